@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * core.h - TCP/IP as a function: events in (frames, commands, time), actions out (port.h).
+ *
+ * Threading: a stack is used by one thread at a time; stacks share nothing. core/ never blocks,
+ * allocates or reads a clock. All memory is given at toec_init().
+ */
+#ifndef TOE_CORE_H
+#define TOE_CORE_H
+
+#include <toe/port.h>
+
+struct toec_stack;
+
+enum toec_cc { TOEC_CC_CUBIC = 0, TOEC_CC_NEWRENO = 1 };
+
+/* Everything a stack must know. Zero means the default named in the comment. */
+struct toec_config {
+    void *user;              /* handed to every port function */
+    toec_u8 mac[6];          /* own Ethernet address */
+    toec_u8 ip[4];           /* own IPv4 address */
+    toec_u8 prefix_len;      /* of the on-link network, 0..32 (0: everything on link) */
+    toec_u8 gateway[4];      /* 0.0.0.0: none, off-link destinations are unreachable */
+    toec_u32 mtu;            /* 1500; 576..9216 */
+    toec_u32 max_flows;      /* TCBs, 1024 */
+    toec_u32 max_listeners;  /* 64 */
+    toec_u32 max_time_wait;  /* 16384; the oldest is recycled when full, counted */
+    toec_u32 max_neighbours; /* ARP entries, 256 */
+    toec_u32 max_datagrams;  /* IPv4 datagrams in reassembly at once, 16 */
+    toec_u32 max_gso;        /* largest payload handed to transmit at once; 0: one MSS (no TSO) */
+    toec_u32 offload;        /* TOEC_OFF_* */
+    toec_u8 secret[32];      /* from a good random source: ISNs, ports, cookies, hash keys */
+    enum toec_cc cc;         /* default congestion control of new flows */
+    toec_u32 home_index; /* of home_count stacks behind one address, this is number home_index; */
+    toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() is home. 0 or 1: one */
+};
+
+#define TOEC_OFF_TX_CSUM 1u /* transmit finishes checksums itself (informational for counters) */
+
+/* Bytes of memory a stack with this configuration needs; 0 when the configuration is invalid. */
+unsigned long toec_size(const struct toec_config *cfg);
+
+/*
+ * Makes a stack in mem (aligned to 64 bytes, at least toec_size() bytes). Returns the stack, or 0
+ * when the configuration is invalid or size too small.
+ */
+struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_config *cfg,
+                             toec_time now);
+
+/* A frame has arrived. The frame may be reused by the integrator as soon as this returns. */
+void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
+
+/*
+ * Runs due timers and sends what is owed (delayed by transmit's -1, batched ACKs). Call after each
+ * batch of frames and commands, and when the returned time has come. Returns the next deadline,
+ * TOEC_NEVER when there is none, or `now` when frames wait for room in transmit.
+ */
+toec_time toec_poll(struct toec_stack *s, toec_time now);
+
+/* ---- commands. All return 0 or a negative toec_reason / -EINVAL(22) style value. ---- */
+
+#define TOEC_E_INVAL    (-22)
+#define TOEC_E_INUSE    (-98) /* EADDRINUSE */
+#define TOEC_E_NOTAVAIL (-99) /* EADDRNOTAVAIL: no ephemeral port left, or not our address */
+#define TOEC_E_NOBUFS   (-105)
+#define TOEC_E_UNREACH  (-101) /* ENETUNREACH: off link and no gateway */
+
+/*
+ * Listens on port (addr: own address or any = all zero / 0.0.0.0 mapped). syn_backlog: half-open
+ * flows kept before SYN cookies are used (0: 256). The handle is returned in *id.
+ */
+int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port, void *owner,
+                toec_u32 syn_backlog, toec_u32 *id);
+/* Stops listening; half-open flows of it are dropped, established ones stay. */
+int toec_unlisten(struct toec_stack *s, toec_u32 id);
+
+/* Active open. local_port 0: ephemeral (RFC 6056). Result by TOEC_EV_ESTABLISHED or _GONE. */
+int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 remote_port,
+                 toec_u16 local_port, const struct toec_buffers *bufs, toec_time now,
+                 struct toec_tcb **flow);
+
+/* n more bytes stand in the send stream. push: the writer has no more for now (PSH, ends a Nagle
+ * wait only for sub-MSS data as RFC 9293 3.7.4 has it). */
+int toec_send(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, int push, toec_time now);
+/* The reader has taken n bytes; their room may be offered again. */
+int toec_recv(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, toec_time now);
+/* End of our data: FIN after all data sent. The receive side stays open. */
+int toec_shutdown(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
+/*
+ * Full close: FIN after all data sent, or RST when received data was never read (RFC 9293 3.6.1 /
+ * RFC 2525 2.17; as Linux). Data arriving afterwards is answered with RST. TOEC_EV_GONE follows.
+ */
+int toec_close(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
+/* Reset now. TOEC_EV_GONE(TOEC_R_ABORTED) follows before this returns. */
+int toec_abort(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
+
+enum toec_option {
+    TOEC_OPT_NODELAY = 1,  /* 0/1 */
+    TOEC_OPT_KEEPALIVE,    /* 0/1 */
+    TOEC_OPT_KEEPIDLE,     /* seconds, 1..32767; default 7200 */
+    TOEC_OPT_KEEPINTVL,    /* seconds, 1..32767; default 75 */
+    TOEC_OPT_KEEPCNT,      /* 1..127; default 9 */
+    TOEC_OPT_CC,           /* enum toec_cc */
+    TOEC_OPT_USER_TIMEOUT, /* milliseconds, 0: default (R2) */
+    TOEC_OPT_CORK,         /* 0/1: hold sub-MSS data while set, at most 200 ms */
+    TOEC_OPT_QUICKACK,     /* 0/1 */
+    TOEC_OPT_LINGER2       /* seconds of FIN-WAIT-2 after a full close; default 60 */
+};
+int toec_set_option(struct toec_stack *s, struct toec_tcb *flow, enum toec_option opt,
+                    toec_u32 value, toec_time now);
+
+/* States as RFC 9293 3.3.2 names them. */
+enum toec_state {
+    TOEC_CLOSED = 0,
+    TOEC_SYN_SENT,
+    TOEC_SYN_RECEIVED,
+    TOEC_ESTABLISHED,
+    TOEC_FIN_WAIT_1,
+    TOEC_FIN_WAIT_2,
+    TOEC_CLOSE_WAIT,
+    TOEC_CLOSING,
+    TOEC_LAST_ACK,
+    TOEC_TIME_WAIT
+};
+
+/* A snapshot of a connection, for flow records and TCP_INFO. Times in microseconds. */
+struct toec_info {
+    struct toec_addr local, remote;
+    toec_u16 local_port, remote_port;
+    toec_u8 state, ws_send, ws_recv, opts; /* opts: TOEC_I_* */
+    toec_u32 mss_send, mss_recv;
+    toec_u32 srtt_us, rttvar_us, rto_us, min_rtt_us;
+    toec_u32 cwnd, ssthresh, snd_wnd, rcv_wnd; /* bytes */
+    toec_u32 retransmits, dup_acks, in_flight;
+    toec_u64 bytes_sent, bytes_acked, bytes_received;
+};
+#define TOEC_I_TIMESTAMPS 1u
+#define TOEC_I_SACK       2u
+#define TOEC_I_WSCALE     4u
+void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *flow, struct toec_info *out);
+
+/* Counters: every drop and every rare event has a name. The list is the single source: names for
+ * the tools come from TOEC_COUNTERS too. See core/include/toe/counters.h. */
+const toec_u64 *toec_counters(const struct toec_stack *s); /* TOEC_C_MAX of them */
+/* How many of each pool are in use: tests for leaks, tools. */
+struct toec_usage {
+    toec_u32 flows, half_open, listeners, time_wait, neighbours, datagrams;
+};
+void toec_usage(const struct toec_stack *s, struct toec_usage *out);
+
+/* ---- helpers for integrators ---- */
+
+/* Ones' complement sum of n bytes as native 16-bit words, folded, not complemented. */
+toec_u16 toec_sum(const void *data, unsigned long n);
+/* Adds two folded sums; the second part began at an odd byte when odd is not 0. */
+toec_u16 toec_sum_add(toec_u16 a, toec_u16 b, int odd);
+/*
+ * Finishes a frame in software: frame holds hdr and payload contiguous, frame_len bytes; completes
+ * the checksum that tx asks for.
+ */
+void toec_tx_finish(const struct toec_tx *tx, toec_u8 *frame, toec_u32 frame_len);
+/* Toeplitz hash with the symmetric key: which of home_count stacks a 4-tuple is home to. */
+toec_u32 toec_rss_hash(const struct toec_addr *a, const struct toec_addr *b, toec_u16 pa,
+                       toec_u16 pb);
+
+#endif

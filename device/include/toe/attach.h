@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attach.h - how a host gets a queue pair from a TOE process (toed, a simulated TOE): one
+ * SOCK_SEQPACKET Unix socket connection per queue pair. The connection's life is the queue pair's
+ * life: when it ends, or the process that made it dies, the TOE resets the flows and frees it.
+ *
+ *   host -> TOE   struct toedev_hello   + SCM_RIGHTS: DMA area memfd, interrupt eventfd
+ *   TOE -> host   struct toedev_welcome + SCM_RIGHTS: page-0 register memfd (read only),
+ *                                          doorbell eventfd (host writes it when status.sleeping)
+ *
+ * A host that only wants to ask sends struct toedev_hello with kind TOEDEV_HELLO_QUERY: the answer
+ * is one message of JSON text (statistics), and the TOE closes the connection.
+ */
+#ifndef TOE_ATTACH_H
+#define TOE_ATTACH_H
+
+#include <toe/device.h>
+
+#define TOEDEV_MAGIC          0x31454f54u /* "TOE1" */
+#define TOEDEV_DEFAULT_SOCKET "/run/toehold/toed.sock"
+#define TOEDEV_SOCKET_ENV     "TOEHOLD_SOCKET"
+
+enum toedev_hello_kind { TOEDEV_HELLO_ATTACH = 1, TOEDEV_HELLO_QUERY = 2 };
+
+struct toedev_hello {
+    uint32_t magic, version, kind;
+    uint32_t engine; /* which engine core, 0..engines-1 */
+    struct toedev_qp_config qp;
+    char name[32]; /* the program's name, for people; NUL-terminated */
+};
+
+struct toedev_welcome {
+    uint32_t magic, version;
+    uint32_t reason;  /* 0, or why it was refused; then message says it in words and no fds come */
+    uint32_t qp_id;   /* number of the queue pair, for tools */
+    uint32_t engines; /* engine cores behind this socket: a host attaches to each it wants to use */
+    uint32_t mtu;
+    uint8_t mac[6], ip[4], prefix_len, pad, gateway[4];
+    char message[128];
+};
+
+#endif

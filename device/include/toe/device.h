@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.h - the device contract, version 1, as memory (docs/device-contract.md; SEEDS S1.10).
+ *
+ * One queue pair (QP) has one DMA area. With a software TOE it is a memfd that the host makes,
+ * seals (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) and passes to toed over its Unix socket
+ * (attach.h). The layout follows from struct toedev_qp_config alone; both sides compute it with
+ * toedev_layout() and neither trusts offsets of the other.
+ *
+ * Area: doorbell page | status page | SW ring | HW ring | flow records | address table | buffers
+ */
+#ifndef TOE_DEVICE_H
+#define TOE_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <toe/cmd.h>
+
+#define TOEDEV_CONTRACT_VERSION 1u
+#define TOEDEV_PAGE             4096u
+#define TOEDEV_ADDRESS_ENTRY    64u
+#define TOEDEV_RECORD           128u
+
+/* What a host asks of a queue pair. Every count is a power of two. */
+struct toedev_qp_config {
+    uint32_t sw_entries; /* 64..65536 */
+    uint32_t hw_entries; /* >= 4 * slots is never overrun: see ring.h; 64..1048576 */
+    uint32_t slots;      /* 1..65536 */
+    uint32_t tx_size;    /* 4 KiB..16 MiB, each slot's send buffer */
+    uint32_t rx_size;    /* 4 KiB..16 MiB, each slot's receive buffer */
+    uint32_t addresses;  /* address table entries, 0..4096 */
+};
+
+/* Page 1+q of BAR 0: the doorbells. Written by the host only. */
+struct toedev_doorbells {
+    _Alignas(64) uint32_t sw_head; /* free-running count of SW commands written */
+    _Alignas(64) uint32_t hw_tail; /* free-running count of HW commands handled */
+    _Alignas(
+        64) uint32_t irq_arm; /* not 0: interrupt wanted; the TOE clears its own copy, see irq */
+    uint32_t irq_seq;         /* host increments at each arming, so that the TOE sees each */
+    _Alignas(
+        64) uint32_t irq_count; /* moderation: commands before an interrupt, 0 and 1: at once */
+    uint32_t irq_usec;          /* or microseconds since the first, whichever is first */
+    uint8_t reserved[TOEDEV_PAGE - 4 * 64];
+};
+_Static_assert(sizeof(struct toedev_doorbells) == TOEDEV_PAGE, "doorbell page");
+
+/* Status block: written by the TOE only. */
+struct toedev_status {
+    _Alignas(64) uint32_t sw_tail;  /* SW commands handled */
+    _Alignas(64) uint32_t hw_head;  /* HW commands written */
+    _Alignas(64) uint32_t sleeping; /* not 0: the TOE sleeps; ring the doorbell eventfd */
+    _Alignas(64) uint32_t halted;   /* a TOE_R_* when this queue pair is halted, else 0 */
+    uint8_t reserved[TOEDEV_PAGE - 4 * 64];
+};
+_Static_assert(sizeof(struct toedev_status) == TOEDEV_PAGE, "status page");
+
+/* Flow record: 128 bytes per slot, TOE to host. seq is odd while the TOE writes. Addresses in
+ * network byte order, IPv4 as ::ffff:a.b.c.d; everything else little endian. */
+struct toedev_flow_record {
+    uint32_t seq;
+    uint8_t state; /* RFC 9293 state, enum toec_state's numbers */
+    uint8_t opts;  /* 1 timestamps, 2 SACK, 4 window scaling */
+    uint8_t ws_send, ws_recv;
+    uint8_t local[16], remote[16];
+    uint16_t local_port, remote_port;
+    uint16_t mss_send, mss_recv;
+    uint32_t srtt_us, rttvar_us, rto_us, min_rtt_us;
+    uint32_t cwnd, ssthresh, snd_wnd, rcv_wnd; /* bytes */
+    uint32_t retransmits, in_flight;
+    uint64_t bytes_sent, bytes_acked, bytes_received;
+    uint32_t generation; /* counts the uses of this slot */
+    uint32_t reserved;
+};
+_Static_assert(sizeof(struct toedev_flow_record) == TOEDEV_RECORD, "flow record");
+
+/* Byte offsets in the area. */
+struct toedev_layout {
+    uint64_t doorbells, status, sw_ring, hw_ring, records, addresses, buffers, total;
+};
+
+/* Computes the layout. Returns 0, or -1 when the configuration is outside its ranges. */
+int toedev_layout(const struct toedev_qp_config *cfg, struct toedev_layout *out);
+
+/* Offset of a slot's send and receive buffer. */
+static inline uint64_t toedev_tx_offset(const struct toedev_qp_config *cfg,
+                                        const struct toedev_layout *l, uint32_t slot)
+{
+    return l->buffers + (uint64_t)slot * ((uint64_t)cfg->tx_size + cfg->rx_size);
+}
+static inline uint64_t toedev_rx_offset(const struct toedev_qp_config *cfg,
+                                        const struct toedev_layout *l, uint32_t slot)
+{
+    return toedev_tx_offset(cfg, l, slot) + cfg->tx_size;
+}
+
+#endif

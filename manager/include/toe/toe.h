@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * toe.h - libtoe: the socket API over a TOE (SEEDS S1.14). Each toe_* function has the arguments,
+ * results, errno values and blocking behaviour of the socket call of the same name on Linux.
+ *
+ * Descriptors are real kernel descriptors: a TOE socket's number is a placeholder held open in the
+ * kernel, so numbers never collide and TOE and kernel descriptors mix in one toe_epoll, toe_poll or
+ * toe_select. A call on a descriptor that libtoe does not carry goes to the kernel unchanged.
+ *
+ * Threads: every function may be called from any thread. fork: a child gets queue pairs of its own
+ * at its first use; listeners are inherited, connections stay the parent's.
+ */
+#ifndef TOE_TOE_H
+#define TOE_TOE_H
+
+#include <poll.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/* Settings; zero means the default named. The environment variables in brackets win over them. */
+struct toe_options {
+    const char *socket; /* [TOEHOLD_SOCKET] of toed; /run/toehold/toed.sock */
+    uint32_t slots;     /* [TOEHOLD_SLOTS] flows per queue pair; 4096 */
+    uint32_t tx_size;   /* [TOEHOLD_TX_SIZE] bytes of send buffer per flow; 65536 */
+    uint32_t rx_size;   /* [TOEHOLD_RX_SIZE] bytes of receive buffer per flow; 65536 */
+    uint32_t
+        busy_poll_us;   /* [TOEHOLD_BUSY_POLL_US] poll so long before sleeping; 0: sleep at once */
+    uint32_t irq_count; /* [TOEHOLD_IRQ_COUNT] interrupt moderation, commands */
+    uint32_t irq_usec;  /* [TOEHOLD_IRQ_USEC] interrupt moderation, microseconds */
+    int require;        /* [TOEHOLD_REQUIRE] what cannot be carried fails instead of passing on */
+};
+
+/* Connects to the TOE. opt may be NULL. 0, or -1 with errno; called implicitly by first use. */
+int toe_init(const struct toe_options *opt);
+/* Closes everything libtoe holds: open connections are closed as by toe_close. */
+void toe_terminate(void);
+/* A sentence on why the last toe_init of this process failed, for people. Never NULL. */
+const char *toe_last_error(void);
+
+int toe_socket(int domain, int type, int protocol);
+int toe_bind(int fd, const struct sockaddr *addr, socklen_t len);
+int toe_listen(int fd, int backlog);
+int toe_accept(int fd, struct sockaddr *addr, socklen_t *len);
+int toe_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags);
+int toe_connect(int fd, const struct sockaddr *addr, socklen_t len);
+ssize_t toe_send(int fd, const void *buf, size_t n, int flags);
+ssize_t toe_sendto(int fd, const void *buf, size_t n, int flags, const struct sockaddr *addr,
+                   socklen_t len);
+ssize_t toe_sendmsg(int fd, const struct msghdr *msg, int flags);
+ssize_t toe_write(int fd, const void *buf, size_t n);
+ssize_t toe_writev(int fd, const struct iovec *iov, int count);
+ssize_t toe_sendfile(int fd, int in_fd, off_t *offset, size_t n);
+ssize_t toe_recv(int fd, void *buf, size_t n, int flags);
+ssize_t toe_recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *addr, socklen_t *len);
+ssize_t toe_recvmsg(int fd, struct msghdr *msg, int flags);
+ssize_t toe_read(int fd, void *buf, size_t n);
+ssize_t toe_readv(int fd, const struct iovec *iov, int count);
+int toe_shutdown(int fd, int how);
+int toe_close(int fd);
+int toe_getsockname(int fd, struct sockaddr *addr, socklen_t *len);
+int toe_getpeername(int fd, struct sockaddr *addr, socklen_t *len);
+int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
+int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
+int toe_fcntl(int fd, int cmd, long arg);
+int toe_ioctl(int fd, unsigned long request, void *arg);
+int toe_dup(int fd);
+int toe_dup2(int fd, int new_fd);
+int toe_dup3(int fd, int new_fd, int flags);
+
+int toe_epoll_create(int size);
+int toe_epoll_create1(int flags);
+int toe_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event);
+int toe_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms);
+int toe_epoll_pwait(int epfd, struct epoll_event *events, int max, int timeout_ms,
+                    const sigset_t *mask);
+int toe_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
+int toe_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask);
+int toe_select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout);
+int toe_pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout,
+                const sigset_t *mask);
+
+/* Is fd a socket the TOE carries (or an epoll instance libtoe serves)? 1 or 0. */
+int toe_is_offloaded(int fd);
+/* Why fd is not carried: a sentence; NULL when it is carried or unknown. */
+const char *toe_why_not(int fd);
+
+#endif

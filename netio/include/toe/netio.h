@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * netio.h - packets in and out. One struct netio is one queue of one interface, used by one thread.
+ *
+ * A back end is named by a specification string:
+ *   af_xdp:IFNAME[,queue=N][,mode=native|generic|auto][,copy=auto|copy|zero]
+ *   tap:IFNAME                        a TAP device (made when absent)
+ *   wire:PATH[,side=a|b]              shared-memory wire between two TOEs, no kernel in between
+ *   pcap:in=FILE,out=FILE             files with nanosecond stamps; for replay and tests
+ *   impair(OPTIONS):SPEC              any of the above through an impairing wire (impair.h)
+ */
+#ifndef TOE_NETIO_H
+#define TOE_NETIO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct netio;
+
+/* A frame: memory of the back end. cap bytes from data may be written for sending. */
+struct netio_frame {
+    uint8_t *data;
+    uint32_t len;
+    uint32_t cap;
+    uint32_t flags;  /* NETIO_F_* */
+    uintptr_t token; /* the back end's own */
+};
+
+#define NETIO_F_L4_CSUM_OK 1u /* receive: TCP/UDP checksum verified or guaranteed by the medium */
+
+struct netio_info {
+    uint8_t mac[6];
+    uint32_t mtu;
+    uint32_t queues;  /* receive queues of the interface */
+    const char *mode; /* for people: "af_xdp native copy", "tap", ... */
+};
+
+/* What a back end must be told about whom it receives for (af_xdp steers only this address). */
+struct netio_config {
+    uint8_t ip[4];
+    uint32_t queue; /* which receive queue, when the specification does not say */
+    uint64_t seed;  /* of the impairing wire, when its options do not say */
+};
+
+struct netio_stats {
+    uint64_t rx_frames, rx_bytes, tx_frames, tx_bytes;
+    uint64_t rx_dropped; /* by the back end or its kernel side: ring full, no buffer */
+    uint64_t tx_dropped;
+};
+
+/* Opens a back end. On failure returns NULL and puts a sentence for people into err: what
+ * happened, with which value, what to do. */
+struct netio *netio_open(const char *spec, const struct netio_config *cfg, char *err,
+                         size_t err_size);
+void netio_close(struct netio *n);
+void netio_get_info(const struct netio *n, struct netio_info *out);
+void netio_get_stats(const struct netio *n, struct netio_stats *out);
+
+/* Receives up to max frames without blocking. The frames are the caller's until released. */
+unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns);
+void netio_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count);
+
+/* A buffer to fill for sending; -1 when there is none now. Must be followed by netio_tx_submit()
+ * or netio_tx_cancel() before the next netio_tx_alloc(). */
+int netio_tx_alloc(struct netio *n, struct netio_frame *frame);
+void netio_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t now_ns);
+void netio_tx_cancel(struct netio *n, const struct netio_frame *frame);
+/* Hands what was submitted to the medium (one system call a batch at most, where one is needed). */
+void netio_tx_flush(struct netio *n, uint64_t now_ns);
+
+/* For sleeping: a descriptor that becomes readable when frames arrive (-1: none, must be polled),
+ * and the next time the back end itself wants to be called (impairment delays), UINT64_MAX: none.
+ */
+int netio_fd(const struct netio *n);
+/* Before sleeping: makes sure that an arrival from now on wakes netio_fd(). Returns 1 when frames
+ * already wait (do not sleep), 0 otherwise. */
+int netio_prepare_sleep(struct netio *n);
+uint64_t netio_next_event(const struct netio *n);
+
+#endif
