@@ -22,15 +22,31 @@
 #define TOEDEV_ADDRESS_ENTRY    64u
 #define TOEDEV_RECORD           128u
 
+#define TOEDEV_SW_ENTRIES_MIN 64u
+#define TOEDEV_SW_ENTRIES_MAX 65536u
+#define TOEDEV_HW_ENTRIES_MIN 64u
+#define TOEDEV_HW_ENTRIES_MAX 1048576u
+#define TOEDEV_SLOTS_MAX      65536u
+#define TOEDEV_BUFFER_MIN     4096u
+#define TOEDEV_BUFFER_MAX     (16u << 20)
+#define TOEDEV_ADDRESSES_MAX  4096u
+
 /* What a host asks of a queue pair. Every count is a power of two. */
 struct toedev_qp_config {
     uint32_t sw_entries; /* 64..65536 */
-    uint32_t hw_entries; /* >= 4 * slots is never overrun: see ring.h; 64..1048576 */
+    uint32_t hw_entries; /* 64..1048576; full loses nothing, 4 * slots is ample: see ring.h */
     uint32_t slots;      /* 1..65536 */
     uint32_t tx_size;    /* 4 KiB..16 MiB, each slot's send buffer */
     uint32_t rx_size;    /* 4 KiB..16 MiB, each slot's receive buffer */
     uint32_t addresses;  /* address table entries, 0..4096 */
 };
+
+/* Address table entry, host to TOE: what LISTEN and CONNECT with flag V6 name by index. */
+struct toedev_address {
+    uint8_t addr[16]; /* network byte order, IPv4 as ::ffff:a.b.c.d; all zero: any */
+    uint8_t reserved[TOEDEV_ADDRESS_ENTRY - 16]; /* 0 */
+};
+_Static_assert(sizeof(struct toedev_address) == TOEDEV_ADDRESS_ENTRY, "address entry");
 
 /* Page 1+q of BAR 0: the doorbells. Written by the host only. */
 struct toedev_doorbells {
@@ -71,7 +87,8 @@ struct toedev_flow_record {
     uint32_t retransmits, in_flight;
     uint64_t bytes_sent, bytes_acked, bytes_received;
     uint32_t generation; /* counts the uses of this slot */
-    uint32_t reserved;
+    uint32_t soft_error; /* a TOE_R_*: last ICMP error that did not end the flow, else 0 */
+    uint32_t reserved[2];
 };
 _Static_assert(sizeof(struct toedev_flow_record) == TOEDEV_RECORD, "flow record");
 

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd.h - the 128-bit command of the device contract (docs/device-contract.md, Command; SEEDS S1.11).
+ * Made by device/gen_commands.py from device/commands.json; change those, not this file.
+ *
+ *   bits   0-7 type, 8-14 flags, 15 phase, 16-31 aux, 32-63 flow, 64-95 arg0, 96-127 arg1
+ *
+ * A command is little endian in memory. Ports and addresses are numbers: port 80 is 80, IPv4
+ * 10.0.0.1 is 0x0a000001 (toe_ip4_number()). Flags that a type does not name must be 0.
+ */
+/* clang-format off */
+#ifndef TOE_CMD_H
+#define TOE_CMD_H
+
+#include <stdint.h>
+
+#define TOE_CMD_VERSION 1u
+
+/* SW: host to TOE (1..127). HW: TOE to host (129..255). */
+enum toe_cmd_type {
+    /* aux port, flow listener id (host's choice), arg0 IPv4 address (0 any) or address-table
+     * index with V6, arg1 backlog. WEAK: counts only while no other queue pair listens to the
+     * port; without any other, its SYNs are dropped rather than refused. Again with an id in
+     * use, for the same address and port: changes backlog and WEAK, keeps its flows */
+    TOE_CMD_LISTEN = 1,
+    /* flow listener id; flows not yet accepted are reset, accepted ones stay */
+    TOE_CMD_UNLISTEN = 2,
+    /* aux port, flow cookie, arg0 IPv4 address or address-table index with V6, arg1 local port
+     * or 0 */
+    TOE_CMD_CONNECT = 3,
+    /* flow, arg0 bytes in the send buffer after those announced before */
+    TOE_CMD_SEND = 4,
+    /* flow, arg0 bytes read; room may be reused */
+    TOE_CMD_RECV = 5,
+    /* flow; full close, shutdown of sending (HALF), or reset (ABORT). After a full close or a
+     * reset only the final CLOSE_EVENT follows */
+    TOE_CMD_CLOSE = 6,
+    /* flow, aux option, arg0 value */
+    TOE_CMD_OPTION = 7,
+    /* flow; the application took it: it leaves the listener's backlog */
+    TOE_CMD_ACCEPT = 8,
+    /* flow; after the final CLOSE_EVENT: the slot may be used again */
+    TOE_CMD_RELEASE = 9,
+    /* flow, aux peer port, arg0 peer IPv4 (0: see the flow record), arg1 listener id */
+    TOE_CMD_LISTEN_ESTABLISHED = 129,
+    /* flow, aux local port, arg0 cookie */
+    TOE_CMD_CONNECT_ESTABLISHED = 130,
+    /* aux reason, arg0 cookie; no slot is held */
+    TOE_CMD_CONNECT_FAILED = 131,
+    /* flow, arg0 bytes more in order */
+    TOE_CMD_DATA_RECEIVED = 132,
+    /* flow, arg0 bytes more acknowledged */
+    TOE_CMD_SEND_COMPLETE = 133,
+    /* flow, aux reason; HALF: the peer closed its side; else final: flow gone, RELEASE the slot */
+    TOE_CMD_CLOSE_EVENT = 134,
+    /* aux reason, flow as in the refused command, arg0 its ring position, arg1 its type; nothing
+     * else happened */
+    TOE_CMD_ERROR = 135
+};
+
+/* Flags, as toe_cmd_make() takes them. _ALL: every flag the type knows. */
+#define TOE_F_LISTEN_V6 0x01u
+#define TOE_F_LISTEN_WEAK 0x02u
+#define TOE_F_LISTEN_ALL 0x03u
+#define TOE_F_UNLISTEN_ALL 0x00u
+#define TOE_F_CONNECT_V6 0x01u
+#define TOE_F_CONNECT_ALL 0x01u
+#define TOE_F_SEND_PUSH 0x01u
+#define TOE_F_SEND_ALL 0x01u
+#define TOE_F_RECV_ALL 0x00u
+#define TOE_F_CLOSE_HALF 0x01u
+#define TOE_F_CLOSE_ABORT 0x02u
+#define TOE_F_CLOSE_ALL 0x03u
+#define TOE_F_OPTION_ALL 0x00u
+#define TOE_F_ACCEPT_ALL 0x00u
+#define TOE_F_RELEASE_ALL 0x00u
+#define TOE_F_LISTEN_ESTABLISHED_ALL 0x00u
+#define TOE_F_CONNECT_ESTABLISHED_ALL 0x00u
+#define TOE_F_CONNECT_FAILED_ALL 0x00u
+#define TOE_F_DATA_RECEIVED_ALL 0x00u
+#define TOE_F_SEND_COMPLETE_ALL 0x00u
+#define TOE_F_CLOSE_EVENT_HALF 0x01u
+#define TOE_F_CLOSE_EVENT_ALL 0x01u
+#define TOE_F_ERROR_ALL 0x00u
+
+/* Option numbers of OPTION (aux). */
+enum toe_option {
+    /* 0 or 1 */
+    TOE_OPT_NODELAY = 1,
+    /* 0 or 1 */
+    TOE_OPT_KEEPALIVE = 2,
+    /* seconds, 1..32767 */
+    TOE_OPT_KEEPIDLE = 3,
+    /* seconds, 1..32767 */
+    TOE_OPT_KEEPINTVL = 4,
+    /* 1..127 */
+    TOE_OPT_KEEPCNT = 5,
+    /* 0 CUBIC, 1 NewReno */
+    TOE_OPT_CC = 6,
+    /* milliseconds, 0: default */
+    TOE_OPT_USER_TIMEOUT = 7,
+    /* 0 or 1 */
+    TOE_OPT_CORK = 8,
+    /* 0 or 1 */
+    TOE_OPT_QUICKACK = 9,
+    /* seconds of FIN-WAIT-2 after a full close */
+    TOE_OPT_LINGER2 = 10
+};
+
+/* Reasons of CONNECT_FAILED, CLOSE_EVENT, ERROR and status.halted: Linux's errno numbers. */
+enum toe_reason {
+    TOE_R_OK = 0,
+    /* no listener has this id */
+    TOE_R_NOENT = 2,
+    /* no flow of this queue pair has this slot */
+    TOE_R_BADF = 9,
+    /* a field or flag outside its range */
+    TOE_R_INVAL = 22,
+    /* no such command type */
+    TOE_R_NOSYS = 38,
+    /* the ring was broken: head or tail out of range, phase wrong; the queue pair is halted */
+    TOE_R_PROTO = 71,
+    /* more bytes than the buffer has room for or holds */
+    TOE_R_MSGSIZE = 90,
+    /* no such option, or not this value */
+    TOE_R_NOPROTOOPT = 92,
+    /* address family not carried */
+    TOE_R_AFNOSUPPORT = 97,
+    /* listener id or local port in use */
+    TOE_R_ADDRINUSE = 98,
+    /* not an address of the TOE, or no local port left */
+    TOE_R_ADDRNOTAVAIL = 99,
+    /* the TOE is ending */
+    TOE_R_NETDOWN = 100,
+    /* off link and no gateway */
+    TOE_R_NETUNREACH = 101,
+    /* reset by our own side */
+    TOE_R_ABORTED = 103,
+    /* reset by the peer */
+    TOE_R_RESET = 104,
+    /* no slot, flow or listener left */
+    TOE_R_NOBUFS = 105,
+    /* the flow's state does not permit the command */
+    TOE_R_NOTCONN = 107,
+    /* the peer did not answer */
+    TOE_R_TIMEDOUT = 110,
+    /* the peer refused the connection */
+    TOE_R_REFUSED = 111,
+    /* the network says so */
+    TOE_R_HOSTUNREACH = 113
+};
+
+struct toe_cmd {
+    uint64_t w[2]; /* little endian; w[0] carries the phase and is stored last (ring.h) */
+} __attribute__((aligned(16)));
+_Static_assert(sizeof(struct toe_cmd) == 16, "a command is 128 bits");
+_Static_assert(_Alignof(struct toe_cmd) == 16, "no command crosses a cache line");
+
+#define TOE_CMD_FLAGS 0x7fu          /* the seven flag bits, as flags are passed below */
+#define TOE_CMD_PHASE (1ull << 15)   /* in the host's order of w[0] */
+
+static inline uint64_t toe_le64(uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(v);
+#else
+    return v;
+#endif
+}
+
+/* A command with phase 0; the ring sets the phase. */
+static inline struct toe_cmd toe_cmd_make(uint8_t type, uint8_t flags, uint16_t aux, uint32_t flow,
+                                          uint32_t arg0, uint32_t arg1)
+{
+    struct toe_cmd c;
+
+    c.w[0] = toe_le64((uint64_t)type | (uint64_t)(flags & TOE_CMD_FLAGS) << 8 |
+                      (uint64_t)aux << 16 | (uint64_t)flow << 32);
+    c.w[1] = toe_le64((uint64_t)arg0 | (uint64_t)arg1 << 32);
+    return c;
+}
+
+static inline uint8_t toe_cmd_type(const struct toe_cmd *c)
+{
+    return (uint8_t)toe_le64(c->w[0]);
+}
+static inline uint8_t toe_cmd_flags(const struct toe_cmd *c)
+{
+    return (uint8_t)(toe_le64(c->w[0]) >> 8) & TOE_CMD_FLAGS;
+}
+static inline unsigned toe_cmd_phase(const struct toe_cmd *c)
+{
+    return (unsigned)(toe_le64(c->w[0]) >> 15) & 1u;
+}
+static inline uint16_t toe_cmd_aux(const struct toe_cmd *c)
+{
+    return (uint16_t)(toe_le64(c->w[0]) >> 16);
+}
+static inline uint32_t toe_cmd_flow(const struct toe_cmd *c)
+{
+    return (uint32_t)(toe_le64(c->w[0]) >> 32);
+}
+static inline uint32_t toe_cmd_arg0(const struct toe_cmd *c)
+{
+    return (uint32_t)toe_le64(c->w[1]);
+}
+static inline uint32_t toe_cmd_arg1(const struct toe_cmd *c)
+{
+    return (uint32_t)(toe_le64(c->w[1]) >> 32);
+}
+
+/* IPv4 address: four bytes in network order to and from the number commands carry. */
+static inline uint32_t toe_ip4_number(const uint8_t b[4])
+{
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+static inline void toe_ip4_bytes(uint32_t number, uint8_t b[4])
+{
+    b[0] = (uint8_t)(number >> 24);
+    b[1] = (uint8_t)(number >> 16);
+    b[2] = (uint8_t)(number >> 8);
+    b[3] = (uint8_t)number;
+}
+
+_Static_assert((TOE_F_LISTEN_ALL & ~TOE_CMD_FLAGS) == 0, "LISTEN flags");
+_Static_assert((TOE_F_UNLISTEN_ALL & ~TOE_CMD_FLAGS) == 0, "UNLISTEN flags");
+_Static_assert((TOE_F_CONNECT_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT flags");
+_Static_assert((TOE_F_SEND_ALL & ~TOE_CMD_FLAGS) == 0, "SEND flags");
+_Static_assert((TOE_F_RECV_ALL & ~TOE_CMD_FLAGS) == 0, "RECV flags");
+_Static_assert((TOE_F_CLOSE_ALL & ~TOE_CMD_FLAGS) == 0, "CLOSE flags");
+_Static_assert((TOE_F_OPTION_ALL & ~TOE_CMD_FLAGS) == 0, "OPTION flags");
+_Static_assert((TOE_F_ACCEPT_ALL & ~TOE_CMD_FLAGS) == 0, "ACCEPT flags");
+_Static_assert((TOE_F_RELEASE_ALL & ~TOE_CMD_FLAGS) == 0, "RELEASE flags");
+_Static_assert((TOE_F_LISTEN_ESTABLISHED_ALL & ~TOE_CMD_FLAGS) == 0, "LISTEN_ESTABLISHED flags");
+_Static_assert((TOE_F_CONNECT_ESTABLISHED_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_ESTABLISHED flags");
+_Static_assert((TOE_F_CONNECT_FAILED_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_FAILED flags");
+_Static_assert((TOE_F_DATA_RECEIVED_ALL & ~TOE_CMD_FLAGS) == 0, "DATA_RECEIVED flags");
+_Static_assert((TOE_F_SEND_COMPLETE_ALL & ~TOE_CMD_FLAGS) == 0, "SEND_COMPLETE flags");
+_Static_assert((TOE_F_CLOSE_EVENT_ALL & ~TOE_CMD_FLAGS) == 0, "CLOSE_EVENT flags");
+_Static_assert((TOE_F_ERROR_ALL & ~TOE_CMD_FLAGS) == 0, "ERROR flags");
+
+/* The name for people; 0 for a number that has none. */
+static inline const char *toe_cmd_name(unsigned number)
+{
+    switch (number) {
+    case TOE_CMD_LISTEN: return "LISTEN";
+    case TOE_CMD_UNLISTEN: return "UNLISTEN";
+    case TOE_CMD_CONNECT: return "CONNECT";
+    case TOE_CMD_SEND: return "SEND";
+    case TOE_CMD_RECV: return "RECV";
+    case TOE_CMD_CLOSE: return "CLOSE";
+    case TOE_CMD_OPTION: return "OPTION";
+    case TOE_CMD_ACCEPT: return "ACCEPT";
+    case TOE_CMD_RELEASE: return "RELEASE";
+    case TOE_CMD_LISTEN_ESTABLISHED: return "LISTEN_ESTABLISHED";
+    case TOE_CMD_CONNECT_ESTABLISHED: return "CONNECT_ESTABLISHED";
+    case TOE_CMD_CONNECT_FAILED: return "CONNECT_FAILED";
+    case TOE_CMD_DATA_RECEIVED: return "DATA_RECEIVED";
+    case TOE_CMD_SEND_COMPLETE: return "SEND_COMPLETE";
+    case TOE_CMD_CLOSE_EVENT: return "CLOSE_EVENT";
+    case TOE_CMD_ERROR: return "ERROR";
+    default: return 0;
+    }
+}
+
+/* The name for people; 0 for a number that has none. */
+static inline const char *toe_reason_name(unsigned number)
+{
+    switch (number) {
+    case TOE_R_OK: return "OK";
+    case TOE_R_NOENT: return "NOENT";
+    case TOE_R_BADF: return "BADF";
+    case TOE_R_INVAL: return "INVAL";
+    case TOE_R_NOSYS: return "NOSYS";
+    case TOE_R_PROTO: return "PROTO";
+    case TOE_R_MSGSIZE: return "MSGSIZE";
+    case TOE_R_NOPROTOOPT: return "NOPROTOOPT";
+    case TOE_R_AFNOSUPPORT: return "AFNOSUPPORT";
+    case TOE_R_ADDRINUSE: return "ADDRINUSE";
+    case TOE_R_ADDRNOTAVAIL: return "ADDRNOTAVAIL";
+    case TOE_R_NETDOWN: return "NETDOWN";
+    case TOE_R_NETUNREACH: return "NETUNREACH";
+    case TOE_R_ABORTED: return "ABORTED";
+    case TOE_R_RESET: return "RESET";
+    case TOE_R_NOBUFS: return "NOBUFS";
+    case TOE_R_NOTCONN: return "NOTCONN";
+    case TOE_R_TIMEDOUT: return "TIMEDOUT";
+    case TOE_R_REFUSED: return "REFUSED";
+    case TOE_R_HOSTUNREACH: return "HOSTUNREACH";
+    default: return 0;
+    }
+}
+
+#endif
