@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where things are: the source tree, the build under test, the folder for output."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "out"
+
+# Programs that this tree builds, and where meson puts them.
+_BUILT = {
+    "toed": "engine/toed",
+    "toehold": "cli/toehold",
+    "libtoe_preload.so": "manager/libtoe_preload.so",
+}
+
+
+def build_dir() -> Path:
+    """The build under test: TOEHOLD_BUILD, or build/ of this tree."""
+    return Path(os.environ.get("TOEHOLD_BUILD", ROOT / "build")).resolve()
+
+
+def built(name: str) -> Path:
+    """The path of a program of this tree; FileNotFoundError with advice when it is not built."""
+    path = build_dir() / _BUILT[name]
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not built: run `make build` in {ROOT}")
+    return path
