@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libtoe.h - what the files of libtoe share (SEEDS S1.14). Not for applications: they use toe.h.
+ *
+ *   fd number --table--> struct tobj: a TOE socket (struct tsock) or an epoll instance (struct
+ * tepoll) struct tsock --qp,slot--> struct tqp: a queue pair, one per engine of toed (qp.h) HW
+ * command --slots[]/handles--> tsock --items--> tepoll ready list; --waiters--> sleeping threads
+ *
+ * One lock, tctx_lock(), guards everything but the table lookup. A call looks the number up without
+ * the lock; when it finds nothing, the kernel gets the call. Otherwise it takes the lock and looks
+ * again: the objects are never returned to malloc, so a stale pointer is a pointer to a tobj.
+ */
+#ifndef TOE_LIBTOE_H
+#define TOE_LIBTOE_H
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <toe/attach.h>
+#include <toe/toe.h>
+
+#include "sys.h"
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define TOE_HIDDEN  __attribute__((visibility("hidden")))
+
+#define TOE_MAX_ENGINES 16
+#define NSEC            1000000000ull
+
+/* ---- what a descriptor number leads to ---- */
+
+enum tobj_kind { TOBJ_FREE = 0, TOBJ_SOCK = 1, TOBJ_EPOLL = 2 };
+
+struct tepoll;
+struct tepitem;
+struct twnode;
+
+/* The part that sockets and epoll instances share: who looks at them. */
+struct tobj {
+    uint8_t kind;
+    uint8_t pad[3];
+    uint32_t refs;          /* descriptors that lead here, plus calls that sleep on it */
+    struct twnode *waiters; /* threads in poll, select or a blocking call */
+    struct tepitem *items;  /* registrations of this object in epoll instances */
+};
+
+enum tsock_state {
+    TS_NEW,        /* kernel socket; not decided yet who carries it */
+    TS_LISTEN,     /* the TOE listens for it; with .dual the kernel too */
+    TS_CONNECTING, /* CONNECT sent, no answer yet */
+    TS_OPEN,       /* a flow; see eof, shut */
+    TS_DEAD,       /* the flow is gone or never came to be; error tells why */
+    TS_FOREIGN     /* a connection of the process this one was forked from */
+};
+
+#define TSHUT_RD 1u /* shutdown(SHUT_RD) here */
+#define TSHUT_WR 2u /* shutdown(SHUT_WR) here: FIN asked for */
+
+/* What setsockopt() asked for; zero is the system's default unless said. */
+struct tsock_opts {
+    uint8_t nodelay, keepalive, cork, linger_on;
+    uint8_t reuseaddr, reuseport, quickack, v6only;
+    int32_t linger_s;
+    int32_t keepidle, keepintvl, keepcnt; /* seconds, seconds, count */
+    int32_t user_timeout;                 /* milliseconds */
+    int32_t linger2;                      /* seconds */
+    int32_t rcvlowat;                     /* 0: 1 byte */
+    uint32_t cc;                          /* TOE_CC_*, 0 default */
+    uint64_t rcvtimeo, sndtimeo;          /* nanoseconds, 0 for ever */
+};
+
+struct tsock {
+    struct tobj obj; /* first: a tobj of kind TOBJ_SOCK is a tsock */
+
+    /* data path: with obj the first two cache lines hold all that recv and send touch */
+    uint8_t state; /* enum tsock_state */
+    uint8_t eof;   /* the peer's FIN is in: after rx_avail comes end of stream */
+    uint8_t shut;  /* TSHUT_* */
+    uint8_t nonblock;
+    uint8_t nospace;    /* a sender found no room: tell it when there is */
+    uint8_t dual;       /* TS_LISTEN: the kernel socket of this number listens too */
+    uint8_t v6;         /* made as AF_INET6: names are v4-mapped sockaddr_in6 */
+    uint8_t accepted;   /* the connection came by accept() */
+    int32_t error;      /* pending SO_ERROR, an errno */
+    uint32_t slot;      /* in qp */
+    struct tqp *qp;     /* NULL unless TS_CONNECTING or a flow holds a slot */
+    uint8_t *rx, *tx;   /* the slot's buffers */
+    uint32_t rx_pos;    /* stream offset of the next byte to read, modulo 2^32 */
+    uint32_t rx_avail;  /* bytes to read */
+    uint32_t rx_unsaid; /* bytes read for which no RECV has been sent */
+    uint32_t rx_mask, tx_mask;
+    uint32_t tx_pos;  /* stream offset of the next byte to send, modulo 2^32 */
+    uint32_t tx_free; /* room in the send buffer, bytes */
+
+    /* names, network byte order */
+    uint16_t local_port, remote_port;
+    uint32_t local_ip, remote_ip;
+
+    struct tsock_opts opts;
+
+    /* TS_LISTEN */
+    uint32_t handle;   /* listener id or connect cookie (handle.c), 0 none */
+    int32_t backlog;   /* as given to listen() */
+    uint32_t queued;   /* connections in the accept queue */
+    uint8_t used;      /* this process accepts from it, or watches it */
+    uint8_t weak;      /* announced to the TOE with flag WEAK */
+    uint8_t announced; /* LISTEN sent on the present queue pairs */
+    struct tsock *accept_head, *accept_tail, *accept_next;
+    struct tsock *listener;              /* of a connection that waits in an accept queue */
+    struct tsock *list_prev, *list_next; /* all sockets of the TOE (ctx.socks) */
+};
+
+/* ---- the table of descriptors (fdtab.c) ---- */
+
+#define TFD_MAX (1u << 20) /* numbers above stay with the kernel */
+
+extern TOE_HIDDEN _Atomic(struct tobj *) tfd_table[TFD_MAX];
+
+/* The object behind fd, or NULL: then fd is the kernel's. Needs no lock; see the top. */
+static inline struct tobj *tobj_get(int fd)
+{
+    if (unlikely((unsigned)fd >= TFD_MAX))
+        return NULL;
+    return atomic_load_explicit(&tfd_table[fd], memory_order_acquire);
+}
+static inline struct tsock *tsock_get(int fd)
+{
+    struct tobj *o = tobj_get(fd);
+    return o && o->kind == TOBJ_SOCK ? (struct tsock *)o : NULL;
+}
+static inline struct tepoll *tepoll_get(int fd)
+{
+    struct tobj *o = tobj_get(fd);
+    return o && o->kind == TOBJ_EPOLL ? (struct tepoll *)o : NULL;
+}
+
+/* A reference for the time that a call sleeps, the lock not held. Lock held. */
+TOE_HIDDEN void tobj_hold(struct tobj *o);
+TOE_HIDDEN void tobj_put(struct tobj *o);
+
+/* ---- the lock (lock.c) ---- */
+
+/* Not recursive; free of cost in a process with one thread. */
+TOE_HIDDEN void tctx_lock(void);
+TOE_HIDDEN void tctx_unlock(void);
+
+/* ---- readiness (ready.c). Lock held. ---- */
+
+/* What epoll would say of this object now, EPOLL* bits (the same numbers as POLL*): all that hold,
+ * not only those asked for. For a socket in TS_NEW: 0, the kernel answers for it. */
+TOE_HIDDEN uint32_t tsock_events(const struct tsock *s);
+TOE_HIDDEN uint32_t tobj_events(struct tobj *o);
+/* Must the kernel be asked about the same number as well (an undecided socket, a listener that
+ * the kernel serves too, the kernel's part of an epoll instance)? */
+TOE_HIDDEN bool tobj_kernel_too(const struct tobj *o);
+/* Something changed that `events` (EPOLL* bits) describes: fills ready lists, wakes sleepers. */
+TOE_HIDDEN void tobj_notify(struct tobj *o, uint32_t events);
+/* This process means to serve the listener: announces it to the TOE if that is not done (a listener
+ * inherited by fork). poll, select, epoll and accept call it on what they look at. */
+TOE_HIDDEN void tsock_use(struct tsock *s);
+
+/* ---- the rings (progress.c). Lock held. ---- */
+
+/* Handles what the TOE has written. Cheap when there is nothing. Returns the number of commands. */
+TOE_HIDDEN uint32_t tctx_progress(void);
+/* Is there any queue pair to make progress on? */
+TOE_HIDDEN bool tctx_attached(void);
+
+/* ---- sleeping (wait.c). Lock held unless said. ----
+ *
+ *     struct twaiter w;
+ *     if (twait_begin(&w) < 0) return -1;
+ *     twait_add(&w, &node[i], obj);            (any number; the caller owns the nodes)
+ *     for (;;) {
+ *         ... look whether it is done (tobj_events); leave the loop ...
+ *         r = twait_sleep(&w, kfds, n, deadline, mask);
+ *         if (r < 0 || now >= deadline) ...
+ *     }
+ *     twait_end(&w);                           (removes the nodes)
+ */
+struct twaiter {
+    int kick_fd;          /* this thread's eventfd */
+    bool kicked;          /* something on a watched object changed since twait_sleep began */
+    bool asleep;          /* in the kernel: whoever kicks must write kick_fd */
+    struct twnode *nodes; /* chained by .own */
+    struct twaiter *next; /* all sleepers */
+};
+struct twnode {
+    struct twaiter *waiter;
+    struct tobj *obj; /* held */
+    struct twnode *prev, *next, *own;
+};
+
+#define TWAIT_EXTRA   (1 + 2 * TOE_MAX_ENGINES) /* room twait_sleep needs behind kfds[n] */
+#define TWAIT_FOREVER UINT64_MAX
+
+/* 0, or -1 with errno (no descriptor left for the thread's eventfd). */
+TOE_HIDDEN int twait_begin(struct twaiter *w);
+TOE_HIDDEN void twait_add(struct twaiter *w, struct twnode *n, struct tobj *o);
+TOE_HIDDEN void twait_end(struct twaiter *w);
+/*
+ * Sleeps until a watched object changes, one of the n kernel descriptors in kfds is ready (kfds has
+ * room for n + TWAIT_EXTRA; may be NULL with n 0), a signal comes, or `deadline` (tclock_ns() time)
+ * passes. Polls for busy_poll_us first. The lock is released meanwhile and rings are handled after.
+ * mask as ppoll's, may be NULL. Returns the number of kernel descriptors with revents
+ * (kfds[].revents valid), 0 when there is something new to look at or time has passed, -1 with
+ * errno EINTR.
+ */
+TOE_HIDDEN int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline,
+                           const sigset_t *mask);
+/* Sleeps for one object: begin, add, sleep, end. `deadline` as above. 0 or -1 with errno. */
+TOE_HIDDEN int twait_one(struct tobj *o, uint64_t deadline);
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+TOE_HIDDEN uint64_t tclock_ns(void);
+static inline uint64_t tclock_deadline(uint64_t ns) /* 0: for ever */
+{
+    return ns ? tclock_ns() + ns : TWAIT_FOREVER;
+}
+
+/* ---- what setsockopt and getsockopt need (sockopt.c uses; sock.c has). Lock held. ---- */
+
+/* Sends OPTION for this flow, or remembers it in s->opts alone when there is no flow yet. */
+TOE_HIDDEN void tsock_option(struct tsock *s, uint16_t option, uint32_t value);
+/* Sends OPTION for all of s->opts that is not the default: at establishment. In sockopt.c. */
+TOE_HIDDEN void tsock_apply_options(struct tsock *s);
+/* The flow's record copied (torn reads retried), false when there is no flow. */
+TOE_HIDDEN bool tsock_record(const struct tsock *s, struct toedev_flow_record *out);
+/* The pending error, cleared (SO_ERROR). */
+TOE_HIDDEN int tsock_take_error(struct tsock *s);
+/* Bytes sent that the peer has not acknowledged (SIOCOUTQ). */
+static inline uint32_t tsock_unacked(const struct tsock *s)
+{
+    return s->tx ? s->tx_mask + 1 - s->tx_free : 0;
+}
+/* Fills a sockaddr of the socket's family (v4-mapped when s->v6), as the kernel truncates it. */
+TOE_HIDDEN int tsock_name(const struct tsock *s, uint32_t ip, uint16_t port, struct sockaddr *addr,
+                          socklen_t *len);
+
+/* ---- what cannot be carried (policy.c) ---- */
+
+/* Notes why fd stays with the kernel (toe_why_not) and says it once per reason on stderr where
+ * settings ask for that. `why` is a string constant. True: TOEHOLD_REQUIRE, so the call must fail.
+ */
+TOE_HIDDEN bool tpolicy_pass(int fd, const char *why);
+/* One line on stderr, "toehold: ...", at most once per process for the same `fmt`. */
+TOE_HIDDEN void tlog_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* In an out call: sets errno, returns -1. */
+static inline int terr(int e)
+{
+    errno = e;
+    return -1;
+}
+
+#endif
