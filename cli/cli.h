@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli.h - what the files of the program `toehold` share. */
+#ifndef TOE_CLI_H
+#define TOE_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Exit codes of `toehold` itself (cli/README.md). `toehold run` otherwise ends as its command. */
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_FAILURE = 1,      /* it could not be done: the message says why */
+    CLI_USAGE = 2,        /* wrong arguments */
+    CLI_CONFIG = 3,       /* a setting of the environment or the installation is wrong */
+    CLI_NO_DAEMON = 4,    /* no toed answers */
+    CLI_REFUSED = 5,      /* --require, and the program would bypass the TOE */
+    CLI_CANNOT_RUN = 126, /* as a shell: found, but cannot be executed */
+    CLI_NOT_FOUND = 127   /* as a shell: no such command */
+};
+
+int cli_run(int argc, char **argv);
+int cli_stats(int argc, char **argv);
+
+/* One message for people on stderr: "toehold: ...\n". */
+void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The usage text of the whole program, to stdout or (wrong usage) stderr. */
+void cli_usage(bool wrong);
+
+/* Parses a whole decimal number within [min, max]. */
+bool cli_number(const char *text, unsigned long min, unsigned long max, unsigned long *value);
+
+/* Checks the TOEHOLD_* variables of the environment; says what is wrong and returns false. */
+bool cli_check_environment(void);
+
+/* The socket of toed: option, else $TOEHOLD_SOCKET, else the default. */
+const char *cli_socket_path(const char *option);
+
+/* Connects to toed. A descriptor, or -1 with the reason in words in why. */
+int cli_connect(const char *path, char *why, size_t why_size);
+
+/* Finds the file a shell would execute for a command name. 0, CLI_NOT_FOUND or CLI_CANNOT_RUN;
+ * path has PATH_MAX bytes. */
+int cli_find_command(const char *name, char *path);
+
+/* Would the dynamic linker load the preload library into this file, and would its socket calls go
+ * through it? NULL when yes, else a clause that says why not ("is statically linked"). */
+const char *cli_why_bypasses(const char *path);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c - `toehold run`: executes a command with the preload library and its settings. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <toe/attach.h>
+
+#include "cli.h"
+
+#define LIBRARY         "libtoe_preload.so"
+#define BUSY_POLL_LIMIT 1000000
+
+struct run_options {
+    bool require, report;
+    const char *socket, *busy_poll;
+};
+
+static const struct option run_options[] = {
+    {"require", no_argument, NULL, 'r'}, {"socket", required_argument, NULL, 's'},
+    {"report", no_argument, NULL, 'p'},  {"busy-poll-us", required_argument, NULL, 'b'},
+    {"help", no_argument, NULL, 'h'},    {NULL, 0, NULL, 0},
+};
+
+/* 0, or the exit code; *done when --help was all that was asked. */
+static int parse(int argc, char **argv, struct run_options *opt, bool *done)
+{
+    unsigned long n;
+    int c;
+
+    optind = 1;
+    opterr = 0;
+    /* "+": options of the command are not ours. */
+    while ((c = getopt_long(argc, argv, "+:h", run_options, NULL)) != -1) {
+        switch (c) {
+        case 'r':
+            opt->require = true;
+            break;
+        case 's':
+            opt->socket = optarg;
+            break;
+        case 'p':
+            opt->report = true;
+            break;
+        case 'b':
+            if (!cli_number(optarg, 0, BUSY_POLL_LIMIT, &n)) {
+                cli_message("--busy-poll-us %s is not a number from 0 to %d", optarg,
+                            BUSY_POLL_LIMIT);
+                return CLI_USAGE;
+            }
+            opt->busy_poll = optarg;
+            break;
+        case 'h':
+            cli_usage(false);
+            *done = true;
+            return CLI_OK;
+        case ':':
+            cli_message("run: option %s needs a value", argv[optind - 1]);
+            return CLI_USAGE;
+        default:
+            cli_message("run: unknown option %s", argv[optind - 1]);
+            cli_usage(true);
+            return CLI_USAGE;
+        }
+    }
+    if (opt->socket && !*opt->socket) {
+        cli_message("--socket needs a path");
+        return CLI_USAGE;
+    }
+    if (optind >= argc) {
+        cli_message("run: which command?");
+        cli_usage(true);
+        return CLI_USAGE;
+    }
+    return 0;
+}
+
+/* Where the library is: $TOEHOLD_PRELOAD, beside this program (also in the build tree), installed.
+ */
+static bool find_library(char *path)
+{
+    static const char *const beside[] = {"", "../manager/"};
+    const char *named = getenv("TOEHOLD_PRELOAD");
+    char dir[PATH_MAX];
+    ssize_t n;
+    size_t i;
+
+    if (named && *named) {
+        if (realpath(named, path))
+            return true;
+        cli_message("TOEHOLD_PRELOAD=%s: %s", named, strerror(errno));
+        return false;
+    }
+    n = readlink("/proc/self/exe", dir, sizeof dir - 1);
+    if (n > 0) {
+        dir[n] = '\0';
+        *(strrchr(dir, '/') + 1) = '\0';
+        for (i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+            char name[PATH_MAX * 2];
+
+            snprintf(name, sizeof name, "%s%s" LIBRARY, dir, beside[i]);
+            if (realpath(name, path))
+                return true;
+        }
+    }
+    if (realpath(TOEHOLD_LIBDIR "/" LIBRARY, path))
+        return true;
+    cli_message(LIBRARY " is neither beside this program nor in " TOEHOLD_LIBDIR
+                        "; name it by TOEHOLD_PRELOAD");
+    return false;
+}
+
+/* Puts the library first in LD_PRELOAD and keeps what was there. */
+static bool set_preload(const char *library)
+{
+    const char *old = getenv("LD_PRELOAD");
+    char *value;
+    bool ok;
+
+    if (strpbrk(library, " :")) {
+        cli_message("the library's path \"%s\" has a blank or a colon, which LD_PRELOAD cannot "
+                    "carry; move it or name another by TOEHOLD_PRELOAD",
+                    library);
+        return false;
+    }
+    if (!old || !*old)
+        return setenv("LD_PRELOAD", library, 1) == 0;
+    if (asprintf(&value, "%s:%s", library, old) < 0)
+        return false;
+    ok = setenv("LD_PRELOAD", value, 1) == 0;
+    free(value);
+    return ok;
+}
+
+static bool set_environment(const struct run_options *opt, const char *socket_path)
+{
+    char library[PATH_MAX];
+
+    if (!find_library(library) || !set_preload(library))
+        return false;
+    return setenv(TOEDEV_SOCKET_ENV, socket_path, 1) == 0 &&
+           (!opt->require || setenv("TOEHOLD_REQUIRE", "1", 1) == 0) &&
+           (!opt->report || setenv("TOEHOLD_REPORT", "1", 1) == 0) &&
+           (!opt->busy_poll || setenv("TOEHOLD_BUSY_POLL_US", opt->busy_poll, 1) == 0);
+}
+
+static int execute(const char *path, char **argv)
+{
+    execv(path, argv);
+    if (errno == ENOEXEC) {
+        /* A script without "#!": a shell runs it, as execvp(3) does. */
+        size_t n = 0;
+        char **shell;
+
+        while (argv[n])
+            n++;
+        shell = calloc(n + 2, sizeof *shell);
+        if (shell) {
+            shell[0] = (char *)"/bin/sh";
+            shell[1] = (char *)path;
+            memcpy(shell + 2, argv + 1, n * sizeof *shell);
+            execv(shell[0], shell);
+        }
+    }
+    cli_message("%s: %s", path, strerror(errno));
+    return errno == ENOENT ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
+}
+
+/* Will the TOE carry it? 0 or the exit code that --require makes of it, with the reason said.
+ * *reachable: a toed answers, so the library is preloaded (a program that bypasses it may still
+ * start others that do not). */
+static int check_carried(const struct run_options *opt, const char *name, const char *path,
+                         const char *socket_path, bool *reachable)
+{
+    const char *why = cli_why_bypasses(path);
+    const char *then = opt->require ? "; refused (--require)" : "; it runs on the kernel's TCP";
+    char reason[512];
+    int fd;
+
+    if (why) {
+        cli_message("%s %s: it bypasses the TOE%s", name, why, then);
+        if (opt->require)
+            return CLI_REFUSED;
+    }
+    fd = cli_connect(socket_path, reason, sizeof reason);
+    *reachable = fd >= 0;
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    if (!why)
+        cli_message("%s: %s%s", name, reason, then);
+    return opt->require ? CLI_NO_DAEMON : 0;
+}
+
+int cli_run(int argc, char **argv)
+{
+    struct run_options opt = {0};
+    const char *socket_path;
+    char path[PATH_MAX];
+    bool done = false, reachable;
+    int r = parse(argc, argv, &opt, &done);
+
+    if (r || done)
+        return r;
+    if (!cli_check_environment())
+        return CLI_CONFIG;
+    argv += optind;
+    r = cli_find_command(argv[0], path);
+    if (r) {
+        cli_message("%s: %s", argv[0],
+                    r == CLI_NOT_FOUND ? "command not found" : "cannot be executed");
+        return r;
+    }
+    opt.require = opt.require || (getenv("TOEHOLD_REQUIRE") && *getenv("TOEHOLD_REQUIRE") == '1');
+    socket_path = cli_socket_path(opt.socket);
+    r = check_carried(&opt, argv[0], path, socket_path, &reachable);
+    if (r)
+        return r;
+    if (reachable && !set_environment(&opt, socket_path))
+        return CLI_CONFIG;
+    return execute(path, argv);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * settings.c - checks the TOEHOLD_* variables before a command starts, so that a wrong one is one
+ * clear error here and not one in each process of the command. Ranges: toe/toe.h, toe/device.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "cli.h"
+
+struct setting {
+    const char *name;
+    unsigned long min, max;
+    bool power_of_two;
+};
+
+static const struct setting settings[] = {
+    {"TOEHOLD_SLOTS", 1, 65536, true},         {"TOEHOLD_TX_SIZE", 4096, 16777216, true},
+    {"TOEHOLD_RX_SIZE", 4096, 16777216, true}, {"TOEHOLD_BUSY_POLL_US", 0, 1000000, false},
+    {"TOEHOLD_IRQ_COUNT", 0, 65535, false},    {"TOEHOLD_IRQ_USEC", 0, 1000000, false},
+    {"TOEHOLD_REQUIRE", 0, 1, false},          {"TOEHOLD_REPORT", 0, 1, false},
+};
+
+static bool check(const struct setting *s)
+{
+    const char *text = getenv(s->name);
+    unsigned long value;
+
+    if (!text)
+        return true;
+    if (!cli_number(text, s->min, s->max, &value)) {
+        cli_message("%s=%s is not a number from %lu to %lu", s->name, text, s->min, s->max);
+        return false;
+    }
+    if (s->power_of_two && (value & (value - 1))) {
+        cli_message("%s=%s is not a power of two", s->name, text);
+        return false;
+    }
+    return true;
+}
+
+bool cli_check_environment(void)
+{
+    const char *path = getenv("TOEHOLD_SOCKET");
+    size_t i;
+
+    if (path && strlen(path) >= sizeof((struct sockaddr_un *)0)->sun_path) {
+        cli_message("TOEHOLD_SOCKET=%s is longer than a socket path may be", path);
+        return false;
+    }
+    for (i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        if (!check(&settings[i]))
+            return false;
+    return true;
+}

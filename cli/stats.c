@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stats.c - `toehold stats`: asks toed what it counts (device/attach.h, TOEDEV_HELLO_QUERY). */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <jansson.h>
+#include <toe/attach.h>
+
+#include "cli.h"
+
+#define ANSWER_SECONDS 5 /* a toed that is stopped or stuck must not hang its tool */
+
+static const struct option stats_options[] = {
+    {"json", no_argument, NULL, 'j'},
+    {"socket", required_argument, NULL, 's'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct style {
+    const char *head, *end;
+};
+
+static struct style choose_style(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+
+    /* no-color.org: any value that is not empty turns colour off. */
+    if ((no_color && *no_color) || !isatty(STDOUT_FILENO) || !term || !strcmp(term, "dumb"))
+        return (struct style){"", ""};
+    return (struct style){"\033[1m", "\033[0m"};
+}
+
+static int parse(int argc, char **argv, const char **socket_path, bool *json, bool *done)
+{
+    int c;
+
+    optind = 1;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, "+:h", stats_options, NULL)) != -1) {
+        switch (c) {
+        case 'j':
+            *json = true;
+            break;
+        case 's':
+            *socket_path = optarg;
+            break;
+        case 'h':
+            cli_usage(false);
+            *done = true;
+            return CLI_OK;
+        case ':':
+            cli_message("stats: option %s needs a value", argv[optind - 1]);
+            return CLI_USAGE;
+        default:
+            cli_message("stats: unknown option %s", argv[optind - 1]);
+            cli_usage(true);
+            return CLI_USAGE;
+        }
+    }
+    if (optind < argc) {
+        cli_message("stats takes no argument, but was given %s", argv[optind]);
+        return CLI_USAGE;
+    }
+    return CLI_OK;
+}
+
+/* The answer as text, to be freed; NULL with a message said. */
+static char *ask(int fd, size_t *size)
+{
+    struct toedev_hello hello = {
+        .magic = TOEDEV_MAGIC, .version = TOEDEV_CONTRACT_VERSION, .kind = TOEDEV_HELLO_QUERY};
+    struct timeval limit = {.tv_sec = ANSWER_SECONDS};
+    char *text;
+    ssize_t n;
+
+    snprintf(hello.name, sizeof hello.name, "toehold");
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ||
+        send(fd, &hello, sizeof hello, MSG_NOSIGNAL) < 0) {
+        cli_message("cannot ask toed: %s", strerror(errno));
+        return NULL;
+    }
+    /* One message of any size: its length first, then the message. */
+    n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC);
+    if (n <= 0) {
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            cli_message("toed did not answer within %d seconds", ANSWER_SECONDS);
+        else
+            cli_message("toed closed the connection without an answer");
+        return NULL;
+    }
+    text = malloc((size_t)n);
+    if (!text || recv(fd, text, (size_t)n, 0) != n) {
+        cli_message("cannot take the answer of toed (%zd bytes)", n);
+        free(text);
+        return NULL;
+    }
+    *size = (size_t)n;
+    return text;
+}
+
+static void print_value(const char *indent, const char *name, const json_t *value)
+{
+    if (json_is_integer(value))
+        printf("%s%-28s %15" JSON_INTEGER_FORMAT "\n", indent, name, json_integer_value(value));
+    else if (json_is_real(value))
+        printf("%s%-28s %15.1f\n", indent, name, json_real_value(value));
+    else if (json_is_string(value))
+        printf("%s%-28s %15s\n", indent, name, json_string_value(value));
+    else if (json_is_boolean(value))
+        printf("%s%-28s %15s\n", indent, name, json_is_true(value) ? "yes" : "no");
+}
+
+static void print_group(const char *title, json_t *object, const struct style *style)
+{
+    const char *name;
+    json_t *value;
+
+    if (!json_is_object(object) || json_object_size(object) == 0)
+        return;
+    printf("%s%s%s\n", style->head, title, style->end);
+    json_object_foreach(object, name, value)
+    {
+        print_value("  ", name, value);
+    }
+}
+
+static long long integer(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
+}
+
+static void print_queue_pairs(const json_t *pairs, const struct style *style)
+{
+    const json_t *qp;
+    size_t i;
+
+    if (json_array_size(pairs) == 0)
+        return;
+    printf("%squeue pairs%s\n", style->head, style->end);
+    printf("  %4s %8s %-16s %13s %9s %14s %14s %7s\n", "id", "pid", "name", "slots", "listeners",
+           "sw_commands", "hw_commands", "errors");
+    json_array_foreach(pairs, i, qp)
+    {
+        const char *name = json_string_value(json_object_get(qp, "name"));
+
+        printf("  %4lld %8lld %-16s %6lld/%-6lld %9lld %14lld %14lld %7lld\n", integer(qp, "id"),
+               integer(qp, "pid"), name ? name : "", integer(qp, "slots_used"),
+               integer(qp, "slots"), integer(qp, "listeners"), integer(qp, "sw_commands"),
+               integer(qp, "hw_commands"), integer(qp, "errors"));
+    }
+}
+
+static void print_table(const json_t *root)
+{
+    struct style style = choose_style();
+    const json_t *engines = json_object_get(root, "engines"), *engine, *value;
+    const char *name;
+    size_t i;
+
+    json_object_foreach((json_t *)root, name, value)
+    {
+        print_value("", name, value);
+    }
+    json_array_foreach(engines, i, engine)
+    {
+        printf("\n%sengine %lld%s\n", style.head, integer(engine, "id"), style.end);
+        print_group("interface", json_object_get(engine, "netio"), &style);
+        print_group("in use", json_object_get(engine, "usage"), &style);
+        print_group("counters", json_object_get(engine, "counters"), &style);
+        print_queue_pairs(json_object_get(engine, "queue_pairs"), &style);
+    }
+}
+
+static int show(const char *text, size_t size, bool as_json)
+{
+    json_error_t error;
+    json_t *root = json_loadb(text, size, 0, &error);
+
+    if (!json_is_object(root)) {
+        cli_message("the answer of toed is not what this version of toehold reads: %s",
+                    root ? "not an object" : error.text);
+        json_decref(root);
+        return CLI_FAILURE;
+    }
+    if (as_json) {
+        json_dumpf(root, stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else {
+        print_table(root);
+    }
+    json_decref(root);
+    if (fflush(stdout) != 0) {
+        cli_message("cannot write: %s", strerror(errno));
+        return CLI_FAILURE;
+    }
+    return CLI_OK;
+}
+
+int cli_stats(int argc, char **argv)
+{
+    const char *socket_path = NULL;
+    bool json = false, done = false;
+    char reason[512], *text;
+    size_t size;
+    int fd, r = parse(argc, argv, &socket_path, &json, &done);
+
+    if (r || done)
+        return r;
+    fd = cli_connect(cli_socket_path(socket_path), reason, sizeof reason);
+    if (fd < 0) {
+        cli_message("%s", reason);
+        return CLI_NO_DAEMON;
+    }
+    text = ask(fd, &size);
+    close(fd);
+    if (!text)
+        return CLI_FAILURE;
+    r = show(text, size, json);
+    free(text);
+    return r;
+}
