@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * backend.h - what every back end of netio has in common.
+ *
+ * A back end embeds struct netio as its first member, fills info, mode and fd when it opens, and
+ * counts in stats as it goes. Private to netio/.
+ */
+#ifndef TOE_NETIO_BACKEND_H
+#define TOE_NETIO_BACKEND_H
+
+#include "toe/netio.h"
+
+#define ETH_HEADER 14u
+#define MODE_TEXT  200u
+
+struct netio_ops {
+    void (*close)(struct netio *n);
+    unsigned (*rx)(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns);
+    void (*rx_release)(struct netio *n, const struct netio_frame *frames, unsigned count);
+    int (*tx_alloc)(struct netio *n, struct netio_frame *frame);
+    void (*tx_submit)(struct netio *n, const struct netio_frame *frame, uint64_t now_ns);
+    void (*tx_cancel)(struct netio *n, const struct netio_frame *frame);
+    void (*tx_flush)(struct netio *n, uint64_t now_ns);
+    int (*prepare_sleep)(struct netio *n);
+    uint64_t (*next_event)(const struct netio *n);
+    /* Adds what only the back end's kernel side knows to out; NULL when there is nothing. */
+    void (*add_stats)(const struct netio *n, struct netio_stats *out);
+};
+
+struct netio {
+    const struct netio_ops *ops;
+    struct netio_stats stats;
+    struct netio_info info; /* info.mode points to mode below */
+    char mode[MODE_TEXT];
+    int fd; /* for sleeping, -1: none */
+};
+
+/* Where a sentence for people goes when opening fails. */
+struct netio_err {
+    char *text;
+    size_t size;
+};
+
+void netio_err_set(const struct netio_err *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The back ends. args is what follows the first colon of the specification. */
+typedef struct netio *netio_open_fn(const char *args, const struct netio_config *cfg,
+                                    const struct netio_err *err);
+netio_open_fn af_xdp_open, tap_open;
+
+#endif

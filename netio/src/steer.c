@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * steer.c - loads and attaches the XDP program of bpf/steer.bpf.c.
+ *
+ * Attached by a bpf_link that is never pinned: the kernel takes the program off the interface when
+ * the last descriptor of the link is gone, also after kill -9.
+ */
+#include <errno.h>
+#include <linux/if_link.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "ifctl.h"
+#include "steer.h"
+
+#define BUSY_STEP_MS  50u
+#define BUSY_LIMIT_MS 3000u
+
+extern const unsigned char steer_program[];
+extern const size_t steer_program_size;
+
+struct steer {
+    struct steer *next;
+    unsigned references;
+    unsigned ifindex;
+    uint8_t ip[4];
+    enum steer_mode asked;
+    struct bpf_object *object;
+    int program_fd;
+    int map_fd;
+    int link_fd;
+    char mode[80];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct steer *attached; /* under lock */
+
+int steer_wait_busy(unsigned *waited_ms)
+{
+    const struct timespec step = {0, BUSY_STEP_MS * 1000000L};
+
+    if (*waited_ms >= BUSY_LIMIT_MS)
+        return 0;
+    nanosleep(&step, NULL);
+    *waited_ms += BUSY_STEP_MS;
+    return 1;
+}
+
+/* libbpf would write its own lines to stderr; what people need to know is in err. */
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+    (void)level;
+    (void)format;
+    (void)args;
+    return 0;
+}
+
+static int load(struct steer *s, const char *ifname, const struct netio_err *err)
+{
+    const struct rlimit no_limit = {RLIM_INFINITY, RLIM_INFINITY};
+    struct bpf_program *program;
+    struct bpf_map *sockets;
+    struct bpf_map *rodata;
+    int result = -ENOENT;
+
+    /* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK, all kernels the frames of AF_XDP. Without
+     * the right to raise it the limit may still be enough. */
+    (void)setrlimit(RLIMIT_MEMLOCK, &no_limit);
+    libbpf_set_print(quiet);
+    s->object = bpf_object__open_mem(steer_program, steer_program_size, NULL);
+    if (!s->object) {
+        netio_err_set(err, "af_xdp: cannot read the built-in XDP program: %s", strerror(errno));
+        return -1;
+    }
+    program = bpf_object__find_program_by_name(s->object, "toe_steer");
+    sockets = bpf_object__find_map_by_name(s->object, "sockets");
+    rodata = bpf_object__find_map_by_name(s->object, ".rodata");
+    if (program && sockets && rodata)
+        result = bpf_map__set_max_entries(sockets, ifctl_get_queues(ifname));
+    if (result == 0)
+        result = bpf_map__set_initial_value(rodata, s->ip, sizeof(s->ip));
+    if (result == 0)
+        result = bpf_object__load(s->object);
+    if (result) {
+        netio_err_set(err, "af_xdp: the kernel does not take the XDP program (%s)%s",
+                      strerror(-result),
+                      result == -EPERM ? ": run as root (CAP_NET_ADMIN and CAP_BPF)"
+                                       : ": needs Linux 5.9 or newer with CONFIG_XDP_SOCKETS; "
+                                         "use tap:IFNAME instead");
+        return -1;
+    }
+    s->program_fd = bpf_program__fd(program);
+    s->map_fd = bpf_map__fd(sockets);
+    return 0;
+}
+
+/* Tries one mode, with patience while another holder is on its way out. Returns 0 or an errno. */
+static int try_mode(struct steer *s, uint32_t flags, unsigned *waited_ms)
+{
+    LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
+    int fd;
+
+    do {
+        fd = bpf_link_create(s->program_fd, (int)s->ifindex, BPF_XDP, &opts);
+        if (fd >= 0) {
+            s->link_fd = fd;
+            return 0;
+        }
+    } while ((fd == -EBUSY || fd == -EEXIST) && steer_wait_busy(waited_ms));
+    return -fd;
+}
+
+static int link_up(struct steer *s, const char *ifname, const struct netio_err *err)
+{
+    unsigned waited_ms = 0;
+    int native_error = 0;
+    int error = 0;
+
+    if (s->asked != STEER_GENERIC) {
+        error = native_error = try_mode(s, XDP_FLAGS_DRV_MODE, &waited_ms);
+        snprintf(s->mode, sizeof(s->mode), "native");
+    }
+    if (s->asked == STEER_GENERIC ||
+        (s->asked == STEER_AUTO && error && error != EBUSY && error != EEXIST && error != EPERM)) {
+        error = try_mode(s, XDP_FLAGS_SKB_MODE, &waited_ms);
+        snprintf(s->mode, sizeof(s->mode), "generic");
+        if (native_error)
+            snprintf(s->mode, sizeof(s->mode), "generic (no native: %s)", strerror(native_error));
+    }
+    if (!error)
+        return 0;
+    if (error == EBUSY || error == EEXIST)
+        netio_err_set(err,
+                      "af_xdp: interface %s already has an XDP program: end the other user, or "
+                      "see it with 'ip link show %s' and remove it with 'ip link set %s xdp off'",
+                      ifname, ifname, ifname);
+    else if (error == EPERM)
+        netio_err_set(err, "af_xdp: no right to attach to %s: run as root (CAP_NET_ADMIN)", ifname);
+    else
+        netio_err_set(err, "af_xdp: interface %s does not take an XDP program in %s mode (%s)%s",
+                      ifname, s->asked == STEER_NATIVE ? "native" : "generic", strerror(error),
+                      s->asked == STEER_NATIVE ? ": use mode=generic or mode=auto" : "");
+    return -1;
+}
+
+static void free_steer(struct steer *s)
+{
+    if (s->link_fd >= 0)
+        close(s->link_fd);
+    bpf_object__close(s->object);
+    free(s);
+}
+
+static struct steer *attach_new(const char *ifname, const uint8_t ip[4], enum steer_mode mode,
+                                const struct netio_err *err)
+{
+    struct steer *s = calloc(1, sizeof(*s));
+
+    if (!s) {
+        netio_err_set(err, "af_xdp: out of memory");
+        return NULL;
+    }
+    s->ifindex = if_nametoindex(ifname);
+    memcpy(s->ip, ip, sizeof(s->ip));
+    s->asked = mode;
+    s->references = 1;
+    s->link_fd = -1;
+    if (load(s, ifname, err) || link_up(s, ifname, err)) {
+        free_steer(s);
+        return NULL;
+    }
+    s->next = attached;
+    attached = s;
+    return s;
+}
+
+struct steer *steer_attach(const char *ifname, const uint8_t ip[4], enum steer_mode mode,
+                           const struct netio_err *err)
+{
+    unsigned ifindex = if_nametoindex(ifname);
+    struct steer *s;
+
+    pthread_mutex_lock(&lock);
+    for (s = attached; s && s->ifindex != ifindex; s = s->next)
+        ;
+    if (!s) {
+        s = attach_new(ifname, ip, mode, err);
+    } else if (memcmp(s->ip, ip, sizeof(s->ip)) != 0 || s->asked != mode) {
+        netio_err_set(err,
+                      "af_xdp: interface %s is already open in this process with another address "
+                      "or mode: use the same for all its queues",
+                      ifname);
+        s = NULL;
+    } else {
+        s->references++;
+    }
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
+void steer_detach(struct steer *s)
+{
+    struct steer **p;
+
+    pthread_mutex_lock(&lock);
+    if (--s->references == 0) {
+        for (p = &attached; *p != s; p = &(*p)->next)
+            ;
+        *p = s->next;
+        free_steer(s);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int steer_map_fd(const struct steer *s)
+{
+    return s->map_fd;
+}
+
+const char *steer_mode_text(const struct steer *s)
+{
+    return s->mode;
+}

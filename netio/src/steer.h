@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * steer.h - the XDP program of an interface, shared by all queues this process opens on it.
+ */
+#ifndef TOE_NETIO_STEER_H
+#define TOE_NETIO_STEER_H
+
+#include "backend.h"
+
+enum steer_mode { STEER_AUTO, STEER_NATIVE, STEER_GENERIC };
+
+struct steer;
+
+/* Attaches the program to the interface, or takes one more reference to what this process has
+ * attached there. The program leaves the interface with the last reference, and with the process
+ * however that ends. Thread-safe. NULL and a sentence in err on failure. */
+struct steer *steer_attach(const char *ifname, const uint8_t ip[4], enum steer_mode mode,
+                           const struct netio_err *err);
+void steer_detach(struct steer *s);
+/* The map from queue number to AF_XDP socket. */
+int steer_map_fd(const struct steer *s);
+/* "native", "generic", or "generic (no native: REASON)". */
+const char *steer_mode_text(const struct steer *s);
+
+/* An AF_XDP restart within a second finds the predecessor's socket or link not yet gone (EBUSY).
+ * Sleeps a little; returns 0 when *waited_ms has reached its end (3 s) and the caller gives up. */
+int steer_wait_busy(unsigned *waited_ms);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tap.c - packets by a TAP device: the kernel is the peer.
+ *
+ * tap:IFNAME[,host=A.B.C.D/LEN]
+ *
+ * The device is made when absent and vanishes with the last queue of it. The kernel computes the
+ * checksums of what it sends here, as no offload is offered to it.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ifctl.h"
+#include "pool.h"
+#include "spec.h"
+
+#define FRAME_COUNT 1024u
+
+struct tap {
+    struct netio n;
+    struct pool pool;
+};
+
+static struct tap *self(struct netio *n)
+{
+    return (struct tap *)n;
+}
+
+static unsigned tap_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
+{
+    struct tap *t = self(n);
+    unsigned count = 0;
+    uint32_t offset;
+
+    (void)now_ns;
+    while (count < max && pool_get(&t->pool, &offset) == 0) {
+        uint8_t *data = t->pool.mem + offset;
+        ssize_t len = read(n->fd, data, t->pool.frame_size);
+
+        if (len <= 0) { /* EAGAIN: the queue is empty; EIO: the interface is down */
+            pool_put(&t->pool, offset);
+            break;
+        }
+        frames[count++] = (struct netio_frame){
+            .data = data,
+            .len = (uint32_t)len,
+            .cap = t->pool.frame_size,
+            .token = offset,
+        };
+        n->stats.rx_frames++;
+        n->stats.rx_bytes += (uint64_t)len;
+    }
+    return count;
+}
+
+static void tap_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count)
+{
+    unsigned i;
+
+    for (i = 0; i < count; i++)
+        pool_put(&self(n)->pool, (uint32_t)frames[i].token);
+}
+
+static int tap_tx_alloc(struct netio *n, struct netio_frame *frame)
+{
+    struct tap *t = self(n);
+    uint32_t offset;
+
+    if (pool_get(&t->pool, &offset))
+        return -1;
+    *frame = (struct netio_frame){
+        .data = t->pool.mem + offset,
+        .cap = t->pool.frame_size,
+        .token = offset,
+    };
+    return 0;
+}
+
+/* A write is a frame to the kernel: there is nothing to gain by waiting for the flush. */
+static void tap_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t now_ns)
+{
+    struct tap *t = self(n);
+
+    (void)now_ns;
+    if (write(n->fd, frame->data, frame->len) == (ssize_t)frame->len) {
+        n->stats.tx_frames++;
+        n->stats.tx_bytes += frame->len;
+    } else {
+        n->stats.tx_dropped++;
+    }
+    pool_put(&t->pool, (uint32_t)frame->token);
+}
+
+static void tap_tx_cancel(struct netio *n, const struct netio_frame *frame)
+{
+    pool_put(&self(n)->pool, (uint32_t)frame->token);
+}
+
+static void tap_tx_flush(struct netio *n, uint64_t now_ns)
+{
+    (void)n;
+    (void)now_ns;
+}
+
+/* The descriptor is level-triggered: what waits there wakes the sleeper at once. */
+static int tap_prepare_sleep(struct netio *n)
+{
+    (void)n;
+    return 0;
+}
+
+static void tap_close(struct netio *n)
+{
+    struct tap *t = self(n);
+
+    if (n->fd >= 0)
+        close(n->fd);
+    pool_free(&t->pool);
+    free(t);
+}
+
+static const struct netio_ops ops = {
+    .close = tap_close,
+    .rx = tap_rx,
+    .rx_release = tap_rx_release,
+    .tx_alloc = tap_tx_alloc,
+    .tx_submit = tap_tx_submit,
+    .tx_cancel = tap_tx_cancel,
+    .tx_flush = tap_tx_flush,
+    .prepare_sleep = tap_prepare_sleep,
+};
+
+static void set_attach_error(const char *ifname, const struct netio_err *err)
+{
+    switch (errno) {
+    case EPERM:
+    case EACCES:
+        netio_err_set(err, "tap: no right to make or attach to %s: run as root (CAP_NET_ADMIN)",
+                      ifname);
+        break;
+    case EBUSY:
+        netio_err_set(err, "tap: %s is in use by another process: end it or use another name",
+                      ifname);
+        break;
+    case EINVAL:
+        netio_err_set(err, "tap: %s exists and is not a TAP device: use another name", ifname);
+        break;
+    default:
+        netio_err_set(err, "tap: cannot attach to %s: %s", ifname, strerror(errno));
+    }
+}
+
+/* With several queues where the device allows; a persistent one made without them has one. */
+static int attach(struct tap *t, const char *ifname, const struct netio_err *err)
+{
+    struct ifreq ifr;
+
+    t->n.fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (t->n.fd < 0) {
+        netio_err_set(err, "tap: cannot open /dev/net/tun: %s: load the module tun and run as root",
+                      strerror(errno));
+        return -1;
+    }
+    memset(&ifr, 0, sizeof(ifr));
+    snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", ifname);
+    ifr.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_MULTI_QUEUE;
+    if (ioctl(t->n.fd, TUNSETIFF, &ifr) == 0)
+        return 0;
+    if (errno == EINVAL) {
+        ifr.ifr_flags = IFF_TAP | IFF_NO_PI;
+        if (ioctl(t->n.fd, TUNSETIFF, &ifr) == 0)
+            return 0;
+    }
+    set_attach_error(ifname, err);
+    return -1;
+}
+
+static int parse_host(const char *text, uint8_t ip[4], unsigned *prefix_len)
+{
+    char address[INET_ADDRSTRLEN];
+    const char *slash = strchr(text, '/');
+    char *end;
+    unsigned long len;
+
+    if (!slash || (size_t)(slash - text) >= sizeof(address))
+        return -1;
+    memcpy(address, text, (size_t)(slash - text));
+    address[slash - text] = '\0';
+    len = strtoul(slash + 1, &end, 10);
+    if (slash[1] < '0' || slash[1] > '9' || *end || len > 32 ||
+        inet_pton(AF_INET, address, ip) != 1)
+        return -1;
+    *prefix_len = (unsigned)len;
+    return 0;
+}
+
+static int set_host(const char *ifname, const char *host, const struct netio_err *err)
+{
+    unsigned prefix_len;
+    uint8_t ip[4];
+
+    if (parse_host(host, ip, &prefix_len)) {
+        netio_err_set(
+            err, "tap: host=%s is not an IPv4 address with prefix: write host=A.B.C.D/LEN", host);
+        return -1;
+    }
+    if (ifctl_set_address(ifname, ip, prefix_len)) {
+        netio_err_set(err, "tap: cannot give %s the address %s: %s", ifname, host, strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+/*
+ * The TOE's MAC is made from the kernel's, which is random in a device made here: unlike the
+ * kernel's, locally administered, and the same for all queues of the device, which are one TOE to
+ * its peers.
+ */
+static void make_mac(uint8_t mac[6])
+{
+    mac[0] = (uint8_t)((mac[0] | 0x02) & ~0x01);
+    mac[3] ^= 0x54;
+    mac[4] ^= 0x4f;
+    mac[5] ^= 0x45;
+}
+
+static int bring_up(struct tap *t, const struct spec *spec, const struct netio_err *err)
+{
+    const char *ifname = spec->name;
+    const char *host = spec_get(spec, "host");
+    uint32_t frame_size;
+
+    if (ifctl_check_name("tap", ifname, err) || attach(t, ifname, err))
+        return -1;
+    if (ifctl_set_up(ifname)) {
+        netio_err_set(err, "tap: cannot bring %s up: %s", ifname, strerror(errno));
+        return -1;
+    }
+    if (host && set_host(ifname, host, err))
+        return -1;
+    if (ifctl_get_mac(ifname, t->n.info.mac) || ifctl_get_mtu(ifname, &t->n.info.mtu)) {
+        netio_err_set(err, "tap: cannot ask about interface %s: %s", ifname, strerror(errno));
+        return -1;
+    }
+    make_mac(t->n.info.mac);
+    t->n.info.queues = 1;
+    frame_size = (t->n.info.mtu + ETH_HEADER + 2047) / 2048 * 2048;
+    if (pool_init(&t->pool, frame_size, FRAME_COUNT)) {
+        netio_err_set(err, "tap: no memory for %u frames of %u bytes", FRAME_COUNT, frame_size);
+        return -1;
+    }
+    snprintf(t->n.mode, sizeof(t->n.mode), "tap");
+    return 0;
+}
+
+struct netio *tap_open(const char *args, const struct netio_config *cfg,
+                       const struct netio_err *err)
+{
+    struct spec spec;
+    struct tap *t;
+
+    (void)cfg;
+    if (spec_parse(&spec, "tap", args, "host", err))
+        return NULL;
+    t = calloc(1, sizeof(*t));
+    if (!t) {
+        netio_err_set(err, "tap: out of memory");
+        return NULL;
+    }
+    t->n.ops = &ops;
+    t->n.fd = -1;
+    if (bring_up(t, &spec, err)) {
+        tap_close(&t->n);
+        return NULL;
+    }
+    return &t->n;
+}
