@@ -15,14 +15,21 @@ _BUILT = {
 }
 
 
-def build_dir() -> Path:
-    """The build under test: TOEHOLD_BUILD, or build/ of this tree."""
-    return Path(os.environ.get("TOEHOLD_BUILD", ROOT / "build")).resolve()
+def build_dir(name: str) -> Path:
+    """The build that a program is taken from: TOEHOLD_BUILD, or build/ of this tree.
+
+    TOEHOLD_TOED_BUILD names another build for toed alone: a toed with sanitizers serves programs
+    that are themselves built without.
+    """
+    chosen = os.environ.get("TOEHOLD_BUILD", "build")
+    if name == "toed":
+        chosen = os.environ.get("TOEHOLD_TOED_BUILD", chosen)
+    return ROOT / chosen
 
 
 def built(name: str) -> Path:
     """The path of a program of this tree; FileNotFoundError with advice when it is not built."""
-    path = build_dir() / _BUILT[name]
+    path = build_dir(name) / _BUILT[name]
     if not path.exists():
         raise FileNotFoundError(f"{path} is not built: run `make build` in {ROOT}")
     return path

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front: what each word means stands in the program it calls.
+
+# Debian's own, which has Debian's pytest; another python3 may stand before it in PATH.
+PYTHON ?= /usr/bin/python3
+
+.PHONY: help build demo test test-long bench lint clean
+
+help:
+	@echo 'make demo             install what is needed, build, run nginx on Toehold and on Linux TCP, compare'
+	@echo 'make test             all tests but the long ones (needs root: they make network namespaces)'
+	@echo 'make test-long        the long ones too'
+	@echo 'make bench NAME=x     run bench/x.py, which writes out/bench/x.json; without NAME: list them'
+	@echo 'make lint             format, static checks, style of the tree'
+	@echo 'make build            build into build/'
+	@echo 'make clean            remove build*/ and out/'
+
+build:
+	@scripts/setup build
+	@scripts/build build
+
+demo:
+	@scripts/setup build demo
+	@scripts/build build-release
+	@TOEHOLD_BUILD=build-release $(PYTHON) -m bench.demo
+
+test:
+	@scripts/test
+
+test-long:
+	@scripts/test --long
+
+bench:
+	@scripts/bench $(NAME)
+
+lint:
+	@scripts/setup build lint
+	@scripts/lint
+
+clean:
+	rm -rf build build-*/ out
