@@ -16,21 +16,23 @@ enum toec_cc { TOEC_CC_CUBIC = 0, TOEC_CC_NEWRENO = 1 };
 
 /* Everything a stack must know. Zero means the default named in the comment. */
 struct toec_config {
-    void *user;              /* handed to every port function */
-    toec_u8 mac[6];          /* own Ethernet address */
-    toec_u8 ip[4];           /* own IPv4 address */
-    toec_u8 prefix_len;      /* of the on-link network, 0..32 (0: everything on link) */
-    toec_u8 gateway[4];      /* 0.0.0.0: none, off-link destinations are unreachable */
-    toec_u32 mtu;            /* 1500; 576..9216 */
-    toec_u32 max_flows;      /* TCBs, 1024 */
-    toec_u32 max_listeners;  /* 64 */
-    toec_u32 max_time_wait;  /* 16384; the oldest is recycled when full, counted */
-    toec_u32 max_neighbours; /* ARP entries, 256 */
-    toec_u32 max_datagrams;  /* IPv4 datagrams in reassembly at once, 16 */
-    toec_u32 max_gso;        /* largest payload handed to transmit at once; 0: one MSS (no TSO) */
-    toec_u32 offload;        /* TOEC_OFF_* */
-    toec_u8 secret[32];      /* from a good random source: ISNs, ports, cookies, hash keys */
-    enum toec_cc cc;         /* default congestion control of new flows */
+    void *user;               /* handed to every port function */
+    toec_u8 mac[6];           /* own Ethernet address */
+    toec_u8 ip[4];            /* own IPv4 address */
+    toec_u8 prefix_len;       /* of the on-link network, 0..32 (0: everything on link) */
+    toec_u8 gateway[4];       /* 0.0.0.0: none, off-link destinations are unreachable */
+    toec_u32 mtu;             /* 1500; 576..9216 */
+    toec_u32 max_flows;       /* TCBs, 1024 */
+    toec_u32 max_listeners;   /* 64 */
+    toec_u32 max_time_wait;   /* 16384; the oldest is recycled when full, counted */
+    toec_u32 max_neighbours;  /* ARP entries, 256 */
+    toec_u32 max_datagrams;   /* IPv4 datagrams in reassembly at once, 16 */
+    toec_u32 max_gso;         /* largest payload handed to transmit at once; 0: one MSS (no TSO) */
+    toec_u32 offload;         /* TOEC_OFF_* */
+    toec_u32 icmp_echo_rate;  /* echo replies per second, 10000; 0xffffffff: no limit */
+    toec_u32 icmp_error_rate; /* ICMP errors sent per second, 100; 0xffffffff: no limit */
+    toec_u8 secret[32];       /* from a good random source: ISNs, ports, cookies, hash keys */
+    enum toec_cc cc;          /* default congestion control of new flows */
     toec_u32 home_index; /* of home_count stacks behind one address, this is number home_index; */
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() is home. 0 or 1: one */
 };

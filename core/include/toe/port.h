@@ -30,6 +30,12 @@ struct toec_packet {
 
 #define TOEC_RX_L4_CSUM_OK 1u /* NIC or trusted wire has verified the TCP/UDP checksum */
 #define TOEC_RX_IP_CSUM_OK 2u /* ... and the IPv4 header checksum */
+/*
+ * Set by core/ alone: a datagram it has reassembled. The whole frame is contiguous at data
+ * (head_len == len) in memory of core/, opaque is 0. toec_port_place() and toec_port_transmit()
+ * read such a packet from data; checksum and copy are not called for it.
+ */
+#define TOEC_RX_REASSEMBLED 4u
 
 /*
  * A frame to send: `hdr_len` header bytes built by core/, followed by `len` payload bytes taken

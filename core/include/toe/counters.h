@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * counters.h - every drop and every rare event of core/ has a counter: X(name, description). The
+ * list is the single source: the enumeration here and the names the tools print are made from it.
+ * Counters only grow.
+ */
+#ifndef TOE_COUNTERS_H
+#define TOE_COUNTERS_H
+
+#include <toe/counters_tcp.h>
+
+#define TOEC_COUNTERS_IP(X)                                                                        \
+    X(rx_frames, "frames given to toec_input")                                                     \
+    X(rx_bytes, "bytes of those frames")                                                           \
+    X(tx_frames, "frames accepted by transmit")                                                    \
+    X(tx_bytes, "bytes of those frames, headers counted once per segmentation offload")            \
+    X(tx_full, "times transmit had no room")                                                       \
+    X(tx_unresolved_drop, "frames without a flow dropped: neighbour unknown or transmit full")     \
+    X(eth_short, "dropped: shorter than an Ethernet header")                                       \
+    X(eth_not_ours, "dropped: unicast to another Ethernet address")                                \
+    X(eth_unknown_type, "dropped: neither IPv4 nor ARP")                                           \
+    X(arp_rx, "ARP packets received")                                                              \
+    X(arp_bad, "dropped: malformed ARP or impossible sender")                                      \
+    X(arp_off_link, "dropped: ARP sender outside the on-link network")                             \
+    X(arp_requests_sent, "ARP requests sent, announcements included")                              \
+    X(arp_replies_sent, "ARP replies sent")                                                        \
+    X(arp_conflict, "another host claims our address")                                             \
+    X(arp_unsolicited, "unsolicited claims about a known neighbour: verified, not believed")       \
+    X(arp_not_learned, "ARP senders not learned: table full of used neighbours")                   \
+    X(neigh_evicted, "neighbours evicted to make room")                                            \
+    X(neigh_failed, "neighbours that did not answer")                                              \
+    X(neigh_full, "sends delayed: neighbour table full of used neighbours")                        \
+    X(ip4_short, "dropped: shorter than an IPv4 header, or header not contiguous")                 \
+    X(ip4_bad_version, "dropped: version is not 4")                                                \
+    X(ip4_bad_header_len, "dropped: header length below 20 or beyond the datagram")                \
+    X(ip4_bad_total_len, "dropped: total length beyond the frame or below the header")             \
+    X(ip4_bad_checksum, "dropped: header checksum wrong")                                          \
+    X(ip4_bad_source, "dropped: source address no host may use (martian)")                         \
+    X(ip4_bad_option, "dropped: malformed options")                                                \
+    X(ip4_source_route, "dropped: source routing option")                                          \
+    X(ip4_not_ours, "dropped: destination is not our address")                                     \
+    X(ip4_group_frame, "dropped: Ethernet group frame with a unicast destination")                 \
+    X(ip4_unknown_proto, "dropped: protocol unknown (protocol unreachable answered)")              \
+    X(ip4_no_route, "datagrams not sent: no route")                                                \
+    X(ip4_frags_rx, "fragments received")                                                          \
+    X(ip4_frag_bad, "dropped: fragment with impossible offset or length")                          \
+    X(ip4_frag_duplicate, "dropped: fragment whose bytes were all received before")                \
+    X(ip4_frag_overlap, "datagrams dropped: fragments overlap in part")                            \
+    X(ip4_frag_timeout, "datagrams dropped: not complete after 30 s")                              \
+    X(ip4_frag_evicted, "datagrams dropped: room needed for a newer one")                          \
+    X(ip4_reassembled, "datagrams reassembled")                                                    \
+    X(icmp_short, "dropped: ICMP message too short")                                               \
+    X(icmp_bad_checksum, "dropped: ICMP checksum wrong")                                           \
+    X(icmp_unknown_type, "dropped: ICMP type not handled")                                         \
+    X(icmp_ignored, "redirects and source quenches, not acted upon")                               \
+    X(icmp_echo_rx, "echo requests received")                                                      \
+    X(icmp_echo_sent, "echo replies sent")                                                         \
+    X(icmp_echo_limited, "echo requests not answered: rate limit")                                 \
+    X(icmp_error_rx, "ICMP errors received")                                                       \
+    X(icmp_error_bad_quote, "dropped: ICMP error that does not quote a TCP segment of ours")       \
+    X(icmp_error_sent, "ICMP errors sent")                                                         \
+    X(icmp_error_limited, "ICMP errors not sent: rate limit")                                      \
+    X(udp_no_port, "UDP datagrams to our address (port unreachable answered)")
+
+#define TOEC_COUNTERS(X) TOEC_COUNTERS_IP(X) TOEC_COUNTERS_TCP(X)
+
+#define TOEC_COUNTER_ENUM(name, description) TOEC_C_##name,
+enum toec_counter { TOEC_COUNTERS(TOEC_COUNTER_ENUM) TOEC_C_MAX };
+#undef TOEC_COUNTER_ENUM
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * base.h - what every file of core/ starts from: inlining, memcpy and memset (the only two names
+ * taken from a C library, because compilers emit calls to them anyway), small arithmetic.
+ */
+#ifndef TOEC_BASE_H
+#define TOEC_BASE_H
+
+#include <toe/core.h>
+#include <toe/counters.h>
+
+#ifdef __GNUC__
+#define TOEC_INLINE      static __inline__
+#define TOEC_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define TOEC_UNLIKELY(x) __builtin_expect(!!(x), 0)
+typedef __SIZE_TYPE__ toec_size_t;
+#else
+#define TOEC_INLINE      static
+#define TOEC_LIKELY(x)   (x)
+#define TOEC_UNLIKELY(x) (x)
+typedef unsigned long toec_size_t;
+#endif
+
+void *memcpy(void *dst, const void *src, toec_size_t n);
+void *memset(void *dst, int c, toec_size_t n);
+
+typedef unsigned long toec_uptr; /* holds a pointer in the data models of types.h */
+TOEC_STATIC_ASSERT(uptr, sizeof(toec_uptr) == sizeof(void *));
+
+#define TOEC_NS_PER_MS 1000000u
+#define TOEC_NS_PER_S  1000000000ull
+
+/* The structure of type `type` whose member `member` is at ptr. */
+#define TOEC_CONTAINER(ptr, type, member)                                                          \
+    ((type *)(void *)((toec_u8 *)(ptr) - (toec_uptr)(&((type *)0)->member)))
+
+#define TOEC_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define TOEC_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ip.h - what the layers above IP use: a received datagram, a path to a destination, output, and
+ * access to payload that may stand in the integrator's buffer or in a reassembled datagram.
+ */
+#ifndef TOEC_IP_H
+#define TOEC_IP_H
+
+#include "wire_eth.h"
+#include "wire_ip4.h"
+#include "wire_tcp.h"
+
+struct toec_stack;
+
+/* A checked IP datagram on its way up. Valid during the call only. */
+struct toec_ip_in {
+    const struct toec_packet *pkt;
+    const toec_u8 *ip; /* IP header */
+    const toec_u8 *l4; /* L4 header: l4_head contiguous bytes (may be fewer than l4_len) */
+    toec_u32 l4_head;
+    toec_u32 l4_off;     /* frame offset of l4, for the payload functions below */
+    toec_u32 l4_len;     /* L4 header and payload, by the IP header (padding excluded) */
+    toec_u32 src4, dst4; /* IPv4 addresses as values */
+    struct toec_addr src, dst;
+    toec_u8 proto, tos, ttl;
+};
+
+/* Not 0 when the L4 checksum (with pseudo-header) is right, or was verified by the NIC. */
+int toec_ip_l4_sum_ok(struct toec_stack *s, const struct toec_ip_in *in);
+
+/* toec_port_place(), _checksum() and _copy() for any packet core/ handles, reassembled ones too. */
+void toec_pkt_place(struct toec_stack *s, void *owner, toec_u32 off, const struct toec_packet *p,
+                    toec_u32 p_off, toec_u32 len);
+toec_u16 toec_pkt_checksum(struct toec_stack *s, const struct toec_packet *p, toec_u32 p_off,
+                           toec_u32 len);
+void toec_pkt_copy(struct toec_stack *s, void *dst, const struct toec_packet *p, toec_u32 p_off,
+                   toec_u32 len);
+
+/*
+ * Where datagrams to one destination go: next hop and its neighbour entry. Kept per flow (16 bytes)
+ * so that the per-packet path looks nothing up. It stays usable when the neighbour is evicted or
+ * changes: toec_ip4_output() finds out by the generation and resolves anew.
+ */
+struct toec_path {
+    toec_u32 next_hop; /* IPv4 address of the neighbour to send to */
+    toec_u32 neigh;    /* index of its entry, valid while gen is that entry's generation */
+    toec_u32 gen;      /* 0: no entry yet */
+    toec_u32 mtu;
+};
+
+/* Routes dst: 0, or TOEC_E_UNREACH (off link without gateway, or not a unicast address). */
+int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path);
+
+/*
+ * The neighbour of this path is known to work, since something new came from beyond it (RFC 4861
+ * 7.3.1's forward progress): spares ARP probes. Cheap; call it when data is newly acknowledged.
+ */
+void toec_ip4_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now);
+
+#define TOEC_OUT_PAD     2 /* so that IP and L4 headers stand on 4-byte boundaries */
+#define TOEC_OUT_L4      (TOEC_OUT_PAD + TOEC_ETH_LEN + TOEC_IP4_LEN)
+#define TOEC_OUT_L4_ROOM 64
+#define TOEC_SUM_NONE    0xffffu
+
+/*
+ * One datagram to send. The caller writes the L4 header to toec_out_l4() and fills the fields;
+ * payload is described as in struct toec_tx.
+ */
+struct toec_outbuf {
+    union {
+        toec_u32 align;
+        toec_u8 b[TOEC_OUT_L4 + TOEC_OUT_L4_ROOM];
+    } room;
+    toec_u32 src, dst;
+    toec_u16 l4_len;  /* bytes of L4 header */
+    toec_u16 sum_off; /* offset of the checksum in the L4 header: the pseudo-header sum is put there
+                       * and the checksum completed later; TOEC_SUM_NONE: header is complete */
+    toec_u16 gso_size;
+    toec_u8 proto, tos;
+    void *owner; /* payload: stream of owner from off, or packet psrc from frame offset off */
+    toec_u32 off, len;
+    const struct toec_packet *psrc;
+};
+
+TOEC_INLINE toec_u8 *toec_out_l4(struct toec_outbuf *o)
+{
+    return o->room.b + TOEC_OUT_L4;
+}
+
+/*
+ * Sends with DF set (atomic datagrams, RFC 6864 4: the ID has no meaning then). Returns 0 when
+ * sent; TOEC_SEND_WAIT: no room in transmit, or the neighbour is being resolved. Nothing is queued:
+ * keep the work owed and try again in toec_tcp_poll(); TOEC_SEND_UNREACH: the neighbour does not
+ * answer.
+ *
+ * When to retry: toec_poll() returns `now` by itself while transmit had no room. A neighbour that
+ * was waited for has been found or given up when toec_send_epoch() differs from its value at the
+ * time of the WAIT; while it has not changed and transmit has room, retrying is in vain.
+ */
+#define TOEC_SEND_WAIT    (-1)
+#define TOEC_SEND_UNREACH (-2)
+int toec_ip4_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
+                    toec_time now);
+toec_u32 toec_send_epoch(const struct toec_stack *s);
+
+#endif

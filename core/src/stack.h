@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stack.h - one TCP/IP stack: configuration, counters, timers, keys, and the state of each layer.
+ */
+#ifndef TOEC_STACK_H
+#define TOEC_STACK_H
+
+#include "hash.h"
+#include "icmp4.h"
+#include "ip.h"
+#include "ip4_reass.h"
+#include "neigh.h"
+#include "pool.h"
+#include "rate.h"
+#include "tcp_if.h"
+#include "timer.h"
+
+/* Keys derived from toec_config.secret, one per use, so that none can be learned from another. */
+struct toec_keys {
+    toec_u64 isn[2];           /* initial sequence numbers (RFC 6528) */
+    toec_u64 cookie[2];        /* SYN cookies */
+    toec_u64 port[2];          /* ephemeral ports (RFC 6056) */
+    toec_u64 ts[2];            /* timestamp offsets (RFC 7323 5.4) */
+    toec_u64 rand[2];          /* toec_rand32() */
+    struct toec_flow_key flow; /* lookup tables */
+};
+
+struct toec_tcp; /* defined by TCP */
+
+struct toec_stack {
+    struct toec_config cfg; /* as used: defaults filled in */
+    toec_u32 ip4;           /* own address */
+    toec_u32 mask4;         /* of the on-link network */
+    toec_u32 gateway4;      /* 0: none */
+    struct toec_addr addr;  /* own address, mapped */
+    struct toec_tcp *tcp;
+    int tx_full;         /* transmit had no room since the last toec_poll() */
+    toec_u32 send_epoch; /* see toec_send_epoch() */
+    toec_u64 rand_count;
+    struct toec_wheel wheel;
+    struct toec_keys keys;
+    struct toec_neigh_table neigh;
+    struct toec_reass reass;
+    struct toec_icmp4 icmp4;
+    toec_u64 counters[TOEC_C_MAX];
+};
+
+#define TOEC_COUNT(s, name)        ((s)->counters[TOEC_C_##name]++)
+#define TOEC_COUNT_ADD(s, name, n) ((s)->counters[TOEC_C_##name] += (n))
+
+/* Pseudo-random number that nobody outside can predict (SipHash in counter mode). */
+toec_u32 toec_rand32(struct toec_stack *s);
+
+#endif

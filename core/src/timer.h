@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timer.h - hierarchical timer wheel (Varghese, Lauck 1987): set, cancel and expire in constant
+ * time however many timers there are. A tick is 2^20 ns (1.05 ms), so that no division is needed.
+ */
+#ifndef TOEC_TIMER_H
+#define TOEC_TIMER_H
+
+#include "base.h"
+
+#define TOEC_TICK_SHIFT 20
+#define TOEC_TICK_NS    ((toec_time)1 << TOEC_TICK_SHIFT)
+
+/* Who is told of an expiry. Kinds from TOEC_TMR_TCP on belong to TCP and reach toec_tcp_timer(). */
+enum toec_timer_kind {
+    TOEC_TMR_NEIGH = 1, /* a neighbour's state (neigh.c) */
+    TOEC_TMR_REASS,     /* a datagram waits too long for its fragments */
+    TOEC_TMR_ANNOUNCE,  /* gratuitous ARP */
+    TOEC_TMR_TCP = 16
+};
+
+#define TOEC_WHEEL_LEVELS 7 /* of 32 slots: 5 bits each, so 35 bits hold any 32-bit tick */
+#define TOEC_WHEEL_SLOTS  32
+/* Longest delay: farther ones are cut to it. 3 * 2^30 ticks are 39 days. */
+#define TOEC_TIMER_MAX_TICKS 0xbfffffffu
+
+/* All zero: not set. Lives in the object it times; never copied or freed while set. */
+struct toec_timer {
+    struct toec_timer *next;
+    struct toec_timer **pprev; /* 0: not set */
+    toec_u32 tick;             /* when, in ticks (modulo 2^32) */
+    toec_u8 kind;
+    toec_u8 level, slot; /* where in the wheel */
+};
+
+struct toec_wheel {
+    toec_u32 cur; /* every tick before this one has been run */
+    toec_u32 pending;
+    toec_u32 busy[TOEC_WHEEL_LEVELS]; /* one bit per slot that is not empty */
+    struct toec_timer *slot[TOEC_WHEEL_LEVELS][TOEC_WHEEL_SLOTS];
+    struct toec_timer *due;     /* set for a tick already run: expire at the next poll */
+    struct toec_timer *running; /* being expired now */
+};
+
+struct toec_stack;
+
+/*
+ * Sets t (again) to expire at the first toec_poll() at or after `deadline`, never before it. A
+ * deadline in the past expires at the next toec_poll().
+ */
+void toec_timer_set(struct toec_stack *s, struct toec_timer *t, enum toec_timer_kind kind,
+                    toec_time deadline);
+void toec_timer_cancel(struct toec_stack *s, struct toec_timer *t);
+
+TOEC_INLINE int toec_timer_pending(const struct toec_timer *t)
+{
+    return t->pprev != 0;
+}
+
+/* ---- the wheel itself, for stack.c and its tests ---- */
+
+typedef void toec_timer_fn(void *user, struct toec_timer *t, enum toec_timer_kind kind,
+                           toec_time now);
+
+void toec_wheel_init(struct toec_wheel *w, toec_time now);
+void toec_wheel_set(struct toec_wheel *w, struct toec_timer *t, enum toec_timer_kind kind,
+                    toec_time deadline);
+void toec_wheel_cancel(struct toec_wheel *w, struct toec_timer *t);
+/* Expires what is due at now. A timer set by fn for a time not after now waits for the next run. */
+void toec_wheel_run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, void *user);
+/*
+ * A time not after the earliest deadline, TOEC_NEVER without timers. It may be earlier than the
+ * deadline (when a coarse slot must be spread), never later than its tick.
+ */
+toec_time toec_wheel_next(const struct toec_wheel *w, toec_time now);
+
+#endif

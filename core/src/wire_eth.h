@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire_eth.h - Ethernet II header (IEEE 802.3): fields of a header of TOEC_ETH_LEN bytes that the
+ * caller has checked to be there.
+ */
+#ifndef TOEC_WIRE_ETH_H
+#define TOEC_WIRE_ETH_H
+
+#include "wire.h"
+
+#define TOEC_ETH_DST  0
+#define TOEC_ETH_SRC  6
+#define TOEC_ETH_TYPE 12
+#define TOEC_ETH_LEN  14
+
+#define TOEC_ETHERTYPE_IP4 0x0800u
+#define TOEC_ETHERTYPE_ARP 0x0806u
+
+TOEC_INLINE toec_u16 toec_eth_type(const toec_u8 *eth)
+{
+    return toec_get16(eth + TOEC_ETH_TYPE);
+}
+
+TOEC_INLINE int toec_mac_eq(const toec_u8 *a, const toec_u8 *b)
+{
+    return ((toec_get32(a) ^ toec_get32(b)) | (toec_u32)(toec_get16(a + 4) ^ toec_get16(b + 4))) ==
+           0;
+}
+
+/* Multicast or broadcast: the group bit. */
+TOEC_INLINE int toec_mac_is_group(const toec_u8 *mac)
+{
+    return mac[0] & 1;
+}
+
+TOEC_INLINE int toec_mac_is_zero(const toec_u8 *mac)
+{
+    return (toec_get32(mac) | toec_get16(mac + 4)) == 0;
+}
+
+TOEC_INLINE void toec_eth_emit(toec_u8 *eth, const toec_u8 *dst, const toec_u8 *src, toec_u16 type)
+{
+    memcpy(eth + TOEC_ETH_DST, dst, 6);
+    memcpy(eth + TOEC_ETH_SRC, src, 6);
+    toec_put16(eth + TOEC_ETH_TYPE, type);
+}
+
+#endif
