@@ -25,8 +25,8 @@ with Pair() as pair:
 def test_pair_reaches_the_other_end_and_nothing_else():
     with netns.Pair(kernel_ip="10.77.0.1/24") as pair:
         pair.client.run(["ping", "-c", "1", "-W", "5", pair.server_ip])
-        routes = pair.client.run(["ip", "route"]).stdout.split("\n")
-        assert [r for r in routes if r] == [
+        routes = pair.client.run(["ip", "route"]).stdout.splitlines()
+        assert [route.strip() for route in routes] == [
             f"10.77.0.0/24 dev {pair.client_if} proto kernel scope link src {pair.client_ip}"
         ]
 
