@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nginx on Toehold and on Linux TCP: requests/s, latency, and nginx's CPU time per request.
+
+The same unmodified nginx runs twice, each in a namespace of its own and each loaded by wrk from a
+Linux peer over a veth link. Samples are taken in turn (Linux, Toehold, Linux, ...), so that what
+the machine does meanwhile falls on both; the figures are medians. Writes out/demo.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+from bench import cpu, nginx, report, syscalls, terminal, wrk
+from harness import netns, paths, proc
+from harness.toed import Toed, af_xdp_missing
+
+SYSTEMS = ("linux", "toehold")
+TITLES = {"return200": "return 200, 256 bytes", "file256": "256-byte file"}
+FIGURES = ("requests_per_s", "p50_us", "p99_us", "cpu_user_us", "cpu_system_us")
+# nginx's CPU per request on Toehold, as a part of what it is on Linux.
+GOALS = {"return200": 1 / 3, "file256": 1 / 2}
+
+
+def start_toed(stack: ExitStack, netio: str) -> tuple[netns.Pair, Toed]:
+    """toed on AF_XDP, or on TAP where that is asked for or AF_XDP is not to be had."""
+    if netio in ("auto", "af_xdp"):
+        missing = af_xdp_missing()
+        if not missing:
+            inner = ExitStack()
+            try:
+                pair = inner.enter_context(netns.Pair())
+                toed = inner.enter_context(Toed(pair))
+            except proc.Failed as e:
+                inner.close()
+                missing = str(e)
+            else:
+                stack.push(inner)
+                return pair, toed
+        if netio == "af_xdp":
+            raise proc.Failed(f"no AF_XDP: {missing}")
+        terminal.say(f"No AF_XDP here, so Toehold runs on a TAP device, which is slower: {missing}")
+    pair = stack.enter_context(netns.Pair(tap=True))
+    return pair, stack.enter_context(Toed(pair, mode="tap"))
+
+
+class Comparison:
+    """nginx running on both systems."""
+
+    def __init__(self, stack: ExitStack, options: argparse.Namespace):
+        self.options = options
+        pair, self.toed = start_toed(stack, options.netio)
+        # Linux has a link of its own, with every offload it comes with.
+        linux = stack.enter_context(
+            netns.Pair(subnet="10.78.0", kernel_ip="10.78.0.1/24", offload=True)
+        )
+        self.servers = {
+            "linux": stack.enter_context(nginx.Nginx(linux)),
+            "toehold": stack.enter_context(nginx.Nginx(pair, toed=self.toed)),
+        }
+        self.netio = self.toed.stats()["engines"][0]["netio"]["mode"]
+
+    def load(self, case: str, system: str, seconds: int) -> wrk.Result:
+        server = self.servers[system]
+        connections = self.options.connections
+        return wrk.load(server.client, server.url(case), seconds=seconds, connections=connections)
+
+    def sample(self, case: str, system: str) -> dict[str, float]:
+        """One measurement; CPU times are microseconds a request."""
+        server = self.servers[system]
+        nginx_before, toed_before = server.cpu(), cpu.of(self.toed.proc.pid)
+        result = self.load(case, system, self.options.seconds)
+        used, toed_used = server.cpu() - nginx_before, cpu.of(self.toed.proc.pid) - toed_before
+        figures = {
+            "requests_per_s": result.requests_per_s,
+            "p50_us": result.p50_us,
+            "p99_us": result.p99_us,
+            "cpu_user_us": used.user * 1e6 / result.requests,
+            "cpu_system_us": used.system * 1e6 / result.requests,
+        }
+        if system == "toehold":
+            figures["toed_cpu_us"] = toed_used.total * 1e6 / result.requests
+        return {name: round(value, 3) for name, value in figures.items()}
+
+    def measure(self) -> dict:
+        """samples[case][system]: a list of what sample() found."""
+        samples = {case: {system: [] for system in SYSTEMS} for case in nginx.CASES}
+        total = self.options.samples * len(nginx.CASES)
+        for case in nginx.CASES:
+            for system in SYSTEMS:
+                terminal.progress(f"warming up: {case} on {system}")
+                self.load(case, system, 1)
+        for number in range(self.options.samples):
+            for c, case in enumerate(nginx.CASES):
+                for system in SYSTEMS:
+                    done = number * len(nginx.CASES) + c + 1
+                    terminal.progress(f"sample {done} of {total}: {case} on {system}")
+                    samples[case][system].append(self.sample(case, system))
+        for server in self.servers.values():
+            for path in nginx.CASES.values():
+                server.verify(path)
+        terminal.end_progress()
+        return samples
+
+    def count_syscalls(self) -> dict:
+        """syscalls[case][system]: nginx's system calls a request, by name."""
+        counts = {case: {} for case in nginx.CASES}
+        for case in nginx.CASES:
+            for system, server in self.servers.items():
+                terminal.progress(f"counting system calls: {case} on {system}")
+                log = paths.OUT / "log" / f"strace-{case}-{system}.log"
+                counts[case][system] = syscalls.count(
+                    server.workers(), lambda c=case, s=system: self.load(c, s, 1).requests, log
+                )
+        terminal.end_progress()
+        return counts
+
+
+def medians(samples: list[dict[str, float]]) -> dict[str, float]:
+    return {name: round(median(s[name] for s in samples), 2) for name in samples[0]}
+
+
+def cpu_us(figures: dict[str, float]) -> float:
+    return figures["cpu_user_us"] + figures["cpu_system_us"]
+
+
+def summarise(samples: dict) -> tuple[dict, dict, list[report.Goal]]:
+    """cases, ratios (Toehold to Linux) and goals from the samples."""
+    cases, ratios, goals = {}, {}, []
+    for case, by_system in samples.items():
+        found = {system: medians(by_system[system]) for system in SYSTEMS}
+        linux, toehold = found["linux"], found["toehold"]
+        cases[case] = {s: {name: found[s][name] for name in FIGURES} for s in SYSTEMS}
+        ratios[case] = {
+            "requests_per_s": round(toehold["requests_per_s"] / linux["requests_per_s"], 3),
+            "p50": round(toehold["p50_us"] / linux["p50_us"], 3),
+            "p99": round(toehold["p99_us"] / linux["p99_us"], 3),
+            "cpu": round(cpu_us(toehold) / cpu_us(linux), 3),
+            "cpu_user": round(toehold["cpu_user_us"] / linux["cpu_user_us"], 3),
+            "cpu_system": round(toehold["cpu_system_us"] / linux["cpu_system_us"], 3),
+            "cpu_with_toed": round((cpu_us(toehold) + toehold["toed_cpu_us"]) / cpu_us(linux), 3),
+        }
+        name = f"nginx CPU per request, {TITLES[case]}: Toehold / Linux"
+        goals.append(report.Goal(name, ratios[case]["cpu"], "ratio", round(GOALS[case], 3)))
+    return cases, ratios, goals
+
+
+def show(cases: dict, samples: dict, counts: dict, goals: list[report.Goal], netio: str) -> None:
+    """The comparison, for people."""
+    head = ["", "requests/s", "p50 us", "p99 us", "nginx CPU us/request", "user", "system"]
+    rows = []
+    for case, found in cases.items():
+        rows.append([TITLES[case], *[""] * (len(head) - 1)])
+        for system, f in found.items():
+            label = "Linux TCP" if system == "linux" else f"Toehold ({netio})"
+            rows.append(
+                [f"  {label}", f"{f['requests_per_s']:,.0f}", f"{f['p50_us']:.0f}"]
+                + [f"{f['p99_us']:.0f}", f"{cpu_us(f):.2f}"]
+                + [f"{f['cpu_user_us']:.2f}", f"{f['cpu_system_us']:.2f}"]
+            )
+    print(f"\n{terminal.table(head, rows)}\n")
+    print(terminal.bold("Goals"))
+    for goal in goals:
+        verdict = terminal.good("met") if goal.met else terminal.bad("NOT MET")
+        print(f"  {goal.name} {goal.value:.2f}, at most {goal.goal:.2f}: {verdict}")
+    print(f"\n{terminal.bold('Where the CPU time goes')}")
+    for case, found in cases.items():
+        toed = medians(samples[case]["toehold"])["toed_cpu_us"]
+        print(f"  {TITLES[case]}, a request:")
+        print(f"    Linux    nginx {cpu_us(found['linux']):.2f} us, TCP/IP of its host included")
+        print(
+            f"    Toehold  nginx {cpu_us(found['toehold']):.2f} us, and toed {toed:.2f} us of its"
+        )
+        print("             own core, which does the TCP/IP and polls while there is work")
+        for system in SYSTEMS:
+            calls = counts[case][system]
+            said = ", ".join(f"{name} {n:g}" for name, n in sorted(calls.items()))
+            print(f"    system calls of nginx on {system}: {said or 'none'}")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="make demo", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--seconds", type=int, default=4, help="of each sample (4)")
+    parser.add_argument("--samples", type=int, default=6, help="of each case and system (6)")
+    parser.add_argument("--connections", type=int, default=64, help="kept open by wrk (64)")
+    parser.add_argument("--netio", choices=["auto", "af_xdp", "tap"], default="auto")
+    parser.add_argument("--out", type=Path, default=paths.OUT / "demo.json")
+    options = parser.parse_args()
+    for name in ("seconds", "samples", "connections"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name} must be at least 1")
+    return options
+
+
+def main() -> int:
+    options = arguments()
+    netns.end_on_signals()
+    try:
+        with ExitStack() as stack:
+            comparison = Comparison(stack, options)
+            samples = comparison.measure()
+            counts = comparison.count_syscalls()
+    except (proc.Failed, OSError) as e:
+        terminal.say(f"demo: {e}")
+        return 1
+    except KeyboardInterrupt:
+        terminal.say("demo: interrupted; namespaces and processes are removed")
+        return 130
+    cases, ratios, goals = summarise(samples)
+    show(cases, samples, counts, goals, comparison.netio)
+    body = {
+        "netio": comparison.netio,
+        "settings": {
+            "seconds": options.seconds,
+            "samples": options.samples,
+            "connections": options.connections,
+            "wrk_threads": 1,
+            "nginx_workers": 1,
+            "keep_alive": True,
+            "peer_offloads": {"linux": "all of veth's", "toehold": "none: frames as on a wire"},
+            "environment": {k: v for k, v in os.environ.items() if k.startswith("TOEHOLD_")},
+        },
+        "cases": cases,
+        "ratios": ratios,
+        "system_calls_per_request": counts,
+        "samples": samples,
+    }
+    report.write(options.out, body, goals)
+    print(f"\nwritten: {os.path.relpath(options.out)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every bench's JSON holds besides its samples: machine, commit, date, goals."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from harness import paths
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A figure to reach: value against goal, at most or at least that much."""
+
+    name: str
+    value: float
+    unit: str
+    goal: float
+    at_most: bool = True
+
+    @property
+    def met(self) -> bool:
+        return self.value <= self.goal if self.at_most else self.value >= self.goal
+
+    def as_json(self) -> dict:
+        return {**asdict(self), "met": self.met}
+
+
+def machine() -> dict:
+    """What the figures were measured on."""
+    cpuinfo = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.split(":", 1)[1].strip() for line in cpuinfo if line.startswith("model name")]
+    memory_kib = int(Path("/proc/meminfo").read_text().split("MemTotal:")[1].split()[0])
+    return {
+        "cpu": models[0] if models else os.uname().machine,
+        "cores": len(os.sched_getaffinity(0)),
+        "kernel": f"{os.uname().sysname} {os.uname().release}",
+        "memory_gib": round(memory_kib / 2**20, 1),
+    }
+
+
+def commit() -> str:
+    """The commit measured, "-dirty" when the tree differs from it, "unknown" outside git."""
+    try:
+        done = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=12", "--dirty"],
+            cwd=paths.ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()
+
+
+def write(path: Path, body: dict, goals: list[Goal]) -> None:
+    """Writes a bench's JSON: body, with machine, commit, date and goals added."""
+    whole = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
+        "machine": machine(),
+        **body,
+        "goals": [goal.as_json() for goal in goals],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(whole, indent=2) + "\n")

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wrk, the HTTP load generator, run in a namespace."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.netns import Namespace
+from harness.proc import Failed
+
+_REPORT = Path(__file__).with_name("wrk_report.lua")
+
+
+@dataclass(frozen=True)
+class Result:
+    requests: int
+    seconds: float
+    p50_us: float
+    p99_us: float
+
+    @property
+    def requests_per_s(self) -> float:
+        return self.requests / self.seconds
+
+
+def load(ns: Namespace, url: str, *, seconds: int, connections: int, threads: int = 1) -> Result:
+    """Keeps connections busy with GETs of url. Failed when any request went wrong."""
+    done = ns.run(
+        ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "5s"]
+        + ["--latency", "-s", _REPORT, url],
+        timeout=seconds + 30,
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("REPORT ")]
+    if not lines:
+        raise Failed(f"wrk on {url} reported nothing:\n{done.stdout}{done.stderr}")
+    found = json.loads(lines[0].removeprefix("REPORT "))
+    errors = {name: count for name, count in found["errors"].items() if count}
+    if errors or not found["requests"]:
+        raise Failed(f"wrk on {url}: {found['requests']} requests, errors {errors}")
+    return Result(found["requests"], found["duration_us"] / 1e6, found["p50_us"], found["p99_us"])
