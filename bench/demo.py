@@ -228,6 +228,7 @@ def main() -> int:
         },
         "cases": cases,
         "ratios": ratios,
+        "toed_cpu_us": {case: medians(samples[case]["toehold"])["toed_cpu_us"] for case in samples},
         "system_calls_per_request": counts,
         "samples": samples,
     }
