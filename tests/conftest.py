@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures and markers of the tests with real programs."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
+
+import lab as labs  # noqa: E402
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for line in (
+        "long: full size, for `make test-long`; skipped elsewhere",
+        "sanitize: also run with a toed that was built with ASan and UBSan",
+        "toehold_only: about Toehold itself; has no meaning in Linux mode",
+    ):
+        config.addinivalue_line("markers", line)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def pytest_report_header() -> str:
+    return f"mode: {'linux' if labs.LINUX else 'toehold'}, TOEHOLD_SEED={labs.SEED}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    chosen = config.getoption("markexpr")
+    for item in items:
+        if item.get_closest_marker("long") and "long" not in chosen:
+            item.add_marker(pytest.mark.skip(reason="full size: make test-long"))
+        if item.get_closest_marker("toehold_only") and labs.LINUX:
+            item.add_marker(pytest.mark.skip(reason="Linux mode"))
+
+
+@pytest.fixture(scope="module")
+def _shared_lab():
+    if os.geteuid() != 0:
+        pytest.fail("these tests make network namespaces: run them as root (sudo)")
+    with labs.Lab(kernel=True) as lab:
+        yield lab
+
+
+@pytest.fixture
+def lab(_shared_lab: labs.Lab):
+    """The lab that the tests of a module share. Each must leave the TOE as it found it."""
+    toed = _shared_lab.toed
+    if toed and toed.proc.poll() is not None:
+        toed.start()
+    yield _shared_lab
+    if toed:
+        assert toed.proc.poll() is None, f"toed has ended{toed.proc.tail()}"
+        _shared_lab.wait_idle()
+
+
+@pytest.fixture
+def make_lab():
+    """Makes a lab of the test's own: make_lab(**what Lab takes)."""
+    made: list[labs.Lab] = []
+
+    def make(**options: object) -> labs.Lab:
+        made.append(labs.Lab(**options))
+        return made[-1]
+
+    yield make
+    for lab in made:
+        lab.close()

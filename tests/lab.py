@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every test here stands on: a server namespace with toed, a Linux peer, and both ends' tools.
+
+TOEHOLD_MODE=linux runs the same tests with the programs on Linux TCP instead: Linux is the judge
+of what a test may expect.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness import netns, proc, toed
+
+LINUX = os.environ.get("TOEHOLD_MODE", "toehold") == "linux"
+SEED = int(os.environ.get("TOEHOLD_SEED", "1"), 0)
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+PYTHON = sys.executable
+
+# The peer opens more connections a minute than its kernel's defaults have ports for.
+_PEER_SETTINGS = {
+    "net.ipv4.ip_local_port_range": "1024 65535",
+    "net.ipv4.tcp_tw_reuse": "1",
+    "net.core.somaxconn": "4096",
+    # Answers to what the tests do on purpose are not to be rationed.
+    "net.ipv4.icmp_ratelimit": "0",
+}
+
+
+class Lab:
+    """A pair of namespaces and, but for Linux mode, a toed that serves the server's address.
+
+    ip, peer_ip   addresses of the side under test and of the Linux peer.
+    kernel_ip     a further address, of the server's kernel, on the same interface; None without
+                  `kernel`.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: bool = False,
+        impair: str | None = None,
+        mode: str = "af_xdp",
+        engines: int = 1,
+        args: Sequence[object] = (),
+        env: Mapping[str, str] | None = None,
+    ):
+        own = "10.77.0.3/24" if kernel else None
+        self.pair = netns.Pair(
+            kernel_ip="10.77.0.1/24" if LINUX else own, queues=engines, tap=mode == "tap"
+        )
+        self.toed: toed.Toed | None = None
+        try:
+            self.server = self.pair.server
+            self.client = self.pair.client
+            self.ip = self.pair.server_ip
+            self.peer_ip = self.pair.client_ip
+            self.kernel_ip = own.split("/")[0] if own else None
+            if LINUX and own:
+                interface = self.pair.server_if
+                self.server.run(["ip", "address", "add", own, "dev", interface])
+            for ns in (self.server, self.client):
+                settings = [f"{name}={value}" for name, value in _PEER_SETTINGS.items()]
+                ns.run(["sysctl", "-qw", *settings])
+            if not LINUX:
+                netif = {"af_xdp": f"af_xdp:{self.pair.server_if}", "tap": "tap:tap0"}[mode]
+                netif = f"impair({impair}):{netif}" if impair else netif
+                self.toed = toed.Toed(self.pair, netif=netif, engines=engines, args=args, env=env)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self.toed:
+            self.toed.close()
+        self.pair.delete()
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    # ---- the side under test
+
+    def app(
+        self,
+        argv: Sequence[object],
+        *,
+        require: bool = True,
+        env: Mapping[str, str] | None = None,
+        name: str | None = None,
+        port: int | None = None,
+        says: str | None = None,
+    ) -> proc.Proc:
+        """Starts a program under test. Returns when it accepts on `port`, or has said `says`."""
+        name = name or Path(str(argv[0])).name
+        if self.toed:
+            p = self.toed.app(argv, require=require, env=env, name=name)
+        else:
+            p = self.server.start(argv, env=env, name=name)
+        return self._started(p, self.client, self.ip, port, says)
+
+    def script(self, script: str, *args: object, **options: object) -> proc.Proc:
+        """Starts a Python program of tests/programs under test."""
+        argv = [PYTHON, "-u", PROGRAMS / script, *args]
+        return self.app(argv, name=Path(script).stem, **options)
+
+    def run(
+        self, argv: Sequence[object], *, require: bool = True, **options: object
+    ) -> proc.subprocess.CompletedProcess[str]:
+        """Runs a program under test to its end."""
+        wrapped = self.toed.wrapped(argv, require=require) if self.toed else argv
+        return self.server.run(wrapped, **options)
+
+    def case(self, script: str, *args: object, timeout: float = 60) -> dict:
+        """Runs a Python program of tests/programs under test; what it says in JSON."""
+        done = self.run([PYTHON, PROGRAMS / script, *args], timeout=timeout)
+        return json.loads(done.stdout)
+
+    # ---- the peer
+
+    def peer(
+        self,
+        argv: Sequence[object],
+        *,
+        name: str | None = None,
+        port: int | None = None,
+        says: str | None = None,
+    ) -> proc.Proc:
+        """Starts a program on the Linux peer."""
+        p = self.client.start(argv, name="peer-" + (name or Path(str(argv[0])).name))
+        return self._started(p, self.client, self.peer_ip, port, says)
+
+    def peer_script(self, script: str, *args: object, **options: object) -> proc.Proc:
+        """Starts a Python program of tests/programs on the Linux peer."""
+        argv = [PYTHON, "-u", PROGRAMS / script, *args]
+        return self.peer(argv, name=Path(script).stem, **options)
+
+    def connect(self, port: int, *, timeout: float = 10) -> proc.netns.socket.socket:
+        """A connection from the peer to the address under test."""
+        return self.client.connect(self.ip, port, timeout=timeout)
+
+    @staticmethod
+    def _started(
+        p: proc.Proc, ns: netns.Namespace, address: str, port: int | None, says: str | None
+    ) -> proc.Proc:
+        try:
+            if port is not None:
+                proc.wait_port(ns, address, port, proc=p, timeout=20)
+            if says is not None:
+                proc.wait_until(
+                    lambda: says in p.text(), f"{p.name} says {says!r}", proc=p, timeout=20
+                )
+        except BaseException:
+            p.kill()
+            raise
+        return p
+
+    # ---- what the TOE holds
+
+    def usage(self, name: str) -> int:
+        """How many of a pool are in use; 0 in Linux mode."""
+        return self.toed.usage(name) if self.toed else 0
+
+    def counter(self, name: str) -> int:
+        return self.toed.counter(name) if self.toed else 0
+
+    def slots_used(self) -> int:
+        """Slots of all queue pairs that hold a connection."""
+        if not self.toed:
+            return 0
+        return sum(qp["slots_used"] for qp in self.toed.queue_pairs())
+
+    def wait_no_flows(self, *, timeout: float = 30) -> None:
+        """Until the TOE holds no connection; those in TIME-WAIT are another pool."""
+        if self.toed:
+            proc.wait_until(
+                lambda: self.usage("flows") == 0 and self.usage("half_open") == 0,
+                "the TOE holds no flow",
+                timeout=timeout,
+                proc=self.toed.proc,
+            )
+
+    def wait_idle(self, *, timeout: float = 30) -> None:
+        """Until nothing at all is held: no flow, no listener, no queue pair."""
+        self.wait_no_flows(timeout=timeout)
+        if self.toed:
+            proc.wait_until(
+                lambda: self.usage("listeners") == 0 and not self.toed.queue_pairs(),
+                "the TOE holds no listener and no queue pair",
+                timeout=timeout,
+                proc=self.toed.proc,
+            )
+
+    def footprint(self) -> dict[str, int]:
+        """Descriptors, and private memory in KiB, of toed."""
+        return footprint(self.toed.proc.pid) if self.toed else {"fds": 0, "anon_kib": 0}
+
+
+def footprint(pid: int) -> dict[str, int]:
+    """Descriptors, and private memory in KiB, of a process."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    fields = dict(line.split(":", 1) for line in status.splitlines())
+    return {
+        "fds": len(os.listdir(f"/proc/{pid}/fd")),
+        "anon_kib": int(fields["RssAnon"].split()[0]),
+    }
+
+
+def cpu_ticks(pid: int) -> int:
+    """Processor time of a process in clock ticks."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+@contextlib.contextmanager
+def closing_all():
+    """Closes every socket appended to the list it gives."""
+    with contextlib.ExitStack() as stack:
+
+        class Sockets(list):
+            def append(self, s):
+                stack.enter_context(contextlib.closing(s))
+                super().append(s)
+
+        yield Sockets()

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debian's nginx with a configuration of its own, and an HTTP client over a given socket."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import random
+import socket
+from pathlib import Path
+
+from harness import proc
+
+import lab as labs
+
+_CONFIG = """
+user root;
+daemon off;
+worker_processes {workers};
+pid {folder}/nginx.pid;
+error_log stderr notice;
+events {{ worker_connections {connections}; }}
+http {{
+    access_log off;
+    sendfile {sendfile};
+    keepalive_requests 1000000;
+    client_max_body_size 0;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    default_type application/octet-stream;
+    server {{
+        listen {listen};
+        location = /hello {{ return 200 "hello\\n"; }}
+        location = /pid {{ return 200 "$pid"; }}
+        location / {{ root {folder}/files; dav_methods PUT DELETE; }}
+        {more}
+    }}
+}}
+"""
+
+
+def configuration(
+    folder: Path,
+    listen: str,
+    *,
+    workers: int = 1,
+    sendfile: bool = True,
+    connections: int = 2048,
+    more: str = "",
+) -> list[str]:
+    """Writes a configuration into folder, which it serves files from; nginx's command line."""
+    (folder / "files").mkdir(exist_ok=True)
+    folder.chmod(0o755)
+    config = folder / "nginx.conf"
+    config.write_text(
+        _CONFIG.format(
+            folder=folder,
+            listen=listen,
+            workers=workers,
+            sendfile="on" if sendfile else "off",
+            connections=connections,
+            more=more,
+        )
+    )
+    return ["nginx", "-e", "stderr", "-p", str(folder), "-c", str(config)]
+
+
+def start(
+    lab: labs.Lab, folder: Path, *, port: int = 80, env: dict | None = None, **options: object
+) -> proc.Proc:
+    """nginx under test, accepting connections."""
+    argv = configuration(folder, f"{lab.ip}:{port}", **options)
+    return lab.app(argv, port=port, env=env)
+
+
+def start_on_peer(lab: labs.Lab, folder: Path, *, port: int = 80, **options: object) -> proc.Proc:
+    """nginx on the Linux peer."""
+    argv = configuration(folder, f"{lab.peer_ip}:{port}", **options)
+    return lab.peer(argv, port=port)
+
+
+def make_file(path: Path, size: int, seed: int = labs.SEED) -> str:
+    """A file of pseudo-random bytes; its SHA-256."""
+    data = random.Random(seed).randbytes(size)
+    path.write_bytes(data)
+    return hashlib.sha256(data).hexdigest()
+
+
+class Http:
+    """HTTP/1.1 over one connection from the peer to the address under test."""
+
+    def __init__(self, lab: labs.Lab, port: int = 80, *, timeout: float = 60):
+        self.sock: socket.socket = lab.connect(port, timeout=timeout)
+        self._c = http.client.HTTPConnection(lab.ip, port)
+        self._c.sock = self.sock
+
+    def __enter__(self) -> Http:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._c.close()
+        self.sock.close()
+
+    def start(self, method: str, path: str, **options: object) -> http.client.HTTPResponse:
+        self._c.request(method, path, **options)
+        return self._c.getresponse()
+
+    def get(self, path: str, **headers: str) -> bytes:
+        """The body of a GET that must succeed."""
+        response = self.start("GET", path, headers=headers)
+        body = response.read()
+        assert response.status == 200, (response.status, body[:200])
+        return body
+
+    def digest(self, path: str) -> str:
+        """The SHA-256 of a GET's body."""
+        response = self.start("GET", path)
+        assert response.status == 200
+        digest = hashlib.sha256()
+        while chunk := response.read(1 << 20):
+            digest.update(chunk)
+        return digest.hexdigest()
+
+
+def get(lab: labs.Lab, path: str, port: int = 80) -> bytes:
+    """A GET over a connection of its own that the server closes."""
+    with Http(lab, port) as http_:
+        return http_.get(path, Connection="close")
