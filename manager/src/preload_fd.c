@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preload_fd.c - libc's names that close, copy and set descriptors (preload.h). */
+#include <linux/close_range.h>
+#include <stdarg.h>
+
+#include "preload.h"
+
+/* A child of vfork() runs on its parent's memory: what it closes or moves before exec is its own
+ * descriptor, not the connection. */
+static bool ours(int fd)
+{
+    return carried(fd) && !tproc_borrowed();
+}
+
+EXPORT(int, close, (int fd))
+{
+    if (ours(fd))
+        return CARRY(toe_close(fd));
+    if (unlikely(tfd_is_internal(fd)))
+        return terr(EBADF);
+    return libc.close(fd);
+}
+EXPORT_ALIAS(int, __close, close, (int));
+
+/* The kernel's part of a range that has no internal descriptor in it. */
+static int close_between(unsigned first, unsigned last, int flags)
+{
+    return first <= last ? libc.close_range(first, last, flags) : 0;
+}
+
+static void close_carried(unsigned first, unsigned last)
+{
+    unsigned fd;
+
+    for (fd = first; fd < TFD_MAX && fd <= last; fd++)
+        if (carried((int)fd))
+            toe_close((int)fd);
+}
+
+EXPORT(int, close_range, (unsigned first, unsigned last, int flags))
+{
+    int keep, r;
+
+    /* Nothing is closed when the arguments are wrong, and nothing of ours when the descriptors
+     * are only marked, or are those of a child of vfork(). */
+    if (first > last || (flags & ~(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC)) ||
+        (flags & CLOSE_RANGE_CLOEXEC) || tproc_borrowed())
+        return libc.close_range(first, last, flags);
+    close_carried(first, last);
+    while ((keep = tfd_next_internal(first, last)) >= 0) {
+        if ((unsigned)keep > first) {
+            r = close_between(first, (unsigned)keep - 1, flags);
+            if (r < 0)
+                return r;
+        }
+        if ((unsigned)keep == last)
+            return 0;
+        first = (unsigned)keep + 1;
+    }
+    return close_between(first, last, flags);
+}
+
+EXPORT(void, closefrom, (int first))
+{
+    preload_close_range(first < 0 ? 0 : (unsigned)first, ~0u, 0);
+}
+
+EXPORT(int, dup, (int fd))
+{
+    return ours(fd) ? CARRY(toe_dup(fd)) : libc.dup(fd);
+}
+
+EXPORT(int, dup2, (int fd, int new_fd))
+{
+    if (unlikely(tfd_is_internal(new_fd)) && !tproc_borrowed())
+        return terr(EBADF);
+    return ours(fd) || ours(new_fd) ? CARRY(toe_dup2(fd, new_fd)) : libc.dup2(fd, new_fd);
+}
+EXPORT_ALIAS(int, __dup2, dup2, (int, int));
+
+EXPORT(int, dup3, (int fd, int new_fd, int flags))
+{
+    if (unlikely(tfd_is_internal(new_fd)) && !tproc_borrowed())
+        return terr(EBADF);
+    return ours(fd) || ours(new_fd) ? CARRY(toe_dup3(fd, new_fd, flags))
+                                    : libc.dup3(fd, new_fd, flags);
+}
+
+EXPORT(int, fcntl, (int fd, int cmd, ...))
+{
+    va_list args;
+    long arg;
+
+    va_start(args, cmd);
+    arg = va_arg(args, long);
+    va_end(args);
+    return ours(fd) ? CARRY(toe_fcntl(fd, cmd, arg)) : libc.fcntl(fd, cmd, arg);
+}
+EXPORT_ALIAS(int, fcntl64, fcntl, (int, int, ...));
+EXPORT_ALIAS(int, __fcntl, fcntl, (int, int, ...));
+
+EXPORT(int, ioctl, (int fd, unsigned long request, ...))
+{
+    va_list args;
+    void *arg;
+
+    va_start(args, request);
+    arg = va_arg(args, void *);
+    va_end(args);
+    return carried(fd) ? CARRY(toe_ioctl(fd, request, arg)) : libc.ioctl(fd, request, arg);
+}

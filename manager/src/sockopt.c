@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sockopt.c - getsockopt and setsockopt of what the TOE carries (socket(7), tcp(7), ip(7)).
+ *
+ * Three kinds of options. Those that TCP acts on are kept in struct tsock and told to the TOE.
+ * Those that a TOE has no use for (a priority, a kernel filter that is only a hint) are kept by the
+ * placeholder, which is a kernel TCP socket and checks their values as Linux does. Those that would
+ * promise what the TOE does not do (zero-copy, TLS in the kernel, MD5) are ENOPROTOOPT.
+ *
+ * Until it is decided who carries a socket (TS_NEW), the kernel is asked first: it checks, it
+ * keeps, and what it accepts is remembered for the case that the TOE carries it.
+ */
+#include <limits.h>
+#include <linux/tcp.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "sockopt.h"
+
+#define NEWRENO "reno" /* the kernel's names of the algorithms */
+#define CUBIC   "cubic"
+
+/* tcp(7): the largest values Linux takes (MAX_TCP_KEEPIDLE and so on). */
+#define KEEP_SECONDS_MAX 32767
+#define KEEP_COUNT_MAX   127
+
+/* Of a Linux system with its default sysctls; what a new socket answers. */
+#define DEFAULT_KEEPIDLE  7200
+#define DEFAULT_KEEPINTVL 75
+#define DEFAULT_KEEPCNT   9
+#define DEFAULT_LINGER2   60
+
+enum verdict {
+    DONE,      /* dealt with here */
+    WRONG,     /* errno is set */
+    UNHANDLED, /* the placeholder's */
+};
+
+/* ---- setting ---- */
+
+static bool read_int(const void *value, socklen_t len, int *out)
+{
+    if (len < sizeof *out) {
+        errno = EINVAL;
+        return false;
+    }
+    if (!value) {
+        errno = EFAULT;
+        return false;
+    }
+    memcpy(out, value, sizeof *out);
+    return true;
+}
+
+static bool read_timeout(const void *value, socklen_t len, uint64_t *ns)
+{
+    struct timeval tv;
+
+    if (len < sizeof tv) {
+        errno = EINVAL;
+        return false;
+    }
+    memcpy(&tv, value, sizeof tv);
+    if (tv.tv_usec < 0 || tv.tv_usec >= 1000000) {
+        errno = EDOM;
+        return false;
+    }
+    /* Linux: a negative time does not wait at all. */
+    *ns = tv.tv_sec < 0 ? 1 : (uint64_t)tv.tv_sec * NSEC + (uint64_t)tv.tv_usec * 1000;
+    return true;
+}
+
+static enum verdict set_linger(struct tsock *s, const void *value, socklen_t len)
+{
+    struct linger l;
+
+    if (len < sizeof l)
+        return terr(EINVAL), WRONG;
+    memcpy(&l, value, sizeof l);
+    s->opts.linger_on = l.l_onoff != 0;
+    s->opts.linger_s = l.l_onoff ? l.l_linger : 0;
+    return DONE;
+}
+
+static enum verdict set_socket_level(struct tsock *s, int name, const void *value, socklen_t len)
+{
+    int v = 0;
+
+    switch (name) {
+    case SO_LINGER:
+        return set_linger(s, value, len);
+    case SO_RCVTIMEO:
+        return read_timeout(value, len, &s->opts.rcvtimeo) ? DONE : WRONG;
+    case SO_SNDTIMEO:
+        return read_timeout(value, len, &s->opts.sndtimeo) ? DONE : WRONG;
+    case SO_ZEROCOPY:
+    case SO_ATTACH_FILTER:
+    case SO_ATTACH_BPF:
+    case SO_TIMESTAMP:
+    case SO_TIMESTAMPNS:
+    case SO_TIMESTAMPING:
+    case SO_BINDTODEVICE:
+    case SO_PEEK_OFF:
+        return terr(ENOPROTOOPT), WRONG;
+    case SO_ERROR:
+    case SO_TYPE:
+    case SO_DOMAIN:
+    case SO_PROTOCOL:
+    case SO_ACCEPTCONN:
+        return terr(ENOPROTOOPT), WRONG; /* can only be asked */
+    case SO_KEEPALIVE:
+    case SO_REUSEADDR:
+    case SO_REUSEPORT:
+    case SO_RCVLOWAT:
+        break;
+    case SO_RCVBUF:
+    case SO_SNDBUF:
+        /* The buffers of a queue pair's slots are of one size: a wish, as Linux takes it too. */
+        return read_int(value, len, &v) ? DONE : WRONG;
+    default:
+        return UNHANDLED;
+    }
+    if (!read_int(value, len, &v))
+        return WRONG;
+    if (name == SO_KEEPALIVE) {
+        s->opts.keepalive = v != 0;
+        tsock_option(s, TOE_OPT_KEEPALIVE, v != 0);
+    } else if (name == SO_REUSEADDR) {
+        s->opts.reuseaddr = v != 0;
+    } else if (name == SO_REUSEPORT) {
+        s->opts.reuseport = v != 0;
+    } else {
+        s->opts.rcvlowat = v < 0 ? INT_MAX : v;
+    }
+    return DONE;
+}
+
+static enum verdict set_congestion(struct tsock *s, const void *value, socklen_t len)
+{
+    char name[16]; /* TCP_CA_NAME_MAX */
+    size_t n = len < sizeof name - 1 ? len : sizeof name - 1;
+
+    if (len < 1)
+        return terr(EINVAL), WRONG;
+    memcpy(name, value, n);
+    name[n] = '\0';
+    if (!strcmp(name, CUBIC))
+        s->opts.cc = 0;
+    else if (!strcmp(name, NEWRENO))
+        s->opts.cc = 1;
+    else
+        return terr(ENOENT), WRONG;
+    tsock_option(s, TOE_OPT_CC, s->opts.cc);
+    return DONE;
+}
+
+static enum verdict set_bounded(struct tsock *s, uint16_t option, int v, int max, int32_t *keep)
+{
+    if (v < 1 || v > max)
+        return terr(EINVAL), WRONG;
+    *keep = v;
+    tsock_option(s, option, (uint32_t)v);
+    return DONE;
+}
+
+static enum verdict set_flag(struct tsock *s, uint16_t option, int v, uint8_t *keep)
+{
+    *keep = v != 0;
+    tsock_option(s, option, v != 0);
+    return DONE;
+}
+
+static enum verdict set_tcp_level(struct tsock *s, int name, const void *value, socklen_t len)
+{
+    int v;
+
+    if (name == TCP_CONGESTION)
+        return set_congestion(s, value, len);
+    if (name == TCP_ULP || name == TCP_MD5SIG || name == TCP_MD5SIG_EXT || name == TCP_REPAIR ||
+        name == TCP_ZEROCOPY_RECEIVE || name == TCP_FASTOPEN_CONNECT || name == TCP_INQ ||
+        name == TCP_INFO)
+        return terr(ENOPROTOOPT), WRONG;
+    if (!read_int(value, len, &v))
+        return WRONG;
+    switch (name) {
+    case TCP_NODELAY:
+        return set_flag(s, TOE_OPT_NODELAY, v, &s->opts.nodelay);
+    case TCP_CORK:
+        return set_flag(s, TOE_OPT_CORK, v, &s->opts.cork);
+    case TCP_QUICKACK:
+        return set_flag(s, TOE_OPT_QUICKACK, v & 1, &s->opts.quickack);
+    case TCP_KEEPIDLE:
+        return set_bounded(s, TOE_OPT_KEEPIDLE, v, KEEP_SECONDS_MAX, &s->opts.keepidle);
+    case TCP_KEEPINTVL:
+        return set_bounded(s, TOE_OPT_KEEPINTVL, v, KEEP_SECONDS_MAX, &s->opts.keepintvl);
+    case TCP_KEEPCNT:
+        return set_bounded(s, TOE_OPT_KEEPCNT, v, KEEP_COUNT_MAX, &s->opts.keepcnt);
+    case TCP_USER_TIMEOUT:
+        if (v < 0)
+            return terr(EINVAL), WRONG;
+        s->opts.user_timeout = v;
+        tsock_option(s, TOE_OPT_USER_TIMEOUT, (uint32_t)v);
+        return DONE;
+    case TCP_LINGER2:
+        s->opts.linger2 = v;
+        if (v > 0)
+            tsock_option(s, TOE_OPT_LINGER2, (uint32_t)v);
+        return DONE;
+    default:
+        return UNHANDLED;
+    }
+}
+
+static enum verdict set_carried(struct tsock *s, int level, int name, const void *value,
+                                socklen_t len)
+{
+    if (len > INT_MAX)
+        return terr(EINVAL), WRONG;
+    if (len && !value)
+        return terr(EFAULT), WRONG;
+    if (level == SOL_SOCKET)
+        return set_socket_level(s, name, value, len);
+    if (level == IPPROTO_TCP)
+        return set_tcp_level(s, name, value, len);
+    if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY && s->state != TS_NEW)
+        return terr(EINVAL), WRONG; /* as Linux, once it is bound */
+    return UNHANDLED;
+}
+
+/* The kernel has taken it for an undecided socket: remember it for the TOE. What the TOE does not
+ * know is no error here, because the kernel may carry the socket. */
+static void remember(struct tsock *s, int level, int name, const void *value, socklen_t len)
+{
+    int before = errno, v;
+
+    if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY && read_int(value, len, &v))
+        s->opts.v6only = v != 0;
+    else
+        (void)set_carried(s, level, name, value, len);
+    errno = before;
+}
+
+int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+    struct tsock *s;
+    enum verdict verdict;
+    int r;
+
+    if (!tsock_get(fd))
+        return sys_setsockopt(fd, level, name, value, len);
+    tctx_lock();
+    s = tsock_get(fd);
+    if (!s || s->state == TS_NEW) {
+        r = sys_setsockopt(fd, level, name, value, len);
+        if (s && r == 0)
+            remember(s, level, name, value, len);
+    } else {
+        verdict = set_carried(s, level, name, value, len);
+        r = verdict == WRONG       ? -1
+            : verdict == UNHANDLED ? sys_setsockopt(fd, level, name, value, len)
+                                   : 0;
+    }
+    tctx_unlock();
+    return r;
+}
+
+void tsock_apply_options(struct tsock *s)
+{
+    const struct tsock_opts *o = &s->opts;
+
+    if (o->nodelay)
+        tsock_option(s, TOE_OPT_NODELAY, 1);
+    if (o->cork)
+        tsock_option(s, TOE_OPT_CORK, 1);
+    if (o->quickack)
+        tsock_option(s, TOE_OPT_QUICKACK, 1);
+    if (o->cc)
+        tsock_option(s, TOE_OPT_CC, o->cc);
+    /* The times before the switch, so that the first probe is at the right time. */
+    if (o->keepidle)
+        tsock_option(s, TOE_OPT_KEEPIDLE, (uint32_t)o->keepidle);
+    if (o->keepintvl)
+        tsock_option(s, TOE_OPT_KEEPINTVL, (uint32_t)o->keepintvl);
+    if (o->keepcnt)
+        tsock_option(s, TOE_OPT_KEEPCNT, (uint32_t)o->keepcnt);
+    if (o->keepalive)
+        tsock_option(s, TOE_OPT_KEEPALIVE, 1);
+    if (o->user_timeout)
+        tsock_option(s, TOE_OPT_USER_TIMEOUT, (uint32_t)o->user_timeout);
+    if (o->linger2 > 0)
+        tsock_option(s, TOE_OPT_LINGER2, (uint32_t)o->linger2);
+}
+
+/* ---- asking ---- */
+
+/* As Linux: as many bytes as there is room for, and how many these were. */
+static int give(void *value, socklen_t *len, const void *from, size_t size)
+{
+    if (*len > INT_MAX)
+        return terr(EINVAL);
+    if (*len > size)
+        *len = (socklen_t)size;
+    memcpy(value, from, *len);
+    return 0;
+}
+
+static int give_int(void *value, socklen_t *len, int v)
+{
+    return give(value, len, &v, sizeof v);
+}
+
+static int give_timeout(void *value, socklen_t *len, uint64_t ns)
+{
+    struct timeval tv = {(time_t)(ns / NSEC), (suseconds_t)(ns % NSEC / 1000)};
+
+    return give(value, len, &tv, sizeof tv);
+}
+
+static int or_default(int value, int fallback)
+{
+    return value ? value : fallback;
+}
+
+static enum verdict verdict_of(int r)
+{
+    return r < 0 ? WRONG : DONE;
+}
+
+static enum verdict get_socket_level(struct tsock *s, int name, void *value, socklen_t *len)
+{
+    const struct tsock_opts *o = &s->opts;
+    struct linger l = {o->linger_on, o->linger_s};
+    int v;
+
+    switch (name) {
+    case SO_ERROR:
+        v = tsock_take_error(s);
+        break;
+    case SO_TYPE:
+        v = SOCK_STREAM;
+        break;
+    case SO_DOMAIN:
+        v = s->v6 ? AF_INET6 : AF_INET;
+        break;
+    case SO_PROTOCOL:
+        v = IPPROTO_TCP;
+        break;
+    case SO_ACCEPTCONN:
+        v = s->state == TS_LISTEN;
+        break;
+    case SO_KEEPALIVE:
+        v = o->keepalive;
+        break;
+    case SO_REUSEADDR:
+        v = o->reuseaddr;
+        break;
+    case SO_REUSEPORT:
+        v = o->reuseport;
+        break;
+    case SO_RCVLOWAT:
+        v = or_default(o->rcvlowat, 1);
+        break;
+    case SO_RCVBUF:
+        if (!s->rx)
+            return UNHANDLED;
+        v = (int)(s->rx_mask + 1);
+        break;
+    case SO_SNDBUF:
+        if (!s->tx)
+            return UNHANDLED;
+        v = (int)(s->tx_mask + 1);
+        break;
+    case SO_LINGER:
+        return verdict_of(give(value, len, &l, sizeof l));
+    case SO_RCVTIMEO:
+        return verdict_of(give_timeout(value, len, o->rcvtimeo));
+    case SO_SNDTIMEO:
+        return verdict_of(give_timeout(value, len, o->sndtimeo));
+    default:
+        return UNHANDLED;
+    }
+    return verdict_of(give_int(value, len, v));
+}
+
+static int maximum_segment(struct tsock *s)
+{
+    struct toedev_flow_record r;
+
+    /* Linux answers 536 where there is no connection. */
+    return tsock_record(s, &r) && r.mss_send ? r.mss_send : 536;
+}
+
+static enum verdict get_congestion(const struct tsock *s, void *value, socklen_t *len)
+{
+    char name[16] = {0}; /* TCP_CA_NAME_MAX */
+
+    strcpy(name, s->opts.cc ? NEWRENO : CUBIC);
+    return verdict_of(give(value, len, name, sizeof name));
+}
+
+static enum verdict get_tcp_level(struct tsock *s, int name, void *value, socklen_t *len)
+{
+    const struct tsock_opts *o = &s->opts;
+    struct tcp_info info;
+    int v;
+
+    switch (name) {
+    case TCP_INFO:
+        tsock_tcp_info(s, &info);
+        return verdict_of(give(value, len, &info, sizeof info));
+    case TCP_CONGESTION:
+        return get_congestion(s, value, len);
+    case TCP_NODELAY:
+        v = o->nodelay;
+        break;
+    case TCP_CORK:
+        v = o->cork;
+        break;
+    case TCP_QUICKACK:
+        v = o->quickack;
+        break;
+    case TCP_MAXSEG:
+        v = maximum_segment(s);
+        break;
+    case TCP_KEEPIDLE:
+        v = or_default(o->keepidle, DEFAULT_KEEPIDLE);
+        break;
+    case TCP_KEEPINTVL:
+        v = or_default(o->keepintvl, DEFAULT_KEEPINTVL);
+        break;
+    case TCP_KEEPCNT:
+        v = or_default(o->keepcnt, DEFAULT_KEEPCNT);
+        break;
+    case TCP_USER_TIMEOUT:
+        v = o->user_timeout;
+        break;
+    case TCP_LINGER2:
+        v = or_default(o->linger2, DEFAULT_LINGER2);
+        break;
+    case TCP_INQ:
+    case TCP_ZEROCOPY_RECEIVE:
+    case TCP_ULP:
+    case TCP_REPAIR:
+        return terr(ENOPROTOOPT), WRONG;
+    default:
+        return UNHANDLED;
+    }
+    return verdict_of(give_int(value, len, v));
+}
+
+int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+    enum verdict verdict = UNHANDLED;
+    struct tsock *s;
+    int r;
+
+    if (!tsock_get(fd))
+        return sys_getsockopt(fd, level, name, value, len);
+    tctx_lock();
+    s = tsock_get(fd);
+    if (s && s->state != TS_NEW) {
+        if (!value || !len)
+            verdict = (terr(EFAULT), WRONG);
+        else if (level == SOL_SOCKET)
+            verdict = get_socket_level(s, name, value, len);
+        else if (level == IPPROTO_TCP)
+            verdict = get_tcp_level(s, name, value, len);
+    }
+    r = verdict == WRONG       ? -1
+        : verdict == UNHANDLED ? sys_getsockopt(fd, level, name, value, len)
+                               : 0;
+    tctx_unlock();
+    return r;
+}
