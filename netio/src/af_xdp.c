@@ -92,6 +92,35 @@ static void wake_receiver(struct af_xdp *x)
         (void)recvfrom(x->n.fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
 }
 
+static uint32_t tx_backlog(const struct af_xdp *x)
+{
+    return *x->tx.producer - __atomic_load_n(x->tx.consumer, __ATOMIC_ACQUIRE);
+}
+
+static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
+{
+    struct af_xdp *x = self(n);
+    uint32_t before = tx_backlog(x);
+    unsigned stalls = 0;
+
+    while (before && xsk_ring_prod__needs_wakeup(&x->tx)) {
+        ssize_t result = sendto(n->fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
+        uint32_t after = tx_backlog(x);
+
+        /* EAGAIN: the budget of one call is used up. EBUSY, ENOBUFS: completions or the device's
+         * queue are full for now. Anything else will not get better by calling again. */
+        if (result < 0 && errno != EAGAIN && errno != EBUSY && errno != ENOBUFS && errno != EINTR)
+            break;
+        drain_completions(x);
+        if (after == before && ++stalls == FLUSH_STALLS)
+            break;
+        before = after;
+    }
+    /* Zero-copy without wake-up: the driver sends at its own pace and needs no further call. */
+    x->backlog_since = before && xsk_ring_prod__needs_wakeup(&x->tx) ? now_ns | 1 : 0;
+    drain_completions(x);
+}
+
 static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned max,
                           uint64_t now_ns)
 {
@@ -101,7 +130,8 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
     uint64_t bytes = 0;
     uint32_t i;
 
-    (void)now_ns;
+    if (x->backlog_since && now_ns >= x->backlog_since + FLUSH_RETRY)
+        af_xdp_tx_flush(n, now_ns);
     if (!count) {
         wake_receiver(x);
         return 0;
@@ -131,35 +161,6 @@ static void af_xdp_rx_release(struct netio *n, const struct netio_frame *frames,
     for (i = 0; i < count; i++)
         pool_put(&x->pool, (uint32_t)frames[i].token);
     refill(x);
-}
-
-static uint32_t tx_backlog(const struct af_xdp *x)
-{
-    return *x->tx.producer - __atomic_load_n(x->tx.consumer, __ATOMIC_ACQUIRE);
-}
-
-static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
-{
-    struct af_xdp *x = self(n);
-    uint32_t before = tx_backlog(x);
-    unsigned stalls = 0;
-
-    while (before && xsk_ring_prod__needs_wakeup(&x->tx)) {
-        ssize_t result = sendto(n->fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
-        uint32_t after = tx_backlog(x);
-
-        /* EAGAIN: the budget of one call is used up. EBUSY, ENOBUFS: completions or the device's
-         * queue are full for now. Anything else will not get better by calling again. */
-        if (result < 0 && errno != EAGAIN && errno != EBUSY && errno != ENOBUFS && errno != EINTR)
-            break;
-        drain_completions(x);
-        if (after == before && ++stalls == FLUSH_STALLS)
-            break;
-        before = after;
-    }
-    /* Zero-copy without wake-up: the driver sends at its own pace and needs no further call. */
-    x->backlog_since = before && xsk_ring_prod__needs_wakeup(&x->tx) ? now_ns | 1 : 0;
-    drain_completions(x);
 }
 
 static int af_xdp_tx_alloc(struct netio *n, struct netio_frame *frame)

@@ -8,12 +8,21 @@
 
 #include "backend.h"
 
+#define BETWEEN_MAX 512u  /* characters between the parentheses of impair(...) and tee(...) */
+#define NESTED_MAX  2000u /* length of a whole specification */
+
 static const struct {
     const char *name;
     netio_open_fn *open;
+    netio_wrap_fn *wrap;
+    const char *form;
 } backends[] = {
-    {"af_xdp", af_xdp_open},
-    {"tap", tap_open},
+    {"af_xdp", af_xdp_open, NULL, "af_xdp:IFNAME[,OPTIONS]"},
+    {"tap", tap_open, NULL, "tap:IFNAME[,OPTIONS]"},
+    {"wire", wire_open, NULL, "wire:PATH[,OPTIONS]"},
+    {"pcap", pcap_file_open, NULL, "pcap:in=FILE,out=FILE"},
+    {"impair", NULL, impair_open, "impair(OPTIONS):SPEC"},
+    {"tee", NULL, tee_open, "tee(FILE):SPEC"},
 };
 
 void netio_err_set(const struct netio_err *err, const char *format, ...)
@@ -27,6 +36,38 @@ void netio_err_set(const struct netio_err *err, const char *format, ...)
     va_end(args);
 }
 
+int backend_one_queue(const char *who, const struct netio_config *cfg, const struct netio_err *err)
+{
+    if (cfg->queue == 0)
+        return 0;
+    netio_err_set(err, "%s: there is no queue %u: it has one queue (use one engine)", who,
+                  cfg->queue);
+    return -1;
+}
+
+static struct netio *open_wrap(size_t i, const char *rest, const struct netio_config *cfg,
+                               const struct netio_err *err)
+{
+    const char *end = *rest == '(' ? strchr(rest, ')') : NULL;
+    char between[BETWEEN_MAX];
+    size_t len;
+
+    if (!end || end[1] != ':') {
+        netio_err_set(err, "network interface '%s%s': write %s", backends[i].name, rest,
+                      backends[i].form);
+        return NULL;
+    }
+    len = (size_t)(end - rest - 1);
+    if (len >= sizeof(between)) {
+        netio_err_set(err, "%s: more than %u characters between the parentheses", backends[i].name,
+                      BETWEEN_MAX - 1);
+        return NULL;
+    }
+    memcpy(between, rest + 1, len);
+    between[len] = '\0';
+    return backends[i].wrap(between, end + 2, cfg, err);
+}
+
 struct netio *netio_open(const char *spec, const struct netio_config *cfg, char *err,
                          size_t err_size)
 {
@@ -34,18 +75,24 @@ struct netio *netio_open(const char *spec, const struct netio_config *cfg, char 
     size_t name_len = strcspn(spec, ":(");
     size_t i;
 
+    if (strlen(spec) > NESTED_MAX) {
+        netio_err_set(&e, "network interface: specification longer than %u characters", NESTED_MAX);
+        return NULL;
+    }
     for (i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
         if (strlen(backends[i].name) != name_len || memcmp(backends[i].name, spec, name_len) != 0)
             continue;
-        if (spec[name_len] != ':') {
-            netio_err_set(&e, "network interface '%s': '%s' must be followed by ':'", spec,
-                          backends[i].name);
-            return NULL;
-        }
-        return backends[i].open(spec + name_len + 1, cfg, &e);
+        if (backends[i].wrap)
+            return open_wrap(i, spec + name_len, cfg, &e);
+        if (spec[name_len] == ':')
+            return backends[i].open(spec + name_len + 1, cfg, &e);
+        netio_err_set(&e, "network interface '%s': write %s", spec, backends[i].form);
+        return NULL;
     }
     netio_err_set(&e,
-                  "network interface '%s': unknown kind '%.*s': write af_xdp:IFNAME or tap:IFNAME",
+                  "network interface '%s': unknown kind '%.*s': known are af_xdp:IFNAME, "
+                  "tap:IFNAME, wire:PATH, pcap:in=FILE,out=FILE, impair(OPTIONS):SPEC and "
+                  "tee(FILE):SPEC",
                   spec, (int)name_len, spec);
     return NULL;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * capture.c - writing frames to a pcap file with nanosecond stamps, by libpcap.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pcap/pcap.h>
+
+#include "capture.h"
+
+#define SNAP_LEN 65535
+
+struct capture {
+    pcap_t *pcap;
+    pcap_dumper_t *dumper;
+};
+
+struct capture *capture_open(const char *who, const char *file, const struct netio_err *err)
+{
+    struct capture *c = calloc(1, sizeof(*c));
+
+    if (!c) {
+        netio_err_set(err, "%s: out of memory", who);
+        return NULL;
+    }
+    c->pcap =
+        pcap_open_dead_with_tstamp_precision(DLT_EN10MB, SNAP_LEN, PCAP_TSTAMP_PRECISION_NANO);
+    /* "-" would be stdout to libpcap, which is for data of the program. */
+    if (c->pcap && *file && strcmp(file, "-") != 0)
+        c->dumper = pcap_dump_open(c->pcap, file);
+    if (!c->dumper) {
+        netio_err_set(err, "%s: cannot write the file '%s': %s", who, file,
+                      c->pcap && *pcap_geterr(c->pcap) ? pcap_geterr(c->pcap) : "name a file");
+        capture_close(c);
+        return NULL;
+    }
+    return c;
+}
+
+int capture_write(struct capture *c, const uint8_t *data, uint32_t len, uint64_t now_ns)
+{
+    struct pcap_pkthdr header;
+
+    memset(&header, 0, sizeof(header));
+    header.ts.tv_sec = (time_t)(now_ns / 1000000000u);
+    header.ts.tv_usec = (suseconds_t)(now_ns % 1000000000u); /* nanoseconds in this file */
+    header.caplen = len < SNAP_LEN ? len : SNAP_LEN;
+    header.len = len;
+    pcap_dump((u_char *)c->dumper, &header, data);
+    return ferror(pcap_dump_file(c->dumper)) ? -1 : 0;
+}
+
+int capture_flush(struct capture *c)
+{
+    return pcap_dump_flush(c->dumper);
+}
+
+void capture_close(struct capture *c)
+{
+    if (c->dumper)
+        pcap_dump_close(c->dumper);
+    if (c->pcap)
+        pcap_close(c->pcap);
+    free(c);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.c - packets by shared memory to another TOE, no kernel in between.
+ *
+ * wire:PATH[,side=a|b][,mtu=N]
+ *
+ * Frames are built in the ring and copied out of it. While there is no other side, what is sent is
+ * dropped and counted, as on a cable that is not plugged in.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pool.h"
+#include "spec.h"
+#include "wire_link.h"
+
+#define FRAME_COUNT 2048u
+#define SERVICE_NS  10000000u /* how often a busy poller looks after the link */
+#define LINKING_NS  50000000u /* how often a sleeper tries to link */
+#define RETRY_NS    100000u   /* until there may be room again in a full ring */
+
+struct wire {
+    struct netio n;
+    struct wire_link link;
+    struct pool pool; /* received frames; and one to write to while there is no link */
+    uint32_t spare;   /* that one */
+    uint32_t slot_size;
+    uint32_t tx_head, tx_published, rx_tail; /* ours; the memory only has copies */
+    int asleep;                              /* has said so to the other side */
+    int building; /* a send buffer of the ring is in the caller's hands */
+    int blocked;  /* the last netio_tx_alloc() found the ring full */
+    uint64_t last_ns, service_ns;
+    enum wire_state described; /* in the mode text */
+};
+
+static struct wire *self(struct netio *n)
+{
+    return (struct wire *)n;
+}
+
+static struct wire_ring *tx_ring(const struct wire *w)
+{
+    return &w->link.shm->rings[w->link.side == WIRE_A ? 0 : 1];
+}
+
+static struct wire_ring *rx_ring(const struct wire *w)
+{
+    return &w->link.shm->rings[w->link.side == WIRE_A ? 1 : 0];
+}
+
+static uint8_t *slot_data(const struct wire *w, int ring, uint32_t index)
+{
+    uint8_t *frames = (uint8_t *)(w->link.shm + 1);
+
+    return frames + ((size_t)ring * WIRE_SLOTS + index % WIRE_SLOTS) * w->slot_size;
+}
+
+static void describe(struct wire *w)
+{
+    static const char *const states[] = {
+        [WIRE_UNLINKED] = "waiting for the other side",
+        [WIRE_BUSY] = "waiting: the other side has a peer",
+        [WIRE_MISMATCH] = "waiting: the other side has another MTU",
+        [WIRE_LINKED] = "linked",
+    };
+
+    w->described = w->link.state;
+    snprintf(w->n.mode, sizeof(w->n.mode), "wire side %c, %s", w->link.side == WIRE_A ? 'a' : 'b',
+             states[w->link.state]);
+}
+
+/* Both sides start at zero in memory that is new with each link. */
+static void restart(struct wire *w)
+{
+    w->tx_head = w->tx_published = w->rx_tail = 0;
+    w->asleep = 0;
+    w->blocked = 0;
+}
+
+static void service(struct wire *w)
+{
+    if (w->building) /* the memory must stay until the frame is submitted */
+        return;
+    if (wire_link_service(&w->link))
+        restart(w);
+    if (w->link.state != w->described)
+        describe(w);
+}
+
+static void drop_link(struct wire *w)
+{
+    w->n.stats.rx_dropped++;
+    wire_link_drop(&w->link);
+    restart(w);
+    describe(w);
+}
+
+/* Frames that wait, at most what a ring can hold; a claim of more ends the link. */
+static uint32_t frames_waiting(struct wire *w)
+{
+    uint32_t head = atomic_load_explicit(&rx_ring(w)->head, memory_order_acquire);
+    uint32_t count = head - w->rx_tail;
+
+    if (count <= WIRE_SLOTS)
+        return count;
+    if (!w->building)
+        drop_link(w);
+    return 0;
+}
+
+/* Copies one frame out. Returns 0; -1 when it was none and has been counted. */
+static int take_frame(struct wire *w, uint32_t index, uint32_t offset, struct netio_frame *frame)
+{
+    struct wire_slot *slot = &rx_ring(w)->slots[index % WIRE_SLOTS];
+    uint32_t len = atomic_load_explicit(&slot->len, memory_order_relaxed);
+    uint32_t flags = atomic_load_explicit(&slot->flags, memory_order_relaxed);
+
+    if (len < ETH_HEADER || len > w->slot_size) {
+        w->n.stats.rx_dropped++;
+        return -1;
+    }
+    memcpy(w->pool.mem + offset, slot_data(w, w->link.side == WIRE_A ? 1 : 0, index), len);
+    *frame = (struct netio_frame){
+        .data = w->pool.mem + offset,
+        .len = len,
+        .cap = w->slot_size,
+        .flags = flags & NETIO_F_L4_CSUM_OK,
+        .token = offset,
+    };
+    w->n.stats.rx_frames++;
+    w->n.stats.rx_bytes += len;
+    return 0;
+}
+
+static unsigned wire_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
+{
+    struct wire *w = self(n);
+    uint32_t waiting, offset;
+    unsigned count = 0;
+
+    w->last_ns = now_ns;
+    if (now_ns >= w->service_ns) {
+        service(w);
+        w->service_ns = now_ns + SERVICE_NS;
+    }
+    if (!w->link.shm)
+        return 0;
+    if (w->asleep) {
+        atomic_store_explicit(&rx_ring(w)->sleeping, 0, memory_order_relaxed);
+        w->asleep = 0;
+    }
+    waiting = frames_waiting(w);
+    if (!waiting)
+        return 0;
+    while (waiting && count < max && pool_get(&w->pool, &offset) == 0) {
+        if (take_frame(w, w->rx_tail, offset, &frames[count]) == 0)
+            count++;
+        else
+            pool_put(&w->pool, offset);
+        w->rx_tail++;
+        waiting--;
+    }
+    atomic_store_explicit(&rx_ring(w)->tail, w->rx_tail, memory_order_release);
+    return count;
+}
+
+static void wire_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count)
+{
+    unsigned i;
+
+    for (i = 0; i < count; i++)
+        pool_put(&self(n)->pool, (uint32_t)frames[i].token);
+}
+
+static int wire_tx_alloc(struct netio *n, struct netio_frame *frame)
+{
+    struct wire *w = self(n);
+    uint32_t used;
+
+    *frame = (struct netio_frame){
+        .data = w->pool.mem + w->spare,
+        .cap = w->slot_size,
+        /* Memory does not change a frame: the checksum is right if the sender made it so. */
+        .flags = NETIO_F_L4_CSUM_OK,
+    };
+    if (!w->link.shm)
+        return 0;
+    used = w->tx_head - atomic_load_explicit(&tx_ring(w)->tail, memory_order_acquire);
+    w->blocked = used >= WIRE_SLOTS; /* more than that is a lie, and costs the liar its frames */
+    if (w->blocked)
+        return -1;
+    frame->data = slot_data(w, w->link.side == WIRE_A ? 0 : 1, w->tx_head);
+    w->building = 1;
+    return 0;
+}
+
+static void wire_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t now_ns)
+{
+    struct wire *w = self(n);
+    struct wire_slot *slot;
+
+    (void)now_ns;
+    if (!w->building) {
+        n->stats.tx_dropped++;
+        return;
+    }
+    slot = &tx_ring(w)->slots[w->tx_head % WIRE_SLOTS];
+    atomic_store_explicit(&slot->len, frame->len, memory_order_relaxed);
+    atomic_store_explicit(&slot->flags, frame->flags, memory_order_relaxed);
+    w->tx_head++;
+    w->building = 0;
+    n->stats.tx_frames++;
+    n->stats.tx_bytes += frame->len;
+}
+
+static void wire_tx_cancel(struct netio *n, const struct netio_frame *frame)
+{
+    (void)frame;
+    self(n)->building = 0;
+}
+
+static void wire_tx_flush(struct netio *n, uint64_t now_ns)
+{
+    struct wire *w = self(n);
+    struct wire_ring *ring;
+
+    (void)now_ns;
+    if (!w->link.shm || w->tx_head == w->tx_published)
+        return;
+    ring = tx_ring(w);
+    w->tx_published = w->tx_head;
+    atomic_store_explicit(&ring->head, w->tx_head, memory_order_release);
+    /* Pairs with the fence of wire_prepare_sleep(): either we see that the other side sleeps, or
+     * it sees the new head. */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&ring->sleeping, memory_order_relaxed)) {
+        atomic_store_explicit(&ring->sleeping, 0, memory_order_relaxed);
+        wire_link_wake_peer(&w->link);
+    }
+}
+
+static int wire_prepare_sleep(struct netio *n)
+{
+    struct wire *w = self(n);
+
+    service(w);
+    if (!w->link.shm)
+        return 0;
+    atomic_store_explicit(&rx_ring(w)->sleeping, 1, memory_order_relaxed);
+    w->asleep = 1;
+    atomic_thread_fence(memory_order_seq_cst);
+    return frames_waiting(w) > 0;
+}
+
+static uint64_t wire_next_event(const struct netio *n)
+{
+    const struct wire *w = (const struct wire *)n;
+
+    if (w->blocked)
+        return w->last_ns + RETRY_NS;
+    return w->link.shm || w->link.side == WIRE_A ? UINT64_MAX : w->last_ns + LINKING_NS;
+}
+
+static void wire_close(struct netio *n)
+{
+    struct wire *w = self(n);
+
+    wire_link_close(&w->link);
+    pool_free(&w->pool);
+    free(w);
+}
+
+static const struct netio_ops ops = {
+    .close = wire_close,
+    .rx = wire_rx,
+    .rx_release = wire_rx_release,
+    .tx_alloc = wire_tx_alloc,
+    .tx_submit = wire_tx_submit,
+    .tx_cancel = wire_tx_cancel,
+    .tx_flush = wire_tx_flush,
+    .prepare_sleep = wire_prepare_sleep,
+    .next_event = wire_next_event,
+};
+
+/* Locally administered, made from the path and the side: the same after a restart, so that the
+ * other side's neighbour cache stays right (FNV-1a). */
+static void make_mac(const struct wire_link *l, uint8_t mac[6])
+{
+    uint32_t hash = 2166136261u;
+    const char *c;
+
+    for (c = l->path; *c; c++)
+        hash = (hash ^ (uint8_t)*c) * 16777619u;
+    mac[0] = 0x02;
+    mac[1] = (uint8_t)(hash >> 24);
+    mac[2] = (uint8_t)(hash >> 16);
+    mac[3] = (uint8_t)(hash >> 8);
+    mac[4] = (uint8_t)hash;
+    mac[5] = l->side == WIRE_A ? 0x0a : 0x0b;
+}
+
+struct netio *wire_open(const char *args, const struct netio_config *cfg,
+                        const struct netio_err *err)
+{
+    struct spec spec;
+    unsigned side;
+    uint64_t mtu;
+    struct wire *w;
+
+    if (backend_one_queue("wire", cfg, err) || spec_parse(&spec, "wire", args, "side mtu", err) ||
+        spec_get_choice(&spec, "wire", "side", "auto a b", &side, err) ||
+        spec_get_number(&spec, "wire", "mtu", WIRE_MTU_MAX, 1500, &mtu, err))
+        return NULL;
+    if (mtu < WIRE_MTU_MIN) {
+        netio_err_set(err, "wire: mtu=%u is below %u", (unsigned)mtu, WIRE_MTU_MIN);
+        return NULL;
+    }
+    w = calloc(1, sizeof(*w));
+    if (!w) {
+        netio_err_set(err, "wire: out of memory");
+        return NULL;
+    }
+    w->n.ops = &ops;
+    w->slot_size = wire_slot_size((uint32_t)mtu);
+    if (wire_link_open(&w->link, spec.name, (enum wire_side)side, (uint32_t)mtu, err)) {
+        wire_close(&w->n);
+        return NULL;
+    }
+    if (pool_init(&w->pool, w->slot_size, FRAME_COUNT)) {
+        netio_err_set(err, "wire: no memory for %u frames of %u bytes", FRAME_COUNT, w->slot_size);
+        wire_close(&w->n);
+        return NULL;
+    }
+    (void)pool_get(&w->pool, &w->spare);
+    make_mac(&w->link, w->n.info.mac);
+    w->n.info.mtu = (uint32_t)mtu;
+    w->n.info.queues = 1;
+    w->n.fd = w->link.epoll_fd;
+    describe(w);
+    return &w->n;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire_link.h - how two ends of a wire find each other, by a Unix socket at a path.
+ *
+ * Side a listens there, makes the shared memory and hands it to whoever connects. The connection
+ * stays open: a byte on it wakes the other side, its end tells that the other side is gone. Either
+ * side may start first and start again. No call here blocks, except as wire_link_open() says.
+ */
+#ifndef TOE_NETIO_WIRE_LINK_H
+#define TOE_NETIO_WIRE_LINK_H
+
+#include "backend.h"
+#include "wire_shm.h"
+
+#define WIRE_PATH_MAX 100
+
+enum wire_side { WIRE_AUTO, WIRE_A, WIRE_B };
+enum wire_state { WIRE_UNLINKED, WIRE_BUSY, WIRE_MISMATCH, WIRE_LINKED };
+
+struct wire_link {
+    char path[WIRE_PATH_MAX];
+    enum wire_side side;
+    enum wire_state state; /* BUSY: side a has a peer already; MISMATCH: its MTU differs */
+    uint32_t mtu;
+    uint32_t peer_mtu; /* of a mismatch */
+    int epoll_fd;      /* readable when wire_link_service() has something to do */
+    int lock_fd;       /* side a: holds the path for as long as it is open */
+    int listen_fd;     /* side a */
+    int control_fd;    /* to the other side, -1: none */
+    int pending_fd;    /* side b: connected, the memory not here yet */
+    unsigned away;     /* side b: calls of wire_link_service() until it tries again */
+    struct wire_shm *shm;
+};
+
+/* WIRE_AUTO becomes side a when the path has none, else b. Side b waits up to 200 ms for an answer
+ * of a listening side a, to be able to tell people that it is refused. Returns 0, or -1. */
+int wire_link_open(struct wire_link *l, const char *path, enum wire_side side, uint32_t mtu,
+                   const struct netio_err *err);
+void wire_link_close(struct wire_link *l);
+/* Goes on linking, notices the other side's end, takes in wake-ups. Returns 1 when the link has
+ * come up or gone down, so that l->shm is another one. */
+int wire_link_service(struct wire_link *l);
+/* Gives the link up: the other side broke the rules. */
+void wire_link_drop(struct wire_link *l);
+void wire_link_wake_peer(const struct wire_link *l);
+
+#endif

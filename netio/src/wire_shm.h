@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire_shm.h - the memory two ends of a wire share: one ring of frames in each direction.
+ *
+ * The other side may write anything here at any time. So each side keeps its own indices to itself
+ * and only publishes them here, takes from here nothing but the other's index, which it checks, and
+ * copies a frame out before it looks at it.
+ */
+#ifndef TOE_NETIO_WIRE_SHM_H
+#define TOE_NETIO_WIRE_SHM_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define WIRE_MAGIC   0x54574931u /* "TWI1" */
+#define WIRE_SLOTS   1024u       /* a power of two */
+#define WIRE_CACHE   64
+#define WIRE_UNIT    2048u /* slots are a multiple of it */
+#define WIRE_MTU_MIN 68u   /* RFC 791 */
+#define WIRE_MTU_MAX 9000u
+
+struct wire_slot {
+    _Atomic uint32_t len;
+    _Atomic uint32_t flags; /* NETIO_F_* */
+};
+
+/* Indices run freely; slot i is i mod WIRE_SLOTS. */
+struct wire_ring {
+    _Alignas(WIRE_CACHE) _Atomic uint32_t head;     /* producer's: frames written */
+    _Alignas(WIRE_CACHE) _Atomic uint32_t tail;     /* consumer's: frames taken */
+    _Alignas(WIRE_CACHE) _Atomic uint32_t sleeping; /* consumer's: wants to be woken */
+    _Alignas(WIRE_CACHE) struct wire_slot slots[WIRE_SLOTS];
+};
+
+struct wire_shm {
+    struct wire_ring rings[2]; /* [0]: from a to b, [1]: from b to a */
+    /* Then the frames: slots of ring 0, slots of ring 1. */
+};
+
+static inline uint32_t wire_slot_size(uint32_t mtu)
+{
+    return (mtu + 14 + WIRE_UNIT - 1) / WIRE_UNIT * WIRE_UNIT;
+}
+
+static inline size_t wire_shm_size(uint32_t mtu)
+{
+    return sizeof(struct wire_shm) + (size_t)2 * WIRE_SLOTS * wire_slot_size(mtu);
+}
+
+#endif
