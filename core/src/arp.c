@@ -58,11 +58,11 @@ static void reply(struct toec_stack *s, const struct toec_arp *request)
 
 /* ---- announcement and defence ---- */
 
-void toec_arp_init(struct toec_stack *s, toec_time now)
+void toec_arp_init(struct toec_stack *s)
 {
     memset(&s->arp, 0, sizeof(s->arp));
     s->arp.announcements = ANNOUNCE_NUM;
-    toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, now);
+    toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, 0); /* at the first poll */
 }
 
 /* RFC 5227 2.3: an ARP request for our own address, so that others forget who had it before. */

@@ -12,7 +12,7 @@ struct toec_arp_state {
     toec_time defend_after; /* our address is not defended again before this time */
 };
 
-void toec_arp_init(struct toec_stack *s, toec_time now);
+void toec_arp_init(struct toec_stack *s);
 /* A frame of ethertype ARP. */
 void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
 void toec_arp_announce_timer(struct toec_stack *s, toec_time now);

@@ -169,7 +169,7 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
     toec_icmp4_init(s);
     toec_neigh_init(s, (toec_u8 *)mem + l.neigh);
     toec_reass_init(s, (toec_u8 *)mem + l.reass);
-    toec_arp_init(s, now);
+    toec_arp_init(s);
     toec_tcp_init(s, (toec_u8 *)mem + l.tcp, now);
     return s;
 }
