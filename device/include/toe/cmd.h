@@ -130,8 +130,6 @@ enum toe_reason {
     TOE_R_ADDRINUSE = 98,
     /* not an address of the TOE, or no local port left */
     TOE_R_ADDRNOTAVAIL = 99,
-    /* the TOE is ending */
-    TOE_R_NETDOWN = 100,
     /* off link and no gateway */
     TOE_R_NETUNREACH = 101,
     /* reset by our own side */
@@ -278,7 +276,6 @@ static inline const char *toe_reason_name(unsigned number)
     case TOE_R_AFNOSUPPORT: return "AFNOSUPPORT";
     case TOE_R_ADDRINUSE: return "ADDRINUSE";
     case TOE_R_ADDRNOTAVAIL: return "ADDRNOTAVAIL";
-    case TOE_R_NETDOWN: return "NETDOWN";
     case TOE_R_NETUNREACH: return "NETUNREACH";
     case TOE_R_ABORTED: return "ABORTED";
     case TOE_R_RESET: return "RESET";

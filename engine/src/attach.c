@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attach.c - the Unix socket's file, and hello and welcome on its connections (toe/attach.h). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <grp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "log.h"
+
+#define LISTEN_BACKLOG 128
+
+/* 1 when somebody listens there. */
+static int is_served(const struct sockaddr_un *addr)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int rc = fd < 0 ? -1 : connect(fd, (const struct sockaddr *)addr, sizeof(*addr));
+    int served = fd >= 0 && (rc == 0 || errno == EAGAIN);
+
+    if (fd >= 0)
+        close(fd);
+    return served;
+}
+
+/* The directory of the socket is made when only its last part is missing (/run is emptied at
+ * each boot). */
+static int make_directory(const char *path)
+{
+    char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
+    char *slash;
+
+    snprintf(dir, sizeof(dir), "%s", path);
+    slash = strrchr(dir, '/');
+    if (!slash || slash == dir)
+        return 0;
+    *slash = 0;
+    return mkdir(dir, 0755) == 0 || errno == EEXIST ? 0 : -1;
+}
+
+static int set_owner(const char *path, const char *group, char *err, size_t err_size)
+{
+    struct group *g = group ? getgrnam(group) : NULL;
+
+    if (group && !g) {
+        snprintf(err, err_size, "--group %s: there is no such group", group);
+        return EXIT_CONFIG;
+    }
+    if ((g && chown(path, (uid_t)-1, g->gr_gid) != 0) || chmod(path, 0660) != 0) {
+        snprintf(err, err_size, "cannot set owner and mode of %s: %s", path, strerror(errno));
+        return EXIT_CONFIG;
+    }
+    return 0;
+}
+
+int control_open(struct control *c, char *err, size_t err_size)
+{
+    const char *path = c->options->socket;
+    struct sockaddr_un addr = {.sun_family = AF_UNIX}, final = {.sun_family = AF_UNIX};
+    int rc;
+
+    /* Made beside its place and moved there when it is ready, over what a dead one left. */
+    if (strlen(path) >= sizeof(final.sun_path) ||
+        (size_t)snprintf(addr.sun_path, sizeof(addr.sun_path), "%s.%d", path, (int)getpid()) >=
+            sizeof(addr.sun_path)) {
+        snprintf(err, err_size, "--socket %s: the path is longer than a Unix socket can have", path);
+        return EXIT_CONFIG;
+    }
+    snprintf(final.sun_path, sizeof(final.sun_path), "%s", path);
+    if (is_served(&final)) {
+        snprintf(err, err_size, "--socket %s: another toed listens there; name another path", path);
+        return EXIT_CONFIG;
+    }
+    c->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (c->listen_fd < 0 || make_directory(path) != 0 ||
+        bind(c->listen_fd, (struct sockaddr *)&addr, sizeof(addr)) != 0) {
+        snprintf(err, err_size, "--socket %s: %s", path, strerror(errno));
+        return EXIT_CONFIG;
+    }
+    rc = set_owner(addr.sun_path, c->options->group, err, err_size);
+    if (rc == 0 && (listen(c->listen_fd, LISTEN_BACKLOG) != 0 ||
+                    rename(addr.sun_path, final.sun_path) != 0)) {
+        snprintf(err, err_size, "--socket %s: %s", path, strerror(errno));
+        rc = EXIT_CONFIG;
+    }
+    if (rc != 0)
+        unlink(addr.sun_path);
+    return rc;
+}
+
+void attach_unlink(struct control *c)
+{
+    /* A toed started meanwhile may have put its own there; it listens, ours no longer does. */
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+
+    snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", c->options->socket);
+    close(c->listen_fd);
+    c->listen_fd = -1;
+    if (!is_served(&addr) && unlink(addr.sun_path) != 0 && errno != ENOENT)
+        log_msg("cannot remove %s: %s", addr.sun_path, strerror(errno));
+}
+
+/* Descriptors of a message: the first HELLO_FDS are kept, any more are closed. */
+static void take_fds(struct msghdr *msg, struct hello_message *m)
+{
+    struct cmsghdr *cm;
+
+    for (cm = CMSG_FIRSTHDR(msg); cm; cm = CMSG_NXTHDR(msg, cm)) {
+        size_t n, i;
+
+        if (cm->cmsg_level != SOL_SOCKET || cm->cmsg_type != SCM_RIGHTS)
+            continue;
+        n = (cm->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (i = 0; i < n; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(cm) + i * sizeof(int), sizeof(fd));
+            if (m->fd_count < HELLO_FDS)
+                m->fds[m->fd_count] = fd;
+            else
+                close(fd);
+            m->fd_count++;
+        }
+    }
+}
+
+static void check_hello(struct hello_message *m, ssize_t len)
+{
+    m->wrong = NULL;
+    m->kind = 0;
+    if (len != (ssize_t)sizeof(m->hello) || m->hello.magic != TOEDEV_MAGIC)
+        m->wrong = "not a hello of the device contract";
+    else if (m->hello.version != TOEDEV_CONTRACT_VERSION)
+        m->wrong = "another version of the device contract; use libtoe and toed of one release";
+    else if (m->hello.kind != TOEDEV_HELLO_ATTACH && m->hello.kind != TOEDEV_HELLO_QUERY)
+        m->wrong = "neither attach nor query";
+    else
+        m->kind = m->hello.kind;
+    m->hello.name[sizeof(m->hello.name) - 1] = 0;
+}
+
+int attach_receive(int fd, struct hello_message *m)
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(16 * sizeof(int))];
+    } control;
+    struct iovec iov = {&m->hello, sizeof(m->hello)};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = control.room,
+                         .msg_controllen = sizeof(control.room)};
+    ssize_t n;
+
+    memset(m, 0, sizeof(*m));
+    m->fds[0] = m->fds[1] = -1;
+    n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT | MSG_TRUNC);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR ? -1 : 0;
+    take_fds(&msg, m);
+    if (n == 0)
+        return 0;
+    check_hello(m, n);
+    return 1;
+}
+
+void attach_discard(struct hello_message *m)
+{
+    int i;
+
+    for (i = 0; i < HELLO_FDS; i++)
+        if (m->fds[i] >= 0)
+            close(m->fds[i]);
+    m->fds[0] = m->fds[1] = -1;
+}
+
+static int send_welcome(int to, const struct toedev_welcome *w, int regs_fd, int doorbell_fd)
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    struct iovec iov = {(void *)w, sizeof(*w)};
+    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+    int fds[2] = {regs_fd, doorbell_fd};
+
+    if (doorbell_fd >= 0) {
+        struct cmsghdr *cm;
+
+        memset(&control, 0, sizeof(control));
+        msg.msg_control = control.room;
+        msg.msg_controllen = sizeof(control.room);
+        cm = CMSG_FIRSTHDR(&msg);
+        cm->cmsg_level = SOL_SOCKET;
+        cm->cmsg_type = SCM_RIGHTS;
+        cm->cmsg_len = CMSG_LEN(sizeof(fds));
+        memcpy(CMSG_DATA(cm), fds, sizeof(fds));
+    }
+    return sendmsg(to, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*w) ? 0 : -1;
+}
+
+static void fill_welcome(const struct control *c, struct toedev_welcome *w)
+{
+    memset(w, 0, sizeof(*w));
+    w->magic = TOEDEV_MAGIC;
+    w->version = TOEDEV_CONTRACT_VERSION;
+    w->engines = c->engine_count;
+    w->mtu = c->mtu;
+    memcpy(w->mac, c->mac, sizeof(w->mac));
+    memcpy(w->ip, c->options->ip, sizeof(w->ip));
+    w->prefix_len = c->options->prefix_len;
+    memcpy(w->gateway, c->options->gateway, sizeof(w->gateway));
+}
+
+static int refuse(const struct control *c, const struct client *cl, uint32_t reason,
+                  const char *why)
+{
+    struct toedev_welcome w;
+
+    fill_welcome(c, &w);
+    w.reason = reason;
+    snprintf(w.message, sizeof(w.message), "%s", why);
+    log_msg("pid %d refused: %s", cl->pid, why);
+    send_welcome(cl->fd, &w, -1, -1); /* the connection ends either way */
+    return -1;
+}
+
+struct adoption {
+    struct qp *qp;
+    int rc;
+};
+
+static void adopt_in_engine(struct engine *e, void *arg)
+{
+    struct adoption *a = arg;
+
+    a->rc = engine_adopt(e, a->qp);
+}
+
+/* The queue pair of a hello that is sound so far; NULL with reason and why. */
+static struct qp *make_qp(struct control *c, const struct client *cl, struct hello_message *m,
+                          uint32_t *reason, char *why, size_t why_size)
+{
+    struct qp_attach a = {.cfg = m->hello.qp,
+                          .area_fd = m->fds[0],
+                          .irq_fd = m->fds[1],
+                          .id = c->next_qp,
+                          .pid = cl->pid,
+                          .name = m->hello.name,
+                          .max_bytes = ((uint64_t)c->options->max_memory_mib << 20) - c->memory};
+    struct adoption adoption = {0};
+
+    m->fds[0] = m->fds[1] = -1; /* qp_new() takes them over */
+    adoption.qp = qp_new(&a, reason, why, why_size);
+    if (!adoption.qp)
+        return NULL;
+    engine_call(c->engines[m->hello.engine], adopt_in_engine, &adoption);
+    if (adoption.rc == 0)
+        return adoption.qp;
+    qp_free(adoption.qp);
+    *reason = TOE_R_NOBUFS;
+    snprintf(why, why_size, "engine %u has all of its --max-qps %u queue pairs attached",
+             m->hello.engine, c->options->max_qps);
+    return NULL;
+}
+
+int attach_client(struct control *c, struct client *cl, struct hello_message *m)
+{
+    struct toedev_welcome w;
+    uint32_t reason = TOE_R_INVAL;
+    char why[sizeof(w.message)];
+    struct qp *qp = NULL;
+
+    if (m->wrong)
+        snprintf(why, sizeof(why), "%s", m->wrong);
+    else if (m->fd_count != HELLO_FDS)
+        snprintf(why, sizeof(why), "%d descriptors came, area and interrupt are 2", m->fd_count);
+    else if (m->hello.engine >= c->engine_count)
+        snprintf(why, sizeof(why), "engine %u asked, this toed has %u", m->hello.engine,
+                 c->engine_count);
+    else
+        qp = make_qp(c, cl, m, &reason, why, sizeof(why));
+    attach_discard(m);
+    if (!qp)
+        return refuse(c, cl, reason, why);
+    c->memory += qp->layout.total;
+    c->next_qp++;
+    cl->qp = qp;
+    cl->engine = c->engines[m->hello.engine];
+    fill_welcome(c, &w);
+    w.qp_id = qp->id;
+    log_msg("queue pair %u (%s, pid %d) attached to engine %u", qp->id, qp->name, qp->pid,
+            m->hello.engine);
+    return send_welcome(cl->fd, &w, c->regs_fd, qp->doorbell_fd);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attach.h - the conversation of toe/attach.h, seen from the TOE: socket, hello, welcome. */
+#ifndef ENGINE_ATTACH_H
+#define ENGINE_ATTACH_H
+
+#include "control.h"
+
+#define HELLO_FDS 2
+
+struct hello_message {
+    struct toedev_hello hello;
+    uint32_t kind;      /* 0: not a hello of this contract; wrong says why */
+    const char *wrong;
+    int fds[HELLO_FDS]; /* -1: none */
+    int fd_count;
+};
+
+/* Takes one message. Returns 1, 0 at the end of the connection, -1 when there is none. */
+int attach_receive(int fd, struct hello_message *m);
+/* Closes the descriptors that came with it. */
+void attach_discard(struct hello_message *m);
+/* Answers a hello that is no query: attaches, or refuses with a reason. The message's descriptors
+ * are taken over. Returns 0, or -1 to end the connection. */
+int attach_client(struct control *c, struct client *cl, struct hello_message *m);
+/* Takes the socket's file away, if it is still ours. */
+void attach_unlink(struct control *c);
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * commands.c - the SW commands of a host, each checked before anything happens
+ * (docs/ARCHITECTURE.md rule 5; docs/device-contract.md, SW command).
+ *
+ * A command is copied to private memory first and checked there, so the host cannot change it
+ * between check and use. A bad one is answered with ERROR and counted; nothing else happens. A
+ * command that crossed the final CLOSE_EVENT of its flow is nobody's fault and is ignored.
+ */
+#include <string.h>
+
+#include "listen.h"
+#include "qp.h"
+
+/* Commands taken from one queue pair before the next has its turn. */
+#define COMMAND_BUDGET 64u
+
+/* Not an error and nothing to do: the flow has gone while the command was on its way. */
+#define CROSSED (-1)
+
+struct command {
+    uint8_t type, flags;
+    uint16_t aux;
+    uint32_t flow, arg0, arg1;
+};
+
+/* Each returns 0, CROSSED or a TOE_R_*. */
+typedef int (*command_fn)(struct qp *qp, const struct command *c);
+
+/* IPv4 from arg0, or with V6 the table entry that arg0 names. */
+static int read_address(const struct qp *qp, const struct command *c, int v6,
+                        struct toec_addr *out)
+{
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    struct toedev_address entry;
+
+    memset(out, 0, sizeof(*out));
+    memcpy(out->b, mapped, sizeof(mapped));
+    if (!v6) {
+        toe_ip4_bytes(c->arg0, out->b + 12);
+        return 0;
+    }
+    if (c->arg0 >= qp->cfg.addresses)
+        return TOE_R_INVAL;
+    memcpy(&entry, qp->area + qp->layout.addresses + (uint64_t)c->arg0 * sizeof(entry),
+           sizeof(entry));
+    if (memcmp(entry.addr, mapped, sizeof(mapped)) == 0)
+        memcpy(out->b, entry.addr, sizeof(out->b));
+    else if (memcmp(entry.addr, (const uint8_t[16]){0}, sizeof(entry.addr)) != 0)
+        return TOE_R_AFNOSUPPORT;
+    return 0; /* all zero: any, which is the mapped 0.0.0.0 too */
+}
+
+static int do_listen(struct qp *qp, const struct command *c)
+{
+    struct toec_addr addr;
+    int reason = read_address(qp, c, c->flags & TOE_F_LISTEN_V6, &addr);
+
+    if (reason == 0 && c->aux == 0)
+        reason = TOE_R_INVAL;
+    if (reason)
+        return reason;
+    return listen_add(qp, &addr, c->aux, c->flow, c->arg1, !!(c->flags & TOE_F_LISTEN_WEAK));
+}
+
+static int do_unlisten(struct qp *qp, const struct command *c)
+{
+    return listen_remove(qp, c->flow);
+}
+
+/* The outcome of a sound CONNECT is always told with its cookie. The slot may be NULL. */
+static void connect_failed(struct qp *qp, struct slot *s, uint32_t cookie, int reason)
+{
+    struct toe_cmd c = toe_cmd_make(TOE_CMD_CONNECT_FAILED, 0, (uint16_t)reason, 0, cookie, 0);
+
+    engine_count(qp->engine, EC_connect_failed);
+    toe_ring_put(&qp->hw, &c);
+    qp->hw_commands++;
+    if (s)
+        slot_free(s);
+}
+
+static int do_connect(struct qp *qp, const struct command *c)
+{
+    struct engine *e = qp->engine;
+    struct toec_buffers bufs;
+    struct toec_addr addr;
+    struct slot *s;
+    int rc, reason = read_address(qp, c, c->flags & TOE_F_CONNECT_V6, &addr);
+
+    if (reason == 0 && (c->aux == 0 || c->arg1 > 0xffff))
+        reason = TOE_R_INVAL;
+    if (reason)
+        return reason;
+    s = slot_take(qp);
+    if (!s) {
+        connect_failed(qp, NULL, c->flow, TOE_R_NOBUFS);
+        return 0;
+    }
+    s->active = 1;
+    s->accepted = 1;
+    s->cookie = c->flow;
+    bufs.owner = s;
+    bufs.tx_size = qp->cfg.tx_size;
+    bufs.rx_size = qp->cfg.rx_size;
+    rc = toec_connect(e->stack, &addr, c->aux, (uint16_t)c->arg1, &bufs, e->now, &s->flow);
+    if (rc < 0)
+        connect_failed(qp, s, c->flow, -rc);
+    return 0;
+}
+
+/* The slot a command names, when the host may name it. */
+static int named_slot(struct qp *qp, const struct command *c, struct slot **out)
+{
+    if (c->flow >= qp->cfg.slots || !qp->slots[c->flow].told)
+        return TOE_R_BADF;
+    *out = &qp->slots[c->flow];
+    return 0;
+}
+
+/* ... and its flow lives. */
+static int named_flow(struct qp *qp, const struct command *c, struct slot **out)
+{
+    int reason = named_slot(qp, c, out);
+
+    if (reason)
+        return reason;
+    return (*out)->state == SLOT_GONE ? CROSSED : 0;
+}
+
+/* A refusal by core/ of what was sound for all that this side knows. */
+static int from_core(int rc)
+{
+    return rc < 0 ? -rc : 0;
+}
+
+static int do_send(struct qp *qp, const struct command *c)
+{
+    struct engine *e = qp->engine;
+    struct slot *s;
+    int reason = named_flow(qp, c, &s);
+
+    if (reason)
+        return reason;
+    if (s->state != SLOT_OPEN || s->half_closed)
+        return TOE_R_NOTCONN;
+    if (c->arg0 == 0)
+        return TOE_R_INVAL;
+    if (c->arg0 > qp->cfg.tx_size - s->tx_used)
+        return TOE_R_MSGSIZE;
+    /* before the call: what is acknowledged within it is taken off again */
+    s->tx_used += c->arg0;
+    reason = from_core(
+        toec_send(e->stack, s->flow, c->arg0, !!(c->flags & TOE_F_SEND_PUSH), e->now));
+    if (reason)
+        s->tx_used -= c->arg0;
+    return reason;
+}
+
+static int do_recv(struct qp *qp, const struct command *c)
+{
+    struct engine *e = qp->engine;
+    struct slot *s;
+    int reason = named_flow(qp, c, &s);
+
+    if (reason)
+        return reason;
+    if (s->state != SLOT_OPEN)
+        return TOE_R_NOTCONN;
+    if (c->arg0 == 0)
+        return TOE_R_INVAL;
+    if (c->arg0 > s->rx_told)
+        return TOE_R_MSGSIZE;
+    s->rx_told -= c->arg0;
+    return from_core(toec_recv(e->stack, s->flow, c->arg0, e->now));
+}
+
+/* From now on only the final CLOSE_EVENT is told. */
+static void closing(struct slot *s)
+{
+    s->state = SLOT_CLOSING;
+    s->pending &= (uint8_t)~(PEND_DATA | PEND_ACKED | PEND_HALF);
+    s->accepted = 1;
+    listen_leave(s);
+    s->member = NULL;
+}
+
+static int do_close(struct qp *qp, const struct command *c)
+{
+    struct engine *e = qp->engine;
+    struct slot *s;
+    int reason = named_flow(qp, c, &s);
+
+    if (reason)
+        return reason;
+    switch (c->flags) {
+    case TOE_F_CLOSE_ABORT: /* also of a flow that is closing, when its end takes too long */
+        closing(s);
+        return from_core(toec_abort(e->stack, s->flow, e->now));
+    case TOE_F_CLOSE_HALF:
+        if (s->state != SLOT_OPEN || s->half_closed)
+            return TOE_R_NOTCONN;
+        s->half_closed = 1;
+        return from_core(toec_shutdown(e->stack, s->flow, e->now));
+    case 0:
+        if (s->state != SLOT_OPEN)
+            return TOE_R_NOTCONN;
+        closing(s);
+        return from_core(toec_close(e->stack, s->flow, e->now));
+    default:
+        return TOE_R_INVAL;
+    }
+}
+
+static int do_option(struct qp *qp, const struct command *c)
+{
+    struct engine *e = qp->engine;
+    struct slot *s;
+    int reason = named_flow(qp, c, &s);
+
+    if (reason)
+        return reason;
+    if (s->state != SLOT_OPEN)
+        return TOE_R_NOTCONN;
+    if (c->aux < TOE_OPT_NODELAY || c->aux > TOE_OPT_LINGER2)
+        return TOE_R_NOPROTOOPT;
+    if (toec_set_option(e->stack, s->flow, (enum toec_option)c->aux, c->arg0, e->now) < 0)
+        return TOE_R_NOPROTOOPT;
+    return 0;
+}
+
+static int do_accept(struct qp *qp, const struct command *c)
+{
+    struct slot *s;
+    int reason = named_flow(qp, c, &s);
+
+    if (reason)
+        return reason;
+    if (s->active || s->accepted)
+        return TOE_R_NOTCONN;
+    s->accepted = 1;
+    listen_leave(s);
+    s->member = NULL;
+    return 0;
+}
+
+static int do_release(struct qp *qp, const struct command *c)
+{
+    struct slot *s;
+    int reason = named_slot(qp, c, &s);
+
+    if (reason)
+        return reason;
+    if (s->state != SLOT_GONE || s->pending)
+        return TOE_R_NOTCONN; /* the final CLOSE_EVENT has not been told */
+    slot_free(s);
+    return 0;
+}
+
+static const struct {
+    command_fn fn;
+    uint8_t flags;
+} table[] = {
+    [TOE_CMD_LISTEN] = {do_listen, TOE_F_LISTEN_ALL},
+    [TOE_CMD_UNLISTEN] = {do_unlisten, TOE_F_UNLISTEN_ALL},
+    [TOE_CMD_CONNECT] = {do_connect, TOE_F_CONNECT_ALL},
+    [TOE_CMD_SEND] = {do_send, TOE_F_SEND_ALL},
+    [TOE_CMD_RECV] = {do_recv, TOE_F_RECV_ALL},
+    [TOE_CMD_CLOSE] = {do_close, TOE_F_CLOSE_ALL},
+    [TOE_CMD_OPTION] = {do_option, TOE_F_OPTION_ALL},
+    [TOE_CMD_ACCEPT] = {do_accept, TOE_F_ACCEPT_ALL},
+    [TOE_CMD_RELEASE] = {do_release, TOE_F_RELEASE_ALL},
+};
+
+static int run_one(struct qp *qp, const struct command *c)
+{
+    if (c->type >= sizeof(table) / sizeof(table[0]) || !table[c->type].fn)
+        return TOE_R_NOSYS;
+    if (c->flags & ~table[c->type].flags)
+        return TOE_R_INVAL;
+    return table[c->type].fn(qp, c);
+}
+
+static enum engine_counter counter_of(int reason)
+{
+    switch (reason) {
+    case CROSSED:
+        return EC_cmd_crossed;
+    case TOE_R_NOSYS:
+        return EC_cmd_bad_type;
+    case TOE_R_BADF:
+        return EC_cmd_bad_flow;
+    case TOE_R_MSGSIZE:
+        return EC_cmd_bad_length;
+    case TOE_R_NOTCONN:
+        return EC_cmd_bad_state;
+    case TOE_R_INVAL:
+    case TOE_R_NOPROTOOPT:
+    case TOE_R_NOENT:
+    case TOE_R_AFNOSUPPORT:
+        return EC_cmd_bad_value;
+    default:
+        return EC_cmd_refused;
+    }
+}
+
+/* 1 when one answer can be written; 0: not now; the queue pair is halted on an impossible tail. */
+static int can_answer(struct qp *qp)
+{
+    uint32_t room;
+
+    if (toe_ring_has_room(&qp->hw))
+        return 1;
+    room = toe_ring_room(&qp->hw);
+    if (room == TOE_RING_BAD)
+        qp_halt(qp, TOE_R_PROTO);
+    else if (room == 0)
+        event_full(qp);
+    return room != TOE_RING_BAD && room > 0;
+}
+
+unsigned commands_run(struct qp *qp)
+{
+    uint32_t waiting = toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head);
+    unsigned n = 0;
+    struct toe_cmd raw;
+
+    if (waiting == TOE_RING_BAD) {
+        qp_halt(qp, TOE_R_PROTO);
+        return 1;
+    }
+    for (; n < waiting && n < COMMAND_BUDGET && can_answer(qp); n++) {
+        uint32_t position = qp->sw.tail;
+        struct command c;
+        int reason;
+
+        if (!toe_ring_get(&qp->sw, &raw)) {
+            qp_halt(qp, TOE_R_PROTO); /* the head says so, the phase does not */
+            break;
+        }
+        c = (struct command){toe_cmd_type(&raw), toe_cmd_flags(&raw), toe_cmd_aux(&raw),
+                             toe_cmd_flow(&raw), toe_cmd_arg0(&raw),  toe_cmd_arg1(&raw)};
+        reason = run_one(qp, &c);
+        if (reason)
+            engine_count(qp->engine, counter_of(reason));
+        if (reason > 0)
+            event_error(qp, (uint16_t)reason, c.flow, position, c.type);
+    }
+    qp->sw_commands += n;
+    /* An ERROR stands in the HW ring before the tail passes its command. */
+    if (n)
+        toe_ring_store(&qp->status->sw_tail, qp->sw.tail);
+    return n;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * control.c - who is attached, and until when (toe/attach.h). One SOCK_SEQPACKET connection is one
+ * queue pair; it ends with the connection or with the process that made it, whichever comes first
+ * (a child that inherited the descriptor keeps the connection open, the pidfd does not care).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "control.h"
+#include "log.h"
+
+/* Connections that have not said hello: how many, and how long they may take. */
+#define SILENT_MAX  64u
+#define SILENT_TIME (5 * NS_PER_S)
+/* An interrupt write that takes longer than this is ended and its queue pair halted. */
+#define IRQ_TIME (200 * NS_PER_MS)
+/* How often that is looked at while anybody is attached. */
+#define WATCH_MS 1000
+
+static void drop_in_engine(struct engine *e, void *arg)
+{
+    (void)e;
+    qp_drop(arg);
+}
+
+static void client_remove(struct control *c, uint32_t i)
+{
+    struct client *cl = &c->clients[i];
+
+    if (cl->qp) {
+        log_msg("queue pair %u (%s, pid %d) detached", cl->qp->id, cl->qp->name, cl->qp->pid);
+        engine_call(cl->engine, drop_in_engine, cl->qp);
+    }
+    close(cl->fd);
+    if (cl->pidfd >= 0)
+        close(cl->pidfd);
+    c->clients[i] = c->clients[--c->client_count];
+}
+
+static int room_for_client(struct control *c)
+{
+    uint32_t room = c->client_room ? c->client_room * 2 : 64, i, silent = 0;
+    struct client *p;
+
+    for (i = 0; i < c->client_count; i++)
+        silent += !c->clients[i].qp;
+    if (silent >= SILENT_MAX)
+        return 0;
+    if (c->client_count < c->client_room)
+        return 1;
+    p = realloc(c->clients, room * sizeof(*p));
+    if (!p)
+        return 0;
+    c->clients = p;
+    c->client_room = room;
+    return 1;
+}
+
+static void accept_clients(struct control *c)
+{
+    struct ucred cred;
+    socklen_t len;
+    int fd;
+
+    while ((fd = accept4(c->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+        struct client *cl;
+
+        len = sizeof(cred);
+        if (!room_for_client(c) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0) {
+            close(fd); /* too many that say nothing */
+            continue;
+        }
+        cl = &c->clients[c->client_count++];
+        memset(cl, 0, sizeof(*cl));
+        cl->fd = fd;
+        cl->pid = cred.pid;
+        cl->pidfd = cred.pid > 0 ? (int)syscall(SYS_pidfd_open, cred.pid, 0) : -1;
+        cl->deadline = engine_clock() + SILENT_TIME;
+    }
+}
+
+/* Those who only hold the claim's address up: see interlock.c. */
+static void accept_claims(struct control *c)
+{
+    int fd = accept4(c->lock_fd, NULL, NULL, SOCK_CLOEXEC);
+
+    if (fd >= 0)
+        close(fd);
+}
+
+static void answer_query(struct control *c, int fd)
+{
+    json_t *j = stats_json(c);
+    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+    size_t len = text ? strlen(text) : 0;
+    int room = (int)len + 4096;
+
+    /* One message: the socket's buffer must take it whole. */
+    if (text)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+    if (!text || send(fd, text, len, MSG_NOSIGNAL) < 0)
+        log_msg("cannot answer a query for statistics: %s", strerror(errno));
+    free(text);
+    json_decref(j);
+}
+
+/* Handles what a connection says. Returns 0 to keep it, -1 to end it. */
+static int client_message(struct control *c, struct client *cl)
+{
+    struct hello_message m;
+    int got = attach_receive(cl->fd, &m);
+
+    if (got < 0)
+        return 0; /* spurious */
+    if (got > 0 && cl->qp)
+        log_msg("pid %d: a second message on a queue pair's connection", cl->pid);
+    if (got == 0 || cl->qp) {
+        attach_discard(&m);
+        return -1;
+    }
+    if (m.kind == TOEDEV_HELLO_QUERY) {
+        attach_discard(&m);
+        answer_query(c, cl->fd);
+        return -1;
+    }
+    return attach_client(c, cl, &m);
+}
+
+/* The descriptors of the main thread, in this order; then each client's two. */
+enum { P_SIGNAL, P_LISTEN, P_LOCK, P_WAKE, P_CLIENTS };
+
+static struct pollfd *poll_set(const struct control *c)
+{
+    struct pollfd *p = calloc(P_CLIENTS + 2 * (size_t)c->client_count, sizeof(*p));
+    uint32_t i;
+
+    if (!p)
+        return NULL;
+    p[P_SIGNAL] = (struct pollfd){c->signal_fd, POLLIN, 0};
+    p[P_LISTEN] = (struct pollfd){c->listen_fd, POLLIN, 0};
+    p[P_LOCK] = (struct pollfd){c->lock_fd, POLLIN, 0};
+    p[P_WAKE] = (struct pollfd){c->wake_fd, POLLIN, 0};
+    for (i = 0; i < c->client_count; i++) {
+        p[P_CLIENTS + 2 * i] = (struct pollfd){c->clients[i].fd, POLLIN, 0};
+        p[P_CLIENTS + 2 * i + 1] = (struct pollfd){c->clients[i].pidfd, POLLIN, 0};
+    }
+    return p;
+}
+
+static void serve_clients(struct control *c, const struct pollfd *p)
+{
+    uint64_t now = engine_clock();
+    uint32_t i;
+
+    /* backwards, so that removing (the last takes the place) leaves the rest where poll saw it */
+    for (i = c->client_count; i-- > 0;) {
+        struct client *cl = &c->clients[i];
+        int gone = p[P_CLIENTS + 2 * i + 1].revents != 0;
+
+        if (!gone && p[P_CLIENTS + 2 * i].revents)
+            gone = client_message(c, cl) != 0;
+        if (gone || (!cl->qp && now > cl->deadline))
+            client_remove(c, i);
+    }
+}
+
+void control_qp_unused(void *arg, struct qp *qp)
+{
+    struct control *c = arg;
+    uint64_t one = 1;
+
+    pthread_mutex_lock(&c->lock);
+    qp->next_unused = c->unused;
+    c->unused = qp;
+    pthread_mutex_unlock(&c->lock);
+    if (write(c->wake_fd, &one, sizeof(one)) < 0)
+        log_msg("cannot wake the control thread: %s", strerror(errno));
+}
+
+static void free_unused(struct control *c)
+{
+    struct qp *qp;
+    uint64_t n;
+
+    if (read(c->wake_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
+        log_msg("wake descriptor: %s", strerror(errno));
+    pthread_mutex_lock(&c->lock);
+    qp = c->unused;
+    c->unused = NULL;
+    pthread_mutex_unlock(&c->lock);
+    while (qp) {
+        struct qp *next = qp->next_unused;
+
+        c->memory -= qp->layout.total;
+        qp_free(qp);
+        qp = next;
+    }
+}
+
+static void watch_engines(struct control *c)
+{
+    uint64_t now = engine_clock();
+    uint32_t i;
+
+    for (i = 0; i < c->engine_count; i++)
+        engine_unblock(c->engines[i], now - IRQ_TIME);
+}
+
+int control_run(struct control *c)
+{
+    for (;;) {
+        struct pollfd *p = poll_set(c);
+        int n;
+
+        if (!p) {
+            log_msg("no memory to watch %u connections", c->client_count);
+            return EXIT_RUNTIME;
+        }
+        n = poll(p, P_CLIENTS + 2 * (nfds_t)c->client_count, c->client_count ? WATCH_MS : -1);
+        if (n < 0 && errno != EINTR) {
+            log_msg("poll: %s", strerror(errno));
+            free(p);
+            return EXIT_RUNTIME;
+        }
+        watch_engines(c);
+        if (n >= 0)
+            serve_clients(c, p);
+        if (p[P_WAKE].revents)
+            free_unused(c);
+        if (p[P_LOCK].revents)
+            accept_claims(c);
+        if (p[P_LISTEN].revents)
+            accept_clients(c);
+        n = p[P_SIGNAL].revents;
+        free(p);
+        if (n)
+            return 0;
+    }
+}
+
+void control_close(struct control *c)
+{
+    attach_unlink(c);
+    while (c->client_count)
+        client_remove(c, c->client_count - 1);
+    free_unused(c);
+    free(c->clients);
+    c->clients = NULL;
+    c->client_room = 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * control.h - the slow side of toed: the Unix socket where hosts attach and tools ask, the life of
+ * their processes, signals. Everything here runs in the main thread.
+ */
+#ifndef ENGINE_CONTROL_H
+#define ENGINE_CONTROL_H
+
+#include <jansson.h>
+
+#include "options.h"
+#include "qp.h"
+
+struct client {
+    int fd, pidfd; /* pidfd -1: not available, the end of fd alone counts */
+    int pid;
+    struct engine *engine;
+    struct qp *qp;       /* NULL: has not said hello */
+    uint64_t deadline;   /* to say it */
+};
+
+struct control {
+    const struct options *options;
+    struct engine **engines;
+    uint32_t engine_count;
+    struct netio_info info;
+    uint64_t started;
+    uint32_t mtu;
+    uint8_t mac[6];
+
+    int listen_fd, lock_fd, signal_fd, wake_fd, regs_fd;
+    struct client *clients;
+    uint32_t client_count, client_room;
+    uint32_t next_qp;
+    uint64_t memory; /* bytes of all areas */
+
+    pthread_mutex_t lock; /* guards unused, which engines add to */
+    struct qp *unused;
+};
+
+/* Opens the socket at options->socket: it appears there only now. Returns 0, or an exit code with
+ * a sentence in err. */
+int control_open(struct control *c, char *err, size_t err_size);
+/* Serves until SIGTERM or SIGINT. Returns 0 or an exit code. */
+int control_run(struct control *c);
+/* Tells the hosts (their connections end) and takes the socket away. */
+void control_close(struct control *c);
+/* engine_config.qp_unused; arg is the control. Any engine's thread. */
+void control_qp_unused(void *arg, struct qp *qp);
+
+/* registers.c: a read-only image of register page 0. -1: errno says why not. */
+int registers_new(const struct control *c);
+
+/* stats.c: what TOEDEV_HELLO_QUERY answers. NULL: no memory. */
+json_t *stats_json(struct control *c);
+
+#endif

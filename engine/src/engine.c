@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.c - one round of an engine, and its making. The order of a round: what has arrived, what
+ * the hosts ask, what is due, what the hosts are told, what goes out.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "listen.h"
+#include "qp.h"
+#include "steer.h"
+
+#define RX_BURST 64u
+
+static int make_descriptors(struct engine *e)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    int fd = netio_fd(e->netio);
+
+    e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (e->epoll_fd < 0 || e->wake_fd < 0)
+        return -1;
+    ev.data.fd = e->wake_fd;
+    if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, e->wake_fd, &ev) != 0)
+        return -1;
+    ev.data.fd = fd;
+    return fd < 0 ? 0 : epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
+}
+
+static int make_stack(struct engine *e, uint64_t now, char *err, size_t err_size)
+{
+    void *mem;
+
+    e->cfg.core.user = e;
+    e->stack_size = toec_size(&e->cfg.core);
+    if (e->stack_size == 0) {
+        snprintf(err, err_size, "the stack refuses this configuration (mtu %u, %u flows)",
+                 e->cfg.core.mtu, e->cfg.core.max_flows);
+        return -1;
+    }
+    mem = mmap(NULL, e->stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mem == MAP_FAILED) {
+        snprintf(err, err_size, "no memory: %lu MiB for %u flows", e->stack_size >> 20,
+                 e->cfg.core.max_flows);
+        return -1;
+    }
+    e->stack_mem = mem;
+    e->stack = toec_init(mem, e->stack_size, &e->cfg.core, now);
+    if (!e->stack)
+        snprintf(err, err_size, "the stack refuses this configuration");
+    return e->stack ? 0 : -1;
+}
+
+struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *err, size_t err_size)
+{
+    struct engine *e = calloc(1, sizeof(*e));
+
+    if (!e) {
+        snprintf(err, err_size, "no memory for an engine");
+        return NULL;
+    }
+    e->cfg = *cfg;
+    e->netio = cfg->netio;
+    e->now = now;
+    e->core_deadline = now;
+    e->epoll_fd = e->wake_fd = -1;
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_cond_init(&e->done, NULL);
+    e->qps = calloc(cfg->max_qps, sizeof(*e->qps));
+    snprintf(err, err_size, "no memory or descriptors for an engine");
+    if (!e->qps || make_descriptors(e) != 0 || make_stack(e, now, err, err_size) != 0) {
+        e->netio = NULL; /* stays the caller's */
+        engine_free(e);
+        return NULL;
+    }
+    if (cfg->handover)
+        steer_set_engine(cfg->handover, cfg->id, e);
+    return e;
+}
+
+void engine_free(struct engine *e)
+{
+    if (e->netio)
+        netio_close(e->netio);
+    if (e->stack_mem)
+        munmap(e->stack_mem, e->stack_size);
+    if (e->epoll_fd >= 0)
+        close(e->epoll_fd);
+    if (e->wake_fd >= 0)
+        close(e->wake_fd);
+    pthread_mutex_destroy(&e->lock);
+    pthread_cond_destroy(&e->done);
+    free(e->qps);
+    free(e);
+}
+
+int engine_adopt(struct engine *e, struct qp *qp)
+{
+    /* Edge-triggered: each write of the host wakes, and nothing need be read. The host shares the
+     * descriptor and could make a read here block. */
+    struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.fd = qp->doorbell_fd};
+
+    if (e->qp_count >= e->cfg.max_qps ||
+        epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, qp->doorbell_fd, &ev) != 0)
+        return -1;
+    qp->engine = e;
+    e->qps[e->qp_count++] = qp;
+    engine_count(e, EC_qp_attached);
+    return 0;
+}
+
+/* Takes the slots of a queue pair out of the list of records to refresh. */
+static void forget_dirty(struct engine *e, const struct qp *qp)
+{
+    struct slot **at = &e->dirty_first;
+
+    e->dirty_last = NULL;
+    while (*at) {
+        if ((*at)->qp == qp) {
+            *at = (*at)->dirty_next;
+            continue;
+        }
+        e->dirty_last = *at;
+        at = &(*at)->dirty_next;
+    }
+}
+
+static void let_go(struct engine *e, uint32_t i)
+{
+    struct qp *qp = e->qps[i];
+
+    e->qps[i] = e->qps[--e->qp_count];
+    epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, qp->doorbell_fd, NULL);
+    forget_dirty(e, qp);
+    engine_count(e, EC_qp_detached);
+    if (e->cfg.qp_unused)
+        e->cfg.qp_unused(e->cfg.arg, qp);
+}
+
+void engine_stop(struct engine *e)
+{
+    uint32_t i;
+
+    e->stopping = 1;
+    for (i = 0; i < e->qp_count; i++) {
+        qp_drop(e->qps[i]);
+        e->qps[i]->abort_next = 0;
+    }
+}
+
+uint32_t engine_flows(const struct engine *e)
+{
+    uint32_t i, n = 0;
+
+    for (i = 0; i < e->qp_count; i++)
+        n += e->qps[i]->cfg.slots - e->qps[i]->free_count;
+    return n;
+}
+
+static unsigned receive(struct engine *e)
+{
+    struct netio_frame f[RX_BURST];
+    unsigned n = netio_rx(e->netio, f, RX_BURST, e->now), i;
+
+    for (i = 0; i < n; i++) {
+        struct toec_packet p;
+
+        if (!steer_out(e, f[i].data, f[i].len))
+            continue;
+        p.data = f[i].data;
+        p.len = p.head_len = f[i].len;
+        p.flags = f[i].flags & NETIO_F_L4_CSUM_OK ? TOEC_RX_L4_CSUM_OK : 0;
+        p.opaque = NULL;
+        toec_input(e->stack, &p, e->now);
+    }
+    if (n)
+        netio_rx_release(e->netio, f, n);
+    return n;
+}
+
+/* Commands of all queue pairs, another one first each time. */
+static unsigned serve(struct engine *e)
+{
+    unsigned n = 0;
+    uint32_t i;
+
+    e->qp_turn = e->qp_count ? (e->qp_turn + 1) % e->qp_count : 0;
+    for (i = 0; i < e->qp_count; i++) {
+        struct qp *qp = e->qps[(i + e->qp_turn) % e->qp_count];
+
+        n += qp->halted || qp->dropped ? qp_reap(qp) : commands_run(qp);
+    }
+    return n;
+}
+
+static unsigned tell(struct engine *e)
+{
+    unsigned n = 0;
+    uint32_t i;
+
+    while (e->abort_first) {
+        struct slot *s = e->abort_first;
+
+        e->abort_first = s->abort_next;
+        s->abort_queued = 0;
+        if (s->doomed && s->flow)
+            toec_abort(e->stack, s->flow, e->now);
+    }
+    for (i = e->qp_count; i-- > 0;) {
+        n += events_flush(e->qps[i]);
+        if (qp_unused(e->qps[i]))
+            let_go(e, i);
+    }
+    return n;
+}
+
+unsigned engine_step(struct engine *e, uint64_t now)
+{
+    unsigned work;
+
+    e->now = now;
+    work = receive(e);
+    work += steer_in(e);
+    work += serve(e);
+    e->core_deadline = toec_poll(e->stack, now);
+    work += tell(e);
+    netio_tx_flush(e->netio, now);
+    records_refresh(e);
+    return work;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When a queue pair wants to be looked at without being rung for. */
+static uint64_t qp_deadline(const struct engine *e, const struct qp *qp)
+{
+    if (!qp->dropped && !qp->halted)
+        return events_deadline(qp);
+    return qp->abort_next < qp->cfg.slots ? e->now : qp->orphan_deadline;
+}
+
+uint64_t engine_deadline(const struct engine *e)
+{
+    uint64_t t = earlier(e->core_deadline, netio_next_event(e->netio));
+    uint32_t i;
+
+    t = earlier(t, records_deadline(e));
+    for (i = 0; i < e->qp_count; i++)
+        t = earlier(t, qp_deadline(e, e->qps[i]));
+    return t;
+}

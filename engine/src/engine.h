@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.h - one engine: a core/ stack, a netio queue and queue pairs, run by one thread.
+ *
+ * Ownership: everything reachable from struct engine belongs to its thread, except what is marked
+ * shared. Other threads reach in by engine_call() alone. A test may own an engine and step it in
+ * virtual time without any thread.
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <toe/core.h>
+#include <toe/device.h>
+#include <toe/netio.h>
+
+#include "counters.h"
+
+#define NS_PER_US 1000ull
+#define NS_PER_MS 1000000ull
+#define NS_PER_S  1000000000ull
+
+struct engine;
+struct qp;
+struct handover;
+
+/* What an engine is made with. */
+struct engine_config {
+    uint32_t id, count;       /* this is engine id of count */
+    struct netio *netio;      /* given over to the engine */
+    struct toec_config core;  /* user is set by engine_new() */
+    uint32_t max_qps;         /* queue pairs at once */
+    uint32_t spin_us;         /* polls this long without work before it sleeps */
+    struct handover *handover; /* shared between the engines; NULL when count is 1 */
+    /* Told in the engine's thread when nothing of a dropped queue pair is in use any more. */
+    void (*qp_unused)(void *arg, struct qp *qp);
+    void *arg;
+};
+
+/* A function run in the engine's thread by engine_call(). */
+typedef void (*engine_fn)(struct engine *e, void *arg);
+
+struct engine {
+    struct engine_config cfg;
+    struct toec_stack *stack;
+    void *stack_mem;
+    unsigned long stack_size;
+    struct netio *netio;
+    uint64_t now;              /* time of the step that runs */
+    uint64_t core_deadline;    /* from toec_poll() */
+    struct qp **qps;           /* qp_count of them */
+    uint32_t qp_count, qp_turn; /* turn: who is served first */
+    struct listen_group *groups;
+    struct slot *dirty_first, *dirty_last; /* flow records to refresh, oldest first */
+    struct slot *abort_first;              /* flows to reset at the end of the step */
+    uint64_t counters[EC_MAX];
+    int stopping; /* engine_stop(): flows are being reset */
+
+    int epoll_fd, wake_fd;
+    atomic_int sleeping; /* shared: others write wake_fd to end it */
+
+    /* engine_call(): shared, guarded by lock; call_waiting is looked at without it */
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    atomic_int call_waiting;
+    engine_fn call_fn;
+    void *call_arg;
+    int call_running;
+    atomic_int quit;
+    pthread_t thread;
+    int has_thread;
+
+    atomic_ullong irq_since; /* shared: when the interrupt write that is under way began, or 0 */
+};
+
+/*
+ * Makes an engine; on failure returns NULL and puts a sentence for people into err. cfg->netio is
+ * closed by engine_free(), not on failure. now: the stack's origin of time.
+ */
+struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *err, size_t err_size);
+/* Frees it. All queue pairs must have become unused, or they are leaked to their owner. */
+void engine_free(struct engine *e);
+
+/*
+ * One round: frames, handed-over frames, commands, timers, notifications, transmission. Returns
+ * what it found to do (0: nothing).
+ */
+unsigned engine_step(struct engine *e, uint64_t now);
+/* When engine_step() must be called at the latest, given no arrivals. UINT64_MAX: no need. */
+uint64_t engine_deadline(const struct engine *e);
+
+/* Starts and ends the thread. engine_start() returns 0 or an errno. */
+int engine_start(struct engine *e);
+void engine_join(struct engine *e);
+/* Runs fn in the engine's thread and waits for it; directly when the engine has no thread. */
+void engine_call(struct engine *e, engine_fn fn, void *arg);
+/* Wakes the engine when it sleeps. Any thread. */
+void engine_wake(struct engine *e);
+/* For the one who watches: ends an interrupt write that has blocked since before `before`. */
+void engine_unblock(struct engine *e, uint64_t before);
+uint64_t engine_clock(void);
+
+/* In the engine's thread: takes a queue pair into service; -1 when there are max_qps already. */
+int engine_adopt(struct engine *e, struct qp *qp);
+/* In the engine's thread: resets every flow, so that peers learn of it. Step until it is idle. */
+void engine_stop(struct engine *e);
+/* Flows that still live: 0 when engine_stop() has done its work. */
+uint32_t engine_flows(const struct engine *e);
+
+static inline void engine_count(struct engine *e, enum engine_counter c)
+{
+    e->counters[c]++;
+}
+
+#endif

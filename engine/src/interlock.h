@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* interlock.h - one toed per interface (see interlock.c). */
+#ifndef ENGINE_INTERLOCK_H
+#define ENGINE_INTERLOCK_H
+
+#include <stddef.h>
+
+/* Claims what a netio specification names. Returns a descriptor that holds the claim until it is
+ * closed, -1 with a sentence in err when it is taken, -2 when nothing needs claiming. */
+int interlock_claim(const char *spec, char *err, size_t err_size);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listen.c - listeners: one group per address and port, new flows spread over its members by hash
+ * (docs/device-contract.md, LISTEN). WEAK members keep the port open for others to come (a parent
+ * whose children will serve): they take no flow, and with nobody else the SYN is dropped, so that
+ * the peer tries again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "listen.h"
+
+static struct listen_group *find_group(struct engine *e, const struct toec_addr *addr,
+                                       uint16_t port)
+{
+    struct listen_group *g = e->groups;
+
+    while (g && (g->port != port || memcmp(&g->addr, addr, sizeof(*addr)) != 0))
+        g = g->next;
+    return g;
+}
+
+static struct listen_member *find_member(struct qp *qp, uint32_t id)
+{
+    struct listen_member *m = qp->members;
+
+    while (m && m->id != id)
+        m = m->next;
+    return m;
+}
+
+static void free_group(struct listen_group *g)
+{
+    struct listen_group **at = &g->engine->groups;
+
+    while (*at != g)
+        at = &(*at)->next;
+    *at = g->next;
+    free(g->members);
+    free(g);
+}
+
+/* Half-open flows may take at most half of the slots that the first member brings. */
+static uint32_t syn_backlog(const struct qp *qp)
+{
+    uint32_t half = qp->cfg.slots / 2;
+
+    if (half < 1)
+        return 1;
+    return half < 256 ? half : 256;
+}
+
+static int new_group(struct qp *qp, const struct toec_addr *addr, uint16_t port,
+                     struct listen_group **out)
+{
+    struct engine *e = qp->engine;
+    struct listen_group *g = calloc(1, sizeof(*g));
+    int rc;
+
+    if (!g)
+        return TOE_R_NOBUFS;
+    g->engine = e;
+    g->addr = *addr;
+    g->port = port;
+    rc = toec_listen(e->stack, addr, port, g, syn_backlog(qp), &g->core_id);
+    if (rc < 0) {
+        free(g);
+        return -rc;
+    }
+    g->next = e->groups;
+    e->groups = g;
+    *out = g;
+    return 0;
+}
+
+/* Room for one more member, so that adding it cannot fail. */
+static int reserve(struct listen_group *g)
+{
+    uint32_t room = g->room ? g->room * 2 : 4;
+    struct listen_member **m;
+
+    if (g->count < g->room)
+        return 0;
+    m = realloc(g->members, room * sizeof(*m));
+    if (!m)
+        return -1;
+    g->members = m;
+    g->room = room;
+    return 0;
+}
+
+int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint32_t id,
+               uint32_t backlog, int weak)
+{
+    struct listen_member *m = find_member(qp, id);
+    struct listen_group *g;
+    int reason;
+
+    if (m) {
+        if (m->group->port != port || memcmp(&m->group->addr, addr, sizeof(*addr)) != 0)
+            return TOE_R_ADDRINUSE;
+        m->backlog = backlog;
+        m->weak = weak;
+        return 0;
+    }
+    if (qp->member_count >= LISTENERS_PER_QP)
+        return TOE_R_NOBUFS;
+    g = find_group(qp->engine, addr, port);
+    if (!g) {
+        reason = new_group(qp, addr, port, &g);
+        if (reason)
+            return reason;
+    }
+    m = calloc(1, sizeof(*m));
+    if (!m || reserve(g) != 0) {
+        free(m);
+        if (g->count == 0) {
+            toec_unlisten(qp->engine->stack, g->core_id);
+            free_group(g);
+        }
+        return TOE_R_NOBUFS;
+    }
+    m->group = g;
+    m->qp = qp;
+    m->id = id;
+    m->backlog = backlog;
+    m->weak = weak;
+    m->next = qp->members;
+    qp->members = m;
+    qp->member_count++;
+    g->members[g->count++] = m;
+    return 0;
+}
+
+/* Resets the flows of a listener that nobody has accepted, half-open ones included. */
+static void reset_unaccepted(struct listen_member *m)
+{
+    struct qp *qp = m->qp;
+    uint32_t i;
+
+    for (i = 0; i < qp->cfg.slots; i++) {
+        struct slot *s = &qp->slots[i];
+
+        if (s->member != m)
+            continue;
+        listen_leave(s);
+        s->member = NULL;
+        if (s->flow)
+            toec_abort(qp->engine->stack, s->flow, qp->engine->now);
+        else if (s->state == SLOT_OPENING)
+            s->doomed = 1;
+    }
+}
+
+static void remove_member(struct listen_member *m)
+{
+    struct listen_group *g = m->group;
+    struct listen_member **at = &m->qp->members;
+    uint32_t i = 0;
+
+    while (g->members[i] != m)
+        i++;
+    g->count--;
+    memmove(&g->members[i], &g->members[i + 1], (g->count - i) * sizeof(*g->members));
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
+    m->qp->member_count--;
+    if (g->count == 0) {
+        toec_unlisten(g->engine->stack, g->core_id); /* drops the half-open flows */
+        free_group(g);
+    }
+    reset_unaccepted(m);
+    free(m);
+}
+
+int listen_remove(struct qp *qp, uint32_t id)
+{
+    struct listen_member *m = find_member(qp, id);
+
+    if (!m)
+        return TOE_R_NOENT;
+    remove_member(m);
+    return 0;
+}
+
+void listen_remove_all(struct qp *qp)
+{
+    while (qp->members)
+        remove_member(qp->members);
+}
+
+static struct listen_member *nth_strong(const struct listen_group *g, uint32_t n)
+{
+    uint32_t i;
+
+    for (i = 0; i < g->count; i++)
+        if (!g->members[i]->weak && n-- == 0)
+            return g->members[i];
+    return NULL;
+}
+
+struct slot *listen_pick(struct listen_group *g, uint32_t hash)
+{
+    uint32_t strong = 0, i;
+    int backlog = 0;
+
+    for (i = 0; i < g->count; i++)
+        strong += !g->members[i]->weak;
+    for (i = 0; i < strong; i++) {
+        struct listen_member *m = nth_strong(g, (uint32_t)((hash + (uint64_t)i) % strong));
+        struct slot *s;
+
+        if (m->used > m->backlog) {
+            backlog = 1;
+            continue;
+        }
+        s = slot_take(m->qp);
+        if (s) {
+            s->member = m;
+            s->cookie = m->id;
+            return s;
+        }
+    }
+    engine_count(g->engine, strong == 0 ? EC_weak_only : backlog ? EC_backlog_full : EC_no_slot);
+    return NULL;
+}
+
+void listen_enter(struct slot *s)
+{
+    if (s->member && !s->counted) {
+        s->counted = 1;
+        s->member->used++;
+    }
+}
+
+void listen_leave(struct slot *s)
+{
+    if (s->counted)
+        s->member->used--;
+    s->counted = 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listen.h - who listens: a group per address and port, with the queue pairs that are its members.
+ */
+#ifndef ENGINE_LISTEN_H
+#define ENGINE_LISTEN_H
+
+#include "qp.h"
+
+struct listen_member {
+    struct listen_group *group;
+    struct qp *qp;
+    uint32_t id; /* the host's */
+    uint32_t backlog, used;
+    int weak;
+    struct listen_member *next; /* of the queue pair */
+};
+
+struct listen_group {
+    struct engine *engine;
+    struct toec_addr addr;
+    uint16_t port;
+    uint32_t core_id;
+    struct listen_member **members;
+    uint32_t count, room;
+    struct listen_group *next;
+};
+
+#define LISTENERS_PER_QP 1024u
+
+/* Both return 0 or a TOE_R_*. */
+int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint32_t id,
+               uint32_t backlog, int weak);
+int listen_remove(struct qp *qp, uint32_t id);
+void listen_remove_all(struct qp *qp);
+
+/* Picks a free slot of the member that the hash names, else of another with room; NULL: refuse. */
+struct slot *listen_pick(struct listen_group *g, uint32_t hash);
+/* The flow enters and leaves its listener's backlog. */
+void listen_enter(struct slot *s);
+void listen_leave(struct slot *s);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - toed, the software TOE: puts engines, packets and the control socket together. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "interlock.h"
+#include "log.h"
+#include "steer.h"
+
+/* At the end, flows get this long to send their RSTs. */
+#define STOP_TIME (1 * NS_PER_S)
+#define STOP_LOOK (2 * NS_PER_MS)
+
+struct daemon {
+    struct options options;
+    struct control control;
+    struct handover *handover;
+};
+
+static int open_netio(struct daemon *d, uint32_t queue, struct netio **out)
+{
+    struct netio_config cfg = {.queue = queue};
+    char err[256];
+
+    memcpy(cfg.ip, d->options.ip, sizeof(cfg.ip));
+    memcpy(&cfg.seed, d->options.secret, sizeof(cfg.seed));
+    *out = netio_open(d->options.netif, &cfg, err, sizeof(err));
+    if (!*out) {
+        log_msg("%s", err);
+        return EXIT_CONFIG;
+    }
+    return -1;
+}
+
+/* What the interface and the options say together; checked once, at the first queue. */
+static int settle(struct daemon *d, const struct netio *n)
+{
+    struct control *c = &d->control;
+
+    netio_get_info(n, &c->info);
+    c->mtu = d->options.mtu ? d->options.mtu : c->info.mtu;
+    if (c->mtu > c->info.mtu) {
+        log_msg("--mtu %u: the interface carries %u at most", c->mtu, c->info.mtu);
+        return EXIT_CONFIG;
+    }
+    memcpy(c->mac, d->options.has_mac ? d->options.mac : c->info.mac, sizeof(c->mac));
+    if (d->options.engines > c->info.queues) {
+        log_msg("--engines %u: each needs a receive queue and the interface has %u; give it more "
+                "queues or toed fewer engines",
+                d->options.engines, c->info.queues);
+        return EXIT_CONFIG;
+    }
+    if (d->options.engines > 1) {
+        d->handover = handover_new(d->options.engines, c->mtu + 64);
+        if (!d->handover) {
+            log_msg("no memory for the rings between %u engines", d->options.engines);
+            return EXIT_RUNTIME;
+        }
+    }
+    return -1;
+}
+
+static void core_config(const struct daemon *d, uint32_t id, struct toec_config *cfg)
+{
+    const struct options *o = &d->options;
+
+    memset(cfg, 0, sizeof(*cfg));
+    memcpy(cfg->mac, d->control.mac, sizeof(cfg->mac));
+    memcpy(cfg->ip, o->ip, sizeof(cfg->ip));
+    memcpy(cfg->gateway, o->gateway, sizeof(cfg->gateway));
+    memcpy(cfg->secret, o->secret, sizeof(cfg->secret));
+    cfg->prefix_len = o->prefix_len;
+    cfg->mtu = d->control.mtu;
+    cfg->max_flows = o->max_flows;
+    cfg->max_listeners = 1024;
+    cfg->home_index = id;
+    cfg->home_count = o->engines;
+}
+
+static int make_engine(struct daemon *d, uint32_t id)
+{
+    struct control *c = &d->control;
+    struct engine_config cfg = {.id = id,
+                                .count = d->options.engines,
+                                .max_qps = d->options.max_qps,
+                                .spin_us = d->options.spin_us,
+                                .qp_unused = control_qp_unused,
+                                .arg = c};
+    char err[256];
+    int rc = open_netio(d, id, &cfg.netio);
+
+    if (rc >= 0)
+        return rc;
+    if (id == 0)
+        rc = settle(d, cfg.netio);
+    if (rc >= 0) {
+        netio_close(cfg.netio);
+        return rc;
+    }
+    cfg.handover = d->handover;
+    core_config(d, id, &cfg.core);
+    c->engines[id] = engine_new(&cfg, engine_clock(), err, sizeof(err));
+    if (!c->engines[id]) {
+        log_msg("%s", err);
+        netio_close(cfg.netio);
+        return EXIT_CONFIG;
+    }
+    c->engine_count = id + 1;
+    return -1;
+}
+
+static int make_engines(struct daemon *d)
+{
+    uint32_t i;
+    int rc = -1;
+
+    d->control.engines = calloc(d->options.engines, sizeof(*d->control.engines));
+    if (!d->control.engines)
+        return EXIT_RUNTIME;
+    for (i = 0; i < d->options.engines && rc < 0; i++)
+        rc = make_engine(d, i);
+    /* threads only now: hand-over needs every engine in its place */
+    for (i = 0; i < d->options.engines && rc < 0; i++) {
+        int e = engine_start(d->control.engines[i]);
+
+        if (e) {
+            log_msg("cannot start a thread: %s", strerror(e));
+            rc = EXIT_RUNTIME;
+        }
+    }
+    return rc;
+}
+
+static void stop_in_engine(struct engine *e, void *arg)
+{
+    (void)arg;
+    engine_stop(e);
+}
+
+static void count_in_engine(struct engine *e, void *arg)
+{
+    *(uint32_t *)arg += engine_flows(e);
+}
+
+/* Resets every flow, so that peers learn of the end, within STOP_TIME. */
+static void stop_flows(struct control *c)
+{
+    const struct timespec look = {0, STOP_LOOK};
+    uint64_t end = engine_clock() + STOP_TIME;
+    uint32_t i, flows;
+
+    for (i = 0; i < c->engine_count; i++)
+        engine_call(c->engines[i], stop_in_engine, NULL);
+    do {
+        flows = 0;
+        for (i = 0; i < c->engine_count; i++)
+            engine_call(c->engines[i], count_in_engine, &flows);
+        if (flows)
+            nanosleep(&look, NULL);
+    } while (flows && engine_clock() < end);
+    if (flows)
+        log_msg("%u flows could not be reset in time", flows);
+}
+
+/* What is left of queue pairs whose flows did not end in time goes with the engine. */
+static void free_engine(struct engine *e)
+{
+    uint32_t i;
+
+    engine_join(e);
+    for (i = 0; i < e->qp_count; i++)
+        qp_free(e->qps[i]);
+    engine_free(e);
+}
+
+static int prepare(struct daemon *d)
+{
+    struct control *c = &d->control;
+    struct rlimit files;
+    sigset_t signals;
+
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    c->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_mutex_init(&c->lock, NULL);
+    c->started = engine_clock();
+    c->options = &d->options;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max; /* four descriptors a queue pair */
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (!d->options.has_secret &&
+        getrandom(d->options.secret, sizeof(d->options.secret), 0) != sizeof(d->options.secret)) {
+        log_msg("no random numbers: %s", strerror(errno));
+        return EXIT_RUNTIME;
+    }
+    if (c->signal_fd < 0 || c->wake_fd < 0) {
+        log_msg("no descriptors: %s", strerror(errno));
+        return EXIT_RUNTIME;
+    }
+    return -1;
+}
+
+static int claim(struct daemon *d)
+{
+    char err[256];
+
+    d->control.lock_fd = interlock_claim(d->options.netif, err, sizeof(err));
+    if (d->control.lock_fd != -1)
+        return -1;
+    log_msg("%s", err);
+    return EXIT_CONFIG;
+}
+
+static void say_ready(const struct daemon *d)
+{
+    const struct control *c = &d->control;
+    char ip[INET_ADDRSTRLEN] = "";
+
+    inet_ntop(AF_INET, d->options.ip, ip, sizeof(ip));
+    log_msg("ready: %s/%u on %s (%s), MTU %u, %u engine%s, socket %s", ip, d->options.prefix_len,
+            d->options.netif, c->info.mode, c->mtu, c->engine_count,
+            c->engine_count == 1 ? "" : "s", d->options.socket);
+}
+
+static int serve(struct daemon *d)
+{
+    struct control *c = &d->control;
+    char err[256];
+    int rc;
+
+    c->regs_fd = registers_new(c);
+    if (c->regs_fd < 0) {
+        log_msg("cannot make the register page: %s", strerror(errno));
+        return EXIT_RUNTIME;
+    }
+    rc = control_open(c, err, sizeof(err));
+    if (rc != 0) {
+        log_msg("%s", err);
+        return rc;
+    }
+    say_ready(d);
+    rc = control_run(c);
+    log_msg("ending");
+    stop_flows(c);
+    control_close(c);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    static struct daemon d;
+    uint32_t i;
+    int rc = options_parse(&d.options, argc, argv);
+
+    if (rc < 0)
+        rc = prepare(&d);
+    if (rc < 0)
+        rc = claim(&d);
+    if (rc < 0)
+        rc = make_engines(&d);
+    if (rc < 0)
+        rc = serve(&d);
+    for (i = 0; i < d.control.engine_count; i++)
+        free_engine(d.control.engines[i]);
+    handover_free(d.handover);
+    free(d.control.engines);
+    return rc;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - the command line of toed. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <toe/attach.h>
+
+#include "options.h"
+
+enum { OPT_NETIF = 256, OPT_IP, OPT_GATEWAY, OPT_MAC, OPT_SOCKET, OPT_GROUP, OPT_ENGINES, OPT_SPIN,
+       OPT_MAX_FLOWS, OPT_MAX_QPS, OPT_MAX_MEMORY, OPT_MTU, OPT_SEED, OPT_HELP, OPT_VERSION };
+
+static const struct option long_options[] = {
+    {"netif", required_argument, NULL, OPT_NETIF},
+    {"ip", required_argument, NULL, OPT_IP},
+    {"gateway", required_argument, NULL, OPT_GATEWAY},
+    {"mac", required_argument, NULL, OPT_MAC},
+    {"socket", required_argument, NULL, OPT_SOCKET},
+    {"group", required_argument, NULL, OPT_GROUP},
+    {"engines", required_argument, NULL, OPT_ENGINES},
+    {"spin-us", required_argument, NULL, OPT_SPIN},
+    {"max-flows", required_argument, NULL, OPT_MAX_FLOWS},
+    {"max-qps", required_argument, NULL, OPT_MAX_QPS},
+    {"max-memory", required_argument, NULL, OPT_MAX_MEMORY},
+    {"mtu", required_argument, NULL, OPT_MTU},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "usage: toed --netif SPEC --ip A.B.C.D/LEN [options]\n"
+    "\n"
+    "Runs a software TOE in the foreground: TCP/IP for the programs that attach to its socket.\n"
+    "\n"
+    "  --netif SPEC       packets: af_xdp:IFNAME, tap:IFNAME, wire:PATH, impair(...):SPEC\n"
+    "  --ip A.B.C.D/LEN   the TOE's address and the length of its on-link prefix\n"
+    "  --gateway A.B.C.D  for destinations off the link (default: none, they are unreachable)\n"
+    "  --mac M            Ethernet address (default: the interface's)\n"
+    "  --mtu N            576..9216 (default: the interface's)\n"
+    "  --socket PATH      where programs attach (default " TOEDEV_DEFAULT_SOCKET ")\n"
+    "  --group NAME       group that may attach (default: only root's)\n"
+    "  --engines N        threads, each with a queue of the interface, 1..64 (default 1)\n"
+    "  --spin-us N        polls this long without work before it sleeps, 0..1000000 (default 50)\n"
+    "  --max-flows N      connections per engine, 1..1048576 (default 16384)\n"
+    "  --max-qps N        queue pairs per engine, 1..1024 (default 128)\n"
+    "  --max-memory MIB   address space for queue pairs, all together (default 65536)\n"
+    "  --seed HEX         for tests only: fixes the secret behind sequence numbers and ports\n"
+    "  --help, --version\n"
+    "\n"
+    "SIGTERM or SIGINT ends it: peers get RST, the interface is put back as it was.\n"
+    "Exit codes: 0 ended by a signal, 1 failure while running, 2 usage, 3 configuration.\n";
+
+static int bad(const char *option, const char *value, const char *want)
+{
+    fprintf(stderr, "toed: --%s %s: want %s\n", option, value, want);
+    return EXIT_USAGE;
+}
+
+static int number(const char *option, const char *text, uint32_t low, uint32_t high, uint32_t *out)
+{
+    char *end, want[64];
+    unsigned long v;
+
+    errno = 0;
+    v = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || v < low || v > high) {
+        snprintf(want, sizeof(want), "a number from %u to %u", low, high);
+        return bad(option, text, want);
+    }
+    *out = (uint32_t)v;
+    return -1;
+}
+
+static int parse_ip(struct options *o, const char *text)
+{
+    char addr[INET_ADDRSTRLEN];
+    const char *slash = strchr(text, '/');
+    uint32_t len;
+
+    if (!slash || (size_t)(slash - text) >= sizeof(addr))
+        return bad("ip", text, "an address and prefix length, such as 10.0.0.2/24");
+    memcpy(addr, text, (size_t)(slash - text));
+    addr[slash - text] = 0;
+    if (inet_pton(AF_INET, addr, o->ip) != 1)
+        return bad("ip", text, "an address and prefix length, such as 10.0.0.2/24");
+    if (number("ip", slash + 1, 1, 32, &len) >= 0)
+        return EXIT_USAGE;
+    o->prefix_len = (uint8_t)len;
+    if (o->ip[0] == 0 || o->ip[0] == 127 || o->ip[0] >= 224)
+        return bad("ip", text, "a unicast address that is not loopback");
+    return -1;
+}
+
+static int parse_mac(struct options *o, const char *text)
+{
+    unsigned b[6], i;
+    char rest;
+
+    if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
+               &rest) != 6 ||
+        (b[0] & 1))
+        return bad("mac", text, "a unicast Ethernet address, such as 02:00:00:00:00:01");
+    for (i = 0; i < 6; i++)
+        o->mac[i] = (uint8_t)b[i];
+    o->has_mac = 1;
+    return -1;
+}
+
+/* Up to 64 hex digits; what is missing is zero. */
+static int parse_seed(struct options *o, const char *text)
+{
+    size_t n = strlen(text), i;
+
+    if (n == 0 || n > 2 * sizeof(o->secret) || strspn(text, "0123456789abcdefABCDEF") != n)
+        return bad("seed", text, "1 to 64 hex digits");
+    for (i = 0; i < n; i++) {
+        const char digit[2] = {text[i], 0};
+
+        o->secret[i / 2] |= (uint8_t)(strtoul(digit, NULL, 16) << (i % 2 ? 0 : 4));
+    }
+    o->has_secret = 1;
+    return -1;
+}
+
+static int parse_one(struct options *o, int opt, const char *arg)
+{
+    switch (opt) {
+    case OPT_NETIF:
+        o->netif = arg;
+        return -1;
+    case OPT_IP:
+        return parse_ip(o, arg);
+    case OPT_GATEWAY:
+        return inet_pton(AF_INET, arg, o->gateway) == 1 ? -1 : bad("gateway", arg, "an address");
+    case OPT_MAC:
+        return parse_mac(o, arg);
+    case OPT_SOCKET:
+        o->socket = arg;
+        return -1;
+    case OPT_GROUP:
+        o->group = arg;
+        return -1;
+    case OPT_ENGINES:
+        return number("engines", arg, 1, 64, &o->engines);
+    case OPT_SPIN:
+        return number("spin-us", arg, 0, 1000000, &o->spin_us);
+    case OPT_MAX_FLOWS:
+        return number("max-flows", arg, 1, 1u << 20, &o->max_flows);
+    case OPT_MAX_QPS:
+        return number("max-qps", arg, 1, 1024, &o->max_qps);
+    case OPT_MAX_MEMORY:
+        return number("max-memory", arg, 1, UINT32_MAX, &o->max_memory_mib);
+    case OPT_MTU:
+        return number("mtu", arg, 576, 9216, &o->mtu);
+    case OPT_SEED:
+        return parse_seed(o, arg);
+    case OPT_HELP:
+        fputs(help, stdout);
+        return 0;
+    case OPT_VERSION:
+        puts("toed " TOEHOLD_VERSION);
+        return 0;
+    default: /* getopt_long has said what is wrong */
+        fputs("toed: --help shows the options\n", stderr);
+        return EXIT_USAGE;
+    }
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+    int opt, rc;
+
+    memset(o, 0, sizeof(*o));
+    o->socket = TOEDEV_DEFAULT_SOCKET;
+    o->engines = 1;
+    o->spin_us = 50;
+    o->max_flows = 16384;
+    o->max_qps = 128;
+    o->max_memory_mib = 65536;
+    while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        rc = parse_one(o, opt, optarg);
+        if (rc >= 0)
+            return rc;
+    }
+    if (optind < argc) {
+        fprintf(stderr, "toed: '%s': toed takes options only; --help shows them\n", argv[optind]);
+        return EXIT_USAGE;
+    }
+    if (!o->netif || !o->prefix_len) {
+        fprintf(stderr, "toed: --%s is missing; --help shows the options\n",
+                o->netif ? "ip" : "netif");
+        return EXIT_USAGE;
+    }
+    return -1;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - what toed is told on its command line. */
+#ifndef ENGINE_OPTIONS_H
+#define ENGINE_OPTIONS_H
+
+#include <stdint.h>
+
+/* Exit codes. */
+#define EXIT_RUNTIME 1 /* something failed while starting or running */
+#define EXIT_USAGE   2 /* the command line is wrong */
+#define EXIT_CONFIG  3 /* the command line is right, but cannot be had here */
+
+struct options {
+    const char *netif, *socket, *group;
+    uint8_t ip[4], gateway[4], mac[6], secret[32];
+    uint8_t prefix_len;
+    int has_mac, has_secret;
+    uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;
+};
+
+/* Reads the command line. Returns -1 to go on, or the exit code (after --help, --version, or a
+ * message about what is wrong). */
+int options_parse(struct options *o, int argc, char **argv);
+
+#endif

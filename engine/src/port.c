@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * port.c - the port functions of core/ (toe/port.h): payload between frames and the slots' ring
+ * buffers, frames to the back end, events to the notifications of events.c.
+ *
+ * user is the struct engine, the owner of a flow its struct slot, the owner of a listener its
+ * struct listen_group.
+ */
+#include <string.h>
+
+#include "listen.h"
+#include "qp.h"
+
+int toec_port_transmit(void *user, const struct toec_tx *tx)
+{
+    struct engine *e = user;
+    struct netio_frame f;
+    uint32_t total = tx->hdr_len + tx->len;
+    uint8_t *at;
+
+    if (netio_tx_alloc(e->netio, &f) != 0) {
+        engine_count(e, EC_tx_no_room);
+        return -1;
+    }
+    if (total > f.cap) {
+        netio_tx_cancel(e->netio, &f);
+        engine_count(e, EC_tx_too_big);
+        return 0;
+    }
+    memcpy(f.data, tx->hdr, tx->hdr_len);
+    at = f.data + tx->hdr_len;
+    if (tx->len && tx->src)
+        memcpy(at, tx->src->data + tx->off, tx->len);
+    else if (tx->len) {
+        const struct slot *s = tx->owner;
+        uint32_t size = s->qp->cfg.tx_size, from = tx->off & (size - 1), first = size - from;
+
+        if (first > tx->len)
+            first = tx->len;
+        memcpy(at, slot_tx(s) + from, first);
+        memcpy(at + first, slot_tx(s), tx->len - first);
+    }
+    toec_tx_finish(tx, f.data, total);
+    f.len = total;
+    netio_tx_submit(e->netio, &f, e->now);
+    return 0;
+}
+
+void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_packet *p,
+                     toec_u32 p_off, toec_u32 len)
+{
+    const struct slot *s = owner;
+    uint32_t size = s->qp->cfg.rx_size, to = off & (size - 1), first = size - to;
+
+    (void)user;
+    if (first > len)
+        first = len;
+    memcpy(slot_rx(s) + to, p->data + p_off, first);
+    memcpy(slot_rx(s), p->data + p_off + first, len - first);
+}
+
+toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
+{
+    (void)user;
+    return toec_sum(p->data + p_off, len);
+}
+
+void toec_port_copy(void *user, void *dst, const struct toec_packet *p, toec_u32 p_off,
+                    toec_u32 len)
+{
+    (void)user;
+    memcpy(dst, p->data + p_off, len);
+}
+
+int toec_port_open(void *user, void *listener_owner, const struct toec_open *info,
+                   struct toec_buffers *out)
+{
+    struct listen_group *g = listener_owner;
+    struct slot *s = listen_pick(g, info->hash);
+
+    (void)user;
+    if (!s)
+        return -1;
+    out->owner = s;
+    out->tx_size = s->qp->cfg.tx_size;
+    out->rx_size = s->qp->cfg.rx_size;
+    return 0;
+}
+
+static void on_established(struct slot *s, struct toec_tcb *flow)
+{
+    struct engine *e = s->qp->engine;
+
+    s->flow = flow;
+    s->state = SLOT_OPEN;
+    if (s->doomed) {
+        /* core/ must not be called back from here: reset at the end of the step */
+        if (!s->abort_queued) {
+            s->abort_queued = 1;
+            s->abort_next = e->abort_first;
+            e->abort_first = s;
+        }
+        return;
+    }
+    if (!s->active)
+        listen_enter(s);
+    record_write(s);
+    event_pend(s, PEND_ESTABLISHED);
+}
+
+static void on_gone(struct slot *s, uint16_t reason)
+{
+    int opening = s->state == SLOT_OPENING, silent = s->doomed || (opening && !s->active);
+
+    s->flow = NULL;
+    s->reason = reason;
+    s->state = SLOT_GONE;
+    listen_leave(s);
+    if (silent) {
+        slot_free(s); /* the host never knew of it */
+    } else if (opening) {
+        event_pend(s, PEND_FAILED);
+    } else {
+        record_write(s);
+        event_pend(s, PEND_FINAL);
+    }
+}
+
+void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_event ev,
+                     toec_u32 arg)
+{
+    struct slot *s = owner;
+
+    (void)user;
+    switch (ev) {
+    case TOEC_EV_ESTABLISHED:
+        on_established(s, flow);
+        break;
+    case TOEC_EV_DATA:
+        if (s->state == SLOT_OPEN) {
+            s->pend_data += arg;
+            event_pend(s, PEND_DATA);
+        }
+        break;
+    case TOEC_EV_ACKED:
+        s->tx_used -= arg;
+        if (s->state == SLOT_OPEN) {
+            s->pend_acked += arg;
+            event_pend(s, PEND_ACKED);
+        }
+        break;
+    case TOEC_EV_PEER_CLOSED:
+        if (s->state == SLOT_OPEN)
+            event_pend(s, PEND_HALF);
+        break;
+    case TOEC_EV_ERROR:
+        s->soft_error = (uint16_t)arg;
+        break;
+    case TOEC_EV_GONE:
+        on_gone(s, (uint16_t)arg);
+        return;
+    }
+    record_touch(s);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qp.c - the life of a queue pair: attach, slots, halt, the death of its owner
+ * (docs/device-contract.md: Pieces, Slots, Host death).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "listen.h"
+#include "log.h"
+#include "qp.h"
+
+#define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define TMPFS_MAGIC 0x01021994
+
+/* Slots looked at in one step when flows are reset: a big queue pair must not stall the others. */
+#define REAP_BATCH 256u
+/* Flows that the dead owner had closed may finish this long. */
+#define ORPHAN_TIME (60 * NS_PER_S)
+
+/* The area: a memfd that can neither shrink (SIGBUS) nor stand on huge pages that may be missing
+ * (SIGBUS again), of exactly the size that the configuration gives. */
+static int check_area(const struct qp_attach *a, const struct toedev_layout *l, char *err, size_t n)
+{
+    struct stat st;
+    struct statfs fs;
+    int seals = fcntl(a->area_fd, F_GET_SEALS);
+
+    if (seals < 0 || (seals & SEALS) != SEALS) {
+        snprintf(err, n, "the area is not a memfd sealed against shrinking, growing and sealing");
+        return TOE_R_INVAL;
+    }
+    if (seals & F_SEAL_WRITE) {
+        snprintf(err, n, "the area is sealed against writing");
+        return TOE_R_INVAL;
+    }
+    if (fstatfs(a->area_fd, &fs) != 0 || fs.f_type != TMPFS_MAGIC) {
+        snprintf(err, n, "the area is not on ordinary pages");
+        return TOE_R_INVAL;
+    }
+    if (fstat(a->area_fd, &st) != 0 || (uint64_t)st.st_size != l->total) {
+        snprintf(err, n, "the area has %lld bytes, this configuration needs %llu",
+                 (long long)st.st_size, (unsigned long long)l->total);
+        return TOE_R_INVAL;
+    }
+    return 0;
+}
+
+/* The interrupt: an eventfd (nothing whose write may do other things) that does not block. */
+static int check_irq(const struct qp_attach *a, char *err, size_t n)
+{
+    char path[64], target[64];
+    int flags = fcntl(a->irq_fd, F_GETFL);
+    ssize_t got;
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", a->irq_fd);
+    got = readlink(path, target, sizeof(target) - 1);
+    if (got > 0)
+        target[got] = 0;
+    if (flags < 0 || got <= 0 || strcmp(target, "anon_inode:[eventfd]") != 0) {
+        snprintf(err, n, "the interrupt is not an eventfd");
+        return TOE_R_INVAL;
+    }
+    if (!(flags & O_NONBLOCK)) {
+        snprintf(err, n, "the interrupt eventfd is not EFD_NONBLOCK");
+        return TOE_R_INVAL;
+    }
+    return 0;
+}
+
+static int check_attach(const struct qp_attach *a, struct toedev_layout *l, char *err, size_t n)
+{
+    int reason;
+
+    if (toedev_layout(&a->cfg, l) != 0) {
+        snprintf(err, n, "sw %u, hw %u, slots %u, tx %u, rx %u or addresses %u is out of range",
+                 a->cfg.sw_entries, a->cfg.hw_entries, a->cfg.slots, a->cfg.tx_size, a->cfg.rx_size,
+                 a->cfg.addresses);
+        return TOE_R_INVAL;
+    }
+    if (l->total > a->max_bytes) {
+        snprintf(err, n, "%llu MiB asked, %llu MiB left of --max-memory",
+                 (unsigned long long)(l->total >> 20), (unsigned long long)(a->max_bytes >> 20));
+        return TOE_R_NOBUFS;
+    }
+    reason = check_area(a, l, err, n);
+    return reason ? reason : check_irq(a, err, n);
+}
+
+static int make_slots(struct qp *qp)
+{
+    uint32_t n = qp->cfg.slots, i;
+
+    qp->slots = calloc(n, sizeof(*qp->slots));
+    qp->free_slots = calloc(n, sizeof(*qp->free_slots));
+    if (!qp->slots || !qp->free_slots)
+        return -1;
+    for (i = 0; i < n; i++) {
+        qp->slots[i].qp = qp;
+        qp->slots[i].index = i;
+        qp->free_slots[i] = n - 1 - i;
+    }
+    qp->free_count = n;
+    return 0;
+}
+
+static int map_area(struct qp *qp, int fd)
+{
+    void *p = mmap(NULL, qp->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (p == MAP_FAILED)
+        return -1;
+    qp->area = p;
+    qp->doorbells = (const void *)(qp->area + qp->layout.doorbells);
+    qp->status = (void *)(qp->area + qp->layout.status);
+    toe_ring_rx_init(&qp->sw, qp->area + qp->layout.sw_ring, qp->cfg.sw_entries);
+    toe_ring_tx_init(&qp->hw, qp->area + qp->layout.hw_ring, qp->cfg.hw_entries,
+                     &qp->doorbells->hw_tail);
+    return 0;
+}
+
+/* The name is for people and for JSON: printable ASCII. */
+static void copy_name(struct qp *qp, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i + 1 < sizeof(qp->name) && name[i]; i++)
+        qp->name[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
+}
+
+struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t err_size)
+{
+    struct toedev_layout layout;
+    struct qp *qp = NULL;
+
+    *reason = check_attach(a, &layout, err, err_size);
+    if (*reason == 0) {
+        qp = calloc(1, sizeof(*qp));
+        *reason = TOE_R_NOBUFS;
+        snprintf(err, err_size, "no memory for %u slots", a->cfg.slots);
+    }
+    if (!qp) {
+        close(a->area_fd);
+        close(a->irq_fd);
+        return NULL;
+    }
+    qp->cfg = a->cfg;
+    qp->layout = layout;
+    qp->id = a->id;
+    qp->pid = a->pid;
+    qp->irq_fd = a->irq_fd;
+    qp->irq_deadline = UINT64_MAX;
+    qp->orphan_deadline = UINT64_MAX;
+    copy_name(qp, a->name);
+    qp->doorbell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (qp->doorbell_fd < 0 || make_slots(qp) != 0 || map_area(qp, a->area_fd) != 0) {
+        close(a->area_fd);
+        qp_free(qp);
+        return NULL;
+    }
+    close(a->area_fd);
+    *reason = 0;
+    return qp;
+}
+
+void qp_free(struct qp *qp)
+{
+    if (qp->area)
+        munmap(qp->area, qp->layout.total);
+    if (qp->doorbell_fd >= 0)
+        close(qp->doorbell_fd);
+    close(qp->irq_fd);
+    free(qp->slots);
+    free(qp->free_slots);
+    free(qp);
+}
+
+struct slot *slot_take(struct qp *qp)
+{
+    struct slot *s;
+
+    if (qp->free_count == 0 || qp->halted || qp->dropped)
+        return NULL;
+    s = &qp->slots[qp->free_slots[--qp->free_count]];
+    s->flow = NULL;
+    s->state = SLOT_OPENING;
+    s->pending = 0;
+    s->active = s->told = s->accepted = s->counted = s->half_closed = s->doomed = 0;
+    s->reason = s->soft_error = 0;
+    s->cookie = s->tx_used = s->rx_told = s->pend_data = s->pend_acked = 0;
+    s->member = NULL;
+    s->generation++;
+    return s;
+}
+
+void slot_free(struct slot *s)
+{
+    struct qp *qp = s->qp;
+
+    listen_leave(s);
+    s->member = NULL;
+    s->state = SLOT_FREE;
+    s->told = 0;
+    s->pending = 0; /* its place in the pending list is dropped when its turn comes */
+    qp->free_slots[qp->free_count++] = s->index;
+}
+
+void qp_halt(struct qp *qp, uint16_t reason)
+{
+    if (qp->halted)
+        return;
+    qp->halted = reason;
+    __atomic_store_n(&qp->status->halted, reason, __ATOMIC_RELEASE);
+    engine_count(qp->engine, EC_qp_halted);
+    log_msg("queue pair %u (%s, pid %d) halted: %s at SW position %u, its flows are reset", qp->id,
+            qp->name, qp->pid, toe_reason_name(reason), qp->sw.tail);
+    listen_remove_all(qp);
+    qp->abort_next = 0;
+}
+
+void qp_drop(struct qp *qp)
+{
+    if (qp->dropped)
+        return;
+    qp->dropped = 1;
+    qp->abort_next = 0;
+    qp->orphan_deadline = qp->engine->now + ORPHAN_TIME;
+    listen_remove_all(qp);
+}
+
+/* Resets one flow of a queue pair that is no longer served. force: also those it had closed. */
+static void reap_slot(struct slot *s, int force)
+{
+    struct engine *e = s->qp->engine;
+
+    if (s->state == SLOT_OPENING && !s->flow)
+        s->doomed = 1; /* bounded by the handshake's retransmissions */
+    else if (s->flow && (force || s->state != SLOT_CLOSING)) {
+        engine_count(e, EC_orphan_aborted);
+        toec_abort(e->stack, s->flow, e->now);
+    } else if (s->state == SLOT_GONE)
+        slot_free(s);
+}
+
+unsigned qp_reap(struct qp *qp)
+{
+    uint32_t end = qp->abort_next + REAP_BATCH;
+    int force;
+
+    if (!qp->dropped && !qp->halted)
+        return 0;
+    force = qp->halted || qp->engine->stopping || qp->engine->now >= qp->orphan_deadline;
+    if (qp->abort_next >= qp->cfg.slots) {
+        if (!force || qp->orphan_deadline == UINT64_MAX || qp->free_count == qp->cfg.slots)
+            return 0;
+        qp->abort_next = 0; /* the orphans' time is over: once more, all of them */
+        qp->orphan_deadline = UINT64_MAX;
+        return 1;
+    }
+    if (end > qp->cfg.slots)
+        end = qp->cfg.slots;
+    for (; qp->abort_next < end; qp->abort_next++)
+        reap_slot(&qp->slots[qp->abort_next], force);
+    return 1;
+}
+
+int qp_unused(const struct qp *qp)
+{
+    return qp->dropped && qp->free_count == qp->cfg.slots;
+}

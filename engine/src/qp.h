@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qp.h - queue pairs and their slots, the engine's private side of the device contract.
+ *
+ * Everything here is private memory; what is shared with the host is reached through the area
+ * pointers only, read once into private copies and never trusted (docs/ARCHITECTURE.md rule 5).
+ */
+#ifndef ENGINE_QP_H
+#define ENGINE_QP_H
+
+#include <toe/attach.h>
+#include <toe/ring.h>
+
+#include "engine.h"
+
+enum slot_state {
+    SLOT_FREE = 0,
+    SLOT_OPENING, /* CONNECT under way, or a half-open passive flow: the host does not know it */
+    SLOT_OPEN,    /* established */
+    SLOT_CLOSING, /* the host has closed; only the end is of interest */
+    SLOT_GONE     /* flow gone; the host's until RELEASE */
+};
+
+/* Notifications that wait to be written; written in the order of these bits. */
+#define PEND_ESTABLISHED 1u
+#define PEND_DATA        2u
+#define PEND_ACKED       4u
+#define PEND_HALF        8u
+#define PEND_FINAL       16u
+#define PEND_FAILED      32u /* CONNECT_FAILED; stands alone */
+
+struct slot {
+    struct qp *qp;
+    struct toec_tcb *flow; /* NULL: not yet known, or gone */
+    uint32_t index;
+    uint8_t state;    /* enum slot_state */
+    uint8_t pending;  /* PEND_* */
+    uint8_t queued;   /* in the queue pair's list of pending slots */
+    uint8_t dirty;    /* in the engine's list of records to refresh */
+    uint8_t active;   /* opened by CONNECT */
+    uint8_t told;     /* the host has been told of it: commands may name it */
+    uint8_t accepted; /* ACCEPT seen, or no longer of the backlog */
+    uint8_t counted;  /* stands in its listener's backlog */
+    uint8_t half_closed; /* the host has ended its sending */
+    uint8_t doomed;   /* to be reset as soon as its handle is known */
+    uint8_t abort_queued; /* in the engine's list of flows to reset */
+    uint16_t reason;  /* of PEND_FINAL and PEND_FAILED */
+    uint16_t soft_error;
+    uint32_t cookie;  /* of CONNECT, or listener id */
+    uint32_t tx_used; /* bytes announced by SEND, not yet acknowledged */
+    uint32_t rx_told; /* bytes told by DATA_RECEIVED, not yet given back by RECV */
+    uint32_t pend_data, pend_acked;
+    uint32_t generation, record_seq;
+    struct listen_member *member; /* until accepted */
+    struct slot *pend_next, *dirty_next, *abort_next;
+    uint64_t dirty_at;
+};
+
+struct qp {
+    struct engine *engine;
+    uint32_t id;
+    int pid;
+    char name[sizeof(((struct toedev_hello *)0)->name)];
+    struct toedev_qp_config cfg;
+    struct toedev_layout layout;
+
+    uint8_t *area; /* shared */
+    const struct toedev_doorbells *doorbells;
+    struct toedev_status *status;
+    struct toe_ring_rx sw;
+    struct toe_ring_tx hw;
+    uint32_t hw_published;
+
+    struct slot *slots;
+    uint32_t *free_slots; /* LIFO: the warmest is taken first */
+    uint32_t free_count;
+    struct slot *pend_first, *pend_last;
+    struct listen_member *members;
+    uint32_t member_count;
+
+    int irq_fd, doorbell_fd;
+    uint32_t irq_fired;    /* doorbells.irq_seq that has had its interrupt */
+    int irq_waiting;       /* commands written that moderation holds back */
+    uint64_t irq_deadline; /* of them */
+
+    uint16_t halted;         /* TOE_R_*, no longer served */
+    int dropped;             /* the owner has gone */
+    int full;                /* HW ring found full: counted once until there is room */
+    uint32_t abort_next;     /* slots from here on are still to be reset (dropped or halted) */
+    uint64_t orphan_deadline; /* flows that finish by themselves are reset then */
+
+    uint64_t sw_commands, hw_commands, errors;
+    struct qp *next_unused;
+};
+
+/* What an attach brings. The descriptors are taken over, also on failure. */
+struct qp_attach {
+    struct toedev_qp_config cfg;
+    int area_fd, irq_fd;
+    uint32_t id;
+    int pid;
+    const char *name;
+    uint64_t max_bytes; /* largest area to accept */
+};
+
+/*
+ * Checks an attach (sealed memfd of the right size on plain pages, an eventfd that does not block)
+ * and makes the queue pair. On failure returns NULL, *reason is a TOE_R_* and err says it in words.
+ */
+struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t err_size);
+void qp_free(struct qp *qp);
+/* The owner has gone: flows it has not closed are reset, the rest finishes within a time. */
+void qp_drop(struct qp *qp);
+/* Stops serving a queue pair whose rings are broken. Its flows are reset. */
+void qp_halt(struct qp *qp, uint16_t reason);
+/* Goes on with the resetting that qp_drop() and qp_halt() began. Returns work done. */
+unsigned qp_reap(struct qp *qp);
+/* 1 when it was dropped and no slot is in use. */
+int qp_unused(const struct qp *qp);
+
+struct slot *slot_take(struct qp *qp);
+void slot_free(struct slot *s);
+static inline uint8_t *slot_tx(const struct slot *s)
+{
+    return s->qp->area + toedev_tx_offset(&s->qp->cfg, &s->qp->layout, s->index);
+}
+static inline uint8_t *slot_rx(const struct slot *s)
+{
+    return s->qp->area + toedev_rx_offset(&s->qp->cfg, &s->qp->layout, s->index);
+}
+
+/* commands.c: takes commands from the SW ring. Returns how many. */
+unsigned commands_run(struct qp *qp);
+
+/* events.c: notifications to the host. */
+void event_pend(struct slot *s, unsigned what);
+/* Writes ERROR at once. The caller has made sure of room. */
+void event_error(struct qp *qp, uint16_t reason, uint32_t flow, uint32_t position, uint8_t type);
+/* The HW ring has no room: counted once until there is. */
+void event_full(struct qp *qp);
+/* Writes what is pending as far as there is room, publishes, interrupts. Returns work done. */
+unsigned events_flush(struct qp *qp);
+/* When moderation wants to be called. UINT64_MAX: no need. */
+uint64_t events_deadline(const struct qp *qp);
+
+/* record.c: flow records. */
+void record_write(struct slot *s);
+void record_touch(struct slot *s);
+/* Refreshes records whose time has come, a bounded number. */
+void records_refresh(struct engine *e);
+uint64_t records_deadline(const struct engine *e);
+
+#endif

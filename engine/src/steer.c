@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * steer.c - several engines behind one address: each flow is home to the engine that its symmetric
+ * hash names, whatever queue the NIC put its frame in (docs/ARCHITECTURE.md rule 4: between cores
+ * only rings).
+ *
+ * Policy. TCP: the engine of its 4-tuple. ICMP errors: the engine of the segment they quote. ARP
+ * replies: everyone, for each stack has its own neighbours; ARP requests and pings are answered
+ * where they arrive. Fragments of TCP carry no ports but in the first, so no engine can be named:
+ * dropped and counted (a peer that does path MTU discovery sends none). With one engine nothing is
+ * steered and fragments are reassembled.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "steer.h"
+
+#define HANDOVER_ENTRIES 256u
+#define HANDOVER_BUDGET  64u
+
+#define ETH_LEN    14u
+#define TYPE_IP4   0x0800u
+#define TYPE_ARP   0x0806u
+#define ARP_REPLY  2u
+#define PROTO_ICMP 1u
+#define PROTO_TCP  6u
+
+/* One direction between two engines: single producer, single consumer. */
+struct ring {
+    _Alignas(64) atomic_uint head;
+    _Alignas(64) atomic_uint tail;
+    uint32_t *len;
+    uint8_t *frames;
+};
+
+struct handover {
+    uint32_t count, frame_size;
+    struct engine **engines;
+    struct ring *rings; /* [from * count + to] */
+};
+
+void handover_free(struct handover *h)
+{
+    uint32_t i;
+
+    if (!h)
+        return;
+    for (i = 0; h->rings && i < h->count * h->count; i++) {
+        free(h->rings[i].len);
+        free(h->rings[i].frames);
+    }
+    free(h->rings);
+    free(h->engines);
+    free(h);
+}
+
+struct handover *handover_new(uint32_t count, uint32_t frame_size)
+{
+    struct handover *h = calloc(1, sizeof(*h));
+    uint32_t i;
+
+    if (!h)
+        return NULL;
+    h->count = count;
+    h->frame_size = frame_size;
+    h->engines = calloc(count, sizeof(*h->engines));
+    h->rings = aligned_alloc(64, (size_t)count * count * sizeof(*h->rings));
+    if (!h->engines || !h->rings) {
+        free(h->rings);
+        h->rings = NULL;
+        handover_free(h);
+        return NULL;
+    }
+    memset(h->rings, 0, (size_t)count * count * sizeof(*h->rings));
+    for (i = 0; i < count * count; i++) {
+        if (i / count == i % count)
+            continue;
+        h->rings[i].len = calloc(HANDOVER_ENTRIES, sizeof(*h->rings[i].len));
+        h->rings[i].frames = calloc(HANDOVER_ENTRIES, frame_size);
+        if (!h->rings[i].len || !h->rings[i].frames) {
+            handover_free(h);
+            return NULL;
+        }
+    }
+    return h;
+}
+
+void steer_set_engine(struct handover *h, uint32_t id, struct engine *e)
+{
+    h->engines[id] = e;
+}
+
+static uint32_t be16(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 8 | p[1];
+}
+
+/* Home of the TCP segment whose IPv4 header is at ip; ports must lie within len. */
+static uint32_t tcp_home(const uint8_t *ip, uint32_t len, uint32_t here, uint32_t count)
+{
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    uint32_t ihl = (ip[0] & 15u) * 4;
+    struct toec_addr a, b;
+
+    if (ihl < 20 || len < ihl + 4)
+        return here;
+    memcpy(a.b, mapped, sizeof(mapped));
+    memcpy(b.b, mapped, sizeof(mapped));
+    memcpy(a.b + 12, ip + 12, 4);
+    memcpy(b.b + 12, ip + 16, 4);
+    return toec_rss_hash(&a, &b, (uint16_t)be16(ip + ihl), (uint16_t)be16(ip + ihl + 2)) % count;
+}
+
+static int icmp_is_error(unsigned type)
+{
+    return type == 3 || type == 11 || type == 12; /* unreachable, time, parameter */
+}
+
+static uint32_t ip4_home(const uint8_t *ip, uint32_t len, uint32_t here, uint32_t count)
+{
+    uint32_t ihl, quoted;
+    int fragment;
+
+    if (len < 20)
+        return here;
+    ihl = (ip[0] & 15u) * 4;
+    fragment = (be16(ip + 6) & 0x3fff) != 0; /* MF or an offset */
+    if (ip[9] == PROTO_TCP)
+        return fragment ? STEER_DROP : tcp_home(ip, len, here, count);
+    quoted = ihl + 8;
+    if (ip[9] != PROTO_ICMP || fragment || ihl < 20 || len < quoted + 20 ||
+        !icmp_is_error(ip[ihl]) || ip[quoted + 9] != PROTO_TCP)
+        return here;
+    return tcp_home(ip + quoted, len - quoted, here, count);
+}
+
+uint32_t steer_home(const uint8_t *frame, uint32_t len, uint32_t here, uint32_t count)
+{
+    if (len < ETH_LEN)
+        return here;
+    if (be16(frame + 12) == TYPE_IP4)
+        return ip4_home(frame + ETH_LEN, len - ETH_LEN, here, count);
+    if (be16(frame + 12) == TYPE_ARP && len >= ETH_LEN + 8 && be16(frame + ETH_LEN + 6) == ARP_REPLY)
+        return STEER_ALL;
+    return here; /* what it cannot use, the stack counts */
+}
+
+static void hand_over(struct engine *e, uint32_t to, const uint8_t *frame, uint32_t len)
+{
+    struct handover *h = e->cfg.handover;
+    struct ring *r = &h->rings[e->cfg.id * h->count + to];
+    unsigned head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    unsigned slot = head % HANDOVER_ENTRIES;
+
+    if (len > h->frame_size ||
+        head - atomic_load_explicit(&r->tail, memory_order_acquire) == HANDOVER_ENTRIES) {
+        engine_count(e, EC_handover_full);
+        return;
+    }
+    memcpy(r->frames + (size_t)slot * h->frame_size, frame, len);
+    r->len[slot] = len;
+    /* sequentially consistent, as the other's flag is: it sees the frame or we see it asleep */
+    atomic_store(&r->head, head + 1);
+    if (atomic_load(&h->engines[to]->sleeping))
+        engine_wake(h->engines[to]);
+    engine_count(e, EC_handover_sent);
+}
+
+int steer_out(struct engine *e, const uint8_t *frame, uint32_t len)
+{
+    uint32_t home, i;
+
+    if (e->cfg.count <= 1)
+        return 1;
+    home = steer_home(frame, len, e->cfg.id, e->cfg.count);
+    if (home == e->cfg.id)
+        return 1;
+    if (home == STEER_DROP) {
+        engine_count(e, EC_fragment_unsteered);
+        return 0;
+    }
+    if (home != STEER_ALL) {
+        hand_over(e, home, frame, len);
+        return 0;
+    }
+    for (i = 0; i < e->cfg.count; i++)
+        if (i != e->cfg.id)
+            hand_over(e, i, frame, len);
+    return 1;
+}
+
+/* Frames of one ring into the stack. */
+static unsigned take(struct engine *e, struct ring *r)
+{
+    unsigned tail = atomic_load_explicit(&r->tail, memory_order_relaxed), n = 0;
+
+    while (n < HANDOVER_BUDGET && atomic_load_explicit(&r->head, memory_order_acquire) != tail) {
+        unsigned slot = tail % HANDOVER_ENTRIES;
+        struct toec_packet p;
+
+        memset(&p, 0, sizeof(p));
+        p.data = r->frames + (size_t)slot * e->cfg.handover->frame_size;
+        p.len = p.head_len = r->len[slot];
+        toec_input(e->stack, &p, e->now);
+        atomic_store_explicit(&r->tail, ++tail, memory_order_release);
+        engine_count(e, EC_handover_received);
+        n++;
+    }
+    return n;
+}
+
+unsigned steer_in(struct engine *e)
+{
+    struct handover *h = e->cfg.handover;
+    unsigned n = 0;
+    uint32_t i;
+
+    for (i = 0; h && i < h->count; i++)
+        if (i != e->cfg.id)
+            n += take(e, &h->rings[i * h->count + e->cfg.id]);
+    return n;
+}
+
+int steer_waiting(const struct engine *e)
+{
+    const struct handover *h = e->cfg.handover;
+    uint32_t i;
+
+    for (i = 0; h && i < h->count; i++) {
+        struct ring *r = &h->rings[i * h->count + e->cfg.id];
+
+        if (i != e->cfg.id && atomic_load(&r->head) != atomic_load(&r->tail))
+            return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thread.c - an engine's thread: polls while there is work, sleeps when there has been none for
+ * spin_us, and runs what other threads ask of it between rounds.
+ *
+ * No wake-up is lost: the engine says that it sleeps, then (full fence) looks at every source once
+ * more; a host writes its head, then (full fence) looks whether the engine sleeps and rings
+ * (ring.h). Hand-over rings and engine_call() do the same.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "qp.h"
+#include "steer.h"
+
+/* A back end that cannot wake us is looked at this often. */
+#define POLLED_NETIO (200 * NS_PER_US)
+#define SLEEP_MAX    (3600 * NS_PER_S)
+
+uint64_t engine_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+void engine_wake(struct engine *e)
+{
+    uint64_t one = 1;
+
+    /* Fails only when the counter is full, and then it wakes already. */
+    if (write(e->wake_fd, &one, sizeof(one)) < 0)
+        return;
+}
+
+static void run_call(struct engine *e)
+{
+    pthread_mutex_lock(&e->lock);
+    if (e->call_fn) {
+        e->call_fn(e, e->call_arg);
+        e->call_fn = NULL;
+        atomic_store(&e->call_waiting, 0);
+        pthread_cond_broadcast(&e->done);
+    }
+    pthread_mutex_unlock(&e->lock);
+}
+
+void engine_call(struct engine *e, engine_fn fn, void *arg)
+{
+    if (!e->has_thread) {
+        e->now = e->now > engine_clock() ? e->now : engine_clock();
+        fn(e, arg);
+        return;
+    }
+    pthread_mutex_lock(&e->lock);
+    while (e->call_fn) /* another thread's call is under way */
+        pthread_cond_wait(&e->done, &e->lock);
+    e->call_fn = fn;
+    e->call_arg = arg;
+    atomic_store(&e->call_waiting, 1);
+    engine_wake(e);
+    while (e->call_fn == fn && e->call_arg == arg)
+        pthread_cond_wait(&e->done, &e->lock);
+    pthread_mutex_unlock(&e->lock);
+}
+
+static void set_sleeping(struct engine *e, uint32_t on)
+{
+    uint32_t i;
+
+    atomic_store(&e->sleeping, (int)on);
+    for (i = 0; i < e->qp_count; i++)
+        __atomic_store_n(&e->qps[i]->status->sleeping, on, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* The last look, after saying that we sleep. */
+static int anything(struct engine *e)
+{
+    uint32_t i;
+
+    if (atomic_load(&e->call_waiting) || atomic_load(&e->quit) || steer_waiting(e))
+        return 1;
+    for (i = 0; i < e->qp_count; i++) {
+        const struct qp *qp = e->qps[i];
+
+        if (qp->dropped || qp->halted)
+            continue;
+        /* Commands, unless they wait for room in the HW ring; then the host's hw_tail, which
+         * rings no doorbell, is looked at again in a while (below). */
+        if (toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head) != 0 && !qp->full)
+            return 1;
+    }
+    return netio_prepare_sleep(e->netio);
+}
+
+/* Notifications that wait for room: hosts ring no doorbell for their tail. */
+static int waits_for_room(const struct engine *e)
+{
+    uint32_t i;
+
+    for (i = 0; i < e->qp_count; i++)
+        if (e->qps[i]->full && !e->qps[i]->halted && !e->qps[i]->dropped)
+            return 1;
+    return 0;
+}
+
+static void sleep_until(struct engine *e, uint64_t deadline)
+{
+    struct epoll_event ev[16];
+    struct timespec t;
+    uint64_t now = engine_clock(), left, drained;
+    int n, i;
+
+    if (deadline <= now)
+        return;
+    left = deadline - now < SLEEP_MAX ? deadline - now : SLEEP_MAX;
+    t.tv_sec = (time_t)(left / NS_PER_S);
+    t.tv_nsec = (long)(left % NS_PER_S);
+    n = epoll_pwait2(e->epoll_fd, ev, 16, &t, NULL);
+    for (i = 0; i < n; i++)
+        if (ev[i].data.fd == e->wake_fd && read(e->wake_fd, &drained, sizeof(drained)) < 0)
+            continue; /* somebody else's wake-up was taken with it */
+}
+
+static void engine_sleep(struct engine *e)
+{
+    uint64_t deadline;
+
+    set_sleeping(e, 1);
+    deadline = engine_deadline(e);
+    if (netio_fd(e->netio) < 0 && deadline > e->now + POLLED_NETIO)
+        deadline = e->now + POLLED_NETIO;
+    if (waits_for_room(e) && deadline > e->now + NS_PER_MS)
+        deadline = e->now + NS_PER_MS;
+    if (!anything(e)) {
+        engine_count(e, EC_sleeps);
+        sleep_until(e, deadline);
+    }
+    set_sleeping(e, 0);
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static void *run(void *arg)
+{
+    struct engine *e = arg;
+    uint64_t busy_at = engine_clock();
+
+    while (!atomic_load_explicit(&e->quit, memory_order_relaxed)) {
+        uint64_t now = engine_clock();
+
+        if (atomic_load_explicit(&e->call_waiting, memory_order_acquire)) {
+            e->now = now;
+            run_call(e);
+            busy_at = now;
+        }
+        if (engine_step(e, now)) {
+            busy_at = now;
+        } else if (now - busy_at < e->cfg.spin_us * NS_PER_US) {
+            relax();
+        } else {
+            engine_sleep(e);
+            busy_at = engine_clock();
+        }
+    }
+    return NULL;
+}
+
+/* Its arrival ends a blocked write with EINTR, which is all it is for. */
+static void on_unblock(int sig)
+{
+    (void)sig;
+}
+
+int engine_start(struct engine *e)
+{
+    struct sigaction act = {.sa_handler = on_unblock}; /* no SA_RESTART */
+    char name[16];
+    sigset_t all, old;
+    int rc;
+
+    /* Signals are for the thread that handles control; only engine_unblock()'s comes here. */
+    sigaction(SIGUSR1, &act, NULL);
+    sigfillset(&all);
+    sigdelset(&all, SIGUSR1);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = pthread_create(&e->thread, NULL, run, e);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (rc != 0)
+        return rc;
+    e->has_thread = 1;
+    snprintf(name, sizeof(name), "toed-engine%u", e->cfg.id % 1000);
+    pthread_setname_np(e->thread, name);
+    return 0;
+}
+
+void engine_join(struct engine *e)
+{
+    if (!e->has_thread)
+        return;
+    atomic_store(&e->quit, 1);
+    engine_wake(e);
+    pthread_join(e->thread, NULL);
+    e->has_thread = 0;
+}
+
+void engine_unblock(struct engine *e, uint64_t before)
+{
+    uint64_t since = atomic_load(&e->irq_since);
+
+    if (e->has_thread && since != 0 && since < before)
+        pthread_kill(e->thread, SIGUSR1);
+}
