@@ -69,7 +69,8 @@ int control_open(struct control *c, char *err, size_t err_size)
     if (strlen(path) >= sizeof(final.sun_path) ||
         (size_t)snprintf(addr.sun_path, sizeof(addr.sun_path), "%s.%d", path, (int)getpid()) >=
             sizeof(addr.sun_path)) {
-        snprintf(err, err_size, "--socket %s: the path is longer than a Unix socket can have", path);
+        snprintf(err, err_size, "--socket %s: the path is longer than a Unix socket can have",
+                 path);
         return EXIT_CONFIG;
     }
     snprintf(final.sun_path, sizeof(final.sun_path), "%s", path);
@@ -84,8 +85,8 @@ int control_open(struct control *c, char *err, size_t err_size)
         return EXIT_CONFIG;
     }
     rc = set_owner(addr.sun_path, c->options->group, err, err_size);
-    if (rc == 0 && (listen(c->listen_fd, LISTEN_BACKLOG) != 0 ||
-                    rename(addr.sun_path, final.sun_path) != 0)) {
+    if (rc == 0 &&
+        (listen(c->listen_fd, LISTEN_BACKLOG) != 0 || rename(addr.sun_path, final.sun_path) != 0)) {
         snprintf(err, err_size, "--socket %s: %s", path, strerror(errno));
         rc = EXIT_CONFIG;
     }

@@ -9,7 +9,7 @@
 
 struct hello_message {
     struct toedev_hello hello;
-    uint32_t kind;      /* 0: not a hello of this contract; wrong says why */
+    uint32_t kind; /* 0: not a hello of this contract; wrong says why */
     const char *wrong;
     int fds[HELLO_FDS]; /* -1: none */
     int fd_count;

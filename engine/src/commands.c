@@ -28,8 +28,7 @@ struct command {
 typedef int (*command_fn)(struct qp *qp, const struct command *c);
 
 /* IPv4 from arg0, or with V6 the table entry that arg0 names. */
-static int read_address(const struct qp *qp, const struct command *c, int v6,
-                        struct toec_addr *out)
+static int read_address(const struct qp *qp, const struct command *c, int v6, struct toec_addr *out)
 {
     static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     struct toedev_address entry;
@@ -150,8 +149,8 @@ static int do_send(struct qp *qp, const struct command *c)
         return TOE_R_MSGSIZE;
     /* before the call: what is acknowledged within it is taken off again */
     s->tx_used += c->arg0;
-    reason = from_core(
-        toec_send(e->stack, s->flow, c->arg0, !!(c->flags & TOE_F_SEND_PUSH), e->now));
+    reason =
+        from_core(toec_send(e->stack, s->flow, c->arg0, !!(c->flags & TOE_F_SEND_PUSH), e->now));
     if (reason)
         s->tx_used -= c->arg0;
     return reason;
@@ -179,7 +178,7 @@ static int do_recv(struct qp *qp, const struct command *c)
 static void closing(struct slot *s)
 {
     s->state = SLOT_CLOSING;
-    s->pending &= (uint8_t)~(PEND_DATA | PEND_ACKED | PEND_HALF);
+    s->pending &= (uint8_t) ~(PEND_DATA | PEND_ACKED | PEND_HALF);
     s->accepted = 1;
     listen_leave(s);
     s->member = NULL;

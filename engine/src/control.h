@@ -15,8 +15,8 @@ struct client {
     int fd, pidfd; /* pidfd -1: not available, the end of fd alone counts */
     int pid;
     struct engine *engine;
-    struct qp *qp;       /* NULL: has not said hello */
-    uint64_t deadline;   /* to say it */
+    struct qp *qp;     /* NULL: has not said hello */
+    uint64_t deadline; /* to say it */
 };
 
 struct control {

@@ -7,27 +7,27 @@
 #define ENGINE_COUNTERS_H
 
 #define ENGINE_COUNTERS(X)                                                                         \
-    X(cmd_bad_type)       /* command type or flag that does not exist */                           \
-    X(cmd_bad_flow)       /* slot out of range, or no flow of this queue pair */                   \
-    X(cmd_bad_length)     /* SEND or RECV of more than there is */                                 \
-    X(cmd_bad_state)      /* the flow's state does not permit it */                                \
-    X(cmd_bad_value)      /* a field outside its range, option or address unknown */               \
-    X(cmd_refused)        /* sound, but the stack could not: address in use, no room, ... */       \
-    X(cmd_crossed)        /* crossed the flow's final CLOSE_EVENT on its way; ignored */           \
-    X(connect_failed)     /* CONNECTs answered with CONNECT_FAILED */                              \
-    X(qp_halted)          /* queue pairs halted for a broken ring */                               \
+    X(cmd_bad_type)   /* command type or flag that does not exist */                               \
+    X(cmd_bad_flow)   /* slot out of range, or no flow of this queue pair */                       \
+    X(cmd_bad_length) /* SEND or RECV of more than there is */                                     \
+    X(cmd_bad_state)  /* the flow's state does not permit it */                                    \
+    X(cmd_bad_value)  /* a field outside its range, option or address unknown */                   \
+    X(cmd_refused)    /* sound, but the stack could not: address in use, no room, ... */           \
+    X(cmd_crossed)    /* crossed the flow's final CLOSE_EVENT on its way; ignored */               \
+    X(connect_failed) /* CONNECTs answered with CONNECT_FAILED */                                  \
+    X(qp_halted)      /* queue pairs halted for a broken ring */                                   \
     X(qp_attached)                                                                                 \
     X(qp_detached)                                                                                 \
-    X(orphan_aborted)     /* flows reset because their owner went away */                          \
-    X(no_slot)            /* SYNs dropped: no free slot in any member */                           \
-    X(backlog_full)       /* SYNs dropped: backlog of every member full */                         \
-    X(weak_only)          /* SYNs dropped: only WEAK members listen */                             \
-    X(hw_ring_full)       /* times notifications waited for room in a HW ring */                   \
-    X(interrupts)         /* eventfd writes to hosts */                                            \
-    X(interrupt_failed)   /* ... that did not succeed */                                           \
-    X(tx_no_room)         /* transmit asked when the back end had no buffer */                     \
-    X(tx_too_big)         /* frame larger than the back end's buffers; dropped */                  \
-    X(handover_sent)      /* frames given to the engine they are home to */                        \
+    X(orphan_aborted)   /* flows reset because their owner went away */                            \
+    X(no_slot)          /* SYNs dropped: no free slot in any member */                             \
+    X(backlog_full)     /* SYNs dropped: backlog of every member full */                           \
+    X(weak_only)        /* SYNs dropped: only WEAK members listen */                               \
+    X(hw_ring_full)     /* times notifications waited for room in a HW ring */                     \
+    X(interrupts)       /* eventfd writes to hosts */                                              \
+    X(interrupt_failed) /* ... that did not succeed */                                             \
+    X(tx_no_room)       /* transmit asked when the back end had no buffer */                       \
+    X(tx_too_big)       /* frame larger than the back end's buffers; dropped */                    \
+    X(handover_sent)    /* frames given to the engine they are home to */                          \
     X(handover_received)                                                                           \
     X(handover_full)      /* frames dropped: that engine's ring was full */                        \
     X(fragment_unsteered) /* TCP fragments dropped: no engine is known for them */                 \

@@ -30,11 +30,11 @@ struct handover;
 
 /* What an engine is made with. */
 struct engine_config {
-    uint32_t id, count;       /* this is engine id of count */
-    struct netio *netio;      /* given over to the engine */
-    struct toec_config core;  /* user is set by engine_new() */
-    uint32_t max_qps;         /* queue pairs at once */
-    uint32_t spin_us;         /* polls this long without work before it sleeps */
+    uint32_t id, count;        /* this is engine id of count */
+    struct netio *netio;       /* given over to the engine */
+    struct toec_config core;   /* user is set by engine_new() */
+    uint32_t max_qps;          /* queue pairs at once */
+    uint32_t spin_us;          /* polls this long without work before it sleeps */
     struct handover *handover; /* shared between the engines; NULL when count is 1 */
     /* Told in the engine's thread when nothing of a dropped queue pair is in use any more. */
     void (*qp_unused)(void *arg, struct qp *qp);
@@ -50,9 +50,9 @@ struct engine {
     void *stack_mem;
     unsigned long stack_size;
     struct netio *netio;
-    uint64_t now;              /* time of the step that runs */
-    uint64_t core_deadline;    /* from toec_poll() */
-    struct qp **qps;           /* qp_count of them */
+    uint64_t now;               /* time of the step that runs */
+    uint64_t core_deadline;     /* from toec_poll() */
+    struct qp **qps;            /* qp_count of them */
     uint32_t qp_count, qp_turn; /* turn: who is served first */
     struct listen_group *groups;
     struct slot *dirty_first, *dirty_last; /* flow records to refresh, oldest first */
@@ -81,7 +81,8 @@ struct engine {
  * Makes an engine; on failure returns NULL and puts a sentence for people into err. cfg->netio is
  * closed by engine_free(), not on failure. now: the stack's origin of time.
  */
-struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *err, size_t err_size);
+struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *err,
+                          size_t err_size);
 /* Frees it. All queue pairs must have become unused, or they are leaked to their owner. */
 void engine_free(struct engine *e);
 

@@ -16,13 +16,14 @@
 
 #define PREFIX "toehold/if/"
 
-/* The interface that a specification names, impairing wires taken off; 0 when it names none. */
+/* The interface that a specification names; 0 when it names none. */
 static int interface_of(const char *spec, char *name, size_t size)
 {
     static const char *const schemes[] = {"af_xdp:", "tap:"};
     size_t i, n;
 
-    while (strncmp(spec, "impair(", 7) == 0) {
+    /* what stands around a back end: impair(...):SPEC, tee(...):SPEC */
+    while (spec[n = strcspn(spec, "(:")] == '(') {
         const char *end = strstr(spec, "):");
 
         if (!end)

@@ -11,8 +11,23 @@
 
 #include "options.h"
 
-enum { OPT_NETIF = 256, OPT_IP, OPT_GATEWAY, OPT_MAC, OPT_SOCKET, OPT_GROUP, OPT_ENGINES, OPT_SPIN,
-       OPT_MAX_FLOWS, OPT_MAX_QPS, OPT_MAX_MEMORY, OPT_MTU, OPT_SEED, OPT_HELP, OPT_VERSION };
+enum {
+    OPT_NETIF = 256,
+    OPT_IP,
+    OPT_GATEWAY,
+    OPT_MAC,
+    OPT_SOCKET,
+    OPT_GROUP,
+    OPT_ENGINES,
+    OPT_SPIN,
+    OPT_MAX_FLOWS,
+    OPT_MAX_QPS,
+    OPT_MAX_MEMORY,
+    OPT_MTU,
+    OPT_SEED,
+    OPT_HELP,
+    OPT_VERSION
+};
 
 static const struct option long_options[] = {
     {"netif", required_argument, NULL, OPT_NETIF},

@@ -33,18 +33,18 @@ struct slot {
     struct qp *qp;
     struct toec_tcb *flow; /* NULL: not yet known, or gone */
     uint32_t index;
-    uint8_t state;    /* enum slot_state */
-    uint8_t pending;  /* PEND_* */
-    uint8_t queued;   /* in the queue pair's list of pending slots */
-    uint8_t dirty;    /* in the engine's list of records to refresh */
-    uint8_t active;   /* opened by CONNECT */
-    uint8_t told;     /* the host has been told of it: commands may name it */
-    uint8_t accepted; /* ACCEPT seen, or no longer of the backlog */
-    uint8_t counted;  /* stands in its listener's backlog */
-    uint8_t half_closed; /* the host has ended its sending */
-    uint8_t doomed;   /* to be reset as soon as its handle is known */
+    uint8_t state;        /* enum slot_state */
+    uint8_t pending;      /* PEND_* */
+    uint8_t queued;       /* in the queue pair's list of pending slots */
+    uint8_t dirty;        /* in the engine's list of records to refresh */
+    uint8_t active;       /* opened by CONNECT */
+    uint8_t told;         /* the host has been told of it: commands may name it */
+    uint8_t accepted;     /* ACCEPT seen, or no longer of the backlog */
+    uint8_t counted;      /* stands in its listener's backlog */
+    uint8_t half_closed;  /* the host has ended its sending */
+    uint8_t doomed;       /* to be reset as soon as its handle is known */
     uint8_t abort_queued; /* in the engine's list of flows to reset */
-    uint16_t reason;  /* of PEND_FINAL and PEND_FAILED */
+    uint16_t reason;      /* of PEND_FINAL and PEND_FAILED */
     uint16_t soft_error;
     uint32_t cookie;  /* of CONNECT, or listener id */
     uint32_t tx_used; /* bytes announced by SEND, not yet acknowledged */
@@ -83,10 +83,10 @@ struct qp {
     int irq_waiting;       /* commands written that moderation holds back */
     uint64_t irq_deadline; /* of them */
 
-    uint16_t halted;         /* TOE_R_*, no longer served */
-    int dropped;             /* the owner has gone */
-    int full;                /* HW ring found full: counted once until there is room */
-    uint32_t abort_next;     /* slots from here on are still to be reset (dropped or halted) */
+    uint16_t halted;          /* TOE_R_*, no longer served */
+    int dropped;              /* the owner has gone */
+    int full;                 /* HW ring found full: counted once until there is room */
+    uint32_t abort_next;      /* slots from here on are still to be reset (dropped or halted) */
     uint64_t orphan_deadline; /* flows that finish by themselves are reset then */
 
     uint64_t sw_commands, hw_commands, errors;

@@ -64,7 +64,11 @@ static json_t *number(uint64_t v)
 
 static json_t *counters_json(const struct figures *f)
 {
-    static const char *const core_names[] = {TOEC_COUNTER_NAMES};
+    static const char *const core_names[] = {
+#define X(name, description) #name,
+        TOEC_COUNTERS(X)
+#undef X
+    };
     static const char *const engine_names[] = {
 #define X(name) #name,
         ENGINE_COUNTERS(X)
@@ -106,13 +110,13 @@ static json_t *qps_json(const struct figures *f)
     for (i = 0; i < f->qp_count; i++) {
         const struct qp_figures *q = &f->qps[i];
 
-        json_array_append_new(
-            list, json_pack("{s:o, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "id",
-                            number(q->id), "pid", q->pid, "name", q->name, "slots",
-                            number(q->slots), "slots_used", number(q->used), "listeners",
-                            number(q->listeners), "sw_commands", number(q->sw_commands),
-                            "hw_commands", number(q->hw_commands), "errors", number(q->errors),
-                            "halted", (int)q->halted));
+        json_array_append_new(list, json_pack("{s:o, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i}",
+                                              "id", number(q->id), "pid", q->pid, "name", q->name,
+                                              "slots", number(q->slots), "slots_used",
+                                              number(q->used), "listeners", number(q->listeners),
+                                              "sw_commands", number(q->sw_commands), "hw_commands",
+                                              number(q->hw_commands), "errors", number(q->errors),
+                                              "halted", (int)q->halted));
     }
     return list;
 }

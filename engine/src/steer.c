@@ -140,7 +140,8 @@ uint32_t steer_home(const uint8_t *frame, uint32_t len, uint32_t here, uint32_t 
         return here;
     if (be16(frame + 12) == TYPE_IP4)
         return ip4_home(frame + ETH_LEN, len - ETH_LEN, here, count);
-    if (be16(frame + 12) == TYPE_ARP && len >= ETH_LEN + 8 && be16(frame + ETH_LEN + 6) == ARP_REPLY)
+    if (be16(frame + 12) == TYPE_ARP && len >= ETH_LEN + 8 &&
+        be16(frame + ETH_LEN + 6) == ARP_REPLY)
         return STEER_ALL;
     return here; /* what it cannot use, the stack counts */
 }
