@@ -71,9 +71,12 @@ def configuration(
 def start(
     lab: labs.Lab, folder: Path, *, port: int = 80, env: dict | None = None, **options: object
 ) -> proc.Proc:
-    """nginx under test, accepting connections."""
+    """nginx under test, all its workers running."""
     argv = configuration(folder, f"{lab.ip}:{port}", **options)
-    return lab.app(argv, port=port, env=env)
+    server = lab.app(argv, port=port, env=env)
+    workers = options.get("workers", 1)
+    proc.wait_until(lambda: len(server.children()) == workers, "nginx's workers", proc=server)
+    return server
 
 
 def start_on_peer(lab: labs.Lab, folder: Path, *, port: int = 80, **options: object) -> proc.Proc:

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many connections, at once and one after the other: nothing is lost and nothing leaks."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from harness import paths, proc
+
+import lab as labs
+import nginx
+
+REQUEST = b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
+ANSWER = b"hello\n"
+CONNLOAD = paths.build_dir("connload") / "tests/connload"
+ROOM = {"TOEHOLD_SLOTS": "12000", "TOEHOLD_TX_SIZE": "8192", "TOEHOLD_RX_SIZE": "8192"}
+
+
+def ask(s) -> None:
+    """One request and its whole answer."""
+    s.sendall(REQUEST)
+    got = b""
+    while not got.endswith(ANSWER):
+        chunk = s.recv(4096)
+        assert chunk, got
+        got += chunk
+
+
+def connload(lab: labs.Lab, rate: int, count: int, closer: str) -> dict:
+    """Short connections from the peer at a steady rate; see programs/connload.c."""
+    request = REQUEST.decode()
+    if closer == "server":
+        request = request.replace("Host: x", "Host: x\r\nConnection: close")
+    argv = [CONNLOAD, lab.ip, 80, rate, count, closer]
+    done = lab.client.run([*argv, ANSWER.decode(), request], timeout=60 + 4 * count / rate)
+    return json.loads(done.stdout)
+
+
+def use_many_at_once(lab: labs.Lab, count: int) -> None:
+    with labs.closing_all() as sockets:
+        for _ in range(count):
+            sockets.append(lab.connect(80, timeout=60))
+        if lab.toed:
+            assert lab.usage("flows") >= count
+            assert lab.slots_used() >= count
+        for s in sockets:
+            ask(s)
+        for s in sockets[::-1]:
+            ask(s)
+
+
+def test_10000_connections(make_lab, tmp_path):
+    lab = make_lab(args=["--max-flows", 12000])
+    more = {"connections": 11000, "env": ROOM}
+    with nginx.start(lab, tmp_path, **more) as server:
+        worker = server.children()[0]
+        use_many_at_once(lab, 100)
+        lab.wait_no_flows()
+        descriptors = len(os.listdir(f"/proc/{worker}/fd"))
+        use_many_at_once(lab, 10_000)
+        lab.wait_no_flows()
+        assert lab.slots_used() == 0
+        before = lab.footprint()
+        use_many_at_once(lab, 10_000)
+        lab.wait_no_flows()
+        after = lab.footprint()
+        assert after["fds"] == before["fds"]
+        assert after["anon_kib"] <= before["anon_kib"] + 1024
+        proc.wait_until(
+            lambda: len(os.listdir(f"/proc/{worker}/fd")) <= descriptors,
+            "nginx has closed its descriptors",
+        )
+    lab.wait_idle()
+
+
+@pytest.mark.parametrize("closer", ["server", "client"])
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        pytest.param(3, marks=pytest.mark.sanitize),
+        pytest.param(30, marks=pytest.mark.long),
+    ],
+)
+def test_2000_short_connections_a_second(make_lab, tmp_path, closer, seconds):
+    lab = make_lab()
+    with nginx.start(lab, tmp_path, workers=2) as server:
+        assert connload(lab, 2000, 2000, closer)["done"] == 2000
+        lab.wait_no_flows()
+        before = lab.footprint()
+        descriptors = [len(os.listdir(f"/proc/{pid}/fd")) for pid in server.children()]
+        result = connload(lab, 2000, 2000 * seconds, closer)
+        assert result == {"done": 2000 * seconds, "wrong": 0, "failed": 0, "first_error": ""}
+        lab.wait_no_flows()
+        assert lab.slots_used() == 0
+        after = lab.footprint()
+        assert after["fds"] == before["fds"]
+        assert after["anon_kib"] <= before["anon_kib"] + 4096
+        proc.wait_until(
+            lambda: [len(os.listdir(f"/proc/{pid}/fd")) for pid in server.children()]
+            == descriptors,
+            "nginx has closed its descriptors",
+        )
+    lab.wait_idle()
+
+
+def test_short_connections_as_a_client(lab, tmp_path):
+    """connload itself under the TOE: active opens, more of them than ephemeral ports in use."""
+    with nginx.start_on_peer(lab, tmp_path, workers=1):
+        argv = [CONNLOAD, lab.peer_ip, 80, 2000, 6000]
+        for closer, headers in (("server", "Connection: close\r\n"), ("client", "")):
+            request = f"GET /hello HTTP/1.1\r\nHost: x\r\n{headers}\r\n"
+            done = lab.run([*argv, closer, ANSWER.decode(), request], timeout=60)
+            result = json.loads(done.stdout)
+            assert result == {"done": 6000, "wrong": 0, "failed": 0, "first_error": ""}
+            lab.wait_no_flows()
+
+
+@pytest.mark.toehold_only
+@pytest.mark.parametrize("limit", ["slots", "flows"])
+def test_more_connections_than_room(make_lab, tmp_path, limit):
+    """Those beyond it wait (their SYN is dropped and counted) and are served when room comes."""
+    room = 16
+    lab = make_lab(args=["--max-flows", room] if limit == "flows" else [])
+    env = {"TOEHOLD_SLOTS": str(room)} if limit == "slots" else {}
+    with nginx.start(lab, tmp_path, env=env), labs.closing_all() as waiting:
+        with labs.closing_all() as served:
+            for _ in range(room):
+                served.append(lab.connect(80))
+                ask(served[-1])
+            for _ in range(room):
+                s = lab.client.socket()
+                waiting.append(s)
+                s.setblocking(False)
+                s.connect_ex((lab.ip, 80))
+            for s in served:
+                ask(s)
+        for s in waiting:
+            s.settimeout(60)
+            proc.wait_until(lambda s=s: connected(s), "a waiting client is served", timeout=60)
+            ask(s)
+    lab.wait_idle()
+
+
+def connected(s) -> bool:
+    try:
+        s.getpeername()
+    except OSError:
+        return False
+    return True
