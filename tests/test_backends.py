@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The other ways to the network: TAP, a wire between two toeds, several engines."""
+
+from __future__ import annotations
+
+import contextlib
+import types
+
+import pytest
+from harness import netns, toed
+
+import lab as labs
+import nginx
+import test_impaired
+import test_memcached
+
+MB = 1_000_000
+
+pytestmark = pytest.mark.toehold_only
+
+
+@pytest.mark.sanitize
+def test_tap(make_lab, tmp_path):
+    lab = make_lab(mode="tap")
+    with nginx.start(lab, tmp_path, workers=2):
+        for _ in range(100):
+            assert nginx.get(lab, "/hello") == b"hello\n"
+        digest = nginx.make_file(tmp_path / "files/large", 20 * MB)
+        with nginx.Http(lab) as http:
+            assert http.digest("/large") == digest
+    test_impaired.transfer(lab, 5 * MB, server_under_test=False, limit=60)
+    lab.client.run(["ping", "-c", 3, "-i", "0.01", "-W", 5, "-s", 4000, lab.ip])
+    lab.wait_idle()
+
+
+@contextlib.contextmanager
+def two_toeds(tmp_path):
+    """A server side and a client side, both on Toehold: no kernel between them."""
+    with netns.Pair() as pair, contextlib.ExitStack() as stack:
+        wire = f"wire:{tmp_path}/wire"
+        server = stack.enter_context(toed.Toed(pair, netif=f"{wire},side=a"))
+        other = types.SimpleNamespace(
+            server=pair.client,
+            server_ip=pair.client_ip,
+            prefix_len=pair.prefix_len,
+            mtu=pair.mtu,
+            server_if=None,
+        )
+        client = stack.enter_context(toed.Toed(other, netif=f"{wire},side=b"))
+        yield server, client
+
+
+@pytest.mark.sanitize
+def test_wire_between_two_toeds(tmp_path):
+    with two_toeds(tmp_path) as (server, client):
+        argv = nginx.configuration(tmp_path, f"{server.ip}:80")
+        with server.app(argv) as web:
+            digest = nginx.make_file(tmp_path / "files/large", 50 * MB)
+            nginx.proc.wait_until(
+                lambda: server.usage("listeners") > 0, "nginx listens", proc=web, timeout=20
+            )
+            got = tmp_path / "got"
+            curl = ["curl", "-sS", "--max-time", 60, "-o", got, f"http://{server.ip}/large"]
+            client.pair.server.run(client.wrapped(curl))
+            assert nginx.hashlib.sha256(got.read_bytes()).hexdigest() == digest
+            curl = ["curl", "-sS", "--max-time", 60, "-T", got, f"http://{server.ip}/uploaded"]
+            client.pair.server.run(client.wrapped(curl))
+            data = (tmp_path / "files/uploaded").read_bytes()
+            assert nginx.hashlib.sha256(data).hexdigest() == digest
+            wrk = ["wrk", "-t1", "-c16", "-d1s", f"http://{server.ip}/hello"]
+            out = client.pair.server.run(client.wrapped(wrk)).stdout
+            assert "Socket errors" not in out, out
+            assert "Requests/sec" in out
+        for end in (server, client):
+            nginx.proc.wait_until(lambda end=end: end.usage("flows") == 0, "no flow", timeout=30)
+
+
+@pytest.mark.sanitize
+def test_two_engines(make_lab, tmp_path):
+    """Flows live on either engine; each process attaches to both."""
+    lab = make_lab(engines=2)
+    with nginx.start(lab, tmp_path, workers=2):
+        with labs.closing_all() as sockets:
+            served = set()
+            for _ in range(64):
+                http = nginx.Http(lab)
+                sockets.append(http.sock)
+                served.add(http.get("/pid"))
+            flows = [engine["usage"]["flows"] for engine in lab.toed.stats()["engines"]]
+            assert len(flows) == 2
+            assert min(flows) >= 10, flows
+            assert sum(flows) == 64
+            assert len(served) == 2
+        digest = nginx.make_file(tmp_path / "files/large", 20 * MB)
+        for _ in range(4):
+            with nginx.Http(lab) as http:
+                assert http.digest("/large") == digest
+    with nginx.start_on_peer(lab, tmp_path):
+        # Active opens leave from a port whose answers come back to the same engine.
+        out = lab.run(["curl", "-sS", "-Z", f"http://{lab.peer_ip}/hello?[1-60]"]).stdout
+        assert out == "hello\n" * 60
+    memcached = ["memcached", "-u", "root", "-l", lab.ip, "-p", 11211, "-U", 0, "-t", 4]
+    with lab.app(memcached, port=11211):
+        clients = [test_memcached.Client(lab.connect(11211)) for _ in range(50)]
+        for n, c in enumerate(clients):
+            c.set(b"k%d" % n, b"v%d" % n)
+        for n, c in enumerate(clients):
+            assert c.get(b"k%d" % (49 - n)) == b"v%d" % (49 - n)
+            c.__exit__()
+    lab.wait_idle()
