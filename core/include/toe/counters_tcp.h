@@ -3,6 +3,55 @@
 #ifndef TOE_COUNTERS_TCP_H
 #define TOE_COUNTERS_TCP_H
 
-#define TOEC_COUNTERS_TCP(X) X(tcp_rx, "TCP segments received")
+#define TOEC_COUNTERS_TCP(X)                                                                       \
+    X(tcp_rx, "TCP segments received")                                                             \
+    X(tcp_tx, "TCP segments sent, segmentation offload counted once")                              \
+    X(tcp_bad_header, "dropped: TCP header short, not contiguous or its length impossible")        \
+    X(tcp_bad_checksum, "dropped: TCP checksum wrong")                                             \
+    X(tcp_bad_option, "dropped: malformed TCP options")                                            \
+    X(tcp_bad_source, "dropped: from our own address (land attack) or port 0")                     \
+    X(tcp_no_port_rst, "segments without a flow or listener, answered with RST")                   \
+    X(tcp_no_flow, "opens refused: all TCBs in use")                                               \
+    X(tcp_no_listener, "listens refused: all listeners in use")                                    \
+    X(tcp_no_port, "connects refused: no ephemeral port free")                                     \
+    X(tcp_open_refused, "passive opens refused by the integrator (no slot, backlog full)")         \
+    X(tcp_syn_received, "SYNs received by listeners")                                              \
+    X(tcp_syn_again, "SYNs received again while half open")                                        \
+    X(tcp_simultaneous_open, "simultaneous opens")                                                 \
+    X(tcp_established, "connections established")                                                  \
+    X(tcp_cookies_sent, "SYN cookies sent: backlog of half-open flows full")                       \
+    X(tcp_cookies_taken, "connections made from SYN cookies")                                      \
+    X(tcp_cookies_bad, "ACKs refused: no valid SYN cookie")                                        \
+    X(tcp_paws, "dropped: timestamp older than the last (PAWS, RFC 7323)")                         \
+    X(tcp_no_timestamp, "dropped: timestamp negotiated but missing")                               \
+    X(tcp_out_of_window, "dropped: sequence number outside the window")                            \
+    X(tcp_bad_ack, "dropped: acknowledges what was never sent, or long ago")                       \
+    X(tcp_no_ack_bit, "dropped: neither SYN nor ACK where one is needed")                          \
+    X(tcp_challenge_acks, "challenge ACKs sent (RFC 5961)")                                        \
+    X(tcp_challenge_limited, "challenge ACKs not sent: rate limit of the flow")                    \
+    X(tcp_rst_received, "resets accepted")                                                         \
+    X(tcp_rst_sent, "resets sent")                                                                 \
+    X(tcp_out_of_order, "segments placed beyond a gap")                                            \
+    X(tcp_ooo_full, "dropped: too many gaps in the receive stream")                                \
+    X(tcp_scoreboard_full, "SACK blocks forgotten: too many holes in the send stream")             \
+    X(tcp_retransmits, "data segments sent again")                                                 \
+    X(tcp_fast_recoveries, "fast recoveries begun")                                                \
+    X(tcp_timeouts, "retransmission timeouts")                                                     \
+    X(tcp_window_probes, "zero-window probes")                                                     \
+    X(tcp_keepalive_probes, "keep-alive probes")                                                   \
+    X(tcp_keepalive_dead, "connections ended: keep-alive probes not answered")                     \
+    X(tcp_timed_out, "connections ended: no acknowledgement within R2 or the user timeout")        \
+    X(tcp_unreachable, "sends that found the neighbour unreachable")                               \
+    X(tcp_delayed_acks, "ACKs sent by the delayed-ACK timer")                                      \
+    X(tcp_idle_restarts, "congestion windows restarted after idle time")                           \
+    X(tcp_data_after_close, "connections reset: data arrived after a full close")                  \
+    X(tcp_close_unread, "connections reset: closed with received data unread")                     \
+    X(tcp_fin_wait2_timeout, "closed connections whose peer never closed")                         \
+    X(tcp_tw_recycled, "TIME-WAIT entries ended early: all in use")                                \
+    X(tcp_tw_reopened, "TIME-WAIT pairs opened anew by a newer SYN")                               \
+    X(tcp_tw_rst_ignored, "resets ignored in TIME-WAIT (RFC 1337)")                                \
+    X(tcp_icmp_ignored, "ICMP errors ignored: quote nothing under way")                            \
+    X(tcp_icmp_soft, "ICMP errors noted as soft errors")                                           \
+    X(tcp_pmtu_lowered, "path MTUs lowered by ICMP")
 
 #endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cc_cubic.c - CUBIC congestion control (RFC 9438) in integers, without 64-bit division.
+ *
+ * Times are in 1/1024 s, windows in bytes; the cubic itself is computed in segments. C = 0.4 is
+ * 410/1024, beta = 0.7 is 717/1024, Reno's alpha at that beta, 9/17, is 542/1024.
+ */
+#include "tcp.h"
+
+#define CUBIC_C     410u
+#define CUBIC_BETA  717u
+#define CUBIC_ALPHA 542u
+
+/* 100 s: longer epochs gain nothing, and t^3 stays far from 2^63. */
+#define CUBIC_T_MAX (100u << 10)
+
+/* x * num / 1024 without overflow. */
+static toec_u32 scale(toec_u32 x, toec_u32 num)
+{
+    return (toec_u32)(((toec_u64)x * num) >> 10);
+}
+
+/* Largest r with r^3 <= x. Bit by bit, as there is no 64-bit division to run Newton with. */
+static toec_u32 cube_root(toec_u64 x)
+{
+    toec_u32 r = 0, bit;
+
+    for (bit = 1u << 20; bit != 0; bit >>= 1) {
+        toec_u64 c = r | bit;
+
+        if (c * c * c <= x)
+            r |= bit;
+    }
+    return r;
+}
+
+/* Ticks of 2^20 ns to 1/1024 s: a factor of 1.0737. */
+static toec_u32 to_1024th(toec_u32 ticks)
+{
+    return ticks + (toec_u32)(((toec_u64)ticks * 302u) >> 12);
+}
+
+static void cubic_init(struct toec_tcb *t)
+{
+    t->cc.credit = 0;
+    t->cc.w_max = 0;
+    t->cc.epoch_set = 0;
+}
+
+static void cubic_begin(struct toec_tcb *t, toec_u32 ticks)
+{
+    toec_u32 behind = t->cc.w_max > t->cwnd ? (t->cc.w_max - t->cwnd) / t->mss : 0;
+
+    t->cc.epoch = ticks;
+    t->cc.epoch_set = 1;
+    t->cc.credit = 0;
+    t->cc.est_credit = 0;
+    t->cc.w_est = t->cwnd;
+    if (behind == 0)
+        t->cc.w_max = t->cwnd;
+    /* RFC 9438 (2): K = cbrt((W_max - cwnd_epoch) / C); in 1/1024 s that is times 2^30 inside. */
+    t->cc.k = cube_root(((toec_u64)behind << 30) * 5u >> 1);
+}
+
+/* RFC 9438 (1): W_cubic(now + RTT), bytes. */
+static toec_u32 cubic_window(const struct toec_tcb *t, toec_u32 ticks)
+{
+    toec_u32 at = to_1024th(ticks - t->cc.epoch) + (t->srtt >> 3 >> 10);
+    toec_u32 d, segs;
+    toec_u64 bytes;
+
+    if (at > CUBIC_T_MAX)
+        at = CUBIC_T_MAX;
+    d = at > t->cc.k ? at - t->cc.k : t->cc.k - at;
+    if (d > CUBIC_T_MAX)
+        d = CUBIC_T_MAX;
+    /* C * d^3 / 2^30 segments, kept to 1/16 segment so that short RTTs grow smoothly. */
+    segs = (toec_u32)((((toec_u64)d * d * d >> 10) * CUBIC_C) >> 26);
+    bytes = ((toec_u64)segs * t->mss) >> 4;
+    if (at < t->cc.k)
+        return bytes < t->cc.w_max ? t->cc.w_max - (toec_u32)bytes : 0;
+    bytes += t->cc.w_max;
+    return bytes < TOEC_CWND_MAX ? (toec_u32)bytes : TOEC_CWND_MAX;
+}
+
+/* RFC 9438 4.3: the Reno-friendly estimate grows by alpha SMSS per window acknowledged. */
+static void cubic_reno(struct toec_tcb *t, toec_u32 acked)
+{
+    toec_u32 alpha = t->cc.w_est >= t->cc.w_max ? 1024u : CUBIC_ALPHA;
+
+    t->cc.est_credit += scale(acked, alpha);
+    if (t->cc.est_credit >= t->cwnd) {
+        t->cc.est_credit -= t->cwnd;
+        t->cc.w_est += t->mss;
+    }
+}
+
+static void cubic_on_ack(struct toec_tcb *t, toec_u32 acked, toec_u32 ticks)
+{
+    toec_u32 target, step;
+
+    acked = toec_cc_slow_start(t, acked);
+    if (acked == 0)
+        return;
+    if (!t->cc.epoch_set)
+        cubic_begin(t, ticks);
+    cubic_reno(t, acked);
+    target = cubic_window(t, ticks);
+    if (target < t->cc.w_est)
+        target = t->cc.w_est;
+    if (target > t->cwnd + (t->cwnd >> 1)) /* RFC 9438 4.2: at most 1.5 cwnd */
+        target = t->cwnd + (t->cwnd >> 1);
+    if (target <= t->cwnd)
+        return;
+    /* (target - cwnd) / cwnd for each byte acknowledged; whole bytes now, the rest as credit. */
+    t->cc.credit += acked;
+    step = (toec_u32)((toec_u64)(target - t->cwnd) * 256u / 1u >> 8);
+    if (t->cc.credit >= t->cwnd) {
+        t->cwnd += step;
+        t->cc.credit = 0;
+    } else {
+        toec_u32 part = t->cc.credit / (t->cwnd / 64u + 1u); /* 64ths of a window acknowledged */
+
+        if (part != 0) {
+            t->cwnd += (toec_u32)(((toec_u64)step * part) >> 6);
+            t->cc.credit -= part * (t->cwnd / 64u + 1u) < t->cc.credit ? part * (t->cwnd / 64u + 1u)
+                                                                       : t->cc.credit;
+        }
+    }
+}
+
+/* RFC 9438 4.6 and 4.7: fast convergence, multiplicative decrease. */
+static void cubic_on_loss(struct toec_tcb *t, toec_u32 flight)
+{
+    toec_u32 floor = 2u * t->mss, cut = scale(flight, CUBIC_BETA);
+
+    if (t->cwnd < t->cc.w_max)
+        t->cc.w_max = scale(t->cwnd, (1024u + CUBIC_BETA) / 2u);
+    else
+        t->cc.w_max = t->cwnd;
+    t->cc.epoch_set = 0;
+    t->cc.ssthresh = cut > floor ? cut : floor;
+}
+
+/* RFC 9438 5.8: the clock of an epoch does not run while the sender idles. */
+static void cubic_on_idle(struct toec_tcb *t)
+{
+    t->cc.epoch_set = 0;
+}
+
+const struct toec_cc_ops toec_cc_cubic = {"cubic",       cubic_init,    cubic_on_ack,
+                                          cubic_on_loss, cubic_on_loss, cubic_on_idle};

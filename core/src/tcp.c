@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp.c - TCP's memory, its flows, and the door for segments (RFC 9293 3.10.7): finds who a segment
+ * belongs to.
+ */
+#include "tcp.h"
+
+/* ---- memory ---- */
+
+static unsigned long round64(unsigned long n)
+{
+    return (n + 63ul) & ~63ul;
+}
+
+static unsigned long tab_size(toec_u32 items)
+{
+    return round64(toec_htab_buckets(items) * sizeof(struct toec_hnode *));
+}
+
+unsigned long toec_tcp_size(const struct toec_config *cfg)
+{
+    unsigned long n = round64(sizeof(struct toec_tcp));
+
+    n += round64(sizeof(struct toec_tcb)) * cfg->max_flows;
+    n += round64(sizeof(struct toec_tcb *) * (unsigned long)cfg->max_flows);
+    n += round64(round64(sizeof(struct toec_tw)) * cfg->max_time_wait);
+    n += round64(round64(sizeof(struct toec_listener)) * cfg->max_listeners);
+    n += tab_size(cfg->max_flows) + tab_size(cfg->max_time_wait) + tab_size(cfg->max_listeners);
+    return n;
+}
+
+/* Cuts `size` bytes, a multiple of 64, off *mem. */
+static void *carve(toec_u8 **mem, unsigned long size)
+{
+    void *p = *mem;
+
+    *mem += round64(size);
+    return p;
+}
+
+static void carve_pool(toec_u8 **mem, struct toec_pool *pool, struct toec_htab *tab,
+                       unsigned long size, toec_u32 total)
+{
+    toec_u32 buckets = toec_htab_buckets(total);
+
+    size = round64(size);
+    toec_pool_init(pool, carve(mem, size * total), (toec_u32)size, total);
+    toec_htab_init(tab, carve(mem, buckets * sizeof(struct toec_hnode *)), buckets);
+}
+
+void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
+{
+    toec_u8 *at = mem;
+    struct toec_tcp *tcp = carve(&at, sizeof(*tcp));
+    unsigned i;
+
+    (void)now;
+    memset(tcp, 0, sizeof(*tcp));
+    s->tcp = tcp;
+    carve_pool(&at, &tcp->flows, &tcp->flow_tab, sizeof(struct toec_tcb), s->cfg.max_flows);
+    carve_pool(&at, &tcp->tws, &tcp->tw_tab, sizeof(struct toec_tw), s->cfg.max_time_wait);
+    carve_pool(&at, &tcp->listeners, &tcp->listen_tab, sizeof(struct toec_listener),
+               s->cfg.max_listeners);
+    tcp->pending = carve(&at, sizeof(struct toec_tcb *) * (unsigned long)s->cfg.max_flows);
+    for (i = 0; i < TOEC_PORT_WALKS; i++)
+        tcp->port_walk[i] = toec_rand32(s) % TOEC_PORT_COUNT;
+}
+
+void toec_tcp_usage(const struct toec_stack *s, struct toec_usage *out)
+{
+    out->flows = s->tcp->flows.used;
+    out->half_open = s->tcp->half_open;
+    out->listeners = s->tcp->listeners.used;
+    out->time_wait = s->tcp->tws.used;
+}
+
+/* ---- flows ---- */
+
+toec_u32 toec_tuple_hash(const struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport)
+{
+    struct toec_addr remote;
+
+    toec_addr_set4(&remote, rip);
+    return toec_flow_hash(&s->keys.flow, &s->addr, &remote, lport, rport);
+}
+
+struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, toec_u32 rip, toec_u16 lport,
+                               toec_u16 rport)
+{
+    struct toec_hnode *n = toec_htab_first(&s->tcp->flow_tab, hash);
+
+    for (; n; n = toec_htab_next(n)) {
+        struct toec_tcb *t = TOEC_CONTAINER(n, struct toec_tcb, node);
+
+        if (t->remote_ip == rip && t->local_port == lport && t->remote_port == rport)
+            return t;
+    }
+    return 0;
+}
+
+struct toec_tcb *toec_tcb_new(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport,
+                              toec_u32 hash)
+{
+    struct toec_tcb *t = toec_pool_get(&s->tcp->flows);
+
+    if (!t) {
+        TOEC_COUNT(s, tcp_no_flow);
+        return 0;
+    }
+    memset(t, 0, sizeof(*t));
+    t->remote_ip = rip;
+    t->local_port = lport;
+    t->remote_port = rport;
+    t->state = TOEC_CLOSED;
+    t->rto = (toec_u16)(TOEC_RTO_INIT / 4u);
+    t->quick = TOEC_QUICKACKS;
+    t->keep_idle = 7200;
+    t->keep_intvl = 75;
+    t->keep_cnt = 9;
+    t->linger2 = TOEC_LINGER2_T;
+    t->cc_ops = toec_cc_get((unsigned)s->cfg.cc);
+    toec_htab_add(&s->tcp->flow_tab, &t->node, hash);
+    return t;
+}
+
+static toec_u8 log2_of(toec_u32 n)
+{
+    toec_u8 l = 0;
+
+    while (n > 1) {
+        n >>= 1;
+        l++;
+    }
+    return l;
+}
+
+void toec_tcb_buffers(struct toec_tcb *t, const struct toec_buffers *b)
+{
+    t->owner = b->owner;
+    t->tx_log = log2_of(b->tx_size);
+    t->rx_log = log2_of(b->rx_size);
+}
+
+int toec_buffers_ok(const struct toec_buffers *b)
+{
+    return b->tx_size >= 4096 && b->tx_size <= 16u << 20 && (b->tx_size & (b->tx_size - 1)) == 0 &&
+           b->rx_size >= 4096 && b->rx_size <= 16u << 20 && (b->rx_size & (b->rx_size - 1)) == 0;
+}
+
+void toec_event(struct toec_stack *s, struct toec_tcb *t, enum toec_event ev, toec_u32 arg)
+{
+    toec_port_event(s->cfg.user, t->owner, t, ev, arg);
+}
+
+void toec_pend(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (t->flags & TOEC_F_PENDING)
+        return;
+    t->flags |= TOEC_F_PENDING;
+    t->pend_at = s->tcp->pending_n;
+    s->tcp->pending[s->tcp->pending_n++] = t;
+}
+
+static void unpend(struct toec_stack *s, struct toec_tcb *t)
+{
+    struct toec_tcb *last;
+
+    if (!(t->flags & TOEC_F_PENDING))
+        return;
+    t->flags &= ~TOEC_F_PENDING;
+    last = s->tcp->pending[--s->tcp->pending_n];
+    s->tcp->pending[t->pend_at] = last;
+    last->pend_at = t->pend_at;
+}
+
+void toec_tcb_discard(struct toec_stack *s, struct toec_tcb *t)
+{
+    toec_htab_del(&s->tcp->flow_tab, &t->node);
+    toec_pool_put(&s->tcp->flows, t);
+}
+
+void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason why)
+{
+    if (t->listener)
+        toec_half_open_del(s, t);
+    unpend(s, t);
+    toec_timer_cancel(s, &t->timer);
+    toec_htab_del(&s->tcp->flow_tab, &t->node);
+    t->state = TOEC_CLOSED;
+    toec_event(s, t, TOEC_EV_GONE, (toec_u32)why);
+    toec_pool_put(&s->tcp->flows, t);
+}
+
+/* ---- segments ---- */
+
+/* Splits the header into *g; 0, or -1 when the segment is dropped (counted). */
+static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_seg *g)
+{
+    const toec_u8 *h = in->l4;
+    unsigned hlen;
+
+    if (in->l4_len < TOEC_TCP_LEN || in->l4_head < TOEC_TCP_LEN) {
+        TOEC_COUNT(s, tcp_bad_header);
+        return -1;
+    }
+    hlen = toec_tcp_hlen(h);
+    if (hlen < TOEC_TCP_LEN || hlen > in->l4_len || hlen > in->l4_head) {
+        TOEC_COUNT(s, tcp_bad_header);
+        return -1;
+    }
+    if (!toec_ip_l4_sum_ok(s, in)) {
+        TOEC_COUNT(s, tcp_bad_checksum);
+        return -1;
+    }
+    g->pkt = in->pkt;
+    g->src = in->src4;
+    g->dst = in->dst4;
+    g->sport = toec_tcp_sport(h);
+    g->dport = toec_tcp_dport(h);
+    g->seq = toec_tcp_seq(h);
+    g->ack = toec_tcp_ack(h);
+    g->flags = toec_tcp_flags(h);
+    g->wnd = toec_tcp_wnd(h);
+    g->off = in->l4_off + hlen;
+    g->len = in->l4_len - hlen;
+    g->mss = 0;
+    g->has_ts = 0;
+    g->sack_ok = 0;
+    g->has_wscale = 0;
+    g->wscale = 0;
+    g->n_sack = 0;
+    if (toec_opt_parse(g, h + TOEC_TCP_LEN, hlen - TOEC_TCP_LEN)) {
+        TOEC_COUNT(s, tcp_bad_option);
+        return -1;
+    }
+    return 0;
+}
+
+void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
+{
+    struct toec_seg g;
+    struct toec_tcb *t;
+    struct toec_tw *w;
+    struct toec_listener *l;
+    toec_u32 isn_min = 0;
+    int reopened = 0;
+
+    TOEC_COUNT(s, tcp_rx);
+    if (parse(s, in, &g))
+        return;
+    /* A segment from ourselves is forged (land attack); port 0 is reserved (RFC 6335 6). */
+    if (g.src == g.dst || g.sport == 0 || g.dport == 0) {
+        TOEC_COUNT(s, tcp_bad_source);
+        return;
+    }
+    g.hash = toec_flow_hash(&s->keys.flow, &in->dst, &in->src, g.dport, g.sport);
+    t = toec_tcb_find(s, g.hash, g.src, g.dport, g.sport);
+    if (t) {
+        toec_segment(s, t, &g, now);
+        return;
+    }
+    w = toec_tw_find(s, g.hash, g.src, g.dport, g.sport);
+    if (w) {
+        reopened = toec_tw_input(s, w, &g, &isn_min, now);
+        if (!reopened)
+            return;
+    }
+    l = toec_listener_find(s, g.dst, g.dport);
+    if (l) {
+        toec_listen_input(s, l, &g, reopened ? &isn_min : 0, now);
+        return;
+    }
+    if (g.flags & TOEC_TH_RST)
+        return; /* RFC 9293 3.10.7.1: an RST is never answered */
+    TOEC_COUNT(s, tcp_no_port_rst);
+    toec_send_rst(s, &g, now);
+}
+
+toec_time toec_tcp_poll(struct toec_stack *s, toec_time now)
+{
+    struct toec_tcp *tcp = s->tcp;
+    toec_u32 epoch = toec_send_epoch(s), i = 0, left = tcp->pending_n;
+
+    /* Each flow that owes something gets one turn; output() frees no flow and adds none. */
+    while (left-- > 0 && !s->tx_full) {
+        struct toec_tcb *t = tcp->pending[i];
+        int r;
+
+        if ((t->flags & TOEC_F_WAIT) && t->wait_epoch == epoch) {
+            i++; /* its neighbour is still being resolved */
+            continue;
+        }
+        t->flags &= ~TOEC_F_WAIT;
+        r = toec_tcp_output(s, t, now);
+        if (r == TOEC_SEND_WAIT) {
+            if (!s->tx_full) {
+                t->flags |= TOEC_F_WAIT;
+                t->wait_epoch = toec_send_epoch(s);
+            }
+            i++;
+            continue;
+        }
+        unpend(s, t);
+        if (r == TOEC_SEND_UNREACH)
+            toec_unreachable(s, t, now);
+    }
+    return TOEC_NEVER;
+}

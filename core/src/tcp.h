@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp.h - TCP inside core/: the TCB (RFC 9293 3.3.1) and what the tcp_*.c files share.
+ *
+ * Sequence numbers are absolute; the stream offset of port.h is seq - iss - 1 or seq - irs - 1.
+ * Ticks are now >> 20 (1.05 ms), compared modulo 2^32.
+ */
+#ifndef TOE_TCP_H
+#define TOE_TCP_H
+
+#include "stack.h"
+#include "tcp_cc.h"
+
+/* ---- limits and times ---- */
+
+#define TOEC_SEQ_LT(a, b) ((toec_i32)((a) - (b)) < 0)
+#define TOEC_SEQ_LE(a, b) ((toec_i32)((a) - (b)) <= 0)
+#define TOEC_SEQ_GT(a, b) ((toec_i32)((a) - (b)) > 0)
+#define TOEC_SEQ_GE(a, b) ((toec_i32)((a) - (b)) >= 0)
+
+/* Milliseconds to ticks of 2^20 ns, rounded down: 10^6 / 2^20 = 15625 / 2^14. */
+#define TOEC_MS(ms) ((toec_u32)(((toec_u64)(ms)*15625u) >> 14))
+
+#define TOEC_MSS_DEFAULT 536u /* RFC 9293 3.7.1: when no option is received */
+#define TOEC_MSS_MIN     64u  /* a smaller MSS option is raised to this: no tiny-segment attack */
+#define TOEC_PMTU_MIN    552u /* ICMP cannot push the path MTU below (RFC 5927 7.2) */
+#define TOEC_CWND_MAX    0x3fffffffu
+#define TOEC_WSCALE_MAX  14u /* RFC 7323 2.3 */
+#define TOEC_IW_SEGMENTS 10u /* RFC 6928 */
+#define TOEC_DUPTHRESH   3u
+#define TOEC_OOO_MAX     16u /* out-of-order intervals kept per flow, each way */
+#define TOEC_QUICKACKS   8u  /* segments acknowledged at once when a flow starts or loses */
+#define TOEC_RTO_INIT    TOEC_MS(1000) /* RFC 6298 2.1 */
+#define TOEC_RTO_MIN     (TOEC_MS(200) + 1u)
+#define TOEC_RTO_MAX     TOEC_MS(120000)
+#define TOEC_DELACK      (TOEC_MS(40) + 1u) /* RFC 9293 3.8.6.3: under 500 ms */
+#define TOEC_CORK_MAX    TOEC_MS(200)
+#define TOEC_TIME_WAIT_T TOEC_MS(60000) /* 2 MSL as Linux has it */
+#define TOEC_LINGER2_T   60u            /* seconds */
+#define TOEC_R1          3u             /* timeouts before the path is doubted (RFC 9293 3.8.3) */
+#define TOEC_R2_DATA     15u            /* timeouts before giving up: about 15 minutes and more */
+#define TOEC_R2_SYN      7u /* 1+2+4+...+64+120 s: above the 3 minutes of RFC 9293 3.8.3 */
+#define TOEC_R2_SYNACK   5u
+#define TOEC_PAWS_IDLE   TOEC_MS(24ull * 86400000u) /* RFC 7323 5.5 */
+#define TOEC_CHALLENGE_T TOEC_MS(1000) /* window of the challenge-ACK limit, per flow */
+#define TOEC_CHALLENGE_N 5u
+#define TOEC_COOKIE_TICK 16u /* cookie periods are 2^16 ticks, 69 s */
+#define TOEC_COOKIE_AGES 2u  /* a cookie is good in its own period and the next one */
+#define TOEC_BACKLOG     256u
+#define TOEC_PORT_FIRST  32768u /* ephemeral ports as Linux has them */
+#define TOEC_PORT_COUNT  28232u
+#define TOEC_PORT_WALKS  16u
+
+typedef short toec_i16;
+
+/* ---- TCB ---- */
+
+/* TCB flags. */
+#define TOEC_F_TS        0x00000001u /* negotiated: RFC 7323 timestamps */
+#define TOEC_F_SACK      0x00000002u /* RFC 2018 */
+#define TOEC_F_WSCALE    0x00000004u
+#define TOEC_F_ACK_NOW   0x00000008u /* owe an ACK at the next poll */
+#define TOEC_F_DELACK    0x00000010u /* owe an ACK at delack_at */
+#define TOEC_F_PENDING   0x00000020u /* stands in the pending list */
+#define TOEC_F_NODELAY   0x00000040u
+#define TOEC_F_CORK      0x00000080u
+#define TOEC_F_CORK_T    0x00000100u /* cork_at runs */
+#define TOEC_F_QUICKACK  0x00000200u
+#define TOEC_F_KEEPALIVE 0x00000400u
+#define TOEC_F_KEEP_T    0x00000800u /* keep_at runs: keep-alive or FIN-WAIT-2 */
+#define TOEC_F_RTX       0x00001000u /* rtx_at runs: retransmission or persist */
+#define TOEC_F_PERSIST   0x00002000u /* ... the zero-window probe (RFC 9293 3.8.6.1) */
+#define TOEC_F_RTT       0x00004000u /* rtt_seq is being timed */
+#define TOEC_F_FIN       0x00008000u /* FIN follows snd_end */
+#define TOEC_F_USER_GONE 0x00010000u /* full close: nobody reads any more */
+#define TOEC_F_WAIT      0x00020000u /* its neighbour is being resolved: wait_epoch */
+#define TOEC_F_OOO_FIN   0x00040000u /* rcv_fin: a FIN beyond a gap */
+#define TOEC_F_FAST      0x00080000u /* fast recovery (RFC 6675, RFC 6582) */
+#define TOEC_F_LOSS      0x00100000u /* after a timeout, until `recover` */
+#define TOEC_F_RTX_HEAD  0x00200000u /* resend the first segment whatever the window says */
+#define TOEC_F_CWND_LIM  0x00400000u /* the congestion window stopped the last sending */
+#define TOEC_F_ARMED     0x00800000u /* timer is set, for timer_due */
+#define TOEC_F_PROBE     0x01000000u /* owe a keep-alive probe */
+#define TOEC_F_PUSH      0x02000000u /* the last bytes announced end a message */
+#define TOEC_F_SACKED    0x04000000u /* n_sacked is not 0 */
+#define TOEC_F_OOO       0x08000000u /* n_ooo is not 0 */
+#define TOEC_F_ZWIN      0x10000000u /* a zero-window probe is due now */
+#define TOEC_F_RESCUE    0x20000000u /* the rescue retransmission has been used (RFC 6675) */
+#define TOEC_F_UNCORK    0x40000000u /* corked data has waited long enough */
+
+/* Sequence interval [start, end). */
+struct toec_iv {
+    toec_u32 start, end;
+};
+
+struct toec_listener;
+
+/*
+ * Everything in-order traffic touches lies in the first 128 bytes (checked below): line 0 names the
+ * flow and holds the receive sequence variables, line 1 the send sequence variables.
+ */
+struct toec_tcb {
+    struct toec_hnode node;
+    void *owner;
+    toec_u32 remote_ip; /* value, see wire.h */
+    toec_u16 local_port, remote_port;
+    toec_u32 flags; /* TOEC_F_* */
+    toec_u8 state;  /* enum toec_state */
+    toec_u8 scales; /* high four bits: Snd.Wind.Shift, low: Rcv.Wind.Shift */
+    toec_u8 rx_log; /* receive buffer is 1 << rx_log bytes */
+    toec_u8 delack; /* segments received since the last ACK */
+    /* receive sequence variables (RFC 9293 3.3.1) */
+    toec_u32 rcv_nxt;
+    toec_u32 rcv_adv;   /* right edge of the window offered: RCV.NXT + RCV.WND at most */
+    toec_u32 rcv_read;  /* first byte the owner has not read */
+    toec_u32 rcv_acked; /* Last.ACK.sent (RFC 7323) */
+    toec_u32 irs;
+    toec_u32 ts_recent;
+
+    /* send sequence variables */
+    toec_u32 iss;
+    toec_u32 snd_una;
+    toec_u32 snd_nxt; /* next to send; pulled back to snd_una by a timeout */
+    toec_u32 snd_max; /* highest sent + 1: SND.NXT of the RFC */
+    toec_u32 snd_end; /* end of what the owner has announced; the FIN comes there */
+    toec_u32 snd_wnd;
+    toec_u32 snd_wl1;
+    toec_u32 cwnd;
+    toec_u16 mss;       /* payload of a full segment, options subtracted */
+    toec_u16 delack_at; /* low 16 bits of a tick */
+    toec_u16 rto;       /* 4 ticks each, without backoff */
+    toec_u8 dupacks;
+    toec_u8 backoff;
+    toec_u32 rtt_seq;
+    toec_u32 ts_off;
+    toec_u32 timer_due; /* tick the timer is set for; may be earlier than needed */
+    toec_u32 rtx_at;
+    toec_u32 rcv_at;  /* tick of the last segment from the peer; age of ts_recent as well */
+    toec_u32 pend_at; /* place in the pending list */
+
+    /* ---- once per round trip ---- */
+    toec_u32 rtt_start; /* time rtt_seq was sent; near enough the last sending. 2^10 ns */
+    toec_u32 srtt;      /* 2^10 ns, times 8 */
+    toec_u32 rttvar;    /* 2^10 ns, times 4 */
+    toec_u32 min_rtt;   /* 2^10 ns */
+    struct toec_cc_state cc;
+    const struct toec_cc_ops *cc_ops;
+    struct toec_timer timer;
+    struct toec_path path;
+
+    /* ---- loss recovery (RFC 6675 names) ---- */
+    toec_u32 recover;  /* RecoveryPoint */
+    toec_u32 high_rxt; /* HighRxt */
+    toec_u32 snd_sml;  /* end of the last segment smaller than the MSS (Nagle) */
+    toec_u32 max_wnd;  /* largest window the peer has offered */
+    toec_u8 n_ooo, n_sacked;
+    toec_u8 rexmits;                     /* timeouts without progress: R1, R2 */
+    toec_u8 tx_log;                      /* send buffer is 1 << tx_log bytes */
+    toec_u8 quick;                       /* quick ACKs left */
+    toec_u8 reason;                      /* last soft error: why, should the flow time out */
+    struct toec_iv sacked[TOEC_OOO_MAX]; /* scoreboard, ascending */
+    struct toec_iv ooo[TOEC_OOO_MAX];    /* received beyond a gap, most recent first */
+    toec_u32 rcv_fin;
+
+    /* ---- rarely ---- */
+    struct toec_listener *listener; /* of a half-open passive flow */
+    struct toec_tcb *half_next, **half_prev;
+    toec_u32 keep_at, cork_at;
+    toec_u32 user_timeout; /* ticks, 0: none */
+    toec_u32 stalled_at;   /* tick of the first timeout without progress */
+    toec_u32 challenge_at;
+    toec_u32 wait_epoch; /* toec_send_epoch() when the neighbour was not resolved */
+    toec_u16 keep_idle, keep_intvl, linger2; /* seconds */
+    toec_u8 keep_cnt, keep_probes, challenges;
+    toec_u32 retransmits, dup_acks_total;
+    toec_u32 tx_wraps, rx_wraps; /* 4 GiB laps of acknowledged and received bytes */
+};
+
+#ifdef __GNUC__
+TOEC_STATIC_ASSERT(tcb_line0, __builtin_offsetof(struct toec_tcb, iss) <= 64);
+TOEC_STATIC_ASSERT(tcb_hot, __builtin_offsetof(struct toec_tcb, rtt_start) <= 128);
+#endif
+
+/* TIME-WAIT: what is needed to answer an old segment and to know a new SYN (RFC 6191). */
+struct toec_tw {
+    struct toec_hnode node;
+    struct toec_tw *next, *prev; /* by expiry */
+    toec_u32 remote_ip;
+    toec_u16 local_port, remote_port;
+    toec_u32 snd_nxt, rcv_nxt;
+    toec_u32 ts_recent, ts_off;
+    toec_u32 since; /* tick of entry or of the last FIN */
+    toec_u32 acked_at;
+    toec_u16 wnd;
+    toec_u8 has_ts;
+};
+
+struct toec_listener {
+    struct toec_hnode node; /* hash: port */
+    void *owner;
+    toec_u32 ip; /* 0: any */
+    toec_u16 port;
+    toec_u8 live;
+    toec_u8 overflowed; /* cookies were sent at overflow_at */
+    toec_u32 backlog, half_open;
+    toec_u32 overflow_at;
+    struct toec_tcb *half; /* half-open flows */
+};
+
+/* A segment as parsed: sequence numbers and lengths are what is left after trimming. */
+struct toec_seg {
+    const struct toec_packet *pkt;
+    toec_u32 src; /* addresses as values */
+    toec_u32 dst;
+    toec_u16 sport, dport;
+    toec_u32 seq, ack;
+    toec_u32 off; /* of the payload in the frame */
+    toec_u32 len; /* payload bytes */
+    toec_u32 wnd; /* not scaled */
+    unsigned flags;
+    toec_u32 tsval, tsecr;
+    toec_u16 mss; /* 0: absent */
+    toec_u8 has_ts;
+    toec_u8 sack_ok;
+    toec_u8 has_wscale, wscale;
+    toec_u8 n_sack;
+    struct toec_iv sack[4];
+    toec_u32 hash; /* of the 4-tuple, in the flow table */
+};
+
+struct toec_tcp {
+    struct toec_pool flows, tws, listeners;
+    struct toec_htab flow_tab, tw_tab, listen_tab;
+    struct toec_tcb **pending; /* flows that owe something, pending_n of them */
+    toec_u32 pending_n;
+    toec_u32 half_open;
+    struct toec_tw *tw_first, *tw_last;
+    struct toec_timer tw_timer;
+    toec_u32 port_walk[TOEC_PORT_WALKS]; /* RFC 6056 algorithm 4 */
+};
+
+#define TOEC_TMR_FLOW ((enum toec_timer_kind)TOEC_TMR_TCP)
+#define TOEC_TMR_TW   ((enum toec_timer_kind)(TOEC_TMR_TCP + 1))
+
+TOEC_INLINE toec_u32 toec_ticks(toec_time now)
+{
+    return (toec_u32)(now >> TOEC_TICK_SHIFT);
+}
+
+TOEC_INLINE unsigned toec_snd_scale(const struct toec_tcb *t)
+{
+    return t->scales >> 4;
+}
+
+TOEC_INLINE unsigned toec_rcv_scale(const struct toec_tcb *t)
+{
+    return t->scales & 15u;
+}
+
+/* ---- tcp.c: flows, pools, entry points (those of tcp_if.h too) ---- */
+
+struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, toec_u32 rip, toec_u16 lport,
+                               toec_u16 rport);
+toec_u32 toec_tuple_hash(const struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport);
+/* A TCB in CLOSED, in the flow table, or 0 (counted). */
+struct toec_tcb *toec_tcb_new(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport,
+                              toec_u32 hash);
+void toec_tcb_buffers(struct toec_tcb *t, const struct toec_buffers *b);
+/* Not 0 when the sizes are what struct toec_buffers asks for. */
+int toec_buffers_ok(const struct toec_buffers *b);
+/* Frees a TCB that toec_tcb_new() made and nobody has been told of. */
+void toec_tcb_discard(struct toec_stack *s, struct toec_tcb *t);
+/* Frees the TCB; tells the owner, when it has one. */
+void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason why);
+/* Sends RST with our next sequence number, then frees the flow. */
+void toec_tcb_reset(struct toec_stack *s, struct toec_tcb *t, enum toec_reason why, toec_time now);
+void toec_pend(struct toec_stack *s, struct toec_tcb *t);
+void toec_event(struct toec_stack *s, struct toec_tcb *t, enum toec_event ev, toec_u32 arg);
+
+/* ---- tcp_tw.c ---- */
+
+struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, toec_u32 rip, toec_u16 lport,
+                             toec_u16 rport);
+/* The flow goes to TIME-WAIT: its TCB is freed and the owner told. */
+void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+void toec_tw_free(struct toec_stack *s, struct toec_tw *w);
+/* Returns 1 when the segment is a SYN that reopens the pair; *isn_min is then set. */
+int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g,
+                  toec_u32 *isn_min, toec_time now);
+void toec_tw_expire(struct toec_stack *s, toec_time now);
+
+/* ---- tcp_opt.c ---- */
+
+/* Parses options; returns 0, or -1 when they are malformed. */
+int toec_opt_parse(struct toec_seg *g, const toec_u8 *opt, unsigned len);
+/* Writers return the bytes written, a multiple of 4. */
+unsigned toec_opt_syn(toec_u8 *o, unsigned opts, unsigned mss, unsigned wscale, toec_u32 tsval,
+                      toec_u32 tsecr);
+unsigned toec_opt_ts(toec_u8 *o, toec_u32 tsval, toec_u32 tsecr);
+/* SACK blocks (RFC 2018 4), most recent first, at most `room` bytes. */
+unsigned toec_opt_sack(toec_u8 *o, const struct toec_tcb *t, unsigned room);
+
+/* ---- tcp_in.c, tcp_ack.c, tcp_text.c: a segment arrives (RFC 9293 3.10.7.4) ---- */
+
+void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now);
+/* Not 0 when the segment is done with or the flow gone. */
+int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                   toec_time now);
+void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g, toec_time now);
+void toec_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+
+/* ---- tcp_open.c, tcp_listen.c ---- */
+
+unsigned toec_own_mss(const struct toec_path *path);
+unsigned toec_wscale_for(unsigned rx_log);
+/* Takes the options of a SYN or SYN-ACK; buffers and path are known. */
+void toec_take_options(struct toec_tcb *t, const struct toec_seg *g);
+void toec_take_irs(struct toec_tcb *t, toec_u32 irs, toec_u32 ticks);
+void toec_take_iss(struct toec_tcb *t, toec_u32 iss);
+void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                      toec_time now);
+void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g,
+                        toec_time now);
+/* isn_min: least ISN when the pair was in TIME-WAIT, or 0. */
+void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toec_seg *g,
+                       const toec_u32 *isn_min, toec_time now);
+struct toec_listener *toec_listener_find(struct toec_stack *s, toec_u32 ip, toec_u16 port);
+/* The handshake of a passive open is over: it leaves its listener's half-open list. */
+void toec_half_open_del(struct toec_stack *s, struct toec_tcb *t);
+
+/* ---- tcp_isn.c: ISNs, cookies, ports, timestamp offsets ---- */
+
+toec_u32 toec_isn(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport,
+                  toec_time now);
+toec_u32 toec_ts_offset(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport);
+toec_u32 toec_cookie_make(struct toec_stack *s, const struct toec_seg *g, toec_time now);
+/* The MSS a cookie carries, or 0 when it is not one of ours. g is the ACK of it. */
+unsigned toec_cookie_check(struct toec_stack *s, const struct toec_seg *g, toec_time now);
+/* A free local port, or 0. */
+toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport);
+
+/* ---- tcp_out.c ---- */
+
+/* Sends all that may be sent now; 0, or -1 when transmit has no room (stay pending). */
+int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+int toec_send_ack(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+
+/* ---- tcp_emit.c: results as toec_ip4_output() ---- */
+
+int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
+              toec_time now);
+int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+/* RST in answer to a segment without a flow (RFC 9293 3.10.7.1). */
+void toec_send_rst(struct toec_stack *s, const struct toec_seg *g, toec_time now);
+/* A segment without a flow: SYN-ACK with a cookie, ACK of TIME-WAIT. */
+int toec_send_bare(struct toec_stack *s, const struct toec_seg *to, toec_u32 seq, toec_u32 ack,
+                   unsigned flags, toec_u32 wnd, const toec_u8 *opt, unsigned opt_len,
+                   toec_time now);
+/* The window field of the next segment; moves rcv_adv. */
+toec_u32 toec_window_offer(struct toec_tcb *t);
+
+/* ---- tcp_timer.c ---- */
+
+/* The deadline of a tick that lies ahead of now. */
+toec_time toec_tick_time(toec_u32 due, toec_time now);
+/* Makes sure that the flow's timer fires at tick `due` or before. */
+void toec_due(struct toec_stack *s, struct toec_tcb *t, toec_u32 due, toec_time now);
+void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+void toec_keep_start(struct toec_stack *s, struct toec_tcb *t, toec_u32 ticks, toec_time now);
+void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt);
+
+/* ---- tcp_sack.c: intervals ---- */
+
+/* Adds [start, end) to the received intervals; 0, or -1 when the list is full. */
+int toec_ooo_add(struct toec_tcb *t, toec_u32 start, toec_u32 end);
+/* rcv_nxt after the intervals that now touch it are taken up. */
+toec_u32 toec_ooo_advance(struct toec_tcb *t, toec_u32 rcv_nxt);
+/* Takes the SACK blocks of a segment; returns the bytes newly SACKed. */
+toec_u32 toec_sack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g);
+void toec_sack_ack(struct toec_tcb *t, toec_u32 una);
+void toec_sack_clear(struct toec_tcb *t);
+toec_u32 toec_sack_bytes(const struct toec_tcb *t, toec_u32 from, toec_u32 to);
+/* Everything below is lost (RFC 6675 IsLost); snd_una when nothing is known to be. */
+toec_u32 toec_sack_lost(const struct toec_tcb *t);
+/* The first hole at or after `from`, up to `to`: sets *start and *end; 0 when there is none. */
+int toec_sack_hole(const struct toec_tcb *t, toec_u32 from, toec_u32 to, toec_u32 *start,
+                   toec_u32 *end);
+
+/* ---- tcp_recover.c ---- */
+
+toec_u32 toec_pipe(const struct toec_tcb *t);
+/* An ACK came that acknowledged `acked` new bytes or is a duplicate. */
+void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
+                       toec_time now);
+void toec_rto_recovery(struct toec_tcb *t);
+/* What to send again next (FIN counted as a byte): 1 with [*start, *end), or 0. new_data: there is
+ * new data that may be sent instead. */
+int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end);
+void toec_cc_start(struct toec_tcb *t);
+
+/* ---- tcp_icmp.c ---- */
+
+/* toec_ip4_output() has returned TOEC_SEND_UNREACH for this flow. May free it. */
+void toec_unreachable(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+
+#endif

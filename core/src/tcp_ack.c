@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_ack.c - the ACK field (RFC 9293 3.10.7.4, fifth): what is acknowledged, the send window, RTT
+ * samples, and what follows for the state.
+ */
+#include "tcp.h"
+
+/* RFC 6298 3 (Karn) and RFC 7323 4.1: the timed segment, else the echoed timestamp. */
+static void take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time now)
+{
+    if (t->flags & TOEC_F_RTT) {
+        if (TOEC_SEQ_GE(g->ack, t->rtt_seq)) {
+            t->flags &= ~TOEC_F_RTT;
+            toec_rtt_sample(t, (toec_u32)(now >> 10) - t->rtt_start);
+        }
+    } else if (g->has_ts && (t->flags & TOEC_F_TS) && g->tsecr) {
+        toec_u32 ticks = toec_ticks(now) - (g->tsecr - t->ts_off);
+
+        if (ticks < TOEC_RTO_MAX)
+            toec_rtt_sample(t, ticks << 10);
+    }
+}
+
+/* The peer takes data again after a zero window: what the probes sent is sent anew. */
+static void leave_persist(struct toec_tcb *t)
+{
+    t->flags &= ~(TOEC_F_PERSIST | TOEC_F_RTX | TOEC_F_ZWIN | TOEC_F_RTT);
+    if (t->snd_max - t->snd_una <= 1) {
+        t->snd_nxt = t->snd_max = t->snd_una;
+    } else { /* the window had shrunk over data under way */
+        t->snd_nxt = t->snd_una;
+        t->recover = t->snd_max;
+        t->flags |= TOEC_F_LOSS;
+    }
+}
+
+/* SND.WND, SND.WL1. SND.WL2 needs no keeping: it never exceeds SND.UNA, nor does an ACK here lie
+ * below it. */
+static void take_window(struct toec_tcb *t, const struct toec_seg *g)
+{
+    if (TOEC_SEQ_LT(g->seq, t->snd_wl1))
+        return;
+    t->snd_wl1 = g->seq;
+    t->snd_wnd = g->wnd << toec_snd_scale(t);
+    if (t->snd_wnd > t->max_wnd)
+        t->max_wnd = t->snd_wnd;
+    if ((t->flags & TOEC_F_PERSIST) && t->snd_wnd)
+        leave_persist(t);
+}
+
+/* Our FIN is acknowledged. Not 0 when the flow is gone. */
+static int fin_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    switch (t->state) {
+    case TOEC_FIN_WAIT_1:
+        t->state = TOEC_FIN_WAIT_2;
+        if (t->flags & TOEC_F_USER_GONE)
+            toec_keep_start(s, t, TOEC_MS(t->linger2 * 1000ull), now);
+        return 0;
+    case TOEC_CLOSING:
+        toec_tw_enter(s, t, now);
+        return 1;
+    case TOEC_LAST_ACK:
+        toec_tcb_gone(s, t, TOEC_R_OK);
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* SND.UNA moves to g->ack. */
+static toec_u32 advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                        toec_time now)
+{
+    toec_u32 acked = g->ack - t->snd_una, data = acked;
+    toec_u32 offset = t->snd_una - t->iss - 1;
+
+    take_rtt(t, g, now);
+    t->rexmits = 0;
+    t->reason = 0;
+    if ((t->flags & TOEC_F_FIN) && TOEC_SEQ_GT(g->ack, t->snd_end))
+        data--;
+    if (offset + data < offset)
+        t->tx_wraps++;
+    t->snd_una = g->ack;
+    if (TOEC_SEQ_LT(t->snd_nxt, t->snd_una))
+        t->snd_nxt = t->snd_una;
+    if (t->flags & TOEC_F_SACKED)
+        toec_sack_ack(t, t->snd_una);
+    if (t->snd_una == t->snd_max)
+        t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
+    else
+        toec_rtx_start(s, t, now); /* RFC 6298 5.3 */
+    toec_ip4_confirm(s, &t->path, now);
+    if (data)
+        toec_event(s, t, TOEC_EV_ACKED, data);
+    return acked;
+}
+
+int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                   toec_time now)
+{
+    toec_u32 acked = 0, sacked = 0;
+    int dup = 0;
+
+    if (t->flags & TOEC_F_KEEPALIVE)
+        t->keep_probes = 0;
+    if (t->flags & TOEC_F_PERSIST)
+        t->rexmits = 0; /* a peer that answers probes is alive (RFC 9293 3.8.6.1) */
+    if (TOEC_SEQ_GT(g->ack, t->snd_max) || TOEC_SEQ_LT(g->ack, t->snd_una - t->max_wnd)) {
+        TOEC_COUNT(s, tcp_bad_ack); /* RFC 5961 5.2 */
+        toec_challenge(s, t, now);
+        return -1;
+    }
+    if (TOEC_SEQ_LT(g->ack, t->snd_una))
+        return 0; /* old: nothing new in it, but its text counts */
+    if (g->n_sack && (t->flags & TOEC_F_SACK))
+        sacked = toec_sack_input(s, t, g);
+    if (g->ack != t->snd_una) {
+        acked = advance(s, t, g, now);
+    } else if (t->snd_una != t->snd_max && !(t->flags & TOEC_F_PERSIST)) {
+        /* RFC 5681 2 has what a duplicate ACK is; with SACK it must bring news (RFC 6675 2) */
+        dup = (t->flags & TOEC_F_SACK) ? 0
+                                       : g->len == 0 && !(g->flags & TOEC_TH_FIN) &&
+                                             g->wnd << toec_snd_scale(t) == t->snd_wnd;
+    }
+    if (sacked)
+        dup = 1;
+    if (dup)
+        t->dup_acks_total++;
+    take_window(t, g);
+    if (acked || dup)
+        toec_ack_recovery(s, t, acked, dup, now);
+    if ((t->flags & TOEC_F_FIN) && TOEC_SEQ_GT(t->snd_una, t->snd_end) && fin_acked(s, t, now))
+        return -1;
+    if (TOEC_SEQ_LT(t->snd_max, t->snd_end + ((t->flags & TOEC_F_FIN) != 0)) ||
+        (t->flags & (TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD)))
+        toec_pend(s, t);
+    return 0;
+}

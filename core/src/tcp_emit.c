@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_emit.c - builds segments (RFC 9293 3.1): of a flow, and in answer to a segment without one.
+ */
+#include "tcp.h"
+
+static void prepare(struct toec_outbuf *o, toec_u32 src, toec_u32 dst, unsigned hlen)
+{
+    o->src = src;
+    o->dst = dst;
+    o->l4_len = (toec_u16)hlen;
+    o->sum_off = TOEC_TCP_SUM;
+    o->gso_size = 0;
+    o->proto = TOEC_IPPROTO_TCP;
+    o->tos = 0;
+    o->owner = 0;
+    o->off = 0;
+    o->len = 0;
+    o->psrc = 0;
+}
+
+int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
+              toec_time now)
+{
+    struct toec_outbuf o;
+    toec_u8 *h = toec_out_l4(&o);
+    unsigned hlen = TOEC_TCP_LEN;
+    int r;
+
+    if (t->flags & TOEC_F_TS)
+        hlen += toec_opt_ts(h + hlen, toec_ticks(now) + t->ts_off, t->ts_recent);
+    if ((t->flags & (TOEC_F_SACK | TOEC_F_OOO)) == (TOEC_F_SACK | TOEC_F_OOO)) {
+        /* With data only where a full segment is not exceeded. */
+        toec_u32 room = TOEC_TCP_MAX_LEN - hlen;
+
+        if (len + room > t->mss)
+            room = len < t->mss ? t->mss - len : 0;
+        if (room > TOEC_TCP_MAX_LEN - hlen)
+            room = TOEC_TCP_MAX_LEN - hlen;
+        hlen += toec_opt_sack(h + hlen, t, room);
+    }
+    prepare(&o, s->ip4, t->remote_ip, hlen);
+    toec_tcp_emit(h, t->local_port, t->remote_port, seq, t->rcv_nxt, hlen, flags,
+                  toec_window_offer(t));
+    o.owner = t->owner;
+    o.off = seq - t->iss - 1;
+    o.len = len;
+    if (len > t->mss)
+        o.gso_size = t->mss;
+    r = toec_ip4_output(s, &t->path, &o, now);
+    if (r)
+        return r;
+    TOEC_COUNT(s, tcp_tx);
+    t->flags &= ~(TOEC_F_ACK_NOW | TOEC_F_DELACK);
+    t->delack = 0;
+    t->rcv_acked = t->rcv_nxt;
+    return 0;
+}
+
+int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_outbuf o;
+    toec_u8 *h = toec_out_l4(&o);
+    unsigned flags = TOEC_TH_SYN, opts = TOEC_I_TIMESTAMPS | TOEC_I_SACK | TOEC_I_WSCALE;
+    toec_u32 ack = 0, wnd = 1u << t->rx_log;
+    unsigned hlen;
+    int r;
+
+    if (t->state == TOEC_SYN_RECEIVED) {
+        /* Only what the peer's SYN offered (RFC 7323 2.2, 3.2; RFC 2018 2). */
+        opts = 0;
+        if (t->flags & TOEC_F_TS)
+            opts |= TOEC_I_TIMESTAMPS;
+        if (t->flags & TOEC_F_SACK)
+            opts |= TOEC_I_SACK;
+        if (t->flags & TOEC_F_WSCALE)
+            opts |= TOEC_I_WSCALE;
+        flags |= TOEC_TH_ACK;
+        ack = t->rcv_nxt;
+    }
+    hlen = TOEC_TCP_LEN + toec_opt_syn(h + TOEC_TCP_LEN, opts, toec_own_mss(&t->path),
+                                       toec_wscale_for(t->rx_log), toec_ticks(now) + t->ts_off,
+                                       t->ts_recent);
+    prepare(&o, s->ip4, t->remote_ip, hlen);
+    if (wnd > 65535u)
+        wnd = 65535u;
+    toec_tcp_emit(h, t->local_port, t->remote_port, t->iss, ack, hlen, flags, wnd);
+    r = toec_ip4_output(s, &t->path, &o, now);
+    if (r)
+        return r;
+    TOEC_COUNT(s, tcp_tx);
+    t->flags &= ~(TOEC_F_ACK_NOW | TOEC_F_DELACK);
+    t->rcv_acked = t->rcv_nxt;
+    return 0;
+}
+
+int toec_send_bare(struct toec_stack *s, const struct toec_seg *to, toec_u32 seq, toec_u32 ack,
+                   unsigned flags, toec_u32 wnd, const toec_u8 *opt, unsigned opt_len,
+                   toec_time now)
+{
+    struct toec_outbuf o;
+    struct toec_path path;
+    toec_u8 *h = toec_out_l4(&o);
+
+    memset(&path, 0, sizeof(path));
+    if (toec_ip4_path(s, to->src, &path))
+        return -1;
+    if (opt_len)
+        memcpy(h + TOEC_TCP_LEN, opt, opt_len);
+    prepare(&o, to->dst, to->src, TOEC_TCP_LEN + opt_len);
+    toec_tcp_emit(h, to->dport, to->sport, seq, ack, TOEC_TCP_LEN + opt_len, flags, wnd);
+    if (toec_ip4_output(s, &path, &o, now)) {
+        TOEC_COUNT(s, tx_unresolved_drop);
+        return -1;
+    }
+    TOEC_COUNT(s, tcp_tx);
+    return 0;
+}
+
+void toec_send_rst(struct toec_stack *s, const struct toec_seg *g, toec_time now)
+{
+    TOEC_COUNT(s, tcp_rst_sent);
+    /* RFC 9293 3.10.7.1: a sequence number the peer must accept */
+    if (g->flags & TOEC_TH_ACK)
+        toec_send_bare(s, g, g->ack, 0, TOEC_TH_RST, 0, 0, 0, now);
+    else
+        toec_send_bare(s, g, 0,
+                       g->seq + g->len + ((g->flags & TOEC_TH_SYN) != 0) +
+                           ((g->flags & TOEC_TH_FIN) != 0),
+                       TOEC_TH_RST | TOEC_TH_ACK, 0, 0, 0, now);
+}
+
+void toec_tcb_reset(struct toec_stack *s, struct toec_tcb *t, enum toec_reason why, toec_time now)
+{
+    /* No RST from SYN-SENT: the peer knows nothing of us (RFC 9293 3.10.5). */
+    if (t->state != TOEC_SYN_SENT) {
+        TOEC_COUNT(s, tcp_rst_sent);
+        toec_emit(s, t, t->snd_max, 0, TOEC_TH_RST | TOEC_TH_ACK, now);
+    }
+    toec_tcb_gone(s, t, why);
+}

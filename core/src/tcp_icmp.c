@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_icmp.c - what an ICMP error does to a flow (RFC 1122 4.2.3.9, RFC 5461, RFC 5927, RFC 1191).
+ * Anyone can send one, so it must quote a sequence number that is under way, and can do little.
+ */
+#include "tcp.h"
+
+/* RFC 1191 6.4: a smaller path MTU. Segments under way that were too large are sent again. */
+static void frag_needed(struct toec_stack *s, struct toec_tcb *t, unsigned mtu)
+{
+    toec_u32 mss;
+
+    if (mtu < TOEC_PMTU_MIN)
+        mtu = TOEC_PMTU_MIN;
+    if (mtu >= t->path.mtu) {
+        TOEC_COUNT(s, tcp_icmp_ignored); /* not smaller than what we send */
+        return;
+    }
+    TOEC_COUNT(s, tcp_pmtu_lowered);
+    t->path.mtu = mtu;
+    mss = mtu - TOEC_IP4_LEN - TOEC_TCP_LEN - ((t->flags & TOEC_F_TS) ? 12u : 0u);
+    if (t->state < TOEC_ESTABLISHED || mss >= t->mss)
+        return;
+    t->mss = (toec_u16)mss;
+    if (t->snd_una == t->snd_max)
+        return;
+    t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD | TOEC_F_RTT);
+    t->recover = t->snd_max;
+    t->snd_nxt = t->snd_una;
+    t->dupacks = 0;
+    toec_pend(s, t);
+}
+
+static enum toec_reason reason_of(const struct toec_icmp_err *e)
+{
+    if (e->type == TOEC_ICMP4_UNREACH &&
+        (e->code == TOEC_ICMP4_UNREACH_PROTO || e->code == TOEC_ICMP4_UNREACH_PORT))
+        return TOEC_R_REFUSED;
+    return TOEC_R_HOSTUNREACH;
+}
+
+void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, toec_time now)
+{
+    toec_u32 rip = toec_addr_get4(&e->remote);
+    toec_u32 hash =
+        toec_flow_hash(&s->keys.flow, &e->local, &e->remote, e->local_port, e->remote_port);
+    struct toec_tcb *t = toec_tcb_find(s, hash, rip, e->local_port, e->remote_port);
+    enum toec_reason why = reason_of(e);
+
+    (void)now;
+    /* RFC 5927 4.1: only what quotes data under way */
+    if (!t || TOEC_SEQ_LT(e->seq, t->snd_una) || TOEC_SEQ_GE(e->seq, t->snd_max)) {
+        TOEC_COUNT(s, tcp_icmp_ignored);
+        return;
+    }
+    if (e->type == TOEC_ICMP4_UNREACH && e->code == TOEC_ICMP4_UNREACH_FRAG) {
+        frag_needed(s, t, e->mtu);
+        return;
+    }
+    /* A hard error ends an attempt to connect; RFC 5927 5.2: never a connection. */
+    if (why == TOEC_R_REFUSED && t->state < TOEC_ESTABLISHED) {
+        toec_tcb_gone(s, t, why);
+        return;
+    }
+    TOEC_COUNT(s, tcp_icmp_soft);
+    t->reason = (toec_u8)why;
+    if (t->state >= TOEC_ESTABLISHED && !(t->flags & TOEC_F_USER_GONE))
+        toec_event(s, t, TOEC_EV_ERROR, (toec_u32)why);
+}
+
+void toec_unreachable(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    (void)now;
+    TOEC_COUNT(s, tcp_unreachable);
+    /* Our own link says so, not a stranger: an attempt to connect ends (EHOSTUNREACH). */
+    if (t->state == TOEC_SYN_SENT) {
+        toec_tcb_gone(s, t, TOEC_R_HOSTUNREACH);
+        return;
+    }
+    t->reason = TOEC_R_HOSTUNREACH;
+    if (t->state >= TOEC_ESTABLISHED && !(t->flags & TOEC_F_USER_GONE))
+        toec_event(s, t, TOEC_EV_ERROR, TOEC_R_HOSTUNREACH);
+    if (!(t->flags & TOEC_F_RTX))
+        toec_rtx_start(s, t, now); /* try again then; R2 ends it */
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_in.c - a segment arrives for a flow in SYN-RECEIVED or later (RFC 9293 3.10.7.4): the checks,
+ * in the order of the RFC. ACKs are handled in tcp_ack.c, text and FIN in tcp_text.c.
+ */
+#include "tcp.h"
+
+/*
+ * Answers what may be forged (RFC 5961 7): at most a few in a while, counted per flow, so that the
+ * limit of one connection tells nothing about another (CVE-2016-5696).
+ */
+void toec_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    toec_u32 ticks = toec_ticks(now);
+
+    if (t->challenges == 0 || ticks - t->challenge_at >= TOEC_CHALLENGE_T) {
+        t->challenge_at = ticks;
+        t->challenges = 0;
+    }
+    if (t->challenges >= TOEC_CHALLENGE_N) {
+        TOEC_COUNT(s, tcp_challenge_limited);
+        return;
+    }
+    t->challenges++;
+    TOEC_COUNT(s, tcp_challenge_acks);
+    toec_send_ack(s, t, now);
+}
+
+/* Not 0 when the timestamp is older than what has been seen (RFC 7323 5.3 R1). */
+static int paws_stale(const struct toec_tcb *t, const struct toec_seg *g, toec_time now)
+{
+    if (!TOEC_SEQ_LT(g->tsval, t->ts_recent))
+        return 0;
+    /* RFC 7323 5.5: after 24 days TS.Recent is no longer to be compared with */
+    return toec_ticks(now) - t->rcv_at < TOEC_PAWS_IDLE;
+}
+
+/* The unacceptable are acknowledged (RFC 9293 3.10.7.4): data at the next poll, what might be one
+ * half of an ACK loop seldom. */
+static void ack_unacceptable(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                             toec_time now)
+{
+    if (g->flags & TOEC_TH_RST)
+        return;
+    if (g->len || (g->flags & TOEC_TH_FIN)) {
+        t->flags |= TOEC_F_ACK_NOW;
+        toec_pend(s, t);
+    } else {
+        toec_challenge(s, t, now);
+    }
+}
+
+/* First check of RFC 9293 3.10.7.4, the table of 3.4: not 0 when acceptable. */
+static int seq_acceptable(const struct toec_tcb *t, const struct toec_seg *g)
+{
+    toec_u32 len = g->len + ((g->flags & TOEC_TH_SYN) != 0) + ((g->flags & TOEC_TH_FIN) != 0);
+    toec_u32 last = g->seq + len - 1;
+    int open = TOEC_SEQ_GT(t->rcv_adv, t->rcv_nxt);
+
+    if (len == 0)
+        return open ? TOEC_SEQ_GE(g->seq, t->rcv_nxt) && TOEC_SEQ_LT(g->seq, t->rcv_adv)
+                    : g->seq == t->rcv_nxt;
+    if (!open) /* an in-order segment still brings its ACK, and a FIN needs no room */
+        return g->seq == t->rcv_nxt;
+    return (TOEC_SEQ_GE(g->seq, t->rcv_nxt) && TOEC_SEQ_LT(g->seq, t->rcv_adv)) ||
+           (TOEC_SEQ_GE(last, t->rcv_nxt) && TOEC_SEQ_LT(last, t->rcv_adv)) ||
+           (TOEC_SEQ_LT(g->seq, t->rcv_nxt) && TOEC_SEQ_GE(last, t->rcv_adv));
+}
+
+/* Second check: RST (RFC 5961 3.2). The segment is in the window. */
+static void on_rst(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                   toec_time now)
+{
+    if (g->seq != t->rcv_nxt) {
+        toec_challenge(s, t, now);
+        return;
+    }
+    TOEC_COUNT(s, tcp_rst_received);
+    if (t->state == TOEC_SYN_RECEIVED)
+        toec_tcb_gone(s, t, t->listener ? TOEC_R_RESET : TOEC_R_REFUSED);
+    else if (t->state == TOEC_CLOSING || t->state == TOEC_LAST_ACK)
+        toec_tcb_gone(s, t, TOEC_R_OK); /* RFC 9293 3.10.7.4: just closed */
+    else
+        toec_tcb_gone(s, t, TOEC_R_RESET);
+}
+
+/* In SYN-RECEIVED a SYN may be the peer's again. Not 0 when the segment is done with. */
+static int syn_again(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g)
+{
+    if (t->state != TOEC_SYN_RECEIVED || g->seq != t->irs)
+        return 0;
+    if (g->flags & TOEC_TH_RST)
+        return 0;
+    if (g->flags & TOEC_TH_ACK) {
+        /* Simultaneous open (RFC 9293 3.5, figure 8): the SYN-ACK counts as its ACK. */
+        g->seq++;
+        g->flags &= ~TOEC_TH_SYN;
+        return 0;
+    }
+    TOEC_COUNT(s, tcp_syn_again);
+    t->snd_nxt = t->iss; /* our SYN-ACK was lost */
+    toec_pend(s, t);
+    return 1;
+}
+
+/* RFC 7323 4.3: the timestamp to echo is that of the segment which the next ACK is due to. */
+static void take_timestamp(struct toec_tcb *t, const struct toec_seg *g, toec_time now)
+{
+    if (TOEC_SEQ_LE(g->seq, t->rcv_acked) &&
+        (TOEC_SEQ_GE(g->tsval, t->ts_recent) || toec_ticks(now) - t->rcv_at >= TOEC_PAWS_IDLE))
+        t->ts_recent = g->tsval;
+}
+
+/* Cuts off what lies outside the window. */
+static void trim(struct toec_tcb *t, struct toec_seg *g)
+{
+    toec_u32 skip, end;
+
+    if (TOEC_SEQ_LT(g->seq, t->rcv_nxt)) {
+        skip = t->rcv_nxt - g->seq;
+        if (skip > g->len) { /* wholly old, the FIN too */
+            g->flags &= ~TOEC_TH_FIN;
+            skip = g->len;
+            g->seq = t->rcv_nxt - skip;
+        }
+        g->seq += skip;
+        g->off += skip;
+        g->len -= skip;
+        t->flags |= TOEC_F_ACK_NOW;
+    }
+    end = TOEC_SEQ_GT(t->rcv_adv, t->rcv_nxt) ? t->rcv_adv : t->rcv_nxt;
+    if (g->len && TOEC_SEQ_GT(g->seq + g->len, end)) {
+        g->len = TOEC_SEQ_LT(g->seq, end) ? end - g->seq : 0;
+        g->flags &= ~TOEC_TH_FIN;
+        t->flags |= TOEC_F_ACK_NOW;
+    }
+}
+
+/* Checks one to four; 0 when the segment goes on. */
+static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
+{
+    if ((g->flags & TOEC_TH_SYN) && syn_again(s, t, g))
+        return -1;
+    if ((t->flags & TOEC_F_TS) && !(g->flags & TOEC_TH_RST)) {
+        if (!g->has_ts) {
+            TOEC_COUNT(s, tcp_no_timestamp); /* RFC 7323 3.2 */
+            return -1;
+        }
+        if (paws_stale(t, g, now)) {
+            TOEC_COUNT(s, tcp_paws);
+            ack_unacceptable(s, t, g, now);
+            return -1;
+        }
+    }
+    if (!seq_acceptable(t, g)) {
+        TOEC_COUNT(s, tcp_out_of_window);
+        ack_unacceptable(s, t, g, now);
+        return -1;
+    }
+    if (g->flags & TOEC_TH_RST) {
+        on_rst(s, t, g, now);
+        return -1;
+    }
+    if (g->flags & TOEC_TH_SYN) {
+        toec_challenge(s, t, now); /* RFC 5961 4.2 */
+        return -1;
+    }
+    if (!(g->flags & TOEC_TH_ACK)) {
+        TOEC_COUNT(s, tcp_no_ack_bit);
+        return -1;
+    }
+    return 0;
+}
+
+static int syn_received(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                        toec_time now)
+{
+    if (TOEC_SEQ_LE(g->ack, t->snd_una) || TOEC_SEQ_GT(g->ack, t->snd_max)) {
+        toec_send_rst(s, g, now);
+        return -1;
+    }
+    toec_established(s, t, g, now);
+    return 0;
+}
+
+void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
+{
+    if (t->state == TOEC_SYN_SENT) {
+        toec_synsent_input(s, t, g, now);
+        return;
+    }
+    if (check(s, t, g, now))
+        return;
+    if (t->flags & TOEC_F_TS)
+        take_timestamp(t, g, now);
+    t->rcv_at = toec_ticks(now);
+    if (t->state == TOEC_SYN_RECEIVED && syn_received(s, t, g, now))
+        return;
+    if (toec_ack_input(s, t, g, now))
+        return;
+    trim(t, g);
+    if (g->len || (g->flags & TOEC_TH_FIN))
+        toec_text(s, t, g, now);
+    else if (t->flags & TOEC_F_ACK_NOW)
+        toec_pend(s, t);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_isn.c - what must not be guessed: initial sequence numbers (RFC 6528), SYN cookies (RFC 4987
+ * 3.6), ephemeral ports (RFC 6056), timestamp offsets (RFC 7323 5.4).
+ */
+#include "tcp.h"
+
+static toec_u64 tuple_mac(const toec_u64 key[2], toec_u32 rip, toec_u16 lport, toec_u16 rport,
+                          toec_u32 a, toec_u32 b)
+{
+    toec_u8 m[16];
+
+    toec_put32(m, rip);
+    toec_put16(m + 4, lport);
+    toec_put16(m + 6, rport);
+    toec_put32(m + 8, a);
+    toec_put32(m + 12, b);
+    return toec_siphash(key, m, sizeof(m));
+}
+
+toec_u32 toec_isn(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport, toec_time now)
+{
+    /* RFC 6528 3: M, a clock of about 4 us, plus F(4-tuple, secret) */
+    return (toec_u32)(now >> 12) + (toec_u32)tuple_mac(s->keys.isn, rip, lport, rport, 0, 0);
+}
+
+/* The same for each connection of one pair, so that timestamps order its incarnations (RFC 6191).
+ */
+toec_u32 toec_ts_offset(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport)
+{
+    return (toec_u32)tuple_mac(s->keys.ts, rip, lport, rport, 0, 0);
+}
+
+/* ---- SYN cookies: 5 bits of period, 3 bits of MSS (both masked), 24 bits of MAC ---- */
+
+static const toec_u16 cookie_mss[8] = {216, 536, 1220, 1360, 1412, 1440, 1460, 8960};
+
+static toec_u32 cookie_value(struct toec_stack *s, const struct toec_seg *g, toec_u32 client_isn,
+                             toec_u32 period, toec_u32 mss)
+{
+    toec_u64 mac =
+        tuple_mac(s->keys.cookie, g->src, g->dport, g->sport, client_isn, period << 3 | mss);
+    toec_u32 mask =
+        (toec_u32)tuple_mac(s->keys.cookie, g->src, g->dport, g->sport, client_isn, 0xffffffffu);
+
+    return ((((period & 31u) << 3 | mss) ^ (mask & 255u)) << 24) | ((toec_u32)mac & 0xffffffu);
+}
+
+toec_u32 toec_cookie_make(struct toec_stack *s, const struct toec_seg *g, toec_time now)
+{
+    toec_u32 mss = g->mss ? g->mss : TOEC_MSS_DEFAULT, i = 7;
+
+    while (i > 0 && cookie_mss[i] > mss)
+        i--;
+    return cookie_value(s, g, g->seq, toec_ticks(now) >> TOEC_COOKIE_TICK, i);
+}
+
+unsigned toec_cookie_check(struct toec_stack *s, const struct toec_seg *g, toec_time now)
+{
+    toec_u32 cookie = g->ack - 1, client_isn = g->seq - 1;
+    toec_u32 period = toec_ticks(now) >> TOEC_COOKIE_TICK;
+    toec_u32 mask =
+        (toec_u32)tuple_mac(s->keys.cookie, g->src, g->dport, g->sport, client_isn, 0xffffffffu);
+    toec_u32 top = (cookie >> 24) ^ (mask & 255u), age;
+
+    for (age = 0; age < TOEC_COOKIE_AGES; age++) {
+        if (((period - age) & 31u) != top >> 3)
+            continue;
+        if (cookie_value(s, g, client_isn, period - age, top & 7u) == cookie)
+            return cookie_mss[top & 7u];
+    }
+    return 0;
+}
+
+/* ---- ephemeral ports ---- */
+
+/* Not 0 when segments of this 4-tuple reach this stack (see toec_config.home_index). */
+static int port_is_home(const struct toec_stack *s, const struct toec_addr *remote, toec_u16 lport,
+                        toec_u16 rport)
+{
+    if (s->cfg.home_count < 2)
+        return 1;
+    return toec_rss_hash(&s->addr, remote, lport, rport) % s->cfg.home_count == s->cfg.home_index;
+}
+
+toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport)
+{
+    /* RFC 6056 3.3.4, double-hash port selection: F() gives the offset, a counter chosen by G()
+     * walks from there, so ports of one destination do not tell about those of another. */
+    toec_u64 f = tuple_mac(s->keys.port, rip, 0, rport, 1, 0);
+    toec_u32 *walk = &s->tcp->port_walk[(toec_u32)(f >> 32) & 15u];
+    struct toec_addr remote;
+    toec_u32 i;
+
+    toec_addr_set4(&remote, rip);
+    for (i = 0; i < TOEC_PORT_COUNT; i++) {
+        toec_u16 port =
+            (toec_u16)(TOEC_PORT_FIRST + ((toec_u32)f % TOEC_PORT_COUNT + *walk) % TOEC_PORT_COUNT);
+        toec_u32 hash;
+
+        *walk = (*walk + 1) % TOEC_PORT_COUNT;
+        if (!port_is_home(s, &remote, port, rport))
+            continue;
+        hash = toec_tuple_hash(s, rip, port, rport);
+        if (!toec_tcb_find(s, hash, rip, port, rport) && !toec_tw_find(s, hash, rip, port, rport) &&
+            !toec_listener_find(s, s->ip4, port))
+            return port;
+    }
+    TOEC_COUNT(s, tcp_no_port);
+    return 0;
+}

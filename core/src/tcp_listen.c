@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_listen.c - listeners and passive opens (RFC 9293 3.10.7.2), the backlog of half-open flows
+ * and the SYN cookies that take over when it is full (RFC 4987 3.6).
+ */
+#include "tcp.h"
+
+/* A cookie's SYN-ACK is sent before there are buffers: it offers what the smallest buffer holds and
+ * the scale that the largest needs. */
+#define COOKIE_WINDOW  4096u
+#define COOKIE_WSCALE  9u
+#define COOKIE_NO_WS   15u
+#define COOKIE_SACK    16u
+#define COOKIE_TS_BITS 63u
+
+static struct toec_listener *find_exact(struct toec_stack *s, toec_u32 ip, toec_u16 port)
+{
+    struct toec_hnode *n =
+        toec_htab_first(&s->tcp->listen_tab, toec_word_hash(&s->keys.flow, port, 0));
+
+    for (; n; n = toec_htab_next(n)) {
+        struct toec_listener *l = TOEC_CONTAINER(n, struct toec_listener, node);
+
+        if (l->port == port && l->ip == ip)
+            return l;
+    }
+    return 0;
+}
+
+struct toec_listener *toec_listener_find(struct toec_stack *s, toec_u32 ip, toec_u16 port)
+{
+    struct toec_listener *l = find_exact(s, ip, port);
+
+    return l ? l : find_exact(s, 0, port);
+}
+
+static int is_any(const struct toec_addr *a)
+{
+    struct toec_addr zero;
+
+    memset(&zero, 0, sizeof(zero));
+    return toec_addr_eq(a, &zero) || (toec_addr_is4(a) && toec_addr_get4(a) == 0);
+}
+
+int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port, void *owner,
+                toec_u32 syn_backlog, toec_u32 *id)
+{
+    struct toec_listener *l;
+    toec_u32 ip = 0;
+
+    if (port == 0 || !addr || !id)
+        return TOEC_E_INVAL;
+    if (!is_any(addr)) {
+        if (!toec_addr_eq(addr, &s->addr))
+            return TOEC_E_NOTAVAIL;
+        ip = s->ip4;
+    }
+    if (find_exact(s, ip, port))
+        return TOEC_E_INUSE;
+    l = toec_pool_get(&s->tcp->listeners);
+    if (!l) {
+        TOEC_COUNT(s, tcp_no_listener);
+        return TOEC_E_NOBUFS;
+    }
+    memset(l, 0, sizeof(*l));
+    l->owner = owner;
+    l->ip = ip;
+    l->port = port;
+    l->backlog = syn_backlog ? syn_backlog : TOEC_BACKLOG;
+    l->live = 1;
+    toec_htab_add(&s->tcp->listen_tab, &l->node, toec_word_hash(&s->keys.flow, port, 0));
+    *id = toec_pool_index(&s->tcp->listeners, l);
+    return 0;
+}
+
+int toec_unlisten(struct toec_stack *s, toec_u32 id)
+{
+    struct toec_listener *l;
+
+    if (id >= s->tcp->listeners.fresh)
+        return TOEC_E_INVAL;
+    l = toec_pool_at(&s->tcp->listeners, id);
+    if (!l->live)
+        return TOEC_E_INVAL;
+    while (l->half)
+        toec_tcb_gone(s, l->half, TOEC_R_ABORTED);
+    toec_htab_del(&s->tcp->listen_tab, &l->node);
+    l->live = 0;
+    toec_pool_put(&s->tcp->listeners, l);
+    return 0;
+}
+
+static void half_open_add(struct toec_stack *s, struct toec_tcb *t, struct toec_listener *l)
+{
+    t->listener = l;
+    t->half_next = l->half;
+    t->half_prev = &l->half;
+    if (l->half)
+        l->half->half_prev = &t->half_next;
+    l->half = t;
+    l->half_open++;
+    s->tcp->half_open++;
+}
+
+void toec_half_open_del(struct toec_stack *s, struct toec_tcb *t)
+{
+    *t->half_prev = t->half_next;
+    if (t->half_next)
+        t->half_next->half_prev = t->half_prev;
+    t->listener->half_open--;
+    s->tcp->half_open--;
+    t->listener = 0;
+}
+
+/* A flow in SYN-RECEIVED for the SYN g, with buffers; 0 when refused (counted). */
+static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
+                                  const struct toec_seg *g, toec_u32 iss, toec_u32 irs,
+                                  toec_time now)
+{
+    struct toec_buffers bufs;
+    struct toec_open info;
+    struct toec_path path;
+    struct toec_tcb *t;
+
+    memset(&path, 0, sizeof(path));
+    if (toec_ip4_path(s, g->src, &path))
+        return 0;
+    t = toec_tcb_new(s, g->src, g->dport, g->sport, g->hash);
+    if (!t)
+        return 0;
+    info.local = s->addr;
+    toec_addr_set4(&info.remote, g->src);
+    info.local_port = g->dport;
+    info.remote_port = g->sport;
+    info.hash = g->hash;
+    memset(&bufs, 0, sizeof(bufs));
+    if (toec_port_open(s->cfg.user, l->owner, &info, &bufs) || !toec_buffers_ok(&bufs)) {
+        TOEC_COUNT(s, tcp_open_refused);
+        toec_tcb_discard(s, t);
+        return 0;
+    }
+    toec_tcb_buffers(t, &bufs);
+    t->path = path;
+    t->state = TOEC_SYN_RECEIVED;
+    t->ts_off = toec_ts_offset(s, g->src, g->dport, g->sport);
+    toec_take_iss(t, iss);
+    toec_take_irs(t, irs, toec_ticks(now));
+    toec_take_options(t, g);
+    half_open_add(s, t, l);
+    return t;
+}
+
+/* ---- SYN cookies ---- */
+
+/* What the peer's SYN offered, in the low bits of our timestamp, which it will echo. */
+static toec_u32 cookie_ts(const struct toec_seg *g, toec_time now)
+{
+    toec_u32 ticks = toec_ticks(now), ts;
+
+    ts = (ticks & ~COOKIE_TS_BITS) | (g->has_wscale ? g->wscale : COOKIE_NO_WS) |
+         (g->sack_ok ? COOKIE_SACK : 0);
+    return TOEC_SEQ_GT(ts, ticks) ? ts - COOKIE_TS_BITS - 1 : ts;
+}
+
+static void send_cookie(struct toec_stack *s, struct toec_listener *l, const struct toec_seg *g,
+                        toec_time now)
+{
+    toec_u8 opt[40];
+    unsigned opts = 0, n;
+    toec_u32 tsval = 0;
+    struct toec_path path;
+
+    memset(&path, 0, sizeof(path));
+    if (toec_ip4_path(s, g->src, &path))
+        return;
+    if (g->has_ts) {
+        opts = TOEC_I_TIMESTAMPS;
+        if (g->sack_ok)
+            opts |= TOEC_I_SACK;
+        if (g->has_wscale)
+            opts |= TOEC_I_WSCALE;
+        tsval = cookie_ts(g, now) + toec_ts_offset(s, g->src, g->dport, g->sport);
+    }
+    n = toec_opt_syn(opt, opts, toec_own_mss(&path), COOKIE_WSCALE, tsval, g->tsval);
+    l->overflowed = 1;
+    l->overflow_at = toec_ticks(now);
+    TOEC_COUNT(s, tcp_cookies_sent);
+    toec_send_bare(s, g, toec_cookie_make(s, g, now), g->seq + 1, TOEC_TH_SYN | TOEC_TH_ACK,
+                   COOKIE_WINDOW, opt, n, now);
+}
+
+/* An ACK to a listener: the end of a cookie handshake, or a stray (RST). */
+static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct toec_seg *g,
+                        toec_time now)
+{
+    unsigned mss = 0;
+    struct toec_tcb *t;
+
+    /* Cookies are believed only while they are being sent, so that guessing needs a SYN flood. */
+    if (l->overflowed && toec_ticks(now) - l->overflow_at < TOEC_COOKIE_AGES << TOEC_COOKIE_TICK)
+        mss = toec_cookie_check(s, g, now);
+    if (mss == 0) {
+        if (l->overflowed)
+            TOEC_COUNT(s, tcp_cookies_bad);
+        toec_send_rst(s, g, now);
+        return;
+    }
+    g->mss = (toec_u16)mss;
+    if (g->has_ts) {
+        toec_u32 bits = g->tsecr - toec_ts_offset(s, g->src, g->dport, g->sport);
+
+        g->sack_ok = (bits & COOKIE_SACK) != 0;
+        g->has_wscale = (bits & 15u) != COOKIE_NO_WS;
+        g->wscale = (toec_u8)(bits & 15u);
+        if (g->has_wscale && g->wscale > TOEC_WSCALE_MAX)
+            g->wscale = TOEC_WSCALE_MAX;
+    }
+    t = open_flow(s, l, g, g->ack - 1, g->seq - 1, now);
+    if (!t)
+        return;
+    TOEC_COUNT(s, tcp_cookies_taken);
+    if (g->has_wscale)
+        t->scales = (toec_u8)(g->wscale << 4 | COOKIE_WSCALE);
+    t->rcv_adv = t->rcv_nxt + COOKIE_WINDOW;
+    t->snd_nxt = t->snd_max = t->iss + 1;
+    toec_segment(s, t, g, now);
+}
+
+/* ---- segments ---- */
+
+void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toec_seg *g,
+                       const toec_u32 *isn_min, toec_time now)
+{
+    struct toec_tcb *t;
+    toec_u32 iss;
+
+    if (g->flags & TOEC_TH_RST)
+        return;
+    if (g->flags & TOEC_TH_ACK) {
+        if (g->flags & TOEC_TH_SYN)
+            toec_send_rst(s, g, now);
+        else
+            take_cookie(s, l, g, now);
+        return;
+    }
+    if (!(g->flags & TOEC_TH_SYN) || (g->flags & TOEC_TH_FIN)) {
+        TOEC_COUNT(s, tcp_no_ack_bit);
+        return;
+    }
+    TOEC_COUNT(s, tcp_syn_received);
+    if (l->half_open >= l->backlog) {
+        send_cookie(s, l, g, now);
+        return;
+    }
+    iss = toec_isn(s, g->src, g->dport, g->sport, now);
+    if (isn_min && TOEC_SEQ_LT(iss, *isn_min))
+        iss = *isn_min; /* beyond all of the last incarnation (RFC 9293 3.6.1) */
+    t = open_flow(s, l, g, iss, g->seq, now);
+    if (!t)
+        return;
+    t->snd_wnd = g->wnd;
+    t->snd_wl1 = g->seq;
+    /* Text on the SYN is not kept: it is not acknowledged, so the peer sends it again. */
+    toec_pend(s, t);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_opt.c - TCP options (RFC 9293 3.2, RFC 7323, RFC 2018): parsing and writing.
+ */
+#include "tcp.h"
+
+static void parse_sack(struct toec_seg *g, const toec_u8 *o, unsigned len)
+{
+    unsigned i;
+
+    if ((len - 2) % TOEC_TCPOPT_SACK_BLOCK_LEN)
+        return;
+    for (i = 2; i + TOEC_TCPOPT_SACK_BLOCK_LEN <= len && g->n_sack < 4; i += 8) {
+        g->sack[g->n_sack].start = toec_get32(o + i);
+        g->sack[g->n_sack].end = toec_get32(o + i + 4);
+        g->n_sack++;
+    }
+}
+
+/* One option whose length field has been checked. A known kind with a wrong length is ignored. */
+static void parse_one(struct toec_seg *g, const toec_u8 *o, unsigned len)
+{
+    switch (o[0]) {
+    case TOEC_TCPOPT_MSS:
+        if (len == TOEC_TCPOPT_MSS_LEN && (g->flags & TOEC_TH_SYN))
+            g->mss = toec_get16(o + 2);
+        break;
+    case TOEC_TCPOPT_WSCALE:
+        if (len == TOEC_TCPOPT_WSCALE_LEN && (g->flags & TOEC_TH_SYN)) {
+            g->has_wscale = 1;
+            /* RFC 7323 2.3: a larger shift is used as 14 */
+            g->wscale = o[2] < TOEC_WSCALE_MAX ? o[2] : (toec_u8)TOEC_WSCALE_MAX;
+        }
+        break;
+    case TOEC_TCPOPT_SACK_PERM:
+        if (len == TOEC_TCPOPT_SACK_PERM_LEN && (g->flags & TOEC_TH_SYN))
+            g->sack_ok = 1;
+        break;
+    case TOEC_TCPOPT_SACK:
+        parse_sack(g, o, len);
+        break;
+    case TOEC_TCPOPT_TS:
+        if (len == TOEC_TCPOPT_TS_LEN) {
+            g->has_ts = 1;
+            g->tsval = toec_get32(o + 2);
+            g->tsecr = toec_get32(o + 6);
+        }
+        break;
+    default:
+        break; /* RFC 9293 3.2: unknown options are ignored */
+    }
+}
+
+int toec_opt_parse(struct toec_seg *g, const toec_u8 *opt, unsigned len)
+{
+    unsigned i = 0;
+
+    /* Nearly every segment of a flow looks like this: NOP NOP TS (RFC 7323 appendix A). */
+    if (len == 12 && opt[0] == 1 && opt[1] == 1 && opt[2] == 8 && opt[3] == 10) {
+        g->has_ts = 1;
+        g->tsval = toec_get32(opt + 4);
+        g->tsecr = toec_get32(opt + 8);
+        return 0;
+    }
+    while (i < len) {
+        unsigned n;
+
+        if (opt[i] == TOEC_TCPOPT_END)
+            return 0;
+        if (opt[i] == TOEC_TCPOPT_NOP) {
+            i++;
+            continue;
+        }
+        if (i + 1 >= len)
+            return -1;
+        n = opt[i + 1];
+        if (n < 2 || i + n > len) /* RFC 9293 3.2: illegal length */
+            return -1;
+        parse_one(g, opt + i, n);
+        i += n;
+    }
+    return 0;
+}
+
+unsigned toec_opt_ts(toec_u8 *o, toec_u32 tsval, toec_u32 tsecr)
+{
+    o[0] = TOEC_TCPOPT_NOP;
+    o[1] = TOEC_TCPOPT_NOP;
+    o[2] = TOEC_TCPOPT_TS;
+    o[3] = TOEC_TCPOPT_TS_LEN;
+    toec_put32(o + 4, tsval);
+    toec_put32(o + 8, tsecr);
+    return 12;
+}
+
+unsigned toec_opt_syn(toec_u8 *o, unsigned opts, unsigned mss, unsigned wscale, toec_u32 tsval,
+                      toec_u32 tsecr)
+{
+    unsigned n = 4;
+
+    o[0] = TOEC_TCPOPT_MSS;
+    o[1] = TOEC_TCPOPT_MSS_LEN;
+    toec_put16(o + 2, mss);
+    if (opts & TOEC_I_WSCALE) {
+        o[n] = TOEC_TCPOPT_NOP;
+        o[n + 1] = TOEC_TCPOPT_WSCALE;
+        o[n + 2] = TOEC_TCPOPT_WSCALE_LEN;
+        o[n + 3] = (toec_u8)wscale;
+        n += 4;
+    }
+    if (opts & TOEC_I_SACK) {
+        o[n] = TOEC_TCPOPT_NOP;
+        o[n + 1] = TOEC_TCPOPT_NOP;
+        o[n + 2] = TOEC_TCPOPT_SACK_PERM;
+        o[n + 3] = TOEC_TCPOPT_SACK_PERM_LEN;
+        n += 4;
+    }
+    if (opts & TOEC_I_TIMESTAMPS)
+        n += toec_opt_ts(o + n, tsval, tsecr);
+    return n;
+}
+
+unsigned toec_opt_sack(toec_u8 *o, const struct toec_tcb *t, unsigned room)
+{
+    unsigned i, n = t->n_ooo;
+
+    if (room < 12)
+        return 0;
+    if (n > (room - 4) / TOEC_TCPOPT_SACK_BLOCK_LEN)
+        n = (room - 4) / TOEC_TCPOPT_SACK_BLOCK_LEN;
+    if (n > 4)
+        n = 4;
+    o[0] = TOEC_TCPOPT_NOP;
+    o[1] = TOEC_TCPOPT_NOP;
+    o[2] = TOEC_TCPOPT_SACK;
+    o[3] = (toec_u8)(2 + n * TOEC_TCPOPT_SACK_BLOCK_LEN);
+    for (i = 0; i < n; i++) {
+        toec_put32(o + 4 + i * 8, t->ooo[i].start);
+        toec_put32(o + 8 + i * 8, t->ooo[i].end);
+    }
+    return 4 + n * 8;
+}

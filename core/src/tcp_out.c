@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_out.c - what a flow sends and when (RFC 9293 3.8.6, RFC 5681, Nagle): data, FIN, ACKs and
+ * SYNs. Segments are built in tcp_emit.c.
+ */
+#include "tcp.h"
+
+/* RFC 9293 3.8.6.2.2: the right edge moves by at least half the buffer or a full segment, never
+ * back. */
+toec_u32 toec_window_offer(struct toec_tcb *t)
+{
+    toec_u32 size = 1u << t->rx_log, limit = t->rcv_read + size, edge = t->rcv_adv;
+    toec_u32 step = size / 2 < t->mss ? size / 2 : t->mss;
+    unsigned shift = toec_rcv_scale(t);
+    toec_u32 field;
+
+    if (t->state < TOEC_ESTABLISHED)
+        shift = 0; /* RFC 7323 2.2: the window of a SYN is never scaled */
+    if (TOEC_SEQ_GE(limit, edge + step))
+        edge = limit;
+    if (TOEC_SEQ_LE(edge, t->rcv_nxt))
+        return 0;
+    field = (edge - t->rcv_nxt) >> shift;
+    /* Rounding down must not take back what was offered, as long as the buffer has the room. */
+    if (TOEC_SEQ_LT(t->rcv_nxt + (field << shift), t->rcv_adv) &&
+        TOEC_SEQ_LE(t->rcv_nxt + ((field + 1) << shift), limit))
+        field++;
+    if (field > 65535u)
+        field = 65535u;
+    edge = t->rcv_nxt + (field << shift);
+    if (TOEC_SEQ_GT(edge, t->rcv_adv))
+        t->rcv_adv = edge;
+    return field;
+}
+
+/* A congestion window not used for an RTO says nothing about the path now (RFC 5681 4.1). */
+static void restart_after_idle(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    toec_u32 idle = (toec_u32)(now >> 10) - t->rtt_start, iw;
+
+    if (idle >> 10 <= t->rto * 4u)
+        return;
+    iw = TOEC_IW_SEGMENTS * t->mss;
+    if (t->cwnd > iw) {
+        TOEC_COUNT(s, tcp_idle_restarts);
+        t->cwnd = iw;
+    }
+    t->cc_ops->on_idle(t);
+}
+
+/* Bytes of new data (with a FIN as one) that stand ready. */
+static toec_u32 new_ready(const struct toec_tcb *t)
+{
+    toec_u32 end = t->snd_end + ((t->flags & TOEC_F_FIN) != 0);
+
+    return TOEC_SEQ_GT(end, t->snd_max) ? end - t->snd_max : 0;
+}
+
+static toec_u32 window_room(const struct toec_tcb *t)
+{
+    toec_u32 edge = t->snd_una + t->snd_wnd;
+
+    return TOEC_SEQ_GT(edge, t->snd_max) ? edge - t->snd_max : 0;
+}
+
+/* May the last, small segment of `len` bytes that ends the data go now? */
+static int may_send_small(const struct toec_tcb *t, toec_u32 len, int fin)
+{
+    if (fin)
+        return 1;
+    if (t->max_wnd && len >= t->max_wnd / 2)
+        return 1; /* RFC 9293 3.8.6.2.1 (3): the peer's buffer is small */
+    if ((t->flags & (TOEC_F_CORK | TOEC_F_UNCORK)) == TOEC_F_CORK)
+        return 0;
+    /* Nagle (RFC 9293 3.7.4) in Minshall's form: only a small segment that is still out holds the
+     * next one back, so that the tail of a bulk write does not wait for a delayed ACK. */
+    return (t->flags & TOEC_F_NODELAY) || TOEC_SEQ_LE(t->snd_sml, t->snd_una);
+}
+
+/* How much new data one segment (or one segmentation offload) may carry; 0: nothing now. */
+static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32 room, int *fin)
+{
+    toec_u32 data = TOEC_SEQ_GT(t->snd_end, t->snd_max) ? t->snd_end - t->snd_max : 0;
+    toec_u32 wnd = window_room(t), len = data, max = t->mss, tail;
+
+    if (s->cfg.max_gso > max)
+        max = s->cfg.max_gso - s->cfg.max_gso % t->mss;
+    *fin = 0;
+    if (len > wnd)
+        len = wnd;
+    if (len > room) {
+        t->flags |= TOEC_F_CWND_LIM;
+        len = room;
+    }
+    if (len > max)
+        len = max;
+    if (len == data && (t->flags & TOEC_F_FIN) && wnd > len)
+        *fin = 1;
+    tail = len % t->mss;
+    if (tail == 0)
+        return len;
+    if (len == data && may_send_small(t, tail, *fin))
+        return len;
+    if (len < data && room >= t->mss && t->max_wnd && tail == len && len >= t->max_wnd / 2)
+        return len; /* cut by a small window, yet half of the largest seen */
+    *fin = 0;
+    return len - tail;
+}
+
+static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
+                      toec_time now)
+{
+    toec_u32 len = end - start;
+    unsigned flags = TOEC_TH_ACK;
+    int r;
+
+    if (TOEC_SEQ_GT(end, t->snd_end)) {
+        flags |= TOEC_TH_FIN;
+        len--;
+    }
+    if (len && (t->flags & TOEC_F_PUSH) && start + len == t->snd_end)
+        flags |= TOEC_TH_PSH;
+    r = toec_emit(s, t, start, len, flags, now);
+    if (r)
+        return r;
+    if (!(t->flags & TOEC_F_RTX))
+        toec_rtx_start(s, t, now);
+    return 0;
+}
+
+static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
+                      toec_time now)
+{
+    int r;
+
+    if (end - start > t->mss)
+        end = start + t->mss;
+    /* The FIN may share the last segment; as a byte of its own it must not overfill one. */
+    r = send_range(s, t, start, end, now);
+    if (r)
+        return r;
+    TOEC_COUNT(s, tcp_retransmits);
+    t->retransmits++;
+    t->flags &= ~TOEC_F_RTT; /* Karn */
+    if (t->flags & TOEC_F_FAST) {
+        if (TOEC_SEQ_GT(end, t->high_rxt) && !(t->flags & TOEC_F_RESCUE))
+            t->high_rxt = end;
+        if (t->flags & TOEC_F_RTX_HEAD) /* RFC 6675 5 (4.3): the timer starts anew */
+            toec_rtx_start(s, t, now);
+    } else if (TOEC_SEQ_GT(end, t->snd_nxt)) {
+        t->snd_nxt = end;
+    }
+    t->flags &= ~TOEC_F_RTX_HEAD;
+    return 0;
+}
+
+static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int fin, toec_time now)
+{
+    toec_u32 seq = t->snd_max;
+    int r;
+
+    if (seq == t->snd_una)
+        restart_after_idle(s, t, now);
+    r = send_range(s, t, seq, seq + len + (fin != 0), now);
+    if (r)
+        return r;
+    t->snd_max = seq + len + (fin != 0);
+    t->snd_nxt = t->snd_max;
+    if (len % t->mss)
+        t->snd_sml = t->snd_max;
+    if (!(t->flags & TOEC_F_RTT)) {
+        t->flags |= TOEC_F_RTT;
+        t->rtt_seq = t->snd_max;
+        t->rtt_start = (toec_u32)(now >> 10);
+    }
+    return 0;
+}
+
+/* Nothing is on its way and something waits: by whom is it held? */
+static void idle_with_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    if (t->flags & TOEC_F_RTX)
+        return;
+    if ((t->flags & (TOEC_F_CORK | TOEC_F_UNCORK)) == TOEC_F_CORK &&
+        window_room(t) >= new_ready(t)) {
+        if (!(t->flags & TOEC_F_CORK_T)) {
+            t->flags |= TOEC_F_CORK_T;
+            t->cork_at = toec_ticks(now) + TOEC_CORK_MAX;
+            toec_due(s, t, t->cork_at, now);
+        }
+        return;
+    }
+    toec_persist_start(s, t, now); /* RFC 9293 3.8.6.1 */
+}
+
+static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    for (;;) {
+        toec_u32 start, end, pipe, room, len, ready = new_ready(t);
+        int fin, r;
+
+        if (t->flags & TOEC_F_RTX_HEAD) {
+            if (toec_next_rtx(t, 0, &start, &end)) {
+                r = send_again(s, t, start, end, now);
+                if (r)
+                    return r;
+                continue;
+            }
+            t->flags &= ~TOEC_F_RTX_HEAD;
+        }
+        if (ready == 0 && t->snd_nxt == t->snd_max && !(t->flags & TOEC_F_FAST)) {
+            t->flags &= ~TOEC_F_CWND_LIM;
+            return 0;
+        }
+        pipe = toec_pipe(t);
+        room = t->cwnd > pipe ? t->cwnd - pipe : 0;
+        if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS) && room < t->mss) {
+            t->flags |= TOEC_F_CWND_LIM;
+            return 0;
+        }
+        if (toec_next_rtx(t, ready && window_room(t), &start, &end)) {
+            r = send_again(s, t, start, end, now);
+            if (r)
+                return r;
+            continue;
+        }
+        if (ready == 0)
+            return 0;
+        t->flags &= ~TOEC_F_CWND_LIM;
+        len = new_len(s, t, room, &fin);
+        if (len == 0 && !fin) {
+            if (t->snd_una == t->snd_max)
+                idle_with_data(s, t, now);
+            return 0;
+        }
+        r = send_new(s, t, len, fin, now);
+        if (r)
+            return r;
+    }
+}
+
+/* What a persist timeout sends (RFC 9293 3.8.6.1): what fits a window too small for SWS avoidance,
+ * one byte beyond a closed one, the FIN when there is no data. */
+static int output_probe(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    toec_u32 end = t->snd_end + ((t->flags & TOEC_F_FIN) != 0);
+    toec_u32 len = TOEC_SEQ_GT(end, t->snd_una) ? end - t->snd_una : 0;
+    toec_u32 wnd = t->snd_wnd ? t->snd_wnd : 1;
+    int r;
+
+    if (len > wnd)
+        len = wnd;
+    if (len > t->mss)
+        len = t->mss;
+    if (len) {
+        r = send_range(s, t, t->snd_una, t->snd_una + len, now);
+        if (r)
+            return r;
+        if (TOEC_SEQ_GT(t->snd_una + len, t->snd_max))
+            t->snd_max = t->snd_una + len;
+        if (t->snd_wnd == 0)
+            toec_persist_start(s, t, now);
+    }
+    t->snd_nxt = t->snd_max;
+    t->flags &= ~(TOEC_F_ZWIN | TOEC_F_RTT);
+    return 0;
+}
+
+static int output_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    int r;
+
+    if (t->snd_nxt != t->iss) {
+        if (t->flags & TOEC_F_ACK_NOW)
+            return toec_send_ack(s, t, now);
+        return 0;
+    }
+    r = toec_emit_syn(s, t, now);
+    if (r)
+        return r;
+    t->snd_nxt = t->snd_max = t->iss + 1;
+    if (t->rexmits == 0)
+        t->rtt_start = (toec_u32)(now >> 10);
+    toec_rtx_start(s, t, now);
+    return 0;
+}
+
+int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    int r = 0;
+
+    if (t->state < TOEC_ESTABLISHED)
+        return output_syn(s, t, now);
+    if (t->flags & TOEC_F_ZWIN)
+        r = output_probe(s, t, now);
+    if (r == 0 && !(t->flags & TOEC_F_PERSIST))
+        r = output_data(s, t, now);
+    if (r == 0) {
+        if (t->snd_max == t->snd_end)
+            t->flags &= ~TOEC_F_UNCORK;
+        if (t->flags & TOEC_F_PROBE) {
+            /* RFC 9293 3.8.4: SEG.SEQ = SND.NXT-1 draws an ACK */
+            r = toec_emit(s, t, t->snd_una - 1, 0, TOEC_TH_ACK, now);
+            if (r == 0)
+                t->flags &= ~TOEC_F_PROBE;
+        }
+    }
+    if (r == 0 && (t->flags & TOEC_F_ACK_NOW))
+        r = toec_send_ack(s, t, now);
+    return r;
+}
+
+int toec_send_ack(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    int r = toec_emit(s, t, t->snd_max, 0, TOEC_TH_ACK, now);
+
+    if (r) {
+        t->flags |= TOEC_F_ACK_NOW;
+        toec_pend(s, t);
+    }
+    return r;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_recover.c - loss recovery (RFC 5681, RFC 6675 with SACK, RFC 6582 without, RFC 3042): when to
+ * enter, what to send next, how much may be on its way.
+ */
+#include "tcp.h"
+
+void toec_cc_start(struct toec_tcb *t)
+{
+    toec_u32 iw = TOEC_IW_SEGMENTS * t->mss, cap = 14600;
+
+    if (cap < 2u * t->mss)
+        cap = 2u * t->mss;
+    if (iw > cap) /* RFC 6928 (1) */
+        iw = cap;
+    /* RFC 5681 3.1: one segment when SYN or SYN-ACK had to be sent again */
+    t->cwnd = t->rexmits ? t->mss : iw;
+    t->cc.ssthresh = TOEC_CWND_MAX;
+    t->cc_ops->init(t);
+}
+
+/* Outstanding, not SACKed bytes of [from, to). */
+static toec_u32 unsacked(const struct toec_tcb *t, toec_u32 from, toec_u32 to)
+{
+    if (TOEC_SEQ_GE(from, to))
+        return 0;
+    return to - from - ((t->flags & TOEC_F_SACKED) ? toec_sack_bytes(t, from, to) : 0);
+}
+
+toec_u32 toec_pipe(const struct toec_tcb *t)
+{
+    if (t->flags & TOEC_F_SACK) {
+        toec_u32 lost;
+
+        if (!(t->flags & TOEC_F_FAST))
+            return unsacked(t, t->snd_una, t->snd_nxt);
+        /* RFC 6675 4, SetPipe: what is not lost, and what was sent again. */
+        lost = toec_sack_lost(t);
+        return unsacked(t, lost, t->snd_max) + unsacked(t, t->snd_una, t->high_rxt);
+    }
+    /* Without SACK each duplicate ACK says that one segment has left (RFC 6582 3.2). */
+    if (t->snd_nxt - t->snd_una <= (toec_u32)t->dupacks * t->mss)
+        return 0;
+    return t->snd_nxt - t->snd_una - (toec_u32)t->dupacks * t->mss;
+}
+
+static void enter_fast(struct toec_stack *s, struct toec_tcb *t)
+{
+    TOEC_COUNT(s, tcp_fast_recoveries);
+    t->recover = t->snd_max;
+    t->cc_ops->on_loss(t, t->snd_max - t->snd_una);
+    t->cwnd = t->cc.ssthresh;
+    t->high_rxt = t->snd_una;
+    t->flags = (t->flags | TOEC_F_FAST | TOEC_F_RTX_HEAD) & ~TOEC_F_RESCUE;
+}
+
+static void leave_fast(struct toec_tcb *t)
+{
+    toec_u32 flight = t->snd_max - t->snd_una;
+
+    t->flags &= ~(TOEC_F_FAST | TOEC_F_RTX_HEAD);
+    t->dupacks = 0;
+    t->cwnd = t->cc.ssthresh;
+    /* RFC 6582 3.2 (3): no burst when little is outstanding; with SACK pipe bounds it already */
+    if (!(t->flags & TOEC_F_SACK)) {
+        flight = (flight > t->mss ? flight : t->mss) + t->mss;
+        if (t->cwnd > flight)
+            t->cwnd = flight;
+    }
+}
+
+static void in_fast(struct toec_tcb *t, toec_u32 acked, int dup)
+{
+    if (TOEC_SEQ_GE(t->snd_una, t->recover)) {
+        leave_fast(t);
+        return;
+    }
+    if (acked) {
+        if (TOEC_SEQ_LT(t->high_rxt, t->snd_una))
+            t->high_rxt = t->snd_una;
+        if (!(t->flags & TOEC_F_SACK)) {
+            /* Partial ACK (RFC 6582 3.2 (3)): the next hole starts here; deflate by what was
+             * acknowledged and add one segment back. */
+            toec_u32 segs = acked / t->mss;
+
+            if (segs > 1)
+                t->dupacks = t->dupacks > segs - 1 ? (toec_u8)(t->dupacks - (segs - 1)) : 0;
+            t->flags |= TOEC_F_RTX_HEAD;
+        }
+    } else if (dup && t->dupacks < 255) {
+        t->dupacks++;
+    }
+}
+
+static void in_open(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
+                    toec_time now)
+{
+    int lost;
+
+    if (acked) {
+        t->dupacks = 0;
+        if (t->flags & TOEC_F_CWND_LIM && t->cwnd < TOEC_CWND_MAX)
+            t->cc_ops->on_ack(t, acked, toec_ticks(now));
+    }
+    if (!dup)
+        return;
+    if (t->dupacks < 255)
+        t->dupacks++;
+    if (t->flags & TOEC_F_SACK)
+        lost = t->dupacks >= TOEC_DUPTHRESH || TOEC_SEQ_GT(toec_sack_lost(t), t->snd_una);
+    else /* RFC 6582 3.2 (2): duplicates of data resent by a timeout are no news */
+        lost = t->dupacks >= TOEC_DUPTHRESH && TOEC_SEQ_GT(t->snd_una, t->recover);
+    if (lost)
+        enter_fast(s, t);
+    /* else limited transmit (RFC 3042): the pipe is one segment smaller, so output sends one */
+}
+
+void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
+                       toec_time now)
+{
+    if (t->flags & TOEC_F_FAST) {
+        in_fast(t, acked, dup);
+    } else if (t->flags & TOEC_F_LOSS) {
+        if (acked && t->cwnd < TOEC_CWND_MAX)
+            t->cc_ops->on_ack(t, acked, toec_ticks(now));
+        if (TOEC_SEQ_GE(t->snd_una, t->recover)) {
+            t->flags &= ~TOEC_F_LOSS;
+            t->dupacks = 0;
+        }
+    } else {
+        in_open(s, t, acked, dup, now);
+    }
+}
+
+void toec_rto_recovery(struct toec_tcb *t)
+{
+    /* RFC 5681 3.1: ssthresh falls at the first timeout of a segment and is then held. */
+    if (t->rexmits == 1)
+        t->cc_ops->on_rto(t, t->snd_max - t->snd_una);
+    t->cwnd = t->mss;
+    t->recover = t->snd_max;
+    t->dupacks = 0;
+    t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD);
+    t->snd_nxt = t->snd_una;
+    t->high_rxt = t->snd_una;
+    /* The peer may have thrown away what it SACKed (RFC 2018 8): it has when the first byte not
+     * acknowledged is SACKed; and when a timeout did not help, it is assumed to have. */
+    if (t->n_sacked && (t->rexmits > 1 || t->sacked[0].start == t->snd_una))
+        toec_sack_clear(t);
+}
+
+/* RFC 6675 4, NextSeg() rules 1, 3 and 4 (new data, rule 2, goes between: `new_data`). */
+static int next_sack(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end)
+{
+    toec_u32 from = TOEC_SEQ_GT(t->high_rxt, t->snd_una) ? t->high_rxt : t->snd_una;
+    toec_u32 lost = toec_sack_lost(t), top;
+
+    if (toec_sack_hole(t, from, lost, start, end))
+        return 1;
+    if (new_data || !t->n_sacked)
+        return 0;
+    top = t->sacked[t->n_sacked - 1].start;
+    if (toec_sack_hole(t, from, top, start, end))
+        return 1;
+    if (t->flags & TOEC_F_RESCUE)
+        return 0;
+    top = t->sacked[t->n_sacked - 1].end;
+    if (!TOEC_SEQ_LT(top, t->snd_max))
+        return 0;
+    t->flags |= TOEC_F_RESCUE;
+    *start = t->snd_max - top > t->mss ? t->snd_max - t->mss : top;
+    *end = t->snd_max;
+    return 1;
+}
+
+int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end)
+{
+    if (t->flags & TOEC_F_RTX_HEAD) {
+        if (t->snd_una == t->snd_max)
+            return 0;
+        return toec_sack_hole(t, t->snd_una, t->snd_max, start, end);
+    }
+    if (t->flags & TOEC_F_FAST)
+        return (t->flags & TOEC_F_SACK) ? next_sack(t, new_data, start, end) : 0;
+    /* After a timeout: everything again from snd_nxt on, but for what the peer holds. */
+    if (TOEC_SEQ_LT(t->snd_nxt, t->snd_max)) {
+        if (toec_sack_hole(t, t->snd_nxt, t->snd_max, start, end))
+            return 1;
+        t->snd_nxt = t->snd_max;
+    }
+    return 0;
+}

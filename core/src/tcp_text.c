@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_text.c - segment text and FIN (RFC 9293 3.10.7.4, seventh and eighth): placed directly at its
+ * stream offset, in order or not; and when to acknowledge it (RFC 9293 3.8.6.3, RFC 5681 4.2).
+ */
+#include "tcp.h"
+
+/* The FIN has come in order: rcv_nxt lies behind it. Not 0 when the flow is gone. */
+static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    t->flags = (t->flags | TOEC_F_ACK_NOW) & ~(TOEC_F_OOO | TOEC_F_OOO_FIN);
+    t->n_ooo = 0;
+    toec_pend(s, t);
+    switch (t->state) {
+    case TOEC_ESTABLISHED:
+        t->state = TOEC_CLOSE_WAIT;
+        break;
+    case TOEC_FIN_WAIT_1: /* our FIN is not acknowledged, else it were FIN-WAIT-2 */
+        t->state = TOEC_CLOSING;
+        break;
+    default: /* FIN-WAIT-2 */
+        if (!(t->flags & TOEC_F_USER_GONE))
+            toec_event(s, t, TOEC_EV_PEER_CLOSED, 0);
+        toec_send_ack(s, t, now);
+        toec_tw_enter(s, t, now);
+        return 1;
+    }
+    if (!(t->flags & TOEC_F_USER_GONE))
+        toec_event(s, t, TOEC_EV_PEER_CLOSED, 0);
+    return 0;
+}
+
+static void schedule_ack(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                         toec_time now)
+{
+    if (t->flags & TOEC_F_ACK_NOW) {
+        toec_pend(s, t);
+        return;
+    }
+    t->delack = (toec_u8)(t->delack + (g->len > t->mss ? 2 : 1));
+    if (t->delack >= 2 || (t->flags & TOEC_F_QUICKACK)) {
+        t->flags |= TOEC_F_ACK_NOW; /* RFC 9293 3.8.6.3: every second segment */
+        toec_pend(s, t);
+        return;
+    }
+    /* A sender in slow start waits for every ACK; a pushed segment more likely for our answer. */
+    if (!(g->flags & TOEC_TH_PSH) && t->quick) {
+        t->quick--;
+        t->flags |= TOEC_F_ACK_NOW;
+        toec_pend(s, t);
+        return;
+    }
+    if (t->flags & TOEC_F_DELACK)
+        return;
+    t->flags |= TOEC_F_DELACK;
+    t->delack_at = (toec_u16)(toec_ticks(now) + TOEC_DELACK);
+    toec_due(s, t, toec_ticks(now) + TOEC_DELACK, now);
+}
+
+static void place(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g)
+{
+    if (g->len)
+        toec_pkt_place(s, t->owner, g->seq - t->irs - 1, g->pkt, g->off, g->len);
+}
+
+static void out_of_order(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                         toec_time now)
+{
+    int fin = (g->flags & TOEC_TH_FIN) != 0;
+
+    if (fin && (t->flags & TOEC_F_OOO_FIN) && t->rcv_fin != g->seq + g->len)
+        fin = 0; /* two ends of one stream: the first claim stands */
+    if (toec_ooo_add(t, g->seq, g->seq + g->len + (toec_u32)fin)) {
+        TOEC_COUNT(s, tcp_ooo_full);
+    } else {
+        TOEC_COUNT(s, tcp_out_of_order);
+        place(s, t, g);
+        if (fin) {
+            t->flags |= TOEC_F_OOO_FIN;
+            t->rcv_fin = g->seq + g->len;
+        }
+    }
+    t->quick = TOEC_QUICKACKS;
+    toec_send_ack(s, t, now); /* RFC 5681 4.2: a duplicate ACK at once, one for each */
+}
+
+void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g, toec_time now)
+{
+    toec_u32 to = g->seq + g->len, data, offset;
+    int fin = (g->flags & TOEC_TH_FIN) != 0;
+
+    if (t->state != TOEC_ESTABLISHED && t->state != TOEC_FIN_WAIT_1 &&
+        t->state != TOEC_FIN_WAIT_2) {
+        toec_pend(s, t); /* after the peer's FIN there is no text */
+        return;
+    }
+    if ((t->flags & TOEC_F_USER_GONE) && g->len) {
+        /* Nobody will read it (RFC 9293 3.6.1): the peer must learn that. */
+        TOEC_COUNT(s, tcp_data_after_close);
+        toec_tcb_reset(s, t, TOEC_R_ABORTED, now);
+        return;
+    }
+    if (g->seq != t->rcv_nxt) {
+        out_of_order(s, t, g, now);
+        return;
+    }
+    place(s, t, g);
+    if (t->flags & TOEC_F_OOO) {
+        to = toec_ooo_advance(t, to);
+        t->flags |= TOEC_F_ACK_NOW; /* RFC 5681 4.2: a gap is filled, in whole or in part */
+        if ((t->flags & TOEC_F_OOO_FIN) && TOEC_SEQ_GT(to, t->rcv_fin)) {
+            to = t->rcv_fin;
+            fin = 1;
+        }
+    }
+    data = to - t->rcv_nxt;
+    offset = t->rcv_nxt - t->irs - 1;
+    if (offset + data < offset)
+        t->rx_wraps++;
+    t->rcv_nxt = to + (toec_u32)fin;
+    if (data)
+        toec_event(s, t, TOEC_EV_DATA, data);
+    if (fin) {
+        on_fin(s, t, now);
+        return;
+    }
+    schedule_ack(s, t, g, now);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_timer.c - timers of a flow (RFC 9293 3.8.1 to 3.8.4, RFC 6298) on one wheel timer.
+ *
+ * The flow's deadlines are ticks in the TCB; the wheel is set to the earliest one or before. Moving
+ * a deadline back, as every ACK does, touches the TCB alone; the timer that then fires too early
+ * looks again.
+ */
+#include "tcp.h"
+
+toec_time toec_tick_time(toec_u32 due, toec_time now)
+{
+    toec_i32 ahead = (toec_i32)(due - toec_ticks(now));
+
+    if (ahead <= 0)
+        return now;
+    return ((now >> TOEC_TICK_SHIFT) + (toec_u32)ahead) << TOEC_TICK_SHIFT;
+}
+
+void toec_due(struct toec_stack *s, struct toec_tcb *t, toec_u32 due, toec_time now)
+{
+    if ((t->flags & TOEC_F_ARMED) && TOEC_SEQ_LE(t->timer_due, due))
+        return;
+    t->flags |= TOEC_F_ARMED;
+    t->timer_due = due;
+    toec_timer_set(s, &t->timer, TOEC_TMR_FLOW, toec_tick_time(due, now));
+}
+
+/* ---- RTO (RFC 6298) ---- */
+
+void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt)
+{
+    toec_u32 rto, var;
+
+    if (rtt == 0)
+        rtt = 1;
+    if (t->min_rtt == 0 || rtt < t->min_rtt)
+        t->min_rtt = rtt;
+    if (t->srtt == 0) { /* (2.2) */
+        t->srtt = rtt << 3;
+        t->rttvar = rtt << 1;
+    } else { /* (2.3) with alpha 1/8, beta 1/4, in scaled form */
+        toec_i32 err = (toec_i32)(rtt - (t->srtt >> 3));
+
+        t->srtt = (toec_u32)((toec_i32)t->srtt + err);
+        if (t->srtt == 0)
+            t->srtt = 1;
+        if (err < 0)
+            err = -err;
+        t->rttvar = (toec_u32)((toec_i32)t->rttvar + err - (toec_i32)(t->rttvar >> 2));
+    }
+    /* K * RTTVAR is rttvar as it stands; the minimum bounds it rather than the sum, so that the
+     * peer's delayed ACK never looks like a loss. 2^10 ns to ticks of 2^20 ns. */
+    var = (t->rttvar >> 10) + 1;
+    rto = (t->srtt >> 13) + (var > TOEC_RTO_MIN ? var : TOEC_RTO_MIN) + 1;
+    if (rto > TOEC_RTO_MAX)
+        rto = TOEC_RTO_MAX;
+    t->rto = (toec_u16)((rto + 3) / 4u);
+    t->backoff = 0; /* Karn: only a sample ends the backoff */
+}
+
+static toec_u32 backed_off(const struct toec_tcb *t)
+{
+    toec_u32 rto = t->rto * 4u;
+    unsigned i;
+
+    for (i = 0; i < t->backoff && rto < TOEC_RTO_MAX; i++)
+        rto <<= 1;
+    return rto < TOEC_RTO_MAX ? rto : TOEC_RTO_MAX;
+}
+
+void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    t->rtx_at = toec_ticks(now) + 1 + backed_off(t);
+    t->flags = (t->flags | TOEC_F_RTX) & ~TOEC_F_PERSIST;
+    toec_due(s, t, t->rtx_at, now);
+}
+
+void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    t->rtx_at = toec_ticks(now) + 1 + backed_off(t);
+    t->flags |= TOEC_F_RTX | TOEC_F_PERSIST;
+    toec_due(s, t, t->rtx_at, now);
+}
+
+void toec_keep_start(struct toec_stack *s, struct toec_tcb *t, toec_u32 ticks, toec_time now)
+{
+    t->keep_at = toec_ticks(now) + ticks;
+    t->flags |= TOEC_F_KEEP_T;
+    toec_due(s, t, t->keep_at, now);
+}
+
+/* ---- expiry ---- */
+
+static void give_up(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    enum toec_reason why = t->reason ? (enum toec_reason)t->reason : TOEC_R_TIMEDOUT;
+
+    TOEC_COUNT(s, tcp_timed_out);
+    if (t->state == TOEC_SYN_SENT || t->state == TOEC_SYN_RECEIVED)
+        toec_tcb_gone(s, t, why);
+    else
+        toec_tcb_reset(s, t, why, now);
+}
+
+/* Not 0 when the flow has been given up. */
+static int count_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    unsigned r2 = t->state == TOEC_SYN_SENT       ? TOEC_R2_SYN
+                  : t->state == TOEC_SYN_RECEIVED ? TOEC_R2_SYNACK
+                                                  : TOEC_R2_DATA;
+    toec_u32 ticks = toec_ticks(now);
+
+    if (t->rexmits == 0)
+        t->stalled_at = ticks - backed_off(t);
+    t->rexmits++;
+    if (t->rexmits > r2 || (t->user_timeout && ticks - t->stalled_at >= t->user_timeout)) {
+        give_up(s, t, now);
+        return 1;
+    }
+    if (t->rexmits >= TOEC_R1)
+        t->path.gen = 0; /* RFC 9293 3.8.3 (b): the next hop may be to blame */
+    if (t->backoff < 16)
+        t->backoff++;
+    return 0;
+}
+
+/* RFC 6298 5.4 to 5.7, or a zero-window probe; not 0 when the flow is gone. */
+static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    int persist = (t->flags & TOEC_F_PERSIST) != 0;
+
+    t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
+    if (count_timeout(s, t, now))
+        return 1;
+    if (t->state >= TOEC_ESTABLISHED && (persist || t->snd_wnd == 0)) {
+        TOEC_COUNT(s, tcp_window_probes);
+        t->flags |= TOEC_F_ZWIN;
+    } else {
+        TOEC_COUNT(s, tcp_timeouts);
+        t->retransmits++;
+        t->flags &= ~TOEC_F_RTT;
+        if (t->state >= TOEC_ESTABLISHED)
+            toec_rto_recovery(t);
+        else
+            t->snd_nxt = t->iss; /* SYN or SYN-ACK once more */
+    }
+    toec_pend(s, t);
+    return 0;
+}
+
+/* Keep-alive (RFC 9293 3.8.4) or the end of FIN-WAIT-2; not 0 when the flow is gone. */
+static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    toec_u32 idle = toec_ticks(now) - t->rcv_at, wait = TOEC_MS(t->keep_idle * 1000ull);
+
+    t->flags &= ~TOEC_F_KEEP_T;
+    if (t->state == TOEC_FIN_WAIT_2 && (t->flags & TOEC_F_USER_GONE)) {
+        TOEC_COUNT(s, tcp_fin_wait2_timeout);
+        toec_tcb_gone(s, t, TOEC_R_TIMEDOUT);
+        return 1;
+    }
+    if (!(t->flags & TOEC_F_KEEPALIVE) || t->state < TOEC_ESTABLISHED)
+        return 0;
+    if (t->snd_una != t->snd_max || idle < wait) {
+        /* the retransmission timer watches over unacknowledged data */
+        toec_keep_start(s, t, idle < wait ? wait - idle : wait, now);
+        t->keep_probes = 0;
+        return 0;
+    }
+    if (t->keep_probes >= t->keep_cnt) {
+        TOEC_COUNT(s, tcp_keepalive_dead);
+        toec_tcb_reset(s, t, t->reason ? (enum toec_reason)t->reason : TOEC_R_TIMEDOUT, now);
+        return 1;
+    }
+    t->keep_probes++;
+    TOEC_COUNT(s, tcp_keepalive_probes);
+    t->flags |= TOEC_F_PROBE;
+    toec_pend(s, t);
+    toec_keep_start(s, t, TOEC_MS(t->keep_intvl * 1000ull), now);
+    return 0;
+}
+
+void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    toec_u32 ticks = toec_ticks(now);
+
+    t->flags &= ~TOEC_F_ARMED;
+    if ((t->flags & TOEC_F_DELACK) && (toec_i16)((toec_u16)ticks - t->delack_at) >= 0) {
+        t->flags = (t->flags & ~TOEC_F_DELACK) | TOEC_F_ACK_NOW;
+        TOEC_COUNT(s, tcp_delayed_acks);
+        toec_pend(s, t);
+    }
+    if ((t->flags & TOEC_F_CORK_T) && TOEC_SEQ_GE(ticks, t->cork_at)) {
+        t->flags = (t->flags & ~TOEC_F_CORK_T) | TOEC_F_UNCORK;
+        toec_pend(s, t);
+    }
+    if ((t->flags & TOEC_F_RTX) && TOEC_SEQ_GE(ticks, t->rtx_at) && on_rtx(s, t, now))
+        return;
+    if ((t->flags & TOEC_F_KEEP_T) && TOEC_SEQ_GE(ticks, t->keep_at) && on_keep(s, t, now))
+        return;
+    /* What is left. */
+    if (t->flags & TOEC_F_DELACK)
+        toec_due(s, t, ticks + (toec_u32)(toec_i16)(t->delack_at - (toec_u16)ticks), now);
+    if (t->flags & TOEC_F_CORK_T)
+        toec_due(s, t, t->cork_at, now);
+    if (t->flags & TOEC_F_RTX)
+        toec_due(s, t, t->rtx_at, now);
+    if (t->flags & TOEC_F_KEEP_T)
+        toec_due(s, t, t->keep_at, now);
+}
+
+void toec_tcp_timer(struct toec_stack *s, struct toec_timer *timer, enum toec_timer_kind kind,
+                    toec_time now)
+{
+    if (kind == TOEC_TMR_TW)
+        toec_tw_expire(s, now);
+    else
+        toec_flow_timer(s, TOEC_CONTAINER(timer, struct toec_tcb, timer), now);
+}

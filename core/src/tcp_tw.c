@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_tw.c - TIME-WAIT (RFC 9293 3.6, RFC 1337, RFC 6191) in entries of their own: a closed flow
+ * gives its TCB and buffers back at once.
+ */
+#include "tcp.h"
+
+struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, toec_u32 rip, toec_u16 lport,
+                             toec_u16 rport)
+{
+    struct toec_hnode *n = toec_htab_first(&s->tcp->tw_tab, hash);
+
+    for (; n; n = toec_htab_next(n)) {
+        struct toec_tw *w = TOEC_CONTAINER(n, struct toec_tw, node);
+
+        if (w->remote_ip == rip && w->local_port == lport && w->remote_port == rport)
+            return w;
+    }
+    return 0;
+}
+
+static void queue_del(struct toec_tcp *tcp, struct toec_tw *w)
+{
+    if (w->prev)
+        w->prev->next = w->next;
+    else
+        tcp->tw_first = w->next;
+    if (w->next)
+        w->next->prev = w->prev;
+    else
+        tcp->tw_last = w->prev;
+}
+
+/* All entries wait equally long, so the queue by entry is the queue by expiry. */
+static void queue_add(struct toec_stack *s, struct toec_tw *w, toec_time now)
+{
+    struct toec_tcp *tcp = s->tcp;
+
+    w->since = toec_ticks(now);
+    w->next = 0;
+    w->prev = tcp->tw_last;
+    if (tcp->tw_last)
+        tcp->tw_last->next = w;
+    else
+        tcp->tw_first = w;
+    tcp->tw_last = w;
+    if (!toec_timer_pending(&tcp->tw_timer))
+        toec_timer_set(s, &tcp->tw_timer, TOEC_TMR_TW,
+                       toec_tick_time(w->since + TOEC_TIME_WAIT_T, now));
+}
+
+void toec_tw_free(struct toec_stack *s, struct toec_tw *w)
+{
+    queue_del(s->tcp, w);
+    toec_htab_del(&s->tcp->tw_tab, &w->node);
+    toec_pool_put(&s->tcp->tws, w);
+}
+
+void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_tw *w = toec_pool_get(&s->tcp->tws);
+
+    if (!w && s->tcp->tw_first) {
+        TOEC_COUNT(s, tcp_tw_recycled);
+        toec_tw_free(s, s->tcp->tw_first);
+        w = toec_pool_get(&s->tcp->tws);
+    }
+    if (w) {
+        w->remote_ip = t->remote_ip;
+        w->local_port = t->local_port;
+        w->remote_port = t->remote_port;
+        w->snd_nxt = t->snd_max;
+        w->rcv_nxt = t->rcv_nxt;
+        w->wnd = (toec_u16)((t->rcv_adv - t->rcv_nxt) >> toec_rcv_scale(t));
+        w->has_ts = (t->flags & TOEC_F_TS) != 0;
+        w->ts_recent = t->ts_recent;
+        w->ts_off = t->ts_off;
+        w->acked_at = toec_ticks(now) - TOEC_CHALLENGE_T;
+        toec_htab_add(&s->tcp->tw_tab, &w->node, t->node.hash);
+        queue_add(s, w, now);
+    }
+    toec_tcb_gone(s, t, TOEC_R_OK);
+}
+
+void toec_tw_expire(struct toec_stack *s, toec_time now)
+{
+    struct toec_tcp *tcp = s->tcp;
+    toec_u32 ticks = toec_ticks(now);
+
+    while (tcp->tw_first && ticks - tcp->tw_first->since >= TOEC_TIME_WAIT_T)
+        toec_tw_free(s, tcp->tw_first);
+    if (tcp->tw_first)
+        toec_timer_set(s, &tcp->tw_timer, TOEC_TMR_TW,
+                       toec_tick_time(tcp->tw_first->since + TOEC_TIME_WAIT_T, now));
+}
+
+static void tw_ack(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g, toec_time now)
+{
+    toec_u8 opt[12];
+    unsigned n = 0;
+
+    w->acked_at = toec_ticks(now);
+    if (w->has_ts)
+        n = toec_opt_ts(opt, toec_ticks(now) + w->ts_off, w->ts_recent);
+    toec_send_bare(s, g, w->snd_nxt, w->rcv_nxt, TOEC_TH_ACK, w->wnd, opt, n, now);
+}
+
+int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g,
+                  toec_u32 *isn_min, toec_time now)
+{
+    int stale = w->has_ts && g->has_ts && TOEC_SEQ_LT(g->tsval, w->ts_recent);
+
+    if (g->flags & TOEC_TH_RST) {
+        TOEC_COUNT(s, tcp_tw_rst_ignored); /* RFC 1337: TIME-WAIT assassination */
+        return 0;
+    }
+    /* RFC 6191 2, RFC 9293 3.6.1: a SYN that is surely newer opens a new incarnation. */
+    if ((g->flags & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN) {
+        if ((w->has_ts && g->has_ts && TOEC_SEQ_GT(g->tsval, w->ts_recent)) ||
+            (!stale && TOEC_SEQ_GT(g->seq, w->rcv_nxt))) {
+            TOEC_COUNT(s, tcp_tw_reopened);
+            *isn_min = w->snd_nxt + 65536u;
+            toec_tw_free(s, w);
+            return 1;
+        }
+    }
+    /* A retransmitted FIN shows that the peer has not seen our ACK: 2 MSL begin anew. */
+    if ((g->flags & TOEC_TH_FIN) && !stale && g->seq + g->len + 1 == w->rcv_nxt) {
+        queue_del(s->tcp, w);
+        queue_add(s, w, now);
+        tw_ack(s, w, g, now);
+        return 0;
+    }
+    /* Nothing to say to an ACK that is as it should be; anything else is acknowledged, seldom, so
+     * that two ends in TIME-WAIT cannot keep each other busy. */
+    if (!(g->flags & (TOEC_TH_SYN | TOEC_TH_FIN)) && g->len == 0 && g->seq == w->rcv_nxt && !stale)
+        return 0;
+    if (toec_ticks(now) - w->acked_at >= TOEC_CHALLENGE_T / 2)
+        tw_ack(s, w, g, now);
+    else
+        TOEC_COUNT(s, tcp_challenge_limited);
+    return 0;
+}

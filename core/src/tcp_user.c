@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_user.c - what the user asks of a flow: the calls of RFC 9293 3.10.1 to 3.10.6 and options.
+ */
+#include "tcp.h"
+
+/* ---- OPEN ---- */
+
+/* RFC 6191, RFC 9293 3.6.1: our own new incarnation of a pair in TIME-WAIT, safe when timestamps
+ * tell old segments from new ones. */
+static int reuse_tw(struct toec_stack *s, struct toec_tw *w, toec_u32 *isn_min, toec_time now)
+{
+    if (!w->has_ts || toec_ticks(now) - w->since <= TOEC_MS(1000))
+        return TOEC_E_INUSE;
+    *isn_min = w->snd_nxt + 65536u;
+    TOEC_COUNT(s, tcp_tw_reopened);
+    toec_tw_free(s, w);
+    return 0;
+}
+
+int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 remote_port,
+                 toec_u16 local_port, const struct toec_buffers *bufs, toec_time now,
+                 struct toec_tcb **flow)
+{
+    struct toec_path path;
+    struct toec_tcb *t;
+    struct toec_tw *w;
+    toec_u32 rip, hash, iss, isn_min = 0;
+    int r;
+
+    if (!remote || !toec_addr_is4(remote) || remote_port == 0 || !flow || !bufs ||
+        !toec_buffers_ok(bufs))
+        return TOEC_E_INVAL;
+    rip = toec_addr_get4(remote);
+    memset(&path, 0, sizeof(path));
+    r = rip == s->ip4 ? TOEC_E_UNREACH : toec_ip4_path(s, rip, &path);
+    if (r)
+        return r;
+    if (local_port == 0)
+        local_port = toec_port_pick(s, rip, remote_port);
+    if (local_port == 0)
+        return TOEC_E_NOTAVAIL;
+    hash = toec_tuple_hash(s, rip, local_port, remote_port);
+    if (toec_tcb_find(s, hash, rip, local_port, remote_port))
+        return TOEC_E_INUSE;
+    iss = toec_isn(s, rip, local_port, remote_port, now);
+    w = toec_tw_find(s, hash, rip, local_port, remote_port);
+    if (w) {
+        r = reuse_tw(s, w, &isn_min, now);
+        if (r)
+            return r;
+        if (TOEC_SEQ_LT(iss, isn_min))
+            iss = isn_min;
+    }
+    t = toec_tcb_new(s, rip, local_port, remote_port, hash);
+    if (!t)
+        return TOEC_E_NOBUFS;
+    toec_tcb_buffers(t, bufs);
+    t->path = path;
+    t->state = TOEC_SYN_SENT;
+    t->ts_off = toec_ts_offset(s, rip, local_port, remote_port);
+    toec_take_iss(t, iss);
+    t->rcv_at = toec_ticks(now);
+    *flow = t;
+    toec_pend(s, t);
+    return 0;
+}
+
+/* ---- SEND, RECEIVE ---- */
+
+int toec_send(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, int push, toec_time now)
+{
+    toec_u32 used;
+
+    (void)now;
+    if (t->flags & (TOEC_F_FIN | TOEC_F_USER_GONE))
+        return TOEC_E_INVAL;
+    used = t->snd_end - (t->state < TOEC_ESTABLISHED ? t->iss + 1 : t->snd_una);
+    if (n > (1u << t->tx_log) - used)
+        return TOEC_E_INVAL;
+    t->snd_end += n;
+    if (push)
+        t->flags |= TOEC_F_PUSH;
+    else
+        t->flags &= ~TOEC_F_PUSH;
+    if (t->state >= TOEC_ESTABLISHED)
+        toec_pend(s, t);
+    return 0;
+}
+
+/* Received bytes that the owner has not read. */
+static toec_u32 unread(const struct toec_tcb *t)
+{
+    int fin = t->state == TOEC_CLOSE_WAIT || t->state == TOEC_CLOSING || t->state == TOEC_LAST_ACK;
+
+    return t->state < TOEC_ESTABLISHED ? 0 : t->rcv_nxt - t->rcv_read - (toec_u32)fin;
+}
+
+int toec_recv(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, toec_time now)
+{
+    toec_u32 size = 1u << t->rx_log, gain;
+
+    (void)now;
+    if (n > unread(t))
+        return TOEC_E_INVAL;
+    t->rcv_read += n;
+    /* A window update of its own only when the peer may be waiting for it: it knows less than the
+     * buffer has by a quarter. ACKs carry the rest. */
+    gain = t->rcv_read + size - t->rcv_adv;
+    if (gain >= size / 4 && t->state >= TOEC_ESTABLISHED && t->state <= TOEC_FIN_WAIT_2) {
+        t->flags |= TOEC_F_ACK_NOW;
+        toec_pend(s, t);
+    }
+    return 0;
+}
+
+/* ---- CLOSE, ABORT ---- */
+
+static void queue_fin(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (t->flags & TOEC_F_FIN)
+        return;
+    t->flags |= TOEC_F_FIN;
+    if (t->state == TOEC_ESTABLISHED)
+        t->state = TOEC_FIN_WAIT_1;
+    else if (t->state == TOEC_CLOSE_WAIT)
+        t->state = TOEC_LAST_ACK;
+    if (t->state >= TOEC_ESTABLISHED)
+        toec_pend(s, t);
+}
+
+int toec_shutdown(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    (void)now;
+    if (t->flags & TOEC_F_FIN)
+        return TOEC_E_INVAL;
+    queue_fin(s, t);
+    return 0;
+}
+
+int toec_close(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    if (t->flags & TOEC_F_USER_GONE)
+        return TOEC_E_INVAL;
+    if (t->state == TOEC_SYN_SENT) { /* RFC 9293 3.10.4: delete the TCB */
+        toec_tcb_gone(s, t, TOEC_R_ABORTED);
+        return 0;
+    }
+    if (unread(t) || (t->flags & TOEC_F_OOO)) {
+        TOEC_COUNT(s, tcp_close_unread); /* RFC 9293 3.6.1, RFC 2525 2.17 */
+        toec_tcb_reset(s, t, TOEC_R_ABORTED, now);
+        return 0;
+    }
+    t->flags |= TOEC_F_USER_GONE;
+    t->flags &= ~TOEC_F_CORK;
+    queue_fin(s, t);
+    if (t->state == TOEC_FIN_WAIT_2)
+        toec_keep_start(s, t, TOEC_MS(t->linger2 * 1000ull), now);
+    return 0;
+}
+
+int toec_abort(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    toec_tcb_reset(s, t, TOEC_R_ABORTED, now);
+    return 0;
+}
+
+/* ---- options ---- */
+
+static void set_flag(struct toec_tcb *t, toec_u32 flag, toec_u32 on)
+{
+    t->flags = on ? t->flags | flag : t->flags & ~flag;
+}
+
+static int set_cc(struct toec_tcb *t, toec_u32 value)
+{
+    const struct toec_cc_ops *ops = toec_cc_get(value);
+
+    if (!ops)
+        return TOEC_E_INVAL;
+    if (ops != t->cc_ops) {
+        t->cc_ops = ops;
+        if (t->state >= TOEC_ESTABLISHED)
+            ops->init(t);
+    }
+    return 0;
+}
+
+static int set_keep(struct toec_stack *s, struct toec_tcb *t, enum toec_option opt, toec_u32 value,
+                    toec_time now)
+{
+    toec_u32 max = opt == TOEC_OPT_KEEPALIVE ? 1 : opt == TOEC_OPT_KEEPCNT ? 127 : 32767;
+
+    if (value > max || (value == 0 && opt != TOEC_OPT_KEEPALIVE))
+        return TOEC_E_INVAL;
+    if (opt == TOEC_OPT_KEEPALIVE)
+        set_flag(t, TOEC_F_KEEPALIVE, value);
+    else if (opt == TOEC_OPT_KEEPIDLE)
+        t->keep_idle = (toec_u16)value;
+    else if (opt == TOEC_OPT_KEEPINTVL)
+        t->keep_intvl = (toec_u16)value;
+    else
+        t->keep_cnt = (toec_u8)value;
+    if ((t->flags & TOEC_F_KEEPALIVE) && t->state >= TOEC_ESTABLISHED &&
+        !(t->flags & TOEC_F_USER_GONE)) {
+        t->keep_probes = 0;
+        toec_keep_start(s, t, TOEC_MS(t->keep_idle * 1000ull), now);
+    }
+    return 0;
+}
+
+int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option opt, toec_u32 value,
+                    toec_time now)
+{
+    switch (opt) {
+    case TOEC_OPT_NODELAY:
+    case TOEC_OPT_CORK:
+    case TOEC_OPT_QUICKACK:
+        if (value > 1)
+            return TOEC_E_INVAL;
+        set_flag(t,
+                 opt == TOEC_OPT_NODELAY ? TOEC_F_NODELAY
+                 : opt == TOEC_OPT_CORK  ? TOEC_F_CORK
+                                         : TOEC_F_QUICKACK,
+                 value);
+        if (opt == TOEC_OPT_QUICKACK && value && (t->flags & TOEC_F_DELACK))
+            t->flags |= TOEC_F_ACK_NOW;
+        if (t->state >= TOEC_ESTABLISHED)
+            toec_pend(s, t); /* what was held may go now */
+        return 0;
+    case TOEC_OPT_KEEPALIVE:
+    case TOEC_OPT_KEEPIDLE:
+    case TOEC_OPT_KEEPINTVL:
+    case TOEC_OPT_KEEPCNT:
+        return set_keep(s, t, opt, value, now);
+    case TOEC_OPT_CC:
+        return set_cc(t, value);
+    case TOEC_OPT_USER_TIMEOUT:
+        t->user_timeout = value ? TOEC_MS(value) + 1 : 0;
+        return 0;
+    case TOEC_OPT_LINGER2:
+        if (value > 65535u)
+            return TOEC_E_INVAL;
+        t->linger2 = (toec_u16)value;
+        return 0;
+    default:
+        return TOEC_E_INVAL;
+    }
+}
+
+/* ---- STATUS ---- */
+
+/* 2^10 ns to microseconds, rounded down: times 128 / 125. */
+static toec_u32 to_us(toec_u32 t)
+{
+    return t + (toec_u32)toec_div64((toec_u64)t * 3u, 125u);
+}
+
+void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct toec_info *out)
+{
+    toec_u64 lap = (toec_u64)1 << 32;
+    int open = t->state >= TOEC_ESTABLISHED;
+
+    memset(out, 0, sizeof(*out));
+    out->local = s->addr;
+    toec_addr_set4(&out->remote, t->remote_ip);
+    out->local_port = t->local_port;
+    out->remote_port = t->remote_port;
+    out->state = t->state;
+    out->ws_send = (toec_u8)toec_snd_scale(t);
+    out->ws_recv = (toec_u8)toec_rcv_scale(t);
+    out->opts = (toec_u8)(((t->flags & TOEC_F_TS) ? TOEC_I_TIMESTAMPS : 0) |
+                          ((t->flags & TOEC_F_SACK) ? TOEC_I_SACK : 0) |
+                          ((t->flags & TOEC_F_WSCALE) ? TOEC_I_WSCALE : 0));
+    out->mss_send = t->mss;
+    out->mss_recv = toec_own_mss(&t->path) - ((t->flags & TOEC_F_TS) ? 12 : 0);
+    out->srtt_us = to_us(t->srtt >> 3);
+    out->rttvar_us = to_us(t->rttvar >> 2);
+    out->rto_us = to_us(t->rto * 4u << 10);
+    out->min_rtt_us = to_us(t->min_rtt);
+    out->cwnd = t->cwnd;
+    out->ssthresh = t->cc.ssthresh;
+    out->snd_wnd = t->snd_wnd;
+    out->retransmits = t->retransmits;
+    out->dup_acks = t->dup_acks_total;
+    if (!open)
+        return;
+    out->rcv_wnd = TOEC_SEQ_GT(t->rcv_adv, t->rcv_nxt) ? t->rcv_adv - t->rcv_nxt : 0;
+    out->in_flight = t->snd_max - t->snd_una;
+    out->bytes_acked = lap * t->tx_wraps + (t->snd_una - t->iss - 1) -
+                       ((t->flags & TOEC_F_FIN) && TOEC_SEQ_GT(t->snd_una, t->snd_end));
+    out->bytes_sent = out->bytes_acked + out->in_flight;
+    out->bytes_received = lap * t->rx_wraps + (t->rcv_read - t->irs - 1) + unread(t);
+}
