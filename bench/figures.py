@@ -24,11 +24,11 @@ def markdown(demo: dict) -> str:
     settings = demo["settings"]
     lines = [
         f"`make demo`, {demo['date'][:10]}, commit {demo['commit']}, {demo['netio']}, "
-        f"{settings['connections']} keep-alive connections, 1 nginx worker; {machine['cores']} cores of "
-        f"{machine['cpu']}, {machine['memory_gib']} GiB, {machine['kernel']}. Medians of "
-        f"{settings['samples']} samples of {settings['seconds']} s:",
+        f"{settings['connections']} keep-alive connections, 1 nginx worker; "
+        f"{machine['cores']} cores of {machine['cpu']}, {machine['memory_gib']} GiB, "
+        f"{machine['kernel']}. Medians of {settings['samples']} samples of {settings['seconds']} s:",
         "",
-        "| | requests/s | p50 us | p99 us | nginx CPU us/request | user + system | toed CPU us/request |",
+        "| | requests/s | p50 us | p99 us | nginx CPU us/request | user + system | toed CPU |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for case, by_system in demo["cases"].items():

@@ -7,14 +7,22 @@
 #include "rate.h"
 #include "wire_icmp4.h"
 
+/*
+ * Errors are limited per destination (hashed into this many buckets): one limit for all would let a
+ * host find out what others cause (SAD DNS, CVE-2020-25705).
+ */
+#define TOEC_ICMP4_BUCKETS 64
+
 struct toec_icmp4 {
-    struct toec_rate echo, errors;
-    toec_u32 frag_id; /* of the next reply that must be fragmented */
+    struct toec_rate echo;
+    struct toec_rate errors[TOEC_ICMP4_BUCKETS];
 };
 
 void toec_icmp4_init(struct toec_stack *s);
 void toec_icmp4_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now);
-/* Sends an error about the datagram `in`, unless RFC 1122 3.2.2 forbids it or the rate is reached.
+/*
+ * Sends an error about the datagram `in`, which was not fragmented or is whole again or holds the
+ * first fragment; unless RFC 1122 3.2.2 forbids it or the rate is reached.
  */
 void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigned type,
                       unsigned code, toec_time now);

@@ -103,4 +103,23 @@ int toec_ip4_output(struct toec_stack *s, struct toec_path *path, struct toec_ou
                     toec_time now);
 toec_u32 toec_send_epoch(const struct toec_stack *s);
 
+/* Not 0 when ip is a host address on our link, other than our own. */
+int toec_ip4_on_link_host(const struct toec_stack *s, toec_u32 ip);
+/* Not 0 when no host may have this address: 0/8, 127/8, multicast, 240/4, broadcast. */
+int toec_ip4_is_martian(toec_u32 ip);
+
+/* A frame of ethertype IPv4; group: its Ethernet destination is a group address. */
+void toec_ip4_input(struct toec_stack *s, const struct toec_packet *p, int group, toec_time now);
+/* Fills *in from a frame whose IPv4 header has been checked. */
+void toec_ip4_parse(struct toec_ip_in *in, const struct toec_packet *p);
+/* Gives a whole datagram to its protocol. */
+void toec_ip4_deliver(struct toec_stack *s, const struct toec_ip_in *in, toec_time now);
+/* Folded sum of the pseudo-header (RFC 9293 3.1), with the addresses of the IPv4 header. */
+toec_u16 toec_ip4_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len);
+/* Completes the checksum of an IPv4 header of hlen bytes. */
+void toec_ip4_set_sum(toec_u8 *ip, unsigned hlen);
+/* As toec_ip4_output(), with this flags-and-offset word and ID: for datagrams that core/ cuts. */
+int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
+                  toec_u32 frag, toec_u32 id, toec_time now);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neigh.h - the neighbour cache: IPv4 address to Ethernet address by ARP (RFC 826, with the states
- * of RFC 4861 7.3.2), a bounded table.
+ * neigh.h - the neighbour cache: IPv4 address to Ethernet address, with the states of RFC
+ * 4861 7.3.2, in a bounded table.
  */
 #ifndef TOEC_NEIGH_H
 #define TOEC_NEIGH_H
@@ -9,30 +9,29 @@
 #include "hash.h"
 #include "ip.h"
 #include "pool.h"
-#include "rate.h"
 #include "timer.h"
 
 enum toec_neigh_state {
     TOEC_NEIGH_FREE = 0,
     TOEC_NEIGH_INCOMPLETE, /* asked, not yet answered: senders wait */
     TOEC_NEIGH_REACHABLE,  /* confirmed within the last 30 s */
-    TOEC_NEIGH_STALE,      /* known, not confirmed lately: used, and probed on use */
-    TOEC_NEIGH_PROBE,      /* used while unicast requests verify it */
+    TOEC_NEIGH_STALE,      /* known, not confirmed lately, not used: verified when it is used */
+    TOEC_NEIGH_PROBE,      /* in use; verified by unicast requests from 5 s after the first use */
     TOEC_NEIGH_FAILED      /* did not answer: senders are told so until it is freed */
 };
 
 struct toec_neigh {
-    struct toec_hnode node; /* in neigh_table.by_ip; pool.h links free entries through it */
-    struct toec_neigh *newer, *older; /* list of unresolved entries, or none */
+    struct toec_hnode node;           /* in by_ip; first, where the pool keeps its link */
+    struct toec_neigh *newer, *older; /* list of unresolved entries */
     struct toec_timer timer;
+    toec_time confirmed; /* when last known to be reachable */
     toec_u32 ip;
-    toec_u32 gen; /* of this use of the entry: differs from that of any path of another use */
+    toec_u32 gen; /* never 0 in use; another at each use of the entry, so that stale paths show */
     toec_u8 mac[6];
     toec_u8 state;
     toec_u8 tries;      /* requests sent in this state */
-    toec_u8 used;       /* something was sent through it since last looked at */
-    toec_u8 unresolved; /* in the unresolved list */
-    toec_time confirmed;
+    toec_u8 used;       /* something was sent through it since this was last cleared */
+    toec_u8 unresolved; /* INCOMPLETE or FAILED: in the list */
 };
 
 struct toec_neigh_table {
@@ -42,17 +41,11 @@ struct toec_neigh_table {
     toec_u32 unresolved, max_unresolved;
     toec_u32 hand; /* of the clock that looks for an entry to evict */
     toec_u32 next_gen;
-    struct toec_timer announce;
-    toec_u32 announcements; /* still to send */
-    toec_time defended;     /* when our address was last defended */
 };
 
 unsigned long toec_neigh_size(const struct toec_config *cfg);
-void toec_neigh_init(struct toec_stack *s, void *mem, toec_time now);
-void toec_neigh_timer(struct toec_stack *s, struct toec_timer *t, toec_time now);
-void toec_neigh_announce_timer(struct toec_stack *s, toec_time now);
-/* An ARP packet (Ethernet frame of ethertype ARP, not for another host). */
-void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
+void toec_neigh_init(struct toec_stack *s, void *mem);
+void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time now);
 
 /*
  * The Ethernet address to send to for this path: 0 with *mac set, TOEC_SEND_WAIT (resolution is
@@ -60,5 +53,16 @@ void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time
  */
 int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u8 **mac,
                       toec_time now);
+
+/* ---- for arp.c ---- */
+
+struct toec_neigh *toec_neigh_find(struct toec_stack *s, toec_u32 ip);
+/*
+ * A new entry without state: call toec_neigh_stale() or _reachable() next. 0 when the table is full
+ * of entries that must stay.
+ */
+struct toec_neigh *toec_neigh_add(struct toec_stack *s, toec_u32 ip, int for_sending);
+void toec_neigh_stale(struct toec_stack *s, struct toec_neigh *n, toec_time now);
+void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time now);
 
 #endif

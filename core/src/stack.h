@@ -5,6 +5,7 @@
 #ifndef TOEC_STACK_H
 #define TOEC_STACK_H
 
+#include "arp.h"
 #include "hash.h"
 #include "icmp4.h"
 #include "ip.h"
@@ -40,6 +41,7 @@ struct toec_stack {
     struct toec_wheel wheel;
     struct toec_keys keys;
     struct toec_neigh_table neigh;
+    struct toec_arp_state arp;
     struct toec_reass reass;
     struct toec_icmp4 icmp4;
     toec_u64 counters[TOEC_C_MAX];
@@ -47,6 +49,9 @@ struct toec_stack {
 
 #define TOEC_COUNT(s, name)        ((s)->counters[TOEC_C_##name]++)
 #define TOEC_COUNT_ADD(s, name, n) ((s)->counters[TOEC_C_##name] += (n))
+
+/* Hands a frame to the integrator and counts it: 0, or TOEC_SEND_WAIT when there is no room. */
+int toec_transmit(struct toec_stack *s, const struct toec_tx *tx);
 
 /* Pseudo-random number that nobody outside can predict (SipHash in counter mode). */
 toec_u32 toec_rand32(struct toec_stack *s);

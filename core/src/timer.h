@@ -6,7 +6,7 @@
 #ifndef TOEC_TIMER_H
 #define TOEC_TIMER_H
 
-#include "base.h"
+#include "bits.h"
 
 #define TOEC_TICK_SHIFT 20
 #define TOEC_TICK_NS    ((toec_time)1 << TOEC_TICK_SHIFT)
@@ -34,8 +34,7 @@ struct toec_timer {
 };
 
 struct toec_wheel {
-    toec_u32 cur; /* every tick before this one has been run */
-    toec_u32 pending;
+    toec_u64 cur;                     /* every tick before this one has been run */
     toec_u32 busy[TOEC_WHEEL_LEVELS]; /* one bit per slot that is not empty */
     struct toec_timer *slot[TOEC_WHEEL_LEVELS][TOEC_WHEEL_SLOTS];
     struct toec_timer *due;     /* set for a tick already run: expire at the next poll */
@@ -45,8 +44,9 @@ struct toec_wheel {
 struct toec_stack;
 
 /*
- * Sets t (again) to expire at the first toec_poll() at or after `deadline`, never before it. A
- * deadline in the past expires at the next toec_poll().
+ * Sets t (again) to expire at the first toec_poll() at or after `deadline` rounded up to a tick:
+ * never early, at most one tick late. A deadline in ticks already run (0 is always one, or the
+ * first) expires at the next toec_poll().
  */
 void toec_timer_set(struct toec_stack *s, struct toec_timer *t, enum toec_timer_kind kind,
                     toec_time deadline);

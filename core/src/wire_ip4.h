@@ -27,6 +27,11 @@
 #define TOEC_IPPROTO_TCP  6u
 #define TOEC_IPPROTO_UDP  17u
 
+/* UDP header (RFC 768), as far as refusing a datagram needs it. */
+#define TOEC_UDP_LENGTH 4
+#define TOEC_UDP_SUM    6 /* 0: the sender made none */
+#define TOEC_UDP_LEN    8
+
 /* Options (RFC 791 3.1) that core/ knows: the rest is walked over. */
 #define TOEC_IP4OPT_END  0u
 #define TOEC_IP4OPT_NOP  1u

@@ -25,7 +25,8 @@
     X(arp_requests_sent, "ARP requests sent, announcements included")                              \
     X(arp_replies_sent, "ARP replies sent")                                                        \
     X(arp_conflict, "another host claims our address")                                             \
-    X(arp_unsolicited, "unsolicited claims about a known neighbour: verified, not believed")       \
+    X(neigh_changed,                                                                               \
+      "known neighbours that announced another Ethernet address: taken, then verified")            \
     X(arp_not_learned, "ARP senders not learned: table full of used neighbours")                   \
     X(neigh_evicted, "neighbours evicted to make room")                                            \
     X(neigh_failed, "neighbours that did not answer")                                              \
@@ -60,6 +61,7 @@
     X(icmp_error_bad_quote, "dropped: ICMP error that does not quote a TCP segment of ours")       \
     X(icmp_error_sent, "ICMP errors sent")                                                         \
     X(icmp_error_limited, "ICMP errors not sent: rate limit")                                      \
+    X(udp_bad, "dropped: UDP header or checksum wrong")                                            \
     X(udp_no_port, "UDP datagrams to our address (port unreachable answered)")
 
 #define TOEC_COUNTERS(X) TOEC_COUNTERS_IP(X) TOEC_COUNTERS_TCP(X)

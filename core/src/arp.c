@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arp.c - Address Resolution Protocol (RFC 826), announcements and defence (RFC 5227).
+ */
+#include "arp.h"
+#include "stack.h"
+#include "wire_arp.h"
+
+#define ANNOUNCE_NUM      2                    /* RFC 5227 1.1 */
+#define ANNOUNCE_INTERVAL (2 * TOEC_NS_PER_S)  /* RFC 5227 1.1 */
+#define DEFEND_INTERVAL   (10 * TOEC_NS_PER_S) /* RFC 5227 1.1 */
+#define MIN_FRAME         60                   /* IEEE 802.3 without the frame check sequence */
+
+static int send_arp(struct toec_stack *s, const toec_u8 *eth_dst, const struct toec_arp *a)
+{
+    toec_u8 frame[MIN_FRAME];
+    struct toec_tx tx;
+
+    memset(frame, 0, sizeof(frame));
+    toec_eth_emit(frame, eth_dst, s->cfg.mac, TOEC_ETHERTYPE_ARP);
+    toec_arp_emit(frame + TOEC_ETH_LEN, a);
+    memset(&tx, 0, sizeof(tx));
+    tx.hdr = frame;
+    tx.hdr_len = MIN_FRAME;
+    return toec_transmit(s, &tx);
+}
+
+static const toec_u8 broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
+/* A lost request is asked again by the neighbour's timer. */
+void toec_arp_request(struct toec_stack *s, toec_u32 ip, const toec_u8 *mac)
+{
+    struct toec_arp a;
+
+    memset(&a, 0, sizeof(a));
+    a.op = TOEC_ARP_REQUEST;
+    memcpy(a.sha, s->cfg.mac, 6);
+    a.spa = s->ip4;
+    a.tpa = ip;
+    if (send_arp(s, mac ? mac : broadcast, &a) == 0)
+        TOEC_COUNT(s, arp_requests_sent);
+}
+
+static void reply(struct toec_stack *s, const struct toec_arp *request)
+{
+    struct toec_arp a;
+
+    a.op = TOEC_ARP_REPLY;
+    memcpy(a.sha, s->cfg.mac, 6);
+    a.spa = s->ip4;
+    memcpy(a.tha, request->sha, 6);
+    a.tpa = request->spa;
+    if (send_arp(s, request->sha, &a) == 0)
+        TOEC_COUNT(s, arp_replies_sent);
+    else
+        TOEC_COUNT(s, tx_unresolved_drop);
+}
+
+/* ---- announcement and defence ---- */
+
+void toec_arp_init(struct toec_stack *s)
+{
+    memset(&s->arp, 0, sizeof(s->arp));
+    s->arp.announcements = ANNOUNCE_NUM;
+    toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, 0); /* at the first poll */
+}
+
+/* RFC 5227 2.3: an ARP request for our own address, so that others forget who had it before. */
+void toec_arp_announce_timer(struct toec_stack *s, toec_time now)
+{
+    toec_arp_request(s, s->ip4, 0);
+    if (--s->arp.announcements > 0)
+        toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, now + ANNOUNCE_INTERVAL);
+}
+
+/* Another host claims our address: RFC 5227 2.4 (b), one announcement per interval at most. */
+static void conflict(struct toec_stack *s, toec_time now)
+{
+    TOEC_COUNT(s, arp_conflict);
+    if (now < s->arp.defend_after)
+        return;
+    s->arp.defend_after = now + DEFEND_INTERVAL;
+    toec_arp_request(s, s->ip4, 0);
+}
+
+/* ---- input ---- */
+
+/* RFC 826 "merge": a known sender's address is updated, whatever the packet is. */
+static void merge(struct toec_stack *s, struct toec_neigh *n, const struct toec_arp *a, int for_us,
+                  toec_time now)
+{
+    int asked = n->state == TOEC_NEIGH_INCOMPLETE || (n->state == TOEC_NEIGH_PROBE && n->tries > 0);
+    int changed = !n->unresolved && !toec_mac_eq(n->mac, a->sha);
+
+    if (changed)
+        TOEC_COUNT(s, neigh_changed);
+    if (changed || n->unresolved)
+        memcpy(n->mac, a->sha, 6);
+    if (asked && for_us && a->op == TOEC_ARP_REPLY)
+        toec_neigh_reachable(s, n, now);
+    else if (changed || n->unresolved) /* a claim nobody asked for is verified when it is used */
+        toec_neigh_stale(s, n, now);
+}
+
+/* RFC 826 "add": who asks for us is about to send to us, so we are about to answer. */
+static void learn(struct toec_stack *s, const struct toec_arp *a, toec_time now)
+{
+    struct toec_neigh *n = toec_neigh_add(s, a->spa, 0);
+
+    if (!n) {
+        TOEC_COUNT(s, arp_not_learned);
+        return;
+    }
+    memcpy(n->mac, a->sha, 6);
+    toec_neigh_stale(s, n, now);
+}
+
+void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time now)
+{
+    struct toec_arp a;
+    struct toec_neigh *n;
+    int for_us;
+
+    TOEC_COUNT(s, arp_rx);
+    if (p->head_len < TOEC_ETH_LEN + TOEC_ARP_LEN ||
+        toec_arp_parse(&a, p->data + TOEC_ETH_LEN) < 0 || toec_mac_is_group(a.sha) ||
+        toec_mac_is_zero(a.sha) || toec_mac_eq(a.sha, s->cfg.mac)) {
+        TOEC_COUNT(s, arp_bad);
+        return;
+    }
+    if (a.spa == s->ip4) {
+        conflict(s, now);
+        return;
+    }
+    for_us = a.tpa == s->ip4;
+    if (a.spa != 0) { /* 0: a probe (RFC 5227 2.1.1), which is answered but teaches nothing */
+        if (!toec_ip4_on_link_host(s, a.spa)) {
+            TOEC_COUNT(s, arp_off_link);
+            return;
+        }
+        n = toec_neigh_find(s, a.spa);
+        if (n)
+            merge(s, n, &a, for_us, now);
+        else if (for_us && a.op == TOEC_ARP_REQUEST)
+            learn(s, &a, now);
+    }
+    if (for_us && a.op == TOEC_ARP_REQUEST)
+        reply(s, &a);
+}

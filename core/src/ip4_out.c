@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ip4_out.c - IPv4 output: routing (RFC 1122 3.3.1), header, checksums.
+ */
+#include "stack.h"
+
+#define DEFAULT_TTL 64 /* RFC 1700 "IP TIME TO LIVE PARAMETER" */
+
+int toec_ip4_is_martian(toec_u32 ip)
+{
+    /* RFC 1122 3.2.1.3 (a), (g), class D and E */
+    return ip >> 24 == 0 || ip >> 24 == 127 || ip >= 0xe0000000u;
+}
+
+/* Not 0 when ip is the network's own or broadcast address; /31 and /32 have none (RFC 3021). */
+static int is_net_broadcast(const struct toec_stack *s, toec_u32 ip)
+{
+    toec_u32 host = ip & ~s->mask4;
+
+    return s->cfg.prefix_len > 0 && s->cfg.prefix_len < 31 && (host == 0 || host == ~s->mask4);
+}
+
+static int on_link(const struct toec_stack *s, toec_u32 ip)
+{
+    return ((ip ^ s->ip4) & s->mask4) == 0;
+}
+
+int toec_ip4_on_link_host(const struct toec_stack *s, toec_u32 ip)
+{
+    return on_link(s, ip) && ip != s->ip4 && !toec_ip4_is_martian(ip) && !is_net_broadcast(s, ip);
+}
+
+int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
+{
+    memset(path, 0, sizeof(*path));
+    path->mtu = s->cfg.mtu;
+    if (toec_ip4_on_link_host(s, dst)) {
+        path->next_hop = dst;
+        return 0;
+    }
+    if (on_link(s, dst) || toec_ip4_is_martian(dst) || s->gateway4 == 0) {
+        TOEC_COUNT(s, ip4_no_route);
+        return TOEC_E_UNREACH;
+    }
+    path->next_hop = s->gateway4;
+    return 0;
+}
+
+toec_u32 toec_send_epoch(const struct toec_stack *s)
+{
+    return s->send_epoch;
+}
+
+int toec_transmit(struct toec_stack *s, const struct toec_tx *tx)
+{
+    if (TOEC_UNLIKELY(toec_port_transmit(s->cfg.user, tx) < 0)) {
+        s->tx_full = 1;
+        TOEC_COUNT(s, tx_full);
+        return TOEC_SEND_WAIT;
+    }
+    TOEC_COUNT(s, tx_frames);
+    TOEC_COUNT_ADD(s, tx_bytes, tx->hdr_len + tx->len);
+    return 0;
+}
+
+void toec_ip4_set_sum(toec_u8 *ip, unsigned hlen)
+{
+    toec_put_sum(ip + TOEC_IP4_SUM, 0);
+    toec_put_sum(ip + TOEC_IP4_SUM, (toec_u16)~toec_sum(ip, hlen));
+}
+
+/* The 20 bytes of header before an L4 part of len bytes. */
+static void emit_header(toec_u8 *ip, const struct toec_outbuf *o, toec_u32 len, toec_u32 frag,
+                        toec_u32 id)
+{
+    ip[TOEC_IP4_VER_IHL] = 0x45;
+    ip[TOEC_IP4_TOS] = o->tos;
+    toec_put16(ip + TOEC_IP4_TOTAL, TOEC_IP4_LEN + len);
+    toec_put16(ip + TOEC_IP4_ID, id);
+    toec_put16(ip + TOEC_IP4_FRAG, frag);
+    ip[TOEC_IP4_TTL] = DEFAULT_TTL;
+    ip[TOEC_IP4_PROTO] = o->proto;
+    toec_put32(ip + TOEC_IP4_SRC, o->src);
+    toec_put32(ip + TOEC_IP4_DST, o->dst);
+    toec_ip4_set_sum(ip, TOEC_IP4_LEN);
+}
+
+toec_u16 toec_ip4_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len)
+{
+    toec_u16 sum = toec_sum(ip + TOEC_IP4_SRC, 8);
+
+    sum = toec_sum_add(sum, toec_hton16((toec_u16)proto), 0);
+    return toec_sum_add(sum, toec_hton16((toec_u16)len), 0);
+}
+
+int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
+                  toec_u32 frag, toec_u32 id, toec_time now)
+{
+    toec_u8 *eth = o->room.b + TOEC_OUT_PAD, *ip = eth + TOEC_ETH_LEN;
+    toec_u32 l4_total = o->l4_len + o->len;
+    const toec_u8 *mac = 0;
+    struct toec_tx tx;
+    int rc = toec_neigh_lookup(s, path, &mac, now);
+
+    if (TOEC_UNLIKELY(rc < 0))
+        return rc;
+    toec_eth_emit(eth, mac, s->cfg.mac, TOEC_ETHERTYPE_IP4);
+    emit_header(ip, o, l4_total, frag, id);
+    tx.hdr = eth;
+    tx.hdr_len = (toec_u16)(TOEC_ETH_LEN + TOEC_IP4_LEN + o->l4_len);
+    tx.csum_start = 0;
+    tx.csum_offset = 0;
+    if (o->sum_off != TOEC_SUM_NONE) {
+        /* ICMP has no pseudo-header: its sum starts from 0 */
+        toec_put_sum(toec_out_l4(o) + o->sum_off,
+                     o->proto == TOEC_IPPROTO_ICMP ? 0
+                                                   : toec_ip4_pseudo_sum(ip, o->proto, l4_total));
+        tx.csum_start = TOEC_ETH_LEN + TOEC_IP4_LEN;
+        tx.csum_offset = o->sum_off;
+    }
+    tx.gso_size = o->gso_size;
+    tx.owner = o->owner;
+    tx.off = o->off;
+    tx.len = o->len;
+    tx.src = o->psrc;
+    return toec_transmit(s, &tx);
+}
+
+int toec_ip4_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
+                    toec_time now)
+{
+    return toec_ip4_send(s, path, o, TOEC_IP4_DF, 0, now);
+}

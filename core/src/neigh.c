@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * neigh.c - the neighbour cache: states and timers as RFC 4861 7.3 has them, over ARP; table
+ * bounds.
+ *
+ * What floods can do: entries that wait for an answer are at most a quarter of the table and push
+ * out only each other; entries learned from others' requests replace only stale ones; only a
+ * neighbour that we want to send to replaces one that was in use, and the least used first.
+ */
+#include "arp.h"
+#include "stack.h"
+
+#define REACHABLE_TIME (30 * TOEC_NS_PER_S)  /* RFC 4861 10 */
+#define DELAY_TIME     (5 * TOEC_NS_PER_S)   /* DELAY_FIRST_PROBE_TIME */
+#define RETRY_TIME     (1 * TOEC_NS_PER_S)   /* RFC 1122 2.3.2.1: one request per second at most */
+#define FAILED_TIME    (3 * TOEC_NS_PER_S)   /* how long senders are told so without new requests */
+#define STALE_TIME     (600 * TOEC_NS_PER_S) /* RFC 1122 2.3.2.1: entries not used are flushed */
+#define MAX_TRIES      3
+#define EVICT_STEPS    64 /* entries looked at when the table is full */
+
+unsigned long toec_neigh_size(const struct toec_config *cfg)
+{
+    return (unsigned long)cfg->max_neighbours * sizeof(struct toec_neigh) +
+           toec_htab_buckets(cfg->max_neighbours) * sizeof(struct toec_hnode *);
+}
+
+void toec_neigh_init(struct toec_stack *s, void *mem)
+{
+    struct toec_neigh_table *t = &s->neigh;
+    toec_u32 n = s->cfg.max_neighbours;
+    toec_u8 *buckets = (toec_u8 *)mem + (unsigned long)n * sizeof(struct toec_neigh);
+
+    memset(t, 0, sizeof(*t));
+    toec_pool_init(&t->pool, mem, sizeof(struct toec_neigh), n);
+    toec_htab_init(&t->by_ip, (struct toec_hnode **)(void *)buckets, toec_htab_buckets(n));
+    t->max_unresolved = TOEC_MAX(n / 4, 1u);
+    t->next_gen = 1;
+}
+
+struct toec_neigh *toec_neigh_find(struct toec_stack *s, toec_u32 ip)
+{
+    struct toec_hnode *node =
+        toec_htab_first(&s->neigh.by_ip, toec_word_hash(&s->keys.flow, ip, 0));
+    struct toec_neigh *n;
+
+    for (; node; node = toec_htab_next(node)) {
+        n = TOEC_CONTAINER(node, struct toec_neigh, node);
+        if (n->ip == ip)
+            return n;
+    }
+    return 0;
+}
+
+/* ---- the list of entries without an address, oldest first ---- */
+
+static void unresolved_add(struct toec_neigh_table *t, struct toec_neigh *n)
+{
+    n->unresolved = 1;
+    n->newer = 0;
+    n->older = t->newest;
+    if (t->newest)
+        t->newest->newer = n;
+    else
+        t->oldest = n;
+    t->newest = n;
+    t->unresolved++;
+}
+
+static void unresolved_del(struct toec_neigh_table *t, struct toec_neigh *n)
+{
+    if (!n->unresolved)
+        return;
+    n->unresolved = 0;
+    if (n->older)
+        n->older->newer = n->newer;
+    else
+        t->oldest = n->newer;
+    if (n->newer)
+        n->newer->older = n->older;
+    else
+        t->newest = n->older;
+    t->unresolved--;
+}
+
+/* ---- making and freeing entries ---- */
+
+static void neigh_free(struct toec_stack *s, struct toec_neigh *n)
+{
+    toec_timer_cancel(s, &n->timer);
+    unresolved_del(&s->neigh, n);
+    toec_htab_del(&s->neigh.by_ip, &n->node);
+    n->state = TOEC_NEIGH_FREE;
+    n->gen = 0;
+    toec_pool_put(&s->neigh.pool, n);
+    s->send_epoch++; /* who waited for it, or for room in the table, must look again */
+}
+
+/*
+ * An entry to evict, 0 if there is none among the next EVICT_STEPS: a stale one, or (for_sending)
+ * one that nothing was sent through since the hand came by last (second chance).
+ */
+static struct toec_neigh *evictable(struct toec_neigh_table *t, int for_sending)
+{
+    toec_u32 steps = TOEC_MIN(2 * t->pool.total, (toec_u32)EVICT_STEPS);
+    struct toec_neigh *n;
+
+    while (steps-- > 0) {
+        n = toec_pool_at(&t->pool, t->hand);
+        t->hand = t->hand + 1 == t->pool.total ? 0 : t->hand + 1;
+        if (n->unresolved)
+            continue;
+        if (n->state == TOEC_NEIGH_STALE || (for_sending && !n->used))
+            return n;
+        if (for_sending)
+            n->used = 0;
+    }
+    return 0;
+}
+
+/* Makes room for one more entry; called when the pool is full, so that all entries are in use. */
+static int make_room(struct toec_stack *s, int for_sending)
+{
+    struct toec_neigh *n = evictable(&s->neigh, for_sending);
+
+    if (!n && for_sending)
+        n = s->neigh.oldest;
+    if (!n)
+        return -1;
+    TOEC_COUNT(s, neigh_evicted);
+    neigh_free(s, n);
+    return 0;
+}
+
+struct toec_neigh *toec_neigh_add(struct toec_stack *s, toec_u32 ip, int for_sending)
+{
+    struct toec_neigh_table *t = &s->neigh;
+    struct toec_neigh *n;
+
+    if (for_sending && t->unresolved >= t->max_unresolved) {
+        TOEC_COUNT(s, neigh_evicted);
+        neigh_free(s, t->oldest);
+    } else if (t->pool.used == t->pool.total && make_room(s, for_sending) < 0) {
+        return 0;
+    }
+    n = toec_pool_get(&t->pool);
+    memset(n, 0, sizeof(*n));
+    n->ip = ip;
+    n->gen = t->next_gen++;
+    if (t->next_gen == 0)
+        t->next_gen = 1;
+    toec_htab_add(&t->by_ip, &n->node, toec_word_hash(&s->keys.flow, ip, 0));
+    return n;
+}
+
+/* ---- states ---- */
+
+static void set_state(struct toec_stack *s, struct toec_neigh *n, enum toec_neigh_state state,
+                      toec_time deadline)
+{
+    int unresolved = state == TOEC_NEIGH_INCOMPLETE || state == TOEC_NEIGH_FAILED;
+
+    if (unresolved != n->unresolved) {
+        if (unresolved)
+            unresolved_add(&s->neigh, n);
+        else
+            unresolved_del(&s->neigh, n);
+        s->send_epoch++;
+    }
+    n->state = (toec_u8)state;
+    toec_timer_set(s, &n->timer, TOEC_TMR_NEIGH, deadline);
+}
+
+void toec_neigh_stale(struct toec_stack *s, struct toec_neigh *n, toec_time now)
+{
+    n->used = 0;
+    set_state(s, n, TOEC_NEIGH_STALE, now + STALE_TIME);
+}
+
+void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time now)
+{
+    n->confirmed = now;
+    set_state(s, n, TOEC_NEIGH_REACHABLE, now + REACHABLE_TIME);
+}
+
+static void incomplete(struct toec_stack *s, struct toec_neigh *n, toec_time now)
+{
+    n->tries = 1;
+    set_state(s, n, TOEC_NEIGH_INCOMPLETE, now + RETRY_TIME);
+    toec_arp_request(s, n->ip, 0);
+}
+
+static void reachable_timer(struct toec_stack *s, struct toec_neigh *n, toec_time now)
+{
+    if (now - n->confirmed < REACHABLE_TIME) /* toec_ip4_confirm() does not move the timer */
+        toec_timer_set(s, &n->timer, TOEC_TMR_NEIGH, n->confirmed + REACHABLE_TIME);
+    else
+        toec_neigh_stale(s, n, now);
+}
+
+void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time now)
+{
+    struct toec_neigh *n = TOEC_CONTAINER(timer, struct toec_neigh, timer);
+
+    switch (n->state) {
+    case TOEC_NEIGH_REACHABLE:
+        reachable_timer(s, n, now);
+        return;
+    case TOEC_NEIGH_PROBE:
+        if (n->tries == MAX_TRIES) { /* the old address is dead: ask everyone */
+            incomplete(s, n, now);
+            return;
+        }
+        n->tries++;
+        toec_arp_request(s, n->ip, n->mac);
+        toec_timer_set(s, timer, TOEC_TMR_NEIGH, now + RETRY_TIME);
+        return;
+    case TOEC_NEIGH_INCOMPLETE:
+        if (n->tries == MAX_TRIES) {
+            TOEC_COUNT(s, neigh_failed);
+            set_state(s, n, TOEC_NEIGH_FAILED, now + FAILED_TIME);
+            s->send_epoch++;
+            return;
+        }
+        n->tries++;
+        toec_arp_request(s, n->ip, 0);
+        toec_timer_set(s, timer, TOEC_TMR_NEIGH, now + RETRY_TIME);
+        return;
+    default: /* stale and failed entries have had their time */
+        neigh_free(s, n);
+    }
+}
+
+/* ---- what senders see ---- */
+
+/* The path's entry is gone or was never known: finds or makes it. */
+static struct toec_neigh *attach(struct toec_stack *s, struct toec_path *path, toec_time now)
+{
+    struct toec_neigh *n = toec_neigh_find(s, path->next_hop);
+
+    if (!n) {
+        n = toec_neigh_add(s, path->next_hop, 1);
+        if (!n) {
+            TOEC_COUNT(s, neigh_full);
+            return 0;
+        }
+        incomplete(s, n, now);
+    }
+    path->neigh = toec_pool_index(&s->neigh.pool, n);
+    path->gen = n->gen;
+    return n;
+}
+
+int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u8 **mac,
+                      toec_time now)
+{
+    struct toec_neigh *n = toec_pool_at(&s->neigh.pool, path->neigh);
+
+    if (TOEC_UNLIKELY(path->gen == 0 || n->gen != path->gen)) {
+        n = attach(s, path, now);
+        if (!n)
+            return TOEC_SEND_WAIT;
+    }
+    n->used = 1;
+    *mac = n->mac;
+    switch (n->state) {
+    case TOEC_NEIGH_STALE:
+        /* RFC 4861 7.3.3 DELAY: time for the layer above to confirm before the first probe. */
+        n->tries = 0;
+        set_state(s, n, TOEC_NEIGH_PROBE, now + DELAY_TIME);
+        return 0;
+    case TOEC_NEIGH_INCOMPLETE:
+        return TOEC_SEND_WAIT;
+    case TOEC_NEIGH_FAILED:
+        return TOEC_SEND_UNREACH;
+    default:
+        return 0;
+    }
+}
+
+void toec_ip4_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now)
+{
+    struct toec_neigh *n = toec_pool_at(&s->neigh.pool, path->neigh);
+
+    if (path->gen == 0 || n->gen != path->gen)
+        return;
+    n->confirmed = now;
+    if (n->state == TOEC_NEIGH_STALE || n->state == TOEC_NEIGH_PROBE)
+        toec_neigh_reachable(s, n, now);
+}

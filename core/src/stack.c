@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stack.c - a stack as a whole: configuration, memory, input and time.
+ */
+#include "stack.h"
+
+/* ---- configuration ---- */
+
+#define MAX_FLOWS      (1u << 20)
+#define MAX_LISTENERS  65536u
+#define MAX_NEIGHBOURS 65536u
+#define MAX_DATAGRAMS  1024u
+#define MAX_GSO        61440u /* with headers it must fit the 16-bit length of IPv4 */
+
+static void default_to(toec_u32 *value, toec_u32 if_zero)
+{
+    if (*value == 0)
+        *value = if_zero;
+}
+
+static void fill_defaults(struct toec_config *c)
+{
+    default_to(&c->mtu, 1500);
+    default_to(&c->max_flows, 1024);
+    default_to(&c->max_listeners, 64);
+    default_to(&c->max_time_wait, 16384);
+    default_to(&c->max_neighbours, 256);
+    default_to(&c->max_datagrams, 16);
+    default_to(&c->icmp_echo_rate, 10000);
+    default_to(&c->icmp_error_rate, 100);
+    default_to(&c->home_count, 1);
+}
+
+static toec_u32 mask_of(unsigned prefix_len)
+{
+    return prefix_len ? 0xffffffffu << (32 - prefix_len) : 0;
+}
+
+static void set_addresses(struct toec_stack *s)
+{
+    s->ip4 = toec_get32(s->cfg.ip);
+    s->mask4 = mask_of(s->cfg.prefix_len);
+    s->gateway4 = toec_get32(s->cfg.gateway);
+    toec_addr_set4(&s->addr, s->ip4);
+}
+
+/* Not 0 when the addresses of s->cfg can be a host's. */
+static int addresses_valid(const struct toec_stack *s)
+{
+    toec_u32 host = s->ip4 & ~s->mask4;
+    unsigned prefix_len = s->cfg.prefix_len;
+
+    if (toec_mac_is_group(s->cfg.mac) || toec_mac_is_zero(s->cfg.mac))
+        return 0;
+    if (toec_ip4_is_martian(s->ip4))
+        return 0;
+    if (prefix_len > 0 && prefix_len < 31 && (host == 0 || host == ~s->mask4))
+        return 0;
+    return s->gateway4 == 0 || toec_ip4_on_link_host(s, s->gateway4);
+}
+
+static int limits_valid(const struct toec_config *c)
+{
+    return c->prefix_len <= 32 && c->mtu >= 576 && c->mtu <= 9216 && c->max_flows <= MAX_FLOWS &&
+           c->max_listeners <= MAX_LISTENERS && c->max_time_wait <= MAX_FLOWS &&
+           c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
+           c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 &&
+           (c->cc == TOEC_CC_CUBIC || c->cc == TOEC_CC_NEWRENO) && c->home_index < c->home_count;
+}
+
+/* Takes the configuration into s with defaults; 0, or -1 when it is invalid. */
+static int configure(struct toec_stack *s, const struct toec_config *cfg)
+{
+    s->cfg = *cfg;
+    fill_defaults(&s->cfg);
+    if (!limits_valid(&s->cfg))
+        return -1;
+    set_addresses(s);
+    return addresses_valid(s) ? 0 : -1;
+}
+
+/* ---- memory ---- */
+
+/* Where the parts of a stack stand in its memory: offsets, each a multiple of 64. */
+struct layout {
+    unsigned long neigh, reass, tcp, end;
+};
+
+static unsigned long align64(unsigned long n)
+{
+    return (n + 63) & ~63ul;
+}
+
+static void lay_out(struct layout *l, const struct toec_config *cfg)
+{
+    l->neigh = align64(sizeof(struct toec_stack));
+    l->reass = align64(l->neigh + toec_neigh_size(cfg));
+    l->tcp = align64(l->reass + toec_reass_size(cfg));
+    l->end = align64(l->tcp + toec_tcp_size(cfg));
+}
+
+unsigned long toec_size(const struct toec_config *cfg)
+{
+    struct toec_stack probe;
+    struct layout l;
+
+    if (configure(&probe, cfg) < 0)
+        return 0;
+    lay_out(&l, &probe.cfg);
+    return l.end;
+}
+
+/* ---- keys ---- */
+
+/* One key from the secret: SipHash keyed with its first half over its second half and a label. */
+static toec_u64 derive(const struct toec_config *cfg, unsigned label)
+{
+    toec_u8 in[17];
+    toec_u64 key[2];
+    int i;
+
+    for (i = 0; i < 2; i++)
+        key[i] =
+            (toec_u64)toec_get32(cfg->secret + 8 * i) << 32 | toec_get32(cfg->secret + 8 * i + 4);
+    memcpy(in, cfg->secret + 16, 16);
+    in[16] = (toec_u8)label;
+    return toec_siphash(key, in, sizeof(in));
+}
+
+static void derive_keys(struct toec_stack *s)
+{
+    struct toec_keys *k = &s->keys;
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        k->isn[i] = derive(&s->cfg, i);
+        k->cookie[i] = derive(&s->cfg, 2 + i);
+        k->port[i] = derive(&s->cfg, 4 + i);
+        k->ts[i] = derive(&s->cfg, 6 + i);
+        k->rand[i] = derive(&s->cfg, 8 + i);
+    }
+    for (i = 0; i <= TOEC_FLOW_WORDS; i++)
+        k->flow.k[i] = derive(&s->cfg, 10 + i);
+}
+
+toec_u32 toec_rand32(struct toec_stack *s)
+{
+    toec_u64 n = s->rand_count++;
+
+    return (toec_u32)toec_siphash(s->keys.rand, &n, sizeof(n));
+}
+
+/* ---- init ---- */
+
+struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_config *cfg,
+                             toec_time now)
+{
+    struct toec_stack *s = mem;
+    unsigned long needed = toec_size(cfg);
+    struct layout l;
+
+    if (needed == 0 || size < needed || ((toec_uptr)mem & 63) != 0)
+        return 0;
+    memset(s, 0, sizeof(*s));
+    (void)configure(s, cfg); /* toec_size() has found it valid */
+    lay_out(&l, &s->cfg);
+    derive_keys(s);
+    toec_wheel_init(&s->wheel, now);
+    toec_icmp4_init(s);
+    toec_neigh_init(s, (toec_u8 *)mem + l.neigh);
+    toec_reass_init(s, (toec_u8 *)mem + l.reass);
+    toec_arp_init(s);
+    toec_tcp_init(s, (toec_u8 *)mem + l.tcp, now);
+    return s;
+}
+
+/* ---- events ---- */
+
+void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now)
+{
+    int group;
+
+    TOEC_COUNT(s, rx_frames);
+    TOEC_COUNT_ADD(s, rx_bytes, p->len);
+    if (p->head_len < TOEC_ETH_LEN || p->len < p->head_len) {
+        TOEC_COUNT(s, eth_short);
+        return;
+    }
+    group = toec_mac_is_group(p->data + TOEC_ETH_DST);
+    if (!group && !toec_mac_eq(p->data + TOEC_ETH_DST, s->cfg.mac)) {
+        TOEC_COUNT(s, eth_not_ours);
+        return;
+    }
+    switch (toec_eth_type(p->data)) {
+    case TOEC_ETHERTYPE_IP4:
+        toec_ip4_input(s, p, group, now);
+        return;
+    case TOEC_ETHERTYPE_ARP:
+        toec_arp_input(s, p, now);
+        return;
+    default:
+        TOEC_COUNT(s, eth_unknown_type);
+    }
+}
+
+static void expire(void *user, struct toec_timer *t, enum toec_timer_kind kind, toec_time now)
+{
+    struct toec_stack *s = user;
+
+    switch (kind) {
+    case TOEC_TMR_NEIGH:
+        toec_neigh_timer(s, t, now);
+        return;
+    case TOEC_TMR_REASS:
+        toec_reass_timer(s, t, now);
+        return;
+    case TOEC_TMR_ANNOUNCE:
+        toec_arp_announce_timer(s, now);
+        return;
+    default:
+        toec_tcp_timer(s, t, kind, now);
+    }
+}
+
+toec_time toec_poll(struct toec_stack *s, toec_time now)
+{
+    toec_time timers, tcp;
+
+    s->tx_full = 0;
+    toec_wheel_run(&s->wheel, now, expire, s);
+    tcp = toec_tcp_poll(s, now);
+    if (s->tx_full)
+        return now;
+    timers = toec_wheel_next(&s->wheel, now);
+    return TOEC_MIN(timers, tcp);
+}
+
+/* ---- what can be asked ---- */
+
+const toec_u64 *toec_counters(const struct toec_stack *s)
+{
+    return s->counters;
+}
+
+void toec_usage(const struct toec_stack *s, struct toec_usage *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->neighbours = s->neigh.pool.used;
+    out->datagrams = s->reass.pool.used;
+    toec_tcp_usage(s, out);
+}

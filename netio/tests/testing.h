@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * testing.h - what the unit tests of netio share.
+ */
+#ifndef TOE_NETIO_TESTING_H
+#define TOE_NETIO_TESTING_H
+
+/* cmocka wants these before its header. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "toe/netio.h"
+
+#define MS UINT64_C(1000000)
+
+/* Opens a back end that must open. */
+struct netio *open_ok(const char *spec);
+/* Opens one that must not; the sentence for people must contain part. */
+void open_fails(const char *spec, const char *part);
+/* Sends one frame of len bytes that begins with a 32-bit number behind the Ethernet header;
+ * 0, or -1 when there is no buffer. Flushes. */
+int send_number(struct netio *n, uint32_t number, uint32_t len, uint64_t now_ns);
+uint32_t frame_number(const struct netio_frame *f);
+/* Receives one frame and releases it: its number, or -1 when there is none. */
+int64_t receive_number(struct netio *n, uint64_t now_ns);
+/* A fresh folder, removed with what is in it by remove_folder(). */
+const char *make_folder(void);
+void remove_folder(void);
+/* The text with "@" replaced by the folder, in one of a few rotating buffers. */
+const char *in_folder(const char *text);
+/* The seed of this run: TOEHOLD_SEED, else fixed. Printed at the first call. */
+uint64_t test_seed(void);
+
+#endif

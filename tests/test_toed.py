@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toed and toehold as programs: wrong input, no rights, no daemon."""
+
+from __future__ import annotations
+
+import stat
+import struct
+
+import pytest
+from harness import paths, proc
+
+import lab as labs
+import nginx
+
+USAGE, CONFIGURATION = 2, 3
+GOOD = ["--netif", "tap:toe9", "--ip", "10.78.0.1/24"]
+
+pytestmark = pytest.mark.toehold_only
+
+
+def toed(lab, *argv: object, prefix: tuple = ()):
+    """toed with these arguments, which must end by itself."""
+    return lab.server.run([*prefix, paths.built("toed"), *argv], check=False, timeout=20)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ([], "--netif"),
+        (["--netif", "tap:toe9"], "--ip"),
+        ([*GOOD, "--no-such-option"], "no-such-option"),
+        ([*GOOD, "stray"], "stray"),
+        (["--netif", "tap:toe9", "--ip", "10.78.0.1"], "10.78.0.1"),
+        (["--netif", "tap:toe9", "--ip", "10.78.0.256/24"], "10.78.0.256"),
+        (["--netif", "tap:toe9", "--ip", "10.78.0.1/33"], "33"),
+        (["--netif", "tap:toe9", "--ip", "127.0.0.1/8"], "127.0.0.1"),
+        (["--netif", "tap:toe9", "--ip", "224.0.0.1/8"], "224.0.0.1"),
+        ([*GOOD, "--gateway", "nowhere"], "nowhere"),
+        ([*GOOD, "--mac", "01:00:00:00:00:01"], "01:00:00:00:00:01"),
+        ([*GOOD, "--mtu", "575"], "575"),
+        ([*GOOD, "--engines", "0"], "engines"),
+        ([*GOOD, "--engines", "-1"], "-1"),
+        ([*GOOD, "--max-flows", "many"], "many"),
+        ([*GOOD, "--seed", "xyz"], "xyz"),
+    ],
+)
+def test_wrong_usage(lab, argv, said):
+    done = toed(lab, *argv)
+    assert done.returncode == USAGE, done.stderr
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize(
+    ("netif", "said"),
+    [
+        ("eth0", "eth0"),
+        ("carrier-pigeon:eth0", "carrier-pigeon"),
+        ("af_xdp:absent0", "absent0"),
+        ("af_xdp:", "af_xdp"),
+        ("af_xdp:srv0,queue=99", "99"),
+        ("af_xdp:srv0,colour=red", "colour"),
+        ("tap:a-name-that-is-too-long", "too"),
+        ("impair(loss=101):tap:toe9", "101"),
+        ("impair(lose=1):tap:toe9", "lose"),
+        ("impair(loss=1:tap:toe9", "impair"),
+        ("wire:/absent/folder/wire,side=a", "/absent/folder"),
+        ("", "--netif"),
+    ],
+)
+def test_wrong_interface(make_lab, netif, said):
+    lab = make_lab()
+    lab.toed.stop()
+    done = toed(lab, "--netif", netif, "--ip", "10.77.0.1/24", "--socket", lab.toed.socket)
+    assert done.returncode in (USAGE, CONFIGURATION), done.stderr
+    assert said in done.stderr
+    assert not lab.toed.socket.exists()
+
+
+def test_more_than_the_interface_has(make_lab):
+    lab = make_lab()
+    lab.toed.stop()
+    common = ["--netif", lab.toed.netif, "--ip", "10.77.0.1/24", "--socket", lab.toed.socket]
+    for option, value in (("--engines", 2), ("--mtu", 9000)):
+        done = toed(lab, *common, option, value)
+        assert done.returncode == CONFIGURATION
+        assert f"{option} {value}" in done.stderr
+
+
+def test_socket_path_that_cannot_be(lab, tmp_path):
+    for path in (tmp_path / "absent/toed.sock", "/" + "x" * 200, tmp_path):
+        done = toed(lab, *GOOD, "--socket", path)
+        assert done.returncode in (1, USAGE, CONFIGURATION), done.stderr
+        assert str(path)[:60] in done.stderr
+    assert tmp_path.is_dir()
+
+
+def test_without_rights(make_lab, tmp_path):
+    lab = make_lab()
+    lab.toed.stop()
+    setpriv = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all")
+    (tmp_path / "open").mkdir(mode=0o777)
+    for netif in (f"af_xdp:{lab.pair.server_if}", "tap:toe9"):
+        argv = ["--netif", netif, "--ip", "10.77.0.1/24", "--socket", tmp_path / "open/toed.sock"]
+        done = toed(lab, *argv, prefix=setpriv)
+        assert done.returncode in (1, CONFIGURATION)
+        assert "root" in done.stderr
+
+
+def test_help_and_version(lab):
+    assert "--netif" in toed(lab, "--help").stdout
+    assert toed(lab, "--version").stdout.startswith("toed ")
+
+
+def test_socket_is_for_root_alone(lab):
+    mode = lab.toed.socket.stat().st_mode
+    assert stat.S_ISSOCK(mode)
+    assert mode & 0o007 == 0
+
+
+@pytest.mark.sanitize
+def test_rubbish_on_the_control_socket(lab, tmp_path):
+    """Whatever a program writes there: toed answers or hangs up, and goes on."""
+    socket = labs.netns.socket
+    for message in (
+        b"",
+        b"x",
+        bytes(200),
+        b"\xff" * 4000,
+        b"TOE1",
+        struct.pack("<III", 0x31454F54, 1, 1) + b"\xff" * 200,
+        struct.pack("<III", 0x31454F54, 99, 1) + bytes(200),
+        struct.pack("<III", 0x31454F54, 1, 77) + bytes(200),
+    ):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.settimeout(10)
+            s.connect(str(lab.toed.socket))
+            s.send(message)
+            while s.recv(1 << 16):
+                pass
+    # Those that say nothing at all keep nobody out.
+    silent = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(50)]
+    for s in silent:
+        s.connect(str(lab.toed.socket))
+    with nginx.start(lab, tmp_path):
+        assert nginx.get(lab, "/hello") == b"hello\n"
+    for s in silent:
+        s.close()
+
+
+def test_programs_run_on_the_kernel_without_a_daemon(lab, tmp_path):
+    """Said once on stderr, and nginx serves by Linux TCP; under --require it does not start."""
+    argv = nginx.configuration(tmp_path, f"{lab.kernel_ip}:80")
+    run = [paths.built("toehold"), "run", "--socket", tmp_path / "nobody"]
+    done = lab.server.run([*run, "--require", "--", *argv], check=False)
+    assert done.returncode == 4
+    assert str(tmp_path / "nobody") in done.stderr
+    with lab.server.start([*run, "--", *argv], name="nginx-without-toed") as server:
+        proc.wait_port(lab.client, lab.kernel_ip, 80, proc=server)
+        with lab.client.connect(lab.kernel_ip, 80) as s:
+            s.sendall(b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert s.recv(4096).startswith(b"HTTP/1.1 200")
+        assert server.text().count(str(tmp_path / "nobody")) == 1
+
+
+def test_loopback_is_refused_under_require(lab):
+    """What the TOE cannot carry fails there instead of passing silently."""
+    code = "import socket; socket.create_server(('127.0.0.1', 0)); print('listening')"
+    assert "listening" in lab.run([labs.PYTHON, "-c", code], require=False).stdout
+    done = lab.run([labs.PYTHON, "-c", code], check=False)
+    assert done.returncode != 0
+    assert "127.0.0.1" in done.stderr or "loopback" in done.stderr, done.stderr
+
+
+def test_report_says_what_is_not_carried_and_why(lab):
+    code = "import socket; [socket.create_server(('127.0.0.1', 0)) for _ in range(5)]"
+    run = [paths.built("toehold"), "run", "--report", "--socket", lab.toed.socket, "--"]
+    done = lab.server.run([*run, labs.PYTHON, "-c", code])
+    said = [line for line in done.stderr.splitlines() if "toehold" in line]
+    assert len(said) == 1, done.stderr
+    assert "loopback" in said[0] or "127.0.0.1" in said[0]
