@@ -3,8 +3,9 @@
  * netio_echo.c - a host of one address for the tests of back ends: answers ARP and ICMP echo, and
  * sends UDP back to where it came from.
  *
- * netio_echo SPEC A.B.C.D [spin]; says "ready MODE" when it listens; ends at SIGTERM or SIGINT with
- * its counters on stdout. Without "spin" it sleeps in poll() when nothing arrives.
+ * netio_echo [-s] A.B.C.D SPEC...; says "ready MODE" for each SPEC when all are open; ends at
+ * SIGTERM or SIGINT with the counters of each on stdout. It sleeps in poll() when nothing arrives,
+ * with -s it spins.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -16,7 +17,8 @@
 
 #include "toe/netio.h"
 
-#define BATCH 64
+#define BATCH      64
+#define INTERFACES 8
 
 static volatile sig_atomic_t ended;
 
@@ -96,55 +98,85 @@ static void answer(struct netio *n, const struct netio_frame *in, const uint8_t 
         netio_tx_cancel(n, &out);
 }
 
-static void rest(struct netio *n)
+/* Takes in and answers what is there; the number of frames. */
+static unsigned serve(struct netio *n, const uint8_t mac[6], const uint8_t ip[4])
 {
-    uint64_t next = netio_next_event(n);
-    struct pollfd p = {.fd = netio_fd(n), .events = POLLIN};
+    struct netio_frame frames[BATCH];
+    uint64_t t = now();
+    unsigned count = netio_rx(n, frames, BATCH, t);
+    unsigned i;
 
-    if (netio_prepare_sleep(n))
-        return;
-    poll(&p, 1, next == UINT64_MAX ? 100 : 1);
+    for (i = 0; i < count; i++)
+        answer(n, &frames[i], mac, ip, t);
+    netio_rx_release(n, frames, count);
+    netio_tx_flush(n, t);
+    return count;
+}
+
+static void rest(struct netio **n, unsigned count)
+{
+    struct pollfd p[INTERFACES];
+    int timeout = 100;
+    unsigned i;
+
+    for (i = 0; i < count; i++) {
+        p[i] = (struct pollfd){.fd = netio_fd(n[i]), .events = POLLIN};
+        if (netio_next_event(n[i]) != UINT64_MAX)
+            timeout = 1;
+        if (netio_prepare_sleep(n[i]))
+            return;
+    }
+    poll(p, count, timeout);
+}
+
+static void run(struct netio **n, const struct netio_info *info, unsigned count,
+                const uint8_t ip[4], int spin)
+{
+    while (!ended) {
+        unsigned frames = 0;
+        unsigned i;
+
+        for (i = 0; i < count; i++)
+            frames += serve(n[i], info[i].mac, ip);
+        if (!frames && !spin)
+            rest(n, count);
+    }
 }
 
 int main(int argc, char **argv)
 {
     struct netio_config cfg = {.seed = 1};
-    struct netio_frame frames[BATCH];
+    struct netio_info info[INTERFACES];
+    struct netio *n[INTERFACES];
     struct netio_stats stats;
-    struct netio_info info;
-    struct netio *n;
     char err[512];
-    int spin = argc == 4 && strcmp(argv[3], "spin") == 0;
+    int spin = argc > 1 && strcmp(argv[1], "-s") == 0;
+    unsigned count = argc > 2 + spin ? (unsigned)(argc - 2 - spin) : 0;
+    unsigned i;
 
-    if (argc < 3 || inet_pton(AF_INET, argv[2], cfg.ip) != 1) {
-        fprintf(stderr, "usage: netio_echo SPEC A.B.C.D [spin]\n");
+    if (!count || count > INTERFACES || inet_pton(AF_INET, argv[1 + spin], cfg.ip) != 1) {
+        fprintf(stderr, "usage: netio_echo [-s] A.B.C.D SPEC...\n");
         return 2;
     }
     signal(SIGTERM, on_signal);
     signal(SIGINT, on_signal);
-    n = netio_open(argv[1], &cfg, err, sizeof(err));
-    if (!n) {
-        fprintf(stderr, "%s\n", err);
-        return 1;
+    for (i = 0; i < count; i++) {
+        n[i] = netio_open(argv[2 + spin + (int)i], &cfg, err, sizeof(err));
+        if (!n[i]) {
+            fprintf(stderr, "%s\n", err);
+            return 1;
+        }
+        netio_get_info(n[i], &info[i]);
     }
-    netio_get_info(n, &info);
-    printf("ready %s\n", info.mode);
+    for (i = 0; i < count; i++)
+        printf("ready %s\n", info[i].mode);
     fflush(stdout);
-    while (!ended) {
-        uint64_t t = now();
-        unsigned count = netio_rx(n, frames, BATCH, t);
-        unsigned i;
-
-        for (i = 0; i < count; i++)
-            answer(n, &frames[i], info.mac, cfg.ip, t);
-        netio_rx_release(n, frames, count);
-        netio_tx_flush(n, t);
-        if (!count && !spin)
-            rest(n);
+    run(n, info, count, cfg.ip, spin);
+    for (i = 0; i < count; i++) {
+        netio_get_stats(n[i], &stats);
+        printf("rx %" PRIu64 " tx %" PRIu64 " rx_dropped %" PRIu64 " tx_dropped %" PRIu64 "\n",
+               stats.rx_frames, stats.tx_frames, stats.rx_dropped, stats.tx_dropped);
+        netio_close(n[i]);
     }
-    netio_get_stats(n, &stats);
-    printf("rx %" PRIu64 " tx %" PRIu64 " rx_dropped %" PRIu64 " tx_dropped %" PRIu64 "\n",
-           stats.rx_frames, stats.tx_frames, stats.rx_dropped, stats.tx_dropped);
-    netio_close(n);
     return 0;
 }

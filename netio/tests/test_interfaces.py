@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""af_xdp and tap on real interfaces, in namespaces of this test's own. Needs root.
+
+Usage: test_interfaces.py NETIO_ECHO-PROGRAM. The program answers ARP and ICMP echo for the TOE's
+address and sends UDP back; beside it the kernel must keep what is its own.
+"""
+
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from harness.netns import Namespace, Pair, _my_prefix  # noqa: E402
+
+ECHO = None
+TOE = "10.77.0.1"
+KERNEL = "10.77.0.9"
+PEER = "10.77.0.2"
+
+
+class Echo:
+    """netio_echo in a namespace, ready to answer."""
+
+    def __init__(self, ns, *specs, ip=TOE):
+        self.specs = specs
+        self.process = subprocess.Popen(
+            ["ip", "netns", "exec", ns.name, ECHO, ip, *specs],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.modes = [self._ready() for _ in specs]
+
+    def _ready(self):
+        line = self.process.stdout.readline()
+        if not line.startswith("ready "):
+            raise AssertionError(f"{self.specs}: {line}{self.process.stderr.read()}")
+        return line[6:].strip()
+
+    def stop(self):
+        """Ends it politely; the counters of each interface."""
+        self.process.send_signal(signal.SIGTERM)
+        out, err = self.process.communicate(timeout=30)
+        if self.process.returncode != 0:
+            raise AssertionError(f"netio_echo: {self.process.returncode} {err}")
+        return [
+            {name: int(value) for name, value in re.findall(r"(\w+) (\d+)", line)}
+            for line in out.splitlines()
+        ]
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_exc):
+        self.kill()
+
+
+def refusal(ns, spec, ip=TOE, argv=()):
+    """The sentence with which the program ends, which must be exactly one."""
+    done = subprocess.run(
+        ["ip", "netns", "exec", ns.name, *argv, ECHO, ip, spec],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1 and done.stdout == "", done
+    assert done.stderr.count("\n") == 1, done
+    return done.stderr
+
+
+def checksum(data):
+    data += b"\0" * (len(data) % 2)
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def ping(ns, address, size=56, count=3):
+    """How many of count echo requests are answered, with the right bytes."""
+    with ns.entered():
+        s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    s.settimeout(5)
+    got = 0
+    with s:
+        for i in range(count):
+            body = struct.pack("!HH", 0x7E57, i) + os.urandom(size)
+            request = b"\x08\0" + struct.pack("!H", checksum(b"\x08\0\0\0" + body)) + body
+            s.sendto(request, (address, 0))
+            try:
+                while True:
+                    answer = s.recv(65535)[20:]
+                    if answer[0] == 0 and answer[4:] == body:
+                        assert checksum(answer) == 0
+                        got += 1
+                        break
+            except TimeoutError:
+                pass
+    return got
+
+
+def udp(ns, address, payloads, port=7):
+    """Sends each datagram and waits for it to come back, from one socket."""
+    with ns.socket(kind=socket.SOCK_DGRAM) as s:
+        s.settimeout(5)
+        s.connect((address, port))
+        for payload in payloads:
+            s.send(payload)
+            assert s.recv(65535) == payload
+
+
+def attached(ns, interface):
+    """What ip says of an XDP program on the interface: None, or its mode."""
+    out = ns.run(["ip", "-j", "link", "show", interface]).stdout
+    return json.loads(out)[0].get("xdp", {}).get("mode")
+
+
+def send_frame(ns, interface, frame):
+    with ns.entered():
+        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    with s:
+        s.bind((interface, 0))
+        s.send(frame)
+
+
+def mac(ns, interface):
+    out = ns.run(["ip", "-j", "link", "show", interface]).stdout
+    return bytes.fromhex(json.loads(out)[0]["address"].replace(":", ""))
+
+
+class AfXdp(unittest.TestCase):
+    NATIVE, GENERIC = 1, 2  # as `ip -j link` numbers the modes
+
+    def setUp(self):
+        self.pair = Pair(kernel_ip=f"{KERNEL}/24")
+        self.addCleanup(self.pair.delete)
+        self.server, self.client = self.pair.server, self.pair.client
+
+    def both_serve(self, spec, mode, text):
+        with Echo(self.server, spec) as echo:
+            self.assertEqual(attached(self.server, "srv0"), mode)
+            self.assertEqual(echo.modes, [text])
+            self.assertEqual(ping(self.client, TOE), 3)
+            self.assertEqual(ping(self.client, TOE, size=1400), 3)
+            self.assertEqual(ping(self.client, KERNEL), 3)
+            udp(self.client, TOE, [bytes([i % 256]) * (1 + i * 7 % 1472) for i in range(500)])
+            [counters] = echo.stop()
+        # One ARP request, six echo requests, 500 datagrams; the kernel's are not among them.
+        self.assertEqual(counters, {"rx": 507, "tx": 507, "rx_dropped": 0, "tx_dropped": 0})
+        self.assertIsNone(attached(self.server, "srv0"))
+
+    def test_native(self):
+        self.both_serve("af_xdp:srv0", self.NATIVE, "af_xdp native copy")
+
+    def test_generic(self):
+        self.both_serve("af_xdp:srv0,mode=generic", self.GENERIC, "af_xdp generic copy")
+
+    def test_large_mtu(self):
+        for ns, interface in ((self.server, "srv0"), (self.client, "cli0")):
+            ns.run(["ip", "link", "set", interface, "mtu", "3000"])
+        with Echo(self.server, "af_xdp:srv0"):
+            self.assertEqual(ping(self.client, TOE, size=2900), 3)
+
+    def test_kernel_keeps_its_sockets_and_its_arp(self):
+        with self.server.socket(kind=socket.SOCK_DGRAM) as s:
+            s.bind((KERNEL, 7))
+            s.settimeout(5)
+            with Echo(self.server, "af_xdp:srv0") as echo:
+                with self.client.socket(kind=socket.SOCK_DGRAM) as c:
+                    c.settimeout(5)
+                    c.sendto(b"to the kernel", (KERNEL, 7))
+                    data, peer = s.recvfrom(100)
+                    s.sendto(data, peer)
+                    self.assertEqual(c.recv(100), b"to the kernel")
+                # A question about the peer is the kernel's, and its answer comes to the kernel.
+                self.assertEqual(ping(self.server, PEER), 3)
+                # A question about neither of the two.
+                self.assertEqual(ping_nobody(self.client, "10.77.0.77"), 0)
+                [counters] = echo.stop()
+        self.assertEqual(counters["rx"], 0)
+
+    def test_fragments_and_other_protocols_are_the_toes(self):
+        with Echo(self.server, "af_xdp:srv0") as echo:
+            self.assertEqual(ping(self.client, TOE, count=1), 1)
+            with self.client.socket(kind=socket.SOCK_DGRAM) as s:
+                s.sendto(b"x" * 4000, (TOE, 7))  # three fragments
+            with self.client.entered():
+                raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, 253)
+            with raw:
+                raw.sendto(b"a protocol without a name", (TOE, 0))
+            self.assertEqual(ping(self.client, TOE, count=1), 1)
+            [counters] = echo.stop()
+        self.assertEqual(counters["rx"], 1 + 1 + 3 + 1 + 1)
+
+    def test_tagged_frames_are_the_kernels(self):
+        self.server.run(["ethtool", "-K", "srv0", "rxvlan", "off"])
+        self.client.run(["ethtool", "-K", "cli0", "txvlan", "off"])
+        header = mac(self.server, "srv0") + mac(self.client, "cli0")
+        packet = struct.pack(
+            "!BBHHHBBH4s4s",
+            *(0x45, 0, 28, 0, 0, 64, 17, 0),
+            *(socket.inet_aton(PEER), socket.inet_aton(TOE)),
+        ) + struct.pack("!HHHH", 7, 7, 8, 0)
+        with Echo(self.server, "af_xdp:srv0") as echo:
+            send_frame(self.client, "cli0", header + b"\x81\0\0\x05\x08\0" + packet)
+            send_frame(self.client, "cli0", header + b"\x08\0" + packet)
+            send_frame(self.client, "cli0", header + b"\x08\0")  # nothing behind the header
+            send_frame(self.client, "cli0", header + b"\x08\x06" + b"\0" * 20)  # cut short
+            self.assertEqual(ping(self.client, TOE, count=1), 1)
+            [counters] = echo.stop()
+        self.assertEqual(counters["rx"], 1 + 1 + 1)  # the untagged one, ARP, the echo request
+
+    def test_program_leaves_after_kill_and_a_restart_follows_at_once(self):
+        for _ in range(3):
+            with Echo(self.server, "af_xdp:srv0") as echo:
+                self.assertEqual(ping(self.client, TOE, count=1), 1)
+                echo.kill()
+        wait_for(lambda: attached(self.server, "srv0") is None)
+        self.assertEqual(ping(self.client, KERNEL), 3)
+
+    def test_second_process_is_refused(self):
+        with Echo(self.server, "af_xdp:srv0"):
+            self.assertIn("srv0 already has an XDP program", refusal(self.server, "af_xdp:srv0"))
+            self.assertEqual(ping(self.client, TOE), 3)
+
+    def test_flood_is_answered_or_counted(self):
+        with Echo(self.server, "af_xdp:srv0") as echo:
+            self.assertEqual(ping(self.client, TOE, count=1), 1)
+            with self.client.socket(kind=socket.SOCK_DGRAM) as s:
+                for _ in range(20000):
+                    s.sendto(b"x" * 64, (TOE, 7))
+            self.assertEqual(ping(self.client, TOE), 3)
+            [counters] = echo.stop()
+        self.assertLessEqual(counters["rx"] + counters["rx_dropped"], 20005)
+        self.assertGreater(counters["rx"], 5)
+
+    def test_refusals_say_why(self):
+        sentence = refusal(self.server, "af_xdp:srv0,queue=3")
+        self.assertIn("srv0 has no queue 3: it has 1", sentence)
+        self.assertIn("has no zero-copy", refusal(self.server, "af_xdp:srv0,copy=zero"))
+        self.assertIsNone(attached(self.server, "srv0"))
+        nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        sentence = refusal(self.server, "af_xdp:srv0", argv=nobody)
+        self.assertIn("run as root", sentence)
+        self.server.run(["ip", "link", "set", "srv0", "down"])
+        self.assertIn("srv0 is down", refusal(self.server, "af_xdp:srv0"))
+
+    def test_no_native_mode_falls_back_and_says_so(self):
+        self.server.run(["ip", "link", "add", "br0", "type", "bridge"])
+        self.server.run(["ip", "link", "set", "br0", "up"])
+        with Echo(self.server, "af_xdp:br0") as echo:
+            self.assertRegex(echo.modes[0], r"^af_xdp generic \(no native: .+\) copy$")
+        self.assertIn("in native mode", refusal(self.server, "af_xdp:br0,mode=native"))
+
+
+class AfXdpQueues(unittest.TestCase):
+    def setUp(self):
+        self.pair = Pair(kernel_ip=f"{KERNEL}/24", queues=2)
+        self.addCleanup(self.pair.delete)
+        self.server, self.client = self.pair.server, self.pair.client
+
+    def spread(self):
+        """Datagrams of many flows, which the sending veth spreads over its queues."""
+        answered = 0
+        for _ in range(64):
+            with self.client.socket(kind=socket.SOCK_DGRAM) as s:
+                s.settimeout(0.2)
+                s.connect((TOE, 7))
+                try:
+                    s.send(b"hello")
+                    s.recv(100)
+                    answered += 1
+                except (TimeoutError, ConnectionRefusedError):
+                    pass
+        return answered
+
+    def test_two_queues_of_one_process(self):
+        with Echo(self.server, "af_xdp:srv0,queue=0", "af_xdp:srv0,queue=1") as echo:
+            self.assertEqual(self.spread(), 64)
+            first, second = echo.stop()
+        self.assertGreater(first["rx"], 5)
+        self.assertGreater(second["rx"], 5)
+        self.assertIsNone(attached(self.server, "srv0"))
+
+    def test_a_queue_without_a_socket_is_the_kernels(self):
+        # The neighbour is given, as the question for it might take either queue.
+        toe = ":".join(f"{b:02x}" for b in mac(self.server, "srv0"))
+        self.client.run(["ip", "neigh", "add", TOE, "lladdr", toe, "dev", "cli0"])
+        with Echo(self.server, "af_xdp:srv0,queue=1") as echo:
+            answered = self.spread()
+            [counters] = echo.stop()
+        self.assertTrue(0 < answered < 64, answered)
+        self.assertEqual(counters["rx"], answered)
+
+    def test_the_same_queue_twice_is_refused(self):
+        done = subprocess.run(
+            ["ip", "netns", "exec", self.server.name, ECHO, TOE, "af_xdp:srv0", "af_xdp:srv0"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("queue 0 of srv0 is in use", done.stderr)
+
+
+class Tap(unittest.TestCase):
+    def setUp(self):
+        self.ns = Namespace.create(f"{_my_prefix()}-tap")
+        self.addCleanup(self.ns.delete)
+
+    def exists(self):
+        return bool(self.ns.run(["ip", "link", "show", "toe0"], check=False).returncode == 0)
+
+    def test_made_brought_up_and_gone(self):
+        with Echo(self.ns, f"tap:toe0,host={PEER}/24") as echo:
+            self.assertEqual(echo.modes, ["tap"])
+            self.assertEqual(ping(self.ns, TOE), 3)
+            self.assertEqual(ping(self.ns, TOE, size=1400), 3)
+            udp(self.ns, TOE, [bytes([i % 256]) * (1 + i * 7 % 1472) for i in range(500)])
+            neighbour = json.loads(self.ns.run(["ip", "-j", "neigh", "show", TOE]).stdout)[0]
+            toe = bytes.fromhex(neighbour["lladdr"].replace(":", ""))
+            self.assertNotEqual(toe, mac(self.ns, "toe0"))
+            self.assertEqual(toe[0] & 3, 2)  # locally administered, one station
+            [counters] = echo.stop()
+        self.assertGreaterEqual(counters["tx"], 507)
+        self.assertFalse(self.exists())
+
+    def test_an_existing_device_stays_with_its_mac(self):
+        self.ns.run(["ip", "tuntap", "add", "dev", "toe0", "mode", "tap"])
+        self.ns.run(["ip", "address", "add", f"{PEER}/24", "dev", "toe0"])
+        for _ in range(2):
+            with Echo(self.ns, "tap:toe0") as echo:
+                self.assertEqual(ping(self.ns, TOE), 3)
+                self.assertIn("in use by another process", refusal(self.ns, "tap:toe0"))
+                echo.kill()
+            self.assertTrue(self.exists())
+
+    def test_two_queues_are_one_station(self):
+        with Echo(self.ns, f"tap:toe0,host={PEER}/24", "tap:toe0") as echo:
+            for _ in range(64):
+                udp(self.ns, TOE, [b"hello"])
+            first, second = echo.stop()
+        self.assertGreaterEqual(first["tx"] + second["tx"], 64)
+        self.assertFalse(self.exists())
+
+    def test_refusals_say_why(self):
+        self.ns.run(["ip", "link", "add", "toe0", "type", "bridge"])
+        self.assertIn("is not a TAP device", refusal(self.ns, "tap:toe0"))
+        for host in ("10.1.1.1", "10.1.1.1/33", "10.1.1/24", "10.1.1.1/", "x/24"):
+            self.assertIn("write host=A.B.C.D/LEN", refusal(self.ns, f"tap:toe1,host={host}"))
+        nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        self.assertIn("run as root", refusal(self.ns, "tap:toe1", argv=nobody))
+
+    def test_through_the_impairing_wire(self):
+        with Echo(self.ns, f"impair(delay=20ms,seed=5):tap:toe0,host={PEER}/24") as echo:
+            self.assertRegex(echo.modes[0], r"^impair seed=5 over tap: delay=20ms")
+            self.assertEqual(ping(self.ns, TOE), 3)
+
+
+def ping_nobody(ns, address):
+    """Asks for an address that nobody has; the kernel gives up after its own time or at once."""
+    ns.run(["ip", "neigh", "flush", "dev", "cli0"])
+    with ns.socket(kind=socket.SOCK_DGRAM) as s:
+        s.settimeout(0.3)
+        s.connect((address, 7))
+        try:
+            s.send(b"x")
+            s.recv(10)
+            return 1
+        except OSError:
+            return 0
+
+
+def wait_for(condition):
+    for _ in range(600):
+        if condition():
+            return
+        signal.sigtimedwait([], 0.05)
+    raise AssertionError("waited in vain")
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        sys.exit("test_interfaces.py makes network namespaces and interfaces: run it as root (sudo)")
+    ECHO = sys.argv.pop(1)
+    unittest.main()
