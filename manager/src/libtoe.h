@@ -104,15 +104,17 @@ struct tsock {
     struct tsock_opts opts;
 
     /* TS_LISTEN */
-    uint32_t handle;   /* listener id or connect cookie (handle.c), 0 none */
-    int32_t backlog;   /* as given to listen() */
-    uint32_t queued;   /* connections in the accept queue */
-    uint8_t used;      /* this process accepts from it, or watches it */
-    uint8_t weak;      /* announced to the TOE with flag WEAK */
-    uint8_t announced; /* LISTEN sent on the present queue pairs */
+    uint32_t handle;        /* listener id or connect cookie (handle.c), 0 none */
+    int32_t backlog;        /* as given to listen() */
+    uint32_t queued;        /* connections in the accept queue */
+    uint8_t used;           /* this process accepts from it, or watches it */
+    uint8_t weak;           /* announced to the TOE with flag WEAK */
+    uint8_t announced;      /* LISTEN sent on the present queue pairs */
+    uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
+    uint8_t connect_untold; /* TS_OPEN: connect() has not yet returned 0 for it */
+    uint8_t lingering;      /* close() waits for the peer's acknowledgements */
     struct tsock *accept_head, *accept_tail, *accept_next;
-    struct tsock *listener;              /* of a connection that waits in an accept queue */
-    struct tsock *list_prev, *list_next; /* all sockets of the TOE (ctx.socks) */
+    struct tsock *listener; /* of a connection that waits in an accept queue */
 };
 
 /* ---- the table of descriptors (fdtab.c) ---- */
@@ -250,6 +252,8 @@ TOE_HIDDEN int tsock_name(const struct tsock *s, uint32_t ip, uint16_t port, str
 TOE_HIDDEN bool tpolicy_pass(int fd, const char *why);
 /* One line on stderr, "toehold: ...", at most once per process for the same `fmt`. */
 TOE_HIDDEN void tlog_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same, each time. */
+TOE_HIDDEN void tlog(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* In an out call: sets errno, returns -1. */
 static inline int terr(int e)

@@ -21,6 +21,8 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#pragma GCC visibility push(default)
+
 /* Settings; zero means the default named. The environment variables in brackets win over them. */
 struct toe_options {
     const char *socket; /* [TOEHOLD_SOCKET] of toed; /run/toehold/toed.sock */
@@ -87,5 +89,7 @@ int toe_pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t
 int toe_is_offloaded(int fd);
 /* Why fd is not carried: a sentence; NULL when it is carried or unknown. */
 const char *toe_why_not(int fd);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attach.c - how a queue pair is got from toed: the host's side of attach.h (SEEDS S1.10).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/un.h>
+
+#include "ctx.h"
+#include "internal.h"
+
+#define SW_ENTRIES   1024u
+#define HW_ENTRIES   4096u
+#define WELCOME_SECS 5
+#define WELCOME_FDS  2
+
+static int fail(char *err, size_t size, const char *what, const char *detail)
+{
+    snprintf(err, size, "%s%s%s", what, detail ? ": " : "", detail ? detail : "");
+    return -1;
+}
+
+static int connect_toed(const char *path, char *err, size_t size)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    struct timeval limit = {.tv_sec = WELCOME_SECS};
+    int fd;
+
+    memcpy(a.sun_path, path, strlen(path) + 1);
+    fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return fail(err, size, "cannot make a Unix socket", strerror(errno));
+    sys_setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    sys_setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    if (sys_connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
+        snprintf(err, size, "no TOE answers at %s (%s); is toed running?", path, strerror(errno));
+        sys_close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* The DMA area: sealed, so that its size cannot change under the TOE. Not inherited by fork. */
+static int make_area(struct tqp *qp, char *err, size_t size)
+{
+    void *m;
+
+    qp->mem_fd = tfd_internal(memfd_create("toehold-qp", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (qp->mem_fd < 0)
+        return fail(err, size, "cannot make the DMA area", strerror(errno));
+    if (ftruncate(qp->mem_fd, (off_t)qp->layout.total) < 0 ||
+        sys_fcntl(qp->mem_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+        return fail(err, size, "cannot size the DMA area", strerror(errno));
+    m = mmap(NULL, qp->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, qp->mem_fd, 0);
+    if (m == MAP_FAILED)
+        return fail(err, size, "cannot map the DMA area", strerror(errno));
+    qp->area = m;
+    madvise(m, qp->layout.total, MADV_DONTFORK);
+    qp->db = (struct toedev_doorbells *)(qp->area + qp->layout.doorbells);
+    qp->status = (const struct toedev_status *)(qp->area + qp->layout.status);
+    toe_ring_tx_init(&qp->sw, qp->area + qp->layout.sw_ring, qp->cfg.sw_entries,
+                     &qp->status->sw_tail);
+    toe_ring_rx_init(&qp->hw, qp->area + qp->layout.hw_ring, qp->cfg.hw_entries);
+    return 0;
+}
+
+static int send_hello(struct tqp *qp, char *err, size_t size)
+{
+    struct toedev_hello h = {.magic = TOEDEV_MAGIC,
+                             .version = TOEDEV_CONTRACT_VERSION,
+                             .kind = TOEDEV_HELLO_ATTACH,
+                             .engine = qp->engine,
+                             .qp = qp->cfg};
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+    } control = {0};
+    struct iovec v = {&h, sizeof(h)};
+    struct msghdr m = {
+        .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    int fds[2] = {qp->mem_fd, qp->irq_fd};
+
+    snprintf(h.name, sizeof(h.name), "%s", program_invocation_short_name);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(fds));
+    memcpy(CMSG_DATA(c), fds, sizeof(fds));
+    if (sys_sendmsg(qp->ctl_fd, &m, MSG_NOSIGNAL) != (ssize_t)sizeof(h))
+        return fail(err, size, "the TOE did not take our greeting", strerror(errno));
+    return 0;
+}
+
+/* Takes the descriptors out of a message: how many, -1 when there are more than asked for. */
+static int take_fds(struct msghdr *m, int *fds, int max)
+{
+    int n = 0;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        int k = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (int i = 0; i < k; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+            if (n < max)
+                fds[n++] = fd;
+            else
+                sys_close(fd);
+        }
+    }
+    return n;
+}
+
+static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, size_t size)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(4 * sizeof(int))];
+    } control;
+    struct iovec v = {w, sizeof(*w)};
+    struct msghdr m = {
+        .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    int fds[WELCOME_FDS], n;
+    ssize_t got;
+
+    do
+        got = sys_recvmsg(qp->ctl_fd, &m, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return fail(err, size, "the TOE did not answer", strerror(errno));
+    n = take_fds(&m, fds, WELCOME_FDS);
+    if (n == WELCOME_FDS) {
+        sys_close(fds[0]); /* the register page: libtoe needs nothing of it */
+        qp->doorbell_fd = tfd_internal(fds[1]);
+    } else if (n == 1) {
+        sys_close(fds[0]);
+    }
+    if (got != (ssize_t)sizeof(*w) || w->magic != TOEDEV_MAGIC)
+        return fail(err, size, "what answers at the socket is not a TOE", NULL);
+    w->message[sizeof(w->message) - 1] = 0;
+    if (w->version != TOEDEV_CONTRACT_VERSION) {
+        snprintf(err, size, "the TOE speaks contract version %u, this program version %u",
+                 w->version, TOEDEV_CONTRACT_VERSION);
+        return -1;
+    }
+    if (w->reason) {
+        snprintf(err, size, "the TOE refuses: %s (%s)", w->message, strerror((int)w->reason));
+        return -1;
+    }
+    if (qp->doorbell_fd < 0 || !w->engines || w->engines > 65536 || w->prefix_len > 32)
+        return fail(err, size, "the TOE's welcome is not complete", NULL);
+    qp->qp_id = w->qp_id;
+    return 0;
+}
+
+static void note_welcome(const struct toedev_welcome *w, struct twelcome *out)
+{
+    out->engines = w->engines < TOE_MAX_ENGINES ? w->engines : TOE_MAX_ENGINES;
+    memcpy(&out->ip, w->ip, 4);
+    memcpy(&out->gw, w->gateway, 4);
+    out->mask = w->prefix_len ? htonl(UINT32_MAX << (32 - w->prefix_len)) : 0;
+}
+
+static struct tqp *new_qp(const struct tconfig *cfg, uint32_t engine)
+{
+    struct tqp *qp = calloc(1, sizeof(*qp));
+
+    if (!qp)
+        return NULL;
+    qp->doorbell_fd = qp->irq_fd = qp->ctl_fd = qp->mem_fd = -1;
+    qp->engine = engine;
+    qp->cfg = (struct toedev_qp_config){.sw_entries = SW_ENTRIES,
+                                        .hw_entries = HW_ENTRIES,
+                                        .slots = cfg->slots,
+                                        .tx_size = cfg->tx_size,
+                                        .rx_size = cfg->rx_size};
+    qp->slots = calloc(cfg->slots, sizeof(*qp->slots));
+    qp->releases = calloc(2ul * cfg->slots, sizeof(*qp->releases));
+    if (!qp->slots || !qp->releases || toedev_layout(&qp->cfg, &qp->layout) < 0) {
+        tqp_detach(qp);
+        return NULL;
+    }
+    return qp;
+}
+
+struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelcome *out, char *err,
+                       size_t err_size)
+{
+    struct toedev_welcome w = {0};
+    struct tqp *qp = new_qp(cfg, engine);
+
+    if (!qp) {
+        fail(err, err_size, "no memory for a queue pair", NULL);
+        return NULL;
+    }
+    qp->ctl_fd = tfd_internal(connect_toed(cfg->socket, err, err_size));
+    if (qp->ctl_fd < 0 || make_area(qp, err, err_size) < 0)
+        goto failed;
+    qp->irq_fd = tfd_internal(sys_eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (qp->irq_fd < 0) {
+        fail(err, err_size, "cannot make an eventfd", strerror(errno));
+        goto failed;
+    }
+    qp->db->irq_count = cfg->irq_count;
+    qp->db->irq_usec = cfg->irq_usec;
+    if (send_hello(qp, err, err_size) < 0 || take_welcome(qp, &w, err, err_size) < 0)
+        goto failed;
+    note_welcome(&w, out);
+    return qp;
+failed:
+    tqp_detach(qp);
+    return NULL;
+}
+
+void tqp_detach(struct tqp *qp)
+{
+    if (qp->area)
+        munmap(qp->area, qp->layout.total);
+    qp->area = NULL;
+    tqp_forget(qp);
+}
+
+void tqp_forget(struct tqp *qp)
+{
+    tfd_internal_close(qp->doorbell_fd);
+    tfd_internal_close(qp->irq_fd);
+    tfd_internal_close(qp->ctl_fd);
+    tfd_internal_close(qp->mem_fd);
+    free(qp->slots);
+    free(qp->releases);
+    free(qp);
+}
+
+bool tqp_gone(const struct tqp *qp)
+{
+    struct pollfd p = {.fd = qp->ctl_fd, .events = POLLIN};
+    struct timespec now = {0, 0};
+
+    /* The TOE sends nothing after its welcome: whatever makes the socket readable is its end. */
+    return sys_ppoll(&p, 1, &now, NULL) > 0;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config.c - settings: struct toe_options, over it the environment, under it the defaults.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctx.h"
+
+#define DEFAULT_SLOTS 4096u
+#define DEFAULT_SIZE  65536u
+#define MAX_USEC      1000000u
+#define MAX_COUNT     65536u
+
+/* One number: the option's value when not 0, the environment's when set. */
+struct number {
+    const char *env;
+    uint32_t value, fallback, min, max;
+    bool power_of_two;
+};
+
+static int read_number(struct number *n, char *err, size_t err_size)
+{
+    const char *text = getenv(n->env);
+    const char *from = n->env;
+    unsigned long v = n->value ? n->value : n->fallback;
+    char *end;
+
+    if (text && *text) {
+        errno = 0;
+        v = strtoul(text, &end, 10);
+        if (errno || *end || *text == '-' || v > UINT32_MAX) {
+            snprintf(err, err_size, "%s=%s is not a number; give one from %u to %u", n->env, text,
+                     n->min, n->max);
+            return -1;
+        }
+    } else if (n->value) {
+        from = "struct toe_options";
+    }
+    if (v < n->min || v > n->max) {
+        snprintf(err, err_size, "%s (%s): %lu is out of range; give %u to %u", n->env, from, v,
+                 n->min, n->max);
+        return -1;
+    }
+    if (n->power_of_two && (v & (v - 1))) {
+        snprintf(err, err_size, "%s (%s): %lu is not a power of two", n->env, from, v);
+        return -1;
+    }
+    n->value = (uint32_t)v;
+    return 0;
+}
+
+static int read_flag(const char *env, int option, bool *out, char *err, size_t err_size)
+{
+    const char *text = getenv(env);
+
+    *out = option != 0;
+    if (!text || !*text)
+        return 0;
+    if (strcmp(text, "0") && strcmp(text, "1")) {
+        snprintf(err, err_size, "%s=%s is neither 0 nor 1", env, text);
+        return -1;
+    }
+    *out = *text == '1';
+    return 0;
+}
+
+static int read_path(struct tconfig *cfg, const char *option, char *err, size_t err_size)
+{
+    const char *path = getenv(TOEDEV_SOCKET_ENV);
+
+    if (!path || !*path)
+        path = option && *option ? option : TOEDEV_DEFAULT_SOCKET;
+    if (strlen(path) >= sizeof(cfg->socket)) {
+        snprintf(err, err_size,
+                 "%s: the path %.60s... is longer than the %zu bytes a Unix socket "
+                 "can have",
+                 TOEDEV_SOCKET_ENV, path, sizeof(cfg->socket) - 1);
+        return -1;
+    }
+    memcpy(cfg->socket, path, strlen(path) + 1);
+    return 0;
+}
+
+int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *err, size_t err_size)
+{
+    static const struct toe_options none;
+    const struct toe_options *o = opt ? opt : &none;
+    struct number n[] = {
+        {"TOEHOLD_SLOTS", o->slots, DEFAULT_SLOTS, 1, TOEDEV_SLOTS_MAX, true},
+        {"TOEHOLD_TX_SIZE", o->tx_size, DEFAULT_SIZE, TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX, true},
+        {"TOEHOLD_RX_SIZE", o->rx_size, DEFAULT_SIZE, TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX, true},
+        {"TOEHOLD_BUSY_POLL_US", o->busy_poll_us, 0, 0, MAX_USEC, false},
+        {"TOEHOLD_IRQ_COUNT", o->irq_count, 0, 0, MAX_COUNT, false},
+        {"TOEHOLD_IRQ_USEC", o->irq_usec, 0, 0, MAX_USEC, false},
+    };
+
+    memset(cfg, 0, sizeof(*cfg));
+    for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
+        if (read_number(&n[i], err, err_size) < 0)
+            return -1;
+    cfg->slots = n[0].value;
+    cfg->tx_size = n[1].value;
+    cfg->rx_size = n[2].value;
+    cfg->busy_poll_us = n[3].value;
+    cfg->irq_count = n[4].value;
+    cfg->irq_usec = n[5].value;
+    if (read_path(cfg, o->socket, err, err_size) < 0)
+        return -1;
+    if (read_flag("TOEHOLD_REQUIRE", o->require, &cfg->require, err, err_size) < 0)
+        return -1;
+    return read_flag("TOEHOLD_REPORT", 0, &cfg->report, err, err_size);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * connect.c - active opens, with the results of Linux's connect() (SEEDS S1.11, S1.12; connect(2)).
+ */
+#include <string.h>
+
+#include "ctx.h"
+
+void tconnect_done(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = thandle_get(toe_cmd_arg0(c));
+    uint32_t slot = toe_cmd_flow(c);
+
+    if (slot >= qp->cfg.slots || qp->slots[slot]) {
+        tqp_breach(qp, "a connection on a slot in use", slot);
+        return;
+    }
+    qp->slots[slot] = TSLOT_CLOSING;
+    if (!s || s->state != TS_CONNECTING || s->qp != qp) {
+        tqp_abort_later(qp, slot); /* closed while connecting */
+        return;
+    }
+    thandle_free(s->handle);
+    s->handle = 0;
+    s->local_port = htons(toe_cmd_aux(c));
+    tflow_open(s, qp, slot);
+    s->connect_untold = 1;
+    tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
+}
+
+void tconnect_failed(uint32_t cookie, int error)
+{
+    struct tsock *s = thandle_get(cookie);
+
+    if (!s || s->state != TS_CONNECTING)
+        return;
+    thandle_free(s->handle);
+    s->handle = 0;
+    s->qp = NULL;
+    s->connect_failed = 1;
+    tflow_gone(s, error ? error : ECONNREFUSED);
+}
+
+/* Sends CONNECT. 0 or -1 with errno. */
+static int start(struct tsock *s, const struct tname *to)
+{
+    struct tqp *qp = tctx.qps[tctx.next_qp++ % tctx.qps_n];
+
+    s->handle = thandle_new(s);
+    if (!s->handle)
+        return terr(ENOBUFS);
+    s->state = TS_CONNECTING;
+    s->qp = qp;
+    s->error = 0;
+    s->eof = s->shut = s->connect_failed = 0;
+    s->remote_ip = to->ip;
+    s->remote_port = to->port;
+    s->local_ip = tctx.ip;
+    tepoll_adopt(s);
+    if (!tqp_send(qp, TOE_CMD_CONNECT, 0, ntohs(to->port), s->handle, ntohl(to->ip),
+                  ntohs(s->local_port)))
+        tconnect_failed(s->handle, ECONNRESET);
+    return 0;
+}
+
+/* The end of a connect() that waited or that comes back. */
+static int finish(struct tsock *s)
+{
+    if (s->state == TS_OPEN) {
+        s->connect_untold = 0;
+        tsock_apply_options(s);
+        return 0;
+    }
+    return terr(s->error ? tsock_take_error(s) : ECONNABORTED);
+}
+
+static int wait_connected(struct tsock *s)
+{
+    uint64_t deadline = tclock_deadline(s->opts.sndtimeo);
+
+    while (s->state == TS_CONNECTING) {
+        tctx_progress();
+        if (s->state != TS_CONNECTING)
+            break;
+        if (deadline != TWAIT_FOREVER && tclock_ns() >= deadline)
+            return terr(EINPROGRESS);
+        if (twait_one(&s->obj, deadline) < 0)
+            return -1;
+    }
+    return finish(s);
+}
+
+/* The port bind() gave to the kernel socket that stands in for this one. */
+static void note_local_port(struct tsock *s, int fd)
+{
+    struct sockaddr_storage a;
+    socklen_t len = sizeof(a);
+    struct tname n;
+
+    if (sys_getsockname(fd, (struct sockaddr *)&a, &len) == 0 &&
+        tname_read((struct sockaddr *)&a, len, &n) == 0)
+        s->local_port = n.port;
+}
+
+static int connect_new(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
+                       bool *kernel)
+{
+    struct tname to;
+
+    if (s->state == TS_NEW) {
+        *kernel = true;
+        if (tname_read(addr, len, &to) != 0)
+            return 0; /* the kernel says what is wrong with it */
+        switch (tpolicy_connect(fd, &to)) {
+        case TCARRY_REFUSED:
+            *kernel = false;
+            return -1;
+        case TCARRY_KERNEL:
+        case TCARRY_BOTH:
+            tsock_to_kernel(s, fd);
+            return 0;
+        case TCARRY_TOE:
+            break;
+        }
+        *kernel = false;
+        note_local_port(s, fd);
+    } else {
+        int e = tname_read(addr, len, &to);
+
+        if (e)
+            return terr(e);
+        if (!tctx_need())
+            return terr(ENETDOWN);
+    }
+    if (start(s, &to) < 0)
+        return -1;
+    return s->nonblock && s->state == TS_CONNECTING ? terr(EINPROGRESS) : wait_connected(s);
+}
+
+static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
+                          bool *kernel)
+{
+    tctx_progress();
+    switch ((enum tsock_state)s->state) {
+    case TS_CONNECTING:
+        return s->nonblock ? terr(EALREADY) : wait_connected(s);
+    case TS_OPEN:
+        if (!s->connect_untold)
+            return terr(EISCONN);
+        return finish(s);
+    case TS_LISTEN:
+    case TS_FOREIGN:
+        return terr(EISCONN);
+    case TS_DEAD:
+        if (s->connect_failed && s->error)
+            return terr(tsock_take_error(s));
+        if (!s->connect_failed)
+            return terr(EISCONN);
+        break;
+    case TS_NEW:
+        break;
+    }
+    return connect_new(s, fd, addr, len, kernel);
+}
+
+int toe_connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+    bool kernel = false;
+    struct tsock *s;
+    int r = 0;
+
+    if (!tsock_get(fd))
+        return sys_connect(fd, addr, len);
+    tctx_lock();
+    s = tsock_get(fd);
+    if (!s) {
+        kernel = true;
+    } else {
+        tobj_hold(&s->obj);
+        r = connect_locked(s, fd, addr, len, &kernel);
+        tobj_put(&s->obj);
+    }
+    tctx_unlock();
+    return kernel ? sys_connect(fd, addr, len) : r;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ctx.h - the process's connection to the TOE: settings, queue pairs, sleepers (SEEDS S1.10,
+ * S1.15).
+ *
+ * Everything here is guarded by tctx_lock(). A queue pair per engine of toed: the process listens
+ * on all of them and spreads its active opens over them.
+ */
+#ifndef TOE_CTX_H
+#define TOE_CTX_H
+
+#include <toe/ring.h>
+
+#include "libtoe.h"
+
+/* Settings as resolved by tconfig_resolve(): options, then environment, then defaults. */
+struct tconfig {
+    char socket[108]; /* path of toed's Unix socket, as sun_path takes it */
+    uint32_t slots, tx_size, rx_size;
+    uint32_t busy_poll_us, irq_count, irq_usec;
+    bool require; /* what cannot be carried fails */
+    bool report;  /* say every pass to the kernel, also the expected ones */
+};
+
+/* A queue pair: the device contract's host side (qp.h has the operations). */
+struct tqp {
+    struct toe_ring_tx sw;
+    struct toe_ring_rx hw;
+    struct toedev_doorbells *db;
+    const struct toedev_status *status;
+    uint8_t *area;
+    struct tsock **slots; /* flow -> socket, NULL free, TSLOT_CLOSING */
+    uint32_t *releases;   /* slots that wait for their RELEASE or, with TQP_ABORT, their CLOSE */
+    uint32_t releases_n;
+    uint32_t rung; /* SW head last published */
+    bool armed;    /* an interrupt was asked for and may still come */
+    bool broken;   /* the TOE broke the contract or is gone: tctx_progress() tears down */
+    int doorbell_fd, irq_fd, ctl_fd, mem_fd;
+    uint32_t engine, qp_id;
+    struct toedev_qp_config cfg;
+    struct toedev_layout layout;
+};
+
+#define TQP_ABORT 0x80000000u /* in releases */
+
+/* The slot's socket has been closed by the application; its final CLOSE_EVENT is to come. */
+#define TSLOT_CLOSING ((struct tsock *)1)
+
+enum tctx_state {
+    TC_COLD,   /* no attach tried yet */
+    TC_UP,     /* queue pairs attached */
+    TC_FAILED, /* never reached a TOE: the process runs on the kernel */
+    TC_LOST    /* the TOE went away: trying again while sockets want it */
+};
+
+struct tctx {
+    enum tctx_state state;
+    struct tconfig cfg;
+    bool configured;
+    uint32_t qps_n;
+    struct tqp *qps[TOE_MAX_ENGINES];
+    uint32_t next_qp;      /* round robin of active opens */
+    uint32_t generation;   /* counts attaches: epoll instances wire descriptors again */
+    uint32_t ip, mask, gw; /* of the TOE, network order; gw 0: none */
+    int placeholder_fd;    /* what accepted connections are duplicates of */
+    uint32_t listeners;    /* sockets in TS_LISTEN */
+    uint32_t sleepers;     /* threads in the kernel that rely on the interrupt */
+    uint32_t idle_looks;   /* progress calls without a command, for the check of the TOE's life */
+    uint64_t retry_at;     /* TC_LOST: when to try to attach again, tclock_ns() */
+    char last_error[256];
+};
+extern TOE_HIDDEN struct tctx tctx;
+
+/* ---- config.c ---- */
+
+/* Fills cfg. 0, or -1 with a sentence in err that names the value and what to do. */
+TOE_HIDDEN int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *err,
+                               size_t err_size);
+
+/* ---- attach.c: the protocol of attach.h. Lock held. ---- */
+
+struct twelcome {
+    uint32_t engines;
+    uint32_t ip, mask, gw;
+};
+/* A queue pair on the given engine, or NULL with a sentence in err. */
+TOE_HIDDEN struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelcome *w,
+                                  char *err, size_t err_size);
+TOE_HIDDEN void tqp_detach(struct tqp *qp);
+/* In a fork child: descriptors closed, memory of the parent's area (not inherited) not touched. */
+TOE_HIDDEN void tqp_forget(struct tqp *qp);
+/* Has the TOE closed the connection? Asks the kernel. */
+TOE_HIDDEN bool tqp_gone(const struct tqp *qp);
+
+/* ---- ctx.c. Lock held. ---- */
+
+/* Attaches if that has not been tried. True when queue pairs are there. */
+TOE_HIDDEN bool tctx_need(void);
+/* Attaches again after a loss, at most every 100 ms. True when queue pairs are there. */
+TOE_HIDDEN bool tctx_retry(void);
+/* The TOE is gone: every flow ends with ECONNRESET, queue pairs are dropped. */
+TOE_HIDDEN void tctx_lost(void);
+/* ---- qp.c: the rings. Lock held. ---- */
+
+/* Room for one command by handling the HW ring meanwhile; false when the TOE is gone. */
+TOE_HIDDEN bool tqp_make_room(struct tqp *qp);
+TOE_HIDDEN void tqp_wake(struct tqp *qp);
+/* Handles HW commands; never puts SW commands itself (see releases). Returns their number. */
+TOE_HIDDEN uint32_t tqp_drain(struct tqp *qp);
+/* Sends the RELEASEs and aborts that draining left behind. */
+TOE_HIDDEN void tqp_flush(struct tqp *qp);
+/* While draining: the slot is free for RELEASE; the flow is to be reset. */
+TOE_HIDDEN void tqp_release_later(struct tqp *qp, uint32_t slot);
+TOE_HIDDEN void tqp_abort_later(struct tqp *qp, uint32_t slot);
+/* Asks for an interrupt at the next HW command. */
+TOE_HIDDEN void tqp_arm(struct tqp *qp);
+/* Notes a breach of the contract by the TOE; the queue pairs are given up at the next progress. */
+TOE_HIDDEN void tqp_breach(struct tqp *qp, const char *what, uint32_t value);
+
+/* Writes a command; false when the TOE is gone (then nothing was written and nothing matters). */
+static inline bool tqp_put(struct tqp *qp, uint8_t type, uint8_t flags, uint16_t aux, uint32_t flow,
+                           uint32_t arg0, uint32_t arg1)
+{
+    struct toe_cmd c = toe_cmd_make(type, flags, aux, flow, arg0, arg1);
+
+    if (unlikely(!toe_ring_has_room(&qp->sw)) && !tqp_make_room(qp))
+        return false;
+    toe_ring_put(&qp->sw, &c);
+    return true;
+}
+
+/* Announces what was put. The fence orders our head before our look at sleeping; the TOE does the
+ * opposite (ring.h), so one of the two sees the other. */
+static inline void tqp_ring(struct tqp *qp)
+{
+    toe_ring_store(&qp->db->sw_head, qp->sw.head);
+    qp->rung = qp->sw.head;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (unlikely(toe_ring_load(&qp->status->sleeping)))
+        tqp_wake(qp);
+}
+
+static inline bool tqp_send(struct tqp *qp, uint8_t type, uint8_t flags, uint16_t aux,
+                            uint32_t flow, uint32_t arg0, uint32_t arg1)
+{
+    if (!tqp_put(qp, type, flags, aux, flow, arg0, arg1))
+        return false;
+    tqp_ring(qp);
+    return true;
+}
+
+/* A short rest of a polling thread. */
+static inline void tpause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* ---- handle.c: numbers for listeners and connects that go through the TOE and come back ---- */
+
+/* A number never 0 and not soon used again, or 0 when all are taken. */
+TOE_HIDDEN uint32_t thandle_new(struct tsock *s);
+TOE_HIDDEN struct tsock *thandle_get(uint32_t handle);
+TOE_HIDDEN void thandle_free(uint32_t handle);
+/* Calls f for each socket that has a number. f may free its own. */
+TOE_HIDDEN void thandle_each(void (*f)(struct tsock *s));
+
+/* ---- fdtab.c ---- */
+
+TOE_HIDDEN struct tsock *tsock_new(void);
+TOE_HIDDEN void tfd_set(int fd, struct tobj *o); /* takes a reference */
+TOE_HIDDEN void tfd_clear(int fd);               /* gives it back */
+/* Some descriptor that leads to o other than `except`, or -1. Slow. */
+TOE_HIDDEN int tfd_find(const struct tobj *o, int except);
+/* Calls f for every object, once per descriptor. Slow. */
+TOE_HIDDEN void tfd_each(void (*f)(struct tobj *o));
+/* Memory for objects that stay objects for ever (libtoe.h, top). */
+struct tpool {
+    size_t size;
+    void *free;
+    uint8_t *chunk;
+    size_t left;
+};
+TOE_HIDDEN void *tpool_get(struct tpool *p);
+TOE_HIDDEN void tpool_put(struct tpool *p, void *object);
+
+/* ---- flow.c: the life of a flow's slot. Lock held. ---- */
+
+/* Binds s to a slot just established. */
+TOE_HIDDEN void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot);
+/* The last descriptor is gone, or toe_terminate(): ends what s is in whatever state. */
+TOE_HIDDEN void tsock_end(struct tsock *s);
+/* Gives the slot back when nothing of it is wanted any more (final close seen, data read). */
+TOE_HIDDEN void tflow_release(struct tsock *s);
+/* The final CLOSE_EVENT or the loss of the TOE, with an errno or 0. */
+TOE_HIDDEN void tflow_gone(struct tsock *s, int error);
+/* Says RECV for what was read. */
+TOE_HIDDEN void tflow_say_read(struct tsock *s);
+
+/* ---- listen.c, connect.c. Lock held. ---- */
+
+TOE_HIDDEN void tlisten_announce(struct tsock *s, bool weak);
+TOE_HIDDEN void tlisten_established(struct tqp *qp, const struct toe_cmd *c);
+TOE_HIDDEN void tlisten_end(struct tsock *s);
+TOE_HIDDEN void tlisten_drop_queue(struct tsock *s);
+/* The oldest of the accept queue, with the queue's reference; NULL none. */
+TOE_HIDDEN struct tsock *tlisten_dequeue(struct tsock *s);
+TOE_HIDDEN void tconnect_done(struct tqp *qp, const struct toe_cmd *c);
+TOE_HIDDEN void tconnect_failed(uint32_t cookie, int error);
+
+/* ---- epoll.c. Lock held. ---- */
+
+TOE_HIDDEN void tepoll_mark(struct tobj *o, uint32_t events);
+TOE_HIDDEN void tepoll_forget_object(struct tobj *o);
+/* A descriptor of the instance was closed, others remain. */
+TOE_HIDDEN void tepoll_fd_closed(struct tepoll *ep, int fd);
+/* In a fork child: what was wired is the parent's. */
+TOE_HIDDEN void tepoll_fork_child(struct tepoll *ep);
+/* s was undecided and is now the TOE's (or the kernel's): moves its registrations. */
+TOE_HIDDEN void tepoll_adopt(struct tsock *s);
+TOE_HIDDEN void tepoll_abandon(struct tsock *s);
+TOE_HIDDEN void tepoll_end(struct tepoll *ep);
+TOE_HIDDEN bool tepoll_ready(struct tepoll *ep);
+
+/* ---- policy.c. Lock held. ---- */
+
+enum tcarrier { TCARRY_KERNEL, TCARRY_TOE, TCARRY_BOTH, TCARRY_REFUSED };
+
+struct tname {
+    uint32_t ip; /* network order */
+    uint16_t port;
+    bool v4;       /* an IPv4 address, plain or v4-mapped */
+    bool wildcard; /* 0.0.0.0, or :: of a socket that takes IPv4 too */
+};
+/* Reads an address. 0, or an errno (EAFNOSUPPORT, EINVAL). */
+TOE_HIDDEN int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out);
+TOE_HIDDEN enum tcarrier tpolicy_connect(int fd, const struct tname *to);
+TOE_HIDDEN enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only);
+/* Notes the making of a socket that TCP has nothing to do with. Lock not held. */
+TOE_HIDDEN void tpolicy_other(int domain, int kind);
+/* Turns an undecided socket over to the kernel. */
+TOE_HIDDEN void tsock_to_kernel(struct tsock *s, int fd);
+/* What the kernel would do with a packet to this address. */
+enum troute { TROUTE_NONE, TROUTE_LOCAL, TROUTE_ON_LINK, TROUTE_GATEWAY };
+TOE_HIDDEN enum troute troute_ask(uint32_t ip);
+/* In a fork child: the parent's netlink socket is not ours. */
+TOE_HIDDEN void troute_forget(void);
+/* The number is given back or made anew: forgets why it was not carried. */
+TOE_HIDDEN void tpolicy_clear(int fd);
+
+#endif

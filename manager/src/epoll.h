@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * epoll.h - an epoll instance: the kernel's, plus what the TOE carries (SEEDS S1.14).
+ *
+ * Kernel descriptors are registered in the kernel alone, with the application's data. A TOE socket
+ * has a tepitem here, and none in the kernel. An undecided socket has both (the item is dormant); a
+ * listener that the kernel serves too has both, and its kernel event carries a mark of ours.
+ */
+#ifndef TOE_EPOLL_H
+#define TOE_EPOLL_H
+
+#include "ctx.h"
+
+struct tepitem {
+    struct tepoll *ep;
+    struct tobj *obj;
+    struct tepitem *next_of_obj;
+    struct tepitem *prev_ready, *next_ready;
+    struct tepitem *prev, *next; /* all of the instance */
+    uint64_t data;
+    uint32_t events; /* as registered, with EPOLLET and so on */
+    int fd;
+    bool ready;    /* on the ready list */
+    bool dormant;  /* the socket is undecided: the kernel serves it */
+    bool disabled; /* one-shot, and shot */
+    bool told;     /* its kernel half was told in this very wait */
+    uint32_t mark; /* number in kernel events of a dual listener, 0 none (epoll.c) */
+};
+
+struct tepoll {
+    struct tobj obj; /* first */
+    int fd;          /* a descriptor of it, for epoll_ctl */
+    int kick_fd;     /* wakes who sleeps in the kernel's epoll_wait */
+    uint32_t sleepers;
+    bool kicked;       /* kick_fd written and nobody awake yet */
+    bool kernel_used;  /* has or had kernel descriptors */
+    uint8_t turns;     /* waits answered without asking the kernel */
+    uint32_t wired;    /* the tctx.generation whose interrupts are registered here, 0 none */
+    struct tepitem *all;
+    struct tepitem *ready_head, *ready_tail;
+};
+
+/* Our own events in a kernel epoll are told from the application's by the upper half of their data:
+ * a number drawn at random per process that no pointer has. */
+TOE_HIDDEN uint64_t tepoll_mark_data(uint32_t number);
+TOE_HIDDEN bool tepoll_is_mark(uint64_t data);
+#define TEPOLL_MARK_WAKE 1u /* kick or interrupt */
+#define TEPOLL_MARK_GONE 2u /* a control socket: the TOE has ended */
+#define TEPOLL_MARK_ITEM 3u /* and up: dual listeners */
+TOE_HIDDEN struct tepitem *tepoll_marked_item(uint32_t number);
+
+/* Registers kick and interrupts in the kernel's epoll when that has not been done. */
+TOE_HIDDEN void tepoll_wire(struct tepoll *ep, int epfd);
+TOE_HIDDEN void tepoll_wake(struct tepoll *ep);
+TOE_HIDDEN void tepoll_ready_add(struct tepitem *i);
+TOE_HIDDEN void tepoll_ready_del(struct tepitem *i);
+/* What of the item is to be told now; 0 nothing. */
+TOE_HIDDEN uint32_t tepoll_item_events(const struct tepitem *i);
+
+#endif

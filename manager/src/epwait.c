@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * epwait.c - epoll_wait over the ready list and the kernel's epoll (SEEDS S1.14, S1.15).
+ *
+ * The ready list is looked at first, each entry checked again before it is told. The kernel's part
+ * is asked every KERNEL_TURNS waits and whenever this call would sleep, so that neither side
+ * starves and a busy TOE costs no system call per wait.
+ */
+#include <limits.h>
+
+#include "epoll.h"
+#include "wait.h"
+
+#define KERNEL_TURNS  16
+#define SPINS_PER_ASK 32
+#define KERNEL_EVENTS 64 /* taken from the kernel in one wait */
+
+struct epcall {
+    struct tepoll *ep;
+    int epfd;
+    struct epoll_event *out;
+    int max, n;
+    const sigset_t *mask;
+};
+
+/* One pass over the ready list: what is not ready any more leaves it, level-triggered stays. */
+static void collect(struct epcall *c)
+{
+    struct tepoll *ep = c->ep;
+    struct tepitem *last = ep->ready_tail, *i = ep->ready_head, *next;
+    bool end = !i;
+
+    for (; !end && c->n < c->max; i = next) {
+        uint32_t events = tepoll_item_events(i);
+
+        next = i->next_ready;
+        end = i == last;
+        tepoll_ready_del(i);
+        if (unlikely(i->told)) {
+            i->told = false;
+            if (events && !(i->events & EPOLLET))
+                tepoll_ready_add(i);
+            continue;
+        }
+        if (!events)
+            continue;
+        c->out[c->n++] = (struct epoll_event){.events = events, .data.u64 = i->data};
+        if (i->events & EPOLLONESHOT) {
+            i->disabled = true;
+            if (unlikely(i->mark)) {
+                struct epoll_event none = {.data.u64 = tepoll_mark_data(i->mark)};
+
+                sys_epoll_ctl(c->epfd, EPOLL_CTL_MOD, i->fd, &none);
+            }
+        } else if (!(i->events & EPOLLET)) {
+            tepoll_ready_add(i);
+        }
+    }
+}
+
+/* Takes our own events out of what the kernel gave; merges those of dual listeners. */
+static void take_kernel(struct epcall *c, const struct epoll_event *e, int n)
+{
+    for (int k = 0; k < n; k++) {
+        struct tepitem *i;
+        uint32_t number = (uint32_t)e[k].data.u64;
+
+        if (likely(!tepoll_is_mark(e[k].data.u64))) {
+            c->out[c->n++] = e[k];
+            continue;
+        }
+        if (number == TEPOLL_MARK_GONE)
+            for (uint32_t q = 0; q < tctx.qps_n; q++)
+                tctx.qps[q]->broken |= tqp_gone(tctx.qps[q]);
+        i = number >= TEPOLL_MARK_ITEM ? tepoll_marked_item(number) : NULL;
+        if (!i || i->disabled)
+            continue;
+        if (i->events & EPOLLONESHOT)
+            i->disabled = true;
+        i->told = i->ready;
+        c->out[c->n++] = (struct epoll_event){.events = e[k].events, .data.u64 = i->data};
+    }
+}
+
+/* Asks the kernel's epoll for up to `room` events. The lock is released while it sleeps. -1 with
+ * errno, else 0. */
+static int ask_kernel(struct epcall *c, int room, int timeout_ms, bool sleep)
+{
+    struct epoll_event buf[KERNEL_EVENTS];
+    int n, e;
+
+    if (room > KERNEL_EVENTS)
+        room = KERNEL_EVENTS;
+    if (sleep)
+        tctx_unlock();
+    n = sys_epoll_pwait(c->epfd, buf, room, timeout_ms, c->mask);
+    e = errno;
+    if (sleep)
+        tctx_lock();
+    if (n < 0)
+        return terr(e);
+    take_kernel(c, buf, n);
+    return 0;
+}
+
+static int timeout_left(uint64_t deadline)
+{
+    uint64_t now, ms;
+
+    if (deadline == TWAIT_FOREVER)
+        return -1;
+    now = tclock_ns();
+    if (now >= deadline)
+        return 0;
+    ms = (deadline - now + 999999) / 1000000;
+    return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+/* Polls the rings, and the kernel now and then. 0, or -1 with errno. */
+static int busy_poll(struct epcall *c, uint64_t deadline)
+{
+    uint64_t end = tclock_ns() + tctx.cfg.busy_poll_us * 1000ull;
+
+    if (end > deadline)
+        end = deadline;
+    for (unsigned spin = 1; tclock_ns() < end; spin++) {
+        tctx_unlock();
+        tpause();
+        tctx_lock();
+        if (tctx_progress() || c->ep->ready_head)
+            collect(c);
+        if (!c->n && spin % SPINS_PER_ASK == 0 && ask_kernel(c, c->max, 0, false) < 0)
+            return -1;
+        if (c->n)
+            return 0;
+    }
+    return 0;
+}
+
+/* Sleeps once. 0, or -1 with errno. */
+static int sleep_once(struct epcall *c, uint64_t deadline)
+{
+    struct tepoll *ep = c->ep;
+    int r = 0;
+
+    tepoll_wire(ep, c->epfd);
+    tctx.sleepers++;
+    ep->sleepers++;
+    twait_arm();
+    if (!ep->ready_head)
+        r = ask_kernel(c, c->max, timeout_left(twait_cap(deadline)), true);
+    ep->sleepers--;
+    tctx.sleepers--;
+    ep->kicked = false;
+    return r;
+}
+
+static int wait_locked(struct epcall *c, int timeout_ms)
+{
+    struct tepoll *ep = c->ep;
+    uint64_t deadline;
+    bool polled = false;
+
+    tctx_progress();
+    if (ep->kernel_used && ++ep->turns >= KERNEL_TURNS) {
+        ep->turns = 0;
+        if (ask_kernel(c, (c->max + 1) / 2, 0, false) < 0)
+            return -1;
+    }
+    collect(c);
+    if (c->n)
+        return c->n;
+    if (timeout_ms == 0) {
+        ep->turns = 0;
+        if (!ep->kernel_used)
+            return 0;
+        return ask_kernel(c, c->max, 0, false) < 0 ? -1 : c->n;
+    }
+    deadline = timeout_ms < 0 ? TWAIT_FOREVER : tclock_ns() + (uint64_t)timeout_ms * 1000000;
+    for (;;) {
+        if (!polled && tctx.cfg.busy_poll_us && tctx_attached()) {
+            polled = true;
+            if (busy_poll(c, deadline) < 0)
+                return -1;
+            if (c->n)
+                return c->n;
+        }
+        if (sleep_once(c, deadline) < 0)
+            return -1;
+        tctx_progress();
+        collect(c);
+        if (c->n || (deadline != TWAIT_FOREVER && tclock_ns() >= deadline))
+            return c->n;
+    }
+}
+
+int toe_epoll_pwait(int epfd, struct epoll_event *events, int max, int timeout_ms,
+                    const sigset_t *mask)
+{
+    struct epcall c = {.epfd = epfd, .out = events, .max = max, .mask = mask};
+    int r;
+
+    if (unlikely(!tepoll_get(epfd) || max <= 0 || !events))
+        return sys_epoll_pwait(epfd, events, max, timeout_ms, mask);
+    tctx_lock();
+    c.ep = tepoll_get(epfd);
+    if (unlikely(!c.ep)) {
+        tctx_unlock();
+        return sys_epoll_pwait(epfd, events, max, timeout_ms, mask);
+    }
+    tobj_hold(&c.ep->obj);
+    r = wait_locked(&c, timeout_ms);
+    if (unlikely(c.ep->sleepers && c.ep->ready_head))
+        tepoll_wake(c.ep); /* more than we take: for the next thread */
+    tobj_put(&c.ep->obj);
+    tctx_unlock();
+    return r;
+}
+
+int toe_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms)
+{
+    return toe_epoll_pwait(epfd, events, max, timeout_ms, NULL);
+}

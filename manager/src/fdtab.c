@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fdtab.c - descriptor number to object, and the memory of the objects (SEEDS S1.14).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ctx.h"
+
+#define CHUNK 65536u
+
+_Atomic(struct tobj *) tfd_table[TFD_MAX];
+
+static int highest_fd = -1;
+static struct tpool sock_pool = {.size = (sizeof(struct tsock) + 63) & ~63ul};
+
+void *tpool_get(struct tpool *p)
+{
+    void *o = p->free;
+
+    if (o) {
+        memcpy(&p->free, o, sizeof(p->free));
+        return o;
+    }
+    if (p->left < p->size) {
+        void *m = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (m == MAP_FAILED)
+            return NULL;
+        p->chunk = m;
+        p->left = CHUNK;
+    }
+    o = p->chunk;
+    p->chunk += p->size;
+    p->left -= p->size;
+    return o;
+}
+
+void tpool_put(struct tpool *p, void *object)
+{
+    memcpy(object, &p->free, sizeof(p->free));
+    p->free = object;
+}
+
+struct tsock *tsock_new(void)
+{
+    struct tsock *s = tpool_get(&sock_pool);
+
+    if (!s)
+        return NULL;
+    memset(s, 0, sizeof(*s));
+    s->obj.kind = TOBJ_SOCK;
+    return s;
+}
+
+void tobj_hold(struct tobj *o)
+{
+    o->refs++;
+}
+
+void tobj_put(struct tobj *o)
+{
+    if (--o->refs)
+        return;
+    if (o->items)
+        tepoll_forget_object(o);
+    if (o->kind == TOBJ_SOCK) {
+        tsock_end((struct tsock *)o);
+        o->kind = TOBJ_FREE;
+        tpool_put(&sock_pool, o);
+    } else if (o->kind == TOBJ_EPOLL) {
+        tepoll_end((struct tepoll *)o);
+    }
+}
+
+void tfd_set(int fd, struct tobj *o)
+{
+    o->refs++;
+    if (fd > highest_fd)
+        highest_fd = fd;
+    atomic_store_explicit(&tfd_table[fd], o, memory_order_release);
+}
+
+void tfd_clear(int fd)
+{
+    struct tobj *o = tobj_get(fd);
+
+    if (!o)
+        return;
+    atomic_store_explicit(&tfd_table[fd], NULL, memory_order_release);
+    tobj_put(o);
+}
+
+int tfd_find(const struct tobj *o, int except)
+{
+    for (int fd = 0; fd <= highest_fd; fd++)
+        if (fd != except && tobj_get(fd) == o)
+            return fd;
+    return -1;
+}
+
+void tfd_each(void (*f)(struct tobj *o))
+{
+    for (int fd = 0; fd <= highest_fd; fd++)
+        if (tobj_get(fd))
+            f(tobj_get(fd));
+}

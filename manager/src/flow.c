@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow.c - the life of a flow's slot: from establishment to RELEASE (docs/device-contract.md).
+ */
+#include "ctx.h"
+
+void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
+{
+    s->qp = qp;
+    s->slot = slot;
+    s->tx = qp->area + toedev_tx_offset(&qp->cfg, &qp->layout, slot);
+    s->rx = qp->area + toedev_rx_offset(&qp->cfg, &qp->layout, slot);
+    s->tx_mask = qp->cfg.tx_size - 1;
+    s->rx_mask = qp->cfg.rx_size - 1;
+    s->tx_free = qp->cfg.tx_size;
+    s->rx_pos = s->rx_avail = s->rx_unsaid = s->tx_pos = 0;
+    s->eof = s->nospace = 0;
+    s->state = TS_OPEN;
+    qp->slots[slot] = s;
+}
+
+void tflow_say_read(struct tsock *s)
+{
+    uint32_t n = s->rx_unsaid;
+
+    if (!n || s->state != TS_OPEN)
+        return;
+    s->rx_unsaid = 0;
+    tqp_send(s->qp, TOE_CMD_RECV, 0, 0, s->slot, n, 0);
+}
+
+void tflow_release(struct tsock *s)
+{
+    struct tqp *qp = s->qp;
+
+    if (!qp)
+        return;
+    s->qp = NULL;
+    s->rx = s->tx = NULL;
+    s->rx_avail = 0;
+    /* not put here: we may be inside a drain, which must not wait for room (ring.h) */
+    qp->slots[s->slot] = TSLOT_CLOSING;
+    tqp_release_later(qp, s->slot);
+}
+
+void tflow_gone(struct tsock *s, int error)
+{
+    s->state = TS_DEAD;
+    s->eof = 1;
+    if (error)
+        s->error = error;
+    /* What has come before the end can still be read: Linux keeps it after a reset too. */
+    if (!s->rx_avail)
+        tflow_release(s);
+    tobj_notify(&s->obj, tsock_events(s));
+}
+
+static void end_open(struct tsock *s)
+{
+    struct tqp *qp = s->qp;
+    bool abort = s->opts.linger_on && s->opts.linger_s == 0;
+
+    /* unread data is for the TOE to see: it answers a close over it with RST, as Linux does */
+    tflow_say_read(s);
+    qp->slots[s->slot] = TSLOT_CLOSING;
+    s->qp = NULL;
+    tqp_send(qp, TOE_CMD_CLOSE, abort ? TOE_F_CLOSE_ABORT : 0, 0, s->slot, 0, 0);
+}
+
+static void end_connecting(struct tsock *s)
+{
+    /* the answer will find no handle; an established flow is then aborted (tconnect_done) */
+    thandle_free(s->handle);
+    s->handle = 0;
+    s->qp = NULL;
+}
+
+void tsock_end(struct tsock *s)
+{
+    switch ((enum tsock_state)s->state) {
+    case TS_OPEN:
+        end_open(s);
+        break;
+    case TS_CONNECTING:
+        end_connecting(s);
+        break;
+    case TS_LISTEN:
+        tlisten_end(s);
+        break;
+    case TS_DEAD:
+        if (s->qp) {
+            struct tqp *qp = s->qp;
+
+            tflow_release(s);
+            tqp_flush(qp);
+        }
+        break;
+    case TS_NEW:
+    case TS_FOREIGN:
+        break;
+    }
+    s->state = TS_DEAD;
+    s->rx = s->tx = NULL;
+    s->rx_avail = 0;
+}

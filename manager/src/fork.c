@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fork.c - a child is a process of its own for the TOE (SEEDS S1.15; peers' fault: workers forked
+ * after listen()).
+ *
+ * Queue pairs stay the parent's. The child inherits listeners and announces each at its first use;
+ * the parent's listener that nobody in the parent has used is turned WEAK, because the child is
+ * likely to serve it (a master that listens, workers that accept). Connections stay the parent's.
+ */
+#include <pthread.h>
+
+#include "ctx.h"
+#include "internal.h"
+#include "wait.h"
+
+static void before(void)
+{
+    tctx_lock();
+}
+
+static void weaken(struct tsock *s)
+{
+    if (s->state == TS_LISTEN && s->announced && !s->used && !s->weak)
+        tlisten_announce(s, true);
+}
+
+static void in_parent(void)
+{
+    int saved = errno;
+
+    if (tctx.state == TC_UP)
+        thandle_each(weaken);
+    tctx_unlock();
+    errno = saved;
+}
+
+/* The parent's connection: only its placeholder is here. */
+static void orphan(struct tsock *s)
+{
+    s->state = TS_FOREIGN;
+    s->qp = NULL;
+    s->rx = s->tx = NULL;
+    s->rx_avail = 0;
+    s->error = 0;
+}
+
+static void orphan_handle(struct tsock *s)
+{
+    if (s->state == TS_CONNECTING) {
+        thandle_free(s->handle);
+        s->handle = 0;
+        orphan(s);
+    } else if (s->state == TS_LISTEN) {
+        struct tsock *c;
+
+        /* what waits in the queue is the parent's to accept */
+        while ((c = tlisten_dequeue(s))) {
+            orphan(c);
+            tobj_put(&c->obj);
+        }
+        s->announced = s->used = s->weak = 0;
+    }
+}
+
+/* Other threads are not here any more, and what an epoll instance has wired is the parent's. */
+static void forget_sleepers(struct tobj *o)
+{
+    o->waiters = NULL;
+    if (o->kind == TOBJ_EPOLL)
+        tepoll_fork_child((struct tepoll *)o);
+}
+
+static void in_child(void)
+{
+    int saved = errno;
+
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        for (uint32_t i = 0; i < tctx.qps[q]->cfg.slots; i++) {
+            struct tsock *s = tctx.qps[q]->slots[i];
+
+            if (s && s != TSLOT_CLOSING && !s->listener)
+                orphan(s);
+        }
+    thandle_each(orphan_handle);
+    while (tctx.qps_n)
+        tqp_forget(tctx.qps[--tctx.qps_n]);
+    tfd_internal_close(tctx.placeholder_fd);
+    tctx.placeholder_fd = -1;
+    tctx.sleepers = 0;
+    if (tctx.state != TC_FAILED)
+        tctx.state = TC_COLD;
+    twait_forget();
+    troute_forget();
+    tfd_each(forget_sleepers);
+    tctx_unlock();
+    errno = saved;
+}
+
+static void __attribute__((constructor)) at_start(void)
+{
+    pthread_atfork(before, in_parent, in_child);
+}

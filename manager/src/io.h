@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* io.h - what the send and the receive family share. */
+#ifndef TOE_IO_H
+#define TOE_IO_H
+
+#include <limits.h>
+
+#include "ctx.h"
+
+/* The number is an undecided socket: the kernel gets the call. Not an errno return (-1). */
+#define TIO_KERNEL ((ssize_t)-2)
+
+#define TIO_VECTORS 1024 /* Linux's UIO_MAXIOV */
+
+/* Bytes in all, or -1 with EINVAL when the vector is not acceptable to Linux either. */
+static inline ssize_t tio_total(const struct iovec *v, size_t count)
+{
+    size_t sum = 0;
+
+    if (count > TIO_VECTORS)
+        return terr(EINVAL);
+    for (size_t i = 0; i < count; i++) {
+        if (v[i].iov_len > SSIZE_MAX - sum)
+            return terr(EINVAL);
+        sum += v[i].iov_len;
+    }
+    return (ssize_t)sum;
+}
+
+/* A walk over a vector. */
+struct tio_cursor {
+    const struct iovec *v;
+    size_t done; /* of *v */
+};
+
+#endif

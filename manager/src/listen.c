@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listen.c - listeners: announcing them, the accept queue, accept (SEEDS S1.11, S1.12).
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "ctx.h"
+
+#define ANNOUNCE_NS NSEC /* a TOE that works answers a LISTEN at once */
+
+/* Waits until the TOE has handled what was put, so that its refusal is known. */
+static void settle(struct tqp *qp)
+{
+    uint64_t limit = tclock_ns() + ANNOUNCE_NS;
+    uint32_t head = qp->sw.head;
+
+    while (!qp->broken && (int32_t)(toe_ring_load(&qp->status->sw_tail) - head) < 0 &&
+           tclock_ns() < limit) {
+        tqp_drain(qp);
+        tqp_flush(qp);
+        if (tqp_gone(qp))
+            qp->broken = true;
+        sched_yield();
+    }
+    tqp_drain(qp);
+    tqp_flush(qp);
+}
+
+void tlisten_announce(struct tsock *s, bool weak)
+{
+    int backlog = s->backlog < 1 ? 1 : s->backlog;
+
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        if (tqp_send(tctx.qps[q], TOE_CMD_LISTEN, weak ? TOE_F_LISTEN_WEAK : 0,
+                     ntohs(s->local_port), s->handle, ntohl(s->local_ip), (uint32_t)backlog))
+            settle(tctx.qps[q]);
+    s->announced = 1;
+    s->weak = weak;
+}
+
+void tsock_use(struct tsock *s)
+{
+    s->used = 1;
+    if (likely(s->announced && !s->weak))
+        return;
+    if (s->state == TS_LISTEN && tctx_need() && (!s->announced || s->weak))
+        tlisten_announce(s, false);
+}
+
+void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *l = thandle_get(toe_cmd_arg1(c)), *s;
+    uint32_t slot = toe_cmd_flow(c);
+
+    if (slot >= qp->cfg.slots || qp->slots[slot]) {
+        tqp_breach(qp, "an established flow on a slot in use", slot);
+        return;
+    }
+    /* a listener closed meanwhile: the TOE resets the flow by itself (UNLISTEN) */
+    qp->slots[slot] = TSLOT_CLOSING;
+    if (!l || l->state != TS_LISTEN)
+        return;
+    s = tsock_new();
+    if (!s) {
+        tqp_abort_later(qp, slot); /* no memory */
+        return;
+    }
+    tflow_open(s, qp, slot);
+    s->obj.refs = 1; /* the accept queue's */
+    s->accepted = 1;
+    s->v6 = l->v6;
+    s->opts = l->opts;
+    s->remote_port = htons(toe_cmd_aux(c));
+    s->remote_ip = htonl(toe_cmd_arg0(c));
+    s->local_port = l->local_port;
+    s->local_ip = tctx.ip;
+    s->listener = l;
+    if (l->accept_tail)
+        l->accept_tail->accept_next = s;
+    else
+        l->accept_head = s;
+    l->accept_tail = s;
+    l->queued++;
+    tobj_notify(&l->obj, EPOLLIN | EPOLLRDNORM);
+}
+
+struct tsock *tlisten_dequeue(struct tsock *l)
+{
+    struct tsock *s = l->accept_head;
+
+    if (!s)
+        return NULL;
+    l->accept_head = s->accept_next;
+    if (!l->accept_head)
+        l->accept_tail = NULL;
+    s->accept_next = s->listener = NULL;
+    l->queued--;
+    return s;
+}
+
+void tlisten_drop_queue(struct tsock *l)
+{
+    struct tsock *s;
+
+    while ((s = tlisten_dequeue(l))) {
+        /* as Linux does with what nobody accepted: RST */
+        s->opts.linger_on = 1;
+        s->opts.linger_s = 0;
+        tobj_put(&s->obj);
+    }
+}
+
+void tlisten_end(struct tsock *s)
+{
+    tlisten_drop_queue(s);
+    if (s->announced)
+        for (uint32_t q = 0; q < tctx.qps_n; q++)
+            tqp_send(tctx.qps[q], TOE_CMD_UNLISTEN, 0, 0, s->handle, 0, 0);
+    thandle_free(s->handle);
+    s->handle = 0;
+    tctx.listeners--;
+}
+
+/* A connection from the queue gets its descriptor. */
+static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flags)
+{
+    struct tsock *s = l->accept_head;
+    int fd;
+
+    if (addr && !len)
+        return terr(EFAULT);
+    fd = sys_fcntl(tctx.placeholder_fd, flags & SOCK_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+    if (fd < 0)
+        return -1;
+    if (fd >= (int)TFD_MAX) {
+        sys_close(fd);
+        return terr(EMFILE);
+    }
+    tlisten_dequeue(l);
+    s->nonblock = (flags & SOCK_NONBLOCK) != 0;
+    tfd_set(fd, &s->obj);
+    s->obj.refs--; /* the queue's */
+    if (s->state == TS_OPEN) {
+        tqp_send(s->qp, TOE_CMD_ACCEPT, 0, 0, s->slot, 0, 0);
+        tsock_apply_options(s);
+    }
+    if (addr)
+        tsock_name(s, s->remote_ip, s->remote_port, addr, len);
+    return fd;
+}
+
+/* Sleeps until the listener or the kernel's half has something. */
+static int wait_both(struct tsock *s, int fd, uint64_t deadline)
+{
+    struct pollfd k[1 + TWAIT_EXTRA] = {{.fd = fd, .events = POLLIN}};
+    struct twaiter w;
+    struct twnode node;
+    int r;
+
+    if (twait_begin(&w) < 0)
+        return -1;
+    twait_add(&w, &node, &s->obj);
+    r = twait_sleep(&w, k, s->dual ? 1 : 0, deadline, NULL);
+    twait_end(&w);
+    return r < 0 ? -1 : 0;
+}
+
+static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen_t *len, int flags)
+{
+    uint64_t deadline = 0;
+    int r;
+
+    tsock_use(s);
+    for (;;) {
+        if (!s->accept_head)
+            tctx_progress();
+        if (s->accept_head)
+            return take(s, addr, len, flags);
+        if (s->state != TS_LISTEN)
+            return terr(EINVAL);
+        if (s->dual) {
+            /* never blocks: toe_listen() made the kernel's half non-blocking */
+            r = sys_accept4(fd, addr, len, flags);
+            if (r >= 0 || errno != EAGAIN)
+                return r;
+        }
+        if (s->nonblock)
+            return terr(EAGAIN);
+        if (!deadline)
+            deadline = tclock_deadline(s->opts.rcvtimeo);
+        else if (deadline != TWAIT_FOREVER && tclock_ns() >= deadline)
+            return terr(EAGAIN);
+        if (wait_both(s, fd, deadline) < 0)
+            return -1;
+    }
+}
+
+int toe_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
+{
+    struct tsock *s;
+    int r;
+
+    if (!tsock_get(fd))
+        return sys_accept4(fd, addr, len, flags);
+    if (flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC))
+        return terr(EINVAL);
+    tctx_lock();
+    s = tsock_get(fd);
+    if (!s || s->state == TS_NEW) {
+        tctx_unlock();
+        return sys_accept4(fd, addr, len, flags);
+    }
+    if (s->state != TS_LISTEN) {
+        r = terr(EINVAL);
+    } else {
+        tobj_hold(&s->obj);
+        r = accept_locked(s, fd, addr, len, flags);
+        tobj_put(&s->obj);
+    }
+    tctx_unlock();
+    return r;
+}
+
+int toe_accept(int fd, struct sockaddr *addr, socklen_t *len)
+{
+    return toe_accept4(fd, addr, len, 0);
+}

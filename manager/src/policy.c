@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * policy.c - who carries a socket, and what is said about those that the kernel carries.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctx.h"
+
+#define SAID_MAX 64
+
+/* Why a number is not carried, by number; string constants. */
+static _Atomic(const char *) reasons[TFD_MAX];
+
+static const char *const why_loopback = "loopback addresses stay with the kernel";
+static const char *const why_udp = "only TCP is carried, other protocols stay with the kernel";
+static const char *const why_v6 = "IPv6 is not carried";
+static const char *const why_local = "the address belongs to this host";
+static const char *const why_kernel_addr = "bound to an address that is not the TOE's";
+static const char *const why_own = "the TOE does not reach its own address from inside";
+static const char *const why_route = "neither on the TOE's network nor behind its gateway";
+static const char *const why_cast = "broadcast and multicast addresses are not TCP destinations";
+static const char *const why_down = "no TOE is attached";
+
+static void say(const char *fmt, va_list ap)
+{
+    char line[512];
+    int n = snprintf(line, sizeof(line), "toehold: ");
+    int k = vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
+
+    if (k < 0)
+        return;
+    n += k;
+    if (n > (int)sizeof(line) - 2)
+        n = (int)sizeof(line) - 2;
+    line[n++] = '\n';
+    (void)!sys_write(STDERR_FILENO, line, (size_t)n);
+}
+
+/* True once per key: a string constant's address. */
+static bool first_time(const char *key)
+{
+    static _Atomic(const char *) said[SAID_MAX];
+
+    for (int i = 0; i < SAID_MAX; i++) {
+        const char *there = NULL;
+
+        if (atomic_compare_exchange_strong(&said[i], &there, key))
+            return true;
+        if (there == key)
+            return false;
+    }
+    return true;
+}
+
+void tlog_once(const char *fmt, ...)
+{
+    int saved = errno;
+    va_list ap;
+
+    va_start(ap, fmt);
+    if (first_time(fmt))
+        say(fmt, ap);
+    va_end(ap);
+    errno = saved;
+}
+
+void tlog(const char *fmt, ...)
+{
+    int saved = errno;
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(fmt, ap);
+    va_end(ap);
+    errno = saved;
+}
+
+void tpolicy_clear(int fd)
+{
+    if ((unsigned)fd < TFD_MAX && atomic_load_explicit(&reasons[fd], memory_order_relaxed))
+        atomic_store_explicit(&reasons[fd], NULL, memory_order_relaxed);
+}
+
+const char *toe_why_not(int fd)
+{
+    if ((unsigned)fd >= TFD_MAX || toe_is_offloaded(fd))
+        return NULL;
+    return atomic_load_explicit(&reasons[fd], memory_order_relaxed);
+}
+
+/* Settings are wanted before anything is attached. */
+static bool require(void)
+{
+    if (!tctx.configured && tctx.state == TC_COLD) {
+        char err[256];
+        struct tconfig cfg;
+
+        if (tconfig_resolve(&cfg, NULL, err, sizeof(err)) == 0) {
+            tctx.cfg = cfg;
+            tctx.configured = true;
+        }
+    }
+    return tctx.cfg.require;
+}
+
+static void say_reason(const char *why)
+{
+    if (first_time(why))
+        tlog("a socket stays with the kernel: %s", why);
+}
+
+bool tpolicy_pass(int fd, const char *why)
+{
+    bool must = require();
+
+    if ((unsigned)fd < TFD_MAX)
+        atomic_store_explicit(&reasons[fd], why, memory_order_relaxed);
+    say_reason(why);
+    return must;
+}
+
+/* Stays with the kernel and never could be otherwise: not refused, said only when asked to. */
+static enum tcarrier outside(int fd, const char *why)
+{
+    require();
+    if ((unsigned)fd < TFD_MAX)
+        atomic_store_explicit(&reasons[fd], why, memory_order_relaxed);
+    if (tctx.cfg.report)
+        say_reason(why);
+    return TCARRY_KERNEL;
+}
+
+static enum tcarrier pass(int fd, const char *why, int error)
+{
+    if (!tpolicy_pass(fd, why))
+        return TCARRY_KERNEL;
+    errno = error;
+    return TCARRY_REFUSED;
+}
+
+static enum tcarrier no_toe(int fd)
+{
+    if ((unsigned)fd < TFD_MAX)
+        atomic_store_explicit(&reasons[fd], why_down, memory_order_relaxed);
+    if (!tctx.cfg.require)
+        return TCARRY_KERNEL;
+    errno = ENETDOWN;
+    return TCARRY_REFUSED;
+}
+
+void tpolicy_other(int domain, int kind)
+{
+    if ((domain != AF_INET && domain != AF_INET6) || (kind != SOCK_STREAM && kind != SOCK_DGRAM))
+        return; /* Unix, netlink, raw: no TCP and nobody's business */
+    tctx_lock();
+    outside(-1, why_udp);
+    tctx_unlock();
+}
+
+enum tcarrier tpolicy_connect(int fd, const struct tname *to)
+{
+    uint32_t host = ntohl(to->ip);
+    enum troute route;
+
+    if (!to->v4)
+        return to->wildcard ? outside(fd, why_loopback) : pass(fd, why_v6, ENETUNREACH);
+    if (host >> 24 == IN_LOOPBACKNET || host == INADDR_ANY)
+        return outside(fd, why_loopback);
+    if (IN_MULTICAST(host) || host == INADDR_BROADCAST)
+        return outside(fd, why_cast);
+    if (!tctx_need())
+        return no_toe(fd);
+    if (to->ip == tctx.ip)
+        return pass(fd, why_own, ENETUNREACH);
+    route = troute_ask(to->ip);
+    if (route == TROUTE_LOCAL)
+        return outside(fd, why_local);
+    if (!((to->ip ^ tctx.ip) & tctx.mask))
+        return TCARRY_TOE;
+    /* beyond the TOE's network: its gateway, unless the kernel is on that network itself */
+    if (tctx.gw && route != TROUTE_ON_LINK)
+        return TCARRY_TOE;
+    return pass(fd, why_route, ENETUNREACH);
+}
+
+enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only)
+{
+    if (!at->v4 && (!at->wildcard || v6only))
+        return outside(fd, why_v6);
+    if (!at->wildcard && ntohl(at->ip) >> 24 == IN_LOOPBACKNET)
+        return outside(fd, why_loopback);
+    if (!tctx_need())
+        return no_toe(fd);
+    if (at->wildcard)
+        return TCARRY_BOTH;
+    if (at->ip == tctx.ip)
+        return TCARRY_TOE;
+    return pass(fd, why_kernel_addr, EADDRNOTAVAIL);
+}
+
+void tsock_to_kernel(struct tsock *s, int fd)
+{
+    tepoll_abandon(s);
+    tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* pollers look again: the kernel answers now */
+    tobj_hold(&s->obj);
+    do
+        tfd_clear(fd);
+    while (s->obj.refs > 1 && (fd = tfd_find(&s->obj, -1)) >= 0);
+    s->state = TS_NEW;
+    tobj_put(&s->obj);
+}

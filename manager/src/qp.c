@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qp.c - the host's side of a queue pair's rings: commands out, commands in (SEEDS S1.10-S1.12).
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctx.h"
+
+#define LOOKS_PER_CHECK 256  /* rounds of waiting between two looks whether the TOE lives */
+#define DRAIN_MAX       1024 /* commands handled in one go: then the tail is published */
+
+void tqp_wake(struct tqp *qp)
+{
+    uint64_t one = 1;
+    int saved = errno;
+
+    /* EAGAIN: the count is at its maximum, so the TOE has a reason to wake already */
+    (void)!sys_write(qp->doorbell_fd, &one, sizeof(one));
+    errno = saved;
+}
+
+void tqp_breach(struct tqp *qp, const char *what, uint32_t value)
+{
+    if (!qp->broken)
+        tlog_once("the TOE broke the device contract: %s (%u); its connections are reset", what,
+                  value);
+    qp->broken = true;
+}
+
+bool tqp_make_room(struct tqp *qp)
+{
+    for (unsigned look = 1; !qp->broken; look++) {
+        uint32_t room = toe_ring_room(&qp->sw);
+
+        if (room == TOE_RING_BAD)
+            tqp_breach(qp, "SW tail out of range", toe_ring_load(&qp->status->sw_tail));
+        else if (room)
+            return true;
+        tqp_ring(qp);
+        /* ring.h: a TOE without room to answer takes no commands, so go on handling answers */
+        tqp_drain(qp);
+        if (look % LOOKS_PER_CHECK == 0 && (tqp_gone(qp) || toe_ring_load(&qp->status->halted)))
+            qp->broken = true;
+        if (look > 4)
+            sched_yield();
+    }
+    return false;
+}
+
+void tqp_release_later(struct tqp *qp, uint32_t slot)
+{
+    if (qp->releases_n < 2 * qp->cfg.slots)
+        qp->releases[qp->releases_n++] = slot;
+    else
+        tqp_breach(qp, "a flow ended twice", slot);
+}
+
+void tqp_abort_later(struct tqp *qp, uint32_t slot)
+{
+    tqp_release_later(qp, slot | TQP_ABORT);
+}
+
+void tqp_flush(struct tqp *qp)
+{
+    if (likely(!qp->releases_n))
+        return;
+    /* in order, an abort before the release of the same slot; putting may drain and so append */
+    for (uint32_t i = 0; i < qp->releases_n; i++) {
+        uint32_t slot = qp->releases[i];
+
+        if (slot & TQP_ABORT) {
+            tqp_put(qp, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, slot & ~TQP_ABORT, 0, 0);
+        } else {
+            qp->slots[slot] = NULL;
+            tqp_put(qp, TOE_CMD_RELEASE, 0, 0, slot, 0, 0);
+        }
+    }
+    qp->releases_n = 0;
+    tqp_ring(qp);
+}
+
+void tqp_arm(struct tqp *qp)
+{
+    toe_ring_store(&qp->db->irq_arm, 1);
+    toe_ring_store(&qp->db->irq_seq, qp->db->irq_seq + 1);
+    qp->armed = true;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (unlikely(toe_ring_load(&qp->status->sleeping)))
+        tqp_wake(qp);
+}
+
+/* The socket of a flow that the TOE names; NULL when nobody wants to know. */
+static struct tsock *flow_sock(struct tqp *qp, const struct toe_cmd *c)
+{
+    uint32_t slot = toe_cmd_flow(c);
+    struct tsock *s;
+
+    if (unlikely(slot >= qp->cfg.slots || !qp->slots[slot])) {
+        tqp_breach(qp, "a command for a flow that is not there", slot);
+        return NULL;
+    }
+    s = qp->slots[slot];
+    return s == TSLOT_CLOSING ? NULL : s;
+}
+
+static void data_received(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = flow_sock(qp, c);
+    uint32_t n = toe_cmd_arg0(c);
+
+    if (unlikely(!s || s->state != TS_OPEN))
+        return;
+    if (unlikely(n > s->rx_mask + 1 - s->rx_avail - s->rx_unsaid)) {
+        tqp_breach(qp, "more data than the receive buffer holds", n);
+        return;
+    }
+    /* after shutdown(SHUT_RD) Linux still takes data in; the reader sees end of stream all the same
+     */
+    s->rx_avail += n;
+    tobj_notify(&s->obj, EPOLLIN | EPOLLRDNORM);
+}
+
+static void send_complete(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = flow_sock(qp, c);
+    uint32_t n = toe_cmd_arg0(c);
+
+    if (unlikely(!s || s->state != TS_OPEN))
+        return;
+    if (unlikely(n > s->tx_mask + 1 - s->tx_free)) {
+        tqp_breach(qp, "more bytes acknowledged than sent", n);
+        return;
+    }
+    s->tx_free += n;
+    if (unlikely(s->nospace) && (s->lingering || (tsock_events(s) & EPOLLOUT))) {
+        s->nospace = 0;
+        tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
+    }
+}
+
+static void close_event(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = flow_sock(qp, c);
+    uint32_t slot = toe_cmd_flow(c);
+
+    if (qp->broken)
+        return;
+    if (toe_cmd_flags(c) & TOE_F_CLOSE_EVENT_HALF) {
+        if (s && s->state == TS_OPEN) {
+            s->eof = 1;
+            tobj_notify(&s->obj, tsock_events(s) | EPOLLIN | EPOLLRDHUP);
+        }
+        return;
+    }
+    if (s) {
+        if (s->state == TS_OPEN)
+            tflow_gone(s, toe_cmd_aux(c));
+    } else {
+        tqp_release_later(qp, slot);
+    }
+}
+
+static void error_event(struct tqp *qp, const struct toe_cmd *c)
+{
+    unsigned reason = toe_cmd_aux(c), type = toe_cmd_arg1(c);
+    const char *name = toe_cmd_name(type);
+
+    if (type == TOE_CMD_CONNECT) {
+        tconnect_failed(toe_cmd_flow(c), (int)reason);
+        return;
+    }
+    if (type == TOE_CMD_LISTEN) {
+        struct tsock *s = thandle_get(toe_cmd_flow(c));
+
+        if (s && s->state == TS_LISTEN)
+            s->error = (int)reason;
+        return;
+    }
+    /* A command for a flow that ended meanwhile: its CLOSE_EVENT is before us in the ring. */
+    if (reason == TOE_R_NOTCONN || reason == TOE_R_BADF || reason == TOE_R_NOENT)
+        return;
+    if (type == TOE_CMD_OPTION)
+        return;
+    tqp_breach(qp, name ? name : "a command was refused", reason);
+}
+
+static void handle(struct tqp *qp, const struct toe_cmd *c)
+{
+    switch (toe_cmd_type(c)) {
+    case TOE_CMD_DATA_RECEIVED:
+        data_received(qp, c);
+        break;
+    case TOE_CMD_SEND_COMPLETE:
+        send_complete(qp, c);
+        break;
+    case TOE_CMD_LISTEN_ESTABLISHED:
+        tlisten_established(qp, c);
+        break;
+    case TOE_CMD_CONNECT_ESTABLISHED:
+        tconnect_done(qp, c);
+        break;
+    case TOE_CMD_CONNECT_FAILED:
+        tconnect_failed(toe_cmd_arg0(c), toe_cmd_aux(c));
+        break;
+    case TOE_CMD_CLOSE_EVENT:
+        close_event(qp, c);
+        break;
+    case TOE_CMD_ERROR:
+        error_event(qp, c);
+        break;
+    default:
+        tqp_breach(qp, "unknown HW command", toe_cmd_type(c));
+    }
+}
+
+uint32_t tqp_drain(struct tqp *qp)
+{
+    struct toe_cmd c;
+    uint32_t n = 0;
+
+    while (n < DRAIN_MAX && toe_ring_get(&qp->hw, &c)) {
+        handle(qp, &c);
+        n++;
+        if (unlikely(qp->broken))
+            break;
+    }
+    if (n) {
+        toe_ring_store(&qp->db->hw_tail, qp->hw.tail);
+        qp->armed = false;
+    }
+    return n;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recv.c - the receive family: from the slot's buffer straight to the caller (SEEDS S1.13; tcp(7)).
+ */
+#include <string.h>
+
+#include "io.h"
+
+/* Copies n bytes at stream offset `pos` of the receive buffer to where the cursor stands. */
+static void copy_out(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
+{
+    while (n) {
+        uint32_t at = pos & s->rx_mask, k = s->rx_mask + 1 - at;
+
+        while (c->done == c->v->iov_len) {
+            c->v++;
+            c->done = 0;
+        }
+        if (k > n)
+            k = n;
+        if (k > c->v->iov_len - c->done)
+            k = (uint32_t)(c->v->iov_len - c->done);
+        memcpy((uint8_t *)c->v->iov_base + c->done, s->rx + at, k);
+        c->done += k;
+        pos += k;
+        n -= k;
+    }
+}
+
+static void consume(struct tsock *s, uint32_t n)
+{
+    s->rx_pos += n;
+    s->rx_avail -= n;
+    s->rx_unsaid += n;
+    /* A quarter of the buffer at a time: the peer always has the other three quarters, so the
+     * window never closes over bytes read but not said. */
+    if (unlikely(s->rx_unsaid > s->rx_mask >> 2))
+        tflow_say_read(s);
+    if (unlikely(s->state == TS_DEAD && !s->rx_avail)) {
+        struct tqp *qp = s->qp;
+
+        tflow_release(s);
+        if (qp)
+            tqp_flush(qp);
+    }
+}
+
+/* Nothing to read: end of stream, an error, or wait? 0 and 1 to wait; else 0/-1 in *r. */
+static bool must_wait(struct tsock *s, ssize_t *r)
+{
+    *r = 0;
+    if (s->error && s->state != TS_LISTEN) {
+        *r = terr(tsock_take_error(s));
+        return false;
+    }
+    if (s->state == TS_LISTEN || s->state == TS_FOREIGN || s->connect_failed) {
+        *r = terr(ENOTCONN);
+        return false;
+    }
+    return !s->eof && !(s->shut & TSHUT_RD);
+}
+
+struct rx_call {
+    const struct iovec *v;
+    struct tio_cursor at;
+    size_t want, least; /* least: return only with so many, when blocking */
+    size_t got;
+    int flags;
+};
+
+/* Takes what is there. */
+static void take(struct tsock *s, struct rx_call *c)
+{
+    size_t n;
+
+    if (unlikely(c->flags & MSG_PEEK)) { /* looks from the start each time */
+        c->at = (struct tio_cursor){c->v, 0};
+        c->got = 0;
+    }
+    n = c->want - c->got;
+    if (n > s->rx_avail)
+        n = s->rx_avail;
+    if (!n)
+        return;
+    if (likely(!(c->flags & MSG_TRUNC)))
+        copy_out(s, s->rx_pos, (uint32_t)n, &c->at);
+    if (likely(!(c->flags & MSG_PEEK)))
+        consume(s, (uint32_t)n);
+    c->got += n;
+}
+
+static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
+{
+    uint64_t deadline = 0;
+    ssize_t r;
+
+    for (;;) {
+        tctx_progress();
+        take(s, c);
+        if (c->got && c->got >= c->least)
+            return (ssize_t)c->got;
+        if (!must_wait(s, &r))
+            return c->got ? (ssize_t)c->got : r;
+        if (s->nonblock || (c->flags & MSG_DONTWAIT))
+            return c->got ? (ssize_t)c->got : terr(EAGAIN);
+        if (!deadline)
+            deadline = tclock_deadline(s->opts.rcvtimeo);
+        else if (deadline != TWAIT_FOREVER && tclock_ns() >= deadline)
+            return c->got ? (ssize_t)c->got : terr(EAGAIN);
+        if (twait_one(&s->obj, deadline) < 0)
+            return c->got ? (ssize_t)c->got : -1;
+    }
+}
+
+static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int flags)
+{
+    struct rx_call c = {.v = v, .at = {v, 0}, .want = n, .least = 1, .flags = flags};
+    ssize_t r;
+
+    if (unlikely(flags & MSG_OOB))
+        return terr(EINVAL);
+    if (unlikely(flags & MSG_ERRQUEUE))
+        return terr(EAGAIN);
+    if (unlikely(!n))
+        return 0;
+    if (unlikely(s->opts.rcvlowat > 1))
+        c.least = (size_t)s->opts.rcvlowat < n ? (size_t)s->opts.rcvlowat : n;
+    if (flags & MSG_WAITALL)
+        c.least = n;
+    take(s, &c);
+    if (likely(c.got >= c.least))
+        return (ssize_t)c.got;
+    tobj_hold(&s->obj);
+    r = recv_wait(s, &c);
+    tobj_put(&s->obj);
+    return r;
+}
+
+/* TIO_KERNEL, or as recv. */
+static ssize_t receive(int fd, const struct iovec *v, size_t count, int flags)
+{
+    ssize_t n = count == 1 ? (ssize_t)v->iov_len : tio_total(v, count);
+    struct tsock *s;
+    ssize_t r;
+
+    if (unlikely(n < 0))
+        return terr(EINVAL);
+    tctx_lock();
+    s = tsock_get(fd);
+    r = likely(s && s->state != TS_NEW) ? recv_locked(s, v, (size_t)n, flags) : TIO_KERNEL;
+    tctx_unlock();
+    return r;
+}
+
+ssize_t toe_recv(int fd, void *buf, size_t n, int flags)
+{
+    struct iovec v = {buf, n};
+    ssize_t r = TIO_KERNEL;
+
+    if (likely(tsock_get(fd)))
+        r = receive(fd, &v, 1, flags);
+    return r == TIO_KERNEL ? sys_recvfrom(fd, buf, n, flags, NULL, NULL) : r;
+}
+
+ssize_t toe_recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *addr, socklen_t *len)
+{
+    struct iovec v = {buf, n};
+    ssize_t r = TIO_KERNEL;
+
+    if (tsock_get(fd))
+        r = receive(fd, &v, 1, flags);
+    if (r == TIO_KERNEL)
+        return sys_recvfrom(fd, buf, n, flags, addr, len);
+    if (r >= 0 && addr && len)
+        *len = 0; /* as Linux: a stream's data has no address */
+    return r;
+}
+
+ssize_t toe_recvmsg(int fd, struct msghdr *msg, int flags)
+{
+    ssize_t r = TIO_KERNEL;
+
+    if (tsock_get(fd))
+        r = receive(fd, msg->msg_iov, msg->msg_iovlen, flags);
+    if (r == TIO_KERNEL)
+        return sys_recvmsg(fd, msg, flags);
+    if (r >= 0) {
+        msg->msg_namelen = 0;
+        msg->msg_controllen = 0;
+        msg->msg_flags = 0;
+    }
+    return r;
+}
+
+ssize_t toe_read(int fd, void *buf, size_t n)
+{
+    struct iovec v = {buf, n};
+    ssize_t r = TIO_KERNEL;
+
+    if (likely(tsock_get(fd)))
+        r = receive(fd, &v, 1, 0);
+    return r == TIO_KERNEL ? sys_read(fd, buf, n) : r;
+}
+
+ssize_t toe_readv(int fd, const struct iovec *iov, int count)
+{
+    ssize_t r = TIO_KERNEL;
+
+    if (tsock_get(fd))
+        r = count < 0 ? terr(EINVAL) : receive(fd, iov, (size_t)count, 0);
+    return r == TIO_KERNEL ? sys_readv(fd, iov, count) : r;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * route.c - what the kernel would do with an address: rtnetlink(7), one question and its answer.
+ */
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+#include "ctx.h"
+#include "internal.h"
+
+static int netlink_fd = -1;
+
+void troute_forget(void)
+{
+    tfd_internal_close(netlink_fd);
+    netlink_fd = -1;
+}
+
+static bool ask(uint32_t ip)
+{
+    struct {
+        struct nlmsghdr h;
+        struct rtmsg r;
+        struct rtattr a;
+        uint32_t ip;
+    } q = {.h = {.nlmsg_len = sizeof(q), .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST},
+           .r = {.rtm_family = AF_INET, .rtm_dst_len = 32},
+           .a = {.rta_len = RTA_LENGTH(4), .rta_type = RTA_DST},
+           .ip = ip};
+
+    if (netlink_fd < 0)
+        netlink_fd = tfd_internal(sys_socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+    return netlink_fd >= 0 && sys_sendto(netlink_fd, &q, sizeof(q), 0, NULL, 0) == sizeof(q);
+}
+
+static enum troute read_route(const struct nlmsghdr *h, size_t n)
+{
+    const struct rtmsg *r = NLMSG_DATA(h);
+    const struct rtattr *a = RTM_RTA(r);
+    size_t left = h->nlmsg_len > n ? 0 : h->nlmsg_len - NLMSG_LENGTH(sizeof(*r));
+
+    if (r->rtm_type == RTN_LOCAL)
+        return TROUTE_LOCAL;
+    if (r->rtm_type != RTN_UNICAST)
+        return TROUTE_NONE;
+    for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
+        if (a->rta_type == RTA_GATEWAY || a->rta_type == RTA_VIA)
+            return TROUTE_GATEWAY;
+    return TROUTE_ON_LINK;
+}
+
+enum troute troute_ask(uint32_t ip)
+{
+    union {
+        struct nlmsghdr h;
+        char bytes[4096];
+    } answer;
+    ssize_t n;
+
+    if (!ask(ip))
+        return TROUTE_NONE;
+    do
+        n = sys_recvfrom(netlink_fd, &answer, sizeof(answer), 0, NULL, NULL);
+    while (n < 0 && errno == EINTR);
+    if (n < (ssize_t)NLMSG_LENGTH(sizeof(struct rtmsg)) || answer.h.nlmsg_type != RTM_NEWROUTE)
+        return TROUTE_NONE;
+    return read_route(&answer.h, (size_t)n);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * send.c - the send family: from the caller straight into the slot's buffer (SEEDS S1.13; tcp(7)).
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io.h"
+
+struct tx_call {
+    struct tio_cursor at; /* of the caller's memory; v NULL: of in_fd */
+    int in_fd;
+    off_t *offset;
+    size_t want, sent;
+    int flags;
+};
+
+/* Copies n bytes from the cursor to stream offset `pos` of the send buffer. */
+static void copy_in(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
+{
+    while (n) {
+        uint32_t at = pos & s->tx_mask, k = s->tx_mask + 1 - at;
+
+        while (c->done == c->v->iov_len) {
+            c->v++;
+            c->done = 0;
+        }
+        if (k > n)
+            k = n;
+        if (k > c->v->iov_len - c->done)
+            k = (uint32_t)(c->v->iov_len - c->done);
+        memcpy(s->tx + at, (const uint8_t *)c->v->iov_base + c->done, k);
+        c->done += k;
+        pos += k;
+        n -= k;
+    }
+}
+
+/* Reads up to n bytes of a file straight into the send buffer. Bytes, 0 at the end, -1. */
+static ssize_t read_in(const struct tsock *s, uint32_t n, const struct tx_call *c)
+{
+    uint32_t at = s->tx_pos & s->tx_mask, k = s->tx_mask + 1 - at;
+    struct iovec v[2] = {{s->tx + at, n < k ? n : k}, {s->tx, n < k ? 0 : n - k}};
+    int pieces = v[1].iov_len ? 2 : 1;
+
+    if (c->offset)
+        return syscall(SYS_preadv, c->in_fd, v, pieces, (long)*c->offset, 0l);
+    return sys_readv(c->in_fd, v, pieces);
+}
+
+/* Puts what there is room for. Bytes, or -1 with errno (only a file can fail). */
+static ssize_t put(struct tsock *s, struct tx_call *c)
+{
+    size_t left = c->want - c->sent;
+    uint32_t n = left < s->tx_free ? (uint32_t)left : s->tx_free;
+    bool push = !(c->flags & MSG_MORE);
+
+    if (!n)
+        return 0;
+    if (likely(c->at.v != NULL)) {
+        copy_in(s, s->tx_pos, n, &c->at);
+    } else {
+        ssize_t got = read_in(s, n, c);
+
+        if (got <= 0) {
+            c->want = c->sent; /* end of the file: done */
+            return got;
+        }
+        n = (uint32_t)got;
+        if (c->offset)
+            *c->offset += got;
+    }
+    s->tx_pos += n;
+    s->tx_free -= n;
+    c->sent += n;
+    tqp_send(s->qp, TOE_CMD_SEND, push ? TOE_F_SEND_PUSH : 0, 0, s->slot, n, 0);
+    return n;
+}
+
+/* Can bytes be taken, now or later? 0, or -1 with errno. */
+static int may_send(struct tsock *s)
+{
+    if (likely(s->state == TS_OPEN && !(s->shut & TSHUT_WR)))
+        return 0;
+    if (s->state == TS_CONNECTING && !(s->shut & TSHUT_WR))
+        return 0;
+    return terr(s->error && s->state == TS_DEAD ? tsock_take_error(s) : EPIPE);
+}
+
+static ssize_t send_wait(struct tsock *s, struct tx_call *c)
+{
+    uint64_t deadline = 0;
+
+    for (;;) {
+        tctx_progress();
+        if (may_send(s) < 0 || (s->state == TS_OPEN && put(s, c) < 0))
+            return c->sent ? (ssize_t)c->sent : -1;
+        if (c->sent == c->want)
+            return (ssize_t)c->sent;
+        s->nospace = 1;
+        if (s->nonblock || (c->flags & MSG_DONTWAIT))
+            return c->sent ? (ssize_t)c->sent : terr(EAGAIN);
+        if (!deadline)
+            deadline = tclock_deadline(s->opts.sndtimeo);
+        else if (deadline != TWAIT_FOREVER && tclock_ns() >= deadline)
+            return c->sent ? (ssize_t)c->sent : terr(EAGAIN);
+        if (twait_one(&s->obj, deadline) < 0)
+            return c->sent ? (ssize_t)c->sent : -1;
+    }
+}
+
+static ssize_t send_locked(struct tsock *s, struct tx_call *c)
+{
+    ssize_t r;
+
+    if (likely(s->state == TS_OPEN)) {
+        if (unlikely(c->flags & MSG_OOB))
+            return terr(EOPNOTSUPP);
+        if (likely(!(s->shut & TSHUT_WR))) {
+            if (put(s, c) < 0)
+                return -1;
+            if (likely(c->sent == c->want))
+                return (ssize_t)c->sent;
+        }
+    }
+    tobj_hold(&s->obj);
+    r = send_wait(s, c);
+    tobj_put(&s->obj);
+    return r;
+}
+
+/* TIO_KERNEL, or as send. */
+static ssize_t transmit(int fd, struct tx_call *c)
+{
+    struct tsock *s;
+    ssize_t r;
+
+    tctx_lock();
+    s = tsock_get(fd);
+    r = likely(s && s->state != TS_NEW) ? send_locked(s, c) : TIO_KERNEL;
+    tctx_unlock();
+    /* the lock is not held: a handler may do as it likes */
+    if (unlikely(r == -1 && errno == EPIPE && !(c->flags & MSG_NOSIGNAL))) {
+        raise(SIGPIPE);
+        errno = EPIPE;
+    }
+    return r;
+}
+
+static ssize_t transmit_v(int fd, const struct iovec *v, size_t count, int flags)
+{
+    ssize_t n = count == 1 ? (ssize_t)v->iov_len : tio_total(v, count);
+    struct tx_call c = {.at = {v, 0}, .want = (size_t)n, .flags = flags};
+
+    if (unlikely(n < 0))
+        return terr(EINVAL);
+    if (unlikely(flags & MSG_FASTOPEN))
+        return terr(EOPNOTSUPP);
+    return transmit(fd, &c);
+}
+
+ssize_t toe_send(int fd, const void *buf, size_t n, int flags)
+{
+    return toe_sendto(fd, buf, n, flags, NULL, 0);
+}
+
+ssize_t toe_sendto(int fd, const void *buf, size_t n, int flags, const struct sockaddr *addr,
+                   socklen_t len)
+{
+    struct iovec v = {(void *)(uintptr_t)buf, n};
+    ssize_t r = TIO_KERNEL;
+
+    /* an address on a connected stream is ignored, as Linux does */
+    if (likely(tsock_get(fd)))
+        r = transmit_v(fd, &v, 1, flags);
+    return r == TIO_KERNEL ? sys_sendto(fd, buf, n, flags, addr, len) : r;
+}
+
+ssize_t toe_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+    ssize_t r = TIO_KERNEL;
+
+    if (tsock_get(fd))
+        r = transmit_v(fd, msg->msg_iov, msg->msg_iovlen, flags);
+    return r == TIO_KERNEL ? sys_sendmsg(fd, msg, flags) : r;
+}
+
+ssize_t toe_write(int fd, const void *buf, size_t n)
+{
+    struct iovec v = {(void *)(uintptr_t)buf, n};
+    ssize_t r = TIO_KERNEL;
+
+    if (likely(tsock_get(fd)))
+        r = transmit_v(fd, &v, 1, 0);
+    return r == TIO_KERNEL ? sys_write(fd, buf, n) : r;
+}
+
+ssize_t toe_writev(int fd, const struct iovec *iov, int count)
+{
+    ssize_t r = TIO_KERNEL;
+
+    if (likely(tsock_get(fd)))
+        r = count < 0 ? terr(EINVAL) : transmit_v(fd, iov, (size_t)count, 0);
+    return r == TIO_KERNEL ? sys_writev(fd, iov, count) : r;
+}
+
+/* Linux's sendfile() into a socket we carry; a source that is no file would block under the lock.
+ */
+static int check_source(int in_fd, const off_t *offset)
+{
+    struct stat st;
+
+    if (tobj_get(in_fd))
+        return terr(EINVAL);
+    if (offset)
+        return *offset < 0 ? terr(EINVAL) : 0; /* preadv refuses what cannot seek */
+    if (fstat(in_fd, &st) < 0)
+        return -1;
+    return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) ? 0 : terr(EINVAL);
+}
+
+ssize_t toe_sendfile(int fd, int in_fd, off_t *offset, size_t n)
+{
+    struct tx_call c = {.in_fd = in_fd, .offset = offset, .want = n};
+    ssize_t r = TIO_KERNEL;
+
+    if (tsock_get(fd))
+        r = check_source(in_fd, offset) < 0 ? -1 : transmit(fd, &c);
+    return r == TIO_KERNEL ? sys_sendfile(fd, in_fd, offset, n) : r;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sock.c - sockets before they are connections: socket, bind, listen; and names, shutdown, errors
+ * (SEEDS S1.14).
+ *
+ * A socket begins as a kernel socket. bind() always reaches the kernel, so that ports are reserved
+ * and chosen there; with the TOE's address, which the kernel does not have, by IP_FREEBIND. Who
+ * carries it is decided at listen() and connect().
+ */
+#include <string.h>
+
+#include "ctx.h"
+
+int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (!addr || len < sizeof(sa_family_t))
+        return EINVAL;
+    if (addr->sa_family == AF_INET) {
+        struct sockaddr_in a;
+
+        if (len < sizeof(a))
+            return EINVAL;
+        memcpy(&a, addr, sizeof(a));
+        out->ip = a.sin_addr.s_addr;
+        out->port = a.sin_port;
+        out->v4 = true;
+        out->wildcard = out->ip == htonl(INADDR_ANY);
+        return 0;
+    }
+    if (addr->sa_family == AF_INET6) {
+        struct sockaddr_in6 a;
+
+        if (len < sizeof(a))
+            return EINVAL;
+        memcpy(&a, addr, sizeof(a));
+        out->port = a.sin6_port;
+        out->v4 = IN6_IS_ADDR_V4MAPPED(&a.sin6_addr);
+        out->wildcard = IN6_IS_ADDR_UNSPECIFIED(&a.sin6_addr);
+        if (out->v4)
+            memcpy(&out->ip, &a.sin6_addr.s6_addr[12], 4);
+        return 0;
+    }
+    return EAFNOSUPPORT;
+}
+
+int tsock_name(const struct tsock *s, uint32_t ip, uint16_t port, struct sockaddr *addr,
+               socklen_t *len)
+{
+    struct sockaddr_in a4 = {.sin_family = AF_INET, .sin_port = port, .sin_addr = {ip}};
+    struct sockaddr_in6 a6 = {.sin6_family = AF_INET6, .sin6_port = port};
+    const void *a = s->v6 ? (const void *)&a6 : (const void *)&a4;
+    socklen_t size = s->v6 ? sizeof(a6) : sizeof(a4), room;
+
+    if (!addr || !len)
+        return terr(EFAULT);
+    if ((int)*len < 0)
+        return terr(EINVAL);
+    if (s->v6 && ip) {
+        memset(&a6.sin6_addr.s6_addr[10], 0xff, 2);
+        memcpy(&a6.sin6_addr.s6_addr[12], &ip, 4);
+    }
+    room = *len < size ? *len : size;
+    memcpy(addr, a, room);
+    *len = size;
+    return 0;
+}
+
+int toe_socket(int domain, int type, int protocol)
+{
+    int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC), fd;
+    bool ours = (domain == AF_INET || domain == AF_INET6) && kind == SOCK_STREAM &&
+                (protocol == 0 || protocol == IPPROTO_TCP);
+    struct tsock *s;
+
+    if (!ours)
+        tpolicy_other(domain, kind);
+    fd = sys_socket(domain, type, protocol);
+    if (fd < 0 || fd >= (int)TFD_MAX)
+        return fd;
+    tpolicy_clear(fd);
+    if (!ours)
+        return fd;
+    tctx_lock();
+    s = tsock_new();
+    if (s) {
+        s->nonblock = (type & SOCK_NONBLOCK) != 0;
+        s->v6 = domain == AF_INET6;
+        tfd_set(fd, &s->obj);
+    }
+    tctx_unlock();
+    if (!s) {
+        sys_close(fd);
+        return terr(ENOMEM);
+    }
+    return fd;
+}
+
+/* The undecided socket behind fd, with the lock taken; else NULL and the lock not held. */
+static struct tsock *lock_new(int fd)
+{
+    struct tsock *s;
+
+    if (!tsock_get(fd))
+        return NULL;
+    tctx_lock();
+    s = tsock_get(fd);
+    if (s && s->state == TS_NEW)
+        return s;
+    tctx_unlock();
+    return NULL;
+}
+
+int toe_bind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+    struct tname at;
+    struct tsock *s = tsock_get(fd);
+
+    if (s && s->state != TS_NEW && s->state != TS_FOREIGN)
+        return terr(EINVAL); /* bound already */
+    if (!s || tname_read(addr, len, &at) || !at.v4 || at.wildcard)
+        return sys_bind(fd, addr, len);
+    s = lock_new(fd);
+    if (!s)
+        return sys_bind(fd, addr, len);
+    if (ntohl(at.ip) >> 24 != IN_LOOPBACKNET && tctx_need() && at.ip == tctx.ip) {
+        int on = 1;
+
+        sys_setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on));
+    }
+    tctx_unlock();
+    return sys_bind(fd, addr, len);
+}
+
+/* The name the kernel has for the socket that stands in for this one. */
+static int kernel_name(int fd, struct tname *out)
+{
+    struct sockaddr_storage a;
+    socklen_t len = sizeof(a);
+
+    if (sys_getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+        return -1;
+    return tname_read((struct sockaddr *)&a, len, out) ? -1 : 0;
+}
+
+static bool v6only(int fd)
+{
+    int on = 0;
+    socklen_t len = sizeof(on);
+
+    return sys_getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, &len) == 0 && on;
+}
+
+/* Not served after all: then the kernel must not serve it either. */
+static int stop_kernel(int fd, int error)
+{
+    sys_shutdown(fd, SHUT_RDWR);
+    return terr(error);
+}
+
+/* The kernel's socket listens already: now the TOE does too. 0, or -1 with errno. */
+static int listen_toe(struct tsock *s, int fd, const struct tname *at, bool dual)
+{
+    s->handle = thandle_new(s);
+    if (!s->handle)
+        return terr(ENOBUFS);
+    s->dual = dual;
+    s->local_ip = at->ip;
+    s->local_port = at->port;
+    s->state = TS_LISTEN;
+    tctx.listeners++;
+    /* accept() asks the kernel's half without waiting; the application's wish is in s->nonblock */
+    if (dual)
+        sys_fcntl(fd, F_SETFL, O_NONBLOCK);
+    tlisten_announce(s, false);
+    if (s->error) {
+        int e = tsock_take_error(s);
+
+        tlisten_end(s);
+        s->state = TS_NEW;
+        return stop_kernel(fd, e);
+    }
+    tepoll_adopt(s);
+    return 0;
+}
+
+static int listen_again(struct tsock *s, int fd, int backlog)
+{
+    if (s->state != TS_LISTEN)
+        return terr(EINVAL);
+    s->backlog = backlog;
+    if (s->announced)
+        tlisten_announce(s, s->weak);
+    return sys_listen(fd, backlog);
+}
+
+static int listen_new(struct tsock *s, int fd, int backlog)
+{
+    struct tname at;
+    enum tcarrier by;
+
+    /* also takes a port when bind() has not, and refuses one that is in use */
+    if (sys_listen(fd, backlog) < 0 || kernel_name(fd, &at) < 0)
+        return -1;
+    s->backlog = backlog;
+    by = tpolicy_listen(fd, &at, s->v6 && v6only(fd));
+    if (by == TCARRY_REFUSED)
+        return stop_kernel(fd, errno);
+    if (by == TCARRY_KERNEL) {
+        tsock_to_kernel(s, fd);
+        return 0;
+    }
+    return listen_toe(s, fd, &at, by == TCARRY_BOTH);
+}
+
+int toe_listen(int fd, int backlog)
+{
+    struct tsock *s;
+    int r;
+
+    if (!tsock_get(fd))
+        return sys_listen(fd, backlog);
+    tctx_lock();
+    s = tsock_get(fd);
+    if (!s)
+        r = sys_listen(fd, backlog);
+    else if (s->state == TS_NEW)
+        r = listen_new(s, fd, backlog);
+    else
+        r = listen_again(s, fd, backlog);
+    tctx_unlock();
+    return r;
+}
+
+static int shutdown_open(struct tsock *s, int how)
+{
+    if (how != SHUT_WR)
+        s->shut |= TSHUT_RD;
+    if (how != SHUT_RD && !(s->shut & TSHUT_WR)) {
+        s->shut |= TSHUT_WR;
+        tqp_send(s->qp, TOE_CMD_CLOSE, TOE_F_CLOSE_HALF, 0, s->slot, 0, 0);
+    }
+    tobj_notify(&s->obj, tsock_events(s));
+    return 0;
+}
+
+static int shutdown_locked(struct tsock *s, int fd, int how)
+{
+    if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR)
+        return terr(EINVAL);
+    switch ((enum tsock_state)s->state) {
+    case TS_NEW:
+        return sys_shutdown(fd, how);
+    case TS_OPEN:
+        return shutdown_open(s, how);
+    case TS_LISTEN:
+        if (how == SHUT_WR)
+            return 0;
+        tlisten_end(s);
+        sys_shutdown(fd, how);
+        break;
+    case TS_CONNECTING:
+        tsock_end(s);
+        break;
+    case TS_DEAD:
+    case TS_FOREIGN:
+        return terr(ENOTCONN);
+    }
+    s->state = TS_DEAD;
+    s->eof = 1;
+    s->connect_failed = 1;
+    tobj_notify(&s->obj, tsock_events(s));
+    return 0;
+}
+
+int toe_shutdown(int fd, int how)
+{
+    struct tsock *s;
+    int r;
+
+    if (!tsock_get(fd))
+        return sys_shutdown(fd, how);
+    tctx_lock();
+    s = tsock_get(fd);
+    if (s && s->state == TS_OPEN)
+        tctx_progress();
+    r = s ? shutdown_locked(s, fd, how) : sys_shutdown(fd, how);
+    tctx_unlock();
+    return r;
+}
+
+/* A name of a socket that the TOE carries; 1 when the kernel must answer. */
+static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
+{
+    struct tsock *s;
+    int r = 1;
+
+    if (!tsock_get(fd))
+        return 1;
+    tctx_lock();
+    s = tsock_get(fd);
+    if (s && s->state != TS_NEW && !(s->state == TS_LISTEN && !peer)) {
+        if (!peer)
+            r = tsock_name(s, s->local_ip, s->local_port, addr, len);
+        else if (s->state == TS_OPEN)
+            r = tsock_name(s, s->remote_ip, s->remote_port, addr, len);
+        else
+            r = terr(ENOTCONN);
+    }
+    tctx_unlock();
+    return r;
+}
+
+int toe_getsockname(int fd, struct sockaddr *addr, socklen_t *len)
+{
+    int r = name_of(fd, false, addr, len);
+
+    return r == 1 ? sys_getsockname(fd, addr, len) : r;
+}
+
+int toe_getpeername(int fd, struct sockaddr *addr, socklen_t *len)
+{
+    int r = name_of(fd, true, addr, len);
+
+    return r == 1 ? sys_getpeername(fd, addr, len) : r;
+}
+
+int tsock_take_error(struct tsock *s)
+{
+    int e = s->error;
+
+    s->error = 0;
+    return e;
+}
+
+void tsock_option(struct tsock *s, uint16_t option, uint32_t value)
+{
+    if (s->state == TS_OPEN)
+        tqp_send(s->qp, TOE_CMD_OPTION, 0, option, s->slot, value, 0);
+}
+
+bool tsock_record(const struct tsock *s, struct toedev_flow_record *out)
+{
+    const struct toedev_flow_record *r;
+
+    if (!s->qp || s->state == TS_CONNECTING)
+        return false;
+    r = (const struct toedev_flow_record *)(s->qp->area + s->qp->layout.records) + s->slot;
+    for (int tries = 0; tries < 1000; tries++) {
+        uint32_t seq = __atomic_load_n(&r->seq, __ATOMIC_ACQUIRE);
+
+        memcpy(out, r, sizeof(*out));
+        atomic_thread_fence(memory_order_acquire);
+        if (!(seq & 1) && __atomic_load_n(&r->seq, __ATOMIC_RELAXED) == seq)
+            return true;
+        tpause();
+    }
+    return false;
+}

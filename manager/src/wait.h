@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait.h - the pieces of sleeping that epoll_wait shares with wait.c. Lock held. */
+#ifndef TOE_WAIT_H
+#define TOE_WAIT_H
+
+#include "libtoe.h"
+
+/* Asks every queue pair for an interrupt and looks at the rings once more: true when something was
+ * there. The caller counts itself in tctx.sleepers first. */
+TOE_HIDDEN bool twait_arm(void);
+/* The deadline, or earlier when the TOE is away and must be looked for. */
+TOE_HIDDEN uint64_t twait_cap(uint64_t deadline);
+/* Time until the deadline in *ts, or NULL for ever. */
+TOE_HIDDEN struct timespec *twait_timespec(uint64_t deadline, struct timespec *ts);
+/* In a fork child: the thread's eventfd is shared with the parent; makes do without. */
+TOE_HIDDEN void twait_forget(void);
+
+#endif
