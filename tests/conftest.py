@@ -22,7 +22,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "toehold_only: about Toehold itself; has no meaning in Linux mode",
     ):
         config.addinivalue_line("markers", line)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 

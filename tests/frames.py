@@ -14,9 +14,9 @@ import threading
 import time
 from dataclasses import dataclass
 
-from harness import proc
-
 import lab as labs
+
+from harness import proc
 
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 

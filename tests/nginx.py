@@ -9,9 +9,9 @@ import random
 import socket
 from pathlib import Path
 
-from harness import proc
-
 import lab as labs
+
+from harness import proc
 
 _CONFIG = """
 user root;

@@ -88,8 +88,7 @@ class Robot:
     def listen(self, ip: str, port: int, name: str = "listener", backlog: int = 128) -> int:
         """A listener there; its port."""
         return self(
-            f"{name} = socket.create_server((ip, port), backlog=backlog)\n"
-            f"{name}.getsockname()[1]",
+            f"{name} = socket.create_server((ip, port), backlog=backlog)\n{name}.getsockname()[1]",
             ip=ip,
             port=port,
             backlog=backlog,

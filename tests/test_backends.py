@@ -6,13 +6,13 @@ from __future__ import annotations
 import contextlib
 import types
 
-import pytest
-from harness import netns, toed
-
 import lab as labs
 import nginx
+import pytest
 import test_impaired
 import test_memcached
+
+from harness import netns, toed
 
 MB = 1_000_000
 

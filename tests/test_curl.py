@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import hashlib
 
-import pytest
-
 import nginx
+import pytest
 
 MB = 1_000_000
 REFUSED = 7  # curl's exit code

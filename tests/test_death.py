@@ -10,12 +10,12 @@ import signal
 import socket
 import time
 
-import pytest
-from harness import paths, proc
-
 import lab as labs
 import nginx
+import pytest
 from robot import Robot
+
+from harness import paths, proc
 
 PORT = 7000
 HELD = 100
@@ -69,16 +69,19 @@ def test_killed_program_with_half_closed_connections(lab, robot):
     with lab.connect(PORT) as peer_closed, lab.connect(PORT) as we_closed:
         robot("kept.append(listener.accept()[0]); kept.append(listener.accept()[0])")
         peer_closed.shutdown(socket.SHUT_WR)
-        robot("[c.shutdown(socket.SHUT_WR) for c in kept if c.getpeername() == at]",
-              at=we_closed.getsockname())
+        robot(
+            "[c.shutdown(socket.SHUT_WR) for c in kept if c.getpeername() == at]",
+            at=we_closed.getsockname(),
+        )
         assert we_closed.recv(1) == b""
         robot.proc.kill()
         ended_within(peer_closed, 5)
         if not labs.LINUX:  # Linux leaves it in FIN-WAIT-2, where only sending finds out
             we_closed.sendall(b"x")
             proc.wait_until(
-                lambda: we_closed.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-                or failing(we_closed),
+                lambda: (
+                    we_closed.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) or failing(we_closed)
+                ),
                 "a reset",
             )
     lab.wait_idle()
@@ -160,9 +163,9 @@ threads = [note('recv', lambda: a.recv(1)), note('epoll', lambda: ep.poll()),
         outcome = robot("outcome")
         assert outcome["recv"] == errno.ECONNRESET
         assert outcome["send"] in (errno.ECONNRESET, errno.EPIPE)
-        (_, events), = outcome["epoll"]
+        [(_, events)] = outcome["epoll"]
         assert events & (select.EPOLLERR | select.EPOLLHUP)
-        (_, events), = outcome["poll"]
+        [(_, events)] = outcome["poll"]
         assert events & (select.POLLERR | select.POLLHUP)
         with pytest.raises((ConnectionResetError, BrokenPipeError)):
             robot("a.send(b'x'); a.send(b'x')")

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import socket
 import struct
 import threading
 
-import pytest
-
+import frames
 import lab as labs
 import nginx
+import pytest
 from frames import ACK, FIN, PSH, RST, SYN, Ghost
 from robot import Robot
 
@@ -179,8 +180,6 @@ def test_garbage_harms_nobody(lab, ghost, tmp_path):
 
 
 def _tcp(rng: random.Random, ghost: Ghost, port: int, body: bytes) -> bytes:
-    import frames
-
     words = rng.randrange(0, 11)
     flags = rng.getrandbits(8)
     head = struct.pack(
@@ -203,7 +202,7 @@ def _tcp(rng: random.Random, ghost: Ghost, port: int, body: bytes) -> bytes:
 
 
 def test_connect_that_is_never_answered(lab, ghost):
-    """The ghost answers ARP and no SYN: TCP_USER_TIMEOUT ends the attempt, a timeout of poll too."""
+    """The ghost answers ARP and no SYN: TCP_USER_TIMEOUT or the caller's patience ends it."""
     with Robot(lab) as robot:
         with pytest.raises(TimeoutError):
             robot("s = socket.socket(); s.settimeout(0.3); s.connect(at)", at=(ghost.ip, 9))
@@ -223,6 +222,6 @@ def test_initial_sequence_numbers_are_not_guessable(lab, ghost, tmp_path):
             answer = ghost.segment(40000 + n, "SYN-ACK", lambda s: s.flags == SYN | ACK)
             seen.append(answer.seq)
             ghost.send_tcp(40000 + n, 80, RST, seq=2)
-    steps = [(b - a) & 0xFFFFFFFF for a, b in zip(seen, seen[1:], strict=False)]
+    steps = [(b - a) & 0xFFFFFFFF for a, b in itertools.pairwise(seen)]
     assert len(set(steps)) == len(steps)
     assert max(steps) > 1 << 24

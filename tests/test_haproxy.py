@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""haproxy under the TOE in front of nginx: on the peer, on the kernel's loopback, on the TOE too."""
+"""haproxy under the TOE in front of nginx: on the peer, on the loopback, on the TOE too."""
 
 from __future__ import annotations
 
 import contextlib
 from pathlib import Path
 
-import pytest
-
 import nginx
+import pytest
 
 MB = 1_000_000
 FRONT = 8080

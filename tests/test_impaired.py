@@ -7,10 +7,9 @@ mode the network is a good one.
 
 from __future__ import annotations
 
-import pytest
-
 import lab as labs
 import nginx
+import pytest
 
 PORT = 9000
 MB = 1_000_000

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 import lab as labs
+import pytest
 
 PORT = 5201
 SERVER = ["iperf3", "-s", "-p", PORT, "--forceflush"]

@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 import os
 
-import pytest
-from harness import paths, proc
-
 import lab as labs
 import nginx
+import pytest
+
+from harness import paths, proc
 
 REQUEST = b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
 ANSWER = b"hello\n"
@@ -98,8 +98,9 @@ def test_2000_short_connections_a_second(make_lab, tmp_path, closer, seconds):
         assert after["fds"] == before["fds"]
         assert after["anon_kib"] <= before["anon_kib"] + 4096
         proc.wait_until(
-            lambda: [len(os.listdir(f"/proc/{pid}/fd")) for pid in server.children()]
-            == descriptors,
+            lambda: (
+                [len(os.listdir(f"/proc/{pid}/fd")) for pid in server.children()] == descriptors
+            ),
             "nginx has closed its descriptors",
         )
     lab.wait_idle()

@@ -6,9 +6,8 @@ from __future__ import annotations
 import random
 import socket
 
-import pytest
-
 import lab as labs
+import pytest
 
 PORT = 11211
 

@@ -9,10 +9,9 @@ import signal
 import socket
 import threading
 
-import pytest
-
 import lab as labs
 import nginx
+import pytest
 
 PORT = 9000
 
@@ -43,14 +42,14 @@ def test_http_server(lab, tmp_path):
 @pytest.mark.sanitize
 def test_asyncio_server(lab):
     rng = random.Random(labs.SEED)
-    with lab.script("echo_asyncio.py", "serve", lab.ip, PORT, says="ready"):
-        with labs.closing_all() as sockets:
-            for _ in range(100):
-                sockets.append(lab.connect(PORT))
-            for _ in range(3):
-                for s in sockets:
-                    exchange(s, rng.randbytes(rng.randrange(1, 20_000)))
-            exchange(sockets[0], rng.randbytes(5_000_000))
+    server = lab.script("echo_asyncio.py", "serve", lab.ip, PORT, says="ready")
+    with server, labs.closing_all() as sockets:
+        for _ in range(100):
+            sockets.append(lab.connect(PORT))
+        for _ in range(3):
+            for s in sockets:
+                exchange(s, rng.randbytes(rng.randrange(1, 20_000)))
+        exchange(sockets[0], rng.randbytes(5_000_000))
 
 
 @pytest.mark.sanitize

@@ -6,9 +6,8 @@ from __future__ import annotations
 import csv
 import random
 
-import pytest
-
 import lab as labs
+import pytest
 
 PORT = 6379
 
@@ -56,8 +55,7 @@ class Resp:
         line = self.file.readline()
         kind, rest = line[:1], line[1:-2]
         if kind == b"$":
-            value = self.file.read(int(rest) + 2)[:-2] if rest != b"-1" else None
-            return value
+            return self.file.read(int(rest) + 2)[:-2] if rest != b"-1" else None
         if kind == b"*":
             return [self.answer() for _ in range(int(rest))]
         assert kind in b"+:" and line.endswith(b"\r\n"), line

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The socket calls, one by one: a process under the TOE against sockets of the Linux peer.
 
-Each test is a dialogue of two ends: `robot` is the process under test, `peer` the test's own socket.
+Each test is a dialogue of two ends: `robot` is the process under test, `peer` a socket of
+the test's own.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ import struct
 import threading
 import time
 
-import pytest
-
 import lab as labs
+import pytest
 from robot import Robot
 
 PORT = 7000
@@ -109,7 +109,7 @@ def test_connect_refused(lab, robot):
 def test_non_blocking_connect_refused(lab, robot):
     robot("s = socket.socket(); s.setblocking(False)")
     assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT + 1)) == errno.EINPROGRESS
-    (_, events), = robot("p = select.poll(); p.register(s, select.POLLOUT); p.poll(20000)")
+    [(_, events)] = robot("p = select.poll(); p.register(s, select.POLLOUT); p.poll(20000)")
     assert events & (select.POLLERR | select.POLLHUP) == select.POLLERR | select.POLLHUP
     assert robot("s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)") == errno.ECONNREFUSED
     assert robot("s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)") == 0
@@ -187,8 +187,9 @@ def test_backlog_holds_connections_until_accepted(lab, robot):
         for n in range(200):
             sockets.append(lab.connect(PORT))
             sockets[-1].sendall(b"%3d" % n)
-        got = robot("[(lambda c: (kept.append(c), c.recv(3)))(listener.accept()[0])[1]"
-                    " for _ in range(200)]")
+        got = robot(
+            "[(lambda c: (kept.append(c), c.recv(3)))(listener.accept()[0])[1] for _ in range(200)]"
+        )
         assert sorted(got) == [b"%3d" % n for n in range(200)]
         robot("[c.close() for c in kept]")
 
@@ -257,8 +258,11 @@ def test_wildcard_listener_is_reached_both_ways(lab, robot):
 
 
 def test_ipv6_wildcard_listener_takes_ipv4(lab, robot):
-    robot("listener = socket.create_server(('::', port), family=socket.AF_INET6,"
-          " dualstack_ipv6=True)", port=PORT)
+    robot(
+        "listener = socket.create_server(('::', port), family=socket.AF_INET6,"
+        " dualstack_ipv6=True)",
+        port=PORT,
+    )
     with lab.connect(PORT) as peer:
         host, port = robot.accept()[:2]
         assert (host, port) == ("::ffff:" + lab.peer_ip, peer.getsockname()[1])
@@ -334,14 +338,17 @@ def test_read_and_write(robot, peer):
 def test_sendfile(robot, peer, tmp_path):
     data = os.urandom(300_000)
     (tmp_path / "file").write_bytes(data)
-    robot.tell("with open(path, 'rb') as f: sent = s.sendfile(f)\nsent", path=str(tmp_path / "file"))
+    path = str(tmp_path / "file")
+    robot.tell("with open(path, 'rb') as f: sent = s.sendfile(f)\nsent", path=path)
     assert take(peer, len(data)) == data
     assert robot.result() == len(data)
     robot("f = open(path, 'rb'); f.seek(7)")
     # With an offset the file's own position stays, without one it moves.
     assert robot("os.sendfile(s.fileno(), f.fileno(), 100, 50), f.tell()") == (50, 7)
     assert robot("os.sendfile(s.fileno(), f.fileno(), None, 10), os.lseek(f.fileno(), 0, 1)") == (
-        10, 17)
+        10,
+        17,
+    )
     assert robot("os.sendfile(s.fileno(), f.fileno(), 300000, 10)") == 0
     assert take(peer, 60) == data[100:150] + data[7:17]
 
@@ -450,7 +457,7 @@ def test_reset_by_the_peer(robot, peer):
     robot("ep = select.epoll(); ep.register(s, select.EPOLLIN | select.EPOLLRDHUP)")
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     peer.close()
-    (_, events), = robot("ep.poll(20)")
+    [(_, events)] = robot("ep.poll(20)")
     assert events & select.EPOLLERR
     assert events & select.EPOLLHUP
     with pytest.raises(ConnectionResetError):
@@ -590,7 +597,8 @@ def test_toe_and_kernel_descriptors_together(lab, robot, accepted, how):
         assert robot("wait(20)") == [name]
         # One that stays ready does not hide the TOE's, nor the other way round.
         accepted.sendall(b"y")
-        labs.proc.wait_until(lambda: robot("wait(20)") == sorted([name, "toe"]), "both are ready")
+        both = sorted([name, "toe"])
+        labs.proc.wait_until(lambda both=both: robot("wait(20)") == both, "both are ready")
         robot("s.recv(9)")
         assert robot("wait(20)") == [name]
         robot(take)

@@ -6,11 +6,11 @@ from __future__ import annotations
 import stat
 import struct
 
-import pytest
-from harness import paths, proc
-
 import lab as labs
 import nginx
+import pytest
+
+from harness import paths, proc
 
 USAGE, CONFIGURATION = 2, 3
 GOOD = ["--netif", "tap:toe9", "--ip", "10.78.0.1/24"]
