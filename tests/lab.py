@@ -44,6 +44,7 @@ class Lab:
         *,
         kernel: bool = False,
         impair: str | None = None,
+        tee: Path | None = None,
         mode: str = "af_xdp",
         engines: int = 1,
         args: Sequence[object] = (),
@@ -68,6 +69,7 @@ class Lab:
                 ns.run(["sysctl", "-qw", *settings])
             if not LINUX:
                 netif = {"af_xdp": f"af_xdp:{self.pair.server_if}", "tap": "tap:tap0"}[mode]
+                netif = f"tee({tee}):{netif}" if tee else netif
                 netif = f"impair({impair}):{netif}" if impair else netif
                 self.toed = toed.Toed(self.pair, netif=netif, engines=engines, args=args, env=env)
         except BaseException:

@@ -108,3 +108,20 @@ def test_two_engines(make_lab, tmp_path):
             assert c.get(b"k%d" % (49 - n)) == b"v%d" % (49 - n)
             c.__exit__()
     lab.wait_idle()
+
+
+@pytest.mark.sanitize
+def test_capture_of_what_passes(make_lab, tmp_path):
+    """tee(FILE) writes both directions as tcpdump can read them."""
+    capture = tmp_path / "wire.pcap"
+    lab = make_lab(tee=capture)
+    with nginx.start(lab, tmp_path):
+        assert nginx.get(lab, "/hello") == b"hello\n"
+    lab.wait_idle()
+    lab.toed.stop()
+    out = lab.server.run(["tcpdump", "-nn", "-r", capture, "tcp"]).stdout
+    for one_way in (f"{lab.peer_ip}.", f"{lab.ip}.80 > {lab.peer_ip}."):
+        assert one_way in out
+    assert "Flags [S]" in out
+    assert "Flags [S.]" in out
+    assert "HTTP/1.1 200 OK" in out
