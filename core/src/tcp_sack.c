@@ -5,6 +5,21 @@
  */
 #include "tcp.h"
 
+/* Puts [start, end) at index `at` of n intervals. Carried along rather than moved from the end, as
+ * compilers make that a memmove(), which core/ does not have. */
+static void insert(struct toec_iv *list, unsigned n, unsigned at, toec_u32 start, toec_u32 end)
+{
+    struct toec_iv carry, next;
+
+    carry.start = start;
+    carry.end = end;
+    for (; at <= n; at++) {
+        next = list[at];
+        list[at] = carry;
+        carry = next;
+    }
+}
+
 /* ---- receive side: most recent first (RFC 2018 4) ---- */
 
 int toec_ooo_add(struct toec_tcb *t, toec_u32 start, toec_u32 end)
@@ -29,10 +44,7 @@ int toec_ooo_add(struct toec_tcb *t, toec_u32 start, toec_u32 end)
             t->ooo[n++] = v;
         }
     }
-    for (i = n; i > 0; i--)
-        t->ooo[i] = t->ooo[i - 1];
-    t->ooo[0].start = start;
-    t->ooo[0].end = end;
+    insert(t->ooo, n, 0, start, end);
     t->n_ooo = (toec_u8)(n + 1);
     t->flags |= TOEC_F_OOO;
     return 0;
@@ -61,12 +73,14 @@ toec_u32 toec_ooo_advance(struct toec_tcb *t, toec_u32 rcv_nxt)
 
 static void scoreboard_drop(struct toec_tcb *t, unsigned from, unsigned count)
 {
-    unsigned i;
+    unsigned i, n = 0;
 
-    for (i = from; i + count < t->n_sacked; i++)
-        t->sacked[i] = t->sacked[i + count];
-    t->n_sacked = (toec_u8)(t->n_sacked - count);
-    if (t->n_sacked == 0)
+    for (i = 0; i < t->n_sacked; i++) {
+        if (i < from || i >= from + count)
+            t->sacked[n++] = t->sacked[i];
+    }
+    t->n_sacked = (toec_u8)n;
+    if (n == 0)
         t->flags &= ~TOEC_F_SACKED;
 }
 
@@ -74,7 +88,7 @@ static void scoreboard_drop(struct toec_tcb *t, unsigned from, unsigned count)
 static toec_u32 scoreboard_add(struct toec_stack *s, struct toec_tcb *t, toec_u32 start,
                                toec_u32 end)
 {
-    unsigned first = 0, last, i;
+    unsigned first = 0, last;
     toec_u32 had = 0;
 
     while (first < t->n_sacked && TOEC_SEQ_LT(t->sacked[first].end, start))
@@ -94,14 +108,14 @@ static toec_u32 scoreboard_add(struct toec_stack *s, struct toec_tcb *t, toec_u3
             TOEC_COUNT(s, tcp_scoreboard_full);
             return 0;
         }
-        for (i = t->n_sacked; i > first; i--)
-            t->sacked[i] = t->sacked[i - 1];
+        insert(t->sacked, t->n_sacked, first, start, end);
         t->n_sacked++;
-    } else if (last - first > 1) {
-        scoreboard_drop(t, first + 1, last - first - 1);
+    } else {
+        if (last - first > 1)
+            scoreboard_drop(t, first + 1, last - first - 1);
+        t->sacked[first].start = start;
+        t->sacked[first].end = end;
     }
-    t->sacked[first].start = start;
-    t->sacked[first].end = end;
     t->flags |= TOEC_F_SACKED;
     return end - start - had;
 }
