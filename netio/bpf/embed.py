@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a file as a C array: embed.py INPUT OUTPUT NAME."""
+
 import sys
 
 source, target, name = sys.argv[1:]

@@ -36,46 +36,40 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void swap(uint8_t *a, uint8_t *b, size_t n)
+/* Writes the answer to request q of len bytes to p; 0 when there is none. */
+static int make_answer(uint8_t *p, const uint8_t *q, uint32_t len, const uint8_t mac[6],
+                       const uint8_t ip[4])
 {
-    uint8_t held[6];
-
-    memcpy(held, a, n);
-    memcpy(a, b, n);
-    memcpy(b, held, n);
-}
-
-/* Turns a request into its answer in place; 0 when there is none. */
-static int make_answer(uint8_t *p, uint32_t len, const uint8_t mac[6], const uint8_t ip[4])
-{
-    uint8_t *ip_header = p + 14;
-    uint8_t *l4 = p + 34;
     uint32_t sum;
 
-    if (len >= 42 && p[12] == 0x08 && p[13] == 0x06 && p[21] == 1 && !memcmp(p + 38, ip, 4)) {
+    if (len < 42)
+        return 0;
+    memcpy(p, q, len);
+    memcpy(p, q + 6, 6);
+    memcpy(p + 6, mac, 6);
+    if (q[12] == 0x08 && q[13] == 0x06 && q[21] == 1 && !memcmp(q + 38, ip, 4)) {
         p[21] = 2;
-        memcpy(p, p + 6, 6);
-        memcpy(p + 6, mac, 6);
-        memcpy(p + 32, p + 22, 10); /* target from sender */
         memcpy(p + 22, mac, 6);
         memcpy(p + 28, ip, 4);
+        memcpy(p + 32, q + 22, 10); /* target from sender */
         return 1;
     }
-    if (len < 42 || p[12] != 0x08 || p[13] != 0x00 || p[14] != 0x45 || memcmp(p + 30, ip, 4))
+    if (q[12] != 0x08 || q[13] != 0x00 || q[14] != 0x45 || memcmp(q + 30, ip, 4))
         return 0;
-    swap(p, p + 6, 6);
-    swap(ip_header + 12, ip_header + 16, 4);
-    if (ip_header[9] == 17) {
-        swap(l4, l4 + 2, 2); /* ports: the checksum stays right */
+    memcpy(p + 26, q + 30, 4);
+    memcpy(p + 30, q + 26, 4);
+    if (q[23] == 17) { /* ports: the checksum stays right */
+        memcpy(p + 34, q + 36, 2);
+        memcpy(p + 36, q + 34, 2);
         return 1;
     }
-    if (ip_header[9] != 1 || l4[0] != 8)
+    if (q[23] != 1 || q[34] != 8)
         return 0;
-    l4[0] = 0;
-    sum = ((uint32_t)l4[2] << 8 | l4[3]) + 0x0800u; /* RFC 1624 */
+    p[34] = 0;
+    sum = ((uint32_t)q[36] << 8 | q[37]) + 0x0800u; /* RFC 1624 */
     sum = (sum & 0xffffu) + (sum >> 16);
-    l4[2] = (uint8_t)(sum >> 8);
-    l4[3] = (uint8_t)sum;
+    p[36] = (uint8_t)(sum >> 8);
+    p[37] = (uint8_t)sum;
     return 1;
 }
 
@@ -90,9 +84,8 @@ static void answer(struct netio *n, const struct netio_frame *in, const uint8_t 
         netio_tx_cancel(n, &out);
         return;
     }
-    memcpy(out.data, in->data, in->len);
     out.len = in->len;
-    if (make_answer(out.data, out.len, mac, ip))
+    if (make_answer(out.data, in->data, in->len, mac, ip))
         netio_tx_submit(n, &out, t);
     else
         netio_tx_cancel(n, &out);

@@ -11,8 +11,9 @@
 #include "../src/impair_path.h"
 #include "testing.h"
 
-#define FRAMES 20000u
-#define LEN    1000u
+#define FRAMES       20000u
+#define BURST_FRAMES (UINT64_C(10) * FRAMES)
+#define LEN          1000u
 
 static char text[256];
 static const struct netio_err err = {text, sizeof(text)};
@@ -127,7 +128,7 @@ static void bursts_have_their_share_and_length(void **state)
 
     (void)state;
     start(&p, "burst=1/25", 1);
-    for (i = 0; i < 10 * FRAMES; i++) {
+    for (i = 0; i < BURST_FRAMES; i++) {
         int lost;
 
         put(&p, i, i);
@@ -135,7 +136,7 @@ static void bursts_have_their_share_and_length(void **state)
         runs += lost && !lost_before;
         lost_before = lost;
     }
-    assert_share(p.stats.lost, 10 * FRAMES, 1.0 / 26);
+    assert_share(p.stats.lost, BURST_FRAMES, 1.0 / 26);
     assert_share(p.stats.lost, runs, 4);
     finish(&p);
 }
@@ -157,14 +158,15 @@ static void delay_is_exact_and_jitter_keeps_order(void **state)
 
     start(&p, "delay=10ms,jitter=4ms", 1);
     for (i = 0; i < 1000; i++) {
+        uint64_t at = i * (100 * MS);
         uint64_t due;
 
-        put(&p, i, i * 100 * MS);
-        due = impair_path_next(&p) - i * 100 * MS;
+        put(&p, i, at);
+        due = impair_path_next(&p) - at;
         assert_in_range(due, 10 * MS, 14 * MS);
         spread_min = due < spread_min ? due : spread_min;
         spread_max = due > spread_max ? due : spread_max;
-        assert_int_equal(take(&p, i * 100 * MS + 14 * MS), i);
+        assert_int_equal(take(&p, at + 14 * MS), i);
     }
     assert_true(spread_min < 11 * MS && spread_max > 13 * MS);
     finish(&p);

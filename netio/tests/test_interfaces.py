@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from harness.netns import Namespace, Pair, _my_prefix  # noqa: E402
+from harness.netns import PREFIX, Namespace, Pair
 
 ECHO = None
 TOE = "10.77.0.1"
@@ -243,7 +243,8 @@ class AfXdp(unittest.TestCase):
                     s.sendto(b"x" * 64, (TOE, 7))
             self.assertEqual(ping(self.client, TOE), 3)
             [counters] = echo.stop()
-        self.assertLessEqual(counters["rx"] + counters["rx_dropped"], 20005)
+        # Each once; the peer may ask a few times more for its neighbour.
+        self.assertLessEqual(counters["rx"] + counters["rx_dropped"], 20005 + 50)
         self.assertGreater(counters["rx"], 5)
 
     def test_refusals_say_why(self):
@@ -317,7 +318,7 @@ class AfXdpQueues(unittest.TestCase):
 
 class Tap(unittest.TestCase):
     def setUp(self):
-        self.ns = Namespace.create(f"{_my_prefix()}-tap")
+        self.ns = Namespace.create(f"{PREFIX}-{os.getpid()}-tap")
         self.addCleanup(self.ns.delete)
 
     def exists(self):
@@ -393,6 +394,6 @@ def wait_for(condition):
 
 if __name__ == "__main__":
     if os.geteuid() != 0:
-        sys.exit("test_interfaces.py makes network namespaces and interfaces: run it as root (sudo)")
+        sys.exit("test_interfaces.py makes network namespaces: run it as root (sudo)")
     ECHO = sys.argv.pop(1)
     unittest.main()

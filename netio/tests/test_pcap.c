@@ -186,21 +186,22 @@ static void no_space_is_counted(void **state)
 static void tee_records_both_directions(void **state)
 {
     struct netio *n;
+    uint64_t t;
     uint32_t i;
 
     (void)state;
     write_frames(20);
     n = open_ok(in_folder("tee(@/both.pcap):pcap:in=@/f.pcap,out=/dev/null"));
-    for (i = 0; i < 20; i++) {
-        assert_int_equal(receive_number(n, START + 2 * i), i);
-        assert_int_equal(send_number(n, 100 + i, 60, START + 2 * i + 1), 0);
+    for (i = 0, t = START; i < 20; i++, t += 2) {
+        assert_int_equal(receive_number(n, t), i);
+        assert_int_equal(send_number(n, 100 + i, 60, t + 1), 0);
     }
     netio_close(n);
     n = open_ok(in_folder("pcap:in=@/both.pcap,pace=recorded"));
-    for (i = 0; i < 20; i++) {
-        assert_int_equal(receive_number(n, 2 * i), i);
-        assert_int_equal(receive_number(n, 2 * i), -1);
-        assert_int_equal(receive_number(n, 2 * i + 1), 100 + i);
+    for (i = 0, t = 0; i < 20; i++, t += 2) {
+        assert_int_equal(receive_number(n, t), i);
+        assert_int_equal(receive_number(n, t), -1);
+        assert_int_equal(receive_number(n, t + 1), 100 + i);
     }
     netio_close(n);
 }

@@ -445,7 +445,7 @@ static int connect_by_hand(void)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-    strcpy(address.sun_path, in_folder("@/w"));
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", in_folder("@/w"));
     assert_true(fd >= 0);
     assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
     return fd;
@@ -460,13 +460,19 @@ static void connect_hostile(struct hostile *h, struct netio *a)
                          .msg_iovlen = 1,
                          .msg_control = control,
                          .msg_controllen = sizeof(control)};
+    struct cmsghdr *c;
     int memfd;
     void *shm;
 
     h->fd = connect_by_hand();
     wait_linked(a, 1);
     assert_int_equal(recvmsg(h->fd, &msg, 0), sizeof(hello));
-    memcpy(&memfd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
+    c = CMSG_FIRSTHDR(&msg);
+    if (!c) {
+        fail_msg("no memory came");
+        return;
+    }
+    memcpy(&memfd, CMSG_DATA(c), sizeof(int));
     assert_int_equal(ftruncate(memfd, 4096), -1); /* sealed */
     shm = mmap(NULL, wire_shm_size(1500), PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
     assert_true(shm != MAP_FAILED);
@@ -628,7 +634,7 @@ static void unsound_memory_is_not_taken(void **state)
     int i;
 
     (void)state;
-    strcpy(address.sun_path, in_folder("@/w"));
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", in_folder("@/w"));
     assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof(address)), 0);
     assert_int_equal(listen(listener, 4), 0);
     b = open_ok(in_folder("wire:@/w,side=b"));

@@ -2,12 +2,21 @@
 /*
  * netio.h - packets in and out. One struct netio is one queue of one interface, used by one thread.
  *
- * A back end is named by a specification string:
- *   af_xdp:IFNAME[,queue=N][,mode=native|generic|auto][,copy=auto|copy|zero]
- *   tap:IFNAME                        a TAP device (made when absent)
- *   wire:PATH[,side=a|b]              shared-memory wire between two TOEs, no kernel in between
+ * A back end is named by a specification string (README.md has all options):
+ *   af_xdp:IFNAME[,queue=N][,mode=auto|native|generic][,copy=auto|copy|zero]
+ *   tap:IFNAME[,host=A.B.C.D/LEN]     a TAP device (made when absent)
+ *   wire:PATH[,side=a|b][,mtu=N]      shared-memory wire between two TOEs, no kernel in between
  *   pcap:in=FILE,out=FILE             files with nanosecond stamps; for replay and tests
  *   impair(OPTIONS):SPEC              any of the above through an impairing wire (impair.h)
+ *   tee(FILE):SPEC                    any of the above, recorded to a pcap file
+ *
+ * Threads: one struct netio is used by one thread at a time; netio_open() and netio_close() of
+ * different ones may run in different threads. netio_open() may take up to three seconds (af_xdp
+ * waits for a predecessor to go); no other call blocks.
+ *
+ * A user's loop: netio_rx(), netio_rx_release(), send, netio_tx_flush(), also when nothing was
+ * sent; when idle, netio_prepare_sleep() and, if it returns 0, sleep until netio_fd() is readable
+ * or netio_next_event() has come.
  */
 #ifndef TOE_NETIO_H
 #define TOE_NETIO_H
@@ -26,7 +35,9 @@ struct netio_frame {
     uintptr_t token; /* the back end's own */
 };
 
-#define NETIO_F_L4_CSUM_OK 1u /* receive: TCP/UDP checksum verified or guaranteed by the medium */
+/* Receive: the TCP/UDP checksum is verified or guaranteed by the medium. Send: the sender vouches
+ * for it; netio_tx_alloc() sets it where that matters (wire), leave flags as they are. */
+#define NETIO_F_L4_CSUM_OK 1u
 
 struct netio_info {
     uint8_t mac[6];
@@ -45,7 +56,7 @@ struct netio_config {
 struct netio_stats {
     uint64_t rx_frames, rx_bytes, tx_frames, tx_bytes;
     uint64_t rx_dropped; /* by the back end or its kernel side: ring full, no buffer */
-    uint64_t tx_dropped;
+    uint64_t tx_dropped; /* submitted and not sent */
 };
 
 /* Opens a back end. On failure returns NULL and puts a sentence for people into err: what
@@ -53,6 +64,7 @@ struct netio_stats {
 struct netio *netio_open(const char *spec, const struct netio_config *cfg, char *err,
                          size_t err_size);
 void netio_close(struct netio *n);
+/* From the thread that uses n; mode is valid until the next call with n. */
 void netio_get_info(const struct netio *n, struct netio_info *out);
 void netio_get_stats(const struct netio *n, struct netio_stats *out);
 
@@ -60,8 +72,9 @@ void netio_get_stats(const struct netio *n, struct netio_stats *out);
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns);
 void netio_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count);
 
-/* A buffer to fill for sending; -1 when there is none now. Must be followed by netio_tx_submit()
- * or netio_tx_cancel() before the next netio_tx_alloc(). */
+/* A buffer to fill for sending; -1 when there is none now (then try again after the next flush or
+ * netio_next_event()). data is not cleared; data and cap may not be changed. Must be followed by
+ * netio_tx_submit() or netio_tx_cancel() before the next netio_tx_alloc(). */
 int netio_tx_alloc(struct netio *n, struct netio_frame *frame);
 void netio_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t now_ns);
 void netio_tx_cancel(struct netio *n, const struct netio_frame *frame);
