@@ -47,7 +47,9 @@ static void make_reply_header(toec_u8 *reply, const toec_u8 *request)
     sum = toec_sum_add((toec_u16)~toec_get_sum(request + TOEC_ICMP4_SUM),
                        (toec_u16)~toec_get_sum(request + TOEC_ICMP4_TYPE), 0);
     sum = toec_sum_add(sum, toec_get_sum(reply + TOEC_ICMP4_TYPE), 0);
-    toec_put_sum(reply + TOEC_ICMP4_SUM, (toec_u16)~sum);
+    sum = (toec_u16)~sum;
+    /* Of the two zeros only this one is right for a reply of nothing but zeros (RFC 1624 3). */
+    toec_put_sum(reply + TOEC_ICMP4_SUM, sum ? sum : 0xffff);
 }
 
 /* Sends the reply o, cut into fragments when it is longer than the MTU. Returns as ip4_send. */
