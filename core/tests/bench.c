@@ -82,6 +82,7 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
     (void)now;
     b->tcp_inputs++;
     b->tcp_in = *in;
+    b->tcp_flags = in->pkt->flags;
     toec_pkt_copy(s, b->tcp_data, in->pkt, in->l4_off, in->l4_len);
 }
 

@@ -45,6 +45,7 @@ struct bench {
     unsigned tcp_inputs, tcp_errors, tcp_timers;
     struct toec_ip_in tcp_in;
     uint8_t tcp_data[65536];
+    uint32_t tcp_flags; /* of the packet */
     struct toec_icmp_err tcp_err;
     struct toec_config cfg;
 };
