@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fake_libtoe.c - see fake_libtoe.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fake_libtoe.h"
+
+#define SOCKETS 256
+
+_Atomic(struct tobj *) tfd_table[TFD_MAX];
+struct fake fake;
+
+static struct tsock sockets[SOCKETS];
+static uint32_t events_of[SOCKETS];
+static unsigned sockets_n;
+
+void tfd_set(int fd, struct tobj *o);
+
+void fake_reset(void)
+{
+    memset(tfd_table, 0, sizeof tfd_table);
+    memset(sockets, 0, sizeof sockets);
+    memset(events_of, 0, sizeof events_of);
+    memset(&fake, 0, sizeof fake);
+    sockets_n = 0;
+    fake.now = NSEC;
+}
+
+struct tsock *fake_socket(int fd, enum tsock_state state)
+{
+    struct tsock *s = &sockets[sockets_n++];
+
+    s->obj.kind = TOBJ_SOCK;
+    s->state = (uint8_t)state;
+    tfd_set(fd, &s->obj);
+    return s;
+}
+
+void fake_events(struct tsock *s, uint32_t events)
+{
+    events_of[s - sockets] = events;
+}
+
+void tfd_set(int fd, struct tobj *o)
+{
+    o->refs++;
+    tfd_table[fd] = o;
+}
+
+uint64_t tclock_ns(void)
+{
+    return fake.now;
+}
+
+void tctx_lock(void)
+{
+    assert_int_equal(fake.locks++, 0);
+}
+
+void tctx_unlock(void)
+{
+    assert_int_equal(--fake.locks, 0);
+}
+
+uint32_t tctx_progress(void)
+{
+    assert_int_equal(fake.locks, 1);
+    return 0;
+}
+
+void tsock_use(struct tsock *s)
+{
+    assert_int_equal(s->state, TS_LISTEN);
+    fake.uses++;
+}
+
+uint32_t tobj_events(struct tobj *o)
+{
+    assert_int_equal(fake.locks, 1);
+    fake.last_look_adds = fake.adds;
+    return events_of[(struct tsock *)o - sockets];
+}
+
+bool tobj_kernel_too(const struct tobj *o)
+{
+    const struct tsock *s = (const struct tsock *)o;
+
+    return s->state == TS_NEW || (s->state == TS_LISTEN && s->dual);
+}
+
+int twait_begin(struct twaiter *w)
+{
+    memset(w, 0, sizeof *w);
+    return 0;
+}
+
+void twait_add(struct twaiter *w, struct twnode *n, struct tobj *o)
+{
+    n->waiter = w;
+    n->obj = o;
+    fake.adds++;
+}
+
+void twait_end(struct twaiter *w)
+{
+    (void)w;
+    fake.adds = 0;
+    errno = EXDEV; /* what it does inside must not be seen outside */
+}
+
+int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline,
+                const sigset_t *mask)
+{
+    (void)w;
+    (void)mask;
+    assert_int_equal(fake.locks, 1);
+    assert_non_null(fake.sleep);
+    assert_true(++fake.sleeps < 100);
+    return fake.sleep(kfds, n, deadline);
+}
+
+void tsock_option(struct tsock *s, uint16_t option, uint32_t value)
+{
+    (void)s;
+    assert_true(fake.options_n < sizeof fake.options / sizeof fake.options[0]);
+    fake.options[fake.options_n].option = option;
+    fake.options[fake.options_n++].value = value;
+}
+
+bool tsock_record(const struct tsock *s, struct toedev_flow_record *out)
+{
+    (void)s;
+    *out = fake.record;
+    return fake.has_record;
+}
+
+int tsock_take_error(struct tsock *s)
+{
+    int e = s->error;
+
+    s->error = 0;
+    return e;
+}
