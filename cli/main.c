@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the program `toehold`: subcommands and what they share. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ int cli_connect(const char *path, char *why, size_t why_size)
                  sizeof addr.sun_path - 1);
         return -1;
     }
-    strcpy(addr.sun_path, path);
+    memcpy(addr.sun_path, path, strlen(path) + 1);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         snprintf(why, why_size, "cannot make a socket: %s", strerror(errno));

@@ -4,6 +4,7 @@
  * the way of its socket calls? Static programs, Go programs, other architectures and programs that
  * gain privilege are not reached by LD_PRELOAD (ld.so(8), "Secure-execution mode").
  */
+#define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +50,7 @@ int cli_find_command(const char *name, char *path)
     if (strchr(name, '/')) {
         if (strlen(name) >= PATH_MAX)
             return CLI_NOT_FOUND;
-        strcpy(path, name);
+        memcpy(path, name, strlen(name) + 1);
         return check_file(path);
     }
     if (!*name)
@@ -162,7 +163,7 @@ static bool script_interpreter(int fd, char *path)
     start[strcspn(start, " \t")] = '\0';
     if (!*start || strlen(start) >= PATH_MAX)
         return false;
-    strcpy(path, start);
+    memcpy(path, start, strlen(start) + 1);
     return true;
 }
 

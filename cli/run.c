@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.c - `toehold run`: executes a command with the preload library and its settings. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -148,26 +149,34 @@ static bool set_environment(const struct run_options *opt, const char *socket_pa
            (!opt->busy_poll || setenv("TOEHOLD_BUSY_POLL_US", opt->busy_poll, 1) == 0);
 }
 
+/* A script without "#!": a shell runs it, as execvp(3) does. Returns only when it cannot. */
+static void execute_by_shell(const char *path, char **argv)
+{
+    size_t n = 0;
+    char **shell;
+
+    while (argv[n])
+        n++;
+    shell = calloc(n + 2, sizeof *shell);
+    if (!shell)
+        return;
+    shell[0] = (char *)"/bin/sh";
+    shell[1] = (char *)path;
+    memcpy(shell + 2, argv + 1, n * sizeof *shell);
+    execv(shell[0], shell);
+    free(shell);
+}
+
 static int execute(const char *path, char **argv)
 {
-    execv(path, argv);
-    if (errno == ENOEXEC) {
-        /* A script without "#!": a shell runs it, as execvp(3) does. */
-        size_t n = 0;
-        char **shell;
+    int error;
 
-        while (argv[n])
-            n++;
-        shell = calloc(n + 2, sizeof *shell);
-        if (shell) {
-            shell[0] = (char *)"/bin/sh";
-            shell[1] = (char *)path;
-            memcpy(shell + 2, argv + 1, n * sizeof *shell);
-            execv(shell[0], shell);
-        }
-    }
-    cli_message("%s: %s", path, strerror(errno));
-    return errno == ENOENT ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
+    execv(path, argv);
+    if (errno == ENOEXEC)
+        execute_by_shell(path, argv);
+    error = errno;
+    cli_message("%s: %s", path, strerror(error));
+    return error == ENOENT ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
 }
 
 /* Will the TOE carry it? 0 or the exit code that --require makes of it, with the reason said.
@@ -200,7 +209,7 @@ static int check_carried(const struct run_options *opt, const char *name, const 
 int cli_run(int argc, char **argv)
 {
     struct run_options opt = {0};
-    const char *socket_path;
+    const char *socket_path, *require;
     char path[PATH_MAX];
     bool done = false, reachable;
     int r = parse(argc, argv, &opt, &done);
@@ -216,7 +225,8 @@ int cli_run(int argc, char **argv)
                     r == CLI_NOT_FOUND ? "command not found" : "cannot be executed");
         return r;
     }
-    opt.require = opt.require || (getenv("TOEHOLD_REQUIRE") && *getenv("TOEHOLD_REQUIRE") == '1');
+    require = getenv("TOEHOLD_REQUIRE");
+    opt.require = opt.require || (require && *require == '1');
     socket_path = cli_socket_path(opt.socket);
     r = check_carried(&opt, argv[0], path, socket_path, &reachable);
     if (r)

@@ -3,6 +3,7 @@
  * settings.c - checks the TOEHOLD_* variables before a command starts, so that a wrong one is one
  * clear error here and not one in each process of the command. Ranges: toe/toe.h, toe/device.h.
  */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stats.c - `toehold stats`: asks toed what it counts (device/attach.h, TOEDEV_HELLO_QUERY). */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>

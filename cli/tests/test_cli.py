@@ -183,8 +183,16 @@ class Settings(Case):
     def test_the_command_gets_the_settings(self):
         self.daemon()
         r = self.toehold(
-            "run", "--require", "--report", "--busy-poll-us", "50", "--socket", self.socket,
-            "--", "env", env={"TOEHOLD_SOCKET": None, "LD_PRELOAD": "libm.so.6"},
+            "run",
+            "--require",
+            "--report",
+            "--busy-poll-us",
+            "50",
+            "--socket",
+            self.socket,
+            "--",
+            "env",
+            env={"TOEHOLD_SOCKET": None, "LD_PRELOAD": "libm.so.6"},
         )
         self.assertEqual(r.returncode, 0, r.stderr)
         got = dict(line.split("=", 1) for line in r.stdout.splitlines() if "=" in line)
@@ -276,7 +284,7 @@ class Bypass(Case):
 
     def headers(self):
         """(offset of the program header, type, file offset of the segment)"""
-        phoff, = struct.unpack_from("<Q", self.image, 32)
+        (phoff,) = struct.unpack_from("<Q", self.image, 32)
         size, count = struct.unpack_from("<HH", self.image, 54)
         for at in range(phoff, phoff + size * count, size):
             kind, _, offset = struct.unpack_from("<IIQ", self.image, at)
@@ -346,15 +354,23 @@ class Bypass(Case):
     def test_file_capabilities(self):
         path = self.file("caps", self.image)
         try:
-            os.setxattr(path, "security.capability", struct.pack("<5I", 0x02000001, 1 << 10, 0, 0, 0))
+            os.setxattr(
+                path, "security.capability", struct.pack("<5I", 0x02000001, 1 << 10, 0, 0, 0)
+            )
         except OSError as e:
             self.skipTest(f"cannot set capabilities: {e}")
         tool = os.path.join(self.dir, "toehold")
         shutil.copy(TOEHOLD, tool)
         os.chmod(self.socket, 0o777)
         env = {"TOEHOLD_PRELOAD": self.library, "TOEHOLD_SOCKET": self.socket, "PATH": "/bin"}
-        r = subprocess.run([tool, "run", "--require", path], env=env, user=65534, group=65534,
-                           capture_output=True, text=True)
+        r = subprocess.run(
+            [tool, "run", "--require", path],
+            env=env,
+            user=65534,
+            group=65534,
+            capture_output=True,
+            text=True,
+        )
         self.assertEqual(r.returncode, 5, r.stderr)
         self.assertIn("file capabilities", r.stderr)
 
@@ -378,8 +394,12 @@ class Stats(Case):
 
     def test_colour_on_a_terminal_unless_no_color(self):
         self.daemon()
-        for env, coloured in (({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True),
-                              ({"TERM": "dumb"}, False)):
+        for env, coloured in (
+            ({}, True),
+            ({"NO_COLOR": "1"}, False),
+            ({"NO_COLOR": ""}, True),
+            ({"TERM": "dumb"}, False),
+        ):
             master, slave = os.openpty()
             full = {"TERM": "xterm", "TOEHOLD_SOCKET": self.socket, **env}
             subprocess.run([TOEHOLD, "stats"], env=full, stdout=slave, check=True)

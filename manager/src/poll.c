@@ -205,7 +205,7 @@ static int run(struct tpoll *p, uint64_t deadline, const sigset_t *mask)
 static void *allocate(struct tpoll *p)
 {
     size_t n = p->n;
-    char *memory = malloc(n * (sizeof *p->nodes + sizeof *p->objs + sizeof *p->entry +
+    char *memory = malloc(n * (sizeof *p->nodes + sizeof(struct tobj *) + sizeof *p->entry +
                                sizeof *p->kfds + sizeof *p->mute) +
                           TWAIT_EXTRA * sizeof *p->kfds);
     char *at = memory;
@@ -215,7 +215,7 @@ static void *allocate(struct tpoll *p)
     p->nodes = (struct twnode *)at;
     at += n * sizeof *p->nodes;
     p->objs = (struct tobj **)at;
-    at += n * sizeof *p->objs;
+    at += n * sizeof(struct tobj *);
     p->entry = (nfds_t *)at;
     at += n * sizeof *p->entry;
     p->kfds = (struct pollfd *)at;

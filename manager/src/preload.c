@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preload.c - libtoe_preload.so begins: where libc's own functions are (preload.h). */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdarg.h>
 

@@ -63,6 +63,7 @@
       (int, struct epoll_event *, int, const struct timespec *, const sigset_t *))
 
 struct libc {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a name cannot stand in them */
 #define X(type, name, parameters) type(*name) parameters;
     LIBC_CALLS(X)
 #undef X

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preload_fd.c - libc's names that close, copy and set descriptors (preload.h). */
+#define _GNU_SOURCE
 #include <linux/close_range.h>
 #include <stdarg.h>
 

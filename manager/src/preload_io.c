@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preload_io.c - libc's names that move data (preload.h). */
+#define _GNU_SOURCE
 #include "preload.h"
 
 /* ---- sending ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preload_wait.c - libc's names that wait for descriptors (preload.h). */
+#define _GNU_SOURCE
 #include <limits.h>
 
 #include "preload.h"

@@ -392,9 +392,10 @@ static int maximum_segment(struct tsock *s)
 
 static enum verdict get_congestion(const struct tsock *s, void *value, socklen_t *len)
 {
-    char name[16] = {0}; /* TCP_CA_NAME_MAX */
+    char name[16] = CUBIC; /* TCP_CA_NAME_MAX; the rest is zeros, as Linux's is */
 
-    strcpy(name, s->opts.cc ? NEWRENO : CUBIC);
+    if (s->opts.cc)
+        memcpy(name, NEWRENO, sizeof NEWRENO);
     return verdict_of(give(value, len, name, sizeof name));
 }
 

@@ -16,7 +16,9 @@ import unittest
 # or copies one. A name of these that a program uses must be taken, or be listed in PRELOAD.md as
 # passed on, with the reason.
 UNIVERSE = set(
-    """
+    re.findall(
+        r"\w+",
+        """
     socket socketpair bind listen accept accept4 connect shutdown getsockname getpeername getsockopt
     setsockopt sockatmark isfdtype send sendto sendmsg sendmmsg recv recvfrom recvmsg recvmmsg
     read readv write writev pread pread64 preadv preadv64 preadv2 preadv64v2
@@ -25,17 +27,35 @@ UNIVERSE = set(
     select pselect epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
     fdopen fclose dprintf vdprintf fork vfork posix_spawn daemon syscall bindresvport rcmd
     aio_read aio_write lio_listio eventfd_read eventfd_write
-    __read_chk __recv_chk __recvfrom_chk __poll_chk __ppoll_chk __pread_chk __pread64_chk __fdelt_chk
-    __dprintf_chk __vdprintf_chk
-    __read __write __close __connect __send __recv __socket __sendmmsg __fcntl __poll __select __dup2
-    __libc_fcntl64 __fork __vfork __libc_fork
-    """.split()
+    __read_chk __recv_chk __recvfrom_chk __poll_chk __ppoll_chk __pread_chk __pread64_chk
+    __fdelt_chk __dprintf_chk __vdprintf_chk
+    __read __write __close __connect __send __recv __socket __sendmmsg __fcntl __poll __select
+    __dup2 __libc_fcntl64 __fork __vfork __libc_fork
+    """,
+    )
 )
 
-PROGRAMS = ["nginx", "redis-server", "redis-benchmark", "iperf3", "curl", "memcached", "haproxy",
-            "/usr/bin/python3"]
-LIBRARIES = ["libiperf.so.*", "libcurl.so.4", "libcurl-gnutls.so.4", "libevent-2.1.so.*",
-             "libhiredis.so.*", "libssl.so.*", "libcrypto.so.*", "libnghttp2.so.*", "libssh2.so.*"]
+PROGRAMS = [
+    "nginx",
+    "redis-server",
+    "redis-benchmark",
+    "iperf3",
+    "curl",
+    "memcached",
+    "haproxy",
+    "/usr/bin/python3",
+]
+LIBRARIES = [
+    "libiperf.so.*",
+    "libcurl.so.4",
+    "libcurl-gnutls.so.4",
+    "libevent-2.1.so.*",
+    "libhiredis.so.*",
+    "libssl.so.*",
+    "libcrypto.so.*",
+    "libnghttp2.so.*",
+    "libssh2.so.*",
+]
 
 LIBRARY = MAP = PAGE = None
 
