@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_poll.c - poll.c and select.c over TOE and kernel descriptors (fs/select.c's rules). */
-#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

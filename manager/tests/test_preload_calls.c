@@ -4,7 +4,6 @@
  * of libtoe: it is run as it is, which proves that it asks what Linux does, and with the library
  * preloaded and no toed, which proves that the way through the library changes nothing.
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
