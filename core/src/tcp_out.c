@@ -143,7 +143,10 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     t->retransmits++;
     t->flags &= ~TOEC_F_RTT; /* Karn */
     if (t->flags & TOEC_F_FAST) {
-        if (TOEC_SEQ_GT(end, t->high_rxt) && !(t->flags & TOEC_F_RESCUE))
+        /* The rescue retransmission, beyond all that is SACKed, leaves HighRxt (RFC 6675 4 (4)). */
+        int rescue = t->n_sacked && TOEC_SEQ_GE(start, t->sacked[t->n_sacked - 1].end);
+
+        if (TOEC_SEQ_GT(end, t->high_rxt) && !rescue)
             t->high_rxt = end;
         if (t->flags & TOEC_F_RTX_HEAD) /* RFC 6675 5 (4.3): the timer starts anew */
             toec_rtx_start(s, t, now);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcpsim.h - TCP under test in virtual time: whole stacks with applications that check every byte,
+ * joined by a link that loses, delays, reorders, duplicates and corrupts frames; or one stack
+ * against crafted segments.
+ */
+#ifndef TCPSIM_H
+#define TCPSIM_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <toe/core.h>
+#include <toe/counters.h>
+
+#include "random.h"
+
+#define SEC  1000000000ull
+#define MSEC 1000000ull
+#define USEC 1000ull
+
+#define IP_A 0x0a000001u /* host 0 */
+#define IP_B 0x0a000002u /* host 1, or the crafted peer */
+
+#define F_FIN 1u
+#define F_SYN 2u
+#define F_RST 4u
+#define F_PSH 8u
+#define F_ACK 16u
+#define F_URG 32u
+
+struct sim;
+struct host;
+
+/* One connection as its application sees it. */
+struct conn {
+    struct host *host;
+    struct toec_tcb *flow; /* 0 after GONE */
+    uint8_t *tx, *rx;
+    uint32_t tx_size, rx_size;
+    uint64_t sent, acked;      /* bytes announced, acknowledged */
+    uint64_t received, read;   /* bytes in order, read */
+    uint64_t goal;             /* bytes to send in all */
+    uint32_t tx_seed, rx_seed; /* of the byte pattern each way */
+    int established, peer_closed, gone, shut, closed;
+    uint32_t gone_reason, error;
+    uint16_t local_port, remote_port;
+    struct conn *next;
+};
+
+struct host {
+    struct sim *sim;
+    unsigned index;
+    struct toec_stack *stack;
+    void *mem;
+    unsigned long mem_size;
+    struct toec_config cfg;
+    uint32_t tx_buf, rx_buf; /* buffer sizes of new connections */
+    struct conn *conns;      /* all ever opened */
+    unsigned opened, open_now, refuse_opens, max_open;
+    toec_time deadline;
+    unsigned tx_fail_1024; /* chance that transmit has no room */
+    int tx_room;           /* frames transmit accepts; -1: any number */
+};
+
+struct frame {
+    toec_time at;
+    uint64_t order;
+    unsigned to;
+    uint32_t len;
+    uint8_t data[];
+};
+
+/* Chances out of 1024. */
+struct impair {
+    unsigned lose, duplicate, corrupt, reorder;
+    toec_time delay, jitter, reorder_by;
+};
+
+struct sim {
+    struct host host[2];
+    unsigned hosts;
+    toec_time now;
+    struct impair impair;
+    struct frame **queue; /* heap by time */
+    unsigned queued, queue_room;
+    uint64_t order, delivered;
+    /* crafted mode: frames of host 0 are kept here instead of delivered */
+    int crafted;
+    struct frame *sent[4096];
+    unsigned sent_n, sent_read;
+    uint8_t next_byte_wrong;
+    uint32_t place_violations;
+};
+
+void sim_init(struct sim *s, unsigned hosts);
+/* Starts the stacks with host[i].cfg, which may be changed between. */
+void sim_start(struct sim *s);
+void sim_stop(struct sim *s);
+/* Runs to the next event; 0 when there is none before `until`. */
+int sim_step(struct sim *s, toec_time until);
+void sim_run(struct sim *s, toec_time duration);
+uint64_t sim_count(const struct sim *s, unsigned host, enum toec_counter c);
+/* Nothing is left: every flow GONE once, pools full. */
+void sim_assert_clean(struct sim *s);
+
+struct conn *sim_connect(struct sim *s, unsigned from, uint16_t port);
+struct conn *sim_connect_from(struct sim *s, unsigned from, uint16_t local_port, uint16_t port,
+                              int *result);
+void sim_listen(struct sim *s, unsigned host, uint16_t port, uint32_t backlog, uint32_t *id);
+/* Writes up to n bytes of the pattern; returns how many there was room for. */
+uint32_t conn_write(struct conn *c, uint32_t n, int push);
+/* Reads up to n bytes and checks them. */
+uint32_t conn_read(struct conn *c, uint32_t n);
+void conn_shutdown(struct conn *c);
+void conn_close(struct conn *c);
+void conn_abort(struct conn *c);
+/* The passive end of an active connection, or 0. */
+struct conn *conn_peer(struct conn *c);
+
+/* ---- crafted segments ---- */
+
+/* A segment as sent or received, in host order. */
+struct tseg {
+    uint32_t seq, ack, wnd;
+    unsigned flags;
+    uint32_t len; /* payload */
+    const uint8_t *payload;
+    uint16_t sport, dport;
+    int mss, wscale, sack_ok, has_ts; /* mss, wscale -1: absent */
+    uint32_t tsval, tsecr;
+    unsigned n_sack;
+    uint32_t sack[4][2];
+    uint16_t urg;
+    uint32_t payload_seed; /* of the pattern put into crafted payload, at stream offset below */
+    uint64_t payload_at;
+};
+
+/* One stack (host 0) and a crafted peer at IP_B whose Ethernet address it knows. */
+void craft_init(struct sim *s);
+void craft_start(struct sim *s);
+struct tseg seg_make(uint16_t sport, uint16_t dport, unsigned flags, uint32_t seq, uint32_t ack);
+void craft_send(struct sim *s, const struct tseg *g);
+/* Sends raw TCP bytes (header and all) from the peer; the checksum is completed. */
+void craft_send_raw(struct sim *s, const uint8_t *tcp, uint32_t len);
+void craft_icmp(struct sim *s, unsigned type, unsigned code, uint32_t rest,
+                const struct tseg *quoted);
+/* toec_poll() now. */
+void craft_poll(struct sim *s);
+/* Lets time pass, polling at the deadlines. */
+void craft_pass(struct sim *s, toec_time ns);
+/* The next TCP segment that host 0 sent: 1 with *g, or 0 when there is none. */
+int craft_next(struct sim *s, struct tseg *g);
+/* Fails the test unless a segment was sent; returns it. */
+struct tseg craft_expect(struct sim *s);
+void craft_expect_none(struct sim *s);
+
+#endif
