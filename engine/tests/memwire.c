@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memwire.c - a back end for tests of the engine: a wire in memory between two engines of one
+ * process, in virtual time. Takes the place of the netio library when linked before it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memwire.h"
+
+#define FRAMES 4096u
+#define SIZE   2048u
+
+struct netio {
+    struct netio *peer;
+    struct memwire_tap *tap;
+    uint8_t mac_last;
+    int tx_full; /* refuse this many sends; -1: all */
+    uint32_t head, tail;
+    uint32_t len[FRAMES];
+    uint8_t frames[FRAMES][SIZE];
+    uint8_t out[SIZE];
+    struct netio_stats stats;
+};
+
+void memwire_pair(struct netio **a, struct netio **b)
+{
+    *a = calloc(1, sizeof(**a));
+    *b = calloc(1, sizeof(**b));
+    if (!*a || !*b)
+        abort();
+    (*a)->peer = *b;
+    (*b)->peer = *a;
+    (*a)->mac_last = 1;
+    (*b)->mac_last = 2;
+}
+
+void memwire_refuse(struct netio *n, int count)
+{
+    n->tx_full = count;
+}
+
+void memwire_watch(struct netio *n, struct memwire_tap *tap)
+{
+    n->tap = tap;
+}
+
+void memwire_inject(struct netio *n, const uint8_t *frame, uint32_t len)
+{
+    uint32_t at = n->head % FRAMES;
+
+    if (n->head - n->tail == FRAMES || len > SIZE) {
+        n->stats.rx_dropped++;
+        return;
+    }
+    memcpy(n->frames[at], frame, len);
+    n->len[at] = len;
+    n->head++;
+}
+
+void netio_close(struct netio *n)
+{
+    if (n->peer)
+        n->peer->peer = NULL;
+    free(n);
+}
+
+void netio_get_info(const struct netio *n, struct netio_info *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->mac[0] = 2;
+    out->mac[5] = n->mac_last;
+    out->mtu = 1500;
+    out->queues = 1;
+    out->mode = "memory";
+}
+
+void netio_get_stats(const struct netio *n, struct netio_stats *out)
+{
+    *out = n->stats;
+}
+
+unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
+{
+    unsigned i;
+
+    (void)now_ns;
+    for (i = 0; i < max && n->tail + i != n->head; i++) {
+        uint32_t at = (n->tail + i) % FRAMES;
+
+        frames[i] = (struct netio_frame){n->frames[at], n->len[at], SIZE, 0, 0};
+        n->stats.rx_frames++;
+        n->stats.rx_bytes += n->len[at];
+    }
+    return i;
+}
+
+void netio_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count)
+{
+    (void)frames;
+    n->tail += count;
+}
+
+int netio_tx_alloc(struct netio *n, struct netio_frame *frame)
+{
+    if (n->tx_full) {
+        n->tx_full -= n->tx_full > 0;
+        return -1;
+    }
+    *frame = (struct netio_frame){n->out, 0, SIZE, 0, 0};
+    return 0;
+}
+
+void netio_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t now_ns)
+{
+    (void)now_ns;
+    n->stats.tx_frames++;
+    n->stats.tx_bytes += frame->len;
+    if (n->tap)
+        n->tap->seen(n->tap, frame->data, frame->len);
+    if (n->peer)
+        memwire_inject(n->peer, frame->data, frame->len);
+}
+
+void netio_tx_cancel(struct netio *n, const struct netio_frame *frame)
+{
+    (void)n;
+    (void)frame;
+}
+
+void netio_tx_flush(struct netio *n, uint64_t now_ns)
+{
+    (void)n;
+    (void)now_ns;
+}
+
+int netio_fd(const struct netio *n)
+{
+    (void)n;
+    return -1;
+}
+
+int netio_prepare_sleep(struct netio *n)
+{
+    return n->head != n->tail;
+}
+
+uint64_t netio_next_event(const struct netio *n)
+{
+    return n->head != n->tail ? 0 : UINT64_MAX;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memwire.h - the wire in memory that the tests of the engine use as back end. */
+#ifndef ENGINE_TESTS_MEMWIRE_H
+#define ENGINE_TESTS_MEMWIRE_H
+
+#include <toe/netio.h>
+
+/* Sees each frame that a side sends. */
+struct memwire_tap {
+    void (*seen)(struct memwire_tap *tap, const uint8_t *frame, uint32_t len);
+};
+
+void memwire_pair(struct netio **a, struct netio **b);
+/* The next count sends find no room; -1: all of them, until called again. */
+void memwire_refuse(struct netio *n, int count);
+void memwire_watch(struct netio *n, struct memwire_tap *tap);
+/* A frame arrives. */
+void memwire_inject(struct netio *n, const uint8_t *frame, uint32_t len);
+
+#endif

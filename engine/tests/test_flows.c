@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_flows.c - flows seen through the device contract: opening, data, closing, listeners,
+ * full rings, moderation, records (docs/device-contract.md).
+ */
+#include <string.h>
+
+#include "bench.h"
+
+struct world {
+    struct bench t;
+    struct host x, y; /* x at A, y at B */
+};
+
+static int setup(void **state)
+{
+    static struct world w;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+
+    bench_init(&w.t);
+    host_attach(&w.t, w.t.a, &w.x, &cfg);
+    host_attach(&w.t, w.t.b, &w.y, &cfg);
+    *state = &w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    host_detach(&w->t, &w->x);
+    host_detach(&w->t, &w->y);
+    bench_free(&w->t);
+    return 0;
+}
+
+static void test_data_and_its_acknowledgement_are_told(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t fx, fy;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    host_send(&w->y, fy, 0, 5000);
+    bench_run(&w->t, 500 * NS_PER_MS);
+    c = host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+    assert_int_equal(toe_cmd_flow(&c), fx);
+    assert_int_equal(toe_cmd_arg0(&c), 5000); /* four segments of one burst, one command */
+    assert_true(host_holds(&w->x, fx, 0, 5000));
+    c = host_want(&w->y, TOE_CMD_SEND_COMPLETE);
+    assert_int_equal(toe_cmd_flow(&c), fy);
+    assert_true(toe_cmd_arg0(&c) <= 5000);
+}
+
+static void test_buffers_wrap_and_stop_when_full(void **state)
+{
+    struct world *w = *state;
+    uint32_t fx, fy, sent = 0, acked = 0, got = 0, rounds;
+    struct toe_cmd c;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    for (rounds = 0; got < 300000; rounds++) {
+        uint32_t room = w->y.cfg.tx_size - (sent - acked), n = 1 + rounds * 997 % 16384;
+
+        assert_true(rounds < 2000);
+        if (n > room)
+            n = room;
+        if (n) {
+            host_send(&w->y, fy, sent, n);
+            sent += n;
+        }
+        bench_run(&w->t, 300 * NS_PER_MS);
+        while (host_get(&w->y, &c)) {
+            assert_int_equal(toe_cmd_type(&c), TOE_CMD_SEND_COMPLETE);
+            acked += toe_cmd_arg0(&c);
+        }
+        while (host_get(&w->x, &c)) {
+            assert_int_equal(toe_cmd_type(&c), TOE_CMD_DATA_RECEIVED);
+            assert_true(host_holds(&w->x, fx, got, toe_cmd_arg0(&c)));
+            got += toe_cmd_arg0(&c);
+            host_put(&w->x, TOE_CMD_RECV, 0, 0, fx, toe_cmd_arg0(&c), 0);
+        }
+    }
+    bench_run(&w->t, NS_PER_S);
+    host_want_nothing(&w->x);
+}
+
+static void test_a_close_of_both_ends_gives_the_slots_back(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t fx, fy;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    host_put(&w->y, TOE_CMD_CLOSE, TOE_F_CLOSE_HALF, 0, fy, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->x, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_flags(&c), TOE_F_CLOSE_EVENT_HALF);
+    assert_int_equal(toe_cmd_flow(&c), fx);
+    host_put(&w->x, TOE_CMD_CLOSE, 0, 0, fx, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->x, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_flags(&c), 0);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_OK);
+    host_put(&w->x, TOE_CMD_RELEASE, 0, 0, fx, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    assert_int_equal(w->x.qp->free_count, 16);
+    host_want_nothing(&w->x);
+    /* y has the peer's end, then its own */
+    c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
+    while (toe_cmd_flags(&c) & TOE_F_CLOSE_EVENT_HALF)
+        c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_OK);
+    host_put(&w->y, TOE_CMD_RELEASE, 0, 0, fy, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    assert_int_equal(w->y.qp->free_count, 16);
+}
+
+static void test_an_abort_resets_the_peer(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t fx, fy;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    host_put(&w->y, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, fy, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_ABORTED);
+    c = host_want(&w->x, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_flags(&c), 0);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_RESET);
+}
+
+static void test_commands_that_cross_the_end_are_ignored(void **state)
+{
+    struct world *w = *state;
+    uint32_t fx, fy;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    host_put(&w->y, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, fy, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    host_want(&w->x, TOE_CMD_CLOSE_EVENT);
+    host_send(&w->x, fx, 0, 10);
+    host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, fx, 0, 0);
+    host_put(&w->x, TOE_CMD_OPTION, 0, TOE_OPT_NODELAY, fx, 1, 0);
+    host_put(&w->x, TOE_CMD_CLOSE, 0, 0, fx, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+    assert_int_equal(w->t.a->counters[EC_cmd_crossed], 4);
+    host_put(&w->x, TOE_CMD_RELEASE, 0, 0, fx, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+    host_put(&w->x, TOE_CMD_CLOSE, 0, 0, fx, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_error(&w->x, TOE_R_BADF, fx, TOE_CMD_CLOSE);
+}
+
+static void test_a_connect_to_nobody_fails_with_its_cookie(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+
+    host_put(&w->y, TOE_CMD_CONNECT, 0, 9, 77, IP_A, 0); /* nobody listens */
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CONNECT_FAILED);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_REFUSED);
+    assert_int_equal(toe_cmd_arg0(&c), 77);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, 9, 78, 0x0b000001, 0); /* off link, no gateway */
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CONNECT_FAILED);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_NETUNREACH);
+    assert_int_equal(toe_cmd_arg0(&c), 78);
+    assert_int_equal(w->y.qp->free_count, 16);
+}
+
+static void test_without_a_slot_connect_fails_and_syns_are_dropped(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t i, failed = 0, n = 0;
+
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 100);
+    bench_run(&w->t, NS_PER_MS);
+    for (i = 0; i < 17; i++)
+        host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, i, IP_A, 0);
+    bench_run(&w->t, 20 * NS_PER_MS);
+    while (host_get(&w->y, &c)) {
+        if (toe_cmd_type(&c) == TOE_CMD_CONNECT_FAILED) {
+            assert_int_equal(toe_cmd_aux(&c), TOE_R_NOBUFS);
+            assert_int_equal(toe_cmd_arg0(&c), 16);
+            failed++;
+        } else
+            n++;
+    }
+    assert_int_equal(failed, 1);
+    assert_int_equal(w->y.qp->free_count, 0);
+    /* x is full as well now; one more, from a second host at B */
+    bench_run(&w->t, 10 * NS_PER_S);
+    while (host_get(&w->y, &c))
+        n += toe_cmd_type(&c) == TOE_CMD_CONNECT_ESTABLISHED;
+    assert_int_equal(n, 16);
+    assert_int_equal(w->x.qp->free_count, 0);
+    assert_int_equal(w->t.a->counters[EC_no_slot], 0);
+    {
+        struct toedev_qp_config cfg = bench_qp_config(4);
+        struct host z;
+
+        host_attach(&w->t, w->t.b, &z, &cfg);
+        host_put(&z, TOE_CMD_CONNECT, 0, PORT, 1, IP_A, 0);
+        bench_run(&w->t, 500 * NS_PER_MS);
+        host_want_nothing(&z); /* dropped, not refused: it tries again */
+        assert_true(w->t.a->counters[EC_no_slot] > 0);
+        host_detach(&w->t, &z);
+    }
+}
+
+static void test_the_backlog_is_freed_by_accept(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t flow;
+
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 0); /* as Linux: one waits */
+    bench_run(&w->t, NS_PER_MS);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 1, IP_A, 0);
+    bench_run(&w->t, 100 * NS_PER_MS);
+    c = host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+    flow = toe_cmd_flow(&c);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 2, IP_A, 0);
+    bench_run(&w->t, 100 * NS_PER_MS);
+    host_want_nothing(&w->x);
+    assert_true(w->t.a->counters[EC_backlog_full] > 0);
+    host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, flow, 0, 0);
+    bench_run(&w->t, 10 * NS_PER_S); /* the SYN comes again */
+    host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+    host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, flow, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_error(&w->x, TOE_R_NOTCONN, flow, TOE_CMD_ACCEPT);
+}
+
+static void test_unlisten_resets_what_nobody_accepted(void **state)
+{
+    struct world *w = *state;
+    uint32_t f1, f2, y1, y2;
+    struct toe_cmd c;
+
+    bench_connect(&w->t, &w->x, &w->y, &f1, &y1);
+    host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, f1, 0, 0);
+    bench_connect(&w->t, &w->x, &w->y, &f2, &y2);
+    host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 7, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->x, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_flow(&c), f2);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_ABORTED);
+    c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_flow(&c), y2);
+    host_send(&w->x, f1, 0, 100); /* the accepted one lives */
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_DATA_RECEIVED);
+    assert_int_equal(toe_cmd_flow(&c), y1);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 5, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CONNECT_FAILED);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_REFUSED);
+}
+
+static void test_new_flows_are_spread_over_the_members(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(64);
+    struct host z, many;
+    uint32_t i, nx, nz;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    host_attach(&w->t, w->t.b, &many, &cfg);
+    cfg.slots = 64;
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 1, 0, 1000);
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, IP_A, 1000); /* a group of its own */
+    bench_run(&w->t, NS_PER_MS);
+    host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 1, 0, 0);
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 1000);
+    bench_run(&w->t, NS_PER_MS);
+    for (i = 0; i < 20; i++)
+        host_put(&many, TOE_CMD_CONNECT, 0, PORT, i, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    nx = 16 - w->x.qp->free_count;
+    nz = 64 - z.qp->free_count;
+    assert_int_equal(nx + nz, 20);
+    assert_true(nx > 2 && nz > 2);
+    host_detach(&w->t, &z);
+    host_detach(&w->t, &many);
+}
+
+static void test_weak_members_only_keep_the_port(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+    struct host z;
+    struct toe_cmd c;
+
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 1, 0, 8);
+    bench_run(&w->t, NS_PER_MS);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 1, IP_A, 0);
+    bench_run(&w->t, 100 * NS_PER_MS);
+    host_want_nothing(&w->x);
+    host_want_nothing(&w->y); /* not refused */
+    assert_true(w->t.a->counters[EC_weak_only] > 0);
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    bench_run(&w->t, 10 * NS_PER_S);
+    c = host_want(&z, TOE_CMD_LISTEN_ESTABLISHED); /* the SYN that came again */
+    assert_int_equal(toe_cmd_arg1(&c), 9);
+    host_want_nothing(&w->x);
+    host_detach(&w->t, &z);
+    /* WEAK is taken back by LISTEN again with the same id */
+    host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 8);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 2, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+}
+
+static void test_a_full_hw_ring_loses_nothing(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(64);
+    uint32_t slots[64], got[64] = {0}, n = 0, i;
+    struct host z, many;
+    struct toe_cmd c;
+
+    cfg.hw_entries = 64;
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    cfg.hw_entries = 1024;
+    host_attach(&w->t, w->t.b, &many, &cfg);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 1, 0, 1000);
+    bench_run(&w->t, NS_PER_MS);
+    for (i = 0; i < 64; i++)
+        host_put(&many, TOE_CMD_CONNECT, 0, PORT, i, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    while (host_get(&many, &c))
+        if (toe_cmd_type(&c) == TOE_CMD_CONNECT_ESTABLISHED)
+            slots[n++] = toe_cmd_flow(&c);
+    assert_int_equal(n, 64);
+    /* z reads nothing: 64 established fill its ring, then data of all, in pieces, and the ends */
+    for (i = 0; i < 64; i++)
+        host_send(&many, slots[i], 0, 100);
+    bench_run(&w->t, NS_PER_S);
+    for (i = 0; i < 64; i++)
+        host_send(&many, slots[i], 100, 100);
+    bench_run(&w->t, NS_PER_S);
+    for (i = 0; i < 64; i++)
+        host_put(&many, TOE_CMD_CLOSE, TOE_F_CLOSE_HALF, 0, slots[i], 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    assert_true(w->t.a->counters[EC_hw_ring_full] > 0);
+    n = 0;
+    for (i = 0; i < 400; i++) {
+        bench_run(&w->t, NS_PER_MS);
+        if (!host_get(&z, &c))
+            continue;
+        if (toe_cmd_type(&c) == TOE_CMD_DATA_RECEIVED)
+            got[toe_cmd_flow(&c)] += toe_cmd_arg0(&c);
+        n += toe_cmd_type(&c) == TOE_CMD_CLOSE_EVENT;
+    }
+    for (i = 0; i < 64; i++)
+        assert_int_equal(got[i], 200);
+    assert_int_equal(n, 64);
+    host_detach(&w->t, &z);
+    host_detach(&w->t, &many);
+}
+
+static void arm(struct host *h)
+{
+    toe_ring_store(&h->doorbells->irq_arm, 1);
+    toe_ring_store(&h->doorbells->irq_seq, h->doorbells->irq_seq + 1);
+}
+
+static void test_an_interrupt_comes_once_for_each_arming(void **state)
+{
+    struct world *w = *state;
+    uint32_t fx, fy;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    assert_int_equal(host_interrupts(&w->x), 0); /* not armed */
+    arm(&w->x);
+    host_send(&w->y, fy, 0, 10);
+    bench_run(&w->t, NS_PER_MS);
+    assert_int_equal(host_interrupts(&w->x), 1);
+    host_send(&w->y, fy, 10, 10);
+    bench_run(&w->t, NS_PER_S);
+    assert_int_equal(host_interrupts(&w->x), 0);
+    arm(&w->x);
+    toe_ring_store(&w->x.doorbells->irq_arm, 0); /* thought better of it */
+    host_send(&w->y, fy, 20, 10);
+    bench_run(&w->t, NS_PER_S);
+    assert_int_equal(host_interrupts(&w->x), 0);
+}
+
+static void test_moderation_waits_for_count_or_time(void **state)
+{
+    struct world *w = *state;
+    uint32_t fx, fy, i;
+    struct toe_cmd c;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    toe_ring_store(&w->x.doorbells->irq_count, 4);
+    toe_ring_store(&w->x.doorbells->irq_usec, 5000);
+    arm(&w->x);
+    host_send(&w->y, fy, 0, 10);
+    bench_run(&w->t, 4 * NS_PER_MS);
+    assert_int_equal(host_interrupts(&w->x), 0);
+    bench_run(&w->t, 2 * NS_PER_MS);
+    assert_int_equal(host_interrupts(&w->x), 1); /* by time */
+    while (host_get(&w->x, &c))
+        ;
+    host_put(&w->y, TOE_CMD_OPTION, 0, TOE_OPT_NODELAY, fy, 1, 0);
+    arm(&w->x);
+    for (i = 0; i < 4; i++) {
+        assert_int_equal(host_interrupts(&w->x), 0);
+        host_send(&w->y, fy, 10 + i * 10, 10);
+        bench_run(&w->t, 100 * NS_PER_US);
+    }
+    assert_int_equal(host_interrupts(&w->x), 1); /* by count */
+}
+
+static void test_the_record_tells_both_ends_and_the_state(void **state)
+{
+    struct world *w = *state;
+    const struct toedev_flow_record *r;
+    uint32_t fx, fy, generation;
+    struct toe_cmd c;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    r = host_record(&w->x, fx);
+    assert_int_equal(r->state, TOEC_ESTABLISHED);
+    assert_int_equal(r->local_port, PORT);
+    assert_memory_equal(r->local + 12, ((uint8_t[]){10, 0, 0, 1}), 4);
+    assert_memory_equal(r->remote + 12, ((uint8_t[]){10, 0, 0, 2}), 4);
+    assert_int_equal(r->remote_port, host_record(&w->y, fy)->local_port);
+    assert_int_equal(r->seq & 1, 0);
+    host_send(&w->y, fy, 0, 1000);
+    bench_run(&w->t, NS_PER_S);
+    assert_int_equal(r->bytes_received, 1000);
+    assert_int_equal(host_record(&w->y, fy)->bytes_acked, 1000);
+    generation = r->generation;
+    host_put(&w->y, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, fy, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    assert_int_equal(r->state, TOEC_CLOSED);
+    assert_int_equal(r->local_port, PORT); /* stays readable until the slot is used again */
+    while (host_get(&w->x, &c))
+        ;
+    host_put(&w->x, TOE_CMD_RELEASE, 0, 0, fx, 0, 0);
+    while (host_get(&w->y, &c))
+        ;
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    assert_int_equal(host_record(&w->x, fx)->generation, generation + 1);
+}
+
+static void test_nothing_is_lost_while_the_wire_has_no_room(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t fx, fy, got = 0;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    memwire_refuse(w->t.wire_b, 50);
+    host_send(&w->y, fy, 0, 16000);
+    bench_run(&w->t, 2 * NS_PER_S);
+    while (host_get(&w->x, &c))
+        got += toe_cmd_arg0(&c);
+    assert_int_equal(got, 16000);
+    assert_true(host_holds(&w->x, fx, 0, 16000));
+    assert_true(w->t.b->counters[EC_tx_no_room] >= 50);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_data_and_its_acknowledgement_are_told),
+        T(test_buffers_wrap_and_stop_when_full),
+        T(test_a_close_of_both_ends_gives_the_slots_back),
+        T(test_an_abort_resets_the_peer),
+        T(test_commands_that_cross_the_end_are_ignored),
+        T(test_a_connect_to_nobody_fails_with_its_cookie),
+        T(test_without_a_slot_connect_fails_and_syns_are_dropped),
+        T(test_the_backlog_is_freed_by_accept),
+        T(test_unlisten_resets_what_nobody_accepted),
+        T(test_new_flows_are_spread_over_the_members),
+        T(test_weak_members_only_keep_the_port),
+        T(test_a_full_hw_ring_loses_nothing),
+        T(test_an_interrupt_comes_once_for_each_arming),
+        T(test_moderation_waits_for_count_or_time),
+        T(test_the_record_tells_both_ends_and_the_state),
+        T(test_nothing_is_lost_while_the_wire_has_no_room),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
