@@ -116,11 +116,8 @@ struct toedev_qp_config bench_qp_config(uint32_t slots)
 void host_attach(struct bench *t, struct engine *e, struct host *h,
                  const struct toedev_qp_config *cfg)
 {
-    struct qp_attach a = {.cfg = *cfg,
-                          .id = t->next_qp++,
-                          .pid = 1,
-                          .name = "bench",
-                          .max_bytes = UINT64_MAX};
+    struct qp_attach a = {
+        .cfg = *cfg, .id = t->next_qp++, .pid = 1, .name = "bench", .max_bytes = UINT64_MAX};
     uint32_t reason;
     char err[256];
 
