@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The unit tests of core/ on a big-endian machine: built for s390x, run under qemu-user.
+
+usage: run_s390x.py INCLUDE_DIR --test NAME SOURCE... [--test NAME SOURCE...]...
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+COMPILER = "s390x-linux-gnu-gcc"
+EMULATOR = "qemu-s390x-static"
+
+
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        sys.exit(f"{command[0]} is not installed: run scripts/setup")
+
+
+def must(command: list[str]) -> None:
+    done = run(command)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+
+
+def compile_all(sources: list[Path], flags: list[str], out: Path) -> dict[Path, str]:
+    """Compiles each source once; the object of each."""
+    objects = {source: str(out / f"{i}.o") for i, source in enumerate(sources)}
+    commands = [[COMPILER, *flags, "-c", str(s), "-o", objects[s]] for s in sources]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(must, commands))
+    return objects
+
+
+def parse(args: list[str]) -> dict[str, list[Path]]:
+    """The sources of each test."""
+    tests: dict[str, list[Path]] = {}
+    words = iter(args)
+    for word in words:
+        if word == "--test":
+            tests[next(words)] = []
+        else:
+            tests[list(tests)[-1]].append(Path(word).resolve())
+    return tests
+
+
+def main() -> int:
+    include, parts = sys.argv[1], parse(sys.argv[2:])
+    sources = sorted({source for part in parts.values() for source in part})
+    internal = Path(include).resolve().parent / "src"
+    flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-I{internal}"]
+    failed = 0
+    with tempfile.TemporaryDirectory() as directory:
+        out = Path(directory)
+        objects = compile_all(sources, flags, out)
+        for name, part in parts.items():
+            program = str(out / name)
+            must([COMPILER, "-o", program, *[objects[s] for s in part], "-lcmocka"])
+            done = run([EMULATOR, program])
+            print(f"{name}: {'ok' if done.returncode == 0 else f'exit code {done.returncode}'}")
+            if done.returncode != 0:
+                failed += 1
+                print(done.stdout + done.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
