@@ -53,7 +53,7 @@ def main() -> int:
     include, parts = sys.argv[1], parse(sys.argv[2:])
     sources = sorted({source for part in parts.values() for source in part})
     internal = Path(include).resolve().parent / "src"
-    flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-I{internal}"]
+    flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-I{internal}"]
     failed = 0
     with tempfile.TemporaryDirectory() as directory:
         out = Path(directory)
