@@ -134,7 +134,7 @@ void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time
     }
     for_us = a.tpa == s->ip4;
     if (a.spa != 0) { /* 0: a probe (RFC 5227 2.1.1), which is answered but teaches nothing */
-        if (!toec_ip4_on_link_host(s, a.spa)) {
+        if (!toec_ip4_on_link_host(s->ip4, s->mask4, a.spa)) {
             TOEC_COUNT(s, arp_off_link);
             return;
         }

@@ -103,8 +103,11 @@ int toec_ip4_output(struct toec_stack *s, struct toec_path *path, struct toec_ou
                     toec_time now);
 toec_u32 toec_send_epoch(const struct toec_stack *s);
 
-/* Not 0 when ip is a host address on our link, other than our own. */
-int toec_ip4_on_link_host(const struct toec_stack *s, toec_u32 ip);
+/* Not 0 when ip is the network's own or broadcast address; /31 and /32 have none (RFC 3021), and
+ * neither has /0, where everything is on the link. */
+int toec_ip4_is_broadcast(toec_u32 ip, toec_u32 mask);
+/* Not 0 when ip is the address of another host on the link of own/mask. */
+int toec_ip4_on_link_host(toec_u32 own, toec_u32 mask, toec_u32 ip);
 /* Not 0 when no host may have this address: 0/8, 127/8, multicast, 240/4, broadcast. */
 int toec_ip4_is_martian(toec_u32 ip);
 

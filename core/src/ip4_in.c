@@ -66,7 +66,7 @@ static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, in
 {
     /* Our own address as a source is "LAND" or a loop, never a peer. */
     if (toec_ip4_is_martian(in->src4) || in->src4 == s->ip4 ||
-        (((in->src4 ^ s->ip4) & s->mask4) == 0 && !toec_ip4_on_link_host(s, in->src4))) {
+        (((in->src4 ^ s->ip4) & s->mask4) == 0 && toec_ip4_is_broadcast(in->src4, s->mask4))) {
         TOEC_COUNT(s, ip4_bad_source);
         return -1;
     }

@@ -12,33 +12,33 @@ int toec_ip4_is_martian(toec_u32 ip)
     return ip >> 24 == 0 || ip >> 24 == 127 || ip >= 0xe0000000u;
 }
 
-/* Not 0 when ip is the network's own or broadcast address; /31 and /32 have none (RFC 3021). */
-static int is_net_broadcast(const struct toec_stack *s, toec_u32 ip)
+int toec_ip4_is_broadcast(toec_u32 ip, toec_u32 mask)
 {
-    toec_u32 host = ip & ~s->mask4;
+    toec_u32 host = ip & ~mask;
 
-    return s->cfg.prefix_len > 0 && s->cfg.prefix_len < 31 && (host == 0 || host == ~s->mask4);
+    return mask != 0 && ~mask > 1 && (host == 0 || host == ~mask);
 }
 
-static int on_link(const struct toec_stack *s, toec_u32 ip)
+static int on_link(toec_u32 own, toec_u32 mask, toec_u32 ip)
 {
-    return ((ip ^ s->ip4) & s->mask4) == 0;
+    return ((ip ^ own) & mask) == 0;
 }
 
-int toec_ip4_on_link_host(const struct toec_stack *s, toec_u32 ip)
+int toec_ip4_on_link_host(toec_u32 own, toec_u32 mask, toec_u32 ip)
 {
-    return on_link(s, ip) && ip != s->ip4 && !toec_ip4_is_martian(ip) && !is_net_broadcast(s, ip);
+    return on_link(own, mask, ip) && ip != own && !toec_ip4_is_martian(ip) &&
+           !toec_ip4_is_broadcast(ip, mask);
 }
 
 int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
 {
     memset(path, 0, sizeof(*path));
     path->mtu = s->cfg.mtu;
-    if (toec_ip4_on_link_host(s, dst)) {
+    if (toec_ip4_on_link_host(s->ip4, s->mask4, dst)) {
         path->next_hop = dst;
         return 0;
     }
-    if (on_link(s, dst) || toec_ip4_is_martian(dst) || s->gateway4 == 0) {
+    if (on_link(s->ip4, s->mask4, dst) || toec_ip4_is_martian(dst) || s->gateway4 == 0) {
         TOEC_COUNT(s, ip4_no_route);
         return TOEC_E_UNREACH;
     }

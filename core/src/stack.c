@@ -36,27 +36,17 @@ static toec_u32 mask_of(unsigned prefix_len)
     return prefix_len ? 0xffffffffu << (32 - prefix_len) : 0;
 }
 
-static void set_addresses(struct toec_stack *s)
+/* Not 0 when the addresses can be a host's and its gateway's. */
+static int addresses_valid(const struct toec_config *c)
 {
-    s->ip4 = toec_get32(s->cfg.ip);
-    s->mask4 = mask_of(s->cfg.prefix_len);
-    s->gateway4 = toec_get32(s->cfg.gateway);
-    toec_addr_set4(&s->addr, s->ip4);
-}
+    toec_u32 ip = toec_get32(c->ip), gateway = toec_get32(c->gateway),
+             mask = mask_of(c->prefix_len);
 
-/* Not 0 when the addresses of s->cfg can be a host's. */
-static int addresses_valid(const struct toec_stack *s)
-{
-    toec_u32 host = s->ip4 & ~s->mask4;
-    unsigned prefix_len = s->cfg.prefix_len;
-
-    if (toec_mac_is_group(s->cfg.mac) || toec_mac_is_zero(s->cfg.mac))
+    if (toec_mac_is_group(c->mac) || toec_mac_is_zero(c->mac))
         return 0;
-    if (toec_ip4_is_martian(s->ip4))
+    if (toec_ip4_is_martian(ip) || toec_ip4_is_broadcast(ip, mask))
         return 0;
-    if (prefix_len > 0 && prefix_len < 31 && (host == 0 || host == ~s->mask4))
-        return 0;
-    return s->gateway4 == 0 || toec_ip4_on_link_host(s, s->gateway4);
+    return gateway == 0 || toec_ip4_on_link_host(ip, mask, gateway);
 }
 
 static int limits_valid(const struct toec_config *c)
@@ -68,15 +58,12 @@ static int limits_valid(const struct toec_config *c)
            (c->cc == TOEC_CC_CUBIC || c->cc == TOEC_CC_NEWRENO) && c->home_index < c->home_count;
 }
 
-/* Takes the configuration into s with defaults; 0, or -1 when it is invalid. */
-static int configure(struct toec_stack *s, const struct toec_config *cfg)
+/* Copies the configuration with defaults; 0, or -1 when it is invalid. */
+static int configure(struct toec_config *to, const struct toec_config *from)
 {
-    s->cfg = *cfg;
-    fill_defaults(&s->cfg);
-    if (!limits_valid(&s->cfg))
-        return -1;
-    set_addresses(s);
-    return addresses_valid(s) ? 0 : -1;
+    *to = *from;
+    fill_defaults(to);
+    return limits_valid(to) && addresses_valid(to) ? 0 : -1;
 }
 
 /* ---- memory ---- */
@@ -101,12 +88,12 @@ static void lay_out(struct layout *l, const struct toec_config *cfg)
 
 unsigned long toec_size(const struct toec_config *cfg)
 {
-    struct toec_stack probe;
+    struct toec_config filled;
     struct layout l;
 
-    if (configure(&probe, cfg) < 0)
+    if (configure(&filled, cfg) < 0)
         return 0;
-    lay_out(&l, &probe.cfg);
+    lay_out(&l, &filled);
     return l.end;
 }
 
@@ -162,7 +149,11 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
     if (needed == 0 || size < needed || ((toec_uptr)mem & 63) != 0)
         return 0;
     memset(s, 0, sizeof(*s));
-    (void)configure(s, cfg); /* toec_size() has found it valid */
+    (void)configure(&s->cfg, cfg); /* toec_size() has found it valid */
+    s->ip4 = toec_get32(s->cfg.ip);
+    s->mask4 = mask_of(s->cfg.prefix_len);
+    s->gateway4 = toec_get32(s->cfg.gateway);
+    toec_addr_set4(&s->addr, s->ip4);
     lay_out(&l, &s->cfg);
     derive_keys(s);
     toec_wheel_init(&s->wheel, now);
