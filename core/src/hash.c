@@ -104,21 +104,30 @@ toec_u32 toec_toeplitz(const toec_u8 *key, const toec_u8 *data, unsigned long n)
     return h;
 }
 
+/* XOR of the 16-bit words of n bytes, n even. */
+static unsigned xor_words(const toec_u8 *p, unsigned n)
+{
+    unsigned x = 0;
+
+    for (; n > 0; n -= 2, p += 2)
+        x ^= toec_get16(p);
+    return x;
+}
+
+/*
+ * The key is 0x6d5a repeated, so that both directions of a flow hash alike (Woo, Park 2012). It is
+ * the same at each 16-bit word of the input, and the hash is linear: the words may be added up
+ * (XOR) before hashing.
+ */
 toec_u32 toec_rss_hash(const struct toec_addr *a, const struct toec_addr *b, toec_u16 pa,
                        toec_u16 pb)
 {
-    /* 0x6d5a repeated: both directions of a flow hash alike (Woo, Park 2012). */
-    static const toec_u8 key[40] = {0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a,
-                                    0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a,
-                                    0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a,
-                                    0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a};
-    toec_u8 in[36];
+    static const toec_u8 key[6] = {0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a};
     /* As NICs have it: 4 bytes of each address for IPv4, 16 for IPv6, then the ports. */
-    unsigned skip = toec_addr_is4(a) && toec_addr_is4(b) ? 12 : 0, len = 16 - skip;
+    unsigned skip = toec_addr_is4(a) && toec_addr_is4(b) ? 12 : 0, x = pa ^ pb;
+    toec_u8 in[2];
 
-    memcpy(in, a->b + skip, len);
-    memcpy(in + len, b->b + skip, len);
-    toec_put16(in + 2 * len, pa);
-    toec_put16(in + 2 * len + 2, pb);
-    return toec_toeplitz(key, in, 2 * len + 4);
+    x ^= xor_words(a->b + skip, 16 - skip) ^ xor_words(b->b + skip, 16 - skip);
+    toec_put16(in, x);
+    return toec_toeplitz(key, in, 2);
 }
