@@ -147,9 +147,9 @@ void engine_stop(struct engine *e)
 {
     uint32_t i;
 
-    e->stopping = 1;
     for (i = 0; i < e->qp_count; i++) {
         qp_drop(e->qps[i]);
+        e->qps[i]->abort_all = 1;
         e->qps[i]->abort_next = 0;
     }
 }

@@ -58,7 +58,6 @@ struct engine {
     struct slot *dirty_first, *dirty_last; /* flow records to refresh, oldest first */
     struct slot *abort_first;              /* flows to reset at the end of the step */
     uint64_t counters[EC_MAX];
-    int stopping; /* engine_stop(): flows are being reset */
 
     int epoll_fd, wake_fd;
     atomic_int sleeping; /* shared: others write wake_fd to end it */

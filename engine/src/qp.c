@@ -224,6 +224,7 @@ void qp_halt(struct qp *qp, uint16_t reason)
     log_msg("queue pair %u (%s, pid %d) halted: %s at SW position %u, its flows are reset", qp->id,
             qp->name, qp->pid, toe_reason_name(reason), qp->sw.tail);
     listen_remove_all(qp);
+    qp->abort_all = 1;
     qp->abort_next = 0;
 }
 
@@ -237,14 +238,14 @@ void qp_drop(struct qp *qp)
     listen_remove_all(qp);
 }
 
-/* Resets one flow of a queue pair that is no longer served. force: also those it had closed. */
-static void reap_slot(struct slot *s, int force)
+/* Resets one flow of a queue pair that is no longer served. */
+static void reap_slot(struct slot *s)
 {
     struct engine *e = s->qp->engine;
 
     if (s->state == SLOT_OPENING && !s->flow)
         s->doomed = 1; /* bounded by the handshake's retransmissions */
-    else if (s->flow && (force || s->state != SLOT_CLOSING)) {
+    else if (s->flow && (s->qp->abort_all || s->state != SLOT_CLOSING)) {
         engine_count(e, EC_orphan_aborted);
         toec_abort(e->stack, s->flow, e->now);
     } else if (s->state == SLOT_GONE)
@@ -254,22 +255,21 @@ static void reap_slot(struct slot *s, int force)
 unsigned qp_reap(struct qp *qp)
 {
     uint32_t end = qp->abort_next + REAP_BATCH;
-    int force;
 
     if (!qp->dropped && !qp->halted)
         return 0;
-    force = qp->halted || qp->engine->stopping || qp->engine->now >= qp->orphan_deadline;
-    if (qp->abort_next >= qp->cfg.slots) {
-        if (!force || qp->orphan_deadline == UINT64_MAX || qp->free_count == qp->cfg.slots)
-            return 0;
-        qp->abort_next = 0; /* the orphans' time is over: once more, all of them */
-        qp->orphan_deadline = UINT64_MAX;
+    if (qp->engine->now >= qp->orphan_deadline) {
+        qp->orphan_deadline = UINT64_MAX; /* once more, now all of them */
+        qp->abort_all = 1;
+        qp->abort_next = 0;
         return 1;
     }
+    if (qp->abort_next >= qp->cfg.slots)
+        return 0;
     if (end > qp->cfg.slots)
         end = qp->cfg.slots;
     for (; qp->abort_next < end; qp->abort_next++)
-        reap_slot(&qp->slots[qp->abort_next], force);
+        reap_slot(&qp->slots[qp->abort_next]);
     return 1;
 }
 

@@ -87,6 +87,7 @@ struct qp {
     int dropped;              /* the owner has gone */
     int full;                 /* HW ring found full: counted once until there is room */
     uint32_t abort_next;      /* slots from here on are still to be reset (dropped or halted) */
+    int abort_all;            /* also those that the owner had closed */
     uint64_t orphan_deadline; /* flows that finish by themselves are reset then */
 
     uint64_t sw_commands, hw_commands, errors;

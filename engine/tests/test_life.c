@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_life.c - attach, hostile rings, and the death of owners: what one host does or suffers stays
+ * with it, and everything it held comes back (docs/device-contract.md: Doorbells, Host death).
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+struct world {
+    struct bench t;
+    struct host x, y;
+};
+
+static int setup(void **state)
+{
+    static struct world w;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+
+    bench_init(&w.t);
+    host_attach(&w.t, w.t.a, &w.x, &cfg);
+    host_attach(&w.t, w.t.b, &w.y, &cfg);
+    *state = &w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    host_detach(&w->t, &w->x);
+    host_detach(&w->t, &w->y);
+    bench_free(&w->t);
+    return 0;
+}
+
+/* ---- attach ---- */
+
+static uint32_t attach_reason(int area_fd, int irq_fd, const struct toedev_qp_config *cfg,
+                              uint64_t max_bytes, char *err, size_t err_size)
+{
+    struct qp_attach a = {.cfg = *cfg,
+                          .area_fd = area_fd,
+                          .irq_fd = irq_fd,
+                          .name = "n\xff\n",
+                          .max_bytes = max_bytes};
+    uint32_t reason;
+    struct qp *qp;
+
+    err[0] = 0;
+    qp = qp_new(&a, &reason, err, err_size);
+    assert_int_equal(!qp, reason != 0);
+    if (qp) {
+        assert_string_equal(qp->name, "n??");
+        qp_free(qp);
+    } else
+        assert_true(err[0] != 0);
+    /* taken over either way */
+    assert_int_equal(fcntl(area_fd, F_GETFD), -1);
+    assert_int_equal(fcntl(irq_fd, F_GETFD), -1);
+    return reason;
+}
+
+static int good_irq(void)
+{
+    return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+}
+
+static void test_attach_checks_what_it_is_given(void **state)
+{
+    struct toedev_qp_config cfg = bench_qp_config(16), bad = cfg;
+    struct toedev_layout l;
+    char err[128];
+    int p[2], fd;
+#define REASON(area, irq) attach_reason(area, irq, &cfg, UINT64_MAX, err, sizeof(err))
+
+    (void)state;
+    toedev_layout(&cfg, &l);
+    assert_int_equal(REASON(bench_memfd(l.total, SEALS), good_irq()), 0);
+    /* a memfd that could shrink under us, or is sealed in part */
+    assert_int_equal(REASON(bench_memfd(l.total, 0), good_irq()), TOE_R_INVAL);
+    assert_int_equal(REASON(bench_memfd(l.total, F_SEAL_GROW | F_SEAL_SEAL), good_irq()),
+                     TOE_R_INVAL);
+    assert_int_equal(REASON(bench_memfd(l.total, F_SEAL_GROW | F_SEAL_SHRINK), good_irq()),
+                     TOE_R_INVAL);
+    assert_int_equal(REASON(bench_memfd(l.total, SEALS | F_SEAL_WRITE), good_irq()), TOE_R_INVAL);
+    /* another size than the configuration gives */
+    assert_int_equal(REASON(bench_memfd(l.total - 4096, SEALS), good_irq()), TOE_R_INVAL);
+    assert_int_equal(REASON(bench_memfd(l.total + 4096, SEALS), good_irq()), TOE_R_INVAL);
+    assert_int_equal(REASON(bench_memfd(0, SEALS), good_irq()), TOE_R_INVAL);
+    /* no memfd at all */
+    assert_int_equal(REASON(open("/dev/zero", O_RDWR), good_irq()), TOE_R_INVAL);
+    assert_int_equal(REASON(good_irq(), good_irq()), TOE_R_INVAL);
+    /* no eventfd, or one that would block */
+    assert_int_equal(pipe(p), 0);
+    close(p[0]);
+    assert_int_equal(REASON(bench_memfd(l.total, SEALS), p[1]), TOE_R_INVAL);
+    fd = eventfd(0, EFD_CLOEXEC);
+    assert_int_equal(REASON(bench_memfd(l.total, SEALS), fd), TOE_R_INVAL);
+    /* more than there is */
+    assert_int_equal(
+        attach_reason(bench_memfd(l.total, SEALS), good_irq(), &cfg, l.total - 1, err, sizeof(err)),
+        TOE_R_NOBUFS);
+    bad.slots = 3;
+    assert_int_equal(
+        attach_reason(bench_memfd(l.total, SEALS), good_irq(), &bad, UINT64_MAX, err, sizeof(err)),
+        TOE_R_INVAL);
+}
+
+static void test_an_engine_takes_max_qps_and_no_more(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(1);
+    struct host h[8];
+    struct qp extra = {.doorbell_fd = w->x.qp->doorbell_fd};
+    unsigned i;
+
+    for (i = 0; i < 7; i++)
+        host_attach(&w->t, w->t.a, &h[i], &cfg);
+    assert_int_equal(engine_adopt(w->t.a, &extra), -1);
+    for (i = 0; i < 7; i++)
+        host_detach(&w->t, &h[i]);
+    host_attach(&w->t, w->t.a, &h[0], &cfg);
+    host_detach(&w->t, &h[0]);
+}
+
+/* ---- hostile rings ---- */
+
+static void assert_halted(struct world *w, struct host *bad)
+{
+    struct toe_cmd c;
+    uint32_t fx, fy;
+
+    assert_int_equal(bad->status->halted, TOE_R_PROTO);
+    assert_int_equal(w->t.a->counters[EC_qp_halted], 1);
+    /* the others work on */
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    host_send(&w->y, fy, 0, 100);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+    assert_int_equal(toe_cmd_arg0(&c), 100);
+}
+
+static void test_a_head_beyond_the_ring_halts_only_its_queue_pair(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    toe_ring_store(&z.doorbells->sw_head, cfg.sw_entries + 1);
+    bench_run(&w->t, NS_PER_MS);
+    assert_halted(w, &z);
+    host_detach(&w->t, &z);
+}
+
+static void test_a_head_without_commands_halts(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    toe_ring_store(&z.doorbells->sw_head, 1); /* the phase of entry 0 is that of no command */
+    bench_run(&w->t, NS_PER_MS);
+    assert_halted(w, &z);
+    host_detach(&w->t, &z);
+}
+
+static void test_an_impossible_hw_tail_halts_and_resets_the_flows(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z, v;
+    struct toe_cmd c;
+    uint32_t fz, fv;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    host_attach(&w->t, w->t.b, &v, &cfg);
+    bench_connect(&w->t, &z, &v, &fz, &fv);
+    toe_ring_store(&z.doorbells->hw_tail, 1000);
+    host_send(&v, fv, 0, 10);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&v, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_RESET);
+    assert_int_equal(z.qp->free_count, 4);
+    assert_halted(w, &z);
+    host_detach(&w->t, &z);
+    host_detach(&w->t, &v);
+}
+
+static void test_errors_without_room_wait_and_do_not_block_others(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z;
+    struct toe_cmd c;
+    uint32_t i, fx, fy, n = 0;
+
+    cfg.hw_entries = 64;
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    for (i = 0; i < 200; i++)
+        host_put(&z, 99, 0, 0, i, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    assert_int_equal(z.status->sw_tail, 64);
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    for (i = 0; i < 2000 && n < 200; i++) {
+        if (host_get(&z, &c)) {
+            assert_int_equal(toe_cmd_flow(&c), n);
+            assert_int_equal(toe_cmd_arg0(&c), n);
+            n++;
+        } else
+            bench_run(&w->t, NS_PER_MS);
+    }
+    assert_int_equal(n, 200);
+    host_detach(&w->t, &z);
+}
+
+/* ---- death ---- */
+
+static void test_the_flows_of_a_dead_owner_are_reset(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z;
+    struct toe_cmd c;
+    uint32_t fz, fy, i;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    for (i = 0; i < 3; i++)
+        bench_connect(&w->t, &z, &w->y, &fz, &fy);
+    host_put(&z, TOE_CMD_ACCEPT, 0, 0, fz, 0, 0); /* the others wait in the backlog */
+    bench_run(&w->t, NS_PER_MS);
+    qp_drop(z.qp);
+    bench_run(&w->t, 10 * NS_PER_MS);
+    for (i = 0; i < 3; i++) {
+        c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
+        assert_int_equal(toe_cmd_aux(&c), TOE_R_RESET);
+    }
+    assert_int_equal(w->t.unused_count, 1);
+    assert_int_equal(w->t.a->counters[EC_orphan_aborted], 1);
+    host_forget(&z);
+    /* its listener is gone with it */
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 5, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CONNECT_FAILED);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_REFUSED);
+}
+
+static void test_what_the_dead_owner_had_closed_is_still_delivered(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z;
+    struct toe_cmd c;
+    uint32_t fz, fy, got = 0;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    bench_connect(&w->t, &z, &w->y, &fz, &fy);
+    host_send(&z, fz, 0, 16000);
+    host_put(&z, TOE_CMD_CLOSE, 0, 0, fz, 0, 0);
+    engine_step(w->t.a, w->t.now); /* commands taken, hardly anything sent */
+    qp_drop(z.qp);
+    host_forget(&z); /* the engine's mapping lives on */
+    bench_run(&w->t, 5 * NS_PER_S);
+    for (c = host_want(&w->y, TOE_CMD_DATA_RECEIVED);;) {
+        if (toe_cmd_type(&c) == TOE_CMD_DATA_RECEIVED) {
+            assert_true(host_holds(&w->y, fy, got, toe_cmd_arg0(&c)));
+            got += toe_cmd_arg0(&c);
+        } else
+            break;
+        assert_true(host_get(&w->y, &c));
+    }
+    assert_int_equal(got, 16000);
+    assert_int_equal(toe_cmd_type(&c), TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_flags(&c), TOE_F_CLOSE_EVENT_HALF);
+    host_put(&w->y, TOE_CMD_CLOSE, 0, 0, fy, 0, 0);
+    host_put(&w->y, TOE_CMD_RECV, 0, 0, fy, 1, 0);
+    bench_run(&w->t, 5 * NS_PER_S);
+    assert_int_equal(w->t.unused_count, 1);
+}
+
+static void test_orphans_do_not_live_for_ever(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z;
+    uint32_t fz, fy;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    bench_connect(&w->t, &z, &w->y, &fz, &fy);
+    /* more than y's window: y never reads, so z's data never ends */
+    host_send(&z, fz, 0, 16384);
+    bench_run(&w->t, NS_PER_S);
+    host_send(&z, fz, 16384, 16384);
+    host_put(&z, TOE_CMD_CLOSE, 0, 0, fz, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    qp_drop(z.qp);
+    bench_run(&w->t, 30 * NS_PER_S);
+    assert_int_equal(w->t.unused_count, 0);
+    bench_run(&w->t, 40 * NS_PER_S);
+    assert_int_equal(w->t.unused_count, 1);
+    host_forget(&z);
+}
+
+static void test_half_open_flows_of_a_dead_owner_come_back(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z, v;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    host_attach(&w->t, w->t.b, &v, &cfg);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 1, 0, 4);
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 4); /* keeps the group alive */
+    bench_run(&w->t, NS_PER_MS);
+    memwire_refuse(w->t.wire_a, -1); /* the SYN-ACKs do not leave */
+    host_put(&v, TOE_CMD_CONNECT, 0, PORT, 1, IP_A, 0);
+    host_put(&v, TOE_CMD_CONNECT, 0, PORT, 2, IP_A, 0);
+    host_put(&v, TOE_CMD_CONNECT, 0, PORT, 3, IP_A, 0);
+    bench_run(&w->t, 10 * NS_PER_MS);
+    qp_drop(z.qp);
+    bench_run(&w->t, 10 * NS_PER_MS);
+    memwire_refuse(w->t.wire_a, 0);
+    bench_run(&w->t, 200 * NS_PER_S);
+    assert_int_equal(w->t.unused_count, 1);
+    host_forget(&z);
+    host_detach(&w->t, &v);
+}
+
+static void test_the_end_of_the_engine_resets_every_flow(void **state)
+{
+    struct world *w = *state;
+    uint32_t fx, fy, i;
+    struct toe_cmd c;
+
+    for (i = 0; i < 5; i++)
+        bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    host_put(&w->x, TOE_CMD_CLOSE, 0, 0, fx, 0, 0); /* this one too */
+    bench_run(&w->t, NS_PER_MS);
+    engine_stop(w->t.a);
+    bench_run(&w->t, 10 * NS_PER_MS);
+    assert_int_equal(engine_flows(w->t.a), 0);
+    assert_int_equal(w->t.unused_count, 1);
+    for (i = 0; i < 5;) {
+        assert_true(host_get(&w->y, &c));
+        if (toe_cmd_type(&c) == TOE_CMD_CLOSE_EVENT &&
+            !(toe_cmd_flags(&c) & TOE_F_CLOSE_EVENT_HALF)) {
+            assert_int_equal(toe_cmd_aux(&c), TOE_R_RESET);
+            i++;
+        }
+    }
+    /* x is gone already; the teardown drops one that is there */
+    host_forget(&w->x);
+    host_attach(&w->t, w->t.a, &w->x, &w->y.cfg);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_attach_checks_what_it_is_given),
+        T(test_an_engine_takes_max_qps_and_no_more),
+        T(test_a_head_beyond_the_ring_halts_only_its_queue_pair),
+        T(test_a_head_without_commands_halts),
+        T(test_an_impossible_hw_tail_halts_and_resets_the_flows),
+        T(test_errors_without_room_wait_and_do_not_block_others),
+        T(test_the_flows_of_a_dead_owner_are_reset),
+        T(test_what_the_dead_owner_had_closed_is_still_delivered),
+        T(test_orphans_do_not_live_for_ever),
+        T(test_half_open_flows_of_a_dead_owner_come_back),
+        T(test_the_end_of_the_engine_resets_every_flow),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_steer.c - which engine a frame is home to (steer.c's policy). */
+#include <string.h>
+
+#include "bench.h"
+#include "steer.h"
+
+#define HERE  9u /* no engine of the four: shows that a frame stays where it came */
+#define COUNT 4u
+
+static uint8_t frame[128];
+
+/* An IPv4 frame of 20 + 20 bytes between 10.0.0.a and 10.0.0.b. */
+static void make(uint8_t proto, uint8_t a, uint8_t b, uint16_t pa, uint16_t pb)
+{
+    static const uint8_t head[] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 40};
+
+    memset(frame, 0, sizeof(frame));
+    memcpy(frame, head, sizeof(head));
+    frame[23] = proto;
+    frame[26] = frame[30] = 10;
+    frame[29] = a;
+    frame[33] = b;
+    frame[34] = (uint8_t)(pa >> 8);
+    frame[35] = (uint8_t)pa;
+    frame[36] = (uint8_t)(pb >> 8);
+    frame[37] = (uint8_t)pb;
+}
+
+static uint32_t home(uint32_t len)
+{
+    return steer_home(frame, len, HERE, COUNT);
+}
+
+static void test_both_directions_of_a_flow_have_one_home(void **state)
+{
+    uint32_t seen[COUNT] = {0}, i, h;
+
+    (void)state;
+    for (i = 1; i < 400; i++) {
+        make(6, 1, 2, 80, (uint16_t)(i * 163));
+        h = home(54);
+        assert_true(h < COUNT);
+        make(6, 2, 1, (uint16_t)(i * 163), 80);
+        assert_int_equal(home(54), h);
+        seen[h]++;
+    }
+    for (i = 0; i < COUNT; i++)
+        assert_true(seen[i] > 40);
+}
+
+static void test_an_icmp_error_goes_where_the_quoted_segment_lives(void **state)
+{
+    uint8_t quoted[28];
+    uint32_t h;
+
+    (void)state;
+    make(6, 1, 2, 80, 4711);
+    h = home(54);
+    memcpy(quoted, frame + 14, sizeof(quoted));
+    make(1, 3, 1, 0, 0);
+    frame[34] = 3; /* destination unreachable */
+    memcpy(frame + 42, quoted, sizeof(quoted));
+    assert_int_equal(home(70), h);
+    assert_int_equal(home(64), HERE); /* quotes too little */
+    frame[34] = 8;                    /* a ping stays */
+    assert_int_equal(home(70), HERE);
+}
+
+static void test_fragments_of_tcp_have_no_home(void **state)
+{
+    (void)state;
+    make(6, 1, 2, 80, 4711);
+    frame[20] = 0x40; /* don't fragment is none */
+    assert_true(home(54) < COUNT);
+    frame[20] = 0x20;
+    assert_int_equal(home(54), STEER_DROP);
+    frame[20] = 0;
+    frame[21] = 185;
+    assert_int_equal(home(54), STEER_DROP);
+    frame[23] = 1; /* of a ping */
+    assert_int_equal(home(54), HERE);
+}
+
+static void test_arp_replies_are_for_everyone(void **state)
+{
+    (void)state;
+    memset(frame, 0, sizeof(frame));
+    frame[12] = 8;
+    frame[13] = 6;
+    frame[21] = 1;
+    assert_int_equal(home(42), HERE);
+    frame[21] = 2;
+    assert_int_equal(home(42), STEER_ALL);
+    assert_int_equal(home(21), HERE);
+}
+
+static void test_short_and_foreign_frames_stay(void **state)
+{
+    uint32_t len;
+
+    (void)state;
+    make(6, 1, 2, 80, 4711);
+    for (len = 0; len < 38; len++)
+        assert_int_equal(home(len), HERE);
+    frame[14] = 0x44; /* header length below 20 */
+    assert_int_equal(home(54), HERE);
+    frame[14] = 0x4f; /* header beyond the frame */
+    assert_int_equal(home(54), HERE);
+    frame[12] = 0x86;
+    frame[13] = 0xdd;
+    assert_int_equal(home(54), HERE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_both_directions_of_a_flow_have_one_home),
+        cmocka_unit_test(test_an_icmp_error_goes_where_the_quoted_segment_lives),
+        cmocka_unit_test(test_fragments_of_tcp_have_no_home),
+        cmocka_unit_test(test_arp_replies_are_for_everyone),
+        cmocka_unit_test(test_short_and_foreign_frames_stay),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
