@@ -105,7 +105,7 @@ static void merge(struct toec_stack *s, struct toec_neigh *n, const struct toec_
 /* RFC 826 "add": who asks for us is about to send to us, so we are about to answer. */
 static void learn(struct toec_stack *s, const struct toec_arp *a, toec_time now)
 {
-    struct toec_neigh *n = toec_neigh_add(s, a->spa, 0);
+    struct toec_neigh *n = toec_neigh_add(s, a->spa, 0, now);
 
     if (!n) {
         TOEC_COUNT(s, arp_not_learned);

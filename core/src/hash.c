@@ -96,8 +96,7 @@ toec_u32 toec_toeplitz(const toec_u8 *key, const toec_u8 *data, unsigned long n)
 
     for (i = 0; i < n; i++) {
         for (bit = 0x80; bit; bit >>= 1) {
-            if (data[i] & bit)
-                h ^= window;
+            h ^= window & (0u - ((data[i] & bit) != 0));
             window = window << 1 | ((key[i + 4] & bit) != 0);
         }
     }

@@ -4,8 +4,9 @@
  * bounds.
  *
  * What floods can do: entries that wait for an answer are at most a quarter of the table and push
- * out only each other; entries learned from others' requests replace only stale ones; only a
- * neighbour that we want to send to replaces one that was in use, and the least used first.
+ * out only each other, at a bounded rate; entries learned from others' requests replace only stale
+ * ones; only a neighbour that we want to send to replaces one that was in use, and the least used
+ * first.
  */
 #include "arp.h"
 #include "stack.h"
@@ -17,6 +18,9 @@
 #define STALE_TIME     (600 * TOEC_NS_PER_S) /* RFC 1122 2.3.2.1: entries not used are flushed */
 #define MAX_TRIES      3
 #define EVICT_STEPS    64 /* entries looked at when the table is full */
+/* Entries per second that may push out one that waits: each sends a broadcast. */
+#define RECYCLE_RATE  1000
+#define RECYCLE_BURST 64
 
 unsigned long toec_neigh_size(const struct toec_config *cfg)
 {
@@ -35,6 +39,7 @@ void toec_neigh_init(struct toec_stack *s, void *mem)
     toec_htab_init(&t->by_ip, (struct toec_hnode **)(void *)buckets, toec_htab_buckets(n));
     t->max_unresolved = TOEC_MAX(n / 4, 1u);
     t->next_gen = 1;
+    toec_rate_init(&t->recycle, RECYCLE_RATE, RECYCLE_BURST);
 }
 
 struct toec_neigh *toec_neigh_find(struct toec_stack *s, toec_u32 ip)
@@ -92,7 +97,17 @@ static void neigh_free(struct toec_stack *s, struct toec_neigh *n)
     n->state = TOEC_NEIGH_FREE;
     n->gen = 0;
     toec_pool_put(&s->neigh.pool, n);
-    s->send_epoch++; /* who waited for it, or for room in the table, must look again */
+}
+
+/*
+ * Frees an entry to use it for another neighbour. Who waits for its answer is not told by the
+ * epoch: it would push out the next one that waits, and so on at every poll. It tries again when
+ * its own timer runs out or another neighbour answers or fails.
+ */
+static void evict(struct toec_stack *s, struct toec_neigh *n)
+{
+    TOEC_COUNT(s, neigh_evicted);
+    neigh_free(s, n);
 }
 
 /*
@@ -126,19 +141,19 @@ static int make_room(struct toec_stack *s, int for_sending)
         n = s->neigh.oldest;
     if (!n)
         return -1;
-    TOEC_COUNT(s, neigh_evicted);
-    neigh_free(s, n);
+    evict(s, n);
     return 0;
 }
 
-struct toec_neigh *toec_neigh_add(struct toec_stack *s, toec_u32 ip, int for_sending)
+struct toec_neigh *toec_neigh_add(struct toec_stack *s, toec_u32 ip, int for_sending, toec_time now)
 {
     struct toec_neigh_table *t = &s->neigh;
     struct toec_neigh *n;
 
     if (for_sending && t->unresolved >= t->max_unresolved) {
-        TOEC_COUNT(s, neigh_evicted);
-        neigh_free(s, t->oldest);
+        if (!toec_rate_allow(&t->recycle, now))
+            return 0;
+        evict(s, t->oldest);
     } else if (t->pool.used == t->pool.total && make_room(s, for_sending) < 0) {
         return 0;
     }
@@ -159,11 +174,10 @@ static void set_state(struct toec_stack *s, struct toec_neigh *n, enum toec_neig
 {
     int unresolved = state == TOEC_NEIGH_INCOMPLETE || state == TOEC_NEIGH_FAILED;
 
-    if (unresolved != n->unresolved) {
-        if (unresolved)
-            unresolved_add(&s->neigh, n);
-        else
-            unresolved_del(&s->neigh, n);
+    if (unresolved && !n->unresolved) {
+        unresolved_add(&s->neigh, n);
+    } else if (!unresolved && n->unresolved) {
+        unresolved_del(&s->neigh, n);
         s->send_epoch++;
     }
     n->state = (toec_u8)state;
@@ -227,6 +241,7 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
         return;
     default: /* stale and failed entries have had their time */
         neigh_free(s, n);
+        s->send_epoch++; /* there may be who waits for room in the table */
     }
 }
 
@@ -238,7 +253,7 @@ static struct toec_neigh *attach(struct toec_stack *s, struct toec_path *path, t
     struct toec_neigh *n = toec_neigh_find(s, path->next_hop);
 
     if (!n) {
-        n = toec_neigh_add(s, path->next_hop, 1);
+        n = toec_neigh_add(s, path->next_hop, 1, now);
         if (!n) {
             TOEC_COUNT(s, neigh_full);
             return 0;

@@ -9,6 +9,7 @@
 #include "hash.h"
 #include "ip.h"
 #include "pool.h"
+#include "rate.h"
 #include "timer.h"
 
 enum toec_neigh_state {
@@ -41,6 +42,7 @@ struct toec_neigh_table {
     toec_u32 unresolved, max_unresolved;
     toec_u32 hand; /* of the clock that looks for an entry to evict */
     toec_u32 next_gen;
+    struct toec_rate recycle; /* of waiting entries for others */
 };
 
 unsigned long toec_neigh_size(const struct toec_config *cfg);
@@ -59,9 +61,10 @@ int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u
 struct toec_neigh *toec_neigh_find(struct toec_stack *s, toec_u32 ip);
 /*
  * A new entry without state: call toec_neigh_stale() or _reachable() next. 0 when the table is full
- * of entries that must stay.
+ * of entries that must stay, or too many wait for an answer.
  */
-struct toec_neigh *toec_neigh_add(struct toec_stack *s, toec_u32 ip, int for_sending);
+struct toec_neigh *toec_neigh_add(struct toec_stack *s, toec_u32 ip, int for_sending,
+                                  toec_time now);
 void toec_neigh_stale(struct toec_stack *s, struct toec_neigh *n, toec_time now);
 void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time now);
 

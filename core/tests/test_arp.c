@@ -474,6 +474,38 @@ static void flood_of_destinations_evicts_no_resolved_entry(void **state)
     bench_stop(&b);
 }
 
+/*
+ * More senders wait than entries may: who was pushed out is not called back to push out others, and
+ * no storm of broadcasts arises however often they try.
+ */
+static void waiting_senders_make_no_storm(void **state)
+{
+    struct toec_path path[64];
+    unsigned i, round, requests = 0;
+    struct bench b;
+    toec_u32 epoch;
+
+    (void)state;
+    small_table(&b, 16);
+    for (i = 0; i < 64; i++)
+        assert_int_equal(toec_ip4_path(b.s, PEER_IP + i, &path[i]), 0);
+    epoch = toec_send_epoch(b.s);
+    for (i = 0; i < 64; i++)
+        assert_int_equal(try_send(&b, &path[i]), TOEC_SEND_WAIT);
+    bench_pass(&b, 900 * MSEC);
+    assert_int_equal(toec_send_epoch(b.s), epoch);
+    bench_forget_sent(&b);
+    for (round = 0; round < 10000; round++) { /* one second of trying */
+        for (i = 0; i < 64; i++)
+            assert_int_equal(try_send(&b, &path[i]), TOEC_SEND_WAIT);
+        bench_pass(&b, 100000);
+        requests += b.sent_count;
+        bench_forget_sent(&b);
+    }
+    assert_true(requests <= 1000 + 64 + 3 * 4);
+    bench_stop(&b);
+}
+
 /* More neighbours in use than entries: all can be reached in turn, the least used make room. */
 static void more_neighbours_than_entries(void **state)
 {
@@ -598,6 +630,7 @@ int main(void)
         cmocka_unit_test(our_address_is_defended),
         cmocka_unit_test(flood_of_requests_evicts_no_used_entry),
         cmocka_unit_test(flood_of_destinations_evicts_no_resolved_entry),
+        cmocka_unit_test(waiting_senders_make_no_storm),
         cmocka_unit_test(more_neighbours_than_entries),
         cmocka_unit_test(one_entry_suffices),
         cmocka_unit_test(reused_entry_is_not_mistaken),

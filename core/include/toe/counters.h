@@ -30,7 +30,7 @@
     X(arp_not_learned, "ARP senders not learned: table full of used neighbours")                   \
     X(neigh_evicted, "neighbours evicted to make room")                                            \
     X(neigh_failed, "neighbours that did not answer")                                              \
-    X(neigh_full, "sends delayed: neighbour table full of used neighbours")                        \
+    X(neigh_full, "sends delayed: neighbour table full, or too many neighbours waited for")        \
     X(ip4_short, "dropped: shorter than an IPv4 header, or header not contiguous")                 \
     X(ip4_bad_version, "dropped: version is not 4")                                                \
     X(ip4_bad_header_len, "dropped: header length below 20 or beyond the datagram")                \
@@ -47,7 +47,7 @@
     X(ip4_frag_bad, "dropped: fragment with impossible offset or length")                          \
     X(ip4_frag_duplicate, "dropped: fragment whose bytes were all received before")                \
     X(ip4_frag_overlap, "datagrams dropped: fragments overlap in part")                            \
-    X(ip4_frag_timeout, "datagrams dropped: not complete after 30 s")                              \
+    X(ip4_frag_timeout, "datagrams dropped: not complete after 60 s")                              \
     X(ip4_frag_evicted, "datagrams dropped: room needed for a newer one")                          \
     X(ip4_reassembled, "datagrams reassembled")                                                    \
     X(icmp_short, "dropped: ICMP message too short")                                               \
