@@ -141,7 +141,7 @@ static int busy_poll(struct epcall *c, uint64_t deadline)
 static int sleep_once(struct epcall *c, uint64_t deadline)
 {
     struct tepoll *ep = c->ep;
-    int r = 0;
+    int r = 0, e;
 
     tepoll_wire(ep, c->epfd);
     tctx.sleepers++;
@@ -152,6 +152,9 @@ static int sleep_once(struct epcall *c, uint64_t deadline)
     ep->sleepers--;
     tctx.sleepers--;
     ep->kicked = false;
+    e = errno;
+    twait_woken();
+    errno = e;
     return r;
 }
 
@@ -187,7 +190,6 @@ static int wait_locked(struct epcall *c, int timeout_ms)
         }
         if (sleep_once(c, deadline) < 0)
             return -1;
-        tctx_progress();
         collect(c);
         if (c->n || (deadline != TWAIT_FOREVER && tclock_ns() >= deadline))
             return c->n;

@@ -134,13 +134,16 @@ static int busy_poll(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t 
 
 bool twait_arm(void)
 {
-    uint32_t n = 0;
-
     for (uint32_t q = 0; q < tctx.qps_n; q++)
-        if (!tctx.qps[q]->armed)
-            tqp_arm(tctx.qps[q]);
-    n = tctx_progress();
-    return n != 0;
+        tqp_arm(tctx.qps[q]);
+    return tctx_progress() != 0;
+}
+
+void twait_woken(void)
+{
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        tctx.qps[q]->armed = false;
+    tctx_progress();
 }
 
 uint64_t twait_cap(uint64_t deadline)
@@ -237,7 +240,7 @@ int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadl
             ours += all[n + i].revents != 0;
         take_own(all + n, extra, generation);
     }
-    tctx_progress();
+    twait_woken();
     return r < 0 ? terr(e) : r - ours;
 }
 

@@ -8,6 +8,9 @@
 /* Asks every queue pair for an interrupt and looks at the rings once more: true when something was
  * there. The caller counts itself in tctx.sleepers first. */
 TOE_HIDDEN bool twait_arm(void);
+/* After sleeping: the interrupt may have been used up, even by a command that was handled before it
+ * came. Handles the rings; asks for another one when others sleep. */
+TOE_HIDDEN void twait_woken(void);
 /* The deadline, or earlier when the TOE is away and must be looked for. */
 TOE_HIDDEN uint64_t twait_cap(uint64_t deadline);
 /* Time until the deadline in *ts, or NULL for ever. */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness.c - what the tests of libtoe share (harness.h). */
+#include "harness.h"
+
+#define PATIENCE_MS 5000
+
+static char dir[64], path[96];
+static pid_t toe = -1;
+static uint32_t seed;
+
+const char *harness_path(void)
+{
+    return path;
+}
+
+pid_t harness_toe(void)
+{
+    return toe;
+}
+
+void harness_new_toe(void)
+{
+    const char *engines = getenv("LOOPTOE_ENGINES");
+
+    toe = looptoe_start(path, engines ? (unsigned)atoi(engines) : 1);
+}
+
+int harness_setup(void **state)
+{
+    char text[16];
+    const char *given = getenv("TOEHOLD_TEST_SEED");
+
+    (void)state;
+    seed = given ? (uint32_t)strtoul(given, NULL, 0) : 1;
+    snprintf(dir, sizeof(dir), "/tmp/libtoe-test-XXXXXX");
+    if (!mkdtemp(dir))
+        return -1;
+    snprintf(path, sizeof(path), "%s/toed.sock", dir);
+    setenv("TOEHOLD_SOCKET", path, 1);
+    snprintf(text, sizeof(text), "%d", RX_SIZE);
+    setenv("TOEHOLD_RX_SIZE", text, 1);
+    snprintf(text, sizeof(text), "%d", TX_SIZE);
+    setenv("TOEHOLD_TX_SIZE", text, 1);
+    snprintf(text, sizeof(text), "%d", SLOTS);
+    setenv("TOEHOLD_SLOTS", text, 1);
+    harness_new_toe();
+    return 0;
+}
+
+int harness_teardown(void **state)
+{
+    (void)state;
+    if (toe > 0) {
+        harness_slots(0);
+        toe_terminate();
+        looptoe_kill(toe);
+    }
+    toe_terminate();
+    toe = -1;
+    unlink(path);
+    rmdir(dir);
+    return 0;
+}
+
+uint32_t harness_random(void)
+{
+    if (seed == 0)
+        seed = 1;
+    seed ^= seed << 13;
+    seed ^= seed >> 17;
+    seed ^= seed << 5;
+    return seed;
+}
+
+struct sockaddr_in harness_address(const char *ip, uint16_t port)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+
+    inet_pton(AF_INET, ip, &a.sin_addr);
+    return a;
+}
+
+int harness_listener(uint16_t port)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_IP, port);
+    int fd = toe_socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+    assert_true(fd >= 0);
+    assert_int_equal(toe_setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+    assert_int_equal(toe_bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(toe_listen(fd, 64), 0);
+    assert_int_equal(toe_is_offloaded(fd), 1);
+    return fd;
+}
+
+int harness_connect(uint16_t port)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, port);
+    int fd = toe_socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(toe_connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    return fd;
+}
+
+int harness_connect_async(uint16_t port)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, port);
+    int fd = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(toe_connect(fd, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, EINPROGRESS);
+    return fd;
+}
+
+void harness_pair(int fd[2])
+{
+    int l = harness_listener(7000);
+
+    fd[0] = harness_connect(7000);
+    fd[1] = toe_accept(l, NULL, NULL);
+    assert_true(fd[1] >= 0);
+    assert_int_equal(toe_close(l), 0);
+}
+
+void harness_nonblock(int fd)
+{
+    assert_int_equal(toe_fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+}
+
+short harness_wait(int fd, short events)
+{
+    struct pollfd p = {.fd = fd, .events = events};
+
+    assert_int_equal(toe_poll(&p, 1, PATIENCE_MS), 1);
+    return p.revents;
+}
+
+void harness_slots(unsigned want)
+{
+    struct looptoe_usage u;
+    struct timespec ts = {0, 2000000};
+    struct epoll_event e;
+    int ep = toe_epoll_create1(0);
+
+    for (int i = 0; i < PATIENCE_MS / 2; i++) {
+        toe_epoll_wait(ep, &e, 1, 0); /* lets libtoe see final events and release */
+        if (looptoe_usage(path, &u) == 0 && u.slots_used == want) {
+            toe_close(ep);
+            return;
+        }
+        nanosleep(&ts, NULL);
+    }
+    fail_msg("the TOE holds %u slots, not %u", u.slots_used, want);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * looptoe.h - a TOE for tests: a process that speaks the device contract and whose network is a
+ * piece of wire from it to itself (docs/device-contract.md).
+ *
+ * Every CONNECT within 10.99.0.0/24 reaches whoever LISTENs on the port, in any queue pair. Some
+ * ports misbehave on purpose (enum looptoe_port).
+ */
+#ifndef TOE_LOOPTOE_H
+#define TOE_LOOPTOE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define LOOPTOE_IP      "10.99.0.2" /* its address: listeners that are not wildcards */
+#define LOOPTOE_PEER_IP "10.99.0.1" /* what to connect to */
+
+enum looptoe_port {
+    LOOPTOE_SILENT = 61001,   /* never answers a CONNECT */
+    LOOPTOE_RESETS = 61002,   /* establishes, then resets */
+    LOOPTOE_OVERRUN = 61003,  /* establishes, then claims more data than fits */
+    LOOPTOE_UNKNOWN = 61004,  /* answers with an unknown command */
+    LOOPTOE_BADSLOT = 61005,  /* answers with a slot out of range */
+    LOOPTOE_UNREACH = 61006,  /* no route */
+    LOOPTOE_DATA_RST = 61007, /* establishes, sends "last words", resets */
+    LOOPTOE_OVERACK = 61008   /* establishes, acknowledges bytes never sent */
+};
+
+/* Starts one with so many engines behind the socket at `path`; its process id. Returns when the
+ * socket is there. */
+pid_t looptoe_start(const char *path, unsigned engines);
+/* Ends it at once, as kill -9 does. */
+void looptoe_kill(pid_t pid);
+/* SIGSTOP and SIGCONT: it takes no commands meanwhile. */
+void looptoe_freeze(pid_t pid, int frozen);
+
+/* What it counts, through TOEDEV_HELLO_QUERY: "slots_used listeners". */
+struct looptoe_usage {
+    unsigned slots_used, listeners, queue_pairs;
+};
+int looptoe_usage(const char *path, struct looptoe_usage *out);
+
+#endif

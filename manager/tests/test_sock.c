@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_sock.c - libtoe's sockets against Linux's rules (SEEDS S1.14), over looptoe. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+
+#include "harness.h"
+
+static void stream_of_random_pieces(void **state)
+{
+    uint8_t out[3 * TX_SIZE], in[3 * TX_SIZE];
+    uint32_t sent = 0, got = 0, total = 1000000;
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    harness_nonblock(fd[0]);
+    harness_nonblock(fd[1]);
+    while (got < total) {
+        uint32_t n = harness_random() % sizeof(out), k = harness_random() % sizeof(in);
+        ssize_t r;
+
+        if (n > total - sent)
+            n = total - sent;
+        for (uint32_t i = 0; i < n; i++)
+            out[i] = (uint8_t)((sent + i) * 2654435761u >> 24);
+        r = n ? toe_send(fd[0], out, n, 0) : 0;
+        assert_true(r >= 0 || errno == EAGAIN);
+        sent += r > 0 ? (uint32_t)r : 0;
+        r = k ? toe_recv(fd[1], in, k, 0) : 0;
+        assert_true(r >= 0 || errno == EAGAIN);
+        for (ssize_t i = 0; i < r; i++)
+            assert_int_equal(in[i], (uint8_t)((got + (uint32_t)i) * 2654435761u >> 24));
+        got += r > 0 ? (uint32_t)r : 0;
+    }
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void names_of_both_ends(void **state)
+{
+    struct sockaddr_in a, b;
+    socklen_t len = sizeof(a);
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_getpeername(fd[0], (struct sockaddr *)&a, &len), 0);
+    assert_int_equal(len, sizeof(a));
+    assert_int_equal(ntohs(a.sin_port), 7000);
+    assert_string_equal(inet_ntoa(a.sin_addr), LOOPTOE_PEER_IP);
+    assert_int_equal(toe_getsockname(fd[1], (struct sockaddr *)&a, &len), 0);
+    assert_int_equal(ntohs(a.sin_port), 7000);
+    assert_string_equal(inet_ntoa(a.sin_addr), LOOPTOE_IP);
+    assert_int_equal(toe_getsockname(fd[0], (struct sockaddr *)&a, &len), 0);
+    assert_int_equal(toe_getpeername(fd[1], (struct sockaddr *)&b, &len), 0);
+    assert_int_equal(a.sin_port, b.sin_port);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void v6_socket_has_mapped_names(void **state)
+{
+    struct sockaddr_in6 a = {.sin6_family = AF_INET6};
+    socklen_t len = sizeof(a);
+    int l = toe_socket(AF_INET6, SOCK_STREAM, 0), c, s, off = 0;
+    char text[64];
+
+    (void)state;
+    toe_setsockopt(l, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    assert_int_equal(toe_bind(l, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(toe_listen(l, 4), 0);
+    assert_int_equal(toe_is_offloaded(l), 1);
+    assert_int_equal(toe_getsockname(l, (struct sockaddr *)&a, &len), 0);
+    c = harness_connect(ntohs(a.sin6_port));
+    s = toe_accept(l, (struct sockaddr *)&a, &len);
+    assert_true(s >= 0);
+    assert_int_equal(len, sizeof(a));
+    assert_string_equal(inet_ntop(AF_INET6, &a.sin6_addr, text, sizeof(text)),
+                        "::ffff:" LOOPTOE_PEER_IP);
+    toe_close(c);
+    toe_close(s);
+    toe_close(l);
+}
+
+static void wildcard_listener_takes_from_both(void **state)
+{
+    struct sockaddr_in a = harness_address("0.0.0.0", 0), lo;
+    socklen_t len = sizeof(a);
+    int l = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), c, k, s, carried = 0;
+
+    (void)state;
+    assert_int_equal(toe_bind(l, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(toe_listen(l, 4), 0);
+    assert_int_equal(toe_accept(l, NULL, NULL), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(toe_getsockname(l, (struct sockaddr *)&a, &len), 0);
+    c = harness_connect(ntohs(a.sin_port));
+    lo = harness_address("127.0.0.1", ntohs(a.sin_port));
+    k = toe_socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(toe_connect(k, (struct sockaddr *)&lo, sizeof(lo)), 0);
+    assert_int_equal(toe_is_offloaded(k), 0);
+    assert_non_null(toe_why_not(k));
+    for (int i = 0; i < 2; i++) {
+        assert_true(harness_wait(l, POLLIN) & POLLIN);
+        s = toe_accept(l, NULL, NULL);
+        assert_true(s >= 0);
+        carried += toe_is_offloaded(s);
+        toe_close(s);
+    }
+    assert_int_equal(carried, 1);
+    /* the application sees its own O_NONBLOCK, not the kernel half's */
+    assert_true(toe_fcntl(l, F_GETFL, 0) & O_NONBLOCK);
+    assert_int_equal(toe_fcntl(l, F_SETFL, 0), 0);
+    assert_false(toe_fcntl(l, F_GETFL, 0) & O_NONBLOCK);
+    toe_close(c);
+    toe_close(k);
+    toe_close(l);
+}
+
+static void receive_flags(void **state)
+{
+    char in[16] = "";
+    int fd[2];
+    struct iovec v[2] = {{in, 2}, {in + 2, 8}};
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_recv(fd[1], in, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(toe_send(fd[0], "abcdef", 6, 0), 6);
+    harness_wait(fd[1], POLLIN);
+    assert_int_equal(toe_recv(fd[1], in, 4, MSG_PEEK), 4);
+    assert_int_equal(toe_recv(fd[1], in, 16, MSG_PEEK), 6);
+    assert_memory_equal(in, "abcdef", 6);
+    assert_int_equal(toe_recv(fd[1], in, 2, MSG_TRUNC), 2); /* thrown away */
+    assert_int_equal(toe_readv(fd[1], v, 2), 4);
+    assert_memory_equal(in, "cdef", 4);
+    assert_int_equal(toe_recv(fd[1], in, 1, MSG_OOB), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_recv(fd[1], in, 0, 0), 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void wait_for_all(void **state)
+{
+    static char in[3 * RX_SIZE], out[3 * RX_SIZE];
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    harness_nonblock(fd[0]);
+    for (size_t sent = 0, got = 0; got < sizeof(in);) {
+        ssize_t r = toe_send(fd[0], out + sent, sizeof(out) - sent, 0);
+
+        sent += r > 0 ? (size_t)r : 0;
+        if (sizeof(in) - got <= 2 * TX_SIZE && sent == sizeof(out)) {
+            assert_int_equal(toe_recv(fd[1], in + got, sizeof(in) - got, MSG_WAITALL),
+                             sizeof(in) - got);
+            break;
+        }
+        r = toe_recv(fd[1], in + got, 1024, MSG_DONTWAIT);
+        got += r > 0 ? (size_t)r : 0;
+    }
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void timeouts(void **state)
+{
+    static char big[TX_SIZE + 2 * RX_SIZE];
+    struct timeval tv = {.tv_usec = 20000};
+    int fd[2];
+    ssize_t r;
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_setsockopt(fd[1], SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)), 0);
+    assert_int_equal(toe_recv(fd[1], big, 1, 0), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(toe_setsockopt(fd[0], SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)), 0);
+    r = toe_send(fd[0], big, sizeof(big), 0); /* nobody reads: what fits, then the limit */
+    assert_int_equal(r, TX_SIZE + RX_SIZE);
+    assert_int_equal(toe_send(fd[0], big, 1, 0), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_false(toe_poll(&(struct pollfd){.fd = fd[0], .events = POLLOUT}, 1, 0));
+    assert_int_equal(toe_recv(fd[1], big, RX_SIZE, 0), RX_SIZE);
+    assert_true(harness_wait(fd[0], POLLOUT) & POLLOUT);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void on_alarm(int sig)
+{
+    (void)sig;
+}
+
+static void signals_interrupt(void **state)
+{
+    struct sigaction sa = {.sa_handler = on_alarm};
+    struct timespec tick = {0, 20000000};
+    struct itimerspec it = {.it_value = tick, .it_interval = tick};
+    struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    timer_t timer;
+    char c;
+    int fd[2], ep;
+    struct epoll_event e;
+
+    (void)state;
+    harness_pair(fd);
+    sigaction(SIGALRM, &sa, NULL);
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, &ev, &timer), 0);
+    timer_settime(timer, 0, &it, NULL);
+    assert_int_equal(toe_recv(fd[1], &c, 1, 0), -1);
+    assert_int_equal(errno, EINTR);
+    ep = toe_epoll_create1(0);
+    assert_int_equal(toe_epoll_wait(ep, &e, 1, -1), -1);
+    assert_int_equal(errno, EINTR);
+    assert_int_equal(toe_poll(&(struct pollfd){.fd = fd[1], .events = POLLIN}, 1, -1), -1);
+    assert_int_equal(errno, EINTR);
+    timer_delete(timer);
+    toe_close(ep);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void half_close(void **state)
+{
+    char in[8];
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_send(fd[0], "end", 3, 0), 3);
+    assert_int_equal(toe_shutdown(fd[0], SHUT_WR), 0);
+    assert_int_equal(toe_send(fd[0], "x", 1, MSG_NOSIGNAL), -1);
+    assert_int_equal(errno, EPIPE);
+    while (!(harness_wait(fd[1], POLLIN | POLLRDHUP) & POLLRDHUP))
+        ;
+    assert_int_equal(toe_recv(fd[1], in, 8, 0), 3);
+    assert_int_equal(toe_recv(fd[1], in, 8, 0), 0);
+    assert_int_equal(toe_recv(fd[1], in, 8, 0), 0);
+    assert_int_equal(toe_send(fd[1], "back", 4, 0), 4); /* the other direction is open */
+    assert_int_equal(toe_recv(fd[0], in, 8, 0), 4);
+    assert_int_equal(toe_shutdown(fd[1], SHUT_WR), 0);
+    assert_true(harness_wait(fd[0], POLLIN) & POLLHUP);
+    assert_int_equal(toe_recv(fd[0], in, 8, 0), 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+    harness_slots(0);
+}
+
+static void data_before_the_end_is_read_after_it(void **state)
+{
+    char in[16];
+    int fd[2], c;
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_shutdown(fd[1], SHUT_WR), 0);
+    assert_int_equal(toe_send(fd[0], "tail", 4, 0), 4);
+    toe_close(fd[0]); /* both sides have ended: the flow goes, four bytes stay */
+    while (!(harness_wait(fd[1], POLLIN) & POLLHUP))
+        ;
+    assert_int_equal(toe_recv(fd[1], in, 2, 0), 2);
+    assert_int_equal(toe_recv(fd[1], in + 2, 8, 0), 2);
+    assert_memory_equal(in, "tail", 4);
+    assert_int_equal(toe_recv(fd[1], in, 8, 0), 0);
+    harness_slots(0); /* the slot went back with the last byte, before close() */
+    toe_close(fd[1]);
+    c = harness_connect_async(LOOPTOE_DATA_RST);
+    while (!(harness_wait(c, POLLIN) & POLLERR))
+        ;
+    assert_int_equal(toe_recv(c, in, sizeof(in), 0), 10);
+    assert_int_equal(toe_recv(c, in, sizeof(in), 0), -1);
+    assert_int_equal(errno, ECONNRESET);
+    assert_int_equal(toe_recv(c, in, sizeof(in), 0), 0);
+    toe_close(c);
+}
+
+static void close_over_unread_data_resets(void **state)
+{
+    char c;
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_send(fd[0], "unread", 6, 0), 6);
+    harness_wait(fd[1], POLLIN);
+    assert_int_equal(toe_recv(fd[1], &c, 1, 0), 1);
+    toe_close(fd[1]);
+    assert_true(harness_wait(fd[0], POLLIN) & POLLERR);
+    assert_int_equal(toe_recv(fd[0], &c, 1, 0), -1);
+    assert_int_equal(errno, ECONNRESET);
+    toe_close(fd[0]);
+    /* read to the end, the close is an orderly one: what was read has been told to the TOE */
+    harness_pair(fd);
+    assert_int_equal(toe_send(fd[0], "r", 1, 0), 1);
+    harness_wait(fd[1], POLLIN);
+    assert_int_equal(toe_recv(fd[1], &c, 1, 0), 1);
+    toe_close(fd[1]);
+    assert_int_equal(toe_recv(fd[0], &c, 1, 0), 0);
+    toe_close(fd[0]);
+}
+
+static void linger_zero_resets(void **state)
+{
+    struct linger l = {.l_onoff = 1};
+    char c;
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_setsockopt(fd[0], SOL_SOCKET, SO_LINGER, &l, sizeof(l)), 0);
+    toe_close(fd[0]);
+    assert_int_equal(toe_recv(fd[1], &c, 1, 0), -1);
+    assert_int_equal(errno, ECONNRESET);
+    toe_close(fd[1]);
+}
+
+static volatile sig_atomic_t pipes;
+
+static void on_pipe(int sig)
+{
+    (void)sig;
+    pipes++;
+}
+
+static void broken_pipe(void **state)
+{
+    struct sigaction sa = {.sa_handler = on_pipe}, old;
+    int c = harness_connect_async(LOOPTOE_RESETS);
+    int error = 0;
+    socklen_t len = sizeof(error);
+
+    (void)state;
+    sigaction(SIGPIPE, &sa, &old);
+    harness_wait(c, POLLIN);
+    assert_int_equal(toe_getsockopt(c, SOL_SOCKET, SO_ERROR, &error, &len), 0);
+    assert_int_equal(error, ECONNRESET);
+    assert_int_equal(toe_send(c, "x", 1, MSG_NOSIGNAL), -1);
+    assert_int_equal(errno, EPIPE);
+    assert_int_equal(pipes, 0);
+    assert_int_equal(toe_write(c, "x", 1), -1);
+    assert_int_equal(errno, EPIPE);
+    assert_int_equal(pipes, 1);
+    sigaction(SIGPIPE, &old, NULL);
+    toe_close(c);
+}
+
+static void connect_results(void **state)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, 1);
+    int c = toe_socket(AF_INET, SOCK_STREAM, 0), l, error = 0;
+    socklen_t len = sizeof(error);
+
+    (void)state;
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    l = harness_listener(7001); /* the same socket may try again */
+    a.sin_port = htons(7001);
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, EISCONN);
+    toe_close(c);
+    c = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    a.sin_port = htons(LOOPTOE_SILENT);
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, EINPROGRESS);
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, EALREADY);
+    assert_int_equal(toe_recv(c, &a, 1, 0), -1);
+    assert_int_equal(errno, EAGAIN);
+    toe_close(c);
+    c = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    a.sin_port = htons(LOOPTOE_UNREACH);
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, EINPROGRESS);
+    assert_true(harness_wait(c, POLLOUT) & POLLERR);
+    assert_int_equal(toe_getsockopt(c, SOL_SOCKET, SO_ERROR, &error, &len), 0);
+    assert_int_equal(error, EHOSTUNREACH);
+    toe_close(c);
+    c = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    a.sin_port = htons(7001);
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, EINPROGRESS);
+    assert_int_equal(harness_wait(c, POLLOUT), POLLOUT);
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, EISCONN);
+    toe_close(c);
+    toe_close(l);
+}
+
+static void closing_a_listener_resets_its_queue(void **state)
+{
+    int l = harness_listener(7002), c = harness_connect(7002);
+    char b;
+
+    (void)state;
+    harness_wait(l, POLLIN);
+    toe_close(l);
+    assert_int_equal(toe_recv(c, &b, 1, 0), -1);
+    assert_int_equal(errno, ECONNRESET);
+    toe_close(c);
+    harness_slots(0);
+}
+
+static void slots_run_out_and_come_back(void **state)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, 7003);
+    int l = harness_listener(7003), fd[SLOTS], n = 0, c;
+
+    (void)state;
+    for (;;) {
+        c = toe_socket(AF_INET, SOCK_STREAM, 0);
+        if (toe_connect(c, (struct sockaddr *)&a, sizeof(a)) < 0)
+            break;
+        fd[n++] = c;
+        fd[n++] = toe_accept(l, NULL, NULL);
+    }
+    assert_int_equal(errno, ENOBUFS);
+    assert_int_equal(n, SLOTS);
+    toe_close(c);
+    while (n)
+        toe_close(fd[--n]);
+    harness_slots(0);
+    for (int i = 0; i < 500; i++) { /* ten times as many as there are slots */
+        c = harness_connect(7003);
+        n = toe_accept(l, NULL, NULL);
+        toe_close(c);
+        toe_close(n);
+        if (i % 16 == 0)
+            harness_slots(0);
+    }
+    toe_close(l);
+}
+
+static void duplicates_share_the_connection(void **state)
+{
+    int fd[2], d, e;
+    char c;
+
+    (void)state;
+    harness_pair(fd);
+    d = toe_dup(fd[0]);
+    e = toe_fcntl(fd[0], F_DUPFD_CLOEXEC, 100);
+    assert_true(d >= 0 && e >= 100);
+    toe_close(fd[0]);
+    assert_int_equal(toe_is_offloaded(fd[0]), 0);
+    assert_int_equal(toe_send(d, "1", 1, 0), 1);
+    harness_nonblock(d); /* a flag of the connection, not of the number */
+    assert_true(toe_fcntl(e, F_GETFL, 0) & O_NONBLOCK);
+    assert_int_equal(toe_dup2(e, d), d);
+    assert_int_equal(toe_send(d, "2", 1, 0), 1);
+    toe_close(e);
+    assert_int_equal(toe_recv(fd[1], &c, 1, MSG_WAITALL), 1);
+    assert_int_equal(toe_recv(fd[1], &c, 1, MSG_WAITALL), 1);
+    assert_int_equal(c, '2');
+    toe_close(d);
+    assert_int_equal(toe_recv(fd[1], &c, 1, 0), 0);
+    toe_close(fd[1]);
+}
+
+static void file_goes_straight_out(void **state)
+{
+    char name[] = "/tmp/libtoe-file-XXXXXX", in[3000];
+    int f = mkstemp(name), fd[2], p[2];
+    off_t at = 1000;
+    ssize_t got = 0;
+
+    (void)state;
+    unlink(name);
+    for (int i = 0; i < 3000; i++)
+        in[i] = (char)(i * 7);
+    assert_int_equal(write(f, in, sizeof(in)), sizeof(in));
+    harness_pair(fd);
+    assert_int_equal(toe_sendfile(fd[0], f, &at, 10000), 2000);
+    assert_int_equal(at, 3000);
+    assert_int_equal(toe_sendfile(fd[0], f, &at, 10000), 0);
+    lseek(f, 2000, SEEK_SET);
+    assert_int_equal(toe_sendfile(fd[0], f, NULL, 500), 500);
+    assert_int_equal(lseek(f, 0, SEEK_CUR), 2500);
+    while (got < 2500) {
+        ssize_t r = toe_recv(fd[1], in, sizeof(in), 0);
+
+        assert_true(r > 0);
+        for (ssize_t i = 0; i < r; i++) {
+            ssize_t n = got + i < 2000 ? 1000 + got + i : got + i;
+
+            assert_int_equal(in[i], (char)(n * 7));
+        }
+        got += r;
+    }
+    assert_int_equal(pipe(p), 0);
+    assert_int_equal(toe_sendfile(fd[0], p[0], NULL, 1), -1);
+    assert_int_equal(errno, EINVAL);
+    close(p[0]);
+    close(p[1]);
+    close(f);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void queries(void **state)
+{
+    int fd[2], n = -1;
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_send(fd[0], "12345", 5, 0), 5);
+    harness_wait(fd[1], POLLIN);
+    assert_int_equal(toe_ioctl(fd[1], FIONREAD, &n), 0);
+    assert_int_equal(n, 5);
+    assert_int_equal(toe_ioctl(fd[0], TIOCOUTQ, &n), 0);
+    assert_int_equal(n, 0);
+    n = 1;
+    assert_int_equal(toe_ioctl(fd[1], FIONBIO, &n), 0);
+    assert_true(toe_fcntl(fd[1], F_GETFL, 0) & O_NONBLOCK);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void ring_full_waits_for_the_toe(void **state)
+{
+    char in[64];
+    int fd[2], status;
+    pid_t pid;
+
+    (void)state;
+    harness_pair(fd);
+    /* far more commands than the ring holds, while the TOE takes none; a child thaws it */
+    looptoe_freeze(harness_toe(), 1);
+    pid = fork();
+    if (pid == 0) {
+        usleep(50000);
+        kill(harness_toe(), SIGCONT);
+        _exit(0);
+    }
+    for (int i = 0; i < 3000; i++)
+        assert_int_equal(toe_send(fd[0], "x", 1, 0), 1);
+    for (int got = 0; got < 3000;) {
+        ssize_t r = toe_recv(fd[1], in, sizeof(in), 0);
+
+        assert_true(r > 0);
+        got += (int)r;
+    }
+    waitpid(pid, &status, 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TOE_TEST(stream_of_random_pieces),
+        TOE_TEST(names_of_both_ends),
+        TOE_TEST(v6_socket_has_mapped_names),
+        TOE_TEST(wildcard_listener_takes_from_both),
+        TOE_TEST(receive_flags),
+        TOE_TEST(wait_for_all),
+        TOE_TEST(timeouts),
+        TOE_TEST(signals_interrupt),
+        TOE_TEST(half_close),
+        TOE_TEST(data_before_the_end_is_read_after_it),
+        TOE_TEST(close_over_unread_data_resets),
+        TOE_TEST(linger_zero_resets),
+        TOE_TEST(broken_pipe),
+        TOE_TEST(connect_results),
+        TOE_TEST(closing_a_listener_resets_its_queue),
+        TOE_TEST(slots_run_out_and_come_back),
+        TOE_TEST(duplicates_share_the_connection),
+        TOE_TEST(file_goes_straight_out),
+        TOE_TEST(queries),
+        TOE_TEST(ring_full_waits_for_the_toe),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
