@@ -100,13 +100,26 @@ static void neigh_free(struct toec_stack *s, struct toec_neigh *n)
 }
 
 /*
- * Frees an entry to use it for another neighbour. Who waits for its answer is not told by the
- * epoch: it would push out the next one that waits, and so on at every poll. It tries again when
- * its own timer runs out or another neighbour answers or fails.
+ * Someone waits for an entry that is not in the table (any more). Not told at once, for then it
+ * would push out the next one that waits, and so on at every poll: all try again within a second.
  */
-static void evict(struct toec_stack *s, struct toec_neigh *n)
+static void retry_later(struct toec_stack *s, toec_time now)
+{
+    if (!toec_timer_pending(&s->neigh.retry))
+        toec_timer_set(s, &s->neigh.retry, TOEC_TMR_NEIGH_RETRY, now + RETRY_TIME);
+}
+
+void toec_neigh_retry_timer(struct toec_stack *s)
+{
+    s->send_epoch++;
+}
+
+/* Frees an entry to use it for another neighbour. */
+static void evict(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 {
     TOEC_COUNT(s, neigh_evicted);
+    if (n->unresolved)
+        retry_later(s, now);
     neigh_free(s, n);
 }
 
@@ -133,7 +146,7 @@ static struct toec_neigh *evictable(struct toec_neigh_table *t, int for_sending)
 }
 
 /* Makes room for one more entry; called when the pool is full, so that all entries are in use. */
-static int make_room(struct toec_stack *s, int for_sending)
+static int make_room(struct toec_stack *s, int for_sending, toec_time now)
 {
     struct toec_neigh *n = evictable(&s->neigh, for_sending);
 
@@ -141,7 +154,7 @@ static int make_room(struct toec_stack *s, int for_sending)
         n = s->neigh.oldest;
     if (!n)
         return -1;
-    evict(s, n);
+    evict(s, n, now);
     return 0;
 }
 
@@ -153,8 +166,8 @@ struct toec_neigh *toec_neigh_add(struct toec_stack *s, toec_u32 ip, int for_sen
     if (for_sending && t->unresolved >= t->max_unresolved) {
         if (!toec_rate_allow(&t->recycle, now))
             return 0;
-        evict(s, t->oldest);
-    } else if (t->pool.used == t->pool.total && make_room(s, for_sending) < 0) {
+        evict(s, t->oldest, now);
+    } else if (t->pool.used == t->pool.total && make_room(s, for_sending, now) < 0) {
         return 0;
     }
     n = toec_pool_get(&t->pool);
@@ -241,7 +254,6 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
         return;
     default: /* stale and failed entries have had their time */
         neigh_free(s, n);
-        s->send_epoch++; /* there may be who waits for room in the table */
     }
 }
 
@@ -256,6 +268,7 @@ static struct toec_neigh *attach(struct toec_stack *s, struct toec_path *path, t
         n = toec_neigh_add(s, path->next_hop, 1, now);
         if (!n) {
             TOEC_COUNT(s, neigh_full);
+            retry_later(s, now);
             return 0;
         }
         incomplete(s, n, now);

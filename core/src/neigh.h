@@ -43,11 +43,13 @@ struct toec_neigh_table {
     toec_u32 hand; /* of the clock that looks for an entry to evict */
     toec_u32 next_gen;
     struct toec_rate recycle; /* of waiting entries for others */
+    struct toec_timer retry;  /* for senders whose neighbour found no room */
 };
 
 unsigned long toec_neigh_size(const struct toec_config *cfg);
 void toec_neigh_init(struct toec_stack *s, void *mem);
 void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time now);
+void toec_neigh_retry_timer(struct toec_stack *s);
 
 /*
  * The Ethernet address to send to for this path: 0 with *mac set, TOEC_SEND_WAIT (resolution is

@@ -202,6 +202,9 @@ static void expire(void *user, struct toec_timer *t, enum toec_timer_kind kind, 
     case TOEC_TMR_NEIGH:
         toec_neigh_timer(s, t, now);
         return;
+    case TOEC_TMR_NEIGH_RETRY:
+        toec_neigh_retry_timer(s);
+        return;
     case TOEC_TMR_REASS:
         toec_reass_timer(s, t, now);
         return;

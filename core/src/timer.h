@@ -13,9 +13,10 @@
 
 /* Who is told of an expiry. Kinds from TOEC_TMR_TCP on belong to TCP and reach toec_tcp_timer(). */
 enum toec_timer_kind {
-    TOEC_TMR_NEIGH = 1, /* a neighbour's state (neigh.c) */
-    TOEC_TMR_REASS,     /* a datagram waits too long for its fragments */
-    TOEC_TMR_ANNOUNCE,  /* gratuitous ARP */
+    TOEC_TMR_NEIGH = 1,   /* a neighbour's state (neigh.c) */
+    TOEC_TMR_NEIGH_RETRY, /* who found no room among the neighbours may try again */
+    TOEC_TMR_REASS,       /* a datagram waits too long for its fragments */
+    TOEC_TMR_ANNOUNCE,    /* gratuitous ARP */
     TOEC_TMR_TCP = 16
 };
 

@@ -503,6 +503,8 @@ static void waiting_senders_make_no_storm(void **state)
         bench_forget_sent(&b);
     }
     assert_true(requests <= 1000 + 64 + 3 * 4);
+    assert_true(toec_send_epoch(b.s) - epoch <= 2); /* called back once a second */
+    assert_true(toec_send_epoch(b.s) != epoch);
     bench_stop(&b);
 }
 
