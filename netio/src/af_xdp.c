@@ -108,9 +108,12 @@ static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
         uint32_t after = tx_backlog(x);
 
         /* EAGAIN: the budget of one call is used up. EBUSY, ENOBUFS: completions or the device's
-         * queue are full for now. Anything else will not get better by calling again. */
-        if (result < 0 && errno != EAGAIN && errno != EBUSY && errno != ENOBUFS && errno != EINTR)
+         * queue are full for now. Anything else (interface down or gone) will not get better by
+         * calling again: the frames wait for the next ones. */
+        if (result < 0 && errno != EAGAIN && errno != EBUSY && errno != ENOBUFS && errno != EINTR) {
+            before = 0;
             break;
+        }
         drain_completions(x);
         if (after == before && ++stalls == FLUSH_STALLS)
             break;

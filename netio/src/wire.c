@@ -78,19 +78,8 @@ static void restart(struct wire *w)
     w->blocked = 0;
 }
 
-static void service(struct wire *w)
-{
-    if (w->building) /* the memory must stay until the frame is submitted */
-        return;
-    if (wire_link_service(&w->link))
-        restart(w);
-    if (w->link.state != w->described)
-        describe(w);
-}
-
 static void drop_link(struct wire *w)
 {
-    w->n.stats.rx_dropped++;
     wire_link_drop(&w->link);
     restart(w);
     describe(w);
@@ -104,9 +93,24 @@ static uint32_t frames_waiting(struct wire *w)
 
     if (count <= WIRE_SLOTS)
         return count;
-    if (!w->building)
+    if (!w->building) {
+        w->n.stats.rx_dropped++;
         drop_link(w);
+    }
     return 0;
+}
+
+static void service(struct wire *w)
+{
+    if (w->building) /* the memory must stay until the frame is submitted */
+        return;
+    if (wire_link_service(&w->link))
+        restart(w);
+    /* What the other side sent before it ended still counts: a reset, say. */
+    if (w->link.peer_gone && frames_waiting(w) == 0)
+        drop_link(w);
+    if (w->link.state != w->described)
+        describe(w);
 }
 
 /* Copies one frame out. Returns 0; -1 when it was none and has been counted. */
@@ -184,7 +188,7 @@ static int wire_tx_alloc(struct netio *n, struct netio_frame *frame)
         /* Memory does not change a frame: the checksum is right if the sender made it so. */
         .flags = NETIO_F_L4_CSUM_OK,
     };
-    if (!w->link.shm)
+    if (!w->link.shm || w->link.peer_gone)
         return 0;
     used = w->tx_head - atomic_load_explicit(&tx_ring(w)->tail, memory_order_acquire);
     w->blocked = used >= WIRE_SLOTS; /* more than that is a lie, and costs the liar its frames */

@@ -61,6 +61,7 @@ void wire_link_drop(struct wire_link *l)
     if (l->shm)
         munmap(l->shm, wire_shm_size(l->mtu));
     l->shm = NULL;
+    l->peer_gone = 0;
     l->state = WIRE_UNLINKED;
 }
 
@@ -383,21 +384,17 @@ static int drain_control(struct wire_link *l)
 
 int wire_link_service(struct wire_link *l)
 {
-    int changed = 0;
-
-    if (l->control_fd >= 0 && drain_control(l)) {
-        wire_link_drop(l);
-        changed = 1;
-    }
+    if (l->control_fd >= 0 && drain_control(l))
+        l->peer_gone = 1;
+    if (l->peer_gone)
+        return 0;
     if (l->side == WIRE_A)
-        return accept_peer(l) | changed;
+        return accept_peer(l);
     if (l->away)
         l->away--;
     else if (l->state != WIRE_LINKED && l->pending_fd < 0)
         (void)connect_peer(l);
-    if (l->pending_fd >= 0 && receive_hello(l))
-        changed = 1;
-    return changed;
+    return l->pending_fd >= 0 && receive_hello(l);
 }
 
 void wire_link_wake_peer(const struct wire_link *l)

@@ -21,6 +21,7 @@ struct wire_link {
     char path[WIRE_PATH_MAX];
     enum wire_side side;
     enum wire_state state; /* BUSY: side a has a peer already; MISMATCH: its MTU differs */
+    int peer_gone; /* but the memory is kept until wire_link_drop(): its last frames are there */
     uint32_t mtu;
     uint32_t peer_mtu; /* of a mismatch */
     int epoll_fd;      /* readable when wire_link_service() has something to do */
@@ -37,10 +38,10 @@ struct wire_link {
 int wire_link_open(struct wire_link *l, const char *path, enum wire_side side, uint32_t mtu,
                    const struct netio_err *err);
 void wire_link_close(struct wire_link *l);
-/* Goes on linking, notices the other side's end, takes in wake-ups. Returns 1 when the link has
- * come up or gone down, so that l->shm is another one. */
+/* Goes on linking, notices the other side's end (peer_gone), takes in wake-ups. Returns 1 when the
+ * link has come up, so that l->shm is another one. */
 int wire_link_service(struct wire_link *l);
-/* Gives the link up: the other side broke the rules. */
+/* Gives the link up: the other side is gone or broke the rules. */
 void wire_link_drop(struct wire_link *l);
 void wire_link_wake_peer(const struct wire_link *l);
 

@@ -2,7 +2,9 @@
 /*
  * test_spec.c - specifications: what is refused, and that the sentence says why.
  */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../src/spec.h"
 #include "testing.h"
@@ -144,6 +146,50 @@ static void af_xdp_refuses_bad_options(void **state)
     open_fails("af_xdp:nothere0", "no interface 'nothere0'");
 }
 
+/* Pieces of specifications in random order open something or are refused with a sentence. */
+static void random_specifications_do_no_harm(void **state)
+{
+    static const char *const pieces[] = {
+        "impair",  "tee",        "pcap",      "wire",
+        "af_xdp",  "(",          ")",         ":",
+        ",",       "=",          "loss",      "rate",
+        "delay",   "burst",      "1",         "99%",
+        "1/2",     "-1",         "0x",        "ms",
+        "seed",    "out",        "in",        "mac",
+        "mtu",     "dir",        "memory=",   "queue",
+        "reorder", "impair(",    "):",        "pcap:out=/dev/null",
+        "loss=1,", "delay=1ms,", "/dev/null", "",
+    };
+    const struct netio_config cfg = {.ip = {192, 0, 2, 1}};
+    uint64_t random = test_seed();
+    char e[128], spec[512];
+    unsigned i, k, opened = 0;
+
+    (void)state;
+    /* Some name files to write. */
+    assert_int_equal(chdir(make_folder()), 0);
+    for (i = 0; i < 20000; i++) {
+        size_t used = 0;
+        struct netio *n;
+
+        spec[0] = '\0';
+        for (k = 0; k < 2 + i % 9; k++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            used += (size_t)snprintf(spec + used, sizeof(spec) - used, "%s",
+                                     pieces[(random >> 33) % (sizeof(pieces) / sizeof(pieces[0]))]);
+        }
+        e[0] = '\0';
+        n = netio_open(spec, &cfg, e, sizeof(e));
+        if (!n && !*e)
+            fail_msg("'%s' is refused without a sentence", spec);
+        opened += n != NULL;
+        netio_close(n);
+    }
+    assert_true(opened > 0);
+    assert_int_equal(chdir("/"), 0);
+    remove_folder();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +201,7 @@ int main(void)
         cmocka_unit_test(back_ends_refuse_bad_options),
         cmocka_unit_test(second_queue_is_refused_where_there_is_one),
         cmocka_unit_test(af_xdp_refuses_bad_options),
+        cmocka_unit_test(random_specifications_do_no_harm),
     };
 
     return cmocka_run_group_tests_name("netio spec", tests, NULL, NULL);

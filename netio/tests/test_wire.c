@@ -348,6 +348,28 @@ static void death_is_noticed_and_a_new_peer_is_linked(void **state)
     }
 }
 
+/* The last frames of a side that ends are resets of its connections: they must arrive. */
+static void last_frames_before_the_end_arrive(void **state)
+{
+    struct netio *ends[2];
+    uint32_t i;
+    unsigned who;
+
+    (void)state;
+    for (who = 0; who < 2; who++) {
+        open_both(&ends[0], &ends[1]);
+        for (i = 0; i < 5; i++)
+            assert_int_equal(send_number(ends[who], i, 60, 1), 0);
+        netio_close(ends[who]);
+        assert_int_equal(netio_prepare_sleep(ends[!who]), 1);
+        for (i = 0; i < 5; i++)
+            assert_int_equal(receive_number(ends[!who], now()), i);
+        assert_int_equal(send_number(ends[!who], 9, 60, 1), 0); /* dropped */
+        wait_linked(ends[!who], 0);
+        netio_close(ends[!who]);
+    }
+}
+
 static void death_wakes_a_sleeper(void **state)
 {
     struct netio *a = open_ok(in_folder("wire:@/w,side=a"));
@@ -676,6 +698,7 @@ int main(void)
         WITH_FOLDER(two_threads),
         WITH_FOLDER(two_processes_b_first),
         WITH_FOLDER(death_is_noticed_and_a_new_peer_is_linked),
+        WITH_FOLDER(last_frames_before_the_end_arrive),
         WITH_FOLDER(death_wakes_a_sleeper),
         WITH_FOLDER(there_is_one_side_a_and_it_cleans_up),
         WITH_FOLDER(refusals_say_why),
