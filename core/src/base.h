@@ -21,8 +21,10 @@ typedef __SIZE_TYPE__ toec_size_t;
 typedef unsigned long toec_size_t;
 #endif
 
+/* NOLINTBEGIN(readability-redundant-declaration): tests include string.h too */
 void *memcpy(void *dst, const void *src, toec_size_t n);
 void *memset(void *dst, int c, toec_size_t n);
+/* NOLINTEND(readability-redundant-declaration) */
 
 typedef unsigned long toec_uptr; /* holds a pointer in the data models of types.h */
 TOEC_STATIC_ASSERT(uptr, sizeof(toec_uptr) == sizeof(void *));

@@ -51,7 +51,7 @@ TOEC_INLINE void toec_htab_init(struct toec_htab *t, struct toec_hnode **bucket,
     t->bucket = bucket;
     t->mask = buckets - 1;
     t->used = 0;
-    memset(bucket, 0, buckets * sizeof(*bucket));
+    memset(bucket, 0, buckets * sizeof(struct toec_hnode *));
 }
 
 /* First node that may have this hash; walk with toec_htab_next, comparing the key yourself. */

@@ -104,11 +104,8 @@ static toec_u64 derive(const struct toec_config *cfg, unsigned label)
 {
     toec_u8 in[17];
     toec_u64 key[2];
-    int i;
 
-    for (i = 0; i < 2; i++)
-        key[i] =
-            (toec_u64)toec_get32(cfg->secret + 8 * i) << 32 | toec_get32(cfg->secret + 8 * i + 4);
+    memcpy(key, cfg->secret, 16);
     memcpy(in, cfg->secret + 16, 16);
     in[16] = (toec_u8)label;
     return toec_siphash(key, in, sizeof(in));

@@ -165,8 +165,8 @@ static void flow_hash_depends_on_every_part_and_the_key(void **state)
 }
 
 struct item {
-    uint32_t value;
     struct toec_hnode node;
+    uint32_t value;
     int present;
 };
 
