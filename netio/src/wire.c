@@ -247,14 +247,15 @@ static void wire_tx_flush(struct netio *n, uint64_t now_ns)
 static int wire_prepare_sleep(struct netio *n)
 {
     struct wire *w = self(n);
+    int linked = w->link.shm != NULL;
 
     service(w);
     if (!w->link.shm)
-        return 0;
+        return linked; /* the caller has computed for how long before it was lost */
     atomic_store_explicit(&rx_ring(w)->sleeping, 1, memory_order_relaxed);
     w->asleep = 1;
     atomic_thread_fence(memory_order_seq_cst);
-    return frames_waiting(w) > 0;
+    return frames_waiting(w) > 0 || !w->link.shm;
 }
 
 static uint64_t wire_next_event(const struct netio *n)

@@ -86,7 +86,7 @@ void netio_tx_flush(struct netio *n, uint64_t now_ns);
  */
 int netio_fd(const struct netio *n);
 /* Before sleeping: makes sure that an arrival from now on wakes netio_fd(). Returns 1 when frames
- * already wait (do not sleep), 0 otherwise. */
+ * already wait or netio_next_event() may have changed (do not sleep), 0 otherwise. */
 int netio_prepare_sleep(struct netio *n);
 uint64_t netio_next_event(const struct netio *n);
 
