@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_threads.c - engines with their threads, on a real shared-memory wire, asleep whenever there
+ * is nothing to do. No wake-up may be lost on any of the ways: frame, doorbell, interrupt, call. A
+ * lost one shows as a wait that does not end within WAIT_MS.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define WAIT_MS 20000
+#define ROUNDS  1500
+
+struct world {
+    char dir[64];
+    struct bench t; /* only its list of unused queue pairs is used */
+    struct engine *a, *b;
+    pthread_mutex_t lock;
+};
+
+static void let_go(void *arg, struct qp *qp)
+{
+    struct world *w = arg;
+
+    pthread_mutex_lock(&w->lock);
+    w->t.unused[w->t.unused_count++] = qp;
+    pthread_mutex_unlock(&w->lock);
+}
+
+static struct engine *start(struct world *w, char side, uint8_t last)
+{
+    struct netio_config ncfg = {.ip = {10, 0, 0, last}};
+    struct engine_config cfg = {.count = 1, .max_qps = 4, .spin_us = 0, .qp_unused = let_go};
+    struct netio_info info;
+    char spec[128], err[256];
+    struct engine *e;
+
+    snprintf(spec, sizeof(spec), "wire:%s/w,side=%c", w->dir, side);
+    cfg.netio = netio_open(spec, &ncfg, err, sizeof(err));
+    if (!cfg.netio)
+        fail_msg("%s", err);
+    cfg.arg = w;
+    netio_get_info(cfg.netio, &info);
+    memcpy(cfg.core.mac, info.mac, 6);
+    memcpy(cfg.core.ip, ncfg.ip, 4);
+    memset(cfg.core.secret, last, sizeof(cfg.core.secret));
+    cfg.core.prefix_len = 24;
+    cfg.core.mtu = 1500;
+    cfg.core.max_flows = 64;
+    e = engine_new(&cfg, engine_clock(), err, sizeof(err));
+    if (!e)
+        fail_msg("%s", err);
+    assert_int_equal(engine_start(e), 0);
+    return e;
+}
+
+static int setup(void **state)
+{
+    static struct world w;
+
+    memset(&w, 0, sizeof(w));
+    snprintf(w.dir, sizeof(w.dir), "/tmp/toe-threads-XXXXXX");
+    assert_non_null(mkdtemp(w.dir));
+    pthread_mutex_init(&w.lock, NULL);
+    w.a = start(&w, 'a', 1);
+    w.b = start(&w, 'b', 2);
+    *state = &w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    char path[128];
+    uint32_t i;
+
+    engine_join(w->a);
+    engine_join(w->b);
+    for (i = 0; i < w->t.unused_count; i++)
+        qp_free(w->t.unused[i]);
+    engine_free(w->a);
+    engine_free(w->b);
+    snprintf(path, sizeof(path), "%s/w", w->dir);
+    unlink(path);
+    rmdir(w->dir);
+    return 0;
+}
+
+struct adoption {
+    struct host *h;
+    struct bench *t;
+};
+
+static void attach_in_engine(struct engine *e, void *arg)
+{
+    struct adoption *a = arg;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+
+    host_attach(a->t, e, a->h, &cfg);
+}
+
+static void drop_in_engine(struct engine *e, void *arg)
+{
+    (void)e;
+    qp_drop(arg);
+}
+
+/* As ring.h has it: publish, fence, ring when it sleeps. */
+static void ring_doorbell(struct host *h)
+{
+    uint64_t one = 1;
+
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (toe_ring_load(&h->status->sleeping))
+        assert_int_equal(write(h->qp->doorbell_fd, &one, sizeof(one)), sizeof(one));
+}
+
+static void put(struct host *h, uint8_t type, uint16_t aux, uint32_t flow, uint32_t arg0)
+{
+    host_put(h, type, 0, aux, flow, arg0, type == TOE_CMD_LISTEN ? 16 : 0);
+    ring_doorbell(h);
+}
+
+/* The next HW command, asleep until it comes. */
+static struct toe_cmd await(struct host *h)
+{
+    struct pollfd p = {h->irq_fd, POLLIN, 0};
+    struct toe_cmd c;
+
+    while (!host_get(h, &c)) {
+        toe_ring_store(&h->doorbells->irq_arm, 1);
+        toe_ring_store(&h->doorbells->irq_seq, h->doorbells->irq_seq + 1);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        if (host_get(h, &c))
+            break;
+        assert_int_equal(poll(&p, 1, WAIT_MS), 1);
+        host_interrupts(h);
+    }
+    return c;
+}
+
+static struct toe_cmd await_type(struct host *h, uint8_t type)
+{
+    struct toe_cmd c;
+
+    do
+        c = await(h);
+    while (toe_cmd_type(&c) == TOE_CMD_SEND_COMPLETE && type != TOE_CMD_SEND_COMPLETE);
+    assert_int_equal(toe_cmd_type(&c), type);
+    return c;
+}
+
+/* One byte there and one back, ROUNDS times; each side's engine and host sleep in between. */
+static void ping_pong(struct host *x, struct host *y, uint32_t fx, uint32_t fy)
+{
+    struct toe_cmd c;
+    uint32_t i;
+
+    for (i = 0; i < ROUNDS; i++) {
+        host_send(y, fy, i, 1);
+        ring_doorbell(y);
+        c = await_type(x, TOE_CMD_DATA_RECEIVED);
+        assert_int_equal(toe_cmd_arg0(&c), 1);
+        assert_true(host_holds(x, fx, i, 1));
+        put(x, TOE_CMD_RECV, 0, fx, 1);
+        host_send(x, fx, i, 1);
+        ring_doorbell(x);
+        c = await_type(y, TOE_CMD_DATA_RECEIVED);
+        put(y, TOE_CMD_RECV, 0, fy, 1);
+    }
+}
+
+static void test_sleepers_are_always_woken(void **state)
+{
+    struct world *w = *state;
+    struct host x, y;
+    struct adoption ax = {&x, &w->t}, ay = {&y, &w->t};
+    struct toe_cmd c;
+    uint32_t fx, fy;
+
+    engine_call(w->a, attach_in_engine, &ax);
+    engine_call(w->b, attach_in_engine, &ay);
+    put(&x, TOE_CMD_LISTEN, PORT, 1, 0);
+    usleep(20000); /* a SYN that comes before would be refused, which is no subject here */
+    put(&y, TOE_CMD_CONNECT, PORT, 1, IP_A);
+    c = await_type(&x, TOE_CMD_LISTEN_ESTABLISHED);
+    fx = toe_cmd_flow(&c);
+    c = await_type(&y, TOE_CMD_CONNECT_ESTABLISHED);
+    fy = toe_cmd_flow(&c);
+    ping_pong(&x, &y, fx, fy);
+    engine_call(w->b, drop_in_engine, y.qp);
+    do
+        c = await(&x);
+    while (toe_cmd_type(&c) == TOE_CMD_SEND_COMPLETE);
+    assert_int_equal(toe_cmd_type(&c), TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_RESET);
+    engine_call(w->a, drop_in_engine, x.qp);
+    host_forget(&x);
+    host_forget(&y);
+}
+
+static void count_calls(struct engine *e, void *arg)
+{
+    (void)e;
+    ++*(unsigned *)arg;
+}
+
+static void *caller(void *arg)
+{
+    struct world *w = arg;
+    unsigned n = 0, i;
+
+    for (i = 0; i < 500; i++)
+        engine_call(i & 1 ? w->a : w->b, count_calls, &n);
+    return n == 500 ? arg : NULL;
+}
+
+static void test_calls_of_several_threads_are_all_made(void **state)
+{
+    pthread_t threads[3];
+    void *result;
+    unsigned i;
+
+    for (i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, caller, *state), 0);
+    for (i = 0; i < 3; i++) {
+        pthread_join(threads[i], &result);
+        assert_ptr_equal(result, *state);
+    }
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_sleepers_are_always_woken),
+        T(test_calls_of_several_threads_are_all_made),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
