@@ -36,7 +36,8 @@ static int connect_toed(const char *path, char *err, size_t size)
     sys_setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     sys_setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
     if (sys_connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
-        snprintf(err, size, "no TOE answers at %s (%s); is toed running?", path, strerror(errno));
+        snprintf(err, size, "no TOE answers at %s (%s); %s", path, strerror(errno),
+                 errno == EACCES ? "may this user open it? see toed --group" : "is toed running?");
         sys_close(fd);
         return -1;
     }

@@ -86,6 +86,14 @@ bool tctx_need(void)
     return tctx.state == TC_UP;
 }
 
+void tctx_before_rights_change(void)
+{
+    tctx_lock();
+    if (tctx.state == TC_COLD && tctx.listeners)
+        tctx_need();
+    tctx_unlock();
+}
+
 static void announce_used(struct tsock *s)
 {
     if (s->state == TS_LISTEN && s->used)

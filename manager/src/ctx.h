@@ -98,6 +98,9 @@ TOE_HIDDEN bool tqp_gone(const struct tqp *qp);
 TOE_HIDDEN bool tctx_need(void);
 /* Attaches again after a loss, at most every 100 ms. True when queue pairs are there. */
 TOE_HIDDEN bool tctx_retry(void);
+/* The process is about to become another user: a fork child with listeners attaches while it may.
+ * Takes the lock. */
+TOE_HIDDEN void tctx_before_rights_change(void);
 /* The TOE is gone: every flow ends with ECONNRESET, queue pairs are dropped. */
 TOE_HIDDEN void tctx_lost(void);
 /* ---- qp.c: the rings. Lock held. ---- */

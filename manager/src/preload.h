@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 
+#include "ctx.h"
 #include "internal.h"
 #include "pollset.h"
 
