@@ -21,7 +21,8 @@ toec_u32 toec_window_offer(struct toec_tcb *t)
     if (TOEC_SEQ_LE(edge, t->rcv_nxt))
         return 0;
     field = (edge - t->rcv_nxt) >> shift;
-    /* Rounding down must not take back what was offered, as long as the buffer has the room. */
+    /* Rounding down takes back what was offered only when the buffer has not the room to round up
+     * (RFC 7323 2.4); what was offered is taken even so, up to rcv_adv. */
     if (TOEC_SEQ_LT(t->rcv_nxt + (field << shift), t->rcv_adv) &&
         TOEC_SEQ_LE(t->rcv_nxt + ((field + 1) << shift), limit))
         field++;

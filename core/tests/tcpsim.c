@@ -90,6 +90,8 @@ static void link_put(struct sim *s, unsigned from, const uint8_t *data, uint32_t
         f->data[bit / 8] ^= (uint8_t)(1u << (bit & 7));
     }
     if (s->crafted) {
+        if (data[12] == 8 && data[13] == 6 && data[21] == 1 && data[41] == 2)
+            s->arp_asked = 1;
         assert_true(s->sent_n < 4096);
         s->sent[s->sent_n++] = f;
     } else {
@@ -514,14 +516,6 @@ void sim_stop(struct sim *s)
         free(s->sent[i]);
 }
 
-static void host_poll(struct sim *s, struct host *h)
-{
-    h->deadline = toec_poll(h->stack, s->now);
-    /* `now` asks to be called again when transmit has room: a little later here. */
-    if (h->deadline <= s->now)
-        h->deadline = s->now + 10 * USEC;
-}
-
 static void host_input(struct sim *s, struct host *h, const uint8_t *data, uint32_t len)
 {
     struct toec_packet p;
@@ -531,6 +525,31 @@ static void host_input(struct sim *s, struct host *h, const uint8_t *data, uint3
     p.head_len = len;
     p.len = len;
     toec_input(h->stack, &p, s->now);
+}
+
+/* The crafted peer is 02:00:00:00:00:02 at IP_B. */
+static void arp_answer(struct sim *s)
+{
+    static const uint8_t reply[42] = {2,  0, 0, 0, 0, 1, 2, 0, 0, 0, 0,  2, 8, 6,
+                                      0,  1, 8, 0, 6, 4, 0, 2, 2, 0, 0,  0, 0, 2,
+                                      10, 0, 0, 2, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1};
+
+    if (s->arp_asked && !s->peer_silent) {
+        s->arp_asked = 0;
+        host_input(s, &s->host[0], reply, sizeof(reply));
+    }
+}
+
+static void host_poll(struct sim *s, struct host *h)
+{
+    h->deadline = toec_poll(h->stack, s->now);
+    if (s->arp_asked && !s->peer_silent) {
+        arp_answer(s);
+        h->deadline = toec_poll(h->stack, s->now);
+    }
+    /* `now` asks to be called again when transmit has room: a little later here. */
+    if (h->deadline <= s->now)
+        h->deadline = s->now + 10 * USEC;
 }
 
 int sim_step(struct sim *s, toec_time until)

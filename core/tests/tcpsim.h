@@ -94,7 +94,7 @@ struct sim {
     int crafted;
     struct frame *sent[4096];
     unsigned sent_n, sent_read;
-    uint8_t next_byte_wrong;
+    int peer_silent, arp_asked; /* the crafted peer answers ARP unless silent */
     uint32_t place_violations;
 };
 

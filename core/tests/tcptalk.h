@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcptalk.h - dialogues between a stack and a crafted peer: the peer's side of one connection kept
+ * by hand, so that a test reads as the exchange it shows. Sequence numbers are relative: the first
+ * byte of each stream is 0.
+ */
+#ifndef TCPTALK_H
+#define TCPTALK_H
+
+#include "tcpsim.h"
+
+#define PEER_PORT 5000
+#define OWN_PORT  80
+#define PEER_ISN  0x12345678u
+
+struct talk {
+    struct sim s;
+    struct conn *c;
+    uint16_t peer_port, own_port;
+    uint32_t isn;          /* the peer's */
+    uint32_t iss;          /* the stack's */
+    int ts, sack;          /* negotiated */
+    int wscale;            /* the peer's shift, -1: none */
+    uint32_t tsval, tsecr; /* of the peer's next segments */
+    uint32_t wnd;          /* field of the peer's next segments */
+    int mss;               /* option of the peer's SYN, -1: none */
+};
+
+/* What a test may set before: t->s.host[0].cfg and buffers, ts, sack, wscale, mss, isn. */
+void talk_init(struct talk *t);
+/* The peer connects to a listener on OWN_PORT; c is established. */
+void talk_passive(struct talk *t);
+/* The stack connects to the peer's OWN_PORT. */
+void talk_active(struct talk *t);
+void talk_end(struct talk *t);
+
+/* A segment of the peer: stream offsets, len bytes of pattern. */
+struct tseg talk_seg(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len);
+/* ... sent, without polling; */
+void talk_put(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len);
+/* ... sent, then polled. */
+void talk_say(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len);
+/* An ACK with SACK blocks given as pairs of stream offsets, ended by two equal ones. */
+void talk_sack(struct talk *t, uint32_t seq, uint32_t ack, const uint32_t *blocks);
+/* The stack must have sent a segment with these; returns it. */
+struct tseg talk_hear(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len);
+void talk_silence(struct talk *t);
+/* Forgets what has been sent so far; returns how many segments. */
+unsigned talk_skip(struct talk *t);
+uint64_t talk_count(struct talk *t, enum toec_counter c);
+
+#endif

@@ -1,0 +1,695 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_loss.c - losses on the way to the peer: timeouts (RFC 6298), fast retransmit and
+ * recovery with and without SACK (RFC 6675, RFC 6582), limited transmit (RFC 3042), congestion
+ * windows (RFC 5681, RFC 9438), ICMP (RFC 1191, RFC 5927).
+ */
+#include "tcptalk.h"
+
+#define MSS 1460u
+
+/* A connection with SACK or not, n segments of data under way. */
+static void under_way(struct talk *t, int sack, unsigned n)
+{
+    unsigned i;
+
+    talk_init(t);
+    t->sack = sack;
+    talk_passive(t);
+    conn_write(t->c, n * MSS, 1);
+    craft_poll(&t->s);
+    for (i = 0; i < n; i++)
+        talk_hear(t, F_ACK, i * MSS, 0, MSS);
+    talk_silence(t);
+}
+
+static struct toec_info info_of(struct talk *t)
+{
+    struct toec_info i;
+
+    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
+    return i;
+}
+
+/* ---- timeouts ---- */
+
+/* RFC 6298 5.5: each timeout doubles the RTO; (2.4)'s minimum is 200 ms here. */
+static void test_rto_backoff(void **state)
+{
+    struct talk t;
+    toec_time last, gap = 0;
+    struct tseg g;
+    int n;
+
+    (void)state;
+    under_way(&t, 0, 3);
+    last = t.s.now;
+    for (n = 0; n < 9; n++) {
+        toec_time d;
+
+        while (!craft_next(&t.s, &g))
+            craft_pass(&t.s, 5 * MSEC);
+        assert_int_equal(g.seq, t.iss + 1);
+        assert_int_equal(g.len, MSS);
+        talk_silence(&t); /* cwnd is one segment */
+        d = t.s.now - last;
+        last = t.s.now;
+        if (n == 0)
+            assert_true(d >= 200 * MSEC && d < 300 * MSEC);
+        else
+            assert_true(d > gap * 19 / 10 && d < gap * 21 / 10 + 20 * MSEC);
+        gap = d;
+    }
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 9);
+    talk_end(&t);
+}
+
+/* R2 (RFC 9293 3.8.3): given up after many minutes, with the reason, and an RST. */
+static void test_r2(void **state)
+{
+    struct talk t;
+    toec_time began;
+
+    (void)state;
+    under_way(&t, 1, 2);
+    began = t.s.now;
+    craft_pass(&t.s, 100 * SEC);
+    assert_false(t.c->gone);
+    while (!t.c->gone)
+        craft_pass(&t.s, 10 * SEC);
+    assert_int_equal(t.c->gone_reason, TOEC_R_TIMEDOUT);
+    assert_true(t.s.now - began > 100 * SEC && t.s.now - began < 3000 * SEC);
+    talk_end(&t);
+}
+
+static void test_user_timeout(void **state)
+{
+    struct talk t;
+    toec_time began;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_USER_TIMEOUT, 5000, t.s.now);
+    conn_write(t.c, 10, 1);
+    craft_poll(&t.s);
+    began = t.s.now;
+    while (!t.c->gone && t.s.now < began + 100 * SEC)
+        craft_pass(&t.s, 100 * MSEC);
+    assert_true(t.c->gone);
+    assert_true(t.s.now - began >= 5 * SEC && t.s.now - began < 13 * SEC);
+    talk_end(&t);
+}
+
+/* After a timeout: slow start from one segment, everything again in order (go-back-N). */
+static void test_rto_recovery(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    under_way(&t, 0, 8);
+    craft_pass(&t.s, 300 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 0, MSS, 0);
+    talk_hear(&t, F_ACK, MSS, 0, MSS);
+    talk_hear(&t, F_ACK, 2 * MSS, 0, MSS);
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 0, 8 * MSS, 0);
+    talk_silence(&t);
+    assert_int_equal(t.c->acked, 8 * MSS);
+    talk_end(&t);
+}
+
+/* ... but for what the peer has SACKed (RFC 6675 5.1). */
+static void test_rto_skips_sacked(void **state)
+{
+    static const uint32_t blocks[] = {MSS, 3 * MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    under_way(&t, 1, 4);
+    talk_sack(&t, 0, 0, blocks);
+    talk_skip(&t);
+    craft_pass(&t.s, 300 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_say(&t, F_ACK, 0, 3 * MSS, 0);
+    talk_hear(&t, F_ACK, 3 * MSS, 0, MSS);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
+/* A peer that drops what it has SACKed (RFC 2018 8): it is sent again all the same. */
+static void test_reneging(void **state)
+{
+    static const uint32_t blocks[] = {MSS, 3 * MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    under_way(&t, 1, 3);
+    talk_sack(&t, 0, 0, blocks);
+    talk_skip(&t);
+    craft_pass(&t.s, 300 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_say(&t, F_ACK, 0, MSS, 0); /* ends where the SACKed data begins */
+    talk_skip(&t);
+    craft_pass(&t.s, 2 * SEC);
+    talk_hear(&t, F_ACK, MSS, 0, MSS);
+    talk_end(&t);
+}
+
+/* Karn: an ACK of a segment sent twice measures nothing; the backoff stays until one does. */
+static void test_karn(void **state)
+{
+    struct talk t;
+    uint32_t rto;
+
+    (void)state;
+    under_way(&t, 0, 1);
+    rto = info_of(&t).rto_us;
+    craft_pass(&t.s, 1500 * MSEC);
+    talk_skip(&t);
+    talk_say(&t, F_ACK, 0, MSS, 0);
+    assert_int_equal(info_of(&t).rto_us, rto);
+    talk_end(&t);
+}
+
+/* With timestamps even a retransmission measures (RFC 7323 4.1). */
+static void test_rtt_by_timestamps(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.ts = 1;
+    talk_passive(&t);
+    conn_write(t.c, 100, 1);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 0, 100);
+    craft_pass(&t.s, 250 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, 100); /* tsecr is of this one */
+    craft_pass(&t.s, 100 * MSEC);
+    talk_say(&t, F_ACK, 0, 100, 0);
+    assert_true(info_of(&t).srtt_us > 8000 && info_of(&t).srtt_us < 100000);
+    talk_end(&t);
+}
+
+/* RFC 6298 2: the first sample, and a smoothed one. */
+static void test_rtt(void **state)
+{
+    struct talk t;
+    struct toec_info i;
+    uint32_t at = 0;
+    int n;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    for (n = 0; n < 60; n++) {
+        conn_write(t.c, 10, 1);
+        craft_poll(&t.s);
+        talk_hear(&t, F_ACK, at, 0, 10);
+        craft_pass(&t.s, 100 * MSEC);
+        at += 10;
+        talk_say(&t, F_ACK, 0, at, 0);
+    }
+    i = info_of(&t);
+    assert_true(i.srtt_us > 99000 && i.srtt_us < 101000);
+    assert_true(i.rttvar_us < 5000);
+    assert_true(i.rto_us > 290000 && i.rto_us < 330000);
+    talk_end(&t);
+}
+
+/* ---- fast retransmit ---- */
+
+/* RFC 5681 3.2: the third duplicate ACK resends; the first two send new data (RFC 3042). */
+static void test_fast_retransmit_reno(void **state)
+{
+    struct talk t;
+    struct toec_info i;
+
+    (void)state;
+    under_way(&t, 0, 10);
+    conn_write(t.c, 20000, 1);
+    craft_poll(&t.s);
+    talk_silence(&t); /* the window is full */
+    talk_say(&t, F_ACK, 0, 0, 0);
+    talk_hear(&t, F_ACK, 10 * MSS, 0, MSS);
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 0, 0, 0);
+    talk_hear(&t, F_ACK, 11 * MSS, 0, MSS);
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 0, 0, 0);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_silence(&t);
+    i = info_of(&t);
+    assert_int_equal(i.ssthresh, (uint32_t)((12ull * MSS * 717) >> 10));
+    assert_int_equal(i.cwnd, i.ssthresh);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
+    /* each further one lets a segment out once the pipe is small enough */
+    talk_say(&t, F_ACK, 0, 0, 0);
+    talk_say(&t, F_ACK, 0, 0, 0);
+    talk_skip(&t);
+    /* everything acknowledged: recovery is over */
+    talk_say(&t, F_ACK, 0, 12 * MSS, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
+    talk_end(&t);
+}
+
+/* RFC 6582: a partial ACK resends the next hole, without three more duplicates. */
+static void test_partial_ack(void **state)
+{
+    struct talk t;
+    int i;
+
+    (void)state;
+    under_way(&t, 0, 8);
+    for (i = 0; i < 3; i++)
+        talk_say(&t, F_ACK, 0, 0, 0);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_say(&t, F_ACK, 0, 3 * MSS, 0);
+    talk_hear(&t, F_ACK, 3 * MSS, 0, MSS);
+    talk_say(&t, F_ACK, 0, 5 * MSS, 0);
+    talk_hear(&t, F_ACK, 5 * MSS, 0, MSS);
+    talk_say(&t, F_ACK, 0, 8 * MSS, 0);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
+/* RFC 6582 3.2 (2): duplicates that a timeout's resending causes are no new loss. */
+static void test_no_false_fast_retransmit(void **state)
+{
+    struct talk t;
+    int i;
+
+    (void)state;
+    under_way(&t, 0, 4);
+    craft_pass(&t.s, 300 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_say(&t, F_ACK, 0, 4 * MSS, 0);
+    conn_write(t.c, 2 * MSS, 1);
+    craft_poll(&t.s);
+    talk_skip(&t);
+    for (i = 0; i < 5; i++)
+        talk_say(&t, F_ACK, 0, 4 * MSS, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 0);
+    talk_end(&t);
+}
+
+/* What is no duplicate ACK (RFC 5681 2): with data, with another window, with nothing under way. */
+static void test_not_duplicates(void **state)
+{
+    struct talk t;
+    uint32_t i;
+
+    (void)state;
+    under_way(&t, 0, 8);
+    for (i = 0; i < 5; i++)
+        talk_say(&t, F_ACK, i * 10, 0, 10);
+    for (i = 0; i < 5; i++) {
+        t.wnd--;
+        talk_say(&t, F_ACK, 50, 0, 0);
+    }
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 0);
+    talk_say(&t, F_ACK, 50, 8 * MSS, 0);
+    for (i = 0; i < 5; i++)
+        talk_say(&t, F_ACK, 50, 8 * MSS, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 0);
+    talk_end(&t);
+}
+
+/* RFC 6675: SACK says what is missing; each hole is resent once, then new data. */
+static void test_sack_recovery(void **state)
+{
+    /* lost: 0 and 3 */
+    static const uint32_t b1[] = {MSS, 2 * MSS, 0, 0};
+    static const uint32_t b2[] = {MSS, 3 * MSS, 0, 0};
+    static const uint32_t b3[] = {4 * MSS, 5 * MSS, MSS, 3 * MSS, 0, 0};
+    static const uint32_t b4[] = {4 * MSS, 8 * MSS, MSS, 3 * MSS, 0, 0};
+    struct talk t;
+    struct tseg g;
+    unsigned head = 0, hole = 0, rescue = 0;
+
+    (void)state;
+    under_way(&t, 1, 10);
+    talk_sack(&t, 0, 0, b1);
+    talk_silence(&t);
+    talk_sack(&t, 0, 0, b2);
+    talk_silence(&t);
+    talk_sack(&t, 0, 0, b3); /* three segments above 0 */
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_sack(&t, 0, 0, b4);
+    while (craft_next(&t.s, &g)) {
+        head += g.seq == t.iss + 1;
+        hole += g.seq == t.iss + 1 + 3 * MSS;
+        rescue += g.seq == t.iss + 1 + 9 * MSS;
+    }
+    assert_int_equal(head, 0);
+    assert_int_equal(hole, 1);
+    assert_int_equal(rescue, 1); /* NextSeg() rule 4: the last segment, once */
+    /* the first hole is filled */
+    talk_sack(&t, 0, 3 * MSS, b4);
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 0, 10 * MSS, 0);
+    talk_silence(&t);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_retransmits), 3);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
+    talk_end(&t);
+}
+
+/* SACK blocks that cannot be: beyond what was sent, empty, below SND.UNA. */
+static void test_sack_nonsense(void **state)
+{
+    static const uint32_t bad[] = {
+        20 * MSS, 30 * MSS, (uint32_t)-5000, (uint32_t)-100, 5, 3, 0, (uint32_t)-1, 0, 0};
+    struct talk t;
+    int i;
+
+    (void)state;
+    under_way(&t, 1, 4);
+    for (i = 0; i < 5; i++)
+        talk_sack(&t, 0, 0, bad);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 0);
+    talk_say(&t, F_ACK, 0, 4 * MSS, 0);
+    assert_int_equal(t.c->acked, 4 * MSS);
+    talk_end(&t);
+}
+
+/* More holes than the scoreboard holds: some SACKs are forgotten, nothing breaks. */
+static void test_scoreboard_full(void **state)
+{
+    struct talk t;
+    uint32_t at = 0, i;
+
+    (void)state;
+    talk_init(&t);
+    t.sack = 1;
+    talk_passive(&t);
+    conn_write(t.c, 44 * MSS, 1);
+    craft_poll(&t.s);
+    for (i = 0; i < 6; i++) { /* grow the window */
+        at += 4 * MSS;
+        talk_say(&t, F_ACK, 0, at, 0);
+    }
+    conn_write(t.c, 65536, 1);
+    craft_poll(&t.s);
+    talk_skip(&t);
+    for (i = 0; i < 20; i++) {
+        uint32_t b[4];
+
+        b[0] = at + 100 + i * 800;
+        b[1] = b[0] + 300;
+        b[2] = b[3] = 0;
+        talk_sack(&t, 0, at, b);
+    }
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_scoreboard_full), 4);
+    talk_say(&t, F_ACK, 0, info_of(&t).in_flight + at, 0);
+    talk_end(&t);
+}
+
+/* ---- congestion windows ---- */
+
+/* Acknowledges all that is under way, `rounds` times, rtt apart. */
+static uint32_t flight_rtt(struct talk *t, uint32_t *at, unsigned rounds, toec_time rtt)
+{
+    while (rounds--) {
+        *at += info_of(t).in_flight;
+        talk_say(t, F_ACK, 0, *at, 0);
+        conn_write(t->c, 1 << 22, 1);
+        craft_poll(&t->s);
+        craft_pass(&t->s, rtt);
+        while (t->s.sent_n)
+            free(t->s.sent[--t->s.sent_n]);
+        t->s.sent_read = 0;
+    }
+    return info_of(t).in_flight;
+}
+
+static uint32_t flight_after(struct talk *t, uint32_t *at, unsigned rounds)
+{
+    return flight_rtt(t, at, rounds, 20 * MSEC);
+}
+
+/* RFC 6928: ten segments to begin with; slow start doubles. Both algorithms. */
+static void test_slow_start(void **state)
+{
+    uint32_t cc;
+
+    (void)state;
+    for (cc = 0; cc < 2; cc++) {
+        struct talk t;
+        uint32_t at = 0;
+
+        talk_init(&t);
+        t.s.host[0].tx_buf = 1 << 22;
+        t.s.host[0].cfg.cc = (enum toec_cc)cc;
+        t.wscale = 8;
+        talk_passive(&t);
+        conn_write(t.c, 1 << 21, 1);
+        craft_poll(&t.s);
+        assert_int_equal(talk_skip(&t), 10);
+        assert_int_equal(flight_after(&t, &at, 1), 20 * MSS);
+        assert_int_equal(flight_after(&t, &at, 1), 40 * MSS);
+        talk_end(&t);
+    }
+}
+
+/* RFC 5681 3.1: beyond ssthresh NewReno adds one segment per round trip. */
+static void test_newreno_avoidance(void **state)
+{
+    static const uint32_t hole[] = {MSS, 4 * MSS, 0, 0};
+    struct talk t;
+    uint32_t at = 0, before, after;
+
+    (void)state;
+    talk_init(&t);
+    t.sack = 1;
+    t.s.host[0].tx_buf = 1 << 22;
+    t.s.host[0].cfg.cc = TOEC_CC_NEWRENO;
+    t.wscale = 8;
+    talk_passive(&t);
+    conn_write(t.c, 1 << 21, 1);
+    craft_poll(&t.s);
+    talk_sack(&t, 0, 0, hole);
+    assert_int_equal(info_of(&t).ssthresh, 5 * MSS);
+    talk_skip(&t);
+    flight_after(&t, &at, 2);
+    before = info_of(&t).cwnd;
+    flight_after(&t, &at, 10);
+    after = info_of(&t).cwnd;
+    assert_true(after - before >= 9 * MSS && after - before <= 11 * MSS);
+    talk_end(&t);
+}
+
+/* RFC 9438: back to W_max after K seconds, slow around it, faster beyond. */
+static void test_cubic_shape(void **state)
+{
+    struct talk t;
+    uint32_t at = 0, w_max, i, early, late, b[4];
+
+    (void)state;
+    talk_init(&t);
+    t.sack = 1;
+    t.s.host[0].tx_buf = 1 << 22;
+    t.wscale = 8;
+    talk_passive(&t);
+    conn_write(t.c, 1 << 22, 1);
+    craft_poll(&t.s);
+    flight_after(&t, &at, 4); /* 160 segments */
+    w_max = info_of(&t).cwnd;
+    b[0] = at + MSS;
+    b[1] = at + 9 * MSS;
+    b[2] = b[3] = 0;
+    talk_sack(&t, 0, at, b);
+    assert_int_equal(info_of(&t).ssthresh, (uint32_t)((uint64_t)info_of(&t).in_flight * 717 >> 10));
+    flight_rtt(&t, &at, 1, 200 * MSEC);
+    /* K = cbrt(160 * 0.3 / 0.4) = 4.9 s: 25 rounds of 200 ms */
+    flight_rtt(&t, &at, 12, 200 * MSEC);
+    early = info_of(&t).cwnd;
+    assert_true(early < w_max && early > w_max * 85 / 100);
+    flight_rtt(&t, &at, 12, 200 * MSEC);
+    late = info_of(&t).cwnd;
+    assert_true(late > w_max * 97 / 100 && late < w_max * 103 / 100);
+    for (i = 0; i < 5; i++)
+        flight_rtt(&t, &at, 10, 200 * MSEC);
+    /* 10 s beyond K: 0.4 * 10^3 segments more, all but what the rounds lag */
+    assert_true(info_of(&t).cwnd > w_max + 300 * MSS && info_of(&t).cwnd < w_max + 450 * MSS);
+    talk_end(&t);
+}
+
+/* A sender that has nothing to send does not grow its window (RFC 9438 5.8, RFC 5681). */
+static void test_no_growth_when_app_limited(void **state)
+{
+    struct talk t;
+    uint32_t at = 0, cwnd;
+    int i;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    cwnd = info_of(&t).cwnd;
+    for (i = 0; i < 50; i++) {
+        conn_write(t.c, 100, 1);
+        craft_poll(&t.s);
+        at += 100;
+        talk_say(&t, F_ACK, 0, at, 0);
+    }
+    assert_int_equal(info_of(&t).cwnd, cwnd);
+    talk_end(&t);
+}
+
+/* RFC 5681 4.1: after an idle time the window starts again from the initial one. */
+static void test_restart_after_idle(void **state)
+{
+    struct talk t;
+    uint32_t at = 0;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].tx_buf = 1 << 22;
+    t.wscale = 8;
+    talk_passive(&t);
+    conn_write(t.c, 1 << 20, 1);
+    craft_poll(&t.s);
+    flight_after(&t, &at, 3);
+    assert_true(info_of(&t).cwnd > 60 * MSS);
+    /* everything acknowledged */
+    while (t.c->acked < t.c->sent) {
+        at += info_of(&t).in_flight;
+        talk_say(&t, F_ACK, 0, at, 0);
+        talk_skip(&t);
+        while (t.s.sent_n)
+            free(t.s.sent[--t.s.sent_n]);
+        t.s.sent_read = 0;
+    }
+    craft_pass(&t.s, 5 * SEC);
+    conn_write(t.c, 100 * MSS, 1);
+    craft_poll(&t.s);
+    assert_int_equal(talk_skip(&t), 10);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_idle_restarts), 1);
+    talk_end(&t);
+}
+
+/* RFC 5681 3.1: one segment to begin with when the SYN-ACK had to be sent again. */
+static void test_initial_window_after_loss(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    craft_start(&t.s);
+    sim_listen(&t.s, 0, 80, 0, 0);
+    g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
+    g.mss = 1460;
+    craft_send(&t.s, &g);
+    craft_pass(&t.s, 1500 * MSEC);
+    t.iss = craft_expect(&t.s).seq;
+    talk_skip(&t);
+    talk_say(&t, F_ACK, 0, 0, 0);
+    t.c = t.s.host[0].conns;
+    conn_write(t.c, 20000, 1);
+    craft_poll(&t.s);
+    assert_int_equal(talk_skip(&t), 1);
+    talk_end(&t);
+}
+
+/* ---- ICMP ---- */
+
+static void test_frag_needed(void **state)
+{
+    struct talk t;
+    struct tseg q;
+
+    (void)state;
+    under_way(&t, 0, 3);
+    /* quotes nothing under way: ignored (RFC 5927 4.1) */
+    q = seg_make(t.own_port, t.peer_port, F_ACK, t.iss + 1 + 5 * MSS, 0);
+    craft_icmp(&t.s, 3, 4, 1000, &q);
+    craft_poll(&t.s);
+    talk_silence(&t);
+    q.seq = t.iss + 1;
+    craft_icmp(&t.s, 3, 4, 1000, &q);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 0, 960);
+    talk_skip(&t);
+    assert_int_equal(info_of(&t).mss_send, 960);
+    /* it cannot be pushed below 552 */
+    craft_icmp(&t.s, 3, 4, 68, &q);
+    assert_int_equal(info_of(&t).mss_send, 512);
+    /* nor up */
+    craft_icmp(&t.s, 3, 4, 1400, &q);
+    assert_int_equal(info_of(&t).mss_send, 512);
+    talk_say(&t, F_ACK, 0, 3 * MSS, 0);
+    assert_int_equal(t.c->acked, 3 * MSS);
+    talk_end(&t);
+}
+
+/* Port unreachable ends an attempt, never a connection (RFC 5927 5.2); host unreachable is soft. */
+static void test_icmp_hard_and_soft(void **state)
+{
+    struct talk t;
+    struct sim s;
+    struct conn *c;
+    struct tseg q, g;
+
+    (void)state;
+    under_way(&t, 0, 1);
+    q = seg_make(t.own_port, t.peer_port, F_ACK, t.iss + 1, 0);
+    craft_icmp(&t.s, 3, 3, 0, &q);
+    assert_false(t.c->gone);
+    assert_int_equal(t.c->error, TOEC_R_REFUSED);
+    craft_icmp(&t.s, 3, 1, 0, &q);
+    assert_int_equal(t.c->error, TOEC_R_HOSTUNREACH);
+    talk_end(&t);
+
+    craft_init(&s);
+    craft_start(&s);
+    c = sim_connect(&s, 0, 80);
+    craft_poll(&s);
+    g = craft_expect(&s);
+    q = seg_make(c->local_port, 80, F_SYN, g.seq, 0);
+    craft_icmp(&s, 3, 1, 0, &q);
+    assert_false(c->gone);
+    q.seq++;
+    craft_icmp(&s, 3, 3, 0, &q);
+    assert_false(c->gone);
+    q.seq--;
+    craft_icmp(&s, 3, 3, 0, &q);
+    assert_true(c->gone);
+    assert_int_equal(c->gone_reason, TOEC_R_REFUSED);
+    sim_assert_clean(&s);
+    sim_stop(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rto_backoff),
+        cmocka_unit_test(test_r2),
+        cmocka_unit_test(test_user_timeout),
+        cmocka_unit_test(test_rto_recovery),
+        cmocka_unit_test(test_rto_skips_sacked),
+        cmocka_unit_test(test_reneging),
+        cmocka_unit_test(test_karn),
+        cmocka_unit_test(test_rtt_by_timestamps),
+        cmocka_unit_test(test_rtt),
+        cmocka_unit_test(test_fast_retransmit_reno),
+        cmocka_unit_test(test_partial_ack),
+        cmocka_unit_test(test_no_false_fast_retransmit),
+        cmocka_unit_test(test_not_duplicates),
+        cmocka_unit_test(test_sack_recovery),
+        cmocka_unit_test(test_sack_nonsense),
+        cmocka_unit_test(test_scoreboard_full),
+        cmocka_unit_test(test_slow_start),
+        cmocka_unit_test(test_newreno_avoidance),
+        cmocka_unit_test(test_cubic_shape),
+        cmocka_unit_test(test_no_growth_when_app_limited),
+        cmocka_unit_test(test_restart_after_idle),
+        cmocka_unit_test(test_initial_window_after_loss),
+        cmocka_unit_test(test_frag_needed),
+        cmocka_unit_test(test_icmp_hard_and_soft),
+    };
+
+    return cmocka_run_group_tests_name("tcp_loss", tests, 0, 0);
+}
