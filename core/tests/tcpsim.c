@@ -148,10 +148,10 @@ static uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
 
 static void fetch(uint8_t *to, const struct conn *c, uint32_t off, uint32_t len)
 {
-    uint32_t i;
+    uint32_t at = off & (c->tx_size - 1), n = c->tx_size - at < len ? c->tx_size - at : len;
 
-    for (i = 0; i < len; i++)
-        to[i] = c->tx[(off + i) & (c->tx_size - 1)];
+    memcpy(to, c->tx + at, n);
+    memcpy(to + n, c->tx, len - n);
 }
 
 /* One frame of hdr and n payload bytes from p, checksum completed. */
@@ -223,13 +223,15 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
     struct conn *c = owner;
     /* Where the bytes stand relative to what was read, over 32 bits' wrap. */
     uint32_t ahead = off - (uint32_t)c->read;
-    uint32_t i;
+    uint32_t at, n;
 
     assert_true(p_off + len <= p->len);
     if (ahead + len > c->rx_size || ahead > c->rx_size)
         h->sim->place_violations++; /* over unread bytes, or beyond the buffer */
-    for (i = 0; i < len; i++)
-        c->rx[(off + i) & (c->rx_size - 1)] = p->data[p_off + i];
+    at = off & (c->rx_size - 1);
+    n = c->rx_size - at < len ? c->rx_size - at : len;
+    memcpy(c->rx + at, p->data + p_off, n);
+    memcpy(c->rx, p->data + p_off + n, len - n);
 }
 
 toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)

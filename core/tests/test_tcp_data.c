@@ -787,8 +787,7 @@ static void test_four_gigabytes(void **state)
     assert_int_equal(info.bytes_received, 0);
     /* the payload of these frames is not looked at: 60 KB each, reader at once */
     {
-        static uint8_t zeros[60000];
-        uint8_t f[34 + 20 + 60000];
+        static uint8_t f[34 + 20 + 60000];
         struct toec_packet p;
 
         memset(f, 0, 54);
@@ -813,8 +812,7 @@ static void test_four_gigabytes(void **state)
         f[46] = 0x50;
         f[47] = F_ACK;
         f[48] = f[49] = 0xff;
-        memcpy(f + 54, zeros, 0);
-        while (total < (5ull << 30)) {
+        while (total < (9ull << 29)) {
             uint32_t seq = t.isn + 1 + at, ack = t.iss + 1;
             int i;
 
@@ -830,7 +828,6 @@ static void test_four_gigabytes(void **state)
             assert_int_equal(toec_recv(t.s.host[0].stack, t.c->flow, 60000, t.s.now), 0);
             t.s.host[0].tx_room = 1;
             toec_poll(t.s.host[0].stack, t.s.now);
-            t.s.sent_n = t.s.sent_n ? t.s.sent_n : 0;
             while (t.s.sent_n > 100)
                 free(t.s.sent[--t.s.sent_n]);
             if (t.s.sent_read > t.s.sent_n)
