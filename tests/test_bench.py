@@ -76,10 +76,17 @@ def test_cpu_time_of_a_process_is_seen():
 
 
 def test_system_calls_are_counted_per_unit_of_work(tmp_path):
-    script = "import os\nwhile 1: os.getppid()"
+    script = "import os\nprint('ready', flush=True)\nwhile 1: os.getppid()"
     with proc.Proc(["/usr/bin/python3", "-c", script]) as spinner:
-        counts = syscalls.count([spinner.pid], lambda: 1, tmp_path / "strace.log")
-    assert counts["getppid"] > 0
+        proc.wait_until(spinner.text, "the loop is reached", proc=spinner)
+
+        def work() -> int:
+            start = cpu.of(spinner.pid).total
+            proc.wait_until(lambda: cpu.of(spinner.pid).total > start, "some work", proc=spinner)
+            return 2
+
+        counts = syscalls.count([spinner.pid], work, tmp_path / "strace.log")
+    assert counts["getppid"] > 1
 
 
 def test_a_table_without_a_terminal_has_no_colour():
