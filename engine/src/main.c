@@ -27,6 +27,7 @@ struct daemon {
     struct options options;
     struct control control;
     struct handover *handover;
+    uint64_t netio_seed; /* the impairing wire prints it, so it is never part of the secret */
 };
 
 static int open_netio(struct daemon *d, uint32_t queue, struct netio **out)
@@ -35,7 +36,7 @@ static int open_netio(struct daemon *d, uint32_t queue, struct netio **out)
     char err[256];
 
     memcpy(cfg.ip, d->options.ip, sizeof(cfg.ip));
-    memcpy(&cfg.seed, d->options.secret, sizeof(cfg.seed));
+    cfg.seed = d->netio_seed;
     *out = netio_open(d->options.netif, &cfg, err, sizeof(err));
     if (!*out) {
         log_msg("%s", err);
@@ -205,8 +206,11 @@ static int prepare(struct daemon *d)
         files.rlim_cur = files.rlim_max; /* four descriptors a queue pair */
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    if (!d->options.has_secret &&
-        getrandom(d->options.secret, sizeof(d->options.secret), 0) != sizeof(d->options.secret)) {
+    if (d->options.has_secret) { /* a test, which wants the same impairments again as well */
+        memcpy(&d->netio_seed, d->options.secret, sizeof(d->netio_seed));
+    } else if (getrandom(d->options.secret, sizeof(d->options.secret), 0) !=
+                   sizeof(d->options.secret) ||
+               getrandom(&d->netio_seed, sizeof(d->netio_seed), 0) != sizeof(d->netio_seed)) {
         log_msg("no random numbers: %s", strerror(errno));
         return EXIT_RUNTIME;
     }
