@@ -5,6 +5,7 @@
 usage: gen_commands.py [--check] COMMANDS.JSON CMD.H
   --check   change nothing; exit 1 when the header is not what the description gives
 """
+
 import json
 import re
 import sys
@@ -16,7 +17,7 @@ FLAG_BITS = 7  # bits 8-14 of a command
 HEAD = """\
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd.h - the 128-bit command of the device contract (docs/device-contract.md, Command; SEEDS S1.11).
+ * cmd.h - the 128-bit command of the device contract (docs/device-contract.md, Command; S1.11).
  * Made by device/gen_commands.py from device/commands.json; change those, not this file.
  *
  *   bits   0-7 type, 8-14 flags, 15 phase, 16-31 aux, 32-63 flow, 64-95 arg0, 96-127 arg1
@@ -169,30 +170,37 @@ def flags(entries):
 
 def names(what, entries, prefix):
     cases = "".join(f'    case {prefix}{e["name"]}: return "{e["name"]}";\n' for e in entries)
-    return (f"/* The name for people; 0 for a number that has none. */\n"
-            f"static inline const char *{what}(unsigned number)\n{{\n    switch (number) {{\n"
-            f"{cases}    default: return 0;\n    }}\n}}\n")
+    return (
+        f"/* The name for people; 0 for a number that has none. */\n"
+        f"static inline const char *{what}(unsigned number)\n{{\n    switch (number) {{\n"
+        f"{cases}    default: return 0;\n    }}\n}}\n"
+    )
 
 
 def generate(desc):
     check(desc)
     asserts = "".join(
         f'_Static_assert((TOE_F_{e["name"]}_ALL & ~TOE_CMD_FLAGS) == 0, "{e["name"]} flags");\n'
-        for e in desc["sw"] + desc["hw"])
-    return "\n".join([
-        HEAD.replace("{version}", str(desc["version"])),
-        "/* SW: host to TOE (1..127). HW: TOE to host (129..255). */\n"
-        + enum("toe_cmd_type", "TOE_CMD_", desc["sw"] + desc["hw"]),
-        "/* Flags, as toe_cmd_make() takes them. _ALL: every flag the type knows. */\n"
-        + flags(desc["sw"] + desc["hw"]),
-        "/* Option numbers of OPTION (aux). */\n" + enum("toe_option", "TOE_OPT_", desc["options"]),
-        "/* Reasons of CONNECT_FAILED, CLOSE_EVENT, ERROR and status.halted: Linux's errno numbers. */\n"
-        + enum("toe_reason", "TOE_R_", desc["reasons"]),
-        ACCESSORS,
-        asserts,
-        names("toe_cmd_name", desc["sw"] + desc["hw"], "TOE_CMD_"),
-        names("toe_reason_name", desc["reasons"], "TOE_R_"),
-        "#endif\n"])
+        for e in desc["sw"] + desc["hw"]
+    )
+    return "\n".join(
+        [
+            HEAD.replace("{version}", str(desc["version"])),
+            "/* SW: host to TOE (1..127). HW: TOE to host (129..255). */\n"
+            + enum("toe_cmd_type", "TOE_CMD_", desc["sw"] + desc["hw"]),
+            "/* Flags, as toe_cmd_make() takes them. _ALL: every flag the type knows. */\n"
+            + flags(desc["sw"] + desc["hw"]),
+            "/* Option numbers of OPTION (aux). */\n"
+            + enum("toe_option", "TOE_OPT_", desc["options"]),
+            "/* Reasons of CONNECT_FAILED, CLOSE_EVENT, ERROR and status.halted: Linux's errno numbers. */\n"
+            + enum("toe_reason", "TOE_R_", desc["reasons"]),
+            ACCESSORS,
+            asserts,
+            names("toe_cmd_name", desc["sw"] + desc["hw"], "TOE_CMD_"),
+            names("toe_reason_name", desc["reasons"], "TOE_R_"),
+            "#endif\n",
+        ]
+    )
 
 
 def main(argv):

@@ -7,6 +7,7 @@ usage: gen_regs.py [--check] TOE.RDL REGS.H
             PeakRDL the digests that the header carries are compared instead: of the description
             it was made from, and of its own text, so that neither can be changed alone.
 """
+
 import hashlib
 import os
 import re
@@ -47,7 +48,7 @@ def export(rdl_path):
         with open(out, encoding="utf-8") as f:
             text = f.read()
     # the first comment names the tool and its place; the head above says what matters
-    return text[text.index("#ifndef"):].rstrip() + "\n"
+    return text[text.index("#ifndef") :].rstrip() + "\n"
 
 
 def generate(source, body):
@@ -82,8 +83,10 @@ def main(argv):
     if checking:
         return check(source, body, read(paths[1]), paths[1])
     if body is None:
-        print("gen_regs.py: PeakRDL is missing: pip install -r device/requirements.txt",
-              file=sys.stderr)
+        print(
+            "gen_regs.py: PeakRDL is missing: pip install -r device/requirements.txt",
+            file=sys.stderr,
+        )
         return 1
     with open(paths[1], "w", encoding="utf-8") as f:
         f.write(generate(source, body))

@@ -87,7 +87,7 @@ static void test_flags_do_not_reach_the_phase(void **state)
 static void test_a_fresh_area_holds_no_command(void **state)
 {
     struct pair p;
-    struct toe_cmd c;
+    struct toe_cmd c = numbered(0);
 
     (void)state;
     pair_init(&p);
@@ -103,7 +103,7 @@ static void run_laps(struct pair *p, uint32_t rounds, unsigned seed)
     srand(seed);
     for (i = 0; i < rounds; i++) {
         uint32_t n = (uint32_t)rand() % (COUNT + 1), room = toe_ring_room(&p->tx);
-        struct toe_cmd c;
+        struct toe_cmd c = numbered(0);
 
         assert_int_equal(room, COUNT - (put - got));
         for (; n && room; n--, room--) {
@@ -163,7 +163,7 @@ static void test_a_full_ring_has_no_room(void **state)
 static void test_the_phase_tells_a_new_lap_from_an_old_one(void **state)
 {
     struct pair p;
-    struct toe_cmd c;
+    struct toe_cmd c = numbered(0);
     uint32_t i;
 
     (void)state;
@@ -246,9 +246,9 @@ static void test_the_layout_has_no_overlap(void **state)
     assert_int_equal(l.doorbells, 0);
     assert_int_equal(l.status, TOEDEV_PAGE);
     assert_int_equal(l.sw_ring, 2 * TOEDEV_PAGE);
-    assert_int_equal(l.hw_ring, l.sw_ring + 1024 * 16);
-    assert_int_equal(l.records, l.hw_ring + 4096 * 16);
-    assert_int_equal(l.addresses, l.records + 1024 * 128);
+    assert_int_equal(l.hw_ring, l.sw_ring + 1024ul * 16);
+    assert_int_equal(l.records, l.hw_ring + 4096ul * 16);
+    assert_int_equal(l.addresses, l.records + 1024ul * 128);
     assert_int_equal(l.buffers, l.addresses + TOEDEV_PAGE); /* 16 * 64 rounded up */
     assert_int_equal(toedev_tx_offset(&c, &l, 1), l.buffers + 131072);
     assert_int_equal(toedev_rx_offset(&c, &l, 1), l.buffers + 131072 + 65536);

@@ -23,7 +23,7 @@ static int interface_of(const char *spec, char *name, size_t size)
     size_t i, n;
 
     /* what stands around a back end: impair(...):SPEC, tee(...):SPEC */
-    while (spec[n = strcspn(spec, "(:")] == '(') {
+    while (spec[strcspn(spec, "(:")] == '(') {
         const char *end = strstr(spec, "):");
 
         if (!end)

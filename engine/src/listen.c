@@ -50,27 +50,29 @@ static uint32_t syn_backlog(const struct qp *qp)
     return half < 256 ? half : 256;
 }
 
-static int new_group(struct qp *qp, const struct toec_addr *addr, uint16_t port,
-                     struct listen_group **out)
+/* NULL: *reason says why not. */
+static struct listen_group *new_group(struct qp *qp, const struct toec_addr *addr, uint16_t port,
+                                      int *reason)
 {
     struct engine *e = qp->engine;
     struct listen_group *g = calloc(1, sizeof(*g));
     int rc;
 
+    *reason = TOE_R_NOBUFS;
     if (!g)
-        return TOE_R_NOBUFS;
+        return NULL;
     g->engine = e;
     g->addr = *addr;
     g->port = port;
     rc = toec_listen(e->stack, addr, port, g, syn_backlog(qp), &g->core_id);
     if (rc < 0) {
         free(g);
-        return -rc;
+        *reason = -rc;
+        return NULL;
     }
     g->next = e->groups;
     e->groups = g;
-    *out = g;
-    return 0;
+    return g;
 }
 
 /* Room for one more member, so that adding it cannot fail. */
@@ -81,7 +83,7 @@ static int reserve(struct listen_group *g)
 
     if (g->count < g->room)
         return 0;
-    m = realloc(g->members, room * sizeof(*m));
+    m = realloc(g->members, room * sizeof(struct listen_member *));
     if (!m)
         return -1;
     g->members = m;
@@ -106,11 +108,10 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint3
     if (qp->member_count >= LISTENERS_PER_QP)
         return TOE_R_NOBUFS;
     g = find_group(qp->engine, addr, port);
-    if (!g) {
-        reason = new_group(qp, addr, port, &g);
-        if (reason)
-            return reason;
-    }
+    if (!g)
+        g = new_group(qp, addr, port, &reason);
+    if (!g)
+        return reason;
     m = calloc(1, sizeof(*m));
     if (!m || reserve(g) != 0) {
         free(m);
@@ -152,18 +153,17 @@ static void reset_unaccepted(struct listen_member *m)
     }
 }
 
-static void remove_member(struct listen_member *m)
+/* at: where the queue pair's list names the member. */
+static void remove_member(struct listen_member **at)
 {
+    struct listen_member *m = *at;
     struct listen_group *g = m->group;
-    struct listen_member **at = &m->qp->members;
     uint32_t i = 0;
 
     while (g->members[i] != m)
         i++;
     g->count--;
-    memmove(&g->members[i], &g->members[i + 1], (g->count - i) * sizeof(*g->members));
-    while (*at != m)
-        at = &(*at)->next;
+    memmove(&g->members[i], &g->members[i + 1], (g->count - i) * sizeof(struct listen_member *));
     *at = m->next;
     m->qp->member_count--;
     if (g->count == 0) {
@@ -176,18 +176,20 @@ static void remove_member(struct listen_member *m)
 
 int listen_remove(struct qp *qp, uint32_t id)
 {
-    struct listen_member *m = find_member(qp, id);
+    struct listen_member **at = &qp->members;
 
-    if (!m)
+    while (*at && (*at)->id != id)
+        at = &(*at)->next;
+    if (!*at)
         return TOE_R_NOENT;
-    remove_member(m);
+    remove_member(at);
     return 0;
 }
 
 void listen_remove_all(struct qp *qp)
 {
     while (qp->members)
-        remove_member(qp->members);
+        remove_member(&qp->members);
 }
 
 static struct listen_member *nth_strong(const struct listen_group *g, uint32_t n)

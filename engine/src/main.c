@@ -127,7 +127,7 @@ static int make_engines(struct daemon *d)
     uint32_t i;
     int rc = -1;
 
-    d->control.engines = calloc(d->options.engines, sizeof(*d->control.engines));
+    d->control.engines = calloc(d->options.engines, sizeof(struct engine *));
     if (!d->control.engines)
         return EXIT_RUNTIME;
     for (i = 0; i < d->options.engines && rc < 0; i++)

@@ -63,7 +63,7 @@ struct handover *handover_new(uint32_t count, uint32_t frame_size)
         return NULL;
     h->count = count;
     h->frame_size = frame_size;
-    h->engines = calloc(count, sizeof(*h->engines));
+    h->engines = calloc(count, sizeof(struct engine *));
     h->rings = aligned_alloc(64, (size_t)count * count * sizeof(*h->rings));
     if (!h->engines || !h->rings) {
         free(h->rings);

@@ -5,6 +5,7 @@
 usage: test_toed.py TOED [unittest arguments]
 Runs on a wire in shared memory, so it needs neither privileges nor interfaces.
 """
+
 import array
 import ctypes
 import fcntl
@@ -118,7 +119,7 @@ class Attached(unittest.TestCase):
         for line in p.stderr:
             if " ready" in line:
                 return p
-        self.fail(f"toed ended with {p.wait()}")
+        raise AssertionError(f"toed ended with {p.wait()}")
 
     def end(self):
         self.toed.kill()
@@ -177,19 +178,19 @@ class Attached(unittest.TestCase):
 
     def test_bad_hellos_are_refused_in_words(self):
         for args, word in (
-            (dict(fds=[], raw=b"x"), "hello"),
-            (dict(fds=[], magic=1), "hello"),
-            (dict(fds=[], version=2), "version"),
-            (dict(fds=[], kind=3), "neither"),
-            (dict(fds=[]), "0 descriptors"),
-            (dict(fds=[memfd()]), "1 descriptors"),
-            (dict(fds=[memfd(), eventfd(), eventfd()]), "3 descriptors"),
-            (dict(fds=[memfd(), eventfd()], engine=1), "engine 1"),
-            (dict(fds=[memfd(seals=0), eventfd()]), "sealed"),
-            (dict(fds=[memfd(size=4096), eventfd()]), "4096 bytes"),
-            (dict(fds=[eventfd(), memfd()]), "memfd"),
-            (dict(fds=[memfd(), memfd()]), "eventfd"),
-            (dict(fds=[memfd(), eventfd()], config=(3, *CONFIG[1:])), "out of range"),
+            ({"fds": [], "raw": b"x"}, "hello"),
+            ({"fds": [], "magic": 1}, "hello"),
+            ({"fds": [], "version": 2}, "version"),
+            ({"fds": [], "kind": 3}, "neither"),
+            ({"fds": []}, "0 descriptors"),
+            ({"fds": [memfd()]}, "1 descriptors"),
+            ({"fds": [memfd(), eventfd(), eventfd()]}, "3 descriptors"),
+            ({"fds": [memfd(), eventfd()], "engine": 1}, "engine 1"),
+            ({"fds": [memfd(seals=0), eventfd()]}, "sealed"),
+            ({"fds": [memfd(size=4096), eventfd()]}, "4096 bytes"),
+            ({"fds": [eventfd(), memfd()]}, "memfd"),
+            ({"fds": [memfd(), memfd()]}, "eventfd"),
+            ({"fds": [memfd(), eventfd()], "config": (3, *CONFIG[1:])}, "out of range"),
         ):
             s, reason, message, fds, _ = self.hello(**args)
             self.assertNotEqual(reason, 0, args)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd.h - the 128-bit command of the device contract (docs/device-contract.md, Command; SEEDS S1.11).
+ * cmd.h - the 128-bit command of the device contract (docs/device-contract.md, Command; S1.11).
  * Made by device/gen_commands.py from device/commands.json; change those, not this file.
  *
  *   bits   0-7 type, 8-14 flags, 15 phase, 16-31 aux, 32-63 flow, 64-95 arg0, 96-127 arg1
