@@ -54,7 +54,8 @@ static int check_header(struct toec_stack *s, const struct toec_packet *p)
         TOEC_COUNT(s, ip4_bad_total_len);
         return -1;
     }
-    if (!(p->flags & TOEC_RX_IP_CSUM_OK) && toec_sum(ip, hlen) != 0xffff) {
+    if (!(p->flags & TOEC_RX_IP_CSUM_OK) &&
+        (hlen == TOEC_IP4_LEN ? toec_ip4_sum20(ip) : toec_sum(ip, hlen)) != 0xffff) {
         TOEC_COUNT(s, ip4_bad_checksum);
         return -1;
     }

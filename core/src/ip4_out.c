@@ -82,15 +82,17 @@ static void emit_header(toec_u8 *ip, const struct toec_outbuf *o, toec_u32 len, 
     ip[TOEC_IP4_PROTO] = o->proto;
     toec_put32(ip + TOEC_IP4_SRC, o->src);
     toec_put32(ip + TOEC_IP4_DST, o->dst);
-    toec_ip4_set_sum(ip, TOEC_IP4_LEN);
+    toec_put_sum(ip + TOEC_IP4_SUM, 0);
+    toec_put_sum(ip + TOEC_IP4_SUM, (toec_u16)~toec_ip4_sum20(ip));
 }
 
 toec_u16 toec_ip4_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len)
 {
-    toec_u16 sum = toec_sum(ip + TOEC_IP4_SRC, 8);
+    toec_u32 w[2];
 
-    sum = toec_sum_add(sum, toec_hton16((toec_u16)proto), 0);
-    return toec_sum_add(sum, toec_hton16((toec_u16)len), 0);
+    memcpy(w, ip + TOEC_IP4_SRC, 8);
+    return toec_fold64((toec_u64)w[0] + w[1] + toec_hton16((toec_u16)proto) +
+                       toec_hton16((toec_u16)len));
 }
 
 int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,

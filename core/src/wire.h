@@ -49,6 +49,15 @@ TOEC_INLINE void toec_put_sum(toec_u8 *p, toec_u16 v)
     memcpy(p, &v, 2);
 }
 
+/* A sum of 32-bit words, folded to 16 bits. */
+TOEC_INLINE toec_u16 toec_fold64(toec_u64 x)
+{
+    x = (x & 0xffffffffu) + (x >> 32); /* 33 bits */
+    x = (x & 0xffffu) + (x >> 16);     /* 18 bits */
+    x = (x & 0xffffu) + (x >> 16);
+    return (toec_u16)((x & 0xffffu) + (x >> 16));
+}
+
 /* The native 16-bit word whose bytes in memory are v in network byte order. */
 TOEC_INLINE toec_u16 toec_hton16(toec_u16 v)
 {

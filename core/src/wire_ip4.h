@@ -69,4 +69,13 @@ TOEC_INLINE toec_u32 toec_ip4_dst(const toec_u8 *ip)
     return toec_get32(ip + TOEC_IP4_DST);
 }
 
+/* Folded sum of a header without options. */
+TOEC_INLINE toec_u16 toec_ip4_sum20(const toec_u8 *ip)
+{
+    toec_u32 w[5];
+
+    memcpy(w, ip, TOEC_IP4_LEN);
+    return toec_fold64((toec_u64)w[0] + w[1] + w[2] + w[3] + w[4]);
+}
+
 #endif

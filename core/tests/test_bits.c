@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_bits.c - the small tools: bit search, 64-bit arithmetic, pool, token bucket, wire integers.
+ * test_bits.c - the small tools: bit search, 64-bit arithmetic, pool, token bucket, wire formats.
  */
 #include "bench.h"
 #include "bits.h"
 #include "random.h"
+#include "wire_arp.h"
 
 static void bit_search(void **state)
 {
@@ -162,6 +163,61 @@ static void mapped_addresses(void **state)
     }
 }
 
+/* parse(emit(x)) == x */
+static void arp_round_trip(void **state)
+{
+    struct toec_arp in, out;
+    uint8_t b[TOEC_ARP_LEN];
+    unsigned i, k;
+
+    (void)state;
+    random_begin(13);
+    for (i = 0; i < 1000; i++) {
+        memset(&in, 0, sizeof(in));
+        memset(&out, 0, sizeof(out));
+        in.op = 1 + random_below(2);
+        for (k = 0; k < 6; k++) {
+            in.sha[k] = random64();
+            in.tha[k] = random64();
+        }
+        in.spa = random64();
+        in.tpa = random64();
+        toec_arp_emit(b, &in);
+        assert_int_equal(toec_arp_parse(&out, b), 0);
+        assert_int_equal(out.op, in.op);
+        assert_memory_equal(out.sha, in.sha, 6);
+        assert_memory_equal(out.tha, in.tha, 6);
+        assert_int_equal(out.spa, in.spa);
+        assert_int_equal(out.tpa, in.tpa);
+    }
+}
+
+static void tcp_round_trip(void **state)
+{
+    uint8_t b[1 + TOEC_TCP_MAX_LEN], *t;
+    unsigned i;
+
+    (void)state;
+    random_begin(14);
+    for (i = 0; i < 1000; i++) {
+        uint16_t sport = random64(), dport = random64(), wnd = random64();
+        uint32_t seq = random64(), ack = random64(), hlen = 20 + 4 * random_below(11);
+        uint8_t flags = random64();
+
+        t = b + i % 2; /* at any alignment */
+        memset(b, 0xff, sizeof(b));
+        toec_tcp_emit(t, sport, dport, seq, ack, hlen, flags, wnd);
+        assert_int_equal(toec_tcp_sport(t), sport);
+        assert_int_equal(toec_tcp_dport(t), dport);
+        assert_int_equal(toec_tcp_seq(t), seq);
+        assert_int_equal(toec_tcp_ack(t), ack);
+        assert_int_equal(toec_tcp_hlen(t), hlen);
+        assert_int_equal(toec_tcp_flags(t), flags);
+        assert_int_equal(toec_tcp_wnd(t), wnd);
+        assert_int_equal(peek32(t + TOEC_TCP_SUM), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +229,8 @@ int main(void)
         cmocka_unit_test(rate_without_limit),
         cmocka_unit_test(integers_on_the_wire),
         cmocka_unit_test(mapped_addresses),
+        cmocka_unit_test(arp_round_trip),
+        cmocka_unit_test(tcp_round_trip),
     };
 
     return cmocka_run_group_tests_name("bits", tests, 0, 0);
