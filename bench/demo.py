@@ -72,6 +72,7 @@ class Comparison:
     def sample(self, case: str, system: str) -> dict[str, float]:
         """One measurement; CPU times are microseconds a request."""
         server = self.servers[system]
+        counts = self.wakings() if system == "toehold" else {}
         nginx_before, toed_before = server.cpu(), cpu.of(self.toed.proc.pid)
         result = self.load(case, system, self.options.seconds)
         used, toed_used = server.cpu() - nginx_before, cpu.of(self.toed.proc.pid) - toed_before
@@ -84,7 +85,14 @@ class Comparison:
         }
         if system == "toehold":
             figures["toed_cpu_us"] = toed_used.total * 1e6 / result.requests
+            for name, count in self.wakings().items():
+                figures[name] = (count - counts[name]) / result.requests
         return {name: round(value, 3) for name, value in figures.items()}
+
+    def wakings(self) -> dict[str, int]:
+        """How often toed has interrupted a sleeping nginx, and has gone to sleep itself."""
+        counters = self.toed.stats()["engines"][0]["counters"]
+        return {"nginx_woken": counters["interrupts"], "toed_slept": counters["sleeps"]}
 
     def measure(self) -> dict:
         """samples[case][system]: a list of what sample() found."""
@@ -167,19 +175,27 @@ def show(cases: dict, samples: dict, counts: dict, goals: list[report.Goal], net
     for goal in goals:
         verdict = terminal.good("met") if goal.met else terminal.bad("NOT MET")
         print(f"  {goal.name} {goal.value:.2f}, at most {goal.goal:.2f}: {verdict}")
-    print(f"\n{terminal.bold('Where the CPU time goes')}")
+    print(f"\n{terminal.bold('Where the CPU time goes, a request')}")
     for case, found in cases.items():
-        toed = medians(samples[case]["toehold"])["toed_cpu_us"]
-        print(f"  {TITLES[case]}, a request:")
-        print(f"    Linux    nginx {cpu_us(found['linux']):.2f} us, TCP/IP of its host included")
+        linux, toehold = found["linux"], found["toehold"]
+        own = medians(samples[case]["toehold"])
+        print(f"  {TITLES[case]}")
+        print(f"    Linux    nginx {cpu_us(linux):.2f} us, most of the TCP/IP included;")
+        print(f"             system calls: {said(counts[case]['linux'])}")
+        print(f"    Toehold  nginx {cpu_us(toehold):.2f} us;")
+        print(f"             system calls: {said(counts[case]['toehold'])}")
         print(
-            f"    Toehold  nginx {cpu_us(found['toehold']):.2f} us, and toed {toed:.2f} us of its"
+            f"             toed {own['toed_cpu_us']:.2f} us on a core of its own, for the TCP/IP and"
         )
-        print("             own core, which does the TCP/IP and polls while there is work")
-        for system in SYSTEMS:
-            calls = counts[case][system]
-            said = ", ".join(f"{name} {n:g}" for name, n in sorted(calls.items()))
-            print(f"    system calls of nginx on {system}: {said or 'none'}")
+        print("             for polling while there is work: more a request when load is less;")
+        print(f"             it woke nginx {own['nginx_woken']:.2f} times, ", end="")
+        print(f"slept {own['toed_slept']:.2f} times itself")
+    print(f"\nnginx, toed and wrk share the {os.cpu_count()} cores of this machine.")
+
+
+def said(calls: dict[str, float]) -> str:
+    """System calls a request, those under strace's eyes: `write` wakes a toed that fell asleep."""
+    return ", ".join(f"{name} {n:g}" for name, n in sorted(calls.items())) or "none"
 
 
 def arguments() -> argparse.Namespace:
@@ -200,6 +216,9 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     options = arguments()
+    if os.geteuid() != 0:
+        terminal.say("demo: it makes network namespaces: run it as root (sudo make demo)")
+        return 1
     netns.end_on_signals()
     try:
         with ExitStack() as stack:

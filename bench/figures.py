@@ -26,7 +26,8 @@ def markdown(demo: dict) -> str:
         f"`make demo`, {demo['date'][:10]}, commit {demo['commit']}, {demo['netio']}, "
         f"{settings['connections']} keep-alive connections, 1 nginx worker; "
         f"{machine['cores']} cores of {machine['cpu']}, {machine['memory_gib']} GiB, "
-        f"{machine['kernel']}. Medians of {settings['samples']} samples of {settings['seconds']} s:",
+        f"{machine['kernel']}. "
+        f"Medians of {settings['samples']} samples of {settings['seconds']} s:",
         "",
         "| | requests/s | p50 us | p99 us | nginx CPU us/request | user + system | toed CPU |",
         "|---|---:|---:|---:|---:|---:|---:|",
