@@ -181,7 +181,6 @@ static void closing(struct slot *s)
     s->pending &= (uint8_t) ~(PEND_DATA | PEND_ACKED | PEND_HALF);
     s->accepted = 1;
     listen_leave(s);
-    s->member = NULL;
 }
 
 static int do_close(struct qp *qp, const struct command *c)
@@ -239,7 +238,6 @@ static int do_accept(struct qp *qp, const struct command *c)
         return TOE_R_NOTCONN;
     s->accepted = 1;
     listen_leave(s);
-    s->member = NULL;
     return 0;
 }
 

@@ -107,7 +107,7 @@ static void answer_query(struct control *c, int fd)
     int room = (int)len + 4096;
 
     /* One message: the socket's buffer must take it whole. */
-    if (text)
+    if (text && setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)) != 0)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
     if (!text || send(fd, text, len, MSG_NOSIGNAL) < 0)
         log_msg("cannot answer a query for statistics: %s", strerror(errno));

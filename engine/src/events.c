@@ -167,7 +167,7 @@ static void interrupt(struct qp *qp)
     uint64_t one = 1;
     ssize_t n;
 
-    atomic_store(&e->irq_since, engine_clock());
+    atomic_store(&e->irq_since, e->now);
     n = write(qp->irq_fd, &one, sizeof(one));
     atomic_store(&e->irq_since, 0);
     engine_count(e, EC_interrupts);

@@ -139,13 +139,13 @@ static void reset_unaccepted(struct listen_member *m)
     struct qp *qp = m->qp;
     uint32_t i;
 
-    for (i = 0; i < qp->cfg.slots; i++) {
+    /* only as long as there are any: a listener without flows costs no walk over the slots */
+    for (i = 0; m->flows && i < qp->cfg.slots; i++) {
         struct slot *s = &qp->slots[i];
 
         if (s->member != m)
             continue;
         listen_leave(s);
-        s->member = NULL;
         if (s->flow)
             toec_abort(qp->engine->stack, s->flow, qp->engine->now);
         else if (s->state == SLOT_OPENING)
@@ -220,6 +220,7 @@ struct slot *listen_pick(struct listen_group *g, uint32_t hash)
         s = slot_take(m->qp);
         if (s) {
             s->member = m;
+            m->flows++;
             s->cookie = m->id;
             return s;
         }
@@ -238,7 +239,10 @@ void listen_enter(struct slot *s)
 
 void listen_leave(struct slot *s)
 {
-    if (s->counted)
-        s->member->used--;
+    if (!s->member)
+        return;
+    s->member->used -= s->counted;
+    s->member->flows--;
     s->counted = 0;
+    s->member = NULL;
 }

@@ -10,8 +10,9 @@
 struct listen_member {
     struct listen_group *group;
     struct qp *qp;
-    uint32_t id; /* the host's */
-    uint32_t backlog, used;
+    uint32_t id;            /* the host's */
+    uint32_t backlog, used; /* used: established, not accepted */
+    uint32_t flows;         /* of those and half-open ones */
     int weak;
     struct listen_member *next; /* of the queue pair */
 };
@@ -36,8 +37,9 @@ void listen_remove_all(struct qp *qp);
 
 /* Picks a free slot of the member that the hash names, else of another with room; NULL: refuse. */
 struct slot *listen_pick(struct listen_group *g, uint32_t hash);
-/* The flow enters and leaves its listener's backlog. */
+/* The flow is established: it stands in its listener's backlog. */
 void listen_enter(struct slot *s);
+/* It is accepted, closed or gone: the listener knows it no more. */
 void listen_leave(struct slot *s);
 
 #endif

@@ -187,6 +187,29 @@ static int parse_one(struct options *o, int opt, const char *arg)
     }
 }
 
+static uint32_t ip_number(const uint8_t ip[4])
+{
+    return (uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16 | (uint32_t)ip[2] << 8 | ip[3];
+}
+
+/* What no single option shows: address, prefix and gateway must go together. */
+static int check_addresses(const struct options *o)
+{
+    uint32_t ip = ip_number(o->ip), gateway = ip_number(o->gateway);
+    uint32_t host = o->prefix_len == 32 ? 0 : UINT32_MAX >> o->prefix_len;
+
+    if (o->prefix_len < 31 && ((ip & host) == 0 || (ip & host) == host)) {
+        fprintf(stderr, "toed: --ip: the %s address of the prefix cannot be the TOE's\n",
+                (ip & host) == 0 ? "network" : "broadcast");
+        return EXIT_USAGE;
+    }
+    if (gateway != 0 && (gateway == ip || ((gateway ^ ip) & ~host) != 0)) {
+        fprintf(stderr, "toed: --gateway: want another address within the prefix of --ip\n");
+        return EXIT_USAGE;
+    }
+    return -1;
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
     int opt, rc;
@@ -212,5 +235,5 @@ int options_parse(struct options *o, int argc, char **argv)
                 o->netif ? "ip" : "netif");
         return EXIT_USAGE;
     }
-    return -1;
+    return check_addresses(o);
 }

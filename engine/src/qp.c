@@ -39,7 +39,7 @@ static int check_area(const struct qp_attach *a, const struct toedev_layout *l, 
         snprintf(err, n, "the area is not a memfd sealed against shrinking, growing and sealing");
         return TOE_R_INVAL;
     }
-    if (seals & F_SEAL_WRITE) {
+    if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) {
         snprintf(err, n, "the area is sealed against writing");
         return TOE_R_INVAL;
     }
@@ -163,6 +163,8 @@ struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t
     copy_name(qp, a->name);
     qp->doorbell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (qp->doorbell_fd < 0 || make_slots(qp) != 0 || map_area(qp, a->area_fd) != 0) {
+        snprintf(err, err_size, "cannot make a queue pair of %u slots: %s", a->cfg.slots,
+                 strerror(errno));
         close(a->area_fd);
         qp_free(qp);
         return NULL;
@@ -207,7 +209,6 @@ void slot_free(struct slot *s)
     struct qp *qp = s->qp;
 
     listen_leave(s);
-    s->member = NULL;
     s->state = SLOT_FREE;
     s->told = 0;
     s->pending = 0; /* its place in the pending list is dropped when its turn comes */

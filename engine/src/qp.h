@@ -51,7 +51,7 @@ struct slot {
     uint32_t rx_told; /* bytes told by DATA_RECEIVED, not yet given back by RECV */
     uint32_t pend_data, pend_acked;
     uint32_t generation, record_seq;
-    struct listen_member *member; /* until accepted */
+    struct listen_member *member; /* of a passive flow, until accepted */
     struct slot *pend_next, *dirty_next, *abort_next;
     uint64_t dirty_at;
 };

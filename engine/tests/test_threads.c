@@ -5,6 +5,7 @@
  * lost one shows as a wait that does not end within WAIT_MS.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +205,37 @@ static void test_sleepers_are_always_woken(void **state)
     host_forget(&y);
 }
 
+/* The host makes the TOE's next interrupt write block: it shares the descriptor's description. */
+static void test_a_blocking_interrupt_halts_only_its_queue_pair(void **state)
+{
+    struct world *w = *state;
+    struct host x, y;
+    struct adoption ax = {&x, &w->t}, ay = {&y, &w->t};
+    const uint64_t full = UINT64_MAX - 1;
+    struct toe_cmd c;
+    unsigned waited;
+
+    engine_call(w->a, attach_in_engine, &ax);
+    engine_call(w->a, attach_in_engine, &ay);
+    assert_int_equal(write(x.irq_fd, &full, sizeof(full)), sizeof(full));
+    assert_int_equal(fcntl(x.irq_fd, F_SETFL, 0), 0);
+    toe_ring_store(&x.doorbells->irq_arm, 1);
+    toe_ring_store(&x.doorbells->irq_seq, 1);
+    put(&x, 99, 0, 0, 0); /* answered with ERROR, and an interrupt */
+    for (waited = 0; !toe_ring_load(&x.status->halted); waited++) {
+        assert_true(waited < WAIT_MS);
+        engine_unblock(w->a, engine_clock());
+        usleep(1000);
+    }
+    put(&y, 99, 0, 5, 0);
+    c = await_type(&y, TOE_CMD_ERROR);
+    assert_int_equal(toe_cmd_flow(&c), 5);
+    engine_call(w->a, drop_in_engine, x.qp);
+    engine_call(w->a, drop_in_engine, y.qp);
+    host_forget(&x);
+    host_forget(&y);
+}
+
 static void count_calls(struct engine *e, void *arg)
 {
     (void)e;
@@ -240,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(test_sleepers_are_always_woken),
+        T(test_a_blocking_interrupt_halts_only_its_queue_pair),
         T(test_calls_of_several_threads_are_all_made),
     };
 
