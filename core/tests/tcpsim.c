@@ -417,7 +417,7 @@ uint32_t conn_read(struct conn *c, uint32_t n)
 
 void conn_shutdown(struct conn *c)
 {
-    if (!c->flow || c->shut)
+    if (!c->flow || c->shut || c->closed)
         return;
     c->shut = 1;
     assert_int_equal(toec_shutdown(c->host->stack, c->flow, c->host->sim->now), 0);

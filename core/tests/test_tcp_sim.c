@@ -147,13 +147,215 @@ static void test_slow_reader(void **state)
     transfer_with(8, &lossy, 1000000, 200000, 8192, 0, TOEC_CC_CUBIC, 100);
 }
 
+/* ---- many flows ---- */
+
+/* Flows that open, exchange a request and an answer, and close, side by side, over a lossy link. */
+static void test_many_flows(void **state)
+{
+    enum { TOTAL = 2000, AT_ONCE = 50 };
+    static struct conn *live[AT_ONCE];
+    struct sim s;
+    unsigned opened = 0, done = 0, i;
+    toec_time until;
+
+    (void)state;
+    random_begin(11);
+    memset(live, 0, sizeof(live));
+    sim_init(&s, 2);
+    s.impair = lossy;
+    for (i = 0; i < 2; i++) {
+        s.host[i].tx_buf = s.host[i].rx_buf = 4096;
+        s.host[i].cfg.max_flows = 200;
+        s.host[i].cfg.max_time_wait = 100;
+    }
+    sim_start(&s);
+    sim_listen(&s, 1, 80, 0, 0);
+    until = s.now + 3600 * SEC;
+    while (done < TOTAL) {
+        struct conn *b;
+
+        for (i = 0; i < AT_ONCE; i++) {
+            if (!live[i] && opened < TOTAL) {
+                live[i] = sim_connect(&s, 0, 80);
+                conn_write(live[i], 100, 1);
+                opened++;
+            }
+            if (!live[i])
+                continue;
+            conn_read(live[i], 4096);
+            if (live[i]->read == 300)
+                conn_close(live[i]);
+            if (live[i]->gone) {
+                assert_int_equal(live[i]->gone_reason, TOEC_R_OK);
+                assert_int_equal(live[i]->read, 300);
+                live[i] = 0;
+                done++;
+            }
+        }
+        for (b = s.host[1].conns; b; b = b->next) {
+            if (b->gone)
+                continue;
+            conn_read(b, 4096);
+            if (b->read == 100 && b->sent == 0)
+                conn_write(b, 300, 1);
+            if (b->peer_closed)
+                conn_close(b);
+        }
+        s.host[0].deadline = s.host[1].deadline = s.now;
+        sim_step(&s, until);
+        sim_step(&s, until);
+        assert_true(s.now < until);
+    }
+    for (i = 0; i < 200; i++) {
+        struct conn *b;
+
+        for (b = s.host[1].conns; b; b = b->next) {
+            if (b->peer_closed)
+                conn_close(b);
+        }
+        sim_run(&s, 5 * SEC);
+    }
+    sim_assert_clean(&s);
+    sim_stop(&s);
+}
+
+/* ---- random operations ---- */
+
+static struct conn *random_conn(struct host *h)
+{
+    struct conn *c = h->conns;
+    unsigned skip = random_below(40);
+
+    for (; c; c = c->next) {
+        if (c->flow && skip-- == 0)
+            return c;
+        if (!c->next && h->conns->flow)
+            return h->conns;
+    }
+    return 0;
+}
+
+static void random_option(struct conn *c)
+{
+    static const struct {
+        enum toec_option o;
+        uint32_t max;
+    } table[] = {{TOEC_OPT_NODELAY, 2},  {TOEC_OPT_KEEPALIVE, 2},
+                 {TOEC_OPT_KEEPIDLE, 5}, {TOEC_OPT_KEEPINTVL, 5},
+                 {TOEC_OPT_KEEPCNT, 5},  {TOEC_OPT_CC, 3},
+                 {TOEC_OPT_CORK, 2},     {TOEC_OPT_QUICKACK, 2},
+                 {TOEC_OPT_LINGER2, 5},  {TOEC_OPT_USER_TIMEOUT, 20000}};
+    unsigned i = random_below(10);
+
+    toec_set_option(c->host->stack, c->flow, table[i].o, random_below(table[i].max),
+                    c->host->sim->now);
+}
+
+static void random_op(struct host *h)
+{
+    unsigned op = random_below(100);
+    struct conn *c;
+    int r;
+
+    if (op < 5) {
+        sim_connect_from(h->sim, h->index, random_below(4) ? 0 : (uint16_t)(1000 + random_below(3)),
+                         (uint16_t)(80 + random_below(3)), &r);
+        return;
+    }
+    c = random_conn(h);
+    if (!c)
+        return;
+    if (op < 40)
+        conn_write(c, 1 + random_below(5000), random_below(4) != 0);
+    else if (op < 80)
+        conn_read(c, 1 + random_below(8000));
+    else if (op < 85)
+        random_option(c);
+    else if (op < 88)
+        conn_shutdown(c);
+    else if (op < 93)
+        conn_close(c);
+    else if (op < 94)
+        conn_abort(c);
+}
+
+/* Flows in use by the stack are those the applications hold. */
+static void check_flows(struct sim *s)
+{
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        struct toec_usage u;
+
+        toec_usage(s->host[i].stack, &u);
+        assert_int_equal(u.flows, s->host[i].open_now);
+        assert_true(u.half_open <= u.flows);
+        assert_true(u.time_wait <= s->host[i].cfg.max_time_wait);
+    }
+    assert_int_equal(s->place_violations, 0);
+}
+
+static void random_run(uint64_t seed, unsigned steps)
+{
+    struct sim s;
+    unsigned i, n;
+    uint32_t id;
+
+    random_begin(seed);
+    sim_init(&s, 2);
+    s.impair = awful;
+    for (i = 0; i < 2; i++) {
+        s.host[i].tx_buf = 4096u << random_below(4);
+        s.host[i].rx_buf = 4096u << random_below(4);
+        s.host[i].cfg.max_flows = 20;
+        s.host[i].cfg.max_time_wait = 8;
+        s.host[i].cfg.max_gso = random_below(2) ? 61440 : 0;
+        s.host[i].tx_fail_1024 = random_below(100);
+        s.host[i].max_open = 18;
+    }
+    sim_start(&s);
+    for (i = 0; i < 2; i++) {
+        sim_listen(&s, i, 80, 3, 0);
+        sim_listen(&s, i, 81, 3, &id);
+    }
+    for (n = 0; n < steps; n++) {
+        random_op(&s.host[random_below(2)]);
+        s.host[0].deadline = s.host[1].deadline = s.now;
+        sim_step(&s, s.now + (random_below(1000) ? MSEC : 20 * SEC));
+        if (random_below(500) == 0)
+            sim_run(&s, 1 + random64() % (3 * SEC));
+        check_flows(&s);
+    }
+    /* More than once: what was half open may have become a flow in the meantime. */
+    for (n = 0; n < 6; n++) {
+        struct host *h = &s.host[n & 1];
+        struct conn *c;
+
+        for (c = h->conns; c; c = c->next)
+            conn_abort(c);
+        h->refuse_opens = 1;
+        h->tx_fail_1024 = 0;
+        sim_run(&s, 100 * SEC);
+    }
+    sim_assert_clean(&s);
+    sim_stop(&s);
+}
+
+static void test_random_ops(void **state)
+{
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 40; i++)
+        random_run(1000 + i, 3000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bulk_clean),
-        cmocka_unit_test(test_bulk_lossy),
-        cmocka_unit_test(test_bulk_awful),
-        cmocka_unit_test(test_slow_reader),
+        cmocka_unit_test(test_bulk_clean), cmocka_unit_test(test_bulk_lossy),
+        cmocka_unit_test(test_bulk_awful), cmocka_unit_test(test_slow_reader),
+        cmocka_unit_test(test_many_flows), cmocka_unit_test(test_random_ops),
     };
 
     return cmocka_run_group_tests_name("tcp_sim", tests, 0, 0);
