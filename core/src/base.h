@@ -10,14 +10,16 @@
 #include <toe/counters.h>
 
 #ifdef __GNUC__
-#define TOEC_INLINE      static __inline__
-#define TOEC_LIKELY(x)   __builtin_expect(!!(x), 1)
-#define TOEC_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define TOEC_INLINE                 static __inline__
+#define TOEC_LIKELY(x)              __builtin_expect(!!(x), 1)
+#define TOEC_UNLIKELY(x)            __builtin_expect(!!(x), 0)
+#define TOEC_OFFSETOF(type, member) __builtin_offsetof(type, member)
 typedef __SIZE_TYPE__ toec_size_t;
 #else
-#define TOEC_INLINE      static
-#define TOEC_LIKELY(x)   (x)
-#define TOEC_UNLIKELY(x) (x)
+#define TOEC_INLINE                 static
+#define TOEC_LIKELY(x)              (x)
+#define TOEC_UNLIKELY(x)            (x)
+#define TOEC_OFFSETOF(type, member) ((toec_uptr) & ((type *)0)->member)
 typedef unsigned long toec_size_t;
 #endif
 
@@ -34,7 +36,7 @@ TOEC_STATIC_ASSERT(uptr, sizeof(toec_uptr) == sizeof(void *));
 
 /* The structure of type `type` whose member `member` is at ptr. */
 #define TOEC_CONTAINER(ptr, type, member)                                                          \
-    ((type *)(void *)((toec_u8 *)(ptr) - (toec_uptr)(&((type *)0)->member)))
+    ((type *)(void *)((toec_u8 *)(ptr)-TOEC_OFFSETOF(type, member)))
 
 #define TOEC_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define TOEC_MAX(a, b) ((a) > (b) ? (a) : (b))

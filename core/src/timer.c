@@ -136,9 +136,12 @@ static struct toec_timer **take(struct toec_timer **list, struct toec_timer **ta
 void toec_wheel_run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, void *user)
 {
     toec_u64 target = now >> TOEC_TICK_SHIFT, tick = 0;
-    struct toec_timer **tail = take(&w->due, &w->running), *t;
+    struct toec_timer **tail, *t;
     unsigned level = 0;
 
+    if (target < w->cur && !w->due)
+        return;
+    tail = take(&w->due, &w->running);
     while (earliest(w, &tick, &level) && tick <= target) {
         if (level == 0) {
             tail = take(&w->slot[0][tick & (TOEC_WHEEL_SLOTS - 1)], tail);

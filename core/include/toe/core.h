@@ -30,7 +30,7 @@ struct toec_config {
     toec_u32 max_gso;         /* largest payload handed to transmit at once; 0: one MSS (no TSO) */
     toec_u32 offload;         /* TOEC_OFF_* */
     toec_u32 icmp_echo_rate;  /* echo replies per second, 10000; 0xffffffff: no limit */
-    toec_u32 icmp_error_rate; /* ICMP errors sent per second, 100; 0xffffffff: no limit */
+    toec_u32 icmp_error_rate; /* ICMP errors per second and (hashed) destination, 100; as above */
     toec_u8 secret[32];       /* from a good random source: ISNs, ports, cookies, hash keys */
     enum toec_cc cc;          /* default congestion control of new flows */
     toec_u32 home_index; /* of home_count stacks behind one address, this is number home_index; */

@@ -48,8 +48,9 @@ struct toec_packet {
  * does it in software.
  *
  * Segmentation: when gso_size is not 0, len may exceed it and the integrator (or its NIC) cuts the
- * payload into segments of gso_size bytes as TSO does. core/ does so only when
- * toec_config.max_gso is not 0.
+ * payload into segments of gso_size bytes as TSO does. The header, its total length and the
+ * pseudo-header sum are those of the frame as a whole. core/ does so only when toec_config.max_gso
+ * is not 0.
  */
 struct toec_tx {
     const toec_u8 *hdr;
