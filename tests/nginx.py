@@ -14,7 +14,7 @@ import lab as labs
 from harness import proc
 
 _CONFIG = """
-user root;
+user {user};
 daemon off;
 worker_processes {workers};
 pid {folder}/nginx.pid;
@@ -49,6 +49,7 @@ def configuration(
     workers: int = 1,
     sendfile: bool = True,
     connections: int = 2048,
+    user: str = "root",
     more: str = "",
 ) -> list[str]:
     """Writes a configuration into folder, which it serves files from; nginx's command line."""
@@ -62,6 +63,7 @@ def configuration(
             workers=workers,
             sendfile="on" if sendfile else "off",
             connections=connections,
+            user=user,
             more=more,
         )
     )

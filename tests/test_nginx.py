@@ -41,6 +41,13 @@ def test_one_request_per_connection(lab, tmp_path, workers):
             assert nginx.get(lab, "/hello") == b"hello\n"
 
 
+def test_workers_that_gave_up_their_rights(lab, tmp_path, workers):
+    """toed's socket is not for nobody: a worker attaches before it becomes that."""
+    with nginx.start(lab, tmp_path, workers=workers, user="nobody nogroup"):
+        for _ in range(50):
+            assert nginx.get(lab, "/hello") == b"hello\n"
+
+
 def test_pipelined_requests(lab, tmp_path, workers):
     count = 500
     request = b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
