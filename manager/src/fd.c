@@ -11,11 +11,9 @@ static void linger(struct tsock *s)
     uint64_t deadline = tclock_ns() + (uint64_t)s->opts.linger_s * NSEC;
 
     s->lingering = 1;
-    while (s->state == TS_OPEN && tsock_unacked(s) && tclock_ns() < deadline) {
-        s->nospace = 1; /* so that acknowledgements wake us */
+    while (s->state == TS_OPEN && tsock_unacked(s) && tclock_ns() < deadline)
         if (twait_one(&s->obj, deadline) < 0)
             break;
-    }
     s->lingering = 0;
 }
 

@@ -14,7 +14,7 @@ void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
     s->rx_mask = qp->cfg.rx_size - 1;
     s->tx_free = qp->cfg.tx_size;
     s->rx_pos = s->rx_avail = s->rx_unsaid = s->tx_pos = 0;
-    s->eof = s->nospace = 0;
+    s->eof = 0;
     s->state = TS_OPEN;
     qp->slots[slot] = s;
 }

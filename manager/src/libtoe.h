@@ -82,7 +82,6 @@ struct tsock {
     uint8_t eof;   /* the peer's FIN is in: after rx_avail comes end of stream */
     uint8_t shut;  /* TSHUT_* */
     uint8_t nonblock;
-    uint8_t nospace;    /* a sender found no room: tell it when there is */
     uint8_t dual;       /* TS_LISTEN: the kernel socket of this number listens too */
     uint8_t v6;         /* made as AF_INET6: names are v4-mapped sockaddr_in6 */
     uint8_t accepted;   /* the connection came by accept() */
@@ -235,6 +234,11 @@ TOE_HIDDEN void tsock_apply_options(struct tsock *s);
 TOE_HIDDEN bool tsock_record(const struct tsock *s, struct toedev_flow_record *out);
 /* The pending error, cleared (SO_ERROR). */
 TOE_HIDDEN int tsock_take_error(struct tsock *s);
+/* Room enough to tell a sender of: at least half as much as is in use (sk_stream_is_writeable). */
+static inline bool tsock_writable(const struct tsock *s)
+{
+    return s->tx_free && s->tx_free >= (s->tx_mask + 1 - s->tx_free) >> 1;
+}
 /* Bytes sent that the peer has not acknowledged (SIOCOUTQ). */
 static inline uint32_t tsock_unacked(const struct tsock *s)
 {

@@ -126,6 +126,7 @@ static void send_complete(struct tqp *qp, const struct toe_cmd *c)
 {
     struct tsock *s = flow_sock(qp, c);
     uint32_t n = toe_cmd_arg0(c);
+    bool was_writable;
 
     if (unlikely(!s || s->state != TS_OPEN))
         return;
@@ -133,11 +134,11 @@ static void send_complete(struct tqp *qp, const struct toe_cmd *c)
         tqp_breach(qp, "more bytes acknowledged than sent", n);
         return;
     }
+    was_writable = tsock_writable(s);
     s->tx_free += n;
-    if (unlikely(s->nospace) && (s->lingering || (tsock_events(s) & EPOLLOUT))) {
-        s->nospace = 0;
+    /* Also when no sender was turned away: a poller may have found the socket not writable. */
+    if (unlikely((!was_writable && tsock_writable(s)) || s->lingering))
         tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
-    }
 }
 
 static void close_event(struct tqp *qp, const struct toe_cmd *c)

@@ -4,12 +4,6 @@
  */
 #include "ctx.h"
 
-/* Linux's sk_stream_is_writeable: at least half as much room as is in use. */
-static bool writable(const struct tsock *s)
-{
-    return s->tx_free >= (s->tx_mask + 1 - s->tx_free) >> 1 && s->tx_free;
-}
-
 static bool readable(const struct tsock *s)
 {
     uint32_t want = s->opts.rcvlowat > 1 ? (uint32_t)s->opts.rcvlowat : 1;
@@ -26,7 +20,7 @@ static uint32_t open_events(const struct tsock *s)
         e |= EPOLLIN | EPOLLRDNORM;
     if (unlikely(s->eof || (s->shut & TSHUT_RD)))
         e |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-    if (writable(s) || (s->shut & TSHUT_WR))
+    if (tsock_writable(s) || (s->shut & TSHUT_WR))
         e |= EPOLLOUT | EPOLLWRNORM;
     if (unlikely((s->eof || (s->shut & TSHUT_RD)) && (s->shut & TSHUT_WR)))
         e |= EPOLLHUP;

@@ -98,7 +98,6 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
             return c->sent ? (ssize_t)c->sent : -1;
         if (c->sent == c->want)
             return (ssize_t)c->sent;
-        s->nospace = 1;
         if (s->nonblock || (c->flags & MSG_DONTWAIT))
             return c->sent ? (ssize_t)c->sent : terr(EAGAIN);
         if (!deadline)

@@ -37,6 +37,27 @@ static void stream_of_random_pieces(void **state)
     toe_close(fd[1]);
 }
 
+/* No send has failed, so nobody said that room was missed; epoll had found the socket full. */
+static void acknowledgements_make_an_idle_sender_writable(void **state)
+{
+    struct epoll_event e = {.events = EPOLLOUT};
+    uint8_t out[TX_SIZE * 3 / 4] = {0};
+    int fd[2], ep = toe_epoll_create1(0);
+
+    (void)state;
+    harness_pair(fd);
+    looptoe_freeze(harness_toe(), 1);
+    assert_int_equal(toe_send(fd[0], out, sizeof(out), 0), sizeof(out));
+    assert_int_equal(toe_epoll_ctl(ep, EPOLL_CTL_ADD, fd[0], &e), 0);
+    assert_int_equal(toe_epoll_wait(ep, &e, 1, 0), 0);
+    looptoe_freeze(harness_toe(), 0);
+    assert_int_equal(toe_epoll_wait(ep, &e, 1, 5000), 1);
+    assert_int_equal(e.events, EPOLLOUT);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+    toe_close(ep);
+}
+
 static void names_of_both_ends(void **state)
 {
     struct sockaddr_in a, b;
@@ -555,6 +576,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TOE_TEST(stream_of_random_pieces),
+        TOE_TEST(acknowledgements_make_an_idle_sender_writable),
         TOE_TEST(names_of_both_ends),
         TOE_TEST(v6_socket_has_mapped_names),
         TOE_TEST(wildcard_listener_takes_from_both),
