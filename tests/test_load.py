@@ -15,7 +15,7 @@ from harness import paths, proc
 REQUEST = b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
 ANSWER = b"hello\n"
 CONNLOAD = paths.build_dir("connload") / "tests/connload"
-ROOM = {"TOEHOLD_SLOTS": "12000", "TOEHOLD_TX_SIZE": "8192", "TOEHOLD_RX_SIZE": "8192"}
+ROOM = {"TOEHOLD_SLOTS": "16384", "TOEHOLD_TX_SIZE": "8192", "TOEHOLD_RX_SIZE": "8192"}
 
 
 def ask(s) -> None:

@@ -132,6 +132,14 @@ def test_connect_off_the_network(lab, robot):
         robot("socket.create_connection(at)", at=("192.0.2.1", PORT))
 
 
+@pytest.mark.toehold_only
+def test_connect_to_the_toe_itself(lab, robot):
+    """Refused at once, with or without a listener there: frames to oneself are not looped yet."""
+    robot.listen(lab.ip, PORT)
+    with pytest.raises(OSError, match="Network is unreachable"):
+        robot("socket.create_connection(at)", at=(lab.ip, PORT))
+
+
 def test_connect_twice(lab, robot, connected):
     assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT)) == errno.EISCONN
 
@@ -494,7 +502,7 @@ def test_exit_of_a_program_closes_its_connections(lab, robot, peer):
             other.accept()
             other("s.send(b'hello')")
             assert s.recv(5) == b"hello"
-            other.tell("os._exit(0)")
+            other.tell("ctypes.CDLL(None).exit(0)")
             assert s.recv(1) == b""
     robot("s.send(b'undisturbed')")
     assert take(peer, 11) == b"undisturbed"
