@@ -2,6 +2,7 @@
 /* test_sock.c - libtoe's sockets against Linux's rules (SEEDS S1.14), over looptoe. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+
 #include <sys/ioctl.h>
 
 #include "harness.h"
@@ -524,6 +525,43 @@ static void file_goes_straight_out(void **state)
     toe_close(fd[1]);
 }
 
+/* A program that stops writing by itself, before the buffer refuses it, waits for room too. */
+static void room_is_told_without_a_refused_send(void **state)
+{
+    struct epoll_event e = {.events = EPOLLOUT};
+    const size_t rest = TX_SIZE - 500;
+    static const char block[TX_SIZE];
+    char data[512] = {0};
+    int fd[2], ep = toe_epoll_create1(0), queued;
+    size_t sent;
+
+    (void)state;
+    harness_pair(fd);
+    harness_nonblock(fd[0]);
+    harness_nonblock(fd[1]);
+    for (sent = 0; sent < RX_SIZE; sent += sizeof(data)) { /* until the reader's buffer is full */
+        harness_wait(fd[0], POLLOUT);
+        assert_int_equal(toe_send(fd[0], data, sizeof(data), 0), sizeof(data));
+    }
+    do {
+        harness_wait(fd[0], POLLOUT);
+        assert_int_equal(toe_ioctl(fd[0], TIOCOUTQ, &queued), 0);
+    } while (queued);
+    assert_int_equal(toe_send(fd[0], block, rest, 0), rest);
+    sent += rest;
+    assert_int_equal(toe_epoll_ctl(ep, EPOLL_CTL_ADD, fd[0], &e), 0);
+    assert_int_equal(toe_epoll_wait(ep, &e, 1, 0), 0);
+    while (sent) {
+        harness_wait(fd[1], POLLIN);
+        sent -= (size_t)toe_recv(fd[1], data, sizeof(data), 0);
+    }
+    assert_int_equal(toe_epoll_wait(ep, &e, 1, 5000), 1);
+    assert_int_equal(e.events, EPOLLOUT);
+    toe_close(ep);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
 static void queries(void **state)
 {
     int fd[2], n = -1;
@@ -594,6 +632,7 @@ int main(void)
         TOE_TEST(slots_run_out_and_come_back),
         TOE_TEST(duplicates_share_the_connection),
         TOE_TEST(file_goes_straight_out),
+        TOE_TEST(room_is_told_without_a_refused_send),
         TOE_TEST(queries),
         TOE_TEST(ring_full_waits_for_the_toe),
     };
