@@ -154,7 +154,7 @@ TOE_HIDDEN void tctx_unlock(void);
 
 /* What epoll would say of this object now, EPOLL* bits (the same numbers as POLL*): all that hold,
  * not only those asked for. For a socket in TS_NEW: 0, the kernel answers for it. */
-TOE_HIDDEN uint32_t tsock_events(struct tsock *s);
+TOE_HIDDEN uint32_t tsock_events(const struct tsock *s);
 TOE_HIDDEN uint32_t tobj_events(struct tobj *o);
 /* Must the kernel be asked about the same number as well (an undecided socket, a listener that
  * the kernel serves too, the kernel's part of an epoll instance)? */

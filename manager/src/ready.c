@@ -12,7 +12,7 @@ static bool readable(const struct tsock *s)
     return s->rx_avail >= (want < half ? want : half);
 }
 
-static uint32_t open_events(struct tsock *s)
+static uint32_t open_events(const struct tsock *s)
 {
     uint32_t e = 0;
 
@@ -22,8 +22,6 @@ static uint32_t open_events(struct tsock *s)
         e |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
     if (tsock_writable(s) || (s->shut & TSHUT_WR))
         e |= EPOLLOUT | EPOLLWRNORM;
-    else
-        s->nospace = 1; /* whoever looked may sleep on it now, as after tcp_poll() of Linux */
     if (unlikely((s->eof || (s->shut & TSHUT_RD)) && (s->shut & TSHUT_WR)))
         e |= EPOLLHUP;
     if (unlikely(s->error))
@@ -31,7 +29,7 @@ static uint32_t open_events(struct tsock *s)
     return e;
 }
 
-uint32_t tsock_events(struct tsock *s)
+uint32_t tsock_events(const struct tsock *s)
 {
     switch ((enum tsock_state)s->state) {
     case TS_OPEN:
