@@ -187,7 +187,7 @@ def show(cases: dict, samples: dict, counts: dict, goals: list[report.Goal], net
         print(
             f"             toed {own['toed_cpu_us']:.2f} us on a core of its own, for the TCP/IP and"
         )
-        print("             for polling while there is work: more a request when load is less;")
+        print("             polling while there is work: more a request when load is less;")
         print(f"             it woke nginx {own['nginx_woken']:.2f} times, ", end="")
         print(f"slept {own['toed_slept']:.2f} times itself")
     print(f"\nnginx, toed and wrk share the {os.cpu_count()} cores of this machine.")
