@@ -184,9 +184,7 @@ def show(cases: dict, samples: dict, counts: dict, goals: list[report.Goal], net
         print(f"             system calls: {said(counts[case]['linux'])}")
         print(f"    Toehold  nginx {cpu_us(toehold):.2f} us;")
         print(f"             system calls: {said(counts[case]['toehold'])}")
-        print(
-            f"             toed {own['toed_cpu_us']:.2f} us on a core of its own, for the TCP/IP and"
-        )
+        print(f"             toed {own['toed_cpu_us']:.2f} us on its own core, for TCP/IP and for")
         print("             polling while there is work: more a request when load is less;")
         print(f"             it woke nginx {own['nginx_woken']:.2f} times, ", end="")
         print(f"slept {own['toed_slept']:.2f} times itself")
