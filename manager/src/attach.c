@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/un.h>
 
 #include "ctx.h"
@@ -85,7 +86,8 @@ static int send_hello(struct tqp *qp, char *err, size_t size)
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     int fds[2] = {qp->mem_fd, qp->irq_fd};
 
-    snprintf(h.name, sizeof(h.name), "%s", program_invocation_short_name);
+    /* not argv[0]: nginx and others write over that */
+    prctl(PR_GET_NAME, h.name);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
     c->cmsg_len = CMSG_LEN(sizeof(fds));

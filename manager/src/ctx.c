@@ -125,11 +125,16 @@ static void lose(struct tsock *s)
 
 void tctx_lost(void)
 {
-    tlog("the TOE has ended; connections over it are reset");
+    bool said = false;
+
     tctx.state = TC_LOST;
     tctx.retry_at = 0;
-    for (uint32_t q = 0; q < tctx.qps_n; q++)
+    for (uint32_t q = 0; q < tctx.qps_n; q++) {
+        said |= tctx.qps[q]->breached;
         tctx.qps[q]->broken = true; /* nobody waits for room any more */
+    }
+    if (!said)
+        tlog("the TOE has ended; connections over it are reset");
     thandle_each(lose);
     for (uint32_t q = 0; q < tctx.qps_n; q++) {
         struct tqp *qp = tctx.qps[q];

@@ -35,6 +35,7 @@ struct tqp {
     uint32_t rung; /* SW head last published */
     bool armed;    /* an interrupt was asked for and may still come */
     bool broken;   /* the TOE broke the contract or is gone: tctx_progress() tears down */
+    bool breached; /* broken by a breach, which has been said */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
     struct toedev_qp_config cfg;

@@ -20,6 +20,7 @@ struct epcall {
     int epfd;
     struct epoll_event *out;
     int max, n;
+    bool woken; /* took the kick or an interrupt out of the kernel's epoll */
     const sigset_t *mask;
 };
 
@@ -69,6 +70,8 @@ static void take_kernel(struct epcall *c, const struct epoll_event *e, int n)
             c->out[c->n++] = e[k];
             continue;
         }
+        if (number == TEPOLL_MARK_WAKE)
+            c->woken = true;
         if (number == TEPOLL_MARK_GONE)
             for (uint32_t q = 0; q < tctx.qps_n; q++)
                 tctx.qps[q]->broken |= tqp_gone(tctx.qps[q]);
@@ -100,6 +103,13 @@ static int ask_kernel(struct epcall *c, int room, int timeout_ms, bool sleep)
     if (n < 0)
         return terr(e);
     take_kernel(c, buf, n);
+    if (c->woken) {
+        /* Edge-triggered: whom it was meant for will not see it any more, so we stand in: handle
+         * the rings, and hand on what we do not take ourselves (toe_epoll_pwait()). */
+        c->woken = false;
+        c->ep->kicked = false;
+        twait_woken();
+    }
     return 0;
 }
 

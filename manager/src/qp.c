@@ -24,9 +24,8 @@ void tqp_wake(struct tqp *qp)
 void tqp_breach(struct tqp *qp, const char *what, uint32_t value)
 {
     if (!qp->broken)
-        tlog_once("the TOE broke the device contract: %s (%u); its connections are reset", what,
-                  value);
-    qp->broken = true;
+        tlog("the TOE broke the device contract: %s (%u); its connections are reset", what, value);
+    qp->broken = qp->breached = true;
 }
 
 bool tqp_make_room(struct tqp *qp)
