@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* harness.c - what the tests of libtoe share (harness.h). */
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
 #include "harness.h"
 
 #define PATIENCE_MS 5000
@@ -18,11 +23,34 @@ pid_t harness_toe(void)
     return toe;
 }
 
-void harness_new_toe(void)
+unsigned harness_engines(void)
 {
     const char *engines = getenv("LOOPTOE_ENGINES");
 
-    toe = looptoe_start(path, engines ? (unsigned)atoi(engines) : 1);
+    return engines ? (unsigned)atoi(engines) : 1;
+}
+
+void harness_new_toe(void)
+{
+    toe = looptoe_start(path, harness_engines());
+}
+
+/* A network namespace of the test's own, so that ports do not meet those of tests beside it. */
+static int isolate(void)
+{
+    static int done;
+    struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    int fd, r;
+
+    if (done)
+        return 0;
+    done = 1;
+    if (unshare(CLONE_NEWNET) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+        return -1;
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    r = ioctl(fd, SIOCSIFFLAGS, &lo);
+    close(fd);
+    return r;
 }
 
 int harness_setup(void **state)
@@ -33,8 +61,10 @@ int harness_setup(void **state)
     (void)state;
     seed = given ? (uint32_t)strtoul(given, NULL, 0) : 1;
     snprintf(dir, sizeof(dir), "/tmp/libtoe-test-XXXXXX");
-    if (!mkdtemp(dir))
+    if (isolate() < 0 || !mkdtemp(dir)) {
+        perror("test set-up");
         return -1;
+    }
     snprintf(path, sizeof(path), "%s/toed.sock", dir);
     setenv("TOEHOLD_SOCKET", path, 1);
     snprintf(text, sizeof(text), "%d", RX_SIZE);

@@ -35,6 +35,8 @@ int harness_teardown(void **state);
 
 const char *harness_path(void);
 pid_t harness_toe(void);
+/* How many engines it has: LOOPTOE_ENGINES, 1. */
+unsigned harness_engines(void);
 /* Starts another TOE in the place of one that was killed. */
 void harness_new_toe(void);
 

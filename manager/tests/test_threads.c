@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_threads.c - libtoe used by several threads at once (toe.h, Threads). */
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #include "harness.h"
 
@@ -9,7 +11,10 @@
 #define ROUNDS  300
 #define PORT    7300
 
+#define PER_CONNECTION 50
+
 static int ep, stop_pipe[2];
+static atomic_int served; /* connections that the workers have closed */
 
 /* Returns how many rounds went wrong. */
 static void *client(void *arg)
@@ -18,12 +23,12 @@ static void *client(void *arg)
     uintptr_t wrong = 0;
     uint32_t n = (uint32_t)(uintptr_t)arg;
 
-    for (int round = 0; round < ROUNDS; round += 50) {
+    for (int round = 0; round < ROUNDS; round += PER_CONNECTION) {
         int fd = toe_socket(AF_INET, SOCK_STREAM, 0);
 
         if (toe_connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
             return (void *)(uintptr_t)ROUNDS;
-        for (int i = 0; i < 50; i++) {
+        for (int i = 0; i < PER_CONNECTION; i++) {
             char out[600], in[600];
             size_t len = 1 + (n = n * 1103515245 + 12345) % sizeof(out);
 
@@ -46,10 +51,12 @@ static void echo(int fd)
     while ((n = toe_recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
         for (ssize_t k = 0; k < n;)
             k += toe_send(fd, buf + k, (size_t)(n - k), 0);
-    if (n < 0 && errno == EAGAIN)
+    if (n < 0 && errno == EAGAIN) {
         toe_epoll_ctl(ep, EPOLL_CTL_MOD, fd, &e);
-    else
+    } else {
         toe_close(fd);
+        served++;
+    }
 }
 
 /* One of several threads in the same epoll instance. */
@@ -101,6 +108,8 @@ static void echo_by_all(void **state)
         pthread_join(c[i], &wrong);
         assert_int_equal((uintptr_t)wrong, 0);
     }
+    while (served < CLIENTS * ROUNDS / PER_CONNECTION)
+        sched_yield();
     assert_int_equal(write(stop_pipe[1], "s", 1), 1);
     for (int i = 0; i < WORKERS; i++)
         pthread_join(w[i], NULL);
