@@ -12,10 +12,9 @@
  */
 #include "stack.h"
 
-#define TIMEOUT     (60 * TOEC_NS_PER_S) /* RFC 1122 3.3.2: fixed, 60 to 120 s */
-#define MAX_TOTAL   65535
-#define BLOCKS      8192 /* of 8 bytes: the offset field has 13 bits */
-#define QUOTE_BYTES 8    /* of the first fragment, for the ICMP error */
+#define TIMEOUT   (60 * TOEC_NS_PER_S) /* RFC 1122 3.3.2: fixed, 60 to 120 s */
+#define MAX_TOTAL 65535
+#define BLOCKS    8192 /* of 8 bytes: the offset field has 13 bits */
 /* Payload starts here, so that the Ethernet header and the longest IP header fit before it. */
 #define PAYLOAD_AT 76
 TOEC_STATIC_ASSERT(payload_at,
@@ -167,17 +166,13 @@ static void mark(struct toec_datagram *d, toec_u32 first, toec_u32 end)
 
 /* ---- completion and failure ---- */
 
-/* The datagram as a frame: the first fragment's header, then payload_len bytes. */
-static void make_packet(struct toec_datagram *d, toec_u32 payload_len, struct toec_packet *p,
-                        struct toec_ip_in *in)
+/* The first fragment's header and what follows it, by its total length, as a frame. */
+static void make_packet(const struct toec_datagram *d, struct toec_packet *p, struct toec_ip_in *in)
 {
-    toec_u8 *ip = d->frame + PAYLOAD_AT - d->hlen;
+    const toec_u8 *ip = d->frame + PAYLOAD_AT - d->hlen;
 
-    toec_put16(ip + TOEC_IP4_TOTAL, d->hlen + payload_len);
-    toec_put16(ip + TOEC_IP4_FRAG, 0);
-    toec_ip4_set_sum(ip, d->hlen);
     p->data = ip - TOEC_ETH_LEN;
-    p->head_len = TOEC_ETH_LEN + d->hlen + payload_len;
+    p->head_len = TOEC_ETH_LEN + toec_ip4_total(ip);
     p->len = p->head_len;
     p->flags = TOEC_RX_REASSEMBLED;
     p->opaque = 0;
@@ -186,12 +181,16 @@ static void make_packet(struct toec_datagram *d, toec_u32 payload_len, struct to
 
 static void complete(struct toec_stack *s, struct toec_datagram *d, toec_time now)
 {
+    toec_u8 *ip = d->frame + PAYLOAD_AT - d->hlen;
     struct toec_packet p;
     struct toec_ip_in in;
 
     forget(s, d);
     TOEC_COUNT(s, ip4_reassembled);
-    make_packet(d, d->total, &p, &in);
+    toec_put16(ip + TOEC_IP4_TOTAL, d->hlen + d->total);
+    toec_put16(ip + TOEC_IP4_FRAG, 0);
+    toec_ip4_set_sum(ip, d->hlen);
+    make_packet(d, &p, &in);
     toec_ip4_deliver(s, &in, now);
     toec_pool_put(&s->reass.pool, d);
 }
@@ -204,8 +203,9 @@ void toec_reass_timer(struct toec_stack *s, struct toec_timer *t, toec_time now)
 
     TOEC_COUNT(s, ip4_frag_timeout);
     forget(s, d);
-    if (d->hlen) { /* RFC 1122 3.3.2: only when the first fragment has been received */
-        make_packet(d, QUOTE_BYTES, &p, &in);
+    if (d->hlen) { /* RFC 1122 3.3.2: only when the first fragment has been received; it is quoted
+                    */
+        make_packet(d, &p, &in);
         toec_icmp4_error(s, &in, TOEC_ICMP4_TIME_EXCEEDED, TOEC_ICMP4_EXCEEDED_REASS, now);
     }
     toec_pool_put(&s->reass.pool, d);

@@ -283,13 +283,15 @@ static void time_exceeded_if_the_first_was_there(void **state)
     assert_int_equal(bench_counter(&b, TOEC_C_ip4_frag_timeout), 2);
     f = bench_next(&b);
     assert_non_null(f);
-    assert_int_equal(f->len, 14 + 20 + 8 + 28);
+    assert_int_equal(f->len, 14 + 20 + 8 + 36); /* all of the first fragment, as it was */
     assert_int_equal(f->data[34], 11);
     assert_int_equal(f->data[35], 1);
-    assert_int_equal(naive_sum(f->data + 34, 36), 0);
+    assert_int_equal(naive_sum(f->data + 34, 44), 0);
     assert_int_equal(naive_sum(f->data + 42, 20), 0);
+    assert_int_equal(peek16(f->data + 42 + 2), 36);
     assert_int_equal(peek16(f->data + 42 + 4), 2);
-    assert_memory_equal(f->data + 62, text, 8);
+    assert_int_equal(peek16(f->data + 42 + 6), 0x2000);
+    assert_memory_equal(f->data + 62, text, 16);
     assert_null(bench_next(&b));
     bench_stop(&b);
 }
