@@ -172,8 +172,12 @@ enum tcarrier tpolicy_connect(int fd, const struct tname *to)
         return outside(fd, why_cast);
     if (!tctx_need())
         return no_toe(fd);
-    if (to->ip == tctx.ip)
-        return pass(fd, why_own, ENETUNREACH);
+    if (to->ip == tctx.ip) {
+        /* the kernel does not reach it either: said at once rather than after its ARP gives up */
+        tpolicy_pass(fd, why_own);
+        errno = ENETUNREACH;
+        return TCARRY_REFUSED;
+    }
     route = troute_ask(to->ip);
     if (route == TROUTE_LOCAL)
         return outside(fd, why_local);
