@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * toe_echo.c - an application written against toe.h: an epoll server that sends back what it gets,
+ * and a client that checks what comes back. It links to libtoe; nothing is preloaded.
+ *
+ *   toe_echo server PORT
+ *   toe_echo client ADDRESS PORT CONNECTIONS BYTES      each connection sends and gets BYTES
+ *
+ * Says "ready" when it listens, and "done CONNECTIONS BYTES" when all bytes came back right.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <toe/toe.h>
+
+#define EVENTS 64
+#define PIECE  16384
+
+struct peer {
+    int fd;
+    size_t sent, got, total; /* client */
+    char held[PIECE];        /* server: read and not yet sent back */
+    size_t from, held_n;
+};
+
+static int ep;
+
+static int fail(const char *what)
+{
+    fprintf(stderr, "toe_echo: %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+static struct peer *add(int fd, uint32_t events)
+{
+    struct peer *p = calloc(1, sizeof(*p));
+    struct epoll_event e = {.events = events, .data.ptr = p};
+
+    if (!p)
+        return NULL;
+    p->fd = fd;
+    if (toe_epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) < 0) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+static void drop(struct peer *p)
+{
+    toe_close(p->fd);
+    free(p);
+}
+
+static void watch(struct peer *p, uint32_t events)
+{
+    struct epoll_event e = {.events = events, .data.ptr = p};
+
+    toe_epoll_ctl(ep, EPOLL_CTL_MOD, p->fd, &e);
+}
+
+/* ---- server ---- */
+
+static void echo(struct peer *p)
+{
+    for (;;) {
+        ssize_t n;
+
+        while (p->from < p->held_n) {
+            n = toe_send(p->fd, p->held + p->from, p->held_n - p->from, MSG_NOSIGNAL);
+            if (n < 0 && errno == EAGAIN) {
+                watch(p, EPOLLOUT);
+                return;
+            }
+            if (n < 0) {
+                drop(p);
+                return;
+            }
+            p->from += (size_t)n;
+        }
+        p->from = p->held_n = 0;
+        n = toe_recv(p->fd, p->held, sizeof(p->held), 0);
+        if (n < 0 && errno == EAGAIN) {
+            watch(p, EPOLLIN);
+            return;
+        }
+        if (n <= 0) {
+            drop(p);
+            return;
+        }
+        p->held_n = (size_t)n;
+    }
+}
+
+static int serve(uint16_t port)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int l = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    struct epoll_event e[EVENTS];
+    struct peer *listener;
+
+    if (l < 0 || toe_bind(l, (struct sockaddr *)&a, sizeof(a)) < 0 || toe_listen(l, 1024) < 0)
+        return fail("listen");
+    listener = add(l, EPOLLIN);
+    if (!listener || !toe_is_offloaded(l))
+        return fail("the TOE does not carry the listener");
+    printf("ready\n");
+    fflush(stdout);
+    for (;;) {
+        int n = toe_epoll_wait(ep, e, EVENTS, -1);
+
+        for (int i = 0; i < n; i++) {
+            struct peer *p = e[i].data.ptr;
+            int fd;
+
+            if (p != listener) {
+                echo(p);
+                continue;
+            }
+            while ((fd = toe_accept4(l, NULL, NULL, SOCK_NONBLOCK)) >= 0)
+                if (!add(fd, EPOLLIN))
+                    toe_close(fd);
+        }
+    }
+}
+
+/* ---- client ---- */
+
+static char pattern(const struct peer *p, size_t at)
+{
+    return (char)((at * 2654435761u >> 16) + (size_t)p->fd);
+}
+
+/* 1 when all came back, 0 to go on, -1 when something was wrong. */
+static int exchange(struct peer *p, uint32_t events)
+{
+    char buf[PIECE];
+    ssize_t n;
+
+    while ((events & EPOLLOUT) && p->sent < p->total) {
+        size_t k = p->total - p->sent < PIECE ? p->total - p->sent : PIECE;
+
+        for (size_t i = 0; i < k; i++)
+            buf[i] = pattern(p, p->sent + i);
+        n = toe_send(p->fd, buf, k, MSG_NOSIGNAL);
+        if (n < 0)
+            break;
+        p->sent += (size_t)n;
+        if (p->sent == p->total)
+            watch(p, EPOLLIN);
+    }
+    while ((n = toe_recv(p->fd, buf, sizeof(buf), 0)) > 0) {
+        for (ssize_t i = 0; i < n; i++)
+            if (buf[i] != pattern(p, p->got + (size_t)i))
+                return -1;
+        p->got += (size_t)n;
+    }
+    if (p->got == p->total)
+        return 1;
+    return n < 0 && errno == EAGAIN ? 0 : -1;
+}
+
+static int ask(const char *address, uint16_t port, int connections, size_t bytes)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct epoll_event e[EVENTS];
+    int done = 0;
+
+    if (inet_pton(AF_INET, address, &a.sin_addr) != 1) {
+        fprintf(stderr, "toe_echo: %s is not an IPv4 address\n", address);
+        return 2;
+    }
+    for (int i = 0; i < connections; i++) {
+        int fd = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        struct peer *p;
+
+        if (fd < 0 ||
+            (toe_connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0 && errno != EINPROGRESS))
+            return fail("connect");
+        p = add(fd, EPOLLIN | EPOLLOUT);
+        if (!p || !toe_is_offloaded(fd))
+            return fail("the TOE does not carry the connection");
+        p->total = bytes;
+    }
+    while (done < connections) {
+        int n = toe_epoll_wait(ep, e, EVENTS, 20000);
+
+        if (n <= 0)
+            return fail("nothing happens");
+        for (int i = 0; i < n; i++) {
+            struct peer *p = e[i].data.ptr;
+            int error = 0, r;
+            socklen_t len = sizeof(error);
+
+            if (e[i].events & EPOLLERR) {
+                toe_getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &error, &len);
+                errno = error;
+                return fail("a connection");
+            }
+            r = exchange(p, e[i].events);
+            if (r < 0)
+                return fail("the answer is not what was sent");
+            if (r > 0) {
+                drop(p);
+                done++;
+            }
+        }
+    }
+    printf("done %d %zu\n", connections, bytes);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int r;
+
+    if (argc < 3 || (strcmp(argv[1], "server") && (strcmp(argv[1], "client") || argc < 6))) {
+        fprintf(stderr, "usage: toe_echo server PORT\n"
+                        "       toe_echo client ADDRESS PORT CONNECTIONS BYTES\n");
+        return 2;
+    }
+    if (toe_init(NULL) < 0) {
+        fprintf(stderr, "toe_echo: %s\n", toe_last_error());
+        return 1;
+    }
+    ep = toe_epoll_create1(0);
+    if (ep < 0)
+        return fail("epoll");
+    if (!strcmp(argv[1], "server"))
+        return serve((uint16_t)atoi(argv[2]));
+    r = ask(argv[2], (uint16_t)atoi(argv[3]), atoi(argv[4]), strtoul(argv[5], NULL, 10));
+    toe_close(ep);
+    toe_terminate();
+    return r;
+}
