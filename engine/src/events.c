@@ -161,12 +161,14 @@ static unsigned write_pending(struct qp *qp)
 
 /* One write to the host's eventfd. It is checked at attach not to block, but the host keeps a
  * handle on it and can change that: the start is noted so that the watcher can end the write. */
-static void interrupt(struct qp *qp)
+void event_interrupt(struct qp *qp)
 {
     struct engine *e = qp->engine;
     uint64_t one = 1;
     ssize_t n;
 
+    if (qp->irq_broken)
+        return;
     atomic_store(&e->irq_since, e->now);
     n = write(qp->irq_fd, &one, sizeof(one));
     atomic_store(&e->irq_since, 0);
@@ -174,6 +176,7 @@ static void interrupt(struct qp *qp)
     if (n == (ssize_t)sizeof(one) || errno == EAGAIN)
         return; /* a full counter has not been read: the host is about to wake */
     engine_count(e, EC_interrupt_failed);
+    qp->irq_broken = 1;
     qp_halt(qp, TOE_R_PROTO);
 }
 
@@ -212,7 +215,7 @@ static void moderate(struct qp *qp)
     qp->irq_waiting = 0;
     qp->irq_deadline = UINT64_MAX;
     qp->irq_fired = seq;
-    interrupt(qp);
+    event_interrupt(qp);
 }
 
 unsigned events_flush(struct qp *qp)

@@ -221,6 +221,11 @@ void qp_halt(struct qp *qp, uint16_t reason)
         return;
     qp->halted = reason;
     __atomic_store_n(&qp->status->halted, reason, __ATOMIC_RELEASE);
+    if (toe_ring_has_room(&qp->hw)) {
+        event_error(qp, reason, 0, qp->sw.tail, 0);
+        toe_ring_store(&qp->status->hw_head, qp->hw.head);
+    }
+    event_interrupt(qp);
     engine_count(qp->engine, EC_qp_halted);
     log_msg("queue pair %u (%s, pid %d) halted: %s at SW position %u, its flows are reset", qp->id,
             qp->name, qp->pid, toe_reason_name(reason), qp->sw.tail);

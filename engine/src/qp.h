@@ -80,6 +80,7 @@ struct qp {
 
     int irq_fd, doorbell_fd;
     uint32_t irq_fired;    /* doorbells.irq_seq that has had its interrupt */
+    int irq_broken;        /* a write to irq_fd has failed or blocked: none again */
     int irq_waiting;       /* commands written that moderation holds back */
     uint64_t irq_deadline; /* of them */
 
@@ -112,7 +113,8 @@ struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t
 void qp_free(struct qp *qp);
 /* The owner has gone: flows it has not closed are reset, the rest finishes within a time. */
 void qp_drop(struct qp *qp);
-/* Stops serving a queue pair whose rings are broken. Its flows are reset. */
+/* Stops serving a queue pair whose rings are broken. Its flows are reset; an ERROR, where there is
+ * room, and an interrupt are the last it hears. */
 void qp_halt(struct qp *qp, uint16_t reason);
 /* Goes on with the resetting that qp_drop() and qp_halt() began. Returns work done. */
 unsigned qp_reap(struct qp *qp);
@@ -141,6 +143,8 @@ void event_error(struct qp *qp, uint16_t reason, uint32_t flow, uint32_t positio
 void event_full(struct qp *qp);
 /* Writes what is pending as far as there is room, publishes, interrupts. Returns work done. */
 unsigned events_flush(struct qp *qp);
+/* Interrupts now, armed or not: for the end of a queue pair. */
+void event_interrupt(struct qp *qp);
 /* When moderation wants to be called. UINT64_MAX: no need. */
 uint64_t events_deadline(const struct qp *qp);
 

@@ -139,6 +139,7 @@ static void assert_halted(struct world *w, struct host *bad)
     uint32_t fx, fy;
 
     assert_int_equal(bad->status->halted, TOE_R_PROTO);
+    assert_int_equal(host_interrupts(bad), 1);
     assert_int_equal(w->t.a->counters[EC_qp_halted], 1);
     /* the others work on */
     bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
@@ -153,10 +154,14 @@ static void test_a_head_beyond_the_ring_halts_only_its_queue_pair(void **state)
     struct world *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z;
+    struct toe_cmd c;
 
     host_attach(&w->t, w->t.a, &z, &cfg);
     toe_ring_store(&z.doorbells->sw_head, cfg.sw_entries + 1);
     bench_run(&w->t, NS_PER_MS);
+    c = host_want(&z, TOE_CMD_ERROR);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_PROTO);
+    assert_int_equal(toe_cmd_arg0(&c), 0);
     assert_halted(w, &z);
     host_detach(&w->t, &z);
 }

@@ -112,6 +112,81 @@ static void test_short_and_foreign_frames_stay(void **state)
     assert_int_equal(home(54), HERE);
 }
 
+/* ---- the rings between engines ---- */
+
+static struct engine *make_engine(uint32_t id, struct handover *h, struct netio *n)
+{
+    struct engine_config cfg = {.id = id, .count = 2, .netio = n, .max_qps = 1, .handover = h};
+    struct engine *e;
+    char err[256];
+
+    memcpy(cfg.core.mac, ((uint8_t[]){2, 0, 0, 0, 0, 1}), 6);
+    memcpy(cfg.core.ip, ((uint8_t[]){10, 0, 0, 1}), 4);
+    cfg.core.prefix_len = 24;
+    cfg.core.mtu = 1500;
+    cfg.core.max_flows = 16;
+    cfg.core.home_index = id;
+    cfg.core.home_count = 2;
+    e = engine_new(&cfg, NS_PER_S, err, sizeof(err));
+    if (!e)
+        fail_msg("%s", err);
+    return e;
+}
+
+/* A port of 10.0.0.2 whose flows to port 80 are home to this engine. */
+static uint16_t port_of(uint32_t id)
+{
+    uint16_t port = 1024;
+
+    do
+        make(6, 2, 1, ++port, 80);
+    while (steer_home(frame, 54, HERE, 2) != id);
+    return port;
+}
+
+static void test_frames_are_handed_to_their_home_and_dropped_when_it_is_full(void **state)
+{
+    struct handover *h = handover_new(2, 1564);
+    struct netio *wires[2], *ends[2];
+    struct engine *e[2];
+    uint64_t now = NS_PER_S;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        memwire_pair(&wires[i], &ends[i]);
+        e[i] = make_engine(i, h, wires[i]);
+    }
+    make(6, 2, 1, port_of(1), 80);
+    memwire_inject(wires[0], frame, 54); /* arrives at 0, lives at 1 */
+    assert_false(steer_waiting(e[1]));
+    engine_step(e[0], now);
+    assert_true(steer_waiting(e[1]));
+    assert_int_equal(e[0]->counters[EC_handover_sent], 1);
+    engine_step(e[1], now);
+    assert_int_equal(e[1]->counters[EC_handover_received], 1);
+    make(6, 2, 1, port_of(0), 80);
+    memwire_inject(wires[0], frame, 54); /* at home already */
+    engine_step(e[0], now);
+    assert_int_equal(e[0]->counters[EC_handover_sent], 1);
+    make(6, 2, 1, port_of(1), 80);
+    for (i = 0; i < 300; i++)
+        memwire_inject(wires[0], frame, 54);
+    for (i = 0; i < 10; i++)
+        engine_step(e[0], now);
+    assert_int_equal(e[0]->counters[EC_handover_sent], 1 + 256);
+    assert_int_equal(e[0]->counters[EC_handover_full], 300 - 256);
+    for (i = 0; i < 10; i++)
+        engine_step(e[1], now);
+    assert_int_equal(e[1]->counters[EC_handover_received], 1 + 256);
+    assert_false(steer_waiting(e[1]));
+    for (i = 0; i < 2; i++) {
+        engine_free(e[i]);
+        netio_close(ends[i]);
+    }
+    handover_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_fragments_of_tcp_have_no_home),
         cmocka_unit_test(test_arp_replies_are_for_everyone),
         cmocka_unit_test(test_short_and_foreign_frames_stay),
+        cmocka_unit_test(test_frames_are_handed_to_their_home_and_dropped_when_it_is_full),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
