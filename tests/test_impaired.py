@@ -16,7 +16,7 @@ MB = 1_000_000
 
 NETWORKS = {
     "loss": "loss=5",
-    "burst": "burst=0.5/30",
+    "burst": "burst=0.5/60",
     "reorder": "reorder=10,gap=5",
     "duplicate": "duplicate=10",
     "corrupt": "corrupt=3",
