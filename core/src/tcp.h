@@ -95,6 +95,21 @@ struct toec_iv {
 
 struct toec_listener;
 
+/* The tail loss probe (RFC 8985 7). */
+enum toec_probe {
+    TOEC_PROBE_NONE = 0,
+    TOEC_PROBE_SET,  /* rtx_at is when it is due */
+    TOEC_PROBE_OWED, /* send it */
+    TOEC_PROBE_USED  /* once until something new is acknowledged */
+};
+
+/* The reordering timer (after RFC 8985 6.2): what it will do when nothing has filled the gap. */
+enum toec_reo {
+    TOEC_REO_NONE = 0,
+    TOEC_REO_HOLES, /* take the holes below what is SACKed for lost */
+    TOEC_REO_HEAD   /* take the retransmission of the first segment for lost */
+};
+
 /*
  * Everything in-order traffic touches lies in the first 128 bytes (checked below): line 0 names the
  * flow and holds the receive sequence variables, line 1 the send sequence variables.
@@ -149,11 +164,16 @@ struct toec_tcb {
     struct toec_path path;
 
     /* ---- loss recovery (RFC 6675 names) ---- */
-    toec_u32 recover;  /* RecoveryPoint */
-    toec_u32 high_rxt; /* HighRxt */
-    toec_u32 snd_sml;  /* end of the last segment smaller than the MSS (Nagle) */
-    toec_u32 max_wnd;  /* largest window the peer has offered */
+    toec_u32 recover;   /* RecoveryPoint */
+    toec_u32 high_rxt;  /* HighRxt */
+    toec_u32 lost_mark; /* in fast recovery: everything below is lost, by the reordering timer */
+    toec_u32 head_mark; /* snd_max when the first segment was sent again */
+    toec_u32 reo_at;
+    toec_u32 snd_sml; /* end of the last segment smaller than the MSS (Nagle) */
+    toec_u32 max_wnd; /* largest window the peer has offered */
     toec_u8 n_ooo, n_sacked;
+    toec_u8 probe;                       /* enum toec_probe */
+    toec_u8 reo;                         /* enum toec_reo */
     toec_u8 rexmits;                     /* timeouts without progress: R1, R2 */
     toec_u8 tx_log;                      /* send buffer is 1 << tx_log bytes */
     toec_u8 quick;                       /* quick ACKs left */
@@ -395,6 +415,8 @@ toec_u32 toec_pipe(const struct toec_tcb *t);
 void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
                        toec_time now);
 void toec_rto_recovery(struct toec_tcb *t);
+/* The reordering timer has run out. */
+void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t);
 /* What to send again next (FIN counted as a byte): 1 with [*start, *end), or 0. new_data: there is
  * new data that may be sent instead. */
 int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end);

@@ -143,6 +143,8 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     TOEC_COUNT(s, tcp_retransmits);
     t->retransmits++;
     t->flags &= ~TOEC_F_RTT; /* Karn */
+    if (start == t->snd_una)
+        t->head_mark = t->snd_max;
     if (t->flags & TOEC_F_FAST) {
         /* The rescue retransmission, beyond all that is SACKed, leaves HighRxt (RFC 6675 4 (4)). */
         int rescue = t->n_sacked && TOEC_SEQ_GE(start, t->sacked[t->n_sacked - 1].end);
@@ -170,6 +172,8 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
         return r;
     t->snd_max = seq + len + (fin != 0);
     t->snd_nxt = t->snd_max;
+    if (t->probe == TOEC_PROBE_NONE && t->snd_max - t->snd_una > t->mss)
+        toec_rtx_start(s, t, now); /* no longer a lone segment: a probe may come first */
     if (len % t->mss)
         t->snd_sml = t->snd_max;
     if (!(t->flags & TOEC_F_RTT)) {
@@ -289,6 +293,27 @@ static int output_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return 0;
 }
 
+/* The tail loss probe (RFC 8985 7.3): the last segment once more, which draws an ACK or a SACK; in
+ * recovery the first, whose retransmission may be what was lost. */
+static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    toec_u32 out = t->snd_max - t->snd_una;
+    int r = 0;
+
+    if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) {
+        t->flags |= TOEC_F_RTX_HEAD;
+    } else if (out) {
+        r = send_range(s, t, out > t->mss ? t->snd_max - t->mss : t->snd_una, t->snd_max, now);
+        if (r)
+            return r;
+        TOEC_COUNT(s, tcp_retransmits);
+        t->retransmits++;
+        t->flags &= ~TOEC_F_RTT;
+    }
+    t->probe = TOEC_PROBE_USED;
+    return 0;
+}
+
 int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     int r = 0;
@@ -297,6 +322,8 @@ int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         return output_syn(s, t, now);
     if (t->flags & TOEC_F_ZWIN)
         r = output_probe(s, t, now);
+    if (t->probe == TOEC_PROBE_OWED)
+        r = output_tail(s, t, now);
     if (r == 0 && !(t->flags & TOEC_F_PERSIST))
         r = output_data(s, t, now);
     if (r == 0) {

@@ -51,6 +51,8 @@ static void enter_fast(struct toec_stack *s, struct toec_tcb *t)
     t->cc_ops->on_loss(t, t->snd_max - t->snd_una);
     t->cwnd = t->cc.ssthresh;
     t->high_rxt = t->snd_una;
+    t->lost_mark = t->snd_una;
+    t->head_mark = t->snd_max;
     t->flags = (t->flags | TOEC_F_FAST | TOEC_F_RTX_HEAD) & ~TOEC_F_RESCUE;
 }
 
@@ -115,9 +117,65 @@ static void in_open(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, in
     /* else limited transmit (RFC 3042): the pipe is one segment smaller, so output sends one */
 }
 
+/*
+ * Without the send time of each segment (RFC 8985), but in its spirit: fewer than DupThresh SACKed
+ * segments, or SACKs of what was sent after the first segment's retransmission, mean loss as well,
+ * unless a quarter of a round trip shows that it was reordering.
+ */
+static void start_reo(struct toec_stack *s, struct toec_tcb *t, enum toec_reo what, toec_time now)
+{
+    if (t->reo) {
+        if ((toec_u8)what > t->reo)
+            t->reo = (toec_u8)what;
+        return;
+    }
+    t->reo = (toec_u8)what;
+    t->reo_at = toec_ticks(now) + 2 + (t->srtt >> 15);
+    toec_due(s, t, t->reo_at, now);
+}
+
+void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t)
+{
+    enum toec_reo what = (enum toec_reo)t->reo;
+
+    t->reo = TOEC_REO_NONE;
+    if (!t->n_sacked)
+        return;
+    if (what == TOEC_REO_HEAD) {
+        if (!(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
+            return;
+        TOEC_COUNT(s, tcp_lost_retransmits);
+        t->flags |= TOEC_F_RTX_HEAD;
+    } else {
+        if (t->flags & TOEC_F_LOSS)
+            return;
+        if (!(t->flags & TOEC_F_FAST))
+            enter_fast(s, t);
+        t->lost_mark = t->sacked[t->n_sacked - 1].start;
+    }
+    toec_pend(s, t);
+}
+
+/* New SACKs have come: what do they say beyond what IsLost() has concluded? */
+static void watch_holes(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    const struct toec_iv *top = &t->sacked[t->n_sacked - 1];
+
+    if ((t->flags & TOEC_F_FAST) && TOEC_SEQ_GT(top->end, t->head_mark))
+        start_reo(s, t, TOEC_REO_HEAD, now);
+    else if (t->flags & TOEC_F_LOSS)
+        start_reo(s, t, TOEC_REO_HEAD, now);
+    else if (TOEC_SEQ_LT(toec_sack_lost(t), top->start))
+        start_reo(s, t, TOEC_REO_HOLES, now);
+}
+
 void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
                        toec_time now)
 {
+    if (acked) {
+        t->head_mark = t->snd_max; /* of the next hole; when it was resent is not known */
+        t->reo = TOEC_REO_NONE;
+    }
     if (t->flags & TOEC_F_FAST) {
         in_fast(t, acked, dup);
     } else if (t->flags & TOEC_F_LOSS) {
@@ -130,6 +188,8 @@ void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
     } else {
         in_open(s, t, acked, dup, now);
     }
+    if (t->n_sacked && dup)
+        watch_holes(s, t, now);
 }
 
 void toec_rto_recovery(struct toec_tcb *t)
@@ -143,6 +203,8 @@ void toec_rto_recovery(struct toec_tcb *t)
     t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD);
     t->snd_nxt = t->snd_una;
     t->high_rxt = t->snd_una;
+    t->reo = TOEC_REO_NONE;
+    t->probe = TOEC_PROBE_NONE;
     /* The peer may have thrown away what it SACKed (RFC 2018 8): it has when the first byte not
      * acknowledged is SACKed; and when a timeout did not help, it is assumed to have. */
     if (t->n_sacked && (t->rexmits > 1 || t->sacked[0].start == t->snd_una))

@@ -177,7 +177,7 @@ toec_u32 toec_sack_bytes(const struct toec_tcb *t, toec_u32 from, toec_u32 to)
 
 toec_u32 toec_sack_lost(const struct toec_tcb *t)
 {
-    toec_u32 bytes = 0;
+    toec_u32 bytes = 0, lost = t->snd_una;
     unsigned i = t->n_sacked, above = 0;
 
     /* RFC 6675 4, IsLost: DupThresh discontiguous SACKed sequences above, or more than
@@ -186,10 +186,14 @@ toec_u32 toec_sack_lost(const struct toec_tcb *t)
         i--;
         above++;
         bytes += t->sacked[i].end - t->sacked[i].start;
-        if (above >= TOEC_DUPTHRESH || bytes > (TOEC_DUPTHRESH - 1) * (toec_u32)t->mss)
-            return t->sacked[i].start;
+        if (above >= TOEC_DUPTHRESH || bytes > (TOEC_DUPTHRESH - 1) * (toec_u32)t->mss) {
+            lost = t->sacked[i].start;
+            break;
+        }
     }
-    return t->snd_una;
+    if ((t->flags & TOEC_F_FAST) && TOEC_SEQ_GT(t->lost_mark, lost))
+        lost = t->lost_mark; /* the reordering timer knew it sooner */
+    return lost;
 }
 
 int toec_sack_hole(const struct toec_tcb *t, toec_u32 from, toec_u32 to, toec_u32 *start,

@@ -69,9 +69,31 @@ static toec_u32 backed_off(const struct toec_tcb *t)
     return rto < TOEC_RTO_MAX ? rto : TOEC_RTO_MAX;
 }
 
+/*
+ * Ticks until a tail loss probe, or 0 when the RTO comes first (RFC 8985 7.2): 2 SRTT and some room
+ * for the peer's scheduling. A lone segment may wait for a delayed ACK, so it gets none; nor does a
+ * path that has just shown a timeout, nor a peer without SACK, whose answer would tell nothing.
+ */
+static toec_u32 probe_after(const struct toec_tcb *t)
+{
+    toec_u32 pto = (t->srtt >> 12) + 8;
+
+    if (t->state < TOEC_ESTABLISHED || !(t->flags & TOEC_F_SACK) || t->srtt == 0 ||
+        t->probe >= TOEC_PROBE_OWED || t->rexmits || t->backoff ||
+        t->snd_max - t->snd_una <= t->mss)
+        return 0;
+    return pto < t->rto * 4u ? pto : 0;
+}
+
 void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    t->rtx_at = toec_ticks(now) + 1 + backed_off(t);
+    toec_u32 after = probe_after(t);
+
+    if (after)
+        t->probe = TOEC_PROBE_SET;
+    else if (t->probe == TOEC_PROBE_SET)
+        t->probe = TOEC_PROBE_NONE;
+    t->rtx_at = toec_ticks(now) + 1 + (after ? after : backed_off(t));
     t->flags = (t->flags | TOEC_F_RTX) & ~TOEC_F_PERSIST;
     toec_due(s, t, t->rtx_at, now);
 }
@@ -131,6 +153,13 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     int persist = (t->flags & TOEC_F_PERSIST) != 0;
 
     t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
+    if (t->probe == TOEC_PROBE_SET && !persist) {
+        TOEC_COUNT(s, tcp_tail_probes);
+        t->probe = TOEC_PROBE_OWED;
+        toec_rtx_start(s, t, now);
+        toec_pend(s, t);
+        return 0;
+    }
     if (count_timeout(s, t, now))
         return 1;
     if (t->state >= TOEC_ESTABLISHED && (persist || t->snd_wnd == 0)) {
@@ -195,6 +224,8 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->flags = (t->flags & ~TOEC_F_CORK_T) | TOEC_F_UNCORK;
         toec_pend(s, t);
     }
+    if (t->reo && TOEC_SEQ_GE(ticks, t->reo_at))
+        toec_reo_expired(s, t);
     if ((t->flags & TOEC_F_RTX) && TOEC_SEQ_GE(ticks, t->rtx_at) && on_rtx(s, t, now))
         return;
     if ((t->flags & TOEC_F_KEEP_T) && TOEC_SEQ_GE(ticks, t->keep_at) && on_keep(s, t, now))
@@ -204,6 +235,8 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_due(s, t, ticks + (toec_u32)(toec_i16)(t->delack_at - (toec_u16)ticks), now);
     if (t->flags & TOEC_F_CORK_T)
         toec_due(s, t, t->cork_at, now);
+    if (t->reo)
+        toec_due(s, t, t->reo_at, now);
     if (t->flags & TOEC_F_RTX)
         toec_due(s, t, t->rtx_at, now);
     if (t->flags & TOEC_F_KEEP_T)

@@ -130,12 +130,105 @@ static void test_rto_skips_sacked(void **state)
     (void)state;
     under_way(&t, 1, 4);
     talk_sack(&t, 0, 0, blocks);
+    while (talk_count(&t, TOEC_C_tcp_timeouts) == 0)
+        craft_pass(&t.s, 10 * MSEC);
     talk_skip(&t);
-    craft_pass(&t.s, 300 * MSEC);
-    talk_hear(&t, F_ACK, 0, 0, MSS);
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
     talk_hear(&t, F_ACK, 3 * MSS, 0, MSS);
     talk_silence(&t);
+    talk_end(&t);
+}
+
+/* RFC 8985 7: when nothing comes back, the last segment once more, well before the RTO; its SACK
+ * shows what was lost before it. */
+static void test_tail_probe(void **state)
+{
+    static const uint32_t last[] = {3 * MSS, 4 * MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    under_way(&t, 1, 4);
+    craft_pass(&t.s, 50 * MSEC);
+    talk_hear(&t, F_ACK, 3 * MSS, 0, MSS);
+    talk_silence(&t); /* once */
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_tail_probes), 1);
+    talk_sack(&t, 0, 0, last);
+    talk_silence(&t); /* may be reordering */
+    craft_pass(&t.s, 10 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_hear(&t, F_ACK, MSS, 0, MSS);
+    talk_sack(&t, 0, 2 * MSS, last);
+    talk_hear(&t, F_ACK, 2 * MSS, 0, MSS);
+    talk_say(&t, F_ACK, 0, 4 * MSS, 0);
+    talk_silence(&t);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
+    talk_end(&t);
+}
+
+/* No probe for a lone segment, whose ACK may be delayed, nor without SACK. */
+static void test_no_tail_probe(void **state)
+{
+    int sack;
+
+    (void)state;
+    for (sack = 0; sack < 2; sack++) {
+        struct talk t;
+
+        under_way(&t, sack, sack ? 1 : 4);
+        craft_pass(&t.s, 150 * MSEC);
+        talk_silence(&t);
+        talk_end(&t);
+    }
+}
+
+/* Fewer than three SACKed segments: a short while shows whether it was reordering. */
+static void test_reordering_timer(void **state)
+{
+    static const uint32_t blocks[] = {MSS, 3 * MSS, 0, 0};
+    struct talk t;
+    int reordered;
+
+    (void)state;
+    for (reordered = 0; reordered < 2; reordered++) {
+        under_way(&t, 1, 3);
+        talk_sack(&t, 0, 0, blocks);
+        talk_silence(&t);
+        if (reordered) {
+            talk_say(&t, F_ACK, 0, 3 * MSS, 0);
+            craft_pass(&t.s, 100 * MSEC);
+        } else {
+            craft_pass(&t.s, 5 * MSEC);
+            talk_hear(&t, F_ACK, 0, 0, MSS);
+        }
+        talk_silence(&t);
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), !reordered);
+        talk_end(&t);
+    }
+}
+
+/* What was sent after a retransmission arrives, the retransmission does not: sent once more. */
+static void test_lost_retransmission(void **state)
+{
+    static const uint32_t four[] = {MSS, 5 * MSS, 0, 0};
+    static const uint32_t ten[] = {MSS, 10 * MSS, 0, 0};
+    static const uint32_t more[] = {MSS, 11 * MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    under_way(&t, 1, 10);
+    conn_write(t.c, 10 * MSS, 1);
+    craft_poll(&t.s);
+    talk_sack(&t, 0, 0, four);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_sack(&t, 0, 0, ten);
+    talk_hear(&t, F_ACK, 10 * MSS, 0, MSS);
+    talk_skip(&t);
+    talk_sack(&t, 0, 0, more); /* sent after the retransmission */
+    talk_skip(&t);
+    craft_pass(&t.s, 6 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_lost_retransmits), 1);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
     talk_end(&t);
 }
 
@@ -670,6 +763,10 @@ int main(void)
         cmocka_unit_test(test_user_timeout),
         cmocka_unit_test(test_rto_recovery),
         cmocka_unit_test(test_rto_skips_sacked),
+        cmocka_unit_test(test_tail_probe),
+        cmocka_unit_test(test_no_tail_probe),
+        cmocka_unit_test(test_reordering_timer),
+        cmocka_unit_test(test_lost_retransmission),
         cmocka_unit_test(test_reneging),
         cmocka_unit_test(test_karn),
         cmocka_unit_test(test_rtt_by_timestamps),

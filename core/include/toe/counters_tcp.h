@@ -36,6 +36,8 @@
     X(tcp_scoreboard_full, "SACK blocks forgotten: too many holes in the send stream")             \
     X(tcp_retransmits, "data segments sent again")                                                 \
     X(tcp_fast_recoveries, "fast recoveries begun")                                                \
+    X(tcp_tail_probes, "tail loss probes")                                                         \
+    X(tcp_lost_retransmits, "retransmissions that were lost and repeated")                         \
     X(tcp_timeouts, "retransmission timeouts")                                                     \
     X(tcp_window_probes, "zero-window probes")                                                     \
     X(tcp_keepalive_probes, "keep-alive probes")                                                   \
