@@ -86,7 +86,7 @@ int host_get(struct host *h, struct toe_cmd *c)
 
 struct toe_cmd host_want(struct host *h, uint8_t type)
 {
-    struct toe_cmd c;
+    struct toe_cmd c = {{0, 0}};
     const char *got;
 
     if (!host_get(h, &c))
