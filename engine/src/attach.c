@@ -29,6 +29,14 @@ static int is_served(const struct sockaddr_un *addr)
     return served;
 }
 
+/* 1 when something stands at the path that is no socket, so is not ours to replace. */
+static int is_taken(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode);
+}
+
 /* The directory of the socket is made when only its last part is missing (/run is emptied at
  * each boot). */
 static int make_directory(const char *path)
@@ -74,10 +82,15 @@ int control_open(struct control *c, char *err, size_t err_size)
         return EXIT_CONFIG;
     }
     snprintf(final.sun_path, sizeof(final.sun_path), "%s", path);
+    if (is_taken(path)) {
+        snprintf(err, err_size, "--socket %s: there is something that is no socket", path);
+        return EXIT_CONFIG;
+    }
     if (is_served(&final)) {
         snprintf(err, err_size, "--socket %s: another toed listens there; name another path", path);
         return EXIT_CONFIG;
     }
+    unlink(addr.sun_path); /* of one that had our number and was killed right here */
     c->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (c->listen_fd < 0 || make_directory(path) != 0 ||
         bind(c->listen_fd, (struct sockaddr *)&addr, sizeof(addr)) != 0) {

@@ -41,7 +41,7 @@ struct control {
 /* Opens the socket at options->socket: it appears there only now. Returns 0, or an exit code with
  * a sentence in err. */
 int control_open(struct control *c, char *err, size_t err_size);
-/* Serves until SIGTERM or SIGINT. Returns 0 or an exit code. */
+/* Serves until SIGTERM, SIGINT or SIGHUP. Returns 0 or an exit code. */
 int control_run(struct control *c);
 /* Tells the hosts (their connections end) and takes the socket away. */
 void control_close(struct control *c);

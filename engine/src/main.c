@@ -180,7 +180,6 @@ static void free_engine(struct engine *e)
 {
     uint32_t i;
 
-    engine_join(e);
     for (i = 0; i < e->qp_count; i++)
         qp_free(e->qps[i]);
     engine_free(e);
@@ -196,6 +195,7 @@ static int prepare(struct daemon *d)
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     c->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -281,6 +281,9 @@ int main(int argc, char **argv)
         rc = make_engines(&d);
     if (rc < 0)
         rc = serve(&d);
+    /* all threads first: they hand frames to each other */
+    for (i = 0; i < d.control.engine_count; i++)
+        engine_join(d.control.engines[i]);
     for (i = 0; i < d.control.engine_count; i++)
         free_engine(d.control.engines[i]);
     handover_free(d.handover);

@@ -68,7 +68,7 @@ static const char help[] =
     "  --seed HEX         for tests only: fixes the secret behind sequence numbers and ports\n"
     "  --help, --version\n"
     "\n"
-    "SIGTERM or SIGINT ends it: peers get RST, the interface is put back as it was.\n"
+    "SIGTERM, SIGINT or SIGHUP ends it: peers get RST, the interface is put back as it was.\n"
     "Exit codes: 0 ended by a signal, 1 failure while running, 2 usage, 3 configuration.\n";
 
 static int bad(const char *option, const char *value, const char *want)

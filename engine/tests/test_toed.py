@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 import unittest
+from pathlib import Path
 
 TOED = sys.argv.pop(1)
 MAGIC, VERSION = 0x31454F54, 1
@@ -88,6 +89,7 @@ class CommandLine(unittest.TestCase):
 
     def test_what_cannot_be_had_exits_3_with_a_reason(self):
         with tempfile.TemporaryDirectory() as d:
+            Path(f"{d}/file").write_text("precious")
             good = ["--netif", f"wire:{d}/w", "--ip", "10.0.0.1/24", "--socket", f"{d}/s"]
             for args, word in (
                 (["--netif", "bogus:x"], "bogus"),
@@ -96,12 +98,14 @@ class CommandLine(unittest.TestCase):
                 (["--mtu", "9000"], "9000"),
                 (["--group", "no-such-group"], "no-such-group"),
                 (["--socket", f"{d}/no/such/dir/s"], "no/such"),
+                (["--socket", f"{d}/file"], "no socket"),
                 (["--socket", f"{d}/" + "s" * 200], "longer"),
             ):
                 r = run(*good, *args)
                 self.assertEqual(r.returncode, 3, (args, r.stderr))
                 self.assertIn(word, r.stderr, args)
             self.assertFalse(os.path.exists(f"{d}/s"))
+            self.assertEqual(Path(f"{d}/file").read_text(), "precious")
 
 
 class Attached(unittest.TestCase):
