@@ -181,6 +181,7 @@ TOE_HIDDEN void tfd_clear(int fd);               /* gives it back */
 TOE_HIDDEN int tfd_find(const struct tobj *o, int except);
 /* Calls f for every object, once per descriptor. Slow. */
 TOE_HIDDEN void tfd_each(void (*f)(struct tobj *o));
+TOE_HIDDEN void tfd_each_number(void (*f)(int fd, struct tobj *o)); /* f may clear the number */
 /* Memory for objects that stay objects for ever (libtoe.h, top). */
 struct tpool {
     size_t size;

@@ -3,6 +3,7 @@
  * fd.c - what is done to descriptor numbers: close and dup (fcntl.c has the rest).
  */
 #include "ctx.h"
+#include "handover.h"
 #include "internal.h"
 
 /* SO_LINGER with a time: waits until the peer has all (as Linux, also on a non-blocking socket). */
@@ -25,6 +26,8 @@ static void close_locked(int fd, struct tobj *o)
         tctx_progress();
         if (unlikely(s->opts.linger_on && s->opts.linger_s > 0))
             linger(s);
+        if (unlikely(s->parent_end) && thandover_close(s, fd))
+            return;
     }
     if (tobj_get(fd) != o)
         return; /* closed by another thread while we lingered */

@@ -100,6 +100,13 @@ int tfd_find(const struct tobj *o, int except)
     return -1;
 }
 
+void tfd_each_number(void (*f)(int fd, struct tobj *o))
+{
+    for (int fd = 0; fd <= highest_fd; fd++)
+        if (tobj_get(fd))
+            f(fd, tobj_get(fd));
+}
+
 void tfd_each(void (*f)(struct tobj *o))
 {
     for (int fd = 0; fd <= highest_fd; fd++)

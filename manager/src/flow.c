@@ -3,6 +3,7 @@
  * flow.c - the life of a flow's slot: from establishment to RELEASE (docs/device-contract.md).
  */
 #include "ctx.h"
+#include "handover.h"
 
 void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
 {
@@ -77,6 +78,7 @@ static void end_connecting(struct tsock *s)
 
 void tsock_end(struct tsock *s)
 {
+    thandover_end(s);
     switch ((enum tsock_state)s->state) {
     case TS_OPEN:
         end_open(s);

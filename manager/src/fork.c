@@ -5,17 +5,20 @@
  *
  * Queue pairs stay the parent's. The child inherits listeners and announces each at its first use;
  * the parent's listener that nobody in the parent has used is turned WEAK, because the child is
- * likely to serve it (a master that listens, workers that accept). Connections stay the parent's.
+ * likely to serve it (a master that listens, workers that accept). Connections stay the parent's;
+ * the child reaches its peers through it (handover.h).
  */
 #include <pthread.h>
 
 #include "ctx.h"
+#include "handover.h"
 #include "internal.h"
 #include "wait.h"
 
 static void before(void)
 {
     tctx_lock();
+    thandover_before();
 }
 
 static void weaken(struct tsock *s)
@@ -28,6 +31,7 @@ static void in_parent(void)
 {
     int saved = errno;
 
+    thandover_in_parent();
     if (tctx.state == TC_UP)
         thandle_each(weaken);
     tctx_unlock();
@@ -74,6 +78,7 @@ static void in_child(void)
 {
     int saved = errno;
 
+    thandover_in_child();
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         for (uint32_t i = 0; i < tctx.qps[q]->cfg.slots; i++) {
             struct tsock *s = tctx.qps[q]->slots[i];

@@ -113,7 +113,8 @@ struct tsock {
     uint8_t connect_untold; /* TS_OPEN: connect() has not yet returned 0 for it */
     uint8_t lingering;      /* close() waits for the peer's acknowledgements */
     struct tsock *accept_head, *accept_tail, *accept_next;
-    struct tsock *listener; /* of a connection that waits in an accept queue */
+    int32_t parent_end, child_end; /* descriptors + 1 of a connection's Unix sockets (handover.h) */
+    struct tsock *listener;        /* of a connection that waits in an accept queue */
 };
 
 /* ---- the table of descriptors (fdtab.c) ---- */
@@ -149,6 +150,8 @@ TOE_HIDDEN void tobj_put(struct tobj *o);
 /* Not recursive; free of cost in a process with one thread. */
 TOE_HIDDEN void tctx_lock(void);
 TOE_HIDDEN void tctx_unlock(void);
+/* Makes the lock that is held one that a thread about to be made will respect. */
+TOE_HIDDEN void tctx_lock_before_thread(void);
 
 /* ---- readiness (ready.c). Lock held. ---- */
 

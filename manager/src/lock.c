@@ -20,6 +20,14 @@ void tctx_lock(void)
     taken = true;
 }
 
+void tctx_lock_before_thread(void)
+{
+    if (taken)
+        return;
+    pthread_mutex_lock(&mutex);
+    taken = true;
+}
+
 void tctx_unlock(void)
 {
     if (likely(!taken))

@@ -15,10 +15,10 @@ static bool ours(int fd)
 
 EXPORT(int, close, (int fd))
 {
-    if (ours(fd))
-        return CARRY(toe_close(fd));
     if (unlikely(tfd_is_internal(fd)))
         return terr(EBADF);
+    if (ours(fd))
+        return CARRY(toe_close(fd));
     return libc.close(fd);
 }
 EXPORT_ALIAS(int, __close, close, (int));
@@ -34,7 +34,7 @@ static void close_carried(unsigned first, unsigned last)
     unsigned fd;
 
     for (fd = first; fd < TFD_MAX && fd <= last; fd++)
-        if (carried((int)fd))
+        if (carried((int)fd) && !tfd_is_internal((int)fd))
             toe_close((int)fd);
 }
 

@@ -145,7 +145,7 @@ static void child_of_fork_serves_the_listener(void **state)
     toe_close(l);
 }
 
-static void connections_stay_the_parents(void **state)
+static void a_child_that_closes_ends_nothing(void **state)
 {
     int fd[2], status;
     char b;
@@ -155,18 +155,62 @@ static void connections_stay_the_parents(void **state)
     harness_pair(fd);
     pid = fork();
     if (pid == 0) {
-        if (toe_send(fd[0], "child", 5, MSG_NOSIGNAL) != -1 || toe_recv(fd[0], &b, 1, 0) > 0)
-            _exit(1);
         toe_close(fd[0]);
         toe_close(fd[1]);
         exit(0);
     }
     waitpid(pid, &status, 0);
     assert_int_equal(status, 0);
-    assert_int_equal(toe_send(fd[0], "p", 1, 0), 1); /* the child's close and exit ended nothing */
+    assert_int_equal(toe_send(fd[0], "p", 1, 0), 1);
     assert_int_equal(toe_recv(fd[1], &b, 1, 0), 1);
     toe_close(fd[0]);
     toe_close(fd[1]);
+}
+
+/* A server that forks for each connection: the parent closes, the child serves, in both ways and
+ * to both ends. */
+static void a_child_serves_the_parents_connection(void **state)
+{
+    static uint8_t out[300000], in[sizeof(out)];
+    size_t sent = 0, got = 0;
+    int fd[2], status;
+    pid_t pid;
+    char b;
+
+    (void)state;
+    harness_pair(fd);
+    for (size_t i = 0; i < sizeof(out); i++)
+        out[i] = (uint8_t)harness_random();
+    pid = fork();
+    if (pid == 0) {
+        ssize_t n;
+
+        toe_close(fd[0]);
+        while ((n = toe_recv(fd[1], in, sizeof(in), 0)) > 0)
+            for (ssize_t k = 0, w; k < n; k += w)
+                if ((w = toe_send(fd[1], in + k, (size_t)(n - k), 0)) < 0)
+                    _exit(1);
+        _exit(n == 0 ? 0 : 2);
+    }
+    toe_close(fd[1]);
+    harness_nonblock(fd[0]);
+    while (got < sizeof(out)) {
+        ssize_t n = toe_send(fd[0], out + sent, sizeof(out) - sent, 0);
+
+        sent += n > 0 ? (size_t)n : 0;
+        n = toe_recv(fd[0], in + got, sizeof(in) - got, 0);
+        assert_true(n > 0 || errno == EAGAIN);
+        got += n > 0 ? (size_t)n : 0;
+        if (n < 0)
+            harness_wait(fd[0], POLLIN);
+    }
+    assert_memory_equal(in, out, sizeof(out));
+    assert_int_equal(toe_shutdown(fd[0], SHUT_WR), 0);
+    harness_wait(fd[0], POLLIN);
+    assert_int_equal(toe_recv(fd[0], &b, 1, 0), 0); /* the child has ended */
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+    toe_close(fd[0]);
 }
 
 static void exit_closes_in_order(void **state)
@@ -307,7 +351,8 @@ int main(void)
         TOE_TEST(bytes_lost_with_the_toe_are_no_end_of_stream),
         TOE_TEST(breaches_of_the_contract),
         TOE_TEST(child_of_fork_serves_the_listener),
-        TOE_TEST(connections_stay_the_parents),
+        TOE_TEST(a_child_that_closes_ends_nothing),
+        TOE_TEST(a_child_serves_the_parents_connection),
         TOE_TEST(exit_closes_in_order),
         TOE_TEST(no_daemon),
         TOE_TEST(settings_are_checked),
