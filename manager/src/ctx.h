@@ -32,7 +32,7 @@ struct tqp {
     struct tsock **slots; /* flow -> socket, NULL free, TSLOT_CLOSING */
     uint32_t *releases;   /* slots that wait for their RELEASE or, with TQP_ABORT, their CLOSE */
     uint32_t releases_n;
-    uint32_t rung; /* SW head last published */
+    uint32_t belled; /* SW head when the doorbell was last rung */
     bool armed;    /* an interrupt was asked for and may still come */
     bool broken;   /* the TOE broke the contract or is gone: tctx_progress() tears down */
     bool breached; /* broken by a breach, which has been said */
@@ -133,14 +133,17 @@ static inline bool tqp_put(struct tqp *qp, uint8_t type, uint8_t flags, uint16_t
     return true;
 }
 
-/* Announces what was put. The fence orders our head before our look at sleeping; the TOE does the
- * opposite (ring.h), so one of the two sees the other. */
+/*
+ * Announces what was put. The fence orders our head before our look at sleeping; the TOE does the
+ * opposite (ring.h), so one of the two sees the other. While commands that it was rung for wait, the
+ * TOE is on its way and does not sleep before it has looked at the ring again: one bell is enough.
+ */
 static inline void tqp_ring(struct tqp *qp)
 {
     toe_ring_store(&qp->db->sw_head, qp->sw.head);
-    qp->rung = qp->sw.head;
     atomic_thread_fence(memory_order_seq_cst);
-    if (unlikely(toe_ring_load(&qp->status->sleeping)))
+    if (unlikely(toe_ring_load(&qp->status->sleeping)) &&
+        (int32_t)(toe_ring_load(&qp->status->sw_tail) - qp->belled) >= 0)
         tqp_wake(qp);
 }
 

@@ -16,6 +16,7 @@ void tqp_wake(struct tqp *qp)
     uint64_t one = 1;
     int saved = errno;
 
+    qp->belled = qp->sw.head;
     /* EAGAIN: the count is at its maximum, so the TOE has a reason to wake already */
     (void)!sys_write(qp->doorbell_fd, &one, sizeof(one));
     errno = saved;
@@ -85,9 +86,9 @@ void tqp_arm(struct tqp *qp)
     toe_ring_store(&qp->db->irq_arm, 1);
     toe_ring_store(&qp->db->irq_seq, qp->db->irq_seq + 1);
     qp->armed = true;
+    /* Orders the arming before the caller's last look at the ring. No doorbell: a TOE that sleeps
+     * has nothing to tell, and looks at the arming when it has. */
     atomic_thread_fence(memory_order_seq_cst);
-    if (unlikely(toe_ring_load(&qp->status->sleeping)))
-        tqp_wake(qp);
 }
 
 /* The socket of a flow that the TOE names; NULL when nobody wants to know. */
