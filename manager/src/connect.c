@@ -56,10 +56,10 @@ static int start(struct tsock *s, const struct tname *to)
     s->remote_ip = to->ip;
     s->remote_port = to->port;
     s->local_ip = tctx.ip;
-    tepoll_adopt(s);
     if (!tqp_send(qp, TOE_CMD_CONNECT, 0, ntohs(to->port), s->handle, ntohl(to->ip),
                   ntohs(s->local_port)))
         tconnect_failed(s->handle, ECONNRESET);
+    tepoll_adopt(s); /* last: it may find the TOE gone, and the queue pair with it */
     return 0;
 }
 
@@ -102,36 +102,35 @@ static void note_local_port(struct tsock *s, int fd)
         s->local_port = n.port;
 }
 
+/* A kernel socket again, after a connect() over the TOE that failed. */
+static void back_to_kernel(struct tsock *s, int fd)
+{
+    if (s->state != TS_NEW)
+        sys_fcntl(fd, F_SETFL, s->nonblock ? O_NONBLOCK : 0);
+    tsock_to_kernel(s, fd);
+}
+
 static int connect_new(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
                        bool *kernel)
 {
     struct tname to;
 
-    if (s->state == TS_NEW) {
-        *kernel = true;
-        if (tname_read(addr, len, &to) != 0)
-            return 0; /* the kernel says what is wrong with it */
-        switch (tpolicy_connect(fd, &to)) {
-        case TCARRY_REFUSED:
-            *kernel = false;
-            return -1;
-        case TCARRY_KERNEL:
-        case TCARRY_BOTH:
-            tsock_to_kernel(s, fd);
-            return 0;
-        case TCARRY_TOE:
-            break;
-        }
+    *kernel = true;
+    if (tname_read(addr, len, &to) != 0)
+        return 0; /* the kernel says what is wrong with it */
+    switch (tpolicy_connect(fd, &to)) {
+    case TCARRY_KERNEL:
+    case TCARRY_BOTH:
+        back_to_kernel(s, fd);
+        return 0;
+    case TCARRY_REFUSED:
         *kernel = false;
-        note_local_port(s, fd);
-    } else {
-        int e = tname_read(addr, len, &to);
-
-        if (e)
-            return terr(e);
-        if (!tctx_need())
-            return terr(ENETDOWN);
+        return -1;
+    case TCARRY_TOE:
+        break;
     }
+    *kernel = false;
+    note_local_port(s, fd);
     if (start(s, &to) < 0)
         return -1;
     return s->nonblock && s->state == TS_CONNECTING ? terr(EINPROGRESS) : wait_connected(s);

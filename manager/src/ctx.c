@@ -77,7 +77,8 @@ bool tctx_need(void)
     if (tctx.state == TC_FAILED)
         return false;
     if (!configure(NULL) || !attach_all()) {
-        tctx.state = TC_FAILED;
+        /* a child with inherited listeners goes on trying: its parent had a TOE */
+        tctx.state = tctx.configured && tctx.listeners ? TC_LOST : TC_FAILED;
         tlog_once("%s; %s", tctx.last_error,
                   tctx.cfg.require ? "refused, as TOEHOLD_REQUIRE asks"
                                    : "this process runs on the kernel's TCP");
@@ -107,8 +108,10 @@ bool tctx_retry(void)
     if (tctx.state != TC_LOST || now < tctx.retry_at)
         return tctx.state == TC_UP;
     tctx.retry_at = now + RETRY_NS;
-    if (!attach_all())
+    if (!attach_all()) {
+        tlog_once("cannot attach again: %s; trying on", tctx.last_error);
         return false;
+    }
     thandle_each(announce_used);
     return true;
 }

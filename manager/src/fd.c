@@ -85,6 +85,8 @@ int toe_dup3(int fd, int new_fd, int flags)
         return terr(EINVAL);
     if (tfd_is_internal(new_fd))
         return terr(EBUSY);
+    if (sys_fcntl(fd, F_GETFD, 0) < 0)
+        return -1; /* before new_fd is closed */
     tctx_lock();
     old = tobj_get(new_fd);
     if (old && old != tobj_get(fd))

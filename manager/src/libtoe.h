@@ -133,12 +133,12 @@ static inline struct tobj *tobj_get(int fd)
 static inline struct tsock *tsock_get(int fd)
 {
     struct tobj *o = tobj_get(fd);
-    return o && o->kind == TOBJ_SOCK ? (struct tsock *)o : NULL;
+    return o && __atomic_load_n(&o->kind, __ATOMIC_RELAXED) == TOBJ_SOCK ? (struct tsock *)o : NULL;
 }
 static inline struct tepoll *tepoll_get(int fd)
 {
     struct tobj *o = tobj_get(fd);
-    return o && o->kind == TOBJ_EPOLL ? (struct tepoll *)o : NULL;
+    return o && __atomic_load_n(&o->kind, __ATOMIC_RELAXED) == TOBJ_EPOLL ? (struct tepoll *)o : NULL;
 }
 
 /* A reference for the time that a call sleeps, the lock not held. Lock held. */

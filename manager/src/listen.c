@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctx.h"
+#include "wait.h"
 
 #define ANNOUNCE_NS NSEC /* a TOE that works answers a LISTEN at once */
 
@@ -163,7 +164,7 @@ static int wait_both(struct tsock *s, int fd, uint64_t deadline)
     twait_add(&w, &node, &s->obj);
     r = twait_sleep(&w, k, s->dual ? 1 : 0, deadline, NULL);
     twait_end(&w);
-    return r < 0 ? -1 : 0;
+    return r < 0 && !(errno == EINTR && twait_restarts(deadline)) ? -1 : 0;
 }
 
 static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen_t *len, int flags)
@@ -182,6 +183,7 @@ static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen
         if (s->dual) {
             /* never blocks: toe_listen() made the kernel's half non-blocking */
             r = sys_accept4(fd, addr, len, flags);
+            tpolicy_clear(r);
             if (r >= 0 || errno != EAGAIN)
                 return r;
         }

@@ -33,6 +33,7 @@ uint64_t tclock_ns(void)
 static void thread_ends(void *fd_plus_1)
 {
     tfd_internal_close((int)(intptr_t)fd_plus_1 - 1);
+    own_kick_fd = -1;
 }
 
 static void make_key(void)
@@ -42,8 +43,10 @@ static void make_key(void)
 
 void twait_forget(void)
 {
-    if (own_kick_fd >= 0)
-        tfd_internal_close(own_kick_fd);
+    if (own_kick_fd < 0)
+        return;
+    pthread_setspecific(key, NULL);
+    tfd_internal_close(own_kick_fd);
     own_kick_fd = -1;
 }
 
@@ -244,6 +247,24 @@ int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadl
     return r < 0 ? terr(e) : r - ours;
 }
 
+/*
+ * Would the kernel begin the call again after the signal that interrupted it (SA_RESTART,
+ * signal(7))? It does not tell which signal came, so: when all handlers of the process say so.
+ * Never with a time limit.
+ */
+bool twait_restarts(uint64_t deadline)
+{
+    struct sigaction sa;
+
+    if (deadline != TWAIT_FOREVER)
+        return false;
+    for (int sig = 1; sig < NSIG; sig++)
+        if (sigaction(sig, NULL, &sa) == 0 && sa.sa_handler != SIG_DFL &&
+            sa.sa_handler != SIG_IGN && !(sa.sa_flags & SA_RESTART))
+            return false;
+    return true;
+}
+
 int twait_one(struct tobj *o, uint64_t deadline)
 {
     struct twaiter w;
@@ -255,5 +276,5 @@ int twait_one(struct tobj *o, uint64_t deadline)
     twait_add(&w, &n, o);
     r = twait_sleep(&w, NULL, 0, deadline, NULL);
     twait_end(&w);
-    return r < 0 ? -1 : 0;
+    return r < 0 && !(errno == EINTR && twait_restarts(deadline)) ? -1 : 0;
 }

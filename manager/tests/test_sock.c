@@ -247,6 +247,58 @@ static void signals_interrupt(void **state)
     toe_close(fd[1]);
 }
 
+static int alarms;
+
+static void send_later(int sig)
+{
+    (void)sig;
+    alarms++;
+}
+
+static void handlers_that_restart_do_not_interrupt(void **state)
+{
+    struct sigaction sa = {.sa_handler = send_later, .sa_flags = SA_RESTART}, old;
+    int fd[2], status;
+    char c;
+    pid_t pid;
+
+    (void)state;
+    harness_pair(fd);
+    sigaction(SIGALRM, NULL, &old);
+    sigaction(SIGALRM, &sa, NULL);
+    looptoe_freeze(harness_toe(), 1);
+    assert_int_equal(toe_send(fd[0], "r", 1, 0), 1);
+    pid = fork();
+    if (pid == 0) {
+        usleep(5000);
+        kill(getppid(), SIGALRM);
+        usleep(5000);
+        kill(harness_toe(), SIGCONT);
+        _exit(0);
+    }
+    assert_int_equal(toe_recv(fd[1], &c, 1, 0), 1);
+    assert_int_equal(alarms, 1);
+    waitpid(pid, &status, 0);
+    sigaction(SIGALRM, &old, NULL);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void dup2_of_nothing_closes_nothing(void **state)
+{
+    int fd[2];
+    char c;
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_dup2(1000, fd[0]), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(toe_send(fd[0], "d", 1, 0), 1);
+    assert_int_equal(toe_recv(fd[1], &c, 1, 0), 1);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
 static void half_close(void **state)
 {
     char in[8];
@@ -411,6 +463,28 @@ static void connect_results(void **state)
     assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), 0);
     assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
     assert_int_equal(errno, EISCONN);
+    toe_close(c);
+    toe_close(l);
+}
+
+static void a_failed_socket_may_go_to_the_kernel(void **state)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, 1),
+                       lo = harness_address("127.0.0.1", 0);
+    socklen_t len = sizeof(lo);
+    int c = toe_socket(AF_INET, SOCK_STREAM, 0), l = toe_socket(AF_INET, SOCK_STREAM, 0);
+    char b;
+
+    (void)state;
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    assert_int_equal(toe_bind(l, (struct sockaddr *)&lo, sizeof(lo)), 0);
+    assert_int_equal(toe_listen(l, 1), 0);
+    assert_int_equal(toe_getsockname(l, (struct sockaddr *)&lo, &len), 0);
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&lo, sizeof(lo)), 0);
+    assert_int_equal(toe_is_offloaded(c), 0);
+    assert_int_equal(toe_recv(c, &b, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
     toe_close(c);
     toe_close(l);
 }
@@ -628,7 +702,10 @@ int main(void)
         TOE_TEST(linger_zero_resets),
         TOE_TEST(broken_pipe),
         TOE_TEST(connect_results),
+        TOE_TEST(a_failed_socket_may_go_to_the_kernel),
         TOE_TEST(closing_a_listener_resets_its_queue),
+        TOE_TEST(handlers_that_restart_do_not_interrupt),
+        TOE_TEST(dup2_of_nothing_closes_nothing),
         TOE_TEST(slots_run_out_and_come_back),
         TOE_TEST(duplicates_share_the_connection),
         TOE_TEST(file_goes_straight_out),
