@@ -5,6 +5,7 @@
  * Times are in 1/1024 s, windows in bytes; the cubic itself is computed in segments. C = 0.4 is
  * 410/1024, beta = 0.7 is 717/1024, Reno's alpha at that beta, 9/17, is 542/1024.
  */
+#include "bits.h"
 #include "tcp.h"
 
 #define CUBIC_C     410u
@@ -98,6 +99,7 @@ static void cubic_reno(struct toec_tcb *t, toec_u32 acked)
 static void cubic_on_ack(struct toec_tcb *t, toec_u32 acked, toec_u32 ticks)
 {
     toec_u32 target, step;
+    toec_u64 due;
 
     acked = toec_cc_slow_start(t, acked);
     if (acked == 0)
@@ -112,21 +114,11 @@ static void cubic_on_ack(struct toec_tcb *t, toec_u32 acked, toec_u32 ticks)
         target = t->cwnd + (t->cwnd >> 1);
     if (target <= t->cwnd)
         return;
-    /* (target - cwnd) / cwnd for each byte acknowledged; whole bytes now, the rest as credit. */
-    t->cc.credit += acked;
-    step = (toec_u32)((toec_u64)(target - t->cwnd) * 256u / 1u >> 8);
-    if (t->cc.credit >= t->cwnd) {
-        t->cwnd += step;
-        t->cc.credit = 0;
-    } else {
-        toec_u32 part = t->cc.credit / (t->cwnd / 64u + 1u); /* 64ths of a window acknowledged */
-
-        if (part != 0) {
-            t->cwnd += (toec_u32)(((toec_u64)step * part) >> 6);
-            t->cc.credit -= part * (t->cwnd / 64u + 1u) < t->cc.credit ? part * (t->cwnd / 64u + 1u)
-                                                                       : t->cc.credit;
-        }
-    }
+    /* RFC 9438 4.4: (target - cwnd) / cwnd for each byte acknowledged; the remainder is kept. */
+    due = (toec_u64)(target - t->cwnd) * acked + t->cc.credit;
+    step = (toec_u32)toec_div64(due, t->cwnd);
+    t->cc.credit = (toec_u32)(due - (toec_u64)step * t->cwnd);
+    t->cwnd += step;
 }
 
 /* RFC 9438 4.6 and 4.7: fast convergence, multiplicative decrease. */

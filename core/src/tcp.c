@@ -152,25 +152,55 @@ void toec_event(struct toec_stack *s, struct toec_tcb *t, enum toec_event ev, to
     toec_port_event(s->cfg.user, t->owner, t, ev, arg);
 }
 
+/*
+ * Flows that owe something stand in the pending list; those whose neighbour is being resolved are
+ * parked at the far end of the same array, so that polls do not look at them in vain.
+ */
+static void list_put(struct toec_tcp *tcp, struct toec_tcb *t, toec_u32 at)
+{
+    t->pend_at = at;
+    tcp->pending[at] = t;
+}
+
 void toec_pend(struct toec_stack *s, struct toec_tcb *t)
 {
     if (t->flags & TOEC_F_PENDING)
         return;
     t->flags |= TOEC_F_PENDING;
-    t->pend_at = s->tcp->pending_n;
-    s->tcp->pending[s->tcp->pending_n++] = t;
+    list_put(s->tcp, t, s->tcp->pending_n++);
 }
 
 static void unpend(struct toec_stack *s, struct toec_tcb *t)
 {
-    struct toec_tcb *last;
+    struct toec_tcp *tcp = s->tcp;
 
     if (!(t->flags & TOEC_F_PENDING))
         return;
-    t->flags &= ~TOEC_F_PENDING;
-    last = s->tcp->pending[--s->tcp->pending_n];
-    s->tcp->pending[t->pend_at] = last;
-    last->pend_at = t->pend_at;
+    if (t->flags & TOEC_F_PARKED)
+        list_put(tcp, tcp->pending[s->cfg.max_flows - tcp->parked_n--], t->pend_at);
+    else
+        list_put(tcp, tcp->pending[--tcp->pending_n], t->pend_at);
+    t->flags &= ~(TOEC_F_PENDING | TOEC_F_PARKED);
+}
+
+static void park(struct toec_stack *s, struct toec_tcb *t)
+{
+    unpend(s, t);
+    t->flags |= TOEC_F_PENDING | TOEC_F_PARKED;
+    list_put(s->tcp, t, s->cfg.max_flows - ++s->tcp->parked_n);
+}
+
+/* A neighbour was found or given up: whoever waits for one tries again. */
+static void unpark_all(struct toec_stack *s)
+{
+    struct toec_tcp *tcp = s->tcp;
+
+    while (tcp->parked_n) {
+        struct toec_tcb *t = tcp->pending[s->cfg.max_flows - tcp->parked_n];
+
+        unpend(s, t);
+        toec_pend(s, t);
+    }
 }
 
 void toec_tcb_discard(struct toec_stack *s, struct toec_tcb *t)
@@ -242,8 +272,7 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
     struct toec_tcb *t;
     struct toec_tw *w;
     struct toec_listener *l;
-    toec_u32 isn_min = 0;
-    int reopened = 0;
+    toec_u32 iss;
 
     TOEC_COUNT(s, tcp_rx);
     if (parse(s, in, &g))
@@ -259,15 +288,13 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
         toec_segment(s, t, &g, now);
         return;
     }
+    iss = toec_isn(s, g.src, g.dport, g.sport, now);
     w = toec_tw_find(s, g.hash, g.src, g.dport, g.sport);
-    if (w) {
-        reopened = toec_tw_input(s, w, &g, &isn_min, now);
-        if (!reopened)
-            return;
-    }
+    if (w && !toec_tw_input(s, w, &g, &iss, now))
+        return;
     l = toec_listener_find(s, g.dst, g.dport);
     if (l) {
-        toec_listen_input(s, l, &g, reopened ? &isn_min : 0, now);
+        toec_listen_input(s, l, &g, iss, now);
         return;
     }
     if (g.flags & TOEC_TH_RST)
@@ -279,30 +306,26 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
 toec_time toec_tcp_poll(struct toec_stack *s, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
-    toec_u32 epoch = toec_send_epoch(s), i = 0, left = tcp->pending_n;
+    toec_u32 i = 0, left;
 
+    if (tcp->epoch != toec_send_epoch(s)) {
+        tcp->epoch = toec_send_epoch(s);
+        unpark_all(s);
+    }
     /* Each flow that owes something gets one turn; output() frees no flow and adds none. */
-    while (left-- > 0 && !s->tx_full) {
+    for (left = tcp->pending_n; left > 0 && !s->tx_full; left--) {
         struct toec_tcb *t = tcp->pending[i];
-        int r;
+        int r = toec_tcp_output(s, t, now);
 
-        if ((t->flags & TOEC_F_WAIT) && t->wait_epoch == epoch) {
-            i++; /* its neighbour is still being resolved */
-            continue;
-        }
-        t->flags &= ~TOEC_F_WAIT;
-        r = toec_tcp_output(s, t, now);
-        if (r == TOEC_SEND_WAIT) {
-            if (!s->tx_full) {
-                t->flags |= TOEC_F_WAIT;
-                t->wait_epoch = toec_send_epoch(s);
-            }
+        if (r == TOEC_SEND_WAIT && s->tx_full) {
             i++;
-            continue;
+        } else if (r == TOEC_SEND_WAIT) {
+            park(s, t);
+        } else {
+            unpend(s, t);
+            if (r == TOEC_SEND_UNREACH)
+                toec_unreachable(s, t, now);
         }
-        unpend(s, t);
-        if (r == TOEC_SEND_UNREACH)
-            toec_unreachable(s, t, now);
     }
     return TOEC_NEVER;
 }

@@ -73,7 +73,7 @@ typedef short toec_i16;
 #define TOEC_F_RTT       0x00004000u /* rtt_seq is being timed */
 #define TOEC_F_FIN       0x00008000u /* FIN follows snd_end */
 #define TOEC_F_USER_GONE 0x00010000u /* full close: nobody reads any more */
-#define TOEC_F_WAIT      0x00020000u /* its neighbour is being resolved: wait_epoch */
+#define TOEC_F_PARKED    0x00020000u /* ... at its far end: the neighbour is being resolved */
 #define TOEC_F_OOO_FIN   0x00040000u /* rcv_fin: a FIN beyond a gap */
 #define TOEC_F_FAST      0x00080000u /* fast recovery (RFC 6675, RFC 6582) */
 #define TOEC_F_LOSS      0x00100000u /* after a timeout, until `recover` */
@@ -189,7 +189,6 @@ struct toec_tcb {
     toec_u32 user_timeout; /* ticks, 0: none */
     toec_u32 stalled_at;   /* tick of the first timeout without progress */
     toec_u32 challenge_at;
-    toec_u32 wait_epoch; /* toec_send_epoch() when the neighbour was not resolved */
     toec_u16 keep_idle, keep_intvl, linger2; /* seconds */
     toec_u8 keep_cnt, keep_probes, challenges;
     toec_u32 retransmits, dup_acks_total;
@@ -251,8 +250,10 @@ struct toec_seg {
 struct toec_tcp {
     struct toec_pool flows, tws, listeners;
     struct toec_htab flow_tab, tw_tab, listen_tab;
-    struct toec_tcb **pending; /* flows that owe something, pending_n of them */
+    struct toec_tcb **pending; /* flows that owe something: pending_n from the start on, and */
     toec_u32 pending_n;
+    toec_u32 parked_n; /* that many at the end, which wait for a neighbour */
+    toec_u32 epoch;    /* toec_send_epoch() when they were last looked at */
     toec_u32 half_open;
     struct toec_tw *tw_first, *tw_last;
     struct toec_timer tw_timer;
@@ -304,9 +305,13 @@ struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, toec_u32 rip, 
 /* The flow goes to TIME-WAIT: its TCB is freed and the owner told. */
 void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_tw_free(struct toec_stack *s, struct toec_tw *w);
-/* Returns 1 when the segment is a SYN that reopens the pair; *isn_min is then set. */
-int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g,
-                  toec_u32 *isn_min, toec_time now);
+/* Returns 1 when the segment is a SYN that reopens the pair; *iss is then beyond its last one. */
+int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g, toec_u32 *iss,
+                  toec_time now);
+/* Not 0 when we may open the pair anew (RFC 6191: timestamps tell old segments from new). */
+int toec_tw_reusable(const struct toec_tw *w, toec_time now);
+/* Frees the entry; returns an ISN of at least `iss` and beyond all of the last incarnation. */
+toec_u32 toec_tw_reopen(struct toec_stack *s, struct toec_tw *w, toec_u32 iss);
 void toec_tw_expire(struct toec_stack *s, toec_time now);
 
 /* ---- tcp_opt.c ---- */
@@ -341,9 +346,9 @@ void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toe
                       toec_time now);
 void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g,
                         toec_time now);
-/* isn_min: least ISN when the pair was in TIME-WAIT, or 0. */
+/* iss: the ISN to use. */
 void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toec_seg *g,
-                       const toec_u32 *isn_min, toec_time now);
+                       toec_u32 iss, toec_time now);
 struct toec_listener *toec_listener_find(struct toec_stack *s, toec_u32 ip, toec_u16 port);
 /* The handshake of a passive open is over: it leaves its listener's half-open list. */
 void toec_half_open_del(struct toec_stack *s, struct toec_tcb *t);
@@ -357,7 +362,7 @@ toec_u32 toec_cookie_make(struct toec_stack *s, const struct toec_seg *g, toec_t
 /* The MSS a cookie carries, or 0 when it is not one of ours. g is the ACK of it. */
 unsigned toec_cookie_check(struct toec_stack *s, const struct toec_seg *g, toec_time now);
 /* A free local port, or 0. */
-toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport);
+toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport, toec_time now);
 
 /* ---- tcp_out.c ---- */
 

@@ -15,7 +15,7 @@ struct toec_tcb;
 /* Private to the algorithm of a flow; 0 after init. */
 struct toec_cc_state {
     toec_u32 ssthresh;
-    toec_u32 credit;     /* bytes acknowledged but not yet turned into window growth */
+    toec_u32 credit;     /* acknowledged but not yet turned into window growth */
     toec_u32 w_max;      /* CUBIC: window before the last reduction, bytes */
     toec_u32 w_est;      /* CUBIC: what Reno would have, bytes */
     toec_u32 est_credit; /* CUBIC: as credit, of w_est */

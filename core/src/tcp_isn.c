@@ -83,7 +83,18 @@ static int port_is_home(const struct toec_stack *s, const struct toec_addr *remo
     return toec_rss_hash(&s->addr, remote, lport, rport) % s->cfg.home_count == s->cfg.home_index;
 }
 
-toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport)
+/* Nobody has this 4-tuple, nor had it lately (or timestamps will tell old segments from new). */
+static int port_is_free(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport,
+                        toec_time now)
+{
+    toec_u32 hash = toec_tuple_hash(s, rip, lport, rport);
+    const struct toec_tw *w = toec_tw_find(s, hash, rip, lport, rport);
+
+    return (!w || toec_tw_reusable(w, now)) && !toec_tcb_find(s, hash, rip, lport, rport) &&
+           !toec_listener_find(s, s->ip4, lport);
+}
+
+toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport, toec_time now)
 {
     /* RFC 6056 3.3.4, double-hash port selection: F() gives the offset, a counter chosen by G()
      * walks from there, so ports of one destination do not tell about those of another. */
@@ -96,14 +107,9 @@ toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport)
     for (i = 0; i < TOEC_PORT_COUNT; i++) {
         toec_u16 port =
             (toec_u16)(TOEC_PORT_FIRST + ((toec_u32)f % TOEC_PORT_COUNT + *walk) % TOEC_PORT_COUNT);
-        toec_u32 hash;
 
         *walk = (*walk + 1) % TOEC_PORT_COUNT;
-        if (!port_is_home(s, &remote, port, rport))
-            continue;
-        hash = toec_tuple_hash(s, rip, port, rport);
-        if (!toec_tcb_find(s, hash, rip, port, rport) && !toec_tw_find(s, hash, rip, port, rport) &&
-            !toec_listener_find(s, s->ip4, port))
+        if (port_is_home(s, &remote, port, rport) && port_is_free(s, rip, port, rport, now))
             return port;
     }
     TOEC_COUNT(s, tcp_no_port);

@@ -229,10 +229,9 @@ static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct to
 /* ---- segments ---- */
 
 void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toec_seg *g,
-                       const toec_u32 *isn_min, toec_time now)
+                       toec_u32 iss, toec_time now)
 {
     struct toec_tcb *t;
-    toec_u32 iss;
 
     if (g->flags & TOEC_TH_RST)
         return;
@@ -252,9 +251,6 @@ void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toe
         send_cookie(s, l, g, now);
         return;
     }
-    iss = toec_isn(s, g->src, g->dport, g->sport, now);
-    if (isn_min && TOEC_SEQ_LT(iss, *isn_min))
-        iss = *isn_min; /* beyond all of the last incarnation (RFC 9293 3.6.1) */
     t = open_flow(s, l, g, iss, g->seq, now);
     if (!t)
         return;

@@ -71,7 +71,9 @@ void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         w->remote_port = t->remote_port;
         w->snd_nxt = t->snd_max;
         w->rcv_nxt = t->rcv_nxt;
-        w->wnd = (toec_u16)((t->rcv_adv - t->rcv_nxt) >> toec_rcv_scale(t));
+        w->wnd = 0;
+        if (TOEC_SEQ_GT(t->rcv_adv, t->rcv_nxt))
+            w->wnd = (toec_u16)((t->rcv_adv - t->rcv_nxt) >> toec_rcv_scale(t));
         w->has_ts = (t->flags & TOEC_F_TS) != 0;
         w->ts_recent = t->ts_recent;
         w->ts_off = t->ts_off;
@@ -94,6 +96,20 @@ void toec_tw_expire(struct toec_stack *s, toec_time now)
                        toec_tick_time(tcp->tw_first->since + TOEC_TIME_WAIT_T, now));
 }
 
+int toec_tw_reusable(const struct toec_tw *w, toec_time now)
+{
+    return w->has_ts && toec_ticks(now) - w->since > TOEC_MS(1000);
+}
+
+toec_u32 toec_tw_reopen(struct toec_stack *s, struct toec_tw *w, toec_u32 iss)
+{
+    toec_u32 least = w->snd_nxt + 65536u;
+
+    TOEC_COUNT(s, tcp_tw_reopened);
+    toec_tw_free(s, w);
+    return TOEC_SEQ_LT(iss, least) ? least : iss;
+}
+
 static void tw_ack(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g, toec_time now)
 {
     toec_u8 opt[12];
@@ -105,8 +121,8 @@ static void tw_ack(struct toec_stack *s, struct toec_tw *w, const struct toec_se
     toec_send_bare(s, g, w->snd_nxt, w->rcv_nxt, TOEC_TH_ACK, w->wnd, opt, n, now);
 }
 
-int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g,
-                  toec_u32 *isn_min, toec_time now)
+int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g, toec_u32 *iss,
+                  toec_time now)
 {
     int stale = w->has_ts && g->has_ts && TOEC_SEQ_LT(g->tsval, w->ts_recent);
 
@@ -118,9 +134,7 @@ int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg
     if ((g->flags & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN) {
         if ((w->has_ts && g->has_ts && TOEC_SEQ_GT(g->tsval, w->ts_recent)) ||
             (!stale && TOEC_SEQ_GT(g->seq, w->rcv_nxt))) {
-            TOEC_COUNT(s, tcp_tw_reopened);
-            *isn_min = w->snd_nxt + 65536u;
-            toec_tw_free(s, w);
+            *iss = toec_tw_reopen(s, w, *iss);
             return 1;
         }
     }

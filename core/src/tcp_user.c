@@ -6,18 +6,6 @@
 
 /* ---- OPEN ---- */
 
-/* RFC 6191, RFC 9293 3.6.1: our own new incarnation of a pair in TIME-WAIT, safe when timestamps
- * tell old segments from new ones. */
-static int reuse_tw(struct toec_stack *s, struct toec_tw *w, toec_u32 *isn_min, toec_time now)
-{
-    if (!w->has_ts || toec_ticks(now) - w->since <= TOEC_MS(1000))
-        return TOEC_E_INUSE;
-    *isn_min = w->snd_nxt + 65536u;
-    TOEC_COUNT(s, tcp_tw_reopened);
-    toec_tw_free(s, w);
-    return 0;
-}
-
 int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 remote_port,
                  toec_u16 local_port, const struct toec_buffers *bufs, toec_time now,
                  struct toec_tcb **flow)
@@ -25,7 +13,7 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
     struct toec_path path;
     struct toec_tcb *t;
     struct toec_tw *w;
-    toec_u32 rip, hash, iss, isn_min = 0;
+    toec_u32 rip, hash, iss;
     int r;
 
     if (!remote || !toec_addr_is4(remote) || remote_port == 0 || !flow || !bufs ||
@@ -37,7 +25,7 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
     if (r)
         return r;
     if (local_port == 0)
-        local_port = toec_port_pick(s, rip, remote_port);
+        local_port = toec_port_pick(s, rip, remote_port, now);
     if (local_port == 0)
         return TOEC_E_NOTAVAIL;
     hash = toec_tuple_hash(s, rip, local_port, remote_port);
@@ -46,11 +34,9 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
     iss = toec_isn(s, rip, local_port, remote_port, now);
     w = toec_tw_find(s, hash, rip, local_port, remote_port);
     if (w) {
-        r = reuse_tw(s, w, &isn_min, now);
-        if (r)
-            return r;
-        if (TOEC_SEQ_LT(iss, isn_min))
-            iss = isn_min;
+        if (!toec_tw_reusable(w, now))
+            return TOEC_E_INUSE;
+        iss = toec_tw_reopen(s, w, iss);
     }
     t = toec_tcb_new(s, rip, local_port, remote_port, hash);
     if (!t)
@@ -146,7 +132,7 @@ int toec_close(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_tcb_gone(s, t, TOEC_R_ABORTED);
         return 0;
     }
-    if (unread(t) || (t->flags & TOEC_F_OOO)) {
+    if (unread(t)) {
         TOEC_COUNT(s, tcp_close_unread); /* RFC 9293 3.6.1, RFC 2525 2.17 */
         toec_tcb_reset(s, t, TOEC_R_ABORTED, now);
         return 0;

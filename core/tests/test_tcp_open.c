@@ -762,6 +762,50 @@ static void test_ports_home(void **state)
     }
 }
 
+/* All ports in TIME-WAIT: refused, until timestamps make the oldest safe to use again. */
+static void test_ports_in_time_wait(void **state)
+{
+    struct sim s;
+    struct conn *c[64], *again;
+    uint32_t n = 0, i;
+    int r;
+
+    (void)state;
+    sim_init(&s, 2);
+    s.host[0].cfg.home_count = 10000; /* leaves a handful of ports */
+    s.host[0].cfg.home_index = 17;
+    sim_start(&s);
+    sim_listen(&s, 1, 80, 0, 0);
+    for (;;) {
+        c[n] = sim_connect_from(&s, 0, 0, 80, &r);
+        if (r)
+            break;
+        assert_true(++n < 64);
+    }
+    assert_int_equal(r, TOEC_E_NOTAVAIL);
+    assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_no_port), 1);
+    assert_true(n > 0);
+    sim_run(&s, 200 * MSEC);
+    for (i = 0; i < n; i++) {
+        struct conn *p = conn_peer(c[i]);
+
+        conn_close(c[i]);
+        sim_run(&s, 20 * MSEC);
+        conn_close(p);
+    }
+    sim_run(&s, 20 * MSEC);
+    for (i = 0; i < n; i++)
+        assert_true(c[i]->gone && c[i]->gone_reason == TOEC_R_OK);
+    sim_connect_from(&s, 0, 0, 80, &r);
+    assert_int_equal(r, TOEC_E_NOTAVAIL);
+    sim_run(&s, 2 * SEC);
+    again = sim_connect_from(&s, 0, 0, 80, &r);
+    assert_int_equal(r, 0);
+    sim_run(&s, SEC);
+    assert_true(again->established);
+    sim_stop(&s);
+}
+
 /* A given local port: once. */
 static void test_local_port(void **state)
 {
@@ -990,6 +1034,7 @@ int main(void)
         cmocka_unit_test(test_connect_no_neighbour),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_ports_home),
+        cmocka_unit_test(test_ports_in_time_wait),
         cmocka_unit_test(test_local_port),
         cmocka_unit_test(test_cookie),
         cmocka_unit_test(test_cookie_forged),
