@@ -212,6 +212,7 @@ struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelco
     }
     qp->db->irq_count = cfg->irq_count;
     qp->db->irq_usec = cfg->irq_usec;
+    qp->adaptive = !cfg->irq_count && !cfg->irq_usec;
     if (send_hello(qp, err, err_size) < 0 || take_welcome(qp, &w, err, err_size) < 0)
         goto failed;
     note_welcome(&w, out);

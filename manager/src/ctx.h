@@ -32,10 +32,13 @@ struct tqp {
     struct tsock **slots; /* flow -> socket, NULL free, TSLOT_CLOSING */
     uint32_t *releases;   /* slots that wait for their RELEASE or, with TQP_ABORT, their CLOSE */
     uint32_t releases_n;
-    uint32_t belled; /* SW head when the doorbell was last rung */
-    bool armed;    /* an interrupt was asked for and may still come */
-    bool broken;   /* the TOE broke the contract or is gone: tctx_progress() tears down */
-    bool breached; /* broken by a breach, which has been said */
+    uint32_t belled;     /* SW head when the doorbell was last rung */
+    uint32_t armed_tail; /* HW tail at the last arming */
+    uint32_t batch8;     /* commands handled between two armings: moving average, times 8 */
+    bool armed;          /* an interrupt was asked for and may still come */
+    bool adaptive;       /* interrupt moderation follows the load */
+    bool broken;         /* the TOE broke the contract or is gone: tctx_progress() tears down */
+    bool breached;       /* broken by a breach, which has been said */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
     struct toedev_qp_config cfg;
@@ -135,8 +138,9 @@ static inline bool tqp_put(struct tqp *qp, uint8_t type, uint8_t flags, uint16_t
 
 /*
  * Announces what was put. The fence orders our head before our look at sleeping; the TOE does the
- * opposite (ring.h), so one of the two sees the other. While commands that it was rung for wait, the
- * TOE is on its way and does not sleep before it has looked at the ring again: one bell is enough.
+ * opposite (ring.h), so one of the two sees the other. While commands that it was rung for wait,
+ * the TOE is on its way and does not sleep before it has looked at the ring again: one bell is
+ * enough.
  */
 static inline void tqp_ring(struct tqp *qp)
 {

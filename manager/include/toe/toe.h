@@ -31,8 +31,9 @@ struct toe_options {
     uint32_t rx_size;   /* [TOEHOLD_RX_SIZE] bytes of receive buffer per flow; 65536 */
     uint32_t
         busy_poll_us;   /* [TOEHOLD_BUSY_POLL_US] poll so long before sleeping; 0: sleep at once */
-    uint32_t irq_count; /* [TOEHOLD_IRQ_COUNT] interrupt moderation, commands */
-    uint32_t irq_usec;  /* [TOEHOLD_IRQ_USEC] interrupt moderation, microseconds */
+    uint32_t irq_count; /* [TOEHOLD_IRQ_COUNT] interrupt moderation: wake after so many commands */
+    uint32_t irq_usec;  /* [TOEHOLD_IRQ_USEC] or microseconds. Both 0: follows the load; count 1:
+                         * always at once */
     int require;        /* [TOEHOLD_REQUIRE] what cannot be carried fails instead of passing on */
 };
 
