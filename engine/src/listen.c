@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.c - listeners: one group per address and port, new flows spread over its members by hash
+ * listen.c - listeners: one group per address and port, new flows spread over its members
  * (docs/device-contract.md, LISTEN). WEAK members keep the port open for others to come (a parent
  * whose children will serve): they take no flow, and with nobody else the SYN is dropped, so that
  * the peer tries again.
@@ -192,41 +192,57 @@ void listen_remove_all(struct qp *qp)
         remove_member(&qp->members);
 }
 
-static struct listen_member *nth_strong(const struct listen_group *g, uint32_t n)
+static struct slot *take_from(struct listen_member *m)
 {
-    uint32_t i;
+    struct slot *s = slot_take(m->qp);
 
-    for (i = 0; i < g->count; i++)
-        if (!g->members[i]->weak && n-- == 0)
-            return g->members[i];
-    return NULL;
+    if (s) {
+        s->member = m;
+        m->flows++;
+        s->cookie = m->id;
+    }
+    return s;
+}
+
+static uint32_t slots_used(const struct listen_member *m)
+{
+    return m->qp->cfg.slots - m->qp->free_count;
+}
+
+/* The member whose queue pair has the fewest flows, from the one that the hash names on: with
+ * blocking workers that serve a connection each, none waits for a busy one while another is idle.
+ */
+static struct listen_member *least_busy(const struct listen_group *g, uint32_t hash)
+{
+    struct listen_member *best = NULL;
+    uint32_t i, at = g->count ? hash % g->count : 0;
+
+    for (i = 0; i < g->count; i++, at = at + 1 < g->count ? at + 1 : 0) {
+        struct listen_member *m = g->members[at];
+
+        if (!m->weak && m->used <= m->backlog && (!best || slots_used(m) < slots_used(best)))
+            best = m;
+    }
+    return best;
 }
 
 struct slot *listen_pick(struct listen_group *g, uint32_t hash)
 {
-    uint32_t strong = 0, i;
-    int backlog = 0;
+    struct listen_member *m = least_busy(g, hash);
+    struct slot *s = m ? take_from(m) : NULL;
+    int full = !m;
+    uint32_t i, strong = 0;
 
-    for (i = 0; i < g->count; i++)
-        strong += !g->members[i]->weak;
-    for (i = 0; i < strong; i++) {
-        struct listen_member *m = nth_strong(g, (uint32_t)((hash + (uint64_t)i) % strong));
-        struct slot *s;
-
-        if (m->used > m->backlog) {
-            backlog = 1;
-            continue;
-        }
-        s = slot_take(m->qp);
-        if (s) {
-            s->member = m;
-            m->flows++;
-            s->cookie = m->id;
-            return s;
-        }
+    /* Its queue pair may be out of slots for other ports' sake: then any that has one. */
+    for (i = 0; i < g->count && !s; i++) {
+        m = g->members[i];
+        strong += !m->weak;
+        if (!m->weak && m->used <= m->backlog)
+            s = take_from(m);
     }
-    engine_count(g->engine, strong == 0 ? EC_weak_only : backlog ? EC_backlog_full : EC_no_slot);
-    return NULL;
+    if (!s)
+        engine_count(g->engine, strong == 0 ? EC_weak_only : full ? EC_backlog_full : EC_no_slot);
+    return s;
 }
 
 void listen_enter(struct slot *s)

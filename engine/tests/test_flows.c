@@ -287,7 +287,7 @@ static void test_new_flows_are_spread_over_the_members(void **state)
     nx = 16 - w->x.qp->free_count;
     nz = 64 - z.qp->free_count;
     assert_int_equal(nx + nz, 20);
-    assert_true(nx > 2 && nz > 2);
+    assert_int_equal(nx, 10); /* to whom has fewest */
     host_detach(&w->t, &z);
     host_detach(&w->t, &many);
 }
