@@ -172,6 +172,9 @@ class Lab:
     def counter(self, name: str) -> int:
         return self.toed.counter(name) if self.toed else 0
 
+    def queue_pairs(self) -> int:
+        return len(self.toed.queue_pairs()) if self.toed else 0
+
     def slots_used(self) -> int:
         """Slots of all queue pairs that hold a connection."""
         if not self.toed:

@@ -75,9 +75,12 @@ def start(
 ) -> proc.Proc:
     """nginx under test, all its workers running."""
     argv = configuration(folder, f"{lab.ip}:{port}", **options)
-    server = lab.app(argv, port=port, env=env)
+    server = lab.app(argv, env=env)
     workers = options.get("workers", 1)
     proc.wait_until(lambda: len(server.children()) == workers, "nginx's workers", proc=server)
+    if lab.toed:
+        proc.wait_until(lambda: lab.queue_pairs() > workers, "nginx's workers listen", proc=server)
+    proc.wait_port(lab.client, lab.ip, port, proc=server)
     return server
 
 

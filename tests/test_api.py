@@ -53,8 +53,6 @@ def test_client(lab, settings):
 
 
 def test_client_of_nobody(lab):
-    done = lab.server.run(
-        [TOE_ECHO, "client", lab.peer_ip, PORT, 1, 1], env=env(lab), check=False
-    )
+    done = lab.server.run([TOE_ECHO, "client", lab.peer_ip, PORT, 1, 1], env=env(lab), check=False)
     assert done.returncode == 1
     assert "Connection refused" in done.stderr

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import os
 import re
 import signal
+import threading
 from collections import Counter
 
 import lab as labs
@@ -64,18 +66,18 @@ def test_pipelined_requests(lab, tmp_path, workers):
 def test_get_100_mb(lab, tmp_path, sendfile):
     with nginx.start(lab, tmp_path, sendfile=sendfile):
         digest = nginx.make_file(tmp_path / "files/large", 100 * MB)
-        with nginx.Http(lab) as http:
-            assert http.digest("/large") == digest
+        with nginx.Http(lab) as web:
+            assert web.digest("/large") == digest
 
 
 @pytest.mark.sanitize
 def test_put_100_mb(lab, tmp_path):
     with nginx.start(lab, tmp_path):
         digest = nginx.make_file(tmp_path / "large", 100 * MB)
-        with nginx.Http(lab) as http:
+        with nginx.Http(lab) as web:
             with (tmp_path / "large").open("rb") as body:
                 headers = {"Content-Length": str(100 * MB)}
-                response = http.start("PUT", "/uploaded", body=body, headers=headers)
+                response = web.start("PUT", "/uploaded", body=body, headers=headers)
                 assert response.status == 201
                 response.read()
             data = (tmp_path / "files/uploaded").read_bytes()
@@ -86,9 +88,9 @@ def test_files_of_every_small_size(lab, tmp_path):
     sizes = [0, 1, 255, 1447, 1448, 1449, 2896, 4095, 4096, 65535, 65536, 65537, 131072, 200_001]
     with nginx.start(lab, tmp_path):
         digests = {n: nginx.make_file(tmp_path / f"files/{n}", n, seed=n) for n in sizes}
-        with nginx.Http(lab) as http:
+        with nginx.Http(lab) as web:
             for n in sizes + sizes[::-1]:
-                assert http.digest(f"/{n}") == digests[n]
+                assert web.digest(f"/{n}") == digests[n]
 
 
 def test_both_workers_get_connections(lab, tmp_path):
@@ -97,9 +99,9 @@ def test_both_workers_get_connections(lab, tmp_path):
         # Connections held open at once, as a browser does: neither worker may take all of them.
         with labs.closing_all() as sockets:
             for _ in range(100):
-                http = nginx.Http(lab)
-                sockets.append(http.sock)
-                served[int(http.get("/pid"))] += 1
+                web = nginx.Http(lab)
+                sockets.append(web.sock)
+                served[int(web.get("/pid"))] += 1
         assert len(served) == 2, served
         assert set(served) <= set(server.children())
         if not labs.LINUX:  # spread by hash; Linux wakes whom it pleases
@@ -135,14 +137,42 @@ def test_reload_keeps_serving(lab, tmp_path):
             assert int(nginx.get(lab, "/pid")) not in before
 
 
+def test_clients_that_come_while_it_starts(lab, tmp_path):
+    """Between listen() and the first worker: served, refused or reset, but not left hanging."""
+    outcomes = Counter()
+    ended = threading.Event()
+
+    def client():
+        while not ended.is_set():
+            try:
+                outcomes["served"] += nginx.get(lab, "/hello") == b"hello\n"
+            except (ConnectionError, http.client.BadStatusLine):
+                outcomes["turned away"] += 1
+
+    threads = [threading.Thread(target=client) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            with nginx.start(lab, tmp_path, workers=2):
+                before = outcomes["served"]
+                proc.wait_until(lambda n=before: outcomes["served"] > n + 20, "clients are served")
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+    assert not any(thread.is_alive() for thread in threads)
+    assert outcomes["served"] > 100
+
+
 def test_worker_killed_is_replaced(lab, tmp_path):
     with nginx.start(lab, tmp_path, workers=1) as server:
-        with nginx.Http(lab) as http:
-            worker = int(http.get("/pid"))
+        with nginx.Http(lab) as web:
+            worker = int(web.get("/pid"))
             os.kill(worker, signal.SIGKILL)
-            http.sock.settimeout(10)
+            web.sock.settimeout(10)
             with contextlib.suppress(ConnectionResetError):
-                assert http.sock.recv(1) == b""
+                assert web.sock.recv(1) == b""
 
         def served_by_another() -> bool:
             try:
@@ -156,8 +186,8 @@ def test_worker_killed_is_replaced(lab, tmp_path):
 def test_graceful_quit_finishes_what_it_serves(lab, tmp_path):
     with nginx.start(lab, tmp_path) as server:
         digest = nginx.make_file(tmp_path / "files/large", 20 * MB)
-        with nginx.Http(lab) as http:
-            response = http.start("GET", "/large")
+        with nginx.Http(lab) as web:
+            response = web.start("GET", "/large")
             server.send_signal(signal.SIGQUIT)
             assert nginx.hashlib.sha256(response.read()).hexdigest() == digest
         assert server.wait(20) == 0

@@ -91,6 +91,39 @@ static int reserve(struct listen_group *g)
     return 0;
 }
 
+/* Resets the flows of a listener that nobody has accepted, half-open ones included. */
+static void reset_unaccepted(struct listen_member *m)
+{
+    struct qp *qp = m->qp;
+    uint32_t i;
+
+    /* only as long as there are any: a listener without flows costs no walk over the slots */
+    for (i = 0; m->flows && i < qp->cfg.slots; i++) {
+        struct slot *s = &qp->slots[i];
+
+        if (s->member != m)
+            continue;
+        listen_leave(s);
+        if (s->flow)
+            toec_abort(qp->engine->stack, s->flow, qp->engine->now);
+        else if (s->state == SLOT_OPENING)
+            s->doomed = 1;
+    }
+}
+
+/*
+ * Somebody serves the port now: what came to a member before it turned WEAK and was not accepted
+ * since would wait for ever (a parent that listens and leaves accepting to its children).
+ */
+static void relieve_weak(struct listen_group *g)
+{
+    uint32_t i;
+
+    for (i = 0; i < g->count; i++)
+        if (g->members[i]->weak)
+            reset_unaccepted(g->members[i]);
+}
+
 int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint32_t id,
                uint32_t backlog, int weak)
 {
@@ -103,6 +136,8 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint3
             return TOE_R_ADDRINUSE;
         m->backlog = backlog;
         m->weak = weak;
+        if (!weak)
+            relieve_weak(m->group);
         return 0;
     }
     if (qp->member_count >= LISTENERS_PER_QP)
@@ -130,27 +165,9 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint3
     qp->members = m;
     qp->member_count++;
     g->members[g->count++] = m;
+    if (!weak)
+        relieve_weak(g);
     return 0;
-}
-
-/* Resets the flows of a listener that nobody has accepted, half-open ones included. */
-static void reset_unaccepted(struct listen_member *m)
-{
-    struct qp *qp = m->qp;
-    uint32_t i;
-
-    /* only as long as there are any: a listener without flows costs no walk over the slots */
-    for (i = 0; m->flows && i < qp->cfg.slots; i++) {
-        struct slot *s = &qp->slots[i];
-
-        if (s->member != m)
-            continue;
-        listen_leave(s);
-        if (s->flow)
-            toec_abort(qp->engine->stack, s->flow, qp->engine->now);
-        else if (s->state == SLOT_OPENING)
-            s->doomed = 1;
-    }
 }
 
 /* at: where the queue pair's list names the member. */

@@ -321,6 +321,36 @@ static void test_weak_members_only_keep_the_port(void **state)
     host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
 }
 
+static void test_what_a_weak_member_did_not_accept_ends_when_another_serves(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+    uint32_t f1, f2, y1, y2;
+    struct toe_cmd c;
+    struct host z;
+
+    bench_connect(&w->t, &w->x, &w->y, &f1, &y1); /* listens with id 7 */
+    host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, f1, 0, 0);
+    bench_connect(&w->t, &w->x, &w->y, &f2, &y2);
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 7, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    host_want_nothing(&w->x); /* it may still accept */
+    host_want_nothing(&w->y);
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->x, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_flow(&c), f2);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_ABORTED);
+    c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_flow(&c), y2);
+    host_send(&w->x, f1, 0, 100); /* the accepted one lives */
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_DATA_RECEIVED);
+    assert_int_equal(toe_cmd_flow(&c), y1);
+    host_detach(&w->t, &z);
+}
+
 static void test_a_full_hw_ring_loses_nothing(void **state)
 {
     struct world *w = *state;
@@ -489,6 +519,7 @@ int main(void)
         T(test_unlisten_resets_what_nobody_accepted),
         T(test_new_flows_are_spread_over_the_members),
         T(test_weak_members_only_keep_the_port),
+        T(test_what_a_weak_member_did_not_accept_ends_when_another_serves),
         T(test_a_full_hw_ring_loses_nothing),
         T(test_an_interrupt_comes_once_for_each_arming),
         T(test_moderation_waits_for_count_or_time),
