@@ -157,6 +157,8 @@ int main(int argc, char **argv)
         n[i] = netio_open(argv[2 + spin + (int)i], &cfg, err, sizeof(err));
         if (!n[i]) {
             fprintf(stderr, "%s\n", err);
+            while (i--)
+                netio_close(n[i]);
             return 1;
         }
         netio_get_info(n[i], &info[i]);

@@ -196,6 +196,9 @@ class AfXdp(unittest.TestCase):
             self.assertEqual(ping(self.client, TOE, count=1), 1)
             with self.client.socket(kind=socket.SOCK_DGRAM) as s:
                 s.sendto(b"x" * 4000, (TOE, 7))  # three fragments
+                # An answer to a socket that is closed by then would be answered by an error.
+                s.settimeout(5)
+                self.assertEqual(s.recv(5000), b"x" * 4000)
             with self.client.entered():
                 raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, 253)
             with raw:
