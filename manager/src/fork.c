@@ -24,7 +24,7 @@ static void before(void)
 static void weaken(struct tsock *s)
 {
     if (s->state == TS_LISTEN && s->announced && !s->used && !s->weak)
-        tlisten_announce(s, true);
+        tlisten_weaken(s);
 }
 
 static void in_parent(void)
@@ -32,6 +32,7 @@ static void in_parent(void)
     int saved = errno;
 
     thandover_in_parent();
+    tctx_progress();
     if (tctx.state == TC_UP)
         thandle_each(weaken);
     tctx_unlock();

@@ -40,6 +40,20 @@ void tlisten_announce(struct tsock *s, bool weak)
     s->weak = weak;
 }
 
+void tlisten_weaken(struct tsock *s)
+{
+    uint32_t old = s->handle, handle = thandle_new(s);
+
+    if (!handle)
+        return;
+    tlisten_drop_queue(s);
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        tqp_send(tctx.qps[q], TOE_CMD_UNLISTEN, 0, 0, old, 0, 0);
+    thandle_free(old);
+    s->handle = handle;
+    tlisten_announce(s, true);
+}
+
 void tsock_use(struct tsock *s)
 {
     s->used = 1;

@@ -25,13 +25,14 @@
 
 #define QPS       16
 #define LISTENERS 64
+#define WAITING   64
 #define SPINS     200 /* empty rounds before it sleeps */
 
 struct flow {
     bool used, fin_wanted, fin_sent, detached, gone;
     struct flow *peer; /* NULL: none, or gone */
     struct qp *qp;
-    uint32_t slot;
+    uint32_t slot, listener; /* listener: its id, until accepted */
     uint32_t tx_at, tx_queued, rx_at, rx_free;
 };
 
@@ -61,6 +62,13 @@ static struct qp *qps[QPS];
 static unsigned engines_n;
 static uint16_t next_port = 40000;
 static unsigned next_listener;
+
+/* CONNECTs to a port where all are weak: their SYNs are dropped and come again. */
+static struct {
+    struct qp *qp;
+    struct toe_cmd cmd;
+} waiting[WAITING];
+static unsigned waiting_n;
 
 static void emit(struct qp *q, uint8_t type, uint8_t flags, uint16_t aux, uint32_t flow,
                  uint32_t arg0, uint32_t arg1)
@@ -172,11 +180,10 @@ static void pump(struct flow *f)
 
 /* ---- commands ---- */
 
-static struct qp *listener_for(uint16_t port, uint32_t *id)
+/* Who takes a connection to this port. NULL: nobody; *weak: somebody would, were he not weak. */
+static struct qp *listener_for(uint16_t port, uint32_t *id, bool *weak)
 {
-    struct qp *weak = NULL;
-    uint32_t weak_id = 0;
-
+    *weak = false;
     next_listener++;
     for (unsigned k = 0; k < QPS; k++) {
         struct qp *q = qps[(next_listener + k) % QPS];
@@ -188,13 +195,13 @@ static struct qp *listener_for(uint16_t port, uint32_t *id)
                 *id = q->listeners[i].id;
                 return q;
             }
-            weak = q;
-            weak_id = q->listeners[i].id;
+            *weak = true;
         }
     }
-    *id = weak_id;
-    return weak;
+    return NULL;
 }
+
+static void do_connect(struct qp *q, const struct toe_cmd *c);
 
 static void do_listen(struct qp *q, const struct toe_cmd *c)
 {
@@ -210,10 +217,21 @@ static void do_listen(struct qp *q, const struct toe_cmd *c)
         q->listeners_n++;
     q->listeners[i] = (struct listener){toe_cmd_flow(c), toe_cmd_aux(c),
                                         (toe_cmd_flags(c) & TOE_F_LISTEN_WEAK) != 0};
+    for (unsigned n = waiting_n; n; n--) {
+        struct toe_cmd again = waiting[0].cmd;
+        struct qp *from = waiting[0].qp;
+
+        memmove(waiting, waiting + 1, --waiting_n * sizeof(waiting[0]));
+        if (from)
+            do_connect(from, &again);
+    }
 }
 
 static void do_unlisten(struct qp *q, const struct toe_cmd *c)
 {
+    for (uint32_t i = 0; i < q->cfg.slots; i++)
+        if (q->flows[i].used && q->flows[i].listener == toe_cmd_flow(c))
+            reset(&q->flows[i], TOE_R_ABORTED);
     for (unsigned i = 0; i < q->listeners_n; i++)
         if (q->listeners[i].id == toe_cmd_flow(c)) {
             q->listeners[i] = q->listeners[--q->listeners_n];
@@ -272,10 +290,16 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
     uint16_t port = toe_cmd_arg1(c) ? (uint16_t)toe_cmd_arg1(c) : next_port++;
     struct flow *f, *p;
     struct qp *to;
+    bool weak;
 
     if (misbehave(q, toe_cmd_aux(c), cookie))
         return;
-    to = listener_for(toe_cmd_aux(c), &id);
+    to = listener_for(toe_cmd_aux(c), &id, &weak);
+    if (!to && weak && waiting_n < WAITING) {
+        waiting[waiting_n].qp = q;
+        waiting[waiting_n++].cmd = *c;
+        return;
+    }
     f = to ? flow_new(q) : NULL;
     p = f ? flow_new(to) : NULL;
     if (!p) {
@@ -286,6 +310,7 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
     }
     f->peer = p;
     p->peer = f;
+    p->listener = id;
     emit(q, TOE_CMD_CONNECT_ESTABLISHED, 0, port, f->slot, cookie, 0);
     emit(to, TOE_CMD_LISTEN_ESTABLISHED, 0, port, p->slot, 0x0a630001u, id);
 }
@@ -324,6 +349,8 @@ static void do_flow(struct qp *q, const struct toe_cmd *c)
         f->used = !f->gone;
     } else if (f->gone)
         bad = TOE_R_NOTCONN;
+    else if (toe_cmd_type(c) == TOE_CMD_ACCEPT)
+        f->listener = 0;
     else if (toe_cmd_type(c) == TOE_CMD_SEND) {
         f->tx_queued += n;
         if (f->tx_queued > q->cfg.tx_size)
@@ -471,6 +498,9 @@ static void detach(unsigned i)
     struct qp *q = qps[i];
 
     qps[i] = NULL;
+    for (unsigned n = 0; n < waiting_n; n++)
+        if (waiting[n].qp == q)
+            waiting[n].qp = NULL;
     for (uint32_t s = 0; s < q->cfg.slots; s++)
         if (q->flows[s].used && !q->flows[s].gone && q->flows[s].peer) {
             struct flow *p = q->flows[s].peer;

@@ -139,7 +139,7 @@ static void child_of_fork_serves_the_listener(void **state)
     toe_close(c);
     waitpid(pid, &status, 0);
     assert_int_equal(status, 0);
-    c = harness_connect(7201); /* the child is gone: the parent has it again */
+    c = harness_connect_async(7201); /* the child is gone: the parent takes it up by accepting */
     assert_true(toe_close(toe_accept(l, NULL, NULL)) == 0);
     toe_close(c);
     toe_close(l);
@@ -211,6 +211,26 @@ static void a_child_serves_the_parents_connection(void **state)
     waitpid(pid, &status, 0);
     assert_int_equal(status, 0);
     toe_close(fd[0]);
+}
+
+/* nginx's master: what came between listen() and fork() must not wait in it for ever. */
+static void what_nobody_took_before_fork_is_reset(void **state)
+{
+    int l = harness_listener(7203), c = harness_connect(7203), status;
+    char b;
+    pid_t pid = fork();
+
+    (void)state;
+    if (pid == 0)
+        _exit(0);
+    assert_int_equal(toe_recv(c, &b, 1, 0), -1);
+    assert_int_equal(errno, ECONNRESET);
+    toe_close(c);
+    waitpid(pid, &status, 0);
+    c = harness_connect_async(7203); /* later ones wait for who accepts */
+    assert_int_equal(toe_close(toe_accept(l, NULL, NULL)), 0);
+    toe_close(c);
+    toe_close(l);
 }
 
 static void exit_closes_in_order(void **state)
@@ -353,6 +373,7 @@ int main(void)
         TOE_TEST(child_of_fork_serves_the_listener),
         TOE_TEST(a_child_that_closes_ends_nothing),
         TOE_TEST(a_child_serves_the_parents_connection),
+        TOE_TEST(what_nobody_took_before_fork_is_reset),
         TOE_TEST(exit_closes_in_order),
         TOE_TEST(no_daemon),
         TOE_TEST(settings_are_checked),
