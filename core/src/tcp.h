@@ -37,9 +37,10 @@
 #define TOEC_CORK_MAX    TOEC_MS(200)
 #define TOEC_TIME_WAIT_T TOEC_MS(60000) /* 2 MSL as Linux has it */
 #define TOEC_LINGER2_T   60u            /* seconds */
-#define TOEC_R1          3u             /* timeouts before the path is doubted (RFC 9293 3.8.3) */
-#define TOEC_R2_DATA     15u            /* timeouts before giving up: about 15 minutes and more */
-#define TOEC_R2_SYN      7u /* 1+2+4+...+64+120 s: above the 3 minutes of RFC 9293 3.8.3 */
+#define TOEC_PROBES_MAX  4u
+#define TOEC_R1          3u  /* timeouts before the path is doubted (RFC 9293 3.8.3) */
+#define TOEC_R2_DATA     15u /* timeouts before giving up: about 15 minutes and more */
+#define TOEC_R2_SYN      7u  /* 1+2+4+...+64+120 s: above the 3 minutes of RFC 9293 3.8.3 */
 #define TOEC_R2_SYNACK   5u
 #define TOEC_PAWS_IDLE   TOEC_MS(24ull * 86400000u) /* RFC 7323 5.5 */
 #define TOEC_CHALLENGE_T TOEC_MS(1000) /* window of the challenge-ACK limit, per flow */
@@ -94,14 +95,6 @@ struct toec_iv {
 };
 
 struct toec_listener;
-
-/* The tail loss probe (RFC 8985 7). */
-enum toec_probe {
-    TOEC_PROBE_NONE = 0,
-    TOEC_PROBE_SET,  /* rtx_at is when it is due */
-    TOEC_PROBE_OWED, /* send it */
-    TOEC_PROBE_USED  /* once until something new is acknowledged */
-};
 
 /* The reordering timer (after RFC 8985 6.2): what it will do when nothing has filled the gap. */
 enum toec_reo {
@@ -172,15 +165,20 @@ struct toec_tcb {
     toec_u32 snd_sml; /* end of the last segment smaller than the MSS (Nagle) */
     toec_u32 max_wnd; /* largest window the peer has offered */
     toec_u8 n_ooo, n_sacked;
-    toec_u8 probe;                       /* enum toec_probe */
-    toec_u8 reo;                         /* enum toec_reo */
-    toec_u8 rexmits;                     /* timeouts without progress: R1, R2 */
-    toec_u8 tx_log;                      /* send buffer is 1 << tx_log bytes */
-    toec_u8 quick;                       /* quick ACKs left */
-    toec_u8 reason;                      /* last soft error: why, should the flow time out */
-    struct toec_iv sacked[TOEC_OOO_MAX]; /* scoreboard, ascending */
-    struct toec_iv ooo[TOEC_OOO_MAX];    /* received beyond a gap, most recent first */
-    toec_u32 rcv_fin;
+    toec_u8 probe_set;  /* rtx_at is when a tail loss probe is due (RFC 8985 7) */
+    toec_u8 probe_owed; /* ... has been due */
+    toec_u8 probes;     /* ... were due since something new was acknowledged */
+    toec_u8 reo;        /* enum toec_reo */
+    toec_u8 rexmits;    /* timeouts without progress: R1, R2 */
+    toec_u8 tx_log;     /* send buffer is 1 << tx_log bytes */
+    toec_u8 quick;      /* quick ACKs left */
+    toec_u8 reason;     /* last soft error: why, should the flow time out */
+
+    /* ---- intervals: the scoreboard, ascending; what was received beyond a gap, latest first ----
+     */
+    struct toec_iv sacked[TOEC_OOO_MAX];
+    struct toec_iv ooo[TOEC_OOO_MAX];
+    toec_u32 rcv_fin; /* where a FIN beyond the gap stands */
 
     /* ---- rarely ---- */
     struct toec_listener *listener; /* of a half-open passive flow */

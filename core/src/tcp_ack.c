@@ -78,7 +78,8 @@ static toec_u32 advance(struct toec_stack *s, struct toec_tcb *t, const struct t
     take_rtt(t, g, now);
     t->rexmits = 0;
     t->reason = 0;
-    t->probe = TOEC_PROBE_NONE;
+    t->probe_owed = 0;
+    t->probes = 0;
     if ((t->flags & TOEC_F_FIN) && TOEC_SEQ_GT(g->ack, t->snd_end))
         data--;
     if (offset + data < offset)

@@ -172,7 +172,7 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
         return r;
     t->snd_max = seq + len + (fin != 0);
     t->snd_nxt = t->snd_max;
-    if (t->probe == TOEC_PROBE_NONE && t->snd_max - t->snd_una > t->mss)
+    if (!t->probe_set && t->probes == 0 && t->snd_max - t->snd_una > t->mss)
         toec_rtx_start(s, t, now); /* no longer a lone segment: a probe may come first */
     if (len % t->mss)
         t->snd_sml = t->snd_max;
@@ -310,7 +310,7 @@ static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->retransmits++;
         t->flags &= ~TOEC_F_RTT;
     }
-    t->probe = TOEC_PROBE_USED;
+    t->probe_owed = 0;
     return 0;
 }
 
@@ -322,7 +322,7 @@ int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         return output_syn(s, t, now);
     if (t->flags & TOEC_F_ZWIN)
         r = output_probe(s, t, now);
-    if (t->probe == TOEC_PROBE_OWED)
+    if (t->probe_owed)
         r = output_tail(s, t, now);
     if (r == 0 && !(t->flags & TOEC_F_PERSIST))
         r = output_data(s, t, now);

@@ -130,7 +130,7 @@ static void start_reo(struct toec_stack *s, struct toec_tcb *t, enum toec_reo wh
         return;
     }
     t->reo = (toec_u8)what;
-    t->reo_at = toec_ticks(now) + 2 + (t->srtt >> 15);
+    t->reo_at = toec_ticks(now) + 1 + (t->srtt >> 15);
     toec_due(s, t, t->reo_at, now);
 }
 
@@ -204,7 +204,7 @@ void toec_rto_recovery(struct toec_tcb *t)
     t->snd_nxt = t->snd_una;
     t->high_rxt = t->snd_una;
     t->reo = TOEC_REO_NONE;
-    t->probe = TOEC_PROBE_NONE;
+    t->probe_owed = 0;
     /* The peer may have thrown away what it SACKed (RFC 2018 8): it has when the first byte not
      * acknowledged is SACKed; and when a timeout did not help, it is assumed to have. */
     if (t->n_sacked && (t->rexmits > 1 || t->sacked[0].start == t->snd_una))

@@ -73,13 +73,15 @@ static toec_u32 backed_off(const struct toec_tcb *t)
  * Ticks until a tail loss probe, or 0 when the RTO comes first (RFC 8985 7.2): 2 SRTT and some room
  * for the peer's scheduling. A lone segment may wait for a delayed ACK, so it gets none; nor does a
  * path that has just shown a timeout, nor a peer without SACK, whose answer would tell nothing.
+ * A probe may be lost as well: where the least RTO is many round trips, there is time for a few
+ * more, each after twice the wait.
  */
 static toec_u32 probe_after(const struct toec_tcb *t)
 {
-    toec_u32 pto = (t->srtt >> 12) + 8;
+    toec_u32 pto = ((t->srtt >> 12) + 3) << t->probes;
 
     if (t->state < TOEC_ESTABLISHED || !(t->flags & TOEC_F_SACK) || t->srtt == 0 ||
-        t->probe >= TOEC_PROBE_OWED || t->rexmits || t->backoff ||
+        t->probes >= TOEC_PROBES_MAX || t->rexmits || t->backoff ||
         t->snd_max - t->snd_una <= t->mss)
         return 0;
     return pto < t->rto * 4u ? pto : 0;
@@ -89,10 +91,7 @@ void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 after = probe_after(t);
 
-    if (after)
-        t->probe = TOEC_PROBE_SET;
-    else if (t->probe == TOEC_PROBE_SET)
-        t->probe = TOEC_PROBE_NONE;
+    t->probe_set = after != 0;
     t->rtx_at = toec_ticks(now) + 1 + (after ? after : backed_off(t));
     t->flags = (t->flags | TOEC_F_RTX) & ~TOEC_F_PERSIST;
     toec_due(s, t, t->rtx_at, now);
@@ -153,10 +152,11 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     int persist = (t->flags & TOEC_F_PERSIST) != 0;
 
     t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
-    if (t->probe == TOEC_PROBE_SET && !persist) {
+    if (t->probe_set && !persist) {
         TOEC_COUNT(s, tcp_tail_probes);
-        t->probe = TOEC_PROBE_OWED;
+        t->probes++;
         toec_rtx_start(s, t, now);
+        t->probe_owed = 1;
         toec_pend(s, t);
         return 0;
     }

@@ -148,13 +148,13 @@ static void test_tail_probe(void **state)
 
     (void)state;
     under_way(&t, 1, 4);
-    craft_pass(&t.s, 50 * MSEC);
+    craft_pass(&t.s, 6 * MSEC);
     talk_hear(&t, F_ACK, 3 * MSS, 0, MSS);
-    talk_silence(&t); /* once */
+    talk_silence(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_tail_probes), 1);
     talk_sack(&t, 0, 0, last);
     talk_silence(&t); /* may be reordering */
-    craft_pass(&t.s, 10 * MSEC);
+    craft_pass(&t.s, 4 * MSEC);
     talk_hear(&t, F_ACK, 0, 0, MSS);
     talk_hear(&t, F_ACK, MSS, 0, MSS);
     talk_sack(&t, 0, 2 * MSS, last);
@@ -162,6 +162,24 @@ static void test_tail_probe(void **state)
     talk_say(&t, F_ACK, 0, 4 * MSS, 0);
     talk_silence(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
+    talk_end(&t);
+}
+
+/* A probe may be lost, too: a few more, each after twice the wait, then the timeout. */
+static void test_tail_probes_end(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    under_way(&t, 1, 4);
+    craft_pass(&t.s, 190 * MSEC);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_tail_probes), 4);
+    assert_int_equal(talk_skip(&t), 4);
+    craft_pass(&t.s, 100 * MSEC);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 1);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    craft_pass(&t.s, 10 * SEC);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_tail_probes), 4);
     talk_end(&t);
 }
 
@@ -755,6 +773,28 @@ static void test_icmp_hard_and_soft(void **state)
     sim_stop(&s);
 }
 
+/* The neighbour stops answering ARP: a soft error, and the flow goes on when it is back. */
+static void test_neighbour_lost(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    t.s.peer_silent = 1;
+    craft_pass(&t.s, 300 * SEC); /* what was known of it is forgotten */
+    conn_write(t.c, 10, 1);
+    craft_pass(&t.s, 30 * SEC);
+    assert_false(t.c->gone);
+    assert_int_equal(t.c->error, TOEC_R_HOSTUNREACH);
+    t.s.peer_silent = 0;
+    craft_pass(&t.s, 120 * SEC);
+    talk_skip(&t);
+    talk_say(&t, F_ACK, 0, 10, 0);
+    assert_int_equal(t.c->acked, 10);
+    talk_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -764,6 +804,7 @@ int main(void)
         cmocka_unit_test(test_rto_recovery),
         cmocka_unit_test(test_rto_skips_sacked),
         cmocka_unit_test(test_tail_probe),
+        cmocka_unit_test(test_tail_probes_end),
         cmocka_unit_test(test_no_tail_probe),
         cmocka_unit_test(test_reordering_timer),
         cmocka_unit_test(test_lost_retransmission),
@@ -786,6 +827,7 @@ int main(void)
         cmocka_unit_test(test_initial_window_after_loss),
         cmocka_unit_test(test_frag_needed),
         cmocka_unit_test(test_icmp_hard_and_soft),
+        cmocka_unit_test(test_neighbour_lost),
     };
 
     return cmocka_run_group_tests_name("tcp_loss", tests, 0, 0);

@@ -145,6 +145,29 @@ static void test_wscale_use(void **state)
     }
 }
 
+/* RFC 9293 3.2: options not understood are skipped by their length (here 253, RFC 6994). */
+static void test_unknown_option(void **state)
+{
+    static const uint8_t t[28] = {0x13, 0x88, 0, 80, 1, 2, 3,   4, 0, 0, 0, 0, 0x70, F_SYN,
+                                  0xff, 0xff, 0, 0,  0, 0, 253, 4, 1, 2, 2, 4, 2,    0x18};
+    struct sim s;
+    struct toec_info i;
+    struct tseg g;
+
+    (void)state;
+    craft_init(&s);
+    craft_start(&s);
+    sim_listen(&s, 0, 80, 0, 0);
+    craft_send_raw(&s, t, sizeof(t));
+    craft_poll(&s);
+    g = craft_expect(&s);
+    g = seg_make(5000, 80, F_ACK, 0x01020305, g.seq + 1);
+    craft_send(&s, &g);
+    toec_flow_info(s.host[0].stack, s.host[0].conns->flow, &i);
+    assert_int_equal(i.mss_send, 0x218);
+    sim_stop(&s);
+}
+
 /* Options of an illegal length: the segment is dropped and counted (RFC 9293 3.2). */
 static void test_bad_options(void **state)
 {
@@ -1010,6 +1033,7 @@ int main(void)
         cmocka_unit_test(test_mss_with_timestamps),
         cmocka_unit_test(test_wscale_clamp),
         cmocka_unit_test(test_wscale_use),
+        cmocka_unit_test(test_unknown_option),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_tsval_high),
         cmocka_unit_test(test_ts_offset),
