@@ -5,6 +5,7 @@
 #include "ctx.h"
 #include "handover.h"
 #include "internal.h"
+#include "wait.h"
 
 /* SO_LINGER with a time: waits until the peer has all (as Linux, also on a non-blocking socket). */
 static void linger(struct tsock *s)
@@ -22,6 +23,7 @@ static void close_locked(int fd, struct tobj *o)
 {
     struct tsock *s = (struct tsock *)o;
 
+    twait_end_left();
     if (o->kind == TOBJ_SOCK && o->refs == 1 && s->state == TS_OPEN) {
         tctx_progress();
         if (unlikely(s->opts.linger_on && s->opts.linger_s > 0))

@@ -138,7 +138,8 @@ static inline struct tsock *tsock_get(int fd)
 static inline struct tepoll *tepoll_get(int fd)
 {
     struct tobj *o = tobj_get(fd);
-    return o && __atomic_load_n(&o->kind, __ATOMIC_RELAXED) == TOBJ_EPOLL ? (struct tepoll *)o : NULL;
+    return o && __atomic_load_n(&o->kind, __ATOMIC_RELAXED) == TOBJ_EPOLL ? (struct tepoll *)o
+                                                                          : NULL;
 }
 
 /* A reference for the time that a call sleeps, the lock not held. Lock held. */
@@ -177,22 +178,26 @@ TOE_HIDDEN bool tctx_attached(void);
 
 /* ---- sleeping (wait.c). Lock held unless said. ----
  *
- *     struct twaiter w;
- *     if (twait_begin(&w) < 0) return -1;
- *     twait_add(&w, &node[i], obj);            (any number; the caller owns the nodes)
+ *     struct twaiter *w = twait_begin(most);
+ *     if (!w) return -1;
+ *     twait_add(w, obj);                       (so many times at most)
  *     for (;;) {
  *         ... look whether it is done (tobj_events); leave the loop ...
- *         r = twait_sleep(&w, kfds, n, deadline, mask);
+ *         r = twait_sleep(w, kfds, n, deadline, mask);
  *         if (r < 0 || now >= deadline) ...
  *     }
- *     twait_end(&w);                           (removes the nodes)
+ *     twait_end(w);
+ *
+ * Waiter and nodes are the thread's, not on its stack: a signal handler may leave a sleep for good
+ * by siglongjmp() (iperf3 does at SIGINT). The thread's next wait then ends the one left behind.
  */
 struct twaiter {
     int kick_fd;          /* this thread's eventfd */
     bool kicked;          /* something on a watched object changed since twait_sleep began */
     bool asleep;          /* in the kernel: whoever kicks must write kick_fd */
     struct twnode *nodes; /* chained by .own */
-    struct twaiter *next; /* all sleepers */
+    struct twnode *room;  /* nodes for twait_add(), so many of them in use */
+    size_t used;
 };
 struct twnode {
     struct twaiter *waiter;
@@ -203,9 +208,9 @@ struct twnode {
 #define TWAIT_EXTRA   (1 + 2 * TOE_MAX_ENGINES) /* room twait_sleep needs behind kfds[n] */
 #define TWAIT_FOREVER UINT64_MAX
 
-/* 0, or -1 with errno (no descriptor left for the thread's eventfd). */
-TOE_HIDDEN int twait_begin(struct twaiter *w);
-TOE_HIDDEN void twait_add(struct twaiter *w, struct twnode *n, struct tobj *o);
+/* NULL with errno: no descriptor left for the thread's eventfd, or no memory. */
+TOE_HIDDEN struct twaiter *twait_begin(size_t most);
+TOE_HIDDEN void twait_add(struct twaiter *w, struct tobj *o);
 TOE_HIDDEN void twait_end(struct twaiter *w);
 /*
  * Sleeps until a watched object changes, one of the n kernel descriptors in kfds is ready (kfds has

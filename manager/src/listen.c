@@ -169,15 +169,14 @@ static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flag
 static int wait_both(struct tsock *s, int fd, uint64_t deadline)
 {
     struct pollfd k[1 + TWAIT_EXTRA] = {{.fd = fd, .events = POLLIN}};
-    struct twaiter w;
-    struct twnode node;
+    struct twaiter *w = twait_begin(1);
     int r;
 
-    if (twait_begin(&w) < 0)
+    if (!w)
         return -1;
-    twait_add(&w, &node, &s->obj);
-    r = twait_sleep(&w, k, s->dual ? 1 : 0, deadline, NULL);
-    twait_end(&w);
+    twait_add(w, &s->obj);
+    r = twait_sleep(w, k, s->dual ? 1 : 0, deadline, NULL);
+    twait_end(w);
     return r < 0 && !(errno == EINTR && twait_restarts(deadline)) ? -1 : 0;
 }
 

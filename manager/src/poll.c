@@ -23,10 +23,9 @@ struct tpoll {
     struct pollfd *fds; /* the caller's */
     nfds_t n;
     bool as_select;
-    struct tobj **objs;   /* per entry; NULL: the kernel's alone */
-    struct twnode *nodes; /* per entry */
-    struct pollfd *kfds;  /* the kernel's part */
-    nfds_t *entry;        /* of each of kfds */
+    struct tobj **objs;  /* per entry; NULL: the kernel's alone */
+    struct pollfd *kfds; /* the kernel's part */
+    nfds_t *entry;       /* of each of kfds */
     nfds_t kn;
     bool *mute; /* select: the kernel reports of it only what select does not count */
 };
@@ -154,22 +153,22 @@ static int look(struct tpoll *p)
 /* Lock held. */
 static int wait_for(struct tpoll *p, uint64_t deadline, const sigset_t *mask)
 {
-    struct twaiter w;
+    struct twaiter *w = twait_begin(p->n);
     nfds_t i;
     int count, r;
 
-    if (twait_begin(&w) < 0)
+    if (!w)
         return -1;
     for (i = 0; i < p->n; i++)
         if (p->objs[i])
-            twait_add(&w, &p->nodes[i], p->objs[i]);
+            twait_add(w, p->objs[i]);
     for (;;) {
         tctx_progress();
         count = collect_toe(p);
         if (count)
             break;
         list_kernel(p);
-        r = twait_sleep(&w, p->kfds, p->kn, deadline, mask);
+        r = twait_sleep(w, p->kfds, p->kn, deadline, mask);
         count = collect_toe(p);
         if (r > 0)
             count += collect_kernel(p);
@@ -183,7 +182,7 @@ static int wait_for(struct tpoll *p, uint64_t deadline, const sigset_t *mask)
             break;
     }
     r = errno;
-    twait_end(&w);
+    twait_end(w);
     errno = r;
     return count;
 }
@@ -205,15 +204,13 @@ static int run(struct tpoll *p, uint64_t deadline, const sigset_t *mask)
 static void *allocate(struct tpoll *p)
 {
     size_t n = p->n;
-    char *memory = malloc(n * (sizeof *p->nodes + sizeof(struct tobj *) + sizeof *p->entry +
-                               sizeof *p->kfds + sizeof *p->mute) +
-                          TWAIT_EXTRA * sizeof *p->kfds);
+    char *memory =
+        malloc(n * (sizeof(struct tobj *) + sizeof *p->entry + sizeof *p->kfds + sizeof *p->mute) +
+               TWAIT_EXTRA * sizeof *p->kfds);
     char *at = memory;
 
     if (!memory)
         return NULL;
-    p->nodes = (struct twnode *)at;
-    at += n * sizeof *p->nodes;
     p->objs = (struct tobj **)at;
     at += n * sizeof(struct tobj *);
     p->entry = (nfds_t *)at;
@@ -228,11 +225,10 @@ int tpoll_wait(struct pollfd *fds, nfds_t n, bool as_select, uint64_t deadline,
                const sigset_t *mask)
 {
     struct tobj *objs[FEW];
-    struct twnode nodes[FEW];
     nfds_t entry[FEW];
     struct pollfd kfds[FEW + TWAIT_EXTRA];
     bool mute[FEW];
-    struct tpoll p = {fds, n, as_select, objs, nodes, kfds, entry, 0, mute};
+    struct tpoll p = {fds, n, as_select, objs, kfds, entry, 0, mute};
     void *memory = NULL;
     int r;
 

@@ -8,6 +8,7 @@
  * another arms the interrupt anew (tctx_progress()).
  */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
@@ -21,6 +22,11 @@
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static __thread int own_kick_fd = -1;
+static __thread struct twaiter own_waiter;
+static __thread struct twnode *own_nodes;
+static __thread size_t own_nodes_n;
+
+#define NODES_AT_LEAST 16
 
 uint64_t tclock_ns(void)
 {
@@ -34,6 +40,12 @@ static void thread_ends(void *fd_plus_1)
 {
     tfd_internal_close((int)(intptr_t)fd_plus_1 - 1);
     own_kick_fd = -1;
+    tctx_lock();
+    twait_end(&own_waiter);
+    tctx_unlock();
+    free(own_nodes);
+    own_nodes = NULL;
+    own_nodes_n = 0;
 }
 
 static void make_key(void)
@@ -43,6 +55,7 @@ static void make_key(void)
 
 void twait_forget(void)
 {
+    own_waiter.nodes = NULL; /* in lists that the child has emptied */
     if (own_kick_fd < 0)
         return;
     pthread_setspecific(key, NULL);
@@ -50,22 +63,52 @@ void twait_forget(void)
     own_kick_fd = -1;
 }
 
-int twait_begin(struct twaiter *w)
+static bool make_room(size_t most)
 {
+    size_t n = most < NODES_AT_LEAST ? NODES_AT_LEAST : most;
+    struct twnode *room;
+
+    if (likely(most <= own_nodes_n))
+        return true;
+    room = malloc(n * sizeof(*room));
+    if (!room)
+        return false;
+    free(own_nodes);
+    own_nodes = room;
+    own_nodes_n = n;
+    return true;
+}
+
+void twait_end_left(void)
+{
+    if (unlikely(own_waiter.nodes))
+        twait_end(&own_waiter);
+}
+
+struct twaiter *twait_begin(size_t most)
+{
+    struct twaiter *w = &own_waiter;
+
+    twait_end_left();
+    if (!make_room(most))
+        return NULL;
     memset(w, 0, sizeof(*w));
+    w->room = own_nodes;
     if (unlikely(own_kick_fd < 0)) {
         own_kick_fd = tfd_internal(sys_eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         if (own_kick_fd < 0)
-            return -1;
+            return NULL;
         pthread_once(&key_once, make_key);
         pthread_setspecific(key, (void *)(intptr_t)(own_kick_fd + 1));
     }
     w->kick_fd = own_kick_fd;
-    return 0;
+    return w;
 }
 
-void twait_add(struct twaiter *w, struct twnode *n, struct tobj *o)
+void twait_add(struct twaiter *w, struct tobj *o)
 {
+    struct twnode *n = &w->room[w->used++];
+
     tobj_hold(o);
     n->waiter = w;
     n->obj = o;
@@ -267,14 +310,13 @@ bool twait_restarts(uint64_t deadline)
 
 int twait_one(struct tobj *o, uint64_t deadline)
 {
-    struct twaiter w;
-    struct twnode n;
+    struct twaiter *w = twait_begin(1);
     int r;
 
-    if (twait_begin(&w) < 0)
+    if (!w)
         return -1;
-    twait_add(&w, &n, o);
-    r = twait_sleep(&w, NULL, 0, deadline, NULL);
-    twait_end(&w);
+    twait_add(w, o);
+    r = twait_sleep(w, NULL, 0, deadline, NULL);
+    twait_end(w);
     return r < 0 && !(errno == EINTR && twait_restarts(deadline)) ? -1 : 0;
 }

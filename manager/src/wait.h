@@ -18,6 +18,8 @@ TOE_HIDDEN struct timespec *twait_timespec(uint64_t deadline, struct timespec *t
 /* After EINTR of a wait without time limit, in a call that Linux begins again (recv, not poll): does
  * it go on? errno stays EINTR when not. */
 TOE_HIDDEN bool twait_restarts(uint64_t deadline);
+/* Ends a wait of this thread that was left by siglongjmp(): it holds what it watched. */
+TOE_HIDDEN void twait_end_left(void);
 /* In a fork child: the thread's eventfd is shared with the parent; makes do without. */
 TOE_HIDDEN void twait_forget(void);
 

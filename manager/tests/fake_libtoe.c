@@ -92,17 +92,19 @@ bool tobj_kernel_too(const struct tobj *o)
     return s->state == TS_NEW || (s->state == TS_LISTEN && s->dual);
 }
 
-int twait_begin(struct twaiter *w)
+struct twaiter *twait_begin(size_t most)
 {
-    memset(w, 0, sizeof *w);
-    return 0;
+    static struct twaiter w;
+
+    fake.most_adds = (unsigned)most;
+    return &w;
 }
 
-void twait_add(struct twaiter *w, struct twnode *n, struct tobj *o)
+void twait_add(struct twaiter *w, struct tobj *o)
 {
-    n->waiter = w;
-    n->obj = o;
-    fake.adds++;
+    (void)w;
+    assert_non_null(o);
+    assert_true(fake.adds++ < fake.most_adds);
 }
 
 void twait_end(struct twaiter *w)

@@ -12,6 +12,7 @@ struct fake {
     uint64_t now;            /* of tclock_ns() */
     int locks;               /* 1 while held */
     unsigned adds;           /* waiters registered now */
+    unsigned most_adds;      /* announced to twait_begin() */
     unsigned uses;           /* calls of tsock_use() */
     unsigned sleeps;         /* calls of twait_sleep() */
     unsigned last_look_adds; /* waiters registered at the last look at readiness */

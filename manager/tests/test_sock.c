@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 
 #include <sys/ioctl.h>
+#include <sys/time.h>
 
 #include "harness.h"
 
@@ -57,6 +58,49 @@ static void acknowledgements_make_an_idle_sender_writable(void **state)
     toe_close(fd[0]);
     toe_close(fd[1]);
     toe_close(ep);
+}
+
+static sigjmp_buf out_of_sleep;
+
+static void leave_sleep(int number)
+{
+    (void)number;
+    siglongjmp(out_of_sleep, 1);
+}
+
+static void clobber_stack(void)
+{
+    volatile uint8_t bytes[16384];
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = 0xff;
+}
+
+/* iperf3 leaves its select() by siglongjmp() from the handler of SIGINT and goes on. */
+static void a_sleep_may_be_left_by_siglongjmp(void **state)
+{
+    struct sigaction act = {.sa_handler = leave_sleep}, before;
+    struct itimerval soon = {.it_value = {.tv_usec = 50000}};
+    int fd[2];
+    char b;
+
+    (void)state;
+    harness_pair(fd);
+    sigaction(SIGALRM, &act, &before);
+    if (!sigsetjmp(out_of_sleep, 1)) {
+        struct pollfd p = {.fd = fd[1], .events = POLLIN};
+
+        setitimer(ITIMER_REAL, &soon, NULL);
+        toe_poll(&p, 1, -1);
+        fail();
+    }
+    clobber_stack();
+    assert_int_equal(toe_send(fd[0], "x", 1, 0), 1);
+    harness_wait(fd[1], POLLIN);
+    assert_int_equal(toe_recv(fd[1], &b, 1, 0), 1);
+    sigaction(SIGALRM, &before, NULL);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
 }
 
 static void names_of_both_ends(void **state)
@@ -689,6 +733,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TOE_TEST(stream_of_random_pieces),
         TOE_TEST(acknowledgements_make_an_idle_sender_writable),
+        TOE_TEST(a_sleep_may_be_left_by_siglongjmp),
         TOE_TEST(names_of_both_ends),
         TOE_TEST(v6_socket_has_mapped_names),
         TOE_TEST(wildcard_listener_takes_from_both),
