@@ -865,7 +865,7 @@ static void syn_from(struct sim *s, uint16_t port, int ts)
     craft_poll(s);
 }
 
-static void flood_init(struct sim *s, uint32_t backlog)
+static void flood_init(struct sim *s, uint16_t backlog)
 {
     uint16_t i;
 

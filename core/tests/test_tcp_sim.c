@@ -104,7 +104,7 @@ static void transfer_with(uint64_t seed, const struct impair *im, uint64_t up, u
     sim_run(&s, 130 * SEC);
     sim_assert_clean(&s);
     print_message("%llu bytes: %llu frames, retransmits %llu, timeouts %llu, fast %llu\n",
-                  (unsigned long long)(up + down), (unsigned long long)s.delivered,
+                  (unsigned long long)up + down, (unsigned long long)s.delivered,
                   (unsigned long long)sim_count(&s, 0, TOEC_C_tcp_retransmits),
                   (unsigned long long)sim_count(&s, 0, TOEC_C_tcp_timeouts),
                   (unsigned long long)sim_count(&s, 0, TOEC_C_tcp_fast_recoveries));
