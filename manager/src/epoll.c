@@ -252,7 +252,6 @@ static struct tepitem *item_new(struct tepoll *ep, struct tobj *o, int fd)
     return i;
 }
 
-
 /* The kernel's registration that goes with an item. */
 static int kernel_ctl(struct tepitem *i, int op)
 {
@@ -272,7 +271,7 @@ static bool in_kernel(const struct tepitem *i)
 void tepoll_forget_object(struct tobj *o)
 {
     while (o->items) {
-        /* A forked child may hold the kernel's socket open: then closing would not unregister it. */
+        /* a forked child may hold the kernel's socket open: closing would not unregister it */
         if (in_kernel(o->items))
             kernel_ctl(o->items, EPOLL_CTL_DEL);
         item_free(o->items);

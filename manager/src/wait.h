@@ -15,8 +15,8 @@ TOE_HIDDEN void twait_woken(void);
 TOE_HIDDEN uint64_t twait_cap(uint64_t deadline);
 /* Time until the deadline in *ts, or NULL for ever. */
 TOE_HIDDEN struct timespec *twait_timespec(uint64_t deadline, struct timespec *ts);
-/* After EINTR of a wait without time limit, in a call that Linux begins again (recv, not poll): does
- * it go on? errno stays EINTR when not. */
+/* After EINTR of a wait without time limit, in a call that Linux begins again (recv, not poll):
+ * does it go on? errno stays EINTR when not. */
 TOE_HIDDEN bool twait_restarts(uint64_t deadline);
 /* Ends a wait of this thread that was left by siglongjmp(): it holds what it watched. */
 TOE_HIDDEN void twait_end_left(void);

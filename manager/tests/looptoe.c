@@ -453,6 +453,7 @@ static void attach(int fd)
     struct iovec v = {&h, sizeof(h)};
     struct msghdr m = {
         .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    struct cmsghdr *rights;
     int fds[2];
     unsigned i = 0;
     struct qp *q;
@@ -471,7 +472,12 @@ static void attach(int fd)
         refuse(fd, TOE_R_NOBUFS, "no queue pair left");
         return;
     }
-    memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fds));
+    rights = CMSG_FIRSTHDR(&m);
+    if (!rights) {
+        refuse(fd, TOE_R_INVAL, "no descriptors came with the greeting");
+        return;
+    }
+    memcpy(fds, CMSG_DATA(rights), sizeof(fds));
     q = calloc(1, sizeof(*q));
     q->ctl = fd;
     q->irq = fds[1];

@@ -34,25 +34,12 @@ static int fail(const char *what)
     return 1;
 }
 
-static struct peer *add(int fd, uint32_t events)
+static int add(struct peer *p, int fd, uint32_t events)
 {
-    struct peer *p = calloc(1, sizeof(*p));
     struct epoll_event e = {.events = events, .data.ptr = p};
 
-    if (!p)
-        return NULL;
     p->fd = fd;
-    if (toe_epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) < 0) {
-        free(p);
-        return NULL;
-    }
-    return p;
-}
-
-static void drop(struct peer *p)
-{
-    toe_close(p->fd);
-    free(p);
+    return toe_epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e);
 }
 
 static void watch(struct peer *p, uint32_t events)
@@ -63,6 +50,22 @@ static void watch(struct peer *p, uint32_t events)
 }
 
 /* ---- server ---- */
+
+static void leave(struct peer *p)
+{
+    toe_close(p->fd);
+    free(p);
+}
+
+static void enter(int fd)
+{
+    struct peer *p = calloc(1, sizeof(*p));
+
+    if (!p || add(p, fd, EPOLLIN) < 0) {
+        toe_close(fd);
+        free(p);
+    }
+}
 
 static void echo(struct peer *p)
 {
@@ -76,7 +79,7 @@ static void echo(struct peer *p)
                 return;
             }
             if (n < 0) {
-                drop(p);
+                leave(p);
                 return;
             }
             p->from += (size_t)n;
@@ -88,7 +91,7 @@ static void echo(struct peer *p)
             return;
         }
         if (n <= 0) {
-            drop(p);
+            leave(p);
             return;
         }
         p->held_n = (size_t)n;
@@ -100,12 +103,11 @@ static int serve(uint16_t port)
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
     int l = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     struct epoll_event e[EVENTS];
-    struct peer *listener;
+    static struct peer listener;
 
     if (l < 0 || toe_bind(l, (struct sockaddr *)&a, sizeof(a)) < 0 || toe_listen(l, 1024) < 0)
         return fail("listen");
-    listener = add(l, EPOLLIN);
-    if (!listener || !toe_is_offloaded(l))
+    if (add(&listener, l, EPOLLIN) < 0 || !toe_is_offloaded(l))
         return fail("the TOE does not carry the listener");
     printf("ready\n");
     fflush(stdout);
@@ -116,13 +118,12 @@ static int serve(uint16_t port)
             struct peer *p = e[i].data.ptr;
             int fd;
 
-            if (p != listener) {
+            if (p != &listener) {
                 echo(p);
                 continue;
             }
             while ((fd = toe_accept4(l, NULL, NULL, SOCK_NONBLOCK)) >= 0)
-                if (!add(fd, EPOLLIN))
-                    toe_close(fd);
+                enter(fd);
         }
     }
 }
@@ -163,54 +164,76 @@ static int exchange(struct peer *p, uint32_t events)
     return n < 0 && errno == EAGAIN ? 0 : -1;
 }
 
-static int ask(const char *address, uint16_t port, int connections, size_t bytes)
+static int open_all(struct peer *peers, const struct sockaddr_in *to, int n, size_t bytes)
 {
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+    for (int i = 0; i < n; i++) {
+        int fd = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+        if (fd < 0 ||
+            (toe_connect(fd, (const struct sockaddr *)to, sizeof(*to)) < 0 && errno != EINPROGRESS))
+            return fail("connect");
+        peers[i].total = bytes;
+        if (add(&peers[i], fd, EPOLLIN | EPOLLOUT) < 0 || !toe_is_offloaded(fd))
+            return fail("the TOE does not carry the connection");
+    }
+    return 0;
+}
+
+/* One event. 1 when the connection is done, 0 to go on, -1 with errno. */
+static int one(struct peer *p, uint32_t events)
+{
+    int error = 0, r;
+    socklen_t len = sizeof(error);
+
+    if (events & EPOLLERR) {
+        toe_getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &error, &len);
+        errno = error;
+        return -1;
+    }
+    r = exchange(p, events);
+    if (r > 0)
+        toe_close(p->fd);
+    return r;
+}
+
+static int ask(struct peer *peers, const struct sockaddr_in *to, int n, size_t bytes)
+{
     struct epoll_event e[EVENTS];
     int done = 0;
 
-    if (inet_pton(AF_INET, address, &a.sin_addr) != 1) {
-        fprintf(stderr, "toe_echo: %s is not an IPv4 address\n", address);
-        return 2;
-    }
-    for (int i = 0; i < connections; i++) {
-        int fd = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-        struct peer *p;
+    if (open_all(peers, to, n, bytes) != 0)
+        return 1;
+    while (done < n) {
+        int k = toe_epoll_wait(ep, e, EVENTS, 20000);
 
-        if (fd < 0 ||
-            (toe_connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0 && errno != EINPROGRESS))
-            return fail("connect");
-        p = add(fd, EPOLLIN | EPOLLOUT);
-        if (!p || !toe_is_offloaded(fd))
-            return fail("the TOE does not carry the connection");
-        p->total = bytes;
-    }
-    while (done < connections) {
-        int n = toe_epoll_wait(ep, e, EVENTS, 20000);
-
-        if (n <= 0)
+        if (k <= 0)
             return fail("nothing happens");
-        for (int i = 0; i < n; i++) {
-            struct peer *p = e[i].data.ptr;
-            int error = 0, r;
-            socklen_t len = sizeof(error);
+        for (int i = 0; i < k; i++) {
+            int r = one(e[i].data.ptr, e[i].events);
 
-            if (e[i].events & EPOLLERR) {
-                toe_getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &error, &len);
-                errno = error;
-                return fail("a connection");
-            }
-            r = exchange(p, e[i].events);
             if (r < 0)
-                return fail("the answer is not what was sent");
-            if (r > 0) {
-                drop(p);
-                done++;
-            }
+                return fail("a connection failed, or its answer is not what was sent");
+            done += r;
         }
     }
-    printf("done %d %zu\n", connections, bytes);
+    printf("done %d %zu\n", n, bytes);
     return 0;
+}
+
+static int client(char **argv)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1]))};
+    int n = atoi(argv[2]), r;
+    struct peer *peers;
+
+    if (inet_pton(AF_INET, argv[0], &a.sin_addr) != 1 || n < 1) {
+        fprintf(stderr, "toe_echo: %s is not an IPv4 address, or %s no number\n", argv[0], argv[2]);
+        return 2;
+    }
+    peers = calloc((size_t)n, sizeof(*peers));
+    r = peers ? ask(peers, &a, n, strtoul(argv[3], NULL, 10)) : fail("memory");
+    free(peers);
+    return r;
 }
 
 int main(int argc, char **argv)
@@ -231,7 +254,7 @@ int main(int argc, char **argv)
         return fail("epoll");
     if (!strcmp(argv[1], "server"))
         return serve((uint16_t)atoi(argv[2]));
-    r = ask(argv[2], (uint16_t)atoi(argv[3]), atoi(argv[4]), strtoul(argv[5], NULL, 10));
+    r = client(argv + 2);
     toe_close(ep);
     toe_terminate();
     return r;
