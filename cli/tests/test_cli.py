@@ -326,7 +326,8 @@ class Bypass(Case):
     def test_every_cut_of_the_headers_ends_in_an_answer(self):
         for size in range(1, 1200, 37):
             path = self.file("cut", self.image[:size])
-            r = self.toehold("run", "--require", path)
+            # A shell takes what is too short for a program, and finds redirections in it.
+            r = self.toehold("run", "--require", path, cwd=self.dir)
             self.assertIn(r.returncode, (0, 5, 2, 126, 127, -11, -9), (size, r.stderr))
 
     def test_the_interpreter_of_a_script_counts(self):
