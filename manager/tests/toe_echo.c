@@ -18,6 +18,7 @@
 
 #define EVENTS 64
 #define PIECE  16384
+#define MAX_FD 65536
 
 struct peer {
     int fd;
@@ -51,20 +52,25 @@ static void watch(struct peer *p, uint32_t events)
 
 /* ---- server ---- */
 
+static struct peer *served[MAX_FD];
+
 static void leave(struct peer *p)
 {
+    served[p->fd] = NULL;
     toe_close(p->fd);
     free(p);
 }
 
 static void enter(int fd)
 {
-    struct peer *p = calloc(1, sizeof(*p));
+    struct peer *p = fd < MAX_FD ? calloc(1, sizeof(*p)) : NULL;
 
     if (!p || add(p, fd, EPOLLIN) < 0) {
         toe_close(fd);
         free(p);
+        return;
     }
+    served[fd] = p;
 }
 
 static void echo(struct peer *p)
