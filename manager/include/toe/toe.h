@@ -7,8 +7,10 @@
  * kernel, so numbers never collide and TOE and kernel descriptors mix in one toe_epoll, toe_poll or
  * toe_select. A call on a descriptor that libtoe does not carry goes to the kernel unchanged.
  *
- * Threads: every function may be called from any thread. fork: a child gets queue pairs of its own
- * at its first use; listeners are inherited, connections stay the parent's.
+ * Threads: every function may be called from any thread; none from a signal handler that interrupts
+ * another of them. fork: a child gets queue pairs of its own at its first use; listeners are
+ * inherited, connections stay the parent's. When the TOE ends, connections fail with ECONNRESET and
+ * listeners are announced again as soon as a TOE is there, within the process's next calls.
  */
 #ifndef TOE_TOE_H
 #define TOE_TOE_H
@@ -34,10 +36,13 @@ struct toe_options {
     uint32_t irq_count; /* [TOEHOLD_IRQ_COUNT] interrupt moderation: wake after so many commands */
     uint32_t irq_usec;  /* [TOEHOLD_IRQ_USEC] or microseconds. Both 0: follows the load; count 1:
                          * always at once */
-    int require;        /* [TOEHOLD_REQUIRE] what cannot be carried fails instead of passing on */
+    int require;        /* [TOEHOLD_REQUIRE] TCP that cannot be carried fails (ENETDOWN without a
+                         * TOE, ENETUNREACH, EADDRNOTAVAIL) instead of passing on */
 };
 
-/* Connects to the TOE. opt may be NULL. 0, or -1 with errno; called implicitly by first use. */
+/* Connects to the TOE. opt may be NULL. 0, or -1 with EINVAL (a setting) or ENETDOWN (no TOE), and
+ * a sentence in toe_last_error(). Called implicitly by the first bind, listen or connect that may
+ * use the TOE; a process that then reaches none stays with the kernel until it calls toe_init(). */
 int toe_init(const struct toe_options *opt);
 /* Closes everything libtoe holds: open connections are closed as by toe_close. */
 void toe_terminate(void);
