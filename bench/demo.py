@@ -188,6 +188,7 @@ def show(cases: dict, samples: dict, counts: dict, goals: list[report.Goal], net
         print("             polling while there is work: more a request when load is less;")
         print(f"             it woke nginx {own['nginx_woken']:.2f} times, ", end="")
         print(f"slept {own['toed_slept']:.2f} times itself")
+        print(f"             both {cpu_us(toehold) + own['toed_cpu_us']:.2f} us")
     print(f"\nnginx, toed and wrk share the {os.cpu_count()} cores of this machine.")
 
 
