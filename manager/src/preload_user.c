@@ -18,6 +18,7 @@ static void rights_change(void)
         tctx_before_rights_change();
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): names and lists of parameters cannot stand in them */
 /* These are rare and not called from signal handlers: libc's function is looked up each time. */
 #define BEFORE_RIGHTS_CHANGE(name, parameters, arguments)                                          \
     EXPORT(int, name, parameters)                                                                  \
@@ -31,6 +32,7 @@ static void rights_change(void)
         rights_change();                                                                           \
         return next arguments;                                                                     \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 BEFORE_RIGHTS_CHANGE(setuid, (uid_t id), (id))
 BEFORE_RIGHTS_CHANGE(setgid, (gid_t id), (id))
