@@ -103,6 +103,21 @@ static void a_sleep_may_be_left_by_siglongjmp(void **state)
     toe_close(fd[1]);
 }
 
+static void a_wrong_dup2_leaves_the_target(void **state)
+{
+    int fd[2];
+    char b;
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_dup2(4000, fd[1]), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(toe_send(fd[0], "x", 1, 0), 1);
+    assert_int_equal(toe_recv(fd[1], &b, 1, 0), 1);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
 static void names_of_both_ends(void **state)
 {
     struct sockaddr_in a, b;
@@ -734,6 +749,7 @@ int main(void)
         TOE_TEST(stream_of_random_pieces),
         TOE_TEST(acknowledgements_make_an_idle_sender_writable),
         TOE_TEST(a_sleep_may_be_left_by_siglongjmp),
+        TOE_TEST(a_wrong_dup2_leaves_the_target),
         TOE_TEST(names_of_both_ends),
         TOE_TEST(v6_socket_has_mapped_names),
         TOE_TEST(wildcard_listener_takes_from_both),
