@@ -88,8 +88,6 @@ int toe_dup3(int fd, int new_fd, int flags)
     if (tfd_is_internal(new_fd))
         return terr(EBUSY);
     if (sys_fcntl(fd, F_GETFD, 0) < 0)
-        return -1; /* and new_fd stays as it is (dup2(2)) */
-    if (sys_fcntl(fd, F_GETFD, 0) < 0)
         return -1; /* before new_fd is closed */
     tctx_lock();
     old = tobj_get(new_fd);
