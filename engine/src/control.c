@@ -23,9 +23,7 @@
 /* Connections that have not said hello: how many, and how long they may take. */
 #define SILENT_MAX  64u
 #define SILENT_TIME (5 * NS_PER_S)
-/* An interrupt write that takes longer than this is ended and its queue pair halted. */
-#define IRQ_TIME (50 * NS_PER_MS)
-/* How often that is looked at while anybody is attached. */
+/* How often interrupt writes are looked at while anybody is attached. */
 #define WATCH_MS 100
 
 static void drop_in_engine(struct engine *e, void *arg)

@@ -24,6 +24,9 @@
 #define NS_PER_MS 1000000ull
 #define NS_PER_S  1000000000ull
 
+/* An interrupt write that takes longer than this is ended and its queue pair halted. */
+#define IRQ_TIME (50 * NS_PER_MS)
+
 struct engine;
 struct qp;
 struct handover;

@@ -51,6 +51,17 @@ static void run_call(struct engine *e)
     pthread_mutex_unlock(&e->lock);
 }
 
+/* Who waits for the engine cannot watch it otherwise: an interrupt write that blocks would keep
+ * both for ever. */
+static void wait_and_watch(struct engine *e)
+{
+    uint64_t until = engine_clock() + IRQ_TIME;
+    struct timespec t = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
+
+    if (pthread_cond_clockwait(&e->done, &e->lock, CLOCK_MONOTONIC, &t) == ETIMEDOUT)
+        engine_unblock(e, engine_clock() - IRQ_TIME);
+}
+
 void engine_call(struct engine *e, engine_fn fn, void *arg)
 {
     if (!e->has_thread) {
@@ -66,7 +77,7 @@ void engine_call(struct engine *e, engine_fn fn, void *arg)
     atomic_store(&e->call_waiting, 1);
     engine_wake(e);
     while (e->call_fn == fn && e->call_arg == arg)
-        pthread_cond_wait(&e->done, &e->lock);
+        wait_and_watch(e);
     pthread_mutex_unlock(&e->lock);
 }
 

@@ -242,6 +242,32 @@ static void count_calls(struct engine *e, void *arg)
     ++*(unsigned *)arg;
 }
 
+/* The one who calls is the one who would have ended the write. */
+static void test_a_blocking_interrupt_does_not_keep_a_call(void **state)
+{
+    struct world *w = *state;
+    struct host x;
+    struct adoption ax = {&x, &w->t};
+    const uint64_t full = UINT64_MAX - 1;
+    unsigned n = 0;
+
+    engine_call(w->a, attach_in_engine, &ax);
+    assert_int_equal(write(x.irq_fd, &full, sizeof(full)), sizeof(full));
+    assert_int_equal(fcntl(x.irq_fd, F_SETFL, 0), 0);
+    toe_ring_store(&x.doorbells->irq_arm, 1);
+    toe_ring_store(&x.doorbells->irq_seq, 1);
+    put(&x, 99, 0, 0, 0);
+    while (atomic_load(&w->a->irq_since) == 0)
+        usleep(100);
+    alarm(5);
+    engine_call(w->a, count_calls, &n);
+    alarm(0);
+    assert_int_equal(n, 1);
+    assert_true(toe_ring_load(&x.status->halted));
+    engine_call(w->a, drop_in_engine, x.qp);
+    host_forget(&x);
+}
+
 static void *caller(void *arg)
 {
     struct world *w = arg;
@@ -273,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_sleepers_are_always_woken),
         T(test_a_blocking_interrupt_halts_only_its_queue_pair),
+        T(test_a_blocking_interrupt_does_not_keep_a_call),
         T(test_calls_of_several_threads_are_all_made),
     };
 
