@@ -184,7 +184,7 @@ static struct tqp *new_qp(const struct tconfig *cfg, uint32_t engine)
                                         .tx_size = cfg->tx_size,
                                         .rx_size = cfg->rx_size};
     qp->slots = calloc(cfg->slots, sizeof(*qp->slots));
-    qp->releases = calloc(2ul * cfg->slots, sizeof(*qp->releases));
+    qp->releases = calloc((size_t)TQP_LATER * cfg->slots, sizeof(*qp->releases));
     if (!qp->slots || !qp->releases || toedev_layout(&qp->cfg, &qp->layout) < 0) {
         tqp_detach(qp);
         return NULL;

@@ -25,6 +25,7 @@ void tconnect_done(struct tqp *qp, const struct toe_cmd *c)
     s->local_port = htons(toe_cmd_aux(c));
     tflow_open(s, qp, slot);
     s->connect_untold = 1;
+    tqp_options_later(qp, slot); /* who waits with poll need not call connect() again */
     tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
 }
 
@@ -68,7 +69,6 @@ static int finish(struct tsock *s)
 {
     if (s->state == TS_OPEN) {
         s->connect_untold = 0;
-        tsock_apply_options(s);
         return 0;
     }
     return terr(s->error ? tsock_take_error(s) : ECONNABORTED);

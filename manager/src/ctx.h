@@ -30,7 +30,7 @@ struct tqp {
     const struct toedev_status *status;
     uint8_t *area;
     struct tsock **slots; /* flow -> socket, NULL free, TSLOT_CLOSING */
-    uint32_t *releases;   /* slots that wait for their RELEASE or, with TQP_ABORT, their CLOSE */
+    uint32_t *releases;   /* slots that wait for their RELEASE, or with TQP_* for something else */
     uint32_t releases_n;
     uint32_t belled;     /* SW head when the doorbell was last rung */
     uint32_t armed_tail; /* HW tail at the last arming */
@@ -45,7 +45,10 @@ struct tqp {
     struct toedev_layout layout;
 };
 
-#define TQP_ABORT 0x80000000u /* in releases */
+/* In releases: the CLOSE that resets it; the OPTIONs of a connection just established. */
+#define TQP_ABORT   0x80000000u
+#define TQP_OPTIONS 0x40000000u
+#define TQP_LATER   3u /* of one slot at a time, at most */
 
 /* The slot's socket has been closed by the application; its final CLOSE_EVENT is to come. */
 #define TSLOT_CLOSING ((struct tsock *)1)
@@ -114,11 +117,13 @@ TOE_HIDDEN bool tqp_make_room(struct tqp *qp);
 TOE_HIDDEN void tqp_wake(struct tqp *qp);
 /* Handles HW commands; never puts SW commands itself (see releases). Returns their number. */
 TOE_HIDDEN uint32_t tqp_drain(struct tqp *qp);
-/* Sends the RELEASEs and aborts that draining left behind. */
+/* Sends the RELEASEs, aborts and options that draining left behind. */
 TOE_HIDDEN void tqp_flush(struct tqp *qp);
-/* While draining: the slot is free for RELEASE; the flow is to be reset. */
+/* While draining: the slot is free for RELEASE; the flow is to be reset; its options are to be
+ * said. */
 TOE_HIDDEN void tqp_release_later(struct tqp *qp, uint32_t slot);
 TOE_HIDDEN void tqp_abort_later(struct tqp *qp, uint32_t slot);
+TOE_HIDDEN void tqp_options_later(struct tqp *qp, uint32_t slot);
 /* Asks for an interrupt at the next HW command. */
 TOE_HIDDEN void tqp_arm(struct tqp *qp);
 /* Notes a breach of the contract by the TOE; the queue pairs are given up at the next progress. */

@@ -55,7 +55,7 @@ bool tqp_make_room(struct tqp *qp)
 
 void tqp_release_later(struct tqp *qp, uint32_t slot)
 {
-    if (qp->releases_n < 2 * qp->cfg.slots)
+    if (qp->releases_n < TQP_LATER * qp->cfg.slots)
         qp->releases[qp->releases_n++] = slot;
     else
         tqp_breach(qp, "a flow ended twice", slot);
@@ -66,8 +66,23 @@ void tqp_abort_later(struct tqp *qp, uint32_t slot)
     tqp_release_later(qp, slot | TQP_ABORT);
 }
 
+void tqp_options_later(struct tqp *qp, uint32_t slot)
+{
+    tqp_release_later(qp, slot | TQP_OPTIONS);
+}
+
+static void say_options(const struct tqp *qp, uint32_t slot)
+{
+    struct tsock *s = qp->slots[slot];
+
+    if (s && s != TSLOT_CLOSING)
+        tsock_apply_options(s);
+}
+
 void tqp_flush(struct tqp *qp)
 {
+    uint32_t head = qp->sw.head;
+
     if (likely(!qp->releases_n))
         return;
     /* in order, an abort before the release of the same slot; putting may drain and so append */
@@ -76,13 +91,16 @@ void tqp_flush(struct tqp *qp)
 
         if (slot & TQP_ABORT) {
             tqp_put(qp, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, slot & ~TQP_ABORT, 0, 0);
+        } else if (slot & TQP_OPTIONS) {
+            say_options(qp, slot & ~TQP_OPTIONS);
         } else {
             qp->slots[slot] = NULL;
             tqp_put(qp, TOE_CMD_RELEASE, 0, 0, slot, 0, 0);
         }
     }
     qp->releases_n = 0;
-    tqp_ring(qp);
+    if (qp->sw.head != head)
+        tqp_ring(qp);
 }
 
 /*

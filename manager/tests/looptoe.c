@@ -61,7 +61,7 @@ struct qp {
 static struct qp *qps[QPS];
 static unsigned engines_n;
 static uint16_t next_port = 40000;
-static unsigned next_listener;
+static unsigned next_listener, options_n;
 
 /* CONNECTs to a port where all are weak: their SYNs are dropped and come again. */
 static struct {
@@ -349,6 +349,8 @@ static void do_flow(struct qp *q, const struct toe_cmd *c)
         f->used = !f->gone;
     } else if (f->gone)
         bad = TOE_R_NOTCONN;
+    else if (toe_cmd_type(c) == TOE_CMD_OPTION)
+        options_n++;
     else if (toe_cmd_type(c) == TOE_CMD_ACCEPT)
         f->listener = 0;
     else if (toe_cmd_type(c) == TOE_CMD_SEND) {
@@ -411,7 +413,8 @@ static void answer_query(int fd)
         for (uint32_t s = 0; s < qps[i]->cfg.slots; s++)
             u.slots_used += qps[i]->flows[s].used;
     }
-    snprintf(text, sizeof(text), "%u %u %u", u.slots_used, u.listeners, u.queue_pairs);
+    snprintf(text, sizeof(text), "%u %u %u %u", u.slots_used, u.listeners, u.queue_pairs,
+             options_n);
     (void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
     close(fd);
 }
@@ -650,7 +653,8 @@ int looptoe_usage(const char *path, struct looptoe_usage *out)
     if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0 &&
         send(fd, &h, sizeof(h), MSG_NOSIGNAL) == sizeof(h) &&
         recv(fd, text, sizeof(text) - 1, 0) > 0 &&
-        sscanf(text, "%u %u %u", &out->slots_used, &out->listeners, &out->queue_pairs) == 3)
+        sscanf(text, "%u %u %u %u", &out->slots_used, &out->listeners, &out->queue_pairs,
+               &out->options) == 4)
         r = 0;
     close(fd);
     return r;

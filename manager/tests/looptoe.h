@@ -34,9 +34,9 @@ void looptoe_kill(pid_t pid);
 /* SIGSTOP and SIGCONT: it takes no commands meanwhile. */
 void looptoe_freeze(pid_t pid, int frozen);
 
-/* What it counts, through TOEDEV_HELLO_QUERY: "slots_used listeners". */
+/* What it counts, through TOEDEV_HELLO_QUERY: "slots_used listeners queue_pairs options". */
 struct looptoe_usage {
-    unsigned slots_used, listeners, queue_pairs;
+    unsigned slots_used, listeners, queue_pairs, options;
 };
 int looptoe_usage(const char *path, struct looptoe_usage *out);
 

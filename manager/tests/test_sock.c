@@ -743,6 +743,30 @@ static void ring_full_waits_for_the_toe(void **state)
     toe_close(fd[1]);
 }
 
+static void options_of_a_connect_that_nobody_waits_for_reach_the_toe(void **state)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, 7142);
+    int l = harness_listener(7142), c = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    int on = 1, k;
+    struct looptoe_usage u = {0};
+
+    (void)state;
+    assert_int_equal(toe_setsockopt(c, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), 0);
+    if (toe_connect(c, (struct sockaddr *)&a, sizeof(a)) != 0)
+        assert_int_equal(errno, EINPROGRESS);
+    assert_int_equal(toe_setsockopt(c, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)), 0);
+    assert_true(harness_wait(c, POLLOUT) & POLLOUT); /* and no second connect() */
+    k = toe_accept(l, NULL, NULL);
+    for (int i = 0; i < 500 && u.options < 2; i++) {
+        assert_int_equal(looptoe_usage(harness_path(), &u), 0);
+        usleep(2000);
+    }
+    assert_int_equal(u.options, 2);
+    toe_close(c);
+    toe_close(k);
+    toe_close(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -750,6 +774,7 @@ int main(void)
         TOE_TEST(acknowledgements_make_an_idle_sender_writable),
         TOE_TEST(a_sleep_may_be_left_by_siglongjmp),
         TOE_TEST(a_wrong_dup2_leaves_the_target),
+        TOE_TEST(options_of_a_connect_that_nobody_waits_for_reach_the_toe),
         TOE_TEST(names_of_both_ends),
         TOE_TEST(v6_socket_has_mapped_names),
         TOE_TEST(wildcard_listener_takes_from_both),
