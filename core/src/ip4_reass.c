@@ -261,8 +261,15 @@ void toec_reass_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
             d->end = TOEC_MAX(d->end, end);
             if (last)
                 d->total = end;
-            if (d->total && d->received == d->total)
+            if (!d->total || d->received != d->total)
+                return;
+            if (d->hlen + d->total <= MAX_TOTAL) {
                 complete(s, d, now);
+                return;
+            }
+            /* The first fragment's header is longer than that of the last. */
+            TOEC_COUNT(s, ip4_frag_bad);
+            drop(s, d);
             return;
         case PART:
             break;

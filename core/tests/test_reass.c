@@ -203,6 +203,32 @@ static void longest_datagram(void **state)
     bench_stop(&b);
 }
 
+/* The first fragment's options count as well: the whole would be longer than a datagram can be. */
+static void longest_datagram_with_options(void **state)
+{
+    static const uint8_t options[40] = {1, 1, 1, 1, 1, 1, 1, 1};
+    struct ip4_spec spec = {PEER_IP, OWN_IP, 6, 64, 1, 0x2000, options, 0};
+    uint32_t off, excess;
+    struct bench b;
+    uint8_t f[1600];
+
+    (void)state;
+    start(&b);
+    for (excess = 0; excess < 2; excess++) {
+        spec.id = (uint16_t)excess;
+        spec.options_len = excess ? 4 : 40;
+        bench_input(&b, f, make_ip4(f, &spec, text, 1400));
+        for (off = 1400; off + 1480 < 65475; off += 1480)
+            fragment_of(&b, spec.id, off, 1480, 1);
+        fragment_of(&b, spec.id, off, (excess ? 65512 : 65475) - off, 0);
+        assert_int_equal(in_reassembly(&b), 0);
+        assert_int_equal(bench_counter(&b, TOEC_C_ip4_frag_bad), excess);
+        assert_int_equal(b.tcp_inputs, 1);
+    }
+    assert_int_equal(b.tcp_in.l4_len, 65475);
+    bench_stop(&b);
+}
+
 static void impossible_lengths(void **state)
 {
     struct bench b;
@@ -485,6 +511,7 @@ int main(void)
         cmocka_unit_test(every_triple_of_fragments),
         cmocka_unit_test(first_bytes_win_over_duplicates),
         cmocka_unit_test(longest_datagram),
+        cmocka_unit_test(longest_datagram_with_options),
         cmocka_unit_test(impossible_lengths),
         cmocka_unit_test(keys_are_kept_apart),
         cmocka_unit_test(header_of_the_first_fragment),
