@@ -24,9 +24,16 @@ static void take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time now
 /* The peer takes data again after a zero window: what the probes sent is sent anew. */
 static void leave_persist(struct toec_tcb *t)
 {
-    t->flags &= ~(TOEC_F_PERSIST | TOEC_F_RTX | TOEC_F_ZWIN | TOEC_F_RTT);
+    t->flags &= ~(TOEC_F_PERSIST | TOEC_F_RTX | TOEC_F_ZWIN | TOEC_F_RTT | TOEC_F_FAST |
+                  TOEC_F_RTX_HEAD);
+    t->backoff = 0; /* the peer's window was what lasted so long, not a loss */
+    t->dupacks = 0;
+    if (t->n_sacked && t->sacked[0].start == t->snd_una)
+        toec_sack_clear(t); /* thrown away, see toec_rto_recovery() */
     if (t->snd_max - t->snd_una <= 1) {
         t->snd_nxt = t->snd_max = t->snd_una;
+        if (TOEC_SEQ_GT(t->snd_sml, t->snd_una))
+            t->snd_sml = t->snd_una;
     } else { /* the window had shrunk over data under way */
         t->snd_nxt = t->snd_una;
         t->recover = t->snd_max;
@@ -76,6 +83,8 @@ static toec_u32 advance(struct toec_stack *s, struct toec_tcb *t, const struct t
     toec_u32 offset = t->snd_una - t->iss - 1;
 
     take_rtt(t, g, now);
+    if (t->flags & TOEC_F_PERSIST)
+        t->backoff = 0; /* as in leave_persist() */
     t->rexmits = 0;
     t->reason = 0;
     t->probe_owed = 0;

@@ -502,6 +502,96 @@ static void test_window_shrinks(void **state)
     talk_end(&t);
 }
 
+/* A peer that shrinks its window to nothing in the middle of a recovery: when it opens again, all
+ * goes on, with SACK and without. */
+static void test_window_shrinks_in_recovery(void **state)
+{
+    static const uint32_t blocks[] = {1460, 5840, 0, 0};
+    struct talk t;
+    int sack, i;
+
+    (void)state;
+    for (sack = 0; sack < 2; sack++) {
+        talk_init(&t);
+        t.sack = sack;
+        talk_passive(&t);
+        conn_write(t.c, 14600, 1);
+        craft_poll(&t.s);
+        assert_int_equal(talk_skip(&t), 10);
+        for (i = 0; i < 3; i++) {
+            if (sack)
+                talk_sack(&t, 0, 0, blocks);
+            else
+                talk_say(&t, F_ACK, 0, 0, 0);
+        }
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
+        talk_skip(&t);
+        t.wnd = 0;
+        talk_say(&t, F_ACK, 0, 0, 0);
+        for (i = 0; i < 3; i++) {
+            craft_pass(&t.s, SEC);
+            talk_say(&t, F_ACK, 0, 0, 0);
+        }
+        assert_true(talk_count(&t, TOEC_C_tcp_window_probes) > 0);
+        talk_skip(&t);
+        t.wnd = 65535;
+        talk_say(&t, F_ACK, 0, 0, 0);
+        craft_pass(&t.s, 60 * SEC);
+        assert_true(talk_skip(&t) > 0);
+        talk_end(&t);
+    }
+}
+
+/* The peer kept its window shut for long: no loss was behind it, so what is sent when it opens is
+ * not timed as if there had been. */
+static void test_timeout_after_zero_window(void **state)
+{
+    struct talk t;
+    uint32_t taken;
+    int i;
+
+    (void)state;
+    for (taken = 0; taken < 2; taken++) { /* the probe's byte */
+        talk_init(&t);
+        t.wnd = 0;
+        talk_passive(&t);
+        conn_write(t.c, 1000, 1);
+        for (i = 0; i < 120; i++) {
+            craft_pass(&t.s, SEC);
+            talk_put(&t, F_ACK, 0, 0, 0);
+        }
+        talk_skip(&t);
+        t.wnd = 65535;
+        talk_say(&t, F_ACK, 0, taken, 0);
+        talk_hear(&t, F_ACK, taken, 0, 1000 - taken); /* is lost */
+        craft_pass(&t.s, 2 * SEC);
+        talk_hear(&t, F_ACK, taken, 0, 1000 - taken);
+        talk_end(&t);
+    }
+}
+
+/* A window shut on one byte under way: it was a small segment, but is none that Nagle waits for. */
+static void test_nagle_after_zero_window(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    conn_write(t.c, 1, 1);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 0, 1);
+    conn_write(t.c, 99, 1);
+    t.wnd = 0;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    craft_pass(&t.s, 2 * SEC);
+    talk_skip(&t);
+    t.wnd = 65535;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    talk_hear(&t, F_ACK, 0, 0, 100);
+    talk_end(&t);
+}
+
 /* ---- Nagle, cork, push ---- */
 
 static void test_nagle(void **state)
@@ -921,6 +1011,9 @@ int main(void)
         cmocka_unit_test(test_zero_window_fin),
         cmocka_unit_test(test_sender_sws),
         cmocka_unit_test(test_window_shrinks),
+        cmocka_unit_test(test_window_shrinks_in_recovery),
+        cmocka_unit_test(test_timeout_after_zero_window),
+        cmocka_unit_test(test_nagle_after_zero_window),
         cmocka_unit_test(test_nagle),
         cmocka_unit_test(test_nodelay),
         cmocka_unit_test(test_cork),
