@@ -372,6 +372,8 @@ int toec_send_ack(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 
 int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
               toec_time now);
+/* The sequence number of a segment without data. */
+toec_u32 toec_bare_seq(const struct toec_tcb *t);
 int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* RST in answer to a segment without a flow (RFC 9293 3.10.7.1). */
 void toec_send_rst(struct toec_stack *s, const struct toec_seg *g, toec_time now);

@@ -57,6 +57,13 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     return 0;
 }
 
+/* While a probe is out, only what begins at the closed window is acceptable to the peer (RFC 9293
+ * 3.10.7.4): beyond it neither an ACK would count nor a reset. */
+toec_u32 toec_bare_seq(const struct toec_tcb *t)
+{
+    return (t->flags & (TOEC_F_PERSIST | TOEC_F_ZWIN)) ? t->snd_una : t->snd_max;
+}
+
 int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_outbuf o;
@@ -135,7 +142,7 @@ void toec_tcb_reset(struct toec_stack *s, struct toec_tcb *t, enum toec_reason w
     /* No RST from SYN-SENT: the peer knows nothing of us (RFC 9293 3.10.5). */
     if (t->state != TOEC_SYN_SENT) {
         TOEC_COUNT(s, tcp_rst_sent);
-        toec_emit(s, t, t->snd_max, 0, TOEC_TH_RST | TOEC_TH_ACK, now);
+        toec_emit(s, t, toec_bare_seq(t), 0, TOEC_TH_RST | TOEC_TH_ACK, now);
     }
     toec_tcb_gone(s, t, why);
 }

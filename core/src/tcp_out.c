@@ -343,7 +343,7 @@ int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 int toec_send_ack(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    int r = toec_emit(s, t, t->snd_max, 0, TOEC_TH_ACK, now);
+    int r = toec_emit(s, t, toec_bare_seq(t), 0, TOEC_TH_ACK, now);
 
     if (r) {
         t->flags |= TOEC_F_ACK_NOW;

@@ -542,6 +542,30 @@ static void test_window_shrinks_in_recovery(void **state)
     }
 }
 
+/* While a byte beyond the window is out as a probe, what carries none must keep to the window, or
+ * the peer would take neither ACKs nor a reset. */
+static void test_ack_in_zero_window(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 0;
+    talk_passive(&t);
+    conn_write(t.c, 2000, 1);
+    craft_pass(&t.s, 300 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, 1);
+    talk_say(&t, F_ACK, 0, 0, 0); /* still closed */
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 0, 0, 1000);
+    talk_hear(&t, F_ACK, 0, 1000, 0);
+    talk_put(&t, F_ACK, 2000, 0, 1000); /* out of order */
+    talk_hear(&t, F_ACK, 0, 1000, 0);
+    conn_abort(t.c);
+    talk_hear(&t, F_RST | F_ACK, 0, 1000, 0);
+    talk_end(&t);
+}
+
 /* The peer kept its window shut for long: no loss was behind it, so what is sent when it opens is
  * not timed as if there had been. */
 static void test_timeout_after_zero_window(void **state)
@@ -1012,6 +1036,7 @@ int main(void)
         cmocka_unit_test(test_sender_sws),
         cmocka_unit_test(test_window_shrinks),
         cmocka_unit_test(test_window_shrinks_in_recovery),
+        cmocka_unit_test(test_ack_in_zero_window),
         cmocka_unit_test(test_timeout_after_zero_window),
         cmocka_unit_test(test_nagle_after_zero_window),
         cmocka_unit_test(test_nagle),
