@@ -29,7 +29,8 @@ def markdown(demo: dict) -> str:
         f"{machine['kernel']}. "
         f"Medians of {settings['samples']} samples of {settings['seconds']} s:",
         "",
-        "| | requests/s | p50 us | p99 us | nginx CPU us/request | user + system | toed CPU |",
+        "| | requests/s | p50 us | p99 us | nginx CPU us/request | user + system "
+        "| toed CPU us/request |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for case, by_system in demo["cases"].items():
