@@ -121,6 +121,9 @@ static void lose(struct tsock *s)
     if (s->state == TS_LISTEN) {
         tlisten_drop_queue(s);
         s->announced = 0;
+        /* Who sleeps on it looks again, and for the next TOE: what was to wake it goes with the
+         * queue pairs, out of an epoll instance even before its sleeper has seen it. */
+        tobj_notify(&s->obj, EPOLLIN | EPOLLRDNORM);
     } else if (s->state == TS_CONNECTING) {
         tconnect_failed(s->handle, ECONNRESET);
     }

@@ -219,6 +219,73 @@ static void connect_by_another_thread_while_watched(void **state)
     toe_close(l);
 }
 
+/* In a process of its own, so that nothing here handles the rings: 0 when it was accepted. */
+static int connect_elsewhere(uint16_t port)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, port);
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        char c;
+
+        for (int i = 0; i < 500; i++) {
+            int k = toe_socket(AF_INET, SOCK_STREAM, 0);
+
+            if (toe_connect(k, (struct sockaddr *)&a, sizeof(a)) == 0)
+                _exit(toe_recv(k, &c, 1, 0) != 0);
+            toe_close(k);
+            usleep(10000);
+        }
+        _exit(2);
+    }
+    waitpid(pid, &status, 0);
+    return status;
+}
+
+/* Serves one connection to a listener that is all it watches, and is slow to get a CPU. */
+static void *accept_one(void *arg)
+{
+    struct sched_param none = {0};
+    struct epoll_event e = {.events = EPOLLIN};
+    int l = *(int *)arg, instance = toe_epoll_create1(0);
+
+    sched_setscheduler(0, SCHED_IDLE, &none);
+    toe_epoll_ctl(instance, EPOLL_CTL_ADD, l, &e);
+    toe_epoll_wait(instance, &e, 1, -1);
+    toe_close(toe_accept(l, NULL, NULL));
+    toe_close(instance);
+    return NULL;
+}
+
+/* Another thread is first to find that the TOE is lost, attaches anew, and does no more. */
+static void a_sleeping_server_hears_of_the_next_toe(void **state)
+{
+    cpu_set_t before, one;
+    pthread_t t;
+    int l, c;
+    char b;
+
+    (void)state;
+    sched_getaffinity(0, sizeof(before), &before);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    l = harness_listener(PORT + 2);
+    sched_setaffinity(0, sizeof(one), &one); /* the server's thread has to wait for this one */
+    pthread_create(&t, NULL, accept_one, &l);
+    usleep(20000);
+    c = harness_connect_async(LOOPTOE_UNKNOWN);
+    while (toe_recv(c, &b, 1, MSG_DONTWAIT) < 0 && errno != ECONNRESET)
+        ;
+    toe_close(c);
+    sched_setaffinity(0, sizeof(before), &before);
+    alarm(20);
+    assert_int_equal(connect_elsewhere(PORT + 2), 0);
+    pthread_join(t, NULL);
+    alarm(0);
+    toe_close(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +293,7 @@ int main(void)
         TOE_TEST(sleepers_are_woken),
         TOE_TEST(shutdown_wakes_a_reader),
         TOE_TEST(connect_by_another_thread_while_watched),
+        TOE_TEST(a_sleeping_server_hears_of_the_next_toe),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
