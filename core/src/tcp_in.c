@@ -50,7 +50,9 @@ static void ack_unacceptable(struct toec_stack *s, struct toec_tcb *t, const str
     }
 }
 
-/* First check of RFC 9293 3.10.7.4, the table of 3.4: not 0 when acceptable. */
+/* First check of RFC 9293 3.10.7.4, the table of 3.4: not 0 when acceptable. One thing is taken that
+ * the table does not: what has no length at the right edge of the window, where all ACKs (or the
+ * RST) of a peer stand that has filled the window and lost something in it. */
 static int seq_acceptable(const struct toec_tcb *t, const struct toec_seg *g)
 {
     toec_u32 len = g->len + ((g->flags & TOEC_TH_SYN) != 0) + ((g->flags & TOEC_TH_FIN) != 0);
@@ -58,7 +60,7 @@ static int seq_acceptable(const struct toec_tcb *t, const struct toec_seg *g)
     int open = TOEC_SEQ_GT(t->rcv_adv, t->rcv_nxt);
 
     if (len == 0)
-        return open ? TOEC_SEQ_GE(g->seq, t->rcv_nxt) && TOEC_SEQ_LT(g->seq, t->rcv_adv)
+        return open ? TOEC_SEQ_GE(g->seq, t->rcv_nxt) && TOEC_SEQ_LE(g->seq, t->rcv_adv)
                     : g->seq == t->rcv_nxt;
     if (!open) /* an in-order segment still brings its ACK, and a FIN needs no room */
         return g->seq == t->rcv_nxt;

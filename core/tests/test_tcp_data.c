@@ -616,6 +616,32 @@ static void test_nagle_after_zero_window(void **state)
     talk_end(&t);
 }
 
+/* The peer has filled the window, the first segment was lost: its ACKs stand at the edge of the
+ * window, and count. */
+static void test_ack_at_window_edge(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].rx_buf = 4096;
+    talk_passive(&t);
+    conn_write(t.c, 1000, 1);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 0, 1000);
+    talk_put(&t, F_ACK, 1460, 0, 1460);
+    talk_put(&t, F_ACK, 2920, 0, 1176);
+    assert_int_equal(talk_skip(&t), 2);
+    talk_say(&t, F_ACK, 4096, 1000, 0);
+    assert_int_equal(t.c->acked, 1000);
+    talk_silence(&t);
+    talk_put(&t, F_ACK, 4097, 1000, 0); /* beyond it they are no part of this connection */
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_out_of_window), 1);
+    talk_say(&t, F_ACK, 0, 1000, 1460);
+    assert_int_equal(t.c->received, 4096);
+    talk_end(&t);
+}
+
 /* ---- Nagle, cork, push ---- */
 
 static void test_nagle(void **state)
@@ -1037,6 +1063,7 @@ int main(void)
         cmocka_unit_test(test_window_shrinks),
         cmocka_unit_test(test_window_shrinks_in_recovery),
         cmocka_unit_test(test_ack_in_zero_window),
+        cmocka_unit_test(test_ack_at_window_edge),
         cmocka_unit_test(test_timeout_after_zero_window),
         cmocka_unit_test(test_nagle_after_zero_window),
         cmocka_unit_test(test_nagle),
