@@ -40,8 +40,12 @@ bool tqp_make_room(struct tqp *qp)
 
         if (room == TOE_RING_BAD)
             tqp_breach(qp, "SW tail out of range", toe_ring_load(&qp->status->sw_tail));
-        else if (room)
+        else if (room) {
+            /* the counts run free: a bell that was heard keeps up with them */
+            if ((int32_t)(qp->sw.tail - qp->belled) > 0)
+                qp->belled = qp->sw.tail;
             return true;
+        }
         tqp_ring(qp);
         /* ring.h: a TOE without room to answer takes no commands, so go on handling answers */
         tqp_drain(qp);

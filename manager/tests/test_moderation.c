@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_moderation.c - interrupt moderation that follows the load (SEEDS S3.3). */
+/* test_moderation.c - interrupt moderation that follows the load (SEEDS S3.3); doorbells. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,6 +78,29 @@ static void settings_win(void **state)
     assert_int_equal(doorbells.irq_usec, 3);
 }
 
+/* Doorbells: the counts run free, past half of their range too without a bell in between. */
+static void a_bell_of_long_ago_is_forgotten(void **state)
+{
+    struct toe_cmd ring[64];
+    struct tqp qp = sleeper(true);
+    uint64_t bells = 0;
+
+    (void)state;
+    qp.doorbell_fd = sys_eventfd(0, O_NONBLOCK);
+    toe_ring_tx_init(&qp.sw, ring, 64, &status.sw_tail);
+    for (int i = 0; i < 3; i++) { /* busy: the TOE does not sleep */
+        status.sw_tail = qp.sw.head += 1u << 30;
+        assert_true(tqp_make_room(&qp));
+    }
+    status.sleeping = 1;
+    assert_true(tqp_send(&qp, TOE_CMD_RELEASE, 0, 0, 0, 0, 0));
+    assert_int_equal(sys_read(qp.doorbell_fd, &bells, sizeof(bells)), sizeof(bells));
+    assert_true(tqp_send(&qp, TOE_CMD_RELEASE, 0, 0, 0, 0, 0)); /* it is on its way */
+    assert_int_equal(sys_read(qp.doorbell_fd, &bells, sizeof(bells)), -1);
+    sys_close(qp.doorbell_fd);
+    status = (struct toedev_status){0};
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +109,7 @@ int main(void)
         cmocka_unit_test(the_end_of_load_ends_it),
         cmocka_unit_test(one_long_batch_is_soon_forgotten),
         cmocka_unit_test(settings_win),
+        cmocka_unit_test(a_bell_of_long_ago_is_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
