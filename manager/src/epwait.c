@@ -21,6 +21,7 @@ struct epcall {
     struct epoll_event *out;
     int max, n;
     bool woken; /* took the kick or an interrupt out of the kernel's epoll */
+    bool told;  /* some item was told by its kernel half */
     const sigset_t *mask;
 };
 
@@ -57,6 +58,10 @@ static void collect(struct epcall *c)
             tepoll_ready_add(i);
         }
     }
+    if (unlikely(c->told)) /* of those not reached for want of room, the next wait tells anew */
+        for (i = ep->ready_head; i; i = i->next_ready)
+            i->told = false;
+    c->told = false;
 }
 
 /* Takes our own events out of what the kernel gave; merges those of dual listeners. */
@@ -81,6 +86,7 @@ static void take_kernel(struct epcall *c, const struct epoll_event *e, int n)
         if (i->events & EPOLLONESHOT)
             i->disabled = true;
         i->told = i->ready;
+        c->told |= i->told;
         c->out[c->n++] = (struct epoll_event){.events = e[k].events, .data.u64 = i->data};
     }
 }

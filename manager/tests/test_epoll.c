@@ -238,6 +238,45 @@ static void listener_wakes(void **state)
     toe_close(l);
 }
 
+/* A connection over the TOE comes to a listener that is watched for edges. */
+static void edge_of_a_listener(int l, uint16_t port)
+{
+    int c = harness_connect(port), s;
+
+    do /* a spurious one may come first */
+        assert_int_equal(toe_epoll_wait(ep, got, 1, 1000), 1);
+    while ((s = toe_accept(l, NULL, NULL)) < 0);
+    toe_close(s);
+    toe_close(c);
+}
+
+static void an_edge_after_both_halves_of_a_listener_is_told(void **state)
+{
+    struct sockaddr_in any = harness_address("0.0.0.0", 0), lo;
+    socklen_t len = sizeof(any);
+    int l = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), c[2], s;
+
+    (void)state;
+    toe_bind(l, (struct sockaddr *)&any, sizeof(any));
+    toe_listen(l, 8);
+    toe_getsockname(l, (struct sockaddr *)&any, &len);
+    lo = harness_address("127.0.0.1", ntohs(any.sin_port));
+    watch(EPOLL_CTL_ADD, l, EPOLLIN | EPOLLET, 5);
+    for (int i = 0; i < 40; i++) { /* in some of these waits the kernel is asked first */
+        c[0] = harness_connect(ntohs(any.sin_port));
+        c[1] = toe_socket(AF_INET, SOCK_STREAM, 0);
+        assert_int_equal(toe_connect(c[1], (struct sockaddr *)&lo, sizeof(lo)), 0);
+        assert_int_equal(toe_epoll_wait(ep, got, 1, 1000), 1);
+        while ((s = toe_accept(l, NULL, NULL)) >= 0)
+            toe_close(s);
+        for (int k = 0; k < 1 + i % 2; k++)
+            edge_of_a_listener(l, ntohs(any.sin_port));
+        toe_close(c[0]);
+        toe_close(c[1]);
+    }
+    toe_close(l);
+}
+
 static void neither_side_starves(void **state)
 {
     int fd[2], e = eventfd(1, 0), from_kernel = 0, from_toe = 0;
@@ -378,6 +417,7 @@ int main(void)
         EPOLL_TEST(ends_of_a_connection),
         EPOLL_TEST(registered_before_connect),
         EPOLL_TEST(listener_wakes),
+        EPOLL_TEST(an_edge_after_both_halves_of_a_listener_is_told),
         EPOLL_TEST(neither_side_starves),
         EPOLL_TEST(all_ready_take_turns),
         EPOLL_TEST(several_instances_and_nested),
