@@ -24,8 +24,8 @@ static void take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time now
 /* The peer takes data again after a zero window: what the probes sent is sent anew. */
 static void leave_persist(struct toec_tcb *t)
 {
-    t->flags &= ~(TOEC_F_PERSIST | TOEC_F_RTX | TOEC_F_ZWIN | TOEC_F_RTT | TOEC_F_FAST |
-                  TOEC_F_RTX_HEAD);
+    t->flags &=
+        ~(TOEC_F_PERSIST | TOEC_F_RTX | TOEC_F_ZWIN | TOEC_F_RTT | TOEC_F_FAST | TOEC_F_RTX_HEAD);
     t->backoff = 0; /* the peer's window was what lasted so long, not a loss */
     t->dupacks = 0;
     if (t->n_sacked && t->sacked[0].start == t->snd_una)
