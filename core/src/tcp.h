@@ -329,6 +329,8 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
 /* Not 0 when the segment is done with or the flow gone. */
 int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                    toec_time now);
+/* Cuts off what lies outside the window. */
+void toec_trim(struct toec_tcb *t, struct toec_seg *g);
 void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g, toec_time now);
 void toec_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 

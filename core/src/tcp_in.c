@@ -50,9 +50,9 @@ static void ack_unacceptable(struct toec_stack *s, struct toec_tcb *t, const str
     }
 }
 
-/* First check of RFC 9293 3.10.7.4, the table of 3.4: not 0 when acceptable. One thing is taken that
- * the table does not: what has no length at the right edge of the window, where all ACKs (or the
- * RST) of a peer stand that has filled the window and lost something in it. */
+/* First check of RFC 9293 3.10.7.4, the table of 3.4: not 0 when acceptable. One thing is taken
+ * that the table does not: what has no length at the right edge of the window, where all ACKs (or
+ * the RST) of a peer stand that has filled the window and lost something in it. */
 static int seq_acceptable(const struct toec_tcb *t, const struct toec_seg *g)
 {
     toec_u32 len = g->len + ((g->flags & TOEC_TH_SYN) != 0) + ((g->flags & TOEC_TH_FIN) != 0);
@@ -113,8 +113,7 @@ static void take_timestamp(struct toec_tcb *t, const struct toec_seg *g, toec_ti
         t->ts_recent = g->tsval;
 }
 
-/* Cuts off what lies outside the window. */
-static void trim(struct toec_tcb *t, struct toec_seg *g)
+void toec_trim(struct toec_tcb *t, struct toec_seg *g)
 {
     toec_u32 skip, end;
 
@@ -200,7 +199,7 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
         return;
     if (toec_ack_input(s, t, g, now))
         return;
-    trim(t, g);
+    toec_trim(t, g);
     if (g->len || (g->flags & TOEC_TH_FIN))
         toec_text(s, t, g, now);
     else if (t->flags & TOEC_F_ACK_NOW)

@@ -135,6 +135,7 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
     t->flags |= TOEC_F_ACK_NOW;
     g->seq++; /* text or FIN on the SYN-ACK goes on as any other */
     g->flags &= ~TOEC_TH_SYN;
+    toec_trim(t, g);
     if (g->len || (g->flags & TOEC_TH_FIN))
         toec_text(s, t, g, now);
 }

@@ -663,11 +663,11 @@ struct tseg seg_make(uint16_t sport, uint16_t dport, unsigned flags, uint32_t se
 
 void craft_send_raw(struct sim *s, const uint8_t *tcp, uint32_t len)
 {
-    uint8_t f[14 + 20 + 2048];
+    static uint8_t f[14 + 20 + 16384];
     uint8_t *ip = f + 14;
     uint32_t sum;
 
-    assert_true(len <= 2048);
+    assert_true(len <= 16384);
     memcpy(f, s->host[0].cfg.mac, 6);
     memset(f + 6, 0, 6);
     f[6] = 2;
@@ -744,7 +744,7 @@ static uint32_t seg_write(uint8_t *t, const struct tseg *g)
 
 void craft_send(struct sim *s, const struct tseg *g)
 {
-    uint8_t t[2048];
+    static uint8_t t[16384];
 
     craft_send_raw(s, t, seg_write(t, g));
 }

@@ -683,6 +683,33 @@ static void test_data_on_syn_ack(void **state)
     sim_stop(&s);
 }
 
+/* ... as far as the window of our SYN reaches: the buffer ends there. */
+static void test_too_much_on_syn_ack(void **state)
+{
+    struct sim s;
+    struct conn *c;
+    struct tseg g, r;
+
+    (void)state;
+    craft_init(&s);
+    s.host[0].rx_buf = 4096;
+    craft_start(&s);
+    c = sim_connect(&s, 0, 80);
+    craft_poll(&s);
+    g = craft_expect(&s);
+    r = seg_make(80, c->local_port, F_SYN | F_ACK | F_FIN, 300, g.seq + 1);
+    r.len = 6000;
+    craft_send(&s, &r);
+    assert_int_equal(s.place_violations, 0);
+    assert_int_equal(c->received, 4096);
+    assert_false(c->peer_closed);
+    craft_poll(&s);
+    r = craft_expect(&s);
+    assert_int_equal(r.ack, 300 + 1 + 4096);
+    conn_abort(c);
+    sim_stop(&s);
+}
+
 /* Connecting to ourselves, off link, or with bad buffers is refused with a reason. */
 static void test_connect_errors(void **state)
 {
@@ -1054,6 +1081,7 @@ int main(void)
         cmocka_unit_test(test_simultaneous_open),
         cmocka_unit_test(test_simultaneous_open_stacks),
         cmocka_unit_test(test_data_on_syn_ack),
+        cmocka_unit_test(test_too_much_on_syn_ack),
         cmocka_unit_test(test_connect_errors),
         cmocka_unit_test(test_connect_no_neighbour),
         cmocka_unit_test(test_ports),
