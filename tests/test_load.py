@@ -38,6 +38,14 @@ def connload(lab: labs.Lab, rate: int, count: int, closer: str) -> dict:
     return json.loads(done.stdout)
 
 
+def unchanged(before: dict[str, int], after: dict[str, int], slack_kib: int) -> None:
+    """toed holds no more than before. slack: pools are touched as they are used."""
+    assert after["fds"] == before["fds"]
+    # A sanitizer keeps freed memory for a while, and finds what was not freed by itself.
+    if "TOEHOLD_TOED_BUILD" not in os.environ:
+        assert after["anon_kib"] <= before["anon_kib"] + slack_kib
+
+
 def use_many_at_once(lab: labs.Lab, count: int) -> None:
     with labs.closing_all() as sockets:
         for _ in range(count):
@@ -65,9 +73,7 @@ def test_10000_connections(make_lab, tmp_path):
         before = lab.footprint()
         use_many_at_once(lab, 10_000)
         lab.wait_no_flows()
-        after = lab.footprint()
-        assert after["fds"] == before["fds"]
-        assert after["anon_kib"] <= before["anon_kib"] + 1024
+        unchanged(before, lab.footprint(), 1024)
         proc.wait_until(
             lambda: len(os.listdir(f"/proc/{worker}/fd")) <= descriptors,
             "nginx has closed its descriptors",
@@ -94,9 +100,7 @@ def test_2000_short_connections_a_second(make_lab, tmp_path, closer, seconds):
         assert result == {"done": 2000 * seconds, "wrong": 0, "failed": 0, "first_error": ""}
         lab.wait_no_flows()
         assert lab.slots_used() == 0
-        after = lab.footprint()
-        assert after["fds"] == before["fds"]
-        assert after["anon_kib"] <= before["anon_kib"] + 2048
+        unchanged(before, lab.footprint(), 2048)
         proc.wait_until(
             lambda: (
                 [len(os.listdir(f"/proc/{pid}/fd")) for pid in server.children()] == descriptors
