@@ -361,6 +361,8 @@ toec_u32 toec_ts_offset(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec
 toec_u32 toec_cookie_make(struct toec_stack *s, const struct toec_seg *g, toec_time now);
 /* The MSS a cookie carries, or 0 when it is not one of ours. g is the ACK of it. */
 unsigned toec_cookie_check(struct toec_stack *s, const struct toec_seg *g, toec_time now);
+/* Not 0 when segments of this 4-tuple reach this stack (see toec_config.home_index). */
+int toec_port_is_home(const struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport);
 /* A free local port, or 0. */
 toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport, toec_time now);
 

@@ -74,13 +74,14 @@ unsigned toec_cookie_check(struct toec_stack *s, const struct toec_seg *g, toec_
 
 /* ---- ephemeral ports ---- */
 
-/* Not 0 when segments of this 4-tuple reach this stack (see toec_config.home_index). */
-static int port_is_home(const struct toec_stack *s, const struct toec_addr *remote, toec_u16 lport,
-                        toec_u16 rport)
+int toec_port_is_home(const struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport)
 {
+    struct toec_addr remote;
+
     if (s->cfg.home_count < 2)
         return 1;
-    return toec_rss_hash(&s->addr, remote, lport, rport) % s->cfg.home_count == s->cfg.home_index;
+    toec_addr_set4(&remote, rip);
+    return toec_rss_hash(&s->addr, &remote, lport, rport) % s->cfg.home_count == s->cfg.home_index;
 }
 
 /* Nobody has this 4-tuple, nor had it lately (or timestamps will tell old segments from new). */
@@ -100,16 +101,14 @@ toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport, toec
      * walks from there, so ports of one destination do not tell about those of another. */
     toec_u64 f = tuple_mac(s->keys.port, rip, 0, rport, 1, 0);
     toec_u32 *walk = &s->tcp->port_walk[(toec_u32)(f >> 32) & 15u];
-    struct toec_addr remote;
     toec_u32 i;
 
-    toec_addr_set4(&remote, rip);
     for (i = 0; i < TOEC_PORT_COUNT; i++) {
         toec_u16 port =
             (toec_u16)(TOEC_PORT_FIRST + ((toec_u32)f % TOEC_PORT_COUNT + *walk) % TOEC_PORT_COUNT);
 
         *walk = (*walk + 1) % TOEC_PORT_COUNT;
-        if (port_is_home(s, &remote, port, rport) && port_is_free(s, rip, port, rport, now))
+        if (toec_port_is_home(s, rip, port, rport) && port_is_free(s, rip, port, rport, now))
             return port;
     }
     TOEC_COUNT(s, tcp_no_port);

@@ -26,7 +26,7 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
         return r;
     if (local_port == 0)
         local_port = toec_port_pick(s, rip, remote_port, now);
-    if (local_port == 0)
+    if (local_port == 0 || !toec_port_is_home(s, rip, local_port, remote_port))
         return TOEC_E_NOTAVAIL;
     hash = toec_tuple_hash(s, rip, local_port, remote_port);
     if (toec_tcb_find(s, hash, rip, local_port, remote_port))

@@ -808,6 +808,14 @@ static void test_ports_home(void **state)
             /* both directions of a flow have one home */
             assert_int_equal(toec_rss_hash(&peer, &own, 80, c->local_port) % 3, home);
         }
+        for (i = 0; i < 50; i++) { /* a port that the user names: refused where none would answer */
+            toec_u16 port = (toec_u16)(2000 + i);
+            int r;
+
+            sim_connect_from(&s, 0, port, 80, &r);
+            assert_int_equal(r, toec_rss_hash(&own, &peer, port, 80) % 3 == home ? 0
+                                                                                 : TOEC_E_NOTAVAIL);
+        }
         sim_stop(&s);
     }
 }

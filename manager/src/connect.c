@@ -35,6 +35,11 @@ void tconnect_failed(uint32_t cookie, int error)
 
     if (!s || s->state != TS_CONNECTING)
         return;
+    /* The segments of a port that bind() chose reach one engine: the others refuse it. */
+    if (error == EADDRNOTAVAIL && s->local_port && s->asked < tctx.qps_n) {
+        s->elsewhere = tctx.elsewhere = true;
+        return;
+    }
     thandle_free(s->handle);
     s->handle = 0;
     s->qp = NULL;
@@ -42,24 +47,43 @@ void tconnect_failed(uint32_t cookie, int error)
     tflow_gone(s, error ? error : ECONNREFUSED);
 }
 
+/* Has the next queue pair make the connection. */
+static void ask(struct tsock *s)
+{
+    s->qp = tctx.qps[tctx.next_qp++ % tctx.qps_n];
+    s->asked++;
+    s->elsewhere = false;
+    if (!tqp_send(s->qp, TOE_CMD_CONNECT, 0, ntohs(s->remote_port), s->handle, ntohl(s->remote_ip),
+                  ntohs(s->local_port)))
+        tconnect_failed(s->handle, ECONNRESET);
+}
+
+static void ask_elsewhere(struct tsock *s)
+{
+    if (s->state == TS_CONNECTING && s->elsewhere)
+        ask(s);
+}
+
+void tconnect_elsewhere(void)
+{
+    tctx.elsewhere = false;
+    thandle_each(ask_elsewhere);
+}
+
 /* Sends CONNECT. 0 or -1 with errno. */
 static int start(struct tsock *s, const struct tname *to)
 {
-    struct tqp *qp = tctx.qps[tctx.next_qp++ % tctx.qps_n];
-
     s->handle = thandle_new(s);
     if (!s->handle)
         return terr(ENOBUFS);
     s->state = TS_CONNECTING;
-    s->qp = qp;
     s->error = 0;
+    s->asked = 0;
     s->eof = s->shut = s->connect_failed = 0;
     s->remote_ip = to->ip;
     s->remote_port = to->port;
     s->local_ip = tctx.ip;
-    if (!tqp_send(qp, TOE_CMD_CONNECT, 0, ntohs(to->port), s->handle, ntohl(to->ip),
-                  ntohs(s->local_port)))
-        tconnect_failed(s->handle, ECONNRESET);
+    ask(s);
     tepoll_adopt(s); /* last: it may find the TOE gone, and the queue pair with it */
     return 0;
 }

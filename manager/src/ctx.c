@@ -192,6 +192,8 @@ uint32_t tctx_progress(void)
             tqp_flush(qp);
         }
     }
+    if (unlikely(tctx.elsewhere))
+        tconnect_elsewhere();
     if (n) {
         tctx.idle_looks = 0;
     } else if (unlikely(++tctx.idle_looks >= LOOKS_PER_LIFE)) {

@@ -71,6 +71,7 @@ struct tctx {
     uint32_t ip, mask, gw; /* of the TOE, network order; gw 0: none */
     int placeholder_fd;    /* what accepted connections are duplicates of */
     uint32_t listeners;    /* sockets in TS_LISTEN */
+    bool elsewhere;        /* some CONNECT is to go to the next queue pair */
     uint32_t sleepers;     /* threads in the kernel that rely on the interrupt */
     uint32_t idle_looks;   /* progress calls without a command, for the check of the TOE's life */
     uint64_t retry_at;     /* TC_LOST: when to try to attach again, tclock_ns() */
@@ -230,6 +231,8 @@ TOE_HIDDEN void tlisten_drop_queue(struct tsock *s);
 TOE_HIDDEN struct tsock *tlisten_dequeue(struct tsock *s);
 TOE_HIDDEN void tconnect_done(struct tqp *qp, const struct toe_cmd *c);
 TOE_HIDDEN void tconnect_failed(uint32_t cookie, int error);
+/* Sends the CONNECTs that another engine is to have. Not while draining. */
+TOE_HIDDEN void tconnect_elsewhere(void);
 
 /* ---- epoll.c. Lock held. ---- */
 

@@ -112,6 +112,8 @@ struct tsock {
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
     uint8_t connect_untold; /* TS_OPEN: connect() has not yet returned 0 for it */
     uint8_t lingering;      /* close() waits for the peer's acknowledgements */
+    uint8_t asked;          /* TS_CONNECTING: queue pairs that had the CONNECT */
+    uint8_t elsewhere;      /* TS_CONNECTING: the next queue pair is to have it */
     struct tsock *accept_head, *accept_tail, *accept_next;
     int32_t parent_end, child_end; /* descriptors + 1 of a connection's Unix sockets (handover.h) */
     struct tsock *listener;        /* of a connection that waits in an accept queue */

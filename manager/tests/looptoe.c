@@ -54,7 +54,7 @@ struct qp {
     struct flow *flows;
     struct listener listeners[LISTENERS];
     unsigned listeners_n;
-    uint32_t irq_seen;
+    uint32_t irq_seen, engine;
     bool dirty;
 };
 
@@ -294,6 +294,10 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
 
     if (misbehave(q, toe_cmd_aux(c), cookie))
         return;
+    if (toe_cmd_arg1(c) && port % engines_n != q->engine) { /* the answers would go elsewhere */
+        emit(q, TOE_CMD_CONNECT_FAILED, 0, TOE_R_ADDRNOTAVAIL, 0, cookie, 0);
+        return;
+    }
     to = listener_for(toe_cmd_aux(c), &id, &weak);
     if (!to && weak && waiting_n < WAITING) {
         waiting[waiting_n].qp = q;
@@ -486,6 +490,7 @@ static void attach(int fd)
     q->irq = fds[1];
     q->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     q->cfg = h.qp;
+    q->engine = h.engine;
     if (toedev_layout(&q->cfg, &q->l) < 0) {
         refuse(fd, TOE_R_INVAL, "bad sizes");
         free(q);

@@ -767,6 +767,32 @@ static void options_of_a_connect_that_nobody_waits_for_reach_the_toe(void **stat
     toe_close(l);
 }
 
+/* Of several engines only one is reached by the answers (looptoe.c: the port's remainder). */
+static void a_port_of_ones_own_is_any_engines(void **state)
+{
+    struct sockaddr_in to = harness_address(LOOPTOE_PEER_IP, 7143), own;
+    socklen_t len = sizeof(own);
+    int l = harness_listener(7143), s;
+
+    (void)state;
+    for (uint16_t port = 7150; port < 7156; port++) {
+        int c = toe_socket(AF_INET, port % 2 ? SOCK_STREAM : SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+        own = harness_address(LOOPTOE_IP, port);
+        assert_int_equal(toe_bind(c, (struct sockaddr *)&own, sizeof(own)), 0);
+        if (toe_connect(c, (struct sockaddr *)&to, sizeof(to)) != 0) {
+            assert_int_equal(errno, EINPROGRESS);
+            assert_int_equal(harness_wait(c, POLLOUT), POLLOUT);
+        }
+        s = toe_accept(l, (struct sockaddr *)&own, &len);
+        assert_true(s >= 0);
+        assert_int_equal(ntohs(own.sin_port), port);
+        toe_close(c);
+        toe_close(s);
+    }
+    toe_close(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -775,6 +801,7 @@ int main(void)
         TOE_TEST(a_sleep_may_be_left_by_siglongjmp),
         TOE_TEST(a_wrong_dup2_leaves_the_target),
         TOE_TEST(options_of_a_connect_that_nobody_waits_for_reach_the_toe),
+        TOE_TEST(a_port_of_ones_own_is_any_engines),
         TOE_TEST(names_of_both_ends),
         TOE_TEST(v6_socket_has_mapped_names),
         TOE_TEST(wildcard_listener_takes_from_both),

@@ -76,7 +76,8 @@ int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 por
 /* Stops listening; half-open flows of it are dropped, established ones stay. */
 int toec_unlisten(struct toec_stack *s, toec_u32 id);
 
-/* Active open. local_port 0: ephemeral (RFC 6056). Result by TOEC_EV_ESTABLISHED or _GONE. */
+/* Active open. local_port 0: ephemeral (RFC 6056); one that is home to another stack (home_index):
+ * TOEC_E_NOTAVAIL, because the answers would go there. Result by TOEC_EV_ESTABLISHED or _GONE. */
 int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 remote_port,
                  toec_u16 local_port, const struct toec_buffers *bufs, toec_time now,
                  struct toec_tcb **flow);
