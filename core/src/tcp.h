@@ -88,6 +88,7 @@ typedef short toec_i16;
 #define TOEC_F_ZWIN      0x10000000u /* a zero-window probe is due now */
 #define TOEC_F_RESCUE    0x20000000u /* the rescue retransmission has been used (RFC 6675) */
 #define TOEC_F_UNCORK    0x40000000u /* corked data has waited long enough */
+#define TOEC_F_PROBED    0x80000000u /* the byte at snd_max was sent as a probe */
 
 /* Sequence interval [start, end). */
 struct toec_iv {

@@ -31,6 +31,8 @@ static void leave_persist(struct toec_tcb *t)
     if (t->n_sacked && t->sacked[0].start == t->snd_una)
         toec_sack_clear(t); /* thrown away, see toec_rto_recovery() */
     if (t->snd_max - t->snd_una <= 1) {
+        if (t->snd_max != t->snd_una)
+            t->flags |= TOEC_F_PROBED;
         t->snd_nxt = t->snd_max = t->snd_una;
         if (TOEC_SEQ_GT(t->snd_sml, t->snd_una))
             t->snd_sml = t->snd_una;
@@ -118,6 +120,12 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
         t->keep_probes = 0;
     if (t->flags & TOEC_F_PERSIST)
         t->rexmits = 0; /* a peer that answers probes is alive (RFC 9293 3.8.6.1) */
+    if (t->flags & TOEC_F_PROBED) {
+        if (g->ack == t->snd_max + 1 && t->snd_max == t->snd_una)
+            t->snd_max++; /* it was taken nevertheless */
+        if (t->snd_max != t->snd_una)
+            t->flags &= ~TOEC_F_PROBED;
+    }
     if (TOEC_SEQ_GT(g->ack, t->snd_max) || TOEC_SEQ_LT(g->ack, t->snd_una - t->max_wnd)) {
         TOEC_COUNT(s, tcp_bad_ack); /* RFC 5961 5.2 */
         toec_challenge(s, t, now);

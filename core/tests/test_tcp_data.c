@@ -417,6 +417,32 @@ static void test_zero_window_probe_taken(void **state)
     talk_end(&t);
 }
 
+/* ... which the peer may say right after it has said that the window is open. */
+static void test_zero_window_probe_taken_late(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 0;
+    talk_passive(&t);
+    conn_write(t.c, 2000, 1);
+    craft_pass(&t.s, 300 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, 1);
+    t.wnd = 8000;
+    talk_put(&t, F_ACK, 0, 0, 0);
+    talk_put(&t, F_ACK, 0, 1, 500);
+    assert_int_equal(t.c->acked, 1);
+    assert_int_equal(t.c->received, 500);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 1, 500, 1460);
+    talk_hear(&t, F_ACK, 1461, 500, 539);
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 500, 2001, 0); /* never sent */
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_bad_ack), 1);
+    talk_end(&t);
+}
+
 /* A peer that does not answer probes is given up in the end. */
 static void test_zero_window_dead(void **state)
 {
@@ -1057,6 +1083,7 @@ int main(void)
         cmocka_unit_test(test_window_edge),
         cmocka_unit_test(test_zero_window_probe),
         cmocka_unit_test(test_zero_window_probe_taken),
+        cmocka_unit_test(test_zero_window_probe_taken_late),
         cmocka_unit_test(test_zero_window_dead),
         cmocka_unit_test(test_zero_window_fin),
         cmocka_unit_test(test_sender_sws),
