@@ -118,8 +118,10 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
 
     if (t->flags & TOEC_F_KEEPALIVE)
         t->keep_probes = 0;
-    if (t->flags & TOEC_F_PERSIST)
-        t->rexmits = 0; /* a peer that answers probes is alive (RFC 9293 3.8.6.1) */
+    /* A peer that answers probes is alive (RFC 9293 3.8.6.1); when nobody is left to end the
+     * connection they end by themselves (RFC 6429). */
+    if ((t->flags & (TOEC_F_PERSIST | TOEC_F_USER_GONE)) == TOEC_F_PERSIST)
+        t->rexmits = 0;
     if (t->flags & TOEC_F_PROBED) {
         if (g->ack == t->snd_max + 1 && t->snd_max == t->snd_una)
             t->snd_max++; /* it was taken nevertheless */

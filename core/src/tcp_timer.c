@@ -152,6 +152,8 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     int persist = (t->flags & TOEC_F_PERSIST) != 0;
 
     t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
+    if (persist)
+        t->flags |= TOEC_F_ZWIN;
     if (t->probe_set && !persist) {
         TOEC_COUNT(s, tcp_tail_probes);
         t->probes++;

@@ -459,6 +459,38 @@ static void test_zero_window_dead(void **state)
     talk_end(&t);
 }
 
+/* A peer that keeps its window shut may do so while there is a user, but not hold what the user has
+ * left behind for ever. */
+static void test_zero_window_orphan(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    int n;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 0;
+    talk_passive(&t);
+    conn_write(t.c, 2000, 1);
+    craft_pass(&t.s, SEC);
+    conn_close(t.c);
+    for (n = 0; n < 20; n++) {
+        craft_pass(&t.s, 60 * SEC);
+        assert_true(n > 5 || !t.c->gone); /* a few minutes for who is slow */
+        if (!t.c->gone)
+            talk_put(&t, F_ACK, 0, 0, 0);
+    }
+    assert_true(t.c->gone);
+    assert_int_equal(t.c->gone_reason, TOEC_R_TIMEDOUT);
+    memset(&g, 0, sizeof(g));
+    while (craft_next(&t.s, &g))
+        ;
+    assert_int_equal(g.flags, F_RST | F_ACK);
+    assert_int_equal(g.seq, t.iss + 1); /* where the peer's window is shut */
+    t.c = 0;
+    talk_end(&t);
+}
+
 /* A FIN waits for a zero window, too, and gets through when it opens. */
 static void test_zero_window_fin(void **state)
 {
@@ -1085,6 +1117,7 @@ int main(void)
         cmocka_unit_test(test_zero_window_probe_taken),
         cmocka_unit_test(test_zero_window_probe_taken_late),
         cmocka_unit_test(test_zero_window_dead),
+        cmocka_unit_test(test_zero_window_orphan),
         cmocka_unit_test(test_zero_window_fin),
         cmocka_unit_test(test_sender_sws),
         cmocka_unit_test(test_window_shrinks),
