@@ -101,6 +101,10 @@ static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
             return (ssize_t)c->got;
         if (!must_wait(s, &r))
             return c->got ? (ssize_t)c->got : r;
+        if (unlikely((c->flags & MSG_PEEK) && s->rx_unsaid && s->state == TS_OPEN)) {
+            tflow_say_read(s); /* what is waited for may need all of the buffer */
+            continue;
+        }
         if (s->nonblock || (c->flags & MSG_DONTWAIT))
             return c->got ? (ssize_t)c->got : terr(EAGAIN);
         if (!deadline)

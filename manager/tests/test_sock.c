@@ -793,6 +793,29 @@ static void a_port_of_ones_own_is_any_engines(void **state)
     toe_close(l);
 }
 
+static void a_peek_may_wait_for_all_of_the_buffer(void **state)
+{
+    static char out[RX_SIZE], in[RX_SIZE];
+    const size_t few = RX_SIZE / 4 - 1; /* read, and not worth a RECV yet */
+    struct timeval limit = {.tv_sec = 5};
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_send(fd[0], out, few, 0), few);
+    assert_int_equal(toe_recv(fd[1], in, few, MSG_WAITALL), few);
+    for (size_t i = 0; i < sizeof(out); i++)
+        out[i] = (char)(i * 7);
+    assert_int_equal(toe_setsockopt(fd[0], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)), 0);
+    assert_int_equal(toe_setsockopt(fd[1], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), 0);
+    assert_int_equal(toe_send(fd[0], out, sizeof(out), 0), sizeof(out));
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_PEEK | MSG_WAITALL), sizeof(in));
+    assert_memory_equal(in, out, sizeof(in));
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), 0), sizeof(in));
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -802,6 +825,7 @@ int main(void)
         TOE_TEST(a_wrong_dup2_leaves_the_target),
         TOE_TEST(options_of_a_connect_that_nobody_waits_for_reach_the_toe),
         TOE_TEST(a_port_of_ones_own_is_any_engines),
+        TOE_TEST(a_peek_may_wait_for_all_of_the_buffer),
         TOE_TEST(names_of_both_ends),
         TOE_TEST(v6_socket_has_mapped_names),
         TOE_TEST(wildcard_listener_takes_from_both),
