@@ -25,9 +25,11 @@ demo:
 	@TOEHOLD_BUILD=build-release $(PYTHON) -m bench.demo
 
 test:
+	@scripts/setup build demo test
 	@scripts/test
 
 test-long:
+	@scripts/setup build demo test
 	@scripts/test --long
 
 bench:
