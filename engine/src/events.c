@@ -228,7 +228,7 @@ unsigned events_flush(struct qp *qp)
     }
     if (qp->pend_first)
         n = write_pending(qp);
-    if (!qp->pend_first && toe_ring_has_room(&qp->hw))
+    if (qp->full && !qp->pend_first && toe_ring_room(&qp->hw) != 0)
         qp->full = 0;
     if (qp->hw.head != qp->hw_published) {
         qp->hw_published = qp->hw.head;
