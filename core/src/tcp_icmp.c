@@ -80,6 +80,11 @@ void toec_unreachable(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     t->reason = TOEC_R_HOSTUNREACH;
     if (t->state >= TOEC_ESTABLISHED && !(t->flags & TOEC_F_USER_GONE))
         toec_event(s, t, TOEC_EV_ERROR, TOEC_R_HOSTUNREACH);
-    if (!(t->flags & TOEC_F_RTX))
-        toec_rtx_start(s, t, now); /* try again then; R2 ends it */
+    if (t->flags & TOEC_F_RTX)
+        return;
+    /* Data, FIN and SYN are tried again then; R2 ends it. A flow that owes an ACK alone has no
+     * timeouts to count: the peer sends again, and that is acknowledged. */
+    if (t->state < TOEC_ESTABLISHED ||
+        TOEC_SEQ_LT(t->snd_una, t->snd_end + ((t->flags & TOEC_F_FIN) != 0)))
+        toec_rtx_start(s, t, now);
 }

@@ -795,6 +795,32 @@ static void test_neighbour_lost(void **state)
     talk_end(&t);
 }
 
+/* A flow that only receives owes an ACK its neighbour cannot be given: no timeout of data. */
+static void test_neighbour_lost_while_receiving(void **state)
+{
+    struct talk t;
+    unsigned i;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    t.s.peer_silent = 1;
+    craft_pass(&t.s, 300 * SEC);
+    for (i = 0; i < 20; i++) {
+        talk_say(&t, F_ACK | F_PSH, 10 * i, 0, 10);
+        craft_pass(&t.s, 300 * SEC);
+    }
+    assert_false(t.c->gone);
+    assert_int_equal(t.c->error, TOEC_R_HOSTUNREACH);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
+    t.s.peer_silent = 0;
+    talk_skip(&t);
+    talk_say(&t, F_ACK | F_PSH, 200, 0, 10);
+    craft_pass(&t.s, 1 * SEC);
+    talk_hear(&t, F_ACK, 0, 210, 0);
+    talk_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -828,6 +854,7 @@ int main(void)
         cmocka_unit_test(test_frag_needed),
         cmocka_unit_test(test_icmp_hard_and_soft),
         cmocka_unit_test(test_neighbour_lost),
+        cmocka_unit_test(test_neighbour_lost_while_receiving),
     };
 
     return cmocka_run_group_tests_name("tcp_loss", tests, 0, 0);
