@@ -17,7 +17,7 @@ import lab as labs  # noqa: E402
 
 def pytest_configure(config: pytest.Config) -> None:
     for line in (
-        "long: full size, for `make test-long`; skipped elsewhere",
+        "long: takes minutes, for `make test-long`; skipped elsewhere",
         "sanitize: also run with a toed that was built with ASan and UBSan",
         "toehold_only: about Toehold itself; has no meaning in Linux mode",
     ):
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = config.getoption("markexpr")
     for item in items:
         if item.get_closest_marker("long") and "long" not in chosen:
-            item.add_marker(pytest.mark.skip(reason="full size: make test-long"))
+            item.add_marker(pytest.mark.skip(reason="takes minutes: make test-long"))
         if item.get_closest_marker("toehold_only") and labs.LINUX:
             item.add_marker(pytest.mark.skip(reason="Linux mode"))
 
