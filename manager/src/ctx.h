@@ -12,6 +12,7 @@
 #include <toe/ring.h>
 
 #include "libtoe.h"
+#include "moderation.h"
 
 /* Settings as resolved by tconfig_resolve(): options, then environment, then defaults. */
 struct tconfig {
@@ -32,13 +33,12 @@ struct tqp {
     struct tsock **slots; /* flow -> socket, NULL free, TSLOT_CLOSING */
     uint32_t *releases;   /* slots that wait for their RELEASE, or with TQP_* for something else */
     uint32_t releases_n;
-    uint32_t belled;     /* SW head when the doorbell was last rung */
-    uint32_t armed_tail; /* HW tail at the last arming */
-    uint32_t batch8;     /* commands handled between two armings: moving average, times 8 */
-    bool armed;          /* an interrupt was asked for and may still come */
-    bool adaptive;       /* interrupt moderation follows the load */
-    bool broken;         /* the TOE broke the contract or is gone: tctx_progress() tears down */
-    bool breached;       /* broken by a breach, which has been said */
+    uint32_t belled; /* SW head when the doorbell was last rung */
+    struct tmoderation moderation;
+    bool armed;    /* an interrupt was asked for and may still come */
+    bool adaptive; /* interrupt moderation follows the load */
+    bool broken;   /* the TOE broke the contract or is gone: tctx_progress() tears down */
+    bool breached; /* broken by a breach, which has been said */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
     struct toedev_qp_config cfg;

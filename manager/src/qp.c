@@ -8,12 +8,9 @@
 
 #include "ctx.h"
 
-#define LOOKS_PER_CHECK 256  /* rounds of waiting between two looks whether the TOE lives */
-#define DRAIN_MAX       1024 /* commands handled in one go: then the tail is published */
-
-#define MODERATION_FROM 8    /* commands a sleep, on average: four requests with their ACKs */
-#define MODERATION_TOP  1024 /* one long batch says no more than this */
-#define MODERATION_USEC 100
+#define LOOKS_PER_CHECK  256  /* rounds of waiting between two looks whether the TOE lives */
+#define DRAIN_MAX        1024 /* commands handled in one go: then the tail is published */
+#define MODERATION_COUNT 1024 /* commands that end a moderated wait before its time */
 
 void tqp_wake(struct tqp *qp)
 {
@@ -107,32 +104,14 @@ void tqp_flush(struct tqp *qp)
         tqp_ring(qp);
 }
 
-/*
- * Interrupt moderation that follows the load, when the settings name none: a host woken for a batch
- * each time is busy enough to wait for a larger one (SEEDS S3.3: up to 100 us cost no throughput
- * and save the most CPU); one woken for a request at a time is woken at once.
- */
-static void moderate(struct tqp *qp)
-{
-    uint32_t batch = qp->hw.tail - qp->armed_tail, average;
-
-    if (batch > MODERATION_TOP)
-        batch = MODERATION_TOP;
-    qp->armed_tail = qp->hw.tail;
-    qp->batch8 += batch - qp->batch8 / 8;
-    average = qp->batch8 / 8;
-    if (average >= MODERATION_FROM) {
-        toe_ring_store(&qp->db->irq_count, 2 * average);
-        toe_ring_store(&qp->db->irq_usec, MODERATION_USEC);
-    } else {
-        toe_ring_store(&qp->db->irq_count, 1);
-    }
-}
-
 void tqp_arm(struct tqp *qp)
 {
-    if (qp->adaptive)
-        moderate(qp);
+    if (qp->adaptive) {
+        uint32_t usec = tmoderation_usec(&qp->moderation, qp->hw.tail, tclock_ns());
+
+        toe_ring_store(&qp->db->irq_usec, usec);
+        toe_ring_store(&qp->db->irq_count, usec ? MODERATION_COUNT : 1);
+    }
     toe_ring_store(&qp->db->irq_arm, 1);
     toe_ring_store(&qp->db->irq_seq, qp->db->irq_seq + 1);
     qp->armed = true;

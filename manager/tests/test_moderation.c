@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_moderation.c - interrupt moderation that follows the load (SEEDS S3.3); doorbells. */
+/* test_moderation.c - interrupt moderation that follows the load (SEEDS S3.3), in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,109 +7,126 @@
 
 #include <cmocka.h>
 
-#include "ctx.h"
+#include "moderation.h"
 
-static struct toedev_doorbells doorbells;
-static struct toedev_status status;
+#define MS 1000000ull
 
-static struct tqp sleeper(bool adaptive)
+/* A host that sleeps; clients with so many requests under way, each two commands. */
+struct load {
+    struct tmoderation m;
+    uint64_t now;
+    uint32_t tail, usec;
+};
+
+static void sleep_for(struct load *l, uint64_t ns, uint32_t commands)
 {
-    doorbells = (struct toedev_doorbells){.irq_count = 1};
-    return (struct tqp){.db = &doorbells, .status = &status, .adaptive = adaptive};
+    l->now += ns;
+    l->tail += commands;
+    l->usec = tmoderation_usec(&l->m, l->tail, l->now);
 }
 
-/* `times` sleeps, each ended by so many commands. */
-static void sleeps(struct tqp *qp, unsigned times, uint32_t commands)
+/* Clients that ask whatever the wait: what comes is by time alone, 200 commands a millisecond. */
+static void open_load(struct load *l, uint64_t ms)
 {
-    for (unsigned i = 0; i < times; i++) {
-        qp->hw.tail += commands;
-        tqp_arm(qp);
+    uint64_t end = l->now + ms * MS;
+
+    while (l->now < end) {
+        uint64_t ns = 50000 + l->usec * 1000ull;
+
+        sleep_for(l, ns, (uint32_t)(ns / 5000));
     }
 }
 
-static void single_requests_are_never_held(void **state)
+/* Clients that wait for their answers: the same batch each time, the later the longer the wait. */
+static unsigned closed_load(struct load *l, uint64_t ms, uint32_t commands)
 {
-    struct tqp qp = sleeper(true);
+    uint64_t end = l->now + ms * MS, waited = 0, start = l->now;
 
-    (void)state;
-    sleeps(&qp, 1000, 2); /* a request and its ACK */
-    assert_int_equal(doorbells.irq_count, 1);
+    while (l->now < end) {
+        waited += l->usec * 1000ull;
+        sleep_for(l, 50000 + l->usec * 1000ull, commands);
+    }
+    return (unsigned)(waited * 100 / (l->now - start)); /* percent of the time spent waiting */
 }
 
-static void batches_are_waited_for_but_not_for_long(void **state)
+static void single_requests_are_hardly_held(void **state)
 {
-    struct tqp qp = sleeper(true);
+    struct load l = {.now = 1};
 
     (void)state;
-    sleeps(&qp, 50, 40);
-    assert_in_range(doorbells.irq_count, 70, 80); /* twice what comes on average */
-    assert_int_equal(doorbells.irq_usec, 100);
+    closed_load(&l, 60000, 2);
+    assert_in_range(closed_load(&l, 60000, 2), 0, 1);
+}
+
+static void a_host_seldom_woken_is_never_held(void **state)
+{
+    struct load l = {.now = 1};
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        sleep_for(&l, 1 * MS, 8);
+        assert_int_equal(l.usec, 0);
+    }
+}
+
+static void load_that_does_not_suffer_is_waited_for(void **state)
+{
+    struct load l = {.now = 1};
+
+    (void)state;
+    open_load(&l, 1000);
+    assert_int_equal(l.usec, 100);
+}
+
+static void clients_that_wait_are_not_slowed_down_for_long(void **state)
+{
+    struct load l = {.now = 1};
+
+    (void)state;
+    assert_in_range(closed_load(&l, 10000, 16), 0, 10);
+}
+
+/* The rate seen before the load was mixed with idle time, so that the first steps passed unseen. */
+static void a_wrong_start_is_found_out(void **state)
+{
+    struct load l = {.now = 1};
+
+    (void)state;
+    l.m.level = 2;
+    closed_load(&l, 5000, 16); /* until it has looked */
+    assert_in_range(closed_load(&l, 10000, 16), 0, 10);
 }
 
 static void the_end_of_load_ends_it(void **state)
 {
-    struct tqp qp = sleeper(true);
+    struct load l = {.now = 1};
 
     (void)state;
-    sleeps(&qp, 50, 40);
-    sleeps(&qp, 20, 1);
-    assert_int_equal(doorbells.irq_count, 1);
+    open_load(&l, 1000);
+    for (int i = 0; i < 32; i++) /* seldom: two windows, the first half of load */
+        sleep_for(&l, 100 * MS, 1);
+    assert_int_equal(l.usec, 0);
 }
 
-static void one_long_batch_is_soon_forgotten(void **state)
+static void counts_wrap(void **state)
 {
-    struct tqp qp = sleeper(true);
+    struct load l = {.now = 1, .tail = UINT32_MAX - 5000, .m.tail = UINT32_MAX - 5000};
 
     (void)state;
-    sleeps(&qp, 1, 1u << 31);
-    sleeps(&qp, 40, 1);
-    assert_int_equal(doorbells.irq_count, 1);
-}
-
-static void settings_win(void **state)
-{
-    struct tqp qp = sleeper(false);
-
-    (void)state;
-    doorbells.irq_count = 7;
-    doorbells.irq_usec = 3;
-    sleeps(&qp, 50, 40);
-    assert_int_equal(doorbells.irq_count, 7);
-    assert_int_equal(doorbells.irq_usec, 3);
-}
-
-/* Doorbells: the counts run free, past half of their range too without a bell in between. */
-static void a_bell_of_long_ago_is_forgotten(void **state)
-{
-    struct toe_cmd ring[64];
-    struct tqp qp = sleeper(true);
-    uint64_t bells = 0;
-
-    (void)state;
-    qp.doorbell_fd = sys_eventfd(0, O_NONBLOCK);
-    toe_ring_tx_init(&qp.sw, ring, 64, &status.sw_tail);
-    for (int i = 0; i < 3; i++) { /* busy: the TOE does not sleep */
-        status.sw_tail = qp.sw.head += 1u << 30;
-        assert_true(tqp_make_room(&qp));
-    }
-    status.sleeping = 1;
-    assert_true(tqp_send(&qp, TOE_CMD_RELEASE, 0, 0, 0, 0, 0));
-    assert_int_equal(sys_read(qp.doorbell_fd, &bells, sizeof(bells)), sizeof(bells));
-    assert_true(tqp_send(&qp, TOE_CMD_RELEASE, 0, 0, 0, 0, 0)); /* it is on its way */
-    assert_int_equal(sys_read(qp.doorbell_fd, &bells, sizeof(bells)), -1);
-    sys_close(qp.doorbell_fd);
-    status = (struct toedev_status){0};
+    open_load(&l, 1000);
+    assert_int_equal(l.usec, 100);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_requests_are_never_held),
-        cmocka_unit_test(batches_are_waited_for_but_not_for_long),
+        cmocka_unit_test(single_requests_are_hardly_held),
+        cmocka_unit_test(a_host_seldom_woken_is_never_held),
+        cmocka_unit_test(load_that_does_not_suffer_is_waited_for),
+        cmocka_unit_test(clients_that_wait_are_not_slowed_down_for_long),
+        cmocka_unit_test(a_wrong_start_is_found_out),
         cmocka_unit_test(the_end_of_load_ends_it),
-        cmocka_unit_test(one_long_batch_is_soon_forgotten),
-        cmocka_unit_test(settings_win),
-        cmocka_unit_test(a_bell_of_long_ago_is_forgotten),
+        cmocka_unit_test(counts_wrap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
