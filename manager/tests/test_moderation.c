@@ -42,10 +42,10 @@ static unsigned closed_load(struct load *l, uint64_t ms, uint32_t commands)
 {
     uint64_t end = l->now + ms * MS, waited = 0, start = l->now;
 
-    while (l->now < end) {
+    do {
         waited += l->usec * 1000ull;
         sleep_for(l, 50000 + l->usec * 1000ull, commands);
-    }
+    } while (l->now < end);
     return (unsigned)(waited * 100 / (l->now - start)); /* percent of the time spent waiting */
 }
 
