@@ -31,6 +31,18 @@ static void frag_needed(struct toec_stack *s, struct toec_tcb *t, unsigned mtu)
     toec_pend(s, t);
 }
 
+/*
+ * Errors that end an attempt to connect: RFC 9293 SHLD-26 has protocol and port unreachable; a
+ * firewall that forbids (RFC 1812 5.2.7.1) means it as well, and Linux takes its word.
+ */
+static int is_hard(const struct toec_icmp_err *e)
+{
+    return e->type == TOEC_ICMP4_UNREACH &&
+           (e->code == TOEC_ICMP4_UNREACH_PROTO || e->code == TOEC_ICMP4_UNREACH_PORT ||
+            e->code == TOEC_ICMP4_UNREACH_NET_ADMIN || e->code == TOEC_ICMP4_UNREACH_HOST_ADMIN ||
+            e->code == TOEC_ICMP4_UNREACH_ADMIN);
+}
+
 static enum toec_reason reason_of(const struct toec_icmp_err *e)
 {
     if (e->type == TOEC_ICMP4_UNREACH &&
@@ -57,8 +69,9 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
         frag_needed(s, t, e->mtu);
         return;
     }
-    /* A hard error ends an attempt to connect; RFC 5927 5.2: never a connection. */
-    if (why == TOEC_R_REFUSED && t->state < TOEC_ESTABLISHED) {
+    /* A hard error ends an attempt to connect; RFC 5927 5.2: never a connection. Anything else is
+     * soft there too (RFC 9293 MUST-56): the reason of the failure when R2 comes. */
+    if (is_hard(e) && t->state < TOEC_ESTABLISHED) {
         toec_tcb_gone(s, t, why);
         return;
     }

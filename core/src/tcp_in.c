@@ -173,11 +173,26 @@ static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, t
     return 0;
 }
 
+/* The answer to an ACK that a half-open flow cannot take; the flow stays. */
+static void rst_for(struct toec_stack *s, const struct toec_tcb *t, const struct toec_seg *g,
+                    toec_time now)
+{
+    toec_u8 opt[12];
+    unsigned n = 0;
+
+    /* R7323-08: a RST has the option too, where it is negotiated; R7323-10: it has no ACK bit, so
+     * it echoes nothing */
+    if (t->flags & TOEC_F_TS)
+        n = toec_opt_ts(opt, toec_ticks(now) + t->ts_off, 0);
+    TOEC_COUNT(s, tcp_rst_sent);
+    toec_send_bare(s, g, g->ack, 0, TOEC_TH_RST, 0, opt, n, now);
+}
+
 static int syn_received(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                         toec_time now)
 {
     if (TOEC_SEQ_LE(g->ack, t->snd_una) || TOEC_SEQ_GT(g->ack, t->snd_max)) {
-        toec_send_rst(s, g, now);
+        rst_for(s, t, g, now);
         return -1;
     }
     toec_established(s, t, g, now);

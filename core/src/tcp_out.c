@@ -322,7 +322,7 @@ int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         return output_syn(s, t, now);
     if (t->flags & TOEC_F_ZWIN)
         r = output_probe(s, t, now);
-    if (t->probe_owed)
+    if (r == 0 && t->probe_owed)
         r = output_tail(s, t, now);
     if (r == 0 && !(t->flags & TOEC_F_PERSIST))
         r = output_data(s, t, now);

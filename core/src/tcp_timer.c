@@ -212,12 +212,19 @@ static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return 0;
 }
 
+/* delack_at has 16 bits, 34 s either way. A timer that is served much later than it was due (nobody
+ * polled) is not measured by them: the ACK is late in any case. */
+static int delack_due(const struct toec_tcb *t, toec_u32 ticks)
+{
+    return ticks - t->timer_due >= 0x4000u || (toec_i16)((toec_u16)ticks - t->delack_at) >= 0;
+}
+
 void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 ticks = toec_ticks(now);
 
     t->flags &= ~TOEC_F_ARMED;
-    if ((t->flags & TOEC_F_DELACK) && (toec_i16)((toec_u16)ticks - t->delack_at) >= 0) {
+    if ((t->flags & TOEC_F_DELACK) && delack_due(t, ticks)) {
         t->flags = (t->flags & ~TOEC_F_DELACK) | TOEC_F_ACK_NOW;
         TOEC_COUNT(s, tcp_delayed_acks);
         toec_pend(s, t);

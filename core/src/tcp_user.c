@@ -84,16 +84,23 @@ static toec_u32 unread(const struct toec_tcb *t)
 
 int toec_recv(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, toec_time now)
 {
-    toec_u32 size = 1u << t->rx_log, gain;
+    toec_u32 size = 1u << t->rx_log, most = 65535u << toec_rcv_scale(t), edge, step;
 
     (void)now;
     if (n > unread(t))
         return TOEC_E_INVAL;
     t->rcv_read += n;
     /* A window update of its own only when the peer may be waiting for it: it knows less than the
-     * buffer has by a quarter. ACKs carry the rest. */
-    gain = t->rcv_read + size - t->rcv_adv;
-    if (gain >= size / 4 && t->state >= TOEC_ESTABLISHED && t->state <= TOEC_FIN_WAIT_2) {
+     * buffer has (and the window field can say) by a quarter. ACKs carry the rest. RFC 9293
+     * MUST-39: nor less than toec_window_offer() would move the edge by. */
+    edge = t->rcv_read + size;
+    if (TOEC_SEQ_GT(edge, t->rcv_nxt + most))
+        edge = t->rcv_nxt + most;
+    size = size < most ? size : most;
+    step = size / 2 < t->mss ? size / 2 : t->mss;
+    step = step > size / 4 ? step : size / 4;
+    if (TOEC_SEQ_GE(edge, t->rcv_adv + step) && t->state >= TOEC_ESTABLISHED &&
+        t->state <= TOEC_FIN_WAIT_2) {
         t->flags |= TOEC_F_ACK_NOW;
         toec_pend(s, t);
     }
