@@ -152,8 +152,9 @@ struct toec_tcb {
     toec_u32 srtt;      /* 2^10 ns, times 8 */
     toec_u32 rttvar;    /* 2^10 ns, times 4 */
     toec_u32 min_rtt;   /* 2^10 ns */
-    struct toec_cc_state cc;
     const struct toec_cc_ops *cc_ops;
+    struct toec_cc_state cc;
+    struct toec_tcp_rate rate;
     struct toec_timer timer;
     struct toec_path path;
 
@@ -424,13 +425,12 @@ toec_u32 toec_pipe(const struct toec_tcb *t);
 /* An ACK came that acknowledged `acked` new bytes or is a duplicate. */
 void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
                        toec_time now);
-void toec_rto_recovery(struct toec_tcb *t);
+void toec_rto_recovery(struct toec_tcb *t, toec_time now);
 /* The reordering timer has run out. */
-void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t);
+void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* What to send again next (FIN counted as a byte): 1 with [*start, *end), or 0. new_data: there is
  * new data that may be sent instead. */
 int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end);
-void toec_cc_start(struct toec_tcb *t);
 
 /* ---- tcp_icmp.c ---- */
 

@@ -5,20 +5,27 @@
  */
 #include "tcp.h"
 
-/* RFC 6298 3 (Karn) and RFC 7323 4.1: the timed segment, else the echoed timestamp. */
-static void take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time now)
+/* RFC 6298 3 (Karn) and RFC 7323 4.1: the timed segment, else the echoed timestamp. Returns the
+ * sample, 0: there is none. */
+static toec_u32 take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time now)
 {
+    toec_u32 rtt = 0;
+
     if (t->flags & TOEC_F_RTT) {
         if (TOEC_SEQ_GE(g->ack, t->rtt_seq)) {
             t->flags &= ~TOEC_F_RTT;
-            toec_rtt_sample(t, (toec_u32)(now >> 10) - t->rtt_start);
+            rtt = toec_stamp(now) - t->rtt_start;
+            rtt += rtt == 0;
         }
     } else if (g->has_ts && (t->flags & TOEC_F_TS) && g->tsecr) {
         toec_u32 ticks = toec_ticks(now) - (g->tsecr - t->ts_off);
 
         if (ticks < TOEC_RTO_MAX)
-            toec_rtt_sample(t, ticks << 10);
+            rtt = (ticks << 10) + (ticks == 0);
     }
+    if (rtt)
+        toec_rtt_sample(t, rtt);
+    return rtt;
 }
 
 /* The peer takes data again after a zero window: what the probes sent is sent anew. */
@@ -78,13 +85,15 @@ static int fin_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 }
 
 /* SND.UNA moves to g->ack. */
-static toec_u32 advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
-                        toec_time now)
+static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                    struct toec_cc_ack *a, toec_time now)
 {
     toec_u32 acked = g->ack - t->snd_una, data = acked;
     toec_u32 offset = t->snd_una - t->iss - 1;
 
-    take_rtt(t, g, now);
+    a->rtt = take_rtt(t, g, now);
+    a->acked = acked;
+    a->delivered += acked;
     if (t->flags & TOEC_F_PERSIST)
         t->backoff = 0; /* as in leave_persist() */
     t->rexmits = 0;
@@ -95,11 +104,13 @@ static toec_u32 advance(struct toec_stack *s, struct toec_tcb *t, const struct t
         data--;
     if (offset + data < offset)
         t->tx_wraps++;
+    if (t->flags & TOEC_F_SACKED) {
+        a->delivered -= toec_sack_bytes(t, t->snd_una, g->ack);
+        toec_sack_ack(t, g->ack);
+    }
     t->snd_una = g->ack;
     if (TOEC_SEQ_LT(t->snd_nxt, t->snd_una))
         t->snd_nxt = t->snd_una;
-    if (t->flags & TOEC_F_SACKED)
-        toec_sack_ack(t, t->snd_una);
     if (t->snd_una == t->snd_max)
         t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
     else
@@ -107,13 +118,12 @@ static toec_u32 advance(struct toec_stack *s, struct toec_tcb *t, const struct t
     toec_ip4_confirm(s, &t->path, now);
     if (data)
         toec_event(s, t, TOEC_EV_ACKED, data);
-    return acked;
 }
 
 int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                    toec_time now)
 {
-    toec_u32 acked = 0, sacked = 0;
+    struct toec_cc_ack a;
     int dup = 0;
 
     if (t->flags & TOEC_F_KEEPALIVE)
@@ -135,23 +145,28 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     }
     if (TOEC_SEQ_LT(g->ack, t->snd_una))
         return 0; /* old: nothing new in it, but its text counts */
+    memset(&a, 0, sizeof(a));
+    a.now = now;
+    a.flight = toec_pipe(t);
+    a.recovery = (t->flags & TOEC_F_FAST) != 0;
     if (g->n_sack && (t->flags & TOEC_F_SACK))
-        sacked = toec_sack_input(s, t, g);
+        a.delivered = toec_sack_input(s, t, g);
     if (g->ack != t->snd_una) {
-        acked = advance(s, t, g, now);
+        dup = a.delivered != 0;
+        advance(s, t, g, &a, now);
     } else if (t->snd_una != t->snd_max && !(t->flags & TOEC_F_PERSIST)) {
         /* RFC 5681 2 has what a duplicate ACK is; with SACK it must bring news (RFC 6675 2) */
-        dup = (t->flags & TOEC_F_SACK) ? 0
+        dup = (t->flags & TOEC_F_SACK) ? a.delivered != 0
                                        : g->len == 0 && !(g->flags & TOEC_TH_FIN) &&
                                              g->wnd << toec_snd_scale(t) == t->snd_wnd;
     }
-    if (sacked)
-        dup = 1;
     if (dup)
         t->dup_acks_total++;
     take_window(t, g);
-    if (acked || dup)
-        toec_ack_recovery(s, t, acked, dup, now);
+    if (a.acked || dup) {
+        toec_ack_recovery(s, t, a.acked, dup, now);
+        toec_cc_acked(s, t, &a);
+    }
     if ((t->flags & TOEC_F_FIN) && TOEC_SEQ_GT(t->snd_una, t->snd_end) && fin_acked(s, t, now))
         return -1;
     if (TOEC_SEQ_LT(t->snd_max, t->snd_end + ((t->flags & TOEC_F_FIN) != 0)) ||

@@ -1,47 +1,124 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_cc.h - the congestion-control interface (RFC 5681 roles; algorithms in cc_*.c).
+ * tcp_cc.h - the congestion-control interface: what algorithms (cc_*.c) provide, and what loss
+ * recovery, ECN and output call (tcp_cc.c).
  *
- * Loss detection and recovery belong to tcp_recover.c; an algorithm only says how large the window
- * is. All windows are in bytes. cwnd itself lives in the TCB's hot part, the rest in toec_cc_state.
+ * Loss detection and recovery belong to tcp_recover.c; an algorithm says how large the window is
+ * and how fast it may be used. All windows are in bytes. cwnd itself lives in the TCB's hot part,
+ * the rest in struct toec_cc_state.
+ *
+ * Who calls what:
+ *   established            toec_cc_start()
+ *   every ACK with news    toec_cc_acked(), after recovery has had the ACK
+ *   entry of fast recovery toec_cc_congested(TOEC_CC_LOSS), before TOEC_F_FAST is set
+ *   ECE (once per window)  toec_cc_congested(TOEC_CC_ECN)
+ *   first RTO of a segment toec_cc_congested(TOEC_CC_RTO), before TOEC_F_LOSS is set
+ *   it was spurious        toec_cc_undo()
+ *   recovery is over       toec_cc_recovered()
+ *   idle, then new data    toec_cc_restart()
+ * congested() sets ssthresh; recovery then moves cwnd there as it sees fit (PRR), but only when
+ * toec_cc_owns_cwnd() is 0: a rate-based algorithm keeps cwnd in its own hands at all times.
  */
 #ifndef TOE_TCP_CC_H
 #define TOE_TCP_CC_H
 
-#include <toe/types.h>
+#include "tcp_rate.h"
 
-struct toec_tcb;
+struct toec_stack;
 
-/* Private to the algorithm of a flow; 0 after init. */
-struct toec_cc_state {
-    toec_u32 ssthresh;
-    toec_u32 credit;     /* acknowledged but not yet turned into window growth */
-    toec_u32 w_max;      /* CUBIC: window before the last reduction, bytes */
-    toec_u32 w_est;      /* CUBIC: what Reno would have, bytes */
-    toec_u32 est_credit; /* CUBIC: as credit, of w_est */
-    toec_u32 k;          /* CUBIC: time to reach w_max, 1/1024 s */
-    toec_u32 epoch;      /* CUBIC: start of the epoch, ticks; see epoch_set */
+enum toec_cc_event {
+    TOEC_CC_LOSS = 1, /* fast recovery begins */
+    TOEC_CC_ECN,      /* the peer reports CE marks */
+    TOEC_CC_RTO       /* the retransmission timer has run out */
+};
+
+/* What an ACK says. The caller fills the first part, toec_cc_acked() the second. */
+struct toec_cc_ack {
+    toec_time now;
+    toec_u32 acked;     /* bytes by which SND.UNA moved */
+    toec_u32 delivered; /* bytes found delivered: ACKed or SACKed for the first time */
+    toec_u32 flight;    /* toec_pipe() before the ACK */
+    toec_u32 rtt;       /* sample, 2^10 ns; 0: none */
+    toec_u32 ece_bytes; /* of `delivered`, those an ECE stands for (ECN, DCTCP) */
+    toec_u8 recovery;   /* the flow was in fast recovery when the ACK came */
+
+    toec_u32 grow; /* acknowledged bytes that may enlarge cwnd: 0 in fast recovery, when the window
+                    * was not the limit, or at its maximum; bounded against stretch ACKs in slow
+                    * start */
+    const struct toec_rate_sample *rs;
+};
+
+/* Private to the algorithm of a flow; all 0 before init. */
+#define TOEC_CC_WORDS 32
+struct toec_cc_newreno {
+    toec_u32 credit; /* acknowledged but not yet turned into window growth */
+};
+struct toec_cc_cubic {
+    toec_u32 credit;     /* as above */
+    toec_u32 w_max;      /* window before the last reduction */
+    toec_u32 w_est;      /* what Reno would have */
+    toec_u32 est_credit; /* as credit, of w_est */
+    toec_u32 k;          /* time to reach w_max, 1/1024 s */
+    toec_u32 epoch;      /* start of the epoch, ticks; see epoch_set */
     toec_u32 epoch_set;
 };
 
+struct toec_cc_state {
+    toec_u32 ssthresh;
+    toec_u32 prior_cwnd, prior_ssthresh; /* before the episode of loss, for toec_cc_undo() */
+    union {
+        struct toec_cc_newreno newreno;
+        struct toec_cc_cubic cubic;
+        toec_u64 room[TOEC_CC_WORDS];
+    } u;
+};
+
+/* toec_cc_ops.flags */
+#define TOEC_CC_OWN_CWND 1u /* recovery does not touch cwnd */
+#define TOEC_CC_PACED    2u /* needs pacing */
+#define TOEC_CC_ECT      4u /* needs ECN marks to be of use (DCTCP) */
+
+/* Hooks marked with ? may be 0. */
 struct toec_cc_ops {
-    const char *name;
-    void (*init)(struct toec_tcb *t);
-    /* `acked` new bytes acknowledged outside fast recovery while the window was the limit. */
-    void (*on_ack)(struct toec_tcb *t, toec_u32 acked, toec_u32 ticks);
-    /* Loss found with `flight` bytes outstanding: sets ssthresh (cwnd is set by recovery). */
-    void (*on_loss)(struct toec_tcb *t, toec_u32 flight);
-    /* Retransmission timeout: sets ssthresh, forgets the epoch (cwnd is set by recovery). */
-    void (*on_rto)(struct toec_tcb *t, toec_u32 flight);
-    /* Sending starts again after an idle time longer than the RTO (RFC 5681 4.1). */
-    void (*on_idle)(struct toec_tcb *t);
+    const char *name; /* as TCP_CONGESTION has it */
+    unsigned flags;
+    /* The flow is established, or has changed to this algorithm. */
+    void (*init)(struct toec_tcb *t, toec_time now);
+    /* An ACK has brought news; in every state. */
+    void (*acked)(struct toec_tcb *t, const struct toec_cc_ack *a);
+    /* Sets ssthresh. flight: bytes outstanding. */
+    void (*congested)(struct toec_tcb *t, enum toec_cc_event why, toec_u32 flight, toec_time now);
+    /* ? An episode of loss begins: keep what undo() needs. cwnd and ssthresh are kept already. */
+    void (*save)(struct toec_tcb *t);
+    /* ? There was no loss: as before save(). cwnd and ssthresh are back already. */
+    void (*undo)(struct toec_tcb *t, toec_time now);
+    /* ? Fast recovery, or the recovery after a timeout, is over. */
+    void (*recovered)(struct toec_tcb *t, toec_time now);
+    /* ? Sending starts again; nothing was outstanding for `idle` (2^10 ns). */
+    void (*restart)(struct toec_tcb *t, toec_u32 idle, toec_time now);
+    /* ? Some of a run of segments is lost (toec_rate_lost()). */
+    void (*lost)(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 bytes, toec_time now);
 };
 
 #define TOEC_CC_COUNT 2
 
+/* By enum toec_cc; 0: there is none of this number. */
 const struct toec_cc_ops *toec_cc_get(unsigned n);
 
-/* The slow start that both algorithms share (RFC 5681 3.1); returns the bytes left over. */
+/* ---- tcp_cc.c: what the rest of TCP calls ---- */
+
+void toec_cc_start(struct toec_tcb *t, toec_time now);
+void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack *a);
+void toec_cc_congested(struct toec_tcb *t, enum toec_cc_event why, toec_time now);
+/* cwnd and ssthresh are at least what they were before the episode (RFC 9438 4.9, RFC 4015). */
+void toec_cc_undo(struct toec_tcb *t, toec_time now);
+void toec_cc_recovered(struct toec_tcb *t, toec_time now);
+void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+int toec_cc_owns_cwnd(const struct toec_tcb *t);
+
+/* ---- for algorithms ---- */
+
+/* Slow start (RFC 5681 3.1); returns the bytes left over. */
 toec_u32 toec_cc_slow_start(struct toec_tcb *t, toec_u32 acked);
 
 extern const struct toec_cc_ops toec_cc_cubic;

@@ -34,21 +34,6 @@ toec_u32 toec_window_offer(struct toec_tcb *t)
     return field;
 }
 
-/* A congestion window not used for an RTO says nothing about the path now (RFC 5681 4.1). */
-static void restart_after_idle(struct toec_stack *s, struct toec_tcb *t, toec_time now)
-{
-    toec_u32 idle = (toec_u32)(now >> 10) - t->rtt_start, iw;
-
-    if (idle >> 10 <= t->rto * 4u)
-        return;
-    iw = TOEC_IW_SEGMENTS * t->mss;
-    if (t->cwnd > iw) {
-        TOEC_COUNT(s, tcp_idle_restarts);
-        t->cwnd = iw;
-    }
-    t->cc_ops->on_idle(t);
-}
-
 /* Bytes of new data (with a FIN as one) that stand ready. */
 static toec_u32 new_ready(const struct toec_tcb *t)
 {
@@ -166,7 +151,7 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
     int r;
 
     if (seq == t->snd_una)
-        restart_after_idle(s, t, now);
+        toec_cc_restart(s, t, now);
     r = send_range(s, t, seq, seq + len + (fin != 0), now);
     if (r)
         return r;

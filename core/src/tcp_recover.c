@@ -5,20 +5,6 @@
  */
 #include "tcp.h"
 
-void toec_cc_start(struct toec_tcb *t)
-{
-    toec_u32 iw = TOEC_IW_SEGMENTS * t->mss, cap = 14600;
-
-    if (cap < 2u * t->mss)
-        cap = 2u * t->mss;
-    if (iw > cap) /* RFC 6928 (1) */
-        iw = cap;
-    /* RFC 5681 3.1: one segment when SYN or SYN-ACK had to be sent again */
-    t->cwnd = t->rexmits ? t->mss : iw;
-    t->cc.ssthresh = TOEC_CWND_MAX;
-    t->cc_ops->init(t);
-}
-
 /* Outstanding, not SACKed bytes of [from, to). */
 static toec_u32 unsacked(const struct toec_tcb *t, toec_u32 from, toec_u32 to)
 {
@@ -44,24 +30,28 @@ toec_u32 toec_pipe(const struct toec_tcb *t)
     return t->snd_nxt - t->snd_una - (toec_u32)t->dupacks * t->mss;
 }
 
-static void enter_fast(struct toec_stack *s, struct toec_tcb *t)
+static void enter_fast(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     TOEC_COUNT(s, tcp_fast_recoveries);
     t->recover = t->snd_max;
-    t->cc_ops->on_loss(t, t->snd_max - t->snd_una);
-    t->cwnd = t->cc.ssthresh;
+    toec_cc_congested(t, TOEC_CC_LOSS, now);
+    if (!toec_cc_owns_cwnd(t))
+        t->cwnd = t->cc.ssthresh;
     t->high_rxt = t->snd_una;
     t->lost_mark = t->snd_una;
     t->head_mark = t->snd_max;
     t->flags = (t->flags | TOEC_F_FAST | TOEC_F_RTX_HEAD) & ~TOEC_F_RESCUE;
 }
 
-static void leave_fast(struct toec_tcb *t)
+static void leave_fast(struct toec_tcb *t, toec_time now)
 {
     toec_u32 flight = t->snd_max - t->snd_una;
 
     t->flags &= ~(TOEC_F_FAST | TOEC_F_RTX_HEAD);
     t->dupacks = 0;
+    toec_cc_recovered(t, now);
+    if (toec_cc_owns_cwnd(t))
+        return;
     t->cwnd = t->cc.ssthresh;
     /* RFC 6582 3.2 (3): no burst when little is outstanding; with SACK pipe bounds it already */
     if (!(t->flags & TOEC_F_SACK)) {
@@ -71,10 +61,10 @@ static void leave_fast(struct toec_tcb *t)
     }
 }
 
-static void in_fast(struct toec_tcb *t, toec_u32 acked, int dup)
+static void in_fast(struct toec_tcb *t, toec_u32 acked, int dup, toec_time now)
 {
     if (TOEC_SEQ_GE(t->snd_una, t->recover)) {
-        leave_fast(t);
+        leave_fast(t, now);
         return;
     }
     if (acked) {
@@ -99,11 +89,8 @@ static void in_open(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, in
 {
     int lost;
 
-    if (acked) {
+    if (acked)
         t->dupacks = 0;
-        if (t->flags & TOEC_F_CWND_LIM && t->cwnd < TOEC_CWND_MAX)
-            t->cc_ops->on_ack(t, acked, toec_ticks(now));
-    }
     if (!dup)
         return;
     if (t->dupacks < 255)
@@ -113,7 +100,7 @@ static void in_open(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, in
     else /* RFC 6582 3.2 (2): duplicates of data resent by a timeout are no news */
         lost = t->dupacks >= TOEC_DUPTHRESH && TOEC_SEQ_GT(t->snd_una, t->recover);
     if (lost)
-        enter_fast(s, t);
+        enter_fast(s, t, now);
     /* else limited transmit (RFC 3042): the pipe is one segment smaller, so output sends one */
 }
 
@@ -134,7 +121,7 @@ static void start_reo(struct toec_stack *s, struct toec_tcb *t, enum toec_reo wh
     toec_due(s, t, t->reo_at, now);
 }
 
-void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t)
+void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     enum toec_reo what = (enum toec_reo)t->reo;
 
@@ -150,7 +137,7 @@ void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t)
         if (t->flags & TOEC_F_LOSS)
             return;
         if (!(t->flags & TOEC_F_FAST))
-            enter_fast(s, t);
+            enter_fast(s, t, now);
         t->lost_mark = t->sacked[t->n_sacked - 1].start;
     }
     toec_pend(s, t);
@@ -177,13 +164,12 @@ void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
         t->reo = TOEC_REO_NONE;
     }
     if (t->flags & TOEC_F_FAST) {
-        in_fast(t, acked, dup);
+        in_fast(t, acked, dup, now);
     } else if (t->flags & TOEC_F_LOSS) {
-        if (acked && t->cwnd < TOEC_CWND_MAX)
-            t->cc_ops->on_ack(t, acked, toec_ticks(now));
         if (TOEC_SEQ_GE(t->snd_una, t->recover)) {
             t->flags &= ~TOEC_F_LOSS;
             t->dupacks = 0;
+            toec_cc_recovered(t, now);
         }
     } else {
         in_open(s, t, acked, dup, now);
@@ -192,12 +178,13 @@ void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
         watch_holes(s, t, now);
 }
 
-void toec_rto_recovery(struct toec_tcb *t)
+void toec_rto_recovery(struct toec_tcb *t, toec_time now)
 {
     /* RFC 5681 3.1: ssthresh falls at the first timeout of a segment and is then held. */
     if (t->rexmits == 1)
-        t->cc_ops->on_rto(t, t->snd_max - t->snd_una);
-    t->cwnd = t->mss;
+        toec_cc_congested(t, TOEC_CC_RTO, now);
+    if (!toec_cc_owns_cwnd(t))
+        t->cwnd = t->mss; /* R5681-05 */
     t->recover = t->snd_max;
     t->dupacks = 0;
     t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD);

@@ -172,7 +172,7 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->retransmits++;
         t->flags &= ~TOEC_F_RTT;
         if (t->state >= TOEC_ESTABLISHED)
-            toec_rto_recovery(t);
+            toec_rto_recovery(t, now);
         else
             t->snd_nxt = t->iss; /* SYN or SYN-ACK once more */
     }
@@ -234,7 +234,7 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_pend(s, t);
     }
     if (t->reo && TOEC_SEQ_GE(ticks, t->reo_at))
-        toec_reo_expired(s, t);
+        toec_reo_expired(s, t, now);
     if ((t->flags & TOEC_F_RTX) && TOEC_SEQ_GE(ticks, t->rtx_at) && on_rtx(s, t, now))
         return;
     if ((t->flags & TOEC_F_KEEP_T) && TOEC_SEQ_GE(ticks, t->keep_at) && on_keep(s, t, now))

@@ -165,7 +165,7 @@ static void set_flag(struct toec_tcb *t, toec_u32 flag, toec_u32 on)
     t->flags = on ? t->flags | flag : t->flags & ~flag;
 }
 
-static int set_cc(struct toec_tcb *t, toec_u32 value)
+static int set_cc(struct toec_tcb *t, toec_u32 value, toec_time now)
 {
     const struct toec_cc_ops *ops = toec_cc_get(value);
 
@@ -173,8 +173,9 @@ static int set_cc(struct toec_tcb *t, toec_u32 value)
         return TOEC_E_INVAL;
     if (ops != t->cc_ops) {
         t->cc_ops = ops;
+        memset(&t->cc.u, 0, sizeof(t->cc.u));
         if (t->state >= TOEC_ESTABLISHED)
-            ops->init(t);
+            ops->init(t, now);
     }
     return 0;
 }
@@ -227,7 +228,7 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
     case TOEC_OPT_KEEPCNT:
         return set_keep(s, t, opt, value, now);
     case TOEC_OPT_CC:
-        return set_cc(t, value);
+        return set_cc(t, value, now);
     case TOEC_OPT_USER_TIMEOUT:
         t->user_timeout = value ? TOEC_MS(value) + 1 : 0;
         return 0;
