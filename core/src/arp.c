@@ -105,8 +105,11 @@ static void merge(struct toec_stack *s, struct toec_neigh *n, const struct toec_
 /* RFC 826 "add": who asks for us is about to send to us, so we are about to answer. */
 static void learn(struct toec_stack *s, const struct toec_arp *a, toec_time now)
 {
-    struct toec_neigh *n = toec_neigh_add(s, a->spa, 0, now);
+    struct toec_addr addr;
+    struct toec_neigh *n;
 
+    toec_addr_set4(&addr, a->spa);
+    n = toec_neigh_add(s, &addr, 0, now);
     if (!n) {
         TOEC_COUNT(s, arp_not_learned);
         return;
@@ -118,6 +121,7 @@ static void learn(struct toec_stack *s, const struct toec_arp *a, toec_time now)
 void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time now)
 {
     struct toec_arp a;
+    struct toec_addr spa;
     struct toec_neigh *n;
     int for_us;
 
@@ -138,7 +142,8 @@ void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time
             TOEC_COUNT(s, arp_off_link);
             return;
         }
-        n = toec_neigh_find(s, a.spa);
+        toec_addr_set4(&spa, a.spa);
+        n = toec_neigh_find(s, &spa);
         if (n)
             merge(s, n, &a, for_us, now);
         else if (for_us && a.op == TOEC_ARP_REQUEST)

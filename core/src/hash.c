@@ -71,12 +71,24 @@ toec_u32 toec_flow_hash(const struct toec_flow_key *key, const struct toec_addr 
     for (i = 0; i < 8; i++)
         h += key->k[i + 1] * w[i];
     h += key->k[9] * ((toec_u32)local_port << 16 | remote_port);
-    return (toec_u32)(h >> 32);
+    return (toec_u32)(h >> 33) | (toec_addr_is4(remote) ? 0 : TOEC_HASH_IP6);
 }
 
 toec_u32 toec_word_hash(const struct toec_flow_key *key, toec_u32 a, toec_u32 b)
 {
     return (toec_u32)((key->k[0] + key->k[1] * a + key->k[2] * b) >> 32);
+}
+
+toec_u32 toec_addr_hash(const struct toec_flow_key *key, const struct toec_addr *a, toec_u32 b)
+{
+    toec_u64 h = key->k[0] + key->k[5] * b;
+    toec_u32 w[4];
+    int i;
+
+    memcpy(w, a->b, 16);
+    for (i = 0; i < 4; i++)
+        h += key->k[i + 1] * w[i];
+    return (toec_u32)(h >> 32);
 }
 
 toec_u32 toec_htab_buckets(toec_u32 items)

@@ -22,13 +22,17 @@ struct toec_flow_key {
 };
 
 /*
- * Hash of a 4-tuple for the lookup tables: multilinear, (k0 + sum of k[i+1] * w[i]) >> 32, which is
- * strongly universal (Lemire, Kaser 2014): who does not know the key cannot aim at one bucket.
+ * Hash of a 4-tuple for the lookup tables: multilinear, (k0 + sum of k[i+1] * w[i]) >> 33, which is
+ * strongly universal (Lemire, Kaser 2014): who does not know the key cannot aim at one bucket. The
+ * top bit says IPv6 (TOEC_HASH_IP6), so that equal hashes are of one family.
  */
+#define TOEC_HASH_IP6 0x80000000u
 toec_u32 toec_flow_hash(const struct toec_flow_key *key, const struct toec_addr *local,
                         const struct toec_addr *remote, toec_u16 local_port, toec_u16 remote_port);
 /* The same family for two words: neighbours, datagrams, listeners. */
 toec_u32 toec_word_hash(const struct toec_flow_key *key, toec_u32 a, toec_u32 b);
+/* ... for an address and a word. */
+toec_u32 toec_addr_hash(const struct toec_flow_key *key, const struct toec_addr *a, toec_u32 b);
 
 /* ---- intrusive chained hash table; the number of buckets is fixed ---- */
 

@@ -25,8 +25,8 @@ void toec_icmp4_init(struct toec_stack *s)
 static void out_init(struct toec_stack *s, struct toec_outbuf *o, const struct toec_ip_in *in)
 {
     memset(o, 0, sizeof(*o));
-    o->src = s->ip4;
-    o->dst = in->src4;
+    o->src = &s->addr;
+    o->dst = &in->src;
     o->proto = TOEC_IPPROTO_ICMP;
     o->l4_len = TOEC_ICMP4_LEN;
     o->psrc = in->pkt;

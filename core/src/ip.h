@@ -8,6 +8,7 @@
 
 #include "wire_eth.h"
 #include "wire_ip4.h"
+#include "wire_ip6.h"
 #include "wire_tcp.h"
 
 struct toec_stack;
@@ -20,7 +21,7 @@ struct toec_ip_in {
     toec_u32 l4_head;
     toec_u32 l4_off;     /* frame offset of l4, for the payload functions below */
     toec_u32 l4_len;     /* L4 header and payload, by the IP header (padding excluded) */
-    toec_u32 src4, dst4; /* IPv4 addresses as values */
+    toec_u32 src4, dst4; /* IPv4 addresses as values; 0 for IPv6 */
     struct toec_addr src, dst;
     toec_u8 proto, tos, ttl;
 };
@@ -37,28 +38,41 @@ void toec_pkt_copy(struct toec_stack *s, void *dst, const struct toec_packet *p,
                    toec_u32 len);
 
 /*
- * Where datagrams to one destination go: next hop and its neighbour entry. Kept per flow (16 bytes)
- * so that the per-packet path looks nothing up. It stays usable when the neighbour is evicted or
- * changes: toec_ip4_output() finds out by the generation and resolves anew.
+ * Where datagrams to one destination go: next hop and its neighbour entry. Kept per flow so that
+ * the per-packet path looks nothing up. It stays usable when the neighbour is evicted or changes:
+ * output finds out by the generation and resolves anew.
  */
 struct toec_path {
-    toec_u32 next_hop; /* IPv4 address of the neighbour to send to */
-    toec_u32 neigh;    /* index of its entry, valid while gen is that entry's generation */
-    toec_u32 gen;      /* 0: no entry yet */
+    toec_u32 neigh; /* index of the neighbour's entry, valid while gen is that entry's generation */
+    toec_u32 gen;   /* 0: no entry yet */
     toec_u32 mtu;
+    toec_u16 hlen;  /* of the IP header: TOEC_IP4_LEN or TOEC_IP6_LEN; tells the family */
+    toec_u16 epoch; /* toec_stack.route_epoch when the next hop was chosen */
+    struct toec_addr next_hop; /* of the neighbour to send to */
 };
 
+/* Not 0 when the path is one of IPv6. */
+#define TOEC_PATH_IP6(path) ((path)->hlen != TOEC_IP4_LEN)
+
 /* Routes dst: 0, or TOEC_E_UNREACH (off link without gateway, or not a unicast address). */
+int toec_path_to(struct toec_stack *s, const struct toec_addr *dst, struct toec_path *path);
+/* toec_path_to() for IPv4. */
 int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path);
 
 /*
  * The neighbour of this path is known to work, since something new came from beyond it (RFC 4861
- * 7.3.1's forward progress): spares ARP probes. Cheap; call it when data is newly acknowledged.
+ * 7.3.1's forward progress): spares probes. Cheap; call it when data is newly acknowledged.
  */
-void toec_ip4_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now);
+void toec_path_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now);
+
+/* Not 0 when a is an address that segments may be sent from. */
+int toec_addr_is_own(const struct toec_stack *s, const struct toec_addr *a);
+/* The own address to talk to dst from (RFC 6724): 0, or TOEC_E_NOTAVAIL. */
+int toec_source_for(struct toec_stack *s, const struct toec_addr *dst, struct toec_addr *src);
 
 #define TOEC_OUT_PAD     2 /* so that IP and L4 headers stand on 4-byte boundaries */
-#define TOEC_OUT_L4      (TOEC_OUT_PAD + TOEC_ETH_LEN + TOEC_IP4_LEN)
+#define TOEC_OUT_EXT     8 /* room for an extension header of IPv6 */
+#define TOEC_OUT_L4      (TOEC_OUT_PAD + TOEC_ETH_LEN + TOEC_IP6_LEN + TOEC_OUT_EXT)
 #define TOEC_OUT_L4_ROOM 64
 #define TOEC_SUM_NONE    0xffffu
 
@@ -71,8 +85,8 @@ struct toec_outbuf {
         toec_u32 align;
         toec_u8 b[TOEC_OUT_L4 + TOEC_OUT_L4_ROOM];
     } room;
-    toec_u32 src, dst;
-    toec_u16 l4_len;  /* bytes of L4 header */
+    const struct toec_addr *src, *dst; /* IPv4 has one address of its own: src is not read */
+    toec_u16 l4_len;                   /* bytes of L4 header */
     toec_u16 sum_off; /* offset of the checksum in the L4 header: the pseudo-header sum is put there
                        * and the checksum completed later; TOEC_SUM_NONE: header is complete */
     toec_u16 gso_size;
@@ -99,9 +113,12 @@ TOEC_INLINE toec_u8 *toec_out_l4(struct toec_outbuf *o)
  */
 #define TOEC_SEND_WAIT    (-1)
 #define TOEC_SEND_UNREACH (-2)
+int toec_ip_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
+                   toec_time now);
+toec_u32 toec_send_epoch(const struct toec_stack *s);
+/* toec_ip_output() for a path of IPv4. */
 int toec_ip4_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                     toec_time now);
-toec_u32 toec_send_epoch(const struct toec_stack *s);
 
 /* Not 0 when ip is the network's own or broadcast address; /31 and /32 have none (RFC 3021), and
  * neither has /0, where everything is on the link. */

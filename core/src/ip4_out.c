@@ -34,15 +34,17 @@ int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
 {
     memset(path, 0, sizeof(*path));
     path->mtu = s->cfg.mtu;
+    path->hlen = TOEC_IP4_LEN;
+    path->epoch = s->route_epoch;
     if (toec_ip4_on_link_host(s->ip4, s->mask4, dst)) {
-        path->next_hop = dst;
+        toec_addr_set4(&path->next_hop, dst);
         return 0;
     }
     if (on_link(s->ip4, s->mask4, dst) || toec_ip4_is_martian(dst) || s->gateway4 == 0) {
         TOEC_COUNT(s, ip4_no_route);
         return TOEC_E_UNREACH;
     }
-    path->next_hop = s->gateway4;
+    toec_addr_set4(&path->next_hop, s->gateway4);
     return 0;
 }
 
@@ -70,18 +72,18 @@ void toec_ip4_set_sum(toec_u8 *ip, unsigned hlen)
 }
 
 /* The 20 bytes of header before an L4 part of len bytes. */
-static void emit_header(toec_u8 *ip, const struct toec_outbuf *o, toec_u32 len, toec_u32 frag,
-                        toec_u32 id)
+static void emit_header(toec_u8 *ip, const struct toec_stack *s, const struct toec_outbuf *o,
+                        toec_u32 frag, toec_u32 id)
 {
     ip[TOEC_IP4_VER_IHL] = 0x45;
     ip[TOEC_IP4_TOS] = o->tos;
-    toec_put16(ip + TOEC_IP4_TOTAL, TOEC_IP4_LEN + len);
+    toec_put16(ip + TOEC_IP4_TOTAL, TOEC_IP4_LEN + o->l4_len + o->len);
     toec_put16(ip + TOEC_IP4_ID, id);
     toec_put16(ip + TOEC_IP4_FRAG, frag);
     ip[TOEC_IP4_TTL] = DEFAULT_TTL;
     ip[TOEC_IP4_PROTO] = o->proto;
-    toec_put32(ip + TOEC_IP4_SRC, o->src);
-    toec_put32(ip + TOEC_IP4_DST, o->dst);
+    toec_put32(ip + TOEC_IP4_SRC, s->ip4);
+    memcpy(ip + TOEC_IP4_DST, o->dst->b + 12, 4);
     toec_put_sum(ip + TOEC_IP4_SUM, 0);
     toec_put_sum(ip + TOEC_IP4_SUM, (toec_u16)~toec_ip4_sum20(ip));
 }
@@ -98,7 +100,7 @@ toec_u16 toec_ip4_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len)
 int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                   toec_u32 frag, toec_u32 id, toec_time now)
 {
-    toec_u8 *eth = o->room.b + TOEC_OUT_PAD, *ip = eth + TOEC_ETH_LEN;
+    toec_u8 *ip = toec_out_l4(o) - TOEC_IP4_LEN, *eth = ip - TOEC_ETH_LEN;
     toec_u32 l4_total = o->l4_len + o->len;
     const toec_u8 *mac = 0;
     struct toec_tx tx;
@@ -107,7 +109,7 @@ int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outb
     if (TOEC_UNLIKELY(rc < 0))
         return rc;
     toec_eth_emit(eth, mac, s->cfg.mac, TOEC_ETHERTYPE_IP4);
-    emit_header(ip, o, l4_total, frag, id);
+    emit_header(ip, s, o, frag, id);
     tx.hdr = eth;
     tx.hdr_len = (toec_u16)(TOEC_ETH_LEN + TOEC_IP4_LEN + o->l4_len);
     tx.csum_start = 0;

@@ -36,21 +36,21 @@ void toec_neigh_init(struct toec_stack *s, void *mem)
 
     memset(t, 0, sizeof(*t));
     toec_pool_init(&t->pool, mem, sizeof(struct toec_neigh), n);
-    toec_htab_init(&t->by_ip, (struct toec_hnode **)(void *)buckets, toec_htab_buckets(n));
+    toec_htab_init(&t->by_addr, (struct toec_hnode **)(void *)buckets, toec_htab_buckets(n));
     t->max_unresolved = TOEC_MAX(n / 4, 1u);
     t->next_gen = 1;
     toec_rate_init(&t->recycle, RECYCLE_RATE, RECYCLE_BURST);
 }
 
-struct toec_neigh *toec_neigh_find(struct toec_stack *s, toec_u32 ip)
+struct toec_neigh *toec_neigh_find(struct toec_stack *s, const struct toec_addr *addr)
 {
     struct toec_hnode *node =
-        toec_htab_first(&s->neigh.by_ip, toec_word_hash(&s->keys.flow, ip, 0));
+        toec_htab_first(&s->neigh.by_addr, toec_addr_hash(&s->keys.flow, addr, 0));
     struct toec_neigh *n;
 
     for (; node; node = toec_htab_next(node)) {
         n = TOEC_CONTAINER(node, struct toec_neigh, node);
-        if (n->ip == ip)
+        if (toec_addr_eq(&n->addr, addr))
             return n;
     }
     return 0;
@@ -93,7 +93,7 @@ static void neigh_free(struct toec_stack *s, struct toec_neigh *n)
 {
     toec_timer_cancel(s, &n->timer);
     unresolved_del(&s->neigh, n);
-    toec_htab_del(&s->neigh.by_ip, &n->node);
+    toec_htab_del(&s->neigh.by_addr, &n->node);
     n->state = TOEC_NEIGH_FREE;
     n->gen = 0;
     toec_pool_put(&s->neigh.pool, n);
@@ -158,7 +158,8 @@ static int make_room(struct toec_stack *s, int for_sending, toec_time now)
     return 0;
 }
 
-struct toec_neigh *toec_neigh_add(struct toec_stack *s, toec_u32 ip, int for_sending, toec_time now)
+struct toec_neigh *toec_neigh_add(struct toec_stack *s, const struct toec_addr *addr,
+                                  int for_sending, toec_time now)
 {
     struct toec_neigh_table *t = &s->neigh;
     struct toec_neigh *n;
@@ -172,11 +173,11 @@ struct toec_neigh *toec_neigh_add(struct toec_stack *s, toec_u32 ip, int for_sen
     }
     n = toec_pool_get(&t->pool);
     memset(n, 0, sizeof(*n));
-    n->ip = ip;
+    n->addr = *addr;
     n->gen = t->next_gen++;
     if (t->next_gen == 0)
         t->next_gen = 1;
-    toec_htab_add(&t->by_ip, &n->node, toec_word_hash(&s->keys.flow, ip, 0));
+    toec_htab_add(&t->by_addr, &n->node, toec_addr_hash(&s->keys.flow, addr, 0));
     return n;
 }
 
@@ -209,16 +210,23 @@ void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time 
     set_state(s, n, TOEC_NEIGH_REACHABLE, now + REACHABLE_TIME);
 }
 
+/* Asks for the neighbour: everyone, or mac alone when it is not 0. */
+static void ask(struct toec_stack *s, const struct toec_neigh *n, const toec_u8 *mac)
+{
+    if (toec_addr_is4(&n->addr))
+        toec_arp_request(s, toec_addr_get4(&n->addr), mac);
+}
+
 static void incomplete(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 {
     n->tries = 1;
     set_state(s, n, TOEC_NEIGH_INCOMPLETE, now + RETRY_TIME);
-    toec_arp_request(s, n->ip, 0);
+    ask(s, n, 0);
 }
 
 static void reachable_timer(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 {
-    if (now - n->confirmed < REACHABLE_TIME) /* toec_ip4_confirm() does not move the timer */
+    if (now - n->confirmed < REACHABLE_TIME) /* toec_path_confirm() does not move the timer */
         toec_timer_set(s, &n->timer, TOEC_TMR_NEIGH, n->confirmed + REACHABLE_TIME);
     else
         toec_neigh_stale(s, n, now);
@@ -238,7 +246,7 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
             return;
         }
         n->tries++;
-        toec_arp_request(s, n->ip, n->mac);
+        ask(s, n, n->mac);
         toec_timer_set(s, timer, TOEC_TMR_NEIGH, now + RETRY_TIME);
         return;
     case TOEC_NEIGH_INCOMPLETE:
@@ -249,7 +257,7 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
             return;
         }
         n->tries++;
-        toec_arp_request(s, n->ip, 0);
+        ask(s, n, 0);
         toec_timer_set(s, timer, TOEC_TMR_NEIGH, now + RETRY_TIME);
         return;
     default: /* stale and failed entries have had their time */
@@ -262,10 +270,10 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
 /* The path's entry is gone or was never known: finds or makes it. */
 static struct toec_neigh *attach(struct toec_stack *s, struct toec_path *path, toec_time now)
 {
-    struct toec_neigh *n = toec_neigh_find(s, path->next_hop);
+    struct toec_neigh *n = toec_neigh_find(s, &path->next_hop);
 
     if (!n) {
-        n = toec_neigh_add(s, path->next_hop, 1, now);
+        n = toec_neigh_add(s, &path->next_hop, 1, now);
         if (!n) {
             TOEC_COUNT(s, neigh_full);
             retry_later(s, now);
@@ -305,7 +313,7 @@ int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u
     }
 }
 
-void toec_ip4_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now)
+void toec_path_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now)
 {
     struct toec_neigh *n = toec_pool_at(&s->neigh.pool, path->neigh);
 

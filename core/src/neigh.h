@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neigh.h - the neighbour cache: IPv4 address to Ethernet address, with the states of RFC
+ * neigh.h - the neighbour cache: IP address to Ethernet address, with the states of RFC
  * 4861 7.3.2, in a bounded table.
  */
 #ifndef TOEC_NEIGH_H
@@ -22,11 +22,11 @@ enum toec_neigh_state {
 };
 
 struct toec_neigh {
-    struct toec_hnode node;           /* in by_ip; first, where the pool keeps its link */
+    struct toec_hnode node;           /* in by_addr; first, where the pool keeps its link */
     struct toec_neigh *newer, *older; /* list of unresolved entries */
     struct toec_timer timer;
     toec_time confirmed; /* when last known to be reachable */
-    toec_u32 ip;
+    struct toec_addr addr;
     toec_u32 gen; /* never 0 in use; another at each use of the entry, so that stale paths show */
     toec_u8 mac[6];
     toec_u8 state;
@@ -37,7 +37,7 @@ struct toec_neigh {
 
 struct toec_neigh_table {
     struct toec_pool pool;
-    struct toec_htab by_ip;
+    struct toec_htab by_addr;
     struct toec_neigh *oldest, *newest; /* unresolved entries */
     toec_u32 unresolved, max_unresolved;
     toec_u32 hand; /* of the clock that looks for an entry to evict */
@@ -60,13 +60,13 @@ int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u
 
 /* ---- for arp.c ---- */
 
-struct toec_neigh *toec_neigh_find(struct toec_stack *s, toec_u32 ip);
+struct toec_neigh *toec_neigh_find(struct toec_stack *s, const struct toec_addr *addr);
 /*
  * A new entry without state: call toec_neigh_stale() or _reachable() next. 0 when the table is full
  * of entries that must stay, or too many wait for an answer.
  */
-struct toec_neigh *toec_neigh_add(struct toec_stack *s, toec_u32 ip, int for_sending,
-                                  toec_time now);
+struct toec_neigh *toec_neigh_add(struct toec_stack *s, const struct toec_addr *addr,
+                                  int for_sending, toec_time now);
 void toec_neigh_stale(struct toec_stack *s, struct toec_neigh *n, toec_time now);
 void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time now);
 

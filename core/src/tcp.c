@@ -76,30 +76,41 @@ void toec_tcp_usage(const struct toec_stack *s, struct toec_usage *out)
 
 /* ---- flows ---- */
 
-toec_u32 toec_tuple_hash(const struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport)
+toec_u32 toec_tuple_hash(const struct toec_stack *s, const struct toec_tuple *id)
 {
-    struct toec_addr remote;
-
-    toec_addr_set4(&remote, rip);
-    return toec_flow_hash(&s->keys.flow, &s->addr, &remote, lport, rport);
+    return toec_flow_hash(&s->keys.flow, id->local, id->remote, id->local_port, id->remote_port);
 }
 
-struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, toec_u32 rip, toec_u16 lport,
-                               toec_u16 rport)
+struct toec_tuple toec_tcb_id(const struct toec_tcb *t)
+{
+    struct toec_tuple id;
+
+    id.local = &t->local;
+    id.remote = &t->remote;
+    id.local_port = t->local_port;
+    id.remote_port = t->remote_port;
+    return id;
+}
+
+/* The hash tells the family; IPv4 has one address of its own, so the hot part names its flows. */
+struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, const struct toec_tuple *id)
 {
     struct toec_hnode *n = toec_htab_first(&s->tcp->flow_tab, hash);
+    toec_u32 last = toec_addr_get4(id->remote);
 
     for (; n; n = toec_htab_next(n)) {
         struct toec_tcb *t = TOEC_CONTAINER(n, struct toec_tcb, node);
 
-        if (t->remote_ip == rip && t->local_port == lport && t->remote_port == rport)
+        if (t->remote_ip == last && t->local_port == id->local_port &&
+            t->remote_port == id->remote_port &&
+            (!(hash & TOEC_HASH_IP6) ||
+             (toec_addr_eq(&t->remote, id->remote) && toec_addr_eq(&t->local, id->local))))
             return t;
     }
     return 0;
 }
 
-struct toec_tcb *toec_tcb_new(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport,
-                              toec_u32 hash)
+struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id, toec_u32 hash)
 {
     struct toec_tcb *t = toec_pool_get(&s->tcp->flows);
 
@@ -108,9 +119,11 @@ struct toec_tcb *toec_tcb_new(struct toec_stack *s, toec_u32 rip, toec_u16 lport
         return 0;
     }
     memset(t, 0, sizeof(*t));
-    t->remote_ip = rip;
-    t->local_port = lport;
-    t->remote_port = rport;
+    t->remote_ip = toec_addr_get4(id->remote);
+    t->remote = *id->remote;
+    t->local = *id->local;
+    t->local_port = id->local_port;
+    t->remote_port = id->remote_port;
     t->state = TOEC_CLOSED;
     t->rto = (toec_u16)(TOEC_RTO_INIT / 4u);
     t->quick = TOEC_QUICKACKS;
@@ -243,10 +256,10 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
         return -1;
     }
     g->pkt = in->pkt;
-    g->src = in->src4;
-    g->dst = in->dst4;
-    g->sport = toec_tcp_sport(h);
-    g->dport = toec_tcp_dport(h);
+    g->id.local = &in->dst;
+    g->id.remote = &in->src;
+    g->id.local_port = toec_tcp_dport(h);
+    g->id.remote_port = toec_tcp_sport(h);
     g->seq = toec_tcp_seq(h);
     g->ack = toec_tcp_ack(h);
     g->flags = toec_tcp_flags(h);
@@ -278,21 +291,21 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
     if (parse(s, in, &g))
         return;
     /* A segment from ourselves is forged (land attack); port 0 is reserved (RFC 6335 6). */
-    if (g.src == g.dst || g.sport == 0 || g.dport == 0) {
+    if (toec_addr_eq(&in->src, &in->dst) || g.id.local_port == 0 || g.id.remote_port == 0) {
         TOEC_COUNT(s, tcp_bad_source);
         return;
     }
-    g.hash = toec_flow_hash(&s->keys.flow, &in->dst, &in->src, g.dport, g.sport);
-    t = toec_tcb_find(s, g.hash, g.src, g.dport, g.sport);
+    g.hash = toec_tuple_hash(s, &g.id);
+    t = toec_tcb_find(s, g.hash, &g.id);
     if (t) {
         toec_segment(s, t, &g, now);
         return;
     }
-    iss = toec_isn(s, g.src, g.dport, g.sport, now);
-    w = toec_tw_find(s, g.hash, g.src, g.dport, g.sport);
+    iss = toec_isn(s, &g.id, now);
+    w = toec_tw_find(s, g.hash, &g.id);
     if (w && !toec_tw_input(s, w, &g, &iss, now))
         return;
-    l = toec_listener_find(s, g.dst, g.dport);
+    l = toec_listener_find(s, g.id.local, g.id.local_port);
     if (l) {
         toec_listen_input(s, l, &g, iss, now);
         return;

@@ -111,7 +111,7 @@ enum toec_reo {
 struct toec_tcb {
     struct toec_hnode node;
     void *owner;
-    toec_u32 remote_ip; /* value, see wire.h */
+    toec_u32 remote_ip; /* value (wire.h), of IPv6 the last 32 bits; see remote below */
     toec_u16 local_port, remote_port;
     toec_u32 flags; /* TOEC_F_* */
     toec_u8 state;  /* enum toec_state */
@@ -156,7 +156,9 @@ struct toec_tcb {
     struct toec_cc_state cc;
     struct toec_tcp_rate rate;
     struct toec_timer timer;
+    struct toec_addr remote; /* read by output only; by lookup for IPv6 */
     struct toec_path path;
+    struct toec_addr local;
 
     /* ---- loss recovery (RFC 6675 names) ---- */
     toec_u32 recover;   /* RecoveryPoint */
@@ -200,11 +202,17 @@ TOEC_STATIC_ASSERT(tcb_line0, __builtin_offsetof(struct toec_tcb, iss) <= 64);
 TOEC_STATIC_ASSERT(tcb_hot, __builtin_offsetof(struct toec_tcb, rtt_start) <= 128);
 #endif
 
+/* Names a connection (RFC 9293 3.3.1: a pair of sockets). The addresses live elsewhere. */
+struct toec_tuple {
+    const struct toec_addr *local, *remote;
+    toec_u16 local_port, remote_port;
+};
+
 /* TIME-WAIT: what is needed to answer an old segment and to know a new SYN (RFC 6191). */
 struct toec_tw {
     struct toec_hnode node;
     struct toec_tw *next, *prev; /* by expiry */
-    toec_u32 remote_ip;
+    struct toec_addr local, remote;
     toec_u16 local_port, remote_port;
     toec_u32 snd_nxt, rcv_nxt;
     toec_u32 ts_recent, ts_off;
@@ -214,11 +222,15 @@ struct toec_tw {
     toec_u8 has_ts;
 };
 
+#define TOEC_L_IP4 1u
+#define TOEC_L_IP6 2u
+
 struct toec_listener {
     struct toec_hnode node; /* hash: port */
     void *owner;
-    toec_u32 ip; /* 0: any */
+    struct toec_addr addr; /* for an exact one */
     toec_u16 port;
+    toec_u8 families; /* of any address: TOEC_L_IP4, TOEC_L_IP6; 0: listens on addr alone */
     toec_u8 live;
     toec_u8 overflowed; /* cookies were sent at overflow_at */
     toec_u32 backlog, half_open;
@@ -229,9 +241,7 @@ struct toec_listener {
 /* A segment as parsed: sequence numbers and lengths are what is left after trimming. */
 struct toec_seg {
     const struct toec_packet *pkt;
-    toec_u32 src; /* addresses as values */
-    toec_u32 dst;
-    toec_u16 sport, dport;
+    struct toec_tuple id; /* we are local */
     toec_u32 seq, ack;
     toec_u32 off; /* of the payload in the frame */
     toec_u32 len; /* payload bytes */
@@ -280,12 +290,12 @@ TOEC_INLINE unsigned toec_rcv_scale(const struct toec_tcb *t)
 
 /* ---- tcp.c: flows, pools, entry points (those of tcp_if.h too) ---- */
 
-struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, toec_u32 rip, toec_u16 lport,
-                               toec_u16 rport);
-toec_u32 toec_tuple_hash(const struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport);
+struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, const struct toec_tuple *id);
+toec_u32 toec_tuple_hash(const struct toec_stack *s, const struct toec_tuple *id);
+/* The tuple of a flow; points into it. */
+struct toec_tuple toec_tcb_id(const struct toec_tcb *t);
 /* A TCB in CLOSED, in the flow table, or 0 (counted). */
-struct toec_tcb *toec_tcb_new(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport,
-                              toec_u32 hash);
+struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id, toec_u32 hash);
 void toec_tcb_buffers(struct toec_tcb *t, const struct toec_buffers *b);
 /* Not 0 when the sizes are what struct toec_buffers asks for. */
 int toec_buffers_ok(const struct toec_buffers *b);
@@ -300,8 +310,7 @@ void toec_event(struct toec_stack *s, struct toec_tcb *t, enum toec_event ev, to
 
 /* ---- tcp_tw.c ---- */
 
-struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, toec_u32 rip, toec_u16 lport,
-                             toec_u16 rport);
+struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, const struct toec_tuple *id);
 /* The flow goes to TIME-WAIT: its TCB is freed and the owner told. */
 void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_tw_free(struct toec_stack *s, struct toec_tw *w);
@@ -351,22 +360,22 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
 /* iss: the ISN to use. */
 void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toec_seg *g,
                        toec_u32 iss, toec_time now);
-struct toec_listener *toec_listener_find(struct toec_stack *s, toec_u32 ip, toec_u16 port);
+struct toec_listener *toec_listener_find(struct toec_stack *s, const struct toec_addr *addr,
+                                         toec_u16 port);
 /* The handshake of a passive open is over: it leaves its listener's half-open list. */
 void toec_half_open_del(struct toec_stack *s, struct toec_tcb *t);
 
 /* ---- tcp_isn.c: ISNs, cookies, ports, timestamp offsets ---- */
 
-toec_u32 toec_isn(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport,
-                  toec_time now);
-toec_u32 toec_ts_offset(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport);
+toec_u32 toec_isn(struct toec_stack *s, const struct toec_tuple *id, toec_time now);
+toec_u32 toec_ts_offset(struct toec_stack *s, const struct toec_tuple *id);
 toec_u32 toec_cookie_make(struct toec_stack *s, const struct toec_seg *g, toec_time now);
 /* The MSS a cookie carries, or 0 when it is not one of ours. g is the ACK of it. */
 unsigned toec_cookie_check(struct toec_stack *s, const struct toec_seg *g, toec_time now);
 /* Not 0 when segments of this 4-tuple reach this stack (see toec_config.home_index). */
-int toec_port_is_home(const struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport);
-/* A free local port, or 0. */
-toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport, toec_time now);
+int toec_port_is_home(const struct toec_stack *s, const struct toec_tuple *id);
+/* A free local port for the rest of id, or 0. */
+toec_u16 toec_port_pick(struct toec_stack *s, const struct toec_tuple *id, toec_time now);
 
 /* ---- tcp_out.c ---- */
 
@@ -374,7 +383,7 @@ toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport, toec
 int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 int toec_send_ack(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 
-/* ---- tcp_emit.c: results as toec_ip4_output() ---- */
+/* ---- tcp_emit.c: results as toec_ip_output() ---- */
 
 int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
               toec_time now);
@@ -434,7 +443,7 @@ int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *e
 
 /* ---- tcp_icmp.c ---- */
 
-/* toec_ip4_output() has returned TOEC_SEND_UNREACH for this flow. May free it. */
+/* toec_ip_output() has returned TOEC_SEND_UNREACH for this flow. May free it. */
 void toec_unreachable(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 
 #endif

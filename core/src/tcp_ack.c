@@ -115,7 +115,7 @@ static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_
         t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
     else
         toec_rtx_start(s, t, now); /* RFC 6298 5.3 */
-    toec_ip4_confirm(s, &t->path, now);
+    toec_path_confirm(s, &t->path, now);
     if (data)
         toec_event(s, t, TOEC_EV_ACKED, data);
 }

@@ -4,7 +4,8 @@
  */
 #include "tcp.h"
 
-static void prepare(struct toec_outbuf *o, toec_u32 src, toec_u32 dst, unsigned hlen)
+static void prepare(struct toec_outbuf *o, const struct toec_addr *src, const struct toec_addr *dst,
+                    unsigned hlen)
 {
     o->src = src;
     o->dst = dst;
@@ -39,7 +40,7 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
             room = TOEC_TCP_MAX_LEN - hlen;
         hlen += toec_opt_sack(h + hlen, t, room);
     }
-    prepare(&o, s->ip4, t->remote_ip, hlen);
+    prepare(&o, &t->local, &t->remote, hlen);
     toec_tcp_emit(h, t->local_port, t->remote_port, seq, t->rcv_nxt, hlen, flags,
                   toec_window_offer(t));
     o.owner = t->owner;
@@ -47,7 +48,7 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     o.len = len;
     if (len > t->mss)
         o.gso_size = t->mss;
-    r = toec_ip4_output(s, &t->path, &o, now);
+    r = toec_ip_output(s, &t->path, &o, now);
     if (r)
         return r;
     TOEC_COUNT(s, tcp_tx);
@@ -88,11 +89,11 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     hlen = TOEC_TCP_LEN + toec_opt_syn(h + TOEC_TCP_LEN, opts, toec_own_mss(&t->path),
                                        toec_wscale_for(t->rx_log), toec_ticks(now) + t->ts_off,
                                        t->ts_recent);
-    prepare(&o, s->ip4, t->remote_ip, hlen);
+    prepare(&o, &t->local, &t->remote, hlen);
     if (wnd > 65535u)
         wnd = 65535u;
     toec_tcp_emit(h, t->local_port, t->remote_port, t->iss, ack, hlen, flags, wnd);
-    r = toec_ip4_output(s, &t->path, &o, now);
+    r = toec_ip_output(s, &t->path, &o, now);
     if (r)
         return r;
     TOEC_COUNT(s, tcp_tx);
@@ -110,13 +111,14 @@ int toec_send_bare(struct toec_stack *s, const struct toec_seg *to, toec_u32 seq
     toec_u8 *h = toec_out_l4(&o);
 
     memset(&path, 0, sizeof(path));
-    if (toec_ip4_path(s, to->src, &path))
+    if (toec_path_to(s, to->id.remote, &path))
         return -1;
     if (opt_len)
         memcpy(h + TOEC_TCP_LEN, opt, opt_len);
-    prepare(&o, to->dst, to->src, TOEC_TCP_LEN + opt_len);
-    toec_tcp_emit(h, to->dport, to->sport, seq, ack, TOEC_TCP_LEN + opt_len, flags, wnd);
-    if (toec_ip4_output(s, &path, &o, now)) {
+    prepare(&o, to->id.local, to->id.remote, TOEC_TCP_LEN + opt_len);
+    toec_tcp_emit(h, to->id.local_port, to->id.remote_port, seq, ack, TOEC_TCP_LEN + opt_len, flags,
+                  wnd);
+    if (toec_ip_output(s, &path, &o, now)) {
         TOEC_COUNT(s, tx_unresolved_drop);
         return -1;
     }

@@ -18,7 +18,7 @@ static void frag_needed(struct toec_stack *s, struct toec_tcb *t, unsigned mtu)
     }
     TOEC_COUNT(s, tcp_pmtu_lowered);
     t->path.mtu = mtu;
-    mss = mtu - TOEC_IP4_LEN - TOEC_TCP_LEN - ((t->flags & TOEC_F_TS) ? 12u : 0u);
+    mss = mtu - t->path.hlen - TOEC_TCP_LEN - ((t->flags & TOEC_F_TS) ? 12u : 0u);
     if (t->state < TOEC_ESTABLISHED || mss >= t->mss)
         return;
     t->mss = (toec_u16)mss;
@@ -53,13 +53,16 @@ static enum toec_reason reason_of(const struct toec_icmp_err *e)
 
 void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, toec_time now)
 {
-    toec_u32 rip = toec_addr_get4(&e->remote);
-    toec_u32 hash =
-        toec_flow_hash(&s->keys.flow, &e->local, &e->remote, e->local_port, e->remote_port);
-    struct toec_tcb *t = toec_tcb_find(s, hash, rip, e->local_port, e->remote_port);
     enum toec_reason why = reason_of(e);
+    struct toec_tuple id;
+    struct toec_tcb *t;
 
     (void)now;
+    id.local = &e->local;
+    id.remote = &e->remote;
+    id.local_port = e->local_port;
+    id.remote_port = e->remote_port;
+    t = toec_tcb_find(s, toec_tuple_hash(s, &id), &id);
     /* RFC 5927 4.1: only what quotes data under way */
     if (!t || TOEC_SEQ_LT(e->seq, t->snd_una) || TOEC_SEQ_GE(e->seq, t->snd_max)) {
         TOEC_COUNT(s, tcp_icmp_ignored);

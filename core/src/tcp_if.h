@@ -24,7 +24,7 @@ void toec_tcp_timer(struct toec_stack *s, struct toec_timer *t, enum toec_timer_
 /*
  * Sends what is owed. Called once per toec_poll(), after due timers. Returns the earliest time TCP
  * wants to be called again beside its timers (TOEC_NEVER: none). Need not count work that waits for
- * transmit or a neighbour (see toec_ip4_output()).
+ * transmit or a neighbour (see toec_ip_output()).
  */
 toec_time toec_tcp_poll(struct toec_stack *s, toec_time now);
 

@@ -5,30 +5,36 @@
  */
 #include "tcp.h"
 
-static toec_u64 tuple_mac(const toec_u64 key[2], toec_u32 rip, toec_u16 lport, toec_u16 rport,
+static toec_u64 tuple_mac(const toec_u64 key[2], const struct toec_tuple *id, toec_u16 local_port,
                           toec_u32 a, toec_u32 b)
 {
-    toec_u8 m[16];
+    toec_u8 m[48];
+    unsigned n = 16;
 
-    toec_put32(m, rip);
-    toec_put16(m + 4, lport);
-    toec_put16(m + 6, rport);
+    toec_put32(m, toec_addr_get4(id->remote));
+    toec_put16(m + 4, local_port);
+    toec_put16(m + 6, id->remote_port);
     toec_put32(m + 8, a);
     toec_put32(m + 12, b);
-    return toec_siphash(key, m, sizeof(m));
+    if (!toec_addr_is4(id->remote)) { /* IPv4 has one address of its own */
+        memcpy(m + 16, id->local->b, 16);
+        memcpy(m + 32, id->remote->b, 16);
+        n = 48;
+    }
+    return toec_siphash(key, m, n);
 }
 
-toec_u32 toec_isn(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport, toec_time now)
+toec_u32 toec_isn(struct toec_stack *s, const struct toec_tuple *id, toec_time now)
 {
     /* RFC 6528 3: M, a clock of about 4 us, plus F(4-tuple, secret) */
-    return (toec_u32)(now >> 12) + (toec_u32)tuple_mac(s->keys.isn, rip, lport, rport, 0, 0);
+    return (toec_u32)(now >> 12) + (toec_u32)tuple_mac(s->keys.isn, id, id->local_port, 0, 0);
 }
 
 /* The same for each connection of one pair, so that timestamps order its incarnations (RFC 6191).
  */
-toec_u32 toec_ts_offset(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport)
+toec_u32 toec_ts_offset(struct toec_stack *s, const struct toec_tuple *id)
 {
-    return (toec_u32)tuple_mac(s->keys.ts, rip, lport, rport, 0, 0);
+    return (toec_u32)tuple_mac(s->keys.ts, id, id->local_port, 0, 0);
 }
 
 /* ---- SYN cookies: 5 bits of period, 3 bits of MSS (both masked), 24 bits of MAC ---- */
@@ -39,9 +45,9 @@ static toec_u32 cookie_value(struct toec_stack *s, const struct toec_seg *g, toe
                              toec_u32 period, toec_u32 mss)
 {
     toec_u64 mac =
-        tuple_mac(s->keys.cookie, g->src, g->dport, g->sport, client_isn, period << 3 | mss);
+        tuple_mac(s->keys.cookie, &g->id, g->id.local_port, client_isn, period << 3 | mss);
     toec_u32 mask =
-        (toec_u32)tuple_mac(s->keys.cookie, g->src, g->dport, g->sport, client_isn, 0xffffffffu);
+        (toec_u32)tuple_mac(s->keys.cookie, &g->id, g->id.local_port, client_isn, 0xffffffffu);
 
     return ((((period & 31u) << 3 | mss) ^ (mask & 255u)) << 24) | ((toec_u32)mac & 0xffffffu);
 }
@@ -60,7 +66,7 @@ unsigned toec_cookie_check(struct toec_stack *s, const struct toec_seg *g, toec_
     toec_u32 cookie = g->ack - 1, client_isn = g->seq - 1;
     toec_u32 period = toec_ticks(now) >> TOEC_COOKIE_TICK;
     toec_u32 mask =
-        (toec_u32)tuple_mac(s->keys.cookie, g->src, g->dport, g->sport, client_isn, 0xffffffffu);
+        (toec_u32)tuple_mac(s->keys.cookie, &g->id, g->id.local_port, client_isn, 0xffffffffu);
     toec_u32 top = (cookie >> 24) ^ (mask & 255u), age;
 
     for (age = 0; age < TOEC_COOKIE_AGES; age++) {
@@ -74,42 +80,40 @@ unsigned toec_cookie_check(struct toec_stack *s, const struct toec_seg *g, toec_
 
 /* ---- ephemeral ports ---- */
 
-int toec_port_is_home(const struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport)
+int toec_port_is_home(const struct toec_stack *s, const struct toec_tuple *id)
 {
-    struct toec_addr remote;
-
     if (s->cfg.home_count < 2)
         return 1;
-    toec_addr_set4(&remote, rip);
-    return toec_rss_hash(&s->addr, &remote, lport, rport) % s->cfg.home_count == s->cfg.home_index;
+    return toec_rss_hash(id->local, id->remote, id->local_port, id->remote_port) %
+               s->cfg.home_count ==
+           s->cfg.home_index;
 }
 
 /* Nobody has this 4-tuple, nor had it lately (or timestamps will tell old segments from new). */
-static int port_is_free(struct toec_stack *s, toec_u32 rip, toec_u16 lport, toec_u16 rport,
-                        toec_time now)
+static int port_is_free(struct toec_stack *s, const struct toec_tuple *id, toec_time now)
 {
-    toec_u32 hash = toec_tuple_hash(s, rip, lport, rport);
-    const struct toec_tw *w = toec_tw_find(s, hash, rip, lport, rport);
+    toec_u32 hash = toec_tuple_hash(s, id);
+    const struct toec_tw *w = toec_tw_find(s, hash, id);
 
-    return (!w || toec_tw_reusable(w, now)) && !toec_tcb_find(s, hash, rip, lport, rport) &&
-           !toec_listener_find(s, s->ip4, lport);
+    return (!w || toec_tw_reusable(w, now)) && !toec_tcb_find(s, hash, id) &&
+           !toec_listener_find(s, id->local, id->local_port);
 }
 
-toec_u16 toec_port_pick(struct toec_stack *s, toec_u32 rip, toec_u16 rport, toec_time now)
+toec_u16 toec_port_pick(struct toec_stack *s, const struct toec_tuple *id, toec_time now)
 {
+    struct toec_tuple try = *id;
     /* RFC 6056 3.3.4, double-hash port selection: F() gives the offset, a counter chosen by G()
      * walks from there, so ports of one destination do not tell about those of another. */
-    toec_u64 f = tuple_mac(s->keys.port, rip, 0, rport, 1, 0);
+    toec_u64 f = tuple_mac(s->keys.port, id, 0, 1, 0);
     toec_u32 *walk = &s->tcp->port_walk[(toec_u32)(f >> 32) & 15u];
     toec_u32 i;
 
     for (i = 0; i < TOEC_PORT_COUNT; i++) {
-        toec_u16 port =
+        try.local_port =
             (toec_u16)(TOEC_PORT_FIRST + ((toec_u32)f % TOEC_PORT_COUNT + *walk) % TOEC_PORT_COUNT);
-
         *walk = (*walk + 1) % TOEC_PORT_COUNT;
-        if (toec_port_is_home(s, rip, port, rport) && port_is_free(s, rip, port, rport, now))
-            return port;
+        if (toec_port_is_home(s, &try) && port_is_free(s, &try, now))
+            return try.local_port;
     }
     TOEC_COUNT(s, tcp_no_port);
     return 0;

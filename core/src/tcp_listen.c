@@ -13,7 +13,9 @@
 #define COOKIE_SACK    16u
 #define COOKIE_TS_BITS 63u
 
-static struct toec_listener *find_exact(struct toec_stack *s, toec_u32 ip, toec_u16 port)
+/* The listener on port that listens on addr, or (addr 0) on any address of these families. */
+static struct toec_listener *find_exact(struct toec_stack *s, const struct toec_addr *addr,
+                                        unsigned families, toec_u16 port)
 {
     struct toec_hnode *n =
         toec_htab_first(&s->tcp->listen_tab, toec_word_hash(&s->keys.flow, port, 0));
@@ -21,41 +23,42 @@ static struct toec_listener *find_exact(struct toec_stack *s, toec_u32 ip, toec_
     for (; n; n = toec_htab_next(n)) {
         struct toec_listener *l = TOEC_CONTAINER(n, struct toec_listener, node);
 
-        if (l->port == port && l->ip == ip)
+        if (l->port == port &&
+            (addr ? !l->families && toec_addr_eq(&l->addr, addr) : (l->families & families) != 0))
             return l;
     }
     return 0;
 }
 
-struct toec_listener *toec_listener_find(struct toec_stack *s, toec_u32 ip, toec_u16 port)
+struct toec_listener *toec_listener_find(struct toec_stack *s, const struct toec_addr *addr,
+                                         toec_u16 port)
 {
-    struct toec_listener *l = find_exact(s, ip, port);
+    struct toec_listener *l = find_exact(s, addr, 0, port);
 
-    return l ? l : find_exact(s, 0, port);
+    return l ? l : find_exact(s, 0, toec_addr_is4(addr) ? TOEC_L_IP4 : TOEC_L_IP6, port);
 }
 
-static int is_any(const struct toec_addr *a)
+/* The families of an "any" address; 0 for another one. */
+static unsigned any_families(const struct toec_addr *a, int only6)
 {
-    struct toec_addr zero;
-
-    memset(&zero, 0, sizeof(zero));
-    return toec_addr_eq(a, &zero) || (toec_addr_is4(a) && toec_addr_get4(a) == 0);
+    if (toec_addr_is_zero(a))
+        return only6 ? TOEC_L_IP6 : TOEC_L_IP4 | TOEC_L_IP6;
+    return toec_addr_is4(a) && toec_addr_get4(a) == 0 ? TOEC_L_IP4 : 0;
 }
 
 int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port, void *owner,
                 toec_u32 syn_backlog, toec_u32 *id)
 {
     struct toec_listener *l;
-    toec_u32 ip = 0;
+    unsigned families;
 
     if (port == 0 || !addr || !id)
         return TOEC_E_INVAL;
-    if (!is_any(addr)) {
-        if (!toec_addr_eq(addr, &s->addr))
-            return TOEC_E_NOTAVAIL;
-        ip = s->ip4;
-    }
-    if (find_exact(s, ip, port))
+    families = any_families(addr, (syn_backlog & TOEC_LISTEN_V6ONLY) != 0);
+    syn_backlog &= ~TOEC_LISTEN_V6ONLY;
+    if (!families && !toec_addr_is_own(s, addr))
+        return TOEC_E_NOTAVAIL;
+    if (find_exact(s, families ? 0 : addr, families, port))
         return TOEC_E_INUSE;
     l = toec_pool_get(&s->tcp->listeners);
     if (!l) {
@@ -64,7 +67,8 @@ int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 por
     }
     memset(l, 0, sizeof(*l));
     l->owner = owner;
-    l->ip = ip;
+    l->addr = *addr;
+    l->families = (toec_u8)families;
     l->port = port;
     l->backlog = syn_backlog ? syn_backlog : TOEC_BACKLOG;
     l->live = 1;
@@ -123,15 +127,15 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
     struct toec_tcb *t;
 
     memset(&path, 0, sizeof(path));
-    if (toec_ip4_path(s, g->src, &path))
+    if (toec_path_to(s, g->id.remote, &path))
         return 0;
-    t = toec_tcb_new(s, g->src, g->dport, g->sport, g->hash);
+    t = toec_tcb_new(s, &g->id, g->hash);
     if (!t)
         return 0;
-    info.local = s->addr;
-    toec_addr_set4(&info.remote, g->src);
-    info.local_port = g->dport;
-    info.remote_port = g->sport;
+    info.local = *g->id.local;
+    info.remote = *g->id.remote;
+    info.local_port = g->id.local_port;
+    info.remote_port = g->id.remote_port;
     info.hash = g->hash;
     memset(&bufs, 0, sizeof(bufs));
     if (toec_port_open(s->cfg.user, l->owner, &info, &bufs) || !toec_buffers_ok(&bufs)) {
@@ -142,7 +146,7 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
     toec_tcb_buffers(t, &bufs);
     t->path = path;
     t->state = TOEC_SYN_RECEIVED;
-    t->ts_off = toec_ts_offset(s, g->src, g->dport, g->sport);
+    t->ts_off = toec_ts_offset(s, &g->id);
     toec_take_iss(t, iss);
     toec_take_irs(t, irs, toec_ticks(now));
     toec_take_options(t, g);
@@ -171,7 +175,7 @@ static void send_cookie(struct toec_stack *s, struct toec_listener *l, const str
     struct toec_path path;
 
     memset(&path, 0, sizeof(path));
-    if (toec_ip4_path(s, g->src, &path))
+    if (toec_path_to(s, g->id.remote, &path))
         return;
     if (g->has_ts) {
         opts = TOEC_I_TIMESTAMPS;
@@ -179,7 +183,7 @@ static void send_cookie(struct toec_stack *s, struct toec_listener *l, const str
             opts |= TOEC_I_SACK;
         if (g->has_wscale)
             opts |= TOEC_I_WSCALE;
-        tsval = cookie_ts(g, now) + toec_ts_offset(s, g->src, g->dport, g->sport);
+        tsval = cookie_ts(g, now) + toec_ts_offset(s, &g->id);
     }
     n = toec_opt_syn(opt, opts, toec_own_mss(&path), COOKIE_WSCALE, tsval, g->tsval);
     l->overflowed = 1;
@@ -207,7 +211,7 @@ static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct to
     }
     g->mss = (toec_u16)mss;
     if (g->has_ts) {
-        toec_u32 bits = g->tsecr - toec_ts_offset(s, g->src, g->dport, g->sport);
+        toec_u32 bits = g->tsecr - toec_ts_offset(s, &g->id);
 
         g->sack_ok = (bits & COOKIE_SACK) != 0;
         g->has_wscale = (bits & 15u) != COOKIE_NO_WS;

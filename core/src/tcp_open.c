@@ -7,7 +7,7 @@
 
 unsigned toec_own_mss(const struct toec_path *path)
 {
-    unsigned mss = path->mtu - TOEC_IP4_LEN - TOEC_TCP_LEN; /* RFC 9293 3.7.1 */
+    unsigned mss = path->mtu - path->hlen - TOEC_TCP_LEN; /* RFC 9293 3.7.1 */
 
     return mss < 65535u ? mss : 65535u;
 }

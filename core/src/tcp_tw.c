@@ -5,15 +5,15 @@
  */
 #include "tcp.h"
 
-struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, toec_u32 rip, toec_u16 lport,
-                             toec_u16 rport)
+struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, const struct toec_tuple *id)
 {
     struct toec_hnode *n = toec_htab_first(&s->tcp->tw_tab, hash);
 
     for (; n; n = toec_htab_next(n)) {
         struct toec_tw *w = TOEC_CONTAINER(n, struct toec_tw, node);
 
-        if (w->remote_ip == rip && w->local_port == lport && w->remote_port == rport)
+        if (toec_addr_eq(&w->remote, id->remote) && toec_addr_eq(&w->local, id->local) &&
+            w->local_port == id->local_port && w->remote_port == id->remote_port)
             return w;
     }
     return 0;
@@ -66,7 +66,8 @@ void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         w = toec_pool_get(&s->tcp->tws);
     }
     if (w) {
-        w->remote_ip = t->remote_ip;
+        w->local = t->local;
+        w->remote = t->remote;
         w->local_port = t->local_port;
         w->remote_port = t->remote_port;
         w->snd_nxt = t->snd_max;

@@ -6,45 +6,74 @@
 
 /* ---- OPEN ---- */
 
+/* The path and the own address to remote: 0 or why not. local: the own address asked for, or 0. */
+static int route(struct toec_stack *s, const struct toec_addr *local,
+                 const struct toec_addr *remote, struct toec_addr *src, struct toec_path *path)
+{
+    int r;
+
+    memset(path, 0, sizeof(*path));
+    r = toec_addr_is_own(s, remote) ? TOEC_E_UNREACH : toec_path_to(s, remote, path);
+    if (r)
+        return r;
+    if (!local || toec_addr_is_zero(local))
+        return toec_source_for(s, remote, src);
+    *src = *local;
+    if (toec_addr_is4(local) != toec_addr_is4(remote))
+        return TOEC_E_INVAL;
+    return toec_addr_is_own(s, local) ? 0 : TOEC_E_NOTAVAIL;
+}
+
 int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 remote_port,
                  toec_u16 local_port, const struct toec_buffers *bufs, toec_time now,
                  struct toec_tcb **flow)
 {
+    return toec_connect_from(s, 0, remote, remote_port, local_port, bufs, now, flow);
+}
+
+int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
+                      const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
+                      const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow)
+{
     struct toec_path path;
+    struct toec_addr src;
+    struct toec_tuple id;
     struct toec_tcb *t;
     struct toec_tw *w;
-    toec_u32 rip, hash, iss;
+    toec_u32 hash, iss;
     int r;
 
-    if (!remote || !toec_addr_is4(remote) || remote_port == 0 || !flow || !bufs ||
+    if (!remote || toec_addr_is_zero(remote) || remote_port == 0 || !flow || !bufs ||
         !toec_buffers_ok(bufs))
         return TOEC_E_INVAL;
-    rip = toec_addr_get4(remote);
-    memset(&path, 0, sizeof(path));
-    r = rip == s->ip4 ? TOEC_E_UNREACH : toec_ip4_path(s, rip, &path);
+    r = route(s, local, remote, &src, &path);
     if (r)
         return r;
+    id.local = &src;
+    id.remote = remote;
+    id.local_port = local_port;
+    id.remote_port = remote_port;
     if (local_port == 0)
-        local_port = toec_port_pick(s, rip, remote_port, now);
-    if (local_port == 0 || !toec_port_is_home(s, rip, local_port, remote_port))
+        id.local_port = toec_port_pick(s, &id, now);
+    if (id.local_port == 0 || !toec_port_is_home(s, &id))
         return TOEC_E_NOTAVAIL;
-    hash = toec_tuple_hash(s, rip, local_port, remote_port);
-    if (toec_tcb_find(s, hash, rip, local_port, remote_port))
+    hash = toec_tuple_hash(s, &id);
+    if (toec_tcb_find(s, hash, &id))
         return TOEC_E_INUSE;
-    iss = toec_isn(s, rip, local_port, remote_port, now);
-    w = toec_tw_find(s, hash, rip, local_port, remote_port);
+    iss = toec_isn(s, &id, now);
+    w = toec_tw_find(s, hash, &id);
     if (w) {
         if (!toec_tw_reusable(w, now))
             return TOEC_E_INUSE;
         iss = toec_tw_reopen(s, w, iss);
     }
-    t = toec_tcb_new(s, rip, local_port, remote_port, hash);
+    t = toec_tcb_new(s, &id, hash);
     if (!t)
         return TOEC_E_NOBUFS;
     toec_tcb_buffers(t, bufs);
     t->path = path;
     t->state = TOEC_SYN_SENT;
-    t->ts_off = toec_ts_offset(s, rip, local_port, remote_port);
+    t->ts_off = toec_ts_offset(s, &id);
     toec_take_iss(t, iss);
     t->rcv_at = toec_ticks(now);
     *flow = t;
@@ -255,9 +284,10 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct
     toec_u64 lap = (toec_u64)1 << 32;
     int open = t->state >= TOEC_ESTABLISHED;
 
+    (void)s;
     memset(out, 0, sizeof(*out));
-    out->local = s->addr;
-    toec_addr_set4(&out->remote, t->remote_ip);
+    out->local = t->local;
+    out->remote = t->remote;
     out->local_port = t->local_port;
     out->remote_port = t->remote_port;
     out->state = t->state;

@@ -95,10 +95,19 @@ TOEC_INLINE int toec_addr_eq(const struct toec_addr *a, const struct toec_addr *
 /* Not 0 when a is ::ffff:0:0/96, an IPv4 address in mapped form. */
 TOEC_INLINE int toec_addr_is4(const struct toec_addr *a)
 {
-    struct toec_addr mapped;
+    toec_u32 w[3];
 
-    toec_addr_set4(&mapped, toec_addr_get4(a));
-    return toec_addr_eq(&mapped, a);
+    memcpy(w, a->b, 12);
+    return (w[0] | w[1]) == 0 && toec_get32(a->b + 8) == 0xffffu;
+}
+
+/* Not 0 when a is :: (all zero). */
+TOEC_INLINE int toec_addr_is_zero(const struct toec_addr *a)
+{
+    toec_u64 x[2];
+
+    memcpy(x, a->b, 16);
+    return (x[0] | x[1]) == 0;
 }
 
 #endif

@@ -117,6 +117,16 @@ void toec_tcp_usage(const struct toec_stack *s, struct toec_usage *out)
 
 /* ---- the bench ---- */
 
+const struct toec_addr *mapped(uint32_t ip)
+{
+    static struct toec_addr a[8];
+    static unsigned next;
+    struct toec_addr *r = &a[next++ % 8];
+
+    toec_addr_set4(r, ip);
+    return r;
+}
+
 void bench_config(struct bench *b)
 {
     memset(b, 0, sizeof(*b));

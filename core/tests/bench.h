@@ -66,6 +66,9 @@ const struct sent *bench_next(struct bench *b);
 void bench_forget_sent(struct bench *b);
 uint64_t bench_counter(const struct bench *b, enum toec_counter c);
 
+/* The mapped form of an IPv4 address; good for eight more calls. */
+const struct toec_addr *mapped(uint32_t ip);
+
 /* ---- frames ---- */
 
 uint16_t naive_sum(const uint8_t *p, size_t n); /* RFC 1071 over big-endian words, complemented */

@@ -11,8 +11,8 @@ static int try_send(struct bench *b, struct toec_path *path)
     struct toec_outbuf o;
 
     memset(&o, 0, sizeof(o));
-    o.src = OWN_IP;
-    o.dst = path->next_hop;
+    o.src = mapped(OWN_IP);
+    o.dst = &path->next_hop;
     o.proto = 253; /* RFC 3692: for experiments */
     o.sum_off = TOEC_SUM_NONE;
     return toec_ip4_output(b->s, path, &o, b->now);
@@ -236,12 +236,12 @@ static void progress_spares_probes(void **state)
         expect_sent_to(&b, peer_mac);
         assert_null(bench_next(&b));
         bench_forget_sent(&b);
-        toec_ip4_confirm(b.s, &path, b.now);
+        toec_path_confirm(b.s, &path, b.now);
     }
     bench_pass(&b, 40 * SEC); /* stale; confirmed again before the probe */
     assert_int_equal(try_send(&b, &path), 0);
     bench_forget_sent(&b);
-    toec_ip4_confirm(b.s, &path, b.now);
+    toec_path_confirm(b.s, &path, b.now);
     bench_pass(&b, 20 * SEC);
     assert_null(bench_next(&b));
     bench_stop(&b);
@@ -548,7 +548,7 @@ static void reused_entry_is_not_mistaken(void **state)
     resolve(&b, &a, PEER_IP, peer_mac);
     resolve(&b, &c, PEER_IP + 1, other_mac);
     assert_int_equal(a.neigh, c.neigh);
-    toec_ip4_confirm(b.s, &a, b.now); /* about the old one: no effect */
+    toec_path_confirm(b.s, &a, b.now); /* about the old one: no effect */
     assert_int_equal(try_send(&b, &a), TOEC_SEND_WAIT);
     expect_arp(&b, 1, broadcast_mac, PEER_IP);
     bench_stop(&b);
@@ -579,10 +579,10 @@ static void routes(void **state)
     (void)state;
     bench_init(&b);
     assert_int_equal(toec_ip4_path(b.s, PEER_IP, &path), 0);
-    assert_int_equal(path.next_hop, PEER_IP);
+    assert_int_equal(toec_addr_get4(&path.next_hop), PEER_IP);
     assert_int_equal(path.mtu, 1500);
     assert_int_equal(toec_ip4_path(b.s, FAR_IP, &path), 0);
-    assert_int_equal(path.next_hop, GW_IP);
+    assert_int_equal(toec_addr_get4(&path.next_hop), GW_IP);
     assert_int_equal(toec_ip4_path(b.s, 0x0a0000ff, &path), TOEC_E_UNREACH); /* broadcast */
     assert_int_equal(toec_ip4_path(b.s, 0x0a000000, &path), TOEC_E_UNREACH);
     assert_int_equal(toec_ip4_path(b.s, 0xffffffff, &path), TOEC_E_UNREACH);
@@ -602,7 +602,7 @@ static void routes(void **state)
     poke32(b.cfg.gateway, 0);
     bench_start(&b);
     assert_int_equal(toec_ip4_path(b.s, FAR_IP, &path), 0);
-    assert_int_equal(path.next_hop, FAR_IP);
+    assert_int_equal(toec_addr_get4(&path.next_hop), FAR_IP);
     bench_stop(&b);
     bench_config(&b);
     b.cfg.prefix_len = 31; /* RFC 3021: two hosts and no broadcast address */

@@ -370,8 +370,8 @@ static void output_header(void **state)
     src.opaque = data;
     memset(&o, 0, sizeof(o));
     assert_int_equal(toec_ip4_path(b.s, PEER_IP, &path), 0);
-    o.src = OWN_IP;
-    o.dst = PEER_IP;
+    o.src = mapped(OWN_IP);
+    o.dst = mapped(PEER_IP);
     o.proto = 6;
     o.tos = 2;
     o.l4_len = 20;
@@ -419,6 +419,7 @@ static void full_transmit(void **state)
     bench_learn(&b, peer_mac, PEER_IP);
     memset(&o, 0, sizeof(o));
     o.sum_off = TOEC_SUM_NONE;
+    o.dst = mapped(PEER_IP);
     assert_int_equal(toec_ip4_path(b.s, PEER_IP, &path), 0);
     b.tx_room = 0;
     assert_int_equal(toec_ip4_output(b.s, &path, &o, b.now), TOEC_SEND_WAIT);

@@ -68,9 +68,12 @@ toec_time toec_poll(struct toec_stack *s, toec_time now);
 #define TOEC_E_UNREACH  (-101) /* ENETUNREACH: off link and no gateway */
 
 /*
- * Listens on port (addr: own address or any = all zero / 0.0.0.0 mapped). syn_backlog: half-open
- * flows kept before SYN cookies are used (0: 256). The handle is returned in *id.
+ * Listens on port. addr: an own address; :: (all zero): any address, of both families or, with
+ * TOEC_LISTEN_V6ONLY or'ed to syn_backlog, of IPv6 alone (as Linux's IPV6_V6ONLY); 0.0.0.0 mapped:
+ * any of IPv4. syn_backlog: half-open flows kept before SYN cookies are used (0: 256). The handle
+ * is returned in *id.
  */
+#define TOEC_LISTEN_V6ONLY 0x80000000u
 int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port, void *owner,
                 toec_u32 syn_backlog, toec_u32 *id);
 /* Stops listening; half-open flows of it are dropped, established ones stay. */
@@ -81,6 +84,11 @@ int toec_unlisten(struct toec_stack *s, toec_u32 id);
 int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 remote_port,
                  toec_u16 local_port, const struct toec_buffers *bufs, toec_time now,
                  struct toec_tcb **flow);
+/* The same from this own address; 0 or :: leaves the choice to the stack (RFC 6724).
+ * TOEC_E_NOTAVAIL: not our address. TOEC_E_INVAL: the families differ. */
+int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
+                      const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
+                      const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow);
 
 /* n more bytes stand in the send stream. push: the writer has no more for now (PSH, ends a Nagle
  * wait only for sub-MSS data as RFC 9293 3.7.4 has it). */
