@@ -11,6 +11,7 @@ OUT = ROOT / "out"
 _BUILT = {
     "toed": "engine/toed",
     "toehold": "cli/toehold",
+    "netsim": "core/sim/netsim",
     "libtoe_preload.so": "manager/libtoe_preload.so",
 }
 

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * net.h - the simulated network: pairs of stacks whose frames share one bottleneck each way.
+ *
+ *   sender i --access--> [loss] [queue: rate, limit, AQM] --delay, jitter, ...--> receiver i
+ *            <----------- the same the other way, with figures of its own -------
+ *
+ * All time is virtual, in nanoseconds; all chance comes from one seed. Payload is not carried:
+ * what a segment holds is known from its stream offset (tests of bytes are elsewhere).
+ */
+#ifndef NET_H
+#define NET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <toe/core.h>
+#include <toe/counters.h>
+
+#define SEC  1000000000ull
+#define MSEC 1000000ull
+#define USEC 1000ull
+
+#define START       (1000 * SEC) /* what a scenario calls second 0 */
+#define MAX_FLOWS   64
+#define MAX_DROPS   64
+#define MAX_CHANGES 32
+
+struct flow;
+struct host;
+struct net;
+
+/* ---- events (event.c) ---- */
+
+enum event_kind {
+    EV_POLL,
+    EV_ENTER,
+    EV_LEAVE,
+    EV_ARRIVE,
+    EV_APP,
+    EV_READ,
+    EV_CROSS,
+    EV_CHANGE,
+    EV_SAMPLE
+};
+
+struct event {
+    toec_time at;
+    uint64_t order;
+    enum event_kind kind;
+    void *what;
+};
+
+void event_push(struct net *n, toec_time at, enum event_kind kind, void *what);
+/* 0 when there is none before `until`. */
+int event_pop(struct net *n, toec_time until, struct event *out);
+
+/* ---- packets and links (link.c) ---- */
+
+struct packet {
+    struct packet *next;
+    struct host *from; /* 0: cross traffic */
+    toec_time queued_at;
+    uint32_t len;       /* of the frame, without preamble and FCS */
+    uint32_t off, data; /* stream offset and length of the payload */
+    uint32_t hdr_len;
+    uint8_t hdr[160];
+};
+
+enum qdisc { Q_DROPTAIL, Q_RED, Q_CODEL, Q_STEP };
+
+/* Chances are 0..1. A model is off when its chances are 0. */
+struct loss {
+    double p;               /* Bernoulli */
+    double to_bad, to_good; /* Gilbert-Elliott: chances of a change at each packet ... */
+    double in_bad, in_good; /* ... and of loss in each state */
+    int bad;
+};
+
+struct link {
+    struct net *net;
+    double rate;    /* bits/s, 0: no limit */
+    uint32_t limit; /* bytes that may wait */
+    enum qdisc qdisc;
+    int ecn; /* RED and CoDel mark what is ECN-capable instead of dropping it */
+    double red_min, red_max, red_p, red_weight, red_avg;
+    int red_count;
+    toec_time codel_target, codel_interval, codel_above, codel_next;
+    int codel_dropping;
+    uint32_t codel_count, codel_last;
+    uint32_t step; /* bytes above which ECN-capable packets are marked */
+    struct loss loss;
+    toec_time delay, jitter, reorder_by;
+    double reorder, duplicate;
+    toec_time blocked_until; /* a spike: nothing arrives before */
+    struct packet *head, **tail;
+    uint32_t bytes, max_bytes;
+    double byte_ns; /* bytes waiting, integrated over time */
+    toec_time counted_at;
+    int busy;
+    uint64_t in, out, out_bytes, lost, dropped, aqm_dropped, marked, duplicated, reordered;
+};
+
+void link_init(struct link *l, struct net *n);
+void link_enter(struct link *l, struct packet *p);
+void link_leave(struct link *l);
+void link_account(struct link *l);
+struct packet *packet_new(struct net *n);
+void packet_free(struct net *n, struct packet *p);
+
+/* ---- hosts and flows (host.c, app.c) ---- */
+
+struct host {
+    struct net *net;
+    struct flow *flow;
+    struct toec_stack *stack;
+    void *mem;
+    struct toec_config cfg;
+    struct toec_tcb *tcb;
+    int sender;
+    toec_time scheduled; /* of the EV_POLL that counts */
+    toec_time access_free;
+};
+
+/* Segment `seg` of a flow's stream (counted in full segments from 0) is lost `times` times. */
+struct drop {
+    uint32_t seg, times;
+};
+
+struct series {
+    double *t, *cwnd, *ssthresh, *srtt, *in_flight, *acked, *retransmits;
+    size_t n, room;
+};
+
+struct flow {
+    struct net *net;
+    unsigned index;
+    struct host a, b; /* sender, receiver */
+    struct link *fwd, *rev;
+    /* from the scenario */
+    char cc[16];
+    unsigned cc_index;
+    toec_time start, stop, rtt;    /* rtt 0: that of the bottleneck alone */
+    uint64_t bytes;                /* to send in all, 0: no end */
+    double app_rate;               /* bits/s offered, 0: as much as the buffer takes */
+    uint64_t burst;                /* bytes written at once ... */
+    toec_time every;               /* ... each so long */
+    double read_rate;              /* bits/s the receiver reads, 0: at once */
+    toec_time stall_at, stall_for; /* the receiver does not read */
+    double access;                 /* bits/s of the sender's own link, 0: no limit */
+    uint32_t tx_buf, rx_buf, mtu, gso;
+    struct drop drop[MAX_DROPS];
+    unsigned drops;
+    int ecn;
+    /* what happened */
+    toec_time extra; /* one-way delay beyond the bottleneck's */
+    uint64_t written, acked, received, unread, acked_at_warmup;
+    double credit, read_credit; /* bytes of app_rate, read_rate not yet used */
+    toec_time established, finished, last_data, gap, gap_at, last_read;
+    int open, gone, shut, to_read, to_write;
+    uint32_t gone_reason;
+    uint32_t seg; /* payload of a full segment */
+    struct toec_info last;
+    struct series series;
+};
+
+struct change {
+    toec_time at;
+    struct link *link;
+    double rate;     /* below 0: no change */
+    toec_time delay; /* TOEC_NEVER: no change */
+    toec_time spike; /* nothing arrives for so long */
+};
+
+/* Constant (or on-off) traffic that no congestion control governs. */
+struct cross {
+    double rate; /* bits/s while on */
+    uint32_t size;
+    toec_time start, stop, on, off; /* on 0: always */
+    int poisson;
+};
+
+struct net {
+    toec_time now, duration, warmup, sample;
+    uint64_t seed, random, order, events;
+    struct event *heap;
+    size_t heap_n, heap_room;
+    struct link fwd, rev;
+    struct flow *flow[MAX_FLOWS];
+    unsigned flows;
+    struct change change[MAX_CHANGES];
+    unsigned changes;
+    struct cross cross;
+    struct packet *free;
+    double *queue_t, *queue_bytes, *queue_drops, *queue_marks;
+    size_t queue_n, queue_room;
+};
+
+void *must(void *p);
+double net_chance(struct net *n); /* 0..1 */
+void net_run(struct net *n);
+
+/* 0, or -1: core/ has no congestion control of this name. */
+int flow_cc(const char *name, unsigned *index);
+void flow_start(struct flow *f);
+void flow_end(struct flow *f);
+void host_poll(struct host *h);
+void host_arrive(struct packet *p);
+void app_write(struct flow *f);
+void app_read(struct flow *f);
+int app_work(struct flow *f);
+void app_event(struct host *h, enum toec_event ev, uint32_t arg);
+
+/* ---- scenario.c, report.c ---- */
+
+/* Reads the command line; exits with 2 and a message when it is wrong. */
+struct output {
+    const char *json, *csv;
+};
+void scenario_read(struct net *n, struct output *o, int argc, char **argv);
+void report_sample(struct net *n);
+int report_json(const struct net *n, const char *path, int argc, char **argv);
+int report_csv(const struct net *n, const char *path);
+
+#endif
