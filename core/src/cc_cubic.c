@@ -1,149 +1,201 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cc_cubic.c - CUBIC congestion control (RFC 9438) in integers, without 64-bit division.
+ * cc_cubic.c - CUBIC congestion control (RFC 9438) in integers.
  *
- * Times are in 1/1024 s, windows in bytes; the cubic itself is computed in segments. C = 0.4 is
- * 410/1024, beta = 0.7 is 717/1024, Reno's alpha at that beta, 9/17, is 542/1024.
+ * Times are stamps of 2^10 ns, windows in bytes. The cubic is computed to 1/1024 segment, growth of
+ * cwnd and of W_est to 2^-32 byte. One division per ACK.
  */
 #include "bits.h"
 #include "tcp.h"
 
-#define CUBIC_C     410u
-#define CUBIC_BETA  717u
-#define CUBIC_ALPHA 542u
+/* 137 s: longer epochs gain nothing, and t^3 stays below 2^81. */
+#define T_MAX ((1u << 27) - 1)
 
-/* 100 s: longer epochs gain nothing, and t^3 stays far from 2^63. */
-#define CUBIC_T_MAX (100u << 10)
+/* C = 0.4 segments / s^3 (R9438-01) in units of (2^10 ns)^3, times 2^92: 0.4 * 2^122 / 10^27. */
+#define C_2_92 2126764793u
 
-/* x * num / 1024 without overflow. */
-static toec_u32 scale(toec_u32 x, toec_u32 num)
+/* beta = 0.7; Reno's alpha at that beta is 3 (1 - beta) / (1 + beta) = 9/17. */
+#define BETA(x)     ((toec_u32)toec_div64((toec_u64)(x)*7u, 10u))
+#define CONVERGE(x) ((toec_u32)toec_div64((toec_u64)(x)*17u, 20u)) /* (1 + beta) / 2 */
+#define ALPHA_NUM   9u
+#define ALPHA_DEN   17u
+
+/* C * d^3 in 1/1024 segment, d <= T_MAX. */
+static toec_u32 cubic(toec_u32 d)
 {
-    return (toec_u32)(((toec_u64)x * num) >> 10);
+    toec_u64 cube = ((toec_u64)d * d >> 18) * d; /* d^3 / 2^18, below 2^63 */
+
+    return (toec_u32)(((cube >> 32) * C_2_92) >> 32);
 }
 
-/* Largest r with r^3 <= x. Bit by bit, as there is no 64-bit division to run Newton with. */
-static toec_u32 cube_root(toec_u64 x)
+/* RFC 9438 (2): K = cbrt((W_max - cwnd_epoch) / C), as the largest K with C * K^3 not above: the
+ * curve begins exactly at cwnd_epoch. */
+static toec_u32 cubic_k(toec_u32 behind, toec_u32 mss)
 {
-    toec_u32 r = 0, bit;
+    toec_u64 segs = toec_div64((toec_u64)behind << 10, mss);
+    toec_u32 k = 0, bit;
 
-    for (bit = 1u << 20; bit != 0; bit >>= 1) {
-        toec_u64 c = r | bit;
-
-        if (c * c * c <= x)
-            r |= bit;
+    for (bit = 1u << 26; bit != 0; bit >>= 1) {
+        if (cubic(k | bit) <= segs)
+            k |= bit;
     }
-    return r;
-}
-
-/* Ticks of 2^20 ns to 1/1024 s: a factor of 1.0737. */
-static toec_u32 to_1024th(toec_u32 ticks)
-{
-    return ticks + (toec_u32)(((toec_u64)ticks * 302u) >> 12);
+    return k;
 }
 
 static void cubic_init(struct toec_tcb *t, toec_time now)
 {
-    (void)now;
-    t->cc.u.cubic.credit = 0;
-    t->cc.u.cubic.w_max = 0;
-    t->cc.u.cubic.epoch_set = 0;
+    t->cc.u.cubic.seen_at = toec_stamp(now);
+    toec_hystart_begin(t, &t->cc.u.cubic.hs);
 }
 
-static void cubic_begin(struct toec_tcb *t, toec_u32 ticks)
+static void cubic_begin(struct toec_tcb *t, toec_u32 stamp)
 {
-    toec_u32 behind = t->cc.u.cubic.w_max > t->cwnd ? (t->cc.u.cubic.w_max - t->cwnd) / t->mss : 0;
+    struct toec_cc_cubic *c = &t->cc.u.cubic;
 
-    t->cc.u.cubic.epoch = ticks;
-    t->cc.u.cubic.epoch_set = 1;
-    t->cc.u.cubic.credit = 0;
-    t->cc.u.cubic.est_credit = 0;
-    t->cc.u.cubic.w_est = t->cwnd;
-    if (behind == 0)
-        t->cc.u.cubic.w_max = t->cwnd;
-    /* RFC 9438 (2): K = cbrt((W_max - cwnd_epoch) / C); in 1/1024 s that is times 2^30 inside. */
-    t->cc.u.cubic.k = cube_root(((toec_u64)behind << 30) * 5u >> 1);
+    c->e.epoch = stamp;
+    c->epoch_set = 1;
+    c->credit = 0;
+    c->e.w_est = t->cwnd;
+    c->est_credit = 0;
+    /* After a timeout (R9438-06) or a slow start that ended without loss (RFC 9438 4.10), W_max is
+     * where congestion avoidance begins and K is 0. */
+    if (c->after_rto || c->e.w_max <= t->cwnd) {
+        if (c->e.w_max == 0)
+            c->e.cwnd_prior = t->cwnd;
+        c->e.w_max = t->cwnd;
+        c->e.k = 0;
+    } else {
+        c->e.k = cubic_k(c->e.w_max - t->cwnd, t->mss);
+    }
+    c->after_rto = 0;
 }
 
-/* RFC 9438 (1): W_cubic(now + RTT), bytes. */
-static toec_u32 cubic_window(const struct toec_tcb *t, toec_u32 ticks)
+/* RFC 9438 (1): W_cubic at `at` after the beginning of the epoch, bytes. */
+static toec_u32 cubic_window(const struct toec_tcb *t, toec_u32 at)
 {
-    toec_u32 at = to_1024th(ticks - t->cc.u.cubic.epoch) + (t->srtt >> 3 >> 10);
-    toec_u32 d, segs;
-    toec_u64 bytes;
+    const struct toec_cubic_epoch *e = &t->cc.u.cubic.e;
+    toec_u32 d = at > e->k ? at - e->k : e->k - at;
+    toec_u64 bytes = (toec_u64)cubic(d > T_MAX ? T_MAX : d) * t->mss >> 10;
 
-    if (at > CUBIC_T_MAX)
-        at = CUBIC_T_MAX;
-    d = at > t->cc.u.cubic.k ? at - t->cc.u.cubic.k : t->cc.u.cubic.k - at;
-    if (d > CUBIC_T_MAX)
-        d = CUBIC_T_MAX;
-    /* C * d^3 / 2^30 segments, kept to 1/16 segment so that short RTTs grow smoothly. */
-    segs = (toec_u32)((((toec_u64)d * d * d >> 10) * CUBIC_C) >> 26);
-    bytes = ((toec_u64)segs * t->mss) >> 4;
-    if (at < t->cc.u.cubic.k)
-        return bytes < t->cc.u.cubic.w_max ? t->cc.u.cubic.w_max - (toec_u32)bytes : 0;
-    bytes += t->cc.u.cubic.w_max;
+    if (at < e->k)
+        return bytes < e->w_max ? e->w_max - (toec_u32)bytes : 0;
+    bytes += e->w_max;
     return bytes < TOEC_CWND_MAX ? (toec_u32)bytes : TOEC_CWND_MAX;
 }
 
-/* RFC 9438 4.3: the Reno-friendly estimate grows by alpha SMSS per window acknowledged. */
-static void cubic_reno(struct toec_tcb *t, toec_u32 acked)
+/* Adds the part of `room` that is due for `share`/2^32 of a window acknowledged; *credit holds the
+ * 2^-32 bytes left over. */
+static toec_u32 take_share(toec_u32 room, toec_u64 share, toec_u32 *credit)
 {
-    toec_u32 alpha = t->cc.u.cubic.w_est >= t->cc.u.cubic.w_max ? 1024u : CUBIC_ALPHA;
+    toec_u64 hi = (toec_u64)room * (toec_u32)(share >> 32);
+    toec_u64 lo = (toec_u64)room * (toec_u32)share + *credit;
 
-    t->cc.u.cubic.est_credit += scale(acked, alpha);
-    if (t->cc.u.cubic.est_credit >= t->cwnd) {
-        t->cc.u.cubic.est_credit -= t->cwnd;
-        t->cc.u.cubic.w_est += t->mss;
+    *credit = (toec_u32)lo;
+    return (toec_u32)(hi + (lo >> 32));
+}
+
+/* RFC 9438 (4), 4.3: alpha segments per window acknowledged; once it has been as large as before
+ * the reduction, as Reno grows. */
+static void cubic_reno(struct toec_tcb *t, toec_u64 share)
+{
+    struct toec_cc_cubic *c = &t->cc.u.cubic;
+
+    if (c->e.w_est < c->e.cwnd_prior)
+        share = toec_div64(share * ALPHA_NUM, ALPHA_DEN);
+    c->e.w_est += take_share(t->mss, share, &c->est_credit);
+    if (c->e.w_est > TOEC_CWND_MAX)
+        c->e.w_est = TOEC_CWND_MAX;
+}
+
+static void cubic_grow(struct toec_tcb *t, toec_u32 acked, toec_u32 stamp)
+{
+    struct toec_cc_cubic *c = &t->cc.u.cubic;
+    toec_u32 at = stamp - c->e.epoch, target;
+    toec_u64 share;
+
+    if (at > T_MAX) { /* the clock does not run beyond */
+        c->e.epoch = stamp - T_MAX;
+        at = T_MAX;
     }
+    /* what is acknowledged of a window, times 2^32 */
+    share = acked < t->cwnd ? toec_div64((toec_u64)acked << 32, t->cwnd) : (toec_u64)1 << 32;
+    cubic_reno(t, share);
+    if (cubic_window(t, at) < c->e.w_est) { /* R9438-02: the Reno-friendly region */
+        if (t->cwnd < c->e.w_est)
+            t->cwnd = c->e.w_est;
+        return;
+    }
+    /* R9438-03: the target is what the curve has in a round trip, within [cwnd, 1.5 cwnd] */
+    target = cubic_window(t, at + (t->srtt >> 3));
+    if (target <= t->cwnd)
+        return;
+    if (target > t->cwnd + t->cwnd / 2)
+        target = t->cwnd + t->cwnd / 2;
+    /* RFC 9438 4.4, 4.5: (target - cwnd) / cwnd for each byte acknowledged */
+    t->cwnd += take_share(target - t->cwnd, share, &c->credit);
 }
 
 static void cubic_acked(struct toec_tcb *t, const struct toec_cc_ack *a)
 {
-    toec_u32 acked = toec_cc_slow_start(t, a->grow), ticks = toec_ticks(a->now), target, step;
-    toec_u64 due;
+    struct toec_cc_cubic *c = &t->cc.u.cubic;
+    toec_u32 stamp = toec_stamp(a->now), since = stamp - c->seen_at, acked;
 
+    c->seen_at = stamp;
+    if (a->grow == 0) {
+        /* R9438-09: time in which the window was not used does not count (RFC 9438 4.2) */
+        c->e.epoch += since;
+        return;
+    }
+    acked = toec_cc_slow_start(t, &c->hs, a);
     if (acked == 0)
         return;
-    if (!t->cc.u.cubic.epoch_set)
-        cubic_begin(t, ticks);
-    cubic_reno(t, acked);
-    target = cubic_window(t, ticks);
-    if (target < t->cc.u.cubic.w_est)
-        target = t->cc.u.cubic.w_est;
-    if (target > t->cwnd + (t->cwnd >> 1)) /* RFC 9438 4.2: at most 1.5 cwnd */
-        target = t->cwnd + (t->cwnd >> 1);
-    if (target <= t->cwnd)
-        return;
-    /* RFC 9438 4.4: (target - cwnd) / cwnd for each byte acknowledged; the remainder is kept. */
-    due = (toec_u64)(target - t->cwnd) * acked + t->cc.u.cubic.credit;
-    step = (toec_u32)toec_div64(due, t->cwnd);
-    t->cc.u.cubic.credit = (toec_u32)(due - (toec_u64)step * t->cwnd);
-    t->cwnd += step;
+    if (!c->epoch_set)
+        cubic_begin(t, stamp);
+    cubic_grow(t, acked, stamp);
 }
 
-/* RFC 9438 4.6 and 4.7: fast convergence, multiplicative decrease. */
 static void cubic_congested(struct toec_tcb *t, enum toec_cc_event why, toec_u32 flight,
                             toec_time now)
 {
-    toec_u32 floor = 2u * t->mss, cut = scale(flight, CUBIC_BETA);
+    struct toec_cc_cubic *c = &t->cc.u.cubic;
+    toec_u32 floor = 2u * t->mss, cut = BETA(flight);
 
-    (void)why;
     (void)now;
-    if (t->cwnd < t->cc.u.cubic.w_max)
-        t->cc.u.cubic.w_max = scale(t->cwnd, (1024u + CUBIC_BETA) / 2u);
-    else
-        t->cc.u.cubic.w_max = t->cwnd;
-    t->cc.u.cubic.epoch_set = 0;
-    t->cc.ssthresh = cut > floor ? cut : floor;
+    c->e.cwnd_prior = t->cwnd;
+    /* R9438-05: fast convergence */
+    c->e.w_max = t->cwnd < c->e.w_max ? CONVERGE(t->cwnd) : t->cwnd;
+    c->epoch_set = 0;
+    c->after_rto = why == TOEC_CC_RTO;
+    t->cc.ssthresh = cut > floor ? cut : floor; /* R9438-04 */
 }
 
-/* RFC 9438 5.8: the clock of an epoch does not run while the sender idles. */
+/* R9438-07: RFC 9438 4.9.2. */
+static void cubic_save(struct toec_tcb *t)
+{
+    t->cc.u.cubic.undo = t->cc.u.cubic.e;
+    t->cc.u.cubic.undo_set = t->cc.u.cubic.epoch_set;
+}
+
+static void cubic_undo(struct toec_tcb *t, toec_time now)
+{
+    struct toec_cc_cubic *c = &t->cc.u.cubic;
+
+    (void)now;
+    c->e = c->undo;
+    c->epoch_set = c->undo_set;
+    c->after_rto = 0;
+}
+
+/* R9438-09: the clock of an epoch does not run while the sender idles. */
 static void cubic_restart(struct toec_tcb *t, toec_u32 idle, toec_time now)
 {
+    struct toec_cc_cubic *c = &t->cc.u.cubic;
+
     (void)idle;
-    (void)now;
-    t->cc.u.cubic.epoch_set = 0;
+    c->e.epoch += toec_stamp(now) - c->seen_at;
+    c->seen_at = toec_stamp(now);
 }
 
-const struct toec_cc_ops toec_cc_cubic = {"cubic", 0, cubic_init, cubic_acked,   cubic_congested,
-                                          0,       0, 0,          cubic_restart, 0};
+const struct toec_cc_ops toec_cc_cubic = {"cubic",         0,          cubic_init, cubic_acked,
+                                          cubic_congested, cubic_save, cubic_undo, 0,
+                                          cubic_restart,   0};

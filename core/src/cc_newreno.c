@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cc_newreno.c - NewReno's window (RFC 5681, bytes counted as RFC 3465 has it).
+ * cc_newreno.c - NewReno's window (RFC 5681, RFC 6582), bytes counted as RFC 3465 has it.
  */
 #include "tcp.h"
 
 static void newreno_init(struct toec_tcb *t, toec_time now)
 {
     (void)now;
-    t->cc.u.newreno.credit = 0;
+    toec_hystart_begin(t, &t->cc.u.newreno.hs);
 }
 
 static void newreno_acked(struct toec_tcb *t, const struct toec_cc_ack *a)
 {
-    toec_u32 acked = toec_cc_slow_start(t, a->grow);
+    toec_u32 acked = toec_cc_slow_start(t, &t->cc.u.newreno.hs, a);
 
     if (acked == 0)
         return;
-    /* RFC 5681 (3) by bytes counted (RFC 3465): one SMSS for each cwnd acknowledged. */
+    /* R5681-04: one SMSS for each cwnd acknowledged (RFC 5681 (3) by bytes), one per ACK at most */
     t->cc.u.newreno.credit += acked;
     if (t->cc.u.newreno.credit >= t->cwnd) {
         t->cc.u.newreno.credit -= t->cwnd;
+        if (t->cc.u.newreno.credit > t->cwnd)
+            t->cc.u.newreno.credit = t->cwnd;
         t->cwnd += t->mss;
     }
 }
@@ -31,7 +33,7 @@ static void newreno_congested(struct toec_tcb *t, enum toec_cc_event why, toec_u
 
     (void)why;
     (void)now;
-    t->cc.ssthresh = flight / 2 > floor ? flight / 2 : floor; /* RFC 5681 (4) */
+    t->cc.ssthresh = flight / 2 > floor ? flight / 2 : floor; /* RFC 5681 (4): R5681-05 */
     t->cc.u.newreno.credit = 0;
 }
 

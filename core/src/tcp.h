@@ -10,6 +10,7 @@
 
 #include "stack.h"
 #include "tcp_cc.h"
+#include "tcp_cwv.h"
 
 /* ---- limits and times ---- */
 
@@ -155,6 +156,7 @@ struct toec_tcb {
     const struct toec_cc_ops *cc_ops;
     struct toec_cc_state cc;
     struct toec_tcp_rate rate;
+    struct toec_cwv cwv;
     struct toec_timer timer;
     struct toec_addr remote; /* read by output only; by lookup for IPv6 */
     struct toec_path path;

@@ -20,29 +20,53 @@ int toec_cc_owns_cwnd(const struct toec_tcb *t)
     return (t->cc_ops->flags & TOEC_CC_OWN_CWND) != 0;
 }
 
+toec_u32 toec_cc_initial_window(const struct toec_tcb *t)
+{
+    toec_u32 iw = TOEC_IW_SEGMENTS * t->mss, cap = TOEC_MAX(14600u, 2u * t->mss);
+
+    return TOEC_MIN(iw, cap); /* R6928-01, R5681-01 */
+}
+
 void toec_cc_start(struct toec_tcb *t, toec_time now)
 {
-    toec_u32 iw = TOEC_IW_SEGMENTS * t->mss, cap = 14600;
-
-    if (cap < 2u * t->mss)
-        cap = 2u * t->mss;
-    if (iw > cap) /* R6928-01, R5681-01 */
-        iw = cap;
     /* RFC 5681 3.1: one segment when SYN or SYN-ACK had to be sent again */
-    t->cwnd = t->rexmits ? t->mss : iw;
+    t->cwnd = t->rexmits ? t->mss : toec_cc_initial_window(t);
     t->cc.ssthresh = TOEC_CWND_MAX;
+    toec_cwv_start(t, now);
     t->cc_ops->init(t, now);
+}
+
+/*
+ * Which of the bytes acknowledged may enlarge the window: none unless the flow uses it. In slow
+ * start it does when half of the window is known to be carried (RFC 7661 4.4.1, as Linux), since
+ * the window doubles in between; beyond, only when the window has stopped the last sending.
+ */
+static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
+                        const struct toec_cc_ack *a)
+{
+    int slow = t->cwnd < t->cc.ssthresh;
+    toec_u32 most;
+
+    if (a->recovery || (t->flags & TOEC_F_FAST) || t->cwnd >= TOEC_CWND_MAX)
+        return 0;
+    if (!(t->flags & (TOEC_F_CWND_LIM | TOEC_F_LOSS)) &&
+        !(slow && t->cwv.defined && toec_cwv_validated(t)))
+        return 0;
+    if (!slow)
+        return a->acked;
+    /* Stretch ACKs: one segment after a timeout, when what is acknowledged may have arrived long
+     * before (RFC 3465 2.3), otherwise 8 (RFC 9406 4.3), or what leaves in one burst anyway. */
+    most = (t->flags & TOEC_F_LOSS) ? t->mss : TOEC_MAX(8u * t->mss, s->cfg.max_gso);
+    return TOEC_MIN(a->acked, most);
 }
 
 void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack *a)
 {
-    (void)s;
-    a->rs = &t->rate.rs;
-    a->grow = 0;
-    if (!a->recovery && !(t->flags & TOEC_F_FAST) && t->cwnd < TOEC_CWND_MAX &&
-        (t->flags & (TOEC_F_CWND_LIM | TOEC_F_LOSS)))
-        a->grow = a->acked;
     toec_rate_sample(t);
+    a->rs = &t->rate.rs;
+    a->grow = growing(s, t, a);
+    if (a->acked && !toec_cc_owns_cwnd(t))
+        toec_cwv_acked(s, t, a->now);
     t->cc_ops->acked(t, a);
     memset(&t->rate.rs, 0, sizeof(t->rate.rs));
 }
@@ -55,50 +79,36 @@ void toec_cc_congested(struct toec_tcb *t, enum toec_cc_event why, toec_time now
         if (t->cc_ops->save)
             t->cc_ops->save(t);
     }
-    /* R5681-06: what is outstanding, not cwnd, which the flow may not have used */
-    t->cc_ops->congested(t, why, t->snd_max - t->snd_una, now);
+    t->cc_ops->congested(t, why, toec_cwv_loss(t), now);
 }
 
 void toec_cc_undo(struct toec_tcb *t, toec_time now)
 {
-    if (t->cwnd < t->cc.prior_cwnd)
+    int lower = t->cwnd < t->cc.prior_cwnd;
+
+    if (lower)
         t->cwnd = t->cc.prior_cwnd;
     if (t->cc.ssthresh < t->cc.prior_ssthresh)
         t->cc.ssthresh = t->cc.prior_ssthresh;
-    if (t->cc_ops->undo)
+    t->cwv.nv_loss = 0;
+    /* RFC 9438 4.9.2: found out so late that the window is larger already, all stays as it is. */
+    if (t->cc_ops->undo && (lower || toec_cc_owns_cwnd(t)))
         t->cc_ops->undo(t, now);
 }
 
 void toec_cc_recovered(struct toec_tcb *t, toec_time now)
 {
+    toec_cwv_recovered(t);
     if (t->cc_ops->recovered)
         t->cc_ops->recovered(t, now);
 }
 
-/* A congestion window not used for an RTO says nothing about the path now (RFC 5681 4.1). */
 void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    toec_u32 idle = toec_stamp(now) - t->rtt_start, iw = TOEC_IW_SEGMENTS * t->mss;
+    toec_u32 idle = toec_stamp(now) - t->cwv.idle_since;
 
-    if (idle >> 10 <= t->rto * 4u)
-        return;
-    if (t->cwnd > iw && !toec_cc_owns_cwnd(t)) {
-        TOEC_COUNT(s, tcp_idle_restarts);
-        t->cwnd = iw;
-    }
+    if (!toec_cc_owns_cwnd(t))
+        toec_cwv_restart(s, t, idle, now);
     if (t->cc_ops->restart)
         t->cc_ops->restart(t, idle, now);
-}
-
-toec_u32 toec_cc_slow_start(struct toec_tcb *t, toec_u32 acked)
-{
-    toec_u32 room;
-
-    if (t->cwnd >= t->cc.ssthresh)
-        return acked;
-    room = t->cc.ssthresh - t->cwnd;
-    if (room > acked)
-        room = acked;
-    t->cwnd += room;
-    return acked - room;
 }

@@ -50,17 +50,35 @@ struct toec_cc_ack {
 
 /* Private to the algorithm of a flow; all 0 before init. */
 #define TOEC_CC_WORDS 32
+/* HyStart++ (RFC 9406), for algorithms that use toec_cc_slow_start(). */
+enum toec_hs_phase { TOEC_HS_OVER = 0, TOEC_HS_SLOW, TOEC_HS_CSS };
+struct toec_hystart {
+    toec_u32 last_min, now_min; /* lastRoundMinRTT, currentRoundMinRTT; all ones: infinity */
+    toec_u32 baseline;          /* cssBaselineMinRtt */
+    toec_u32 window_end;
+    toec_u8 samples, rounds; /* of RTT in this round; in CSS */
+    toec_u8 phase;           /* enum toec_hs_phase */
+};
+
 struct toec_cc_newreno {
     toec_u32 credit; /* acknowledged but not yet turned into window growth */
+    struct toec_hystart hs;
+};
+
+/* RFC 9438 names; windows in bytes, times are stamps. */
+struct toec_cubic_epoch {
+    toec_u32 w_max, cwnd_prior;
+    toec_u32 w_est;
+    toec_u32 k;
+    toec_u32 epoch; /* t_epoch, later by the time that does not count */
 };
 struct toec_cc_cubic {
-    toec_u32 credit;     /* as above */
-    toec_u32 w_max;      /* window before the last reduction */
-    toec_u32 w_est;      /* what Reno would have */
-    toec_u32 est_credit; /* as credit, of w_est */
-    toec_u32 k;          /* time to reach w_max, 1/1024 s */
-    toec_u32 epoch;      /* start of the epoch, ticks; see epoch_set */
-    toec_u32 epoch_set;
+    struct toec_cubic_epoch e, undo;
+    toec_u32 credit, est_credit; /* growth of cwnd and w_est not yet done, 2^-32 byte */
+    toec_u32 seen_at;            /* the last ACK */
+    toec_u8 epoch_set, undo_set; /* there is an epoch; there was */
+    toec_u8 after_rto;
+    struct toec_hystart hs;
 };
 
 struct toec_cc_state {
@@ -108,6 +126,8 @@ const struct toec_cc_ops *toec_cc_get(unsigned n);
 /* ---- tcp_cc.c: what the rest of TCP calls ---- */
 
 void toec_cc_start(struct toec_tcb *t, toec_time now);
+/* min(10 SMSS, max(2 SMSS, 14600)), R6928-01. */
+toec_u32 toec_cc_initial_window(const struct toec_tcb *t);
 void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack *a);
 void toec_cc_congested(struct toec_tcb *t, enum toec_cc_event why, toec_time now);
 /* cwnd and ssthresh are at least what they were before the episode (RFC 9438 4.9, RFC 4015). */
@@ -118,8 +138,12 @@ int toec_cc_owns_cwnd(const struct toec_tcb *t);
 
 /* ---- for algorithms ---- */
 
-/* Slow start (RFC 5681 3.1); returns the bytes left over. */
-toec_u32 toec_cc_slow_start(struct toec_tcb *t, toec_u32 acked);
+/* Slow start (RFC 5681 3.1) with HyStart++ (RFC 9406); returns the bytes of a->grow left over for
+ * congestion avoidance. Called for every ACK that may grow the window. */
+toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h,
+                            const struct toec_cc_ack *a);
+/* At init(): this is the first slow start. */
+void toec_hystart_begin(struct toec_tcb *t, struct toec_hystart *h);
 
 extern const struct toec_cc_ops toec_cc_cubic;
 extern const struct toec_cc_ops toec_cc_newreno;

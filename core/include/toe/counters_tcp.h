@@ -45,7 +45,7 @@
     X(tcp_timed_out, "connections ended: no acknowledgement within R2 or the user timeout")        \
     X(tcp_unreachable, "sends that found the neighbour unreachable")                               \
     X(tcp_delayed_acks, "ACKs sent by the delayed-ACK timer")                                      \
-    X(tcp_idle_restarts, "congestion windows restarted after idle time")                           \
+    X(tcp_idle_restarts, "congestion windows halved: not used for five minutes")                           \
     X(tcp_data_after_close, "connections reset: data arrived after a full close")                  \
     X(tcp_close_unread, "connections reset: closed with received data unread")                     \
     X(tcp_fin_wait2_timeout, "closed connections whose peer never closed")                         \

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cc_hystart.c - HyStart++ (RFC 9406): slow start ends when the round trip grows, before the queue
+ * overflows; Conservative Slow Start in between finds out whether it was only jitter.
+ * R9438-08.
+ */
+#include "tcp.h"
+
+#define NONE            0xffffffffu
+#define MIN_RTT_THRESH  3906u  /* 4 ms in 2^10 ns */
+#define MAX_RTT_THRESH  15625u /* 16 ms */
+#define MIN_RTT_DIVISOR 8u
+#define RTT_SAMPLES     8u
+#define CSS_GROWTH      4u
+#define CSS_ROUNDS      5u
+
+static void next_round(struct toec_hystart *h, toec_u32 end)
+{
+    h->last_min = h->now_min;
+    h->now_min = NONE;
+    h->samples = 0;
+    h->window_end = end;
+}
+
+void toec_hystart_begin(struct toec_tcb *t, struct toec_hystart *h)
+{
+    h->phase = TOEC_HS_SLOW;
+    h->now_min = NONE;
+    h->baseline = NONE;
+    next_round(h, t->snd_max);
+}
+
+static void take_sample(struct toec_hystart *h, toec_u32 rtt)
+{
+    toec_u32 thresh;
+
+    if (h->samples < 255)
+        h->samples++;
+    if (rtt < h->now_min)
+        h->now_min = rtt;
+    if (h->samples < RTT_SAMPLES)
+        return;
+    if (h->phase == TOEC_HS_CSS) {
+        if (h->now_min < h->baseline) { /* it was jitter: back to slow start */
+            h->baseline = NONE;
+            h->phase = TOEC_HS_SLOW;
+        }
+        return;
+    }
+    if (h->last_min == NONE)
+        return;
+    thresh = TOEC_MIN(TOEC_MAX(h->last_min / MIN_RTT_DIVISOR, MIN_RTT_THRESH), MAX_RTT_THRESH);
+    if (h->now_min >= h->last_min + thresh) {
+        h->baseline = h->now_min;
+        h->phase = TOEC_HS_CSS;
+        h->rounds = 0;
+    }
+}
+
+/* The ACK ends a round. Not 0 when slow start is over. */
+static int round_over(struct toec_tcb *t, struct toec_hystart *h)
+{
+    /* The round in which CSS began counts, however little of it was left. */
+    if (h->phase == TOEC_HS_CSS && ++h->rounds >= CSS_ROUNDS) {
+        h->phase = TOEC_HS_OVER;
+        return 1;
+    }
+    next_round(h, t->snd_max);
+    return 0;
+}
+
+toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h, const struct toec_cc_ack *a)
+{
+    toec_u32 n = a->grow, room, rtt = a->rs->rtt ? a->rs->rtt : a->rtt;
+
+    if (t->cwnd >= t->cc.ssthresh) {
+        h->phase = TOEC_HS_OVER;
+        return n;
+    }
+    /* Only in the first slow start: a later one ends at an ssthresh that was found (4.3). */
+    if (t->cc.ssthresh < TOEC_CWND_MAX)
+        h->phase = TOEC_HS_OVER;
+    if (h->phase != TOEC_HS_OVER) {
+        if (h->phase == TOEC_HS_CSS)
+            n /= CSS_GROWTH;
+        if (rtt)
+            take_sample(h, rtt);
+        if (TOEC_SEQ_GE(t->snd_una, h->window_end) && round_over(t, h)) {
+            t->cc.ssthresh = t->cwnd;
+            return 0;
+        }
+    }
+    /* R5681-02, R5681-03: bytes counted, so that dividing ACKs gains nothing (RFC 3465) */
+    room = t->cc.ssthresh - t->cwnd;
+    if (room > n)
+        room = n;
+    t->cwnd += room;
+    return n - room;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_cwv.c - congestion window validation (RFC 7661), see tcp_cwv.h.
+ *
+ * pipeACK is the most that was acknowledged in one round trip, looking back over max(3 RTT, 1 s):
+ * kept as the most of the last and of the current half of that period.
+ */
+#include "tcp.h"
+
+#define NVP TOEC_MS(300000) /* RFC 7661 4.4.3: five minutes */
+
+static toec_u32 pipeack(const struct toec_cwv *v)
+{
+    return TOEC_MAX(v->max[0], v->max[1]);
+}
+
+void toec_cwv_start(struct toec_tcb *t, toec_time now)
+{
+    struct toec_cwv *v = &t->cwv;
+
+    memset(v, 0, sizeof(*v));
+    v->half_at = v->sample_at = v->idle_since = toec_stamp(now);
+    v->sample_una = t->snd_una;
+}
+
+int toec_cwv_validated(const struct toec_tcb *t)
+{
+    return !t->cwv.nv;
+}
+
+/* RFC 7661 4.3: which phase is it now? */
+static void set_phase(struct toec_tcb *t, toec_time now)
+{
+    struct toec_cwv *v = &t->cwv;
+    int nv = v->defined && pipeack(v) < t->cwnd / 2;
+
+    if (nv && !v->nv)
+        v->nv_since = toec_ticks(now);
+    v->nv = (toec_u8)nv;
+}
+
+/* RFC 7661 4.4.3: a window not used for so long is given up by halves. */
+static void end_of_phase(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_cwv *v = &t->cwv;
+    toec_u32 iw = toec_cc_initial_window(t);
+
+    while (v->nv && toec_ticks(now) - v->nv_since >= NVP) {
+        v->nv_since += NVP;
+        if (t->cwnd <= iw) {
+            v->nv_since = toec_ticks(now);
+            return;
+        }
+        TOEC_COUNT(s, tcp_idle_restarts);
+        if (t->cc.ssthresh < t->cwnd - t->cwnd / 4)
+            t->cc.ssthresh = t->cwnd - t->cwnd / 4;
+        t->cwnd = TOEC_MAX(t->cwnd / 2, iw);
+    }
+}
+
+static void shift_periods(struct toec_tcb *t, toec_u32 stamp)
+{
+    struct toec_cwv *v = &t->cwv;
+    toec_u32 half = (t->srtt >> 3) + (t->srtt >> 4); /* 1.5 RTT */
+
+    if (half < 488281u) /* 0.5 s in 2^10 ns */
+        half = 488281u;
+    if (stamp - v->half_at < half)
+        return;
+    v->max[0] = stamp - v->half_at < 2u * half ? v->max[1] : 0;
+    v->max[1] = 0;
+    v->half_at = stamp;
+}
+
+void toec_cwv_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_cwv *v = &t->cwv;
+    toec_u32 stamp = toec_stamp(now), volume;
+
+    if (t->snd_una == t->snd_max)
+        v->idle_since = stamp;
+    v->restarted = 0;
+    if (stamp - v->sample_at < t->srtt >> 3)
+        return;
+    volume = t->snd_una - v->sample_una;
+    shift_periods(t, stamp);
+    if (volume > v->max[1])
+        v->max[1] = volume;
+    v->defined = 1;
+    v->sample_at = stamp;
+    v->sample_una = t->snd_una;
+    set_phase(t, now);
+    end_of_phase(s, t, now);
+}
+
+toec_u32 toec_cwv_loss(struct toec_tcb *t)
+{
+    struct toec_cwv *v = &t->cwv;
+    toec_u32 volume = t->snd_max - t->snd_una; /* R5681-06 */
+
+    if (v->nv) {
+        volume = TOEC_MIN(TOEC_MAX(volume, pipeack(v)), t->cwnd);
+        v->nv_loss = 1;
+        v->loss_volume = volume;
+        v->loss_resends = t->retransmits;
+    }
+    return volume;
+}
+
+/* RFC 7661 4.4.1: what had to be sent again was more than the path could carry. */
+void toec_cwv_recovered(struct toec_tcb *t)
+{
+    struct toec_cwv *v = &t->cwv;
+    toec_u32 again, fair;
+
+    if (v->nv_loss) {
+        again = (t->retransmits - v->loss_resends) * t->mss;
+        fair = again < v->loss_volume ? (v->loss_volume - again) / 2 : 0;
+        fair = TOEC_MAX(fair, 2u * t->mss);
+        if (t->cc.ssthresh > fair)
+            t->cc.ssthresh = fair;
+    }
+    v->nv_loss = 0;
+    v->nv = 0;
+    v->defined = 0; /* pipeACK is undefined after a recovery */
+    v->max[0] = v->max[1] = 0;
+    v->sample_una = t->snd_una;
+}
+
+void toec_cwv_restart(struct toec_stack *s, struct toec_tcb *t, toec_u32 idle, toec_time now)
+{
+    struct toec_cwv *v = &t->cwv;
+    toec_u32 stamp = toec_stamp(now);
+
+    /* R5681-12 in the form of RFC 7661: idle for an RTO, the window is no longer validated. */
+    if (idle >> 10 <= t->rto * 4u)
+        return;
+    shift_periods(t, stamp);
+    v->restarted = 1;
+    v->sample_at = stamp;
+    v->sample_una = t->snd_una;
+    if (!v->nv) {
+        v->nv = 1;
+        v->nv_since = toec_ticks(now) - (idle >> 10);
+    }
+    v->defined = 1;
+    end_of_phase(s, t, now);
+}

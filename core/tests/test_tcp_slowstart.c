@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_slowstart.c - HyStart++ (RFC 9406) on simulated delays, NewReno's growth (RFC 5681, RFC
+ * 3465), and receivers that lie in their ACKs.
+ */
+#include "tcptalk.h"
+
+#include "ccbench.h"
+
+/* One round trip: the window acknowledged two segments at a time, each with the RTT a queue behind
+ * a bottleneck of `bdp` segments gives (or `rtt` as it is when bdp is 0). */
+static void round_trip(struct ccbench *b, double rtt, unsigned bdp, double jitter)
+{
+    uint32_t end;
+
+    b->t.snd_max = b->t.snd_una + b->t.cwnd;
+    end = b->t.snd_max;
+    while (b->t.snd_una != end) {
+        uint32_t n = end - b->t.snd_una > 2 * MSS ? 2 * MSS : end - b->t.snd_una;
+        double delay = rtt + jitter;
+
+        if (bdp && ccb_segs(b) > bdp)
+            delay = rtt * ccb_segs(b) / bdp;
+        ccb_pass(b, rtt / 100);
+        ccb_ack(b, n, n, delay);
+        b->t.snd_max = b->t.snd_una + b->t.cwnd;
+    }
+}
+
+static const struct toec_hystart *hs_of(const struct ccbench *b)
+{
+    return b->t.cc_ops == &toec_cc_cubic ? &b->t.cc.u.cubic.hs : &b->t.cc.u.newreno.hs;
+}
+
+static const struct toec_cc_ops *const both[] = {&toec_cc_cubic, &toec_cc_newreno};
+
+/* R9438-08: the delay grows with the queue: slow start ends without a loss, the queue below two
+ * BDP (a window of twice the BDP is what slow start without it would pass in the next round). */
+static void test_hystart_ends(void **state)
+{
+    unsigned i, n;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        struct ccbench b;
+
+        ccb_init(&b, both[i], 10, 0.05);
+        for (n = 0; n < 40 && b.t.cc.ssthresh == TOEC_CWND_MAX; n++)
+            round_trip(&b, 0.05, 200, 0);
+        print_message("slow start over after %u rounds at %.0f segments\n", n, ccb_segs(&b));
+        assert_true(n < 20);
+        assert_int_equal(hs_of(&b)->phase, TOEC_HS_OVER);
+        assert_true(b.t.cc.ssthresh <= b.t.cwnd && b.t.cwnd <= b.t.cc.ssthresh + 4 * MSS);
+        assert_true(ccb_segs(&b) > 200 && ccb_segs(&b) < 1000);
+    }
+}
+
+/* Delays that stay the same end nothing: the window doubles each round. */
+static void test_hystart_steady(void **state)
+{
+    struct ccbench b;
+    int i;
+
+    (void)state;
+    ccb_init(&b, &toec_cc_cubic, 10, 0.05);
+    for (i = 0; i < 10; i++)
+        round_trip(&b, 0.05, 0, 0);
+    assert_int_equal(b.t.cwnd, (10 << 10) * MSS);
+    assert_int_equal(hs_of(&b)->phase, TOEC_HS_SLOW);
+}
+
+/* RFC 9406 4.2: a round that was late by itself leads to Conservative Slow Start, a quarter of the
+ * growth, and back when the delay is as before. */
+static void test_hystart_jitter(void **state)
+{
+    struct ccbench b;
+    uint32_t before;
+    int i;
+
+    (void)state;
+    ccb_init(&b, &toec_cc_cubic, 16, 0.05);
+    round_trip(&b, 0.05, 0, 0);
+    round_trip(&b, 0.05, 0, 0);
+    for (i = 0; i < 2; i++) /* its rounds need not begin with ours */
+        round_trip(&b, 0.05, 0, 0.010);
+    assert_int_equal(hs_of(&b)->phase, TOEC_HS_CSS);
+    before = b.t.cwnd;
+    round_trip(&b, 0.05, 0, 0.010);
+    assert_int_equal(b.t.cwnd, before + before / 4);
+    assert_int_equal(hs_of(&b)->phase, TOEC_HS_CSS);
+    for (i = 0; i < 2; i++)
+        round_trip(&b, 0.05, 0, 0);
+    assert_int_equal(hs_of(&b)->phase, TOEC_HS_SLOW);
+    before = b.t.cwnd;
+    round_trip(&b, 0.05, 0, 0);
+    assert_int_equal(b.t.cwnd, 2 * before);
+    assert_int_equal(b.t.cc.ssthresh, TOEC_CWND_MAX);
+}
+
+/* RFC 9406 4.2: five rounds of Conservative Slow Start, then congestion avoidance. */
+static void test_hystart_css_rounds(void **state)
+{
+    struct ccbench b;
+    int i;
+
+    (void)state;
+    ccb_init(&b, &toec_cc_newreno, 16, 0.05);
+    round_trip(&b, 0.05, 0, 0);
+    for (i = 0; i < 8 && hs_of(&b)->phase != TOEC_HS_CSS; i++)
+        round_trip(&b, 0.06, 0, 0);
+    for (i = 0; hs_of(&b)->phase == TOEC_HS_CSS && i < 10; i++)
+        round_trip(&b, 0.06, 0, 0);
+    assert_in_range(i, 4, 5);
+    assert_true(b.t.cc.ssthresh < TOEC_CWND_MAX);
+}
+
+/* Fewer than 8 samples in a round, or less than 4 ms more, say nothing. */
+static void test_hystart_thresholds(void **state)
+{
+    struct ccbench b;
+    int i;
+
+    (void)state;
+    ccb_init(&b, &toec_cc_cubic, 4, 0.05);
+    for (i = 0; i < 3; i++) { /* two, four, then eight ACKs a round, later each time */
+        round_trip(&b, 0.05 + 0.05 * i, 0, 0);
+        assert_int_equal(hs_of(&b)->phase, TOEC_HS_SLOW);
+    }
+    ccb_init(&b, &toec_cc_cubic, 32, 0.02);
+    for (i = 0; i < 5; i++) {
+        round_trip(&b, 0.020 + 0.0039 * i, 0, 0);
+        assert_int_equal(hs_of(&b)->phase, TOEC_HS_SLOW);
+    }
+    ccb_init(&b, &toec_cc_cubic, 32, 0.02);
+    round_trip(&b, 0.020, 0, 0);
+    round_trip(&b, 0.0241, 0, 0);
+    assert_int_equal(hs_of(&b)->phase, TOEC_HS_CSS);
+}
+
+/* R5681-04: one segment per round trip beyond ssthresh. */
+static void test_newreno_linear(void **state)
+{
+    struct ccbench b;
+    int i;
+
+    (void)state;
+    ccb_init(&b, &toec_cc_newreno, 20, 0.05);
+    b.t.cc.ssthresh = b.t.cwnd;
+    for (i = 0; i < 50; i++) {
+        uint32_t before = b.t.cwnd;
+
+        round_trip(&b, 0.05, 0, 0);
+        assert_true(b.t.cwnd <= before + MSS);
+    }
+    assert_in_range(b.t.cwnd, 69 * MSS, 70 * MSS);
+}
+
+/* R5681-03: an ACK cut into pieces of one byte gives no more than the whole one, in slow start and
+ * beyond it (Savage 1999, ACK division). */
+static void test_ack_division(void **state)
+{
+    unsigned i, slow;
+    uint32_t n;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        for (slow = 0; slow < 2; slow++) {
+            struct ccbench a, b;
+
+            ccb_init(&a, both[i], 20, 0.05);
+            if (!slow)
+                ccb_congest(&a, TOEC_CC_LOSS);
+            b = a;
+            ccb_pass(&a, 0.05);
+            ccb_pass(&b, 0.05);
+            for (n = 0; n < 10 * MSS; n += MSS)
+                ccb_ack(&a, MSS, MSS, 0.05);
+            for (n = 0; n < 10 * MSS; n++)
+                ccb_ack(&b, 1, 1, 0.05);
+            assert_true(b.t.cwnd <= a.t.cwnd + 10);
+        }
+    }
+}
+
+/* The same through the whole stack, and ACKs of what was never sent, and a stretch ACK: eight
+ * segments of it count (RFC 9406 4.3). */
+static void test_lying_receiver(void **state)
+{
+    struct talk t;
+    struct toec_info i;
+    uint32_t at;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].tx_buf = 1 << 20;
+    t.wscale = 8;
+    talk_passive(&t);
+    conn_write(t.c, 1 << 19, 1);
+    craft_poll(&t.s);
+    assert_int_equal(talk_skip(&t), 10);
+    for (at = 10; at <= 1460; at += 10)
+        talk_say(&t, F_ACK, 0, at, 0); /* one segment in 146 ACKs */
+    toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
+    assert_int_equal(i.cwnd, 11 * 1460);
+    /* optimistic ACKs: beyond SND.MAX they are no ACKs (RFC 5961 5.2) */
+    talk_say(&t, F_ACK, 0, i.in_flight + 1460 + 1460, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_bad_ack), 1);
+    toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
+    assert_int_equal(i.cwnd, 11 * 1460);
+    talk_say(&t, F_ACK, 0, 11 * 1460, 0);
+    toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
+    assert_int_equal(i.cwnd, 19 * 1460);
+    talk_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hystart_ends),       cmocka_unit_test(test_hystart_steady),
+        cmocka_unit_test(test_hystart_jitter),     cmocka_unit_test(test_hystart_css_rounds),
+        cmocka_unit_test(test_hystart_thresholds), cmocka_unit_test(test_newreno_linear),
+        cmocka_unit_test(test_ack_division),       cmocka_unit_test(test_lying_receiver),
+    };
+
+    return cmocka_run_group_tests(tests, 0, 0);
+}
