@@ -339,6 +339,10 @@ unsigned toec_opt_sack(toec_u8 *o, const struct toec_tcb *t, unsigned room);
 /* ---- tcp_in.c, tcp_ack.c, tcp_text.c: a segment arrives (RFC 9293 3.10.7.4) ---- */
 
 void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now);
+/* Not 0 when the segment acknowledges what was never sent, or long ago: it is not to be believed.
+ */
+int toec_ack_check(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                   toec_time now);
 /* Not 0 when the segment is done with or the flow gone. */
 int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                    toec_time now);

@@ -120,6 +120,23 @@ static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_
         toec_event(s, t, TOEC_EV_ACKED, data);
 }
 
+int toec_ack_check(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                   toec_time now)
+{
+    if (t->flags & TOEC_F_PROBED) {
+        if (g->ack == t->snd_max + 1 && t->snd_max == t->snd_una)
+            t->snd_max++; /* it was taken nevertheless */
+        if (t->snd_max != t->snd_una)
+            t->flags &= ~TOEC_F_PROBED;
+    }
+    if (TOEC_SEQ_GT(g->ack, t->snd_max) || TOEC_SEQ_LT(g->ack, t->snd_una - t->max_wnd)) {
+        TOEC_COUNT(s, tcp_bad_ack); /* RFC 5961 5.2 */
+        toec_challenge(s, t, now);
+        return -1;
+    }
+    return 0;
+}
+
 int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                    toec_time now)
 {
@@ -132,17 +149,6 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
      * connection they end by themselves (RFC 6429). */
     if ((t->flags & (TOEC_F_PERSIST | TOEC_F_USER_GONE)) == TOEC_F_PERSIST)
         t->rexmits = 0;
-    if (t->flags & TOEC_F_PROBED) {
-        if (g->ack == t->snd_max + 1 && t->snd_max == t->snd_una)
-            t->snd_max++; /* it was taken nevertheless */
-        if (t->snd_max != t->snd_una)
-            t->flags &= ~TOEC_F_PROBED;
-    }
-    if (TOEC_SEQ_GT(g->ack, t->snd_max) || TOEC_SEQ_LT(g->ack, t->snd_una - t->max_wnd)) {
-        TOEC_COUNT(s, tcp_bad_ack); /* RFC 5961 5.2 */
-        toec_challenge(s, t, now);
-        return -1;
-    }
     if (TOEC_SEQ_LT(g->ack, t->snd_una))
         return 0; /* old: nothing new in it, but its text counts */
     memset(&a, 0, sizeof(a));

@@ -188,15 +188,14 @@ static void rst_for(struct toec_stack *s, const struct toec_tcb *t, const struct
     toec_send_bare(s, g, g->ack, 0, TOEC_TH_RST, 0, opt, n, now);
 }
 
-static int syn_received(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
-                        toec_time now)
+/* SYN-RECEIVED: not 0 when the segment does not acknowledge our SYN. */
+static int syn_not_acked(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                         toec_time now)
 {
-    if (TOEC_SEQ_LE(g->ack, t->snd_una) || TOEC_SEQ_GT(g->ack, t->snd_max)) {
-        rst_for(s, t, g, now);
-        return -1;
-    }
-    toec_established(s, t, g, now);
-    return 0;
+    if (TOEC_SEQ_GT(g->ack, t->snd_una) && TOEC_SEQ_LE(g->ack, t->snd_max))
+        return 0;
+    rst_for(s, t, g, now);
+    return -1;
 }
 
 void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
@@ -207,11 +206,17 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
     }
     if (check(s, t, g, now))
         return;
+    if (t->state == TOEC_SYN_RECEIVED && syn_not_acked(s, t, g, now))
+        return;
+    /* Before the timestamp is taken: one that comes with a guessed ACK would shut the flow (PAWS)
+     */
+    if (toec_ack_check(s, t, g, now))
+        return;
     if (t->flags & TOEC_F_TS)
         take_timestamp(t, g, now);
     t->rcv_at = toec_ticks(now);
-    if (t->state == TOEC_SYN_RECEIVED && syn_received(s, t, g, now))
-        return;
+    if (t->state == TOEC_SYN_RECEIVED)
+        toec_established(s, t, g, now);
     if (toec_ack_input(s, t, g, now))
         return;
     toec_trim(t, g);

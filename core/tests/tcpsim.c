@@ -792,6 +792,13 @@ void craft_pass(struct sim *s, toec_time ns)
     sim_run(s, ns);
 }
 
+void craft_forget(struct sim *s)
+{
+    while (s->sent_n)
+        free(s->sent[--s->sent_n]);
+    s->sent_read = 0;
+}
+
 static void parse_options(const uint8_t *o, uint32_t n, struct tseg *g)
 {
     uint32_t i = 0, j;

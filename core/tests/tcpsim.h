@@ -154,6 +154,8 @@ void craft_icmp(struct sim *s, unsigned type, unsigned code, uint32_t rest,
 void craft_poll(struct sim *s);
 /* Lets time pass, polling at the deadlines. */
 void craft_pass(struct sim *s, toec_time ns);
+/* Frees what has been sent so far. */
+void craft_forget(struct sim *s);
 /* The next TCP segment that host 0 sent: 1 with *g, or 0 when there is none. */
 int craft_next(struct sim *s, struct tseg *g);
 /* Fails the test unless a segment was sent; returns it. */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reach.h - a connection brought into any state of RFC 9293 3.3.2, for attacks upon it. */
+#ifndef REACH_H
+#define REACH_H
+
+#include "../tcptalk.h"
+
+/* States that hold a connection, in the order of enum toec_state. */
+#define FIRST_STATE TOEC_SYN_SENT
+#define LAST_STATE  TOEC_TIME_WAIT
+
+struct place {
+    struct talk t;
+    uint32_t seq; /* stream offset of the peer's next byte: RCV.NXT of the stack */
+    uint32_t ack; /* ... of the stack's next byte: its SND.NXT */
+};
+
+/* The peer's side of a connection in this state; what the stack sent is forgotten. */
+void reach(struct place *p, enum toec_state state);
+/* State of the connection now; TOEC_CLOSED when it is gone and left no TIME-WAIT. */
+enum toec_state place_state(struct place *p);
+/* A segment at these offsets from RCV.NXT and SND.NXT; polled. */
+void strike(struct place *p, unsigned flags, int64_t seq, int64_t ack, uint32_t len);
+void place_end(struct place *p);
+
+#endif
