@@ -20,7 +20,6 @@
 struct toec_keys {
     toec_u64 isn[2];           /* initial sequence numbers (RFC 6528) */
     toec_u64 cookie[2];        /* SYN cookies */
-    toec_u64 port[2];          /* ephemeral ports (RFC 6056) */
     toec_u64 ts[2];            /* timestamp offsets (RFC 7323 5.4) */
     toec_u64 rand[2];          /* toec_rand32() */
     struct toec_flow_key flow; /* lookup tables */

@@ -52,7 +52,6 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
 {
     toec_u8 *at = mem;
     struct toec_tcp *tcp = carve(&at, sizeof(*tcp));
-    unsigned i;
 
     (void)now;
     memset(tcp, 0, sizeof(*tcp));
@@ -62,8 +61,6 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
     carve_pool(&at, &tcp->listeners, &tcp->listen_tab, sizeof(struct toec_listener),
                s->cfg.max_listeners);
     tcp->pending = carve(&at, sizeof(struct toec_tcb *) * (unsigned long)s->cfg.max_flows);
-    for (i = 0; i < TOEC_PORT_WALKS; i++)
-        tcp->port_walk[i] = toec_rand32(s) % TOEC_PORT_COUNT;
 }
 
 void toec_tcp_usage(const struct toec_stack *s, struct toec_usage *out)
@@ -132,7 +129,6 @@ struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id,
     t->keep_cnt = 9;
     t->linger2 = TOEC_LINGER2_T;
     t->cc_ops = toec_cc_get((unsigned)s->cfg.cc);
-    t->ecn.policy = (toec_u8)s->cfg.ecn;
     toec_htab_add(&s->tcp->flow_tab, &t->node, hash);
     return t;
 }
@@ -267,7 +263,6 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
     g->wnd = toec_tcp_wnd(h);
     g->off = in->l4_off + hlen;
     g->len = in->l4_len - hlen;
-    g->tos = in->tos;
     g->mss = 0;
     g->has_ts = 0;
     g->sack_ok = 0;

@@ -102,16 +102,14 @@ static int port_is_free(struct toec_stack *s, const struct toec_tuple *id, toec_
 toec_u16 toec_port_pick(struct toec_stack *s, const struct toec_tuple *id, toec_time now)
 {
     struct toec_tuple try = *id;
-    /* RFC 6056 3.3.4, double-hash port selection: F() gives the offset, a counter chosen by G()
-     * walks from there, so ports of one destination do not tell about those of another. */
-    toec_u64 f = tuple_mac(s->keys.port, id, 0, 1, 0);
-    toec_u32 *walk = &s->tcp->port_walk[(toec_u32)(f >> 32) & 15u];
-    toec_u32 i;
+    /* RFC 6056 3.3.1, simple port randomization (R6056-01): with a keyed generator no port tells of
+     * another. A counter, even one of sixteen chosen by a keyed hash (3.3.4), lets a destination
+     * count the connections to others (R6056-02). What was used lately is passed over below. */
+    toec_u32 at = toec_rand32(s) % TOEC_PORT_COUNT, i;
 
     for (i = 0; i < TOEC_PORT_COUNT; i++) {
-        try.local_port =
-            (toec_u16)(TOEC_PORT_FIRST + ((toec_u32)f % TOEC_PORT_COUNT + *walk) % TOEC_PORT_COUNT);
-        *walk = (*walk + 1) % TOEC_PORT_COUNT;
+        try.local_port = (toec_u16)(TOEC_PORT_FIRST + at);
+        at = at + 1 < TOEC_PORT_COUNT ? at + 1 : 0;
         if (toec_port_is_home(s, &try) && port_is_free(s, &try, now))
             return try.local_port;
     }
