@@ -27,6 +27,7 @@ struct toec_datagram {
     toec_u32 src4;
     toec_u16 id;
     toec_u8 proto;
+    toec_u8 ecn;       /* 1 << ECN field of each fragment received, ORed */
     toec_u8 hlen;      /* of the first fragment's IP header; 0: not yet received */
     toec_u32 total;    /* payload bytes; 0: last fragment not yet received */
     toec_u32 end;      /* end of the farthest fragment received */
@@ -179,6 +180,19 @@ static void make_packet(const struct toec_datagram *d, struct toec_packet *p, st
     toec_ip4_parse(in, p);
 }
 
+/*
+ * RFC 3168 5.3: a mark on one fragment marks the datagram, and a mark among fragments of which one
+ * is not ECN-capable must not get lost: as in Linux, such a mixture is dropped. Not 0 then.
+ */
+static int join_ecn(struct toec_datagram *d, toec_u8 *ip)
+{
+    if ((d->ecn & 1u << TOEC_IP_NOT_ECT) && d->ecn != 1u << TOEC_IP_NOT_ECT)
+        return -1;
+    if (d->ecn & 1u << TOEC_IP_CE)
+        ip[TOEC_IP4_TOS] |= TOEC_IP_CE;
+    return 0;
+}
+
 static void complete(struct toec_stack *s, struct toec_datagram *d, toec_time now)
 {
     toec_u8 *ip = d->frame + PAYLOAD_AT - d->hlen;
@@ -186,6 +200,11 @@ static void complete(struct toec_stack *s, struct toec_datagram *d, toec_time no
     struct toec_ip_in in;
 
     forget(s, d);
+    if (join_ecn(d, ip)) {
+        TOEC_COUNT(s, ip4_frag_ecn);
+        toec_pool_put(&s->reass.pool, d);
+        return;
+    }
     TOEC_COUNT(s, ip4_reassembled);
     toec_put16(ip + TOEC_IP4_TOTAL, d->hlen + d->total);
     toec_put16(ip + TOEC_IP4_FRAG, 0);
@@ -230,6 +249,7 @@ static void store(struct toec_stack *s, struct toec_datagram *d, const struct to
     }
     toec_pkt_copy(s, d->frame + PAYLOAD_AT + off, in->pkt, in->l4_off, in->l4_len);
     d->received += in->l4_len;
+    d->ecn |= (toec_u8)(1u << (in->tos & TOEC_IP_ECN));
 }
 
 void toec_reass_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)

@@ -29,6 +29,8 @@ static void fill_defaults(struct toec_config *c)
     default_to(&c->icmp_echo_rate, 10000);
     default_to(&c->icmp_error_rate, 100);
     default_to(&c->home_count, 1);
+    if (c->ecn == TOEC_ECN_DEFAULT)
+        c->ecn = TOEC_ECN_PASSIVE;
 }
 
 static toec_u32 mask_of(unsigned prefix_len)
@@ -55,7 +57,8 @@ static int limits_valid(const struct toec_config *c)
            c->max_listeners <= MAX_LISTENERS && c->max_time_wait <= MAX_FLOWS &&
            c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
            c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 &&
-           (c->cc == TOEC_CC_CUBIC || c->cc == TOEC_CC_NEWRENO) && c->home_index < c->home_count;
+           (c->cc == TOEC_CC_CUBIC || c->cc == TOEC_CC_NEWRENO) && c->home_index < c->home_count &&
+           c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE;
 }
 
 /* Copies the configuration with defaults; 0, or -1 when it is invalid. */

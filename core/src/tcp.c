@@ -129,6 +129,7 @@ struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id,
     t->keep_cnt = 9;
     t->linger2 = TOEC_LINGER2_T;
     t->cc_ops = toec_cc_get((unsigned)s->cfg.cc);
+    t->ecn.policy = (toec_u8)s->cfg.ecn;
     toec_htab_add(&s->tcp->flow_tab, &t->node, hash);
     return t;
 }
@@ -263,6 +264,7 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
     g->wnd = toec_tcp_wnd(h);
     g->off = in->l4_off + hlen;
     g->len = in->l4_len - hlen;
+    g->tos = in->tos;
     g->mss = 0;
     g->has_ts = 0;
     g->sack_ok = 0;

@@ -11,6 +11,7 @@
 #include "stack.h"
 #include "tcp_cc.h"
 #include "tcp_cwv.h"
+#include "tcp_ecn.h"
 
 /* ---- limits and times ---- */
 
@@ -160,6 +161,7 @@ struct toec_tcb {
     struct toec_addr remote; /* read by output only; by lookup for IPv6 */
     struct toec_path path;
     struct toec_addr local;
+    struct toec_ecn ecn; /* read whenever something is sent, as path is */
 
     /* ---- loss recovery (RFC 6675 names) ---- */
     toec_u32 recover;   /* RecoveryPoint */
@@ -234,6 +236,7 @@ struct toec_listener {
     toec_u8 families; /* of any address: TOEC_L_IP4, TOEC_L_IP6; 0: listens on addr alone */
     toec_u8 live;
     toec_u8 overflowed; /* cookies were sent at overflow_at */
+    toec_u8 ecn;        /* enum toec_ecn_policy of its flows */
     toec_u32 backlog, half_open;
     toec_u32 overflow_at;
     struct toec_tcb *half; /* half-open flows */
@@ -250,6 +253,7 @@ struct toec_seg {
     unsigned flags;
     toec_u32 tsval, tsecr;
     toec_u16 mss; /* 0: absent */
+    toec_u8 tos;  /* of the IP header: DSCP and ECN */
     toec_u8 has_ts;
     toec_u8 sack_ok;
     toec_u8 has_wscale, wscale;

@@ -169,6 +169,8 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     if (dup)
         t->dup_acks_total++;
     take_window(t, g);
+    if (t->ecn.flags)
+        toec_ecn_ack(s, t, g, &a);
     if (a.acked || dup) {
         toec_ack_recovery(s, t, a.acked, dup, now);
         toec_cc_acked(s, t, &a);

@@ -49,6 +49,9 @@ static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
 
     if (a->recovery || (t->flags & TOEC_F_FAST) || t->cwnd >= TOEC_CWND_MAX)
         return 0;
+    /* RFC 3168 6.1.2: an ACK that echoes a mark makes no window larger. */
+    if (t->ecn.echo)
+        return 0;
     if (!(t->flags & (TOEC_F_CWND_LIM | TOEC_F_LOSS)) &&
         !(slow && t->cwv.defined && toec_cwv_validated(t)))
         return 0;

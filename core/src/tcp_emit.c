@@ -41,6 +41,8 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
         hlen += toec_opt_sack(h + hlen, t, room);
     }
     prepare(&o, &t->local, &t->remote, hlen);
+    if (t->ecn.flags && !(flags & TOEC_TH_RST))
+        flags |= toec_ecn_emit(t, seq, len, &o.tos);
     toec_tcp_emit(h, t->local_port, t->remote_port, seq, t->rcv_nxt, hlen, flags,
                   toec_window_offer(t));
     o.owner = t->owner;
@@ -53,6 +55,8 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
         return r;
     TOEC_COUNT(s, tcp_tx);
     t->flags &= ~(TOEC_F_ACK_NOW | TOEC_F_DELACK);
+    if (flags & TOEC_TH_CWR)
+        t->ecn.flags &= ~TOEC_ECN_CWR;
     t->delack = 0;
     t->rcv_acked = t->rcv_nxt;
     return 0;
@@ -86,6 +90,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         flags |= TOEC_TH_ACK;
         ack = t->rcv_nxt;
     }
+    flags |= toec_ecn_syn_flags(s, t);
     hlen = TOEC_TCP_LEN + toec_opt_syn(h + TOEC_TCP_LEN, opts, toec_own_mss(&t->path),
                                        toec_wscale_for(t->rx_log), toec_ticks(now) + t->ts_off,
                                        t->ts_recent);

@@ -95,11 +95,13 @@ static int syn_again(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *
         return 0;
     if (g->flags & TOEC_TH_ACK) {
         /* Simultaneous open (RFC 9293 3.5, figure 8): the SYN-ACK counts as its ACK. */
+        toec_ecn_take_synack(s, t, g);
         g->seq++;
-        g->flags &= ~TOEC_TH_SYN;
+        g->flags &= ~(TOEC_TH_SYN | TOEC_TH_ECE);
         return 0;
     }
     TOEC_COUNT(s, tcp_syn_again);
+    toec_ecn_take_syn(s, t, g);
     t->snd_nxt = t->iss; /* our SYN-ACK was lost */
     toec_pend(s, t);
     return 1;
@@ -217,6 +219,8 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
     t->rcv_at = toec_ticks(now);
     if (t->state == TOEC_SYN_RECEIVED)
         toec_established(s, t, g, now);
+    if (((g->tos & TOEC_IP_ECN) | (g->flags & TOEC_TH_CWR)) != 0)
+        toec_ecn_data(s, t, g, now);
     if (toec_ack_input(s, t, g, now))
         return;
     toec_trim(t, g);

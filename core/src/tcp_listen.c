@@ -11,6 +11,7 @@
 #define COOKIE_WSCALE  9u
 #define COOKIE_NO_WS   15u
 #define COOKIE_SACK    16u
+#define COOKIE_ECN     32u
 #define COOKIE_TS_BITS 63u
 
 /* The listener on port that listens on addr, or (addr 0) on any address of these families. */
@@ -70,6 +71,7 @@ int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 por
     l->addr = *addr;
     l->families = (toec_u8)families;
     l->port = port;
+    l->ecn = (toec_u8)s->cfg.ecn;
     l->backlog = syn_backlog ? syn_backlog : TOEC_BACKLOG;
     l->live = 1;
     toec_htab_add(&s->tcp->listen_tab, &l->node, toec_word_hash(&s->keys.flow, port, 0));
@@ -145,6 +147,7 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
     }
     toec_tcb_buffers(t, &bufs);
     t->path = path;
+    t->ecn.policy = l->ecn;
     t->state = TOEC_SYN_RECEIVED;
     t->ts_off = toec_ts_offset(s, &g->id);
     toec_take_iss(t, iss);
@@ -157,12 +160,12 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
 /* ---- SYN cookies ---- */
 
 /* What the peer's SYN offered, in the low bits of our timestamp, which it will echo. */
-static toec_u32 cookie_ts(const struct toec_seg *g, toec_time now)
+static toec_u32 cookie_ts(const struct toec_seg *g, int ecn, toec_time now)
 {
     toec_u32 ticks = toec_ticks(now), ts;
 
     ts = (ticks & ~COOKIE_TS_BITS) | (g->has_wscale ? g->wscale : COOKIE_NO_WS) |
-         (g->sack_ok ? COOKIE_SACK : 0);
+         (g->sack_ok ? COOKIE_SACK : 0) | (ecn ? COOKIE_ECN : 0);
     return TOEC_SEQ_GT(ts, ticks) ? ts - COOKIE_TS_BITS - 1 : ts;
 }
 
@@ -170,7 +173,8 @@ static void send_cookie(struct toec_stack *s, struct toec_listener *l, const str
                         toec_time now)
 {
     toec_u8 opt[40];
-    unsigned opts = 0, n;
+    unsigned opts = 0, n, flags = TOEC_TH_SYN | TOEC_TH_ACK;
+    int ecn = g->has_ts && toec_ecn_grants(l->ecn, g);
     toec_u32 tsval = 0;
     struct toec_path path;
 
@@ -183,14 +187,16 @@ static void send_cookie(struct toec_stack *s, struct toec_listener *l, const str
             opts |= TOEC_I_SACK;
         if (g->has_wscale)
             opts |= TOEC_I_WSCALE;
-        tsval = cookie_ts(g, now) + toec_ts_offset(s, &g->id);
+        if (ecn)
+            flags |= TOEC_TH_ECE;
+        tsval = cookie_ts(g, ecn, now) + toec_ts_offset(s, &g->id);
     }
     n = toec_opt_syn(opt, opts, toec_own_mss(&path), COOKIE_WSCALE, tsval, g->tsval);
     l->overflowed = 1;
     l->overflow_at = toec_ticks(now);
     TOEC_COUNT(s, tcp_cookies_sent);
-    toec_send_bare(s, g, toec_cookie_make(s, g, now), g->seq + 1, TOEC_TH_SYN | TOEC_TH_ACK,
-                   COOKIE_WINDOW, opt, n, now);
+    toec_send_bare(s, g, toec_cookie_make(s, g, now), g->seq + 1, flags, COOKIE_WINDOW, opt, n,
+                   now);
 }
 
 /* An ACK to a listener: the end of a cookie handshake, or a stray (RST). */
@@ -199,6 +205,7 @@ static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct to
 {
     unsigned mss = 0;
     struct toec_tcb *t;
+    int ecn = 0;
 
     /* Cookies are believed only while they are being sent, so that guessing needs a SYN flood. */
     if (l->overflowed && toec_ticks(now) - l->overflow_at < TOEC_COOKIE_AGES << TOEC_COOKIE_TICK)
@@ -214,6 +221,7 @@ static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct to
         toec_u32 bits = g->tsecr - toec_ts_offset(s, &g->id);
 
         g->sack_ok = (bits & COOKIE_SACK) != 0;
+        ecn = (bits & COOKIE_ECN) != 0 && l->ecn != TOEC_ECN_OFF;
         g->has_wscale = (bits & 15u) != COOKIE_NO_WS;
         g->wscale = (toec_u8)(bits & 15u);
         if (g->has_wscale && g->wscale > TOEC_WSCALE_MAX)
@@ -223,6 +231,8 @@ static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct to
     if (!t)
         return;
     TOEC_COUNT(s, tcp_cookies_taken);
+    if (ecn)
+        toec_ecn_start(s, t);
     if (g->has_wscale)
         t->scales = (toec_u8)(g->wscale << 4 | COOKIE_WSCALE);
     t->rcv_adv = t->rcv_nxt + COOKIE_WINDOW;
@@ -258,6 +268,7 @@ void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toe
     t = open_flow(s, l, g, iss, g->seq, now);
     if (!t)
         return;
+    toec_ecn_take_syn(s, t, g);
     t->snd_wnd = g->wnd;
     t->snd_wl1 = g->seq;
     /* Text on the SYN is not kept: it is not acknowledged, so the peer sends it again. */

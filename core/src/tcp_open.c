@@ -122,6 +122,10 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
     }
     toec_take_irs(t, g->seq, toec_ticks(now));
     toec_take_options(t, g);
+    if (ack)
+        toec_ecn_take_synack(s, t, g);
+    else
+        toec_ecn_take_syn(s, t, g);
     if (!ack) { /* simultaneous open */
         TOEC_COUNT(s, tcp_simultaneous_open);
         t->state = TOEC_SYN_RECEIVED;

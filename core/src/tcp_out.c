@@ -71,6 +71,8 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
 
     if (s->cfg.max_gso > max)
         max = s->cfg.max_gso - s->cfg.max_gso % t->mss;
+    if (t->ecn.flags & TOEC_ECN_CWR)
+        max = t->mss; /* CWR stands on one segment, whoever cuts */
     *fin = 0;
     if (len > wnd)
         len = wnd;

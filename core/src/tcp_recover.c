@@ -41,6 +41,7 @@ static void enter_fast(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     t->lost_mark = t->snd_una;
     t->head_mark = t->snd_max;
     t->flags = (t->flags | TOEC_F_FAST | TOEC_F_RTX_HEAD) & ~TOEC_F_RESCUE;
+    toec_ecn_cut(t);
 }
 
 static void leave_fast(struct toec_tcb *t, toec_time now)
@@ -192,6 +193,7 @@ void toec_rto_recovery(struct toec_tcb *t, toec_time now)
     t->high_rxt = t->snd_una;
     t->reo = TOEC_REO_NONE;
     t->probe_owed = 0;
+    toec_ecn_cut(t);
     /* The peer may have thrown away what it SACKed (RFC 2018 8): it has when the first byte not
      * acknowledged is SACKed; and when a timeout did not help, it is assumed to have. */
     if (t->n_sacked && (t->rexmits > 1 || t->sacked[0].start == t->snd_una))

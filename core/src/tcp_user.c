@@ -266,9 +266,27 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
             return TOEC_E_INVAL;
         t->linger2 = (toec_u16)value;
         return 0;
+    case TOEC_OPT_ECN:
+        if (value < TOEC_ECN_OFF || value > TOEC_ECN_PASSIVE)
+            return TOEC_E_INVAL;
+        t->ecn.policy = (toec_u8)value;
+        return 0;
     default:
         return TOEC_E_INVAL;
     }
+}
+
+int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, toec_u32 value)
+{
+    struct toec_listener *l;
+
+    if (id >= s->tcp->listeners.fresh)
+        return TOEC_E_INVAL;
+    l = toec_pool_at(&s->tcp->listeners, id);
+    if (!l->live || opt != TOEC_OPT_ECN || value < TOEC_ECN_OFF || value > TOEC_ECN_PASSIVE)
+        return TOEC_E_INVAL;
+    l->ecn = (toec_u8)value;
+    return 0;
 }
 
 /* ---- STATUS ---- */
@@ -295,7 +313,9 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct
     out->ws_recv = (toec_u8)toec_rcv_scale(t);
     out->opts = (toec_u8)(((t->flags & TOEC_F_TS) ? TOEC_I_TIMESTAMPS : 0) |
                           ((t->flags & TOEC_F_SACK) ? TOEC_I_SACK : 0) |
-                          ((t->flags & TOEC_F_WSCALE) ? TOEC_I_WSCALE : 0));
+                          ((t->flags & TOEC_F_WSCALE) ? TOEC_I_WSCALE : 0) |
+                          ((t->ecn.flags & TOEC_ECN_RX) ? TOEC_I_ECN : 0) |
+                          ((t->ecn.flags & TOEC_ECN_SEEN) ? TOEC_I_ECN_SEEN : 0));
     out->mss_send = t->mss;
     out->mss_recv = toec_own_mss(&t->path) - ((t->flags & TOEC_F_TS) ? 12 : 0);
     out->srtt_us = to_us(t->srtt >> 3);

@@ -23,6 +23,13 @@
 #define TOEC_IP4_MF       0x2000u
 #define TOEC_IP4_OFF_MASK 0x1fffu
 
+/* The ECN field: the low two bits of TOS or Traffic Class (RFC 3168 5). */
+#define TOEC_IP_ECN     3u
+#define TOEC_IP_NOT_ECT 0u
+#define TOEC_IP_ECT1    1u
+#define TOEC_IP_ECT0    2u
+#define TOEC_IP_CE      3u
+
 #define TOEC_IPPROTO_ICMP 1u
 #define TOEC_IPPROTO_TCP  6u
 #define TOEC_IPPROTO_UDP  17u

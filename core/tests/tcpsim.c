@@ -70,12 +70,25 @@ static int chance(unsigned of_1024)
     return of_1024 && random_below(1024) < of_1024;
 }
 
-static void link_put(struct sim *s, unsigned from, const uint8_t *data, uint32_t len)
+void sim_inject(struct sim *s, unsigned to, const uint8_t *frame, uint32_t len)
+{
+    struct frame *f = must(malloc(sizeof(*f) + len));
+
+    f->at = s->now;
+    f->order = s->order++;
+    f->to = to;
+    f->len = len;
+    memcpy(f->data, frame, len);
+    queue_push(s, f);
+}
+
+static void link_put(struct sim *s, unsigned from, const uint8_t *data, uint32_t len,
+                     toec_time held)
 {
     struct frame *f = must(malloc(sizeof(*f) + len));
     const struct impair *im = &s->impair;
 
-    f->at = s->now + im->delay;
+    f->at = s->now + im->delay + held;
     if (im->jitter)
         f->at += random64() % im->jitter;
     if (chance(im->reorder))
@@ -99,13 +112,19 @@ static void link_put(struct sim *s, unsigned from, const uint8_t *data, uint32_t
     }
 }
 
-static void link_send(struct sim *s, unsigned from, const uint8_t *data, uint32_t len)
+static void link_send(struct sim *s, unsigned from, uint8_t *data, uint32_t len)
 {
+    int64_t held = 0;
+
     if (!s->crafted && chance(s->impair.lose))
         return;
-    link_put(s, from, data, len);
+    if (s->router)
+        held = s->router(s, from, data, len);
+    if (held < 0)
+        return;
+    link_put(s, from, data, len, (toec_time)held);
     if (!s->crafted && chance(s->impair.duplicate))
-        link_put(s, from, data, len);
+        link_put(s, from, data, len, (toec_time)held);
 }
 
 static uint32_t get32(const uint8_t *p)
@@ -675,6 +694,7 @@ void craft_send_raw(struct sim *s, const uint8_t *tcp, uint32_t len)
     put16(f + 12, 0x0800);
     memset(ip, 0, 20);
     ip[0] = 0x45;
+    ip[1] = s->peer_tos;
     put16(ip + 2, 20 + len);
     put16(ip + 6, 0x4000);
     ip[8] = 64;
@@ -855,6 +875,8 @@ int craft_next(struct sim *s, struct tseg *g)
         g->wnd = get16(t + 14);
         g->len = total - hlen;
         g->payload = t + hlen;
+        g->tos = ip[1];
+        g->df = (ip[6] & 0x40) != 0;
         parse_options(t + 20, hlen - 20, g);
         return 1;
     }

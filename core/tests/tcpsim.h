@@ -33,6 +33,8 @@
 #define F_PSH 8u
 #define F_ACK 16u
 #define F_URG 32u
+#define F_ECE 64u
+#define F_CWR 128u
 
 struct sim;
 struct host;
@@ -96,6 +98,12 @@ struct sim {
     unsigned sent_n, sent_read;
     int peer_silent, arp_asked; /* the crafted peer answers ARP unless silent */
     uint32_t place_violations;
+    /* Crafted frames carry this TOS. */
+    uint8_t peer_tos;
+    /* What stands between the hosts beside the impairments: sees, and may change, each frame; how
+     * long it is held besides, or -1: it is dropped. */
+    int64_t (*router)(struct sim *s, unsigned from, uint8_t *frame, uint32_t len);
+    void *router_state;
 };
 
 void sim_init(struct sim *s, unsigned hosts);
@@ -139,6 +147,8 @@ struct tseg {
     uint16_t urg;
     uint32_t payload_seed; /* of the pattern put into crafted payload, at stream offset below */
     uint64_t payload_at;
+    uint8_t tos; /* as received */
+    int df;
 };
 
 /* One stack (host 0) and a crafted peer at IP_B whose Ethernet address it knows. */
@@ -158,6 +168,8 @@ void craft_pass(struct sim *s, toec_time ns);
 void craft_forget(struct sim *s);
 /* The next TCP segment that host 0 sent: 1 with *g, or 0 when there is none. */
 int craft_next(struct sim *s, struct tseg *g);
+/* A frame comes to a host from nowhere (a router), now. */
+void sim_inject(struct sim *s, unsigned to, const uint8_t *frame, uint32_t len);
 /* Fails the test unless a segment was sent; returns it. */
 struct tseg craft_expect(struct sim *s);
 void craft_expect_none(struct sim *s);

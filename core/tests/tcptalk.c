@@ -111,12 +111,14 @@ void talk_passive(struct talk *t)
 
     craft_start(&t->s);
     sim_listen(&t->s, 0, t->own_port, 0, 0);
-    g = talk_seg(t, F_SYN, (uint32_t)-1, 0, 0);
+    g = talk_seg(t, F_SYN | t->syn_flags, (uint32_t)-1, 0, 0);
     set_options(t, &g);
     craft_send(&t->s, &g);
     craft_poll(&t->s);
     g = craft_expect(&t->s);
-    assert_int_equal(g.flags, F_SYN | F_ACK);
+    t->heard_syn = g.flags & ~(F_SYN | F_ACK);
+    assert_int_equal(g.flags & ~t->heard_syn, F_SYN | F_ACK);
+    assert_int_equal(t->heard_syn & ~(F_ECE | F_CWR), 0);
     assert_int_equal(g.ack, t->isn + 1);
     t->iss = g.seq;
     t->tsecr = g.tsval;
@@ -137,10 +139,12 @@ void talk_active(struct talk *t)
     t->own_port = t->c->local_port;
     craft_poll(&t->s);
     g = craft_expect(&t->s);
-    assert_int_equal(g.flags, F_SYN);
+    t->heard_syn = g.flags & ~F_SYN;
+    assert_int_equal(g.flags & ~t->heard_syn, F_SYN);
+    assert_int_equal(t->heard_syn & ~(F_ECE | F_CWR), 0);
     t->iss = g.seq;
     t->tsecr = g.tsval;
-    g = talk_seg(t, F_SYN | F_ACK, (uint32_t)-1, 0, 0);
+    g = talk_seg(t, F_SYN | F_ACK | t->syn_flags, (uint32_t)-1, 0, 0);
     set_options(t, &g);
     craft_send(&t->s, &g);
     craft_poll(&t->s);

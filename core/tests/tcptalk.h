@@ -24,6 +24,8 @@ struct talk {
     uint32_t tsval, tsecr; /* of the peer's next segments */
     uint32_t wnd;          /* field of the peer's next segments */
     int mss;               /* option of the peer's SYN, -1: none */
+    unsigned syn_flags;    /* more flags of the peer's SYN or SYN-ACK (F_ECE, F_CWR) */
+    unsigned heard_syn;    /* flags of the stack's SYN or SYN-ACK beside F_SYN and F_ACK */
 };
 
 /* What a test may set before: t->s.host[0].cfg and buffers, ts, sack, wscale, mss, isn. */

@@ -504,9 +504,45 @@ static void checksum_is_never_taken_on_trust(void **state)
     bench_stop(&b);
 }
 
+/* RFC 3168 5.3: a mark on any fragment marks the datagram; a mixture of ECN-capable and other
+ * fragments is dropped. */
+static void test_ecn(void **state)
+{
+    static const struct {
+        uint8_t first, second;
+        int result; /* -1: dropped */
+    } cases[] = {{0, 0, 0}, {2, 2, 2},  {2, 3, 3},  {3, 2, 3},  {1, 3, 3},
+                 {3, 3, 3}, {0, 3, -1}, {3, 0, -1}, {0, 2, -1}, {2, 1, 2}};
+    unsigned i, j;
+
+    (void)state;
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench b;
+        uint8_t payload[16] = {0}, f[256];
+        struct ip4_spec spec = {PEER_IP, OWN_IP, 6, 64, 7, 0, 0, 0};
+
+        bench_init(&b);
+        for (j = 0; j < 2; j++) {
+            uint32_t n;
+
+            spec.frag = j ? 1 : 0x2000;
+            n = make_ip4(f, &spec, payload, 8);
+            f[15] = (uint8_t)(0x48 | (j ? cases[i].second : cases[i].first));
+            fix_ip4(f);
+            bench_input(&b, f, n);
+        }
+        assert_int_equal(b.tcp_inputs, cases[i].result >= 0);
+        if (cases[i].result >= 0)
+            assert_int_equal(b.tcp_in.tos, 0x48 | cases[i].result);
+        assert_int_equal(bench_counter(&b, TOEC_C_ip4_frag_ecn), cases[i].result < 0);
+        bench_stop(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ecn),
         cmocka_unit_test(every_order_of_five),
         cmocka_unit_test(every_triple_of_fragments),
         cmocka_unit_test(first_bytes_win_over_duplicates),

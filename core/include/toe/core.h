@@ -14,6 +14,17 @@ struct toec_stack;
 
 enum toec_cc { TOEC_CC_CUBIC = 0, TOEC_CC_NEWRENO = 1 };
 
+/*
+ * Explicit Congestion Notification (RFC 3168), as net.ipv4.tcp_ecn of Linux has it: never (0),
+ * asked for and granted (1), granted when the peer asks (2, the default).
+ */
+enum toec_ecn_policy {
+    TOEC_ECN_DEFAULT = 0, /* of a stack: PASSIVE */
+    TOEC_ECN_OFF,
+    TOEC_ECN_ON,
+    TOEC_ECN_PASSIVE
+};
+
 /* Everything a stack must know. Zero means the default named in the comment. */
 struct toec_config {
     void *user;               /* handed to every port function */
@@ -33,6 +44,7 @@ struct toec_config {
     toec_u32 icmp_error_rate; /* ICMP errors per second and (hashed) destination, 100; as above */
     toec_u8 secret[32];       /* from a good random source: ISNs, ports, cookies, hash keys */
     enum toec_cc cc;          /* default congestion control of new flows */
+    enum toec_ecn_policy ecn; /* of new flows and listeners */
     toec_u32 home_index; /* of home_count stacks behind one address, this is number home_index; */
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() is home. 0 or 1: one */
 };
@@ -115,10 +127,13 @@ enum toec_option {
     TOEC_OPT_USER_TIMEOUT, /* milliseconds, 0: default (R2) */
     TOEC_OPT_CORK,         /* 0/1: hold sub-MSS data while set, at most 200 ms */
     TOEC_OPT_QUICKACK,     /* 0/1 */
-    TOEC_OPT_LINGER2       /* seconds of FIN-WAIT-2 after a full close; default 60 */
+    TOEC_OPT_LINGER2,      /* seconds of FIN-WAIT-2 after a full close; default 60 */
+    TOEC_OPT_ECN           /* enum toec_ecn_policy but DEFAULT; of a flow before its SYN is sent */
 };
 int toec_set_option(struct toec_stack *s, struct toec_tcb *flow, enum toec_option opt,
                     toec_u32 value, toec_time now);
+/* As toec_set_option() for the flows a listener will make: TOEC_OPT_ECN. */
+int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, toec_u32 value);
 
 /* States as RFC 9293 3.3.2 names them. */
 enum toec_state {
@@ -148,6 +163,8 @@ struct toec_info {
 #define TOEC_I_TIMESTAMPS 1u
 #define TOEC_I_SACK       2u
 #define TOEC_I_WSCALE     4u
+#define TOEC_I_ECN        8u  /* negotiated (as TCPI_OPT_ECN) */
+#define TOEC_I_ECN_SEEN   16u /* ... and the peer has sent ECN-capable data */
 void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *flow, struct toec_info *out);
 
 /* Counters: every drop and every rare event has a name. The list is the single source: names for

@@ -49,6 +49,7 @@
     X(ip4_frag_overlap, "datagrams dropped: fragments overlap in part")                            \
     X(ip4_frag_timeout, "datagrams dropped: not complete after 60 s")                              \
     X(ip4_frag_evicted, "datagrams dropped: room needed for a newer one")                          \
+    X(ip4_frag_ecn, "datagrams dropped: ECN-capable and other fragments in one (RFC 3168 5.3)")    \
     X(ip4_reassembled, "datagrams reassembled")                                                    \
     X(icmp_short, "dropped: ICMP message too short")                                               \
     X(icmp_bad_checksum, "dropped: ICMP checksum wrong")                                           \

@@ -45,7 +45,7 @@
     X(tcp_timed_out, "connections ended: no acknowledgement within R2 or the user timeout")        \
     X(tcp_unreachable, "sends that found the neighbour unreachable")                               \
     X(tcp_delayed_acks, "ACKs sent by the delayed-ACK timer")                                      \
-    X(tcp_idle_restarts, "congestion windows halved: not used for five minutes")                           \
+    X(tcp_idle_restarts, "congestion windows halved: not used for five minutes")                   \
     X(tcp_data_after_close, "connections reset: data arrived after a full close")                  \
     X(tcp_close_unread, "connections reset: closed with received data unread")                     \
     X(tcp_fin_wait2_timeout, "closed connections whose peer never closed")                         \
@@ -54,6 +54,11 @@
     X(tcp_tw_rst_ignored, "resets ignored in TIME-WAIT (RFC 1337)")                                \
     X(tcp_icmp_ignored, "ICMP errors ignored: quote nothing under way")                            \
     X(tcp_icmp_soft, "ICMP errors noted as soft errors")                                           \
-    X(tcp_pmtu_lowered, "path MTUs lowered by ICMP")
+    X(tcp_pmtu_lowered, "path MTUs lowered by ICMP")                                               \
+    X(tcp_ecn_flows, "flows that negotiated ECN (RFC 3168)")                                       \
+    X(tcp_ecn_fallback, "SYNs sent again without asking for ECN")                                  \
+    X(tcp_ecn_ce, "data segments received with Congestion Experienced")                            \
+    X(tcp_ecn_echoes, "ACKs received with ECE")                                                    \
+    X(tcp_ecn_cuts, "congestion windows cut by ECE")
 
 #endif
