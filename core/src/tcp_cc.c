@@ -6,8 +6,9 @@
 #include "tcp.h"
 
 static const struct toec_cc_ops *const algorithms[TOEC_CC_COUNT] = {
-    &toec_cc_cubic,  /* TOEC_CC_CUBIC */
-    &toec_cc_newreno /* TOEC_CC_NEWRENO */
+    &toec_cc_cubic,   /* TOEC_CC_CUBIC */
+    &toec_cc_newreno, /* TOEC_CC_NEWRENO */
+    &toec_cc_dctcp    /* TOEC_CC_DCTCP */
 };
 
 const struct toec_cc_ops *toec_cc_get(unsigned n)

@@ -81,12 +81,22 @@ struct toec_cc_cubic {
     struct toec_hystart hs;
 };
 
+/* RFC 8257 names; alpha is of 2^20. */
+struct toec_cc_dctcp {
+    toec_u32 alpha;
+    toec_u32 window_end;
+    toec_u32 acked, marked; /* bytes, in this window */
+    toec_u32 credit;
+    struct toec_hystart hs;
+};
+
 struct toec_cc_state {
     toec_u32 ssthresh;
     toec_u32 prior_cwnd, prior_ssthresh; /* before the episode of loss, for toec_cc_undo() */
     union {
         struct toec_cc_newreno newreno;
         struct toec_cc_cubic cubic;
+        struct toec_cc_dctcp dctcp;
         toec_u64 room[TOEC_CC_WORDS];
     } u;
 };
@@ -118,7 +128,7 @@ struct toec_cc_ops {
     void (*lost)(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 bytes, toec_time now);
 };
 
-#define TOEC_CC_COUNT 2
+#define TOEC_CC_COUNT 3
 
 /* By enum toec_cc; 0: there is none of this number. */
 const struct toec_cc_ops *toec_cc_get(unsigned n);
@@ -147,5 +157,6 @@ void toec_hystart_begin(struct toec_tcb *t, struct toec_hystart *h);
 
 extern const struct toec_cc_ops toec_cc_cubic;
 extern const struct toec_cc_ops toec_cc_newreno;
+extern const struct toec_cc_ops toec_cc_dctcp;
 
 #endif

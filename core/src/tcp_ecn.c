@@ -11,9 +11,15 @@
 
 /* ---- handshake ---- */
 
+/* DCTCP is of no use without: it asks whatever the policy is, as in Linux. */
+static int needs(const struct toec_tcb *t)
+{
+    return (t->cc_ops->flags & TOEC_CC_ECT) != 0;
+}
+
 static int wants(const struct toec_tcb *t)
 {
-    return t->ecn.policy == TOEC_ECN_ON;
+    return t->ecn.policy == TOEC_ECN_ON || needs(t);
 }
 
 unsigned toec_ecn_syn_flags(struct toec_stack *s, struct toec_tcb *t)
@@ -42,7 +48,7 @@ void toec_ecn_take_syn(struct toec_stack *s, struct toec_tcb *t, const struct to
 {
     /* RFC 3168 6.1.1: who has received, or (in a simultaneous open) sent, one SYN that is no
      * ECN-setup SYN does not send ECT. */
-    if (toec_ecn_grants(t->ecn.policy, g) &&
+    if ((toec_ecn_grants(t->ecn.policy, g) || (needs(t) && (g->flags & SETUP) == SETUP)) &&
         (t->state != TOEC_SYN_SENT || (t->ecn.flags & TOEC_ECN_ASKED)))
         toec_ecn_start(s, t);
     else
@@ -97,16 +103,37 @@ void toec_ecn_cut(struct toec_tcb *t)
 
 /* ---- receiving ---- */
 
+/*
+ * RFC 8257 3.2: ECE says whether the segments acknowledged were marked, so a change of marks ends a
+ * delayed ACK. What came before is acknowledged by an ACK of its own, lest it be counted with the
+ * wrong ones (its MAY; as Linux). CWR means nothing then.
+ */
+static void echo_exactly(struct toec_stack *s, struct toec_tcb *t, int ce, toec_time now)
+{
+    if (ce == ((t->ecn.flags & TOEC_ECN_ECE) != 0))
+        return;
+    if (t->delack || (t->flags & (TOEC_F_DELACK | TOEC_F_ACK_NOW)))
+        toec_send_ack(s, t, now);
+    t->ecn.flags ^= TOEC_ECN_ECE;
+    t->flags |= TOEC_F_ACK_NOW;
+}
+
 void toec_ecn_data(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                    toec_time now)
 {
     unsigned mark = g->tos & TOEC_IP_ECN;
 
-    (void)now;
     if (!(t->ecn.flags & TOEC_ECN_RX) || (g->flags & TOEC_TH_SYN) || g->len == 0)
         return;
     if (mark != TOEC_IP_NOT_ECT)
         t->ecn.flags |= TOEC_ECN_SEEN;
+    if (needs(t)) {
+        if (mark == TOEC_IP_CE)
+            TOEC_COUNT(s, tcp_ecn_ce);
+        if (mark != TOEC_IP_NOT_ECT) /* else a retransmission: it tells nothing */
+            echo_exactly(s, t, mark == TOEC_IP_CE, now);
+        return;
+    }
     /* CWR first: it answers the marks before it, and this segment's own counts anew. */
     if ((g->flags & TOEC_TH_CWR) && (t->ecn.flags & TOEC_ECN_ECE)) {
         t->ecn.flags &= ~TOEC_ECN_ECE;

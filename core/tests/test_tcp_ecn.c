@@ -3,6 +3,7 @@
  * test_tcp_ecn.c - ECN (RFC 3168): who may mark, what is echoed, and what an echo does; then whole
  * transfers over a queue that marks.
  */
+#include "markq.h"
 #include "tcptalk.h"
 
 #define ECT0 2u
@@ -422,50 +423,9 @@ static void test_not_capable(void **state)
 
 /* ---- a queue that marks ---- */
 
-/* A bottleneck towards host 1 with a queue that marks above a threshold, never drops. */
-struct bottleneck {
-    toec_time ns_per_byte, free_at, mark_above;
-    unsigned marks, data, bad;
-    uint32_t top; /* highest sequence number sent, as a check of what is new */
-    int top_set;
-};
-
-static int64_t marking_queue(struct sim *s, unsigned from, uint8_t *f, uint32_t len)
-{
-    struct bottleneck *b = s->router_state;
-    uint8_t *ip = f + 14, *tcp = ip + 20;
-    uint32_t seq, data, sum;
-    toec_time start;
-
-    if (from != 0 || f[12] != 8 || f[13] != 0 || ip[9] != 6)
-        return 0;
-    seq = (uint32_t)tcp[4] << 24 | (uint32_t)tcp[5] << 16 | (uint32_t)tcp[6] << 8 | tcp[7];
-    data = ((uint32_t)ip[2] << 8 | ip[3]) - 20 - (tcp[12] >> 4) * 4u;
-    /* R3168-01: the capture invariant */
-    if ((ip[1] & 3) &&
-        (data == 0 || (tcp[13] & F_SYN) || (b->top_set && (int32_t)(seq - b->top) < 0)))
-        b->bad++;
-    if (data) {
-        b->data++;
-        if (!b->top_set || (int32_t)(seq + data - b->top) > 0)
-            b->top = seq + data;
-        b->top_set = 1;
-    }
-    start = b->free_at > s->now ? b->free_at : s->now;
-    b->free_at = start + len * b->ns_per_byte;
-    if (start - s->now > b->mark_above && (ip[1] & 3)) {
-        b->marks++;
-        ip[1] |= CE;
-        ip[10] = ip[11] = 0;
-        sum = (uint16_t)~toec_sum(ip, 20);
-        memcpy(ip + 10, &(uint16_t){(uint16_t)sum}, 2);
-    }
-    return (int64_t)(b->free_at - s->now);
-}
-
 static void transfer(enum toec_cc cc, toec_time limit)
 {
-    struct bottleneck b = {80, 0, 2 * MSEC, 0, 0, 0, 0, 0}; /* 100 Mbit/s */
+    struct markq b = {.ns_per_byte = 80, .mark_above = 2 * MSEC}; /* 100 Mbit/s */
     struct sim s;
     struct conn *c, *p;
     toec_time began;
@@ -477,7 +437,7 @@ static void transfer(enum toec_cc cc, toec_time limit)
     s.host[0].cfg.cc = cc;
     s.host[0].tx_buf = s.host[1].rx_buf = 1 << 20;
     s.impair.delay = 1 * MSEC;
-    s.router = marking_queue;
+    s.router = markq_router;
     s.router_state = &b;
     sim_start(&s);
     sim_listen(&s, 1, 80, 0, 0);

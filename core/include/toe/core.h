@@ -12,7 +12,7 @@
 
 struct toec_stack;
 
-enum toec_cc { TOEC_CC_CUBIC = 0, TOEC_CC_NEWRENO = 1 };
+enum toec_cc { TOEC_CC_CUBIC = 0, TOEC_CC_NEWRENO = 1, TOEC_CC_DCTCP = 2 };
 
 /*
  * Explicit Congestion Notification (RFC 3168), as net.ipv4.tcp_ecn of Linux has it: never (0),
@@ -123,7 +123,7 @@ enum toec_option {
     TOEC_OPT_KEEPIDLE,     /* seconds, 1..32767; default 7200 */
     TOEC_OPT_KEEPINTVL,    /* seconds, 1..32767; default 75 */
     TOEC_OPT_KEEPCNT,      /* 1..127; default 9 */
-    TOEC_OPT_CC,           /* enum toec_cc */
+    TOEC_OPT_CC,           /* enum toec_cc; DCTCP before its SYN asks for ECN by itself */
     TOEC_OPT_USER_TIMEOUT, /* milliseconds, 0: default (R2) */
     TOEC_OPT_CORK,         /* 0/1: hold sub-MSS data while set, at most 200 ms */
     TOEC_OPT_QUICKACK,     /* 0/1 */

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_dctcp.c - DCTCP (RFC 8257): which ACKs tell which marks, how alpha follows the share of
+ * marked bytes, what a mark and a loss cost, and how short a queue it keeps.
+ */
+#include "markq.h"
+#include "tcptalk.h"
+
+#define ECT0 2u
+#define CE   3u
+
+static struct toec_info info_of(struct talk *t)
+{
+    struct toec_info i;
+
+    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
+    return i;
+}
+
+static void begin(struct talk *t)
+{
+    talk_init(t);
+    t->syn_flags = F_ECE | F_CWR;
+    t->sack = 1;
+    t->s.host[0].cfg.cc = TOEC_CC_DCTCP;
+    t->s.host[0].tx_buf = 1 << 20;
+    talk_passive(t);
+    assert_int_equal(t->heard_syn, F_ECE);
+}
+
+static void put_marked(struct talk *t, unsigned mark, unsigned flags, uint32_t seq, uint32_t len)
+{
+    t->s.peer_tos = (uint8_t)mark;
+    talk_put(t, flags, seq, 0, len);
+    t->s.peer_tos = 0;
+}
+
+/* RFC 8257 3.2: a change of marks is acknowledged at once, and what came before by an ACK of its
+ * own; while the marks stay, ACKs are delayed as ever. CWR ends nothing. */
+static void test_receiver(void **state)
+{
+    struct talk t;
+    unsigned i;
+
+    (void)state;
+    begin(&t);
+    for (i = 0; i < 8; i++) { /* the quick ACKs of the start */
+        put_marked(&t, ECT0, F_ACK, i * 100, 100);
+        craft_poll(&t.s);
+        talk_hear(&t, F_ACK, 0, (i + 1) * 100, 0);
+    }
+    put_marked(&t, ECT0, F_ACK, 800, 100);
+    craft_poll(&t.s);
+    talk_silence(&t); /* delayed */
+    put_marked(&t, CE, F_ACK, 900, 100);
+    talk_hear(&t, F_ACK, 0, 900, 0); /* of the one before, without ECE */
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK | F_ECE, 0, 1000, 0);
+    put_marked(&t, CE, F_ACK | F_CWR, 1000, 100);
+    craft_poll(&t.s);
+    talk_silence(&t); /* no change: delayed */
+    put_marked(&t, CE, F_ACK, 1100, 100);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK | F_ECE, 0, 1200, 0);
+    put_marked(&t, CE, F_ACK, 1200, 100);
+    put_marked(&t, 0, F_ACK, 1300, 100); /* not ECN-capable: tells nothing */
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK | F_ECE, 0, 1400, 0);
+    put_marked(&t, CE, F_ACK, 1400, 100);
+    put_marked(&t, ECT0, F_ACK, 1500, 100);
+    talk_hear(&t, F_ACK | F_ECE, 0, 1500, 0);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 1600, 0);
+    talk_end(&t);
+}
+
+/* RFC 8257 3.3: alpha begins at 1, so the first mark halves; then it follows the marks. */
+static void test_alpha(void **state)
+{
+    struct talk t;
+    uint32_t ack = 0, before;
+    unsigned i;
+
+    (void)state;
+    begin(&t);
+    t.wnd = 65535;
+    conn_write(t.c, 1 << 20, 1);
+    craft_poll(&t.s);
+    before = info_of(&t).cwnd;
+    talk_say(&t, F_ACK | F_ECE, 0, ack += 1460, 0);
+    assert_in_range(info_of(&t).cwnd, before / 2 - 1, before / 2);
+    /* Windows without marks make alpha small: 15/16 of it stay each. */
+    for (i = 0; i < 400; i++) {
+        talk_say(&t, F_ACK, 0, ack += 1460, 0);
+        talk_skip(&t);
+    }
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
+    before = info_of(&t).cwnd;
+    talk_say(&t, F_ACK | F_ECE, 0, ack += 1460, 0);
+    assert_true(info_of(&t).cwnd > before * 8 / 10);
+    assert_true(info_of(&t).cwnd < before);
+    /* Marks on everything let it grow to 1 again: a window at its floor, or halved. */
+    for (i = 0; i < 200; i++) {
+        conn_write(t.c, 1460, 1);
+        talk_say(&t, F_ACK | F_ECE, 0, ack += 1460, 0);
+        talk_skip(&t);
+    }
+    assert_int_equal(info_of(&t).cwnd, 2 * 1460);
+    talk_end(&t);
+}
+
+/* RFC 8257 3.5: a loss halves, whatever alpha is. */
+static void test_loss(void **state)
+{
+    struct talk t;
+    uint32_t ack = 0, flight, blocks[4] = {0};
+    unsigned i;
+
+    (void)state;
+    begin(&t);
+    conn_write(t.c, 1 << 20, 1);
+    craft_poll(&t.s);
+    for (i = 0; i < 300; i++) {
+        talk_say(&t, F_ACK, 0, ack += 1460, 0);
+        talk_skip(&t);
+    }
+    flight = info_of(&t).in_flight;
+    assert_true(flight > 20 * 1460);
+    blocks[0] = ack + 1460;
+    blocks[1] = ack + 6 * 1460;
+    talk_sack(&t, 0, ack, blocks);
+    assert_in_range(info_of(&t).ssthresh, flight * 4 / 10, flight * 6 / 10);
+    talk_end(&t);
+}
+
+/* Without ECN it is NewReno: the peer refuses. */
+static void test_without_ecn(void **state)
+{
+    struct talk t;
+    uint32_t before;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].cfg.cc = TOEC_CC_DCTCP;
+    talk_active(&t);
+    assert_int_equal(t.heard_syn, F_ECE | F_CWR); /* asks whatever the policy is */
+    conn_write(t.c, 60000, 1);
+    craft_poll(&t.s);
+    assert_int_equal(craft_expect(&t.s).tos, 0);
+    talk_skip(&t);
+    before = info_of(&t).cwnd;
+    talk_say(&t, F_ACK | F_ECE, 0, 1460, 0);
+    assert_true(info_of(&t).cwnd >= before);
+    talk_end(&t);
+}
+
+/* ---- a queue that marks ---- */
+
+static void transfer(enum toec_cc cc, struct markq *q, toec_time limit)
+{
+    struct sim s;
+    struct conn *c, *p;
+    toec_time began;
+    uint64_t goal = 20000000;
+    unsigned i;
+
+    random_begin(32);
+    sim_init(&s, 2);
+    for (i = 0; i < 2; i++) {
+        s.host[i].cfg.ecn = TOEC_ECN_ON;
+        s.host[i].cfg.cc = cc;
+        s.host[i].tx_buf = s.host[i].rx_buf = 1 << 20;
+    }
+    s.impair.delay = 100 * USEC;
+    s.router = markq_router;
+    s.router_state = q;
+    sim_start(&s);
+    sim_listen(&s, 1, 80, 0, 0);
+    c = sim_connect(&s, 0, 80);
+    began = s.now;
+    while (c->acked < goal && s.now - began < limit) {
+        if (c->sent < goal)
+            conn_write(c, (uint32_t)(goal - c->sent), 1);
+        p = conn_peer(c);
+        if (p)
+            conn_read(p, p->rx_size);
+        s.host[0].deadline = s.host[1].deadline = s.now;
+        sim_step(&s, began + limit);
+        sim_step(&s, began + limit);
+    }
+    print_message("%llu bytes in %llu ms, %u of %u segments marked, waited %llu us on average\n",
+                  (unsigned long long)c->acked, (unsigned long long)((s.now - began) / MSEC),
+                  q->marks, q->data, (unsigned long long)(q->waited / q->data / 1000));
+    assert_int_equal(c->acked, goal);
+    assert_int_equal(q->bad, 0);
+    assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_retransmits), 0);
+    conn_abort(c);
+    sim_run(&s, 130 * SEC);
+    sim_stop(&s);
+}
+
+/* The point of it (RFC 8257 1): the line is full with a queue about as long as the threshold,
+ * where one that halves leaves the line idle or needs a longer queue. */
+static void test_short_queue(void **state)
+{
+    /* 1 Gbit/s, 200 us of round trip: K of 17 % of the bandwidth-delay product (RFC 8257 3.1) */
+    struct markq q = {.ns_per_byte = 8, .mark_above = 50 * USEC};
+    struct markq reno = q;
+
+    (void)state;
+    transfer(TOEC_CC_DCTCP, &q, 175 * MSEC); /* 166 ms at the rate of the line */
+    assert_true(q.waited / q.data < 100 * USEC);
+    transfer(TOEC_CC_NEWRENO, &reno, 400 * MSEC);
+    assert_true(q.marks > reno.marks); /* many small cuts */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_receiver),    cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_loss),        cmocka_unit_test(test_without_ecn),
+        cmocka_unit_test(test_short_queue),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
