@@ -76,7 +76,7 @@ static void invalid_configurations(void **state)
     invalid(&b);
     b.cfg.offload = 2;
     invalid(&b);
-    b.cfg.cc = (enum toec_cc)2;
+    b.cfg.cc = (enum toec_cc)99;
     invalid(&b);
     b.cfg.home_index = 1;
     invalid(&b);

@@ -823,7 +823,7 @@ static void test_send_errors(void **state)
     assert_int_equal(toec_send(s, t.c->flow, 0, 1, t.s.now), TOEC_E_INVAL);
     assert_int_equal(toec_set_option(s, t.c->flow, (enum toec_option)99, 1, t.s.now), TOEC_E_INVAL);
     assert_int_equal(toec_set_option(s, t.c->flow, TOEC_OPT_KEEPCNT, 128, t.s.now), TOEC_E_INVAL);
-    assert_int_equal(toec_set_option(s, t.c->flow, TOEC_OPT_CC, 2, t.s.now), TOEC_E_INVAL);
+    assert_int_equal(toec_set_option(s, t.c->flow, TOEC_OPT_CC, 99, t.s.now), TOEC_E_INVAL);
     talk_end(&t);
 }
 
