@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a hostile frame costs core/ in instructions, against a plain one of its kind.
+
+Instructions within toec_input() and toec_poll(), counted by valgrind; those of the embedding
+program (toec_port_*) are left out. Counts depend on the compiler, not on the machine's mood.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from bench import report
+from harness import paths
+
+# What is compared: the hostile case, the plain one, and how many times as much it may cost.
+PAIRS = [
+    ("sack-bytes", "ack", 4.0, "CVE-2019-11478: SACKs of single bytes"),
+    ("sack-segments", "ack", 4.0, "SACKs of segments at random"),
+    ("gaps", "data", 4.0, "CVE-2018-5390: bytes out of order that never join"),
+    ("fragments-at-random", "fragments-in-order", 4.0, "CVE-2018-5391: fragments that never join"),
+    ("lookup-alike", "lookup-any", 1.2, "connections whose addresses and ports are alike"),
+    ("syn", "data", 4.0, "SYNs of nobody, answered with cookies"),
+    ("reset", "data", 2.0, "resets guessed"),
+]
+# Cases that must cost the same per frame however many frames came before, and how nearly.
+FLAT = ["sack-bytes", "gaps", "fragments-at-random", "syn", "reset"]
+FLAT_RATIO = 1.25
+FEW, MANY, LONG, LONGER = 2000, 6000, 20000, 24000
+
+
+def count(case: str, events: int) -> int:
+    """Instructions that core/ takes for a case, its set-up included."""
+    done = subprocess.run(
+        [
+            "valgrind",
+            "--tool=callgrind",
+            "--callgrind-out-file=/dev/null",
+            "--collect-atstart=no",
+            "--toggle-collect=toec_input",
+            "--toggle-collect=toec_poll",
+            "--toggle-collect=toec_port_*",
+            paths.built("attack_cost"),
+            case,
+            str(events),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or not found:
+        raise RuntimeError(f"attack_cost {case} {events}: {done.stderr[-500:]}")
+    return int(found[1])
+
+
+def measure() -> dict[str, dict[str, float]]:
+    """Instructions per frame of each case: early on, and for those of FLAT after many frames."""
+    names = sorted({name for pair in PAIRS for name in pair[:2]})
+    wanted = [(name, n) for name in names for n in (FEW, MANY)]
+    wanted += [(name, n) for name in FLAT for n in (LONG, LONGER)]
+    with ThreadPoolExecutor(2) as pool:
+        counted = dict(zip(wanted, pool.map(lambda w: count(*w), wanted), strict=True))
+    per_frame = {
+        name: {"early": (counted[name, MANY] - counted[name, FEW]) / (MANY - FEW)} for name in names
+    }
+    for name in FLAT:
+        spent = counted[name, LONGER] - counted[name, LONG]
+        per_frame[name]["late"] = spent / (LONGER - LONG)
+    return per_frame
+
+
+def goals(per_frame: dict[str, dict[str, float]]) -> list[report.Goal]:
+    found = [
+        report.Goal(
+            f"{bad} against {plain}",
+            round(per_frame[bad]["early"] / per_frame[plain]["early"], 2),
+            "ratio",
+            most,
+        )
+        for bad, plain, most, _ in PAIRS
+    ]
+    for name in FLAT:
+        ratio = per_frame[name]["late"] / per_frame[name]["early"]
+        found.append(
+            report.Goal(f"{name} after {LONG} frames", round(ratio, 2), "ratio", FLAT_RATIO)
+        )
+    return found
+
+
+def table(per_frame: dict[str, dict[str, float]]) -> str:
+    lines = [f"{'attack':52} {'instructions':>12} {'plain':>7} {'ratio':>6} {'bound':>6}"]
+    for bad, plain, most, title in PAIRS:
+        a, b = per_frame[bad]["early"], per_frame[plain]["early"]
+        lines.append(f"{title:52} {a:12.0f} {b:7.0f} {a / b:6.2f} {most:6.1f}")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench.attack_cost", description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options = parser.parse_args()
+    print("counting instructions, about 20 s", file=sys.stderr)
+    per_frame = measure()
+    judged = goals(per_frame)
+    report.write(
+        paths.OUT / "bench" / "attack_cost.json", {"instructions_per_frame": per_frame}, judged
+    )
+    if options.json:
+        print(json.dumps({"instructions_per_frame": per_frame}))
+    else:
+        print(table(per_frame))
+    return 0 if all(goal.met for goal in judged) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cost.c - what a frame costs core/, for bench/attack_cost.py, which counts the instructions within
+ * toec_input() and toec_poll() by callgrind:
+ *
+ *   attack_cost CASE EVENTS
+ *
+ * Prints how many frames were given after the set-up. Exit code 2: usage.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "raw.h"
+
+static unsigned events;
+
+static void flush(struct sim *s)
+{
+    craft_poll(s);
+    craft_forget(s);
+}
+
+/* ---- a sender with a megabyte under way ---- */
+
+static void sender(struct talk *t)
+{
+    uint32_t at = 0, top = 0;
+    unsigned i;
+
+    talk_init(t);
+    t->sack = 1;
+    t->wscale = 5;
+    t->s.host[0].tx_buf = 1 << 21;
+    talk_passive(t);
+    for (i = 0; i < 4000 && top - at < 1 << 20; i++) { /* the window opens */
+        struct tseg g;
+
+        conn_write(t->c, 1 << 21, 1);
+        craft_poll(&t->s);
+        while (craft_next(&t->s, &g))
+            top = g.seq + g.len - t->iss - 1;
+        craft_forget(&t->s);
+        t->s.now += MSEC;
+        at += 1460;
+        talk_put(t, F_ACK, 0, at, 0);
+    }
+    flush(&t->s);
+}
+
+/* Plain ACKs of one segment each. */
+static void acks(struct talk *t)
+{
+    uint32_t at = (uint32_t)t->c->acked;
+    unsigned i;
+
+    for (i = 0; i < events; i++) {
+        at += 1460;
+        conn_write(t->c, 1460, 1);
+        talk_put(t, F_ACK, 0, at, 0);
+        flush(&t->s);
+    }
+}
+
+/* ACKs that take four crumbs each, of `length` bytes, at random in what is under way. */
+static void sacks(struct talk *t, uint32_t length)
+{
+    struct toec_info info;
+    unsigned i, k;
+
+    toec_flow_info(t->s.host[0].stack, t->c->flow, &info);
+    for (i = 0; i < events; i++) {
+        struct tseg g = talk_seg(t, F_ACK, 0, (uint32_t)t->c->acked, 0);
+
+        g.n_sack = 4;
+        for (k = 0; k < 4; k++) {
+            g.sack[k][0] = g.ack + 1 + random_below(info.in_flight - length - 1);
+            g.sack[k][1] = g.sack[k][0] + length;
+        }
+        craft_send(&t->s, &g);
+        flush(&t->s);
+    }
+}
+
+static void case_ack(void)
+{
+    struct talk t;
+
+    sender(&t);
+    acks(&t);
+}
+
+static void case_sack_bytes(void)
+{
+    struct talk t;
+
+    sender(&t);
+    sacks(&t, 1);
+}
+
+static void case_sack_segments(void)
+{
+    struct talk t;
+
+    sender(&t);
+    sacks(&t, 1460);
+}
+
+/* ---- a receiver ---- */
+
+static void receiver(struct talk *t)
+{
+    talk_init(t);
+    t->sack = 1;
+    t->wscale = 5;
+    t->s.host[0].rx_buf = 1 << 20;
+    talk_passive(t);
+}
+
+static void case_data(void)
+{
+    struct talk t;
+    unsigned i;
+
+    receiver(&t);
+    for (i = 0; i < events; i++) {
+        talk_put(&t, F_ACK, i, 0, 1);
+        conn_read(t.c, 1);
+        flush(&t.s);
+    }
+}
+
+/* Every second byte, in random order: no two of them join. */
+static void case_gaps(void)
+{
+    struct talk t;
+    unsigned i;
+
+    receiver(&t);
+    for (i = 0; i < events; i++) {
+        talk_put(&t, F_ACK, 1 + random_below(30000) * 2, 0, 1);
+        flush(&t.s);
+    }
+}
+
+/* ---- connections found among many ---- */
+
+/* 4096 connections whose addresses and ports have the same sum and exclusive or, or any. */
+static void case_lookup(int alike)
+{
+    static struct raw r[4096];
+    struct sim s;
+    struct tseg g;
+    unsigned i;
+
+    craft_init(&s);
+    memcpy(s.host[0].cfg.gateway, "\12\0\0\2", 4);
+    s.host[0].cfg.max_flows = 8192;
+    s.host[0].tx_buf = s.host[0].rx_buf = 4096;
+    craft_start(&s);
+    sim_listen(&s, 0, OWN_PORT, 4096, 0);
+    for (i = 0; i < 4096; i++) {
+        uint32_t x = random_below(1u << 20);
+
+        r[i] = (struct raw){.dst = IP_A, .dport = OWN_PORT, .flags = F_SYN, .mss = 1460};
+        /* the low half of the address and the port change against each other */
+        r[i].src = alike ? 0x14000000u + i : 0x14000000u + x;
+        r[i].sport = (uint16_t)(alike ? 0xf000u ^ i : 1024 + random_below(60000));
+        r[i].seq = i;
+        raw_input(&s, 0, &r[i]);
+        craft_poll(&s);
+        g = craft_expect(&s);
+        r[i].seq++;
+        r[i].ack = g.seq + 1;
+        r[i].flags = F_ACK;
+        r[i].mss = 0;
+        raw_input(&s, 0, &r[i]);
+        flush(&s);
+    }
+    for (i = 0; i < events; i++) {
+        raw_input(&s, 0, &r[random_below(4096)]);
+        flush(&s);
+    }
+}
+
+static void case_lookup_any(void)
+{
+    case_lookup(0);
+}
+
+static void case_lookup_alike(void)
+{
+    case_lookup(1);
+}
+
+/* ---- SYNs of nobody, resets of a guesser ---- */
+
+static void case_syn(void)
+{
+    struct sim s;
+    unsigned i;
+
+    craft_init(&s);
+    memcpy(s.host[0].cfg.gateway, "\12\0\0\2", 4);
+    s.host[0].tx_buf = s.host[0].rx_buf = 4096;
+    craft_start(&s);
+    sim_listen(&s, 0, OWN_PORT, 64, 0);
+    for (i = 0; i < events; i++) {
+        struct raw r = {.src = 0x14000000u + random_below(1u << 28),
+                        .dst = IP_A,
+                        .sport = (uint16_t)(1024 + random_below(60000)),
+                        .dport = OWN_PORT,
+                        .flags = F_SYN,
+                        .mss = 1460};
+
+        raw_input(&s, 0, &r);
+        flush(&s);
+    }
+}
+
+static void case_reset(void)
+{
+    struct talk t;
+    unsigned i;
+
+    receiver(&t);
+    for (i = 0; i < events; i++) {
+        talk_put(&t, F_RST, 1 + random_below(10000), 0, 0);
+        flush(&t.s);
+    }
+}
+
+/* ---- fragments of 8 bytes ---- */
+
+static void fragment(struct sim *s, uint32_t id, uint32_t offset, int more)
+{
+    uint8_t f[60] = {0};
+    struct toec_packet p = {.data = f, .head_len = sizeof(f), .len = sizeof(f)};
+    uint32_t frag = (more ? 0x2000u : 0) | offset;
+    uint16_t sum;
+
+    memcpy(f, s->host[0].cfg.mac, 6);
+    f[6] = 2;
+    f[11] = 2;
+    f[12] = 8;
+    f[14] = 0x45;
+    f[17] = 28;
+    f[18] = (uint8_t)(id >> 8);
+    f[19] = (uint8_t)id;
+    f[20] = (uint8_t)(frag >> 8);
+    f[21] = (uint8_t)frag;
+    f[22] = 64;
+    f[23] = 17;
+    memcpy(f + 26, "\12\0\0\2\12\0\0\1", 8);
+    sum = (uint16_t)~toec_sum(f + 14, 20);
+    memcpy(f + 24, &sum, 2);
+    toec_input(s->host[0].stack, &p, s->now);
+}
+
+static void case_fragments_in_order(void)
+{
+    struct sim s;
+    unsigned i;
+
+    craft_init(&s);
+    craft_start(&s);
+    for (i = 0; i < events; i++) {
+        fragment(&s, 1 + i / 4096, i % 4096, i % 4096 != 4095);
+        flush(&s);
+    }
+}
+
+/* Of many datagrams, never whole, every second piece missing. */
+static void case_fragments_at_random(void)
+{
+    struct sim s;
+    unsigned i;
+
+    craft_init(&s);
+    craft_start(&s);
+    for (i = 0; i < events; i++) {
+        fragment(&s, 1 + random_below(16), random_below(4095) * 2, 1);
+        flush(&s);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {{"ack", case_ack},
+             {"sack-bytes", case_sack_bytes},
+             {"sack-segments", case_sack_segments},
+             {"data", case_data},
+             {"gaps", case_gaps},
+             {"lookup-any", case_lookup_any},
+             {"lookup-alike", case_lookup_alike},
+             {"syn", case_syn},
+             {"reset", case_reset},
+             {"fragments-in-order", case_fragments_in_order},
+             {"fragments-at-random", case_fragments_at_random}};
+
+int main(int argc, char **argv)
+{
+    unsigned i;
+
+    events = argc == 3 ? (unsigned)strtoul(argv[2], 0, 10) : 0;
+    random_begin(1);
+    for (i = 0; events && i < sizeof(cases) / sizeof(*cases); i++) {
+        if (strcmp(cases[i].name, argv[1]) == 0) {
+            cases[i].run();
+            return 0;
+        }
+    }
+    fprintf(stderr, "usage: attack_cost CASE EVENTS; cases:");
+    for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        fprintf(stderr, " %s", cases[i].name);
+    fprintf(stderr, "\n");
+    return 2;
+}
