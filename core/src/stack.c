@@ -124,6 +124,7 @@ static void derive_keys(struct toec_stack *s)
         k->cookie[i] = derive(&s->cfg, 2 + i);
         k->ts[i] = derive(&s->cfg, 6 + i);
         k->rand[i] = derive(&s->cfg, 8 + i);
+        k->tfo[i] = derive(&s->cfg, 200 + i);
     }
     for (i = 0; i <= TOEC_FLOW_WORDS; i++)
         k->flow.k[i] = derive(&s->cfg, 10 + i);

@@ -22,6 +22,7 @@ struct toec_keys {
     toec_u64 cookie[2];        /* SYN cookies */
     toec_u64 ts[2];            /* timestamp offsets (RFC 7323 5.4) */
     toec_u64 rand[2];          /* toec_rand32() */
+    toec_u64 tfo[2];           /* Fast Open cookies (RFC 7413 4.1.2) */
     struct toec_flow_key flow; /* lookup tables */
 };
 

@@ -224,6 +224,8 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
 {
     if (t->listener)
         toec_half_open_del(s, t);
+    if (t->fo.flags & TOEC_FO_SYN)
+        toec_tfo_end(s, t, 0, 0);
     unpend(s, t);
     toec_timer_cancel(s, &t->timer);
     toec_htab_del(&s->tcp->flow_tab, &t->node);
@@ -271,6 +273,10 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
     g->has_wscale = 0;
     g->wscale = 0;
     g->n_sack = 0;
+    g->urg = toec_get16(h + TOEC_TCP_URG);
+    g->uto = 0;
+    g->has_fo = 0;
+    g->fo_len = 0;
     if (toec_opt_parse(g, h + TOEC_TCP_LEN, hlen - TOEC_TCP_LEN)) {
         TOEC_COUNT(s, tcp_bad_option);
         return -1;

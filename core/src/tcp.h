@@ -12,6 +12,8 @@
 #include "tcp_cc.h"
 #include "tcp_cwv.h"
 #include "tcp_ecn.h"
+#include "tcp_rare.h"
+#include "tcp_tfo.h"
 
 /* ---- limits and times ---- */
 
@@ -162,6 +164,8 @@ struct toec_tcb {
     struct toec_path path;
     struct toec_addr local;
     struct toec_ecn ecn; /* read whenever something is sent, as path is */
+    toec_u8 rare; /* TOEC_RARE_* */
+    struct toec_tfo fo;
 
     /* ---- loss recovery (RFC 6675 names) ---- */
     toec_u32 recover;   /* RecoveryPoint */
@@ -198,6 +202,8 @@ struct toec_tcb {
     toec_u8 keep_cnt, keep_probes, challenges;
     toec_u32 retransmits, dup_acks_total;
     toec_u32 tx_wraps, rx_wraps; /* 4 GiB laps of acknowledged and received bytes */
+    struct toec_uto uto;
+    struct toec_urg urg;
 };
 
 #ifdef __GNUC__
@@ -240,6 +246,7 @@ struct toec_listener {
     toec_u32 backlog, half_open;
     toec_u32 overflow_at;
     struct toec_tcb *half; /* half-open flows */
+    struct toec_tfo_listen fo;
 };
 
 /* A segment as parsed: sequence numbers and lengths are what is left after trimming. */
@@ -259,6 +266,10 @@ struct toec_seg {
     toec_u8 has_wscale, wscale;
     toec_u8 n_sack;
     struct toec_iv sack[4];
+    toec_u16 urg;           /* the pointer; counts with URG alone */
+    toec_u16 uto;           /* user timeout option (RFC 5482); 0: absent */
+    toec_u8 has_fo, fo_len; /* Fast Open cookie (RFC 7413), in the frame */
+    const toec_u8 *fo;
     toec_u32 hash; /* of the 4-tuple, in the flow table */
 };
 
@@ -272,6 +283,7 @@ struct toec_tcp {
     toec_u32 half_open;
     struct toec_tw *tw_first, *tw_last;
     struct toec_timer tw_timer;
+    struct toec_tfo_cache tfo;
 };
 
 #define TOEC_TMR_FLOW ((enum toec_timer_kind)TOEC_TMR_TCP)

@@ -58,6 +58,8 @@ static void take_window(struct toec_tcb *t, const struct toec_seg *g)
         return;
     t->snd_wl1 = g->seq;
     t->snd_wnd = g->wnd << toec_snd_scale(t);
+    if (t->snd_wnd)
+        t->uto.shut = 0;
     if (t->snd_wnd > t->max_wnd)
         t->max_wnd = t->snd_wnd;
     if ((t->flags & TOEC_F_PERSIST) && t->snd_wnd)

@@ -25,7 +25,7 @@ static int wants(const struct toec_tcb *t)
 unsigned toec_ecn_syn_flags(struct toec_stack *s, struct toec_tcb *t)
 {
     /* R3168-02: an ECN-setup SYN has ECE and CWR, an ECN-setup SYN-ACK has ECE alone. */
-    if (t->state == TOEC_SYN_RECEIVED)
+    if (t->state != TOEC_SYN_SENT) /* SYN-RECEIVED, or opened by a Fast Open cookie */
         return (t->ecn.flags & TOEC_ECN_RX) ? TOEC_TH_ECE : 0;
     if (wants(t) && t->rexmits == 0) {
         t->ecn.flags |= TOEC_ECN_ASKED;

@@ -20,6 +20,24 @@ static void prepare(struct toec_outbuf *o, const struct toec_addr *src, const st
     o->psrc = 0;
 }
 
+/* The option of RFC 5482, where it fits beside the data: RFC 9293 MUST-16. */
+static unsigned rare_options(struct toec_tcb *t, toec_u8 *o, unsigned room, toec_u32 len)
+{
+    if (!(t->rare & TOEC_RARE_UTO) || len + TOEC_TCP_MAX_LEN - TOEC_TCP_LEN > t->mss)
+        return 0;
+    return toec_uto_option(t, o, room);
+}
+
+static void point_urgent(struct toec_tcb *t, toec_u8 *h, toec_u32 seq, unsigned flags)
+{
+    unsigned up = (flags & TOEC_TH_RST) ? 0 : toec_urg_pointer(t, seq);
+
+    if (!up)
+        return;
+    h[TOEC_TCP_FLAGS] |= TOEC_TH_URG;
+    toec_put16(h + TOEC_TCP_URG, up);
+}
+
 int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
               toec_time now)
 {
@@ -40,11 +58,15 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
             room = TOEC_TCP_MAX_LEN - hlen;
         hlen += toec_opt_sack(h + hlen, t, room);
     }
+    if (t->rare)
+        hlen += rare_options(t, h + hlen, TOEC_TCP_MAX_LEN - hlen, len);
     prepare(&o, &t->local, &t->remote, hlen);
     if (t->ecn.flags && !(flags & TOEC_TH_RST))
         flags |= toec_ecn_emit(t, seq, len, &o.tos);
     toec_tcp_emit(h, t->local_port, t->remote_port, seq, t->rcv_nxt, hlen, flags,
                   toec_window_offer(t));
+    if (t->rare & TOEC_RARE_URG)
+        point_urgent(t, h, seq, flags);
     o.owner = t->owner;
     o.off = seq - t->iss - 1;
     o.len = len;
@@ -78,7 +100,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     unsigned hlen;
     int r;
 
-    if (t->state == TOEC_SYN_RECEIVED) {
+    if (t->state != TOEC_SYN_SENT) {
         /* Only what the peer's SYN offered (RFC 7323 2.2, 3.2; RFC 2018 2). */
         opts = 0;
         if (t->flags & TOEC_F_TS)
@@ -94,7 +116,18 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     hlen = TOEC_TCP_LEN + toec_opt_syn(h + TOEC_TCP_LEN, opts, toec_own_mss(&t->path),
                                        toec_wscale_for(t->rx_log), toec_ticks(now) + t->ts_off,
                                        t->ts_recent);
+    if (t->rare & TOEC_RARE_UTO)
+        hlen += toec_uto_option(t, h + hlen, TOEC_TCP_MAX_LEN - hlen);
+    if (t->fo.flags) {
+        hlen += toec_tfo_option(s, t, h + hlen, TOEC_TCP_MAX_LEN - hlen, now);
+        if (t->state >= TOEC_ESTABLISHED)
+            wnd = t->rcv_adv - t->rcv_nxt;
+    }
     prepare(&o, &t->local, &t->remote, hlen);
+    if (t->fo.flags & TOEC_FO_DATA) {
+        o.len = toec_tfo_syn_len(s, t, hlen - TOEC_TCP_LEN);
+        o.owner = t->owner;
+    }
     if (wnd > 65535u)
         wnd = 65535u;
     toec_tcp_emit(h, t->local_port, t->remote_port, t->iss, ack, hlen, flags, wnd);

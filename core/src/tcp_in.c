@@ -78,6 +78,8 @@ static void on_rst(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
         return;
     }
     TOEC_COUNT(s, tcp_rst_received);
+    if (t->fo.flags & TOEC_FO_SYN)
+        toec_tfo_end(s, t, 1, now);
     if (t->state == TOEC_SYN_RECEIVED)
         toec_tcb_gone(s, t, t->listener ? TOEC_R_RESET : TOEC_R_REFUSED);
     else if (t->state == TOEC_CLOSING || t->state == TOEC_LAST_ACK)
@@ -143,6 +145,8 @@ void toec_trim(struct toec_tcb *t, struct toec_seg *g)
 static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
 {
     if ((g->flags & TOEC_TH_SYN) && syn_again(s, t, g))
+        return -1;
+    if ((t->fo.flags & TOEC_FO_SYN) && toec_tfo_syn_again(s, t, g))
         return -1;
     if ((t->flags & TOEC_F_TS) && !(g->flags & TOEC_TH_RST)) {
         if (!g->has_ts) {
@@ -221,8 +225,14 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
         toec_established(s, t, g, now);
     if (((g->tos & TOEC_IP_ECN) | (g->flags & TOEC_TH_CWR)) != 0)
         toec_ecn_data(s, t, g, now);
+    if (t->fo.flags & TOEC_FO_SYN)
+        toec_tfo_acked(s, t, g, now);
+    if (g->uto)
+        toec_uto_input(t, g);
     if (toec_ack_input(s, t, g, now))
         return;
+    if (g->flags & TOEC_TH_URG)
+        toec_urg_input(s, t, g);
     toec_trim(t, g);
     if (g->len || (g->flags & TOEC_TH_FIN))
         toec_text(s, t, g, now);

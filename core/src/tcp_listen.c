@@ -271,6 +271,10 @@ void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toe
     toec_ecn_take_syn(s, t, g);
     t->snd_wnd = g->wnd;
     t->snd_wl1 = g->seq;
-    /* Text on the SYN is not kept: it is not acknowledged, so the peer sends it again. */
+    /* Text on the SYN is kept with a Fast Open cookie only: else it is not acknowledged, so the
+     * peer sends it again. */
+    if (g->uto)
+        toec_uto_input(t, g);
+    toec_tfo_open(s, l, t, g, now);
     toec_pend(s, t);
 }

@@ -65,12 +65,15 @@ void toec_take_iss(struct toec_tcb *t, toec_u32 iss)
 void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                       toec_time now)
 {
+    toec_u32 acked; /* of data on the SYN */
+
     if (t->listener)
         toec_half_open_del(s, t);
     t->flags &= ~TOEC_F_RTX;
     t->state = TOEC_ESTABLISHED;
     t->snd_una = t->iss + 1;
     t->snd_nxt = t->snd_una;
+    acked = toec_tfo_synack(s, t, g);
     t->snd_wl1 = g->seq;
     t->snd_wnd = (g->flags & TOEC_TH_SYN) ? g->wnd : g->wnd << toec_snd_scale(t);
     t->max_wnd = t->snd_wnd;
@@ -85,6 +88,8 @@ void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toe
     t->rtt_start = (toec_u32)(now >> 10);
     TOEC_COUNT(s, tcp_established);
     toec_event(s, t, TOEC_EV_ESTABLISHED, 0);
+    if (acked)
+        toec_event(s, t, TOEC_EV_ACKED, acked);
     if (t->flags & TOEC_F_KEEPALIVE)
         toec_keep_start(s, t, TOEC_MS(t->keep_idle * 1000ull), now);
     if (t->flags & TOEC_F_FIN)
@@ -97,7 +102,7 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
 {
     int ack = (g->flags & TOEC_TH_ACK) != 0;
 
-    if (ack && (TOEC_SEQ_LE(g->ack, t->iss) || TOEC_SEQ_GT(g->ack, t->iss + 1))) {
+    if (ack && (TOEC_SEQ_LE(g->ack, t->iss) || TOEC_SEQ_GT(g->ack, t->iss + 1 + t->fo.syn_len))) {
         if (!(g->flags & TOEC_TH_RST))
             toec_send_rst(s, g, now);
         TOEC_COUNT(s, tcp_bad_ack);
@@ -115,7 +120,7 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
         return;
     }
     /* An echo that is none of ours: an old duplicate (RFC 7323 3.2). */
-    if (ack && g->has_ts && g->tsecr && t->snd_max == t->iss + 1 &&
+    if (ack && g->has_ts && g->tsecr && t->snd_max != t->iss &&
         toec_ticks(now) - (g->tsecr - t->ts_off) > TOEC_PAWS_IDLE) {
         TOEC_COUNT(s, tcp_paws);
         return;
@@ -126,6 +131,8 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
         toec_ecn_take_synack(s, t, g);
     else
         toec_ecn_take_syn(s, t, g);
+    if (g->uto)
+        toec_uto_input(t, g);
     if (!ack) { /* simultaneous open */
         TOEC_COUNT(s, tcp_simultaneous_open);
         t->state = TOEC_SYN_RECEIVED;

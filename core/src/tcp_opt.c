@@ -46,6 +46,19 @@ static void parse_one(struct toec_seg *g, const toec_u8 *o, unsigned len)
             g->tsecr = toec_get32(o + 6);
         }
         break;
+    case TOEC_TCPOPT_FASTOPEN: /* RFC 7413 4.1.1 */
+        if ((g->flags & TOEC_TH_SYN) &&
+            (len == 2 ||
+             (len >= 2 + TOEC_FO_COOKIE_MIN && len <= 2 + TOEC_FO_COOKIE_MAX && len % 2 == 0))) {
+            g->has_fo = 1;
+            g->fo_len = (toec_u8)(len - 2);
+            g->fo = o + 2;
+        }
+        break;
+    case TOEC_TCPOPT_UTO:
+        if (len == TOEC_TCPOPT_UTO_LEN)
+            g->uto = toec_get16(o + 2);
+        break;
     default:
         break; /* RFC 9293 3.2: unknown options are ignored */
     }
@@ -108,15 +121,20 @@ unsigned toec_opt_syn(toec_u8 *o, unsigned opts, unsigned mss, unsigned wscale, 
         o[n + 3] = (toec_u8)wscale;
         n += 4;
     }
-    if (opts & TOEC_I_SACK) {
-        o[n] = TOEC_TCPOPT_NOP;
-        o[n + 1] = TOEC_TCPOPT_NOP;
-        o[n + 2] = TOEC_TCPOPT_SACK_PERM;
-        o[n + 3] = TOEC_TCPOPT_SACK_PERM_LEN;
-        n += 4;
-    }
     if (opts & TOEC_I_TIMESTAMPS)
         n += toec_opt_ts(o + n, tsval, tsecr);
+    if (opts & TOEC_I_SACK) {
+        /* in the place of the timestamps' padding, so that a Fast Open cookie finds room */
+        toec_u8 *at = (opts & TOEC_I_TIMESTAMPS) ? o + n - 12 : o + n + 2;
+
+        if (!(opts & TOEC_I_TIMESTAMPS)) {
+            o[n] = TOEC_TCPOPT_NOP;
+            o[n + 1] = TOEC_TCPOPT_NOP;
+            n += 4;
+        }
+        at[0] = TOEC_TCPOPT_SACK_PERM;
+        at[1] = TOEC_TCPOPT_SACK_PERM_LEN;
+    }
     return n;
 }
 

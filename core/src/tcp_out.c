@@ -56,6 +56,8 @@ static int may_send_small(const struct toec_tcb *t, toec_u32 len, int fin)
         return 1;
     if (t->max_wnd && len >= t->max_wnd / 2)
         return 1; /* RFC 9293 3.8.6.2.1 (3): the peer's buffer is small */
+    if (t->rare && toec_urg_waits(t))
+        return 1;
     if ((t->flags & (TOEC_F_CORK | TOEC_F_UNCORK)) == TOEC_F_CORK)
         return 0;
     /* Nagle (RFC 9293 3.7.4) in Minshall's form: only a small segment that is still out holds the
@@ -73,6 +75,8 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
         max = s->cfg.max_gso - s->cfg.max_gso % t->mss;
     if (t->ecn.flags & TOEC_ECN_CWR)
         max = t->mss; /* CWR stands on one segment, whoever cuts */
+    if (t->rare && toec_urg_waits(t))
+        max = t->mss; /* each segment has a pointer of its own */
     *fin = 0;
     if (len > wnd)
         len = wnd;
@@ -265,6 +269,8 @@ static int output_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     int r;
 
+    if (t->fo.flags & TOEC_FO_HOLD)
+        return 0;
     if (t->snd_nxt != t->iss) {
         if (t->flags & TOEC_F_ACK_NOW)
             return toec_send_ack(s, t, now);
@@ -273,7 +279,7 @@ static int output_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     r = toec_emit_syn(s, t, now);
     if (r)
         return r;
-    t->snd_nxt = t->snd_max = t->iss + 1;
+    t->snd_nxt = t->snd_max = t->iss + 1 + t->fo.syn_len;
     if (t->rexmits == 0)
         t->rtt_start = (toec_u32)(now >> 10);
     toec_rtx_start(s, t, now);
@@ -307,6 +313,11 @@ int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
     if (t->state < TOEC_ESTABLISHED)
         return output_syn(s, t, now);
+    if (t->fo.flags & TOEC_FO_SYN) {
+        r = toec_tfo_output(s, t, now);
+        if (r)
+            return r;
+    }
     if (t->flags & TOEC_F_ZWIN)
         r = output_probe(s, t, now);
     if (r == 0 && t->probe_owed)

@@ -93,6 +93,8 @@ void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
     t->probe_set = after != 0;
     t->rtx_at = toec_ticks(now) + 1 + (after ? after : backed_off(t));
+    if (t->rexmits)
+        t->rtx_at = toec_uto_clamp(t, t->rtx_at, toec_ticks(now));
     t->flags = (t->flags | TOEC_F_RTX) & ~TOEC_F_PERSIST;
     toec_due(s, t, t->rtx_at, now);
 }
@@ -100,6 +102,10 @@ void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     t->rtx_at = toec_ticks(now) + 1 + backed_off(t);
+    if (!t->uto.shut) {
+        t->uto.shut = 1;
+        t->uto.shut_at = toec_ticks(now);
+    }
     t->flags |= TOEC_F_RTX | TOEC_F_PERSIST;
     toec_due(s, t, t->rtx_at, now);
 }
@@ -125,17 +131,14 @@ static void give_up(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 }
 
 /* Not 0 when the flow has been given up. */
-static int count_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+static int count_timeout(struct toec_stack *s, struct toec_tcb *t, int persist, toec_time now)
 {
-    unsigned r2 = t->state == TOEC_SYN_SENT       ? TOEC_R2_SYN
-                  : t->state == TOEC_SYN_RECEIVED ? TOEC_R2_SYNACK
-                                                  : TOEC_R2_DATA;
     toec_u32 ticks = toec_ticks(now);
 
     if (t->rexmits == 0)
         t->stalled_at = ticks - backed_off(t);
     t->rexmits++;
-    if (t->rexmits > r2 || (t->user_timeout && ticks - t->stalled_at >= t->user_timeout)) {
+    if (toec_is_over(t, persist, ticks)) {
         give_up(s, t, now);
         return 1;
     }
@@ -151,6 +154,10 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     int persist = (t->flags & TOEC_F_PERSIST) != 0;
 
+    if (t->fo.flags & TOEC_FO_SYN)
+        return toec_tfo_timeout(s, t, now);
+    if (t->state == TOEC_SYN_SENT)
+        toec_tfo_lost(s, t, now);
     t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
     if (persist)
         t->flags |= TOEC_F_ZWIN;
@@ -162,7 +169,7 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_pend(s, t);
         return 0;
     }
-    if (count_timeout(s, t, now))
+    if (count_timeout(s, t, persist, now))
         return 1;
     if (t->state >= TOEC_ESTABLISHED && (persist || t->snd_wnd == 0)) {
         TOEC_COUNT(s, tcp_window_probes);
@@ -184,6 +191,7 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 idle = toec_ticks(now) - t->rcv_at, wait = TOEC_MS(t->keep_idle * 1000ull);
+    toec_u32 limit;
 
     t->flags &= ~TOEC_F_KEEP_T;
     if (t->state == TOEC_FIN_WAIT_2 && (t->flags & TOEC_F_USER_GONE)) {
@@ -199,7 +207,8 @@ static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->keep_probes = 0;
         return 0;
     }
-    if (t->keep_probes >= t->keep_cnt) {
+    limit = toec_user_timeout(t); /* as Linux: the user's time goes before the count */
+    if (limit ? t->keep_probes && idle >= limit : t->keep_probes >= t->keep_cnt) {
         TOEC_COUNT(s, tcp_keepalive_dead);
         toec_tcb_reset(s, t, t->reason ? (enum toec_reason)t->reason : TOEC_R_TIMEDOUT, now);
         return 1;

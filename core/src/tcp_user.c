@@ -98,8 +98,10 @@ int toec_send(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, int push, to
         t->flags |= TOEC_F_PUSH;
     else
         t->flags &= ~TOEC_F_PUSH;
-    if (t->state >= TOEC_ESTABLISHED)
+    if (t->state >= TOEC_ESTABLISHED || (t->fo.flags & TOEC_FO_HOLD)) {
+        t->fo.flags &= (toec_u8)~TOEC_FO_HOLD;
         toec_pend(s, t);
+    }
     return 0;
 }
 
@@ -261,6 +263,13 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
     case TOEC_OPT_USER_TIMEOUT:
         t->user_timeout = value ? TOEC_MS(value) + 1 : 0;
         return 0;
+    case TOEC_OPT_SYNCNT:
+        if (value > 127)
+            return TOEC_E_INVAL;
+        t->uto.syn_retries = (toec_u8)value;
+        return 0;
+    case TOEC_OPT_ADV_UTO:
+        return toec_uto_set(s, t, value);
     case TOEC_OPT_LINGER2:
         if (value > 65535u)
             return TOEC_E_INVAL;
@@ -315,7 +324,10 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct
                           ((t->flags & TOEC_F_SACK) ? TOEC_I_SACK : 0) |
                           ((t->flags & TOEC_F_WSCALE) ? TOEC_I_WSCALE : 0) |
                           ((t->ecn.flags & TOEC_ECN_RX) ? TOEC_I_ECN : 0) |
-                          ((t->ecn.flags & TOEC_ECN_SEEN) ? TOEC_I_ECN_SEEN : 0));
+                          ((t->ecn.flags & TOEC_ECN_SEEN) ? TOEC_I_ECN_SEEN : 0) |
+                          ((t->fo.flags & TOEC_FO_ACKED) ? TOEC_I_SYN_DATA : 0));
+    if (t->fo.flags & TOEC_FO_SYN)
+        out->state = TOEC_SYN_RECEIVED; /* open for its user, not for the peer yet */
     out->mss_send = t->mss;
     out->mss_recv = toec_own_mss(&t->path) - ((t->flags & TOEC_F_TS) ? 12 : 0);
     out->srtt_us = to_us(t->srtt >> 3);

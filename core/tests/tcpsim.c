@@ -337,6 +337,10 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
         assert_true(c->established && !c->peer_closed);
         c->peer_closed = 1;
         break;
+    case TOEC_EV_URGENT:
+        c->urgent++;
+        c->urgent_at = arg;
+        break;
     case TOEC_EV_ERROR:
         c->error = arg;
         break;
@@ -676,6 +680,7 @@ struct tseg seg_make(uint16_t sport, uint16_t dport, unsigned flags, uint32_t se
     g.wnd = 65535;
     g.mss = -1;
     g.wscale = -1;
+    g.fo_len = -1;
     g.payload_seed = (uint32_t)sport << 16 | dport;
     return g;
 }
@@ -743,6 +748,18 @@ static uint32_t seg_write(uint8_t *t, const struct tseg *g)
         *o++ = 3;
         *o++ = 3;
         *o++ = (uint8_t)g->wscale;
+    }
+    if (g->fo_len >= 0) {
+        *o++ = 34;
+        *o++ = (uint8_t)(2 + g->fo_len);
+        memcpy(o, g->fo, (size_t)g->fo_len);
+        o += g->fo_len;
+    }
+    if (g->uto) {
+        *o++ = 28;
+        *o++ = 4;
+        put16(o, g->uto);
+        o += 2;
     }
     if (g->n_sack) {
         *o++ = 5;
@@ -850,6 +867,13 @@ static void parse_options(const uint8_t *o, uint32_t n, struct tseg *g)
             g->tsval = get32(o + i + 2);
             g->tsecr = get32(o + i + 6);
             break;
+        case 28:
+            g->uto = get16(o + i + 2);
+            break;
+        case 34:
+            g->fo_len = o[i + 1] - 2;
+            memcpy(g->fo, o + i + 2, (size_t)g->fo_len);
+            break;
         default:
             break;
         }
@@ -873,6 +897,7 @@ int craft_next(struct sim *s, struct tseg *g)
         *g =
             seg_make((uint16_t)get16(t), (uint16_t)get16(t + 2), t[13], get32(t + 4), get32(t + 8));
         g->wnd = get16(t + 14);
+        g->urg = (uint16_t)get16(t + 18);
         g->len = total - hlen;
         g->payload = t + hlen;
         g->tos = ip[1];

@@ -51,6 +51,8 @@ struct conn {
     uint32_t tx_seed, rx_seed; /* of the byte pattern each way */
     int established, peer_closed, gone, shut, closed;
     uint32_t gone_reason, error;
+    unsigned urgent;    /* times told of urgent data */
+    uint32_t urgent_at; /* ... and where it ends, last */
     uint16_t local_port, remote_port;
     struct conn *next;
 };
@@ -145,6 +147,9 @@ struct tseg {
     unsigned n_sack;
     uint32_t sack[4][2];
     uint16_t urg;
+    int fo_len; /* of the Fast Open option's cookie; -1: absent */
+    uint8_t fo[16];
+    unsigned uto;          /* user timeout option as it stands, 0: absent */
     uint32_t payload_seed; /* of the pattern put into crafted payload, at stream offset below */
     uint64_t payload_at;
     uint8_t tos; /* as received */

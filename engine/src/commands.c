@@ -50,6 +50,12 @@ static int read_address(const struct qp *qp, const struct command *c, int v6, st
     return 0; /* all zero: any, which is the mapped 0.0.0.0 too */
 }
 
+/* A refusal by core/ of what was sound for all that this side knows. */
+static int from_core(int rc)
+{
+    return rc < 0 ? -rc : 0;
+}
+
 static int do_listen(struct qp *qp, const struct command *c)
 {
     struct toec_addr addr;
@@ -79,6 +85,18 @@ static void connect_failed(struct qp *qp, struct slot *s, uint32_t cookie, int r
         slot_free(s);
 }
 
+/* Data may go with the SYN: the host is told the slot, and the SYN waits for its SEND. */
+static void connect_ready(struct qp *qp, struct slot *s)
+{
+    struct toe_cmd c = toe_cmd_make(TOE_CMD_CONNECT_READY, 0, 0, s->index, s->cookie, 0);
+
+    s->fast = 1;
+    s->told = 1;
+    opening_del(s);
+    toe_ring_put(&qp->hw, &c);
+    qp->hw_commands++;
+}
+
 static int do_connect(struct qp *qp, const struct command *c)
 {
     struct engine *e = qp->engine;
@@ -99,12 +117,36 @@ static int do_connect(struct qp *qp, const struct command *c)
     s->active = 1;
     s->accepted = 1;
     s->cookie = c->flow;
+    opening_add(s);
     bufs.owner = s;
     bufs.tx_size = qp->cfg.tx_size;
     bufs.rx_size = qp->cfg.rx_size;
     rc = toec_connect(e->stack, &addr, c->aux, (uint16_t)c->arg1, &bufs, e->now, &s->flow);
     if (rc < 0)
         connect_failed(qp, s, c->flow, -rc);
+    else if ((c->flags & TOE_F_CONNECT_FAST) &&
+             toec_fastopen(e->stack, s->flow, !!(c->flags & TOE_F_CONNECT_NOCOOKIE), e->now) > 0)
+        connect_ready(qp, s);
+    return 0;
+}
+
+/* The CONNECT of this cookie is given up, whatever has come of it that its host does not know yet.
+ */
+static int do_cancel(struct qp *qp, const struct command *c)
+{
+    struct engine *e = qp->engine;
+    struct slot *s = opening_find(qp, c->flow);
+
+    if (!s)
+        return CROSSED;
+    opening_del(s); /* of equal cookies the next CANCEL means another */
+    if (s->state != SLOT_GONE) {
+        s->state = SLOT_OPENING; /* never told: it ends as one that failed */
+        s->pending = 0;
+        return from_core(toec_abort(e->stack, s->flow, e->now));
+    }
+    s->pending = PEND_FAILED; /* established and gone again, or failed: the answer waits */
+    s->reason = TOE_R_ABORTED;
     return 0;
 }
 
@@ -127,10 +169,10 @@ static int named_flow(struct qp *qp, const struct command *c, struct slot **out)
     return (*out)->state == SLOT_GONE ? CROSSED : 0;
 }
 
-/* A refusal by core/ of what was sound for all that this side knows. */
-static int from_core(int rc)
+/* Told to its host, and not open yet. */
+static int is_fast(const struct slot *s)
 {
-    return rc < 0 ? -rc : 0;
+    return s->state == SLOT_OPENING && s->fast;
 }
 
 static int do_send(struct qp *qp, const struct command *c)
@@ -141,7 +183,7 @@ static int do_send(struct qp *qp, const struct command *c)
 
     if (reason)
         return reason;
-    if (s->state != SLOT_OPEN || s->half_closed)
+    if ((s->state != SLOT_OPEN && !is_fast(s)) || s->half_closed)
         return TOE_R_NOTCONN;
     if (c->arg0 == 0)
         return TOE_R_INVAL;
@@ -153,6 +195,8 @@ static int do_send(struct qp *qp, const struct command *c)
         from_core(toec_send(e->stack, s->flow, c->arg0, !!(c->flags & TOE_F_SEND_PUSH), e->now));
     if (reason)
         s->tx_used -= c->arg0;
+    else if (c->flags & TOE_F_SEND_URGENT)
+        reason = from_core(toec_urgent(e->stack, s->flow, e->now));
     return reason;
 }
 
@@ -201,7 +245,7 @@ static int do_close(struct qp *qp, const struct command *c)
         s->half_closed = 1;
         return from_core(toec_shutdown(e->stack, s->flow, e->now));
     case 0:
-        if (s->state != SLOT_OPEN)
+        if (s->state != SLOT_OPEN && !is_fast(s))
             return TOE_R_NOTCONN;
         closing(s);
         return from_core(toec_close(e->stack, s->flow, e->now));
@@ -210,17 +254,36 @@ static int do_close(struct qp *qp, const struct command *c)
     }
 }
 
+/* The flow that an OPTION is for: 0, CROSSED or a TOE_R_*. */
+static int option_flow(struct qp *qp, const struct command *c, struct slot **out)
+{
+    int reason;
+
+    if (c->flags & TOE_F_OPTION_CONNECT) {
+        *out = opening_find(qp, c->flow);
+        return *out && (*out)->state != SLOT_GONE ? 0 : CROSSED;
+    }
+    reason = named_flow(qp, c, out);
+    if (reason)
+        return reason;
+    return (*out)->state == SLOT_OPEN || is_fast(*out) ? 0 : TOE_R_NOTCONN;
+}
+
 static int do_option(struct qp *qp, const struct command *c)
 {
     struct engine *e = qp->engine;
     struct slot *s;
-    int reason = named_flow(qp, c, &s);
+    int reason;
 
+    if (c->flags & TOE_F_OPTION_LISTEN) {
+        if (c->flags & TOE_F_OPTION_CONNECT)
+            return TOE_R_INVAL;
+        return listen_option(qp, c->flow, c->aux, c->arg0, c->arg1);
+    }
+    reason = option_flow(qp, c, &s);
     if (reason)
         return reason;
-    if (s->state != SLOT_OPEN)
-        return TOE_R_NOTCONN;
-    if (c->aux < TOE_OPT_NODELAY || c->aux > TOE_OPT_LINGER2)
+    if (c->aux < TOE_OPT_NODELAY || c->aux > TOE_OPT_ADV_UTO)
         return TOE_R_NOPROTOOPT;
     if (toec_set_option(e->stack, s->flow, (enum toec_option)c->aux, c->arg0, e->now) < 0)
         return TOE_R_NOPROTOOPT;
@@ -267,6 +330,7 @@ static const struct {
     [TOE_CMD_OPTION] = {do_option, TOE_F_OPTION_ALL},
     [TOE_CMD_ACCEPT] = {do_accept, TOE_F_ACCEPT_ALL},
     [TOE_CMD_RELEASE] = {do_release, TOE_F_RELEASE_ALL},
+    [TOE_CMD_CANCEL] = {do_cancel, TOE_F_CANCEL_ALL},
 };
 
 static int run_one(struct qp *qp, const struct command *c)

@@ -91,7 +91,10 @@ static struct toe_cmd next_command(struct slot *s)
     switch (what) {
     case PEND_ESTABLISHED:
         s->told = 1;
+        opening_del(s);
         return established(s);
+    case PEND_URGENT:
+        return toe_cmd_make(TOE_CMD_URGENT, 0, 0, s->index, s->urgent_at, 0);
     case PEND_DATA:
         c = toe_cmd_make(TOE_CMD_DATA_RECEIVED, 0, 0, s->index, s->pend_data, 0);
         s->rx_told += s->pend_data;

@@ -25,6 +25,8 @@ struct listen_group {
     struct listen_member **members;
     uint32_t count, room;
     struct listen_group *next;
+    uint8_t keys[32]; /* FASTOPEN_KEY, so far */
+    uint32_t key_bytes;
 };
 
 #define LISTENERS_PER_QP 1024u
@@ -33,6 +35,8 @@ struct listen_group {
 int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint32_t id,
                uint32_t backlog, int weak);
 int listen_remove(struct qp *qp, uint32_t id);
+/* OPTION of a listener: of all of its port, whoever of its members says it. */
+int listen_option(struct qp *qp, uint32_t id, uint16_t option, uint32_t arg0, uint32_t arg1);
 void listen_remove_all(struct qp *qp);
 
 /* Picks a free slot of the member that the hash names, else of another with room; NULL: refuse. */

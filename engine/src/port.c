@@ -118,7 +118,7 @@ static void on_gone(struct slot *s, uint16_t reason)
     listen_leave(s);
     if (silent) {
         slot_free(s); /* the host never knew of it */
-    } else if (opening) {
+    } else if (opening && !s->fast) {
         event_pend(s, PEND_FAILED);
     } else {
         record_write(s);
@@ -152,6 +152,12 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
     case TOEC_EV_PEER_CLOSED:
         if (s->state == SLOT_OPEN)
             event_pend(s, PEND_HALF);
+        break;
+    case TOEC_EV_URGENT:
+        if (s->state == SLOT_OPEN) {
+            s->urgent_at = arg;
+            event_pend(s, PEND_URGENT);
+        }
         break;
     case TOEC_EV_ERROR:
         s->soft_error = (uint16_t)arg;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -157,6 +158,7 @@ struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t
     qp->layout = layout;
     qp->id = a->id;
     qp->pid = a->pid;
+    (void)!getrandom(&qp->opening_salt, sizeof(qp->opening_salt), GRND_NONBLOCK);
     qp->irq_fd = a->irq_fd;
     qp->irq_deadline = UINT64_MAX;
     qp->orphan_deadline = UINT64_MAX;
@@ -200,6 +202,8 @@ struct slot *slot_take(struct qp *qp)
     s->reason = s->soft_error = 0;
     s->cookie = s->tx_used = s->rx_told = s->pend_data = s->pend_acked = 0;
     s->member = NULL;
+    s->open_prev = NULL;
+    s->fast = 0;
     s->generation++;
     return s;
 }
@@ -209,6 +213,7 @@ void slot_free(struct slot *s)
     struct qp *qp = s->qp;
 
     listen_leave(s);
+    opening_del(s);
     s->state = SLOT_FREE;
     s->told = 0;
     s->pending = 0; /* its place in the pending list is dropped when its turn comes */

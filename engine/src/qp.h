@@ -23,11 +23,12 @@ enum slot_state {
 
 /* Notifications that wait to be written; written in the order of these bits. */
 #define PEND_ESTABLISHED 1u
-#define PEND_DATA        2u
-#define PEND_ACKED       4u
-#define PEND_HALF        8u
-#define PEND_FINAL       16u
-#define PEND_FAILED      32u /* CONNECT_FAILED; stands alone */
+#define PEND_URGENT      2u /* before the data: a reader stops at the mark */
+#define PEND_DATA        4u
+#define PEND_ACKED       8u
+#define PEND_HALF        16u
+#define PEND_FINAL       32u
+#define PEND_FAILED      64u /* CONNECT_FAILED; stands alone */
 
 struct slot {
     struct qp *qp;
@@ -42,6 +43,7 @@ struct slot {
     uint8_t accepted;     /* ACCEPT seen, or no longer of the backlog */
     uint8_t counted;      /* stands in its listener's backlog */
     uint8_t half_closed;  /* the host has ended its sending */
+    uint8_t fast;         /* CONNECT_READY was its answer: told, and OPENING yet */
     uint8_t doomed;       /* to be reset as soon as its handle is known */
     uint8_t abort_queued; /* in the engine's list of flows to reset */
     uint16_t reason;      /* of PEND_FINAL and PEND_FAILED */
@@ -50,11 +52,15 @@ struct slot {
     uint32_t tx_used; /* bytes announced by SEND, not yet acknowledged */
     uint32_t rx_told; /* bytes told by DATA_RECEIVED, not yet given back by RECV */
     uint32_t pend_data, pend_acked;
+    uint32_t urgent_at;                  /* stream offset behind the peer's urgent data */
+    struct slot *open_next, **open_prev; /* CONNECTs without answer; open_prev NULL: none */
     uint32_t generation, record_seq;
     struct listen_member *member; /* of a passive flow, until accepted */
     struct slot *pend_next, *dirty_next, *abort_next;
     uint64_t dirty_at;
 };
+
+#define OPENING_BUCKETS 256u /* of CONNECTs by cookie; a power of two */
 
 struct qp {
     struct engine *engine;
@@ -77,6 +83,8 @@ struct qp {
     struct slot *pend_first, *pend_last;
     struct listen_member *members;
     uint32_t member_count;
+    struct slot *opening[OPENING_BUCKETS]; /* CONNECTs without answer, by cookie */
+    uint32_t opening_salt;
 
     int irq_fd, doorbell_fd;
     uint32_t irq_fired;    /* doorbells.irq_seq that has had its interrupt */
@@ -120,6 +128,13 @@ void qp_halt(struct qp *qp, uint16_t reason);
 unsigned qp_reap(struct qp *qp);
 /* 1 when it was dropped and no slot is in use. */
 int qp_unused(const struct qp *qp);
+
+/* CONNECTs that have no answer yet, by cookie (opening.c). */
+void opening_add(struct slot *s);
+/* Not in the list: nothing happens. */
+void opening_del(struct slot *s);
+/* One of this cookie, or NULL. */
+struct slot *opening_find(const struct qp *qp, uint32_t cookie);
 
 struct slot *slot_take(struct qp *qp);
 void slot_free(struct slot *s);

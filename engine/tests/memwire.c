@@ -15,6 +15,7 @@ struct netio {
     struct netio *peer;
     struct memwire_tap *tap;
     uint8_t mac_last;
+    int lose;    /* what is sent arrives nowhere */
     int tx_full; /* refuse this many sends; -1: all */
     uint32_t head, tail;
     uint32_t len[FRAMES];
@@ -38,6 +39,11 @@ void memwire_pair(struct netio **a, struct netio **b)
 void memwire_refuse(struct netio *n, int count)
 {
     n->tx_full = count;
+}
+
+void memwire_lose(struct netio *n, int all)
+{
+    n->lose = all;
 }
 
 void memwire_watch(struct netio *n, struct memwire_tap *tap)
@@ -118,7 +124,7 @@ void netio_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t 
     n->stats.tx_bytes += frame->len;
     if (n->tap)
         n->tap->seen(n->tap, frame->data, frame->len);
-    if (n->peer)
+    if (n->peer && !n->lose)
         memwire_inject(n->peer, frame->data, frame->len);
 }
 

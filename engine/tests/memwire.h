@@ -13,6 +13,8 @@ struct memwire_tap {
 void memwire_pair(struct netio **a, struct netio **b);
 /* The next count sends find no room; -1: all of them, until called again. */
 void memwire_refuse(struct netio *n, int count);
+/* From now on, or no longer, all that is sent is lost. */
+void memwire_lose(struct netio *n, int all);
 void memwire_watch(struct netio *n, struct memwire_tap *tap);
 /* A frame arrives. */
 void memwire_inject(struct netio *n, const uint8_t *frame, uint32_t len);

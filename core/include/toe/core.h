@@ -105,6 +105,11 @@ int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
 /* n more bytes stand in the send stream. push: the writer has no more for now (PSH, ends a Nagle
  * wait only for sub-MSS data as RFC 9293 3.7.4 has it). */
 int toec_send(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, int push, toec_time now);
+/*
+ * The bytes announced so far end with urgent data (RFC 9293 3.8.5, MSG_OOB): the peer is told at
+ * once where it ends. TOEC_E_INVAL: nothing was ever announced, or the sending side is closed.
+ */
+int toec_urgent(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
 /* The reader has taken n bytes; their room may be offered again. */
 int toec_recv(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, toec_time now);
 /* End of our data: FIN after all data sent. The receive side stays open. */
@@ -117,6 +122,24 @@ int toec_close(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
 /* Reset now. TOEC_EV_GONE(TOEC_R_ABORTED) follows before this returns. */
 int toec_abort(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
 
+/*
+ * Fast Open (RFC 7413) as client: right after toec_connect(), before toec_poll(). Returns 1 when
+ * data may go with the SYN, which then waits for the first toec_send(); 0 when it may not: the SYN
+ * goes as ever, and asks for a cookie unless the path has lost such SYNs lately. no_cookie: data
+ * goes with the SYN without any (TCP_FASTOPEN_NO_COOKIE). TOEC_E_INVAL: the SYN is under way.
+ * What the peer does not take of the data is sent again once the connection is open.
+ */
+int toec_fastopen(struct toec_stack *s, struct toec_tcb *flow, int no_cookie, toec_time now);
+/*
+ * ... as server: a SYN with a good cookie is TOEC_EV_ESTABLISHED at once, its data told, and
+ * answers may go before the handshake is over. max: flows at once whose handshake is not; others
+ * open by the handshake. 0 (and the default): Fast Open is off.
+ */
+int toec_listen_fastopen(struct toec_stack *s, toec_u32 id, toec_u32 max);
+/* The listener's keys: n of 16 bytes each, n 0..2, the second accepted only; 0: those of the stack,
+ * made from its secret and changed every 19.5 hours. As net.ipv4.tcp_fastopen_key of Linux. */
+int toec_listen_fastopen_key(struct toec_stack *s, toec_u32 id, const toec_u8 *keys, unsigned n);
+
 enum toec_option {
     TOEC_OPT_NODELAY = 1,  /* 0/1 */
     TOEC_OPT_KEEPALIVE,    /* 0/1 */
@@ -128,7 +151,9 @@ enum toec_option {
     TOEC_OPT_CORK,         /* 0/1: hold sub-MSS data while set, at most 200 ms */
     TOEC_OPT_QUICKACK,     /* 0/1 */
     TOEC_OPT_LINGER2,      /* seconds of FIN-WAIT-2 after a full close; default 60 */
-    TOEC_OPT_ECN           /* enum toec_ecn_policy but DEFAULT; of a flow before its SYN is sent */
+    TOEC_OPT_ECN,          /* enum toec_ecn_policy but DEFAULT; of a flow before its SYN is sent */
+    TOEC_OPT_SYNCNT = 20,  /* retransmissions of the SYN, 1..127; 0: default (R2, over 3 minutes) */
+    TOEC_OPT_ADV_UTO = 21  /* seconds to advertise as user timeout (RFC 5482), 0: not, ..1966020 */
 };
 int toec_set_option(struct toec_stack *s, struct toec_tcb *flow, enum toec_option opt,
                     toec_u32 value, toec_time now);
@@ -165,6 +190,7 @@ struct toec_info {
 #define TOEC_I_WSCALE     4u
 #define TOEC_I_ECN        8u  /* negotiated (as TCPI_OPT_ECN) */
 #define TOEC_I_ECN_SEEN   16u /* ... and the peer has sent ECN-capable data */
+#define TOEC_I_SYN_DATA   32u /* data on the SYN was taken: Fast Open (as TCPI_OPT_SYN_DATA) */
 void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *flow, struct toec_info *out);
 
 /* Counters: every drop and every rare event has a name. The list is the single source: names for

@@ -59,6 +59,15 @@
     X(tcp_ecn_fallback, "SYNs sent again without asking for ECN")                                  \
     X(tcp_ecn_ce, "data segments received with Congestion Experienced")                            \
     X(tcp_ecn_echoes, "ACKs received with ECE")                                                    \
-    X(tcp_ecn_cuts, "congestion windows cut by ECE")
+    X(tcp_ecn_cuts, "congestion windows cut by ECE")                                               \
+    X(tcp_fastopen_taken, "passive opens by Fast Open (RFC 7413)")                                 \
+    X(tcp_fastopen_cookies_given, "Fast Open cookies sent")                                        \
+    X(tcp_fastopen_bad_cookie, "SYNs with a Fast Open cookie that is not ours")                    \
+    X(tcp_fastopen_limited, "Fast Opens not granted: too many handshakes pending")                 \
+    X(tcp_fastopen_sent, "SYNs sent with data")                                                    \
+    X(tcp_fastopen_acked, "... whose data the peer took")                                          \
+    X(tcp_fastopen_lost, "SYNs with a Fast Open option or data not answered")                      \
+    X(tcp_fastopen_blocked, "Fast Opens not tried: such SYNs were lost on this path")              \
+    X(tcp_urgent, "urgent pointers of peers taken")
 
 #endif

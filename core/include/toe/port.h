@@ -118,6 +118,8 @@ enum toec_event {
     TOEC_EV_ACKED,           /* arg more bytes of the send stream acknowledged; room reusable */
     TOEC_EV_PEER_CLOSED,     /* FIN in order: end of the receive stream */
     TOEC_EV_ERROR,           /* soft error, arg = reason (ICMP unreachable, kept as SO_ERROR) */
+    TOEC_EV_URGENT,          /* arg = stream offset behind the peer's urgent data, which may be yet
+                              * to come; again when it moves on */
     TOEC_EV_GONE             /* last event: buffers and owner are no longer used. arg = reason:
                               * TOEC_R_OK after both directions closed (TIME-WAIT lives on inside
                               * core/ without buffers), else why (also for connects that failed

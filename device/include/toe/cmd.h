@@ -26,21 +26,30 @@ enum toe_cmd_type {
     /* flow listener id; flows not yet accepted are reset, accepted ones stay */
     TOE_CMD_UNLISTEN = 2,
     /* aux port, flow cookie, arg0 IPv4 address or address-table index with V6, arg1 local port
-     * or 0 */
+     * or 0. FAST: Fast Open (RFC 7413): when data may go with the SYN, CONNECT_READY names the
+     * flow before the SEND passes, and the SYN waits for its first SEND; else as without FAST,
+     * and a Fast Open cookie is asked for. NOCOOKIE, with FAST: data may go with the SYN without
+     * a cookie */
     TOE_CMD_CONNECT = 3,
-    /* flow, arg0 bytes in the send buffer after those announced before */
+    /* flow, arg0 bytes in the send buffer after those announced before. URGENT: the last of them
+     * ends urgent data (RFC 9293 3.8.5) */
     TOE_CMD_SEND = 4,
     /* flow, arg0 bytes read; room may be reused */
     TOE_CMD_RECV = 5,
     /* flow; full close, shutdown of sending (HALF), or reset (ABORT). After a full close or a
      * reset only the final CLOSE_EVENT follows */
     TOE_CMD_CLOSE = 6,
-    /* flow, aux option, arg0 value */
+    /* flow, aux option, arg0 value. CONNECT: flow is the cookie of a CONNECT that has no answer
+     * yet (crosses it: ignored). LISTEN: flow is a listener id; arg1 for the options that name
+     * it */
     TOE_CMD_OPTION = 7,
     /* flow; the application took it: it leaves the listener's backlog */
     TOE_CMD_ACCEPT = 8,
     /* flow; after the final CLOSE_EVENT: the slot may be used again */
     TOE_CMD_RELEASE = 9,
+    /* flow cookie of a CONNECT: it is given up. Its answer is CONNECT_FAILED with ABORTED,
+     * unless it has been answered already: then the CANCEL is ignored */
+    TOE_CMD_CANCEL = 10,
     /* flow, aux peer port, arg0 peer IPv4 (0: see the flow record), arg1 listener id */
     TOE_CMD_LISTEN_ESTABLISHED = 129,
     /* flow, aux local port, arg0 cookie */
@@ -55,7 +64,14 @@ enum toe_cmd_type {
     TOE_CMD_CLOSE_EVENT = 134,
     /* aux reason, flow as in the refused command, arg0 its ring position, arg1 its type; nothing
      * else happened */
-    TOE_CMD_ERROR = 135
+    TOE_CMD_ERROR = 135,
+    /* flow, arg0 cookie: answer to a CONNECT with FAST; stands in the ring before the tail
+     * passes the CONNECT. SEND, OPTION and CLOSE may follow; then CONNECT_ESTABLISHED or the
+     * final CLOSE_EVENT */
+    TOE_CMD_CONNECT_READY = 136,
+    /* flow, arg0 stream offset behind the peer's urgent data, which may be yet to come; before
+     * the DATA_RECEIVED that brings it */
+    TOE_CMD_URGENT = 137
 };
 
 /* Flags, as toe_cmd_make() takes them. _ALL: every flag the type knows. */
@@ -64,16 +80,22 @@ enum toe_cmd_type {
 #define TOE_F_LISTEN_ALL 0x03u
 #define TOE_F_UNLISTEN_ALL 0x00u
 #define TOE_F_CONNECT_V6 0x01u
-#define TOE_F_CONNECT_ALL 0x01u
+#define TOE_F_CONNECT_FAST 0x02u
+#define TOE_F_CONNECT_NOCOOKIE 0x04u
+#define TOE_F_CONNECT_ALL 0x07u
 #define TOE_F_SEND_PUSH 0x01u
-#define TOE_F_SEND_ALL 0x01u
+#define TOE_F_SEND_URGENT 0x02u
+#define TOE_F_SEND_ALL 0x03u
 #define TOE_F_RECV_ALL 0x00u
 #define TOE_F_CLOSE_HALF 0x01u
 #define TOE_F_CLOSE_ABORT 0x02u
 #define TOE_F_CLOSE_ALL 0x03u
-#define TOE_F_OPTION_ALL 0x00u
+#define TOE_F_OPTION_CONNECT 0x01u
+#define TOE_F_OPTION_LISTEN 0x02u
+#define TOE_F_OPTION_ALL 0x03u
 #define TOE_F_ACCEPT_ALL 0x00u
 #define TOE_F_RELEASE_ALL 0x00u
+#define TOE_F_CANCEL_ALL 0x00u
 #define TOE_F_LISTEN_ESTABLISHED_ALL 0x00u
 #define TOE_F_CONNECT_ESTABLISHED_ALL 0x00u
 #define TOE_F_CONNECT_FAILED_ALL 0x00u
@@ -82,6 +104,8 @@ enum toe_cmd_type {
 #define TOE_F_CLOSE_EVENT_HALF 0x01u
 #define TOE_F_CLOSE_EVENT_ALL 0x01u
 #define TOE_F_ERROR_ALL 0x00u
+#define TOE_F_CONNECT_READY_ALL 0x00u
+#define TOE_F_URGENT_ALL 0x00u
 
 /* Option numbers of OPTION (aux). */
 enum toe_option {
@@ -104,7 +128,19 @@ enum toe_option {
     /* 0 or 1 */
     TOE_OPT_QUICKACK = 9,
     /* seconds of FIN-WAIT-2 after a full close */
-    TOE_OPT_LINGER2 = 10
+    TOE_OPT_LINGER2 = 10,
+    /* retransmissions of the SYN, 1..127; 0: default */
+    TOE_OPT_SYNCNT = 20,
+    /* seconds of user timeout to advertise (RFC 5482), 0: not, at most 1966020 */
+    TOE_OPT_ADV_UTO = 21,
+    /* of a listener: flows at once that Fast Open has opened and whose handshake is not over; 0:
+     * off */
+    TOE_OPT_FASTOPEN = 22,
+    /* of a listener: arg0, arg1 are 8 bytes, little endian, of its Fast Open keys, the next ones
+     * after those said before */
+    TOE_OPT_FASTOPEN_KEY = 23,
+    /* of a listener: the arg0 keys said by FASTOPEN_KEY are in use, 1 or 2; 0: the TOE's own */
+    TOE_OPT_FASTOPEN_KEYS = 24
 };
 
 /* Reasons of CONNECT_FAILED, CLOSE_EVENT, ERROR and status.halted: Linux's errno numbers. */
@@ -229,6 +265,7 @@ _Static_assert((TOE_F_CLOSE_ALL & ~TOE_CMD_FLAGS) == 0, "CLOSE flags");
 _Static_assert((TOE_F_OPTION_ALL & ~TOE_CMD_FLAGS) == 0, "OPTION flags");
 _Static_assert((TOE_F_ACCEPT_ALL & ~TOE_CMD_FLAGS) == 0, "ACCEPT flags");
 _Static_assert((TOE_F_RELEASE_ALL & ~TOE_CMD_FLAGS) == 0, "RELEASE flags");
+_Static_assert((TOE_F_CANCEL_ALL & ~TOE_CMD_FLAGS) == 0, "CANCEL flags");
 _Static_assert((TOE_F_LISTEN_ESTABLISHED_ALL & ~TOE_CMD_FLAGS) == 0, "LISTEN_ESTABLISHED flags");
 _Static_assert((TOE_F_CONNECT_ESTABLISHED_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_ESTABLISHED flags");
 _Static_assert((TOE_F_CONNECT_FAILED_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_FAILED flags");
@@ -236,6 +273,8 @@ _Static_assert((TOE_F_DATA_RECEIVED_ALL & ~TOE_CMD_FLAGS) == 0, "DATA_RECEIVED f
 _Static_assert((TOE_F_SEND_COMPLETE_ALL & ~TOE_CMD_FLAGS) == 0, "SEND_COMPLETE flags");
 _Static_assert((TOE_F_CLOSE_EVENT_ALL & ~TOE_CMD_FLAGS) == 0, "CLOSE_EVENT flags");
 _Static_assert((TOE_F_ERROR_ALL & ~TOE_CMD_FLAGS) == 0, "ERROR flags");
+_Static_assert((TOE_F_CONNECT_READY_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_READY flags");
+_Static_assert((TOE_F_URGENT_ALL & ~TOE_CMD_FLAGS) == 0, "URGENT flags");
 
 /* The name for people; 0 for a number that has none. */
 static inline const char *toe_cmd_name(unsigned number)
@@ -250,6 +289,7 @@ static inline const char *toe_cmd_name(unsigned number)
     case TOE_CMD_OPTION: return "OPTION";
     case TOE_CMD_ACCEPT: return "ACCEPT";
     case TOE_CMD_RELEASE: return "RELEASE";
+    case TOE_CMD_CANCEL: return "CANCEL";
     case TOE_CMD_LISTEN_ESTABLISHED: return "LISTEN_ESTABLISHED";
     case TOE_CMD_CONNECT_ESTABLISHED: return "CONNECT_ESTABLISHED";
     case TOE_CMD_CONNECT_FAILED: return "CONNECT_FAILED";
@@ -257,6 +297,8 @@ static inline const char *toe_cmd_name(unsigned number)
     case TOE_CMD_SEND_COMPLETE: return "SEND_COMPLETE";
     case TOE_CMD_CLOSE_EVENT: return "CLOSE_EVENT";
     case TOE_CMD_ERROR: return "ERROR";
+    case TOE_CMD_CONNECT_READY: return "CONNECT_READY";
+    case TOE_CMD_URGENT: return "URGENT";
     default: return 0;
     }
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_rare.h - user timeouts (RFC 9293 3.8.3, RFC 5482) and urgent data (RFC 9293 3.8.5): what few
+ * flows have. toec_tcb.rare says which, so that the others touch nothing of it.
+ */
+#ifndef TOEC_TCP_RARE_H
+#define TOEC_TCP_RARE_H
+
+#include "stack.h"
+
+struct toec_tcb;
+struct toec_seg;
+
+/* toec_tcb.rare */
+#define TOEC_RARE_URG 1u /* urgent data is not acknowledged yet */
+#define TOEC_RARE_UTO 2u /* the user timeout is to be told to the peer */
+
+struct toec_urg {
+    toec_u32 snd_up; /* SND.UP: behind the last urgent byte (RFC 9293 MUST-62) */
+    toec_u32 rcv_up; /* RCV.UP, when has_rcv */
+    toec_u8 has_rcv;
+};
+
+struct toec_uto {
+    toec_u32 adv;     /* ADV_UTO, seconds; 0: the option is not used (ENABLED of RFC 5482) */
+    toec_u32 remote;  /* REMOTE_UTO, seconds; 0: none */
+    toec_u32 shut_at; /* tick since which the peer's window is closed, when shut */
+    toec_u8 shut;
+    toec_u8 owed;        /* segments that are still to carry the option */
+    toec_u8 syn_retries; /* 0: TOEC_R2_SYN */
+};
+
+/* ---- tcp_uto.c ---- */
+
+/* Ticks after which the flow is given up, or 0: after R2 retransmissions. */
+toec_u32 toec_user_timeout(const struct toec_tcb *t);
+/* A timeout has come, of data, a SYN or a window probe: is it the last? */
+int toec_is_over(const struct toec_tcb *t, int persist, toec_u32 ticks);
+/* The retransmission due at `at` comes earlier when the user's patience ends before. */
+toec_u32 toec_uto_clamp(const struct toec_tcb *t, toec_u32 at, toec_u32 ticks);
+unsigned toec_uto_option(struct toec_tcb *t, toec_u8 *o, unsigned room);
+void toec_uto_input(struct toec_tcb *t, const struct toec_seg *g);
+int toec_uto_set(struct toec_stack *s, struct toec_tcb *t, toec_u32 seconds);
+
+/* ---- tcp_urg.c ---- */
+
+/* The urgent pointer of a segment at seq, or 0. */
+unsigned toec_urg_pointer(struct toec_tcb *t, toec_u32 seq);
+/* A segment has URG set; it is acceptable and not trimmed. */
+void toec_urg_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g);
+/* Urgent data waits to be sent: it is not held back, nor segmented by others. */
+int toec_urg_waits(const struct toec_tcb *t);
+
+#endif

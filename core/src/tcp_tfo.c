@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_tfo.c - Fast Open (RFC 7413): data on the SYN, for peers that a cookie has shown to be at
+ * their address. R7413-01 holds for who asks for nothing: the option is then ignored.
+ *
+ * Cookies are what Linux makes of the same key: SipHash of source and destination address, 8
+ * bytes. The stack's own keys follow from its secret and change every TOEC_FO_PERIOD; the cookie
+ * before is good until the next change, and answered with the new one. The keys that a listener is
+ * given (TCP_FASTOPEN_KEY) stay until it is given others.
+ */
+#include "tcp.h"
+
+#define TOEC_FO_PERIOD 46 /* of 2^n ns: 19.5 hours */
+#define RESET_TIME     TOEC_MS(60000)
+#define BLOCK_TIME     TOEC_MS(60000) /* as Linux: doubled with each loss after the second */
+#define BLOCK_MAX      6u
+
+/* ---- cookies given out ---- */
+
+static void make_cookie(const toec_u64 key[2], const struct toec_addr *remote,
+                        const struct toec_addr *local, toec_u8 out[TOEC_FO_COOKIE_LEN])
+{
+    unsigned from = toec_addr_is4(remote) ? 12 : 0, n = 16 - from, i;
+    toec_u8 m[32];
+    toec_u64 mac;
+
+    memcpy(m, remote->b + from, n);
+    memcpy(m + n, local->b + from, n);
+    mac = toec_siphash(key, m, 2ul * n);
+    for (i = 0; i < 4; i++) {
+        out[i] = (toec_u8)((toec_u32)mac >> 8 * i);
+        out[i + 4] = (toec_u8)((toec_u32)(mac >> 32) >> 8 * i);
+    }
+}
+
+/* Key `age` back of the listener; 0 when there is none. */
+static int get_key(const struct toec_stack *s, const struct toec_listener *l, unsigned age,
+                   toec_time now, toec_u64 key[2])
+{
+    toec_u64 m[2];
+
+    if (l->fo.n_keys) {
+        if (age >= l->fo.n_keys)
+            return 0;
+        key[0] = l->fo.key[age][0];
+        key[1] = l->fo.key[age][1];
+        return 1;
+    }
+    m[0] = (now >> TOEC_FO_PERIOD) - age;
+    m[1] = 0;
+    key[0] = toec_siphash(s->keys.tfo, m, sizeof(m));
+    m[1] = 1;
+    key[1] = toec_siphash(s->keys.tfo, m, sizeof(m));
+    return 1;
+}
+
+/* 1: made with the key in use, 2: with the one before, 0: not ours. */
+static int check_cookie(const struct toec_stack *s, const struct toec_listener *l,
+                        const struct toec_seg *g, toec_time now)
+{
+    toec_u8 want[TOEC_FO_COOKIE_LEN];
+    toec_u64 key[2];
+    unsigned age, i, differ;
+
+    if (g->fo_len != TOEC_FO_COOKIE_LEN)
+        return 0;
+    for (age = 0; age < 2 && get_key(s, l, age, now, key); age++) {
+        make_cookie(key, g->id.remote, g->id.local, want);
+        for (i = differ = 0; i < TOEC_FO_COOKIE_LEN; i++) /* in constant time */
+            differ |= (unsigned)(want[i] ^ g->fo[i]);
+        if (!differ)
+            return 1 + (int)age;
+    }
+    return 0;
+}
+
+static struct toec_listener *listener_of(struct toec_stack *s, const struct toec_tcb *t)
+{
+    struct toec_listener *l;
+
+    if (t->listener)
+        return t->listener;
+    l = toec_pool_at(&s->tcp->listeners, t->fo.listener);
+    return l->live && l->fo.serial == t->fo.serial ? l : 0;
+}
+
+int toec_listen_fastopen(struct toec_stack *s, toec_u32 id, toec_u32 max)
+{
+    struct toec_listener *l;
+
+    if (id >= s->tcp->listeners.fresh)
+        return TOEC_E_INVAL;
+    l = toec_pool_at(&s->tcp->listeners, id);
+    if (!l->live)
+        return TOEC_E_INVAL;
+    if (l->fo.serial == 0)
+        l->fo.serial = ++s->tcp->tfo.serial ? s->tcp->tfo.serial : ++s->tcp->tfo.serial;
+    l->fo.max = max;
+    return 0;
+}
+
+int toec_listen_fastopen_key(struct toec_stack *s, toec_u32 id, const toec_u8 *keys, unsigned n)
+{
+    struct toec_listener *l;
+    unsigned i, j;
+
+    if (id >= s->tcp->listeners.fresh || n > 2 || (n && !keys))
+        return TOEC_E_INVAL;
+    l = toec_pool_at(&s->tcp->listeners, id);
+    if (!l->live)
+        return TOEC_E_INVAL;
+    for (i = 0; i < 2 * n; i++) { /* 8 bytes each, little endian, as Linux's siphash_key_t */
+        toec_u64 half = 0;
+
+        for (j = 8; j > 0; j--)
+            half = half << 8 | keys[8 * i + j - 1];
+        l->fo.key[i / 2][i % 2] = half;
+    }
+    l->fo.n_keys = n;
+    return 0;
+}
+
+/* ---- cookies kept ---- */
+
+/* What is known of the flow's peer; make: the least recently used of its set is forgotten for it.
+ */
+static struct toec_tfo_peer *find_peer(struct toec_stack *s, const struct toec_tcb *t, int make)
+{
+    struct toec_tfo_cache *c = &s->tcp->tfo;
+    struct toec_tfo_peer *p, *oldest;
+    const struct toec_addr *a = &t->remote;
+    unsigned i;
+
+    p = oldest = c->peer[toec_siphash(s->keys.tfo, a, sizeof(*a)) % TOEC_FO_SETS];
+    for (i = 0; i < TOEC_FO_WAYS; i++, p++) {
+        if (p->used && toec_addr_eq(&p->addr, a)) {
+            p->used = ++c->uses;
+            return p;
+        }
+        if (!p->used || (oldest->used && c->uses - p->used > c->uses - oldest->used))
+            oldest = p;
+    }
+    if (!make)
+        return 0;
+    memset(oldest, 0, sizeof(*oldest));
+    oldest->addr = *a;
+    oldest->used = ++c->uses;
+    return oldest;
+}
+
+/* A path that swallows SYNs with the option or data (RFC 7413 7.1): plain ones for a while. */
+static int is_blocked(const struct toec_tfo_peer *p, toec_time now)
+{
+    unsigned n = p->losses < BLOCK_MAX ? p->losses : BLOCK_MAX;
+
+    return p->losses > 1 && toec_ticks(now) - p->lost_at < BLOCK_TIME << n;
+}
+
+int toec_fastopen(struct toec_stack *s, struct toec_tcb *t, int no_cookie, toec_time now)
+{
+    const struct toec_tfo_peer *p = find_peer(s, t, 0);
+
+    if (t->state != TOEC_SYN_SENT || t->snd_max != t->iss)
+        return TOEC_E_INVAL;
+    if (p && is_blocked(p, now)) {
+        TOEC_COUNT(s, tcp_fastopen_blocked);
+        return 0;
+    }
+    t->fo.flags |= no_cookie ? TOEC_FO_NOCOOKIE : TOEC_FO_ASK;
+    if (!no_cookie && (!p || p->len == 0))
+        return 0; /* RFC 7413 4.1.2: asks for one */
+    t->fo.flags |= TOEC_FO_DATA | TOEC_FO_HOLD;
+    return 1;
+}
+
+/* ---- the option ---- */
+
+unsigned toec_tfo_option(struct toec_stack *s, struct toec_tcb *t, toec_u8 *o, unsigned room,
+                         toec_time now)
+{
+    const struct toec_tfo_peer *p;
+    struct toec_listener *l;
+    toec_u8 cookie[TOEC_FO_COOKIE_MAX];
+    unsigned len = 0, size;
+
+    if (t->state == TOEC_SYN_SENT) {
+        if (!(t->fo.flags & TOEC_FO_ASK) || t->rexmits)
+            return 0;
+        p = find_peer(s, t, 0);
+        if (p && (t->fo.flags & TOEC_FO_DATA)) {
+            len = p->len;
+            memcpy(cookie, p->cookie, len);
+        }
+    } else {
+        toec_u64 key[2];
+
+        l = (t->fo.flags & TOEC_FO_COOKIE) ? listener_of(s, t) : 0;
+        if (!l || !get_key(s, l, 0, now, key))
+            return 0;
+        make_cookie(key, &t->remote, &t->local, cookie);
+        len = TOEC_FO_COOKIE_LEN;
+        TOEC_COUNT(s, tcp_fastopen_cookies_given);
+    }
+    size = (2 + len + 3) & ~3u;
+    if (size > room) {
+        t->fo.flags &= (toec_u8)~TOEC_FO_DATA; /* no data without its cookie */
+        return 0;
+    }
+    memset(o, TOEC_TCPOPT_NOP, size);
+    o += size - 2 - len;
+    o[0] = TOEC_TCPOPT_FASTOPEN;
+    o[1] = (toec_u8)(2 + len);
+    if (len)
+        memcpy(o + 2, cookie, len);
+    return size;
+}
+
+toec_u32 toec_tfo_syn_len(struct toec_stack *s, struct toec_tcb *t, unsigned opt_len)
+{
+    const struct toec_tfo_peer *p;
+    toec_u32 mss = TOEC_MSS_DEFAULT, own = toec_own_mss(&t->path), n = t->snd_end - t->iss - 1;
+
+    if (t->state != TOEC_SYN_SENT || !(t->fo.flags & TOEC_FO_DATA) || t->rexmits)
+        return 0;
+    p = find_peer(s, t, 0);
+    if (p && p->mss >= TOEC_MSS_MIN)
+        mss = p->mss;
+    if (mss > own)
+        mss = own;
+    mss -= opt_len; /* RFC 9293 MUST-16 */
+    if (n > mss)
+        n = mss;
+    if (n)
+        TOEC_COUNT(s, tcp_fastopen_sent);
+    t->fo.syn_len = (toec_u16)n;
+    return n;
+}
+
+/* ---- as client ---- */
+
+void toec_tfo_lost(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_tfo_peer *p;
+
+    if (t->rexmits || !(t->fo.flags & (TOEC_FO_ASK | TOEC_FO_NOCOOKIE)))
+        return;
+    p = find_peer(s, t, 1);
+    if (p->losses < 255)
+        p->losses++;
+    p->lost_at = toec_ticks(now);
+    TOEC_COUNT(s, tcp_fastopen_lost);
+}
+
+toec_u32 toec_tfo_synack(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g)
+{
+    struct toec_tfo_peer *p;
+    toec_u32 acked;
+
+    if (g->fo_len >= TOEC_FO_COOKIE_MIN && (t->fo.flags & TOEC_FO_ASK)) {
+        p = find_peer(s, t, 1);
+        p->len = g->fo_len;
+        memcpy(p->cookie, g->fo, g->fo_len);
+        p->mss = g->mss;
+    }
+    if (t->rexmits == 0 && (t->fo.flags & (TOEC_FO_ASK | TOEC_FO_NOCOOKIE))) {
+        p = find_peer(s, t, 0);
+        if (p)
+            p->losses = 0;
+    }
+    if (t->fo.syn_len == 0)
+        return 0;
+    /* What it does not acknowledge was not taken: it goes at once, as if never sent (4.2.1). */
+    acked = g->ack - t->iss - 1;
+    t->snd_una += acked;
+    t->snd_nxt = t->snd_max = t->snd_una;
+    t->fo.syn_len = 0;
+    if (acked) {
+        t->fo.flags |= TOEC_FO_ACKED;
+        TOEC_COUNT(s, tcp_fastopen_acked);
+    }
+    return acked;
+}
+
+/* ---- as server ---- */
+
+/* RFC 7413 5.1: who is reset stays counted for a while, or a flood from one address that resets
+ * what it opened would not be bounded. */
+static int has_room(struct toec_listener *l, toec_time now)
+{
+    if (l->fo.resets && toec_ticks(now) - l->fo.reset_at >= RESET_TIME)
+        l->fo.resets = 0;
+    return l->fo.pending + l->fo.resets < l->fo.max;
+}
+
+/* May the flow be used before the handshake is over? */
+static int may_open(struct toec_stack *s, struct toec_listener *l, struct toec_tcb *t,
+                    const struct toec_seg *g, toec_time now)
+{
+    int good;
+
+    if (g->fo_len == 0) {
+        t->fo.flags |= TOEC_FO_COOKIE;
+        return 0;
+    }
+    good = check_cookie(s, l, g, now);
+    if (good != 1)
+        t->fo.flags |= TOEC_FO_COOKIE; /* the right one, or the next */
+    if (!good) {
+        TOEC_COUNT(s, tcp_fastopen_bad_cookie);
+        return 0;
+    }
+    if (!has_room(l, now)) {
+        TOEC_COUNT(s, tcp_fastopen_limited);
+        return 0;
+    }
+    return 1;
+}
+
+void toec_tfo_open(struct toec_stack *s, struct toec_listener *l, struct toec_tcb *t,
+                   struct toec_seg *g, toec_time now)
+{
+    if (l->fo.max == 0 || !g->has_fo || !may_open(s, l, t, g, now))
+        return;
+    TOEC_COUNT(s, tcp_fastopen_taken);
+    toec_half_open_del(s, t);
+    t->fo.listener = toec_pool_index(&s->tcp->listeners, l);
+    t->fo.serial = l->fo.serial;
+    l->fo.pending++;
+    t->fo.flags |= TOEC_FO_SYN | TOEC_FO_SYNACK;
+    t->state = TOEC_ESTABLISHED;
+    t->snd_nxt = t->snd_max = t->iss + 1;
+    t->max_wnd = t->snd_wnd;
+    t->rtt_start = (toec_u32)(now >> 10);
+    toec_cc_start(t, now);
+    toec_event(s, t, TOEC_EV_ESTABLISHED, 0);
+    g->seq++;
+    g->flags &= ~TOEC_TH_SYN;
+    toec_trim(t, g);
+    if (g->len) {
+        t->fo.flags |= TOEC_FO_ACKED;
+        toec_text(s, t, g, now);
+    }
+}
+
+int toec_tfo_syn_again(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g)
+{
+    if ((g->flags & (TOEC_TH_SYN | TOEC_TH_ACK | TOEC_TH_RST)) != TOEC_TH_SYN || g->seq != t->irs)
+        return 0;
+    TOEC_COUNT(s, tcp_syn_again);
+    toec_ecn_take_syn(s, t, g);
+    t->fo.flags |= TOEC_FO_SYNACK;
+    toec_pend(s, t);
+    return 1;
+}
+
+void toec_tfo_acked(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                    toec_time now)
+{
+    if (TOEC_SEQ_LE(g->ack, t->iss) || TOEC_SEQ_GT(g->ack, t->snd_max))
+        return;
+    toec_tfo_end(s, t, 0, now);
+    t->snd_una = t->iss + 1;
+    if (t->rexmits == 0)
+        toec_rtt_sample(t, (toec_u32)(now >> 10) - t->rtt_start);
+    else
+        t->rto = (toec_u16)(TOEC_MS(3000) / 4u); /* RFC 6298 5.7 */
+    t->rexmits = 0;
+    t->backoff = 0;
+    if (t->snd_una == t->snd_max)
+        t->flags &= ~TOEC_F_RTX;
+    TOEC_COUNT(s, tcp_established);
+    toec_pend(s, t);
+}
+
+void toec_tfo_end(struct toec_stack *s, struct toec_tcb *t, int reset, toec_time now)
+{
+    struct toec_listener *l = listener_of(s, t);
+
+    t->fo.flags &= (toec_u8) ~(TOEC_FO_SYN | TOEC_FO_SYNACK);
+    if (!l)
+        return;
+    l->fo.pending--;
+    if (reset) {
+        l->fo.resets++;
+        l->fo.reset_at = toec_ticks(now);
+    }
+}
+
+int toec_tfo_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    if (t->rexmits++ >= TOEC_R2_SYNACK) {
+        TOEC_COUNT(s, tcp_timed_out);
+        toec_tcb_reset(s, t, TOEC_R_TIMEDOUT, now);
+        return 1;
+    }
+    TOEC_COUNT(s, tcp_timeouts);
+    t->retransmits++;
+    t->backoff++;
+    t->flags &= ~TOEC_F_RTT;
+    t->fo.flags |= TOEC_FO_SYNACK;
+    toec_pend(s, t);
+    return 0;
+}
+
+int toec_tfo_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    int r;
+
+    /* Nothing but the SYN-ACK is sent again before it is acknowledged. */
+    t->snd_nxt = t->snd_max;
+    t->flags &= ~(TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD | TOEC_F_ZWIN | TOEC_F_RTT);
+    if (!(t->fo.flags & TOEC_FO_SYNACK))
+        return 0;
+    r = toec_emit_syn(s, t, now);
+    if (r)
+        return r;
+    t->fo.flags &= (toec_u8)~TOEC_FO_SYNACK;
+    toec_rtx_start(s, t, now);
+    return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_uto.c - how long a flow may be without progress: R2 (RFC 9293 3.8.3), the user's own time for
+ * it (MUST-21, Linux's TCP_USER_TIMEOUT), and the one that both ends agree on (RFC 5482).
+ *
+ * RFC 5482 3.1: a flow that has been given ADV_UTO tells it the peer and takes the larger of both,
+ * within bounds. A time the user has set stands (CHANGEABLE is false then). Who has not been given
+ * one ignores the option: R5482-01.
+ */
+#include "tcp.h"
+
+#define L_LIMIT 100u    /* seconds: RFC 9293 SHLD-11, RFC 5482 3.1 */
+#define U_LIMIT 86400u  /* a day: an attacker cannot hold a flow for longer (RFC 5482 4) */
+#define OWED    3u      /* not acknowledged, so a few segments carry it */
+#define MINUTES 0x8000u /* the granularity bit */
+#define UTO_MAX (0x7fffu * 60u)
+
+toec_u32 toec_user_timeout(const struct toec_tcb *t)
+{
+    toec_u32 s;
+
+    if (t->user_timeout || !t->uto.adv || !t->uto.remote)
+        return t->user_timeout;
+    s = t->uto.adv > t->uto.remote ? t->uto.adv : t->uto.remote;
+    s = s > L_LIMIT ? s : L_LIMIT;
+    s = s < U_LIMIT ? s : U_LIMIT;
+    return TOEC_MS(s * 1000ull);
+}
+
+/* RFC 9293 MUST-20 to MUST-23. As on Linux the user's time replaces the count of retransmissions
+ * for data, and ends what is tried more often than that for a SYN and a window probe. */
+int toec_is_over(const struct toec_tcb *t, int persist, toec_u32 ticks)
+{
+    toec_u32 limit = toec_user_timeout(t), since = t->stalled_at;
+    unsigned r2 = TOEC_R2_DATA;
+
+    if (persist && t->uto.shut)
+        since = t->uto.shut_at; /* also when each probe is answered: R6429-01 */
+    if (limit && ticks - since >= limit)
+        return 1;
+    if (t->state == TOEC_SYN_SENT)
+        r2 = t->uto.syn_retries ? t->uto.syn_retries : TOEC_R2_SYN;
+    else if (t->state == TOEC_SYN_RECEIVED)
+        r2 = TOEC_R2_SYNACK;
+    else if (limit && !persist)
+        return 0;
+    return t->rexmits > r2;
+}
+
+toec_u32 toec_uto_clamp(const struct toec_tcb *t, toec_u32 at, toec_u32 ticks)
+{
+    toec_u32 limit = toec_user_timeout(t), end = t->stalled_at + limit;
+
+    if (!limit || !t->rexmits || TOEC_SEQ_GE(end, at))
+        return at;
+    return TOEC_SEQ_GT(end, ticks) ? end : ticks + 1;
+}
+
+int toec_uto_set(struct toec_stack *s, struct toec_tcb *t, toec_u32 seconds)
+{
+    if (seconds > UTO_MAX)
+        return TOEC_E_INVAL;
+    t->uto.adv = seconds;
+    t->uto.owed = seconds ? OWED : 0;
+    if (!seconds) {
+        t->rare &= (toec_u8)~TOEC_RARE_UTO;
+        return 0;
+    }
+    t->rare |= TOEC_RARE_UTO;
+    if (t->state >= TOEC_ESTABLISHED) {
+        t->flags |= TOEC_F_ACK_NOW;
+        toec_pend(s, t);
+    }
+    return 0;
+}
+
+unsigned toec_uto_option(struct toec_tcb *t, toec_u8 *o, unsigned room)
+{
+    if (room < TOEC_TCPOPT_UTO_LEN)
+        return 0;
+    o[0] = TOEC_TCPOPT_UTO;
+    o[1] = TOEC_TCPOPT_UTO_LEN;
+    if (t->uto.adv < MINUTES)
+        toec_put16(o + 2, t->uto.adv);
+    else
+        toec_put16(o + 2, MINUTES | (t->uto.adv + 59) / 60);
+    if (t->state >= TOEC_ESTABLISHED && --t->uto.owed == 0) /* a SYN comes again by itself */
+        t->rare &= (toec_u8)~TOEC_RARE_UTO;
+    return TOEC_TCPOPT_UTO_LEN;
+}
+
+void toec_uto_input(struct toec_tcb *t, const struct toec_seg *g)
+{
+    toec_u32 v = g->uto & (MINUTES - 1);
+
+    if (v) /* RFC 5482 3.1: zero is reserved, and ignored */
+        t->uto.remote = (g->uto & MINUTES) ? v * 60u : v;
+}

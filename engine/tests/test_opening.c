@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_opening.c - a CONNECT before its answer: given up (CANCEL), with options, with data on the
+ * SYN (Fast Open); and urgent data (docs/device-contract.md).
+ */
+#include <string.h>
+
+#include <toe/counters.h>
+
+#include "bench.h"
+
+struct world {
+    struct bench t;
+    struct host x, y; /* x at A, y at B */
+};
+
+static int setup(void **state)
+{
+    static struct world w;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+
+    bench_init(&w.t);
+    host_attach(&w.t, w.t.a, &w.x, &cfg);
+    host_attach(&w.t, w.t.b, &w.y, &cfg);
+    *state = &w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    host_detach(&w->t, &w->x);
+    host_detach(&w->t, &w->y);
+    bench_free(&w->t);
+    return 0;
+}
+
+static void want_failed(struct host *h, uint32_t cookie, uint16_t reason)
+{
+    struct toe_cmd c = host_want(h, TOE_CMD_CONNECT_FAILED);
+
+    assert_int_equal(toe_cmd_arg0(&c), cookie);
+    assert_int_equal(toe_cmd_aux(&c), reason);
+}
+
+#define NOBODY 0x0a0000feu /* on the link, and no such host */
+
+static void test_a_cancelled_connect_fails_and_gives_its_slot_back(void **state)
+{
+    struct world *w = *state;
+    uint32_t i;
+
+    for (i = 0; i < 16; i++)
+        host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 100 + i, NOBODY, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->y);
+    assert_int_equal(w->y.qp->free_count, 0);
+    host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 105, 0, 0);
+    bench_run(&w->t, NS_PER_US);
+    want_failed(&w->y, 105, TOE_R_ABORTED);
+    assert_int_equal(w->y.qp->free_count, 1);
+    /* again, and one that never was: nothing to say */
+    host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 105, 0, 0);
+    host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 99, 0, 0);
+    bench_run(&w->t, NS_PER_US);
+    host_want_nothing(&w->y);
+    assert_int_equal(w->t.b->counters[EC_cmd_crossed], 2);
+    for (i = 0; i < 16; i++)
+        if (i != 5) {
+            host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 100 + i, 0, 0);
+            bench_run(&w->t, NS_PER_US);
+            want_failed(&w->y, 100 + i, TOE_R_ABORTED);
+        }
+    assert_int_equal(w->y.qp->free_count, 16);
+    assert_int_equal(engine_flows(w->t.b), 0);
+}
+
+static void test_of_equal_cookies_each_has_one_answer(void **state)
+{
+    struct world *w = *state;
+    uint32_t i;
+
+    for (i = 0; i < 8; i++)
+        host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 1, NOBODY, 0);
+    for (i = 0; i < 12; i++)
+        host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 1, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    for (i = 0; i < 8; i++)
+        want_failed(&w->y, 1, TOE_R_ABORTED);
+    host_want_nothing(&w->y);
+    assert_int_equal(w->y.qp->free_count, 16);
+}
+
+/* The answer stands in the ring: the CANCEL crossed it and is ignored; the flow lives. */
+static void test_a_cancel_that_crosses_the_answer_is_ignored(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t flow;
+
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 5);
+    bench_run(&w->t, NS_PER_MS);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 7, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 7, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    flow = toe_cmd_flow(&c);
+    host_want_nothing(&w->y);
+    host_put(&w->y, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, flow, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_ABORTED);
+}
+
+/* Established, gone even, but not told, because the HW ring is full: the answer is CONNECT_FAILED
+ * all the same, and nothing else of the flow. */
+static void test_a_cancel_before_the_answer_is_told_wins(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(128);
+    struct host z;
+    struct toe_cmd c;
+    uint32_t i, failed = 0;
+
+    cfg.hw_entries = 64;
+    host_attach(&w->t, w->t.b, &z, &cfg);
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 50);
+    bench_run(&w->t, NS_PER_MS);
+    for (i = 0; i < 62; i++) /* fills the ring but for two */
+        host_put(&z, TOE_CMD_SEND, 0, 0, 127, 1, 0);
+    bench_run(&w->t, NS_PER_MS);
+    for (i = 0; i < 6; i++)
+        host_put(&z, TOE_CMD_CONNECT, 0, PORT, 10 + i, IP_A, 0);
+    bench_run(&w->t, 2 * NS_PER_S); /* two are told, four wait */
+    for (i = 0; i < 62; i++)
+        host_want(&z, TOE_CMD_ERROR);
+    for (i = 0; i < 6; i++) /* the engine sees these before it tells more */
+        host_put(&z, TOE_CMD_CANCEL, 0, 0, 10 + i, 0, 0);
+    bench_run(&w->t, 2 * NS_PER_S);
+    for (i = 0; i < 2; i++)
+        host_want(&z, TOE_CMD_CONNECT_ESTABLISHED);
+    while (host_get(&z, &c)) {
+        assert_int_equal(toe_cmd_type(&c), TOE_CMD_CONNECT_FAILED);
+        assert_int_equal(toe_cmd_aux(&c), TOE_R_ABORTED);
+        failed++;
+    }
+    assert_int_equal(failed, 4);
+    assert_int_equal(z.qp->free_count, 126);
+    host_detach(&w->t, &z);
+}
+
+/* RFC 9293 MUST-21, MUST-22: options reach the SYN. */
+static void test_options_of_a_connect_end_it_sooner(void **state)
+{
+    struct world *w = *state;
+
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 1, IP_A, 0);
+    bench_run(&w->t, NS_PER_MS); /* refused: the neighbour is known */
+    bench_run(&w->t, NS_PER_S);
+    want_failed(&w->y, 1, TOE_R_REFUSED);
+    memwire_lose(w->t.wire_b, 1);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 2, IP_A, 0);
+    host_put(&w->y, TOE_CMD_OPTION, TOE_F_OPTION_CONNECT, TOE_OPT_USER_TIMEOUT, 2, 5000, 0);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 3, IP_A, 0);
+    host_put(&w->y, TOE_CMD_OPTION, TOE_F_OPTION_CONNECT, TOE_OPT_SYNCNT, 3, 3, 0);
+    bench_run(&w->t, 4900 * NS_PER_MS);
+    host_want_nothing(&w->y);
+    bench_run(&w->t, 200 * NS_PER_MS);
+    want_failed(&w->y, 2, TOE_R_TIMEDOUT);
+    bench_run(&w->t, 9800 * NS_PER_MS); /* 1 + 2 + 4 + 8 s */
+    host_want_nothing(&w->y);
+    bench_run(&w->t, 300 * NS_PER_MS);
+    want_failed(&w->y, 3, TOE_R_TIMEDOUT);
+    /* one that has been answered: ignored */
+    host_put(&w->y, TOE_CMD_OPTION, TOE_F_OPTION_CONNECT, TOE_OPT_SYNCNT, 3, 3, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->y);
+    memwire_lose(w->t.wire_b, 0);
+}
+
+/* ---- Fast Open ---- */
+
+static void listen_fast(struct world *w, uint32_t max)
+{
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 5);
+    host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN, 1, max, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+}
+
+/* A first connection, which fetches the cookie. */
+static void fetch_cookie(struct world *w)
+{
+    struct toe_cmd c;
+    uint32_t fx, fy;
+
+    host_put(&w->y, TOE_CMD_CONNECT, TOE_F_CONNECT_FAST, PORT, 1, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    fy = toe_cmd_flow(&c);
+    c = host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+    fx = toe_cmd_flow(&c);
+    host_put(&w->y, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, fy, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    host_want(&w->y, TOE_CMD_CLOSE_EVENT);
+    host_want(&w->x, TOE_CMD_CLOSE_EVENT);
+    host_put(&w->y, TOE_CMD_RELEASE, 0, 0, fy, 0, 0);
+    host_put(&w->x, TOE_CMD_RELEASE, 0, 0, fx, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+}
+
+static void test_fast_open_sends_data_with_the_syn(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t fx, fy;
+
+    listen_fast(w, 5);
+    fetch_cookie(w);
+    host_put(&w->y, TOE_CMD_CONNECT, TOE_F_CONNECT_FAST, PORT, 2, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CONNECT_READY);
+    assert_int_equal(toe_cmd_arg0(&c), 2);
+    fy = toe_cmd_flow(&c);
+    host_want_nothing(&w->y);
+    host_want_nothing(&w->x); /* the SYN waits */
+    host_put(&w->y, TOE_CMD_OPTION, 0, TOE_OPT_NODELAY, fy, 1, 0);
+    host_send(&w->y, fy, 0, 700);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+    fx = toe_cmd_flow(&c);
+    c = host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+    assert_int_equal(toe_cmd_arg0(&c), 700);
+    assert_true(host_holds(&w->x, fx, 0, 700));
+    c = host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    assert_int_equal(toe_cmd_flow(&c), fy);
+    assert_int_equal(toe_cmd_arg0(&c), 2);
+    c = host_want(&w->y, TOE_CMD_SEND_COMPLETE);
+    assert_int_equal(toe_cmd_arg0(&c), 700);
+    assert_int_equal(toec_counters(w->t.b->stack)[TOEC_C_tcp_fastopen_acked], 1);
+    /* CANCEL is for what has no answer */
+    host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 2, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->y);
+}
+
+/* READY is the answer: from then on the flow's end is told as that of any flow. */
+static void test_what_becomes_of_a_ready_flow(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t fy, how;
+
+    listen_fast(w, 5);
+    fetch_cookie(w);
+    for (how = 0; how < 3; how++) {
+        host_put(&w->y, TOE_CMD_CONNECT, TOE_F_CONNECT_FAST, PORT, 3, IP_A, 0);
+        bench_run(&w->t, NS_PER_MS);
+        c = host_want(&w->y, TOE_CMD_CONNECT_READY);
+        fy = toe_cmd_flow(&c);
+        if (how == 2) { /* nobody there any more */
+            host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 1, 0, 0);
+            bench_run(&w->t, NS_PER_MS);
+            host_send(&w->y, fy, 0, 100);
+        } else {
+            host_put(&w->y, TOE_CMD_CLOSE, how ? TOE_F_CLOSE_ABORT : 0, 0, fy, 0, 0);
+        }
+        bench_run(&w->t, NS_PER_S);
+        c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
+        assert_int_equal(toe_cmd_aux(&c), how == 2 ? TOE_R_REFUSED : TOE_R_ABORTED);
+        host_put(&w->y, TOE_CMD_RELEASE, 0, 0, fy, 0, 0);
+        bench_run(&w->t, NS_PER_MS);
+        assert_int_equal(w->y.qp->free_count, 16);
+    }
+    host_want_nothing(&w->y);
+}
+
+static void test_keys_of_a_listener(void **state)
+{
+    struct world *w = *state;
+    unsigned i;
+
+    listen_fast(w, 5);
+    fetch_cookie(w);
+    for (i = 0; i < 4; i++)
+        host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN_KEY, 1, i, i);
+    host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN_KEYS, 1, 2, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+    host_put(&w->y, TOE_CMD_CONNECT, TOE_F_CONNECT_FAST, PORT, 2, IP_A, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want(&w->y, TOE_CMD_CONNECT_READY);
+    host_send(&w->y, 0, 0, 700);
+    bench_run(&w->t, NS_PER_S);
+    /* the old cookie is good no more, and the connection opens by the handshake */
+    assert_int_equal(toec_counters(w->t.a->stack)[TOEC_C_tcp_fastopen_bad_cookie], 1);
+    host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+    host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+}
+
+/* ---- urgent data ---- */
+
+static void test_urgent_data_is_told_before_it_comes(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t fx, fy;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    host_put(&w->y, TOE_CMD_SEND, TOE_F_SEND_PUSH | TOE_F_SEND_URGENT, 0, fy, 10, 0);
+    bench_run(&w->t, NS_PER_MS);
+    c = host_want(&w->x, TOE_CMD_URGENT);
+    assert_int_equal(toe_cmd_flow(&c), fx);
+    assert_int_equal(toe_cmd_arg0(&c), 10);
+    c = host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+    assert_int_equal(toe_cmd_arg0(&c), 10);
+    host_want_nothing(&w->x);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_cancelled_connect_fails_and_gives_its_slot_back),
+        TEST(test_of_equal_cookies_each_has_one_answer),
+        TEST(test_a_cancel_that_crosses_the_answer_is_ignored),
+        TEST(test_a_cancel_before_the_answer_is_told_wins),
+        TEST(test_options_of_a_connect_end_it_sooner),
+        TEST(test_fast_open_sends_data_with_the_syn),
+        TEST(test_what_becomes_of_a_ready_flow),
+        TEST(test_keys_of_a_listener),
+        TEST(test_urgent_data_is_told_before_it_comes),
+    };
+
+    return cmocka_run_group_tests_name("engine_opening", tests, NULL, NULL);
+}
