@@ -61,7 +61,7 @@ static int send_reply(struct toec_stack *s, struct toec_path *path, struct toec_
     int rc;
 
     if (TOEC_IP4_LEN + o->l4_len + o->len <= path->mtu)
-        return toec_ip4_output(s, path, o, now);
+        return toec_ip_post(s, path, o, now);
     id = toec_rand32(s); /* RFC 6864 4.3, and no count that others could read (RFC 7739) */
     for (;;) {
         o->len = TOEC_MIN(left, room - o->l4_len);
@@ -137,7 +137,7 @@ void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigne
     o.tos = ERROR_TOS;
     o.off = TOEC_ETH_LEN;
     o.len = TOEC_MIN(toec_ip4_total(in->ip), ERROR_MAX - TOEC_IP4_LEN - TOEC_ICMP4_LEN);
-    if (toec_ip4_output(s, &path, &o, now) < 0)
+    if (toec_ip_post(s, &path, &o, now) < 0)
         TOEC_COUNT(s, tx_unresolved_drop);
     else
         TOEC_COUNT(s, icmp_error_sent);

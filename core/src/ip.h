@@ -24,6 +24,7 @@ struct toec_ip_in {
     toec_u32 src4, dst4; /* IPv4 addresses as values; 0 for IPv6 */
     struct toec_addr src, dst;
     toec_u8 proto, tos, ttl;
+    toec_u8 fragmented; /* IPv6: a fragment header stood before l4 (RFC 6980) */
 };
 
 /* Not 0 when the L4 checksum (with pseudo-header) is right, or was verified by the NIC. */
@@ -66,7 +67,7 @@ int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path);
 void toec_path_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now);
 
 /* Not 0 when a is an address that segments may be sent from. */
-int toec_addr_is_own(const struct toec_stack *s, const struct toec_addr *a);
+int toec_addr_is_own(struct toec_stack *s, const struct toec_addr *a);
 /* The own address to talk to dst from (RFC 6724): 0, or TOEC_E_NOTAVAIL. */
 int toec_source_for(struct toec_stack *s, const struct toec_addr *dst, struct toec_addr *src);
 
@@ -87,6 +88,8 @@ struct toec_outbuf {
     } room;
     const struct toec_addr *src, *dst; /* IPv4 has one address of its own: src is not read */
     toec_u16 l4_len;                   /* bytes of L4 header */
+    toec_u16 ext_len;  /* IPv6: 0, or TOEC_OUT_EXT bytes of extension header stand before it ... */
+    toec_u16 ext_next; /* ... of this type */
     toec_u16 sum_off; /* offset of the checksum in the L4 header: the pseudo-header sum is put there
                        * and the checksum completed later; TOEC_SUM_NONE: header is complete */
     toec_u16 gso_size;
@@ -115,6 +118,12 @@ TOEC_INLINE toec_u8 *toec_out_l4(struct toec_outbuf *o)
 #define TOEC_SEND_UNREACH (-2)
 int toec_ip_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                    toec_time now);
+/*
+ * toec_ip_output() for what has no flow to send it again: while the neighbour is being resolved the
+ * packet is kept (RFC 1122 2.3.2.2), which is 0. Payload must come from a packet (psrc).
+ */
+int toec_ip_post(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
+                 toec_time now);
 toec_u32 toec_send_epoch(const struct toec_stack *s);
 /* toec_ip_output() for a path of IPv4. */
 int toec_ip4_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
@@ -136,8 +145,13 @@ void toec_ip4_parse(struct toec_ip_in *in, const struct toec_packet *p);
 void toec_ip4_deliver(struct toec_stack *s, const struct toec_ip_in *in, toec_time now);
 /* Folded sum of the pseudo-header (RFC 9293 3.1), with the addresses of the IPv4 header. */
 toec_u16 toec_ip4_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len);
+/* ... of either family, by the version of the header. */
+toec_u16 toec_ip_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len);
 /* Completes the checksum of an IPv4 header of hlen bytes. */
 void toec_ip4_set_sum(toec_u8 *ip, unsigned hlen);
+/* Builds the frame that toec_ip4_output() sends: headers in o->room, the rest in *tx. */
+void toec_ip4_frame(struct toec_stack *s, const toec_u8 *mac, struct toec_outbuf *o,
+                    struct toec_tx *tx);
 /* As toec_ip4_output(), with this flags-and-offset word and ID: for datagrams that core/ cuts. */
 int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                   toec_u32 frag, toec_u32 id, toec_time now);

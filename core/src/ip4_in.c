@@ -100,6 +100,7 @@ void toec_ip4_parse(struct toec_ip_in *in, const struct toec_packet *p)
     in->proto = ip[TOEC_IP4_PROTO];
     in->tos = ip[TOEC_IP4_TOS];
     in->ttl = ip[TOEC_IP4_TTL];
+    in->fragmented = 0;
 }
 
 void toec_ip4_input(struct toec_stack *s, const struct toec_packet *p, int group, toec_time now)
@@ -158,7 +159,7 @@ int toec_ip_l4_sum_ok(struct toec_stack *s, const struct toec_ip_in *in)
 
     if (in->pkt->flags & TOEC_RX_L4_CSUM_OK)
         return 1;
-    sum = toec_ip4_pseudo_sum(in->ip, in->proto, in->l4_len);
+    sum = toec_ip_pseudo_sum(in->ip, in->proto, in->l4_len);
     return toec_sum_add(sum, toec_pkt_checksum(s, in->pkt, in->l4_off, in->l4_len), 0) == 0xffff;
 }
 

@@ -97,36 +97,49 @@ toec_u16 toec_ip4_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len)
                        toec_hton16((toec_u16)len));
 }
 
-int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
-                  toec_u32 frag, toec_u32 id, toec_time now)
+static void frame(struct toec_stack *s, const toec_u8 *mac, toec_u32 frag, toec_u32 id,
+                  struct toec_outbuf *o, struct toec_tx *tx)
 {
     toec_u8 *ip = toec_out_l4(o) - TOEC_IP4_LEN, *eth = ip - TOEC_ETH_LEN;
     toec_u32 l4_total = o->l4_len + o->len;
+
+    toec_eth_emit(eth, mac, s->cfg.mac, TOEC_ETHERTYPE_IP4);
+    emit_header(ip, s, o, frag, id);
+    tx->hdr = eth;
+    tx->hdr_len = (toec_u16)(TOEC_ETH_LEN + TOEC_IP4_LEN + o->l4_len);
+    tx->csum_start = 0;
+    tx->csum_offset = 0;
+    if (o->sum_off != TOEC_SUM_NONE) {
+        /* ICMP has no pseudo-header: its sum starts from 0 */
+        toec_put_sum(toec_out_l4(o) + o->sum_off,
+                     o->proto == TOEC_IPPROTO_ICMP ? 0
+                                                   : toec_ip4_pseudo_sum(ip, o->proto, l4_total));
+        tx->csum_start = TOEC_ETH_LEN + TOEC_IP4_LEN;
+        tx->csum_offset = o->sum_off;
+    }
+    tx->gso_size = o->gso_size;
+    tx->owner = o->owner;
+    tx->off = o->off;
+    tx->len = o->len;
+    tx->src = o->psrc;
+}
+
+void toec_ip4_frame(struct toec_stack *s, const toec_u8 *mac, struct toec_outbuf *o,
+                    struct toec_tx *tx)
+{
+    frame(s, mac, TOEC_IP4_DF, 0, o, tx);
+}
+
+int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
+                  toec_u32 frag, toec_u32 id, toec_time now)
+{
     const toec_u8 *mac = 0;
     struct toec_tx tx;
     int rc = toec_neigh_lookup(s, path, &mac, now);
 
     if (TOEC_UNLIKELY(rc < 0))
         return rc;
-    toec_eth_emit(eth, mac, s->cfg.mac, TOEC_ETHERTYPE_IP4);
-    emit_header(ip, s, o, frag, id);
-    tx.hdr = eth;
-    tx.hdr_len = (toec_u16)(TOEC_ETH_LEN + TOEC_IP4_LEN + o->l4_len);
-    tx.csum_start = 0;
-    tx.csum_offset = 0;
-    if (o->sum_off != TOEC_SUM_NONE) {
-        /* ICMP has no pseudo-header: its sum starts from 0 */
-        toec_put_sum(toec_out_l4(o) + o->sum_off,
-                     o->proto == TOEC_IPPROTO_ICMP ? 0
-                                                   : toec_ip4_pseudo_sum(ip, o->proto, l4_total));
-        tx.csum_start = TOEC_ETH_LEN + TOEC_IP4_LEN;
-        tx.csum_offset = o->sum_off;
-    }
-    tx.gso_size = o->gso_size;
-    tx.owner = o->owner;
-    tx.off = o->off;
-    tx.len = o->len;
-    tx.src = o->psrc;
+    frame(s, mac, frag, id, o, &tx);
     return toec_transmit(s, &tx);
 }
 

@@ -12,29 +12,11 @@
  */
 #include "stack.h"
 
-#define TIMEOUT   (60 * TOEC_NS_PER_S) /* RFC 1122 3.3.2: fixed, 60 to 120 s */
-#define MAX_TOTAL 65535
-#define BLOCKS    8192 /* of 8 bytes: the offset field has 13 bits */
-/* Payload starts here, so that the Ethernet header and the longest IP header fit before it. */
-#define PAYLOAD_AT 76
+#define TIMEOUT    (60 * TOEC_NS_PER_S) /* RFC 1122 3.3.2: fixed, 60 to 120 s */
+#define MAX_TOTAL  TOEC_REASS_TOTAL
+#define PAYLOAD_AT TOEC_REASS_HEAD
 TOEC_STATIC_ASSERT(payload_at,
                    PAYLOAD_AT >= TOEC_ETH_LEN + TOEC_IP4_MAX_LEN && PAYLOAD_AT % 4 == 0);
-
-struct toec_datagram {
-    struct toec_hnode node;
-    struct toec_datagram *newer, *older;
-    struct toec_timer timer;
-    toec_u32 src4;
-    toec_u16 id;
-    toec_u8 proto;
-    toec_u8 ecn;       /* 1 << ECN field of each fragment received, ORed */
-    toec_u8 hlen;      /* of the first fragment's IP header; 0: not yet received */
-    toec_u32 total;    /* payload bytes; 0: last fragment not yet received */
-    toec_u32 end;      /* end of the farthest fragment received */
-    toec_u32 received; /* bytes received */
-    toec_u32 have[BLOCKS / 32];
-    toec_u8 frame[PAYLOAD_AT + MAX_TOTAL];
-};
 
 static unsigned long datagram_size(void)
 {
@@ -60,26 +42,30 @@ void toec_reass_init(struct toec_stack *s, void *mem)
 
 /* ---- the set of datagrams ---- */
 
-static toec_u32 key_hash(const struct toec_stack *s, toec_u32 src4, toec_u32 id, toec_u32 proto)
+/* Families do not meet: an address is mapped or not. */
+static toec_u32 key_hash(const struct toec_stack *s, const struct toec_ip_in *in, toec_u32 id,
+                         unsigned proto)
 {
-    return toec_word_hash(&s->keys.flow, src4, id << 8 | proto);
+    return toec_flow_hash(&s->keys.flow, &in->dst, &in->src, (toec_u16)(id >> 16), (toec_u16)id) ^
+           proto;
 }
 
-static struct toec_datagram *find(struct toec_stack *s, toec_u32 src4, toec_u32 id, toec_u32 proto)
+static struct toec_datagram *find(struct toec_stack *s, const struct toec_ip_in *in, toec_u32 id,
+                                  unsigned proto)
 {
-    struct toec_hnode *node = toec_htab_first(&s->reass.by_key, key_hash(s, src4, id, proto));
+    struct toec_hnode *node = toec_htab_first(&s->reass.by_key, key_hash(s, in, id, proto));
     struct toec_datagram *d;
 
     for (; node; node = toec_htab_next(node)) {
         d = TOEC_CONTAINER(node, struct toec_datagram, node);
-        if (d->src4 == src4 && d->id == id && d->proto == proto)
+        if (d->id == id && d->proto == proto && toec_addr_eq(&d->src, &in->src) &&
+            toec_addr_eq(&d->dst, &in->dst))
             return d;
     }
     return 0;
 }
 
-/* Takes d out of the set; its memory stays until it is put back into the pool. */
-static void forget(struct toec_stack *s, struct toec_datagram *d)
+void toec_reass_forget(struct toec_stack *s, struct toec_datagram *d)
 {
     struct toec_reass *r = &s->reass;
 
@@ -95,34 +81,43 @@ static void forget(struct toec_stack *s, struct toec_datagram *d)
         r->newest = d->older;
 }
 
-static void drop(struct toec_stack *s, struct toec_datagram *d)
+void toec_reass_free(struct toec_stack *s, struct toec_datagram *d)
 {
-    forget(s, d);
     toec_pool_put(&s->reass.pool, d);
 }
 
-static struct toec_datagram *add(struct toec_stack *s, toec_u32 src4, toec_u32 id, toec_u32 proto,
-                                 toec_time now)
+static void drop(struct toec_stack *s, struct toec_datagram *d)
+{
+    toec_reass_forget(s, d);
+    toec_reass_free(s, d);
+}
+
+struct toec_datagram *toec_reass_get(struct toec_stack *s, const struct toec_ip_in *in, toec_u32 id,
+                                     unsigned proto, toec_time now)
 {
     struct toec_reass *r = &s->reass;
-    struct toec_datagram *d = toec_pool_get(&r->pool);
+    struct toec_datagram *d = find(s, in, id, proto);
 
+    if (d)
+        return d;
+    d = toec_pool_get(&r->pool);
     if (!d) {
         TOEC_COUNT(s, ip4_frag_evicted);
         drop(s, r->oldest);
         d = toec_pool_get(&r->pool);
     }
     memset(d, 0, sizeof(*d) - sizeof(d->frame));
-    d->src4 = src4;
-    d->id = (toec_u16)id;
-    d->proto = (toec_u8)proto;
+    d->src = in->src;
+    d->dst = in->dst;
+    d->id = id;
+    d->proto = (toec_u16)proto;
     d->older = r->newest;
     if (r->newest)
         r->newest->newer = d;
     else
         r->oldest = d;
     r->newest = d;
-    toec_htab_add(&r->by_key, &d->node, key_hash(s, src4, id, proto));
+    toec_htab_add(&r->by_key, &d->node, key_hash(s, in, id, proto));
     toec_timer_set(s, &d->timer, TOEC_TMR_REASS, now + TIMEOUT);
     return d;
 }
@@ -167,45 +162,48 @@ static void mark(struct toec_datagram *d, toec_u32 first, toec_u32 end)
 
 /* ---- completion and failure ---- */
 
-/* The first fragment's header and what follows it, by its total length, as a frame. */
-static void make_packet(const struct toec_datagram *d, struct toec_packet *p, struct toec_ip_in *in)
+void toec_reass_packet(const struct toec_datagram *d, struct toec_packet *p, toec_u32 len)
 {
-    const toec_u8 *ip = d->frame + PAYLOAD_AT - d->hlen;
-
-    p->data = ip - TOEC_ETH_LEN;
-    p->head_len = TOEC_ETH_LEN + toec_ip4_total(ip);
+    p->data = d->frame + PAYLOAD_AT - d->hlen - TOEC_ETH_LEN;
+    p->head_len = TOEC_ETH_LEN + len;
     p->len = p->head_len;
     p->flags = TOEC_RX_REASSEMBLED;
     p->opaque = 0;
+}
+
+/* The first fragment's header and what follows it, by its total length, as a frame. */
+static void make_packet(const struct toec_datagram *d, struct toec_packet *p, struct toec_ip_in *in)
+{
+    toec_reass_packet(d, p, toec_ip4_total(d->frame + PAYLOAD_AT - d->hlen));
     toec_ip4_parse(in, p);
 }
 
 /*
  * RFC 3168 5.3: a mark on one fragment marks the datagram, and a mark among fragments of which one
- * is not ECN-capable must not get lost: as in Linux, such a mixture is dropped. Not 0 then.
+ * is not ECN-capable must not get lost: as in Linux, such a mixture is dropped.
  */
-static int join_ecn(struct toec_datagram *d, toec_u8 *ip)
+int toec_reass_ecn(const struct toec_datagram *d)
 {
     if ((d->ecn & 1u << TOEC_IP_NOT_ECT) && d->ecn != 1u << TOEC_IP_NOT_ECT)
         return -1;
-    if (d->ecn & 1u << TOEC_IP_CE)
-        ip[TOEC_IP4_TOS] |= TOEC_IP_CE;
-    return 0;
+    return (d->ecn & 1u << TOEC_IP_CE) ? (int)TOEC_IP_CE : 0;
 }
 
 static void complete(struct toec_stack *s, struct toec_datagram *d, toec_time now)
 {
     toec_u8 *ip = d->frame + PAYLOAD_AT - d->hlen;
+    int ecn = toec_reass_ecn(d);
     struct toec_packet p;
     struct toec_ip_in in;
 
-    forget(s, d);
-    if (join_ecn(d, ip)) {
+    toec_reass_forget(s, d);
+    if (ecn < 0) {
         TOEC_COUNT(s, ip4_frag_ecn);
-        toec_pool_put(&s->reass.pool, d);
+        toec_reass_free(s, d);
         return;
     }
     TOEC_COUNT(s, ip4_reassembled);
+    ip[TOEC_IP4_TOS] |= (toec_u8)ecn;
     toec_put16(ip + TOEC_IP4_TOTAL, d->hlen + d->total);
     toec_put16(ip + TOEC_IP4_FRAG, 0);
     toec_ip4_set_sum(ip, d->hlen);
@@ -220,8 +218,12 @@ void toec_reass_timer(struct toec_stack *s, struct toec_timer *t, toec_time now)
     struct toec_packet p;
     struct toec_ip_in in;
 
+    toec_reass_forget(s, d);
+    if (d->proto == TOEC_REASS_IP6) {
+        toec_reass6_timeout(s, d, now);
+        return;
+    }
     TOEC_COUNT(s, ip4_frag_timeout);
-    forget(s, d);
     if (d->hlen) { /* RFC 1122 3.3.2: only when the first fragment has been received; it is quoted
                     */
         make_packet(d, &p, &in);
@@ -240,61 +242,67 @@ static int end_agrees(const struct toec_datagram *d, toec_u32 end, int last)
     return !last || end >= d->end;
 }
 
-static void store(struct toec_stack *s, struct toec_datagram *d, const struct toec_ip_in *in,
-                  toec_u32 off)
+enum toec_reass_result toec_reass_put(struct toec_stack *s, struct toec_datagram *d,
+                                      const struct toec_ip_in *in, toec_u32 off, int last)
 {
-    if (off == 0) {
-        d->hlen = (toec_u8)toec_ip4_hlen(in->ip);
-        memcpy(d->frame + PAYLOAD_AT - d->hlen, in->ip, d->hlen);
+    toec_u32 end = off + in->l4_len, blocks_end = (end + 7) / 8;
+
+    if (!end_agrees(d, end, last))
+        return TOEC_REASS_OVERLAP;
+    switch (overlap(d, off / 8, blocks_end)) {
+    case WHOLE:
+        return TOEC_REASS_AGAIN;
+    case PART:
+        return TOEC_REASS_OVERLAP;
+    case NONE:
+        break;
     }
+    mark(d, off / 8, blocks_end);
     toec_pkt_copy(s, d->frame + PAYLOAD_AT + off, in->pkt, in->l4_off, in->l4_len);
     d->received += in->l4_len;
     d->ecn |= (toec_u8)(1u << (in->tos & TOEC_IP_ECN));
+    d->end = TOEC_MAX(d->end, end);
+    if (last)
+        d->total = end;
+    return d->total && d->received == d->total ? TOEC_REASS_WHOLE : TOEC_REASS_STORED;
 }
 
 void toec_reass_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {
-    unsigned frag = toec_ip4_frag(in->ip), id = toec_get16(in->ip + TOEC_IP4_ID);
+    unsigned frag = toec_ip4_frag(in->ip), hlen = toec_ip4_hlen(in->ip);
     int last = (frag & TOEC_IP4_MF) == 0;
-    toec_u32 off = (frag & TOEC_IP4_OFF_MASK) * 8u, end = off + in->l4_len, blocks_end;
+    toec_u32 off = (frag & TOEC_IP4_OFF_MASK) * 8u;
+    enum toec_reass_result r;
     struct toec_datagram *d;
 
     TOEC_COUNT(s, ip4_frags_rx);
     /* Beyond 65535 with its header: the "ping of death" (CVE-1999-0128). */
-    if (in->l4_len == 0 || (!last && in->l4_len % 8 != 0) ||
-        end > MAX_TOTAL - (toec_u32)toec_ip4_hlen(in->ip)) {
+    if (in->l4_len == 0 || (!last && in->l4_len % 8 != 0) || off + in->l4_len > MAX_TOTAL - hlen) {
         TOEC_COUNT(s, ip4_frag_bad);
         return;
     }
-    d = find(s, in->src4, id, in->proto);
-    if (!d)
-        d = add(s, in->src4, id, in->proto, now);
-    blocks_end = (end + 7) / 8;
-    if (end_agrees(d, end, last)) {
-        switch (overlap(d, off / 8, blocks_end)) {
-        case WHOLE:
-            TOEC_COUNT(s, ip4_frag_duplicate);
-            return;
-        case NONE:
-            mark(d, off / 8, blocks_end);
-            store(s, d, in, off);
-            d->end = TOEC_MAX(d->end, end);
-            if (last)
-                d->total = end;
-            if (!d->total || d->received != d->total)
-                return;
-            if (d->hlen + d->total <= MAX_TOTAL) {
-                complete(s, d, now);
-                return;
-            }
-            /* The first fragment's header is longer than that of the last. */
-            TOEC_COUNT(s, ip4_frag_bad);
-            drop(s, d);
-            return;
-        case PART:
-            break;
-        }
+    d = toec_reass_get(s, in, toec_get16(in->ip + TOEC_IP4_ID), in->proto, now);
+    r = toec_reass_put(s, d, in, off, last);
+    if (r == TOEC_REASS_AGAIN) {
+        TOEC_COUNT(s, ip4_frag_duplicate);
+        return;
     }
-    TOEC_COUNT(s, ip4_frag_overlap);
+    if (r == TOEC_REASS_OVERLAP) {
+        TOEC_COUNT(s, ip4_frag_overlap);
+        drop(s, d);
+        return;
+    }
+    if (off == 0) {
+        d->hlen = (toec_u16)hlen;
+        memcpy(d->frame + PAYLOAD_AT - hlen, in->ip, hlen);
+    }
+    if (r != TOEC_REASS_WHOLE)
+        return;
+    if (d->hlen + d->total <= MAX_TOTAL) {
+        complete(s, d, now);
+        return;
+    }
+    /* The first fragment's header is longer than that of the last. */
+    TOEC_COUNT(s, ip4_frag_bad);
     drop(s, d);
 }

@@ -8,24 +8,53 @@ int toec_path_to(struct toec_stack *s, const struct toec_addr *dst, struct toec_
 {
     if (toec_addr_is4(dst))
         return toec_ip4_path(s, toec_addr_get4(dst), path);
-    return TOEC_E_UNREACH;
+    return toec_ip6_path(s, dst, path);
 }
 
 int toec_ip_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                    toec_time now)
 {
+    if (TOEC_PATH_IP6(path))
+        return toec_ip6_output(s, path, o, now);
     return toec_ip4_output(s, path, o, now);
 }
 
-int toec_addr_is_own(const struct toec_stack *s, const struct toec_addr *a)
+/* R1122-29, RFC 4861 7.2.2 */
+int toec_ip_post(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o, toec_time now)
 {
-    return toec_addr_eq(a, &s->addr);
+    int full = s->tx_full, rc;
+
+    s->tx_full = 0;
+    rc = toec_ip_output(s, path, o, now);
+    if (rc == TOEC_SEND_WAIT && !s->tx_full)
+        rc = toec_wait_keep(s, path, o);
+    s->tx_full |= full;
+    return rc;
+}
+
+int toec_addr_is_own(struct toec_stack *s, const struct toec_addr *a)
+{
+    if (toec_addr_is4(a))
+        return toec_addr_eq(a, &s->addr) && s->ip4 != 0;
+    return toec_own_find(s, a) != 0;
 }
 
 int toec_source_for(struct toec_stack *s, const struct toec_addr *dst, struct toec_addr *src)
 {
+    const struct toec_addr *own = &s->addr;
+
     if (!toec_addr_is4(dst))
+        own = toec_ip6_source(s, dst);
+    else if (s->ip4 == 0)
+        own = 0;
+    if (!own)
         return TOEC_E_NOTAVAIL;
-    *src = s->addr;
+    *src = *own;
     return 0;
+}
+
+toec_u16 toec_ip_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len)
+{
+    return toec_ip4_version(ip) == 4 ? toec_ip4_pseudo_sum(ip, proto, len)
+                                     : toec_ip6_pseudo_sum(ip, proto, len);
 }

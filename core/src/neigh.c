@@ -11,8 +11,9 @@
 #include "arp.h"
 #include "stack.h"
 
-#define REACHABLE_TIME (30 * TOEC_NS_PER_S)  /* RFC 4861 10 */
-#define DELAY_TIME     (5 * TOEC_NS_PER_S)   /* DELAY_FIRST_PROBE_TIME */
+#define REACHABLE_TIME (30 * TOEC_NS_PER_S) /* RFC 4861 10 */
+#define DELAY_TIME     (5 * TOEC_NS_PER_S)  /* DELAY_FIRST_PROBE_TIME */
+#define REDRAW_TIME    (7200 * TOEC_NS_PER_S)
 #define RETRY_TIME     (1 * TOEC_NS_PER_S)   /* RFC 1122 2.3.2.1: one request per second at most */
 #define FAILED_TIME    (3 * TOEC_NS_PER_S)   /* how long senders are told so without new requests */
 #define STALE_TIME     (600 * TOEC_NS_PER_S) /* RFC 1122 2.3.2.1: entries not used are flushed */
@@ -204,10 +205,32 @@ void toec_neigh_stale(struct toec_stack *s, struct toec_neigh *n, toec_time now)
     set_state(s, n, TOEC_NEIGH_STALE, now + STALE_TIME);
 }
 
+/* RetransTimer: routers may set it for IPv6 (RFC 4861 6.3.4). */
+static toec_time retry_time(const struct toec_stack *s, const struct toec_neigh *n)
+{
+    return toec_addr_is4(&n->addr) ? RETRY_TIME : s->ip6.retrans;
+}
+
+/* ReachableTime: for IPv6 drawn anew every few hours (RFC 4861 6.3.4), 0.5 to 1.5 times its base.
+ */
+static toec_time reachable_time(struct toec_stack *s, const struct toec_neigh *n, toec_time now)
+{
+    toec_u32 base = s->ip6.base_reachable;
+
+    if (toec_addr_is4(&n->addr))
+        return REACHABLE_TIME;
+    if (now >= s->ip6.reachable_draw) {
+        s->ip6.reachable_draw = now + REDRAW_TIME;
+        s->ip6.reachable =
+            (toec_time)(base / 2 + toec_rand32(s) % (base ? base : 1)) * TOEC_NS_PER_MS;
+    }
+    return s->ip6.reachable;
+}
+
 void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 {
     n->confirmed = now;
-    set_state(s, n, TOEC_NEIGH_REACHABLE, now + REACHABLE_TIME);
+    set_state(s, n, TOEC_NEIGH_REACHABLE, now + reachable_time(s, n, now));
 }
 
 /* Asks for the neighbour: everyone, or mac alone when it is not 0. */
@@ -215,19 +238,25 @@ static void ask(struct toec_stack *s, const struct toec_neigh *n, const toec_u8 
 {
     if (toec_addr_is4(&n->addr))
         toec_arp_request(s, toec_addr_get4(&n->addr), mac);
+    else
+        toec_nd_solicit(s, &n->addr, mac);
 }
 
 static void incomplete(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 {
     n->tries = 1;
-    set_state(s, n, TOEC_NEIGH_INCOMPLETE, now + RETRY_TIME);
+    set_state(s, n, TOEC_NEIGH_INCOMPLETE, now + retry_time(s, n));
+    if (n->router)
+        toec_router_lost(s, &n->addr, 0, now);
     ask(s, n, 0);
 }
 
 static void reachable_timer(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 {
-    if (now - n->confirmed < REACHABLE_TIME) /* toec_path_confirm() does not move the timer */
-        toec_timer_set(s, &n->timer, TOEC_TMR_NEIGH, n->confirmed + REACHABLE_TIME);
+    toec_time reachable = reachable_time(s, n, now);
+
+    if (now - n->confirmed < reachable) /* toec_path_confirm() does not move the timer */
+        toec_timer_set(s, &n->timer, TOEC_TMR_NEIGH, n->confirmed + reachable);
     else
         toec_neigh_stale(s, n, now);
 }
@@ -247,18 +276,20 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
         }
         n->tries++;
         ask(s, n, n->mac);
-        toec_timer_set(s, timer, TOEC_TMR_NEIGH, now + RETRY_TIME);
+        toec_timer_set(s, timer, TOEC_TMR_NEIGH, now + retry_time(s, n));
         return;
     case TOEC_NEIGH_INCOMPLETE:
         if (n->tries == MAX_TRIES) {
             TOEC_COUNT(s, neigh_failed);
             set_state(s, n, TOEC_NEIGH_FAILED, now + FAILED_TIME);
+            if (!toec_addr_is4(&n->addr)) /* another router, if it was one */
+                toec_router_lost(s, &n->addr, 0, now);
             s->send_epoch++;
             return;
         }
         n->tries++;
         ask(s, n, 0);
-        toec_timer_set(s, timer, TOEC_TMR_NEIGH, now + RETRY_TIME);
+        toec_timer_set(s, timer, TOEC_TMR_NEIGH, now + retry_time(s, n));
         return;
     default: /* stale and failed entries have had their time */
         neigh_free(s, n);

@@ -33,6 +33,7 @@ struct toec_neigh {
     toec_u8 tries;      /* requests sent in this state */
     toec_u8 used;       /* something was sent through it since this was last cleared */
     toec_u8 unresolved; /* INCOMPLETE or FAILED: in the list */
+    toec_u8 router;     /* IsRouter (RFC 4861 5.1) */
 };
 
 struct toec_neigh_table {

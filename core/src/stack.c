@@ -38,6 +38,21 @@ static toec_u32 mask_of(unsigned prefix_len)
     return prefix_len ? 0xffffffffu << (32 - prefix_len) : 0;
 }
 
+/* The same for IPv6: none, or an address and a router that a host may have. */
+static int addresses6_valid(const struct toec_config *c)
+{
+    struct toec_addr ip, router;
+
+    memcpy(ip.b, c->ip6_addr, 16);
+    memcpy(router.b, c->ip6_gateway, 16);
+    if (c->ip6 == TOEC_IP6_OFF)
+        return toec_addr_is_zero(&ip) && toec_addr_is_zero(&router);
+    if (c->mtu < TOEC_IP6_MIN_MTU || c->ip6_prefix_len > 128 || c->ip6 > TOEC_IP6_AUTO)
+        return 0; /* R8200-09 */
+    return toec_ip6_is_host(&ip) && toec_ip6_is_host(&router) &&
+           (toec_addr_is_zero(&ip) || !toec_addr_eq(&ip, &router));
+}
+
 /* Not 0 when the addresses can be a host's and its gateway's. */
 static int addresses_valid(const struct toec_config *c)
 {
@@ -46,7 +61,9 @@ static int addresses_valid(const struct toec_config *c)
 
     if (toec_mac_is_group(c->mac) || toec_mac_is_zero(c->mac))
         return 0;
-    if (toec_ip4_is_martian(ip) || toec_ip4_is_broadcast(ip, mask))
+    if (ip == 0 && c->ip6 != TOEC_IP6_OFF)
+        return gateway == 0 && addresses6_valid(c);
+    if (toec_ip4_is_martian(ip) || toec_ip4_is_broadcast(ip, mask) || !addresses6_valid(c))
         return 0;
     return gateway == 0 || toec_ip4_on_link_host(ip, mask, gateway);
 }
@@ -117,6 +134,7 @@ static toec_u64 derive(const struct toec_config *cfg, unsigned label)
 static void derive_keys(struct toec_stack *s)
 {
     struct toec_keys *k = &s->keys;
+    toec_u64 given[2];
     unsigned i;
 
     for (i = 0; i < 2; i++) {
@@ -128,6 +146,13 @@ static void derive_keys(struct toec_stack *s)
     }
     for (i = 0; i <= TOEC_FLOW_WORDS; i++)
         k->flow.k[i] = derive(&s->cfg, 10 + i);
+    for (i = 0; i < 2; i++) {
+        s->ip6.label_key[i] = derive(&s->cfg, 64 + i);
+        s->ip6.iid_key[i] = derive(&s->cfg, 66 + i);
+    }
+    memcpy(given, s->cfg.ip6_secret, sizeof(given));
+    if (given[0] | given[1])
+        memcpy(s->ip6.iid_key, given, sizeof(given));
 }
 
 toec_u32 toec_rand32(struct toec_stack *s)
@@ -160,7 +185,9 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
     toec_icmp4_init(s);
     toec_neigh_init(s, (toec_u8 *)mem + l.neigh);
     toec_reass_init(s, (toec_u8 *)mem + l.reass);
-    toec_arp_init(s);
+    if (s->ip4)
+        toec_arp_init(s);
+    toec_ip6_init(s, now);
     toec_tcp_init(s, (toec_u8 *)mem + l.tcp, now);
     return s;
 }
@@ -184,14 +211,24 @@ void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now
     }
     switch (toec_eth_type(p->data)) {
     case TOEC_ETHERTYPE_IP4:
+        if (s->ip4 == 0)
+            break;
         toec_ip4_input(s, p, group, now);
         return;
     case TOEC_ETHERTYPE_ARP:
+        if (s->ip4 == 0)
+            break;
         toec_arp_input(s, p, now);
         return;
+    case TOEC_ETHERTYPE_IP6:
+        if (s->cfg.ip6 == TOEC_IP6_OFF)
+            break;
+        toec_ip6_input(s, p, group, now);
+        return;
     default:
-        TOEC_COUNT(s, eth_unknown_type);
+        break;
     }
+    TOEC_COUNT(s, eth_unknown_type);
 }
 
 static void expire(void *user, struct toec_timer *t, enum toec_timer_kind kind, toec_time now)
@@ -211,6 +248,18 @@ static void expire(void *user, struct toec_timer *t, enum toec_timer_kind kind, 
     case TOEC_TMR_ANNOUNCE:
         toec_arp_announce_timer(s, now);
         return;
+    case TOEC_TMR_IP6_OWN:
+        toec_own_timer(s, t, now);
+        return;
+    case TOEC_TMR_IP6_RS:
+        toec_rs_timer(s, now);
+        return;
+    case TOEC_TMR_IP6_EXPIRY:
+        toec_ip6_expiry_timer(s, now);
+        return;
+    case TOEC_TMR_IP6_MLD:
+        toec_mld_timer(s, now);
+        return;
     default:
         toec_tcp_timer(s, t, kind, now);
     }
@@ -222,6 +271,7 @@ toec_time toec_poll(struct toec_stack *s, toec_time now)
 
     s->tx_full = 0;
     toec_wheel_run(&s->wheel, now, expire, s);
+    toec_wait_poll(s, now);
     tcp = toec_tcp_poll(s, now);
     if (s->tx_full)
         return now;

@@ -10,11 +10,13 @@
 #include "icmp4.h"
 #include "ip.h"
 #include "ip4_reass.h"
+#include "ip6.h"
 #include "neigh.h"
 #include "pool.h"
 #include "rate.h"
 #include "tcp_if.h"
 #include "timer.h"
+#include "wait.h"
 
 /* Keys derived from toec_config.secret, one per use, so that none can be learned from another. */
 struct toec_keys {
@@ -45,6 +47,8 @@ struct toec_stack {
     struct toec_arp_state arp;
     struct toec_reass reass;
     struct toec_icmp4 icmp4;
+    struct toec_ip6 ip6;
+    struct toec_wait wait;
     toec_u64 counters[TOEC_C_MAX];
 };
 

@@ -10,6 +10,7 @@ static void prepare(struct toec_outbuf *o, const struct toec_addr *src, const st
     o->src = src;
     o->dst = dst;
     o->l4_len = (toec_u16)hlen;
+    o->ext_len = 0;
     o->sum_off = TOEC_TCP_SUM;
     o->gso_size = 0;
     o->proto = TOEC_IPPROTO_TCP;
@@ -156,7 +157,7 @@ int toec_send_bare(struct toec_stack *s, const struct toec_seg *to, toec_u32 seq
     prepare(&o, to->id.local, to->id.remote, TOEC_TCP_LEN + opt_len);
     toec_tcp_emit(h, to->id.local_port, to->id.remote_port, seq, ack, TOEC_TCP_LEN + opt_len, flags,
                   wnd);
-    if (toec_ip_output(s, &path, &o, now)) {
+    if (toec_ip_post(s, &path, &o, now)) {
         TOEC_COUNT(s, tx_unresolved_drop);
         return -1;
     }

@@ -17,6 +17,10 @@ enum toec_timer_kind {
     TOEC_TMR_NEIGH_RETRY, /* who found no room among the neighbours may try again */
     TOEC_TMR_REASS,       /* a datagram waits too long for its fragments */
     TOEC_TMR_ANNOUNCE,    /* gratuitous ARP */
+    TOEC_TMR_IP6_OWN,     /* an own address: duplicate detection, lifetimes */
+    TOEC_TMR_IP6_RS,      /* router solicitation */
+    TOEC_TMR_IP6_EXPIRY,  /* of routers and prefixes */
+    TOEC_TMR_IP6_MLD,     /* listener report */
     TOEC_TMR_TCP = 16
 };
 

@@ -15,6 +15,7 @@
 
 #define TOEC_ETHERTYPE_IP4 0x0800u
 #define TOEC_ETHERTYPE_ARP 0x0806u
+#define TOEC_ETHERTYPE_IP6 0x86ddu
 
 TOEC_INLINE toec_u16 toec_eth_type(const toec_u8 *eth)
 {

@@ -97,16 +97,62 @@ static void echo_is_rate_limited(void **state)
     bench_stop(&b);
 }
 
-/* To a neighbour not yet known: dropped, but asked for, so that the next one is answered. */
+/* R1122-29: a reply to a neighbour not yet known waits for it, sixteen at most, oldest out first.
+ */
 static void echo_to_unknown_neighbour(void **state)
 {
+    const struct sent *f;
+    uint8_t arp[64];
+    struct bench b;
+    unsigned i;
+
+    (void)state;
+    bench_init(&b);
+    for (i = 0; i < 18; i++)
+        input_icmp(&b, 8, 0, i, "payload", 7);
+    assert_int_equal(bench_counter(&b, TOEC_C_tx_unresolved_drop), 2);
+    assert_int_equal(b.sent_count, 1); /* the ARP request */
+    bench_forget_sent(&b);
+    bench_poll(&b);
+    assert_null(bench_next(&b));
+    bench_input(&b, arp, make_arp(arp, 2, peer_mac, PEER_IP, own_mac, OWN_IP));
+    bench_poll(&b);
+    for (i = 2; i < 18; i++) {
+        f = bench_next(&b);
+        assert_non_null(f);
+        assert_memory_equal(f->data, peer_mac, 6);
+        assert_int_equal(f->data[34], 0);
+        assert_int_equal(peek32(f->data + 38), i);
+        assert_memory_equal(f->data + 42, "payload", 7);
+        assert_int_equal(naive_sum(f->data + 34, 15), 0);
+    }
+    assert_null(bench_next(&b));
+    bench_stop(&b);
+}
+
+/* ... and is given up with the neighbour, or sent when transmit has room again. */
+static void waiting_ends(void **state)
+{
+    uint8_t arp[64];
     struct bench b;
 
     (void)state;
     bench_init(&b);
     input_icmp(&b, 8, 0, 1, "x", 1);
+    bench_pass(&b, 4 * SEC);
+    assert_int_equal(bench_counter(&b, TOEC_C_neigh_failed), 1);
     assert_int_equal(bench_counter(&b, TOEC_C_tx_unresolved_drop), 1);
-    assert_int_equal(b.sent_count, 1); /* the ARP request */
+    bench_pass(&b, 4 * SEC);
+    input_icmp(&b, 8, 0, 1, "x", 1);
+    bench_forget_sent(&b);
+    bench_input(&b, arp, make_arp(arp, 2, peer_mac, PEER_IP, own_mac, OWN_IP));
+    b.tx_room = 0;
+    assert_true(bench_poll(&b) == b.now);
+    b.tx_room = -1;
+    bench_poll(&b);
+    assert_non_null(bench_next(&b));
+    assert_null(bench_next(&b));
+    assert_int_equal(bench_counter(&b, TOEC_C_tx_unresolved_drop), 1);
     bench_stop(&b);
 }
 
@@ -430,6 +476,7 @@ int main(void)
         cmocka_unit_test(echo_checksum_corner),
         cmocka_unit_test(echo_is_rate_limited),
         cmocka_unit_test(echo_to_unknown_neighbour),
+        cmocka_unit_test(waiting_ends),
         cmocka_unit_test(every_type_and_code),
         cmocka_unit_test(broken_messages),
         cmocka_unit_test(udp_is_port_unreachable),

@@ -25,19 +25,25 @@ enum toec_ecn_policy {
     TOEC_ECN_PASSIVE
 };
 
+enum toec_ip6_mode {
+    TOEC_IP6_OFF = 0,
+    TOEC_IP6_STATIC, /* a link-local address and the one given; advertisements are not heeded */
+    TOEC_IP6_AUTO    /* ... and what routers advertise (RFC 4861, RFC 4862) */
+};
+
 /* Everything a stack must know. Zero means the default named in the comment. */
 struct toec_config {
     void *user;               /* handed to every port function */
     toec_u8 mac[6];           /* own Ethernet address */
-    toec_u8 ip[4];            /* own IPv4 address */
+    toec_u8 ip[4];            /* own IPv4 address; 0.0.0.0: none, with IPv6 alone */
     toec_u8 prefix_len;       /* of the on-link network, 0..32 (0: everything on link) */
     toec_u8 gateway[4];       /* 0.0.0.0: none, off-link destinations are unreachable */
     toec_u32 mtu;             /* 1500; 576..9216 */
     toec_u32 max_flows;       /* TCBs, 1024 */
     toec_u32 max_listeners;   /* 64 */
     toec_u32 max_time_wait;   /* 16384; the oldest is recycled when full, counted */
-    toec_u32 max_neighbours;  /* ARP entries, 256 */
-    toec_u32 max_datagrams;   /* IPv4 datagrams in reassembly at once, 16 */
+    toec_u32 max_neighbours;  /* of both families, 256 */
+    toec_u32 max_datagrams;   /* datagrams in reassembly at once, 16 */
     toec_u32 max_gso;         /* largest payload handed to transmit at once; 0: one MSS (no TSO) */
     toec_u32 offload;         /* TOEC_OFF_* */
     toec_u32 icmp_echo_rate;  /* echo replies per second, 10000; 0xffffffff: no limit */
@@ -45,6 +51,12 @@ struct toec_config {
     toec_u8 secret[32];       /* from a good random source: ISNs, ports, cookies, hash keys */
     enum toec_cc cc;          /* default congestion control of new flows */
     enum toec_ecn_policy ecn; /* of new flows and listeners */
+    enum toec_ip6_mode ip6;   /* mtu must be 1280 at least when it is not off */
+    toec_u8 ip6_addr[16];     /* static address, or :: */
+    toec_u8 ip6_prefix_len;   /* of its on-link network, 0..128 (0: only routers are on link) */
+    toec_u8 ip6_gateway[16];  /* static default router, or :: */
+    toec_u8 ip6_secret[16];   /* for interface identifiers (RFC 7217): the same each time gives the
+                               * same addresses; all zero: derived from secret */
     toec_u32 home_index; /* of home_count stacks behind one address, this is number home_index; */
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() is home. 0 or 1: one */
 };
@@ -201,6 +213,18 @@ struct toec_usage {
     toec_u32 flows, half_open, listeners, time_wait, neighbours, datagrams;
 };
 void toec_usage(const struct toec_stack *s, struct toec_usage *out);
+
+/* An own address of IPv6. */
+struct toec_own_addr {
+    struct toec_addr addr;
+    toec_u8 prefix_len;
+    toec_u8 usable;    /* unique, as far as is known, and valid */
+    toec_u8 tentative; /* not yet known to be unique; neither: a duplicate */
+};
+/* Fills up to max of them; returns how many there are. */
+unsigned toec_own_addresses(const struct toec_stack *s, struct toec_own_addr *out, unsigned max);
+/* Another value when they have changed. */
+toec_u32 toec_own_epoch(const struct toec_stack *s);
 
 /* ---- helpers for integrators ---- */
 

@@ -18,7 +18,7 @@
     X(tx_unresolved_drop, "frames without a flow dropped: neighbour unknown or transmit full")     \
     X(eth_short, "dropped: shorter than an Ethernet header")                                       \
     X(eth_not_ours, "dropped: unicast to another Ethernet address")                                \
-    X(eth_unknown_type, "dropped: neither IPv4 nor ARP")                                           \
+    X(eth_unknown_type, "dropped: neither ARP nor a family this stack has an address of")          \
     X(arp_rx, "ARP packets received")                                                              \
     X(arp_bad, "dropped: malformed ARP or impossible sender")                                      \
     X(arp_off_link, "dropped: ARP sender outside the on-link network")                             \
@@ -51,6 +51,47 @@
     X(ip4_frag_evicted, "datagrams dropped: room needed for a newer one")                          \
     X(ip4_frag_ecn, "datagrams dropped: ECN-capable and other fragments in one (RFC 3168 5.3)")    \
     X(ip4_reassembled, "datagrams reassembled")                                                    \
+    X(ip6_short, "dropped: shorter than an IPv6 header, or header not contiguous")                 \
+    X(ip6_bad_version, "dropped: version is not 6")                                                \
+    X(ip6_bad_length, "dropped: payload length beyond the frame")                                  \
+    X(ip6_bad_source, "dropped: source address no host may use here (martian)")                    \
+    X(ip6_not_ours, "dropped: destination is neither our address nor our group")                   \
+    X(ip6_group_frame, "dropped: Ethernet group frame with a unicast destination")                 \
+    X(ip6_bad_ext, "dropped: extension header beyond the packet or not contiguous")                \
+    X(ip6_chain_long, "dropped: too many extension headers, or too long")                          \
+    X(ip6_bad_option, "dropped: malformed or too many options")                                    \
+    X(ip6_unknown_option, "dropped: unknown option that forbids to go on")                         \
+    X(ip6_routing, "dropped: routing header with segments left")                                   \
+    X(ip6_no_next, "dropped: no next header")                                                      \
+    X(ip6_unknown_next,                                                                            \
+      "dropped: next header unknown or out of place (parameter problem answered)")                 \
+    X(ip6_no_route, "packets not sent: no route")                                                  \
+    X(ip6_frags_rx, "IPv6 fragments received")                                                     \
+    X(ip6_frag_atomic, "packets that are one fragment (RFC 6946)")                                 \
+    X(ip6_frag_bad, "dropped: IPv6 fragment with impossible offset or length")                     \
+    X(ip6_frag_chain, "dropped: first fragment without the whole header chain (RFC 7112)")         \
+    X(ip6_frag_duplicate, "dropped: IPv6 fragment whose bytes were all received before")           \
+    X(ip6_frag_overlap, "dropped: IPv6 fragment of a datagram with overlapping ones (RFC 5722)")   \
+    X(ip6_frag_ecn, "IPv6 datagrams dropped: some fragments ECN-capable, others not")              \
+    X(ip6_frag_timeout, "IPv6 datagrams dropped: not complete after 60 s")                         \
+    X(ip6_reassembled, "IPv6 datagrams reassembled")                                               \
+    X(nd_rx, "neighbour discovery messages received")                                              \
+    X(nd_bad, "dropped: discovery message that fails a check of RFC 4861")                         \
+    X(nd_not_ours, "dropped: solicitation for another's address")                                  \
+    X(nd_limited, "solicitations not answered: rate limit")                                        \
+    X(nd_not_learned, "solicitors not learned: table full of used neighbours")                     \
+    X(nd_solicits_sent, "neighbour solicitations sent, duplicate detection included")              \
+    X(nd_adverts_sent, "neighbour advertisements sent")                                            \
+    X(nd_rs_sent, "router solicitations sent")                                                     \
+    X(nd_ra_taken, "router advertisements taken")                                                  \
+    X(nd_bad_prefix, "advertised prefixes not taken: impossible")                                  \
+    X(nd_tables_full, "routers, prefixes or addresses not taken: tables full")                     \
+    X(nd_redirects, "redirects taken")                                                             \
+    X(nd_conflict, "another host advertises our address")                                          \
+    X(nd_dad_failed, "own addresses found to be another's before use")                             \
+    X(mld_queries, "multicast listener queries received")                                          \
+    X(mld_bad, "dropped: impossible multicast listener query")                                     \
+    X(mld_reports_sent, "multicast listener reports sent")                                         \
     X(icmp_short, "dropped: ICMP message too short")                                               \
     X(icmp_bad_checksum, "dropped: ICMP checksum wrong")                                           \
     X(icmp_unknown_type, "dropped: ICMP type not handled")                                         \
