@@ -6,7 +6,7 @@
  */
 #include "stack.h"
 
-#define RS_INTERVAL    (4 * TOEC_NS_PER_S)    /* RTR_SOLICITATION_INTERVAL */
+#define RS_INTERVAL_S  4u                     /* RTR_SOLICITATION_INTERVAL */
 #define RS_MAX         (3600 * TOEC_NS_PER_S) /* RFC 7559 2: MRT */
 #define RS_DELAY_MS    1000u                  /* MAX_RTR_SOLICITATION_DELAY */
 #define REDIRECT_TIME  (600 * TOEC_NS_PER_S)
@@ -298,7 +298,7 @@ void toec_rs_start(struct toec_stack *s, toec_time now)
 void toec_rs_timer(struct toec_stack *s, toec_time now)
 {
     const struct toec_own6 *own = toec_own_link_local(s);
-    toec_time wait = RS_INTERVAL << TOEC_MIN(s->ip6.rs_sent, 10);
+    toec_time wait = (RS_INTERVAL_S << TOEC_MIN(s->ip6.rs_sent, 10)) * TOEC_NS_PER_S;
     struct toec_addr all;
     struct toec_outbuf o;
     toec_u8 *m = toec_out_l4(&o);
