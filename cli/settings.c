@@ -30,7 +30,8 @@ static bool check(const struct setting *s)
 
     if (!text)
         return true;
-    if (!cli_number(text, s->min, s->max, &value)) {
+    /* A flag is one digit, for libtoe too. */
+    if (!cli_number(text, s->min, s->max, &value) || (s->max == 1 && text[1])) {
         cli_message("%s=%s is not a number from %lu to %lu", s->name, text, s->min, s->max);
         return false;
     }

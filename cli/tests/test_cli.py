@@ -163,6 +163,7 @@ class Settings(Case):
             ("TOEHOLD_IRQ_USEC", "1e3"),
             ("TOEHOLD_REQUIRE", "yes"),
             ("TOEHOLD_REPORT", "2"),
+            ("TOEHOLD_REPORT", "01"),
             ("TOEHOLD_SOCKET", "/" + "x" * 200),
             ("TOEHOLD_PRELOAD", "/nonexistent/lib.so"),
         ):

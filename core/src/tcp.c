@@ -201,6 +201,14 @@ static void park(struct toec_stack *s, struct toec_tcb *t)
     list_put(s->tcp, t, s->cfg.max_flows - ++s->tcp->parked_n);
 }
 
+void toec_unpark(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (!(t->flags & TOEC_F_PARKED))
+        return;
+    unpend(s, t);
+    toec_pend(s, t);
+}
+
 /* A neighbour was found or given up: whoever waits for one tries again. */
 static void unpark_all(struct toec_stack *s)
 {
@@ -339,6 +347,7 @@ toec_time toec_tcp_poll(struct toec_stack *s, toec_time now)
             i++;
         } else if (r == TOEC_SEND_WAIT) {
             park(s, t);
+            toec_watch(s, t, now); /* others may keep it from ever being resolved: R2 ends that */
         } else {
             unpend(s, t);
             if (r == TOEC_SEND_UNREACH)

@@ -322,6 +322,8 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
 /* Sends RST with our next sequence number, then frees the flow. */
 void toec_tcb_reset(struct toec_stack *s, struct toec_tcb *t, enum toec_reason why, toec_time now);
 void toec_pend(struct toec_stack *s, struct toec_tcb *t);
+/* A flow that waits for its neighbour gets a turn at the next poll. */
+void toec_unpark(struct toec_stack *s, struct toec_tcb *t);
 void toec_event(struct toec_stack *s, struct toec_tcb *t, enum toec_event ev, toec_u32 arg);
 
 /* ---- tcp_tw.c ---- */
@@ -463,6 +465,8 @@ int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *e
 
 /* ---- tcp_icmp.c ---- */
 
+/* Has the retransmission timer run when there is data, FIN or SYN that cannot be sent now. */
+void toec_watch(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* toec_ip_output() has returned TOEC_SEND_UNREACH for this flow. May free it. */
 void toec_unreachable(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 

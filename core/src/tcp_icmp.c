@@ -86,7 +86,6 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
 
 void toec_unreachable(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    (void)now;
     TOEC_COUNT(s, tcp_unreachable);
     /* Our own link says so, not a stranger: an attempt to connect ends (EHOSTUNREACH). */
     if (t->state == TOEC_SYN_SENT) {
@@ -96,6 +95,11 @@ void toec_unreachable(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     t->reason = TOEC_R_HOSTUNREACH;
     if (t->state >= TOEC_ESTABLISHED && !(t->flags & TOEC_F_USER_GONE))
         toec_event(s, t, TOEC_EV_ERROR, TOEC_R_HOSTUNREACH);
+    toec_watch(s, t, now);
+}
+
+void toec_watch(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
     if (t->flags & TOEC_F_RTX)
         return;
     /* Data, FIN and SYN are tried again then; R2 ends it. A flow that owes an ACK alone has no

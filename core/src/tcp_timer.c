@@ -171,6 +171,7 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
     if (count_timeout(s, t, persist, now))
         return 1;
+    toec_unpark(s, t);
     if (t->state >= TOEC_ESTABLISHED && (persist || t->snd_wnd == 0)) {
         TOEC_COUNT(s, tcp_window_probes);
         t->flags |= TOEC_F_ZWIN;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frame.c - fuzz target: any frames into a stack with a listener. Every header parser of core/ is
+ * behind it: Ethernet, ARP, IPv4 and its options, fragments, ICMP and what it quotes, UDP, TCP.
+ *
+ * Input: a list of [control][length, 2 bytes][frame]. Control: 1 fix the IPv4 header checksum, 2
+ * fix the checksum of TCP, UDP or ICMP, 4 only the headers are contiguous, 8 our Ethernet address
+ * is put in, 16 some time passes before, 32 much. Checks: core/ reads headers within head_len and
+ * payload within the frame only (memory ends there); what it sends is well formed; pools are full
+ * in the end.
+ */
+#include <toe/core.h>
+#include <toe/counters.h>
+
+#include "fuzz.h"
+
+#define FRAME_MAX 2048u
+#define SECOND    1000000000ull
+#define HEADERS   128u /* longest that TCP over IPv4 with all options is, and more */
+
+static const uint8_t own_mac[6] = {2, 0, 0, 0, 0, 1};
+
+static uint32_t get16(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 8 | p[1];
+}
+
+static void put16(uint8_t *p, uint32_t v)
+{
+    p[0] = (uint8_t)(v >> 8);
+    p[1] = (uint8_t)v;
+}
+
+static uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
+{
+    size_t i;
+
+    for (i = 0; i + 1 < n; i += 2)
+        sum += get16(p + i);
+    if (n & 1)
+        sum += (uint32_t)p[n - 1] << 8;
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return sum;
+}
+
+/* ---- the port: payload of a frame stands in memory of its own behind opaque ---- */
+
+int toec_port_transmit(void *user, const struct toec_tx *tx)
+{
+    const uint8_t *h = tx->hdr;
+
+    (void)user;
+    FUZZ_CHECK(tx->hdr_len >= 14 && tx->hdr_len + tx->len <= 1514);
+    FUZZ_CHECK(memcmp(h + 6, own_mac, 6) == 0);
+    if (get16(h + 12) == 0x0806) {
+        FUZZ_CHECK(tx->hdr_len >= 42 && tx->hdr_len <= 60 && tx->len == 0);
+        return 0;
+    }
+    FUZZ_CHECK(get16(h + 12) == 0x0800 && tx->hdr_len >= 34 && h[14] == 0x45);
+    FUZZ_CHECK(get16(h + 16) + 14 == tx->hdr_len + tx->len);
+    FUZZ_CHECK(sum16(h + 14, 20, 0) == 0xffff);
+    if (tx->src)
+        FUZZ_CHECK(tx->off + tx->len <= tx->src->len);
+    else
+        FUZZ_CHECK(tx->len == 0); /* nobody has written anything */
+    return 0;
+}
+
+static const uint8_t *payload(const struct toec_packet *p, uint32_t off, uint32_t len)
+{
+    const uint8_t *whole = p->opaque ? p->opaque : p->data;
+
+    FUZZ_CHECK(off <= p->len && len <= p->len - off);
+    return whole + off;
+}
+
+void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_packet *p,
+                     toec_u32 p_off, toec_u32 len)
+{
+    (void)user;
+    (void)owner;
+    (void)off;
+    (void)toec_sum(payload(p, p_off, len), len); /* reads it */
+}
+
+toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
+{
+    (void)user;
+    return toec_sum(payload(p, p_off, len), len);
+}
+
+void toec_port_copy(void *user, void *dst, const struct toec_packet *p, toec_u32 p_off,
+                    toec_u32 len)
+{
+    (void)user;
+    memcpy(dst, payload(p, p_off, len), len);
+}
+
+static int opened;
+
+int toec_port_open(void *user, void *listener_owner, const struct toec_open *info,
+                   struct toec_buffers *out)
+{
+    (void)user;
+    (void)listener_owner;
+    (void)info;
+    out->owner = &opened;
+    out->tx_size = out->rx_size = 4096;
+    opened++;
+    return 0;
+}
+
+void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_event ev,
+                     toec_u32 arg)
+{
+    (void)user;
+    (void)flow;
+    (void)arg;
+    FUZZ_CHECK(owner == &opened);
+    if (ev == TOEC_EV_GONE)
+        opened--;
+    FUZZ_CHECK(opened >= 0);
+}
+
+/* ---- frames ---- */
+
+static void fix_ip(uint8_t *f, uint32_t n)
+{
+    uint32_t hlen = n > 14 ? (f[14] & 15u) * 4 : 0;
+
+    if (hlen < 20 || 14 + hlen > n)
+        return;
+    put16(f + 24, 0);
+    put16(f + 24, ~sum16(f + 14, hlen, 0));
+}
+
+static void fix_l4(uint8_t *f, uint32_t n)
+{
+    uint32_t hlen = n > 34 ? (f[14] & 15u) * 4 : 0, total, at, len, sum = 0, field;
+
+    if (hlen < 20 || 14 + hlen > n)
+        return;
+    total = get16(f + 16);
+    if (total < hlen || total + 14 > n)
+        return;
+    at = 14 + hlen;
+    len = total - hlen;
+    field = f[23] == 6 ? 16 : f[23] == 17 ? 6 : 2;
+    if (len < field + 2)
+        return;
+    put16(f + at + field, 0);
+    if (f[23] != 1)
+        sum = sum16(f + 26, 8, f[23] + len);
+    put16(f + at + field, ~sum16(f + at, len, sum));
+}
+
+static void give(struct toec_stack *s, unsigned control, const uint8_t *data, uint32_t n,
+                 uint64_t now)
+{
+    static uint8_t f[FRAME_MAX];
+    struct toec_packet p = {0};
+    uint8_t *head, *whole;
+
+    memcpy(f, data, n);
+    if ((control & 8) && n >= 6)
+        memcpy(f, own_mac, 6);
+    if (control & 2)
+        fix_l4(f, n);
+    if (control & 1)
+        fix_ip(f, n);
+    whole = fuzz_exact(f, n);
+    p.len = n;
+    p.head_len = (control & 4) && n > HEADERS ? HEADERS : n;
+    head = fuzz_exact(f, p.head_len);
+    p.data = head;
+    p.opaque = whole;
+    toec_input(s, &p, now);
+    free(head);
+    free(whole);
+}
+
+static struct toec_stack *start(void **mem, uint64_t now)
+{
+    struct toec_config cfg = {0};
+    struct toec_addr any = {{0}};
+    struct toec_stack *s;
+    unsigned long size;
+    toec_u32 id;
+
+    memcpy(cfg.mac, own_mac, 6);
+    memcpy(cfg.ip, ((const uint8_t[]){10, 0, 0, 1}), 4);
+    memcpy(cfg.gateway, ((const uint8_t[]){10, 0, 0, 254}), 4);
+    cfg.prefix_len = 24;
+    cfg.max_flows = 4;
+    cfg.max_listeners = 2;
+    cfg.max_time_wait = 4;
+    cfg.max_neighbours = 4;
+    cfg.max_datagrams = 2;
+    cfg.icmp_echo_rate = cfg.icmp_error_rate = 0xffffffff;
+    size = toec_size(&cfg);
+    *mem = aligned_alloc(64, (size + 63) / 64 * 64);
+    FUZZ_CHECK(size && *mem);
+    s = toec_init(*mem, size, &cfg, now);
+    FUZZ_CHECK(s);
+    FUZZ_CHECK(toec_listen(s, &any, 80, NULL, 2, &id) == 0);
+    return s;
+}
+
+/* Time passes until nothing is left, polling as asked. */
+static void finish(struct toec_stack *s, uint64_t now)
+{
+    uint64_t end = now + 400 * SECOND, next;
+    struct toec_usage u;
+    unsigned polls = 0;
+
+    while (now < end) {
+        next = toec_poll(s, now);
+        FUZZ_CHECK(next > now); /* transmit has room: nothing is to be done now */
+        FUZZ_CHECK(++polls < 100000);
+        now = next < end ? next : end;
+    }
+    toec_poll(s, now);
+    toec_usage(s, &u);
+    FUZZ_CHECK(u.half_open == 0);
+    FUZZ_CHECK(u.datagrams == 0);
+    FUZZ_CHECK(u.time_wait == 0);
+    FUZZ_CHECK(u.flows == (toec_u32)opened);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_in in = {data, size};
+    uint64_t now = 1000 * SECOND;
+    struct toec_stack *s;
+    void *mem;
+
+    opened = 0;
+    s = start(&mem, now);
+    toec_poll(s, now);
+    while (in.left) {
+        unsigned control = fuzz_u8(&in);
+        uint32_t n = fuzz_u16(&in) % (FRAME_MAX + 1);
+        size_t got;
+        const uint8_t *frame = fuzz_bytes(&in, n, &got);
+
+        now += control & 32 ? 20 * SECOND : control & 16 ? SECOND / 500 : 0;
+        give(s, control, frame, (uint32_t)got, now);
+        toec_poll(s, now);
+    }
+    finish(s, now);
+    free(mem);
+    return 0;
+}

@@ -1,0 +1,300 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Good inputs of every fuzz target, from which fuzzers and replays begin.
+
+fuzz/seeds.py FOLDER writes FOLDER/TARGET/NAME for each. They are made here rather than kept, so
+that they follow the formats that the targets describe at their tops.
+"""
+
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+OWN, PEER = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
+OWN_MAC, PEER_MAC = bytes([2, 0, 0, 0, 0, 1]), bytes([2, 0, 0, 0, 0, 2])
+FIX = 1 | 2 | 8  # of the target `frame`: checksums and our Ethernet address
+
+
+def u16(*values: int) -> bytes:
+    return struct.pack(f">{len(values)}H", *(v & 0xFFFF for v in values))
+
+
+def u32(*values: int) -> bytes:
+    return struct.pack(f">{len(values)}I", *(v & 0xFFFFFFFF for v in values))
+
+
+# ---- frame ----
+
+
+def ip4(proto: int, payload: bytes, frag: int = 0, options: bytes = b"", ident: int = 1) -> bytes:
+    head = bytes([0x45 + len(options) // 4, 0]) + u16(20 + len(options) + len(payload), ident, frag)
+    head += bytes([64, proto]) + u16(0) + PEER + OWN + options
+    return OWN_MAC + PEER_MAC + u16(0x0800) + head + payload
+
+
+def tcp(flags: int, seq: int, ack: int, options: bytes = b"", payload: bytes = b"") -> bytes:
+    offset = (20 + len(options)) // 4 << 4
+    return (
+        u16(5000, 80)
+        + u32(seq, ack)
+        + bytes([offset, flags])
+        + u16(65535, 0, 0)
+        + options
+        + payload
+    )
+
+
+SYN_OPTIONS = bytes([2, 4, 5, 0xB4, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 3, 7])
+
+
+def record(frame: bytes, control: int = FIX) -> bytes:
+    return bytes([control]) + u16(len(frame)) + frame
+
+
+def frames() -> Iterator[tuple[str, bytes]]:
+    arp = u16(1, 0x0800) + bytes([6, 4]) + u16(1) + PEER_MAC + PEER + bytes(6) + OWN
+    known = record(b"\xff" * 6 + PEER_MAC + u16(0x0806) + arp + bytes(18), 0)
+    echo = bytes([8, 0]) + u16(0, 7, 1) + bytes(range(64))
+    yield "arp", known
+    yield "echo", known + record(ip4(1, echo))
+    yield "echo_options", known + record(ip4(1, echo, options=bytes([7, 7, 4, 0, 0, 0, 0, 1])))
+    yield "source_route", known + record(ip4(1, echo, options=bytes([131, 7, 4, 1, 2, 3, 4, 0])))
+    yield "udp", known + record(ip4(17, u16(9, 53, 16, 0) + bytes(8)))
+    yield "unknown", known + record(ip4(253, bytes(16)))
+    yield "syn", known + record(ip4(6, tcp(2, 1000, 0, SYN_OPTIONS)))
+    yield "segment", known + record(ip4(6, tcp(16, 1001, 5, bytes([1, 1, 8, 10]) + bytes(8), b"x")))
+    sack = bytes([1, 1, 5, 18]) + u32(1, 2, 5, 9)
+    yield "sack", known + record(ip4(6, tcp(16, 1001, 5, sack)))
+    quote = ip4(6, tcp(16, 1, 1))[14:42]
+    yield "unreachable", known + record(ip4(1, bytes([3, 4]) + u16(0, 0, 1280) + quote))
+    parts = [(0, echo[:24], 0x2000), (3, echo[24:48], 0x2000), (6, echo[48:], 0)]
+    split = [ip4(1, part, frag=at | more) for at, part, more in parts]
+    yield "fragments", known + b"".join(map(record, split))
+    yield "fragments_back", known + b"".join(record(f) for f in reversed(split))
+    yield "fragments_timeout", known + record(split[0]) + record(b"", 32) * 5
+    yield "overlap", known + record(split[0]) + record(ip4(1, echo[8:40], frag=1 | 0x2000))
+
+
+# ---- options ----
+
+
+def options() -> Iterator[tuple[str, bytes]]:
+    head = bytes([2, 7]) + u16(1460) + bytes([7]) + u32(1, 2)
+    yield "none", head
+    yield "syn", head + SYN_OPTIONS
+    yield "timestamp", head + bytes([1, 1, 8, 10]) + u32(7, 8)
+    yield "sack", head + bytes([1, 1, 5, 34]) + u32(*range(8))
+    yield "unknown", head + bytes([254, 6, 1, 2, 3, 4, 34, 2, 28, 4, 0, 5, 0])
+    yield "cut", head + bytes([1, 1, 8])
+
+
+# ---- talk ----
+
+ACK, PUSH, FIN, SYN, SYNACK, RST = 0, 2, 3, 4, 5, 6
+
+
+def segment(flag: int, seq: int = 0, ack: int = 0, wnd: int = 255, length: int = 0, what: int = 0):
+    """On port 0: distances, window, payload in units of 8 and options."""
+    acked = b"" if flag in (SYN, RST) else bytes([ack])
+    text = b"" if flag in (SYN, SYNACK) else bytes([length])
+    return bytes([flag << 2, seq]) + acked + bytes([wnd]) + text + bytes([what])
+
+
+def other(n: int, *rest: int) -> bytes:
+    return bytes([(40 + n) << 2, *rest])
+
+
+def talks() -> Iterator[tuple[str, bytes]]:
+    hello = bytes([0]) + segment(SYN, what=16 | 128) + segment(ACK)
+    hello_ts = bytes([6]) + segment(SYN, what=1 | 16 | 64 | 128) + bytes([7]) + segment(ACK, what=1)
+    write, read = other(0, 0x20, 0x00, 1), other(3)
+    yield "handshake", hello
+    yield "options", hello_ts
+    yield "receive", hello + segment(PUSH, length=100) + read + segment(ACK, length=50) + read
+    yield "send", hello + write + segment(ACK) + write + segment(ACK) + other(9, 250) * 4
+    yield (
+        "out_of_order",
+        hello + segment(ACK, seq=130, length=50) + segment(ACK, seq=170, length=90),
+    )
+    yield (
+        "sack",
+        hello + write + segment(ACK, ack=170, what=128) + bytes([186, 0]) + segment(ACK) * 4,
+    )
+    yield "zero_window", hello + segment(ACK, wnd=0) + write + other(12, 9) + segment(ACK) * 2
+    yield "peer_closes", hello + segment(FIN) + other(5, 3) + segment(ACK) * 2
+    yield "we_close", hello + other(5, 3) + segment(ACK) + segment(FIN) + other(12, 100)
+    yield "active", bytes([0]) + other(5, 5, 0) + segment(SYNACK, what=16) + write + segment(ACK)
+    yield "reset", hello + segment(RST)
+    yield (
+        "cookies",
+        bytes([16])
+        + b"".join(bytes([SYN << 2 | i]) + segment(SYN)[1:] for i in range(4))
+        + b"".join(bytes([i]) + segment(ACK)[1:] for i in range(4)),
+    )
+    yield "timeout", hello + write + other(12, 200) * 8
+    yield "icmp", hello + write + other(14, 9, 5, 0, 0)
+
+
+# ---- pair ----
+
+
+def pairs() -> Iterator[tuple[str, bytes]]:
+    connect, both = bytes([6, 0]), bytes([6, 8])
+    wait, longer = bytes([3 | 31 << 3]), bytes([4 | 31 << 3])
+
+    def write(side: int, n: int) -> bytes:
+        return bytes([6, side | 9 << 3]) + u16(n)
+
+    def read(side: int, n: int) -> bytes:
+        return bytes([6, side | 6 << 3]) + u16(n)
+
+    yield "connect", bytes([0]) + connect + wait * 3
+    yield "transfer", bytes([0]) + connect + wait * 3 + (write(0, 4096) + wait + read(1, 4096)) * 6
+    yield (
+        "both_ways",
+        bytes([27]) + connect + longer * 3 + (write(0, 9000) + write(1, 9000) + longer) * 4,
+    )
+    yield (
+        "loss",
+        bytes([24]) + connect + wait * 3 + (write(0, 60000) + wait + bytes([0, 8, 16])) * 4,
+    )
+    yield (
+        "reorder",
+        bytes([24]) + connect + wait * 3 + (write(0, 60000) + bytes([9, 200]) + wait) * 4,
+    )
+    yield "repeat", bytes([24]) + connect + wait * 3 + (write(0, 60000) + bytes([2, 99]) + wait) * 4
+    yield "simultaneous", bytes([0]) + both + wait * 4 + write(0, 100) + write(1, 100) + wait * 4
+    yield (
+        "half_close",
+        bytes([0]) + connect + wait * 3 + bytes([6, 16]) + wait + write(1, 500) + wait,
+    )
+
+
+# ---- rings, toe, wire ----
+
+
+def command(kind: int, aux: int, flow: int, arg0: int, arg1: int) -> bytes:
+    """Numbers as the target's number() reads them: up to 15, or 128 + the place in its list."""
+    choice = kind - 1
+    return bytes([(choice & 7) | (choice & 8) << 4, 0, aux, flow, arg0, arg1])
+
+
+def rings() -> Iterator[tuple[str, bytes]]:
+    listen = command(1, 128 + 8, 3, 0, 4)
+    connect = command(3, 128 + 9, 5, 128 + 15, 0)
+    wait = bytes([0xFD])
+    yield "listen", listen + wait
+    yield "connect", listen + connect + wait * 2
+    yield "send", connect + wait + command(4, 0, 0, 128 + 10, 0) * 4 + wait
+    yield "close", connect + wait + command(6, 0, 0, 0, 0) + wait + command(9, 0, 0, 0, 0)
+    yield "good", (bytes([11]) + wait) * 6
+    yield "answers", connect + wait + bytes([0xFA]) + bytes([9, 1, 3])
+    yield "scribble", connect + bytes([8]) + u32(4096) + bytes([31]) + bytes(32) + wait
+    yield "again", connect + bytes([0xEC]) + connect + wait
+
+
+def toes() -> Iterator[tuple[str, bytes]]:
+    connect, listen = bytes([1, 0]), bytes([2, 1])
+
+    def emit(kind: int, flow: int, arg0: int, arg1: int = 0) -> bytes:
+        return bytes([128 | kind, 0, 160 + 16, flow, arg0, arg1])
+
+    look = bytes([14, 0])
+    open_ = connect + emit(5, 0, 96) + look
+    yield "connect", open_
+    yield "refused", connect + emit(3, 0, 96) + look
+    yield "receive", open_ + emit(0, 0, 160 + 6) + bytes([6, 0]) + u16(4000) + look
+    yield "send", open_ + bytes([4, 0]) + u16(2000) + emit(1, 0, 160 + 6) + look
+    yield "accept", listen + emit(2, 1, 0, 96) + bytes([3, 1, 2]) + look
+    yield "closed", open_ + emit(4, 0, 0) + bytes([6, 0, 0, 9]) + bytes([9, 0]) + look
+    yield "epoll", open_ + bytes([10, 0]) + emit(0, 0, 3) + look
+    yield "dies", open_ + bytes([128 | 0x7C]) + look * 3
+
+
+def wires() -> Iterator[tuple[str, bytes]]:
+    frame = bytes([0]) + u16(64) + bytes([1, 0])
+    yield "receive", bytes([1]) + frame * 5 + bytes([1])
+    yield "send", bytes([0]) + bytes([3 | 2 << 3]) * 5 + bytes([6])
+    yield (
+        "scribble",
+        bytes([1]) + frame + bytes([4]) + u32(128) + bytes([8]) + bytes(9) + bytes([1]),
+    )
+    yield "gone", bytes([1]) + frame + bytes([0xFF, 20, 1, 1])
+
+
+# ---- text and files ----
+
+
+def pcaps() -> Iterator[tuple[str, bytes]]:
+    frame = record(ip4(1, bytes([8, 0]) + u16(0, 7, 1) + bytes(32)))[3:]
+    body = struct.pack("<IIII", 1, 500, len(frame), len(frame)) + frame
+    for name, magic in ("usec", 0xA1B2C3D4), ("nsec", 0xA1B23C4D):
+        head = struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 65535, 1)
+        yield name, b"\0" + head + body * 2
+        yield name + "_paced", b"\1" + head + body * 2
+    yield "cut", b"\0" + head + body[:-5]
+    block = struct.pack("<IIIHHq", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1) + struct.pack("<I", 28)
+    interface = struct.pack("<IIHHII", 1, 20, 1, 0, 65535, 20)
+    packet = frame + bytes(-len(frame) % 4)
+    size = 32 + len(packet)
+    enhanced = struct.pack("<IIIIIII", 6, size, 0, 0, 5, len(frame), len(frame)) + packet
+    yield "ng", b"\0" + block + interface + enhanced + struct.pack("<I", size)
+
+
+def specs() -> Iterator[tuple[str, bytes]]:
+    for n, text in enumerate(
+        (
+            "tap:toe0,host=192.0.2.1/24",
+            "af_xdp:eth1,queue=1,mode=native,copy=auto",
+            "wire:/tmp/w,side=a,mtu=9000",
+            "pcap:in=a.pcap,out=b.pcap,pace=recorded",
+            "impair(loss=1%,delay=20ms,jitter=1ms,rate=1.5G,burst=1/25,seed=0x7):tap:x",
+            "tee(x.pcap):impair(reorder=1,gap=3,hold=1s,bits=2,queue=9,dir=rx):wire:p",
+        )
+    ):
+        yield f"spec{n}", text.encode()
+
+
+def configs() -> Iterator[tuple[str, bytes]]:
+    for n, words in enumerate(
+        (
+            ("--netif", "tap:x", "--ip", "192.0.2.10/24", "--gateway", "192.0.2.1"),
+            ("--netif=wire:p", "--ip=10.0.0.1/8", "--mac=02:00:00:00:00:01", "--mtu=9000"),
+            ("--netif=x", "--ip=10.0.0.1/31", "--engines=2", "--seed=00ff", "--spin-us=0"),
+            ("TOEHOLD_SLOTS=64", "TOEHOLD_TX_SIZE=65536", "TOEHOLD_REQUIRE=1", "--help"),
+            ("TOEHOLD_SOCKET=/run/x", "TOEHOLD_IRQ_USEC=50", "TOEHOLD_REPORT=0", "--version"),
+        )
+    ):
+        yield f"config{n}", "\n".join(words).encode()
+
+
+SEEDS = {
+    "frame": frames,
+    "options": options,
+    "talk": talks,
+    "pair": pairs,
+    "rings": rings,
+    "wire": wires,
+    "pcap": pcaps,
+    "spec": specs,
+    "config": configs,
+    "toe": toes,
+}
+
+
+def write(folder: Path, target: str) -> list[Path]:
+    place = folder / target
+    place.mkdir(parents=True, exist_ok=True)
+    made = []
+    for name, data in SEEDS[target]():
+        made.append(place / name)
+        made[-1].write_bytes(data)
+    return made
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: fuzz/seeds.py FOLDER")
+    for target_name in SEEDS:
+        write(Path(sys.argv[1]), target_name)
