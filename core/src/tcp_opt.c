@@ -106,6 +106,8 @@ unsigned toec_opt_ts(toec_u8 *o, toec_u32 tsval, toec_u32 tsecr)
     return 12;
 }
 
+/* In the order in which Linux writes them: the SACK-permitted option fills the two bytes that align
+ * the timestamps, so that 20 bytes are left for others (RFC 7413) beside all four. */
 unsigned toec_opt_syn(toec_u8 *o, unsigned opts, unsigned mss, unsigned wscale, toec_u32 tsval,
                       toec_u32 tsecr)
 {
@@ -114,26 +116,26 @@ unsigned toec_opt_syn(toec_u8 *o, unsigned opts, unsigned mss, unsigned wscale, 
     o[0] = TOEC_TCPOPT_MSS;
     o[1] = TOEC_TCPOPT_MSS_LEN;
     toec_put16(o + 2, mss);
+    if (opts & TOEC_I_TIMESTAMPS) {
+        toec_opt_ts(o + n, tsval, tsecr);
+        if (opts & TOEC_I_SACK) { /* in place of the two NOPs */
+            o[n] = TOEC_TCPOPT_SACK_PERM;
+            o[n + 1] = TOEC_TCPOPT_SACK_PERM_LEN;
+        }
+        n += 12;
+    } else if (opts & TOEC_I_SACK) {
+        o[n] = TOEC_TCPOPT_NOP;
+        o[n + 1] = TOEC_TCPOPT_NOP;
+        o[n + 2] = TOEC_TCPOPT_SACK_PERM;
+        o[n + 3] = TOEC_TCPOPT_SACK_PERM_LEN;
+        n += 4;
+    }
     if (opts & TOEC_I_WSCALE) {
         o[n] = TOEC_TCPOPT_NOP;
         o[n + 1] = TOEC_TCPOPT_WSCALE;
         o[n + 2] = TOEC_TCPOPT_WSCALE_LEN;
         o[n + 3] = (toec_u8)wscale;
         n += 4;
-    }
-    if (opts & TOEC_I_TIMESTAMPS)
-        n += toec_opt_ts(o + n, tsval, tsecr);
-    if (opts & TOEC_I_SACK) {
-        /* in the place of the timestamps' padding, so that a Fast Open cookie finds room */
-        toec_u8 *at = (opts & TOEC_I_TIMESTAMPS) ? o + n - 12 : o + n + 2;
-
-        if (!(opts & TOEC_I_TIMESTAMPS)) {
-            o[n] = TOEC_TCPOPT_NOP;
-            o[n + 1] = TOEC_TCPOPT_NOP;
-            n += 4;
-        }
-        at[0] = TOEC_TCPOPT_SACK_PERM;
-        at[1] = TOEC_TCPOPT_SACK_PERM_LEN;
     }
     return n;
 }
