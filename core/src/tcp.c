@@ -289,6 +289,8 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
         TOEC_COUNT(s, tcp_bad_option);
         return -1;
     }
+    if (g->flags & TOEC_TH_SYN)
+        toec_opt_without(g, s->cfg.tcp_without);
     return 0;
 }
 

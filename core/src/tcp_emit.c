@@ -114,6 +114,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         ack = t->rcv_nxt;
     }
     flags |= toec_ecn_syn_flags(s, t);
+    opts &= ~s->cfg.tcp_without;
     hlen = TOEC_TCP_LEN + toec_opt_syn(h + TOEC_TCP_LEN, opts, toec_own_mss(&t->path),
                                        toec_wscale_for(t->rx_log), toec_ticks(now) + t->ts_off,
                                        t->ts_recent);

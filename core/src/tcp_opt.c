@@ -95,6 +95,16 @@ int toec_opt_parse(struct toec_seg *g, const toec_u8 *opt, unsigned len)
     return 0;
 }
 
+void toec_opt_without(struct toec_seg *g, unsigned opts)
+{
+    if (opts & TOEC_I_TIMESTAMPS)
+        g->has_ts = 0;
+    if (opts & TOEC_I_SACK)
+        g->sack_ok = 0;
+    if (opts & TOEC_I_WSCALE)
+        g->has_wscale = 0;
+}
+
 unsigned toec_opt_ts(toec_u8 *o, toec_u32 tsval, toec_u32 tsecr)
 {
     o[0] = TOEC_TCPOPT_NOP;

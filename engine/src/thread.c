@@ -22,14 +22,6 @@
 #define POLLED_NETIO (200 * NS_PER_US)
 #define SLEEP_MAX    (3600 * NS_PER_S)
 
-uint64_t engine_clock(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 void engine_wake(struct engine *e)
 {
     uint64_t one = 1;

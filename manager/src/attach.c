@@ -8,7 +8,6 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/un.h>
 
 #include "ctx.h"
 #include "internal.h"
@@ -26,17 +25,15 @@ static int fail(char *err, size_t size, const char *what, const char *detail)
 
 static int connect_toed(const char *path, char *err, size_t size)
 {
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
     struct timeval limit = {.tv_sec = WELCOME_SECS};
     int fd;
 
-    memcpy(a.sun_path, path, strlen(path) + 1);
     fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return fail(err, size, "cannot make a Unix socket", strerror(errno));
     sys_setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     sys_setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-    if (sys_connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
+    if (thost_attach(fd, path) < 0) {
         snprintf(err, size, "no TOE answers at %s (%s); %s", path, strerror(errno),
                  errno == EACCES ? "may this user open it? see toed --group" : "is toed running?");
         sys_close(fd);
@@ -132,6 +129,7 @@ static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, siz
     int fds[WELCOME_FDS], n;
     ssize_t got;
 
+    thost_yield(); /* a TOE in this very thread answers now */
     do
         got = sys_recvmsg(qp->ctl_fd, &m, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);

@@ -248,7 +248,7 @@ static void drain_out(void)
 
             tqp_drain(qp);
             tqp_flush(qp);
-            sys_ppoll(NULL, 0, &ts, NULL);
+            thost_ppoll(NULL, 0, &ts, NULL);
         }
     }
 }

@@ -102,7 +102,7 @@ static int ask_kernel(struct epcall *c, int room, int timeout_ms, bool sleep)
         room = KERNEL_EVENTS;
     if (sleep)
         tctx_unlock();
-    n = sys_epoll_pwait(c->epfd, buf, room, timeout_ms, c->mask);
+    n = thost_epoll_pwait(c->epfd, buf, room, timeout_ms, c->mask);
     e = errno;
     if (sleep)
         tctx_lock();
@@ -219,12 +219,12 @@ int toe_epoll_pwait(int epfd, struct epoll_event *events, int max, int timeout_m
     int r;
 
     if (unlikely(!tepoll_get(epfd) || max <= 0 || !events))
-        return sys_epoll_pwait(epfd, events, max, timeout_ms, mask);
+        return thost_epoll_pwait(epfd, events, max, timeout_ms, mask);
     tctx_lock();
     c.ep = tepoll_get(epfd);
     if (unlikely(!c.ep)) {
         tctx_unlock();
-        return sys_epoll_pwait(epfd, events, max, timeout_ms, mask);
+        return thost_epoll_pwait(epfd, events, max, timeout_ms, mask);
     }
     tobj_hold(&c.ep->obj);
     r = wait_locked(&c, timeout_ms);

@@ -227,8 +227,18 @@ TOE_HIDDEN int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uin
 /* Sleeps for one object: begin, add, sleep, end. `deadline` as above. 0 or -1 with errno. */
 TOE_HIDDEN int twait_one(struct tobj *o, uint64_t deadline);
 
+/* ---- the machine (host.c; virtual/ has another). Lock not held when they may sleep. ---- */
+
 /* CLOCK_MONOTONIC in nanoseconds. */
 TOE_HIDDEN uint64_t tclock_ns(void);
+/* As sys_ppoll() and sys_epoll_pwait(), on that clock. */
+TOE_HIDDEN int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask);
+TOE_HIDDEN int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms,
+                                 const sigset_t *mask);
+/* Gives the TOE a chance to go on while this thread waits for it by looking. */
+TOE_HIDDEN void thost_yield(void);
+/* Connects the Unix socket fd to toed, which listens at path. 0, or -1 with errno. */
+TOE_HIDDEN int thost_attach(int fd, const char *path);
 static inline uint64_t tclock_deadline(uint64_t ns) /* 0: for ever */
 {
     return ns ? tclock_ns() + ns : TWAIT_FOREVER;

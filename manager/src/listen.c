@@ -2,7 +2,6 @@
 /*
  * listen.c - listeners: announcing them, the accept queue, accept (SEEDS S1.11, S1.12).
  */
-#include <sched.h>
 #include <string.h>
 
 #include "ctx.h"
@@ -22,7 +21,7 @@ static void settle(struct tqp *qp)
         tqp_flush(qp);
         if (tqp_gone(qp))
             qp->broken = true;
-        sched_yield();
+        thost_yield();
     }
     tqp_drain(qp);
     tqp_flush(qp);

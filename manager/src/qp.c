@@ -2,7 +2,6 @@
 /*
  * qp.c - the host's side of a queue pair's rings: commands out, commands in (SEEDS S1.10-S1.12).
  */
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +48,7 @@ bool tqp_make_room(struct tqp *qp)
         if (look % LOOKS_PER_CHECK == 0 && (tqp_gone(qp) || toe_ring_load(&qp->status->halted)))
             qp->broken = true;
         if (look > 4)
-            sched_yield();
+            thost_yield();
     }
     return false;
 }

@@ -28,14 +28,6 @@ static __thread size_t own_nodes_n;
 
 #define NODES_AT_LEAST 16
 
-uint64_t tclock_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * NSEC + (uint64_t)ts.tv_nsec;
-}
-
 static void thread_ends(void *fd_plus_1)
 {
     tfd_internal_close((int)(intptr_t)fd_plus_1 - 1);
@@ -276,7 +268,7 @@ int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadl
     w->asleep = true;
     timeout = twait_timespec(twait_cap(deadline), &ts);
     tctx_unlock();
-    r = sys_ppoll(all, n + extra, timeout, mask);
+    r = thost_ppoll(all, n + extra, timeout, mask);
     e = errno;
     tctx_lock();
     w->asleep = false;

@@ -56,6 +56,11 @@ uint64_t tclock_ns(void)
     return fake.now;
 }
 
+int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask)
+{
+    return sys_ppoll(fds, n, ts, mask);
+}
+
 void tctx_lock(void)
 {
     assert_int_equal(fake.locks++, 0);

@@ -57,6 +57,7 @@ struct toec_config {
     toec_u8 ip6_gateway[16];  /* static default router, or :: */
     toec_u8 ip6_secret[16];   /* for interface identifiers (RFC 7217): the same each time gives the
                                * same addresses; all zero: derived from secret */
+    toec_u32 tcp_without;     /* TOEC_I_*: options that are neither offered nor taken from a SYN */
     toec_u32 home_index; /* of home_count stacks behind one address, this is number home_index; */
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() is home. 0 or 1: one */
 };

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host.c - the machine under libtoe: its clock, its sleep, the way to its TOE. route.c belongs to
+ * it too. virtual/ puts a machine whose time is an argument in the place of both.
+ */
+#include <sched.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "libtoe.h"
+
+uint64_t tclock_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * NSEC + (uint64_t)ts.tv_nsec;
+}
+
+int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask)
+{
+    return sys_ppoll(fds, n, ts, mask);
+}
+
+int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms, const sigset_t *mask)
+{
+    return sys_epoll_pwait(ep, ev, max, timeout_ms, mask);
+}
+
+void thost_yield(void)
+{
+    sched_yield();
+}
+
+int thost_attach(int fd, const char *path)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+    memcpy(a.sun_path, path, strlen(path) + 1);
+    return sys_connect(fd, (struct sockaddr *)&a, sizeof(a));
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * knobs.c - the list of knobs. A new one is a line in the table and, unless it is a plain number
+ * of struct knobs, a pair of functions: one that takes the text and one that gives it.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "knobs.h"
+
+#define KNOB_NAME_MAX 64
+#define KNOB_TEXT_MAX 64
+
+struct knob {
+    const char *name;
+    /* -1: not a value for it. bits: of the table, for those that share a function. */
+    int (*set)(struct knobs *k, const char *text, uint32_t bits);
+    void (*get)(const struct knobs *k, char *out, size_t size, uint32_t bits);
+    uint32_t bits;
+    const char *help;
+};
+
+static int number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoull(text, &end, 0);
+    return errno || end == text || *end || *text == '-' || *out < min || *out > max ? -1 : 0;
+}
+
+static int set_seed(struct knobs *k, const char *text, uint32_t bits)
+{
+    uint64_t x;
+    size_t i;
+
+    (void)bits;
+    if (number(text, 0, UINT64_MAX, &x) != 0)
+        return -1;
+    k->seed = x;
+    for (i = 0; i < sizeof(k->core.secret); i++) { /* splitmix64 */
+        uint64_t z = x += 0x9e3779b97f4a7c15ull;
+
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+        k->core.secret[i] = (uint8_t)(z ^ z >> 31);
+    }
+    return 0;
+}
+
+static void get_seed(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    (void)bits;
+    snprintf(out, size, "%" PRIu64, k->seed);
+}
+
+static int set_ip(struct knobs *k, const char *text, uint32_t bits)
+{
+    (void)bits;
+    k->has_ip = 1;
+    return inet_pton(AF_INET, text, k->core.ip) == 1 ? 0 : -1;
+}
+
+static void get_ip(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    (void)bits;
+    inet_ntop(AF_INET, k->core.ip, out, (socklen_t)size);
+}
+
+static int set_gateway(struct knobs *k, const char *text, uint32_t bits)
+{
+    (void)bits;
+    return inet_pton(AF_INET, text, k->core.gateway) == 1 ? 0 : -1;
+}
+
+static void get_gateway(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    (void)bits;
+    inet_ntop(AF_INET, k->core.gateway, out, (socklen_t)size);
+}
+
+static int set_prefix(struct knobs *k, const char *text, uint32_t bits)
+{
+    uint64_t x;
+
+    (void)bits;
+    if (number(text, 0, 32, &x) != 0)
+        return -1;
+    k->core.prefix_len = (uint8_t)x;
+    return 0;
+}
+
+static void get_prefix(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    (void)bits;
+    snprintf(out, size, "%u", k->core.prefix_len);
+}
+
+static const char *const cc_names[] = {[TOEC_CC_CUBIC] = "cubic", [TOEC_CC_NEWRENO] = "reno"};
+
+static int set_cc(struct knobs *k, const char *text, uint32_t bits)
+{
+    size_t i;
+
+    (void)bits;
+    for (i = 0; i < sizeof(cc_names) / sizeof(cc_names[0]); i++)
+        if (cc_names[i] && strcmp(text, cc_names[i]) == 0) {
+            k->core.cc = (enum toec_cc)i;
+            return 0;
+        }
+    return -1;
+}
+
+static void get_cc(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    (void)bits;
+    snprintf(out, size, "%s", cc_names[k->core.cc]);
+}
+
+/* An option of TCP that is used (1) or not (0). */
+static int set_option(struct knobs *k, const char *text, uint32_t bits)
+{
+    uint64_t x;
+
+    if (number(text, 0, 2, &x) != 0) /* tcp_timestamps=2: Linux's, without random offsets */
+        return -1;
+    k->core.tcp_without = x ? k->core.tcp_without & ~bits : k->core.tcp_without | bits;
+    return 0;
+}
+
+static void get_option(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    snprintf(out, size, "%d", !(k->core.tcp_without & bits));
+}
+
+/* A 32-bit number of struct knobs; bits is where it stands. */
+static uint32_t *plain(struct knobs *k, uint32_t at)
+{
+    return (uint32_t *)((uint8_t *)k + at);
+}
+
+static int set_plain(struct knobs *k, const char *text, uint32_t at)
+{
+    uint64_t x;
+
+    if (number(text, 0, UINT32_MAX, &x) != 0)
+        return -1;
+    *plain(k, at) = (uint32_t)x;
+    return 0;
+}
+
+static void get_plain(const struct knobs *k, char *out, size_t size, uint32_t at)
+{
+    uint32_t x;
+
+    memcpy(&x, (const uint8_t *)k + at, sizeof(x));
+    snprintf(out, size, "%u", x);
+}
+
+#define PLAIN(member) set_plain, get_plain, (uint32_t)offsetof(struct knobs, member)
+
+static const struct knob knobs[] = {
+    {"seed", set_seed, get_seed, 0, "of ISNs, ports, timestamp offsets; 1"},
+    {"local_ip", set_ip, get_ip, 0, "the stack's address; the first that is bound, 192.168.0.10"},
+    {"prefix", set_prefix, get_prefix, 0, "bits of its network; 16"},
+    {"gateway", set_gateway, get_gateway, 0, "192.168.0.1"},
+    {"mtu", PLAIN(core.mtu), "1500"},
+    {"rcvbuf", PLAIN(rx_size), "bytes of receive buffer, a power of two; 65536"},
+    {"sndbuf", PLAIN(tx_size), "bytes of send buffer, a power of two; 65536"},
+    {"slots", PLAIN(slots), "connections at once, a power of two; 64"},
+    {"max_flows", PLAIN(core.max_flows), "TCBs; 256"},
+    {"max_time_wait", PLAIN(core.max_time_wait), "256"},
+    {"icmp_ratelimit", PLAIN(core.icmp_error_rate), "ICMP errors a second and destination; 100"},
+    {"tcp_congestion_control", set_cc, get_cc, 0, "cubic, reno"},
+    {"tcp_sack", set_option, get_option, TOEC_I_SACK, "selective acknowledgments; 1"},
+    {"tcp_timestamps", set_option, get_option, TOEC_I_TIMESTAMPS, "1"},
+    {"tcp_window_scaling", set_option, get_option, TOEC_I_WSCALE, "1"},
+};
+
+#define KNOBS (sizeof(knobs) / sizeof(knobs[0]))
+
+void knobs_default(struct knobs *k)
+{
+    memset(k, 0, sizeof(*k));
+    set_seed(k, "1", 0);
+    memcpy(k->core.ip, (uint8_t[]){192, 168, 0, 10}, 4);
+    memcpy(k->core.gateway, (uint8_t[]){192, 168, 0, 1}, 4);
+    k->core.prefix_len = 16;
+    k->core.mtu = 1500;
+    k->core.max_flows = 256;
+    k->core.max_time_wait = 256;
+    k->core.icmp_error_rate = 100;
+    k->rx_size = k->tx_size = 65536;
+    k->slots = 64;
+}
+
+static const struct knob *find(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < KNOBS; i++)
+        if (strcmp(knobs[i].name, name) == 0)
+            return &knobs[i];
+    return NULL;
+}
+
+static int set_one(struct knobs *k, char *word, int running, char *err, size_t err_size)
+{
+    char *value = strchr(word, '='), before[KNOB_TEXT_MAX];
+    const struct knob *knob;
+
+    if (!value) {
+        snprintf(err, err_size, "'%s': a knob is set by name=value", word);
+        return -1;
+    }
+    *value++ = 0;
+    knob = find(word);
+    if (!knob) {
+        snprintf(err, err_size, "there is no knob '%s'", word);
+        return -1;
+    }
+    knob->get(k, before, sizeof(before), knob->bits);
+    if (running && strcmp(before, value) != 0) {
+        snprintf(err, err_size, "%s can only be set before the first bind, connect or packet",
+                 word);
+        return -1;
+    }
+    if (knob->set(k, value, knob->bits) != 0) {
+        snprintf(err, err_size, "%s=%s is not a value for it (%s)", word, value, knob->help);
+        return -1;
+    }
+    return 0;
+}
+
+int knobs_set(struct knobs *k, const char *flags, int running, char *err, size_t err_size)
+{
+    char *text = strdup(flags ? flags : ""), *word, *rest;
+    int r = text ? 0 : -1;
+
+    for (word = strtok_r(text, ", \t\n", &rest); r == 0 && word;
+         word = strtok_r(NULL, ", \t\n", &rest))
+        r = set_one(k, word, running, err, err_size);
+    free(text);
+    return r;
+}
+
+const char *knobs_get(const struct knobs *k, const char *name, char *out, size_t size)
+{
+    const struct knob *knob = find(name);
+
+    if (!knob)
+        return NULL;
+    knob->get(k, out, size, knob->bits);
+    return out;
+}
+
+const char *knobs_name(unsigned i, const char **help)
+{
+    if (i >= KNOBS)
+        return NULL;
+    *help = knobs[i].help;
+    return knobs[i].name;
+}

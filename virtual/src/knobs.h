@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* knobs.h - what can be set by --so_flags and by sysctl lines of scripts. */
+#ifndef VIRTUAL_KNOBS_H
+#define VIRTUAL_KNOBS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <toe/core.h>
+
+struct knobs {
+    uint64_t seed;
+    struct toec_config core; /* as the stack is made with */
+    int has_ip;              /* local_ip was given; else the first bind() gives it */
+    uint32_t rx_size, tx_size, slots;
+};
+
+void knobs_default(struct knobs *k);
+/* "name=value" separated by commas or blanks. running: the stack is there already. 0, or -1 with
+ * a sentence in err. */
+int knobs_set(struct knobs *k, const char *flags, int running, char *err, size_t err_size);
+/* The value as text into out; NULL: unknown name. */
+const char *knobs_get(const struct knobs *k, const char *name, char *out, size_t size);
+const char *knobs_name(unsigned i, const char **help);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * world.h - the one engine, its wire, its clock and the calls that sleep: what the files of
+ * virtual/ share. Everything is guarded by world.lock, which every call from outside holds from
+ * its first line to its last, but while it sleeps.
+ */
+#ifndef VIRTUAL_WORLD_H
+#define VIRTUAL_WORLD_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include <toe/virtual.h>
+
+#include "attach.h"
+#include "knobs.h"
+
+#define WORLD_ORIGIN (1000 * NS_PER_S)
+#define NEVER        UINT64_MAX
+
+/* A thread other than the owner's that sleeps in a call. */
+struct sleeper {
+    struct sleeper *next;
+    int (*ready)(void *arg); /* there is something to wake for */
+    void *arg;
+    uint64_t deadline;
+    int woken;
+    pthread_cond_t wake;
+};
+
+struct world {
+    pthread_mutex_t lock;
+    pthread_cond_t settled; /* no woken thread runs any more */
+    pthread_t owner;        /* who made it, and who makes time pass */
+    struct sleeper *sleepers;
+    int running; /* woken threads that have neither ended their call nor slept again */
+
+    uint64_t now;
+    struct knobs knobs;
+    int up; /* the stack has been made */
+    uint64_t trace;
+
+    struct netio *wire;
+    struct engine *engine;
+    struct control control;
+    struct options options;
+    struct client client; /* libtoe */
+    struct qp *unused;
+};
+
+extern struct world world;
+
+/* Makes the stack and attaches libtoe if that has not been done. 0, or -1 with errno. */
+int world_up(void);
+/* Frees the stack. Knobs stay. */
+void world_down(void);
+/* libtoe's end of its connection to the TOE is fd from now on. */
+int world_attach(int fd);
+
+/* Does all that is due now; wakes who sleeps for it and waits until they have done theirs. */
+void world_settle(void);
+/*
+ * Time passes until `until`, or until done(arg), looked at whenever something was due. 1: it is
+ * done; 0: it is `until`; -1: `until` is NEVER and nothing will ever be due.
+ */
+int world_run(uint64_t until, int (*done)(void *arg), void *arg);
+uint64_t world_next(void);
+/*
+ * Sleeps until ready(arg) or the deadline: 1 or 0. -1 with EDEADLK: neither can ever come. The
+ * owner makes time pass meanwhile, another thread waits for the owner to do it.
+ */
+int world_sleep(uint64_t deadline, int (*ready)(void *arg), void *arg);
+/* A call from outside ends, in any thread: who woke it goes on. */
+void world_leave(void);
+/* Calls of the table by this thread leave the world to its own world_leave(). */
+extern __thread int world_stays;
+/* Flow records say what is true now: the engine refreshes them only every 20 ms. */
+void world_fresh_records(void);
+/* Notes a packet in the trace. */
+void world_trace(int direction, const void *packet, size_t n);
+
+/* ---- wire.c: netio in memory ---- */
+
+struct netio *wire_new(uint32_t mtu);
+/* A frame arrives. */
+void wire_inject(struct netio *n, const uint8_t *frame, uint32_t len);
+/* The oldest packet sent and not yet taken; 0 when there is none. */
+size_t wire_take(struct netio *n, void *packet, size_t room, uint64_t *at);
+int wire_holds(const struct netio *n);
+
+/* ---- link.c: the Ethernet between the stack and a world of IP packets ---- */
+
+/* What the stack sends: answers ARP and neighbour solicitations by injecting. The IP packet in the
+ * frame and its length, or NULL. */
+const uint8_t *link_out(struct netio *n, const uint8_t *frame, uint32_t len, uint32_t *ip_len);
+/* An IP packet arrives. -1: it is none. */
+int link_in(struct netio *n, const uint8_t *packet, size_t len);
+extern const uint8_t link_own_mac[6];
+
+#endif
