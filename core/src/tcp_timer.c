@@ -177,12 +177,13 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->flags |= TOEC_F_ZWIN;
     } else {
         TOEC_COUNT(s, tcp_timeouts);
-        t->retransmits++;
         t->flags &= ~TOEC_F_RTT;
-        if (t->state >= TOEC_ESTABLISHED)
-            toec_rto_recovery(t, now);
-        else
+        if (t->state >= TOEC_ESTABLISHED) {
+            toec_rto_recovery(t, now); /* what goes out again is counted as it does */
+        } else {
+            t->retransmits++;
             t->snd_nxt = t->iss; /* SYN or SYN-ACK once more */
+        }
     }
     toec_pend(s, t);
     return 0;

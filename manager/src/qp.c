@@ -169,6 +169,12 @@ static void send_complete(struct tqp *qp, const struct toe_cmd *c)
         tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
 }
 
+/* A reset in CLOSE-WAIT is a broken pipe (Linux, tcp_reset()). */
+static int end_error(const struct tsock *s, int reason)
+{
+    return reason == ECONNRESET && s->eof && !(s->shut & TSHUT_WR) ? EPIPE : reason;
+}
+
 static void close_event(struct tqp *qp, const struct toe_cmd *c)
 {
     struct tsock *s = flow_sock(qp, c);
@@ -185,7 +191,7 @@ static void close_event(struct tqp *qp, const struct toe_cmd *c)
     }
     if (s) {
         if (s->state == TS_OPEN)
-            tflow_gone(s, toe_cmd_aux(c));
+            tflow_gone(s, end_error(s, toe_cmd_aux(c)));
     } else {
         tqp_release_later(qp, slot);
     }

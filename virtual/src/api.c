@@ -158,6 +158,13 @@ int toevt_begin(void *fn, const long *args)
     return r;
 }
 
+void toevt_cancel(void)
+{
+    enter();
+    world_cancel();
+    leave();
+}
+
 int toevt_ended(long *result, int *error, uint64_t *at)
 {
     int r;

@@ -89,4 +89,6 @@ enum troute troute_ask(uint32_t ip)
     return TROUTE_NONE;
 }
 
-void troute_forget(void) {}
+void troute_forget(void)
+{
+}

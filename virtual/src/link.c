@@ -53,7 +53,8 @@ static void answer_arp(struct netio *n, const uint8_t *arp, uint32_t len)
     uint8_t f[ETH + ARP_LEN];
 
     /* asks for its own address: a probe or an announcement (RFC 5227) */
-    if (len < ARP_LEN || get16(arp + 6) != ARP_REQUEST || memcmp(arp + 24, world.knobs.core.ip, 4) == 0)
+    if (len < ARP_LEN || get16(arp + 6) != ARP_REQUEST ||
+        memcmp(arp + 24, world.knobs.core.ip, 4) == 0)
         return;
     header(f, TYPE_ARP);
     memcpy(f + ETH, arp, 6); /* hardware and protocol, their lengths */
@@ -61,6 +62,18 @@ static void answer_arp(struct netio *n, const uint8_t *arp, uint32_t len)
     memcpy(f + ETH + 8, router_mac, 6);
     memcpy(f + ETH + 14, arp + 24, 4);
     memcpy(f + ETH + 18, arp + 8, 10);
+    wire_inject(n, f, sizeof(f));
+}
+
+void link_greet(struct netio *n)
+{
+    uint8_t f[ETH + ARP_LEN] = {0}, *arp = f + ETH;
+
+    header(f, TYPE_ARP);
+    memcpy(arp, (uint8_t[]){0, 1, 8, 0, 6, 4, 0, ARP_REQUEST}, 8);
+    memcpy(arp + 8, router_mac, 6);
+    memcpy(arp + 14, world.knobs.core.gateway, 4);
+    memcpy(arp + 24, world.knobs.core.ip, 4);
     wire_inject(n, f, sizeof(f));
 }
 

@@ -22,9 +22,16 @@
 static __thread uint64_t ended_at;
 static __thread int has_slept;
 
+/* What the TOE has told is known to libtoe, as to a program that has just looked: a busy one would
+ * know it from its next poll. */
 static void enter(void)
 {
     pthread_mutex_lock(&world.lock);
+    if (!world.up)
+        return;
+    tctx_lock();
+    tctx_progress();
+    tctx_unlock();
 }
 
 /* What was commanded is done, at the present time. */
@@ -100,6 +107,7 @@ static void pd_free(void *u)
 {
     (void)u;
     enter();
+    world_cancel();
     world_down();
     tctx_lock();
     tfd_each_number(forget);

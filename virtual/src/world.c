@@ -74,8 +74,11 @@ static void free_unused(void)
 
 static int make_engine(void)
 {
-    struct engine_config cfg = {
-        .count = 1, .netio = world.wire, .core = world.knobs.core, .max_qps = 4, .qp_unused = let_go};
+    struct engine_config cfg = {.count = 1,
+                                .netio = world.wire,
+                                .core = world.knobs.core,
+                                .max_qps = 4,
+                                .qp_unused = let_go};
     char err[256];
 
     memcpy(cfg.core.mac, link_own_mac, sizeof(cfg.core.mac));
@@ -138,6 +141,7 @@ int world_up(void)
         errno = ENETDOWN;
         return -1;
     }
+    link_greet(world.wire);
     if (make_control() == 0 && attach_host() == 0)
         return 0;
     world_down();
@@ -295,7 +299,7 @@ void world_leave(void)
 
 static int sleep_beside_owner(uint64_t deadline, int (*ready)(void *arg), void *arg)
 {
-    struct sleeper s = {world.sleepers, ready, arg, deadline, 0, PTHREAD_COND_INITIALIZER};
+    struct sleeper s = {world.sleepers, ready, arg, deadline, 0, 0, PTHREAD_COND_INITIALIZER};
     struct sleeper **at = &world.sleepers;
 
     world.sleepers = &s;
@@ -307,7 +311,21 @@ static int sleep_beside_owner(uint64_t deadline, int (*ready)(void *arg), void *
     while (*at != &s)
         at = &(*at)->next;
     *at = s.next;
-    return ready(arg);
+    if (!s.cancelled)
+        return ready(arg);
+    errno = EDEADLK;
+    return -1;
+}
+
+void world_cancel(void)
+{
+    while (world.sleepers) {
+        world.sleepers->cancelled = world.sleepers->woken = 1;
+        world.running++;
+        pthread_cond_signal(&world.sleepers->wake);
+        while (world.running)
+            pthread_cond_wait(&world.settled, &world.lock);
+    }
 }
 
 int world_sleep(uint64_t deadline, int (*ready)(void *arg), void *arg)

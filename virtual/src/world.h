@@ -25,7 +25,7 @@ struct sleeper {
     int (*ready)(void *arg); /* there is something to wake for */
     void *arg;
     uint64_t deadline;
-    int woken;
+    int woken, cancelled;
     pthread_cond_t wake;
 };
 
@@ -77,6 +77,8 @@ void world_leave(void);
 extern __thread int world_stays;
 /* Flow records say what is true now: the engine refreshes them only every 20 ms. */
 void world_fresh_records(void);
+/* Ends the sleep of every thread, with EDEADLK, and waits until they have done. */
+void world_cancel(void);
 /* Notes a packet in the trace. */
 void world_trace(int direction, const void *packet, size_t n);
 
@@ -94,6 +96,9 @@ int wire_holds(const struct netio *n);
 /* What the stack sends: answers ARP and neighbour solicitations by injecting. The IP packet in the
  * frame and its length, or NULL. */
 const uint8_t *link_out(struct netio *n, const uint8_t *frame, uint32_t len, uint32_t *ip_len);
+/* The router asks for the stack's address, as one does that has a packet for it: the stack knows
+ * its neighbour from the beginning, and drops no answer for want of one. */
+void link_greet(struct netio *n);
 /* An IP packet arrives. -1: it is none. */
 int link_in(struct netio *n, const uint8_t *packet, size_t len);
 extern const uint8_t link_own_mac[6];

@@ -61,6 +61,8 @@ uint64_t toevt_trace(void);
  * ended or sleeps: 1 ended, 0 sleeps, -1 another one is under way or there is no thread.
  */
 int toevt_begin(void *fn, const long *args);
+/* Ends calls that sleep in other threads: they fail with EDEADLK. */
+void toevt_cancel(void);
 /* 1 when that call has ended: its result, errno, and when; it is then forgotten. */
 int toevt_ended(long *result, int *error, uint64_t *at);
 

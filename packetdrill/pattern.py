@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What connections carry: byte n of a stream is the same in whatever segment or call it stands,
+so bytes that are lost, repeated or in the wrong place show."""
+
+PERIOD = 251  # a prime: no segment size is a multiple
+_ONCE = bytes((i * 7 + 1) % PERIOD for i in range(PERIOD))
+_LONG = _ONCE * (2 + (1 << 20) // PERIOD)
+
+
+def stream(at: int, n: int) -> bytes:
+    """n bytes of the stream from offset `at`."""
+    start = at % PERIOD
+    if start + n <= len(_LONG):
+        return _LONG[start : start + n]
+    return (_ONCE * (n // PERIOD + 2))[start : start + n]
