@@ -74,7 +74,7 @@ static int limits_valid(const struct toec_config *c)
            c->max_listeners <= MAX_LISTENERS && c->max_time_wait <= MAX_FLOWS &&
            c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
            c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 &&
-           c->cc <= TOEC_CC_DCTCP && c->home_index < c->home_count &&
+           (unsigned)c->cc <= TOEC_CC_BBR && c->home_index < c->home_count &&
            c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE;
 }
 

@@ -56,6 +56,7 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
     (void)now;
     memset(tcp, 0, sizeof(*tcp));
     s->tcp = tcp;
+    toec_wheel_init(&tcp->pace_wheel, now << TOEC_PACE_SHIFT);
     carve_pool(&at, &tcp->flows, &tcp->flow_tab, sizeof(struct toec_tcb), s->cfg.max_flows);
     carve_pool(&at, &tcp->tws, &tcp->tw_tab, sizeof(struct toec_tw), s->cfg.max_time_wait);
     carve_pool(&at, &tcp->listeners, &tcp->listen_tab, sizeof(struct toec_listener),
@@ -236,6 +237,7 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
         toec_tfo_end(s, t, 0, 0);
     unpend(s, t);
     toec_timer_cancel(s, &t->timer);
+    toec_wheel_cancel(&s->tcp->pace_wheel, &t->pace.timer);
     toec_htab_del(&s->tcp->flow_tab, &t->node);
     t->state = TOEC_CLOSED;
     toec_event(s, t, TOEC_EV_GONE, (toec_u32)why);
@@ -331,10 +333,22 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
     toec_send_rst(s, &g, now);
 }
 
+/* A paced flow may send its next burst. */
+static void pace_expired(void *user, struct toec_timer *timer, enum toec_timer_kind kind,
+                         toec_time now)
+{
+    (void)kind;
+    (void)now;
+    toec_pend(user, TOEC_CONTAINER(timer, struct toec_tcb, pace.timer));
+}
+
 toec_time toec_tcp_poll(struct toec_stack *s, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
     toec_u32 i = 0, left;
+    toec_time next;
+
+    toec_wheel_run(&tcp->pace_wheel, now << TOEC_PACE_SHIFT, pace_expired, s);
 
     if (tcp->epoch != toec_send_epoch(s)) {
         tcp->epoch = toec_send_epoch(s);
@@ -356,5 +370,6 @@ toec_time toec_tcp_poll(struct toec_stack *s, toec_time now)
                 toec_unreachable(s, t, now);
         }
     }
-    return TOEC_NEVER;
+    next = toec_wheel_next(&tcp->pace_wheel, now << TOEC_PACE_SHIFT);
+    return next == TOEC_NEVER ? TOEC_NEVER : next >> TOEC_PACE_SHIFT;
 }

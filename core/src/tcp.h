@@ -12,6 +12,7 @@
 #include "tcp_cc.h"
 #include "tcp_cwv.h"
 #include "tcp_ecn.h"
+#include "tcp_pace.h"
 #include "tcp_rare.h"
 #include "tcp_tfo.h"
 
@@ -159,6 +160,7 @@ struct toec_tcb {
     struct toec_cc_state cc;
     struct toec_tcp_rate rate;
     struct toec_cwv cwv;
+    struct toec_pace pace;
     struct toec_timer timer;
     struct toec_addr remote; /* read by output only; by lookup for IPv6 */
     struct toec_path path;
@@ -284,10 +286,12 @@ struct toec_tcp {
     struct toec_tw *tw_first, *tw_last;
     struct toec_timer tw_timer;
     struct toec_tfo_cache tfo;
+    struct toec_wheel pace_wheel; /* in 2^14 ns, see tcp_pace.h */
 };
 
 #define TOEC_TMR_FLOW ((enum toec_timer_kind)TOEC_TMR_TCP)
 #define TOEC_TMR_TW   ((enum toec_timer_kind)(TOEC_TMR_TCP + 1))
+#define TOEC_TMR_PACE ((enum toec_timer_kind)(TOEC_TMR_TCP + 2))
 
 TOEC_INLINE toec_u32 toec_ticks(toec_time now)
 {

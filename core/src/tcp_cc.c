@@ -8,7 +8,8 @@
 static const struct toec_cc_ops *const algorithms[TOEC_CC_COUNT] = {
     &toec_cc_cubic,   /* TOEC_CC_CUBIC */
     &toec_cc_newreno, /* TOEC_CC_NEWRENO */
-    &toec_cc_dctcp    /* TOEC_CC_DCTCP */
+    &toec_cc_dctcp,   /* TOEC_CC_DCTCP */
+    &toec_cc_bbr      /* TOEC_CC_BBR */
 };
 
 const struct toec_cc_ops *toec_cc_get(unsigned n)
@@ -34,7 +35,35 @@ void toec_cc_start(struct toec_tcb *t, toec_time now)
     t->cwnd = t->rexmits ? t->mss : toec_cc_initial_window(t);
     t->cc.ssthresh = TOEC_CWND_MAX;
     toec_cwv_start(t, now);
+    toec_rate_start(t, now);
     t->cc_ops->init(t, now);
+    toec_pace_update(t);
+}
+
+void toec_cc_change(struct toec_tcb *t, const struct toec_cc_ops *ops, toec_time now)
+{
+    t->cc_ops = ops;
+    memset(&t->cc.u, 0, sizeof(t->cc.u));
+    if (t->state < TOEC_ESTABLISHED)
+        return;
+    memset(&t->rate.rs, 0, sizeof(t->rate.rs));
+    ops->init(t, now);
+    toec_pace_update(t);
+}
+
+void toec_cc_info(const struct toec_tcb *t, struct toec_info *out)
+{
+    unsigned n;
+
+    for (n = 0; n < TOEC_CC_COUNT; n++)
+        if (algorithms[n] == t->cc_ops)
+            out->cc = (toec_u8)n;
+    out->pacing_rate = toec_rate_to_bps(t->pace.rate);
+    out->max_pacing_rate = toec_rate_to_bps(t->pace.max);
+    out->delivery_rate =
+        toec_rate_to_bps((t->cc_ops->flags & TOEC_CC_RATE) ? t->rate.bw : toec_cwv_rate(t));
+    if (t->rate.bw_app_limited)
+        out->opts |= TOEC_I_APP_LIMITED;
 }
 
 /*
@@ -53,14 +82,19 @@ static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
     /* RFC 3168 6.1.2: an ACK that echoes a mark makes no window larger. */
     if (t->ecn.echo)
         return 0;
-    if (!(t->flags & (TOEC_F_CWND_LIM | TOEC_F_LOSS)) &&
-        !(slow && t->cwv.defined && toec_cwv_validated(t)))
+    if (!(t->flags & (TOEC_F_CWND_LIM | TOEC_F_LOSS)) && !(slow && toec_cwv_validated(t)))
         return 0;
     if (!slow)
         return a->acked;
     /* Stretch ACKs: one segment after a timeout, when what is acknowledged may have arrived long
-     * before (RFC 3465 2.3), otherwise 8 (RFC 9406 4.3), or what leaves in one burst anyway. */
-    most = (t->flags & TOEC_F_LOSS) ? t->mss : TOEC_MAX(8u * t->mss, s->cfg.max_gso);
+     * before (RFC 3465 2.3), else any number when paced and 8 when not (RFC 9406 4.3), or what
+     * leaves in one burst anyway. */
+    if (t->flags & TOEC_F_LOSS)
+        most = t->mss;
+    else if (t->pace.rate)
+        most = a->acked;
+    else
+        most = TOEC_MAX(8u * t->mss, s->cfg.max_gso);
     return TOEC_MIN(a->acked, most);
 }
 
@@ -72,6 +106,8 @@ void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack 
     if (a->acked && !toec_cc_owns_cwnd(t))
         toec_cwv_acked(s, t, a->now);
     t->cc_ops->acked(t, a);
+    if (t->pace.rate)
+        toec_pace_update(t);
     memset(&t->rate.rs, 0, sizeof(t->rate.rs));
 }
 
@@ -113,6 +149,7 @@ void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
     if (!toec_cc_owns_cwnd(t))
         toec_cwv_restart(s, t, idle, now);
+    toec_pace_update(t); /* what was kept is no burst (RFC 7661 4.4.2) */
     if (t->cc_ops->restart)
         t->cc_ops->restart(t, idle, now);
 }

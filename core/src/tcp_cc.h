@@ -22,6 +22,7 @@
 #ifndef TOE_TCP_CC_H
 #define TOE_TCP_CC_H
 
+#include "cc_bbr.h"
 #include "tcp_rate.h"
 
 struct toec_stack;
@@ -97,6 +98,7 @@ struct toec_cc_state {
         struct toec_cc_newreno newreno;
         struct toec_cc_cubic cubic;
         struct toec_cc_dctcp dctcp;
+        struct toec_cc_bbr bbr;
         toec_u64 room[TOEC_CC_WORDS];
     } u;
 };
@@ -105,6 +107,7 @@ struct toec_cc_state {
 #define TOEC_CC_OWN_CWND 1u /* recovery does not touch cwnd */
 #define TOEC_CC_PACED    2u /* needs pacing */
 #define TOEC_CC_ECT      4u /* needs ECN marks to be of use (DCTCP) */
+#define TOEC_CC_RATE     8u /* needs rate samples: every ACK then looks into the record */
 
 /* Hooks marked with ? may be 0. */
 struct toec_cc_ops {
@@ -128,7 +131,7 @@ struct toec_cc_ops {
     void (*lost)(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 bytes, toec_time now);
 };
 
-#define TOEC_CC_COUNT 3
+#define TOEC_CC_COUNT 4
 
 /* By enum toec_cc; 0: there is none of this number. */
 const struct toec_cc_ops *toec_cc_get(unsigned n);
@@ -145,6 +148,10 @@ void toec_cc_undo(struct toec_tcb *t, toec_time now);
 void toec_cc_recovered(struct toec_tcb *t, toec_time now);
 void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 int toec_cc_owns_cwnd(const struct toec_tcb *t);
+/* The flow changes to another algorithm; cwnd and ssthresh stay. */
+void toec_cc_change(struct toec_tcb *t, const struct toec_cc_ops *ops, toec_time now);
+/* Fills the rates and `cc`; adds TOEC_I_APP_LIMITED. */
+void toec_cc_info(const struct toec_tcb *t, struct toec_info *out);
 
 /* ---- for algorithms ---- */
 
@@ -158,5 +165,6 @@ void toec_hystart_begin(struct toec_tcb *t, struct toec_hystart *h);
 extern const struct toec_cc_ops toec_cc_cubic;
 extern const struct toec_cc_ops toec_cc_newreno;
 extern const struct toec_cc_ops toec_cc_dctcp;
+extern const struct toec_cc_ops toec_cc_bbr;
 
 #endif

@@ -5,6 +5,7 @@
  * pipeACK is the most that was acknowledged in one round trip, looking back over max(3 RTT, 1 s):
  * kept as the most of the last and of the current half of that period.
  */
+#include "bits.h"
 #include "tcp.h"
 
 #define NVP TOEC_MS(300000) /* RFC 7661 4.4.3: five minutes */
@@ -25,7 +26,7 @@ void toec_cwv_start(struct toec_tcb *t, toec_time now)
 
 int toec_cwv_validated(const struct toec_tcb *t)
 {
-    return !t->cwv.nv;
+    return t->cwv.defined && pipeack(&t->cwv) >= t->cwnd / 2;
 }
 
 /* RFC 7661 4.3: which phase is it now? */
@@ -145,4 +146,11 @@ void toec_cwv_restart(struct toec_stack *s, struct toec_tcb *t, toec_u32 idle, t
     }
     v->defined = 1;
     end_of_phase(s, t, now);
+}
+
+toec_u64 toec_cwv_rate(const struct toec_tcb *t)
+{
+    toec_u32 srtt = t->srtt >> 3;
+
+    return srtt ? toec_div64((toec_u64)pipeack(&t->cwv) << 20, srtt) : 0;
 }

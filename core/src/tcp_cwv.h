@@ -35,6 +35,8 @@ int toec_cwv_validated(const struct toec_tcb *t);
 /* What a reduction starts from: the bytes outstanding, or more when they vary (RFC 7661 4.4.1). */
 toec_u32 toec_cwv_loss(struct toec_tcb *t);
 void toec_cwv_recovered(struct toec_tcb *t);
+/* What pipeACK says of the rate, bytes per 2^30 ns; 0: not known. */
+toec_u64 toec_cwv_rate(const struct toec_tcb *t);
 /* Sending starts again after `idle` (2^10 ns) with nothing outstanding. */
 void toec_cwv_restart(struct toec_stack *s, struct toec_tcb *t, toec_u32 idle, toec_time now);
 

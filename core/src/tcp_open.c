@@ -77,11 +77,11 @@ void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toe
     t->snd_wl1 = g->seq;
     t->snd_wnd = (g->flags & TOEC_TH_SYN) ? g->wnd : g->wnd << toec_snd_scale(t);
     t->max_wnd = t->snd_wnd;
-    toec_cc_start(t, now);
     if (t->rexmits == 0 && t->rtt_start)
         toec_rtt_sample(t, (toec_u32)(now >> 10) - t->rtt_start);
     else if (t->rexmits)
         t->rto = (toec_u16)(TOEC_MS(3000) / 4u); /* RFC 6298 5.7 */
+    toec_cc_start(t, now);
     t->rexmits = 0;
     t->backoff = 0;
     t->reason = 0;

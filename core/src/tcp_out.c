@@ -77,6 +77,8 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
         max = t->mss; /* CWR stands on one segment, whoever cuts */
     if (t->rare && toec_urg_waits(t))
         max = t->mss; /* each segment has a pointer of its own */
+    if (t->pace.rate)
+        max = toec_pace_most(t, max);
     *fin = 0;
     if (len > wnd)
         len = wnd;
@@ -115,6 +117,7 @@ static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     r = toec_emit(s, t, start, len, flags, now);
     if (r)
         return r;
+    toec_pace_sent(t, len, now);
     if (!(t->flags & TOEC_F_RTX))
         toec_rtx_start(s, t, now);
     return 0;
@@ -156,8 +159,6 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
     toec_u32 seq = t->snd_max;
     int r;
 
-    if (seq == t->snd_una)
-        toec_cc_restart(s, t, now);
     r = send_range(s, t, seq, seq + len + (fin != 0), now);
     if (r)
         return r;
@@ -194,6 +195,8 @@ static void idle_with_data(struct toec_stack *s, struct toec_tcb *t, toec_time n
 
 static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
+    if (t->snd_una == t->snd_max && new_ready(t))
+        toec_cc_restart(s, t, now);
     for (;;) {
         toec_u32 start, end, pipe, room, len, ready = new_ready(t);
         int fin, r;
@@ -209,6 +212,14 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         }
         if (ready == 0 && t->snd_nxt == t->snd_max && !(t->flags & TOEC_F_FAST)) {
             t->flags &= ~TOEC_F_CWND_LIM;
+            if ((t->cc_ops->flags & TOEC_CC_RATE) && toec_pipe(t) < t->cwnd)
+                toec_rate_app_limited(t, toec_pipe(t));
+            return 0;
+        }
+        if (t->pace.rate && !toec_pace_ready(s, t, now)) {
+            /* Which of the two is the limit? */
+            if (t->cwnd > toec_pipe(t) + t->pace.quantum)
+                t->flags &= ~TOEC_F_CWND_LIM;
             return 0;
         }
         pipe = toec_pipe(t);

@@ -5,6 +5,11 @@
 #include "bits.h"
 #include "tcp.h"
 
+void toec_rate_start(struct toec_tcb *t, toec_time now)
+{
+    t->rate.first_sent = t->rate.delivered_at = toec_stamp(now);
+}
+
 void toec_rate_sent(struct toec_tcb *t, struct toec_tx_mark *m, toec_u32 in_flight, toec_u32 bytes,
                     toec_time now)
 {
@@ -73,4 +78,11 @@ void toec_rate_lost(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 b
     t->rate.rs.newly_lost += bytes;
     if (t->cc_ops->lost)
         t->cc_ops->lost(t, m, bytes, now);
+}
+
+void toec_rate_app_limited(struct toec_tcb *t, toec_u32 in_flight)
+{
+    toec_u32 mark = t->rate.delivered + in_flight;
+
+    t->rate.app_limited = mark ? mark : 1;
 }

@@ -58,6 +58,9 @@ struct toec_tcp_rate {
     struct toec_rate_sample rs;
 };
 
+/* The flow is established. */
+void toec_rate_start(struct toec_tcb *t, toec_time now);
+
 /*
  * Loss recovery calls these.
  *
@@ -76,5 +79,8 @@ void toec_rate_lost(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 b
 
 /* For toec_cc_acked(): completes rate.rs, once all of an ACK has been given. */
 void toec_rate_sample(struct toec_tcb *t);
+
+/* The flow could send more than the application gives it (CheckIfApplicationLimited()). */
+void toec_rate_app_limited(struct toec_tcb *t, toec_u32 in_flight);
 
 #endif

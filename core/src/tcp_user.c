@@ -202,12 +202,8 @@ static int set_cc(struct toec_tcb *t, toec_u32 value, toec_time now)
 
     if (!ops)
         return TOEC_E_INVAL;
-    if (ops != t->cc_ops) {
-        t->cc_ops = ops;
-        memset(&t->cc.u, 0, sizeof(t->cc.u));
-        if (t->state >= TOEC_ESTABLISHED)
-            ops->init(t, now);
-    }
+    if (ops != t->cc_ops)
+        toec_cc_change(t, ops, now);
     return 0;
 }
 
@@ -260,6 +256,11 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
         return set_keep(s, t, opt, value, now);
     case TOEC_OPT_CC:
         return set_cc(t, value, now);
+    case TOEC_OPT_MAX_PACING:
+        t->pace.max = value && value != 0xffffffffu ? toec_rate_of_bps(value) : 0;
+        if (t->state >= TOEC_ESTABLISHED)
+            toec_pace_limit(t);
+        return 0;
     case TOEC_OPT_USER_TIMEOUT:
         t->user_timeout = value ? TOEC_MS(value) + 1 : 0;
         return 0;
@@ -337,6 +338,7 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct
     out->cwnd = t->cwnd;
     out->ssthresh = t->cc.ssthresh;
     out->snd_wnd = t->snd_wnd;
+    toec_cc_info(t, out);
     out->retransmits = t->retransmits;
     out->dup_acks = t->dup_acks_total;
     if (!open)

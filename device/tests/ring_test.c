@@ -248,7 +248,7 @@ static void test_the_layout_has_no_overlap(void **state)
     assert_int_equal(l.sw_ring, 2 * TOEDEV_PAGE);
     assert_int_equal(l.hw_ring, l.sw_ring + 1024ul * 16);
     assert_int_equal(l.records, l.hw_ring + 4096ul * 16);
-    assert_int_equal(l.addresses, l.records + 1024ul * 128);
+    assert_int_equal(l.addresses, l.records + 1024ul * TOEDEV_RECORD);
     assert_int_equal(l.buffers, l.addresses + TOEDEV_PAGE); /* 16 * 64 rounded up */
     assert_int_equal(toedev_tx_offset(&c, &l, 1), l.buffers + 131072);
     assert_int_equal(toedev_rx_offset(&c, &l, 1), l.buffers + 131072 + 65536);

@@ -84,6 +84,7 @@ static void core_config(const struct daemon *d, uint32_t id, struct toec_config 
     memcpy(cfg->secret, o->secret, sizeof(cfg->secret));
     cfg->prefix_len = o->prefix_len;
     cfg->mtu = d->control.mtu;
+    cfg->cc = (enum toec_cc)o->cc;
     cfg->max_flows = o->max_flows;
     cfg->max_listeners = 1024;
     cfg->home_index = id;

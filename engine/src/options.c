@@ -24,6 +24,7 @@ enum {
     OPT_MAX_QPS,
     OPT_MAX_MEMORY,
     OPT_MTU,
+    OPT_CONGESTION,
     OPT_SEED,
     OPT_HELP,
     OPT_VERSION
@@ -42,6 +43,7 @@ static const struct option long_options[] = {
     {"max-qps", required_argument, NULL, OPT_MAX_QPS},
     {"max-memory", required_argument, NULL, OPT_MAX_MEMORY},
     {"mtu", required_argument, NULL, OPT_MTU},
+    {"congestion", required_argument, NULL, OPT_CONGESTION},
     {"seed", required_argument, NULL, OPT_SEED},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -65,6 +67,8 @@ static const char help[] =
     "  --max-flows N      connections per engine, 1..1048576 (default 16384)\n"
     "  --max-qps N        queue pairs per engine, 1..1024 (default 128)\n"
     "  --max-memory MIB   address space for queue pairs, all together (default 65536)\n"
+    "  --congestion NAME  of connections that ask for none: cubic, reno, bbr, dctcp (default "
+    "cubic)\n"
     "  --seed HEX         for tests only: fixes the secret behind sequence numbers and ports\n"
     "  --help, --version\n"
     "\n"
@@ -128,6 +132,19 @@ static int parse_mac(struct options *o, const char *text)
 }
 
 /* Up to 64 hex digits; what is missing is zero. */
+static int parse_congestion(struct options *o, const char *arg)
+{
+    static const char *const names[] = {"cubic", "reno", "dctcp", "bbr"}; /* by enum toec_cc */
+    uint32_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcmp(arg, names[i])) {
+            o->cc = i;
+            return -1;
+        }
+    return bad("congestion", arg, "cubic, reno, bbr or dctcp");
+}
+
 static int parse_seed(struct options *o, const char *text)
 {
     size_t n = strlen(text), i;
@@ -173,6 +190,8 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return number("max-memory", arg, 1, UINT32_MAX, &o->max_memory_mib);
     case OPT_MTU:
         return number("mtu", arg, 576, 9216, &o->mtu);
+    case OPT_CONGESTION:
+        return parse_congestion(o, arg);
     case OPT_SEED:
         return parse_seed(o, arg);
     case OPT_HELP:

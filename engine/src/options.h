@@ -16,6 +16,7 @@ struct options {
     uint8_t prefix_len;
     int has_mac, has_secret;
     uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;
+    uint32_t cc; /* enum toec_cc */
 };
 
 /* Reads the command line. Returns -1 to go on, or the exit code (after --help, --version, or a

@@ -43,6 +43,10 @@ static void fill(const struct slot *s, struct toedev_flow_record *r)
     r->rcv_wnd = i.rcv_wnd;
     r->retransmits = i.retransmits;
     r->in_flight = i.in_flight;
+    r->delivery_rate = i.delivery_rate;
+    r->pacing_rate = i.pacing_rate;
+    r->cc = i.cc;
+    r->app_limited = (i.opts & TOEC_I_APP_LIMITED) != 0;
     r->bytes_sent = i.bytes_sent;
     r->bytes_acked = i.bytes_acked;
     r->bytes_received = i.bytes_received;

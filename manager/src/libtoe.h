@@ -70,7 +70,8 @@ struct tsock_opts {
     int32_t user_timeout;                 /* milliseconds */
     int32_t linger2;                      /* seconds */
     int32_t rcvlowat;                     /* 0: 1 byte */
-    uint32_t cc;                          /* TOE_CC_*, 0 default */
+    uint32_t cc;                          /* 0 default, else 1 + the value of TOE_OPT_CC */
+    uint64_t max_pacing;                  /* bytes per second, 0: no limit */
     uint64_t rcvtimeo, sndtimeo;          /* nanoseconds, 0 for ever */
 };
 

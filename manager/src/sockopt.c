@@ -17,8 +17,8 @@
 
 #include "sockopt.h"
 
-#define NEWRENO "reno" /* the kernel's names of the algorithms */
-#define CUBIC   "cubic"
+/* The kernel's names of the algorithms, by the value of TOE_OPT_CC. */
+static const char algorithms[][16] = {"cubic", "reno", "dctcp", "bbr"}; /* TCP_CA_NAME_MAX */
 
 /* tcp(7): the largest values Linux takes (MAX_TCP_KEEPIDLE and so on). */
 #define KEEP_SECONDS_MAX 32767
@@ -82,6 +82,13 @@ static enum verdict set_linger(struct tsock *s, const void *value, socklen_t len
     return DONE;
 }
 
+static uint32_t pacing_value(uint64_t rate)
+{
+    return rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
+}
+
+static enum verdict set_max_pacing(struct tsock *s, const void *value, socklen_t len);
+
 static enum verdict set_socket_level(struct tsock *s, int name, const void *value, socklen_t len)
 {
     int v = 0;
@@ -93,6 +100,8 @@ static enum verdict set_socket_level(struct tsock *s, int name, const void *valu
         return read_timeout(value, len, &s->opts.rcvtimeo) ? DONE : WRONG;
     case SO_SNDTIMEO:
         return read_timeout(value, len, &s->opts.sndtimeo) ? DONE : WRONG;
+    case SO_MAX_PACING_RATE:
+        return set_max_pacing(s, value, len);
     case SO_ZEROCOPY:
     case SO_ATTACH_FILTER:
     case SO_ATTACH_BPF:
@@ -139,18 +148,37 @@ static enum verdict set_congestion(struct tsock *s, const void *value, socklen_t
 {
     char name[16]; /* TCP_CA_NAME_MAX */
     size_t n = len < sizeof name - 1 ? len : sizeof name - 1;
+    uint32_t i;
 
     if (len < 1)
         return terr(EINVAL), WRONG;
     memcpy(name, value, n);
     name[n] = '\0';
-    if (!strcmp(name, CUBIC))
-        s->opts.cc = 0;
-    else if (!strcmp(name, NEWRENO))
-        s->opts.cc = 1;
-    else
-        return terr(ENOENT), WRONG;
-    tsock_option(s, TOE_OPT_CC, s->opts.cc);
+    for (i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        if (strcmp(name, algorithms[i]) != 0)
+            continue;
+        s->opts.cc = i + 1;
+        tsock_option(s, TOE_OPT_CC, i);
+        return DONE;
+    }
+    return terr(ENOENT), WRONG;
+}
+
+/* As Linux: an int or a long, all ones for no limit. What a flow can be told ends at 34 Gbit/s. */
+static enum verdict set_max_pacing(struct tsock *s, const void *value, socklen_t len)
+{
+    uint64_t rate = 0;
+    int v;
+
+    if (len >= sizeof rate) {
+        memcpy(&rate, value, sizeof rate);
+    } else {
+        if (!read_int(value, len, &v))
+            return WRONG;
+        rate = v == -1 ? UINT64_MAX : (uint32_t)v;
+    }
+    s->opts.max_pacing = rate == UINT64_MAX ? 0 : rate;
+    tsock_option(s, TOE_OPT_MAX_PACING, pacing_value(s->opts.max_pacing));
     return DONE;
 }
 
@@ -254,6 +282,10 @@ int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len
         r = sys_setsockopt(fd, level, name, value, len);
         if (s && r == 0)
             remember(s, level, name, value, len);
+        else if (s && level == IPPROTO_TCP && name == TCP_CONGESTION &&
+                 (errno == ENOENT || errno == EPERM) &&
+                 set_carried(s, level, name, value, len) == DONE)
+            r = 0; /* the TOE has an algorithm that this kernel has not, or not for everyone */
     } else {
         verdict = set_carried(s, level, name, value, len);
         r = verdict == WRONG       ? -1
@@ -275,7 +307,9 @@ void tsock_apply_options(struct tsock *s)
     if (o->quickack)
         tsock_option(s, TOE_OPT_QUICKACK, 1);
     if (o->cc)
-        tsock_option(s, TOE_OPT_CC, o->cc);
+        tsock_option(s, TOE_OPT_CC, o->cc - 1);
+    if (o->max_pacing)
+        tsock_option(s, TOE_OPT_MAX_PACING, pacing_value(o->max_pacing));
     /* The times before the switch, so that the first probe is at the right time. */
     if (o->keepidle)
         tsock_option(s, TOE_OPT_KEEPIDLE, (uint32_t)o->keepidle);
@@ -330,6 +364,7 @@ static enum verdict get_socket_level(struct tsock *s, int name, void *value, soc
 {
     const struct tsock_opts *o = &s->opts;
     struct linger l = {o->linger_on, o->linger_s};
+    uint64_t pacing;
     int v;
 
     switch (name) {
@@ -370,6 +405,12 @@ static enum verdict get_socket_level(struct tsock *s, int name, void *value, soc
             return UNHANDLED;
         v = (int)(s->tx_mask + 1);
         break;
+    case SO_MAX_PACING_RATE:
+        pacing = o->max_pacing ? o->max_pacing : UINT64_MAX;
+        if (*len >= sizeof pacing)
+            return verdict_of(give(value, len, &pacing, sizeof pacing));
+        v = (int)pacing_value(pacing);
+        break;
     case SO_LINGER:
         return verdict_of(give(value, len, &l, sizeof l));
     case SO_RCVTIMEO:
@@ -392,11 +433,13 @@ static int maximum_segment(struct tsock *s)
 
 static enum verdict get_congestion(const struct tsock *s, void *value, socklen_t *len)
 {
-    char name[16] = CUBIC; /* TCP_CA_NAME_MAX; the rest is zeros, as Linux's is */
+    struct toedev_flow_record r;
+    uint32_t cc = s->opts.cc ? s->opts.cc - 1 : 0;
 
-    if (s->opts.cc)
-        memcpy(name, NEWRENO, sizeof NEWRENO);
-    return verdict_of(give(value, len, name, sizeof name));
+    /* What the TOE's own default is, only a flow tells. */
+    if (tsock_record(s, &r) && r.cc < sizeof algorithms / sizeof *algorithms && !s->opts.cc)
+        cc = r.cc;
+    return verdict_of(give(value, len, algorithms[cc], sizeof *algorithms));
 }
 
 static enum verdict get_tcp_level(struct tsock *s, int name, void *value, socklen_t *len)

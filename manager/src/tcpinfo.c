@@ -56,6 +56,9 @@ static void from_record(const struct toedev_flow_record *r, struct tcp_info *out
     out->tcpi_bytes_acked = r->bytes_acked;
     out->tcpi_bytes_received = r->bytes_received;
     out->tcpi_bytes_sent = r->bytes_sent;
+    out->tcpi_delivery_rate = r->delivery_rate;
+    out->tcpi_delivery_rate_app_limited = r->app_limited != 0;
+    out->tcpi_pacing_rate = r->pacing_rate ? r->pacing_rate : UINT64_MAX; /* as Linux: none */
 }
 
 void tsock_tcp_info(const struct tsock *s, struct tcp_info *out)
@@ -76,6 +79,7 @@ void tsock_tcp_info(const struct tsock *s, struct tcp_info *out)
         break;
     case TS_OPEN:
     case TS_DEAD:
+        out->tcpi_max_pacing_rate = s->opts.max_pacing ? s->opts.max_pacing : UINT64_MAX;
         if (tsock_record(s, &r))
             from_record(&r, out);
         break;

@@ -182,6 +182,57 @@ static void test_congestion_control_by_name(void **state)
     assert_int_equal(errno, ENOENT);
     assert_int_equal(toe_getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len), 0);
     assert_string_equal(name, "reno");
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3), 0);
+    expect_option(1, TOE_OPT_CC, 3);
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "dctcp", 5), 0);
+    expect_option(2, TOE_OPT_CC, 2);
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5), 0);
+    expect_option(3, TOE_OPT_CC, 0);
+    /* the TOE's default, which the flow's record names */
+    sock->opts.cc = 0;
+    fake.has_record = true;
+    fake.record = (struct toedev_flow_record){.cc = 3};
+    assert_int_equal(toe_getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len), 0);
+    assert_string_equal(name, "bbr");
+}
+
+/* Before anybody knows who carries the connection: what the TOE has, though the kernel has it not
+ * (or not for everyone), is no error. */
+static void test_congestion_control_the_kernel_has_not(void **state)
+{
+    (void)state;
+    sock->state = TS_NEW;
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "dctcp", 5), 0);
+    assert_int_equal(sock->opts.cc, 3);
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "none-such", 9), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(sock->opts.cc, 3);
+}
+
+/* SO_MAX_PACING_RATE as an int and as a long. */
+static void test_max_pacing_rate(void **state)
+{
+    unsigned long rate = 5000000000ul;
+    unsigned small = 0;
+    socklen_t len = sizeof rate;
+
+    (void)state;
+    assert_int_equal(set(SOL_SOCKET, SO_MAX_PACING_RATE, 1000000), 0);
+    expect_option(0, TOE_OPT_MAX_PACING, 1000000);
+    assert_int_equal(get(SOL_SOCKET, SO_MAX_PACING_RATE), 1000000);
+    assert_int_equal(toe_setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate), 0);
+    expect_option(1, TOE_OPT_MAX_PACING, UINT32_MAX);
+    rate = 0;
+    assert_int_equal(toe_getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, &len), 0);
+    assert_true(rate == 5000000000ul && len == sizeof rate);
+    assert_int_equal(set(SOL_SOCKET, SO_MAX_PACING_RATE, -1), 0);
+    expect_option(2, TOE_OPT_MAX_PACING, 0);
+    assert_true(sock->opts.max_pacing == 0);
+    assert_int_equal(toe_getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, &len), 0);
+    assert_true(rate == ~0ul);
+    len = sizeof small;
+    assert_int_equal(toe_getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &small, &len), 0);
+    assert_int_equal(small, UINT32_MAX);
 }
 
 static void test_linger_and_timeouts(void **state)
@@ -255,7 +306,7 @@ static void test_options_are_applied_at_establishment(void **state)
     sock->opts.nodelay = 1;
     sock->opts.keepalive = 1;
     sock->opts.keepidle = 20;
-    sock->opts.cc = 1;
+    sock->opts.cc = 2;
     sock->opts.linger2 = -1;
     tsock_apply_options(sock);
     assert_int_equal(fake.options_n, 4);
@@ -288,7 +339,10 @@ static void test_tcp_info_is_made_of_the_record(void **state)
                                               .in_flight = 1449,
                                               .bytes_sent = 5000,
                                               .bytes_acked = 3551,
-                                              .bytes_received = 77};
+                                              .bytes_received = 77,
+                                              .delivery_rate = 12345678901,
+                                              .pacing_rate = 23456789012,
+                                              .app_limited = 1};
     assert_int_equal(toe_getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len), 0);
     assert_int_equal(len, sizeof info);
     assert_int_equal(info.tcpi_state, 1); /* TCP_ESTABLISHED */
@@ -301,6 +355,10 @@ static void test_tcp_info_is_made_of_the_record(void **state)
     assert_int_equal(info.tcpi_unacked, 2);
     assert_int_equal(info.tcpi_total_retrans, 3);
     assert_true(info.tcpi_bytes_acked == 3551);
+    assert_true(info.tcpi_delivery_rate == 12345678901);
+    assert_true(info.tcpi_pacing_rate == 23456789012);
+    assert_true(info.tcpi_max_pacing_rate == UINT64_MAX);
+    assert_int_equal(info.tcpi_delivery_rate_app_limited, 1);
     assert_int_equal(get(IPPROTO_TCP, TCP_MAXSEG), 1448);
     /* The shorter structure of an older program. */
     len = 104;
@@ -401,6 +459,8 @@ int main(void)
         TEST(test_an_undecided_socket_is_the_kernels_and_remembers),
         TEST(test_options_are_applied_at_establishment),
         TEST(test_tcp_info_is_made_of_the_record),
+        TEST(test_congestion_control_the_kernel_has_not),
+        TEST(test_max_pacing_rate),
         TEST(test_flags_are_the_objects_not_the_placeholders),
         TEST(test_an_undecided_sockets_flags_are_the_kernels_too),
         TEST(test_ioctl),

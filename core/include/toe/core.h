@@ -12,7 +12,9 @@
 
 struct toec_stack;
 
-enum toec_cc { TOEC_CC_CUBIC = 0, TOEC_CC_NEWRENO = 1, TOEC_CC_DCTCP = 2 };
+/* Congestion control: CUBIC (RFC 9438), NewReno (RFC 5681, RFC 6582), DCTCP (RFC 8257), BBR version
+ * 3 (draft-ietf-ccwg-bbr). */
+enum toec_cc { TOEC_CC_CUBIC = 0, TOEC_CC_NEWRENO = 1, TOEC_CC_DCTCP = 2, TOEC_CC_BBR = 3 };
 
 /*
  * Explicit Congestion Notification (RFC 3168), as net.ipv4.tcp_ecn of Linux has it: never (0),
@@ -166,7 +168,10 @@ enum toec_option {
     TOEC_OPT_LINGER2,      /* seconds of FIN-WAIT-2 after a full close; default 60 */
     TOEC_OPT_ECN,          /* enum toec_ecn_policy but DEFAULT; of a flow before its SYN is sent */
     TOEC_OPT_SYNCNT = 20,  /* retransmissions of the SYN, 1..127; 0: default (R2, over 3 minutes) */
-    TOEC_OPT_ADV_UTO = 21  /* seconds to advertise as user timeout (RFC 5482), 0: not, ..1966020 */
+    TOEC_OPT_ADV_UTO = 21, /* seconds to advertise as user timeout (RFC 5482), 0: not, ..1966020 */
+    /* Bytes per second at most (SO_MAX_PACING_RATE); 0 or 0xffffffff: no limit (the default). A
+     * limit also turns pacing on for CUBIC and NewReno, which are not paced otherwise. */
+    TOEC_OPT_MAX_PACING = 30
 };
 int toec_set_option(struct toec_stack *s, struct toec_tcb *flow, enum toec_option opt,
                     toec_u32 value, toec_time now);
@@ -197,13 +202,19 @@ struct toec_info {
     toec_u32 cwnd, ssthresh, snd_wnd, rcv_wnd; /* bytes */
     toec_u32 retransmits, dup_acks, in_flight;
     toec_u64 bytes_sent, bytes_acked, bytes_received;
+    /* Bytes per second. delivery_rate: the last sample that says something of the path (BBR, see
+     * TOEC_I_APP_LIMITED), else the most acknowledged in a round trip lately; 0: not known.
+     * pacing_rate: 0: not paced. max_pacing_rate: TOEC_OPT_MAX_PACING, 0: none. */
+    toec_u64 delivery_rate, pacing_rate, max_pacing_rate;
+    toec_u8 cc; /* enum toec_cc */
 };
-#define TOEC_I_TIMESTAMPS 1u
-#define TOEC_I_SACK       2u
-#define TOEC_I_WSCALE     4u
-#define TOEC_I_ECN        8u  /* negotiated (as TCPI_OPT_ECN) */
-#define TOEC_I_ECN_SEEN   16u /* ... and the peer has sent ECN-capable data */
-#define TOEC_I_SYN_DATA   32u /* data on the SYN was taken: Fast Open (as TCPI_OPT_SYN_DATA) */
+#define TOEC_I_TIMESTAMPS  1u
+#define TOEC_I_SACK        2u
+#define TOEC_I_WSCALE      4u
+#define TOEC_I_ECN         8u  /* negotiated (as TCPI_OPT_ECN) */
+#define TOEC_I_ECN_SEEN    16u /* ... and the peer has sent ECN-capable data */
+#define TOEC_I_SYN_DATA    32u /* data on the SYN was taken: Fast Open (as TCPI_OPT_SYN_DATA) */
+#define TOEC_I_APP_LIMITED 64u /* delivery_rate was limited by the application */
 void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *flow, struct toec_info *out);
 
 /* Counters: every drop and every rare event has a name. The list is the single source: names for

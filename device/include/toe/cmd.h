@@ -119,7 +119,7 @@ enum toe_option {
     TOE_OPT_KEEPINTVL = 4,
     /* 1..127 */
     TOE_OPT_KEEPCNT = 5,
-    /* 0 CUBIC, 1 NewReno */
+    /* congestion control: 0 CUBIC, 1 NewReno, 2 DCTCP, 3 BBR */
     TOE_OPT_CC = 6,
     /* milliseconds, 0: default */
     TOE_OPT_USER_TIMEOUT = 7,
@@ -140,7 +140,9 @@ enum toe_option {
      * after those said before */
     TOE_OPT_FASTOPEN_KEY = 23,
     /* of a listener: the arg0 keys said by FASTOPEN_KEY are in use, 1 or 2; 0: the TOE's own */
-    TOE_OPT_FASTOPEN_KEYS = 24
+    TOE_OPT_FASTOPEN_KEYS = 24,
+    /* bytes per second at most; 0 or 0xffffffff: no limit */
+    TOE_OPT_MAX_PACING = 30
 };
 
 /* Reasons of CONNECT_FAILED, CLOSE_EVENT, ERROR and status.halted: Linux's errno numbers. */

@@ -20,7 +20,7 @@
 #define TOEDEV_CONTRACT_VERSION 1u
 #define TOEDEV_PAGE             4096u
 #define TOEDEV_ADDRESS_ENTRY    64u
-#define TOEDEV_RECORD           128u
+#define TOEDEV_RECORD           192u
 
 #define TOEDEV_SW_ENTRIES_MIN 64u
 #define TOEDEV_SW_ENTRIES_MAX 65536u
@@ -72,7 +72,7 @@ struct toedev_status {
 };
 _Static_assert(sizeof(struct toedev_status) == TOEDEV_PAGE, "status page");
 
-/* Flow record: 128 bytes per slot, TOE to host. seq is odd while the TOE writes. Addresses in
+/* Flow record: 192 bytes per slot, TOE to host. seq is odd while the TOE writes. Addresses in
  * network byte order, IPv4 as ::ffff:a.b.c.d; everything else little endian. */
 struct toedev_flow_record {
     uint32_t seq;
@@ -88,7 +88,10 @@ struct toedev_flow_record {
     uint64_t bytes_sent, bytes_acked, bytes_received;
     uint32_t generation; /* counts the uses of this slot */
     uint32_t soft_error; /* a TOE_R_*: last ICMP error that did not end the flow, else 0 */
-    uint32_t reserved[2];
+    uint64_t delivery_rate, pacing_rate; /* bytes per second; 0: not known, not paced */
+    uint8_t cc;                          /* congestion control, as OPTION CC has it */
+    uint8_t app_limited;                 /* delivery_rate: the application was the limit */
+    uint8_t reserved[54];
 };
 _Static_assert(sizeof(struct toedev_flow_record) == TOEDEV_RECORD, "flow record");
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_pace.c - pacing, see tcp_pace.h.
+ *
+ * Each burst moves the time of the next one by its size over the rate (draft-ietf-ccwg-bbr 5.6.2).
+ * Who comes late, because timers and the integrator's sleep are coarse, makes up for half a
+ * quantum, so that two bursts are always half a quantum's time apart.
+ */
+#include "bits.h"
+#include "tcp.h"
+
+#define RATE_MIN 1074u /* 1000 bytes per second */
+#define BURST_MAX                                                                                  \
+    (1u << 16) /* bytes, and more only where 2^17 ns (131 us) of the rate are more                 \
+                */
+
+toec_u64 toec_rate_of_bps(toec_u64 bps)
+{
+    if (bps >= TOEC_PACE_MAX)
+        return TOEC_PACE_MAX;
+    return toec_div64(bps << 21, 1953125u);
+}
+
+/* n bytes at the rate, in ns. */
+static toec_u64 time_of(toec_u64 rate, toec_u32 n)
+{
+    toec_u64 scaled = (toec_u64)n << 30;
+
+    while (rate >> 32) {
+        rate >>= 1;
+        scaled >>= 1;
+    }
+    return toec_div64(scaled, (toec_u32)rate);
+}
+
+void toec_pace_set(struct toec_tcb *t, toec_u64 rate)
+{
+    struct toec_pace *p = &t->pace;
+    toec_u64 burst;
+
+    if (p->max && (rate == 0 || rate > p->max))
+        rate = p->max;
+    if (rate && rate < RATE_MIN)
+        rate = RATE_MIN;
+    if (rate > TOEC_PACE_MAX)
+        rate = TOEC_PACE_MAX;
+    p->rate = rate;
+    /* A millisecond's worth, at most 64 KiB, at least two segments (draft-ietf-ccwg-bbr 5.6.3);
+     * at 4 Gbit/s and more what the rate carries between two wake-ups of the integrator. */
+    burst = TOEC_MIN(rate >> 10, BURST_MAX);
+    burst = TOEC_MAX(burst, rate >> 13);
+    burst = TOEC_MIN(burst, 1u << 24);
+    p->quantum = TOEC_MAX((toec_u32)burst, 2u * t->mss);
+    p->quantum -= p->quantum % t->mss;
+}
+
+void toec_pace_update(struct toec_tcb *t)
+{
+    toec_u32 srtt = t->srtt >> 3;
+    toec_u64 rate;
+
+    if (t->cc_ops->flags & TOEC_CC_PACED)
+        return;
+    if ((t->pace.max == 0 && !t->cwv.restarted) || srtt == 0) {
+        toec_pace_set(t, 0); /* which is the limit, when there is one */
+        return;
+    }
+    rate = toec_div64((toec_u64)t->cwnd << 20, srtt);
+    rate = t->cwnd < t->cc.ssthresh / 2 ? rate * 2u : rate + toec_div64(rate, 5u);
+    toec_pace_set(t, rate);
+}
+
+void toec_pace_limit(struct toec_tcb *t)
+{
+    if (t->cc_ops->flags & TOEC_CC_PACED)
+        toec_pace_set(t, t->pace.rate);
+    toec_pace_update(t);
+}
+
+int toec_pace_ready(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_pace *p = &t->pace;
+
+    if (p->rate == 0)
+        return 1;
+    if (now >= p->next && now != p->began) {
+        p->began = now;
+        p->left = p->quantum;
+    }
+    if (p->left)
+        return 1;
+    toec_wheel_set(&s->tcp->pace_wheel, &p->timer, TOEC_TMR_PACE, p->next << TOEC_PACE_SHIFT);
+    return 0;
+}
+
+toec_u32 toec_pace_most(const struct toec_tcb *t, toec_u32 max)
+{
+    toec_u32 left = t->pace.left - t->pace.left % t->mss;
+
+    if (max <= left)
+        return max;
+    return left ? left : t->mss;
+}
+
+void toec_pace_sent(struct toec_tcb *t, toec_u32 n, toec_time now)
+{
+    struct toec_pace *p = &t->pace;
+    toec_u64 late;
+
+    if (p->rate == 0)
+        return;
+    if (p->next < now) {
+        late = time_of(p->rate, p->quantum) / 2;
+        if (now - p->next > late)
+            p->next = now - late;
+    }
+    p->next += time_of(p->rate, n);
+    p->left = p->left > n ? p->left - n : 0;
+}
