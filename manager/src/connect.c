@@ -4,13 +4,15 @@
  */
 #include <string.h>
 
-#include "ctx.h"
+#include "connect.h"
 
 void tconnect_done(struct tqp *qp, const struct toe_cmd *c)
 {
     struct tsock *s = thandle_get(toe_cmd_arg0(c));
     uint32_t slot = toe_cmd_flow(c);
 
+    if (tfast_established(qp, c))
+        return;
     if (slot >= qp->cfg.slots || qp->slots[slot]) {
         tqp_breach(qp, "a connection on a slot in use", slot);
         return;
@@ -43,6 +45,8 @@ void tconnect_failed(uint32_t cookie, int error)
     thandle_free(s->handle);
     s->handle = 0;
     s->qp = NULL;
+    s->rx = s->tx = NULL;
+    s->fast = s->fast_sent = 0;
     s->connect_failed = 1;
     tflow_gone(s, error ? error : ECONNREFUSED);
 }
@@ -50,12 +54,18 @@ void tconnect_failed(uint32_t cookie, int error)
 /* Has the next queue pair make the connection. */
 static void ask(struct tsock *s)
 {
+    uint8_t flags = s->wants_fast ? TOE_F_CONNECT_FAST : 0;
+
+    if (flags && s->opts.fastopen_no_cookie)
+        flags |= TOE_F_CONNECT_NOCOOKIE;
     s->qp = tctx.qps[tctx.next_qp++ % tctx.qps_n];
     s->asked++;
     s->elsewhere = false;
-    if (!tqp_send(s->qp, TOE_CMD_CONNECT, 0, ntohs(s->remote_port), s->handle, ntohl(s->remote_ip),
-                  ntohs(s->local_port)))
+    if (!tqp_send(s->qp, TOE_CMD_CONNECT, flags, ntohs(s->remote_port), s->handle,
+                  ntohl(s->remote_ip), ntohs(s->local_port)))
         tconnect_failed(s->handle, ECONNRESET);
+    else
+        tsock_apply_options(s); /* those that a SYN follows: how long it tries, above all */
 }
 
 static void ask_elsewhere(struct tsock *s)
@@ -71,7 +81,7 @@ void tconnect_elsewhere(void)
 }
 
 /* Sends CONNECT. 0 or -1 with errno. */
-static int start(struct tsock *s, const struct tname *to)
+static int start(struct tsock *s, const struct tname *to, bool fast)
 {
     s->handle = thandle_new(s);
     if (!s->handle)
@@ -80,10 +90,14 @@ static int start(struct tsock *s, const struct tname *to)
     s->error = 0;
     s->asked = 0;
     s->eof = s->shut = s->connect_failed = 0;
+    s->fast = s->fast_sent = s->oob = 0;
+    s->wants_fast = fast;
     s->remote_ip = to->ip;
     s->remote_port = to->port;
     s->local_ip = tctx.ip;
     ask(s);
+    if (fast)
+        tfast_settle(s);
     tepoll_adopt(s); /* last: it may find the TOE gone, and the queue pair with it */
     return 0;
 }
@@ -98,7 +112,7 @@ static int finish(struct tsock *s)
     return terr(s->error ? tsock_take_error(s) : ECONNABORTED);
 }
 
-static int wait_connected(struct tsock *s)
+int tconnect_wait(struct tsock *s)
 {
     uint64_t deadline = tclock_deadline(s->opts.sndtimeo);
 
@@ -134,8 +148,8 @@ static void back_to_kernel(struct tsock *s, int fd)
     tsock_to_kernel(s, fd);
 }
 
-static int connect_new(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
-                       bool *kernel)
+int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len, bool fast,
+                   bool *kernel)
 {
     struct tname to;
 
@@ -155,9 +169,19 @@ static int connect_new(struct tsock *s, int fd, const struct sockaddr *addr, soc
     }
     *kernel = false;
     note_local_port(s, fd);
-    if (start(s, &to) < 0)
+    return start(s, &to, fast);
+}
+
+static int connect_new(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
+                       bool *kernel)
+{
+    if (tconnect_begin(s, fd, addr, len, s->opts.fastopen_connect, kernel) < 0)
         return -1;
-    return s->nonblock && s->state == TS_CONNECTING ? terr(EINPROGRESS) : wait_connected(s);
+    /* TCP_FASTOPEN_CONNECT with a cookie: connected for all the program can tell, and the SYN goes
+     * with what it writes */
+    if (*kernel || s->fast)
+        return 0;
+    return s->nonblock && s->state == TS_CONNECTING ? terr(EINPROGRESS) : tconnect_wait(s);
 }
 
 static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
@@ -166,7 +190,9 @@ static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, 
     tctx_progress();
     switch ((enum tsock_state)s->state) {
     case TS_CONNECTING:
-        return s->nonblock ? terr(EALREADY) : wait_connected(s);
+        if (s->fast && !s->fast_sent)
+            return terr(EISCONN);
+        return s->nonblock ? terr(EALREADY) : tconnect_wait(s);
     case TS_OPEN:
         if (!s->connect_untold)
             return terr(EISCONN);

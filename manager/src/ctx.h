@@ -120,6 +120,9 @@ TOE_HIDDEN void tqp_wake(struct tqp *qp);
 TOE_HIDDEN uint32_t tqp_drain(struct tqp *qp);
 /* Sends the RELEASEs, aborts and options that draining left behind. */
 TOE_HIDDEN void tqp_flush(struct tqp *qp);
+/* Waits until the TOE has handled what was put, so that its refusal is known: a second at most, and
+ * a TOE that works takes no time. */
+TOE_HIDDEN void tqp_settle(struct tqp *qp);
 /* While draining: the slot is free for RELEASE; the flow is to be reset; its options are to be
  * said. */
 TOE_HIDDEN void tqp_release_later(struct tqp *qp, uint32_t slot);
@@ -230,6 +233,13 @@ TOE_HIDDEN void tlisten_drop_queue(struct tsock *s);
 /* The oldest of the accept queue, with the queue's reference; NULL none. */
 TOE_HIDDEN struct tsock *tlisten_dequeue(struct tsock *s);
 TOE_HIDDEN void tconnect_done(struct tqp *qp, const struct toe_cmd *c);
+/* CONNECT_READY (fastopen.c). */
+TOE_HIDDEN void tconnect_ready(struct tqp *qp, const struct toe_cmd *c);
+/* A connection that CONNECT_READY had named ends before it is open. */
+TOE_HIDDEN void tfast_ended(struct tsock *s, int error);
+/* sendto() with MSG_FASTOPEN begins the connection: *kernel as tconnect_begin() of connect.h; 0:
+ * data may be sent, -1 with errno. */
+TOE_HIDDEN int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool *kernel);
 TOE_HIDDEN void tconnect_failed(uint32_t cookie, int error);
 /* Sends the CONNECTs that another engine is to have. Not while draining. */
 TOE_HIDDEN void tconnect_elsewhere(void);

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 
 #include "ctx.h"
+#include "urgent.h"
 
 static int get_flags(const struct tsock *s, int fd)
 {
@@ -55,6 +56,18 @@ static int fcntl_locked(struct tobj *o, int fd, int cmd, long arg)
         return s ? get_flags(s, fd) : sys_fcntl(fd, cmd, arg);
     case F_SETFL:
         return s ? set_flags(s, fd, arg) : sys_fcntl(fd, cmd, arg);
+    case F_SETOWN: /* who gets SIGURG */
+        if (!s || s->state == TS_NEW) {
+            int r = sys_fcntl(fd, cmd, arg);
+
+            if (s && r == 0)
+                s->owner = (int)arg;
+            return r;
+        }
+        s->owner = (int)arg;
+        return 0;
+    case F_GETOWN:
+        return s && s->state != TS_NEW ? s->owner : sys_fcntl(fd, cmd, arg);
     default:
         return sys_fcntl(fd, cmd, arg);
     }
@@ -100,7 +113,7 @@ static int ioctl_locked(struct tsock *s, int fd, unsigned long request, void *ar
         if (s->state == TS_LISTEN)
             return terr(EINVAL);
         tctx_progress();
-        return give(arg, s->rx_avail);
+        return give(arg, s->oob ? turgent_queued(s) : s->rx_avail);
     case TIOCOUTQ: /* SIOCOUTQ */
         if (s->state == TS_LISTEN)
             return terr(EINVAL);
@@ -110,8 +123,9 @@ static int ioctl_locked(struct tsock *s, int fd, unsigned long request, void *ar
         if (s->state == TS_LISTEN)
             return terr(EINVAL);
         return give(arg, unsent(s));
-    case SIOCATMARK: /* urgent data is part of the stream: the mark is never ahead */
-        return give(arg, 0);
+    case SIOCATMARK:
+        tctx_progress();
+        return give(arg, turgent_at_mark(s));
     case FIONBIO:
         if (!arg)
             return terr(EFAULT);

@@ -15,7 +15,7 @@ void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
     s->rx_mask = qp->cfg.rx_size - 1;
     s->tx_free = qp->cfg.tx_size;
     s->rx_pos = s->rx_avail = s->rx_unsaid = s->tx_pos = 0;
-    s->eof = 0;
+    s->eof = s->oob = 0;
     s->state = TS_OPEN;
     qp->slots[slot] = s;
 }
@@ -70,10 +70,22 @@ static void end_open(struct tsock *s)
 
 static void end_connecting(struct tsock *s)
 {
+    struct tqp *qp = s->qp;
+    uint32_t cookie = s->handle;
+
     /* the answer will find no handle; an established flow is then aborted (tconnect_done) */
     thandle_free(s->handle);
     s->handle = 0;
     s->qp = NULL;
+    if (!qp)
+        return;
+    if (s->fast) {
+        qp->slots[s->slot] = TSLOT_CLOSING;
+        tqp_send(qp, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, s->slot, 0, 0);
+    } else {
+        tqp_send(qp, TOE_CMD_CANCEL, 0, 0, cookie, 0, 0);
+    }
+    s->fast = s->fast_sent = 0;
 }
 
 void tsock_end(struct tsock *s)

@@ -70,10 +70,20 @@ struct tsock_opts {
     int32_t user_timeout;                 /* milliseconds */
     int32_t linger2;                      /* seconds */
     int32_t rcvlowat;                     /* 0: 1 byte */
-    uint32_t cc;                          /* 0 default, else 1 + the value of TOE_OPT_CC */
-    uint64_t max_pacing;                  /* bytes per second, 0: no limit */
-    uint64_t rcvtimeo, sndtimeo;          /* nanoseconds, 0 for ever */
+    int32_t syncnt;                       /* 0: default */
+    int32_t uto;                          /* seconds to advertise; 0: not */
+    int32_t fastopen;                     /* of a listener: TCP_FASTOPEN */
+    uint8_t fastopen_connect, fastopen_no_cookie;
+    uint8_t fastopen_keys; /* 0, 1 or 2 in fastopen_key */
+    uint8_t oobinline;
+    uint8_t fastopen_key[32];
+    uint32_t cc;                 /* 0 default, else 1 + the value of TOE_OPT_CC */
+    uint64_t max_pacing;         /* bytes per second, 0: no limit */
+    uint64_t rcvtimeo, sndtimeo; /* nanoseconds, 0 for ever */
 };
+
+/* Urgent data (urgent.h). */
+enum toob { TOOB_NONE, TOOB_TOLD /* and yet to come */, TOOB_VALID, TOOB_READ };
 
 struct tsock {
     struct tobj obj; /* first: a tobj of kind TOBJ_SOCK is a tsock */
@@ -86,6 +96,7 @@ struct tsock {
     uint8_t dual;       /* TS_LISTEN: the kernel socket of this number listens too */
     uint8_t v6;         /* made as AF_INET6: names are v4-mapped sockaddr_in6 */
     uint8_t accepted;   /* the connection came by accept() */
+    uint8_t oob;        /* enum toob: there is a mark, at oob_pos */
     int32_t error;      /* pending SO_ERROR, an errno */
     uint32_t slot;      /* in qp */
     struct tqp *qp;     /* NULL unless TS_CONNECTING or a flow holds a slot */
@@ -115,6 +126,12 @@ struct tsock {
     uint8_t lingering;      /* close() waits for the peer's acknowledgements */
     uint8_t asked;          /* TS_CONNECTING: queue pairs that had the CONNECT */
     uint8_t elsewhere;      /* TS_CONNECTING: the next queue pair is to have it */
+    uint8_t wants_fast;     /* TS_CONNECTING: CONNECT_READY is waited for */
+    uint8_t fast;           /* TS_CONNECTING: it has come; the SYN waits for data ... */
+    uint8_t fast_sent;      /* ... which is given */
+    uint8_t oob_byte;
+    uint32_t oob_pos; /* stream offset of the last urgent byte */
+    int32_t owner;    /* of F_SETOWN: who gets SIGURG */
     struct tsock *accept_head, *accept_tail, *accept_next;
     int32_t parent_end, child_end; /* descriptors + 1 of a connection's Unix sockets (handover.h) */
     struct tsock *listener;        /* of a connection that waits in an accept queue */
@@ -251,6 +268,8 @@ static inline uint64_t tclock_deadline(uint64_t ns) /* 0: for ever */
 TOE_HIDDEN void tsock_option(struct tsock *s, uint16_t option, uint32_t value);
 /* Sends OPTION for all of s->opts that is not the default: at establishment. In sockopt.c. */
 TOE_HIDDEN void tsock_apply_options(struct tsock *s);
+/* Tells the TOE the listener's TCP_FASTOPEN. */
+TOE_HIDDEN void tfast_announce(const struct tsock *s);
 /* The flow's record copied (torn reads retried), false when there is no flow. */
 TOE_HIDDEN bool tsock_record(const struct tsock *s, struct toedev_flow_record *out);
 /* The pending error, cleared (SO_ERROR). */

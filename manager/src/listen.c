@@ -7,26 +7,6 @@
 #include "ctx.h"
 #include "wait.h"
 
-#define ANNOUNCE_NS NSEC /* a TOE that works answers a LISTEN at once */
-
-/* Waits until the TOE has handled what was put, so that its refusal is known. */
-static void settle(struct tqp *qp)
-{
-    uint64_t limit = tclock_ns() + ANNOUNCE_NS;
-    uint32_t head = qp->sw.head;
-
-    while (!qp->broken && (int32_t)(toe_ring_load(&qp->status->sw_tail) - head) < 0 &&
-           tclock_ns() < limit) {
-        tqp_drain(qp);
-        tqp_flush(qp);
-        if (tqp_gone(qp))
-            qp->broken = true;
-        thost_yield();
-    }
-    tqp_drain(qp);
-    tqp_flush(qp);
-}
-
 void tlisten_announce(struct tsock *s, bool weak)
 {
     int backlog = s->backlog < 1 ? 1 : s->backlog;
@@ -34,9 +14,11 @@ void tlisten_announce(struct tsock *s, bool weak)
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         if (tqp_send(tctx.qps[q], TOE_CMD_LISTEN, weak ? TOE_F_LISTEN_WEAK : 0,
                      ntohs(s->local_port), s->handle, ntohl(s->local_ip), (uint32_t)backlog))
-            settle(tctx.qps[q]);
+            tqp_settle(tctx.qps[q]);
     s->announced = 1;
     s->weak = weak;
+    if (s->opts.fastopen)
+        tfast_announce(s);
 }
 
 void tlisten_weaken(struct tsock *s)

@@ -4,6 +4,8 @@
 #include <linux/close_range.h>
 #include <stdarg.h>
 
+#include <sys/ioctl.h>
+
 #include "preload.h"
 
 /* A child of vfork() runs on its parent's memory: what it closes or moves before exec is its own
@@ -109,4 +111,13 @@ EXPORT(int, ioctl, (int fd, unsigned long request, ...))
     arg = va_arg(args, void *);
     va_end(args);
     return carried(fd) ? CARRY(toe_ioctl(fd, request, arg)) : libc.ioctl(fd, request, arg);
+}
+
+/* libc's own asks the placeholder. */
+EXPORT(int, sockatmark, (int fd))
+{
+    int at = 0;
+    int r = carried(fd) ? CARRY(toe_ioctl(fd, SIOCATMARK, &at)) : libc.ioctl(fd, SIOCATMARK, &at);
+
+    return r < 0 ? r : at;
 }

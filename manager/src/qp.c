@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "ctx.h"
+#include "urgent.h"
 
 #define LOOKS_PER_CHECK  256  /* rounds of waiting between two looks whether the TOE lives */
+#define SETTLE_NS        NSEC /* a TOE that works takes commands at once */
 #define DRAIN_MAX        1024 /* commands handled in one go: then the tail is published */
 #define MODERATION_COUNT 1024 /* commands that end a moderated wait before its time */
 
@@ -147,7 +149,17 @@ static void data_received(struct tqp *qp, const struct toe_cmd *c)
     /* after shutdown(SHUT_RD) Linux still takes data in; the reader sees end of stream all the same
      */
     s->rx_avail += n;
+    if (unlikely(s->oob))
+        turgent_data(s);
     tobj_notify(&s->obj, EPOLLIN | EPOLLRDNORM);
+}
+
+static void urgent(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = flow_sock(qp, c);
+
+    if (s && s->state == TS_OPEN)
+        turgent_told(s, toe_cmd_arg0(c));
 }
 
 static void send_complete(struct tqp *qp, const struct toe_cmd *c)
@@ -192,6 +204,8 @@ static void close_event(struct tqp *qp, const struct toe_cmd *c)
     if (s) {
         if (s->state == TS_OPEN)
             tflow_gone(s, end_error(s, toe_cmd_aux(c)));
+        else if (s->fast)
+            tfast_ended(s, toe_cmd_aux(c));
     } else {
         tqp_release_later(qp, slot);
     }
@@ -236,6 +250,12 @@ static void handle(struct tqp *qp, const struct toe_cmd *c)
     case TOE_CMD_CONNECT_ESTABLISHED:
         tconnect_done(qp, c);
         break;
+    case TOE_CMD_CONNECT_READY:
+        tconnect_ready(qp, c);
+        break;
+    case TOE_CMD_URGENT:
+        urgent(qp, c);
+        break;
     case TOE_CMD_CONNECT_FAILED:
         tconnect_failed(toe_cmd_arg0(c), toe_cmd_aux(c));
         break;
@@ -266,4 +286,21 @@ uint32_t tqp_drain(struct tqp *qp)
         qp->armed = false;
     }
     return n;
+}
+
+void tqp_settle(struct tqp *qp)
+{
+    uint64_t limit = tclock_ns() + SETTLE_NS;
+    uint32_t head = qp->sw.head;
+
+    while (!qp->broken && (int32_t)(toe_ring_load(&qp->status->sw_tail) - head) < 0 &&
+           tclock_ns() < limit) {
+        tqp_drain(qp);
+        tqp_flush(qp);
+        if (tqp_gone(qp))
+            qp->broken = true;
+        thost_yield();
+    }
+    tqp_drain(qp);
+    tqp_flush(qp);
 }

@@ -3,13 +3,14 @@
  * ready.c - what can be done with a socket now, and who is told (SEEDS S1.14; tcp_poll of Linux).
  */
 #include "ctx.h"
+#include "urgent.h"
 
 static bool readable(const struct tsock *s)
 {
     uint32_t want = s->opts.rcvlowat > 1 ? (uint32_t)s->opts.rcvlowat : 1;
     uint32_t half = (s->rx_mask + 1) >> 1; /* a peer with a closed window could not send more */
 
-    return s->rx_avail >= (want < half ? want : half);
+    return (unlikely(s->oob) ? turgent_readable(s) : s->rx_avail) >= (want < half ? want : half);
 }
 
 static uint32_t open_events(const struct tsock *s)
@@ -26,6 +27,8 @@ static uint32_t open_events(const struct tsock *s)
         e |= EPOLLHUP;
     if (unlikely(s->error))
         e |= EPOLLERR;
+    if (unlikely(s->oob == TOOB_VALID))
+        e |= EPOLLPRI;
     return e;
 }
 
@@ -40,7 +43,8 @@ uint32_t tsock_events(const struct tsock *s)
     case TS_FOREIGN:
         return EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM | EPOLLHUP | EPOLLRDHUP |
                (s->error ? EPOLLERR : 0u);
-    case TS_CONNECTING:
+    case TS_CONNECTING: /* Fast Open: what is written goes with the SYN */
+        return s->fast && !s->fast_sent ? EPOLLOUT | EPOLLWRNORM : 0u;
     case TS_NEW:
         break;
     }

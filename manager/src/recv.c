@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io.h"
+#include "urgent.h"
 
 /* Copies n bytes at stream offset `pos` of the receive buffer to where the cursor stands. */
 static void copy_out(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
@@ -68,6 +69,37 @@ struct rx_call {
     int flags;
 };
 
+/* n bytes, after `skip` that are left out. */
+static void take_bytes(struct tsock *s, struct rx_call *c, uint32_t n, uint32_t skip)
+{
+    if (!n)
+        return;
+    if (likely(!(c->flags & MSG_TRUNC)))
+        copy_out(s, s->rx_pos + skip, n, &c->at);
+    if (likely(!(c->flags & MSG_PEEK)))
+        consume(s, n + skip);
+    c->got += n;
+}
+
+/* With urgent data under way a read ends before it, and another one begins behind it, or with it
+ * when it is in line (SO_OOBINLINE). */
+static void take_to_mark(struct tsock *s, struct rx_call *c)
+{
+    uint32_t n = turgent_readable(s), skip = turgent_skip(s);
+
+    if (turgent_at_mark(s) && c->got) {
+        c->least = c->got;
+        return;
+    }
+    if (n > c->want - c->got)
+        n = (uint32_t)(c->want - c->got);
+    take_bytes(s, c, n, skip);
+    if (!(c->flags & MSG_PEEK))
+        turgent_passed(s);
+    if (c->got && turgent_at_mark(s))
+        c->least = c->got;
+}
+
 /* Takes what is there. */
 static void take(struct tsock *s, struct rx_call *c)
 {
@@ -77,16 +109,14 @@ static void take(struct tsock *s, struct rx_call *c)
         c->at = (struct tio_cursor){c->v, 0};
         c->got = 0;
     }
+    if (unlikely(s->oob)) {
+        take_to_mark(s, c);
+        return;
+    }
     n = c->want - c->got;
     if (n > s->rx_avail)
         n = s->rx_avail;
-    if (!n)
-        return;
-    if (likely(!(c->flags & MSG_TRUNC)))
-        copy_out(s, s->rx_pos, (uint32_t)n, &c->at);
-    if (likely(!(c->flags & MSG_PEEK)))
-        consume(s, (uint32_t)n);
-    c->got += n;
+    take_bytes(s, c, (uint32_t)n, 0);
 }
 
 static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
@@ -116,13 +146,20 @@ static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
     }
 }
 
+static uint8_t *first_byte(const struct iovec *v)
+{
+    while (!v->iov_len)
+        v++;
+    return v->iov_base;
+}
+
 static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int flags)
 {
     struct rx_call c = {.v = v, .at = {v, 0}, .want = n, .least = 1, .flags = flags};
     ssize_t r;
 
     if (unlikely(flags & MSG_OOB))
-        return terr(EINVAL);
+        return turgent_recv(s, n ? first_byte(v) : NULL, n, flags);
     if (unlikely(flags & MSG_ERRQUEUE))
         return terr(EAGAIN);
     if (unlikely(!n))

@@ -49,6 +49,18 @@ static ssize_t read_in(const struct tsock *s, uint32_t n, const struct tx_call *
     return sys_readv(c->in_fd, v, pieces);
 }
 
+/* MSG_OOB: the last byte of all is the urgent one. */
+static uint8_t send_flags(struct tsock *s, const struct tx_call *c, bool push)
+{
+    uint8_t flags = push ? TOE_F_SEND_PUSH : 0;
+
+    if (unlikely(s->state == TS_CONNECTING))
+        s->fast_sent = 1;
+    if (unlikely((c->flags & MSG_OOB) && c->sent == c->want))
+        flags |= TOE_F_SEND_URGENT;
+    return flags;
+}
+
 /* Puts what there is room for. Bytes, or -1 with errno (only a file can fail). */
 static ssize_t put(struct tsock *s, struct tx_call *c)
 {
@@ -74,8 +86,14 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     s->tx_pos += n;
     s->tx_free -= n;
     c->sent += n;
-    tqp_send(s->qp, TOE_CMD_SEND, push ? TOE_F_SEND_PUSH : 0, 0, s->slot, n, 0);
+    tqp_send(s->qp, TOE_CMD_SEND, send_flags(s, c, push), 0, s->slot, n, 0);
     return n;
+}
+
+/* Can bytes be put now? Before it is open what goes with the SYN (fastopen.c). */
+static bool can_put(const struct tsock *s)
+{
+    return s->state == TS_OPEN || (s->state == TS_CONNECTING && s->fast && !s->fast_sent);
 }
 
 /* Can bytes be taken, now or later? 0, or -1 with errno. */
@@ -94,7 +112,7 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
 
     for (;;) {
         tctx_progress();
-        if (may_send(s) < 0 || (s->state == TS_OPEN && put(s, c) < 0))
+        if (may_send(s) < 0 || (can_put(s) && put(s, c) < 0))
             return c->sent ? (ssize_t)c->sent : -1;
         if (c->sent == c->want)
             return (ssize_t)c->sent;
@@ -114,8 +132,6 @@ static ssize_t send_locked(struct tsock *s, struct tx_call *c)
     ssize_t r;
 
     if (likely(s->state == TS_OPEN)) {
-        if (unlikely(c->flags & MSG_OOB))
-            return terr(EOPNOTSUPP);
         if (likely(!(s->shut & TSHUT_WR))) {
             if (put(s, c) < 0)
                 return -1;
@@ -154,9 +170,28 @@ static ssize_t transmit_v(int fd, const struct iovec *v, size_t count, int flags
 
     if (unlikely(n < 0))
         return terr(EINVAL);
-    if (unlikely(flags & MSG_FASTOPEN))
-        return terr(EOPNOTSUPP);
     return transmit(fd, &c);
+}
+
+/* sendto() and sendmsg() with MSG_FASTOPEN: connect() and send() in one. */
+static ssize_t transmit_fast(int fd, const struct iovec *v, size_t count, int flags,
+                             const struct sockaddr *addr, socklen_t len)
+{
+    struct tsock *s;
+    bool kernel;
+    int r;
+
+    tctx_lock();
+    s = tsock_get(fd);
+    if (s)
+        tobj_hold(&s->obj);
+    r = tfast_connect(fd, addr, len, &kernel);
+    if (s)
+        tobj_put(&s->obj);
+    tctx_unlock();
+    if (kernel)
+        return TIO_KERNEL;
+    return r < 0 ? r : transmit_v(fd, v, count, flags & ~MSG_FASTOPEN);
 }
 
 ssize_t toe_send(int fd, const void *buf, size_t n, int flags)
@@ -172,7 +207,8 @@ ssize_t toe_sendto(int fd, const void *buf, size_t n, int flags, const struct so
 
     /* an address on a connected stream is ignored, as Linux does */
     if (likely(tsock_get(fd)))
-        r = transmit_v(fd, &v, 1, flags);
+        r = unlikely(flags & MSG_FASTOPEN) ? transmit_fast(fd, &v, 1, flags, addr, len)
+                                           : transmit_v(fd, &v, 1, flags);
     return r == TIO_KERNEL ? sys_sendto(fd, buf, n, flags, addr, len) : r;
 }
 
@@ -181,7 +217,9 @@ ssize_t toe_sendmsg(int fd, const struct msghdr *msg, int flags)
     ssize_t r = TIO_KERNEL;
 
     if (tsock_get(fd))
-        r = transmit_v(fd, msg->msg_iov, msg->msg_iovlen, flags);
+        r = unlikely(flags & MSG_FASTOPEN) ? transmit_fast(fd, msg->msg_iov, msg->msg_iovlen, flags,
+                                                           msg->msg_name, msg->msg_namelen)
+                                           : transmit_v(fd, msg->msg_iov, msg->msg_iovlen, flags);
     return r == TIO_KERNEL ? sys_sendmsg(fd, msg, flags) : r;
 }
 

@@ -335,8 +335,10 @@ int tsock_take_error(struct tsock *s)
 
 void tsock_option(struct tsock *s, uint16_t option, uint32_t value)
 {
-    if (s->state == TS_OPEN)
+    if (s->state == TS_OPEN || (s->state == TS_CONNECTING && s->fast))
         tqp_send(s->qp, TOE_CMD_OPTION, 0, option, s->slot, value, 0);
+    else if (s->state == TS_CONNECTING && s->qp)
+        tqp_send(s->qp, TOE_CMD_OPTION, TOE_F_OPTION_CONNECT, option, s->handle, value, 0);
 }
 
 bool tsock_record(const struct tsock *s, struct toedev_flow_record *out)

@@ -23,12 +23,15 @@ static const char algorithms[][16] = {"cubic", "reno", "dctcp", "bbr"}; /* TCP_C
 /* tcp(7): the largest values Linux takes (MAX_TCP_KEEPIDLE and so on). */
 #define KEEP_SECONDS_MAX 32767
 #define KEEP_COUNT_MAX   127
+#define SYN_COUNT_MAX    127
+#define UTO_MAX          1966020 /* RFC 5482: 15 bits of minutes */
 
 /* Of a Linux system with its default sysctls; what a new socket answers. */
 #define DEFAULT_KEEPIDLE  7200
 #define DEFAULT_KEEPINTVL 75
 #define DEFAULT_KEEPCNT   9
 #define DEFAULT_LINGER2   60
+#define DEFAULT_SYNCNT    6
 
 enum verdict {
     DONE,      /* dealt with here */
@@ -121,6 +124,7 @@ static enum verdict set_socket_level(struct tsock *s, int name, const void *valu
     case SO_REUSEADDR:
     case SO_REUSEPORT:
     case SO_RCVLOWAT:
+    case SO_OOBINLINE:
         break;
     case SO_RCVBUF:
     case SO_SNDBUF:
@@ -138,6 +142,8 @@ static enum verdict set_socket_level(struct tsock *s, int name, const void *valu
         s->opts.reuseaddr = v != 0;
     } else if (name == SO_REUSEPORT) {
         s->opts.reuseport = v != 0;
+    } else if (name == SO_OOBINLINE) {
+        s->opts.oobinline = v != 0;
     } else {
         s->opts.rcvlowat = v < 0 ? INT_MAX : v;
     }
@@ -198,6 +204,36 @@ static enum verdict set_flag(struct tsock *s, uint16_t option, int v, uint8_t *k
     return DONE;
 }
 
+static enum verdict set_fastopen_key(struct tsock *s, const void *value, socklen_t len)
+{
+    if (len != 16 && len != 32)
+        return terr(EINVAL), WRONG;
+    s->opts.fastopen_keys = (uint8_t)(len / 16);
+    memcpy(s->opts.fastopen_key, value, len);
+    if (s->state == TS_LISTEN && s->announced)
+        tfast_announce(s);
+    return DONE;
+}
+
+static enum verdict set_fastopen(struct tsock *s, int name, int v)
+{
+    if (name == TCP_FASTOPEN) {
+        if (v < 0 || (s->state != TS_NEW && s->state != TS_LISTEN))
+            return terr(EINVAL), WRONG;
+        s->opts.fastopen = v;
+        if (s->state == TS_LISTEN && s->announced)
+            tfast_announce(s);
+        return DONE;
+    }
+    if (v < 0 || v > 1 || s->state != TS_NEW)
+        return terr(EINVAL), WRONG;
+    if (name == TCP_FASTOPEN_CONNECT)
+        s->opts.fastopen_connect = (uint8_t)v;
+    else
+        s->opts.fastopen_no_cookie = (uint8_t)v;
+    return DONE;
+}
+
 static enum verdict set_tcp_level(struct tsock *s, int name, const void *value, socklen_t len)
 {
     int v;
@@ -205,12 +241,25 @@ static enum verdict set_tcp_level(struct tsock *s, int name, const void *value, 
     if (name == TCP_CONGESTION)
         return set_congestion(s, value, len);
     if (name == TCP_ULP || name == TCP_MD5SIG || name == TCP_MD5SIG_EXT || name == TCP_REPAIR ||
-        name == TCP_ZEROCOPY_RECEIVE || name == TCP_FASTOPEN_CONNECT || name == TCP_INQ ||
-        name == TCP_INFO)
+        name == TCP_ZEROCOPY_RECEIVE || name == TCP_INQ || name == TCP_INFO)
         return terr(ENOPROTOOPT), WRONG;
+    if (name == TCP_FASTOPEN_KEY)
+        return set_fastopen_key(s, value, len);
     if (!read_int(value, len, &v))
         return WRONG;
     switch (name) {
+    case TCP_FASTOPEN:
+    case TCP_FASTOPEN_CONNECT:
+    case TCP_FASTOPEN_NO_COOKIE:
+        return set_fastopen(s, name, v);
+    case TCP_SYNCNT:
+        return set_bounded(s, TOE_OPT_SYNCNT, v, SYN_COUNT_MAX, &s->opts.syncnt);
+    case TOE_TCP_UTO:
+        if (v < 0 || v > UTO_MAX)
+            return terr(EINVAL), WRONG;
+        s->opts.uto = v;
+        tsock_option(s, TOE_OPT_ADV_UTO, (uint32_t)v);
+        return DONE;
     case TCP_NODELAY:
         return set_flag(s, TOE_OPT_NODELAY, v, &s->opts.nodelay);
     case TCP_CORK:
@@ -319,6 +368,10 @@ void tsock_apply_options(struct tsock *s)
         tsock_option(s, TOE_OPT_KEEPCNT, (uint32_t)o->keepcnt);
     if (o->keepalive)
         tsock_option(s, TOE_OPT_KEEPALIVE, 1);
+    if (o->syncnt)
+        tsock_option(s, TOE_OPT_SYNCNT, (uint32_t)o->syncnt);
+    if (o->uto)
+        tsock_option(s, TOE_OPT_ADV_UTO, (uint32_t)o->uto);
     if (o->user_timeout)
         tsock_option(s, TOE_OPT_USER_TIMEOUT, (uint32_t)o->user_timeout);
     if (o->linger2 > 0)
@@ -391,6 +444,9 @@ static enum verdict get_socket_level(struct tsock *s, int name, void *value, soc
         break;
     case SO_REUSEPORT:
         v = o->reuseport;
+        break;
+    case SO_OOBINLINE:
+        v = o->oobinline;
         break;
     case SO_RCVLOWAT:
         v = or_default(o->rcvlowat, 1);
@@ -480,6 +536,21 @@ static enum verdict get_tcp_level(struct tsock *s, int name, void *value, sockle
         break;
     case TCP_LINGER2:
         v = or_default(o->linger2, DEFAULT_LINGER2);
+        break;
+    case TCP_SYNCNT:
+        v = or_default(o->syncnt, DEFAULT_SYNCNT);
+        break;
+    case TOE_TCP_UTO:
+        v = o->uto;
+        break;
+    case TCP_FASTOPEN:
+        v = o->fastopen;
+        break;
+    case TCP_FASTOPEN_CONNECT:
+        v = o->fastopen_connect;
+        break;
+    case TCP_FASTOPEN_NO_COOKIE:
+        v = o->fastopen_no_cookie;
         break;
     case TCP_INQ:
     case TCP_ZEROCOPY_RECEIVE:

@@ -24,6 +24,7 @@ static const uint8_t linux_state[] = {
 #define RECORD_TIMESTAMPS 1u
 #define RECORD_SACK       2u
 #define RECORD_WSCALE     4u
+#define RECORD_SYN_DATA   32u
 
 #define INFINITE_SSTHRESH 0x7fffffffu /* what Linux shows before the first loss */
 
@@ -34,7 +35,8 @@ static void from_record(const struct toedev_flow_record *r, struct tcp_info *out
     out->tcpi_state = r->state < sizeof linux_state ? linux_state[r->state] : (uint8_t)LINUX_CLOSE;
     out->tcpi_options = (r->opts & RECORD_TIMESTAMPS ? TCPI_OPT_TIMESTAMPS : 0) |
                         (r->opts & RECORD_SACK ? TCPI_OPT_SACK : 0) |
-                        (r->opts & RECORD_WSCALE ? TCPI_OPT_WSCALE : 0);
+                        (r->opts & RECORD_WSCALE ? TCPI_OPT_WSCALE : 0) |
+                        (r->opts & RECORD_SYN_DATA ? TCPI_OPT_SYN_DATA : 0);
     out->tcpi_snd_wscale = r->ws_send & 15;
     out->tcpi_rcv_wscale = r->ws_recv & 15;
     out->tcpi_rto = r->rto_us;

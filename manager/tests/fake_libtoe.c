@@ -152,3 +152,19 @@ int tsock_take_error(struct tsock *s)
     s->error = 0;
     return e;
 }
+
+void tfast_announce(const struct tsock *s)
+{
+    (void)s;
+}
+
+bool turgent_at_mark(const struct tsock *s)
+{
+    (void)s;
+    return false;
+}
+
+uint32_t turgent_queued(const struct tsock *s)
+{
+    return s->rx_avail;
+}

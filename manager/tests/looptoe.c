@@ -29,6 +29,9 @@
 #define SPINS     200 /* empty rounds before it sleeps */
 
 struct flow {
+    bool ready; /* CONNECT_READY said: opens with its first SEND */
+    uint16_t port;
+    uint32_t cookie;
     bool used, fin_wanted, fin_sent, detached, gone;
     struct flow *peer; /* NULL: none, or gone */
     struct qp *qp;
@@ -69,6 +72,15 @@ static struct {
     struct toe_cmd cmd;
 } waiting[WAITING];
 static unsigned waiting_n;
+
+/* CONNECTs to LOOPTOE_SILENT, which can only be cancelled. */
+static struct {
+    struct qp *qp;
+    uint32_t cookie;
+} silent[WAITING];
+static unsigned silent_n;
+
+static bool has_cookie; /* of Fast Open: the first CONNECT with FAST has fetched it */
 
 static void emit(struct qp *q, uint8_t type, uint8_t flags, uint16_t aux, uint32_t flow,
                  uint32_t arg0, uint32_t arg1)
@@ -117,6 +129,7 @@ static struct flow *flow_new(struct qp *q)
 
 static void final(struct flow *f, unsigned reason)
 {
+    f->ready = false;
     if (f->gone)
         return;
     f->gone = true;
@@ -255,8 +268,13 @@ static bool misbehave(struct qp *q, uint16_t port, uint32_t cookie)
 
     if (port < LOOPTOE_SILENT || port > LOOPTOE_OVERACK)
         return false;
-    if (port == LOOPTOE_SILENT)
+    if (port == LOOPTOE_SILENT) {
+        if (silent_n < WAITING) {
+            silent[silent_n].qp = q;
+            silent[silent_n++].cookie = cookie;
+        }
         return true;
+    }
     if (port == LOOPTOE_UNREACH) {
         emit(q, TOE_CMD_CONNECT_FAILED, 0, TOE_R_HOSTUNREACH, 0, cookie, 0);
         return true;
@@ -284,6 +302,17 @@ static bool misbehave(struct qp *q, uint16_t port, uint32_t cookie)
     return true;
 }
 
+static void join(struct flow *f, struct flow *p, uint32_t id, uint16_t port, uint32_t cookie)
+{
+    f->peer = p;
+    p->peer = f;
+    p->listener = id;
+    emit(f->qp, TOE_CMD_CONNECT_ESTABLISHED, 0, port, f->slot, cookie, 0);
+    emit(p->qp, TOE_CMD_LISTEN_ESTABLISHED, 0, port, p->slot, 0x0a630001u, id);
+}
+
+static bool do_fast(struct qp *q, const struct toe_cmd *c);
+
 static void do_connect(struct qp *q, const struct toe_cmd *c)
 {
     uint32_t cookie = toe_cmd_flow(c), id;
@@ -298,6 +327,8 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
         emit(q, TOE_CMD_CONNECT_FAILED, 0, TOE_R_ADDRNOTAVAIL, 0, cookie, 0);
         return;
     }
+    if (do_fast(q, c))
+        return;
     to = listener_for(toe_cmd_aux(c), &id, &weak);
     if (!to && weak && waiting_n < WAITING) {
         waiting[waiting_n].qp = q;
@@ -312,11 +343,61 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
         emit(q, TOE_CMD_CONNECT_FAILED, 0, to ? TOE_R_NOBUFS : TOE_R_REFUSED, 0, cookie, 0);
         return;
     }
-    f->peer = p;
-    p->peer = f;
-    p->listener = id;
-    emit(q, TOE_CMD_CONNECT_ESTABLISHED, 0, port, f->slot, cookie, 0);
-    emit(to, TOE_CMD_LISTEN_ESTABLISHED, 0, port, p->slot, 0x0a630001u, id);
+    join(f, p, id, port, cookie);
+}
+
+/* A CONNECT with FAST: a slot that waits for data, once there is a cookie. */
+static bool do_fast(struct qp *q, const struct toe_cmd *c)
+{
+    struct flow *f;
+
+    if (!(toe_cmd_flags(c) & TOE_F_CONNECT_FAST))
+        return false;
+    if (!has_cookie && !(toe_cmd_flags(c) & TOE_F_CONNECT_NOCOOKIE)) {
+        has_cookie = true;
+        return false;
+    }
+    f = flow_new(q);
+    if (!f)
+        return false;
+    f->ready = true;
+    f->port = toe_cmd_aux(c);
+    f->cookie = toe_cmd_flow(c);
+    emit(q, TOE_CMD_CONNECT_READY, 0, 0, f->slot, f->cookie, 0);
+    return true;
+}
+
+/* The first SEND: its SYN goes. False: nobody takes it. */
+static bool open_ready(struct flow *f)
+{
+    uint32_t id;
+    bool weak;
+    struct qp *to = listener_for(f->port, &id, &weak);
+    struct flow *p = to ? flow_new(to) : NULL;
+
+    f->ready = false;
+    if (!p) {
+        final(f, TOE_R_REFUSED);
+        return false;
+    }
+    join(f, p, id, next_port++, f->cookie);
+    return true;
+}
+
+static void do_cancel(struct qp *q, uint32_t cookie)
+{
+    for (unsigned i = 0; i < silent_n; i++)
+        if (silent[i].qp == q && silent[i].cookie == cookie) {
+            silent[i] = silent[--silent_n];
+            emit(q, TOE_CMD_CONNECT_FAILED, 0, TOE_R_ABORTED, 0, cookie, 0);
+            return;
+        }
+    for (unsigned i = 0; i < waiting_n; i++)
+        if (waiting[i].qp == q && toe_cmd_flow(&waiting[i].cmd) == cookie) {
+            waiting[i].qp = NULL;
+            emit(q, TOE_CMD_CONNECT_FAILED, 0, TOE_R_ABORTED, 0, cookie, 0);
+            return;
+        }
 }
 
 static void do_close(struct flow *f, unsigned flags)
@@ -361,8 +442,11 @@ static void do_flow(struct qp *q, const struct toe_cmd *c)
         f->tx_queued += n;
         if (f->tx_queued > q->cfg.tx_size)
             bad = TOE_R_MSGSIZE;
-        else
+        else if (!f->ready || open_ready(f)) {
+            if (f->peer && (toe_cmd_flags(c) & TOE_F_SEND_URGENT))
+                emit(f->peer->qp, TOE_CMD_URGENT, 0, 0, f->peer->slot, f->tx_at + f->tx_queued, 0);
             pump(f);
+        }
     } else if (toe_cmd_type(c) == TOE_CMD_RECV) {
         f->rx_free += n;
         if (f->rx_free > q->cfg.rx_size)
@@ -386,6 +470,13 @@ static void handle(struct qp *q, const struct toe_cmd *c)
         break;
     case TOE_CMD_CONNECT:
         do_connect(q, c);
+        break;
+    case TOE_CMD_CANCEL:
+        do_cancel(q, toe_cmd_flow(c));
+        break;
+    case TOE_CMD_OPTION:
+        if (!(toe_cmd_flags(c) & (TOE_F_OPTION_CONNECT | TOE_F_OPTION_LISTEN)))
+            do_flow(q, c);
         break;
     default:
         do_flow(q, c);
@@ -512,6 +603,9 @@ static void detach(unsigned i)
     struct qp *q = qps[i];
 
     qps[i] = NULL;
+    for (unsigned n = silent_n; n; n--)
+        if (silent[n - 1].qp == q)
+            silent[n - 1] = silent[--silent_n];
     for (unsigned n = 0; n < waiting_n; n++)
         if (waiting[n].qp == q)
             waiting[n].qp = NULL;

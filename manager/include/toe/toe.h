@@ -71,6 +71,12 @@ int toe_shutdown(int fd, int how);
 int toe_close(int fd);
 int toe_getsockname(int fd, struct sockaddr *addr, socklen_t *len);
 int toe_getpeername(int fd, struct sockaddr *addr, socklen_t *len);
+/*
+ * Of connected sockets that the TOE carries, at level IPPROTO_TCP: seconds to advertise as user
+ * timeout (RFC 5482), int, 1..1966020; 0 (default): the option is neither sent nor heeded. Linux
+ * has no such option: its number is one that Linux does not use.
+ */
+#define TOE_TCP_UTO 0x5482
 int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
 int toe_fcntl(int fd, int cmd, long arg);

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_opening.c - connects given up, Fast Open and urgent data with Linux's meaning (tcp(7)), over
+ * looptoe.
+ */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <sys/ioctl.h>
+
+#include "harness.h"
+
+/* ---- connects given up ---- */
+
+/* The slot of a connect that nobody answers is free when it is closed, not minutes later. */
+static void closing_a_connect_cancels_it(void **state)
+{
+    int fd[2 * SLOTS];
+
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < SLOTS / 2; i++)
+            fd[i] = harness_connect_async(LOOPTOE_SILENT);
+        for (int i = 0; i < SLOTS / 2; i++)
+            assert_int_equal(toe_close(fd[i]), 0);
+    }
+    harness_slots(0);
+    toe_close(harness_connect_async(LOOPTOE_SILENT));
+    harness_pair(fd); /* nothing of it has hurt */
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+/* ... also by shutdown(), as on Linux. */
+static void shutdown_of_a_connect(void **state)
+{
+    int fd = harness_connect_async(LOOPTOE_SILENT);
+
+    (void)state;
+    assert_int_equal(toe_shutdown(fd, SHUT_RDWR), 0);
+    assert_int_equal(toe_close(fd), 0);
+}
+
+static void options_of_connects(void **state)
+{
+    int fd = toe_socket(AF_INET, SOCK_STREAM, 0), v = 3;
+    socklen_t len = sizeof(v);
+
+    (void)state;
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &v, sizeof(v)), 0);
+    v = 0;
+    assert_int_equal(toe_getsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &v, &len), 0);
+    assert_int_equal(v, 3);
+    toe_close(fd);
+    fd = harness_connect_async(LOOPTOE_SILENT);
+    v = 128;
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &v, sizeof(v)), -1);
+    assert_int_equal(errno, EINVAL);
+    v = 5;
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &v, sizeof(v)), 0);
+    v = 0;
+    assert_int_equal(toe_getsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &v, &len), 0);
+    assert_int_equal(v, 5);
+    v = 60;
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TOE_TCP_UTO, &v, sizeof(v)), 0);
+    v = -1;
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TOE_TCP_UTO, &v, sizeof(v)), -1);
+    toe_close(fd);
+}
+
+/* ---- Fast Open ---- */
+
+#define PORT 7100
+
+static int fast_listener(void)
+{
+    int fd = harness_listener(PORT), v = 16;
+
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN, &v, sizeof(v)), 0);
+    return fd;
+}
+
+static ssize_t fast_send(int fd, const void *buf, size_t n)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, PORT);
+
+    return toe_sendto(fd, buf, n, MSG_FASTOPEN, (struct sockaddr *)&a, sizeof(a));
+}
+
+static void expect(int listener, const char *text)
+{
+    char in[64] = "";
+    int fd = toe_accept(listener, NULL, NULL);
+
+    assert_true(fd >= 0);
+    assert_int_equal(toe_recv(fd, in, strlen(text), MSG_WAITALL), strlen(text));
+    assert_string_equal(in, text);
+    toe_close(fd);
+}
+
+/* A blocking sendto() sends all, with a cookie or without one. */
+static void msg_fastopen(void **state)
+{
+    int listener = fast_listener();
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        int fd = toe_socket(AF_INET, SOCK_STREAM, 0);
+
+        assert_int_equal(fast_send(fd, "hello", 5), 5);
+        expect(listener, "hello");
+        assert_int_equal(fast_send(fd, "again", 5), -1);
+        assert_int_equal(errno, EISCONN);
+        toe_close(fd);
+    }
+    toe_close(listener);
+}
+
+/* Without waiting: EINPROGRESS and nothing sent while a cookie is fetched, else what was taken. */
+static void msg_fastopen_nonblocking(void **state)
+{
+    int listener = fast_listener(), fd = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    ssize_t n = fast_send(fd, "hello", 5);
+    char in[8];
+
+    (void)state;
+    if (n < 0) { /* looptoe may have answered meanwhile */
+        assert_int_equal(errno, EINPROGRESS);
+        harness_wait(fd, POLLOUT);
+        n = toe_send(fd, "hello", 5, 0);
+    }
+    assert_int_equal(n, 5);
+    expect(listener, "hello");
+    toe_close(fd);
+    fd = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    assert_int_equal(fast_send(fd, "hello", 5), 5);
+    assert_int_equal(toe_recv(fd, in, 1, 0), -1);
+    assert_int_equal(errno, EAGAIN);
+    expect(listener, "hello");
+    harness_wait(fd, POLLOUT);
+    toe_close(fd);
+    toe_close(listener);
+}
+
+/* connect() comes back at once, write() makes the connection. */
+static void fastopen_connect(void **state)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, PORT);
+    int listener = fast_listener(), one = 1;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        int fd = toe_socket(AF_INET, SOCK_STREAM, 0);
+        struct pollfd p = {fd, POLLOUT | POLLIN, 0}, l = {listener, POLLIN, 0};
+
+        assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one, sizeof(one)),
+                         0);
+        assert_int_equal(toe_connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+        if (i) { /* with a cookie: nothing has been sent */
+            assert_int_equal(toe_poll(&l, 1, 20), 0);
+            assert_int_equal(toe_connect(fd, (struct sockaddr *)&a, sizeof(a)), -1);
+            assert_int_equal(errno, EISCONN);
+        }
+        assert_int_equal(toe_poll(&p, 1, 1000), 1);
+        assert_int_equal(p.revents, POLLOUT);
+        assert_int_equal(toe_write(fd, "hello", 5), 5);
+        expect(listener, "hello");
+        toe_close(fd);
+    }
+    toe_close(listener);
+}
+
+/* What was not written goes nowhere; the slot comes back. Nobody there: the error of connect(). */
+static void fastopen_given_up(void **state)
+{
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, PORT);
+    int listener = fast_listener(), one = 1, fd = toe_socket(AF_INET, SOCK_STREAM, 0);
+    char in[1];
+
+    (void)state;
+    toe_setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, &one, sizeof(one));
+    toe_setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one, sizeof(one));
+    assert_int_equal(toe_connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    toe_close(fd);
+    harness_slots(0);
+    toe_close(listener);
+    fd = toe_socket(AF_INET, SOCK_STREAM, 0);
+    toe_setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, &one, sizeof(one));
+    assert_int_equal(fast_send(fd, "hello", 5), 5);
+    assert_int_equal(toe_recv(fd, in, 1, 0), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    toe_close(fd);
+    harness_slots(0);
+}
+
+static void fastopen_options(void **state)
+{
+    int listener = fast_listener(), v = -1, fd[2];
+    uint8_t key[32] = {1, 2, 3};
+    socklen_t len = sizeof(v);
+
+    (void)state;
+    assert_int_equal(toe_setsockopt(listener, IPPROTO_TCP, TCP_FASTOPEN, &v, sizeof(v)), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_getsockopt(listener, IPPROTO_TCP, TCP_FASTOPEN, &v, &len), 0);
+    assert_int_equal(v, 16);
+    assert_int_equal(toe_setsockopt(listener, IPPROTO_TCP, TCP_FASTOPEN_KEY, key, 16), 0);
+    assert_int_equal(toe_setsockopt(listener, IPPROTO_TCP, TCP_FASTOPEN_KEY, key, 32), 0);
+    assert_int_equal(toe_setsockopt(listener, IPPROTO_TCP, TCP_FASTOPEN_KEY, key, 15), -1);
+    assert_int_equal(errno, EINVAL);
+    toe_close(listener);
+    harness_pair(fd);
+    v = 1;
+    assert_int_equal(toe_setsockopt(fd[0], IPPROTO_TCP, TCP_FASTOPEN, &v, sizeof(v)), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_setsockopt(fd[0], IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &v, sizeof(v)), -1);
+    assert_int_equal(errno, EINVAL);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+/* ---- urgent data ---- */
+
+static volatile sig_atomic_t urgent_signals;
+
+static void on_urgent(int number)
+{
+    (void)number;
+    urgent_signals++;
+}
+
+static int at_mark(int fd)
+{
+    int v = -1;
+
+    assert_int_equal(toe_ioctl(fd, SIOCATMARK, &v), 0);
+    return v;
+}
+
+static int queued(int fd)
+{
+    int v = -1;
+
+    assert_int_equal(toe_ioctl(fd, FIONREAD, &v), 0);
+    return v;
+}
+
+/* RFC 9293 MUST-30, MUST-32, MUST-33: told by POLLPRI and SIGURG, the byte by MSG_OOB, the mark by
+ * SIOCATMARK; reads end at it. */
+static void urgent_byte_out_of_band(void **state)
+{
+    struct sigaction act = {.sa_handler = on_urgent};
+    char in[16] = "";
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    sigaction(SIGURG, &act, NULL);
+    urgent_signals = 0;
+    assert_int_equal(toe_fcntl(fd[1], F_SETOWN, getpid()), 0);
+    assert_int_equal(toe_fcntl(fd[1], F_GETOWN, 0), getpid());
+    assert_int_equal(toe_recv(fd[1], in, 1, MSG_OOB), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_send(fd[0], "abc", 3, 0), 3);
+    assert_int_equal(toe_send(fd[0], "xyz", 3, MSG_OOB), 3);
+    assert_int_equal(toe_send(fd[0], "def", 3, 0), 3);
+    assert_int_equal(harness_wait(fd[1], POLLPRI), POLLPRI);
+    assert_int_equal(urgent_signals, 1);
+    harness_wait(fd[1], POLLIN);
+    assert_int_equal(queued(fd[1]), 5);
+    assert_int_equal(toe_recv(fd[1], in, 1, MSG_OOB | MSG_PEEK), 1);
+    assert_int_equal(toe_recv(fd[1], in, 1, MSG_OOB), 1);
+    assert_int_equal(in[0], 'z');
+    assert_int_equal(toe_recv(fd[1], in, 1, MSG_OOB), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(at_mark(fd[1]), 0);
+    assert_int_equal(toe_recv(fd[1], in, 2, 0), 2);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_WAITALL), 3);
+    assert_memory_equal(in, "cxy", 3);
+    assert_int_equal(at_mark(fd[1]), 1);
+    harness_wait(fd[1], POLLIN);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_PEEK), 3);
+    assert_memory_equal(in, "def", 3);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), 0), 3);
+    assert_memory_equal(in, "def", 3);
+    assert_int_equal(at_mark(fd[1]), 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+    signal(SIGURG, SIG_DFL);
+}
+
+static void urgent_byte_in_line(void **state)
+{
+    char in[16] = "";
+    int fd[2], one = 1;
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_setsockopt(fd[1], SOL_SOCKET, SO_OOBINLINE, &one, sizeof(one)), 0);
+    assert_int_equal(toe_send(fd[0], "abX", 3, MSG_OOB), 3);
+    assert_int_equal(toe_send(fd[0], "cd", 2, 0), 2);
+    harness_wait(fd[1], POLLPRI);
+    while (queued(fd[1]) < 5)
+        usleep(1000);
+    assert_int_equal(toe_recv(fd[1], in, 1, MSG_OOB), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), 0), 2);
+    assert_int_equal(at_mark(fd[1]), 1);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), 0), 3);
+    assert_memory_equal(in, "Xcd", 3);
+    assert_int_equal(at_mark(fd[1]), 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+/* The urgent byte alone makes no reader: nothing is to be read in the stream. */
+static void urgent_byte_alone(void **state)
+{
+    struct pollfd p;
+    char in[16];
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_send(fd[0], "!", 1, MSG_OOB), 1);
+    harness_wait(fd[1], POLLPRI);
+    p = (struct pollfd){fd[1], POLLIN | POLLPRI, 0};
+    assert_int_equal(toe_poll(&p, 1, 0), 1);
+    assert_int_equal(p.revents, POLLPRI);
+    assert_int_equal(toe_recv(fd[1], in, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    toe_send(fd[0], "tail", 4, 0);
+    toe_shutdown(fd[0], SHUT_WR);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_WAITALL), 4);
+    assert_memory_equal(in, "tail", 4);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), 0), 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TOE_TEST(closing_a_connect_cancels_it),
+        TOE_TEST(shutdown_of_a_connect),
+        TOE_TEST(options_of_connects),
+        TOE_TEST(msg_fastopen),
+        TOE_TEST(msg_fastopen_nonblocking),
+        TOE_TEST(fastopen_connect),
+        TOE_TEST(fastopen_given_up),
+        TOE_TEST(fastopen_options),
+        TOE_TEST(urgent_byte_out_of_band),
+        TOE_TEST(urgent_byte_in_line),
+        TOE_TEST(urgent_byte_alone),
+    };
+
+    return cmocka_run_group_tests_name("opening", tests, NULL, NULL);
+}
