@@ -94,7 +94,8 @@ struct toec_outbuf {
                        * and the checksum completed later; TOEC_SUM_NONE: header is complete */
     toec_u16 gso_size;
     toec_u8 proto, tos;
-    void *owner; /* payload: stream of owner from off, or packet psrc from frame offset off */
+    toec_u8 no_df; /* IPv4: routers may cut it; never with gso_size */
+    void *owner;   /* payload: stream of owner from off, or packet psrc from frame offset off */
     toec_u32 off, len;
     const struct toec_packet *psrc;
 };

@@ -146,5 +146,7 @@ int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outb
 int toec_ip4_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                     toec_time now)
 {
+    if (TOEC_UNLIKELY(o->no_df)) /* RFC 6864 4.2: what may be cut needs an ID */
+        return toec_ip4_send(s, path, o, 0, toec_rand32(s), now);
     return toec_ip4_send(s, path, o, TOEC_IP4_DF, 0, now);
 }

@@ -31,6 +31,8 @@ static void fill_defaults(struct toec_config *c)
     default_to(&c->home_count, 1);
     if (c->ecn == TOEC_ECN_DEFAULT)
         c->ecn = TOEC_ECN_PASSIVE;
+    if (c->mtu_probing == TOEC_MTU_PROBING_DEFAULT)
+        c->mtu_probing = TOEC_MTU_PROBING_BLACK_HOLE;
 }
 
 static toec_u32 mask_of(unsigned prefix_len)
@@ -75,7 +77,8 @@ static int limits_valid(const struct toec_config *c)
            c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
            c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 &&
            (unsigned)c->cc <= TOEC_CC_BBR && c->home_index < c->home_count &&
-           c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE;
+           c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE &&
+           c->mtu_probing >= TOEC_MTU_PROBING_OFF && c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
 }
 
 /* Copies the configuration with defaults; 0, or -1 when it is invalid. */
@@ -90,7 +93,7 @@ static int configure(struct toec_config *to, const struct toec_config *from)
 
 /* Where the parts of a stack stand in its memory: offsets, each a multiple of 64. */
 struct layout {
-    unsigned long neigh, reass, tcp, end;
+    unsigned long neigh, reass, pmtu, tcp, end;
 };
 
 static unsigned long align64(unsigned long n)
@@ -102,7 +105,8 @@ static void lay_out(struct layout *l, const struct toec_config *cfg)
 {
     l->neigh = align64(sizeof(struct toec_stack));
     l->reass = align64(l->neigh + toec_neigh_size(cfg));
-    l->tcp = align64(l->reass + toec_reass_size(cfg));
+    l->pmtu = align64(l->reass + toec_reass_size(cfg));
+    l->tcp = align64(l->pmtu + toec_pmtu_size());
     l->end = align64(l->tcp + toec_tcp_size(cfg));
 }
 
@@ -188,6 +192,7 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
     if (s->ip4)
         toec_arp_init(s);
     toec_ip6_init(s, now);
+    toec_pmtu_init(s, (toec_u8 *)mem + l.pmtu);
     toec_tcp_init(s, (toec_u8 *)mem + l.tcp, now);
     return s;
 }
@@ -244,6 +249,9 @@ static void expire(void *user, struct toec_timer *t, enum toec_timer_kind kind, 
         return;
     case TOEC_TMR_REASS:
         toec_reass_timer(s, t, now);
+        return;
+    case TOEC_TMR_PMTU:
+        toec_pmtu_timer(s, t);
         return;
     case TOEC_TMR_ANNOUNCE:
         toec_arp_announce_timer(s, now);

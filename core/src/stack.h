@@ -12,6 +12,7 @@
 #include "ip4_reass.h"
 #include "ip6.h"
 #include "neigh.h"
+#include "pmtu.h"
 #include "pool.h"
 #include "rate.h"
 #include "tcp_if.h"
@@ -46,6 +47,7 @@ struct toec_stack {
     struct toec_neigh_table neigh;
     struct toec_arp_state arp;
     struct toec_reass reass;
+    struct toec_pmtu pmtu;
     struct toec_icmp4 icmp4;
     struct toec_ip6 ip6;
     struct toec_wait wait;

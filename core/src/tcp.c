@@ -131,6 +131,7 @@ struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id,
     t->linger2 = TOEC_LINGER2_T;
     t->cc_ops = toec_cc_get((unsigned)s->cfg.cc);
     t->ecn.policy = (toec_u8)s->cfg.ecn;
+    t->pm.discover = TOEC_MTU_WANT;
     toec_htab_add(&s->tcp->flow_tab, &t->node, hash);
     return t;
 }

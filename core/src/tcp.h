@@ -15,6 +15,7 @@
 #include "tcp_pace.h"
 #include "tcp_rare.h"
 #include "tcp_tfo.h"
+#include "tcp_pmtu.h"
 
 /* ---- limits and times ---- */
 
@@ -28,7 +29,8 @@
 
 #define TOEC_MSS_DEFAULT 536u /* RFC 9293 3.7.1: when no option is received */
 #define TOEC_MSS_MIN     64u  /* a smaller MSS option is raised to this: no tiny-segment attack */
-#define TOEC_PMTU_MIN    552u /* ICMP cannot push the path MTU below (RFC 5927 7.2) */
+#define TOEC_MTU_PROBE_BASE                                                                        \
+    1064u /* where a search for the path MTU begins: tcp_base_mss of Linux */
 #define TOEC_CWND_MAX    0x3fffffffu
 #define TOEC_WSCALE_MAX  14u /* RFC 7323 2.3 */
 #define TOEC_IW_SEGMENTS 10u /* RFC 6928 */
@@ -165,6 +167,8 @@ struct toec_tcb {
     struct toec_addr remote; /* read by output only; by lookup for IPv6 */
     struct toec_path path;
     struct toec_addr local;
+    struct toec_pm pm;
+    toec_u8 tos;         /* TOEC_OPT_TOS, without the ECN field */
     struct toec_ecn ecn; /* read whenever something is sent, as path is */
     toec_u8 rare; /* TOEC_RARE_* */
     struct toec_tfo fo;
@@ -245,6 +249,9 @@ struct toec_listener {
     toec_u8 live;
     toec_u8 overflowed; /* cookies were sent at overflow_at */
     toec_u8 ecn;        /* enum toec_ecn_policy of its flows */
+    toec_u8 discover;   /* TOEC_OPT_MTU_DISCOVER of its flows */
+    toec_u8 tos;
+    toec_u16 user_mss;
     toec_u32 backlog, half_open;
     toec_u32 overflow_at;
     struct toec_tcb *half; /* half-open flows */
@@ -468,6 +475,9 @@ void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* What to send again next (FIN counted as a byte): 1 with [*start, *end), or 0. new_data: there is
  * new data that may be sent instead. */
 int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end);
+
+/* Everything under way goes again, without a word to congestion control. */
+void toec_lose_all(struct toec_tcb *t, toec_time now);
 
 /* ---- tcp_icmp.c ---- */
 

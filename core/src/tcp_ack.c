@@ -113,6 +113,7 @@ static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_
     t->snd_una = g->ack;
     if (TOEC_SEQ_LT(t->snd_nxt, t->snd_una))
         t->snd_nxt = t->snd_una;
+    toec_pm_acked(s, t, now);
     if (t->snd_una == t->snd_max)
         t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
     else

@@ -15,6 +15,7 @@ static void prepare(struct toec_outbuf *o, const struct toec_addr *src, const st
     o->gso_size = 0;
     o->proto = TOEC_IPPROTO_TCP;
     o->tos = 0;
+    o->no_df = 0;
     o->owner = 0;
     o->off = 0;
     o->len = 0;
@@ -62,6 +63,8 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     if (t->rare)
         hlen += rare_options(t, h + hlen, TOEC_TCP_MAX_LEN - hlen, len);
     prepare(&o, &t->local, &t->remote, hlen);
+    o.tos = t->tos;
+    o.no_df = t->pm.no_df;
     if (t->ecn.flags && !(flags & TOEC_TH_RST))
         flags |= toec_ecn_emit(t, seq, len, &o.tos);
     toec_tcp_emit(h, t->local_port, t->remote_port, seq, t->rcv_nxt, hlen, flags,
@@ -71,7 +74,7 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     o.owner = t->owner;
     o.off = seq - t->iss - 1;
     o.len = len;
-    if (len > t->mss)
+    if (len > t->mss && !t->pm.sending)
         o.gso_size = t->mss;
     r = toec_ip_output(s, &t->path, &o, now);
     if (r)
@@ -90,6 +93,14 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
 toec_u32 toec_bare_seq(const struct toec_tcb *t)
 {
     return (t->flags & (TOEC_F_PERSIST | TOEC_F_ZWIN)) ? t->snd_una : t->snd_max;
+}
+
+/* What the SYN says; TCP_MAXSEG bounds both directions (tcp(7)). */
+static unsigned own_mss(const struct toec_tcb *t)
+{
+    unsigned mss = toec_own_mss(&t->path);
+
+    return t->pm.user_mss && t->pm.user_mss < mss ? t->pm.user_mss : mss;
 }
 
 int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
@@ -115,9 +126,9 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
     flags |= toec_ecn_syn_flags(s, t);
     opts &= ~s->cfg.tcp_without;
-    hlen = TOEC_TCP_LEN + toec_opt_syn(h + TOEC_TCP_LEN, opts, toec_own_mss(&t->path),
-                                       toec_wscale_for(t->rx_log), toec_ticks(now) + t->ts_off,
-                                       t->ts_recent);
+    hlen =
+        TOEC_TCP_LEN + toec_opt_syn(h + TOEC_TCP_LEN, opts, own_mss(t), toec_wscale_for(t->rx_log),
+                                    toec_ticks(now) + t->ts_off, t->ts_recent);
     if (t->rare & TOEC_RARE_UTO)
         hlen += toec_uto_option(t, h + hlen, TOEC_TCP_MAX_LEN - hlen);
     if (t->fo.flags) {
@@ -130,6 +141,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         o.len = toec_tfo_syn_len(s, t, hlen - TOEC_TCP_LEN);
         o.owner = t->owner;
     }
+    o.tos = t->tos;
     if (wnd > 65535u)
         wnd = 65535u;
     toec_tcp_emit(h, t->local_port, t->remote_port, t->iss, ack, hlen, flags, wnd);

@@ -5,32 +5,6 @@
  */
 #include "tcp.h"
 
-/* RFC 1191 6.4: a smaller path MTU. Segments under way that were too large are sent again. */
-static void frag_needed(struct toec_stack *s, struct toec_tcb *t, unsigned mtu)
-{
-    toec_u32 mss;
-
-    if (mtu < TOEC_PMTU_MIN)
-        mtu = TOEC_PMTU_MIN;
-    if (mtu >= t->path.mtu) {
-        TOEC_COUNT(s, tcp_icmp_ignored); /* not smaller than what we send */
-        return;
-    }
-    TOEC_COUNT(s, tcp_pmtu_lowered);
-    t->path.mtu = mtu;
-    mss = mtu - t->path.hlen - TOEC_TCP_LEN - ((t->flags & TOEC_F_TS) ? 12u : 0u);
-    if (t->state < TOEC_ESTABLISHED || mss >= t->mss)
-        return;
-    t->mss = (toec_u16)mss;
-    if (t->snd_una == t->snd_max)
-        return;
-    t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD | TOEC_F_RTT);
-    t->recover = t->snd_max;
-    t->snd_nxt = t->snd_una;
-    t->dupacks = 0;
-    toec_pend(s, t);
-}
-
 /*
  * Errors that end an attempt to connect: RFC 9293 SHLD-26 has protocol and port unreachable; a
  * firewall that forbids (RFC 1812 5.2.7.1) means it as well, and Linux takes its word.
@@ -57,7 +31,6 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
     struct toec_tuple id;
     struct toec_tcb *t;
 
-    (void)now;
     id.local = &e->local;
     id.remote = &e->remote;
     id.local_port = e->local_port;
@@ -69,7 +42,7 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
         return;
     }
     if (e->type == TOEC_ICMP4_UNREACH && e->code == TOEC_ICMP4_UNREACH_FRAG) {
-        frag_needed(s, t, e->mtu);
+        toec_pm_too_big(s, t, e->seq, e->mtu, now);
         return;
     }
     /* A hard error ends an attempt to connect; RFC 5927 5.2: never a connection. Anything else is

@@ -72,6 +72,7 @@ int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 por
     l->families = (toec_u8)families;
     l->port = port;
     l->ecn = (toec_u8)s->cfg.ecn;
+    l->discover = TOEC_MTU_WANT;
     l->backlog = syn_backlog ? syn_backlog : TOEC_BACKLOG;
     l->live = 1;
     toec_htab_add(&s->tcp->listen_tab, &l->node, toec_word_hash(&s->keys.flow, port, 0));
@@ -152,7 +153,11 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
     t->ts_off = toec_ts_offset(s, &g->id);
     toec_take_iss(t, iss);
     toec_take_irs(t, irs, toec_ticks(now));
+    t->pm.discover = l->discover;
+    t->pm.user_mss = l->user_mss;
+    t->tos = l->tos;
     toec_take_options(t, g);
+    toec_pm_start(s, t);
     half_open_add(s, t, l);
     return t;
 }
@@ -173,7 +178,7 @@ static void send_cookie(struct toec_stack *s, struct toec_listener *l, const str
                         toec_time now)
 {
     toec_u8 opt[40];
-    unsigned opts = 0, n, flags = TOEC_TH_SYN | TOEC_TH_ACK;
+    unsigned opts = 0, n, mss, flags = TOEC_TH_SYN | TOEC_TH_ACK;
     int ecn = g->has_ts && toec_ecn_grants(l->ecn, g);
     toec_u32 tsval = 0;
     struct toec_path path;
@@ -191,7 +196,10 @@ static void send_cookie(struct toec_stack *s, struct toec_listener *l, const str
             flags |= TOEC_TH_ECE;
         tsval = cookie_ts(g, ecn, now) + toec_ts_offset(s, &g->id);
     }
-    n = toec_opt_syn(opt, opts, toec_own_mss(&path), COOKIE_WSCALE, tsval, g->tsval);
+    mss = toec_own_mss(&path);
+    if (l->user_mss && l->user_mss < mss)
+        mss = l->user_mss;
+    n = toec_opt_syn(opt, opts, mss, COOKIE_WSCALE, tsval, g->tsval);
     l->overflowed = 1;
     l->overflow_at = toec_ticks(now);
     TOEC_COUNT(s, tcp_cookies_sent);

@@ -23,6 +23,7 @@ void toec_take_options(struct toec_tcb *t, const struct toec_seg *g)
 
     if (mss < TOEC_MSS_MIN)
         mss = TOEC_MSS_MIN;
+    t->pm.peer_mss = (toec_u16)mss;
     if (mss > own)
         mss = own;
     if (g->has_ts) {
@@ -127,6 +128,7 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
     }
     toec_take_irs(t, g->seq, toec_ticks(now));
     toec_take_options(t, g);
+    toec_pm_start(s, t);
     if (ack)
         toec_ecn_take_synack(s, t, g);
     else

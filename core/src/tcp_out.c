@@ -73,12 +73,12 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
 
     if (s->cfg.max_gso > max)
         max = s->cfg.max_gso - s->cfg.max_gso % t->mss;
-    if (t->ecn.flags & TOEC_ECN_CWR)
-        max = t->mss; /* CWR stands on one segment, whoever cuts */
     if (t->rare && toec_urg_waits(t))
         max = t->mss; /* each segment has a pointer of its own */
     if (t->pace.rate)
         max = toec_pace_most(t, max);
+    if ((t->ecn.flags & TOEC_ECN_CWR) || t->pm.no_df)
+        max = t->mss; /* CWR stands on one segment, and an ID is of one, whoever cuts */
     *fin = 0;
     if (len > wnd)
         len = wnd;
@@ -164,6 +164,7 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
         return r;
     t->snd_max = seq + len + (fin != 0);
     t->snd_nxt = t->snd_max;
+    toec_pm_sent(t, t->snd_max, TOEC_MIN(len, (toec_u32)t->mss));
     if (!t->probe_set && t->probes == 0 && t->snd_max - t->snd_una > t->mss)
         toec_rtx_start(s, t, now); /* no longer a lone segment: a probe may come first */
     if (len % t->mss)
@@ -329,6 +330,8 @@ int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         if (r)
             return r;
     }
+    if (TOEC_UNLIKELY(t->pm.gen != s->pmtu.gen))
+        toec_pm_sync(s, t);
     if (t->flags & TOEC_F_ZWIN)
         r = output_probe(s, t, now);
     if (r == 0 && t->probe_owed)

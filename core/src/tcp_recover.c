@@ -200,6 +200,15 @@ void toec_rto_recovery(struct toec_tcb *t, toec_time now)
         toec_sack_clear(t);
 }
 
+void toec_lose_all(struct toec_tcb *t, toec_time now)
+{
+    (void)now;
+    t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD | TOEC_F_RTT);
+    t->recover = t->snd_max;
+    t->snd_nxt = t->snd_una;
+    t->dupacks = 0;
+}
+
 /* RFC 6675 4, NextSeg() rules 1, 3 and 4 (new data, rule 2, goes between: `new_data`). */
 static int next_sack(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end)
 {

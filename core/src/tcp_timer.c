@@ -180,6 +180,7 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->flags &= ~TOEC_F_RTT;
         if (t->state >= TOEC_ESTABLISHED) {
             toec_rto_recovery(t, now); /* what goes out again is counted as it does */
+            toec_pm_timeout(s, t, now);
         } else {
             t->retransmits++;
             t->snd_nxt = t->iss; /* SYN or SYN-ACK once more */

@@ -230,6 +230,39 @@ static int set_keep(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
     return 0;
 }
 
+static int path_option_ok(enum toec_option opt, toec_u32 value)
+{
+    switch (opt) {
+    case TOEC_OPT_ECN:
+        return value >= TOEC_ECN_OFF && value <= TOEC_ECN_PASSIVE;
+    case TOEC_OPT_MTU_DISCOVER:
+        return value <= TOEC_MTU_OMIT;
+    case TOEC_OPT_MAXSEG: /* TCP_MIN_MSS and MAX_TCP_WINDOW of Linux */
+        return value == 0 || (value >= 88 && value <= 32767);
+    case TOEC_OPT_TOS:
+        return value <= 255;
+    default:
+        return 0;
+    }
+}
+
+static int set_path(struct toec_stack *s, struct toec_tcb *t, enum toec_option opt, toec_u32 value)
+{
+    if (!path_option_ok(opt, value))
+        return TOEC_E_INVAL;
+    if (opt == TOEC_OPT_ECN)
+        t->ecn.policy = (toec_u8)value;
+    else if (opt == TOEC_OPT_MTU_DISCOVER)
+        t->pm.discover = (toec_u8)value;
+    else if (opt == TOEC_OPT_MAXSEG)
+        t->pm.user_mss = (toec_u16)value;
+    else /* R1122-06; as Linux, the ECN field of a TCP segment is TCP's own */
+        t->tos = (toec_u8)(value & ~TOEC_IP_ECN);
+    if (t->state >= TOEC_ESTABLISHED)
+        toec_pm_sync(s, t);
+    return 0;
+}
+
 int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option opt, toec_u32 value,
                     toec_time now)
 {
@@ -277,10 +310,10 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
         t->linger2 = (toec_u16)value;
         return 0;
     case TOEC_OPT_ECN:
-        if (value < TOEC_ECN_OFF || value > TOEC_ECN_PASSIVE)
-            return TOEC_E_INVAL;
-        t->ecn.policy = (toec_u8)value;
-        return 0;
+    case TOEC_OPT_MTU_DISCOVER:
+    case TOEC_OPT_MAXSEG:
+    case TOEC_OPT_TOS:
+        return set_path(s, t, opt, value);
     default:
         return TOEC_E_INVAL;
     }
@@ -293,9 +326,16 @@ int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, 
     if (id >= s->tcp->listeners.fresh)
         return TOEC_E_INVAL;
     l = toec_pool_at(&s->tcp->listeners, id);
-    if (!l->live || opt != TOEC_OPT_ECN || value < TOEC_ECN_OFF || value > TOEC_ECN_PASSIVE)
+    if (!l->live || !path_option_ok(opt, value))
         return TOEC_E_INVAL;
-    l->ecn = (toec_u8)value;
+    if (opt == TOEC_OPT_ECN)
+        l->ecn = (toec_u8)value;
+    else if (opt == TOEC_OPT_MTU_DISCOVER)
+        l->discover = (toec_u8)value;
+    else if (opt == TOEC_OPT_MAXSEG)
+        l->user_mss = (toec_u16)value;
+    else
+        l->tos = (toec_u8)(value & ~TOEC_IP_ECN);
     return 0;
 }
 
@@ -330,6 +370,7 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct
     if (t->fo.flags & TOEC_FO_SYN)
         out->state = TOEC_SYN_RECEIVED; /* open for its user, not for the peer yet */
     out->mss_send = t->mss;
+    out->pmtu = t->pm.mtu ? t->pm.mtu : t->path.mtu;
     out->mss_recv = toec_own_mss(&t->path) - ((t->flags & TOEC_F_TS) ? 12 : 0);
     out->srtt_us = to_us(t->srtt >> 3);
     out->rttvar_us = to_us(t->rttvar >> 2);

@@ -21,6 +21,7 @@ enum toec_timer_kind {
     TOEC_TMR_IP6_RS,      /* router solicitation */
     TOEC_TMR_IP6_EXPIRY,  /* of routers and prefixes */
     TOEC_TMR_IP6_MLD,     /* listener report */
+    TOEC_TMR_PMTU,        /* a path MTU is too old */
     TOEC_TMR_TCP = 16
 };
 

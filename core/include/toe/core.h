@@ -33,6 +33,25 @@ enum toec_ip6_mode {
     TOEC_IP6_AUTO    /* ... and what routers advertise (RFC 4861, RFC 4862) */
 };
 
+/* Discovery of the path MTU by what gets through (RFC 4821), as net.ipv4.tcp_mtu_probing of Linux.
+ */
+enum toec_mtu_probing {
+    TOEC_MTU_PROBING_DEFAULT = 0, /* BLACK_HOLE */
+    TOEC_MTU_PROBING_OFF,         /* 0 there */
+    TOEC_MTU_PROBING_BLACK_HOLE,  /* 1: when full segments time out again and again */
+    TOEC_MTU_PROBING_ALWAYS       /* 2: begins small, searches upwards */
+};
+
+/* Values of TOEC_OPT_MTU_DISCOVER: those of IP_MTU_DISCOVER (ip(7)). */
+enum toec_mtu_discover {
+    TOEC_MTU_DONT = 0,  /* DF is not set */
+    TOEC_MTU_WANT,      /* the default */
+    TOEC_MTU_DO,        /* of TCP the same */
+    TOEC_MTU_PROBE,     /* DF, but the path MTU cache is not looked at */
+    TOEC_MTU_INTERFACE, /* no DF, as large as the link takes, ICMP errors are not believed */
+    TOEC_MTU_OMIT       /* of TCP the same */
+};
+
 /* Everything a stack must know. Zero means the default named in the comment. */
 struct toec_config {
     void *user;               /* handed to every port function */
@@ -59,8 +78,9 @@ struct toec_config {
     toec_u8 ip6_gateway[16];  /* static default router, or :: */
     toec_u8 ip6_secret[16];   /* for interface identifiers (RFC 7217): the same each time gives the
                                * same addresses; all zero: derived from secret */
-    toec_u32 tcp_without;     /* TOEC_I_*: options that are neither offered nor taken from a SYN */
-    toec_u32 home_index; /* of home_count stacks behind one address, this is number home_index; */
+    enum toec_mtu_probing mtu_probing;
+    toec_u32 tcp_without; /* TOEC_I_*: options that are neither offered nor taken from a SYN */
+    toec_u32 home_index;  /* of home_count stacks behind one address, this is number home_index; */
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() is home. 0 or 1: one */
 };
 
@@ -169,13 +189,18 @@ enum toec_option {
     TOEC_OPT_ECN,          /* enum toec_ecn_policy but DEFAULT; of a flow before its SYN is sent */
     TOEC_OPT_SYNCNT = 20,  /* retransmissions of the SYN, 1..127; 0: default (R2, over 3 minutes) */
     TOEC_OPT_ADV_UTO = 21, /* seconds to advertise as user timeout (RFC 5482), 0: not, ..1966020 */
+    TOEC_OPT_MTU_DISCOVER = 22, /* enum toec_mtu_discover */
+    TOEC_OPT_MAXSEG = 23, /* bytes of payload and options in a segment at most, 88..32767, 0: no
+                           * bound but the path's; of a flow before its SYN the peer is told */
+    TOEC_OPT_TOS = 24,    /* DSCP and two bits that are not used, 0..255 (IP_TOS, IPV6_TCLASS) */
     /* Bytes per second at most (SO_MAX_PACING_RATE); 0 or 0xffffffff: no limit (the default). A
      * limit also turns pacing on for CUBIC and NewReno, which are not paced otherwise. */
     TOEC_OPT_MAX_PACING = 30
 };
 int toec_set_option(struct toec_stack *s, struct toec_tcb *flow, enum toec_option opt,
                     toec_u32 value, toec_time now);
-/* As toec_set_option() for the flows a listener will make: TOEC_OPT_ECN. */
+/* As toec_set_option() for the flows a listener will make: TOEC_OPT_ECN, _MTU_DISCOVER, _MAXSEG,
+ * _TOS. */
 int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, toec_u32 value);
 
 /* States as RFC 9293 3.3.2 names them. */
@@ -198,6 +223,7 @@ struct toec_info {
     toec_u16 local_port, remote_port;
     toec_u8 state, ws_send, ws_recv, opts; /* opts: TOEC_I_* */
     toec_u32 mss_send, mss_recv;
+    toec_u32 pmtu; /* what the path carries as far as is known: the largest datagram sent */
     toec_u32 srtt_us, rttvar_us, rto_us, min_rtt_us;
     toec_u32 cwnd, ssthresh, snd_wnd, rcv_wnd; /* bytes */
     toec_u32 retransmits, dup_acks, in_flight;

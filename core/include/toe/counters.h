@@ -92,6 +92,8 @@
     X(mld_queries, "multicast listener queries received")                                          \
     X(mld_bad, "dropped: impossible multicast listener query")                                     \
     X(mld_reports_sent, "multicast listener reports sent")                                         \
+    X(pmtu_evicted, "path MTUs forgotten: room needed for another")                                \
+    X(pmtu_expired, "path MTUs forgotten after ten minutes")                                       \
     X(icmp_short, "dropped: ICMP message too short")                                               \
     X(icmp_bad_checksum, "dropped: ICMP checksum wrong")                                           \
     X(icmp_unknown_type, "dropped: ICMP type not handled")                                         \

@@ -55,6 +55,10 @@
     X(tcp_icmp_ignored, "ICMP errors ignored: quote nothing under way")                            \
     X(tcp_icmp_soft, "ICMP errors noted as soft errors")                                           \
     X(tcp_pmtu_lowered, "path MTUs lowered by ICMP")                                               \
+    X(tcp_pmtu_doubted,                                                                            \
+      "ICMP errors about the path MTU that contradict what has arrived: they wait")                \
+    X(tcp_pmtu_refuted, "... and what they quote was acknowledged: not believed (RFC 5927 7.2)")   \
+    X(tcp_black_holes, "segment sizes lowered because full segments timed out (RFC 4821 7.7)")     \
     X(tcp_ecn_flows, "flows that negotiated ECN (RFC 3168)")                                       \
     X(tcp_ecn_fallback, "SYNs sent again without asking for ECN")                                  \
     X(tcp_ecn_ce, "data segments received with Congestion Experienced")                            \

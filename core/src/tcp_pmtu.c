@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_pmtu.c - the size of a flow's segments: what routers say about the path (RFC 1191, RFC 8201),
+ * how far they are believed (RFC 5927 7.2), and what is concluded when they say nothing (RFC 4821
+ * 7.7, as net.ipv4.tcp_mtu_probing of Linux).
+ */
+#include "tcp.h"
+
+static toec_u32 floor_of(const struct toec_tcb *t)
+{
+    return TOEC_PATH_IP6(&t->path) ? TOEC_PMTU_MIN6 : TOEC_PMTU_MIN4;
+}
+
+static toec_u32 headers(const struct toec_tcb *t)
+{
+    return t->path.hlen + TOEC_TCP_LEN;
+}
+
+toec_u32 toec_pm_payload(const struct toec_tcb *t, toec_u32 size)
+{
+    toec_u32 mss = size - headers(t);
+
+    if (mss > t->pm.peer_mss)
+        mss = t->pm.peer_mss;
+    if (t->pm.user_mss && mss > t->pm.user_mss)
+        mss = t->pm.user_mss;
+    return mss - ((t->flags & TOEC_F_TS) ? 12u : 0u); /* RFC 6691 3 */
+}
+
+void toec_pm_sync(struct toec_stack *s, struct toec_tcb *t)
+{
+    int no_df = 0, own = t->pm.discover >= TOEC_MTU_PROBE; /* IP_PMTUDISC_PROBE and above */
+    toec_u32 mtu = t->path.mtu, known = own ? 0 : toec_pmtu_get(s, &t->remote, &no_df), mss;
+
+    t->pm.gen = s->pmtu.gen;
+    if (known && known < mtu)
+        mtu = known;
+    if (t->pm.low && t->pm.low < mtu)
+        mtu = t->pm.low;
+    t->pm.mtu = (toec_u16)mtu;
+    t->pm.no_df =
+        (toec_u8)(no_df || t->pm.discover == TOEC_MTU_DONT || t->pm.discover >= TOEC_MTU_INTERFACE);
+    mss = toec_pm_payload(t, mtu);
+    if (mss < t->mss) {
+        /* What is under way may be too large: an ICMP error about it is not the first. */
+        t->pm.old_set = t->snd_una != t->snd_max;
+        t->pm.old_end = t->snd_max;
+        t->pm.watch_size = 0;
+    }
+    t->mss = (toec_u16)mss;
+}
+
+void toec_pm_start(struct toec_stack *s, struct toec_tcb *t)
+{
+    toec_u32 base = TOEC_MAX(TOEC_MTU_PROBE_BASE, floor_of(t));
+
+    if (s->cfg.mtu_probing == TOEC_MTU_PROBING_ALWAYS && t->path.mtu > base) {
+        t->pm.low = (toec_u16)base;
+        t->pm.high = (toec_u16)TOEC_MIN(t->path.mtu, t->pm.peer_mss + headers(t));
+    }
+    toec_pm_sync(s, t);
+    t->pm.old_set = 0;
+}
+
+/* ---- ICMP ---- */
+
+/*
+ * Segments under way were too large: they go again in smaller pieces, with no word to congestion
+ * control (RFC 1191 6.5; RFC 8201 5.4): nobody has dropped them for want of room.
+ */
+static void send_all_again(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    t->pm.old_set = 0;
+    if (t->state < TOEC_ESTABLISHED || t->snd_una == t->snd_max)
+        return;
+    toec_lose_all(t, now);
+    toec_pend(s, t);
+}
+
+static void lower(struct toec_stack *s, struct toec_tcb *t, toec_u32 mtu, int no_df, toec_time now)
+{
+    toec_u32 before = t->mss;
+
+    TOEC_COUNT(s, tcp_pmtu_lowered);
+    toec_pmtu_set(s, &t->remote, mtu, no_df, now);
+    t->pm.claim = 0;
+    if (t->pm.carried > mtu)
+        t->pm.carried = (toec_u16)mtu;
+    if (t->state < TOEC_ESTABLISHED)
+        return; /* toec_pm_start() will see it */
+    toec_pm_sync(s, t);
+    if (t->mss < before || no_df)
+        send_all_again(s, t, now);
+}
+
+void toec_pm_too_big(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 mtu,
+                     toec_time now)
+{
+    toec_u32 least = floor_of(t), current = t->pm.mtu ? t->pm.mtu : t->path.mtu;
+    int no_df = 0;
+
+    /* R8201-01: what claims less than 1280 is not believed. R1191-02: nor is the IPv4 path MTU
+     * lowered below the floor, which is far above 68; DF is cleared instead. */
+    if (mtu < least && TOEC_PATH_IP6(&t->path)) {
+        TOEC_COUNT(s, tcp_icmp_ignored);
+        return;
+    }
+    if (mtu < least) {
+        mtu = least;
+        no_df = 1;
+    }
+    if (t->pm.discover >= TOEC_MTU_INTERFACE) { /* as Linux: IP_PMTUDISC_INTERFACE, _OMIT */
+        TOEC_COUNT(s, tcp_icmp_ignored);
+        return;
+    }
+    /* R8201-02: never raised by a message; not smaller than what we send is no news. */
+    if (mtu > current || (mtu == current && !(no_df && !t->pm.no_df))) {
+        if (t->pm.old_set && TOEC_SEQ_LT(seq, t->pm.old_end))
+            send_all_again(s, t, now);
+        else
+            TOEC_COUNT(s, tcp_icmp_ignored);
+        return;
+    }
+    /* R5927-03: larger datagrams have arrived, so this may be forged: it waits until the segment
+     * it quotes is acknowledged (then it was) or times out (then it is believed). */
+    if (mtu < t->pm.carried && t->rexmits == 0) {
+        TOEC_COUNT(s, tcp_pmtu_doubted);
+        t->pm.claim = (toec_u16)mtu;
+        t->pm.claim_no_df = (toec_u8)no_df;
+        t->pm.claim_seq = seq;
+        return;
+    }
+    lower(s, t, mtu, no_df, now);
+}
+
+/* ---- what gets through ---- */
+
+void toec_pm_sent(struct toec_tcb *t, toec_u32 end, toec_u32 len)
+{
+    toec_u32 size = len + headers(t) + ((t->flags & TOEC_F_TS) ? 12u : 0u);
+
+    if (t->pm.watch_size || size <= t->pm.carried)
+        return;
+    t->pm.watch_size = (toec_u16)size;
+    t->pm.watch_end = end;
+}
+
+void toec_pm_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_pm *p = &t->pm;
+
+    (void)now;
+    if (p->watch_size && TOEC_SEQ_GE(t->snd_una, p->watch_end)) {
+        p->carried = p->watch_size;
+        p->watch_size = 0;
+    }
+    if (p->claim && TOEC_SEQ_GT(t->snd_una, p->claim_seq)) {
+        TOEC_COUNT(s, tcp_pmtu_refuted);
+        p->claim = 0;
+    }
+    if (p->old_set && TOEC_SEQ_GE(t->snd_una, p->old_end))
+        p->old_set = 0;
+}
+
+/* ---- black holes (RFC 4821 7.7) ---- */
+
+/*
+ * Full segments time out again and again and nobody says why: perhaps a router drops what is too
+ * large, and its ICMP errors are filtered (RFC 2923 2.1). From the third timeout on, as in Linux,
+ * each tries a smaller size; when it was something else, the search finds its way up again.
+ */
+static void black_hole(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    static const toec_u16 steps[] = {TOEC_MTU_PROBE_BASE, TOEC_PMTU_MIN4, 296};
+    toec_u32 least = TOEC_PATH_IP6(&t->path) ? TOEC_PMTU_MIN6 : 296, to = 0;
+    unsigned i;
+
+    for (i = 0; i < sizeof(steps) / sizeof(steps[0]) && !to; i++) {
+        if (steps[i] < t->pm.mtu)
+            to = TOEC_MAX(steps[i], least);
+    }
+    if (to == 0 || to >= t->pm.mtu)
+        return;
+    TOEC_COUNT(s, tcp_black_holes);
+    if (t->pm.low == 0)
+        t->pm.high = t->pm.mtu;
+    t->pm.low = (toec_u16)to;
+    t->pm.carried = TOEC_MIN(t->pm.carried, t->pm.low);
+    t->pm.search_at = toec_ticks(now);
+    toec_pm_sync(s, t);
+    t->pm.old_set = 0;
+}
+
+void toec_pm_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    t->pm.watch_size = 0; /* what is sent again may come in other sizes */
+    if (t->pm.claim) {    /* RFC 5927 7.2 with MAXSEGRTO 1 */
+        lower(s, t, t->pm.claim, t->pm.claim_no_df, now);
+        return;
+    }
+    if (s->cfg.mtu_probing == TOEC_MTU_PROBING_OFF || t->rexmits < TOEC_R1 ||
+        t->snd_max - t->snd_una < t->mss || t->pm.discover >= TOEC_MTU_INTERFACE)
+        return;
+    black_hole(s, t, now);
+}
