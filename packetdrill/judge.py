@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linux as the judge: scripts that pass on core/ are run against Linux's TCP, many at a time, and
+where Linux does otherwise a line of tests/packetdrill/linux-differences must say why.
+
+    python3 -m packetdrill.judge [SCRIPT]...      prints what differs, for that file
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+
+from packetdrill.api import Result
+from packetdrill.errors import ScriptError
+from packetdrill.parser import parse
+from packetdrill.script import ABSOLUTE, ABSOLUTE_RANGE, ANY, Call
+from packetdrill.worker import ROOT, Worker
+
+SCRIPTS = ROOT / "tests" / "packetdrill"
+TABLE = SCRIPTS / "linux-differences"
+AT_ONCE = 12
+# Real time: a script that lasts longer is not judged.
+LONGEST = 12.0
+# What fails by its times alone is run again: this machine may have been busy.
+TRIES = 3
+
+
+def duration(path: Path) -> float:
+    """Seconds, at least; what comes at any time (*) is not known."""
+    at = 0
+    for e in parse(path.read_text(), str(path)).events:
+        if e.time_type in (ABSOLUTE, ABSOLUTE_RANGE):
+            at = max(at, e.time)
+        elif e.time_type != ANY:
+            at += e.time
+        if isinstance(e.action, Call) and e.action.end is not None:
+            at = max(at, e.action.end if e.time_type == ABSOLUTE else at - e.time + e.action.end)
+    return at / 1e6
+
+
+def about_time(message: str) -> bool:
+    return "timing error" in message or "none was sent" in message
+
+
+def differences(table: Path = TABLE) -> dict[str, str]:
+    """Script (below the folder of the table) and reason."""
+    out = {}
+    for number, line in enumerate(table.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, _, reason = line.partition(" ")
+        if len(reason.strip()) < 15:
+            raise ScriptError(f"{table}:{number}: {name} has no reason that explains it")
+        if name in out:
+            raise ScriptError(f"{table}:{number}: {name} stands there twice")
+        out[name] = reason.strip()
+    return out
+
+
+def judge(paths: Iterable[Path], backend: str = "linux") -> dict[Path, Result]:
+    """The results of all scripts that are short enough."""
+    chosen = [p for p in paths if duration(p) <= LONGEST]
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    workers = [Worker(backend) for _ in range(min(AT_ONCE, len(chosen) or 1))]
+    for w in workers:
+        idle.put(w)
+
+    def one(path: Path) -> Result:
+        worker = idle.get()
+        try:
+            for _ in range(TRIES):
+                result = worker.run(path)
+                if result.kind == "ok" or not about_time(result.message):
+                    break
+            return result
+        finally:
+            idle.put(worker)
+
+    try:
+        with ThreadPoolExecutor(len(workers)) as pool:
+            return dict(zip(chosen, pool.map(one, chosen), strict=True))
+    finally:
+        for w in workers:
+            w.close()
+
+
+def complaints(
+    results: dict[Path, Result], explained: dict[str, str], folder: Path = SCRIPTS
+) -> list[str]:
+    """What is wrong with the table: differences without a line, lines without a difference."""
+    out = []
+    names = {str(p.relative_to(folder)): r for p, r in results.items()}
+    for name, result in names.items():
+        if result.kind != "ok" and name not in explained:
+            out.append(
+                f"{name}: Linux differs, and {TABLE.name} does not say why:\n{result.message}"
+            )
+        if result.kind == "ok" and name in explained:
+            out.append(f"{name}: stands in {TABLE.name}, and Linux does the same")
+    for name in explained:
+        if not (folder / name).exists():
+            out.append(f"{name}: stands in {TABLE.name}, and there is no such script")
+    return out
+
+
+def main() -> int:
+    paths = [Path(p).resolve() for p in sys.argv[1:]] or sorted(SCRIPTS.rglob("*.pkt"))
+    results = judge(paths)
+    found = complaints(results, differences())
+    print("\n\n".join(found))
+    differ = sum(r.kind != "ok" for r in results.values())
+    print(
+        f"\n{len(results)} of {len(paths)} scripts judged (the rest last longer than "
+        f"{LONGEST:.0f} s), {differ} differ, {len(found)} to look at"
+    )
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
