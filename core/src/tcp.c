@@ -108,10 +108,13 @@ struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, const struct
     return 0;
 }
 
-struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id, toec_u32 hash)
+struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id, toec_u32 hash,
+                              toec_time now)
 {
     struct toec_tcb *t = toec_pool_get(&s->tcp->flows);
 
+    if (!t && toec_reclaim(s, now) == 0)
+        t = toec_pool_get(&s->tcp->flows);
     if (!t) {
         TOEC_COUNT(s, tcp_no_flow);
         return 0;

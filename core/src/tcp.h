@@ -52,8 +52,9 @@
 #define TOEC_PAWS_IDLE   TOEC_MS(24ull * 86400000u) /* RFC 7323 5.5 */
 #define TOEC_CHALLENGE_T TOEC_MS(1000) /* window of the challenge-ACK limit, per flow */
 #define TOEC_CHALLENGE_N 5u
-#define TOEC_COOKIE_TICK 16u /* cookie periods are 2^16 ticks, 69 s */
-#define TOEC_COOKIE_AGES 2u  /* a cookie is good in its own period and the next one */
+#define TOEC_COOKIE_TICK 16u            /* cookie periods are 2^16 ticks, 69 s */
+#define TOEC_COOKIE_AGES 2u             /* a cookie is good in its own period and the next one */
+#define TOEC_RECLAIM_T   TOEC_MS(30000) /* stands still: waits so long for its next attempt */
 #define TOEC_BACKLOG     256u
 #define TOEC_PORT_FIRST  32768u /* ephemeral ports as Linux has them */
 #define TOEC_PORT_COUNT  28232u
@@ -322,7 +323,8 @@ toec_u32 toec_tuple_hash(const struct toec_stack *s, const struct toec_tuple *id
 /* The tuple of a flow; points into it. */
 struct toec_tuple toec_tcb_id(const struct toec_tcb *t);
 /* A TCB in CLOSED, in the flow table, or 0 (counted). */
-struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id, toec_u32 hash);
+struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id, toec_u32 hash,
+                              toec_time now);
 void toec_tcb_buffers(struct toec_tcb *t, const struct toec_buffers *b);
 /* Not 0 when the sizes are what struct toec_buffers asks for. */
 int toec_buffers_ok(const struct toec_buffers *b);
@@ -336,6 +338,11 @@ void toec_pend(struct toec_stack *s, struct toec_tcb *t);
 /* A flow that waits for its neighbour gets a turn at the next poll. */
 void toec_unpark(struct toec_stack *s, struct toec_tcb *t);
 void toec_event(struct toec_stack *s, struct toec_tcb *t, enum toec_event ev, toec_u32 arg);
+
+/* ---- tcp_reclaim.c ---- */
+
+/* All TCBs are in use: resets a flow that stands still; -1 when none was found. */
+int toec_reclaim(struct toec_stack *s, toec_time now);
 
 /* ---- tcp_tw.c ---- */
 
@@ -441,6 +448,8 @@ toec_time toec_tick_time(toec_u32 due, toec_time now);
 /* Makes sure that the flow's timer fires at tick `due` or before. */
 void toec_due(struct toec_stack *s, struct toec_tcb *t, toec_u32 due, toec_time now);
 void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+/* Ticks between the last attempt and the next one: the timeout, doubled each time. */
+toec_u32 toec_backed_off(const struct toec_tcb *t);
 void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_keep_start(struct toec_stack *s, struct toec_tcb *t, toec_u32 ticks, toec_time now);

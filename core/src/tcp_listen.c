@@ -132,7 +132,7 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
     memset(&path, 0, sizeof(path));
     if (toec_path_to(s, g->id.remote, &path))
         return 0;
-    t = toec_tcb_new(s, &g->id, g->hash);
+    t = toec_tcb_new(s, &g->id, g->hash, now);
     if (!t)
         return 0;
     info.local = *g->id.local;

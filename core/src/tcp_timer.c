@@ -59,7 +59,7 @@ void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt)
     t->backoff = 0; /* Karn: only a sample ends the backoff */
 }
 
-static toec_u32 backed_off(const struct toec_tcb *t)
+toec_u32 toec_backed_off(const struct toec_tcb *t)
 {
     toec_u32 rto = t->rto * 4u;
     unsigned i;
@@ -92,7 +92,7 @@ void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_u32 after = probe_after(t);
 
     t->probe_set = after != 0;
-    t->rtx_at = toec_ticks(now) + 1 + (after ? after : backed_off(t));
+    t->rtx_at = toec_ticks(now) + 1 + (after ? after : toec_backed_off(t));
     if (t->rexmits)
         t->rtx_at = toec_uto_clamp(t, t->rtx_at, toec_ticks(now));
     t->flags = (t->flags | TOEC_F_RTX) & ~TOEC_F_PERSIST;
@@ -101,7 +101,7 @@ void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    t->rtx_at = toec_ticks(now) + 1 + backed_off(t);
+    t->rtx_at = toec_ticks(now) + 1 + toec_backed_off(t);
     if (!t->uto.shut) {
         t->uto.shut = 1;
         t->uto.shut_at = toec_ticks(now);
@@ -136,7 +136,7 @@ static int count_timeout(struct toec_stack *s, struct toec_tcb *t, int persist, 
     toec_u32 ticks = toec_ticks(now);
 
     if (t->rexmits == 0)
-        t->stalled_at = ticks - backed_off(t);
+        t->stalled_at = ticks - toec_backed_off(t);
     t->rexmits++;
     if (toec_is_over(t, persist, ticks)) {
         give_up(s, t, now);

@@ -67,7 +67,7 @@ int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
             return TOEC_E_INUSE;
         iss = toec_tw_reopen(s, w, iss);
     }
-    t = toec_tcb_new(s, &id, hash);
+    t = toec_tcb_new(s, &id, hash, now);
     if (!t)
         return TOEC_E_NOBUFS;
     toec_tcb_buffers(t, bufs);

@@ -12,6 +12,7 @@
     X(tcp_bad_source, "dropped: from our own address (land attack) or port 0")                     \
     X(tcp_no_port_rst, "segments without a flow or listener, answered with RST")                   \
     X(tcp_no_flow, "opens refused: all TCBs in use")                                               \
+    X(tcp_reclaimed, "connections reset: all TCBs in use, and they stood still")                   \
     X(tcp_no_listener, "listens refused: all listeners in use")                                    \
     X(tcp_no_port, "connects refused: no ephemeral port free")                                     \
     X(tcp_open_refused, "passive opens refused by the integrator (no slot, backlog full)")         \

@@ -42,7 +42,7 @@ void raw_input(struct sim *s, unsigned host, const struct raw *r)
     put(f + 34, (uint32_t)r->sport << 16 | r->dport);
     put(f + 38, r->seq);
     put(f + 42, r->ack);
-    put(f + 46, (20 + options) / 4 << 28 | r->flags << 16 | 0xffffu);
+    put(f + 46, (20 + options) / 4 << 28 | r->flags << 16 | (r->shut ? 0u : 0xffffu));
     if (r->mss) {
         put(o, 0x02040000u | (uint32_t)r->mss);
         o += 4;

@@ -13,6 +13,7 @@ struct raw {
     int has_ts;
     uint32_t tsval, tsecr;
     int mss;      /* 0: absent */
+    int shut;     /* window 0, otherwise 65535 */
     uint32_t len; /* payload, of 'x' */
 };
 
