@@ -283,7 +283,7 @@ static int do_option(struct qp *qp, const struct command *c)
     reason = option_flow(qp, c, &s);
     if (reason)
         return reason;
-    if (c->aux < TOE_OPT_NODELAY || (c->aux > TOE_OPT_ADV_UTO && c->aux != TOE_OPT_MAX_PACING))
+    if (c->aux < TOE_OPT_NODELAY || (c->aux > TOE_OPT_ADV_UTO && c->aux < TOE_OPT_MAX_PACING))
         return TOE_R_NOPROTOOPT;
     if (toec_set_option(e->stack, s->flow, (enum toec_option)c->aux, c->arg0, e->now) < 0)
         return TOE_R_NOPROTOOPT;

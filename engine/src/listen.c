@@ -236,6 +236,13 @@ int listen_option(struct qp *qp, uint32_t id, uint16_t option, uint32_t arg0, ui
         rc = toec_listen_fastopen_key(g->engine->stack, g->core_id, g->keys, arg0);
         g->key_bytes = 0;
         break;
+    case TOE_OPT_MTU_DISCOVER:
+    case TOE_OPT_MAXSEG:
+    case TOE_OPT_TOS:
+    case TOE_OPT_ECN:
+        if (toec_listen_option(g->engine->stack, g->core_id, (enum toec_option)option, arg0) < 0)
+            return TOE_R_NOPROTOOPT;
+        return 0;
     default:
         return TOE_R_NOPROTOOPT;
     }

@@ -25,6 +25,8 @@ enum {
     OPT_MAX_MEMORY,
     OPT_MTU,
     OPT_CONGESTION,
+    OPT_ECN,
+    OPT_MTU_PROBING,
     OPT_SEED,
     OPT_HELP,
     OPT_VERSION
@@ -44,6 +46,8 @@ static const struct option long_options[] = {
     {"max-memory", required_argument, NULL, OPT_MAX_MEMORY},
     {"mtu", required_argument, NULL, OPT_MTU},
     {"congestion", required_argument, NULL, OPT_CONGESTION},
+    {"ecn", required_argument, NULL, OPT_ECN},
+    {"mtu-probing", required_argument, NULL, OPT_MTU_PROBING},
     {"seed", required_argument, NULL, OPT_SEED},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -69,6 +73,9 @@ static const char help[] =
     "  --max-memory MIB   address space for queue pairs, all together (default 65536)\n"
     "  --congestion NAME  of connections that ask for none: cubic, reno, bbr, dctcp (default "
     "cubic)\n"
+    "  --ecn N            as net.ipv4.tcp_ecn: 0 never, 1 asked for, 2 when asked (default 2)\n"
+    "  --mtu-probing N    as net.ipv4.tcp_mtu_probing: 0 never, 1 when full segments time out\n"
+    "                     again and again, 2 always (default 1)\n"
     "  --seed HEX         for tests only: fixes the secret behind sequence numbers and ports\n"
     "  --help, --version\n"
     "\n"
@@ -192,6 +199,10 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return number("mtu", arg, 576, 9216, &o->mtu);
     case OPT_CONGESTION:
         return parse_congestion(o, arg);
+    case OPT_ECN:
+        return number("ecn", arg, 0, 2, &o->ecn);
+    case OPT_MTU_PROBING:
+        return number("mtu-probing", arg, 0, 2, &o->mtu_probing);
     case OPT_SEED:
         return parse_seed(o, arg);
     case OPT_HELP:
@@ -237,6 +248,8 @@ int options_parse(struct options *o, int argc, char **argv)
     o->socket = TOEDEV_DEFAULT_SOCKET;
     o->engines = 1;
     o->spin_us = 50;
+    o->ecn = 2;
+    o->mtu_probing = 1;
     o->max_flows = 16384;
     o->max_qps = 128;
     o->max_memory_mib = 65536;

@@ -16,7 +16,8 @@ struct options {
     uint8_t prefix_len;
     int has_mac, has_secret;
     uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;
-    uint32_t cc; /* enum toec_cc */
+    uint32_t cc;               /* enum toec_cc */
+    uint32_t ecn, mtu_probing; /* as tcp_ecn and tcp_mtu_probing of Linux */
 };
 
 /* Reads the command line. Returns -1 to go on, or the exit code (after --help, --version, or a

@@ -33,6 +33,7 @@ static void fill(const struct slot *s, struct toedev_flow_record *r)
     r->remote_port = i.remote_port;
     r->mss_send = (uint16_t)i.mss_send;
     r->mss_recv = (uint16_t)i.mss_recv;
+    r->pmtu = (uint16_t)i.pmtu;
     r->srtt_us = i.srtt_us;
     r->rttvar_us = i.rttvar_us;
     r->rto_us = i.rto_us;

@@ -77,6 +77,8 @@ struct tsock_opts {
     uint8_t fastopen_keys; /* 0, 1 or 2 in fastopen_key */
     uint8_t oobinline;
     uint8_t fastopen_key[32];
+    uint8_t tos, discover;       /* IP_TOS; 0 default, else 1 + IP_MTU_DISCOVER */
+    uint16_t maxseg;             /* TCP_MAXSEG, 0: none */
     uint32_t cc;                 /* 0 default, else 1 + the value of TOE_OPT_CC */
     uint64_t max_pacing;         /* bytes per second, 0: no limit */
     uint64_t rcvtimeo, sndtimeo; /* nanoseconds, 0 for ever */
@@ -270,6 +272,14 @@ TOE_HIDDEN void tsock_option(struct tsock *s, uint16_t option, uint32_t value);
 TOE_HIDDEN void tsock_apply_options(struct tsock *s);
 /* Tells the TOE the listener's TCP_FASTOPEN. */
 TOE_HIDDEN void tfast_announce(const struct tsock *s);
+/* An option of the flows that a listener will have, told to all queue pairs. */
+TOE_HIDDEN void tlisten_option(const struct tsock *s, uint16_t option, uint32_t value);
+/* pathopt.c: remembers and tells what is an option of the path; anything else is left alone. */
+TOE_HIDDEN void tpath_set(struct tsock *s, int level, int name, const void *value, socklen_t len);
+/* Tells the TOE what has been set: of a flow before its SYN, or of a listener's flows. */
+TOE_HIDDEN void tpath_apply(struct tsock *s);
+/* IP_MTU: bytes, or -1 with ENOTCONN. */
+TOE_HIDDEN int tpath_mtu(const struct tsock *s);
 /* The flow's record copied (torn reads retried), false when there is no flow. */
 TOE_HIDDEN bool tsock_record(const struct tsock *s, struct toedev_flow_record *out);
 /* The pending error, cleared (SO_ERROR). */

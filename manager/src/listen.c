@@ -7,6 +7,12 @@
 #include "ctx.h"
 #include "wait.h"
 
+void tlisten_option(const struct tsock *s, uint16_t option, uint32_t value)
+{
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        tqp_send(tctx.qps[q], TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, option, s->handle, value, 0);
+}
+
 void tlisten_announce(struct tsock *s, bool weak)
 {
     int backlog = s->backlog < 1 ? 1 : s->backlog;
@@ -19,6 +25,7 @@ void tlisten_announce(struct tsock *s, bool weak)
     s->weak = weak;
     if (s->opts.fastopen)
         tfast_announce(s);
+    tpath_apply(s);
 }
 
 void tlisten_weaken(struct tsock *s)

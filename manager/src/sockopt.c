@@ -297,10 +297,11 @@ static enum verdict set_carried(struct tsock *s, int level, int name, const void
         return terr(EFAULT), WRONG;
     if (level == SOL_SOCKET)
         return set_socket_level(s, name, value, len);
-    if (level == IPPROTO_TCP)
+    if (level == IPPROTO_TCP && name != TCP_MAXSEG)
         return set_tcp_level(s, name, value, len);
     if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY && s->state != TS_NEW)
         return terr(EINVAL), WRONG; /* as Linux, once it is bound */
+    tpath_set(s, level, name, value, len);
     return UNHANDLED;
 }
 
@@ -376,6 +377,7 @@ void tsock_apply_options(struct tsock *s)
         tsock_option(s, TOE_OPT_USER_TIMEOUT, (uint32_t)o->user_timeout);
     if (o->linger2 > 0)
         tsock_option(s, TOE_OPT_LINGER2, (uint32_t)o->linger2);
+    tpath_apply(s);
 }
 
 /* ---- asking ---- */
@@ -483,7 +485,9 @@ static int maximum_segment(struct tsock *s)
 {
     struct toedev_flow_record r;
 
-    /* Linux answers 536 where there is no connection. */
+    /* Linux answers 536 where there is no connection, or what was set. */
+    if (s->state == TS_LISTEN && s->opts.maxseg)
+        return s->opts.maxseg;
     return tsock_record(s, &r) && r.mss_send ? r.mss_send : 536;
 }
 
@@ -563,6 +567,13 @@ static enum verdict get_tcp_level(struct tsock *s, int name, void *value, sockle
     return verdict_of(give_int(value, len, v));
 }
 
+static enum verdict get_mtu(const struct tsock *s, void *value, socklen_t *len)
+{
+    int mtu = tpath_mtu(s);
+
+    return mtu < 0 ? WRONG : verdict_of(give_int(value, len, mtu));
+}
+
 int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
     enum verdict verdict = UNHANDLED;
@@ -580,6 +591,9 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
             verdict = get_socket_level(s, name, value, len);
         else if (level == IPPROTO_TCP)
             verdict = get_tcp_level(s, name, value, len);
+        else if ((level == IPPROTO_IP && name == IP_MTU) ||
+                 (level == IPPROTO_IPV6 && name == IPV6_MTU))
+            verdict = get_mtu(s, value, len);
     }
     r = verdict == WRONG       ? -1
         : verdict == UNHANDLED ? sys_getsockopt(fd, level, name, value, len)

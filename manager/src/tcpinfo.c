@@ -24,6 +24,8 @@ static const uint8_t linux_state[] = {
 #define RECORD_TIMESTAMPS 1u
 #define RECORD_SACK       2u
 #define RECORD_WSCALE     4u
+#define RECORD_ECN        8u
+#define RECORD_ECN_SEEN   16u
 #define RECORD_SYN_DATA   32u
 
 #define INFINITE_SSTHRESH 0x7fffffffu /* what Linux shows before the first loss */
@@ -36,6 +38,8 @@ static void from_record(const struct toedev_flow_record *r, struct tcp_info *out
     out->tcpi_options = (r->opts & RECORD_TIMESTAMPS ? TCPI_OPT_TIMESTAMPS : 0) |
                         (r->opts & RECORD_SACK ? TCPI_OPT_SACK : 0) |
                         (r->opts & RECORD_WSCALE ? TCPI_OPT_WSCALE : 0) |
+                        (r->opts & RECORD_ECN ? TCPI_OPT_ECN : 0) |
+                        (r->opts & RECORD_ECN_SEEN ? TCPI_OPT_ECN_SEEN : 0) |
                         (r->opts & RECORD_SYN_DATA ? TCPI_OPT_SYN_DATA : 0);
     out->tcpi_snd_wscale = r->ws_send & 15;
     out->tcpi_rcv_wscale = r->ws_recv & 15;
@@ -43,7 +47,7 @@ static void from_record(const struct toedev_flow_record *r, struct tcp_info *out
     out->tcpi_snd_mss = mss;
     out->tcpi_rcv_mss = r->mss_recv ? r->mss_recv : 536;
     out->tcpi_advmss = out->tcpi_rcv_mss;
-    out->tcpi_pmtu = mss + 40;
+    out->tcpi_pmtu = r->pmtu ? r->pmtu : mss + 40;
     out->tcpi_unacked = (r->in_flight + mss - 1) / mss;
     out->tcpi_rtt = r->srtt_us;
     out->tcpi_rttvar = r->rttvar_us;

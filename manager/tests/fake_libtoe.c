@@ -61,6 +61,13 @@ int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_
     return sys_ppoll(fds, n, ts, mask);
 }
 
+void tlisten_option(const struct tsock *s, uint16_t option, uint32_t value)
+{
+    (void)s;
+    fake.listener_option = option;
+    fake.listener_value = value;
+}
+
 void tctx_lock(void)
 {
     assert_int_equal(fake.locks++, 0);

@@ -24,6 +24,8 @@ struct fake {
         uint32_t value;
     } options[32];
     unsigned options_n;
+    uint16_t listener_option; /* the last told of a listener */
+    uint32_t listener_value;
     bool has_record;
     struct toedev_flow_record record;
 };

@@ -159,11 +159,47 @@ static void test_what_would_be_a_promise_is_refused(void **state)
     assert_int_equal(errno, ENOPROTOOPT);
 }
 
+/* R1122-06 and the path MTU: kept and checked by the kernel, told to the TOE. */
+static void test_path_options(void **state)
+{
+    struct tcp_info info;
+    socklen_t len = sizeof info;
+    int mtu;
+
+    (void)state;
+    assert_int_equal(set(IPPROTO_IP, IP_TOS, 0x10), 0);
+    expect_option(0, TOE_OPT_TOS, 0x10);
+    assert_int_equal(get(IPPROTO_IP, IP_TOS), 0x10);
+    assert_int_equal(set(IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT), 0);
+    expect_option(1, TOE_OPT_MTU_DISCOVER, 0);
+    assert_int_equal(set(IPPROTO_IP, IP_MTU_DISCOVER, 6), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(set(IPPROTO_TCP, TCP_MAXSEG, 700), 0);
+    expect_option(2, TOE_OPT_MAXSEG, 700);
+    assert_int_equal(set(IPPROTO_TCP, TCP_MAXSEG, 87), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(fake.options_n, 3);
+    fake.has_record = true;
+    fake.record = (struct toedev_flow_record){.state = 3, .opts = 7 | 8 | 16, .pmtu = 1400};
+    assert_int_equal(get(IPPROTO_IP, IP_MTU), 1400);
+    assert_int_equal(toe_getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len), 0);
+    assert_int_equal(info.tcpi_pmtu, 1400);
+    assert_int_equal(info.tcpi_options, TCPI_OPT_TIMESTAMPS | TCPI_OPT_SACK | TCPI_OPT_WSCALE |
+                                            TCPI_OPT_ECN | TCPI_OPT_ECN_SEEN);
+    sock->state = TS_LISTEN;
+    sock->announced = 1;
+    assert_int_equal(set(IPPROTO_TCP, TCP_MAXSEG, 600), 0);
+    assert_int_equal(fake.listener_option, TOE_OPT_MAXSEG);
+    assert_int_equal(fake.listener_value, 600);
+    assert_int_equal(get(IPPROTO_TCP, TCP_MAXSEG), 600);
+    len = sizeof mtu;
+    assert_int_equal(toe_getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &len), -1);
+    assert_int_equal(errno, ENOTCONN);
+}
+
 static void test_hints_are_kept_by_the_placeholder(void **state)
 {
     (void)state;
-    assert_int_equal(set(IPPROTO_IP, IP_TOS, 0x10), 0);
-    assert_int_equal(get(IPPROTO_IP, IP_TOS), 0x10);
     assert_int_equal(set(SOL_SOCKET, SO_PRIORITY, 3), 0);
     assert_int_equal(get(SOL_SOCKET, SO_PRIORITY), 3);
 }
@@ -452,6 +488,7 @@ int main(void)
         TEST(test_wrong_values_are_wrong_as_on_linux),
         TEST(test_short_and_missing_values),
         TEST(test_what_would_be_a_promise_is_refused),
+        TEST(test_path_options),
         TEST(test_hints_are_kept_by_the_placeholder),
         TEST(test_congestion_control_by_name),
         TEST(test_linger_and_timeouts),

@@ -186,13 +186,13 @@ enum toec_option {
     TOEC_OPT_CORK,         /* 0/1: hold sub-MSS data while set, at most 200 ms */
     TOEC_OPT_QUICKACK,     /* 0/1 */
     TOEC_OPT_LINGER2,      /* seconds of FIN-WAIT-2 after a full close; default 60 */
-    TOEC_OPT_ECN,          /* enum toec_ecn_policy but DEFAULT; of a flow before its SYN is sent */
+    TOEC_OPT_ECN = 43,     /* enum toec_ecn_policy but DEFAULT; of a flow before its SYN is sent */
     TOEC_OPT_SYNCNT = 20,  /* retransmissions of the SYN, 1..127; 0: default (R2, over 3 minutes) */
     TOEC_OPT_ADV_UTO = 21, /* seconds to advertise as user timeout (RFC 5482), 0: not, ..1966020 */
-    TOEC_OPT_MTU_DISCOVER = 22, /* enum toec_mtu_discover */
-    TOEC_OPT_MAXSEG = 23, /* bytes of payload and options in a segment at most, 88..32767, 0: no
+    TOEC_OPT_MTU_DISCOVER = 40, /* enum toec_mtu_discover */
+    TOEC_OPT_MAXSEG = 41, /* bytes of payload and options in a segment at most, 88..32767, 0: no
                            * bound but the path's; of a flow before its SYN the peer is told */
-    TOEC_OPT_TOS = 24,    /* DSCP and two bits that are not used, 0..255 (IP_TOS, IPV6_TCLASS) */
+    TOEC_OPT_TOS = 42,    /* DSCP and two bits that are not used, 0..255 (IP_TOS, IPV6_TCLASS) */
     /* Bytes per second at most (SO_MAX_PACING_RATE); 0 or 0xffffffff: no limit (the default). A
      * limit also turns pacing on for CUBIC and NewReno, which are not paced otherwise. */
     TOEC_OPT_MAX_PACING = 30

@@ -142,7 +142,17 @@ enum toe_option {
     /* of a listener: the arg0 keys said by FASTOPEN_KEY are in use, 1 or 2; 0: the TOE's own */
     TOE_OPT_FASTOPEN_KEYS = 24,
     /* bytes per second at most; 0 or 0xffffffff: no limit */
-    TOE_OPT_MAX_PACING = 30
+    TOE_OPT_MAX_PACING = 30,
+    /* as IP_MTU_DISCOVER: 0 no DF, 1 and 2 path MTU discovery, 3 DF but no cache of path MTUs, 4
+     * and 5 as large as the link takes */
+    TOE_OPT_MTU_DISCOVER = 40,
+    /* bytes of payload and options in a segment at most, 88..32767, announced to the peer where
+     * the SYN is yet to come; 0: no bound */
+    TOE_OPT_MAXSEG = 41,
+    /* TOS or Traffic Class, 0..255; its ECN field is not used */
+    TOE_OPT_TOS = 42,
+    /* 1 off, 2 asked for and granted, 3 granted when asked; where the SYN is yet to come */
+    TOE_OPT_ECN = 43
 };
 
 /* Reasons of CONNECT_FAILED, CLOSE_EVENT, ERROR and status.halted: Linux's errno numbers. */

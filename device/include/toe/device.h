@@ -77,7 +77,7 @@ _Static_assert(sizeof(struct toedev_status) == TOEDEV_PAGE, "status page");
 struct toedev_flow_record {
     uint32_t seq;
     uint8_t state; /* RFC 9293 state, enum toec_state's numbers */
-    uint8_t opts;  /* 1 timestamps, 2 SACK, 4 window scaling */
+    uint8_t opts;  /* 1 timestamps, 2 SACK, 4 window scaling, 8 ECN, 16 ECN seen */
     uint8_t ws_send, ws_recv;
     uint8_t local[16], remote[16];
     uint16_t local_port, remote_port;
@@ -91,7 +91,8 @@ struct toedev_flow_record {
     uint64_t delivery_rate, pacing_rate; /* bytes per second; 0: not known, not paced */
     uint8_t cc;                          /* congestion control, as OPTION CC has it */
     uint8_t app_limited;                 /* delivery_rate: the application was the limit */
-    uint8_t reserved[54];
+    uint16_t pmtu;                       /* the largest datagram sent, as far as is known */
+    uint8_t reserved[52];
 };
 _Static_assert(sizeof(struct toedev_flow_record) == TOEDEV_RECORD, "flow record");
 
