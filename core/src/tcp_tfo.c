@@ -327,6 +327,8 @@ void toec_tfo_open(struct toec_stack *s, struct toec_listener *l, struct toec_tc
     t->fo.serial = l->fo.serial;
     l->fo.pending++;
     t->fo.flags |= TOEC_FO_SYN | TOEC_FO_SYNACK;
+    if (g->len)
+        t->fo.flags |= TOEC_FO_ACKED;
     t->state = TOEC_ESTABLISHED;
     t->snd_nxt = t->snd_max = t->iss + 1;
     t->max_wnd = t->snd_wnd;
@@ -336,10 +338,8 @@ void toec_tfo_open(struct toec_stack *s, struct toec_listener *l, struct toec_tc
     g->seq++;
     g->flags &= ~TOEC_TH_SYN;
     toec_trim(t, g);
-    if (g->len) {
-        t->fo.flags |= TOEC_FO_ACKED;
+    if (g->len)
         toec_text(s, t, g, now);
-    }
 }
 
 int toec_tfo_syn_again(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g)

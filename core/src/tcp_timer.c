@@ -106,6 +106,7 @@ void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->uto.shut = 1;
         t->uto.shut_at = toec_ticks(now);
     }
+    t->rtx_at = toec_uto_clamp(t, t->rtx_at, toec_ticks(now));
     t->flags |= TOEC_F_RTX | TOEC_F_PERSIST;
     toec_due(s, t, t->rtx_at, now);
 }
@@ -137,7 +138,8 @@ static int count_timeout(struct toec_stack *s, struct toec_tcb *t, int persist, 
 
     if (t->rexmits == 0)
         t->stalled_at = ticks - toec_backed_off(t);
-    t->rexmits++;
+    if (t->rexmits < 255) /* the user's time may be longer than that */
+        t->rexmits++;
     if (toec_is_over(t, persist, ticks)) {
         give_up(s, t, now);
         return 1;

@@ -49,9 +49,12 @@ int toec_is_over(const struct toec_tcb *t, int persist, toec_u32 ticks)
 
 toec_u32 toec_uto_clamp(const struct toec_tcb *t, toec_u32 at, toec_u32 ticks)
 {
-    toec_u32 limit = toec_user_timeout(t), end = t->stalled_at + limit;
+    toec_u32 limit = toec_user_timeout(t), end;
 
-    if (!limit || !t->rexmits || TOEC_SEQ_GE(end, at))
+    if (!limit || (!t->rexmits && !t->uto.shut))
+        return at;
+    end = limit + (t->uto.shut ? t->uto.shut_at : t->stalled_at);
+    if (TOEC_SEQ_GE(end, at))
         return at;
     return TOEC_SEQ_GT(end, ticks) ? end : ticks + 1;
 }

@@ -512,6 +512,8 @@ static enum verdict get_tcp_level(struct tsock *s, int name, void *value, sockle
     case TCP_INFO:
         tsock_tcp_info(s, &info);
         return verdict_of(give(value, len, &info, sizeof info));
+    case TCP_FASTOPEN_KEY:
+        return verdict_of(give(value, len, o->fastopen_key, 16u * o->fastopen_keys));
     case TCP_CONGESTION:
         return get_congestion(s, value, len);
     case TCP_NODELAY:

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_rare.c - urgent data (RFC 9293 3.8.5) and user timeouts (RFC 9293 3.8.3, RFC 5482),
+ * dialogue by dialogue.
+ */
+#include "tcptalk.h"
+
+static void open_pair(struct talk *t)
+{
+    talk_init(t);
+    talk_passive(t);
+}
+
+/* ---- urgent data ---- */
+
+static void urgent(struct talk *t)
+{
+    assert_int_equal(toec_urgent(t->s.host[0].stack, t->c->flow, t->s.now), 0);
+}
+
+/* A segment with URG and this pointer. */
+static void say_urgent(struct talk *t, unsigned flags, uint32_t seq, uint32_t len, unsigned pointer)
+{
+    struct tseg g = talk_seg(t, F_ACK | F_URG | flags, seq, 0, len);
+
+    g.urg = (uint16_t)pointer;
+    craft_send(&t->s, &g);
+    craft_poll(&t->s);
+}
+
+/* RFC 9293 MUST-62: the pointer stands behind the last urgent byte, on every segment before it;
+ * MUST-31: of any length. */
+static void test_urgent_sent(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    open_pair(&t);
+    conn_write(t.c, 1, 1);
+    urgent(&t);
+    craft_poll(&t.s);
+    g = talk_hear(&t, F_ACK | F_URG, 0, 0, 1);
+    assert_int_equal(g.urg, 1);
+    conn_write(t.c, 3500, 1); /* Nagle does not hold urgent data back */
+    urgent(&t);
+    conn_write(t.c, 100, 1);
+    craft_poll(&t.s);
+    g = talk_hear(&t, F_ACK | F_URG, 1, 0, 1460);
+    assert_int_equal(g.urg, 3500);
+    g = talk_hear(&t, F_ACK | F_URG, 1461, 0, 1460);
+    assert_int_equal(g.urg, 3500 - 1460);
+    g = talk_hear(&t, F_ACK | F_URG, 2921, 0, 680);
+    assert_int_equal(g.urg, 3500 - 2920);
+    talk_say(&t, F_ACK, 0, 3601, 0);
+    conn_write(t.c, 100, 1); /* SHLD-13: nothing is urgent of itself */
+    craft_poll(&t.s);
+    g = talk_hear(&t, F_ACK, 3601, 0, 100);
+    assert_int_equal(g.urg, 0);
+    talk_end(&t);
+}
+
+/* A closed window does not keep the news back, and the data waits its turn. */
+static void test_urgent_into_closed_window(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    open_pair(&t);
+    t.wnd = 0;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    conn_write(t.c, 10, 1);
+    urgent(&t);
+    craft_poll(&t.s);
+    g = talk_hear(&t, F_ACK | F_URG, 0, 0, 0);
+    assert_int_equal(g.urg, 10);
+    t.wnd = 1000;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    g = talk_hear(&t, F_ACK | F_URG, 0, 0, 10);
+    assert_int_equal(g.urg, 10);
+    talk_end(&t);
+}
+
+/* More than the field can say, and segmentation by others: each segment has its own pointer. */
+static void test_urgent_far_and_segmented(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    uint32_t at = 0;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].tx_buf = 1 << 18;
+    t.s.host[0].cfg.max_gso = 16384;
+    t.wscale = 7;
+    talk_passive(&t);
+    conn_write(t.c, 100000, 1);
+    urgent(&t);
+    craft_poll(&t.s);
+    while (craft_next(&t.s, &g)) {
+        assert_int_equal(g.flags & F_URG, F_URG);
+        assert_true(g.len <= 1460);
+        assert_int_equal(g.urg, 100000 - at < 65535 ? 100000 - at : 65535);
+        at += g.len;
+    }
+    assert_true(at > 10000);
+    talk_end(&t);
+}
+
+/* RFC 9293 MUST-32, MUST-33: told when it is announced, before its bytes are there, and when it
+ * moves on; the stream has every byte. */
+static void test_urgent_received(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    open_pair(&t);
+    say_urgent(&t, 0, 0, 100, 300);
+    assert_int_equal(t.c->urgent, 1);
+    assert_int_equal(t.c->urgent_at, 300);
+    say_urgent(&t, 0, 100, 100, 200); /* the same place */
+    assert_int_equal(t.c->urgent, 1);
+    say_urgent(&t, 0, 200, 100, 150); /* further on */
+    assert_int_equal(t.c->urgent, 2);
+    assert_int_equal(t.c->urgent_at, 350);
+    talk_say(&t, F_ACK, 300, 0, 100);
+    assert_int_equal(t.c->received, 400);
+    assert_int_equal(conn_read(t.c, 400), 400);
+    say_urgent(&t, 0, 200, 100, 150); /* a segment that comes again */
+    assert_int_equal(t.c->urgent, 2);
+    say_urgent(&t, F_FIN, 400, 10, 10);
+    assert_int_equal(t.c->urgent, 3);
+    assert_true(t.c->peer_closed);
+    say_urgent(&t, 0, 411, 0, 10); /* after the FIN there is none */
+    assert_int_equal(t.c->urgent, 3);
+    talk_end(&t);
+}
+
+/* RFC 9293 MUST-66: a closed receive window takes URG, and RST. */
+static void test_urgent_at_zero_window(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    unsigned at;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].rx_buf = 4096;
+    talk_passive(&t);
+    for (at = 0; at < 4096; at += 1024)
+        talk_say(&t, F_ACK | F_PSH, at, 0, 1024);
+    talk_skip(&t);
+    say_urgent(&t, 0, 4096, 0, 20);
+    assert_int_equal(t.c->urgent, 1);
+    assert_int_equal(t.c->urgent_at, 4116);
+    assert_int_equal(t.c->received, 4096);
+    talk_skip(&t);
+    g = talk_seg(&t, F_RST, 4096, 0, 0);
+    craft_send(&t.s, &g);
+    assert_true(t.c->gone);
+    t.c = 0;
+    talk_end(&t);
+}
+
+/* Pointers of any value, with and without URG, with SYN, FIN, RST, before and in a connection:
+ * the stream stays whole. */
+static void test_urgent_nonsense(void **state)
+{
+    static const unsigned pointers[] = {0, 1, 9, 10, 11, 32767, 32768, 65534, 65535};
+    unsigned i, k;
+
+    (void)state;
+    for (i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
+        struct talk t;
+        struct tseg g;
+        uint32_t at = 0;
+
+        talk_init(&t);
+        craft_start(&t.s);
+        sim_listen(&t.s, 0, OWN_PORT, 0, 0);
+        g = talk_seg(&t, F_SYN | F_URG, (uint32_t)-1, 0, 10);
+        g.urg = (uint16_t)pointers[i];
+        craft_send(&t.s, &g);
+        craft_poll(&t.s);
+        g = craft_expect(&t.s);
+        assert_int_equal(g.flags, F_SYN | F_ACK);
+        assert_int_equal(g.ack, t.isn + 1);
+        t.iss = g.seq;
+        say_urgent(&t, 0, 0, 0, pointers[i]);
+        t.c = t.s.host[0].conns;
+        assert_true(t.c->established);
+        for (k = 0; k < 3; k++) {
+            say_urgent(&t, 0, at, 10, pointers[i]);
+            at += 10;
+            g = talk_seg(&t, F_ACK, at, 0, 10); /* a pointer without URG is none */
+            g.urg = (uint16_t)pointers[i];
+            craft_send(&t.s, &g);
+            craft_poll(&t.s);
+            at += 10;
+            assert_int_equal(conn_read(t.c, 100), 20); /* and checks them */
+        }
+        say_urgent(&t, F_SYN, at, 10, pointers[i]);
+        say_urgent(&t, 0, at + 20, 10, pointers[i]); /* beyond a gap */
+        say_urgent(&t, 0, at, 20, pointers[i]);
+        assert_int_equal(conn_read(t.c, 100), 30);
+        say_urgent(&t, F_FIN, at + 30, 5, pointers[i]);
+        assert_int_equal(conn_read(t.c, 100), 5);
+        assert_true(t.c->peer_closed);
+        assert_true(t.c->urgent_at < at + 40 + 65535);
+        talk_skip(&t);
+        talk_end(&t);
+    }
+}
+
+static void test_urgent_errors(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    open_pair(&t);
+    assert_int_equal(toec_urgent(t.s.host[0].stack, t.c->flow, t.s.now), TOEC_E_INVAL);
+    conn_write(t.c, 1, 1);
+    conn_shutdown(t.c);
+    assert_int_equal(toec_urgent(t.s.host[0].stack, t.c->flow, t.s.now), TOEC_E_INVAL);
+    talk_end(&t);
+}
+
+/* ---- user timeouts ---- */
+
+static void option(struct talk *t, enum toec_option opt, uint32_t value)
+{
+    assert_int_equal(toec_set_option(t->s.host[0].stack, t->c->flow, opt, value, t->s.now), 0);
+}
+
+/* Seconds until the connection is gone, a multiple of 0.1. */
+static double lives(struct talk *t, double most)
+{
+    double n;
+
+    for (n = 0; n < most && !t->c->gone; n += 0.1)
+        craft_pass(&t->s, 100 * MSEC);
+    assert_int_equal(t->c->gone, n < most);
+    if (t->c->gone)
+        assert_int_equal(t->c->gone_reason, TOEC_R_TIMEDOUT);
+    return n;
+}
+
+/* RFC 9293 MUST-21: the user's time is R2, shorter or longer than that of 15 retransmissions. */
+static void test_user_timeout_of_data(void **state)
+{
+    static const uint32_t seconds[] = {5, 100, 3000};
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        struct talk t;
+        double n;
+
+        open_pair(&t);
+        option(&t, TOEC_OPT_USER_TIMEOUT, seconds[i] * 1000);
+        conn_write(t.c, 10, 1);
+        craft_poll(&t.s);
+        n = lives(&t, 5000);
+        assert_true(n >= seconds[i] - 0.2 && n <= seconds[i] + 0.5);
+        t.c = 0;
+        talk_end(&t);
+    }
+}
+
+/* MUST-22, MUST-23: over three minutes for a SYN, unless the user has said so. */
+static void test_user_timeout_of_a_syn(void **state)
+{
+    static const struct {
+        enum toec_option opt;
+        uint32_t value;
+        double least, most;
+    } table[] = {
+        {TOEC_OPT_NODELAY, 0, 180, 300},
+        {TOEC_OPT_USER_TIMEOUT, 2500, 2.4, 2.8},
+        {TOEC_OPT_USER_TIMEOUT, 1000000, 180, 300},
+        {TOEC_OPT_SYNCNT, 1, 2.9, 3.3},
+        {TOEC_OPT_SYNCNT, 3, 14.9, 15.5},
+    };
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct talk t;
+        double n;
+
+        talk_init(&t);
+        craft_start(&t.s);
+        t.c = sim_connect(&t.s, 0, OWN_PORT);
+        option(&t, table[i].opt, table[i].value);
+        craft_poll(&t.s);
+        n = lives(&t, 1000);
+        assert_true(n >= table[i].least && n <= table[i].most);
+        t.c = 0;
+        talk_end(&t);
+    }
+}
+
+/* R6429-01, MUST-37: a window closed for ever holds a flow as long as its user wants: for ever,
+ * when he has said nothing and probes are answered, else for his time. */
+static void test_user_timeout_of_a_closed_window(void **state)
+{
+    unsigned limit;
+
+    (void)state;
+    for (limit = 0; limit < 2; limit++) {
+        struct talk t;
+        struct tseg g;
+        unsigned i;
+
+        open_pair(&t);
+        if (limit)
+            option(&t, TOEC_OPT_USER_TIMEOUT, 60000);
+        t.wnd = 0;
+        talk_say(&t, F_ACK, 0, 0, 0);
+        conn_write(t.c, 10, 1);
+        for (i = 0; i < 86400 && !t.c->gone; i++) {
+            craft_pass(&t.s, SEC);
+            while (craft_next(&t.s, &g) && !t.c->gone)
+                talk_put(&t, F_ACK, 0, 0, 0);
+        }
+        if (limit)
+            assert_true(t.c->gone && i >= 58 && i <= 62);
+        else
+            assert_false(t.c->gone);
+        if (t.c->gone)
+            t.c = 0;
+        talk_end(&t);
+    }
+}
+
+/* A window that opens again begins the time anew. */
+static void test_user_timeout_begins_anew(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    unsigned i, at = 0;
+
+    (void)state;
+    open_pair(&t);
+    option(&t, TOEC_OPT_USER_TIMEOUT, 60000);
+    for (i = 0; i < 200; i++) {
+        t.wnd = i % 50 == 49 ? 10 : 0;
+        talk_put(&t, F_ACK, 0, at, 0);
+        conn_write(t.c, 10, 1);
+        craft_pass(&t.s, SEC);
+        while (craft_next(&t.s, &g))
+            if (t.wnd && g.len)
+                at = g.seq - t.iss - 1 + g.len;
+        assert_false(t.c->gone);
+    }
+    talk_end(&t);
+}
+
+/* Keep-alive, as Linux: the user's time goes before the count of probes. */
+static void test_user_timeout_of_keepalive(void **state)
+{
+    struct talk t;
+    double n;
+
+    (void)state;
+    open_pair(&t);
+    option(&t, TOEC_OPT_KEEPIDLE, 10);
+    option(&t, TOEC_OPT_KEEPINTVL, 5);
+    option(&t, TOEC_OPT_USER_TIMEOUT, 22000);
+    option(&t, TOEC_OPT_KEEPALIVE, 1);
+    n = lives(&t, 100);
+    assert_true(n >= 24.8 && n <= 25.4); /* probes at 10, 15 and 20 s; at 25 it is over */
+    t.c = 0;
+    talk_end(&t);
+}
+
+/* ---- the option ---- */
+
+/* RFC 5482 3.1: both have said a time: the larger one counts, within 100 s and a day. */
+static void test_uto_agreed(void **state)
+{
+    static const struct {
+        uint32_t adv;
+        unsigned theirs; /* field of the option */
+        double least, most;
+    } table[] = {
+        {300, 200, 299, 301},
+        {200, 300, 299, 301},
+        {10, 20, 99, 101},                  /* never below 100 s */
+        {10, 0x8000 | 10, 599, 602},        /* in minutes */
+        {10, 0, 800, 2000},                 /* reserved: as if absent */
+        {0, 200, 800, 2000},                /* R5482-01: not used here, so ignored */
+        {60, 0x8000 | 0x7fff, 86398, 86402} /* nor above a day */
+    };
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct talk t;
+        struct tseg g;
+        double n;
+
+        open_pair(&t);
+        if (table[i].adv) {
+            option(&t, TOEC_OPT_ADV_UTO, table[i].adv);
+            craft_poll(&t.s);
+            g = talk_hear(&t, F_ACK, 0, 0, 0);
+            assert_int_equal(g.uto, table[i].adv);
+        }
+        g = talk_seg(&t, F_ACK, 0, 0, 0);
+        g.uto = table[i].theirs;
+        craft_send(&t.s, &g);
+        conn_write(t.c, 10, 1);
+        craft_poll(&t.s);
+        n = lives(&t, 100000);
+        assert_true(n >= table[i].least && n <= table[i].most);
+        t.c = 0;
+        talk_end(&t);
+    }
+}
+
+/* It stands on the SYN and a few segments after, where it fits, in seconds or minutes; and a time
+ * that the user has set stays. */
+static void test_uto_sent(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    double n;
+    unsigned i;
+
+    (void)state;
+    talk_init(&t);
+    craft_start(&t.s);
+    t.c = sim_connect(&t.s, 0, OWN_PORT);
+    option(&t, TOEC_OPT_ADV_UTO, 100000);
+    option(&t, TOEC_OPT_USER_TIMEOUT, 30000);
+    assert_int_equal(toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_ADV_UTO, 1966021, 0),
+                     TOEC_E_INVAL);
+    craft_poll(&t.s);
+    craft_pass(&t.s, 1100 * MSEC);
+    for (i = 0; i < 2; i++) {
+        g = craft_expect(&t.s);
+        assert_int_equal(g.flags, F_SYN);
+        assert_int_equal(g.uto, 0x8000 | 1667);
+    }
+    t.peer_port = OWN_PORT;
+    t.own_port = t.c->local_port;
+    t.iss = g.seq;
+    g = talk_seg(&t, F_SYN | F_ACK, (uint32_t)-1, 0, 0);
+    g.mss = 1460;
+    g.uto = 5000;
+    craft_send(&t.s, &g);
+    conn_write(t.c, 1460, 1);
+    craft_poll(&t.s);
+    g = talk_hear(&t, F_ACK, 0, 0, 1460); /* full: it would not fit */
+    assert_int_equal(g.uto, 0);
+    for (i = 0; i < 5; i++) {
+        talk_say(&t, F_ACK | F_PSH, 0 + i, 1460, 1);
+        conn_write(t.c, 1, 1);
+        craft_poll(&t.s);
+        g = craft_expect(&t.s);
+        assert_int_equal(g.uto, i < 3 ? 0x8000 | 1667 : 0);
+        talk_say(&t, F_ACK, 1 + i, 1461 + i, 0);
+        talk_skip(&t);
+    }
+    conn_write(t.c, 10, 1);
+    craft_poll(&t.s);
+    n = lives(&t, 1000);
+    assert_true(n >= 29 && n <= 31);
+    t.c = 0;
+    talk_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_urgent_sent),
+        cmocka_unit_test(test_urgent_into_closed_window),
+        cmocka_unit_test(test_urgent_far_and_segmented),
+        cmocka_unit_test(test_urgent_received),
+        cmocka_unit_test(test_urgent_at_zero_window),
+        cmocka_unit_test(test_urgent_nonsense),
+        cmocka_unit_test(test_urgent_errors),
+        cmocka_unit_test(test_user_timeout_of_data),
+        cmocka_unit_test(test_user_timeout_of_a_syn),
+        cmocka_unit_test(test_user_timeout_of_a_closed_window),
+        cmocka_unit_test(test_user_timeout_begins_anew),
+        cmocka_unit_test(test_user_timeout_of_keepalive),
+        cmocka_unit_test(test_uto_agreed),
+        cmocka_unit_test(test_uto_sent),
+    };
+
+    return cmocka_run_group_tests_name("tcp_rare", tests, 0, 0);
+}
