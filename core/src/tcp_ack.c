@@ -52,11 +52,14 @@ static void leave_persist(struct toec_tcb *t)
 
 /* SND.WND, SND.WL1. SND.WL2 needs no keeping: it never exceeds SND.UNA, nor does an ACK here lie
  * below it. */
-static void take_window(struct toec_tcb *t, const struct toec_seg *g)
+static void take_window(struct toec_tcb *t, const struct toec_seg *g, toec_u32 acked)
 {
-    if (TOEC_SEQ_LT(g->seq, t->snd_wl1))
+    /* A retransmission, which has an old SEG.SEQ, may bring the newest ACK: its window counts, as
+     * on Linux, or else the old one would be offered beyond the new SND.UNA. */
+    if (TOEC_SEQ_GE(g->seq, t->snd_wl1))
+        t->snd_wl1 = g->seq;
+    else if (!acked)
         return;
-    t->snd_wl1 = g->seq;
     t->snd_wnd = g->wnd << toec_snd_scale(t);
     if (t->snd_wnd)
         t->uto.shut = 0;
@@ -171,7 +174,7 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     }
     if (dup)
         t->dup_acks_total++;
-    take_window(t, g);
+    take_window(t, g, a.acked);
     if (t->ecn.flags)
         toec_ecn_ack(s, t, g, &a);
     if (a.acked || dup) {

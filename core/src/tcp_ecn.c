@@ -25,16 +25,19 @@ static int wants(const struct toec_tcb *t)
 unsigned toec_ecn_syn_flags(struct toec_stack *s, struct toec_tcb *t)
 {
     /* R3168-02: an ECN-setup SYN has ECE and CWR, an ECN-setup SYN-ACK has ECE alone. */
-    if (t->state != TOEC_SYN_SENT) /* SYN-RECEIVED, or opened by a Fast Open cookie */
-        return (t->ecn.flags & TOEC_ECN_RX) ? TOEC_TH_ECE : 0;
+    if (t->state != TOEC_SYN_SENT) { /* SYN-RECEIVED, or opened by a Fast Open cookie */
+        if (t->ecn.flags & TOEC_ECN_RX)
+            return TOEC_TH_ECE;
+        t->ecn.flags |= TOEC_ECN_PLAIN; /* of a simultaneous open: the peer's SYN did not ask */
+        return 0;
+    }
     if (wants(t) && t->rexmits == 0) {
         t->ecn.flags |= TOEC_ECN_ASKED;
         return SETUP;
     }
-    if ((t->ecn.flags & (TOEC_ECN_ASKED | TOEC_ECN_PLAIN)) == TOEC_ECN_ASKED) {
+    if ((t->ecn.flags & (TOEC_ECN_ASKED | TOEC_ECN_PLAIN)) == TOEC_ECN_ASKED)
         TOEC_COUNT(s, tcp_ecn_fallback);
-        t->ecn.flags |= TOEC_ECN_PLAIN;
-    }
+    t->ecn.flags |= TOEC_ECN_PLAIN;
     return 0;
 }
 
@@ -49,7 +52,7 @@ void toec_ecn_take_syn(struct toec_stack *s, struct toec_tcb *t, const struct to
     /* RFC 3168 6.1.1: who has received, or (in a simultaneous open) sent, one SYN that is no
      * ECN-setup SYN does not send ECT. */
     if ((toec_ecn_grants(t->ecn.policy, g) || (needs(t) && (g->flags & SETUP) == SETUP)) &&
-        (t->state != TOEC_SYN_SENT || (t->ecn.flags & TOEC_ECN_ASKED)))
+        !(t->ecn.flags & TOEC_ECN_PLAIN))
         toec_ecn_start(s, t);
     else
         t->ecn.flags &= ~(TOEC_ECN_TX | TOEC_ECN_RX);

@@ -15,7 +15,7 @@ struct toec_stack;
 
 /* What is known and owed: toec_ecn.flags. */
 #define TOEC_ECN_ASKED 0x01u /* our SYN was an ECN-setup SYN */
-#define TOEC_ECN_PLAIN 0x02u /* ... and another one was not, so nothing of ours may be ECT */
+#define TOEC_ECN_PLAIN 0x02u /* a SYN or SYN-ACK of ours was not, so nothing of ours may be ECT */
 #define TOEC_ECN_TX    0x04u /* new data is sent ECN-capable */
 #define TOEC_ECN_RX    0x08u /* marks on the peer's data are echoed */
 #define TOEC_ECN_ECE   0x10u /* ECE stands on what is sent */

@@ -180,23 +180,28 @@ int toec_send_bare(struct toec_stack *s, const struct toec_seg *to, toec_u32 seq
 
 void toec_send_rst(struct toec_stack *s, const struct toec_seg *g, toec_time now)
 {
-    TOEC_COUNT(s, tcp_rst_sent);
+    int r;
+
     /* RFC 9293 3.10.7.1: a sequence number the peer must accept */
     if (g->flags & TOEC_TH_ACK)
-        toec_send_bare(s, g, g->ack, 0, TOEC_TH_RST, 0, 0, 0, now);
+        r = toec_send_bare(s, g, g->ack, 0, TOEC_TH_RST, 0, 0, 0, now);
     else
-        toec_send_bare(s, g, 0,
-                       g->seq + g->len + ((g->flags & TOEC_TH_SYN) != 0) +
-                           ((g->flags & TOEC_TH_FIN) != 0),
-                       TOEC_TH_RST | TOEC_TH_ACK, 0, 0, 0, now);
+        r = toec_send_bare(s, g, 0,
+                           g->seq + g->len + ((g->flags & TOEC_TH_SYN) != 0) +
+                               ((g->flags & TOEC_TH_FIN) != 0),
+                           TOEC_TH_RST | TOEC_TH_ACK, 0, 0, 0, now);
+    if (r == 0)
+        TOEC_COUNT(s, tcp_rst_sent);
 }
 
 void toec_tcb_reset(struct toec_stack *s, struct toec_tcb *t, enum toec_reason why, toec_time now)
 {
     /* No RST from SYN-SENT: the peer knows nothing of us (RFC 9293 3.10.5). */
     if (t->state != TOEC_SYN_SENT) {
-        TOEC_COUNT(s, tcp_rst_sent);
-        toec_emit(s, t, toec_bare_seq(t), 0, TOEC_TH_RST | TOEC_TH_ACK, now);
+        if (toec_emit(s, t, toec_bare_seq(t), 0, TOEC_TH_RST | TOEC_TH_ACK, now) == 0)
+            TOEC_COUNT(s, tcp_rst_sent);
+        else
+            TOEC_COUNT(s, tx_unresolved_drop);
     }
     toec_tcb_gone(s, t, why);
 }

@@ -13,6 +13,8 @@ void toec_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 ticks = toec_ticks(now);
 
+    if (t->state < TOEC_ESTABLISHED && t->snd_nxt == t->iss)
+        return; /* our SYN, which is owed, goes first and says as much */
     if (t->challenges == 0 || ticks - t->challenge_at >= TOEC_CHALLENGE_T) {
         t->challenge_at = ticks;
         t->challenges = 0;
@@ -190,8 +192,8 @@ static void rst_for(struct toec_stack *s, const struct toec_tcb *t, const struct
      * it echoes nothing */
     if (t->flags & TOEC_F_TS)
         n = toec_opt_ts(opt, toec_ticks(now) + t->ts_off, 0);
-    TOEC_COUNT(s, tcp_rst_sent);
-    toec_send_bare(s, g, g->ack, 0, TOEC_TH_RST, 0, opt, n, now);
+    if (toec_send_bare(s, g, g->ack, 0, TOEC_TH_RST, 0, opt, n, now) == 0)
+        TOEC_COUNT(s, tcp_rst_sent);
 }
 
 /* SYN-RECEIVED: not 0 when the segment does not acknowledge our SYN. */

@@ -5,7 +5,8 @@
  */
 #include "tcp.h"
 
-/* RFC 9293 3.8.6.2.2: the right edge moves by at least half the buffer or a full segment, never
+/* Of a segment without SYN: scaled, in SYN-RECEIVED too (RFC 7323 2.2).
+ * RFC 9293 3.8.6.2.2: the right edge moves by at least half the buffer or a full segment, never
  * back. */
 toec_u32 toec_window_offer(struct toec_tcb *t)
 {
@@ -14,8 +15,6 @@ toec_u32 toec_window_offer(struct toec_tcb *t)
     unsigned shift = toec_rcv_scale(t);
     toec_u32 field;
 
-    if (t->state < TOEC_ESTABLISHED)
-        shift = 0; /* RFC 7323 2.2: the window of a SYN is never scaled */
     if (TOEC_SEQ_GE(limit, edge + step))
         edge = limit;
     if (TOEC_SEQ_LE(edge, t->rcv_nxt))

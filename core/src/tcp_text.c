@@ -105,9 +105,10 @@ void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *
         return;
     }
     place(s, t, g);
-    if (t->flags & TOEC_F_OOO) {
+    if (t->flags & TOEC_F_OOO)
+        t->flags |= TOEC_F_ACK_NOW;        /* RFC 5681 4.2: a gap is filled, in whole or in part */
+    if ((t->flags & TOEC_F_OOO) && !fin) { /* what came from beyond a FIN is not of the stream */
         to = toec_ooo_advance(t, to);
-        t->flags |= TOEC_F_ACK_NOW; /* RFC 5681 4.2: a gap is filled, in whole or in part */
         if ((t->flags & TOEC_F_OOO_FIN) && TOEC_SEQ_GT(to, t->rcv_fin)) {
             to = t->rcv_fin;
             fin = 1;
