@@ -12,6 +12,7 @@ _BUILT = {
     "toed": "engine/toed",
     "toehold": "cli/toehold",
     "netsim": "core/sim/netsim",
+    "prop": "core/tests/prop/prop",
     "attack_cost": "core/tests/attack/attack_cost",
     "libtoe_preload.so": "manager/libtoe_preload.so",
 }

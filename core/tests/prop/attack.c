@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attack.c - segments that no stack has sent. In "pair" mode they come from somebody who does not
+ * see the traffic, and none may have an effect on a flow (RFC 5961, RFC 7323 5, RFC 5927); each
+ * kind is wrong in one way and right in all others. In "peer" mode they are the peer's own.
+ */
+#include <string.h>
+
+#include "prop.h"
+
+/* A frame to host `to` with these options (already padded); sums are completed. */
+static void put_segment(struct world *w, unsigned to, const struct seg *g, const uint8_t *opt,
+                        unsigned opt_len, uint32_t payload_seed, uint32_t payload_at, int forged)
+{
+    static uint8_t f[14 + 20 + 60 + 65536];
+    uint8_t *ip = f + 14, *t = ip + 20;
+    uint32_t len = 20 + opt_len + g->len, i;
+
+    memset(f, 0, 34 + 20);
+    f[0] = f[6] = 2;
+    f[5] = (uint8_t)(to + 1);
+    f[11] = (uint8_t)(2 - to);
+    put16(f + 12, 0x0800);
+    ip[0] = 0x45;
+    put16(ip + 2, 20 + len);
+    ip[6] = 0x40;
+    ip[8] = 64;
+    ip[9] = 6;
+    put32(ip + 12, to ? IP_A : IP_B);
+    put32(ip + 16, to ? IP_B : IP_A);
+    put16(ip + 10, ~sum16(ip, 20, 0));
+    put16(t, g->sport);
+    put16(t + 2, g->dport);
+    put32(t + 4, g->seq);
+    put32(t + 8, g->ack);
+    t[12] = (uint8_t)((20 + opt_len) / 4 << 4);
+    t[13] = (uint8_t)g->flags;
+    put16(t + 14, g->wnd);
+    memcpy(t + 20, opt, opt_len);
+    for (i = 0; i < g->len; i++)
+        t[20 + opt_len + i] = pattern(payload_seed, payload_at + i);
+    put16(t + 16, ~sum16(t, len, sum16(ip + 12, 8, 6 + len)));
+    world_deliver(w, to, f, 34 + len, 0, forged);
+}
+
+static unsigned put_ts(uint8_t *o, uint32_t tsval, uint32_t tsecr)
+{
+    o[0] = o[1] = 1;
+    o[2] = 8;
+    o[3] = 10;
+    put32(o + 4, tsval);
+    put32(o + 8, tsecr);
+    return 12;
+}
+
+static int has_ts(const struct wflow *f)
+{
+    return wflow_syn(f) && wflow_syn(f)->ts && f->own.ts;
+}
+
+static uint32_t latest_ts(const struct wflow *f)
+{
+    return f->tsvals ? f->tsval[(f->tsvals - 1) % WF_TS] : 0;
+}
+
+enum forged { FORGE_RST, FORGE_SYN, FORGE_ACK_AHEAD, FORGE_OUTSIDE, FORGE_ACK_OLD, FORGE_PAWS };
+
+/* Makes *g wrong as `kind` has it; 0 when it cannot be now. */
+static int forge_what(const struct host *h, const struct conn *c, const struct wflow *f,
+                      const struct event *e, struct seg *g, uint32_t *tsval)
+{
+    uint32_t v = (uint32_t)e->a[3];
+
+    (void)h;
+    switch ((enum forged)((uint64_t)e->a[2] % 6)) {
+    case FORGE_RST: /* RFC 5961 3.2: only RCV.NXT itself resets */
+        g->flags = F_RST | (e->a[4] & 1 ? F_ACK : 0);
+        g->seq += 1 + v % 100000;
+        g->len = 0;
+        /* ... and a FIN or data on their way may have made it so */
+        return SEQ_LT(wflow_prefix(f) + 70000, g->seq);
+    case FORGE_SYN: /* RFC 5961 4.2 */
+        g->flags = F_SYN | (e->a[4] & 1 ? F_ACK : 0);
+        g->seq += v;
+        g->len = 0;
+        return 1;
+    case FORGE_ACK_AHEAD: /* RFC 5961 5.2 */
+        g->ack = f->snd_max + c->tx_size + 1 + v % 1000000;
+        return 1;
+    case FORGE_OUTSIDE:
+        g->seq = e->a[4] & 1 ? f->right + (16u << 20) + v % 100000 : g->seq - 70000 - v % 100000;
+        return 1;
+    case FORGE_ACK_OLD:
+        g->ack = f->ack_in - 0x40000000u - v % 1000000;
+        return 1;
+    default:
+        *tsval = f->last_tsecr - 1 - v % 100000;
+        return has_ts(f);
+    }
+}
+
+void forge(struct world *w, const struct event *e)
+{
+    struct host *h = &w->host[(uint64_t)e->a[0] % w->hosts];
+    struct conn *c = conn_of(h, e->a[1]);
+    struct toec_info info;
+    struct wflow *f;
+    struct seg g;
+    uint8_t opt[12];
+    uint32_t tsval;
+
+    if (w->hosts == 1 || !c || !c->flow)
+        return;
+    toec_flow_info(h->stack, c->flow, &info);
+    f = wflow_of(h, c->lport, c->rport);
+    if (info.state < TOEC_ESTABLISHED || !f->ack_known || !f->live || c->iss != f->iss)
+        return;
+    memset(&g, 0, sizeof(g));
+    g.sport = c->rport;
+    g.dport = c->lport;
+    g.flags = F_ACK;
+    g.seq = f->last_ack;
+    g.ack = f->ack_in;
+    g.wnd = (uint32_t)e->a[3] & 0xffff;
+    g.len = 1 + (uint32_t)e->a[4] % 1000;
+    tsval = latest_ts(f);
+    if (!forge_what(h, c, f, e, &g, &tsval))
+        return;
+    put_segment(w, h->index, &g, opt, has_ts(f) ? put_ts(opt, tsval, f->last_tsval) : 0, ~f->irs, 0,
+                1);
+}
+
+/* kind 0: fragmentation needed, 1..3: unreachable; 8 and more: quotes what was never sent. */
+void forge_icmp(struct world *w, const struct event *e)
+{
+    static const uint8_t codes[4] = {4, 0, 1, 3};
+    struct host *h = &w->host[(uint64_t)e->a[0] % w->hosts];
+    struct conn *c = conn_of(h, e->a[1]);
+    uint64_t kind = (uint64_t)e->a[2];
+    uint8_t f[14 + 20 + 36], *ip = f + 14, *icmp = ip + 20, *in = icmp + 8;
+    struct wflow *wf;
+
+    if (!c || !c->flow)
+        return;
+    wf = wflow_of(h, c->lport, c->rport);
+    if (!wf->live || !c->established)
+        return;
+    memset(f, 0, sizeof(f));
+    memcpy(f, h->cfg.mac, 6);
+    f[6] = 2;
+    f[11] = 9;
+    put16(f + 12, 0x0800);
+    ip[0] = in[0] = 0x45;
+    put16(ip + 2, 56);
+    ip[8] = in[8] = 64;
+    ip[9] = 1;
+    put32(ip + 12, h->index ? IP_A : IP_B);
+    memcpy(ip + 16, h->cfg.ip, 4);
+    put16(ip + 10, ~sum16(ip, 20, 0));
+    icmp[0] = 3;
+    icmp[1] = codes[kind & 3];
+    if ((kind & 3) == 0)
+        put16(icmp + 6, (uint32_t)e->a[3] & 0xffff);
+    put16(in + 2, 1000);
+    put16(in + 6, 0x4000);
+    in[9] = 6;
+    memcpy(in + 12, h->cfg.ip, 4);
+    put32(in + 16, h->index ? IP_A : IP_B);
+    put16(in + 10, ~sum16(in, 20, 0));
+    put16(in + 20, c->lport);
+    put16(in + 22, c->rport);
+    put32(in + 24, kind & 8 ? wf->ack_in - 1000 - (uint32_t)e->a[3] : wf->ack_in);
+    put16(icmp + 2, ~sum16(icmp, 36, 0));
+    world_deliver(w, h->index, f, sizeof(f), 0, 1);
+}
+
+/* ---- peer mode ---- */
+
+#define OPT_TS    1
+#define OPT_MSS   2
+#define OPT_WS    4
+#define OPT_SOK   8
+#define OPT_SACK  16
+#define OPT_BAD   32 /* malformed, by v */
+#define OPT_ABS   64 /* seq is absolute: a SYN's */
+#define OPT_NO_TS 128
+
+static unsigned peer_options(const struct event *e, const struct wflow *f, uint8_t *o)
+{
+    static const uint8_t bad[4][4] = {{2, 0, 0, 0}, {8, 40, 1, 1}, {5, 3, 9, 1}, {3, 1, 1, 3}};
+    unsigned want = (unsigned)e->a[7], n = 0;
+    uint32_t v = (uint32_t)e->a[8], u = (uint32_t)e->a[9];
+
+    if (want & OPT_MSS) {
+        o[n] = 2;
+        o[n + 1] = 4;
+        put16(o + n + 2, v & 0xffff);
+        n += 4;
+    }
+    if (want & OPT_WS) {
+        o[n] = 1;
+        o[n + 1] = 3;
+        o[n + 2] = 3;
+        o[n + 3] = (uint8_t)u;
+        n += 4;
+    }
+    if (want & OPT_SOK) {
+        o[n] = o[n + 1] = 1;
+        o[n + 2] = 4;
+        o[n + 3] = 2;
+        n += 4;
+    }
+    if ((want & OPT_TS) || (!(want & OPT_NO_TS) && has_ts(f)))
+        n += put_ts(o + n, latest_ts(f) + (want & OPT_ABS ? v : v & 1), f->last_tsval);
+    if (want & OPT_SACK) {
+        o[n] = o[n + 1] = 1;
+        o[n + 2] = 5;
+        o[n + 3] = 10;
+        put32(o + n + 4, f->snd_max - v);
+        put32(o + n + 8, f->snd_max - v + u);
+        n += 12;
+    }
+    if (want & OPT_BAD) {
+        memcpy(o + n, bad[v & 3], 4);
+        n += 4;
+    }
+    return n;
+}
+
+/* seq: from RCV.NXT as the stack has said it; ack: from SND.MAX. */
+void peer_segment(struct world *w, const struct event *e)
+{
+    struct host *h = &w->host[0];
+    uint8_t opt[60];
+    struct wflow *f;
+    struct seg g;
+    uint32_t irs;
+
+    memset(&g, 0, sizeof(g));
+    g.sport = (uint16_t)e->a[0];
+    g.dport = (uint16_t)e->a[1];
+    g.flags = (unsigned)e->a[2] & 0x3f & ~F_URG;
+    f = wflow_of(h, g.dport, g.sport);
+    irs = wflow_syn(f) ? wflow_syn(f)->seq : 0;
+    g.seq = (uint32_t)e->a[3];
+    if (!(e->a[7] & OPT_ABS))
+        g.seq += f->ack_known ? f->last_ack : irs + 1;
+    g.ack = f->snd_max + (uint32_t)e->a[4];
+    g.len = (uint32_t)e->a[5] % 9000;
+    g.wnd = (uint32_t)e->a[6] & 0xffff;
+    put_segment(w, 0, &g, opt, peer_options(e, f, opt), irs,
+                g.seq + ((g.flags & F_SYN) != 0) - irs - 1, 0);
+    world_give(w); /* what the next one says depends on it */
+}

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check.c - what must hold of every frame sent, judged from the wire alone: an own parser, an own
+ * account of what was sent and delivered. And what must hold between events.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "prop.h"
+
+/* ---- parsing ---- */
+
+static int option(struct seg *g, const uint8_t *o, unsigned left)
+{
+    unsigned len = left > 1 ? o[1] : 0, i;
+
+    if (len < 2 || len > left)
+        return -1;
+    switch (o[0]) {
+    case 2:
+        g->opt.mss = (uint16_t)get16(o + 2);
+        g->opt.has_mss = 1;
+        return len == 4 ? 4 : -1;
+    case 3:
+        g->opt.ws = o[2];
+        return len == 3 ? 3 : -1;
+    case 4:
+        g->opt.sack = 1;
+        return len == 2 ? 2 : -1;
+    case 5:
+        if (len < 10 || len > 34 || (len - 2) % 8)
+            return -1;
+        g->n_sack = (len - 2) / 8;
+        for (i = 0; i < g->n_sack; i++) {
+            g->sack[i].start = get32(o + 2 + 8 * i);
+            g->sack[i].end = get32(o + 6 + 8 * i);
+        }
+        return (int)len;
+    case 8:
+        g->has_ts = 1;
+        g->opt.ts = 1;
+        g->tsval = get32(o + 2);
+        g->tsecr = get32(o + 6);
+        return len == 10 ? 10 : -1;
+    default:
+        g->fault = "an option that nobody negotiated";
+        return (int)len;
+    }
+}
+
+static void options(struct seg *g, const uint8_t *o, unsigned n)
+{
+    unsigned i = 0;
+
+    while (i < n && o[i] != 0) {
+        int r = o[i] == 1 ? 1 : option(g, o + i, n - i);
+
+        if (r < 0) {
+            g->fault = "options malformed";
+            return;
+        }
+        i += (unsigned)r;
+    }
+    for (; i < n; i++) {
+        if (o[i])
+            g->fault = "bytes after the end of options";
+    }
+}
+
+int seg_parse(const uint8_t *frame, uint32_t len, struct seg *g)
+{
+    const uint8_t *ip = frame + 14, *t = ip + 20;
+    uint32_t total;
+
+    memset(g, 0, sizeof(*g));
+    g->opt.ws = -1;
+    if (len < 54 || frame[12] != 8 || frame[13] != 0 || ip[0] != 0x45 || ip[9] != 6)
+        return 0;
+    total = get16(ip + 2);
+    if (total < 40 || total + 14 > len || sum16(ip, 20, 0) != 0xffff)
+        return 0;
+    total -= 20;
+    if (sum16(t, total, sum16(ip + 12, 8, 6 + total)) != 0xffff)
+        return 0;
+    g->hlen = (t[12] >> 4) * 4u;
+    if (g->hlen < 20 || g->hlen > total)
+        return 0;
+    g->sport = (uint16_t)get16(t);
+    g->dport = (uint16_t)get16(t + 2);
+    g->seq = g->opt.seq = get32(t + 4);
+    g->ack = get32(t + 8);
+    g->flags = t[13];
+    g->wnd = get16(t + 14);
+    g->urg = get16(t + 18);
+    g->len = total - g->hlen;
+    g->payload = t + g->hlen;
+    options(g, t + 20, g->hlen - 20);
+    return 1;
+}
+
+void seg_print(const struct world *w, const char *way, unsigned host, const struct seg *g)
+{
+    unsigned i;
+
+    printf("%12.6f   %s %u %u>%u %s%s%s%s%s%s%s seq %u len %u", (double)w->now / 1e9, way, host,
+           g->sport, g->dport, g->flags & F_SYN ? "S" : "", g->flags & F_FIN ? "F" : "",
+           g->flags & F_RST ? "R" : "", g->flags & F_PSH ? "P" : "", g->flags & 0x40 ? "E" : "",
+           g->flags & 0x80 ? "W" : "", g->flags & F_ACK ? "." : "", g->seq, g->len);
+    if (g->flags & F_ACK)
+        printf(" ack %u", g->ack);
+    printf(" win %u", g->wnd);
+    if (g->opt.has_mss)
+        printf(" mss %u", g->opt.mss);
+    if (g->opt.ws >= 0)
+        printf(" wscale %d", g->opt.ws);
+    if (g->opt.sack)
+        printf(" sackOK");
+    if (g->has_ts)
+        printf(" TS %u ecr %u", g->tsval, g->tsecr);
+    for (i = 0; i < g->n_sack; i++)
+        printf(" sack %u:%u", g->sack[i].start, g->sack[i].end);
+    putchar('\n');
+}
+
+/* ---- the account of a flow ---- */
+
+struct wflow *wflow_of(struct host *h, uint16_t lport, uint16_t rport)
+{
+    struct wflow *f;
+    unsigned i;
+
+    for (i = 0; i < h->wflows; i++) {
+        if (h->wflow[i].lport == lport && h->wflow[i].rport == rport)
+            return &h->wflow[i];
+    }
+    if (h->wflows == HOST_WFLOWS) { /* strangers come and go: the last place is theirs */
+        f = &h->wflow[HOST_WFLOWS - 1];
+        memset(f, 0, sizeof(*f));
+    } else {
+        f = &h->wflow[h->wflows++];
+    }
+    f->lport = lport;
+    f->rport = rport;
+    return f;
+}
+
+/* The SYN that the flow was made from, or the last one; 0 when none was delivered. */
+const struct syn *wflow_syn(const struct wflow *f)
+{
+    if (f->ack_known)
+        return &f->taken;
+    return f->syns ? &f->syn[(f->syns - 1) % WF_SYNS] : 0;
+}
+
+/* Which SYN is the flow's? The one nearest below its first ACK, and the first of equals. */
+static const struct syn *find_syn(const struct wflow *f, uint32_t ack)
+{
+    unsigned n = f->syns < WF_SYNS ? f->syns : WF_SYNS, i;
+    const struct syn *best = 0;
+
+    for (i = 0; i < n; i++) {
+        const struct syn *c = &f->syn[(f->syns - 1 - i) % WF_SYNS];
+
+        if (ack - c->seq - 1 < 0x1000000u && (!best || ack - c->seq <= ack - best->seq))
+            best = c;
+    }
+    return best;
+}
+
+static void range_add(struct wflow *f, uint32_t start, uint32_t end)
+{
+    unsigned i, n = 0;
+
+    if (start == end)
+        return;
+    for (i = 0; i < f->gots; i++) {
+        struct interval v = f->got[i];
+
+        if (SEQ_LE(start, v.end) && SEQ_LE(v.start, end)) {
+            if (SEQ_LT(v.start, start))
+                start = v.start;
+            if (SEQ_LT(end, v.end))
+                end = v.end;
+        } else {
+            f->got[n++] = v;
+        }
+    }
+    if (n == WF_RANGES) {
+        f->lax = 1;
+        n--;
+    }
+    f->got[n].start = start;
+    f->got[n].end = end;
+    f->gots = n + 1;
+}
+
+static int range_has(const struct wflow *f, uint32_t start, uint32_t end)
+{
+    unsigned i;
+
+    for (i = 0; i < f->gots; i++) {
+        if (SEQ_LE(f->got[i].start, start) && SEQ_LE(end, f->got[i].end))
+            return 1;
+    }
+    return f->lax;
+}
+
+uint32_t wflow_prefix(const struct wflow *f)
+{
+    const struct syn *s = wflow_syn(f);
+    uint32_t at = (f->ack_known ? f->irs : s ? s->seq : 0) + 1;
+    unsigned i;
+
+    for (i = 0; i < f->gots; i++) {
+        if (SEQ_LE(f->got[i].start, at) && SEQ_LT(at, f->got[i].end))
+            at = f->got[i].end;
+    }
+    return at;
+}
+
+static int scale_of(const struct wflow *f, int own)
+{
+    const struct syn *s = wflow_syn(f);
+
+    if (!s || s->ws < 0 || f->own.ws < 0)
+        return 0;
+    return own ? f->own.ws : s->ws > 14 ? 14 : s->ws;
+}
+
+/* ---- delivered ---- */
+
+static void in_ack(struct wflow *f, const struct seg *g)
+{
+    uint32_t edge = g->ack + (g->wnd << ((g->flags & F_SYN) ? 0 : scale_of(f, 0)));
+
+    if (!f->live || SEQ_LT(f->snd_max, g->ack) || SEQ_LE(g->ack, f->iss))
+        return;
+    if (SEQ_LT(f->ack_in, g->ack))
+        f->ack_in = g->ack;
+    if (SEQ_LT(f->granted, edge))
+        f->granted = edge;
+}
+
+void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
+{
+    struct wflow *f;
+    struct seg g;
+
+    if (!seg_parse(frame, len, &g))
+        return;
+    if (h->world->trace)
+        seg_print(h->world, "to", h->index, &g);
+    f = wflow_of(h, g.dport, g.sport);
+    if (g.flags & F_SYN)
+        f->syn[f->syns++ % WF_SYNS] = g.opt;
+    if (g.has_ts)
+        f->tsval[f->tsvals++ % WF_TS] = g.tsval;
+    if (forged)
+        return; /* nobody may believe the rest */
+    if (g.flags & F_RST) {
+        f->rsts_in++;
+        return;
+    }
+    range_add(f, g.seq + ((g.flags & F_SYN) != 0), g.seq + ((g.flags & F_SYN) != 0) + g.len);
+    if (g.flags & F_FIN) {
+        f->fin_in = 1;
+        f->fin_in_seq = g.seq + ((g.flags & F_SYN) != 0) + g.len;
+        range_add(f, f->fin_in_seq, f->fin_in_seq + 1);
+    }
+    if (g.flags & F_ACK)
+        in_ack(f, &g);
+}
+
+/* An ACK makes a flow: with a cookie used twice, a new one without a new SYN. */
+void wire_cookie(struct host *h, struct wflow *f)
+{
+    const struct frame *in = h->world->in;
+    struct seg g;
+
+    if (!in || !seg_parse(in->data, in->len, &g) || (g.flags & F_SYN))
+        return;
+    f->cookie = f->ack_known = 1;
+    f->fin_sent = f->fin_in = 0;
+    f->irs = f->taken.seq = g.seq - 1;
+    f->last_ack = f->right = g.seq;
+    f->snd_max = f->iss + 1;
+}
+
+/* ---- sent ---- */
+
+static void out_ip(struct host *h, const uint8_t *frame, uint32_t len)
+{
+    const uint8_t *ip = frame + 14;
+    struct world *w = h->world;
+    uint32_t total = len >= 34 ? get16(ip + 2) : 0;
+
+    if (memcmp(frame + 6, h->cfg.mac, 6) != 0)
+        prop_fail(w, "frame", "source address of the frame is not ours");
+    if (frame[12] == 8 && frame[13] == 6) {
+        if (len < 42 || get16(frame + 14) != 1 || get16(frame + 20) - 1 > 1)
+            prop_fail(w, "frame", "malformed ARP");
+        return;
+    }
+    if (frame[12] != 8 || frame[13] != 0 || len < 34 || ip[0] != 0x45 || total + 14 != len)
+        prop_fail(w, "frame", "malformed IPv4: length %u, total length %u", len, total);
+    if (total > h->cfg.mtu)
+        prop_fail(w, "frame", "%u bytes on an MTU of %u", total, h->cfg.mtu);
+    if (sum16(ip, 20, 0) != 0xffff)
+        prop_fail(w, "frame", "IPv4 checksum");
+    if (memcmp(ip + 12, h->cfg.ip, 4) != 0 || ip[8] == 0)
+        prop_fail(w, "frame", "IPv4 source or TTL");
+    if (ip[9] == 1 && sum16(ip + 20, total - 20, 0) != 0xffff)
+        prop_fail(w, "frame", "ICMP checksum");
+}
+
+static void out_syn(struct host *h, struct wflow *f, const struct seg *g)
+{
+    unsigned i;
+
+    if (g->flags & F_FIN)
+        prop_fail(h->world, "flags", "SYN with FIN");
+    if (!f->live || f->iss != g->seq ||
+        (f->ack_known && (!(g->flags & F_ACK) || g->ack != f->irs + 1))) { /* another incarnation */
+        f->live = 1;
+        f->iss = g->seq;
+        f->snd_max = g->seq + 1;
+        f->ack_in = f->granted = g->seq + 1;
+        f->ack_known = f->fin_sent = f->fin_in = 0;
+        f->gots = f->rsts_in = 0;
+        if (!(g->flags & F_ACK))
+            f->syns = 0; /* what came before we opened was not for us */
+        f->own_ecn = f->own_plain = f->cookie = 0;
+        f->lax = 0;
+    }
+    f->own = g->opt;
+    f->own_ecn |= (g->flags & F_ECN) != 0;
+    f->own_plain |= (g->flags & F_ECN) == 0;
+    if (!(g->flags & F_ACK))
+        return;
+    for (i = 0; i < f->syns && i < WF_SYNS; i++) {
+        if (f->syn[(f->syns - 1 - i) % WF_SYNS].seq + 1 == g->ack)
+            break;
+    }
+    if (i == f->syns || i == WF_SYNS)
+        prop_fail(h->world, "acknowledged", "SYN-ACK of %u: no such SYN came", g->ack);
+}
+
+static void out_options(struct host *h, struct wflow *f, const struct seg *g)
+{
+    const struct syn *s = wflow_syn(f);
+    struct world *w = h->world;
+    unsigned i;
+
+    if (g->fault)
+        prop_fail(w, "options", "%s", g->fault);
+    if (g->flags & F_SYN) {
+        if (g->n_sack)
+            prop_fail(w, "options", "SACK blocks in a SYN");
+        return;
+    }
+    if (g->opt.has_mss || g->opt.ws >= 0 || g->opt.sack)
+        prop_fail(w, "options", "an option of SYNs elsewhere");
+    if (!s || f->cookie)
+        return;
+    if (!(g->flags & F_RST) && g->has_ts != (s->ts && f->own.ts))
+        prop_fail(w, "options", "timestamp %d, peer offered %d, we %d", g->has_ts, s->ts,
+                  f->own.ts);
+    if (g->n_sack && !(s->sack && f->own.sack))
+        prop_fail(w, "options", "SACK not negotiated");
+    for (i = 0; i < g->n_sack; i++) {
+        if (!SEQ_LT(g->sack[i].start, g->sack[i].end) ||
+            !range_has(f, g->sack[i].start, g->sack[i].end))
+            prop_fail(w, "acknowledged", "SACK %u:%u was not received", g->sack[i].start,
+                      g->sack[i].end);
+        if (SEQ_LT(g->sack[i].start, g->ack) && i > 0) /* RFC 2883 4: only the first */
+            prop_fail(w, "options", "SACK %u:%u lies below ACK %u", g->sack[i].start,
+                      g->sack[i].end, g->ack);
+    }
+}
+
+static void out_timestamps(struct host *h, struct wflow *f, const struct seg *g)
+{
+    unsigned i, n = f->tsvals < WF_TS ? f->tsvals : WF_TS;
+
+    if (!g->has_ts || (g->flags & F_RST))
+        return;
+    if (f->ack_known && SEQ_LT(g->tsval, f->last_tsval))
+        prop_fail(h->world, "timestamps", "TSval %u after %u", g->tsval, f->last_tsval);
+    f->last_tsval = g->tsval;
+    f->last_tsecr = g->tsecr;
+    if (!(g->flags & F_ACK) || f->tsvals > WF_TS)
+        return;
+    for (i = 0; i < n; i++) {
+        if (f->tsval[i] == g->tsecr)
+            return;
+    }
+    prop_fail(h->world, "timestamps", "TSecr %u never came", g->tsecr);
+}
+
+/* What the ACK field and the window say. */
+static void out_receive(struct host *h, struct wflow *f, const struct seg *g)
+{
+    uint32_t edge = g->ack + (g->wnd << ((g->flags & F_SYN) ? 0 : scale_of(f, 1))), prefix;
+
+    if (!f->ack_known) {
+        const struct syn *s = find_syn(f, g->ack);
+
+        if (!s)
+            prop_fail(h->world, "acknowledged", "ACK %u: no SYN came below it", g->ack);
+        f->taken = *s;
+        f->ack_known = 1;
+        f->irs = s->seq;
+        f->last_ack = g->ack;
+        edge = g->ack + (g->wnd << ((g->flags & F_SYN) ? 0 : scale_of(f, 1)));
+        f->right = edge;
+        f->last_tsval = g->tsval;
+    }
+    if (SEQ_LT(g->ack, f->last_ack))
+        prop_fail(h->world, "acknowledged", "ACK %u after %u", g->ack, f->last_ack);
+    prefix = wflow_prefix(f);
+    if (!f->lax && SEQ_LT(prefix, g->ack))
+        prop_fail(h->world, "acknowledged", "ACK %u, received to %u", g->ack, prefix);
+    f->last_ack = g->ack;
+    if (f->cookie || g->flags & F_SYN || (f->fin_in && SEQ_LT(f->fin_in_seq, g->ack)))
+        return; /* not scaled; nothing can come any more */
+    if (SEQ_LT(edge + (1u << scale_of(f, 1)) - 1, f->right))
+        prop_fail(h->world, "window shrank", "right edge %u after %u", edge, f->right);
+    if (SEQ_LT(f->right, edge))
+        f->right = edge;
+}
+
+/* What the sequence number and the payload say. */
+static void out_send(struct host *h, struct wflow *f, const struct seg *g)
+{
+    struct world *w = h->world;
+    uint32_t syn = (g->flags & F_SYN) != 0, fin = (g->flags & F_FIN) != 0;
+    uint32_t end = g->seq + syn + g->len + fin, mss, least;
+    const struct syn *s = wflow_syn(f);
+
+    if (SEQ_LT(g->seq, f->iss) || SEQ_LT(f->snd_max, g->seq))
+        prop_fail(w, "sequence", "seq %u, ISS %u, sent to %u", g->seq, f->iss, f->snd_max);
+    if (f->fin_sent && SEQ_LT(f->fin_seq + 1, end))
+        prop_fail(w, "sequence", "%u lies beyond the FIN at %u", end, f->fin_seq);
+    if (fin) {
+        if (f->fin_sent && f->fin_seq != end - 1)
+            prop_fail(w, "sequence", "FIN at %u, then at %u", f->fin_seq, end - 1);
+        f->fin_sent = 1;
+        f->fin_seq = end - 1;
+    }
+    if (SEQ_LT(f->snd_max, end))
+        f->snd_max = end;
+    mss = s && s->has_mss && s->mss ? s->mss : 536;
+    /* RFC 9293 has no least value; core/ has, against tiny segments, and its cookies another. */
+    least = toec_counters(h->stack)[TOEC_C_tcp_cookies_taken] ? 216 : 64;
+    if (mss < least)
+        mss = least;
+    if (!f->cookie && g->len && g->len + (g->hlen - 20) > mss)
+        prop_fail(w, "segment size", "%u bytes and %u of options, MSS %u", g->len, g->hlen - 20,
+                  mss);
+    if (!f->cookie && !syn && g->len + fin > 1 && SEQ_LT(f->granted, end))
+        prop_fail(w, "beyond the window", "sent to %u, offered to %u", end, f->granted);
+}
+
+void wire_out(struct host *h, const uint8_t *frame, uint32_t len)
+{
+    struct world *w = h->world;
+    struct wflow *f;
+    struct seg g;
+
+    out_ip(h, frame, len);
+    if (frame[13] == 6 || frame[23] != 6)
+        return;
+    if (!seg_parse(frame, len, &g))
+        prop_fail(w, "frame", "TCP header or checksum");
+    if (w->trace)
+        seg_print(w, "by", h->index, &g);
+    f = wflow_of(h, g.sport, g.dport);
+    if (g.urg || (g.flags & F_URG) || ((g.flags & F_ECN) && !(g.flags & F_SYN) && !f->own_ecn))
+        prop_fail(w, "flags", "%02x, urgent pointer %u", g.flags, g.urg);
+    /* RFC 3168 6.1.1: not after a SYN of ours that did not ask for it */
+    if ((frame[15] & 3) && ((g.flags & (F_SYN | F_RST)) || !g.len || !f->own_ecn || f->own_plain))
+        prop_fail(w, "flags", "ECN-capable, flags %02x", g.flags);
+    if (g.flags & F_RST) {
+        h->rsts++;
+        if (g.flags & (F_SYN | F_FIN) || g.len)
+            prop_fail(w, "flags", "RST with %02x and %u bytes", g.flags, g.len);
+        return;
+    }
+    if (!(g.flags & (F_SYN | F_ACK)))
+        prop_fail(w, "flags", "neither SYN nor ACK");
+    if (g.flags & F_SYN)
+        out_syn(h, f, &g);
+    else if (!f->live)
+        prop_fail(w, "sequence", "a segment before any SYN");
+    if (g.flags & F_ACK)
+        out_receive(h, f, &g);
+    out_options(h, f, &g);
+    out_timestamps(h, f, &g);
+    out_send(h, f, &g);
+}
+
+/* ---- between events ---- */
+
+static void check_counters(struct host *h)
+{
+    const toec_u64 *c = toec_counters(h->stack);
+    struct world *w = h->world;
+    unsigned i;
+
+    for (i = 0; i < TOEC_C_MAX; i++) {
+        if (c[i] < h->last[i])
+            prop_fail(w, "counters", "counter %u went back", i);
+        h->last[i] = c[i];
+    }
+    if (c[TOEC_C_rx_frames] != h->delivered || c[TOEC_C_tx_frames] != h->accepted)
+        prop_fail(w, "counters", "frames: %llu of %llu in, %llu of %llu out", c[TOEC_C_rx_frames],
+                  (unsigned long long)h->delivered, c[TOEC_C_tx_frames],
+                  (unsigned long long)h->accepted);
+    if (c[TOEC_C_tx_full] != h->refused)
+        prop_fail(w, "counters", "%llu refusals counted, %llu made", c[TOEC_C_tx_full],
+                  (unsigned long long)h->refused);
+    if (c[TOEC_C_tcp_rst_sent] != h->rsts)
+        prop_fail(w, "counters", "%llu RST counted, %llu sent", c[TOEC_C_tcp_rst_sent],
+                  (unsigned long long)h->rsts);
+}
+
+void check_host(struct host *h)
+{
+    struct toec_usage u;
+
+    toec_usage(h->stack, &u);
+    if (u.flows != h->open_now)
+        prop_fail(h->world, "pools", "%u flows, their owners hold %u", u.flows, h->open_now);
+    if (u.half_open > u.flows || u.time_wait > h->cfg.max_time_wait || u.listeners != h->listeners)
+        prop_fail(h->world, "pools", "half open %u of %u, TIME-WAIT %u, listeners %u of %u",
+                  u.half_open, u.flows, u.time_wait, u.listeners, h->listeners);
+    check_counters(h);
+}
+
+/* Not 0 when the flow waits for something that only time can bring. */
+static int owes(struct conn *c, const struct toec_info *i)
+{
+    switch (i->state) {
+    case TOEC_SYN_SENT:
+    case TOEC_SYN_RECEIVED:
+    case TOEC_FIN_WAIT_1:
+    case TOEC_CLOSING:
+    case TOEC_LAST_ACK:
+        return 1;
+    case TOEC_FIN_WAIT_2:
+        return c->closed;
+    default:
+        return i->in_flight || c->sent > i->bytes_sent;
+    }
+}
+
+void check_deadline(struct host *h, toec_time deadline)
+{
+    unsigned i;
+
+    for (i = 0; i < h->conns; i++) {
+        struct conn *c = h->conn[i];
+        struct toec_info info;
+
+        if (!c->flow)
+            continue;
+        toec_flow_info(h->stack, c->flow, &info);
+        if (info.state >= TOEC_ESTABLISHED && (info.cwnd == 0 || info.mss_send == 0))
+            prop_fail(h->world, "flow", "cwnd %u, MSS %u", info.cwnd, info.mss_send);
+        if (deadline == TOEC_NEVER && owes(c, &info))
+            prop_fail(h->world, "no timer", "state %u, in flight %u, %llu of %llu sent", info.state,
+                      info.in_flight, info.bytes_sent, (unsigned long long)c->sent);
+    }
+}

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* world.c - the stacks of a run, the network between them, and virtual time: from a script's first
+ * event to the proof that everything ends. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prop.h"
+
+_Noreturn void prop_fail(struct world *w, const char *what, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    snprintf(w->what, sizeof(w->what), "%s", what);
+    vsnprintf(w->message, sizeof(w->message), format, args);
+    va_end(args);
+    longjmp(w->failed, 1);
+}
+
+toec_time host_now(const struct host *h)
+{
+    return h->world->now + h->origin;
+}
+
+/* The byte at `at` of the stream that began with this ISS. */
+uint8_t pattern(uint32_t seed, uint32_t at)
+{
+    uint64_t x = (at >> 3) * 0x9e3779b97f4a7c15u + seed * 0x2545f4914f6cdd1du;
+
+    x ^= x >> 29;
+    x *= 0xbf58476d1ce4e5b9u;
+    return (uint8_t)(x >> ((at & 7) * 8));
+}
+
+/* ---- bytes ---- */
+
+uint32_t get32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+uint32_t get16(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 8 | p[1];
+}
+
+void put16(uint8_t *p, uint32_t v)
+{
+    p[0] = (uint8_t)(v >> 8);
+    p[1] = (uint8_t)v;
+}
+
+void put32(uint8_t *p, uint32_t v)
+{
+    put16(p, v >> 16);
+    put16(p + 2, v);
+}
+
+uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
+{
+    size_t i;
+
+    for (i = 0; i + 1 < n; i += 2)
+        sum += get16(p + i);
+    if (n & 1)
+        sum += (uint32_t)p[n - 1] << 8;
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return sum;
+}
+
+/* ---- the network ---- */
+
+static int earlier(const struct frame *a, const struct frame *b)
+{
+    return a->at < b->at || (a->at == b->at && a->order < b->order);
+}
+
+static void queue_push(struct world *w, struct frame *f)
+{
+    unsigned i;
+
+    if (w->queued == w->queue_room) {
+        w->queue_room = w->queue_room ? w->queue_room * 2 : 256;
+        w->queue = must(realloc(w->queue, w->queue_room * sizeof(*w->queue)));
+    }
+    for (i = w->queued++; i > 0 && earlier(f, w->queue[(i - 1) / 2]); i = (i - 1) / 2)
+        w->queue[i] = w->queue[(i - 1) / 2];
+    w->queue[i] = f;
+}
+
+static struct frame *queue_pop(struct world *w)
+{
+    struct frame *top = w->queue[0], *last = w->queue[--w->queued];
+    unsigned i = 0;
+
+    for (;;) {
+        unsigned c = 2 * i + 1;
+
+        if (c >= w->queued)
+            break;
+        if (c + 1 < w->queued && earlier(w->queue[c + 1], w->queue[c]))
+            c++;
+        if (!earlier(w->queue[c], last))
+            break;
+        w->queue[i] = w->queue[c];
+        i = c;
+    }
+    if (w->queued)
+        w->queue[i] = last;
+    return top;
+}
+
+static struct frame *frame_new(const uint8_t *data, uint32_t len)
+{
+    struct frame *f = must(malloc(sizeof(*f) + len));
+
+    memset(f, 0, sizeof(*f));
+    f->len = len;
+    memcpy(f->data, data, len);
+    return f;
+}
+
+void world_deliver(struct world *w, unsigned to, const uint8_t *data, uint32_t len, toec_time after,
+                   int forged)
+{
+    struct frame *f = frame_new(data, len);
+
+    f->at = w->now + after;
+    f->order = w->order++;
+    f->to = to;
+    f->forged = forged;
+    queue_push(w, f);
+}
+
+static int is_arp(const uint8_t *frame)
+{
+    return frame[12] == 8 && frame[13] == 6;
+}
+
+static void remember(struct host *h, const uint8_t *data, uint32_t len)
+{
+    struct frame **place = &h->history[h->sent++ % HISTORY];
+
+    free(*place);
+    *place = frame_new(data, len);
+}
+
+/* A frame of h on its way: what the script has ordered happens to it. ARP is spared. */
+void net_carry(struct host *h, uint8_t *data, uint32_t len)
+{
+    struct world *w = h->world;
+    toec_time after = (toec_time)w->script->set[S_delay] * USEC;
+    int arp = is_arp(data);
+
+    if (w->hosts == 1) {
+        w->arp_asked |= arp && data[21] == 1 && data[41] == 2;
+        return;
+    }
+    if (!arp) {
+        remember(h, data, len);
+        if (h->lose > 0) {
+            h->lose--;
+            return;
+        }
+        if (h->late > 0) {
+            h->late--;
+            after += h->late_by;
+        }
+        if (h->mark > 0 && (data[15] & 3)) {
+            h->mark--;
+            data[15] |= 3;
+            put16(data + 24, 0);
+            put16(data + 24, ~sum16(data + 14, 20, 0));
+        }
+        if (h->flip >= 0) {
+            data[(uint64_t)h->flip / 8 % len] ^= (uint8_t)(1u << (h->flip & 7));
+            h->flip = -1;
+        }
+        if (h->twice > 0) {
+            h->twice--;
+            world_deliver(w, 1 - h->index, data, len, after + h->twice_by, 0);
+        }
+    }
+    world_deliver(w, 1 - h->index, data, len, after, 0);
+}
+
+/* ---- time ---- */
+
+static void host_give(struct host *h, const uint8_t *data, uint32_t len)
+{
+    struct toec_packet p;
+
+    memset(&p, 0, sizeof(p));
+    p.data = data;
+    p.head_len = len;
+    p.len = len;
+    h->delivered++;
+    toec_input(h->stack, &p, host_now(h));
+    h->due = h->world->now;
+}
+
+/* The peer of "peer" mode is 02:00:00:00:00:02 at IP_B. */
+static void answer_arp(struct world *w)
+{
+    static const uint8_t reply[42] = {2,  0, 0, 0, 0, 1, 2, 0, 0, 0, 0,  2, 8, 6,
+                                      0,  1, 8, 0, 6, 4, 0, 2, 2, 0, 0,  0, 0, 2,
+                                      10, 0, 0, 2, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1};
+
+    if (w->arp_asked && !w->no_arp) {
+        w->arp_asked = 0;
+        host_give(&w->host[0], reply, sizeof(reply));
+    }
+}
+
+static void host_poll(struct host *h)
+{
+    struct world *w = h->world;
+    uint64_t refused = h->refused, actions;
+    toec_time now = host_now(h), due = toec_poll(h->stack, now);
+
+    if (due <= now && h->refused == refused) {
+        actions = h->actions;
+        due = toec_poll(h->stack, now);
+        if (due <= now && h->refused == refused && h->actions == actions)
+            prop_fail(w, "deadline", "poll asks to be called now, twice, and does nothing");
+    }
+    check_deadline(h, due);
+    if (due == TOEC_NEVER)
+        h->due = TOEC_NEVER;
+    else
+        h->due = due <= now ? w->now + 10 * USEC : due - h->origin;
+    answer_arp(w);
+}
+
+void world_give(struct world *w)
+{
+    while (w->queued && w->queue[0]->at <= w->now) {
+        struct frame *f = queue_pop(w);
+        struct host *h = &w->host[f->to];
+
+        w->in = f;
+        wire_in(h, f->data, f->len, f->forged);
+        host_give(h, f->data, f->len);
+        check_host(h);
+        w->in = 0;
+        free(f);
+    }
+}
+
+/* In the end every owner reads what there is. */
+static void read_all(struct world *w)
+{
+    unsigned i, j;
+
+    for (i = 0; i < w->hosts; i++) {
+        for (j = 0; j < w->host[i].conns; j++) {
+            struct conn *c = w->host[i].conn[j];
+
+            if (c->flow && !c->closed && c->received > c->read)
+                conn_recv(c, UINT64_MAX);
+        }
+    }
+}
+
+/* Events up to the end of duration. */
+void world_run(struct world *w, toec_time duration)
+{
+    toec_time until = w->now + duration;
+    unsigned steps = 0;
+
+    for (;;) {
+        toec_time next = TOEC_NEVER;
+        unsigned i;
+
+        for (i = 0; i < w->hosts; i++) {
+            if (w->host[i].due < next)
+                next = w->host[i].due;
+        }
+        if (w->queued && w->queue[0]->at < next)
+            next = w->queue[0]->at;
+        if (next > until)
+            break;
+        if (next > w->now)
+            w->now = next;
+        world_give(w);
+        if (w->fair)
+            read_all(w);
+        for (i = 0; i < w->hosts; i++) {
+            if (w->host[i].due <= w->now) {
+                host_poll(&w->host[i]);
+                check_host(&w->host[i]);
+            }
+        }
+        if (++steps > 400000)
+            prop_fail(w, "storm", "400000 steps within %llu ms", duration / MSEC);
+    }
+    w->now = until;
+}
+
+/* ---- begin, finish, end ---- */
+
+static void host_make(struct world *w, unsigned i, toec_time origin)
+{
+    const int64_t *set = w->script->set;
+    struct host *h = &w->host[i];
+    unsigned long size;
+    unsigned j;
+
+    h->world = w;
+    h->index = i;
+    h->flip = -1;
+    h->origin = origin;
+    h->tx_buf = (uint32_t)set[i ? S_tx1 : S_tx0];
+    h->rx_buf = (uint32_t)set[i ? S_rx1 : S_rx0];
+    h->cfg.user = h;
+    h->cfg.mac[0] = 2;
+    h->cfg.mac[5] = (uint8_t)(i + 1);
+    put32(h->cfg.ip, IP_A + i);
+    h->cfg.prefix_len = 24;
+    h->cfg.mtu = (toec_u32)set[i ? S_mtu1 : S_mtu0];
+    h->cfg.max_gso = (toec_u32)set[i ? S_gso1 : S_gso0];
+    h->cfg.cc = (enum toec_cc)set[i ? S_cc1 : S_cc0];
+    h->cfg.ecn = (enum toec_ecn_policy)set[i ? S_ecn1 : S_ecn0];
+    h->cfg.max_flows = (toec_u32)set[S_flows];
+    h->cfg.max_time_wait = (toec_u32)set[S_tw];
+    h->cfg.max_listeners = HOST_LISTENERS;
+    h->cfg.max_neighbours = 8;
+    h->cfg.max_datagrams = 2;
+    for (j = 0; j < sizeof(h->cfg.secret); j++)
+        h->cfg.secret[j] = (uint8_t)(set[S_secret] * 13 + i * 31 + j * 7);
+    size = toec_size(&h->cfg);
+    if (size == 0)
+        prop_fail(w, "config", "the configuration of host %u is refused", i);
+    h->mem = must(aligned_alloc(64, (size + 63) / 64 * 64));
+    memset(h->mem, 0xa5, size);
+    h->stack = toec_init(h->mem, size, &h->cfg, host_now(h));
+    h->due = w->now;
+}
+
+static void world_free(struct world *w)
+{
+    unsigned i, j;
+
+    for (i = 0; i < w->hosts; i++) {
+        struct host *h = &w->host[i];
+
+        for (j = 0; j < h->conns; j++) {
+            free(h->conn[j]->rx);
+            free(h->conn[j]);
+        }
+        for (j = 0; j < HISTORY; j++)
+            free(h->history[j]);
+        free(h->mem);
+    }
+    while (w->queued)
+        free(queue_pop(w));
+    free(w->queue);
+    free(w);
+}
+
+/* A fair network and owners that read: everything must come to its end. */
+static void drive(struct world *w, int close_all)
+{
+    unsigned i, j;
+
+    for (i = 0; i < w->hosts; i++) {
+        struct host *h = &w->host[i];
+
+        for (j = 0; j < h->conns; j++) {
+            struct conn *c = h->conn[j];
+
+            if (!c->flow)
+                continue;
+            if (!c->closed)
+                conn_recv(c, UINT64_MAX);
+            if (!c->shut && !c->closed && c->established) {
+                c->shut = 1;
+                if (toec_shutdown(h->stack, c->flow, host_now(h)))
+                    prop_fail(w, "refused", "shutdown");
+            }
+            if ((close_all || c->peer_closed) && !c->closed && c->flow) {
+                c->closed = 1;
+                if (toec_close(h->stack, c->flow, host_now(h)))
+                    prop_fail(w, "refused", "close");
+            }
+            h->due = w->now;
+        }
+    }
+}
+
+static void check_stuck(struct world *w, int all)
+{
+    unsigned i, j;
+
+    for (i = 0; i < w->hosts; i++) {
+        for (j = 0; j < w->host[i].conns; j++) {
+            struct conn *c = w->host[i].conn[j];
+            struct toec_info info;
+
+            if (!c->flow || (!all && !conn_partner(c)))
+                continue;
+            toec_flow_info(w->host[i].stack, c->flow, &info);
+            prop_fail(w, "stuck",
+                      "host %u port %u: state %u sent %llu acked %llu received %llu cwnd %u wnd %u "
+                      "in flight %u rto %u us",
+                      i, c->lport, info.state, (unsigned long long)c->sent,
+                      (unsigned long long)c->acked, (unsigned long long)c->received, info.cwnd,
+                      info.snd_wnd, info.in_flight, info.rto_us);
+        }
+    }
+}
+
+/* Both streams of what ended well arrived whole. */
+static void check_streams(struct world *w)
+{
+    unsigned i, j;
+
+    for (i = 0; i < w->hosts; i++) {
+        for (j = 0; j < w->host[i].conns; j++) {
+            struct conn *c = w->host[i].conn[j];
+
+            if (c->peer_closed && !c->closed)
+                conn_recv(c, UINT64_MAX);
+        }
+    }
+}
+
+static void finish(struct world *w)
+{
+    unsigned i, step;
+
+    for (i = 0; i < w->hosts; i++) {
+        struct host *h = &w->host[i];
+
+        h->refuse = h->lose = h->late = h->twice = h->mark = 0;
+        h->flip = -1;
+        h->no_open = 0;
+        while (h->listeners) {
+            toec_unlisten(h->stack, h->listener[--h->listeners].id);
+            h->due = w->now;
+        }
+    }
+    w->no_arp = 0;
+    w->fair = 1;
+    for (step = 0; step < 12 && w->hosts == 2; step++) {
+        drive(w, 0);
+        world_run(w, step < 4 ? 5 * SEC : 80 * SEC);
+        if (w->host[0].open_now + w->host[1].open_now == 0)
+            break;
+    }
+    if (w->hosts == 2)
+        check_stuck(w, 0);
+    for (step = 0; step < 24; step++) {
+        drive(w, 1);
+        world_run(w, 100 * SEC);
+        if (w->host[0].open_now + w->host[1].open_now == 0)
+            break;
+    }
+    check_stuck(w, 1);
+    check_streams(w);
+    world_run(w, 200 * SEC); /* TIME-WAIT */
+    for (i = 0; i < w->hosts; i++) {
+        struct toec_usage u;
+
+        toec_usage(w->host[i].stack, &u);
+        if (u.flows || u.half_open || u.time_wait || u.listeners || u.datagrams)
+            prop_fail(w, "pools", "left: flows %u half open %u TIME-WAIT %u listeners %u", u.flows,
+                      u.half_open, u.time_wait, u.listeners);
+    }
+}
+
+/* Where the first flow's ISS comes to lie depends on the clock: so the clock is chosen. */
+static void choose_origins(const struct script *s, toec_time origin[2])
+{
+    static const enum setting iss[2] = {S_iss0, S_iss1}, tick[2] = {S_tick0, S_tick1};
+    struct world *w;
+    unsigned i;
+
+    for (i = 0; i < 2; i++)
+        origin[i] = s->set[tick[i]] ? (1ull << 52) - (toec_time)s->set[tick[i]] * MSEC : 1000 * SEC;
+    if (!s->set[S_iss0] && !s->set[S_iss1])
+        return;
+    w = must(calloc(1, sizeof(*w)));
+    w->script = s;
+    w->hosts = 2;
+    if (setjmp(w->failed) == 0) {
+        struct toec_addr any;
+        toec_u32 id;
+
+        for (i = 0; i < 2; i++)
+            host_make(w, i, origin[i]);
+        memset(&any, 0, sizeof(any));
+        toec_listen(w->host[1].stack, &any, 80, &w->host[1], 0, &id);
+        host_connect(&w->host[0], 40000, 80);
+        world_run(w, SEC);
+        for (i = 0; i < 2; i++) {
+            struct wflow *f = wflow_of(&w->host[i], i ? 80 : 40000, i ? 40000 : 80);
+
+            /* RFC 6528: one more each 4096 ns in this stack */
+            if (s->set[iss[i]] && f->live)
+                origin[i] += (toec_time)(uint32_t)(0u - (uint32_t)s->set[iss[i]] - f->iss) << 12;
+        }
+    }
+    world_free(w);
+}
+
+static void play(struct world *w, const toec_time *origin)
+{
+    const struct script *s = w->script;
+    unsigned i;
+
+    for (i = 0; i < 2 && i < w->hosts; i++)
+        host_make(w, i, origin[i]);
+    for (w->at = 0; w->at < s->n; w->at++) {
+        if (w->trace) {
+            printf("%12.6f ", (double)w->now / 1e9);
+            event_print(&s->ev[w->at], stdout);
+        }
+        world_apply(w, &s->ev[w->at]);
+        for (i = 0; i < w->hosts; i++)
+            check_host(&w->host[i]);
+    }
+    if (w->trace)
+        printf("%12.6f finish\n", (double)w->now / 1e9);
+    finish(w);
+}
+
+int world_try(const struct script *s, int trace, char *what, char *message)
+{
+    struct world *w = must(calloc(1, sizeof(*w)));
+    toec_time origin[2] = {0, 0};
+
+    choose_origins(s, origin);
+    w->script = s;
+    w->hosts = s->set[S_mode] ? 1 : 2;
+    w->trace = trace;
+    if (setjmp(w->failed) == 0) {
+        play(w, origin);
+        world_free(w);
+        return 0;
+    }
+    snprintf(what, WHAT_MAX, "%s", w->what);
+    snprintf(message, MESSAGE_MAX, "event %u of %u, %.6f s: %s", w->at, s->n, (double)w->now / 1e9,
+             w->message);
+    world_free(w);
+    return 1;
+}
