@@ -232,7 +232,7 @@ struct world {
     unsigned queued, queue_room;
     uint64_t order;
     const struct frame *in; /* being delivered */
-    int no_arp, arp_asked, trace, fair;
+    int no_arp, arp_asked, trace, fair, over;
     unsigned at; /* event being carried out */
     /* how it failed */
     jmp_buf failed;

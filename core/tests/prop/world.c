@@ -462,9 +462,11 @@ static void finish(struct world *w)
     check_stuck(w, 1);
     check_streams(w);
     world_run(w, 200 * SEC); /* TIME-WAIT */
+    w->over = 1;
     for (i = 0; i < w->hosts; i++) {
         struct toec_usage u;
 
+        check_host(&w->host[i]);
         toec_usage(w->host[i].stack, &u);
         if (u.flows || u.half_open || u.time_wait || u.listeners || u.datagrams)
             prop_fail(w, "pools", "left: flows %u half open %u TIME-WAIT %u listeners %u", u.flows,
