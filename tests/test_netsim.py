@@ -10,7 +10,7 @@ from harness import netsim, paths
 
 pytestmark = pytest.mark.toehold_only
 
-CCS = ["cubic", "newreno"]
+CCS = ["cubic", "reno"]
 
 # A burst of losses with more gaps than the receiver keeps intervals for (TOEC_OOO_MAX) leaves the
 # sender waiting for tail probes, one segment each.
@@ -28,6 +28,11 @@ def path(rate: str, rtt_ms: float, *, queue: str = "16MB", fwd: str = "") -> lis
 
 def throughputs(result: dict) -> list[float]:
     return [flow["throughput"] for flow in result["flows"]]
+
+
+def need_cc(name: str) -> None:
+    if not netsim.has_cc(name):
+        pytest.skip(f"core/ refuses cc={name}")
 
 
 # ---- throughput ----
@@ -48,16 +53,17 @@ def test_throughput_follows_the_response_function(cc, rtt_ms, loss):
     assert 0.75 * expected < throughputs(result)[0] < 1.45 * expected
 
 
-@pytest.mark.parametrize("buffer_kb", [50, 125, 250, 500])
+@pytest.mark.parametrize(
+    "buffer_kb", [50, *(pytest.param(n, marks=many_gaps) for n in (125, 250, 500))]
+)
 @pytest.mark.parametrize("cc", CCS)
-@many_gaps
 def test_one_flow_fills_the_link(cc, buffer_kb):
     """A BDP is 250 kB: with a fifth of it CUBIC fills 85 %, with half 90 %; Reno's half is less."""
     result = netsim.run(
         *path("100mbit", 20, queue=f"{buffer_kb}kB"),
         *["--flow", f"cc={cc}", "--time", "40s", "--warmup", "10s"],
     )
-    least = {"cubic": 0.85, "newreno": 0.75}[cc] if buffer_kb < 125 else 0.88
+    least = {"cubic": 0.85, "reno": 0.75}[cc] if buffer_kb < 125 else 0.88
     assert throughputs(result)[0] > least * 100e6
 
 
@@ -100,9 +106,8 @@ def test_a_reader_that_stopped_is_found_again():
 # ---- fairness ----
 
 
-@pytest.mark.parametrize("flows", [2, 5, 10, 20, 50])
+@pytest.mark.parametrize("flows", [pytest.param(2, marks=many_gaps), 5, 10, 20, 50])
 @pytest.mark.parametrize("cc", CCS)
-@many_gaps
 def test_flows_of_one_kind_share_fairly(cc, flows):
     result = netsim.run(
         *path("100mbit", 20, queue="250kB"),
@@ -112,7 +117,6 @@ def test_flows_of_one_kind_share_fairly(cc, flows):
     assert sum(throughputs(result)) > 90e6
 
 
-@many_gaps
 def test_cubic_leaves_reno_its_share():
     """In Reno's region (RFC 9438 4.3: small windows) neither starves the other."""
     result = netsim.run(
@@ -121,7 +125,7 @@ def test_cubic_leaves_reno_its_share():
             "--flow",
             "cc=cubic,n=2",
             "--flow",
-            "cc=newreno,n=2",
+            "cc=reno,n=2",
             "--time",
             "120s",
             "--warmup",
@@ -131,7 +135,6 @@ def test_cubic_leaves_reno_its_share():
     assert netsim.jain(throughputs(result)) > 0.8
 
 
-@many_gaps
 def test_a_longer_round_trip_is_no_starvation():
     """CUBIC grows in real time: with four times the RTT more than a tenth is left."""
     result = netsim.run(
@@ -251,7 +254,6 @@ def test_duplicates_cost_nothing():
 # ---- queues ----
 
 
-@many_gaps
 def test_codel_keeps_the_queue_short():
     result = netsim.run(
         *path("100mbit", 20, queue="1MB", fwd="qdisc=codel"),
@@ -259,6 +261,43 @@ def test_codel_keeps_the_queue_short():
     )
     assert sum(throughputs(result)) > 85e6
     assert result["fwd"]["mean_bytes"] < 0.015 * 100e6 / 8, "15 ms at most on average"
+
+
+def test_ecn_signals_without_loss():
+    """RFC 3168: RED marks, the window is cut, nothing is sent again."""
+    result = netsim.run(
+        *path("100mbit", 20, queue="1MB", fwd="qdisc=red,red_min=60kB,red_max=240kB,ecn=1"),
+        *["--flow", "cc=reno,ecn=1,n=4", "--time", "40s", "--warmup", "10s"],
+    )
+    assert sum(throughputs(result)) > 85e6
+    assert result["fwd"]["marked"] > 100
+    assert result["fwd"]["mean_bytes"] < 240e3
+    senders = [flow["sender"] for flow in result["flows"]]
+    assert sum(s["tcp_ecn_cuts"] for s in senders) > 50
+
+
+def test_dctcp_keeps_the_queue_at_the_step():
+    """RFC 8257: around K bytes, with the link full and nothing lost once it has started."""
+    need_cc("dctcp")
+    result = netsim.run(
+        *path("1gbit", 1, queue="1MB", fwd="qdisc=step,step=60kB"),
+        *["--flow", "cc=dctcp,ecn=1,n=4", "--time", "3s", "--warmup", "1s"],
+    )
+    assert sum(throughputs(result)) > 0.9 * 1e9
+    assert result["fwd"]["mean_bytes"] < 2 * 60e3
+    assert result["fwd"]["marked"] > 0
+    assert netsim.jain(throughputs(result)) > 0.9
+
+
+@pytest.mark.xfail(strict=False, reason="BBR gets no rate samples, which segments' records bring")
+def test_bbr_fills_a_link_that_loses_at_random():
+    need_cc("bbr")
+    result = netsim.run(
+        *path("50mbit", 40, queue="1MB", fwd="loss=0.5%"),
+        *["--flow", "cc=bbr", "--time", "30s", "--warmup", "5s"],
+    )
+    assert throughputs(result)[0] > 0.7 * 50e6
+    assert result["fwd"]["mean_bytes"] < 0.5 * 50e6 / 8 * 0.04, "half a BDP"
 
 
 # ---- the simulator itself ----

@@ -215,6 +215,8 @@ static void host_make(struct host *h, struct flow *f, int sender)
     put32(h->cfg.ip, sender ? 0x0a000001u : 0x0a000002u);
     h->cfg.prefix_len = 24;
     h->cfg.mtu = f->mtu;
+    h->cfg.ecn = f->ecn ? TOEC_ECN_ON : TOEC_ECN_OFF;
+    h->cfg.cc = (enum toec_cc)f->cc_index;
     h->cfg.max_flows = 2;
     h->cfg.max_listeners = 1;
     h->cfg.max_time_wait = 1;
@@ -253,8 +255,6 @@ void flow_start(struct flow *f)
     r = toec_listen(f->b.stack, &any, PORT, &f->b, 0, &id);
     if (r == 0)
         r = toec_connect(f->a.stack, &remote, PORT, 0, &bufs, f->net->now, &f->a.tcb);
-    if (r == 0)
-        r = toec_set_option(f->a.stack, f->a.tcb, TOEC_OPT_CC, f->cc_index, f->net->now);
     if (r) {
         fprintf(stderr, "netsim: core/ refuses flow %u (cc=%s): %d\n", f->index, f->cc, r);
         exit(3);
