@@ -48,6 +48,9 @@ void toec_pm_sync(struct toec_stack *s, struct toec_tcb *t)
         t->pm.watch_size = 0;
     }
     t->mss = (toec_u16)mss;
+    /* After a timeout the window is one segment as it was then; now it must hold one as it is. */
+    if (t->cwnd < mss)
+        t->cwnd = mss;
 }
 
 void toec_pm_start(struct toec_stack *s, struct toec_tcb *t)
