@@ -29,9 +29,7 @@ def test_flood_of_syns_from_everywhere(make_lab, tmp_path):
     with nginx.start(lab, tmp_path):
         assert nginx.get(lab, "/hello") == b"hello\n"
         before = anon_kib(lab)
-        flood = lab.peer(
-            ["hping3", "--flood", "--rand-source", "-q", "-S", "-p", "80", lab.ip]
-        )
+        flood = lab.peer(["hping3", "--flood", "--rand-source", "-q", "-S", "-p", "80", lab.ip])
         try:
             proc.wait_until(lambda: lab.counter("tcp_cookies_sent") > 10_000, "the flood is on")
             for _ in range(20):
