@@ -250,7 +250,7 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
 
 /* ---- segments ---- */
 
-/* Splits the header into *g; 0, or -1 when the segment is dropped (counted). */
+/* Splits the header into *g; 0, or -1 when the segment is dropped (counted). RFC 9293 MUST-3. */
 static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_seg *g)
 {
     const toec_u8 *h = in->l4;
@@ -300,6 +300,7 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
     return 0;
 }
 
+/* RFC 9293 MUST-63. */
 void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {
     struct toec_seg g;

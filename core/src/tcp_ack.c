@@ -5,8 +5,8 @@
  */
 #include "tcp.h"
 
-/* RFC 6298 3 (Karn) and RFC 7323 4.1: the timed segment, else the echoed timestamp. Returns the
- * sample, 0: there is none. */
+/* RFC 9293 MUST-18, R7323-11; RFC 6298 3 (Karn) and RFC 7323 4.1: the timed segment, else the
+ * echoed timestamp. Returns the sample, 0: there is none. */
 static toec_u32 take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time now)
 {
     toec_u32 rtt = 0;
@@ -28,7 +28,8 @@ static toec_u32 take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time
     return rtt;
 }
 
-/* The peer takes data again after a zero window: what the probes sent is sent anew. */
+/* The peer takes data again after a zero window: what the probes sent is sent anew. RFC 9293
+ * SHLD-16, SHLD-17, MAY-7. */
 static void leave_persist(struct toec_tcb *t)
 {
     t->flags &=
@@ -51,7 +52,7 @@ static void leave_persist(struct toec_tcb *t)
 }
 
 /* SND.WND, SND.WL1. SND.WL2 needs no keeping: it never exceeds SND.UNA, nor does an ACK here lie
- * below it. */
+ * below it. RFC 9293 MUST-1, MUST-34, REC-1, SHLD-15: 16 bits without sign, scaled into 32. */
 static void take_window(struct toec_tcb *t, const struct toec_seg *g, toec_u32 acked)
 {
     /* A retransmission, which has an old SEG.SEQ, may bring the newest ACK: its window counts, as
@@ -126,6 +127,7 @@ static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_
         toec_event(s, t, TOEC_EV_ACKED, data);
 }
 
+/* R5961-03; RFC 9293 MAY-12. */
 int toec_ack_check(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                    toec_time now)
 {

@@ -40,6 +40,7 @@ static void point_urgent(struct toec_tcb *t, toec_u8 *h, toec_u32 seq, unsigned 
     toec_put16(h + TOEC_TCP_URG, up);
 }
 
+/* RFC 9293 MUST-2, MUST-45; R7323-07: every segment of a flow. The checksum is finished below. */
 int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
               toec_time now)
 {
@@ -103,6 +104,8 @@ static unsigned own_mss(const struct toec_tcb *t)
     return t->pm.user_mss && t->pm.user_mss < mss ? t->pm.user_mss : mss;
 }
 
+/* R7323-02, R7323-04: what the SYN offered alone, and its own window is not scaled. RFC 9293
+ * MUST-45: addresses are the flow's. */
 int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_outbuf o;

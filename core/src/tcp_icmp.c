@@ -25,6 +25,7 @@ static enum toec_reason reason_of(const struct toec_icmp_err *e)
     return TOEC_R_HOSTUNREACH;
 }
 
+/* RFC 9293 MUST-47, MUST-54, MUST-56, SHLD-25. */
 void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, toec_time now)
 {
     enum toec_reason why = reason_of(e);

@@ -7,8 +7,7 @@
 
 /*
  * Answers what may be forged (RFC 5961 7): at most a few in a while, counted per flow, so that the
- * limit of one connection tells nothing about another (CVE-2016-5696).
- */
+ * limit of one connection tells nothing about another (CVE-2016-5696). R5961-04, R5961-05. */
 void toec_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 ticks = toec_ticks(now);
@@ -28,7 +27,8 @@ void toec_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_send_ack(s, t, now);
 }
 
-/* Not 0 when the timestamp is older than what has been seen (RFC 7323 5.3 R1). */
+/* Not 0 when the timestamp is older than what has been seen (RFC 7323 5.3 R1). R7323-13, R7323-16:
+ * also where only an ACK is expected, there is no other way in (R7323-17). */
 static int paws_stale(const struct toec_tcb *t, const struct toec_seg *g, toec_time now)
 {
     if (!TOEC_SEQ_LT(g->tsval, t->ts_recent))
@@ -54,7 +54,8 @@ static void ack_unacceptable(struct toec_stack *s, struct toec_tcb *t, const str
 
 /* First check of RFC 9293 3.10.7.4, the table of 3.4: not 0 when acceptable. One thing is taken
  * that the table does not: what has no length at the right edge of the window, where all ACKs (or
- * the RST) of a peer stand that has filled the window and lost something in it. */
+ * the RST) of a peer stand that has filled the window and lost something in it. RFC 9293 MUST-66: a
+ * closed window takes RST and URG. */
 static int seq_acceptable(const struct toec_tcb *t, const struct toec_seg *g)
 {
     toec_u32 len = g->len + ((g->flags & TOEC_TH_SYN) != 0) + ((g->flags & TOEC_TH_FIN) != 0);
@@ -71,7 +72,8 @@ static int seq_acceptable(const struct toec_tcb *t, const struct toec_seg *g)
            (TOEC_SEQ_LT(g->seq, t->rcv_nxt) && TOEC_SEQ_GE(last, t->rcv_adv));
 }
 
-/* Second check: RST (RFC 5961 3.2). The segment is in the window. */
+/* Second check: RST (RFC 5961 3.2). The segment is in the window. R5961-01; RFC 9293 MUST-11,
+ * MUST-12, SHLD-2. */
 static void on_rst(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                    toec_time now)
 {
@@ -111,7 +113,8 @@ static int syn_again(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *
     return 1;
 }
 
-/* RFC 7323 4.3: the timestamp to echo is that of the segment which the next ACK is due to. */
+/* RFC 7323 4.3: the timestamp to echo is that of the segment which the next ACK is due to.
+ * R7323-12. */
 static void take_timestamp(struct toec_tcb *t, const struct toec_seg *g, toec_time now)
 {
     if (TOEC_SEQ_LE(g->seq, t->rcv_acked) &&
@@ -143,7 +146,8 @@ void toec_trim(struct toec_tcb *t, struct toec_seg *g)
     }
 }
 
-/* Checks one to four; 0 when the segment goes on. */
+/* Checks one to four; 0 when the segment goes on. R5961-02, R7323-09, R7323-14: a RST is not asked
+ * for its timestamp. */
 static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
 {
     if ((g->flags & TOEC_TH_SYN) && syn_again(s, t, g))

@@ -24,6 +24,7 @@ static toec_u64 tuple_mac(const toec_u64 key[2], const struct toec_tuple *id, to
     return toec_siphash(key, m, n);
 }
 
+/* RFC 9293 MUST-8, MUST-9, SHLD-1; R6528-01, R6528-02, R6528-03. */
 toec_u32 toec_isn(struct toec_stack *s, const struct toec_tuple *id, toec_time now)
 {
     /* RFC 6528 3: M, a clock of about 4 us, plus F(4-tuple, secret) */
@@ -31,7 +32,7 @@ toec_u32 toec_isn(struct toec_stack *s, const struct toec_tuple *id, toec_time n
 }
 
 /* The same for each connection of one pair, so that timestamps order its incarnations (RFC 6191).
- */
+ * R7323-18. */
 toec_u32 toec_ts_offset(struct toec_stack *s, const struct toec_tuple *id)
 {
     return (toec_u32)tuple_mac(s->keys.ts, id, id->local_port, 0, 0);
@@ -52,6 +53,7 @@ static toec_u32 cookie_value(struct toec_stack *s, const struct toec_seg *g, toe
     return ((((period & 31u) << 3 | mss) ^ (mask & 255u)) << 24) | ((toec_u32)mac & 0xffffffu);
 }
 
+/* R4987-01. */
 toec_u32 toec_cookie_make(struct toec_stack *s, const struct toec_seg *g, toec_time now)
 {
     toec_u32 mss = g->mss ? g->mss : TOEC_MSS_DEFAULT, i = 7;

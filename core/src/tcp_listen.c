@@ -47,6 +47,7 @@ static unsigned any_families(const struct toec_addr *a, int only6)
     return toec_addr_is4(a) && toec_addr_get4(a) == 0 ? TOEC_L_IP4 : 0;
 }
 
+/* RFC 9293 MUST-41, MUST-42. */
 int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port, void *owner,
                 toec_u32 syn_backlog, toec_u32 *id)
 {

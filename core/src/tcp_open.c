@@ -5,6 +5,7 @@
  */
 #include "tcp.h"
 
+/* RFC 9293 MUST-67, SHLD-6; R6691-01: what a datagram of the path holds less the fixed headers. */
 unsigned toec_own_mss(const struct toec_path *path)
 {
     unsigned mss = path->mtu - path->hlen - TOEC_TCP_LEN; /* RFC 9293 3.7.1 */
@@ -17,6 +18,7 @@ unsigned toec_wscale_for(unsigned rx_log)
     return rx_log > 15 ? rx_log - 15 : 0;
 }
 
+/* RFC 9293 MUST-15, MUST-16; R6691-02, R7323-01, R7323-03, R7323-06: both must have offered. */
 void toec_take_options(struct toec_tcb *t, const struct toec_seg *g)
 {
     toec_u32 mss = g->mss ? g->mss : TOEC_MSS_DEFAULT, own = toec_own_mss(&t->path);
@@ -63,6 +65,7 @@ void toec_take_iss(struct toec_tcb *t, toec_u32 iss)
     t->recover = iss;
 }
 
+/* RFC 9293 MUST-10, MUST-11: t->listener tells who came from LISTEN. */
 void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                       toec_time now)
 {

@@ -64,6 +64,8 @@ static void parse_one(struct toec_seg *g, const toec_u8 *o, unsigned len)
     }
 }
 
+/* RFC 9293 MUST-4, MUST-5, MUST-6, MUST-7, MUST-64: in any segment, at any offset, whatever it
+ * is, by its length. */
 int toec_opt_parse(struct toec_seg *g, const toec_u8 *opt, unsigned len)
 {
     unsigned i = 0;
@@ -105,6 +107,7 @@ void toec_opt_without(struct toec_seg *g, unsigned opts)
         g->has_wscale = 0;
 }
 
+/* RFC 9293 MUST-68, MUST-69: each option has its length, and what pads is NOP. R7323-07. */
 unsigned toec_opt_ts(toec_u8 *o, toec_u32 tsval, toec_u32 tsecr)
 {
     o[0] = TOEC_TCPOPT_NOP;
@@ -117,7 +120,8 @@ unsigned toec_opt_ts(toec_u8 *o, toec_u32 tsval, toec_u32 tsecr)
 }
 
 /* In the order in which Linux writes them: the SACK-permitted option fills the two bytes that align
- * the timestamps, so that 20 bytes are left for others (RFC 7413) beside all four. */
+ * the timestamps, so that 20 bytes are left for others (RFC 7413) beside all four. RFC 9293
+ * MUST-14, MUST-65, MAY-3, SHLD-5: the MSS is on every SYN, and on nothing else. */
 unsigned toec_opt_syn(toec_u8 *o, unsigned opts, unsigned mss, unsigned wscale, toec_u32 tsval,
                       toec_u32 tsecr)
 {

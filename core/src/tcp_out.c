@@ -7,7 +7,7 @@
 
 /* Of a segment without SYN: scaled, in SYN-RECEIVED too (RFC 7323 2.2).
  * RFC 9293 3.8.6.2.2: the right edge moves by at least half the buffer or a full segment, never
- * back. */
+ * back. RFC 9293 MUST-39, SHLD-14, MAY-8; R7323-05. */
 toec_u32 toec_window_offer(struct toec_tcb *t)
 {
     toec_u32 size = 1u << t->rx_log, limit = t->rcv_read + size, edge = t->rcv_adv;
@@ -48,7 +48,8 @@ static toec_u32 window_room(const struct toec_tcb *t)
     return TOEC_SEQ_GT(edge, t->snd_max) ? edge - t->snd_max : 0;
 }
 
-/* May the last, small segment of `len` bytes that ends the data go now? */
+/* May the last, small segment of `len` bytes that ends the data go now?. RFC 9293 MUST-17, MUST-38,
+ * MUST-60, SHLD-7, SHLD-28, MAY-15, MAY-16. */
 static int may_send_small(const struct toec_tcb *t, toec_u32 len, int fin)
 {
     if (fin)
@@ -100,6 +101,7 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
     return len - tail;
 }
 
+/* RFC 9293 MUST-61, SHLD-27: PSH where the writer ended; MAY-4: no IP ID is kept for it. */
 static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
                       toec_time now)
 {
@@ -250,7 +252,7 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 }
 
 /* What a persist timeout sends (RFC 9293 3.8.6.1): what fits a window too small for SWS avoidance,
- * one byte beyond a closed one, the FIN when there is no data. */
+ * one byte beyond a closed one, the FIN when there is no data. RFC 9293 MUST-35, MUST-36. */
 static int output_probe(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 end = t->snd_end + ((t->flags & TOEC_F_FIN) != 0);

@@ -30,6 +30,7 @@ static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return 0;
 }
 
+/* RFC 9293 MUST-40, MUST-58, MUST-59, SHLD-18, SHLD-19: at the next poll, or within 40 ms. */
 static void schedule_ack(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                          toec_time now)
 {
@@ -63,6 +64,7 @@ static void place(struct toec_stack *s, struct toec_tcb *t, const struct toec_se
         toec_pkt_place(s, t->owner, g->seq - t->irs - 1, g->pkt, g->off, g->len);
 }
 
+/* RFC 9293 SHLD-31, MAY-13. */
 static void out_of_order(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                          toec_time now)
 {

@@ -316,6 +316,7 @@ static int may_open(struct toec_stack *s, struct toec_listener *l, struct toec_t
     return 1;
 }
 
+/* R7413-01: off, or without a good cookie, the option and the data are as if absent. */
 void toec_tfo_open(struct toec_stack *s, struct toec_listener *l, struct toec_tcb *t,
                    struct toec_seg *g, toec_time now)
 {

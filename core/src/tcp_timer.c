@@ -99,6 +99,7 @@ void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_due(s, t, t->rtx_at, now);
 }
 
+/* RFC 9293 MUST-36, MUST-37, SHLD-29, SHLD-30. */
 void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     t->rtx_at = toec_ticks(now) + 1 + toec_backed_off(t);
@@ -131,7 +132,7 @@ static void give_up(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_tcb_reset(s, t, why, now);
 }
 
-/* Not 0 when the flow has been given up. */
+/* Not 0 when the flow has been given up. RFC 9293 MUST-19, MUST-20, MUST-22, SHLD-10. */
 static int count_timeout(struct toec_stack *s, struct toec_tcb *t, int persist, toec_time now)
 {
     toec_u32 ticks = toec_ticks(now);
@@ -192,7 +193,8 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return 0;
 }
 
-/* Keep-alive (RFC 9293 3.8.4) or the end of FIN-WAIT-2; not 0 when the flow is gone. */
+/* Keep-alive (RFC 9293 3.8.4) or the end of FIN-WAIT-2; not 0 when the flow is gone. RFC 9293
+ * MUST-26, MUST-28, MUST-29, SHLD-12. */
 static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 idle = toec_ticks(now) - t->rcv_at, wait = TOEC_MS(t->keep_idle * 1000ull);

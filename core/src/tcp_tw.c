@@ -56,6 +56,7 @@ void toec_tw_free(struct toec_stack *s, struct toec_tw *w)
     toec_pool_put(&s->tcp->tws, w);
 }
 
+/* RFC 9293 MUST-13. */
 void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_tw *w = toec_pool_get(&s->tcp->tws);
@@ -122,6 +123,7 @@ static void tw_ack(struct toec_stack *s, struct toec_tw *w, const struct toec_se
     toec_send_bare(s, g, w->snd_nxt, w->rcv_nxt, TOEC_TH_ACK, w->wnd, opt, n, now);
 }
 
+/* R1337-01; RFC 9293 SHLD-4, MAY-2. */
 int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g, toec_u32 *iss,
                   toec_time now)
 {

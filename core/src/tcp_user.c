@@ -31,6 +31,8 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
     return toec_connect_from(s, 0, remote, remote_port, local_port, bufs, now, flow);
 }
 
+/* RFC 9293 MUST-43, MUST-44, MUST-46: the own address may be given; a path to many there is none.
+ */
 int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
                       const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
                       const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow)
@@ -153,6 +155,7 @@ static void queue_fin(struct toec_stack *s, struct toec_tcb *t)
         toec_pend(s, t);
 }
 
+/* RFC 9293 MAY-1. */
 int toec_shutdown(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     (void)now;
@@ -162,6 +165,7 @@ int toec_shutdown(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return 0;
 }
 
+/* RFC 9293 SHLD-3. */
 int toec_close(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     if (t->flags & TOEC_F_USER_GONE)
@@ -196,6 +200,7 @@ static void set_flag(struct toec_tcb *t, toec_u32 flag, toec_u32 on)
     t->flags = on ? t->flags | flag : t->flags & ~flag;
 }
 
+/* RFC 9293 MAY-18. */
 static int set_cc(struct toec_tcb *t, toec_u32 value, toec_time now)
 {
     const struct toec_cc_ops *ops = toec_cc_get(value);
@@ -207,6 +212,7 @@ static int set_cc(struct toec_tcb *t, toec_u32 value, toec_time now)
     return 0;
 }
 
+/* RFC 9293 MUST-24, MUST-25, MUST-27, MAY-5. */
 static int set_keep(struct toec_stack *s, struct toec_tcb *t, enum toec_option opt, toec_u32 value,
                     toec_time now)
 {

@@ -21,7 +21,7 @@ static struct toec_usage usage_of(struct talk *t)
 
 /* ---- FIN ---- */
 
-/* RFC 9293 figure 12: we close, they close. */
+/* RFC 9293 figure 12: we close, they close. RFC 9293 MUST-12, MUST-13. */
 static void test_active_close(void **state)
 {
     struct talk t;
@@ -112,7 +112,7 @@ static void test_fin_ack_in_one(void **state)
     talk_end(&t);
 }
 
-/* Half close: our direction ends, theirs goes on as long as they like. */
+/* Half close: our direction ends, theirs goes on as long as they like. RFC 9293 MAY-1. */
 static void test_half_close(void **state)
 {
     struct talk t;
@@ -197,7 +197,7 @@ static void test_fin_wait_2_later_close(void **state)
     talk_end(&t);
 }
 
-/* Closed with received data unread: RST (RFC 2525 2.17). */
+/* Closed with received data unread: RST (RFC 2525 2.17). RFC 9293 SHLD-3. */
 static void test_close_unread(void **state)
 {
     struct talk t;
@@ -375,7 +375,8 @@ static void test_syn_in_window(void **state)
     }
 }
 
-/* RFC 5961 5.2: an ACK of what was never sent, or of long ago, draws a challenge ACK. */
+/* RFC 5961 5.2: an ACK of what was never sent, or of long ago, draws a challenge ACK. RFC 9293
+ * MAY-12. */
 static void test_ack_range(void **state)
 {
     struct talk t;
@@ -476,7 +477,7 @@ static void into_time_wait(struct talk *t)
 }
 
 /* RFC 6191, RFC 9293 3.6.1: a newer SYN opens the pair anew, with a higher ISN; an old one does
- * not. */
+ * not. RFC 9293 SHLD-4, MAY-2. */
 static void test_time_wait_reopen(void **state)
 {
     static const struct {

@@ -7,7 +7,8 @@
 
 /* ---- delayed ACKs (RFC 9293 3.8.6.3) ---- */
 
-/* A message that is answered in the same round: one frame carries answer and ACK. */
+/* A message that is answered in the same round: one frame carries answer and ACK. RFC 9293 MUST-58.
+ */
 static void test_ack_rides_on_answer(void **state)
 {
     struct talk t;
@@ -26,7 +27,8 @@ static void test_ack_rides_on_answer(void **state)
     talk_end(&t);
 }
 
-/* A message that is not answered is acknowledged within 500 ms (MUST-40), here 40. */
+/* A message that is not answered is acknowledged within 500 ms (MUST-40), here 40. RFC 9293
+ * SHLD-18. */
 static void test_delayed_ack(void **state)
 {
     struct talk t;
@@ -269,7 +271,8 @@ static void test_urgent(void **state)
 
 /* ---- receive window (RFC 9293 3.8.6.2.2) ---- */
 
-/* The window closes as the reader lags, is never exceeded, and is opened in useful steps. */
+/* The window closes as the reader lags, is never exceeded, and is opened in useful steps. RFC 9293
+ * SHLD-14, MAY-8; R7323-05. */
 static void test_receive_window(void **state)
 {
     struct talk t;
@@ -352,6 +355,7 @@ static void test_window_edge(void **state)
 
 /* ---- send window, silly windows, persist (RFC 9293 3.8.6) ---- */
 
+/* RFC 9293 MUST-35, MUST-36, SHLD-29, SHLD-30. */
 static void test_zero_window_probe(void **state)
 {
     struct talk t;
@@ -512,7 +516,8 @@ static void test_zero_window_fin(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 3.8.6.2.1: no silly segments into a small window; when nothing moves, what fits. */
+/* RFC 9293 3.8.6.2.1: no silly segments into a small window; when nothing moves, what fits. RFC
+ * 9293 MUST-38. */
 static void test_sender_sws(void **state)
 {
     struct talk t;
@@ -538,7 +543,8 @@ static void test_sender_sws(void **state)
     talk_end(&t);
 }
 
-/* The peer takes back window (a bad idea, RFC 9293 3.8.6): no data beyond, no hang. */
+/* The peer takes back window (a bad idea, RFC 9293 3.8.6): no data beyond, no hang. RFC 9293
+ * MUST-34, MAY-7. */
 static void test_window_shrinks(void **state)
 {
     struct talk t;
@@ -702,6 +708,7 @@ static void test_ack_at_window_edge(void **state)
 
 /* ---- Nagle, cork, push ---- */
 
+/* RFC 9293 SHLD-7, MAY-16. */
 static void test_nagle(void **state)
 {
     struct talk t;
@@ -738,6 +745,7 @@ static void test_nagle(void **state)
     talk_end(&t);
 }
 
+/* RFC 9293 MUST-17. */
 static void test_nodelay(void **state)
 {
     struct talk t;
@@ -787,7 +795,8 @@ static void test_cork(void **state)
     talk_end(&t);
 }
 
-/* PSH where the writer ended, not inside (RFC 9293 3.9.1.2). */
+/* PSH where the writer ended, not inside (RFC 9293 3.9.1.2). RFC 9293 MUST-60, MUST-61, SHLD-27,
+ * SHLD-28, MAY-15. */
 static void test_push(void **state)
 {
     struct talk t;
@@ -867,6 +876,7 @@ static void test_gso(void **state)
 
 /* ---- timestamps: PAWS (RFC 7323 5) ---- */
 
+/* R7323-06, R7323-09, R7323-13, R7323-14, R7323-17. */
 static void test_paws(void **state)
 {
     struct talk t;
@@ -900,7 +910,8 @@ static void test_paws(void **state)
     talk_end(&t);
 }
 
-/* After 24 idle days TS.Recent is invalid: the peer's clock may have gone half way round. */
+/* After 24 idle days TS.Recent is invalid: the peer's clock may have gone half way round. R7323-16.
+ */
 static void test_paws_idle(void **state)
 {
     struct talk t;
@@ -920,7 +931,8 @@ static void test_paws_idle(void **state)
     talk_end(&t);
 }
 
-/* RFC 7323 4.3: the echo is that of the segment which the ACK is due to, not of the latest. */
+/* RFC 7323 4.3: the echo is that of the segment which the ACK is due to, not of the latest.
+ * R7323-12. */
 static void test_ts_recent_rule(void **state)
 {
     struct talk t;
@@ -1045,6 +1057,7 @@ static void keep(struct talk *t, enum toec_option o, uint32_t v)
     assert_int_equal(toec_set_option(t->s.host[0].stack, t->c->flow, o, v, t->s.now), 0);
 }
 
+/* RFC 9293 MUST-27, MAY-5. */
 static void test_keepalive(void **state)
 {
     struct talk t;

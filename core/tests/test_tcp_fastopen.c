@@ -114,7 +114,8 @@ static void test_server_closes_early(void **state)
     talk_end(&t);
 }
 
-/* Without cookie, with a wrong one, or with Fast Open off: three segments, and the data again. */
+/* Without cookie, with a wrong one, or with Fast Open off: three segments, and the data again.
+ * R7413-01. */
 static void test_server_falls_back(void **state)
 {
     static const uint8_t wrong[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9};

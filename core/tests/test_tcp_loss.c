@@ -33,7 +33,7 @@ static struct toec_info info_of(struct talk *t)
 
 /* ---- timeouts ---- */
 
-/* RFC 6298 5.5: each timeout doubles the RTO; (2.4)'s minimum is 200 ms here. */
+/* RFC 6298 5.5: each timeout doubles the RTO; (2.4)'s minimum is 200 ms here. RFC 9293 MUST-19. */
 static void test_rto_backoff(void **state)
 {
     struct talk t;
@@ -64,7 +64,8 @@ static void test_rto_backoff(void **state)
     talk_end(&t);
 }
 
-/* R2 (RFC 9293 3.8.3): given up after many minutes, with the reason, and an RST. */
+/* R2 (RFC 9293 3.8.3): given up after many minutes, with the reason, and an RST. RFC 9293 MUST-20,
+ * SHLD-10, SHLD-11. */
 static void test_r2(void **state)
 {
     struct talk t;
@@ -269,7 +270,8 @@ static void test_reneging(void **state)
     talk_end(&t);
 }
 
-/* Karn: an ACK of a segment sent twice measures nothing; the backoff stays until one does. */
+/* Karn: an ACK of a segment sent twice measures nothing; the backoff stays until one does. RFC 9293
+ * MUST-18. */
 static void test_karn(void **state)
 {
     struct talk t;
@@ -285,7 +287,7 @@ static void test_karn(void **state)
     talk_end(&t);
 }
 
-/* With timestamps even a retransmission measures (RFC 7323 4.1). */
+/* With timestamps even a retransmission measures (RFC 7323 4.1). R7323-11, R7323-15. */
 static void test_rtt_by_timestamps(void **state)
 {
     struct talk t;
@@ -545,7 +547,7 @@ static uint32_t flight_after(struct talk *t, uint32_t *at, unsigned rounds)
     return flight_rtt(t, at, rounds, 20 * MSEC);
 }
 
-/* RFC 6928: ten segments to begin with; slow start doubles. Both algorithms. */
+/* RFC 6928: ten segments to begin with; slow start doubles. Both algorithms. RFC 9293 MUST-19. */
 static void test_slow_start(void **state)
 {
     uint32_t cc;
@@ -596,7 +598,7 @@ static void test_newreno_avoidance(void **state)
     talk_end(&t);
 }
 
-/* RFC 9438: back to W_max after K seconds, slow around it, faster beyond. */
+/* RFC 9438: back to W_max after K seconds, slow around it, faster beyond. RFC 9293 MAY-18. */
 static void test_cubic_shape(void **state)
 {
     struct talk t;
@@ -755,7 +757,8 @@ static void test_frag_needed(void **state)
     talk_end(&t);
 }
 
-/* Port unreachable ends an attempt, never a connection (RFC 5927 5.2); host unreachable is soft. */
+/* Port unreachable ends an attempt, never a connection (RFC 5927 5.2); host unreachable is soft.
+ * RFC 9293 MUST-47, MUST-54. */
 static void test_icmp_hard_and_soft(void **state)
 {
     struct talk t;

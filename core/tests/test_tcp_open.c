@@ -5,7 +5,8 @@
 
 /* ---- options ---- */
 
-/* Every order of four options on a SYN gives the same connection. */
+/* Every order of four options on a SYN gives the same connection. RFC 9293 MUST-4, MUST-14,
+ * MUST-64; R6691-01. */
 static void test_options_any_order(void **state)
 {
     static const uint8_t opt[4][10] = {{2, 4, 5, 0xb4}, {3, 3, 7}, {4, 2}, {8, 10, 0x90, 1, 2, 3}};
@@ -49,7 +50,7 @@ static void test_options_any_order(void **state)
     }
 }
 
-/* RFC 9293 3.7.1: without the option, segments carry at most 536 bytes. */
+/* RFC 9293 3.7.1: without the option, segments carry at most 536 bytes. RFC 9293 MUST-15. */
 static void test_mss_default(void **state)
 {
     struct talk t;
@@ -87,7 +88,7 @@ static void test_mss_tiny(void **state)
     }
 }
 
-/* RFC 6691: the room timestamps take is not part of the MSS. */
+/* RFC 6691: the room timestamps take is not part of the MSS. RFC 9293 MUST-16; R6691-02. */
 static void test_mss_with_timestamps(void **state)
 {
     struct talk t;
@@ -103,7 +104,7 @@ static void test_mss_with_timestamps(void **state)
     talk_end(&t);
 }
 
-/* RFC 7323 2.3: a shift above 14 is used as 14. */
+/* RFC 7323 2.3: a shift above 14 is used as 14. R7323-03. */
 static void test_wscale_clamp(void **state)
 {
     struct talk t;
@@ -118,7 +119,8 @@ static void test_wscale_clamp(void **state)
     talk_end(&t);
 }
 
-/* RFC 7323 2.2: scaling only when both sides offer it; a SYN's own window is never scaled. */
+/* RFC 7323 2.2: scaling only when both sides offer it; a SYN's own window is never scaled.
+ * R7323-01, R7323-02, R7323-04. */
 static void test_wscale_use(void **state)
 {
     int with;
@@ -145,7 +147,8 @@ static void test_wscale_use(void **state)
     }
 }
 
-/* RFC 9293 3.2: options not understood are skipped by their length (here 253, RFC 6994). */
+/* RFC 9293 3.2: options not understood are skipped by their length (here 253, RFC 6994). RFC 9293
+ * MUST-6. */
 static void test_unknown_option(void **state)
 {
     static const uint8_t t[28] = {0x13, 0x88, 0, 80, 1, 2, 3,   4, 0, 0, 0, 0, 0x70, F_SYN,
@@ -168,7 +171,8 @@ static void test_unknown_option(void **state)
     sim_stop(&s);
 }
 
-/* Options of an illegal length: the segment is dropped and counted (RFC 9293 3.2). */
+/* Options of an illegal length: the segment is dropped and counted (RFC 9293 3.2). RFC 9293 MUST-7.
+ */
 static void test_bad_options(void **state)
 {
     static const uint8_t bad[][4] = {{2, 0, 0, 0}, {2, 1, 0, 0}, {8, 10, 0, 0}, {1, 1, 1, 2}};
@@ -219,7 +223,8 @@ static void test_tsval_high(void **state)
     }
 }
 
-/* Timestamps of two connections do not tell our clock: their offsets differ (RFC 7323 5.4). */
+/* Timestamps of two connections do not tell our clock: their offsets differ (RFC 7323 5.4).
+ * R7323-18. */
 static void test_ts_offset(void **state)
 {
     struct sim s;
@@ -240,6 +245,7 @@ static void test_ts_offset(void **state)
 
 /* ---- passive open ---- */
 
+/* RFC 9293 SHLD-5, MAY-3. */
 static void test_passive_open(void **state)
 {
     struct talk t;
@@ -558,7 +564,8 @@ static void test_active_bad_syn_ack(void **state)
     sim_stop(&s);
 }
 
-/* SYNs are repeated with backoff, for at least three minutes (RFC 9293 3.8.3, MUST-23). */
+/* SYNs are repeated with backoff, for at least three minutes (RFC 9293 3.8.3, MUST-23). RFC 9293
+ * MUST-22. */
 static void test_active_timeout(void **state)
 {
     struct sim s;
@@ -590,7 +597,7 @@ static void test_active_timeout(void **state)
     sim_stop(&s);
 }
 
-/* Figure 8 of RFC 9293: both send SYN, then SYN-ACK. */
+/* Figure 8 of RFC 9293: both send SYN, then SYN-ACK. RFC 9293 MUST-10. */
 static void test_simultaneous_open(void **state)
 {
     int by_ack;
@@ -631,7 +638,7 @@ static void test_simultaneous_open(void **state)
     }
 }
 
-/* Two whole stacks that connect to each other at once. */
+/* Two whole stacks that connect to each other at once. RFC 9293 MUST-10. */
 static void test_simultaneous_open_stacks(void **state)
 {
     struct sim s;
@@ -864,7 +871,7 @@ static void test_ports_in_time_wait(void **state)
     sim_stop(&s);
 }
 
-/* A given local port: once. */
+/* A given local port: once. RFC 9293 MUST-43. */
 static void test_local_port(void **state)
 {
     struct sim s;
@@ -914,7 +921,7 @@ static void flood_init(struct sim *s, uint16_t backlog)
     assert_int_equal(s->host[0].opened, backlog);
 }
 
-/* Beyond the backlog nothing is kept, and a real client still gets through. */
+/* Beyond the backlog nothing is kept, and a real client still gets through. R4987-01. */
 static void test_cookie(void **state)
 {
     int ts;
@@ -1040,7 +1047,7 @@ static void test_flow_pool(void **state)
     sim_stop(&s);
 }
 
-/* Land attack, port 0, bad checksum. */
+/* Land attack, port 0, bad checksum. RFC 9293 MUST-3, MUST-63. */
 static void test_martians(void **state)
 {
     struct sim s;
