@@ -2,7 +2,7 @@
 /*
  * cc_hystart.c - HyStart++ (RFC 9406): slow start ends when the round trip grows, before the queue
  * overflows; Conservative Slow Start in between finds out whether it was only jitter.
- * R9438-08.
+ * R9438-08, R9406-01, R9406-02.
  */
 #include "tcp.h"
 

@@ -87,7 +87,7 @@ static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
     if (!slow)
         return a->acked;
     /* Stretch ACKs: one segment after a timeout, when what is acknowledged may have arrived long
-     * before (RFC 3465 2.3), else any number when paced and 8 when not (RFC 9406 4.3), or what
+     * before (R3465-01), else any number when paced and 8 when not (RFC 9406 4.3), or what
      * leaves in one burst anyway. */
     if (t->flags & TOEC_F_LOSS)
         most = t->mss;

@@ -29,7 +29,7 @@ int toec_cwv_validated(const struct toec_tcb *t)
     return t->cwv.defined && pipeack(&t->cwv) >= t->cwnd / 2;
 }
 
-/* RFC 7661 4.3: which phase is it now? */
+/* R7661-02: which phase is it now? */
 static void set_phase(struct toec_tcb *t, toec_time now)
 {
     struct toec_cwv *v = &t->cwv;
@@ -40,7 +40,7 @@ static void set_phase(struct toec_tcb *t, toec_time now)
     v->nv = (toec_u8)nv;
 }
 
-/* RFC 7661 4.4.3: a window not used for so long is given up by halves. */
+/* R7661-04: a window not used for so long is given up by halves. */
 static void end_of_phase(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_cwv *v = &t->cwv;
@@ -81,7 +81,8 @@ void toec_cwv_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (t->snd_una == t->snd_max)
         v->idle_since = stamp;
     v->restarted = 0;
-    if (stamp - v->sample_at < t->srtt >> 3)
+    /* R7661-01: nothing is measured in recovery */
+    if ((t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) || stamp - v->sample_at < t->srtt >> 3)
         return;
     volume = t->snd_una - v->sample_una;
     shift_periods(t, stamp);
@@ -99,7 +100,7 @@ toec_u32 toec_cwv_loss(struct toec_tcb *t)
     struct toec_cwv *v = &t->cwv;
     toec_u32 volume = t->snd_max - t->snd_una; /* R5681-06 */
 
-    if (v->nv) {
+    if (v->nv) { /* R7661-03 */
         volume = TOEC_MIN(TOEC_MAX(volume, pipeack(v)), t->cwnd);
         v->nv_loss = 1;
         v->loss_volume = volume;

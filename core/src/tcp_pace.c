@@ -77,18 +77,44 @@ void toec_pace_limit(struct toec_tcb *t)
     toec_pace_update(t);
 }
 
+/* What may be made up for at most. */
+static toec_u32 most_late(const struct toec_pace *p)
+{
+    return TOEC_MAX(p->quantum, BURST_MAX);
+}
+
+/* A burst begins. */
+static void begin(struct toec_pace *p, toec_u32 mss, toec_time now)
+{
+    toec_u32 extra = 0;
+    toec_time late;
+
+    p->began = now;
+    if (!p->waiting) {
+        p->next = now;
+    } else {
+        late = now - p->next;
+        extra = most_late(p);
+        if (late < time_of(p->rate, extra)) /* below 64 bits: rate * late is below extra * 2^30 */
+            extra = (toec_u32)(p->rate * late >> 30);
+        else
+            p->next = now - time_of(p->rate, extra);
+    }
+    p->waiting = 0;
+    p->left = p->quantum + (extra - extra % mss); /* the rest stays due */
+}
+
 int toec_pace_ready(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_pace *p = &t->pace;
 
     if (p->rate == 0)
         return 1;
-    if (now >= p->next && now != p->began) {
-        p->began = now;
-        p->left = p->quantum;
-    }
+    if (now >= p->next && now != p->began)
+        begin(p, t->mss, now);
     if (p->left)
         return 1;
+    p->waiting = 1;
     toec_wheel_set(&s->tcp->pace_wheel, &p->timer, TOEC_TMR_PACE, p->next << TOEC_PACE_SHIFT);
     return 0;
 }
@@ -105,15 +131,11 @@ toec_u32 toec_pace_most(const struct toec_tcb *t, toec_u32 max)
 void toec_pace_sent(struct toec_tcb *t, toec_u32 n, toec_time now)
 {
     struct toec_pace *p = &t->pace;
-    toec_u64 late;
 
     if (p->rate == 0)
         return;
-    if (p->next < now) {
-        late = time_of(p->rate, p->quantum) / 2;
-        if (now - p->next > late)
-            p->next = now - late;
-    }
+    if (p->next < now && now != p->began)
+        p->next = now; /* a retransmission that did not ask */
     p->next += time_of(p->rate, n);
     p->left = p->left > n ? p->left - n : 0;
 }

@@ -24,6 +24,7 @@ struct toec_pace {
     toec_time began;  /* ... and this one has */
     toec_u32 quantum; /* bytes of a burst */
     toec_u32 left;    /* ... of the burst that is leaving */
+    toec_u8 waiting;  /* data is held back by `next` alone */
     struct toec_timer timer;
 };
 

@@ -127,7 +127,7 @@ static void test_against_the_formula(void **state)
     }
 }
 
-/* R9438-04: 0.7 of what was outstanding, two segments at least. */
+/* R9438-04, R5681-06: 0.7 of what was outstanding (not of cwnd), two segments at least. */
 static void test_decrease(void **state)
 {
     struct ccbench b;
@@ -139,6 +139,10 @@ static void test_decrease(void **state)
     b.t.cwnd = 2 * MSS;
     ccb_congest(&b, TOEC_CC_LOSS);
     assert_int_equal(b.t.cc.ssthresh, 2 * MSS);
+    b.t.cwnd = 1000 * MSS;
+    b.t.snd_max = b.t.snd_una + 100 * MSS;
+    toec_cc_congested(&b.t, TOEC_CC_LOSS, b.now);
+    assert_int_equal(b.t.cc.ssthresh, 70 * MSS);
 }
 
 /* R9438-03: however far the curve is ahead, cwnd grows by half per round trip at most. */

@@ -547,7 +547,8 @@ static uint32_t flight_after(struct talk *t, uint32_t *at, unsigned rounds)
     return flight_rtt(t, at, rounds, 20 * MSEC);
 }
 
-/* RFC 6928: ten segments to begin with; slow start doubles. Both algorithms. RFC 9293 MUST-19. */
+/* R6928-01, R5681-01: ten segments to begin with; slow start doubles. Both algorithms. RFC 9293
+ * MUST-19. */
 static void test_slow_start(void **state)
 {
     uint32_t cc;
@@ -655,7 +656,8 @@ static void test_no_growth_when_app_limited(void **state)
     talk_end(&t);
 }
 
-/* R5681-12, as RFC 7661 has it: the window is kept over idle time, for five minutes each half. */
+/* R5681-12, as RFC 7661 has it (R7661-04): the window is kept over idle time, for five minutes each
+ * half. */
 static void test_restart_after_idle(void **state)
 {
     struct talk t;

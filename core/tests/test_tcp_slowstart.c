@@ -34,8 +34,9 @@ static const struct toec_hystart *hs_of(const struct ccbench *b)
 
 static const struct toec_cc_ops *const both[] = {&toec_cc_cubic, &toec_cc_newreno};
 
-/* R9438-08: the delay grows with the queue: slow start ends without a loss, the queue below two
- * BDP (a window of twice the BDP is what slow start without it would pass in the next round). */
+/* R9438-08, R9406-01: the delay grows with the queue: slow start ends without a loss, the queue
+ * below two BDP (a window of twice the BDP is what slow start without it would pass in the next
+ * round). */
 static void test_hystart_ends(void **state)
 {
     unsigned i, n;
@@ -97,7 +98,7 @@ static void test_hystart_jitter(void **state)
     assert_int_equal(b.t.cc.ssthresh, TOEC_CWND_MAX);
 }
 
-/* RFC 9406 4.2: five rounds of Conservative Slow Start, then congestion avoidance. */
+/* R9406-02: five rounds of Conservative Slow Start, then congestion avoidance. */
 static void test_hystart_css_rounds(void **state)
 {
     struct ccbench b;
@@ -155,6 +156,20 @@ static void test_newreno_linear(void **state)
     assert_in_range(b.t.cwnd, 69 * MSS, 70 * MSS);
 }
 
+/* R5681-05: a timeout halves what was outstanding and leaves one segment. */
+static void test_newreno_timeout(void **state)
+{
+    struct ccbench b;
+
+    (void)state;
+    ccb_init(&b, &toec_cc_newreno, 20, 0.05);
+    ccb_congest(&b, TOEC_CC_RTO);
+    assert_int_equal(b.t.cc.ssthresh, 10 * MSS);
+    assert_int_equal(b.t.cwnd, MSS);
+    ccb_congest(&b, TOEC_CC_RTO);
+    assert_int_equal(b.t.cc.ssthresh, 2 * MSS);
+}
+
 /* R5681-03: an ACK cut into pieces of one byte gives no more than the whole one, in slow start and
  * beyond it (Savage 1999, ACK division). */
 static void test_ack_division(void **state)
@@ -182,8 +197,8 @@ static void test_ack_division(void **state)
     }
 }
 
-/* The same through the whole stack, and ACKs of what was never sent, and a stretch ACK: eight
- * segments of it count (RFC 9406 4.3). */
+/* The same through the whole stack (R5681-02, R3465-01), and ACKs of what was never sent, and a
+ * stretch ACK: eight segments of it count (RFC 9406 4.3). */
 static void test_lying_receiver(void **state)
 {
     struct talk t;
@@ -219,7 +234,8 @@ int main(void)
         cmocka_unit_test(test_hystart_ends),       cmocka_unit_test(test_hystart_steady),
         cmocka_unit_test(test_hystart_jitter),     cmocka_unit_test(test_hystart_css_rounds),
         cmocka_unit_test(test_hystart_thresholds), cmocka_unit_test(test_newreno_linear),
-        cmocka_unit_test(test_ack_division),       cmocka_unit_test(test_lying_receiver),
+        cmocka_unit_test(test_newreno_timeout),    cmocka_unit_test(test_ack_division),
+        cmocka_unit_test(test_lying_receiver),
     };
 
     return cmocka_run_group_tests(tests, 0, 0);
