@@ -13,9 +13,10 @@
 #include "tcp_cwv.h"
 #include "tcp_ecn.h"
 #include "tcp_pace.h"
+#include "tcp_pmtu.h"
+#include "tcp_rack.h"
 #include "tcp_rare.h"
 #include "tcp_tfo.h"
-#include "tcp_pmtu.h"
 
 /* ---- limits and times ---- */
 
@@ -35,7 +36,7 @@
 #define TOEC_WSCALE_MAX  14u /* RFC 7323 2.3 */
 #define TOEC_IW_SEGMENTS 10u /* RFC 6928 */
 #define TOEC_DUPTHRESH   3u
-#define TOEC_OOO_MAX     16u /* out-of-order intervals kept per flow, each way */
+#define TOEC_OOO_MAX     16u /* out-of-order intervals kept per flow */
 #define TOEC_QUICKACKS   8u  /* segments acknowledged at once when a flow starts or loses */
 #define TOEC_RTO_INIT    TOEC_MS(1000) /* RFC 6298 2.1 */
 #define TOEC_RTO_MIN     (TOEC_MS(200) + 1u)
@@ -44,10 +45,10 @@
 #define TOEC_CORK_MAX    TOEC_MS(200)
 #define TOEC_TIME_WAIT_T TOEC_MS(60000) /* 2 MSL as Linux has it */
 #define TOEC_LINGER2_T   60u            /* seconds */
-#define TOEC_PROBES_MAX  4u
-#define TOEC_R1          3u  /* timeouts before the path is doubted (RFC 9293 3.8.3) */
-#define TOEC_R2_DATA     15u /* timeouts before giving up: about 15 minutes and more */
-#define TOEC_R2_SYN      7u  /* 1+2+4+...+64+120 s: above the 3 minutes of RFC 9293 3.8.3 */
+#define TOEC_TLP_DELACK  TOEC_MS(200)   /* RFC 8985 7.2, TLP.max_ack_delay: as Linux has it */
+#define TOEC_R1          3u             /* timeouts before the path is doubted (RFC 9293 3.8.3) */
+#define TOEC_R2_DATA     15u            /* timeouts before giving up: about 15 minutes and more */
+#define TOEC_R2_SYN      7u /* 1+2+4+...+64+120 s: above the 3 minutes of RFC 9293 3.8.3 */
 #define TOEC_R2_SYNACK   5u
 #define TOEC_PAWS_IDLE   TOEC_MS(24ull * 86400000u) /* RFC 7323 5.5 */
 #define TOEC_CHALLENGE_T TOEC_MS(1000) /* window of the challenge-ACK limit, per flow */
@@ -90,10 +91,10 @@ typedef short toec_i16;
 #define TOEC_F_ARMED     0x00800000u /* timer is set, for timer_due */
 #define TOEC_F_PROBE     0x01000000u /* owe a keep-alive probe */
 #define TOEC_F_PUSH      0x02000000u /* the last bytes announced end a message */
-#define TOEC_F_SACKED    0x04000000u /* n_sacked is not 0 */
-#define TOEC_F_OOO       0x08000000u /* n_ooo is not 0 */
+#define TOEC_F_SACKED    0x04000000u /* something outstanding is SACKed, or taken for lost */
+#define TOEC_F_OOO       0x08000000u /* a SACK option is due: n_ooo is not 0, or a DSACK waits */
 #define TOEC_F_ZWIN      0x10000000u /* a zero-window probe is due now */
-#define TOEC_F_RESCUE    0x20000000u /* the rescue retransmission has been used (RFC 6675) */
+#define TOEC_F_TLP       0x20000000u /* a tail loss probe is out (RFC 8985 7.3) */
 #define TOEC_F_UNCORK    0x40000000u /* corked data has waited long enough */
 #define TOEC_F_PROBED    0x80000000u /* the byte at snd_max was sent as a probe */
 
@@ -103,13 +104,6 @@ struct toec_iv {
 };
 
 struct toec_listener;
-
-/* The reordering timer (after RFC 8985 6.2): what it will do when nothing has filled the gap. */
-enum toec_reo {
-    TOEC_REO_NONE = 0,
-    TOEC_REO_HOLES, /* take the holes below what is SACKed for lost */
-    TOEC_REO_HEAD   /* take the retransmission of the first segment for lost */
-};
 
 /*
  * Everything in-order traffic touches lies in the first 128 bytes (checked below): line 0 names the
@@ -171,31 +165,26 @@ struct toec_tcb {
     struct toec_pm pm;
     toec_u8 tos;         /* TOEC_OPT_TOS, without the ECN field */
     struct toec_ecn ecn; /* read whenever something is sent, as path is */
-    toec_u8 rare; /* TOEC_RARE_* */
+    toec_u8 rare;        /* TOEC_RARE_* */
     struct toec_tfo fo;
 
-    /* ---- loss recovery (RFC 6675 names) ---- */
-    toec_u32 recover;   /* RecoveryPoint */
-    toec_u32 high_rxt;  /* HighRxt */
-    toec_u32 lost_mark; /* in fast recovery: everything below is lost, by the reordering timer */
-    toec_u32 head_mark; /* snd_max when the first segment was sent again */
-    toec_u32 reo_at;
+    /* ---- loss recovery ---- */
+    toec_u32 recover; /* RecoveryPoint (RFC 6675), recover (RFC 6582) */
     toec_u32 snd_sml; /* end of the last segment smaller than the MSS (Nagle) */
     toec_u32 max_wnd; /* largest window the peer has offered */
-    toec_u8 n_ooo, n_sacked;
+    toec_u8 n_ooo;
     toec_u8 probe_set;  /* rtx_at is when a tail loss probe is due (RFC 8985 7) */
     toec_u8 probe_owed; /* ... has been due */
-    toec_u8 probes;     /* ... were due since something new was acknowledged */
-    toec_u8 reo;        /* enum toec_reo */
     toec_u8 rexmits;    /* timeouts without progress: R1, R2 */
     toec_u8 tx_log;     /* send buffer is 1 << tx_log bytes */
     toec_u8 quick;      /* quick ACKs left */
     toec_u8 reason;     /* last soft error: why, should the flow time out */
 
-    /* ---- intervals: the scoreboard, ascending; what was received beyond a gap, latest first ----
-     */
-    struct toec_iv sacked[TOEC_OOO_MAX];
+    struct toec_rack rack; /* what is outstanding; begins with what sending touches */
+
+    /* ---- what was received beyond a gap, latest first ---- */
     struct toec_iv ooo[TOEC_OOO_MAX];
+    struct toec_dsack dsack;
     toec_u32 rcv_fin; /* where a FIN beyond the gap stands */
 
     /* ---- rarely ---- */
@@ -450,7 +439,10 @@ void toec_due(struct toec_stack *s, struct toec_tcb *t, toec_u32 due, toec_time 
 void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* Ticks between the last attempt and the next one: the timeout, doubled each time. */
 toec_u32 toec_backed_off(const struct toec_tcb *t);
+/* Starts the RTO (RFC 6298 5.1, 5.3), and the time of a tail loss probe before it. */
 void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+/* New data was sent while it ran: the probe waits anew (RFC 8985 7.2). */
+void toec_tlp_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_keep_start(struct toec_stack *s, struct toec_tcb *t, toec_u32 ticks, toec_time now);
 void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt);
@@ -461,32 +453,27 @@ void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt);
 int toec_ooo_add(struct toec_tcb *t, toec_u32 start, toec_u32 end);
 /* rcv_nxt after the intervals that now touch it are taken up. */
 toec_u32 toec_ooo_advance(struct toec_tcb *t, toec_u32 rcv_nxt);
-/* Takes the SACK blocks of a segment; returns the bytes newly SACKed. */
-toec_u32 toec_sack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g);
-void toec_sack_ack(struct toec_tcb *t, toec_u32 una);
-void toec_sack_clear(struct toec_tcb *t);
-toec_u32 toec_sack_bytes(const struct toec_tcb *t, toec_u32 from, toec_u32 to);
-/* Everything below is lost (RFC 6675 IsLost); snd_una when nothing is known to be. */
-toec_u32 toec_sack_lost(const struct toec_tcb *t);
-/* The first hole at or after `from`, up to `to`: sets *start and *end; 0 when there is none. */
-int toec_sack_hole(const struct toec_tcb *t, toec_u32 from, toec_u32 to, toec_u32 *start,
-                   toec_u32 *end);
+/* [start, end) has been received once more (RFC 2883): the next ACK says so. */
+void toec_dsack_note(struct toec_tcb *t, toec_u32 start, toec_u32 end);
+/* Takes the SACK blocks of a segment; SND.UNA has moved. una: SND.UNA before. */
+void toec_sack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                     toec_u32 una, struct toec_news *n);
 
 /* ---- tcp_recover.c ---- */
 
+/* Bytes on their way (RFC 6675 4). */
 toec_u32 toec_pipe(const struct toec_tcb *t);
-/* An ACK came that acknowledged `acked` new bytes or is a duplicate. */
+/* An ACK came that acknowledged `acked` new bytes, is a duplicate, or tells something else. */
 void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
-                       toec_time now);
-void toec_rto_recovery(struct toec_tcb *t, toec_time now);
+                       const struct toec_news *n);
+void toec_rto_recovery(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* The reordering timer has run out. */
 void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+/* All that is outstanding and not SACKed is sent again, and the window does not shrink for it. */
+void toec_lose_all(struct toec_tcb *t, toec_time now);
 /* What to send again next (FIN counted as a byte): 1 with [*start, *end), or 0. new_data: there is
  * new data that may be sent instead. */
-int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end);
-
-/* Everything under way goes again, without a word to congestion control. */
-void toec_lose_all(struct toec_tcb *t, toec_time now);
+int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end, toec_time now);
 
 /* ---- tcp_icmp.c ---- */
 

@@ -9,51 +9,59 @@
  * echoed timestamp. Returns the sample, 0: there is none. */
 static toec_u32 take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time now)
 {
-    toec_u32 rtt = 0;
+    toec_u32 rtt = 0, least;
 
-    if (t->flags & TOEC_F_RTT) {
+    if (t->flags & TOEC_F_RTT) { /* R6298-07: a segment is timed whenever none is */
         if (TOEC_SEQ_GE(g->ack, t->rtt_seq)) {
             t->flags &= ~TOEC_F_RTT;
             rtt = toec_stamp(now) - t->rtt_start;
             rtt += rtt == 0;
+            toec_rtt_sample(t, rtt);
         }
-    } else if (g->has_ts && (t->flags & TOEC_F_TS) && g->tsecr) {
+    } else if (g->has_ts && (t->flags & TOEC_F_TS) && g->tsecr && TOEC_SEQ_GT(g->ack, t->rtt_seq)) {
         toec_u32 ticks = toec_ticks(now) - (g->tsecr - t->ts_off);
 
-        if (ticks < TOEC_RTO_MAX)
-            rtt = (ticks << 10) + (ticks == 0);
-    }
-    if (rtt)
+        if (ticks >= TOEC_RTO_MAX)
+            return 0;
+        /* One sample per round trip, so that alpha and beta are what RFC 6298 means them to be
+         * (RFC 7323 appendix G). A tick is too coarse for the least RTT. */
+        t->rtt_seq = t->snd_max;
+        least = t->min_rtt;
+        rtt = (ticks << 10) + (ticks == 0);
         toec_rtt_sample(t, rtt);
+        if (least)
+            t->min_rtt = least;
+    }
     return rtt;
 }
 
 /* The peer takes data again after a zero window: what the probes sent is sent anew. RFC 9293
  * SHLD-16, SHLD-17, MAY-7. */
-static void leave_persist(struct toec_tcb *t)
+static void leave_persist(struct toec_tcb *t, toec_time now)
 {
     t->flags &=
         ~(TOEC_F_PERSIST | TOEC_F_RTX | TOEC_F_ZWIN | TOEC_F_RTT | TOEC_F_FAST | TOEC_F_RTX_HEAD);
     t->backoff = 0; /* the peer's window was what lasted so long, not a loss */
     t->dupacks = 0;
-    if (t->n_sacked && t->sacked[0].start == t->snd_una)
-        toec_sack_clear(t); /* thrown away, see toec_rto_recovery() */
+    toec_runs_purge(t);
+    if (t->rack.n && (t->rack.run[0].marks & TOEC_RUN_SACKED))
+        toec_runs_unmark(t, TOEC_RUN_SACKED); /* thrown away, see toec_rack_rto() */
     if (t->snd_max - t->snd_una <= 1) {
         if (t->snd_max != t->snd_una)
             t->flags |= TOEC_F_PROBED;
         t->snd_nxt = t->snd_max = t->snd_una;
+        toec_runs_clear(t);
         if (TOEC_SEQ_GT(t->snd_sml, t->snd_una))
             t->snd_sml = t->snd_una;
     } else { /* the window had shrunk over data under way */
-        t->snd_nxt = t->snd_una;
-        t->recover = t->snd_max;
-        t->flags |= TOEC_F_LOSS;
+        toec_lose_all(t, now);
     }
 }
 
 /* SND.WND, SND.WL1. SND.WL2 needs no keeping: it never exceeds SND.UNA, nor does an ACK here lie
  * below it. RFC 9293 MUST-1, MUST-34, REC-1, SHLD-15: 16 bits without sign, scaled into 32. */
-static void take_window(struct toec_tcb *t, const struct toec_seg *g, toec_u32 acked)
+static void take_window(struct toec_tcb *t, const struct toec_seg *g, toec_u32 acked,
+                        toec_time now)
 {
     /* A retransmission, which has an old SEG.SEQ, may bring the newest ACK: its window counts, as
      * on Linux, or else the old one would be offered beyond the new SND.UNA. */
@@ -67,7 +75,7 @@ static void take_window(struct toec_tcb *t, const struct toec_seg *g, toec_u32 a
     if (t->snd_wnd > t->max_wnd)
         t->max_wnd = t->snd_wnd;
     if ((t->flags & TOEC_F_PERSIST) && t->snd_wnd)
-        leave_persist(t);
+        leave_persist(t, now);
 }
 
 /* Our FIN is acknowledged. Not 0 when the flow is gone. */
@@ -90,6 +98,14 @@ static int fin_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
 }
 
+/* R6582-04: in fast recovery without SACK, only the first partial ACK restarts the timer; when each
+ * round trip repairs one loss of many, the timeout is faster. */
+static int later_partial(const struct toec_tcb *t)
+{
+    return (t->flags & (TOEC_F_FAST | TOEC_F_SACK)) == TOEC_F_FAST && t->rack.partial &&
+           TOEC_SEQ_LT(t->snd_una, t->recover);
+}
+
 /* SND.UNA moves to g->ack. */
 static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                     struct toec_cc_ack *a, toec_time now)
@@ -99,29 +115,23 @@ static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_
 
     a->rtt = take_rtt(t, g, now);
     a->acked = acked;
-    a->delivered += acked;
     if (t->flags & TOEC_F_PERSIST)
         t->backoff = 0; /* as in leave_persist() */
     t->rexmits = 0;
     t->reason = 0;
     t->probe_owed = 0;
-    t->probes = 0;
     if ((t->flags & TOEC_F_FIN) && TOEC_SEQ_GT(g->ack, t->snd_end))
         data--;
     if (offset + data < offset)
         t->tx_wraps++;
-    if (t->flags & TOEC_F_SACKED) {
-        a->delivered -= toec_sack_bytes(t, t->snd_una, g->ack);
-        toec_sack_ack(t, g->ack);
-    }
     t->snd_una = g->ack;
     if (TOEC_SEQ_LT(t->snd_nxt, t->snd_una))
         t->snd_nxt = t->snd_una;
     toec_pm_acked(s, t, now);
-    if (t->snd_una == t->snd_max)
+    if (t->snd_una == t->snd_max) /* R6298-09 */
         t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
-    else
-        toec_rtx_start(s, t, now); /* RFC 6298 5.3 */
+    else if (!later_partial(t)) /* R6298-10 */
+        toec_rtx_start(s, t, now);
     toec_path_confirm(s, &t->path, now);
     if (data)
         toec_event(s, t, TOEC_EV_ACKED, data);
@@ -145,11 +155,52 @@ int toec_ack_check(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     return 0;
 }
 
+/* RFC 5681 2 has what a duplicate ACK is. */
+static int is_duplicate(const struct toec_tcb *t, const struct toec_seg *g)
+{
+    return g->ack == t->snd_una && g->len == 0 && !(g->flags & TOEC_TH_FIN) && g->n_sack == 0 &&
+           g->wnd << toec_snd_scale(t) == t->snd_wnd;
+}
+
+/* Has this ACK to be held against the record of what was sent? */
+static int look_closely(const struct toec_tcb *t, const struct toec_seg *g)
+{
+    return (t->flags & (TOEC_F_SACKED | TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_TLP)) ||
+           (g->n_sack && (t->flags & TOEC_F_SACK)) || (t->cc_ops->flags & TOEC_CC_RATE);
+}
+
+/* Returns whether it is a duplicate: without SACK as RFC 5681 has it (bare), with SACK when it
+ * brings news of SACKs (RFC 6675 2). */
+static int closely(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                   struct toec_cc_ack *a, struct toec_news *n, int bare)
+{
+    toec_u32 una = t->snd_una;
+
+    memset(n, 0, sizeof(*n));
+    n->now = a->now;
+    n->stamp = toec_stamp(a->now);
+    n->has_ts = g->has_ts && (t->flags & TOEC_F_TS) && g->tsecr;
+    n->tsecr = g->tsecr - t->ts_off;
+    toec_runs_purge(t);
+    if (t->rack.sacked == 0)
+        t->rack.fack = una;
+    toec_runs_acked(t, g->ack, n);
+    if (g->ack != una)
+        advance(s, t, g, a, a->now);
+    if (g->n_sack && (t->flags & TOEC_F_SACK))
+        toec_sack_input(s, t, g, una, n);
+    if (t->flags & TOEC_F_TLP)
+        n->repaired = (toec_u8)toec_tlp_ack(t, g->ack, bare, n);
+    a->delivered = n->delivered;
+    return (t->flags & TOEC_F_SACK) ? n->sacked != 0 : bare;
+}
+
 int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                    toec_time now)
 {
     struct toec_cc_ack a;
-    int dup = 0;
+    struct toec_news n;
+    int dup = 0, look;
 
     if (t->flags & TOEC_F_KEEPALIVE)
         t->keep_probes = 0;
@@ -163,26 +214,24 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     a.now = now;
     a.flight = toec_pipe(t);
     a.recovery = (t->flags & TOEC_F_FAST) != 0;
-    if (g->n_sack && (t->flags & TOEC_F_SACK))
-        a.delivered = toec_sack_input(s, t, g);
-    if (g->ack != t->snd_una) {
-        dup = a.delivered != 0;
+    if (t->snd_una != t->snd_max && !(t->flags & TOEC_F_PERSIST))
+        dup = is_duplicate(t, g);
+    look = look_closely(t, g) || dup;
+    if (look) {
+        dup = closely(s, t, g, &a, &n, dup);
+        t->dup_acks_total += (toec_u32)dup;
+    } else if (g->ack != t->snd_una) {
         advance(s, t, g, &a, now);
-    } else if (t->snd_una != t->snd_max && !(t->flags & TOEC_F_PERSIST)) {
-        /* RFC 5681 2 has what a duplicate ACK is; with SACK it must bring news (RFC 6675 2) */
-        dup = (t->flags & TOEC_F_SACK) ? a.delivered != 0
-                                       : g->len == 0 && !(g->flags & TOEC_TH_FIN) &&
-                                             g->wnd << toec_snd_scale(t) == t->snd_wnd;
+        a.delivered = a.acked;
+        t->dupacks = 0;
     }
-    if (dup)
-        t->dup_acks_total++;
-    take_window(t, g, a.acked);
+    take_window(t, g, a.acked, now);
     if (t->ecn.flags)
         toec_ecn_ack(s, t, g, &a);
-    if (a.acked || dup) {
-        toec_ack_recovery(s, t, a.acked, dup, now);
+    if (look)
+        toec_ack_recovery(s, t, a.acked, dup, &n);
+    if (a.delivered || dup)
         toec_cc_acked(s, t, &a);
-    }
     if ((t->flags & TOEC_F_FIN) && TOEC_SEQ_GT(t->snd_una, t->snd_end) && fin_acked(s, t, now))
         return -1;
     if (TOEC_SEQ_LT(t->snd_max, t->snd_end + ((t->flags & TOEC_F_FIN) != 0)) ||

@@ -40,13 +40,24 @@ static void point_urgent(struct toec_tcb *t, toec_u8 *h, toec_u32 seq, unsigned 
     toec_put16(h + TOEC_TCP_URG, up);
 }
 
+/* A duplicate is reported once (RFC 2883 4). */
+static void dsack_sent(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (!t->dsack.due)
+        return;
+    TOEC_COUNT(s, tcp_dsack_sent);
+    t->dsack.due = 0;
+    if (t->n_ooo == 0)
+        t->flags &= ~TOEC_F_OOO;
+}
+
 /* RFC 9293 MUST-2, MUST-45; R7323-07: every segment of a flow. The checksum is finished below. */
 int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
               toec_time now)
 {
     struct toec_outbuf o;
     toec_u8 *h = toec_out_l4(&o);
-    unsigned hlen = TOEC_TCP_LEN;
+    unsigned hlen = TOEC_TCP_LEN, sacks = 0;
     int r;
 
     if (t->flags & TOEC_F_TS)
@@ -59,7 +70,8 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
             room = len < t->mss ? t->mss - len : 0;
         if (room > TOEC_TCP_MAX_LEN - hlen)
             room = TOEC_TCP_MAX_LEN - hlen;
-        hlen += toec_opt_sack(h + hlen, t, room);
+        sacks = toec_opt_sack(h + hlen, t, room);
+        hlen += sacks;
     }
     if (t->rare)
         hlen += rare_options(t, h + hlen, TOEC_TCP_MAX_LEN - hlen, len);
@@ -84,6 +96,8 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     t->flags &= ~(TOEC_F_ACK_NOW | TOEC_F_DELACK);
     if (flags & TOEC_TH_CWR)
         t->ecn.flags &= ~TOEC_ECN_CWR;
+    if ((t->flags & TOEC_F_OOO) && sacks)
+        dsack_sent(s, t);
     t->delack = 0;
     t->rcv_acked = t->rcv_nxt;
     return 0;

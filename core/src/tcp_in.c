@@ -37,6 +37,14 @@ static int paws_stale(const struct toec_tcb *t, const struct toec_seg *g, toec_t
     return toec_ticks(now) - t->rcv_at < TOEC_PAWS_IDLE;
 }
 
+/* What lies below RCV.NXT has been received before (RFC 2883 4.1). */
+static void note_old(struct toec_tcb *t, const struct toec_seg *g)
+{
+    toec_u32 end = g->seq + g->len;
+
+    toec_dsack_note(t, g->seq, TOEC_SEQ_LT(end, t->rcv_nxt) ? end : t->rcv_nxt);
+}
+
 /* The unacceptable are acknowledged (RFC 9293 3.10.7.4): data at the next poll, what might be one
  * half of an ACK loop seldom. */
 static void ack_unacceptable(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
@@ -45,6 +53,8 @@ static void ack_unacceptable(struct toec_stack *s, struct toec_tcb *t, const str
     if (g->flags & TOEC_TH_RST)
         return;
     if (g->len || (g->flags & TOEC_TH_FIN)) {
+        if (TOEC_SEQ_LT(g->seq, t->rcv_nxt))
+            note_old(t, g);
         t->flags |= TOEC_F_ACK_NOW;
         toec_pend(s, t);
     } else {
@@ -128,6 +138,7 @@ void toec_trim(struct toec_tcb *t, struct toec_seg *g)
 
     if (TOEC_SEQ_LT(g->seq, t->rcv_nxt)) {
         skip = t->rcv_nxt - g->seq;
+        note_old(t, g);
         if (skip > g->len) { /* wholly old, the FIN too */
             g->flags &= ~TOEC_TH_FIN;
             skip = g->len;

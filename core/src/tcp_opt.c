@@ -156,21 +156,27 @@ unsigned toec_opt_syn(toec_u8 *o, unsigned opts, unsigned mss, unsigned wscale, 
 
 unsigned toec_opt_sack(toec_u8 *o, const struct toec_tcb *t, unsigned room)
 {
-    unsigned i, n = t->n_ooo;
+    unsigned i, n, at = 4, dup = t->dsack.due != 0;
 
-    if (room < 12)
+    if (room < 12 || t->n_ooo + dup == 0)
         return 0;
-    if (n > (room - 4) / TOEC_TCPOPT_SACK_BLOCK_LEN)
-        n = (room - 4) / TOEC_TCPOPT_SACK_BLOCK_LEN;
+    n = (room - 4) / TOEC_TCPOPT_SACK_BLOCK_LEN;
     if (n > 4)
-        n = 4;
+        n = 4; /* R2018-04 */
+    if (n > t->n_ooo + dup)
+        n = t->n_ooo + dup;
     o[0] = TOEC_TCPOPT_NOP;
     o[1] = TOEC_TCPOPT_NOP;
     o[2] = TOEC_TCPOPT_SACK;
     o[3] = (toec_u8)(2 + n * TOEC_TCPOPT_SACK_BLOCK_LEN);
-    for (i = 0; i < n; i++) {
-        toec_put32(o + 4 + i * 8, t->ooo[i].start);
-        toec_put32(o + 8 + i * 8, t->ooo[i].end);
+    if (dup) { /* R2883-01: first; the block it lies in, if any, is the latest and comes second */
+        toec_put32(o + 4, t->dsack.start);
+        toec_put32(o + 8, t->dsack.end);
+        at += 8;
     }
-    return 4 + n * 8;
+    for (i = 0; i + dup < n; i++, at += 8) { /* R2018-03, R2018-05: the latest first */
+        toec_put32(o + at, t->ooo[i].start);
+        toec_put32(o + at + 4, t->ooo[i].end);
+    }
+    return at;
 }

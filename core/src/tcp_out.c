@@ -119,7 +119,9 @@ static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     if (r)
         return r;
     toec_pace_sent(t, len, now);
-    if (!(t->flags & TOEC_F_RTX))
+    if (t->flags & TOEC_F_FAST)
+        t->rack.prr_out += end - start;
+    if (!(t->flags & TOEC_F_RTX)) /* R6298-08 */
         toec_rtx_start(s, t, now);
     return 0;
 }
@@ -137,20 +139,14 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
         return r;
     TOEC_COUNT(s, tcp_retransmits);
     t->retransmits++;
-    t->flags &= ~TOEC_F_RTT; /* Karn */
-    if (start == t->snd_una)
-        t->head_mark = t->snd_max;
-    if (t->flags & TOEC_F_FAST) {
-        /* The rescue retransmission, beyond all that is SACKed, leaves HighRxt (RFC 6675 4 (4)). */
-        int rescue = t->n_sacked && TOEC_SEQ_GE(start, t->sacked[t->n_sacked - 1].end);
-
-        if (TOEC_SEQ_GT(end, t->high_rxt) && !rescue)
-            t->high_rxt = end;
-        if (t->flags & TOEC_F_RTX_HEAD) /* RFC 6675 5 (4.3): the timer starts anew */
-            toec_rtx_start(s, t, now);
-    } else if (TOEC_SEQ_GT(end, t->snd_nxt)) {
-        t->snd_nxt = end;
-    }
+    t->rack.rtx_total++;
+    t->flags &= ~TOEC_F_RTT; /* R6298-06: Karn; a timestamp may measure the next ACK */
+    t->rtt_seq = t->snd_una;
+    toec_runs_resent(t, start, end, now);
+    toec_undo_resent(t, now);
+    if ((t->flags & (TOEC_F_RTX_HEAD | TOEC_F_FAST)) == (TOEC_F_RTX_HEAD | TOEC_F_FAST) &&
+        !t->rack.partial)
+        toec_rtx_start(s, t, now); /* the timer starts anew with the fast retransmit */
     t->flags &= ~TOEC_F_RTX_HEAD;
     return 0;
 }
@@ -163,11 +159,11 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
     r = send_range(s, t, seq, seq + len + (fin != 0), now);
     if (r)
         return r;
+    toec_runs_sent(s, t, seq + len + (fin != 0), now);
     t->snd_max = seq + len + (fin != 0);
     t->snd_nxt = t->snd_max;
     toec_pm_sent(t, t->snd_max, TOEC_MIN(len, (toec_u32)t->mss));
-    if (!t->probe_set && t->probes == 0 && t->snd_max - t->snd_una > t->mss)
-        toec_rtx_start(s, t, now); /* no longer a lone segment: a probe may come first */
+    toec_tlp_restart(s, t, now);
     if (len % t->mss)
         t->snd_sml = t->snd_max;
     if (!(t->flags & TOEC_F_RTT)) {
@@ -204,7 +200,7 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         int fin, r;
 
         if (t->flags & TOEC_F_RTX_HEAD) {
-            if (toec_next_rtx(t, 0, &start, &end)) {
+            if (toec_next_rtx(t, 0, &start, &end, now)) {
                 r = send_again(s, t, start, end, now);
                 if (r)
                     return r;
@@ -212,7 +208,7 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
             }
             t->flags &= ~TOEC_F_RTX_HEAD;
         }
-        if (ready == 0 && t->snd_nxt == t->snd_max && !(t->flags & TOEC_F_FAST)) {
+        if (ready == 0 && !(t->flags & (TOEC_F_FAST | TOEC_F_SACKED))) {
             t->flags &= ~TOEC_F_CWND_LIM;
             if ((t->cc_ops->flags & TOEC_CC_RATE) && toec_pipe(t) < t->cwnd)
                 toec_rate_app_limited(t, toec_pipe(t));
@@ -230,7 +226,8 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
             t->flags |= TOEC_F_CWND_LIM;
             return 0;
         }
-        if (toec_next_rtx(t, ready && window_room(t), &start, &end)) {
+        if ((t->flags & (TOEC_F_FAST | TOEC_F_SACKED)) &&
+            toec_next_rtx(t, ready && window_room(t), &start, &end, now)) {
             r = send_again(s, t, start, end, now);
             if (r)
                 return r;
@@ -268,8 +265,10 @@ static int output_probe(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         r = send_range(s, t, t->snd_una, t->snd_una + len, now);
         if (r)
             return r;
-        if (TOEC_SEQ_GT(t->snd_una + len, t->snd_max))
+        if (TOEC_SEQ_GT(t->snd_una + len, t->snd_max)) {
+            toec_runs_sent(s, t, t->snd_una + len, now);
             t->snd_max = t->snd_una + len;
+        }
         if (t->snd_wnd == 0)
             toec_persist_start(s, t, now);
     }
@@ -299,23 +298,34 @@ static int output_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return 0;
 }
 
-/* The tail loss probe (RFC 8985 7.3): the last segment once more, which draws an ACK or a SACK; in
- * recovery the first, whose retransmission may be what was lost. */
+/* The tail loss probe (RFC 8985 7.3): a segment of new data where the peer's window takes one,
+ * whatever the congestion window says; else the last segment once more. Either draws a SACK. */
 static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    toec_u32 out = t->snd_max - t->snd_una;
-    int r = 0;
+    toec_u32 out = t->snd_max - t->snd_una, len = new_ready(t), wnd = window_room(t);
+    int r = 0, fin = 0;
 
-    if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) {
-        t->flags |= TOEC_F_RTX_HEAD;
-    } else if (out) {
-        r = send_range(s, t, out > t->mss ? t->snd_max - t->mss : t->snd_una, t->snd_max, now);
-        if (r)
-            return r;
-        TOEC_COUNT(s, tcp_retransmits);
-        t->retransmits++;
-        t->flags &= ~TOEC_F_RTT;
+    if (out == 0 || (t->flags & (TOEC_F_FAST | TOEC_F_LOSS))) {
+        t->probe_owed = 0;
+        return 0;
     }
+    len = len < wnd ? len : wnd;
+    if (t->pace.rate && !toec_pace_ready(s, t, now))
+        len = 0; /* it is not new data's turn */
+    if (len > t->mss) {
+        len = t->mss;
+    } else if (len && TOEC_SEQ_GT(t->snd_max + len, t->snd_end)) {
+        fin = 1;
+        len--;
+    }
+    if (len || fin)
+        r = send_new(s, t, len, fin, now);
+    else
+        r = send_again(s, t, out > t->mss ? t->snd_max - t->mss : t->snd_una, t->snd_max, now);
+    if (r)
+        return r;
+    toec_tlp_sent(t, len == 0 && !fin);
+    toec_rtx_start(s, t, now); /* the RTO from here on */
     t->probe_owed = 0;
     return 0;
 }

@@ -1,252 +1,319 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_recover.c - loss recovery (RFC 5681, RFC 6675 with SACK, RFC 6582 without, RFC 3042): when to
- * enter, what to send next, how much may be on its way.
+ * tcp_recover.c - loss recovery: when to enter it and leave it, how much may be on its way, what is
+ * sent again next. With SACK losses are found by RACK (RFC 8985) and the window is led to ssthresh
+ * by PRR (RFC 9937, which obsoletes RFC 6937); without, by duplicate ACKs (RFC 5681, RFC 6582).
+ * After a timeout F-RTO (RFC 5682) looks first whether it was one.
+ *
+ * Of RFC 6675, whose place RACK takes: pipe (R6675-02) is what is outstanding and neither SACKed
+ * nor taken for lost. NextSeg() (R6675-03) is toec_next_rtx(): rule 1, what is lost; rule 2, new
+ * data; rule 3 finds nothing, as all holes below what is SACKed are lost at once unless reordering
+ * was seen, and then the reordering window is there to wait; rule 4, the rescue retransmission.
  */
 #include "tcp.h"
 
-/* Outstanding, not SACKed bytes of [from, to). */
-static toec_u32 unsacked(const struct toec_tcb *t, toec_u32 from, toec_u32 to)
-{
-    if (TOEC_SEQ_GE(from, to))
-        return 0;
-    return to - from - ((t->flags & TOEC_F_SACKED) ? toec_sack_bytes(t, from, to) : 0);
-}
-
 toec_u32 toec_pipe(const struct toec_tcb *t)
 {
-    if (t->flags & TOEC_F_SACK) {
-        toec_u32 lost;
+    toec_u32 out = t->snd_max - t->snd_una, left;
 
-        if (!(t->flags & TOEC_F_FAST))
-            return unsacked(t, t->snd_una, t->snd_nxt);
-        /* RFC 6675 4, SetPipe: what is not lost, and what was sent again. */
-        lost = toec_sack_lost(t);
-        return unsacked(t, lost, t->snd_max) + unsacked(t, t->snd_una, t->high_rxt);
-    }
-    /* Without SACK each duplicate ACK says that one segment has left (RFC 6582 3.2). */
-    if (t->snd_nxt - t->snd_una <= (toec_u32)t->dupacks * t->mss)
-        return 0;
-    return t->snd_nxt - t->snd_una - (toec_u32)t->dupacks * t->mss;
+    if (t->flags & TOEC_F_SACKED)
+        out -= t->rack.sacked + t->rack.lost;
+    if (t->flags & TOEC_F_SACK)
+        return out;
+    /* Without SACK each duplicate ACK says that one segment has left (RFC 6582 3.2). That inflates
+     * the window by as much: ssthresh plus three segments to begin with (R5681-10). */
+    left = (toec_u32)t->dupacks * t->mss;
+    return out > left ? out - left : 0;
 }
 
-static void enter_fast(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+/* ---- PRR ---- */
+
+static void prr_begin(struct toec_tcb *t, toec_u32 delivered)
 {
-    TOEC_COUNT(s, tcp_fast_recoveries);
-    t->recover = t->snd_max;
-    toec_cc_congested(t, TOEC_CC_LOSS, now);
-    if (!toec_cc_owns_cwnd(t))
-        t->cwnd = t->cc.ssthresh;
-    t->high_rxt = t->snd_una;
-    t->lost_mark = t->snd_una;
-    t->head_mark = t->snd_max;
-    t->flags = (t->flags | TOEC_F_FAST | TOEC_F_RTX_HEAD) & ~TOEC_F_RESCUE;
-    toec_ecn_cut(t);
+    struct toec_rack *k = &t->rack;
+
+    /* RFC 9937 6: what was SACKed before this ACK is not delivered in this recovery. */
+    k->prr_flight = t->snd_max - t->snd_una - k->sacked + delivered;
+    k->prr_delivered = 0;
+    k->prr_out = 0;
 }
 
-static void leave_fast(struct toec_tcb *t, toec_time now)
+/* R6937-01; safe: SND.UNA has moved and nothing more was found lost. */
+static void prr(struct toec_tcb *t, toec_u32 delivered, int safe)
 {
-    toec_u32 flight = t->snd_max - t->snd_una;
+    struct toec_rack *k = &t->rack;
+    toec_u32 pipe = toec_pipe(t), ssthresh = t->cc.ssthresh, count, owed;
 
-    t->flags &= ~(TOEC_F_FAST | TOEC_F_RTX_HEAD);
-    t->dupacks = 0;
-    toec_cc_recovered(t, now);
     if (toec_cc_owns_cwnd(t))
         return;
+    k->prr_delivered += delivered;
+    if (pipe > ssthresh) {
+        toec_u32 flight = k->prr_flight ? k->prr_flight : 1;
+
+        count = (toec_u32)toec_div64((toec_u64)k->prr_delivered * ssthresh + flight - 1, flight);
+        count = count > k->prr_out ? count - k->prr_out : 0;
+    } else {
+        owed = k->prr_delivered > k->prr_out ? k->prr_delivered - k->prr_out : 0;
+        count = owed > delivered ? owed : delivered;
+        if (safe)
+            count += t->mss; /* recovery makes progress: slow start's pace */
+        if (count > ssthresh - pipe)
+            count = ssthresh - pipe;
+    }
+    /* The fast retransmit itself; and never a standstill. */
+    if (count < t->mss && (k->prr_out == 0 || pipe == 0))
+        count = t->mss;
+    t->cwnd = pipe + count;
+}
+
+/* ---- fast recovery ---- */
+
+static void begin_episode(struct toec_tcb *t, toec_time now)
+{
+    t->recover = t->snd_max; /* R6675-04, R6582-01 */
+    t->rack.episode = toec_stamp(now);
+    t->rack.rescued = 0;
+    t->rack.partial = 0;
+    t->flags &= ~TOEC_F_TLP; /* its loss is part of this one */
+}
+
+static void enter_fast(struct toec_stack *s, struct toec_tcb *t, toec_u32 delivered, toec_time now)
+{
+    TOEC_COUNT(s, tcp_fast_recoveries);
+    toec_undo_save(t, 0);
+    toec_cc_congested(t, TOEC_CC_LOSS, now);
+    begin_episode(t, now);
+    toec_ecn_cut(t);
+    t->flags |= TOEC_F_FAST;
+    if (t->flags & TOEC_F_SACK) {
+        prr_begin(t, delivered);
+        return;
+    }
+    t->flags |= TOEC_F_RTX_HEAD;
+    if (!toec_cc_owns_cwnd(t))
+        t->cwnd = t->cc.ssthresh;
+}
+
+/* The loss of a retransmission is a second sign of congestion (RFC 5681 4.3): at most once in a
+ * round trip, as it was sent since the first (R5681-15). */
+static void lost_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 delivered, toec_time now)
+{
+    toec_u32 flight = t->snd_max - t->snd_una, before = t->cc.ssthresh, floor = 2u * t->mss;
+
+    TOEC_COUNT(s, tcp_lost_retransmits);
+    toec_undo_save(t, 0);
+    toec_cc_congested(t, TOEC_CC_LOSS, now);
+    /* By the algorithm's own factor, but of the window: what is outstanding holds what has been
+     * SACKed since, and may be far more. */
+    if (!toec_cc_owns_cwnd(t) && before < flight) {
+        t->cc.ssthresh = (toec_u32)toec_div64((toec_u64)before * t->cc.ssthresh, flight);
+        if (t->cc.ssthresh < floor)
+            t->cc.ssthresh = floor;
+    }
+    begin_episode(t, now);
+    toec_ecn_cut(t);
+    if (t->flags & TOEC_F_FAST)
+        prr_begin(t, delivered);
+    else if (t->cwnd > t->cc.ssthresh && !toec_cc_owns_cwnd(t))
+        t->cwnd = t->cc.ssthresh;
+}
+
+static void leave_recovery(struct toec_tcb *t, toec_time now)
+{
+    int fast = (t->flags & TOEC_F_FAST) != 0;
+    toec_u32 flight = t->snd_max - t->snd_una;
+
+    t->flags &= ~(TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD);
+    t->dupacks = 0;
+    t->rack.frto = TOEC_FRTO_OFF;
+    toec_rack_recovered(t);
+    toec_cc_recovered(t, now);
+    if (!fast || toec_cc_owns_cwnd(t))
+        return;
     t->cwnd = t->cc.ssthresh;
-    /* RFC 6582 3.2 (3): no burst when little is outstanding; with SACK pipe bounds it already */
-    if (!(t->flags & TOEC_F_SACK)) {
+    if (!(t->flags & TOEC_F_SACK)) { /* R6582-03: no burst when little is outstanding */
         flight = (flight > t->mss ? flight : t->mss) + t->mss;
         if (t->cwnd > flight)
             t->cwnd = flight;
     }
 }
 
-static void in_fast(struct toec_tcb *t, toec_u32 acked, int dup, toec_time now)
+/* A probe has repaired a loss that nothing else has shown: the window is reduced as if fast
+ * recovery had come and gone (R8985-08). */
+static void probe_repaired(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    if (TOEC_SEQ_GE(t->snd_una, t->recover)) {
-        leave_fast(t, now);
+    TOEC_COUNT(s, tcp_tail_repairs);
+    toec_cc_congested(t, TOEC_CC_LOSS, now);
+    toec_ecn_cut(t);
+    if (toec_cc_owns_cwnd(t))
         return;
-    }
-    if (acked) {
-        if (TOEC_SEQ_LT(t->high_rxt, t->snd_una))
-            t->high_rxt = t->snd_una;
-        if (!(t->flags & TOEC_F_SACK)) {
-            /* Partial ACK (RFC 6582 3.2 (3)): the next hole starts here; deflate by what was
-             * acknowledged and add one segment back. */
-            toec_u32 segs = acked / t->mss;
-
-            if (segs > 1)
-                t->dupacks = t->dupacks > segs - 1 ? (toec_u8)(t->dupacks - (segs - 1)) : 0;
-            t->flags |= TOEC_F_RTX_HEAD;
-        }
-    } else if (dup && t->dupacks < 255) {
-        t->dupacks++;
-    }
+    if (t->cc.ssthresh < t->rack.tlp_flight / 2) /* what was outstanding then */
+        t->cc.ssthresh = t->rack.tlp_flight / 2;
+    if (t->cwnd > t->cc.ssthresh)
+        t->cwnd = t->cc.ssthresh;
+    toec_cc_recovered(t, now);
 }
 
-static void in_open(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
-                    toec_time now)
-{
-    int lost;
+/* ---- an ACK ---- */
 
+/* Without SACK: duplicate ACKs are counted. */
+static void in_open_reno(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
+                         toec_time now)
+{
     if (acked)
         t->dupacks = 0;
     if (!dup)
         return;
     if (t->dupacks < 255)
         t->dupacks++;
-    if (t->flags & TOEC_F_SACK)
-        lost = t->dupacks >= TOEC_DUPTHRESH || TOEC_SEQ_GT(toec_sack_lost(t), t->snd_una);
-    else /* RFC 6582 3.2 (2): duplicates of data resent by a timeout are no news */
-        lost = t->dupacks >= TOEC_DUPTHRESH && TOEC_SEQ_GT(t->snd_una, t->recover);
-    if (lost)
-        enter_fast(s, t, now);
-    /* else limited transmit (RFC 3042): the pipe is one segment smaller, so output sends one */
+    /* R5681-09; R6582-01: duplicates of data resent by a timeout are no news */
+    if (t->dupacks >= TOEC_DUPTHRESH && TOEC_SEQ_GT(t->snd_una, t->recover))
+        enter_fast(s, t, 0, now);
+    /* else limited transmit (R3042-01): the pipe is one segment smaller, so output sends one */
 }
 
-/*
- * Without the send time of each segment (RFC 8985), but in its spirit: fewer than DupThresh SACKed
- * segments, or SACKs of what was sent after the first segment's retransmission, mean loss as well,
- * unless a quarter of a round trip shows that it was reordering.
- */
-static void start_reo(struct toec_stack *s, struct toec_tcb *t, enum toec_reo what, toec_time now)
+static void in_fast_reno(struct toec_tcb *t, toec_u32 acked, int dup)
 {
-    if (t->reo) {
-        if ((toec_u8)what > t->reo)
-            t->reo = (toec_u8)what;
-        return;
+    if (acked) {
+        /* R6582-02: a partial ACK. The next hole starts here; deflate by what was acknowledged and
+         * add one segment back. */
+        toec_u32 segs = acked / t->mss;
+
+        if (segs > 1)
+            t->dupacks = t->dupacks > segs - 1 ? (toec_u8)(t->dupacks - (segs - 1)) : 0;
+        t->flags |= TOEC_F_RTX_HEAD;
+        t->rack.partial = 1;
+    } else if (dup && t->dupacks < 255) {
+        t->dupacks++;
     }
-    t->reo = (toec_u8)what;
-    t->reo_at = toec_ticks(now) + 1 + (t->srtt >> 15);
-    toec_due(s, t, t->reo_at, now);
+}
+
+/* RACK looks at what is outstanding, and what follows. Returns the bytes found lost. */
+static toec_u32 look_for_losses(struct toec_stack *s, struct toec_tcb *t, toec_u32 delivered,
+                                toec_time now)
+{
+    int again;
+    toec_u32 lost = toec_rack_detect(s, t, now, &again);
+
+    if (t->rack.lost && !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
+        enter_fast(s, t, delivered, now);
+    else if (again)
+        lost_again(s, t, delivered, now);
+    return lost;
+}
+
+void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
+                       const struct toec_news *n)
+{
+    int sack = (t->flags & TOEC_F_SACK) != 0;
+    toec_u32 lost;
+
+    if (n->dsack)
+        toec_rack_dsack(s, t, n);
+    if (n->repaired && !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
+        probe_repaired(s, t, n->now);
+    if (!toec_undo_ack(s, t, acked, n) && (t->flags & (TOEC_F_FAST | TOEC_F_LOSS))) {
+        if ((t->flags & TOEC_F_LOSS) && toec_frto_ack(s, t, acked, dup, n))
+            return;
+        if (TOEC_SEQ_GE(t->snd_una, t->recover)) {
+            leave_recovery(t, n->now);
+            if (t->snd_una != t->snd_max)
+                toec_rtx_start(s, t, n->now); /* a probe may come first again */
+        } else if ((t->flags & TOEC_F_FAST) && !sack) {
+            in_fast_reno(t, acked, dup);
+        }
+    } else if (!sack) {
+        in_open_reno(s, t, acked, dup, n->now);
+    }
+    if (!sack || t->snd_una == t->snd_max)
+        return;
+    lost = look_for_losses(s, t, n->delivered, n->now);
+    if ((t->flags & TOEC_F_FAST) && n->delivered)
+        prr(t, n->delivered, acked && !lost);
 }
 
 void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    enum toec_reo what = (enum toec_reo)t->reo;
-
-    t->reo = TOEC_REO_NONE;
-    if (!t->n_sacked)
+    t->rack.reo_set = 0;
+    toec_runs_purge(t);
+    if (!look_for_losses(s, t, 0, now))
         return;
-    if (what == TOEC_REO_HEAD) {
-        if (!(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
-            return;
-        TOEC_COUNT(s, tcp_lost_retransmits);
-        t->flags |= TOEC_F_RTX_HEAD;
-    } else {
-        if (t->flags & TOEC_F_LOSS)
-            return;
-        if (!(t->flags & TOEC_F_FAST))
-            enter_fast(s, t, now);
-        t->lost_mark = t->sacked[t->n_sacked - 1].start;
-    }
+    TOEC_COUNT(s, tcp_reo_timeouts);
+    if (t->flags & TOEC_F_FAST)
+        prr(t, 0, 0);
     toec_pend(s, t);
 }
 
-/* New SACKs have come: what do they say beyond what IsLost() has concluded? */
-static void watch_holes(struct toec_stack *s, struct toec_tcb *t, toec_time now)
-{
-    const struct toec_iv *top = &t->sacked[t->n_sacked - 1];
+/* ---- timeouts ---- */
 
-    if ((t->flags & TOEC_F_FAST) && TOEC_SEQ_GT(top->end, t->head_mark))
-        start_reo(s, t, TOEC_REO_HEAD, now);
-    else if (t->flags & TOEC_F_LOSS)
-        start_reo(s, t, TOEC_REO_HEAD, now);
-    else if (TOEC_SEQ_LT(toec_sack_lost(t), top->start))
-        start_reo(s, t, TOEC_REO_HOLES, now);
-}
-
-void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
-                       toec_time now)
+void toec_rto_recovery(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    if (acked) {
-        t->head_mark = t->snd_max; /* of the next hole; when it was resent is not known */
-        t->reo = TOEC_REO_NONE;
-    }
-    if (t->flags & TOEC_F_FAST) {
-        in_fast(t, acked, dup, now);
-    } else if (t->flags & TOEC_F_LOSS) {
-        if (TOEC_SEQ_GE(t->snd_una, t->recover)) {
-            t->flags &= ~TOEC_F_LOSS;
-            t->dupacks = 0;
-            toec_cc_recovered(t, now);
-        }
-    } else {
-        in_open(s, t, acked, dup, now);
-    }
-    if (t->n_sacked && dup)
-        watch_holes(s, t, now);
-}
+    int fresh = !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS));
 
-void toec_rto_recovery(struct toec_tcb *t, toec_time now)
-{
-    /* RFC 5681 3.1: ssthresh falls at the first timeout of a segment and is then held. */
-    if (t->rexmits == 1)
+    /* R5681-05: ssthresh falls at the first timeout of a segment and is then held. */
+    if (t->rexmits == 1) {
+        toec_undo_save(t, 1);
         toec_cc_congested(t, TOEC_CC_RTO, now);
+    }
     if (!toec_cc_owns_cwnd(t))
-        t->cwnd = t->mss; /* R5681-05 */
-    t->recover = t->snd_max;
-    t->dupacks = 0;
-    t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD);
-    t->snd_nxt = t->snd_una;
-    t->high_rxt = t->snd_una;
-    t->reo = TOEC_REO_NONE;
-    t->probe_owed = 0;
+        t->cwnd = t->mss;
+    begin_episode(t, now);
     toec_ecn_cut(t);
-    /* The peer may have thrown away what it SACKed (RFC 2018 8): it has when the first byte not
-     * acknowledged is SACKed; and when a timeout did not help, it is assumed to have. */
-    if (t->n_sacked && (t->rexmits > 1 || t->sacked[0].start == t->snd_una))
-        toec_sack_clear(t);
+    t->dupacks = 0;
+    t->probe_owed = 0;
+    /* RFC 5682: while an earlier loss is being repaired, ACKs say nothing about this timeout. */
+    t->rack.frto = fresh || t->rexmits > 1 ? TOEC_FRTO_WAIT : TOEC_FRTO_OFF;
+    toec_rack_rto(s, t, now);
+    /* R6298-11: the first segment goes, whatever is thought to be under way; R6675-06: whatever had
+     * been sent again before */
+    t->flags = (t->flags | TOEC_F_LOSS | TOEC_F_RTX_HEAD) & ~TOEC_F_FAST;
 }
 
 void toec_lose_all(struct toec_tcb *t, toec_time now)
 {
-    (void)now;
-    t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD | TOEC_F_RTT);
-    t->recover = t->snd_max;
-    t->snd_nxt = t->snd_una;
+    unsigned i;
+
+    toec_runs_purge(t);
+    for (i = 0; i < t->rack.n; i++)
+        toec_runs_lose(t, i, now);
+    begin_episode(t, now);
+    t->rack.frto = TOEC_FRTO_OFF;
+    t->rack.undo.on = 0;
+    t->rack.reo_set = 0;
     t->dupacks = 0;
+    t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD | TOEC_F_RTT);
 }
 
-/* RFC 6675 4, NextSeg() rules 1, 3 and 4 (new data, rule 2, goes between: `new_data`). */
-static int next_sack(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end)
-{
-    toec_u32 from = TOEC_SEQ_GT(t->high_rxt, t->snd_una) ? t->high_rxt : t->snd_una;
-    toec_u32 lost = toec_sack_lost(t), top;
+/* ---- what is sent again ---- */
 
-    if (toec_sack_hole(t, from, lost, start, end))
-        return 1;
-    if (new_data || !t->n_sacked)
+/* R6675-07: nothing is lost and nothing new to be sent, yet the end of the data has not been SACKed
+ * for more than a round trip. Once in a recovery; not at once, as RFC 6675 would allow, when it may
+ * well be on its way. */
+static int rescue(struct toec_tcb *t, toec_u32 *start, toec_u32 *end, toec_time now)
+{
+    struct toec_rack *k = &t->rack;
+    const struct toec_run *last = &k->run[k->n - 1];
+    toec_u32 from = k->n > 1 ? last[-1].end : t->snd_una;
+
+    if (k->rescued || !k->sacked || k->n == 0 || last->marks ||
+        (toec_i32)(toec_stamp(now) - last->sent - k->rtt - (k->rtt >> 2)) <= 0)
         return 0;
-    top = t->sacked[t->n_sacked - 1].start;
-    if (toec_sack_hole(t, from, top, start, end))
-        return 1;
-    if (t->flags & TOEC_F_RESCUE)
-        return 0;
-    top = t->sacked[t->n_sacked - 1].end;
-    if (!TOEC_SEQ_LT(top, t->snd_max))
-        return 0;
-    t->flags |= TOEC_F_RESCUE;
-    *start = t->snd_max - top > t->mss ? t->snd_max - t->mss : top;
+    k->rescued = 1;
+    k->rescue_end = t->snd_max;
+    *start = t->snd_max - from > t->mss ? t->snd_max - t->mss : from;
     *end = t->snd_max;
     return 1;
 }
 
-int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end)
+int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end, toec_time now)
 {
-    if (t->flags & TOEC_F_RTX_HEAD) {
-        if (t->snd_una == t->snd_max)
-            return 0;
-        return toec_sack_hole(t, t->snd_una, t->snd_max, start, end);
-    }
-    if (t->flags & TOEC_F_FAST)
-        return (t->flags & TOEC_F_SACK) ? next_sack(t, new_data, start, end) : 0;
-    /* After a timeout: everything again from snd_nxt on, but for what the peer holds. */
-    if (TOEC_SEQ_LT(t->snd_nxt, t->snd_max)) {
-        if (toec_sack_hole(t, t->snd_nxt, t->snd_max, start, end))
-            return 1;
-        t->snd_nxt = t->snd_max;
-    }
-    return 0;
+    if (t->flags & TOEC_F_RTX_HEAD)
+        return toec_runs_first(t, 0, TOEC_RUN_SACKED, start, end);
+    if (t->rack.frto == TOEC_FRTO_NEW)
+        return 0; /* new data alone: the next ACK tells */
+    if (t->rack.lost)
+        return toec_runs_first(t, TOEC_RUN_LOST, TOEC_RUN_SACKED, start, end);
+    if (new_data || (t->flags & (TOEC_F_FAST | TOEC_F_SACK)) != (TOEC_F_FAST | TOEC_F_SACK))
+        return 0;
+    return rescue(t, start, end, now);
 }

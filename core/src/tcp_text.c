@@ -10,6 +10,7 @@ static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     t->flags = (t->flags | TOEC_F_ACK_NOW) & ~(TOEC_F_OOO | TOEC_F_OOO_FIN);
     t->n_ooo = 0;
+    t->dsack.due = 0;
     toec_pend(s, t);
     switch (t->state) {
     case TOEC_ESTABLISHED:
@@ -72,7 +73,9 @@ static void out_of_order(struct toec_stack *s, struct toec_tcb *t, const struct 
 
     if (fin && (t->flags & TOEC_F_OOO_FIN) && t->rcv_fin != g->seq + g->len)
         fin = 0; /* two ends of one stream: the first claim stands */
-    if (toec_ooo_add(t, g->seq, g->seq + g->len + (toec_u32)fin)) {
+    if (g->len == 0 && !fin) {
+        ; /* nothing is left of it that could be kept */
+    } else if (toec_ooo_add(t, g->seq, g->seq + g->len + (toec_u32)fin)) {
         TOEC_COUNT(s, tcp_ooo_full);
     } else {
         TOEC_COUNT(s, tcp_out_of_order);

@@ -69,34 +69,31 @@ toec_u32 toec_backed_off(const struct toec_tcb *t)
     return rto < TOEC_RTO_MAX ? rto : TOEC_RTO_MAX;
 }
 
-/*
- * Ticks until a tail loss probe, or 0 when the RTO comes first (RFC 8985 7.2): 2 SRTT and some room
- * for the peer's scheduling. A lone segment may wait for a delayed ACK, so it gets none; nor does a
- * path that has just shown a timeout, nor a peer without SACK, whose answer would tell nothing.
- * A probe may be lost as well: where the least RTO is many round trips, there is time for a few
- * more, each after twice the wait.
- */
-static toec_u32 probe_after(const struct toec_tcb *t)
+/* The earlier of the probe and the RTO. */
+static void set_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    toec_u32 pto = ((t->srtt >> 12) + 3) << t->probes;
+    toec_u32 after = toec_tlp_after(t), at = toec_ticks(now) + 1 + after;
 
-    if (t->state < TOEC_ESTABLISHED || !(t->flags & TOEC_F_SACK) || t->srtt == 0 ||
-        t->probes >= TOEC_PROBES_MAX || t->rexmits || t->backoff ||
-        t->snd_max - t->snd_una <= t->mss)
-        return 0;
-    return pto < t->rto * 4u ? pto : 0;
+    t->probe_set = after != 0;
+    t->rtx_at = t->rack.rto_at;
+    if (after && TOEC_SEQ_LT(at, t->rtx_at)) /* R8985-06: bounded by the RTO */
+        t->rtx_at = at;
+    toec_due(s, t, t->rtx_at, now);
 }
 
 void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    toec_u32 after = probe_after(t);
-
-    t->probe_set = after != 0;
-    t->rtx_at = toec_ticks(now) + 1 + (after ? after : toec_backed_off(t));
+    t->rack.rto_at = toec_ticks(now) + 1 + toec_backed_off(t);
     if (t->rexmits)
-        t->rtx_at = toec_uto_clamp(t, t->rtx_at, toec_ticks(now));
+        t->rack.rto_at = toec_uto_clamp(t, t->rack.rto_at, toec_ticks(now));
     t->flags = (t->flags | TOEC_F_RTX) & ~TOEC_F_PERSIST;
-    toec_due(s, t, t->rtx_at, now);
+    set_rtx(s, t, now);
+}
+
+void toec_tlp_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    if (t->probe_set)
+        set_rtx(s, t, now);
 }
 
 /* RFC 9293 MUST-36, MUST-37, SHLD-29, SHLD-30. */
@@ -165,11 +162,18 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (persist)
         t->flags |= TOEC_F_ZWIN;
     if (t->probe_set && !persist) {
-        TOEC_COUNT(s, tcp_tail_probes);
-        t->probes++;
-        toec_rtx_start(s, t, now);
-        t->probe_owed = 1;
-        toec_pend(s, t);
+        t->probe_set = 0;
+        if (toec_tlp_after(t)) {
+            TOEC_COUNT(s, tcp_tail_probes);
+            t->probe_owed = 1;
+            toec_pend(s, t);
+        } else if (TOEC_SEQ_GE(toec_ticks(now), t->rack.rto_at)) {
+            return on_rtx(s, t, now); /* SACKs have come since: RACK's timer and the RTO do */
+        }
+        t->flags |= TOEC_F_RTX;
+        if (t->probe_owed) /* RFC 8985 7.3: the RTO starts anew */
+            t->rack.rto_at = toec_ticks(now) + 1 + toec_backed_off(t);
+        t->rtx_at = t->rack.rto_at;
         return 0;
     }
     if (count_timeout(s, t, persist, now))
@@ -182,7 +186,7 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         TOEC_COUNT(s, tcp_timeouts);
         t->flags &= ~TOEC_F_RTT;
         if (t->state >= TOEC_ESTABLISHED) {
-            toec_rto_recovery(t, now); /* what goes out again is counted as it does */
+            toec_rto_recovery(s, t, now); /* what goes out again is counted as it does */
             toec_pm_timeout(s, t, now);
         } else {
             t->retransmits++;
@@ -249,7 +253,7 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->flags = (t->flags & ~TOEC_F_CORK_T) | TOEC_F_UNCORK;
         toec_pend(s, t);
     }
-    if (t->reo && TOEC_SEQ_GE(ticks, t->reo_at))
+    if (t->rack.reo_set && TOEC_SEQ_GE(ticks, t->rack.reo_at))
         toec_reo_expired(s, t, now);
     if ((t->flags & TOEC_F_RTX) && TOEC_SEQ_GE(ticks, t->rtx_at) && on_rtx(s, t, now))
         return;
@@ -260,8 +264,8 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_due(s, t, ticks + (toec_u32)(toec_i16)(t->delack_at - (toec_u16)ticks), now);
     if (t->flags & TOEC_F_CORK_T)
         toec_due(s, t, t->cork_at, now);
-    if (t->reo)
-        toec_due(s, t, t->reo_at, now);
+    if (t->rack.reo_set)
+        toec_due(s, t, t->rack.reo_at, now);
     if (t->flags & TOEC_F_RTX)
         toec_due(s, t, t->rtx_at, now);
     if (t->flags & TOEC_F_KEEP_T)

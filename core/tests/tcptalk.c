@@ -122,10 +122,26 @@ void talk_passive(struct talk *t)
     assert_int_equal(g.ack, t->isn + 1);
     t->iss = g.seq;
     t->tsecr = g.tsval;
+    if (t->rtt)
+        craft_pass(&t->s, t->rtt);
     talk_say(t, F_ACK, 0, 0, 0);
     t->c = t->s.host[0].conns;
     assert_non_null(t->c);
     assert_true(t->c->established);
+    talk_silence(t);
+}
+
+void talk_flight(struct talk *t, int sack, unsigned n)
+{
+    unsigned i;
+
+    t->sack = sack;
+    t->rtt = 100 * MSEC;
+    talk_passive(t);
+    conn_write(t->c, n * 1460, 1);
+    craft_poll(&t->s);
+    for (i = 0; i < n; i++)
+        talk_hear(t, F_ACK, i * 1460, 0, 1460);
     talk_silence(t);
 }
 

@@ -24,6 +24,7 @@ struct talk {
     uint32_t tsval, tsecr; /* of the peer's next segments */
     uint32_t wnd;          /* field of the peer's next segments */
     int mss;               /* option of the peer's SYN, -1: none */
+    toec_time rtt;         /* the peer answers SYN and SYN-ACK after so long */
     unsigned syn_flags;    /* more flags of the peer's SYN or SYN-ACK (F_ECE, F_CWR) */
     unsigned heard_syn;    /* flags of the stack's SYN or SYN-ACK beside F_SYN and F_ACK */
 };
@@ -32,6 +33,8 @@ struct talk {
 void talk_init(struct talk *t);
 /* The peer connects to a listener on OWN_PORT; c is established. */
 void talk_passive(struct talk *t);
+/* ... with SACK or not and an RTT of 100 ms, then n segments of 1460 bytes go out. */
+void talk_flight(struct talk *t, int sack, unsigned n);
 /* The stack connects to the peer's OWN_PORT. */
 void talk_active(struct talk *t);
 void talk_end(struct talk *t);

@@ -162,6 +162,8 @@ static void test_doubted_and_confirmed(void **state)
     frag_needed(&t, MSS, 600);
     talk_silence(&t);
     craft_pass(&t.s, 300 * MSEC);
+    talk_hear(&t, F_ACK, MSS, 0, MSS); /* a tail loss probe (RFC 8985 7.2) */
+    craft_pass(&t.s, 300 * MSEC);
     assert_int_equal(info_of(&t).pmtu, 600);
     g = craft_expect(&t.s);
     assert_int_equal(g.seq - t.iss - 1, MSS);

@@ -35,9 +35,17 @@
     X(tcp_out_of_order, "segments placed beyond a gap")                                            \
     X(tcp_ooo_full, "dropped: too many gaps in the receive stream")                                \
     X(tcp_scoreboard_full, "SACK blocks forgotten: too many holes in the send stream")             \
+    X(tcp_dsack_sent, "duplicates reported to the peer (RFC 2883)")                                \
+    X(tcp_dsack_received, "reports of duplicates received (RFC 2883)")                             \
+    X(tcp_dsack_ignored, "reports of more duplicates than were ever sent")                         \
+    X(tcp_reneging, "peers that threw away what they had SACKed (RFC 2018 8)")                     \
+    X(tcp_reo_timeouts, "losses found when the reordering window had passed (RFC 8985)")           \
+    X(tcp_spurious_recoveries, "fast recoveries undone: nothing was lost")                         \
+    X(tcp_spurious_timeouts, "timeouts undone: nothing was lost")                                  \
     X(tcp_retransmits, "data segments sent again")                                                 \
     X(tcp_fast_recoveries, "fast recoveries begun")                                                \
     X(tcp_tail_probes, "tail loss probes")                                                         \
+    X(tcp_tail_repairs, "losses that a tail loss probe repaired")                                  \
     X(tcp_lost_retransmits, "retransmissions that were lost and repeated")                         \
     X(tcp_timeouts, "retransmission timeouts")                                                     \
     X(tcp_window_probes, "zero-window probes")                                                     \

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_rack.c - RACK-TLP (RFC 8985): which segments are lost, told by the time of their sending and
+ * of those delivered since; and the tail loss probe, which draws the ACK that tells.
+ *
+ * With SACK only (R8985-01). Without, there are duplicate ACKs (RFC 5681, RFC 6582).
+ */
+#include "tcp.h"
+
+/* ---- RACK ---- */
+
+/* RACK_sent_after() of RFC 8985 6.2. */
+static int sent_after(toec_u32 t1, toec_u32 seq1, toec_u32 t2, toec_u32 seq2)
+{
+    return TOEC_SEQ_GT(t1, t2) || (t1 == t2 && TOEC_SEQ_GT(seq1, seq2));
+}
+
+/* Is the ACK for an earlier transmission of this run? Then its round trip is not what it looks like
+ * (R8985-03). Stamps hold 22 bits of a tick. */
+static int ambiguous(const struct toec_tcb *t, const struct toec_run *r, toec_u32 rtt,
+                     const struct toec_news *n)
+{
+    if (!(r->marks & TOEC_RUN_RTX))
+        return 0;
+    if (n->has_ts && (toec_i32)((n->tsecr - (r->sent >> 10)) << 10) < 0)
+        return 1;
+    return rtt < t->min_rtt;
+}
+
+void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 end,
+                         struct toec_news *n)
+{
+    struct toec_rack *k = &t->rack;
+    toec_u32 rtt = n->stamp - r->sent;
+
+    if (!(r->marks & TOEC_RUN_RTX)) {
+        if (TOEC_SEQ_LE(end, t->recover))
+            n->orig = 1;
+        if (TOEC_SEQ_LT(end, k->fack)) { /* 6.2 step 3: RACK_detect_reordering() */
+            k->reordering = 1;
+            k->reorderings++;
+        }
+    }
+    if (TOEC_SEQ_GT(end, k->fack))
+        k->fack = end;
+    /* 6.2 step 2: RACK_update(). Only the most recently sent counts (R8985-02). */
+    if (ambiguous(t, r, rtt, n) || !sent_after(r->sent, end, k->xmit_ts, k->end_seq))
+        return;
+    k->xmit_ts = r->sent;
+    k->end_seq = end;
+    k->rtt = rtt;
+}
+
+/* More than (DupThresh - 1) segments SACKed, in bytes or in pieces (R6675-01: IsLost(SND.UNA)). */
+static int many_sacked(const struct toec_tcb *t)
+{
+    const struct toec_rack *k = &t->rack;
+    unsigned i, pieces = 0;
+
+    if (k->sacked > (TOEC_DUPTHRESH - 1) * (toec_u32)t->mss)
+        return 1;
+    if (k->sacked < TOEC_DUPTHRESH)
+        return 0;
+    for (i = 0; i < k->n && pieces < TOEC_DUPTHRESH; i++)
+        pieces += k->run[i].marks & TOEC_RUN_SACKED;
+    return pieces >= TOEC_DUPTHRESH;
+}
+
+/* R8985-04 */
+toec_u32 toec_rack_reo_wnd(const struct toec_tcb *t)
+{
+    const struct toec_rack *k = &t->rack;
+    toec_u64 wnd;
+
+    if (!k->reordering && ((t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) || many_sacked(t)))
+        return 0;
+    wnd = ((toec_u64)t->min_rtt * (k->reo_more + 1u)) >> 2;
+    return wnd < t->srtt >> 3 ? (toec_u32)wnd : t->srtt >> 3;
+}
+
+toec_u32 toec_rack_detect(struct toec_stack *s, struct toec_tcb *t, toec_time now, int *again)
+{
+    struct toec_rack *k = &t->rack;
+    toec_u32 stamp = toec_stamp(now), due = k->rtt + toec_rack_reo_wnd(t), before = k->lost;
+    toec_i32 wait = 0;
+    unsigned i;
+
+    *again = 0;
+    for (i = 0; i < k->n; i++) {
+        const struct toec_run *r = &k->run[i];
+        toec_i32 left;
+
+        if ((r->marks & (TOEC_RUN_SACKED | TOEC_RUN_LOST)) ||
+            !sent_after(k->xmit_ts, k->end_seq, r->sent, r->end))
+            continue;
+        left = (toec_i32)(r->sent + due - stamp);
+        if (left <= 0) {
+            *again |= (r->marks & TOEC_RUN_RTX) && TOEC_SEQ_GE(r->sent, k->episode);
+            toec_runs_lose(t, i, now);
+        } else if (left > wait) {
+            wait = left;
+        }
+    }
+    k->reo_set = wait != 0;
+    if (wait) { /* R8985-05: what is left of the time, to the next tick */
+        k->reo_at = toec_ticks(now + ((toec_time)(toec_u32)wait << 10)) + 1;
+        toec_due(s, t, k->reo_at, now);
+    }
+    return k->lost - before;
+}
+
+void toec_rack_rto(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_rack *k = &t->rack;
+    toec_u32 stamp = toec_stamp(now), due = k->rtt + toec_rack_reo_wnd(t);
+    int sack = (t->flags & TOEC_F_SACK) != 0;
+    unsigned i;
+
+    toec_runs_purge(t);
+    /* The peer may have thrown away what it SACKed (RFC 2018 8). RFC 6675 5.1 would keep the marks
+     * unless there is a sign of that, and so does this: that the first byte not acknowledged is
+     * SACKed, or that a timeout has not helped (R2018-07). */
+    if (k->sacked && (t->rexmits > 1 || (k->run[0].marks & TOEC_RUN_SACKED))) {
+        TOEC_COUNT(s, tcp_reneging);
+        toec_runs_unmark(t, TOEC_RUN_SACKED);
+        sack = 0;
+    }
+    /* R8985-09; without SACK nothing is known but that the timer has run out: all of it. */
+    for (i = 0; i < k->n; i++) {
+        if (i == 0 || !sack || (toec_i32)(k->run[i].sent + due - stamp) <= 0)
+            toec_runs_lose(t, i, now);
+    }
+    k->reo_set = 0;
+}
+
+void toec_rack_recovered(struct toec_tcb *t)
+{
+    struct toec_rack *k = &t->rack;
+
+    if (k->reo_persist && --k->reo_persist == 0)
+        k->reo_more = 0;
+}
+
+void toec_rack_dsack(struct toec_stack *s, struct toec_tcb *t, const struct toec_news *n)
+{
+    struct toec_rack *k = &t->rack;
+    toec_u32 segs = (n->dsack_end - n->dsack_start + t->mss - 1) / t->mss;
+
+    TOEC_COUNT(s, tcp_dsack_received);
+    k->dsacks++;
+    /* More duplicates than were ever sent again: the network makes them, or the peer invents them.
+     */
+    if (k->rtx_dsacks + segs > k->rtx_total) {
+        TOEC_COUNT(s, tcp_dsack_ignored);
+        return;
+    }
+    k->rtx_dsacks += segs;
+    /* Probes are duplicates by design, and tell nothing about reordering. */
+    if (((t->flags & TOEC_F_TLP) && k->tlp_rtx && n->dsack_end == k->tlp_end) ||
+        (k->rescued && n->dsack_end == k->rescue_end))
+        return;
+    if (k->dsack_set && TOEC_SEQ_GE(t->snd_una, k->dsack_round))
+        k->dsack_set = 0;
+    if (k->dsack_set)
+        return;
+    k->dsack_set = 1;
+    k->dsack_round = t->snd_max;
+    k->reo_persist = 16;
+    if (k->reo_more < 254)
+        k->reo_more++;
+}
+
+/* ---- TLP ---- */
+
+/*
+ * RFC 8985 7.2: two round trips, and for a lone segment the time the peer may delay its ACK
+ * (R8985-06). None in recovery, with SACKs outstanding, without SACK, after a timeout, or while one
+ * is out (R8985-07). rtx_at bounds it by the RTO.
+ */
+toec_u32 toec_tlp_after(const struct toec_tcb *t)
+{
+    if (t->state < TOEC_ESTABLISHED || t->srtt == 0 || t->rexmits || t->backoff ||
+        (t->flags & (TOEC_F_SACK | TOEC_F_SACKED | TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_TLP)) !=
+            TOEC_F_SACK)
+        return 0;
+    /* Two ticks of room for the clock and the peer's scheduling. */
+    return (t->srtt >> 12) + 2 + (t->snd_max - t->snd_una <= t->mss ? TOEC_TLP_DELACK : 0);
+}
+
+void toec_tlp_sent(struct toec_tcb *t, int again)
+{
+    t->flags |= TOEC_F_TLP;
+    t->rack.tlp_rtx = again != 0;
+    t->rack.tlp_end = t->snd_max;
+    t->rack.tlp_flight = t->snd_max - t->snd_una;
+}
+
+int toec_tlp_ack(struct toec_tcb *t, toec_u32 ack, int dup, const struct toec_news *n)
+{
+    struct toec_rack *k = &t->rack;
+
+    if (TOEC_SEQ_LT(ack, k->tlp_end))
+        return 0;
+    if (!k->tlp_rtx || (n->dsack && n->dsack_end == k->tlp_end)) {
+        t->flags &= ~TOEC_F_TLP; /* the original arrived, whether or not the probe did */
+    } else if (TOEC_SEQ_GT(ack, k->tlp_end)) {
+        t->flags &= ~TOEC_F_TLP; /* nobody has reported a duplicate: the probe filled a hole */
+        return 1;
+    } else if (dup) {
+        t->flags &= ~TOEC_F_TLP; /* the second ACK of the same: both arrived */
+    }
+    return 0;
+}

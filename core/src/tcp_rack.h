@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_rack.h - what loss recovery remembers of a flow: the record of transmissions, and the state
+ * of RACK-TLP (RFC 8985), PRR (RFC 9937), F-RTO (RFC 5682) and undo (RFC 3522, RFC 4015).
+ *
+ * The record is the scoreboard and the transmit times in one: runs that cover SND.UNA to SND.MAX
+ * without a gap, in order, so that a run begins where the one before it ends. What is sent at once
+ * shares a run, and so does what follows within 1/32 SRTT; the time of a run is that of its last
+ * transmission. A segment is therefore never thought to have been sent earlier than it was, and
+ * its loss is noticed at most 1/32 SRTT later than RFC 8985 would (R8985-01).
+ *
+ * There are TOEC_RUNS of them. A flight needs 33 at most, every SACKed block two more. When they
+ * run out, neighbours with equal marks become one with the later of their times: losses are then
+ * noticed later, never falsely. When nothing is alike, news of SACKs is forgotten
+ * (tcp_scoreboard_full), which costs a needless retransmission, never data.
+ *
+ * While nothing is marked and no recovery goes on, ACKs do not touch the record: runs that lie
+ * below SND.UNA are dropped when the room is needed or an ACK has to be looked at closely.
+ */
+#ifndef TOE_TCP_RACK_H
+#define TOE_TCP_RACK_H
+
+#include "tcp_rate.h"
+
+struct toec_stack;
+struct toec_tcb;
+struct toec_seg;
+
+#define TOEC_RUNS 48u
+
+#define TOEC_RUN_SACKED 1u /* the peer has it (RFC 2018) */
+#define TOEC_RUN_LOST   2u /* taken for lost, and not sent again since */
+#define TOEC_RUN_RTX    4u /* sent more than once */
+
+struct toec_run {
+    toec_u32 end;             /* the sequence number behind it */
+    toec_u32 sent;            /* stamp of the last transmission, see toec_stamp() */
+    toec_u32 marks;           /* TOEC_RUN_* */
+    struct toec_tx_mark rate; /* where the algorithm wants rate samples (TOEC_CC_RATE) */
+};
+
+/* F-RTO (RFC 5682 2.1, 3.1). */
+enum toec_frto {
+    TOEC_FRTO_OFF = 0,
+    TOEC_FRTO_WAIT, /* step 2: for an ACK of what the timeout sent again */
+    TOEC_FRTO_NEW   /* step 3: new data goes out, and the next ACK decides */
+};
+
+/* Of the episode of loss that may be undone. */
+struct toec_undo {
+    toec_u32 una;   /* SND.UNA when it began */
+    toec_u32 end;   /* SND.MAX when it ended: later reports of duplicates are not about it */
+    toec_u32 stamp; /* of the first retransmission, in ticks as timestamps have them */
+    toec_u16 rtx;   /* segments sent again that no DSACK has been seen for */
+    toec_u8 on;
+    toec_u8 stamped; /* `stamp` is set */
+    toec_u8 eifel;   /* the first ACK of new data has not come yet (RFC 3522) */
+    toec_u8 rto;     /* it began with a timeout */
+};
+
+struct toec_rack {
+    toec_u8 n;             /* runs */
+    toec_u8 reordering;    /* RACK.reordering_seen */
+    toec_u8 reo_more;      /* RACK.reo_wnd_mult - 1 */
+    toec_u8 reo_persist;   /* RACK.reo_wnd_persist */
+    toec_u8 reo_set;       /* reo_at runs */
+    toec_u8 dsack_set;     /* dsack_round is not None */
+    toec_u8 tlp_rtx;       /* TLP.is_retrans; TLP.end_seq is None unless TOEC_F_TLP */
+    toec_u8 rescued;       /* the rescue retransmission has been used */
+    toec_u8 partial;       /* a partial ACK has come in this recovery (RFC 6582) */
+    toec_u8 frto;          /* enum toec_frto */
+    toec_u32 began;        /* stamp at which the newest run began */
+    toec_u32 sacked, lost; /* bytes marked so */
+    toec_u32 rto_at;       /* tick: when the RTO is due, though a probe may come first */
+    struct toec_run run[TOEC_RUNS];
+
+    toec_u32 rtx_began, rtx_end; /* as `began`, of the newest run sent again; its end */
+    toec_u32 xmit_ts, end_seq;   /* RACK.xmit_ts, RACK.end_seq */
+    toec_u32 rtt;                /* RACK.rtt, 2^10 ns */
+    toec_u32 fack;               /* RACK.fack */
+    toec_u32 dsack_round;        /* RACK.dsack_round */
+    toec_u32 reo_at;             /* tick: the reordering timer */
+    toec_u32 episode;            /* stamp at which the window was last reduced */
+    toec_u32 tlp_end;            /* TLP.end_seq */
+    toec_u32 tlp_flight;         /* bytes outstanding when the probe went out */
+    toec_u32 rescue_end;         /* end of the rescue retransmission */
+    toec_u32 prr_delivered, prr_out, prr_flight; /* RFC 9937; prr_flight is RecoverFS */
+    struct toec_undo undo;
+
+    /* statistics */
+    toec_u32 rtx_total, lost_total; /* segments; lost_total in MSS */
+    toec_u32 dsacks, undone, reorderings;
+    toec_u32 rtx_dsacks; /* segments reported as duplicates */
+};
+
+/* DSACK to be sent (RFC 2883 4): a duplicate that the next ACK reports. */
+struct toec_dsack {
+    toec_u32 start, end;
+    toec_u8 due;
+};
+
+/* What an ACK says of the segments under way. */
+struct toec_news {
+    toec_time now;
+    toec_u32 stamp;     /* toec_stamp(now) */
+    toec_u32 delivered; /* bytes acknowledged or SACKed for the first time */
+    toec_u32 sacked;    /* ... those SACKed */
+    toec_u32 tsecr;     /* without our offset: ticks */
+    toec_u8 has_ts;
+    toec_u8 orig;      /* some of it was sent once only, before the recovery began */
+    toec_u8 compacted; /* runs have been merged for it */
+    toec_u8 repaired;  /* a tail loss probe has filled a hole */
+    toec_u8 dsack;     /* it reports duplicates: */
+    toec_u32 dsack_start, dsack_end;
+};
+
+/* ---- tcp_runs.c: the record ---- */
+
+/* New data up to `end` goes out; SND.MAX has not moved yet. */
+void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now);
+/* [start, end), of what is outstanding, goes out again. */
+void toec_runs_resent(struct toec_tcb *t, toec_u32 start, toec_u32 end, toec_time now);
+/* Everything below `una` is acknowledged; SND.UNA has not moved yet. */
+void toec_runs_acked(struct toec_tcb *t, toec_u32 una, struct toec_news *n);
+/* [start, end), of what is outstanding, is SACKed. */
+void toec_runs_sacked(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
+                      struct toec_news *n);
+/* Run i, not SACKed, is taken for lost. */
+void toec_runs_lose(struct toec_tcb *t, unsigned i, toec_time now);
+/* Drops what lies below SND.UNA; afterwards the first run begins there. */
+void toec_runs_purge(struct toec_tcb *t);
+/* Nothing is outstanding any more. */
+void toec_runs_clear(struct toec_tcb *t);
+/* Takes marks (TOEC_RUN_SACKED, TOEC_RUN_LOST) off all runs. */
+void toec_runs_unmark(struct toec_tcb *t, unsigned marks);
+/* The first range with all of `with` and none of `without` among its marks: 1 with [*start, *end),
+ * at most an MSS long, or 0. */
+int toec_runs_first(struct toec_tcb *t, unsigned with, unsigned without, toec_u32 *start,
+                    toec_u32 *end);
+
+/* ---- tcp_rack.c: RACK-TLP ---- */
+
+/* A segment was delivered, or some of it: `end` is its end. */
+void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 end,
+                         struct toec_news *n);
+/* RACK_update_reo_wnd() of RFC 8985 6.2: 2^10 ns. */
+toec_u32 toec_rack_reo_wnd(const struct toec_tcb *t);
+/* RACK_detect_loss(): marks what is lost and sets the reordering timer. Returns the bytes found
+ * lost; *again: retransmissions among them. */
+toec_u32 toec_rack_detect(struct toec_stack *s, struct toec_tcb *t, toec_time now, int *again);
+/* RACK_mark_losses_on_RTO() of RFC 8985 6.3. */
+void toec_rack_rto(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+/* A recovery is over (RFC 8985 6.2, step 4). */
+void toec_rack_recovered(struct toec_tcb *t);
+/* A DSACK has come. */
+void toec_rack_dsack(struct toec_stack *s, struct toec_tcb *t, const struct toec_news *n);
+/* Ticks until a probe, or 0: none is to be sent (RFC 8985 7.2). */
+toec_u32 toec_tlp_after(const struct toec_tcb *t);
+/* A probe has gone out (RFC 8985 7.3). */
+void toec_tlp_sent(struct toec_tcb *t, int again);
+/* TLP_process_ack() of RFC 8985 7.4, before SND.UNA moves; not 0 when the probe has repaired a
+ * loss. dup: a duplicate ACK without SACK. */
+int toec_tlp_ack(struct toec_tcb *t, toec_u32 ack, int dup, const struct toec_news *n);
+
+/* ---- tcp_undo.c ---- */
+
+/* The window is about to be reduced, by a timeout or not; SND.MAX ends the episode. In recovery
+ * already, the episode goes on. */
+void toec_undo_save(struct toec_tcb *t, int rto);
+/* A segment was sent again. */
+void toec_undo_resent(struct toec_tcb *t, toec_time now);
+/* Was there no loss? Undoes it then and returns 1. */
+int toec_undo_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
+                  const struct toec_news *n);
+/* F-RTO, for an ACK in the recovery from a timeout; as above. */
+int toec_frto_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
+                  const struct toec_news *n);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_runs.c - the record of transmissions of a flow; tcp_rack.h says what it is.
+ *
+ * Its cost is bounded whatever the peer SACKs (CVE-2019-11477, CVE-2019-11478): a block is found by
+ * bisection, replaces what it touches in one move of at most TOEC_RUNS entries, and there are four
+ * blocks at most to an ACK. The record is never longer and allocates nothing.
+ */
+#include "tcp.h"
+
+/* What a run may hold of 1/32 SRTT: srtt is kept times 8. */
+#define QUANTUM(t) ((t)->srtt >> 8)
+
+static int wants_rate(const struct toec_tcb *t)
+{
+    return (t->cc_ops->flags & TOEC_CC_RATE) != 0;
+}
+
+static toec_u32 start_of(const struct toec_tcb *t, unsigned i)
+{
+    return i ? t->rack.run[i - 1].end : t->snd_una;
+}
+
+static void note_marks(struct toec_tcb *t)
+{
+    if (t->rack.sacked | t->rack.lost)
+        t->flags |= TOEC_F_SACKED;
+    else
+        t->flags &= ~TOEC_F_SACKED;
+}
+
+/* Puts m runs in the place of `del` at index `at`; there is room. What follows moves by two copies
+ * by way of the stack, as core/ has no memmove(); the compiler must not see that it is one. */
+static void splice(struct toec_rack *k, unsigned at, unsigned del, const struct toec_run *put,
+                   unsigned m)
+{
+    struct toec_run hold[TOEC_RUNS], *volatile by = hold;
+    unsigned tail = k->n - at - del;
+
+    if (del != m && tail) {
+        memcpy(by, &k->run[at + del], tail * sizeof(hold[0]));
+        memcpy(&k->run[at + m], by, tail * sizeof(hold[0]));
+    }
+    if (m)
+        memcpy(&k->run[at], put, m * sizeof(put[0]));
+    k->n = (toec_u8)(k->n + m - del);
+}
+
+/* The first run that ends beyond seq. */
+static unsigned find(const struct toec_rack *k, toec_u32 seq)
+{
+    unsigned lo = 0, hi = k->n;
+
+    while (lo < hi) {
+        unsigned mid = (lo + hi) / 2;
+
+        if (TOEC_SEQ_GT(k->run[mid].end, seq))
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+void toec_runs_purge(struct toec_tcb *t)
+{
+    struct toec_rack *k = &t->rack;
+    unsigned i = 0;
+
+    while (i < k->n && TOEC_SEQ_LE(k->run[i].end, t->snd_una))
+        i++;
+    if (i == 0)
+        return;
+    /* Delivered while nobody looked: in order, so the last of them was sent last. */
+    k->xmit_ts = k->run[i - 1].sent;
+    k->end_seq = k->run[i - 1].end;
+    k->rtt = t->srtt >> 3;
+    splice(k, 0, i, 0, 0);
+}
+
+void toec_runs_clear(struct toec_tcb *t)
+{
+    t->rack.n = 0;
+    t->rack.sacked = t->rack.lost = 0;
+    note_marks(t);
+}
+
+/* Neighbours with equal marks, sent within `quantum` of each other, become one. */
+static void compact(struct toec_rack *k, toec_u32 quantum)
+{
+    unsigned i, n = 0;
+
+    for (i = 1; i < k->n; i++) {
+        struct toec_run *a = &k->run[n], *b = &k->run[i];
+        toec_u32 apart = b->sent - a->sent;
+
+        if ((toec_i32)apart < 0)
+            apart = 0u - apart;
+        if (a->marks == b->marks && apart <= quantum) {
+            a->end = b->end;
+            if (TOEC_SEQ_GT(b->sent, a->sent))
+                a->sent = b->sent;
+        } else {
+            k->run[++n] = *b;
+        }
+    }
+    k->n = (toec_u8)(n + 1);
+}
+
+/* Not 0 when `need` more runs have room now. */
+static int make_room(struct toec_tcb *t, unsigned need)
+{
+    struct toec_rack *k = &t->rack;
+
+    toec_runs_purge(t);
+    if (k->n + need <= TOEC_RUNS)
+        return 1;
+    compact(k, QUANTUM(t) * 4);
+    if (k->n + need > TOEC_RUNS)
+        compact(k, 0x7fffffffu);
+    return k->n + need <= TOEC_RUNS;
+}
+
+/* ---- sent ---- */
+
+void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now)
+{
+    struct toec_rack *k = &t->rack;
+    struct toec_run *r = &k->run[k->n];
+    toec_u32 stamp = toec_stamp(now);
+
+    if (t->snd_una == t->snd_max) {
+        k->n = 0;
+        k->xmit_ts = stamp - 1; /* whatever was delivered was sent before */
+        k->rtt = t->srtt >> 3;
+        r = k->run;
+    } else if (k->n && r[-1].marks == 0 && stamp - k->began <= QUANTUM(t)) {
+        r[-1].end = end;
+        r[-1].sent = stamp;
+        return;
+    } else if (k->n == TOEC_RUNS) {
+        if (make_room(t, 1)) {
+            r = &k->run[k->n];
+        } else { /* all different: the last one takes it up, and is not known to be SACKed */
+            r--;
+            k->n--;
+            if (r->marks & TOEC_RUN_SACKED)
+                k->sacked -= t->snd_max - start_of(t, k->n);
+            if (r->marks & TOEC_RUN_LOST)
+                k->lost -= t->snd_max - start_of(t, k->n);
+            note_marks(t);
+            TOEC_COUNT(s, tcp_scoreboard_full);
+        }
+    }
+    k->began = stamp;
+    r->end = end;
+    r->sent = stamp;
+    r->marks = 0;
+    if (wants_rate(t))
+        toec_rate_sent(t, &r->rate, toec_pipe(t), end - t->snd_max, now);
+    k->n++;
+}
+
+/* [a, b), all in run i, goes out again; returns what of it has been noted. */
+static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32 b, toec_time now)
+{
+    struct toec_rack *k = &t->rack;
+    struct toec_run *r = &k->run[i], put[3], *mid;
+    toec_u32 from = start_of(t, i), stamp = toec_stamp(now);
+    unsigned m = 0;
+
+    if (r->marks & TOEC_RUN_SACKED)
+        return b;
+    /* Joins what was sent again just before it. */
+    if (from == a && i && r[-1].marks == TOEC_RUN_RTX && k->rtx_end == a &&
+        stamp - k->rtx_began <= QUANTUM(t)) {
+        if (r->marks & TOEC_RUN_LOST)
+            k->lost -= b - a;
+        r[-1].end = b;
+        r[-1].sent = stamp;
+        if (b == r->end)
+            splice(k, i, 1, 0, 0);
+        return b;
+    }
+    if (from != a) {
+        put[m] = *r;
+        put[m++].end = a;
+    }
+    mid = &put[m++];
+    if (b != r->end)
+        put[m++] = *r;
+    if (k->n + m - 1 > TOEC_RUNS) { /* no room to tell its parts apart */
+        mid = put;
+        b = r->end;
+        a = from;
+        m = 1;
+    }
+    mid->end = b;
+    mid->sent = stamp;
+    mid->marks = TOEC_RUN_RTX;
+    if (wants_rate(t))
+        toec_rate_sent(t, &mid->rate, toec_pipe(t), b - a, now);
+    if (r->marks & TOEC_RUN_LOST)
+        k->lost -= b - a;
+    splice(k, i, 1, put, m);
+    k->rtx_began = stamp;
+    return b;
+}
+
+void toec_runs_resent(struct toec_tcb *t, toec_u32 start, toec_u32 end, toec_time now)
+{
+    struct toec_rack *k = &t->rack;
+
+    toec_runs_purge(t);
+    while (TOEC_SEQ_LT(start, end)) {
+        toec_u32 to = end;
+        unsigned i;
+
+        if (k->n + 2u > TOEC_RUNS)
+            make_room(t, 2);
+        i = find(k, start);
+        if (i == k->n)
+            break;
+        if (TOEC_SEQ_LT(k->run[i].end, to))
+            to = k->run[i].end;
+        start = resent_part(t, i, start, to, now);
+        k->rtx_end = start;
+    }
+    note_marks(t);
+}
+
+/* ---- delivered ---- */
+
+/* `bytes` of r up to `end`. */
+static void delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 end, toec_u32 bytes,
+                      struct toec_news *n)
+{
+    n->delivered += bytes;
+    toec_rack_delivered(t, r, end, n);
+    if (wants_rate(t))
+        toec_rate_delivered(t, &r->rate, bytes, r->sent, (r->marks & TOEC_RUN_RTX) != 0, n->now);
+}
+
+void toec_runs_acked(struct toec_tcb *t, toec_u32 una, struct toec_news *n)
+{
+    struct toec_rack *k = &t->rack;
+    toec_u32 from = t->snd_una;
+    unsigned i, gone = 0;
+
+    for (i = 0; i < k->n && TOEC_SEQ_LT(from, una); i++) {
+        const struct toec_run *r = &k->run[i];
+        toec_u32 to = TOEC_SEQ_LT(una, r->end) ? una : r->end;
+
+        if (r->marks & TOEC_RUN_SACKED) {
+            k->sacked -= to - from;
+        } else {
+            if (r->marks & TOEC_RUN_LOST)
+                k->lost -= to - from;
+            delivered(t, r, to, to - from, n);
+        }
+        if (to == r->end)
+            gone = i + 1;
+        from = to;
+    }
+    if (gone)
+        splice(k, 0, gone, 0, 0);
+    note_marks(t);
+}
+
+/* The run that covers all of [start, end) of what is SACKed now, and what is left of its
+ * neighbours, are put in the place of runs a up to b. */
+void toec_runs_sacked(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
+                      struct toec_news *n)
+{
+    struct toec_rack *k = &t->rack;
+    unsigned a = find(k, start), b, m = 0;
+    struct toec_run put[3], mid;
+    toec_u32 from;
+
+    if (a == k->n)
+        return;
+    if ((k->run[a].marks & TOEC_RUN_SACKED) && TOEC_SEQ_LE(end, k->run[a].end))
+        return; /* as most blocks of most ACKs: known */
+    if (k->n + 2u > TOEC_RUNS) {
+        if (n->compacted || !make_room(t, 2)) {
+            n->compacted = 1;
+            TOEC_COUNT(s, tcp_scoreboard_full);
+            return;
+        }
+        n->compacted = 1;
+        a = find(k, start);
+    }
+    from = start_of(t, a);
+    if (a && from == start && (k->run[a - 1].marks & TOEC_RUN_SACKED)) {
+        a--;
+    } else if (TOEC_SEQ_LT(from, start) && !(k->run[a].marks & TOEC_RUN_SACKED)) {
+        put[m] = k->run[a];
+        put[m++].end = start;
+        from = start;
+    }
+    mid = k->run[a];
+    mid.marks = TOEC_RUN_SACKED;
+    for (b = a; b < k->n && TOEC_SEQ_LT(b == a ? from : k->run[b - 1].end, end); b++) {
+        const struct toec_run *r = &k->run[b];
+        toec_u32 at = b == a ? from : k->run[b - 1].end;
+        toec_u32 to = TOEC_SEQ_LT(end, r->end) ? end : r->end;
+
+        if (TOEC_SEQ_LT(at, start))
+            at = start;
+        if (r->marks & TOEC_RUN_SACKED) {
+            mid.end = r->end;
+            continue;
+        }
+        mid.end = to;
+        if (r->marks & TOEC_RUN_LOST)
+            k->lost -= to - at;
+        k->sacked += to - at;
+        n->sacked += to - at;
+        delivered(t, r, to, to - at, n);
+    }
+    put[m++] = mid;
+    if (TOEC_SEQ_GT(k->run[b - 1].end, mid.end))
+        put[m++] = k->run[b - 1];
+    else if (b < k->n && (k->run[b].marks & TOEC_RUN_SACKED))
+        put[m - 1].end = k->run[b++].end;
+    splice(k, a, b - a, put, m);
+    t->flags |= TOEC_F_SACKED;
+}
+
+/* ---- marks ---- */
+
+void toec_runs_lose(struct toec_tcb *t, unsigned i, toec_time now)
+{
+    struct toec_run *r = &t->rack.run[i];
+    toec_u32 bytes = r->end - start_of(t, i);
+
+    if (r->marks & (TOEC_RUN_LOST | TOEC_RUN_SACKED))
+        return;
+    r->marks |= TOEC_RUN_LOST;
+    t->rack.lost += bytes;
+    t->rack.lost_total += (bytes + t->mss - 1) / t->mss;
+    t->flags |= TOEC_F_SACKED;
+    if (wants_rate(t))
+        toec_rate_lost(t, &r->rate, bytes, now);
+}
+
+void toec_runs_unmark(struct toec_tcb *t, unsigned marks)
+{
+    struct toec_rack *k = &t->rack;
+    unsigned i;
+
+    toec_runs_purge(t);
+    for (i = 0; i < k->n; i++)
+        k->run[i].marks &= ~marks;
+    if (marks & TOEC_RUN_SACKED)
+        k->sacked = 0;
+    if (marks & TOEC_RUN_LOST)
+        k->lost = 0;
+    note_marks(t);
+}
+
+int toec_runs_first(struct toec_tcb *t, unsigned with, unsigned without, toec_u32 *start,
+                    toec_u32 *end)
+{
+    struct toec_rack *k = &t->rack;
+    unsigned i = 0;
+
+    toec_runs_purge(t);
+    while (i < k->n && ((k->run[i].marks & with) != with || (k->run[i].marks & without)))
+        i++;
+    if (i == k->n)
+        return 0;
+    *start = start_of(t, i);
+    do {
+        *end = k->run[i++].end;
+        if (*end - *start >= t->mss) {
+            *end = *start + t->mss;
+            break;
+        }
+    } while (i < k->n && (k->run[i].marks & with) == with && !(k->run[i].marks & without));
+    return 1;
+}

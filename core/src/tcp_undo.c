@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_undo.c - was there a loss at all? Three ways to learn that what was sent again had only been
+ * late: the echoed timestamp of the original (Eifel, RFC 3522), an ACK after a timeout for what was
+ * not sent again (F-RTO, RFC 5682), a DSACK for each retransmission (RFC 3708). The window is then
+ * what it was before (RFC 4015).
+ */
+#include "tcp.h"
+
+void toec_undo_save(struct toec_tcb *t, int rto)
+{
+    struct toec_undo *u = &t->rack.undo;
+
+    if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) {
+        u->end = t->snd_max;
+        u->eifel = 0;
+        return;
+    }
+    u->on = 1;
+    u->una = t->snd_una;
+    u->end = t->snd_max;
+    u->rtx = 0;
+    u->stamped = 0;
+    u->eifel = 1;
+    u->rto = rto != 0;
+}
+
+void toec_undo_resent(struct toec_tcb *t, toec_time now)
+{
+    struct toec_undo *u = &t->rack.undo;
+
+    if (!u->on)
+        return;
+    if (u->rtx < 65535u)
+        u->rtx++;
+    if (!u->stamped) {
+        u->stamped = 1;
+        u->stamp = toec_ticks(now);
+    }
+}
+
+static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_undo *u = &t->rack.undo;
+
+    if (u->rto)
+        TOEC_COUNT(s, tcp_spurious_timeouts);
+    else
+        TOEC_COUNT(s, tcp_spurious_recoveries);
+    t->rack.undone++;
+    toec_cc_undo(t, now);
+    u->on = 0;
+    if (!u->rto)
+        t->rack.reordering = 1; /* what else made it look lost? */
+    if (!(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
+        return;
+    t->flags &= ~(TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD);
+    t->rack.frto = TOEC_FRTO_OFF;
+    t->dupacks = 0;
+    t->backoff = 0;
+    toec_runs_unmark(t, TOEC_RUN_LOST);
+    toec_rack_recovered(t);
+}
+
+/* The first ACK of new data after the first retransmission echoes a timestamp from before it. */
+static int eifel(struct toec_tcb *t, toec_u32 acked, const struct toec_news *n)
+{
+    struct toec_undo *u = &t->rack.undo;
+
+    if (!u->eifel || !u->stamped || !acked)
+        return 0;
+    u->eifel = 0;
+    return n->has_ts && (t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) && TOEC_SEQ_LT(n->tsecr, u->stamp);
+}
+
+/* Every retransmission has been reported as a duplicate (R2883-02). */
+static int all_duplicates(struct toec_tcb *t, const struct toec_news *n)
+{
+    struct toec_undo *u = &t->rack.undo;
+    toec_u32 segs;
+
+    if (!n->dsack || !u->rtx || TOEC_SEQ_LE(n->dsack_end, u->una) ||
+        TOEC_SEQ_GT(n->dsack_end, u->end))
+        return 0;
+    segs = (n->dsack_end - n->dsack_start + t->mss - 1) / t->mss;
+    u->rtx = (toec_u16)(segs < u->rtx ? u->rtx - segs : 0);
+    return u->rtx == 0;
+}
+
+int toec_undo_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
+                  const struct toec_news *n)
+{
+    if (!t->rack.undo.on || !(eifel(t, acked, n) || all_duplicates(t, n)))
+        return 0;
+    undo(s, t, n->now);
+    return 1;
+}
+
+/* Is there a full segment of new data that the peer's window takes? */
+static int can_send_new(const struct toec_tcb *t)
+{
+    toec_u32 end = t->snd_max + t->mss;
+
+    return TOEC_SEQ_GE(t->snd_end, end) && TOEC_SEQ_GE(t->snd_una + t->snd_wnd, end);
+}
+
+int toec_frto_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
+                  const struct toec_news *n)
+{
+    struct toec_rack *k = &t->rack;
+
+    if (k->frto == TOEC_FRTO_WAIT) {
+        /* RFC 5682 2.1 (2a): a duplicate ACK, or all is acknowledged: nothing to be told apart.
+         * With SACK (3.1 (2)) a duplicate only updates the scoreboard. */
+        if (acked && TOEC_SEQ_LT(t->snd_una, t->recover) && can_send_new(t)) {
+            k->frto = TOEC_FRTO_NEW; /* (2b): two new segments */
+            t->cwnd = toec_pipe(t) + 2u * t->mss;
+        } else if (acked || (dup && !(t->flags & TOEC_F_SACK))) {
+            k->frto = TOEC_FRTO_OFF;
+        }
+    } else if (k->frto == TOEC_FRTO_NEW && (acked || dup)) {
+        k->frto = TOEC_FRTO_OFF;
+        if (n->orig && k->undo.on) { /* (3b): not sent again, and yet it has arrived */
+            undo(s, t, n->now);
+            return 1;
+        }
+        if (t->cwnd > 3u * t->mss) /* (3a) */
+            t->cwnd = 3u * t->mss;
+    }
+    return 0;
+}
