@@ -163,7 +163,8 @@ static toec_u16 next_mtu(const toec_u8 *icmp, const toec_u8 *quoted)
     return (toec_u16)TOEC_MAX(mtu, MIN_MTU); /* RFC 1191 3 */
 }
 
-/* Finds the quoted TCP segment; 0, or -1 when there is none that we can have sent. */
+/* Finds the quoted TCP segment or UDP datagram; 0, or -1 when there is none that we can have sent.
+ */
 static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const struct toec_ip_in *in,
                        toec_u8 quote[QUOTE_MAX])
 {
@@ -176,10 +177,12 @@ static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const stru
     toec_pkt_copy(s, quote, in->pkt, in->l4_off + TOEC_ICMP4_LEN, len);
     hlen = toec_ip4_hlen(quote);
     if (toec_ip4_version(quote) != 4 || hlen < TOEC_IP4_LEN || hlen + QUOTE_TCP > len ||
-        quote[TOEC_IP4_PROTO] != TOEC_IPPROTO_TCP || toec_ip4_src(quote) != s->ip4 ||
-        (toec_ip4_frag(quote) & TOEC_IP4_OFF_MASK) != 0)
+        (quote[TOEC_IP4_PROTO] != TOEC_IPPROTO_TCP && quote[TOEC_IP4_PROTO] != TOEC_IPPROTO_UDP) ||
+        toec_ip4_src(quote) != s->ip4 || (toec_ip4_frag(quote) & TOEC_IP4_OFF_MASK) != 0)
         return -1;
     tcp = quote + hlen;
+    e->proto = quote[TOEC_IP4_PROTO];
+    e->quoted_len = toec_ip4_total(quote);
     e->local = s->addr;
     toec_addr_set4(&e->remote, toec_ip4_dst(quote));
     e->local_port = toec_tcp_sport(tcp);
@@ -203,7 +206,14 @@ static void error_input(struct toec_stack *s, const struct toec_ip_in *in, toec_
     e.mtu = 0;
     if (e.type == TOEC_ICMP4_UNREACH && e.code == TOEC_ICMP4_UNREACH_FRAG)
         e.mtu = next_mtu(in->l4, quote);
-    toec_tcp_icmp_error(s, &e, now);
+#ifndef TOEC_NO_UDP
+    if (e.proto == TOEC_IPPROTO_UDP) {
+        toec_udp_icmp_error(s, &e, now);
+        return;
+    }
+#endif
+    if (e.proto == TOEC_IPPROTO_TCP)
+        toec_tcp_icmp_error(s, &e, now);
 }
 
 /* ---- input ---- */

@@ -197,7 +197,8 @@ static int translate(struct toec_icmp_err *e, const toec_u8 *icmp)
     }
 }
 
-/* Finds the quoted TCP segment; 0, or -1 when there is none that we can have sent. */
+/* Finds the quoted TCP segment or UDP datagram; 0, or -1 when there is none that we can have sent.
+ */
 static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const struct toec_ip_in *in)
 {
     toec_u8 quote[QUOTE_LEN];
@@ -208,9 +209,12 @@ static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const stru
     toec_pkt_copy(s, quote, in->pkt, in->l4_off + TOEC_ICMP6_LEN, QUOTE_LEN);
     memcpy(e->local.b, quote + TOEC_IP6_SRC, 16);
     memcpy(e->remote.b, quote + TOEC_IP6_DST, 16);
-    if (toec_ip6_version(quote) != 6 || quote[TOEC_IP6_NEXT] != TOEC_IPPROTO_TCP ||
+    if (toec_ip6_version(quote) != 6 ||
+        (quote[TOEC_IP6_NEXT] != TOEC_IPPROTO_TCP && quote[TOEC_IP6_NEXT] != TOEC_IPPROTO_UDP) ||
         !toec_own_find(s, &e->local))
         return -1;
+    e->proto = quote[TOEC_IP6_NEXT];
+    e->quoted_len = TOEC_IP6_LEN + toec_get16(quote + TOEC_IP6_PAYLOAD);
     e->local_port = toec_tcp_sport(tcp);
     e->remote_port = toec_tcp_dport(tcp);
     e->seq = toec_tcp_seq(tcp);
@@ -226,7 +230,14 @@ static void error_input(struct toec_stack *s, const struct toec_ip_in *in, toec_
         TOEC_COUNT(s, icmp_error_bad_quote);
         return;
     }
-    toec_tcp_icmp_error(s, &e, now);
+#ifndef TOEC_NO_UDP
+    if (e.proto == TOEC_IPPROTO_UDP) {
+        toec_udp_icmp_error(s, &e, now);
+        return;
+    }
+#endif
+    if (e.proto == TOEC_IPPROTO_TCP)
+        toec_tcp_icmp_error(s, &e, now);
 }
 
 /* ---- input ---- */

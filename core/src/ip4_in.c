@@ -119,22 +119,6 @@ void toec_ip4_input(struct toec_stack *s, const struct toec_packet *p, int group
         toec_ip4_deliver(s, &in, now);
 }
 
-/* There is no UDP here: a datagram that is not broken finds no port (RFC 1122 4.1.3.1). */
-static void udp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
-{
-    struct toec_ip_in udp = *in;
-
-    if (in->l4_head >= TOEC_UDP_LEN)
-        udp.l4_len = toec_get16(in->l4 + TOEC_UDP_LENGTH);
-    if (in->l4_head < TOEC_UDP_LEN || udp.l4_len < TOEC_UDP_LEN || udp.l4_len > in->l4_len ||
-        (toec_get16(in->l4 + TOEC_UDP_SUM) != 0 && !toec_ip_l4_sum_ok(s, &udp))) {
-        TOEC_COUNT(s, udp_bad);
-        return;
-    }
-    TOEC_COUNT(s, udp_no_port);
-    toec_icmp4_error(s, in, TOEC_ICMP4_UNREACH, TOEC_ICMP4_UNREACH_PORT, now);
-}
-
 void toec_ip4_deliver(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {
     switch (in->proto) {
@@ -145,7 +129,8 @@ void toec_ip4_deliver(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
         toec_icmp4_input(s, in, now);
         return;
     case TOEC_IPPROTO_UDP:
-        udp_input(s, in, now);
+        if (toec_udp_input(s, in) < 0) /* R1122-22 */
+            toec_icmp4_error(s, in, TOEC_ICMP4_UNREACH, TOEC_ICMP4_UNREACH_PORT, now);
         return;
     default:
         TOEC_COUNT(s, ip4_unknown_proto);

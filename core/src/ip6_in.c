@@ -87,22 +87,6 @@ void toec_ip6_input(struct toec_stack *s, const struct toec_packet *p, int group
 
 /* ---- upper layers ---- */
 
-/* There is no UDP here; RFC 8200 8.1: its checksum is never left out (R8200-10). */
-static void udp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
-{
-    struct toec_ip_in udp = *in;
-
-    if (in->l4_head >= TOEC_UDP_LEN)
-        udp.l4_len = toec_get16(in->l4 + TOEC_UDP_LENGTH);
-    if (in->l4_head < TOEC_UDP_LEN || udp.l4_len < TOEC_UDP_LEN || udp.l4_len > in->l4_len ||
-        toec_get16(in->l4 + TOEC_UDP_SUM) == 0 || !toec_ip_l4_sum_ok(s, &udp)) {
-        TOEC_COUNT(s, udp_bad);
-        return;
-    }
-    TOEC_COUNT(s, udp_no_port);
-    toec_icmp6_error(s, in, TOEC_ICMP6_UNREACH, TOEC_ICMP6_UNREACH_PORT, 0, now);
-}
-
 /* in->l4 is the upper layer's; next_at: where in the packet its type stands. */
 static void deliver(struct toec_stack *s, struct toec_ip_in *in, unsigned next_at, toec_time now)
 {
@@ -117,7 +101,8 @@ static void deliver(struct toec_stack *s, struct toec_ip_in *in, unsigned next_a
         toec_icmp6_input(s, in, now);
         return;
     case TOEC_IPPROTO_UDP:
-        udp_input(s, in, now);
+        if (toec_udp_input(s, in) < 0)
+            toec_icmp6_error(s, in, TOEC_ICMP6_UNREACH, TOEC_ICMP6_UNREACH_PORT, 0, now);
         return;
     case TOEC_NH_NONE:
         TOEC_COUNT(s, ip6_no_next);

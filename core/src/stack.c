@@ -9,6 +9,7 @@
 #define MAX_FLOWS      (1u << 20)
 #define MAX_LISTENERS  65536u
 #define MAX_NEIGHBOURS 65536u
+#define MAX_UDP        65536u
 #define MAX_DATAGRAMS  1024u
 #define MAX_GSO        61440u /* with headers it must fit the 16-bit length of IPv4 */
 
@@ -77,8 +78,9 @@ static int limits_valid(const struct toec_config *c)
            c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
            c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 &&
            (unsigned)c->cc <= TOEC_CC_BBR && c->home_index < c->home_count &&
-           c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE &&
-           c->mtu_probing >= TOEC_MTU_PROBING_OFF && c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
+           c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) && c->ecn >= TOEC_ECN_OFF &&
+           c->ecn <= TOEC_ECN_PASSIVE && c->mtu_probing >= TOEC_MTU_PROBING_OFF &&
+           c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
 }
 
 /* Copies the configuration with defaults; 0, or -1 when it is invalid. */
@@ -93,7 +95,7 @@ static int configure(struct toec_config *to, const struct toec_config *from)
 
 /* Where the parts of a stack stand in its memory: offsets, each a multiple of 64. */
 struct layout {
-    unsigned long neigh, reass, pmtu, tcp, end;
+    unsigned long neigh, reass, pmtu, udp, tcp, end;
 };
 
 static unsigned long align64(unsigned long n)
@@ -107,6 +109,8 @@ static void lay_out(struct layout *l, const struct toec_config *cfg)
     l->reass = align64(l->neigh + toec_neigh_size(cfg));
     l->pmtu = align64(l->reass + toec_reass_size(cfg));
     l->tcp = align64(l->pmtu + toec_pmtu_size());
+    l->udp = l->tcp;
+    l->tcp = align64(l->udp + toec_udp_size(cfg));
     l->end = align64(l->tcp + toec_tcp_size(cfg));
 }
 
@@ -193,6 +197,7 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
         toec_arp_init(s);
     toec_ip6_init(s, now);
     toec_pmtu_init(s, (toec_u8 *)mem + l.pmtu);
+    toec_udp_init(s, (toec_u8 *)mem + l.udp);
     toec_tcp_init(s, (toec_u8 *)mem + l.tcp, now);
     return s;
 }

@@ -17,6 +17,7 @@
 #include "rate.h"
 #include "tcp_if.h"
 #include "timer.h"
+#include "udp.h"
 #include "wait.h"
 
 /* Keys derived from toec_config.secret, one per use, so that none can be learned from another. */
@@ -48,6 +49,7 @@ struct toec_stack {
     struct toec_arp_state arp;
     struct toec_reass reass;
     struct toec_pmtu pmtu;
+    struct toec_udp_state udp;
     struct toec_icmp4 icmp4;
     struct toec_ip6 ip6;
     struct toec_wait wait;

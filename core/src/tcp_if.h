@@ -32,8 +32,10 @@ toec_time toec_tcp_poll(struct toec_stack *s, toec_time now);
 struct toec_icmp_err {
     struct toec_addr local, remote;
     toec_u16 local_port, remote_port;
-    toec_u32 seq;       /* of the quoted segment */
-    toec_u8 type, code; /* TOEC_ICMP4_UNREACH, _TIME_EXCEEDED or _PARAM_PROBLEM */
+    toec_u32 seq;        /* of the quoted segment */
+    toec_u8 proto;       /* TOEC_IPPROTO_TCP or _UDP */
+    toec_u32 quoted_len; /* length of the quoted datagram, headers and all */
+    toec_u8 type, code;  /* TOEC_ICMP4_UNREACH, _TIME_EXCEEDED or _PARAM_PROBLEM */
     toec_u16 mtu; /* code TOEC_ICMP4_UNREACH_FRAG: next-hop MTU, at least 68 (old routers that name
                    * none: by the plateau table of RFC 1191 7.1); else 0 */
 };

@@ -34,7 +34,9 @@
 #define TOEC_IPPROTO_TCP  6u
 #define TOEC_IPPROTO_UDP  17u
 
-/* UDP header (RFC 768), as far as refusing a datagram needs it. */
+/* UDP header (RFC 768). */
+#define TOEC_UDP_SPORT  0
+#define TOEC_UDP_DPORT  2
 #define TOEC_UDP_LENGTH 4
 #define TOEC_UDP_SUM    6 /* 0: the sender made none */
 #define TOEC_UDP_LEN    8

@@ -25,10 +25,11 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     f->len = tx->hdr_len + tx->len;
     assert_true(f->len <= sizeof(f->data));
     memcpy(f->data, tx->hdr, tx->hdr_len);
-    if (tx->len) {
+    if (tx->len && !tx->src) { /* UDP: the payload itself is the owner */
+        memcpy(f->data + tx->hdr_len, (const uint8_t *)tx->owner + tx->off, tx->len);
+    } else if (tx->len) {
         const uint8_t *from;
 
-        assert_non_null(tx->src);
         assert_true(tx->off + tx->len <= tx->src->len);
         from = tx->src->flags & TOEC_RX_REASSEMBLED ? tx->src->data : tx->src->opaque;
         memcpy(f->data + tx->hdr_len, from + tx->off, tx->len);

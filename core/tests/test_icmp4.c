@@ -453,7 +453,7 @@ static void old_routers_plateaus(void **state)
 static void bad_quotes(void **state)
 {
     static const uint8_t changes[][2] = {
-        {0, 0x65}, {0, 0x44}, {0, 0x46}, {9, 17}, {15, 9}, {7, 1}, {6, 0x01},
+        {0, 0x65}, {0, 0x44}, {0, 0x46}, {9, 47}, {15, 9}, {7, 1}, {6, 0x01},
     };
     struct bench b;
     unsigned i, len;

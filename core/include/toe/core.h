@@ -79,6 +79,8 @@ struct toec_config {
     toec_u8 ip6_secret[16];   /* for interface identifiers (RFC 7217): the same each time gives the
                                * same addresses; all zero: derived from secret */
     enum toec_mtu_probing mtu_probing;
+    toec_u32 max_udp;               /* UDP endpoints, 0: none; every port is unreachable then */
+    const struct toec_udp_ops *udp; /* who is told of UDP (port.h); kept */
     toec_u32 tcp_without; /* TOEC_I_*: options that are neither offered nor taken from a SYN */
     toec_u32 home_index;  /* of home_count stacks behind one address, this is number home_index; */
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() is home. 0 or 1: one */
@@ -108,11 +110,14 @@ toec_time toec_poll(struct toec_stack *s, toec_time now);
 
 /* ---- commands. All return 0 or a negative toec_reason / -EINVAL(22) style value. ---- */
 
-#define TOEC_E_INVAL    (-22)
-#define TOEC_E_INUSE    (-98) /* EADDRINUSE */
-#define TOEC_E_NOTAVAIL (-99) /* EADDRNOTAVAIL: no ephemeral port left, or not our address */
-#define TOEC_E_NOBUFS   (-105)
-#define TOEC_E_UNREACH  (-101) /* ENETUNREACH: off link and no gateway */
+#define TOEC_E_AGAIN       (-11) /* EAGAIN */
+#define TOEC_E_MSGSIZE     (-90) /* EMSGSIZE */
+#define TOEC_E_HOSTUNREACH (-113)
+#define TOEC_E_INVAL       (-22)
+#define TOEC_E_INUSE       (-98) /* EADDRINUSE */
+#define TOEC_E_NOTAVAIL    (-99) /* EADDRNOTAVAIL: no ephemeral port left, or not our address */
+#define TOEC_E_NOBUFS      (-105)
+#define TOEC_E_UNREACH     (-101) /* ENETUNREACH: off link and no gateway */
 
 /*
  * Listens on port. addr: an own address; :: (all zero): any address, of both families or, with
@@ -242,6 +247,54 @@ struct toec_info {
 #define TOEC_I_SYN_DATA    32u /* data on the SYN was taken: Fast Open (as TCPI_OPT_SYN_DATA) */
 #define TOEC_I_APP_LIMITED 64u /* delivery_rate was limited by the application */
 void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *flow, struct toec_info *out);
+
+/*
+ * ---- UDP (RFC 768, RFC 1122 4.1) ----
+ *
+ * For integrators that need it; toed offers no UDP sockets. Compiled with TOEC_NO_UDP there is none
+ * of it, and every port is unreachable. Datagrams arrive by toec_config.udp (port.h). To and from
+ * unicast addresses only.
+ */
+
+struct toec_udp;
+
+/* What an endpoint is bound to. */
+struct toec_udp_bind {
+    struct toec_addr local;  /* own address; 0.0.0.0 mapped: any of IPv4; all zero: any of both */
+    struct toec_addr remote; /* with remote_port: connected, hears this peer alone */
+    toec_u16 local_port;     /* 0: ephemeral (RFC 6056) */
+    toec_u16 remote_port;    /* 0: not connected; remote is all zero then */
+    toec_u8 v6only;          /* local all zero: any of IPv6 alone */
+};
+
+/* 0; TOEC_E_INVAL, _NOTAVAIL (not our address, no port left), _INUSE, _UNREACH, _NOBUFS. */
+int toec_udp_open(struct toec_stack *s, const struct toec_udp_bind *bind, void *owner,
+                  struct toec_udp **endpoint);
+void toec_udp_close(struct toec_stack *s, struct toec_udp *endpoint);
+void toec_udp_name(const struct toec_udp *endpoint, struct toec_addr *local, toec_u16 *port);
+
+/* What to send. The payload is asked for by toec_port_transmit(): owner is `payload`. */
+struct toec_udp_msg {
+    const struct toec_addr *to; /* 0: the peer of a connected endpoint */
+    toec_u16 to_port;
+    toec_u16 segment; /* UDP_SEGMENT: len is cut into datagrams of this size; 0: one datagram */
+    void *payload;
+    toec_u32 off, len;
+    toec_u16 sum;     /* toec_sum() of the payload: needed (has_sum) where one datagram is */
+    toec_u8 has_sum;  /* larger than the path MTU, as fragments share one checksum */
+    toec_u8 no_check; /* IPv4 alone: without checksum */
+    toec_u8 dont_fragment;
+    toec_u8 tos;
+};
+
+/*
+ * Sends. Returns the bytes sent (fewer than len only with segment, when transmit has run out of
+ * room), TOEC_E_AGAIN (no room, or the neighbour is being resolved: toec_send_epoch() of ip.h has
+ * no meaning here, try again later), TOEC_E_MSGSIZE (too large for a datagram, or for the path with
+ * dont_fragment), TOEC_E_UNREACH, TOEC_E_HOSTUNREACH, TOEC_E_NOTAVAIL, TOEC_E_INVAL.
+ */
+int toec_udp_send(struct toec_stack *s, struct toec_udp *endpoint, const struct toec_udp_msg *m,
+                  toec_time now);
 
 /* Counters: every drop and every rare event has a name. The list is the single source: names for
  * the tools come from TOEC_COUNTERS too. See core/include/toe/counters.h. */

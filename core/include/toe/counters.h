@@ -102,10 +102,15 @@
     X(icmp_echo_sent, "echo replies sent")                                                         \
     X(icmp_echo_limited, "echo requests not answered: rate limit")                                 \
     X(icmp_error_rx, "ICMP errors received")                                                       \
-    X(icmp_error_bad_quote, "dropped: ICMP error that does not quote a TCP segment of ours")       \
+    X(icmp_error_bad_quote, "dropped: ICMP error that quotes neither TCP nor UDP of ours")       \
     X(icmp_error_sent, "ICMP errors sent")                                                         \
     X(icmp_error_limited, "ICMP errors not sent: rate limit")                                      \
     X(udp_bad, "dropped: UDP header or checksum wrong")                                            \
+    X(udp_rx, "UDP datagrams given to endpoints")                                                  \
+    X(udp_tx, "UDP datagrams sent")                                                                \
+    X(udp_fragments, "fragments of UDP datagrams sent beside the last ones")                       \
+    X(udp_full, "UDP endpoints refused: all in use")                                               \
+    X(udp_icmp_ignored, "ICMP errors ignored: quote nothing that a UDP endpoint has sent")         \
     X(udp_no_port, "UDP datagrams to our address (port unreachable answered)")
 
 #define TOEC_COUNTERS(X) TOEC_COUNTERS_IP(X) TOEC_COUNTERS_TCP(X)

@@ -111,6 +111,33 @@ struct toec_buffers {
 int toec_port_open(void *user, void *listener_owner, const struct toec_open *info,
                    struct toec_buffers *out);
 
+/* ---- UDP: only of stacks with toec_config.max_udp ---- */
+
+/* A datagram for an endpoint; checked, whole. Valid during the call. */
+struct toec_udp_in {
+    struct toec_addr src, dst;
+    toec_u16 sport, dport;
+    toec_u8 ttl, tos; /* or hop limit and traffic class */
+    toec_u32 mtu;     /* of the interface it came by */
+    const struct toec_packet *pkt;
+    toec_u32 off, len; /* of the payload in the frame (of a reassembled one too) */
+};
+
+/* An ICMP error about something the endpoint has sent: soft, nothing has changed (RFC 1122
+ * 4.1.3.3). */
+struct toec_udp_err {
+    struct toec_addr remote;
+    toec_u16 remote_port;
+    toec_u16 reason;    /* TOEC_R_REFUSED, _HOSTUNREACH, _MSGSIZE */
+    toec_u8 type, code; /* of ICMP for IPv4; those of IPv6 are translated */
+    toec_u32 mtu;       /* with _MSGSIZE: what the path carries */
+};
+
+struct toec_udp_ops {
+    void (*receive)(void *user, void *owner, const struct toec_udp_in *d);
+    void (*error)(void *user, void *owner, const struct toec_udp_err *e);
+};
+
 /* Events that a flow's owner is told. */
 enum toec_event {
     TOEC_EV_ESTABLISHED = 1, /* handshake done (active or passive) */
@@ -129,6 +156,7 @@ enum toec_event {
 /* Reasons: one table for core/, the device contract and errno on Linux (values are Linux's). */
 enum toec_reason {
     TOEC_R_OK = 0,
+    TOEC_R_MSGSIZE = 90,     /* EMSGSIZE: larger than the path carries (UDP) */
     TOEC_R_ABORTED = 103,    /* ECONNABORTED: reset by our own side (abort, host death) */
     TOEC_R_RESET = 104,      /* ECONNRESET */
     TOEC_R_NOBUFS = 105,     /* ENOBUFS: pool exhausted */

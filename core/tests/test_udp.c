@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_udp.c - UDP endpoints as an integrator uses them: two stacks that talk over both families,
+ * and crafted datagrams and ICMP errors for one.
+ */
+#include "bench.h"
+
+#define HEARD 64
+
+struct app {
+    struct bench b;
+    unsigned heard_n, errors_n;
+    struct {
+        void *owner;
+        struct toec_udp_in d;
+        uint8_t data[8192];
+    } heard[HEARD];
+    struct toec_udp_err error;
+    void *error_owner;
+};
+
+static uint8_t payload[70000];
+
+static void on_receive(void *user, void *owner, const struct toec_udp_in *d)
+{
+    struct app *a = user;
+    const uint8_t *from = d->pkt->flags & TOEC_RX_REASSEMBLED ? d->pkt->data : d->pkt->opaque;
+
+    assert_true(a->heard_n < HEARD && d->len <= sizeof(a->heard[0].data));
+    a->heard[a->heard_n].owner = owner;
+    a->heard[a->heard_n].d = *d;
+    memcpy(a->heard[a->heard_n++].data, from + d->off, d->len);
+}
+
+static void on_error(void *user, void *owner, const struct toec_udp_err *e)
+{
+    struct app *a = user;
+
+    a->errors_n++;
+    a->error = *e;
+    a->error_owner = owner;
+}
+
+static const struct toec_udp_ops ops = {on_receive, on_error};
+
+static void start(struct app *a, int second)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof(payload); i++)
+        payload[i] = (uint8_t)(i * 31 + (i >> 8));
+    memset(a, 0, sizeof(*a));
+    bench_config(&a->b);
+    a->b.cfg.max_udp = 8;
+    a->b.cfg.udp = &ops;
+    a->b.cfg.ip6 = TOEC_IP6_STATIC;
+    a->b.cfg.ip6_addr[0] = 0xfd;
+    a->b.cfg.ip6_addr[15] = second ? 2 : 1;
+    a->b.cfg.ip6_prefix_len = 64;
+    if (second) {
+        memcpy(a->b.cfg.mac, peer_mac, 6);
+        poke32(a->b.cfg.ip, PEER_IP);
+    }
+    bench_start(&a->b);
+    bench_pass(&a->b, 5 * SEC);
+    bench_forget_sent(&a->b);
+}
+
+static struct toec_addr v4(uint32_t ip)
+{
+    struct toec_addr a;
+
+    memset(&a, 0, sizeof(a));
+    a.b[10] = a.b[11] = 0xff;
+    poke32(a.b + 12, ip);
+    return a;
+}
+
+static struct toec_addr v6(uint8_t last)
+{
+    struct toec_addr a;
+
+    memset(&a, 0, sizeof(a));
+    a.b[0] = 0xfd;
+    a.b[15] = last;
+    return a;
+}
+
+static struct toec_addr any(void)
+{
+    struct toec_addr a;
+
+    memset(&a, 0, sizeof(a));
+    return a;
+}
+
+static int try_open(struct app *a, struct toec_addr local, uint16_t port, struct toec_addr remote,
+                    uint16_t rport, struct toec_udp **u)
+{
+    struct toec_udp_bind b;
+
+    memset(&b, 0, sizeof(b));
+    b.local = local;
+    b.local_port = port;
+    b.remote = remote;
+    b.remote_port = rport;
+    return toec_udp_open(a->b.s, &b, u, u);
+}
+
+/* Frames of each go to the other until nobody has more to say. */
+static void exchange(struct app *x, struct app *y)
+{
+    const struct sent *f;
+    int any_sent;
+
+    do {
+        any_sent = 0;
+        toec_poll(x->b.s, x->b.now);
+        toec_poll(y->b.s, y->b.now);
+        while ((f = bench_next(&x->b))) {
+            bench_input(&y->b, f->data, f->len);
+            any_sent = 1;
+        }
+        while ((f = bench_next(&y->b))) {
+            bench_input(&x->b, f->data, f->len);
+            any_sent = 1;
+        }
+    } while (any_sent);
+}
+
+static int send_to(struct app *a, struct toec_udp *u, struct toec_addr to, uint16_t port,
+                   uint32_t len, uint16_t segment)
+{
+    struct toec_udp_msg m;
+
+    memset(&m, 0, sizeof(m));
+    if (port) {
+        m.to = &to;
+        m.to_port = port;
+    }
+    m.payload = payload;
+    m.off = 100;
+    m.len = len;
+    m.segment = segment;
+    m.sum = toec_sum(payload + 100, len);
+    m.has_sum = 1;
+    m.tos = 0x48;
+    return toec_udp_send(a->b.s, u, &m, a->b.now);
+}
+
+/* Sends, while the neighbour is being resolved. */
+static void must_send(struct app *a, struct app *other, struct toec_udp *u, struct toec_addr to,
+                      uint16_t port, uint32_t len, uint16_t segment)
+{
+    int r = send_to(a, u, to, port, len, segment);
+
+    if (r == TOEC_E_AGAIN) {
+        exchange(a, other);
+        r = send_to(a, u, to, port, len, segment);
+    }
+    assert_int_equal(r, len);
+    exchange(a, other);
+}
+
+static void test_open(void **state)
+{
+    static struct app a;
+    struct toec_udp *u[8], *more;
+    struct toec_addr name;
+    uint16_t port;
+    unsigned i;
+
+    (void)state;
+    start(&a, 0);
+    assert_int_equal(try_open(&a, any(), 53, any(), 0, &u[0]), 0);
+    assert_int_equal(try_open(&a, any(), 53, any(), 0, &more), TOEC_E_INUSE);
+    assert_int_equal(try_open(&a, v4(0), 53, any(), 0, &more), TOEC_E_INUSE);
+    assert_int_equal(try_open(&a, v4(OWN_IP), 53, any(), 0, &u[1]), 0);
+    assert_int_equal(try_open(&a, v4(OWN_IP), 53, any(), 0, &more), TOEC_E_INUSE);
+    assert_int_equal(try_open(&a, v4(PEER_IP), 53, any(), 0, &more), TOEC_E_NOTAVAIL);
+    assert_int_equal(try_open(&a, v6(9), 53, any(), 0, &more), TOEC_E_NOTAVAIL);
+    assert_int_equal(try_open(&a, any(), 53, v4(PEER_IP), 99, &u[2]), 0);
+    assert_int_equal(try_open(&a, any(), 53, v4(PEER_IP), 99, &more), TOEC_E_INUSE);
+    assert_int_equal(try_open(&a, v6(1), 0, v4(PEER_IP), 99, &more), TOEC_E_INVAL);
+    assert_int_equal(try_open(&a, any(), 0, v4(PEER_IP), 0, &more), TOEC_E_INVAL);
+    /* No groups, no broadcast: neither to talk to nor to be. */
+    assert_int_equal(try_open(&a, any(), 0, v4(0xe0000001), 99, &more), TOEC_E_UNREACH);
+    assert_int_equal(try_open(&a, any(), 0, v4(0x0a0000ff), 99, &more), TOEC_E_UNREACH);
+    assert_int_equal(send_to(&a, u[0], v4(0xffffffff), 99, 10, 0), TOEC_E_UNREACH);
+    for (i = 3; i < 8; i++) { /* ephemeral ports, none twice */
+        assert_int_equal(try_open(&a, any(), 0, any(), 0, &u[i]), 0);
+        toec_udp_name(u[i], &name, &port);
+        assert_in_range(port, 32768, 60999);
+    }
+    assert_int_equal(try_open(&a, any(), 0, any(), 0, &more), TOEC_E_NOBUFS);
+    assert_int_equal(bench_counter(&a.b, TOEC_C_udp_full), 1);
+    for (i = 0; i < 8; i++)
+        toec_udp_close(a.b.s, u[i]);
+    assert_int_equal(try_open(&a, any(), 53, any(), 0, &u[0]), 0);
+    bench_stop(&a.b);
+    a.b.cfg.max_udp = 0; /* none configured */
+    bench_start(&a.b);
+    assert_int_equal(try_open(&a, any(), 53, any(), 0, &more), TOEC_E_INVAL);
+    bench_stop(&a.b);
+}
+
+/* Both families through one endpoint; the most exact endpoint hears. */
+static void test_talk(void **state)
+{
+    static struct app a, b;
+    struct toec_udp *u, *wild, *exact, *peer;
+    unsigned i;
+
+    (void)state;
+    start(&a, 0);
+    start(&b, 1);
+    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
+    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    must_send(&a, &b, u, v4(PEER_IP), 53, 300, 0);
+    must_send(&a, &b, u, v6(2), 53, 301, 0);
+    assert_int_equal(b.heard_n, 2);
+    for (i = 0; i < 2; i++) {
+        assert_ptr_equal(b.heard[i].owner, &wild);
+        assert_int_equal(b.heard[i].d.sport, 1000);
+        assert_int_equal(b.heard[i].d.dport, 53);
+        assert_int_equal(b.heard[i].d.len, 300 + i);
+        assert_int_equal(b.heard[i].d.tos, 0x48);
+        assert_int_equal(b.heard[i].d.ttl, 64);
+        assert_int_equal(b.heard[i].d.mtu, 1500);
+        assert_memory_equal(b.heard[i].data, payload + 100, 300 + i);
+    }
+    assert_memory_equal(b.heard[1].d.src.b, v6(1).b, 16);
+    assert_int_equal(try_open(&b, v4(PEER_IP), 53, any(), 0, &exact), 0);
+    must_send(&a, &b, u, v4(PEER_IP), 53, 10, 0);
+    assert_ptr_equal(b.heard[2].owner, &exact);
+    assert_int_equal(try_open(&b, any(), 53, v4(OWN_IP), 1000, &peer), 0);
+    must_send(&a, &b, u, v4(PEER_IP), 53, 10, 0);
+    assert_ptr_equal(b.heard[3].owner, &peer);
+    must_send(&a, &b, u, v4(PEER_IP), 53, 0, 0); /* an empty datagram is one */
+    assert_int_equal(b.heard[4].d.len, 0);
+    must_send(&b, &a, peer, any(), 0, 20, 0); /* the connected one answers */
+    assert_int_equal(a.heard_n, 1);
+    bench_stop(&a.b);
+    bench_stop(&b.b);
+}
+
+/* UDP_SEGMENT: equal datagrams, the last may be shorter; a full transmit stops between them. */
+static void test_segments(void **state)
+{
+    static struct app a, b;
+    struct toec_udp *u, *wild;
+    unsigned i;
+
+    (void)state;
+    start(&a, 0);
+    start(&b, 1);
+    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
+    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    must_send(&a, &b, u, v4(PEER_IP), 53, 5000, 1200);
+    assert_int_equal(b.heard_n, 5);
+    for (i = 0; i < 5; i++) {
+        assert_int_equal(b.heard[i].d.len, i < 4 ? 1200 : 200);
+        assert_memory_equal(b.heard[i].data, payload + 100 + 1200 * i, b.heard[i].d.len);
+    }
+    a.b.tx_room = 2;
+    assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, 5000, 1200), 2400);
+    assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, 5000, 1200), TOEC_E_AGAIN);
+    a.b.tx_room = -1;
+    assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, 5000, 1473), TOEC_E_INVAL);
+    bench_stop(&a.b);
+    bench_stop(&b.b);
+}
+
+/* RFC 791 3.2, RFC 8200 4.5: larger than the path's MTU. */
+static void test_fragments(void **state)
+{
+    static struct app a, b;
+    struct toec_udp *u, *wild;
+    struct toec_udp_msg m;
+    struct toec_addr to = v4(PEER_IP);
+
+    (void)state;
+    start(&a, 0);
+    start(&b, 1);
+    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
+    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    must_send(&a, &b, u, v4(PEER_IP), 53, 1473, 0);
+    must_send(&a, &b, u, v4(PEER_IP), 53, 8001, 0);
+    must_send(&a, &b, u, v6(2), 53, 8001, 0);
+    assert_int_equal(b.heard_n, 3);
+    assert_int_equal(b.heard[0].d.len, 1473);
+    assert_int_equal(b.heard[1].d.len, 8001);
+    assert_int_equal(b.heard[2].d.len, 8001);
+    assert_memory_equal(b.heard[1].data, payload + 100, 8001);
+    assert_memory_equal(b.heard[2].data, payload + 100, 8001);
+    assert_int_equal(bench_counter(&b.b, TOEC_C_udp_bad), 0); /* the checksums are right */
+    memset(&m, 0, sizeof(m));
+    m.to = &to;
+    m.to_port = 53;
+    m.payload = payload;
+    m.len = 2000;
+    assert_int_equal(toec_udp_send(a.b.s, u, &m, a.b.now), TOEC_E_INVAL); /* no sum */
+    m.dont_fragment = 1;
+    assert_int_equal(toec_udp_send(a.b.s, u, &m, a.b.now), TOEC_E_MSGSIZE);
+    assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, 65508, 0), TOEC_E_MSGSIZE);
+    assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, 65507, 0), 65507);
+    bench_stop(&a.b);
+    bench_stop(&b.b);
+}
+
+/* R1122-22 and 4.1.3.3: nobody there is told, and the owner hears of it, if it was it who sent. */
+static void test_unreachable(void **state)
+{
+    static struct app a, b;
+    struct toec_udp *u, *other, *con;
+    int six;
+
+    (void)state;
+    start(&a, 0);
+    start(&b, 1);
+    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
+    assert_int_equal(try_open(&a, any(), 1001, any(), 0, &other), 0);
+    for (six = 0; six < 2; six++) {
+        a.errors_n = 0;
+        must_send(&a, &b, u, six ? v6(2) : v4(PEER_IP), 54, 30, 0);
+        assert_int_equal(a.errors_n, 1);
+        assert_ptr_equal(a.error_owner, &u);
+        assert_int_equal(a.error.reason, TOEC_R_REFUSED);
+        assert_int_equal(a.error.remote_port, 54);
+        assert_int_equal(try_open(&a, any(), 0, six ? v6(2) : v4(PEER_IP), 55, &con), 0);
+        must_send(&a, &b, con, any(), 0, 30, 0);
+        assert_int_equal(a.errors_n, 2);
+        assert_ptr_equal(a.error_owner, &con);
+    }
+    assert_int_equal(bench_counter(&b.b, TOEC_C_udp_no_port), 4);
+    bench_stop(&a.b);
+    bench_stop(&b.b);
+}
+
+/* An ICMP error about a datagram from OWN_IP:sport to PEER_IP:dport of this total length. */
+static void icmp_about(struct app *a, int code, uint32_t rest, uint16_t sport, uint16_t dport,
+                       uint32_t total)
+{
+    uint8_t q[28] = {0}, msg[64], f[256];
+    struct ip4_spec spec = {PEER_IP, OWN_IP, 1, 64, 1, 0, 0, 0};
+
+    q[0] = 0x45;
+    poke16(q + 2, total);
+    q[9] = 17;
+    poke32(q + 12, OWN_IP);
+    poke32(q + 16, PEER_IP);
+    poke16(q + 20, sport);
+    poke16(q + 22, dport);
+    bench_input(&a->b, f, make_ip4(f, &spec, msg, make_icmp(msg, 3, code, rest, q, sizeof(q))));
+}
+
+/* R8201-03's rule for UDP: about something that was sent, and larger than what is claimed. */
+static void test_path_mtu(void **state)
+{
+    static struct app a, b;
+    struct toec_udp *u, *wild;
+    unsigned n;
+
+    (void)state;
+    start(&a, 0);
+    start(&b, 1);
+    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
+    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    must_send(&a, &b, u, v4(PEER_IP), 53, 1472, 0);
+    icmp_about(&a, 4, 1000, 1000, 54, 1500); /* never sent there */
+    icmp_about(&a, 4, 1000, 1001, 53, 1500); /* nobody's */
+    icmp_about(&a, 4, 1000, 1000, 53, 1000); /* would have passed */
+    icmp_about(&a, 4, 1500, 1000, 53, 1501); /* nothing new */
+    assert_int_equal(a.errors_n, 0);
+    assert_int_equal(bench_counter(&a.b, TOEC_C_udp_icmp_ignored), 4);
+    icmp_about(&a, 4, 1000, 1000, 53, 1500);
+    assert_int_equal(a.errors_n, 1);
+    assert_int_equal(a.error.reason, TOEC_R_MSGSIZE);
+    assert_int_equal(a.error.mtu, 1000);
+    n = b.heard_n;
+    must_send(&a, &b, u, v4(PEER_IP), 53, 1472, 0);
+    assert_int_equal(b.heard_n, n + 1);
+    assert_int_equal(bench_counter(&b.b, TOEC_C_ip4_reassembled), 1);
+    icmp_about(&a, 1, 0, 1000, 53, 100);
+    assert_int_equal(a.error.reason, TOEC_R_HOSTUNREACH);
+    bench_stop(&a.b);
+    bench_stop(&b.b);
+}
+
+/* R1122-23, R1122-24: what is broken or from nobody is not delivered, whichever bit it is. */
+static void test_bad_input(void **state)
+{
+    static struct app a, b;
+    struct toec_udp *u, *wild;
+    struct toec_udp_msg m;
+    struct toec_addr to = v4(PEER_IP);
+    const struct sent *f;
+    struct sent good, bad;
+    unsigned i;
+
+    (void)state;
+    start(&a, 0);
+    start(&b, 1);
+    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
+    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    must_send(&a, &b, u, to, 53, 40, 0);
+    assert_int_equal(send_to(&a, u, to, 53, 40, 0), 40);
+    f = bench_next(&a.b);
+    assert_non_null(f);
+    good = *f;
+    b.heard_n = 0;
+    for (i = 34 * 8; i < good.len * 8; i++) {
+        bad = good;
+        bad.data[i / 8] ^= (uint8_t)(1u << (i & 7));
+        bench_input(&b.b, bad.data, bad.len);
+    }
+    assert_int_equal(b.heard_n, 0);
+    bench_input(&b.b, good.data, good.len);
+    assert_int_equal(b.heard_n, 1);
+    bad = good;
+    poke32(bad.data + 26, 0xe0000001); /* from a group */
+    fix_ip4(bad.data);
+    bench_input(&b.b, bad.data, bad.len);
+    assert_int_equal(b.heard_n, 1);
+    /* RFC 768: IPv4 may go without a checksum; R8200-10: IPv6 may not. */
+    memset(&m, 0, sizeof(m));
+    m.to = &to;
+    m.to_port = 53;
+    m.payload = payload;
+    m.len = 10;
+    m.no_check = 1;
+    assert_int_equal(toec_udp_send(a.b.s, u, &m, a.b.now), 10);
+    f = bench_next(&a.b);
+    assert_int_equal(peek16(f->data + 40), 0);
+    bench_input(&b.b, f->data, f->len);
+    assert_int_equal(b.heard_n, 2);
+    to = v6(2);
+    assert_int_equal(toec_udp_send(a.b.s, u, &m, a.b.now), TOEC_E_INVAL);
+    must_send(&a, &b, u, to, 53, 10, 0);
+    assert_int_equal(b.heard_n, 3);
+    assert_int_equal(send_to(&a, u, to, 53, 10, 0), 10);
+    f = bench_next(&a.b);
+    bad = *f;
+    poke16(bad.data + 60, 0);
+    bench_input(&b.b, bad.data, bad.len);
+    assert_int_equal(b.heard_n, 3);
+    bench_stop(&a.b);
+    bench_stop(&b.b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_open),        cmocka_unit_test(test_talk),
+        cmocka_unit_test(test_segments),    cmocka_unit_test(test_fragments),
+        cmocka_unit_test(test_unreachable), cmocka_unit_test(test_path_mtu),
+        cmocka_unit_test(test_bad_input),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
