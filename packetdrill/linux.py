@@ -34,7 +34,6 @@ SPIN_NS = 200_000
 # As Linux's selftests run: nothing is remembered from one connection to the next.
 SYSCTLS = {
     "net.ipv4.tcp_no_metrics_save": "1",
-    "net.ipv4.tcp_ecn": "0",
     "net.ipv6.conf.all.accept_dad": "0",
     "net.ipv6.conf.default.accept_dad": "0",
     "net.ipv6.conf.default.router_solicitations": "0",

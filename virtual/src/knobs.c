@@ -102,7 +102,10 @@ static void get_prefix(const struct knobs *k, char *out, size_t size, uint32_t b
     snprintf(out, size, "%u", k->core.prefix_len);
 }
 
-static const char *const cc_names[] = {[TOEC_CC_CUBIC] = "cubic", [TOEC_CC_NEWRENO] = "reno"};
+static const char *const cc_names[] = {[TOEC_CC_CUBIC] = "cubic",
+                                       [TOEC_CC_NEWRENO] = "reno",
+                                       [TOEC_CC_DCTCP] = "dctcp",
+                                       [TOEC_CC_BBR] = "bbr"};
 
 static int set_cc(struct knobs *k, const char *text, uint32_t bits)
 {
@@ -137,6 +140,47 @@ static int set_option(struct knobs *k, const char *text, uint32_t bits)
 static void get_option(const struct knobs *k, char *out, size_t size, uint32_t bits)
 {
     snprintf(out, size, "%d", !(k->core.tcp_without & bits));
+}
+
+/* 0, 1, 2 as the sysctls have them. */
+static int set_ecn(struct knobs *k, const char *text, uint32_t bits)
+{
+    static const enum toec_ecn_policy policy[] = {TOEC_ECN_OFF, TOEC_ECN_ON, TOEC_ECN_PASSIVE};
+    uint64_t x;
+
+    (void)bits;
+    if (number(text, 0, 2, &x) != 0)
+        return -1;
+    k->core.ecn = policy[x];
+    return 0;
+}
+
+static void get_ecn(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    (void)bits;
+    snprintf(out, size, "%d", k->core.ecn == TOEC_ECN_OFF ? 0 : k->core.ecn == TOEC_ECN_ON ? 1 : 2);
+}
+
+static int set_mtu_probing(struct knobs *k, const char *text, uint32_t bits)
+{
+    static const enum toec_mtu_probing probing[] = {
+        TOEC_MTU_PROBING_OFF, TOEC_MTU_PROBING_BLACK_HOLE, TOEC_MTU_PROBING_ALWAYS};
+    uint64_t x;
+
+    (void)bits;
+    if (number(text, 0, 2, &x) != 0)
+        return -1;
+    k->core.mtu_probing = probing[x];
+    return 0;
+}
+
+static void get_mtu_probing(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    (void)bits;
+    snprintf(out, size, "%d",
+             k->core.mtu_probing == TOEC_MTU_PROBING_OFF      ? 0
+             : k->core.mtu_probing == TOEC_MTU_PROBING_ALWAYS ? 2
+                                                              : 1);
 }
 
 /* A 32-bit number of struct knobs; bits is where it stands. */
@@ -177,7 +221,9 @@ static const struct knob knobs[] = {
     {"max_flows", PLAIN(core.max_flows), "TCBs; 256"},
     {"max_time_wait", PLAIN(core.max_time_wait), "256"},
     {"icmp_ratelimit", PLAIN(core.icmp_error_rate), "ICMP errors a second and destination; 100"},
-    {"tcp_congestion_control", set_cc, get_cc, 0, "cubic, reno"},
+    {"tcp_congestion_control", set_cc, get_cc, 0, "cubic, reno, dctcp, bbr"},
+    {"tcp_ecn", set_ecn, get_ecn, 0, "0 never, 1 always asked for, 2 granted; 2"},
+    {"tcp_mtu_probing", set_mtu_probing, get_mtu_probing, 0, "0 never, 1 black holes, 2 always; 1"},
     {"tcp_sack", set_option, get_option, TOEC_I_SACK, "selective acknowledgments; 1"},
     {"tcp_timestamps", set_option, get_option, TOEC_I_TIMESTAMPS, "1"},
     {"tcp_window_scaling", set_option, get_option, TOEC_I_WSCALE, "1"},
