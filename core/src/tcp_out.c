@@ -236,6 +236,18 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         if (ready == 0)
             return 0;
         t->flags &= ~TOEC_F_CWND_LIM;
+        if (t->pm.low) {
+            len = toec_pm_probe(t, ready, room, window_room(t), now);
+            if (len) {
+                t->pm.sending = 1;
+                r = send_new(s, t, len, 0, now);
+                t->pm.sending = 0;
+                if (r)
+                    return r;
+                toec_pm_probed(s, t, len);
+                continue;
+            }
+        }
         len = new_len(s, t, room, &fin);
         if (len == 0 && !fin) {
             if (t->snd_una == t->snd_max)

@@ -60,6 +60,7 @@ void toec_pm_start(struct toec_stack *s, struct toec_tcb *t)
     if (s->cfg.mtu_probing == TOEC_MTU_PROBING_ALWAYS && t->path.mtu > base) {
         t->pm.low = (toec_u16)base;
         t->pm.high = (toec_u16)TOEC_MIN(t->path.mtu, t->pm.peer_mss + headers(t));
+        t->pm.search_at = t->rcv_at;
     }
     toec_pm_sync(s, t);
     t->pm.old_set = 0;
@@ -89,6 +90,11 @@ static void lower(struct toec_stack *s, struct toec_tcb *t, toec_u32 mtu, int no
     t->pm.claim = 0;
     if (t->pm.carried > mtu)
         t->pm.carried = (toec_u16)mtu;
+    if (t->pm.low) { /* a search goes on below */
+        t->pm.high = (toec_u16)TOEC_MIN(t->pm.high, mtu);
+        t->pm.low = (toec_u16)TOEC_MIN(t->pm.low, mtu);
+        t->pm.probe = 0;
+    }
     if (t->state < TOEC_ESTABLISHED)
         return; /* toec_pm_start() will see it */
     toec_pm_sync(s, t);
@@ -148,23 +154,6 @@ void toec_pm_sent(struct toec_tcb *t, toec_u32 end, toec_u32 len)
     t->pm.watch_end = end;
 }
 
-void toec_pm_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
-{
-    struct toec_pm *p = &t->pm;
-
-    (void)now;
-    if (p->watch_size && TOEC_SEQ_GE(t->snd_una, p->watch_end)) {
-        p->carried = p->watch_size;
-        p->watch_size = 0;
-    }
-    if (p->claim && TOEC_SEQ_GT(t->snd_una, p->claim_seq)) {
-        TOEC_COUNT(s, tcp_pmtu_refuted);
-        p->claim = 0;
-    }
-    if (p->old_set && TOEC_SEQ_GE(t->snd_una, p->old_end))
-        p->old_set = 0;
-}
-
 /* ---- black holes (RFC 4821 7.7) ---- */
 
 /*
@@ -194,10 +183,105 @@ static void black_hole(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     t->pm.old_set = 0;
 }
 
+/* ---- search (RFC 4821 7.3 to 7.6) ---- */
+
+#define SEARCH_END   8u /* bytes: nearer is found; tcp_probe_threshold of Linux */
+#define SEARCH_AGAIN TOEC_MS(600000)
+#define AFTER_PROBE  4u /* segments that follow a probe, so that its loss shows (RFC 4821 7.4) */
+
+toec_u32 toec_pm_probe(const struct toec_tcb *t, toec_u32 ready, toec_u32 room, toec_u32 wnd,
+                       toec_time now)
+{
+    const struct toec_pm *p = &t->pm;
+    toec_u32 len, need;
+
+    if (p->low == 0 || p->probe || !(t->flags & TOEC_F_SACK) || p->high < p->low + SEARCH_END ||
+        (t->flags & (TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_SACKED | TOEC_F_RTX_HEAD)) ||
+        TOEC_SEQ_LT(toec_ticks(now), p->search_at))
+        return 0;
+    len = toec_pm_payload(t, (p->low + p->high + 1u) / 2u);
+    need = len + AFTER_PROBE * t->mss;
+    return len > t->mss && ready >= need && room >= need && wnd >= need ? len : 0;
+}
+
+void toec_pm_probed(struct toec_stack *s, struct toec_tcb *t, toec_u32 len)
+{
+    TOEC_COUNT(s, tcp_mtu_probes);
+    t->pm.probe = (toec_u16)((t->pm.low + t->pm.high + 1u) / 2u);
+    t->pm.probe_end = t->snd_max;
+    t->pm.probe_start = t->snd_max - len;
+}
+
+/* One more is known of the path; is it enough? Then all who send there learn it. */
+static void narrowed(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_pm *p = &t->pm;
+    toec_u32 most = TOEC_MIN(t->path.mtu, p->peer_mss + headers(t));
+    int no_df;
+    toec_u32 known = toec_pmtu_get(s, &t->remote, &no_df);
+
+    p->probe = 0;
+    if (known && known < p->low)
+        toec_pmtu_set(s, &t->remote, p->low, 0, now);
+    if (p->high < p->low + SEARCH_END) {
+        if (p->low + SEARCH_END <= most)
+            toec_pmtu_set(s, &t->remote, p->low, 0, now);
+        p->search_at = toec_ticks(now) + SEARCH_AGAIN;
+        p->high = (toec_u16)most;
+    }
+    toec_pm_sync(s, t);
+}
+
+static void too_large(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    TOEC_COUNT(s, tcp_mtu_probes_lost);
+    t->pm.high = (toec_u16)(t->pm.probe - 1u);
+    narrowed(s, t, now);
+}
+
+void toec_pm_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_pm *p = &t->pm;
+
+    if (p->probe && TOEC_SEQ_GE(t->snd_una, p->probe_end)) {
+        p->low = p->probe;
+        narrowed(s, t, now);
+    }
+    if (p->watch_size && TOEC_SEQ_GE(t->snd_una, p->watch_end)) {
+        p->carried = p->watch_size;
+        p->watch_size = 0;
+    }
+    if (p->claim && TOEC_SEQ_GT(t->snd_una, p->claim_seq)) {
+        TOEC_COUNT(s, tcp_pmtu_refuted);
+        p->claim = 0;
+    }
+    if (p->old_set && TOEC_SEQ_GE(t->snd_una, p->old_end))
+        p->old_set = 0;
+}
+
+int toec_pm_probe_lost(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_pm *p = &t->pm;
+    toec_u32 start, end;
+
+    if (!p->probe)
+        return 0;
+    if (t->rack.lost == p->probe_end - p->probe_start &&
+        toec_runs_first(t, TOEC_RUN_LOST, TOEC_RUN_SACKED, &start, &end) &&
+        start == p->probe_start) {
+        too_large(s, t, now);
+        return 1; /* RFC 4821 7.6: not a sign of congestion */
+    }
+    p->probe = 0; /* more was lost: it tells nothing */
+    return 0;
+}
+
 void toec_pm_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     t->pm.watch_size = 0; /* what is sent again may come in other sizes */
-    if (t->pm.claim) {    /* RFC 5927 7.2 with MAXSEGRTO 1 */
+    if (t->pm.probe)
+        too_large(s, t, now);
+    if (t->pm.claim) { /* RFC 5927 7.2 with MAXSEGRTO 1 */
         lower(s, t, t->pm.claim, t->pm.claim_no_df, now);
         return;
     }

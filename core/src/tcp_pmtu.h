@@ -48,6 +48,14 @@ void toec_pm_too_big(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toe
 void toec_pm_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* New data up to `end`, `len` bytes of payload in its largest segment, has gone out. */
 void toec_pm_sent(struct toec_tcb *t, toec_u32 end, toec_u32 len);
+/* Payload of the probe that may go now, larger than an MSS, or 0; room: of the congestion window,
+ * wnd: of the peer's, ready: bytes of new data. */
+toec_u32 toec_pm_probe(const struct toec_tcb *t, toec_u32 ready, toec_u32 room, toec_u32 wnd,
+                       toec_time now);
+/* It has gone: the last len bytes before SND.MAX. */
+void toec_pm_probed(struct toec_stack *s, struct toec_tcb *t, toec_u32 len);
+/* Losses have been found. Not 0 when the probe is all that was lost: no sign of congestion. */
+int toec_pm_probe_lost(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* A retransmission timeout. */
 void toec_pm_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* The largest payload a segment may have for a datagram of size. */

@@ -188,6 +188,16 @@ static void in_fast_reno(struct toec_tcb *t, toec_u32 acked, int dup)
     }
 }
 
+/* What is marked lost goes again, without a word to congestion control. */
+static void repair(struct toec_tcb *t, toec_time now)
+{
+    begin_episode(t, now);
+    t->rack.frto = TOEC_FRTO_OFF;
+    t->rack.undo.on = 0;
+    t->dupacks = 0;
+    t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD | TOEC_F_RTT);
+}
+
 /* RACK looks at what is outstanding, and what follows. Returns the bytes found lost. */
 static toec_u32 look_for_losses(struct toec_stack *s, struct toec_tcb *t, toec_u32 delivered,
                                 toec_time now)
@@ -195,7 +205,9 @@ static toec_u32 look_for_losses(struct toec_stack *s, struct toec_tcb *t, toec_u
     int again;
     toec_u32 lost = toec_rack_detect(s, t, now, &again);
 
-    if (t->rack.lost && !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
+    if (t->rack.lost && !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) && toec_pm_probe_lost(s, t, now))
+        repair(t, now);
+    else if (t->rack.lost && !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
         enter_fast(s, t, delivered, now);
     else if (again)
         lost_again(s, t, delivered, now);
@@ -276,12 +288,8 @@ void toec_lose_all(struct toec_tcb *t, toec_time now)
     toec_runs_purge(t);
     for (i = 0; i < t->rack.n; i++)
         toec_runs_lose(t, i, now);
-    begin_episode(t, now);
-    t->rack.frto = TOEC_FRTO_OFF;
-    t->rack.undo.on = 0;
     t->rack.reo_set = 0;
-    t->dupacks = 0;
-    t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD | TOEC_F_RTT);
+    repair(t, now);
 }
 
 /* ---- what is sent again ---- */

@@ -538,8 +538,30 @@ static void test_black_hole_path(void **state)
     (void)state;
     res = transfer(&r, TOEC_MTU_PROBING_BLACK_HOLE, 1000000, 0);
     assert_int_equal(res.holes, 1);
-    assert_in_range(res.info.pmtu, 1064, 1200);
+    assert_in_range(res.info.pmtu, 1200 - 8, 1200); /* the search has come up from 1064 */
     assert_true(res.took < 6 * SEC);
+    assert_int_equal(res.fast, 0);
+}
+
+/* RFC 4821 7.3 to 7.6: begins at 1064 and searches upwards with data; the probes that are lost cost
+ * a round trip, not the congestion window. */
+static void test_search(void **state)
+{
+    static const uint32_t mtus[] = {1100, 1299, 1400, 1499, 9000};
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++) {
+        struct router r = {mtus[i], 1, 0, 0, 0};
+        struct result res = transfer(&r, TOEC_MTU_PROBING_ALWAYS, 3000000, i & 1 ? 61440 : 0);
+        uint32_t most = mtus[i] < 1500 ? mtus[i] : 1500;
+
+        assert_in_range(res.info.pmtu, most - 8, most);
+        assert_int_equal(res.timeouts, 0);
+        assert_int_equal(res.fast, 0);
+        assert_int_equal(res.info.ssthresh, 0x3fffffff);
+        assert_in_range(r.dropped, mtus[i] < 1493 ? 1 : 0, 7);
+    }
 }
 
 int main(void)
@@ -560,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_path_shrinks),
         cmocka_unit_test(test_tiny_path),
         cmocka_unit_test(test_black_hole_path),
+        cmocka_unit_test(test_search),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

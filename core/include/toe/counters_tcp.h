@@ -67,6 +67,8 @@
     X(tcp_pmtu_doubted,                                                                            \
       "ICMP errors about the path MTU that contradict what has arrived: they wait")                \
     X(tcp_pmtu_refuted, "... and what they quote was acknowledged: not believed (RFC 5927 7.2)")   \
+    X(tcp_mtu_probes, "larger segments sent to search the path MTU (RFC 4821 7)")                  \
+    X(tcp_mtu_probes_lost, "... that were lost: no sign of congestion")                            \
     X(tcp_black_holes, "segment sizes lowered because full segments timed out (RFC 4821 7.7)")     \
     X(tcp_ecn_flows, "flows that negotiated ECN (RFC 3168)")                                       \
     X(tcp_ecn_fallback, "SYNs sent again without asking for ECN")                                  \
