@@ -237,7 +237,7 @@ void toec_icmp4_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
     case TOEC_ICMP4_PARAM_PROBLEM:
         error_input(s, in, now);
         return;
-    case TOEC_ICMP4_SOURCE_QUENCH: /* RFC 6633 */
+    case TOEC_ICMP4_SOURCE_QUENCH: /* RFC 6633; RFC 9293 MUST-55 */
     case TOEC_ICMP4_REDIRECT:      /* routing is configured; redirects serve spoofing */
         TOEC_COUNT(s, icmp_ignored);
         return;

@@ -6,8 +6,8 @@
 
 /*
  * Walks the options. Unknown ones are ignored (RFC 1122 3.2.1.8); source routing is refused since
- * it serves spoofing (RFC 7126 4.3, 4.4). Returns 0, or -1 when dropped and counted.
- */
+ * it serves spoofing (RFC 7126 4.3, 4.4). Returns 0, or -1 when dropped and counted. RFC 9293
+ * MUST-50: what TCP has no use for is passed over. */
 static int check_options(struct toec_stack *s, const toec_u8 *ip, unsigned hlen)
 {
     unsigned i = TOEC_IP4_OPTIONS;
@@ -75,7 +75,7 @@ static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, in
         TOEC_COUNT(s, ip4_not_ours);
         return -1;
     }
-    if (group) { /* RFC 1122 3.3.6 */
+    if (group) { /* RFC 1122 3.3.6; RFC 9293 MUST-57 */
         TOEC_COUNT(s, ip4_group_frame);
         return -1;
     }

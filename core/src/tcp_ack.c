@@ -60,8 +60,7 @@ static void leave_persist(struct toec_tcb *t, toec_time now)
 
 /* SND.WND, SND.WL1. SND.WL2 needs no keeping: it never exceeds SND.UNA, nor does an ACK here lie
  * below it. RFC 9293 MUST-1, MUST-34, REC-1, SHLD-15: 16 bits without sign, scaled into 32. */
-static void take_window(struct toec_tcb *t, const struct toec_seg *g, toec_u32 acked,
-                        toec_time now)
+static void take_window(struct toec_tcb *t, const struct toec_seg *g, toec_u32 acked, toec_time now)
 {
     /* A retransmission, which has an old SEG.SEQ, may bring the newest ACK: its window counts, as
      * on Linux, or else the old one would be offered beyond the new SND.UNA. */

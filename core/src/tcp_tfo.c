@@ -54,7 +54,7 @@ static int get_key(const struct toec_stack *s, const struct toec_listener *l, un
     return 1;
 }
 
-/* 1: made with the key in use, 2: with the one before, 0: not ours. */
+/* 1: made with the key in use, 2: with the one before, 0: not ours. R7413-02. */
 static int check_cookie(const struct toec_stack *s, const struct toec_listener *l,
                         const struct toec_seg *g, toec_time now)
 {
@@ -84,6 +84,7 @@ static struct toec_listener *listener_of(struct toec_stack *s, const struct toec
     return l->live && l->fo.serial == t->fo.serial ? l : 0;
 }
 
+/* R7413-03. */
 int toec_listen_fastopen(struct toec_stack *s, toec_u32 id, toec_u32 max)
 {
     struct toec_listener *l;
@@ -123,7 +124,7 @@ int toec_listen_fastopen_key(struct toec_stack *s, toec_u32 id, const toec_u8 *k
 /* ---- cookies kept ---- */
 
 /* What is known of the flow's peer; make: the least recently used of its set is forgotten for it.
- */
+ * R7413-06. */
 static struct toec_tfo_peer *find_peer(struct toec_stack *s, const struct toec_tcb *t, int make)
 {
     struct toec_tfo_cache *c = &s->tcp->tfo;
@@ -148,7 +149,8 @@ static struct toec_tfo_peer *find_peer(struct toec_stack *s, const struct toec_t
     return oldest;
 }
 
-/* A path that swallows SYNs with the option or data (RFC 7413 7.1): plain ones for a while. */
+/* A path that swallows SYNs with the option or data (RFC 7413 7.1): plain ones for a while.
+ * R7413-07. */
 static int is_blocked(const struct toec_tfo_peer *p, toec_time now)
 {
     unsigned n = p->losses < BLOCK_MAX ? p->losses : BLOCK_MAX;
@@ -175,6 +177,7 @@ int toec_fastopen(struct toec_stack *s, struct toec_tcb *t, int no_cookie, toec_
 
 /* ---- the option ---- */
 
+/* R7413-08: t->rexmits. */
 unsigned toec_tfo_option(struct toec_stack *s, struct toec_tcb *t, toec_u8 *o, unsigned room,
                          toec_time now)
 {
@@ -251,6 +254,7 @@ void toec_tfo_lost(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     TOEC_COUNT(s, tcp_fastopen_lost);
 }
 
+/* R7413-06, R7413-09. */
 toec_u32 toec_tfo_synack(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g)
 {
     struct toec_tfo_peer *p;
@@ -284,7 +288,7 @@ toec_u32 toec_tfo_synack(struct toec_stack *s, struct toec_tcb *t, const struct 
 /* ---- as server ---- */
 
 /* RFC 7413 5.1: who is reset stays counted for a while, or a flood from one address that resets
- * what it opened would not be bounded. */
+ * what it opened would not be bounded. R7413-05. */
 static int has_room(struct toec_listener *l, toec_time now)
 {
     if (l->fo.resets && toec_ticks(now) - l->fo.reset_at >= RESET_TIME)
@@ -316,7 +320,8 @@ static int may_open(struct toec_stack *s, struct toec_listener *l, struct toec_t
     return 1;
 }
 
-/* R7413-01: off, or without a good cookie, the option and the data are as if absent. */
+/* R7413-01: off, or without a good cookie, the option and the data are as if absent. R7413-04,
+ * R7413-10: the window of a new flow bounds what it sends. */
 void toec_tfo_open(struct toec_stack *s, struct toec_listener *l, struct toec_tcb *t,
                    struct toec_seg *g, toec_time now)
 {

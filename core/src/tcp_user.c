@@ -245,7 +245,7 @@ static int path_option_ok(enum toec_option opt, toec_u32 value)
         return value <= TOEC_MTU_OMIT;
     case TOEC_OPT_MAXSEG: /* TCP_MIN_MSS and MAX_TCP_WINDOW of Linux */
         return value == 0 || (value >= 88 && value <= 32767);
-    case TOEC_OPT_TOS:
+    case TOEC_OPT_TOS: /* RFC 9293 MUST-48, SHLD-21, SHLD-22 */
         return value <= 255;
     default:
         return 0;

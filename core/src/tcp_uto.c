@@ -15,6 +15,7 @@
 #define MINUTES 0x8000u /* the granularity bit */
 #define UTO_MAX (0x7fffu * 60u)
 
+/* R5482-02, R5482-03, R5482-05. */
 toec_u32 toec_user_timeout(const struct toec_tcb *t)
 {
     toec_u32 s;
@@ -92,6 +93,7 @@ unsigned toec_uto_option(struct toec_tcb *t, toec_u8 *o, unsigned room)
     return TOEC_TCPOPT_UTO_LEN;
 }
 
+/* R5482-04. */
 void toec_uto_input(struct toec_tcb *t, const struct toec_seg *g)
 {
     toec_u32 v = g->uto & (MINUTES - 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timer.h - hierarchical timer wheel (Varghese, Lauck 1987): set, cancel and expire in constant
- * time however many timers there are. A tick is 2^20 ns (1.05 ms), so that no division is needed.
+ * time however many timers there are. A tick is 2^20 ns (1.05 ms), so that no division is needed;
+ * it is the timestamps' too (R7323-15).
  */
 #ifndef TOEC_TIMER_H
 #define TOEC_TIMER_H

@@ -895,7 +895,9 @@ int craft_next(struct sim *s, struct tseg *g)
             continue;
         total = get16(ip + 2) - 20u;
         hlen = (t[12] >> 4) * 4u;
+        /* RFC 9293 MUST-2: the checksum of everything sent; MUST-44, MUST-45: from one address */
         assert_int_equal(sum16(t, total, sum16(ip + 12, 8, 6 + total)), 0xffff);
+        assert_int_equal(get32(ip + 12), IP_A);
         *g =
             seg_make((uint16_t)get16(t), (uint16_t)get16(t + 2), t[13], get32(t + 4), get32(t + 8));
         g->wnd = get16(t + 14);

@@ -54,7 +54,8 @@ static void get_cookie(struct talk *t, uint8_t cookie[8])
 
 /* ---- server ---- */
 
-/* RFC 7413 4.2.2: data on the SYN is told at once, and answered before the handshake is over. */
+/* RFC 7413 4.2.2: data on the SYN is told at once, and answered before the handshake is over.
+ * R7413-04, R7413-10. */
 static void test_server(void **state)
 {
     struct talk t;
@@ -115,7 +116,7 @@ static void test_server_closes_early(void **state)
 }
 
 /* Without cookie, with a wrong one, or with Fast Open off: three segments, and the data again.
- * R7413-01. */
+ * R7413-01. R7413-03, R7413-04. */
 static void test_server_falls_back(void **state)
 {
     static const uint8_t wrong[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -163,7 +164,7 @@ static void test_server_bad_length(void **state)
 }
 
 /* Cookies belong to an address and a key: those of another stack are refused; those of the key
- * before the last change are taken and answered with the new one. */
+ * before the last change are taken and answered with the new one. R7413-02. */
 static void test_server_keys(void **state)
 {
     struct talk t;
@@ -221,7 +222,8 @@ static void test_server_given_keys(void **state)
     talk_end(&t);
 }
 
-/* The queue is bounded; who resets what it opened stays counted for a minute (RFC 7413 5.1). */
+/* The queue is bounded; who resets what it opened stays counted for a minute (RFC 7413 5.1).
+ * R7413-05. */
 static void test_server_limit(void **state)
 {
     struct talk t;
@@ -440,7 +442,8 @@ static void learn(struct talk *t)
     finish(t);
 }
 
-/* RFC 7413 4.2.1: asks for a cookie, then uses it; all, nothing or some of the data is taken. */
+/* RFC 7413 4.2.1: asks for a cookie, then uses it; all, nothing or some of the data is taken.
+ * R7413-06, R7413-09. */
 static void test_client(void **state)
 {
     static const uint32_t taken[] = {500, 0, 200};
@@ -475,7 +478,7 @@ static void test_client(void **state)
 }
 
 /* More than a SYN holds: the rest follows the handshake. The MSS is the one the server had (less
- * the options, RFC 9293 MUST-16). */
+ * the options, RFC 9293 MUST-16). R7413-06. */
 static void test_client_much_data(void **state)
 {
     struct talk t;
@@ -511,7 +514,7 @@ static void test_client_no_cookie(void **state)
 }
 
 /* A SYN that is lost comes again without option and data (RFC 7413 4.2.1), and after the second
- * loss in a row Fast Open rests on this path, for longer each time. */
+ * loss in a row Fast Open rests on this path, for longer each time. R7413-07, R7413-08. */
 static void test_client_black_hole(void **state)
 {
     struct talk t;

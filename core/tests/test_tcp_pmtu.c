@@ -267,6 +267,7 @@ static void test_options(void **state)
     under_way(&t, 1);
     assert_int_equal(set_option(&t, TOEC_OPT_MTU_DISCOVER, 6), TOEC_E_INVAL);
     assert_int_equal(set_option(&t, TOEC_OPT_MTU_DISCOVER, TOEC_MTU_DONT), 0);
+    /* RFC 9293 MUST-48, SHLD-21, SHLD-22 */
     assert_int_equal(set_option(&t, TOEC_OPT_TOS, 256), TOEC_E_INVAL);
     assert_int_equal(set_option(&t, TOEC_OPT_TOS, 0xbb), 0);
     conn_write(t.c, 100, 1);

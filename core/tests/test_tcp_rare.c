@@ -377,7 +377,8 @@ static void test_user_timeout_of_keepalive(void **state)
 
 /* ---- the option ---- */
 
-/* RFC 5482 3.1: both have said a time: the larger one counts, within 100 s and a day. */
+/* RFC 5482 3.1: both have said a time: the larger one counts, within 100 s and a day. R5482-03,
+ * R5482-04, R5482-05. */
 static void test_uto_agreed(void **state)
 {
     static const struct {
@@ -421,7 +422,7 @@ static void test_uto_agreed(void **state)
 }
 
 /* It stands on the SYN and a few segments after, where it fits, in seconds or minutes; and a time
- * that the user has set stays. */
+ * that the user has set stays. R5482-02. */
 static void test_uto_sent(void **state)
 {
     struct talk t;

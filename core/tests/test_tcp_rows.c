@@ -310,6 +310,26 @@ static void test_window_field(void **state)
     talk_end(&t);
 }
 
+/* RFC 9293 MUST-67, SHLD-6; R6691-01: the MSS is what the MTU holds less the fixed headers. */
+static void test_mss_of_mtu(void **state)
+{
+    static const unsigned mtu[] = {576, 1000, 1280, 1500, 9000, 9216};
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < sizeof(mtu) / sizeof(mtu[0]); i++) {
+        struct sim s;
+
+        craft_init(&s);
+        s.host[0].cfg.mtu = mtu[i];
+        craft_start(&s);
+        sim_connect(&s, 0, 80);
+        craft_poll(&s);
+        assert_int_equal(craft_expect(&s).mss, mtu[i] - 40);
+        sim_stop(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_every_order),
         cmocka_unit_test(test_shrunk_window),
         cmocka_unit_test(test_window_field),
+        cmocka_unit_test(test_mss_of_mtu),
     };
 
     return cmocka_run_group_tests_name("tcp_rows", tests, 0, 0);

@@ -93,7 +93,8 @@ static struct tseg ask(struct sim *s, uint32_t from, uint16_t port)
     return g;
 }
 
-/* Of one peer's ports, of many peers, and of one 4-tuple again and again. R6528-01 */
+/* Of one peer's ports, of many peers, and of one 4-tuple again and again. R6528-01. RFC 9293
+ * MUST-8, MUST-9, SHLD-1. */
 static void test_initial_sequence_numbers(void **state)
 {
     struct sim s;

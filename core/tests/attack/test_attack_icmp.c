@@ -9,6 +9,7 @@
 /* Types of errors: unreachable, source quench, redirect, time exceeded, parameter problem. */
 static const unsigned types[] = {3, 4, 5, 11, 12};
 
+/* RFC 9293 MUST-55. */
 static void test_matrix(void **state)
 {
     static const int64_t off[] = {-1, 0, 1, 0x10000, -0x10000, 0x7fffffff};
