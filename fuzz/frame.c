@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * frame.c - fuzz target: any frames into a stack with a listener. Every header parser of core/ is
- * behind it: Ethernet, ARP, IPv4 and its options, fragments, ICMP and what it quotes, UDP, TCP.
+ * behind it: Ethernet, ARP, IPv4 and its options, IPv6 and its extension headers, fragments, ICMP
+ * and what it quotes, neighbour discovery and router advertisements, UDP, TCP.
  *
  * Input: a list of [control][length, 2 bytes][frame]. Control: 1 fix the IPv4 header checksum, 2
  * fix the checksum of TCP, UDP or ICMP, 4 only the headers are contiguous, 8 our Ethernet address
@@ -16,9 +17,10 @@
 
 #define FRAME_MAX 2048u
 #define SECOND    1000000000ull
-#define HEADERS   128u /* longest that TCP over IPv4 with all options is, and more */
+#define HEADERS   256u /* longest that TCP over IPv4 with all options is, and more */
 
 static const uint8_t own_mac[6] = {2, 0, 0, 0, 0, 1};
+static const uint8_t own_ip6[16] = {0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 
 static uint32_t get16(const uint8_t *p)
 {
@@ -55,6 +57,12 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     FUZZ_CHECK(memcmp(h + 6, own_mac, 6) == 0);
     if (get16(h + 12) == 0x0806) {
         FUZZ_CHECK(tx->hdr_len >= 42 && tx->hdr_len <= 60 && tx->len == 0);
+        return 0;
+    }
+    if (get16(h + 12) == 0x86dd) {
+        FUZZ_CHECK(tx->hdr_len >= 54 && h[14] >> 4 == 6);
+        FUZZ_CHECK(get16(h + 18) + 54 == tx->hdr_len + tx->len);
+        FUZZ_CHECK(tx->src ? tx->off + tx->len <= tx->src->len : tx->len == 0);
         return 0;
     }
     FUZZ_CHECK(get16(h + 12) == 0x0800 && tx->hdr_len >= 34 && h[14] == 0x45);
@@ -135,6 +143,24 @@ static void fix_ip(uint8_t *f, uint32_t n)
     put16(f + 24, ~sum16(f + 14, hlen, 0));
 }
 
+/* After the extension headers that there are. */
+static void fix_l4_of_ip6(uint8_t *f, uint32_t n)
+{
+    uint32_t at = 54, end = n >= 54 ? 54 + get16(f + 18) : 0, next = n >= 54 ? f[20] : 0, field;
+
+    if (end > n)
+        return;
+    while ((next == 0 || next == 43 || next == 60) && at + 8 <= end) {
+        next = f[at];
+        at += (f[at + 1] + 1u) * 8;
+    }
+    field = next == 6 ? 16 : next == 17 ? 6 : 2;
+    if ((next != 6 && next != 17 && next != 58) || at + field + 2 > end)
+        return;
+    put16(f + at + field, 0);
+    put16(f + at + field, ~sum16(f + at, end - at, sum16(f + 22, 32, next + end - at)));
+}
+
 static void fix_l4(uint8_t *f, uint32_t n)
 {
     uint32_t hlen = n > 34 ? (f[14] & 15u) * 4 : 0, total, at, len, sum = 0, field;
@@ -165,10 +191,15 @@ static void give(struct toec_stack *s, unsigned control, const uint8_t *data, ui
     memcpy(f, data, n);
     if ((control & 8) && n >= 6)
         memcpy(f, own_mac, 6);
-    if (control & 2)
-        fix_l4(f, n);
-    if (control & 1)
-        fix_ip(f, n);
+    if (n >= 14 && get16(f + 12) == 0x86dd) {
+        if (control & 2)
+            fix_l4_of_ip6(f, n);
+    } else {
+        if (control & 2)
+            fix_l4(f, n);
+        if (control & 1)
+            fix_ip(f, n);
+    }
     whole = fuzz_exact(f, n);
     p.len = n;
     p.head_len = (control & 4) && n > HEADERS ? HEADERS : n;
@@ -192,6 +223,9 @@ static struct toec_stack *start(void **mem, uint64_t now)
     memcpy(cfg.ip, ((const uint8_t[]){10, 0, 0, 1}), 4);
     memcpy(cfg.gateway, ((const uint8_t[]){10, 0, 0, 254}), 4);
     cfg.prefix_len = 24;
+    cfg.ip6 = TOEC_IP6_AUTO;
+    memcpy(cfg.ip6_addr, own_ip6, 16);
+    cfg.ip6_prefix_len = 64;
     cfg.max_flows = 4;
     cfg.max_listeners = 2;
     cfg.max_time_wait = 4;
@@ -233,11 +267,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_in in = {data, size};
     uint64_t now = 1000 * SECOND;
     struct toec_stack *s;
+    unsigned i;
     void *mem;
 
     opened = 0;
     s = start(&mem, now);
     toec_poll(s, now);
+    for (i = 0; i < 8; i++) /* duplicate address detection ends */
+        toec_poll(s, now += SECOND / 2);
     while (in.left) {
         unsigned control = fuzz_u8(&in);
         uint32_t n = fuzz_u16(&in) % (FRAME_MAX + 1);

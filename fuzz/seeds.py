@@ -74,6 +74,45 @@ def frames() -> Iterator[tuple[str, bytes]]:
     yield "fragments_back", known + b"".join(record(f) for f in reversed(split))
     yield "fragments_timeout", known + record(split[0]) + record(b"", 32) * 5
     yield "overlap", known + record(split[0]) + record(ip4(1, echo[8:40], frag=1 | 0x2000))
+    yield from frames6()
+
+
+OWN6, PEER6 = (bytes([0x20, 1, 0xD, 0xB8]) + bytes(11) + bytes([n]) for n in (1, 2))
+ROUTER = bytes([0xFE, 0x80]) + bytes(13) + bytes([0xFE])
+ALL_NODES = bytes([0xFF, 2]) + bytes(13) + bytes([1])
+
+
+def ip6(proto: int, payload: bytes, src: bytes = PEER6, dst: bytes = OWN6, hops: int = 64) -> bytes:
+    head = u32(0x60000000) + u16(len(payload)) + bytes([proto, hops]) + src + dst
+    return OWN_MAC + PEER_MAC + u16(0x86DD) + head + payload
+
+
+def frames6() -> Iterator[tuple[str, bytes]]:
+    solicit = bytes([135, 0]) + u16(0, 0, 0) + OWN6 + bytes([1, 1]) + PEER_MAC
+    known = record(ip6(58, solicit, hops=255))
+    yield "solicit6", known
+    advert = bytes([136, 0]) + u16(0) + u32(0x60000000) + PEER6 + bytes([2, 1]) + PEER_MAC
+    yield "advert6", known + record(ip6(58, advert, hops=255))
+    prefix = bytes([3, 4, 64, 0xC0]) + u32(9000, 9000, 0) + OWN6[:8] + bytes(8)
+    router = bytes([134, 0]) + u16(0) + bytes([64, 0]) + u16(1800) + u32(0, 0)
+    router += bytes([1, 1]) + PEER_MAC + bytes([5, 1, 0, 0]) + u32(1400) + prefix
+    yield "router6", record(ip6(58, router, ROUTER, ALL_NODES, 255), 3)
+    redirect = bytes([137, 0]) + u16(0, 0, 0) + ROUTER + PEER6
+    yield "redirect6", known + record(ip6(58, redirect, ROUTER, hops=255))
+    echo = bytes([128, 0]) + u16(0, 7, 1) + bytes(range(64))
+    yield "echo6", known + record(ip6(58, echo))
+    extended = bytes([60, 0, 5, 2, 0, 0, 1, 0, 43, 0, 1, 4, 0, 0, 0, 0, 58, 0, 4, 0, 0, 0, 0, 0])
+    yield "extensions6", known + record(ip6(0, extended + echo))
+    yield "syn6", known + record(ip6(6, tcp(2, 1000, 0, SYN_OPTIONS)))
+    yield "udp6", known + record(ip6(17, u16(9, 53, 16, 0) + bytes(8)))
+    quote = ip6(6, tcp(16, 1, 1), OWN6, PEER6)[14:]
+    yield "too_big6", known + record(ip6(58, bytes([2, 0]) + u16(0) + u32(1280) + quote))
+    query = bytes([130, 0]) + u16(0, 100, 0) + bytes(20)
+    yield "listeners6", record(ip6(58, query, ROUTER, ALL_NODES, 1), 3)
+    parts = [(0, echo[:24], 1), (24, echo[24:48], 1), (48, echo[48:], 0)]
+    split = [ip6(44, bytes([58, 0]) + u16(at | more) + u32(9) + part) for at, part, more in parts]
+    yield "fragments6", known + b"".join(map(record, split))
+    yield "overlap6", known + record(split[0]) + record(split[0][:-8]) + record(split[2])
 
 
 # ---- options ----

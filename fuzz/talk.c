@@ -316,6 +316,7 @@ static void other_act(struct talk *t, unsigned i, unsigned n)
         break;
     case 12:
     case 13:
+        t->s.host[0].tx_room = -1; /* it would be asked for room every 10 us of all that time */
         craft_pass(&t->s, (uint64_t)fuzz_u8(&t->in) * SEC);
         break;
     case 14:

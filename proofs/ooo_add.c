@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ooo_add.c - any interval into any list of received intervals: the list stays within its bound,
+ * and two intervals of it neither overlap nor touch if that held before.
+ */
+#include "proof.h"
+
+#include "tcp_sack.c"
+
+/* The list may be full; that it stays in order is proved for lists of so many. */
+#define FEW    SIZE
+#define WINDOW 0x40000000u
+
+static struct toec_tcb t;
+
+static int apart(const struct toec_iv *a, const struct toec_iv *b)
+{
+    return TOEC_SEQ_LT(a->end, b->start) || TOEC_SEQ_LT(b->end, a->start);
+}
+
+static int sound(toec_u32 base)
+{
+    unsigned i, k;
+
+    for (i = 0; i < t.n_ooo && i < FEW + 1; i++) {
+        if (t.ooo[i].start - base >= WINDOW || t.ooo[i].end - base > WINDOW ||
+            t.ooo[i].end - base <= t.ooo[i].start - base)
+            return 0;
+        for (k = 0; k < i; k++)
+            if (!apart(&t.ooo[i], &t.ooo[k]))
+                return 0;
+    }
+    return 1;
+}
+
+void proof(void)
+{
+    toec_u32 base = nondet_u32(), start = nondet_u32(), end = nondet_u32();
+    unsigned n = nondet_u8();
+
+    ASSUME(n <= TOEC_OOO_MAX);
+    ASSUME(start - base < end - base && end - base <= WINDOW);
+    ANYTHING(t.ooo);
+    t.n_ooo = (toec_u8)n;
+    ASSUME(n > FEW || sound(base));
+    (void)toec_ooo_add(&t, start, end);
+    PROVE(t.n_ooo >= 1 && t.n_ooo <= TOEC_OOO_MAX);
+    if (n <= FEW)
+        PROVE(sound(base));
+}
