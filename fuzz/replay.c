@@ -8,6 +8,7 @@
  * repeated, always the same ones for a seed. Files beginning with '.' are not asked for by name.
  * A finding ends the process; the input that made it stands in ./finding then.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -37,11 +38,11 @@ static uint32_t any(uint32_t below) /* splitmix64 */
 
 static void keep(int signal_number)
 {
-    FILE *f = fopen("finding", "wb");
+    int fd = open("finding", O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
-    if (f) {
-        fwrite(now, 1, now_size, f);
-        fclose(f);
+    if (fd >= 0) {
+        (void)!write(fd, now, now_size);
+        close(fd);
     }
     signal(signal_number, SIG_DFL);
     raise(signal_number);
