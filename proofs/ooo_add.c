@@ -7,8 +7,6 @@
 
 #include "tcp_sack.c"
 
-/* The list may be full; that it stays in order is proved for lists of so many. */
-#define FEW    SIZE
 #define WINDOW 0x40000000u
 
 static struct toec_tcb t;
@@ -22,7 +20,7 @@ static int sound(toec_u32 base)
 {
     unsigned i, k;
 
-    for (i = 0; i < t.n_ooo && i < FEW + 1; i++) {
+    for (i = 0; i < t.n_ooo && i < SIZE + 1; i++) {
         if (t.ooo[i].start - base >= WINDOW || t.ooo[i].end - base > WINDOW ||
             t.ooo[i].end - base <= t.ooo[i].start - base)
             return 0;
@@ -38,13 +36,12 @@ void proof(void)
     toec_u32 base = nondet_u32(), start = nondet_u32(), end = nondet_u32();
     unsigned n = nondet_u8();
 
-    ASSUME(n <= TOEC_OOO_MAX);
+    ASSUME(n <= SIZE);
     ASSUME(start - base < end - base && end - base <= WINDOW);
     ANYTHING(t.ooo);
     t.n_ooo = (toec_u8)n;
-    ASSUME(n > FEW || sound(base));
+    ASSUME(sound(base));
     (void)toec_ooo_add(&t, start, end);
-    PROVE(t.n_ooo >= 1 && t.n_ooo <= TOEC_OOO_MAX);
-    if (n <= FEW)
-        PROVE(sound(base));
+    PROVE(t.n_ooo >= 1 && t.n_ooo <= n + 1);
+    PROVE(sound(base));
 }
