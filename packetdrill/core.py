@@ -115,10 +115,9 @@ class Core:
     # ---- life ----
 
     def start(self, config: Config) -> None:
-        flags = f"local_ip={config.local_ip},prefix={config.prefix},gateway={config.gateway_ip}"
-        flags += f",mtu={config.mtu}"
-        if config.version == 6:
-            raise NotSupported("IPv6 is not yet there on this back end")
+        six = "6" if config.version == 6 else ""
+        flags = f"local_ip{six}={config.local_ip},prefix{six}={config.prefix}"
+        flags += f",gateway{six}={config.gateway_ip},mtu={config.mtu}"
         err = c.create_string_buffer(256)
         flags = ",".join(filter(None, [flags, config.so_flags]))
         if self.lib.toevt_init(flags.encode(), self.table, err, len(err)) != 0:

@@ -85,6 +85,51 @@ static void get_gateway(const struct knobs *k, char *out, size_t size, uint32_t 
     inet_ntop(AF_INET, k->core.gateway, out, (socklen_t)size);
 }
 
+/* IPv6 begins with an address of it. */
+static int set_ip6(struct knobs *k, const char *text, uint32_t bits)
+{
+    (void)bits;
+    if (inet_pton(AF_INET6, text, k->core.ip6_addr) != 1)
+        return -1;
+    k->core.ip6 = TOEC_IP6_STATIC;
+    return 0;
+}
+
+static void get_ip6(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    (void)bits;
+    inet_ntop(AF_INET6, k->core.ip6_addr, out, (socklen_t)size);
+}
+
+static int set_gateway6(struct knobs *k, const char *text, uint32_t bits)
+{
+    (void)bits;
+    return inet_pton(AF_INET6, text, k->core.ip6_gateway) == 1 ? 0 : -1;
+}
+
+static void get_gateway6(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    (void)bits;
+    inet_ntop(AF_INET6, k->core.ip6_gateway, out, (socklen_t)size);
+}
+
+static int set_prefix6(struct knobs *k, const char *text, uint32_t bits)
+{
+    uint64_t x;
+
+    (void)bits;
+    if (number(text, 0, 128, &x) != 0)
+        return -1;
+    k->core.ip6_prefix_len = (uint8_t)x;
+    return 0;
+}
+
+static void get_prefix6(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    (void)bits;
+    snprintf(out, size, "%u", k->core.ip6_prefix_len);
+}
+
 static int set_prefix(struct knobs *k, const char *text, uint32_t bits)
 {
     uint64_t x;
@@ -214,6 +259,9 @@ static const struct knob knobs[] = {
     {"local_ip", set_ip, get_ip, 0, "the stack's address; the first that is bound, 192.168.0.10"},
     {"prefix", set_prefix, get_prefix, 0, "bits of its network; 16"},
     {"gateway", set_gateway, get_gateway, 0, "192.168.0.1"},
+    {"local_ip6", set_ip6, get_ip6, 0, "its IPv6 address; ::, which is no IPv6"},
+    {"prefix6", set_prefix6, get_prefix6, 0, "bits of its network; 48"},
+    {"gateway6", set_gateway6, get_gateway6, 0, "::, which is none"},
     {"mtu", PLAIN(core.mtu), "1500"},
     {"rcvbuf", PLAIN(rx_size), "bytes of receive buffer, a power of two; 65536"},
     {"sndbuf", PLAIN(tx_size), "bytes of send buffer, a power of two; 65536"},
@@ -238,6 +286,7 @@ void knobs_default(struct knobs *k)
     memcpy(k->core.ip, (uint8_t[]){192, 168, 0, 10}, 4);
     memcpy(k->core.gateway, (uint8_t[]){192, 168, 0, 1}, 4);
     k->core.prefix_len = 16;
+    k->core.ip6_prefix_len = 48;
     k->core.mtu = 1500;
     k->core.max_flows = 256;
     k->core.max_time_wait = 256;

@@ -18,6 +18,8 @@
 
 /* Rounds at one moment before time is made to move: what waits for room would go round for ever. */
 #define ROUNDS_MAX 10000u
+/* A stack is this old when it is used first: its IPv6 addresses are no longer tentative. */
+#define AGE (5 * NS_PER_S)
 /* After the end of libtoe its flows may take this long to be reset. */
 #define END_TIME (10 * NS_PER_S)
 
@@ -41,12 +43,11 @@ void log_msg(const char *format, ...)
 void world_trace(int direction, const void *packet, size_t n)
 {
     const uint8_t *p = packet;
-    uint64_t head[3] = {(uint64_t)direction, world.now, n};
-    uint64_t h = world.trace;
+    uint64_t head[3] = {(uint64_t)direction, world.now, n}, h = world.trace;
     size_t i;
 
     for (i = 0; i < sizeof(head); i++)
-        h = (h ^ ((const uint8_t *)head)[i]) * 0x100000001b3ull;
+        h = (h ^ (head[i / 8] >> i % 8 * 8 & 0xff)) * 0x100000001b3ull;
     for (i = 0; i < n; i++)
         h = (h ^ p[i]) * 0x100000001b3ull;
     world.trace = h;
@@ -130,17 +131,22 @@ static int attach_host(void)
 
 int world_up(void)
 {
+    uint64_t now = world.now;
+
     if (world.up)
         return 0;
+    world.now -= AGE;
     world.trace = 0xcbf29ce484222325ull;
     world.wire = wire_new(world.knobs.core.mtu);
     world.up = world.wire && make_engine() == 0;
     if (!world.up && world.wire)
         netio_close(world.wire);
     if (!world.up) {
+        world.now = now;
         errno = ENETDOWN;
         return -1;
     }
+    world_run(now, NULL, NULL);
     link_greet(world.wire);
     if (make_control() == 0 && attach_host() == 0)
         return 0;
