@@ -206,7 +206,7 @@ static toec_u32 inflight_at_loss(toec_u32 tx_in_flight, toec_u32 lost, toec_u32 
 void toec_bbr_lost(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 bytes, toec_time now)
 {
     struct toec_cc_bbr *b = BBR(t);
-    toec_u32 lost = t->rate.lost - m->lost, in_flight = m->in_flight & ~TOEC_TX_APP_LIMITED, target;
+    toec_u32 lost = t->rate.lost - m->lost, in_flight = m->in_flight & TOEC_TX_VOLUME, target;
 
     if (!b->is_loss_in_round && !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
         toec_bbr_save_upon_loss(b);

@@ -27,7 +27,16 @@ void toec_hystart_begin(struct toec_tcb *t, struct toec_hystart *h)
     h->phase = TOEC_HS_SLOW;
     h->now_min = NONE;
     h->baseline = NONE;
+    t->cc.sampling = 1; /* an RTT from every ACK */
     next_round(h, t->snd_max);
+}
+
+static void over(struct toec_tcb *t, struct toec_hystart *h)
+{
+    if (h->phase == TOEC_HS_OVER)
+        return;
+    h->phase = TOEC_HS_OVER;
+    t->cc.sampling = (t->cc_ops->flags & TOEC_CC_RATE) != 0;
 }
 
 static void take_sample(struct toec_hystart *h, toec_u32 rtt)
@@ -62,7 +71,7 @@ static int round_over(struct toec_tcb *t, struct toec_hystart *h)
 {
     /* The round in which CSS began counts, however little of it was left. */
     if (h->phase == TOEC_HS_CSS && ++h->rounds >= CSS_ROUNDS) {
-        h->phase = TOEC_HS_OVER;
+        over(t, h);
         return 1;
     }
     next_round(h, t->snd_max);
@@ -74,12 +83,12 @@ toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h, const st
     toec_u32 n = a->grow, room, rtt = a->rs->rtt ? a->rs->rtt : a->rtt;
 
     if (t->cwnd >= t->cc.ssthresh) {
-        h->phase = TOEC_HS_OVER;
+        over(t, h);
         return n;
     }
     /* Only in the first slow start: a later one ends at an ssthresh that was found (4.3). */
     if (t->cc.ssthresh < TOEC_CWND_MAX)
-        h->phase = TOEC_HS_OVER;
+        over(t, h);
     if (h->phase != TOEC_HS_OVER) {
         if (h->phase == TOEC_HS_CSS)
             n /= CSS_GROWTH;

@@ -165,7 +165,7 @@ static int is_duplicate(const struct toec_tcb *t, const struct toec_seg *g)
 static int look_closely(const struct toec_tcb *t, const struct toec_seg *g)
 {
     return (t->flags & (TOEC_F_SACKED | TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_TLP)) ||
-           (g->n_sack && (t->flags & TOEC_F_SACK)) || (t->cc_ops->flags & TOEC_CC_RATE);
+           (g->n_sack && (t->flags & TOEC_F_SACK)) || t->cc.sampling;
 }
 
 /* Returns whether it is a duplicate: without SACK as RFC 5681 has it (bare), with SACK when it
@@ -211,7 +211,6 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
         return 0; /* old: nothing new in it, but its text counts */
     memset(&a, 0, sizeof(a));
     a.now = now;
-    a.flight = toec_pipe(t);
     a.recovery = (t->flags & TOEC_F_FAST) != 0;
     if (t->snd_una != t->snd_max && !(t->flags & TOEC_F_PERSIST))
         dup = is_duplicate(t, g);

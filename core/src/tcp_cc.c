@@ -36,6 +36,7 @@ void toec_cc_start(struct toec_tcb *t, toec_time now)
     t->cc.ssthresh = TOEC_CWND_MAX;
     toec_cwv_start(t, now);
     toec_rate_start(t, now);
+    t->cc.sampling = (t->cc_ops->flags & TOEC_CC_RATE) != 0;
     t->cc_ops->init(t, now);
     toec_pace_update(t);
 }
@@ -44,6 +45,7 @@ void toec_cc_change(struct toec_tcb *t, const struct toec_cc_ops *ops, toec_time
 {
     t->cc_ops = ops;
     memset(&t->cc.u, 0, sizeof(t->cc.u));
+    t->cc.sampling = (ops->flags & TOEC_CC_RATE) != 0;
     if (t->state < TOEC_ESTABLISHED)
         return;
     memset(&t->rate.rs, 0, sizeof(t->rate.rs));
@@ -100,7 +102,8 @@ static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
 
 void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack *a)
 {
-    toec_rate_sample(t);
+    if (t->rate.rs.valid)
+        toec_rate_sample(t);
     a->rs = &t->rate.rs;
     a->grow = growing(s, t, a);
     if (a->acked && !toec_cc_owns_cwnd(t))
@@ -108,7 +111,8 @@ void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack 
     t->cc_ops->acked(t, a);
     if (t->pace.rate)
         toec_pace_update(t);
-    memset(&t->rate.rs, 0, sizeof(t->rate.rs));
+    if (t->rate.rs.valid || t->rate.rs.newly_lost)
+        memset(&t->rate.rs, 0, sizeof(t->rate.rs));
 }
 
 void toec_cc_congested(struct toec_tcb *t, enum toec_cc_event why, toec_time now)

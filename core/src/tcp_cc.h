@@ -38,7 +38,6 @@ struct toec_cc_ack {
     toec_time now;
     toec_u32 acked;     /* bytes by which SND.UNA moved */
     toec_u32 delivered; /* bytes found delivered: ACKed or SACKed for the first time */
-    toec_u32 flight;    /* toec_pipe() before the ACK */
     toec_u32 rtt;       /* sample, 2^10 ns; 0: none */
     toec_u32 ece_bytes; /* of `delivered`, those an ECE stands for (ECN, DCTCP) */
     toec_u8 recovery;   /* the flow was in fast recovery when the ACK came */
@@ -93,6 +92,7 @@ struct toec_cc_dctcp {
 
 struct toec_cc_state {
     toec_u32 ssthresh;
+    toec_u8 sampling; /* every ACK looks into the record: TOEC_CC_RATE, or HyStart++ goes on */
     toec_u32 prior_cwnd, prior_ssthresh; /* before the episode of loss, for toec_cc_undo() */
     union {
         struct toec_cc_newreno newreno;

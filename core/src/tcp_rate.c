@@ -41,9 +41,9 @@ void toec_rate_delivered(struct toec_tcb *t, const struct toec_tx_mark *m, toec_
     r->first_sent = sent_at;
     r->rs.prior_delivered = m->delivered;
     r->rs.lost = m->lost;
-    r->rs.in_flight = m->in_flight & ~TOEC_TX_APP_LIMITED;
+    r->rs.in_flight = m->in_flight & TOEC_TX_VOLUME;
     r->rs.app_limited = (m->in_flight & TOEC_TX_APP_LIMITED) != 0;
-    r->rs.rtt = again ? 0 : toec_stamp(now) - sent_at;
+    r->rs.rtt = again || (m->in_flight & TOEC_TX_MERGED) ? 0 : toec_stamp(now) - sent_at;
     /* the time it took to send them, until the ACK's own is known */
     r->rs.interval = sent_at - m->first_sent;
 }

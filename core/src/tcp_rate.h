@@ -29,6 +29,8 @@ struct toec_tx_mark {
     toec_u32 in_flight;    /* with this run; TOEC_TX_APP_LIMITED beside it */
 };
 #define TOEC_TX_APP_LIMITED 0x80000000u
+#define TOEC_TX_MERGED      0x40000000u /* of several runs: its time gives no RTT */
+#define TOEC_TX_VOLUME      0x3fffffffu
 
 /* Of one ACK (the draft's rs.*). */
 struct toec_rate_sample {

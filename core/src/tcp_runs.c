@@ -13,7 +13,7 @@
 
 static int wants_rate(const struct toec_tcb *t)
 {
-    return (t->cc_ops->flags & TOEC_CC_RATE) != 0;
+    return t->cc.sampling;
 }
 
 static toec_u32 start_of(const struct toec_tcb *t, unsigned i)
@@ -85,23 +85,26 @@ void toec_runs_clear(struct toec_tcb *t)
     note_marks(t);
 }
 
-/* Neighbours with equal marks, sent within `quantum` of each other, become one. */
+/* Neighbours with equal marks, all sent within `quantum` of the first, become one. */
 static void compact(struct toec_rack *k, toec_u32 quantum)
 {
+    toec_u32 first = k->run[0].sent;
     unsigned i, n = 0;
 
     for (i = 1; i < k->n; i++) {
         struct toec_run *a = &k->run[n], *b = &k->run[i];
-        toec_u32 apart = b->sent - a->sent;
+        toec_u32 apart = b->sent - first;
 
         if ((toec_i32)apart < 0)
             apart = 0u - apart;
         if (a->marks == b->marks && apart <= quantum) {
             a->end = b->end;
+            a->rate.in_flight |= TOEC_TX_MERGED;
             if (TOEC_SEQ_GT(b->sent, a->sent))
                 a->sent = b->sent;
         } else {
             k->run[++n] = *b;
+            first = b->sent;
         }
     }
     k->n = (toec_u8)(n + 1);
