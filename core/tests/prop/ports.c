@@ -181,6 +181,8 @@ static void on_gone(struct host *h, struct conn *c, uint32_t why)
     c->reason = why;
     c->flow = 0;
     h->open_now--;
+    if (why == TOEC_R_RESET && !wflow_of(h, c->lport, c->rport)->rsts_in)
+        prop_fail(h->world, "reset", "ended by a RST that its peer has not sent");
     /* RFC 9293 3.10.7.4: in CLOSING and LAST-ACK a RST ends it without a word. */
     if (why == TOEC_R_OK && !wflow_of(h, c->lport, c->rport)->rsts_in &&
         (c->acked != c->sent || (!c->peer_closed && !c->closed)))
