@@ -141,17 +141,24 @@ def cubic_window() -> dict:
     lost = next(i for i, w in enumerate(series["ssthresh"]) if 0 < w < 1e9)
     w_epoch = series["ssthresh"][lost] / one["mss"]
     w_max = w_epoch / netsim.CUBIC_BETA
-    start = series["t"][lost] + 0.1
-    formula = [netsim.cubic_growth(max(t + 0.1 - start, 0), w_max, w_epoch) for t in series["t"]]
     windows = [w / one["mss"] for w in series["cwnd"]]
     settled = lost + 25
-    pairs = zip(windows[settled:], formula[settled:], strict=True)
-    worst = max(abs(w / f - 1) for w, f in pairs)
+
+    def formula(epoch: float) -> list[float]:
+        since = (max(t + 0.1 - epoch, 0) for t in series["t"])
+        return [netsim.cubic_growth(t, w_max, w_epoch) for t in since]
+
+    def off(epoch: float) -> float:
+        pairs = zip(windows[settled:], formula(epoch)[settled:], strict=True)
+        return max(abs(w / f - 1) for w, f in pairs)
+
+    # The epoch begins with the first ACK after recovery.
+    epoch = min((series["t"][lost] + late / 100 for late in range(40)), key=off)
     return {
         "t": series["t"][lost:],
         "cwnd": windows[lost:],
-        "formula": formula[lost:],
-        "worst": worst,
+        "formula": formula(epoch)[lost:],
+        "worst": off(epoch),
     }
 
 
