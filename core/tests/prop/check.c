@@ -368,6 +368,9 @@ static void out_options(struct host *h, struct wflow *f, const struct seg *g)
     if (g->n_sack && !(s->sack && f->own.sack))
         prop_fail(w, "options", "SACK not negotiated");
     for (i = 0; i < g->n_sack; i++) {
+        /* RFC 2883 4: the first may tell of a duplicate, of whatever was not taken. */
+        if (i == 0 && SEQ_LT(g->sack[i].start, g->sack[i].end) && SEQ_LE(g->sack[i].end, g->ack))
+            continue;
         if (!SEQ_LT(g->sack[i].start, g->sack[i].end) ||
             !range_has(f, g->sack[i].start, g->sack[i].end))
             prop_fail(w, "acknowledged", "SACK %u:%u was not received", g->sack[i].start,
