@@ -102,7 +102,7 @@
     X(icmp_echo_sent, "echo replies sent")                                                         \
     X(icmp_echo_limited, "echo requests not answered: rate limit")                                 \
     X(icmp_error_rx, "ICMP errors received")                                                       \
-    X(icmp_error_bad_quote, "dropped: ICMP error that quotes neither TCP nor UDP of ours")       \
+    X(icmp_error_bad_quote, "dropped: ICMP error that quotes neither TCP nor UDP of ours")         \
     X(icmp_error_sent, "ICMP errors sent")                                                         \
     X(icmp_error_limited, "ICMP errors not sent: rate limit")                                      \
     X(udp_bad, "dropped: UDP header or checksum wrong")                                            \
