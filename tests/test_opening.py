@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fast Open, urgent data and connects given up: one end is a Linux kernel, the other is judged by it."""
+"""Fast Open, urgent data and connects given up; Linux is one end, and judges the other."""
 
 from __future__ import annotations
 
 import errno
 import re
 import select
-import socket
 import time
 
 import pytest
