@@ -37,12 +37,14 @@ static int paws_stale(const struct toec_tcb *t, const struct toec_seg *g, toec_t
     return toec_ticks(now) - t->rcv_at < TOEC_PAWS_IDLE;
 }
 
-/* What lies below RCV.NXT has been received before (RFC 2883 4.1). */
+/* What lies below RCV.NXT has been received before (RFC 2883 4.1), unless it lies below IRS, too.
+ */
 static void note_old(struct toec_tcb *t, const struct toec_seg *g)
 {
-    toec_u32 end = g->seq + g->len;
+    toec_u32 end = g->seq + g->len, received = t->rcv_nxt - t->irs - 1;
 
-    toec_dsack_note(t, g->seq, TOEC_SEQ_LT(end, t->rcv_nxt) ? end : t->rcv_nxt);
+    if (t->rx_wraps || t->rcv_nxt - g->seq <= received)
+        toec_dsack_note(t, g->seq, TOEC_SEQ_LT(end, t->rcv_nxt) ? end : t->rcv_nxt);
 }
 
 /* The unacceptable are acknowledged (RFC 9293 3.10.7.4): data at the next poll, what might be one

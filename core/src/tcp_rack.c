@@ -34,8 +34,8 @@ void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 
     toec_u32 rtt = n->stamp - r->sent;
 
     if (!(r->marks & TOEC_RUN_RTX)) {
-        if (TOEC_SEQ_LE(end, t->recover))
-            n->orig = 1;
+        if ((r->marks & TOEC_RUN_LOST) && TOEC_SEQ_LE(end, t->recover))
+            n->orig = 1;                 /* what a timeout spared as too young proves nothing */
         if (TOEC_SEQ_LT(end, k->fack)) { /* 6.2 step 3: RACK_detect_reordering() */
             k->reordering = 1;
             k->reorderings++;

@@ -107,7 +107,7 @@ struct toec_news {
     toec_u32 sacked;    /* ... those SACKed */
     toec_u32 tsecr;     /* without our offset: ticks */
     toec_u8 has_ts;
-    toec_u8 orig;      /* some of it was sent once only, before the recovery began */
+    toec_u8 orig;      /* some of it was taken for lost, and had not been sent again */
     toec_u8 compacted; /* runs have been merged for it */
     toec_u8 repaired;  /* a tail loss probe has filled a hole */
     toec_u8 dsack;     /* it reports duplicates: */

@@ -233,6 +233,8 @@ void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
                 toec_rtx_start(s, t, n->now); /* a probe may come first again */
         } else if ((t->flags & TOEC_F_FAST) && !sack) {
             in_fast_reno(t, acked, dup);
+        } else if (!sack) { /* after a timeout: what F-RTO sent anew has arrived */
+            t->dupacks = acked ? 0 : (toec_u8)(t->dupacks + (dup && t->dupacks < 255));
         }
     } else if (!sack) {
         in_open_reno(s, t, acked, dup, n->now);

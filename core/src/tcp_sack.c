@@ -116,19 +116,34 @@ static int is_dsack(const struct toec_tcb *t, const struct toec_seg *g, toec_u32
     return g->n_sack > 1 && TOEC_SEQ_GE(b->start, b[1].start) && TOEC_SEQ_LE(b->end, b[1].end);
 }
 
+/* Ascending, as RFC 8985 6.2 step 3 has it: the order of the blocks of one ACK is no reordering. */
+static unsigned sort_blocks(struct toec_iv *to, const struct toec_iv *from, unsigned n)
+{
+    unsigned i, j;
+
+    for (i = 0; i < n; i++) {
+        for (j = i; j > 0 && TOEC_SEQ_LT(from[i].start, to[j - 1].start); j--)
+            to[j] = to[j - 1];
+        to[j] = from[i];
+    }
+    return n;
+}
+
 void toec_sack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                      toec_u32 una, struct toec_news *n)
 {
-    unsigned i = 0;
+    struct toec_iv block[4];
+    unsigned i, count, skip = 0;
 
     if (is_dsack(t, g, una)) {
         n->dsack = 1;
         n->dsack_start = g->sack[0].start;
         n->dsack_end = g->sack[0].end;
-        i = 1;
+        skip = 1;
     }
-    for (; i < g->n_sack; i++) {
-        toec_u32 start = g->sack[i].start, end = g->sack[i].end;
+    count = sort_blocks(block, g->sack + skip, g->n_sack - skip);
+    for (i = 0; i < count; i++) {
+        toec_u32 start = block[i].start, end = block[i].end;
 
         /* What lies below SND.UNA has been overtaken; anything beyond what was sent, or empty, is
          * no report at all. */

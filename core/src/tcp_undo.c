@@ -113,8 +113,10 @@ int toec_frto_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int 
         /* RFC 5682 2.1 (2a): a duplicate ACK, or all is acknowledged: nothing to be told apart.
          * With SACK (3.1 (2)) a duplicate only updates the scoreboard. */
         if (acked && TOEC_SEQ_LT(t->snd_una, t->recover) && can_send_new(t)) {
-            k->frto = TOEC_FRTO_NEW; /* (2b): two new segments */
-            t->cwnd = toec_pipe(t) + 2u * t->mss;
+            k->frto =
+                TOEC_FRTO_NEW; /* (2b): two new segments, slow start's for this ACK with them */
+            if (!toec_cc_owns_cwnd(t))
+                t->cwnd = toec_pipe(t) + t->mss;
         } else if (acked || (dup && !(t->flags & TOEC_F_SACK))) {
             k->frto = TOEC_FRTO_OFF;
         }
@@ -124,7 +126,7 @@ int toec_frto_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int 
             undo(s, t, n->now);
             return 1;
         }
-        if (t->cwnd > 3u * t->mss) /* (3a) */
+        if (t->cwnd > 3u * t->mss && !toec_cc_owns_cwnd(t)) /* (3a) */
             t->cwnd = 3u * t->mss;
     }
     return 0;

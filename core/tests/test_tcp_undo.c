@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_undo.c - was there a loss at all? Eifel (RFC 3522), F-RTO (RFC 5682), DSACK (RFC 3708),
+ * and what follows (RFC 4015): the window as it was. The RTT is 100 ms throughout.
+ */
+#include "tcptalk.h"
+
+#define MSS 1460u
+#define RTT (100 * MSEC)
+
+static struct toec_info info_of(struct talk *t)
+{
+    struct toec_info i;
+
+    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
+    return i;
+}
+
+static void until_timeout(struct talk *t)
+{
+    while (talk_count(t, TOEC_C_tcp_timeouts) == 0)
+        craft_pass(&t->s, MSEC);
+}
+
+/* Ten segments with timestamps, whose TSval is *old. */
+static void begin_ts(struct talk *t, uint32_t *old)
+{
+    struct tseg g;
+
+    talk_init(t);
+    t->ts = t->sack = 1;
+    t->rtt = RTT;
+    talk_passive(t);
+    conn_write(t->c, 14480, 1);
+    craft_poll(&t->s);
+    while (craft_next(&t->s, &g))
+        *old = g.tsval;
+    craft_pass(&t->s, RTT);
+    talk_silence(t);
+}
+
+/* RFC 3522: the ACK of a retransmission echoes the original: it was late, not lost. */
+static void test_eifel_fast(void **state)
+{
+    uint32_t b[4] = {1448, 5 * 1448, 0, 0}, old = 0;
+    struct talk t;
+    struct tseg g;
+    int late;
+
+    (void)state;
+    for (late = 0; late < 2; late++) {
+        begin_ts(&t, &old);
+        t.tsecr = old;
+        talk_sack(&t, 0, 0, b);
+        g = craft_expect(&t.s);
+        assert_int_equal(g.seq, t.iss + 1);
+        assert_true(info_of(&t).ssthresh < 8 * 1448);
+        craft_pass(&t.s, RTT);
+        t.tsecr = late ? old : g.tsval;
+        talk_say(&t, F_ACK, 0, 5 * 1448, 0);
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), late);
+        if (late)
+            assert_true(info_of(&t).cwnd >= 10 * 1448 && info_of(&t).ssthresh > 1 << 20);
+        else
+            assert_true(info_of(&t).cwnd < 10 * 1448);
+        talk_end(&t);
+    }
+}
+
+/* ... after a timeout as well: nothing else is sent again. */
+static void test_eifel_timeout(void **state)
+{
+    uint32_t old = 0;
+    struct talk t;
+
+    (void)state;
+    begin_ts(&t, &old);
+    until_timeout(&t);
+    talk_skip(&t);
+    assert_int_equal(info_of(&t).cwnd, 1448);
+    t.tsecr = old;
+    talk_say(&t, F_ACK, 0, 2 * 1448, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 1);
+    assert_true(info_of(&t).cwnd >= 10 * 1448);
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 0, 10 * 1448, 0);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
+/* A delay of all, and then the ACKs of the originals: F-RTO sends two new segments, and the next
+ * ACK, for what was not sent again, undoes the timeout. */
+static void frto_spurious(int sack)
+{
+    struct talk t;
+    unsigned n;
+
+    talk_init(&t);
+    talk_flight(&t, sack, 10);
+    conn_write(t.c, 10 * MSS, 1);
+    craft_poll(&t.s);
+    until_timeout(&t);
+    talk_skip(&t);
+    assert_int_equal(info_of(&t).cwnd, MSS);
+    talk_say(&t, F_ACK, 0, MSS, 0);
+    n = talk_skip(&t);
+    assert_int_equal(n, 2); /* RFC 5682 2.1 (2b): new data */
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 0);
+    talk_say(&t, F_ACK, 0, 2 * MSS, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 1);
+    assert_true(info_of(&t).cwnd >= 10 * MSS);
+    assert_true(info_of(&t).retransmits <= 2);
+    talk_end(&t);
+}
+
+static void test_frto_sack(void **state)
+{
+    (void)state;
+    frto_spurious(1);
+}
+
+static void test_frto_basic(void **state)
+{
+    (void)state;
+    frto_spurious(0);
+}
+
+/* All of it was lost: the second ACK is a duplicate (SACK for the new data), and everything is sent
+ * again in slow start (RFC 5682 2.1 (3a)). */
+static void test_frto_real_loss(void **state)
+{
+    /* with SACK a probe of new data has been sent, and lost, before */
+    static const uint32_t fresh[] = {11 * MSS, 12 * MSS, 0, 0};
+    struct talk t;
+    struct tseg g;
+    unsigned sack, again = 0;
+
+    (void)state;
+    for (sack = 0; sack < 2; sack++) {
+        again = 0;
+        talk_init(&t);
+        talk_flight(&t, (int)sack, 10);
+        conn_write(t.c, 10 * MSS, 1);
+        craft_poll(&t.s);
+        until_timeout(&t);
+        talk_skip(&t);
+        craft_pass(&t.s, RTT);
+        talk_say(&t, F_ACK, 0, MSS, 0);
+        talk_skip(&t);
+        craft_pass(&t.s, RTT);
+        if (sack)
+            talk_sack(&t, 0, MSS, fresh);
+        else
+            talk_say(&t, F_ACK, 0, MSS, 0);
+        while (craft_next(&t.s, &g))
+            again += g.seq - t.iss - 1 >= MSS && g.seq - t.iss - 1 < 10 * MSS;
+        assert_in_range(again, 1, 3);
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 0);
+        assert_true(info_of(&t).cwnd <= 3 * MSS);
+        talk_end(&t);
+    }
+}
+
+/* The peer says of each retransmission that it was a duplicate: nothing had been lost. */
+static void test_dsack(void **state)
+{
+    static const uint32_t hole[] = {MSS, 5 * MSS, 0, 0};
+    static const uint32_t dup[] = {0, MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    talk_flight(&t, 1, 10);
+    craft_pass(&t.s, RTT);
+    talk_sack(&t, 0, 0, hole);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    craft_pass(&t.s, 5 * MSEC);
+    talk_say(&t, F_ACK, 0, 10 * MSS, 0); /* all have arrived; recovery is over */
+    assert_true(info_of(&t).cwnd < 10 * MSS);
+    craft_pass(&t.s, RTT);
+    talk_sack(&t, 0, 10 * MSS, dup);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), 1);
+    assert_true(info_of(&t).cwnd >= 10 * MSS);
+    talk_end(&t);
+}
+
+/* Two were sent again, one was a duplicate: the other was a loss. */
+static void test_dsack_for_some(void **state)
+{
+    static const uint32_t hole[] = {2 * MSS, 6 * MSS, 0, 0};
+    static const uint32_t dup[] = {0, MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    talk_flight(&t, 1, 10);
+    craft_pass(&t.s, RTT);
+    talk_sack(&t, 0, 0, hole);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_hear(&t, F_ACK, MSS, 0, MSS);
+    craft_pass(&t.s, RTT);
+    talk_say(&t, F_ACK, 0, 10 * MSS, 0);
+    talk_sack(&t, 0, 10 * MSS, dup);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), 0);
+    assert_true(info_of(&t).cwnd < 10 * MSS);
+    talk_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_eifel_fast),     cmocka_unit_test(test_eifel_timeout),
+        cmocka_unit_test(test_frto_sack),      cmocka_unit_test(test_frto_basic),
+        cmocka_unit_test(test_frto_real_loss), cmocka_unit_test(test_dsack),
+        cmocka_unit_test(test_dsack_for_some),
+    };
+
+    return cmocka_run_group_tests_name("tcp_undo", tests, 0, 0);
+}
