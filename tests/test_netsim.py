@@ -291,7 +291,6 @@ def test_dctcp_keeps_the_queue_at_the_step():
     assert netsim.jain(throughputs(result)) > 0.9
 
 
-@pytest.mark.xfail(strict=False, reason="BBR stays far below the link's rate")
 def test_bbr_fills_a_link_that_loses_at_random():
     need_cc("bbr")
     result = netsim.run(
