@@ -86,25 +86,14 @@ MUTANTS = [
     ),
     Mutant("no_paws", "tcp_in.c", "if (!TOEC_SEQ_LT(g->tsval, t->ts_recent))", "if (t->ts_recent)"),
     Mutant(
-        "no_retransmission_timer",
-        "tcp_timer.c",
-        "toec_uto_clamp(t, t->rtx_at, toec_ticks(now));\n"
-        "    t->flags = (t->flags | TOEC_F_RTX) & ~TOEC_F_PERSIST;\n"
-        "    toec_due(s, t, t->rtx_at, now);",
-        "toec_uto_clamp(t, t->rtx_at, toec_ticks(now));\n"
-        "    t->flags = (t->flags | TOEC_F_RTX) & ~TOEC_F_PERSIST;",
-    ),
-    Mutant(
         "no_persist_timer",
         "tcp_timer.c",
         "t->flags |= TOEC_F_RTX | TOEC_F_PERSIST;\n    toec_due(s, t, t->rtx_at, now);",
         "t->flags |= TOEC_F_RTX | TOEC_F_PERSIST;",
     ),
-    Mutant("timeout_sends_nothing", "tcp_timer.c", "toec_rto_recovery(t, now);", ";"),
     Mutant("tcb_leaks", "tcp.c", "toec_pool_put(&s->tcp->flows, t);", ";"),
     Mutant("time_wait_leaks", "tcp_tw.c", "toec_pool_put(&s->tcp->tws, w);", ";"),
     Mutant("read_twice", "tcp_user.c", "t->rcv_read += n;", "t->rcv_read += n + (n > 4000);"),
-    Mutant("window_below_segment", "tcp_pmtu.c", "if (t->cwnd < mss)", "if (0)"),
     Mutant("ect_unasked", "tcp_ecn.c", "!(t->ecn.flags & TOEC_ECN_PLAIN))", "1)"),
     Mutant("counter_forgotten", "stack.c", "TOEC_COUNT(s, rx_frames);", ";"),
 ]
