@@ -163,6 +163,8 @@ static uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
     return sum;
 }
 
+int sim_ip6;
+
 /* ---- port functions ---- */
 
 static void fetch(uint8_t *to, const struct conn *c, uint32_t off, uint32_t len)
@@ -192,23 +194,28 @@ static void send_one(struct host *h, const struct toec_tx *tx, const uint8_t *hd
 static void segment(struct host *h, const struct toec_tx *tx, const uint8_t *payload)
 {
     uint8_t hdr[128];
-    uint32_t at;
+    uint32_t at, l4 = sim_ip6 ? 54 : 34;
 
     for (at = 0; at < tx->len; at += tx->gso_size) {
         uint32_t n = tx->len - at < tx->gso_size ? tx->len - at : tx->gso_size;
-        uint8_t *ip = hdr + 14, *tcp = hdr + 34;
+        uint8_t *ip = hdr + 14, *tcp = hdr + l4;
         uint16_t pseudo;
         uint8_t tail[4] = {0, 6, 0, 0};
 
         memcpy(hdr, tx->hdr, tx->hdr_len);
-        put16(ip + 2, tx->hdr_len - 14u + n);
-        put16(ip + 10, 0);
-        put16(ip + 10, ~sum16(ip, 20, 0));
+        if (sim_ip6) {
+            put16(ip + 4, tx->hdr_len - l4 + n);
+        } else {
+            put16(ip + 2, tx->hdr_len - 14u + n);
+            put16(ip + 10, 0);
+            put16(ip + 10, ~sum16(ip, 20, 0));
+        }
         put32(tcp + 4, get32(tcp + 4) + at);
         if (at + n < tx->len)
             tcp[13] &= (uint8_t) ~(F_FIN | F_PSH);
-        put16(tail + 2, tx->hdr_len - 34u + n);
-        pseudo = toec_sum_add(toec_sum(ip + 12, 8), toec_sum(tail, 4), 0);
+        put16(tail + 2, tx->hdr_len - l4 + n);
+        pseudo = toec_sum_add(sim_ip6 ? toec_sum(ip + 8, 32) : toec_sum(ip + 12, 8),
+                              toec_sum(tail, 4), 0);
         memcpy(tcp + 16, &pseudo, 2);
         send_one(h, tx, hdr, payload + at, n);
     }
@@ -355,6 +362,13 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
 
 /* ---- applications ---- */
 
+static void own_ip6(uint8_t *b, unsigned host)
+{
+    memset(b, 0, 16);
+    b[0] = 0xfd;
+    b[15] = (uint8_t)(host + 1);
+}
+
 struct conn *sim_connect_from(struct sim *s, unsigned from, uint16_t local_port, uint16_t port,
                               int *result)
 {
@@ -368,6 +382,8 @@ struct conn *sim_connect_from(struct sim *s, unsigned from, uint16_t local_port,
     memset(&remote, 0, sizeof(remote));
     remote.b[10] = remote.b[11] = 0xff;
     put32(remote.b + 12, from == 0 ? IP_B : IP_A);
+    if (sim_ip6)
+        own_ip6(remote.b, from == 0 ? 1 : 0);
     buffers_of(c, &b);
     r = toec_connect(h->stack, &remote, port, local_port, &b, s->now, &c->flow);
     if (result)
@@ -497,9 +513,32 @@ void sim_init(struct sim *s, unsigned hosts)
         h->cfg.mac[5] = (uint8_t)(i + 1);
         put32(h->cfg.ip, IP_A + i);
         h->cfg.prefix_len = 24;
+        if (sim_ip6) {
+            put32(h->cfg.ip, 0);
+            h->cfg.ip6 = TOEC_IP6_STATIC;
+            own_ip6(h->cfg.ip6_addr, i);
+            h->cfg.ip6_prefix_len = 64;
+        }
         for (j = 0; j < 32; j++)
             h->cfg.secret[j] = (uint8_t)(j * 7 + i * 31 + 1);
     }
+}
+
+/* Duplicate address detection on a perfect link, so that a run begins with addresses. */
+static void settle_addresses(struct sim *s)
+{
+    const struct impair perfect = {0, 0, 0, 0, 50 * USEC, 0, 0}, asked = s->impair;
+    unsigned i, fail[2];
+
+    s->impair = perfect;
+    for (i = 0; i < s->hosts; i++) {
+        fail[i] = s->host[i].tx_fail_1024;
+        s->host[i].tx_fail_1024 = 0;
+    }
+    sim_run(s, 4 * SEC);
+    for (i = 0; i < s->hosts; i++)
+        s->host[i].tx_fail_1024 = fail[i];
+    s->impair = asked;
 }
 
 void sim_start(struct sim *s)
@@ -517,6 +556,8 @@ void sim_start(struct sim *s)
         assert_non_null(h->stack);
         h->deadline = s->now;
     }
+    if (sim_ip6)
+        settle_addresses(s);
 }
 
 void sim_stop(struct sim *s)

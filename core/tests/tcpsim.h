@@ -108,6 +108,9 @@ struct sim {
     void *router_state;
 };
 
+/* Not 0: the hosts of sim_init() talk IPv6 alone, fd00::1 and fd00::2. Crafted peers talk IPv4. */
+extern int sim_ip6;
+
 void sim_init(struct sim *s, unsigned hosts);
 /* Starts the stacks with host[i].cfg, which may be changed between. */
 void sim_start(struct sim *s);

@@ -357,6 +357,8 @@ int main(void)
         cmocka_unit_test(test_bulk_awful), cmocka_unit_test(test_slow_reader),
         cmocka_unit_test(test_many_flows), cmocka_unit_test(test_random_ops),
     };
+    int failed = cmocka_run_group_tests_name("tcp_sim", tests, 0, 0);
 
-    return cmocka_run_group_tests_name("tcp_sim", tests, 0, 0);
+    sim_ip6 = 1;
+    return failed + cmocka_run_group_tests_name("tcp_sim over IPv6", tests, 0, 0);
 }
