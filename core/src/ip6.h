@@ -176,7 +176,7 @@ void toec_ra_input(struct toec_stack *s, const struct toec_ip_in *in,
                    const struct toec_nd_options *o, toec_time now);
 /* The router to send to when dst is not on the link; 0: there is none. */
 const struct toec_addr *toec_router_pick(struct toec_stack *s);
-int toec_ip6_on_link(struct toec_stack *s, const struct toec_addr *dst);
+int toec_ip6_on_link(const struct toec_stack *s, const struct toec_addr *dst);
 void toec_rs_start(struct toec_stack *s, toec_time now);
 void toec_rs_timer(struct toec_stack *s, toec_time now);
 void toec_ip6_expiry_timer(struct toec_stack *s, toec_time now);

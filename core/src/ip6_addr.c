@@ -104,6 +104,7 @@ static void start_dad(struct toec_stack *s, struct toec_own6 *own, toec_time now
     toec_u32 r[2];
 
     own->state = TOEC_OWN_TENTATIVE;
+    s->ip6.own_epoch++;
     own->dad_sent = 0;
     r[0] = toec_rand32(s);
     r[1] = toec_rand32(s);
@@ -193,6 +194,7 @@ void toec_dad_conflict(struct toec_stack *s, struct toec_own6 *own, toec_time no
     TOEC_COUNT(s, nd_dad_failed);
     toec_timer_cancel(s, &own->timer);
     own->state = TOEC_OWN_DUPLICATE;
+    s->ip6.own_epoch++;
     toec_mld_leave(s, &own->addr);
     if (!own->automatic || own->dad_counter >= IDGEN_RETRIES)
         return;         /* RFC 4862 5.4.5: not used */
@@ -326,6 +328,7 @@ unsigned toec_own_addresses(const struct toec_stack *s, struct toec_own_addr *ou
         out[n].prefix_len = own->prefix_len;
         out[n].usable = (toec_u8)usable(own);
         out[n].tentative = own->state == TOEC_OWN_TENTATIVE;
+        out[n].on_link = toec_ip6_on_link(s, &own->addr) ? own->prefix_len : 128;
         n++;
     }
     return n;
@@ -333,5 +336,15 @@ unsigned toec_own_addresses(const struct toec_stack *s, struct toec_own_addr *ou
 
 toec_u32 toec_own_epoch(const struct toec_stack *s)
 {
-    return s->ip6.own_epoch;
+    return s->ip6.own_epoch + s->route_epoch;
+}
+
+int toec_has_router(const struct toec_stack *s)
+{
+    unsigned i;
+
+    for (i = 0; i < TOEC_IP6_ROUTERS; i++)
+        if (s->ip6.router[i].until)
+            return 1;
+    return 0;
 }

@@ -173,7 +173,7 @@ void toec_router_lost(struct toec_stack *s, const struct toec_addr *addr, int fo
 
 /* ---- prefixes ---- */
 
-int toec_ip6_on_link(struct toec_stack *s, const struct toec_addr *dst)
+int toec_ip6_on_link(const struct toec_stack *s, const struct toec_addr *dst)
 {
     unsigned i;
 

@@ -27,15 +27,19 @@ struct command {
 /* Each returns 0, CROSSED or a TOE_R_*. */
 typedef int (*command_fn)(struct qp *qp, const struct command *c);
 
-/* IPv4 from arg0, or with V6 the table entry that arg0 names. */
-static int read_address(const struct qp *qp, const struct command *c, int v6, struct toec_addr *out)
+/* IPv4 from arg0, or with V6 the table entry that arg0 names. local: its own address, may be NULL.
+ */
+static int read_address(const struct qp *qp, const struct command *c, int v6, struct toec_addr *out,
+                        struct toec_addr *local)
 {
     static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     struct toedev_address entry;
 
     memset(out, 0, sizeof(*out));
-    memcpy(out->b, mapped, sizeof(mapped));
+    if (local)
+        memset(local, 0, sizeof(*local));
     if (!v6) {
+        memcpy(out->b, mapped, sizeof(mapped));
         toe_ip4_bytes(c->arg0, out->b + 12);
         return 0;
     }
@@ -43,11 +47,10 @@ static int read_address(const struct qp *qp, const struct command *c, int v6, st
         return TOE_R_INVAL;
     memcpy(&entry, qp->area + qp->layout.addresses + (uint64_t)c->arg0 * sizeof(entry),
            sizeof(entry));
-    if (memcmp(entry.addr, mapped, sizeof(mapped)) == 0)
-        memcpy(out->b, entry.addr, sizeof(out->b));
-    else if (memcmp(entry.addr, (const uint8_t[16]){0}, sizeof(entry.addr)) != 0)
-        return TOE_R_AFNOSUPPORT;
-    return 0; /* all zero: any, which is the mapped 0.0.0.0 too */
+    memcpy(out->b, entry.addr, sizeof(out->b));
+    if (local)
+        memcpy(local->b, entry.local, sizeof(local->b));
+    return 0;
 }
 
 /* A refusal by core/ of what was sound for all that this side knows. */
@@ -59,13 +62,15 @@ static int from_core(int rc)
 static int do_listen(struct qp *qp, const struct command *c)
 {
     struct toec_addr addr;
-    int reason = read_address(qp, c, c->flags & TOE_F_LISTEN_V6, &addr);
+    int reason = read_address(qp, c, c->flags & TOE_F_LISTEN_V6, &addr, NULL);
+    int v6only = !!(c->flags & TOE_F_LISTEN_V6ONLY);
 
-    if (reason == 0 && c->aux == 0)
+    if (reason == 0 && (c->aux == 0 || (v6only && !(c->flags & TOE_F_LISTEN_V6))))
         reason = TOE_R_INVAL;
     if (reason)
         return reason;
-    return listen_add(qp, &addr, c->aux, c->flow, c->arg1, !!(c->flags & TOE_F_LISTEN_WEAK));
+    return listen_add(qp, &addr, v6only, c->aux, c->flow, c->arg1,
+                      !!(c->flags & TOE_F_LISTEN_WEAK));
 }
 
 static int do_unlisten(struct qp *qp, const struct command *c)
@@ -101,9 +106,9 @@ static int do_connect(struct qp *qp, const struct command *c)
 {
     struct engine *e = qp->engine;
     struct toec_buffers bufs;
-    struct toec_addr addr;
+    struct toec_addr addr, local;
     struct slot *s;
-    int rc, reason = read_address(qp, c, c->flags & TOE_F_CONNECT_V6, &addr);
+    int rc, reason = read_address(qp, c, c->flags & TOE_F_CONNECT_V6, &addr, &local);
 
     if (reason == 0 && (c->aux == 0 || c->arg1 > 0xffff))
         reason = TOE_R_INVAL;
@@ -121,7 +126,8 @@ static int do_connect(struct qp *qp, const struct command *c)
     bufs.owner = s;
     bufs.tx_size = qp->cfg.tx_size;
     bufs.rx_size = qp->cfg.rx_size;
-    rc = toec_connect(e->stack, &addr, c->aux, (uint16_t)c->arg1, &bufs, e->now, &s->flow);
+    rc = toec_connect_from(e->stack, &local, &addr, c->aux, (uint16_t)c->arg1, &bufs, e->now,
+                           &s->flow);
     if (rc < 0)
         connect_failed(qp, s, c->flow, -rc);
     else if ((c->flags & TOE_F_CONNECT_FAST) &&

@@ -111,6 +111,7 @@ int engine_adopt(struct engine *e, struct qp *qp)
         return -1;
     qp->engine = e;
     e->qps[e->qp_count++] = qp;
+    ip6_tell(e, qp);
     engine_count(e, EC_qp_attached);
     return 0;
 }
@@ -229,6 +230,7 @@ unsigned engine_step(struct engine *e, uint64_t now)
     work += steer_in(e);
     work += serve(e);
     e->core_deadline = toec_poll(e->stack, now);
+    ip6_update(e);
     work += tell(e);
     netio_tx_flush(e->netio, now);
     records_refresh(e);

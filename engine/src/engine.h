@@ -36,6 +36,7 @@ struct engine_config {
     uint32_t id, count;        /* this is engine id of count */
     struct netio *netio;       /* given over to the engine */
     struct toec_config core;   /* user is set by engine_new() */
+    uint32_t scope;            /* index of the interface, for link-local addresses; 0: none */
     uint32_t max_qps;          /* queue pairs at once */
     uint32_t spin_us;          /* polls this long without work before it sleeps */
     struct handover *handover; /* shared between the engines; NULL when count is 1 */
@@ -55,6 +56,7 @@ struct engine {
     struct netio *netio;
     uint64_t now;               /* time of the step that runs */
     uint64_t core_deadline;     /* from toec_poll() */
+    uint32_t ip6_epoch;         /* toec_own_epoch() as last told */
     struct qp **qps;            /* qp_count of them */
     uint32_t qp_count, qp_turn; /* turn: who is served first */
     struct listen_group *groups;

@@ -10,12 +10,18 @@
 
 #include "listen.h"
 
-static struct listen_group *find_group(struct engine *e, const struct toec_addr *addr,
+static int is_group(const struct listen_group *g, const struct toec_addr *addr, int v6only,
+                    uint16_t port)
+{
+    return g->port == port && g->v6only == v6only && memcmp(&g->addr, addr, sizeof(*addr)) == 0;
+}
+
+static struct listen_group *find_group(struct engine *e, const struct toec_addr *addr, int v6only,
                                        uint16_t port)
 {
     struct listen_group *g = e->groups;
 
-    while (g && (g->port != port || memcmp(&g->addr, addr, sizeof(*addr)) != 0))
+    while (g && !is_group(g, addr, v6only, port))
         g = g->next;
     return g;
 }
@@ -51,8 +57,8 @@ static uint32_t syn_backlog(const struct qp *qp)
 }
 
 /* NULL: *reason says why not. */
-static struct listen_group *new_group(struct qp *qp, const struct toec_addr *addr, uint16_t port,
-                                      int *reason)
+static struct listen_group *new_group(struct qp *qp, const struct toec_addr *addr, int v6only,
+                                      uint16_t port, int *reason)
 {
     struct engine *e = qp->engine;
     struct listen_group *g = calloc(1, sizeof(*g));
@@ -64,7 +70,9 @@ static struct listen_group *new_group(struct qp *qp, const struct toec_addr *add
     g->engine = e;
     g->addr = *addr;
     g->port = port;
-    rc = toec_listen(e->stack, addr, port, g, syn_backlog(qp), &g->core_id);
+    g->v6only = v6only;
+    rc = toec_listen(e->stack, addr, port, g, syn_backlog(qp) | (v6only ? TOEC_LISTEN_V6ONLY : 0),
+                     &g->core_id);
     if (rc < 0) {
         free(g);
         *reason = -rc;
@@ -124,7 +132,7 @@ static void relieve_weak(struct listen_group *g)
             reset_unaccepted(g->members[i]);
 }
 
-int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint32_t id,
+int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t port, uint32_t id,
                uint32_t backlog, int weak)
 {
     struct listen_member *m = find_member(qp, id);
@@ -132,7 +140,7 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint3
     int reason;
 
     if (m) {
-        if (m->group->port != port || memcmp(&m->group->addr, addr, sizeof(*addr)) != 0)
+        if (!is_group(m->group, addr, v6only, port))
             return TOE_R_ADDRINUSE;
         m->backlog = backlog;
         m->weak = weak;
@@ -142,9 +150,9 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint3
     }
     if (qp->member_count >= LISTENERS_PER_QP)
         return TOE_R_NOBUFS;
-    g = find_group(qp->engine, addr, port);
+    g = find_group(qp->engine, addr, v6only, port);
     if (!g)
-        g = new_group(qp, addr, port, &reason);
+        g = new_group(qp, addr, v6only, port, &reason);
     if (!g)
         return reason;
     m = calloc(1, sizeof(*m));

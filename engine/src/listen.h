@@ -20,6 +20,7 @@ struct listen_member {
 struct listen_group {
     struct engine *engine;
     struct toec_addr addr;
+    int v6only; /* of :: */
     uint16_t port;
     uint32_t core_id;
     struct listen_member **members;
@@ -32,7 +33,7 @@ struct listen_group {
 #define LISTENERS_PER_QP 1024u
 
 /* Both return 0 or a TOE_R_*. */
-int listen_add(struct qp *qp, const struct toec_addr *addr, uint16_t port, uint32_t id,
+int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t port, uint32_t id,
                uint32_t backlog, int weak);
 int listen_remove(struct qp *qp, uint32_t id);
 /* OPTION of a listener: of all of its port, whoever of its members says it. */

@@ -36,6 +36,7 @@ static int open_netio(struct daemon *d, uint32_t queue, struct netio **out)
     char err[256];
 
     memcpy(cfg.ip, d->options.ip, sizeof(cfg.ip));
+    cfg.ip6 = d->options.has_ip6;
     cfg.seed = d->netio_seed;
     *out = netio_open(d->options.netif, &cfg, err, sizeof(err));
     if (!*out) {
@@ -73,6 +74,35 @@ static int settle(struct daemon *d, const struct netio *n)
     return -1;
 }
 
+/*
+ * Interface identifiers (RFC 7217) must be the same after each start, and not tell whose they are:
+ * their secret is the machine's. A fixed seed (tests), or none there, makes them of the secret.
+ */
+static void machine_secret(uint8_t secret[16])
+{
+    FILE *f = fopen("/etc/machine-id", "re");
+    unsigned i, byte;
+
+    for (i = 0; f && i < 16 && fscanf(f, "%2x", &byte) == 1; i++)
+        secret[i] = (uint8_t)(byte ^ (0x70u + i));
+    if (f)
+        fclose(f);
+}
+
+static void core_config6(const struct daemon *d, struct toec_config *cfg)
+{
+    const struct options *o = &d->options;
+
+    if (!o->has_ip6)
+        return;
+    cfg->ip6 = o->ip6_auto ? TOEC_IP6_AUTO : TOEC_IP6_STATIC;
+    memcpy(cfg->ip6_addr, o->ip6, sizeof(cfg->ip6_addr));
+    memcpy(cfg->ip6_gateway, o->gateway6, sizeof(cfg->ip6_gateway));
+    cfg->ip6_prefix_len = o->prefix_len6;
+    if (!o->has_secret)
+        machine_secret(cfg->ip6_secret);
+}
+
 static void core_config(const struct daemon *d, uint32_t id, struct toec_config *cfg)
 {
     const struct options *o = &d->options;
@@ -89,6 +119,7 @@ static void core_config(const struct daemon *d, uint32_t id, struct toec_config 
     cfg->mtu_probing = (enum toec_mtu_probing)(TOEC_MTU_PROBING_OFF + o->mtu_probing);
     cfg->max_flows = o->max_flows;
     cfg->max_listeners = 1024;
+    core_config6(d, cfg);
     cfg->home_index = id;
     cfg->home_count = o->engines;
 }
@@ -238,12 +269,12 @@ static int claim(struct daemon *d)
 static void say_ready(const struct daemon *d)
 {
     const struct control *c = &d->control;
-    char ip[INET_ADDRSTRLEN] = "";
+    char own[96];
 
-    inet_ntop(AF_INET, d->options.ip, ip, sizeof(ip));
-    log_msg("ready: %s/%u on %s (%s), MTU %u, %u engine%s, socket %s", ip, d->options.prefix_len,
-            d->options.netif, c->info.mode, c->mtu, c->engine_count,
-            c->engine_count == 1 ? "" : "s", d->options.socket);
+    options_addresses(&d->options, own, sizeof(own));
+    log_msg("ready: %s on %s (%s), MTU %u, %u engine%s, socket %s", own, d->options.netif,
+            c->info.mode, c->mtu, c->engine_count, c->engine_count == 1 ? "" : "s",
+            d->options.socket);
 }
 
 static int serve(struct daemon *d)

@@ -15,6 +15,9 @@ enum {
     OPT_NETIF = 256,
     OPT_IP,
     OPT_GATEWAY,
+    OPT_IP6,
+    OPT_IP6_AUTO,
+    OPT_GATEWAY6,
     OPT_MAC,
     OPT_SOCKET,
     OPT_GROUP,
@@ -36,6 +39,9 @@ static const struct option long_options[] = {
     {"netif", required_argument, NULL, OPT_NETIF},
     {"ip", required_argument, NULL, OPT_IP},
     {"gateway", required_argument, NULL, OPT_GATEWAY},
+    {"ip6", required_argument, NULL, OPT_IP6},
+    {"ip6-auto", no_argument, NULL, OPT_IP6_AUTO},
+    {"gateway6", required_argument, NULL, OPT_GATEWAY6},
     {"mac", required_argument, NULL, OPT_MAC},
     {"socket", required_argument, NULL, OPT_SOCKET},
     {"group", required_argument, NULL, OPT_GROUP},
@@ -55,13 +61,16 @@ static const struct option long_options[] = {
 };
 
 static const char help[] =
-    "usage: toed --netif SPEC --ip A.B.C.D/LEN [options]\n"
+    "usage: toed --netif SPEC [--ip A.B.C.D/LEN] [--ip6 ADDRESS/LEN | --ip6-auto] [options]\n"
     "\n"
     "Runs a software TOE in the foreground: TCP/IP for the programs that attach to its socket.\n"
     "\n"
     "  --netif SPEC       packets: af_xdp:IFNAME, tap:IFNAME, wire:PATH, impair(...):SPEC\n"
     "  --ip A.B.C.D/LEN   the TOE's address and the length of its on-link prefix\n"
     "  --gateway A.B.C.D  for destinations off the link (default: none, they are unreachable)\n"
+    "  --ip6 ADDRESS/LEN  an IPv6 address and the length of its on-link prefix\n"
+    "  --ip6-auto         addresses, routers and MTU of IPv6 as routers advertise them\n"
+    "  --gateway6 ADDRESS router for IPv6 destinations off the link\n"
     "  --mac M            Ethernet address (default: the interface's)\n"
     "  --mtu N            576..9216 (default: the interface's)\n"
     "  --socket PATH      where programs attach (default " TOEDEV_DEFAULT_SOCKET ")\n"
@@ -103,6 +112,16 @@ static int number(const char *option, const char *text, uint32_t low, uint32_t h
     return -1;
 }
 
+/* Not ::, ::1, mapped or multicast. */
+static int unicast6(const uint8_t a[16])
+{
+    struct in6_addr in;
+
+    memcpy(&in, a, sizeof(in));
+    return !IN6_IS_ADDR_UNSPECIFIED(&in) && !IN6_IS_ADDR_LOOPBACK(&in) &&
+           !IN6_IS_ADDR_V4MAPPED(&in) && !IN6_IS_ADDR_MULTICAST(&in);
+}
+
 static int parse_ip(struct options *o, const char *text)
 {
     char addr[INET_ADDRSTRLEN];
@@ -121,6 +140,35 @@ static int parse_ip(struct options *o, const char *text)
     if (o->ip[0] == 0 || o->ip[0] == 127 || o->ip[0] >= 224)
         return bad("ip", text, "a unicast address that is not loopback");
     return -1;
+}
+
+static int parse_ip6(struct options *o, const char *text)
+{
+    char addr[INET6_ADDRSTRLEN];
+    const char *slash = strchr(text, '/');
+    const char *want = "an address and prefix length, such as 2001:db8::10/64";
+    uint32_t len;
+
+    if (!slash || (size_t)(slash - text) >= sizeof(addr))
+        return bad("ip6", text, want);
+    memcpy(addr, text, (size_t)(slash - text));
+    addr[slash - text] = 0;
+    if (inet_pton(AF_INET6, addr, o->ip6) != 1)
+        return bad("ip6", text, want);
+    if (number("ip6", slash + 1, 1, 128, &len) >= 0)
+        return EXIT_USAGE;
+    o->prefix_len6 = (uint8_t)len;
+    if (!unicast6(o->ip6) || (o->ip6[0] == 0xfe && (o->ip6[1] & 0xc0) == 0x80))
+        return bad("ip6", text, "a unicast address that is neither loopback nor link-local");
+    o->has_ip6 = 1;
+    return -1;
+}
+
+static int parse_gateway6(struct options *o, const char *text)
+{
+    return inet_pton(AF_INET6, text, o->gateway6) == 1 && unicast6(o->gateway6)
+               ? -1
+               : bad("gateway6", text, "a unicast IPv6 address");
 }
 
 static int parse_mac(struct options *o, const char *text)
@@ -177,6 +225,13 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return parse_ip(o, arg);
     case OPT_GATEWAY:
         return inet_pton(AF_INET, arg, o->gateway) == 1 ? -1 : bad("gateway", arg, "an address");
+    case OPT_IP6:
+        return parse_ip6(o, arg);
+    case OPT_IP6_AUTO:
+        o->has_ip6 = o->ip6_auto = 1;
+        return -1;
+    case OPT_GATEWAY6:
+        return parse_gateway6(o, arg);
     case OPT_MAC:
         return parse_mac(o, arg);
     case OPT_SOCKET:
@@ -227,7 +282,22 @@ static int check_addresses(const struct options *o)
 {
     uint32_t ip = ip_number(o->ip), gateway = ip_number(o->gateway);
     uint32_t host = o->prefix_len == 32 ? 0 : UINT32_MAX >> o->prefix_len;
+    static const uint8_t none[16];
 
+    if (!o->has_ip6 && memcmp(o->gateway6, none, sizeof(none)) != 0) {
+        fprintf(stderr, "toed: --gateway6: want --ip6 or --ip6-auto too\n");
+        return EXIT_USAGE;
+    }
+    if (o->has_ip6 && memcmp(o->gateway6, o->ip6, sizeof(o->ip6)) == 0 && !o->ip6_auto) {
+        fprintf(stderr, "toed: --gateway6: want another address than that of --ip6\n");
+        return EXIT_USAGE;
+    }
+    if (!o->prefix_len && gateway == 0)
+        return -1; /* IPv6 alone */
+    if (!o->prefix_len) {
+        fprintf(stderr, "toed: --gateway: want --ip too\n");
+        return EXIT_USAGE;
+    }
     if (o->prefix_len < 31 && ((ip & host) == 0 || (ip & host) == host)) {
         fprintf(stderr, "toed: --ip: the %s address of the prefix cannot be the TOE's\n",
                 (ip & host) == 0 ? "network" : "broadcast");
@@ -262,10 +332,28 @@ int options_parse(struct options *o, int argc, char **argv)
         fprintf(stderr, "toed: '%s': toed takes options only; --help shows them\n", argv[optind]);
         return EXIT_USAGE;
     }
-    if (!o->netif || !o->prefix_len) {
+    if (!o->netif || (!o->prefix_len && !o->has_ip6)) {
         fprintf(stderr, "toed: --%s is missing; --help shows the options\n",
                 o->netif ? "ip" : "netif");
         return EXIT_USAGE;
     }
     return check_addresses(o);
+}
+
+void options_addresses(const struct options *o, char *out, size_t size)
+{
+    char ip[INET_ADDRSTRLEN + 8] = "", ip6[INET6_ADDRSTRLEN + 8] = "";
+
+    if (o->prefix_len) {
+        inet_ntop(AF_INET, o->ip, ip, INET_ADDRSTRLEN);
+        snprintf(ip + strlen(ip), 8, "/%u", o->prefix_len);
+    }
+    if (o->prefix_len6) {
+        inet_ntop(AF_INET6, o->ip6, ip6, INET6_ADDRSTRLEN);
+        snprintf(ip6 + strlen(ip6), 8, "/%u", o->prefix_len6);
+    }
+    snprintf(out, size, "%s%s%s%s", ip, *ip && *ip6 ? " and " : "", ip6,
+             !o->ip6_auto  ? ""
+             : *ip || *ip6 ? " and IPv6 as advertised"
+                           : "IPv6 as advertised");
 }

@@ -3,6 +3,7 @@
 #ifndef ENGINE_OPTIONS_H
 #define ENGINE_OPTIONS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Exit codes. */
@@ -14,6 +15,8 @@ struct options {
     const char *netif, *socket, *group;
     uint8_t ip[4], gateway[4], mac[6], secret[32];
     uint8_t prefix_len;
+    uint8_t ip6[16], gateway6[16], prefix_len6;
+    int has_ip6, ip6_auto;
     int has_mac, has_secret;
     uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;
     uint32_t cc;               /* enum toec_cc */
@@ -23,5 +26,9 @@ struct options {
 /* Reads the command line. Returns -1 to go on, or the exit code (after --help, --version, or a
  * message about what is wrong). */
 int options_parse(struct options *o, int argc, char **argv);
+
+/* What addresses were asked for, in words: "192.0.2.1/24", "192.0.2.1/24 and IPv6 as advertised".
+ */
+void options_addresses(const struct options *o, char *out, size_t size);
 
 #endif

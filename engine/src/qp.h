@@ -87,6 +87,7 @@ struct qp {
     uint32_t opening_salt;
 
     int irq_fd, doorbell_fd;
+    uint32_t ip6_seq;      /* of status.ip6 */
     uint32_t irq_fired;    /* doorbells.irq_seq that has had its interrupt */
     int irq_broken;        /* a write to irq_fd has failed or blocked: none again */
     int irq_waiting;       /* commands written that moderation holds back */
@@ -167,6 +168,13 @@ uint64_t events_deadline(const struct qp *qp);
 void record_write(struct slot *s);
 void record_touch(struct slot *s);
 /* Refreshes records whose time has come, a bounded number. */
+/* ---- ip6.c ---- */
+
+/* Writes what the TOE has of IPv6 into the status page. */
+void ip6_tell(struct engine *e, struct qp *qp);
+/* At every step: tells the back end and the hosts when it has changed. */
+void ip6_update(struct engine *e);
+
 void records_refresh(struct engine *e);
 uint64_t records_deadline(const struct engine *e);
 

@@ -28,6 +28,8 @@ struct figures {
     uint64_t engine[EC_MAX];
     uint32_t qp_count;
     struct qp_figures *qps; /* room for max_qps */
+    struct toec_own_addr own6[8];
+    unsigned own6_n;
 };
 
 static void copy_figures(struct engine *e, void *arg)
@@ -37,6 +39,7 @@ static void copy_figures(struct engine *e, void *arg)
 
     netio_get_info(e->netio, &f->info);
     netio_get_stats(e->netio, &f->netio);
+    f->own6_n = toec_own_addresses(e->stack, f->own6, 8);
     toec_usage(e->stack, &f->usage);
     memcpy(f->core, toec_counters(e->stack), sizeof(f->core));
     memcpy(f->engine, e->counters, sizeof(f->engine));
@@ -121,6 +124,25 @@ static json_t *qps_json(const struct figures *f)
     return list;
 }
 
+/* Own addresses of IPv6: "2001:db8::1/64", those not in use with the reason. */
+static json_t *ip6_json(const struct figures *f)
+{
+    json_t *list = json_array();
+    unsigned i;
+
+    for (i = 0; i < f->own6_n; i++) {
+        char ip[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 24];
+
+        inet_ntop(AF_INET6, f->own6[i].addr.b, ip, sizeof(ip));
+        snprintf(text, sizeof(text), "%s/%u%s", ip, f->own6[i].prefix_len,
+                 f->own6[i].usable      ? ""
+                 : f->own6[i].tentative ? " tentative"
+                                        : " duplicate");
+        json_array_append_new(list, json_string(text));
+    }
+    return list;
+}
+
 static json_t *engine_json(struct control *c, uint32_t id)
 {
     struct figures *f = calloc(1, sizeof(*f));
@@ -130,9 +152,9 @@ static json_t *engine_json(struct control *c, uint32_t id)
         f->qps = calloc(c->options->max_qps, sizeof(*f->qps));
     if (f && f->qps) {
         engine_call(c->engines[id], copy_figures, f);
-        j = json_pack("{s:o, s:o, s:o, s:o, s:o}", "id", number(id), "netio", netio_json(f),
-                      "counters", counters_json(f), "usage", usage_json(&f->usage), "queue_pairs",
-                      qps_json(f));
+        j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id", number(id), "netio", netio_json(f),
+                      "ip6", ip6_json(f), "counters", counters_json(f), "usage",
+                      usage_json(&f->usage), "queue_pairs", qps_json(f));
     }
     if (f)
         free(f->qps);
@@ -143,13 +165,12 @@ static json_t *engine_json(struct control *c, uint32_t id)
 json_t *stats_json(struct control *c)
 {
     json_t *engines = json_array();
-    char ip[INET_ADDRSTRLEN] = "", address[INET_ADDRSTRLEN + 4];
+    char address[96];
     uint32_t i;
 
     for (i = 0; i < c->engine_count; i++)
         json_array_append_new(engines, engine_json(c, i));
-    inet_ntop(AF_INET, c->options->ip, ip, sizeof(ip));
-    snprintf(address, sizeof(address), "%s/%u", ip, c->options->prefix_len);
+    options_addresses(c->options, address, sizeof(address));
     return json_pack("{s:s, s:o, s:s, s:o}", "version", TOEHOLD_VERSION, "uptime_s",
                      number((engine_clock() - c->started) / NS_PER_S), "address", address,
                      "engines", engines);

@@ -8,7 +8,8 @@
  * replies: everyone, for each stack has its own neighbours; ARP requests and pings are answered
  * where they arrive. Fragments of TCP carry no ports but in the first, so no engine can be named:
  * dropped and counted (a peer that does path MTU discovery sends none). With one engine nothing is
- * steered and fragments are reassembled.
+ * steered and fragments are reassembled. IPv6 is the same; advertisements of neighbours and routers
+ * and redirects go to everyone, and so do questions whether an address is free.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,16 @@
 #define HANDOVER_ENTRIES 256u
 #define HANDOVER_BUDGET  64u
 
-#define ETH_LEN    14u
-#define TYPE_IP4   0x0800u
-#define TYPE_ARP   0x0806u
-#define ARP_REPLY  2u
-#define PROTO_ICMP 1u
-#define PROTO_TCP  6u
+#define ETH_LEN     14u
+#define TYPE_IP4    0x0800u
+#define TYPE_ARP    0x0806u
+#define TYPE_IP6    0x86ddu
+#define ARP_REPLY   2u
+#define PROTO_ICMP  1u
+#define PROTO_TCP   6u
+#define PROTO_ICMP6 58u
+#define IP6_LEN     40u
+#define EXT_MAX     8u /* extension headers looked over */
 
 /* One direction between two engines: single producer, single consumer. */
 struct ring {
@@ -134,12 +139,100 @@ static uint32_t ip4_home(const uint8_t *ip, uint32_t len, uint32_t here, uint32_
     return tcp_home(ip + quoted, len - quoted, here, count);
 }
 
+/* ---- IPv6 ---- */
+
+/* The upper-layer header of the packet at ip: its offset, 0 when it is not within len. *fragment is
+ * set behind a fragment header that is not atomic. */
+static uint32_t ip6_upper(const uint8_t *ip, uint32_t len, uint8_t *proto, int *fragment)
+{
+    uint32_t at = IP6_LEN, i;
+
+    *proto = ip[6];
+    *fragment = 0;
+    for (i = 0; i < EXT_MAX && at + 8 <= len; i++) {
+        switch (*proto) {
+        case 0:
+        case 43:
+        case 60:
+            *proto = ip[at];
+            at += (ip[at + 1] + 1u) * 8;
+            break;
+        case 44:
+            *proto = ip[at];
+            *fragment |= (be16(ip + at + 2) & 0xfff9) != 0;
+            at += 8;
+            if (*fragment)
+                return at;
+            break;
+        default:
+            return at;
+        }
+    }
+    return 0;
+}
+
+/* Home of the TCP segment whose header is at l4 of the packet at ip. */
+static uint32_t tcp6_home(const uint8_t *ip, uint32_t l4, uint32_t len, uint32_t here,
+                          uint32_t count)
+{
+    struct toec_addr a, b;
+
+    if (len < l4 + 4)
+        return here;
+    memcpy(a.b, ip + 8, 16);
+    memcpy(b.b, ip + 24, 16);
+    return toec_rss_hash(&a, &b, (uint16_t)be16(ip + l4), (uint16_t)be16(ip + l4 + 2)) % count;
+}
+
+static uint32_t icmp6_home(const uint8_t *ip, uint32_t l4, uint32_t len, uint32_t here,
+                           uint32_t count)
+{
+    static const uint8_t unspecified[16];
+    uint32_t quoted = l4 + 8;
+
+    switch (ip[l4]) {
+    case 1:
+    case 2:
+    case 3:
+    case 4: /* errors: TCP quoted without extension headers, as the stacks send it */
+        if (len < quoted + IP6_LEN || ip[quoted + 6] != PROTO_TCP)
+            return here;
+        return tcp6_home(ip + quoted, IP6_LEN, len - quoted, here, count);
+    case 134:
+    case 136:
+    case 137:
+        return STEER_ALL;
+    case 135:
+        return memcmp(ip + 8, unspecified, 16) == 0 ? STEER_ALL : here;
+    default:
+        return here;
+    }
+}
+
+static uint32_t ip6_home(const uint8_t *ip, uint32_t len, uint32_t here, uint32_t count)
+{
+    uint8_t proto;
+    uint32_t l4;
+    int fragment;
+
+    if (len < IP6_LEN)
+        return here;
+    l4 = ip6_upper(ip, len, &proto, &fragment);
+    if (l4 == 0 || l4 >= len)
+        return here;
+    if (proto == PROTO_TCP)
+        return fragment ? STEER_DROP : tcp6_home(ip, l4, len, here, count);
+    return proto == PROTO_ICMP6 && !fragment ? icmp6_home(ip, l4, len, here, count) : here;
+}
+
 uint32_t steer_home(const uint8_t *frame, uint32_t len, uint32_t here, uint32_t count)
 {
     if (len < ETH_LEN)
         return here;
     if (be16(frame + 12) == TYPE_IP4)
         return ip4_home(frame + ETH_LEN, len - ETH_LEN, here, count);
+    if (be16(frame + 12) == TYPE_IP6)
+        return ip6_home(frame + ETH_LEN, len - ETH_LEN, here, count);
     if (be16(frame + 12) == TYPE_ARP && len >= ETH_LEN + 8 &&
         be16(frame + ETH_LEN + 6) == ARP_REPLY)
         return STEER_ALL;

@@ -13,11 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <xdp/xsk.h>
 
+#include "groups.h"
 #include "ifctl.h"
 #include "pool.h"
 #include "spec.h"
@@ -30,7 +32,8 @@
 #define LARGE_FRAME  4096u
 /* How often a flush calls again while the kernel sends nothing; then the next flush goes on. */
 #define FLUSH_STALLS 3u
-#define FLUSH_RETRY  100000u /* ns until the caller should flush again */
+#define FLUSH_RETRY  100000u  /* ns until the caller should flush again */
+#define GROUPS_LOOK  1000000u /* ns between looks at the packet socket */
 
 /* Linux 6.16: frames sent per call in copy mode. Older headers do not have it. */
 #ifndef XDP_MAX_TX_SKB_BUDGET
@@ -47,6 +50,10 @@ struct af_xdp {
     struct xsk_ring_cons rx;
     struct xsk_ring_prod tx;
     struct pool pool;
+    unsigned ifindex;
+    int xsk_fd;             /* of socket; n.fd is it, or an epoll of it and groups_fd */
+    int groups_fd;          /* groups.h; -1: no IPv6, or another queue has it */
+    uint64_t groups_at;     /* when it was last looked at */
     uint64_t backlog_since; /* the time of the flush that could not send all; 0: none */
 };
 
@@ -89,7 +96,7 @@ static void refill(struct af_xdp *x)
 static void wake_receiver(struct af_xdp *x)
 {
     if (xsk_ring_prod__needs_wakeup(&x->fill))
-        (void)recvfrom(x->n.fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
+        (void)recvfrom(x->xsk_fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
 }
 
 static uint32_t tx_backlog(const struct af_xdp *x)
@@ -104,7 +111,7 @@ static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
     unsigned stalls = 0;
 
     while (before && xsk_ring_prod__needs_wakeup(&x->tx)) {
-        ssize_t result = sendto(n->fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
+        ssize_t result = sendto(x->xsk_fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
         uint32_t after = tx_backlog(x);
 
         /* EAGAIN: the budget of one call is used up. EBUSY, ENOBUFS: completions or the device's
@@ -124,6 +131,30 @@ static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
     drain_completions(x);
 }
 
+/* One frame of the packet socket, seldom looked for: what comes there is not in a hurry. */
+static unsigned groups_rx(struct af_xdp *x, struct netio_frame *frame, uint64_t now_ns)
+{
+    uint32_t offset;
+    ssize_t len;
+
+    if (x->groups_fd < 0 || now_ns - x->groups_at < GROUPS_LOOK || pool_get(&x->pool, &offset))
+        return 0;
+    x->groups_at = now_ns;
+    len = recv(x->groups_fd, x->pool.mem + offset, x->pool.frame_size, MSG_DONTWAIT);
+    if (len <= 0) {
+        pool_put(&x->pool, offset);
+        return 0;
+    }
+    x->groups_at = 0; /* there may be more */
+    *frame = (struct netio_frame){.data = x->pool.mem + offset,
+                                  .len = (uint32_t)len,
+                                  .cap = x->pool.frame_size,
+                                  .token = offset};
+    x->n.stats.rx_frames++;
+    x->n.stats.rx_bytes += (uint64_t)len;
+    return 1;
+}
+
 static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned max,
                           uint64_t now_ns)
 {
@@ -137,7 +168,7 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
         af_xdp_tx_flush(n, now_ns);
     if (!count) {
         wake_receiver(x);
-        return 0;
+        return max ? groups_rx(x, frames, now_ns) : 0;
     }
     for (i = 0; i < count; i++) {
         const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&x->rx, index + i);
@@ -236,7 +267,7 @@ static void af_xdp_add_stats(const struct netio *n, struct netio_stats *out)
     socklen_t len = sizeof(s);
 
     memset(&s, 0, sizeof(s));
-    if (getsockopt(n->fd, SOL_XDP, XDP_STATISTICS, &s, &len))
+    if (getsockopt(((const struct af_xdp *)n)->xsk_fd, SOL_XDP, XDP_STATISTICS, &s, &len))
         return;
     out->rx_dropped += s.rx_dropped + s.rx_invalid_descs + s.rx_ring_full;
     out->tx_dropped += s.tx_invalid_descs;
@@ -246,6 +277,10 @@ static void af_xdp_close(struct netio *n)
 {
     struct af_xdp *x = self(n);
 
+    if (x->n.fd >= 0 && x->n.fd != x->xsk_fd)
+        close(x->n.fd);
+    if (x->groups_fd >= 0)
+        close(x->groups_fd);
     if (x->socket)
         xsk_socket__delete(x->socket);
     if (x->umem)
@@ -254,6 +289,15 @@ static void af_xdp_close(struct netio *n)
         steer_detach(x->steer);
     pool_free(&x->pool);
     free(x);
+}
+
+static void af_xdp_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
+{
+    struct af_xdp *x = self(n);
+
+    steer_set_ip6(x->steer, addrs, count);
+    if (x->groups_fd >= 0)
+        groups_join(x->groups_fd, x->ifindex, addrs, count);
 }
 
 static const struct netio_ops ops = {
@@ -267,6 +311,7 @@ static const struct netio_ops ops = {
     .prepare_sleep = af_xdp_prepare_sleep,
     .next_event = af_xdp_next_event,
     .add_stats = af_xdp_add_stats,
+    .set_ip6 = af_xdp_set_ip6,
 };
 
 static int create_umem(struct af_xdp *x, const struct netio_err *err)
@@ -366,7 +411,7 @@ static void describe(struct af_xdp *x)
     uint32_t limit = x->pool.frame_size - XDP_HEADROOM - ETH_HEADER;
     char mtu[48] = "";
 
-    (void)getsockopt(x->n.fd, SOL_XDP, XDP_OPTIONS, &options, &len);
+    (void)getsockopt(x->xsk_fd, SOL_XDP, XDP_OPTIONS, &options, &len);
     if (x->n.info.mtu > limit) {
         snprintf(mtu, sizeof(mtu), " (MTU %u taken as %u)", x->n.info.mtu, limit);
         x->n.info.mtu = limit;
@@ -375,8 +420,28 @@ static void describe(struct af_xdp *x)
              options.flags & XDP_OPTIONS_ZEROCOPY ? "zero-copy" : "copy", mtu);
 }
 
+/* What AF_XDP does not bring of IPv6, and one descriptor to sleep on for both. */
+static int open_groups(struct af_xdp *x, const char *ifname, const struct netio_err *err)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    int both;
+
+    x->groups_fd = groups_open(x->ifindex);
+    both = epoll_create1(EPOLL_CLOEXEC);
+    if (x->groups_fd < 0 || both < 0 || epoll_ctl(both, EPOLL_CTL_ADD, x->xsk_fd, &ev) ||
+        epoll_ctl(both, EPOLL_CTL_ADD, x->groups_fd, &ev)) {
+        netio_err_set(err, "af_xdp: cannot open a packet socket on %s for IPv6: %s", ifname,
+                      strerror(errno));
+        if (both >= 0)
+            close(both);
+        return -1;
+    }
+    x->n.fd = both;
+    return 0;
+}
+
 static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsigned mode,
-                    unsigned copy, const uint8_t ip[4], const struct netio_err *err)
+                    unsigned copy, const uint8_t ip[4], int ip6, const struct netio_err *err)
 {
     const int budget = (int)RING_SIZE;
     uint32_t frame_size;
@@ -393,9 +458,9 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
     x->steer = steer_attach(ifname, ip, (enum steer_mode)mode, err);
     if (!x->steer || create_umem(x, err) || create_socket(x, ifname, queue, copy, err))
         return -1;
-    x->n.fd = xsk_socket__fd(x->socket);
+    x->n.fd = x->xsk_fd = xsk_socket__fd(x->socket);
     /* An older kernel refuses it and sends 32 frames a call; flush then calls more often. */
-    (void)setsockopt(x->n.fd, SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &budget, sizeof(budget));
+    (void)setsockopt(x->xsk_fd, SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &budget, sizeof(budget));
     refill(x);
     result = xsk_socket__update_xskmap(x->socket, steer_map_fd(x->steer));
     if (result) {
@@ -403,6 +468,9 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
                       queue, ifname, strerror(-result));
         return -1;
     }
+    x->ifindex = if_nametoindex(ifname);
+    if (ip6 && queue == 0 && open_groups(x, ifname, err))
+        return -1;
     describe(x);
     return 0;
 }
@@ -426,8 +494,8 @@ struct netio *af_xdp_open(const char *args, const struct netio_config *cfg,
         return NULL;
     }
     x->n.ops = &ops;
-    x->n.fd = -1;
-    if (bring_up(x, spec.name, (uint32_t)queue, mode, copy, cfg->ip, err)) {
+    x->n.fd = x->xsk_fd = x->groups_fd = -1;
+    if (bring_up(x, spec.name, (uint32_t)queue, mode, copy, cfg->ip, cfg->ip6, err)) {
         af_xdp_close(&x->n);
         return NULL;
     }

@@ -23,6 +23,8 @@ struct netio_ops {
     void (*tx_flush)(struct netio *n, uint64_t now_ns);
     int (*prepare_sleep)(struct netio *n);
     uint64_t (*next_event)(const struct netio *n);
+    /* As netio_set_ip6(); NULL: the back end takes every frame. */
+    void (*set_ip6)(struct netio *n, const uint8_t addrs[][16], unsigned count);
     /* Adds what only the back end's kernel side knows to out; NULL when there is nothing. */
     void (*add_stats)(const struct netio *n, struct netio_stats *out);
 };

@@ -165,6 +165,11 @@ static uint64_t impair_next_event(const struct netio *n)
     return tx < next ? tx : next;
 }
 
+static void impair_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
+{
+    netio_set_ip6(self(n)->inner, addrs, count);
+}
+
 static void impair_add_stats(const struct netio *n, struct netio_stats *out)
 {
     const struct impair *m = (const struct impair *)n;
@@ -196,6 +201,7 @@ static const struct netio_ops ops = {
     .prepare_sleep = impair_prepare_sleep,
     .next_event = impair_next_event,
     .add_stats = impair_add_stats,
+    .set_ip6 = impair_set_ip6,
 };
 
 /* The direction that is not impaired keeps what bounds its memory and nothing else. */

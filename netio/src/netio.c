@@ -116,6 +116,12 @@ void netio_get_stats(const struct netio *n, struct netio_stats *out)
         n->ops->add_stats(n, out);
 }
 
+void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
+{
+    if (n->ops->set_ip6)
+        n->ops->set_ip6(n, addrs, count < NETIO_IP6_MAX ? count : NETIO_IP6_MAX);
+}
+
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
 {
     return n->ops->rx(n, frames, max, now_ns);

@@ -37,6 +37,9 @@ struct steer {
     struct bpf_object *object;
     int program_fd;
     int map_fd;
+    int addresses_fd;
+    uint8_t ip6[NETIO_IP6_MAX][16]; /* what stands in that map */
+    unsigned ip6_count;
     int link_fd;
     char mode[80];
 };
@@ -69,6 +72,7 @@ static int load(struct steer *s, const char *ifname, const struct netio_err *err
     const struct rlimit no_limit = {RLIM_INFINITY, RLIM_INFINITY};
     struct bpf_program *program;
     struct bpf_map *sockets;
+    struct bpf_map *addresses;
     struct bpf_map *rodata;
     int result = -ENOENT;
 
@@ -84,7 +88,8 @@ static int load(struct steer *s, const char *ifname, const struct netio_err *err
     program = bpf_object__find_program_by_name(s->object, "toe_steer");
     sockets = bpf_object__find_map_by_name(s->object, "sockets");
     rodata = bpf_object__find_map_by_name(s->object, ".rodata");
-    if (program && sockets && rodata)
+    addresses = bpf_object__find_map_by_name(s->object, "addresses");
+    if (program && sockets && rodata && addresses)
         result = bpf_map__set_max_entries(sockets, ifctl_get_queues(ifname));
     if (result == 0)
         result = bpf_map__set_initial_value(rodata, s->ip, sizeof(s->ip));
@@ -100,6 +105,7 @@ static int load(struct steer *s, const char *ifname, const struct netio_err *err
     }
     s->program_fd = bpf_program__fd(program);
     s->map_fd = bpf_map__fd(sockets);
+    s->addresses_fd = bpf_map__fd(addresses);
     return 0;
 }
 
@@ -218,6 +224,32 @@ void steer_detach(struct steer *s)
         *p = s->next;
         free_steer(s);
     }
+    pthread_mutex_unlock(&lock);
+}
+
+static int holds(const uint8_t list[][16], unsigned count, const uint8_t a[16])
+{
+    unsigned i;
+
+    for (i = 0; i < count; i++)
+        if (memcmp(list[i], a, 16) == 0)
+            return 1;
+    return 0;
+}
+
+void steer_set_ip6(struct steer *s, const uint8_t addrs[][16], unsigned count)
+{
+    static const uint8_t here = 1;
+    unsigned i;
+
+    pthread_mutex_lock(&lock);
+    for (i = 0; i < count; i++)
+        (void)bpf_map_update_elem(s->addresses_fd, addrs[i], &here, BPF_ANY);
+    for (i = 0; i < s->ip6_count; i++)
+        if (!holds(addrs, count, s->ip6[i]))
+            (void)bpf_map_delete_elem(s->addresses_fd, s->ip6[i]);
+    memcpy(s->ip6, addrs, (size_t)count * 16);
+    s->ip6_count = count;
     pthread_mutex_unlock(&lock);
 }
 

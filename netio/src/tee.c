@@ -78,6 +78,11 @@ static uint64_t tee_next_event(const struct netio *n)
     return netio_next_event(((const struct tee *)n)->inner);
 }
 
+static void tee_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
+{
+    netio_set_ip6(self(n)->inner, addrs, count);
+}
+
 static void tee_add_stats(const struct netio *n, struct netio_stats *out)
 {
     netio_get_stats(((const struct tee *)n)->inner, out);
@@ -104,6 +109,7 @@ static const struct netio_ops ops = {
     .prepare_sleep = tee_prepare_sleep,
     .next_event = tee_next_event,
     .add_stats = tee_add_stats,
+    .set_ip6 = tee_set_ip6,
 };
 
 struct netio *tee_open(const char *file, const char *inner, const struct netio_config *cfg,

@@ -311,10 +311,13 @@ struct toec_own_addr {
     toec_u8 prefix_len;
     toec_u8 usable;    /* unique, as far as is known, and valid */
     toec_u8 tentative; /* not yet known to be unique; neither: a duplicate */
+    toec_u8 on_link;   /* prefix_len when that network is on the link, else 128 */
 };
 /* Fills up to max of them; returns how many there are. */
 unsigned toec_own_addresses(const struct toec_stack *s, struct toec_own_addr *out, unsigned max);
-/* Another value when they have changed. */
+/* Not 0 when there is a router to send to what is not on the link. */
+int toec_has_router(const struct toec_stack *s);
+/* Another value when any of this has changed. */
 toec_u32 toec_own_epoch(const struct toec_stack *s);
 
 /* ---- helpers for integrators ---- */

@@ -18,10 +18,11 @@
 
 /* SW: host to TOE (1..127). HW: TOE to host (129..255). */
 enum toe_cmd_type {
-    /* aux port, flow listener id (host's choice), arg0 IPv4 address (0 any) or address-table
-     * index with V6, arg1 backlog. WEAK: counts only while no other queue pair listens to the
-     * port; without any other, its SYNs are dropped rather than refused. Again with an id in
-     * use, for the same address and port: changes backlog and WEAK, keeps its flows */
+    /* aux port, flow listener id (host's choice), arg0 IPv4 address (0 any of IPv4) or address-
+     * table index with V6 (all zero: any of both families, with V6ONLY of IPv6 alone), arg1
+     * backlog. WEAK: counts only while no other queue pair listens to the port; without any
+     * other, its SYNs are dropped rather than refused. Again with an id in use, for the same
+     * address and port: changes backlog and WEAK, keeps its flows */
     TOE_CMD_LISTEN = 1,
     /* flow listener id; flows not yet accepted are reset, accepted ones stay */
     TOE_CMD_UNLISTEN = 2,
@@ -77,7 +78,8 @@ enum toe_cmd_type {
 /* Flags, as toe_cmd_make() takes them. _ALL: every flag the type knows. */
 #define TOE_F_LISTEN_V6 0x01u
 #define TOE_F_LISTEN_WEAK 0x02u
-#define TOE_F_LISTEN_ALL 0x03u
+#define TOE_F_LISTEN_V6ONLY 0x04u
+#define TOE_F_LISTEN_ALL 0x07u
 #define TOE_F_UNLISTEN_ALL 0x00u
 #define TOE_F_CONNECT_V6 0x01u
 #define TOE_F_CONNECT_FAST 0x02u

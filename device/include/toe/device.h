@@ -43,8 +43,9 @@ struct toedev_qp_config {
 
 /* Address table entry, host to TOE: what LISTEN and CONNECT with flag V6 name by index. */
 struct toedev_address {
-    uint8_t addr[16]; /* network byte order, IPv4 as ::ffff:a.b.c.d; all zero: any */
-    uint8_t reserved[TOEDEV_ADDRESS_ENTRY - 16]; /* 0 */
+    uint8_t addr[16];  /* network byte order, IPv4 as ::ffff:a.b.c.d; all zero: any */
+    uint8_t local[16]; /* CONNECT: own address to use; all zero: the TOE's choice */
+    uint8_t reserved[TOEDEV_ADDRESS_ENTRY - 32]; /* 0 */
 };
 _Static_assert(sizeof(struct toedev_address) == TOEDEV_ADDRESS_ENTRY, "address entry");
 
@@ -62,13 +63,30 @@ struct toedev_doorbells {
 };
 _Static_assert(sizeof(struct toedev_doorbells) == TOEDEV_PAGE, "doorbell page");
 
+/* The TOE's own addresses of IPv6 that may be used, and what it reaches by them. */
+#define TOEDEV_IP6_ADDRS  8u
+#define TOEDEV_IP6_ON     1u /* the TOE has IPv6 */
+#define TOEDEV_IP6_ROUTER 2u /* it has a router for what is not on its link */
+struct toedev_ip6 {
+    uint32_t seq;
+    uint32_t flags; /* TOEDEV_IP6_* */
+    uint32_t count;
+    uint32_t scope; /* index of the interface that link-local addresses belong to; 0: none */
+    uint8_t addr[TOEDEV_IP6_ADDRS][16];
+    uint8_t prefix_len[TOEDEV_IP6_ADDRS]; /* of the network on the link; 128: none */
+    uint8_t reserved[104];
+};
+_Static_assert(sizeof(struct toedev_ip6) == 256, "IPv6 of the status page");
+
 /* Status block: written by the TOE only. */
 struct toedev_status {
     _Alignas(64) uint32_t sw_tail;  /* SW commands handled */
     _Alignas(64) uint32_t hw_head;  /* HW commands written */
     _Alignas(64) uint32_t sleeping; /* not 0: the TOE sleeps; ring the doorbell eventfd */
     _Alignas(64) uint32_t halted;   /* a TOE_R_* when this queue pair is halted, else 0 */
-    uint8_t reserved[TOEDEV_PAGE - 4 * 64];
+    /* What the TOE has of IPv6 now; seq is odd while it is being written. */
+    _Alignas(64) struct toedev_ip6 ip6;
+    uint8_t reserved[TOEDEV_PAGE - 4 * 64 - 256];
 };
 _Static_assert(sizeof(struct toedev_status) == TOEDEV_PAGE, "status page");
 

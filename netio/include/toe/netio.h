@@ -48,7 +48,8 @@ struct netio_info {
 
 /* What a back end must be told about whom it receives for (af_xdp steers only this address). */
 struct netio_config {
-    uint8_t ip[4];
+    uint8_t ip[4];  /* 0.0.0.0: none */
+    int ip6;        /* not 0: IPv6 too; the addresses come by netio_set_ip6() */
     uint32_t queue; /* which receive queue, when the specification does not say */
     uint64_t seed;  /* of the impairing wire, when its options do not say */
 };
@@ -67,6 +68,11 @@ void netio_close(struct netio *n);
 /* From the thread that uses n; mode is valid until the next call with n. */
 void netio_get_info(const struct netio *n, struct netio_info *out);
 void netio_get_stats(const struct netio *n, struct netio_stats *out);
+
+/* The addresses of IPv6 to receive for, 16 bytes each, also those still tested for duplicates;
+ * their groups follow from them. Replaces those given before. */
+#define NETIO_IP6_MAX 8u
+void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count);
 
 /* Receives up to max frames without blocking. The frames are the caller's until released. */
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns);

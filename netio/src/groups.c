@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* groups.c - see groups.h. */
+#include "groups.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define NEXT_AT 20 /* next header of an IPv6 header behind an Ethernet header */
+#define DST_AT  38 /* destination */
+#define TYPE_AT 54 /* of an ICMPv6 message that follows it at once */
+/* A listener query stands behind a hop-by-hop header of 8 bytes (RFC 3810 5). */
+#define QUERY_AT 62
+
+/* IPv6 to ff02::/16 that arrives: ICMPv6 of type 134 or 136, or hop-by-hop and then 130. */
+static const struct sock_filter filter[] = {
+    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, SKF_AD_OFF + SKF_AD_PKTTYPE),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 12, 0),
+    BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 0, 10),
+    BPF_STMT(BPF_LD | BPF_H | BPF_ABS, DST_AT),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0xff02, 0, 8),
+    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, NEXT_AT),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 4, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 58, 0, 5),
+    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, TYPE_AT),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 134, 4, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 136, 3, 2),
+    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, QUERY_AT),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 130, 1, 0),
+    BPF_STMT(BPF_RET | BPF_K, 0),
+    BPF_STMT(BPF_RET | BPF_K, 0x40000),
+};
+
+int groups_open(unsigned ifindex)
+{
+    const struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]),
+                                       (struct sock_filter *)filter};
+    struct sockaddr_ll to = {
+        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IPV6), .sll_ifindex = (int)ifindex};
+    int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
+
+    if (fd < 0)
+        return -1;
+    /* bound only now: no frame comes in before the filter stands */
+    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0 &&
+        bind(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+void groups_join(int fd, unsigned ifindex, const uint8_t addrs[][16], unsigned count)
+{
+    struct packet_mreq m = {.mr_ifindex = (int)ifindex,
+                            .mr_type = PACKET_MR_MULTICAST,
+                            .mr_alen = 6,
+                            .mr_address = {0x33, 0x33, 0, 0, 0, 1}};
+    unsigned i;
+
+    (void)setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &m, sizeof(m)); /* all nodes */
+    for (i = 0; i < count; i++) {
+        m.mr_address[2] = 0xff;
+        memcpy(m.mr_address + 3, addrs[i] + 13, 3);
+        (void)setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &m, sizeof(m));
+    }
+}
