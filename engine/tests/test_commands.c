@@ -164,7 +164,7 @@ static const struct bad table[] = {
     {"LISTEN port 0", LISTEN, 0, NONE, 0, 1, 0, 1, VALUE},
     {"LISTEN index", LISTEN, V6, NONE, 81, 1, 4, 1, VALUE},
     {"LISTEN far index", LISTEN, V6, NONE, 81, 1, ~0u, 1, VALUE},
-    {"LISTEN IPv6", LISTEN, V6, NONE, 81, 1, 2, 1, TOE_R_AFNOSUPPORT, EC_cmd_bad_value},
+    {"LISTEN IPv6", LISTEN, V6, NONE, 81, 1, 2, 1, TOE_R_ADDRNOTAVAIL, EC_cmd_refused},
     {"LISTEN id in use", LISTEN, 0, NONE, 81, 7, 0, 1, TOE_R_ADDRINUSE, EC_cmd_refused},
     {"LISTEN not ours", LISTEN, 0, NONE, 81, 1, IP_B, 1, TOE_R_ADDRNOTAVAIL, EC_cmd_refused},
     {"UNLISTEN unknown", TOE_CMD_UNLISTEN, 0, NONE, 0, 99, 0, 0, TOE_R_NOENT, EC_cmd_bad_value},
@@ -180,7 +180,6 @@ static const struct bad table[] = {
     {"CONNECT port 0", CONNECT, 0, NONE, 0, 1, IP_B, 0, VALUE},
     {"CONNECT local port", CONNECT, 0, NONE, 80, 1, IP_B, 65536, VALUE},
     {"CONNECT index", CONNECT, V6, NONE, 80, 1, 4, 0, VALUE},
-    {"CONNECT IPv6", CONNECT, V6, NONE, 80, 1, 2, 0, TOE_R_AFNOSUPPORT, EC_cmd_bad_value},
     /* lengths */
     {"SEND nothing", TOE_CMD_SEND, 0, OPEN, 0, 0, 0, 0, VALUE},
     {"SEND beyond the buffer", TOE_CMD_SEND, 0, OPEN, 0, 0, 16385, 0, LENGTH},
