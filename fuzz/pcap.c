@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct netio_config cfg = {{10, 0, 0, 1}, 0, 0};
+    const struct netio_config cfg = {.ip = {10, 0, 0, 1}};
     struct netio_frame f[BURST];
     char spec[96], err[256];
     uint64_t now = 1;

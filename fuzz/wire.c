@@ -155,7 +155,7 @@ static void act(struct wire *w, struct fuzz_in *in, uint64_t *now)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_in in = {data, size};
-    const struct netio_config cfg = {{10, 0, 0, 1}, 0, 0};
+    const struct netio_config cfg = {.ip = {10, 0, 0, 1}};
     char err[256];
     struct netio_err e = {err, sizeof(err)};
     uint64_t now = 1000000000;

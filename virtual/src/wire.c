@@ -184,6 +184,13 @@ int netio_prepare_sleep(struct netio *n)
     return n->in.first != NULL;
 }
 
+void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
+{
+    (void)n;
+    (void)addrs;
+    (void)count;
+}
+
 uint64_t netio_next_event(const struct netio *n)
 {
     return n->in.first ? 0 : UINT64_MAX;
