@@ -87,7 +87,7 @@ struct netio *impair_open(const char *between, const char *inner, const struct n
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct netio_config cfg = {.ip = {10, 0, 0, 1}};
+    const struct netio_config cfg = {.ip = {10, 0, 0, 1}, .queue = size & 1};
     char *text = malloc(size + 1), err[160] = "";
     struct netio *n;
 

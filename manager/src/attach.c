@@ -180,7 +180,8 @@ static struct tqp *new_qp(const struct tconfig *cfg, uint32_t engine)
                                         .hw_entries = HW_ENTRIES,
                                         .slots = cfg->slots,
                                         .tx_size = cfg->tx_size,
-                                        .rx_size = cfg->rx_size};
+                                        .rx_size = cfg->rx_size,
+                                        .addresses = 2 * SW_ENTRIES};
     qp->slots = calloc(cfg->slots, sizeof(*qp->slots));
     qp->releases = calloc((size_t)TQP_LATER * cfg->slots, sizeof(*qp->releases));
     if (!qp->slots || !qp->releases || toedev_layout(&qp->cfg, &qp->layout) < 0) {

@@ -26,6 +26,8 @@ void tconnect_done(struct tqp *qp, const struct toe_cmd *c)
     s->handle = 0;
     s->local_port = htons(toe_cmd_aux(c));
     tflow_open(s, qp, slot);
+    if (s->ip6)
+        tip6_names(s);
     s->connect_untold = 1;
     tqp_options_later(qp, slot); /* who waits with poll need not call connect() again */
     tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
@@ -55,14 +57,18 @@ void tconnect_failed(uint32_t cookie, int error)
 static void ask(struct tsock *s)
 {
     uint8_t flags = s->wants_fast ? TOE_F_CONNECT_FAST : 0;
+    uint32_t to;
 
     if (flags && s->opts.fastopen_no_cookie)
         flags |= TOE_F_CONNECT_NOCOOKIE;
     s->qp = tctx.qps[tctx.next_qp++ % tctx.qps_n];
     s->asked++;
     s->elsewhere = false;
-    if (!tqp_send(s->qp, TOE_CMD_CONNECT, flags, ntohs(s->remote_port), s->handle,
-                  ntohl(s->remote_ip), ntohs(s->local_port)))
+    to = s->ip6 ? tip6_entry(s->qp, &s->remote6, &s->local6) : ntohl(s->remote_ip);
+    if (s->ip6)
+        flags |= TOE_F_CONNECT_V6;
+    if (!tqp_send(s->qp, TOE_CMD_CONNECT, flags, ntohs(s->remote_port), s->handle, to,
+                  ntohs(s->local_port)))
         tconnect_failed(s->handle, ECONNRESET);
     else
         tsock_apply_options(s); /* those that a SYN follows: how long it tries, above all */
@@ -93,6 +99,9 @@ static int start(struct tsock *s, const struct tname *to, bool fast)
     s->fast = s->fast_sent = s->oob = 0;
     s->wants_fast = fast;
     s->remote_ip = to->ip;
+    s->ip6 = !to->v4;
+    s->remote6 = to->ip6;
+    s->scope = to->scope;
     s->remote_port = to->port;
     s->local_ip = tctx.ip;
     ask(s);
@@ -137,7 +146,7 @@ static void note_local_port(struct tsock *s, int fd)
 
     if (sys_getsockname(fd, (struct sockaddr *)&a, &len) == 0 &&
         tname_read((struct sockaddr *)&a, len, &n) == 0)
-        s->local_port = n.port;
+        s->local_port = n.port, s->local6 = n.ip6;
 }
 
 /* A kernel socket again, after a connect() over the TOE that failed. */

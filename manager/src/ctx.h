@@ -41,6 +41,7 @@ struct tqp {
     bool breached; /* broken by a breach, which has been said */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
+    uint32_t addresses; /* entries of the address table written, free-running */
     struct toedev_qp_config cfg;
     struct toedev_layout layout;
 };
@@ -258,14 +259,32 @@ TOE_HIDDEN void tepoll_abandon(struct tsock *s);
 TOE_HIDDEN void tepoll_end(struct tepoll *ep);
 TOE_HIDDEN bool tepoll_ready(struct tepoll *ep);
 
+/* ---- ip6.c. Lock held. ---- */
+
+struct tname;
+
+/* What the TOE has of IPv6 now; false: nothing. */
+TOE_HIDDEN bool tip6_get(struct toedev_ip6 *out);
+/* Is it one of the TOE's own addresses? */
+TOE_HIDDEN bool tip6_own(const struct toedev_ip6 *t, const struct tname *n);
+/* Is it on the link of the TOE? */
+TOE_HIDDEN bool tip6_on_link(const struct toedev_ip6 *t, const struct in6_addr *a);
+/* Writes an entry of the address table; its index is good for one command. local may be NULL. */
+TOE_HIDDEN uint32_t tip6_entry(struct tqp *qp, const struct in6_addr *a,
+                               const struct in6_addr *local);
+/* The names of a connection of IPv6, from its flow record. */
+TOE_HIDDEN void tip6_names(struct tsock *s);
+
 /* ---- policy.c. Lock held. ---- */
 
 enum tcarrier { TCARRY_KERNEL, TCARRY_TOE, TCARRY_BOTH, TCARRY_REFUSED };
 
 struct tname {
-    uint32_t ip; /* network order */
+    uint32_t ip;         /* of IPv4, network order */
+    struct in6_addr ip6; /* of IPv6 */
+    uint32_t scope;      /* of a link-local address: index of the interface, or 0 */
     uint16_t port;
-    bool v4;       /* an IPv4 address, plain or v4-mapped */
+    bool v4;       /* an IPv4 address, plain or v4-mapped; else IPv6 */
     bool wildcard; /* 0.0.0.0, or :: of a socket that takes IPv4 too */
 };
 /* Reads an address. 0, or an errno (EAFNOSUPPORT, EINVAL). */
@@ -279,6 +298,7 @@ TOE_HIDDEN void tsock_to_kernel(struct tsock *s, int fd);
 /* What the kernel would do with a packet to this address. */
 enum troute { TROUTE_NONE, TROUTE_LOCAL, TROUTE_ON_LINK, TROUTE_GATEWAY };
 TOE_HIDDEN enum troute troute_ask(uint32_t ip);
+TOE_HIDDEN enum troute troute_ask6(const struct in6_addr *ip);
 /* In a fork child: the parent's netlink socket is not ours. */
 TOE_HIDDEN void troute_forget(void);
 /* The number is given back or made anew: forgets why it was not carried. */

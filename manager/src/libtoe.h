@@ -96,7 +96,7 @@ struct tsock {
     uint8_t shut;  /* TSHUT_* */
     uint8_t nonblock;
     uint8_t dual;       /* TS_LISTEN: the kernel socket of this number listens too */
-    uint8_t v6;         /* made as AF_INET6: names are v4-mapped sockaddr_in6 */
+    uint8_t v6;         /* made as AF_INET6: names are sockaddr_in6, of IPv4 mapped */
     uint8_t accepted;   /* the connection came by accept() */
     uint8_t oob;        /* enum toob: there is a mark, at oob_pos */
     int32_t error;      /* pending SO_ERROR, an errno */
@@ -113,6 +113,9 @@ struct tsock {
     /* names, network byte order */
     uint16_t local_port, remote_port;
     uint32_t local_ip, remote_ip;
+    uint8_t ip6; /* IPv6 carries it: these instead */
+    struct in6_addr local6, remote6;
+    uint32_t scope; /* of link-local addresses */
 
     struct tsock_opts opts;
 
@@ -295,8 +298,7 @@ static inline uint32_t tsock_unacked(const struct tsock *s)
     return s->tx ? s->tx_mask + 1 - s->tx_free : 0;
 }
 /* Fills a sockaddr of the socket's family (v4-mapped when s->v6), as the kernel truncates it. */
-TOE_HIDDEN int tsock_name(const struct tsock *s, uint32_t ip, uint16_t port, struct sockaddr *addr,
-                          socklen_t *len);
+TOE_HIDDEN int tsock_name(const struct tsock *s, bool peer, struct sockaddr *addr, socklen_t *len);
 
 /* ---- what cannot be carried (policy.c) ---- */
 

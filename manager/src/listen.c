@@ -16,11 +16,18 @@ void tlisten_option(const struct tsock *s, uint16_t option, uint32_t value)
 void tlisten_announce(struct tsock *s, bool weak)
 {
     int backlog = s->backlog < 1 ? 1 : s->backlog;
+    uint8_t flags = weak ? TOE_F_LISTEN_WEAK : 0;
 
-    for (uint32_t q = 0; q < tctx.qps_n; q++)
-        if (tqp_send(tctx.qps[q], TOE_CMD_LISTEN, weak ? TOE_F_LISTEN_WEAK : 0,
-                     ntohs(s->local_port), s->handle, ntohl(s->local_ip), (uint32_t)backlog))
-            tqp_settle(tctx.qps[q]);
+    if (s->ip6)
+        flags |= TOE_F_LISTEN_V6 | (s->opts.v6only ? TOE_F_LISTEN_V6ONLY : 0);
+    for (uint32_t q = 0; q < tctx.qps_n; q++) {
+        struct tqp *qp = tctx.qps[q];
+        uint32_t at = s->ip6 ? tip6_entry(qp, &s->local6, NULL) : ntohl(s->local_ip);
+
+        if (tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at,
+                     (uint32_t)backlog))
+            tqp_settle(qp);
+    }
     s->announced = 1;
     s->weak = weak;
     if (s->opts.fastopen)
@@ -78,6 +85,8 @@ void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
     s->remote_ip = htonl(toe_cmd_arg0(c));
     s->local_port = l->local_port;
     s->local_ip = tctx.ip;
+    if (!s->remote_ip && s->v6)
+        tip6_names(s);
     s->listener = l;
     if (l->accept_tail)
         l->accept_tail->accept_next = s;
@@ -149,7 +158,7 @@ static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flag
         tsock_apply_options(s);
     }
     if (addr)
-        tsock_name(s, s->remote_ip, s->remote_port, addr, len);
+        tsock_name(s, true, addr, len);
     return fd;
 }
 

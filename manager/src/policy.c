@@ -15,7 +15,8 @@ static _Atomic(const char *) reasons[TFD_MAX];
 
 static const char *const why_loopback = "loopback addresses stay with the kernel";
 static const char *const why_udp = "only TCP is carried, other protocols stay with the kernel";
-static const char *const why_v6 = "IPv6 is not carried";
+static const char *const why_v6 = "IPv6 is not carried: the TOE has none";
+static const char *const why_scope = "a link-local address of another interface than the TOE's";
 static const char *const why_local = "the address belongs to this host";
 static const char *const why_kernel_addr = "bound to an address that is not the TOE's";
 static const char *const why_own = "the TOE does not reach its own address from inside";
@@ -159,13 +160,43 @@ void tpolicy_other(int domain, int kind)
     tctx_unlock();
 }
 
+static enum tcarrier connect6(int fd, const struct tname *to)
+{
+    struct toedev_ip6 t;
+    enum troute route;
+
+    if (to->wildcard || IN6_IS_ADDR_LOOPBACK(&to->ip6))
+        return outside(fd, why_loopback);
+    if (IN6_IS_ADDR_MULTICAST(&to->ip6))
+        return outside(fd, why_cast);
+    if (!tctx_need())
+        return no_toe(fd);
+    if (!tip6_get(&t))
+        return pass(fd, why_v6, ENETUNREACH);
+    if (tip6_own(&t, to)) {
+        tpolicy_pass(fd, why_own);
+        errno = ENETUNREACH;
+        return TCARRY_REFUSED;
+    }
+    if (IN6_IS_ADDR_LINKLOCAL(&to->ip6))
+        return t.scope && to->scope == t.scope ? TCARRY_TOE : outside(fd, why_scope);
+    route = troute_ask6(&to->ip6);
+    if (route == TROUTE_LOCAL)
+        return outside(fd, why_local);
+    if (tip6_on_link(&t, &to->ip6))
+        return TCARRY_TOE;
+    if ((t.flags & TOEDEV_IP6_ROUTER) && route != TROUTE_ON_LINK)
+        return TCARRY_TOE;
+    return pass(fd, why_route, ENETUNREACH);
+}
+
 enum tcarrier tpolicy_connect(int fd, const struct tname *to)
 {
     uint32_t host = ntohl(to->ip);
     enum troute route;
 
     if (!to->v4)
-        return to->wildcard ? outside(fd, why_loopback) : pass(fd, why_v6, ENETUNREACH);
+        return connect6(fd, to);
     if (host >> 24 == IN_LOOPBACKNET || host == INADDR_ANY)
         return outside(fd, why_loopback);
     if (IN_MULTICAST(host) || host == INADDR_BROADCAST)
@@ -189,10 +220,24 @@ enum tcarrier tpolicy_connect(int fd, const struct tname *to)
     return pass(fd, why_route, ENETUNREACH);
 }
 
+/* An address of IPv6, or any of IPv6 alone. */
+static enum tcarrier listen6(int fd, const struct tname *at)
+{
+    struct toedev_ip6 t;
+
+    if (IN6_IS_ADDR_LOOPBACK(&at->ip6))
+        return outside(fd, why_loopback);
+    if (!tctx_need() || !tip6_get(&t))
+        return outside(fd, why_v6);
+    if (at->wildcard)
+        return TCARRY_BOTH;
+    return tip6_own(&t, at) ? TCARRY_TOE : pass(fd, why_kernel_addr, EADDRNOTAVAIL);
+}
+
 enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only)
 {
     if (!at->v4 && (!at->wildcard || v6only))
-        return outside(fd, why_v6);
+        return listen6(fd, at);
     if (!at->wildcard && ntohl(at->ip) >> 24 == IN_LOOPBACKNET)
         return outside(fd, why_loopback);
     if (!tctx_need())

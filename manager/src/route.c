@@ -17,21 +17,23 @@ void troute_forget(void)
     netlink_fd = -1;
 }
 
-static bool ask(uint32_t ip)
+static bool ask(int family, const void *ip, unsigned size)
 {
     struct {
         struct nlmsghdr h;
         struct rtmsg r;
         struct rtattr a;
-        uint32_t ip;
-    } q = {.h = {.nlmsg_len = sizeof(q), .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST},
-           .r = {.rtm_family = AF_INET, .rtm_dst_len = 32},
-           .a = {.rta_len = RTA_LENGTH(4), .rta_type = RTA_DST},
-           .ip = ip};
+        uint8_t ip[16];
+    } q = {.h = {.nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST},
+           .r = {.rtm_family = (unsigned char)family, .rtm_dst_len = (unsigned char)(size * 8)},
+           .a = {.rta_len = (unsigned short)RTA_LENGTH(size), .rta_type = RTA_DST}};
+    size_t len = offsetof(__typeof__(q), ip) + size;
 
+    memcpy(q.ip, ip, size);
+    q.h.nlmsg_len = (uint32_t)len;
     if (netlink_fd < 0)
         netlink_fd = tfd_internal(sys_socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
-    return netlink_fd >= 0 && sys_sendto(netlink_fd, &q, sizeof(q), 0, NULL, 0) == sizeof(q);
+    return netlink_fd >= 0 && sys_sendto(netlink_fd, &q, len, 0, NULL, 0) == (ssize_t)len;
 }
 
 static enum troute read_route(const struct nlmsghdr *h, size_t n)
@@ -50,7 +52,7 @@ static enum troute read_route(const struct nlmsghdr *h, size_t n)
     return TROUTE_ON_LINK;
 }
 
-enum troute troute_ask(uint32_t ip)
+static enum troute answer_of(int family, const void *ip, unsigned size)
 {
     union {
         struct nlmsghdr h;
@@ -58,7 +60,7 @@ enum troute troute_ask(uint32_t ip)
     } answer;
     ssize_t n;
 
-    if (!ask(ip))
+    if (!ask(family, ip, size))
         return TROUTE_NONE;
     do
         n = sys_recvfrom(netlink_fd, &answer, sizeof(answer), 0, NULL, NULL);
@@ -66,4 +68,14 @@ enum troute troute_ask(uint32_t ip)
     if (n < (ssize_t)NLMSG_LENGTH(sizeof(struct rtmsg)) || answer.h.nlmsg_type != RTM_NEWROUTE)
         return TROUTE_NONE;
     return read_route(&answer.h, (size_t)n);
+}
+
+enum troute troute_ask(uint32_t ip)
+{
+    return answer_of(AF_INET, &ip, sizeof(ip));
+}
+
+enum troute troute_ask6(const struct in6_addr *ip)
+{
+    return answer_of(AF_INET6, ip, sizeof(*ip));
 }

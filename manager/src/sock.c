@@ -39,14 +39,18 @@ int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out)
         out->wildcard = IN6_IS_ADDR_UNSPECIFIED(&a.sin6_addr);
         if (out->v4)
             memcpy(&out->ip, &a.sin6_addr.s6_addr[12], 4);
+        else
+            out->ip6 = a.sin6_addr;
+        out->scope = a.sin6_scope_id;
         return 0;
     }
     return EAFNOSUPPORT;
 }
 
-int tsock_name(const struct tsock *s, uint32_t ip, uint16_t port, struct sockaddr *addr,
-               socklen_t *len)
+int tsock_name(const struct tsock *s, bool peer, struct sockaddr *addr, socklen_t *len)
 {
+    uint32_t ip = peer ? s->remote_ip : s->local_ip;
+    uint16_t port = peer ? s->remote_port : s->local_port;
     struct sockaddr_in a4 = {.sin_family = AF_INET, .sin_port = port, .sin_addr = {ip}};
     struct sockaddr_in6 a6 = {.sin6_family = AF_INET6, .sin6_port = port};
     const void *a = s->v6 ? (const void *)&a6 : (const void *)&a4;
@@ -56,7 +60,11 @@ int tsock_name(const struct tsock *s, uint32_t ip, uint16_t port, struct sockadd
         return terr(EFAULT);
     if ((int)*len < 0)
         return terr(EINVAL);
-    if (s->v6 && ip) {
+    if (s->v6 && s->ip6) {
+        a6.sin6_addr = peer ? s->remote6 : s->local6;
+        if (IN6_IS_ADDR_LINKLOCAL(&a6.sin6_addr))
+            a6.sin6_scope_id = s->scope;
+    } else if (s->v6 && ip) {
         memset(&a6.sin6_addr.s6_addr[10], 0xff, 2);
         memcpy(&a6.sin6_addr.s6_addr[12], &ip, 4);
     }
@@ -111,6 +119,16 @@ static struct tsock *lock_new(int fd)
     return NULL;
 }
 
+/* An address of the TOE, which the kernel does not have. */
+static bool is_own(const struct tname *at)
+{
+    struct toedev_ip6 t;
+
+    if (at->v4)
+        return ntohl(at->ip) >> 24 != IN_LOOPBACKNET && tctx_need() && at->ip == tctx.ip;
+    return !IN6_IS_ADDR_LOOPBACK(&at->ip6) && tctx_need() && tip6_get(&t) && tip6_own(&t, at);
+}
+
 int toe_bind(int fd, const struct sockaddr *addr, socklen_t len)
 {
     struct tname at;
@@ -118,12 +136,12 @@ int toe_bind(int fd, const struct sockaddr *addr, socklen_t len)
 
     if (s && s->state != TS_NEW && s->state != TS_FOREIGN)
         return terr(EINVAL); /* bound already */
-    if (!s || tname_read(addr, len, &at) || !at.v4 || at.wildcard)
+    if (!s || tname_read(addr, len, &at) || at.wildcard)
         return sys_bind(fd, addr, len);
     s = lock_new(fd);
     if (!s)
         return sys_bind(fd, addr, len);
-    if (ntohl(at.ip) >> 24 != IN_LOOPBACKNET && tctx_need() && at.ip == tctx.ip) {
+    if (is_own(&at)) {
         int on = 1;
 
         sys_setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on));
@@ -161,11 +179,18 @@ static int stop_kernel(int fd, int error)
 /* The kernel's socket listens already: now the TOE does too. 0, or -1 with errno. */
 static int listen_toe(struct tsock *s, int fd, const struct tname *at, bool dual)
 {
+    struct toedev_ip6 t;
+
     s->handle = thandle_new(s);
     if (!s->handle)
         return terr(ENOBUFS);
     s->dual = dual;
     s->local_ip = at->ip;
+    s->local6 = at->ip6;
+    s->scope = at->scope;
+    s->opts.v6only = s->v6 && v6only(fd);
+    /* without IPv6 on the TOE :: is any address of IPv4 to it */
+    s->ip6 = s->v6 && !at->v4 && tip6_get(&t);
     s->local_port = at->port;
     s->state = TS_LISTEN;
     tctx.listeners++;
@@ -301,9 +326,9 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
     s = tsock_get(fd);
     if (s && s->state != TS_NEW && !(s->state == TS_LISTEN && !peer)) {
         if (!peer)
-            r = tsock_name(s, s->local_ip, s->local_port, addr, len);
+            r = tsock_name(s, false, addr, len);
         else if (s->state == TS_OPEN)
-            r = tsock_name(s, s->remote_ip, s->remote_port, addr, len);
+            r = tsock_name(s, true, addr, len);
         else
             r = terr(ENOTCONN);
     }

@@ -89,6 +89,12 @@ enum troute troute_ask(uint32_t ip)
     return TROUTE_NONE;
 }
 
+enum troute troute_ask6(const struct in6_addr *ip)
+{
+    (void)ip;
+    return TROUTE_NONE;
+}
+
 void troute_forget(void)
 {
 }
