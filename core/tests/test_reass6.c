@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_reass6.c - IPv6 fragments (RFC 8200 4.5, RFC 5722, RFC 6946, RFC 7112), in virtual time. */
+#include "bench6.h"
+
+static uint8_t whole[65536];
+
+static void start(struct bench *b)
+{
+    unsigned i;
+
+    bench6_init(b, TOEC_IP6_STATIC);
+    bench6_learn(b, &peer6, peer_mac);
+    for (i = 0; i < sizeof(whole); i++)
+        whole[i] = (uint8_t)(i * 7 + i / 256);
+    whole[12] = 0x50; /* a TCP header of 20 bytes */
+}
+
+/* Bytes [off, end) of `whole` as a fragment. */
+static void fragment(struct bench *b, uint32_t id, uint32_t off, uint32_t end, int more)
+{
+    static const struct ip6_spec s = {&peer6, &own6, 44, 0, 0};
+    static uint8_t f[70000], p[70000];
+
+    memset(p, 0, 8);
+    p[0] = 6;
+    poke16(p + 2, (off & 0xfff8) | (more != 0));
+    poke32(p + 4, id);
+    memcpy(p + 8, whole + (off < sizeof(whole) ? off : 0), end - off);
+    bench_input(b, f, make_ip6(f, &s, p, 8 + end - off));
+}
+
+static unsigned datagrams(struct bench *b)
+{
+    struct toec_usage u;
+
+    toec_usage(b->s, &u);
+    return u.datagrams;
+}
+
+static void any_order(void **state)
+{
+    static const uint32_t order[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1}};
+    struct bench b;
+    unsigned i, j;
+
+    (void)state;
+    start(&b);
+    for (i = 0; i < 4; i++) {
+        for (j = 0; j < 3; j++) {
+            uint32_t k = order[i][j];
+
+            assert_int_equal(b.tcp_inputs, i);
+            fragment(&b, i, k * 1000, k == 2 ? 2500 : k * 1000 + 1000, k != 2);
+        }
+        assert_int_equal(b.tcp_inputs, i + 1);
+        assert_int_equal(b.tcp_in.l4_len, 2500);
+        assert_int_equal(b.tcp_in.proto, 6);
+        assert_int_equal(b.tcp_in.fragmented, 1);
+        assert_memory_equal(b.tcp_data, whole, 2500);
+    }
+    assert_int_equal(datagrams(&b), 0);
+    bench_stop(&b);
+}
+
+/* R8200-06: alone, whatever else has its ID. */
+static void atomic(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b);
+    fragment(&b, 1, 0, 1000, 1);
+    fragment(&b, 1, 0, 100, 0);
+    assert_int_equal(b.tcp_inputs, 1);
+    assert_int_equal(b.tcp_in.l4_len, 100);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_atomic), 1);
+    fragment(&b, 1, 1000, 1100, 0);
+    assert_int_equal(b.tcp_inputs, 2);
+    assert_int_equal(b.tcp_in.l4_len, 1100);
+    bench_stop(&b);
+}
+
+/* R8200-04: all of it, and what comes later, until its time is over; a copy is no overlap. */
+static void overlaps(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b);
+    fragment(&b, 1, 0, 1000, 1);
+    fragment(&b, 1, 0, 1000, 1);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_duplicate), 1);
+    fragment(&b, 1, 992, 1100, 0);
+    fragment(&b, 1, 1000, 1100, 0);
+    fragment(&b, 1, 0, 1000, 1);
+    assert_int_equal(b.tcp_inputs, 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_overlap), 3);
+    bench_pass(&b, 61 * SEC);
+    assert_int_equal(datagrams(&b), 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_timeout), 0);
+    bench_stop(&b);
+}
+
+/* R8200-05: after 60 s, with Time Exceeded when the first fragment had come. */
+static void timeout(void **state)
+{
+    const uint8_t *m;
+    uint32_t len;
+    struct bench b;
+
+    (void)state;
+    start(&b);
+    fragment(&b, 1, 0, 1000, 1);
+    fragment(&b, 2, 1000, 2000, 1);
+    bench_pass(&b, 59 * SEC);
+    bench_forget_sent(&b);
+    assert_int_equal(datagrams(&b), 2);
+    bench6_learn(&b, &peer6, peer_mac);
+    bench_pass(&b, 2 * SEC);
+    assert_int_equal(datagrams(&b), 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_timeout), 2);
+    m = expect_icmp6(&b, 3, 1, &own6, &peer6, &len);
+    assert_int_equal(len, 8 + 40 + 1000);
+    assert_memory_equal(m + 8 + 40, whole, 1000);
+    assert_null(bench_next(&b));
+    bench_stop(&b);
+}
+
+/* R8200-07, R8200-08: reported at the field that is wrong. */
+static void impossible_lengths(void **state)
+{
+    const uint8_t *m;
+    struct bench b;
+
+    (void)state;
+    start(&b);
+    fragment(&b, 1, 0, 1001, 1);
+    m = expect_icmp6(&b, 4, 0, &own6, &peer6, 0);
+    assert_int_equal(peek32(m + 4), 4);
+    fragment(&b, 1, 65528, 65528 + 16, 0);
+    m = expect_icmp6(&b, 4, 0, &own6, &peer6, 0);
+    assert_int_equal(peek32(m + 4), 42);
+    fragment(&b, 1, 8, 8, 1); /* nothing in it */
+    assert_null(bench_next(&b));
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_bad), 3);
+    assert_int_equal(datagrams(&b), 0);
+    bench_stop(&b);
+}
+
+/* R8200-11 (RFC 7112): the chain up to the end of the TCP header stands in the first fragment. */
+static void whole_chain_first(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    start(&b);
+    fragment(&b, 1, 0, 16, 1);
+    (void)expect_icmp6(&b, 4, 3, &own6, &peer6, 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_chain), 1);
+    whole[12] = 0x70; /* 28 bytes of header, of which 24 are there */
+    fragment(&b, 1, 0, 24, 1);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_chain), 2);
+    assert_int_equal(datagrams(&b), 0);
+    bench_stop(&b);
+}
+
+/* Bounded memory: the oldest gives way. */
+static void pool_is_bounded(void **state)
+{
+    struct bench b;
+    unsigned i;
+
+    (void)state;
+    start(&b);
+    for (i = 0; i < 1000; i++)
+        fragment(&b, i, 8, 16, 1);
+    assert_int_equal(datagrams(&b), 16);
+    bench_pass(&b, 61 * SEC);
+    assert_int_equal(datagrams(&b), 0);
+    bench_stop(&b);
+}
+
+/* ECN (RFC 3168 5.3): one mark marks it all. */
+static void congestion_marks(void **state)
+{
+    static const struct ip6_spec s = {&peer6, &own6, 44, 0, 0};
+    uint8_t f[200], p[100] = {6, 0, 0, 1, 0, 0, 0, 9};
+    struct bench b;
+
+    (void)state;
+    start(&b);
+    memcpy(p + 8, whole, 64);
+    make_ip6(f, &s, p, 72);
+    f[15] = 2 << 4;
+    bench_input(&b, f, 54 + 72);
+    poke16(p + 2, 64);
+    make_ip6(f, &s, p, 72);
+    f[15] = 3 << 4;
+    bench_input(&b, f, 54 + 72);
+    assert_int_equal(b.tcp_inputs, 1);
+    assert_int_equal(b.tcp_in.tos & 3, 3);
+    bench_stop(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_order),          cmocka_unit_test(atomic),
+        cmocka_unit_test(overlaps),           cmocka_unit_test(timeout),
+        cmocka_unit_test(impossible_lengths), cmocka_unit_test(whole_chain_first),
+        cmocka_unit_test(pool_is_bounded),    cmocka_unit_test(congestion_marks),
+    };
+
+    return cmocka_run_group_tests_name("reass6", tests, 0, 0);
+}
