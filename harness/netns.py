@@ -139,7 +139,7 @@ class Namespace:
 
     def connect(self, address: str, port: int, *, timeout: float = 10) -> socket.socket:
         """A TCP connection from this namespace; its timeout stays set."""
-        s = self.socket()
+        s = self.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
         s.settimeout(timeout)
         try:
             s.connect((address, port))

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""IPv6 with real programs and a Linux peer: static addresses, autoconfiguration, both roles."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import time
+
+import lab as labs
+import nginx
+import pytest
+
+from harness import proc
+
+OWN, PEER = "fd77::1", "fd77::2"
+PEER_LOCAL = "fe80::2"
+MB = 1_000_000
+
+
+def wait_answers(lab: labs.Lab, address: str) -> None:
+    """Until the address is the TOE's, duplicates looked for."""
+    ping = ["ping", "-6", "-c", 1, "-W", 1, "-q", address]
+    proc.wait_until(
+        lambda: lab.client.run(ping, check=False).returncode == 0,
+        f"{address} answers",
+        proc=lab.toed.proc if lab.toed else None,
+        timeout=20,
+    )
+
+
+def add_peer(lab: labs.Lab) -> None:
+    """The Linux peer's addresses of IPv6; made by hand, for its link has no automatic ones."""
+    for address in (f"{PEER}/64", f"{PEER_LOCAL}/64"):
+        argv = ["ip", "-6", "address", "add", address, "dev", lab.pair.client_if, "nodad"]
+        lab.client.run(argv)
+
+
+def make(make_lab, *args: object, **options: object) -> labs.Lab:
+    made = make_lab(args=["--ip6", f"{OWN}/64", *args], **options)
+    add_peer(made)
+    if labs.LINUX:
+        argv = ["ip", "-6", "address", "add", f"{OWN}/64", "dev", made.pair.server_if, "nodad"]
+        made.server.run(argv)
+    wait_answers(made, OWN)
+    made.ip, made.peer_ip = OWN, PEER
+    return made
+
+
+@pytest.fixture(scope="module")
+def shared():
+    if os.geteuid() != 0:
+        pytest.fail("these tests make network namespaces: run them as root (sudo)")
+    with labs.Lab(args=["--ip6", f"{OWN}/64"]) as one:
+        yield make(lambda **_options: one)
+
+
+@pytest.fixture
+def lab6(shared):
+    yield shared
+    if shared.toed:
+        assert shared.toed.proc.poll() is None, f"toed has ended{shared.toed.proc.tail()}"
+        shared.wait_idle()
+
+
+@pytest.mark.parametrize("size", [0, 56, 1452, 1453, 4000, 60000])
+def test_ping(lab6, size):
+    argv = ["ping", "-6", "-c", 3, "-i", 0.2, "-s", size, OWN]
+    assert " 0% packet loss" in lab6.client.run(argv).stdout
+
+
+@pytest.mark.toehold_only
+def test_udp_is_refused(lab6):
+    with lab6.client.socket(socket.AF_INET6, socket.SOCK_DGRAM) as s:
+        s.settimeout(5)
+        s.connect((OWN, 9))
+        s.send(b"anyone?")
+        with pytest.raises(ConnectionRefusedError):
+            s.recv(1)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("listen", [f"[{OWN}]:80", "[::]:80", "[::]:80 ipv6only=off"])
+def test_nginx(lab6, tmp_path, listen):
+    argv = nginx.configuration(tmp_path, listen)
+    digest = nginx.make_file(tmp_path / "files/large", 50 * MB)
+    with lab6.app(argv, port=80, require="::" not in listen):
+        assert lab6.client.run(["curl", "-sS", f"http://[{OWN}]/hello"]).stdout == "hello\n"
+        lab6.client.run(["curl", "-sS", "-o", tmp_path / "got", f"http://[{OWN}]/large"])
+        assert hashlib.sha256((tmp_path / "got").read_bytes()).hexdigest() == digest
+        if listen.endswith("off"):  # both families, one listener
+            argv = ["curl", "-sS", f"http://{lab6.pair.server_ip}/hello"]
+            assert lab6.client.run(argv).stdout == "hello\n"
+
+
+@pytest.mark.sanitize
+def test_curl(lab6, tmp_path):
+    digest = nginx.make_file(tmp_path / "large", 50 * MB)
+    more = 'location = /who { return 200 "$remote_addr"; }'
+    with lab6.peer(nginx.configuration(tmp_path, f"[{PEER}]:80", more=more), port=80):
+        out = lab6.run(["curl", "-sS", f"http://[{PEER}]/who", "-w", " %{local_ip}"]).stdout
+        assert out == f"{OWN} {OWN}"
+        lab6.run(["curl", "-sS", "-f", "-T", tmp_path / "large", f"http://[{PEER}]/up"])
+    assert hashlib.sha256((tmp_path / "files/up").read_bytes()).hexdigest() == digest
+
+
+@pytest.mark.parametrize("reverse", [False, True], ids=["receive", "send"])
+def test_iperf3(lab6, reverse):
+    with lab6.app(["iperf3", "-s", "-B", OWN, "--forceflush"], says="listening"):
+        argv = ["iperf3", "-6", "-c", OWN, "-t", 1, "-P", 4, "-J"] + (["-R"] if reverse else [])
+        result = json.loads(lab6.client.run(argv).stdout)
+        assert result["end"]["sum_received"]["bytes"] > MB
+
+
+def test_redis(lab6):
+    argv = ["redis-server", "--bind", OWN, "--port", 6379, "--protected-mode", "no"]
+    argv += ["--save", "", "--appendonly", "no", "--daemonize", "no"]
+    with lab6.app(argv, port=6379):
+        argv = ["redis-benchmark", "-h", OWN, "-n", 20000, "-c", 50, "-t", "set,get", "--csv"]
+        out = lab6.client.run(argv, timeout=120).stdout
+        assert '"SET"' in out and '"GET"' in out and "rror" not in out
+
+
+NAMES = """
+import socket, sys
+own, peer = sys.argv[1:3]
+s = socket.socket(socket.AF_INET6)
+s.bind((own, 0))
+s.connect((peer, 80))
+print(s.getsockname()[:1] + s.getpeername()[:2])
+"""
+
+
+@pytest.mark.sanitize
+def test_bound_address_and_names(lab6, tmp_path):
+    with lab6.peer(nginx.configuration(tmp_path, f"[{PEER}]:80"), port=80):
+        out = lab6.run([labs.PYTHON, "-c", NAMES, OWN, PEER]).stdout
+        assert out == f"('{OWN}', '{PEER}', 80)\n"
+
+
+def test_refused(lab6):
+    done = lab6.run(["curl", "-sS", f"http://[{PEER}]:81/"], check=False)
+    assert done.returncode == 7  # REFUSED
+
+
+@pytest.mark.toehold_only
+def test_nobody_there(lab6):
+    """RFC 4861 7.2.2: three solicitations, then unreachable."""
+    begin = time.monotonic()
+    argv = ["curl", "-sS", "--connect-timeout", 20, "http://[fd77::99]/"]
+    done = lab6.run(argv, check=False)
+    assert done.returncode == 7
+    assert 2 < time.monotonic() - begin < 10
+
+
+@pytest.mark.toehold_only
+@pytest.mark.parametrize("network", ["loss=5", "loss=5,reorder=5,duplicate=5,corrupt=1"])
+def test_bad_network(make_lab, tmp_path, network):
+    lab = make(make_lab, impair=f"{network},seed={labs.SEED}")
+    digest = nginx.make_file(tmp_path / "large", 5 * MB)
+    with lab.app(nginx.configuration(tmp_path, f"[{OWN}]:80"), port=80):
+        url = f"http://[{OWN}]/up"
+        lab.client.run(["curl", "-sS", "-f", "-T", tmp_path / "large", url], timeout=120)
+        lab.client.run(["curl", "-sS", "-o", tmp_path / "got", url], timeout=120)
+    for name in ("files/up", "got"):
+        assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
+
+
+@pytest.mark.toehold_only
+def test_tap_and_several_engines(make_lab, tmp_path):
+    lab = make(make_lab, engines=2)
+    with lab.app(nginx.configuration(tmp_path, f"[{OWN}]:80", workers=2), port=80):
+        for _ in range(20):
+            assert lab.client.run(["curl", "-sS", f"http://[{OWN}]/hello"]).stdout == "hello\n"
+    with lab.peer(nginx.configuration(tmp_path, f"[{PEER}]:80"), port=80):
+        out = lab.run(["curl", "-sS", f"http://[{PEER}]/hello?[1-20]"]).stdout
+        assert out == "hello\n" * 20
+
+
+RADVD = """
+interface {interface} {{
+    AdvSendAdvert on;
+    MinRtrAdvInterval 3;
+    MaxRtrAdvInterval 4;
+    AdvLinkMTU 1400;
+    prefix fd88::/64 {{ AdvOnLink on; AdvAutonomous on; }};
+}};
+"""
+
+
+@pytest.mark.toehold_only
+def test_autoconfiguration(make_lab, tmp_path):
+    """Addresses, router and MTU from a real radvd; through the router to what is not on the link."""
+    lab = make_lab(args=["--ip6-auto"])
+    add_peer(lab)
+    interface = lab.pair.client_if
+    for setting in ("net.ipv6.conf.all.forwarding=1", f"net.ipv6.conf.{interface}.forwarding=1"):
+        lab.client.run(["sysctl", "-qw", setting])
+    lab.client.run(["ip", "-6", "address", "add", "fd88::2/64", "dev", interface, "nodad"])
+    lab.client.run(["ip", "-6", "address", "add", "fd99::1/128", "dev", "lo"])
+    config = tmp_path / "radvd.conf"
+    config.write_text(RADVD.format(interface=interface))
+    argv = ["radvd", "-n", "-C", config, "-p", tmp_path / "pid", "-m", "stderr"]
+    with lab.client.start(argv, name="radvd"):
+
+        def address() -> str | None:
+            own = lab.toed.stats()["engines"][0]["ip6"]
+            made = [a for a in own if a.startswith("fd88:") and a.endswith("/64")]
+            return made[0].split("/")[0] if made else None
+
+        proc.wait_until(lambda: address() is not None, "an address by SLAAC", timeout=20)
+        own = address()
+        wait_answers(lab, own)
+        with lab.app(nginx.configuration(tmp_path, f"[{own}]:80"), port=None) as server:
+            proc.wait_port(lab.client, own, 80, proc=server, timeout=20)
+            assert lab.client.run(["curl", "-sS", f"http://[{own}]/hello"]).stdout == "hello\n"
+        with lab.peer(nginx.configuration(tmp_path, "[fd99::1]:80")) as web:
+            proc.wait_port(lab.client, "fd99::1", 80, proc=web, timeout=20)
+            out = lab.run(["curl", "-sS", "http://[fd99::1]/hello", "-w", "%{local_ip}"]).stdout
+            assert out == f"hello\n{own}"
