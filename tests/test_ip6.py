@@ -192,7 +192,7 @@ interface {interface} {{
 
 @pytest.mark.toehold_only
 def test_autoconfiguration(make_lab, tmp_path):
-    """Addresses, router and MTU from a real radvd; through the router to what is not on the link."""
+    """Addresses, router and MTU from a real radvd; what is not on the link, through it."""
     lab = make_lab(args=["--ip6-auto"])
     add_peer(lab)
     interface = lab.pair.client_if
