@@ -100,8 +100,8 @@ static void transfer_with(uint64_t seed, const struct impair *im, uint64_t up, u
     t.down = down;
     t.read_1024 = read_1024;
     t.chunk = 1 + random_below(100000);
-    /* A reader that reads at three events of a hundred is slow while the window is closed: there are
-     * few events then. */
+    /* A reader that reads at three events of a hundred is slow while the window is closed: there
+     * are few events then. */
     run_transfer(&s, &t, 360000 * SEC);
     sim_run(&s, 130 * SEC);
     sim_assert_clean(&s);

@@ -6,8 +6,8 @@
  * The TOE's: IPv4 to its address (every protocol, fragments too, which carry no port to steer by),
  * and ARP that asks for or answers to its address (RFC 826). IPv6 to one of its addresses, and
  * neighbour discovery about one of them to whatever group; the rest of multicast is the kernel's,
- * and the TOE sees what it must of it through a packet socket (af_xdp.c). Tagged frames (802.1Q) are the
- * kernel's. A queue without a socket falls through to the kernel.
+ * and the TOE sees what it must of it through a packet socket (af_xdp.c). Tagged frames (802.1Q)
+ * are the kernel's. A queue without a socket falls through to the kernel.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -113,9 +113,9 @@ static __always_inline int is_ours(const void *data, const void *end)
     if (eth->h_proto == bpf_htons(ETH_P_IPV6))
         return is_ours6((const void *)(eth + 1), end);
     if (eth->h_proto == bpf_htons(ETH_P_ARP))
-        return toe_address && (const void *)(arp + 1) <= end && arp->protocol == bpf_htons(ETH_P_IP) &&
-               arp->protocol_len == 4 && arp->hardware_len == ETH_ALEN &&
-               arp->target_ip == toe_address;
+        return toe_address && (const void *)(arp + 1) <= end &&
+               arp->protocol == bpf_htons(ETH_P_IP) && arp->protocol_len == 4 &&
+               arp->hardware_len == ETH_ALEN && arp->target_ip == toe_address;
     return 0;
 }
 
