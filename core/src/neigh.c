@@ -17,7 +17,7 @@
 #define RETRY_TIME     (1 * TOEC_NS_PER_S)   /* RFC 1122 2.3.2.1: one request per second at most */
 #define FAILED_TIME    (3 * TOEC_NS_PER_S)   /* how long senders are told so without new requests */
 #define STALE_TIME     (600 * TOEC_NS_PER_S) /* RFC 1122 2.3.2.1: entries not used are flushed */
-#define MAX_TRIES      3
+#define MAX_TRIES      3  /* R4861-04: MAX_MULTICAST_SOLICIT; then senders are told */
 #define EVICT_STEPS    64 /* entries looked at when the table is full */
 /* Entries per second that may push out one that waits: each sends a broadcast. */
 #define RECYCLE_RATE  1000
@@ -182,7 +182,7 @@ struct toec_neigh *toec_neigh_add(struct toec_stack *s, const struct toec_addr *
     return n;
 }
 
-/* ---- states ---- */
+/* ---- states (R4861-06) ---- */
 
 static void set_state(struct toec_stack *s, struct toec_neigh *n, enum toec_neigh_state state,
                       toec_time deadline)
