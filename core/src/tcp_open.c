@@ -84,7 +84,7 @@ void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toe
     if (t->rexmits == 0 && t->rtt_start)
         toec_rtt_sample(t, (toec_u32)(now >> 10) - t->rtt_start);
     else if (t->rexmits)
-        t->rto = (toec_u16)(TOEC_MS(3000) / 4u); /* RFC 6298 5.7 */
+        t->rto = (toec_u16)(TOEC_MS(3000) / 4u); /* R6298-13 */
     toec_cc_start(t, now);
     t->rexmits = 0;
     t->backoff = 0;

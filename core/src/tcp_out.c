@@ -222,7 +222,7 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         }
         pipe = toec_pipe(t);
         room = t->cwnd > pipe ? t->cwnd - pipe : 0;
-        if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS) && room < t->mss) {
+        if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS) && room < t->mss) { /* R6675-05 */
             t->flags |= TOEC_F_CWND_LIM;
             return 0;
         }

@@ -56,7 +56,7 @@ static void prr(struct toec_tcb *t, toec_u32 delivered, int safe)
         owed = k->prr_delivered > k->prr_out ? k->prr_delivered - k->prr_out : 0;
         count = owed > delivered ? owed : delivered;
         if (safe)
-            count += t->mss; /* recovery makes progress: slow start's pace */
+            count += t->mss; /* R6937-02: recovery makes progress, so at slow start's pace */
         if (count > ssthresh - pipe)
             count = ssthresh - pipe;
     }
@@ -70,7 +70,7 @@ static void prr(struct toec_tcb *t, toec_u32 delivered, int safe)
 
 static void begin_episode(struct toec_tcb *t, toec_time now)
 {
-    t->recover = t->snd_max; /* R6675-04, R6582-01 */
+    t->recover = t->snd_max; /* R6675-04, R6582-01, R6582-05 */
     t->rack.episode = toec_stamp(now);
     t->rack.rescued = 0;
     t->rack.partial = 0;
@@ -169,7 +169,8 @@ static void in_open_reno(struct toec_stack *s, struct toec_tcb *t, toec_u32 acke
     /* R5681-09; R6582-01: duplicates of data resent by a timeout are no news */
     if (t->dupacks >= TOEC_DUPTHRESH && TOEC_SEQ_GT(t->snd_una, t->recover))
         enter_fast(s, t, 0, now);
-    /* else limited transmit (R3042-01): the pipe is one segment smaller, so output sends one */
+    /* else limited transmit (R3042-01, R5681-11): the pipe is one segment smaller, so output sends
+     * one */
 }
 
 static void in_fast_reno(struct toec_tcb *t, toec_u32 acked, int dup)

@@ -86,7 +86,7 @@ static void out_of_order(struct toec_stack *s, struct toec_tcb *t, const struct 
         }
     }
     t->quick = TOEC_QUICKACKS;
-    toec_send_ack(s, t, now); /* RFC 5681 4.2: a duplicate ACK at once, one for each */
+    toec_send_ack(s, t, now); /* R5681-07: a duplicate ACK at once, one for each */
 }
 
 void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g, toec_time now)
@@ -111,7 +111,7 @@ void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *
     }
     place(s, t, g);
     if (t->flags & TOEC_F_OOO)
-        t->flags |= TOEC_F_ACK_NOW;        /* RFC 5681 4.2: a gap is filled, in whole or in part */
+        t->flags |= TOEC_F_ACK_NOW;        /* R5681-08: a gap is filled, in whole or in part */
     if ((t->flags & TOEC_F_OOO) && !fin) { /* what came from beyond a FIN is not of the stream */
         to = toec_ooo_advance(t, to);
         if ((t->flags & TOEC_F_OOO_FIN) && TOEC_SEQ_GT(to, t->rcv_fin)) {

@@ -36,10 +36,10 @@ void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt)
         rtt = 1;
     if (t->min_rtt == 0 || rtt < t->min_rtt)
         t->min_rtt = rtt;
-    if (t->srtt == 0) { /* (2.2) */
+    if (t->srtt == 0) { /* R6298-02 */
         t->srtt = rtt << 3;
         t->rttvar = rtt << 1;
-    } else { /* (2.3) with alpha 1/8, beta 1/4, in scaled form */
+    } else { /* R6298-03: with alpha 1/8, beta 1/4, in scaled form */
         toec_i32 err = (toec_i32)(rtt - (t->srtt >> 3));
 
         t->srtt = (toec_u32)((toec_i32)t->srtt + err);
@@ -149,7 +149,7 @@ static int count_timeout(struct toec_stack *s, struct toec_tcb *t, int persist, 
     return 0;
 }
 
-/* RFC 6298 5.4 to 5.7, or a zero-window probe; not 0 when the flow is gone. */
+/* RFC 6298 5.4 to 5.7 (R6298-12), or a zero-window probe; not 0 when the flow is gone. */
 static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     int persist = (t->flags & TOEC_F_PERSIST) != 0;

@@ -33,7 +33,7 @@ static struct toec_info info_of(struct talk *t)
 
 /* ---- timeouts ---- */
 
-/* RFC 6298 5.5: each timeout doubles the RTO; (2.4)'s minimum is 200 ms here. RFC 9293 MUST-19. */
+/* R6298-12: each timeout doubles the RTO; (2.4)'s minimum is 200 ms here. RFC 9293 MUST-19. */
 static void test_rto_backoff(void **state)
 {
     struct talk t;
@@ -140,7 +140,7 @@ static void test_rto_skips_sacked(void **state)
     talk_end(&t);
 }
 
-/* A peer that drops what it has SACKed (RFC 2018 8): it is sent again all the same. */
+/* A peer that drops what it has SACKed (R2018-07): it is sent again all the same. */
 static void test_reneging(void **state)
 {
     static const uint32_t blocks[] = {MSS, 3 * MSS, 0, 0};
@@ -159,8 +159,8 @@ static void test_reneging(void **state)
     talk_end(&t);
 }
 
-/* Karn: an ACK of a segment sent twice measures nothing; the backoff stays until one does. RFC 9293
- * MUST-18. */
+/* R6298-06, Karn: an ACK of a segment sent twice measures nothing; the backoff stays until one
+ * does. RFC 9293 MUST-18. */
 static void test_karn(void **state)
 {
     struct talk t;
@@ -224,7 +224,7 @@ static void test_rtt(void **state)
 
 /* ---- fast retransmit ---- */
 
-/* RFC 5681 3.2: the third duplicate ACK resends; the first two send new data (RFC 3042). */
+/* R5681-09: the third duplicate ACK resends; the first two send new data (R5681-11). */
 static void test_fast_retransmit_reno(void **state)
 {
     struct talk t;
@@ -258,7 +258,7 @@ static void test_fast_retransmit_reno(void **state)
     talk_end(&t);
 }
 
-/* RFC 6582: a partial ACK resends the next hole, without three more duplicates. */
+/* R6582-02: a partial ACK resends the next hole, without three more duplicates. */
 static void test_partial_ack(void **state)
 {
     struct talk t;
@@ -278,7 +278,7 @@ static void test_partial_ack(void **state)
     talk_end(&t);
 }
 
-/* RFC 6582 3.2 (2): duplicates that a timeout's resending causes are no new loss. */
+/* R6582-01, R6582-05: duplicates that a timeout's resending causes are no new loss. */
 static void test_no_false_fast_retransmit(void **state)
 {
     struct talk t;

@@ -291,7 +291,8 @@ static void test_dsack_below(void **state)
     talk_end(&t);
 }
 
-/* ... above it: the second block is the one it lies in (RFC 2883 4). */
+/* ... above it: the second block is the one it lies in (RFC 2883 4). R2018-03, R2018-05: otherwise
+ * the latest is first, and those before it follow. */
 static void test_dsack_above(void **state)
 {
     struct talk t;
