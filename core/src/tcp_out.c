@@ -48,6 +48,13 @@ static toec_u32 window_room(const struct toec_tcb *t)
     return TOEC_SEQ_GT(edge, t->snd_max) ? edge - t->snd_max : 0;
 }
 
+/* The writer has said that more is to come: by TCP_CORK, or by not pushing (MSG_MORE). For 200 ms
+ * at most. RFC 9293 MAY-16 */
+static int corked(const struct toec_tcb *t)
+{
+    return !(t->flags & TOEC_F_UNCORK) && ((t->flags & TOEC_F_CORK) || !(t->flags & TOEC_F_PUSH));
+}
+
 /* May the last, small segment of `len` bytes that ends the data go now?. RFC 9293 MUST-17, MUST-38,
  * MUST-60, SHLD-7, SHLD-28, MAY-15, MAY-16. */
 static int may_send_small(const struct toec_tcb *t, toec_u32 len, int fin)
@@ -58,7 +65,7 @@ static int may_send_small(const struct toec_tcb *t, toec_u32 len, int fin)
         return 1; /* RFC 9293 3.8.6.2.1 (3): the peer's buffer is small */
     if (t->rare && toec_urg_waits(t))
         return 1;
-    if ((t->flags & (TOEC_F_CORK | TOEC_F_UNCORK)) == TOEC_F_CORK)
+    if (corked(t))
         return 0;
     /* Nagle (RFC 9293 3.7.4) in Minshall's form: only a small segment that is still out holds the
      * next one back, so that the tail of a bulk write does not wait for a delayed ACK. */
@@ -179,8 +186,7 @@ static void idle_with_data(struct toec_stack *s, struct toec_tcb *t, toec_time n
 {
     if (t->flags & TOEC_F_RTX)
         return;
-    if ((t->flags & (TOEC_F_CORK | TOEC_F_UNCORK)) == TOEC_F_CORK &&
-        window_room(t) >= new_ready(t)) {
+    if (corked(t) && window_room(t) >= new_ready(t)) {
         if (!(t->flags & TOEC_F_CORK_T)) {
             t->flags |= TOEC_F_CORK_T;
             t->cork_at = toec_ticks(now) + TOEC_CORK_MAX;
