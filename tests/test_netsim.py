@@ -150,7 +150,6 @@ def test_a_longer_round_trip_is_no_starvation():
 # ---- CUBIC's window ----
 
 
-@pytest.mark.xfail(strict=False, reason="one loss in slow start cuts the window twice")
 def test_cubics_window_is_the_formulas():
     """One loss; from there cwnd(t) is W_cubic(t) of RFC 9438 (1) for 20 seconds."""
     result = netsim.run(
@@ -214,7 +213,6 @@ def test_every_other_segment_lost_is_repaired_in_round_trips():
     [("399", 6), ("397-399", 6), ("390-399", 6), ("399x2", 11)],
     ids=["last", "last three", "last ten", "last and its probe"],
 )
-@pytest.mark.xfail(strict=False, reason="a tail with the FIN waits for the timeout after its probe")
 def test_a_lost_tail_needs_no_timeout_of_seconds(drops, most):
     gap, flow = silence(drops, segments=400)
     assert gap < most

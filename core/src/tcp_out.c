@@ -138,9 +138,9 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
 {
     int r;
 
-    if (end - start > t->mss)
+    /* The FIN shares the last segment, and no byte of its room. */
+    if (end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end) > t->mss)
         end = start + t->mss;
-    /* The FIN may share the last segment; as a byte of its own it must not overfill one. */
     r = send_range(s, t, start, end, now);
     if (r)
         return r;
@@ -321,6 +321,7 @@ static int output_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 out = t->snd_max - t->snd_una, len = new_ready(t), wnd = window_room(t);
+    toec_u32 last = t->mss + (toec_u32)TOEC_SEQ_GT(t->snd_max, t->snd_end);
     int r = 0, fin = 0;
 
     if (out == 0 || (t->flags & (TOEC_F_FAST | TOEC_F_LOSS))) {
@@ -339,7 +340,7 @@ static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (len || fin)
         r = send_new(s, t, len, fin, now);
     else
-        r = send_again(s, t, out > t->mss ? t->snd_max - t->mss : t->snd_una, t->snd_max, now);
+        r = send_again(s, t, out > last ? t->snd_max - last : t->snd_una, t->snd_max, now);
     if (r)
         return r;
     toec_tlp_sent(t, len == 0 && !fin);

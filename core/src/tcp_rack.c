@@ -16,15 +16,16 @@ static int sent_after(toec_u32 t1, toec_u32 seq1, toec_u32 t2, toec_u32 seq2)
 }
 
 /* Is the ACK for an earlier transmission of this run? Then its round trip is not what it looks like
- * (R8985-03). Stamps hold 22 bits of a tick. */
+ * (R8985-03). Stamps hold 22 bits of a tick. What is SACKed echoes the timestamp of before the gap
+ * (RFC 7323 4.3), so there the round trip alone tells, as on Linux. */
 static int ambiguous(const struct toec_tcb *t, const struct toec_run *r, toec_u32 rtt,
                      const struct toec_news *n)
 {
     if (!(r->marks & TOEC_RUN_RTX))
         return 0;
-    if (n->has_ts && (toec_i32)((n->tsecr - (r->sent >> 10)) << 10) < 0)
+    if (n->has_ts && !n->by_sack && (toec_i32)((n->tsecr - (r->sent >> 10)) << 10) < 0)
         return 1;
-    return rtt < t->min_rtt;
+    return (toec_i32)rtt < (toec_i32)t->min_rtt; /* -1: see toec_runs_resent() */
 }
 
 void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 end,

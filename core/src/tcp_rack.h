@@ -5,8 +5,8 @@
  *
  * The record is the scoreboard and the transmit times in one: runs that cover SND.UNA to SND.MAX
  * without a gap, in order, so that a run begins where the one before it ends. What is sent at once
- * shares a run, and so does what follows within 1/32 SRTT; the time of a run is that of its last
- * transmission. A segment is therefore never thought to have been sent earlier than it was, and
+ * shares a run, and so does what follows within 1/32 SRTT, unless something was sent again (or anew)
+ * in between; the time of a run is that of its last transmission. A segment is therefore never thought to have been sent earlier than it was, and
  * its loss is noticed at most 1/32 SRTT later than RFC 8985 would (R8985-01).
  *
  * There are TOEC_RUNS of them. A flight needs 33 at most, every SACKed block two more. When they
@@ -107,6 +107,7 @@ struct toec_news {
     toec_u32 sacked;    /* ... those SACKed */
     toec_u32 tsecr;     /* without our offset: ticks */
     toec_u8 has_ts;
+    toec_u8 by_sack;   /* beyond a gap: the echoed timestamp is older than what it reports */
     toec_u8 orig;      /* some of it was taken for lost, and had not been sent again */
     toec_u8 compacted; /* runs have been merged for it */
     toec_u8 repaired;  /* a tail loss probe has filled a hole */

@@ -156,6 +156,9 @@ void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec
         }
     }
     k->began = stamp;
+    /* What is sent again from now on begins a run of its own: joined to one from before, some of
+     * that would look sent after this, and this lost when it is delivered. */
+    k->rtx_end = end;
     r->end = end;
     r->sent = stamp;
     r->marks = 0;
@@ -164,12 +167,21 @@ void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec
     k->n++;
 }
 
+/* When is it sent again? What went out for the first time in the same microsecond, but before,
+ * must not look sent after it (RACK_sent_after() goes by the sequence number then). */
+static toec_u32 stamp_again(const struct toec_rack *k, toec_time now)
+{
+    toec_u32 stamp = toec_stamp(now);
+
+    return stamp + (k->n && k->run[k->n - 1].sent == stamp);
+}
+
 /* [a, b), all in run i, goes out again; returns what of it has been noted. */
 static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32 b, toec_time now)
 {
     struct toec_rack *k = &t->rack;
     struct toec_run *r = &k->run[i], put[3], *mid;
-    toec_u32 from = start_of(t, i), stamp = toec_stamp(now);
+    toec_u32 from = start_of(t, i), stamp = stamp_again(k, now);
     unsigned m = 0;
 
     if (r->marks & TOEC_RUN_SACKED)
@@ -215,6 +227,7 @@ void toec_runs_resent(struct toec_tcb *t, toec_u32 start, toec_u32 end, toec_tim
     struct toec_rack *k = &t->rack;
 
     toec_runs_purge(t);
+    k->began = toec_stamp(now) - QUANTUM(t) - 1; /* and so new data */
     while (TOEC_SEQ_LT(start, end)) {
         toec_u32 to = end;
         unsigned i;

@@ -141,6 +141,7 @@ void toec_sack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec
         n->dsack_end = g->sack[0].end;
         skip = 1;
     }
+    n->by_sack = 1;
     count = sort_blocks(block, g->sack + skip, g->n_sack - skip);
     for (i = 0; i < count; i++) {
         toec_u32 start = block[i].start, end = block[i].end;

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_tail.c - what RACK-TLP (RFC 8985) makes of tails with timestamps and FIN, and of new
+ * data and retransmissions that leave close to each other. The RTT is 100 ms throughout.
+ */
+#include "tcptalk.h"
+
+#define MSS 1448u
+#define RTT (100 * MSEC)
+
+/* n segments with timestamps are out. */
+static void begin(struct talk *t, unsigned n)
+{
+    struct tseg g;
+    unsigned i;
+
+    talk_init(t);
+    t->ts = t->sack = 1;
+    t->rtt = RTT;
+    talk_passive(t);
+    conn_write(t->c, n * MSS, 1);
+    craft_poll(&t->s);
+    for (i = 0; i < n; i++) {
+        g = talk_hear(t, F_ACK, i * MSS, 0, MSS);
+        if (i == 0)
+            t->tsecr = g.tsval;
+    }
+}
+
+static void sack(struct talk *t, uint32_t ack, uint32_t a, uint32_t b)
+{
+    uint32_t blocks[4] = {0, 0, 0, 0};
+
+    blocks[0] = a;
+    blocks[1] = b;
+    talk_sack(t, 0, ack, blocks);
+}
+
+static struct tseg wait_for_one(struct talk *t)
+{
+    toec_time began = t->s.now;
+    struct tseg g;
+
+    while (!craft_next(&t->s, &g)) {
+        craft_pass(&t->s, MSEC);
+        assert_true(t->s.now - began < 250 * MSEC);
+    }
+    return g;
+}
+
+/* What is SACKed beyond a gap echoes the timestamp of before the gap (RFC 7323 4.3): it says
+ * nothing against the probe having arrived (R8985-03), and the rest is found without a timeout. */
+static void test_probe_with_timestamps(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    begin(&t, 4);
+    g = wait_for_one(&t);
+    assert_int_equal(g.seq - t.iss - 1, 3 * MSS);
+    craft_pass(&t.s, RTT);
+    sack(&t, 0, 3 * MSS, 4 * MSS);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
+    talk_end(&t);
+}
+
+/* The FIN shares the last segment, and so it does in the probe: nothing is left out before it. */
+static void test_probe_with_fin(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    t.ts = t.sack = 1;
+    t.rtt = RTT;
+    talk_passive(&t);
+    conn_write(t.c, 4 * MSS, 1);
+    toec_shutdown(t.s.host[0].stack, t.c->flow, t.s.now);
+    craft_poll(&t.s);
+    talk_skip(&t);
+    g = wait_for_one(&t);
+    assert_int_equal(g.flags & F_FIN, F_FIN);
+    assert_int_equal(g.seq - t.iss - 1, 3 * MSS);
+    assert_int_equal(g.len, MSS);
+    craft_pass(&t.s, RTT);
+    sack(&t, 2 * MSS, 3 * MSS, 4 * MSS + 1);
+    talk_hear(&t, F_ACK, 2 * MSS, 0, MSS);
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 0, 4 * MSS + 1, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_retransmits), 2);
+    talk_end(&t);
+}
+
+/*
+ * New data goes out, a segment is sent again `late` after it, more new data follows. When the first
+ * of the new data is SACKed a round trip later, the retransmission has not been overtaken
+ * (R8985-02): it is still on its way.
+ */
+static void overtaken(toec_time late)
+{
+    struct talk t;
+    uint32_t from;
+
+    begin(&t, 10);
+    conn_write(t.c, 10 * MSS, 1);
+    craft_pass(&t.s, RTT);
+    talk_say(&t, F_ACK, 0, 2 * MSS, 0); /* 10 to 13 leave */
+    from = talk_skip(&t);
+    assert_int_equal(from, 4);
+    craft_pass(&t.s, late);
+    sack(&t, 2 * MSS, 3 * MSS, 7 * MSS); /* 2 goes again */
+    talk_hear(&t, F_ACK, 2 * MSS, 0, MSS);
+    talk_skip(&t);
+    craft_pass(&t.s, late);
+    sack(&t, 2 * MSS, 3 * MSS, 10 * MSS); /* and new data behind it */
+    assert_true(talk_skip(&t) > 0);
+    craft_pass(&t.s, RTT - 2 * late);
+    sack(&t, 2 * MSS, 3 * MSS, 11 * MSS); /* what left before it */
+    talk_skip(&t);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_lost_retransmits), 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_retransmits), 1);
+    talk_end(&t);
+}
+
+static void test_overtaken_in_a_run(void **state)
+{
+    (void)state;
+    overtaken(MSEC);
+}
+
+static void test_overtaken_in_a_microsecond(void **state)
+{
+    (void)state;
+    overtaken(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_probe_with_timestamps),
+        cmocka_unit_test(test_probe_with_fin),
+        cmocka_unit_test(test_overtaken_in_a_run),
+        cmocka_unit_test(test_overtaken_in_a_microsecond),
+    };
+
+    return cmocka_run_group_tests(tests, 0, 0);
+}
