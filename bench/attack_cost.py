@@ -30,7 +30,7 @@ PAIRS = [
 # Cases that must cost the same per frame however many frames came before, and how nearly.
 FLAT = ["sack-bytes", "gaps", "fragments-at-random", "syn", "reset"]
 FLAT_RATIO = 1.25
-FEW, MANY, LONG, LONGER = 2000, 6000, 20000, 24000
+FEW, MANY, LONG, LONGER = 1000, 3000, 10000, 12000
 
 
 def count(case: str, events: int) -> int:

@@ -100,7 +100,8 @@ def test_2000_short_connections_a_second(make_lab, tmp_path, closer, seconds):
         assert result == {"done": 2000 * seconds, "wrong": 0, "failed": 0, "first_error": ""}
         lab.wait_no_flows()
         assert lab.slots_used() == 0
-        unchanged(before, lab.footprint(), 2048)
+        # All TIME-WAIT entries and more TCBs are touched than by the first 2000: bounded pools.
+        unchanged(before, lab.footprint(), 5120)
         proc.wait_until(
             lambda: (
                 [len(os.listdir(f"/proc/{pid}/fd")) for pid in server.children()] == descriptors
