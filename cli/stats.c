@@ -159,6 +159,22 @@ static void print_queue_pairs(const json_t *pairs, const struct style *style)
     }
 }
 
+/* One a line under a title: the TOE's own addresses of IPv6, those by SLAAC too. */
+static void print_list(const char *title, const json_t *list, const struct style *style)
+{
+    const json_t *value;
+    size_t i;
+
+    if (json_array_size(list) == 0)
+        return;
+    printf("%s%s%s\n", style->head, title, style->end);
+    json_array_foreach(list, i, value)
+    {
+        if (json_is_string(value))
+            printf("  %s\n", json_string_value(value));
+    }
+}
+
 static void print_table(const json_t *root)
 {
     struct style style = choose_style();
@@ -174,6 +190,7 @@ static void print_table(const json_t *root)
     {
         printf("\n%sengine %lld%s\n", style.head, integer(engine, "id"), style.end);
         print_group("interface", json_object_get(engine, "netio"), &style);
+        print_list("IPv6 addresses", json_object_get(engine, "ip6"), &style);
         print_group("in use", json_object_get(engine, "usage"), &style);
         print_group("counters", json_object_get(engine, "counters"), &style);
         print_queue_pairs(json_object_get(engine, "queue_pairs"), &style);

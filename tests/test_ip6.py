@@ -168,8 +168,130 @@ def test_bad_network(make_lab, tmp_path, network):
         assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
 
 
+def interface_of(lab: labs.Lab) -> str:
+    """That of the side under test: what follows % in its link-local addresses."""
+    return lab.pair.tap_if or lab.pair.server_if
+
+
+def own_local(lab: labs.Lab) -> str:
+    """The link-local address of the side under test."""
+    if labs.LINUX:
+        argv = ["ip", "-6", "address", "add", "fe80::1/64", "dev", interface_of(lab), "nodad"]
+        lab.server.run(argv, check=False)
+        return "fe80::1"
+
+    def usable() -> list[str]:
+        own = lab.toed.stats()["engines"][0]["ip6"]
+        return [a[: -len("/64")] for a in own if a.startswith("fe80:") and a.endswith("/64")]
+
+    proc.wait_until(usable, "a link-local address, known to be unique", proc=lab.toed.proc)
+    return usable()[0]
+
+
+LOCAL = """
+import socket, sys
+own, peer, interface, bind = sys.argv[1:5]
+scope = socket.if_nametoindex(interface)
+s = socket.socket(socket.AF_INET6)
+s.settimeout(10)
+if bind == "bind":
+    s.bind((own, 0, 0, scope))
+    assert s.getsockname()[3] == scope
+    s.connect((peer, 80))  # the interface is known already
+else:
+    s.connect((peer, 80, 0, scope))
+assert s.getsockname()[0] == own and s.getsockname()[3] == scope, s.getsockname()
+assert s.getpeername() == (peer, 80, 0, scope), s.getpeername()
+s.sendall(b"GET /hello HTTP/1.0\\r\\n\\r\\n")
+data = b""
+while part := s.recv(4096):
+    data += part
+assert data.endswith(b"hello\\n"), data
+print("done")
+"""
+
+LISTENS = """
+import socket, sys
+own, interface = sys.argv[1:3]
+scope = socket.if_nametoindex(interface)
+l = socket.socket(socket.AF_INET6)
+l.bind((own, 8080, 0, scope))
+l.listen(5)
+assert l.getsockname() == (own, 8080, 0, scope), l.getsockname()
+print("listens", flush=True)
+s, name = l.accept()
+assert s.getsockname() == (own, 8080, 0, scope), s.getsockname()
+assert name[0] == s.getpeername()[0] == "fe80::2" and name[3] == scope, name
+s.sendall(s.recv(100).upper())
+"""
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("bind", ["bind", "unbound"])
+def test_link_local_to_the_peer(lab6, tmp_path, bind):
+    """RFC 4007 11: fe80::2%interface; the interface may come from bind() too."""
+    own, interface = own_local(lab6), interface_of(lab6)
+    flows = lab6.counter("tcp_established")
+    argv = [labs.PYTHON, "-c", LOCAL, own, PEER_LOCAL, interface, bind]
+    # nginx takes no scope in "listen": any address, asked for by the link-local one
+    peer = nginx.configuration(tmp_path, "[::]:80")
+    with lab6.peer(peer) as web:
+        proc.wait_port(lab6.client, PEER, 80, proc=web, timeout=20)
+        assert lab6.run(argv).stdout == "done\n"
+        url = f"http://[{PEER_LOCAL}%25{interface}]/hello"
+        assert lab6.run(["curl", "-sS", url]).stdout == "hello\n"
+    assert labs.LINUX or lab6.counter("tcp_established") == flows + 2
+
+
+@pytest.mark.sanitize
+def test_link_local_from_the_peer(lab6):
+    own, scope = own_local(lab6), lab6.pair.client_if
+    argv = [labs.PYTHON, "-u", "-c", LISTENS, own, interface_of(lab6)]
+    with lab6.app(argv, says="listens") as server:
+        ask = f"exec 3<>/dev/tcp/{own}%{scope}/8080; echo -n word >&3; cat <&3"
+        assert lab6.client.run(["bash", "-c", ask], timeout=20).stdout == "WORD"
+        proc.wait_until(lambda: server.poll() is not None, "the server has ended", timeout=10)
+        assert server.poll() == 0, server.tail()
+
+
 @pytest.mark.toehold_only
-def test_tap_and_several_engines(make_lab, tmp_path):
+def test_link_local_of_other_interfaces_stays_with_the_kernel(lab6):
+    script = """
+import errno, socket
+s = socket.socket(socket.AF_INET6)
+for scope, why in ((0, errno.EINVAL), (socket.if_nametoindex("lo"), errno.ENETUNREACH)):
+    try:
+        s.connect(("fe80::2", 80, 0, scope))
+    except OSError as e:
+        assert e.errno in (why, errno.EADDRNOTAVAIL), e
+    else:
+        raise SystemExit("connected")
+print("refused")
+"""
+    opens = lab6.counter("tcp_established")
+    assert lab6.run([labs.PYTHON, "-c", script]).stdout == "refused\n"
+    assert lab6.counter("tcp_established") == opens
+
+
+@pytest.mark.toehold_only
+def test_tap(make_lab, tmp_path):
+    """Both roles over a TAP device behind a bridge, its link-local address included."""
+    lab = make(make_lab, mode="tap")
+    argv = nginx.configuration(tmp_path, "[::]:80")
+    digest = nginx.make_file(tmp_path / "files/large", 10 * MB)
+    with lab.app(argv, port=80, require=False):
+        for address in (OWN, f"{own_local(lab)}%25{lab.pair.client_if}"):
+            lab.client.run(["curl", "-sS", "-o", tmp_path / "got", f"http://[{address}]/large"])
+            assert hashlib.sha256((tmp_path / "got").read_bytes()).hexdigest() == digest
+    with lab.peer(nginx.configuration(tmp_path, "[::]:80")) as web:
+        proc.wait_port(lab.client, PEER, 80, proc=web, timeout=20)
+        for address in (PEER, f"{PEER_LOCAL}%25{lab.pair.tap_if}"):
+            assert lab.run(["curl", "-sS", f"http://[{address}]/hello"]).stdout == "hello\n"
+    assert lab.toed.netif == "tap:tap0"
+
+
+@pytest.mark.toehold_only
+def test_several_engines(make_lab, tmp_path):
     lab = make(make_lab, engines=2)
     with lab.app(nginx.configuration(tmp_path, f"[{OWN}]:80", workers=2), port=80):
         for _ in range(20):

@@ -28,8 +28,10 @@
 /* Milliseconds to ticks of 2^20 ns, rounded down: 10^6 / 2^20 = 15625 / 2^14. */
 #define TOEC_MS(ms) ((toec_u32)(((toec_u64)(ms)*15625u) >> 14))
 
-#define TOEC_MSS_DEFAULT 536u /* RFC 9293 3.7.1: when no option is received */
-#define TOEC_MSS_MIN     64u  /* a smaller MSS option is raised to this: no tiny-segment attack */
+/* RFC 9293 MUST-15: when no option is received. */
+#define TOEC_MSS_DEFAULT4 536u
+#define TOEC_MSS_DEFAULT6 1220u
+#define TOEC_MSS_MIN      64u /* a smaller MSS option is raised to this: no tiny-segment attack */
 #define TOEC_MTU_PROBE_BASE                                                                        \
     1064u /* where a search for the path MTU begins: tcp_base_mss of Linux */
 #define TOEC_CWND_MAX    0x3fffffffu

@@ -56,8 +56,10 @@ static toec_u32 cookie_value(struct toec_stack *s, const struct toec_seg *g, toe
 /* R4987-01. */
 toec_u32 toec_cookie_make(struct toec_stack *s, const struct toec_seg *g, toec_time now)
 {
-    toec_u32 mss = g->mss ? g->mss : TOEC_MSS_DEFAULT, i = 7;
+    toec_u32 mss = g->mss, i = 7;
 
+    if (mss == 0)
+        mss = toec_addr_is4(g->id.remote) ? TOEC_MSS_DEFAULT4 : TOEC_MSS_DEFAULT6;
     while (i > 0 && cookie_mss[i] > mss)
         i--;
     return cookie_value(s, g, g->seq, toec_ticks(now) >> TOEC_COOKIE_TICK, i);

@@ -21,8 +21,10 @@ unsigned toec_wscale_for(unsigned rx_log)
 /* RFC 9293 MUST-15, MUST-16; R6691-02, R7323-01, R7323-03, R7323-06: both must have offered. */
 void toec_take_options(struct toec_tcb *t, const struct toec_seg *g)
 {
-    toec_u32 mss = g->mss ? g->mss : TOEC_MSS_DEFAULT, own = toec_own_mss(&t->path);
+    toec_u32 mss = g->mss, own = toec_own_mss(&t->path);
 
+    if (mss == 0)
+        mss = TOEC_PATH_IP6(&t->path) ? TOEC_MSS_DEFAULT6 : TOEC_MSS_DEFAULT4;
     if (mss < TOEC_MSS_MIN)
         mss = TOEC_MSS_MIN;
     t->pm.peer_mss = (toec_u16)mss;

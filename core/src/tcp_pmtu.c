@@ -30,9 +30,17 @@ toec_u32 toec_pm_payload(const struct toec_tcb *t, toec_u32 size)
 void toec_pm_sync(struct toec_stack *s, struct toec_tcb *t)
 {
     int no_df = 0, own = t->pm.discover >= TOEC_MTU_PROBE; /* IP_PMTUDISC_PROBE and above */
-    toec_u32 mtu = t->path.mtu, known = own ? 0 : toec_pmtu_get(s, &t->remote, &no_df), mss;
+    toec_u32 mtu, known = own ? 0 : toec_pmtu_get(s, &t->remote, &no_df), mss;
 
     t->pm.gen = s->pmtu.gen;
+    if (TOEC_PATH_IP6(&t->path)) { /* a router may have advertised another (RFC 4861 6.3.4) */
+        t->path.mtu = s->ip6.mtu;
+        t->pm.high = (toec_u16)TOEC_MIN(t->pm.high, t->path.mtu);
+        t->pm.low = (toec_u16)TOEC_MIN(t->pm.low, t->path.mtu);
+        if (t->pm.probe > t->path.mtu)
+            t->pm.probe = 0;
+    }
+    mtu = t->path.mtu;
     if (known && known < mtu)
         mtu = known;
     if (t->pm.low && t->pm.low < mtu)

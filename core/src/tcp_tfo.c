@@ -221,7 +221,8 @@ unsigned toec_tfo_option(struct toec_stack *s, struct toec_tcb *t, toec_u8 *o, u
 toec_u32 toec_tfo_syn_len(struct toec_stack *s, struct toec_tcb *t, unsigned opt_len)
 {
     const struct toec_tfo_peer *p;
-    toec_u32 mss = TOEC_MSS_DEFAULT, own = toec_own_mss(&t->path), n = t->snd_end - t->iss - 1;
+    toec_u32 mss = TOEC_PATH_IP6(&t->path) ? TOEC_MSS_DEFAULT6 : TOEC_MSS_DEFAULT4;
+    toec_u32 own = toec_own_mss(&t->path), n = t->snd_end - t->iss - 1;
 
     if (t->state != TOEC_SYN_SENT || !(t->fo.flags & TOEC_FO_DATA) || t->rexmits)
         return 0;

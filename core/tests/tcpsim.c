@@ -103,8 +103,9 @@ static void link_put(struct sim *s, unsigned from, const uint8_t *data, uint32_t
         f->data[bit / 8] ^= (uint8_t)(1u << (bit & 7));
     }
     if (s->crafted) {
-        if (data[12] == 8 && data[13] == 6 && data[21] == 1 && data[41] == 2)
-            s->arp_asked = 1;
+        if ((data[12] == 8 && data[13] == 6 && data[21] == 1 && data[41] == 2) ||
+            (data[12] == 0x86 && data[20] == 58 && data[54] == 135 && data[77] == 2))
+            s->arp_asked = 1; /* or neighbour discovery */
         assert_true(s->sent_n < 4096);
         s->sent[s->sent_n++] = f;
     } else {
@@ -593,6 +594,75 @@ static void host_input(struct sim *s, struct host *h, const uint8_t *data, uint3
     toec_input(h->stack, &p, s->now);
 }
 
+/* Ethernet and IP from the crafted peer to host 0, with len bytes to follow; their length. */
+static uint32_t peer_headers(struct sim *s, uint8_t *f, unsigned proto, uint32_t len)
+{
+    uint8_t *ip = f + 14;
+
+    memset(f, 0, 54);
+    memcpy(f, s->host[0].cfg.mac, 6);
+    f[6] = 2;
+    f[11] = 2;
+    if (sim_ip6) {
+        put16(f + 12, 0x86dd);
+        put32(ip, 6u << 28 | (uint32_t)s->peer_tos << 20);
+        put16(ip + 4, len);
+        ip[6] = (uint8_t)proto;
+        ip[7] = 64;
+        own_ip6(ip + 8, 1);
+        own_ip6(ip + 24, 0);
+        return 54;
+    }
+    put16(f + 12, 0x0800);
+    ip[0] = 0x45;
+    ip[1] = s->peer_tos;
+    put16(ip + 2, 20 + len);
+    put16(ip + 6, 0x4000);
+    ip[8] = 64;
+    ip[9] = (uint8_t)proto;
+    put32(ip + 12, IP_B);
+    put32(ip + 16, IP_A);
+    put16(ip + 10, ~sum16(ip, 20, 0));
+    return 34;
+}
+
+/* Of the pseudo-header: of IPv6 (RFC 8200 8.1) the upper halves of its long fields are 0. */
+static uint32_t pseudo_sum(const uint8_t *ip, unsigned proto, uint32_t len)
+{
+    return sim_ip6 ? sum16(ip + 8, 32, proto + len) : sum16(ip + 12, 8, proto + len);
+}
+
+void craft_icmp6(struct sim *s, const uint8_t *src, unsigned hops, const uint8_t *message,
+                 uint32_t len)
+{
+    uint8_t f[54 + 1280], *icmp = f + 54;
+
+    assert_true(sim_ip6 && len <= 1280);
+    peer_headers(s, f, 58, len);
+    f[21] = (uint8_t)hops;
+    if (src)
+        memcpy(f + 22, src, 16);
+    memcpy(icmp, message, len);
+    put16(icmp + 2, 0);
+    put16(icmp + 2, ~sum16(icmp, len, pseudo_sum(f + 14, 58, len)));
+    host_input(s, &s->host[0], f, 54 + len);
+}
+
+/* A neighbour discovery message of the peer about itself (136) or to host 0 (135). */
+static void nd_tell(struct sim *s, unsigned type, unsigned target, uint32_t flags)
+{
+    uint8_t m[32] = {0};
+
+    m[0] = (uint8_t)type;
+    put32(m + 4, flags);
+    own_ip6(m + 8, target);
+    m[24] = type == 136 ? 2 : 1; /* whose link-layer address follows */
+    m[25] = 1;
+    m[26] = 2;
+    m[31] = 2;
+    craft_icmp6(s, 0, 255, m, sizeof(m));
+}
+
 /* The crafted peer is 02:00:00:00:00:02 at IP_B. */
 static void arp_answer(struct sim *s)
 {
@@ -602,7 +672,10 @@ static void arp_answer(struct sim *s)
 
     if (s->arp_asked && !s->peer_silent) {
         s->arp_asked = 0;
-        host_input(s, &s->host[0], reply, sizeof(reply));
+        if (sim_ip6)
+            nd_tell(s, 136, 1, 0x60000000); /* solicited, override */
+        else
+            host_input(s, &s->host[0], reply, sizeof(reply));
     }
 }
 
@@ -705,7 +778,10 @@ void craft_start(struct sim *s)
 
     sim_start(s);
     craft_pass(s, 10 * SEC); /* announcements */
-    host_input(s, &s->host[0], arp, sizeof(arp));
+    if (sim_ip6)
+        nd_tell(s, 135, 0, 0);
+    else
+        host_input(s, &s->host[0], arp, sizeof(arp));
     craft_poll(s);
     s->sent_read = s->sent_n;
 }
@@ -730,31 +806,14 @@ struct tseg seg_make(uint16_t sport, uint16_t dport, unsigned flags, uint32_t se
 
 void craft_send_raw(struct sim *s, const uint8_t *tcp, uint32_t len)
 {
-    static uint8_t f[14 + 20 + 16384];
-    uint8_t *ip = f + 14;
-    uint32_t sum;
+    static uint8_t f[54 + 16384];
+    uint32_t l4 = peer_headers(s, f, 6, len);
 
     assert_true(len <= 16384);
-    memcpy(f, s->host[0].cfg.mac, 6);
-    memset(f + 6, 0, 6);
-    f[6] = 2;
-    f[11] = 2;
-    put16(f + 12, 0x0800);
-    memset(ip, 0, 20);
-    ip[0] = 0x45;
-    ip[1] = s->peer_tos;
-    put16(ip + 2, 20 + len);
-    put16(ip + 6, 0x4000);
-    ip[8] = 64;
-    ip[9] = 6;
-    put32(ip + 12, IP_B);
-    put32(ip + 16, IP_A);
-    put16(ip + 10, ~sum16(ip, 20, 0));
-    memcpy(ip + 20, tcp, len);
-    put16(ip + 36, 0);
-    sum = sum16(ip + 12, 8, 6 + len);
-    put16(ip + 36, ~sum16(ip + 20, len, sum));
-    host_input(s, &s->host[0], f, 34 + len);
+    memcpy(f + l4, tcp, len);
+    put16(f + l4 + 16, 0);
+    put16(f + l4 + 16, ~sum16(f + l4, len, pseudo_sum(f + 14, 6, len)));
+    host_input(s, &s->host[0], f, l4 + len);
 }
 
 static uint32_t seg_write(uint8_t *t, const struct tseg *g)
@@ -829,37 +888,52 @@ void craft_send(struct sim *s, const struct tseg *g)
     craft_send_raw(s, t, seg_write(t, g));
 }
 
+/* RFC 4443 2.4: as much of the packet as comes; here the header of TCP. */
+static void craft_error6(struct sim *s, unsigned type, unsigned code, uint32_t rest,
+                         const uint8_t *tcp)
+{
+    uint8_t m[8 + 40 + 20] = {0}, *in = m + 8;
+
+    m[0] = (uint8_t)type;
+    m[1] = (uint8_t)code;
+    put32(m + 4, rest);
+    in[0] = 0x60;
+    put16(in + 4, 960);
+    in[6] = 6;
+    in[7] = 60;
+    own_ip6(in + 8, 0);
+    own_ip6(in + 24, 1);
+    memcpy(in + 40, tcp, 20);
+    craft_icmp6(s, 0, 64, m, sizeof(m));
+}
+
 void craft_icmp(struct sim *s, unsigned type, unsigned code, uint32_t rest,
                 const struct tseg *quoted)
 {
-    uint8_t f[34 + 36], tcp[2048];
-    uint8_t *ip = f + 14, *icmp = ip + 20, *in = icmp + 8;
+    uint8_t f[54 + 36], tcp[2048];
+    uint8_t *icmp = f + 34, *in = icmp + 8;
 
     seg_write(tcp, quoted);
+    if (sim_ip6) {
+        craft_error6(s, type, code, rest, tcp);
+        return;
+    }
     memset(f, 0, sizeof(f));
-    memcpy(f, s->host[0].cfg.mac, 6);
-    f[6] = 2;
-    f[11] = 2;
-    put16(f + 12, 0x0800);
-    ip[0] = in[0] = 0x45;
-    put16(ip + 2, 20 + 36);
-    ip[8] = in[8] = 64;
-    ip[9] = 1;
-    put32(ip + 12, IP_B);
-    put32(ip + 16, IP_A);
-    put16(ip + 10, ~sum16(ip, 20, 0));
+    peer_headers(s, f, 1, 36);
     icmp[0] = (uint8_t)type;
     icmp[1] = (uint8_t)code;
     put32(icmp + 4, rest);
+    in[0] = 0x45;
     put16(in + 2, 1000);
     put16(in + 6, 0x4000);
+    in[8] = 64;
     in[9] = 6;
     put32(in + 12, IP_A);
     put32(in + 16, IP_B);
     put16(in + 10, ~sum16(in, 20, 0));
     memcpy(in + 20, tcp, 8);
     put16(icmp + 2, ~sum16(icmp, 36, 0));
-    host_input(s, &s->host[0], f, sizeof(f));
+    host_input(s, &s->host[0], f, 34 + 36);
 }
 
 void craft_poll(struct sim *s)
@@ -929,24 +1003,29 @@ int craft_next(struct sim *s, struct tseg *g)
 {
     while (s->sent_read < s->sent_n) {
         const struct frame *f = s->sent[s->sent_read++];
-        const uint8_t *ip = f->data + 14, *t = ip + 20;
+        const uint8_t *ip = f->data + 14, *t = ip + (sim_ip6 ? 40 : 20);
         uint32_t hlen, total;
+        uint8_t own[16];
 
-        if (get16(f->data + 12) != 0x0800 || ip[9] != 6)
+        if (get16(f->data + 12) != (sim_ip6 ? 0x86ddu : 0x0800u) || ip[sim_ip6 ? 6 : 9] != 6)
             continue;
-        total = get16(ip + 2) - 20u;
+        total = sim_ip6 ? get16(ip + 4) : get16(ip + 2) - 20u;
         hlen = (t[12] >> 4) * 4u;
         /* RFC 9293 MUST-2: the checksum of everything sent; MUST-44, MUST-45: from one address */
-        assert_int_equal(sum16(t, total, sum16(ip + 12, 8, 6 + total)), 0xffff);
-        assert_int_equal(get32(ip + 12), IP_A);
+        assert_int_equal(sum16(t, total, pseudo_sum(ip, 6, total)), 0xffff);
+        own_ip6(own, 0);
+        if (sim_ip6)
+            assert_memory_equal(ip + 8, own, 16);
+        else
+            assert_int_equal(get32(ip + 12), IP_A);
         *g =
             seg_make((uint16_t)get16(t), (uint16_t)get16(t + 2), t[13], get32(t + 4), get32(t + 8));
         g->wnd = get16(t + 14);
         g->urg = (uint16_t)get16(t + 18);
         g->len = total - hlen;
         g->payload = t + hlen;
-        g->tos = ip[1];
-        g->df = (ip[6] & 0x40) != 0;
+        g->tos = sim_ip6 ? (uint8_t)(get16(ip) >> 4) : ip[1];
+        g->df = sim_ip6 || (ip[6] & 0x40) != 0;
         parse_options(t + 20, hlen - 20, g);
         return 1;
     }

@@ -108,7 +108,7 @@ struct sim {
     void *router_state;
 };
 
-/* Not 0: the hosts of sim_init() talk IPv6 alone, fd00::1 and fd00::2. Crafted peers talk IPv4. */
+/* Not 0: the hosts of sim_init() talk IPv6 alone, fd00::1 and fd00::2; so does a crafted peer. */
 extern int sim_ip6;
 
 void sim_init(struct sim *s, unsigned hosts);
@@ -168,6 +168,9 @@ void craft_send(struct sim *s, const struct tseg *g);
 void craft_send_raw(struct sim *s, const uint8_t *tcp, uint32_t len);
 void craft_icmp(struct sim *s, unsigned type, unsigned code, uint32_t rest,
                 const struct tseg *quoted);
+/* ICMPv6 to host 0 from src (NULL: the peer), its checksum completed. */
+void craft_icmp6(struct sim *s, const uint8_t *src, unsigned hops, const uint8_t *message,
+                 uint32_t len);
 /* toec_poll() now. */
 void craft_poll(struct sim *s);
 /* Lets time pass, polling at the deadlines. */

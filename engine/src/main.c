@@ -145,6 +145,7 @@ static int make_engine(struct daemon *d, uint32_t id)
         return rc;
     }
     cfg.handover = d->handover;
+    cfg.scope = c->info.ifindex;
     core_config(d, id, &cfg.core);
     c->engines[id] = engine_new(&cfg, engine_clock(), err, sizeof(err));
     if (!c->engines[id]) {

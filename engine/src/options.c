@@ -173,15 +173,19 @@ static int parse_gateway6(struct options *o, const char *text)
 
 static int parse_mac(struct options *o, const char *text)
 {
-    unsigned b[6], i;
-    char rest;
+    const char *want = "a unicast Ethernet address, such as 02:00:00:00:00:01";
+    const char *p = text;
+    char pair[3] = "";
+    unsigned i;
 
-    if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
-               &rest) != 6 ||
-        (b[0] & 1))
-        return bad("mac", text, "a unicast Ethernet address, such as 02:00:00:00:00:01");
-    for (i = 0; i < 6; i++)
-        o->mac[i] = (uint8_t)b[i];
+    for (i = 0; i < 6; i++, p += 3) {
+        if (strspn(p, "0123456789abcdefABCDEF") != 2 || p[2] != (i < 5 ? ':' : '\0'))
+            return bad("mac", text, want);
+        memcpy(pair, p, 2);
+        o->mac[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+    if (o->mac[0] & 1)
+        return bad("mac", text, want);
     o->has_mac = 1;
     return -1;
 }

@@ -30,7 +30,7 @@ static int read_number(struct number *n, char *err, size_t err_size)
     if (text && *text) {
         errno = 0;
         v = strtoul(text, &end, 10);
-        if (errno || *end || *text == '-' || v > UINT32_MAX) {
+        if (*text < '0' || *text > '9' || errno || *end || v > UINT32_MAX) {
             snprintf(err, err_size, "%s=%s is not a number; give one from %u to %u", n->env, text,
                      n->min, n->max);
             return -1;

@@ -165,6 +165,7 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     *kernel = true;
     if (tname_read(addr, len, &to) != 0)
         return 0; /* the kernel says what is wrong with it */
+    tip6_scope(fd, &to);
     switch (tpolicy_connect(fd, &to)) {
     case TCARRY_KERNEL:
     case TCARRY_BOTH:

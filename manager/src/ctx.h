@@ -267,6 +267,9 @@ struct tname;
 TOE_HIDDEN bool tip6_get(struct toedev_ip6 *out);
 /* Is it one of the TOE's own addresses? */
 TOE_HIDDEN bool tip6_own(const struct toedev_ip6 *t, const struct tname *n);
+/* A link-local address without an interface has that of the socket, where it has one (bind(),
+ * SO_BINDTODEVICE). */
+TOE_HIDDEN void tip6_scope(int fd, struct tname *n);
 /* Is it on the link of the TOE? */
 TOE_HIDDEN bool tip6_on_link(const struct toedev_ip6 *t, const struct in6_addr *a);
 /* Writes an entry of the address table; its index is good for one command. local may be NULL. */
@@ -298,7 +301,8 @@ TOE_HIDDEN void tsock_to_kernel(struct tsock *s, int fd);
 /* What the kernel would do with a packet to this address. */
 enum troute { TROUTE_NONE, TROUTE_LOCAL, TROUTE_ON_LINK, TROUTE_GATEWAY };
 TOE_HIDDEN enum troute troute_ask(uint32_t ip);
-TOE_HIDDEN enum troute troute_ask6(const struct in6_addr *ip);
+/* scope: 0, or of a link-local address its interface. */
+TOE_HIDDEN enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope);
 /* In a fork child: the parent's netlink socket is not ours. */
 TOE_HIDDEN void troute_forget(void);
 /* The number is given back or made anew: forgets why it was not carried. */

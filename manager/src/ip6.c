@@ -36,6 +36,17 @@ bool tip6_own(const struct toedev_ip6 *t, const struct tname *n)
     return false;
 }
 
+void tip6_scope(int fd, struct tname *n)
+{
+    int interface = 0;
+    socklen_t len = sizeof(interface);
+
+    if (n->v4 || n->scope || !IN6_IS_ADDR_LINKLOCAL(&n->ip6))
+        return;
+    if (sys_getsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &interface, &len) == 0)
+        n->scope = (uint32_t)interface;
+}
+
 static bool match(const uint8_t *a, const uint8_t *b, unsigned bits)
 {
     return memcmp(a, b, bits / 8) == 0 &&

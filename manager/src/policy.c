@@ -164,6 +164,7 @@ static enum tcarrier connect6(int fd, const struct tname *to)
 {
     struct toedev_ip6 t;
     enum troute route;
+    uint32_t scope = 0;
 
     if (to->wildcard || IN6_IS_ADDR_LOOPBACK(&to->ip6))
         return outside(fd, why_loopback);
@@ -179,10 +180,14 @@ static enum tcarrier connect6(int fd, const struct tname *to)
         return TCARRY_REFUSED;
     }
     if (IN6_IS_ADDR_LINKLOCAL(&to->ip6))
-        return t.scope && to->scope == t.scope ? TCARRY_TOE : outside(fd, why_scope);
-    route = troute_ask6(&to->ip6);
+        scope = to->scope;
+    if (IN6_IS_ADDR_LINKLOCAL(&to->ip6) && (!scope || scope != t.scope))
+        return outside(fd, why_scope); /* without any it is EINVAL, which the kernel says */
+    route = troute_ask6(&to->ip6, scope);
     if (route == TROUTE_LOCAL)
         return outside(fd, why_local);
+    if (scope)
+        return TCARRY_TOE; /* on the link by its name */
     if (tip6_on_link(&t, &to->ip6))
         return TCARRY_TOE;
     if ((t.flags & TOEDEV_IP6_ROUTER) && route != TROUTE_ON_LINK)

@@ -17,15 +17,20 @@ void troute_forget(void)
     netlink_fd = -1;
 }
 
-static bool ask(int family, const void *ip, unsigned size)
+/* interface: 0, or the one to leave by. */
+static bool ask(int family, const void *ip, unsigned size, uint32_t interface)
 {
     struct {
         struct nlmsghdr h;
         struct rtmsg r;
+        struct rtattr oif;
+        uint32_t interface;
         struct rtattr a;
         uint8_t ip[16];
     } q = {.h = {.nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST},
            .r = {.rtm_family = (unsigned char)family, .rtm_dst_len = (unsigned char)(size * 8)},
+           .oif = {.rta_len = (unsigned short)RTA_LENGTH(4), .rta_type = RTA_OIF},
+           .interface = interface,
            .a = {.rta_len = (unsigned short)RTA_LENGTH(size), .rta_type = RTA_DST}};
     size_t len = offsetof(__typeof__(q), ip) + size;
 
@@ -52,7 +57,7 @@ static enum troute read_route(const struct nlmsghdr *h, size_t n)
     return TROUTE_ON_LINK;
 }
 
-static enum troute answer_of(int family, const void *ip, unsigned size)
+static enum troute answer_of(int family, const void *ip, unsigned size, uint32_t interface)
 {
     union {
         struct nlmsghdr h;
@@ -60,7 +65,7 @@ static enum troute answer_of(int family, const void *ip, unsigned size)
     } answer;
     ssize_t n;
 
-    if (!ask(family, ip, size))
+    if (!ask(family, ip, size, interface))
         return TROUTE_NONE;
     do
         n = sys_recvfrom(netlink_fd, &answer, sizeof(answer), 0, NULL, NULL);
@@ -72,10 +77,10 @@ static enum troute answer_of(int family, const void *ip, unsigned size)
 
 enum troute troute_ask(uint32_t ip)
 {
-    return answer_of(AF_INET, &ip, sizeof(ip));
+    return answer_of(AF_INET, &ip, sizeof(ip), 0);
 }
 
-enum troute troute_ask6(const struct in6_addr *ip)
+enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope)
 {
-    return answer_of(AF_INET6, ip, sizeof(*ip));
+    return answer_of(AF_INET6, ip, sizeof(*ip), scope);
 }

@@ -141,6 +141,7 @@ int toe_bind(int fd, const struct sockaddr *addr, socklen_t len)
     s = lock_new(fd);
     if (!s)
         return sys_bind(fd, addr, len);
+    tip6_scope(fd, &at);
     if (is_own(&at)) {
         int on = 1;
 

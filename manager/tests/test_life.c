@@ -328,6 +328,11 @@ static void no_daemon(void **state)
 
 static int bad_slots(void)
 {
+    /* the second wraps to 8192 */
+    static const char *const wrong[] = {
+        " 8192",      " -18446744073709543424", "-8192", "+8192", "8192 ", "0x2000", "8k",
+        "4294975488", "99999999999999999999"};
+
     setenv("TOEHOLD_SLOTS", "100", 1);
     if (toe_init(NULL) != -1 || errno != EINVAL)
         return 1;
@@ -341,6 +346,11 @@ static int bad_slots(void)
     if (toe_init(NULL) != -1)
         return 1;
     fprintf(stderr, "%s\n", toe_last_error());
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        setenv("TOEHOLD_RX_SIZE", wrong[i], 1);
+        if (toe_init(NULL) != -1 || !strstr(toe_last_error(), "is not a number"))
+            return 2 + (int)i;
+    }
     unsetenv("TOEHOLD_RX_SIZE");
     setenv("TOEHOLD_REQUIRE", "yes", 1);
     if (toe_init(NULL) != -1)

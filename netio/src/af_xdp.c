@@ -380,7 +380,8 @@ static int check_interface(struct af_xdp *x, const char *ifname, uint32_t queue,
 
     if (ifctl_check_name("af_xdp", ifname, err))
         return -1;
-    if (!if_nametoindex(ifname)) {
+    x->n.info.ifindex = if_nametoindex(ifname);
+    if (!x->n.info.ifindex) {
         netio_err_set(err, "af_xdp: there is no interface '%s': see 'ip link' for those there are",
                       ifname);
         return -1;

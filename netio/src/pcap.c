@@ -208,24 +208,17 @@ static int get_mac(const struct spec *spec, uint8_t mac[6], const struct netio_e
 {
     static const uint8_t fallback[6] = {0x02, 0x54, 0x4f, 0x45, 0x00, 0x01};
     const char *text = spec_get(spec, "mac");
-    unsigned b[6];
-    unsigned i;
-    int end = 0;
 
     memcpy(mac, fallback, sizeof(fallback));
     if (!text)
         return 0;
-    if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &end) !=
-            6 ||
-        text[end] || end != 17 || b[0] & 1) {
+    if (spec_read_mac(text, mac) || mac[0] & 1) {
         netio_err_set(err,
                       "pcap: mac=%s is not a station's MAC: write six pairs of hexadecimal "
                       "digits as in 02:00:00:00:00:01",
                       text);
         return -1;
     }
-    for (i = 0; i < 6; i++)
-        mac[i] = (uint8_t)b[i];
     return 0;
 }
 

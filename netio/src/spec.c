@@ -123,6 +123,31 @@ int spec_get_number(const struct spec *spec, const char *who, const char *key, u
     return 0;
 }
 
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+int spec_read_mac(const char *text, uint8_t mac[6])
+{
+    uint8_t out[6];
+    unsigned i;
+
+    for (i = 0; i < 6; i++, text += 3) {
+        int high = hex_digit(text[0]), low = high < 0 ? -1 : hex_digit(text[1]);
+
+        if (low < 0 || text[2] != (i < 5 ? ':' : '\0'))
+            return -1;
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    memcpy(mac, out, sizeof(out));
+    return 0;
+}
+
 int spec_get_choice(const struct spec *spec, const char *who, const char *key, const char *choices,
                     unsigned *out, const struct netio_err *err)
 {

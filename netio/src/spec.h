@@ -37,4 +37,8 @@ int spec_get_number(const struct spec *spec, const char *who, const char *key, u
 int spec_get_choice(const struct spec *spec, const char *who, const char *key, const char *choices,
                     unsigned *out, const struct netio_err *err);
 
+/* A MAC in six pairs of hexadecimal digits, colons between them, and nothing else. Returns 0, or
+ * -1 with mac as it was. */
+int spec_read_mac(const char *text, uint8_t mac[6]);
+
 #endif

@@ -251,6 +251,7 @@ static int bring_up(struct tap *t, const struct spec *spec, const struct netio_e
         return -1;
     }
     make_mac(t->n.info.mac);
+    t->n.info.ifindex = if_nametoindex(ifname);
     t->n.info.queues = 1;
     frame_size = (t->n.info.mtu + ETH_HEADER + 2047) / 2048 * 2048;
     if (pool_init(&t->pool, frame_size, FRAME_COUNT)) {

@@ -116,6 +116,12 @@ static void back_ends_refuse_bad_options(void **state)
     open_fails("pcap:out=-", "'-'");
     open_fails("pcap:out=/dev/null,mac=01:00:00:00:00:01", "not a station's MAC");
     open_fails("pcap:out=/dev/null,mac=2:0:0:0:0:1", "not a station's MAC");
+    open_fails("pcap:out=/dev/null,mac=02: 0:00:00:00:01", "not a station's MAC");
+    open_fails("pcap:out=/dev/null,mac=02:+1:00:00:00:01", "not a station's MAC");
+    open_fails("pcap:out=/dev/null,mac=02:0x:00:00:00:01", "not a station's MAC");
+    open_fails("pcap:out=/dev/null,mac=02:00:00:00:00:01:", "not a station's MAC");
+    open_fails("pcap:out=/dev/null,mac=02:00:00:00:00:1", "not a station's MAC");
+    open_fails("pcap:out=/dev/null,mac= 2:00:00:00:00:01", "not a station's MAC");
     open_fails("pcap:out=/dev/null,pace=slow", "pace=slow is not one of");
 }
 

@@ -89,9 +89,10 @@ enum troute troute_ask(uint32_t ip)
     return TROUTE_NONE;
 }
 
-enum troute troute_ask6(const struct in6_addr *ip)
+enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope)
 {
     (void)ip;
+    (void)scope;
     return TROUTE_NONE;
 }
 

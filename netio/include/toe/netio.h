@@ -43,6 +43,7 @@ struct netio_info {
     uint8_t mac[6];
     uint32_t mtu;
     uint32_t queues;  /* receive queues of the interface */
+    uint32_t ifindex; /* its number with the kernel; 0: it has none (wire, pcap) */
     const char *mode; /* for people: "af_xdp native copy", "tap", ... */
 };
 
