@@ -179,7 +179,7 @@ static void make_packet(const struct toec_datagram *d, struct toec_packet *p, st
 }
 
 /*
- * RFC 3168 5.3: a mark on one fragment marks the datagram, and a mark among fragments of which one
+ * R3168-08: a mark on one fragment marks the datagram, and a mark among fragments of which one
  * is not ECN-capable must not get lost: as in Linux, such a mixture is dropped.
  */
 int toec_reass_ecn(const struct toec_datagram *d)

@@ -15,18 +15,24 @@ static void start(struct bench *b)
     whole[12] = 0x50; /* a TCP header of 20 bytes */
 }
 
+static unsigned traffic_class; /* of fragments */
+
 /* Bytes [off, end) of `whole` as a fragment. */
 static void fragment(struct bench *b, uint32_t id, uint32_t off, uint32_t end, int more)
 {
     static const struct ip6_spec s = {&peer6, &own6, 44, 0, 0};
     static uint8_t f[70000], p[70000];
+    uint32_t len;
 
     memset(p, 0, 8);
     p[0] = 6;
     poke16(p + 2, (off & 0xfff8) | (more != 0));
     poke32(p + 4, id);
     memcpy(p + 8, whole + (off < sizeof(whole) ? off : 0), end - off);
-    bench_input(b, f, make_ip6(f, &s, p, 8 + end - off));
+    len = make_ip6(f, &s, p, 8 + end - off);
+    f[14] |= (uint8_t)(traffic_class >> 4);
+    f[15] |= (uint8_t)(traffic_class << 4);
+    bench_input(b, f, len);
 }
 
 static unsigned datagrams(struct bench *b)
@@ -58,6 +64,37 @@ static void any_order(void **state)
         assert_int_equal(b.tcp_in.fragmented, 1);
         assert_memory_equal(b.tcp_data, whole, 2500);
     }
+    assert_int_equal(datagrams(&b), 0);
+    bench_stop(&b);
+}
+
+/* R3168-08: one CE among ECT marks the datagram; Not-ECT among others ends it. */
+static void ecn(void **state)
+{
+    static const struct {
+        unsigned bits[3]; /* of the fragments, in the order of their coming */
+        int whole;        /* what the datagram has, -1: it is dropped */
+    } rows[] = {{{0, 0, 0}, 0},  {{2, 2, 2}, 2},  {{1, 1, 1}, 1},  {{3, 2, 2}, 3},
+                {{2, 3, 2}, 3},  {{2, 2, 3}, 3},  {{3, 3, 3}, 3},  {{1, 3, 1}, 3},
+                {{0, 2, 2}, -1}, {{2, 0, 2}, -1}, {{3, 0, 3}, -1}, {{0, 0, 3}, -1}};
+    struct bench b;
+    unsigned i, j, taken = 0, dropped = 0;
+
+    (void)state;
+    start(&b);
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (j = 0; j < 3; j++) {
+            traffic_class = 0xb8 | rows[i].bits[j]; /* EF stays as it is */
+            fragment(&b, 100 + i, j * 1000, j * 1000 + 1000, j != 2);
+        }
+        taken += rows[i].whole >= 0;
+        dropped += rows[i].whole < 0;
+        assert_int_equal(b.tcp_inputs, taken);
+        if (rows[i].whole >= 0)
+            assert_int_equal(b.tcp_in.tos, 0xb8 | rows[i].whole);
+        assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_ecn), dropped);
+    }
+    traffic_class = 0;
     assert_int_equal(datagrams(&b), 0);
     bench_stop(&b);
 }
@@ -205,10 +242,15 @@ static void congestion_marks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_order),          cmocka_unit_test(atomic),
-        cmocka_unit_test(overlaps),           cmocka_unit_test(timeout),
-        cmocka_unit_test(impossible_lengths), cmocka_unit_test(whole_chain_first),
-        cmocka_unit_test(pool_is_bounded),    cmocka_unit_test(congestion_marks),
+        cmocka_unit_test(any_order),
+        cmocka_unit_test(ecn),
+        cmocka_unit_test(atomic),
+        cmocka_unit_test(overlaps),
+        cmocka_unit_test(timeout),
+        cmocka_unit_test(impossible_lengths),
+        cmocka_unit_test(whole_chain_first),
+        cmocka_unit_test(pool_is_bounded),
+        cmocka_unit_test(congestion_marks),
     };
 
     return cmocka_run_group_tests_name("reass6", tests, 0, 0);

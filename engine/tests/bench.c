@@ -4,6 +4,8 @@
 
 #include "bench.h"
 
+int bench_ip6;
+
 static void let_go(void *arg, struct qp *qp)
 {
     struct bench *t = arg;
@@ -27,6 +29,13 @@ static struct engine *make_engine(struct bench *t, struct netio *n, uint8_t last
     cfg.core.prefix_len = 24;
     cfg.core.mtu = 1500;
     cfg.core.max_flows = 256;
+    if (bench_ip6) {
+        cfg.core.ip6 = TOEC_IP6_STATIC;
+        cfg.core.ip6_addr[0] = 0xfd;
+        cfg.core.ip6_addr[15] = last;
+        cfg.core.ip6_prefix_len = 64;
+        cfg.scope = 40u + last;
+    }
     e = engine_new(&cfg, t->now, err, sizeof(err));
     if (!e)
         fail_msg("%s", err);
@@ -40,7 +49,7 @@ void bench_init(struct bench *t)
     memwire_pair(&t->wire_a, &t->wire_b);
     t->a = make_engine(t, t->wire_a, 1);
     t->b = make_engine(t, t->wire_b, 2);
-    bench_run(t, 10 * NS_PER_MS);
+    bench_run(t, bench_ip6 ? 5 * NS_PER_S : 10 * NS_PER_MS); /* duplicates are looked for */
 }
 
 static void free_unused(struct bench *t)

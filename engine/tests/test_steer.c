@@ -112,6 +112,150 @@ static void test_short_and_foreign_frames_stay(void **state)
     assert_int_equal(home(54), HERE);
 }
 
+/* ---- IPv6 ---- */
+
+/* fd00::a to fd00::b, an upper layer of 20 bytes that begins with two ports or a type. */
+static uint8_t *make6(uint8_t *ip, uint8_t next, uint8_t a, uint8_t b, uint16_t pa, uint16_t pb)
+{
+    memset(ip, 0, 60);
+    ip[0] = 0x60;
+    ip[5] = 20;
+    ip[6] = next;
+    ip[7] = 64;
+    ip[8] = ip[24] = 0xfd;
+    ip[23] = a;
+    ip[39] = b;
+    ip[40] = (uint8_t)(pa >> 8);
+    ip[41] = (uint8_t)pa;
+    ip[42] = (uint8_t)(pb >> 8);
+    ip[43] = (uint8_t)pb;
+    return ip + 40;
+}
+
+static uint8_t *make_frame6(uint8_t next, uint8_t a, uint8_t b, uint16_t pa, uint16_t pb)
+{
+    memset(frame, 0, sizeof(frame));
+    frame[12] = 0x86;
+    frame[13] = 0xdd;
+    return make6(frame + 14, next, a, b, pa, pb);
+}
+
+static void test_ip6_both_directions_of_a_flow_have_one_home(void **state)
+{
+    uint32_t seen[COUNT] = {0}, i, h;
+
+    (void)state;
+    for (i = 1; i < 400; i++) {
+        make_frame6(6, 1, 2, 80, (uint16_t)(i * 163));
+        h = home(74);
+        assert_true(h < COUNT);
+        make_frame6(6, 2, 1, (uint16_t)(i * 163), 80);
+        assert_int_equal(home(74), h);
+        seen[h]++;
+    }
+    for (i = 0; i < COUNT; i++)
+        assert_true(seen[i] > 40);
+}
+
+/* The engine that steers and the stack that picks ports name one home. */
+static void test_ip6_home_is_what_the_stack_says(void **state)
+{
+    struct toec_addr a = {{0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}, b = a;
+    uint32_t i;
+
+    (void)state;
+    b.b[15] = 2;
+    for (i = 1; i < 100; i++) {
+        make_frame6(6, 1, 2, 80, (uint16_t)(i * 163));
+        assert_int_equal(home(74), toec_rss_hash(&a, &b, 80, (uint16_t)(i * 163)) % COUNT);
+    }
+}
+
+static void test_ip6_extension_headers_are_looked_over(void **state)
+{
+    uint8_t tcp[20];
+    uint32_t h, n, at;
+
+    (void)state;
+    memcpy(tcp, make_frame6(6, 1, 2, 80, 4711), sizeof(tcp));
+    h = home(74);
+    for (n = 1; n <= 8; n++) { /* n destination options headers of 8 bytes; the frame holds 6 */
+        if (54 + 8 * n + 20 > sizeof(frame))
+            break;
+        make_frame6(60, 1, 2, 0, 0);
+        memset(frame + 54, 0, sizeof(frame) - 54);
+        for (at = 0; at < n; at++)
+            frame[54 + 8 * at] = at + 1 < n ? 60 : 6;
+        memcpy(frame + 54 + 8 * n, tcp, sizeof(tcp));
+        assert_int_equal(home(54 + 8 * n + 20), h);
+        assert_int_equal(home(54 + 8 * n + 3), HERE); /* ports cut off */
+    }
+    assert_true(n > 6);
+}
+
+static void test_ip6_fragments_of_tcp_have_no_home(void **state)
+{
+    uint8_t *f = make_frame6(44, 1, 2, 0, 0);
+
+    (void)state;
+    f[0] = 6;
+    f[3] = 1; /* more to come */
+    assert_int_equal(home(74), STEER_DROP);
+    f[3] = 0;
+    f[2] = 5; /* the last one */
+    assert_int_equal(home(74), STEER_DROP);
+    f[0] = 58;
+    assert_int_equal(home(74), HERE); /* of a ping */
+}
+
+static void test_ip6_an_icmp_error_goes_where_the_quoted_segment_lives(void **state)
+{
+    uint8_t type, *icmp;
+    uint32_t h;
+
+    (void)state;
+    make_frame6(6, 1, 2, 80, 4711);
+    h = home(74);
+    for (type = 1; type <= 4; type++) {
+        icmp = make_frame6(58, 3, 1, 0, 0);
+        icmp[0] = type;
+        make6(icmp + 8, 6, 1, 2, 80, 4711);
+        assert_int_equal(home(14 + 40 + 8 + 44), h);
+        assert_int_equal(home(14 + 40 + 8 + 43), HERE); /* quotes too little */
+        icmp[8 + 6] = 17;
+        assert_int_equal(home(14 + 40 + 8 + 44), HERE); /* of UDP */
+    }
+}
+
+static void test_ip6_what_all_must_know_goes_to_everyone(void **state)
+{
+    static const struct {
+        uint8_t type;
+        uint32_t home;
+    } rows[] = {{128, HERE},      {129, HERE}, {130, HERE},      {133, HERE},
+                {134, STEER_ALL}, {135, HERE}, {136, STEER_ALL}, {137, STEER_ALL}};
+    uint32_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        make_frame6(58, 2, 1, (uint16_t)(rows[i].type << 8), 0);
+        assert_int_equal(home(74), rows[i].home);
+    }
+    make_frame6(58, 0, 1, 135 << 8, 0);
+    frame[14 + 8] = 0; /* from ::, is the address free? */
+    assert_int_equal(home(74), STEER_ALL);
+}
+
+static void test_ip6_short_frames_stay(void **state)
+{
+    uint32_t len;
+
+    (void)state;
+    make_frame6(6, 1, 2, 80, 4711);
+    for (len = 0; len < 58; len++)
+        assert_int_equal(home(len), HERE);
+}
+
 /* ---- the rings between engines ---- */
 
 static struct engine *make_engine(uint32_t id, struct handover *h, struct netio *n)
@@ -195,6 +339,13 @@ int main(void)
         cmocka_unit_test(test_fragments_of_tcp_have_no_home),
         cmocka_unit_test(test_arp_replies_are_for_everyone),
         cmocka_unit_test(test_short_and_foreign_frames_stay),
+        cmocka_unit_test(test_ip6_both_directions_of_a_flow_have_one_home),
+        cmocka_unit_test(test_ip6_home_is_what_the_stack_says),
+        cmocka_unit_test(test_ip6_extension_headers_are_looked_over),
+        cmocka_unit_test(test_ip6_fragments_of_tcp_have_no_home),
+        cmocka_unit_test(test_ip6_an_icmp_error_goes_where_the_quoted_segment_lives),
+        cmocka_unit_test(test_ip6_what_all_must_know_goes_to_everyone),
+        cmocka_unit_test(test_ip6_short_frames_stay),
         cmocka_unit_test(test_frames_are_handed_to_their_home_and_dropped_when_it_is_full),
     };
 

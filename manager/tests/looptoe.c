@@ -33,6 +33,7 @@ struct flow {
     uint16_t port;
     uint32_t cookie;
     bool used, fin_wanted, fin_sent, detached, gone;
+    bool v6;
     struct flow *peer; /* NULL: none, or gone */
     struct qp *qp;
     uint32_t slot, listener; /* listener: its id, until accepted */
@@ -42,7 +43,7 @@ struct flow {
 struct listener {
     uint32_t id;
     uint16_t port;
-    bool weak;
+    bool weak, v6, v6only;
 };
 
 struct qp {
@@ -194,7 +195,7 @@ static void pump(struct flow *f)
 /* ---- commands ---- */
 
 /* Who takes a connection to this port. NULL: nobody; *weak: somebody would, were he not weak. */
-static struct qp *listener_for(uint16_t port, uint32_t *id, bool *weak)
+static struct qp *listener_for(uint16_t port, bool v6, uint32_t *id, bool *weak)
 {
     *weak = false;
     next_listener++;
@@ -202,7 +203,7 @@ static struct qp *listener_for(uint16_t port, uint32_t *id, bool *weak)
         struct qp *q = qps[(next_listener + k) % QPS];
 
         for (unsigned i = 0; q && i < q->listeners_n; i++) {
-            if (q->listeners[i].port != port)
+            if (q->listeners[i].port != port || (v6 ? !q->listeners[i].v6 : q->listeners[i].v6only))
                 continue;
             if (!q->listeners[i].weak) {
                 *id = q->listeners[i].id;
@@ -228,8 +229,9 @@ static void do_listen(struct qp *q, const struct toe_cmd *c)
     }
     if (i == q->listeners_n)
         q->listeners_n++;
-    q->listeners[i] = (struct listener){toe_cmd_flow(c), toe_cmd_aux(c),
-                                        (toe_cmd_flags(c) & TOE_F_LISTEN_WEAK) != 0};
+    q->listeners[i] = (struct listener){
+        toe_cmd_flow(c), toe_cmd_aux(c), (toe_cmd_flags(c) & TOE_F_LISTEN_WEAK) != 0,
+        (toe_cmd_flags(c) & TOE_F_LISTEN_V6) != 0, (toe_cmd_flags(c) & TOE_F_LISTEN_V6ONLY) != 0};
     for (unsigned n = waiting_n; n; n--) {
         struct toe_cmd again = waiting[0].cmd;
         struct qp *from = waiting[0].qp;
@@ -308,7 +310,45 @@ static void join(struct flow *f, struct flow *p, uint32_t id, uint16_t port, uin
     p->peer = f;
     p->listener = id;
     emit(f->qp, TOE_CMD_CONNECT_ESTABLISHED, 0, port, f->slot, cookie, 0);
-    emit(p->qp, TOE_CMD_LISTEN_ESTABLISHED, 0, port, p->slot, 0x0a630001u, id);
+    emit(p->qp, TOE_CMD_LISTEN_ESTABLISHED, 0, port, p->slot, p->v6 ? 0 : 0x0a630001u, id);
+}
+
+static const uint8_t own6[2][16] = {
+    {0xfd, 0x99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2},
+    {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2},
+};
+
+static void record6(struct flow *f, const uint8_t *local, const uint8_t *remote)
+{
+    struct toedev_flow_record *r =
+        (struct toedev_flow_record *)(f->qp->area + f->qp->l.records) + f->slot;
+
+    f->v6 = true;
+    memcpy(r->local, local, 16);
+    memcpy(r->remote, remote, 16);
+}
+
+/* Its own address as asked for, or of the scope of the peer's. */
+static void names6(struct flow *f, struct flow *p, const struct toedev_address *a)
+{
+    static const uint8_t none[16];
+    const uint8_t *local = memcmp(a->local, none, 16) != 0 ? a->local : own6[a->addr[0] == 0xfe];
+
+    record6(f, local, a->addr);
+    record6(p, a->addr, local);
+}
+
+static void tell_ip6(struct qp *q)
+{
+    struct toedev_ip6 *p = &q->st->ip6;
+
+    if (!getenv("LOOPTOE_IP6"))
+        return;
+    p->flags = TOEDEV_IP6_ON;
+    p->count = 2;
+    p->scope = 1; /* lo of its namespace */
+    memcpy(p->addr, own6, sizeof(own6));
+    p->prefix_len[0] = p->prefix_len[1] = 64;
 }
 
 static bool do_fast(struct qp *q, const struct toe_cmd *c);
@@ -317,10 +357,13 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
 {
     uint32_t cookie = toe_cmd_flow(c), id;
     uint16_t port = toe_cmd_arg1(c) ? (uint16_t)toe_cmd_arg1(c) : next_port++;
+    bool weak, v6 = (toe_cmd_flags(c) & TOE_F_CONNECT_V6) != 0;
+    struct toedev_address a;
     struct flow *f, *p;
     struct qp *to;
-    bool weak;
 
+    if (v6) /* read with the command, as the contract has it */
+        memcpy(&a, q->area + q->l.addresses + toe_cmd_arg0(c) * sizeof(a), sizeof(a));
     if (misbehave(q, toe_cmd_aux(c), cookie))
         return;
     if (toe_cmd_arg1(c) && port % engines_n != q->engine) { /* the answers would go elsewhere */
@@ -329,7 +372,7 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
     }
     if (do_fast(q, c))
         return;
-    to = listener_for(toe_cmd_aux(c), &id, &weak);
+    to = listener_for(toe_cmd_aux(c), v6, &id, &weak);
     if (!to && weak && waiting_n < WAITING) {
         waiting[waiting_n].qp = q;
         waiting[waiting_n++].cmd = *c;
@@ -343,6 +386,8 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
         emit(q, TOE_CMD_CONNECT_FAILED, 0, to ? TOE_R_NOBUFS : TOE_R_REFUSED, 0, cookie, 0);
         return;
     }
+    if (v6)
+        names6(f, p, &a);
     join(f, p, id, port, cookie);
 }
 
@@ -372,7 +417,7 @@ static bool open_ready(struct flow *f)
 {
     uint32_t id;
     bool weak;
-    struct qp *to = listener_for(f->port, &id, &weak);
+    struct qp *to = listener_for(f->port, false, &id, &weak);
     struct flow *p = to ? flow_new(to) : NULL;
 
     f->ready = false;
@@ -595,6 +640,7 @@ static void attach(int fd)
     toe_ring_rx_init(&q->sw, q->area + q->l.sw_ring, q->cfg.sw_entries);
     q->flows = calloc(q->cfg.slots, sizeof(*q->flows));
     qps[i] = q;
+    tell_ip6(q);
     welcome(q);
 }
 

@@ -14,6 +14,11 @@
 
 #define LOOPTOE_IP      "10.99.0.2" /* its address: listeners that are not wildcards */
 #define LOOPTOE_PEER_IP "10.99.0.1" /* what to connect to */
+/* With LOOPTOE_IP6 in the environment it has IPv6, of interface 1, without a router. */
+#define LOOPTOE_IP6        "fd99::2"
+#define LOOPTOE_LOCAL6     "fe80::2"
+#define LOOPTOE_PEER_IP6   "fd99::1"
+#define LOOPTOE_PEER_LOCAL "fe80::1"
 
 enum looptoe_port {
     LOOPTOE_SILENT = 61001,   /* never answers a CONNECT */
