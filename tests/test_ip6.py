@@ -140,6 +140,25 @@ def test_bound_address_and_names(lab6, tmp_path):
         assert out == f"('{OWN}', '{PEER}', 80)\n"
 
 
+FAST = """
+import socket, sys
+own, peer = sys.argv[1:]
+for _ in range(3):
+    with socket.socket(socket.AF_INET6) as s:
+        s.setsockopt(socket.IPPROTO_TCP, 34, 1)  # TCP_FASTOPEN_NO_COOKIE
+        s.sendto(b"GET / HTTP/1.0\\r\\n\\r\\n", socket.MSG_FASTOPEN, (peer, 80))
+        assert s.recv(5) == b"HTTP/"
+        print(s.getsockname()[:1] + s.getpeername()[:2])
+"""
+
+
+@pytest.mark.sanitize
+def test_names_after_fast_open(lab6, tmp_path):
+    with lab6.peer(nginx.configuration(tmp_path, f"[{PEER}]:80"), port=80):
+        out = lab6.run([labs.PYTHON, "-c", FAST, OWN, PEER]).stdout
+        assert out == f"('{OWN}', '{PEER}', 80)\n" * 3
+
+
 def test_refused(lab6):
     done = lab6.run(["curl", "-sS", f"http://[{PEER}]:81/"], check=False)
     assert done.returncode == 7  # REFUSED

@@ -90,8 +90,22 @@ def test_server(lab, fast, robot, peer, how):
     serve(robot, lab.ip)
     peer("at = to", to=(lab.ip, PORT))
     said = [talk(peer, robot, CONNECTS[how]) for _ in range(5)]
-    assert said[0] == (False, False)
-    assert said[-2:] == [(True, True)] * 2
+    assert said == [(False, False)] + [(True, True)] * 4
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_server_without_cookies(lab, fast, robot, peer, when):
+    """TCP_FASTOPEN_NO_COOKIE of a listener: the first SYN has data, and it is taken."""
+    without = f"setsockopt(socket.IPPROTO_TCP, {TCP_FASTOPEN_NO_COOKIE}, 1)"
+    robot(f"listener = socket.socket(); listener.{without if when == 'before' else 'fileno()'}")
+    robot("listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)")
+    robot("listener.bind(at); listener.listen()", at=(lab.ip, PORT))
+    robot(f"listener.setsockopt(socket.IPPROTO_TCP, {TCP_FASTOPEN}, 5)")
+    if when == "after":
+        robot(f"listener.{without}")
+    peer("at = to", to=(lab.ip, PORT))
+    for how in CONNECTS.values():
+        assert talk(peer, robot, f"s.{without}\n" + how) == (True, True)
 
 
 def test_server_that_does_not(lab, fast, robot, peer):

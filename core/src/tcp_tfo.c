@@ -96,7 +96,8 @@ int toec_listen_fastopen(struct toec_stack *s, toec_u32 id, toec_u32 max)
         return TOEC_E_INVAL;
     if (l->fo.serial == 0)
         l->fo.serial = ++s->tcp->tfo.serial ? s->tcp->tfo.serial : ++s->tcp->tfo.serial;
-    l->fo.max = max;
+    l->fo.max = max & ~TOEC_FASTOPEN_NOCOOKIE;
+    l->fo.no_cookie = (max & TOEC_FASTOPEN_NOCOOKIE) != 0;
     return 0;
 }
 
@@ -297,9 +298,8 @@ static int has_room(struct toec_listener *l, toec_time now)
     return l->fo.pending + l->fo.resets < l->fo.max;
 }
 
-/* May the flow be used before the handshake is over? */
-static int may_open(struct toec_stack *s, struct toec_listener *l, struct toec_tcb *t,
-                    const struct toec_seg *g, toec_time now)
+static int cookie_good(struct toec_stack *s, struct toec_listener *l, struct toec_tcb *t,
+                       const struct toec_seg *g, toec_time now)
 {
     int good;
 
@@ -310,10 +310,17 @@ static int may_open(struct toec_stack *s, struct toec_listener *l, struct toec_t
     good = check_cookie(s, l, g, now);
     if (good != 1)
         t->fo.flags |= TOEC_FO_COOKIE; /* the right one, or the next */
-    if (!good) {
+    if (!good)
         TOEC_COUNT(s, tcp_fastopen_bad_cookie);
+    return good;
+}
+
+/* May the flow be used before the handshake is over? */
+static int may_open(struct toec_stack *s, struct toec_listener *l, struct toec_tcb *t,
+                    const struct toec_seg *g, toec_time now)
+{
+    if (!l->fo.no_cookie && !cookie_good(s, l, t, g, now))
         return 0;
-    }
     if (!has_room(l, now)) {
         TOEC_COUNT(s, tcp_fastopen_limited);
         return 0;
@@ -326,7 +333,7 @@ static int may_open(struct toec_stack *s, struct toec_listener *l, struct toec_t
 void toec_tfo_open(struct toec_stack *s, struct toec_listener *l, struct toec_tcb *t,
                    struct toec_seg *g, toec_time now)
 {
-    if (l->fo.max == 0 || !g->has_fo || !may_open(s, l, t, g, now))
+    if (l->fo.max == 0 || !(g->has_fo || (l->fo.no_cookie && g->len)) || !may_open(s, l, t, g, now))
         return;
     TOEC_COUNT(s, tcp_fastopen_taken);
     toec_half_open_del(s, t);

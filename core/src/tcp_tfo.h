@@ -40,6 +40,7 @@ struct toec_tfo_listen {
     toec_u32 resets;  /* ... there were lately, until a RST; all expire at once */
     toec_u32 reset_at;
     toec_u32 serial; /* tells this listener from an earlier one in its place */
+    int no_cookie;   /* any SYN with data or the option will do */
     toec_u32 n_keys; /* 0: the stack's own, which change by themselves */
     toec_u64 key[2][2];
 };

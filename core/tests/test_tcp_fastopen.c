@@ -90,6 +90,35 @@ static void test_server(void **state)
     talk_end(&t);
 }
 
+/* TOEC_FASTOPEN_NOCOOKIE: data or the option will do; the bound of pending ones holds. */
+static void test_server_without_cookies(void **state)
+{
+    static const uint8_t wrong[8] = {1};
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    serve(&t, 3 | TOEC_FASTOPEN_NOCOOKIE);
+    g = ask(&t, -1, 0, 100, 100);
+    assert_int_equal(g.fo_len, -1);
+    t.peer_port++;
+    g = ask(&t, 8, wrong, 100, 100);
+    assert_int_equal(g.fo_len, -1);
+    t.peer_port++;
+    g = ask(&t, 0, 0, 0, 0); /* asks for a cookie, and is open: as Linux */
+    assert_int_equal(g.fo_len, -1);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_taken), 3);
+    t.peer_port++;
+    ask(&t, -1, 0, 100, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_limited), 1);
+    t.peer_port++;
+    ask(&t, -1, 0, 0, 0); /* a plain SYN: the handshake */
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_limited), 1);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_bad_cookie), 0);
+    talk_end(&t);
+}
+
 /* A close before the handshake is over: data and FIN follow the SYN-ACK. */
 static void test_server_closes_early(void **state)
 {
@@ -638,6 +667,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_server),
+        cmocka_unit_test(test_server_without_cookies),
         cmocka_unit_test(test_server_closes_early),
         cmocka_unit_test(test_server_falls_back),
         cmocka_unit_test(test_server_bad_length),

@@ -228,7 +228,7 @@ static int do_recv(struct qp *qp, const struct command *c)
 static void closing(struct slot *s)
 {
     s->state = SLOT_CLOSING;
-    s->pending &= (uint8_t) ~(PEND_DATA | PEND_ACKED | PEND_HALF);
+    s->pending &= (uint8_t) ~(PEND_ESTABLISHED | PEND_URGENT | PEND_DATA | PEND_ACKED | PEND_HALF);
     s->accepted = 1;
     listen_leave(s);
 }

@@ -211,21 +211,21 @@ int listen_remove(struct qp *qp, uint32_t id)
     return 0;
 }
 
-static int fastopen_key(struct listen_group *g, uint32_t low, uint32_t high)
+static int fastopen_key(struct listen_member *m, uint32_t low, uint32_t high)
 {
     uint64_t half = (uint64_t)high << 32 | low;
     unsigned i;
 
-    if (g->key_bytes >= sizeof(g->keys))
+    if (m->key_bytes >= sizeof(m->keys))
         return TOE_R_INVAL;
     for (i = 0; i < 8; i++)
-        g->keys[g->key_bytes++] = (uint8_t)(half >> 8 * i);
+        m->keys[m->key_bytes++] = (uint8_t)(half >> 8 * i);
     return 0;
 }
 
 int listen_option(struct qp *qp, uint32_t id, uint16_t option, uint32_t arg0, uint32_t arg1)
 {
-    const struct listen_member *m = find_member(qp, id);
+    struct listen_member *m = find_member(qp, id);
     struct listen_group *g;
     int rc;
 
@@ -234,15 +234,18 @@ int listen_option(struct qp *qp, uint32_t id, uint16_t option, uint32_t arg0, ui
     g = m->group;
     switch (option) {
     case TOE_OPT_FASTOPEN:
-        rc = toec_listen_fastopen(g->engine->stack, g->core_id, arg0);
+        rc = toec_listen_fastopen(
+            g->engine->stack, g->core_id,
+            (arg0 < TOEC_FASTOPEN_NOCOOKIE ? arg0 : TOEC_FASTOPEN_NOCOOKIE - 1) |
+                (arg1 ? TOEC_FASTOPEN_NOCOOKIE : 0));
         break;
     case TOE_OPT_FASTOPEN_KEY:
-        return fastopen_key(g, arg0, arg1);
+        return fastopen_key(m, arg0, arg1);
     case TOE_OPT_FASTOPEN_KEYS:
-        if (arg0 > 2 || g->key_bytes < 16 * arg0)
+        if (arg0 > 2 || m->key_bytes < 16 * arg0)
             return TOE_R_INVAL;
-        rc = toec_listen_fastopen_key(g->engine->stack, g->core_id, g->keys, arg0);
-        g->key_bytes = 0;
+        rc = toec_listen_fastopen_key(g->engine->stack, g->core_id, m->keys, arg0);
+        m->key_bytes = 0;
         break;
     case TOE_OPT_MTU_DISCOVER:
     case TOE_OPT_MAXSEG:

@@ -14,6 +14,8 @@ struct listen_member {
     uint32_t backlog, used; /* used: established, not accepted */
     uint32_t flows;         /* of those and half-open ones */
     int weak;
+    uint8_t keys[32]; /* FASTOPEN_KEY, so far */
+    uint32_t key_bytes;
     struct listen_member *next; /* of the queue pair */
 };
 
@@ -26,8 +28,6 @@ struct listen_group {
     struct listen_member **members;
     uint32_t count, room;
     struct listen_group *next;
-    uint8_t keys[32]; /* FASTOPEN_KEY, so far */
-    uint32_t key_bytes;
 };
 
 #define LISTENERS_PER_QP 1024u

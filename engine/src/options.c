@@ -190,7 +190,6 @@ static int parse_mac(struct options *o, const char *text)
     return -1;
 }
 
-/* Up to 64 hex digits; what is missing is zero. */
 static int parse_congestion(struct options *o, const char *arg)
 {
     static const char *const names[] = {"cubic", "reno", "dctcp", "bbr"}; /* by enum toec_cc */
@@ -204,6 +203,7 @@ static int parse_congestion(struct options *o, const char *arg)
     return bad("congestion", arg, "cubic, reno, bbr or dctcp");
 }
 
+/* Up to 64 hex digits; what is missing is zero. */
 static int parse_seed(struct options *o, const char *text)
 {
     size_t n = strlen(text), i;

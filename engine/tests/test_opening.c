@@ -277,6 +277,51 @@ static void test_what_becomes_of_a_ready_flow(void **state)
     host_want_nothing(&w->y);
 }
 
+/* Those who listen on one port say their keys side by side. */
+static void test_keys_of_several_members(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+    struct host z;
+    unsigned i;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    listen_fast(w, 5);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 5);
+    for (i = 0; i < 4; i++) {
+        host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN_KEY, 1, i, i);
+        host_put(&z, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN_KEY, 9, i, i);
+        bench_run(&w->t, NS_PER_MS);
+    }
+    host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN_KEYS, 1, 2, 0);
+    host_put(&z, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN_KEYS, 9, 2, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+    host_want_nothing(&z);
+    host_detach(&w->t, &z);
+}
+
+/* FASTOPEN with arg1: nobody needs a cookie. */
+static void test_a_listener_without_cookies(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 5);
+    host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN, 1, UINT32_MAX, 1);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+    host_put(&w->y, TOE_CMD_CONNECT, TOE_F_CONNECT_FAST | TOE_F_CONNECT_NOCOOKIE, PORT, 2, IP_A, 0);
+    bench_run(&w->t, NS_PER_MS);
+    c = host_want(&w->y, TOE_CMD_CONNECT_READY);
+    host_send(&w->y, toe_cmd_flow(&c), 0, 700);
+    bench_run(&w->t, NS_PER_S);
+    host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+    host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+    assert_int_equal(toec_counters(w->t.a->stack)[TOEC_C_tcp_fastopen_taken], 1);
+    assert_int_equal(toec_counters(w->t.b->stack)[TOEC_C_tcp_fastopen_acked], 1);
+}
+
 static void test_keys_of_a_listener(void **state)
 {
     struct world *w = *state;
@@ -320,6 +365,31 @@ static void test_urgent_data_is_told_before_it_comes(void **state)
     host_want_nothing(&w->x);
 }
 
+/* Closed before there was room to tell: only the end is told. */
+static void test_urgent_data_of_a_closed_flow(void **state)
+{
+    struct world *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(128);
+    struct host z;
+    uint32_t fx, fz, i;
+
+    cfg.hw_entries = 64;
+    host_attach(&w->t, w->t.b, &z, &cfg);
+    bench_connect(&w->t, &w->x, &z, &fx, &fz);
+    for (i = 0; i < 64; i++)
+        host_put(&z, TOE_CMD_SEND, 0, 0, 127, 1, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_put(&w->x, TOE_CMD_SEND, TOE_F_SEND_PUSH | TOE_F_SEND_URGENT, 0, fx, 10, 0);
+    bench_run(&w->t, NS_PER_MS);
+    for (i = 0; i < 64; i++)
+        host_want(&z, TOE_CMD_ERROR);
+    host_put(&z, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, fz, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    host_want(&z, TOE_CMD_CLOSE_EVENT);
+    host_want_nothing(&z);
+    host_detach(&w->t, &z);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -331,8 +401,11 @@ int main(void)
         TEST(test_options_of_a_connect_end_it_sooner),
         TEST(test_fast_open_sends_data_with_the_syn),
         TEST(test_what_becomes_of_a_ready_flow),
+        TEST(test_keys_of_several_members),
+        TEST(test_a_listener_without_cookies),
         TEST(test_keys_of_a_listener),
         TEST(test_urgent_data_is_told_before_it_comes),
+        TEST(test_urgent_data_of_a_closed_flow),
     };
 
     return cmocka_run_group_tests_name("engine_opening", tests, NULL, NULL);

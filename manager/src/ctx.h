@@ -61,6 +61,14 @@ enum tctx_state {
     TC_LOST    /* the TOE went away: trying again while sockets want it */
 };
 
+/* Who is to have SIGURG when the lock is given back; more at once than this share one signal less.
+ */
+#define TSIGURG_MAX 16u
+struct tsigurg {
+    uint32_t n;
+    int32_t owner[TSIGURG_MAX];
+};
+
 struct tctx {
     enum tctx_state state;
     struct tconfig cfg;
@@ -76,6 +84,7 @@ struct tctx {
     uint32_t sleepers;     /* threads in the kernel that rely on the interrupt */
     uint32_t idle_looks;   /* progress calls without a command, for the check of the TOE's life */
     uint64_t retry_at;     /* TC_LOST: when to try to attach again, tclock_ns() */
+    struct tsigurg sigurg;
     char last_error[256];
 };
 extern TOE_HIDDEN struct tctx tctx;
@@ -239,8 +248,9 @@ TOE_HIDDEN void tconnect_ready(struct tqp *qp, const struct toe_cmd *c);
 /* A connection that CONNECT_READY had named ends before it is open. */
 TOE_HIDDEN void tfast_ended(struct tsock *s, int error);
 /* sendto() with MSG_FASTOPEN begins the connection: *kernel as tconnect_begin() of connect.h; 0:
- * data may be sent, -1 with errno. */
-TOE_HIDDEN int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool *kernel);
+ * data may be sent, -1 with errno. data: there is some, else the SYN waits for none. */
+TOE_HIDDEN int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool data,
+                             bool *kernel);
 TOE_HIDDEN void tconnect_failed(uint32_t cookie, int error);
 /* Sends the CONNECTs that another engine is to have. Not while draining. */
 TOE_HIDDEN void tconnect_elsewhere(void);

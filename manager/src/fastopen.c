@@ -52,6 +52,8 @@ bool tfast_established(struct tqp *qp, const struct toe_cmd *c)
     s->fast = s->fast_sent = 0;
     s->local_port = htons(toe_cmd_aux(c));
     s->state = TS_OPEN;
+    if (s->ip6)
+        tip6_names(s);
     tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
     return true;
 }
@@ -76,7 +78,7 @@ void tfast_settle(struct tsock *s)
     s->wants_fast = 0;
 }
 
-int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool *kernel)
+int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool data, bool *kernel)
 {
     struct tsock *s = tsock_get(fd);
 
@@ -96,7 +98,7 @@ int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool *kern
         *kernel = s->state == TS_NEW;
         return terr(EINVAL);
     }
-    if (tconnect_begin(s, fd, addr, len, true, kernel) < 0 || *kernel)
+    if (tconnect_begin(s, fd, addr, len, data, kernel) < 0 || *kernel)
         return *kernel ? 0 : -1;
     if (s->state == TS_CONNECTING && !s->fast)
         return s->nonblock ? terr(EINPROGRESS) : tconnect_wait(s);
@@ -124,7 +126,8 @@ void tfast_announce(const struct tsock *s)
             tqp_send(qp, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN_KEYS, s->handle,
                      o->fastopen_keys, 0);
         }
-        tqp_send(qp, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN, s->handle,
-                 (uint32_t)o->fastopen, 0);
+        if (tqp_send(qp, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN, s->handle,
+                     (uint32_t)o->fastopen, o->fastopen_no_cookie))
+            tqp_settle(qp); /* a client that gets no cookie does not ask again at once */
     }
 }

@@ -47,6 +47,7 @@ static int duplicate(struct tobj *o, int fd, int cmd, long lowest)
 static int fcntl_locked(struct tobj *o, int fd, int cmd, long arg)
 {
     struct tsock *s = o->kind == TOBJ_SOCK ? (struct tsock *)o : NULL;
+    int r;
 
     switch (cmd) {
     case F_DUPFD:
@@ -56,16 +57,11 @@ static int fcntl_locked(struct tobj *o, int fd, int cmd, long arg)
         return s ? get_flags(s, fd) : sys_fcntl(fd, cmd, arg);
     case F_SETFL:
         return s ? set_flags(s, fd, arg) : sys_fcntl(fd, cmd, arg);
-    case F_SETOWN: /* who gets SIGURG */
-        if (!s || s->state == TS_NEW) {
-            int r = sys_fcntl(fd, cmd, arg);
-
-            if (s && r == 0)
-                s->owner = (int)arg;
-            return r;
-        }
-        s->owner = (int)arg;
-        return 0;
+    case F_SETOWN: /* who gets SIGURG; the kernel knows who there is */
+        r = sys_fcntl(fd, cmd, arg);
+        if (s && r == 0)
+            s->owner = (int)arg;
+        return r;
     case F_GETOWN:
         return s && s->state != TS_NEW ? s->owner : sys_fcntl(fd, cmd, arg);
     default:
@@ -106,6 +102,16 @@ static uint32_t unsent(const struct tsock *s)
     return unacked > r.in_flight ? unacked - r.in_flight : 0;
 }
 
+/* FIOSETOWN, SIOCSPGRP: F_SETOWN by another name. */
+static int set_owner(struct tsock *s, int fd, unsigned long request, void *arg)
+{
+    int r = sys_ioctl(fd, request, arg);
+
+    if (r == 0)
+        s->owner = *(int *)arg;
+    return r;
+}
+
 static int ioctl_locked(struct tsock *s, int fd, unsigned long request, void *arg)
 {
     switch (request) {
@@ -126,6 +132,12 @@ static int ioctl_locked(struct tsock *s, int fd, unsigned long request, void *ar
     case SIOCATMARK:
         tctx_progress();
         return give(arg, turgent_at_mark(s));
+    case FIOSETOWN:
+    case SIOCSPGRP:
+        return set_owner(s, fd, request, arg);
+    case FIOGETOWN:
+    case SIOCGPGRP: /* placeholders of accepted connections share the kernel's */
+        return give(arg, (uint32_t)s->owner);
     case FIONBIO:
         if (!arg)
             return terr(EFAULT);
@@ -150,7 +162,10 @@ int toe_ioctl(int fd, unsigned long request, void *arg)
     tctx_lock();
     s = tsock_get(fd);
     if (!s || s->state == TS_NEW) {
-        r = sys_ioctl(fd, request, arg);
+        if (s && (request == FIOSETOWN || request == SIOCSPGRP))
+            r = set_owner(s, fd, request, arg);
+        else
+            r = sys_ioctl(fd, request, arg);
         if (s && r == 0 && request == FIONBIO)
             s->nonblock = *(int *)arg != 0;
     } else {

@@ -42,6 +42,11 @@ static void in_parent(void)
 /* The parent's connection: only its placeholder is here. */
 static void orphan(struct tsock *s)
 {
+    if (s->state == TS_CONNECTING) {
+        thandle_free(s->handle);
+        s->handle = 0;
+        s->fast = s->fast_sent = 0;
+    }
     s->state = TS_FOREIGN;
     s->qp = NULL;
     s->rx = s->tx = NULL;
@@ -52,8 +57,6 @@ static void orphan(struct tsock *s)
 static void orphan_handle(struct tsock *s)
 {
     if (s->state == TS_CONNECTING) {
-        thandle_free(s->handle);
-        s->handle = 0;
         orphan(s);
     } else if (s->state == TS_LISTEN) {
         struct tsock *c;
@@ -93,6 +96,7 @@ static void in_child(void)
     tfd_internal_close(tctx.placeholder_fd);
     tctx.placeholder_fd = -1;
     tctx.sleepers = 0;
+    tctx.sigurg.n = 0; /* the parent sends them */
     if (tctx.state != TC_FAILED)
         tctx.state = TC_COLD;
     twait_forget();

@@ -7,10 +7,12 @@
 #include "ctx.h"
 #include "wait.h"
 
+/* Waits for the TOE: who connects after setsockopt() is to meet the option. */
 void tlisten_option(const struct tsock *s, uint16_t option, uint32_t value)
 {
     for (uint32_t q = 0; q < tctx.qps_n; q++)
-        tqp_send(tctx.qps[q], TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, option, s->handle, value, 0);
+        if (tqp_send(tctx.qps[q], TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, option, s->handle, value, 0))
+            tqp_settle(tctx.qps[q]);
 }
 
 void tlisten_announce(struct tsock *s, bool weak)

@@ -6,6 +6,7 @@
 #include <sys/single_threaded.h>
 
 #include "ctx.h"
+#include "urgent.h"
 
 static pthread_mutex_t mutex = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 /* Whether the holder took the mutex: a thread may end, and the process be single-threaded again,
@@ -28,10 +29,24 @@ void tctx_lock_before_thread(void)
     taken = true;
 }
 
-void tctx_unlock(void)
+static void give_back(void)
 {
     if (likely(!taken))
         return;
     taken = false;
     pthread_mutex_unlock(&mutex);
+}
+
+void tctx_unlock(void)
+{
+    struct tsigurg due;
+
+    if (likely(!tctx.sigurg.n)) {
+        give_back();
+        return;
+    }
+    due = tctx.sigurg;
+    tctx.sigurg.n = 0;
+    give_back();
+    turgent_signal(&due);
 }

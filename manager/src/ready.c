@@ -10,7 +10,7 @@ static bool readable(const struct tsock *s)
     uint32_t want = s->opts.rcvlowat > 1 ? (uint32_t)s->opts.rcvlowat : 1;
     uint32_t half = (s->rx_mask + 1) >> 1; /* a peer with a closed window could not send more */
 
-    return (unlikely(s->oob) ? turgent_readable(s) : s->rx_avail) >= (want < half ? want : half);
+    return s->rx_avail - (unlikely(s->oob) ? turgent_skip(s) : 0) >= (want < half ? want : half);
 }
 
 static uint32_t open_events(const struct tsock *s)

@@ -228,7 +228,7 @@ ssize_t toe_recvmsg(int fd, struct msghdr *msg, int flags)
     if (r >= 0) {
         msg->msg_namelen = 0;
         msg->msg_controllen = 0;
-        msg->msg_flags = 0;
+        msg->msg_flags = r > 0 ? flags & MSG_OOB : 0;
     }
     return r;
 }

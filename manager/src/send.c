@@ -177,15 +177,18 @@ static ssize_t transmit_v(int fd, const struct iovec *v, size_t count, int flags
 static ssize_t transmit_fast(int fd, const struct iovec *v, size_t count, int flags,
                              const struct sockaddr *addr, socklen_t len)
 {
+    ssize_t n = count == 1 ? (ssize_t)v->iov_len : tio_total(v, count);
     struct tsock *s;
     bool kernel;
     int r;
 
+    if (n < 0)
+        return terr(EINVAL);
     tctx_lock();
     s = tsock_get(fd);
     if (s)
         tobj_hold(&s->obj);
-    r = tfast_connect(fd, addr, len, &kernel);
+    r = tfast_connect(fd, addr, len, n > 0, &kernel);
     if (s)
         tobj_put(&s->obj);
     tctx_unlock();

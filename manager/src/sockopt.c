@@ -225,12 +225,15 @@ static enum verdict set_fastopen(struct tsock *s, int name, int v)
             tfast_announce(s);
         return DONE;
     }
-    if (v < 0 || v > 1 || s->state != TS_NEW)
+    if (v < 0 || v > 1 ||
+        (s->state != TS_NEW && (name != TCP_FASTOPEN_NO_COOKIE || s->state != TS_LISTEN)))
         return terr(EINVAL), WRONG;
     if (name == TCP_FASTOPEN_CONNECT)
         s->opts.fastopen_connect = (uint8_t)v;
     else
         s->opts.fastopen_no_cookie = (uint8_t)v;
+    if (s->state == TS_LISTEN && s->announced && s->opts.fastopen)
+        tfast_announce(s);
     return DONE;
 }
 

@@ -28,15 +28,44 @@ static void arrived(struct tsock *s)
     tobj_notify(&s->obj, EPOLLPRI);
 }
 
+/* Who handles the signal may use the socket, so it goes out when the lock has been given back. */
+static void owe_signal(int32_t owner)
+{
+    struct tsigurg *due = &tctx.sigurg;
+    uint32_t i = 0;
+
+    while (i < due->n && due->owner[i] != owner)
+        i++;
+    if (owner && i < TSIGURG_MAX) {
+        due->owner[i] = owner;
+        due->n = i < due->n ? due->n : i + 1;
+    }
+}
+
+void turgent_signal(const struct tsigurg *due)
+{
+    int saved = errno;
+
+    for (uint32_t i = 0; i < due->n; i++)
+        if (due->owner[i] != -1) /* process group 1 to F_SETOWN, to kill() everyone */
+            kill(due->owner[i], SIGURG);
+    errno = saved;
+}
+
 void turgent_told(struct tsock *s, uint32_t end)
 {
     /* the mark that was before is none any more, and its byte one of the stream, as on Linux */
     if ((int32_t)(end - 1 - s->rx_pos) < 0)
         return;
+    /* ... unless the reader stands at it: it is left out all the same */
+    if (turgent_at_mark(s) && s->rx_avail && !s->opts.oobinline) {
+        s->rx_pos++;
+        s->rx_avail--;
+        s->rx_unsaid++;
+    }
     s->oob = TOOB_TOLD;
     s->oob_pos = end - 1;
-    if (s->owner)
-        kill(s->owner, SIGURG);
+    owe_signal(s->owner);
     if (ahead(s) < s->rx_avail)
         arrived(s);
 }
@@ -60,7 +89,7 @@ uint32_t turgent_readable(const struct tsock *s)
 
 uint32_t turgent_queued(const struct tsock *s)
 {
-    return !s->opts.oobinline && ahead(s) && ahead(s) < s->rx_avail ? ahead(s) : s->rx_avail;
+    return !s->opts.oobinline && ahead(s) < s->rx_avail ? ahead(s) : s->rx_avail;
 }
 
 uint32_t turgent_skip(const struct tsock *s)

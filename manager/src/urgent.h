@@ -20,6 +20,8 @@ TOE_HIDDEN uint32_t turgent_queued(const struct tsock *s);
 TOE_HIDDEN uint32_t turgent_skip(const struct tsock *s);
 /* Bytes have been read: the mark may lie behind. */
 TOE_HIDDEN void turgent_passed(struct tsock *s);
+/* Sends the SIGURGs that fell due while the lock was held. Lock not held. */
+TOE_HIDDEN void turgent_signal(const struct tsigurg *due);
 /* recv() with MSG_OOB. */
 TOE_HIDDEN ssize_t turgent_recv(struct tsock *s, uint8_t *to, size_t n, int flags);
 

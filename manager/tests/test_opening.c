@@ -6,7 +6,9 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#include <pthread.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 
 #include "harness.h"
 
@@ -219,6 +221,58 @@ static void fastopen_options(void **state)
     toe_close(fd[1]);
 }
 
+/* No data: the SYN waits for none. */
+static void fastopen_without_data(void **state)
+{
+    int listener = fast_listener();
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        int fd = toe_socket(AF_INET, SOCK_STREAM, 0), end;
+
+        assert_int_equal(fast_send(fd, "", 0), 0);
+        harness_wait(listener, POLLIN);
+        end = toe_accept(listener, NULL, NULL);
+        assert_true(end >= 0);
+        toe_close(end);
+        toe_close(fd);
+    }
+    toe_close(listener);
+}
+
+#define LATE 100000000L /* ns */
+
+static void *go_on(void *unused)
+{
+    struct timespec late = {0, LATE};
+
+    nanosleep(&late, NULL);
+    return kill(harness_toe(), SIGCONT) == 0 ? unused : NULL;
+}
+
+/* Who connects after setsockopt() meets the option: it waits for a TOE that is late. */
+static void options_of_listeners_hold_at_once(void **state)
+{
+    static const int names[] = {TCP_FASTOPEN, TCP_FASTOPEN_NO_COOKIE, TCP_MAXSEG};
+    int listener = fast_listener(), value[] = {5, 1, 1000};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct timespec from, to;
+        pthread_t thread;
+
+        assert_int_equal(kill(harness_toe(), SIGSTOP), 0);
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        assert_int_equal(pthread_create(&thread, NULL, go_on, NULL), 0);
+        assert_int_equal(
+            toe_setsockopt(listener, IPPROTO_TCP, names[i], &value[i], sizeof(value[i])), 0);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        pthread_join(thread, NULL);
+        assert_true((to.tv_sec - from.tv_sec) * 1000000000L + to.tv_nsec - from.tv_nsec > LATE / 2);
+    }
+    toe_close(listener);
+}
+
 /* ---- urgent data ---- */
 
 static volatile sig_atomic_t urgent_signals;
@@ -327,6 +381,7 @@ static void urgent_byte_alone(void **state)
     p = (struct pollfd){fd[1], POLLIN | POLLPRI, 0};
     assert_int_equal(toe_poll(&p, 1, 0), 1);
     assert_int_equal(p.revents, POLLPRI);
+    assert_int_equal(queued(fd[1]), 0);
     assert_int_equal(toe_recv(fd[1], in, 1, MSG_DONTWAIT), -1);
     assert_int_equal(errno, EAGAIN);
     toe_send(fd[0], "tail", 4, 0);
@@ -334,6 +389,158 @@ static void urgent_byte_alone(void **state)
     assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_WAITALL), 4);
     assert_memory_equal(in, "tail", 4);
     assert_int_equal(toe_recv(fd[1], in, sizeof(in), 0), 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+/* One that comes while the reader stands at another takes that out of the stream, unread too. */
+static void urgent_byte_replaced(void **state)
+{
+    char in[16] = "";
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_send(fd[0], "1", 1, MSG_OOB), 1);
+    harness_wait(fd[1], POLLPRI);
+    assert_int_equal(toe_send(fd[0], "2", 1, MSG_OOB), 1);
+    while (toe_recv(fd[1], in, 1, MSG_OOB | MSG_PEEK) != 1 || in[0] != '2')
+        usleep(1000);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(toe_send(fd[0], "tail", 4, 0), 4);
+    assert_int_equal(toe_recv(fd[1], in, 4, MSG_WAITALL), 4);
+    assert_memory_equal(in, "tail", 4);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+/* recvmsg() says that the byte is urgent; SO_RCVLOWAT counts what is behind the mark as well. */
+static void urgent_byte_said(void **state)
+{
+    char in[16] = "";
+    struct iovec v = {in, sizeof(in)};
+    struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
+    int fd[2], lowat = 10;
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_setsockopt(fd[1], SOL_SOCKET, SO_RCVLOWAT, &lowat, sizeof(lowat)), 0);
+    assert_int_equal(toe_send(fd[0], "abX", 3, MSG_OOB), 3);
+    assert_int_equal(toe_send(fd[0], "0123456789", 10, 0), 10);
+    assert_int_equal(harness_wait(fd[1], POLLIN), POLLIN);
+    assert_int_equal(toe_recvmsg(fd[1], &m, MSG_OOB), 1);
+    assert_int_equal(m.msg_flags, MSG_OOB);
+    assert_int_equal(toe_recvmsg(fd[1], &m, 0), 2);
+    assert_int_equal(m.msg_flags, 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+/* ---- SIGURG ---- */
+
+static int urgent_fd;
+static volatile sig_atomic_t urgent_got;
+
+static void read_urgent(int number)
+{
+    uint8_t in;
+    int saved = errno;
+
+    (void)number;
+    urgent_signals++;
+    if (toe_recv(urgent_fd, &in, 1, MSG_OOB) == 1)
+        urgent_got = in;
+    errno = saved;
+}
+
+static void *sleeper(void *end)
+{
+    char in;
+
+    return read(*(int *)end, &in, 1) < 0 ? end : NULL;
+}
+
+/* The handler that every program with SIGURG has: it reads the byte. Of several threads too, one of
+ * which is the one that found the notice. */
+static void handler_of_sigurg_reads(void **state)
+{
+    struct sigaction act = {.sa_handler = read_urgent, .sa_flags = SA_RESTART};
+    int fd[2], pipes[2];
+    pthread_t thread;
+
+    (void)state;
+    harness_pair(fd);
+    urgent_fd = fd[1];
+    urgent_signals = urgent_got = 0;
+    sigaction(SIGURG, &act, NULL);
+    assert_int_equal(toe_fcntl(fd[1], F_SETOWN, getpid()), 0);
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(pthread_create(&thread, NULL, sleeper, pipes), 0);
+    alarm(10); /* it would wait for the lock that it holds */
+    for (int i = 1; i <= 3; i++) {
+        struct pollfd p = {fd[1], POLLPRI, 0};
+
+        urgent_got = 0;
+        assert_int_equal(toe_send(fd[0], "a", 1, 0), 1);
+        assert_int_equal(toe_send(fd[0], "!", 1, MSG_OOB), 1);
+        while (!urgent_got)
+            if (toe_poll(&p, 1, 10) == 1 && urgent_signals == i) /* it came before the byte */
+                read_urgent(0), urgent_signals--;
+        assert_int_equal(urgent_got, '!');
+        assert_int_equal(urgent_signals, i);
+    }
+    alarm(0);
+    assert_int_equal(write(pipes[1], "", 1), 1);
+    pthread_join(thread, NULL);
+    close(pipes[0]);
+    close(pipes[1]);
+    signal(SIGURG, SIG_DFL);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static int kills_of_all;
+
+/* In place of libc's: that of -1 would go to every process there is. */
+int kill(pid_t pid, int number)
+{
+    if (pid == -1) {
+        kills_of_all++;
+        return 0;
+    }
+    return (int)syscall(SYS_kill, pid, number);
+}
+
+/* Owners are checked and named as by Linux. */
+static void owners_of_sigurg(void **state)
+{
+    struct sigaction act = {.sa_handler = on_urgent};
+    int fd[2], owner = getpid();
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_fcntl(fd[1], F_SETOWN, 0x7ffffff0), -1);
+    assert_int_equal(errno, ESRCH);
+    assert_int_equal(toe_fcntl(fd[1], F_GETOWN, 0), 0);
+    if (toe_fcntl(fd[1], F_SETOWN, -1) == 0) { /* process group 1, where there is one */
+        assert_int_equal(toe_send(fd[0], "!", 1, MSG_OOB), 1);
+        harness_wait(fd[1], POLLPRI);
+        assert_int_equal(kills_of_all, 0);
+    }
+    sigaction(SIGURG, &act, NULL);
+    urgent_signals = 0;
+    assert_int_equal(toe_ioctl(fd[1], FIOSETOWN, &owner), 0);
+    owner = 0;
+    assert_int_equal(toe_ioctl(fd[1], FIOGETOWN, &owner), 0);
+    assert_int_equal(owner, getpid());
+    assert_int_equal(toe_send(fd[0], "!", 1, MSG_OOB), 1);
+    for (int i = 0; i < 2000 && !urgent_signals; i++) {
+        queued(fd[1]);
+        usleep(1000);
+    }
+    assert_int_equal(urgent_signals, 1);
+    signal(SIGURG, SIG_DFL);
     toe_close(fd[0]);
     toe_close(fd[1]);
 }
@@ -349,9 +556,15 @@ int main(void)
         TOE_TEST(fastopen_connect),
         TOE_TEST(fastopen_given_up),
         TOE_TEST(fastopen_options),
+        TOE_TEST(fastopen_without_data),
+        TOE_TEST(options_of_listeners_hold_at_once),
         TOE_TEST(urgent_byte_out_of_band),
         TOE_TEST(urgent_byte_in_line),
         TOE_TEST(urgent_byte_alone),
+        TOE_TEST(urgent_byte_replaced),
+        TOE_TEST(urgent_byte_said),
+        TOE_TEST(handler_of_sigurg_reads),
+        TOE_TEST(owners_of_sigurg),
     };
 
     return cmocka_run_group_tests_name("opening", tests, NULL, NULL);

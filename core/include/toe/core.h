@@ -173,8 +173,11 @@ int toec_fastopen(struct toec_stack *s, struct toec_tcb *flow, int no_cookie, to
 /*
  * ... as server: a SYN with a good cookie is TOEC_EV_ESTABLISHED at once, its data told, and
  * answers may go before the handshake is over. max: flows at once whose handshake is not; others
- * open by the handshake. 0 (and the default): Fast Open is off.
+ * open by the handshake. 0 (and the default): Fast Open is off. With TOEC_FASTOPEN_NOCOOKIE added
+ * any SYN with data or the option is good (TCP_FASTOPEN_NO_COOKIE): for networks that let nobody
+ * forge addresses.
  */
+#define TOEC_FASTOPEN_NOCOOKIE 0x80000000u
 int toec_listen_fastopen(struct toec_stack *s, toec_u32 id, toec_u32 max);
 /* The listener's keys: n of 16 bytes each, n 0..2, the second accepted only; 0: those of the stack,
  * made from its secret and changed every 19.5 hours. As net.ipv4.tcp_fastopen_key of Linux. */

@@ -136,7 +136,7 @@ enum toe_option {
     /* seconds of user timeout to advertise (RFC 5482), 0: not, at most 1966020 */
     TOE_OPT_ADV_UTO = 21,
     /* of a listener: flows at once that Fast Open has opened and whose handshake is not over; 0:
-     * off */
+     * off. arg1 not 0: without cookies */
     TOE_OPT_FASTOPEN = 22,
     /* of a listener: arg0, arg1 are 8 bytes, little endian, of its Fast Open keys, the next ones
      * after those said before */
