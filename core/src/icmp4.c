@@ -103,9 +103,9 @@ static void echo(struct toec_stack *s, const struct toec_ip_in *in, toec_time no
 
 static int is_icmp_error(const struct toec_ip_in *in)
 {
-    return in->proto == TOEC_IPPROTO_ICMP &&
-           (in->l4_head == 0 ||
-            (in->l4[0] != TOEC_ICMP4_ECHO && in->l4[0] != TOEC_ICMP4_ECHO_REPLY));
+    /* of ICMP only first fragments come here (Time Exceeded), which hold 8 bytes at least */
+    return in->proto == TOEC_IPPROTO_ICMP && in->l4[0] != TOEC_ICMP4_ECHO &&
+           in->l4[0] != TOEC_ICMP4_ECHO_REPLY;
 }
 
 /*
@@ -177,8 +177,8 @@ static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const stru
     toec_pkt_copy(s, quote, in->pkt, in->l4_off + TOEC_ICMP4_LEN, len);
     hlen = toec_ip4_hlen(quote);
     if (toec_ip4_version(quote) != 4 || hlen < TOEC_IP4_LEN || hlen + QUOTE_TCP > len ||
-        (quote[TOEC_IP4_PROTO] != TOEC_IPPROTO_TCP && quote[TOEC_IP4_PROTO] != TOEC_IPPROTO_UDP) ||
-        toec_ip4_src(quote) != s->ip4 || (toec_ip4_frag(quote) & TOEC_IP4_OFF_MASK) != 0)
+        !toec_icmp_quotable(quote[TOEC_IP4_PROTO]) || toec_ip4_src(quote) != s->ip4 ||
+        (toec_ip4_frag(quote) & TOEC_IP4_OFF_MASK) != 0)
         return -1;
     tcp = quote + hlen;
     e->proto = quote[TOEC_IP4_PROTO];
@@ -212,8 +212,7 @@ static void error_input(struct toec_stack *s, const struct toec_ip_in *in, toec_
         return;
     }
 #endif
-    if (e.proto == TOEC_IPPROTO_TCP)
-        toec_tcp_icmp_error(s, &e, now);
+    toec_tcp_icmp_error(s, &e, now);
 }
 
 /* ---- input ---- */

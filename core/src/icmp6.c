@@ -122,8 +122,9 @@ static int is_silent(const struct toec_ip_in *in, unsigned type, unsigned code)
     if (toec_addr_is_multicast(&in->dst) &&
         !(type == TOEC_ICMP6_PARAM_PROBLEM && code == TOEC_ICMP6_PARAM_OPTION))
         return 1;
+    /* a header that is cut off never comes here: first fragments hold it (RFC 7112) */
     return in->proto == TOEC_NH_ICMP6 &&
-           (in->l4_head == 0 || in->l4[0] < TOEC_ICMP6_INFO || in->l4[0] == TOEC_ICMP6_REDIRECT);
+           (in->l4[0] < TOEC_ICMP6_INFO || in->l4[0] == TOEC_ICMP6_REDIRECT);
 }
 
 void toec_icmp6_error(struct toec_stack *s, const struct toec_ip_in *in, unsigned type,
@@ -188,12 +189,10 @@ static int translate(struct toec_icmp_err *e, const toec_u8 *icmp)
         e->type = TOEC_ICMP4_TIME_EXCEEDED;
         e->code = (toec_u8)code;
         return 0;
-    case TOEC_ICMP6_PARAM_PROBLEM:
+    default: /* Parameter Problem */
         e->type = code == TOEC_ICMP6_PARAM_NEXT ? TOEC_ICMP4_UNREACH : TOEC_ICMP4_PARAM_PROBLEM;
         e->code = code == TOEC_ICMP6_PARAM_NEXT ? TOEC_ICMP4_UNREACH_PROTO : 0;
         return 0;
-    default:
-        return -1;
     }
 }
 
@@ -209,8 +208,7 @@ static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const stru
     toec_pkt_copy(s, quote, in->pkt, in->l4_off + TOEC_ICMP6_LEN, QUOTE_LEN);
     memcpy(e->local.b, quote + TOEC_IP6_SRC, 16);
     memcpy(e->remote.b, quote + TOEC_IP6_DST, 16);
-    if (toec_ip6_version(quote) != 6 ||
-        (quote[TOEC_IP6_NEXT] != TOEC_IPPROTO_TCP && quote[TOEC_IP6_NEXT] != TOEC_IPPROTO_UDP) ||
+    if (toec_ip6_version(quote) != 6 || !toec_icmp_quotable(quote[TOEC_IP6_NEXT]) ||
         !toec_own_find(s, &e->local))
         return -1;
     e->proto = quote[TOEC_IP6_NEXT];
@@ -236,8 +234,7 @@ static void error_input(struct toec_stack *s, const struct toec_ip_in *in, toec_
         return;
     }
 #endif
-    if (e.proto == TOEC_IPPROTO_TCP)
-        toec_tcp_icmp_error(s, &e, now);
+    toec_tcp_icmp_error(s, &e, now);
 }
 
 /* ---- input ---- */

@@ -167,7 +167,6 @@ struct toec_nd_options {
     const toec_u8 *mtu;
     const toec_u8 *prefix[TOEC_IP6_PREFIXES];
     unsigned prefixes;
-    unsigned nonce_len;
 };
 /* Parses them; -1 when one has length 0 or goes beyond the end. */
 int toec_nd_options(struct toec_nd_options *o, const toec_u8 *p, toec_u32 len);

@@ -296,17 +296,16 @@ void toec_rs_start(struct toec_stack *s, toec_time now)
                    now + (toec_time)(toec_rand32(s) % RS_DELAY_MS) * TOEC_NS_PER_MS);
 }
 
-/* Intervals double until an hour (RFC 7559): a router may come up long after us. */
+/* Intervals double until an hour (RFC 7559): a router may come up long after us. The timer is
+ * started by a link-local address that is ours, and stays so. */
 void toec_rs_timer(struct toec_stack *s, toec_time now)
 {
     const struct toec_own6 *own = toec_own_link_local(s);
-    toec_time wait = (RS_INTERVAL_S << TOEC_MIN(s->ip6.rs_sent, 10)) * TOEC_NS_PER_S;
+    toec_time wait = (RS_INTERVAL_S << s->ip6.rs_sent) * TOEC_NS_PER_S;
     struct toec_addr all;
     struct toec_outbuf o;
     toec_u8 *m = toec_out_l4(&o);
 
-    if (!own)
-        return;
     memset(&o, 0, sizeof(o));
     m[TOEC_ICMP6_TYPE] = TOEC_ICMP6_RS;
     m[TOEC_RS_LEN] = TOEC_NDOPT_SOURCE_MAC;
@@ -320,7 +319,7 @@ void toec_rs_timer(struct toec_stack *s, toec_time now)
     o.l4_len = TOEC_RS_LEN + TOEC_NDOPT_MAC_LEN;
     if (toec_ip6_send_to(s, 0, HOPS_OF_ROUTER, &o) == 0)
         TOEC_COUNT(s, nd_rs_sent);
-    if (s->ip6.rs_sent < 255)
+    if (wait < RS_MAX)
         s->ip6.rs_sent++;
     toec_timer_set(s, &s->ip6.rs, TOEC_TMR_IP6_RS, now + TOEC_MIN(wait, RS_MAX));
 }

@@ -221,8 +221,7 @@ static toec_time reachable_time(struct toec_stack *s, const struct toec_neigh *n
         return REACHABLE_TIME;
     if (now >= s->ip6.reachable_draw) {
         s->ip6.reachable_draw = now + REDRAW_TIME;
-        s->ip6.reachable =
-            (toec_time)(base / 2 + toec_rand32(s) % (base ? base : 1)) * TOEC_NS_PER_MS;
+        s->ip6.reachable = (toec_time)(base / 2 + toec_rand32(s) % base) * TOEC_NS_PER_MS;
     }
     return s->ip6.reachable;
 }

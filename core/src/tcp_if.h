@@ -39,6 +39,17 @@ struct toec_icmp_err {
     toec_u16 mtu; /* code TOEC_ICMP4_UNREACH_FRAG: next-hop MTU, at least 68 (old routers that name
                    * none: by the plateau table of RFC 1191 7.1); else 0 */
 };
+
+/* Not 0 when errors about this protocol have somebody to hear them here. */
+TOEC_INLINE int toec_icmp_quotable(unsigned proto)
+{
+#ifndef TOEC_NO_UDP
+    if (proto == TOEC_IPPROTO_UDP)
+        return 1;
+#endif
+    return proto == TOEC_IPPROTO_TCP;
+}
+
 void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, toec_time now);
 
 /* Fills flows, half_open, listeners, time_wait. */

@@ -211,6 +211,137 @@ static void waits_for_neighbour(void **state)
     bench_stop(&b);
 }
 
+/* The checksum of a reply follows from that of the request: right for each of them. */
+static void echo_checksums(void **state)
+{
+    struct bench b;
+    unsigned i, zero = 0;
+
+    (void)state;
+    bench6_config(&b, TOEC_IP6_STATIC);
+    b.cfg.icmp_echo_rate = 1000000;
+    bench_start(&b);
+    bench_pass(&b, 4 * SEC);
+    bench6_learn(&b, &peer6, peer_mac);
+    for (i = 0; i < 65536; i++) {
+        const uint8_t *m;
+
+        b.now += MSEC / 100;
+        input_icmp6(&b, &from_peer, 128, 0, i, "x", 1);
+        m = expect_icmp6(&b, 129, 0, &own6, &peer6, 0);
+        zero += peek16(m + 2) == 0 || peek16(m + 2) == 0xffff;
+        bench_forget_sent(&b);
+    }
+    assert_true(zero > 0);
+    bench_stop(&b);
+}
+
+/* No route back, or no room to send: nothing is sent, and it is counted. */
+static void no_way_to_answer(void **state)
+{
+    static uint8_t data[4000], f[2048];
+    struct ip6_spec s = {&far6, &own6, 58, 0, 0};
+    struct bench b;
+    uint64_t n;
+
+    (void)state;
+    start(&b);
+    input_icmp6(&b, &s, 128, 0, 1, "x", 1);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_no_route), 1);
+    s.next = 99;
+    bench_input(&b, f, make_ip6(f, &s, data, 8));
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_no_route), 2);
+    assert_null(bench_next(&b));
+    n = bench_counter(&b, TOEC_C_tx_unresolved_drop);
+    b.tx_room = 1;
+    input_icmp6(&b, &from_peer, 128, 0, 7, data, sizeof(data)); /* the second fragment */
+    assert_int_equal(bench_counter(&b, TOEC_C_icmp_echo_sent), 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_tx_unresolved_drop), n + 1);
+    b.tx_room = 0;
+    s.src = &peer6;
+    bench_input(&b, f, make_ip6(f, &s, data, 8));
+    assert_int_equal(bench_counter(&b, TOEC_C_icmp_error_sent), 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_tx_unresolved_drop), n + 2);
+    bench_stop(&b);
+}
+
+/* RFC 4443 2.4 (c), (e): padding behind the packet is not quoted; nor is anything about groups. */
+static void errors_quote_the_packet(void **state)
+{
+    struct ip6_spec s = from_peer;
+    uint8_t f[128] = {0};
+    uint32_t len;
+    struct bench b;
+
+    (void)state;
+    start(&b);
+    s.next = 99;
+    len = make_ip6(f, &s, "12345678", 8);
+    bench_input(&b, f, len + 10);
+    (void)expect_icmp6(&b, 4, 1, &own6, &peer6, &len);
+    assert_int_equal(len, 8 + 48);
+    s.dst = &all_nodes;
+    bench_input(&b, f, make_ip6(f, &s, "12345678", 8));
+    assert_null(bench_next(&b));
+    bench_stop(&b);
+}
+
+/* RFC 4443 2.4 (e.1), (e.2): a datagram that never came together is reported, unless it was an
+ * error or a redirect itself. */
+static void timeouts_of_messages(void **state)
+{
+    static const struct {
+        int type, reported;
+    } table[] = {{128, 1}, {129, 1}, {1, 0}, {4, 0}, {137, 0}};
+    struct ip6_spec s = from_peer;
+    uint8_t f[128], p[40] = {58, 0, 0, 1};
+    struct bench b;
+    unsigned i;
+
+    (void)state;
+    start(&b);
+    for (i = 0; i < 5; i++) {
+        s.next = 44;
+        p[7] = (uint8_t)i;
+        make_icmp6(p + 8, &s, table[i].type, 0, 0, "01234567", 8);
+        bench_input(&b, f, make_ip6(f, &s, p, 24));
+        bench_pass(&b, 60 * SEC + MSEC);
+        bench6_learn(&b, &peer6, peer_mac);
+        assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_timeout), i + 1);
+        bench_pass(&b, SEC);
+        bench_forget_sent(&b);
+    }
+    assert_int_equal(bench_counter(&b, TOEC_C_icmp_error_sent), 2);
+    bench_stop(&b);
+}
+
+/* A quote that is not of IPv6, or of a protocol that nobody speaks here. */
+static void strange_quotes(void **state)
+{
+    uint8_t q[60] = {0x60, 0, 0, 0, 0, 20, 6, 64};
+    struct bench b;
+
+    (void)state;
+    start(&b);
+    memcpy(q + 8, own6.b, 16);
+    memcpy(q + 24, peer6.b, 16);
+    q[0] = 0x40;
+    input_icmp6(&b, &from_peer, 1, 0, 0, q, 60);
+    q[0] = 0x60;
+    q[6] = 58;
+    input_icmp6(&b, &from_peer, 1, 0, 0, q, 60);
+    assert_int_equal(bench_counter(&b, TOEC_C_icmp_error_bad_quote), 2);
+    q[6] = 6;
+    input_icmp6(&b, &from_peer, 1, 5, 0, q, 60); /* source address failed policy */
+    assert_int_equal(b.tcp_errors, 1);
+    assert_int_equal(b.tcp_err.code, TOEC_ICMP4_UNREACH_ADMIN);
+    input_icmp6(&b, &from_peer, 1, 6, 0, q, 60); /* reject route */
+    assert_int_equal(b.tcp_err.code, TOEC_ICMP4_UNREACH_ADMIN);
+    input_icmp6(&b, &from_peer, 1, 3, 0, q, 60); /* address unreachable */
+    assert_int_equal(b.tcp_err.code, TOEC_ICMP4_UNREACH_HOST);
+    bench_stop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +352,11 @@ int main(void)
         cmocka_unit_test(errors_in),
         cmocka_unit_test(bad_messages),
         cmocka_unit_test(waits_for_neighbour),
+        cmocka_unit_test(echo_checksums),
+        cmocka_unit_test(no_way_to_answer),
+        cmocka_unit_test(errors_quote_the_packet),
+        cmocka_unit_test(timeouts_of_messages),
+        cmocka_unit_test(strange_quotes),
     };
 
     return cmocka_run_group_tests_name("icmp6", tests, 0, 0);

@@ -355,6 +355,67 @@ static void flow_labels(void **state)
     bench_stop(&b);
 }
 
+/* R8200-11 (RFC 7112): where the chain of a first fragment ends, header by header. */
+static void chains(void **state)
+{
+    static const struct {
+        int next;
+        uint8_t p[24];
+        unsigned len;
+        int whole;
+    } table[] = {
+        {17, {0}, 7, 0},           {17, {0}, 8, 1},           {58, {0}, 3, 0},
+        {58, {0}, 8, 1},           {59, {0}, 0, 1},           {99, {0}, 0, 1},
+        {0, {17, 0}, 1, 0},        {0, {17, 0}, 7, 0},        {0, {17, 0}, 15, 0},
+        {0, {17, 0}, 16, 1},       {43, {17, 1}, 16, 0},      {60, {17, 1}, 24, 1},
+        {44, {17, 0}, 7, 0},       {44, {17, 0}, 16, 1},      {44, {17, 0}, 15, 0},
+        {60, {44, 0}, 12, 0},      {6, {0}, 19, 0},           {6, {[12] = 0x50}, 20, 1},
+        {6, {[12] = 0x60}, 20, 0}, {6, {[12] = 0x60}, 24, 1},
+    };
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        assert_int_equal(toec_ip6_chain_whole((unsigned)table[i].next, table[i].p, table[i].len) !=
+                             0,
+                         table[i].whole);
+}
+
+/* Headers that end before they have begun, or that are more than is looked at. */
+static void short_headers(void **state)
+{
+    struct ip6_spec s = from_peer;
+    uint8_t p[700] = {0};
+    struct bench b;
+    unsigned i;
+
+    (void)state;
+    start(&b);
+    s.next = 60;
+    input(&b, &s, p, 7);
+    s.next = 44;
+    input(&b, &s, p, 7);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_bad_ext), 2);
+    s.next = 0; /* an option of one byte at the very end */
+    ext(p, 6, 0, 0);
+    p[7] = 0x1e;
+    input(&b, &s, p, 28);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_bad_option), 1);
+    memset(p, 0, sizeof(p)); /* 520 bytes of padding */
+    p[0] = 6;
+    p[1] = 64;
+    for (i = 2; i < 518; i += 257) {
+        p[i] = 1;
+        p[i + 1] = 255;
+    }
+    p[516] = 1;
+    p[517] = 2;
+    input(&b, &s, p, 520 + 20);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_chain_long), 1);
+    assert_int_equal(b.tcp_inputs, 0);
+    bench_stop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +430,8 @@ int main(void)
         cmocka_unit_test(configuration),
         cmocka_unit_test(routes),
         cmocka_unit_test(flow_labels),
+        cmocka_unit_test(chains),
+        cmocka_unit_test(short_headers),
     };
 
     return cmocka_run_group_tests_name("ip6", tests, 0, 0);

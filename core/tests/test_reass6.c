@@ -239,6 +239,81 @@ static void congestion_marks(void **state)
     bench_stop(&b);
 }
 
+/* A fragment with this in the IPv6 payload before and in it. */
+static void raw(struct bench *b, int next, int ecn, const uint8_t *p, uint32_t len)
+{
+    struct ip6_spec s = {&peer6, &own6, 44, 0, 0};
+    static uint8_t f[70000];
+
+    s.next = (uint8_t)next;
+    make_ip6(f, &s, p, len);
+    f[15] = (uint8_t)(ecn << 4);
+    bench_input(b, f, 54 + len);
+}
+
+/* R8200-08: together longer than 65535 for the headers of the first; headers longer than a host
+ * looks at; fragments within fragments; a last fragment with nothing in it. */
+static void impossible_wholes(void **state)
+{
+    static uint8_t p[70000];
+    struct bench b;
+    uint32_t at;
+
+    (void)state;
+    start(&b);
+    for (at = 0; at < 65535 / 1024 * 1024; at += 1024)
+        if (at)
+            fragment(&b, 1, at, at + 1024, 1);
+    fragment(&b, 1, at, 65535, 0);
+    memset(p, 0, 64);
+    p[0] = 44; /* eight bytes of options more than the others have */
+    p[2] = 1;
+    p[3] = 4;
+    p[8] = 6;
+    poke16(p + 10, 1);
+    poke32(p + 12, 1);
+    memcpy(p + 16, whole, 1024);
+    raw(&b, 60, 0, p, 16 + 1024);
+    assert_int_equal(b.tcp_inputs, 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_bad), 1);
+    assert_int_equal(datagrams(&b), 0);
+    fragment(&b, 2, 8, 8, 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_bad), 2);
+    memset(p, 0, 64);
+    p[0] = 44; /* a fragment whose payload is one */
+    poke16(p + 2, 1);
+    p[7] = 3;
+    p[8] = 6;
+    poke16(p + 10, 1);
+    p[15] = 4;
+    memcpy(p + 16, whole, 64);
+    raw(&b, 44, 0, p, 8 + 72);
+    poke16(p + 2, 72);
+    raw(&b, 44, 0, p, 8 + 72);
+    assert_int_equal(b.tcp_inputs, 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_bad), 3);
+    assert_int_equal(datagrams(&b), 0);
+    bench_stop(&b);
+}
+
+/* R8200-05: the middle is missing; the first is quoted, as far as it goes. */
+static void timeout_of_both_ends(void **state)
+{
+    uint32_t len;
+    struct bench b;
+
+    (void)state;
+    start(&b);
+    fragment(&b, 1, 0, 1000, 1);
+    fragment(&b, 1, 2000, 2500, 0);
+    bench_pass(&b, 60 * SEC - MSEC);
+    bench6_learn(&b, &peer6, peer_mac);
+    bench_pass(&b, 2 * MSEC);
+    (void)expect_icmp6(&b, 3, 1, &own6, &peer6, &len);
+    assert_int_equal(len, 8 + 40 + 1000);
+    bench_stop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +326,8 @@ int main(void)
         cmocka_unit_test(whole_chain_first),
         cmocka_unit_test(pool_is_bounded),
         cmocka_unit_test(congestion_marks),
+        cmocka_unit_test(impossible_wholes),
+        cmocka_unit_test(timeout_of_both_ends),
     };
 
     return cmocka_run_group_tests_name("reass6", tests, 0, 0);
