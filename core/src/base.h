@@ -10,13 +10,16 @@
 #include <toe/counters.h>
 
 #ifdef __GNUC__
-#define TOEC_INLINE                 static __inline__
+#define TOEC_INLINE static __inline__
+/* For what is seldom run, so that its caller need not make room for its registers. */
+#define TOEC_NOINLINE               __attribute__((noinline)) static
 #define TOEC_LIKELY(x)              __builtin_expect(!!(x), 1)
 #define TOEC_UNLIKELY(x)            __builtin_expect(!!(x), 0)
 #define TOEC_OFFSETOF(type, member) __builtin_offsetof(type, member)
 typedef __SIZE_TYPE__ toec_size_t;
 #else
 #define TOEC_INLINE                 static
+#define TOEC_NOINLINE               static
 #define TOEC_LIKELY(x)              (x)
 #define TOEC_UNLIKELY(x)            (x)
 #define TOEC_OFFSETOF(type, member) ((toec_uptr) & ((type *)0)->member)

@@ -126,7 +126,8 @@ static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_
     t->snd_una = g->ack;
     if (TOEC_SEQ_LT(t->snd_nxt, t->snd_una))
         t->snd_nxt = t->snd_una;
-    toec_pm_acked(s, t, now);
+    if (toec_pm_watches(&t->pm))
+        toec_pm_acked(s, t, now);
     if (t->snd_una == t->snd_max) /* R6298-09 */
         t->flags &= ~(TOEC_F_RTX | TOEC_F_PERSIST);
     else if (!later_partial(t)) /* R6298-10 */
@@ -165,13 +166,13 @@ static int is_duplicate(const struct toec_tcb *t, const struct toec_seg *g)
 static int look_closely(const struct toec_tcb *t, const struct toec_seg *g)
 {
     return (t->flags & (TOEC_F_SACKED | TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_TLP)) ||
-           (g->n_sack && (t->flags & TOEC_F_SACK)) || t->cc.sampling;
+           (g->n_sack && (t->flags & TOEC_F_SACK)) || (t->cc.sampling && g->ack != t->snd_una);
 }
 
 /* Returns whether it is a duplicate: without SACK as RFC 5681 has it (bare), with SACK when it
  * brings news of SACKs (RFC 6675 2). */
-static int closely(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
-                   struct toec_cc_ack *a, struct toec_news *n, int bare)
+TOEC_NOINLINE int closely(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                          struct toec_cc_ack *a, struct toec_news *n, int bare)
 {
     toec_u32 una = t->snd_una;
 
@@ -224,7 +225,7 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
         t->dupacks = 0;
     }
     take_window(t, g, a.acked, now);
-    if (t->ecn.flags)
+    if (t->ecn.flags & TOEC_ECN_TX)
         toec_ecn_ack(s, t, g, &a);
     if (look)
         toec_ack_recovery(s, t, a.acked, dup, &n);

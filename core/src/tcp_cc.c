@@ -102,7 +102,9 @@ static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
 
 void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack *a)
 {
-    if (t->rate.rs.valid)
+    int sampling = t->cc.sampling; /* else rate.rs is empty, and not looked at */
+
+    if (sampling && t->rate.rs.valid)
         toec_rate_sample(t);
     a->rs = &t->rate.rs;
     a->grow = growing(s, t, a);
@@ -111,7 +113,7 @@ void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack 
     t->cc_ops->acked(t, a);
     if (t->pace.rate)
         toec_pace_update(t);
-    if (t->rate.rs.valid || t->rate.rs.newly_lost)
+    if (sampling && (t->rate.rs.valid || t->rate.rs.newly_lost))
         memset(&t->rate.rs, 0, sizeof(t->rate.rs));
 }
 

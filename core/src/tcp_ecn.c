@@ -155,8 +155,6 @@ void toec_ecn_data(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
 void toec_ecn_ack(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                   struct toec_cc_ack *a)
 {
-    if (!(t->ecn.flags & TOEC_ECN_TX))
-        return;
     t->ecn.echo = (g->flags & TOEC_TH_ECE) != 0;
     if (!t->ecn.echo)
         return;

@@ -78,7 +78,7 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     prepare(&o, &t->local, &t->remote, hlen);
     o.tos = t->tos;
     o.no_df = t->pm.no_df;
-    if (t->ecn.flags && !(flags & TOEC_TH_RST))
+    if ((t->ecn.flags & (TOEC_ECN_TX | TOEC_ECN_ECE)) && !(flags & TOEC_TH_RST))
         flags |= toec_ecn_emit(t, seq, len, &o.tos);
     toec_tcp_emit(h, t->local_port, t->remote_port, seq, t->rcv_nxt, hlen, flags,
                   toec_window_offer(t));

@@ -252,7 +252,8 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
         return;
     if (g->flags & TOEC_TH_URG)
         toec_urg_input(s, t, g);
-    toec_trim(t, g);
+    if (g->len || g->seq != t->rcv_nxt)
+        toec_trim(t, g);
     if (g->len || (g->flags & TOEC_TH_FIN))
         toec_text(s, t, g, now);
     else if (t->flags & TOEC_F_ACK_NOW)

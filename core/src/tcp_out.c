@@ -78,7 +78,7 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
     toec_u32 data = TOEC_SEQ_GT(t->snd_end, t->snd_max) ? t->snd_end - t->snd_max : 0;
     toec_u32 wnd = window_room(t), len = data, max = t->mss, tail;
 
-    if (s->cfg.max_gso > max)
+    if (len > max && s->cfg.max_gso > max)
         max = s->cfg.max_gso - s->cfg.max_gso % t->mss;
     if (t->rare && toec_urg_waits(t))
         max = t->mss; /* each segment has a pointer of its own */
@@ -97,7 +97,7 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
         len = max;
     if (len == data && (t->flags & TOEC_F_FIN) && wnd > len)
         *fin = 1;
-    tail = len % t->mss;
+    tail = len == t->mss ? 0 : len % t->mss;
     if (tail == 0)
         return len;
     if (len == data && may_send_small(t, tail, *fin))
@@ -125,7 +125,8 @@ static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     r = toec_emit(s, t, start, len, flags, now);
     if (r)
         return r;
-    toec_pace_sent(t, len, now);
+    if (t->pace.rate)
+        toec_pace_sent(t, len, now);
     if (t->flags & TOEC_F_FAST)
         t->rack.prr_out += end - start;
     if (!(t->flags & TOEC_F_RTX)) /* R6298-08 */
@@ -171,7 +172,7 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
     t->snd_nxt = t->snd_max;
     toec_pm_sent(t, t->snd_max, TOEC_MIN(len, (toec_u32)t->mss));
     toec_tlp_restart(s, t, now);
-    if (len % t->mss)
+    if (len != t->mss && len % t->mss)
         t->snd_sml = t->snd_max;
     if (!(t->flags & TOEC_F_RTT)) {
         t->flags |= TOEC_F_RTT;

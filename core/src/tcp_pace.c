@@ -132,8 +132,6 @@ void toec_pace_sent(struct toec_tcb *t, toec_u32 n, toec_time now)
 {
     struct toec_pace *p = &t->pace;
 
-    if (p->rate == 0)
-        return;
     if (p->next < now && now != p->began)
         p->next = now; /* a retransmission that did not ask */
     p->next += time_of(p->rate, n);

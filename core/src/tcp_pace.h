@@ -49,7 +49,7 @@ void toec_pace_limit(struct toec_tcb *t);
 int toec_pace_ready(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* `max` bytes or what the burst has room for: whole segments, one at least. */
 toec_u32 toec_pace_most(const struct toec_tcb *t, toec_u32 max);
-/* n bytes have left. */
+/* n bytes of a flow that is paced have left. */
 void toec_pace_sent(struct toec_tcb *t, toec_u32 n, toec_time now);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef TOE_TCP_PMTU_H
 #define TOE_TCP_PMTU_H
 
-#include <toe/types.h>
+#include "base.h"
 
 struct toec_stack;
 struct toec_tcb;
@@ -44,6 +44,11 @@ void toec_pm_sync(struct toec_stack *s, struct toec_tcb *t);
 /* "Fragmentation needed" or "Packet Too Big" quotes the segment at seq, which is under way. */
 void toec_pm_too_big(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 mtu,
                      toec_time now);
+/* Is there anything that an ACK may decide? */
+TOEC_INLINE int toec_pm_watches(const struct toec_pm *p)
+{
+    return (p->probe | p->watch_size | p->claim | p->old_set) != 0;
+}
 /* SND.UNA has moved. */
 void toec_pm_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* New data up to `end`, `len` bytes of payload in its largest segment, has gone out. */

@@ -180,9 +180,9 @@ void toec_rack_dsack(struct toec_stack *s, struct toec_tcb *t, const struct toec
  */
 toec_u32 toec_tlp_after(const struct toec_tcb *t)
 {
-    if (t->state < TOEC_ESTABLISHED || t->srtt == 0 || t->rexmits || t->backoff ||
-        (t->flags & (TOEC_F_SACK | TOEC_F_SACKED | TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_TLP)) !=
-            TOEC_F_SACK)
+    if ((t->flags & (TOEC_F_SACK | TOEC_F_SACKED | TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_TLP)) !=
+            TOEC_F_SACK ||
+        t->state < TOEC_ESTABLISHED || t->srtt == 0 || (t->rexmits | t->backoff))
         return 0;
     /* Two ticks of room for the clock and the peer's scheduling. */
     return (t->srtt >> 12) + 2 + (t->snd_max - t->snd_una <= t->mss ? TOEC_TLP_DELACK : 0);

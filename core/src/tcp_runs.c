@@ -126,7 +126,8 @@ static int make_room(struct toec_tcb *t, unsigned need)
 
 /* ---- sent ---- */
 
-void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now)
+/* A run of its own. */
+TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now)
 {
     struct toec_rack *k = &t->rack;
     struct toec_run *r = &k->run[k->n];
@@ -137,10 +138,6 @@ void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec
         k->xmit_ts = stamp - 1; /* whatever was delivered was sent before */
         k->rtt = t->srtt >> 3;
         r = k->run;
-    } else if (k->n && r[-1].marks == 0 && stamp - k->began <= QUANTUM(t)) {
-        r[-1].end = end;
-        r[-1].sent = stamp;
-        return;
     } else if (k->n == TOEC_RUNS) {
         if (make_room(t, 1)) {
             r = &k->run[k->n];
@@ -165,6 +162,20 @@ void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec
     if (wants_rate(t))
         toec_rate_sent(t, &r->rate, toec_pipe(t), end - t->snd_max, now);
     k->n++;
+}
+
+void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now)
+{
+    struct toec_rack *k = &t->rack;
+    toec_u32 stamp = toec_stamp(now);
+
+    if (t->snd_una != t->snd_max && k->n && k->run[k->n - 1].marks == 0 &&
+        stamp - k->began <= QUANTUM(t)) {
+        k->run[k->n - 1].end = end;
+        k->run[k->n - 1].sent = stamp;
+        return;
+    }
+    begin_run(s, t, end, now);
 }
 
 /* When is it sent again? What went out for the first time in the same microsecond, but before,

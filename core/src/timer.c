@@ -33,6 +33,15 @@ static void place(struct toec_wheel *w, struct toec_timer *t)
     t->slot = (toec_u8)slot;
     push(&w->slot[level][slot], t);
     w->busy[level] |= 1u << slot;
+    w->levels |= 1u << level;
+}
+
+/* The slot has become empty. */
+static void vacate(struct toec_wheel *w, unsigned level, unsigned slot)
+{
+    w->busy[level] &= ~(1u << slot);
+    if (w->busy[level] == 0)
+        w->levels &= ~(1u << level);
 }
 
 void toec_wheel_init(struct toec_wheel *w, toec_time now)
@@ -50,7 +59,7 @@ void toec_wheel_cancel(struct toec_wheel *w, struct toec_timer *t)
         t->next->pprev = t->pprev;
     t->pprev = 0;
     if (t->level != UNSLOTTED && !w->slot[t->level][t->slot])
-        w->busy[t->level] &= ~(1u << t->slot);
+        vacate(w, t->level, t->slot);
 }
 
 void toec_wheel_set(struct toec_wheel *w, struct toec_timer *t, enum toec_timer_kind kind,
@@ -77,24 +86,22 @@ static int earliest(const struct toec_wheel *w, toec_u64 *tick, unsigned *level)
     toec_u32 cur = (toec_u32)w->cur, busy, start;
     unsigned l, slot;
 
-    for (l = 0; l < TOEC_WHEEL_LEVELS; l++) {
-        busy = w->busy[l];
-        if (!busy)
-            continue;
-        if (l == TOP) { /* four slots in a ring: the first after cur's */
-            slot = (cur >> (DIGIT * TOP)) + 1;
-            while (!(busy >> (slot & 3) & 1))
-                slot++;
-            start = (toec_u32)(slot & 3) << (DIGIT * TOP);
-        } else {
-            slot = toec_ctz32(busy);
-            start = (cur & ~((2u << (DIGIT * (l + 1) - 1)) - 1)) | slot << (DIGIT * l);
-        }
-        *tick = w->cur + (start - cur);
-        *level = l;
-        return 1;
+    if (w->levels == 0)
+        return 0;
+    l = toec_ctz32(w->levels);
+    busy = w->busy[l];
+    if (l == TOP) { /* four slots in a ring: the first after cur's */
+        slot = (cur >> (DIGIT * TOP)) + 1;
+        while (!(busy >> (slot & 3) & 1))
+            slot++;
+        start = (toec_u32)(slot & 3) << (DIGIT * TOP);
+    } else {
+        slot = toec_ctz32(busy);
+        start = (cur & ~((2u << (DIGIT * (l + 1) - 1)) - 1)) | slot << (DIGIT * l);
     }
-    return 0;
+    *tick = w->cur + (start - cur);
+    *level = l;
+    return 1;
 }
 
 /* Moves cur to tick; slots that begin there are spread over the levels below. */
@@ -110,7 +117,7 @@ static void advance(struct toec_wheel *w, toec_u64 tick)
         slot = (toec_u32)tick >> (DIGIT * l) & (TOEC_WHEEL_SLOTS - 1);
         t = w->slot[l][slot];
         w->slot[l][slot] = 0;
-        w->busy[l] &= ~(1u << slot);
+        vacate(w, l, slot);
         for (; t; t = next) {
             next = t->next;
             place(w, t);
@@ -133,19 +140,17 @@ static struct toec_timer **take(struct toec_timer **list, struct toec_timer **ta
     return tail;
 }
 
-void toec_wheel_run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, void *user)
+TOEC_NOINLINE void run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, void *user)
 {
     toec_u64 target = now >> TOEC_TICK_SHIFT, tick = 0;
     struct toec_timer **tail, *t;
     unsigned level = 0;
 
-    if (target < w->cur && !w->due)
-        return;
     tail = take(&w->due, &w->running);
     while (earliest(w, &tick, &level) && tick <= target) {
         if (level == 0) {
             tail = take(&w->slot[0][tick & (TOEC_WHEEL_SLOTS - 1)], tail);
-            w->busy[0] &= ~(1u << (tick & (TOEC_WHEEL_SLOTS - 1)));
+            vacate(w, 0, tick & (TOEC_WHEEL_SLOTS - 1));
             tick++;
         }
         advance(w, tick);
@@ -156,6 +161,16 @@ void toec_wheel_run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, void
         toec_wheel_cancel(w, t);
         fn(user, t, (enum toec_timer_kind)t->kind, now);
     }
+}
+
+void toec_wheel_run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, void *user)
+{
+    toec_u64 target = now >> TOEC_TICK_SHIFT;
+
+    if (w->due || (w->levels && target >= w->cur))
+        run(w, now, fn, user);
+    else if (target >= w->cur)
+        w->cur = target + 1; /* nothing is set */
 }
 
 toec_time toec_wheel_next(const struct toec_wheel *w, toec_time now)

@@ -42,6 +42,7 @@ struct toec_timer {
 
 struct toec_wheel {
     toec_u64 cur;                     /* every tick before this one has been run */
+    toec_u32 levels;                  /* one bit per level that is not empty */
     toec_u32 busy[TOEC_WHEEL_LEVELS]; /* one bit per slot that is not empty */
     struct toec_timer *slot[TOEC_WHEEL_LEVELS][TOEC_WHEEL_SLOTS];
     struct toec_timer *due;     /* set for a tick already run: expire at the next poll */
