@@ -103,25 +103,41 @@ static void compact(struct toec_rack *k, toec_u32 quantum)
             if (TOEC_SEQ_GT(b->sent, a->sent))
                 a->sent = b->sent;
         } else {
-            k->run[++n] = *b;
+            if (++n != i)
+                k->run[n] = *b;
             first = b->sent;
         }
     }
     k->n = (toec_u8)(n + 1);
 }
 
-/* Not 0 when `need` more runs have room now. */
+/* Neighbours with equal marks: how many runs compact() can save at most. */
+static unsigned alike(const struct toec_rack *k)
+{
+    unsigned i, n = 0;
+
+    for (i = 1; i < k->n; i++)
+        n += k->run[i].marks == k->run[i - 1].marks;
+    return n;
+}
+
+/* Makes room for `need` more runs, as far as it can be made. Returns 0 when nothing has moved: a
+ * record full of what a hostile peer SACKed holds hardly two neighbours alike, and is counted
+ * through rather than rewritten at every ACK. */
 static int make_room(struct toec_tcb *t, unsigned need)
 {
     struct toec_rack *k = &t->rack;
+    unsigned before = k->n, most;
 
     toec_runs_purge(t);
-    if (k->n + need <= TOEC_RUNS)
-        return 1;
-    compact(k, QUANTUM(t) * 4);
-    if (k->n + need > TOEC_RUNS)
-        compact(k, 0x7fffffffu);
-    return k->n + need <= TOEC_RUNS;
+    if (k->n + need > TOEC_RUNS) {
+        most = alike(k);
+        if (most > need)
+            compact(k, QUANTUM(t) * 4);
+        if (most && k->n + need > TOEC_RUNS)
+            compact(k, 0x7fffffffu);
+    }
+    return k->n != before;
 }
 
 /* ---- sent ---- */
@@ -187,6 +203,19 @@ static toec_u32 stamp_again(const struct toec_rack *k, toec_time now)
     return stamp + (k->n && k->run[k->n - 1].sent == stamp);
 }
 
+/* How much is left of runs a and b beside [start, end), which begins in a and ends in b: 0 to 2. */
+static unsigned parts_beside(const struct toec_tcb *t, unsigned a, toec_u32 start, unsigned b,
+                             toec_u32 end)
+{
+    return (unsigned)(TOEC_SEQ_LT(start_of(t, a), start) + TOEC_SEQ_LT(end, t->rack.run[b].end));
+}
+
+/* Is there room for [start, end) to be one run, in the place of runs a to b? */
+static int fits(const struct toec_tcb *t, unsigned a, toec_u32 start, unsigned b, toec_u32 end)
+{
+    return t->rack.n + parts_beside(t, a, start, b, end) <= TOEC_RUNS + b - a;
+}
+
 /* [a, b), all in run i, goes out again; returns what of it has been noted. */
 static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32 b, toec_time now)
 {
@@ -241,13 +270,12 @@ void toec_runs_resent(struct toec_tcb *t, toec_u32 start, toec_u32 end, toec_tim
     k->began = toec_stamp(now) - QUANTUM(t) - 1; /* and so new data */
     while (TOEC_SEQ_LT(start, end)) {
         toec_u32 to = end;
-        unsigned i;
+        unsigned i = find(k, start);
 
-        if (k->n + 2u > TOEC_RUNS)
-            make_room(t, 2);
-        i = find(k, start);
         if (i == k->n)
             break;
+        if (!fits(t, i, start, i, end) && make_room(t, 2))
+            i = find(k, start);
         if (TOEC_SEQ_LT(k->run[i].end, to))
             to = k->run[i].end;
         start = resent_part(t, i, start, to, now);
@@ -308,14 +336,14 @@ void toec_runs_sacked(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
         return;
     if ((k->run[a].marks & TOEC_RUN_SACKED) && TOEC_SEQ_LE(end, k->run[a].end))
         return; /* as most blocks of most ACKs: known */
-    if (k->n + 2u > TOEC_RUNS) {
-        if (n->compacted || !make_room(t, 2)) {
-            n->compacted = 1;
+    if (!fits(t, a, start, find(k, end - 1), end)) {
+        if (!n->compacted && make_room(t, 2))
+            a = find(k, start);
+        n->compacted = 1;
+        if (!fits(t, a, start, find(k, end - 1), end)) {
             TOEC_COUNT(s, tcp_scoreboard_full);
             return;
         }
-        n->compacted = 1;
-        a = find(k, start);
     }
     from = start_of(t, a);
     if (a && from == start && (k->run[a - 1].marks & TOEC_RUN_SACKED)) {
