@@ -29,6 +29,9 @@ SO_TIMESTAMPNS = 35
 PACKET_OUTGOING = 4
 ETH_P_ALL = 3
 DEVICE = "tun0"
+# A namespace takes the algorithm of the machine, which may be any. The first of these that this machine
+# lets a namespace have: scripts to which it matters say which they want.
+ALGORITHMS = ("cubic", "reno")
 SPIN_NS = 200_000
 
 # As Linux's selftests run: nothing is remembered from one connection to the next.
@@ -64,6 +67,10 @@ class Linux:
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
         for name, value in SYSCTLS.items():
             self.sysctl(name, value)
+        for algorithm in ALGORITHMS:
+            with contextlib.suppress(ScriptError, NotSupported):
+                self.sysctl("net.ipv4.tcp_congestion_control", algorithm)
+                break
         self.tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         fcntl.ioctl(
             self.tun, TUNSETIFF, struct.pack("16sH22x", DEVICE.encode(), IFF_TUN | IFF_NO_PI)

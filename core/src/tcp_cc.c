@@ -76,7 +76,7 @@ void toec_cc_info(const struct toec_tcb *t, struct toec_info *out)
 static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
                         const struct toec_cc_ack *a)
 {
-    int slow = t->cwnd < t->cc.ssthresh;
+    int slow = t->cwnd < t->cc.ssthresh, used;
     toec_u32 most;
 
     if (a->recovery || (t->flags & TOEC_F_FAST) || t->cwnd >= TOEC_CWND_MAX)
@@ -84,7 +84,11 @@ static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
     /* RFC 3168 6.1.2: an ACK that echoes a mark makes no window larger. */
     if (t->ecn.echo)
         return 0;
-    if (!(t->flags & (TOEC_F_CWND_LIM | TOEC_F_LOSS)) && !(slow && toec_cwv_validated(t)))
+    /* As long as pipeACK is undefined (a write of just the initial window comes before any sample
+     * of it) the phase is the validated one (RFC 7661 4.2), and what was under way tells. */
+    used = toec_cwv_validated(t) ||
+           (!t->cwv.defined && t->snd_max - t->snd_una + a->acked > t->cwnd / 2);
+    if (!(t->flags & (TOEC_F_CWND_LIM | TOEC_F_LOSS)) && !(slow && used))
         return 0;
     if (!slow)
         return a->acked;

@@ -84,6 +84,11 @@ void toec_cwv_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     /* R7661-01: nothing is measured in recovery */
     if ((t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) || stamp - v->sample_at < t->srtt >> 3)
         return;
+    if (!v->defined && !v->begun) {
+        v->begun = 1; /* the first of the ACKs of a round trip does not end it */
+        v->sample_at = stamp;
+        return;
+    }
     volume = t->snd_una - v->sample_una;
     shift_periods(t, stamp);
     if (volume > v->max[1])
@@ -100,6 +105,10 @@ toec_u32 toec_cwv_loss(struct toec_tcb *t)
     struct toec_cwv *v = &t->cwv;
     toec_u32 volume = t->snd_max - t->snd_una; /* R5681-06 */
 
+    /* What limited transmit has sent beyond the window does not count (RFC 5681 3.2 step 2, RFC
+     * 6675 5 (4.2)). */
+    if (!(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) && volume > t->cwnd)
+        volume = t->cwnd;
     if (v->nv) { /* R7661-03 */
         volume = TOEC_MIN(TOEC_MAX(volume, pipeack(v)), t->cwnd);
         v->nv_loss = 1;
@@ -124,7 +133,7 @@ void toec_cwv_recovered(struct toec_tcb *t)
     }
     v->nv_loss = 0;
     v->nv = 0;
-    v->defined = 0; /* pipeACK is undefined after a recovery */
+    v->defined = v->begun = 0; /* pipeACK is undefined after a recovery */
     v->max[0] = v->max[1] = 0;
     v->sample_una = t->snd_una;
 }

@@ -22,6 +22,7 @@ struct toec_cwv {
     toec_u32 loss_volume;  /* max(pipeACK, FlightSize) at a loss in the non-validated phase */
     toec_u32 loss_resends; /* retransmissions before it */
     toec_u8 defined;       /* there is a pipeACK */
+    toec_u8 begun;         /* the first sample is being taken */
     toec_u8 nv;            /* non-validated phase */
     toec_u8 nv_loss;       /* ... in which a loss was found: adjust when recovery ends */
     toec_u8 restarted;     /* sending after idle time has not been acknowledged yet */

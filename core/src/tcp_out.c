@@ -152,9 +152,10 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     t->rtt_seq = t->snd_una;
     toec_runs_resent(t, start, end, now);
     toec_undo_resent(t, now);
-    if ((t->flags & (TOEC_F_RTX_HEAD | TOEC_F_FAST)) == (TOEC_F_RTX_HEAD | TOEC_F_FAST) &&
-        !t->rack.partial)
-        toec_rtx_start(s, t, now); /* the timer starts anew with the fast retransmit */
+    /* The timer starts anew with the fast retransmit, and when that is lost with the next (RFC 6675
+     * 6; as Linux): else a timeout would come while it is on its way. */
+    if ((t->flags & TOEC_F_FAST) && start == t->snd_una && !t->rack.partial)
+        toec_rtx_start(s, t, now);
     t->flags &= ~TOEC_F_RTX_HEAD;
     return 0;
 }

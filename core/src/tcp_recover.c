@@ -234,8 +234,11 @@ void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
                 toec_rtx_start(s, t, n->now); /* a probe may come first again */
         } else if ((t->flags & TOEC_F_FAST) && !sack) {
             in_fast_reno(t, acked, dup);
-        } else if (!sack) { /* after a timeout: what F-RTO sent anew has arrived */
-            t->dupacks = acked ? 0 : (toec_u8)(t->dupacks + (dup && t->dupacks < 255));
+        } else if (!sack) {
+            /* After a timeout: what F-RTO sent anew may have arrived. When nothing new was sent the
+             * duplicates are of what was sent before, and bring nothing more again. */
+            dup = dup && t->dupacks < 255 && TOEC_SEQ_GT(t->snd_max, t->recover);
+            t->dupacks = acked ? 0 : (toec_u8)(t->dupacks + dup);
         }
     } else if (!sack) {
         in_open_reno(s, t, acked, dup, n->now);

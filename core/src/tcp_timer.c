@@ -69,14 +69,15 @@ toec_u32 toec_backed_off(const struct toec_tcb *t)
     return rto < TOEC_RTO_MAX ? rto : TOEC_RTO_MAX;
 }
 
-/* The earlier of the probe and the RTO. */
+/* The earlier of the probe and the RTO. Where the RTO would be the earlier it is the probe's time
+ * all the same (R8985-06): a segment that was only late costs no window then. */
 static void set_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 after = toec_tlp_after(t), at = toec_ticks(now) + 1 + after;
 
     t->probe_set = after != 0;
     t->rtx_at = t->rack.rto_at;
-    if (after && TOEC_SEQ_LT(at, t->rtx_at)) /* R8985-06: bounded by the RTO */
+    if (after && TOEC_SEQ_LT(at, t->rtx_at))
         t->rtx_at = at;
     toec_due(s, t, t->rtx_at, now);
 }
