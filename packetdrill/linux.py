@@ -32,6 +32,8 @@ DEVICE = "tun0"
 # A namespace takes the algorithm of the machine, which may be any. The first of these that this machine
 # lets a namespace have: scripts to which it matters say which they want.
 ALGORITHMS = ("cubic", "reno")
+# Says that a script could not be judged here: this kernel has not the algorithm, or not for a namespace.
+LACKS = "this machine lacks an algorithm"
 SPIN_NS = 200_000
 
 # As Linux's selftests run: nothing is remembered from one connection to the next.
@@ -211,6 +213,8 @@ class Linux:
         script = "\n".join(lines)
         script = re.sub(r"\S*set_sysctls\.py\s+(.*)", self.set_sysctls, script)
         done = subprocess.run(["sh", "-c", script], capture_output=True, text=True)
+        if done.returncode and "tcp_congestion_control" in text:
+            raise NotSupported(f"{LACKS}: {done.stderr.strip()}")
         if done.returncode:
             raise ScriptError(f"`{text}` ended with {done.returncode}: {done.stderr.strip()}")
 

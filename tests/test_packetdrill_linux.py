@@ -9,7 +9,7 @@ import pytest
 
 from packetdrill.api import Result
 from packetdrill.errors import ScriptError
-from packetdrill.judge import SCRIPTS, complaints, differences, duration, judge
+from packetdrill.judge import LACKS, SCRIPTS, complaints, differences, duration, judge
 
 
 def test_linux_does_the_same_or_we_say_why() -> None:
@@ -38,6 +38,8 @@ def test_complaints(tmp_path: Path) -> None:
     assert len(complaints(results, {}, tmp_path)) == 1
     assert len(complaints(results, {"other.pkt": "x", "same.pkt": "x"}, tmp_path)) == 1
     assert len(complaints(results, {"other.pkt": "x", "gone.pkt": "x"}, tmp_path)) == 1
+    results = {other: Result("unsupported", f"{LACKS}: x")}  # nothing is known
+    assert complaints(results, {}, tmp_path) == complaints(results, {"other.pkt": "x"}, tmp_path) == []
 
 
 def test_table(tmp_path: Path) -> None:
