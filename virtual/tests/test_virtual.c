@@ -260,7 +260,7 @@ static uint64_t exchange(unsigned random, unsigned *lost)
     uint32_t sent[2] = {0, 0}, got[2] = {0, 0}, use[4];
     int fd, client, server = -1, ended[2] = {0, 0}, half[2] = {0, 0}, i;
     struct sockaddr to;
-    uint64_t hash;
+    uint64_t hash, end;
 
     p.wire = calloc(WIRE, sizeof(*p.wire));
     assert_non_null(p.wire);
@@ -299,9 +299,12 @@ static uint64_t exchange(unsigned random, unsigned *lost)
     hash = p.a.trace() ^ p.b.trace() * 31;
     p.a.t.close(p.a.t.userdata, client);
     close_both(&p.b, fd, server);
-    p.a.run(p.now + 300 * SECOND);
-    p.a.usage(use);
-    assert_int_equal(use[0] + use[1] + use[2] + use[3], 0);
+    end = p.now + 300 * SECOND;
+    do { /* the wire goes on: the last segments may have been lost */
+        pass(&p);
+        p.a.usage(use);
+    } while (use[0] + use[1] + use[2] + use[3] && p.now < end);
+    assert_true(p.now < end);
     stack_free(&p.a);
     stack_free(&p.b);
     free(p.wire);
