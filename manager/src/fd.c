@@ -7,11 +7,21 @@
 #include "internal.h"
 #include "wait.h"
 
-/* SO_LINGER with a time: waits until the peer has all (as Linux, also on a non-blocking socket). */
+/*
+ * SO_LINGER with a time: the FIN goes, and close waits until the peer has all data (as Linux, also
+ * on a non-blocking socket; Linux waits for the ACK of the FIN too, which the TOE does not tell).
+ * With unread data it does not wait: the connection is reset.
+ */
 static void linger(struct tsock *s)
 {
     uint64_t deadline = tclock_ns() + (uint64_t)s->opts.linger_s * NSEC;
 
+    if (s->rx_avail)
+        return;
+    if (!(s->shut & TSHUT_WR)) {
+        s->shut |= TSHUT_WR;
+        tqp_send(s->qp, TOE_CMD_CLOSE, TOE_F_CLOSE_HALF, 0, s->slot, 0, 0);
+    }
     s->lingering = 1;
     while (s->state == TS_OPEN && tsock_unacked(s) && tclock_ns() < deadline)
         if (twait_one(&s->obj, deadline) < 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each script below this folder is a test: on core/, in virtual time."""
+"""Each script below this folder is a test: on core/, in virtual time; some over IPv6 too."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ import pytest
 from packetdrill.worker import Worker
 
 HERE = Path(__file__).resolve().parent
+# Folders whose scripts hold for both families. Over IPv6 the MTU is larger by what its header is
+# larger, so that segments are of the same size.
+BOTH = ("states", "options", "close", "connect", "urgent", "poll", "epoll", "calls")
+OVER_IPV6 = [("ip_version", "ipv6"), ("mtu", "1520")]
 _workers: dict[str, Worker] = {}
 
 
@@ -30,12 +34,18 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 class ScriptFile(pytest.File):
     def collect(self):
         yield ScriptItem.from_parent(self, name=self.path.stem)
+        if self.path.parent.name in BOTH and "--ip_version" not in self.path.read_text():
+            yield ScriptItem.from_parent(self, name=f"{self.path.stem}-ipv6", options=OVER_IPV6)
 
 
 class ScriptItem(pytest.Item):
+    def __init__(self, *, options: list[tuple[str, str]] | None = None, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.options = options or []
+
     def runtest(self) -> None:
         path = self.path.relative_to(HERE.parents[1])
-        result = worker("core").run(path)
+        result = worker("core").run(path, self.options)
         if result.kind != "ok":
             raise ScriptFailed(f"{result.kind}: {result.message}", result.log)
 

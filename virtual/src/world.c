@@ -99,6 +99,10 @@ static int make_control(void)
     memcpy(world.options.ip, world.knobs.core.ip, sizeof(world.options.ip));
     memcpy(world.options.gateway, world.knobs.core.gateway, sizeof(world.options.gateway));
     world.options.prefix_len = world.knobs.core.prefix_len;
+    world.options.has_ip6 = world.knobs.core.ip6 != TOEC_IP6_OFF;
+    memcpy(world.options.ip6, world.knobs.core.ip6_addr, sizeof(world.options.ip6));
+    memcpy(world.options.gateway6, world.knobs.core.ip6_gateway, sizeof(world.options.gateway6));
+    world.options.prefix_len6 = world.knobs.core.ip6_prefix_len;
     world.options.engines = 1;
     world.options.max_qps = 4;
     world.options.max_memory_mib = 1u << 20;

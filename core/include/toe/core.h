@@ -142,8 +142,8 @@ int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
                       const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
                       const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow);
 
-/* n more bytes stand in the send stream. push: the writer has no more for now (PSH, ends a Nagle
- * wait only for sub-MSS data as RFC 9293 3.7.4 has it). */
+/* n more bytes stand in the send stream. push: the writer has no more for now (PSH). Without, what
+ * does not fill a segment waits for more, 200 ms at most (MSG_MORE, as TOEC_OPT_CORK). */
 int toec_send(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, int push, toec_time now);
 /*
  * The bytes announced so far end with urgent data (RFC 9293 3.8.5, MSG_OOB): the peer is told at
