@@ -64,6 +64,7 @@ ICMP_CODES = {
         "precedence_violation",
         "precedence_cutoff",
     ],
+    (4, "time_exceeded"): ["exceeded_ttl", "exceeded_frag_time"],
     (6, "unreachable"): [
         "no_route",
         "admin_prohibited",

@@ -126,7 +126,8 @@ void toec_pm_too_big(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toe
         mtu = least;
         no_df = 1;
     }
-    if (t->pm.discover >= TOEC_MTU_INTERFACE) { /* as Linux: IP_PMTUDISC_INTERFACE, _OMIT */
+    /* As Linux: IP_PMTUDISC_INTERFACE and _OMIT do not heed it; with _DONT nobody can mean it. */
+    if (t->pm.discover >= TOEC_MTU_INTERFACE || t->pm.discover == TOEC_MTU_DONT) {
         TOEC_COUNT(s, tcp_icmp_ignored);
         return;
     }

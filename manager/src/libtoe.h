@@ -117,6 +117,8 @@ struct tsock {
     struct in6_addr local6, remote6;
     uint32_t scope; /* of link-local addresses */
 
+    uint32_t soft_told; /* the flow record's soft error that SO_ERROR has given */
+
     struct tsock_opts opts;
 
     /* TS_LISTEN */

@@ -418,6 +418,17 @@ static enum verdict verdict_of(int r)
     return r < 0 ? WRONG : DONE;
 }
 
+/* An ICMP error that did not end the connection: told once, as Linux does (RFC 9293 SHLD-25). */
+static int take_soft_error(struct tsock *s)
+{
+    struct toedev_flow_record r;
+
+    if (s->state != TS_OPEN || !tsock_record(s, &r) || r.soft_error == s->soft_told)
+        return 0;
+    s->soft_told = r.soft_error;
+    return (int)r.soft_error;
+}
+
 static enum verdict get_socket_level(struct tsock *s, int name, void *value, socklen_t *len)
 {
     const struct tsock_opts *o = &s->opts;
@@ -428,6 +439,8 @@ static enum verdict get_socket_level(struct tsock *s, int name, void *value, soc
     switch (name) {
     case SO_ERROR:
         v = tsock_take_error(s);
+        if (!v)
+            v = take_soft_error(s);
         break;
     case SO_TYPE:
         v = SOCK_STREAM;
