@@ -210,8 +210,7 @@ unsigned toec_tfo_option(struct toec_stack *s, struct toec_tcb *t, toec_u8 *o, u
         t->fo.flags &= (toec_u8)~TOEC_FO_DATA; /* no data without its cookie */
         return 0;
     }
-    memset(o, TOEC_TCPOPT_NOP, size);
-    o += size - 2 - len;
+    memset(o, TOEC_TCPOPT_NOP, size); /* padding behind it, as Linux has it */
     o[0] = TOEC_TCPOPT_FASTOPEN;
     o[1] = (toec_u8)(2 + len);
     if (len)
