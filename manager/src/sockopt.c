@@ -12,6 +12,7 @@
  */
 #include <limits.h>
 #include <linux/tcp.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/time.h>
 
@@ -585,6 +586,22 @@ static enum verdict get_tcp_level(struct tsock *s, int name, void *value, sockle
     return verdict_of(give_int(value, len, v));
 }
 
+/* Accepted sockets share one placeholder, so what it keeps may be another's. */
+static enum verdict get_own_path(const struct tsock *s, int level, int name, void *value,
+                                 socklen_t *len)
+{
+    int six = level == IPPROTO_IPV6;
+
+    if (!s->accepted || (level != IPPROTO_IP && !(six && s->v6)))
+        return UNHANDLED;
+    if (name == (six ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER))
+        return verdict_of(
+            give_int(value, len, s->opts.discover ? s->opts.discover - 1 : IP_PMTUDISC_WANT));
+    if (name == (six ? IPV6_TCLASS : IP_TOS))
+        return verdict_of(give_int(value, len, s->opts.tos));
+    return UNHANDLED;
+}
+
 static enum verdict get_mtu(const struct tsock *s, void *value, socklen_t *len)
 {
     int mtu = tpath_mtu(s);
@@ -612,6 +629,8 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
         else if ((level == IPPROTO_IP && name == IP_MTU) ||
                  (level == IPPROTO_IPV6 && name == IPV6_MTU))
             verdict = get_mtu(s, value, len);
+        else
+            verdict = get_own_path(s, level, name, value, len);
     }
     r = verdict == WRONG       ? -1
         : verdict == UNHANDLED ? sys_getsockopt(fd, level, name, value, len)
