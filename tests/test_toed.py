@@ -39,6 +39,7 @@ def toed(lab, *argv: object, prefix: tuple = ()):
         ([*GOOD, "--gateway", "nowhere"], "nowhere"),
         ([*GOOD, "--mac", "01:00:00:00:00:01"], "01:00:00:00:00:01"),
         ([*GOOD, "--mtu", "575"], "575"),
+        ([*GOOD, "--ttl", "256"], "256"),
         ([*GOOD, "--engines", "0"], "engines"),
         ([*GOOD, "--engines", "-1"], "-1"),
         ([*GOOD, "--max-flows", "many"], "many"),

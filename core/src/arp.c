@@ -41,6 +41,7 @@ void toec_arp_request(struct toec_stack *s, toec_u32 ip, const toec_u8 *mac)
         TOEC_COUNT(s, arp_requests_sent);
 }
 
+/* R826-01 */
 static void reply(struct toec_stack *s, const struct toec_arp *request)
 {
     struct toec_arp a;
@@ -73,7 +74,7 @@ void toec_arp_announce_timer(struct toec_stack *s, toec_time now)
         toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, now + ANNOUNCE_INTERVAL);
 }
 
-/* Another host claims our address: RFC 5227 2.4 (b), one announcement per interval at most. */
+/* R826-04: another host claims our address: RFC 5227 2.4 (b), one announcement per interval at most. */
 static void conflict(struct toec_stack *s, toec_time now)
 {
     TOEC_COUNT(s, arp_conflict);
@@ -85,7 +86,7 @@ static void conflict(struct toec_stack *s, toec_time now)
 
 /* ---- input ---- */
 
-/* RFC 826 "merge": a known sender's address is updated, whatever the packet is. */
+/* R826-02, "merge": a known sender's address is updated, whatever the packet is. */
 static void merge(struct toec_stack *s, struct toec_neigh *n, const struct toec_arp *a, int for_us,
                   toec_time now)
 {

@@ -36,7 +36,7 @@ static void dctcp_init(struct toec_tcb *t, toec_time now)
     begin_window(t);
 }
 
-/* RFC 8257 3.3, steps 5 to 8: a window of data has been observed. */
+/* R8257-02, RFC 8257 3.3, steps 5 to 8: a window of data has been observed. */
 static void observe(struct toec_tcb *t)
 {
     struct toec_cc_dctcp *d = of(t);
@@ -45,10 +45,10 @@ static void observe(struct toec_tcb *t)
     if (d->acked == 0)
         return;
     share = (toec_u32)toec_div64((toec_u64)d->marked * ONE, d->acked);
-    if (less == 0) /* so that alpha reaches 0 (RFC 8257 3.3, on fixed point) */
+    if (less == 0) /* R8257-04: so that alpha reaches 0 in fixed point */
         less = d->alpha ? 1u : 0;
     d->alpha = d->alpha - less + (share >> G);
-    if (d->alpha > ONE)
+    if (d->alpha > ONE) /* R8257-04 */
         d->alpha = ONE;
     begin_window(t);
 }
@@ -76,10 +76,10 @@ static void dctcp_acked(struct toec_tcb *t, const struct toec_cc_ack *a)
 static void dctcp_congested(struct toec_tcb *t, enum toec_cc_event why, toec_u32 flight,
                             toec_time now)
 {
-    toec_u32 to = flight / 2; /* RFC 8257 3.5: a loss means what it means to others */
+    toec_u32 to = flight / 2; /* R8257-03: a loss means what it means to others */
 
     (void)now;
-    if (why == TOEC_CC_ECN) /* (3.3) cwnd * (1 - alpha / 2) */
+    if (why == TOEC_CC_ECN) /* R8257-02: cwnd * (1 - alpha / 2) */
         to = t->cwnd - (toec_u32)(((toec_u64)t->cwnd * of(t)->alpha) >> 21);
     t->cc.ssthresh = TOEC_MAX(to, 2u * t->mss);
     of(t)->credit = 0;

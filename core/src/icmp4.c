@@ -75,6 +75,7 @@ static int send_reply(struct toec_stack *s, struct toec_path *path, struct toec_
     }
 }
 
+/* R792-02, R1122-14: the same identifier, sequence number and data. */
 static void echo(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {
     struct toec_outbuf o;
@@ -109,7 +110,7 @@ static int is_icmp_error(const struct toec_ip_in *in)
 }
 
 /*
- * The other conditions of RFC 1122 3.2.2 (no errors about broadcasts, multicasts, strange sources
+ * R1122-10: none about an error. The other conditions of RFC 1122 3.2.2 (no errors about broadcasts, multicasts, strange sources
  * and later fragments) hold already: ip4_in.c drops the former, ip4_reass.c the latter.
  */
 void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigned type,
@@ -135,7 +136,7 @@ void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigne
     icmp[TOEC_ICMP4_CODE] = (toec_u8)code;
     o.sum_off = TOEC_ICMP4_SUM;
     o.tos = ERROR_TOS;
-    o.off = TOEC_ETH_LEN;
+    o.off = TOEC_ETH_LEN; /* R1122-11: as much as there is room for */
     o.len = TOEC_MIN(toec_ip4_total(in->ip), ERROR_MAX - TOEC_IP4_LEN - TOEC_ICMP4_LEN);
     if (toec_ip_post(s, &path, &o, now) < 0)
         TOEC_COUNT(s, tx_unresolved_drop);
@@ -147,7 +148,7 @@ void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigne
 
 /*
  * Next-hop MTU of "fragmentation needed". Routers before RFC 1191 leave it 0: then the next lower
- * plateau below the length of the quoted datagram (RFC 1191 5, 7.1).
+ * plateau below the length of the quoted datagram (R1191-04; RFC 1191 5, 7.1).
  */
 static toec_u16 next_mtu(const toec_u8 *icmp, const toec_u8 *quoted)
 {
@@ -191,6 +192,7 @@ static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const stru
     return 0;
 }
 
+/* R1122-12: to whom it concerns. */
 static void error_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {
     toec_u8 quote[QUOTE_MAX];
@@ -236,11 +238,11 @@ void toec_icmp4_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
     case TOEC_ICMP4_PARAM_PROBLEM:
         error_input(s, in, now);
         return;
-    case TOEC_ICMP4_SOURCE_QUENCH: /* RFC 6633; RFC 9293 MUST-55 */
+    case TOEC_ICMP4_SOURCE_QUENCH: /* R792-03; RFC 9293 MUST-55 */
     case TOEC_ICMP4_REDIRECT:      /* routing is configured; redirects serve spoofing */
         TOEC_COUNT(s, icmp_ignored);
         return;
-    default: /* RFC 1122 3.2.2: silently discarded */
+    default: /* R1122-09: silently discarded */
         TOEC_COUNT(s, icmp_unknown_type);
     }
 }

@@ -5,7 +5,7 @@
 #include "stack.h"
 
 /*
- * Walks the options. Unknown ones are ignored (RFC 1122 3.2.1.8); source routing is refused since
+ * Walks the options. Unknown ones are ignored (R1122-08); source routing is refused since
  * it serves spoofing (RFC 7126 4.3, 4.4). Returns 0, or -1 when dropped and counted. RFC 9293
  * MUST-50: what TCP has no use for is passed over. */
 static int check_options(struct toec_stack *s, const toec_u8 *ip, unsigned hlen)
@@ -30,7 +30,8 @@ static int check_options(struct toec_stack *s, const toec_u8 *ip, unsigned hlen)
     return 0;
 }
 
-/* Lengths, version and checksum. Returns 0, or -1 when dropped and counted. */
+/* Lengths, version and checksum (R791-01, R1122-01, R1122-02). Returns 0, or -1 when dropped and
+ * counted. */
 static int check_header(struct toec_stack *s, const struct toec_packet *p)
 {
     const toec_u8 *ip = p->data + TOEC_ETH_LEN;
@@ -62,7 +63,7 @@ static int check_header(struct toec_stack *s, const struct toec_packet *p)
     return hlen == TOEC_IP4_LEN ? 0 : check_options(s, ip, hlen);
 }
 
-/* Source and destination. Returns 0, or -1 when dropped and counted. */
+/* Source and destination (R1122-03, R1122-04). Returns 0, or -1 when dropped and counted. */
 static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, int group)
 {
     /* Our own address as a source is "LAND" or a loop, never a peer. */
@@ -71,11 +72,11 @@ static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, in
         TOEC_COUNT(s, ip4_bad_source);
         return -1;
     }
-    if (in->dst4 != s->ip4) {
+    if (in->dst4 != s->ip4) { /* R1122-15: whatever it is, an echo request to all too */
         TOEC_COUNT(s, ip4_not_ours);
         return -1;
     }
-    if (group) { /* RFC 1122 3.3.6; RFC 9293 MUST-57 */
+    if (group) { /* R1122-21; RFC 9293 MUST-57 */
         TOEC_COUNT(s, ip4_group_frame);
         return -1;
     }
@@ -112,7 +113,7 @@ void toec_ip4_input(struct toec_stack *s, const struct toec_packet *p, int group
     toec_ip4_parse(&in, p);
     if (check_addresses(s, &in, group) < 0)
         return;
-    /* RFC 1122 3.2.1.7: a datagram for us is never dropped for its TTL. */
+    /* R1122-07: a datagram for us is never dropped for its TTL. */
     if (TOEC_UNLIKELY(toec_ip4_frag(in.ip) & (TOEC_IP4_MF | TOEC_IP4_OFF_MASK)))
         toec_reass_input(s, &in, now);
     else
@@ -129,7 +130,7 @@ void toec_ip4_deliver(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
         toec_icmp4_input(s, in, now);
         return;
     case TOEC_IPPROTO_UDP:
-        if (toec_udp_input(s, in) < 0) /* R1122-22 */
+        if (toec_udp_input(s, in) < 0) /* R1122-12, R1122-22 */
             toec_icmp4_error(s, in, TOEC_ICMP4_UNREACH, TOEC_ICMP4_UNREACH_PORT, now);
         return;
     default:

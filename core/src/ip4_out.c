@@ -4,8 +4,6 @@
  */
 #include "stack.h"
 
-#define DEFAULT_TTL 64 /* RFC 1700 "IP TIME TO LIVE PARAMETER" */
-
 int toec_ip4_is_martian(toec_u32 ip)
 {
     /* RFC 1122 3.2.1.3 (a), (g), class D and E */
@@ -33,7 +31,7 @@ int toec_ip4_on_link_host(toec_u32 own, toec_u32 mask, toec_u32 ip)
 int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
 {
     memset(path, 0, sizeof(*path));
-    path->mtu = s->cfg.mtu;
+    path->mtu = s->cfg.mtu; /* R1122-20: what the transport has to keep to */
     path->hlen = TOEC_IP4_LEN;
     path->epoch = s->route_epoch;
     if (toec_ip4_on_link_host(s->ip4, s->mask4, dst)) {
@@ -80,7 +78,7 @@ static void emit_header(toec_u8 *ip, const struct toec_stack *s, const struct to
     toec_put16(ip + TOEC_IP4_TOTAL, TOEC_IP4_LEN + o->l4_len + o->len);
     toec_put16(ip + TOEC_IP4_ID, id);
     toec_put16(ip + TOEC_IP4_FRAG, frag);
-    ip[TOEC_IP4_TTL] = DEFAULT_TTL;
+    ip[TOEC_IP4_TTL] = (toec_u8)s->cfg.ttl; /* RFC 9293 MUST-49 */
     ip[TOEC_IP4_PROTO] = o->proto;
     toec_put32(ip + TOEC_IP4_SRC, s->ip4);
     memcpy(ip + TOEC_IP4_DST, o->dst->b + 12, 4);
@@ -127,7 +125,7 @@ static void frame(struct toec_stack *s, const toec_u8 *mac, toec_u32 frag, toec_
 void toec_ip4_frame(struct toec_stack *s, const toec_u8 *mac, struct toec_outbuf *o,
                     struct toec_tx *tx)
 {
-    frame(s, mac, TOEC_IP4_DF, 0, o, tx);
+    frame(s, mac, TOEC_IP4_DF, 0, o, tx); /* R1191-01 */
 }
 
 int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
@@ -148,5 +146,5 @@ int toec_ip4_output(struct toec_stack *s, struct toec_path *path, struct toec_ou
 {
     if (TOEC_UNLIKELY(o->no_df)) /* RFC 6864 4.2: what may be cut needs an ID */
         return toec_ip4_send(s, path, o, 0, toec_rand32(s), now);
-    return toec_ip4_send(s, path, o, TOEC_IP4_DF, 0, now);
+    return toec_ip4_send(s, path, o, TOEC_IP4_DF, 0, now); /* R1191-01 */
 }

@@ -2,7 +2,7 @@
 /*
  * ip4_reass.c - IPv4 reassembly (RFC 791 3.2, RFC 1122 3.3.2).
  *
- * Each datagram has room for the longest one and a bitmap of its 8-byte blocks, so a fragment costs
+ * Each datagram has room for the longest one (R1122-17) and a bitmap of its 8-byte blocks, so a fragment costs
  * its length and nothing else, however many there are and in whatever order (FragmentSmack,
  * CVE-2018-5391).
  *
@@ -12,7 +12,7 @@
  */
 #include "stack.h"
 
-#define TIMEOUT    (60 * TOEC_NS_PER_S) /* RFC 1122 3.3.2: fixed, 60 to 120 s */
+#define TIMEOUT    (60 * TOEC_NS_PER_S) /* R1122-18: fixed, 60 to 120 s */
 #define MAX_TOTAL  TOEC_REASS_TOTAL
 #define PAYLOAD_AT TOEC_REASS_HEAD
 TOEC_STATIC_ASSERT(payload_at,
@@ -224,8 +224,7 @@ void toec_reass_timer(struct toec_stack *s, struct toec_timer *t, toec_time now)
         return;
     }
     TOEC_COUNT(s, ip4_frag_timeout);
-    if (d->hlen) { /* RFC 1122 3.3.2: only when the first fragment has been received; it is quoted
-                    */
+    if (d->hlen) { /* R1122-19: only when the first fragment has been received; it is quoted */
         make_packet(d, &p, &in);
         toec_icmp4_error(s, &in, TOEC_ICMP4_TIME_EXCEEDED, TOEC_ICMP4_EXCEEDED_REASS, now);
     }
@@ -276,7 +275,7 @@ void toec_reass_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
     struct toec_datagram *d;
 
     TOEC_COUNT(s, ip4_frags_rx);
-    /* Beyond 65535 with its header: the "ping of death" (CVE-1999-0128). */
+    /* R791-02: beyond 65535 with its header: the "ping of death" (CVE-1999-0128). */
     if (in->l4_len == 0 || (!last && in->l4_len % 8 != 0) || off + in->l4_len > MAX_TOTAL - hlen) {
         TOEC_COUNT(s, ip4_frag_bad);
         return;

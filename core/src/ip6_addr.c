@@ -11,10 +11,10 @@
 #define IDGEN_RETRIES 3 /* RFC 7217 6 */
 #define TWO_HOURS     7200u
 #define LIFE_FOR_EVER 0xffffffffu
-#define HOPS          64
 #define REACHABLE_MS  30000u /* RFC 4861 10 */
 #define ADDR_PREFIX   64
 
+/* R4862-06: as source and destination. */
 static int usable(const struct toec_own6 *own)
 {
     return own->state == TOEC_OWN_PREFERRED || own->state == TOEC_OWN_DEPRECATED;
@@ -76,7 +76,7 @@ static int is_reserved(const toec_u8 iid[8])
            (high == 0x02005effu && low >> 24 == 0xfe);
 }
 
-/* RFC 7217 5: F(Prefix, Net_Iface, DAD_Counter, secret_key). */
+/* R7217-01: F(Prefix, Net_Iface, DAD_Counter, secret_key). */
 static void make_address(struct toec_stack *s, struct toec_addr *a, const struct toec_addr *prefix,
                          toec_u8 *dad_counter)
 {
@@ -99,6 +99,7 @@ static void make_address(struct toec_stack *s, struct toec_addr *a, const struct
 
 /* ---- making an address ours ---- */
 
+/* R4862-01: until nobody has objected it is tentative. */
 static void start_dad(struct toec_stack *s, struct toec_own6 *own, toec_time now)
 {
     toec_u32 r[2];
@@ -110,7 +111,7 @@ static void start_dad(struct toec_stack *s, struct toec_own6 *own, toec_time now
     r[1] = toec_rand32(s);
     memcpy(own->nonce, r, sizeof(own->nonce));
     toec_mld_join(s, (unsigned)(own - s->ip6.own), now);
-    /* RFC 4862 5.4.2: a random delay, for all hosts may begin at once */
+    /* R4862-02: a random delay, for all hosts may begin at once */
     toec_timer_set(s, &own->timer, TOEC_TMR_IP6_OWN,
                    now + (toec_time)(toec_rand32(s) % DAD_DELAY_MS) * TOEC_NS_PER_MS);
 }
@@ -210,7 +211,7 @@ static toec_time end_of(toec_u32 seconds, toec_time now)
     return seconds == LIFE_FOR_EVER ? TOEC_NEVER : now + seconds * TOEC_NS_PER_S;
 }
 
-/* RFC 4862 5.5.3 (e): nobody may take an address away at once. */
+/* R4862-05: nobody may take an address away at once. */
 static toec_time new_valid(const struct toec_own6 *own, toec_u32 valid, toec_time now)
 {
     toec_time said = end_of(valid, now), two_hours = now + TWO_HOURS * TOEC_NS_PER_S;
@@ -226,7 +227,7 @@ void toec_slaac(struct toec_stack *s, const struct toec_addr *prefix, unsigned l
     struct toec_own6 *own;
     unsigned i;
 
-    if (preferred > valid || len != ADDR_PREFIX) { /* RFC 4862 5.5.3 (c), (d); RFC 2464 4 */
+    if (preferred > valid || len != ADDR_PREFIX) { /* R4862-04, RFC 2464 4 */
         TOEC_COUNT(s, nd_bad_prefix);
         return;
     }
@@ -265,7 +266,7 @@ static unsigned score(const struct toec_own6 *own, const struct toec_addr *dst)
         return 0;
     if (toec_addr_is_link_local(&own->addr) != local) /* rule 2: the scope of the destination */
         return local ? 1 : 0; /* a link-local source cannot be answered from beyond the link */
-    /* rule 3: not a deprecated one; rule 8: the longest common prefix */
+    /* rule 3: not a deprecated one (R4862-06); rule 8: the longest common prefix */
     return 2 + (own->state == TOEC_OWN_PREFERRED ? 256 : 0) + common_bits(&own->addr, dst);
 }
 
@@ -293,7 +294,7 @@ void toec_ip6_init(struct toec_stack *s, toec_time now)
     struct toec_addr a;
 
     s->ip6.mtu = s->cfg.mtu;
-    s->ip6.hops = HOPS;
+    s->ip6.hops = (toec_u8)s->cfg.ttl; /* RFC 9293 MUST-49 */
     s->ip6.retrans = TOEC_NS_PER_S;
     s->ip6.base_reachable = REACHABLE_MS;
     s->ip6.reachable = REACHABLE_MS * (toec_time)TOEC_NS_PER_MS;

@@ -92,7 +92,8 @@ static void deliver(struct toec_stack *s, struct toec_ip_in *in, unsigned next_a
 {
     switch (in->proto) {
     case TOEC_IPPROTO_TCP:
-        if (toec_addr_is_multicast(&in->dst) || toec_addr_is_zero(&in->src))
+        if (toec_addr_is_multicast(&in->dst) || /* RFC 9293 MUST-57, MUST-63 */
+            toec_addr_is_zero(&in->src))
             TOEC_COUNT(s, ip6_bad_source);
         else
             toec_tcp_input(s, in, now);

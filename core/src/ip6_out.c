@@ -40,7 +40,7 @@ static int reroute(struct toec_stack *s, const struct toec_addr *dst, struct toe
     return 0;
 }
 
-/* RFC 6437 3: the same for all packets of a flow, unlike others, and telling nobody anything. */
+/* R6437-01: the same for all packets of a flow, unlike others, and telling nobody anything. */
 static toec_u32 flow_label(const struct toec_stack *s, const struct toec_outbuf *o,
                            const toec_u8 *l4)
 {

@@ -48,7 +48,7 @@ int toec_nd_options(struct toec_nd_options *o, const toec_u8 *p, toec_u32 len)
     return 0;
 }
 
-/* ---- sending ---- */
+/* ---- sending; R6980-01: all of it fits the least MTU, and nothing here cuts ---- */
 
 static unsigned put_mac(toec_u8 *opt, unsigned type, const toec_u8 *mac)
 {
@@ -207,7 +207,7 @@ static void on_solicit(struct toec_stack *s, const struct toec_ip_in *in,
         return;
     }
     if (own->state == TOEC_OWN_TENTATIVE) {
-        /* RFC 4862 5.4.3: others only test or ask for it; our own probe that came back is no
+        /* R4862-03: no answer; others only test or ask for it; our own probe that came back is no
          * duplicate (RFC 7527 4.2) */
         if (probe && !(o->nonce && toec_mac_eq(o->nonce, own->nonce)))
             toec_dad_conflict(s, own, now);
@@ -270,7 +270,7 @@ static void on_advert(struct toec_stack *s, const struct toec_ip_in *in,
     }
     own = toec_own_any(s, &target);
     if (own) {
-        if (own->state == TOEC_OWN_TENTATIVE)
+        if (own->state == TOEC_OWN_TENTATIVE) /* R4862-03 */
             toec_dad_conflict(s, own, now);
         else
             TOEC_COUNT(s, nd_conflict);

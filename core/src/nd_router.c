@@ -216,7 +216,7 @@ void toec_prefix_set(struct toec_stack *s, const struct toec_addr *prefix, unsig
     set_expiry(s);
 }
 
-/* RFC 4861 6.3.4, RFC 4862 5.5.3: one prefix information option. */
+/* RFC 4861 6.3.4, R4862-04: one prefix information option. */
 static void take_prefix(struct toec_stack *s, const toec_u8 *opt, toec_time now)
 {
     unsigned len = opt[TOEC_PIO_LEN], flags = opt[TOEC_PIO_FLAGS];

@@ -14,9 +14,9 @@
 #define REACHABLE_TIME (30 * TOEC_NS_PER_S) /* RFC 4861 10 */
 #define DELAY_TIME     (5 * TOEC_NS_PER_S)  /* DELAY_FIRST_PROBE_TIME */
 #define REDRAW_TIME    (7200 * TOEC_NS_PER_S)
-#define RETRY_TIME     (1 * TOEC_NS_PER_S)   /* RFC 1122 2.3.2.1: one request per second at most */
+#define RETRY_TIME     (1 * TOEC_NS_PER_S)   /* R1122-28: one request per second at most */
 #define FAILED_TIME    (3 * TOEC_NS_PER_S)   /* how long senders are told so without new requests */
-#define STALE_TIME     (600 * TOEC_NS_PER_S) /* RFC 1122 2.3.2.1: entries not used are flushed */
+#define STALE_TIME     (600 * TOEC_NS_PER_S) /* R1122-27: entries not used are flushed */
 #define MAX_TRIES      3  /* R4861-04: MAX_MULTICAST_SOLICIT; then senders are told */
 #define EVICT_STEPS    64 /* entries looked at when the table is full */
 /* Entries per second that may push out one that waits: each sends a broadcast. */
@@ -278,7 +278,7 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
         toec_timer_set(s, timer, TOEC_TMR_NEIGH, now + retry_time(s, n));
         return;
     case TOEC_NEIGH_INCOMPLETE:
-        if (n->tries == MAX_TRIES) {
+        if (n->tries == MAX_TRIES) { /* R4861-04 */
             TOEC_COUNT(s, neigh_failed);
             set_state(s, n, TOEC_NEIGH_FAILED, now + FAILED_TIME);
             if (!toec_addr_is4(&n->addr)) /* another router, if it was one */

@@ -123,7 +123,7 @@ static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_
         data--;
     if (offset + data < offset)
         t->tx_wraps++;
-    t->snd_una = g->ack;
+    t->snd_una = g->ack; /* R2018-08: nothing else frees the writer's bytes */
     if (TOEC_SEQ_LT(t->snd_nxt, t->snd_una))
         t->snd_nxt = t->snd_una;
     if (toec_pm_watches(&t->pm))

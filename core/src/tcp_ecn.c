@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tcp_ecn.c - Explicit Congestion Notification (RFC 3168 6.1): negotiation, marks and echoes.
+ * RFC 9293 SHLD-8.
  *
  * Chosen as Linux does: a SYN sent again asks no more (6.1.1.1 MAY; tcp_ecn_fallback), and an
  * ECN-setup SYN that is itself ECN-capable is refused, as the path may not keep the field.
@@ -107,7 +108,7 @@ void toec_ecn_cut(struct toec_tcb *t)
 /* ---- receiving ---- */
 
 /*
- * RFC 8257 3.2: ECE says whether the segments acknowledged were marked, so a change of marks ends a
+ * R8257-01: ECE says whether the segments acknowledged were marked, so a change of marks ends a
  * delayed ACK. What came before is acknowledged by an ACK of its own, lest it be counted with the
  * wrong ones (its MAY; as Linux). CWR means nothing then.
  */

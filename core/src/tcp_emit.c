@@ -62,6 +62,7 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
 
     if (t->flags & TOEC_F_TS)
         hlen += toec_opt_ts(h + hlen, toec_ticks(now) + t->ts_off, t->ts_recent);
+    /* R2018-02; R2018-06: as long as anything lies beyond a gap, on every ACK. */
     if ((t->flags & (TOEC_F_SACK | TOEC_F_OOO)) == (TOEC_F_SACK | TOEC_F_OOO)) {
         /* With data only where a full segment is not exceeded. */
         toec_u32 room = TOEC_TCP_MAX_LEN - hlen;
@@ -130,7 +131,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     int r;
 
     if (t->state != TOEC_SYN_SENT) {
-        /* Only what the peer's SYN offered (RFC 7323 2.2, 3.2; RFC 2018 2). */
+        /* Only what the peer's SYN offered (RFC 7323 2.2, 3.2; R2018-02). */
         opts = 0;
         if (t->flags & TOEC_F_TS)
             opts |= TOEC_I_TIMESTAMPS;
@@ -158,7 +159,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         o.len = toec_tfo_syn_len(s, t, hlen - TOEC_TCP_LEN);
         o.owner = t->owner;
     }
-    o.tos = t->tos;
+    o.tos = t->tos; /* R3168-03: without the ECN field */
     if (wnd > 65535u)
         wnd = 65535u;
     toec_tcp_emit(h, t->local_port, t->remote_port, t->iss, ack, hlen, flags, wnd);

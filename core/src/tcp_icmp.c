@@ -17,6 +17,7 @@ static int is_hard(const struct toec_icmp_err *e)
             e->code == TOEC_ICMP4_UNREACH_ADMIN);
 }
 
+/* R792-01 */
 static enum toec_reason reason_of(const struct toec_icmp_err *e)
 {
     if (e->type == TOEC_ICMP4_UNREACH &&
@@ -37,7 +38,7 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
     id.local_port = e->local_port;
     id.remote_port = e->remote_port;
     t = toec_tcb_find(s, toec_tuple_hash(s, &id), &id);
-    /* RFC 5927 4.1: only what quotes data under way */
+    /* R5927-01, R1191-05: only what quotes data under way */
     if (!t || TOEC_SEQ_LT(e->seq, t->snd_una) || TOEC_SEQ_GE(e->seq, t->snd_max)) {
         TOEC_COUNT(s, tcp_icmp_ignored);
         return;
@@ -46,7 +47,7 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
         toec_pm_too_big(s, t, e->seq, e->mtu, now);
         return;
     }
-    /* A hard error ends an attempt to connect; RFC 5927 5.2: never a connection. Anything else is
+    /* A hard error ends an attempt to connect; R5927-02: never a connection. Anything else is
      * soft there too (RFC 9293 MUST-56): the reason of the failure when R2 comes. */
     if (is_hard(e) && t->state < TOEC_ESTABLISHED) {
         toec_tcb_gone(s, t, why);

@@ -121,7 +121,8 @@ unsigned toec_opt_ts(toec_u8 *o, toec_u32 tsval, toec_u32 tsecr)
 
 /* In the order in which Linux writes them: the SACK-permitted option fills the two bytes that align
  * the timestamps, so that 20 bytes are left for others (RFC 7413) beside all four. RFC 9293
- * MUST-14, MUST-65, MAY-3, SHLD-5: the MSS is on every SYN, and on nothing else. */
+ * MUST-14, MUST-65, MAY-3, SHLD-5: the MSS is on every SYN, and on nothing else, as is
+ * SACK-permitted (R2018-01). */
 unsigned toec_opt_syn(toec_u8 *o, unsigned opts, unsigned mss, unsigned wscale, toec_u32 tsval,
                       toec_u32 tsecr)
 {

@@ -133,6 +133,12 @@ void toec_pm_too_big(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toe
     }
     /* R8201-02: never raised by a message; not smaller than what we send is no news. */
     if (mtu > current || (mtu == current && !(no_df && !t->pm.no_df))) {
+        if (t->pm.probe && seq == t->pm.probe_start && mtu < t->pm.probe) {
+            /* R8899-01: the probe was too large and the size in use is not. That it is lost shows
+             * as ever; the search then goes on below what was said. */
+            t->pm.high = (toec_u16)mtu;
+            return;
+        }
         if (t->pm.old_set && TOEC_SEQ_LT(seq, t->pm.old_end))
             send_all_again(s, t, now);
         else
@@ -163,7 +169,7 @@ void toec_pm_sent(struct toec_tcb *t, toec_u32 end, toec_u32 len)
     t->pm.watch_end = end;
 }
 
-/* ---- black holes (RFC 4821 7.7) ---- */
+/* ---- black holes (R4821-01; RFC 4821 7.7) ---- */
 
 /*
  * Full segments time out again and again and nobody says why: perhaps a router drops what is too
@@ -195,8 +201,8 @@ static void black_hole(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 /* ---- search (RFC 4821 7.3 to 7.6) ---- */
 
 #define SEARCH_END   8u /* bytes: nearer is found; tcp_probe_threshold of Linux */
-#define SEARCH_AGAIN TOEC_MS(600000)
-#define AFTER_PROBE  4u /* segments that follow a probe, so that its loss shows (RFC 4821 7.4) */
+#define SEARCH_AGAIN TOEC_MS(600000) /* R4821-04: at least five minutes */
+#define AFTER_PROBE  4u /* R4821-05: segments that follow a probe, so that its loss shows */
 
 toec_u32 toec_pm_probe(const struct toec_tcb *t, toec_u32 ready, toec_u32 room, toec_u32 wnd,
                        toec_time now)
@@ -241,10 +247,20 @@ static void narrowed(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_pm_sync(s, t);
 }
 
+static toec_u32 headway(const struct toec_tcb *t)
+{
+    toec_u32 segments = t->cwnd / t->mss + 1, rtt = (t->srtt >> 13) + 1;
+
+    return segments < SEARCH_AGAIN / rtt ? segments * rtt : SEARCH_AGAIN;
+}
+
 static void too_large(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     TOEC_COUNT(s, tcp_mtu_probes_lost);
-    t->pm.high = (toec_u16)(t->pm.probe - 1u);
+    t->pm.high = (toec_u16)TOEC_MIN(t->pm.high, t->pm.probe - 1u);
+    /* R4821-03: losses that cost nothing stay rarer than those that do: the next probe waits a
+     * round trip for each segment of the window. A search that is over waits longer. */
+    t->pm.search_at = toec_ticks(now) + headway(t);
     narrowed(s, t, now);
 }
 
@@ -279,7 +295,7 @@ int toec_pm_probe_lost(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_runs_first(t, TOEC_RUN_LOST, TOEC_RUN_SACKED, &start, &end) &&
         start == p->probe_start) {
         too_large(s, t, now);
-        return 1; /* RFC 4821 7.6: not a sign of congestion */
+        return 1; /* R4821-02: not a sign of congestion */
     }
     p->probe = 0; /* more was lost: it tells nothing */
     return 0;

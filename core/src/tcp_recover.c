@@ -170,7 +170,7 @@ static void in_open_reno(struct toec_stack *s, struct toec_tcb *t, toec_u32 acke
     if (t->dupacks >= TOEC_DUPTHRESH && TOEC_SEQ_GT(t->snd_una, t->recover))
         enter_fast(s, t, 0, now);
     /* else limited transmit (R3042-01, R5681-11): the pipe is one segment smaller, so output sends
-     * one */
+     * one; cwnd stays as it is (R3042-02) */
 }
 
 static void in_fast_reno(struct toec_tcb *t, toec_u32 acked, int dup)
@@ -279,7 +279,7 @@ void toec_rto_recovery(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_ecn_cut(t);
     t->dupacks = 0;
     t->probe_owed = 0;
-    /* RFC 5682: while an earlier loss is being repaired, ACKs say nothing about this timeout. */
+    /* R5682-03: while an earlier loss is being repaired, ACKs say nothing about this timeout. */
     t->rack.frto = fresh || t->rexmits > 1 ? TOEC_FRTO_WAIT : TOEC_FRTO_OFF;
     toec_rack_rto(s, t, now);
     /* R6298-11: the first segment goes, whatever is thought to be under way; R6675-06: whatever had

@@ -31,7 +31,8 @@ static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return 0;
 }
 
-/* RFC 9293 MUST-40, MUST-58, MUST-59, SHLD-18, SHLD-19: at the next poll, or within 40 ms. */
+/* RFC 9293 MUST-40, MUST-58, MUST-59, SHLD-18, SHLD-19; R1122-26, R5681-13, R5681-14: at the next
+ * poll, or within 40 ms. */
 static void schedule_ack(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                          toec_time now)
 {

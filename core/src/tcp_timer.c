@@ -28,6 +28,7 @@ void toec_due(struct toec_stack *s, struct toec_tcb *t, toec_u32 due, toec_time 
 
 /* ---- RTO (RFC 6298) ---- */
 
+/* R1122-25 */
 void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt)
 {
     toec_u32 rto, var;
@@ -145,7 +146,7 @@ static int count_timeout(struct toec_stack *s, struct toec_tcb *t, int persist, 
     }
     if (t->rexmits >= TOEC_R1)
         t->path.gen = 0; /* RFC 9293 3.8.3 (b): the next hop may be to blame */
-    if (t->backoff < 16)
+    if (t->backoff < 16) /* R6298-12 */
         t->backoff++;
     return 0;
 }

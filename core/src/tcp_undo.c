@@ -39,6 +39,7 @@ void toec_undo_resent(struct toec_tcb *t, toec_time now)
     }
 }
 
+/* R5682-04, for a timeout: by RFC 4015. */
 static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_undo *u = &t->rack.undo;
@@ -111,10 +112,10 @@ int toec_frto_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int 
 
     if (k->frto == TOEC_FRTO_WAIT) {
         /* RFC 5682 2.1 (2a): a duplicate ACK, or all is acknowledged: nothing to be told apart.
-         * With SACK (3.1 (2)) a duplicate only updates the scoreboard. */
+         * With SACK (3.1 (2), R5682-02) a duplicate only updates the scoreboard. */
         if (acked && TOEC_SEQ_LT(t->snd_una, t->recover) && can_send_new(t)) {
-            k->frto =
-                TOEC_FRTO_NEW; /* (2b): two new segments, slow start's for this ACK with them */
+            /* (2b), R5682-01: two new segments, slow start's for this ACK with them */
+            k->frto = TOEC_FRTO_NEW;
             if (!toec_cc_owns_cwnd(t))
                 t->cwnd = toec_pipe(t) + t->mss;
         } else if (acked || (dup && !(t->flags & TOEC_F_SACK))) {

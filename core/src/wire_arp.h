@@ -25,7 +25,8 @@ struct toec_arp {
     toec_u32 spa, tpa;
 };
 
-/* Parses TOEC_ARP_LEN bytes. Returns 0, or -1 when this is not ARP for IPv4 over Ethernet. */
+/* Parses TOEC_ARP_LEN bytes. Returns 0, or -1 when this is not ARP for IPv4 over Ethernet
+ * (R826-03). */
 TOEC_INLINE int toec_arp_parse(struct toec_arp *a, const toec_u8 *p)
 {
     if (toec_get16(p + TOEC_ARP_HTYPE) != 1 ||

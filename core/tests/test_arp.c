@@ -46,6 +46,7 @@ static void expect_sent_to(struct bench *b, const uint8_t *mac)
     assert_memory_equal(f->data, mac, 6);
 }
 
+/* R826-04: no probes before it (RFC 5227 2.1.1), as Linux for an address it is given. */
 static void announces_twice(void **state)
 {
     struct bench b;
@@ -580,7 +581,7 @@ static void routes(void **state)
     bench_init(&b);
     assert_int_equal(toec_ip4_path(b.s, PEER_IP, &path), 0);
     assert_int_equal(toec_addr_get4(&path.next_hop), PEER_IP);
-    assert_int_equal(path.mtu, 1500);
+    assert_int_equal(path.mtu, 1500); /* R1122-20 */
     assert_int_equal(toec_ip4_path(b.s, FAR_IP, &path), 0);
     assert_int_equal(toec_addr_get4(&path.next_hop), GW_IP);
     assert_int_equal(toec_ip4_path(b.s, 0x0a0000ff, &path), TOEC_E_UNREACH); /* broadcast */

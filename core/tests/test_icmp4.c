@@ -23,7 +23,7 @@ static void start(struct bench *b)
 
 /* ---- echo ---- */
 
-/* R1122-14: same identifier, sequence and data; every length within one datagram. */
+/* R792-02, R1122-14: same identifier, sequence and data; every length within one datagram. */
 static void echo_of_every_length(void **state)
 {
     const struct sent *f;
@@ -337,6 +337,32 @@ static void no_errors_about(void **state)
     bench_stop(&b);
 }
 
+/* R1122-15: an echo request to everyone, in IP, on Ethernet, or both, is discarded. */
+static void no_echo_to_all(void **state)
+{
+    static const uint32_t to[] = {0x0a0000ff, 0xffffffff, 0xe0000001, OWN_IP};
+    struct ip4_spec spec = icmp_spec;
+    uint8_t f[128], msg[64];
+    struct bench b;
+    uint32_t len, i;
+
+    (void)state;
+    start(&b);
+    for (i = 0; i < 8; i++) {
+        spec.dst = to[i / 2];
+        len = make_ip4(f, &spec, msg, make_icmp(msg, 8, 0, 7, "0123", 4));
+        if (i % 2)
+            memset(f, 0xff, 6);
+        if (i != 6) /* that one is for us alone */
+            bench_input(&b, f, len);
+    }
+    assert_null(bench_next(&b));
+    assert_int_equal(bench_counter(&b, TOEC_C_icmp_echo_rx), 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip4_not_ours), 6);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip4_group_frame), 1);
+    bench_stop(&b);
+}
+
 /* RFC 1812 4.3.2.8, and per destination: what one host causes another cannot observe. */
 static void errors_are_rate_limited_per_destination(void **state)
 {
@@ -483,6 +509,7 @@ int main(void)
         cmocka_unit_test(broken_udp_is_dropped),
         cmocka_unit_test(unknown_protocol_is_unreachable),
         cmocka_unit_test(no_errors_about),
+        cmocka_unit_test(no_echo_to_all),
         cmocka_unit_test(errors_are_rate_limited_per_destination),
         cmocka_unit_test(errors_reach_tcp),
         cmocka_unit_test(path_mtu),

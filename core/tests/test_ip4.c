@@ -113,7 +113,7 @@ static void validation_table(void **state)
         {0, 0x01, 0, TOEC_C_ip4_group_frame},     /* Ethernet multicast */
         {5, 0x77, 0, TOEC_C_eth_not_ours},        /**/
         {12, 0x86, 0, TOEC_C_eth_unknown_type},   /**/
-        {12, 0x00, 0, TOEC_C_eth_unknown_type},   /* an 802.3 length */
+        {12, 0x00, 0, TOEC_C_eth_unknown_type},   /* R1122-30: an 802.3 length */
         {21, 0x03, 1, TOEC_C_ip4_frags_rx},       /* a fragment: not for TCP yet */
     };
     struct bench b;
@@ -176,7 +176,7 @@ static void trusted_checksum_is_not_looked_at(void **state)
     bench_stop(&b);
 }
 
-/* R1122-07, R1122-05: neither TTL nor the reserved flag makes us drop. */
+/* R1122-07: no TTL makes us drop; nor does the reserved flag. */
 static void tolerated(void **state)
 {
     struct bench b;
@@ -222,6 +222,7 @@ static void truncated_frames(void **state)
     bench_stop(&b);
 }
 
+/* RFC 9293 MUST-50: what TCP has no use for is passed over. */
 static void options(void **state)
 {
     static const struct {
@@ -390,7 +391,8 @@ static void output_header(void **state)
     assert_int_equal(sent->data[14], 0x45);
     assert_int_equal(sent->data[15], 2);
     assert_int_equal(peek16(sent->data + 16), 137);
-    assert_int_equal(peek16(sent->data + 20), 0x4000); /* DF, whole: the ID means nothing */
+    assert_int_equal(peek16(sent->data + 18), 0);      /* RFC 6864 4.1 */
+    assert_int_equal(peek16(sent->data + 20), 0x4000); /* R1191-01: DF */
     assert_in_range(sent->data[22], 1, 255);           /* R1122-07 */
     assert_int_equal(naive_sum(sent->data + 14, 20), 0);
     assert_memory_equal(sent->data + 54, data + 4, 97);

@@ -320,7 +320,7 @@ static void routes(void **state)
     bench_stop(&b);
 }
 
-/* RFC 6437: the same for one flow, another for another, never predictable from outside. */
+/* R6437-01: the same for one flow, another for another, never predictable from outside. */
 static void flow_labels(void **state)
 {
     struct toec_outbuf o;

@@ -275,7 +275,8 @@ static void floods_push_out_nobody(void **state)
 
 /* ---- duplicate address detection ---- */
 
-/* RFC 4862 5.4: asks once from ::, to the solicited-node group it has joined; then announces. */
+/* R4862-01, R4862-02: asks once from ::, to the solicited-node group it has joined; then announces.
+ * R6980-01: in one piece. */
 static void detects_no_duplicate(void **state)
 {
     struct toec_own_addr own[8];
@@ -301,6 +302,7 @@ static void detects_no_duplicate(void **state)
             assert_int_equal(f->data[62], 143);
             continue;
         }
+        assert_int_equal(f->data[20], 58); /* no fragment header */
         assert_true(icmp6_sum_ok(f->data));
         assert_int_equal(f->data[21], 255);
         if (f->data[54] == 135) {
@@ -322,7 +324,8 @@ static void detects_no_duplicate(void **state)
     bench_stop(&b);
 }
 
-/* Another one has it, or tests it: a static address is given up; link-local ones are made anew. */
+/* R4862-03: another one has it, or tests it: a static address is given up; link-local ones are made
+ * anew. Who asks for it gets no answer. */
 static void duplicates(void **state)
 {
     struct toec_own_addr own[8], again[8];
@@ -334,6 +337,14 @@ static void duplicates(void **state)
     (void)state;
     bench6_config(&b, TOEC_IP6_STATIC);
     bench_start(&b);
+    toec_own_addresses(b.s, own, 8);
+    toec_addr_solicited(&group, &own[1].addr);
+    s.dst = &group;
+    mac_option(opt, 1, peer_mac);
+    input_nd(&b, &s, 135, 0, &own[1].addr, opt, 8); /* asks, and does not test */
+    assert_null(bench_next(&b));
+    assert_int_equal(bench_counter(&b, TOEC_C_nd_dad_failed), 0);
+    s.dst = &all_nodes;
     mac_option(opt, 2, peer_mac);
     input_nd(&b, &s, 136, 0x20000000, &own6, opt, 8);
     assert_int_equal(toec_own_addresses(b.s, own, 8), 2);
@@ -378,24 +389,27 @@ static void own_probe_is_no_duplicate(void **state)
     bench_stop(&b);
 }
 
-/* RFC 7217: the same secret, the same address; another one, another. */
+/* R7217-01: the same secret, the same address; another one, or another interface, another. After a
+ * conflict: duplicates(); of another prefix: test_nd_router.c. */
 static void stable_identifiers(void **state)
 {
-    struct toec_own_addr own[3][8];
+    struct toec_own_addr own[4][8];
     struct bench b;
     int i;
 
     (void)state;
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 4; i++) {
         bench6_config(&b, TOEC_IP6_STATIC);
         memset(b.cfg.ip6_secret, i == 2 ? 2 : 1, 16);
         b.cfg.secret[0] = (uint8_t)i; /* of this start alone */
+        b.cfg.mac[5] ^= i == 3;
         bench_start(&b);
         toec_own_addresses(b.s, own[i], 8);
         bench_stop(&b);
     }
     assert_memory_equal(own[0][0].addr.b, own[1][0].addr.b, 16);
     assert_memory_not_equal(own[0][0].addr.b, own[2][0].addr.b, 16);
+    assert_memory_not_equal(own[0][0].addr.b, own[3][0].addr.b, 16);
 }
 
 int main(void)

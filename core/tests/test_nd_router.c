@@ -11,9 +11,12 @@ struct ra {
     const struct toec_addr *from;
     unsigned hops, lifetime, reachable, retrans, mtu;
     unsigned prefix_flags, prefix_len, valid, preferred; /* prefix_len 0: no prefix */
+    const struct toec_addr *prefix;
 };
 
-static const struct ra plain = {&router6, 64, 1800, 0, 0, 0, 0xc0, 64, 86400, 14400};
+static const struct ra plain = {&router6, 64,   1800,  0,     0,       0,
+                                0xc0,     64,   86400, 14400, &prefix6};
+static const struct toec_addr link_local = {{0xfe, 0x80}};
 
 static void advertise(struct bench *b, const struct ra *r, int hop_limit)
 {
@@ -40,7 +43,7 @@ static void advertise(struct bench *b, const struct ra *r, int hop_limit)
         m[n + 3] = (uint8_t)r->prefix_flags;
         poke32(m + n + 4, r->valid);
         poke32(m + n + 8, r->preferred);
-        memcpy(m + n + 16, prefix6.b, 16);
+        memcpy(m + n + 16, r->prefix->b, 16);
         n += 32;
     }
     input_icmp6(b, &s, 134, 0, (uint32_t)r->hops << 24 | r->lifetime, m, n);
@@ -136,6 +139,8 @@ static void configures_itself(void **state)
     assert_memory_equal(path.next_hop.b, router6.b, 16);
     assert_int_equal(toec_source_for(b.s, &far6, &src), 0);
     assert_memory_equal(src.b, own.addr.b, 16); /* RFC 6724 rule 8 */
+    /* R7217-01: another prefix, another identifier */
+    assert_memory_not_equal(own.addr.b + 8, toec_own_link_local(b.s)->addr.b + 8, 8);
     r.mtu = 1279;                               /* RFC 4861 6.3.4: impossible ones do not count */
     advertise(&b, &r, 255);
     r.mtu = 9000;
@@ -144,7 +149,7 @@ static void configures_itself(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4862 5.5.3: what no address is made of. */
+/* R4862-04: what no address is made of. */
 static void impossible_prefixes(void **state)
 {
     struct toec_own_addr own;
@@ -161,12 +166,19 @@ static void impossible_prefixes(void **state)
     r = plain;
     r.valid = r.preferred = 0;
     advertise(&b, &r, 255);
+    r = plain;
+    r.prefix_flags = 0x80; /* on link, and not autonomous */
+    advertise(&b, &r, 255);
+    r = plain;
+    r.prefix = &link_local;
+    advertise(&b, &r, 255);
     assert_int_equal(automatic(&b, &own), 0);
-    assert_int_equal(bench_counter(&b, TOEC_C_nd_bad_prefix), 2);
+    assert_int_equal(bench_counter(&b, TOEC_C_nd_bad_prefix), 3);
     bench_stop(&b);
 }
 
-/* Preferred, then deprecated, then gone; (e): never at once by a forged advertisement. */
+/* R4862-06: preferred, then deprecated, then gone; R4862-05: never at once by a forged
+ * advertisement. */
 static void lifetimes(void **state)
 {
     struct toec_own_addr own;
@@ -189,6 +201,7 @@ static void lifetimes(void **state)
     assert_int_equal(toec_source_for(b.s, &peer, &src), 0);
     assert_memory_not_equal(src.b, own.addr.b, 16); /* RFC 6724 rule 3 */
     bench_pass(&b, 7200 * SEC);
+    assert_null(toec_own_any(b.s, &own.addr)); /* neither source nor destination */
     assert_int_equal(automatic(&b, &own), 0);
     bench_stop(&b);
 }

@@ -504,7 +504,7 @@ static void checksum_is_never_taken_on_trust(void **state)
     bench_stop(&b);
 }
 
-/* RFC 3168 5.3: a mark on any fragment marks the datagram; a mixture of ECN-capable and other
+/* R3168-08: a mark on any fragment marks the datagram; a mixture of ECN-capable and other
  * fragments is dropped. */
 static void test_ecn(void **state)
 {

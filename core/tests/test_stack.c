@@ -62,6 +62,8 @@ static void invalid_configurations(void **state)
     invalid(&b);
     b.cfg.mtu = 9217;
     invalid(&b);
+    b.cfg.ttl = 256;
+    invalid(&b);
     b.cfg.max_flows = 0xffffffff;
     invalid(&b);
     b.cfg.max_time_wait = 0xffffffff;

@@ -27,8 +27,8 @@ static void test_ack_rides_on_answer(void **state)
     talk_end(&t);
 }
 
-/* A message that is not answered is acknowledged within 500 ms (MUST-40), here 40. RFC 9293
- * SHLD-18. */
+/* A message that is not answered is acknowledged within 500 ms (MUST-40, R5681-13), here 40. RFC
+ * 9293 SHLD-18; R1122-26. */
 static void test_delayed_ack(void **state)
 {
     struct talk t;
@@ -47,7 +47,7 @@ static void test_delayed_ack(void **state)
     talk_end(&t);
 }
 
-/* Every second segment is acknowledged at once (SHLD-19); a batch by one ACK. */
+/* Every second segment is acknowledged at once (SHLD-19, R5681-14); a batch by one ACK. */
 static void test_ack_every_second(void **state)
 {
     struct talk t;
@@ -103,7 +103,8 @@ static void assert_blocks(const struct talk *t, const struct tseg *g, unsigned n
     }
 }
 
-/* A duplicate ACK at once for each; the block that was just received comes first. */
+/* A duplicate ACK at once for each (R5681-07), with SACKs (R2018-06); the block that was just
+ * received comes first (R2018-03), then those reported last (R2018-05). */
 static void test_sack_generation(void **state)
 {
     static const uint32_t one[] = {100, 200}, two[] = {300, 400, 100, 200};
@@ -129,11 +130,11 @@ static void test_sack_generation(void **state)
     talk_put(&t, F_ACK, 200, 0, 50);
     g = talk_hear(&t, F_ACK, 0, 0, 0);
     assert_blocks(&t, &g, 3, grown);
-    /* a fourth block has no room beside the timestamp */
+    /* R2018-04: a fourth block has no room beside the timestamp */
     talk_put(&t, F_ACK, 700, 0, 100);
     g = talk_hear(&t, F_ACK, 0, 0, 0);
     assert_int_equal(g.n_sack, 3);
-    /* the first gap is filled: acknowledged at once, and delivered */
+    /* R5681-08: the first gap is filled: acknowledged at once, and delivered */
     talk_say(&t, F_ACK, 0, 0, 100);
     g = talk_hear(&t, F_ACK, 0, 250, 0);
     assert_int_equal(t.c->received, 250);
@@ -150,7 +151,8 @@ static void test_sack_generation(void **state)
     talk_end(&t);
 }
 
-/* Four blocks fit without timestamps; none is sent to a peer that did not ask for them. */
+/* Four blocks fit without timestamps (R2018-04); none is sent to a peer that did not ask for them
+ * (R2018-02). */
 static void test_sack_room(void **state)
 {
     int sack;

@@ -35,7 +35,7 @@ static void put_marked(struct talk *t, unsigned mark, unsigned flags, uint32_t s
     t->s.peer_tos = 0;
 }
 
-/* RFC 8257 3.2: a change of marks is acknowledged at once, and what came before by an ACK of its
+/* R8257-01: a change of marks is acknowledged at once, and what came before by an ACK of its
  * own; while the marks stay, ACKs are delayed as ever. CWR ends nothing. */
 static void test_receiver(void **state)
 {
@@ -74,7 +74,7 @@ static void test_receiver(void **state)
     talk_end(&t);
 }
 
-/* RFC 8257 3.3: alpha begins at 1, so the first mark halves; then it follows the marks. */
+/* R8257-02: alpha begins at 1, so the first mark halves; then it follows the marks. */
 static void test_alpha(void **state)
 {
     struct talk t;
@@ -99,7 +99,7 @@ static void test_alpha(void **state)
     talk_say(&t, F_ACK | F_ECE, 0, ack += 1460, 0);
     assert_true(info_of(&t).cwnd > before * 8 / 10);
     assert_true(info_of(&t).cwnd < before);
-    /* Marks on everything let it grow to 1 again: a window at its floor, or halved. */
+    /* R8257-04: marks on everything let it grow to 1 again: a window at its floor, or halved. */
     for (i = 0; i < 200; i++) {
         conn_write(t.c, 1460, 1);
         talk_say(&t, F_ACK | F_ECE, 0, ack += 1460, 0);
@@ -109,7 +109,33 @@ static void test_alpha(void **state)
     talk_end(&t);
 }
 
-/* RFC 8257 3.5: a loss halves, whatever alpha is. */
+/* R8257-04: after enough windows without marks alpha is 0, and a mark costs nothing. */
+static void test_alpha_zero(void **state)
+{
+    struct talk t;
+    uint32_t ack = 0, before;
+    unsigned i;
+
+    (void)state;
+    begin(&t);
+    t.wnd = 4 * 1460; /* the peer's: one ACK is one window of data */
+    talk_say(&t, F_ACK, 0, 0, 0);
+    for (i = 0; i < 500; i++) {
+        conn_write(t.c, 4 * 1460, 1);
+        craft_poll(&t.s);
+        assert_int_equal(talk_skip(&t), 4);
+        talk_say(&t, F_ACK, 0, ack += 4 * 1460, 0);
+    }
+    conn_write(t.c, 4 * 1460, 1);
+    craft_poll(&t.s);
+    before = info_of(&t).cwnd;
+    talk_say(&t, F_ACK | F_ECE, 0, ack + 1460, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
+    assert_int_equal(info_of(&t).cwnd, before);
+    talk_end(&t);
+}
+
+/* R8257-03: a loss halves, whatever alpha is. */
 static void test_loss(void **state)
 {
     struct talk t;
@@ -218,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_receiver),    cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_alpha_zero),
         cmocka_unit_test(test_loss),        cmocka_unit_test(test_without_ecn),
         cmocka_unit_test(test_short_queue),
     };

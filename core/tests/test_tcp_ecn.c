@@ -72,7 +72,7 @@ static void test_passive_negotiation(void **state)
     }
 }
 
-/* R3168-02: the SYN that asks, and which SYN-ACK grants. */
+/* RFC 9293 SHLD-8; R3168-02: the SYN that asks, and which SYN-ACK grants. */
 static void test_active_negotiation(void **state)
 {
     static const struct {

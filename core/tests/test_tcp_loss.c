@@ -33,7 +33,8 @@ static struct toec_info info_of(struct talk *t)
 
 /* ---- timeouts ---- */
 
-/* R6298-12: each timeout doubles the RTO; (2.4)'s minimum is 200 ms here. RFC 9293 MUST-19. */
+/* R6298-12: each timeout doubles the RTO; R6298-04: the minimum is 200 ms here. RFC 9293 MUST-19;
+ * R1122-25. */
 static void test_rto_backoff(void **state)
 {
     struct talk t;
@@ -102,7 +103,7 @@ static void test_user_timeout(void **state)
     talk_end(&t);
 }
 
-/* After a timeout: slow start from one segment, everything again in order (go-back-N). */
+/* After a timeout: slow start from one segment, everything again in order (R6298-11, go-back-N). */
 static void test_rto_recovery(void **state)
 {
     struct talk t;
@@ -140,7 +141,8 @@ static void test_rto_skips_sacked(void **state)
     talk_end(&t);
 }
 
-/* A peer that drops what it has SACKed (R2018-07): it is sent again all the same. */
+/* A peer that drops what it has SACKed (R2018-07): it is sent again all the same, for it was kept
+ * (R2018-08). */
 static void test_reneging(void **state)
 {
     static const uint32_t blocks[] = {MSS, 3 * MSS, 0, 0};
@@ -159,8 +161,8 @@ static void test_reneging(void **state)
     talk_end(&t);
 }
 
-/* R6298-06, Karn: an ACK of a segment sent twice measures nothing; the backoff stays until one
- * does. RFC 9293 MUST-18. */
+/* Karn: an ACK of a segment sent twice measures nothing; the backoff stays until one does. RFC 9293
+ * MUST-18; R6298-06, R1122-25. */
 static void test_karn(void **state)
 {
     struct talk t;
@@ -176,7 +178,7 @@ static void test_karn(void **state)
     talk_end(&t);
 }
 
-/* With timestamps even a retransmission measures (RFC 7323 4.1). R7323-11, R7323-15. */
+/* With timestamps even a retransmission measures (RFC 7323 4.1). R7323-11, R7323-15, R6298-06. */
 static void test_rtt_by_timestamps(void **state)
 {
     struct talk t;
@@ -196,7 +198,7 @@ static void test_rtt_by_timestamps(void **state)
     talk_end(&t);
 }
 
-/* RFC 6298 2: the first sample, and a smoothed one. */
+/* RFC 6298 2: samples are smoothed; R6298-04: the least RTO beside the SRTT. R1122-25. */
 static void test_rtt(void **state)
 {
     struct talk t;

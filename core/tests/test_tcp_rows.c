@@ -150,8 +150,8 @@ static void test_keepalive_defaults(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-5, MUST-65, MUST-68, MUST-69; R7323-07: options come on any segment; ours are MSS
- * on SYNs alone, timestamps on all, and every byte of the header belongs to one or is NOP. */
+/* RFC 9293 MUST-5, MUST-65, MUST-68, MUST-69; R7323-07, R2018-01: options come on any segment; ours
+ * are MSS and SACK-permitted on SYNs alone, timestamps on all, and every byte of the header belongs to one or is NOP. */
 static void test_options_of_every_segment(void **state)
 {
     static const uint8_t odd[] = {1, 253, 3, 9, 1, 30, 2, 1};
@@ -162,6 +162,7 @@ static void test_options_of_every_segment(void **state)
 
     (void)state;
     talk_init(&t);
+    t.sack = 1;
     talk_passive(&t);
     /* unknown options, unaligned, on data and on the FIN */
     for (i = 0; i < 2; i++) {
@@ -190,8 +191,10 @@ static void test_options_of_every_segment(void **state)
     conn_write(t.c, 4000, 1);
     conn_close(t.c);
     craft_pass(&t.s, 10 * SEC);
-    for (i = 0; craft_next(&t.s, &g); i++)
+    for (i = 0; craft_next(&t.s, &g); i++) {
         assert_int_equal(g.mss, -1);
+        assert_false(g.sack_ok);
+    }
     assert_true(i >= 3);
     t.c = 0;
     craft_pass(&t.s, 3000 * SEC);

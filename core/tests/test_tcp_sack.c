@@ -84,8 +84,9 @@ static void test_prr(void **state)
         b[1] = (i + 1) * MSS;
         talk_sack(&t, 0, 0, b);
         sent = talk_skip(&t);
-        if (i < 3) { /* R3042-01: limited transmit */
+        if (i < 3) { /* R3042-01: limited transmit, R3042-02: beyond a window that stays */
             assert_int_equal(sent, 1);
+            assert_int_equal(info_of(&t).cwnd, 20 * MSS);
             continue;
         }
         if (i == 3) /* recovery begins with 22 under way, two of them by limited transmit */
@@ -97,6 +98,41 @@ static void test_prr(void **state)
     assert_in_range(toec_pipe(t.c->flow), 10 * MSS, 12 * MSS);
     talk_say(&t, F_ACK, 0, info_of(&t).in_flight, 0);
     assert_int_equal(info_of(&t).ssthresh, 10 * MSS);
+    talk_end(&t);
+}
+
+/* R6937-02: of 20 segments 17 are lost, so that less is under way than ssthresh: each ACK lets one
+ * segment more go than it delivers, until there is as much as ssthresh; and no more. */
+static void test_prr_slow_start(void **state)
+{
+    static const uint32_t b[4] = {17 * MSS, 20 * MSS, 0, 0};
+    struct talk t;
+    unsigned i, sent;
+    uint32_t pipe = 0;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].cfg.cc = TOEC_CC_NEWRENO;
+    t.s.host[0].tx_buf = 1 << 18;
+    t.sack = 1;
+    t.rtt = RTT;
+    talk_passive(&t);
+    t.c->flow->cwnd = 20 * MSS;
+    conn_write(t.c, 40 * MSS, 1);
+    craft_poll(&t.s);
+    assert_int_equal(talk_skip(&t), 20);
+    craft_pass(&t.s, RTT);
+    talk_sack(&t, 0, 0, b);
+    assert_int_equal(talk_skip(&t), 3); /* one for each that was delivered */
+    assert_int_equal(info_of(&t).ssthresh, 10 * MSS);
+    for (i = 1; i < 12; i++) {
+        craft_pass(&t.s, RTT / 20);
+        talk_sack(&t, 0, i * MSS, b);
+        sent = talk_skip(&t);
+        assert_int_equal(sent, pipe < 10 * MSS ? 2 : 1);
+        pipe = toec_pipe(t.c->flow);
+    }
+    assert_int_equal(pipe, 10 * MSS);
     talk_end(&t);
 }
 
@@ -391,7 +427,7 @@ static void test_dsack_is_no_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_holes_then_rescue),     cmocka_unit_test(test_prr),
+        cmocka_unit_test(test_holes_then_rescue),     cmocka_unit_test(test_prr), cmocka_unit_test(test_prr_slow_start),
         cmocka_unit_test(test_many_blocks),           cmocka_unit_test(test_record_model),
         cmocka_unit_test(test_dsack_below),           cmocka_unit_test(test_dsack_above),
         cmocka_unit_test(test_no_dsack_without_sack), cmocka_unit_test(test_no_dsack_below_irs),

@@ -88,8 +88,9 @@ static void test_eifel_timeout(void **state)
     talk_end(&t);
 }
 
-/* A delay of all, and then the ACKs of the originals: F-RTO sends two new segments, and the next
- * ACK, for what was not sent again, undoes the timeout. */
+/* A delay of all, and then the ACKs of the originals: F-RTO sends two new segments (R5682-01), and
+ * the next ACK, for what was not sent again, undoes the timeout: the window before it (R5682-04).
+ */
 static void frto_spurious(int sack)
 {
     struct talk t;
@@ -125,8 +126,8 @@ static void test_frto_basic(void **state)
     frto_spurious(0);
 }
 
-/* All of it was lost: the second ACK is a duplicate (SACK for the new data), and everything is sent
- * again in slow start (RFC 5682 2.1 (3a)). */
+/* R5682-01, R5682-02: all of it was lost: the second ACK is a duplicate (SACK for the new data), and
+ * everything is sent again in slow start (RFC 5682 2.1 (3a)). */
 static void test_frto_real_loss(void **state)
 {
     /* with SACK a probe of new data has been sent, and lost, before */

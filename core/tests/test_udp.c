@@ -180,7 +180,8 @@ static void test_unreachable(void **state)
     bench_stop(&b.b);
 }
 
-/* R8201-03's rule for UDP: about something that was sent, and larger than what is claimed. */
+/* R1122-20; R8201-03's rule for UDP: about something that was sent, and larger than what is
+ * claimed. */
 static void test_path_mtu(void **state)
 {
     static struct app a, b;

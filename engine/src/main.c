@@ -114,6 +114,7 @@ static void core_config(const struct daemon *d, uint32_t id, struct toec_config 
     memcpy(cfg->secret, o->secret, sizeof(cfg->secret));
     cfg->prefix_len = o->prefix_len;
     cfg->mtu = d->control.mtu;
+    cfg->ttl = o->ttl;
     cfg->cc = (enum toec_cc)o->cc;
     cfg->ecn = (enum toec_ecn_policy)(TOEC_ECN_OFF + o->ecn); /* in the same order */
     cfg->mtu_probing = (enum toec_mtu_probing)(TOEC_MTU_PROBING_OFF + o->mtu_probing);

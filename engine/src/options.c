@@ -30,6 +30,7 @@ enum {
     OPT_CONGESTION,
     OPT_ECN,
     OPT_MTU_PROBING,
+    OPT_TTL,
     OPT_SEED,
     OPT_HELP,
     OPT_VERSION
@@ -54,6 +55,7 @@ static const struct option long_options[] = {
     {"congestion", required_argument, NULL, OPT_CONGESTION},
     {"ecn", required_argument, NULL, OPT_ECN},
     {"mtu-probing", required_argument, NULL, OPT_MTU_PROBING},
+    {"ttl", required_argument, NULL, OPT_TTL},
     {"seed", required_argument, NULL, OPT_SEED},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -85,6 +87,7 @@ static const char help[] =
     "  --ecn N            as net.ipv4.tcp_ecn: 0 never, 1 asked for, 2 when asked (default 2)\n"
     "  --mtu-probing N    as net.ipv4.tcp_mtu_probing: 0 never, 1 when full segments time out\n"
     "                     again and again, 2 always (default 1)\n"
+    "  --ttl N            time to live of IPv4, hop limit of IPv6, 1..255 (default 64)\n"
     "  --seed HEX         for tests only: fixes the secret behind sequence numbers and ports\n"
     "  --help, --version\n"
     "\n"
@@ -262,6 +265,8 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return number("ecn", arg, 0, 2, &o->ecn);
     case OPT_MTU_PROBING:
         return number("mtu-probing", arg, 0, 2, &o->mtu_probing);
+    case OPT_TTL:
+        return number("ttl", arg, 1, 255, &o->ttl);
     case OPT_SEED:
         return parse_seed(o, arg);
     case OPT_HELP:

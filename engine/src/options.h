@@ -21,6 +21,7 @@ struct options {
     uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;
     uint32_t cc;               /* enum toec_cc */
     uint32_t ecn, mtu_probing; /* as tcp_ecn and tcp_mtu_probing of Linux */
+    uint32_t ttl;              /* 0: the stack's default */
 };
 
 /* Reads the command line. Returns -1 to go on, or the exit code (after --help, --version, or a

@@ -83,6 +83,8 @@ class CommandLine(unittest.TestCase):
             ([*good, "--engines", "-1"], "-1"),
             ([*good, "--spin-us", "1e3"], "1e3"),
             ([*good, "--mtu", "100"], "100"),
+            ([*good, "--ttl", "0"], "--ttl"),
+            ([*good, "--ttl", "256"], "256"),
             ([*good, "--max-flows", "99999999999999999999"], "--max-flows"),
             ([*good, "--seed", "xyz"], "xyz"),
             ([*good, "--seed", "0" * 65], "--seed"),

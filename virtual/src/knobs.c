@@ -263,6 +263,7 @@ static const struct knob knobs[] = {
     {"prefix6", set_prefix6, get_prefix6, 0, "bits of its network; 48"},
     {"gateway6", set_gateway6, get_gateway6, 0, "::, which is none"},
     {"mtu", PLAIN(core.mtu), "1500"},
+    {"ip_default_ttl", PLAIN(core.ttl), "and hop limit of IPv6; 64"},
     {"rcvbuf", PLAIN(rx_size), "bytes of receive buffer, a power of two; 65536"},
     {"sndbuf", PLAIN(tx_size), "bytes of send buffer, a power of two; 65536"},
     {"slots", PLAIN(slots), "connections at once, a power of two; 64"},
@@ -288,6 +289,7 @@ void knobs_default(struct knobs *k)
     k->core.prefix_len = 16;
     k->core.ip6_prefix_len = 48;
     k->core.mtu = 1500;
+    k->core.ttl = 64;
     k->core.max_flows = 256;
     k->core.max_time_wait = 256;
     k->core.icmp_error_rate = 100;

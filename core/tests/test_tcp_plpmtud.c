@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_plpmtud.c - the search for the path MTU (RFC 4821 7), dialogue by dialogue: when a probe
+ * may go, what its loss costs, how soon the next one follows, and what routers say about one.
+ */
+#include "tcptalk.h"
+
+#include "tcp.h"
+
+#define RTT   (100 * MSEC)
+#define BASE  1024u /* payload of the size where a search begins */
+#define PROBE 1242u /* ... of the first probe, half way to 1500 */
+
+static struct toec_info info_of(struct talk *t)
+{
+    struct toec_info i;
+
+    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
+    return i;
+}
+
+static uint64_t probes(struct talk *t)
+{
+    return talk_count(t, TOEC_C_tcp_mtu_probes);
+}
+
+static void begin(struct talk *t)
+{
+    talk_init(t);
+    t->s.host[0].cfg.mtu_probing = TOEC_MTU_PROBING_ALWAYS;
+    t->s.host[0].cfg.cc = TOEC_CC_NEWRENO;
+    t->sack = 1;
+    t->rtt = RTT;
+    talk_passive(t);
+    assert_int_equal(info_of(t).mss_send, BASE);
+}
+
+/* n bytes are written; heard: those that went, in all. */
+static uint32_t write_out(struct talk *t, uint32_t n, uint32_t *heard)
+{
+    uint32_t longest = 0;
+    struct tseg g;
+
+    conn_write(t->c, n, 1);
+    craft_poll(&t->s);
+    while (craft_next(&t->s, &g)) {
+        longest = g.len > longest ? g.len : longest;
+        *heard += g.len;
+    }
+    return longest;
+}
+
+/* A probe and six segments behind it are under way for a round trip. */
+static void probe_out(struct talk *t)
+{
+    begin(t);
+    conn_write(t->c, PROBE + 6 * BASE, 1);
+    craft_poll(&t->s);
+    talk_hear(t, F_ACK, 0, 0, PROBE);
+    assert_int_equal(talk_skip(t), 6);
+    assert_int_equal(probes(t), 1);
+    craft_pass(&t->s, RTT);
+    talk_silence(t);
+}
+
+/* Only the probe does not come. */
+static void lose_probe(struct talk *t)
+{
+    static const uint32_t rest[] = {PROBE, PROBE + 6 * BASE, 0, 0};
+
+    talk_sack(t, 0, 0, rest);
+    talk_hear(t, F_ACK, 0, 0, BASE); /* at once, in pieces */
+    talk_hear(t, F_ACK, BASE, 0, PROBE - BASE);
+    talk_silence(t);
+    talk_say(t, F_ACK, 0, PROBE + 6 * BASE, 0);
+}
+
+/* ---- when ---- */
+
+/* R4821-05: a probe goes only with four segments behind it, within both windows. */
+static void test_enough_follows(void **state)
+{
+    struct talk t;
+    uint32_t heard = 0;
+
+    (void)state;
+    begin(&t);
+    assert_int_equal(write_out(&t, PROBE + 4 * BASE - 1, &heard), BASE);
+    assert_int_equal(probes(&t), 0);
+    talk_end(&t);
+    begin(&t);
+    heard = 0;
+    assert_int_equal(write_out(&t, PROBE + 4 * BASE, &heard), PROBE);
+    assert_int_equal(probes(&t), 1);
+    talk_end(&t);
+    begin(&t); /* the peer's window holds no more than three behind it */
+    t.wnd = PROBE + 4 * BASE - 1;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    heard = 0;
+    assert_int_equal(write_out(&t, PROBE + 6 * BASE, &heard), BASE);
+    assert_int_equal(probes(&t), 0);
+    talk_end(&t);
+    begin(&t); /* nor does the congestion window */
+    t.c->flow->cwnd = PROBE + 4 * BASE - 1;
+    heard = 0;
+    assert_int_equal(write_out(&t, PROBE + 6 * BASE, &heard), BASE);
+    assert_int_equal(probes(&t), 0);
+    talk_end(&t);
+}
+
+/* ---- what its loss costs ---- */
+
+/* R4821-02: the loss of the probe alone is no congestion. */
+static void test_lost_probe(void **state)
+{
+    struct talk t;
+    struct toec_info before;
+
+    (void)state;
+    probe_out(&t);
+    before = info_of(&t);
+    lose_probe(&t);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_mtu_probes_lost), 1);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 0);
+    assert_int_equal(info_of(&t).ssthresh, before.ssthresh);
+    assert_true(info_of(&t).cwnd >= before.cwnd);
+    talk_end(&t);
+}
+
+/* ... that of anything else beside it is. */
+static void test_lost_probe_and_more(void **state)
+{
+    static const uint32_t rest[] = {PROBE + BASE, PROBE + 6 * BASE, 0, 0};
+    struct talk t;
+
+    (void)state;
+    probe_out(&t);
+    talk_sack(&t, 0, 0, rest);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_mtu_probes_lost), 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
+    assert_in_range(info_of(&t).ssthresh, 3 * BASE, 4 * BASE);
+    talk_end(&t);
+}
+
+/* R4821-03: after a loss that cost nothing the next probe waits a round trip for each segment of the
+ * window. */
+static void test_headway(void **state)
+{
+    struct talk t;
+    uint32_t heard = PROBE + 6 * BASE;
+    toec_time lost;
+    unsigned segments;
+
+    (void)state;
+    probe_out(&t);
+    lose_probe(&t);
+    lost = t.s.now;
+    segments = info_of(&t).cwnd / BASE;
+    assert_true(segments >= 8);
+    for (;;) {
+        write_out(&t, 8 * BASE, &heard);
+        if (probes(&t) > 1)
+            break;
+        craft_pass(&t.s, RTT);
+        talk_skip(&t);
+        talk_say(&t, F_ACK, 0, heard, 0);
+        assert_true(t.s.now - lost < 100 * SEC);
+    }
+    assert_in_range((t.s.now - lost) / RTT, segments - 1, 3 * segments);
+    talk_end(&t);
+}
+
+/* ---- when it is over ---- */
+
+/* One round trip over a path that silently drops what is longer than `mtu`. */
+static void round_trip(struct talk *t, uint32_t *acked, uint32_t mtu)
+{
+    uint32_t top = *acked, end, b[4] = {0, 0, 0, 0}, hole = 0;
+    struct tseg g;
+    int lost = 0;
+
+    conn_write(t->c, 8 * BASE, 1);
+    craft_poll(&t->s);
+    craft_pass(&t->s, RTT);
+    while (craft_next(&t->s, &g)) {
+        end = g.seq - t->iss - 1 + g.len;
+        top = end > top ? end : top;
+        if (g.len + 40 > mtu) {
+            assert_false(lost);
+            lost = 1;
+            hole = end - g.len;
+            b[0] = end;
+        }
+    }
+    if (lost) {
+        b[1] = top;
+        talk_sack(t, 0, hole, b);
+        while (craft_next(&t->s, &g)) {
+            assert_true(g.len + 40 <= mtu);
+            end = g.seq - t->iss - 1 + g.len;
+            top = end > top ? end : top;
+        }
+    }
+    talk_say(t, F_ACK, 0, top, 0);
+    while (craft_next(&t->s, &g))
+        top = g.seq - t->iss - 1 + g.len;
+    *acked = top;
+    talk_say(t, F_ACK, 0, top, 0);
+    craft_forget(&t->s);
+}
+
+/* R4821-04: what has been found is not asked for again within five minutes (here ten), then it is:
+ * the path may have changed. */
+static void test_search_rests(void **state)
+{
+    struct talk t;
+    uint32_t acked = 0;
+    uint64_t found;
+    unsigned i, limit;
+
+    (void)state;
+    begin(&t);
+    for (i = 0; i < 1000 && talk_count(&t, TOEC_C_tcp_mtu_probes_lost) < 4; i++)
+        round_trip(&t, &acked, 1300);
+    for (i = 0; i < 200; i++)
+        round_trip(&t, &acked, 1300);
+    assert_in_range(info_of(&t).pmtu, 1293, 1300);
+    found = probes(&t);
+    for (i = 0; i < 3100; i++) /* more than five minutes of data */
+        round_trip(&t, &acked, 1300);
+    assert_int_equal(probes(&t), found);
+    for (limit = 0; limit < 4000 && probes(&t) == found; limit++)
+        round_trip(&t, &acked, 1500);
+    assert_true(probes(&t) > found);
+    for (i = 0; i < 1000; i++)
+        round_trip(&t, &acked, 1500);
+    assert_in_range(info_of(&t).pmtu, 1493, 1500);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 0);
+    talk_end(&t);
+}
+
+/* ---- what routers say of a probe ---- */
+
+static void frag_needed(struct talk *t, uint32_t mtu)
+{
+    struct tseg q = seg_make(t->own_port, t->peer_port, F_ACK, t->iss + 1, 0);
+
+    craft_icmp(&t->s, 3, 4, mtu, &q);
+    craft_poll(&t->s);
+}
+
+/* R8899-01: an MTU that the probe would have fitted, and one above all that is in use, tell nothing;
+ * one between the size in use and the probe's ends the search above it, and raises nothing. */
+static void test_too_big(void **state)
+{
+    struct talk t;
+    uint32_t heard = PROBE + 6 * BASE, longest;
+    unsigned i;
+
+    (void)state;
+    probe_out(&t);
+    frag_needed(&t, 1400);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_icmp_ignored), 1);
+    assert_int_equal(info_of(&t).mss_send, BASE);
+    frag_needed(&t, 1200);
+    assert_int_equal(info_of(&t).mss_send, BASE);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 0);
+    lose_probe(&t);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 0);
+    for (i = 0; i < 100 && probes(&t) == 1; i++) {
+        longest = write_out(&t, 8 * BASE, &heard);
+        craft_pass(&t.s, RTT);
+        talk_skip(&t);
+        talk_say(&t, F_ACK, 0, heard, 0);
+    }
+    assert_int_equal(probes(&t), 2);
+    assert_int_equal(longest, (1064 + 1200 + 1) / 2 - 40);
+    talk_end(&t);
+}
+
+/* ... and when the probe has arrived all the same, the message was wrong. */
+static void test_too_big_was_wrong(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    probe_out(&t);
+    frag_needed(&t, 1200);
+    talk_say(&t, F_ACK, 0, PROBE + 6 * BASE, 0);
+    assert_int_equal(info_of(&t).mss_send, PROBE);
+    talk_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_enough_follows),
+        cmocka_unit_test(test_lost_probe),
+        cmocka_unit_test(test_lost_probe_and_more),
+        cmocka_unit_test(test_headway),
+        cmocka_unit_test(test_search_rests),
+        cmocka_unit_test(test_too_big),
+        cmocka_unit_test(test_too_big_was_wrong),
+    };
+
+    return cmocka_run_group_tests_name("tcp_plpmtud", tests, 0, 0);
+}
