@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_timer.c - more of the retransmission timer than test_tcp_rto.c has: how often it measures,
+ * what starts it anew, a timeout in the middle of a recovery, what the application hears of it all.
+ */
+#include "tcptalk.h"
+
+#define MSS  1460u
+#define RTT  (100 * MSEC)
+#define NEAR 6000u /* microseconds: the RTO counts in 4.2 ms */
+
+static struct toec_info info_of(struct talk *t)
+{
+    struct toec_info i;
+
+    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
+    return i;
+}
+
+static void assert_near(uint32_t us, uint32_t want)
+{
+    assert_in_range(us, want - NEAR, want + NEAR);
+}
+
+/* Passes time until the stack sends; returns how long it took. */
+static toec_time until_sent(struct talk *t, struct tseg *g)
+{
+    toec_time began = t->s.now;
+
+    while (!craft_next(&t->s, g)) {
+        craft_pass(&t->s, MSEC);
+        assert_true(t->s.now - began < 200 * SEC);
+    }
+    return t->s.now - began;
+}
+
+/* ---- the estimator ---- */
+
+/* R6298-03: RTTVAR moves by a quarter of the error against the old SRTT, then SRTT by an eighth. In
+ * the other order 55 ms would come out instead of 57.5. */
+static void test_second_sample(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    talk_flight(&t, 0, 1);
+    craft_pass(&t.s, 180 * MSEC);
+    talk_say(&t, F_ACK, 0, MSS, 0);
+    assert_in_range(info_of(&t).srtt_us, 109000, 111500);
+    assert_in_range(info_of(&t).rttvar_us, 56500, 58500);
+    assert_near(info_of(&t).rto_us, 110000 + 4 * 57500);
+    talk_end(&t);
+}
+
+/* R6298-07: each round trip measures once: all ACKs of a flight move SRTT by an eighth, no more and
+ * no less, and so does the next flight's. */
+static void test_sample_per_round(void **state)
+{
+    struct talk t;
+    uint32_t i, at = 0, round, srtt;
+
+    (void)state;
+    talk_init(&t);
+    talk_flight(&t, 0, 10);
+    for (round = 0; round < 3; round++) {
+        srtt = info_of(&t).srtt_us;
+        craft_pass(&t.s, 180 * MSEC);
+        for (i = 0; i < 10; i++)
+            talk_say(&t, F_ACK, 0, at += MSS, 0);
+        assert_near(info_of(&t).srtt_us, srtt + (180000 - srtt) / 8);
+        conn_write(t.c, 10 * MSS, 1);
+        craft_poll(&t.s);
+        assert_int_equal(talk_skip(&t), 10);
+    }
+    talk_end(&t);
+}
+
+/* ---- bounds ---- */
+
+/* R6298-13: a SYN or SYN-ACK had to be sent again: data begins with an RTO of three seconds. */
+static void test_after_lost_syn(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    t.rtt = 1500 * MSEC;
+    craft_start(&t.s);
+    sim_listen(&t.s, 0, t.own_port, 0, 0);
+    g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
+    craft_send(&t.s, &g);
+    craft_poll(&t.s);
+    t.iss = craft_expect(&t.s).seq;
+    (void)until_sent(&t, &g);
+    assert_int_equal(g.flags, F_SYN | F_ACK);
+    talk_say(&t, F_ACK, 0, 0, 0);
+    t.c = t.s.host[0].conns;
+    assert_true(t.c->established);
+    assert_near(info_of(&t).rto_us, 3000000);
+    conn_write(t.c, 100, 1);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 0, 100);
+    assert_in_range(until_sent(&t, &g), 2990 * MSEC, 3010 * MSEC);
+    talk_end(&t);
+}
+
+/* R6298-05: it doubles up to two minutes, no further. RFC 9293 SHLD-9: all the while, between R1
+ * and R2, the application hears nothing. */
+static void test_upper_bound(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    toec_time last = 0, longest = 0, since;
+
+    (void)state;
+    talk_init(&t);
+    talk_flight(&t, 0, 1);
+    for (;;) {
+        since = t.s.now;
+        while (!t.c->gone && !craft_next(&t.s, &g))
+            craft_pass(&t.s, 10 * MSEC);
+        if (t.c->gone)
+            break;
+        assert_int_equal(t.c->error, 0);
+        assert_true(t.s.now - since >= last);
+        last = t.s.now - since;
+        longest = last > longest ? last : longest;
+    }
+    assert_int_equal(t.c->gone_reason, TOEC_R_TIMEDOUT);
+    assert_in_range(longest, 119 * SEC, 121 * SEC);
+    t.c = 0;
+    talk_skip(&t);
+    talk_end(&t);
+}
+
+/* ---- when it runs ---- */
+
+/* R6298-10: an ACK of new data starts it anew; a duplicate does not. */
+static void test_starts_anew(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    toec_time rto;
+
+    (void)state;
+    talk_init(&t);
+    talk_flight(&t, 0, 2);
+    craft_pass(&t.s, 250 * MSEC);
+    talk_say(&t, F_ACK, 0, MSS, 0);
+    rto = info_of(&t).rto_us * USEC;
+    craft_pass(&t.s, 50 * MSEC);
+    talk_say(&t, F_ACK, 0, MSS, 0);
+    assert_in_range(until_sent(&t, &g), rto - 50 * MSEC, rto - 40 * MSEC);
+    assert_int_equal(g.seq - t.iss - 1, MSS);
+    talk_end(&t);
+}
+
+/* ---- a timeout in fast recovery ---- */
+
+/* R6675-06: what fast recovery had sent again is sent again once more, from the first on; R5682-03:
+ * and at once, with no new data to ask whether it was spurious. */
+static void test_in_recovery(void **state)
+{
+    static const uint32_t blocks[] = {2 * MSS, 5 * MSS, 0, 0};
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    talk_flight(&t, 1, 10);
+    conn_write(t.c, 10 * MSS, 1);
+    craft_poll(&t.s);
+    craft_pass(&t.s, RTT);
+    talk_sack(&t, 0, 0, blocks);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_hear(&t, F_ACK, MSS, 0, MSS);
+    while (talk_count(&t, TOEC_C_tcp_timeouts) == 0) {
+        talk_skip(&t);
+        craft_pass(&t.s, MSEC);
+    }
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_silence(&t);
+    craft_pass(&t.s, RTT);
+    talk_say(&t, F_ACK, 0, MSS, 0);
+    talk_hear(&t, F_ACK, MSS, 0, MSS);
+    while (craft_next(&t.s, &g))
+        assert_true(g.seq - t.iss - 1 < 10 * MSS);
+    talk_end(&t);
+}
+
+/* RFC 9293 SHLD-20: a soft error is told, as the latest, and neither ends nor disturbs anything:
+ * data goes on both ways. */
+static void test_soft_errors_disturb_nothing(void **state)
+{
+    struct talk t;
+    struct tseg q;
+    unsigned code;
+
+    (void)state;
+    talk_init(&t);
+    talk_flight(&t, 1, 2);
+    q = seg_make(t.own_port, t.peer_port, F_ACK, t.iss + 1, 0);
+    for (code = 0; code <= 1; code++) {
+        craft_icmp(&t.s, 3, code, 0, &q);
+        craft_poll(&t.s);
+        assert_int_equal(t.c->error, TOEC_R_HOSTUNREACH);
+        talk_silence(&t);
+    }
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_icmp_soft), 2);
+    talk_put(&t, F_ACK, 0, MSS, 100);
+    assert_int_equal(conn_read(t.c, 1000), 100);
+    assert_int_equal(t.c->acked, MSS);
+    assert_false(t.c->gone);
+    talk_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_second_sample),
+        cmocka_unit_test(test_sample_per_round),
+        cmocka_unit_test(test_after_lost_syn),
+        cmocka_unit_test(test_upper_bound),
+        cmocka_unit_test(test_starts_anew),
+        cmocka_unit_test(test_in_recovery),
+        cmocka_unit_test(test_soft_errors_disturb_nothing),
+    };
+
+    return cmocka_run_group_tests_name("tcp_timer", tests, 0, 0);
+}
