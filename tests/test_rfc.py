@@ -47,6 +47,11 @@ def row(id_=ONE, status="met", note="", level="MUST"):
     return f"{id_},9999,1,{level},Do it,{status},{note}\n"
 
 
+def test_every_requirement_is_cited():
+    done = rfc("check")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     ("table", "code", "test", "fault"),
     [

@@ -74,7 +74,8 @@ void toec_arp_announce_timer(struct toec_stack *s, toec_time now)
         toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, now + ANNOUNCE_INTERVAL);
 }
 
-/* R826-04: another host claims our address: RFC 5227 2.4 (b), one announcement per interval at most. */
+/* R826-04: another host claims our address: RFC 5227 2.4 (b), one announcement per interval at
+ * most. */
 static void conflict(struct toec_stack *s, toec_time now)
 {
     TOEC_COUNT(s, arp_conflict);

@@ -110,8 +110,9 @@ static int is_icmp_error(const struct toec_ip_in *in)
 }
 
 /*
- * R1122-10: none about an error. The other conditions of RFC 1122 3.2.2 (no errors about broadcasts, multicasts, strange sources
- * and later fragments) hold already: ip4_in.c drops the former, ip4_reass.c the latter.
+ * R1122-10: none about an error. The other conditions of RFC 1122 3.2.2 (no errors about
+ * broadcasts, multicasts, strange sources and later fragments) hold already: ip4_in.c drops the
+ * former, ip4_reass.c the latter.
  */
 void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigned type,
                       unsigned code, toec_time now)

@@ -2,9 +2,9 @@
 /*
  * ip4_reass.c - IPv4 reassembly (RFC 791 3.2, RFC 1122 3.3.2).
  *
- * Each datagram has room for the longest one (R1122-17) and a bitmap of its 8-byte blocks, so a fragment costs
- * its length and nothing else, however many there are and in whatever order (FragmentSmack,
- * CVE-2018-5391).
+ * Each datagram has room for the longest one (R1122-17) and a bitmap of its 8-byte blocks, so a
+ * fragment costs its length and nothing else, however many there are and in whatever order
+ * (FragmentSmack, CVE-2018-5391).
  *
  * Overlap policy: a fragment whose bytes have all been received before is a duplicate and dropped;
  * one that overlaps in part is an attack or a broken sender, and the datagram is dropped as RFC

@@ -75,13 +75,13 @@ static int addresses_valid(const struct toec_config *c)
 static int limits_valid(const struct toec_config *c)
 {
     return c->prefix_len <= 32 && c->mtu >= 576 && c->mtu <= 9216 && c->ttl <= 255 &&
-           c->max_flows <= MAX_FLOWS && c->max_listeners <= MAX_LISTENERS && c->max_time_wait <= MAX_FLOWS &&
-           c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
-           c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 &&
-           (unsigned)c->cc <= TOEC_CC_BBR && c->home_index < c->home_count &&
-           c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) && c->ecn >= TOEC_ECN_OFF &&
-           c->ecn <= TOEC_ECN_PASSIVE && c->mtu_probing >= TOEC_MTU_PROBING_OFF &&
-           c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
+           c->max_flows <= MAX_FLOWS && c->max_listeners <= MAX_LISTENERS &&
+           c->max_time_wait <= MAX_FLOWS && c->max_neighbours <= MAX_NEIGHBOURS &&
+           c->max_datagrams <= MAX_DATAGRAMS && c->max_gso <= MAX_GSO &&
+           (c->offload & ~TOEC_OFF_TX_CSUM) == 0 && (unsigned)c->cc <= TOEC_CC_BBR &&
+           c->home_index < c->home_count && c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) &&
+           c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE &&
+           c->mtu_probing >= TOEC_MTU_PROBING_OFF && c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
 }
 
 /* Copies the configuration with defaults; 0, or -1 when it is invalid. */

@@ -40,10 +40,10 @@
 #define TOEC_DUPTHRESH   3u
 #define TOEC_OOO_MAX     16u /* out-of-order intervals kept per flow */
 #define TOEC_QUICKACKS   8u  /* segments acknowledged at once when a flow starts or loses */
-#define TOEC_RTO_INIT    TOEC_MS(1000) /* R6298-01 */
+#define TOEC_RTO_INIT    TOEC_MS(1000)       /* R6298-01 */
 #define TOEC_RTO_MIN     (TOEC_MS(200) + 1u) /* R6298-04: less than 1 s, as Linux */
 #define TOEC_RTO_MAX     TOEC_MS(120000)     /* R6298-05 */
-#define TOEC_DELACK      (TOEC_MS(40) + 1u) /* RFC 9293 3.8.6.3: under 500 ms */
+#define TOEC_DELACK      (TOEC_MS(40) + 1u)  /* RFC 9293 3.8.6.3: under 500 ms */
 #define TOEC_CORK_MAX    TOEC_MS(200)
 #define TOEC_TIME_WAIT_T TOEC_MS(60000) /* 2 MSL as Linux has it */
 #define TOEC_LINGER2_T   60u            /* seconds */

@@ -200,7 +200,7 @@ static void black_hole(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 /* ---- search (RFC 4821 7.3 to 7.6) ---- */
 
-#define SEARCH_END   8u /* bytes: nearer is found; tcp_probe_threshold of Linux */
+#define SEARCH_END   8u              /* bytes: nearer is found; tcp_probe_threshold of Linux */
 #define SEARCH_AGAIN TOEC_MS(600000) /* R4821-04: at least five minutes */
 #define AFTER_PROBE  4u /* R4821-05: segments that follow a probe, so that its loss shows */
 

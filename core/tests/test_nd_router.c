@@ -14,8 +14,7 @@ struct ra {
     const struct toec_addr *prefix;
 };
 
-static const struct ra plain = {&router6, 64,   1800,  0,     0,       0,
-                                0xc0,     64,   86400, 14400, &prefix6};
+static const struct ra plain = {&router6, 64, 1800, 0, 0, 0, 0xc0, 64, 86400, 14400, &prefix6};
 static const struct toec_addr link_local = {{0xfe, 0x80}};
 
 static void advertise(struct bench *b, const struct ra *r, int hop_limit)
@@ -141,7 +140,7 @@ static void configures_itself(void **state)
     assert_memory_equal(src.b, own.addr.b, 16); /* RFC 6724 rule 8 */
     /* R7217-01: another prefix, another identifier */
     assert_memory_not_equal(own.addr.b + 8, toec_own_link_local(b.s)->addr.b + 8, 8);
-    r.mtu = 1279;                               /* RFC 4861 6.3.4: impossible ones do not count */
+    r.mtu = 1279; /* RFC 4861 6.3.4: impossible ones do not count */
     advertise(&b, &r, 255);
     r.mtu = 9000;
     advertise(&b, &r, 255);

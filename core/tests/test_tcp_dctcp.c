@@ -244,9 +244,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_receiver),    cmocka_unit_test(test_alpha),
-        cmocka_unit_test(test_alpha_zero),
-        cmocka_unit_test(test_loss),        cmocka_unit_test(test_without_ecn),
-        cmocka_unit_test(test_short_queue),
+        cmocka_unit_test(test_alpha_zero),  cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_without_ecn), cmocka_unit_test(test_short_queue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,7 +104,8 @@ static void test_rst_has_timestamps(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 SHLD-26, MUST-56; R792-01: which ICMP errors end an attempt to connect, and with what. */
+/* RFC 9293 SHLD-26, MUST-56; R792-01: which ICMP errors end an attempt to connect, and with what.
+ */
 static void test_icmp_in_syn_sent(void **state)
 {
     static const struct {

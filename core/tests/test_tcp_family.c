@@ -9,7 +9,7 @@ struct middle {
     unsigned syn_data, longest[2]; /* bytes of text on a SYN; in any segment, of each host */
     unsigned hops[2];              /* TTL or hop limit of each host's last segment */
     unsigned segments[2], drop[2];
-    int strip;        /* SYNs lose their MSS option */
+    int strip;         /* SYNs lose their MSS option */
     const uint8_t *to; /* SYNs of host 0 go to this address */
     const uint8_t *mac;
     uint8_t copy[60]; /* IP and TCP headers of host 0's last segment with text */

@@ -142,8 +142,8 @@ static void test_lost_probe_and_more(void **state)
     talk_end(&t);
 }
 
-/* R4821-03: after a loss that cost nothing the next probe waits a round trip for each segment of the
- * window. */
+/* R4821-03: after a loss that cost nothing the next probe waits a round trip for each segment of
+ * the window. */
 static void test_headway(void **state)
 {
     struct talk t;
@@ -153,10 +153,10 @@ static void test_headway(void **state)
 
     (void)state;
     probe_out(&t);
-    lose_probe(&t);
-    lost = t.s.now;
     segments = info_of(&t).cwnd / BASE;
     assert_true(segments >= 8);
+    lose_probe(&t);
+    lost = t.s.now;
     for (;;) {
         write_out(&t, 8 * BASE, &heard);
         if (probes(&t) > 1)
@@ -249,8 +249,9 @@ static void frag_needed(struct talk *t, uint32_t mtu)
     craft_poll(&t->s);
 }
 
-/* R8899-01: an MTU that the probe would have fitted, and one above all that is in use, tell nothing;
- * one between the size in use and the probe's ends the search above it, and raises nothing. */
+/* R8899-01: an MTU that the probe would have fitted, and one above all that is in use, tell
+ * nothing; one between the size in use and the probe's ends the search above it, and raises
+ * nothing. */
 static void test_too_big(void **state)
 {
     struct talk t;
@@ -294,12 +295,9 @@ static void test_too_big_was_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_enough_follows),
-        cmocka_unit_test(test_lost_probe),
-        cmocka_unit_test(test_lost_probe_and_more),
-        cmocka_unit_test(test_headway),
-        cmocka_unit_test(test_search_rests),
-        cmocka_unit_test(test_too_big),
+        cmocka_unit_test(test_enough_follows),      cmocka_unit_test(test_lost_probe),
+        cmocka_unit_test(test_lost_probe_and_more), cmocka_unit_test(test_headway),
+        cmocka_unit_test(test_search_rests),        cmocka_unit_test(test_too_big),
         cmocka_unit_test(test_too_big_was_wrong),
     };
 

@@ -556,7 +556,7 @@ static void test_search(void **state)
     for (i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++) {
         /* a round trip for each segment of the window passes after a lost probe */
         struct router r = {mtus[i], 1, 0, 0, 0, 1 << 14};
-        struct result res = transfer(&r, TOEC_MTU_PROBING_ALWAYS, 3000000, i & 1 ? 61440 : 0);
+        struct result res = transfer(&r, TOEC_MTU_PROBING_ALWAYS, 5000000, i & 1 ? 61440 : 0);
         uint32_t most = mtus[i] < 1500 ? mtus[i] : 1500;
 
         assert_in_range(res.info.pmtu, most - 8, most);

@@ -69,9 +69,9 @@ static void test_limited_transmit(void **state)
     talk_end(&t);
 }
 
-/* R5681-10: the third resends one segment and halves; the window is ssthresh plus three segments and
- * one more for each further duplicate: of the ten before and the two of limited transmit nine have
- * left when the next one goes. */
+/* R5681-10: the third resends one segment and halves; the window is ssthresh plus three segments
+ * and one more for each further duplicate: of the ten before and the two of limited transmit nine
+ * have left when the next one goes. */
 static void test_inflation(void **state)
 {
     struct talk t;

@@ -151,7 +151,8 @@ static void test_keepalive_defaults(void **state)
 }
 
 /* RFC 9293 MUST-5, MUST-65, MUST-68, MUST-69; R7323-07, R2018-01: options come on any segment; ours
- * are MSS and SACK-permitted on SYNs alone, timestamps on all, and every byte of the header belongs to one or is NOP. */
+ * are MSS and SACK-permitted on SYNs alone, timestamps on all, and every byte of the header belongs
+ * to one or is NOP. */
 static void test_options_of_every_segment(void **state)
 {
     static const uint8_t odd[] = {1, 253, 3, 9, 1, 30, 2, 1};

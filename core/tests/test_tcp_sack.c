@@ -427,11 +427,12 @@ static void test_dsack_is_no_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_holes_then_rescue),     cmocka_unit_test(test_prr), cmocka_unit_test(test_prr_slow_start),
-        cmocka_unit_test(test_many_blocks),           cmocka_unit_test(test_record_model),
-        cmocka_unit_test(test_dsack_below),           cmocka_unit_test(test_dsack_above),
-        cmocka_unit_test(test_no_dsack_without_sack), cmocka_unit_test(test_no_dsack_below_irs),
-        cmocka_unit_test(test_bare_fin_twice),        cmocka_unit_test(test_dsack_is_no_loss),
+        cmocka_unit_test(test_holes_then_rescue),  cmocka_unit_test(test_prr),
+        cmocka_unit_test(test_prr_slow_start),     cmocka_unit_test(test_many_blocks),
+        cmocka_unit_test(test_record_model),       cmocka_unit_test(test_dsack_below),
+        cmocka_unit_test(test_dsack_above),        cmocka_unit_test(test_no_dsack_without_sack),
+        cmocka_unit_test(test_no_dsack_below_irs), cmocka_unit_test(test_bare_fin_twice),
+        cmocka_unit_test(test_dsack_is_no_loss),
     };
 
     return cmocka_run_group_tests_name("tcp_sack", tests, 0, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_timer.c - more of the retransmission timer than test_tcp_rto.c has: how often it measures,
- * what starts it anew, a timeout in the middle of a recovery, what the application hears of it all.
+ * test_tcp_timer.c - more of the retransmission timer than test_tcp_rto.c has: how often it
+ * measures, what starts it anew, a timeout in the middle of a recovery, what the application hears
+ * of it all.
  */
 #include "tcptalk.h"
 

@@ -126,8 +126,8 @@ static void test_frto_basic(void **state)
     frto_spurious(0);
 }
 
-/* R5682-01, R5682-02: all of it was lost: the second ACK is a duplicate (SACK for the new data), and
- * everything is sent again in slow start (RFC 5682 2.1 (3a)). */
+/* R5682-01, R5682-02: all of it was lost: the second ACK is a duplicate (SACK for the new data),
+ * and everything is sent again in slow start (RFC 5682 2.1 (3a)). */
 static void test_frto_real_loss(void **state)
 {
     /* with SACK a probe of new data has been sent, and lost, before */

@@ -60,7 +60,7 @@ struct toec_config {
     toec_u8 prefix_len;       /* of the on-link network, 0..32 (0: everything on link) */
     toec_u8 gateway[4];       /* 0.0.0.0: none, off-link destinations are unreachable */
     toec_u32 mtu;             /* 1500; 576..9216 */
-    toec_u32 ttl;             /* of IPv4; hop limit of IPv6 until a router says another; 64; ..255 */
+    toec_u32 ttl;             /* TTL, and hop limit until a router says another: 64; 1..255 */
     toec_u32 max_flows;       /* TCBs, 1024 */
     toec_u32 max_listeners;   /* 64 */
     toec_u32 max_time_wait;   /* 16384; the oldest is recycled when full, counted */
