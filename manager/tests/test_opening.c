@@ -509,7 +509,8 @@ int kill(pid_t pid, int number)
         kills_of_all++;
         return 0;
     }
-    return (int)syscall(SYS_kill, pid, number);
+    /* to itself at once, which ThreadSanitizer knows of raise() alone */
+    return pid == getpid() ? raise(number) : (int)syscall(SYS_kill, pid, number);
 }
 
 /* Owners are checked and named as by Linux. */
