@@ -205,6 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned set_up = fuzz_u8(&in), i, acts;
     struct conn *c;
 
+    sim_ip6 = (set_up & 32) != 0;
     sim_init(&s, 2);
     s.impair.delay = set_up & 1 ? 20 * MSEC : 100 * USEC;
     for (i = 0; i < 2; i++) {

@@ -241,7 +241,10 @@ static void icmp(struct talk *t, unsigned i)
     unsigned kind = fuzz_u8(&t->in);
 
     q.seq = l->heard + distance(t);
-    craft_icmp(&t->s, kind & 1 ? 3 : 11, kind >> 1 & 15, fuzz_u16(&t->in), &q);
+    if (sim_ip6) /* unreachable, too big, time exceeded, parameter problem */
+        craft_icmp(&t->s, 1 + (kind & 3), kind >> 2 & 7, fuzz_u16(&t->in), &q);
+    else
+        craft_icmp(&t->s, kind & 1 ? 3 : 11, kind >> 1 & 15, fuzz_u16(&t->in), &q);
 }
 
 static void user(struct talk *t, unsigned i, unsigned act)
@@ -393,6 +396,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     t.in.p = data;
     t.in.left = size;
     set_up = fuzz_u8(&t.in);
+    sim_ip6 = (set_up & 64) != 0;
     craft_init(&t.s);
     t.s.host[0].cfg.max_flows = 8;
     t.s.host[0].cfg.max_listeners = 2;

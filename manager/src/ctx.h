@@ -278,7 +278,7 @@ TOE_HIDDEN bool tip6_get(struct toedev_ip6 *out);
 /* Is it one of the TOE's own addresses? */
 TOE_HIDDEN bool tip6_own(const struct toedev_ip6 *t, const struct tname *n);
 /* A link-local address without an interface has that of the socket, where it has one (bind(),
- * SO_BINDTODEVICE). */
+ * SO_BINDTOIFINDEX). */
 TOE_HIDDEN void tip6_scope(int fd, struct tname *n);
 /* Is it on the link of the TOE? */
 TOE_HIDDEN bool tip6_on_link(const struct toedev_ip6 *t, const struct in6_addr *a);
