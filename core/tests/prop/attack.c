@@ -12,23 +12,11 @@
 static void put_segment(struct world *w, unsigned to, const struct seg *g, const uint8_t *opt,
                         unsigned opt_len, uint32_t payload_seed, uint32_t payload_at, int forged)
 {
-    static uint8_t f[14 + 20 + 60 + 65536];
-    uint8_t *ip = f + 14, *t = ip + 20;
-    uint32_t len = 20 + opt_len + g->len, i;
+    static uint8_t f[14 + 40 + 20 + 60 + 65536];
+    uint32_t len = 20 + opt_len + g->len, i, l4 = put_headers(f, to, 6, len);
+    uint8_t *t = f + l4;
 
-    memset(f, 0, 34 + 20);
-    f[0] = f[6] = 2;
-    f[5] = (uint8_t)(to + 1);
-    f[11] = (uint8_t)(2 - to);
-    put16(f + 12, 0x0800);
-    ip[0] = 0x45;
-    put16(ip + 2, 20 + len);
-    ip[6] = 0x40;
-    ip[8] = 64;
-    ip[9] = 6;
-    put32(ip + 12, to ? IP_A : IP_B);
-    put32(ip + 16, to ? IP_B : IP_A);
-    put16(ip + 10, ~sum16(ip, 20, 0));
+    memset(t, 0, 20);
     put16(t, g->sport);
     put16(t + 2, g->dport);
     put32(t + 4, g->seq);
@@ -39,8 +27,8 @@ static void put_segment(struct world *w, unsigned to, const struct seg *g, const
     memcpy(t + 20, opt, opt_len);
     for (i = 0; i < g->len; i++)
         t[20 + opt_len + i] = pattern(payload_seed, payload_at + i);
-    put16(t + 16, ~sum16(t, len, sum16(ip + 12, 8, 6 + len)));
-    world_deliver(w, to, f, 34 + len, 0, forged);
+    put16(t + 16, ~sum16(t, len, pseudo_sum(f + 14, 6, len)));
+    world_deliver(w, to, f, l4 + len, 0, forged);
 }
 
 static unsigned put_ts(uint8_t *o, uint32_t tsval, uint32_t tsecr)
@@ -133,45 +121,23 @@ void forge(struct world *w, const struct event *e)
 /* kind 0: fragmentation needed, 1..3: unreachable; 8 and more: quotes what was never sent. */
 void forge_icmp(struct world *w, const struct event *e)
 {
-    static const uint8_t codes[4] = {4, 0, 1, 3};
     struct host *h = &w->host[(uint64_t)e->a[0] % w->hosts];
     struct conn *c = conn_of(h, e->a[1]);
     uint64_t kind = (uint64_t)e->a[2];
-    uint8_t f[14 + 20 + 36], *ip = f + 14, *icmp = ip + 20, *in = icmp + 8;
+    uint8_t f[54 + 128], quoted[8];
     struct wflow *wf;
+    uint32_t len;
 
     if (!c || !c->flow)
         return;
     wf = wflow_of(h, c->lport, c->rport);
     if (!wf->live || !c->established)
         return;
-    memset(f, 0, sizeof(f));
-    memcpy(f, h->cfg.mac, 6);
-    f[6] = 2;
-    f[11] = 9;
-    put16(f + 12, 0x0800);
-    ip[0] = in[0] = 0x45;
-    put16(ip + 2, 56);
-    ip[8] = in[8] = 64;
-    ip[9] = 1;
-    put32(ip + 12, h->index ? IP_A : IP_B);
-    memcpy(ip + 16, h->cfg.ip, 4);
-    put16(ip + 10, ~sum16(ip, 20, 0));
-    icmp[0] = 3;
-    icmp[1] = codes[kind & 3];
-    if ((kind & 3) == 0)
-        put16(icmp + 6, (uint32_t)e->a[3] & 0xffff);
-    put16(in + 2, 1000);
-    put16(in + 6, 0x4000);
-    in[9] = 6;
-    memcpy(in + 12, h->cfg.ip, 4);
-    put32(in + 16, h->index ? IP_A : IP_B);
-    put16(in + 10, ~sum16(in, 20, 0));
-    put16(in + 20, c->lport);
-    put16(in + 22, c->rport);
-    put32(in + 24, kind & 8 ? wf->ack_in - 1000 - (uint32_t)e->a[3] : wf->ack_in);
-    put16(icmp + 2, ~sum16(icmp, 36, 0));
-    world_deliver(w, h->index, f, sizeof(f), 0, 1);
+    put16(quoted, c->lport);
+    put16(quoted + 2, c->rport);
+    put32(quoted + 4, kind & 8 ? wf->ack_in - 1000 - (uint32_t)e->a[3] : wf->ack_in);
+    len = icmp_error(f, h->index, kind & 3, (uint32_t)e->a[3] & 0xffff, quoted);
+    world_deliver(w, h->index, f, len, 0, 1);
 }
 
 /* ---- peer mode ---- */

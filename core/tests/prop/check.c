@@ -69,18 +69,13 @@ static void options(struct seg *g, const uint8_t *o, unsigned n)
 
 int seg_parse(const uint8_t *frame, uint32_t len, struct seg *g)
 {
-    const uint8_t *ip = frame + 14, *t = ip + 20;
+    const uint8_t *t;
     uint32_t total;
 
     memset(g, 0, sizeof(*g));
     g->opt.ws = -1;
-    if (len < 54 || frame[12] != 8 || frame[13] != 0 || ip[0] != 0x45 || ip[9] != 6)
-        return 0;
-    total = get16(ip + 2);
-    if (total < 40 || total + 14 > len || sum16(ip, 20, 0) != 0xffff)
-        return 0;
-    total -= 20;
-    if (sum16(t, total, sum16(ip + 12, 8, 6 + total)) != 0xffff)
+    t = tcp_of(frame, len, &total);
+    if (!t || sum16(t, total, pseudo_sum(frame + 14, 6, total)) != 0xffff)
         return 0;
     g->hlen = (t[12] >> 4) * 4u;
     if (g->hlen < 20 || g->hlen > total)
@@ -288,6 +283,23 @@ void wire_cookie(struct host *h, struct wflow *f)
 
 /* ---- sent ---- */
 
+static void out_ip6(struct host *h, const uint8_t *frame, uint32_t len)
+{
+    const uint8_t *ip = frame + 14;
+    struct world *w = h->world;
+    uint8_t own[16];
+
+    if (get16(frame + 12) != 0x86dd || len < 54 || ip[0] >> 4 != 6 || get16(ip + 4) + 54 != len)
+        prop_fail(w, "frame", "malformed IPv6, %u bytes", len);
+    if (len - 14 > h->cfg.mtu)
+        prop_fail(w, "frame", "%u bytes on an MTU of %u", len - 14, h->cfg.mtu);
+    own_address(h->index, own);
+    if (ip[7] == 0 || (ip[6] == 6 && memcmp(ip + 8, own, 16) != 0))
+        prop_fail(w, "frame", "IPv6 source or hop limit");
+    if (ip[6] == 58 && sum16(ip + 40, len - 54, pseudo_sum(ip, 58, len - 54)) != 0xffff)
+        prop_fail(w, "frame", "ICMPv6 checksum");
+}
+
 static void out_ip(struct host *h, const uint8_t *frame, uint32_t len)
 {
     const uint8_t *ip = frame + 14;
@@ -296,6 +308,10 @@ static void out_ip(struct host *h, const uint8_t *frame, uint32_t len)
 
     if (memcmp(frame + 6, h->cfg.mac, 6) != 0)
         prop_fail(w, "frame", "source address of the frame is not ours");
+    if (prop_ip6) {
+        out_ip6(h, frame, len);
+        return;
+    }
     if (frame[12] == 8 && frame[13] == 6) {
         if (len < 42 || get16(frame + 14) != 1 || get16(frame + 20) - 1 > 1)
             prop_fail(w, "frame", "malformed ARP");
@@ -452,7 +468,7 @@ static void out_send(struct host *h, struct wflow *f, const struct seg *g)
     }
     if (SEQ_LT(f->snd_max, end))
         f->snd_max = end;
-    mss = s && s->has_mss && s->mss ? s->mss : 536;
+    mss = s && s->has_mss && s->mss ? s->mss : prop_ip6 ? 1220 : 536; /* RFC 9293 MUST-15 */
     /* RFC 9293 has no least value; core/ has, against tiny segments, and its cookies another. */
     least = toec_counters(h->stack)[TOEC_C_tcp_cookies_taken] ? 216 : 64;
     if (mss < least)
@@ -471,7 +487,7 @@ void wire_out(struct host *h, const uint8_t *frame, uint32_t len)
     struct seg g;
 
     out_ip(h, frame, len);
-    if (frame[13] == 6 || frame[23] != 6)
+    if (is_discovery(frame) || frame[prop_ip6 ? 20 : 23] != 6)
         return;
     if (!seg_parse(frame, len, &g))
         prop_fail(w, "frame", "TCP header or checksum");
@@ -481,7 +497,7 @@ void wire_out(struct host *h, const uint8_t *frame, uint32_t len)
     if (g.urg || (g.flags & F_URG) || ((g.flags & F_ECN) && !(g.flags & F_SYN) && !f->own_ecn))
         prop_fail(w, "flags", "%02x, urgent pointer %u", g.flags, g.urg);
     /* RFC 3168 6.1.1: not after a SYN of ours that did not ask for it */
-    if ((frame[15] & 3) && ((g.flags & (F_SYN | F_RST)) || !g.len || !f->own_ecn || f->own_plain))
+    if (ecn_of(frame) && ((g.flags & (F_SYN | F_RST)) || !g.len || !f->own_ecn || f->own_plain))
         prop_fail(w, "flags", "ECN-capable, flags %02x", g.flags);
     if (g.flags & F_RST) {
         h->rsts++;

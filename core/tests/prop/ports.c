@@ -60,14 +60,13 @@ static void send_pieces(struct host *h, const struct toec_tx *tx, const uint8_t 
         uint16_t pseudo;
 
         memcpy(hdr, tx->hdr, tx->hdr_len);
-        put16(ip + 2, tx->hdr_len - 14u + n);
-        put16(ip + 10, 0);
-        put16(ip + 10, ~sum16(ip, 20, 0));
+        put_length(hdr, tx->hdr_len - tx->csum_start + n);
         put32(tcp + 4, get32(tcp + 4) + at);
         if (at + n < tx->len)
             tcp[13] &= (uint8_t) ~(F_FIN | F_PSH);
         put16(tail + 2, tx->hdr_len - tx->csum_start + n);
-        pseudo = toec_sum_add(toec_sum(ip + 12, 8), toec_sum(tail, 4), 0);
+        pseudo = toec_sum_add(prop_ip6 ? toec_sum(ip + 8, 32) : toec_sum(ip + 12, 8),
+                              toec_sum(tail, 4), 0);
         memcpy(tcp + 16, &pseudo, 2);
         send_piece(h, tx, hdr, payload + at, n);
     }
@@ -254,9 +253,7 @@ struct conn *host_connect(struct host *h, uint16_t from, uint16_t to)
     if (h->conns == HOST_CONNS)
         return 0;
     c = conn_new(h, from, to, 1);
-    memset(&remote, 0, sizeof(remote));
-    remote.b[10] = remote.b[11] = 0xff;
-    put32(remote.b + 12, h->index ? IP_A : IP_B);
+    own_address(1 - h->index, remote.b);
     b.owner = c;
     b.tx_size = c->tx_size;
     b.rx_size = c->rx_size;

@@ -58,7 +58,8 @@
     X(tick0, 0) /* not 0: the clock's ticks wrap so many milliseconds after the start */           \
     X(tick1, 0)                                                                                    \
     X(delay, 1000) /* one way, microseconds */                                                     \
-    X(secret, 1)
+    X(secret, 1)                                                                                   \
+    X(ip6, 0) /* over IPv6 */
 
 #define SETTING_ENUM(name, value) S_##name,
 enum setting { SETTINGS(SETTING_ENUM) S_MAX };
@@ -117,6 +118,28 @@ int script_read(struct script *s, const char *path);
 unsigned event_arity(enum event_op op);
 /* gen.c: the script of a seed. mode: 0, 1. */
 void script_make(struct script *s, uint64_t seed, int mode);
+
+/* ---- IPv4 or IPv6 (family.c) ---- */
+
+extern int prop_ip6; /* of this run */
+/* A host's address, IPv4 mapped. */
+void own_address(unsigned host, uint8_t *b);
+/* Ethernet and IP to a host from the other one, `len` bytes to follow; their length. */
+uint32_t put_headers(uint8_t *f, unsigned to, unsigned proto, uint32_t len);
+uint32_t pseudo_sum(const uint8_t *ip, unsigned proto, uint32_t len);
+/* The segment in a frame, and its length; NULL when there is none, or the headers are wrong. */
+const uint8_t *tcp_of(const uint8_t *frame, uint32_t len, uint32_t *tcp_len);
+/* ARP, neighbour discovery, multicast listener reports. */
+int is_discovery(const uint8_t *frame);
+int asks_for_peer(const uint8_t *frame);
+unsigned ecn_of(const uint8_t *frame);
+void mark_ce(uint8_t *frame);
+void put_length(uint8_t *frame, uint32_t n);
+/* Writes the peer's answer to ARP or solicitation; its length. */
+uint32_t neighbour_answer(uint8_t *f);
+/* Writes an ICMP error to `host`: kind 0 too big, 1..3 unreachable; ports: 8 bytes of the segment
+ * that it quotes. Its length. */
+uint32_t icmp_error(uint8_t *f, unsigned host, unsigned kind, uint32_t mtu, const uint8_t *ports);
 
 /* ---- the world (world.c) ---- */
 

@@ -135,11 +135,6 @@ void world_deliver(struct world *w, unsigned to, const uint8_t *data, uint32_t l
     queue_push(w, f);
 }
 
-static int is_arp(const uint8_t *frame)
-{
-    return frame[12] == 8 && frame[13] == 6;
-}
-
 static void remember(struct host *h, const uint8_t *data, uint32_t len)
 {
     struct frame **place = &h->history[h->sent++ % HISTORY];
@@ -153,10 +148,10 @@ void net_carry(struct host *h, uint8_t *data, uint32_t len)
 {
     struct world *w = h->world;
     toec_time after = (toec_time)w->script->set[S_delay] * USEC;
-    int arp = is_arp(data);
+    int arp = is_discovery(data);
 
     if (w->hosts == 1) {
-        w->arp_asked |= arp && data[21] == 1 && data[41] == 2;
+        w->arp_asked |= arp && asks_for_peer(data);
         return;
     }
     if (!arp) {
@@ -169,11 +164,9 @@ void net_carry(struct host *h, uint8_t *data, uint32_t len)
             h->late--;
             after += h->late_by;
         }
-        if (h->mark > 0 && (data[15] & 3)) {
+        if (h->mark > 0 && ecn_of(data)) {
             h->mark--;
-            data[15] |= 3;
-            put16(data + 24, 0);
-            put16(data + 24, ~sum16(data + 14, 20, 0));
+            mark_ce(data);
         }
         if (h->flip >= 0) {
             data[(uint64_t)h->flip / 8 % len] ^= (uint8_t)(1u << (h->flip & 7));
@@ -205,13 +198,11 @@ static void host_give(struct host *h, const uint8_t *data, uint32_t len)
 /* The peer of "peer" mode is 02:00:00:00:00:02 at IP_B. */
 static void answer_arp(struct world *w)
 {
-    static const uint8_t reply[42] = {2,  0, 0, 0, 0, 1, 2, 0, 0, 0, 0,  2, 8, 6,
-                                      0,  1, 8, 0, 6, 4, 0, 2, 2, 0, 0,  0, 0, 2,
-                                      10, 0, 0, 2, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1};
+    uint8_t reply[128];
 
     if (w->arp_asked && !w->no_arp) {
         w->arp_asked = 0;
-        host_give(&w->host[0], reply, sizeof(reply));
+        host_give(&w->host[0], reply, neighbour_answer(reply));
     }
 }
 
@@ -318,9 +309,16 @@ static void host_make(struct world *w, unsigned i, toec_time origin)
     h->cfg.user = h;
     h->cfg.mac[0] = 2;
     h->cfg.mac[5] = (uint8_t)(i + 1);
-    put32(h->cfg.ip, IP_A + i);
-    h->cfg.prefix_len = 24;
     h->cfg.mtu = (toec_u32)set[i ? S_mtu1 : S_mtu0];
+    if (prop_ip6) {
+        h->cfg.ip6 = TOEC_IP6_STATIC;
+        own_address(i, h->cfg.ip6_addr);
+        h->cfg.ip6_prefix_len = 64;
+        h->cfg.mtu = h->cfg.mtu < 1280 ? 1280 : h->cfg.mtu;
+    } else {
+        put32(h->cfg.ip, IP_A + i);
+        h->cfg.prefix_len = 24;
+    }
     h->cfg.max_gso = (toec_u32)set[i ? S_gso1 : S_gso0];
     h->cfg.cc = (enum toec_cc)set[i ? S_cc1 : S_cc0];
     h->cfg.ecn = (enum toec_ecn_policy)set[i ? S_ecn1 : S_ecn0];
@@ -474,6 +472,18 @@ static void finish(struct world *w)
     }
 }
 
+#define SETTLE (4 * SEC) /* until addresses of IPv6 may be used */
+
+static void hosts_make(struct world *w, const toec_time *origin)
+{
+    unsigned i;
+
+    for (i = 0; i < w->hosts; i++)
+        host_make(w, i, origin[i]);
+    if (prop_ip6)
+        world_run(w, SETTLE);
+}
+
 /* Where the first flow's ISS comes to lie depends on the clock: so the clock is chosen. */
 static void choose_origins(const struct script *s, toec_time origin[2])
 {
@@ -482,7 +492,9 @@ static void choose_origins(const struct script *s, toec_time origin[2])
     unsigned i;
 
     for (i = 0; i < 2; i++)
-        origin[i] = s->set[tick[i]] ? (1ull << 52) - (toec_time)s->set[tick[i]] * MSEC : 1000 * SEC;
+        origin[i] =
+            (s->set[tick[i]] ? (1ull << 52) - (toec_time)s->set[tick[i]] * MSEC : 1000 * SEC) -
+            (prop_ip6 ? SETTLE : 0);
     if (!s->set[S_iss0] && !s->set[S_iss1])
         return;
     w = must(calloc(1, sizeof(*w)));
@@ -492,8 +504,7 @@ static void choose_origins(const struct script *s, toec_time origin[2])
         struct toec_addr any;
         toec_u32 id;
 
-        for (i = 0; i < 2; i++)
-            host_make(w, i, origin[i]);
+        hosts_make(w, origin);
         memset(&any, 0, sizeof(any));
         toec_listen(w->host[1].stack, &any, 80, &w->host[1], 0, &id);
         host_connect(&w->host[0], 40000, 80);
@@ -514,8 +525,7 @@ static void play(struct world *w, const toec_time *origin)
     const struct script *s = w->script;
     unsigned i;
 
-    for (i = 0; i < 2 && i < w->hosts; i++)
-        host_make(w, i, origin[i]);
+    hosts_make(w, origin);
     for (w->at = 0; w->at < s->n; w->at++) {
         if (w->trace) {
             printf("%12.6f ", (double)w->now / 1e9);
@@ -535,6 +545,7 @@ int world_try(const struct script *s, int trace, char *what, char *message)
     struct world *w = must(calloc(1, sizeof(*w)));
     toec_time origin[2] = {0, 0};
 
+    prop_ip6 = s->set[S_ip6] != 0;
     choose_origins(s, origin);
     w->script = s;
     w->hosts = s->set[S_mode] ? 1 : 2;
