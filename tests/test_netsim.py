@@ -353,3 +353,22 @@ def test_what_is_not_understood_is_refused(arguments, code, says):
 def test_unknown_congestion_control_is_no_silent_pass():
     assert netsim.has_cc("cubic")
     assert not netsim.has_cc("nonesuch")
+
+
+# ---- IPv6 ----
+
+
+@pytest.mark.parametrize("more", ["", ",gso=61440", ",ecn=1"])
+def test_ip6_gets_what_ip4_gets(more):
+    """Less the 20 bytes that each header is longer by: 1428 of 1448."""
+    got = [
+        netsim.run(
+            *path("100mbit", 20, queue="250kB", fwd="qdisc=codel,ecn=1"),
+            *["--flow", f"cc=cubic{more}{family}", "--time", "20s", "--warmup", "5s"],
+        )
+        for family in ("", ",ip6=1")
+    ]
+    marked = [result["fwd"]["marked"] for result in got]
+    assert all(marked) if "ecn" in more else not any(marked)
+    ip4, ip6 = (throughputs(result)[0] for result in got)
+    assert 0.97 < ip6 / (ip4 * 1428 / 1448) < 1.03

@@ -57,6 +57,14 @@ static void cut(struct packet *p, const struct toec_tx *tx, uint32_t at, uint32_
         tcp[13] &= (uint8_t)~0x80; /* CWR goes with the first */
 }
 
+/* ARP; neighbour discovery and reports of multicast listeners. */
+static int is_local(const struct packet *p)
+{
+    if (p->hdr[12] == 0x08)
+        return p->hdr[13] == 0x06;
+    return p->hdr[20] == 0 || (p->hdr[20] == 58 && p->hdr[54] > 129);
+}
+
 /* The packet leaves the host: over the sender's own link, when that has a rate. */
 static void leave(struct host *h, struct packet *p)
 {
@@ -64,7 +72,7 @@ static void leave(struct host *h, struct packet *p)
     struct flow *f = h->flow;
     toec_time takes;
 
-    if (p->data == 0 && p->hdr[12] == 0x08 && p->hdr[13] == 0x06) { /* ARP: a switch nearby */
+    if (p->data == 0 && is_local(p)) { /* a switch nearby */
         event_push(n, n->now + USEC, EV_ARRIVE, p);
         return;
     }
@@ -84,6 +92,8 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     struct host *h = user;
     uint32_t at = 0;
 
+    if (h->settling)
+        return 0;
     do {
         struct packet *p = packet_new(h->net);
         uint32_t n = tx->len - at;
@@ -102,6 +112,8 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
         p->len = tx->hdr_len + n;
         p->off = tx->off + at;
         p->data = n;
+        if (n == 0 && is_local(p))
+            toec_tx_finish(tx, p->hdr, p->hdr_len);
         leave(h, p);
         at += n;
     } while (at < tx->len);
@@ -158,9 +170,8 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
 toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
 {
     (void)user;
-    (void)p;
-    (void)p_off;
-    (void)len;
+    if (p_off + len <= p->head_len) /* of ICMPv6: all there is */
+        return toec_sum((const uint8_t *)p->data + p_off, len);
     fprintf(stderr, "netsim: a checksum was asked for that TOEC_RX_L4_CSUM_OK says is good\n");
     abort();
 }
@@ -201,6 +212,19 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
 
 /* ---- start and end ---- */
 
+#define SETTLE (4000000ull * USEC)
+
+/* RFC 4862 5.4, before the flow begins: nobody objects. */
+static void settle(struct host *h)
+{
+    toec_time now = h->net->now - SETTLE, due;
+
+    h->settling = 1;
+    while ((due = toec_poll(h->stack, now)) < h->net->now)
+        now = due > now ? due : now + USEC;
+    h->settling = 0;
+}
+
 static void host_make(struct host *h, struct flow *f, int sender)
 {
     unsigned long size;
@@ -212,8 +236,15 @@ static void host_make(struct host *h, struct flow *f, int sender)
     h->cfg.user = h;
     h->cfg.mac[0] = 2;
     h->cfg.mac[5] = sender ? 1 : 2;
-    put32(h->cfg.ip, sender ? 0x0a000001u : 0x0a000002u);
-    h->cfg.prefix_len = 24;
+    if (f->ip6) {
+        h->cfg.ip6 = TOEC_IP6_STATIC;
+        h->cfg.ip6_addr[0] = 0xfd;
+        h->cfg.ip6_addr[15] = sender ? 1 : 2;
+        h->cfg.ip6_prefix_len = 64;
+    } else {
+        put32(h->cfg.ip, sender ? 0x0a000001u : 0x0a000002u);
+        h->cfg.prefix_len = 24;
+    }
     h->cfg.mtu = f->mtu;
     h->cfg.ecn = f->ecn ? TOEC_ECN_ON : TOEC_ECN_OFF;
     h->cfg.cc = (enum toec_cc)f->cc_index;
@@ -232,7 +263,9 @@ static void host_make(struct host *h, struct flow *f, int sender)
         exit(2);
     }
     h->mem = must(aligned_alloc(64, (size + 63) / 64 * 64));
-    h->stack = toec_init(h->mem, size, &h->cfg, f->net->now);
+    h->stack = toec_init(h->mem, size, &h->cfg, f->net->now - (f->ip6 ? SETTLE : 0));
+    if (f->ip6)
+        settle(h);
     host_poll(h);
 }
 
@@ -247,8 +280,12 @@ void flow_start(struct flow *f)
     host_make(&f->b, f, 0);
     memset(&any, 0, sizeof(any));
     remote = any;
-    remote.b[10] = remote.b[11] = 0xff;
-    memcpy(remote.b + 12, f->b.cfg.ip, 4);
+    if (f->ip6) {
+        memcpy(remote.b, f->b.cfg.ip6_addr, 16);
+    } else {
+        remote.b[10] = remote.b[11] = 0xff;
+        memcpy(remote.b + 12, f->b.cfg.ip, 4);
+    }
     bufs.owner = &f->a;
     bufs.tx_size = f->tx_buf;
     bufs.rx_size = 4096;

@@ -118,6 +118,7 @@ struct host {
     struct toec_config cfg;
     struct toec_tcb *tcb;
     int sender;
+    int settling;        /* looks for duplicates of its addresses: nothing goes out */
     toec_time scheduled; /* of the EV_POLL that counts */
     toec_time access_free;
 };
@@ -151,7 +152,7 @@ struct flow {
     uint32_t tx_buf, rx_buf, mtu, gso;
     struct drop drop[MAX_DROPS];
     unsigned drops;
-    int ecn;
+    int ecn, ip6;
     /* what happened */
     toec_time extra; /* one-way delay beyond the bottleneck's */
     uint64_t written, acked, received, unread, acked_at_warmup;

@@ -280,6 +280,8 @@ static int flow_path(struct flow *f, const char *k, char *v)
         f->gso = u32_of(k, size_of(k, v));
     else if (strcmp(k, "ecn") == 0)
         f->ecn = number(k, v, 0) != 0;
+    else if (strcmp(k, "ip6") == 0)
+        f->ip6 = number(k, v, 0) != 0;
     else if (strcmp(k, "drop") == 0)
         read_drops(f, v);
     else

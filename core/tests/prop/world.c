@@ -478,7 +478,7 @@ static void hosts_make(struct world *w, const toec_time *origin)
 {
     unsigned i;
 
-    for (i = 0; i < w->hosts; i++)
+    for (i = 0; i < 2 && i < w->hosts; i++)
         host_make(w, i, origin[i]);
     if (prop_ip6)
         world_run(w, SETTLE);
