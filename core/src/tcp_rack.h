@@ -5,9 +5,10 @@
  *
  * The record is the scoreboard and the transmit times in one: runs that cover SND.UNA to SND.MAX
  * without a gap, in order, so that a run begins where the one before it ends. What is sent at once
- * shares a run, and so does what follows within 1/32 SRTT, unless something was sent again (or anew)
- * in between; the time of a run is that of its last transmission. A segment is therefore never thought to have been sent earlier than it was, and
- * its loss is noticed at most 1/32 SRTT later than RFC 8985 would (R8985-01).
+ * shares a run, and so does what follows within 1/32 SRTT, unless something was sent again (or
+ * anew) in between; the time of a run is that of its last transmission. A segment is therefore
+ * never thought to have been sent earlier than it was, and its loss is noticed at most 1/32 SRTT
+ * later than RFC 8985 would (R8985-01).
  *
  * There are TOEC_RUNS of them. A flight needs 33 at most, every SACKed block two more. When they
  * run out, neighbours with equal marks become one with the later of their times: losses are then
