@@ -328,7 +328,9 @@ static void check_probe_rtt_done(struct toec_tcb *t, toec_u32 stamp)
 {
     struct toec_cc_bbr *b = BBR(t);
 
-    if (!b->probe_rtt_done_set || TOEC_SEQ_LE(stamp, b->probe_rtt_done_stamp))
+    /* measured from its beginning, as it may lie half of what stamps count back */
+    if (!b->probe_rtt_done_set ||
+        stamp - (b->probe_rtt_done_stamp - BBR_PROBE_RTT_DURATION) <= BBR_PROBE_RTT_DURATION)
         return;
     b->probe_rtt_min_stamp = stamp;
     restore_cwnd(t);

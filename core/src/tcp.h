@@ -297,6 +297,13 @@ TOEC_INLINE toec_u32 toec_ticks(toec_time now)
     return (toec_u32)(now >> TOEC_TICK_SHIFT);
 }
 
+/* Is x, a sequence number noted some time ago, among what is outstanding: SND.UNA < x <= SND.MAX?
+ * It says no, too, of what lies 2 GiB back or more, where a comparison of both would be wrong. */
+TOEC_INLINE int toec_is_out(const struct toec_tcb *t, toec_u32 x)
+{
+    return x - t->snd_una - 1 < t->snd_max - t->snd_una;
+}
+
 TOEC_INLINE unsigned toec_snd_scale(const struct toec_tcb *t)
 {
     return t->scales >> 4;

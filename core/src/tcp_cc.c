@@ -155,7 +155,7 @@ void toec_cc_recovered(struct toec_tcb *t, toec_time now)
 
 void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    toec_u32 idle = toec_stamp(now) - t->cwv.idle_since;
+    toec_u32 idle = toec_ticks(now) - t->cwv.idle_since;
 
     if (!toec_cc_owns_cwnd(t))
         toec_cwv_restart(s, t, idle, now);

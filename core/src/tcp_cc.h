@@ -125,7 +125,7 @@ struct toec_cc_ops {
     void (*undo)(struct toec_tcb *t, toec_time now);
     /* ? Fast recovery, or the recovery after a timeout, is over. */
     void (*recovered)(struct toec_tcb *t, toec_time now);
-    /* ? Sending starts again; nothing was outstanding for `idle` (2^10 ns). */
+    /* ? Sending starts again; nothing was outstanding for `idle` ticks. */
     void (*restart)(struct toec_tcb *t, toec_u32 idle, toec_time now);
     /* ? Some of a run of segments is lost (toec_rate_lost()). */
     void (*lost)(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 bytes, toec_time now);

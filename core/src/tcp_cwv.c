@@ -20,7 +20,8 @@ void toec_cwv_start(struct toec_tcb *t, toec_time now)
     struct toec_cwv *v = &t->cwv;
 
     memset(v, 0, sizeof(*v));
-    v->half_at = v->sample_at = v->idle_since = toec_stamp(now);
+    v->half_at = v->sample_at = toec_stamp(now);
+    v->idle_since = toec_ticks(now);
     v->sample_una = t->snd_una;
 }
 
@@ -79,7 +80,7 @@ void toec_cwv_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_u32 stamp = toec_stamp(now), volume;
 
     if (t->snd_una == t->snd_max)
-        v->idle_since = stamp;
+        v->idle_since = toec_ticks(now);
     v->restarted = 0;
     /* R7661-01: nothing is measured in recovery */
     if ((t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) || stamp - v->sample_at < t->srtt >> 3)
@@ -144,7 +145,7 @@ void toec_cwv_restart(struct toec_stack *s, struct toec_tcb *t, toec_u32 idle, t
     toec_u32 stamp = toec_stamp(now);
 
     /* R5681-12 in the form of RFC 7661: idle for an RTO, the window is no longer validated. */
-    if (idle >> 10 <= t->rto * 4u)
+    if (idle <= t->rto * 4u)
         return;
     shift_periods(t, stamp);
     v->restarted = 1;
@@ -152,7 +153,7 @@ void toec_cwv_restart(struct toec_stack *s, struct toec_tcb *t, toec_u32 idle, t
     v->sample_una = t->snd_una;
     if (!v->nv) {
         v->nv = 1;
-        v->nv_since = toec_ticks(now) - (idle >> 10);
+        v->nv_since = toec_ticks(now) - idle;
     }
     v->defined = 1;
     end_of_phase(s, t, now);

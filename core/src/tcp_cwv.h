@@ -18,7 +18,7 @@ struct toec_cwv {
     toec_u32 sample_at;    /* stamp: the sample being taken began */
     toec_u32 sample_una;   /* ... with this SND.UNA */
     toec_u32 nv_since;     /* tick: the non-validated phase began; see nv */
-    toec_u32 idle_since;   /* stamp: the last outstanding byte was acknowledged */
+    toec_u32 idle_since;   /* tick, as stamps wrap in 73 minutes: the last byte was acknowledged */
     toec_u32 loss_volume;  /* max(pipeACK, FlightSize) at a loss in the non-validated phase */
     toec_u32 loss_resends; /* retransmissions before it */
     toec_u8 defined;       /* there is a pipeACK */
@@ -38,7 +38,7 @@ toec_u32 toec_cwv_loss(struct toec_tcb *t);
 void toec_cwv_recovered(struct toec_tcb *t);
 /* What pipeACK says of the rate, bytes per 2^30 ns; 0: not known. */
 toec_u64 toec_cwv_rate(const struct toec_tcb *t);
-/* Sending starts again after `idle` (2^10 ns) with nothing outstanding. */
+/* Sending starts again after `idle` ticks with nothing outstanding. */
 void toec_cwv_restart(struct toec_stack *s, struct toec_tcb *t, toec_u32 idle, toec_time now);
 
 #endif

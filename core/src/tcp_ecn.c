@@ -163,11 +163,13 @@ void toec_ecn_ack(struct toec_stack *s, struct toec_tcb *t, const struct toec_se
     a->ece_bytes = a->delivered;
     /* R3168-04: once for each window of data. The CWR that ends the echo stands on the segment
      * behind cut_end, so only what lies beyond it tells of another mark. */
-    if ((t->ecn.flags & TOEC_ECN_CUT) && TOEC_SEQ_LE(t->snd_una, t->ecn.cut_end))
+    if ((t->ecn.flags & TOEC_ECN_CUT) &&
+        (t->ecn.cut_end == t->snd_una || toec_is_out(t, t->ecn.cut_end)))
         return;
     if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS))
         return; /* this window of data has cut it already */
     TOEC_COUNT(s, tcp_ecn_cuts);
+    t->rack.undo.on = 0; /* what is found out of an earlier loss does not take this back */
     toec_cc_congested(t, TOEC_CC_ECN, a->now);
     t->cwv.nv_loss = 0; /* no recovery follows, after which to look back */
     if (t->cwnd > t->cc.ssthresh && !toec_cc_owns_cwnd(t))

@@ -213,7 +213,8 @@ static void rst_for(struct toec_stack *s, const struct toec_tcb *t, const struct
         TOEC_COUNT(s, tcp_rst_sent);
 }
 
-/* SYN-RECEIVED: not 0 when the segment does not acknowledge our SYN. */
+/* SYN-RECEIVED, also of a flow that Fast Open opened: not 0 when the segment does not acknowledge
+ * our SYN. */
 static int syn_not_acked(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                          toec_time now)
 {
@@ -231,7 +232,8 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
     }
     if (check(s, t, g, now))
         return;
-    if (t->state == TOEC_SYN_RECEIVED && syn_not_acked(s, t, g, now))
+    if ((t->state == TOEC_SYN_RECEIVED || (t->fo.flags & TOEC_FO_SYN)) &&
+        syn_not_acked(s, t, g, now))
         return;
     /* Before the timestamp is taken: one that comes with a guessed ACK would shut the flow (PAWS)
      */
@@ -245,7 +247,7 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
     if (((g->tos & TOEC_IP_ECN) | (g->flags & TOEC_TH_CWR)) != 0)
         toec_ecn_data(s, t, g, now);
     if (t->fo.flags & TOEC_FO_SYN)
-        toec_tfo_acked(s, t, g, now);
+        toec_tfo_acked(s, t, now);
     if (g->uto)
         toec_uto_input(t, g);
     if (toec_ack_input(s, t, g, now))

@@ -69,7 +69,7 @@ static int may_send_small(const struct toec_tcb *t, toec_u32 len, int fin)
         return 0;
     /* Nagle (RFC 9293 3.7.4) in Minshall's form: only a small segment that is still out holds the
      * next one back, so that the tail of a bulk write does not wait for a delayed ACK. */
-    return (t->flags & TOEC_F_NODELAY) || TOEC_SEQ_LE(t->snd_sml, t->snd_una);
+    return (t->flags & TOEC_F_NODELAY) || !toec_is_out(t, t->snd_sml);
 }
 
 /* How much new data one segment (or one segmentation offload) may carry; 0: nothing now. */

@@ -143,6 +143,7 @@ static void leave_recovery(struct toec_tcb *t, toec_time now)
 static void probe_repaired(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     TOEC_COUNT(s, tcp_tail_repairs);
+    t->rack.undo.on = 0; /* an earlier episode: this one stands */
     toec_cc_congested(t, TOEC_CC_LOSS, now);
     toec_ecn_cut(t);
     if (toec_cc_owns_cwnd(t))
@@ -167,7 +168,7 @@ static void in_open_reno(struct toec_stack *s, struct toec_tcb *t, toec_u32 acke
     if (t->dupacks < 255)
         t->dupacks++;
     /* R5681-09; R6582-01: duplicates of data resent by a timeout are no news */
-    if (t->dupacks >= TOEC_DUPTHRESH && TOEC_SEQ_GT(t->snd_una, t->recover))
+    if (t->dupacks >= TOEC_DUPTHRESH && t->recover != t->snd_una && !toec_is_out(t, t->recover))
         enter_fast(s, t, 0, now);
     /* else limited transmit (R3042-01, R5681-11): the pipe is one segment smaller, so output sends
      * one; cwnd stays as it is (R3042-02) */

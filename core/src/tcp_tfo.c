@@ -366,11 +366,8 @@ int toec_tfo_syn_again(struct toec_stack *s, struct toec_tcb *t, const struct to
     return 1;
 }
 
-void toec_tfo_acked(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
-                    toec_time now)
+void toec_tfo_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    if (TOEC_SEQ_LE(g->ack, t->iss) || TOEC_SEQ_GT(g->ack, t->snd_max))
-        return;
     toec_tfo_end(s, t, 0, now);
     t->snd_una = t->iss + 1;
     if (t->rexmits == 0)
@@ -409,7 +406,7 @@ int toec_tfo_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     TOEC_COUNT(s, tcp_timeouts);
     t->retransmits++;
     t->backoff++;
-    t->flags &= ~TOEC_F_RTT;
+    t->flags &= ~(TOEC_F_RTT | TOEC_F_RTX); /* the next one begins with the SYN-ACK */
     t->fo.flags |= TOEC_FO_SYNACK;
     toec_pend(s, t);
     return 0;

@@ -85,9 +85,8 @@ void toec_tfo_open(struct toec_stack *s, struct toec_listener *l, struct toec_tc
                    struct toec_seg *g, toec_time now);
 /* In TOEC_FO_SYN: 1 when g is the peer's SYN again. */
 int toec_tfo_syn_again(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g);
-/* ... an acceptable segment: its ACK may end the handshake. */
-void toec_tfo_acked(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
-                    toec_time now);
+/* ... our SYN is acknowledged: the handshake is over. */
+void toec_tfo_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* ... the flow ends; reset: by the peer's RST. */
 void toec_tfo_end(struct toec_stack *s, struct toec_tcb *t, int reset, toec_time now);
 /* ... the timer has run out. Not 0 when the flow is gone. */

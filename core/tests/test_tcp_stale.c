@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_stale.c - what a flow noted long ago: sequence numbers 2 GiB back and more, stamps of an
+ * hour before, episodes of loss that are over. Marks are set back by hand, as gigabytes take long.
+ */
+#include "tcptalk.h"
+
+#include "cc_bbr_model.h"
+
+#define MSS  1460u
+#define RTT  (100 * MSEC)
+#define GONE 0x80000010u /* more than 2 GiB ahead is what lies a little less back */
+
+static struct toec_info info_of(struct talk *t)
+{
+    struct toec_info i;
+
+    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
+    return i;
+}
+
+/* n segments, acknowledged a round trip later. */
+static void begin(struct talk *t, int sack, unsigned n)
+{
+    talk_flight(t, sack, n);
+    craft_pass(&t->s, RTT);
+    talk_say(t, F_ACK, 0, n * MSS, 0);
+    talk_skip(t);
+}
+
+/* Nagle (RFC 9293 3.7.4) waits for a small segment that is outstanding, not for one of long ago. */
+static void test_nagle(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    begin(&t, 1, 10);
+    t.c->flow->snd_sml = t.c->flow->snd_una - GONE;
+    conn_write(t.c, 10, 1);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 10 * MSS, 0, 10);
+    conn_write(t.c, 10, 1);
+    craft_poll(&t.s);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
+/* R6582-01: duplicates are no news below `recover`, but that is not for two gigabytes. */
+static void test_recover(void **state)
+{
+    struct talk t;
+    unsigned i;
+
+    (void)state;
+    talk_init(&t);
+    begin(&t, 0, 10);
+    t.c->flow->recover = t.c->flow->snd_una - GONE;
+    conn_write(t.c, 10 * MSS, 1);
+    craft_poll(&t.s);
+    talk_skip(&t);
+    craft_pass(&t.s, RTT);
+    for (i = 0; i < 3; i++)
+        talk_say(&t, F_ACK, 0, 10 * MSS, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
+    talk_end(&t);
+}
+
+/* R3168-04: once in a window of data, and not once in two gigabytes. */
+static void test_ecn(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.syn_flags = F_ECE | F_CWR;
+    begin(&t, 1, 10);
+    t.c->flow->ecn.flags |= TOEC_ECN_CUT;
+    t.c->flow->ecn.cut_end = t.c->flow->snd_una - GONE;
+    conn_write(t.c, 10 * MSS, 1);
+    craft_poll(&t.s);
+    craft_pass(&t.s, RTT);
+    talk_say(&t, F_ACK | F_ECE, 0, 12 * MSS, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
+    talk_end(&t);
+}
+
+/* RFC 9293 MUST-32: urgent data of long ago does not hide what is announced now. */
+static void test_urgent(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    begin(&t, 1, 1);
+    t.c->flow->urg.has_rcv = 1;
+    t.c->flow->urg.rcv_up = t.c->flow->rcv_nxt - GONE;
+    g = talk_seg(&t, F_ACK | F_URG, 0, MSS, 10);
+    g.urg = 10;
+    craft_send(&t.s, &g);
+    craft_poll(&t.s);
+    assert_int_equal(t.c->urgent, 1);
+    assert_int_equal(t.c->urgent_at, 10);
+    talk_end(&t);
+}
+
+/* RFC 7661 4.4.3: 74 minutes of idle time are not one minute. */
+static void test_idle(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].cfg.cc = TOEC_CC_NEWRENO;
+    begin(&t, 1, 10);
+    t.c->flow->cwnd = 100 * MSS;
+    craft_pass(&t.s, 4399 * SEC); /* 2^32 stamps are 4398.05 s */
+    conn_write(t.c, MSS, 1);
+    craft_poll(&t.s);
+    assert_int_equal(info_of(&t).cwnd, 10 * MSS);
+    talk_end(&t);
+}
+
+/* An idle hour in ProbeRTT: that is over. */
+static void test_probe_rtt(void **state)
+{
+    struct talk t;
+    struct toec_cc_bbr *b;
+    toec_u32 stamp;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].cfg.cc = TOEC_CC_BBR;
+    begin(&t, 1, 2);
+    b = &t.c->flow->cc.u.bbr;
+    conn_write(t.c, MSS, 1);
+    craft_poll(&t.s);
+    craft_pass(&t.s, RTT);
+    stamp = (toec_u32)(t.s.now >> 10);
+    b->state = TOEC_BBR_PROBE_RTT;
+    b->probe_rtt_done_set = 1;
+    b->probe_rtt_round_done = 1;
+    b->probe_rtt_done_stamp = stamp - 0x90000000u;
+    b->probe_rtt_min_stamp = stamp;
+    talk_say(&t, F_ACK, 0, 3 * MSS, 0);
+    assert_true(b->state != TOEC_BBR_PROBE_RTT);
+    talk_end(&t);
+}
+
+/* What is learned of an episode of loss takes back no cut that came after it. */
+static void test_undo_after_ecn(void **state)
+{
+    static const uint32_t lost[] = {11 * MSS, 15 * MSS, 0, 0};
+    static const uint32_t dup[] = {10 * MSS, 11 * MSS, 0, 0};
+    struct talk t;
+    uint32_t cwnd;
+
+    (void)state;
+    talk_init(&t);
+    t.syn_flags = F_ECE | F_CWR;
+    begin(&t, 1, 10);
+    conn_write(t.c, 10 * MSS, 1);
+    craft_poll(&t.s);
+    craft_pass(&t.s, RTT);
+    talk_sack(&t, 0, 10 * MSS, lost);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
+    craft_pass(&t.s, RTT / 10);
+    talk_say(&t, F_ACK, 0, 20 * MSS, 0);
+    conn_write(t.c, 20 * MSS, 1);
+    craft_poll(&t.s);
+    craft_pass(&t.s, RTT);
+    talk_say(&t, F_ACK | F_ECE, 0, 22 * MSS, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
+    cwnd = info_of(&t).cwnd;
+    talk_sack(&t, 0, 22 * MSS, dup);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_received), 1);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), 0);
+    assert_int_equal(info_of(&t).cwnd, cwnd);
+    talk_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nagle),
+        cmocka_unit_test(test_recover),
+        cmocka_unit_test(test_ecn),
+        cmocka_unit_test(test_urgent),
+        cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_probe_rtt),
+        cmocka_unit_test(test_undo_after_ecn),
+    };
+
+    return cmocka_run_group_tests(tests, 0, 0);
+}
