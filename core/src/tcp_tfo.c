@@ -378,6 +378,8 @@ void toec_tfo_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     t->backoff = 0;
     if (t->snd_una == t->snd_max)
         t->flags &= ~TOEC_F_RTX;
+    else
+        toec_rtx_start(s, t, now);
     TOEC_COUNT(s, tcp_established);
     toec_pend(s, t);
 }

@@ -61,6 +61,8 @@ static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     t->backoff = 0;
     toec_runs_unmark(t, TOEC_RUN_LOST);
     toec_rack_recovered(t);
+    if (t->snd_una != t->snd_max)
+        toec_rtx_start(s, t, now); /* without backoff, and a probe may come first again */
 }
 
 /* The first ACK of new data after the first retransmission echoes a timestamp from before it. */

@@ -89,11 +89,37 @@ static void test_no_room(void **state)
     talk_end(&t);
 }
 
+/* ... and then the first SYN-ACK is acknowledged after all: the data sent since has its timer. */
+static void test_acked_while_no_room(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    open_early(&t);
+    conn_write(t.c, 100, 1);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 10, 100);
+    craft_pass(&t.s, 900 * MSEC);
+    t.s.host[0].tx_room = 0;
+    craft_pass(&t.s, 600 * MSEC);
+    t.s.host[0].tx_room = -1;
+    g = talk_seg(&t, F_ACK, 10, 0, 0);
+    craft_send(&t.s, &g);
+    craft_poll(&t.s);
+    craft_pass(&t.s, 4 * SEC);
+    talk_hear(&t, F_ACK, 0, 10, 100);
+    talk_say(&t, F_ACK, 10, 100, 0);
+    assert_int_equal(t.c->acked, 100);
+    talk_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sack_before_ack),
         cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_acked_while_no_room),
     };
 
     return cmocka_run_group_tests(tests, 0, 0);

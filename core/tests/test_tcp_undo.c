@@ -111,6 +111,10 @@ static void frto_spurious(int sack)
     assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 1);
     assert_true(info_of(&t).cwnd >= 10 * MSS);
     assert_true(info_of(&t).retransmits <= 2);
+    /* the timer begins anew: not the doubled RTO is next, but a probe (R8985-06), or the RTO */
+    n = (unsigned)talk_count(&t, sack ? TOEC_C_tcp_tail_probes : TOEC_C_tcp_timeouts);
+    craft_pass(&t.s, sack ? 210 * MSEC : 310 * MSEC);
+    assert_int_equal(talk_count(&t, sack ? TOEC_C_tcp_tail_probes : TOEC_C_tcp_timeouts), n + 1);
     talk_end(&t);
 }
 
