@@ -43,12 +43,16 @@ void toec_cc_start(struct toec_tcb *t, toec_time now)
 
 void toec_cc_change(struct toec_tcb *t, const struct toec_cc_ops *ops, toec_time now)
 {
+    unsigned i;
+
     t->cc_ops = ops;
     memset(&t->cc.u, 0, sizeof(t->cc.u));
     t->cc.sampling = (ops->flags & TOEC_CC_RATE) != 0;
     if (t->state < TOEC_ESTABLISHED)
         return;
     memset(&t->rate.rs, 0, sizeof(t->rate.rs));
+    for (i = 0; i < t->rack.n; i++) /* what was sent while nobody wanted to know */
+        toec_rate_sent(t, &t->rack.run[i].rate, toec_pipe(t), 0, now);
     ops->init(t, now);
     toec_pace_update(t);
 }

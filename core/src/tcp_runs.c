@@ -242,6 +242,7 @@ static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32
         put[m++].end = a;
     }
     mid = &put[m++];
+    *mid = *r;
     if (b != r->end)
         put[m++] = *r;
     if (k->n + m - 1 > TOEC_RUNS) { /* no room to tell its parts apart */

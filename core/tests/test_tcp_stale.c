@@ -180,6 +180,26 @@ static void test_undo_after_ecn(void **state)
     talk_end(&t);
 }
 
+/* BBR takes over with data outstanding: of that it has no samples from before. */
+static void test_change_to_bbr(void **state)
+{
+    struct talk t;
+    struct toec_rack *k;
+    unsigned i;
+
+    (void)state;
+    talk_init(&t);
+    talk_flight(&t, 1, 10);
+    k = &t.c->flow->rack;
+    for (i = 0; i < k->n; i++)
+        memset(&k->run[i].rate, 0xa5, sizeof(k->run[i].rate));
+    toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_CC, TOEC_CC_BBR, t.s.now);
+    craft_pass(&t.s, RTT);
+    talk_say(&t, F_ACK, 0, 10 * MSS, 0);
+    assert_in_range(info_of(&t).delivery_rate, 10 * MSS * 9, 10 * MSS * 11); /* in 100 ms */
+    talk_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_idle),
         cmocka_unit_test(test_probe_rtt),
         cmocka_unit_test(test_undo_after_ecn),
+        cmocka_unit_test(test_change_to_bbr),
     };
 
     return cmocka_run_group_tests(tests, 0, 0);
