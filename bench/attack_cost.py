@@ -19,14 +19,18 @@ from harness import paths
 
 # What is compared: the hostile case, the plain one, and how many times as much it may cost.
 PAIRS = [
-    ("sack-bytes", "ack", 4.0, "CVE-2019-11478: SACKs of single bytes"),
-    ("sack-segments", "ack", 4.0, "SACKs of segments at random"),
+    ("sack-bytes", "ack", 2.5, "CVE-2019-11478: SACKs of single bytes"),
+    ("sack-segments", "ack", 2.5, "SACKs of segments at random"),
     ("gaps", "data", 4.0, "CVE-2018-5390: bytes out of order that never join"),
     ("fragments-at-random", "fragments-in-order", 4.0, "CVE-2018-5391: fragments that never join"),
     ("lookup-alike", "lookup-any", 1.2, "connections whose addresses and ports are alike"),
     ("syn", "data", 4.0, "SYNs of nobody, answered with cookies"),
     ("reset", "data", 2.0, "resets guessed"),
 ]
+# What the plain ones may take: an in-order ACK with the segment that it lets go, an in-order
+# segment with the ACKs it draws. 15 % above what gcc 12 makes of -O2 (2276 and 1382); -O3 takes
+# less.
+MOST = {"ack": 2620, "data": 1590}
 # Cases that must cost the same per frame however many frames came before, and how nearly.
 FLAT = ["sack-bytes", "gaps", "fragments-at-random", "syn", "reset"]
 FLAT_RATIO = 1.25
@@ -84,6 +88,9 @@ def goals(per_frame: dict[str, dict[str, float]]) -> list[report.Goal]:
         )
         for bad, plain, most, _ in PAIRS
     ]
+    for name, most in MOST.items():
+        value = round(per_frame[name]["early"])
+        found.append(report.Goal(f"{name} in order", value, "instructions", most))
     for name in FLAT:
         ratio = per_frame[name]["late"] / per_frame[name]["early"]
         found.append(

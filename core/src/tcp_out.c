@@ -148,6 +148,7 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     TOEC_COUNT(s, tcp_retransmits);
     t->retransmits++;
     t->rack.rtx_total++;
+    t->rack.rtx_bytes += end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end);
     t->flags &= ~TOEC_F_RTT; /* R6298-06: Karn; a timestamp may measure the next ACK */
     t->rtt_seq = t->snd_una;
     toec_runs_resent(t, start, end, now);

@@ -7,6 +7,8 @@
  */
 #include "tcp.h"
 
+#define REORDERING_MAX 300u /* tcp_max_reordering of Linux */
+
 /* ---- RACK ---- */
 
 /* RACK_sent_after() of RFC 8985 6.2. */
@@ -28,6 +30,17 @@ static int ambiguous(const struct toec_tcb *t, const struct toec_run *r, toec_u3
     return (toec_i32)rtt < (toec_i32)t->min_rtt; /* -1: see toec_runs_resent() */
 }
 
+/* A segment was overtaken by others up to so many bytes beyond its end: how far in segments? As
+ * Linux has it (tcp_max_reordering). */
+static void note_distance(struct toec_tcb *t, toec_u32 bytes)
+{
+    toec_u32 segs = bytes / t->mss + 1;
+
+    segs = TOEC_MIN(segs, REORDERING_MAX);
+    if (segs > t->rack.reordered)
+        t->rack.reordered = (toec_u16)segs;
+}
+
 void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 end,
                          struct toec_news *n)
 {
@@ -40,6 +53,7 @@ void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 
         if (TOEC_SEQ_LT(end, k->fack)) { /* 6.2 step 3: RACK_detect_reordering() */
             k->reordering = 1;
             k->reorderings++;
+            note_distance(t, k->fack - end);
         }
     }
     if (TOEC_SEQ_GT(end, k->fack))
@@ -148,7 +162,7 @@ void toec_rack_dsack(struct toec_stack *s, struct toec_tcb *t, const struct toec
     toec_u32 segs = (n->dsack_end - n->dsack_start + t->mss - 1) / t->mss;
 
     TOEC_COUNT(s, tcp_dsack_received);
-    k->dsacks++;
+    k->dsacks += segs;
     /* More duplicates than were ever sent again: the network makes them, or the peer invents them.
      */
     if (k->rtx_dsacks + segs > k->rtx_total) {
@@ -211,4 +225,47 @@ int toec_tlp_ack(struct toec_tcb *t, toec_u32 ack, int dup, const struct toec_ne
         t->flags &= ~TOEC_F_TLP; /* the second ACK of the same: both arrived */
     }
     return 0;
+}
+
+/* ---- what can be asked ---- */
+
+static enum toec_ca_state ca_state(const struct toec_tcb *t)
+{
+    if (t->flags & TOEC_F_LOSS)
+        return TOEC_CA_LOSS;
+    if (t->flags & TOEC_F_FAST)
+        return TOEC_CA_RECOVERY;
+    if ((t->ecn.flags & TOEC_ECN_CUT) && TOEC_SEQ_LT(t->snd_una, t->ecn.cut_end) &&
+        TOEC_SEQ_LE(t->ecn.cut_end, t->snd_max))
+        return TOEC_CA_CWR;
+    return t->rack.sacked || t->dupacks ? TOEC_CA_DISORDER : TOEC_CA_OPEN;
+}
+
+void toec_rack_info(const struct toec_tcb *t, struct toec_info *out)
+{
+    const struct toec_rack *k = &t->rack;
+    toec_u32 from = t->snd_una, left = (toec_u32)t->dupacks * t->mss;
+    unsigned i;
+
+    for (i = 0; i < k->n; i++) {
+        const struct toec_run *r = &k->run[i];
+
+        if (TOEC_SEQ_LE(r->end, from))
+            continue; /* acknowledged, and not dropped yet */
+        if (r->marks == TOEC_RUN_RTX)
+            out->retrans_out += r->end - from;
+        from = r->end;
+    }
+    out->ca_state = (toec_u8)ca_state(t);
+    out->sacked = t->flags & TOEC_F_SACK ? k->sacked : TOEC_MIN(left, out->in_flight);
+    /* A tail loss probe is sent again, but not because it was thought lost. */
+    out->lost = k->lost + (t->flags & (TOEC_F_FAST | TOEC_F_LOSS) ? out->retrans_out : 0);
+    out->lost_total = k->lost_total;
+    out->dsacks = k->dsacks;
+    out->reord_seen = k->reorderings;
+    out->undone = k->undone;
+    out->bytes_retrans = k->rtx_bytes;
+    out->reordering = (toec_u16)TOEC_MAX(k->reordered, TOEC_DUPTHRESH);
+    out->timeouts = t->rexmits;
+    out->backoff = t->backoff;
 }

@@ -26,6 +26,7 @@
 struct toec_stack;
 struct toec_tcb;
 struct toec_seg;
+struct toec_info;
 
 #define TOEC_RUNS 48u
 
@@ -89,9 +90,11 @@ struct toec_rack {
     struct toec_undo undo;
 
     /* statistics */
-    toec_u32 rtx_total, lost_total; /* segments; lost_total in MSS */
-    toec_u32 dsacks, undone, reorderings;
-    toec_u32 rtx_dsacks; /* segments reported as duplicates */
+    toec_u32 rtx_total, lost_total;       /* segments; lost_total in MSS */
+    toec_u32 dsacks, undone, reorderings; /* dsacks: segments reported as duplicates, */
+    toec_u32 rtx_dsacks;                  /* ... of them those that were sent again */
+    toec_u64 rtx_bytes;
+    toec_u16 reordered; /* segments by which one was overtaken at most; 0: never */
 };
 
 /* DSACK to be sent (RFC 2883 4): a duplicate that the next ACK reports. */
@@ -154,6 +157,8 @@ toec_u32 toec_rack_detect(struct toec_stack *s, struct toec_tcb *t, toec_time no
 void toec_rack_rto(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* A recovery is over (RFC 8985 6.2, step 4). */
 void toec_rack_recovered(struct toec_tcb *t);
+/* Fills what toec_info has of loss recovery; `out` is all zero there. */
+void toec_rack_info(const struct toec_tcb *t, struct toec_info *out);
 /* A DSACK has come. */
 void toec_rack_dsack(struct toec_stack *s, struct toec_tcb *t, const struct toec_news *n);
 /* Ticks until a probe, or 0: none is to be sent (RFC 8985 7.2). */

@@ -392,6 +392,7 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct
         return;
     out->rcv_wnd = TOEC_SEQ_GT(t->rcv_adv, t->rcv_nxt) ? t->rcv_adv - t->rcv_nxt : 0;
     out->in_flight = t->snd_max - t->snd_una;
+    toec_rack_info(t, out);
     out->bytes_acked = lap * t->tx_wraps + (t->snd_una - t->iss - 1) -
                        ((t->flags & TOEC_F_FIN) && TOEC_SEQ_GT(t->snd_una, t->snd_end));
     out->bytes_sent = out->bytes_acked + out->in_flight;

@@ -48,6 +48,18 @@ static void fill(const struct slot *s, struct toedev_flow_record *r)
     r->pacing_rate = i.pacing_rate;
     r->cc = i.cc;
     r->app_limited = (i.opts & TOEC_I_APP_LIMITED) != 0;
+    r->sacked = i.sacked;
+    r->lost = i.lost;
+    r->retrans_out = i.retrans_out;
+    r->lost_total = i.lost_total;
+    r->dsacks = i.dsacks;
+    r->reord_seen = i.reord_seen;
+    r->undone = i.undone;
+    r->bytes_retrans = i.bytes_retrans;
+    r->reordering = i.reordering;
+    r->ca_state = i.ca_state;
+    r->timeouts = i.timeouts;
+    r->backoff = i.backoff;
     r->bytes_sent = i.bytes_sent;
     r->bytes_acked = i.bytes_acked;
     r->bytes_received = i.bytes_received;

@@ -58,6 +58,17 @@ static void from_record(const struct toedev_flow_record *r, struct tcp_info *out
     if (r->ssthresh >= INFINITE_SSTHRESH || !r->ssthresh)
         out->tcpi_snd_ssthresh = INFINITE_SSTHRESH;
     out->tcpi_rcv_space = r->rcv_wnd;
+    out->tcpi_ca_state = r->ca_state;
+    out->tcpi_retransmits = r->timeouts;
+    out->tcpi_backoff = r->backoff;
+    out->tcpi_sacked = (r->sacked + mss - 1) / mss;
+    out->tcpi_lost = (r->lost + mss - 1) / mss;
+    out->tcpi_retrans = (r->retrans_out + mss - 1) / mss;
+    out->tcpi_reordering = r->reordering ? r->reordering : 3;
+    out->tcpi_reord_seen = r->reord_seen;
+    out->tcpi_dsack_dups = r->dsacks;
+    out->tcpi_bytes_retrans = r->bytes_retrans;
+    out->tcpi_snd_wnd = r->snd_wnd;
     out->tcpi_total_retrans = r->retransmits;
     out->tcpi_bytes_acked = r->bytes_acked;
     out->tcpi_bytes_received = r->bytes_received;

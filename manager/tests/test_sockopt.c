@@ -378,8 +378,30 @@ static void test_tcp_info_is_made_of_the_record(void **state)
                                               .bytes_received = 77,
                                               .delivery_rate = 12345678901,
                                               .pacing_rate = 23456789012,
-                                              .app_limited = 1};
+                                              .app_limited = 1,
+                                              .snd_wnd = 65000,
+                                              .sacked = 2 * 1448,
+                                              .lost = 1448 + 1,
+                                              .retrans_out = 1448,
+                                              .dsacks = 4,
+                                              .reord_seen = 5,
+                                              .reordering = 7,
+                                              .bytes_retrans = 4344,
+                                              .ca_state = 3,
+                                              .timeouts = 1,
+                                              .backoff = 2};
     assert_int_equal(toe_getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len), 0);
+    assert_int_equal(info.tcpi_ca_state, 3); /* TCP_CA_Recovery */
+    assert_int_equal(info.tcpi_retransmits, 1);
+    assert_int_equal(info.tcpi_backoff, 2);
+    assert_int_equal(info.tcpi_sacked, 2);
+    assert_int_equal(info.tcpi_lost, 2);
+    assert_int_equal(info.tcpi_retrans, 1);
+    assert_int_equal(info.tcpi_reordering, 7);
+    assert_int_equal(info.tcpi_reord_seen, 5);
+    assert_int_equal(info.tcpi_dsack_dups, 4);
+    assert_true(info.tcpi_bytes_retrans == 4344);
+    assert_int_equal(info.tcpi_snd_wnd, 65000);
     assert_int_equal(len, sizeof info);
     assert_int_equal(info.tcpi_state, 1); /* TCP_ESTABLISHED */
     assert_int_equal(info.tcpi_options, TCPI_OPT_TIMESTAMPS | TCPI_OPT_SACK | TCPI_OPT_WSCALE);

@@ -226,6 +226,15 @@ enum toec_state {
     TOEC_TIME_WAIT
 };
 
+/* What loss recovery does, as tcpi_ca_state of Linux has it. */
+enum toec_ca_state {
+    TOEC_CA_OPEN = 0,
+    TOEC_CA_DISORDER, /* something is SACKed, or duplicate ACKs have come */
+    TOEC_CA_CWR,      /* the window was cut, and nothing lost */
+    TOEC_CA_RECOVERY, /* fast recovery */
+    TOEC_CA_LOSS      /* the recovery after a timeout, or after a path MTU fell */
+};
+
 /* A snapshot of a connection, for flow records and TCP_INFO. Times in microseconds. */
 struct toec_info {
     struct toec_addr local, remote;
@@ -242,6 +251,19 @@ struct toec_info {
      * pacing_rate: 0: not paced. max_pacing_rate: TOEC_OPT_MAX_PACING, 0: none. */
     toec_u64 delivery_rate, pacing_rate, max_pacing_rate;
     toec_u8 cc; /* enum toec_cc */
+    /* Loss recovery (RFC 8985). Of what is outstanding, bytes: sacked by the peer (without SACK:
+     * one MSS for each duplicate ACK); lost: taken for lost, sent again since or not; retrans_out:
+     * sent again, and not taken for lost once more. */
+    toec_u32 sacked, lost, retrans_out;
+    toec_u32 lost_total;    /* segments ever taken for lost */
+    toec_u32 dsacks;        /* segments the peer has reported as duplicates (RFC 2883) */
+    toec_u32 reord_seen;    /* segments that arrived after later ones */
+    toec_u32 undone;        /* reductions of the window taken back: nothing was lost */
+    toec_u64 bytes_retrans; /* payload sent again */
+    toec_u16 reordering;    /* the farthest, in segments; 3 to 300 as Linux has it */
+    toec_u8 ca_state;       /* enum toec_ca_state */
+    toec_u8 timeouts;       /* without progress since; */
+    toec_u8 backoff;        /* how often they have doubled the RTO */
 };
 #define TOEC_I_TIMESTAMPS  1u
 #define TOEC_I_SACK        2u

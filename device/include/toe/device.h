@@ -110,7 +110,20 @@ struct toedev_flow_record {
     uint8_t cc;                          /* congestion control, as OPTION CC has it */
     uint8_t app_limited;                 /* delivery_rate: the application was the limit */
     uint16_t pmtu;                       /* the largest datagram sent, as far as is known */
-    uint8_t reserved[52];
+    /* Loss recovery. Of what is outstanding, bytes: SACKed; taken for lost, sent again or not; sent
+     * again and not taken for lost once more. */
+    uint32_t sacked;
+    uint64_t bytes_retrans; /* payload sent again, ever */
+    uint32_t lost, retrans_out;
+    uint32_t lost_total; /* segments ever taken for lost; */
+    uint32_t dsacks;     /* ... reported as duplicates (RFC 2883); */
+    uint32_t reord_seen; /* ... overtaken by later ones */
+    uint32_t undone;     /* reductions of the window taken back, as nothing was lost */
+    uint16_t reordering; /* segments by which one was overtaken at most, 3 to 300 */
+    uint8_t ca_state;    /* 0 open, 1 disorder, 2 window reduced, 3 recovery, 4 after a timeout */
+    uint8_t timeouts;    /* without progress since; */
+    uint8_t backoff;     /* how often they have doubled the RTO */
+    uint8_t reserved[11];
 };
 _Static_assert(sizeof(struct toedev_flow_record) == TOEDEV_RECORD, "flow record");
 
