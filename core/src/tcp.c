@@ -79,17 +79,6 @@ toec_u32 toec_tuple_hash(const struct toec_stack *s, const struct toec_tuple *id
     return toec_flow_hash(&s->keys.flow, id->local, id->remote, id->local_port, id->remote_port);
 }
 
-struct toec_tuple toec_tcb_id(const struct toec_tcb *t)
-{
-    struct toec_tuple id;
-
-    id.local = &t->local;
-    id.remote = &t->remote;
-    id.local_port = t->local_port;
-    id.remote_port = t->remote_port;
-    return id;
-}
-
 /* The hash tells the family; IPv4 has one address of its own, so the hot part names its flows. */
 struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, const struct toec_tuple *id)
 {

@@ -318,8 +318,6 @@ TOEC_INLINE unsigned toec_rcv_scale(const struct toec_tcb *t)
 
 struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, const struct toec_tuple *id);
 toec_u32 toec_tuple_hash(const struct toec_stack *s, const struct toec_tuple *id);
-/* The tuple of a flow; points into it. */
-struct toec_tuple toec_tcb_id(const struct toec_tcb *t);
 /* A TCB in CLOSED, in the flow table, or 0 (counted). */
 struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id, toec_u32 hash,
                               toec_time now);

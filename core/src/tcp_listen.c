@@ -233,8 +233,6 @@ static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct to
         ecn = (bits & COOKIE_ECN) != 0 && l->ecn != TOEC_ECN_OFF;
         g->has_wscale = (bits & 15u) != COOKIE_NO_WS;
         g->wscale = (toec_u8)(bits & 15u);
-        if (g->has_wscale && g->wscale > TOEC_WSCALE_MAX)
-            g->wscale = TOEC_WSCALE_MAX;
     }
     t = open_flow(s, l, g, g->ack - 1, g->seq - 1, now);
     if (!t)

@@ -84,6 +84,79 @@ static void invalid_configurations(void **state)
     invalid(&b);
     b.cfg.home_index = b.cfg.home_count = 4;
     invalid(&b);
+    b.cfg.max_udp = 65537;
+    invalid(&b);
+    b.cfg.max_udp = 1; /* without who hears them */
+    invalid(&b);
+    b.cfg.ecn = (enum toec_ecn_policy)99;
+    invalid(&b);
+    b.cfg.mtu_probing = (enum toec_mtu_probing)99;
+    invalid(&b);
+}
+
+/* RFC 4291: neither a group nor two hosts of one address; none at all where IPv6 is off. */
+static void invalid_ip6_configurations(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    bench_config(&b);
+    b.cfg.ip6_gateway[0] = 0xfe;
+    invalid(&b);
+    b.cfg.ip6_addr[0] = 0xfd;
+    invalid(&b);
+    b.cfg.ip6 = TOEC_IP6_STATIC;
+    b.cfg.ip6_prefix_len = 129;
+    invalid(&b);
+    b.cfg.ip6 = (enum toec_ip6_mode)99;
+    invalid(&b);
+    b.cfg.ip6 = TOEC_IP6_STATIC;
+    b.cfg.ip6_gateway[0] = 0xff;
+    invalid(&b);
+    b.cfg.ip6 = TOEC_IP6_STATIC;
+    b.cfg.ip6_gateway[0] = b.cfg.ip6_addr[0] = 0xfd;
+    invalid(&b);
+    b.cfg.ip6 = TOEC_IP6_STATIC;
+    memset(b.cfg.ip, 0, 4); /* a gateway for nobody */
+    invalid(&b);
+    b.cfg.ip6 = TOEC_IP6_STATIC;
+    b.cfg.ip6_addr[0] = 0xfd;
+    b.cfg.ip6_gateway[0] = 0xfe;
+    assert_true(toec_size(&b.cfg) > 0);
+}
+
+/* Frames of a family that is not configured, and of lengths that cannot be. */
+static void frames_of_nobody(void **state)
+{
+    struct ip4_spec spec = {PEER_IP, OWN_IP, 6, 64, 0, 0, 0, 0};
+    struct toec_packet p;
+    uint8_t f[128] = {0};
+    struct bench b;
+    uint32_t len;
+
+    (void)state;
+    bench_init(&b);
+    memcpy(f, own_mac, 6);
+    poke16(f + 12, 0x86dd);
+    bench_input(&b, f, 60);
+    assert_int_equal(bench_counter(&b, TOEC_C_eth_unknown_type), 1);
+    memset(&p, 0, sizeof(p));
+    p.data = f;
+    p.head_len = 60;
+    p.len = 59;
+    toec_input(b.s, &p, b.now);
+    assert_int_equal(bench_counter(&b, TOEC_C_eth_short), 1);
+    bench_stop(&b);
+    bench_config(&b);
+    memset(b.cfg.ip, 0, 4);
+    memset(b.cfg.gateway, 0, 4);
+    b.cfg.ip6 = TOEC_IP6_AUTO;
+    bench_start(&b);
+    len = make_ip4(f, &spec, "01234567890123456789", 20);
+    bench_input(&b, f, len);
+    assert_int_equal(bench_counter(&b, TOEC_C_eth_unknown_type), 1);
+    assert_int_equal(b.tcp_inputs, 0);
+    bench_stop(&b);
 }
 
 /* Too little memory or misaligned memory is refused; exactly enough is not overrun (sanitizer). */
@@ -208,6 +281,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(invalid_configurations),
+        cmocka_unit_test(invalid_ip6_configurations),
+        cmocka_unit_test(frames_of_nobody),
         cmocka_unit_test(memory_is_checked),
         cmocka_unit_test(keys),
         cmocka_unit_test(counters_have_names),
