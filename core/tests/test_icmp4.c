@@ -495,6 +495,34 @@ static void bad_quotes(void **state)
     bench_stop(&b);
 }
 
+/* No route back, or no room for the second fragment: nothing is said to have been sent. */
+static void no_way_to_answer(void **state)
+{
+    static uint8_t data[3000], f[4096], p[4096];
+    struct ip4_spec spec = icmp_spec;
+    struct bench b;
+
+    (void)state;
+    bench_config(&b);
+    memset(b.cfg.gateway, 0, 4);
+    bench_start(&b);
+    bench_pass(&b, 3 * SEC);
+    bench_learn(&b, peer_mac, PEER_IP);
+    spec.src = FAR_IP;
+    bench_input(&b, f, make_ip4(f, &spec, p, make_icmp(p, 8, 0, 1, "x", 1)));
+    spec.proto = 132;
+    bench_input(&b, f, make_ip4(f, &spec, "01234567", 8));
+    assert_null(bench_next(&b));
+    assert_int_equal(bench_counter(&b, TOEC_C_icmp_echo_sent), 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_icmp_error_sent), 0);
+    spec = icmp_spec;
+    b.tx_room = 1;
+    bench_input(&b, f, make_ip4(f, &spec, p, make_icmp(p, 8, 0, 1, data, sizeof(data))));
+    assert_int_equal(bench_counter(&b, TOEC_C_icmp_echo_sent), 0);
+    assert_int_equal(bench_counter(&b, TOEC_C_tx_unresolved_drop), 1);
+    bench_stop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -515,6 +543,7 @@ int main(void)
         cmocka_unit_test(path_mtu),
         cmocka_unit_test(old_routers_plateaus),
         cmocka_unit_test(bad_quotes),
+        cmocka_unit_test(no_way_to_answer),
     };
 
     return cmocka_run_group_tests_name("icmp4", tests, 0, 0);

@@ -55,6 +55,8 @@ static void delivers_tcp(void **state)
 static void bad_headers(void **state)
 {
     static const struct toec_addr loopback = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+    static const struct toec_addr other_group = {
+        {0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9}};
     struct bench b;
     uint8_t f[256], tcp[20] = {0};
     struct ip6_spec s = from_peer;
@@ -94,6 +96,9 @@ static void bad_headers(void **state)
     memcpy(f, broadcast_mac, 6);
     bench_input(&b, f, len);
     assert_int_equal(bench_counter(&b, TOEC_C_ip6_group_frame), 1);
+    s.dst = &other_group; /* that we have not joined */
+    input(&b, &s, tcp, 20);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip6_not_ours), 3);
     s.dst = &all_nodes; /* TCP to a group */
     input(&b, &s, tcp, 20);
     assert_int_equal(b.tcp_inputs, 0);
@@ -368,9 +373,9 @@ static void chains(void **state)
         {58, {0}, 8, 1},           {59, {0}, 0, 1},           {99, {0}, 0, 1},
         {0, {17, 0}, 1, 0},        {0, {17, 0}, 7, 0},        {0, {17, 0}, 15, 0},
         {0, {17, 0}, 16, 1},       {43, {17, 1}, 16, 0},      {60, {17, 1}, 24, 1},
-        {44, {17, 0}, 7, 0},       {44, {17, 0}, 16, 1},      {44, {17, 0}, 15, 0},
-        {60, {44, 0}, 12, 0},      {6, {0}, 19, 0},           {6, {[12] = 0x50}, 20, 1},
-        {6, {[12] = 0x60}, 20, 0}, {6, {[12] = 0x60}, 24, 1},
+        {60, {17, 1}, 12, 0},      {44, {17, 0}, 7, 0},       {44, {17, 0}, 16, 1},
+        {44, {17, 0}, 15, 0},      {60, {44, 0}, 12, 0},      {6, {0}, 19, 0},
+        {6, {[12] = 0x50}, 20, 1}, {6, {[12] = 0x60}, 20, 0}, {6, {[12] = 0x60}, 24, 1},
     };
     unsigned i;
 

@@ -338,6 +338,21 @@ static void every_entry_in_use(void **state)
     assert_true(tries > 1);
     assert_int_equal(bench_counter(&b, TOEC_C_neigh_full), tries - 1);
     assert_int_equal(bench_counter(&b, TOEC_C_neigh_evicted), 1);
+    for (i = 0; i < 256; i++) { /* all in use again, but for the one that has not answered */
+        struct toec_addr n = numbered(i);
+
+        assert_int_equal(toec_path_to(b.s, &n, &path), 0);
+        if (entry(&b, &n))
+            assert_int_equal(try_send(&b, &n, &path), 0);
+        bench_forget_sent(&b);
+    }
+    bench_learn(&b, peer_mac, PEER_IP);
+    assert_int_equal(bench_counter(&b, TOEC_C_arp_not_learned), 1);
+    assert_null(toec_neigh_find(b.s, mapped(PEER_IP)));
+    for (i = 0; i < 5; i++) /* who asks does not push it out */
+        bench6_learn(&b, &peer6, peer_mac);
+    assert_null(entry(&b, &peer6));
+    assert_non_null(entry(&b, &a));
     bench_stop(&b);
 }
 

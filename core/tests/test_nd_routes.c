@@ -121,11 +121,16 @@ static void routers_retire(void **state)
 {
     struct ip6_spec s = {&second, &own6, 58, 255, router_mac};
     struct ra r = {64, 0, 0, 0, {0}, 0};
+    struct toec_addr farther = far6, third = second;
+    struct toec_outbuf o;
+    struct toec_path path;
     struct bench b;
     uint8_t m[40], opt[8];
 
     (void)state;
     bench6_init(&b, TOEC_IP6_AUTO);
+    farther.b[15] = 99;
+    third.b[15] = 0xfc;
     advertise(&b, &router6, &r); /* never was one */
     assert_false(toec_has_router(b.s));
     add_mac(&r);
@@ -139,14 +144,25 @@ static void routers_retire(void **state)
     input_icmp6(&b, &from_router, 137, 0, 0, m, 40);
     expect_via(&b, &far6, &second);
     assert_memory_equal(toec_neigh_find(b.s, &second)->mac, other_mac, 6);
+    memcpy(m, third.b, 16); /* another destination by way of another */
+    memcpy(m + 16, farther.b, 16);
+    input_icmp6(&b, &from_router, 137, 0, 0, m, 32);
+    expect_via(&b, &farther, &third);
     mac_option(opt, 2, other_mac);
     input_nd(&b, &s, 136, 0xe0000000u, &second, opt, 8); /* still a router */
     expect_via(&b, &far6, &second);
     input_nd(&b, &s, 136, 0x60000000, &second, opt, 8);
     expect_via(&b, &far6, &router6);
+    expect_via(&b, &farther, &third);
+    assert_int_equal(toec_path_to(b.s, &far6, &path), 0);
     mac_option(opt, 2, router_mac);
     input_nd(&b, &from_router, 136, 0x60000000, &router6, opt, 8);
     assert_false(toec_has_router(b.s));
+    memset(&o, 0, sizeof(o)); /* what was on its way has none any more */
+    o.src = &own6;
+    o.dst = &far6;
+    o.sum_off = TOEC_SUM_NONE;
+    assert_int_equal(toec_ip_output(b.s, &path, &o, b.now), TOEC_SEND_UNREACH);
     bench_stop(&b);
 }
 

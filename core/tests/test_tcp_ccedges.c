@@ -149,8 +149,47 @@ static void test_dctcp_ends(void **state)
         b.t.snd_una++;
         b.t.snd_max = b.t.snd_una;
     }
+    a.acked = a.delivered = a.ece_bytes = 0; /* nothing observed: nothing changes */
+    b.t.snd_una += 10;
+    b.t.snd_max = b.t.snd_una;
+    i = b.t.cc.u.dctcp.alpha;
+    b.t.cc_ops->acked(&b.t, &a);
+    assert_int_equal(b.t.cc.u.dctcp.alpha, i);
+    a.delivered = MSS; /* more marked than delivered is all of it */
+    a.ece_bytes = 100 * MSS;
+    b.t.cc_ops->acked(&b.t, &a);
+    assert_true(b.t.cc.u.dctcp.alpha <= 1048576);
     b.t.cc_ops->congested(&b.t, TOEC_CC_ECN, b.t.cwnd, b.now);
     assert_in_range(b.t.cc.ssthresh, b.t.cwnd / 2, b.t.cwnd * 51 / 100);
+}
+
+/* Without SACK any loss is too much (5.5.10); a cycle without a sample leaves the filter alone. */
+static void test_bbr_model(void **state)
+{
+    struct ccbench b;
+
+    (void)state;
+    begin_bbr(&b, TOEC_BBR_UP);
+    b.t.flags = 0;
+    assert_true(toec_bbr_too_high(&b.t, 1, 1000 * MSS));
+    assert_false(toec_bbr_too_high(&b.t, 0, 1000 * MSS));
+    b.t.flags = TOEC_F_SACK;
+    assert_false(toec_bbr_too_high(&b.t, 1, 1000 * MSS));
+    assert_true(toec_bbr_too_high(&b.t, 21 * MSS, 1000 * MSS));
+}
+
+/* RFC 6298: round trips below the clock and beyond any sense. */
+static void test_round_trips(void **state)
+{
+    struct ccbench b;
+
+    (void)state;
+    ccb_init(&b, &toec_cc_newreno, 10, 0);
+    toec_rtt_sample(&b.t, 0);
+    assert_true(b.t.srtt > 0);
+    ccb_init(&b, &toec_cc_newreno, 10, 0);
+    toec_rtt_sample(&b.t, 0x0fffffffu);
+    assert_int_equal(b.t.rto, TOEC_RTO_MAX);
 }
 
 /* Rates beyond what pacing can say are its most. */
@@ -161,6 +200,9 @@ static void test_rates(void **state)
     (void)state;
     assert_true(toec_rate_of_bps(~(toec_u64)0) == TOEC_PACE_MAX);
     assert_true(toec_rate_of_bps(1000000) < TOEC_PACE_MAX);
+    ccb_init(&b, &toec_cc_newreno, 10, 0.01);
+    toec_pace_set(&b.t, 0); /* not paced: always ready */
+    assert_true(toec_pace_ready(0, &b.t, b.now));
     ccb_init(&b, &toec_cc_bbr, 10, 0.01);
     toec_pace_set(&b.t, ~(toec_u64)0);
     assert_true(b.t.pace.rate == TOEC_PACE_MAX);
@@ -179,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_bbr_undo),    cmocka_unit_test(test_bbr_events),
         cmocka_unit_test(test_bbr_restart), cmocka_unit_test(test_bbr_knows_nothing),
         cmocka_unit_test(test_dctcp_ends),  cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_bbr_model),   cmocka_unit_test(test_round_trips),
     };
 
     return cmocka_run_group_tests_name("tcp_ccedges", tests, 0, 0);

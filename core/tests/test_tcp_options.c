@@ -79,11 +79,25 @@ static void test_almost_the_usual(void **state)
     parse(TOEC_TH_ACK, o, 1, -1);
 }
 
+/* An option that does not fit is not begun. */
+static void test_no_room(void **state)
+{
+    struct toec_tcb t;
+    uint8_t o[4];
+
+    (void)state;
+    memset(&t, 0, sizeof(t));
+    t.uto.adv = 90;
+    assert_int_equal(toec_uto_option(&t, o, 3), 0);
+    assert_int_equal(toec_uto_option(&t, o, 4), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrong_lengths),
         cmocka_unit_test(test_almost_the_usual),
+        cmocka_unit_test(test_no_room),
     };
 
     return cmocka_run_group_tests_name("tcp_options", tests, 0, 0);

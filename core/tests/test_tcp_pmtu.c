@@ -300,6 +300,28 @@ static void test_options(void **state)
     talk_end(&t);
 }
 
+/* RFC 4821 7.2: a message while the search goes on bounds it. A larger MAXSEG bounds nothing. */
+static void test_search_is_bounded(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].cfg.mtu_probing = TOEC_MTU_PROBING_ALWAYS;
+    t.sack = 1;
+    talk_passive(&t);
+    assert_int_equal(info_of(&t).pmtu, 1024);
+    assert_int_equal(set_option(&t, TOEC_OPT_MAXSEG, 9000), 0);
+    assert_int_equal(info_of(&t).mss_send, 1024 - 40);
+    conn_write(t.c, 2000, 1);
+    craft_poll(&t.s);
+    talk_skip(&t);
+    frag_needed(&t, 0, 900);
+    assert_int_equal(info_of(&t).pmtu, 900);
+    talk_hear(&t, F_ACK, 0, 0, 860);
+    talk_end(&t);
+}
+
 static void test_listener_options(void **state)
 {
     struct talk t;
@@ -580,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_listener_options),
+        cmocka_unit_test(test_search_is_bounded),
         cmocka_unit_test(test_black_hole),
         cmocka_unit_test(test_small_path),
         cmocka_unit_test(test_path_shrinks),
