@@ -310,9 +310,9 @@ static void test_search_is_bounded(void **state)
     t.s.host[0].cfg.mtu_probing = TOEC_MTU_PROBING_ALWAYS;
     t.sack = 1;
     talk_passive(&t);
-    assert_int_equal(info_of(&t).pmtu, 1024);
+    assert_int_equal(info_of(&t).pmtu, 1064);
     assert_int_equal(set_option(&t, TOEC_OPT_MAXSEG, 9000), 0);
-    assert_int_equal(info_of(&t).mss_send, 1024 - 40);
+    assert_int_equal(info_of(&t).mss_send, 1064 - 40);
     conn_write(t.c, 2000, 1);
     craft_poll(&t.s);
     talk_skip(&t);
