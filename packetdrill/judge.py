@@ -118,7 +118,8 @@ def main() -> int:
     differ = sum(r.kind != "ok" for r in results.values())
     print(
         f"\n{len(results)} of {len(paths)} scripts judged (the rest last longer than "
-        f"{LONGEST:.0f} s or want what this machine lacks), {differ} differ, {len(found)} to look at"
+        f"{LONGEST:.0f} s or want what this machine lacks), {differ} differ, "
+        f"{len(found)} to look at"
     )
     return 1 if found else 0
 

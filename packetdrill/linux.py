@@ -29,10 +29,11 @@ SO_TIMESTAMPNS = 35
 PACKET_OUTGOING = 4
 ETH_P_ALL = 3
 DEVICE = "tun0"
-# A namespace takes the algorithm of the machine, which may be any. The first of these that this machine
-# lets a namespace have: scripts to which it matters say which they want.
+# A namespace takes the algorithm of the machine, which may be any. The first of these that this
+# machine lets a namespace have: scripts to which it matters say which they want.
 ALGORITHMS = ("cubic", "reno")
-# Says that a script could not be judged here: this kernel has not the algorithm, or not for a namespace.
+# Says that a script could not be judged here: this kernel has not the algorithm, or not for a
+# namespace.
 LACKS = "this machine lacks an algorithm"
 SPIN_NS = 200_000
 

@@ -68,9 +68,8 @@ def rates(robot) -> dict[str, int]:
 
 
 def name_of(robot) -> str:
-    return (
-        robot("s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)").split(b"\0")[0].decode()
-    )
+    name = robot("s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)")
+    return name.split(b"\0")[0].decode()
 
 
 @pytest.mark.parametrize("name", NAMES)

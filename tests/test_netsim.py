@@ -69,7 +69,7 @@ def test_bbr_keeps_its_rate(loss, least):
     for seed in range(1, 5 if loss else 2):
         result = netsim.run(
             *path("50mbit", 40, queue="500kB", fwd=f"loss={loss}" if loss else ""),
-            *["--flow", "cc=bbr", "--time", "20s", "--warmup", "3s", "--seed", seed],
+            *["--flow", "cc=bbr", "--time", "20s", "--warmup", "3s", "--seed", str(seed)],
         )
         rates += throughputs(result)
     assert sum(rates) / len(rates) > least * 50e6

@@ -33,7 +33,8 @@ class Far:
             ["ip", "link", "add", "rt0", "mtu", mtu, "type", "veth"]
             + ["peer", "name", "far0", "netns", self.ns.name, "mtu", 1500]
         )
-        for ns, dev, ip in ((self.router, "rt0", "10.78.0.1/24"), (self.ns, "far0", FAR_IP + "/24")):
+        ends = (self.router, "rt0", "10.78.0.1/24"), (self.ns, "far0", FAR_IP + "/24")
+        for ns, dev, ip in ends:
             ns.run(["ip", "address", "add", ip, "dev", dev])
             ns.run(["ip", "link", "set", dev, "up"])
         self.ns.run(["ethtool", "-K", "far0", "tx", "off", "tso", "off"])
