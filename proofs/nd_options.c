@@ -27,7 +27,7 @@ void proof(void)
     if (o.mtu)
         READABLE(o.mtu, 4);
     if (o.nonce)
-        READABLE(o.nonce, o.nonce_len);
+        READABLE(o.nonce, 6);
     PROVE(o.prefixes <= TOEC_IP6_PREFIXES);
     if (i < o.prefixes)
         READABLE(o.prefix[i], TOEC_NDOPT_PREFIX_LEN);
