@@ -10,7 +10,8 @@
 #include <toe/counters.h>
 
 #ifdef __GNUC__
-#define TOEC_INLINE static __inline__
+/* unused: clang warns of those in a single source file (scripts/amalgamate). */
+#define TOEC_INLINE static __inline__ __attribute__((unused))
 /* For what is seldom run, so that its caller need not make room for its registers. */
 #define TOEC_NOINLINE               __attribute__((noinline)) static
 #define TOEC_LIKELY(x)              __builtin_expect(!!(x), 1)

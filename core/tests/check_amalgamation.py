@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toe_core.c and toe_core.h as the build has made them: made anew they are the same, they compile
+alone as core/ does, need the functions of port.h and nothing else, and export what the public
+headers declare and nothing else.
+
+usage: check_amalgamation.py FOLDER AMALGAMATE INCLUDE_DIR SOURCE...
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from check_portable import FLAGS, FROM_COMPILER, TARGETS, port_functions, run, undefined
+
+CASES = [("m32-gcc", "-O1"), ("m32-clang", "-O0"), ("rv32-gcc", "-Os")]
+
+
+def declared(header: Path) -> set[str]:
+    """The functions that toe_core.h declares and core/ has to define."""
+    text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+    text = re.sub(r"^#(?:\\\n|[^\n])*", "", text, flags=re.M)
+    return set(re.findall(r"\b(toec_\w+)\s*\(", text)) - port_functions_of(text)
+
+
+def port_functions_of(text: str) -> set[str]:
+    return set(re.findall(r"\btoec_port_\w+", text))
+
+
+def same(folder: Path, amalgamate: str, include: str, sources: list[str]) -> list[str]:
+    """Made again, elsewhere, from relative paths: not a byte differs."""
+    with tempfile.TemporaryDirectory() as again:
+        base = Path(include).resolve().parent
+        relative = [str(Path(s).resolve().relative_to(base)) for s in sources]
+        run([amalgamate, "--out", again, "--include", "include", *relative], str(base))
+        names = ["toe_core.c", "toe_core.h"]
+        return [
+            f"{name} is another one when made again"
+            for name in names
+            if (Path(again) / name).read_bytes() != (folder / name).read_bytes()
+        ]
+
+
+def check(folder: Path, target: str, level: str, port: set[str]) -> list[str]:
+    compiler, _ = TARGETS[target]
+    with tempfile.TemporaryDirectory() as cwd:
+        run([*compiler, *FLAGS, level, "-c", str(folder / "toe_core.c"), "-o", "one.o"], cwd)
+        needed = undefined("one.o", cwd)
+        symbols = run(
+            ["llvm-nm", "--defined-only", "--extern-only", "--just-symbol-name", "one.o"], cwd
+        )
+    found = {s for s in symbols.split() if not s.startswith("__x86.")}  # made by the compiler
+    wanted = declared(folder / "toe_core.h")
+    wrong = [f"needs {name}" for name in needed - port - FROM_COMPILER]
+    wrong += [f"never calls {name}" for name in port - needed]
+    wrong += [f"exports {name}, which no header declares" for name in found - wanted]
+    wrong += [f"does not define {name}" for name in wanted - found]
+    return [f"{target} {level}: {what}" for what in sorted(wrong)]
+
+
+def cpp(folder: Path) -> list[str]:
+    """The header serves C++ too, and twice is once."""
+    text = '#include "toe_core.h"\n#include "toe_core.h"\n'
+    command = ["c++", "-Wall", "-Wextra", "-Werror", f"-I{folder}", "-fsyntax-only", "-xc++", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    return [f"as C++: {done.stderr}"] if done.returncode else []
+
+
+def main() -> int:
+    folder, amalgamate, include, *sources = sys.argv[1:]
+    at = Path(folder).resolve()
+    port = port_functions(Path(include))
+    wrong = same(at, str(Path(amalgamate).resolve()), include, sources) + cpp(at)
+    for target, level in CASES:
+        wrong += check(at, target, level, port)
+    text = (at / "toe_core.c").read_text()
+    if "#line" in text or '#include "toe_core.h"' not in text or text.count("#include") != 1:
+        wrong.append("toe_core.c includes more than toe_core.h, or has #line")
+    print("\n".join(wrong) if wrong else f"{len(sources)} files in one: {len(CASES)} targets")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
