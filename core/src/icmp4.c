@@ -193,6 +193,26 @@ static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const stru
     return 0;
 }
 
+/* R792-01; the errors are those of Linux (icmp_err_convert). */
+enum toec_reason toec_icmp_reason(const struct toec_icmp_err *e)
+{
+    if (e->type != TOEC_ICMP4_UNREACH)
+        return TOEC_R_HOSTUNREACH;
+    switch (e->code) {
+    case TOEC_ICMP4_UNREACH_PROTO:
+        return TOEC_R_NOPROTOOPT;
+    case TOEC_ICMP4_UNREACH_PORT:
+        return TOEC_R_REFUSED;
+    case TOEC_ICMP4_UNREACH_NET:
+    case TOEC_ICMP4_UNREACH_NET_UNKNOWN:
+    case TOEC_ICMP4_UNREACH_NET_ADMIN:
+    case TOEC_ICMP4_UNREACH_NET_TOS:
+        return TOEC_R_NETUNREACH;
+    default:
+        return TOEC_R_HOSTUNREACH;
+    }
+}
+
 /* R1122-12: to whom it concerns. */
 static void error_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {

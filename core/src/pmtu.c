@@ -98,6 +98,17 @@ toec_u32 toec_pmtu_get(struct toec_stack *s, const struct toec_addr *dst, int *n
     return e ? e->mtu : 0;
 }
 
+toec_u32 toec_pmtu_get_udp(struct toec_stack *s, const struct toec_addr *dst, int *no_df)
+{
+    struct toec_pmtu_entry *e = s->pmtu.by_dst.used ? find(s, dst) : 0;
+    int ours = e && e->udp_mtu && (!e->mtu || e->udp_mtu <= e->mtu);
+
+    if (!ours)
+        return toec_pmtu_get(s, dst, no_df);
+    *no_df = e->udp_no_df;
+    return e->udp_mtu;
+}
+
 void toec_pmtu_set(struct toec_stack *s, const struct toec_addr *dst, toec_u32 mtu, int no_df,
                    toec_time now)
 {
@@ -114,6 +125,20 @@ void toec_pmtu_set(struct toec_stack *s, const struct toec_addr *dst, toec_u32 m
     e->mtu = (toec_u16)mtu;
     e->no_df = (toec_u8)no_df;
     toec_timer_set(s, &e->timer, TOEC_TMR_PMTU, now + LIFE);
+}
+
+/* An entry that is there keeps its time: TCP's is not prolonged by what may be forged. */
+void toec_pmtu_set_udp(struct toec_stack *s, const struct toec_addr *dst, toec_u32 mtu, int no_df,
+                       toec_time now)
+{
+    struct toec_pmtu_entry *e = find(s, dst);
+
+    if (!e) {
+        e = add(s, dst);
+        toec_timer_set(s, &e->timer, TOEC_TMR_PMTU, now + LIFE);
+    }
+    e->udp_mtu = (toec_u16)mtu;
+    e->udp_no_df = (toec_u8)no_df;
 }
 
 void toec_pmtu_timer(struct toec_stack *s, struct toec_timer *t)

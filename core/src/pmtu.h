@@ -26,8 +26,10 @@ struct toec_pmtu_entry {
     struct toec_pmtu_entry *newer, *older;
     struct toec_timer timer;
     struct toec_addr dst;
-    toec_u16 mtu;
-    toec_u8 no_df; /* the path is smaller than what we send: DF stays clear */
+    toec_u16 mtu;     /* 0: only UDP has been told one */
+    toec_u8 no_df;    /* the path is smaller than what we send: DF stays clear */
+    toec_u16 udp_mtu; /* 0: none but the above */
+    toec_u8 udp_no_df;
 };
 
 struct toec_pmtu {
@@ -44,6 +46,14 @@ toec_u32 toec_pmtu_get(struct toec_stack *s, const struct toec_addr *dst, int *n
 /* The path to dst carries mtu and no more. */
 void toec_pmtu_set(struct toec_stack *s, const struct toec_addr *dst, toec_u32 mtu, int no_df,
                    toec_time now);
+/*
+ * For UDP, whose errors quote nothing that is hard to guess (RFC 5927 7; RFC 8201 4 asks for a
+ * check that it cannot make): what they claim counts for UDP alone, so that nobody shrinks the
+ * segments of TCP by way of it. What TCP has found out counts for both.
+ */
+toec_u32 toec_pmtu_get_udp(struct toec_stack *s, const struct toec_addr *dst, int *no_df);
+void toec_pmtu_set_udp(struct toec_stack *s, const struct toec_addr *dst, toec_u32 mtu, int no_df,
+                       toec_time now);
 void toec_pmtu_timer(struct toec_stack *s, struct toec_timer *t);
 
 #endif

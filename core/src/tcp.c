@@ -273,6 +273,7 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
     g->mss = 0;
     g->has_ts = 0;
     g->sack_ok = 0;
+    g->unscaled = 0;
     g->has_wscale = 0;
     g->wscale = 0;
     g->n_sack = 0;
@@ -314,9 +315,9 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
     }
     iss = toec_isn(s, &g.id, now);
     w = toec_tw_find(s, g.hash, &g.id);
-    if (w && !toec_tw_input(s, w, &g, &iss, now))
-        return;
     l = toec_listener_find(s, g.id.local, g.id.local_port);
+    if (w && !toec_tw_input(s, w, &g, l ? &iss : 0, now))
+        return;
     if (l) {
         toec_listen_input(s, l, &g, iss, now);
         return;

@@ -264,6 +264,7 @@ struct toec_seg {
     toec_u8 tos;  /* of the IP header: DSCP and ECN */
     toec_u8 has_ts;
     toec_u8 sack_ok;
+    toec_u8 unscaled; /* wnd is that of a SYN-ACK (RFC 7323 2.2), whose SYN has been taken off */
     toec_u8 has_wscale, wscale;
     toec_u8 n_sack;
     struct toec_iv sack[4];
@@ -314,6 +315,12 @@ TOEC_INLINE unsigned toec_rcv_scale(const struct toec_tcb *t)
     return t->scales & 15u;
 }
 
+/* SEG.WND in bytes. */
+TOEC_INLINE toec_u32 toec_seg_wnd(const struct toec_tcb *t, const struct toec_seg *g)
+{
+    return g->unscaled ? g->wnd : g->wnd << toec_snd_scale(t);
+}
+
 /* ---- tcp.c: flows, pools, entry points (those of tcp_if.h too) ---- */
 
 struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, const struct toec_tuple *id);
@@ -346,7 +353,8 @@ struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, const struct t
 /* The flow goes to TIME-WAIT: its TCB is freed and the owner told. */
 void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_tw_free(struct toec_stack *s, struct toec_tw *w);
-/* Returns 1 when the segment is a SYN that reopens the pair; *iss is then beyond its last one. */
+/* Returns 1 when the segment is a SYN that reopens the pair; *iss is then beyond its last one. iss
+ * 0: nobody listens, so it stays as it is. */
 int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g, toec_u32 *iss,
                   toec_time now);
 /* Not 0 when we may open the pair anew (RFC 6191: timestamps tell old segments from new). */

@@ -68,7 +68,7 @@ static void take_window(struct toec_tcb *t, const struct toec_seg *g, toec_u32 a
         t->snd_wl1 = g->seq;
     else if (!acked)
         return;
-    t->snd_wnd = g->wnd << toec_snd_scale(t);
+    t->snd_wnd = toec_seg_wnd(t, g);
     if (t->snd_wnd)
         t->uto.shut = 0;
     if (t->snd_wnd > t->max_wnd)

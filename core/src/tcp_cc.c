@@ -51,6 +51,7 @@ void toec_cc_change(struct toec_tcb *t, const struct toec_cc_ops *ops, toec_time
     if (t->state < TOEC_ESTABLISHED)
         return;
     memset(&t->rate.rs, 0, sizeof(t->rate.rs));
+    toec_cwv_start(t, now);         /* one that owns its window has not kept it up */
     for (i = 0; i < t->rack.n; i++) /* what was sent while nobody wanted to know */
         toec_rate_sent(t, &t->rack.run[i].rate, toec_pipe(t), 0, now);
     ops->init(t, now);

@@ -96,6 +96,11 @@ unsigned toec_ecn_emit(const struct toec_tcb *t, toec_u32 seq, toec_u32 len, toe
     return (ecn & TOEC_ECN_CWR) ? flags | TOEC_TH_CWR : flags;
 }
 
+int toec_ecn_is_cut(const struct toec_tcb *t)
+{
+    return (t->ecn.flags & TOEC_ECN_CUT) && toec_is_out(t, t->ecn.cut_end);
+}
+
 void toec_ecn_cut(struct toec_tcb *t)
 {
     if (!(t->ecn.flags & TOEC_ECN_TX))

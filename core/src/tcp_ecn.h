@@ -46,6 +46,9 @@ void toec_ecn_start(struct toec_stack *s, struct toec_tcb *t);
 
 /* TCP flags to add to a segment, and the ECN field of its IP header. */
 unsigned toec_ecn_emit(const struct toec_tcb *t, toec_u32 seq, toec_u32 len, toec_u8 *tos);
+/* Not 0 while what was outstanding at the last cut still is: losses and marks found meanwhile are
+ * of one window of data, and cut no more (RFC 3168 6.1.2). */
+int toec_ecn_is_cut(const struct toec_tcb *t);
 /* The window was cut, for whatever reason, at now's SND.MAX. */
 void toec_ecn_cut(struct toec_tcb *t);
 

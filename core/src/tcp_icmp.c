@@ -17,19 +17,10 @@ static int is_hard(const struct toec_icmp_err *e)
             e->code == TOEC_ICMP4_UNREACH_ADMIN);
 }
 
-/* R792-01 */
-static enum toec_reason reason_of(const struct toec_icmp_err *e)
-{
-    if (e->type == TOEC_ICMP4_UNREACH &&
-        (e->code == TOEC_ICMP4_UNREACH_PROTO || e->code == TOEC_ICMP4_UNREACH_PORT))
-        return TOEC_R_REFUSED;
-    return TOEC_R_HOSTUNREACH;
-}
-
 /* RFC 9293 MUST-47, MUST-54, MUST-56, SHLD-25. */
 void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, toec_time now)
 {
-    enum toec_reason why = reason_of(e);
+    enum toec_reason why = toec_icmp_reason(e);
     struct toec_tuple id;
     struct toec_tcb *t;
 

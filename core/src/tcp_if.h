@@ -50,6 +50,8 @@ TOEC_INLINE int toec_icmp_quotable(unsigned proto)
     return proto == TOEC_IPPROTO_TCP;
 }
 
+/* What the error means to the owner of a flow or endpoint (icmp4.c). */
+enum toec_reason toec_icmp_reason(const struct toec_icmp_err *e);
 void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, toec_time now);
 
 /* Fills flows, half_open, listeners, time_wait. */

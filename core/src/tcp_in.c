@@ -116,6 +116,7 @@ static int syn_again(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *
         toec_ecn_take_synack(s, t, g);
         g->seq++;
         g->flags &= ~(TOEC_TH_SYN | TOEC_TH_ECE);
+        g->unscaled = 1;
         return 0;
     }
     TOEC_COUNT(s, tcp_syn_again);
@@ -170,6 +171,10 @@ static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, t
     if ((t->flags & TOEC_F_TS) && !(g->flags & TOEC_TH_RST)) {
         if (!g->has_ts) {
             TOEC_COUNT(s, tcp_no_timestamp); /* RFC 7323 3.2 */
+            /* RFC 5961 4.2: whatever else it has, a SYN may be that of a peer which has started
+             * anew, and must learn of this connection to reset it. */
+            if (g->flags & TOEC_TH_SYN)
+                toec_challenge(s, t, now);
             return -1;
         }
         if (paws_stale(t, g, now)) {

@@ -81,7 +81,7 @@ void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toe
     t->snd_nxt = t->snd_una;
     acked = toec_tfo_synack(s, t, g);
     t->snd_wl1 = g->seq;
-    t->snd_wnd = (g->flags & TOEC_TH_SYN) ? g->wnd : g->wnd << toec_snd_scale(t);
+    t->snd_wnd = (g->flags & TOEC_TH_SYN) ? g->wnd : toec_seg_wnd(t, g);
     t->max_wnd = t->snd_wnd;
     if (t->rexmits == 0 && t->rtt_start)
         toec_rtt_sample(t, (toec_u32)(now >> 10) - t->rtt_start);

@@ -235,8 +235,7 @@ static enum toec_ca_state ca_state(const struct toec_tcb *t)
         return TOEC_CA_LOSS;
     if (t->flags & TOEC_F_FAST)
         return TOEC_CA_RECOVERY;
-    if ((t->ecn.flags & TOEC_ECN_CUT) && TOEC_SEQ_LT(t->snd_una, t->ecn.cut_end) &&
-        TOEC_SEQ_LE(t->ecn.cut_end, t->snd_max))
+    if (toec_ecn_is_cut(t))
         return TOEC_CA_CWR;
     return t->rack.sacked || t->dupacks ? TOEC_CA_DISORDER : TOEC_CA_OPEN;
 }

@@ -80,10 +80,17 @@ static void begin_episode(struct toec_tcb *t, toec_time now)
 static void enter_fast(struct toec_stack *s, struct toec_tcb *t, toec_u32 delivered, toec_time now)
 {
     TOEC_COUNT(s, tcp_fast_recoveries);
-    toec_undo_save(t, 0);
-    toec_cc_congested(t, TOEC_CC_LOSS, now);
-    begin_episode(t, now);
-    toec_ecn_cut(t);
+    if (toec_ecn_is_cut(t)) {
+        /* R3168-04: of the window of data whose marks have cut it; nor would an undo take the cut
+         * for the marks back */
+        t->rack.undo.on = 0;
+        begin_episode(t, now);
+    } else {
+        toec_undo_save(t, 0);
+        toec_cc_congested(t, TOEC_CC_LOSS, now);
+        begin_episode(t, now);
+        toec_ecn_cut(t);
+    }
     t->flags |= TOEC_F_FAST;
     if (t->flags & TOEC_F_SACK) {
         prr_begin(t, delivered);

@@ -134,7 +134,7 @@ int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg
         return 0;
     }
     /* RFC 6191 2, RFC 9293 3.6.1: a SYN that is surely newer opens a new incarnation. */
-    if ((g->flags & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN) {
+    if (iss && (g->flags & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN) {
         if ((w->has_ts && g->has_ts && TOEC_SEQ_GT(g->tsval, w->ts_recent)) ||
             (!stale && TOEC_SEQ_GT(g->seq, w->rcv_nxt))) {
             *iss = toec_tw_reopen(s, w, *iss);

@@ -51,6 +51,7 @@ static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     t->rack.undone++;
     toec_cc_undo(t, now);
     u->on = 0;
+    t->ecn.flags &= (toec_u8)~TOEC_ECN_CUT; /* it was that of the loss, and is taken back */
     if (!u->rto)
         t->rack.reordering = 1; /* what else made it look lost? */
     if (!(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))

@@ -12,8 +12,11 @@
 
 int toec_urgent(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
+    /* nothing was ever sent; asked so that it holds beyond 2 GiB, too */
+    int none = t->snd_end == t->iss + 1 && t->snd_una - t->iss <= 1 && !t->tx_wraps;
+
     (void)now;
-    if (TOEC_SEQ_LE(t->snd_end, t->iss + 1) || (t->flags & (TOEC_F_FIN | TOEC_F_USER_GONE)))
+    if (none || (t->flags & (TOEC_F_FIN | TOEC_F_USER_GONE)))
         return TOEC_E_INVAL;
     t->urg.snd_up = t->snd_end;
     t->rare |= TOEC_RARE_URG;

@@ -87,12 +87,14 @@ int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
 
 int toec_send(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, int push, toec_time now)
 {
+    /* before the handshake is over SND.UNA is the ISN, and the SYN takes no room */
+    int opening = t->state < TOEC_ESTABLISHED || (t->fo.flags & TOEC_FO_SYN);
     toec_u32 used;
 
     (void)now;
     if (t->flags & (TOEC_F_FIN | TOEC_F_USER_GONE))
         return TOEC_E_INVAL;
-    used = t->snd_end - (t->state < TOEC_ESTABLISHED ? t->iss + 1 : t->snd_una);
+    used = t->snd_end - (opening ? t->iss + 1 : t->snd_una);
     if (n > (1u << t->tx_log) - used)
         return TOEC_E_INVAL;
     t->snd_end += n;
@@ -301,6 +303,7 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
             toec_pace_limit(t);
         return 0;
     case TOEC_OPT_USER_TIMEOUT:
+        value = TOEC_MIN(value, 0x7fffffffu); /* 25 days: what ticks can be compared over */
         t->user_timeout = value ? TOEC_MS(value) + 1 : 0;
         return 0;
     case TOEC_OPT_SYNCNT:

@@ -246,18 +246,19 @@ void toec_udp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
     err.type = e->type;
     err.code = e->code;
     /* R792-01 (RFC 1122 4.1.3.3): told to the user, with what it means. */
-    err.reason = TOEC_R_HOSTUNREACH;
-    if (e->type == TOEC_ICMP4_UNREACH && e->code == TOEC_ICMP4_UNREACH_PORT)
-        err.reason = TOEC_R_REFUSED;
+    err.reason = toec_icmp_reason(e);
     if (e->type == TOEC_ICMP4_UNREACH && e->code == TOEC_ICMP4_UNREACH_FRAG) {
-        toec_u32 mtu = TOEC_MAX(e->mtu, least), known = toec_pmtu_get(s, &e->remote, &no_df);
+        toec_u32 mtu = TOEC_MAX(e->mtu, least), known = toec_pmtu_get_udp(s, &e->remote, &no_df);
+        struct toec_path path;
 
-        /* Only what we sent larger than is claimed can have met it (R8201-03). */
-        if (e->quoted_len <= e->mtu || mtu >= s->cfg.mtu || (known && mtu >= known)) {
+        /* Only what we sent larger than is claimed can have met it (R8201-03); and it is news only
+         * where it is below what is known of the path, its link's MTU to begin with. */
+        if (toec_path_to(s, &e->remote, &path) < 0 || e->quoted_len <= e->mtu || mtu >= path.mtu ||
+            (known && mtu >= known)) {
             TOEC_COUNT(s, udp_icmp_ignored);
             return;
         }
-        toec_pmtu_set(s, &e->remote, mtu, e->mtu < least, now);
+        toec_pmtu_set_udp(s, &e->remote, mtu, e->mtu < least, now);
         err.reason = TOEC_R_MSGSIZE;
         err.mtu = mtu;
     }

@@ -118,7 +118,7 @@ static int find_way(struct toec_stack *s, const struct toec_udp *u, const struct
     if (toec_path_to(s, &w->dst, &w->path) < 0)
         return TOEC_E_UNREACH;
     w->mtu = w->path.mtu;
-    known = toec_pmtu_get(s, &w->dst, &w->no_df);
+    known = toec_pmtu_get_udp(s, &w->dst, &w->no_df);
     if (known && known < w->mtu)
         w->mtu = known;
     return 0;
@@ -133,6 +133,8 @@ static int check(const struct toec_udp_msg *m, const struct way *w, toec_u32 eac
         return TOEC_E_MSGSIZE;
     if (m->segment && cut)
         return TOEC_E_INVAL; /* as Linux: what is cut is not cut again */
+    if (m->segment && m->len > TOEC_UDP_SEGMENTS * (toec_u32)m->segment)
+        return TOEC_E_INVAL;
     if (m->no_check && TOEC_PATH_IP6(&w->path))
         return TOEC_E_INVAL; /* R8200-10 */
     if (cut && !m->has_sum && !m->no_check)

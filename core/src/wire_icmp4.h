@@ -27,9 +27,11 @@
 #define TOEC_ICMP4_UNREACH_PORT  3u
 #define TOEC_ICMP4_UNREACH_FRAG  4u
 /* Communication administratively prohibited (RFC 1812 5.2.7.1). */
-#define TOEC_ICMP4_UNREACH_NET_ADMIN  9u
-#define TOEC_ICMP4_UNREACH_HOST_ADMIN 10u
-#define TOEC_ICMP4_UNREACH_ADMIN      13u
+#define TOEC_ICMP4_UNREACH_NET_UNKNOWN 6u
+#define TOEC_ICMP4_UNREACH_NET_ADMIN   9u
+#define TOEC_ICMP4_UNREACH_HOST_ADMIN  10u
+#define TOEC_ICMP4_UNREACH_NET_TOS     11u
+#define TOEC_ICMP4_UNREACH_ADMIN       13u
 /* Code of TOEC_ICMP4_TIME_EXCEEDED: fragments did not come together. */
 #define TOEC_ICMP4_EXCEEDED_REASS 1u
 

@@ -132,12 +132,43 @@ static void path_mtus_are_bounded(void **state)
     bench_stop(&b);
 }
 
+/* What UDP is told is UDP's alone; what TCP finds out is both's. RFC 5927 7: an error about UDP
+ * quotes nothing but ports, which is too little to shrink the segments of TCP by. */
+static void path_mtus_of_udp(void **state)
+{
+    struct toec_addr a = numbered(1);
+    struct bench b;
+    uint32_t gen;
+    int no_df;
+
+    (void)state;
+    bench6_init(&b, TOEC_IP6_STATIC);
+    gen = b.s->pmtu.gen;
+    assert_int_equal(toec_pmtu_get_udp(b.s, &a, &no_df), 0);
+    toec_pmtu_set_udp(b.s, &a, 1280, 1, b.now);
+    assert_int_equal(toec_pmtu_get(b.s, &a, &no_df), 0);
+    assert_int_equal(no_df, 0);
+    assert_int_equal(b.s->pmtu.gen, gen);
+    assert_int_equal(toec_pmtu_get_udp(b.s, &a, &no_df), 1280);
+    assert_int_equal(no_df, 1);
+    toec_pmtu_set(b.s, &a, 1400, 0, b.now);
+    assert_int_equal(toec_pmtu_get(b.s, &a, &no_df), 1400);
+    assert_int_equal(toec_pmtu_get_udp(b.s, &a, &no_df), 1280);
+    bench_pass(&b, 300 * SEC);
+    toec_pmtu_set_udp(b.s, &a, 1420, 0, b.now); /* and does not prolong what TCP knows */
+    assert_int_equal(toec_pmtu_get_udp(b.s, &a, &no_df), 1400);
+    bench_pass(&b, 301 * SEC);
+    assert_int_equal(toec_pmtu_get(b.s, &a, &no_df), 0);
+    bench_stop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours),
         cmocka_unit_test(path_mtus),
         cmocka_unit_test(path_mtus_are_bounded),
+        cmocka_unit_test(path_mtus_of_udp),
     };
 
     return cmocka_run_group_tests_name("twins", tests, 0, 0);

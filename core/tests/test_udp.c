@@ -110,6 +110,9 @@ static void test_segments(void **state)
     assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, 5000, 1200), TOEC_E_AGAIN);
     a.b.tx_room = -1;
     assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, 5000, 1473), TOEC_E_INVAL);
+    /* a call is bounded: as many as Linux takes */
+    assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, TOEC_UDP_SEGMENTS + 1, 1), TOEC_E_INVAL);
+    assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, TOEC_UDP_SEGMENTS, 1), TOEC_UDP_SEGMENTS);
     bench_stop(&a.b);
     bench_stop(&b.b);
 }
@@ -210,6 +213,10 @@ static void test_path_mtu(void **state)
     assert_int_equal(bench_counter(&b.b, TOEC_C_ip4_reassembled), 1);
     icmp_about(&a, 1, 0, 1000, 53, 100);
     assert_int_equal(a.error.reason, TOEC_R_HOSTUNREACH);
+    icmp_about(&a, 0, 0, 1000, 53, 100);
+    assert_int_equal(a.error.reason, TOEC_R_NETUNREACH);
+    icmp_about(&a, 2, 0, 1000, 53, 100);
+    assert_int_equal(a.error.reason, TOEC_R_NOPROTOOPT);
     bench_stop(&a.b);
     bench_stop(&b.b);
 }

@@ -299,11 +299,14 @@ int toec_udp_open(struct toec_stack *s, const struct toec_udp_bind *bind, void *
 void toec_udp_close(struct toec_stack *s, struct toec_udp *endpoint);
 void toec_udp_name(const struct toec_udp *endpoint, struct toec_addr *local, toec_u16 *port);
 
+#define TOEC_UDP_SEGMENTS 128u /* of one call at most, as UDP_MAX_SEGMENTS of Linux */
+
 /* What to send. The payload is asked for by toec_port_transmit(): owner is `payload`. */
 struct toec_udp_msg {
     const struct toec_addr *to; /* 0: the peer of a connected endpoint */
     toec_u16 to_port;
-    toec_u16 segment; /* UDP_SEGMENT: len is cut into datagrams of this size; 0: one datagram */
+    toec_u16 segment; /* UDP_SEGMENT: len is cut into datagrams of this size, at most
+                       * TOEC_UDP_SEGMENTS (TOEC_E_INVAL); 0: one datagram */
     void *payload;
     toec_u32 off, len;
     toec_u16 sum;     /* toec_sum() of the payload: needed (has_sum) where one datagram is */

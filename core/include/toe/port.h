@@ -128,7 +128,7 @@ struct toec_udp_in {
 struct toec_udp_err {
     struct toec_addr remote;
     toec_u16 remote_port;
-    toec_u16 reason;    /* TOEC_R_REFUSED, _HOSTUNREACH, _MSGSIZE */
+    toec_u16 reason;    /* TOEC_R_REFUSED, _HOSTUNREACH, _MSGSIZE ... */
     toec_u8 type, code; /* of ICMP for IPv4; those of IPv6 are translated */
     toec_u32 mtu;       /* with _MSGSIZE: what the path carries */
 };
@@ -157,6 +157,8 @@ enum toec_event {
 enum toec_reason {
     TOEC_R_OK = 0,
     TOEC_R_MSGSIZE = 90,     /* EMSGSIZE: larger than the path carries (UDP) */
+    TOEC_R_NOPROTOOPT = 92,  /* ENOPROTOOPT: protocol unreachable */
+    TOEC_R_NETUNREACH = 101, /* ENETUNREACH */
     TOEC_R_ABORTED = 103,    /* ECONNABORTED: reset by our own side (abort, host death) */
     TOEC_R_RESET = 104,      /* ECONNRESET */
     TOEC_R_NOBUFS = 105,     /* ENOBUFS: pool exhausted */
