@@ -227,6 +227,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&s, 0, sizeof(s));
     s.in.p = data;
     s.in.left = size;
+    bench_flows = 32;
     bench_init(&s.t);
     connect_good(&s);
     attach_bad(&s);

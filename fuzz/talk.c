@@ -77,13 +77,14 @@ static void hear(struct talk *t, const struct tseg *g)
     if (i >= PORTS)
         return;
     l = &t->line[i];
+    if (g->sport != l->own_port)
+        return; /* of an earlier connection with this port of the peer */
     if (g->flags & F_RST)
         return;
     if (g->flags & F_SYN) {
         l->iss = g->seq;
         l->heard = end;
         l->right = g->seq + 1; /* nothing but the SYN until a window is offered */
-        l->own_port = g->sport;
         l->open = 1;
         if (g->has_ts)
             l->tsecr = g->tsval;
@@ -169,7 +170,7 @@ static void segment(struct talk *t, unsigned i, unsigned flags)
 {
     struct line *l = &t->line[i];
     struct conn *c = conn_of(t, i);
-    struct tseg g = seg_make((uint16_t)(5000 + i), l->own_port ? l->own_port : 80, flags, 0, 0);
+    struct tseg g = seg_make((uint16_t)(5000 + i), l->own_port, flags, 0, 0);
     uint32_t end, shift;
 
     g.seq = l->sent + distance(t);
@@ -236,8 +237,7 @@ static void read_some(struct conn *c)
 static void icmp(struct talk *t, unsigned i)
 {
     struct line *l = &t->line[i];
-    struct tseg q =
-        seg_make(l->own_port ? l->own_port : 80, (uint16_t)(5000 + i), F_ACK, l->heard, l->sent);
+    struct tseg q = seg_make(l->own_port, (uint16_t)(5000 + i), F_ACK, l->heard, l->sent);
     unsigned kind = fuzz_u8(&t->in);
 
     q.seq = l->heard + distance(t);
@@ -245,6 +245,14 @@ static void icmp(struct talk *t, unsigned i)
         craft_icmp(&t->s, 1 + (kind & 3), kind >> 2 & 7, fuzz_u16(&t->in), &q);
     else
         craft_icmp(&t->s, kind & 1 ? 3 : 11, kind >> 1 & 15, fuzz_u16(&t->in), &q);
+}
+
+static void begin(struct line *l, uint16_t own_port, uint32_t isn)
+{
+    memset(l, 0, sizeof(*l));
+    l->own_port = own_port;
+    l->tsval = 1000;
+    l->isn = l->sent = l->acked = isn;
 }
 
 static void user(struct talk *t, unsigned i, unsigned act)
@@ -275,13 +283,10 @@ static void user(struct talk *t, unsigned i, unsigned act)
     case 5:
         if (c || t->s.host[0].opened > 64)
             break;
-        memset(&t->line[i], 0, sizeof(t->line[i]));
-        t->line[i].tsval = 1000;
-        t->line[i].sent = t->line[i].isn = t->line[i].acked = 0x10000u * i;
         own = (uint16_t)(fuzz_u8(&t->in) & 1 ? 80 : 0);
         made = sim_connect_from(&t->s, 0, own, (uint16_t)(5000 + i), &rc);
         if (!made->gone)
-            t->line[i].own_port = made->local_port;
+            begin(&t->line[i], made->local_port, 0x10000u * i);
         break;
     case 6:
         if (!c->closed)
@@ -319,7 +324,7 @@ static void other_act(struct talk *t, unsigned i, unsigned n)
         break;
     case 12:
     case 13:
-        t->s.host[0].tx_room = -1; /* it would be asked for room every 10 us of all that time */
+        t->s.host[0].tx_room = -1; /* it would be asked for room all that time */
         craft_pass(&t->s, (uint64_t)fuzz_u8(&t->in) * SEC);
         break;
     case 14:
@@ -407,12 +412,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     t.s.host[0].tx_buf = set_up & 2 ? 65536 : 4096;
     t.s.host[0].rx_buf = set_up & 4 ? 65536 : 4096;
     t.s.host[0].cfg.max_gso = set_up & 8 ? 16384 : 0;
+    t.s.retry = 5 * MSEC; /* or all of a run is asking for room */
     craft_start(&t.s);
     sim_listen(&t.s, 0, 80, set_up & 16 ? 1 : 4, NULL);
-    for (i = 0; i < PORTS; i++) {
-        t.line[i].tsval = 1000;
-        t.line[i].isn = t.line[i].sent = t.line[i].acked = set_up & 32 ? 0xfffff000u : 0x1000u * i;
-    }
+    for (i = 0; i < PORTS; i++)
+        begin(&t.line[i], 80, set_up & 32 ? 0xfffff000u : 0x1000u * i);
     for (acts = 0; t.in.left && acts < MOST_ACTS; acts++) {
         act(&t);
         listen_in(&t);

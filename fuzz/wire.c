@@ -15,6 +15,7 @@
 #define BURST     16u
 
 static struct wire_shm *memory;
+static volatile unsigned seen; /* what is read must not be optimised away */
 
 static void link_up(struct wire_link *l)
 {
@@ -65,7 +66,6 @@ static void receive(struct netio *n, uint64_t now)
 {
     struct netio_frame f[BURST];
     unsigned count = netio_rx(n, f, BURST, now), i;
-    unsigned sum = 0;
     uint32_t k;
 
     FUZZ_CHECK(count <= BURST);
@@ -73,9 +73,8 @@ static void receive(struct netio *n, uint64_t now)
         FUZZ_CHECK(f[i].len >= ETH_HEADER && f[i].len <= f[i].cap);
         FUZZ_CHECK((f[i].flags & ~NETIO_F_L4_CSUM_OK) == 0);
         for (k = 0; k < f[i].len; k++)
-            sum += f[i].data[k];
+            seen = f[i].data[k];
     }
-    FUZZ_CHECK(sum != 1); /* read */
     netio_rx_release(n, f, count);
 }
 

@@ -5,6 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n)   ((void)(p))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p))
+#endif
+
 static void *must(void *p)
 {
     if (!p) {
@@ -501,6 +508,7 @@ void sim_init(struct sim *s, unsigned hosts)
     s->hosts = hosts;
     s->now = 1000 * SEC;
     s->impair.delay = 50 * USEC;
+    s->retry = 10 * USEC;
     for (i = 0; i < hosts; i++) {
         struct host *h = &s->host[i];
 
@@ -542,6 +550,37 @@ static void settle_addresses(struct sim *s)
     s->impair = asked;
 }
 
+/* Memory of stacks is kept from one simulation to the next of the same size: mapping it anew would
+ * be most of a short one. AddressSanitizer sees who uses it in between. */
+static struct {
+    void *mem;
+    unsigned long size;
+} kept[2];
+
+static void *stack_memory(unsigned i, unsigned long size)
+{
+    void *mem = kept[i].mem;
+
+    if (mem)
+        ASAN_UNPOISON_MEMORY_REGION(mem, kept[i].size);
+    kept[i].mem = NULL;
+    if (mem && kept[i].size == size)
+        return mem;
+    free(mem);
+    return must(aligned_alloc(64, (size + 63) / 64 * 64));
+}
+
+static void keep_stack_memory(unsigned i, void *mem, unsigned long size)
+{
+    if (kept[i].mem) {
+        free(mem);
+        return;
+    }
+    kept[i].mem = mem;
+    kept[i].size = size;
+    ASAN_POISON_MEMORY_REGION(mem, size);
+}
+
 void sim_start(struct sim *s)
 {
     unsigned i;
@@ -551,7 +590,7 @@ void sim_start(struct sim *s)
 
         h->mem_size = toec_size(&h->cfg);
         assert_true(h->mem_size > 0);
-        h->mem = must(aligned_alloc(64, (h->mem_size + 63) / 64 * 64));
+        h->mem = stack_memory(i, h->mem_size);
         memset(h->mem, 0xa5, h->mem_size);
         h->stack = toec_init(h->mem, h->mem_size, &h->cfg, s->now);
         assert_non_null(h->stack);
@@ -574,7 +613,7 @@ void sim_stop(struct sim *s)
             free(c->rx);
             free(c);
         }
-        free(s->host[i].mem);
+        keep_stack_memory(i, s->host[i].mem, s->host[i].mem_size);
     }
     while (s->queued)
         free(queue_pop(s));
@@ -688,7 +727,7 @@ static void host_poll(struct sim *s, struct host *h)
     }
     /* `now` asks to be called again when transmit has room: a little later here. */
     if (h->deadline <= s->now)
-        h->deadline = s->now + 10 * USEC;
+        h->deadline = s->now + s->retry;
 }
 
 int sim_step(struct sim *s, toec_time until)

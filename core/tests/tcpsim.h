@@ -98,6 +98,7 @@ struct sim {
     int crafted;
     struct frame *sent[4096];
     unsigned sent_n, sent_read;
+    toec_time retry;            /* who found no room in transmit asks again after this; 10 us */
     int peer_silent, arp_asked; /* the crafted peer answers ARP unless silent */
     uint32_t place_violations;
     /* Crafted frames carry this TOS. */

@@ -5,6 +5,7 @@
 #include "bench.h"
 
 int bench_ip6;
+unsigned bench_flows;
 
 static void let_go(void *arg, struct qp *qp)
 {
@@ -28,7 +29,12 @@ static struct engine *make_engine(struct bench *t, struct netio *n, uint8_t last
     memset(cfg.core.secret, last, sizeof(cfg.core.secret));
     cfg.core.prefix_len = 24;
     cfg.core.mtu = 1500;
-    cfg.core.max_flows = 256;
+    cfg.core.max_flows = bench_flows ? bench_flows : 256;
+    if (bench_flows) {
+        cfg.core.max_listeners = cfg.core.max_neighbours = 16;
+        cfg.core.max_time_wait = 8;
+        cfg.core.max_datagrams = 1;
+    }
     if (bench_ip6) {
         cfg.core.ip6 = TOEC_IP6_STATIC;
         cfg.core.ip6_addr[0] = 0xfd;

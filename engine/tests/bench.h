@@ -47,6 +47,8 @@ struct bench {
 /* Not 0: bench_init() gives the engines fd00::1/64 and fd00::2/64 besides, of interfaces 41 and
  * 42. */
 extern int bench_ip6;
+/* Not 0: the engines have as many flows, and small pools; otherwise 256 flows. */
+extern unsigned bench_flows;
 void bench_init(struct bench *t);
 /* Asserts that neither stack holds a flow, then frees. Hosts must have been dropped. */
 void bench_free(struct bench *t);

@@ -19,7 +19,7 @@ struct netio {
     int tx_full; /* refuse this many sends; -1: all */
     uint32_t head, tail;
     uint32_t len[FRAMES];
-    uint8_t frames[FRAMES][SIZE];
+    uint8_t *frames[FRAMES]; /* each as long as it is, so that sanitizers see its end */
     uint8_t out[SIZE];
     struct netio_stats stats;
 };
@@ -59,6 +59,9 @@ void memwire_inject(struct netio *n, const uint8_t *frame, uint32_t len)
         n->stats.rx_dropped++;
         return;
     }
+    n->frames[at] = malloc(len ? len : 1);
+    if (!n->frames[at])
+        abort();
     memcpy(n->frames[at], frame, len);
     n->len[at] = len;
     n->head++;
@@ -68,6 +71,8 @@ void netio_close(struct netio *n)
 {
     if (n->peer)
         n->peer->peer = NULL;
+    for (; n->tail != n->head; n->tail++)
+        free(n->frames[n->tail % FRAMES]);
     free(n);
 }
 
@@ -94,7 +99,7 @@ unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uin
     for (i = 0; i < max && n->tail + i != n->head; i++) {
         uint32_t at = (n->tail + i) % FRAMES;
 
-        frames[i] = (struct netio_frame){n->frames[at], n->len[at], SIZE, 0, 0};
+        frames[i] = (struct netio_frame){n->frames[at], n->len[at], n->len[at], 0, 0};
         n->stats.rx_frames++;
         n->stats.rx_bytes += n->len[at];
     }
@@ -104,7 +109,8 @@ unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uin
 void netio_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count)
 {
     (void)frames;
-    n->tail += count;
+    for (; count; count--)
+        free(n->frames[n->tail++ % FRAMES]);
 }
 
 int netio_tx_alloc(struct netio *n, struct netio_frame *frame)
