@@ -20,6 +20,8 @@ enum cli_exit {
 
 int cli_run(int argc, char **argv);
 int cli_stats(int argc, char **argv);
+/* Executes the load generator in place of this program. */
+int cli_bench(char **argv);
 
 /* One message for people on stderr: "toehold: ...\n". */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));

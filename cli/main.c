@@ -18,6 +18,7 @@ static const char usage_text[] =
     "usage: toehold run [--require] [--socket PATH] [--report] [--busy-poll-us N] [--] COMMAND "
     "[ARGUMENT...]\n"
     "       toehold stats [--json] [--socket PATH]\n"
+    "       toehold bench pingpong|bulk|conns|http|serve ... (toehold bench --help)\n"
     "       toehold --help | --version\n"
     "\n"
     "run    runs COMMAND with its TCP sockets carried by the TOE\n"
@@ -28,9 +29,10 @@ static const char usage_text[] =
     "         --busy-poll-us N  poll N microseconds before sleeping (0 to 1000000)\n"
     "stats  prints what toed counts\n"
     "         --json            as JSON, on stdout\n"
+    "bench  loads a TCP server and measures, or is the server\n"
     "\n"
     "exit: the command's own; 1 failure, 2 usage, 3 configuration, 4 no toed, 5 refused under\n"
-    "--require, 126 cannot be executed, 127 not found\n";
+    "--require, 6 bench: measured, but something failed, 126 cannot be executed, 127 not found\n";
 
 void cli_usage(bool wrong)
 {
@@ -99,7 +101,7 @@ int cli_connect(const char *path, char *why, size_t why_size)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        cli_message("which subcommand? run or stats");
+        cli_message("which subcommand? run, stats or bench");
         cli_usage(true);
         return CLI_USAGE;
     }
@@ -107,6 +109,8 @@ int main(int argc, char **argv)
         return cli_run(argc - 1, argv + 1);
     if (!strcmp(argv[1], "stats"))
         return cli_stats(argc - 1, argv + 1);
+    if (!strcmp(argv[1], "bench"))
+        return cli_bench(argv + 1);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         cli_usage(false);
         return CLI_OK;

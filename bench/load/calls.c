@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* calls.c - the two ways to a socket: libc, which a preloaded library may take over, and toe_*. */
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <toe/toe.h>
+
+#include "load.h"
+
+const struct load_calls load_libc = {"sockets",  socket,     bind,          listen,    accept4,
+                                     connect,    send,       recv,          shutdown,  close,
+                                     setsockopt, getsockopt, epoll_create1, epoll_ctl, epoll_wait};
+
+const struct load_calls load_libtoe = {
+    "toe",          toe_socket,     toe_bind,          toe_listen,    toe_accept4,
+    toe_connect,    toe_send,       toe_recv,          toe_shutdown,  toe_close,
+    toe_setsockopt, toe_getsockopt, toe_epoll_create1, toe_epoll_ctl, toe_epoll_wait};

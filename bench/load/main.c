@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - toehold-bench, the load generator behind `toehold bench` (cli/README.md). */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "load.h"
+
+/* A prime: what is lost or comes twice in blocks of any usual size shows as another byte. */
+#define PATTERN_PERIOD 65521u
+
+volatile sig_atomic_t load_interrupted;
+
+static uint8_t pattern[PATTERN_PERIOD + LOAD_PATTERN_MAX];
+
+void load_message(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fputs("toehold bench: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+uint64_t load_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * LOAD_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+void load_pattern_init(void)
+{
+    uint32_t i;
+
+    for (i = 0; i < PATTERN_PERIOD; i++)
+        pattern[i] = (uint8_t)((i * 2654435761u) >> 24);
+    for (; i < sizeof pattern; i++)
+        pattern[i] = pattern[i - PATTERN_PERIOD];
+}
+
+const uint8_t *load_pattern(uint64_t at)
+{
+    return pattern + at % PATTERN_PERIOD;
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    load_interrupted = 1;
+}
+
+static void prepare(void)
+{
+    struct sigaction act = {.sa_handler = on_signal}; /* no SA_RESTART: waits end */
+    struct rlimit files;
+
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    load_pattern_init();
+}
+
+int main(int argc, char **argv)
+{
+    static struct load_options o;
+    int rc = load_parse(&o, argc, argv);
+
+    if (rc < 0) {
+        prepare();
+        rc = o.mode == LOAD_SERVE ? load_server(&o) : load_client(&o);
+    }
+    free(o.request);
+    return rc;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream.c - bulk: a stream up to `serve sink`, which tells what it got, or down from `serve bulk`.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "worker.h"
+
+/* Calls on one connection before the others have their turn. */
+#define TURN        16
+#define COUNT_BYTES 8u
+
+static void count_bytes(struct worker *w, ssize_t n)
+{
+    if (!worker_in_window(w, w->now))
+        return;
+    w->tally.bytes_in_window += (uint64_t)n;
+    w->tally.interval_bytes += (uint64_t)n;
+}
+
+static void stream_over(struct worker *w, struct conn *c, bool reset)
+{
+    conn_close(w, c, reset);
+    c->state = CONN_DEAD;
+    w->alive--;
+    worker_over(w, c);
+    w->tally.answered++;
+}
+
+void stream_begin(struct worker *w, struct conn *c)
+{
+    int error;
+
+    c->state = CONN_STREAM;
+    worker_under_way(w, c);
+    w->tally.sent++;
+    error = conn_want_out(w, c, !w->o->down);
+    if (error)
+        worker_failed(w, c, error);
+}
+
+/* The end of our stream: now the sink tells what it got. */
+static int end_up(struct worker *w, struct conn *c)
+{
+    int error;
+
+    if (w->o->calls->shutdown(c->fd, SHUT_WR) != 0)
+        return errno;
+    error = conn_want_out(w, c, false);
+    c->state = CONN_COUNTED;
+    c->in_left = COUNT_BYTES;
+    c->in_at = 0;
+    return error;
+}
+
+static int send_up(struct worker *w, struct conn *c)
+{
+    int turn;
+
+    for (turn = 0; turn < TURN; turn++) {
+        ssize_t n;
+
+        if (c->out_left == 0 && w->stopping)
+            return end_up(w, c);
+        if (c->out_left == 0)
+            c->out_left = w->o->message;
+        n = w->o->calls->send(c->fd, load_pattern(c->out_at), c->out_left, MSG_NOSIGNAL);
+        if (n < 0)
+            return errno == EAGAIN ? 0 : errno;
+        c->out_at += (uint64_t)n;
+        c->out_left -= (size_t)n;
+        count_bytes(w, n);
+    }
+    return 0;
+}
+
+static int receive_down(struct worker *w, struct conn *c)
+{
+    int turn;
+
+    for (turn = 0; turn < TURN; turn++) {
+        ssize_t n = w->o->calls->recv(c->fd, w->buffer, w->o->message, 0);
+
+        if (n <= 0)
+            return n == 0 ? FAIL_EOF : errno == EAGAIN ? 0 : errno;
+        if (w->o->verify && memcmp(load_pattern(c->in_at), w->buffer, (size_t)n) != 0)
+            return FAIL_MISMATCH;
+        c->in_at += (uint64_t)n;
+        count_bytes(w, n);
+        if ((size_t)n < w->o->message)
+            break;
+    }
+    return 0;
+}
+
+/* The sink's count, 8 bytes big endian, and then its end. */
+static int receive_count(struct worker *w, struct conn *c)
+{
+    ssize_t n = w->o->calls->recv(c->fd, w->buffer, COUNT_BYTES + 1, 0), i;
+
+    if (n < 0)
+        return errno == EAGAIN ? 0 : errno;
+    if ((size_t)n > c->in_left)
+        return FAIL_LENGTH;
+    for (i = 0; i < n; i++)
+        c->in_at = c->in_at << 8 | w->buffer[i];
+    c->in_left -= (size_t)n;
+    if (n > 0)
+        return 0;
+    if (c->in_left)
+        return FAIL_EOF;
+    if (c->in_at != c->out_at)
+        return FAIL_COUNT;
+    stream_over(w, c, false);
+    return 0;
+}
+
+/* A sink says nothing while we send: what makes its side readable is its end. */
+static int peer_gone(struct worker *w, struct conn *c)
+{
+    ssize_t n = w->o->calls->recv(c->fd, w->buffer, 1, 0);
+
+    if (n < 0)
+        return errno == EAGAIN ? 0 : errno;
+    return n == 0 ? FAIL_EOF : FAIL_LENGTH;
+}
+
+void stream_event(struct worker *w, struct conn *c, uint32_t events)
+{
+    int error = 0;
+
+    w->now = load_clock();
+    if (c->state == CONN_COUNTED)
+        error = receive_count(w, c);
+    else if (w->o->down)
+        error = receive_down(w, c);
+    else if (events & (EPOLLERR | EPOLLHUP | EPOLLIN))
+        error = peer_gone(w, c);
+    else
+        error = send_up(w, c);
+    if (error)
+        worker_failed(w, c, error);
+}
+
+void streams_end(struct worker *w)
+{
+    uint32_t i;
+
+    for (i = 0; i < w->active; i++)
+        if (w->conns[i].state == CONN_STREAM && w->o->down)
+            stream_over(w, &w->conns[i], true);
+}

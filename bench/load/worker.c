@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker.c - the loop of a client thread: what is due, what has come, and until when. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker.h"
+
+#define EVENTS 256
+/* A closed loop whose exchanges fail one after the other comes to its end. */
+#define FAILED_IN_ROW 1000u
+/* The longest sleep: interrupts and the end of a second are looked at this often. */
+#define SLEEP_NS (50 * LOAD_NS_PER_MS)
+
+/* This worker's part of a number that the threads share. */
+static uint32_t share(uint32_t whole, uint32_t threads, uint32_t id)
+{
+    return whole / threads + (id < whole % threads);
+}
+
+int worker_init(struct worker *w, struct run *run, uint32_t id)
+{
+    const struct load_options *o = run->o;
+    uint32_t i;
+
+    memset(w, 0, sizeof *w);
+    w->o = o;
+    w->run = run;
+    w->id = w->next_port = id;
+    w->active = w->alive = share(o->connections, o->threads, id);
+    w->idle = share(o->idle, o->threads, id);
+    w->gap = o->rate > 0 ? (double)LOAD_NS_PER_S * o->threads / o->rate : 0;
+    w->expect_length = o->expect_length;
+    w->ready_last = &w->ready_first;
+    w->conns = calloc((size_t)w->active + w->idle, sizeof *w->conns);
+    w->buffer = malloc(WORKER_BUFFER);
+    w->ep = -1;
+    if (tally_init(&w->tally) != 0 || !w->conns || !w->buffer) {
+        load_message("no memory for %u connections", w->active + w->idle);
+        return -1;
+    }
+    for (i = 0; i < w->active + w->idle; i++) {
+        w->conns[i].fd = -1;
+        w->conns[i].index = i;
+        w->conns[i].idle = i >= w->active;
+    }
+    return 0;
+}
+
+void worker_free(struct worker *w)
+{
+    uint32_t i;
+
+    for (i = 0; w->conns && i < w->active + w->idle; i++) {
+        conn_close(w, &w->conns[i], false);
+        free(w->conns[i].http.head);
+    }
+    if (w->ep >= 0)
+        w->o->calls->close(w->ep);
+    free(w->conns);
+    free(w->buffer);
+    free(w->first_body);
+    tally_free(&w->tally);
+}
+
+uint64_t worker_due_at(const struct worker *w, uint64_t number)
+{
+    /* The threads' requests fall between each other's. */
+    double offset = w->gap * w->id / w->o->threads;
+
+    return w->t_start + (uint64_t)(offset + w->gap * (double)number + 0.5);
+}
+
+bool worker_in_window(const struct worker *w, uint64_t t)
+{
+    return t >= w->t_record && t < w->t_end;
+}
+
+void worker_again(struct worker *w, struct conn *c)
+{
+    c->state = CONN_FREE;
+    if (c->queued)
+        return;
+    c->queued = true;
+    c->next_ready = NULL;
+    *w->ready_last = c;
+    w->ready_last = &c->next_ready;
+}
+
+void worker_under_way(struct worker *w, struct conn *c)
+{
+    c->busy = true;
+    w->under_way++;
+}
+
+void worker_over(struct worker *w, struct conn *c)
+{
+    w->under_way -= c->busy;
+    c->busy = false;
+}
+
+void worker_answered(struct worker *w, struct conn *c)
+{
+    w->now = load_clock();
+    worker_over(w, c);
+    w->failed_in_row = 0;
+    w->tally.answered++;
+    if (worker_in_window(w, c->started))
+        hist_record(w->tally.now, w->now > c->started ? w->now - c->started : 0);
+    if (worker_in_window(w, w->now))
+        w->tally.in_window++;
+}
+
+void worker_failed(struct worker *w, struct conn *c, int what)
+{
+    tally_fail(&w->tally, what);
+    worker_over(w, c);
+    conn_close(w, c, true);
+    http_next(&c->http);
+    c->out_left = 0;
+    if (w->o->fresh) {
+        w->gave_up = w->gave_up || (w->gap == 0 && ++w->failed_in_row >= FAILED_IN_ROW);
+        worker_again(w, c);
+        return;
+    }
+    c->state = CONN_DEAD;
+    if (--w->alive == 0)
+        w->gave_up = true;
+}
+
+/* Requests that have become due: each belongs to the next connection, in use or not. */
+static void issue(struct worker *w)
+{
+    while (w->gap > 0 && !w->stopping) {
+        uint64_t due = worker_due_at(w, w->issued);
+        struct conn *c = &w->conns[w->issued % w->active];
+
+        if (due > w->now || due >= w->t_end)
+            break;
+        w->issued++;
+        c->due++;
+        if (c->state == CONN_DEAD)
+            tally_fail(&w->tally, ENOTCONN);
+        else if (c->state == CONN_FREE)
+            worker_again(w, c);
+    }
+}
+
+/* Begins what may be begun. A connection that is done at once is at the end of the list again. */
+static void begin_ready(struct worker *w)
+{
+    while (w->ready_first && !w->gave_up) {
+        struct conn *c = w->ready_first;
+
+        w->ready_first = c->next_ready;
+        if (!w->ready_first)
+            w->ready_last = &w->ready_first;
+        c->queued = false;
+        if (c->state != CONN_FREE)
+            continue;
+        if (w->gap == 0 && !w->stopping && w->now < w->t_end)
+            exchange_begin(w, c, w->now);
+        else if (w->gap > 0 && c->taken < c->due) {
+            uint64_t due = worker_due_at(w, c->taken++ * w->active + c->index);
+
+            exchange_begin(w, c, due);
+        }
+        if (w->o->fresh)
+            w->now = load_clock();
+    }
+}
+
+static int sleep_ms(const struct worker *w)
+{
+    uint64_t until = w->now + SLEEP_NS, due;
+
+    if (w->o->busy || w->ready_first)
+        return 0;
+    if (!w->stopping && w->t_end < until)
+        until = w->t_end;
+    if (w->gap > 0 && !w->stopping) {
+        due = worker_due_at(w, w->issued);
+        until = due < until ? due : until;
+    }
+    /* Rounded down: the rest of a millisecond before something is due is polled. */
+    return until <= w->now ? 0 : (int)((until - w->now) / LOAD_NS_PER_MS);
+}
+
+static void idle_event(struct worker *w, struct conn *c)
+{
+    char byte;
+    ssize_t n = w->o->calls->recv(c->fd, &byte, 1, 0);
+
+    if (n < 0 && errno == EAGAIN)
+        return;
+    tally_fail(&w->tally, n < 0 ? errno : n == 0 ? FAIL_EOF : FAIL_LENGTH);
+    w->tally.idle_lost++;
+    conn_close(w, c, true);
+    c->state = CONN_DEAD;
+}
+
+static void handle(struct worker *w, struct conn *c, uint32_t events)
+{
+    if (c->fd < 0)
+        return; /* closed by what came before it in this batch */
+    if (c->idle)
+        idle_event(w, c);
+    else if (w->o->mode == LOAD_BULK)
+        stream_event(w, c, events);
+    else
+        exchange_event(w, c, events);
+}
+
+static void progress(const struct worker *w)
+{
+    double s = (double)(w->now - w->t_record) / 1e9;
+    bool bulk = w->o->mode == LOAD_BULK;
+
+    if (w->o->quiet || w->id != 0 || w->o->time_ns <= 2 * LOAD_NS_PER_S || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r\033[K%.0f of %.0f s, %.0f %s/s%s", s, (double)w->o->time_ns / 1e9,
+            (double)(bulk ? w->tally.bytes_in_window >> 20 : w->tally.in_window) / (s > 0 ? s : 1),
+            bulk                       ? "MiB"
+            : w->o->mode == LOAD_CONNS ? "connections"
+                                       : "requests",
+            w->o->threads > 1 ? " (first thread)" : "");
+}
+
+/* The seconds of the measurement, as they pass. */
+static void tick(struct worker *w)
+{
+    uint64_t second;
+
+    if (w->now < w->t_record || w->now >= w->t_end)
+        return;
+    second = (w->now - w->t_record) / LOAD_NS_PER_S;
+    if (second == w->tally.second)
+        return;
+    if (tally_next(&w->tally, second) != 0) {
+        load_message("no memory for a second's histogram");
+        w->gave_up = true;
+    }
+    progress(w);
+}
+
+static void stop(struct worker *w)
+{
+    w->stopping = true;
+    w->ended = w->now < w->t_end ? w->now : w->t_end;
+    if (w->now < w->t_end)
+        w->t_end = w->now; /* interrupted, or all have failed */
+    if (w->o->mode == LOAD_BULK)
+        streams_end(w);
+}
+
+/* Everything that is still to be answered. */
+static uint64_t waiting(const struct worker *w)
+{
+    uint64_t n = w->under_way;
+    uint32_t i;
+
+    for (i = 0; w->gap > 0 && i < w->active; i++)
+        if (w->conns[i].state != CONN_DEAD)
+            n += w->conns[i].due - w->conns[i].taken;
+    return n;
+}
+
+static void measure(struct worker *w)
+{
+    struct epoll_event ev[EVENTS];
+    uint64_t limit = UINT64_MAX;
+    int n, i;
+
+    for (;;) {
+        issue(w);
+        begin_ready(w);
+        n = w->o->calls->epoll_wait(w->ep, ev, EVENTS, sleep_ms(w));
+        w->now = load_clock();
+        for (i = 0; i < n; i++)
+            handle(w, ev[i].data.ptr, ev[i].events);
+        tick(w);
+        if (!w->stopping && (w->now >= w->t_end || w->gave_up || load_interrupted)) {
+            issue(w); /* what has become due while we waited is owed */
+            stop(w);
+            limit = w->now + w->o->timeout_ns;
+        }
+        if (w->stopping && (w->now >= limit || w->gave_up || waiting(w) == 0))
+            return;
+    }
+}
+
+/* What was due in the measured time and never answered: its age is its latency at least. */
+static void record_unanswered(struct worker *w)
+{
+    uint32_t i;
+
+    for (i = 0; i < w->active; i++) {
+        struct conn *c = &w->conns[i];
+
+        if (c->busy && w->o->mode != LOAD_BULK && worker_in_window(w, c->started)) {
+            hist_record(w->tally.now, w->now - c->started);
+            w->tally.unanswered++;
+        }
+        for (; w->gap > 0 && c->taken < c->due; c->taken++) {
+            uint64_t due = worker_due_at(w, c->taken * w->active + c->index);
+
+            if (worker_in_window(w, due)) {
+                hist_record(w->tally.now, w->now - due);
+                w->tally.unanswered++;
+            }
+        }
+    }
+    if (w->o->mode == LOAD_BULK)
+        w->tally.unanswered = w->under_way;
+}
+
+/* Waits for the others, twice: worker 0 sets the time between. */
+static bool all_ready(struct worker *w)
+{
+    struct run *run = w->run;
+    struct timespec t;
+
+    pthread_barrier_wait(&run->ready);
+    if (w->id == 0) {
+        run->t_start = load_clock();
+        clock_gettime(CLOCK_REALTIME, &t);
+        run->epoch_of_record =
+            (double)t.tv_sec + (double)t.tv_nsec / 1e9 + (double)w->o->warmup_ns / 1e9;
+    }
+    pthread_barrier_wait(&run->ready);
+    return !__atomic_load_n(&run->failed, __ATOMIC_RELAXED);
+}
+
+static void begin_all(struct worker *w)
+{
+    uint32_t i;
+
+    for (i = 0; i < w->active; i++) {
+        struct conn *c = &w->conns[i];
+
+        if (w->o->mode == LOAD_BULK)
+            stream_begin(w, c);
+        else if (w->gap == 0)
+            worker_again(w, c);
+        else
+            c->state = CONN_FREE;
+    }
+}
+
+void worker_run(struct worker *w)
+{
+    w->ep = w->o->calls->epoll_create1(EPOLL_CLOEXEC);
+    if (w->ep < 0)
+        load_message("cannot make an epoll instance: %s", strerror(errno));
+    if (w->ep < 0 || connect_all(w) != 0)
+        __atomic_store_n(&w->run->failed, 1, __ATOMIC_RELAXED);
+    if (!all_ready(w))
+        return;
+    w->t_start = w->run->t_start;
+    w->t_record = w->t_start + w->o->warmup_ns;
+    w->t_end = w->t_record + w->o->time_ns;
+    w->now = load_clock();
+    begin_all(w);
+    measure(w);
+    record_unanswered(w);
+    if (tally_next(&w->tally, 0) != 0)
+        load_message("no memory for a second's histogram");
+}

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toehold bench, the load generator: what it counts is what happened."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import socket
+import threading
+import time
+
+import hlog
+import lab as labs
+import pytest
+
+from harness import paths, proc
+
+LOCAL = "127.0.0.1"
+OK, FAILURE, USAGE, ERRORS = 0, 1, 2, 6
+QUICK = ["--time", "0.2", "--warmup", "0.05"]
+
+
+def command(*args: object) -> list[object]:
+    return [paths.built("toehold"), "bench", *args]
+
+
+def bench(lab: labs.Lab, *args: object, code: int = OK) -> dict:
+    """Runs a client in the peer's namespace and returns its JSON."""
+    done = lab.client.run(command(*args, "--json"), check=False, timeout=60)
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout) if code in (OK, ERRORS) else {"said": done.stderr}
+
+
+class Server:
+    """`toehold bench serve ROLE` on a port of the peer's loopback interface."""
+
+    def __init__(self, lab: labs.Lab, role: str, port: int, *args: object):
+        self.where = f"{LOCAL}:{port}"
+        self.proc = lab.client.start(
+            command("serve", role, "--listen", self.where, "--json", *args), name=f"serve-{role}"
+        )
+        proc.wait_until(lambda: "serving" in self.proc.text(), f"serve {role}", proc=self.proc)
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.proc.kill()
+
+    def counted(self) -> dict:
+        assert self.proc.stop() in (OK, -signal.SIGKILL), self.proc.text()
+        return json.loads(self.proc.text().splitlines()[-1])
+
+
+@contextlib.contextmanager
+def serving(lab: labs.Lab, port: int, handle):
+    """A server of the test's own: handle(connection, its number) for each, one after the other."""
+    listener = lab.client.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((LOCAL, port))
+    listener.listen(64)
+    kept = []
+
+    def loop() -> None:
+        for number in range(10_000):
+            try:
+                kept.append(listener.accept()[0])
+                handle(kept[-1], number)
+            except OSError:
+                return
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    try:
+        yield
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        for s in [listener, *kept]:
+            s.close()
+        thread.join()
+
+
+# ---- counts
+
+
+@pytest.mark.parametrize("size", [1, 64, 100_000])
+def test_pingpong_counts_each_exchange_once(lab, size):
+    with Server(lab, "pingpong", 7001, "--size", size) as server:
+        args = ["--to", server.where, "--size", size, "--connections", 5, "--threads", 2]
+        found = bench(lab, "pingpong", *args, "--verify", *QUICK)
+        served = server.counted()
+    assert found["sent"] == found["answered"] == served["requests"] > 0
+    assert served["bytes_received"] == served["bytes_sent"] == found["sent"] * size
+    assert found["connections"] == served["connections"] == 5
+    assert sum(s["count"] for s in found["by_second"]) == found["latency_ns"]["count"]
+    assert 0 < found["latency_ns"]["min"] <= found["latency_ns"]["p50"]
+    assert found["latency_ns"]["p99_99"] <= found["latency_ns"]["max"]
+
+
+@pytest.mark.parametrize("options", [[], ["--fresh"]])
+def test_http_counts_each_answer_once(lab, options):
+    with Server(lab, "http", 7002, "--size", 3000) as server:
+        url = f"http://{server.where}/some/path"
+        args = ["--url", url, "--connections", 3, "--length", 3000, "--verify"]
+        found = bench(lab, "http", *args, *options, *QUICK)
+        served = server.counted()
+    assert found["sent"] == found["answered"] == served["requests"] > 0
+    assert found["statuses"] == {"200": found["answered"]}
+    assert found["connections"] == (found["sent"] if options else 3)
+
+
+@pytest.mark.parametrize(
+    ("close", "size"), [("fin", 0), ("rst", 0), ("fin", 64), ("rst", 64), ("wait", 64)]
+)
+def test_conns_counts_each_connection_once(lab, close, size):
+    once = ["--once"] if close == "wait" else []
+    with Server(lab, "pingpong", 7003, *once) as server:
+        args = ["--to", server.where, "--size", size, "--close", close, "--connections", 4]
+        found = bench(lab, "conns", *args, "--rate", 500, "--verify", *QUICK)
+        served = server.counted()
+    assert found["sent"] == found["answered"] == found["connections"] == 125
+    assert found["latency_ns"]["count"] == 100
+    # A reset can come before the server has accepted.
+    assert served["connections"] == 125 or close == "rst"
+
+
+@pytest.mark.parametrize("message", [700, 300_000])
+def test_bulk_up_ends_when_the_sink_has_all(lab, message):
+    with Server(lab, "sink", 7004, "--verify") as server:
+        args = ["--to", server.where, "--connections", 2, "--message", message]
+        found = bench(lab, "bulk", *args, *QUICK)
+        served = server.counted()
+    assert served["mismatches"] == 0
+    assert served["requests"] == found["answered"] == 2
+    assert served["bytes_received"] % message == 0
+    assert 0 < found["bytes"] <= served["bytes_received"]
+
+
+def test_bulk_down_is_the_pattern(lab):
+    with Server(lab, "bulk", 7005, "--message", 5000) as server:
+        args = ["--to", server.where, "--direction", "down", "--verify"]
+        found = bench(lab, "bulk", *args, *QUICK)
+    assert found["bytes"] == sum(s["bytes"] for s in found["by_second"]) > 0
+
+
+def test_local_ports_are_used_in_turn(lab):
+    seen = []
+    with serving(lab, 7006, lambda s, _n: seen.append(s.getpeername()[1])):
+        args = ["--to", f"{LOCAL}:7006", "--local-ports", "21000-21009", "--close", "rst"]
+        found = bench(lab, "conns", *args, "--rate", 100, "--time", "0.2", "--warmup", "0")
+    assert found["connections"] == 20
+    assert set(seen) <= set(range(21000, 21010))
+
+
+# ---- open loop
+
+
+def test_open_loop_keeps_its_rate_and_its_log_is_readable(lab, tmp_path):
+    log = tmp_path / "x.hlog"
+    with Server(lab, "pingpong", 7007) as server:
+        args = ["--to", server.where, "--connections", 7, "--threads", 2, "--rate", 900]
+        times = ["--time", "1.2", "--warmup", "0.2"]
+        found = bench(lab, "pingpong", *args, *times, "--idle", 20, "--hdr", log)
+        served = server.counted()
+    assert found["sent"] == found["answered"] == served["requests"] == 1260
+    assert served["connections"] == 27
+    intervals = hlog.read(log)
+    counts = hlog.summed(intervals)
+    assert [i.start for i in intervals] == [0, 1]
+    assert sum(counts) == found["latency_ns"]["count"] == 1080
+    for name, percent in (("p50", 50), ("p90", 90), ("p99", 99), ("p99_9", 99.9)):
+        exact = min(hlog.percentile(counts, percent), found["latency_ns"]["max"])
+        assert found["latency_ns"][name] == exact
+    assert max(i.max_ms for i in intervals) == round(found["latency_ns"]["max"] / 1e6, 3)
+
+
+def test_a_stall_of_the_server_is_seen_by_all_that_were_due(lab, tmp_path):
+    """No coordinated omission: 1000 requests a second, a server that stands still for 0.4 s."""
+    log = tmp_path / "x.hlog"
+    with Server(lab, "pingpong", 7008) as server:
+        args = ["--to", server.where, "--rate", 1000, "--connections", 2, "--hdr", log]
+        argv = command("pingpong", *args, "--time", "1.5", "--warmup", "0", "--json")
+        with lab.client.start(argv, name="load") as load:
+            time.sleep(0.5)
+            server.proc.send_signal(signal.SIGSTOP)
+            time.sleep(0.4)
+            server.proc.send_signal(signal.SIGCONT)
+            assert load.wait(30) == OK
+            found = json.loads(load.text())
+    assert found["sent"] == found["answered"] == found["latency_ns"]["count"] == 1500
+    # Those due in the first 0.3 s of it have waited for 0.1 s at least.
+    assert hlog.at_least(hlog.summed(hlog.read(log)), 90_000_000) >= 290
+    assert found["latency_ns"]["p90"] >= 90_000_000
+
+
+# ---- what goes wrong is counted
+
+
+def test_the_servers_death_is_counted_and_ends_the_run(lab):
+    with Server(lab, "pingpong", 7009) as server:
+        args = ["--to", server.where, "--connections", 3, "--time", 30, "--warmup", 0, "--json"]
+        with lab.client.start(command("pingpong", *args), name="load") as load:
+            time.sleep(0.3)
+            server.proc.kill()
+            assert load.wait(10) == ERRORS
+            text = load.text()
+    found = json.loads(text[text.index("{") :])
+    assert sum(found["errors"].values()) == 3
+    assert set(found["errors"]) <= {"ECONNRESET", "EOF", "EPIPE"}
+    assert found["ended_early"] and found["seconds"] < 20
+    assert found["answered"] <= found["sent"] <= found["answered"] + 3
+
+
+def test_nobody_listens(lab):
+    said = bench(lab, "pingpong", "--to", f"{LOCAL}:7999", code=FAILURE)["said"]
+    assert "cannot connect to 127.0.0.1:7999: Connection refused" in said
+    said = bench(lab, "conns", "--to", f"{LOCAL}:7999", *QUICK, "--quiet", code=FAILURE)
+    assert "one attempt after the other failed" in str(said)
+
+
+def answer_always(data: bytes):
+    def handle(s: socket.socket, _number: int) -> None:
+        while s.recv(4096):
+            s.sendall(data)
+
+    return handle
+
+
+def http(head: str, body: bytes = b"") -> bytes:
+    return f"HTTP/1.1 {head}\r\n\r\n".encode() + body
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (http("404 Not Found\r\nContent-Length: 2", b"no"), "STATUS"),
+        (http("200 OK\r\nContent-Length: 3", b"abc"), "LENGTH"),
+        (http("200 OK\r\nContent-Length: 2", b"abc"), "LENGTH"),
+        (http("200 OK\r\nTransfer-Encoding: chunked", b"0\r\n\r\n"), "HTTP"),
+        (b"not at all\r\n\r\n", "HTTP"),
+    ],
+)
+def test_a_wrong_http_answer_is_counted_by_its_kind(lab, answer, error):
+    with serving(lab, 7010, answer_always(answer)):
+        args = ["--url", f"http://{LOCAL}:7010/", "--length", 2, *QUICK]
+        done = lab.client.run(command("http", *args, "--json"), check=False)
+    assert done.returncode == FAILURE  # there was no good answer at all
+    assert json.loads(done.stdout)["errors"] == {error: 1}
+
+
+def test_wrong_bytes_are_a_mismatch(lab):
+    with serving(lab, 7011, answer_always(bytes(64))):
+        args = ["--to", f"{LOCAL}:7011", "--verify", *QUICK]
+        done = lab.client.run(command("pingpong", *args, "--json"), check=False)
+    assert done.returncode == FAILURE
+    assert json.loads(done.stdout)["errors"] == {"MISMATCH": 1}
+
+
+def test_a_lost_idle_connection_is_counted(lab):
+    def handle(s: socket.socket, number: int) -> None:
+        if number == 1:  # the one opened after the active one
+            s.close()
+        else:
+            threading.Thread(target=answer_always(bytes(64)), args=(s, 0), daemon=True).start()
+
+    with serving(lab, 7012, handle):
+        args = ["--to", f"{LOCAL}:7012", "--idle", 1, *QUICK]
+        found = bench(lab, "pingpong", *args, code=ERRORS)
+    assert found["idle_lost"] == 1
+    assert found["errors"] == {"EOF": 1}
+    assert found["sent"] == found["answered"] > 0
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "which? pingpong, bulk, conns, http or serve"),
+        (["flood"], "flood: want pingpong"),
+        (["pingpong"], "--to is missing"),
+        (["http"], "--url is missing"),
+        (["serve"], "serve what?"),
+        (["serve", "http"], "--listen is missing"),
+        (["pingpong", "--to", "localhost:1"], "--to localhost:1: want a numeric ADDRESS:PORT"),
+        (["pingpong", "--to", "10.0.0.1"], "want a numeric ADDRESS:PORT"),
+        (["pingpong", "--to", "[::1:80"], "want a numeric ADDRESS:PORT"),
+        (["http", "--url", "https://1.2.3.4/"], "want http://ADDRESS"),
+        (["bulk", "--to", "1.2.3.4:5", "--rate", "5"], "bulk does not take --rate"),
+        (["pingpong", "--to", "1.2.3.4:5", "--size", "0"], "--size 0: want a whole number from 1"),
+        (["pingpong", "--to", "1.2.3.4:5", "--time", "0"], "--time 0: want seconds"),
+        (["pingpong", "--to", "1.2.3.4:5", "--rate", "-1"], "--rate -1: want"),
+        (["pingpong", "--to", "1.2.3.4:5", "--threads", "2"], "each needs a connection"),
+        (["pingpong", "--to", "1.2.3.4:5", "--hdr"], "a value is missing after --hdr"),
+        (["pingpong", "--to", "1.2.3.4:5", "--fast"], "unknown option --fast"),
+        (["pingpong", "--to", "1.2.3.4:5", "now"], "what is 'now'?"),
+        (["conns", "--to", "1.2.3.4:5", "--close", "slam"], "want fin, rst or wait"),
+        (["conns", "--to", "1.2.3.4:5", "--local-ports", "9-1"], "want two ports"),
+        (["bulk", "--to", "1.2.3.4:5", "--direction", "left"], "want up or down"),
+        (["bulk", "--to", "1.2.3.4:5", "--api", "xti"], "want sockets or toe"),
+    ],
+)
+def test_a_wrong_command_line_says_what_is_wrong(args, said):
+    done = proc.run(command(*args), check=False)
+    assert done.returncode == USAGE
+    assert said in done.stderr
+    assert not done.stdout
+
+
+def test_help_and_a_table_without_colour(lab):
+    assert "usage: toehold bench" in proc.run(command("--help")).stdout
+    with Server(lab, "pingpong", 7013) as server:
+        done = lab.client.run(command("pingpong", "--to", server.where, *QUICK))
+    assert done.stdout.startswith("pingpong 127.0.0.1:7013, 1 connection, 0.2 s\n")
+    assert "\033" not in done.stdout and not done.stderr
+
+
+# ---- on the TOE
+
+
+@pytest.mark.parametrize("api", ["sockets", "toe"])
+def test_both_roles_on_the_toe(lab, api):
+    """The server by either surface on the TOE, the client on Linux; then the other way around."""
+    argv = command("serve", "http", "--listen", f"{lab.ip}:7020", "--size", 9000, "--api", api)
+    with lab.app(argv, name="serve-http", port=7020):
+        args = ["--url", f"http://{lab.ip}:7020/", "--connections", 20, "--verify", *QUICK]
+        found = bench(lab, "http", *args)
+        assert found["sent"] == found["answered"] > 0
+    with lab.peer(command("serve", "sink", "--listen", f"{lab.peer_ip}:7021"), port=7021):
+        args = ["--to", f"{lab.peer_ip}:7021", "--connections", 3, "--api", api, *QUICK, "--json"]
+        found = json.loads(lab.run(command("bulk", *args)).stdout)
+        assert found["answered"] == 3 and found["bytes"] > 0
+    with lab.peer(command("serve", "pingpong", "--listen", f"{lab.peer_ip}:7022"), port=7022):
+        args = ["--to", f"{lab.peer_ip}:7022", "--connections", 9, "--api", api, "--rate", 1000]
+        done = lab.run(command("pingpong", *args, "--verify", *QUICK, "--json"))
+        assert json.loads(done.stdout)["answered"] == 250
