@@ -59,6 +59,20 @@ def test_one_flow_fills_the_link(cc, buffer_kb):
     assert throughputs(result)[0] > least * 100e6
 
 
+@pytest.mark.parametrize("cc", CCS)
+@pytest.mark.parametrize("rtt_ms,rate,least", [(40, 50, 0.8), (100, 100, 0.7)])
+def test_overshoot_of_slow_start_is_a_loss_like_others(cc, rtt_ms, rate, least):
+    """The first slow start fills a BDP of queue and loses hundreds of segments. Taken for a burst
+    after idle time (RFC 7661 4.4.1) that would leave a fifteenth of the window."""
+    bdp = rate * rtt_ms * 125
+    result = netsim.run(
+        *path(f"{rate}mbit", rtt_ms, queue=f"{bdp}B"),
+        *["--flow", f"cc={cc}", "--time", "10s", "--warmup", "0s"],
+    )
+    assert result["flows"][0]["retransmits"] > 100
+    assert throughputs(result)[0] > least * rate * 1e6
+
+
 @pytest.mark.parametrize("loss,least", [(0, 0.9), (0.01, 0.7)])
 def test_bbr_keeps_its_rate(loss, least):
     """draft-ietf-ccwg-bbr: 1 % of random loss costs little; CUBIC would be left with 2 %.

@@ -30,11 +30,13 @@ int toec_cwv_validated(const struct toec_tcb *t)
     return t->cwv.defined && pipeack(&t->cwv) >= t->cwnd / 2;
 }
 
-/* R7661-02: which phase is it now? */
+/* R7661-02: which phase is it now? A flow that has filled its window all the time is not in the
+ * non-validated one, though slow start, which doubles what pipeACK measured a round trip ago, may
+ * overshoot the path by so much: its losses are those of RFC 5681. */
 static void set_phase(struct toec_tcb *t, toec_time now)
 {
     struct toec_cwv *v = &t->cwv;
-    int nv = v->defined && pipeack(v) < t->cwnd / 2;
+    int nv = v->defined && pipeack(v) < t->cwnd / 2 && (v->nv || !(t->flags & TOEC_F_CWND_LIM));
 
     if (nv && !v->nv)
         v->nv_since = toec_ticks(now);
