@@ -19,10 +19,15 @@ def _save(figure: plt.Figure, folder: Path, name: str) -> Path:
     return path
 
 
+# DCTCP without marks is NewReno: its line lies on Reno's, so that they must differ to be seen.
+STYLES = {"reno": {"marker": "s", "ms": 9, "mfc": "none"}, "dctcp": {"ls": ":", "marker": "x"}}
+
+
 def _lines(data: dict, key: str, folder: Path, name: str, **axes: object) -> Path:
     figure, axis = plt.subplots(figsize=(7, 4.5))
     for cc, rows in data.items():
-        (line,) = axis.plot([r["x"] for r in rows], [r[key] for r in rows], "o-", label=cc)
+        style = {"marker": "o", **STYLES.get(cc, {})}
+        (line,) = axis.plot([r["x"] for r in rows], [r[key] for r in rows], label=cc, **style)
         if rows[0].get("theory"):
             theory = [r["theory"] for r in rows]
             axis.plot(
