@@ -14,6 +14,11 @@ _BUILT = {
     "netsim": "core/sim/netsim",
     "prop": "core/tests/prop/prop",
     "attack_cost": "core/tests/attack/attack_cost",
+    "echo_tap": "examples/echo_tap",
+    "echo_tap_one": "examples/echo_tap_one",
+    "echo_uv": "examples/echo_uv",
+    "bare_echo32": "examples/bare_riscv/bare_echo32",
+    "bare_echo64": "examples/bare_riscv/bare_echo64",
     "libtoe_preload.so": "manager/libtoe_preload.so",
 }
 

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""examples/: each echo server against Linux peers: ping, a megabyte, many connections, loss.
+
+Each test runs on each example. What an example needs and is not here (libuv, DPDK, QEMU) skips its
+tests and says so: `scripts/setup build test` installs it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import selectors
+import shutil
+import socket
+import struct
+import threading
+import time
+
+import lab as labs
+import pytest
+
+from harness import netns, paths, proc
+
+pytestmark = pytest.mark.toehold_only
+
+PORT = 7
+EXAMPLES = ["echo_tap", "echo_tap_one", "echo_uv", "bare_riscv32", "bare_riscv64"]
+
+
+def bare_riscv(bits: str) -> list[object]:
+    qemu = f"qemu-system-riscv{bits}"
+    if not shutil.which(qemu):
+        pytest.skip(f"{qemu} is not installed (Debian's qemu-system-misc)")
+    return [
+        *[qemu, "-machine", "virt", "-m", "64", "-bios", "none", "-kernel"],
+        *[built(f"bare_echo{bits}"), "-global", "virtio-mmio.force-legacy=false"],
+        *["-display", "none", "-monitor", "none", "-serial", "stdio"],
+        *["-netdev", "tap,id=n,ifname=tap0,script=no,downscript=no"],
+        *["-device", "virtio-net-device,netdev=n", "-device", "virtio-rng-device"],
+    ]
+
+
+def built(name: str) -> object:
+    try:
+        return paths.built(name)
+    except FileNotFoundError:
+        pytest.skip(
+            f"{name} is not built: what it needs is not installed (scripts/setup build test)"
+        )
+
+
+class Server:
+    """A pair of namespaces with an example on the server's end."""
+
+    def __init__(self, example: str):
+        self.argv = (
+            bare_riscv(example[-2:])
+            if example.startswith("bare")
+            else [built(example), "tap0", "10.77.0.1/24", PORT]
+        )
+        self.pair = netns.Pair(tap=True)
+        try:
+            self.ip = self.pair.server_ip
+            self.client = self.pair.client
+            self.proc = self.pair.server.start(self.argv, name=example)
+            proc.wait_until(
+                lambda: "listening" in self.proc.text(), f"{example} listens", proc=self.proc
+            )
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self.pair.delete()
+
+    def connect(self) -> socket.socket:
+        return self.client.connect(self.ip, PORT)
+
+    def lose(self, one_of: int) -> None:
+        """Drops one of so many frames, both directions together, from now on."""
+        rule = f"numgen inc mod {one_of} {one_of - 1} counter drop"
+        ns = self.pair.server
+        ns.run(["nft", "add", "table", "bridge", "loss"])
+        hook = "{ type filter hook forward priority 0; }"
+        ns.run(["nft", "add", "chain", "bridge", "loss", "forward", hook])
+        ns.run(["nft", "add", "rule", "bridge", "loss", "forward", *rule.split()])
+
+    def lost(self) -> int:
+        words = self.pair.server.run(["nft", "list", "table", "bridge", "loss"]).stdout.split()
+        return int(words[words.index("packets") + 1])
+
+
+@pytest.fixture(params=EXAMPLES)
+def server(request: pytest.FixtureRequest):
+    s = Server(request.param)
+    yield s
+    try:
+        assert s.proc.poll() is None, f"{request.param} has ended{s.proc.tail()}"
+    finally:
+        s.close()
+
+
+def echo(s: socket.socket, data: bytes) -> bytes:
+    """What comes back until the server closes too, while data is being sent."""
+    got = bytearray()
+
+    def receive() -> None:
+        with contextlib.suppress(TimeoutError):
+            while piece := s.recv(1 << 16):
+                got.extend(piece)
+
+    reader = threading.Thread(target=receive)
+    reader.start()
+    s.sendall(data)
+    s.shutdown(socket.SHUT_WR)
+    reader.join()
+    return bytes(got)
+
+
+def ping(server: Server, *options: object) -> None:
+    command = ["ping", "-q", "-c", "3", "-i", "0.05", "-W", "5", *options, server.ip]
+    assert " 0% packet loss" in server.client.run(command).stdout
+
+
+def test_echo(server: Server):
+    """Ping, small and in fragments; a megabyte each way at once; then a reset, and it serves on."""
+    ping(server)
+    ping(server, "-s", "4000")
+    data = random.Random(labs.SEED).randbytes(1 << 20)
+    with server.connect() as s:
+        assert echo(s, data) == data
+    with server.connect() as s:
+        s.sendall(b"never read")
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    with server.connect() as s:
+        assert echo(s, b"after") == b"after"
+    with pytest.raises(ConnectionRefusedError):
+        server.client.connect(server.ip, PORT + 1)
+
+
+def test_many_connections(server: Server):
+    """200 at once, each with its own bytes, answered in any order; then 300 one after another."""
+    conns = [server.connect() for _ in range(200)]
+    for i, s in enumerate(conns):
+        s.sendall(f"{i};".encode() * 100)
+    for i, s in reversed(list(enumerate(conns))):
+        data, got = f"{i};".encode() * 100, b""
+        while len(got) < len(data):
+            piece = s.recv(4096)
+            assert piece
+            got += piece
+        assert got == data
+    for s in conns:
+        s.close()
+    for i in range(300):
+        with server.connect() as s:
+            assert echo(s, str(i).encode()) == str(i).encode()
+
+
+def test_more_connections_than_it_has_room_for(server: Server):
+    """The next ones are not answered, and the server lives; room that comes back is used."""
+    conns = [server.connect() for _ in range(256)]
+    extra = server.client.socket()
+    extra.settimeout(0.3)
+    with pytest.raises(TimeoutError):
+        extra.connect((server.ip, PORT))
+    extra.close()
+    for s in conns:
+        assert echo(s, b"x") == b"x"
+        s.close()
+    deadline = time.monotonic() + 10
+    while True:
+        with (
+            contextlib.suppress(TimeoutError),
+            server.client.connect(server.ip, PORT, timeout=1) as s,
+        ):
+            assert echo(s, b"again") == b"again"
+            return
+        assert time.monotonic() < deadline
+
+
+def test_loss(server: Server):
+    """One frame of 50 is lost: every byte of ten connections at once still comes back right."""
+    data = random.Random(labs.SEED).randbytes(200_000)
+    server.lose(50)
+    sockets = [server.connect() for _ in range(10)]
+    sent, got = [0] * 10, [bytearray() for _ in range(10)]
+    with selectors.DefaultSelector() as ready:
+        for i, s in enumerate(sockets):
+            s.setblocking(False)
+            ready.register(s, selectors.EVENT_READ | selectors.EVENT_WRITE, i)
+        while ready.get_map():
+            events = ready.select(20)
+            assert events, f"nothing for 20 s: {list(map(len, got))} of {len(data)} bytes"
+            for key, what in events:
+                i, s = key.data, key.fileobj
+                if what & selectors.EVENT_WRITE:
+                    sent[i] += s.send(data[sent[i] : sent[i] + 65536])
+                    if sent[i] == len(data):
+                        s.shutdown(socket.SHUT_WR)
+                        ready.modify(s, selectors.EVENT_READ, i)
+                if what & selectors.EVENT_READ:
+                    piece = s.recv(1 << 16)
+                    got[i] += piece
+                    if not piece:
+                        ready.unregister(s)
+    for i, s in enumerate(sockets):
+        assert got[i] == data
+        s.close()
+    assert server.lost() > 20
