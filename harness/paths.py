@@ -11,6 +11,8 @@ OUT = ROOT / "out"
 _BUILT = {
     "toed": "engine/toed",
     "toehold": "cli/toehold",
+    "toehold-bench": "bench/load/toehold-bench",
+    "toe-ideal": "bench/ideal/toe-ideal",
     "netsim": "core/sim/netsim",
     "prop": "core/tests/prop/prop",
     "attack_cost": "core/tests/attack/attack_cost",

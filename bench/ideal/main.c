@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - toe-ideal: toed's control and engine over a stack that answers at once. */
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "control.h"
+#include "log.h"
+#include "options.h"
+
+/* Never sleeps: it has a core, and its host need not wake it. */
+#define SPIN_US   4000000000u
+#define LOOK_NS   2000000
+#define STOP_TIME (1 * NS_PER_S)
+
+struct program {
+    struct ideal_options options;
+    struct options toed; /* what of toed's options the control thread asks for */
+    struct control control;
+    struct engine *engine;
+    pthread_t watcher;
+};
+
+/* In the place of toed's log.c. */
+void log_msg(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fputs("toe-ideal: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+/* In the place of toed's options.c. */
+void options_addresses(const struct options *o, char *out, size_t size)
+{
+    snprintf(out, size, "%u.%u.%u.%u/%u", o->ip[0], o->ip[1], o->ip[2], o->ip[3], o->prefix_len);
+}
+
+/* Ends control_run() as a user would when the stack is done. */
+static void *watch(void *arg)
+{
+    const struct program *p = arg;
+    const struct timespec look = {0, LOOK_NS};
+
+    while (!__atomic_load_n(&p->options.ideal.done, __ATOMIC_ACQUIRE))
+        nanosleep(&look, NULL);
+    kill(getpid(), SIGTERM);
+    return NULL;
+}
+
+static int failed(const char *what)
+{
+    log_msg("%s: %s", what, strerror(errno));
+    return IDEAL_FAILURE;
+}
+
+static int make_engine(struct program *p)
+{
+    struct engine_config cfg = {.count = 1,
+                                .max_qps = p->toed.max_qps,
+                                .spin_us = SPIN_US,
+                                .qp_unused = control_qp_unused,
+                                .arg = &p->control};
+    struct control *c = &p->control;
+    char err[256];
+
+    cfg.netio = ideal_wire_new();
+    if (!cfg.netio)
+        return failed("memory");
+    netio_get_info(cfg.netio, &c->info);
+    c->mtu = c->info.mtu;
+    memcpy(c->mac, c->info.mac, sizeof(c->mac));
+    memcpy(cfg.core.ip, p->toed.ip, sizeof(cfg.core.ip));
+    cfg.core.mtu = c->mtu;
+    ideal_use(&p->options.ideal);
+    p->engine = engine_new(&cfg, engine_clock(), err, sizeof(err));
+    if (!p->engine) {
+        log_msg("%s", err);
+        netio_close(cfg.netio);
+        return IDEAL_FAILURE;
+    }
+    c->engines = &p->engine;
+    c->engine_count = 1;
+    return -1;
+}
+
+static int prepare(struct program *p)
+{
+    static const uint8_t ip[4] = {192, 0, 2, 1}; /* RFC 5737: of nobody */
+    struct control *c = &p->control;
+    sigset_t signals;
+
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    memcpy(p->toed.ip, ip, sizeof(ip));
+    p->toed.prefix_len = 24;
+    p->toed.socket = p->options.socket;
+    p->toed.engines = 1;
+    p->toed.max_qps = 64;
+    p->toed.max_memory_mib = 65536;
+    c->options = &p->toed;
+    c->started = engine_clock();
+    c->lock_fd = -1; /* there is no interface to claim */
+    pthread_mutex_init(&c->lock, NULL);
+    c->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    p->options.ideal.latency = hist_new();
+    if (c->signal_fd < 0 || c->wake_fd < 0 || !p->options.ideal.latency)
+        return failed("descriptors or memory");
+    return -1;
+}
+
+static int serve(struct program *p)
+{
+    struct control *c = &p->control;
+    char err[256];
+    int rc;
+
+    c->regs_fd = registers_new(c);
+    if (c->regs_fd < 0)
+        return failed("register page");
+    rc = control_open(c, err, sizeof(err));
+    if (rc != 0) {
+        log_msg("%s", err);
+        return IDEAL_CONFIG;
+    }
+    rc = engine_start(p->engine);
+    if (rc != 0) {
+        errno = rc;
+        return failed("thread");
+    }
+    rc = pthread_create(&p->watcher, NULL, watch, p);
+    if (rc != 0) {
+        errno = rc;
+        return failed("thread");
+    }
+    log_msg("ready: socket %s", p->options.socket);
+    return control_run(c) == 0 ? -1 : IDEAL_FAILURE;
+}
+
+static void stop_in_engine(struct engine *e, void *arg)
+{
+    (void)arg;
+    engine_stop(e);
+}
+
+static void count_in_engine(struct engine *e, void *arg)
+{
+    *(uint32_t *)arg = engine_flows(e);
+}
+
+/* Ends what runs: the watcher, the connections, the engine. */
+static void stop(struct program *p)
+{
+    const struct timespec look = {0, LOOK_NS};
+    uint64_t end = engine_clock() + STOP_TIME;
+    uint32_t flows = 0, i;
+
+    if (p->watcher) {
+        __atomic_store_n(&p->options.ideal.done, 1, __ATOMIC_RELEASE);
+        pthread_join(p->watcher, NULL);
+    }
+    if (p->engine && p->engine->has_thread) {
+        engine_call(p->engine, stop_in_engine, NULL);
+        do {
+            engine_call(p->engine, count_in_engine, &flows);
+            nanosleep(&look, NULL);
+        } while (flows && engine_clock() < end);
+    }
+    if (p->control.listen_fd > 0)
+        control_close(&p->control);
+    if (!p->engine)
+        return;
+    engine_join(p->engine);
+    for (i = 0; i < p->engine->qp_count; i++)
+        qp_free(p->engine->qps[i]);
+    engine_free(p->engine);
+}
+
+static json_t *number(uint64_t v)
+{
+    return json_integer((json_int_t)v);
+}
+
+static json_t *latency_json(const struct hist *h)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "count", number(h->total), "p50",
+                     number(hist_percentile(h, 50)), "p90", number(hist_percentile(h, 90)), "p99",
+                     number(hist_percentile(h, 99)), "p99_9", number(hist_percentile(h, 99.9)),
+                     "p99_99", number(hist_percentile(h, 99.99)), "max", number(h->max));
+}
+
+static int tell(const struct program *p)
+{
+    const struct ideal *i = &p->options.ideal;
+    double s = (double)i->time_ns / 1e9;
+    json_t *j;
+
+    if (i->failure || !i->ended) {
+        log_msg("nothing was measured: %s", i->failure ? i->failure : "ended by a signal");
+        return IDEAL_FAILURE;
+    }
+    j = json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:f}", "mode", "ideal", "seconds",
+                  s, "connections", number(i->connections), "opened", number(i->opened), "sent",
+                  number(i->asked), "answered", number(i->answered), "requests",
+                  number(i->in_window), "requests_per_s", (double)i->in_window / s, "bytes",
+                  number(i->bytes), "bytes_per_s", (double)i->bytes / s);
+    json_object_set_new(j, "status", json_integer(i->status));
+    json_object_set_new(j, "answer_bytes", number(i->answer_size));
+    json_object_set_new(j, "unanswered", number(i->unanswered));
+    json_object_set_new(
+        j, "errors",
+        json_pack("{s:o, s:o}", "LENGTH", number(i->wrong_length), "RESET", number(i->reset)));
+    json_object_set_new(j, "latency_ns", latency_json(i->latency));
+    json_dumpf(j, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(j);
+    return i->unanswered || i->wrong_length || i->reset ? IDEAL_ERRORS : IDEAL_OK;
+}
+
+int main(int argc, char **argv)
+{
+    static struct program p;
+    int rc = ideal_parse(&p.options, argc, argv);
+
+    if (rc < 0)
+        rc = prepare(&p);
+    if (rc < 0)
+        rc = make_engine(&p);
+    if (rc < 0)
+        rc = serve(&p);
+    stop(&p);
+    if (rc < 0)
+        rc = tell(&p);
+    free(p.options.request);
+    free(p.options.ideal.latency);
+    return rc;
+}
