@@ -95,7 +95,7 @@ static int start(struct tsock *s, const struct tname *to, bool fast)
     s->state = TS_CONNECTING;
     s->error = 0;
     s->asked = 0;
-    s->eof = s->shut = s->connect_failed = 0;
+    s->eof = s->shut = s->connect_failed = s->unconnected = 0;
     s->fast = s->fast_sent = s->oob = 0;
     s->wants_fast = fast;
     s->remote_ip = to->ip;
@@ -211,7 +211,7 @@ static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, 
     case TS_FOREIGN:
         return terr(EISCONN);
     case TS_DEAD:
-        if (s->connect_failed && s->error)
+        if (s->connect_failed && s->error && !s->unconnected)
             return terr(tsock_take_error(s));
         if (!s->connect_failed)
             return terr(EISCONN);

@@ -67,6 +67,7 @@ enum tctx_state {
 struct tsigurg {
     uint32_t n;
     int32_t owner[TSIGURG_MAX];
+    bool thread[TSIGURG_MAX]; /* ... is a thread's number (F_OWNER_TID) */
 };
 
 struct tctx {

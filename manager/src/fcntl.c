@@ -44,10 +44,36 @@ static int duplicate(struct tobj *o, int fd, int cmd, long lowest)
     return copy;
 }
 
+/* Who gets SIGURG: the kernel knows who there is, and what may be named. */
+static int set_owner(struct tsock *s, int fd, int cmd, long arg)
+{
+    const struct f_owner_ex *ex = (const struct f_owner_ex *)arg;
+    int r = sys_fcntl(fd, cmd, arg);
+
+    if (!s || r < 0)
+        return r;
+    s->owner_tid = cmd == F_SETOWN_EX && ex->type == F_OWNER_TID;
+    s->owner = cmd == F_SETOWN ? (int)arg : ex->type == F_OWNER_PGRP ? -ex->pid : ex->pid;
+    return r;
+}
+
+/* Not the kernel's: placeholders of accepted connections share its answer. */
+static int get_owner(const struct tsock *s, struct f_owner_ex *out)
+{
+    struct f_owner_ex ex = {s->owner_tid   ? F_OWNER_TID
+                            : s->owner < 0 ? F_OWNER_PGRP
+                                           : F_OWNER_PID,
+                            s->owner < 0 ? -s->owner : s->owner};
+
+    if (!out)
+        return terr(EFAULT);
+    *out = ex;
+    return 0;
+}
+
 static int fcntl_locked(struct tobj *o, int fd, int cmd, long arg)
 {
     struct tsock *s = o->kind == TOBJ_SOCK ? (struct tsock *)o : NULL;
-    int r;
 
     switch (cmd) {
     case F_DUPFD:
@@ -57,13 +83,13 @@ static int fcntl_locked(struct tobj *o, int fd, int cmd, long arg)
         return s ? get_flags(s, fd) : sys_fcntl(fd, cmd, arg);
     case F_SETFL:
         return s ? set_flags(s, fd, arg) : sys_fcntl(fd, cmd, arg);
-    case F_SETOWN: /* who gets SIGURG; the kernel knows who there is */
-        r = sys_fcntl(fd, cmd, arg);
-        if (s && r == 0)
-            s->owner = (int)arg;
-        return r;
+    case F_SETOWN:
+    case F_SETOWN_EX:
+        return set_owner(s, fd, cmd, arg);
     case F_GETOWN:
-        return s && s->state != TS_NEW ? s->owner : sys_fcntl(fd, cmd, arg);
+        return s ? s->owner : sys_fcntl(fd, cmd, arg);
+    case F_GETOWN_EX:
+        return s ? get_owner(s, (struct f_owner_ex *)arg) : sys_fcntl(fd, cmd, arg);
     default:
         return sys_fcntl(fd, cmd, arg);
     }
@@ -103,12 +129,14 @@ static uint32_t unsent(const struct tsock *s)
 }
 
 /* FIOSETOWN, SIOCSPGRP: F_SETOWN by another name. */
-static int set_owner(struct tsock *s, int fd, unsigned long request, void *arg)
+static int set_owner_by(struct tsock *s, int fd, unsigned long request, void *arg)
 {
     int r = sys_ioctl(fd, request, arg);
 
-    if (r == 0)
+    if (r == 0) {
         s->owner = *(int *)arg;
+        s->owner_tid = false;
+    }
     return r;
 }
 
@@ -134,7 +162,7 @@ static int ioctl_locked(struct tsock *s, int fd, unsigned long request, void *ar
         return give(arg, turgent_at_mark(s));
     case FIOSETOWN:
     case SIOCSPGRP:
-        return set_owner(s, fd, request, arg);
+        return set_owner_by(s, fd, request, arg);
     case FIOGETOWN:
     case SIOCGPGRP: /* placeholders of accepted connections share the kernel's */
         return give(arg, (uint32_t)s->owner);
@@ -163,7 +191,7 @@ int toe_ioctl(int fd, unsigned long request, void *arg)
     s = tsock_get(fd);
     if (!s || s->state == TS_NEW) {
         if (s && (request == FIOSETOWN || request == SIOCSPGRP))
-            r = set_owner(s, fd, request, arg);
+            r = set_owner_by(s, fd, request, arg);
         else
             r = sys_ioctl(fd, request, arg);
         if (s && r == 0 && request == FIONBIO)

@@ -129,6 +129,7 @@ struct tsock {
     uint8_t weak;           /* announced to the TOE with flag WEAK */
     uint8_t announced;      /* LISTEN sent on the present queue pairs */
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
+    uint8_t unconnected;    /* TS_DEAD by shutdown() of a connect or listener: as a new socket */
     uint8_t connect_untold; /* TS_OPEN: connect() has not yet returned 0 for it */
     uint8_t lingering;      /* close() waits for the peer's acknowledgements */
     uint8_t asked;          /* TS_CONNECTING: queue pairs that had the CONNECT */
@@ -139,6 +140,7 @@ struct tsock {
     uint8_t oob_byte;
     uint32_t oob_pos; /* stream offset of the last urgent byte */
     int32_t owner;    /* of F_SETOWN: who gets SIGURG */
+    bool owner_tid;   /* ... and it is one thread (F_SETOWN_EX) */
     struct tsock *accept_head, *accept_tail, *accept_next;
     int32_t parent_end, child_end; /* descriptors + 1 of a connection's Unix sockets (handover.h) */
     struct tsock *listener;        /* of a connection that waits in an accept queue */

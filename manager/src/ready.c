@@ -40,6 +40,9 @@ uint32_t tsock_events(const struct tsock *s)
     case TS_LISTEN:
         return (s->accept_head ? EPOLLIN | EPOLLRDNORM : 0u) | (s->error ? EPOLLERR : 0u);
     case TS_DEAD:
+        if (s->unconnected) /* as the kernel has a socket that was never connected */
+            return EPOLLOUT | EPOLLWRNORM | EPOLLHUP | (s->error ? EPOLLERR : 0u);
+        /* fall through */
     case TS_FOREIGN:
         return EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM | EPOLLHUP | EPOLLRDHUP |
                (s->error ? EPOLLERR : 0u);

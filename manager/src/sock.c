@@ -287,14 +287,15 @@ static int shutdown_locked(struct tsock *s, int fd, int how)
         break;
     case TS_CONNECTING:
         tsock_end(s);
+        s->error = ECONNRESET;
         break;
     case TS_DEAD:
     case TS_FOREIGN:
         return terr(ENOTCONN);
     }
+    /* as Linux (inet_shutdown): an unconnected socket again, which may connect anew */
     s->state = TS_DEAD;
-    s->eof = 1;
-    s->connect_failed = 1;
+    s->connect_failed = s->unconnected = 1;
     tobj_notify(&s->obj, tsock_events(s));
     return 0;
 }

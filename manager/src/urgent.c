@@ -29,15 +29,16 @@ static void arrived(struct tsock *s)
 }
 
 /* Who handles the signal may use the socket, so it goes out when the lock has been given back. */
-static void owe_signal(int32_t owner)
+static void owe_signal(int32_t owner, bool thread)
 {
     struct tsigurg *due = &tctx.sigurg;
     uint32_t i = 0;
 
-    while (i < due->n && due->owner[i] != owner)
+    while (i < due->n && (due->owner[i] != owner || due->thread[i] != thread))
         i++;
     if (owner && i < TSIGURG_MAX) {
         due->owner[i] = owner;
+        due->thread[i] = thread;
         due->n = i < due->n ? due->n : i + 1;
     }
 }
@@ -47,7 +48,9 @@ void turgent_signal(const struct tsigurg *due)
     int saved = errno;
 
     for (uint32_t i = 0; i < due->n; i++)
-        if (due->owner[i] != -1) /* process group 1 to F_SETOWN, to kill() everyone */
+        if (due->thread[i])
+            syscall(SYS_tkill, due->owner[i], SIGURG);
+        else if (due->owner[i] != -1) /* process group 1 to F_SETOWN, to kill() everyone */
             kill(due->owner[i], SIGURG);
     errno = saved;
 }
@@ -65,7 +68,7 @@ void turgent_told(struct tsock *s, uint32_t end)
     }
     s->oob = TOOB_TOLD;
     s->oob_pos = end - 1;
-    owe_signal(s->owner);
+    owe_signal(s->owner, s->owner_tid);
     if (ahead(s) < s->rx_avail)
         arrived(s);
 }

@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
@@ -40,6 +41,7 @@ static void shutdown_of_a_connect(void **state)
 
     (void)state;
     assert_int_equal(toe_shutdown(fd, SHUT_RDWR), 0);
+    assert_int_equal(harness_wait(fd, POLLIN | POLLOUT), POLLOUT | POLLHUP | POLLERR);
     assert_int_equal(toe_close(fd), 0);
 }
 
@@ -546,6 +548,65 @@ static void owners_of_sigurg(void **state)
     toe_close(fd[1]);
 }
 
+static pid_t urgent_to;
+
+static void on_urgent_in(int sig)
+{
+    urgent_to = (pid_t)syscall(SYS_gettid);
+    on_urgent(sig);
+}
+
+static void *wait_for_it(void *arg)
+{
+    atomic_store((_Atomic pid_t *)arg, (pid_t)syscall(SYS_gettid));
+    while (!urgent_signals)
+        usleep(1000);
+    return NULL;
+}
+
+/* F_SETOWN_EX names a process, a group or one thread; F_GETOWN_EX says which. */
+static void owners_of_sigurg_by_kind(void **state)
+{
+    struct sigaction act = {.sa_handler = on_urgent_in};
+    struct f_owner_ex ex = {F_OWNER_PGRP, 0}, got;
+    _Atomic pid_t tid = 0;
+    pthread_t thread;
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    ex.pid = getpgrp();
+    assert_int_equal(toe_fcntl(fd[1], F_SETOWN_EX, (long)&ex), 0);
+    assert_int_equal(toe_fcntl(fd[1], F_GETOWN_EX, (long)&got), 0);
+    assert_int_equal(got.type, F_OWNER_PGRP);
+    assert_int_equal(got.pid, ex.pid);
+    assert_int_equal(toe_fcntl(fd[1], F_GETOWN, 0), -ex.pid);
+    ex.type = 9;
+    assert_int_equal(toe_fcntl(fd[1], F_SETOWN_EX, (long)&ex), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_fcntl(fd[1], F_GETOWN, 0), -ex.pid);
+    sigaction(SIGURG, &act, NULL);
+    urgent_signals = 0;
+    pthread_create(&thread, NULL, wait_for_it, &tid);
+    while (!atomic_load(&tid))
+        usleep(1000);
+    ex = (struct f_owner_ex){F_OWNER_TID, atomic_load(&tid)};
+    assert_int_equal(toe_fcntl(fd[1], F_SETOWN_EX, (long)&ex), 0);
+    assert_int_equal(toe_fcntl(fd[1], F_GETOWN_EX, (long)&got), 0);
+    assert_int_equal(got.type, F_OWNER_TID);
+    assert_int_equal(toe_send(fd[0], "!", 1, MSG_OOB), 1);
+    for (int i = 0; i < 2000 && !urgent_signals; i++) {
+        queued(fd[1]);
+        usleep(1000);
+    }
+    assert_int_equal(urgent_signals, 1);
+    assert_int_equal(urgent_to, ex.pid);
+    pthread_join(thread, NULL);
+    signal(SIGURG, SIG_DFL);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -566,6 +627,7 @@ int main(void)
         TOE_TEST(urgent_byte_said),
         TOE_TEST(handler_of_sigurg_reads),
         TOE_TEST(owners_of_sigurg),
+        TOE_TEST(owners_of_sigurg_by_kind),
     };
 
     return cmocka_run_group_tests_name("opening", tests, NULL, NULL);
