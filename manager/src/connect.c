@@ -118,6 +118,7 @@ static int finish(struct tsock *s)
         s->connect_untold = 0;
         return 0;
     }
+    s->unconnected = s->connect_failed; /* told: as new (__inet_stream_connect() of Linux) */
     return terr(s->error ? tsock_take_error(s) : ECONNABORTED);
 }
 
@@ -178,6 +179,8 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
         break;
     }
     *kernel = false;
+    if (!to.port)
+        return terr(ECONNREFUSED); /* nobody listens there, and what the kernel sends is reset */
     note_local_port(s, fd);
     return start(s, &to, fast);
 }
@@ -212,7 +215,7 @@ static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, 
         return terr(EISCONN);
     case TS_DEAD:
         if (s->connect_failed && s->error && !s->unconnected)
-            return terr(tsock_take_error(s));
+            return finish(s);
         if (!s->connect_failed)
             return terr(EISCONN);
         break;

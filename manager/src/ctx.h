@@ -34,6 +34,7 @@ struct tqp {
     uint32_t *releases;   /* slots that wait for their RELEASE, or with TQP_* for something else */
     uint32_t releases_n;
     uint32_t belled; /* SW head when the doorbell was last rung */
+    uint32_t sends;  /* calls, see is_news() of send.c */
     struct tmoderation moderation;
     bool armed;    /* an interrupt was asked for and may still come */
     bool adaptive; /* interrupt moderation follows the load */

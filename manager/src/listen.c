@@ -142,8 +142,8 @@ static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flag
     struct tsock *s = l->accept_head;
     int fd;
 
-    if (addr && !len)
-        return terr(EFAULT);
+    if (addr && (!len || (int)*len < 0))
+        return terr(len ? EINVAL : EFAULT);
     fd = sys_fcntl(tctx.placeholder_fd, flags & SOCK_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
     if (fd < 0)
         return -1;

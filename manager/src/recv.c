@@ -221,6 +221,8 @@ ssize_t toe_recvmsg(int fd, struct msghdr *msg, int flags)
 {
     ssize_t r = TIO_KERNEL;
 
+    if (tsock_get(fd) && msg->msg_iovlen > TIO_VECTORS)
+        return terr(EMSGSIZE);
     if (tsock_get(fd))
         r = receive(fd, msg->msg_iov, msg->msg_iovlen, flags);
     if (r == TIO_KERNEL)

@@ -8,6 +8,8 @@
 
 #include "io.h"
 
+#define SENDS_PER_LIFE 64 /* calls between two looks whether the TOE lives */
+
 struct tx_call {
     struct tio_cursor at; /* of the caller's memory; v NULL: of in_fd */
     int in_fd;
@@ -127,10 +129,25 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
     }
 }
 
+/*
+ * Has the TOE told anything, or gone away? Who only ever sends would not hear of the end of the
+ * connection before the buffer is full: a look at the ring for each call, at the TOE for some.
+ */
+static bool is_news(const struct tsock *s)
+{
+    struct tqp *qp = s->qp;
+
+    if (unlikely(++qp->sends % SENDS_PER_LIFE == 0 && tqp_gone(qp)))
+        qp->broken = true;
+    return toe_ring_ready(&qp->hw) || qp->broken;
+}
+
 static ssize_t send_locked(struct tsock *s, struct tx_call *c)
 {
     ssize_t r;
 
+    if (likely(s->state == TS_OPEN) && unlikely(is_news(s)))
+        tctx_progress();
     if (likely(s->state == TS_OPEN)) {
         if (likely(!(s->shut & TSHUT_WR))) {
             if (put(s, c) < 0)
@@ -219,6 +236,8 @@ ssize_t toe_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
     ssize_t r = TIO_KERNEL;
 
+    if (tsock_get(fd) && msg->msg_iovlen > TIO_VECTORS)
+        return terr(EMSGSIZE);
     if (tsock_get(fd))
         r = unlikely(flags & MSG_FASTOPEN) ? transmit_fast(fd, msg->msg_iov, msg->msg_iovlen, flags,
                                                            msg->msg_name, msg->msg_namelen)

@@ -326,6 +326,8 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
         return 1;
     tctx_lock();
     s = tsock_get(fd);
+    if (s && peer && s->state == TS_OPEN)
+        tctx_progress(); /* it may have ended */
     if (s && s->state != TS_NEW && !(s->state == TS_LISTEN && !peer)) {
         if (!peer)
             r = tsock_name(s, false, addr, len);

@@ -488,6 +488,8 @@ static enum verdict get_socket_level(struct tsock *s, int name, void *value, soc
         break;
     case SO_LINGER:
         return verdict_of(give(value, len, &l, sizeof l));
+    case SO_PEERNAME:
+        return verdict_of(s->state == TS_OPEN ? tsock_name(s, true, value, len) : terr(ENOTCONN));
     case SO_RCVTIMEO:
         return verdict_of(give_timeout(value, len, o->rcvtimeo));
     case SO_SNDTIMEO:
@@ -620,6 +622,8 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
     tctx_lock();
     s = tsock_get(fd);
     if (s && s->state != TS_NEW) {
+        if (level == SOL_SOCKET && name == SO_ERROR)
+            tctx_progress(); /* what has come, also when nobody waited for it */
         if (!value || !len)
             verdict = (terr(EFAULT), WRONG);
         else if (level == SOL_SOCKET)

@@ -412,6 +412,57 @@ static void data_before_the_end_is_read_after_it(void **state)
     toe_close(c);
 }
 
+/* A program that only sends learns of a reset with its next call, not when the buffer is full. */
+static void reset_is_told_to_who_only_sends(void **state)
+{
+    int c = harness_connect_async(LOOPTOE_DATA_RST), i, r = 0, error = 0;
+    socklen_t len = sizeof(error);
+
+    (void)state;
+    harness_wait(c, POLLOUT);
+    for (i = 0; i < 200 && r >= 0; i++) {
+        usleep(10000);
+        r = (int)toe_send(c, "x", 1, MSG_NOSIGNAL);
+    }
+    assert_int_equal(r, -1);
+    assert_int_equal(errno, ECONNRESET);
+    assert_int_equal(toe_send(c, "x", 1, MSG_NOSIGNAL), -1);
+    assert_int_equal(errno, EPIPE);
+    toe_close(c);
+    /* SO_ERROR too asks for what has come */
+    c = harness_connect_async(9999);
+    for (i = 0; i < 200 && !error; i++) {
+        usleep(10000);
+        assert_int_equal(toe_getsockopt(c, SOL_SOCKET, SO_ERROR, &error, &len), 0);
+    }
+    assert_int_equal(error, ECONNREFUSED);
+    toe_close(c);
+}
+
+/* As Linux: a connect() that has told its failure leaves a socket as new. */
+static void after_a_refused_connect(void **state)
+{
+    int c = harness_connect_async(9999);
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, 9999);
+    struct iovec v[1025] = {{0}};
+    struct msghdr m = {.msg_iov = v, .msg_iovlen = 1025};
+
+    (void)state;
+    while (!(harness_wait(c, POLLOUT) & POLLERR))
+        ;
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    assert_int_equal(harness_wait(c, POLLIN | POLLOUT), POLLOUT | POLLHUP);
+    a = harness_address(LOOPTOE_PEER_IP, 0);
+    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    assert_int_equal(toe_sendmsg(c, &m, 0), -1);
+    assert_int_equal(errno, EMSGSIZE);
+    assert_int_equal(toe_recvmsg(c, &m, 0), -1);
+    assert_int_equal(errno, EMSGSIZE);
+    toe_close(c);
+}
+
 static void close_over_unread_data_resets(void **state)
 {
     char c;
@@ -835,6 +886,8 @@ int main(void)
         TOE_TEST(signals_interrupt),
         TOE_TEST(half_close),
         TOE_TEST(data_before_the_end_is_read_after_it),
+        TOE_TEST(reset_is_told_to_who_only_sends),
+        TOE_TEST(after_a_refused_connect),
         TOE_TEST(close_over_unread_data_resets),
         TOE_TEST(linger_zero_resets),
         TOE_TEST(broken_pipe),

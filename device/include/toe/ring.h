@@ -124,6 +124,15 @@ static inline int toe_ring_get(struct toe_ring_rx *r, struct toe_cmd *out)
     return 1;
 }
 
+/* 1 when toe_ring_get() would give one. */
+static inline int toe_ring_ready(const struct toe_ring_rx *r)
+{
+    const struct toe_cmd *e = &r->entries[r->tail & (r->count - 1)];
+
+    return (toe_le64(__atomic_load_n(&e->w[0], __ATOMIC_RELAXED)) & TOE_CMD_PHASE) ==
+           toe_ring_phase(r->tail, r->count);
+}
+
 /*
  * Entries waiting according to the producer's published head; TOE_RING_BAD when the head is further
  * than the ring's size ahead of our tail.
