@@ -138,6 +138,6 @@ def test_iperf3(lab, name):
 
 
 def test_iperf3_rate(lab):
-    """--fq-rate is SO_MAX_PACING_RATE."""
-    end = iperf3(lab, "--fq-rate", "80M", "-t", 2)
-    assert 60e6 < end["sum_received"]["bits_per_second"] < 82e6
+    """--fq-rate is SO_MAX_PACING_RATE: not much less where there is room, and never more."""
+    end = iperf3(lab, "--fq-rate", "8M", "-t", 2)
+    assert 2e6 < end["sum_received"]["bits_per_second"] < 8.4e6

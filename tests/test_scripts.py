@@ -20,8 +20,9 @@ def bare(tmp_path_factory):
     query.write_text("#!/bin/sh\nexit 1\n")
     query.chmod(query.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     # pytest's folders are for their owner alone.
-    for up in (folder, folder.parent, folder.parent.parent):
-        up.chmod(0o755)
+    for up in [folder, *folder.parents]:
+        if up.name.startswith(("bare", "popen-", "pytest-")):
+            up.chmod(0o755)
 
     def run(*argv: str):
         path = f"{query.parent}:{os.environ['PATH']}"
