@@ -60,6 +60,23 @@ void talk_sack(struct talk *t, uint32_t seq, uint32_t ack, const uint32_t *block
     craft_poll(&t->s);
 }
 
+void talk_block(struct talk *t, uint32_t ack, uint32_t from, uint32_t to)
+{
+    uint32_t blocks[4] = {0, 0, 0, 0};
+
+    blocks[0] = from;
+    blocks[1] = to;
+    talk_sack(t, 0, ack, blocks);
+}
+
+void talk_put_marked(struct talk *t, unsigned mark, unsigned flags, uint32_t seq, uint32_t ack,
+                     uint32_t len)
+{
+    t->s.peer_tos = (uint8_t)mark;
+    talk_put(t, flags, seq, ack, len);
+    t->s.peer_tos = 0;
+}
+
 struct tseg talk_hear(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len)
 {
     struct tseg g = craft_expect(&t->s);
@@ -131,18 +148,23 @@ void talk_passive(struct talk *t)
     talk_silence(t);
 }
 
-void talk_flight(struct talk *t, int sack, unsigned n)
+void talk_under_way(struct talk *t, unsigned n)
 {
     unsigned i;
 
-    t->sack = sack;
-    t->rtt = 100 * MSEC;
     talk_passive(t);
     conn_write(t->c, n * 1460, 1);
     craft_poll(&t->s);
     for (i = 0; i < n; i++)
         talk_hear(t, F_ACK, i * 1460, 0, 1460);
     talk_silence(t);
+}
+
+void talk_flight(struct talk *t, int sack, unsigned n)
+{
+    t->sack = sack;
+    t->rtt = 100 * MSEC;
+    talk_under_way(t, n);
 }
 
 void talk_active(struct talk *t)
@@ -175,4 +197,22 @@ void talk_end(struct talk *t)
     craft_pass(&t->s, 100 * SEC);
     sim_assert_clean(&t->s);
     sim_stop(&t->s);
+}
+
+struct toec_info talk_info(struct talk *t)
+{
+    struct toec_info info;
+
+    toec_flow_info(t->s.host[0].stack, t->c->flow, &info);
+    return info;
+}
+
+int talk_option(struct talk *t, enum toec_option option, uint32_t value)
+{
+    return toec_set_option(t->s.host[0].stack, t->c->flow, option, value, t->s.now);
+}
+
+void talk_set(struct talk *t, enum toec_option option, uint32_t value)
+{
+    assert_int_equal(talk_option(t, option, value), 0);
 }

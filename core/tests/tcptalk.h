@@ -33,7 +33,9 @@ struct talk {
 void talk_init(struct talk *t);
 /* The peer connects to a listener on OWN_PORT; c is established. */
 void talk_passive(struct talk *t);
-/* ... with SACK or not and an RTT of 100 ms, then n segments of 1460 bytes go out. */
+/* ... then n segments of 1460 bytes go out; */
+void talk_under_way(struct talk *t, unsigned n);
+/* ... with SACK or not and an RTT of 100 ms. */
 void talk_flight(struct talk *t, int sack, unsigned n);
 /* The stack connects to the peer's OWN_PORT. */
 void talk_active(struct talk *t);
@@ -47,11 +49,21 @@ void talk_put(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32
 void talk_say(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len);
 /* An ACK with SACK blocks given as pairs of stream offsets, ended by two equal ones. */
 void talk_sack(struct talk *t, uint32_t seq, uint32_t ack, const uint32_t *blocks);
+/* ... with one block. */
+void talk_block(struct talk *t, uint32_t ack, uint32_t from, uint32_t to);
+/* talk_put() in a packet whose IP header has this ECN field. */
+void talk_put_marked(struct talk *t, unsigned mark, unsigned flags, uint32_t seq, uint32_t ack,
+                     uint32_t len);
 /* The stack must have sent a segment with these; returns it. */
 struct tseg talk_hear(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len);
 void talk_silence(struct talk *t);
 /* Forgets what has been sent so far; returns how many segments. */
 unsigned talk_skip(struct talk *t);
 uint64_t talk_count(struct talk *t, enum toec_counter c);
+struct toec_info talk_info(struct talk *t);
+/* Sets an option of the connection, which must be taken. */
+void talk_set(struct talk *t, enum toec_option option, uint32_t value);
+/* ... whose result is given back. */
+int talk_option(struct talk *t, enum toec_option option, uint32_t value);
 
 #endif

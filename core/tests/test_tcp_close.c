@@ -165,7 +165,7 @@ static void test_fin_wait_2_timeout(void **state)
 
     (void)state;
     open_pair(&t);
-    toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_LINGER2, 5, t.s.now);
+    talk_set(&t, TOEC_OPT_LINGER2, 5);
     conn_close(t.c);
     craft_poll(&t.s);
     talk_hear(&t, F_ACK | F_FIN, 0, 0, 0);

@@ -9,14 +9,6 @@
 #define ECT0 2u
 #define CE   3u
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 static void begin(struct talk *t)
 {
     talk_init(t);
@@ -30,9 +22,7 @@ static void begin(struct talk *t)
 
 static void put_marked(struct talk *t, unsigned mark, unsigned flags, uint32_t seq, uint32_t len)
 {
-    t->s.peer_tos = (uint8_t)mark;
-    talk_put(t, flags, seq, 0, len);
-    t->s.peer_tos = 0;
+    talk_put_marked(t, mark, flags, seq, 0, len);
 }
 
 /* R8257-01: a change of marks is acknowledged at once, and what came before by an ACK of its
@@ -86,26 +76,26 @@ static void test_alpha(void **state)
     t.wnd = 65535;
     conn_write(t.c, 1 << 20, 1);
     craft_poll(&t.s);
-    before = info_of(&t).cwnd;
+    before = talk_info(&t).cwnd;
     talk_say(&t, F_ACK | F_ECE, 0, ack += 1460, 0);
-    assert_in_range(info_of(&t).cwnd, before / 2 - 1, before / 2);
+    assert_in_range(talk_info(&t).cwnd, before / 2 - 1, before / 2);
     /* Windows without marks make alpha small: 15/16 of it stay each. */
     for (i = 0; i < 400; i++) {
         talk_say(&t, F_ACK, 0, ack += 1460, 0);
         talk_skip(&t);
     }
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
-    before = info_of(&t).cwnd;
+    before = talk_info(&t).cwnd;
     talk_say(&t, F_ACK | F_ECE, 0, ack += 1460, 0);
-    assert_true(info_of(&t).cwnd > before * 8 / 10);
-    assert_true(info_of(&t).cwnd < before);
+    assert_true(talk_info(&t).cwnd > before * 8 / 10);
+    assert_true(talk_info(&t).cwnd < before);
     /* R8257-04: marks on everything let it grow to 1 again: a window at its floor, or halved. */
     for (i = 0; i < 200; i++) {
         conn_write(t.c, 1460, 1);
         talk_say(&t, F_ACK | F_ECE, 0, ack += 1460, 0);
         talk_skip(&t);
     }
-    assert_int_equal(info_of(&t).cwnd, 2 * 1460);
+    assert_int_equal(talk_info(&t).cwnd, 2 * 1460);
     talk_end(&t);
 }
 
@@ -128,10 +118,10 @@ static void test_alpha_zero(void **state)
     }
     conn_write(t.c, 4 * 1460, 1);
     craft_poll(&t.s);
-    before = info_of(&t).cwnd;
+    before = talk_info(&t).cwnd;
     talk_say(&t, F_ACK | F_ECE, 0, ack + 1460, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
-    assert_int_equal(info_of(&t).cwnd, before);
+    assert_int_equal(talk_info(&t).cwnd, before);
     talk_end(&t);
 }
 
@@ -150,12 +140,12 @@ static void test_loss(void **state)
         talk_say(&t, F_ACK, 0, ack += 1460, 0);
         talk_skip(&t);
     }
-    flight = info_of(&t).in_flight;
+    flight = talk_info(&t).in_flight;
     assert_true(flight > 20 * 1460);
     blocks[0] = ack + 1460;
     blocks[1] = ack + 6 * 1460;
     talk_sack(&t, 0, ack, blocks);
-    assert_in_range(info_of(&t).ssthresh, flight * 4 / 10, flight * 6 / 10);
+    assert_in_range(talk_info(&t).ssthresh, flight * 4 / 10, flight * 6 / 10);
     talk_end(&t);
 }
 
@@ -174,9 +164,9 @@ static void test_without_ecn(void **state)
     craft_poll(&t.s);
     assert_int_equal(craft_expect(&t.s).tos, 0);
     talk_skip(&t);
-    before = info_of(&t).cwnd;
+    before = talk_info(&t).cwnd;
     talk_say(&t, F_ACK | F_ECE, 0, 1460, 0);
-    assert_true(info_of(&t).cwnd >= before);
+    assert_true(talk_info(&t).cwnd >= before);
     talk_end(&t);
 }
 

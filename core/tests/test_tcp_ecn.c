@@ -9,14 +9,6 @@
 #define ECT0 2u
 #define CE   3u
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 /* An established connection whose peer asked for ECN. */
 static void begin(struct talk *t)
 {
@@ -30,9 +22,8 @@ static void begin(struct talk *t)
 static void say_marked(struct talk *t, unsigned mark, unsigned flags, uint32_t seq, uint32_t ack,
                        uint32_t len)
 {
-    t->s.peer_tos = (uint8_t)mark;
-    talk_say(t, flags, seq, ack, len);
-    t->s.peer_tos = 0;
+    talk_put_marked(t, mark, flags, seq, ack, len);
+    craft_poll(&t->s);
 }
 
 /* R3168-02, R3168-03: flags of the handshake; a passive open grants what it is asked for. */
@@ -63,7 +54,7 @@ static void test_passive_negotiation(void **state)
         talk_passive(&t);
         t.s.peer_tos = 0;
         assert_int_equal(t.heard_syn, cases[i].granted);
-        assert_int_equal((info_of(&t).opts & TOEC_I_ECN) != 0, cases[i].granted != 0);
+        assert_int_equal((talk_info(&t).opts & TOEC_I_ECN) != 0, cases[i].granted != 0);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_flows), cases[i].granted != 0);
         conn_write(t.c, 1000, 1);
         craft_poll(&t.s);
@@ -98,7 +89,7 @@ static void test_active_negotiation(void **state)
         t.syn_flags = cases[i].answer;
         talk_active(&t);
         assert_int_equal(t.heard_syn, cases[i].asks);
-        assert_int_equal((info_of(&t).opts & TOEC_I_ECN) != 0, cases[i].on);
+        assert_int_equal((talk_info(&t).opts & TOEC_I_ECN) != 0, cases[i].on);
         conn_write(t.c, 1000, 1);
         craft_poll(&t.s);
         assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 1000).tos, cases[i].on ? ECT0 : 0);
@@ -125,11 +116,8 @@ static void test_policy_of_one(void **state)
     craft_poll(&t.s);
     assert_int_equal(craft_expect(&t.s).flags, F_SYN | F_ACK);
     t.c = sim_connect(&t.s, 0, 81);
-    assert_int_equal(
-        toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_ECN, TOEC_ECN_DEFAULT, t.s.now),
-        TOEC_E_INVAL);
-    assert_int_equal(
-        toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_ECN, TOEC_ECN_ON, t.s.now), 0);
+    assert_int_equal(talk_option(&t, TOEC_OPT_ECN, TOEC_ECN_DEFAULT), TOEC_E_INVAL);
+    talk_set(&t, TOEC_OPT_ECN, TOEC_ECN_ON);
     craft_poll(&t.s);
     assert_int_equal(craft_expect(&t.s).flags, F_SYN | F_ECE | F_CWR);
     talk_end(&t);
@@ -276,7 +264,7 @@ static void test_echo_until_cwr(void **state)
     begin(&t);
     say_marked(&t, ECT0, F_ACK, 0, 0, 500);
     talk_hear(&t, F_ACK, 0, 500, 0);
-    assert_true(info_of(&t).opts & TOEC_I_ECN_SEEN);
+    assert_true(talk_info(&t).opts & TOEC_I_ECN_SEEN);
     say_marked(&t, CE, F_ACK, 500, 0, 500);
     talk_hear(&t, F_ACK | F_ECE, 0, 1000, 0);
     say_marked(&t, ECT0, F_ACK, 1000, 0, 500);
@@ -329,13 +317,13 @@ static void test_react_once(void **state)
     conn_write(t.c, 65536, 1);
     craft_poll(&t.s);
     assert_int_equal(talk_skip(&t), 10); /* the initial window, to 14600 */
-    before = info_of(&t).cwnd;
+    before = talk_info(&t).cwnd;
     talk_say(&t, F_ACK | F_ECE, 0, 1460, 0);
-    after = info_of(&t).cwnd;
+    after = talk_info(&t).cwnd;
     assert_in_range(after, before / 2, before * 8 / 10);
     talk_say(&t, F_ACK | F_ECE, 0, 2920, 0);
     talk_say(&t, F_ACK | F_ECE, 0, 4380, 0);
-    assert_int_equal(info_of(&t).cwnd, after);
+    assert_int_equal(talk_info(&t).cwnd, after);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_echoes), 3);
     assert_int_equal(talk_skip(&t), 0);
@@ -350,7 +338,7 @@ static void test_react_once(void **state)
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
     talk_say(&t, F_ACK | F_ECE, 0, 16060, 0); /* behind it: another mark */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 2);
-    assert_true(info_of(&t).cwnd < after);
+    assert_true(talk_info(&t).cwnd < after);
     talk_end(&t);
 }
 

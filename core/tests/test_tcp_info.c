@@ -7,14 +7,6 @@
 #define MSS 1460u
 #define RTT (100 * MSEC)
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 static void begin(struct talk *t, int sack, unsigned n)
 {
     talk_init(t);
@@ -26,11 +18,7 @@ static void begin(struct talk *t, int sack, unsigned n)
 /* One block of segments [a, b). */
 static void sack(struct talk *t, uint32_t ack, uint32_t a, uint32_t b)
 {
-    uint32_t blocks[4] = {0, 0, 0, 0};
-
-    blocks[0] = a * MSS;
-    blocks[1] = b * MSS;
-    talk_sack(t, 0, ack * MSS, blocks);
+    talk_block(t, ack * MSS, a * MSS, b * MSS);
 }
 
 static void assert_quiet(const struct toec_info *i)
@@ -51,13 +39,13 @@ static void test_recovery(void **state)
 
     (void)state;
     begin(&t, 1, 10);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_quiet(&i);
     assert_int_equal(i.reordering, 3);
     assert_int_equal(i.lost_total + i.dsacks + i.reord_seen + i.undone + i.bytes_retrans, 0);
     sack(&t, 0, 1, 5);
     talk_hear(&t, F_ACK, 0, 0, MSS);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.ca_state, TOEC_CA_RECOVERY);
     assert_int_equal(i.sacked, 4 * MSS);
     assert_int_equal(i.lost, MSS); /* though it is on its way again */
@@ -67,11 +55,11 @@ static void test_recovery(void **state)
     assert_int_equal(i.bytes_retrans, MSS);
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_quiet(&i);
     assert_int_equal(i.undone, 0);
     sack(&t, 10, 0, 1); /* a duplicate: it had only been late */
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.dsacks, 1);
     assert_int_equal(i.undone, 1);
     assert_int_equal(i.lost_total, 1);
@@ -88,17 +76,17 @@ static void test_reordering(void **state)
     (void)state;
     begin(&t, 1, 10);
     sack(&t, 0, 8, 9);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.ca_state, TOEC_CA_DISORDER);
     assert_int_equal(i.sacked, MSS);
     assert_int_equal(i.lost, 0);
     assert_int_equal(i.reord_seen, 0);
     sack(&t, 1, 8, 9);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.reord_seen, 1);
     assert_int_equal(i.reordering, 9);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_quiet(&i);
     assert_int_equal(i.reordering, 9); /* the farthest */
     talk_end(&t);
@@ -115,19 +103,19 @@ static void test_without_sack(void **state)
     begin(&t, 0, 10);
     for (n = 0; n < 2; n++)
         talk_say(&t, F_ACK, 0, 0, 0);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.ca_state, TOEC_CA_DISORDER);
     assert_int_equal(i.sacked, 2 * MSS);
     assert_int_equal(i.lost, 0);
     talk_say(&t, F_ACK, 0, 0, 0);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.ca_state, TOEC_CA_RECOVERY);
     assert_int_equal(i.sacked, 3 * MSS);
     assert_int_equal(i.lost, MSS);
     assert_int_equal(i.retrans_out, MSS);
     for (n = 0; n < 20; n++)
         talk_say(&t, F_ACK, 0, 0, 0);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_true(i.sacked <= i.in_flight);
     talk_end(&t);
 }
@@ -141,7 +129,7 @@ static void test_timeouts(void **state)
     (void)state;
     begin(&t, 0, 3);
     craft_pass(&t.s, 400 * MSEC);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.ca_state, TOEC_CA_LOSS);
     assert_int_equal(i.timeouts, 1);
     assert_int_equal(i.backoff, 1);
@@ -149,12 +137,12 @@ static void test_timeouts(void **state)
     assert_int_equal(i.retrans_out, MSS);
     assert_int_equal(i.lost_total, 3);
     craft_pass(&t.s, 800 * MSEC);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.timeouts, 2);
     assert_int_equal(i.backoff, 2);
     assert_int_equal(i.bytes_retrans, 2 * MSS);
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.ca_state, TOEC_CA_OPEN);
     assert_int_equal(i.timeouts, 0);
     assert_int_equal(i.retrans_out + i.lost, 0);
@@ -171,7 +159,7 @@ static void test_tail_probe(void **state)
     begin(&t, 1, 3);
     craft_pass(&t.s, 2 * RTT);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_tail_probes), 1);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.ca_state, TOEC_CA_OPEN);
     assert_int_equal(i.retrans_out, MSS);
     assert_int_equal(i.lost, 0);
@@ -190,10 +178,10 @@ static void test_window_cut(void **state)
     talk_flight(&t, 1, 10);
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK | F_ECE, 0, MSS, 0);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.ca_state, TOEC_CA_CWR);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_quiet(&i);
     talk_end(&t);
 }

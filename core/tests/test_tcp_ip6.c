@@ -7,14 +7,6 @@
 
 #define MSS 1440u /* 1500 less 40 and 20 */
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 /* Established, with n full segments under way. */
 static void under_way(struct talk *t, unsigned n)
 {
@@ -65,12 +57,12 @@ static void test_mss_of_the_link(void **state)
     talk_end(&t);
     talk_init(&t); /* the peer says 1460 */
     talk_passive(&t);
-    assert_int_equal(info_of(&t).mss_send, MSS);
+    assert_int_equal(talk_info(&t).mss_send, MSS);
     talk_end(&t);
     talk_init(&t);
     t.mss = 1000;
     talk_passive(&t);
-    assert_int_equal(info_of(&t).mss_send, 1000);
+    assert_int_equal(talk_info(&t).mss_send, 1000);
     conn_write(t.c, 3000, 1);
     craft_poll(&t.s);
     pieces(&t, 0, 3000, 1000);
@@ -86,7 +78,7 @@ static void test_default_mss(void **state)
     talk_init(&t);
     t.mss = -1;
     talk_passive(&t);
-    assert_int_equal(info_of(&t).mss_send, 1220);
+    assert_int_equal(talk_info(&t).mss_send, 1220);
     conn_write(t.c, 2440, 1);
     craft_poll(&t.s);
     pieces(&t, 0, 2440, 1220);
@@ -94,7 +86,7 @@ static void test_default_mss(void **state)
     talk_init(&t);
     t.mss = -1;
     talk_active(&t);
-    assert_int_equal(info_of(&t).mss_send, 1220);
+    assert_int_equal(talk_info(&t).mss_send, 1220);
     talk_end(&t);
 }
 
@@ -125,7 +117,7 @@ static void test_default_mss_by_cookie(void **state)
     talk_say(&t, F_ACK, 0, 0, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_cookies_taken), 1);
     t.c = t.s.host[0].conns;
-    assert_int_equal(info_of(&t).mss_send, 1220);
+    assert_int_equal(talk_info(&t).mss_send, 1220);
     talk_end(&t);
 }
 
@@ -140,16 +132,16 @@ static void test_packet_too_big(void **state)
     talk_init(&t);
     t.sack = 1;
     under_way(&t, 3);
-    cwnd = info_of(&t).cwnd;
-    assert_int_equal(info_of(&t).pmtu, 1500);
+    cwnd = talk_info(&t).cwnd;
+    assert_int_equal(talk_info(&t).pmtu, 1500);
     too_big(&t, 0, 1400);
     pieces(&t, 0, 3 * MSS, 1340);
-    assert_int_equal(info_of(&t).cwnd, cwnd);
-    assert_int_equal(info_of(&t).pmtu, 1400);
-    assert_int_equal(info_of(&t).mss_recv, MSS);
+    assert_int_equal(talk_info(&t).cwnd, cwnd);
+    assert_int_equal(talk_info(&t).pmtu, 1400);
+    assert_int_equal(talk_info(&t).mss_recv, MSS);
     too_big(&t, 1340, 1300); /* a router further on */
     pieces(&t, 0, 3 * MSS, 1240);
-    assert_int_equal(info_of(&t).pmtu, 1300);
+    assert_int_equal(talk_info(&t).pmtu, 1300);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 2);
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
     conn_write(t.c, 2000, 1);
@@ -171,7 +163,7 @@ static void test_least(void **state)
     for (i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
         too_big(&t, 0, claims[i]);
         talk_silence(&t);
-        assert_int_equal(info_of(&t).pmtu, 1500);
+        assert_int_equal(talk_info(&t).pmtu, 1500);
         assert_int_equal(talk_count(&t, TOEC_C_icmp_error_bad_quote), i + 1);
     }
     too_big(&t, 0, 1280);
@@ -193,10 +185,10 @@ static void test_forged(void **state)
     too_big(&t, 0, 9000);
     too_big(&t, 0, 0xffffffff);
     too_big(&t, 0, 0x10000 + 1300); /* not taken for 1300 */
-    assert_int_equal(info_of(&t).pmtu, 1400);
+    assert_int_equal(talk_info(&t).pmtu, 1400);
     too_big(&t, 3 * MSS, 1300);
     too_big(&t, (uint32_t)-5, 1300);
-    assert_int_equal(info_of(&t).pmtu, 1400);
+    assert_int_equal(talk_info(&t).pmtu, 1400);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 1);
     talk_end(&t);
 }
@@ -258,7 +250,7 @@ static void test_advertised_mtu(void **state)
     conn_write(t.c, 3 * MSS, 1);
     craft_poll(&t.s);
     pieces(&t, 0, 3 * MSS, 1340);
-    assert_int_equal(info_of(&t).pmtu, 1400);
+    assert_int_equal(talk_info(&t).pmtu, 1400);
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
     advertise(&t, 1279); /* no link of IPv6 has less than 1280, and ours no more than 1500 */
     advertise(&t, 1501);
@@ -270,7 +262,7 @@ static void test_advertised_mtu(void **state)
     conn_write(t.c, 2 * MSS, 1);
     craft_poll(&t.s);
     pieces(&t, 3 * MSS + 2000, 2 * MSS, MSS);
-    assert_int_equal(info_of(&t).pmtu, 1500);
+    assert_int_equal(talk_info(&t).pmtu, 1500);
     talk_end(&t);
 }
 
@@ -328,7 +320,7 @@ static void test_advertised_mtu_bounds_the_search(void **state)
         acked = end;
         talk_put(&t, F_ACK, 0, acked, 0);
     }
-    assert_true(info_of(&t).pmtu > 1390 && info_of(&t).pmtu <= 1400);
+    assert_true(talk_info(&t).pmtu > 1390 && talk_info(&t).pmtu <= 1400);
     assert_true(talk_count(&t, TOEC_C_tcp_mtu_probes) > 0);
     talk_end(&t);
 }

@@ -7,17 +7,9 @@
 
 #define MSS 1460u
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 static int set_rate(struct talk *t, uint32_t rate)
 {
-    return toec_set_option(t->s.host[0].stack, t->c->flow, TOEC_OPT_MAX_PACING, rate, t->s.now);
+    return talk_option(t, TOEC_OPT_MAX_PACING, rate);
 }
 
 /* ACKs on their way. */
@@ -152,17 +144,17 @@ static void test_deadline(void **state)
 
     (void)state;
     begin(&t, 0);
-    assert_int_equal(info_of(&t).pacing_rate, 0);
+    assert_int_equal(talk_info(&t).pacing_rate, 0);
     assert_int_equal(set_rate(&t, 20000000), 0); /* 20 KB in a ms: 13 segments */
     conn_write(t.c, 10 * MSS, 1);
     craft_poll(&t.s);
     assert_int_equal(talk_skip(&t), 10);
     assert_int_equal(set_rate(&t, 5840000), 0); /* two segments in 0.5 ms; a quantum is 4 */
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
-    assert_in_range(info_of(&t).pacing_rate, 5839000, 5841000);
-    assert_in_range(info_of(&t).max_pacing_rate, 5839000, 5841000);
+    assert_in_range(talk_info(&t).pacing_rate, 5839000, 5841000);
+    assert_in_range(talk_info(&t).max_pacing_rate, 5839000, 5841000);
     craft_pass(&t.s, 100 * MSEC);
-    toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_QUICKACK, 1, t.s.now);
+    talk_set(&t, TOEC_OPT_QUICKACK, 1);
     conn_write(t.c, 20 * MSS, 1);
     craft_poll(&t.s);
     n = talk_skip(&t);
@@ -178,7 +170,7 @@ static void test_deadline(void **state)
     due = t.s.now - due;
     assert_true(due >= 999 * USEC && due <= 1020 * USEC);
     assert_int_equal(set_rate(&t, 0xffffffffu), 0); /* the limit is gone */
-    assert_int_equal(info_of(&t).pacing_rate, 0);
+    assert_int_equal(talk_info(&t).pacing_rate, 0);
     conn_write(t.c, MSS, 1);
     craft_poll(&t.s);
     assert_true(talk_skip(&t) >= 2);
@@ -226,7 +218,7 @@ static void test_retransmission_is_not_held(void **state)
 static void answer_all(struct talk *t, uint32_t *at, toec_time rtt)
 {
     craft_pass(&t->s, rtt);
-    *at += info_of(t).in_flight;
+    *at += talk_info(t).in_flight;
     talk_say(t, F_ACK, 0, *at, 0);
     talk_skip(t);
     while (t->s.sent_n)
@@ -245,7 +237,7 @@ static void rate_limited(struct talk *t, uint32_t *at)
     craft_poll(&t->s);
     for (i = 0; i < 4; i++)
         answer_all(t, at, 100 * MSEC);
-    assert_int_equal(info_of(t).in_flight, 0);
+    assert_int_equal(talk_info(t).in_flight, 0);
     for (i = 0; i < 30; i++) {
         conn_write(t->c, 10 * MSS, 1);
         craft_poll(&t->s);
@@ -261,20 +253,20 @@ static void test_cwnd_is_kept(void **state)
 
     (void)state;
     rate_limited(&t, &at);
-    cwnd = info_of(&t).cwnd;
+    cwnd = talk_info(&t).cwnd;
     assert_true(cwnd >= 110 * MSS && cwnd <= 180 * MSS);
     craft_pass(&t.s, 60 * SEC);
-    assert_int_equal(info_of(&t).cwnd, cwnd);
+    assert_int_equal(talk_info(&t).cwnd, cwnd);
     /* and is used again, but not in one burst: at twice cwnd / SRTT */
     conn_write(t.c, 200 * MSS, 1);
     craft_poll(&t.s);
     assert_true(talk_skip(&t) < 20);
-    assert_true(info_of(&t).pacing_rate > 0);
+    assert_true(talk_info(&t).pacing_rate > 0);
     craft_pass(&t.s, 150 * MSEC);
-    assert_int_equal(info_of(&t).in_flight, cwnd / MSS * MSS);
+    assert_int_equal(talk_info(&t).in_flight, cwnd / MSS * MSS);
     at += MSS;
     talk_say(&t, F_ACK, 0, at, 0);
-    assert_int_equal(info_of(&t).pacing_rate, 0);
+    assert_int_equal(talk_info(&t).pacing_rate, 0);
     talk_end(&t);
 }
 
@@ -294,11 +286,11 @@ static void test_loss_when_not_validated(void **state)
     b[1] = at + 9 * MSS;
     b[2] = b[3] = 0;
     talk_sack(&t, 0, at, b);
-    i = info_of(&t);
+    i = talk_info(&t);
     assert_int_equal(i.ssthresh, 7 * MSS);
     answer_all(&t, &at, 100 * MSEC);
     answer_all(&t, &at, 100 * MSEC);
-    i = info_of(&t);
+    i = talk_info(&t);
     /* 10 segments less the one sent again, halved */
     assert_true(i.ssthresh <= 5 * MSS && i.ssthresh >= 2 * MSS);
     assert_true(i.cwnd <= 8 * MSS);

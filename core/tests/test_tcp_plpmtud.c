@@ -11,14 +11,6 @@
 #define BASE  1024u /* payload of the size where a search begins */
 #define PROBE 1242u /* ... of the first probe, half way to 1500 */
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 static uint64_t probes(struct talk *t)
 {
     return talk_count(t, TOEC_C_tcp_mtu_probes);
@@ -32,7 +24,7 @@ static void begin(struct talk *t)
     t->sack = 1;
     t->rtt = RTT;
     talk_passive(t);
-    assert_int_equal(info_of(t).mss_send, BASE);
+    assert_int_equal(talk_info(t).mss_send, BASE);
 }
 
 /* n bytes are written; heard: those that went, in all. */
@@ -118,12 +110,12 @@ static void test_lost_probe(void **state)
 
     (void)state;
     probe_out(&t);
-    before = info_of(&t);
+    before = talk_info(&t);
     lose_probe(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_mtu_probes_lost), 1);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 0);
-    assert_int_equal(info_of(&t).ssthresh, before.ssthresh);
-    assert_true(info_of(&t).cwnd >= before.cwnd);
+    assert_int_equal(talk_info(&t).ssthresh, before.ssthresh);
+    assert_true(talk_info(&t).cwnd >= before.cwnd);
     talk_end(&t);
 }
 
@@ -138,7 +130,7 @@ static void test_lost_probe_and_more(void **state)
     talk_sack(&t, 0, 0, rest);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_mtu_probes_lost), 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
-    assert_in_range(info_of(&t).ssthresh, 3 * BASE, 4 * BASE);
+    assert_in_range(talk_info(&t).ssthresh, 3 * BASE, 4 * BASE);
     talk_end(&t);
 }
 
@@ -153,7 +145,7 @@ static void test_headway(void **state)
 
     (void)state;
     probe_out(&t);
-    segments = info_of(&t).cwnd / BASE;
+    segments = talk_info(&t).cwnd / BASE;
     assert_true(segments >= 8);
     lose_probe(&t);
     lost = t.s.now;
@@ -224,7 +216,7 @@ static void test_search_rests(void **state)
         round_trip(&t, &acked, 1300);
     for (i = 0; i < 200; i++)
         round_trip(&t, &acked, 1300);
-    assert_in_range(info_of(&t).pmtu, 1293, 1300);
+    assert_in_range(talk_info(&t).pmtu, 1293, 1300);
     found = probes(&t);
     for (i = 0; i < 3100; i++) /* more than five minutes of data */
         round_trip(&t, &acked, 1300);
@@ -234,7 +226,7 @@ static void test_search_rests(void **state)
     assert_true(probes(&t) > found);
     for (i = 0; i < 1000; i++)
         round_trip(&t, &acked, 1500);
-    assert_in_range(info_of(&t).pmtu, 1493, 1500);
+    assert_in_range(talk_info(&t).pmtu, 1493, 1500);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 0);
     talk_end(&t);
 }
@@ -262,9 +254,9 @@ static void test_too_big(void **state)
     probe_out(&t);
     frag_needed(&t, 1400);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_icmp_ignored), 1);
-    assert_int_equal(info_of(&t).mss_send, BASE);
+    assert_int_equal(talk_info(&t).mss_send, BASE);
     frag_needed(&t, 1200);
-    assert_int_equal(info_of(&t).mss_send, BASE);
+    assert_int_equal(talk_info(&t).mss_send, BASE);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 0);
     lose_probe(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 0);
@@ -288,7 +280,7 @@ static void test_too_big_was_wrong(void **state)
     probe_out(&t);
     frag_needed(&t, 1200);
     talk_say(&t, F_ACK, 0, PROBE + 6 * BASE, 0);
-    assert_int_equal(info_of(&t).mss_send, PROBE);
+    assert_int_equal(talk_info(&t).mss_send, PROBE);
     talk_end(&t);
 }
 

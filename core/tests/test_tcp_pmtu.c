@@ -8,23 +8,12 @@
 
 #define MSS 1460u
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 /* Established, with n full segments under way. */
 static void under_way(struct talk *t, unsigned n)
 {
     talk_init(t);
     t->sack = 1;
-    talk_passive(t);
-    conn_write(t->c, n * MSS, 1);
-    craft_poll(&t->s);
-    assert_int_equal(talk_skip(t), n);
+    talk_under_way(t, n);
 }
 
 /* "Fragmentation needed" about the segment at stream offset seq. */
@@ -34,11 +23,6 @@ static void frag_needed(struct talk *t, uint32_t seq, uint32_t mtu)
 
     craft_icmp(&t->s, 3, 4, mtu, &q);
     craft_poll(&t->s);
-}
-
-static int set_option(struct talk *t, enum toec_option o, uint32_t v)
-{
-    return toec_set_option(t->s.host[0].stack, t->c->flow, o, v, t->s.now);
 }
 
 /* R1191-01: DF on everything; a smaller MTU at once, what was too large again in smaller pieces,
@@ -51,8 +35,8 @@ static void test_reduction(void **state)
 
     (void)state;
     under_way(&t, 3);
-    cwnd = info_of(&t).cwnd;
-    assert_int_equal(info_of(&t).pmtu, 1500);
+    cwnd = talk_info(&t).cwnd;
+    assert_int_equal(talk_info(&t).pmtu, 1500);
     frag_needed(&t, 0, 1000);
     while (at < 3 * MSS) {
         g = craft_expect(&t.s);
@@ -62,10 +46,10 @@ static void test_reduction(void **state)
         at += g.len;
     }
     assert_int_equal(at, 3 * MSS);
-    assert_int_equal(info_of(&t).cwnd, cwnd);
-    assert_int_equal(info_of(&t).pmtu, 1000);
-    assert_int_equal(info_of(&t).mss_send, 960);
-    assert_int_equal(info_of(&t).mss_recv, MSS); /* what we take is not the path's matter */
+    assert_int_equal(talk_info(&t).cwnd, cwnd);
+    assert_int_equal(talk_info(&t).pmtu, 1000);
+    assert_int_equal(talk_info(&t).mss_send, 960);
+    assert_int_equal(talk_info(&t).mss_recv, MSS); /* what we take is not the path's matter */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 1);
     /* The errors about the other two say nothing new. */
     frag_needed(&t, MSS, 1000);
@@ -86,7 +70,7 @@ static void test_forged(void **state)
     frag_needed(&t, 0, 1500);
     frag_needed(&t, 0, 9000);
     talk_silence(&t);
-    assert_int_equal(info_of(&t).pmtu, 1500);
+    assert_int_equal(talk_info(&t).pmtu, 1500);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_icmp_ignored), 4);
     talk_end(&t);
 }
@@ -104,7 +88,7 @@ static void test_floor(void **state)
 
         under_way(&t, 1);
         frag_needed(&t, 0, claims[i]);
-        assert_int_equal(info_of(&t).pmtu, 552);
+        assert_int_equal(talk_info(&t).pmtu, 552);
         g = craft_expect(&t.s);
         assert_int_equal(g.len, 512);
         assert_false(g.df);
@@ -121,7 +105,7 @@ static void test_plateau(void **state)
     (void)state;
     under_way(&t, 1);
     frag_needed(&t, 0, 0);
-    assert_int_equal(info_of(&t).pmtu, 552);
+    assert_int_equal(talk_info(&t).pmtu, 552);
     talk_end(&t);
 }
 
@@ -138,12 +122,12 @@ static void test_doubted_and_refuted(void **state)
     talk_skip(&t);
     frag_needed(&t, 2 * MSS, 600);
     talk_silence(&t);
-    assert_int_equal(info_of(&t).pmtu, 1500);
+    assert_int_equal(talk_info(&t).pmtu, 1500);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_doubted), 1);
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_refuted), 1);
     craft_pass(&t.s, 300 * MSEC); /* a timeout of something else */
-    assert_int_equal(info_of(&t).pmtu, 1500);
+    assert_int_equal(talk_info(&t).pmtu, 1500);
     talk_end(&t);
 }
 
@@ -164,7 +148,7 @@ static void test_doubted_and_confirmed(void **state)
     craft_pass(&t.s, 300 * MSEC);
     talk_hear(&t, F_ACK, MSS, 0, MSS); /* a tail loss probe (RFC 8985 7.2) */
     craft_pass(&t.s, 300 * MSEC);
-    assert_int_equal(info_of(&t).pmtu, 600);
+    assert_int_equal(talk_info(&t).pmtu, 600);
     g = craft_expect(&t.s);
     assert_int_equal(g.seq - t.iss - 1, MSS);
     assert_int_equal(g.len, 560);
@@ -265,34 +249,34 @@ static void test_options(void **state)
     (void)state;
     /* IP_MTU_DISCOVER */
     under_way(&t, 1);
-    assert_int_equal(set_option(&t, TOEC_OPT_MTU_DISCOVER, 6), TOEC_E_INVAL);
-    assert_int_equal(set_option(&t, TOEC_OPT_MTU_DISCOVER, TOEC_MTU_DONT), 0);
+    assert_int_equal(talk_option(&t, TOEC_OPT_MTU_DISCOVER, 6), TOEC_E_INVAL);
+    talk_set(&t, TOEC_OPT_MTU_DISCOVER, TOEC_MTU_DONT);
     /* RFC 9293 MUST-48, SHLD-21, SHLD-22 */
-    assert_int_equal(set_option(&t, TOEC_OPT_TOS, 256), TOEC_E_INVAL);
-    assert_int_equal(set_option(&t, TOEC_OPT_TOS, 0xbb), 0);
+    assert_int_equal(talk_option(&t, TOEC_OPT_TOS, 256), TOEC_E_INVAL);
+    talk_set(&t, TOEC_OPT_TOS, 0xbb);
     conn_write(t.c, 100, 1);
     craft_poll(&t.s);
     g = talk_hear(&t, F_ACK, MSS, 0, 100);
     assert_false(g.df);
     assert_int_equal(g.tos, 0xb8); /* R1122-06, but for the ECN field */
-    assert_int_equal(set_option(&t, TOEC_OPT_MTU_DISCOVER, TOEC_MTU_INTERFACE), 0);
+    talk_set(&t, TOEC_OPT_MTU_DISCOVER, TOEC_MTU_INTERFACE);
     frag_needed(&t, 0, 1000);
     talk_silence(&t);
-    assert_int_equal(info_of(&t).pmtu, 1500);
-    assert_int_equal(set_option(&t, TOEC_OPT_MTU_DISCOVER, TOEC_MTU_DO), 0);
-    assert_int_equal(set_option(&t, TOEC_OPT_MAXSEG, 87), TOEC_E_INVAL);
-    assert_int_equal(set_option(&t, TOEC_OPT_MAXSEG, 32768), TOEC_E_INVAL);
-    assert_int_equal(set_option(&t, TOEC_OPT_MAXSEG, 500), 0);
-    assert_int_equal(info_of(&t).mss_send, 500);
-    assert_int_equal(set_option(&t, TOEC_OPT_MAXSEG, 0), 0);
-    assert_int_equal(info_of(&t).mss_send, MSS);
+    assert_int_equal(talk_info(&t).pmtu, 1500);
+    talk_set(&t, TOEC_OPT_MTU_DISCOVER, TOEC_MTU_DO);
+    assert_int_equal(talk_option(&t, TOEC_OPT_MAXSEG, 87), TOEC_E_INVAL);
+    assert_int_equal(talk_option(&t, TOEC_OPT_MAXSEG, 32768), TOEC_E_INVAL);
+    talk_set(&t, TOEC_OPT_MAXSEG, 500);
+    assert_int_equal(talk_info(&t).mss_send, 500);
+    talk_set(&t, TOEC_OPT_MAXSEG, 0);
+    assert_int_equal(talk_info(&t).mss_send, MSS);
     talk_end(&t);
     /* TCP_MAXSEG before the SYN is announced. */
     talk_init(&t);
     craft_start(&t.s);
     t.c = sim_connect(&t.s, 0, 80);
-    assert_int_equal(set_option(&t, TOEC_OPT_MAXSEG, 700), 0);
-    assert_int_equal(set_option(&t, TOEC_OPT_TOS, 0x20), 0);
+    talk_set(&t, TOEC_OPT_MAXSEG, 700);
+    talk_set(&t, TOEC_OPT_TOS, 0x20);
     craft_poll(&t.s);
     g = craft_expect(&t.s);
     assert_int_equal(g.mss, 700);
@@ -310,14 +294,14 @@ static void test_search_is_bounded(void **state)
     t.s.host[0].cfg.mtu_probing = TOEC_MTU_PROBING_ALWAYS;
     t.sack = 1;
     talk_passive(&t);
-    assert_int_equal(info_of(&t).pmtu, 1064);
-    assert_int_equal(set_option(&t, TOEC_OPT_MAXSEG, 9000), 0);
-    assert_int_equal(info_of(&t).mss_send, 1064 - 40);
+    assert_int_equal(talk_info(&t).pmtu, 1064);
+    talk_set(&t, TOEC_OPT_MAXSEG, 9000);
+    assert_int_equal(talk_info(&t).mss_send, 1064 - 40);
     conn_write(t.c, 2000, 1);
     craft_poll(&t.s);
     talk_skip(&t);
     frag_needed(&t, 0, 900);
-    assert_int_equal(info_of(&t).pmtu, 900);
+    assert_int_equal(talk_info(&t).pmtu, 900);
     talk_hear(&t, F_ACK, 0, 0, 860);
     talk_end(&t);
 }

@@ -15,14 +15,6 @@ static struct toec_rack *rack_of(struct talk *t)
     return &t->c->flow->rack;
 }
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 static void begin(struct talk *t, unsigned n)
 {
     talk_init(t);
@@ -34,11 +26,7 @@ static void begin(struct talk *t, unsigned n)
 /* One block of segments [a, b). */
 static void sack(struct talk *t, uint32_t ack, uint32_t a, uint32_t b)
 {
-    uint32_t blocks[4] = {0, 0, 0, 0};
-
-    blocks[0] = a * MSS;
-    blocks[1] = b * MSS;
-    talk_sack(t, 0, ack * MSS, blocks);
+    talk_block(t, ack * MSS, a * MSS, b * MSS);
 }
 
 /* Virtual time until a segment is sent, in milliseconds; it must be segment n. */
@@ -301,7 +289,7 @@ static void test_lost_retransmission(void **state)
     craft_poll(&t.s);
     sack(&t, 0, 1, 6);
     assert_int_equal(ms_until(&t, 0), 0);
-    ssthresh = info_of(&t).ssthresh;
+    ssthresh = talk_info(&t).ssthresh;
     sack(&t, 0, 1, 10);
     talk_hear(&t, F_ACK, 10 * MSS, 0, MSS); /* after the retransmission */
     talk_skip(&t);
@@ -310,7 +298,7 @@ static void test_lost_retransmission(void **state)
     sack(&t, 0, 1, 11);
     assert_int_equal(ms_until(&t, 0), 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_lost_retransmits), 1);
-    assert_true(info_of(&t).ssthresh < ssthresh);
+    assert_true(talk_info(&t).ssthresh < ssthresh);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
     talk_end(&t);
 }
@@ -358,7 +346,7 @@ static void test_record_is_bounded(void **state)
     t.sack = 1;
     t.rtt = RTT;
     talk_passive(&t);
-    toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_NODELAY, 1, t.s.now);
+    talk_set(&t, TOEC_OPT_NODELAY, 1);
     for (i = 0; i < 90; i++) {
         conn_write(t.c, 100, 1);
         craft_poll(&t.s);
@@ -540,9 +528,9 @@ static void test_probe_repairs(void **state)
         talk_say(&t, F_ACK, 0, 11 * MSS, 0);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_tail_repairs), how == 0);
         if (how == 0)
-            assert_int_equal(info_of(&t).cwnd, 5 * MSS);
+            assert_int_equal(talk_info(&t).cwnd, 5 * MSS);
         else
-            assert_true(info_of(&t).cwnd >= 10 * MSS);
+            assert_true(talk_info(&t).cwnd >= 10 * MSS);
         talk_end(&t);
     }
 }

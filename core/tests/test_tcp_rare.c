@@ -228,11 +228,6 @@ static void test_urgent_errors(void **state)
 
 /* ---- user timeouts ---- */
 
-static void option(struct talk *t, enum toec_option opt, uint32_t value)
-{
-    assert_int_equal(toec_set_option(t->s.host[0].stack, t->c->flow, opt, value, t->s.now), 0);
-}
-
 /* Seconds until the connection is gone, a multiple of 0.1. */
 static double lives(struct talk *t, double most)
 {
@@ -258,7 +253,7 @@ static void test_user_timeout_of_data(void **state)
         double n;
 
         open_pair(&t);
-        option(&t, TOEC_OPT_USER_TIMEOUT, seconds[i] * 1000);
+        talk_set(&t, TOEC_OPT_USER_TIMEOUT, seconds[i] * 1000);
         conn_write(t.c, 10, 1);
         craft_poll(&t.s);
         n = lives(&t, 5000);
@@ -292,7 +287,7 @@ static void test_user_timeout_of_a_syn(void **state)
         talk_init(&t);
         craft_start(&t.s);
         t.c = sim_connect(&t.s, 0, OWN_PORT);
-        option(&t, table[i].opt, table[i].value);
+        talk_set(&t, table[i].opt, table[i].value);
         craft_poll(&t.s);
         n = lives(&t, 1000);
         assert_true(n >= table[i].least && n <= table[i].most);
@@ -315,7 +310,7 @@ static void test_user_timeout_of_a_closed_window(void **state)
 
         open_pair(&t);
         if (limit)
-            option(&t, TOEC_OPT_USER_TIMEOUT, 60000);
+            talk_set(&t, TOEC_OPT_USER_TIMEOUT, 60000);
         t.wnd = 0;
         talk_say(&t, F_ACK, 0, 0, 0);
         conn_write(t.c, 10, 1);
@@ -343,7 +338,7 @@ static void test_user_timeout_begins_anew(void **state)
 
     (void)state;
     open_pair(&t);
-    option(&t, TOEC_OPT_USER_TIMEOUT, 60000);
+    talk_set(&t, TOEC_OPT_USER_TIMEOUT, 60000);
     for (i = 0; i < 200; i++) {
         t.wnd = i % 50 == 49 ? 10 : 0;
         talk_put(&t, F_ACK, 0, at, 0);
@@ -365,10 +360,10 @@ static void test_user_timeout_of_keepalive(void **state)
 
     (void)state;
     open_pair(&t);
-    option(&t, TOEC_OPT_KEEPIDLE, 10);
-    option(&t, TOEC_OPT_KEEPINTVL, 5);
-    option(&t, TOEC_OPT_USER_TIMEOUT, 22000);
-    option(&t, TOEC_OPT_KEEPALIVE, 1);
+    talk_set(&t, TOEC_OPT_KEEPIDLE, 10);
+    talk_set(&t, TOEC_OPT_KEEPINTVL, 5);
+    talk_set(&t, TOEC_OPT_USER_TIMEOUT, 22000);
+    talk_set(&t, TOEC_OPT_KEEPALIVE, 1);
     n = lives(&t, 100);
     assert_true(n >= 24.8 && n <= 25.4); /* probes at 10, 15 and 20 s; at 25 it is over */
     t.c = 0;
@@ -404,7 +399,7 @@ static void test_uto_agreed(void **state)
 
         open_pair(&t);
         if (table[i].adv) {
-            option(&t, TOEC_OPT_ADV_UTO, table[i].adv);
+            talk_set(&t, TOEC_OPT_ADV_UTO, table[i].adv);
             craft_poll(&t.s);
             g = talk_hear(&t, F_ACK, 0, 0, 0);
             assert_int_equal(g.uto, table[i].adv);
@@ -434,8 +429,8 @@ static void test_uto_sent(void **state)
     talk_init(&t);
     craft_start(&t.s);
     t.c = sim_connect(&t.s, 0, OWN_PORT);
-    option(&t, TOEC_OPT_ADV_UTO, 100000);
-    option(&t, TOEC_OPT_USER_TIMEOUT, 30000);
+    talk_set(&t, TOEC_OPT_ADV_UTO, 100000);
+    talk_set(&t, TOEC_OPT_USER_TIMEOUT, 30000);
     assert_int_equal(toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_ADV_UTO, 1966021, 0),
                      TOEC_E_INVAL);
     craft_poll(&t.s);

@@ -13,11 +13,6 @@ static struct toec_addr v4(uint8_t last)
     return a;
 }
 
-static int set(struct talk *t, enum toec_option o, uint32_t v)
-{
-    return toec_set_option(t->s.host[0].stack, t->c->flow, o, v, t->s.now);
-}
-
 /* RFC 9293 MUST-43: the own address may be given, and must be ours and of the peer's family. */
 static void test_connect_from(void **state)
 {
@@ -98,17 +93,17 @@ static void test_option_values(void **state)
     (void)state;
     talk_init(&t);
     talk_passive(&t);
-    assert_int_equal(set(&t, TOEC_OPT_NODELAY, 2), TOEC_E_INVAL);
-    assert_int_equal(set(&t, TOEC_OPT_SYNCNT, 128), TOEC_E_INVAL);
-    assert_int_equal(set(&t, TOEC_OPT_LINGER2, 65536), TOEC_E_INVAL);
-    assert_int_equal(set(&t, TOEC_OPT_ADV_UTO, 1966021), TOEC_E_INVAL);
-    assert_int_equal(set(&t, (enum toec_option)99, 0), TOEC_E_INVAL);
-    assert_int_equal(set(&t, TOEC_OPT_USER_TIMEOUT, 5000), 0);
-    assert_int_equal(set(&t, TOEC_OPT_USER_TIMEOUT, 0), 0);
-    assert_int_equal(set(&t, TOEC_OPT_MAX_PACING, 1000000), 0);
+    assert_int_equal(talk_option(&t, TOEC_OPT_NODELAY, 2), TOEC_E_INVAL);
+    assert_int_equal(talk_option(&t, TOEC_OPT_SYNCNT, 128), TOEC_E_INVAL);
+    assert_int_equal(talk_option(&t, TOEC_OPT_LINGER2, 65536), TOEC_E_INVAL);
+    assert_int_equal(talk_option(&t, TOEC_OPT_ADV_UTO, 1966021), TOEC_E_INVAL);
+    assert_int_equal(talk_option(&t, (enum toec_option)99, 0), TOEC_E_INVAL);
+    talk_set(&t, TOEC_OPT_USER_TIMEOUT, 5000);
+    talk_set(&t, TOEC_OPT_USER_TIMEOUT, 0);
+    talk_set(&t, TOEC_OPT_MAX_PACING, 1000000);
     toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
     assert_in_range(i.max_pacing_rate, 999990, 1000000);
-    assert_int_equal(set(&t, TOEC_OPT_MAX_PACING, 0xffffffffu), 0); /* as Linux: none */
+    talk_set(&t, TOEC_OPT_MAX_PACING, 0xffffffffu); /* as Linux: none */
     toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
     assert_int_equal(i.max_pacing_rate, 0);
     /* QUICKACK says at once what is owed. */
@@ -122,7 +117,7 @@ static void test_option_values(void **state)
     talk_skip(&t);
     talk_say(&t, F_ACK | F_PSH, 210, 0, 10);
     talk_skip(&t);
-    assert_int_equal(set(&t, TOEC_OPT_QUICKACK, 1), 0);
+    talk_set(&t, TOEC_OPT_QUICKACK, 1);
     conn_read(t.c, 220);
     conn_close(t.c);
     assert_int_equal(toec_close(t.s.host[0].stack, t.c->flow, t.s.now), TOEC_E_INVAL);
@@ -148,8 +143,8 @@ static void test_uto(void **state)
     t.iss = g.seq;
     talk_say(&t, F_ACK, 0, 0, 0);
     t.c = t.s.host[0].conns;
-    assert_int_equal(set(&t, TOEC_OPT_ADV_UTO, 90), 0);
-    assert_int_equal(set(&t, TOEC_OPT_ADV_UTO, 0), 0);
+    talk_set(&t, TOEC_OPT_ADV_UTO, 90);
+    talk_set(&t, TOEC_OPT_ADV_UTO, 0);
     craft_poll(&t.s);
     while (craft_next(&t.s, &g))
         assert_int_equal(g.uto, 0);
@@ -172,10 +167,10 @@ static void test_before_the_syn(void **state)
     t.peer_port = OWN_PORT;
     t.c = sim_connect(&t.s, 0, OWN_PORT);
     t.own_port = t.c->local_port;
-    assert_int_equal(set(&t, TOEC_OPT_MAX_PACING, 100000000), 0);
-    assert_int_equal(set(&t, TOEC_OPT_CORK, 1), 0);
-    assert_int_equal(set(&t, TOEC_OPT_CORK, 0), 0);
-    assert_int_equal(set(&t, TOEC_OPT_QUICKACK, 1), 0);
+    talk_set(&t, TOEC_OPT_MAX_PACING, 100000000);
+    talk_set(&t, TOEC_OPT_CORK, 1);
+    talk_set(&t, TOEC_OPT_CORK, 0);
+    talk_set(&t, TOEC_OPT_QUICKACK, 1);
     conn_write(t.c, 10, 1);
     assert_int_equal(toec_urgent(t.s.host[0].stack, t.c->flow, t.s.now), 0);
     craft_poll(&t.s);

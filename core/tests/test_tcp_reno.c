@@ -8,14 +8,6 @@
 #define MSS 1460u
 #define RTT (100 * MSEC)
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 /* Ten segments under way, which is the window, and more to be sent. */
 static void begin(struct talk *t)
 {
@@ -56,10 +48,10 @@ static void test_limited_transmit(void **state)
 
     (void)state;
     begin(&t);
-    cwnd = info_of(&t).cwnd;
+    cwnd = talk_info(&t).cwnd;
     assert_int_equal(duplicates(&t, 0, 2, &again), 2);
     assert_int_equal(again, 0);
-    assert_int_equal(info_of(&t).cwnd, cwnd);
+    assert_int_equal(talk_info(&t).cwnd, cwnd);
     talk_end(&t);
     /* not beyond the peer's window */
     begin(&t);
@@ -81,14 +73,14 @@ static void test_inflation(void **state)
     begin(&t);
     assert_int_equal(duplicates(&t, 0, 3, &again), 2);
     assert_int_equal(again, 1);
-    assert_int_equal(info_of(&t).ssthresh, 5 * MSS);
+    assert_int_equal(talk_info(&t).ssthresh, 5 * MSS);
     /* 12 outstanding; a window of 5 + 3 + n takes another one when n is 5 */
     assert_int_equal(duplicates(&t, 0, 4, &again), 0);
     assert_int_equal(again, 0);
     for (n = 0; n < 4; n++)
         assert_int_equal(duplicates(&t, 0, 1, &again), 1);
     assert_int_equal(again, 0);
-    assert_int_equal(info_of(&t).ssthresh, 5 * MSS);
+    assert_int_equal(talk_info(&t).ssthresh, 5 * MSS);
     talk_end(&t);
 }
 
@@ -105,14 +97,14 @@ static void test_full_ack(void **state)
     talk_say(&t, F_ACK, 0, 12 * MSS, 0); /* all that has been sent */
     sent = talk_skip(&t);
     assert_int_equal(sent, 2);
-    assert_int_equal(info_of(&t).cwnd, 2 * MSS);
+    assert_int_equal(talk_info(&t).cwnd, 2 * MSS);
     talk_end(&t);
     /* more outstanding: ssthresh */
     begin(&t);
     duplicates(&t, 0, 3, &again);
     assert_true(duplicates(&t, 0, 9, &again) >= 4);
     talk_say(&t, F_ACK, 0, 12 * MSS, 0);
-    assert_int_equal(info_of(&t).cwnd, 5 * MSS);
+    assert_int_equal(talk_info(&t).cwnd, 5 * MSS);
     talk_end(&t);
 }
 
@@ -130,7 +122,7 @@ static void test_timer(void **state)
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK, 0, 2 * MSS, 0);
     first = t.s.now;
-    rto = info_of(&t).rto_us * USEC;
+    rto = talk_info(&t).rto_us * USEC;
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK, 0, 4 * MSS, 0);
     craft_pass(&t.s, RTT);

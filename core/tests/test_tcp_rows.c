@@ -131,8 +131,7 @@ static void test_keepalive_defaults(void **state)
     talk_passive(&t);
     craft_pass(&t.s, 3 * 3600 * SEC);
     talk_silence(&t);
-    assert_int_equal(toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_KEEPALIVE, 1, t.s.now),
-                     0);
+    talk_set(&t, TOEC_OPT_KEEPALIVE, 1);
     craft_pass(&t.s, 3600 * SEC);
     talk_say(&t, F_ACK | F_PSH, 0, 0, 10); /* data puts it off */
     craft_pass(&t.s, SEC);

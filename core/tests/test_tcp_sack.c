@@ -11,14 +11,6 @@
 #define MSS 1460u
 #define RTT (100 * MSEC)
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 static void begin(struct talk *t, unsigned n)
 {
     talk_init(t);
@@ -86,18 +78,18 @@ static void test_prr(void **state)
         sent = talk_skip(&t);
         if (i < 3) { /* R3042-01: limited transmit, R3042-02: beyond a window that stays */
             assert_int_equal(sent, 1);
-            assert_int_equal(info_of(&t).cwnd, 20 * MSS);
+            assert_int_equal(talk_info(&t).cwnd, 20 * MSS);
             continue;
         }
         if (i == 3) /* recovery begins with 22 under way, two of them by limited transmit */
-            assert_int_equal(info_of(&t).ssthresh, 10 * MSS);
+            assert_int_equal(talk_info(&t).ssthresh, 10 * MSS);
         assert_true(sent <= 1 || i == 3);
         total += sent;
     }
     assert_in_range(total, 8, 11);
     assert_in_range(toec_pipe(t.c->flow), 10 * MSS, 12 * MSS);
-    talk_say(&t, F_ACK, 0, info_of(&t).in_flight, 0);
-    assert_int_equal(info_of(&t).ssthresh, 10 * MSS);
+    talk_say(&t, F_ACK, 0, talk_info(&t).in_flight, 0);
+    assert_int_equal(talk_info(&t).ssthresh, 10 * MSS);
     talk_end(&t);
 }
 
@@ -124,7 +116,7 @@ static void test_prr_slow_start(void **state)
     craft_pass(&t.s, RTT);
     talk_sack(&t, 0, 0, b);
     assert_int_equal(talk_skip(&t), 3); /* one for each that was delivered */
-    assert_int_equal(info_of(&t).ssthresh, 10 * MSS);
+    assert_int_equal(talk_info(&t).ssthresh, 10 * MSS);
     for (i = 1; i < 12; i++) {
         craft_pass(&t.s, RTT / 20);
         talk_sack(&t, 0, i * MSS, b);

@@ -11,14 +11,6 @@
 #define RTT  (100 * MSEC)
 #define GONE 0x80000010u /* more than 2 GiB ahead is what lies a little less back */
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 /* n segments, acknowledged a round trip later. */
 static void begin(struct talk *t, int sack, unsigned n)
 {
@@ -118,7 +110,7 @@ static void test_idle(void **state)
     craft_pass(&t.s, 4399 * SEC); /* 2^32 stamps are 4398.05 s */
     conn_write(t.c, MSS, 1);
     craft_poll(&t.s);
-    assert_int_equal(info_of(&t).cwnd, 10 * MSS);
+    assert_int_equal(talk_info(&t).cwnd, 10 * MSS);
     talk_end(&t);
 }
 
@@ -172,11 +164,11 @@ static void test_undo_after_ecn(void **state)
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK | F_ECE, 0, 22 * MSS, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
-    cwnd = info_of(&t).cwnd;
+    cwnd = talk_info(&t).cwnd;
     talk_sack(&t, 0, 22 * MSS, dup);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_received), 1);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), 0);
-    assert_int_equal(info_of(&t).cwnd, cwnd);
+    assert_int_equal(talk_info(&t).cwnd, cwnd);
     talk_end(&t);
 }
 
@@ -193,10 +185,10 @@ static void test_change_to_bbr(void **state)
     k = &t.c->flow->rack;
     for (i = 0; i < k->n; i++)
         memset(&k->run[i].rate, 0xa5, sizeof(k->run[i].rate));
-    toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_CC, TOEC_CC_BBR, t.s.now);
+    talk_set(&t, TOEC_OPT_CC, TOEC_CC_BBR);
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
-    assert_in_range(info_of(&t).delivery_rate, 10 * MSS * 9, 10 * MSS * 11); /* in 100 ms */
+    assert_in_range(talk_info(&t).delivery_rate, 10 * MSS * 9, 10 * MSS * 11); /* in 100 ms */
     talk_end(&t);
 }
 

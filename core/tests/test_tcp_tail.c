@@ -27,15 +27,6 @@ static void begin(struct talk *t, unsigned n)
     }
 }
 
-static void sack(struct talk *t, uint32_t ack, uint32_t a, uint32_t b)
-{
-    uint32_t blocks[4] = {0, 0, 0, 0};
-
-    blocks[0] = a;
-    blocks[1] = b;
-    talk_sack(t, 0, ack, blocks);
-}
-
 static struct tseg wait_for_one(struct talk *t)
 {
     toec_time began = t->s.now;
@@ -60,7 +51,7 @@ static void test_probe_with_timestamps(void **state)
     g = wait_for_one(&t);
     assert_int_equal(g.seq - t.iss - 1, 3 * MSS);
     craft_pass(&t.s, RTT);
-    sack(&t, 0, 3 * MSS, 4 * MSS);
+    talk_block(&t, 0, 3 * MSS, 4 * MSS);
     talk_hear(&t, F_ACK, 0, 0, MSS);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
     talk_end(&t);
@@ -86,7 +77,7 @@ static void test_probe_with_fin(void **state)
     assert_int_equal(g.seq - t.iss - 1, 3 * MSS);
     assert_int_equal(g.len, MSS);
     craft_pass(&t.s, RTT);
-    sack(&t, 2 * MSS, 3 * MSS, 4 * MSS + 1);
+    talk_block(&t, 2 * MSS, 3 * MSS, 4 * MSS + 1);
     talk_hear(&t, F_ACK, 2 * MSS, 0, MSS);
     talk_silence(&t);
     talk_say(&t, F_ACK, 0, 4 * MSS + 1, 0);
@@ -112,14 +103,14 @@ static void overtaken(toec_time late)
     from = talk_skip(&t);
     assert_int_equal(from, 4);
     craft_pass(&t.s, late);
-    sack(&t, 2 * MSS, 3 * MSS, 7 * MSS); /* 2 goes again */
+    talk_block(&t, 2 * MSS, 3 * MSS, 7 * MSS); /* 2 goes again */
     talk_hear(&t, F_ACK, 2 * MSS, 0, MSS);
     talk_skip(&t);
     craft_pass(&t.s, late);
-    sack(&t, 2 * MSS, 3 * MSS, 10 * MSS); /* and new data behind it */
+    talk_block(&t, 2 * MSS, 3 * MSS, 10 * MSS); /* and new data behind it */
     assert_true(talk_skip(&t) > 0);
     craft_pass(&t.s, RTT - 2 * late);
-    sack(&t, 2 * MSS, 3 * MSS, 11 * MSS); /* what left before it */
+    talk_block(&t, 2 * MSS, 3 * MSS, 11 * MSS); /* what left before it */
     talk_skip(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_lost_retransmits), 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_retransmits), 1);

@@ -10,14 +10,6 @@
 #define RTT  (100 * MSEC)
 #define NEAR 6000u /* microseconds: the RTO counts in 4.2 ms */
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 static void assert_near(uint32_t us, uint32_t want)
 {
     assert_in_range(us, want - NEAR, want + NEAR);
@@ -48,9 +40,9 @@ static void test_second_sample(void **state)
     talk_flight(&t, 0, 1);
     craft_pass(&t.s, 180 * MSEC);
     talk_say(&t, F_ACK, 0, MSS, 0);
-    assert_in_range(info_of(&t).srtt_us, 109000, 111500);
-    assert_in_range(info_of(&t).rttvar_us, 56500, 58500);
-    assert_near(info_of(&t).rto_us, 110000 + 4 * 57500);
+    assert_in_range(talk_info(&t).srtt_us, 109000, 111500);
+    assert_in_range(talk_info(&t).rttvar_us, 56500, 58500);
+    assert_near(talk_info(&t).rto_us, 110000 + 4 * 57500);
     talk_end(&t);
 }
 
@@ -65,11 +57,11 @@ static void test_sample_per_round(void **state)
     talk_init(&t);
     talk_flight(&t, 0, 10);
     for (round = 0; round < 3; round++) {
-        srtt = info_of(&t).srtt_us;
+        srtt = talk_info(&t).srtt_us;
         craft_pass(&t.s, 180 * MSEC);
         for (i = 0; i < 10; i++)
             talk_say(&t, F_ACK, 0, at += MSS, 0);
-        assert_near(info_of(&t).srtt_us, srtt + (180000 - srtt) / 8);
+        assert_near(talk_info(&t).srtt_us, srtt + (180000 - srtt) / 8);
         conn_write(t.c, 10 * MSS, 1);
         craft_poll(&t.s);
         assert_int_equal(talk_skip(&t), 10);
@@ -99,7 +91,7 @@ static void test_after_lost_syn(void **state)
     talk_say(&t, F_ACK, 0, 0, 0);
     t.c = t.s.host[0].conns;
     assert_true(t.c->established);
-    assert_near(info_of(&t).rto_us, 3000000);
+    assert_near(talk_info(&t).rto_us, 3000000);
     conn_write(t.c, 100, 1);
     craft_poll(&t.s);
     talk_hear(&t, F_ACK, 0, 0, 100);
@@ -150,7 +142,7 @@ static void test_starts_anew(void **state)
     talk_flight(&t, 0, 2);
     craft_pass(&t.s, 250 * MSEC);
     talk_say(&t, F_ACK, 0, MSS, 0);
-    rto = info_of(&t).rto_us * USEC;
+    rto = talk_info(&t).rto_us * USEC;
     craft_pass(&t.s, 50 * MSEC);
     talk_say(&t, F_ACK, 0, MSS, 0);
     assert_in_range(until_sent(&t, &g), rto - 50 * MSEC, rto - 40 * MSEC);

@@ -8,14 +8,6 @@
 #define MSS 1460u
 #define RTT (100 * MSEC)
 
-static struct toec_info info_of(struct talk *t)
-{
-    struct toec_info i;
-
-    toec_flow_info(t->s.host[0].stack, t->c->flow, &i);
-    return i;
-}
-
 static void until_timeout(struct talk *t)
 {
     while (talk_count(t, TOEC_C_tcp_timeouts) == 0)
@@ -54,15 +46,15 @@ static void test_eifel_fast(void **state)
         talk_sack(&t, 0, 0, b);
         g = craft_expect(&t.s);
         assert_int_equal(g.seq, t.iss + 1);
-        assert_true(info_of(&t).ssthresh < 8 * 1448);
+        assert_true(talk_info(&t).ssthresh < 8 * 1448);
         craft_pass(&t.s, RTT);
         t.tsecr = late ? old : g.tsval;
         talk_say(&t, F_ACK, 0, 5 * 1448, 0);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), late);
         if (late)
-            assert_true(info_of(&t).cwnd >= 10 * 1448 && info_of(&t).ssthresh > 1 << 20);
+            assert_true(talk_info(&t).cwnd >= 10 * 1448 && talk_info(&t).ssthresh > 1 << 20);
         else
-            assert_true(info_of(&t).cwnd < 10 * 1448);
+            assert_true(talk_info(&t).cwnd < 10 * 1448);
         talk_end(&t);
     }
 }
@@ -77,11 +69,11 @@ static void test_eifel_timeout(void **state)
     begin_ts(&t, &old);
     until_timeout(&t);
     talk_skip(&t);
-    assert_int_equal(info_of(&t).cwnd, 1448);
+    assert_int_equal(talk_info(&t).cwnd, 1448);
     t.tsecr = old;
     talk_say(&t, F_ACK, 0, 2 * 1448, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 1);
-    assert_true(info_of(&t).cwnd >= 10 * 1448);
+    assert_true(talk_info(&t).cwnd >= 10 * 1448);
     talk_silence(&t);
     talk_say(&t, F_ACK, 0, 10 * 1448, 0);
     talk_silence(&t);
@@ -102,15 +94,15 @@ static void frto_spurious(int sack)
     craft_poll(&t.s);
     until_timeout(&t);
     talk_skip(&t);
-    assert_int_equal(info_of(&t).cwnd, MSS);
+    assert_int_equal(talk_info(&t).cwnd, MSS);
     talk_say(&t, F_ACK, 0, MSS, 0);
     n = talk_skip(&t);
     assert_int_equal(n, 2); /* RFC 5682 2.1 (2b): new data */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 0);
     talk_say(&t, F_ACK, 0, 2 * MSS, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 1);
-    assert_true(info_of(&t).cwnd >= 10 * MSS);
-    assert_true(info_of(&t).retransmits <= 2);
+    assert_true(talk_info(&t).cwnd >= 10 * MSS);
+    assert_true(talk_info(&t).retransmits <= 2);
     /* the timer begins anew: not the doubled RTO is next, but a probe (R8985-06), or the RTO */
     n = (unsigned)talk_count(&t, sack ? TOEC_C_tcp_tail_probes : TOEC_C_tcp_timeouts);
     craft_pass(&t.s, sack ? 210 * MSEC : 310 * MSEC);
@@ -161,7 +153,7 @@ static void test_frto_real_loss(void **state)
             again += g.seq - t.iss - 1 >= MSS && g.seq - t.iss - 1 < 10 * MSS;
         assert_in_range(again, 1, 3);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 0);
-        assert_true(info_of(&t).cwnd <= 3 * MSS);
+        assert_true(talk_info(&t).cwnd <= 3 * MSS);
         talk_end(&t);
     }
 }
@@ -181,11 +173,11 @@ static void test_dsack(void **state)
     talk_hear(&t, F_ACK, 0, 0, MSS);
     craft_pass(&t.s, 5 * MSEC);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0); /* all have arrived; recovery is over */
-    assert_true(info_of(&t).cwnd < 10 * MSS);
+    assert_true(talk_info(&t).cwnd < 10 * MSS);
     craft_pass(&t.s, RTT);
     talk_sack(&t, 0, 10 * MSS, dup);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), 1);
-    assert_true(info_of(&t).cwnd >= 10 * MSS);
+    assert_true(talk_info(&t).cwnd >= 10 * MSS);
     talk_end(&t);
 }
 
@@ -207,7 +199,7 @@ static void test_dsack_for_some(void **state)
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
     talk_sack(&t, 0, 10 * MSS, dup);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), 0);
-    assert_true(info_of(&t).cwnd < 10 * MSS);
+    assert_true(talk_info(&t).cwnd < 10 * MSS);
     talk_end(&t);
 }
 

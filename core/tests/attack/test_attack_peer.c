@@ -277,8 +277,7 @@ static void test_window_shut_ends_by_user_timeout(void **state)
     (void)state;
     talk_init(&t);
     talk_passive(&t);
-    assert_int_equal(
-        toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_USER_TIMEOUT, 30000, t.s.now), 0);
+    talk_set(&t, TOEC_OPT_USER_TIMEOUT, 30000);
     t.wnd = 0;
     talk_say(&t, F_ACK, 0, 0, 0);
     conn_write(t.c, 1000, 1);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_stamps.c - timestamps, PAWS and sequence numbers that wrap (RFC 7323).
+ */
+#include "tcptalk.h"
+
+/* ---- timestamps: PAWS (RFC 7323 5) ---- */
+
+/* R7323-06, R7323-09, R7323-13, R7323-14, R7323-17. */
+static void test_paws(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    t.ts = 1;
+    t.tsval = 0xfffffff0u;
+    talk_passive(&t);
+    t.tsval = 5; /* has wrapped: newer */
+    talk_say(&t, F_ACK | F_PSH, 0, 0, 10);
+    assert_int_equal(t.c->received, 10);
+    t.tsval = 0xfffffff8u; /* an old duplicate, its number in the window */
+    talk_say(&t, F_ACK | F_PSH, 10, 0, 10);
+    assert_int_equal(t.c->received, 10);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_paws), 1);
+    g = talk_hear(&t, F_ACK, 0, 10, 0);
+    assert_int_equal(g.tsecr, 5);
+    /* without its timestamp a segment is dropped (RFC 7323 3.2) */
+    g = talk_seg(&t, F_ACK | F_PSH, 10, 0, 10);
+    g.has_ts = 0;
+    craft_send(&t.s, &g);
+    assert_int_equal(t.c->received, 10);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_no_timestamp), 1);
+    /* an RST needs none */
+    g = talk_seg(&t, F_RST, 10, 0, 0);
+    g.has_ts = 0;
+    craft_send(&t.s, &g);
+    assert_true(t.c->gone);
+    talk_end(&t);
+}
+
+/* After 24 idle days TS.Recent is invalid: the peer's clock may have gone half way round. R7323-16.
+ */
+static void test_paws_idle(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.ts = 1;
+    talk_passive(&t);
+    t.s.now += 25ull * 86400 * SEC;
+    craft_poll(&t.s);
+    t.tsval += 0x80000001u;
+    talk_say(&t, F_ACK | F_PSH, 0, 0, 10);
+    assert_int_equal(t.c->received, 10);
+    t.tsval += 1;
+    talk_say(&t, F_ACK | F_PSH, 10, 0, 10);
+    assert_int_equal(t.c->received, 20);
+    talk_end(&t);
+}
+
+/* RFC 7323 4.3: the echo is that of the segment which the ACK is due to, not of the latest.
+ * R7323-12. */
+static void test_ts_recent_rule(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    t.ts = 1;
+    talk_passive(&t);
+    t.tsval = 2000;
+    talk_put(&t, F_ACK, 0, 0, 100);
+    t.tsval = 2005;
+    talk_put(&t, F_ACK, 100, 0, 100);
+    craft_poll(&t.s);
+    g = talk_hear(&t, F_ACK, 0, 200, 0);
+    assert_int_equal(g.tsecr, 2000);
+    /* a segment beyond a gap does not change it */
+    t.tsval = 2010;
+    talk_put(&t, F_ACK, 300, 0, 100);
+    g = talk_hear(&t, F_ACK, 0, 200, 0);
+    assert_int_equal(g.tsecr, 2000);
+    t.tsval = 2020;
+    talk_say(&t, F_ACK, 200, 0, 100);
+    g = talk_hear(&t, F_ACK, 0, 400, 0);
+    assert_int_equal(g.tsecr, 2020);
+    talk_end(&t);
+}
+
+/* ---- sequence numbers wrap ---- */
+
+static void test_sequence_wrap(void **state)
+{
+    struct talk t;
+    uint32_t at = 0, i;
+
+    (void)state;
+    talk_init(&t);
+    t.isn = 0xffffff00u;
+    t.sack = 1;
+    talk_passive(&t);
+    for (i = 0; i < 4; i++, at += 200) {
+        talk_say(&t, F_ACK, at + 100, 0, 100);
+        talk_say(&t, F_ACK, at, 0, 100);
+    }
+    assert_int_equal(conn_read(t.c, 10000), 800);
+    talk_end(&t);
+}
+
+/* Streams of more than 4 GiB: offsets wrap, byte counts go on. */
+static void test_four_gigabytes(void **state)
+{
+    struct talk t;
+    struct toec_info info;
+    uint32_t at = 0;
+    uint64_t total = 0;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].rx_buf = 65536;
+    talk_passive(&t);
+    toec_flow_info(t.s.host[0].stack, t.c->flow, &info);
+    assert_int_equal(info.bytes_received, 0);
+    /* the payload of these frames is not looked at: 60 KB each, reader at once */
+    {
+        static uint8_t f[34 + 20 + 60000];
+        struct toec_packet p;
+
+        memset(f, 0, 54);
+        memset(&p, 0, sizeof(p));
+        p.data = f;
+        p.head_len = 54;
+        p.len = sizeof(f);
+        p.flags = TOEC_RX_L4_CSUM_OK | TOEC_RX_IP_CSUM_OK;
+        memcpy(f, t.s.host[0].cfg.mac, 6);
+        f[6] = 2;
+        f[11] = 2;
+        f[12] = 8;
+        f[14] = 0x45;
+        f[16] = (uint8_t)((sizeof(f) - 14) >> 8);
+        f[17] = (uint8_t)(sizeof(f) - 14);
+        f[22] = 64;
+        f[23] = 6;
+        memcpy(f + 26, (const uint8_t[]){10, 0, 0, 2, 10, 0, 0, 1}, 8);
+        f[34] = PEER_PORT >> 8;
+        f[35] = PEER_PORT & 255;
+        f[37] = OWN_PORT;
+        f[46] = 0x50;
+        f[47] = F_ACK;
+        f[48] = f[49] = 0xff;
+        while (total < (9ull << 29)) {
+            uint32_t seq = t.isn + 1 + at, ack = t.iss + 1;
+            int i;
+
+            for (i = 0; i < 4; i++) {
+                f[38 + i] = (uint8_t)(seq >> (24 - 8 * i));
+                f[42 + i] = (uint8_t)(ack >> (24 - 8 * i));
+            }
+            toec_input(t.s.host[0].stack, &p, t.s.now);
+            at += 60000;
+            total += 60000;
+            assert_int_equal(t.c->received, total);
+            t.c->read = t.c->received;
+            assert_int_equal(toec_recv(t.s.host[0].stack, t.c->flow, 60000, t.s.now), 0);
+            t.s.host[0].tx_room = 1;
+            toec_poll(t.s.host[0].stack, t.s.now);
+            while (t.s.sent_n > 100)
+                free(t.s.sent[--t.s.sent_n]);
+            if (t.s.sent_read > t.s.sent_n)
+                t.s.sent_read = t.s.sent_n;
+        }
+        t.s.host[0].tx_room = -1;
+    }
+    toec_flow_info(t.s.host[0].stack, t.c->flow, &info);
+    assert_true(info.bytes_received == total);
+    talk_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_paws),           cmocka_unit_test(test_paws_idle),
+        cmocka_unit_test(test_ts_recent_rule), cmocka_unit_test(test_sequence_wrap),
+        cmocka_unit_test(test_four_gigabytes),
+    };
+
+    return cmocka_run_group_tests_name("tcp_stamps", tests, 0, 0);
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_window.c - windows both ways: silly windows, shut and shrinking ones, probes (RFC
+ * 9293 3.8.6).
+ */
+#include "tcptalk.h"
+
+/* ---- receive window (RFC 9293 3.8.6.2.2) ---- */
+
+/* The window closes as the reader lags, is never exceeded, and is opened in useful steps. RFC 9293
+ * SHLD-14, MAY-8; R7323-05. */
+static void test_receive_window(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    uint32_t at = 0, wnd;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].rx_buf = 8192;
+    talk_passive(&t);
+    while (at < 8000) {
+        talk_say(&t, F_ACK, at, 0, 1000);
+        at += 1000;
+    }
+    talk_skip(&t);
+    talk_say(&t, F_ACK, 8000, 0, 1000); /* 192 fit */
+    assert_int_equal(t.c->received, 8192);
+    g = craft_expect(&t.s);
+    assert_int_equal(g.ack - t.isn - 1, 8192);
+    assert_int_equal(g.wnd, 0);
+    /* a probe of a closed window is answered, its byte not taken */
+    talk_say(&t, F_ACK, 8192, 0, 1);
+    g = talk_hear(&t, F_ACK, 0, 8192, 0);
+    assert_int_equal(g.wnd, 0);
+    /* silly steps are kept to ourselves */
+    conn_read(t.c, 100);
+    craft_poll(&t.s);
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 8192, 0, 1);
+    assert_int_equal(craft_expect(&t.s).wnd, 0);
+    /* a quarter of the buffer is worth an update */
+    conn_read(t.c, 2000);
+    craft_poll(&t.s);
+    g = talk_hear(&t, F_ACK, 0, 8192, 0);
+    wnd = g.wnd;
+    assert_int_equal(wnd, 2100);
+    conn_read(t.c, 8192);
+    craft_poll(&t.s);
+    g = talk_hear(&t, F_ACK, 0, 8192, 0);
+    assert_int_equal(g.wnd, 8192);
+    talk_end(&t);
+}
+
+/* The right edge moves left by no more than the rounding of a scale (RFC 7323 2.4), and what was
+ * offered is still taken. */
+static void test_window_edge(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    uint32_t at = 0, edge = 0, n;
+
+    (void)state;
+    random_begin(5);
+    talk_init(&t);
+    t.s.host[0].rx_buf = 1 << 24; /* scale 9: steps of 512 */
+    t.wscale = 0;
+    t.ts = 1;
+    talk_passive(&t);
+    for (n = 0; n < 2000; n++) {
+        uint32_t len = 1 + random_below(1000);
+
+        talk_say(&t, F_ACK, at, 0, len);
+        at += len;
+        if (random_below(3) == 0)
+            conn_read(t.c, random_below(3000));
+        craft_poll(&t.s);
+        while (craft_next(&t.s, &g)) {
+            uint32_t e = g.ack - t.isn - 1 + (g.wnd << 9);
+
+            assert_true((int32_t)(e - edge) > -512);
+            assert_true(e <= t.c->read + (1 << 24));
+            if ((int32_t)(e - edge) > 0)
+                edge = e;
+        }
+        if (t.s.sent_n > 4000)
+            break;
+    }
+    talk_end(&t);
+}
+
+/* ---- send window, silly windows, persist (RFC 9293 3.8.6) ---- */
+
+/* RFC 9293 MUST-35, MUST-36, SHLD-29, SHLD-30. */
+static void test_zero_window_probe(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    unsigned n;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 0;
+    talk_passive(&t);
+    conn_write(t.c, 5000, 1);
+    craft_poll(&t.s);
+    talk_silence(&t);
+    /* one byte, again and again, less and less often */
+    craft_pass(&t.s, 300 * MSEC);
+    g = talk_hear(&t, F_ACK, 0, 0, 1);
+    talk_say(&t, F_ACK, 0, 0, 0); /* still closed */
+    talk_silence(&t);
+    craft_pass(&t.s, 600 * SEC);
+    n = 0;
+    while (craft_next(&t.s, &g)) {
+        assert_int_equal(g.len, 1);
+        assert_int_equal(g.seq, t.iss + 1);
+        n++;
+        talk_put(&t, F_ACK, 0, 0, 0);
+    }
+    assert_true(n >= 6 && n < 20);
+    /* a peer that answers is never given up (MUST-37) */
+    for (n = 0; n < 60; n++) {
+        craft_pass(&t.s, 120 * SEC);
+        talk_put(&t, F_ACK, 0, 0, 0);
+        talk_skip(&t);
+    }
+    assert_false(t.c->gone);
+    /* the window opens: all of it goes, from the first byte */
+    t.wnd = 65535;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    talk_hear(&t, F_ACK, 0, 0, 1460);
+    talk_hear(&t, F_ACK, 1460, 0, 1460);
+    talk_hear(&t, F_ACK, 2920, 0, 1460);
+    talk_hear(&t, F_ACK, 4380, 0, 620);
+    talk_end(&t);
+}
+
+/* The probe's byte may be taken; then the rest follows it. */
+static void test_zero_window_probe_taken(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 0;
+    talk_passive(&t);
+    conn_write(t.c, 2000, 1);
+    craft_pass(&t.s, 2 * SEC);
+    talk_hear(&t, F_ACK, 0, 0, 1);
+    talk_skip(&t);
+    t.wnd = 8000;
+    talk_say(&t, F_ACK, 0, 1, 0);
+    talk_hear(&t, F_ACK, 1, 0, 1460);
+    talk_hear(&t, F_ACK, 1461, 0, 539);
+    assert_int_equal(t.c->acked, 1);
+    talk_end(&t);
+}
+
+/* ... which the peer may say right after it has said that the window is open. */
+static void test_zero_window_probe_taken_late(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 0;
+    talk_passive(&t);
+    conn_write(t.c, 2000, 1);
+    craft_pass(&t.s, 300 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, 1);
+    t.wnd = 8000;
+    talk_put(&t, F_ACK, 0, 0, 0);
+    talk_put(&t, F_ACK, 0, 1, 500);
+    assert_int_equal(t.c->acked, 1);
+    assert_int_equal(t.c->received, 500);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 1, 500, 1460);
+    talk_hear(&t, F_ACK, 1461, 500, 539);
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 500, 2001, 0); /* never sent */
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_bad_ack), 1);
+    talk_end(&t);
+}
+
+/* A peer that does not answer probes is given up in the end. */
+static void test_zero_window_dead(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 0;
+    talk_passive(&t);
+    conn_write(t.c, 2000, 1);
+    craft_pass(&t.s, 4000 * SEC);
+    assert_true(t.c->gone);
+    assert_int_equal(t.c->gone_reason, TOEC_R_TIMEDOUT);
+    talk_end(&t);
+}
+
+/* A peer that keeps its window shut may do so while there is a user, but not hold what the user has
+ * left behind for ever. */
+static void test_zero_window_orphan(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    int n;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 0;
+    talk_passive(&t);
+    conn_write(t.c, 2000, 1);
+    craft_pass(&t.s, SEC);
+    conn_close(t.c);
+    for (n = 0; n < 20; n++) {
+        craft_pass(&t.s, 60 * SEC);
+        assert_true(n > 5 || !t.c->gone); /* a few minutes for who is slow */
+        if (!t.c->gone)
+            talk_put(&t, F_ACK, 0, 0, 0);
+    }
+    assert_true(t.c->gone);
+    assert_int_equal(t.c->gone_reason, TOEC_R_TIMEDOUT);
+    memset(&g, 0, sizeof(g));
+    while (craft_next(&t.s, &g))
+        ;
+    assert_int_equal(g.flags, F_RST | F_ACK);
+    assert_int_equal(g.seq, t.iss + 1); /* where the peer's window is shut */
+    t.c = 0;
+    talk_end(&t);
+}
+
+/* A FIN waits for a zero window, too, and gets through when it opens. */
+static void test_zero_window_fin(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 0;
+    talk_passive(&t);
+    conn_write(t.c, 10, 1);
+    conn_shutdown(t.c);
+    craft_pass(&t.s, 5 * SEC);
+    talk_skip(&t);
+    t.wnd = 1000;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    talk_hear(&t, F_ACK | F_FIN, 0, 0, 10);
+    talk_say(&t, F_ACK, 0, 11, 0);
+    assert_int_equal(t.c->acked, 10);
+    talk_end(&t);
+}
+
+/* RFC 9293 3.8.6.2.1: no silly segments into a small window; when nothing moves, what fits. RFC
+ * 9293 MUST-38. */
+static void test_sender_sws(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 3000;
+    talk_passive(&t);
+    conn_write(t.c, 10000, 1);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 0, 1460);
+    talk_hear(&t, F_ACK, 1460, 0, 1460);
+    talk_silence(&t); /* 80 bytes of window are left */
+    t.wnd = 100;
+    talk_say(&t, F_ACK, 0, 2920, 0);
+    talk_silence(&t);
+    craft_pass(&t.s, 2 * SEC);
+    talk_hear(&t, F_ACK, 2920, 0, 100);
+    t.wnd = 1500; /* half of the largest window seen */
+    talk_skip(&t);
+    talk_say(&t, F_ACK, 0, 3020, 0);
+    talk_hear(&t, F_ACK, 3020, 0, 1460);
+    talk_end(&t);
+}
+
+/* The peer takes back window (a bad idea, RFC 9293 3.8.6): no data beyond, no hang. RFC 9293
+ * MUST-34, MAY-7. */
+static void test_window_shrinks(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    conn_write(t.c, 20000, 1);
+    craft_poll(&t.s);
+    assert_int_equal(talk_skip(&t), 10);
+    t.wnd = 0;
+    talk_say(&t, F_ACK, 0, 2920, 0);
+    talk_silence(&t);
+    craft_pass(&t.s, 2 * SEC);
+    assert_true(talk_skip(&t) > 0);
+    t.wnd = 65535;
+    talk_say(&t, F_ACK, 0, 2920, 0);
+    talk_hear(&t, F_ACK, 2920, 0, 1460);
+    talk_end(&t);
+}
+
+/* A peer that shrinks its window to nothing in the middle of a recovery: when it opens again, all
+ * goes on, with SACK and without. */
+static void test_window_shrinks_in_recovery(void **state)
+{
+    static const uint32_t blocks[] = {1460, 5840, 0, 0};
+    struct talk t;
+    int sack, i;
+
+    (void)state;
+    for (sack = 0; sack < 2; sack++) {
+        talk_init(&t);
+        t.sack = sack;
+        talk_passive(&t);
+        conn_write(t.c, 14600, 1);
+        craft_poll(&t.s);
+        assert_int_equal(talk_skip(&t), 10);
+        for (i = 0; i < 3; i++) {
+            if (sack)
+                talk_sack(&t, 0, 0, blocks);
+            else
+                talk_say(&t, F_ACK, 0, 0, 0);
+        }
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
+        talk_skip(&t);
+        t.wnd = 0;
+        talk_say(&t, F_ACK, 0, 0, 0);
+        for (i = 0; i < 3; i++) {
+            craft_pass(&t.s, SEC);
+            talk_say(&t, F_ACK, 0, 0, 0);
+        }
+        assert_true(talk_count(&t, TOEC_C_tcp_window_probes) > 0);
+        talk_skip(&t);
+        t.wnd = 65535;
+        talk_say(&t, F_ACK, 0, 0, 0);
+        craft_pass(&t.s, 60 * SEC);
+        assert_true(talk_skip(&t) > 0);
+        talk_end(&t);
+    }
+}
+
+/* While a byte beyond the window is out as a probe, what carries none must keep to the window, or
+ * the peer would take neither ACKs nor a reset. */
+static void test_ack_in_zero_window(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 0;
+    talk_passive(&t);
+    conn_write(t.c, 2000, 1);
+    craft_pass(&t.s, 300 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, 1);
+    talk_say(&t, F_ACK, 0, 0, 0); /* still closed */
+    talk_silence(&t);
+    talk_say(&t, F_ACK, 0, 0, 1000);
+    talk_hear(&t, F_ACK, 0, 1000, 0);
+    talk_put(&t, F_ACK, 2000, 0, 1000); /* out of order */
+    talk_hear(&t, F_ACK, 0, 1000, 0);
+    conn_abort(t.c);
+    talk_hear(&t, F_RST | F_ACK, 0, 1000, 0);
+    talk_end(&t);
+}
+
+/* The peer kept its window shut for long: no loss was behind it, so what is sent when it opens is
+ * not timed as if there had been. */
+static void test_timeout_after_zero_window(void **state)
+{
+    struct talk t;
+    uint32_t taken;
+    int i;
+
+    (void)state;
+    for (taken = 0; taken < 2; taken++) { /* the probe's byte */
+        talk_init(&t);
+        t.wnd = 0;
+        talk_passive(&t);
+        conn_write(t.c, 1000, 1);
+        for (i = 0; i < 120; i++) {
+            craft_pass(&t.s, SEC);
+            talk_put(&t, F_ACK, 0, 0, 0);
+        }
+        talk_skip(&t);
+        t.wnd = 65535;
+        talk_say(&t, F_ACK, 0, taken, 0);
+        talk_hear(&t, F_ACK, taken, 0, 1000 - taken); /* is lost */
+        craft_pass(&t.s, 2 * SEC);
+        talk_hear(&t, F_ACK, taken, 0, 1000 - taken);
+        talk_end(&t);
+    }
+}
+
+/* A window shut on one byte under way: it was a small segment, but is none that Nagle waits for. */
+static void test_nagle_after_zero_window(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    conn_write(t.c, 1, 1);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 0, 1);
+    conn_write(t.c, 99, 1);
+    t.wnd = 0;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    craft_pass(&t.s, 2 * SEC);
+    talk_skip(&t);
+    t.wnd = 65535;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    talk_hear(&t, F_ACK, 0, 0, 100);
+    talk_end(&t);
+}
+
+/* The peer has filled the window, the first segment was lost: its ACKs stand at the edge of the
+ * window, and count. */
+static void test_ack_at_window_edge(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].rx_buf = 4096;
+    talk_passive(&t);
+    conn_write(t.c, 1000, 1);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 0, 1000);
+    talk_put(&t, F_ACK, 1460, 0, 1460);
+    talk_put(&t, F_ACK, 2920, 0, 1176);
+    assert_int_equal(talk_skip(&t), 2);
+    talk_say(&t, F_ACK, 4096, 1000, 0);
+    assert_int_equal(t.c->acked, 1000);
+    talk_silence(&t);
+    talk_put(&t, F_ACK, 4097, 1000, 0); /* beyond it they are no part of this connection */
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_out_of_window), 1);
+    talk_say(&t, F_ACK, 0, 1000, 1460);
+    assert_int_equal(t.c->received, 4096);
+    talk_end(&t);
+}
+
+/* ---- keep-alive (RFC 9293 3.8.4) ---- */
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_receive_window),
+        cmocka_unit_test(test_window_edge),
+        cmocka_unit_test(test_zero_window_probe),
+        cmocka_unit_test(test_zero_window_probe_taken),
+        cmocka_unit_test(test_zero_window_probe_taken_late),
+        cmocka_unit_test(test_zero_window_dead),
+        cmocka_unit_test(test_zero_window_orphan),
+        cmocka_unit_test(test_zero_window_fin),
+        cmocka_unit_test(test_sender_sws),
+        cmocka_unit_test(test_window_shrinks),
+        cmocka_unit_test(test_window_shrinks_in_recovery),
+        cmocka_unit_test(test_ack_in_zero_window),
+        cmocka_unit_test(test_ack_at_window_edge),
+        cmocka_unit_test(test_timeout_after_zero_window),
+        cmocka_unit_test(test_nagle_after_zero_window),
+    };
+
+    return cmocka_run_group_tests_name("tcp_window", tests, 0, 0);
+}
