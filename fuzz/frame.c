@@ -6,7 +6,8 @@
  *
  * Input: a list of [control][length, 2 bytes][frame]. Control: 1 fix the IPv4 header checksum, 2
  * fix the checksum of TCP, UDP or ICMP, 4 only the headers are contiguous, 8 our Ethernet address
- * is put in, 16 some time passes before, 32 much. Checks: core/ reads headers within head_len and
+ * is put in, 16 some time passes before, 32 much, 64 the target of neighbour discovery is an
+ * address of ours, 128 the answer of UDP is long. Checks: core/ reads headers within head_len and
  * payload within the frame only (memory ends there); what it sends is well formed; pools are full
  * in the end.
  */
@@ -17,7 +18,8 @@
 
 #define FRAME_MAX 2048u
 #define SECOND    1000000000ull
-#define HEADERS   256u /* longest that TCP over IPv4 with all options is, and more */
+#define LONG      3000u /* an answer of UDP in fragments */
+#define HEADERS   256u  /* longest that TCP over IPv4 with all options is, and more */
 
 static const uint8_t own_mac[6] = {2, 0, 0, 0, 0, 1};
 static const uint8_t own_ip6[16] = {0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
@@ -48,9 +50,12 @@ static uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
 
 /* ---- the port: payload of a frame stands in memory of its own behind opaque ---- */
 
+static const uint8_t udp_bytes[2 * LONG]; /* what is sent by UDP */
+
 int toec_port_transmit(void *user, const struct toec_tx *tx)
 {
     const uint8_t *h = tx->hdr;
+    uint32_t most = tx->src ? tx->src->len : tx->owner == udp_bytes ? sizeof(udp_bytes) : 0;
 
     (void)user;
     FUZZ_CHECK(tx->hdr_len >= 14 && tx->hdr_len + tx->len <= 1514);
@@ -62,16 +67,13 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     if (get16(h + 12) == 0x86dd) {
         FUZZ_CHECK(tx->hdr_len >= 54 && h[14] >> 4 == 6);
         FUZZ_CHECK(get16(h + 18) + 54 == tx->hdr_len + tx->len);
-        FUZZ_CHECK(tx->src ? tx->off + tx->len <= tx->src->len : tx->len == 0);
+        FUZZ_CHECK(tx->len == 0 || tx->off + tx->len <= most);
         return 0;
     }
     FUZZ_CHECK(get16(h + 12) == 0x0800 && tx->hdr_len >= 34 && h[14] == 0x45);
     FUZZ_CHECK(get16(h + 16) + 14 == tx->hdr_len + tx->len);
     FUZZ_CHECK(sum16(h + 14, 20, 0) == 0xffff);
-    if (tx->src)
-        FUZZ_CHECK(tx->off + tx->len <= tx->src->len);
-    else
-        FUZZ_CHECK(tx->len == 0); /* nobody has written anything */
+    FUZZ_CHECK(tx->len == 0 || tx->off + tx->len <= most); /* of TCP nobody has written anything */
     return 0;
 }
 
@@ -131,6 +133,62 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
     FUZZ_CHECK(opened >= 0);
 }
 
+/* ---- UDP: a server that answers, and a client of each family ---- */
+
+static struct toec_udp *server, *clients[2];
+static struct toec_udp_in asked; /* of the server, and not yet answered, when len or port is set */
+
+static void heard(void *user, void *owner, const struct toec_udp_in *d)
+{
+    (void)user;
+    (void)toec_sum(payload(d->pkt, d->off, d->len), d->len);
+    if (owner == &server)
+        asked = *d;
+}
+
+static void refused(void *user, void *owner, const struct toec_udp_err *e)
+{
+    (void)user;
+    FUZZ_CHECK(owner == &server || owner == &clients[0] || owner == &clients[1]);
+    FUZZ_CHECK(e->reason);
+}
+
+static const struct toec_udp_ops udp_ops = {heard, refused};
+
+static void open_udp(struct toec_stack *s)
+{
+    struct toec_udp_bind any = {.local_port = 53}, four = {.local_port = 54, .remote_port = 9}, six;
+
+    memcpy(four.remote.b, ((const uint8_t[]){0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 2}),
+           16);
+    six = four;
+    memcpy(six.remote.b, own_ip6, 16);
+    six.remote.b[15] = 2;
+    FUZZ_CHECK(toec_udp_open(s, &any, &server, &server) == 0);
+    FUZZ_CHECK(toec_udp_open(s, &four, &clients[0], &clients[0]) == 0);
+    FUZZ_CHECK(toec_udp_open(s, &six, &clients[1], &clients[1]) == 0);
+}
+
+static void answer(struct toec_stack *s, unsigned control, uint64_t now)
+{
+    struct toec_udp_msg m = {
+        .to = &asked.src, .to_port = asked.sport, .payload = (void *)udp_bytes};
+    int n;
+
+    if (!asked.sport)
+        return;
+    m.len = control & 128 ? LONG : asked.len;
+    m.off = asked.len & 1;
+    m.segment = asked.len & 2 ? 500 : 0;
+    m.dont_fragment = asked.len >> 2 & 1;
+    m.has_sum = 1; /* all bytes are zero, and so is their sum */
+    n = toec_udp_send(s, server, &m, now);
+    FUZZ_CHECK(n <= (int)m.len);
+    m.to = NULL;
+    (void)toec_udp_send(s, clients[asked.len >> 3 & 1], &m, now);
+    memset(&asked, 0, sizeof(asked));
+}
+
 /* ---- frames ---- */
 
 static void fix_ip(uint8_t *f, uint32_t n)
@@ -181,6 +239,16 @@ static void fix_l4(uint8_t *f, uint32_t n)
     put16(f + at + field, ~sum16(f + at, len, sum));
 }
 
+/* Our newest address. */
+static void aim(const struct toec_stack *s, uint8_t *target)
+{
+    struct toec_own_addr own[8];
+    unsigned n = toec_own_addresses(s, own, 8);
+
+    if (n)
+        memcpy(target, own[n - 1].addr.b, 16);
+}
+
 static void give(struct toec_stack *s, unsigned control, const uint8_t *data, uint32_t n,
                  uint64_t now)
 {
@@ -191,6 +259,8 @@ static void give(struct toec_stack *s, unsigned control, const uint8_t *data, ui
     memcpy(f, data, n);
     if ((control & 8) && n >= 6)
         memcpy(f, own_mac, 6);
+    if ((control & 64) && n >= 78)
+        aim(s, f + 62);
     if (n >= 14 && get16(f + 12) == 0x86dd) {
         if (control & 2)
             fix_l4_of_ip6(f, n);
@@ -231,6 +301,8 @@ static struct toec_stack *start(void **mem, uint64_t now)
     cfg.max_time_wait = 4;
     cfg.max_neighbours = 4;
     cfg.max_datagrams = 2;
+    cfg.max_udp = 4;
+    cfg.udp = &udp_ops;
     cfg.icmp_echo_rate = cfg.icmp_error_rate = 0xffffffff;
     size = toec_size(&cfg);
     *mem = aligned_alloc(64, (size + 63) / 64 * 64);
@@ -275,6 +347,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     toec_poll(s, now);
     for (i = 0; i < 8; i++) /* duplicate address detection ends */
         toec_poll(s, now += SECOND / 2);
+    open_udp(s);
+    memset(&asked, 0, sizeof(asked));
     while (in.left) {
         unsigned control = fuzz_u8(&in);
         uint32_t n = fuzz_u16(&in) % (FRAME_MAX + 1);
@@ -283,6 +357,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         now += control & 32 ? 20 * SECOND : control & 16 ? SECOND / 500 : 0;
         give(s, control, frame, (uint32_t)got, now);
+        answer(s, control, now);
         toec_poll(s, now);
     }
     finish(s, now);

@@ -3,9 +3,10 @@
  * pair.c - fuzz target: two stacks with applications, joined by a link that the input governs:
  * which frame is lost, held back, repeated, and when time passes.
  *
- * Input: [set-up][a list of acts]. In the end the link is good again and both sides close. Checks:
- * each byte arrives once, in order and right; what one side has read is what the other has sent
- * when both have ended well; nothing is placed outside the window; pools are full.
+ * Input: [set-up][set-up of the rarer features, 2 bytes, when its bit 128 is set][a list of acts].
+ * In the end the link is good again and both sides close. Checks: each byte arrives once, in order
+ * and right; what one side has read is what the other has sent when both have ended well; nothing
+ * is placed outside the window; pools are full.
  */
 #include "tcpsim.h"
 
@@ -71,10 +72,15 @@ static struct conn *nth(struct host *h, unsigned n)
     return c;
 }
 
+/* The link: its path MTU (0: any), whether it says so, whether it marks congestion. */
+static struct {
+    uint32_t mtu;
+    int tells, marks;
+} link;
+
 static int verbose; /* TOE_FUZZ_VERBOSE: each frame, and what became of the connections */
 
-/* Sees each frame; changes nothing. */
-static int64_t show_frame(struct sim *s, unsigned from, uint8_t *f, uint32_t len)
+static void show_frame(const struct sim *s, unsigned from, const uint8_t *f, uint32_t len)
 {
     const uint8_t *t = f + (f[12] == 8 ? 34 : 54);
 
@@ -84,7 +90,115 @@ static int64_t show_frame(struct sim *s, unsigned from, uint8_t *f, uint32_t len
                 (unsigned)t[4] << 24 | t[5] << 16 | t[6] << 8 | t[7],
                 (unsigned)t[8] << 24 | t[9] << 16 | t[10] << 8 | t[11],
                 (unsigned)(len - (unsigned)(t - f) - (t[12] >> 4) * 4u));
+}
+
+static void put16(uint8_t *p, uint32_t v)
+{
+    p[0] = (uint8_t)(v >> 8);
+    p[1] = (uint8_t)v;
+}
+
+/* A router's error to who has sent f: 64 bytes of it are quoted. */
+static void too_big(struct sim *s, unsigned to, const uint8_t *f)
+{
+    uint8_t e[14 + 40 + 8 + 64] = {0}, *ip = e + 14, *icmp = ip + (sim_ip6 ? 40 : 20);
+    uint32_t n = (uint32_t)(icmp - e) + 8 + 64;
+    uint16_t sum;
+
+    memcpy(e, f + 6, 6);
+    memcpy(e + 6, f, 6);
+    memcpy(e + 12, f + 12, 2);
+    memcpy(icmp + 8, f + 14, 64);
+    put16(icmp + 6, link.mtu);
+    if (sim_ip6) {
+        ip[0] = 0x60;
+        put16(ip + 4, 8 + 64);
+        ip[6] = 58;
+        ip[7] = 64;
+        memcpy(ip + 8, f + 14 + 24, 16);
+        memcpy(ip + 24, f + 14 + 8, 16);
+        icmp[0] = 2;
+        sum = toec_sum_add(toec_sum(ip + 8, 32), toec_sum((const uint8_t[]){0, 72, 0, 58}, 4), 0);
+        sum = toec_sum_add(sum, toec_sum(icmp, 72), 0);
+    } else {
+        ip[0] = 0x45;
+        put16(ip + 2, 20 + 8 + 64);
+        ip[8] = 64;
+        ip[9] = 1;
+        memcpy(ip + 12, f + 14 + 16, 4);
+        memcpy(ip + 16, f + 14 + 12, 4);
+        sum = (uint16_t)~toec_sum(ip, 20);
+        memcpy(ip + 10, &sum, 2);
+        icmp[0] = 3;
+        icmp[1] = 4;
+        sum = toec_sum(icmp, 72);
+    }
+    sum = (uint16_t)~sum;
+    memcpy(icmp + 2, &sum, 2);
+    sim_inject(s, to, e, n);
+}
+
+/* ECN-capable packets are marked (RFC 3168). */
+static void mark(uint8_t *ip)
+{
+    uint16_t sum = 0;
+
+    if (sim_ip6) {
+        if (ip[1] & 0x30)
+            ip[1] |= 0x30;
+        return;
+    }
+    if (!(ip[1] & 3))
+        return;
+    ip[1] |= 3;
+    memcpy(ip + 10, &sum, 2);
+    sum = (uint16_t)~toec_sum(ip, 20);
+    memcpy(ip + 10, &sum, 2);
+}
+
+static int64_t router(struct sim *s, unsigned from, uint8_t *f, uint32_t len)
+{
+    if (verbose)
+        show_frame(s, from, f, len);
+    if (f[12] == 8 && f[13] == 6)
+        return 0;
+    if (link.mtu && len > link.mtu + 14) {
+        if (link.tells && (f[12] == 0x86 || (f[20] & 0x40)))
+            too_big(s, from, f);
+        return -1;
+    }
+    if (link.marks)
+        mark(f + 14);
     return 0;
+}
+
+static void set_option(struct host *h, struct conn *c, struct fuzz_in *in)
+{
+    static const uint8_t rare[] = {TOEC_OPT_MTU_DISCOVER, TOEC_OPT_MAXSEG, TOEC_OPT_TOS,
+                                   TOEC_OPT_ECN,          TOEC_OPT_CC,     TOEC_OPT_CORK};
+    unsigned which = fuzz_u8(in);
+    uint32_t value = fuzz_u8(in);
+    enum toec_option o = which < 128 ? which % 24 : rare[which % sizeof(rare)];
+
+    if (which >= 192) { /* 64 KiB/s at least, so that all that is written arrives */
+        o = TOEC_OPT_MAX_PACING;
+        value = (value + 1) << 16;
+    }
+    (void)toec_set_option(h->stack, c->flow, o, value, h->sim->now);
+}
+
+/* With data on the SYN when the stack has a cookie for the peer, or none is wanted. */
+static void fast_connect(struct host *h, struct fuzz_in *in)
+{
+    unsigned how = fuzz_u8(in);
+    struct conn *c;
+    int rc;
+
+    if (h->opened + h->sim->host[1 - h->index].opened >= 2 * MOST_CONNS)
+        return;
+    c = sim_connect_from(h->sim, h->index, 0, 80, &rc);
+    if (!c->gone && toec_fastopen(h->stack, c->flow, (int)(how & 1), h->sim->now) == 1)
+        conn_write(c, how * 16, 1);
 }
 
 static void user(struct sim *s, struct fuzz_in *in)
@@ -119,14 +233,20 @@ static void user(struct sim *s, struct fuzz_in *in)
         break;
     case 5:
         if (c && c->flow && !c->closed)
-            (void)toec_set_option(h->stack, c->flow, (enum toec_option)(fuzz_u8(in) % 24),
-                                  fuzz_u8(in), s->now);
+            set_option(h, c, in);
         break;
     case 6:
     case 7:
     case 8:
         if (c && !c->gone)
             conn_read(c, fuzz_u16(in));
+        break;
+    case 14:
+        if (c && c->flow && !c->closed)
+            (void)toec_urgent(h->stack, c->flow, s->now);
+        break;
+    case 15:
+        fast_connect(h, in);
         break;
     default:
         if (c)
@@ -155,6 +275,8 @@ static void act(struct sim *s, struct fuzz_in *in)
         sim_run(s, (toec_time)(what >> 3) * 20 * MSEC);
         break;
     case 5: /* a step: one batch of frames or timers */
+        if (what >> 3 == 31)
+            link.marks = !link.marks;
         sim_step(s, s->now + SEC);
         break;
     default:
@@ -198,6 +320,18 @@ static void show(const struct conn *c)
             (unsigned long long)c->acked, (unsigned long long)c->received, c->gone, c->gone_reason);
 }
 
+/* Fast Open may give the same SYN's data to a program twice (RFC 7413 2.1). */
+static int only_one(const struct conn *c)
+{
+    const struct conn *o;
+
+    for (o = c->host->conns; o; o = o->next)
+        if (o != c && o->established && o->local_port == c->local_port &&
+            o->remote_port == c->remote_port)
+            return 0;
+    return 1;
+}
+
 static void compare(struct sim *s)
 {
     struct conn *a, *b;
@@ -211,7 +345,7 @@ static void compare(struct sim *s)
             if (a->local_port != b->remote_port || a->remote_port != b->local_port)
                 continue;
             /* One may be of an old SYN that came again when TIME-WAIT was no more. */
-            if (!a->established || !b->established)
+            if (!a->established || !b->established || !only_one(a) || !only_one(b))
                 continue;
             FUZZ_CHECK(a->received <= b->sent && b->received <= a->sent);
             FUZZ_CHECK(a->acked <= b->received && b->acked <= a->received);
@@ -234,13 +368,38 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
+static void set_up_rare(struct sim *s, unsigned what)
+{
+    static const uint16_t mtu[] = {0, 1400, 1280, 1499};
+    unsigned i;
+
+    link.mtu = mtu[what >> 8 & 3];
+    link.tells = !!(what & 1024);
+    link.marks = !!(what & 2048);
+    for (i = 0; i < 2; i++) {
+        struct host *h = &s->host[i];
+
+        h->cfg.cc = what & 3;
+        h->cfg.ecn = what >> 2 & 3;
+        h->cfg.mtu_probing = what >> 4 & 3;
+        if (what & 4096)
+            h->cfg.max_flows = 3;
+        if (what & 8192)
+            h->cfg.mtu = 9000;
+        if (what & 16384)
+            h->tx_buf = h->rx_buf = 1u << 18;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_in in = {data, size};
     static struct sim s;
-    unsigned set_up = fuzz_u8(&in), i, acts;
+    unsigned set_up = fuzz_u8(&in), rare = set_up & 128 ? fuzz_u16(&in) : 0, i, acts;
+    toec_u32 listener;
     struct conn *c;
 
+    memset(&link, 0, sizeof(link));
     sim_ip6 = (set_up & 32) != 0;
     sim_init(&s, 2);
     s.impair.delay = set_up & 1 ? 20 * MSEC : 100 * USEC;
@@ -257,11 +416,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         h->tx_buf = set_up & 8 ? 65536 : 4096;
         h->rx_buf = set_up & 16 ? 65536 : 4096;
     }
-    if (verbose)
-        s.router = show_frame;
+    if (set_up & 128)
+        set_up_rare(&s, rare);
+    s.router = router;
     sim_start(&s);
-    sim_listen(&s, 0, 80, 4, NULL);
-    sim_listen(&s, 1, 80, 4, NULL);
+    for (i = 0; i < 2; i++) {
+        sim_listen(&s, i, 80, 4, &listener);
+        if (rare & 0xc0)
+            toec_listen_fastopen(s.host[i].stack, listener,
+                                 4 | (rare & 128 ? TOEC_FASTOPEN_NOCOOKIE : 0));
+    }
     sim_run(&s, 3 * SEC);
     for (acts = 0; in.left && acts < MOST_ACTS; acts++)
         act(&s, &in);

@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE))
 import seeds  # noqa: E402
 
 # How many changed copies of each file, so that a target takes about a second.
-CHANGES = {"rings": 8, "wire": 20, "pcap": 20, "toe": 30, "talk": 100, "pair": 60}
+CHANGES = {"rings": 40, "wire": 300, "pcap": 300, "toe": 60, "talk": 20, "pair": 8}
 
 
 def main() -> int:

@@ -3,8 +3,9 @@
  * rings.c - fuzz target: a host that writes anything into its command ring, its doorbells and the
  * memory it shares with the engine, beside one that behaves (docs/ARCHITECTURE.md rule 5).
  *
- * Input: a list of acts. Checks: the good host is told nothing but its own and keeps its
- * connection; engines and stacks have given everything back in the end (bench_free() asserts it).
+ * Input: [set-up: 1 IPv6 too][a list of acts]. Checks: the good host is told nothing but its own
+ * and keeps its connection; engines and stacks have given everything back in the end (bench_free()
+ * asserts it).
  */
 #include <sys/mman.h>
 
@@ -45,7 +46,9 @@ static void command(struct setting *s, unsigned type)
 
     if (room == TOE_RING_BAD || room == 0)
         return; /* the engine has halted it, or will soon */
-    host_put(h, (uint8_t)type, (uint8_t)(flags & 128 ? flags : 0), aux, flow, arg0, arg1);
+    /* None, a few that mean something, or anything. */
+    flags = flags & 128 ? flags : flags & 64 ? flags & 7 : 0;
+    host_put(h, (uint8_t)type, (uint8_t)flags, aux, flow, arg0, arg1);
 }
 
 static void scribble(struct setting *s)
@@ -57,6 +60,27 @@ static void scribble(struct setting *s)
 
     for (i = 0; i < n; i++)
         h->area[(at + i) % h->layout.buffers] = p[i];
+}
+
+/* An address of IPv6 for CONNECT and LISTEN: one of the engines, or the input's. */
+static void address(struct setting *s)
+{
+    struct host *h = &s->bad;
+    struct toedev_address *a = (void *)(h->area + h->layout.addresses);
+    unsigned how = fuzz_u8(&s->in);
+
+    a += how & (h->cfg.addresses - 1);
+    memset(a, 0, sizeof(*a));
+    if (how & 16) {
+        a->addr[0] = 0xfd;
+        a->addr[15] = (uint8_t)fuzz_u8(&s->in);
+    }
+    if (how & 32) {
+        a->local[0] = 0xfd;
+        a->local[15] = (uint8_t)fuzz_u8(&s->in);
+    }
+    if (how & 64)
+        a->addr[fuzz_u8(&s->in) & 15] = (uint8_t)fuzz_u8(&s->in);
 }
 
 static void doorbell(struct setting *s)
@@ -156,6 +180,8 @@ static void act(struct setting *s)
     case 12:
         if (what > 0xe0)
             reattach(s);
+        else
+            address(s);
         break;
     case 13:
         bench_run(&s->t, (uint64_t)(what >> 4) * 50 * NS_PER_MS);
@@ -228,6 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     s.in.p = data;
     s.in.left = size;
     bench_flows = 32;
+    bench_ip6 = (int)(fuzz_u8(&s.in) & 1);
     bench_init(&s.t);
     connect_good(&s);
     attach_bad(&s);

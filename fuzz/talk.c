@@ -5,10 +5,11 @@
  * expected, checksums are right, so that inputs reach every state; what else is in them is the
  * fuzzer's.
  *
- * Input: [set-up][a list of acts: the peer's port, and 0..39 a segment, 40..63 the rest]. Checks
- * after each act: the stack sends no byte beyond the window it was offered and none that its
- * application did not write; it acknowledges nothing that was not sent to it; nothing is placed
- * outside the receive window; pools are full in the end.
+ * Input: [set-up][set-up of the rarer features, 2 bytes, when its bit 128 is set][a list of acts:
+ * the peer's port, and 0..39 a segment, 40..63 the rest]. Checks after each act: the stack sends no
+ * byte beyond the window it was offered and none that its application did not write; it
+ * acknowledges nothing that was not sent to it; nothing is placed outside the receive window; pools
+ * are full in the end.
  */
 #include <stdio.h>
 
@@ -28,6 +29,7 @@ struct line {
     uint32_t heard;    /* RCV.NXT of the peer, as far as it cares: farthest byte that came */
     uint32_t right;    /* farthest right edge of the windows the peer has offered */
     uint32_t acked;    /* by the stack, last */
+    uint32_t syn_wnd;  /* of its SYN: what a server of Fast Open may send into at once */
     uint32_t tsval, tsecr;
     unsigned shift; /* of the peer's window field */
     int open, spoke, synced;
@@ -39,6 +41,10 @@ struct talk {
     struct sim s;
     struct line line[PORTS];
     struct fuzz_in in;
+    toec_u32 listener;
+    int rare;          /* the set-up of rarer features is there */
+    toec_u32 fast;     /* of the listener, from the start */
+    uint8_t cookie[8]; /* of Fast Open, as the stack gave it */
 };
 
 static int later(uint32_t a, uint32_t b)
@@ -84,7 +90,9 @@ static void hear(struct talk *t, const struct tseg *g)
     if (g->flags & F_SYN) {
         l->iss = g->seq;
         l->heard = end;
-        l->right = g->seq + 1; /* nothing but the SYN until a window is offered */
+        l->right = g->seq + 1 + l->syn_wnd; /* nothing but the SYN until a window is offered */
+        if (g->fo_len == (int)sizeof(t->cookie))
+            memcpy(t->cookie, g->fo, sizeof(t->cookie));
         l->open = 1;
         if (g->has_ts)
             l->tsecr = g->tsval;
@@ -140,6 +148,24 @@ static uint32_t distance(struct talk *t)
     return how < 240 ? fuzz_u8(&t->in) : fuzz_u32(&t->in);
 }
 
+/* Options that are hardly ever sent: Fast Open, user timeout. */
+static void rare_options(struct talk *t, struct tseg *g)
+{
+    unsigned what = fuzz_u8(&t->in), i;
+
+    if (what & 1)
+        g->uto = fuzz_u16(&t->in);
+    if (!(what & 2))
+        return;
+    memcpy(g->fo, t->cookie, sizeof(t->cookie));
+    g->fo_len = what & 4 ? (int)sizeof(t->cookie) : 0;
+    if (what & 8) {
+        g->fo_len = (int)(what >> 4) % ((int)sizeof(t->cookie) + 1);
+        for (i = 0; i < sizeof(t->cookie); i++)
+            g->fo[i] = (uint8_t)fuzz_u8(&t->in);
+    }
+}
+
 static void options(struct talk *t, struct line *l, struct tseg *g)
 {
     unsigned what = fuzz_u8(&t->in), n;
@@ -157,6 +183,8 @@ static void options(struct talk *t, struct line *l, struct tseg *g)
         if (what & 64)
             g->wscale = (int)(fuzz_u8(&t->in) % 16);
         g->sack_ok = !!(what & 128);
+        if (t->rare && (what & 8))
+            rare_options(t, g);
     } else if (what & 128) {
         g->n_sack = 1 + (what >> 5 & 1) + (g->has_ts ? 0 : what >> 4 & 1);
         for (n = 0; n < g->n_sack; n++) {
@@ -179,7 +207,7 @@ static void segment(struct talk *t, unsigned i, unsigned flags)
     g.wnd = fuzz_u8(&t->in) << 8;
     if (g.wnd == 0xff00)
         g.wnd = 0xffff;
-    g.len = flags & F_SYN ? 0 : fuzz_u8(&t->in) * 8u;
+    g.len = (flags & F_SYN) && !t->rare ? 0 : fuzz_u8(&t->in) * 8u;
     options(t, l, &g);
     g.payload_at = g.seq - l->isn - 1;
     if (flags & F_URG)
@@ -190,6 +218,8 @@ static void segment(struct talk *t, unsigned i, unsigned flags)
             l->isn = g.seq;
             l->sent = l->acked = g.seq;
         }
+        if (!(flags & F_ACK))
+            l->syn_wnd = g.wnd;
         if (g.wscale >= 0)
             l->shift = g.wscale > 14 ? 14 : (unsigned)g.wscale;
     }
@@ -255,12 +285,73 @@ static void begin(struct line *l, uint16_t own_port, uint32_t isn)
     l->isn = l->sent = l->acked = isn;
 }
 
+/* The program connects; bits 2 and 4: with data on the SYN if the stack has a cookie, without one.
+ */
+static void connect_line(struct talk *t, unsigned i)
+{
+    unsigned how = fuzz_u8(&t->in);
+    struct conn *c;
+    int rc;
+
+    c = sim_connect_from(&t->s, 0, how & 1 ? 80 : 0, (uint16_t)(5000 + i), &rc);
+    if (c->gone)
+        return;
+    begin(&t->line[i], c->local_port, 0x10000u * i);
+    if ((how & 2) && toec_fastopen(t->s.host[0].stack, c->flow, !!(how & 4), t->s.now) == 1)
+        conn_write(c, how * 16, 1);
+}
+
+static void set_option(struct talk *t, struct conn *c)
+{
+    static const uint8_t all[] = {TOEC_OPT_NODELAY,      TOEC_OPT_KEEPALIVE, TOEC_OPT_KEEPIDLE,
+                                  TOEC_OPT_KEEPINTVL,    TOEC_OPT_KEEPCNT,   TOEC_OPT_CC,
+                                  TOEC_OPT_USER_TIMEOUT, TOEC_OPT_CORK,      TOEC_OPT_QUICKACK,
+                                  TOEC_OPT_LINGER2,      TOEC_OPT_ECN,       TOEC_OPT_SYNCNT,
+                                  TOEC_OPT_ADV_UTO,      TOEC_OPT_TOS,       TOEC_OPT_MTU_DISCOVER,
+                                  TOEC_OPT_MAXSEG,       TOEC_OPT_MAX_PACING};
+    unsigned which = fuzz_u8(&t->in);
+    uint32_t value = fuzz_u8(&t->in);
+
+    if (which & 128)
+        value = value << (which >> 3 & 8) | fuzz_u8(&t->in);
+    if (c && !c->closed)
+        (void)toec_set_option(t->s.host[0].stack, c->flow, all[which % sizeof(all)], value,
+                              t->s.now);
+    else
+        (void)toec_listen_option(t->s.host[0].stack, t->listener, all[which % sizeof(all)], value);
+}
+
+static void rare_act(struct talk *t, unsigned i)
+{
+    struct toec_stack *stack = t->s.host[0].stack;
+    struct conn *c = conn_of(t, i);
+    unsigned what = fuzz_u8(&t->in);
+    uint8_t keys[32];
+
+    switch (what % 5) {
+    case 0:
+        if (c && !c->closed)
+            (void)toec_urgent(stack, c->flow, t->s.now);
+        break;
+    case 1:
+        set_option(t, c);
+        break;
+    case 2: /* DSCP, and marks of congestion */
+        t->s.peer_tos = (uint8_t)fuzz_u8(&t->in);
+        break;
+    case 3:
+        memset(keys, (int)fuzz_u8(&t->in), sizeof(keys));
+        (void)toec_listen_fastopen_key(stack, t->listener, keys, what / 5 % 3);
+        break;
+    default:
+        (void)toec_listen_fastopen(stack, t->listener,
+                                   (what / 5 & 3) | (what & 64 ? TOEC_FASTOPEN_NOCOOKIE : 0));
+    }
+}
+
 static void user(struct talk *t, unsigned i, unsigned act)
 {
     struct conn *c = conn_of(t, i);
-    struct conn *made;
-    uint16_t own;
-    int rc;
 
     if (!c && act != 5)
         return;
@@ -283,10 +374,7 @@ static void user(struct talk *t, unsigned i, unsigned act)
     case 5:
         if (c || t->s.host[0].opened > 64)
             break;
-        own = (uint16_t)(fuzz_u8(&t->in) & 1 ? 80 : 0);
-        made = sim_connect_from(&t->s, 0, own, (uint16_t)(5000 + i), &rc);
-        if (!made->gone)
-            begin(&t->line[i], made->local_port, 0x10000u * i);
+        connect_line(t, i);
         break;
     case 6:
         if (!c->closed)
@@ -341,6 +429,9 @@ static void other_act(struct talk *t, unsigned i, unsigned n)
     case 19:
         t->s.peer_silent = (int)(fuzz_u8(&t->in) & 1);
         break;
+    case 20:
+        rare_act(t, i);
+        break;
     default:
         segment(t, i, fuzz_u8(&t->in));
     }
@@ -392,6 +483,38 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
+/* What the first bytes of the input say of the stack. */
+static void configure(struct talk *t, unsigned what)
+{
+    struct host *h = &t->s.host[0];
+    unsigned rare = what & 128 ? fuzz_u16(&t->in) : 0;
+
+    t->rare = !!(what & 128);
+    h->cfg.max_flows = 8;
+    h->cfg.max_listeners = 2;
+    h->cfg.max_time_wait = 4;
+    h->cfg.max_neighbours = 4;
+    h->cfg.max_datagrams = 1;
+    h->cfg.cc = what & 1 ? TOEC_CC_NEWRENO : TOEC_CC_CUBIC;
+    h->tx_buf = what & 2 ? 65536 : 4096;
+    h->rx_buf = what & 4 ? 65536 : 4096;
+    h->cfg.max_gso = what & 8 ? 16384 : 0;
+    if (!t->rare)
+        return;
+    h->cfg.cc = rare & 3;
+    h->cfg.ecn = rare >> 2 & 3;
+    h->cfg.mtu_probing = rare >> 4 & 3;
+    h->cfg.tcp_without = rare >> 6 & (TOEC_I_TIMESTAMPS | TOEC_I_SACK | TOEC_I_WSCALE);
+    if (rare & 512)
+        h->cfg.max_flows = 3;
+    if (rare & 1024)
+        h->cfg.mtu = 9000;
+    if (rare & 2048)
+        h->tx_buf = h->rx_buf = 1u << 18;
+    if (rare & 4096)
+        t->fast = 2 | (rare & 8192 ? TOEC_FASTOPEN_NOCOOKIE : 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct talk t;
@@ -403,18 +526,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     set_up = fuzz_u8(&t.in);
     sim_ip6 = (set_up & 64) != 0;
     craft_init(&t.s);
-    t.s.host[0].cfg.max_flows = 8;
-    t.s.host[0].cfg.max_listeners = 2;
-    t.s.host[0].cfg.max_time_wait = 4;
-    t.s.host[0].cfg.max_neighbours = 4;
-    t.s.host[0].cfg.max_datagrams = 1;
-    t.s.host[0].cfg.cc = set_up & 1 ? TOEC_CC_NEWRENO : TOEC_CC_CUBIC;
-    t.s.host[0].tx_buf = set_up & 2 ? 65536 : 4096;
-    t.s.host[0].rx_buf = set_up & 4 ? 65536 : 4096;
-    t.s.host[0].cfg.max_gso = set_up & 8 ? 16384 : 0;
+    configure(&t, set_up);
     t.s.retry = 5 * MSEC; /* or all of a run is asking for room */
     craft_start(&t.s);
-    sim_listen(&t.s, 0, 80, set_up & 16 ? 1 : 4, NULL);
+    sim_listen(&t.s, 0, 80, set_up & 16 ? 1 : 4, &t.listener);
+    if (t.fast)
+        toec_listen_fastopen(t.s.host[0].stack, t.listener, t.fast);
     for (i = 0; i < PORTS; i++)
         begin(&t.line[i], 80, set_up & 32 ? 0xfffff000u : 0x1000u * i);
     for (acts = 0; t.in.left && acts < MOST_ACTS; acts++) {

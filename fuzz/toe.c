@@ -62,7 +62,8 @@ struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelco
                                         .hw_entries = ENTRIES,
                                         .slots = SLOTS,
                                         .tx_size = SIZE,
-                                        .rx_size = SIZE};
+                                        .rx_size = SIZE,
+                                        .addresses = 2 * ENTRIES};
     FUZZ_CHECK(toedev_layout(&qp->cfg, &qp->layout) == 0);
     qp->area = aligned_alloc(TOEDEV_PAGE, qp->layout.total);
     qp->slots = calloc(SLOTS, sizeof(struct tsock *));
@@ -199,6 +200,24 @@ static void scribble(void)
         the_qp->area[(at + i) % the_qp->layout.total] = p[i];
 }
 
+/* What the TOE says of IPv6: addresses fd00::/8, as many as it likes to claim. */
+static void tell_ip6(void)
+{
+    struct toedev_ip6 *p = &status()->ip6;
+    unsigned i, what = fuzz_u8(&st.in);
+
+    p->flags = what & 1 ? TOEDEV_IP6_ON : what >> 1;
+    p->count = what & 64 ? fuzz_u32(&st.in) : what >> 2 & 15;
+    p->scope = fuzz_u8(&st.in);
+    for (i = 0; i < TOEDEV_IP6_ADDRS; i++) {
+        memset(p->addr[i], 0, 16);
+        p->addr[i][0] = what & 128 && i == 1 ? 0xfe : 0xfd;
+        p->addr[i][1] = what & 128 && i == 1 ? 0x80 : 0;
+        p->addr[i][15] = (uint8_t)(i + 2);
+        p->prefix_len[i] = (uint8_t)(i ? fuzz_u8(&st.in) : 64);
+    }
+}
+
 static void toe_act(unsigned what)
 {
     static const uint8_t types[] = {
@@ -231,6 +250,9 @@ static void toe_act(unsigned what)
         break;
     case 14:
         emit(fuzz_u8(&st.in));
+        break;
+    case 15:
+        tell_ip6();
         break;
     default:
         emit(types[what & 7]);
@@ -271,12 +293,45 @@ static void new_socket(unsigned i)
     note(i, toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
 }
 
+/* A socket of IPv6: one that listens, or one that connects on the link or link-local. */
+static void six(unsigned i, unsigned what)
+{
+    struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_port = htons(5000)};
+    int on = 1;
+
+    note(i, toe_socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    a.sin6_addr.s6_addr[0] = what & 1 ? 0xfe : 0xfd;
+    a.sin6_addr.s6_addr[1] = what & 1 ? 0x80 : 0;
+    a.sin6_addr.s6_addr[15] = (uint8_t)(1 + (what >> 1 & 1));
+    a.sin6_scope_id = what & 1;
+    if (what & 4) {
+        toe_connect(st.fd[i], (struct sockaddr *)&a, sizeof(a));
+        return;
+    }
+    toe_setsockopt(st.fd[i], IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+    if (toe_bind(st.fd[i], (struct sockaddr *)&a, sizeof(a)) == 0)
+        toe_listen(st.fd[i], 4);
+}
+
+static void names(int fd)
+{
+    struct sockaddr_storage a;
+    socklen_t n = sizeof(a);
+
+    if (toe_getsockname(fd, (struct sockaddr *)&a, &n) == 0)
+        FUZZ_CHECK(n <= sizeof(a));
+    n = sizeof(a);
+    if (toe_getpeername(fd, (struct sockaddr *)&a, &n) == 0)
+        FUZZ_CHECK(n == sizeof(struct sockaddr_in) || n == sizeof(struct sockaddr_in6));
+}
+
 static void info(int fd)
 {
     struct tcp_info ti;
     socklen_t n = sizeof(ti);
     int error, unread;
 
+    names(fd);
     toe_getsockopt(fd, IPPROTO_TCP, TCP_INFO, &ti, &n);
     n = sizeof(error);
     toe_getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n);
@@ -363,6 +418,9 @@ static void program_act(unsigned what)
         break;
     case 13: /* connects that one again */
         toe_connect(fd, (struct sockaddr *)&a, sizeof(a));
+        break;
+    case 14:
+        six(i, what >> 4);
         break;
     default:
         wait_none();
