@@ -54,6 +54,8 @@ struct af_xdp {
     int xsk_fd;             /* of socket; n.fd is it, or an epoll of it and groups_fd */
     int groups_fd;          /* groups.h; -1: no IPv6, or another queue has it */
     uint64_t groups_at;     /* when it was last looked at */
+    uint8_t ip6[NETIO_IP6_MAX][16]; /* addresses asked for */
+    unsigned ip6_count;
     uint64_t backlog_since; /* the time of the flush that could not send all; 0: none */
 };
 
@@ -159,8 +161,10 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
                           uint64_t now_ns)
 {
     struct af_xdp *x = self(n);
+    /* first, and under load too: routers' advertisements must not wait for a quiet time */
+    unsigned others = max ? groups_rx(x, frames, now_ns) : 0;
     uint32_t index = 0;
-    uint32_t count = xsk_ring_cons__peek(&x->rx, max, &index);
+    uint32_t count = xsk_ring_cons__peek(&x->rx, max - others, &index);
     uint64_t bytes = 0;
     uint32_t i;
 
@@ -168,8 +172,9 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
         af_xdp_tx_flush(n, now_ns);
     if (!count) {
         wake_receiver(x);
-        return max ? groups_rx(x, frames, now_ns) : 0;
+        return others;
     }
+    frames += others;
     for (i = 0; i < count; i++) {
         const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&x->rx, index + i);
         uint32_t offset = (uint32_t)desc->addr & (x->pool.frame_size - 1);
@@ -184,7 +189,7 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
     xsk_ring_cons__release(&x->rx, count);
     n->stats.rx_frames += count;
     n->stats.rx_bytes += bytes;
-    return count;
+    return others + count;
 }
 
 static void af_xdp_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count)
@@ -285,8 +290,10 @@ static void af_xdp_close(struct netio *n)
         xsk_socket__delete(x->socket);
     if (x->umem)
         xsk_umem__delete(x->umem);
-    if (x->steer)
+    if (x->steer) {
+        steer_set_ip6(x->steer, (const uint8_t(*)[16])x->ip6, x->ip6_count, NULL, 0);
         steer_detach(x->steer);
+    }
     pool_free(&x->pool);
     free(x);
 }
@@ -295,7 +302,9 @@ static void af_xdp_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned 
 {
     struct af_xdp *x = self(n);
 
-    steer_set_ip6(x->steer, addrs, count);
+    steer_set_ip6(x->steer, (const uint8_t(*)[16])x->ip6, x->ip6_count, addrs, count);
+    memcpy(x->ip6, addrs, (size_t)count * 16);
+    x->ip6_count = count;
     if (x->groups_fd >= 0)
         groups_join(x->groups_fd, x->ifindex, addrs, count);
 }

@@ -24,6 +24,7 @@
 
 #define BUSY_STEP_MS  50u
 #define BUSY_LIMIT_MS 3000u
+#define STEERED_MAX   16u /* entries of the program's map */
 
 extern const unsigned char steer_program[];
 extern const size_t steer_program_size;
@@ -38,8 +39,10 @@ struct steer {
     int program_fd;
     int map_fd;
     int addresses_fd;
-    uint8_t ip6[NETIO_IP6_MAX][16]; /* what stands in that map */
-    unsigned ip6_count;
+    struct steered {
+        uint8_t addr[16];
+        unsigned users; /* sockets that want it; 0: free */
+    } ip6[STEERED_MAX]; /* what stands in that map */
     int link_fd;
     char mode[80];
 };
@@ -227,29 +230,52 @@ void steer_detach(struct steer *s)
     pthread_mutex_unlock(&lock);
 }
 
-static int holds(const uint8_t list[][16], unsigned count, const uint8_t a[16])
+static struct steered *find_steered(struct steer *s, const uint8_t a[16])
 {
+    struct steered *free_one = NULL;
     unsigned i;
 
-    for (i = 0; i < count; i++)
-        if (memcmp(list[i], a, 16) == 0)
-            return 1;
-    return 0;
+    for (i = 0; i < STEERED_MAX; i++) {
+        if (s->ip6[i].users && memcmp(s->ip6[i].addr, a, 16) == 0)
+            return &s->ip6[i];
+        if (!s->ip6[i].users)
+            free_one = &s->ip6[i];
+    }
+    return free_one;
 }
 
-void steer_set_ip6(struct steer *s, const uint8_t addrs[][16], unsigned count)
+static void want(struct steer *s, const uint8_t a[16])
 {
     static const uint8_t here = 1;
+    struct steered *e = find_steered(s, a);
+
+    if (!e)
+        return; /* as the map, which has no room either */
+    if (e->users++)
+        return;
+    memcpy(e->addr, a, 16);
+    (void)bpf_map_update_elem(s->addresses_fd, a, &here, BPF_ANY);
+}
+
+static void unwant(struct steer *s, const uint8_t a[16])
+{
+    struct steered *e = find_steered(s, a);
+
+    if (e && e->users && --e->users == 0)
+        (void)bpf_map_delete_elem(s->addresses_fd, a);
+}
+
+/* Each socket has its own: what one has not yet, or no longer, another may be using. */
+void steer_set_ip6(struct steer *s, const uint8_t before[][16], unsigned before_n,
+                   const uint8_t addrs[][16], unsigned count)
+{
     unsigned i;
 
     pthread_mutex_lock(&lock);
     for (i = 0; i < count; i++)
-        (void)bpf_map_update_elem(s->addresses_fd, addrs[i], &here, BPF_ANY);
-    for (i = 0; i < s->ip6_count; i++)
-        if (!holds(addrs, count, s->ip6[i]))
-            (void)bpf_map_delete_elem(s->addresses_fd, s->ip6[i]);
-    memcpy(s->ip6, addrs, (size_t)count * 16);
-    s->ip6_count = count;
+        want(s, addrs[i]);
+    for (i = 0; i < before_n; i++)
+        unwant(s, before[i]);
     pthread_mutex_unlock(&lock);
 }
 

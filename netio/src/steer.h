@@ -16,8 +16,9 @@ struct steer;
  * however that ends. Thread-safe. NULL and a sentence in err on failure. */
 struct steer *steer_attach(const char *ifname, const uint8_t ip[4], enum steer_mode mode,
                            const struct netio_err *err);
-/* The addresses of IPv6 to steer, instead of those given before. Thread-safe. */
-void steer_set_ip6(struct steer *s, const uint8_t addrs[][16], unsigned count);
+/* The addresses of IPv6 to steer for one socket, instead of those it gave before. Thread-safe. */
+void steer_set_ip6(struct steer *s, const uint8_t before[][16], unsigned before_n,
+                   const uint8_t addrs[][16], unsigned count);
 void steer_detach(struct steer *s);
 /* The map from queue number to AF_XDP socket. */
 int steer_map_fd(const struct steer *s);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """af_xdp and tap on real interfaces, in namespaces of this test's own. Needs root.
 
-Usage: test_interfaces.py NETIO_ECHO-PROGRAM. The program answers ARP and ICMP echo for the TOE's
+Usage: test_interfaces.py NETIO_ECHO-PROGRAM NETIO_IP6-PROGRAM. The first program answers ARP and ICMP echo for the TOE's
 address and sends UDP back; beside it the kernel must keep what is its own.
 """
 
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from harness.netns import PREFIX, Namespace, Pair
 
-ECHO = None
+ECHO = IP6 = None
 TOE = "10.77.0.1"
 KERNEL = "10.77.0.9"
 PEER = "10.77.0.2"
@@ -319,6 +319,62 @@ class AfXdpQueues(unittest.TestCase):
         self.assertIn("queue 0 of srv0 is in use", done.stderr)
 
 
+class AfXdpIp6(unittest.TestCase):
+    """Queues of one interface, each with addresses of its own."""
+
+    A, B = "fd00::a", "fd00::b"
+
+    def frame(self, dst, mac_of, body, next_header):
+        header = struct.pack("!IHBB", 6 << 28, len(body), next_header, 255)
+        addresses = socket.inet_pton(socket.AF_INET6, "fe80::1")
+        addresses += socket.inet_pton(socket.AF_INET6, dst)
+        return mac_of + b"\x02\0\0\0\0\x99\x86\xdd" + header + addresses + body
+
+    def open(self, queues):
+        self.queues = queues
+        self.pair = Pair(queues=queues)
+        self.addCleanup(self.pair.delete)
+
+    def run_on(self, frames):
+        """What the program says of the batches in which these come to it."""
+        spec = f"af_xdp:{self.pair.server_if}"
+        process = subprocess.Popen(
+            ["ip", "netns", "exec", self.pair.server.name, IP6, spec, self.A, self.B, str(self.queues)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            with self.pair.client.entered():
+                s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+            with s:
+                s.bind((self.pair.client_if, 0))
+                for frame in frames:
+                    s.send(frame)
+            signal.sigtimedwait([], 0.2)
+            out, _ = process.communicate("go\n", timeout=30)
+        self.assertEqual(process.returncode, 0)
+        return [tuple(map(int, re.findall(r"\d+", line))) for line in out.splitlines()]
+
+    def unicast(self, dst):
+        return self.frame(dst, mac(self.pair.server, self.pair.server_if), b"\0" * 20, 17)
+
+    def test_an_address_of_one_queue_stays_when_another_names_its_own(self):
+        self.open(2)
+        got = self.run_on([self.unicast(self.A), self.unicast(self.B)])
+        self.assertEqual([sum(column) for column in zip(*got, strict=True)][1:], [1, 1])
+
+    def test_advertisements_come_first_under_load(self):
+        self.open(1)
+        group = bytes.fromhex("333300000001")
+        advert = self.frame("ff02::1", group, b"\x86" + b"\0" * 15, 58)
+        got = self.run_on([self.unicast(self.A)] * 200 + [advert])
+        self.assertEqual(sum(batch[1] for batch in got), 200)
+        first = next(i for i, batch in enumerate(got) if batch[0])
+        self.assertLess(first, 4, got)  # not when the 200 are done
+
+
 class Tap(unittest.TestCase):
     def setUp(self):
         self.ns = Namespace.create(f"{PREFIX}-{os.getpid()}-tap")
@@ -398,5 +454,5 @@ def wait_for(condition):
 if __name__ == "__main__":
     if os.geteuid() != 0:
         sys.exit("test_interfaces.py makes network namespaces: run it as root (sudo)")
-    ECHO = sys.argv.pop(1)
+    ECHO, IP6 = sys.argv.pop(1), sys.argv.pop(1)
     unittest.main()
