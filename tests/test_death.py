@@ -297,3 +297,28 @@ def test_idle_costs_next_to_nothing(make_lab, tmp_path):
         for s in sockets:
             s.sendall(b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
             assert s.recv(4096).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.toehold_only
+@pytest.mark.parametrize("mode", ["af_xdp", "tap"])
+def test_interface_down_and_up_and_gone(make_lab, mode):
+    """Connections outlast an interface that is down; one that is gone ends toed, which says so."""
+    lab = make_lab(mode=mode)
+    interface = {"af_xdp": lab.pair.server_if, "tap": "tap0"}[mode]
+    with Robot(lab) as robot, labs.closing_all() as sockets:
+        robot.listen(lab.ip, PORT)
+        s = lab.connect(PORT)
+        sockets.append(s)
+        robot.accept()
+        lab.server.run(["ip", "link", "set", interface, "down"])
+        proc.wait_until(lambda: "the interface is down" in lab.toed.proc.text(), "it says so")
+        robot("s.send(b'through')")
+        lab.server.run(["ip", "link", "set", interface, "up"])
+        proc.wait_until(lambda: "up again" in lab.toed.proc.text(), "it says so")
+        assert s.recv(7) == b"through"
+        lab.server.run(["ip", "link", "delete", interface])
+        assert lab.toed.proc.wait(10) == 1
+        assert "the interface is gone" in lab.toed.proc.text()
+        with pytest.raises(ConnectionResetError):
+            robot("s.recv(1)")
+        lab.toed.kill()  # it has ended, and not with 0

@@ -73,6 +73,10 @@ int control_open(struct control *c, char *err, size_t err_size)
     struct sockaddr_un addr = {.sun_family = AF_UNIX}, final = {.sun_family = AF_UNIX};
     int rc;
 
+    if (link_open(&c->link, c->info.ifindex) != 0) {
+        snprintf(err, err_size, "cannot watch the interface: %s", strerror(errno));
+        return EXIT_RUNTIME;
+    }
     /* Made beside its place and moved there when it is ready, over what a dead one left. */
     if (strlen(path) >= sizeof(final.sun_path) ||
         (size_t)snprintf(addr.sun_path, sizeof(addr.sun_path), "%s.%d", path, (int)getpid()) >=

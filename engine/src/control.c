@@ -136,7 +136,7 @@ static int client_message(struct control *c, struct client *cl)
 }
 
 /* The descriptors of the main thread, in this order; then each client's two. */
-enum { P_SIGNAL, P_LISTEN, P_LOCK, P_WAKE, P_CLIENTS };
+enum { P_SIGNAL, P_LISTEN, P_LOCK, P_WAKE, P_LINK, P_CLIENTS };
 
 static struct pollfd *poll_set(const struct control *c)
 {
@@ -149,6 +149,7 @@ static struct pollfd *poll_set(const struct control *c)
     p[P_LISTEN] = (struct pollfd){c->listen_fd, POLLIN, 0};
     p[P_LOCK] = (struct pollfd){c->lock_fd, POLLIN, 0};
     p[P_WAKE] = (struct pollfd){c->wake_fd, POLLIN, 0};
+    p[P_LINK] = (struct pollfd){c->link.fd, POLLIN, 0};
     for (i = 0; i < c->client_count; i++) {
         p[P_CLIENTS + 2 * i] = (struct pollfd){c->clients[i].fd, POLLIN, 0};
         p[P_CLIENTS + 2 * i + 1] = (struct pollfd){c->clients[i].pidfd, POLLIN, 0};
@@ -219,7 +220,7 @@ int control_run(struct control *c)
 {
     for (;;) {
         struct pollfd *p = poll_set(c);
-        int n;
+        int n, gone;
 
         if (!p) {
             log_msg("no memory to watch %u connections", c->client_count);
@@ -241,9 +242,12 @@ int control_run(struct control *c)
         if (p[P_LISTEN].revents)
             accept_clients(c);
         n = p[P_SIGNAL].revents;
+        gone = p[P_LINK].revents && link_gone(&c->link);
         free(p);
         if (n)
             return 0;
+        if (gone)
+            return EXIT_RUNTIME;
     }
 }
 
@@ -256,4 +260,5 @@ void control_close(struct control *c)
     free(c->clients);
     c->clients = NULL;
     c->client_room = 0;
+    link_close(&c->link);
 }

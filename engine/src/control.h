@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "link.h"
 #include "options.h"
 #include "qp.h"
 
@@ -24,6 +25,7 @@ struct control {
     struct engine **engines;
     uint32_t engine_count;
     struct netio_info info;
+    struct link link;
     uint64_t started;
     uint32_t mtu;
     uint8_t mac[6];
@@ -41,7 +43,8 @@ struct control {
 /* Opens the socket at options->socket: it appears there only now. Returns 0, or an exit code with
  * a sentence in err. */
 int control_open(struct control *c, char *err, size_t err_size);
-/* Serves until SIGTERM, SIGINT or SIGHUP. Returns 0 or an exit code. */
+/* Serves until SIGTERM, SIGINT or SIGHUP, or until the interface is gone. Returns 0 or an exit
+ * code. */
 int control_run(struct control *c);
 /* Tells the hosts (their connections end) and takes the socket away. */
 void control_close(struct control *c);

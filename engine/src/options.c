@@ -92,7 +92,8 @@ static const char help[] =
     "  --help, --version\n"
     "\n"
     "SIGTERM, SIGINT or SIGHUP ends it: peers get RST, the interface is put back as it was.\n"
-    "Exit codes: 0 ended by a signal, 1 failure while running, 2 usage, 3 configuration.\n";
+    "Exit codes: 0 ended by a signal, 1 failure while running (the interface is gone, too),\n"
+    "2 usage, 3 configuration.\n";
 
 static int bad(const char *option, const char *value, const char *want)
 {
