@@ -18,6 +18,7 @@ _BUILT = {
     "attack_cost": "core/tests/attack/attack_cost",
     "echo_tap": "examples/echo_tap",
     "echo_tap_one": "examples/echo_tap_one",
+    "echo_dpdk": "examples/echo_dpdk",
     "echo_uv": "examples/echo_uv",
     "bare_echo32": "examples/bare_riscv/bare_echo32",
     "bare_echo64": "examples/bare_riscv/bare_echo64",

@@ -8,6 +8,7 @@ tests and says so: `scripts/setup build test` installs it.
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import selectors
 import shutil
@@ -24,7 +25,7 @@ from harness import netns, paths, proc
 pytestmark = pytest.mark.toehold_only
 
 PORT = 7
-EXAMPLES = ["echo_tap", "echo_tap_one", "echo_uv", "bare_riscv32", "bare_riscv64"]
+EXAMPLES = ["echo_tap", "echo_tap_one", "echo_uv", "echo_dpdk", "bare_riscv32", "bare_riscv64"]
 
 
 def bare_riscv(bits: str) -> list[object]:
@@ -49,26 +50,49 @@ def built(name: str) -> object:
         )
 
 
+def dpdk() -> list[object]:
+    """On a TAP device that DPDK makes, without hugepages, apart from any other DPDK here."""
+    cpus = ",".join(map(str, os.sched_getaffinity(0)))
+    return [
+        *[built("echo_dpdk"), "--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "-m", "64"],
+        *[f"--file-prefix=toehold{os.getpid()}", "--lcores", f"0@({cpus})"],
+        *["--vdev=net_tap0,iface=dtap0", "--", "10.77.0.1/24", PORT],
+    ]
+
+
+def command(example: str) -> list[object]:
+    if example == "echo_dpdk":
+        return dpdk()
+    if example.startswith("bare"):
+        return bare_riscv(example[-2:])
+    return [built(example), "tap0", "10.77.0.1/24", PORT]
+
+
 class Server:
     """A pair of namespaces with an example on the server's end."""
 
     def __init__(self, example: str):
-        self.argv = (
-            bare_riscv(example[-2:])
-            if example.startswith("bare")
-            else [built(example), "tap0", "10.77.0.1/24", PORT]
-        )
+        argv = command(example)
         self.pair = netns.Pair(tap=True)
         try:
             self.ip = self.pair.server_ip
             self.client = self.pair.client
-            self.proc = self.pair.server.start(self.argv, name=example)
+            self.proc = self.pair.server.start(argv, name=example)
             proc.wait_until(
                 lambda: "listening" in self.proc.text(), f"{example} listens", proc=self.proc
             )
+            if example == "echo_dpdk":
+                # The kernel's end of the device has the card's address, which is now the server's.
+                port = ["ip", "link", "set", "dtap0", "address", "02:00:00:00:00:99"]
+                self.pair.server.run(port + ["master", "br0", "up"])
+                proc.wait_until(self.answers, "the bridge to carry frames", proc=self.proc)
         except BaseException:
             self.close()
             raise
+
+    def answers(self) -> bool:
+        ping = ["ping", "-q", "-c", "1", "-W", "1", self.ip]
+        return self.client.run(ping, check=False).returncode == 0
 
     def close(self) -> None:
         self.pair.delete()

@@ -59,8 +59,9 @@ def link_and_run(name: str, objects: list[str], out: Path) -> subprocess.Complet
 def main() -> int:
     include, parts = sys.argv[1], parse(sys.argv[2:])
     sources = sorted({source for part in parts.values() for source in part})
-    internal = Path(include).resolve().parent / "src"
-    flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-I{internal}"]
+    core = Path(include).resolve().parent
+    folders = [f"-I{folder}" for folder in (include, core / "src", core / "easy" / "include")]
+    flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", *folders]
     failed = 0
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as pool:
         out = Path(directory)
