@@ -27,25 +27,25 @@ static int by_time(const void *a, const void *b)
 
 static void sort(struct sim *s)
 {
-    if (s->queued)
-        qsort(s->queue, s->queued, sizeof(struct frame *), by_time);
+    if (s->net.n)
+        qsort(s->net.heap, s->net.n, sizeof(struct frame *), by_time);
 }
 
 static void lose(struct sim *s, unsigned which)
 {
-    if (!s->queued)
+    if (!s->net.n)
         return;
-    which %= s->queued;
-    free(s->queue[which]);
-    s->queue[which] = s->queue[--s->queued];
+    which %= s->net.n;
+    free(s->net.heap[which]);
+    s->net.heap[which] = s->net.heap[--s->net.n];
     sort(s);
 }
 
 static void hold_back(struct sim *s, unsigned which, toec_time by)
 {
-    if (!s->queued)
+    if (!s->net.n)
         return;
-    s->queue[which % s->queued]->at += by;
+    s->net.heap[which % s->net.n]->at += by;
     sort(s);
 }
 
@@ -53,13 +53,13 @@ static void repeat(struct sim *s, unsigned which, toec_time by)
 {
     struct frame *f, *copy;
 
-    if (!s->queued || s->queued == s->queue_room)
+    if (!s->net.n || s->net.n == s->net.room)
         return;
-    f = s->queue[which % s->queued];
+    f = s->net.heap[which % s->net.n];
     copy = fuzz_exact(f, sizeof(*f) + f->len);
     copy->at += by;
-    copy->order = s->order++;
-    s->queue[s->queued++] = copy;
+    copy->order = s->net.order++;
+    s->net.heap[s->net.n++] = copy;
     sort(s);
 }
 

@@ -18,6 +18,7 @@
 #include <toe/core.h>
 #include <toe/counters.h>
 
+#include "frames.h"
 #include "random.h"
 
 #define SEC  1000000000ull
@@ -72,14 +73,6 @@ struct host {
     int tx_room;           /* frames transmit accepts; -1: any number */
 };
 
-struct frame {
-    toec_time at;
-    uint64_t order;
-    unsigned to;
-    uint32_t len;
-    uint8_t data[];
-};
-
 /* Chances out of 1024. */
 struct impair {
     unsigned lose, duplicate, corrupt, reorder;
@@ -91,9 +84,8 @@ struct sim {
     unsigned hosts;
     toec_time now;
     struct impair impair;
-    struct frame **queue; /* heap by time */
-    unsigned queued, queue_room;
-    uint64_t order, delivered;
+    struct frames net; /* on the link */
+    uint64_t delivered;
     /* crafted mode: frames of host 0 are kept here instead of delivered */
     int crafted;
     struct frame *sent[4096];

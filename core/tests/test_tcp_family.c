@@ -15,17 +15,6 @@ struct middle {
     uint8_t copy[60]; /* IP and TCP headers of host 0's last segment with text */
 };
 
-static uint32_t get16(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 8 | p[1];
-}
-
-static void put16(uint8_t *p, uint32_t v)
-{
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
-}
-
 /* RFC 1624 eqn. 3: len bytes at p, of an even offset, become those at new. */
 static void change(uint8_t *sum, uint8_t *p, const uint8_t *new, unsigned len)
 {

@@ -391,12 +391,6 @@ struct router {
     uint32_t window; /* of sender and receiver; 0: 256 KiB */
 };
 
-static void put16(uint8_t *p, uint32_t v)
-{
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
-}
-
 static void complain(struct sim *s, unsigned to, const uint8_t *f, uint32_t mtu)
 {
     uint8_t e[14 + 20 + 36];

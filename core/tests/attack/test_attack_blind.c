@@ -230,8 +230,8 @@ static void see_handshake(struct sim *s, struct seen *seen)
     unsigned i, got = 0;
 
     while (got < 2 && sim_step(s, s->now + SEC)) {
-        for (i = 0; i < s->queued; i++) {
-            const uint8_t *f = s->queue[i]->data;
+        for (i = 0; i < s->net.n; i++) {
+            const uint8_t *f = s->net.heap[i]->data;
             unsigned from = (f[47] & F_ACK) != 0, o = 54;
 
             if (f[12] != 8 || f[13] != 0 || f[23] != 6 || !(f[47] & F_SYN))

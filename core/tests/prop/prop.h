@@ -16,6 +16,8 @@
 #include <toe/core.h>
 #include <toe/counters.h>
 
+#include "../frames.h"
+
 #define SEC  1000000000ull
 #define MSEC 1000000ull
 #define USEC 1000ull
@@ -233,15 +235,6 @@ struct host {
     uint32_t tx_buf, rx_buf;
 };
 
-struct frame {
-    toec_time at;
-    uint64_t order;
-    unsigned to;
-    int forged;
-    uint32_t len;
-    uint8_t data[];
-};
-
 /* How a run failed: a word that stays the same while it is shrunk, and the particulars. */
 #define WHAT_MAX    64
 #define MESSAGE_MAX 512
@@ -251,9 +244,7 @@ struct world {
     struct host host[2];
     unsigned hosts;
     toec_time now;
-    struct frame **queue;
-    unsigned queued, queue_room;
-    uint64_t order;
+    struct frames net;      /* under way */
     const struct frame *in; /* being delivered */
     int no_arp, arp_asked, trace, fair, over;
     unsigned at; /* event being carried out */
@@ -282,12 +273,6 @@ struct conn *host_connect(struct host *h, uint16_t from, uint16_t to);
 uint64_t conn_recv(struct conn *c, uint64_t n);
 struct conn *conn_partner(struct conn *c);
 uint8_t pattern(uint32_t seed, uint32_t at);
-void *must(void *p);
-uint32_t get32(const uint8_t *p);
-uint32_t get16(const uint8_t *p);
-void put16(uint8_t *p, uint32_t v);
-void put32(uint8_t *p, uint32_t v);
-uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum);
 
 /* ---- apply.c: one event; attack.c: what is made up ---- */
 

@@ -24,15 +24,6 @@ static const struct {
 #undef ROW
 };
 
-void *must(void *p)
-{
-    if (!p) {
-        fprintf(stderr, "prop: out of memory\n");
-        abort();
-    }
-    return p;
-}
-
 void script_init(struct script *s)
 {
     int i;

@@ -34,94 +34,7 @@ uint8_t pattern(uint32_t seed, uint32_t at)
     return (uint8_t)(x >> ((at & 7) * 8));
 }
 
-/* ---- bytes ---- */
-
-uint32_t get32(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-uint32_t get16(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 8 | p[1];
-}
-
-void put16(uint8_t *p, uint32_t v)
-{
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
-}
-
-void put32(uint8_t *p, uint32_t v)
-{
-    put16(p, v >> 16);
-    put16(p + 2, v);
-}
-
-uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
-{
-    size_t i;
-
-    for (i = 0; i + 1 < n; i += 2)
-        sum += get16(p + i);
-    if (n & 1)
-        sum += (uint32_t)p[n - 1] << 8;
-    while (sum >> 16)
-        sum = (sum & 0xffff) + (sum >> 16);
-    return sum;
-}
-
 /* ---- the network ---- */
-
-static int earlier(const struct frame *a, const struct frame *b)
-{
-    return a->at < b->at || (a->at == b->at && a->order < b->order);
-}
-
-static void queue_push(struct world *w, struct frame *f)
-{
-    unsigned i;
-
-    if (w->queued == w->queue_room) {
-        w->queue_room = w->queue_room ? w->queue_room * 2 : 256;
-        w->queue = must(realloc(w->queue, w->queue_room * sizeof(*w->queue)));
-    }
-    for (i = w->queued++; i > 0 && earlier(f, w->queue[(i - 1) / 2]); i = (i - 1) / 2)
-        w->queue[i] = w->queue[(i - 1) / 2];
-    w->queue[i] = f;
-}
-
-static struct frame *queue_pop(struct world *w)
-{
-    struct frame *top = w->queue[0], *last = w->queue[--w->queued];
-    unsigned i = 0;
-
-    for (;;) {
-        unsigned c = 2 * i + 1;
-
-        if (c >= w->queued)
-            break;
-        if (c + 1 < w->queued && earlier(w->queue[c + 1], w->queue[c]))
-            c++;
-        if (!earlier(w->queue[c], last))
-            break;
-        w->queue[i] = w->queue[c];
-        i = c;
-    }
-    if (w->queued)
-        w->queue[i] = last;
-    return top;
-}
-
-static struct frame *frame_new(const uint8_t *data, uint32_t len)
-{
-    struct frame *f = must(malloc(sizeof(*f) + len));
-
-    memset(f, 0, sizeof(*f));
-    f->len = len;
-    memcpy(f->data, data, len);
-    return f;
-}
 
 void world_deliver(struct world *w, unsigned to, const uint8_t *data, uint32_t len, toec_time after,
                    int forged)
@@ -129,10 +42,9 @@ void world_deliver(struct world *w, unsigned to, const uint8_t *data, uint32_t l
     struct frame *f = frame_new(data, len);
 
     f->at = w->now + after;
-    f->order = w->order++;
     f->to = to;
     f->forged = forged;
-    queue_push(w, f);
+    frames_put(&w->net, f);
 }
 
 static void remember(struct host *h, const uint8_t *data, uint32_t len)
@@ -228,8 +140,8 @@ static void host_poll(struct host *h)
 
 void world_give(struct world *w)
 {
-    while (w->queued && w->queue[0]->at <= w->now) {
-        struct frame *f = queue_pop(w);
+    while (frames_due(&w->net, w->now)) {
+        struct frame *f = frames_take(&w->net);
         struct host *h = &w->host[f->to];
 
         w->in = f;
@@ -270,8 +182,8 @@ void world_run(struct world *w, toec_time duration)
             if (w->host[i].due < next)
                 next = w->host[i].due;
         }
-        if (w->queued && w->queue[0]->at < next)
-            next = w->queue[0]->at;
+        if (frames_due(&w->net, next))
+            next = w->net.heap[0]->at;
         if (next > until)
             break;
         if (next > w->now)
@@ -353,9 +265,7 @@ static void world_free(struct world *w)
             free(h->history[j]);
         free(h->mem);
     }
-    while (w->queued)
-        free(queue_pop(w));
-    free(w->queue);
+    frames_free(&w->net);
     free(w);
 }
 

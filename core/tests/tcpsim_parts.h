@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tcpsim_parts.h - what the files behind tcpsim.h share. */
+#ifndef TCPSIM_PARTS_H
+#define TCPSIM_PARTS_H
+
+#include "tcpsim.h"
+
+/* tcpsim.c */
+int sim_chance(unsigned of_1024);
+/* A frame of host `from` goes onto the link. */
+void sim_link(struct sim *s, unsigned from, uint8_t *data, uint32_t len);
+void sim_input(struct sim *s, struct host *h, const uint8_t *data, uint32_t len);
+void sim_poll(struct sim *s, struct host *h);
+/* fd00::1 for host 0, and so on. */
+void sim_address6(uint8_t *b, unsigned host);
+
+/* tcpowner.c: the byte at `at` of the stream of this seed. */
+uint8_t stream_byte(uint32_t seed, uint64_t at);
+
+/* tcpcraft.c: the crafted peer tells its Ethernet address when it was asked. */
+void craft_answer(struct sim *s);
+
+#endif
