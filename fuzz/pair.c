@@ -92,12 +92,6 @@ static void show_frame(const struct sim *s, unsigned from, const uint8_t *f, uin
                 (unsigned)(len - (unsigned)(t - f) - (t[12] >> 4) * 4u));
 }
 
-static void put16(uint8_t *p, uint32_t v)
-{
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
-}
-
 /* A router's error to who has sent f: 64 bytes of it are quoted. */
 static void too_big(struct sim *s, unsigned to, const uint8_t *f)
 {
