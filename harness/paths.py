@@ -29,11 +29,11 @@ _BUILT = {
 def build_dir(name: str) -> Path:
     """The build that a program is taken from: TOEHOLD_BUILD, or build/ of this tree.
 
-    TOEHOLD_TOED_BUILD names another build for toed alone: a toed with sanitizers serves programs
+    TOEHOLD_TOED_BUILD names another build for the TOEs alone: one with sanitizers serves programs
     that are themselves built without.
     """
     chosen = os.environ.get("TOEHOLD_BUILD", "build")
-    if name == "toed":
+    if name in ("toed", "toe-ideal"):
         chosen = os.environ.get("TOEHOLD_TOED_BUILD", chosen)
     return ROOT / chosen
 

@@ -11,6 +11,7 @@ import pytest
 from harness import paths, proc
 from harness.ideal import IP, Ideal
 
+pytestmark = pytest.mark.sanitize
 OK, FAILURE, USAGE, CONFIG, ERRORS = 0, 1, 2, 3, 6
 QUICK = ["--time", "0.3", "--warmup", "0.1"]
 

@@ -345,12 +345,13 @@ static void read_first(void *arg, const uint8_t *data, uint32_t n)
 /* Fetches what was just sent, as a frame's payload. */
 static void learn(struct toec_stack *s, struct toec_tcb *f, toec_u32 n)
 {
+    static const toec_u8 no_header[1];
     toec_u32 at;
 
     s->learning = f;
     ideal_wire_reader(read_first, s);
     for (at = 0; at < n && !s->i->done; at += SNIFF_SIZE) {
-        struct toec_tx tx = {.owner = f->owner, .off = f->tx_at + at};
+        struct toec_tx tx = {.hdr = no_header, .owner = f->owner, .off = f->tx_at + at};
 
         tx.len = n - at < SNIFF_SIZE ? n - at : SNIFF_SIZE;
         f->got += tx.len;
