@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
-from bench import cpu, nginx, report, syscalls, terminal, wrk
+from bench import cpu, report, syscalls, terminal, webserver, wrk
 from harness import netns, paths, proc
 from harness.toed import Toed, af_xdp_missing
 
@@ -59,8 +59,8 @@ class Comparison:
             netns.Pair(subnet="10.78.0", kernel_ip="10.78.0.1/24", offload=True)
         )
         self.servers = {
-            "linux": stack.enter_context(nginx.Nginx(linux)),
-            "toehold": stack.enter_context(nginx.Nginx(pair, toed=self.toed)),
+            "linux": stack.enter_context(webserver.Nginx(linux)),
+            "toehold": stack.enter_context(webserver.Nginx(pair, toed=self.toed)),
         }
         self.netio = self.toed.stats()["engines"][0]["netio"]["mode"]
 
@@ -96,28 +96,28 @@ class Comparison:
 
     def measure(self) -> dict:
         """samples[case][system]: a list of what sample() found."""
-        samples = {case: {system: [] for system in SYSTEMS} for case in nginx.CASES}
-        total = self.options.samples * len(nginx.CASES)
-        for case in nginx.CASES:
+        samples = {case: {system: [] for system in SYSTEMS} for case in webserver.CASES}
+        total = self.options.samples * len(webserver.CASES)
+        for case in webserver.CASES:
             for system in SYSTEMS:
                 terminal.progress(f"warming up: {case} on {system}")
                 self.load(case, system, 1)
         for number in range(self.options.samples):
-            for c, case in enumerate(nginx.CASES):
+            for c, case in enumerate(webserver.CASES):
                 for system in SYSTEMS:
-                    done = number * len(nginx.CASES) + c + 1
+                    done = number * len(webserver.CASES) + c + 1
                     terminal.progress(f"sample {done} of {total}: {case} on {system}")
                     samples[case][system].append(self.sample(case, system))
         for server in self.servers.values():
-            for path in nginx.CASES.values():
+            for path in webserver.CASES.values():
                 server.verify(path)
         terminal.end_progress()
         return samples
 
     def count_syscalls(self) -> dict:
         """syscalls[case][system]: nginx's system calls a request, by name."""
-        counts = {case: {} for case in nginx.CASES}
-        for case in nginx.CASES:
+        counts = {case: {} for case in webserver.CASES}
+        for case in webserver.CASES:
             for system, server in self.servers.items():
                 terminal.progress(f"counting system calls: {case} on {system}")
                 log = paths.OUT / "log" / f"strace-{case}-{system}.log"

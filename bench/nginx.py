@@ -1,109 +1,260 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's nginx with a configuration of our own, on Linux TCP or on Toehold."""
+"""nginx on one core: Linux, toed, the inline TOE, and the ideal TOE, which costs the host nothing.
+
+One worker on a core of its own, everything else on the other. On Linux and the TOEs `toehold bench
+http` asks from a Linux peer over veth; the ideal TOE (bench/ideal/) has no network at all: requests
+stand in the receive buffers. Samples are taken in turn. perf tells where nginx's CPU time goes.
+Writes out/bench/nginx.json, and a plot of that file beside it.
+"""
 
 from __future__ import annotations
 
-import shutil
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 
-from bench import cpu
-from harness import paths, proc
-from harness.netns import Namespace, Pair
-from harness.toed import Toed
+from bench import cpu, links, loadgen, perf, report, terminal, webserver
+from harness import ideal, netns, paths, proc
+from harness.toed import Toed, af_xdp_missing
 
-BODY = ("0123456789abcdef" * 16)[:255] + "\n"  # 256 bytes
-
-# Where each case of a bench lives on the server.
-CASES = {"return200": "/return200", "file256": "/file256.txt"}
-
-_CONFIG = """
-daemon off;
-user root;  # to read the tree wherever it is
-worker_processes {workers};
-error_log stderr warn;
-pid {folder}/nginx.pid;
-events {{
-    worker_connections 16384;
-}}
-http {{
-    access_log off;
-    sendfile on;
-    keepalive_requests 1000000000;
-    keepalive_timeout 600s;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    server {{
-        listen {address}:80;
-        default_type text/plain;
-        root {folder}/www;
-        location = /return200 {{
-            return 200 "{body}";
-        }}
-    }}
-}}
-"""
+NGINX_CORE, OTHER_CORE = 0, 1
+CASE = "return200"
+TITLES = {"linux": "Linux", "toed": "toed", "inline": "inline", "ideal": "ideal TOE"}
+LIBRARY = "libtoe_preload.so"
 
 
-def write_config(folder: Path, address: str, *, workers: int = 1) -> Path:
-    """Writes nginx.conf and what it serves into folder, which is emptied first."""
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "www").mkdir(parents=True)
-    (folder / "www" / "file256.txt").write_text(BODY)
-    conf = folder / "nginx.conf"
-    conf.write_text(
-        _CONFIG.format(folder=folder, address=address, workers=workers, body=BODY).lstrip()
-    )
-    return conf
+def on_its_core(argv: Sequence[object]) -> list[object]:
+    return loadgen.pinned(NGINX_CORE, argv)
 
 
-class Nginx:
-    """A running nginx that has been seen to answer. On toed when one is given, else on Linux."""
+class OverNetwork:
+    """nginx on Linux or a TOE, asked by a Linux peer."""
 
-    def __init__(self, pair: Pair, *, toed: Toed | None = None, workers: int = 1):
-        self.client: Namespace = pair.client
-        self.base = f"http://{pair.server_ip}"
-        folder = paths.OUT / "nginx" / ("toehold" if toed else "linux")
-        conf = write_config(folder, pair.server_ip, workers=workers)
-        # -e: from the start, not only once the configuration is read.
-        argv = ["/usr/sbin/nginx", "-e", "stderr", "-p", folder, "-c", conf]
-        log = folder / "nginx.log"
-        self.proc = (
-            toed.app(argv, log=log, name="nginx")
-            if toed
-            else pair.server.start(argv, log=log, name="nginx")
+    def __init__(self, system: str, options: argparse.Namespace, stack: ExitStack):
+        self.options = options
+        toed, wrap = None, on_its_core
+        if system == "linux":
+            pair = netns.Pair(subnet="10.78.0", kernel_ip="10.78.0.1/24", offload=True)
+            stack.enter_context(pair)
+        else:
+            pair = stack.enter_context(netns.Pair())
+        if system == "toed":
+            toed = stack.enter_context(Toed(pair))
+            proc.run(["taskset", "-a", "-p", "-c", OTHER_CORE, toed.proc.pid])
+        elif system == "inline":
+            run = [paths.built("toehold"), "run", "--require", "--engine", "inline", "--netif"]
+            run += [f"af_xdp:{pair.server_if}", "--ip", f"{pair.server_ip}/{pair.prefix_len}", "--"]
+            wrap = lambda argv: on_its_core([*run, *argv])  # noqa: E731
+        self.server = stack.enter_context(
+            webserver.Nginx(pair, toed=toed, wrap=wrap, name=f"bench-{system}")
         )
+
+    def load(self, seconds: float) -> dict:
+        args = ["--url", self.server.url(CASE), "--connections", self.options.connections]
+        args += ["--time", seconds, "--warmup", self.options.warmup]
+        args += ["--length", len(webserver.BODY)]
+        return loadgen.run(self.server.client, "http", *args, core=OTHER_CORE, timeout=seconds + 60)
+
+    def sample(self) -> tuple[dict, cpu.CpuTime]:
+        before = self.server.cpu()
+        found = self.load(self.options.seconds)
+        return found, self.server.cpu() - before
+
+    def profile(self) -> dict:
+        seconds = self.options.seconds
+        return perf.profile(self.server.workers()[0], seconds, lambda: self.load(seconds))
+
+
+class OverIdeal:
+    """nginx over the ideal TOE: both start anew for each sample."""
+
+    def __init__(self, options: argparse.Namespace):
+        self.options = options
+        self.folder = paths.OUT / "nginx" / "bench-ideal"
+
+    def _run(self, during) -> tuple[dict, object]:
+        """What was measured, and what during(worker's pid) gave."""
+        seconds, warmup = self.options.seconds, self.options.warmup
+        args = ["--connections", self.options.connections, "--get", webserver.CASES[CASE]]
+        args += ["--time", seconds, "--warmup", warmup]
+        argv = webserver.command(self.folder, ideal.IP)
+        prefix = loadgen.pinned(OTHER_CORE, [])
+        with (
+            ideal.Ideal(*args, prefix=prefix) as toe,
+            toe.app(argv, prefix=loadgen.pinned(NGINX_CORE, [])) as server,
+        ):
+            proc.wait_until(server.children, "nginx's worker", proc=server)
+            worker = server.children()[0]
+            given = during(toe, worker, seconds + warmup)
+            code, found = toe.result(seconds + 30)
+            if code != 0 or found["status"] != 200:
+                raise proc.Failed(f"toe-ideal ended with {code}{toe.proc.tail()}{server.tail()}")
+            return found, given(worker) if callable(given) else given
+
+    def sample(self) -> tuple[dict, cpu.CpuTime]:
+        # The worker has hardly run before; what it does after the end is little.
+        return self._run(lambda _toe, _worker, _seconds: cpu.of)
+
+    def profile(self) -> dict:
+        def during(toe: ideal.Ideal, worker: int, seconds: float) -> dict:
+            return perf.profile(worker, seconds, lambda: toe.proc.wait(seconds + 30))
+
+        return self._run(during)[1]
+
+
+def figures(found: dict, used: cpu.CpuTime) -> dict:
+    """All requests of the run are set against all CPU time of it."""
+    return {
+        "requests_per_s": round(found["requests_per_s"], 1),
+        "requests_per_cpu_s": round(found["answered"] / used.total, 1) if used.total else 0.0,
+        "cpu_us": round(used.total * 1e6 / found["answered"], 3),
+        "cpu_user_us": round(used.user * 1e6 / found["answered"], 3),
+        "p50_us": found["latency_ns"]["p50"] / 1000,
+        "p99_us": found["latency_ns"]["p99"] / 1000,
+        "answered": found["answered"],
+    }
+
+
+def why_absent(system: str) -> str | None:
+    if system == "inline" and not links.has_inline():
+        return "this toehold has no `run --engine inline`"
+    return af_xdp_missing() if system in ("toed", "inline") else None
+
+
+def measure(options: argparse.Namespace) -> dict:
+    servers, absent = {}, {}
+    samples, profiles = {}, {}
+    with ExitStack() as stack:
+        for system in options.systems:
+            why = why_absent(system)
+            if not why:
+                try:
+                    servers[system] = (
+                        OverIdeal(options)
+                        if system == "ideal"
+                        else OverNetwork(system, options, stack)
+                    )
+                except proc.Failed as e:
+                    why = str(e)
+            if why:
+                absent[system] = why
+                terminal.say(f"not measured: {TITLES[system]}: {why}")
+        for number in range(options.samples):
+            for system, server in servers.items():
+                terminal.progress(f"sample {number + 1} of {options.samples}: {TITLES[system]}")
+                samples.setdefault(system, []).append(figures(*server.sample()))
+        no_perf = "not asked for" if options.no_profile else perf.missing()
+        for system, server in servers.items() if not no_perf else ():
+            terminal.progress(f"profile: {TITLES[system]}")
+            profiles[system] = server.profile()
+    terminal.end_progress()
+    if no_perf:
+        absent["profile"] = no_perf
+        terminal.say(f"no profile: {no_perf}")
+    return {"samples": samples, "profile": profiles, "not_available": absent}
+
+
+def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
+    found = {
+        system: {name: round(median(s[name] for s in list_), 3) for name in list_[0]}
+        for system, list_ in body["samples"].items()
+    }
+    goals = []
+    if "ideal" in found and "linux" in found:
+        for name, title in (
+            ("requests_per_s", "requests/s of one nginx core"),
+            ("requests_per_cpu_s", "requests per second of nginx's CPU"),
+        ):
+            ratio = round(found["ideal"][name] / found["linux"][name], 3)
+            goals.append(report.Goal(f"{title}: ideal TOE / Linux", ratio, "ratio", 4, False))
+    if "ideal" in body["profile"]:
+        share = body["profile"]["ideal"]["parts"].get(LIBRARY, 0.0)
+        goals.append(report.Goal("libtoe's share of nginx's CPU, ideal TOE", share, "%", 15))
+    return found, goals
+
+
+def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
+    head = ["nginx, 1 worker", "requests/s", "per CPU s", "CPU us", "p50 us", "p99 us"]
+    rows = [
+        [TITLES[system], f"{f['requests_per_s']:,.0f}", f"{f['requests_per_cpu_s']:,.0f}"]
+        + [f"{f['cpu_us']:.2f}", f"{f['p50_us']:.1f}", f"{f['p99_us']:.1f}"]
+        for system, f in found.items()
+    ]
+    print(f"\n{terminal.table(head, rows)}\n")
+    for system, profile in body["profile"].items():
+        parts = sorted(profile["parts"].items(), key=lambda item: -item[1])[:6]
+        said = ", ".join(f"{name} {part:.1f} %" for name, part in parts)
+        print(f"{TITLES[system]}: {said}")
+    for system, why in body["not_available"].items():
+        print(f"not available: {TITLES.get(system, system)}: {why}")
+    print(terminal.bold("Goals"))
+    for goal in goals:
+        verdict = terminal.good("met") if goal.met else terminal.bad("NOT MET")
+        word = "at most" if goal.at_most else "at least"
+        print(f"  {goal.name}: {goal.value:g} {goal.unit}, {word} {goal.goal:g}: {verdict}")
+
+
+def systems(text: str) -> list[str]:
+    chosen = text.split(",")
+    if unknown := set(chosen) - set(TITLES):
+        raise argparse.ArgumentTypeError(f"no system {', '.join(sorted(unknown))}")
+    return chosen
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="make bench NAME=nginx",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    parser.add_argument("--seconds", type=float, default=4, help="of each sample (4)")
+    parser.add_argument("--warmup", type=float, default=0.5, help="before it (0.5)")
+    parser.add_argument("--samples", type=int, default=6, help="of each system (6)")
+    parser.add_argument("--connections", type=int, default=64, help="kept open (64)")
+    parser.add_argument("--systems", type=systems, default=list(TITLES))
+    parser.add_argument("--no-profile", action="store_true", help="without perf")
+    parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
+    parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
+    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "nginx.json")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = arguments()
+    if not options.plots_only:
+        if os.geteuid() != 0:
+            terminal.say("nginx: it makes network namespaces: run it as root")
+            return 1
+        netns.end_on_signals()
         try:
-            proc.wait_port(pair.client, pair.server_ip, 80, proc=self.proc)
-            for path in CASES.values():
-                self.verify(path)
-        except BaseException:
-            self.proc.stop()
-            raise
+            body = measure(options)
+        except (proc.Failed, OSError) as e:
+            terminal.say(f"nginx: {e}")
+            return 1
+        except KeyboardInterrupt:
+            terminal.say("nginx: interrupted; namespaces and processes are removed")
+            return 130
+        found, goals = summarise(body)
+        show(found, body, goals)
+        names = ("seconds", "warmup", "samples", "connections")
+        settings = {name: getattr(options, name) for name in names}
+        titles = {system: TITLES[system] for system in found}
+        body = {"settings": settings, "systems": titles, "medians": found, **body}
+        report.write(options.out, body, goals)
+    if options.no_plots:
+        return 0
+    from bench import load_plots  # matplotlib: not needed to measure
 
-    def __enter__(self) -> Nginx:
-        return self
+    plots = load_plots.nginx(json.loads(options.out.read_text()), options.out.with_suffix(""))
+    for path in [options.out, *plots]:
+        print(f"written: {os.path.relpath(path)}")
+    return 0
 
-    def __exit__(self, *_exc: object) -> None:
-        self.proc.stop()
 
-    def url(self, case: str) -> str:
-        return self.base + CASES[case]
-
-    def verify(self, path: str) -> None:
-        """Fetches path twice on one connection: Failed unless both are 200 with the right body."""
-        url = self.base + path
-        got = self.client.run(
-            ["curl", "-sS", "--max-time", "10", "-w", "%{http_code} %{num_connects}\\n", url, url]
-        ).stdout
-        if got != f"{BODY}200 1\n{BODY}200 0\n":
-            raise proc.Failed(f"{url} answered otherwise than nginx was configured to:\n{got}")
-
-    def workers(self) -> list[int]:
-        return self.proc.children()
-
-    def cpu(self) -> cpu.CpuTime:
-        """Of the workers: they serve, the master only watches them."""
-        return cpu.of_all(self.workers())
+if __name__ == "__main__":
+    sys.exit(main())

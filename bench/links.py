@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two ends of a link, both on the same system: Linux, two toeds, or the TOE within the programs.
+
+Each end has a core of its own as far as there are two: the server and its toed on the first, the
+client and its toed on the second. Who is compared is on equal terms: the same two cores do
+everything, the medium included.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+
+from bench import loadgen
+from harness import netns, paths, proc
+from harness.toed import Toed, af_xdp_missing
+
+SERVER_CORE, CLIENT_CORE = 0, 1
+PORT = 7000
+# Small buffers: thousands of connections, 64 bytes each.
+_ENV = {"TOEHOLD_SLOTS": "8192", "TOEHOLD_TX_SIZE": "8192", "TOEHOLD_RX_SIZE": "8192"}
+
+
+def has_inline() -> bool:
+    """Whether this toehold has the TOE within the program."""
+    return "--engine" in proc.run([paths.built("toehold"), "--help"]).stdout
+
+
+def _flipped(pair: netns.Pair) -> SimpleNamespace:
+    """The client's end of a pair, as a server's end for a second toed."""
+    return SimpleNamespace(
+        server=pair.client,
+        client=pair.server,
+        server_ip=pair.client_ip,
+        server_if=pair.client_if,
+        prefix_len=pair.prefix_len,
+        mtu=pair.mtu,
+    )
+
+
+class Link:
+    """Both ends, for as long as the with lasts. sample() measures once."""
+
+    title = ""
+    busy = False
+
+    def __init__(self, *, pin: bool = True):
+        """pin: each end on its core; else wherever the kernel puts it."""
+        self.cores = (SERVER_CORE, CLIENT_CORE) if pin else (None, None)
+        self._stack = ExitStack()
+
+    @classmethod
+    def missing(cls) -> str | None:
+        """Why it cannot be had here; None when it can."""
+        return None
+
+    def __enter__(self) -> Link:
+        try:
+            self.open(self._stack)
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._stack.close()
+
+    def open(self, stack: ExitStack) -> None:
+        raise NotImplementedError
+
+    # What open() sets: namespaces, the server's address, how programs are put on the system.
+    server: netns.Namespace
+    client: netns.Namespace
+    ip: str
+    env: dict[str, str] | None = None
+
+    def on_server(self, argv: Sequence[object]) -> list[object]:
+        return list(argv)
+
+    def on_client(self, argv: Sequence[object]) -> list[object]:
+        return list(argv)
+
+    def sample(
+        self,
+        connections: int,
+        size: int,
+        *,
+        seconds: float,
+        warmup: float = 0.5,
+        rate: float | None = None,
+        idle: int = 0,
+    ) -> dict:
+        """Ping-pong; what the load generator found."""
+        busy = ["--busy"] if self.busy else []
+        where = f"{self.ip}:{PORT}"
+        serve = loadgen.serve(
+            self.server,
+            "pingpong",
+            where,
+            *busy,
+            wrap=self.on_server,
+            core=self.cores[0],
+            env=self.env,
+        )
+        args = ["--to", where, "--connections", connections, "--size", size, "--idle", idle]
+        args += ["--time", seconds, "--warmup", warmup, "--timeout", 20, *busy]
+        args += ["--rate", rate] if rate else []
+        try:
+            return loadgen.run(
+                self.client,
+                "pingpong",
+                *args,
+                wrap=self.on_client,
+                core=self.cores[1],
+                env=self.env,
+                timeout=seconds + warmup + 60,
+            )
+        finally:
+            serve.stop()
+
+
+class Linux(Link):
+    title = "Linux, epoll"
+
+    def open(self, stack: ExitStack) -> None:
+        # With every offload that veth has.
+        pair = stack.enter_context(
+            netns.Pair(subnet="10.78.0", kernel_ip="10.78.0.1/24", offload=True)
+        )
+        self.server, self.client, self.ip = pair.server, pair.client, pair.server_ip
+
+
+class LinuxBusy(Linux):
+    title = "Linux, busy epoll"
+    busy = True
+
+
+class _OverVeth(Link):
+    """A pair whose kernels have no address: both ends are the TOE's, by AF_XDP."""
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return af_xdp_missing()
+
+    def open(self, stack: ExitStack) -> None:
+        self.pair = stack.enter_context(netns.Pair())
+        self.server, self.client = self.pair.server, self.pair.client
+        self.ip, self.env = self.pair.server_ip, _ENV
+        for ns, interface in ((self.client, "cli0"), (self.server, "srv0")):
+            ns.run(["ip", "address", "flush", "dev", interface])
+            ns.run(["ethtool", "-K", interface, "tx", "off", "tso", "off"])
+        self.netifs = [f"af_xdp:{self.pair.server_if}", f"af_xdp:{self.pair.client_if}"]
+
+
+class _OverWire(Link):
+    """The shared-memory wire: the namespaces give the programs nothing but their placeholders."""
+
+    def open(self, stack: ExitStack) -> None:
+        self.pair = stack.enter_context(netns.Pair())
+        self.server, self.client = self.pair.server, self.pair.client
+        self.ip, self.env = self.pair.server_ip, _ENV
+        folder = Path(tempfile.mkdtemp(prefix="toehold-wire-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        self.netifs = [f"wire:{folder}/wire,side=a", f"wire:{folder}/wire,side=b"]
+
+
+class _Toeds:
+    """Software TOE: a toed at each end, which sleeps when there is nothing to do."""
+
+    def open(self, stack: ExitStack) -> None:
+        super().open(stack)
+        ends = (self.pair, _flipped(self.pair))
+        self.toeds = []
+        for end, netif, core in zip(ends, self.netifs, self.cores, strict=True):
+            self.toeds.append(stack.enter_context(Toed(end, netif=netif)))
+            if core is not None:
+                proc.run(["taskset", "-a", "-p", "-c", core, self.toeds[-1].proc.pid])
+
+    def on_server(self, argv: Sequence[object]) -> list[object]:
+        return self.toeds[0].wrapped(argv)
+
+    def on_client(self, argv: Sequence[object]) -> list[object]:
+        return self.toeds[1].wrapped(argv)
+
+
+class _Inline:
+    """The TOE within each program, which polls."""
+
+    busy = True
+
+    @classmethod
+    def missing(cls) -> str | None:
+        why = super().missing()
+        return why if why or has_inline() else "this toehold has no `run --engine inline`"
+
+    def _wrapped(self, argv: Sequence[object], end: int, ip: str) -> list[object]:
+        return [paths.built("toehold"), "run", "--require", "--engine", "inline"] + [
+            *("--netif", self.netifs[end], "--ip", f"{ip}/{self.pair.prefix_len}", "--"),
+            *argv,
+        ]
+
+    def on_server(self, argv: Sequence[object]) -> list[object]:
+        return self._wrapped(argv, 0, self.pair.server_ip)
+
+    def on_client(self, argv: Sequence[object]) -> list[object]:
+        return self._wrapped(argv, 1, self.pair.client_ip)
+
+
+class ToedVeth(_Toeds, _OverVeth):
+    title = "toed, AF_XDP"
+
+
+class ToedWire(_Toeds, _OverWire):
+    title = "toed, wire"
+
+
+class InlineVeth(_Inline, _OverVeth):
+    title = "inline, AF_XDP"
+
+
+class InlineWire(_Inline, _OverWire):
+    title = "inline, wire"
+
+
+LINKS: dict[str, type[Link]] = {
+    "linux": Linux,
+    "linux_busy": LinuxBusy,
+    "toed_af_xdp": ToedVeth,
+    "toed_wire": ToedWire,
+    "inline_af_xdp": InlineVeth,
+    "inline_wire": InlineWire,
+}

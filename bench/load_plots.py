@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pingpong.py and nginx.py have measured, as plots: from their JSON alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+
+def _save(figure: plt.Figure, folder: Path, name: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.png"
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+    return path
+
+
+def _bars(
+    axis: plt.Axes, groups: list[str], series: dict[str, list[float]], **axes: object
+) -> None:
+    width = 0.8 / max(len(series), 1)
+    for i, (label, values) in enumerate(series.items()):
+        axis.bar([k + i * width for k in range(len(groups))], values, width, label=label)
+    middle = width * (len(series) - 1) / 2
+    axis.set_xticks([k + middle for k in range(len(groups))], groups)
+    axis.set(**axes)
+    axis.grid(alpha=0.3, axis="y")
+    axis.legend(fontsize=8)
+
+
+def _source(body: dict) -> str:
+    return f"{body['date'][:10]}, {body['commit']}, {body['machine']['cores']} cores"
+
+
+def _closed(body: dict, folder: Path, key: str, name: str, title: str, scale: float) -> Path:
+    closed = body["medians"]["closed"]
+    points = list(next(iter(closed.values())))
+    figure, axis = plt.subplots(figsize=(9, 4.5))
+    series = {
+        body["systems"][system]: [by_point[p][key] * scale for p in points]
+        for system, by_point in closed.items()
+    }
+    _bars(axis, points, series, xlabel="connections x bytes", yscale="log", ylabel=title)
+    axis.set_title(f"Ping-pong, closed loop ({_source(body)})", fontsize=10)
+    return _save(figure, folder, name)
+
+
+def _curves(body: dict, folder: Path) -> list[Path]:
+    paths = []
+    for percentile in ("p50", "p99", "p99_9", "p99_99"):
+        figure, axis = plt.subplots(figsize=(7, 4.5))
+        for system, rows in body["samples"]["load"].items():
+            x = [row["rate"] / 1000 for row in rows]
+            axis.plot(
+                x, [row[percentile] / 1000 for row in rows], "o-", label=body["systems"][system]
+            )
+        axis.set(
+            xlabel="offered, 1000 requests/s", ylabel="us since due", yscale="log", xscale="log"
+        )
+        axis.set_title(
+            f"{percentile.replace('_', '.')} against offered load ({_source(body)})", fontsize=10
+        )
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=8)
+        paths.append(_save(figure, folder, f"load_{percentile}"))
+    return paths
+
+
+def pingpong(body: dict, folder: Path) -> list[Path]:
+    made = [
+        _closed(body, folder, "requests_per_s", "rate", "requests/s", 1),
+        _closed(body, folder, "p50", "p50", "p50, us", 1e-3),
+        _closed(body, folder, "p99", "p99", "p99, us", 1e-3),
+    ]
+    return made + (_curves(body, folder) if body["samples"]["load"] else [])
+
+
+def nginx(body: dict, folder: Path) -> list[Path]:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5))
+    systems = list(body["medians"])
+    series = {
+        "requests/s": [body["medians"][s]["requests_per_s"] for s in systems],
+        "requests per second of nginx's CPU": [
+            body["medians"][s]["requests_per_cpu_s"] for s in systems
+        ],
+    }
+    _bars(left, [body["systems"][s] for s in systems], series, title="nginx, one worker")
+    left.tick_params(axis="x", rotation=20)
+    profiles = body["profile"]
+    names = sorted({n for p in profiles.values() for n in p["parts"]})
+    at = dict.fromkeys(profiles, 0.0)
+    for name in names:
+        values = [p["parts"].get(name, 0) for p in profiles.values()]
+        right.bar(
+            [body["systems"][s] for s in profiles], values, bottom=list(at.values()), label=name
+        )
+        at = {s: at[s] + v for s, v in zip(at, values, strict=True)}
+    right.set(title="where nginx's CPU time goes", ylabel="% of samples")
+    right.legend(fontsize=8, loc="lower right")
+    figure.suptitle(_source(body), fontsize=9)
+    return [_save(figure, folder, "nginx")]

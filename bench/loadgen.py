@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toehold bench, the load generator, as benches run it: a server for a sample, and its client."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from harness import paths, proc
+from harness.netns import Namespace
+
+Wrap = Callable[[Sequence[object]], list[object]]
+
+
+def plain(argv: Sequence[object]) -> list[object]:
+    """On Linux TCP: a program as it is."""
+    return list(argv)
+
+
+def pinned(core: int | None, argv: Sequence[object]) -> list[object]:
+    """argv on one core; None: where the kernel likes."""
+    return [*([] if core is None else ["taskset", "-c", core]), *argv]
+
+
+def command(*args: object) -> list[object]:
+    return [paths.built("toehold"), "bench", *args]
+
+
+def serve(
+    ns: Namespace,
+    role: str,
+    where: str,
+    *args: object,
+    wrap: Wrap = plain,
+    core: int | None = None,
+    env: Mapping[str, str] | None = None,
+) -> proc.Proc:
+    """A server that has said that it listens."""
+    argv = wrap(command("serve", role, "--listen", where, *args))
+    server = ns.start(pinned(core, argv), name=f"serve-{role}", env=env)
+    try:
+        proc.wait_until(lambda: "serving on" in server.text(), f"serve {role}", proc=server)
+    except BaseException:
+        server.kill()
+        raise
+    return server
+
+
+def run(
+    ns: Namespace,
+    *args: object,
+    wrap: Wrap = plain,
+    core: int | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 60,
+) -> dict:
+    """A client's JSON. Failed when anything was not answered."""
+    argv = wrap(command(*args, "--quiet", "--json"))
+    done = ns.run(pinned(core, argv), timeout=timeout, env=env)
+    return json.loads(done.stdout)

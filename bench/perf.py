@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a process spends its CPU time: samples of its instruction pointer, by perf."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from harness import paths, proc
+
+_HZ = 2000
+
+
+def missing() -> str | None:
+    """Why it cannot be used here."""
+    if not shutil.which("perf"):
+        return "perf is not installed"
+    done = proc.run(["perf", "record", *_event(), "-o", "/dev/null", "true"], check=False)
+    return None if done.returncode == 0 else f"perf record: {done.stderr.strip()[-200:]}"
+
+
+def _event() -> list[str]:
+    # The clock of the CPU time: it needs no counter of the processor, which a virtual one may lack.
+    return ["-e", "cpu-clock", "-F", str(_HZ)]
+
+
+def _rows(data: Path, sort: str) -> list[tuple[str, ...]]:
+    """(percent, key...) of perf report."""
+    args = ["--stdio", "--sort", sort, "--field-separator", ";", "--percent-limit", "0.05"]
+    done = proc.run(["perf", "report", "-i", data, *args], timeout=120)
+    rows = []
+    for line in done.stdout.splitlines():
+        fields = [field.strip() for field in line.split(";")]
+        if re.fullmatch(r"\d+\.\d+%", fields[0]):
+            rows.append((fields[0].rstrip("%"), *fields[1:]))
+    return rows
+
+
+def profile(pid: int, seconds: float, work: Callable[[], object]) -> dict:
+    """Runs work() while pid is sampled for that long: percent by object file, and by function."""
+    data = paths.OUT / "log" / f"perf-{pid}.data"
+    data.parent.mkdir(parents=True, exist_ok=True)
+    argv = ["perf", "record", *_event(), "-o", data, "-p", pid, "--", "sleep", seconds]
+    try:
+        with proc.Proc(argv, name="perf") as recorder:
+            work()
+            recorder.wait(seconds + 30)
+        return {
+            "seconds": seconds,
+            "parts": {name: float(part) for part, name in _rows(data, "dso")},
+            "functions": [
+                {"percent": float(part), "file": file, "function": function}
+                for part, file, function in _rows(data, "dso,sym")[:40]
+            ],
+        }
+    finally:
+        data.unlink(missing_ok=True)

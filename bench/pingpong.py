@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ping-pong over 1 to 4096 connections: Linux, toed and the inline TOE, over veth and the wire.
+
+The same client and server (`toehold bench`) run on each system, both ends of a link on the same
+one, each end on a core of its own. Samples are taken in turn. Besides: what 400 idle connections
+do to one active one, and latency against offered load (open loop). Writes out/bench/pingpong.json,
+and plots of that file beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+from bench import links, report, terminal
+from harness import netns, paths, proc
+
+CONNECTIONS, SIZES = (1, 32, 256, 4096), (1, 64)
+IDLE = 400
+LOADS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
+PERCENTILES = ("p50", "p90", "p99", "p99_9", "p99_99", "max")
+# Connections and size of the ratios that have a goal, and of the curves.
+AT = (32, 64)
+
+
+def brief(found: dict) -> dict:
+    """What of a sample is kept: rate, latencies in nanoseconds, the rate of each second."""
+    return {
+        "requests_per_s": round(found["requests_per_s"], 1),
+        **{name: found["latency_ns"][name] for name in PERCENTILES},
+        "count": found["latency_ns"]["count"],
+        "by_second": [second["count"] for second in found["by_second"]],
+    }
+
+
+def point(connections: int, size: int) -> str:
+    return f"{connections}x{size}"
+
+
+class Bench:
+    def __init__(self, options: argparse.Namespace, stack: ExitStack):
+        self.options = options
+        self.absent = {}
+        self.links: dict[str, links.Link] = {}
+        for name in options.systems:
+            why = links.LINKS[name].missing()
+            if why:
+                self.absent[name] = why
+                terminal.say(f"not measured: {links.LINKS[name].title}: {why}")
+            else:
+                self.links[name] = stack.enter_context(links.LINKS[name](pin=not options.unpinned))
+        self.done = 0
+
+    def sample(self, name: str, connections: int, size: int, **more: object) -> dict:
+        self.done += 1
+        terminal.progress(f"sample {self.done}: {name}, {connections} connections, {size} bytes")
+        found = self.links[name].sample(
+            connections, size, seconds=self.options.seconds, warmup=self.options.warmup, **more
+        )
+        return brief(found)
+
+    def closed_loop(self) -> dict:
+        """samples[system][point]: a list."""
+        points = [(c, s) for c in self.options.connections for s in self.options.sizes]
+        samples = {name: {point(*p): [] for p in points} for name in self.links}
+        for _ in range(self.options.samples):
+            for connections, size in points:
+                for name in self.links:
+                    found = self.sample(name, connections, size)
+                    samples[name][point(connections, size)].append(found)
+        return samples
+
+    def idle(self) -> dict:
+        """One active connection, without and with idle ones: samples[system][idle]."""
+        samples = {name: {"0": [], str(IDLE): []} for name in self.links}
+        for _ in range(self.options.samples):
+            for name in self.links:
+                for idle in (0, IDLE):
+                    samples[name][str(idle)].append(self.sample(name, 1, 64, idle=idle))
+        return samples
+
+    def load(self, rates: dict[str, float]) -> dict:
+        """Open loop at parts of what each does in the closed one: samples[system], in order."""
+        samples = {name: [] for name in self.links}
+        for part in self.options.loads:
+            for name in self.links:
+                rate = round(part * rates[name], 3)
+                samples[name].append({"rate": rate, **self.sample(name, *AT, rate=rate)})
+        return samples
+
+
+def medians(samples: dict) -> dict:
+    """Of each figure of each list of samples."""
+    names = ("requests_per_s", *PERCENTILES)
+    return {
+        system: {
+            at: {n: round(median(s[n] for s in list_), 1) for n in names}
+            for at, list_ in by_point.items()
+        }
+        for system, by_point in samples.items()
+    }
+
+
+def summarise(closed: dict, idle: dict) -> tuple[dict, list[report.Goal]]:
+    """Medians, and the goals of what was measured."""
+    found = {"closed": medians(closed), "idle": medians(idle)}
+    at, goals = point(*AT), []
+    linux = found["closed"].get("linux", {}).get(at)
+    for system, least in (("inline_af_xdp", 5), ("inline_wire", 16)):
+        own = found["closed"].get(system, {}).get(at)
+        if own and linux:
+            ratio = round(own["requests_per_s"] / linux["requests_per_s"], 3)
+            title = f"{links.LINKS[system].title} / Linux epoll, {AT[0]} connections"
+            goals.append(report.Goal(title, ratio, "ratio", least, at_most=False))
+    one = found["closed"].get("inline_wire", {}).get(point(1, 64))
+    if one:
+        p50 = round(one["p50"] / 1000, 3)
+        goals.append(report.Goal("inline, wire, 1 connection, p50", p50, "us", 1.0))
+    own = found["idle"].get("inline_wire")
+    if own:
+        more = round(own[str(IDLE)]["p50"] / own["0"]["p50"] - 1, 4)
+        title = f"inline, wire: {IDLE} idle connections add to one's p50"
+        goals.append(report.Goal(title, more, "part", 0.03))
+    return found, goals
+
+
+def show(found: dict, goals: list[report.Goal], absent: dict) -> None:
+    points = list(next(iter(found["closed"].values())))
+    head = ["requests/s (p50 us)", *points]
+    rows = []
+    for system, by_point in found["closed"].items():
+        cells = [f"{f['requests_per_s']:,.0f} ({f['p50'] / 1000:,.1f})" for f in by_point.values()]
+        rows.append([links.LINKS[system].title, *cells])
+    print(f"\n{terminal.table(head, rows)}\n")
+    for system, why in absent.items():
+        print(f"not available: {links.LINKS[system].title}: {why}")
+    print(terminal.bold("Goals"))
+    for goal in goals:
+        verdict = terminal.good("met") if goal.met else terminal.bad("NOT MET")
+        word = "at most" if goal.at_most else "at least"
+        print(f"  {goal.name}: {goal.value:g} {goal.unit}, {word} {goal.goal:g}: {verdict}")
+    if not goals:
+        print("  none can be judged: the inline TOE was not measured")
+
+
+def numbers(text: str) -> list[int]:
+    values = [int(part) for part in text.split(",")]
+    if min(values) < 1:
+        raise ValueError(text)
+    return values
+
+
+def parts(text: str) -> list[float]:
+    return [float(part) for part in text.split(",") if part]
+
+
+def systems(text: str) -> list[str]:
+    chosen = text.split(",")
+    if unknown := set(chosen) - set(links.LINKS):
+        raise argparse.ArgumentTypeError(f"no system {', '.join(sorted(unknown))}")
+    return chosen
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="make bench NAME=pingpong",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    parser.add_argument("--seconds", type=float, default=2, help="of each sample (2)")
+    parser.add_argument("--warmup", type=float, default=0.5, help="before it (0.5)")
+    parser.add_argument("--samples", type=int, default=5, help="of each point (5)")
+    parser.add_argument("--connections", type=numbers, default=list(CONNECTIONS))
+    parser.add_argument("--sizes", type=numbers, default=list(SIZES))
+    parser.add_argument("--loads", type=parts, default=list(LOADS), help="of the open loop")
+    parser.add_argument("--systems", type=systems, default=list(links.LINKS))
+    parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
+    parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
+    parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
+    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "pingpong.json")
+    return parser.parse_args()
+
+
+def measure(options: argparse.Namespace) -> list[report.Goal]:
+    with ExitStack() as stack:
+        bench = Bench(options, stack)
+        closed = bench.closed_loop()
+        idle = bench.idle()
+        rates = {
+            name: median(s["requests_per_s"] for s in by_point.get(point(*AT), []) or [{}])
+            for name, by_point in closed.items()
+            if by_point.get(point(*AT))
+        }
+        load = bench.load(rates) if rates and options.loads else {}
+    terminal.end_progress()
+    found, goals = summarise(closed, idle)
+    show(found, goals, bench.absent)
+    body = {
+        "settings": {
+            name: getattr(options, name)
+            for name in (
+                "seconds",
+                "warmup",
+                "samples",
+                "connections",
+                "sizes",
+                "loads",
+                "unpinned",
+            )
+        },
+        "systems": {name: links.LINKS[name].title for name in bench.links},
+        "not_available": bench.absent,
+        "medians": found,
+        "samples": {"closed": closed, "idle": idle, "load": load},
+    }
+    report.write(options.out, body, goals)
+    return goals
+
+
+def main() -> int:
+    options = arguments()
+    if not options.plots_only:
+        if os.geteuid() != 0:
+            terminal.say("pingpong: it makes network namespaces: run it as root")
+            return 1
+        netns.end_on_signals()
+        try:
+            measure(options)
+        except (proc.Failed, OSError) as e:
+            terminal.say(f"pingpong: {e}")
+            return 1
+        except KeyboardInterrupt:
+            terminal.say("pingpong: interrupted; namespaces and processes are removed")
+            return 130
+    if options.no_plots:
+        return 0
+    from bench import load_plots  # matplotlib: not needed to measure
+
+    plots = load_plots.pingpong(json.loads(options.out.read_text()), options.out.with_suffix(""))
+    for path in [options.out, *plots]:
+        print(f"written: {os.path.relpath(path)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

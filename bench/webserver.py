@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debian's nginx with a configuration of our own, on Linux TCP or on Toehold."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bench import cpu
+from harness import paths, proc
+from harness.netns import Namespace, Pair
+from harness.toed import Toed
+
+BODY = ("0123456789abcdef" * 16)[:255] + "\n"  # 256 bytes
+
+# Where each case of a bench lives on the server.
+CASES = {"return200": "/return200", "file256": "/file256.txt"}
+
+_CONFIG = """
+daemon off;
+user root;  # to read the tree wherever it is
+worker_processes {workers};
+error_log stderr warn;
+pid {folder}/nginx.pid;
+events {{
+    worker_connections 16384;
+}}
+http {{
+    access_log off;
+    sendfile on;
+    keepalive_requests 1000000000;
+    keepalive_timeout 600s;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    server {{
+        listen {address}:80;
+        default_type text/plain;
+        root {folder}/www;
+        location = /return200 {{
+            return 200 "{body}";
+        }}
+    }}
+}}
+"""
+
+
+def write_config(folder: Path, address: str, *, workers: int = 1) -> Path:
+    """Writes nginx.conf and what it serves into folder, which is emptied first."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "www").mkdir(parents=True)
+    (folder / "www" / "file256.txt").write_text(BODY)
+    conf = folder / "nginx.conf"
+    conf.write_text(
+        _CONFIG.format(folder=folder, address=address, workers=workers, body=BODY).lstrip()
+    )
+    return conf
+
+
+def command(folder: Path, address: str, *, workers: int = 1) -> list[object]:
+    """nginx in the foreground with such a configuration, written into folder."""
+    conf = write_config(folder, address, workers=workers)
+    # -e: from the start, not only once the configuration is read.
+    return ["/usr/sbin/nginx", "-e", "stderr", "-p", folder, "-c", conf]
+
+
+class Nginx:
+    """A running nginx that has been seen to answer. On toed when one is given, else on Linux.
+
+    wrap    makes the command to be run of nginx's own: on another TOE, on one core.
+    name    of its folder, when more than one runs on the same system.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        *,
+        toed: Toed | None = None,
+        workers: int = 1,
+        wrap: Callable[[Sequence[object]], Sequence[object]] = list,
+        name: str | None = None,
+    ):
+        self.client: Namespace = pair.client
+        self.base = f"http://{pair.server_ip}"
+        folder = paths.OUT / "nginx" / (name or ("toehold" if toed else "linux"))
+        argv = command(folder, pair.server_ip, workers=workers)
+        argv = wrap(toed.wrapped(argv) if toed else argv)
+        self.proc = pair.server.start(argv, log=folder / "nginx.log", name="nginx")
+        try:
+            proc.wait_port(pair.client, pair.server_ip, 80, proc=self.proc)
+            for path in CASES.values():
+                self.verify(path)
+        except BaseException:
+            self.proc.stop()
+            raise
+
+    def __enter__(self) -> Nginx:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.proc.stop()
+
+    def url(self, case: str) -> str:
+        return self.base + CASES[case]
+
+    def verify(self, path: str) -> None:
+        """Fetches path twice on one connection: Failed unless both are 200 with the right body."""
+        url = self.base + path
+        got = self.client.run(
+            ["curl", "-sS", "--max-time", "10", "-w", "%{http_code} %{num_connects}\\n", url, url]
+        ).stdout
+        if got != f"{BODY}200 1\n{BODY}200 0\n":
+            raise proc.Failed(f"{url} answered otherwise than nginx was configured to:\n{got}")
+
+    def workers(self) -> list[int]:
+        return self.proc.children()
+
+    def cpu(self) -> cpu.CpuTime:
+        """Of the workers: they serve, the master only watches them."""
+        return cpu.of_all(self.workers())

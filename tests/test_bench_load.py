@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benches of the load generator: what they compute, and that they run to their end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bench import cpu, loadgen, nginx, perf, pingpong
+from harness import paths, proc
+
+
+def sample(rate: float, p50: float) -> dict:
+    found = dict.fromkeys(pingpong.PERCENTILES, p50)
+    return {"requests_per_s": rate, **found}
+
+
+def test_pingpong_judges_medians():
+    closed = {
+        "linux": {"32x64": [sample(100, 1)] * 3, "1x64": [sample(10, 9000)] * 3},
+        "inline_af_xdp": {"32x64": [sample(x, 1) for x in (1, 600, 9000)], "1x64": [sample(1, 1)]},
+        "inline_wire": {"32x64": [sample(1500, 1)], "1x64": [sample(1, 900)]},
+    }
+    idle = {"inline_wire": {"0": [sample(1, 1000)], "400": [sample(1, 1040)]}}
+    _, goals = pingpong.summarise(closed, idle)
+    values = [(goal.value, goal.met) for goal in goals]
+    assert values == [(6.0, True), (15.0, False), (0.9, True), (0.04, False)]
+
+
+def test_pingpong_without_the_inline_toe_has_no_goals():
+    closed = {"linux": {"32x64": [sample(100, 1)]}, "toed_wire": {"32x64": [sample(300, 1)]}}
+    found, goals = pingpong.summarise(closed, {})
+    assert goals == []
+    assert found["closed"]["toed_wire"]["32x64"]["requests_per_s"] == 300
+
+
+def web(answered: int, user: float, system: float) -> dict:
+    found = {"requests_per_s": answered / 2, "answered": answered}
+    found["latency_ns"] = {"p50": 5000, "p99": 9000}
+    return nginx.figures(found, cpu.CpuTime(user, system))
+
+
+def test_nginx_compares_per_second_of_cpu():
+    linux = [web(100_000, 0.2, 0.8), web(100_000, 0.1, 0.9), web(1, 0.0, 0.0)]
+    body = {
+        "samples": {"linux": linux, "ideal": [web(900_000, 1.5, 0.5)]},
+        "profile": {"ideal": {"parts": {"nginx": 80.0, "libtoe_preload.so": 16.0}}},
+    }
+    found, goals = nginx.summarise(body)
+    assert found["linux"]["requests_per_cpu_s"] == 100_000
+    assert found["linux"]["cpu_us"] == 10
+    assert [(goal.value, goal.met) for goal in goals] == [(9, True), (4.5, True), (16, False)]
+
+
+def test_perf_finds_where_a_loop_runs():
+    why = perf.missing()
+    if why:
+        pytest.skip(why)
+    argv = ["/usr/bin/python3", "-c", "while 1: pass"]
+    with proc.Proc(argv) as busy:
+        proc.wait_until(lambda: cpu.of(busy.pid).user > 0, "CPU time passes", timeout=60)
+        found = perf.profile(busy.pid, 0.3, lambda: None)
+    assert sum(found["parts"].values()) == pytest.approx(100, abs=5)
+    assert max(found["parts"], key=found["parts"].get).startswith("python3")
+    assert found["functions"][0]["percent"] > 0
+
+
+def run(name: str, tmp_path, *args: object) -> dict:
+    """A bench as `make bench` runs it, but on this build."""
+    out = tmp_path / f"{name}.json"
+    env = {"MPLBACKEND": "Agg", "TOEHOLD_BUILD": paths.build_dir("toehold").name}
+    argv = ["/usr/bin/python3", "-B", "-m", f"bench.{name}", "--out", out, *args]
+    done = proc.run(argv, cwd=paths.ROOT, env=env, timeout=60, check=False)
+    assert out.exists(), done.stderr
+    return json.loads(out.read_text())
+
+
+SHORT = ["--samples", 1, "--seconds", "0.2", "--warmup", "0.1", "--no-plots"]
+
+
+@pytest.mark.parametrize(
+    "systems",
+    ["linux", pytest.param("linux_busy,toed_wire,toed_af_xdp", marks=pytest.mark.long)],
+)
+def test_pingpong_runs(tmp_path, systems):
+    args = ["--systems", systems, "--connections", "32", "--sizes", "64", "--loads", "0.5"]
+    body = run("pingpong", tmp_path, *SHORT, *args)
+    for system in systems.split(","):
+        assert body["samples"]["closed"][system]["32x64"][0]["requests_per_s"] > 0
+        assert body["samples"]["idle"][system]["400"][0]["count"] > 0
+        row = body["samples"]["load"][system][0]
+        assert row["count"] == pytest.approx(row["rate"] * 0.2, abs=1)
+    assert body["goals"] == []
+
+
+@pytest.mark.long
+def test_plots_are_made_of_the_json_alone(tmp_path):
+    pytest.importorskip("matplotlib")
+    short = [word for word in SHORT if word != "--no-plots"]
+    run("nginx", tmp_path, *short, "--systems", "linux,ideal")
+    (tmp_path / "nginx" / "nginx.png").unlink()
+    run("nginx", tmp_path, "--plots-only")
+    assert (tmp_path / "nginx" / "nginx.png").stat().st_size > 10_000
+
+
+def test_nginx_runs(tmp_path):
+    body = run("nginx", tmp_path, *SHORT, "--systems", "linux,ideal", "--no-profile")
+    assert set(body["medians"]) == {"linux", "ideal"}
+    assert body["medians"]["ideal"]["requests_per_s"] > 0
+    assert [goal["goal"] for goal in body["goals"]] == [4, 4]
+
+
+def test_a_server_that_does_not_start_is_said():
+    class Here:
+        """The namespace that the test runs in."""
+
+        start = staticmethod(lambda argv, **options: proc.Proc(argv, **options))
+
+    with pytest.raises(proc.Failed, match=r"cannot listen on 192\.0\.2\.77:7000"):
+        loadgen.serve(Here(), "pingpong", "192.0.2.77:7000")
