@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import socket
 import stat
 import struct
+import time
 
 import lab as labs
 import nginx
 import pytest
 
 from harness import paths, proc
+from harness import toed as toed_module
 
 USAGE, CONFIGURATION = 2, 3
 GOOD = ["--netif", "tap:toe9", "--ip", "10.78.0.1/24"]
@@ -187,3 +190,30 @@ def test_report_says_what_is_not_carried_and_why(lab):
     said = [line for line in done.stderr.splitlines() if "toehold" in line]
     assert len(said) == 1, done.stderr
     assert "loopback" in said[0] or "127.0.0.1" in said[0]
+
+
+def test_address_of_another_host(make_lab):
+    """--check-ip (RFC 5227): an address that somebody has is not used, one that nobody has is."""
+    lab = make_lab()
+    netif = f"af_xdp:{lab.pair.server_if}"
+    lab.toed.stop()
+    done = toed(lab, "--netif", netif, "--ip", f"{lab.peer_ip}/24", "--check-ip")
+    assert done.returncode == CONFIGURATION
+    mac = lab.client.run(["cat", f"/sys/class/net/{lab.pair.client_if}/address"]).stdout.strip()
+    assert f"another host has this address: {mac}" in done.stderr
+    assert "ready" not in done.stderr
+    begin = time.monotonic()
+    with toed_module.Toed(lab.pair, args=["--check-ip"], engines=1) as checked:
+        assert 4 < time.monotonic() - begin < 15
+        lab.client.run(["ping", "-c1", "-W2", lab.ip])
+        # who takes it later is named
+        station = bytes.fromhex(mac.replace(":", ""))
+        claim = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + station + socket.inet_aton(lab.ip)
+        claim += bytes(6) + socket.inet_aton(lab.ip)
+        with lab.client.entered():
+            raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        with raw:
+            raw.bind((lab.pair.client_if, 0))
+            raw.send(b"\xff" * 6 + station + b"\x08\x06" + claim)
+        proc.wait_until(lambda: f"our address of IPv4: {mac}" in checked.proc.text(), "it says so")
+    lab.toed.start()

@@ -581,6 +581,13 @@ unsigned toec_own_addresses(const struct toec_stack *s, struct toec_own_addr *ou
     return 0;
 }
 
+enum toec_ip4_state toec_ip4_state(const struct toec_stack *s, toec_u8 mac[6])
+{
+    (void)s;
+    memset(mac, 0, 6);
+    return TOEC_IP4_OWN;
+}
+
 int toec_has_router(const struct toec_stack *s)
 {
     (void)s;

@@ -6,6 +6,12 @@
 #include "stack.h"
 #include "wire_arp.h"
 
+/* RFC 5227 1.1 */
+#define PROBE_WAIT_MS     1000u
+#define PROBE_NUM         3u
+#define PROBE_MIN_MS      1000u
+#define PROBE_MAX_MS      2000u
+#define ANNOUNCE_WAIT     (2 * TOEC_NS_PER_S)
 #define ANNOUNCE_NUM      2                    /* RFC 5227 1.1 */
 #define ANNOUNCE_INTERVAL (2 * TOEC_NS_PER_S)  /* RFC 5227 1.1 */
 #define DEFEND_INTERVAL   (10 * TOEC_NS_PER_S) /* RFC 5227 1.1 */
@@ -57,18 +63,74 @@ static void reply(struct toec_stack *s, const struct toec_arp *request)
         TOEC_COUNT(s, tx_unresolved_drop);
 }
 
-/* ---- announcement and defence ---- */
+/* ---- test, announcement and defence ---- */
 
-void toec_arp_init(struct toec_stack *s)
+static toec_time random_ms(struct toec_stack *s, toec_u32 from, toec_u32 to)
+{
+    return (toec_time)(from + toec_rand32(s) % (to - from)) * TOEC_NS_PER_MS;
+}
+
+void toec_arp_init(struct toec_stack *s, toec_time now)
 {
     memset(&s->arp, 0, sizeof(s->arp));
     s->arp.announcements = ANNOUNCE_NUM;
-    toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, 0); /* at the first poll */
+    if (!s->cfg.arp_probe) {
+        toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, 0); /* at the first poll */
+        return;
+    }
+    /* R826-04: until nobody has objected we have no address, and answer nobody who asks for it */
+    s->arp.tested = s->ip4;
+    s->ip4 = 0;
+    s->arp.probes = PROBE_NUM;
+    toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, now + random_ms(s, 0, PROBE_WAIT_MS));
+}
+
+/* RFC 5227 2.1.1. Not 0 while the test goes on. */
+static int test(struct toec_stack *s, toec_time now)
+{
+    toec_time wait = ANNOUNCE_WAIT;
+
+    if (s->arp.probes) {
+        toec_arp_request(s, s->arp.tested, 0); /* from 0.0.0.0, as we have no address */
+        if (--s->arp.probes)
+            wait = random_ms(s, PROBE_MIN_MS, PROBE_MAX_MS);
+        toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, now + wait);
+        return 1;
+    }
+    s->ip4 = s->arp.tested;
+    s->arp.tested = 0;
+    return 0;
+}
+
+/* RFC 5227 2.1.1: who claims the address, or tests it as we do, has it. */
+static void objection(struct toec_stack *s, const struct toec_arp *a)
+{
+    int probe = a->spa == 0 && a->op == TOEC_ARP_REQUEST && a->tpa == s->arp.tested;
+
+    if (a->spa != s->arp.tested && !probe)
+        return;
+    TOEC_COUNT(s, arp_conflict);
+    memcpy(s->arp.claimer, a->sha, 6);
+    s->arp.taken = 1;
+    s->arp.tested = 0;
+    toec_timer_cancel(s, &s->arp.announce);
+}
+
+enum toec_ip4_state toec_ip4_state(const struct toec_stack *s, toec_u8 mac[6])
+{
+    memcpy(mac, s->arp.claimer, 6);
+    if (s->arp.tested)
+        return TOEC_IP4_TESTED;
+    if (s->arp.taken)
+        return TOEC_IP4_TAKEN;
+    return s->ip4 ? TOEC_IP4_OWN : TOEC_IP4_NONE;
 }
 
 /* RFC 5227 2.3: an ARP request for our own address, so that others forget who had it before. */
 void toec_arp_announce_timer(struct toec_stack *s, toec_time now)
 {
+    if (s->arp.tested && test(s, now))
+        return;
     toec_arp_request(s, s->ip4, 0);
     if (--s->arp.announcements > 0)
         toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, now + ANNOUNCE_INTERVAL);
@@ -76,9 +138,10 @@ void toec_arp_announce_timer(struct toec_stack *s, toec_time now)
 
 /* R826-04: another host claims our address: RFC 5227 2.4 (b), one announcement per interval at
  * most. */
-static void conflict(struct toec_stack *s, toec_time now)
+static void conflict(struct toec_stack *s, const struct toec_arp *a, toec_time now)
 {
     TOEC_COUNT(s, arp_conflict);
+    memcpy(s->arp.claimer, a->sha, 6);
     if (now < s->arp.defend_after)
         return;
     s->arp.defend_after = now + DEFEND_INTERVAL;
@@ -134,8 +197,12 @@ void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time
         TOEC_COUNT(s, arp_bad);
         return;
     }
+    if (s->arp.tested) {
+        objection(s, &a);
+        return;
+    }
     if (a.spa == s->ip4) {
-        conflict(s, now);
+        conflict(s, &a, now);
         return;
     }
     for_us = a.tpa == s->ip4;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arp.h - ARP (RFC 826) with announcement and defence of our address (RFC 5227 2.3, 2.4). */
+/* arp.h - ARP (RFC 826) with test, announcement and defence of our address (RFC 5227 2.1, 2.3,
+ * 2.4). */
 #ifndef TOEC_ARP_H
 #define TOEC_ARP_H
 
@@ -7,12 +8,16 @@
 #include "timer.h"
 
 struct toec_arp_state {
-    struct toec_timer announce;
-    toec_u32 announcements; /* still to send */
+    struct toec_timer announce; /* and probes before */
+    toec_u32 announcements;     /* still to send */
+    toec_u32 tested;            /* the address, until it is known to be ours; then toec_stack.ip4 */
+    toec_u8 probes;             /* still to send */
+    toec_u8 taken;              /* it is another's */
+    toec_u8 claimer[6];
     toec_time defend_after; /* our address is not defended again before this time */
 };
 
-void toec_arp_init(struct toec_stack *s);
+void toec_arp_init(struct toec_stack *s, toec_time now);
 /* A frame of ethertype ARP. */
 void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
 void toec_arp_announce_timer(struct toec_stack *s, toec_time now);

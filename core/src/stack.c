@@ -195,7 +195,7 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
     toec_neigh_init(s, (toec_u8 *)mem + l.neigh);
     toec_reass_init(s, (toec_u8 *)mem + l.reass);
     if (s->ip4)
-        toec_arp_init(s);
+        toec_arp_init(s, now);
     toec_ip6_init(s, now);
     toec_pmtu_init(s, (toec_u8 *)mem + l.pmtu);
     toec_udp_init(s, (toec_u8 *)mem + l.udp);
@@ -227,7 +227,7 @@ void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now
         toec_ip4_input(s, p, group, now);
         return;
     case TOEC_ETHERTYPE_ARP:
-        if (s->ip4 == 0)
+        if ((s->ip4 | s->arp.tested) == 0)
             break;
         toec_arp_input(s, p, now);
         return;

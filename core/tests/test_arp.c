@@ -46,7 +46,7 @@ static void expect_sent_to(struct bench *b, const uint8_t *mac)
     assert_memory_equal(f->data, mac, 6);
 }
 
-/* R826-04: no probes before it (RFC 5227 2.1.1), as Linux for an address it is given. */
+/* R826-04: no probes before it unless asked for (test_arp_probe.c), as Linux. */
 static void announces_twice(void **state)
 {
     struct bench b;

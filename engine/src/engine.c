@@ -11,11 +11,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <toe/counters.h>
+
 #include "listen.h"
+#include "log.h"
 #include "qp.h"
 #include "steer.h"
 
-#define RX_BURST 64u
+#define RX_BURST  64u
+#define CLAIM_LOG (60 * NS_PER_S) /* between two messages about claims of our address */
 
 static int make_descriptors(struct engine *e)
 {
@@ -221,6 +225,22 @@ static unsigned tell(struct engine *e)
     return n;
 }
 
+/* Two hosts of one address disturb each other in strange ways: whoever looks should find out. */
+static void tell_of_claims(struct engine *e)
+{
+    uint64_t claims = toec_counters(e->stack)[TOEC_C_arp_conflict];
+    uint8_t mac[6];
+
+    if (claims == e->claims)
+        return;
+    e->claims = claims;
+    if (toec_ip4_state(e->stack, mac) != TOEC_IP4_OWN || e->now < e->claim_log_at)
+        return;
+    e->claim_log_at = e->now + CLAIM_LOG;
+    log_msg("another host uses our address of IPv4: %02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
+            mac[2], mac[3], mac[4], mac[5]);
+}
+
 unsigned engine_step(struct engine *e, uint64_t now)
 {
     unsigned work;
@@ -231,6 +251,7 @@ unsigned engine_step(struct engine *e, uint64_t now)
     work += serve(e);
     e->core_deadline = toec_poll(e->stack, now);
     ip6_update(e);
+    tell_of_claims(e);
     work += tell(e);
     netio_tx_flush(e->netio, now);
     records_refresh(e);

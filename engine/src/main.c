@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,9 @@
 #include "steer.h"
 
 /* At the end, flows get this long to send their RSTs. */
-#define STOP_TIME (1 * NS_PER_S)
-#define STOP_LOOK (2 * NS_PER_MS)
+#define STOP_TIME     (1 * NS_PER_S)
+#define STOP_LOOK     (2 * NS_PER_MS)
+#define CLAIM_LOOK_MS 50
 
 struct daemon {
     struct options options;
@@ -120,6 +122,7 @@ static void core_config(const struct daemon *d, uint32_t id, struct toec_config 
     cfg->mtu_probing = (enum toec_mtu_probing)(TOEC_MTU_PROBING_OFF + o->mtu_probing);
     cfg->max_flows = o->max_flows;
     cfg->max_listeners = 1024;
+    cfg->arp_probe = (toec_u32)o->check_ip;
     core_config6(d, cfg);
     cfg->home_index = id;
     cfg->home_count = o->engines;
@@ -279,12 +282,57 @@ static void say_ready(const struct daemon *d)
             d->options.socket);
 }
 
+struct claim {
+    enum toec_ip4_state state;
+    uint8_t mac[6];
+};
+
+static void claim_in_engine(struct engine *e, void *arg)
+{
+    struct claim *c = arg;
+
+    c->state = toec_ip4_state(e->stack, c->mac);
+}
+
+/* What the engines know of the address: TESTED while any is not sure, TAKEN as soon as one is told.
+ */
+static struct claim address_claim(struct control *c)
+{
+    struct claim all = {.state = TOEC_IP4_OWN}, one;
+    uint32_t i;
+
+    for (i = 0; i < c->engine_count && all.state != TOEC_IP4_TAKEN; i++) {
+        engine_call(c->engines[i], claim_in_engine, &one);
+        if (one.state == TOEC_IP4_TAKEN || one.state == TOEC_IP4_TESTED)
+            all = one;
+    }
+    return all;
+}
+
+/* Waits until the address is known to be ours (--check-ip). -1 to go on, or an exit code. */
+static int settle_address(struct daemon *d)
+{
+    struct pollfd p = {d->control.signal_fd, POLLIN, 0};
+    struct claim claim;
+
+    while ((claim = address_claim(&d->control)).state == TOEC_IP4_TESTED)
+        if (poll(&p, 1, CLAIM_LOOK_MS) > 0)
+            return 0;
+    if (claim.state != TOEC_IP4_TAKEN)
+        return -1;
+    log_msg("--ip: another host has this address: %02x:%02x:%02x:%02x:%02x:%02x", claim.mac[0],
+            claim.mac[1], claim.mac[2], claim.mac[3], claim.mac[4], claim.mac[5]);
+    return EXIT_CONFIG;
+}
+
 static int serve(struct daemon *d)
 {
     struct control *c = &d->control;
     char err[256];
-    int rc;
+    int rc = settle_address(d);
 
+    if (rc >= 0)
+        return rc;
     c->regs_fd = registers_new(c);
     if (c->regs_fd < 0) {
         log_msg("cannot make the register page: %s", strerror(errno));

@@ -31,6 +31,7 @@ enum {
     OPT_ECN,
     OPT_MTU_PROBING,
     OPT_TTL,
+    OPT_CHECK_IP,
     OPT_SEED,
     OPT_HELP,
     OPT_VERSION
@@ -56,6 +57,7 @@ static const struct option long_options[] = {
     {"ecn", required_argument, NULL, OPT_ECN},
     {"mtu-probing", required_argument, NULL, OPT_MTU_PROBING},
     {"ttl", required_argument, NULL, OPT_TTL},
+    {"check-ip", no_argument, NULL, OPT_CHECK_IP},
     {"seed", required_argument, NULL, OPT_SEED},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -70,6 +72,8 @@ static const char help[] =
     "  --netif SPEC       packets: af_xdp:IFNAME, tap:IFNAME, wire:PATH, impair(...):SPEC\n"
     "  --ip A.B.C.D/LEN   the TOE's address and the length of its on-link prefix\n"
     "  --gateway A.B.C.D  for destinations off the link (default: none, they are unreachable)\n"
+    "  --check-ip         ends when another host has the address of --ip: asks before it is used\n"
+    "                     (RFC 5227), and is ready 5 to 9 s later\n"
     "  --ip6 ADDRESS/LEN  an IPv6 address and the length of its on-link prefix\n"
     "  --ip6-auto         addresses, routers and MTU of IPv6 as routers advertise them\n"
     "  --gateway6 ADDRESS router for IPv6 destinations off the link\n"
@@ -268,6 +272,9 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return number("mtu-probing", arg, 0, 2, &o->mtu_probing);
     case OPT_TTL:
         return number("ttl", arg, 1, 255, &o->ttl);
+    case OPT_CHECK_IP:
+        o->check_ip = 1;
+        return -1;
     case OPT_SEED:
         return parse_seed(o, arg);
     case OPT_HELP:

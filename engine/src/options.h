@@ -22,6 +22,7 @@ struct options {
     uint32_t cc;               /* enum toec_cc */
     uint32_t ecn, mtu_probing; /* as tcp_ecn and tcp_mtu_probing of Linux */
     uint32_t ttl;              /* 0: the stack's default */
+    int check_ip;              /* RFC 5227: the IPv4 address is tested first */
 };
 
 /* Reads the command line. Returns -1 to go on, or the exit code (after --help, --version, or a

@@ -4,7 +4,7 @@
  * kernel.
  *
  * The TOE's: IPv4 to its address (every protocol, fragments too, which carry no port to steer by),
- * and ARP that asks for or answers to its address (RFC 826). IPv6 to one of its addresses, and
+ * and ARP that asks for, answers to or claims its address (RFC 826, RFC 5227). IPv6 to one of its addresses, and
  * neighbour discovery about one of them to whatever group; the rest of multicast is the kernel's,
  * and the TOE sees what it must of it through a packet socket (af_xdp.c). Tagged frames (802.1Q)
  * are the kernel's. A queue without a socket falls through to the kernel.
@@ -23,7 +23,7 @@ struct arp_packet {
     __u8 protocol_len;
     __be16 operation;
     __u8 sender_mac[ETH_ALEN];
-    __u8 sender_ip[4];
+    __be32 sender_ip;
     __u8 target_mac[ETH_ALEN];
     __be32 target_ip;
 } __attribute__((packed));
@@ -115,7 +115,8 @@ static __always_inline int is_ours(const void *data, const void *end)
     if (eth->h_proto == bpf_htons(ETH_P_ARP))
         return toe_address && (const void *)(arp + 1) <= end &&
                arp->protocol == bpf_htons(ETH_P_IP) && arp->protocol_len == 4 &&
-               arp->hardware_len == ETH_ALEN && arp->target_ip == toe_address;
+               arp->hardware_len == ETH_ALEN &&
+               (arp->target_ip == toe_address || arp->sender_ip == toe_address);
     return 0;
 }
 

@@ -83,7 +83,9 @@ struct toec_config {
     toec_u32 max_udp;               /* UDP endpoints, 0: none; every port is unreachable then */
     const struct toec_udp_ops *udp; /* who is told of UDP (port.h); kept */
     toec_u32 tcp_without; /* TOEC_I_*: options that are neither offered nor taken from a SYN */
-    toec_u32 home_index;  /* of home_count stacks behind one address, this is number home_index; */
+    toec_u32 arp_probe;  /* not 0: RFC 5227 2.1, the IPv4 address is tested before it is used, which
+                          * takes 5 to 9 s; see toec_ip4_state() */
+    toec_u32 home_index; /* of home_count stacks behind one address, this is number home_index; */
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() is home. 0 or 1: one */
 };
 
@@ -98,6 +100,17 @@ unsigned long toec_size(const struct toec_config *cfg);
  */
 struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_config *cfg,
                              toec_time now);
+
+enum toec_ip4_state {
+    TOEC_IP4_NONE = 0,
+    TOEC_IP4_TESTED, /* it is being tested: nothing is sent from it, nothing taken for it */
+    TOEC_IP4_OWN,
+    TOEC_IP4_TAKEN /* another host has it: it stays unused */
+};
+
+/* What has become of the IPv4 address. mac: the host that has claimed it last, in conflicts with an
+ * address in use as well (TOEC_C_arp_conflict counts them); all 0: none. */
+enum toec_ip4_state toec_ip4_state(const struct toec_stack *s, toec_u8 mac[6]);
 
 /* A frame has arrived. The frame may be reused by the integrator as soon as this returns. */
 void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
