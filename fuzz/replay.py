@@ -19,7 +19,16 @@ sys.path.insert(0, str(HERE))
 import seeds  # noqa: E402
 
 # How many changed copies of each file, so that a target takes about a second.
-CHANGES = {"rings": 40, "wire": 300, "pcap": 300, "toe": 60, "talk": 20, "pair": 8}
+CHANGES = {
+    "frame": 100,
+    "hello": 8,
+    "pair": 8,
+    "pcap": 300,
+    "rings": 40,
+    "talk": 20,
+    "toe": 60,
+    "wire": 300,
+}
 
 
 def main() -> int:

@@ -365,6 +365,49 @@ def rings() -> Iterator[tuple[str, bytes]]:
     yield "abort", b"\0" + connect + wait + command(6, 0, 0, 0, 0, 64 | 1) + wait + aborted
 
 
+def hellos() -> Iterator[tuple[str, bytes]]:
+    """Who hears, descriptors, edits: offset, which of the likely numbers."""
+    yield "toed", bytes([0, 2, 0, 1])
+    yield "libtoe", bytes([1, 2, 0, 1])
+    yield "wire", bytes([2, 1, 0])
+    for hearer, kinds in ((0, (0, 1)), (1, (0, 1)), (2, (0,))):
+        head = bytes([hearer])
+        for count in 0, 1, 2, 3, 5, 8:
+            yield (
+                f"fds{count}_{hearer}",
+                head + bytes([count, *([*kinds, 1, 0, 5, 4, 1, 6, 1][:count])]),
+            )
+        for offset in range(0, 40, 4):
+            edits = bytes([offset, 4, 0, offset + 4, 15, 0])
+            yield f"edit{offset}_{hearer}", head + bytes([len(kinds), *kinds]) + edits
+        for kind in range(7):
+            yield f"kind{kind}_{hearer}", head + bytes([len(kinds), kind, *kinds[1:]])
+
+
+def steers() -> Iterator[tuple[str, bytes]]:
+    segment_ = tcp(16, 1, 1)
+    quoted = bytes([3, 4]) + u16(0, 0, 1280) + ip4(6, segment_)[14:]
+    quoted6 = bytes([2, 0]) + u16(0) + u32(1280) + ip6(6, segment_)[14:]
+    fragment = bytes([6, 0]) + u16(1) + u32(9) + segment_
+    extended = bytes([43, 0, 1, 4, 0, 0, 0, 0, 6, 0, 1, 4, 0, 0, 0, 0]) + segment_
+    for n, frame in enumerate(
+        (
+            ip4(6, segment_),
+            ip4(6, segment_, options=bytes(8)),
+            ip4(6, segment_, frag=0x2000),
+            ip4(1, quoted),
+            ip6(6, segment_),
+            ip6(44, fragment),
+            ip6(0, extended),
+            ip6(58, quoted6),
+            ip6(58, bytes([135, 0]) + bytes(22), bytes(16)),
+            ip6(58, bytes([134, 0]) + bytes(14)),
+            OWN_MAC + PEER_MAC + u16(0x0806) + u16(1, 0x0800, 0x0604, 2) + bytes(20),
+        )
+    ):
+        yield f"frame{n}", bytes([3, 1]) + frame
+
+
 def toes() -> Iterator[tuple[str, bytes]]:
     connect, listen = bytes([1, 0]), bytes([2, 1])
 
@@ -450,6 +493,8 @@ SEEDS = {
     "talk": talks,
     "pair": pairs,
     "rings": rings,
+    "hello": hellos,
+    "steer": steers,
     "wire": wires,
     "pcap": pcaps,
     "spec": specs,

@@ -6,7 +6,7 @@
  * Input: a list of acts. Checks: frames lie within their buffers; a frame sent is left where it was
  * built; nothing beyond the memory is touched.
  */
-#include "../netio/src/wire.c"
+#include "../netio/src/wire.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include "fuzz.h"
 

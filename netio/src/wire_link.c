@@ -193,17 +193,23 @@ static int listen_at(struct wire_link *l, const struct netio_err *err)
 
 /* ---- side b ---- */
 
-/* Returns the descriptor that came with the message, -1 when none did. */
+/* Returns the descriptor that came with the message, -1 when not just one did. Any more are closed:
+ * where there is room for one the kernel finds room for two, as control messages are padded. */
 static int received_fd(struct msghdr *msg)
 {
     struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+    size_t count, i;
     int fd;
 
-    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-        c->cmsg_len != CMSG_LEN(sizeof(int)))
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
         return -1;
-    memcpy(&fd, CMSG_DATA(c), sizeof(int));
-    return fd;
+    count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (i = 0; i < count; i++) {
+        memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+        if (count > 1)
+            close(fd);
+    }
+    return count == 1 ? fd : -1;
 }
 
 /* Sealed against shrinking and as large as it must be: reading it cannot fault. */

@@ -4,6 +4,7 @@
  * threads and two processes, ends that die and come back, and a hostile other side.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -628,11 +629,25 @@ static void floods_of_wakeups_block_nobody(void **state)
 
 /* ---- a hostile side a ---- */
 
-static void send_memory(int fd, int memfd, uint32_t magic)
+static unsigned descriptors(void)
 {
+    DIR *d = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    assert_non_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* The descriptor as often as asked for, which should be once. */
+static void send_memory(int fd, int memfd, uint32_t magic, unsigned count)
+{
+    int fds[2] = {memfd, memfd};
     uint32_t hello[3] = {magic, 3 /* linked */, 1500};
     struct iovec iov = {hello, sizeof(hello)};
-    char control[CMSG_SPACE(sizeof(int))] = {0};
+    char control[CMSG_SPACE(sizeof(fds))] = {0};
     struct msghdr msg = {.msg_iov = &iov,
                          .msg_iovlen = 1,
                          .msg_control = control,
@@ -641,17 +656,19 @@ static void send_memory(int fd, int memfd, uint32_t magic)
 
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(c), &memfd, sizeof(int));
+    c->cmsg_len = CMSG_LEN(count * sizeof(int));
+    memcpy(CMSG_DATA(c), fds, count * sizeof(int));
     assert_int_equal(sendmsg(fd, &msg, 0), sizeof(hello));
 }
 
-/* Memory that could vanish under our feet, of a wrong size, or behind a wrong word. */
+/* Memory that could vanish under our feet, of a wrong size, behind a wrong word, or twice: it is
+ * closed again. */
 static void unsound_memory_is_not_taken(void **state)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     struct netio *b;
+    unsigned open;
     int i;
 
     (void)state;
@@ -659,7 +676,8 @@ static void unsound_memory_is_not_taken(void **state)
     assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof(address)), 0);
     assert_int_equal(listen(listener, 4), 0);
     b = open_ok(in_folder("wire:@/w,side=b"));
-    for (i = 0; i < 4; i++) {
+    open = descriptors();
+    for (i = 0; i < 5; i++) {
         int memfd = memfd_create("test", MFD_ALLOW_SEALING);
         size_t size = i == 1 ? 4096 : wire_shm_size(1500);
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -670,14 +688,15 @@ static void unsound_memory_is_not_taken(void **state)
         assert_int_equal(ftruncate(memfd, (off_t)size), 0);
         if (i != 0)
             assert_int_equal(fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
-        send_memory(fd, memfd, i == 2 ? 0 : WIRE_MAGIC);
+        send_memory(fd, memfd, i == 2 ? 0 : WIRE_MAGIC, i == 3 ? 2 : 1);
         for (k = 0; k < 60; k++) /* some calls until it tries again after a refusal */
             (void)netio_prepare_sleep(b);
-        assert_int_equal(is_linked(b), i == 3);
-        if (i != 3)
+        assert_int_equal(is_linked(b), i == 4);
+        if (i != 4)
             assert_int_equal(recv(fd, &byte, 1, 0), 0);
         close(fd);
         close(memfd);
+        assert_int_equal(descriptors(), open);
     }
     close(listener);
     netio_close(b);
