@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
-from bench import loadgen
+from bench import loadgen, terminal
 from harness import netns, paths, proc
 from harness.toed import Toed, af_xdp_missing
 
 SERVER_CORE, CLIENT_CORE = 0, 1
 PORT = 7000
-# Small buffers: thousands of connections, 64 bytes each.
-_ENV = {"TOEHOLD_SLOTS": "8192", "TOEHOLD_TX_SIZE": "8192", "TOEHOLD_RX_SIZE": "8192"}
+
+
+def room(slots: int, size: int) -> dict[str, str]:
+    """Connections and bytes of each buffer of a program on a TOE."""
+    sizes = dict.fromkeys(("TOEHOLD_TX_SIZE", "TOEHOLD_RX_SIZE"), str(size))
+    return {"TOEHOLD_SLOTS": str(slots), **sizes}
 
 
 def has_inline() -> bool:
@@ -48,8 +52,10 @@ class Link:
     title = ""
     busy = False
 
-    def __init__(self, *, pin: bool = True):
-        """pin: each end on its core; else wherever the kernel puts it."""
+    def __init__(self, *, pin: bool = True, env: Mapping[str, str] | None = None):
+        """pin: each end on its core; else wherever the kernel puts it. env: see room(); its
+        default is for thousands of connections of few bytes each."""
+        self.env = dict(env or room(8192, 8192))
         self.cores = (SERVER_CORE, CLIENT_CORE) if pin else (None, None)
         self._stack = ExitStack()
 
@@ -76,13 +82,48 @@ class Link:
     server: netns.Namespace
     client: netns.Namespace
     ip: str
-    env: dict[str, str] | None = None
 
     def on_server(self, argv: Sequence[object]) -> list[object]:
         return list(argv)
 
     def on_client(self, argv: Sequence[object]) -> list[object]:
         return list(argv)
+
+    def measure(
+        self,
+        mode: str,
+        *args: object,
+        role: str = "pingpong",
+        serve: Sequence[object] = (),
+        seconds: float,
+        warmup: float = 0.5,
+    ) -> dict:
+        """One run of a client of `toehold bench` against its server; what it found."""
+        busy = ["--busy"] if self.busy else []
+        where = f"{self.ip}:{PORT}"
+        server = loadgen.serve(
+            self.server,
+            role,
+            where,
+            *serve,
+            *busy,
+            wrap=self.on_server,
+            core=self.cores[0],
+            env=self.env,
+        )
+        times = ["--time", seconds, "--warmup", warmup, "--timeout", 20]
+        try:
+            return loadgen.run(
+                self.client,
+                mode,
+                *["--to", where, *args, *times, *busy],
+                wrap=self.on_client,
+                core=self.cores[1],
+                env=self.env,
+                timeout=seconds + warmup + 60,
+            )
+        finally:
+            server.stop()
 
     def sample(
         self,
@@ -94,33 +135,10 @@ class Link:
         rate: float | None = None,
         idle: int = 0,
     ) -> dict:
-        """Ping-pong; what the load generator found."""
-        busy = ["--busy"] if self.busy else []
-        where = f"{self.ip}:{PORT}"
-        serve = loadgen.serve(
-            self.server,
-            "pingpong",
-            where,
-            *busy,
-            wrap=self.on_server,
-            core=self.cores[0],
-            env=self.env,
-        )
-        args = ["--to", where, "--connections", connections, "--size", size, "--idle", idle]
-        args += ["--time", seconds, "--warmup", warmup, "--timeout", 20, *busy]
+        """Ping-pong."""
+        args = ["--connections", connections, "--size", size, "--idle", idle]
         args += ["--rate", rate] if rate else []
-        try:
-            return loadgen.run(
-                self.client,
-                "pingpong",
-                *args,
-                wrap=self.on_client,
-                core=self.cores[1],
-                env=self.env,
-                timeout=seconds + warmup + 60,
-            )
-        finally:
-            serve.stop()
+        return self.measure("pingpong", *args, seconds=seconds, warmup=warmup)
 
 
 class Linux(Link):
@@ -132,6 +150,17 @@ class Linux(Link):
             netns.Pair(subnet="10.78.0", kernel_ip="10.78.0.1/24", offload=True)
         )
         self.server, self.client, self.ip = pair.server, pair.client, pair.server_ip
+
+
+class LinuxNoTso(Linux):
+    """No segment is cut or joined by anyone but TCP: what a wire sees, TCP sees."""
+
+    title = "Linux, no TSO"
+
+    def open(self, stack: ExitStack) -> None:
+        super().open(stack)
+        for ns, interface in ((self.client, "cli0"), (self.server, "srv0")):
+            ns.run(["ethtool", "-K", interface, "tso", "off", "gso", "off", "gro", "off"])
 
 
 class LinuxBusy(Linux):
@@ -149,7 +178,7 @@ class _OverVeth(Link):
     def open(self, stack: ExitStack) -> None:
         self.pair = stack.enter_context(netns.Pair())
         self.server, self.client = self.pair.server, self.pair.client
-        self.ip, self.env = self.pair.server_ip, _ENV
+        self.ip = self.pair.server_ip
         for ns, interface in ((self.client, "cli0"), (self.server, "srv0")):
             ns.run(["ip", "address", "flush", "dev", interface])
             ns.run(["ethtool", "-K", interface, "tx", "off", "tso", "off"])
@@ -162,7 +191,7 @@ class _OverWire(Link):
     def open(self, stack: ExitStack) -> None:
         self.pair = stack.enter_context(netns.Pair())
         self.server, self.client = self.pair.server, self.pair.client
-        self.ip, self.env = self.pair.server_ip, _ENV
+        self.ip = self.pair.server_ip
         folder = Path(tempfile.mkdtemp(prefix="toehold-wire-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         self.netifs = [f"wire:{folder}/wire,side=a", f"wire:{folder}/wire,side=b"]
@@ -234,3 +263,18 @@ LINKS: dict[str, type[Link]] = {
     "inline_af_xdp": InlineVeth,
     "inline_wire": InlineWire,
 }
+
+
+def open_all(
+    table: Mapping[str, type[Link]], names: Sequence[str], stack: ExitStack, **options: object
+) -> tuple[dict[str, Link], dict[str, str]]:
+    """The links of these names, open until stack closes; and why the others are missing."""
+    opened, absent = {}, {}
+    for name in names:
+        why = table[name].missing()
+        if why:
+            absent[name] = why
+            terminal.say(f"not measured: {table[name].title}: {why}")
+        else:
+            opened[name] = stack.enter_context(table[name](**options))
+    return opened, absent

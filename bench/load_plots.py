@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pingpong.py and nginx.py have measured, as plots: from their JSON alone."""
+"""What the benches of the load generator have measured, as plots: from their JSON alone."""
 
 from __future__ import annotations
 
@@ -104,3 +104,32 @@ def nginx(body: dict, folder: Path) -> list[Path]:
     right.legend(fontsize=8, loc="lower right")
     figure.suptitle(_source(body), fontsize=9)
     return [_save(figure, folder, "nginx")]
+
+
+def bulk(body: dict, folder: Path) -> list[Path]:
+    figure, axis = plt.subplots(figsize=(8, 4.5))
+    for system, by_point in body["medians"].items():
+        for connections, style in (("1", "o-"), ("100", "s--")):
+            points = [(p.split("x"), v) for p, v in by_point.items()]
+            mine = [(int(p[1]), v / 1e9) for p, v in points if p[0] == connections]
+            if mine:
+                label = f"{body['systems'][system]}, {connections}"
+                axis.plot(*zip(*mine, strict=True), style, label=label)
+    axis.set(xlabel="bytes a send()", ylabel="GB/s", xscale="log", yscale="log")
+    axis.set_title(f"Bulk, over 1 and 100 connections ({_source(body)})", fontsize=10)
+    axis.grid(alpha=0.3)
+    axis.legend(fontsize=7)
+    return [_save(figure, folder, "bulk")]
+
+
+def conns(body: dict, folder: Path) -> list[Path]:
+    figure, axis = plt.subplots(figsize=(8, 4.5))
+    systems = list(body["medians"])
+    series = {
+        kind: [body["medians"][s][kind]["per_s"] for s in systems]
+        for kind in body["medians"][systems[0]]
+    }
+    _bars(axis, [body["systems"][s] for s in systems], series, ylabel="connections/s")
+    axis.set_title(f"Connections set up and torn down ({_source(body)})", fontsize=10)
+    axis.tick_params(axis="x", rotation=20)
+    return [_save(figure, folder, "conns")]

@@ -10,15 +10,12 @@ Writes out/bench/nginx.json, and a plot of that file beside it.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from statistics import median
 
-from bench import cpu, links, loadgen, perf, report, terminal, webserver
+from bench import cpu, links, loadgen, perf, report, running, terminal, webserver
 from harness import ideal, netns, paths, proc
 from harness.toed import Toed, af_xdp_missing
 
@@ -26,6 +23,7 @@ NGINX_CORE, OTHER_CORE = 0, 1
 CASE = "return200"
 TITLES = {"linux": "Linux", "toed": "toed", "inline": "inline", "ideal": "ideal TOE"}
 LIBRARY = "libtoe_preload.so"
+ENOUGH = 1000  # samples of a profile for a goal to be judged
 
 
 def on_its_core(argv: Sequence[object]) -> list[object]:
@@ -172,7 +170,7 @@ def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
         ):
             ratio = round(found["ideal"][name] / found["linux"][name], 3)
             goals.append(report.Goal(f"{title}: ideal TOE / Linux", ratio, "ratio", 4, False))
-    if "ideal" in body["profile"]:
+    if body["profile"].get("ideal", {}).get("samples", 0) >= ENOUGH:
         share = body["profile"]["ideal"]["parts"].get(LIBRARY, 0.0)
         goals.append(report.Goal("libtoe's share of nginx's CPU, ideal TOE", share, "%", 15))
     return found, goals
@@ -189,71 +187,25 @@ def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
     for system, profile in body["profile"].items():
         parts = sorted(profile["parts"].items(), key=lambda item: -item[1])[:6]
         said = ", ".join(f"{name} {part:.1f} %" for name, part in parts)
-        print(f"{TITLES[system]}: {said}")
-    for system, why in body["not_available"].items():
-        print(f"not available: {TITLES.get(system, system)}: {why}")
-    print(terminal.bold("Goals"))
-    for goal in goals:
-        verdict = terminal.good("met") if goal.met else terminal.bad("NOT MET")
-        word = "at most" if goal.at_most else "at least"
-        print(f"  {goal.name}: {goal.value:g} {goal.unit}, {word} {goal.goal:g}: {verdict}")
+        few = "" if profile["samples"] >= ENOUGH else ", too few to judge"
+        print(f"{TITLES[system]}: {said} ({profile['samples']} samples{few})")
+    report.tell_goals({TITLES.get(n, n): why for n, why in body["not_available"].items()}, goals)
 
 
-def systems(text: str) -> list[str]:
-    chosen = text.split(",")
-    if unknown := set(chosen) - set(TITLES):
-        raise argparse.ArgumentTypeError(f"no system {', '.join(sorted(unknown))}")
-    return chosen
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="make bench NAME=nginx",
-        description=__doc__,
-        formatter_class=argparse.RawTextHelpFormatter,
-    )
-    parser.add_argument("--seconds", type=float, default=4, help="of each sample (4)")
-    parser.add_argument("--warmup", type=float, default=0.5, help="before it (0.5)")
-    parser.add_argument("--samples", type=int, default=6, help="of each system (6)")
-    parser.add_argument("--connections", type=int, default=64, help="kept open (64)")
-    parser.add_argument("--systems", type=systems, default=list(TITLES))
-    parser.add_argument("--no-profile", action="store_true", help="without perf")
-    parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
-    parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
-    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "nginx.json")
-    return parser.parse_args()
+def run(options: argparse.Namespace) -> None:
+    body = measure(options)
+    found, goals = summarise(body)
+    show(found, body, goals)
+    titles = {system: TITLES[system] for system in found}
+    body = {"systems": titles, "medians": found, **body}
+    report.write(options.out, {"settings": running.settings(options), **body}, goals)
 
 
 def main() -> int:
-    options = arguments()
-    if not options.plots_only:
-        if os.geteuid() != 0:
-            terminal.say("nginx: it makes network namespaces: run it as root")
-            return 1
-        netns.end_on_signals()
-        try:
-            body = measure(options)
-        except (proc.Failed, OSError) as e:
-            terminal.say(f"nginx: {e}")
-            return 1
-        except KeyboardInterrupt:
-            terminal.say("nginx: interrupted; namespaces and processes are removed")
-            return 130
-        found, goals = summarise(body)
-        show(found, body, goals)
-        names = ("seconds", "warmup", "samples", "connections")
-        settings = {name: getattr(options, name) for name in names}
-        titles = {system: TITLES[system] for system in found}
-        body = {"settings": settings, "systems": titles, "medians": found, **body}
-        report.write(options.out, body, goals)
-    if options.no_plots:
-        return 0
-    from bench import load_plots  # matplotlib: not needed to measure
-
-    plots = load_plots.nginx(json.loads(options.out.read_text()), options.out.with_suffix(""))
-    for path in [options.out, *plots]:
-        print(f"written: {os.path.relpath(path)}")
-    return 0
+    parser = running.arguments("nginx", __doc__, TITLES, seconds=4, samples=6)
+    parser.add_argument("--connections", type=int, default=64, help="kept open (64)")
+    parser.add_argument("--no-profile", action="store_true", help="without perf")
+    return running.main("nginx", parser.parse_args(), run)
 
 
 if __name__ == "__main__":

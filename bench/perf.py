@@ -38,8 +38,15 @@ def _rows(data: Path, sort: str) -> list[tuple[str, ...]]:
     return rows
 
 
+def _count(data: Path) -> int:
+    return len(proc.run(["perf", "script", "-i", data, "-F", "pid"], timeout=120).stdout.split())
+
+
 def profile(pid: int, seconds: float, work: Callable[[], object]) -> dict:
-    """Runs work() while pid is sampled for that long: percent by object file, and by function."""
+    """Runs work() while pid is sampled for that long: percent by object file, and by function.
+
+    "samples" is how many there are: with a few dozen, parts are not worth telling.
+    """
     data = paths.OUT / "log" / f"perf-{pid}.data"
     data.parent.mkdir(parents=True, exist_ok=True)
     argv = ["perf", "record", *_event(), "-o", data, "-p", pid, "--", "sleep", seconds]
@@ -49,6 +56,7 @@ def profile(pid: int, seconds: float, work: Callable[[], object]) -> dict:
             recorder.wait(seconds + 30)
         return {
             "seconds": seconds,
+            "samples": _count(data),
             "parts": {name: float(part) for part, name in _rows(data, "dso")},
             "functions": [
                 {"percent": float(part), "file": file, "function": function}

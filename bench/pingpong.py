@@ -10,15 +10,11 @@ and plots of that file beside it.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
 from contextlib import ExitStack
-from pathlib import Path
 from statistics import median
 
-from bench import links, report, terminal
-from harness import netns, paths, proc
+from bench import links, report, running, terminal
 
 CONNECTIONS, SIZES = (1, 32, 256, 4096), (1, 64)
 IDLE = 400
@@ -45,15 +41,9 @@ def point(connections: int, size: int) -> str:
 class Bench:
     def __init__(self, options: argparse.Namespace, stack: ExitStack):
         self.options = options
-        self.absent = {}
-        self.links: dict[str, links.Link] = {}
-        for name in options.systems:
-            why = links.LINKS[name].missing()
-            if why:
-                self.absent[name] = why
-                terminal.say(f"not measured: {links.LINKS[name].title}: {why}")
-            else:
-                self.links[name] = stack.enter_context(links.LINKS[name](pin=not options.unpinned))
+        self.links, self.absent = links.open_all(
+            links.LINKS, options.systems, stack, pin=not options.unpinned
+        )
         self.done = 0
 
     def sample(self, name: str, connections: int, size: int, **more: object) -> dict:
@@ -137,56 +127,14 @@ def show(found: dict, goals: list[report.Goal], absent: dict) -> None:
         cells = [f"{f['requests_per_s']:,.0f} ({f['p50'] / 1000:,.1f})" for f in by_point.values()]
         rows.append([links.LINKS[system].title, *cells])
     print(f"\n{terminal.table(head, rows)}\n")
-    for system, why in absent.items():
-        print(f"not available: {links.LINKS[system].title}: {why}")
-    print(terminal.bold("Goals"))
-    for goal in goals:
-        verdict = terminal.good("met") if goal.met else terminal.bad("NOT MET")
-        word = "at most" if goal.at_most else "at least"
-        print(f"  {goal.name}: {goal.value:g} {goal.unit}, {word} {goal.goal:g}: {verdict}")
-    if not goals:
-        print("  none can be judged: the inline TOE was not measured")
-
-
-def numbers(text: str) -> list[int]:
-    values = [int(part) for part in text.split(",")]
-    if min(values) < 1:
-        raise ValueError(text)
-    return values
+    report.tell_goals({links.LINKS[name].title: why for name, why in absent.items()}, goals)
 
 
 def parts(text: str) -> list[float]:
     return [float(part) for part in text.split(",") if part]
 
 
-def systems(text: str) -> list[str]:
-    chosen = text.split(",")
-    if unknown := set(chosen) - set(links.LINKS):
-        raise argparse.ArgumentTypeError(f"no system {', '.join(sorted(unknown))}")
-    return chosen
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="make bench NAME=pingpong",
-        description=__doc__,
-        formatter_class=argparse.RawTextHelpFormatter,
-    )
-    parser.add_argument("--seconds", type=float, default=2, help="of each sample (2)")
-    parser.add_argument("--warmup", type=float, default=0.5, help="before it (0.5)")
-    parser.add_argument("--samples", type=int, default=5, help="of each point (5)")
-    parser.add_argument("--connections", type=numbers, default=list(CONNECTIONS))
-    parser.add_argument("--sizes", type=numbers, default=list(SIZES))
-    parser.add_argument("--loads", type=parts, default=list(LOADS), help="of the open loop")
-    parser.add_argument("--systems", type=systems, default=list(links.LINKS))
-    parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
-    parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
-    parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
-    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "pingpong.json")
-    return parser.parse_args()
-
-
-def measure(options: argparse.Namespace) -> list[report.Goal]:
+def run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         bench = Bench(options, stack)
         closed = bench.closed_loop()
@@ -201,50 +149,22 @@ def measure(options: argparse.Namespace) -> list[report.Goal]:
     found, goals = summarise(closed, idle)
     show(found, goals, bench.absent)
     body = {
-        "settings": {
-            name: getattr(options, name)
-            for name in (
-                "seconds",
-                "warmup",
-                "samples",
-                "connections",
-                "sizes",
-                "loads",
-                "unpinned",
-            )
-        },
+        "settings": running.settings(options),
         "systems": {name: links.LINKS[name].title for name in bench.links},
         "not_available": bench.absent,
         "medians": found,
         "samples": {"closed": closed, "idle": idle, "load": load},
     }
     report.write(options.out, body, goals)
-    return goals
 
 
 def main() -> int:
-    options = arguments()
-    if not options.plots_only:
-        if os.geteuid() != 0:
-            terminal.say("pingpong: it makes network namespaces: run it as root")
-            return 1
-        netns.end_on_signals()
-        try:
-            measure(options)
-        except (proc.Failed, OSError) as e:
-            terminal.say(f"pingpong: {e}")
-            return 1
-        except KeyboardInterrupt:
-            terminal.say("pingpong: interrupted; namespaces and processes are removed")
-            return 130
-    if options.no_plots:
-        return 0
-    from bench import load_plots  # matplotlib: not needed to measure
-
-    plots = load_plots.pingpong(json.loads(options.out.read_text()), options.out.with_suffix(""))
-    for path in [options.out, *plots]:
-        print(f"written: {os.path.relpath(path)}")
-    return 0
+    parser = running.arguments("pingpong", __doc__, links.LINKS, seconds=2, samples=5)
+    parser.add_argument("--connections", type=running.numbers, default=list(CONNECTIONS))
+    parser.add_argument("--sizes", type=running.numbers, default=list(SIZES))
+    parser.add_argument("--loads", type=parts, default=list(LOADS), help="of the open loop")
+    parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
+    return running.main("pingpong", parser.parse_args(), run)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench import terminal
 from harness import paths
 
 
@@ -57,6 +58,19 @@ def commit() -> str:
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return done.stdout.strip()
+
+
+def tell_goals(absent: dict[str, str], goals: list[Goal]) -> None:
+    """For people: what was not to be had, and which goals are met."""
+    for title, why in absent.items():
+        print(f"not available: {title}: {why}")
+    print(terminal.bold("Goals"))
+    for goal in goals:
+        verdict = terminal.good("met") if goal.met else terminal.bad("NOT MET")
+        word = "at most" if goal.at_most else "at least"
+        print(f"  {goal.name}: {goal.value:g} {goal.unit}, {word} {goal.goal:g}: {verdict}")
+    if not goals:
+        print("  none can be judged by what was measured")
 
 
 def write(path: Path, body: dict, goals: list[Goal]) -> None:

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from bench import cpu, loadgen, nginx, perf, pingpong
+from bench import bulk, conns, cpu, links, loadgen, nginx, perf, pingpong, running
 from harness import paths, proc
 
 
@@ -35,6 +35,39 @@ def test_pingpong_without_the_inline_toe_has_no_goals():
     assert found["closed"]["toed_wire"]["32x64"]["requests_per_s"] == 300
 
 
+def test_bulk_compares_like_with_like():
+    def rates(one: int, many: int) -> dict:
+        return {at: [{"bytes_per_s": x}] for at, x in (("1x65536", one), ("100x65536", many))}
+
+    samples = {"linux": rates(100, 90), "linux_no_tso": rates(50, 1), "toed_wire": rates(330, 310)}
+    samples["inline_af_xdp"] = rates(40, 40)
+    _, goals = bulk.summarise({"samples": samples})
+    values = {goal.name: (goal.value, goal.met) for goal in goals}
+    assert values == {
+        "toed, wire / Linux with TSO": (3.3, True),
+        "toed, wire: 100 connections / one": (0.939, False),
+        "inline, AF_XDP / Linux without TSO": (0.8, False),
+        "inline, AF_XDP: 100 connections / one": (1.0, True),
+    }
+
+
+def test_conns_are_told_against_linux():
+    def kinds(rate: float) -> dict:
+        return {"short": [{"per_s": x, "p50_us": 1, "p99_us": 2} for x in (1, rate, 9999)]}
+
+    _, ratios = conns.summarise({"linux": kinds(100), "toed_wire": kinds(150)})
+    assert ratios == {"toed_wire": {"short": 1.5}}
+    assert conns.summarise({"toed_wire": kinds(150)})[1] == {}
+
+
+@pytest.mark.parametrize("text", ["toed_wire,", "windows", "linux,linux_bus"])
+def test_systems_that_are_not_there(text, capsys):
+    parser = running.arguments("x", "", links.LINKS, seconds=1, samples=1)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--systems", text])
+    assert "no system" in capsys.readouterr().err
+
+
 def web(answered: int, user: float, system: float) -> dict:
     found = {"requests_per_s": answered / 2, "answered": answered}
     found["latency_ns"] = {"p50": 5000, "p99": 9000}
@@ -45,12 +78,14 @@ def test_nginx_compares_per_second_of_cpu():
     linux = [web(100_000, 0.2, 0.8), web(100_000, 0.1, 0.9), web(1, 0.0, 0.0)]
     body = {
         "samples": {"linux": linux, "ideal": [web(900_000, 1.5, 0.5)]},
-        "profile": {"ideal": {"parts": {"nginx": 80.0, "libtoe_preload.so": 16.0}}},
+        "profile": {"ideal": {"samples": 1000, "parts": {"libtoe_preload.so": 16.0}}},
     }
     found, goals = nginx.summarise(body)
     assert found["linux"]["requests_per_cpu_s"] == 100_000
     assert found["linux"]["cpu_us"] == 10
     assert [(goal.value, goal.met) for goal in goals] == [(9, True), (4.5, True), (16, False)]
+    body["profile"]["ideal"]["samples"] = 999  # too few: not judged
+    assert len(nginx.summarise(body)[1]) == 2
 
 
 def test_perf_finds_where_a_loop_runs():
@@ -64,6 +99,7 @@ def test_perf_finds_where_a_loop_runs():
     assert sum(found["parts"].values()) == pytest.approx(100, abs=5)
     assert max(found["parts"], key=found["parts"].get).startswith("python3")
     assert found["functions"][0]["percent"] > 0
+    assert found["samples"] > 10
 
 
 def run(name: str, tmp_path, *args: object) -> dict:
@@ -92,6 +128,16 @@ def test_pingpong_runs(tmp_path, systems):
         row = body["samples"]["load"][system][0]
         assert row["count"] == pytest.approx(row["rate"] * 0.2, abs=1)
     assert body["goals"] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["bulk", "conns"])
+def test_bulk_and_conns_run(tmp_path, name):
+    only = ["--messages", "1000"] if name == "bulk" else []
+    body = run(name, tmp_path, *SHORT, *only, "--systems", "linux,toed_wire,toed_af_xdp")
+    for by_point in body["samples"].values():
+        for list_ in by_point.values():
+            assert list_[0].get("bytes_per_s", list_[0].get("per_s")) > 0
 
 
 @pytest.mark.long

@@ -35,8 +35,8 @@ def bench(lab: labs.Lab, *args: object, code: int = OK) -> dict:
 class Server:
     """`toehold bench serve ROLE` on a port of the peer's loopback interface."""
 
-    def __init__(self, lab: labs.Lab, role: str, port: int, *args: object):
-        self.where = f"{LOCAL}:{port}"
+    def __init__(self, lab: labs.Lab, role: str, port: int, *args: object, host: str = LOCAL):
+        self.where = f"{host}:{port}"
         self.proc = lab.client.start(
             command("serve", role, "--listen", self.where, "--json", *args), name=f"serve-{role}"
         )
@@ -108,6 +108,27 @@ def test_http_counts_each_answer_once(lab, options):
     assert found["sent"] == found["answered"] == served["requests"] > 0
     assert found["statuses"] == {"200": found["answered"]}
     assert found["connections"] == (found["sent"] if options else 3)
+
+
+def test_ipv6_and_a_server_of_two_threads(lab):
+    with Server(lab, "pingpong", 7014, "--threads", 2, host="[::1]") as server:
+        args = ["--to", server.where, "--connections", 16, "--verify"]
+        found = bench(lab, "pingpong", *args, *QUICK)
+        served = server.counted()
+    assert found["sent"] == served["requests"] > 0
+    assert served["connections"] == 16
+
+
+def test_an_answer_without_length_ends_with_its_connection(lab):
+    def handle(s: socket.socket, _number: int) -> None:
+        s.recv(4096)
+        s.sendall(http("200 OK", b"to the end"))
+        s.close()
+
+    with serving(lab, 7015, handle):
+        args = ["--url", f"http://{LOCAL}:7015/", "--fresh", "--length", 10, "--verify"]
+        found = bench(lab, "http", *args, *QUICK)
+    assert found["sent"] == found["answered"] == found["statuses"]["200"] > 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bulk transfer by message size, over 1 and 100 connections: Linux, toed and the inline TOE.
+
+`toehold bench bulk` writes as fast as it may to a sink, both on the same system, each on a core of
+its own. Samples are taken in turn. Writes out/bench/bulk.json, and a plot of that file beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack
+from statistics import median
+
+from bench import links, report, running, terminal
+
+LINKS: dict[str, type[links.Link]] = {
+    "linux": links.Linux,
+    "linux_no_tso": links.LinuxNoTso,
+    **{name: link for name, link in links.LINKS.items() if not name.startswith("linux")},
+}
+MESSAGES, CONNECTIONS = (64, 1024, 16384, 65536, 1048576), (1, 100)
+AT = 65536  # bytes of a message, for the goals
+GB = 1e9
+
+
+def point(connections: int, message: int) -> str:
+    return f"{connections}x{message}"
+
+
+def measure(options: argparse.Namespace) -> dict:
+    points = [(c, m) for c in options.connections for m in options.messages]
+    with ExitStack() as stack:
+        opened, absent = links.open_all(
+            LINKS,
+            options.systems,
+            stack,
+            pin=not options.unpinned,
+            env=links.room(256, 1 << 20),
+        )
+        samples = {name: {point(*p): [] for p in points} for name in opened}
+        for number in range(options.samples):
+            for connections, message in points:
+                for name, link in opened.items():
+                    at = point(connections, message)
+                    terminal.progress(f"sample {number + 1} of {options.samples}: {name}, {at}")
+                    args = ["--connections", connections, "--message", message]
+                    found = link.measure(
+                        "bulk", *args, role="sink", seconds=options.seconds, warmup=options.warmup
+                    )
+                    samples[name][at].append(
+                        {
+                            "bytes_per_s": round(found["bytes_per_s"]),
+                            "by_second": [second["bytes"] for second in found["by_second"]],
+                        }
+                    )
+    terminal.end_progress()
+    return {"samples": samples, "not_available": absent}
+
+
+def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
+    """Medians in bytes per second, and the goals of what was measured."""
+    found = {
+        system: {at: median(s["bytes_per_s"] for s in list_) for at, list_ in by_point.items()}
+        for system, by_point in body["samples"].items()
+    }
+    goals = []
+    one, many = point(1, AT), point(100, AT)
+
+    def goal(title: str, system: str, at: str, other: str, other_at: str, least: float) -> None:
+        own, against = found.get(system, {}).get(at), found.get(other, {}).get(other_at)
+        if own and against:
+            ratio = round(own / against, 3)
+            goals.append(report.Goal(title, ratio, "ratio", least, at_most=False))
+
+    for system, link in LINKS.items():
+        if system.endswith("_wire"):
+            goal(f"{link.title} / Linux with TSO", system, one, "linux", one, 3)
+        elif system.endswith("_af_xdp"):
+            goal(f"{link.title} / Linux without TSO", system, one, "linux_no_tso", one, 1)
+        if not system.startswith("linux"):
+            goal(f"{link.title}: 100 connections / one", system, many, system, one, 0.95)
+    return found, goals
+
+
+def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
+    head = ["GB/s", *next(iter(found.values()))]
+    rows = [
+        [LINKS[system].title, *[f"{v / GB:.3f}" for v in by_point.values()]]
+        for system, by_point in found.items()
+    ]
+    print(f"\n{terminal.table(head, rows)}\n")
+    report.tell_goals({LINKS[n].title: why for n, why in body["not_available"].items()}, goals)
+
+
+def run(options: argparse.Namespace) -> None:
+    body = measure(options)
+    found, goals = summarise(body)
+    show(found, body, goals)
+    titles = {name: LINKS[name].title for name in found}
+    body = {"settings": running.settings(options), "systems": titles, "medians": found, **body}
+    report.write(options.out, body, goals)
+
+
+def main() -> int:
+    parser = running.arguments("bulk", __doc__, LINKS, seconds=2, samples=5)
+    parser.add_argument("--connections", type=running.numbers, default=list(CONNECTIONS))
+    parser.add_argument("--messages", type=running.numbers, default=list(MESSAGES))
+    parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
+    return running.main("bulk", parser.parse_args(), run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

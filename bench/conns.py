@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections set up and torn down per second: Linux, toed and the inline TOE.
+
+`toehold bench conns` with 16 attempts under way, both ends on the same system, each on a core of
+its own: "short" is one exchange of 64 bytes and the server closes (TIME-WAIT is its), "reset" is
+no exchange and the client resets. Samples are taken in turn. Writes out/bench/conns.json, and a
+plot of that file beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack
+from statistics import median
+
+from bench import links, report, running, terminal
+
+UNDER_WAY = 16
+# What is asked of the client, and of its server.
+KINDS = {
+    "short": (["--size", 64, "--close", "wait"], ["--once"]),
+    "reset": (["--size", 0, "--close", "rst"], []),
+}
+# Linux's defaults have ports for a second of it.
+_SETTINGS = ("net.ipv4.ip_local_port_range=1024 65535", "net.core.somaxconn=4096")
+
+
+def measure(options: argparse.Namespace) -> dict:
+    with ExitStack() as stack:
+        opened, absent = links.open_all(
+            links.LINKS, options.systems, stack, pin=not options.unpinned
+        )
+        for link in opened.values():
+            for ns in (link.server, link.client):
+                ns.run(["sysctl", "-qw", *_SETTINGS])
+        samples = {name: {kind: [] for kind in KINDS} for name in opened}
+        for number in range(options.samples):
+            for kind, (args, serve) in KINDS.items():
+                for name, link in opened.items():
+                    terminal.progress(f"sample {number + 1} of {options.samples}: {name}, {kind}")
+                    found = link.measure(
+                        "conns",
+                        *["--connections", UNDER_WAY, *args],
+                        serve=serve,
+                        seconds=options.seconds,
+                        warmup=options.warmup,
+                    )
+                    latency = found["latency_ns"]
+                    samples[name][kind].append(
+                        {
+                            "per_s": round(found["requests_per_s"], 1),
+                            "p50_us": latency["p50"] / 1000,
+                            "p99_us": latency["p99"] / 1000,
+                        }
+                    )
+    terminal.end_progress()
+    return {"samples": samples, "not_available": absent}
+
+
+def summarise(samples: dict) -> tuple[dict, dict]:
+    """Medians, and of each system's rate its ratio to Linux's."""
+    found = {
+        system: {
+            kind: {name: round(median(s[name] for s in list_), 3) for name in list_[0]}
+            for kind, list_ in kinds.items()
+        }
+        for system, kinds in samples.items()
+    }
+    linux = found.get("linux")
+    ratios = {
+        system: {kind: round(f["per_s"] / linux[kind]["per_s"], 3) for kind, f in kinds.items()}
+        for system, kinds in found.items()
+        if linux and system != "linux"
+    }
+    return found, ratios
+
+
+def run(options: argparse.Namespace) -> None:
+    body = measure(options)
+    found, ratios = summarise(body["samples"])
+    head = ["connections/s (p50 us)", *KINDS, "/ Linux"]
+    rows = [
+        [links.LINKS[system].title]
+        + [f"{f['per_s']:,.0f} ({f['p50_us']:,.1f})" for f in kinds.values()]
+        + [", ".join(f"{r:g}" for r in ratios.get(system, {}).values())]
+        for system, kinds in found.items()
+    ]
+    print(f"\n{terminal.table(head, rows)}\n")
+    report.tell_goals({links.LINKS[n].title: w for n, w in body["not_available"].items()}, [])
+    titles = {name: links.LINKS[name].title for name in found}
+    body = {"systems": titles, "medians": found, "ratios": ratios, **body}
+    report.write(options.out, {"settings": running.settings(options), **body}, [])
+
+
+def main() -> int:
+    parser = running.arguments("conns", __doc__, links.LINKS, seconds=3, samples=5)
+    parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
+    return running.main("conns", parser.parse_args(), run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frame of a bench: its common options, and its life from start to plots."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from bench import terminal
+from harness import netns, paths, proc
+
+
+def numbers(text: str) -> list[int]:
+    """ "1,32": whole numbers from 1."""
+    values = [int(part) for part in text.split(",")]
+    if min(values) < 1:
+        raise ValueError(text)
+    return values
+
+
+def chosen(of: Mapping[str, object]) -> Callable[[str], list[str]]:
+    """ "linux,toed_wire": names of a table."""
+
+    def names(text: str) -> list[str]:
+        if unknown := set(text.split(",")) - set(of):
+            raise argparse.ArgumentTypeError(
+                f"no system {', '.join(sorted(unknown))}; there are {', '.join(of)}"
+            )
+        return text.split(",")
+
+    return names
+
+
+def arguments(
+    name: str, description: str, systems: Mapping[str, object], *, seconds: float, samples: int
+) -> argparse.ArgumentParser:
+    """The options that every bench of the load generator has."""
+    parser = argparse.ArgumentParser(
+        prog=f"make bench NAME={name}",
+        description=description,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    parser.add_argument("--seconds", type=float, default=seconds, help=f"a sample ({seconds:g})")
+    parser.add_argument("--warmup", type=float, default=0.5, help="before it (0.5)")
+    parser.add_argument("--samples", type=int, default=samples, help=f"of each ({samples})")
+    parser.add_argument(
+        "--systems", type=chosen(systems), default=list(systems), help=",".join(systems)
+    )
+    parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
+    parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
+    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / f"{name}.json")
+    return parser
+
+
+def settings(options: argparse.Namespace) -> dict:
+    """The options for the JSON, but those that say where and how to draw."""
+    left_out = ("no_plots", "plots_only", "out", "systems")
+    return {name: value for name, value in vars(options).items() if name not in left_out}
+
+
+def main(name: str, options: argparse.Namespace, run: Callable[[argparse.Namespace], None]) -> int:
+    """Runs run(), which writes options.out, and draws that file by load_plots.NAME()."""
+    if not options.plots_only:
+        if os.geteuid() != 0:
+            terminal.say(f"{name}: it makes network namespaces: run it as root (sudo)")
+            return 1
+        netns.end_on_signals()
+        try:
+            run(options)
+        except (proc.Failed, OSError) as e:
+            terminal.say(f"{name}: {e}")
+            return 1
+        except KeyboardInterrupt:
+            terminal.say(f"{name}: interrupted; namespaces and processes are removed")
+            return 130
+        print(f"written: {os.path.relpath(options.out)}")
+    if options.no_plots:
+        return 0
+    from bench import load_plots  # matplotlib: not needed to measure
+
+    draw = getattr(load_plots, name)
+    for path in draw(json.loads(options.out.read_text()), options.out.with_suffix("")):
+        print(f"written: {os.path.relpath(path)}")
+    return 0
