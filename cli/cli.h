@@ -22,6 +22,7 @@ int cli_run(int argc, char **argv);
 int cli_stats(int argc, char **argv);
 /* Executes the load generator in place of this program. */
 int cli_bench(char **argv);
+int cli_offload(int argc, char **argv);
 
 /* One message for people on stderr: "toehold: ...\n". */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -40,6 +41,10 @@ const char *cli_socket_path(const char *option);
 
 /* Connects to toed. A descriptor, or -1 with the reason in words in why. */
 int cli_connect(const char *path, char *why, size_t why_size);
+
+/* Asks toed by a hello of this kind (enum toedev_hello_kind) with this name. The answer as text, to
+ * be freed; NULL with a message said. */
+char *cli_ask(int fd, unsigned kind, const char *name, size_t *size);
 
 /* Finds the file a shell would execute for a command name. 0, CLI_NOT_FOUND or CLI_CANNOT_RUN;
  * path has PATH_MAX bytes. */

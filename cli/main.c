@@ -19,6 +19,7 @@ static const char usage_text[] =
     "[ARGUMENT...]\n"
     "       toehold stats [--json] [--socket PATH]\n"
     "       toehold bench pingpong|bulk|conns|http|serve ... (toehold bench --help)\n"
+    "       toehold offload [--json] [--socket PATH] [NAME on|off]...\n"
     "       toehold --help | --version\n"
     "\n"
     "run    runs COMMAND with its TCP sockets carried by the TOE\n"
@@ -30,6 +31,9 @@ static const char usage_text[] =
     "stats  prints what toed counts\n"
     "         --json            as JSON, on stdout\n"
     "bench  loads a TCP server and measures, or is the server\n"
+    "\n"
+    "offload  shows what toed leaves to its interface, or switches it (as ethtool -k, -K)\n"
+    "         --json            as JSON, on stdout\n"
     "\n"
     "exit: the command's own; 1 failure, 2 usage, 3 configuration, 4 no toed, 5 refused under\n"
     "--require, 6 bench: measured, but something failed, 126 cannot be executed, 127 not found\n";
@@ -101,7 +105,7 @@ int cli_connect(const char *path, char *why, size_t why_size)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        cli_message("which subcommand? run, stats or bench");
+        cli_message("which subcommand? run, stats, bench or offload");
         cli_usage(true);
         return CLI_USAGE;
     }
@@ -111,6 +115,8 @@ int main(int argc, char **argv)
         return cli_stats(argc - 1, argv + 1);
     if (!strcmp(argv[1], "bench"))
         return cli_bench(argv + 1);
+    if (!strcmp(argv[1], "offload"))
+        return cli_offload(argc - 1, argv + 1);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         cli_usage(false);
         return CLI_OK;

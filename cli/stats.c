@@ -73,16 +73,15 @@ static int parse(int argc, char **argv, const char **socket_path, bool *json, bo
     return CLI_OK;
 }
 
-/* The answer as text, to be freed; NULL with a message said. */
-static char *ask(int fd, size_t *size)
+char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
 {
     struct toedev_hello hello = {
-        .magic = TOEDEV_MAGIC, .version = TOEDEV_CONTRACT_VERSION, .kind = TOEDEV_HELLO_QUERY};
+        .magic = TOEDEV_MAGIC, .version = TOEDEV_CONTRACT_VERSION, .kind = kind};
     struct timeval limit = {.tv_sec = ANSWER_SECONDS};
     char *text;
     ssize_t n;
 
-    snprintf(hello.name, sizeof hello.name, "toehold");
+    snprintf(hello.name, sizeof hello.name, "%s", name);
     if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ||
         send(fd, &hello, sizeof hello, MSG_NOSIGNAL) < 0) {
         cli_message("cannot ask toed: %s", strerror(errno));
@@ -237,7 +236,7 @@ int cli_stats(int argc, char **argv)
         cli_message("%s", reason);
         return CLI_NO_DAEMON;
     }
-    text = ask(fd, &size);
+    text = cli_ask(fd, TOEDEV_HELLO_QUERY, "toehold", &size);
     close(fd);
     if (!text)
         return CLI_FAILURE;

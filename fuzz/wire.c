@@ -87,6 +87,14 @@ static void transmit(struct netio *n, unsigned how, uint64_t now)
     FUZZ_CHECK(f.cap >= MTU + ETH_HEADER);
     memset(f.data, (int)how, f.cap);
     f.len = MTU;
+    if (f.flags & NETIO_F_TSO) {
+        static const uint8_t bytes[60000];
+        static const struct netio_ref refs[] = {{bytes, 1}, {bytes + 7, 40000}, {bytes, 20000}};
+
+        f.refs = refs;
+        f.ref_count = how >> 2 & 3;
+        f.gso_size = 1400;
+    }
     if (how & 1)
         netio_tx_cancel(n, &f);
     else
@@ -147,6 +155,7 @@ static void act(struct wire *w, struct fuzz_in *in, uint64_t *now)
     default:
         if (what & 128)
             w->link.peer_gone = 1;
+        (void)netio_set_features(&w->n, what & 64 ? ~0u : what & 32 ? NETIO_O_RX_CSUM : 0);
         *now += (uint64_t)fuzz_u8(in) * 1000000;
     }
 }

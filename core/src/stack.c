@@ -203,6 +203,14 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
     return s;
 }
 
+int toec_set_max_gso(struct toec_stack *s, toec_u32 max_gso)
+{
+    if (max_gso > MAX_GSO)
+        return TOEC_E_INVAL;
+    s->cfg.max_gso = max_gso;
+    return 0;
+}
+
 /* ---- events ---- */
 
 void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now)

@@ -97,9 +97,8 @@ static void accept_claims(struct control *c)
         close(fd);
 }
 
-static void answer_query(struct control *c, int fd)
+static void answer_query(int fd, json_t *j)
 {
-    json_t *j = stats_json(c);
     char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
     size_t len = text ? strlen(text) : 0;
     int room = (int)len + 4096;
@@ -108,7 +107,7 @@ static void answer_query(struct control *c, int fd)
     if (text && setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)) != 0)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
     if (!text || send(fd, text, len, MSG_NOSIGNAL) < 0)
-        log_msg("cannot answer a query for statistics: %s", strerror(errno));
+        log_msg("cannot answer a query: %s", strerror(errno));
     free(text);
     json_decref(j);
 }
@@ -129,7 +128,12 @@ static int client_message(struct control *c, struct client *cl)
     }
     if (m.kind == TOEDEV_HELLO_QUERY) {
         attach_discard(&m);
-        answer_query(c, cl->fd);
+        answer_query(cl->fd, stats_json(c));
+        return -1;
+    }
+    if (m.kind == TOEDEV_HELLO_OFFLOAD) {
+        attach_discard(&m);
+        answer_query(cl->fd, offload_answer(c, cl->fd, m.hello.name));
         return -1;
     }
     return attach_client(c, cl, &m);

@@ -54,6 +54,12 @@ void control_qp_unused(void *arg, struct qp *qp);
 /* registers.c: a read-only image of register page 0. -1: errno says why not. */
 int registers_new(const struct control *c);
 
+/* switch.c: what TOEDEV_HELLO_OFFLOAD with this text answers. NULL: no memory. */
+json_t *offload_answer(struct control *c, int fd, const char *text);
+json_t *offload_json(const struct offload *o);
+/* 0, or -1 and a sentence when something asked for (to be on) is not offered. */
+int offload_fixed(uint32_t offered, uint32_t asked, char *err, size_t err_size);
+
 /* stats.c: what TOEDEV_HELLO_QUERY answers. NULL: no memory. */
 json_t *stats_json(struct control *c);
 

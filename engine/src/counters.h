@@ -27,6 +27,12 @@
     X(interrupt_failed) /* ... that did not succeed */                                             \
     X(tx_no_room)       /* transmit asked when the back end had no buffer */                       \
     X(tx_too_big)       /* frame larger than the back end's buffers; dropped */                    \
+    X(tx_tso)           /* frames of several segments handed to the back end as they are */        \
+    X(gso_cut)          /* frames made by cutting such in software */                              \
+    X(gso_held)         /* times their rest waited for room in the back end */                     \
+    X(csum_left)        /* frames whose checksum was left to the back end */                       \
+    X(rx_large)         /* frames of several segments that came from the back end */               \
+    X(gro_merged)       /* segments joined to one before them in software */                       \
     X(handover_sent)    /* frames given to the engine they are home to */                          \
     X(handover_received)                                                                           \
     X(handover_full)      /* frames dropped: that engine's ring was full */                        \

@@ -13,6 +13,7 @@
 
 #include <toe/counters.h>
 
+#include "gro.h"
 #include "listen.h"
 #include "log.h"
 #include "qp.h"
@@ -78,7 +79,8 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
     pthread_cond_init(&e->done, NULL);
     e->qps = calloc(cfg->max_qps, sizeof(struct qp *));
     snprintf(err, err_size, "no memory or descriptors for an engine");
-    if (!e->qps || make_descriptors(e) != 0 || make_stack(e, now, err, err_size) != 0) {
+    if (!e->qps || make_descriptors(e) != 0 || make_stack(e, now, err, err_size) != 0 ||
+        offload_init(e, cfg->offload) != 0) {
         e->netio = NULL; /* stays the caller's */
         engine_free(e);
         return NULL;
@@ -98,6 +100,7 @@ void engine_free(struct engine *e)
         close(e->epoll_fd);
     if (e->wake_fd >= 0)
         close(e->wake_fd);
+    offload_free(e);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->done);
     free(e->qps);
@@ -168,15 +171,42 @@ uint32_t engine_flows(const struct engine *e)
     return n;
 }
 
+static void joined(void *arg, const struct toec_packet *p)
+{
+    struct engine *e = arg;
+
+    toec_input(e->stack, p, e->now);
+}
+
+static void receive_joined(struct engine *e, const struct netio_frame *f, unsigned n)
+{
+    struct gro g;
+    unsigned i;
+
+    gro_begin(&g, joined, e);
+    for (i = 0; i < n; i++)
+        if (steer_out(e, &f[i]))
+            gro_frame(&g, &f[i]);
+    gro_end(&g);
+    e->counters[EC_gro_merged] += g.merged;
+}
+
 static unsigned receive(struct engine *e)
 {
     struct netio_frame f[RX_BURST];
     unsigned n = netio_rx(e->netio, f, RX_BURST, e->now), i;
 
+    for (i = 0; i < n; i++)
+        e->counters[EC_rx_large] += f[i].gso_size != 0;
+    if (n > 1 && (e->offload.active & OFFLOAD_GRO)) {
+        receive_joined(e, f, n);
+        netio_rx_release(e->netio, f, n);
+        return n;
+    }
     for (i = 0; i < n; i++) {
         struct toec_packet p;
 
-        if (!steer_out(e, f[i].data, f[i].len))
+        if (!steer_out(e, &f[i]))
             continue;
         p.data = f[i].data;
         p.len = p.head_len = f[i].len;
@@ -246,6 +276,8 @@ unsigned engine_step(struct engine *e, uint64_t now)
     unsigned work;
 
     e->now = now;
+    if (offload_holds(&e->offload))
+        (void)offload_push(e);
     work = receive(e);
     work += steer_in(e);
     work += serve(e);
@@ -277,6 +309,8 @@ uint64_t engine_deadline(const struct engine *e)
     uint32_t i;
 
     t = earlier(t, records_deadline(e));
+    if (offload_holds(&e->offload))
+        t = e->now;
     for (i = 0; i < e->qp_count; i++)
         t = earlier(t, qp_deadline(e, e->qps[i]));
     return t;

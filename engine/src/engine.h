@@ -19,6 +19,7 @@
 #include <toe/netio.h>
 
 #include "counters.h"
+#include "offload.h"
 
 #define NS_PER_US 1000ull
 #define NS_PER_MS 1000000ull
@@ -38,6 +39,7 @@ struct engine_config {
     struct toec_config core;   /* user is set by engine_new() */
     uint32_t scope;            /* index of the interface, for link-local addresses; 0: none */
     uint32_t max_qps;          /* queue pairs at once */
+    uint32_t offload;          /* OFFLOAD_* wanted; 0: all done in software, as if there were none */
     uint32_t spin_us;          /* polls this long without work before it sleeps */
     struct handover *handover; /* shared between the engines; NULL when count is 1 */
     /* Told in the engine's thread when nothing of a dropped queue pair is in use any more. */
@@ -54,6 +56,7 @@ struct engine {
     void *stack_mem;
     unsigned long stack_size;
     struct netio *netio;
+    struct offload offload;
     uint64_t now;               /* time of the step that runs */
     uint64_t core_deadline;     /* from toec_poll() */
     uint32_t ip6_epoch;         /* toec_own_epoch() as last told */
@@ -120,6 +123,21 @@ uint32_t engine_flows(const struct engine *e);
 static inline void engine_count(struct engine *e, enum engine_counter c)
 {
     e->counters[c]++;
+}
+
+/* A frame of one segment, all of it at f->data, gets its checksum, or the back end is asked for it.
+ * The flags that netio_tx_alloc() set and this frame does not use are taken away. */
+static inline void offload_finish(struct engine *e, const struct toec_tx *tx, struct netio_frame *f)
+{
+    f->flags &= ~(NETIO_F_SG | NETIO_F_TSO);
+    if ((f->flags & NETIO_F_CSUM_PARTIAL) && tx->csum_offset == OFFLOAD_TCP_SUM) {
+        f->csum_start = tx->csum_start;
+        f->csum_offset = tx->csum_offset;
+        engine_count(e, EC_csum_left);
+    } else {
+        f->flags &= ~NETIO_F_CSUM_PARTIAL;
+        toec_tx_finish(tx, f->data, f->len);
+    }
 }
 
 #endif

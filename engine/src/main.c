@@ -135,6 +135,7 @@ static int make_engine(struct daemon *d, uint32_t id)
                                 .count = d->options.engines,
                                 .max_qps = d->options.max_qps,
                                 .spin_us = d->options.spin_us,
+                                .offload = d->options.offload,
                                 .qp_unused = control_qp_unused,
                                 .arg = c};
     char err[256];
@@ -158,6 +159,11 @@ static int make_engine(struct daemon *d, uint32_t id)
         return EXIT_CONFIG;
     }
     c->engine_count = id + 1;
+    if (offload_fixed(c->engines[id]->offload.offered, d->options.offload_asked, err,
+                      sizeof(err)) != 0) {
+        log_msg("--offload: %s", err);
+        return EXIT_CONFIG;
+    }
     return -1;
 }
 

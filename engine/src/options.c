@@ -9,6 +9,7 @@
 
 #include <toe/attach.h>
 
+#include "offload.h"
 #include "options.h"
 
 enum {
@@ -32,6 +33,7 @@ enum {
     OPT_MTU_PROBING,
     OPT_TTL,
     OPT_CHECK_IP,
+    OPT_OFFLOAD,
     OPT_SEED,
     OPT_HELP,
     OPT_VERSION
@@ -58,6 +60,7 @@ static const struct option long_options[] = {
     {"mtu-probing", required_argument, NULL, OPT_MTU_PROBING},
     {"ttl", required_argument, NULL, OPT_TTL},
     {"check-ip", no_argument, NULL, OPT_CHECK_IP},
+    {"offload", required_argument, NULL, OPT_OFFLOAD},
     {"seed", required_argument, NULL, OPT_SEED},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -92,6 +95,8 @@ static const char help[] =
     "  --mtu-probing N    as net.ipv4.tcp_mtu_probing: 0 never, 1 when full segments time out\n"
     "                     again and again, 2 always (default 1)\n"
     "  --ttl N            time to live of IPv4, hop limit of IPv6, 1..255 (default 64)\n"
+    "  --offload LIST     rx, tx, sg, tso, gso, gro, lro, rxhash: tso=off,gro=on,... (default: all\n"
+    "                     that the interface has); toehold offload switches them later\n"
     "  --seed HEX         for tests only: fixes the secret behind sequence numbers and ports\n"
     "  --help, --version\n"
     "\n"
@@ -227,6 +232,20 @@ static int parse_seed(struct options *o, const char *text)
     return -1;
 }
 
+static int parse_offload(struct options *o, const char *text)
+{
+    uint32_t changed, on;
+    char why[160];
+
+    if (offload_parse(text, &changed, &on, why, sizeof(why)) != 0) {
+        fprintf(stderr, "toed: --offload: %s\n", why);
+        return EXIT_USAGE;
+    }
+    o->offload = (o->offload & ~changed) | on;
+    o->offload_asked = (o->offload_asked & ~changed) | on;
+    return -1;
+}
+
 static int parse_one(struct options *o, int opt, const char *arg)
 {
     switch (opt) {
@@ -275,6 +294,8 @@ static int parse_one(struct options *o, int opt, const char *arg)
     case OPT_CHECK_IP:
         o->check_ip = 1;
         return -1;
+    case OPT_OFFLOAD:
+        return parse_offload(o, arg);
     case OPT_SEED:
         return parse_seed(o, arg);
     case OPT_HELP:
@@ -335,6 +356,7 @@ int options_parse(struct options *o, int argc, char **argv)
     o->socket = TOEDEV_DEFAULT_SOCKET;
     o->engines = 1;
     o->spin_us = 50;
+    o->offload = OFFLOAD_ALL;
     o->ecn = 2;
     o->mtu_probing = 1;
     o->max_flows = 16384;

@@ -21,6 +21,8 @@ struct options {
     uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;
     uint32_t cc;               /* enum toec_cc */
     uint32_t ecn, mtu_probing; /* as tcp_ecn and tcp_mtu_probing of Linux */
+    uint32_t offload;          /* OFFLOAD_* wanted */
+    uint32_t offload_asked;    /* ... and those of them that were named */
     uint32_t ttl;              /* 0: the stack's default */
     int check_ip;              /* RFC 5227: the IPv4 address is tested first */
 };

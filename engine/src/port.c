@@ -8,8 +8,42 @@
  */
 #include <string.h>
 
+#include "gro.h"
 #include "listen.h"
 #include "qp.h"
+
+/* Where the payload of tx lies. */
+static void find_payload(const struct toec_tx *tx, struct offload_payload *p)
+{
+    const struct slot *s = tx->owner;
+    uint32_t size, from;
+
+    p->count = 1;
+    if (tx->src) {
+        p->ref[0] = (struct netio_ref){tx->src->data + tx->off, tx->len};
+        return;
+    }
+    size = s->qp->cfg.tx_size;
+    from = tx->off & (size - 1);
+    p->ref[0] = (struct netio_ref){slot_tx(s) + from, size - from};
+    if (size - from >= tx->len) {
+        p->ref[0].len = tx->len;
+        return;
+    }
+    p->ref[1] = (struct netio_ref){slot_tx(s), tx->len - (size - from)};
+    p->count = 2;
+}
+
+static int transmit_large(struct engine *e, const struct toec_tx *tx)
+{
+    struct offload_payload p;
+
+    find_payload(tx, &p);
+    if (offload_send(e, tx, &p) == 0)
+        return 0;
+    engine_count(e, EC_tx_no_room);
+    return -1;
+}
 
 int toec_port_transmit(void *user, const struct toec_tx *tx)
 {
@@ -18,6 +52,12 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     uint32_t total = tx->hdr_len + tx->len;
     uint8_t *at;
 
+    if (offload_holds(&e->offload) && offload_push(e) != 0) {
+        engine_count(e, EC_tx_no_room);
+        return -1;
+    }
+    if (tx->gso_size)
+        return transmit_large(e, tx);
     if (netio_tx_alloc(e->netio, &f) != 0) {
         engine_count(e, EC_tx_no_room);
         return -1;
@@ -40,8 +80,8 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
         memcpy(at, slot_tx(s) + from, first);
         memcpy(at + first, slot_tx(s), tx->len - first);
     }
-    toec_tx_finish(tx, f.data, total);
     f.len = total;
+    offload_finish(e, tx, &f);
     netio_tx_submit(e->netio, &f, e->now);
     return 0;
 }
@@ -55,21 +95,21 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
     (void)user;
     if (first > len)
         first = len;
-    memcpy(slot_rx(s) + to, p->data + p_off, first);
-    memcpy(slot_rx(s), p->data + p_off + first, len - first);
+    gro_copy(slot_rx(s) + to, p, p_off, first);
+    gro_copy(slot_rx(s), p, p_off + first, len - first);
 }
 
 toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
 {
     (void)user;
-    return toec_sum(p->data + p_off, len);
+    return toec_sum(p->data + p_off, len); /* of what was joined it is known, and never asked for */
 }
 
 void toec_port_copy(void *user, void *dst, const struct toec_packet *p, toec_u32 p_off,
                     toec_u32 len)
 {
     (void)user;
-    memcpy(dst, p->data + p_off, len);
+    gro_copy(dst, p, p_off, len);
 }
 
 int toec_port_open(void *user, void *listener_owner, const struct toec_open *info,

@@ -28,6 +28,7 @@ struct figures {
     uint64_t engine[EC_MAX];
     uint32_t qp_count;
     struct qp_figures *qps; /* room for max_qps */
+    struct offload offload;
     struct toec_own_addr own6[8];
     unsigned own6_n;
 };
@@ -41,6 +42,7 @@ static void copy_figures(struct engine *e, void *arg)
     netio_get_stats(e->netio, &f->netio);
     f->own6_n = toec_own_addresses(e->stack, f->own6, 8);
     toec_usage(e->stack, &f->usage);
+    f->offload = e->offload;
     memcpy(f->core, toec_counters(e->stack), sizeof(f->core));
     memcpy(f->engine, e->counters, sizeof(f->engine));
     f->qp_count = e->qp_count;
@@ -152,8 +154,8 @@ static json_t *engine_json(struct control *c, uint32_t id)
         f->qps = calloc(c->options->max_qps, sizeof(*f->qps));
     if (f && f->qps) {
         engine_call(c->engines[id], copy_figures, f);
-        j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id", number(id), "netio", netio_json(f),
-                      "ip6", ip6_json(f), "counters", counters_json(f), "usage",
+        j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", number(id), "netio",
+                      netio_json(f), "offload", offload_json(&f->offload), "ip6", ip6_json(f), "counters", counters_json(f), "usage",
                       usage_json(&f->usage), "queue_pairs", qps_json(f));
     }
     if (f)

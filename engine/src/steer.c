@@ -34,7 +34,7 @@
 struct ring {
     _Alignas(64) atomic_uint head;
     _Alignas(64) atomic_uint tail;
-    uint32_t *len;
+    uint32_t *len, *flags; /* flags: TOEC_RX_* */
     uint8_t *frames;
 };
 
@@ -52,6 +52,7 @@ void handover_free(struct handover *h)
         return;
     for (i = 0; h->rings && i < h->count * h->count; i++) {
         free(h->rings[i].len);
+        free(h->rings[i].flags);
         free(h->rings[i].frames);
     }
     free(h->rings);
@@ -81,8 +82,9 @@ struct handover *handover_new(uint32_t count, uint32_t frame_size)
         if (i / count == i % count)
             continue;
         h->rings[i].len = calloc(HANDOVER_ENTRIES, sizeof(*h->rings[i].len));
+        h->rings[i].flags = calloc(HANDOVER_ENTRIES, sizeof(*h->rings[i].flags));
         h->rings[i].frames = calloc(HANDOVER_ENTRIES, frame_size);
-        if (!h->rings[i].len || !h->rings[i].frames) {
+        if (!h->rings[i].len || !h->rings[i].flags || !h->rings[i].frames) {
             handover_free(h);
             return NULL;
         }
@@ -239,20 +241,21 @@ uint32_t steer_home(const uint8_t *frame, uint32_t len, uint32_t here, uint32_t 
     return here; /* what it cannot use, the stack counts */
 }
 
-static void hand_over(struct engine *e, uint32_t to, const uint8_t *frame, uint32_t len)
+static void hand_over(struct engine *e, uint32_t to, const struct netio_frame *f)
 {
     struct handover *h = e->cfg.handover;
     struct ring *r = &h->rings[e->cfg.id * h->count + to];
     unsigned head = atomic_load_explicit(&r->head, memory_order_relaxed);
     unsigned slot = head % HANDOVER_ENTRIES;
 
-    if (len > h->frame_size ||
+    if (f->len > h->frame_size ||
         head - atomic_load_explicit(&r->tail, memory_order_acquire) == HANDOVER_ENTRIES) {
         engine_count(e, EC_handover_full);
         return;
     }
-    memcpy(r->frames + (size_t)slot * h->frame_size, frame, len);
-    r->len[slot] = len;
+    memcpy(r->frames + (size_t)slot * h->frame_size, f->data, f->len);
+    r->len[slot] = f->len;
+    r->flags[slot] = f->flags & NETIO_F_L4_CSUM_OK ? TOEC_RX_L4_CSUM_OK : 0;
     /* sequentially consistent, as the other's flag is: it sees the frame or we see it asleep */
     atomic_store(&r->head, head + 1);
     if (atomic_load(&h->engines[to]->sleeping))
@@ -260,13 +263,13 @@ static void hand_over(struct engine *e, uint32_t to, const uint8_t *frame, uint3
     engine_count(e, EC_handover_sent);
 }
 
-int steer_out(struct engine *e, const uint8_t *frame, uint32_t len)
+int steer_out(struct engine *e, const struct netio_frame *f)
 {
     uint32_t home, i;
 
     if (e->cfg.count <= 1)
         return 1;
-    home = steer_home(frame, len, e->cfg.id, e->cfg.count);
+    home = steer_home(f->data, f->len, e->cfg.id, e->cfg.count);
     if (home == e->cfg.id)
         return 1;
     if (home == STEER_DROP) {
@@ -274,12 +277,12 @@ int steer_out(struct engine *e, const uint8_t *frame, uint32_t len)
         return 0;
     }
     if (home != STEER_ALL) {
-        hand_over(e, home, frame, len);
+        hand_over(e, home, f);
         return 0;
     }
     for (i = 0; i < e->cfg.count; i++)
         if (i != e->cfg.id)
-            hand_over(e, i, frame, len);
+            hand_over(e, i, f);
     return 1;
 }
 
@@ -295,6 +298,7 @@ static unsigned take(struct engine *e, struct ring *r)
         memset(&p, 0, sizeof(p));
         p.data = r->frames + (size_t)slot * e->cfg.handover->frame_size;
         p.len = p.head_len = r->len[slot];
+        p.flags = r->flags[slot];
         toec_input(e->stack, &p, e->now);
         atomic_store_explicit(&r->tail, ++tail, memory_order_release);
         engine_count(e, EC_handover_received);

@@ -17,7 +17,7 @@ void handover_free(struct handover *h);
 uint32_t steer_home(const uint8_t *frame, uint32_t len, uint32_t here, uint32_t count);
 
 /* Hands the frame over when it is for others. Returns 1 when it is (also) for this engine. */
-int steer_out(struct engine *e, const uint8_t *frame, uint32_t len);
+int steer_out(struct engine *e, const struct netio_frame *f);
 /* Feeds what others have handed over to the stack, a bounded number. Returns how many. */
 unsigned steer_in(struct engine *e);
 /* 1 when frames wait. */

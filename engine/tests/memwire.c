@@ -91,6 +91,13 @@ void netio_get_stats(const struct netio *n, struct netio_stats *out)
     *out = n->stats;
 }
 
+uint32_t netio_set_features(struct netio *n, uint32_t wanted)
+{
+    (void)n;
+    (void)wanted;
+    return 0;
+}
+
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
 {
     unsigned i;
@@ -99,7 +106,8 @@ unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uin
     for (i = 0; i < max && n->tail + i != n->head; i++) {
         uint32_t at = (n->tail + i) % FRAMES;
 
-        frames[i] = (struct netio_frame){n->frames[at], n->len[at], n->len[at], 0, 0};
+        frames[i] = (struct netio_frame){
+            .data = n->frames[at], .len = n->len[at], .cap = n->len[at]};
         n->stats.rx_frames++;
         n->stats.rx_bytes += n->len[at];
     }
@@ -119,7 +127,7 @@ int netio_tx_alloc(struct netio *n, struct netio_frame *frame)
         n->tx_full -= n->tx_full > 0;
         return -1;
     }
-    *frame = (struct netio_frame){n->out, 0, SIZE, 0, 0};
+    *frame = (struct netio_frame){.data = n->out, .cap = SIZE};
     return 0;
 }
 

@@ -25,6 +25,8 @@ struct netio_ops {
     uint64_t (*next_event)(const struct netio *n);
     /* As netio_set_ip6(); NULL: the back end takes every frame. */
     void (*set_ip6)(struct netio *n, const uint8_t addrs[][16], unsigned count);
+    /* n->features has changed; NULL: there is nothing to do but to look at it. */
+    void (*set_features)(struct netio *n);
     /* Adds what only the back end's kernel side knows to out; NULL when there is nothing. */
     void (*add_stats)(const struct netio *n, struct netio_stats *out);
 };
@@ -34,7 +36,8 @@ struct netio {
     struct netio_stats stats;
     struct netio_info info; /* info.mode points to mode below */
     char mode[MODE_TEXT];
-    int fd; /* for sleeping, -1: none */
+    int fd;            /* for sleeping, -1: none */
+    uint32_t features; /* NETIO_O_* in use, of info.offered */
 };
 
 /* Where a sentence for people goes when opening fails. */
@@ -56,6 +59,20 @@ netio_open_fn af_xdp_open, tap_open, wire_open, pcap_file_open;
 typedef struct netio *netio_wrap_fn(const char *between, const char *inner,
                                     const struct netio_config *cfg, const struct netio_err *err);
 netio_wrap_fn impair_open, tee_open;
+
+/* The largest frame with offloads: what 16 bits of length in IP hold, behind the Ethernet header. */
+#define BIG_FRAME   (65535u + ETH_HEADER)
+#define BIG_PAYLOAD 61440u /* of TSO: leaves room for the headers */
+
+/* The bytes of a frame to send, its references included. */
+static inline uint32_t frame_total(const struct netio_frame *f)
+{
+    uint32_t total = f->len, i;
+
+    for (i = 0; i < f->ref_count; i++)
+        total += f->refs[i].len;
+    return total;
+}
 
 /* For a back end with one queue: 0 when cfg asks for that, else -1 and a sentence. */
 int backend_one_queue(const char *who, const struct netio_config *cfg, const struct netio_err *err);

@@ -11,11 +11,12 @@
 
 #include "capture.h"
 
-#define SNAP_LEN 65535
+#define SNAP_LEN 262144 /* as tcpdump: frames of many segments are larger than 65535 */
 
 struct capture {
     pcap_t *pcap;
     pcap_dumper_t *dumper;
+    uint8_t *whole; /* a frame with references, for libpcap in one piece */
 };
 
 struct capture *capture_open(const char *who, const char *file, const struct netio_err *err)
@@ -40,15 +41,37 @@ struct capture *capture_open(const char *who, const char *file, const struct net
     return c;
 }
 
-int capture_write(struct capture *c, const uint8_t *data, uint32_t len, uint64_t now_ns)
+/* The frame in one piece, len bytes of it. */
+static const uint8_t *in_one(struct capture *c, const struct netio_frame *f, uint32_t *len)
+{
+    uint32_t i;
+
+    *len = f->len;
+    if (!f->ref_count)
+        return f->data;
+    if (!c->whole)
+        c->whole = malloc(BIG_FRAME);
+    if (!c->whole || frame_total(f) > BIG_FRAME)
+        return f->data; /* its head */
+    memcpy(c->whole, f->data, f->len);
+    for (i = 0; i < f->ref_count; i++) {
+        memcpy(c->whole + *len, f->refs[i].data, f->refs[i].len);
+        *len += f->refs[i].len;
+    }
+    return c->whole;
+}
+
+int capture_write(struct capture *c, const struct netio_frame *frame, uint64_t now_ns)
 {
     struct pcap_pkthdr header;
+    uint32_t len;
+    const uint8_t *data = in_one(c, frame, &len);
 
     memset(&header, 0, sizeof(header));
     header.ts.tv_sec = (time_t)(now_ns / 1000000000u);
     header.ts.tv_usec = (suseconds_t)(now_ns % 1000000000u); /* nanoseconds in this file */
     header.caplen = len < SNAP_LEN ? len : SNAP_LEN;
-    header.len = len;
+    header.len = frame_total(frame);
     pcap_dump((u_char *)c->dumper, &header, data);
     return ferror(pcap_dump_file(c->dumper)) ? -1 : 0;
 }
@@ -64,5 +87,6 @@ void capture_close(struct capture *c)
         pcap_dump_close(c->dumper);
     if (c->pcap)
         pcap_close(c->pcap);
+    free(c->whole);
     free(c);
 }

@@ -12,7 +12,7 @@ struct capture;
 /* Creates or overwrites the file. NULL and a sentence in err that begins with who on failure. */
 struct capture *capture_open(const char *who, const char *file, const struct netio_err *err);
 /* Returns 0, or -1 when the file could not be written (no space). */
-int capture_write(struct capture *c, const uint8_t *data, uint32_t len, uint64_t now_ns);
+int capture_write(struct capture *c, const struct netio_frame *frame, uint64_t now_ns);
 int capture_flush(struct capture *c);
 void capture_close(struct capture *c);
 

@@ -170,6 +170,11 @@ static void impair_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned 
     netio_set_ip6(self(n)->inner, addrs, count);
 }
 
+static void impair_set_features(struct netio *n)
+{
+    (void)netio_set_features(self(n)->inner, n->features);
+}
+
 static void impair_add_stats(const struct netio *n, struct netio_stats *out)
 {
     const struct impair *m = (const struct impair *)n;
@@ -202,6 +207,7 @@ static const struct netio_ops ops = {
     .next_event = impair_next_event,
     .add_stats = impair_add_stats,
     .set_ip6 = impair_set_ip6,
+    .set_features = impair_set_features,
 };
 
 /* The direction that is not impaired keeps what bounds its memory and nothing else. */
@@ -236,7 +242,12 @@ struct netio *impair_open(const char *options, const char *inner, const struct n
         free(m);
         return NULL;
     }
+    /* Each frame has its own fate, so none is of several segments; and a corrupted one must not be
+     * vouched for by a checksum that was never computed. */
+    (void)netio_set_features(m->inner, NETIO_O_RX_CSUM);
     netio_get_info(m->inner, &m->n.info);
+    m->n.info.offered &= NETIO_O_RX_CSUM;
+    m->n.info.tso_max = 0;
     m->n.fd = netio_fd(m->inner);
     if (init_paths(m, &o, cfg->queue)) {
         netio_err_set(err,

@@ -68,6 +68,14 @@ static struct netio *open_wrap(size_t i, const char *rest, const struct netio_co
     return backends[i].wrap(between, end + 2, cfg, err);
 }
 
+/* What asks nothing of the user is in use from the start. */
+static struct netio *opened(struct netio *n)
+{
+    if (n)
+        n->features = n->info.offered & NETIO_O_RX_CSUM;
+    return n;
+}
+
 struct netio *netio_open(const char *spec, const struct netio_config *cfg, char *err,
                          size_t err_size)
 {
@@ -83,9 +91,9 @@ struct netio *netio_open(const char *spec, const struct netio_config *cfg, char 
         if (strlen(backends[i].name) != name_len || memcmp(backends[i].name, spec, name_len) != 0)
             continue;
         if (backends[i].wrap)
-            return open_wrap(i, spec + name_len, cfg, &e);
+            return opened(open_wrap(i, spec + name_len, cfg, &e));
         if (spec[name_len] == ':')
-            return backends[i].open(spec + name_len + 1, cfg, &e);
+            return opened(backends[i].open(spec + name_len + 1, cfg, &e));
         netio_err_set(&e, "network interface '%s': write %s", spec, backends[i].form);
         return NULL;
     }
@@ -114,6 +122,24 @@ void netio_get_stats(const struct netio *n, struct netio_stats *out)
     *out = n->stats;
     if (n->ops->add_stats)
         n->ops->add_stats(n, out);
+}
+
+uint32_t netio_set_features(struct netio *n, uint32_t wanted)
+{
+    uint32_t f = wanted & n->info.offered;
+
+    if ((f & (NETIO_O_TX_CSUM | NETIO_O_SG)) != (NETIO_O_TX_CSUM | NETIO_O_SG))
+        f &= ~NETIO_O_TSO;
+    if (!(f & NETIO_O_RX_CSUM))
+        f &= ~NETIO_O_PARTIAL;
+    if (!(f & NETIO_O_PARTIAL))
+        f &= ~NETIO_O_LRO;
+    if (f != n->features) {
+        n->features = f;
+        if (n->ops->set_features)
+            n->ops->set_features(n);
+    }
+    return f;
 }
 
 void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)

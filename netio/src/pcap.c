@@ -131,7 +131,7 @@ static void pcap_tx_submit(struct netio *n, const struct netio_frame *frame, uin
 {
     struct pcap_file *f = self(n);
 
-    if (f->out && capture_write(f->out, frame->data, frame->len, now_ns)) {
+    if (f->out && capture_write(f->out, frame, now_ns)) {
         n->stats.tx_dropped++;
     } else {
         n->stats.tx_frames++;

@@ -4,29 +4,34 @@
  *
  * tap:IFNAME[,host=A.B.C.D/LEN]
  *
- * The device is made when absent and vanishes with the last queue of it. The kernel computes the
- * checksums of what it sends here, as no offload is offered to it.
+ * The device is made when absent and vanishes with the last queue of it. Each frame has a header of
+ * virtio before it (struct virtio_net_hdr of linux/virtio_net.h), which says what is left to whom:
+ * the kernel completes checksums and cuts large segments of ours; what we let it leave to us is
+ * told it by TUNSETOFFLOAD (linux/if_tun.h). UDP is not left to us in large pieces.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
+#include <linux/virtio_net.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "big.h"
 #include "ifctl.h"
-#include "pool.h"
 #include "spec.h"
 
 #define FRAME_COUNT 1024u
 
 struct tap {
     struct netio n;
-    struct pool pool;
+    struct pool pool, big; /* big: to receive into while NETIO_O_LRO is on */
+    uint32_t tx_flags;     /* of frames to fill */
 };
 
 static struct tap *self(struct netio *n)
@@ -34,29 +39,51 @@ static struct tap *self(struct netio *n)
     return (struct tap *)n;
 }
 
+/* How large the next frame is is not known before it is read. */
+static int rx_buffer(struct tap *t, struct netio_frame *f)
+{
+    uint32_t offset;
+
+    memset(f, 0, sizeof(*f));
+    f->cap = BIG_SIZE;
+    if (t->n.features & NETIO_O_LRO)
+        return big_get(&t->big, &f->token, &f->data);
+    f->cap = t->pool.frame_size;
+    if (pool_get(&t->pool, &offset))
+        return -1;
+    f->data = t->pool.mem + offset;
+    f->token = offset;
+    return 0;
+}
+
 static unsigned tap_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
 {
     struct tap *t = self(n);
     unsigned count = 0;
-    uint32_t offset;
 
     (void)now_ns;
-    while (count < max && pool_get(&t->pool, &offset) == 0) {
-        uint8_t *data = t->pool.mem + offset;
-        ssize_t len = read(n->fd, data, t->pool.frame_size);
+    while (count < max && rx_buffer(t, &frames[count]) == 0) {
+        struct netio_frame *f = &frames[count];
+        struct virtio_net_hdr h;
+        struct iovec iov[2] = {{&h, sizeof(h)}, {f->data, f->cap}};
+        ssize_t len = readv(n->fd, iov, 2);
 
-        if (len <= 0) { /* EAGAIN: the queue is empty; EIO: the interface is down */
-            pool_put(&t->pool, offset);
+        if (len <= (ssize_t)sizeof(h)) { /* EAGAIN: the queue is empty; EIO: the interface is down */
+            big_put(&t->big, &t->pool, f->token);
             break;
         }
-        frames[count++] = (struct netio_frame){
-            .data = data,
-            .len = (uint32_t)len,
-            .cap = t->pool.frame_size,
-            .token = offset,
-        };
+        f->len = (uint32_t)len - (uint32_t)sizeof(h);
+        if (f->len > f->cap) { /* large, and sent before NETIO_O_LRO was switched off */
+            big_put(&t->big, &t->pool, f->token);
+            n->stats.rx_dropped++;
+            continue;
+        }
+        if (h.flags & (VIRTIO_NET_HDR_F_NEEDS_CSUM | VIRTIO_NET_HDR_F_DATA_VALID))
+            f->flags = NETIO_F_L4_CSUM_OK;
+        f->gso_size = h.gso_type == VIRTIO_NET_HDR_GSO_NONE ? 0 : h.gso_size;
         n->stats.rx_frames++;
-        n->stats.rx_bytes += (uint64_t)len;
+        n->stats.rx_bytes += f->len;
+        count++;
     }
     return count;
 }
@@ -66,7 +93,7 @@ static void tap_rx_release(struct netio *n, const struct netio_frame *frames, un
     unsigned i;
 
     for (i = 0; i < count; i++)
-        pool_put(&self(n)->pool, (uint32_t)frames[i].token);
+        big_put(&self(n)->big, &self(n)->pool, frames[i].token);
 }
 
 static int tap_tx_alloc(struct netio *n, struct netio_frame *frame)
@@ -79,20 +106,43 @@ static int tap_tx_alloc(struct netio *n, struct netio_frame *frame)
     *frame = (struct netio_frame){
         .data = t->pool.mem + offset,
         .cap = t->pool.frame_size,
+        .flags = t->tx_flags,
         .token = offset,
     };
     return 0;
+}
+
+static void describe_frame(struct virtio_net_hdr *h, const struct netio_frame *f)
+{
+    memset(h, 0, sizeof(*h));
+    if (f->flags & NETIO_F_CSUM_PARTIAL) {
+        h->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
+        h->csum_start = f->csum_start;
+        h->csum_offset = f->csum_offset;
+    }
+    if (f->flags & NETIO_F_TSO) {
+        h->gso_type = f->data[12] == 0x08 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
+        h->gso_size = f->gso_size;
+        h->hdr_len = f->hdr_len;
+    }
 }
 
 /* A write is a frame to the kernel: there is nothing to gain by waiting for the flush. */
 static void tap_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t now_ns)
 {
     struct tap *t = self(n);
+    struct virtio_net_hdr h;
+    struct iovec iov[2 + NETIO_REFS_MAX] = {{&h, sizeof(h)}, {frame->data, frame->len}};
+    uint32_t total = frame_total(frame), i;
 
     (void)now_ns;
-    if (write(n->fd, frame->data, frame->len) == (ssize_t)frame->len) {
+    describe_frame(&h, frame);
+    for (i = 0; i < frame->ref_count; i++)
+        /* writev() does not write there */
+        iov[2 + i] = (struct iovec){(void *)(uintptr_t)frame->refs[i].data, frame->refs[i].len};
+    if (writev(n->fd, iov, (int)(2 + i)) == (ssize_t)(sizeof(h) + total)) {
         n->stats.tx_frames++;
-        n->stats.tx_bytes += frame->len;
+        n->stats.tx_bytes += total;
     } else {
         n->stats.tx_dropped++;
     }
@@ -124,7 +174,35 @@ static void tap_close(struct netio *n)
     if (n->fd >= 0)
         close(n->fd);
     pool_free(&t->pool);
+    pool_free(&t->big);
     free(t);
+}
+
+static void tap_set_features(struct netio *n)
+{
+    struct tap *t = self(n);
+    unsigned leave = 0; /* to us */
+
+    if (n->features & NETIO_O_PARTIAL)
+        leave = TUN_F_CSUM;
+    if (n->features & NETIO_O_LRO)
+        leave |= TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
+    (void)ioctl(n->fd, TUNSETOFFLOAD, leave); /* taken once, when it was opened */
+    t->tx_flags = (n->features & NETIO_O_TX_CSUM ? NETIO_F_CSUM_PARTIAL : 0) |
+                  (n->features & NETIO_O_SG ? NETIO_F_SG : 0) |
+                  (n->features & NETIO_O_TSO ? NETIO_F_TSO : 0);
+}
+
+/* What the kernel takes of us any kernel does; what it leaves to us it may refuse to. */
+static void offer(struct tap *t)
+{
+    unsigned most = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
+
+    t->n.info.offered = NETIO_O_TX_CSUM | NETIO_O_SG | NETIO_O_TSO;
+    t->n.info.tso_max = BIG_PAYLOAD;
+    if (ioctl(t->n.fd, TUNSETOFFLOAD, most) == 0)
+        t->n.info.offered |= NETIO_O_RX_CSUM | NETIO_O_PARTIAL | NETIO_O_LRO;
+    tap_set_features(&t->n); /* nothing yet */
 }
 
 static const struct netio_ops ops = {
@@ -136,6 +214,7 @@ static const struct netio_ops ops = {
     .tx_cancel = tap_tx_cancel,
     .tx_flush = tap_tx_flush,
     .prepare_sleep = tap_prepare_sleep,
+    .set_features = tap_set_features,
 };
 
 static void set_attach_error(const char *ifname, const struct netio_err *err)
@@ -171,11 +250,11 @@ static int attach(struct tap *t, const char *ifname, const struct netio_err *err
     }
     memset(&ifr, 0, sizeof(ifr));
     snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", ifname);
-    ifr.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_MULTI_QUEUE;
+    ifr.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | IFF_MULTI_QUEUE;
     if (ioctl(t->n.fd, TUNSETIFF, &ifr) == 0)
         return 0;
     if (errno == EINVAL) {
-        ifr.ifr_flags = IFF_TAP | IFF_NO_PI;
+        ifr.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
         if (ioctl(t->n.fd, TUNSETIFF, &ifr) == 0)
             return 0;
     }
@@ -258,6 +337,7 @@ static int bring_up(struct tap *t, const struct spec *spec, const struct netio_e
         netio_err_set(err, "tap: no memory for %u frames of %u bytes", FRAME_COUNT, frame_size);
         return -1;
     }
+    offer(t);
     snprintf(t->n.mode, sizeof(t->n.mode), "tap");
     return 0;
 }

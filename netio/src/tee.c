@@ -23,7 +23,7 @@ static struct tee *self(struct netio *n)
 
 static void record(struct tee *t, const struct netio_frame *frame, uint64_t now_ns)
 {
-    if (t->failed || capture_write(t->capture, frame->data, frame->len, now_ns) == 0)
+    if (t->failed || capture_write(t->capture, frame, now_ns) == 0)
         return;
     t->failed = 1;
     snprintf(t->n.mode, sizeof(t->n.mode), "tee (file full, capture ended) over %s",
@@ -83,6 +83,11 @@ static void tee_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned cou
     netio_set_ip6(self(n)->inner, addrs, count);
 }
 
+static void tee_set_features(struct netio *n)
+{
+    (void)netio_set_features(self(n)->inner, n->features);
+}
+
 static void tee_add_stats(const struct netio *n, struct netio_stats *out)
 {
     netio_get_stats(((const struct tee *)n)->inner, out);
@@ -110,6 +115,7 @@ static const struct netio_ops ops = {
     .next_event = tee_next_event,
     .add_stats = tee_add_stats,
     .set_ip6 = tee_set_ip6,
+    .set_features = tee_set_features,
 };
 
 struct netio *tee_open(const char *file, const char *inner, const struct netio_config *cfg,

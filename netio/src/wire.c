@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pool.h"
+#include "big.h"
 #include "spec.h"
 #include "wire_link.h"
 
@@ -23,6 +23,7 @@
 struct wire {
     struct netio n;
     struct wire_link link;
+    struct pool big;  /* received frames of many segments */
     struct pool pool; /* received frames; and one to write to while there is no link */
     uint32_t spare;   /* that one */
     uint32_t slot_size;
@@ -78,6 +79,20 @@ static void restart(struct wire *w)
     w->blocked = 0;
 }
 
+/* Tells the other side what we take; in memory that is new with each link. */
+static void publish(struct wire *w)
+{
+    uint32_t takes = 0;
+
+    if (!w->link.shm)
+        return;
+    if (w->n.features & NETIO_O_PARTIAL)
+        takes |= WIRE_TAKES_PARTIAL;
+    if (w->n.features & NETIO_O_LRO)
+        takes |= WIRE_TAKES_LARGE;
+    atomic_store_explicit(&rx_ring(w)->takes, takes, memory_order_relaxed);
+}
+
 static void drop_link(struct wire *w)
 {
     wire_link_drop(&w->link);
@@ -104,8 +119,10 @@ static void service(struct wire *w)
 {
     if (w->building) /* the memory must stay until the frame is submitted */
         return;
-    if (wire_link_service(&w->link))
+    if (wire_link_service(&w->link)) {
         restart(w);
+        publish(w);
+    }
     /* What the other side sent before it ended still counts: a reset, say. */
     if (w->link.peer_gone && frames_waiting(w) == 0)
         drop_link(w);
@@ -113,34 +130,101 @@ static void service(struct wire *w)
         describe(w);
 }
 
-/* Copies one frame out. Returns 0; -1 when it was none and has been counted. */
-static int take_frame(struct wire *w, uint32_t index, uint32_t offset, struct netio_frame *frame)
+/* Slots follow each other but for the ring's end: where byte `at` of slot `index` stands, and how
+ * many of len bytes lie before that end. */
+static uint8_t *slot_span(const struct wire *w, int ring, uint32_t index, uint32_t at, uint32_t len,
+                          uint32_t *first)
 {
-    struct wire_slot *slot = &rx_ring(w)->slots[index % WIRE_SLOTS];
-    uint32_t len = atomic_load_explicit(&slot->len, memory_order_relaxed);
-    uint32_t flags = atomic_load_explicit(&slot->flags, memory_order_relaxed);
+    size_t ring_size = (size_t)WIRE_SLOTS * w->slot_size;
+    size_t from = ((size_t)(index % WIRE_SLOTS) * w->slot_size + at) % ring_size;
 
-    if (len < ETH_HEADER || len > w->slot_size) {
-        w->n.stats.rx_dropped++;
-        return -1;
+    *first = len < ring_size - from ? len : (uint32_t)(ring_size - from);
+    return slot_data(w, ring, 0) + from;
+}
+
+static void copy_out(const struct wire *w, uint8_t *to, uint32_t len)
+{
+    int ring = w->link.side == WIRE_A ? 1 : 0;
+    uint32_t first;
+    const uint8_t *from = slot_span(w, ring, w->rx_tail, 0, len, &first);
+
+    memcpy(to, from, first);
+    if (first < len)
+        memcpy(to + first, slot_data(w, ring, 0), len - first);
+}
+
+/* To byte `at` of the frame that is built. */
+static void copy_in(const struct wire *w, uint32_t at, const struct netio_ref *r)
+{
+    int ring = w->link.side == WIRE_A ? 0 : 1;
+    uint32_t first;
+    uint8_t *to = slot_span(w, ring, w->tx_head, at, r->len, &first);
+
+    memcpy(to, r->data, first);
+    if (first < r->len)
+        memcpy(slot_data(w, ring, 0), r->data + first, r->len - first);
+}
+
+/* A buffer for a frame of len bytes: 0, or -1 when there is none now. */
+static int rx_buffer(struct wire *w, uint32_t len, struct netio_frame *frame)
+{
+    uint32_t offset;
+
+    memset(frame, 0, sizeof(*frame));
+    if (len > w->slot_size) {
+        frame->cap = BIG_SIZE;
+        return big_get(&w->big, &frame->token, &frame->data);
     }
-    memcpy(w->pool.mem + offset, slot_data(w, w->link.side == WIRE_A ? 1 : 0, index), len);
-    *frame = (struct netio_frame){
-        .data = w->pool.mem + offset,
-        .len = len,
-        .cap = w->slot_size,
-        .flags = flags & NETIO_F_L4_CSUM_OK,
-        .token = offset,
-    };
+    frame->cap = w->slot_size;
+    if (pool_get(&w->pool, &offset))
+        return -1;
+    frame->data = w->pool.mem + offset;
+    frame->token = offset;
+    return 0;
+}
+
+/* Is that a frame we take? Larger ones of before LRO was switched off are not. */
+static int is_frame(const struct wire *w, uint32_t len, uint32_t waiting)
+{
+    if (len < ETH_HEADER)
+        return 0;
+    if (len <= w->slot_size)
+        return 1;
+    return len <= BIG_FRAME && (w->n.features & NETIO_O_LRO) &&
+           wire_slots_of(len, w->slot_size) <= waiting;
+}
+
+/* Copies one frame out of the slots that wait. Returns how many it filled; *got is 0 when it was
+ * none and has been counted. 0: there is no buffer. */
+static uint32_t take_frame(struct wire *w, uint32_t waiting, struct netio_frame *frame, int *got)
+{
+    struct wire_slot *slot = &rx_ring(w)->slots[w->rx_tail % WIRE_SLOTS];
+    uint32_t len = atomic_load_explicit(&slot->len, memory_order_relaxed);
+    uint32_t flags = atomic_load_explicit(&slot->flags, memory_order_relaxed), slots;
+
+    *got = is_frame(w, len, waiting);
+    slots = len <= BIG_FRAME ? wire_slots_of(len, w->slot_size) : 1;
+    slots = slots == 0 ? 1 : slots;
+    if (!*got) {
+        w->n.stats.rx_dropped++;
+        return slots < waiting ? slots : waiting;
+    }
+    if (rx_buffer(w, len, frame))
+        return 0;
+    copy_out(w, frame->data, len);
+    frame->len = len;
+    frame->gso_size = (uint16_t)(flags >> 16);
+    if (w->n.features & NETIO_O_RX_CSUM || flags & NETIO_F_CSUM_PARTIAL)
+        frame->flags = flags & NETIO_F_L4_CSUM_OK;
     w->n.stats.rx_frames++;
     w->n.stats.rx_bytes += len;
-    return 0;
+    return slots;
 }
 
 static unsigned wire_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
 {
     struct wire *w = self(n);
-    uint32_t waiting, offset;
+    uint32_t waiting;
     unsigned count = 0;
 
     w->last_ns = now_ns;
@@ -157,13 +241,15 @@ static unsigned wire_rx(struct netio *n, struct netio_frame *frames, unsigned ma
     waiting = frames_waiting(w);
     if (!waiting)
         return 0;
-    while (waiting && count < max && pool_get(&w->pool, &offset) == 0) {
-        if (take_frame(w, w->rx_tail, offset, &frames[count]) == 0)
-            count++;
-        else
-            pool_put(&w->pool, offset);
-        w->rx_tail++;
-        waiting--;
+    while (waiting && count < max) {
+        int got;
+        uint32_t slots = take_frame(w, waiting, &frames[count], &got);
+
+        if (!slots)
+            break;
+        count += got != 0;
+        w->rx_tail += slots;
+        waiting -= slots;
     }
     atomic_store_explicit(&rx_ring(w)->tail, w->rx_tail, memory_order_release);
     return count;
@@ -174,7 +260,22 @@ static void wire_rx_release(struct netio *n, const struct netio_frame *frames, u
     unsigned i;
 
     for (i = 0; i < count; i++)
-        pool_put(&self(n)->pool, (uint32_t)frames[i].token);
+        big_put(&self(n)->big, &self(n)->pool, frames[i].token);
+}
+
+/* What this frame may be: what the other side says it takes, and room is for. */
+static uint32_t tx_flags(const struct wire *w, uint32_t room)
+{
+    uint32_t takes = atomic_load_explicit(&tx_ring(w)->takes, memory_order_relaxed);
+    uint32_t flags = 0;
+
+    if (!(w->n.features & NETIO_O_TX_CSUM) || !(takes & WIRE_TAKES_PARTIAL))
+        return 0;
+    flags = NETIO_F_CSUM_PARTIAL;
+    if (room < wire_slots_of(BIG_FRAME, w->slot_size) || !(takes & WIRE_TAKES_LARGE) ||
+        !(w->n.features & NETIO_O_TSO))
+        return flags;
+    return flags | NETIO_F_SG | NETIO_F_TSO;
 }
 
 static int wire_tx_alloc(struct netio *n, struct netio_frame *frame)
@@ -195,14 +296,28 @@ static int wire_tx_alloc(struct netio *n, struct netio_frame *frame)
     if (w->blocked)
         return -1;
     frame->data = slot_data(w, w->link.side == WIRE_A ? 0 : 1, w->tx_head);
+    frame->flags |= tx_flags(w, WIRE_SLOTS - used);
     w->building = 1;
     return 0;
+}
+
+/* What follows the frame's own bytes, into its slot and those behind it. */
+static uint32_t put_refs(struct wire *w, const struct netio_frame *frame)
+{
+    uint32_t at = frame->len, i;
+
+    for (i = 0; i < frame->ref_count; i++) {
+        copy_in(w, at, &frame->refs[i]);
+        at += frame->refs[i].len;
+    }
+    return at;
 }
 
 static void wire_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t now_ns)
 {
     struct wire *w = self(n);
     struct wire_slot *slot;
+    uint32_t len;
 
     (void)now_ns;
     if (!w->building) {
@@ -210,12 +325,16 @@ static void wire_tx_submit(struct netio *n, const struct netio_frame *frame, uin
         return;
     }
     slot = &tx_ring(w)->slots[w->tx_head % WIRE_SLOTS];
-    atomic_store_explicit(&slot->len, frame->len, memory_order_relaxed);
-    atomic_store_explicit(&slot->flags, frame->flags, memory_order_relaxed);
-    w->tx_head++;
+    len = put_refs(w, frame);
+    atomic_store_explicit(&slot->len, len, memory_order_relaxed);
+    atomic_store_explicit(&slot->flags,
+                          (frame->flags & (NETIO_F_L4_CSUM_OK | NETIO_F_CSUM_PARTIAL)) |
+                              (uint32_t)frame->gso_size << 16,
+                          memory_order_relaxed);
+    w->tx_head += wire_slots_of(len, w->slot_size);
     w->building = 0;
     n->stats.tx_frames++;
-    n->stats.tx_bytes += frame->len;
+    n->stats.tx_bytes += len;
 }
 
 static void wire_tx_cancel(struct netio *n, const struct netio_frame *frame)
@@ -273,7 +392,13 @@ static void wire_close(struct netio *n)
 
     wire_link_close(&w->link);
     pool_free(&w->pool);
+    pool_free(&w->big);
     free(w);
+}
+
+static void wire_set_features(struct netio *n)
+{
+    publish(self(n));
 }
 
 static const struct netio_ops ops = {
@@ -286,6 +411,7 @@ static const struct netio_ops ops = {
     .tx_flush = wire_tx_flush,
     .prepare_sleep = wire_prepare_sleep,
     .next_event = wire_next_event,
+    .set_features = wire_set_features,
 };
 
 /* Locally administered, made from the path and the side: the same after a restart, so that the
@@ -341,6 +467,9 @@ struct netio *wire_open(const char *args, const struct netio_config *cfg,
     make_mac(&w->link, w->n.info.mac);
     w->n.info.mtu = (uint32_t)mtu;
     w->n.info.queues = 1;
+    w->n.info.offered = NETIO_O_RX_CSUM | NETIO_O_TX_CSUM | NETIO_O_SG | NETIO_O_TSO |
+                        NETIO_O_LRO | NETIO_O_PARTIAL;
+    w->n.info.tso_max = BIG_PAYLOAD;
     w->n.fd = w->link.epoll_fd;
     describe(w);
     return &w->n;

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define WIRE_MAGIC 0x54574931u /* "TWI1" */
+#define WIRE_MAGIC 0x54574932u /* "TWI2" */
 #ifndef WIRE_SLOTS             /* the fuzz target has fewer */
 #define WIRE_SLOTS 1024u       /* a power of two */
 #endif
@@ -21,16 +21,22 @@
 #define WIRE_MTU_MIN 68u   /* RFC 791 */
 #define WIRE_MTU_MAX 9000u
 
+/* A frame larger than a slot goes on in those that follow. */
 struct wire_slot {
-    _Atomic uint32_t len;
-    _Atomic uint32_t flags; /* NETIO_F_* */
+    _Atomic uint32_t len;   /* of the whole frame */
+    _Atomic uint32_t flags; /* NETIO_F_L4_CSUM_OK; the upper half: gso_size */
 };
+
+/* What a consumer takes, beyond frames of the MTU with checksums. */
+#define WIRE_TAKES_PARTIAL 1u /* TCP segments without checksum */
+#define WIRE_TAKES_LARGE   2u /* up to BIG_FRAME */
 
 /* Indices run freely; slot i is i mod WIRE_SLOTS. */
 struct wire_ring {
     _Alignas(WIRE_CACHE) _Atomic uint32_t head;     /* producer's: frames written */
     _Alignas(WIRE_CACHE) _Atomic uint32_t tail;     /* consumer's: frames taken */
     _Alignas(WIRE_CACHE) _Atomic uint32_t sleeping; /* consumer's: wants to be woken */
+    _Atomic uint32_t takes;                         /* consumer's: WIRE_TAKES_* */
     _Alignas(WIRE_CACHE) struct wire_slot slots[WIRE_SLOTS];
 };
 
@@ -38,6 +44,12 @@ struct wire_shm {
     struct wire_ring rings[2]; /* [0]: from a to b, [1]: from b to a */
     /* Then the frames: slots of ring 0, slots of ring 1. */
 };
+
+/* How many slots a frame of len bytes fills. */
+static inline uint32_t wire_slots_of(uint32_t len, uint32_t slot_size)
+{
+    return (len + slot_size - 1) / slot_size;
+}
 
 static inline uint32_t wire_slot_size(uint32_t mtu)
 {

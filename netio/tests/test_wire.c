@@ -560,7 +560,8 @@ static void impossible_lengths_are_dropped_and_counted(void **state)
     assert_int_equal(f[2].len, 60);
     netio_rx_release(a, f, 3);
     netio_get_stats(a, &stats);
-    assert_int_equal(stats.rx_dropped, 4);
+    /* 2049 bytes fill two slots: what the liar says of the second is not read */
+    assert_int_equal(stats.rx_dropped, 3);
     assert_true(is_linked(a));
     disconnect_hostile(&h);
     netio_close(a);

@@ -120,6 +120,13 @@ void netio_get_stats(const struct netio *n, struct netio_stats *out)
     *out = n->stats;
 }
 
+uint32_t netio_set_features(struct netio *n, uint32_t wanted)
+{
+    (void)n;
+    (void)wanted;
+    return 0;
+}
+
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
 {
     struct frame *f = n->in.first;
@@ -127,7 +134,7 @@ unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uin
 
     (void)now_ns;
     for (i = 0; i < max && f; i++, f = f->next) {
-        frames[i] = (struct netio_frame){f->data, f->len, f->len, 0, 0};
+        frames[i] = (struct netio_frame){.data = f->data, .len = f->len, .cap = f->len};
         n->stats.rx_frames++;
         n->stats.rx_bytes += f->len;
     }
@@ -143,7 +150,7 @@ void netio_rx_release(struct netio *n, const struct netio_frame *frames, unsigne
 
 int netio_tx_alloc(struct netio *n, struct netio_frame *frame)
 {
-    *frame = (struct netio_frame){n->filling, 0, n->cap, 0, 0};
+    *frame = (struct netio_frame){.data = n->filling, .cap = n->cap};
     return 0;
 }
 

@@ -112,6 +112,9 @@ enum toec_ip4_state {
  * address in use as well (TOEC_C_arp_conflict counts them); all 0: none. */
 enum toec_ip4_state toec_ip4_state(const struct toec_stack *s, toec_u8 mac[6]);
 
+/* Another toec_config.max_gso from now on: an offload was switched. 0, or TOEC_E_INVAL. */
+int toec_set_max_gso(struct toec_stack *s, toec_u32 max_gso);
+
 /* A frame has arrived. The frame may be reused by the integrator as soon as this returns. */
 void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
 

@@ -9,7 +9,9 @@
  *                                          doorbell eventfd (host writes it when status.sleeping)
  *
  * A host that only wants to ask sends struct toedev_hello with kind TOEDEV_HELLO_QUERY: the answer
- * is one message of JSON text (statistics), and the TOE closes the connection.
+ * is one message of JSON text (statistics), and the TOE closes the connection. With kind
+ * TOEDEV_HELLO_OFFLOAD the text tells what is offloaded, after the change that name asks for, if
+ * any: "tso=off".
  */
 #ifndef TOE_ATTACH_H
 #define TOE_ATTACH_H
@@ -20,7 +22,11 @@
 #define TOEDEV_DEFAULT_SOCKET "/run/toehold/toed.sock"
 #define TOEDEV_SOCKET_ENV     "TOEHOLD_SOCKET"
 
-enum toedev_hello_kind { TOEDEV_HELLO_ATTACH = 1, TOEDEV_HELLO_QUERY = 2 };
+enum toedev_hello_kind {
+    TOEDEV_HELLO_ATTACH = 1,
+    TOEDEV_HELLO_QUERY = 2,
+    TOEDEV_HELLO_OFFLOAD = 3
+};
 
 struct toedev_hello {
     uint32_t magic, version, kind;

@@ -6,6 +6,7 @@
  *   af_xdp:IFNAME[,queue=N][,mode=auto|native|generic][,copy=auto|copy|zero]
  *   tap:IFNAME[,host=A.B.C.D/LEN]     a TAP device (made when absent)
  *   wire:PATH[,side=a|b][,mtu=N]      shared-memory wire between two TOEs, no kernel in between
+ *   dpdk:PORT[,queue=N][,eal=WORDS]   a port of DPDK (needs a build with -Ddpdk)
  *   pcap:in=FILE,out=FILE             files with nanosecond stamps; for replay and tests
  *   impair(OPTIONS):SPEC              any of the above through an impairing wire (impair.h)
  *   tee(FILE):SPEC                    any of the above, recorded to a pcap file
@@ -26,18 +27,57 @@
 
 struct netio;
 
-/* A frame: memory of the back end. cap bytes from data may be written for sending. */
+/* A part of a frame to send that lies elsewhere. */
+struct netio_ref {
+    const uint8_t *data;
+    uint32_t len;
+};
+
+/*
+ * A frame: memory of the back end. cap bytes from data may be written for sending.
+ *
+ * Sending, beyond the plain frame of len bytes at data. What is possible is said by the flags that
+ * netio_tx_alloc() sets; the caller takes those it does not use away:
+ * - NETIO_F_CSUM_PARTIAL: the word at csum_start + csum_offset holds the folded, not complemented
+ *   sum of the pseudo-header, and the rest is up to the back end (as virtio has it).
+ * - NETIO_F_SG: ref_count references follow the len bytes at data. Their memory is read until
+ *   netio_tx_submit() returns, and no longer. The whole is at most info.tso_max + headers, or
+ *   MTU-sized without TSO.
+ * - NETIO_F_TSO: gso_size is the payload of a segment, hdr_len the bytes before the payload; with
+ *   CSUM_PARTIAL. TCP over IPv4 and IPv6.
+ * A received frame may be larger than the MTU when NETIO_O_LRO is on: gso_size is then that of the
+ * segments it was made of, as far as is known, and 0 otherwise.
+ */
 struct netio_frame {
     uint8_t *data;
     uint32_t len;
     uint32_t cap;
     uint32_t flags;  /* NETIO_F_* */
     uintptr_t token; /* the back end's own */
+    uint16_t gso_size;
+    uint16_t hdr_len;
+    uint16_t csum_start, csum_offset;
+    uint32_t ref_count;
+    const struct netio_ref *refs;
 };
 
-/* Receive: the TCP/UDP checksum is verified or guaranteed by the medium. Send: the sender vouches
- * for it; netio_tx_alloc() sets it where that matters (wire), leave flags as they are. */
-#define NETIO_F_L4_CSUM_OK 1u
+/* Receive: the TCP/UDP checksum is verified or guaranteed by the medium (it may not be in the frame
+ * at all). Send: the sender vouches for it; netio_tx_alloc() sets it where that matters (wire). */
+#define NETIO_F_L4_CSUM_OK   1u
+#define NETIO_F_CSUM_PARTIAL 2u
+#define NETIO_F_SG           4u
+#define NETIO_F_TSO          8u
+
+#define NETIO_REFS_MAX 16u
+
+/* What a back end can do for its user: netio_info.offered, and netio_set_features(). */
+#define NETIO_O_RX_CSUM 1u  /* received frames may be marked NETIO_F_L4_CSUM_OK */
+#define NETIO_O_TX_CSUM 2u  /* takes NETIO_F_CSUM_PARTIAL */
+#define NETIO_O_SG      4u  /* takes NETIO_F_SG */
+#define NETIO_O_TSO     8u  /* takes NETIO_F_TSO; needs TX_CSUM and SG */
+#define NETIO_O_LRO     16u /* may receive segments joined to a large one; needs RX_CSUM, PARTIAL */
+#define NETIO_O_RSS     32u /* spreads flows over queues by the hash of toec_rss_hash() */
+#define NETIO_O_PARTIAL 64u /* may receive frames that have no checksum; with RX_CSUM */
 
 struct netio_info {
     uint8_t mac[6];
@@ -45,6 +85,8 @@ struct netio_info {
     uint32_t queues;  /* receive queues of the interface */
     uint32_t ifindex; /* its number with the kernel; 0: it has none (wire, pcap) */
     const char *mode; /* for people: "af_xdp native copy", "tap", ... */
+    uint32_t offered; /* NETIO_O_* */
+    uint32_t tso_max; /* largest payload of a frame with NETIO_F_TSO */
 };
 
 /* What a back end must be told about whom it receives for (af_xdp steers only this address). */
@@ -69,6 +111,13 @@ void netio_close(struct netio *n);
 /* From the thread that uses n; mode is valid until the next call with n. */
 void netio_get_info(const struct netio *n, struct netio_info *out);
 void netio_get_stats(const struct netio *n, struct netio_stats *out);
+
+/*
+ * Of what is offered, uses `wanted` from now on (NETIO_O_*; anything else is ignored; what lacks
+ * what it needs is off) and returns what is in use. From the start that is RX_CSUM alone. Frames in
+ * the caller's hands stay as they are.
+ */
+uint32_t netio_set_features(struct netio *n, uint32_t wanted);
 
 /* The addresses of IPv6 to receive for, 16 bytes each, also those still tested for duplicates;
  * their groups follow from them. Replaces those given before. */

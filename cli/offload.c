@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * offload.c - `toehold offload`: shows and switches what toed leaves to its interface, or does in
+ * software in its stead, as ethtool -k and -K do.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+#include <toe/attach.h>
+
+#include "cli.h"
+
+static const struct option offload_options[] = {
+    {"json", no_argument, NULL, 'j'},
+    {"socket", required_argument, NULL, 's'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct request {
+    const char *socket_path;
+    bool json, done;
+    int changes; /* pairs of words */
+    char **words;
+};
+
+static int check_changes(const struct request *r)
+{
+    int i;
+
+    for (i = 0; i < r->changes; i++) {
+        const char *value = r->words[2 * i + 1];
+
+        if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0) {
+            cli_message("offload: %s %s: say on or off", r->words[2 * i], value);
+            return CLI_USAGE;
+        }
+    }
+    return CLI_OK;
+}
+
+static int parse(int argc, char **argv, struct request *r)
+{
+    int c;
+
+    optind = 1;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, "+:h", offload_options, NULL)) != -1) {
+        switch (c) {
+        case 'j':
+            r->json = true;
+            break;
+        case 's':
+            r->socket_path = optarg;
+            break;
+        case 'h':
+            cli_usage(false);
+            r->done = true;
+            return CLI_OK;
+        case ':':
+            cli_message("offload: option %s needs a value", argv[optind - 1]);
+            return CLI_USAGE;
+        default:
+            cli_message("offload: unknown option %s", argv[optind - 1]);
+            cli_usage(true);
+            return CLI_USAGE;
+        }
+    }
+    if ((argc - optind) % 2) {
+        cli_message("offload: %s: say on or off", argv[argc - 1]);
+        return CLI_USAGE;
+    }
+    r->changes = (argc - optind) / 2;
+    r->words = argv + optind;
+    return check_changes(r);
+}
+
+/* The answer to one request; NULL with a message said, and the exit code in *code. */
+static json_t *ask(const struct request *r, const char *change, int *code)
+{
+    char reason[512], *text;
+    int fd = cli_connect(cli_socket_path(r->socket_path), reason, sizeof reason);
+    json_t *root;
+    size_t size;
+
+    if (fd < 0) {
+        cli_message("%s", reason);
+        *code = CLI_NO_DAEMON;
+        return NULL;
+    }
+    *code = CLI_FAILURE;
+    text = cli_ask(fd, TOEDEV_HELLO_OFFLOAD, change, &size);
+    close(fd);
+    if (!text)
+        return NULL;
+    root = json_loadb(text, size, 0, NULL);
+    free(text);
+    if (!json_is_array(json_object_get(root, "features")) ||
+        !json_is_string(json_object_get(root, "error"))) {
+        cli_message("the answer of toed is not what this version of toehold reads");
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+/* Puts the change "NAME=on" into out: by its short word, which the message has room for. */
+static bool find_change(const json_t *root, const char *name, const char *value, char *out,
+                        size_t size)
+{
+    const json_t *f;
+    size_t i;
+
+    json_array_foreach(json_object_get(root, "features"), i, f)
+    {
+        const char *long_name = json_string_value(json_object_get(f, "name"));
+        const char *word = json_string_value(json_object_get(f, "word"));
+
+        if (!long_name || !word || (strcmp(name, long_name) != 0 && strcmp(name, word) != 0))
+            continue;
+        if (json_is_true(json_object_get(f, "fixed")) && !strcmp(value, "on")) {
+            cli_message("cannot change %s: off [fixed], the interface does not have it", long_name);
+            return false;
+        }
+        snprintf(out, size, "%s=%s", word, value);
+        return true;
+    }
+    cli_message("offload: there is none named %s; `toehold offload` lists them", name);
+    return false;
+}
+
+/* All are looked at before the first is made. */
+static int change_all(const struct request *r, json_t **root)
+{
+    char change[32];
+    int i, code = CLI_OK;
+
+    for (i = 0; i < r->changes; i++)
+        if (!find_change(*root, r->words[2 * i], r->words[2 * i + 1], change, sizeof change))
+            return CLI_CONFIG;
+    for (i = 0; i < r->changes; i++) {
+        json_t *next;
+        const char *wrong;
+
+        find_change(*root, r->words[2 * i], r->words[2 * i + 1], change, sizeof change);
+        next = ask(r, change, &code);
+        if (!next)
+            return code;
+        json_decref(*root);
+        *root = next;
+        wrong = json_string_value(json_object_get(next, "error"));
+        if (wrong && *wrong) {
+            cli_message("%s", wrong);
+            return CLI_CONFIG;
+        }
+    }
+    return CLI_OK;
+}
+
+static void print_features(const json_t *root)
+{
+    const json_t *f;
+    size_t i;
+
+    json_array_foreach(json_object_get(root, "features"), i, f)
+    {
+        const char *name = json_string_value(json_object_get(f, "name"));
+        bool active = json_is_true(json_object_get(f, "active"));
+        bool requested = json_is_true(json_object_get(f, "requested"));
+
+        printf("%s: %s%s\n", name ? name : "?", active ? "on" : "off",
+               json_is_true(json_object_get(f, "fixed")) ? " [fixed]"
+               : active == requested                     ? ""
+                                                         : " [requested on]");
+    }
+}
+
+int cli_offload(int argc, char **argv)
+{
+    struct request r = {0};
+    int code = parse(argc, argv, &r);
+    json_t *root;
+
+    if (code || r.done)
+        return code;
+    root = ask(&r, "", &code);
+    if (!root)
+        return code;
+    code = change_all(&r, &root);
+    if (code == CLI_OK && r.json) {
+        json_dumpf(json_object_get(root, "features"), stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else if (code == CLI_OK && r.changes == 0) {
+        print_features(root);
+    }
+    json_decref(root);
+    if (fflush(stdout) != 0) {
+        cli_message("cannot write: %s", strerror(errno));
+        return CLI_FAILURE;
+    }
+    return code;
+}
