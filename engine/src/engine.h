@@ -34,13 +34,13 @@ struct handover;
 
 /* What an engine is made with. */
 struct engine_config {
-    uint32_t id, count;        /* this is engine id of count */
-    struct netio *netio;       /* given over to the engine */
-    struct toec_config core;   /* user is set by engine_new() */
-    uint32_t scope;            /* index of the interface, for link-local addresses; 0: none */
-    uint32_t max_qps;          /* queue pairs at once */
-    uint32_t offload;          /* OFFLOAD_* wanted; 0: all done in software, as if there were none */
-    uint32_t spin_us;          /* polls this long without work before it sleeps */
+    uint32_t id, count;      /* this is engine id of count */
+    struct netio *netio;     /* given over to the engine */
+    struct toec_config core; /* user is set by engine_new() */
+    uint32_t scope;          /* index of the interface, for link-local addresses; 0: none */
+    uint32_t max_qps;        /* queue pairs at once */
+    uint32_t offload;        /* OFFLOAD_* wanted; 0: all done in software, as if there were none */
+    uint32_t spin_us;        /* polls this long without work before it sleeps */
     struct handover *handover; /* shared between the engines; NULL when count is 1 */
     /* Told in the engine's thread when nothing of a dropped queue pair is in use any more. */
     void (*qp_unused)(void *arg, struct qp *qp);

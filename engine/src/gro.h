@@ -42,7 +42,7 @@ struct gro {
     gro_deliver_fn *deliver;
     void *arg;
     uint64_t merged;
-    uint32_t count;            /* of flows, */
+    uint32_t count;           /* of flows, */
     uint8_t order[GRO_FLOWS]; /* ... which are those of the first count indices here */
     struct gro_flow flow[GRO_FLOWS];
 };

@@ -86,7 +86,8 @@ void offload_set(struct engine *e, uint32_t wanted)
     uint32_t partial = wanted & OFFLOAD_RX_CSUM ? NETIO_O_PARTIAL : 0;
 
     o->wanted = wanted;
-    o->active = (netio_set_features(e->netio, (wanted & o->offered) | partial) | ours) & OFFLOAD_ALL;
+    o->active =
+        (netio_set_features(e->netio, (wanted & o->offered) | partial) | ours) & OFFLOAD_ALL;
     /* core/ never fails here: the bound is its own */
     (void)toec_set_max_gso(e->stack, o->active & (OFFLOAD_TSO | OFFLOAD_GSO) ? GSO_MAX : 0);
 }

@@ -21,8 +21,10 @@ struct engine;
 #define OFFLOAD_RXHASH  NETIO_O_RSS
 #define OFFLOAD_GSO     256u
 #define OFFLOAD_GRO     512u
-#define OFFLOAD_ALL     (OFFLOAD_RX_CSUM | OFFLOAD_TX_CSUM | OFFLOAD_SG | OFFLOAD_TSO | OFFLOAD_LRO | OFFLOAD_RXHASH | OFFLOAD_GSO | OFFLOAD_GRO)
-#define OFFLOAD_COUNT   8u
+#define OFFLOAD_ALL                                                                                \
+    (OFFLOAD_RX_CSUM | OFFLOAD_TX_CSUM | OFFLOAD_SG | OFFLOAD_TSO | OFFLOAD_LRO | OFFLOAD_RXHASH | \
+     OFFLOAD_GSO | OFFLOAD_GRO)
+#define OFFLOAD_COUNT 8u
 
 struct offload_name {
     uint32_t bit;

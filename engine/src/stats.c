@@ -155,8 +155,9 @@ static json_t *engine_json(struct control *c, uint32_t id)
     if (f && f->qps) {
         engine_call(c->engines[id], copy_figures, f);
         j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", number(id), "netio",
-                      netio_json(f), "offload", offload_json(&f->offload), "ip6", ip6_json(f), "counters", counters_json(f), "usage",
-                      usage_json(&f->usage), "queue_pairs", qps_json(f));
+                      netio_json(f), "offload", offload_json(&f->offload), "ip6", ip6_json(f),
+                      "counters", counters_json(f), "usage", usage_json(&f->usage), "queue_pairs",
+                      qps_json(f));
     }
     if (f)
         free(f->qps);

@@ -89,11 +89,10 @@ json_t *offload_json(const struct offload *o)
     for (i = 0; i < OFFLOAD_COUNT; i++) {
         uint32_t bit = offload_names[i].bit;
 
-        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:b, s:b}", "name",
-                                              offload_names[i].name, "word", offload_names[i].word,
-                                              "active", (o->active & bit) != 0, "requested",
-                                              (o->wanted & bit) != 0, "fixed",
-                                              !(o->offered & bit)));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:b, s:b, s:b}", "name", offload_names[i].name, "word",
+                            offload_names[i].word, "active", (o->active & bit) != 0, "requested",
+                            (o->wanted & bit) != 0, "fixed", !(o->offered & bit)));
     }
     return list;
 }

@@ -154,8 +154,7 @@ static uint32_t cut(const struct large *l, struct batch *b)
         gso_header(to, &l->tx, at, n);
         gso_gather(to + l->tx.hdr_len, &l->parts, at, n);
         toec_tx_finish(&l->tx, to, l->tx.hdr_len + n);
-        b->f[b->count++] =
-            (struct netio_frame){.data = to, .len = l->tx.hdr_len + n, .cap = FRAME};
+        b->f[b->count++] = (struct netio_frame){.data = to, .len = l->tx.hdr_len + n, .cap = FRAME};
         at += n;
     }
     return b->count - begun;

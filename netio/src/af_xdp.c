@@ -179,11 +179,12 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
         const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&x->rx, index + i);
         uint32_t offset = (uint32_t)desc->addr & (x->pool.frame_size - 1);
 
-        frames[i].data = x->pool.mem + desc->addr;
-        frames[i].len = desc->len;
-        frames[i].cap = x->pool.frame_size - offset;
-        frames[i].flags = 0;
-        frames[i].token = (uint32_t)desc->addr - offset;
+        frames[i] = (struct netio_frame){
+            .data = x->pool.mem + desc->addr,
+            .len = desc->len,
+            .cap = x->pool.frame_size - offset,
+            .token = (uint32_t)desc->addr - offset,
+        };
         bytes += desc->len;
     }
     xsk_ring_cons__release(&x->rx, count);
@@ -214,11 +215,11 @@ static int af_xdp_tx_alloc(struct netio *n, struct netio_frame *frame)
     }
     if (pool_get(&x->pool, &offset))
         return -1;
-    frame->data = x->pool.mem + offset;
-    frame->len = 0;
-    frame->cap = x->pool.frame_size;
-    frame->flags = 0;
-    frame->token = offset;
+    *frame = (struct netio_frame){
+        .data = x->pool.mem + offset,
+        .cap = x->pool.frame_size,
+        .token = offset,
+    };
     return 0;
 }
 

@@ -60,7 +60,8 @@ typedef struct netio *netio_wrap_fn(const char *between, const char *inner,
                                     const struct netio_config *cfg, const struct netio_err *err);
 netio_wrap_fn impair_open, tee_open;
 
-/* The largest frame with offloads: what 16 bits of length in IP hold, behind the Ethernet header. */
+/* The largest frame with offloads: what 16 bits of length in IP hold, behind the Ethernet header.
+ */
 #define BIG_FRAME   (65535u + ETH_HEADER)
 #define BIG_PAYLOAD 61440u /* of TSO: leaves room for the headers */
 

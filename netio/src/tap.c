@@ -68,7 +68,8 @@ static unsigned tap_rx(struct netio *n, struct netio_frame *frames, unsigned max
         struct iovec iov[2] = {{&h, sizeof(h)}, {f->data, f->cap}};
         ssize_t len = readv(n->fd, iov, 2);
 
-        if (len <= (ssize_t)sizeof(h)) { /* EAGAIN: the queue is empty; EIO: the interface is down */
+        if (len <=
+            (ssize_t)sizeof(h)) { /* EAGAIN: the queue is empty; EIO: the interface is down */
             big_put(&t->big, &t->pool, f->token);
             break;
         }

@@ -467,8 +467,8 @@ struct netio *wire_open(const char *args, const struct netio_config *cfg,
     make_mac(&w->link, w->n.info.mac);
     w->n.info.mtu = (uint32_t)mtu;
     w->n.info.queues = 1;
-    w->n.info.offered = NETIO_O_RX_CSUM | NETIO_O_TX_CSUM | NETIO_O_SG | NETIO_O_TSO |
-                        NETIO_O_LRO | NETIO_O_PARTIAL;
+    w->n.info.offered = NETIO_O_RX_CSUM | NETIO_O_TX_CSUM | NETIO_O_SG | NETIO_O_TSO | NETIO_O_LRO |
+                        NETIO_O_PARTIAL;
     w->n.info.tso_max = BIG_PAYLOAD;
     w->n.fd = w->link.epoll_fd;
     describe(w);
