@@ -57,6 +57,13 @@ struct netio *wire_open(const char *args, const struct netio_config *cfg,
     return backend_one_queue("wire", cfg, err) ? NULL : read_spec("wire", args, "side mtu", err);
 }
 
+struct netio *dpdk_open(const char *args, const struct netio_config *cfg,
+                        const struct netio_err *err)
+{
+    (void)cfg;
+    return read_spec("dpdk", args, "queue queues args eal mtu side", err);
+}
+
 struct netio *pcap_file_open(const char *args, const struct netio_config *cfg,
                              const struct netio_err *err)
 {

@@ -16,7 +16,7 @@ import test_backends
 from harness import paths, proc
 
 MB = 1_000_000
-SIZE = 20 * MB
+SIZE = 3 * MB
 
 pytestmark = pytest.mark.toehold_only
 

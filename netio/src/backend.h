@@ -52,7 +52,7 @@ void netio_err_set(const struct netio_err *err, const char *format, ...)
 /* The back ends. args is what follows the first colon of the specification. */
 typedef struct netio *netio_open_fn(const char *args, const struct netio_config *cfg,
                                     const struct netio_err *err);
-netio_open_fn af_xdp_open, tap_open, wire_open, pcap_file_open;
+netio_open_fn af_xdp_open, tap_open, wire_open, dpdk_open, pcap_file_open;
 
 /* Those in front of another: between is what stands between the parentheses, inner the
  * specification of the other. */

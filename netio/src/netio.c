@@ -2,7 +2,6 @@
 /*
  * netio.c - names of back ends, and the calls passed on to the one that was opened.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,21 +19,11 @@ static const struct {
     {"af_xdp", af_xdp_open, NULL, "af_xdp:IFNAME[,OPTIONS]"},
     {"tap", tap_open, NULL, "tap:IFNAME[,OPTIONS]"},
     {"wire", wire_open, NULL, "wire:PATH[,OPTIONS]"},
+    {"dpdk", dpdk_open, NULL, "dpdk:PORT[,OPTIONS]"},
     {"pcap", pcap_file_open, NULL, "pcap:in=FILE,out=FILE"},
     {"impair", NULL, impair_open, "impair(OPTIONS):SPEC"},
     {"tee", NULL, tee_open, "tee(FILE):SPEC"},
 };
-
-void netio_err_set(const struct netio_err *err, const char *format, ...)
-{
-    va_list args;
-
-    if (!err->text || !err->size)
-        return;
-    va_start(args, format);
-    vsnprintf(err->text, err->size, format, args);
-    va_end(args);
-}
 
 int backend_one_queue(const char *who, const struct netio_config *cfg, const struct netio_err *err)
 {
@@ -97,11 +86,12 @@ struct netio *netio_open(const char *spec, const struct netio_config *cfg, char 
         netio_err_set(&e, "network interface '%s': write %s", spec, backends[i].form);
         return NULL;
     }
-    netio_err_set(&e,
-                  "network interface '%s': unknown kind '%.*s': known are af_xdp:IFNAME, "
-                  "tap:IFNAME, wire:PATH, pcap:in=FILE,out=FILE, impair(OPTIONS):SPEC and "
-                  "tee(FILE):SPEC",
-                  spec, (int)name_len, spec);
+    netio_err_set(
+        &e,
+        "network interface '%s': unknown kind '%.*s': known are af_xdp:IFNAME, "
+        "tap:IFNAME, wire:PATH, dpdk:PORT, pcap:in=FILE,out=FILE, impair(OPTIONS):SPEC and "
+        "tee(FILE):SPEC",
+        spec, (int)name_len, spec);
     return NULL;
 }
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dpdk.h - what the files of the dpdk back end share: the EAL, begun once in a process
+ * (dpdk_eal.c), and ports with their queues (dpdk_port.c); dpdk.c moves frames.
+ */
+#ifndef TOE_NETIO_DPDK_H
+#define TOE_NETIO_DPDK_H
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "spec.h"
+
+#define DPDK_QUEUES 64u
+
+/* A port in use by this process; one struct for all its queues. */
+struct dpdk_port {
+    char name[64];
+    unsigned users;  /* open queues; 0: the entry is free */
+    uint64_t in_use; /* which ones */
+    uint16_t id, queues, reta_size;
+    int ours; /* made by us: goes with its last user */
+    struct rte_eth_dev_info info;
+    struct rte_mempool *pool[DPDK_QUEUES];
+    uint64_t tx_offloads, rx_offloads; /* as configured */
+    int interrupts;
+    uint32_t mtu;
+    int rss_off;
+};
+
+/* Begins the EAL for this port, with these words more (NULL: none). Only what is named is touched:
+ * of the machine's PCI devices none but the port. Returns 0, or -1 and a sentence. */
+int dpdk_eal(const char *port, const char *words, const struct netio_err *err);
+/* In place: ';' stands for ',' in what DPDK is told. */
+void dpdk_commas(char *text);
+
+/* Takes a queue of a port, which is made, configured and started for the first. NULL: a sentence is
+ * in err. Any thread. */
+struct dpdk_port *dpdk_port_get(const char *name, const char *args, uint16_t queue, uint16_t queues,
+                                const struct netio_err *err);
+void dpdk_port_put(struct dpdk_port *p, uint16_t queue);
+/* Spreads flows over the queues, or gives all to the first. */
+void dpdk_port_spread(struct dpdk_port *p, int on);
+
+#endif
