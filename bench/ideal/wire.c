@@ -58,6 +58,13 @@ void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
     (void)count;
 }
 
+uint32_t netio_set_features(struct netio *n, uint32_t wanted)
+{
+    (void)n;
+    (void)wanted;
+    return 0;
+}
+
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
 {
     (void)n;
