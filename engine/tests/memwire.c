@@ -106,8 +106,8 @@ unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uin
     for (i = 0; i < max && n->tail + i != n->head; i++) {
         uint32_t at = (n->tail + i) % FRAMES;
 
-        frames[i] = (struct netio_frame){
-            .data = n->frames[at], .len = n->len[at], .cap = n->len[at]};
+        frames[i] =
+            (struct netio_frame){.data = n->frames[at], .len = n->len[at], .cap = n->len[at]};
         n->stats.rx_frames++;
         n->stats.rx_bytes += n->len[at];
     }

@@ -19,13 +19,12 @@ struct dpdk_port {
     unsigned users;  /* open queues; 0: the entry is free */
     uint64_t in_use; /* which ones */
     uint16_t id, queues, reta_size;
-    int ours; /* made by us: goes with its last user */
     struct rte_eth_dev_info info;
     struct rte_mempool *pool[DPDK_QUEUES];
     uint64_t tx_offloads, rx_offloads; /* as configured */
     int interrupts;
+    int ours; /* made by us: goes with its last user */
     uint32_t mtu;
-    int rss_off;
 };
 
 /* Begins the EAL for this port, with these words more (NULL: none). Only what is named is touched:

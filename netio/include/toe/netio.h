@@ -52,12 +52,12 @@ struct netio_frame {
     uint8_t *data;
     uint32_t len;
     uint32_t cap;
-    uint32_t flags;  /* NETIO_F_* */
+    uint32_t flags; /* NETIO_F_* */
+    uint32_t ref_count;
     uintptr_t token; /* the back end's own */
     uint16_t gso_size;
     uint16_t hdr_len;
     uint16_t csum_start, csum_offset;
-    uint32_t ref_count;
     const struct netio_ref *refs;
 };
 
