@@ -16,15 +16,15 @@
 /* A port in use by this process; one struct for all its queues. */
 struct dpdk_port {
     char name[64];
-    unsigned users;  /* open queues; 0: the entry is free */
-    uint64_t in_use; /* which ones */
-    uint16_t id, queues, reta_size;
-    struct rte_eth_dev_info info;
-    struct rte_mempool *pool[DPDK_QUEUES];
+    uint64_t in_use;                   /* which queues */
     uint64_t tx_offloads, rx_offloads; /* as configured */
-    int interrupts;
-    int ours; /* made by us: goes with its last user */
+    struct rte_mempool *pool[DPDK_QUEUES];
+    struct rte_eth_dev_info info;
+    unsigned users; /* open queues; 0: the entry is free */
     uint32_t mtu;
+    int ours; /* made by us: goes with its last user */
+    int interrupts;
+    uint16_t id, queues, reta_size;
 };
 
 /* Begins the EAL for this port, with these words more (NULL: none). Only what is named is touched:
