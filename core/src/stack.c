@@ -115,15 +115,53 @@ static void lay_out(struct layout *l, const struct toec_config *cfg)
     l->end = align64(l->tcp + toec_tcp_size(cfg));
 }
 
+static unsigned long bytes_of(const struct toec_config *c)
+{
+    struct layout l;
+
+    lay_out(&l, c);
+    return l.end;
+}
+
 unsigned long toec_size(const struct toec_config *cfg)
 {
     struct toec_config filled;
-    struct layout l;
 
-    if (configure(&filled, cfg) < 0)
-        return 0;
-    lay_out(&l, &filled);
-    return l.end;
+    return configure(&filled, cfg) < 0 ? 0 : bytes_of(&filled);
+}
+
+/* What one of the kind takes whose number is *max of *c: by 1024 more of them. */
+static unsigned long one_of(const struct toec_config *c, toec_u32 *max)
+{
+    toec_u32 had = *max;
+    unsigned long n;
+
+    *max = 2048;
+    n = bytes_of(c);
+    *max = 1024;
+    n -= bytes_of(c);
+    *max = had;
+    return n / 1024;
+}
+
+int toec_memory(const struct toec_config *cfg, struct toec_memory *out)
+{
+    struct toec_config c;
+
+    memset(out, 0, sizeof(*out));
+    if (configure(&c, cfg) < 0)
+        return TOEC_E_INVAL;
+    out->total = bytes_of(&c);
+    out->flow = one_of(&c, &c.max_flows);
+    out->listener = one_of(&c, &c.max_listeners);
+    out->time_wait = one_of(&c, &c.max_time_wait);
+    out->neighbour = one_of(&c, &c.max_neighbours);
+    out->datagram = one_of(&c, &c.max_datagrams);
+    out->udp = one_of(&c, &c.max_udp);
+    out->fixed = out->total - out->flow * c.max_flows - out->listener * c.max_listeners -
+                 out->time_wait * c.max_time_wait - out->neighbour * c.max_neighbours -
+                 out->datagram * c.max_datagrams - out->udp * c.max_udp;
+    return 0;
 }
 
 /* ---- keys ---- */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toe_core.c and toe_core.h as the build has made them: made anew they are the same, they compile
-alone as core/ does, need the functions of port.h and nothing else, and export what the public
-headers declare and nothing else.
+"""toe_core.c and toe_core.h as the build has made them, toe_easy.c and toe_easy.h beside them: made
+anew they are the same, they compile alone as core/ does, need the functions of port.h and nothing
+else, and export what the public headers declare and nothing else.
 
 usage: check_amalgamation.py FOLDER AMALGAMATE INCLUDE_DIR SOURCE...
 """
@@ -33,8 +33,9 @@ def same(folder: Path, amalgamate: str, include: str, sources: list[str]) -> lis
     with tempfile.TemporaryDirectory() as again:
         base = Path(include).resolve().parent
         relative = [str(Path(s).resolve().relative_to(base)) for s in sources]
-        run([amalgamate, "--out", again, "--include", "include", *relative], str(base))
-        names = ["toe_core.c", "toe_core.h"]
+        folders = ["--out", again, "--include", "include", "--easy", "easy"]
+        run([amalgamate, *folders, *relative], str(base))
+        names = ["toe_core.c", "toe_core.h", "toe_easy.c", "toe_easy.h"]
         return [
             f"{name} is another one when made again"
             for name in names
@@ -46,6 +47,8 @@ def check(folder: Path, target: str, level: str, port: set[str]) -> list[str]:
     compiler, _ = TARGETS[target]
     with tempfile.TemporaryDirectory() as cwd:
         run([*compiler, *FLAGS, level, "-c", str(folder / "toe_core.c"), "-o", "one.o"], cwd)
+        run([*compiler, *FLAGS, level, "-c", str(folder / "toe_easy.c"), "-o", "easy.o"], cwd)
+        beyond = undefined("easy.o", cwd) - FROM_COMPILER - declared(folder / "toe_core.h")
         needed = undefined("one.o", cwd)
         symbols = run(
             ["llvm-nm", "--defined-only", "--extern-only", "--just-symbol-name", "one.o"], cwd
@@ -53,6 +56,7 @@ def check(folder: Path, target: str, level: str, port: set[str]) -> list[str]:
     found = {s for s in symbols.split() if not s.startswith("__x86.")}  # made by the compiler
     wanted = declared(folder / "toe_core.h")
     wrong = [f"needs {name}" for name in needed - port - FROM_COMPILER]
+    wrong += [f"toe_easy.c needs {name}" for name in beyond]
     wrong += [f"never calls {name}" for name in port - needed]
     wrong += [f"exports {name}, which no header declares" for name in found - wanted]
     wrong += [f"does not define {name}" for name in wanted - found]
@@ -61,7 +65,7 @@ def check(folder: Path, target: str, level: str, port: set[str]) -> list[str]:
 
 def cpp(folder: Path) -> list[str]:
     """The header serves C++ too, and twice is once."""
-    text = '#include "toe_core.h"\n#include "toe_core.h"\n'
+    text = '#include "toe_easy.h"\n#include "toe_core.h"\n'
     command = ["c++", "-Wall", "-Wextra", "-Werror", f"-I{folder}", "-fsyntax-only", "-xc++", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     return [f"as C++: {done.stderr}"] if done.returncode else []

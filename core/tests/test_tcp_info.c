@@ -186,12 +186,42 @@ static void test_window_cut(void **state)
     talk_end(&t);
 }
 
+/* toec_memory() says where the bytes go, whatever is configured. */
+static void test_memory(void **state)
+{
+    struct sim s;
+    struct toec_memory a, b;
+    struct toec_config c;
+
+    (void)state;
+    sim_init(&s, 2);
+    c = s.host[0].cfg;
+    c.max_flows = 4096;
+    assert_int_equal(toec_memory(&c, &a), 0);
+    assert_int_equal(a.total, toec_size(&c));
+    assert_true(a.flow >= 256 && a.flow <= 4096);
+    assert_true(a.time_wait > 0 && a.time_wait < a.flow / 4);
+    assert_true(a.listener && a.neighbour && a.udp);
+    assert_true(a.datagram > 0 && a.fixed < 512ul * 1024);
+    c.max_flows = 8192;
+    c.max_time_wait = 10000;
+    assert_int_equal(toec_memory(&c, &b), 0);
+    assert_int_equal(b.flow, a.flow);
+    assert_in_range(b.total, a.total + 4096 * a.flow - 6384 * a.time_wait - 64,
+                    a.total + 4096 * a.flow - 6384 * (a.time_wait - 2 * sizeof(void *)) + 64);
+    c.mtu = 1;
+    assert_int_equal(toec_memory(&c, &b), TOEC_E_INVAL);
+    assert_int_equal(b.total, 0);
+    sim_stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recovery),     cmocka_unit_test(test_reordering),
         cmocka_unit_test(test_without_sack), cmocka_unit_test(test_timeouts),
         cmocka_unit_test(test_tail_probe),   cmocka_unit_test(test_window_cut),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests_name("tcp_info", tests, 0, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * echo.c - an echo server with no operating system and no C library: core/ and toe/easy.h on QEMU's
- * RISC-V machine `virt`, 32 or 64 bits. Reads the card, lets core/ work, sleeps until either a
- * frame comes or core/'s next deadline.
+ * echo.c - an echo server with no operating system and no C library: core/ in one file, core/easy
+ * in another, on QEMU's RISC-V machine `virt`, 32 or 64 bits. Reads the card, lets core/ work,
+ * sleeps until either a frame comes or core/'s next deadline.
  */
-#include <toe/easy.h>
+#include "toe_easy.h"
 
 #include "board.h"
 #include "virtio.h"

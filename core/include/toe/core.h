@@ -95,6 +95,18 @@ struct toec_config {
 unsigned long toec_size(const struct toec_config *cfg);
 
 /*
+ * What those bytes go to. Of each kind: what one more takes, its share of the hash table included;
+ * fixed: what is left of total when each kind is there as often as configured.
+ */
+struct toec_memory {
+    unsigned long total; /* toec_size() */
+    unsigned long flow, listener, time_wait, neighbour, datagram, udp;
+    unsigned long fixed;
+};
+/* 0, or TOEC_E_INVAL when the configuration is invalid. */
+int toec_memory(const struct toec_config *cfg, struct toec_memory *out);
+
+/*
  * Makes a stack in mem (aligned to 64 bytes, at least toec_size() bytes). Returns the stack, or 0
  * when the configuration is invalid or size too small.
  */
