@@ -176,7 +176,8 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
     toec_tlp_restart(s, t, now);
     if (len != t->mss && len % t->mss)
         t->snd_sml = t->snd_max;
-    if (!(t->flags & TOEC_F_RTT)) {
+    /* while Fast Open's SYN-ACK is not acknowledged, that is what is timed */
+    if (!(t->flags & TOEC_F_RTT) && !(t->fo.flags & TOEC_FO_SYN)) {
         t->flags |= TOEC_F_RTT;
         t->rtt_seq = t->snd_max;
         t->rtt_start = (toec_u32)(now >> 10);
@@ -300,7 +301,7 @@ static int output_probe(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 static int output_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    int r;
+    int first = t->snd_max == t->iss, r;
 
     if (t->fo.flags & TOEC_FO_HOLD)
         return 0;
@@ -313,8 +314,8 @@ static int output_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (r)
         return r;
     t->snd_nxt = t->snd_max = t->iss + 1 + t->fo.syn_len;
-    if (t->rexmits == 0)
-        t->rtt_start = (toec_u32)(now >> 10);
+    /* R6298-06: which of two is acknowledged cannot be told, also where the peer asked again */
+    t->rtt_start = first ? (toec_u32)(now >> 10) : 0;
     toec_rtx_start(s, t, now);
     return 0;
 }

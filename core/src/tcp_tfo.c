@@ -361,6 +361,7 @@ int toec_tfo_syn_again(struct toec_stack *s, struct toec_tcb *t, const struct to
         return 0;
     TOEC_COUNT(s, tcp_syn_again);
     toec_ecn_take_syn(s, t, g);
+    t->rtt_start = 0; /* as in output_syn(): nothing to be timed any more */
     t->fo.flags |= TOEC_FO_SYNACK;
     toec_pend(s, t);
     return 1;
@@ -370,9 +371,9 @@ void toec_tfo_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_tfo_end(s, t, 0, now);
     t->snd_una = t->iss + 1;
-    if (t->rexmits == 0)
+    if (t->rexmits == 0 && t->rtt_start)
         toec_rtt_sample(t, (toec_u32)(now >> 10) - t->rtt_start);
-    else
+    else if (t->rexmits)
         t->rto = (toec_u16)(TOEC_MS(3000) / 4u); /* RFC 6298 5.7 */
     t->rexmits = 0;
     t->backoff = 0;

@@ -153,8 +153,11 @@ static void queue_fin(struct toec_stack *s, struct toec_tcb *t)
         t->state = TOEC_FIN_WAIT_1;
     else if (t->state == TOEC_CLOSE_WAIT)
         t->state = TOEC_LAST_ACK;
-    if (t->state >= TOEC_ESTABLISHED)
+    /* no data comes any more that a SYN of Fast Open could wait for */
+    if (t->state >= TOEC_ESTABLISHED || (t->fo.flags & TOEC_FO_HOLD)) {
+        t->fo.flags &= (toec_u8)~TOEC_FO_HOLD;
         toec_pend(s, t);
+    }
 }
 
 /* RFC 9293 MAY-1. */

@@ -18,28 +18,91 @@ static struct toec_info info_of(struct talk *t)
     return i;
 }
 
-/* A whole send buffer may be announced before the handshake of a Fast Open is over: the SYN, which
- * is not acknowledged yet, takes none of its room. */
-static void test_full_buffer_before_handshake(void **state)
+/* A SYN with 10 bytes opens the flow of a listener that wants no cookie; its SYN-ACK is out. */
+static void fast_open(struct talk *t)
+{
+    struct tseg g;
+    uint32_t id;
+
+    talk_init(t);
+    craft_start(&t->s);
+    sim_listen(&t->s, 0, OWN_PORT, 0, &id);
+    assert_int_equal(toec_listen_fastopen(t->s.host[0].stack, id, 1 | TOEC_FASTOPEN_NOCOOKIE), 0);
+    g = talk_seg(t, F_SYN, (uint32_t)-1, 0, 10);
+    g.payload_at = 0;
+    g.mss = 1460;
+    craft_send(&t->s, &g);
+    craft_poll(&t->s);
+    g = craft_expect(&t->s);
+    assert_int_equal(g.flags, F_SYN | F_ACK);
+    t->iss = g.seq;
+    t->c = t->s.host[0].conns;
+}
+
+/* R6298-07: the round trip of a Fast Open is that of the SYN-ACK, whatever data has left since. */
+static void test_rtt_of_fast_open(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    fast_open(&t);
+    craft_pass(&t.s, 80 * MSEC);
+    conn_write(t.c, 100, 1);
+    craft_poll(&t.s);
+    craft_pass(&t.s, 20 * MSEC);
+    talk_say(&t, F_ACK, 10, 0, 0);
+    assert_in_range(info_of(&t).srtt_us, 99000, 102000);
+    talk_skip(&t);
+    talk_end(&t);
+}
+
+/* R6298-06 (Karn): a SYN-ACK that was sent again because the peer asked again gives no sample. */
+static void test_no_rtt_of_repeated_syn_ack(void **state)
 {
     struct talk t;
     struct tseg g;
-    uint32_t id, size;
+    uint32_t id;
 
     (void)state;
     talk_init(&t);
     craft_start(&t.s);
     sim_listen(&t.s, 0, OWN_PORT, 0, &id);
-    assert_int_equal(toec_listen_fastopen(t.s.host[0].stack, id, 1 | TOEC_FASTOPEN_NOCOOKIE), 0);
-    g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 10);
-    g.payload_at = 0;
-    g.mss = 1460;
+    g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
     craft_send(&t.s, &g);
     craft_poll(&t.s);
-    g = craft_expect(&t.s);
-    assert_int_equal(g.flags, F_SYN | F_ACK);
-    t.iss = g.seq;
+    t.iss = craft_expect(&t.s).seq;
+    craft_pass(&t.s, 500 * MSEC);
+    craft_send(&t.s, &g);
+    craft_poll(&t.s);
+    assert_int_equal(craft_expect(&t.s).flags, F_SYN | F_ACK);
+    craft_pass(&t.s, 10 * MSEC);
+    talk_put(&t, F_ACK, 0, 0, 0);
     t.c = t.s.host[0].conns;
+    assert_true(t.c->established);
+    assert_int_equal(info_of(&t).srtt_us, 0);
+    talk_end(&t);
+    fast_open(&t);
+    craft_pass(&t.s, 500 * MSEC);
+    g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 10);
+    g.payload_at = 0;
+    craft_send(&t.s, &g);
+    craft_poll(&t.s);
+    assert_int_equal(craft_expect(&t.s).flags, F_SYN | F_ACK);
+    craft_pass(&t.s, 10 * MSEC);
+    talk_put(&t, F_ACK, 10, 0, 0);
+    assert_int_equal(info_of(&t).srtt_us, 0);
+    talk_end(&t);
+}
+
+/* A whole send buffer may be announced before the handshake of a Fast Open is over: the SYN, which
+ * is not acknowledged yet, takes none of its room. */
+static void test_full_buffer_before_handshake(void **state)
+{
+    struct talk t;
+    uint32_t size;
+
+    (void)state;
+    fast_open(&t);
     size = t.s.host[0].tx_buf;
     assert_int_equal(toec_send(t.s.host[0].stack, t.c->flow, size, 1, t.s.now), 0);
     assert_int_equal(toec_send(t.s.host[0].stack, t.c->flow, 1, 1, t.s.now), TOEC_E_INVAL);
@@ -201,6 +264,35 @@ static void test_cubic_after_bbr(void **state)
     talk_end(&t);
 }
 
+/* A SYN that waits for data to go with it does not wait for ever: shutdown() says that none comes.
+ */
+static void test_shutdown_of_held_syn(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    craft_start(&t.s);
+    t.c = sim_connect(&t.s, 0, OWN_PORT);
+    assert_int_equal(toec_fastopen(t.s.host[0].stack, t.c->flow, 1, t.s.now), 1);
+    craft_poll(&t.s);
+    craft_expect_none(&t.s);
+    assert_int_equal(toec_shutdown(t.s.host[0].stack, t.c->flow, t.s.now), 0);
+    craft_poll(&t.s);
+    g = craft_expect(&t.s);
+    assert_int_equal(g.flags, F_SYN);
+    t.iss = g.seq;
+    t.own_port = g.sport;
+    t.peer_port = OWN_PORT;
+    g = talk_seg(&t, F_SYN | F_ACK, (uint32_t)-1, 0, 0);
+    g.mss = 1460;
+    craft_send(&t.s, &g);
+    craft_poll(&t.s);
+    talk_hear(&t, F_FIN | F_ACK, 0, 0, 0);
+    talk_end(&t);
+}
+
 /* ---- one window of data is cut once (RFC 3168 6.1.2) ---- */
 
 /* 10 segments under way, the first of which the peer reports as marked. */
@@ -270,6 +362,8 @@ static void test_mark_after_undo(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rtt_of_fast_open),
+        cmocka_unit_test(test_no_rtt_of_repeated_syn_ack),
         cmocka_unit_test(test_full_buffer_before_handshake),
         cmocka_unit_test(test_urgent_beyond_2_gib),
         cmocka_unit_test(test_long_user_timeout),
@@ -277,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_simultaneous_open_window),
         cmocka_unit_test(test_time_wait_without_listener),
         cmocka_unit_test(test_cubic_after_bbr),
+        cmocka_unit_test(test_shutdown_of_held_syn),
         cmocka_unit_test(test_loss_after_mark),
         cmocka_unit_test(test_mark_after_undo),
     };
