@@ -73,21 +73,22 @@ def test_overshoot_of_slow_start_is_a_loss_like_others(cc, rtt_ms, rate, least):
     assert throughputs(result)[0] > least * rate * 1e6
 
 
-@pytest.mark.parametrize("loss,least", [(0, 0.9), (0.01, 0.7)])
-def test_bbr_keeps_its_rate(loss, least):
+@pytest.mark.parametrize("loss,seeds,least,worst", [(0, 1, 0.9, 0.9), (0.01, 24, 0.75, 0.5)])
+def test_bbr_keeps_its_rate(loss, seeds, least, worst):
     """draft-ietf-ccwg-bbr: 1 % of random loss costs little; CUBIC would be left with 2 %.
 
-    A round of 170 segments loses more than BBR's 2 % now and then, so one run says little: four.
+    A round of 170 segments loses more than BBR's 2 % now and then, so that single runs lie between
+    31 and 43 Mbit/s: the mean of many is held, and that none falls to half.
     """
     rates = []
-    for seed in range(1, 5 if loss else 2):
+    for seed in range(1, seeds + 1):
         result = netsim.run(
             *path("50mbit", 40, queue="500kB", fwd=f"loss={loss}" if loss else ""),
             *["--flow", "cc=bbr", "--time", "20s", "--warmup", "3s", "--seed", str(seed)],
         )
         rates += throughputs(result)
     assert sum(rates) / len(rates) > least * 50e6
-    assert min(rates) > least * 50e6 * 0.8
+    assert min(rates) > worst * 50e6
 
 
 @pytest.mark.parametrize("window_kib", [16, 64, 256])

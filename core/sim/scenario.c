@@ -415,8 +415,10 @@ static void read_change(struct net *n, char *arg)
         wrong("a change of rate keeps a rate; give --fwd and --rev first");
 }
 
-static void option(struct net *n, struct output *o, const char *name, char *v)
+static void option(struct net *n, struct output *o, const char *name, const char *value)
 {
+    char *v = must(strdup(value)); /* cut into pieces as it is read */
+
     if (strcmp(name, "--fwd") == 0)
         read_link(&n->fwd, v);
     else if (strcmp(name, "--rev") == 0)
@@ -436,11 +438,12 @@ static void option(struct net *n, struct output *o, const char *name, char *v)
     else if (strcmp(name, "--seed") == 0)
         n->seed = (uint64_t)number(name, v, 0);
     else if (strcmp(name, "--json") == 0)
-        o->json = v;
+        o->json = value;
     else if (strcmp(name, "--csv") == 0)
-        o->csv = v;
+        o->csv = value;
     else
         wrong("no option %s", name);
+    free(v);
 }
 
 void scenario_read(struct net *n, struct output *o, int argc, char **argv)
@@ -455,7 +458,7 @@ void scenario_read(struct net *n, struct output *o, int argc, char **argv)
     for (arg = 1; arg < argc; arg += 2) {
         if (arg + 1 == argc)
             wrong("%s needs a value", argv[arg]);
-        option(n, o, argv[arg], must(strdup(argv[arg + 1])));
+        option(n, o, argv[arg], argv[arg + 1]);
     }
     if (n->flows == 0)
         wrong("no --flow");

@@ -32,12 +32,9 @@ static void drive(struct conn *c, uint64_t goal, const struct transfer *t)
 static void run_transfer(struct sim *s, const struct transfer *t, toec_time limit)
 {
     toec_time until = s->now + limit;
-    struct conn *b = 0, *a = t->a;
+    struct conn *a = t->a, *b = 0;
 
     for (;;) {
-        /* All three solicitations may be lost (RFC 4861 7.3.3): it connects again. */
-        if (a->gone && !a->established && a->gone_reason == TOEC_R_HOSTUNREACH)
-            a = sim_connect(s, 0, 80);
         if (!b)
             b = conn_peer(a);
         drive(a, t->up, t);
