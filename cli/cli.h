@@ -46,6 +46,15 @@ int cli_connect(const char *path, char *why, size_t why_size);
  * be freed; NULL with a message said. */
 char *cli_ask(int fd, unsigned kind, const char *name, size_t *size);
 
+/* Takes an option of an engine within the command; value NULL: it has none. False: said why. */
+bool cli_inline_option(const char *name, const char *value);
+/* Has any been taken? */
+bool cli_inline_any(void);
+/* Checks the options taken, or those of the environment, and sets the variables that lead the
+ * command to its engine ("inline" or "thread"). 0, or an exit code with the message said;
+ * *reachable: its interface can be had, else why says why not. */
+int cli_inline_check(const char *engine, char *why, size_t why_size, bool *reachable);
+
 /* Finds the file a shell would execute for a command name. 0, CLI_NOT_FOUND or CLI_CANNOT_RUN;
  * path has PATH_MAX bytes. */
 int cli_find_command(const char *name, char *path);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <toe/attach.h>
+#include <toe/inline.h>
 
 #include "cli.h"
 
@@ -19,24 +20,77 @@
 struct run_options {
     bool require, report;
     const char *socket, *busy_poll;
+    const char *engine; /* NULL: toed */
 };
 
+/* Options of an engine within the command; the engine says what is wrong with their values. */
+#define FOR_ENGINE(name)                                                                           \
+    {                                                                                              \
+        name, required_argument, NULL, 'e'                                                         \
+    }
+
 static const struct option run_options[] = {
-    {"require", no_argument, NULL, 'r'}, {"socket", required_argument, NULL, 's'},
-    {"report", no_argument, NULL, 'p'},  {"busy-poll-us", required_argument, NULL, 'b'},
-    {"help", no_argument, NULL, 'h'},    {NULL, 0, NULL, 0},
+    {"require", no_argument, NULL, 'r'},
+    {"socket", required_argument, NULL, 's'},
+    {"report", no_argument, NULL, 'p'},
+    {"busy-poll-us", required_argument, NULL, 'b'},
+    {"help", no_argument, NULL, 'h'},
+    {"engine", required_argument, NULL, 'E'},
+    FOR_ENGINE("netif"),
+    FOR_ENGINE("netio"),
+    FOR_ENGINE("ip"),
+    FOR_ENGINE("gateway"),
+    FOR_ENGINE("ip6"),
+    {"ip6-auto", no_argument, NULL, 'e'},
+    FOR_ENGINE("gateway6"),
+    FOR_ENGINE("mac"),
+    FOR_ENGINE("mtu"),
+    FOR_ENGINE("spin-us"),
+    FOR_ENGINE("max-flows"),
+    FOR_ENGINE("congestion"),
+    FOR_ENGINE("ecn"),
+    FOR_ENGINE("mtu-probing"),
+    FOR_ENGINE("ttl"),
+    FOR_ENGINE("seed"),
+    FOR_ENGINE("offload"),
+    FOR_ENGINE("cpu"),
+    FOR_ENGINE("linger-ms"),
+    {NULL, 0, NULL, 0},
 };
+
+/* Where the TOE of the command is to run: the option, else the environment. 0 or an exit code. */
+static int choose_engine(struct run_options *opt)
+{
+    const char *name = opt->engine ? opt->engine : getenv(TOEDEV_ENGINE_ENV);
+
+    opt->engine = NULL;
+    if (name && *name && strcmp(name, "toed") != 0) {
+        if (strcmp(name, "inline") != 0 && strcmp(name, "thread") != 0) {
+            cli_message("--engine %s is none of toed, inline and thread", name);
+            return CLI_USAGE;
+        }
+        opt->engine = name;
+    }
+    if (!opt->engine && cli_inline_any()) {
+        cli_message("options of an engine, such as --netif, want --engine inline or thread; "
+                    "toed has its own");
+        return CLI_USAGE;
+    }
+    if (opt->engine && opt->socket && !cli_inline_option("socket", opt->socket))
+        return CLI_USAGE;
+    return 0;
+}
 
 /* 0, or the exit code; *done when --help was all that was asked. */
 static int parse(int argc, char **argv, struct run_options *opt, bool *done)
 {
     unsigned long n;
-    int c;
+    int c, which;
 
     optind = 1;
     opterr = 0;
     /* "+": options of the command are not ours. */
-    while ((c = getopt_long(argc, argv, "+:h", run_options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "+:h", run_options, &which)) != -1) {
         switch (c) {
         case 'r':
             opt->require = true;
@@ -54,6 +108,13 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
                 return CLI_USAGE;
             }
             opt->busy_poll = optarg;
+            break;
+        case 'E':
+            opt->engine = optarg;
+            break;
+        case 'e':
+            if (!cli_inline_option(run_options[which].name, optarg))
+                return CLI_USAGE;
             break;
         case 'h':
             cli_usage(false);
@@ -77,7 +138,7 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
         cli_usage(true);
         return CLI_USAGE;
     }
-    return 0;
+    return choose_engine(opt);
 }
 
 /* Where the library is: $TOEHOLD_PRELOAD, beside this program (also in the build tree), installed.
@@ -143,7 +204,7 @@ static bool set_environment(const struct run_options *opt, const char *socket_pa
 
     if (!find_library(library) || !set_preload(library))
         return false;
-    return setenv(TOEDEV_SOCKET_ENV, socket_path, 1) == 0 &&
+    return (opt->engine || setenv(TOEDEV_SOCKET_ENV, socket_path, 1) == 0) &&
            (!opt->require || setenv("TOEHOLD_REQUIRE", "1", 1) == 0) &&
            (!opt->report || setenv("TOEHOLD_REPORT", "1", 1) == 0) &&
            (!opt->busy_poll || setenv("TOEHOLD_BUSY_POLL_US", opt->busy_poll, 1) == 0);
@@ -188,18 +249,24 @@ static int check_carried(const struct run_options *opt, const char *name, const 
     const char *why = cli_why_bypasses(path);
     const char *then = opt->require ? "; refused (--require)" : "; it runs on the kernel's TCP";
     char reason[512];
-    int fd;
+    int fd, r;
 
     if (why) {
         cli_message("%s %s: it bypasses the TOE%s", name, why, then);
         if (opt->require)
             return CLI_REFUSED;
     }
-    fd = cli_connect(socket_path, reason, sizeof reason);
-    *reachable = fd >= 0;
-    if (fd >= 0) {
-        close(fd);
-        return 0;
+    if (opt->engine) {
+        r = cli_inline_check(opt->engine, reason, sizeof reason, reachable);
+        if (r || *reachable)
+            return r;
+    } else {
+        fd = cli_connect(socket_path, reason, sizeof reason);
+        *reachable = fd >= 0;
+        if (fd >= 0) {
+            close(fd);
+            return 0;
+        }
     }
     if (!why)
         cli_message("%s: %s%s", name, reason, then);

@@ -15,15 +15,6 @@
 /* Commands taken from one queue pair before the next has its turn. */
 #define COMMAND_BUDGET 64u
 
-/* Not an error and nothing to do: the flow has gone while the command was on its way. */
-#define CROSSED (-1)
-
-struct command {
-    uint8_t type, flags;
-    uint16_t aux;
-    uint32_t flow, arg0, arg1;
-};
-
 /* Each returns 0, CROSSED or a TOE_R_*. */
 typedef int (*command_fn)(struct qp *qp, const struct command *c);
 
@@ -371,8 +362,7 @@ static enum engine_counter counter_of(int reason)
     }
 }
 
-/* 1 when one answer can be written; 0: not now; the queue pair is halted on an impossible tail. */
-static int can_answer(struct qp *qp)
+int command_can_answer(struct qp *qp)
 {
     uint32_t room;
 
@@ -386,6 +376,18 @@ static int can_answer(struct qp *qp)
     return room != TOE_RING_BAD && room > 0;
 }
 
+void command_run(struct qp *qp, const struct toe_cmd *raw, uint32_t position)
+{
+    struct command c = {toe_cmd_type(raw), toe_cmd_flags(raw), toe_cmd_aux(raw),
+                        toe_cmd_flow(raw), toe_cmd_arg0(raw),  toe_cmd_arg1(raw)};
+    int reason = run_one(qp, &c);
+
+    if (reason)
+        engine_count(qp->engine, counter_of(reason));
+    if (reason > 0)
+        event_error(qp, (uint16_t)reason, c.flow, position, c.type);
+}
+
 unsigned commands_run(struct qp *qp)
 {
     uint32_t waiting = toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head);
@@ -396,22 +398,14 @@ unsigned commands_run(struct qp *qp)
         qp_halt(qp, TOE_R_PROTO);
         return 1;
     }
-    for (; n < waiting && n < COMMAND_BUDGET && can_answer(qp); n++) {
+    for (; n < waiting && n < COMMAND_BUDGET && command_can_answer(qp); n++) {
         uint32_t position = qp->sw.tail;
-        struct command c;
-        int reason;
 
         if (!toe_ring_get(&qp->sw, &raw)) {
             qp_halt(qp, TOE_R_PROTO); /* the head says so, the phase does not */
             break;
         }
-        c = (struct command){toe_cmd_type(&raw), toe_cmd_flags(&raw), toe_cmd_aux(&raw),
-                             toe_cmd_flow(&raw), toe_cmd_arg0(&raw),  toe_cmd_arg1(&raw)};
-        reason = run_one(qp, &c);
-        if (reason)
-            engine_count(qp->engine, counter_of(reason));
-        if (reason > 0)
-            event_error(qp, (uint16_t)reason, c.flow, position, c.type);
+        command_run(qp, &raw, position);
     }
     qp->sw_commands += n;
     /* An ERROR stands in the HW ring before the tail passes its command. */

@@ -97,21 +97,6 @@ static void accept_claims(struct control *c)
         close(fd);
 }
 
-static void answer_query(int fd, json_t *j)
-{
-    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-    size_t len = text ? strlen(text) : 0;
-    int room = (int)len + 4096;
-
-    /* One message: the socket's buffer must take it whole. */
-    if (text && setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)) != 0)
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-    if (!text || send(fd, text, len, MSG_NOSIGNAL) < 0)
-        log_msg("cannot answer a query: %s", strerror(errno));
-    free(text);
-    json_decref(j);
-}
-
 /* Handles what a connection says. Returns 0 to keep it, -1 to end it. */
 static int client_message(struct control *c, struct client *cl)
 {
@@ -128,12 +113,12 @@ static int client_message(struct control *c, struct client *cl)
     }
     if (m.kind == TOEDEV_HELLO_QUERY) {
         attach_discard(&m);
-        answer_query(cl->fd, stats_json(c));
+        query_answer(cl->fd, stats_json(c));
         return -1;
     }
     if (m.kind == TOEDEV_HELLO_OFFLOAD) {
         attach_discard(&m);
-        answer_query(cl->fd, offload_answer(c, cl->fd, m.hello.name));
+        query_answer(cl->fd, offload_answer(c, cl->fd, m.hello.name));
         return -1;
     }
     return attach_client(c, cl, &m);

@@ -62,5 +62,7 @@ int offload_fixed(uint32_t offered, uint32_t asked, char *err, size_t err_size);
 
 /* stats.c: what TOEDEV_HELLO_QUERY answers. NULL: no memory. */
 json_t *stats_json(struct control *c);
+/* Sends an answer, in one message, and lets it go. */
+void query_answer(int fd, json_t *j);
 
 #endif

@@ -21,6 +21,7 @@
 
 #define RX_BURST  64u
 #define CLAIM_LOG (60 * NS_PER_S) /* between two messages about claims of our address */
+#define SIDE_TIME (10 * NS_PER_MS)
 
 static int make_descriptors(struct engine *e)
 {
@@ -33,6 +34,9 @@ static int make_descriptors(struct engine *e)
         return -1;
     ev.data.fd = e->wake_fd;
     if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, e->wake_fd, &ev) != 0)
+        return -1;
+    ev.data.fd = e->cfg.side_fd;
+    if (e->cfg.side && epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, e->cfg.side_fd, &ev) != 0)
         return -1;
     ev.data.fd = fd;
     return fd < 0 ? 0 : epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
@@ -114,7 +118,7 @@ int engine_adopt(struct engine *e, struct qp *qp)
     struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.fd = qp->doorbell_fd};
 
     if (e->qp_count >= e->cfg.max_qps ||
-        epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, qp->doorbell_fd, &ev) != 0)
+        (qp->doorbell_fd >= 0 && epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, qp->doorbell_fd, &ev) != 0))
         return -1;
     qp->engine = e;
     e->qps[e->qp_count++] = qp;
@@ -144,7 +148,8 @@ static void let_go(struct engine *e, uint32_t i)
     struct qp *qp = e->qps[i];
 
     e->qps[i] = e->qps[--e->qp_count];
-    epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, qp->doorbell_fd, NULL);
+    if (qp->doorbell_fd >= 0)
+        epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, qp->doorbell_fd, NULL);
     forget_dirty(e, qp);
     engine_count(e, EC_qp_detached);
     if (e->cfg.qp_unused)
@@ -229,7 +234,10 @@ static unsigned serve(struct engine *e)
     for (i = 0; i < e->qp_count; i++) {
         struct qp *qp = e->qps[(i + e->qp_turn) % e->qp_count];
 
-        n += qp->halted || qp->dropped ? qp_reap(qp) : commands_run(qp);
+        if (qp->halted || qp->dropped)
+            n += qp_reap(qp);
+        else if (!qp->tell)
+            n += commands_run(qp);
     }
     return n;
 }
@@ -271,14 +279,11 @@ static void tell_of_claims(struct engine *e)
             mac[2], mac[3], mac[4], mac[5]);
 }
 
-unsigned engine_step(struct engine *e, uint64_t now)
+/* A round, from where its frames have been received. */
+static unsigned go_on(struct engine *e, unsigned work)
 {
-    unsigned work;
+    uint64_t now = e->now;
 
-    e->now = now;
-    if (offload_holds(&e->offload))
-        (void)offload_push(e);
-    work = receive(e);
     work += steer_in(e);
     work += serve(e);
     e->core_deadline = toec_poll(e->stack, now);
@@ -288,6 +293,38 @@ unsigned engine_step(struct engine *e, uint64_t now)
     netio_tx_flush(e->netio, now);
     records_refresh(e);
     return work;
+}
+
+unsigned engine_step(struct engine *e, uint64_t now)
+{
+    e->now = now;
+    if (offload_holds(&e->offload))
+        (void)offload_push(e);
+    return go_on(e, receive(e));
+}
+
+unsigned engine_glance(struct engine *e, uint64_t now)
+{
+    unsigned work;
+
+    if (offload_holds(&e->offload))
+        (void)offload_push(e);
+    e->now = now;
+    work = receive(e);
+    if (!work && now < e->glance_until)
+        return 0;
+    work = go_on(e, work);
+    e->glance_until = engine_deadline(e);
+    return work;
+}
+
+void engine_side(struct engine *e, uint64_t now)
+{
+    if (!e->cfg.side || now < e->side_at)
+        return;
+    e->side_at = now + SIDE_TIME;
+    e->now = now;
+    e->cfg.side(e->cfg.arg);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)

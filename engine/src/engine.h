@@ -41,6 +41,11 @@ struct engine_config {
     uint32_t max_qps;        /* queue pairs at once */
     uint32_t offload;        /* OFFLOAD_* wanted; 0: all done in software, as if there were none */
     uint32_t spin_us;        /* polls this long without work before it sleeps */
+    int inside;              /* of a program: its signals are left alone */
+    /* What else this thread serves: a descriptor that wakes it (-1: none), and what it calls then
+     * and every 10 ms. */
+    int side_fd;
+    void (*side)(void *arg);
     struct handover *handover; /* shared between the engines; NULL when count is 1 */
     /* Told in the engine's thread when nothing of a dropped queue pair is in use any more. */
     void (*qp_unused)(void *arg, struct qp *qp);
@@ -59,6 +64,8 @@ struct engine {
     struct offload offload;
     uint64_t now;               /* time of the step that runs */
     uint64_t core_deadline;     /* from toec_poll() */
+    uint64_t side_at;           /* when cfg.side is to be called again */
+    uint64_t glance_until;      /* see engine_glance() */
     uint32_t ip6_epoch;         /* toec_own_epoch() as last told */
     struct qp **qps;            /* qp_count of them */
     uint32_t qp_count, qp_turn; /* turn: who is served first */
@@ -99,8 +106,14 @@ void engine_free(struct engine *e);
  * what it found to do (0: nothing).
  */
 unsigned engine_step(struct engine *e, uint64_t now);
+/* The same by one that looks all the time, and alone: when no frame has come, nothing is due and
+ * e->glance_until has not been set to 0 because something else was done, that is all. */
+unsigned engine_glance(struct engine *e, uint64_t now);
 /* When engine_step() must be called at the latest, given no arrivals. UINT64_MAX: no need. */
 uint64_t engine_deadline(const struct engine *e);
+
+/* Calls cfg.side when its time has come. */
+void engine_side(struct engine *e, uint64_t now);
 
 /* Starts and ends the thread. engine_start() returns 0 or an errno. */
 int engine_start(struct engine *e);

@@ -81,8 +81,7 @@ void event_full(struct qp *qp)
     qp->full = 1;
 }
 
-/* The command for the first of the pending notifications, which is taken off. */
-static struct toe_cmd next_command(struct slot *s)
+struct toe_cmd event_next(struct slot *s)
 {
     unsigned what = s->pending & -(unsigned)s->pending;
     struct toe_cmd c;
@@ -144,7 +143,7 @@ static unsigned write_pending(struct qp *qp)
     }
     while ((s = qp->pend_first) && room) {
         if (s->pending) {
-            struct toe_cmd c = next_command(s);
+            struct toe_cmd c = event_next(s);
 
             put(qp, &c);
             n++;
@@ -229,6 +228,8 @@ unsigned events_flush(struct qp *qp)
         discard(qp);
         return 0;
     }
+    if (qp->tell)
+        return direct_tell(qp);
     if (qp->pend_first)
         n = write_pending(qp);
     if (qp->full && !qp->pend_first && toe_ring_room(&qp->hw) != 0)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interlock.c - one toed per interface. The claim is an abstract Unix socket with the interface's
- * name: it is per network namespace as interfaces are, goes away with its process however that
- * ends, and its credentials name the holder.
+ * interlock.c - one engine per interface, and per side of a wire that is named. The claim is an
+ * abstract Unix socket with the interface's name: it is per network namespace as interfaces are,
+ * goes away with its process however that ends, and its credentials name the holder.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,8 +17,30 @@
 
 #define PREFIX "toehold/if/"
 
-/* The interface that a specification names; 0 when it names none. */
-static int interface_of(const char *spec, char *name, size_t size)
+/* What is claimed: a key for the kernel, and words for people. */
+struct claim {
+    char key[64], words[128];
+};
+
+/* A path is too long for a key: its hash (FNV-1a). */
+static int wire_of(const char *spec, struct claim *c)
+{
+    size_t path = strcspn(spec, ","), i;
+    const char *side = strstr(spec + path, ",side=");
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    if (!path || !side || !strchr("ab", side[6]) || !side[6])
+        return 0;
+    for (i = 0; i < path; i++)
+        hash = (hash ^ (uint8_t)spec[i]) * 0x100000001b3u;
+    snprintf(c->key, sizeof(c->key), "wire/%016llx/%c", (unsigned long long)hash, side[6]);
+    snprintf(c->words, sizeof(c->words), "side %c of wire %.*s", side[6],
+             path < 80 ? (int)path : 80, spec);
+    return 1;
+}
+
+/* What a specification names; 0 when it names nothing that could be another's. */
+static int claim_of(const char *spec, struct claim *c)
 {
     static const char *const schemes[] = {"af_xdp:", "tap:"};
     size_t i, n;
@@ -30,16 +53,19 @@ static int interface_of(const char *spec, char *name, size_t size)
             return 0;
         spec = end + 2;
     }
+    if (strncmp(spec, "wire:", 5) == 0)
+        return wire_of(spec + 5, c);
     for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
         n = strlen(schemes[i]);
         if (strncmp(spec, schemes[i], n) != 0)
             continue;
         spec += n;
         n = strcspn(spec, ",");
-        if (n == 0 || n >= size)
+        if (n == 0 || n >= sizeof(c->key))
             return 0;
-        memcpy(name, spec, n);
-        name[n] = 0;
+        memcpy(c->key, spec, n);
+        c->key[n] = 0;
+        snprintf(c->words, sizeof(c->words), "interface %s", c->key);
         return 1;
     }
     return 0;
@@ -64,26 +90,26 @@ static int holder(const struct sockaddr_un *addr, socklen_t len)
 int interlock_claim(const char *spec, char *err, size_t err_size)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
-    char name[64];
+    struct claim c;
     socklen_t len;
     int fd;
 
-    if (!interface_of(spec, name, sizeof(name)))
+    if (!claim_of(spec, &c))
         return -2;
     /* sun_path[0] stays 0: abstract */
     len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
                       (size_t)snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1, PREFIX "%s",
-                                       name));
+                                       c.key));
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && bind(fd, (struct sockaddr *)&addr, len) == 0 && listen(fd, 1) == 0)
         return fd;
     if (errno == EADDRINUSE)
         snprintf(err, err_size,
-                 "interface %s is already served by toed with pid %d; end that one first or name "
+                 "%s is already served by process %d; end that one first or name "
                  "another interface",
-                 name, holder(&addr, len));
+                 c.words, holder(&addr, len));
     else
-        snprintf(err, err_size, "cannot claim interface %s: %s", name, strerror(errno));
+        snprintf(err, err_size, "cannot claim %s: %s", c.words, strerror(errno));
     if (fd >= 0)
         close(fd);
     return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* interlock.h - one toed per interface (see interlock.c). */
+/* interlock.h - one engine per interface (see interlock.c). */
 #ifndef ENGINE_INTERLOCK_H
 #define ENGINE_INTERLOCK_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - toed, the software TOE: puts engines, packets and the control socket together. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
@@ -18,6 +16,7 @@
 #include "control.h"
 #include "interlock.h"
 #include "log.h"
+#include "setup.h"
 #include "steer.h"
 
 /* At the end, flows get this long to send their RSTs. */
@@ -32,40 +31,21 @@ struct daemon {
     uint64_t netio_seed; /* the impairing wire prints it, so it is never part of the secret */
 };
 
-static int open_netio(struct daemon *d, uint32_t queue, struct netio **out)
+static int failed(int rc, const char *err)
 {
-    struct netio_config cfg = {.queue = queue};
-    char err[256];
-
-    memcpy(cfg.ip, d->options.ip, sizeof(cfg.ip));
-    cfg.ip6 = d->options.has_ip6;
-    cfg.seed = d->netio_seed;
-    *out = netio_open(d->options.netif, &cfg, err, sizeof(err));
-    if (!*out) {
-        log_msg("%s", err);
-        return EXIT_CONFIG;
-    }
-    return -1;
+    log_msg("%s", err);
+    return rc;
 }
 
-/* What the interface and the options say together; checked once, at the first queue. */
+/* Checked once, at the first queue. */
 static int settle(struct daemon *d, const struct netio *n)
 {
     struct control *c = &d->control;
+    char err[256];
+    int rc = setup_settle(&d->options, n, &c->info, &c->mtu, c->mac, err, sizeof(err));
 
-    netio_get_info(n, &c->info);
-    c->mtu = d->options.mtu ? d->options.mtu : c->info.mtu;
-    if (c->mtu > c->info.mtu) {
-        log_msg("--mtu %u: the interface carries %u at most", c->mtu, c->info.mtu);
-        return EXIT_CONFIG;
-    }
-    memcpy(c->mac, d->options.has_mac ? d->options.mac : c->info.mac, sizeof(c->mac));
-    if (d->options.engines > c->info.queues) {
-        log_msg("--engines %u: each needs a receive queue and the interface has %u; give it more "
-                "queues or toed fewer engines",
-                d->options.engines, c->info.queues);
-        return EXIT_CONFIG;
-    }
+    if (rc >= 0)
+        return failed(rc, err);
     if (d->options.engines > 1) {
         d->handover = handover_new(d->options.engines, c->mtu + 64);
         if (!d->handover) {
@@ -74,58 +54,6 @@ static int settle(struct daemon *d, const struct netio *n)
         }
     }
     return -1;
-}
-
-/*
- * Interface identifiers (RFC 7217) must be the same after each start, and not tell whose they are:
- * their secret is the machine's. A fixed seed (tests), or none there, makes them of the secret.
- */
-static void machine_secret(uint8_t secret[16])
-{
-    FILE *f = fopen("/etc/machine-id", "re");
-    unsigned i, byte;
-
-    for (i = 0; f && i < 16 && fscanf(f, "%2x", &byte) == 1; i++)
-        secret[i] = (uint8_t)(byte ^ (0x70u + i));
-    if (f)
-        fclose(f);
-}
-
-static void core_config6(const struct daemon *d, struct toec_config *cfg)
-{
-    const struct options *o = &d->options;
-
-    if (!o->has_ip6)
-        return;
-    cfg->ip6 = o->ip6_auto ? TOEC_IP6_AUTO : TOEC_IP6_STATIC;
-    memcpy(cfg->ip6_addr, o->ip6, sizeof(cfg->ip6_addr));
-    memcpy(cfg->ip6_gateway, o->gateway6, sizeof(cfg->ip6_gateway));
-    cfg->ip6_prefix_len = o->prefix_len6;
-    if (!o->has_secret)
-        machine_secret(cfg->ip6_secret);
-}
-
-static void core_config(const struct daemon *d, uint32_t id, struct toec_config *cfg)
-{
-    const struct options *o = &d->options;
-
-    memset(cfg, 0, sizeof(*cfg));
-    memcpy(cfg->mac, d->control.mac, sizeof(cfg->mac));
-    memcpy(cfg->ip, o->ip, sizeof(cfg->ip));
-    memcpy(cfg->gateway, o->gateway, sizeof(cfg->gateway));
-    memcpy(cfg->secret, o->secret, sizeof(cfg->secret));
-    cfg->prefix_len = o->prefix_len;
-    cfg->mtu = d->control.mtu;
-    cfg->ttl = o->ttl;
-    cfg->cc = (enum toec_cc)o->cc;
-    cfg->ecn = (enum toec_ecn_policy)(TOEC_ECN_OFF + o->ecn); /* in the same order */
-    cfg->mtu_probing = (enum toec_mtu_probing)(TOEC_MTU_PROBING_OFF + o->mtu_probing);
-    cfg->max_flows = o->max_flows;
-    cfg->max_listeners = 1024;
-    cfg->arp_probe = (toec_u32)o->check_ip;
-    core_config6(d, cfg);
-    cfg->home_index = id;
-    cfg->home_count = o->engines;
 }
 
 static int make_engine(struct daemon *d, uint32_t id)
@@ -139,10 +67,10 @@ static int make_engine(struct daemon *d, uint32_t id)
                                 .qp_unused = control_qp_unused,
                                 .arg = c};
     char err[256];
-    int rc = open_netio(d, id, &cfg.netio);
+    int rc = setup_netio(&d->options, d->netio_seed, id, &cfg.netio, err, sizeof(err));
 
     if (rc >= 0)
-        return rc;
+        return failed(rc, err);
     if (id == 0)
         rc = settle(d, cfg.netio);
     if (rc >= 0) {
@@ -151,7 +79,7 @@ static int make_engine(struct daemon *d, uint32_t id)
     }
     cfg.handover = d->handover;
     cfg.scope = c->info.ifindex;
-    core_config(d, id, &cfg.core);
+    setup_core(&d->options, c->mac, c->mtu, id, &cfg.core);
     c->engines[id] = engine_new(&cfg, engine_clock(), err, sizeof(err));
     if (!c->engines[id]) {
         log_msg("%s", err);
@@ -251,11 +179,7 @@ static int prepare(struct daemon *d)
         files.rlim_cur = files.rlim_max; /* four descriptors a queue pair */
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    if (d->options.has_secret) { /* a test, which wants the same impairments again as well */
-        memcpy(&d->netio_seed, d->options.secret, sizeof(d->netio_seed));
-    } else if (getrandom(d->options.secret, sizeof(d->options.secret), 0) !=
-                   sizeof(d->options.secret) ||
-               getrandom(&d->netio_seed, sizeof(d->netio_seed), 0) != sizeof(d->netio_seed)) {
+    if (setup_secret(&d->options, &d->netio_seed) != 0) {
         log_msg("no random numbers: %s", strerror(errno));
         return EXIT_RUNTIME;
     }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - the command line of toed. */
+/*
+ * options.c - the command line of toed, and the options of an engine within a program. Not by
+ * getopt(): its state would be the program's.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +15,10 @@
 #include "offload.h"
 #include "options.h"
 
+#define WORDS_MAX 64 /* of the options of an engine within a program */
+
 enum {
-    OPT_NETIF = 256,
+    OPT_NETIF,
     OPT_IP,
     OPT_GATEWAY,
     OPT_IP6,
@@ -35,36 +40,48 @@ enum {
     OPT_CHECK_IP,
     OPT_OFFLOAD,
     OPT_SEED,
+    OPT_CPU,
+    OPT_LINGER,
     OPT_HELP,
     OPT_VERSION
 };
 
-static const struct option long_options[] = {
-    {"netif", required_argument, NULL, OPT_NETIF},
-    {"ip", required_argument, NULL, OPT_IP},
-    {"gateway", required_argument, NULL, OPT_GATEWAY},
-    {"ip6", required_argument, NULL, OPT_IP6},
-    {"ip6-auto", no_argument, NULL, OPT_IP6_AUTO},
-    {"gateway6", required_argument, NULL, OPT_GATEWAY6},
-    {"mac", required_argument, NULL, OPT_MAC},
-    {"socket", required_argument, NULL, OPT_SOCKET},
-    {"group", required_argument, NULL, OPT_GROUP},
-    {"engines", required_argument, NULL, OPT_ENGINES},
-    {"spin-us", required_argument, NULL, OPT_SPIN},
-    {"max-flows", required_argument, NULL, OPT_MAX_FLOWS},
-    {"max-qps", required_argument, NULL, OPT_MAX_QPS},
-    {"max-memory", required_argument, NULL, OPT_MAX_MEMORY},
-    {"mtu", required_argument, NULL, OPT_MTU},
-    {"congestion", required_argument, NULL, OPT_CONGESTION},
-    {"ecn", required_argument, NULL, OPT_ECN},
-    {"mtu-probing", required_argument, NULL, OPT_MTU_PROBING},
-    {"ttl", required_argument, NULL, OPT_TTL},
-    {"check-ip", no_argument, NULL, OPT_CHECK_IP},
-    {"offload", required_argument, NULL, OPT_OFFLOAD},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"help", no_argument, NULL, OPT_HELP},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {NULL, 0, NULL, 0},
+/* Whose an option is. */
+#define OF_TOED   1u
+#define OF_INSIDE 2u
+#define OF_BOTH   (OF_TOED | OF_INSIDE)
+
+static const struct option_name {
+    const char *name;
+    uint8_t opt, has_value, of;
+} names[] = {
+    {"netif", OPT_NETIF, 1, OF_BOTH},
+    {"netio", OPT_NETIF, 1, OF_BOTH},
+    {"ip", OPT_IP, 1, OF_BOTH},
+    {"gateway", OPT_GATEWAY, 1, OF_BOTH},
+    {"ip6", OPT_IP6, 1, OF_BOTH},
+    {"ip6-auto", OPT_IP6_AUTO, 0, OF_BOTH},
+    {"gateway6", OPT_GATEWAY6, 1, OF_BOTH},
+    {"mac", OPT_MAC, 1, OF_BOTH},
+    {"socket", OPT_SOCKET, 1, OF_BOTH},
+    {"group", OPT_GROUP, 1, OF_TOED},
+    {"engines", OPT_ENGINES, 1, OF_TOED},
+    {"spin-us", OPT_SPIN, 1, OF_BOTH},
+    {"max-flows", OPT_MAX_FLOWS, 1, OF_BOTH},
+    {"max-qps", OPT_MAX_QPS, 1, OF_TOED},
+    {"max-memory", OPT_MAX_MEMORY, 1, OF_TOED},
+    {"mtu", OPT_MTU, 1, OF_BOTH},
+    {"congestion", OPT_CONGESTION, 1, OF_BOTH},
+    {"ecn", OPT_ECN, 1, OF_BOTH},
+    {"mtu-probing", OPT_MTU_PROBING, 1, OF_BOTH},
+    {"ttl", OPT_TTL, 1, OF_BOTH},
+    {"check-ip", OPT_CHECK_IP, 0, OF_TOED},
+    {"offload", OPT_OFFLOAD, 1, OF_BOTH},
+    {"seed", OPT_SEED, 1, OF_BOTH},
+    {"cpu", OPT_CPU, 1, OF_INSIDE},
+    {"linger-ms", OPT_LINGER, 1, OF_INSIDE},
+    {"help", OPT_HELP, 0, OF_TOED},
+    {"version", OPT_VERSION, 0, OF_TOED},
 };
 
 static const char help[] =
@@ -105,13 +122,31 @@ static const char help[] =
     "Exit codes: 0 ended by a signal, 1 failure while running (the interface is gone, too),\n"
     "2 usage, 3 configuration.\n";
 
-static int bad(const char *option, const char *value, const char *want)
+/* What is wrong, to where messages go. */
+__attribute__((format(printf, 2, 3))) static int say(const struct options *o, const char *format,
+                                                     ...)
 {
-    fprintf(stderr, "toed: --%s %s: want %s\n", option, value, want);
+    va_list args;
+
+    va_start(args, format);
+    if (o->err) {
+        vsnprintf(o->err, o->err_size, format, args);
+    } else {
+        fputs("toed: ", stderr);
+        vfprintf(stderr, format, args);
+        fputc('\n', stderr);
+    }
+    va_end(args);
     return EXIT_USAGE;
 }
 
-static int number(const char *option, const char *text, uint32_t low, uint32_t high, uint32_t *out)
+static int bad(const struct options *o, const char *option, const char *value, const char *want)
+{
+    return say(o, "--%s %s: want %s", option, value, want);
+}
+
+static int number(const struct options *o, const char *option, const char *text, uint32_t low,
+                  uint32_t high, uint32_t *out)
 {
     char *end, want[64];
     unsigned long v;
@@ -120,7 +155,7 @@ static int number(const char *option, const char *text, uint32_t low, uint32_t h
     v = strtoul(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno || v < low || v > high) {
         snprintf(want, sizeof(want), "a number from %u to %u", low, high);
-        return bad(option, text, want);
+        return bad(o, option, text, want);
     }
     *out = (uint32_t)v;
     return -1;
@@ -140,19 +175,19 @@ static int parse_ip(struct options *o, const char *text)
 {
     char addr[INET_ADDRSTRLEN];
     const char *slash = strchr(text, '/');
-    uint32_t len;
+    uint32_t len = 0;
 
     if (!slash || (size_t)(slash - text) >= sizeof(addr))
-        return bad("ip", text, "an address and prefix length, such as 10.0.0.2/24");
+        return bad(o, "ip", text, "an address and prefix length, such as 10.0.0.2/24");
     memcpy(addr, text, (size_t)(slash - text));
     addr[slash - text] = 0;
     if (inet_pton(AF_INET, addr, o->ip) != 1)
-        return bad("ip", text, "an address and prefix length, such as 10.0.0.2/24");
-    if (number("ip", slash + 1, 1, 32, &len) >= 0)
+        return bad(o, "ip", text, "an address and prefix length, such as 10.0.0.2/24");
+    if (number(o, "ip", slash + 1, 1, 32, &len) >= 0)
         return EXIT_USAGE;
     o->prefix_len = (uint8_t)len;
     if (o->ip[0] == 0 || o->ip[0] == 127 || o->ip[0] >= 224)
-        return bad("ip", text, "a unicast address that is not loopback");
+        return bad(o, "ip", text, "a unicast address that is not loopback");
     return -1;
 }
 
@@ -161,19 +196,19 @@ static int parse_ip6(struct options *o, const char *text)
     char addr[INET6_ADDRSTRLEN];
     const char *slash = strchr(text, '/');
     const char *want = "an address and prefix length, such as 2001:db8::10/64";
-    uint32_t len;
+    uint32_t len = 0;
 
     if (!slash || (size_t)(slash - text) >= sizeof(addr))
-        return bad("ip6", text, want);
+        return bad(o, "ip6", text, want);
     memcpy(addr, text, (size_t)(slash - text));
     addr[slash - text] = 0;
     if (inet_pton(AF_INET6, addr, o->ip6) != 1)
-        return bad("ip6", text, want);
-    if (number("ip6", slash + 1, 1, 128, &len) >= 0)
+        return bad(o, "ip6", text, want);
+    if (number(o, "ip6", slash + 1, 1, 128, &len) >= 0)
         return EXIT_USAGE;
     o->prefix_len6 = (uint8_t)len;
     if (!unicast6(o->ip6) || (o->ip6[0] == 0xfe && (o->ip6[1] & 0xc0) == 0x80))
-        return bad("ip6", text, "a unicast address that is neither loopback nor link-local");
+        return bad(o, "ip6", text, "a unicast address that is neither loopback nor link-local");
     o->has_ip6 = 1;
     return -1;
 }
@@ -182,7 +217,7 @@ static int parse_gateway6(struct options *o, const char *text)
 {
     return inet_pton(AF_INET6, text, o->gateway6) == 1 && unicast6(o->gateway6)
                ? -1
-               : bad("gateway6", text, "a unicast IPv6 address");
+               : bad(o, "gateway6", text, "a unicast IPv6 address");
 }
 
 static int parse_mac(struct options *o, const char *text)
@@ -194,12 +229,12 @@ static int parse_mac(struct options *o, const char *text)
 
     for (i = 0; i < 6; i++, p += 3) {
         if (strspn(p, "0123456789abcdefABCDEF") != 2 || p[2] != (i < 5 ? ':' : '\0'))
-            return bad("mac", text, want);
+            return bad(o, "mac", text, want);
         memcpy(pair, p, 2);
         o->mac[i] = (uint8_t)strtoul(pair, NULL, 16);
     }
     if (o->mac[0] & 1)
-        return bad("mac", text, want);
+        return bad(o, "mac", text, want);
     o->has_mac = 1;
     return -1;
 }
@@ -214,7 +249,7 @@ static int parse_congestion(struct options *o, const char *arg)
             o->cc = i;
             return -1;
         }
-    return bad("congestion", arg, "cubic, reno, bbr or dctcp");
+    return bad(o, "congestion", arg, "cubic, reno, bbr or dctcp");
 }
 
 /* Up to 64 hex digits; what is missing is zero. */
@@ -223,7 +258,7 @@ static int parse_seed(struct options *o, const char *text)
     size_t n = strlen(text), i;
 
     if (n == 0 || n > 2 * sizeof(o->secret) || strspn(text, "0123456789abcdefABCDEF") != n)
-        return bad("seed", text, "1 to 64 hex digits");
+        return bad(o, "seed", text, "1 to 64 hex digits");
     for (i = 0; i < n; i++) {
         const char digit[2] = {text[i], 0};
 
@@ -238,10 +273,8 @@ static int parse_offload(struct options *o, const char *text)
     uint32_t changed, on;
     char why[160];
 
-    if (offload_parse(text, &changed, &on, why, sizeof(why)) != 0) {
-        fprintf(stderr, "toed: --offload: %s\n", why);
-        return EXIT_USAGE;
-    }
+    if (offload_parse(text, &changed, &on, why, sizeof(why)) != 0)
+        return say(o, "--offload: %s", why);
     o->offload = (o->offload & ~changed) | on;
     o->offload_asked = (o->offload_asked & ~changed) | on;
     return -1;
@@ -249,6 +282,8 @@ static int parse_offload(struct options *o, const char *text)
 
 static int parse_one(struct options *o, int opt, const char *arg)
 {
+    uint32_t cpu = 0;
+
     switch (opt) {
     case OPT_NETIF:
         o->netif = arg;
@@ -256,7 +291,7 @@ static int parse_one(struct options *o, int opt, const char *arg)
     case OPT_IP:
         return parse_ip(o, arg);
     case OPT_GATEWAY:
-        return inet_pton(AF_INET, arg, o->gateway) == 1 ? -1 : bad("gateway", arg, "an address");
+        return inet_pton(AF_INET, arg, o->gateway) == 1 ? -1 : bad(o, "gateway", arg, "an address");
     case OPT_IP6:
         return parse_ip6(o, arg);
     case OPT_IP6_AUTO:
@@ -273,25 +308,25 @@ static int parse_one(struct options *o, int opt, const char *arg)
         o->group = arg;
         return -1;
     case OPT_ENGINES:
-        return number("engines", arg, 1, 64, &o->engines);
+        return number(o, "engines", arg, 1, 64, &o->engines);
     case OPT_SPIN:
-        return number("spin-us", arg, 0, 1000000, &o->spin_us);
+        return number(o, "spin-us", arg, 0, 1000000, &o->spin_us);
     case OPT_MAX_FLOWS:
-        return number("max-flows", arg, 1, 1u << 20, &o->max_flows);
+        return number(o, "max-flows", arg, 1, 1u << 20, &o->max_flows);
     case OPT_MAX_QPS:
-        return number("max-qps", arg, 1, 1024, &o->max_qps);
+        return number(o, "max-qps", arg, 1, 1024, &o->max_qps);
     case OPT_MAX_MEMORY:
-        return number("max-memory", arg, 1, UINT32_MAX, &o->max_memory_mib);
+        return number(o, "max-memory", arg, 1, UINT32_MAX, &o->max_memory_mib);
     case OPT_MTU:
-        return number("mtu", arg, 576, 9216, &o->mtu);
+        return number(o, "mtu", arg, 576, 9216, &o->mtu);
     case OPT_CONGESTION:
         return parse_congestion(o, arg);
     case OPT_ECN:
-        return number("ecn", arg, 0, 2, &o->ecn);
+        return number(o, "ecn", arg, 0, 2, &o->ecn);
     case OPT_MTU_PROBING:
-        return number("mtu-probing", arg, 0, 2, &o->mtu_probing);
+        return number(o, "mtu-probing", arg, 0, 2, &o->mtu_probing);
     case OPT_TTL:
-        return number("ttl", arg, 1, 255, &o->ttl);
+        return number(o, "ttl", arg, 1, 255, &o->ttl);
     case OPT_CHECK_IP:
         o->check_ip = 1;
         return -1;
@@ -305,9 +340,13 @@ static int parse_one(struct options *o, int opt, const char *arg)
     case OPT_VERSION:
         puts("toed " TOEHOLD_VERSION);
         return 0;
-    default: /* getopt_long has said what is wrong */
-        fputs("toed: --help shows the options\n", stderr);
-        return EXIT_USAGE;
+    case OPT_LINGER:
+        return number(o, "linger-ms", arg, 0, 60000, &o->linger_ms);
+    default: /* OPT_CPU */
+        if (number(o, "cpu", arg, 0, 4095, &cpu) >= 0)
+            return EXIT_USAGE;
+        o->cpu = (int)cpu;
+        return -1;
     }
 }
 
@@ -323,61 +362,103 @@ static int check_addresses(const struct options *o)
     uint32_t host = o->prefix_len == 32 ? 0 : UINT32_MAX >> o->prefix_len;
     static const uint8_t none[16];
 
-    if (!o->has_ip6 && memcmp(o->gateway6, none, sizeof(none)) != 0) {
-        fprintf(stderr, "toed: --gateway6: want --ip6 or --ip6-auto too\n");
-        return EXIT_USAGE;
-    }
-    if (o->has_ip6 && memcmp(o->gateway6, o->ip6, sizeof(o->ip6)) == 0 && !o->ip6_auto) {
-        fprintf(stderr, "toed: --gateway6: want another address than that of --ip6\n");
-        return EXIT_USAGE;
-    }
+    if (!o->has_ip6 && memcmp(o->gateway6, none, sizeof(none)) != 0)
+        return say(o, "--gateway6: want --ip6 or --ip6-auto too");
+    if (o->has_ip6 && memcmp(o->gateway6, o->ip6, sizeof(o->ip6)) == 0 && !o->ip6_auto)
+        return say(o, "--gateway6: want another address than that of --ip6");
     if (!o->prefix_len && gateway == 0)
         return -1; /* IPv6 alone */
-    if (!o->prefix_len) {
-        fprintf(stderr, "toed: --gateway: want --ip too\n");
-        return EXIT_USAGE;
-    }
-    if (o->prefix_len < 31 && ((ip & host) == 0 || (ip & host) == host)) {
-        fprintf(stderr, "toed: --ip: the %s address of the prefix cannot be the TOE's\n",
-                (ip & host) == 0 ? "network" : "broadcast");
-        return EXIT_USAGE;
-    }
-    if (gateway != 0 && (gateway == ip || ((gateway ^ ip) & ~host) != 0)) {
-        fprintf(stderr, "toed: --gateway: want another address within the prefix of --ip\n");
-        return EXIT_USAGE;
-    }
+    if (!o->prefix_len)
+        return say(o, "--gateway: want --ip too");
+    if (o->prefix_len < 31 && ((ip & host) == 0 || (ip & host) == host))
+        return say(o, "--ip: the %s address of the prefix cannot be the TOE's",
+                   (ip & host) == 0 ? "network" : "broadcast");
+    if (gateway != 0 && (gateway == ip || ((gateway ^ ip) & ~host) != 0))
+        return say(o, "--gateway: want another address within the prefix of --ip");
     return -1;
 }
 
-int options_parse(struct options *o, int argc, char **argv)
+static const struct option_name *find(const char *word, size_t len, unsigned of)
 {
-    int opt, rc;
+    size_t i;
 
-    memset(o, 0, sizeof(*o));
-    o->socket = TOEDEV_DEFAULT_SOCKET;
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if ((names[i].of & of) && strlen(names[i].name) == len &&
+            memcmp(names[i].name, word, len) == 0)
+            return &names[i];
+    return NULL;
+}
+
+/* The option that stands at words[*at], its value with it. */
+static int take_one(struct options *o, int count, char **words, int *at, unsigned of)
+{
+    const char *word = words[(*at)++], *equals = strchr(word, '='), *arg = NULL;
+    const struct option_name *n;
+
+    if (strncmp(word, "--", 2) != 0)
+        return say(o, "'%s': options only, such as --netif%s", word,
+                   of == OF_TOED ? "; --help shows them" : "");
+    n = find(word + 2, equals ? (size_t)(equals - word) - 2 : strlen(word) - 2, of);
+    if (!n)
+        return say(o, "there is no option '%s'%s", word,
+                   of == OF_TOED ? "; --help shows the options" : " of an engine in the program");
+    if (equals)
+        arg = equals + 1;
+    else if (n->has_value && *at < count)
+        arg = words[(*at)++];
+    if (n->has_value && !arg)
+        return say(o, "--%s needs a value", n->name);
+    if (!n->has_value && arg)
+        return say(o, "--%s takes no value", n->name);
+    return parse_one(o, n->opt, arg);
+}
+
+static int parse(struct options *o, int count, char **words, unsigned of)
+{
+    int at = 0, rc;
+
     o->engines = 1;
     o->spin_us = 50;
     o->offload = OFFLOAD_ALL;
     o->ecn = 2;
     o->mtu_probing = 1;
     o->max_flows = 16384;
-    o->max_qps = 128;
+    o->max_qps = of == OF_TOED ? 128 : 1;
     o->max_memory_mib = 65536;
-    while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        rc = parse_one(o, opt, optarg);
+    o->linger_ms = 1000;
+    o->cpu = -1;
+    while (at < count) {
+        rc = take_one(o, count, words, &at, of);
         if (rc >= 0)
             return rc;
     }
-    if (optind < argc) {
-        fprintf(stderr, "toed: '%s': toed takes options only; --help shows them\n", argv[optind]);
-        return EXIT_USAGE;
-    }
-    if (!o->netif || (!o->prefix_len && !o->has_ip6)) {
-        fprintf(stderr, "toed: --%s is missing; --help shows the options\n",
-                o->netif ? "ip" : "netif");
-        return EXIT_USAGE;
-    }
+    if (!o->netif || (!o->prefix_len && !o->has_ip6))
+        return say(o, "--%s is missing%s", o->netif ? "ip" : "netif",
+                   of == OF_TOED ? "; --help shows the options" : "");
     return check_addresses(o);
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+    memset(o, 0, sizeof(*o));
+    o->socket = TOEDEV_DEFAULT_SOCKET;
+    return parse(o, argc - 1, argv + 1, OF_TOED);
+}
+
+int options_parse_inside(struct options *o, char *text, char *err, size_t err_size)
+{
+    char *words[WORDS_MAX], *rest = NULL, *word;
+    int count = 0;
+
+    memset(o, 0, sizeof(*o));
+    o->err = err;
+    o->err_size = err_size;
+    for (word = strtok_r(text, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
+        if (count == WORDS_MAX)
+            return say(o, "more than %d words of options", WORDS_MAX);
+        words[count++] = word;
+    }
+    return parse(o, count, words, OF_INSIDE);
 }
 
 void options_addresses(const struct options *o, char *out, size_t size)

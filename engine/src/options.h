@@ -25,11 +25,21 @@ struct options {
     uint32_t offload_asked;    /* ... and those of them that were named */
     uint32_t ttl;              /* 0: the stack's default */
     int check_ip;              /* RFC 5227: the IPv4 address is tested first */
+    /* of an engine within a program alone (inline.c) */
+    uint32_t linger_ms; /* at exit its connections may take so long to finish */
+    int cpu;            /* of the engine's thread; -1: any */
+
+    char *err; /* where messages go; NULL: to standard error, as toed's */
+    size_t err_size;
 };
 
 /* Reads the command line. Returns -1 to go on, or the exit code (after --help, --version, or a
  * message about what is wrong). */
 int options_parse(struct options *o, int argc, char **argv);
+
+/* The same of the options of an engine within a program: words separated by white space, in text,
+ * which is changed and must stay. Nothing is printed; what is wrong stands in err. */
+int options_parse_inside(struct options *o, char *text, char *err, size_t err_size);
 
 /* What addresses were asked for, in words: "192.0.2.1/24", "192.0.2.1/24 and IPv6 as advertised".
  */

@@ -114,9 +114,11 @@ static int make_slots(struct qp *qp)
     return 0;
 }
 
+/* fd -1: memory of this process alone. */
 static int map_area(struct qp *qp, int fd)
 {
-    void *p = mmap(NULL, qp->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *p = mmap(NULL, qp->layout.total, PROT_READ | PROT_WRITE,
+                   fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED, fd, 0);
 
     if (p == MAP_FAILED)
         return -1;
@@ -176,13 +178,56 @@ struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t
     return qp;
 }
 
+static struct qp *no_qp(struct qp *qp, char *err, size_t err_size)
+{
+    snprintf(err, err_size, "cannot make a queue pair: %s", strerror(errno));
+    if (qp)
+        qp_free(qp);
+    return NULL;
+}
+
+struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const char *name,
+                         void (*tell)(void *arg, const struct toe_cmd *c), void *arg, char *err,
+                         size_t err_size)
+{
+    struct qp *qp = calloc(1, sizeof(*qp));
+
+    if (!qp) {
+        if (irq_fd >= 0)
+            close(irq_fd);
+        return no_qp(NULL, err, err_size);
+    }
+    qp->cfg = *cfg;
+    qp->pid = getpid();
+    qp->irq_fd = irq_fd;
+    qp->doorbell_fd = -1;
+    qp->irq_broken = tell != NULL;
+    qp->irq_deadline = UINT64_MAX;
+    qp->orphan_deadline = UINT64_MAX;
+    qp->tell = tell;
+    qp->tell_arg = arg;
+    copy_name(qp, name);
+    (void)!getrandom(&qp->opening_salt, sizeof(qp->opening_salt), GRND_NONBLOCK);
+    errno = EINVAL;
+    if (toedev_layout(cfg, &qp->layout) != 0 || make_slots(qp) != 0 || map_area(qp, -1) != 0)
+        return no_qp(qp, err, err_size);
+    madvise(qp->area, qp->layout.total, MADV_DONTFORK);
+    if (tell) {
+        toe_ring_rx_init(&qp->answers, qp->area + qp->layout.hw_ring, cfg->hw_entries);
+        return qp;
+    }
+    qp->doorbell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return qp->doorbell_fd < 0 ? no_qp(qp, err, err_size) : qp;
+}
+
 void qp_free(struct qp *qp)
 {
     if (qp->area)
         munmap(qp->area, qp->layout.total);
     if (qp->doorbell_fd >= 0)
         close(qp->doorbell_fd);
-    close(qp->irq_fd);
+    if (qp->irq_fd >= 0)
+        close(qp->irq_fd);
     free(qp->slots);
     free(qp->free_slots);
     free(qp);

@@ -100,6 +100,12 @@ struct qp {
     int abort_all;            /* also those that the owner had closed */
     uint64_t orphan_deadline; /* flows that finish by themselves are reset then */
 
+    /* Direct (direct.c): notifications go to this function, and there are no rings, doorbells or
+     * interrupts. NULL: not direct. */
+    void (*tell)(void *arg, const struct toe_cmd *c);
+    void *tell_arg;
+    struct toe_ring_rx answers; /* what stands in the HW ring, which is memory of our own */
+
     uint64_t sw_commands, hw_commands, errors;
     struct qp *next_unused;
 };
@@ -119,6 +125,11 @@ struct qp_attach {
  * and makes the queue pair. On failure returns NULL, *reason is a TOE_R_* and err says it in words.
  */
 struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t err_size);
+/* The same for a host that is this process: the area is made here, of memory of its own, and
+ * doorbell and interrupt where tell is NULL. irq_fd is taken over. NULL with err. */
+struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const char *name,
+                         void (*tell)(void *arg, const struct toe_cmd *c), void *arg, char *err,
+                         size_t err_size);
 void qp_free(struct qp *qp);
 /* The owner has gone: flows it has not closed are reset, the rest finishes within a time. */
 void qp_drop(struct qp *qp);
@@ -151,7 +162,27 @@ static inline uint8_t *slot_rx(const struct slot *s)
 /* commands.c: takes commands from the SW ring. Returns how many. */
 unsigned commands_run(struct qp *qp);
 
+/* A command: 0, CROSSED or the TOE_R_* that refuses it. Its flags are checked too. */
+struct command {
+    uint8_t type, flags;
+    uint16_t aux;
+    uint32_t flow, arg0, arg1;
+};
+/* Not an error and nothing to do: the flow has gone while the command was on its way. */
+#define CROSSED (-1)
+/* Does it, counts a refusal and answers ERROR to it; position: of that answer. */
+void command_run(struct qp *qp, const struct toe_cmd *raw, uint32_t position);
+/* 1 when one answer can be written; 0: not now; the queue pair is halted on an impossible tail. */
+int command_can_answer(struct qp *qp);
+
+/* direct.c: a host in the engine's own thread. */
+void direct_command(struct qp *qp, const struct toe_cmd *raw);
+/* Tells what is pending. Returns how many. */
+unsigned direct_tell(struct qp *qp);
+
 /* events.c: notifications to the host. */
+/* The command for the first of the slot's pending notifications, which is taken off. */
+struct toe_cmd event_next(struct slot *s);
 void event_pend(struct slot *s, unsigned what);
 /* Writes ERROR at once. The caller has made sure of room. */
 void event_error(struct qp *qp, uint16_t reason, uint32_t flow, uint32_t position, uint8_t type);

@@ -86,7 +86,7 @@ void record_touch(struct slot *s)
 {
     struct engine *e = s->qp->engine;
 
-    if (s->dirty)
+    if (s->dirty || s->qp->tell) /* who is in this thread asks for it when it is wanted */
         return;
     s->dirty = 1;
     s->dirty_at = e->now;

@@ -4,13 +4,16 @@
  * between two rounds; text is made of the copy here.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <toe/counters.h>
 
 #include "control.h"
+#include "log.h"
 
 struct qp_figures {
     uint32_t id, slots, used, listeners;
@@ -177,4 +180,19 @@ json_t *stats_json(struct control *c)
     return json_pack("{s:s, s:o, s:s, s:o}", "version", TOEHOLD_VERSION, "uptime_s",
                      number((engine_clock() - c->started) / NS_PER_S), "address", address,
                      "engines", engines);
+}
+
+void query_answer(int fd, json_t *j)
+{
+    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+    size_t len = text ? strlen(text) : 0;
+    int room = (int)len + 4096;
+
+    /* One message: the socket's buffer must take it whole. */
+    if (text && setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+    if (!text || send(fd, text, len, MSG_NOSIGNAL) < 0)
+        log_msg("cannot answer a query: %s", strerror(errno));
+    free(text);
+    json_decref(j);
 }

@@ -56,7 +56,7 @@ static void wait_and_watch(struct engine *e)
 
 void engine_call(struct engine *e, engine_fn fn, void *arg)
 {
-    if (!e->has_thread) {
+    if (!e->has_thread || pthread_equal(e->thread, pthread_self())) {
         e->now = e->now > engine_clock() ? e->now : engine_clock();
         fn(e, arg);
         return;
@@ -130,6 +130,7 @@ static void sleep_until(struct engine *e, uint64_t deadline)
     for (i = 0; i < n; i++)
         if (ev[i].data.fd == e->wake_fd && read(e->wake_fd, &drained, sizeof(drained)) < 0)
             continue; /* somebody else's wake-up was taken with it */
+    e->side_at = 0;
 }
 
 static void engine_sleep(struct engine *e)
@@ -169,6 +170,7 @@ static void *run(void *arg)
             run_call(e);
             busy_at = now;
         }
+        engine_side(e, now);
         if (engine_step(e, now)) {
             busy_at = now;
         } else if (now - busy_at < e->cfg.spin_us * NS_PER_US) {
@@ -195,16 +197,18 @@ int engine_start(struct engine *e)
     int rc;
 
     /* Signals are for the thread that handles control; only engine_unblock()'s comes here. */
-    sigaction(SIGUSR1, &act, NULL);
     sigfillset(&all);
-    sigdelset(&all, SIGUSR1);
+    if (!e->cfg.inside) {
+        sigaction(SIGUSR1, &act, NULL);
+        sigdelset(&all, SIGUSR1);
+    }
     pthread_sigmask(SIG_SETMASK, &all, &old);
     rc = pthread_create(&e->thread, NULL, run, e);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (rc != 0)
         return rc;
     e->has_thread = 1;
-    snprintf(name, sizeof(name), "toed-engine%u", e->cfg.id % 1000);
+    snprintf(name, sizeof(name), "%s-engine%u", e->cfg.inside ? "toe" : "toed", e->cfg.id % 1000);
     pthread_setname_np(e->thread, name);
     return 0;
 }
@@ -223,6 +227,6 @@ void engine_unblock(struct engine *e, uint64_t before)
 {
     uint64_t since = atomic_load(&e->irq_since);
 
-    if (e->has_thread && since != 0 && since < before)
+    if (e->has_thread && !e->cfg.inside && since != 0 && since < before)
         pthread_kill(e->thread, SIGUSR1);
 }

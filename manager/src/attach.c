@@ -12,8 +12,6 @@
 #include "ctx.h"
 #include "internal.h"
 
-#define SW_ENTRIES   1024u
-#define HW_ENTRIES   4096u
 #define WELCOME_SECS 5
 #define WELCOME_FDS  2
 
@@ -56,13 +54,8 @@ static int make_area(struct tqp *qp, char *err, size_t size)
     m = mmap(NULL, qp->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, qp->mem_fd, 0);
     if (m == MAP_FAILED)
         return fail(err, size, "cannot map the DMA area", strerror(errno));
-    qp->area = m;
     madvise(m, qp->layout.total, MADV_DONTFORK);
-    qp->db = (struct toedev_doorbells *)(qp->area + qp->layout.doorbells);
-    qp->status = (const struct toedev_status *)(qp->area + qp->layout.status);
-    toe_ring_tx_init(&qp->sw, qp->area + qp->layout.sw_ring, qp->cfg.sw_entries,
-                     &qp->status->sw_tail);
-    toe_ring_rx_init(&qp->hw, qp->area + qp->layout.hw_ring, qp->cfg.hw_entries);
+    tqp_use_area(qp, m);
     return 0;
 }
 
@@ -168,34 +161,11 @@ static void note_welcome(const struct toedev_welcome *w, struct twelcome *out)
     out->mask = w->prefix_len ? htonl(UINT32_MAX << (32 - w->prefix_len)) : 0;
 }
 
-static struct tqp *new_qp(const struct tconfig *cfg, uint32_t engine)
-{
-    struct tqp *qp = calloc(1, sizeof(*qp));
-
-    if (!qp)
-        return NULL;
-    qp->doorbell_fd = qp->irq_fd = qp->ctl_fd = qp->mem_fd = -1;
-    qp->engine = engine;
-    qp->cfg = (struct toedev_qp_config){.sw_entries = SW_ENTRIES,
-                                        .hw_entries = HW_ENTRIES,
-                                        .slots = cfg->slots,
-                                        .tx_size = cfg->tx_size,
-                                        .rx_size = cfg->rx_size,
-                                        .addresses = 2 * SW_ENTRIES};
-    qp->slots = calloc(cfg->slots, sizeof(*qp->slots));
-    qp->releases = calloc((size_t)TQP_LATER * cfg->slots, sizeof(*qp->releases));
-    if (!qp->slots || !qp->releases || toedev_layout(&qp->cfg, &qp->layout) < 0) {
-        tqp_detach(qp);
-        return NULL;
-    }
-    return qp;
-}
-
 struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelcome *out, char *err,
                        size_t err_size)
 {
     struct toedev_welcome w = {0};
-    struct tqp *qp = new_qp(cfg, engine);
+    struct tqp *qp = tqp_new(cfg, engine);
 
     if (!qp) {
         fail(err, err_size, "no memory for a queue pair", NULL);
@@ -223,7 +193,9 @@ failed:
 
 void tqp_detach(struct tqp *qp)
 {
-    if (qp->area)
+    if (qp->inside)
+        tinline_close(qp);
+    else if (qp->area)
         munmap(qp->area, qp->layout.total);
     qp->area = NULL;
     tqp_forget(qp);
@@ -231,6 +203,8 @@ void tqp_detach(struct tqp *qp)
 
 void tqp_forget(struct tqp *qp)
 {
+    if (qp->inside)
+        tinline_forget(qp);
     tfd_internal_close(qp->doorbell_fd);
     tfd_internal_close(qp->irq_fd);
     tfd_internal_close(qp->ctl_fd);
@@ -245,6 +219,8 @@ bool tqp_gone(const struct tqp *qp)
     struct pollfd p = {.fd = qp->ctl_fd, .events = POLLIN};
     struct timespec now = {0, 0};
 
+    if (qp->inside)
+        return false; /* it is with us to the end */
     /* The TOE sends nothing after its welcome: whatever makes the socket readable is its end. */
     return sys_ppoll(&p, 1, &now, NULL) > 0;
 }

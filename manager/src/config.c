@@ -66,6 +66,42 @@ static int read_flag(const char *env, int option, bool *out, char *err, size_t e
     return 0;
 }
 
+/* Where the TOE runs. */
+static int read_place(struct tconfig *cfg, const char *option, char *err, size_t err_size)
+{
+    static const char *const places[] = {
+        [TPLACE_TOED] = "toed", [TPLACE_INLINE] = "inline", [TPLACE_THREAD] = "thread"};
+    const char *text = getenv(TOEDEV_ENGINE_ENV);
+
+    if (!text || !*text)
+        text = option;
+    if (!text || !*text)
+        return 0;
+    for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (strcmp(text, places[i]) == 0) {
+            cfg->place = (enum tplace)i;
+            return 0;
+        }
+    snprintf(err, err_size, "%s=%s is none of toed, inline and thread", TOEDEV_ENGINE_ENV, text);
+    return -1;
+}
+
+/* The options of an engine in this process. */
+static int read_inline(struct tconfig *cfg, const char *option, char *err, size_t err_size)
+{
+    const char *text = getenv(TOEDEV_INLINE_OPTIONS_ENV);
+
+    if (!text || !*text)
+        text = option ? option : "";
+    if (strlen(text) >= sizeof(cfg->inline_options)) {
+        snprintf(err, err_size, "%s: longer than %zu bytes", TOEDEV_INLINE_OPTIONS_ENV,
+                 sizeof(cfg->inline_options) - 1);
+        return -1;
+    }
+    memcpy(cfg->inline_options, text, strlen(text) + 1);
+    return 0;
+}
+
 static int read_path(struct tconfig *cfg, const char *option, char *err, size_t err_size)
 {
     const char *path = getenv(TOEDEV_SOCKET_ENV);
@@ -104,9 +140,14 @@ int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *er
     cfg->tx_size = n[1].value;
     cfg->rx_size = n[2].value;
     cfg->busy_poll_us = n[3].value;
+    cfg->busy_poll_given = o->busy_poll_us || (getenv(n[3].env) && *getenv(n[3].env));
     cfg->irq_count = n[4].value;
     cfg->irq_usec = n[5].value;
-    if (read_path(cfg, o->socket, err, err_size) < 0)
+    if (read_path(cfg, o->socket, err, err_size) < 0 ||
+        read_place(cfg, o->engine, err, err_size) < 0 ||
+        read_inline(cfg, o->engine_options, err, err_size) < 0)
+        return -1;
+    if (read_flag("TOEHOLD_INLINE_BATCH", 1, &cfg->batch, err, err_size) < 0)
         return -1;
     if (read_flag("TOEHOLD_REQUIRE", o->require, &cfg->require, err, err_size) < 0)
         return -1;

@@ -30,12 +30,19 @@ static void drop_qps(void)
         tqp_detach(tctx.qps[--tctx.qps_n]);
 }
 
+static struct tqp *attach_one(uint32_t engine, struct twelcome *w)
+{
+    if (tctx.cfg.place == TPLACE_TOED)
+        return tqp_attach(&tctx.cfg, engine, w, tctx.last_error, sizeof(tctx.last_error));
+    return tinline_attach(&tctx.cfg, w, tctx.last_error, sizeof(tctx.last_error));
+}
+
 static bool attach_all(void)
 {
     struct twelcome w = {.engines = 1};
 
     for (uint32_t e = 0; e < w.engines; e++) {
-        struct tqp *qp = tqp_attach(&tctx.cfg, e, &w, tctx.last_error, sizeof(tctx.last_error));
+        struct tqp *qp = attach_one(e, &w);
 
         if (!qp) {
             drop_qps();
@@ -85,6 +92,23 @@ bool tctx_need(void)
     }
     errno = saved;
     return tctx.state == TC_UP;
+}
+
+bool tctx_know(void)
+{
+    int saved = errno;
+    bool ok;
+
+    if (likely(tctx.state == TC_UP) || (tctx.known && tctx.state == TC_COLD))
+        return true;
+    if (tctx.state != TC_COLD || !configure(NULL) || tctx.cfg.place == TPLACE_TOED)
+        return tctx_need();
+    ok = tinline_know(&tctx.cfg, tctx.last_error, sizeof(tctx.last_error)) == 0;
+    if (ok)
+        tctx.known = true;
+    errno = saved;
+    /* what only routers tell is known when it is open; what is wrong is said there too */
+    return ok && !tctx.inside.ip6_auto ? true : tctx_need();
 }
 
 void tctx_before_rights_change(void)
@@ -186,7 +210,9 @@ uint32_t tctx_progress(void)
         broken |= qp->broken;
         /* Others sleep on the interrupt that this drain has used up: ask for the next one, and
          * look again for what came in between (the TOE saw no arming for it). */
-        while (unlikely(tctx.sleepers && !qp->armed && !qp->broken)) {
+        if (unlikely(tctx.sleepers && qp->direct))
+            n += tinline_prepare(qp);
+        while (unlikely(tctx.sleepers && !qp->armed && !qp->broken && !qp->direct)) {
             tqp_arm(qp);
             n += tqp_drain(qp);
             tqp_flush(qp);

@@ -9,18 +9,30 @@
 #ifndef TOE_CTX_H
 #define TOE_CTX_H
 
+#include <toe/inline.h>
 #include <toe/ring.h>
 
 #include "libtoe.h"
 #include "moderation.h"
 
+/* Where the TOE runs. */
+enum tplace {
+    TPLACE_TOED,   /* a process of its own */
+    TPLACE_INLINE, /* within our calls */
+    TPLACE_THREAD  /* a thread of this process */
+};
+
 /* Settings as resolved by tconfig_resolve(): options, then environment, then defaults. */
 struct tconfig {
+    enum tplace place;
     char socket[108]; /* path of toed's Unix socket, as sun_path takes it */
+    char inline_options[1024];
     uint32_t slots, tx_size, rx_size;
     uint32_t busy_poll_us, irq_count, irq_usec;
-    bool require; /* what cannot be carried fails */
-    bool report;  /* say every pass to the kernel, also the expected ones */
+    bool busy_poll_given; /* else an engine in this process has its own time */
+    bool batch;           /* what answers several events of one epoll_wait leaves together */
+    bool require;         /* what cannot be carried fails */
+    bool report;          /* say every pass to the kernel, also the expected ones */
 };
 
 /* A queue pair: the device contract's host side (qp.h has the operations). */
@@ -38,11 +50,17 @@ struct tqp {
     struct tmoderation moderation;
     bool armed;    /* an interrupt was asked for and may still come */
     bool adaptive; /* interrupt moderation follows the load */
+    bool direct;   /* no rings: the TOE is called (inline.c) */
+    bool unsent;   /* direct: what was sent waits for a flush */
+    bool restless; /* direct: there is always something to do, so sleep but a moment */
     bool broken;   /* the TOE broke the contract or is gone: tctx_progress() tears down */
     bool breached; /* broken by a breach, which has been said */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
-    uint32_t addresses; /* entries of the address table written, free-running */
+    uint32_t addresses;           /* entries of the address table written, free-running */
+    struct toedev_inline *inside; /* the TOE, when it is in this process */
+    uint64_t now;                 /* direct: of its last call */
+    uint32_t events;              /* direct: notifications handled, free-running */
     struct toedev_qp_config cfg;
     struct toedev_layout layout;
 };
@@ -77,15 +95,20 @@ struct tctx {
     bool configured;
     uint32_t qps_n;
     struct tqp *qps[TOE_MAX_ENGINES];
-    uint32_t next_qp;      /* round robin of active opens */
-    uint32_t generation;   /* counts attaches: epoll instances wire descriptors again */
-    uint32_t ip, mask, gw; /* of the TOE, network order; gw 0: none */
-    int placeholder_fd;    /* what accepted connections are duplicates of */
-    uint32_t listeners;    /* sockets in TS_LISTEN */
-    bool elsewhere;        /* some CONNECT is to go to the next queue pair */
-    uint32_t sleepers;     /* threads in the kernel that rely on the interrupt */
-    uint32_t idle_looks;   /* progress calls without a command, for the check of the TOE's life */
-    uint64_t retry_at;     /* TC_LOST: when to try to attach again, tclock_ns() */
+    uint32_t next_qp;                 /* round robin of active opens */
+    uint32_t generation;              /* counts attaches: epoll instances wire descriptors again */
+    uint32_t ip, mask, gw;            /* of the TOE, network order; gw 0: none */
+    int placeholder_fd;               /* what accepted connections are duplicates of */
+    struct toedev_inline_info inside; /* of an engine in this process, which may be yet to come */
+    bool known;           /* ip, mask, gw and inside are filled though nothing is attached */
+    uint32_t told;        /* sockets that the last epoll_wait told and nobody has touched yet */
+    uint32_t told_round;  /* number of that epoll_wait */
+    uint64_t sleep_until; /* direct: the earliest end of a sleep that will run the TOE */
+    uint32_t listeners;   /* sockets in TS_LISTEN */
+    bool elsewhere;       /* some CONNECT is to go to the next queue pair */
+    uint32_t sleepers;    /* threads in the kernel that rely on the interrupt */
+    uint32_t idle_looks;  /* progress calls without a command, for the check of the TOE's life */
+    uint64_t retry_at;    /* TC_LOST: when to try to attach again, tclock_ns() */
     struct tsigurg sigurg;
     char last_error[256];
 };
@@ -112,10 +135,44 @@ TOE_HIDDEN void tqp_forget(struct tqp *qp);
 /* Has the TOE closed the connection? Asks the kernel. */
 TOE_HIDDEN bool tqp_gone(const struct tqp *qp);
 
+/* A queue pair, its host's side of it alone. NULL: no memory. */
+TOE_HIDDEN struct tqp *tqp_new(const struct tconfig *cfg, uint32_t engine);
+/* Doorbells, status and rings are where the layout says in the area. */
+TOE_HIDDEN void tqp_use_area(struct tqp *qp, uint8_t *area);
+
+/* ---- inline.c: a TOE in this process (toe/inline.h). Lock held. ---- */
+
+/* In a call of the TOE: what it asks of the kernel is not for us. */
+extern TOE_HIDDEN __thread int tinline_inside;
+
+/* Reads the TOE's options and fills what tctx has of them. 0, or -1 with a sentence in err. */
+TOE_HIDDEN int tinline_know(const struct tconfig *cfg, char *err, size_t err_size);
+/* As tqp_attach(). */
+TOE_HIDDEN struct tqp *tinline_attach(const struct tconfig *cfg, struct twelcome *w, char *err,
+                                      size_t err_size);
+TOE_HIDDEN void tinline_close(struct tqp *qp);
+TOE_HIDDEN void tinline_forget(struct tqp *qp);
+TOE_HIDDEN void tinline_command(struct tqp *qp, const struct toe_cmd *c);
+/* What was sent leaves, unless more is to be expected at once. */
+TOE_HIDDEN void tinline_sent(struct tqp *qp);
+TOE_HIDDEN uint32_t tinline_run(struct tqp *qp);
+TOE_HIDDEN void tinline_refresh(const struct tqp *qp, uint32_t slot);
+/* Rounds before a sleep: until nothing waits and an arrival will wake. Returns notifications. */
+TOE_HIDDEN uint32_t tinline_prepare(struct tqp *qp);
+/* The time at which the sleep must end: `deadline` or the TOE's. */
+TOE_HIDDEN uint64_t tinline_cap(struct tqp *qp, uint64_t deadline);
+/* What the lock's holder did may want a sleeper to wake earlier than it means to. */
+TOE_HIDDEN void tinline_hurry(void);
+/* IPv6 as the options say, while nothing is open. */
+TOE_HIDDEN bool tinline_ip6(struct toedev_ip6 *out);
+
 /* ---- ctx.c. Lock held. ---- */
 
 /* Attaches if that has not been tried. True when queue pairs are there. */
 TOE_HIDDEN bool tctx_need(void);
+/* The TOE's addresses are known; attaches for that where it must. An engine in this process is not
+ * opened: a listener may be for a child of ours. */
+TOE_HIDDEN bool tctx_know(void);
 /* Attaches again after a loss, at most every 100 ms. True when queue pairs are there. */
 TOE_HIDDEN bool tctx_retry(void);
 /* The process is about to become another user: a fork child with listeners attaches while it may.
@@ -128,6 +185,7 @@ TOE_HIDDEN void tctx_lost(void);
 /* Room for one command by handling the HW ring meanwhile; false when the TOE is gone. */
 TOE_HIDDEN bool tqp_make_room(struct tqp *qp);
 TOE_HIDDEN void tqp_wake(struct tqp *qp);
+TOE_HIDDEN void tqp_handle(struct tqp *qp, const struct toe_cmd *c);
 /* Handles HW commands; never puts SW commands itself (see releases). Returns their number. */
 TOE_HIDDEN uint32_t tqp_drain(struct tqp *qp);
 /* Sends the RELEASEs, aborts and options that draining left behind. */
@@ -151,6 +209,10 @@ static inline bool tqp_put(struct tqp *qp, uint8_t type, uint8_t flags, uint16_t
 {
     struct toe_cmd c = toe_cmd_make(type, flags, aux, flow, arg0, arg1);
 
+    if (qp->direct) {
+        tinline_command(qp, &c);
+        return true;
+    }
     if (unlikely(!toe_ring_has_room(&qp->sw)) && !tqp_make_room(qp))
         return false;
     toe_ring_put(&qp->sw, &c);
@@ -165,6 +227,10 @@ static inline bool tqp_put(struct tqp *qp, uint8_t type, uint8_t flags, uint16_t
  */
 static inline void tqp_ring(struct tqp *qp)
 {
+    if (qp->direct) {
+        tinline_sent(qp);
+        return;
+    }
     toe_ring_store(&qp->db->sw_head, qp->sw.head);
     atomic_thread_fence(memory_order_seq_cst);
     if (unlikely(toe_ring_load(&qp->status->sleeping)) &&
@@ -179,6 +245,39 @@ static inline bool tqp_send(struct tqp *qp, uint8_t type, uint8_t flags, uint16_
         return false;
     tqp_ring(qp);
     return true;
+}
+
+/*
+ * A direct TOE, answers to several events: a program that epoll_wait() tells of several sockets
+ * answers one after the other and comes back. What it sends leaves when the last of them is
+ * answered, or with its next call that makes progress, and so by one system call where a back end
+ * needs one.
+ */
+static inline void tinline_round(void)
+{
+    tctx.told = 0;
+    if (unlikely(!++tctx.told_round))
+        tctx.told_round = 1;
+}
+static inline void tinline_told(struct tsock *s)
+{
+    if (s->qp && s->qp->direct && tctx.cfg.batch && s->told_round != tctx.told_round) {
+        s->told_round = tctx.told_round;
+        tctx.told++;
+    }
+}
+static inline void tinline_answered(struct tsock *s)
+{
+    if (s->told_round == tctx.told_round && tctx.told) {
+        s->told_round = 0;
+        tctx.told--;
+    }
+}
+
+/* The time, where progress has just been made. */
+static inline uint64_t tctx_now(void)
+{
+    return tctx.qps_n && tctx.qps[0]->direct ? tctx.qps[0]->now : tclock_ns();
 }
 
 /* A short rest of a polling thread. */

@@ -154,7 +154,7 @@ int toe_epoll_create1(int flags)
     struct tepoll *ep;
     int fd = sys_epoll_create1(flags);
 
-    if (fd < 0 || fd >= (int)TFD_MAX)
+    if (fd < 0 || unlikely(tinline_inside) || fd >= (int)TFD_MAX)
         return fd;
     tctx_lock();
     ep = tpool_get(&ep_pool);
@@ -197,7 +197,8 @@ void tepoll_wire(struct tepoll *ep, int epfd)
         return;
     for (uint32_t q = 0; q < tctx.qps_n; q++) {
         wire_one(epfd, tctx.qps[q]->irq_fd, TEPOLL_MARK_WAKE);
-        wire_one(epfd, tctx.qps[q]->ctl_fd, TEPOLL_MARK_GONE);
+        wire_one(epfd, tctx.qps[q]->ctl_fd,
+                 tctx.qps[q]->inside ? TEPOLL_MARK_WAKE : TEPOLL_MARK_GONE);
     }
     ep->wired = tctx.generation;
 }

@@ -32,10 +32,11 @@ struct tepoll {
     int fd;          /* a descriptor of it, for epoll_ctl */
     int kick_fd;     /* wakes who sleeps in the kernel's epoll_wait */
     uint32_t sleepers;
-    bool kicked;      /* kick_fd written and nobody awake yet */
-    bool kernel_used; /* has or had kernel descriptors */
-    uint8_t turns;    /* waits answered without asking the kernel */
-    uint32_t wired;   /* the tctx.generation whose interrupts are registered here, 0 none */
+    bool kicked;       /* kick_fd written and nobody awake yet */
+    bool kernel_used;  /* has or had kernel descriptors */
+    uint8_t turns;     /* waits answered without asking the kernel */
+    uint64_t asked_at; /* when it was, by tctx_now() */
+    uint32_t wired;    /* the tctx.generation whose interrupts are registered here, 0 none */
     struct tepitem *all;
     struct tepitem *ready_head, *ready_tail;
 };

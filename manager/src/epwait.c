@@ -6,13 +6,12 @@
  * is asked every KERNEL_TURNS waits and whenever this call would sleep, so that neither side
  * starves and a busy TOE costs no system call per wait.
  */
-#include <limits.h>
-
 #include "epoll.h"
 #include "wait.h"
 
 #define KERNEL_TURNS  16
 #define SPINS_PER_ASK 32
+#define KERNEL_NS     20000
 #define KERNEL_EVENTS 64 /* taken from the kernel in one wait */
 
 struct epcall {
@@ -47,6 +46,8 @@ static void collect(struct epcall *c)
         if (!events)
             continue;
         c->out[c->n++] = (struct epoll_event){.events = events, .data.u64 = i->data};
+        if (i->obj->kind == TOBJ_SOCK)
+            tinline_told((struct tsock *)i->obj);
         if (i->events & EPOLLONESHOT) {
             i->disabled = true;
             if (unlikely(i->mark)) {
@@ -91,20 +92,21 @@ static void take_kernel(struct epcall *c, const struct epoll_event *e, int n)
     }
 }
 
-/* Asks the kernel's epoll for up to `room` events. The lock is released while it sleeps. -1 with
- * errno, else 0. */
-static int ask_kernel(struct epcall *c, int room, int timeout_ms, bool sleep)
+/* Asks the kernel's epoll for up to `room` events, until a time; 0: without sleeping. The lock is
+ * released while it sleeps. -1 with errno, else 0. */
+static int ask_kernel(struct epcall *c, int room, uint64_t until)
 {
     struct epoll_event buf[KERNEL_EVENTS];
     int n, e;
 
     if (room > KERNEL_EVENTS)
         room = KERNEL_EVENTS;
-    if (sleep)
+    if (until)
         tctx_unlock();
-    n = thost_epoll_pwait(c->epfd, buf, room, timeout_ms, c->mask);
+    n = until ? thost_epoll_until(c->epfd, buf, room, until, c->mask)
+              : thost_epoll_pwait(c->epfd, buf, room, 0, c->mask);
     e = errno;
-    if (sleep)
+    if (until)
         tctx_lock();
     if (n < 0)
         return terr(e);
@@ -119,33 +121,35 @@ static int ask_kernel(struct epcall *c, int room, int timeout_ms, bool sleep)
     return 0;
 }
 
-static int timeout_left(uint64_t deadline)
+/* Is it time to ask the kernel? With a direct TOE, whose rounds are short, by the clock. */
+static bool kernel_due(struct tepoll *ep, bool by_turns)
 {
-    uint64_t now, ms;
+    uint64_t now;
 
-    if (deadline == TWAIT_FOREVER)
-        return -1;
-    now = tclock_ns();
-    if (now >= deadline)
-        return 0;
-    ms = (deadline - now + 999999) / 1000000;
-    return ms > INT_MAX ? INT_MAX : (int)ms;
+    if (!tctx.qps_n || !tctx.qps[0]->direct)
+        return by_turns;
+    now = tctx.qps[0]->now;
+    if (now - ep->asked_at < KERNEL_NS)
+        return false;
+    ep->asked_at = now;
+    return true;
 }
 
 /* Polls the rings, and the kernel now and then. 0, or -1 with errno. */
 static int busy_poll(struct epcall *c, uint64_t deadline)
 {
-    uint64_t end = tclock_ns() + tctx.cfg.busy_poll_us * 1000ull;
+    uint64_t end = tctx_now() + tctx.cfg.busy_poll_us * 1000ull;
 
     if (end > deadline)
         end = deadline;
-    for (unsigned spin = 1; tclock_ns() < end; spin++) {
+    for (unsigned spin = 1; tctx_now() < end; spin++) {
         tctx_unlock();
         tpause();
         tctx_lock();
         if (tctx_progress() || c->ep->ready_head)
             collect(c);
-        if (!c->n && spin % SPINS_PER_ASK == 0 && ask_kernel(c, c->max, 0, false) < 0)
+        if (!c->n && c->ep->kernel_used && kernel_due(c->ep, spin % SPINS_PER_ASK == 0) &&
+            ask_kernel(c, c->max, 0) < 0)
             return -1;
         if (c->n)
             return 0;
@@ -164,7 +168,7 @@ static int sleep_once(struct epcall *c, uint64_t deadline)
     ep->sleepers++;
     twait_arm();
     if (!ep->ready_head)
-        r = ask_kernel(c, c->max, timeout_left(twait_cap(deadline)), true);
+        r = ask_kernel(c, c->max, twait_cap(deadline));
     ep->sleepers--;
     tctx.sleepers--;
     ep->kicked = false;
@@ -180,10 +184,11 @@ static int wait_locked(struct epcall *c, int timeout_ms)
     uint64_t deadline;
     bool polled = false;
 
+    tinline_round();
     tctx_progress();
-    if (ep->kernel_used && ++ep->turns >= KERNEL_TURNS) {
+    if (ep->kernel_used && kernel_due(ep, ++ep->turns >= KERNEL_TURNS)) {
         ep->turns = 0;
-        if (ask_kernel(c, (c->max + 1) / 2, 0, false) < 0)
+        if (ask_kernel(c, (c->max + 1) / 2, 0) < 0)
             return -1;
     }
     collect(c);
@@ -193,9 +198,9 @@ static int wait_locked(struct epcall *c, int timeout_ms)
         ep->turns = 0;
         if (!ep->kernel_used)
             return 0;
-        return ask_kernel(c, c->max, 0, false) < 0 ? -1 : c->n;
+        return ask_kernel(c, c->max, 0) < 0 ? -1 : c->n;
     }
-    deadline = timeout_ms < 0 ? TWAIT_FOREVER : tclock_ns() + (uint64_t)timeout_ms * 1000000;
+    deadline = timeout_ms < 0 ? TWAIT_FOREVER : tctx_now() + (uint64_t)timeout_ms * 1000000;
     for (;;) {
         if (!polled && tctx.cfg.busy_poll_us && tctx_attached()) {
             polled = true;
@@ -207,7 +212,7 @@ static int wait_locked(struct epcall *c, int timeout_ms)
         if (sleep_once(c, deadline) < 0)
             return -1;
         collect(c);
-        if (c->n || (deadline != TWAIT_FOREVER && tclock_ns() >= deadline))
+        if (c->n || (deadline != TWAIT_FOREVER && tctx_now() >= deadline))
             return c->n;
     }
 }

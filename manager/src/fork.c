@@ -95,7 +95,7 @@ static void in_child(void)
         tqp_forget(tctx.qps[--tctx.qps_n]);
     tfd_internal_close(tctx.placeholder_fd);
     tctx.placeholder_fd = -1;
-    tctx.sleepers = 0;
+    tctx.sleepers = tctx.told = 0;
     tctx.sigurg.n = 0; /* the parent sends them */
     if (tctx.state != TC_FAILED)
         tctx.state = TC_COLD;

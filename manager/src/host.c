@@ -27,6 +27,16 @@ int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms, c
     return sys_epoll_pwait(ep, ev, max, timeout_ms, mask);
 }
 
+int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline,
+                      const sigset_t *mask)
+{
+    uint64_t now = tclock_ns(), left = deadline > now ? deadline - now : 0;
+    struct timespec ts = {(time_t)(left / NSEC), (long)(left % NSEC)};
+
+    return (int)syscall(SYS_epoll_pwait2, ep, ev, max, deadline == TWAIT_FOREVER ? NULL : &ts, mask,
+                        (size_t)8);
+}
+
 void thost_yield(void)
 {
     sched_yield();

@@ -12,7 +12,7 @@ bool tip6_get(struct toedev_ip6 *out)
     const struct toedev_ip6 *from;
 
     if (!tctx.qps_n)
-        return false;
+        return tctx.known && tinline_ip6(out);
     from = &tctx.qps[0]->status->ip6;
     for (int tries = 0; tries < 1000; tries++) {
         uint32_t seq = __atomic_load_n(&from->seq, __ATOMIC_ACQUIRE);

@@ -107,8 +107,9 @@ struct tsock {
     uint32_t rx_avail;  /* bytes to read */
     uint32_t rx_unsaid; /* bytes read for which no RECV has been sent */
     uint32_t rx_mask, tx_mask;
-    uint32_t tx_pos;  /* stream offset of the next byte to send, modulo 2^32 */
-    uint32_t tx_free; /* room in the send buffer, bytes */
+    uint32_t tx_pos;     /* stream offset of the next byte to send, modulo 2^32 */
+    uint32_t tx_free;    /* room in the send buffer, bytes */
+    uint32_t told_round; /* the epoll_wait that told it and that nothing has answered, or 0 */
 
     /* names, network byte order */
     uint16_t local_port, remote_port;
@@ -261,6 +262,9 @@ TOE_HIDDEN uint64_t tclock_ns(void);
 /* As sys_ppoll() and sys_epoll_pwait(), on that clock. */
 TOE_HIDDEN int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask);
 TOE_HIDDEN int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms,
+                                 const sigset_t *mask);
+/* As epoll_pwait2(): until a time of that clock, UINT64_MAX for ever. */
+TOE_HIDDEN int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline,
                                  const sigset_t *mask);
 /* Gives the TOE a chance to go on while this thread waits for it by looking. */
 TOE_HIDDEN void thost_yield(void);

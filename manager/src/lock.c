@@ -41,6 +41,8 @@ void tctx_unlock(void)
 {
     struct tsigurg due;
 
+    if (unlikely(tctx.sleepers))
+        tinline_hurry();
     if (likely(!tctx.sigurg.n)) {
         give_back();
         return;

@@ -232,7 +232,7 @@ static enum tcarrier listen6(int fd, const struct tname *at)
 
     if (IN6_IS_ADDR_LOOPBACK(&at->ip6))
         return outside(fd, why_loopback);
-    if (!tctx_need() || !tip6_get(&t))
+    if (!tctx_know() || !tip6_get(&t))
         return outside(fd, why_v6);
     if (at->wildcard)
         return TCARRY_BOTH;
@@ -245,7 +245,7 @@ enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only)
         return listen6(fd, at);
     if (!at->wildcard && ntohl(at->ip) >> 24 == IN_LOOPBACKNET)
         return outside(fd, why_loopback);
-    if (!tctx_need())
+    if (!tctx_know())
         return no_toe(fd);
     if (at->wildcard)
         return TCARRY_BOTH;

@@ -3,15 +3,51 @@
  * qp.c - the host's side of a queue pair's rings: commands out, commands in (SEEDS S1.10-S1.12).
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctx.h"
 #include "urgent.h"
 
+#define SW_ENTRIES       1024u
+#define HW_ENTRIES       4096u
 #define LOOKS_PER_CHECK  256  /* rounds of waiting between two looks whether the TOE lives */
 #define SETTLE_NS        NSEC /* a TOE that works takes commands at once */
 #define DRAIN_MAX        1024 /* commands handled in one go: then the tail is published */
 #define MODERATION_COUNT 1024 /* commands that end a moderated wait before its time */
+
+struct tqp *tqp_new(const struct tconfig *cfg, uint32_t engine)
+{
+    struct tqp *qp = calloc(1, sizeof(*qp));
+
+    if (!qp)
+        return NULL;
+    qp->doorbell_fd = qp->irq_fd = qp->ctl_fd = qp->mem_fd = -1;
+    qp->engine = engine;
+    qp->cfg = (struct toedev_qp_config){.sw_entries = SW_ENTRIES,
+                                        .hw_entries = HW_ENTRIES,
+                                        .slots = cfg->slots,
+                                        .tx_size = cfg->tx_size,
+                                        .rx_size = cfg->rx_size,
+                                        .addresses = 2 * SW_ENTRIES};
+    qp->slots = calloc(cfg->slots, sizeof(*qp->slots));
+    qp->releases = calloc((size_t)TQP_LATER * cfg->slots, sizeof(*qp->releases));
+    if (!qp->slots || !qp->releases || toedev_layout(&qp->cfg, &qp->layout) < 0) {
+        tqp_detach(qp);
+        return NULL;
+    }
+    return qp;
+}
+
+void tqp_use_area(struct tqp *qp, uint8_t *area)
+{
+    qp->area = area;
+    qp->db = (struct toedev_doorbells *)(qp->area + qp->layout.doorbells);
+    qp->status = (const struct toedev_status *)(qp->area + qp->layout.status);
+    toe_ring_tx_init(&qp->sw, qp->area + qp->layout.sw_ring, qp->cfg.sw_entries,
+                     &qp->status->sw_tail);
+    toe_ring_rx_init(&qp->hw, qp->area + qp->layout.hw_ring, qp->cfg.hw_entries);
+}
 
 void tqp_wake(struct tqp *qp)
 {
@@ -107,6 +143,8 @@ void tqp_flush(struct tqp *qp)
 
 void tqp_arm(struct tqp *qp)
 {
+    if (qp->direct)
+        return; /* tctx_progress() prepares for sleepers */
     if (qp->adaptive) {
         uint32_t usec = tmoderation_usec(&qp->moderation, qp->hw.tail, tclock_ns());
 
@@ -235,7 +273,7 @@ static void error_event(struct tqp *qp, const struct toe_cmd *c)
     tqp_breach(qp, name ? name : "a command was refused", reason);
 }
 
-static void handle(struct tqp *qp, const struct toe_cmd *c)
+void tqp_handle(struct tqp *qp, const struct toe_cmd *c)
 {
     switch (toe_cmd_type(c)) {
     case TOE_CMD_DATA_RECEIVED:
@@ -275,8 +313,10 @@ uint32_t tqp_drain(struct tqp *qp)
     struct toe_cmd c;
     uint32_t n = 0;
 
+    if (qp->direct)
+        return tinline_run(qp);
     while (n < DRAIN_MAX && toe_ring_get(&qp->hw, &c)) {
-        handle(qp, &c);
+        tqp_handle(qp, &c);
         n++;
         if (unlikely(qp->broken))
             break;
@@ -293,8 +333,8 @@ void tqp_settle(struct tqp *qp)
     uint64_t limit = tclock_ns() + SETTLE_NS;
     uint32_t head = qp->sw.head;
 
-    while (!qp->broken && (int32_t)(toe_ring_load(&qp->status->sw_tail) - head) < 0 &&
-           tclock_ns() < limit) {
+    while (!qp->direct && !qp->broken &&
+           (int32_t)(toe_ring_load(&qp->status->sw_tail) - head) < 0 && tclock_ns() < limit) {
         tqp_drain(qp);
         tqp_flush(qp);
         if (tqp_gone(qp))

@@ -88,6 +88,7 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     s->tx_pos += n;
     s->tx_free -= n;
     c->sent += n;
+    tinline_answered(s);
     tqp_send(s->qp, TOE_CMD_SEND, send_flags(s, c, push), 0, s->slot, n, 0);
     return n;
 }

@@ -81,6 +81,8 @@ int toe_socket(int domain, int type, int protocol)
                 (protocol == 0 || protocol == IPPROTO_TCP);
     struct tsock *s;
 
+    if (unlikely(tinline_inside))
+        return sys_socket(domain, type, protocol);
     if (!ours)
         tpolicy_other(domain, kind);
     fd = sys_socket(domain, type, protocol);
@@ -125,8 +127,8 @@ static bool is_own(const struct tname *at)
     struct toedev_ip6 t;
 
     if (at->v4)
-        return ntohl(at->ip) >> 24 != IN_LOOPBACKNET && tctx_need() && at->ip == tctx.ip;
-    return !IN6_IS_ADDR_LOOPBACK(&at->ip6) && tctx_need() && tip6_get(&t) && tip6_own(&t, at);
+        return ntohl(at->ip) >> 24 != IN_LOOPBACKNET && tctx_know() && at->ip == tctx.ip;
+    return !IN6_IS_ADDR_LOOPBACK(&at->ip6) && tctx_know() && tip6_get(&t) && tip6_own(&t, at);
 }
 
 int toe_bind(int fd, const struct sockaddr *addr, socklen_t len)
@@ -198,7 +200,8 @@ static int listen_toe(struct tsock *s, int fd, const struct tname *at, bool dual
     /* accept() asks the kernel's half without waiting; the application's wish is in s->nonblock */
     if (dual)
         sys_fcntl(fd, F_SETFL, O_NONBLOCK);
-    tlisten_announce(s, false);
+    if (tctx_attached()) /* else at its first use, maybe in a child */
+        tlisten_announce(s, false);
     if (s->error) {
         int e = tsock_take_error(s);
 
@@ -376,6 +379,8 @@ bool tsock_record(const struct tsock *s, struct toedev_flow_record *out)
 
     if (!s->qp || s->state == TS_CONNECTING)
         return false;
+    if (s->qp->direct)
+        tinline_refresh(s->qp, s->slot);
     r = (const struct toedev_flow_record *)(s->qp->area + s->qp->layout.records) + s->slot;
     for (int tries = 0; tries < 1000; tries++) {
         uint32_t seq = __atomic_load_n(&r->seq, __ATOMIC_ACQUIRE);

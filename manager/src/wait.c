@@ -181,6 +181,7 @@ void twait_woken(void)
 {
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         tctx.qps[q]->armed = false;
+    tctx.sleep_until = UINT64_MAX;
     tctx_progress();
 }
 
@@ -188,6 +189,9 @@ uint64_t twait_cap(uint64_t deadline)
 {
     uint64_t cap;
 
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        if (tctx.qps[q]->direct)
+            deadline = tinline_cap(tctx.qps[q], deadline);
     if (likely(tctx.state != TC_LOST || !tctx.listeners))
         return deadline;
     cap = tclock_ns() + LOST_CAP_NS;
@@ -233,7 +237,7 @@ static void take_own(struct pollfd *p, nfds_t n, uint32_t generation)
 
         if (p[i].revents)
             (void)!sys_read(qp->irq_fd, &count, sizeof(count));
-        if (p[i + 1].revents)
+        if (p[i + 1].revents && !qp->inside)
             qp->broken = true;
     }
 }

@@ -70,6 +70,16 @@ int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms, c
                     epoll_ready);
 }
 
+int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline,
+                      const sigset_t *mask)
+{
+    int ms = deadline == TWAIT_FOREVER ? -1
+             : deadline <= world.now   ? 0
+                                       : (int)((deadline - world.now + 999999) / 1000000);
+
+    return thost_epoll_pwait(ep, ev, max, ms, mask);
+}
+
 void thost_yield(void)
 {
     world_settle();

@@ -38,6 +38,10 @@ struct toe_options {
                          * always at once */
     int require;        /* [TOEHOLD_REQUIRE] TCP that cannot be carried fails (ENETDOWN without a
                          * TOE, ENETUNREACH, EADDRNOTAVAIL) instead of passing on */
+    const char *engine; /* [TOEHOLD_ENGINE] where the TOE runs: "toed" (default), or in this
+                         * process "inline", within these calls, or "thread" (docs/INLINE.md) */
+    const char *engine_options; /* [TOEHOLD_INLINE_OPTIONS] of one in this process, as toed's:
+                                 * "--netif af_xdp:eth1 --ip 10.0.0.2/24" */
 };
 
 /* Connects to the TOE. opt may be NULL. 0, or -1 with EINVAL (a setting) or ENETDOWN (no TOE), and

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inline.h - how a host gets a queue pair from a TOE in its own process: a shared object that has
+ * one function, toedev_inline(), found by dlsym(). The commands are those of the device contract;
+ * what is left out is what two processes need: control socket, rings between them, doorbells.
+ *
+ *   direct     the TOE has no thread. A command is a call, notifications come within run(), and
+ *              whoever would sleep asks first until when, and sleeps on wake_fd too.
+ *   threaded   the TOE is a thread of the process: rings, doorbell and interrupt as in attach.h.
+ *
+ * A direct queue pair and its TOE belong to one thread at a time (libtoe's lock sees to it).
+ */
+#ifndef TOE_INLINE_H
+#define TOE_INLINE_H
+
+#include <stddef.h>
+
+#include <toe/device.h>
+
+#define TOEDEV_INLINE_VERSION 1u
+#define TOEDEV_INLINE_LIBRARY "libtoe_inline.so"
+#define TOEDEV_INLINE_SYMBOL  "toedev_inline"
+
+#define TOEDEV_ENGINE_ENV         "TOEHOLD_ENGINE"              /* toed (default), inline, thread */
+#define TOEDEV_INLINE_OPTIONS_ENV "TOEHOLD_INLINE_OPTIONS"      /* its options, as toed's */
+#define TOEDEV_INLINE_LIBRARY_ENV "TOEHOLD_INLINE_LIBRARY"      /* path of the shared object */
+#define TOEDEV_INLINE_STATS       "/run/toehold/inline-%d.sock" /* of the process with this pid */
+
+/* What the options say without anything being opened. */
+struct toedev_inline_info {
+    uint8_t ip[4], prefix_len, gateway[4]; /* prefix_len 0: no IPv4 */
+    uint8_t has_ip6, ip6_auto;             /* auto: addresses come from routers */
+    uint8_t ip6[16], prefix_len6;          /* prefix_len6 0: none given */
+    uint32_t spin_us;                      /* polls this long before it sleeps */
+};
+
+struct toedev_inline; /* the TOE: one interface, one stack, one queue pair */
+
+/* What open() is given, and gives back. */
+struct toedev_inline_attach {
+    struct toedev_qp_config qp;
+    const char *name; /* the program's, for people */
+    /* Direct: a notification. It must not call the TOE. NULL: threaded. */
+    void (*event)(void *arg, const struct toe_cmd *c);
+    void *arg;
+    int irq_fd; /* threaded: an eventfd that does not block; it is duplicated */
+
+    uint8_t *area;   /* out: as in device.h; the TOE's, until close() */
+    int doorbell_fd; /* out, threaded: the TOE's */
+    int wake_fd;     /* out, direct: readable (level) when run() has something to do; the TOE's */
+};
+
+struct toedev_inline_ops {
+    uint32_t version;
+    /* Reads options (toed's, words separated by white space). 0, or the exit code that toed has
+     * for what is wrong with them, and a sentence in err. With probe the interface is opened and
+     * closed again too. */
+    int (*check)(const char *options, int probe, struct toedev_inline_info *out, char *err,
+                 size_t err_size);
+    /* NULL with a sentence in err. */
+    struct toedev_inline *(*open)(const char *options, struct toedev_inline_attach *a, char *err,
+                                  size_t err_size);
+    /* Lets what was closed finish for the time of --linger-ms, resets the rest, closes the
+     * interface. */
+    void (*close)(struct toedev_inline *t);
+    /* In a fork's child: gives up what is its parent's. t must not be used again. */
+    void (*forget)(struct toedev_inline *t);
+
+    /* Direct alone. now: CLOCK_MONOTONIC in nanoseconds. */
+
+    /* Does the command. What it sends may wait for flush() or run(). */
+    void (*command)(struct toedev_inline *t, const struct toe_cmd *c, uint64_t now);
+    void (*flush)(struct toedev_inline *t, uint64_t now);
+    /* One round: packets in, timers, notifications, packets out. Returns what it found to do. */
+    unsigned (*run)(struct toedev_inline *t, uint64_t now);
+    /* Before sleeping: 1 when there is something to do, 0 when wake_fd will tell. */
+    int (*prepare_sleep)(struct toedev_inline *t);
+    /* When run() must be called at the latest. UINT64_MAX: no need. */
+    uint64_t (*deadline)(struct toedev_inline *t, uint64_t now);
+    /* Writes the flow record of a slot. */
+    void (*refresh)(struct toedev_inline *t, uint32_t slot);
+};
+
+/* The one function of the shared object, by its name TOEDEV_INLINE_SYMBOL. */
+typedef const struct toedev_inline_ops *(*toedev_inline_fn)(void);
+const struct toedev_inline_ops *toedev_inline(void);
+
+#endif
