@@ -7,7 +7,7 @@
 #ifndef LOAD_LOAD_H
 #define LOAD_LOAD_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,8 +95,8 @@ void load_message(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 uint64_t load_clock(void);
 
-/* Set by SIGINT and SIGTERM: what runs comes to its end. */
-extern volatile sig_atomic_t load_interrupted;
+/* Set by SIGINT and SIGTERM: what runs comes to its end. Every thread looks at it. */
+extern atomic_int load_interrupted;
 
 /* The byte at each place of a stream: load_pattern(at, n) are the n bytes from there. n is at most
  * LOAD_PATTERN_MAX. Valid after load_pattern_init(). */

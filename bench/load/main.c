@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - toehold-bench, the load generator behind `toehold bench` (cli/README.md). */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 /* A prime: what is lost or comes twice in blocks of any usual size shows as another byte. */
 #define PATTERN_PERIOD 65521u
 
-volatile sig_atomic_t load_interrupted;
+atomic_int load_interrupted;
 
 static uint8_t pattern[PATTERN_PERIOD + LOAD_PATTERN_MAX];
 
