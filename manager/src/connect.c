@@ -166,6 +166,8 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     *kernel = true;
     if (tname_read(addr, len, &to) != 0)
         return 0; /* the kernel says what is wrong with it */
+    if (to.v4 && s->opts.v6only && s->state == TS_NEW)
+        return 0; /* and with IPv4 on a socket of IPv6 alone */
     tip6_scope(fd, &to);
     switch (tpolicy_connect(fd, &to)) {
     case TCARRY_KERNEL:
@@ -185,6 +187,21 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     return start(s, &to, fast);
 }
 
+/* connect() to AF_UNSPEC dissolves the association (connect(2)): a reset, and a socket as new. */
+static int disconnect(struct tsock *s)
+{
+    if (s->state == TS_OPEN || s->state == TS_CONNECTING)
+        s->error = ECONNRESET;
+    if (s->state == TS_OPEN)
+        s->abort = 1;
+    tsock_end(s);
+    s->abort = 0;
+    s->eof = s->shut = s->oob = 0;
+    s->connect_failed = s->unconnected = 1;
+    tobj_notify(&s->obj, tsock_events(s));
+    return 0;
+}
+
 static int connect_new(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
                        bool *kernel)
 {
@@ -201,6 +218,9 @@ static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, 
                           bool *kernel)
 {
     tctx_progress();
+    if (addr && len >= sizeof(sa_family_t) && addr->sa_family == AF_UNSPEC &&
+        (s->state == TS_OPEN || s->state == TS_CONNECTING || s->state == TS_DEAD))
+        return disconnect(s);
     switch ((enum tsock_state)s->state) {
     case TS_CONNECTING:
         if (s->fast && !s->fast_sent)

@@ -59,7 +59,7 @@ void tflow_gone(struct tsock *s, int error)
 static void end_open(struct tsock *s)
 {
     struct tqp *qp = s->qp;
-    bool abort = s->opts.linger_on && s->opts.linger_s == 0;
+    bool abort = s->abort || (s->opts.linger_on && s->opts.linger_s == 0);
 
     /* unread data is for the TOE to see: it answers a close over it with RST, as Linux does */
     tflow_say_read(s);

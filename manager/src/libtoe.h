@@ -132,6 +132,7 @@ struct tsock {
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
     uint8_t unconnected;    /* TS_DEAD by shutdown() of a connect or listener: as a new socket */
     uint8_t connect_untold; /* TS_OPEN: connect() has not yet returned 0 for it */
+    uint8_t abort;          /* tsock_end() resets the connection, whatever SO_LINGER says */
     uint8_t lingering;      /* close() waits for the peer's acknowledgements */
     uint8_t asked;          /* TS_CONNECTING: queue pairs that had the CONNECT */
     uint8_t elsewhere;      /* TS_CONNECTING: the next queue pair is to have it */

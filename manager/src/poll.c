@@ -34,7 +34,7 @@ bool tpoll_any(const struct pollfd *fds, nfds_t n)
 {
     nfds_t i;
 
-    for (i = 0; i < n; i++)
+    for (i = 0; fds && i < n; i++) /* of NULL the kernel says EFAULT */
         if (tobj_get(fds[i].fd))
             return true;
     return false;

@@ -463,6 +463,54 @@ static void after_a_refused_connect(void **state)
     toe_close(c);
 }
 
+/* connect() to AF_UNSPEC resets, and leaves a socket that may connect anew (connect(2)). */
+static void connect_to_nothing_disconnects(void **state)
+{
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, 9999);
+    int fd[2], error;
+    char c;
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_connect(fd[0], &none, sizeof(none)), 0);
+    assert_int_equal(harness_wait(fd[0], POLLIN | POLLOUT), POLLOUT | POLLHUP | POLLERR);
+    assert_int_equal(toe_getpeername(fd[0], (struct sockaddr *)&a, &(socklen_t){sizeof(a)}), -1);
+    assert_int_equal(errno, ENOTCONN);
+    while (!(harness_wait(fd[1], POLLIN) & POLLERR))
+        ;
+    assert_int_equal(toe_recv(fd[1], &c, 1, 0), -1);
+    assert_int_equal(errno, ECONNRESET);
+    assert_int_equal(toe_connect(fd[0], (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    assert_int_equal(toe_connect(fd[0], &none, sizeof(none)), 0);
+    error = toe_poll(NULL, 1, 0);
+    assert_int_equal(error, -1);
+    assert_int_equal(errno, EFAULT);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+    fd[0] = harness_connect_async(LOOPTOE_SILENT);
+    assert_int_equal(toe_connect(fd[0], &none, sizeof(none)), 0);
+    toe_close(fd[0]);
+    harness_slots(0);
+}
+
+/* IPV6_V6ONLY holds for connect() too. */
+static void mapped_address_on_a_socket_of_ipv6_alone(void **state)
+{
+    struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_port = htons(9999)};
+    int fd = toe_socket(AF_INET6, SOCK_STREAM, 0), on = 1;
+
+    (void)state;
+    if (fd < 0)
+        skip();
+    assert_int_equal(inet_pton(AF_INET6, "::ffff:" LOOPTOE_PEER_IP, &a.sin6_addr), 1);
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)), 0);
+    assert_int_equal(toe_connect(fd, (struct sockaddr *)&a, sizeof(a)), -1);
+    assert_int_equal(errno, ENETUNREACH);
+    toe_close(fd);
+}
+
 static void close_over_unread_data_resets(void **state)
 {
     char c;
@@ -888,6 +936,8 @@ int main(void)
         TOE_TEST(data_before_the_end_is_read_after_it),
         TOE_TEST(reset_is_told_to_who_only_sends),
         TOE_TEST(after_a_refused_connect),
+        TOE_TEST(connect_to_nothing_disconnects),
+        TOE_TEST(mapped_address_on_a_socket_of_ipv6_alone),
         TOE_TEST(close_over_unread_data_resets),
         TOE_TEST(linger_zero_resets),
         TOE_TEST(broken_pipe),
