@@ -107,7 +107,7 @@ def main() -> int:
     parser.add_argument("--connections", type=running.numbers, default=list(CONNECTIONS))
     parser.add_argument("--messages", type=running.numbers, default=list(MESSAGES))
     parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
-    return running.main("bulk", parser.parse_args(), run)
+    return running.carry_out("bulk", parser.parse_args(), run)
 
 
 if __name__ == "__main__":

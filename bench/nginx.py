@@ -205,7 +205,7 @@ def main() -> int:
     parser = running.arguments("nginx", __doc__, TITLES, seconds=4, samples=6)
     parser.add_argument("--connections", type=int, default=64, help="kept open (64)")
     parser.add_argument("--no-profile", action="store_true", help="without perf")
-    return running.main("nginx", parser.parse_args(), run)
+    return running.carry_out("nginx", parser.parse_args(), run)
 
 
 if __name__ == "__main__":

@@ -164,7 +164,7 @@ def main() -> int:
     parser.add_argument("--sizes", type=running.numbers, default=list(SIZES))
     parser.add_argument("--loads", type=parts, default=list(LOADS), help="of the open loop")
     parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
-    return running.main("pingpong", parser.parse_args(), run)
+    return running.carry_out("pingpong", parser.parse_args(), run)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def arguments(
         formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.add_argument("--seconds", type=float, default=seconds, help=f"a sample ({seconds:g})")
-    parser.add_argument("--warmup", type=float, default=0.5, help="before it (0.5)")
+    parser.add_argument("--warmup", type=float, default=0.5, help="before it")
     parser.add_argument("--samples", type=int, default=samples, help=f"of each ({samples})")
     parser.add_argument(
         "--systems", type=chosen(systems), default=list(systems), help=",".join(systems)
@@ -61,7 +61,9 @@ def settings(options: argparse.Namespace) -> dict:
     return {name: value for name, value in vars(options).items() if name not in left_out}
 
 
-def main(name: str, options: argparse.Namespace, run: Callable[[argparse.Namespace], None]) -> int:
+def carry_out(
+    name: str, options: argparse.Namespace, run: Callable[[argparse.Namespace], None]
+) -> int:
     """Runs run(), which writes options.out, and draws that file by load_plots.NAME()."""
     if not options.plots_only:
         if os.geteuid() != 0:

