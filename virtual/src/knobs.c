@@ -256,6 +256,7 @@ static void get_plain(const struct knobs *k, char *out, size_t size, uint32_t at
 
 static const struct knob knobs[] = {
     {"seed", set_seed, get_seed, 0, "of ISNs, ports, timestamp offsets; 1"},
+    {"isn", PLAIN(isn), "initial sequence number of every connection; 0: the stack chooses"},
     {"local_ip", set_ip, get_ip, 0, "the stack's address; the first that is bound, 192.168.0.10"},
     {"prefix", set_prefix, get_prefix, 0, "bits of its network; 16"},
     {"gateway", set_gateway, get_gateway, 0, "192.168.0.1"},

@@ -13,6 +13,7 @@ struct knobs {
     struct toec_config core; /* as the stack is made with */
     int has_ip;              /* local_ip was given; else the first bind() gives it */
     uint32_t rx_size, tx_size, slots;
+    uint32_t isn; /* of every connection; 0: core/ chooses, by RFC 6528 */
 };
 
 void knobs_default(struct knobs *k);
