@@ -51,9 +51,9 @@ struct af_xdp {
     struct xsk_ring_prod tx;
     struct pool pool;
     unsigned ifindex;
-    int xsk_fd;             /* of socket; n.fd is it, or an epoll of it and groups_fd */
-    int groups_fd;          /* groups.h; -1: no IPv6, or another queue has it */
-    uint64_t groups_at;     /* when it was last looked at */
+    int xsk_fd;                     /* of socket; n.fd is it, or an epoll of it and groups_fd */
+    int groups_fd;                  /* groups.h; -1: no IPv6, or another queue has it */
+    uint64_t groups_at;             /* when it was last looked at */
     uint8_t ip6[NETIO_IP6_MAX][16]; /* addresses asked for */
     unsigned ip6_count;
     uint64_t backlog_since; /* the time of the flush that could not send all; 0: none */

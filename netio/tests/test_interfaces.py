@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """af_xdp and tap on real interfaces, in namespaces of this test's own. Needs root.
 
-Usage: test_interfaces.py NETIO_ECHO-PROGRAM NETIO_IP6-PROGRAM. The first program answers ARP and ICMP echo for the TOE's
-address and sends UDP back; beside it the kernel must keep what is its own.
+Usage: test_interfaces.py NETIO_ECHO-PROGRAM NETIO_IP6-PROGRAM. The first answers ARP and
+ICMP echo for the TOE's address and sends UDP back; beside it the kernel must keep what is its own.
 """
 
 import json
@@ -339,7 +339,8 @@ class AfXdpIp6(unittest.TestCase):
         """What the program says of the batches in which these come to it."""
         spec = f"af_xdp:{self.pair.server_if}"
         process = subprocess.Popen(
-            ["ip", "netns", "exec", self.pair.server.name, IP6, spec, self.A, self.B, str(self.queues)],
+            ["ip", "netns", "exec", self.pair.server.name, IP6, spec]
+            + [self.A, self.B, str(self.queues)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
