@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import resource
+import socket
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
 
 import lab as labs  # noqa: E402
+from robot import PORT, Robot  # noqa: E402
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -71,3 +73,48 @@ def make_lab():
     yield make
     for lab in made:
         lab.close()
+
+
+# ---- a process under test and its peer: test_sockets.py, test_streams.py, test_readiness.py
+
+
+@pytest.fixture
+def robot(lab):
+    with Robot(lab) as r:
+        yield r
+
+
+@pytest.fixture
+def peer_listener(lab):
+    """A listening socket of the peer."""
+    with lab.client.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind((lab.peer_ip, PORT))
+        s.listen(128)
+        s.settimeout(20)
+        yield s
+
+
+@pytest.fixture
+def accepted(lab, robot):
+    """A connection from the peer that the robot accepted as `s`; the peer's end."""
+    robot.listen(lab.ip, PORT)
+    with lab.connect(PORT) as peer:
+        assert tuple(robot.accept()) == peer.getsockname()
+        yield peer
+
+
+@pytest.fixture
+def connected(lab, robot, peer_listener):
+    """A connection that the robot made as `s`; the peer's end."""
+    robot("s = socket.create_connection(at)", at=(lab.peer_ip, PORT))
+    peer, _ = peer_listener.accept()
+    with peer:
+        peer.settimeout(20)
+        yield peer
+
+
+@pytest.fixture(params=["accepted", "connected"])
+def peer(request):
+    """Both of them."""
+    return request.getfixturevalue(request.param)

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import lab as labs
 
+PORT = 7000  # where robots listen, and peers for them
+
 
 class Robot:
     def __init__(self, lab: labs.Lab, *, env: dict | None = None, on_peer: bool = False):
@@ -97,3 +99,11 @@ class Robot:
     def accept(self, name: str = "s", listener: str = "listener") -> tuple:
         """Accepts there; the peer's address."""
         return self(f"{name}, _ = {listener}.accept(); _")
+
+
+def take(s: socket.socket, count: int) -> bytes:
+    """The next `count` bytes; fewer only at the end of the stream."""
+    got = bytearray()
+    while len(got) < count and (chunk := s.recv(count - len(got))):
+        got += chunk
+    return bytes(got)
