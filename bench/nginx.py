@@ -13,9 +13,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from statistics import median
 
-from bench import cpu, links, loadgen, perf, report, running, terminal, webserver
+from bench import callgrind, cpu, links, loadgen, perf, report, running, terminal, webserver
 from harness import ideal, netns, paths, proc
 from harness.toed import Toed, af_xdp_missing
 
@@ -75,12 +76,15 @@ class OverIdeal:
         self.options = options
         self.folder = paths.OUT / "nginx" / "bench-ideal"
 
-    def _run(self, during) -> tuple[dict, object]:
-        """What was measured, and what during(worker's pid) gave."""
+    def _run(self, during, under=list) -> tuple[dict, object]:
+        """What was measured, and what during(toe, worker, seconds) gave.
+
+        under makes nginx's command another: under valgrind.
+        """
         seconds, warmup = self.options.seconds, self.options.warmup
         args = ["--connections", self.options.connections, "--get", webserver.CASES[CASE]]
         args += ["--time", seconds, "--warmup", warmup]
-        argv = webserver.command(self.folder, ideal.IP)
+        argv = under(webserver.command(self.folder, ideal.IP))
         prefix = loadgen.pinned(OTHER_CORE, [])
         with (
             ideal.Ideal(*args, prefix=prefix) as toe,
@@ -92,7 +96,9 @@ class OverIdeal:
             code, found = toe.result(seconds + 30)
             if code != 0 or found["status"] != 200:
                 raise proc.Failed(f"toe-ideal ended with {code}{toe.proc.tail()}{server.tail()}")
-            return found, given(worker) if callable(given) else given
+            given = given(worker) if callable(given) else given
+            server.stop(20)
+            return found, given
 
     def sample(self) -> tuple[dict, cpu.CpuTime]:
         # The worker has hardly run before; what it does after the end is little.
@@ -103,6 +109,19 @@ class OverIdeal:
             return perf.profile(worker, seconds, lambda: toe.proc.wait(seconds + 30))
 
         return self._run(during)[1]
+
+    def count(self) -> dict:
+        """Instructions of the worker, in its event loop, by callgrind."""
+        out = self.folder.with_suffix(".callgrind")
+        within = "ngx_process_events_and_timers"
+        worker = self._run(
+            lambda _toe, worker, _seconds: worker,
+            lambda argv: callgrind.command(out, argv, within=within),
+        )[1]
+        found = callgrind.read(Path(f"{out}.{worker}"))
+        for path in out.parent.glob(f"{out.name}.*"):
+            path.unlink()
+        return found
 
 
 def figures(found: dict, used: cpu.CpuTime) -> dict:
@@ -146,14 +165,17 @@ def measure(options: argparse.Namespace) -> dict:
             for system, server in servers.items():
                 terminal.progress(f"sample {number + 1} of {options.samples}: {TITLES[system]}")
                 samples.setdefault(system, []).append(figures(*server.sample()))
-        no_perf = "not asked for" if options.no_profile else perf.missing()
+        no_perf = perf.missing() if options.profiler == "perf" else "not asked for"
+        if no_perf and options.profiler != "none":
+            # Instructions, not time, and without the kernel's: of the ideal TOE alone.
+            absent["profile by perf"] = no_perf
+            if "ideal" in servers:
+                terminal.progress("profile: ideal TOE, by callgrind")
+                profiles["ideal"] = servers["ideal"].count()
         for system, server in servers.items() if not no_perf else ():
             terminal.progress(f"profile: {TITLES[system]}")
             profiles[system] = server.profile()
     terminal.end_progress()
-    if no_perf:
-        absent["profile"] = no_perf
-        terminal.say(f"no profile: {no_perf}")
     return {"samples": samples, "profile": profiles, "not_available": absent}
 
 
@@ -187,8 +209,9 @@ def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
     for system, profile in body["profile"].items():
         parts = sorted(profile["parts"].items(), key=lambda item: -item[1])[:6]
         said = ", ".join(f"{name} {part:.1f} %" for name, part in parts)
+        unit = "samples" if profile["by"] == "perf" else "instructions"
         few = "" if profile["samples"] >= ENOUGH else ", too few to judge"
-        print(f"{TITLES[system]}: {said} ({profile['samples']} samples{few})")
+        print(f"{TITLES[system]}: {said} ({profile['samples']} {unit}{few})")
     report.tell_goals({TITLES.get(n, n): why for n, why in body["not_available"].items()}, goals)
 
 
@@ -204,7 +227,9 @@ def run(options: argparse.Namespace) -> None:
 def main() -> int:
     parser = running.arguments("nginx", __doc__, TITLES, seconds=4, samples=6)
     parser.add_argument("--connections", type=int, default=64, help="kept open (64)")
-    parser.add_argument("--no-profile", action="store_true", help="without perf")
+    parser.add_argument(
+        "--profiler", choices=["perf", "callgrind", "none"], default="perf", help="(perf)"
+    )
     return running.carry_out("nginx", parser.parse_args(), run)
 
 

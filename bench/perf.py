@@ -55,7 +55,7 @@ def profile(pid: int, seconds: float, work: Callable[[], object]) -> dict:
             work()
             recorder.wait(seconds + 30)
         return {
-            "seconds": seconds,
+            "by": "perf",
             "samples": _count(data),
             "parts": {name: float(part) for part, name in _rows(data, "dso")},
             "functions": [

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from bench import bulk, conns, cpu, links, loadgen, nginx, perf, pingpong, running
+from bench import bulk, callgrind, conns, cpu, links, loadgen, nginx, perf, pingpong, running
 from harness import paths, proc
 
 
@@ -102,6 +102,34 @@ def test_perf_finds_where_a_loop_runs():
     assert found["samples"] > 10
 
 
+CALLGRIND = """
+events: Ir
+ob=(1) /usr/sbin/nginx
+fn=(1) main
+16 400
+cob=(2) /lib/libtoe_preload.so
+cfn=(2) toe_recv
+calls=1 50
+16 150
++2 50
+ob=(2)
+fn=(2)
+50 100
+* 50
+ob=(1)
+fn=(3) other
+7 400
+"""
+
+
+def test_callgrinds_counts_are_those_of_the_functions_themselves(tmp_path):
+    (tmp_path / "out").write_text(CALLGRIND)
+    found = callgrind.read(tmp_path / "out")
+    assert found["samples"] == 1000
+    assert found["parts"] == {"nginx": 85.0, "libtoe_preload.so": 15.0}
+    assert [f["function"] for f in found["functions"]] == ["main", "other", "toe_recv"]
+
+
 def run(name: str, tmp_path, *args: object) -> dict:
     """A bench as `make bench` runs it, but on this build."""
     out = tmp_path / f"{name}.json"
@@ -160,7 +188,7 @@ def test_plots_are_made_of_the_json_alone(tmp_path):
 
 
 def test_nginx_runs(tmp_path):
-    body = run("nginx", tmp_path, *SHORT, "--systems", "linux,ideal", "--no-profile")
+    body = run("nginx", tmp_path, *SHORT, "--systems", "linux,ideal", "--profiler", "none")
     assert set(body["medians"]) == {"linux", "ideal"}
     assert body["medians"]["ideal"]["requests_per_s"] > 0
     assert [goal["goal"] for goal in body["goals"]] == [4, 4]

@@ -64,6 +64,20 @@ def test_small_buffers_wrap():
         assert found["sent"] == counted(server)["requests"] > 5  # 5 requests are a lap
 
 
+def test_a_program_under_valgrind():
+    """It has no epoll_pwait2(), as kernels before 5.11: libtoe sleeps by epoll_pwait() then."""
+    argv = [paths.built("toehold-bench"), "serve", "http", "--listen", f"{IP}:80", "--json"]
+    with (
+        Ideal("--connections", 2, "--timeout", 20, *QUICK) as ideal,
+        ideal.app(["valgrind", "--tool=none", "-q", *argv]) as server,
+    ):
+        code, found = ideal.result(40)
+        said = server.text()
+        assert server.stop() == OK
+    assert code == OK and found["answered"] > 0
+    assert "not implemented" not in said
+
+
 def test_nginx_with_two_workers(tmp_path):
     argv = nginx.configuration(tmp_path, f"{IP}:80", workers=2)
     args = ["--connections", 10, "--get", "/hello", "--requests-per-connection", 50]

@@ -3,6 +3,8 @@
  * host.c - the machine under libtoe: its clock, its sleep, the way to its TOE. route.c belongs to
  * it too. virtual/ puts a machine whose time is an argument in the place of both.
  */
+#include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/un.h>
@@ -27,14 +29,32 @@ int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms, c
     return sys_epoll_pwait(ep, ev, max, timeout_ms, mask);
 }
 
+/* The same in whole milliseconds, rounded up: for ever is -1. */
+static int until_ms(uint64_t left, uint64_t deadline)
+{
+    uint64_t ms = left / (NSEC / 1000) + (left % (NSEC / 1000) != 0);
+
+    if (deadline == TWAIT_FOREVER)
+        return -1;
+    return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
 int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline,
                       const sigset_t *mask)
 {
+    static int missing; /* before Linux 5.11, and under valgrind of Debian 12 */
     uint64_t now = tclock_ns(), left = deadline > now ? deadline - now : 0;
     struct timespec ts = {(time_t)(left / NSEC), (long)(left % NSEC)};
+    int n;
 
-    return (int)syscall(SYS_epoll_pwait2, ep, ev, max, deadline == TWAIT_FOREVER ? NULL : &ts, mask,
-                        (size_t)8);
+    if (!__atomic_load_n(&missing, __ATOMIC_RELAXED)) {
+        n = (int)syscall(SYS_epoll_pwait2, ep, ev, max, deadline == TWAIT_FOREVER ? NULL : &ts,
+                         mask, (size_t)8);
+        if (n >= 0 || errno != ENOSYS)
+            return n;
+        __atomic_store_n(&missing, 1, __ATOMIC_RELAXED);
+    }
+    return sys_epoll_pwait(ep, ev, max, until_ms(left, deadline), mask);
 }
 
 void thost_yield(void)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a program's instructions go, counted by callgrind: for machines without perf."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+
+def command(out: Path, argv: list[object], *, within: str) -> list[object]:
+    """argv under callgrind, counted within a function; each process writes out.PID."""
+    options = [f"--callgrind-out-file={out}.%p", f"--toggle-collect={within}"]
+    return ["valgrind", "-q", "--tool=callgrind", *options, *argv]
+
+
+def read(path: Path) -> dict:
+    """Instructions by object file and by function, in percent of all.
+
+    The format is that of valgrind's manual, "Callgrind Format Specification": ob= and fn= say whose
+    the cost lines are that follow, names stand once and are then numbers, and the line after calls=
+    is what the called function cost.
+    """
+    names: dict[tuple[str, str], str] = {}
+    costs: Counter[tuple[str, str]] = Counter()
+    now = {"ob": "", "fn": ""}
+    called = False
+    for line in path.read_text().splitlines():
+        if match := re.match(r"(c?ob|c?fn)=\((\d+)\)(?: (.*))?$", line):
+            kind, number, name = match.groups()
+            key = (kind[-2:], number)
+            names.setdefault(key, name or "")
+            if not kind.startswith("c"):
+                now[kind] = names[key]
+        elif line.startswith("calls="):
+            called = True
+        elif line and line[0] in "+-*0123456789":
+            if not called:
+                costs[now["ob"], now["fn"]] += int(line.split()[1])
+            called = False
+    total = sum(costs.values())
+    parts: Counter[str] = Counter()
+    for (file, _), cost in costs.items():
+        parts[Path(file).name] += cost
+
+    def percent(cost: int) -> float:
+        return round(100 * cost / total, 2)
+
+    return {
+        "by": "callgrind",
+        "samples": total,
+        "parts": {name: percent(cost) for name, cost in parts.most_common() if total},
+        "functions": [
+            {"percent": percent(cost), "file": Path(file).name, "function": function}
+            for (file, function), cost in costs.most_common(40)
+        ],
+    }
