@@ -148,6 +148,25 @@ static void test_two_fins(void **state)
     talk_end(&t);
 }
 
+/* A FIN that comes with data all of which is old is new itself, once (RFC 9293 3.10.7.4). */
+static void test_fin_behind_old_data(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    talk_say(&t, F_ACK, 0, 0, 100);
+    talk_skip(&t);
+    talk_say(&t, F_ACK | F_FIN, 0, 0, 100);
+    talk_hear(&t, F_ACK, 0, 101, 0);
+    assert_true(t.c->peer_closed);
+    talk_say(&t, F_ACK | F_FIN, 0, 0, 100);
+    talk_hear(&t, F_ACK, 0, 101, 0);
+    assert_int_equal(conn_read(t.c, 1000), 100);
+    talk_end(&t);
+}
+
 /* Segments that overlap what is there: each byte is taken once. */
 static void test_overlap(void **state)
 {
@@ -192,8 +211,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sack_generation), cmocka_unit_test(test_sack_room),
         cmocka_unit_test(test_ooo_bounded),     cmocka_unit_test(test_fin_out_of_order),
-        cmocka_unit_test(test_two_fins),        cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_urgent),
+        cmocka_unit_test(test_two_fins),        cmocka_unit_test(test_fin_behind_old_data),
+        cmocka_unit_test(test_overlap),         cmocka_unit_test(test_urgent),
     };
 
     return cmocka_run_group_tests_name("tcp_ooo", tests, 0, 0);
