@@ -75,6 +75,30 @@ static void test_ack_every_second(void **state)
     talk_end(&t);
 }
 
+/* More than a segment's worth in one, as a sender's offload gives it, counts as two (R5681-14). */
+static void test_ack_of_a_long_segment(void **state)
+{
+    struct talk t;
+    uint32_t at;
+
+    (void)state;
+    talk_init(&t);
+    t.mss = 536;
+    talk_passive(&t);
+    for (at = 0; at < 15000; at += 500) /* the quick ACKs of a young flow */
+        talk_say(&t, F_ACK, at, 0, 500);
+    conn_read(t.c, 100000);
+    craft_pass(&t.s, SEC);
+    talk_skip(&t);
+    talk_say(&t, F_ACK, at, 0, 536);
+    talk_silence(&t);
+    craft_pass(&t.s, SEC);
+    talk_hear(&t, F_ACK, 0, at + 536, 0);
+    talk_say(&t, F_ACK, at + 536, 0, 537);
+    talk_hear(&t, F_ACK, 0, at + 1073, 0);
+    talk_end(&t);
+}
+
 static void test_quickack_option(void **state)
 {
     struct talk t;
@@ -317,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_ack_rides_on_answer),
         cmocka_unit_test(test_delayed_ack),
         cmocka_unit_test(test_ack_every_second),
+        cmocka_unit_test(test_ack_of_a_long_segment),
         cmocka_unit_test(test_quickack_option),
         cmocka_unit_test(test_nagle),
         cmocka_unit_test(test_nodelay),

@@ -397,6 +397,22 @@ static void test_bare_fin_twice(void **state)
     talk_end(&t);
 }
 
+/* RFC 2883 4: a block above what is acknowledged is a DSACK when the second block has it within. */
+static void test_dsack_within_second_block(void **state)
+{
+    static const uint32_t within[] = {3 * MSS, 4 * MSS, 2 * MSS, 5 * MSS, 0, 0};
+    static const uint32_t beside[] = {5 * MSS, 6 * MSS, 2 * MSS, 5 * MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    begin(&t, 10);
+    talk_sack(&t, 0, MSS, within);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_received), 1);
+    talk_sack(&t, 0, MSS, beside);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_received), 1);
+    talk_end(&t);
+}
+
 /* R2883-02, as sender: a DSACK is no SACK of anything above it, and no duplicate ACK. */
 static void test_dsack_is_no_loss(void **state)
 {
@@ -419,11 +435,17 @@ static void test_dsack_is_no_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_holes_then_rescue),  cmocka_unit_test(test_prr),
-        cmocka_unit_test(test_prr_slow_start),     cmocka_unit_test(test_many_blocks),
-        cmocka_unit_test(test_record_model),       cmocka_unit_test(test_dsack_below),
-        cmocka_unit_test(test_dsack_above),        cmocka_unit_test(test_no_dsack_without_sack),
-        cmocka_unit_test(test_no_dsack_below_irs), cmocka_unit_test(test_bare_fin_twice),
+        cmocka_unit_test(test_holes_then_rescue),
+        cmocka_unit_test(test_prr),
+        cmocka_unit_test(test_prr_slow_start),
+        cmocka_unit_test(test_many_blocks),
+        cmocka_unit_test(test_record_model),
+        cmocka_unit_test(test_dsack_below),
+        cmocka_unit_test(test_dsack_above),
+        cmocka_unit_test(test_no_dsack_without_sack),
+        cmocka_unit_test(test_no_dsack_below_irs),
+        cmocka_unit_test(test_bare_fin_twice),
+        cmocka_unit_test(test_dsack_within_second_block),
         cmocka_unit_test(test_dsack_is_no_loss),
     };
 
