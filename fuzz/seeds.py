@@ -384,6 +384,15 @@ def hellos() -> Iterator[tuple[str, bytes]]:
             yield f"kind{kind}_{hearer}", head + bytes([len(kinds), kind, *kinds[1:]])
 
 
+def batches() -> Iterator[tuple[str, bytes]]:
+    yield "joined", bytes([0, 0, 8, 0]) * 6
+    yield "summed", bytes([0, 0, 0, 0]) * 6 + bytes([0, 130, 1, 0])
+    yield "ip6", bytes([1, 0, 4, 0]) * 9
+    yield "mixed", bytes([0, 0, 8, 0, 1, 0, 8, 0, 2, 0, 12, 0, 3, 0, 12, 0]) * 5
+    yield "wrong", bytes([0, 0, 0, 0]) * 2 + bytes([0, 0, 0, 192, 50, 9]) + bytes([0, 0, 0, 0]) * 2
+    yield "cut", bytes([0, 0, 8, 0]) * 2 + bytes([0, 0, 24, 0, 3]) + bytes([0, 0, 40, 0]) * 2
+
+
 def steers() -> Iterator[tuple[str, bytes]]:
     segment_ = tcp(16, 1, 1)
     quoted = bytes([3, 4]) + u16(0, 0, 1280) + ip4(6, segment_)[14:]
@@ -495,6 +504,7 @@ SEEDS = {
     "rings": rings,
     "hello": hellos,
     "steer": steers,
+    "gro": batches,
     "wire": wires,
     "pcap": pcaps,
     "spec": specs,

@@ -32,7 +32,7 @@ struct line {
     uint32_t syn_wnd;  /* of its SYN: what a server of Fast Open may send into at once */
     uint32_t tsval, tsecr;
     unsigned shift; /* of the peer's window field */
-    int open, spoke, synced;
+    int open, spoke;
     unsigned syns; /* sent by the peer: with more than one, which numbers are meant is not known */
     uint16_t own_port;
 };
@@ -77,7 +77,7 @@ static void hear(struct talk *t, const struct tseg *g)
 {
     unsigned i = (unsigned)g->dport - 5000u;
     struct line *l;
-    uint32_t end = g->seq + g->len + !!(g->flags & F_SYN) + !!(g->flags & F_FIN);
+    uint32_t end = g->seq + g->len + !!(g->flags & F_SYN) + !!(g->flags & F_FIN), edge;
 
     say(t, "stack", g);
     if (i >= PORTS)
@@ -88,9 +88,11 @@ static void hear(struct talk *t, const struct tseg *g)
     if (g->flags & F_RST)
         return;
     if (g->flags & F_SYN) {
+        edge = g->seq + 1 + l->syn_wnd; /* nothing but the SYN until a window is offered */
+        if (!l->open || l->iss != g->seq || later(edge, l->right))
+            l->right = edge;
         l->iss = g->seq;
         l->heard = end;
-        l->right = g->seq + 1 + l->syn_wnd; /* nothing but the SYN until a window is offered */
         if (g->fo_len == (int)sizeof(t->cookie))
             memcpy(t->cookie, g->fo, sizeof(t->cookie));
         l->open = 1;
@@ -229,10 +231,9 @@ static void segment(struct talk *t, unsigned i, unsigned flags)
         l->sent = end;
     /* Scaling of the window may have been refused or agreed: the larger of both is the bound. */
     shift = flags & F_SYN ? 0 : l->shift;
-    if ((flags & F_ACK) && g.ack - l->iss < FAR &&
-        (!l->synced || later(g.ack + (g.wnd << shift), l->right))) {
+    if ((flags & F_ACK) && l->open && g.ack - l->iss < FAR &&
+        later(g.ack + (g.wnd << shift), l->right)) {
         l->right = g.ack + (g.wnd << shift);
-        l->synced = 1;
     } else if ((flags & F_SYN) && !(flags & F_ACK) && l->open &&
                later(l->iss + 1 + g.wnd, l->right)) {
         l->right = l->iss + 1 + g.wnd;
