@@ -46,6 +46,7 @@ class Lab:
         impair: str | None = None,
         tee: Path | None = None,
         mode: str = "af_xdp",
+        netif: str | None = None,
         engines: int = 1,
         args: Sequence[object] = (),
         env: Mapping[str, str] | None = None,
@@ -68,7 +69,8 @@ class Lab:
                 settings = [f"{name}={value}" for name, value in _PEER_SETTINGS.items()]
                 ns.run(["sysctl", "-qw", *settings])
             if not LINUX:
-                netif = {"af_xdp": f"af_xdp:{self.pair.server_if}", "tap": "tap:tap0"}[mode]
+                known = {"af_xdp": f"af_xdp:{self.pair.server_if}", "tap": "tap:tap0"}
+                netif = netif.format(self.pair.server_if) if netif else known[mode]
                 netif = f"tee({tee}):{netif}" if tee else netif
                 netif = f"impair({impair}):{netif}" if impair else netif
                 self.toed = toed.Toed(self.pair, netif=netif, engines=engines, args=args, env=env)

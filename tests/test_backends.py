@@ -34,11 +34,12 @@ def test_tap(make_lab, tmp_path):
 
 
 @contextlib.contextmanager
-def two_toeds(tmp_path):
-    """A server side and a client side, both on Toehold: no kernel between them."""
+def two_toeds(tmp_path, *, server_args=(), capture=None):
+    """A server side and a client side, both on Toehold: no kernel between them. What the client
+    receives and sends goes to the file `capture`."""
     with netns.Pair() as pair, contextlib.ExitStack() as stack:
         wire = f"wire:{tmp_path}/wire"
-        server = stack.enter_context(toed.Toed(pair, netif=f"{wire},side=a"))
+        server = stack.enter_context(toed.Toed(pair, netif=f"{wire},side=a", args=server_args))
         other = types.SimpleNamespace(
             server=pair.client,
             server_ip=pair.client_ip,
@@ -46,7 +47,8 @@ def two_toeds(tmp_path):
             mtu=pair.mtu,
             server_if=None,
         )
-        client = stack.enter_context(toed.Toed(other, netif=f"{wire},side=b"))
+        tee = f"tee({capture}):" if capture else ""
+        client = stack.enter_context(toed.Toed(other, netif=f"{tee}{wire},side=b"))
         yield server, client
 
 

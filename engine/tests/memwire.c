@@ -17,6 +17,7 @@ struct netio {
     uint8_t mac_last;
     int lose;    /* what is sent arrives nowhere */
     int tx_full; /* refuse this many sends; -1: all */
+    unsigned nth, asked; /* refuse each nth; 0: none */
     uint32_t head, tail;
     uint32_t len[FRAMES];
     uint8_t *frames[FRAMES]; /* each as long as it is, so that sanitizers see its end */
@@ -39,6 +40,11 @@ void memwire_pair(struct netio **a, struct netio **b)
 void memwire_refuse(struct netio *n, int count)
 {
     n->tx_full = count;
+}
+
+void memwire_refuse_each(struct netio *n, unsigned nth)
+{
+    n->nth = nth;
 }
 
 void memwire_lose(struct netio *n, int all)
@@ -127,6 +133,8 @@ int netio_tx_alloc(struct netio *n, struct netio_frame *frame)
         n->tx_full -= n->tx_full > 0;
         return -1;
     }
+    if (n->nth && ++n->asked % n->nth == 0)
+        return -1;
     *frame = (struct netio_frame){.data = n->out, .cap = SIZE};
     return 0;
 }

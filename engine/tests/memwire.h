@@ -13,6 +13,8 @@ struct memwire_tap {
 void memwire_pair(struct netio **a, struct netio **b);
 /* The next count sends find no room; -1: all of them, until called again. */
 void memwire_refuse(struct netio *n, int count);
+/* From now on each nth send finds no room; 0: none. */
+void memwire_refuse_each(struct netio *n, unsigned nth);
 /* From now on, or no longer, all that is sent is lost. */
 void memwire_lose(struct netio *n, int all);
 void memwire_watch(struct netio *n, struct memwire_tap *tap);

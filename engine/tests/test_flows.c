@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include <toe/counters.h>
+
 #include "bench.h"
 
 struct world {
@@ -504,11 +506,46 @@ static void test_nothing_is_lost_while_the_wire_has_no_room(void **state)
     assert_true(w->t.b->counters[EC_tx_no_room] >= 50);
 }
 
+/* With GSO core/ hands over large segments: what has no room while they are cut waits, and goes
+ * before anything else. The other end joins them again. */
+static void test_a_full_back_end_holds_the_rest_of_a_large_segment(void **state)
+{
+    struct world *w = *state;
+    uint32_t fx, fy, got = 0, sent = 0;
+    struct toe_cmd c;
+
+    offload_set(w->t.a, OFFLOAD_ALL);
+    offload_set(w->t.b, OFFLOAD_ALL);
+    assert_int_equal(w->t.b->offload.active, OFFLOAD_GSO | OFFLOAD_GRO);
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    memwire_refuse_each(w->t.wire_b, 4);
+    while (sent < 160000) {
+        host_send(&w->y, fy, sent, 16000);
+        sent += 16000;
+        bench_run(&w->t, NS_PER_S / 2);
+        while (host_get(&w->y, &c))
+            assert_int_equal(toe_cmd_type(&c), TOE_CMD_SEND_COMPLETE);
+        while (host_get(&w->x, &c)) {
+            assert_int_equal(toe_cmd_type(&c), TOE_CMD_DATA_RECEIVED);
+            assert_true(host_holds(&w->x, fx, got, toe_cmd_arg0(&c)));
+            got += toe_cmd_arg0(&c);
+            host_put(&w->x, TOE_CMD_RECV, 0, 0, fx, toe_cmd_arg0(&c), 0);
+        }
+    }
+    assert_int_equal(got, sent);
+    assert_true(w->t.b->counters[EC_gso_held] > 0);
+    assert_true(w->t.b->counters[EC_gso_cut] > w->t.b->counters[EC_gso_held]);
+    assert_true(w->t.a->counters[EC_gro_merged] > 0);
+    assert_int_equal(toec_counters(w->t.b->stack)[TOEC_C_tcp_retransmits], 0);
+    memwire_refuse_each(w->t.wire_b, 0);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        T(test_a_full_back_end_holds_the_rest_of_a_large_segment),
         T(test_data_and_its_acknowledgement_are_told),
         T(test_buffers_wrap_and_stop_when_full),
         T(test_a_close_of_both_ends_gives_the_slots_back),

@@ -2,7 +2,7 @@
 /*
  * dpdk.c - packets by any driver of DPDK.
  *
- * dpdk:PORT[,queue=N][,queues=N][,args=WORDS][,eal=WORDS]
+ * dpdk:PORT[,queue=N][,queues=N][,mtu=N][,args=WORDS][,eal=WORDS]
  *
  * A frame is an mbuf, in both directions. Where the driver has interrupts for received frames a
  * sleeper gets their descriptor, else it must poll. In args (of a virtual device made here) and eal
@@ -393,15 +393,17 @@ static void describe(struct dpdk *d)
 static struct netio *open_port(const char *args, const struct netio_config *cfg,
                                const struct netio_err *err)
 {
-    uint64_t queue, queues;
+    uint64_t queue, queues, mtu;
+    struct dpdk_how how;
     struct spec spec;
     const char *given;
     char devargs[SPEC_TEXT];
     struct dpdk *d;
 
-    if (spec_parse(&spec, "dpdk", args, "queue queues args eal", err) ||
+    if (spec_parse(&spec, "dpdk", args, "queue queues mtu args eal", err) ||
         spec_get_number(&spec, "dpdk", "queue", DPDK_QUEUES - 1, cfg->queue, &queue, err) ||
-        spec_get_number(&spec, "dpdk", "queues", DPDK_QUEUES, 1, &queues, err))
+        spec_get_number(&spec, "dpdk", "queues", DPDK_QUEUES, 1, &queues, err) ||
+        spec_get_number(&spec, "dpdk", "mtu", 9216, 0, &mtu, err))
         return NULL;
     if (!*spec.name || queues == 0) {
         netio_err_set(err, "dpdk: name a port, such as net_tap0 or 0000:03:00.0; queues=1 or more");
@@ -420,7 +422,8 @@ static struct netio *open_port(const char *args, const struct netio_config *cfg,
     given = spec_get(&spec, "args");
     snprintf(devargs, sizeof(devargs), "%s", given ? given : "");
     dpdk_commas(devargs);
-    d->port = dpdk_port_get(spec.name, devargs, d->queue, (uint16_t)queues, err);
+    how = (struct dpdk_how){devargs, d->queue, (uint16_t)queues, (uint32_t)mtu};
+    d->port = dpdk_port_get(spec.name, &how, err);
     if (!d->port) {
         dpdk_close(&d->n);
         return NULL;

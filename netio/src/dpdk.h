@@ -33,9 +33,15 @@ int dpdk_eal(const char *port, const char *words, const struct netio_err *err);
 /* In place: ';' stands for ',' in what DPDK is told. */
 void dpdk_commas(char *text);
 
+struct dpdk_how {
+    const char *args; /* of a virtual device made here, or "" */
+    uint16_t queue, queues;
+    uint32_t mtu; /* 0: as it is */
+};
+
 /* Takes a queue of a port, which is made, configured and started for the first. NULL: a sentence is
  * in err. Any thread. */
-struct dpdk_port *dpdk_port_get(const char *name, const char *args, uint16_t queue, uint16_t queues,
+struct dpdk_port *dpdk_port_get(const char *name, const struct dpdk_how *how,
                                 const struct netio_err *err);
 void dpdk_port_put(struct dpdk_port *p, uint16_t queue);
 /* Spreads flows over the queues, or gives all to the first. */

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,15 +33,18 @@ static void *try_load(const char *dir, size_t dir_len, const char *below, char *
     return lib;
 }
 
-/* Beside the program or library this is part of, in the build's folder, where it is installed. */
+/* In the folder TOEHOLD_MODULES; else beside the program or library this is part of, in the build's
+ * folder, where it is installed. */
 static void *load(char *why, size_t size)
 {
     Dl_info self;
     char exe[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    const char *slash;
+    const char *slash, *told = getenv("TOEHOLD_MODULES");
     void *lib = NULL;
 
+    if (told && *told)
+        return try_load(told, strlen(told), "/", why, size);
     exe[n > 0 ? n : 0] = '\0';
     slash = strrchr(exe, '/');
     if (slash)

@@ -82,7 +82,6 @@ static int configure(struct dpdk_port *p, const struct netio_err *err)
 {
     struct rte_eth_conf conf;
     uint8_t key[64];
-    uint16_t mtu;
     int rc;
 
     memset(&conf, 0, sizeof(conf));
@@ -105,10 +104,27 @@ static int configure(struct dpdk_port *p, const struct netio_err *err)
     }
     if (rc != 0)
         return fail(p, "cannot be configured", rc, err);
+    return 0;
+}
+
+/* As asked for, or as it is. net_tap keeps its own: it takes the Ethernet header for a part of it
+ * when it cuts segments (22.11), and would refuse full ones for ever. */
+static int set_mtu(struct dpdk_port *p, uint32_t asked, const struct netio_err *err)
+{
+    int is_tap = strcmp(p->info.driver_name, "net_tap") == 0;
+    uint16_t mtu;
+    int rc = asked && !is_tap ? rte_eth_dev_set_mtu(p->id, (uint16_t)asked) : 0;
+
+    if (rc != 0)
+        return fail(p, "does not take that mtu=", rc, err);
     rc = rte_eth_dev_get_mtu(p->id, &mtu);
     if (rc != 0)
         return fail(p, "does not tell its MTU", rc, err);
-    p->mtu = mtu;
+    if (asked > mtu)
+        return fail(p, "does not take that mtu=", EINVAL, err);
+    p->mtu = asked ? asked : mtu;
+    if (is_tap && p->mtu + ETH_HEADER > mtu)
+        p->tx_offloads &= ~RTE_ETH_TX_OFFLOAD_TCP_TSO;
     return 0;
 }
 
@@ -160,7 +176,8 @@ static void look_for_reta(struct dpdk_port *p)
     dpdk_port_spread(p, 1);
 }
 
-static int bring_up(struct dpdk_port *p, const char *args, const struct netio_err *err)
+static int bring_up(struct dpdk_port *p, const char *args, uint32_t mtu,
+                    const struct netio_err *err)
 {
     uint16_t q;
     int rc;
@@ -175,7 +192,7 @@ static int bring_up(struct dpdk_port *p, const char *args, const struct netio_er
                       p->queues, p->info.max_rx_queues, p->info.max_tx_queues);
         return -1;
     }
-    if (configure(p, err))
+    if (configure(p, err) || set_mtu(p, mtu, err))
         return -1;
     for (q = 0; q < p->queues; q++)
         if (set_up_queue(p, q, err))
@@ -220,10 +237,11 @@ static struct dpdk_port *entry(const char *name)
     return free_one;
 }
 
-static struct dpdk_port *get(const char *name, const char *args, uint16_t queue, uint16_t queues,
+static struct dpdk_port *get(const char *name, const struct dpdk_how *how,
                              const struct netio_err *err)
 {
     struct dpdk_port *p = entry(name);
+    unsigned queue = how->queue, queues = how->queues;
 
     if (!p || strlen(name) >= sizeof(p->name)) {
         netio_err_set(err, "dpdk: '%s': more than %u ports, or too long a name", name, PORTS);
@@ -232,8 +250,8 @@ static struct dpdk_port *get(const char *name, const char *args, uint16_t queue,
     if (!p->users) {
         memset(p, 0, sizeof(*p));
         memcpy(p->name, name, strlen(name) + 1);
-        p->queues = queues;
-        if (bring_up(p, args, err)) {
+        p->queues = how->queues;
+        if (bring_up(p, how->args, how->mtu, err)) {
             take_down(p);
             return NULL;
         }
@@ -253,13 +271,13 @@ static struct dpdk_port *get(const char *name, const char *args, uint16_t queue,
     return p;
 }
 
-struct dpdk_port *dpdk_port_get(const char *name, const char *args, uint16_t queue, uint16_t queues,
+struct dpdk_port *dpdk_port_get(const char *name, const struct dpdk_how *how,
                                 const struct netio_err *err)
 {
     struct dpdk_port *p;
 
     pthread_mutex_lock(&lock);
-    p = get(name, args, queue, queues, err);
+    p = get(name, how, err);
     pthread_mutex_unlock(&lock);
     return p;
 }
