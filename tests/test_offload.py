@@ -32,6 +32,11 @@ def state(toed):
     return {f["word"]: (f["active"], f["requested"], f["fixed"]) for f in listed}
 
 
+def counters(toed):
+    """All of them, of its one engine."""
+    return toed.stats()["engines"][0]["counters"]
+
+
 def both_ways(lab, tmp_path, tag, size=SIZE):
     """A file to the peer and back from it, whole."""
     digest = nginx.make_file(tmp_path / "files/large", size)
@@ -63,18 +68,18 @@ def test_each_over_tap_switched_while_it_runs(make_lab, tmp_path):
     lab.client.run(["ethtool", "-K", lab.pair.client_if, "tx", "on", "tso", "on"])
     with nginx.start(lab, tmp_path):
         for tag, (off, moved, still) in TAP.items():
-            words = [w for name in off.split() for w in (name, "off")]
-            every = [w for name in "rx tx sg tso gso lro gro".split() for w in (name, "on")]
-            offload(lab.toed, *every)
+            words = []
+            for name in ["rx", "tx", "sg", "tso", "gso", "lro", "gro"]:
+                words += [name, "off" if name in off.split() else "on"]
             offload(lab.toed, *words)
-            before = {name: lab.toed.counter(name) for name in moved + still}
+            before = counters(lab.toed)
             both_ways(lab, tmp_path, tag, 20 * MB if tag == "all" else SIZE)
+            after = counters(lab.toed)
             for name in moved:
-                assert lab.toed.counter(name) > before[name], (tag, name)
+                assert after[name] > before[name], (tag, name)
             for name in still:
-                assert lab.toed.counter(name) == before[name], (tag, name)
-            assert lab.toed.counter("ip4_bad_checksum") == 0, tag
-            assert lab.toed.counter("tcp_bad_checksum") == 0, tag
+                assert after[name] == before[name], (tag, name)
+            assert (after["ip4_bad_checksum"], after["tcp_bad_checksum"]) == (0, 0), tag
     lab.wait_idle()
 
 
@@ -180,7 +185,7 @@ def test_a_wire_whose_ends_change_their_minds(tmp_path):
             got = tmp_path / "got"
             curl = ["curl", "-sS", "--limit-rate", "40M", "-o", got, f"http://{server.ip}/large"]
             with client.pair.server.start(client.wrapped(curl)) as running:
-                for _ in range(6):
+                for _ in range(3):
                     for word in ("lro", "rx"):
                         offload(client, word, "off")
                         offload(client, word, "on")

@@ -15,8 +15,8 @@ struct netio {
     struct netio *peer;
     struct memwire_tap *tap;
     uint8_t mac_last;
-    int lose;    /* what is sent arrives nowhere */
-    int tx_full; /* refuse this many sends; -1: all */
+    int lose;            /* what is sent arrives nowhere */
+    int tx_full;         /* refuse this many sends; -1: all */
     unsigned nth, asked; /* refuse each nth; 0: none */
     uint32_t head, tail;
     uint32_t len[FRAMES];

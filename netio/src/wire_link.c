@@ -199,7 +199,7 @@ static int received_fd(struct msghdr *msg)
 {
     struct cmsghdr *c = CMSG_FIRSTHDR(msg);
     size_t count, i;
-    int fd;
+    int fd = -1;
 
     if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
         return -1;
