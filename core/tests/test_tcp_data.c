@@ -280,6 +280,33 @@ static void test_gso(void **state)
     talk_end(&t);
 }
 
+/* Switched while the connection is open: the next data goes the other way. */
+static void test_gso_is_switched(void **state)
+{
+    static const struct {
+        toec_u32 max;
+        unsigned frames;
+    } turns[] = {{0, 10}, {61440, 1}, {5840, 3}, {0, 10}};
+    struct talk t;
+    unsigned i;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    assert_int_equal(toec_set_max_gso(t.s.host[0].stack, 61441), TOEC_E_INVAL);
+    for (i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
+        uint64_t before = talk_count(&t, TOEC_C_tx_frames);
+
+        assert_int_equal(toec_set_max_gso(t.s.host[0].stack, turns[i].max), 0);
+        conn_write(t.c, 14600, 1);
+        craft_poll(&t.s);
+        assert_int_equal(talk_count(&t, TOEC_C_tx_frames) - before, turns[i].frames);
+        assert_int_equal(talk_skip(&t), 10);
+        talk_say(&t, F_ACK, 0, (i + 1) * 14600, 0);
+    }
+    talk_end(&t);
+}
+
 /* ---- keep-alive (RFC 9293 3.8.4) ---- */
 
 /* RFC 9293 MUST-27, MAY-5. */
@@ -350,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_send_errors),
         cmocka_unit_test(test_transmit_full),
         cmocka_unit_test(test_gso),
+        cmocka_unit_test(test_gso_is_switched),
         cmocka_unit_test(test_keepalive),
         cmocka_unit_test(test_idle),
     };

@@ -287,6 +287,38 @@ static void a_fin_is_on_the_last_and_stays_alone(void **state)
     }
 }
 
+/* The segment of n bytes at payload offset `at` of large. */
+static void add_segment(uint32_t at, uint32_t n)
+{
+    uint8_t *to = batch.mem[batch.count];
+
+    gso_header(to, &large.tx, at, n);
+    gso_gather(to + large.tx.hdr_len, &large.parts, at, n);
+    toec_tx_finish(&large.tx, to, large.tx.hdr_len + n);
+    batch.f[batch.count++] = (struct netio_frame){.data = to, .len = large.tx.hdr_len + n};
+}
+
+/* One that is larger than the first is not joined, one that is smaller is the last. */
+static void sizes_tell_where_a_chain_ends(void **state)
+{
+    (void)state;
+    make_large(&large, 4000, 1000, 0x10);
+    batch.count = 0;
+    add_segment(0, 500);
+    add_segment(500, 1000);
+    join(&batch, &sink);
+    assert_int_equal(sink.packets, 2);
+    batch.count = 0;
+    add_segment(0, 1000);
+    add_segment(1000, 999);
+    add_segment(1999, 1000);
+    add_segment(2999, 1000);
+    join(&batch, &sink);
+    assert_int_equal(sink.packets, 2);
+    assert_int_equal(sink.joined, 2);
+    assert_memory_equal(sink.data, large.data, 3999);
+}
+
 /* Writes a frame's checksums anew after a header was changed. */
 static void seal(uint8_t *p, uint32_t len)
 {
@@ -512,6 +544,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_cut_is_good_and_joins_to_the_same),
         cmocka_unit_test(a_fin_is_on_the_last_and_stays_alone),
+        cmocka_unit_test(sizes_tell_where_a_chain_ends),
         cmocka_unit_test(what_differs_is_not_joined),
         cmocka_unit_test(bad_checksums_stay_alone),
         cmocka_unit_test(any_mixture_comes_out_whole),
