@@ -235,19 +235,17 @@ def test_impaired_wire(tmp_path):
         assert done.stdout == "done 8 200000\n"
 
 
+@pytest.mark.sanitize
 def test_wire_to_toed(tmp_path):
     with netns.Pair() as pair:
         pair.server_ip = "10.9.0.1"
-        with (
-            toed.Toed(pair, netif=f"wire:{tmp_path}/w,side=a") as daemon,
-            daemon.app(
-                [labs.PYTHON, "-u", labs.PROGRAMS / "echo_asyncio.py", "serve", "10.9.0.1", PORT]
-            ) as server,
-        ):
-            proc.wait_until(lambda: "ready" in server.text(), "server", proc=server)
-            argv = [TOE_ECHO, "client", "10.9.0.1", PORT, 8, 100_000]
-            done = proc.run(argv, env=wire(tmp_path, "b"), timeout=20)
-            assert done.stdout == "done 8 100000\n"
+        with toed.Toed(pair, netif=f"wire:{tmp_path}/w,side=a") as daemon:
+            argv, env = [TOE_ECHO, "server", PORT], {"TOEHOLD_SOCKET": str(daemon.socket)}
+            with pair.server.start(argv, env=env, name="toe_echo") as server:
+                proc.wait_until(lambda: "ready" in server.text(), "server", proc=server)
+                argv = [TOE_ECHO, "client", "10.9.0.1", PORT, 8, 100_000]
+                done = proc.run(argv, env=wire(tmp_path, "b"), timeout=20)
+                assert done.stdout == "done 8 100000\n"
 
 
 # ---- settings

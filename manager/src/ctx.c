@@ -37,6 +37,14 @@ static struct tqp *attach_one(uint32_t engine, struct twelcome *w)
     return tinline_attach(&tctx.cfg, w, tctx.last_error, sizeof(tctx.last_error));
 }
 
+/* Who opens the interface answers for all listeners of this process; an inherited one may be for
+ * another to serve, until it is used. */
+static void announce_here(struct tsock *s)
+{
+    if (s->state == TS_LISTEN)
+        tlisten_announce(s, s->inherited && !s->used);
+}
+
 static bool attach_all(void)
 {
     struct twelcome w = {.engines = 1};
@@ -65,6 +73,8 @@ static bool attach_all(void)
     tctx.generation++;
     tctx.idle_looks = 0;
     tctx.state = TC_UP;
+    if (tctx.cfg.place != TPLACE_TOED)
+        thandle_each(announce_here);
     return true;
 }
 
@@ -210,8 +220,6 @@ uint32_t tctx_progress(void)
         broken |= qp->broken;
         /* Others sleep on the interrupt that this drain has used up: ask for the next one, and
          * look again for what came in between (the TOE saw no arming for it). */
-        if (unlikely(tctx.sleepers && qp->direct))
-            n += tinline_prepare(qp);
         while (unlikely(tctx.sleepers && !qp->armed && !qp->broken && !qp->direct)) {
             tqp_arm(qp);
             n += tqp_drain(qp);

@@ -48,7 +48,7 @@ struct tqp {
     uint32_t belled; /* SW head when the doorbell was last rung */
     uint32_t sends;  /* calls, see is_news() of send.c */
     struct tmoderation moderation;
-    bool armed;    /* an interrupt was asked for and may still come */
+    bool armed;    /* an interrupt was asked for and may still come; direct: an arrival wakes */
     bool adaptive; /* interrupt moderation follows the load */
     bool direct;   /* no rings: the TOE is called (inline.c) */
     bool unsent;   /* direct: what was sent waits for a flush */
@@ -101,6 +101,7 @@ struct tctx {
     int placeholder_fd;               /* what accepted connections are duplicates of */
     struct toedev_inline_info inside; /* of an engine in this process, which may be yet to come */
     bool known;           /* ip, mask, gw and inside are filled though nothing is attached */
+    bool polling;         /* a thread polls before it sleeps */
     uint32_t told;        /* sockets that the last epoll_wait told and nobody has touched yet */
     uint32_t told_round;  /* number of that epoll_wait */
     uint64_t sleep_until; /* direct: the earliest end of a sleep that will run the TOE */
@@ -278,6 +279,12 @@ static inline void tinline_answered(struct tsock *s)
 static inline uint64_t tctx_now(void)
 {
     return tctx.qps_n && tctx.qps[0]->direct ? tctx.qps[0]->now : tclock_ns();
+}
+
+/* May this thread poll before it sleeps? One at a time does, where the TOE is called by it. */
+static inline bool tctx_may_poll(void)
+{
+    return tctx.cfg.busy_poll_us && tctx.qps_n && !(tctx.polling && tctx.qps[0]->direct);
 }
 
 /* A short rest of a polling thread. */

@@ -143,9 +143,7 @@ static int busy_poll(struct epcall *c, uint64_t deadline)
     if (end > deadline)
         end = deadline;
     for (unsigned spin = 1; tctx_now() < end; spin++) {
-        tctx_unlock();
-        tpause();
-        tctx_lock();
+        tctx_relax();
         if (tctx_progress() || c->ep->ready_head)
             collect(c);
         if (!c->n && c->ep->kernel_used && kernel_due(c->ep, spin % SPINS_PER_ASK == 0) &&
@@ -202,9 +200,13 @@ static int wait_locked(struct epcall *c, int timeout_ms)
     }
     deadline = timeout_ms < 0 ? TWAIT_FOREVER : tctx_now() + (uint64_t)timeout_ms * 1000000;
     for (;;) {
-        if (!polled && tctx.cfg.busy_poll_us && tctx_attached()) {
-            polled = true;
-            if (busy_poll(c, deadline) < 0)
+        if (!polled && tctx_may_poll()) {
+            int r;
+
+            polled = tctx.polling = true;
+            r = busy_poll(c, deadline);
+            tctx.polling = false;
+            if (r < 0)
                 return -1;
             if (c->n)
                 return c->n;

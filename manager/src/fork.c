@@ -67,6 +67,7 @@ static void orphan_handle(struct tsock *s)
             tobj_put(&c->obj);
         }
         s->announced = s->used = s->weak = 0;
+        s->inherited = 1;
     }
 }
 
@@ -96,6 +97,7 @@ static void in_child(void)
     tfd_internal_close(tctx.placeholder_fd);
     tctx.placeholder_fd = -1;
     tctx.sleepers = tctx.told = 0;
+    tctx.polling = false;
     tctx.sigurg.n = 0; /* the parent sends them */
     if (tctx.state != TC_FAILED)
         tctx.state = TC_COLD;

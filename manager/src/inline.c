@@ -317,7 +317,7 @@ uint32_t tinline_run(struct tqp *qp)
     tinline_inside = 1;
     ops->run(qp->inside, qp->now);
     tinline_inside = 0;
-    qp->unsent = false;
+    qp->unsent = qp->armed = false;
     errno = saved;
     return qp->events - before;
 }
@@ -340,8 +340,10 @@ uint32_t tinline_prepare(struct tqp *qp)
         tinline_inside = 1;
         waits = ops->prepare_sleep(qp->inside);
         tinline_inside = 0;
-        if (!waits)
+        if (!waits) {
+            qp->armed = true;
             return n;
+        }
         n += tinline_run(qp);
         tqp_flush(qp);
     }
@@ -373,19 +375,25 @@ uint64_t tinline_cap(struct tqp *qp, uint64_t deadline)
     return deadline;
 }
 
-/* Who sleeps does so until a time that was right then. What another thread has done since may want
- * an earlier round: then somebody is woken for it, once. */
+/* Others sleep, and this thread leaves the TOE to them: arrivals are to wake them again. They sleep
+ * until a time that was right then. What this thread has done may want an earlier round: then
+ * somebody is woken for it, once. */
 void tinline_hurry(void)
 {
+    int saved = errno;
+
     for (uint32_t q = 0; q < tctx.qps_n; q++) {
         struct tqp *qp = tctx.qps[q];
         uint64_t one = 1;
-        int saved = errno;
 
-        if (!qp->direct || !tctx.sleep_until || next_round(qp) >= tctx.sleep_until)
+        if (!qp->direct)
+            continue;
+        if (!qp->armed)
+            tinline_prepare(qp);
+        if (!tctx.sleep_until || next_round(qp) >= tctx.sleep_until)
             continue;
         tctx.sleep_until = 0;
         (void)!sys_write(qp->irq_fd, &one, sizeof(one));
-        errno = saved;
     }
+    errno = saved;
 }

@@ -128,6 +128,7 @@ struct tsock {
     uint32_t queued;        /* connections in the accept queue */
     uint8_t used;           /* this process accepts from it, or watches it */
     uint8_t weak;           /* announced to the TOE with flag WEAK */
+    uint8_t inherited;      /* by fork */
     uint8_t announced;      /* LISTEN sent on the present queue pairs */
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
     uint8_t unconnected;    /* TS_DEAD by shutdown() of a connect or listener: as a new socket */
@@ -182,6 +183,8 @@ TOE_HIDDEN void tobj_put(struct tobj *o);
 /* Not recursive; free of cost in a process with one thread. */
 TOE_HIDDEN void tctx_lock(void);
 TOE_HIDDEN void tctx_unlock(void);
+/* Gives it to others for a moment, in a loop that looks at the TOE again. */
+TOE_HIDDEN void tctx_relax(void);
 /* Makes the lock that is held one that a thread about to be made will respect. */
 TOE_HIDDEN void tctx_lock_before_thread(void);
 

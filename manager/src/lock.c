@@ -37,6 +37,13 @@ static void give_back(void)
     pthread_mutex_unlock(&mutex);
 }
 
+void tctx_relax(void)
+{
+    give_back();
+    tpause();
+    tctx_lock();
+}
+
 void tctx_unlock(void)
 {
     struct tsigurg due;

@@ -144,7 +144,7 @@ void tqp_flush(struct tqp *qp)
 void tqp_arm(struct tqp *qp)
 {
     if (qp->direct)
-        return; /* tctx_progress() prepares for sleepers */
+        return; /* twait_arm() does what is needed */
     if (qp->adaptive) {
         uint32_t usec = tmoderation_usec(&qp->moderation, qp->hw.tail, tclock_ns());
 

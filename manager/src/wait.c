@@ -132,14 +132,6 @@ void twait_end(struct twaiter *w)
     }
 }
 
-/* Gives other threads a chance at the lock while this one polls. */
-static void relax(void)
-{
-    tctx_unlock();
-    tpause();
-    tctx_lock();
-}
-
 static int ask_kernel(struct pollfd *fds, nfds_t n)
 {
     struct timespec now = {0, 0};
@@ -166,15 +158,21 @@ static int busy_poll(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t 
         }
         if (tclock_ns() >= end)
             return 0;
-        relax();
+        tctx_relax();
     }
 }
 
 bool twait_arm(void)
 {
+    uint32_t n;
+
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         tqp_arm(tctx.qps[q]);
-    return tctx_progress() != 0;
+    n = tctx_progress();
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        if (tctx.qps[q]->direct)
+            n += tinline_prepare(tctx.qps[q]);
+    return n != 0;
 }
 
 void twait_woken(void)
@@ -255,8 +253,12 @@ int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadl
     tctx_progress();
     if (w->kicked)
         return 0;
-    if (tctx.cfg.busy_poll_us && tctx_attached()) {
-        int busy = busy_poll(w, kfds, n, deadline, &r);
+    if (tctx_may_poll()) {
+        int busy;
+
+        tctx.polling = true;
+        busy = busy_poll(w, kfds, n, deadline, &r);
+        tctx.polling = false;
 
         if (busy)
             return busy < 0 ? -1 : r;

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +38,8 @@ const char *harness_path(void);
 pid_t harness_toe(void);
 /* How many engines it has: LOOPTOE_ENGINES, 1. */
 unsigned harness_engines(void);
+/* The tests run over a whole stack in this process: HARNESS_ENGINE, inline or thread. */
+bool harness_inline(void);
 /* Starts another TOE in the place of one that was killed. */
 void harness_new_toe(void);
 
