@@ -116,24 +116,19 @@ static int is_dsack(const struct toec_tcb *t, const struct toec_seg *g, toec_u32
     return g->n_sack > 1 && TOEC_SEQ_GE(b->start, b[1].start) && TOEC_SEQ_LE(b->end, b[1].end);
 }
 
-/* Ascending, as RFC 8985 6.2 step 3 has it: the order of the blocks of one ACK is no reordering. */
-static unsigned sort_blocks(struct toec_iv *to, const struct toec_iv *from, unsigned n)
+/* Puts a block among n in ascending order. */
+static void put_sorted(struct toec_iv *list, unsigned n, const struct toec_iv *block)
 {
-    unsigned i, j;
-
-    for (i = 0; i < n; i++) {
-        for (j = i; j > 0 && TOEC_SEQ_LT(from[i].start, to[j - 1].start); j--)
-            to[j] = to[j - 1];
-        to[j] = from[i];
-    }
-    return n;
+    for (; n > 0 && TOEC_SEQ_LT(block->start, list[n - 1].start); n--)
+        list[n] = list[n - 1];
+    list[n] = *block;
 }
 
 void toec_sack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                      toec_u32 una, struct toec_news *n)
 {
     struct toec_iv block[4];
-    unsigned i, count, skip = 0;
+    unsigned i, count = 0, skip = 0;
 
     if (is_dsack(t, g, una)) {
         n->dsack = 1;
@@ -142,14 +137,16 @@ void toec_sack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec
         skip = 1;
     }
     n->by_sack = 1;
-    count = sort_blocks(block, g->sack + skip, g->n_sack - skip);
-    for (i = 0; i < count; i++) {
-        toec_u32 start = block[i].start, end = block[i].end;
+    /* Ascending, as RFC 8985 6.2 step 3 has it: the order of the blocks of one ACK is no
+     * reordering. What lies below SND.UNA has been overtaken; anything beyond what was sent, or
+     * empty, is no report at all, and has no place in an order either. */
+    for (i = skip; i < g->n_sack; i++) {
+        const struct toec_iv *b = &g->sack[i];
 
-        /* What lies below SND.UNA has been overtaken; anything beyond what was sent, or empty, is
-         * no report at all. */
-        if (TOEC_SEQ_LT(start, end) && TOEC_SEQ_LE(end, t->snd_max) &&
-            TOEC_SEQ_GE(start, t->snd_una))
-            toec_runs_sacked(s, t, start, end, n);
+        if (TOEC_SEQ_LT(b->start, b->end) && TOEC_SEQ_LE(b->end, t->snd_max) &&
+            TOEC_SEQ_GE(b->start, t->snd_una))
+            put_sorted(block, count++, b);
     }
+    for (i = 0; i < count; i++)
+        toec_runs_sacked(s, t, block[i].start, block[i].end, n);
 }

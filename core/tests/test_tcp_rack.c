@@ -133,6 +133,23 @@ static void test_reordering_seen(void **state)
     talk_end(&t);
 }
 
+/* The blocks of one ACK come in any order, which is no reordering; a block that is no report, half
+ * the sequence space away, does not come between them. */
+static void test_order_of_blocks(void **state)
+{
+    static const uint32_t b[] = {
+        5 * MSS, 6 * MSS, 5 * MSS + 0x7fffffff, 6 * MSS + 0x7fffffff, MSS, 2 * MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    begin(&t, 10);
+    talk_sack(&t, 0, 0, b);
+    assert_int_equal(rack_of(&t)->sacked, 2 * MSS);
+    assert_int_equal(rack_of(&t)->reordering, 0);
+    talk_say(&t, F_ACK, 0, 10 * MSS, 0);
+    talk_end(&t);
+}
+
 /* R8985-04: a DSACK widens the window by another quarter, once in a round trip. */
 static void test_dsack_widens(void **state)
 {
@@ -543,6 +560,7 @@ int main(void)
         cmocka_unit_test(test_three_segments_do_not_wait),
         cmocka_unit_test(test_three_pieces_do_not_wait),
         cmocka_unit_test(test_reordering_seen),
+        cmocka_unit_test(test_order_of_blocks),
         cmocka_unit_test(test_dsack_widens),
         cmocka_unit_test(test_window_narrows),
         cmocka_unit_test(test_most_recent_only),
