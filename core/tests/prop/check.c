@@ -147,16 +147,19 @@ const struct syn *wflow_syn(const struct wflow *f)
     return f->syns ? &f->syn[(f->syns - 1) % WF_SYNS] : 0;
 }
 
-/* Which SYN is the flow's? The one nearest below its first ACK, and the first of equals. */
+/* Which SYN is the flow's? The one nearest below its first ACK, and of equals the first since the
+ * flow before it was gone. */
 static const struct syn *find_syn(const struct wflow *f, uint32_t ack)
 {
     unsigned n = f->syns < WF_SYNS ? f->syns : WF_SYNS, i;
     const struct syn *best = 0;
 
     for (i = 0; i < n; i++) {
-        const struct syn *c = &f->syn[(f->syns - 1 - i) % WF_SYNS];
+        unsigned at = f->syns - 1 - i;
+        const struct syn *c = &f->syn[at % WF_SYNS];
 
-        if (ack - c->seq - 1 < 0x1000000u && (!best || ack - c->seq <= ack - best->seq))
+        if (ack - c->seq - 1 < 0x1000000u &&
+            (!best || ack - c->seq < ack - best->seq + (at >= f->old_syns)))
             best = c;
     }
     return best;
@@ -275,10 +278,24 @@ void wire_cookie(struct host *h, struct wflow *f)
     if (!in || !seg_parse(in->data, in->len, &g) || (g.flags & F_SYN))
         return;
     f->cookie = f->ack_known = 1;
-    f->fin_sent = f->fin_in = 0;
+    f->over = f->fin_sent = f->fin_in = 0;
     f->irs = f->taken.seq = g.seq - 1;
     f->last_ack = f->right = g.seq;
     f->snd_max = f->iss + 1;
+}
+
+/* The next SYN makes another flow, whose ISS may be the same: no time need have passed. SYNs from
+ * before are not its own, but for the one that ends the old flow while it is being delivered. */
+void wire_gone(struct host *h, struct wflow *f)
+{
+    const struct frame *in = h->world->in;
+    struct seg g;
+
+    f->over = 1;
+    f->old_syns = f->syns;
+    if (f->syns && in && seg_parse(in->data, in->len, &g) && (g.flags & F_SYN) &&
+        g.dport == f->lport && g.sport == f->rport)
+        f->old_syns--;
 }
 
 /* ---- sent ---- */
@@ -335,16 +352,17 @@ static void out_syn(struct host *h, struct wflow *f, const struct seg *g)
 
     if (g->flags & F_FIN)
         prop_fail(h->world, "flags", "SYN with FIN");
-    if (!f->live || f->iss != g->seq ||
+    if (!f->live || f->over || f->iss != g->seq ||
         (f->ack_known && (!(g->flags & F_ACK) || g->ack != f->irs + 1))) { /* another incarnation */
         f->live = 1;
+        f->over = 0;
         f->iss = g->seq;
         f->snd_max = g->seq + 1;
         f->ack_in = f->granted = g->seq + 1;
         f->ack_known = f->fin_sent = f->fin_in = 0;
         f->gots = f->rsts_in = 0;
         if (!(g->flags & F_ACK))
-            f->syns = 0; /* what came before we opened was not for us */
+            f->syns = f->old_syns = 0; /* what came before we opened was not for us */
         f->own_ecn = f->own_plain = f->cookie = 0;
         f->lax = 0;
     }

@@ -188,6 +188,7 @@ static void on_gone(struct host *h, struct conn *c, uint32_t why)
         prop_fail(h->world, "gone too soon", "ended well with %llu of %llu acknowledged, FIN %s",
                   (unsigned long long)c->acked, (unsigned long long)c->sent,
                   c->peer_closed ? "seen" : "not seen");
+    wire_gone(h, wflow_of(h, c->lport, c->rport));
 }
 
 static void on_bytes(struct host *h, struct conn *c, enum toec_event ev, uint32_t arg)

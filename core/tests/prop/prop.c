@@ -18,7 +18,8 @@
 
 #include "prop.h"
 
-#define BATCH 100
+#define BATCH      100
+#define PROGRESS_S 300
 
 struct options {
     int mode, trace, show;
@@ -29,9 +30,11 @@ struct options {
 static const char *const modes[] = {"pair", "peer"};
 
 /* The batch in a process of its own: the first seed that fails, or -1. */
-static int64_t batch(uint64_t first, uint64_t n, int mode)
+static int64_t batch(uint64_t first, uint64_t n, int mode, uint64_t *events)
 {
-    uint64_t seed;
+    struct note {
+        uint64_t seed, events;
+    } note;
     int status, fd[2];
     pid_t child;
     int64_t bad = -1;
@@ -49,14 +52,15 @@ static int64_t batch(uint64_t first, uint64_t n, int mode)
     if (child == 0) {
         char what[WHAT_MAX], message[MESSAGE_MAX];
 
-        for (seed = first; seed < first + n; seed++) {
+        for (note.seed = first; note.seed < first + n; note.seed++) {
             struct script s;
 
+            script_make(&s, note.seed, mode);
+            note.events = s.n;
             /* In advance, so that who watches knows which one crashed. */
-            if (write(fd[1], &seed, sizeof(seed)) != (ssize_t)sizeof(seed))
+            if (write(fd[1], &note, sizeof(note)) != (ssize_t)sizeof(note))
                 _exit(3);
-            alarm(30);
-            script_make(&s, seed, mode);
+            limit_run();
             if (world_try(&s, 0, what, message))
                 _exit(1);
             script_free(&s);
@@ -64,8 +68,10 @@ static int64_t batch(uint64_t first, uint64_t n, int mode)
         _exit(0);
     }
     close(fd[1]);
-    while (read(fd[0], &seed, sizeof(seed)) == (ssize_t)sizeof(seed))
-        bad = (int64_t)seed;
+    while (read(fd[0], &note, sizeof(note)) == (ssize_t)sizeof(note)) {
+        bad = (int64_t)note.seed;
+        *events += note.events;
+    }
     close(fd[0]);
     waitpid(child, &status, 0);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? -1 : bad;
@@ -98,23 +104,35 @@ static void report(uint64_t seed, int mode)
     script_free(&s);
 }
 
+static void say(const struct options *o, const char *end, uint64_t runs, uint64_t events)
+{
+    printf("mode %s, seeds %llu to %llu: %llu runs, %llu events%s\n", modes[o->mode],
+           (unsigned long long)o->seed, (unsigned long long)(o->seed + runs - 1),
+           (unsigned long long)runs, (unsigned long long)events, end);
+    fflush(stdout);
+}
+
 static int run_many(const struct options *o)
 {
-    time_t end = o->seconds ? time(0) + (time_t)o->seconds : 0;
-    uint64_t done = 0;
+    time_t begin = time(0), end = begin + (time_t)o->seconds, told = begin;
+    uint64_t done = 0, events = 0;
 
     printf("mode %s, TOE_TEST_SEED=%llu\n", modes[o->mode], (unsigned long long)o->seed);
     while (o->seconds ? time(0) < end : done < o->runs) {
         uint64_t n = !o->seconds && o->runs - done < BATCH ? o->runs - done : BATCH;
-        int64_t bad = batch(o->seed + done, n, o->mode);
+        int64_t bad = batch(o->seed + done, n, o->mode, &events);
 
         if (bad >= 0) {
             report((uint64_t)bad, o->mode);
             return 1;
         }
         done += n;
+        if (time(0) - told >= PROGRESS_S) {
+            told = time(0);
+            say(o, "", done, events);
+        }
     }
-    printf("%llu runs, every invariant held\n", (unsigned long long)done);
+    say(o, ", every invariant held", done, events);
     return 0;
 }
 

@@ -165,7 +165,7 @@ struct interval {
 };
 
 #define WF_RANGES 64
-#define WF_SYNS   8
+#define WF_SYNS   64 /* more than any script sends before one is answered */
 #define WF_TS     256
 
 /* A SYN as it was delivered, or sent. */
@@ -178,7 +178,9 @@ struct syn {
 /* One side of a 4-tuple as the wire shows it: what the host sent, what was delivered to it. */
 struct wflow {
     uint16_t lport, rport;
-    int live; /* a SYN has been sent: iss is known */
+    int live;          /* a SYN has been sent: iss is known */
+    int over;          /* its owner has been told that it is gone */
+    unsigned old_syns; /* of `syns`, those from before that */
     uint32_t iss, snd_max;
     struct syn own;
     int own_ecn, own_plain; /* a SYN of ours asked for ECN; one did not */
@@ -307,6 +309,8 @@ void wire_out(struct host *h, const uint8_t *frame, uint32_t len);
 void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged);
 /* A passive flow is made; of what is being delivered. */
 void wire_cookie(struct host *h, struct wflow *f);
+/* A flow is gone. */
+void wire_gone(struct host *h, struct wflow *f);
 /* The end of what was delivered without a gap. */
 uint32_t wflow_prefix(const struct wflow *f);
 /* What holds between events. */
@@ -316,6 +320,8 @@ void check_deadline(struct host *h, toec_time deadline);
 
 /* ---- shrink.c ---- */
 
+/* SIGPROF ends this process when the run that begins now does not end. */
+void limit_run(void);
 /* Runs in a process of its own: crashes and endless loops are failures too. */
 int try_apart(const struct script *s, char *what, char *message);
 /* Cuts s down to what still fails as `what`. */

@@ -7,17 +7,25 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "prop.h"
 
-#define LIMIT_S 30 /* a run that takes longer has no end */
+#define LIMIT_S 30 /* of processor time; a run that takes longer has no end */
 
 struct verdict {
     int bad;
     char what[WHAT_MAX], message[MESSAGE_MAX];
 };
+
+void limit_run(void)
+{
+    struct itimerval limit = {{0, 0}, {LIMIT_S, 0}};
+
+    setitimer(ITIMER_PROF, &limit, 0);
+}
 
 int try_apart(const struct script *s, char *what, char *message)
 {
@@ -39,7 +47,7 @@ int try_apart(const struct script *s, char *what, char *message)
     }
     if (child == 0) {
         close(fd[0]);
-        alarm(LIMIT_S);
+        limit_run();
         v.bad = world_try(s, 0, v.what, v.message);
         if (write(fd[1], &v, sizeof(v)) != (ssize_t)sizeof(v))
             _exit(3);
@@ -51,7 +59,7 @@ int try_apart(const struct script *s, char *what, char *message)
     waitpid(child, &status, 0);
     if (got != (ssize_t)sizeof(v)) {
         v.bad = 1;
-        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
             strcpy(v.what, "no end");
         else
             strcpy(v.what, "crash");
