@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* runs_acked.c - any ACK of what is outstanding: the record stays sound, and as many bytes are
+ * delivered as are acknowledged and had not been SACKed. */
+#include "runs.h"
+
+void proof(void)
+{
+    struct toec_news n;
+    toec_u32 una = nondet_u8(), sacked;
+
+    any_record(1);
+    ASSUME(una <= t.snd_max - t.snd_una);
+    una += t.snd_una;
+    n.delivered = 0;
+    sacked = t.rack.sacked;
+    toec_runs_acked(&t, una, &n);
+    PROVE(n.delivered == una - t.snd_una - (sacked - t.rack.sacked));
+    t.snd_una = una;
+    PROVE(sound());
+}
