@@ -214,6 +214,8 @@ void peer_segment(struct world *w, const struct event *e)
     g.ack = f->snd_max + (uint32_t)e->a[4];
     g.len = (uint32_t)e->a[5] % 9000;
     g.wnd = (uint32_t)e->a[6] & 0xffff;
+    if ((g.flags & F_SYN) && !f->ack_known)
+        irs = g.seq; /* its stream begins here */
     put_segment(w, 0, &g, opt, peer_options(e, f, opt), irs,
                 g.seq + ((g.flags & F_SYN) != 0) - irs - 1, 0);
     world_give(w); /* what the next one says depends on it */
