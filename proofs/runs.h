@@ -128,7 +128,7 @@ int make_room_any(struct toec_tcb *flow, unsigned need)
     return 1;
 }
 
-/* What splice() does, one run after another; runs_splice.c shows that it is the same. */
+/* What splice() does, one run after another; that it is the same is not shown. */
 void splice_by_one(struct toec_rack *k, unsigned at, unsigned del, const struct toec_run *put,
                    unsigned m)
 {
