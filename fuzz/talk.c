@@ -216,7 +216,7 @@ static void segment(struct talk *t, unsigned i, unsigned flags)
         g.urg = (uint16_t)fuzz_u16(&t->in);
     if (flags & F_SYN) {
         l->syns++;
-        if (!c || !l->spoke) {
+        if (!c || l->syns == 1) { /* the first counts, whatever was said before */
             l->isn = g.seq;
             l->sent = l->acked = g.seq;
         }
