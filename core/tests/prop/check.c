@@ -239,6 +239,16 @@ static void in_ack(struct wflow *f, const struct seg *g)
         f->granted = edge;
 }
 
+/* Can a flow be made from it? Not from a SYN with RST, or from one that acknowledges what was not
+ * sent (RFC 9293 3.10.7.3). */
+static int may_open(const struct wflow *f, const struct seg *g)
+{
+    if (!(g->flags & F_SYN) || (g->flags & F_RST))
+        return 0;
+    return !(g->flags & F_ACK) ||
+           (f->live && SEQ_LT(f->iss, g->ack) && SEQ_LE(g->ack, f->snd_max));
+}
+
 void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
 {
     struct wflow *f;
@@ -249,7 +259,7 @@ void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
     if (h->world->trace)
         seg_print(h->world, "to", h->index, &g);
     f = wflow_of(h, g.dport, g.sport);
-    if (g.flags & F_SYN)
+    if (may_open(f, &g))
         f->syn[f->syns++ % WF_SYNS] = g.opt;
     if (g.has_ts)
         f->tsval[f->tsvals++ % WF_TS] = g.tsval;
