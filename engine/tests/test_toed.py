@@ -265,7 +265,9 @@ class Attached(unittest.TestCase):
         j = self.stats()
         self.assertEqual(j["address"], "10.0.0.1/24")
         (e,) = j["engines"]
-        self.assertEqual(set(e), {"id", "netio", "offload", "ip6", "counters", "usage", "queue_pairs"})
+        self.assertEqual(
+            set(e), {"id", "netio", "offload", "ip6", "counters", "usage", "queue_pairs"}
+        )
         for name in ("rx_frames", "cmd_bad_flow", "qp_halted", "no_slot", "hw_ring_full"):
             self.assertIn(name, e["counters"])
         self.assertIn("mode", e["netio"])

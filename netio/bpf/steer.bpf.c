@@ -4,10 +4,10 @@
  * kernel.
  *
  * The TOE's: IPv4 to its address (every protocol, fragments too, which carry no port to steer by),
- * and ARP that asks for, answers to or claims its address (RFC 826, RFC 5227). IPv6 to one of its addresses, and
- * neighbour discovery about one of them to whatever group; the rest of multicast is the kernel's,
- * and the TOE sees what it must of it through a packet socket (af_xdp.c). Tagged frames (802.1Q)
- * are the kernel's. A queue without a socket falls through to the kernel.
+ * and ARP that asks for, answers to or claims its address (RFC 826, RFC 5227). IPv6 to one of its
+ * addresses, and neighbour discovery about one of them to whatever group; the rest of multicast is
+ * the kernel's, and the TOE sees what it must of it through a packet socket (af_xdp.c). Tagged
+ * frames (802.1Q) are the kernel's. A queue without a socket falls through to the kernel.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
