@@ -24,6 +24,7 @@ static void fill_defaults(struct toec_config *c)
     default_to(&c->mtu, 1500);
     default_to(&c->ttl, 64); /* RFC 1700 "IP TIME TO LIVE PARAMETER"; R1122-07: never 0 */
     default_to(&c->max_flows, 1024);
+    default_to(&c->max_records, c->max_flows);
     default_to(&c->max_listeners, 64);
     default_to(&c->max_time_wait, 16384);
     default_to(&c->max_neighbours, 256);
@@ -75,7 +76,7 @@ static int addresses_valid(const struct toec_config *c)
 static int limits_valid(const struct toec_config *c)
 {
     return c->prefix_len <= 32 && c->mtu >= 576 && c->mtu <= 9216 && c->ttl <= 255 &&
-           c->max_flows <= MAX_FLOWS && c->max_listeners <= MAX_LISTENERS &&
+           c->max_flows <= MAX_FLOWS && c->max_records <= MAX_FLOWS && c->max_listeners <= MAX_LISTENERS &&
            c->max_time_wait <= MAX_FLOWS && c->max_neighbours <= MAX_NEIGHBOURS &&
            c->max_datagrams <= MAX_DATAGRAMS && c->max_gso <= MAX_GSO &&
            (c->offload & ~TOEC_OFF_TX_CSUM) == 0 && (unsigned)c->cc <= TOEC_CC_BBR &&

@@ -152,7 +152,7 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     t->rack.rtx_bytes += end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end);
     t->flags &= ~TOEC_F_RTT; /* R6298-06: Karn; a timestamp may measure the next ACK */
     t->rtt_seq = t->snd_una;
-    toec_runs_resent(t, start, end, now);
+    toec_runs_resent(s, t, start, end, now);
     toec_undo_resent(t, now);
     /* The timer starts anew with the fast retransmit, and when that is lost with the next (RFC 6675
      * 6; as Linux): else a timeout would come while it is on its way. */

@@ -10,8 +10,9 @@
  * never thought to have been sent earlier than it was, and its loss is noticed at most 1/32 SRTT
  * later than RFC 8985 would (R8985-01).
  *
- * There are TOEC_RUNS of them. A flight needs 33 at most, every SACKed block two more. When they
- * run out, neighbours with equal marks become one with the later of their times: losses are then
+ * A flow has room for TOEC_RUNS_OWN of them, which does for one that asks and answers. One that needs
+ * more borrows a record of TOEC_RUNS from the stack's pool, until its timer finds it idle: a flight
+ * needs 33 at most, every SACKed block two more. When they run out, neighbours with equal marks become one with the later of their times: losses are then
  * noticed later, never falsely. When nothing is alike, news of SACKs is forgotten
  * (tcp_scoreboard_full), which costs a needless retransmission, never data.
  *
@@ -31,6 +32,7 @@ struct toec_info;
 #ifndef TOEC_RUNS /* proofs/ takes fewer */
 #define TOEC_RUNS 48u
 #endif
+#define TOEC_RUNS_OWN 2u
 
 #define TOEC_RUN_SACKED 1u /* the peer has it (RFC 2018) */
 #define TOEC_RUN_LOST   2u /* taken for lost, and not sent again since */
@@ -73,10 +75,12 @@ struct toec_rack {
     toec_u8 rescued;       /* the rescue retransmission has been used */
     toec_u8 partial;       /* a partial ACK has come in this recovery (RFC 6582) */
     toec_u8 frto;          /* enum toec_frto */
+    toec_u8 room;          /* there are in `run` */
     toec_u32 began;        /* stamp at which the newest run began */
     toec_u32 sacked, lost; /* bytes marked so */
     toec_u32 rto_at;       /* tick: when the RTO is due, though a probe may come first */
-    struct toec_run run[TOEC_RUNS];
+    struct toec_run *run;  /* `own`, or TOEC_RUNS borrowed */
+    struct toec_run own[TOEC_RUNS_OWN];
 
     toec_u32 rtx_began, rtx_end; /* as `began`, of the newest run sent again; its end */
     toec_u32 xmit_ts, end_seq;   /* RACK.xmit_ts, RACK.end_seq */
@@ -123,10 +127,14 @@ struct toec_news {
 
 /* ---- tcp_runs.c: the record ---- */
 
+/* A new flow: nothing is outstanding. */
+void toec_runs_init(struct toec_tcb *t);
+/* Gives the borrowed record back; nothing is outstanding. */
+void toec_runs_return(struct toec_stack *s, struct toec_tcb *t);
 /* New data up to `end` goes out; SND.MAX has not moved yet. */
 void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now);
 /* [start, end), of what is outstanding, goes out again. */
-void toec_runs_resent(struct toec_tcb *t, toec_u32 start, toec_u32 end, toec_time now);
+void toec_runs_resent(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end, toec_time now);
 /* Everything below `una` is acknowledged; SND.UNA has not moved yet. */
 void toec_runs_acked(struct toec_tcb *t, toec_u32 una, struct toec_news *n);
 /* [start, end), of what is outstanding, is SACKed. */

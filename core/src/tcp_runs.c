@@ -4,7 +4,7 @@
  *
  * Its cost is bounded whatever the peer SACKs (CVE-2019-11477, CVE-2019-11478): a block is found by
  * bisection, replaces what it touches in one move of at most TOEC_RUNS entries, and there are four
- * blocks at most to an ACK. The record is never longer and allocates nothing.
+ * blocks at most to an ACK. The record is never longer.
  */
 #include "tcp.h"
 
@@ -19,6 +19,39 @@ static int wants_rate(const struct toec_tcb *t)
 static toec_u32 start_of(const struct toec_tcb *t, unsigned i)
 {
     return i ? t->rack.run[i - 1].end : t->snd_una;
+}
+
+void toec_runs_init(struct toec_tcb *t)
+{
+    t->rack.n = 0;
+    t->rack.run = t->rack.own;
+    t->rack.room = TOEC_RUNS_OWN;
+}
+
+void toec_runs_return(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (t->rack.run != t->rack.own)
+        toec_pool_put(&s->tcp->records, t->rack.run);
+    toec_runs_init(t);
+}
+
+/* Borrows a record; 0 when there is none, or the flow has one. */
+static int borrow(struct toec_stack *s, struct toec_tcb *t)
+{
+    struct toec_rack *k = &t->rack;
+    struct toec_run *run;
+
+    if (k->run != k->own)
+        return 0;
+    run = toec_pool_get(&s->tcp->records);
+    if (!run) {
+        TOEC_COUNT(s, tcp_no_record);
+        return 0;
+    }
+    memcpy(run, k->own, k->n * sizeof(*run));
+    k->run = run;
+    k->room = TOEC_RUNS;
+    return 1;
 }
 
 static void note_marks(struct toec_tcb *t)
@@ -124,17 +157,19 @@ static unsigned alike(const struct toec_rack *k)
 /* Makes room for `need` more runs, as far as it can be made. Returns 0 when nothing has moved: a
  * record full of what a hostile peer SACKed holds hardly two neighbours alike, and is counted
  * through rather than rewritten at every ACK. */
-static int make_room(struct toec_tcb *t, unsigned need)
+static int make_room(struct toec_stack *s, struct toec_tcb *t, unsigned need)
 {
     struct toec_rack *k = &t->rack;
     unsigned before = k->n, most;
 
     toec_runs_purge(t);
-    if (k->n + need > TOEC_RUNS) {
+    if (k->n + need > k->room && borrow(s, t))
+        return 1;
+    if (k->n + need > k->room) {
         most = alike(k);
         if (most > need)
             compact(k, QUANTUM(t) * 4);
-        if (most && k->n + need > TOEC_RUNS)
+        if (most && k->n + need > k->room)
             compact(k, 0x7fffffffu);
     }
     return k->n != before;
@@ -154,8 +189,8 @@ TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 
         k->xmit_ts = stamp - 1; /* whatever was delivered was sent before */
         k->rtt = t->srtt >> 3;
         r = k->run;
-    } else if (k->n == TOEC_RUNS) {
-        if (make_room(t, 1)) {
+    } else if (k->n == k->room) {
+        if (make_room(s, t, 1)) {
             r = &k->run[k->n];
         } else { /* all different: the last one takes it up, and is not known to be SACKed */
             r--;
@@ -213,7 +248,7 @@ static unsigned parts_beside(const struct toec_tcb *t, unsigned a, toec_u32 star
 /* Is there room for [start, end) to be one run, in the place of runs a to b? */
 static int fits(const struct toec_tcb *t, unsigned a, toec_u32 start, unsigned b, toec_u32 end)
 {
-    return t->rack.n + parts_beside(t, a, start, b, end) <= TOEC_RUNS + b - a;
+    return t->rack.n + parts_beside(t, a, start, b, end) <= t->rack.room + b - a;
 }
 
 /* [a, b), all in run i, goes out again; returns what of it has been noted. */
@@ -245,7 +280,7 @@ static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32
     *mid = *r;
     if (b != r->end)
         put[m++] = *r;
-    if (k->n + m - 1 > TOEC_RUNS) { /* no room to tell its parts apart */
+    if (k->n + m - 1 > k->room) { /* no room to tell its parts apart */
         mid = put;
         b = r->end;
         a = from;
@@ -263,7 +298,8 @@ static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32
     return b;
 }
 
-void toec_runs_resent(struct toec_tcb *t, toec_u32 start, toec_u32 end, toec_time now)
+void toec_runs_resent(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
+                      toec_time now)
 {
     struct toec_rack *k = &t->rack;
 
@@ -275,7 +311,7 @@ void toec_runs_resent(struct toec_tcb *t, toec_u32 start, toec_u32 end, toec_tim
 
         if (i == k->n)
             break;
-        if (!fits(t, i, start, i, end) && make_room(t, 2))
+        if (!fits(t, i, start, i, end) && make_room(s, t, 2))
             i = find(k, start);
         if (TOEC_SEQ_LT(k->run[i].end, to))
             to = k->run[i].end;
@@ -338,7 +374,7 @@ void toec_runs_sacked(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     if ((k->run[a].marks & TOEC_RUN_SACKED) && TOEC_SEQ_LE(end, k->run[a].end))
         return; /* as most blocks of most ACKs: known */
     if (!fits(t, a, start, find(k, end - 1), end)) {
-        if (!n->compacted && make_room(t, 2))
+        if (!n->compacted && make_room(s, t, 2))
             a = find(k, start);
         n->compacted = 1;
         if (!fits(t, a, start, find(k, end - 1), end)) {

@@ -28,7 +28,10 @@ static struct toec_tcb *fill(struct talk *t, unsigned n, unsigned even, unsigned
     f->snd_max = f->snd_nxt = f->snd_una + n * STEP;
     f->cc.sampling = 1;
     memset(&f->rate.rs, 0, sizeof(f->rate.rs));
-    memset(f->rack.run, 0, sizeof(f->rack.run));
+    if (f->rack.run == f->rack.own)
+        f->rack.run = toec_pool_get(&t->s.host[0].stack->tcp->records);
+    f->rack.room = TOEC_RUNS;
+    memset(f->rack.run, 0, TOEC_RUNS * sizeof(*f->rack.run));
     f->rack.n = (toec_u8)n;
     f->rack.sacked = f->rack.lost = 0;
     for (i = 0; i < n; i++) {
@@ -169,7 +172,7 @@ static void test_whole_runs_need_no_room(void **state)
     assert_int_equal(talk_count(&t, TOEC_C_tcp_scoreboard_full), 0);
     assert_sound(f);
     /* and a whole run that goes out again */
-    toec_runs_resent(f, f->snd_una + STEP, f->snd_una + 2 * STEP, news.now);
+    toec_runs_resent(t.s.host[0].stack, f, f->snd_una + STEP, f->snd_una + 2 * STEP, news.now);
     assert_int_equal(f->rack.n, TOEC_RUNS - 2);
     assert_int_equal(f->rack.run[1].marks, TOEC_RUN_RTX);
     assert_sound(f);

@@ -196,6 +196,7 @@ static void random_record(struct toec_stack *s, uint64_t seed)
     memset(&t, 0, sizeof(t));
     memset(&m, 0, sizeof(m));
     t.cc_ops = toec_cc_get(TOEC_CC_NEWRENO);
+    toec_runs_init(&t);
     t.flags = TOEC_F_SACK;
     t.mss = 100;
     t.srtt = 8 * 100000;
@@ -248,7 +249,7 @@ static void random_record(struct toec_stack *s, uint64_t seed)
                     assert_int_equal(m.lost[i], 1);
                     m.lost[i] = 0;
                 }
-                toec_runs_resent(&t, a, b, now);
+                toec_runs_resent(s, &t, a, b, now);
             }
             break;
         default:
@@ -261,6 +262,8 @@ static void random_record(struct toec_stack *s, uint64_t seed)
         }
         compare(&t, &m, una);
     }
+    t.snd_una = t.snd_max;
+    toec_runs_return(s, &t);
 }
 
 static void test_record_model(void **state)
