@@ -9,7 +9,7 @@
 #include "bits.h"
 #include "tcp.h"
 
-#define BBR(t) (&(t)->cc.u.bbr)
+#define BBR(t) ((t)->cc.u.bbr)
 
 #define BBR_INF     0xffffffffu
 #define BBR_BW_INF  (~(toec_u64)0)

@@ -12,7 +12,7 @@ static unsigned long round64(unsigned long n)
     return (n + 63ul) & ~63ul;
 }
 
-#define RECORD_SIZE round64(TOEC_RUNS * sizeof(struct toec_run))
+#define RECORD_SIZE round64(sizeof(struct toec_record))
 
 static unsigned long tab_size(toec_u32 items)
 {
@@ -226,7 +226,7 @@ static void unpark_all(struct toec_stack *s)
 void toec_tcb_discard(struct toec_stack *s, struct toec_tcb *t)
 {
     toec_htab_del(&s->tcp->flow_tab, &t->node);
-    toec_runs_return(s, t);
+    toec_record_return(s, t);
     toec_pool_put(&s->tcp->flows, t);
 }
 
@@ -242,7 +242,7 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
     toec_htab_del(&s->tcp->flow_tab, &t->node);
     t->state = TOEC_CLOSED;
     toec_event(s, t, TOEC_EV_GONE, (toec_u32)why);
-    toec_runs_return(s, t);
+    toec_record_return(s, t);
     toec_pool_put(&s->tcp->flows, t);
 }
 

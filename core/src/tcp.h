@@ -277,7 +277,7 @@ struct toec_seg {
 
 struct toec_tcp {
     struct toec_pool flows, tws, listeners;
-    struct toec_pool records; /* of TOEC_RUNS struct toec_run each, see tcp_rack.h */
+    struct toec_pool records;
     struct toec_htab flow_tab, tw_tab, listen_tab;
     struct toec_tcb **pending; /* flows that owe something: pending_n from the start on, and */
     toec_u32 pending_n;

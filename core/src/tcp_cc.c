@@ -29,33 +29,56 @@ toec_u32 toec_cc_initial_window(const struct toec_tcb *t)
     return TOEC_MIN(iw, cap); /* R6928-01, R5681-01 */
 }
 
-void toec_cc_start(struct toec_tcb *t, toec_time now)
+/* Makes the state of algorithm ops anew; 0, or -1 when there is no room for it. */
+static int make_state(struct toec_stack *s, struct toec_tcb *t, const struct toec_cc_ops *ops)
 {
+    struct toec_record *r = 0;
+
+    if (ops->flags & TOEC_CC_RECORD) {
+        r = toec_record_borrow(s, t);
+        if (!r)
+            return -1;
+        memset(&r->bbr, 0, sizeof(r->bbr));
+    }
+    t->cc_ops = ops;
+    memset(&t->cc.u, 0, sizeof(t->cc.u));
+    if (r)
+        t->cc.u.bbr = &r->bbr;
+    t->cc.sampling = (ops->flags & TOEC_CC_RATE) != 0;
+    return 0;
+}
+
+void toec_cc_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    if (make_state(s, t, t->cc_ops))
+        (void)make_state(s, t, &toec_cc_newreno);
     /* RFC 5681 3.1: one segment when SYN or SYN-ACK had to be sent again */
     t->cwnd = t->rexmits ? t->mss : toec_cc_initial_window(t);
     t->cc.ssthresh = TOEC_CWND_MAX;
     toec_cwv_start(t, now);
     toec_rate_start(t, now);
-    t->cc.sampling = (t->cc_ops->flags & TOEC_CC_RATE) != 0;
     t->cc_ops->init(t, now);
     toec_pace_update(t);
 }
 
-void toec_cc_change(struct toec_tcb *t, const struct toec_cc_ops *ops, toec_time now)
+int toec_cc_change(struct toec_stack *s, struct toec_tcb *t, const struct toec_cc_ops *ops,
+                   toec_time now)
 {
     unsigned i;
 
-    t->cc_ops = ops;
-    memset(&t->cc.u, 0, sizeof(t->cc.u));
-    t->cc.sampling = (ops->flags & TOEC_CC_RATE) != 0;
-    if (t->state < TOEC_ESTABLISHED)
-        return;
+    if (t->state < TOEC_ESTABLISHED) {
+        t->cc_ops = ops; /* toec_cc_start() does the rest */
+        return 0;
+    }
+    if (make_state(s, t, ops))
+        return TOEC_E_NOBUFS;
     memset(&t->rate.rs, 0, sizeof(t->rate.rs));
     toec_cwv_start(t, now);         /* one that owns its window has not kept it up */
     for (i = 0; i < t->rack.n; i++) /* what was sent while nobody wanted to know */
         toec_rate_sent(t, &t->rack.run[i].rate, toec_pipe(t), 0, now);
     ops->init(t, now);
     toec_pace_update(t);
+    return 0;
 }
 
 void toec_cc_info(const struct toec_tcb *t, struct toec_info *out)

@@ -48,8 +48,6 @@ struct toec_cc_ack {
     const struct toec_rate_sample *rs;
 };
 
-/* Private to the algorithm of a flow; all 0 before init. */
-#define TOEC_CC_WORDS 32
 /* HyStart++ (RFC 9406), for algorithms that use toec_cc_slow_start(). */
 enum toec_hs_phase { TOEC_HS_OVER = 0, TOEC_HS_SLOW, TOEC_HS_CSS };
 struct toec_hystart {
@@ -98,9 +96,8 @@ struct toec_cc_state {
         struct toec_cc_newreno newreno;
         struct toec_cc_cubic cubic;
         struct toec_cc_dctcp dctcp;
-        struct toec_cc_bbr bbr;
-        toec_u64 room[TOEC_CC_WORDS];
-    } u;
+        struct toec_cc_bbr *bbr; /* in the flow's record */
+    } u;                         /* private to the algorithm of a flow; all 0 before init */
 };
 
 /* toec_cc_ops.flags */
@@ -108,6 +105,7 @@ struct toec_cc_state {
 #define TOEC_CC_PACED    2u /* needs pacing */
 #define TOEC_CC_ECT      4u /* needs ECN marks to be of use (DCTCP) */
 #define TOEC_CC_RATE     8u /* needs rate samples: every ACK then looks into the record */
+#define TOEC_CC_RECORD   16u /* keeps its state in the flow's record: see struct toec_record */
 
 /* Hooks marked with ? may be 0. */
 struct toec_cc_ops {
@@ -138,7 +136,8 @@ const struct toec_cc_ops *toec_cc_get(unsigned n);
 
 /* ---- tcp_cc.c: what the rest of TCP calls ---- */
 
-void toec_cc_start(struct toec_tcb *t, toec_time now);
+/* Where the flow's algorithm needs a record and none is free, it is NewReno's (counted). */
+void toec_cc_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* min(10 SMSS, max(2 SMSS, 14600)), R6928-01. */
 toec_u32 toec_cc_initial_window(const struct toec_tcb *t);
 void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack *a);
@@ -148,8 +147,9 @@ void toec_cc_undo(struct toec_tcb *t, toec_time now);
 void toec_cc_recovered(struct toec_tcb *t, toec_time now);
 void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 int toec_cc_owns_cwnd(const struct toec_tcb *t);
-/* The flow changes to another algorithm; cwnd and ssthresh stay. */
-void toec_cc_change(struct toec_tcb *t, const struct toec_cc_ops *ops, toec_time now);
+/* The flow changes to another algorithm; cwnd and ssthresh stay. TOEC_E_NOBUFS: it needs a record
+ * and none is free. */
+int toec_cc_change(struct toec_stack *s, struct toec_tcb *t, const struct toec_cc_ops *ops, toec_time now);
 /* Fills the rates and `cc`; adds TOEC_I_APP_LIMITED. */
 void toec_cc_info(const struct toec_tcb *t, struct toec_info *out);
 

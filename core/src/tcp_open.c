@@ -87,7 +87,7 @@ void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toe
         toec_rtt_sample(t, (toec_u32)(now >> 10) - t->rtt_start);
     else if (t->rexmits)
         t->rto = (toec_u16)(TOEC_MS(3000) / 4u); /* R6298-13 */
-    toec_cc_start(t, now);
+    toec_cc_start(s, t, now);
     t->rexmits = 0;
     t->backoff = 0;
     t->reason = 0;

@@ -22,6 +22,7 @@
 #ifndef TOE_TCP_RACK_H
 #define TOE_TCP_RACK_H
 
+#include "cc_bbr.h"
 #include "tcp_rate.h"
 
 struct toec_stack;
@@ -43,6 +44,12 @@ struct toec_run {
     toec_u32 sent;            /* stamp of the last transmission, see toec_stamp() */
     toec_u32 marks;           /* TOEC_RUN_* */
     struct toec_tx_mark rate; /* where the algorithm wants rate samples (TOEC_CC_RATE) */
+};
+
+/* What a flow borrows while it has much under way. */
+struct toec_record {
+    struct toec_run run[TOEC_RUNS];
+    struct toec_cc_bbr bbr; /* of a flow that uses it, which never gives its record back */
 };
 
 /* F-RTO (RFC 5682 2.1, 3.1). */
@@ -79,7 +86,8 @@ struct toec_rack {
     toec_u32 began;        /* stamp at which the newest run began */
     toec_u32 sacked, lost; /* bytes marked so */
     toec_u32 rto_at;       /* tick: when the RTO is due, though a probe may come first */
-    struct toec_run *run;  /* `own`, or TOEC_RUNS borrowed */
+    struct toec_run *run;  /* `own`, or those of `record` */
+    struct toec_record *record; /* borrowed; 0: none */
     struct toec_run own[TOEC_RUNS_OWN];
 
     toec_u32 rtx_began, rtx_end; /* as `began`, of the newest run sent again; its end */
@@ -129,8 +137,11 @@ struct toec_news {
 
 /* A new flow: nothing is outstanding. */
 void toec_runs_init(struct toec_tcb *t);
-/* Gives the borrowed record back; nothing is outstanding. */
-void toec_runs_return(struct toec_stack *s, struct toec_tcb *t);
+/* The flow has a record of its own from now on; 0 when none is free (counted). */
+struct toec_record *toec_record_borrow(struct toec_stack *s, struct toec_tcb *t);
+void toec_record_return(struct toec_stack *s, struct toec_tcb *t);
+/* Nothing is outstanding, and nothing was for a while: returns it, unless it is needed still. */
+void toec_runs_done(struct toec_stack *s, struct toec_tcb *t);
 /* New data up to `end` goes out; SND.MAX has not moved yet. */
 void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now);
 /* [start, end), of what is outstanding, goes out again. */

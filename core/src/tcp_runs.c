@@ -24,34 +24,39 @@ static toec_u32 start_of(const struct toec_tcb *t, unsigned i)
 void toec_runs_init(struct toec_tcb *t)
 {
     t->rack.n = 0;
+    t->rack.record = 0;
     t->rack.run = t->rack.own;
     t->rack.room = TOEC_RUNS_OWN;
 }
 
-void toec_runs_return(struct toec_stack *s, struct toec_tcb *t)
-{
-    if (t->rack.run != t->rack.own)
-        toec_pool_put(&s->tcp->records, t->rack.run);
-    toec_runs_init(t);
-}
-
-/* Borrows a record; 0 when there is none, or the flow has one. */
-static int borrow(struct toec_stack *s, struct toec_tcb *t)
+struct toec_record *toec_record_borrow(struct toec_stack *s, struct toec_tcb *t)
 {
     struct toec_rack *k = &t->rack;
-    struct toec_run *run;
 
-    if (k->run != k->own)
-        return 0;
-    run = toec_pool_get(&s->tcp->records);
-    if (!run) {
+    if (k->record)
+        return k->record;
+    k->record = toec_pool_get(&s->tcp->records);
+    if (!k->record) {
         TOEC_COUNT(s, tcp_no_record);
         return 0;
     }
-    memcpy(run, k->own, k->n * sizeof(*run));
-    k->run = run;
+    memcpy(k->record->run, k->own, k->n * sizeof(k->own[0]));
+    k->run = k->record->run;
     k->room = TOEC_RUNS;
-    return 1;
+    return k->record;
+}
+
+void toec_record_return(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (t->rack.record)
+        toec_pool_put(&s->tcp->records, t->rack.record);
+    toec_runs_init(t);
+}
+
+void toec_runs_done(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (t->rack.record && !(t->cc_ops->flags & TOEC_CC_RECORD))
+        toec_record_return(s, t);
 }
 
 static void note_marks(struct toec_tcb *t)
@@ -163,7 +168,7 @@ static int make_room(struct toec_stack *s, struct toec_tcb *t, unsigned need)
     unsigned before = k->n, most;
 
     toec_runs_purge(t);
-    if (k->n + need > k->room && borrow(s, t))
+    if (k->n + need > k->room && !k->record && toec_record_borrow(s, t))
         return 1;
     if (k->n + need > k->room) {
         most = alike(k);

@@ -346,7 +346,7 @@ void toec_tfo_open(struct toec_stack *s, struct toec_listener *l, struct toec_tc
     t->snd_nxt = t->snd_max = t->iss + 1;
     t->max_wnd = t->snd_wnd;
     t->rtt_start = (toec_u32)(now >> 10);
-    toec_cc_start(t, now);
+    toec_cc_start(s, t, now);
     toec_event(s, t, TOEC_EV_ESTABLISHED, 0);
     g->seq++;
     g->flags &= ~TOEC_TH_SYN;

@@ -271,7 +271,7 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (t->flags & TOEC_F_RTX)
         toec_due(s, t, t->rtx_at, now);
     else if (t->snd_una == t->snd_max) /* whoever sends sets a timer: idle since then, or paused */
-        toec_runs_return(s, t);
+        toec_runs_done(s, t);
     if (t->flags & TOEC_F_KEEP_T)
         toec_due(s, t, t->keep_at, now);
 }

@@ -206,15 +206,13 @@ static void set_flag(struct toec_tcb *t, toec_u32 flag, toec_u32 on)
 }
 
 /* RFC 9293 MAY-18. */
-static int set_cc(struct toec_tcb *t, toec_u32 value, toec_time now)
+static int set_cc(struct toec_stack *s, struct toec_tcb *t, toec_u32 value, toec_time now)
 {
     const struct toec_cc_ops *ops = toec_cc_get(value);
 
     if (!ops)
         return TOEC_E_INVAL;
-    if (ops != t->cc_ops)
-        toec_cc_change(t, ops, now);
-    return 0;
+    return ops == t->cc_ops ? 0 : toec_cc_change(s, t, ops, now);
 }
 
 /* RFC 9293 MUST-24, MUST-25, MUST-27, MAY-5. */
@@ -299,7 +297,7 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
     case TOEC_OPT_KEEPCNT:
         return set_keep(s, t, opt, value, now);
     case TOEC_OPT_CC:
-        return set_cc(t, value, now);
+        return set_cc(s, t, value, now);
     case TOEC_OPT_MAX_PACING:
         t->pace.max = value && value != 0xffffffffu ? toec_rate_of_bps(value) : 0;
         if (t->state >= TOEC_ESTABLISHED)

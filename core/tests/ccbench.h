@@ -14,9 +14,19 @@
 
 struct ccbench {
     struct toec_tcb t;
+    struct toec_record record;
     struct toec_rate_sample rs;
     toec_time now;
 };
+
+/* The flow has a record, borrowed from nobody. */
+static inline void ccb_record(struct ccbench *b)
+{
+    toec_runs_init(&b->t);
+    b->t.rack.record = &b->record;
+    b->t.rack.run = b->record.run;
+    b->t.rack.room = TOEC_RUNS;
+}
 
 static inline void ccb_init(struct ccbench *b, const struct toec_cc_ops *ops, unsigned segs,
                             double rtt)
@@ -29,6 +39,9 @@ static inline void ccb_init(struct ccbench *b, const struct toec_cc_ops *ops, un
     b->t.srtt = (toec_u32)(rtt * 1e9 / 1024) << 3;
     b->t.cc.ssthresh = TOEC_CWND_MAX;
     b->t.cc_ops = ops;
+    ccb_record(b);
+    if (ops->flags & TOEC_CC_RECORD)
+        b->t.cc.u.bbr = &b->record.bbr;
     ops->init(&b->t, b->now);
 }
 

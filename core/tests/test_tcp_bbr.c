@@ -50,9 +50,10 @@ static void path_init(double mbit, toec_time rtt, double buffer_bdp, double loss
     p.b.t.snd_una = p.b.t.snd_nxt = p.b.t.snd_max = 1000;
     p.b.t.iss = 999;
     p.b.t.cc_ops = &toec_cc_bbr;
+    ccb_record(&p.b);
     toec_wheel_init(&p.tcp.pace_wheel, p.b.now << TOEC_PACE_SHIFT);
     toec_rtt_sample(&p.b.t, (toec_u32)(rtt >> 10));
-    toec_cc_start(&p.b.t, p.b.now);
+    toec_cc_start(&p.s, &p.b.t, p.b.now);
 }
 
 static void set_flight(void)
@@ -167,7 +168,7 @@ static void acks(void)
         }
         a.acked = a.delivered = k->mss;
         toec_cc_acked(&p.s, t, &a);
-        p.seen |= 1u << t->cc.u.bbr.state;
+        p.seen |= 1u << t->cc.u.bbr->state;
     }
 }
 
@@ -193,7 +194,7 @@ static double used(double seconds)
 
 static struct toec_cc_bbr *bbr(void)
 {
-    return &p.b.t.cc.u.bbr;
+    return p.b.t.cc.u.bbr;
 }
 
 static double bdp_of_queue(void)

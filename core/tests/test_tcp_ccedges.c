@@ -9,7 +9,7 @@
 
 static struct toec_cc_bbr *bbr(struct ccbench *b)
 {
-    return &b->t.cc.u.bbr;
+    return b->t.cc.u.bbr;
 }
 
 static void begin_bbr(struct ccbench *b, unsigned state)

@@ -28,9 +28,7 @@ static struct toec_tcb *fill(struct talk *t, unsigned n, unsigned even, unsigned
     f->snd_max = f->snd_nxt = f->snd_una + n * STEP;
     f->cc.sampling = 1;
     memset(&f->rate.rs, 0, sizeof(f->rate.rs));
-    if (f->rack.run == f->rack.own)
-        f->rack.run = toec_pool_get(&t->s.host[0].stack->tcp->records);
-    f->rack.room = TOEC_RUNS;
+    assert_non_null(toec_record_borrow(t->s.host[0].stack, f));
     memset(f->rack.run, 0, TOEC_RUNS * sizeof(*f->rack.run));
     f->rack.n = (toec_u8)n;
     f->rack.sacked = f->rack.lost = 0;

@@ -263,7 +263,7 @@ static void random_record(struct toec_stack *s, uint64_t seed)
         compare(&t, &m, una);
     }
     t.snd_una = t.snd_max;
-    toec_runs_return(s, &t);
+    toec_record_return(s, &t);
 }
 
 static void test_record_model(void **state)

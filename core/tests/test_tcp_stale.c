@@ -125,7 +125,7 @@ static void test_probe_rtt(void **state)
     talk_init(&t);
     t.s.host[0].cfg.cc = TOEC_CC_BBR;
     begin(&t, 1, 2);
-    b = &t.c->flow->cc.u.bbr;
+    b = t.c->flow->cc.u.bbr;
     conn_write(t.c, MSS, 1);
     craft_poll(&t.s);
     craft_pass(&t.s, RTT);
