@@ -101,10 +101,10 @@ struct toec_cc_state {
 };
 
 /* toec_cc_ops.flags */
-#define TOEC_CC_OWN_CWND 1u /* recovery does not touch cwnd */
-#define TOEC_CC_PACED    2u /* needs pacing */
-#define TOEC_CC_ECT      4u /* needs ECN marks to be of use (DCTCP) */
-#define TOEC_CC_RATE     8u /* needs rate samples: every ACK then looks into the record */
+#define TOEC_CC_OWN_CWND 1u  /* recovery does not touch cwnd */
+#define TOEC_CC_PACED    2u  /* needs pacing */
+#define TOEC_CC_ECT      4u  /* needs ECN marks to be of use (DCTCP) */
+#define TOEC_CC_RATE     8u  /* needs rate samples: every ACK then looks into the record */
 #define TOEC_CC_RECORD   16u /* keeps its state in the flow's record: see struct toec_record */
 
 /* Hooks marked with ? may be 0. */
@@ -149,7 +149,8 @@ void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 int toec_cc_owns_cwnd(const struct toec_tcb *t);
 /* The flow changes to another algorithm; cwnd and ssthresh stay. TOEC_E_NOBUFS: it needs a record
  * and none is free. */
-int toec_cc_change(struct toec_stack *s, struct toec_tcb *t, const struct toec_cc_ops *ops, toec_time now);
+int toec_cc_change(struct toec_stack *s, struct toec_tcb *t, const struct toec_cc_ops *ops,
+                   toec_time now);
 /* Fills the rates and `cc`; adds TOEC_I_APP_LIMITED. */
 void toec_cc_info(const struct toec_tcb *t, struct toec_info *out);
 

@@ -10,11 +10,12 @@
  * never thought to have been sent earlier than it was, and its loss is noticed at most 1/32 SRTT
  * later than RFC 8985 would (R8985-01).
  *
- * A flow has room for TOEC_RUNS_OWN of them, which does for one that asks and answers. One that needs
- * more borrows a record of TOEC_RUNS from the stack's pool, until its timer finds it idle: a flight
- * needs 33 at most, every SACKed block two more. When they run out, neighbours with equal marks become one with the later of their times: losses are then
- * noticed later, never falsely. When nothing is alike, news of SACKs is forgotten
- * (tcp_scoreboard_full), which costs a needless retransmission, never data.
+ * A flow has room for TOEC_RUNS_OWN of them, which does for one that asks and answers. One that
+ * needs more borrows a record of TOEC_RUNS from the stack's pool, until its timer finds it idle: a
+ * flight needs 33 at most, every SACKed block two more. When they run out, neighbours with equal
+ * marks become one with the later of their times: losses are then noticed later, never falsely.
+ * When nothing is alike, news of SACKs is forgotten (tcp_scoreboard_full), which costs a needless
+ * retransmission, never data.
  *
  * While nothing is marked and no recovery goes on, ACKs do not touch the record: runs that lie
  * below SND.UNA are dropped when the room is needed or an ACK has to be looked at closely.
@@ -72,21 +73,21 @@ struct toec_undo {
 };
 
 struct toec_rack {
-    toec_u8 n;             /* runs */
-    toec_u8 reordering;    /* RACK.reordering_seen */
-    toec_u8 reo_more;      /* RACK.reo_wnd_mult - 1 */
-    toec_u8 reo_persist;   /* RACK.reo_wnd_persist */
-    toec_u8 reo_set;       /* reo_at runs */
-    toec_u8 dsack_set;     /* dsack_round is not None */
-    toec_u8 tlp_rtx;       /* TLP.is_retrans; TLP.end_seq is None unless TOEC_F_TLP */
-    toec_u8 rescued;       /* the rescue retransmission has been used */
-    toec_u8 partial;       /* a partial ACK has come in this recovery (RFC 6582) */
-    toec_u8 frto;          /* enum toec_frto */
-    toec_u8 room;          /* there are in `run` */
-    toec_u32 began;        /* stamp at which the newest run began */
-    toec_u32 sacked, lost; /* bytes marked so */
-    toec_u32 rto_at;       /* tick: when the RTO is due, though a probe may come first */
-    struct toec_run *run;  /* `own`, or those of `record` */
+    toec_u8 n;                  /* runs */
+    toec_u8 reordering;         /* RACK.reordering_seen */
+    toec_u8 reo_more;           /* RACK.reo_wnd_mult - 1 */
+    toec_u8 reo_persist;        /* RACK.reo_wnd_persist */
+    toec_u8 reo_set;            /* reo_at runs */
+    toec_u8 dsack_set;          /* dsack_round is not None */
+    toec_u8 tlp_rtx;            /* TLP.is_retrans; TLP.end_seq is None unless TOEC_F_TLP */
+    toec_u8 rescued;            /* the rescue retransmission has been used */
+    toec_u8 partial;            /* a partial ACK has come in this recovery (RFC 6582) */
+    toec_u8 frto;               /* enum toec_frto */
+    toec_u8 room;               /* there are in `run` */
+    toec_u32 began;             /* stamp at which the newest run began */
+    toec_u32 sacked, lost;      /* bytes marked so */
+    toec_u32 rto_at;            /* tick: when the RTO is due, though a probe may come first */
+    struct toec_run *run;       /* `own`, or those of `record` */
     struct toec_record *record; /* borrowed; 0: none */
     struct toec_run own[TOEC_RUNS_OWN];
 
@@ -145,7 +146,8 @@ void toec_runs_done(struct toec_stack *s, struct toec_tcb *t);
 /* New data up to `end` goes out; SND.MAX has not moved yet. */
 void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now);
 /* [start, end), of what is outstanding, goes out again. */
-void toec_runs_resent(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end, toec_time now);
+void toec_runs_resent(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
+                      toec_time now);
 /* Everything below `una` is acknowledged; SND.UNA has not moved yet. */
 void toec_runs_acked(struct toec_tcb *t, toec_u32 una, struct toec_news *n);
 /* [start, end), of what is outstanding, is SACKed. */

@@ -104,10 +104,10 @@ static json_t *netio_json(const struct figures *f)
 
 static json_t *usage_json(const struct toec_usage *u)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "flows", number(u->flows), "half_open",
-                     number(u->half_open), "listeners", number(u->listeners), "time_wait",
-                     number(u->time_wait), "neighbours", number(u->neighbours), "datagrams",
-                     number(u->datagrams));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "flows", number(u->flows), "records",
+                     number(u->records), "half_open", number(u->half_open), "listeners",
+                     number(u->listeners), "time_wait", number(u->time_wait), "neighbours",
+                     number(u->neighbours), "datagrams", number(u->datagrams));
 }
 
 static json_t *qps_json(const struct figures *f)

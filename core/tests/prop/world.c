@@ -236,6 +236,7 @@ static void host_make(struct world *w, unsigned i, toec_time origin)
     h->cfg.cc = (enum toec_cc)set[i ? S_cc1 : S_cc0];
     h->cfg.ecn = (enum toec_ecn_policy)set[i ? S_ecn1 : S_ecn0];
     h->cfg.max_flows = (toec_u32)set[S_flows];
+    h->cfg.max_records = 1 + (toec_u32)set[S_secret] % h->cfg.max_flows;
     h->cfg.max_time_wait = (toec_u32)set[S_tw];
     h->cfg.max_listeners = HOST_LISTENERS;
     h->cfg.max_neighbours = 8;

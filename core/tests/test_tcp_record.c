@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_record.c - the record that a flow borrows for what it has under way: who needs one, when
+ * it comes back, and how a flow does without.
+ */
+#include "tcptalk.h"
+
+#include "tcp.h"
+
+#define MSS 1460u
+
+static toec_u32 records(struct sim *s)
+{
+    struct toec_usage u;
+
+    toec_usage(s->host[0].stack, &u);
+    return u.records;
+}
+
+/* Who asks and answers needs none: what is sent within a moment is one run. */
+static void test_small_talk_borrows_nothing(void **state)
+{
+    struct talk t;
+    unsigned i;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    for (i = 0; i < 50; i++) {
+        talk_say(&t, F_ACK | F_PSH, 100 * i, 200 * i, 100);
+        conn_read(t.c, 100);
+        conn_write(t.c, 200, 1);
+        craft_poll(&t.s);
+        assert_int_equal(records(&t.s), 0);
+        craft_pass(&t.s, 5 * MSEC);
+    }
+    talk_say(&t, F_ACK, 5000, 10000, 0);
+    assert_int_equal(t.c->acked, 10000);
+    talk_end(&t);
+}
+
+/* A flow with gaps in its flight borrows one, and its timer gives it back once it is idle. */
+static void test_idle_flow_gives_it_back(void **state)
+{
+    static const uint32_t holes[] = {1 * MSS, 2 * MSS, 3 * MSS, 4 * MSS, 5 * MSS, 6 * MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].tx_buf = 1 << 16;
+    talk_flight(&t, 1, 10);
+    assert_int_equal(records(&t.s), 0);
+    talk_sack(&t, 0, 0, holes);
+    assert_int_equal(records(&t.s), 1);
+    assert_in_range(t.c->flow->rack.n, 6, TOEC_RUNS);
+    assert_int_equal(t.c->flow->rack.sacked, 3 * MSS);
+    talk_say(&t, F_ACK, 0, 10 * MSS, 0);
+    assert_int_equal(t.c->acked, 10 * MSS);
+    assert_int_equal(records(&t.s), 1); /* it may go on at once */
+    craft_pass(&t.s, 3 * SEC);
+    assert_int_equal(records(&t.s), 0);
+    /* and the flow works as before */
+    talk_skip(&t);
+    conn_write(t.c, 2 * MSS, 1);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 10 * MSS, 0, MSS);
+    talk_say(&t, F_ACK, 0, 12 * MSS, 0);
+    assert_int_equal(t.c->acked, 12 * MSS);
+    talk_end(&t);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_no_record), 0);
+}
+
+/* A flow that ends while it has one leaves none behind. */
+static void test_reset_gives_it_back(void **state)
+{
+    static const uint32_t holes[] = {1 * MSS, 2 * MSS, 3 * MSS, 4 * MSS, 5 * MSS, 6 * MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].tx_buf = 1 << 16;
+    talk_flight(&t, 1, 10);
+    talk_sack(&t, 0, 0, holes);
+    assert_int_equal(records(&t.s), 1);
+    talk_say(&t, F_RST, 0, 0, 0);
+    assert_true(t.c->gone);
+    assert_int_equal(records(&t.s), 0);
+    talk_end(&t);
+}
+
+/* BBR keeps one for its own state, idle or not; another algorithm gives it back. */
+static void test_bbr_needs_one(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].cfg.cc = TOEC_CC_BBR;
+    talk_passive(&t);
+    assert_int_equal(records(&t.s), 1);
+    craft_pass(&t.s, 10 * SEC);
+    assert_int_equal(records(&t.s), 1);
+    assert_int_equal(
+        toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_CC, TOEC_CC_CUBIC, t.s.now), 0);
+    conn_write(t.c, 100, 1);
+    craft_poll(&t.s);
+    talk_say(&t, F_ACK, 0, 100, 0);
+    craft_pass(&t.s, 10 * SEC);
+    assert_int_equal(records(&t.s), 0);
+    talk_end(&t);
+}
+
+/* Without one a flow begins with NewReno, and may not change to BBR. */
+static void test_bbr_without_one(void **state)
+{
+    struct toec_stack *stack;
+    struct toec_info info;
+    struct conn *c[2];
+    struct sim s;
+    unsigned i;
+
+    (void)state;
+    sim_init(&s, 2);
+    s.host[0].cfg.cc = TOEC_CC_BBR;
+    s.host[0].cfg.max_records = 1;
+    sim_start(&s);
+    sim_listen(&s, 1, 80, 0, 0);
+    stack = s.host[0].stack;
+    for (i = 0; i < 2; i++) {
+        c[i] = sim_connect(&s, 0, 80);
+        sim_run(&s, 1 * SEC);
+        toec_flow_info(stack, c[i]->flow, &info);
+        assert_int_equal(info.cc, i ? TOEC_CC_NEWRENO : TOEC_CC_BBR);
+        assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_no_record), i);
+    }
+    assert_int_equal(toec_set_option(stack, c[1]->flow, TOEC_OPT_CC, TOEC_CC_BBR, s.now),
+                     TOEC_E_NOBUFS);
+    toec_flow_info(stack, c[1]->flow, &info);
+    assert_int_equal(info.cc, TOEC_CC_NEWRENO);
+    conn_abort(c[0]);
+    assert_int_equal(toec_set_option(stack, c[1]->flow, TOEC_OPT_CC, TOEC_CC_BBR, s.now), 0);
+    conn_abort(c[1]);
+    sim_run(&s, 1 * SEC);
+    sim_stop(&s);
+}
+
+/* Twelve flows through loss and reordering with one record between them: all bytes arrive. */
+static void test_without_records(void **state)
+{
+    enum { FLOWS = 12, BYTES = 400000 };
+    struct conn *c[FLOWS], *b;
+    struct sim s;
+    unsigned i, done = 0;
+    toec_time until;
+
+    (void)state;
+    random_begin(3);
+    sim_init(&s, 2);
+    s.impair.lose = 20;
+    s.impair.reorder = 20;
+    s.impair.reorder_by = 3 * MSEC;
+    s.impair.delay = 5 * MSEC;
+    for (i = 0; i < 2; i++) {
+        s.host[i].tx_buf = s.host[i].rx_buf = 1 << 16;
+        s.host[i].cfg.max_records = 1;
+    }
+    sim_start(&s);
+    sim_listen(&s, 1, 80, 0, 0);
+    for (i = 0; i < FLOWS; i++) {
+        c[i] = sim_connect(&s, 0, 80);
+        c[i]->goal = BYTES;
+    }
+    until = s.now + 600 * SEC;
+    while (done < FLOWS) {
+        assert_true(s.now < until);
+        s.host[0].deadline = s.host[1].deadline = s.now;
+        sim_step(&s, until);
+        sim_step(&s, until);
+        for (i = done = 0; i < FLOWS; i++) {
+            assert_false(c[i]->gone);
+            if (c[i]->established && c[i]->sent < BYTES)
+                conn_write(c[i], (uint32_t)(BYTES - c[i]->sent), 0);
+            done += c[i]->acked == BYTES;
+        }
+        for (b = s.host[1].conns; b; b = b->next)
+            conn_read(b, 1 << 16);
+    }
+    assert_in_range(records(&s), 0, 1);
+    assert_true(toec_counters(s.host[0].stack)[TOEC_C_tcp_no_record] > 0);
+    for (i = 0; i < FLOWS; i++)
+        conn_abort(c[i]);
+    sim_run(&s, 10 * SEC);
+    assert_int_equal(records(&s), 0);
+    sim_stop(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_talk_borrows_nothing),
+        cmocka_unit_test(test_idle_flow_gives_it_back),
+        cmocka_unit_test(test_reset_gives_it_back),
+        cmocka_unit_test(test_bbr_needs_one),
+        cmocka_unit_test(test_bbr_without_one),
+        cmocka_unit_test(test_without_records),
+    };
+
+    return cmocka_run_group_tests_name("tcp_record", tests, 0, 0);
+}
