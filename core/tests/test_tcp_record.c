@@ -66,8 +66,8 @@ static void test_idle_flow_gives_it_back(void **state)
     talk_hear(&t, F_ACK, 10 * MSS, 0, MSS);
     talk_say(&t, F_ACK, 0, 12 * MSS, 0);
     assert_int_equal(t.c->acked, 12 * MSS);
-    talk_end(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_no_record), 0);
+    talk_end(&t);
 }
 
 /* A flow that ends while it has one leaves none behind. */
