@@ -13,6 +13,7 @@ static unsigned long round64(unsigned long n)
 }
 
 #define RECORD_SIZE round64(sizeof(struct toec_record))
+#define GAPS_SIZE   round64(TOEC_OOO_MAX * sizeof(struct toec_iv))
 
 static unsigned long tab_size(toec_u32 items)
 {
@@ -25,7 +26,7 @@ unsigned long toec_tcp_size(const struct toec_config *cfg)
 
     n += round64(sizeof(struct toec_tcb)) * cfg->max_flows;
     n += round64(sizeof(struct toec_tcb *) * (unsigned long)cfg->max_flows);
-    n += RECORD_SIZE * cfg->max_records;
+    n += (RECORD_SIZE + GAPS_SIZE) * cfg->max_records;
     n += round64(round64(sizeof(struct toec_tw)) * cfg->max_time_wait);
     n += round64(round64(sizeof(struct toec_listener)) * cfg->max_listeners);
     n += tab_size(cfg->max_flows) + tab_size(cfg->max_time_wait) + tab_size(cfg->max_listeners);
@@ -67,12 +68,15 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
     tcp->pending = carve(&at, sizeof(struct toec_tcb *) * (unsigned long)s->cfg.max_flows);
     toec_pool_init(&tcp->records, carve(&at, RECORD_SIZE * s->cfg.max_records),
                    (toec_u32)RECORD_SIZE, s->cfg.max_records);
+    toec_pool_init(&tcp->gaps, carve(&at, GAPS_SIZE * s->cfg.max_records), (toec_u32)GAPS_SIZE,
+                   s->cfg.max_records);
 }
 
 void toec_tcp_usage(const struct toec_stack *s, struct toec_usage *out)
 {
     out->flows = s->tcp->flows.used;
     out->records = s->tcp->records.used;
+    out->gaps = s->tcp->gaps.used;
     out->half_open = s->tcp->half_open;
     out->listeners = s->tcp->listeners.used;
     out->time_wait = s->tcp->tws.used;
@@ -121,6 +125,7 @@ struct toec_tcb *toec_tcb_new(struct toec_stack *s, const struct toec_tuple *id,
     t->local_port = id->local_port;
     t->remote_port = id->remote_port;
     toec_runs_init(t);
+    toec_ooo_init(t);
     t->state = TOEC_CLOSED;
     t->rto = (toec_u16)(TOEC_RTO_INIT / 4u);
     t->quick = TOEC_QUICKACKS;
@@ -227,6 +232,7 @@ void toec_tcb_discard(struct toec_stack *s, struct toec_tcb *t)
 {
     toec_htab_del(&s->tcp->flow_tab, &t->node);
     toec_record_return(s, t);
+    toec_ooo_clear(s, t);
     toec_pool_put(&s->tcp->flows, t);
 }
 
@@ -243,6 +249,7 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
     t->state = TOEC_CLOSED;
     toec_event(s, t, TOEC_EV_GONE, (toec_u32)why);
     toec_record_return(s, t);
+    toec_ooo_clear(s, t);
     toec_pool_put(&s->tcp->flows, t);
 }
 

@@ -38,7 +38,8 @@
 #define TOEC_WSCALE_MAX  14u /* RFC 7323 2.3 */
 #define TOEC_IW_SEGMENTS 10u /* RFC 6928 */
 #define TOEC_DUPTHRESH   3u
-#define TOEC_OOO_MAX     16u /* out-of-order intervals kept per flow */
+#define TOEC_OOO_MAX     64u /* out-of-order intervals kept of a flow, */
+#define TOEC_OOO_OWN     2u  /* ... of them in the TCB: what one or two losses make */
 #define TOEC_QUICKACKS   8u  /* segments acknowledged at once when a flow starts or loses */
 #define TOEC_RTO_INIT    TOEC_MS(1000)       /* R6298-01 */
 #define TOEC_RTO_MIN     (TOEC_MS(200) + 1u) /* R6298-04: less than 1 s, as Linux */
@@ -174,7 +175,7 @@ struct toec_tcb {
     toec_u32 recover; /* RecoveryPoint (RFC 6675), recover (RFC 6582) */
     toec_u32 snd_sml; /* end of the last segment smaller than the MSS (Nagle) */
     toec_u32 max_wnd; /* largest window the peer has offered */
-    toec_u8 n_ooo;
+    toec_u8 n_ooo, ooo_room;
     toec_u8 probe_set;  /* rtx_at is when a tail loss probe is due (RFC 8985 7) */
     toec_u8 probe_owed; /* ... has been due */
     toec_u8 rexmits;    /* timeouts without progress: R1, R2 */
@@ -185,7 +186,9 @@ struct toec_tcb {
     struct toec_rack rack; /* what is outstanding; begins with what sending touches */
 
     /* ---- what was received beyond a gap, latest first ---- */
-    struct toec_iv ooo[TOEC_OOO_MAX];
+    struct toec_iv
+        *ooo; /* `ooo_own`, or TOEC_OOO_MAX borrowed from toec_tcp.gaps until all are gone */
+    struct toec_iv ooo_own[TOEC_OOO_OWN];
     struct toec_dsack dsack;
     toec_u32 rcv_fin; /* where a FIN beyond the gap stands */
 
@@ -277,7 +280,7 @@ struct toec_seg {
 
 struct toec_tcp {
     struct toec_pool flows, tws, listeners;
-    struct toec_pool records;
+    struct toec_pool records, gaps;
     struct toec_htab flow_tab, tw_tab, listen_tab;
     struct toec_tcb **pending; /* flows that owe something: pending_n from the start on, and */
     toec_u32 pending_n;
@@ -465,10 +468,14 @@ void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt);
 
 /* ---- tcp_sack.c: intervals ---- */
 
+/* A new flow: there are none. */
+void toec_ooo_init(struct toec_tcb *t);
 /* Adds [start, end) to the received intervals; 0, or -1 when the list is full. */
-int toec_ooo_add(struct toec_tcb *t, toec_u32 start, toec_u32 end);
+int toec_ooo_add(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end);
+/* Forgets them all. */
+void toec_ooo_clear(struct toec_stack *s, struct toec_tcb *t);
 /* rcv_nxt after the intervals that now touch it are taken up. */
-toec_u32 toec_ooo_advance(struct toec_tcb *t, toec_u32 rcv_nxt);
+toec_u32 toec_ooo_advance(struct toec_stack *s, struct toec_tcb *t, toec_u32 rcv_nxt);
 /* [start, end) has been received once more (RFC 2883): the next ACK says so. */
 void toec_dsack_note(struct toec_tcb *t, toec_u32 start, toec_u32 end);
 /* Takes the SACK blocks of a segment; SND.UNA has moved. una: SND.UNA before. */

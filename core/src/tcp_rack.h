@@ -32,7 +32,7 @@ struct toec_seg;
 struct toec_info;
 
 #ifndef TOEC_RUNS /* proofs/ takes fewer */
-#define TOEC_RUNS 48u
+#define TOEC_RUNS 128u
 #endif
 #define TOEC_RUNS_OWN 2u
 

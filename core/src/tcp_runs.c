@@ -67,18 +67,29 @@ static void note_marks(struct toec_tcb *t)
         t->flags &= ~TOEC_F_SACKED;
 }
 
-/* Puts m runs in the place of `del` at index `at`; there is room. What follows moves by two copies
- * by way of the stack, as core/ has no memmove(); the compiler must not see that it is one. */
+/* Moves n runs, which may overlap where they go, by way of the stack: core/ has no memmove(), and
+ * the compiler must not see that it is one. */
+static void move_runs(struct toec_run *to, const struct toec_run *from, unsigned n)
+{
+    struct toec_run hold[16], *volatile by = hold;
+    unsigned part, at;
+
+    for (at = 0; at < n; at += part) {
+        unsigned where;
+
+        part = TOEC_MIN(n - at, 16u);
+        where = to < from ? at : n - at - part; /* up: the last first */
+        memcpy(by, &from[where], part * sizeof(hold[0]));
+        memcpy(&to[where], by, part * sizeof(hold[0]));
+    }
+}
+
+/* Puts m runs in the place of `del` at index `at`; there is room. */
 static void splice(struct toec_rack *k, unsigned at, unsigned del, const struct toec_run *put,
                    unsigned m)
 {
-    struct toec_run hold[TOEC_RUNS], *volatile by = hold;
-    unsigned tail = k->n - at - del;
-
-    if (del != m && tail) {
-        memcpy(by, &k->run[at + del], tail * sizeof(hold[0]));
-        memcpy(&k->run[at + m], by, tail * sizeof(hold[0]));
-    }
+    if (del != m)
+        move_runs(&k->run[at + m], &k->run[at + del], k->n - at - del);
     if (m)
         memcpy(&k->run[at], put, m * sizeof(put[0]));
     k->n = (toec_u8)(k->n + m - del);

@@ -41,14 +41,46 @@ static void note_duplicate(struct toec_tcb *t, toec_u32 start, toec_u32 end)
     toec_dsack_note(t, first, last);
 }
 
-int toec_ooo_add(struct toec_tcb *t, toec_u32 start, toec_u32 end)
+void toec_ooo_init(struct toec_tcb *t)
+{
+    t->ooo = t->ooo_own;
+    t->ooo_room = TOEC_OOO_OWN;
+    t->n_ooo = 0;
+}
+
+void toec_ooo_clear(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (t->ooo_room != TOEC_OOO_OWN)
+        toec_pool_put(&s->tcp->gaps, t->ooo);
+    toec_ooo_init(t);
+}
+
+/* Not 0 when there is room for one more now. */
+static int make_room(struct toec_stack *s, struct toec_tcb *t)
+{
+    struct toec_iv *more;
+
+    if (t->ooo_room != TOEC_OOO_OWN)
+        return 0;
+    more = toec_pool_get(&s->tcp->gaps);
+    if (!more) {
+        TOEC_COUNT(s, tcp_no_record);
+        return 0;
+    }
+    memcpy(more, t->ooo_own, sizeof(t->ooo_own));
+    t->ooo = more;
+    t->ooo_room = TOEC_OOO_MAX;
+    return 1;
+}
+
+int toec_ooo_add(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end)
 {
     unsigned i, n = 0;
     unsigned touching = 0;
 
     for (i = 0; i < t->n_ooo; i++)
         touching += TOEC_SEQ_LE(start, t->ooo[i].end) && TOEC_SEQ_GE(end, t->ooo[i].start);
-    if (touching == 0 && t->n_ooo == TOEC_OOO_MAX)
+    if (touching == 0 && t->n_ooo == t->ooo_room && !make_room(s, t))
         return -1;
     note_duplicate(t, start, end);
     /* Everything that overlaps or touches becomes one interval; the rest moves up. */
@@ -70,7 +102,7 @@ int toec_ooo_add(struct toec_tcb *t, toec_u32 start, toec_u32 end)
     return 0;
 }
 
-toec_u32 toec_ooo_advance(struct toec_tcb *t, toec_u32 rcv_nxt)
+toec_u32 toec_ooo_advance(struct toec_stack *s, struct toec_tcb *t, toec_u32 rcv_nxt)
 {
     unsigned i, n = 0;
     toec_u32 to = rcv_nxt;
@@ -84,6 +116,8 @@ toec_u32 toec_ooo_advance(struct toec_tcb *t, toec_u32 rcv_nxt)
             to = t->ooo[i].end;
     }
     t->n_ooo = (toec_u8)n;
+    if (n == 0)
+        toec_ooo_clear(s, t);
     if (n == 0 && !t->dsack.due)
         t->flags &= ~TOEC_F_OOO;
     return to;

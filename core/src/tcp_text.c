@@ -9,7 +9,7 @@
 static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     t->flags = (t->flags | TOEC_F_ACK_NOW) & ~(TOEC_F_OOO | TOEC_F_OOO_FIN);
-    t->n_ooo = 0;
+    toec_ooo_clear(s, t);
     t->dsack.due = 0;
     toec_pend(s, t);
     switch (t->state) {
@@ -76,7 +76,7 @@ static void out_of_order(struct toec_stack *s, struct toec_tcb *t, const struct 
         fin = 0; /* two ends of one stream: the first claim stands */
     if (g->len == 0 && !fin) {
         ; /* nothing is left of it that could be kept */
-    } else if (toec_ooo_add(t, g->seq, g->seq + g->len + (toec_u32)fin)) {
+    } else if (toec_ooo_add(s, t, g->seq, g->seq + g->len + (toec_u32)fin)) {
         TOEC_COUNT(s, tcp_ooo_full);
     } else {
         TOEC_COUNT(s, tcp_out_of_order);
@@ -114,7 +114,7 @@ void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *
     if (t->flags & TOEC_F_OOO)
         t->flags |= TOEC_F_ACK_NOW;        /* R5681-08: a gap is filled, in whole or in part */
     if ((t->flags & TOEC_F_OOO) && !fin) { /* what came from beyond a FIN is not of the stream */
-        to = toec_ooo_advance(t, to);
+        to = toec_ooo_advance(s, t, to);
         if ((t->flags & TOEC_F_OOO_FIN) && TOEC_SEQ_GT(to, t->rcv_fin)) {
             to = t->rcv_fin;
             fin = 1;

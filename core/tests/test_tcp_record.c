@@ -88,6 +88,69 @@ static void test_reset_gives_it_back(void **state)
     talk_end(&t);
 }
 
+static toec_u32 gaps(struct sim *s)
+{
+    struct toec_usage u;
+
+    toec_usage(s->host[0].stack, &u);
+    return u.gaps;
+}
+
+/* One or two gaps in what is received have room in the flow; more are borrowed for, until filled.
+ */
+static void test_gaps_are_given_back(void **state)
+{
+    struct talk t;
+    uint32_t i;
+
+    (void)state;
+    talk_init(&t);
+    t.sack = 1;
+    talk_passive(&t);
+    for (i = 1; i <= 10; i++) {
+        assert_int_equal(gaps(&t.s), i > TOEC_OOO_OWN + 1);
+        talk_say(&t, F_ACK, i * 200, 0, 100);
+    }
+    for (i = 0; i <= 20; i += 2) {
+        assert_int_equal(gaps(&t.s), i <= 18);
+        talk_say(&t, F_ACK, i * 100, 0, 200);
+    }
+    assert_int_equal(gaps(&t.s), 0);
+    assert_int_equal(conn_read(t.c, 10000), 2200);
+    talk_say(&t, F_ACK, 2300, 0, 100);
+    talk_say(&t, F_ACK, 2500, 0, 100);
+    talk_say(&t, F_ACK, 2700, 0, 100);
+    assert_int_equal(gaps(&t.s), 1);
+    talk_say(&t, F_RST, 2200, 0, 0);
+    assert_int_equal(gaps(&t.s), 0);
+    talk_end(&t);
+}
+
+/* When all are lent, a flow keeps what it has room for; the rest comes again. */
+static void test_without_room_for_gaps(void **state)
+{
+    struct toec_pool *pool;
+    struct talk t;
+    uint32_t i;
+
+    (void)state;
+    talk_init(&t);
+    t.sack = 1;
+    t.s.host[0].cfg.max_records = 1;
+    talk_passive(&t);
+    pool = &t.s.host[0].stack->tcp->gaps;
+    (void)toec_pool_get(pool);
+    for (i = 1; i <= 4; i++)
+        talk_say(&t, F_ACK, i * 200, 0, 100);
+    assert_int_equal(t.c->flow->n_ooo, TOEC_OOO_OWN);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_ooo_full), 2);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_no_record), 2);
+    for (i = 0; i <= 8; i++)
+        talk_say(&t, F_ACK, i * 100, 0, 100);
+    assert_int_equal(conn_read(t.c, 10000), 900);
+    talk_end(&t);
+}
+
 /* BBR keeps one for its own state, idle or not; another algorithm gives it back. */
 static void test_bbr_needs_one(void **state)
 {
@@ -200,6 +263,8 @@ int main(void)
         cmocka_unit_test(test_small_talk_borrows_nothing),
         cmocka_unit_test(test_idle_flow_gives_it_back),
         cmocka_unit_test(test_reset_gives_it_back),
+        cmocka_unit_test(test_gaps_are_given_back),
+        cmocka_unit_test(test_without_room_for_gaps),
         cmocka_unit_test(test_bbr_needs_one),
         cmocka_unit_test(test_bbr_without_one),
         cmocka_unit_test(test_without_records),

@@ -62,8 +62,9 @@ struct toec_config {
     toec_u32 mtu;             /* 1500; 576..9216 */
     toec_u32 ttl;             /* TTL, and hop limit until a router says another: 64; 1..255 */
     toec_u32 max_flows;       /* TCBs, 1024 */
-    toec_u32 max_records; /* flows that may have many segments under way at once, each record
-                           * 1.5 KiB: max_flows. Without one a flow goes on, but finds losses later */
+    toec_u32 max_records; /* flows that may have many segments under way at once, and as many that
+                           * may have many gaps in what they receive; 4.3 and 0.5 KiB each:
+                           * max_flows. Without one a flow goes on, but finds losses later */
     toec_u32 max_listeners;   /* 64 */
     toec_u32 max_time_wait;   /* 16384; the oldest is recycled when full, counted */
     toec_u32 max_neighbours;  /* of both families, 256 */
@@ -360,7 +361,7 @@ int toec_udp_send(struct toec_stack *s, struct toec_udp *endpoint, const struct 
 const toec_u64 *toec_counters(const struct toec_stack *s); /* TOEC_C_MAX of them */
 /* How many of each pool are in use: tests for leaks, tools. */
 struct toec_usage {
-    toec_u32 flows, records, half_open, listeners, time_wait, neighbours, datagrams;
+    toec_u32 flows, records, gaps, half_open, listeners, time_wait, neighbours, datagrams;
 };
 void toec_usage(const struct toec_stack *s, struct toec_usage *out);
 
