@@ -9,7 +9,10 @@
 
 #define WINDOW 0x40000000u
 
+static struct toec_stack stack;
+static struct toec_tcp tcp;
 static struct toec_tcb t;
+static struct toec_iv list[TOEC_OOO_MAX];
 
 static int apart(const struct toec_iv *a, const struct toec_iv *b)
 {
@@ -38,10 +41,13 @@ void proof(void)
 
     ASSUME(n <= SIZE);
     ASSUME(start - base < end - base && end - base <= WINDOW);
-    ANYTHING(t.ooo);
+    stack.tcp = &tcp;
+    ANYTHING(list);
+    t.ooo = list; /* borrowed: none but the flow has it */
+    t.ooo_room = TOEC_OOO_MAX;
     t.n_ooo = (toec_u8)n;
     ASSUME(sound(base));
-    (void)toec_ooo_add(&t, start, end);
+    (void)toec_ooo_add(&stack, &t, start, end);
     PROVE(t.n_ooo >= 1 && t.n_ooo <= n + 1);
     PROVE(sound(base));
 }

@@ -9,7 +9,10 @@
 
 #define WINDOW 0x40000000u
 
+static struct toec_stack stack;
+static struct toec_tcp tcp;
 static struct toec_tcb t;
+static struct toec_iv list[TOEC_OOO_MAX];
 
 void proof(void)
 {
@@ -18,14 +21,17 @@ void proof(void)
     struct toec_iv one;
 
     ASSUME(n <= SIZE); /* proofs.toml: TOEC_OOO_MAX in the long run */
-    ANYTHING(t.ooo);
+    stack.tcp = &tcp;
+    ANYTHING(list);
+    t.ooo = list; /* borrowed: none but the flow has it */
+    t.ooo_room = TOEC_OOO_MAX;
     t.n_ooo = (toec_u8)n;
     for (i = 0; i < n; i++)
         ASSUME(t.ooo[i].end - base <= WINDOW);
     k = nondet_u8();
     ASSUME(k < n || n == 0);
     one = t.ooo[k < n ? k : 0];
-    to = toec_ooo_advance(&t, base);
+    to = toec_ooo_advance(&stack, &t, base);
     PROVE(t.n_ooo <= n);
     PROVE(to - base <= WINDOW);
     /* What began at or before it and has gone is covered. */

@@ -6,12 +6,18 @@
 
 #include "tcp_sack.c"
 
+static struct toec_stack stack;
+static struct toec_tcp tcp;
 static struct toec_tcb t;
+static struct toec_iv list[TOEC_OOO_MAX];
 
 void proof(void)
 {
-    ANYTHING(t.ooo);
+    stack.tcp = &tcp;
+    ANYTHING(list);
+    t.ooo = list; /* borrowed: none but the flow has it */
+    t.ooo_room = TOEC_OOO_MAX;
     t.n_ooo = TOEC_OOO_MAX;
-    (void)toec_ooo_add(&t, nondet_u32(), nondet_u32());
+    (void)toec_ooo_add(&stack, &t, nondet_u32(), nondet_u32());
     PROVE(t.n_ooo >= 1 && t.n_ooo <= TOEC_OOO_MAX);
 }

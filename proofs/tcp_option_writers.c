@@ -6,6 +6,7 @@
 
 static toec_u8 area[40];
 static struct toec_tcb t;
+static struct toec_iv list[TOEC_OOO_MAX];
 
 void proof(void)
 {
@@ -15,7 +16,8 @@ void proof(void)
     PROVE(n <= sizeof(area) && n % 4 == 0);
     ASSUME(room <= sizeof(area));
     ASSUME(t.n_ooo <= TOEC_OOO_MAX);
-    ANYTHING(t.ooo);
+    ANYTHING(list);
+    t.ooo = list;
     t.dsack.due = nondet_u8();
     n = nondet_u8();
     ASSUME(n >= 1 && n <= TOEC_OOO_MAX); /* it is called when there is something to say */
