@@ -19,6 +19,7 @@
 
 static struct toec_stack s;
 static struct toec_tcb t;
+static struct toec_record record; /* which the flow has borrowed */
 
 /*
  * In order and without a gap up to SND.MAX; what is SACKed is not lost; the sums are the marks'.
@@ -92,6 +93,9 @@ static void any_runs(unsigned n, unsigned stale)
 /* Any sound record; fresh: with nothing below SND.UNA. */
 static void any_record(int fresh)
 {
+    t.rack.record = &record;
+    t.rack.run = record.run;
+    t.rack.room = TOEC_RUNS;
     t.rack.began = nondet_u32();
     t.rack.rtx_began = nondet_u32();
     t.rack.rtx_end = nondet_u32();
@@ -111,11 +115,12 @@ static void any_record(int fresh)
 
 /* What runs_room.c shows of make_room(), and no more: it leaves all as it is, or fewer runs that
  * cover the same, with the same sums, and none of them below SND.UNA. */
-int make_room_any(struct toec_tcb *flow, unsigned need)
+int make_room_any(struct toec_stack *stack, struct toec_tcb *flow, unsigned need)
 {
     toec_u32 max = t.snd_max, sacked = t.rack.sacked, lost = t.rack.lost;
     unsigned before = t.rack.n, n = nondet_u8();
 
+    (void)stack;
     (void)flow;
     (void)need;
     ASSUME(n <= before);

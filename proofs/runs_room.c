@@ -14,7 +14,7 @@ void proof(void)
     before = t.rack.n;
     ASSUME(i < before);
     was = t.rack.run[i];
-    if (make_room(&t, 1 + (nondet_u8() & 1))) {
+    if (make_room(&s, &t, 1 + (nondet_u8() & 1))) {
         PROVE(t.rack.n < before);
     } else {
         PROVE(t.rack.n == before);

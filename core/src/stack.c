@@ -76,13 +76,14 @@ static int addresses_valid(const struct toec_config *c)
 static int limits_valid(const struct toec_config *c)
 {
     return c->prefix_len <= 32 && c->mtu >= 576 && c->mtu <= 9216 && c->ttl <= 255 &&
-           c->max_flows <= MAX_FLOWS && c->max_records <= MAX_FLOWS && c->max_listeners <= MAX_LISTENERS &&
-           c->max_time_wait <= MAX_FLOWS && c->max_neighbours <= MAX_NEIGHBOURS &&
-           c->max_datagrams <= MAX_DATAGRAMS && c->max_gso <= MAX_GSO &&
-           (c->offload & ~TOEC_OFF_TX_CSUM) == 0 && (unsigned)c->cc <= TOEC_CC_BBR &&
-           c->home_index < c->home_count && c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) &&
-           c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE &&
-           c->mtu_probing >= TOEC_MTU_PROBING_OFF && c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
+           c->max_flows <= MAX_FLOWS && c->max_records <= MAX_FLOWS &&
+           c->max_listeners <= MAX_LISTENERS && c->max_time_wait <= MAX_FLOWS &&
+           c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
+           c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 &&
+           (unsigned)c->cc <= TOEC_CC_BBR && c->home_index < c->home_count &&
+           c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) && c->ecn >= TOEC_ECN_OFF &&
+           c->ecn <= TOEC_ECN_PASSIVE && c->mtu_probing >= TOEC_MTU_PROBING_OFF &&
+           c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
 }
 
 /* Copies the configuration with defaults; 0, or -1 when it is invalid. */
@@ -154,14 +155,16 @@ int toec_memory(const struct toec_config *cfg, struct toec_memory *out)
         return TOEC_E_INVAL;
     out->total = bytes_of(&c);
     out->flow = one_of(&c, &c.max_flows);
+    out->record = one_of(&c, &c.max_records);
     out->listener = one_of(&c, &c.max_listeners);
     out->time_wait = one_of(&c, &c.max_time_wait);
     out->neighbour = one_of(&c, &c.max_neighbours);
     out->datagram = one_of(&c, &c.max_datagrams);
     out->udp = one_of(&c, &c.max_udp);
-    out->fixed = out->total - out->flow * c.max_flows - out->listener * c.max_listeners -
-                 out->time_wait * c.max_time_wait - out->neighbour * c.max_neighbours -
-                 out->datagram * c.max_datagrams - out->udp * c.max_udp;
+    out->fixed = out->total - out->flow * c.max_flows - out->record * c.max_records -
+                 out->listener * c.max_listeners - out->time_wait * c.max_time_wait -
+                 out->neighbour * c.max_neighbours - out->datagram * c.max_datagrams -
+                 out->udp * c.max_udp;
     return 0;
 }
 

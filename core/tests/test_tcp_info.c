@@ -197,9 +197,11 @@ static void test_memory(void **state)
     sim_init(&s, 2);
     c = s.host[0].cfg;
     c.max_flows = 4096;
+    c.max_records = 100;
     assert_int_equal(toec_memory(&c, &a), 0);
     assert_int_equal(a.total, toec_size(&c));
-    assert_true(a.flow >= 256 && a.flow <= 4096);
+    assert_in_range(a.flow, 256, 1100); /* idle flows keep no record */
+    assert_in_range(a.record, 2048, 8192);
     assert_true(a.time_wait > 0 && a.time_wait < a.flow / 4);
     assert_true(a.listener && a.neighbour && a.udp);
     assert_true(a.datagram > 0 && a.fixed < 512ul * 1024);
@@ -207,6 +209,7 @@ static void test_memory(void **state)
     c.max_time_wait = 10000;
     assert_int_equal(toec_memory(&c, &b), 0);
     assert_int_equal(b.flow, a.flow);
+    assert_int_equal(b.record, a.record);
     assert_in_range(b.total, a.total + 4096 * a.flow - 6384 * a.time_wait - 64,
                     a.total + 4096 * a.flow - 6384 * (a.time_wait - 2 * sizeof(void *)) + 64);
     c.mtu = 1;

@@ -103,7 +103,7 @@ unsigned long toec_size(const struct toec_config *cfg);
  */
 struct toec_memory {
     unsigned long total; /* toec_size() */
-    unsigned long flow, listener, time_wait, neighbour, datagram, udp;
+    unsigned long flow, record, listener, time_wait, neighbour, datagram, udp;
     unsigned long fixed;
 };
 /* 0, or TOEC_E_INVAL when the configuration is invalid. */

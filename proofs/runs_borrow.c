@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_borrow.c - a flow with runs of its own makes room: it borrows a record that says the same,
+ * or there is none and it goes on with what it has; and gives back what it has borrowed.
+ */
+#include "runs.h"
+
+static struct toec_tcp tcp;
+
+void proof(void)
+{
+    struct toec_run was;
+    unsigned before, i = nondet_u8(), lent = nondet_u8() & 1;
+
+    any_record(1);
+    before = t.rack.n;
+    ASSUME(before <= TOEC_RUNS_OWN && i < before);
+    t.rack.own[0] = record.run[0];
+    t.rack.own[1] = record.run[1];
+    t.rack.run = t.rack.own;
+    t.rack.record = 0;
+    t.rack.room = TOEC_RUNS_OWN;
+    was = t.rack.own[i];
+    s.tcp = &tcp;
+    toec_pool_init(&tcp.records, &record, sizeof(record), lent ? 0 : 1);
+    if (toec_record_borrow(&s, &t)) {
+        PROVE(!lent && t.rack.run == record.run && t.rack.room == TOEC_RUNS);
+    } else {
+        PROVE(lent && t.rack.run == t.rack.own && t.rack.room == TOEC_RUNS_OWN);
+    }
+    PROVE(t.rack.n == before && t.rack.run[i].end == was.end && t.rack.run[i].marks == was.marks);
+    PROVE(sound());
+    toec_record_return(&s, &t);
+    PROVE(tcp.records.used == 0 && t.rack.run == t.rack.own && t.rack.n == 0);
+}
