@@ -245,8 +245,7 @@ static int may_open(const struct wflow *f, const struct seg *g)
 {
     if (!(g->flags & F_SYN) || (g->flags & F_RST))
         return 0;
-    return !(g->flags & F_ACK) ||
-           (f->live && SEQ_LT(f->iss, g->ack) && SEQ_LE(g->ack, f->snd_max));
+    return !(g->flags & F_ACK) || (f->live && SEQ_LT(f->iss, g->ack) && SEQ_LE(g->ack, f->snd_max));
 }
 
 void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
