@@ -20,6 +20,11 @@ def _save(figure: plt.Figure, folder: Path, name: str) -> Path:
     return path
 
 
+def _legend(axis: plt.Axes) -> None:
+    """Beside the axes, where it hides nothing."""
+    axis.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
+
+
 def _bars(
     axis: plt.Axes, groups: list[str], series: dict[str, list[float]], **axes: object
 ) -> None:
@@ -30,7 +35,7 @@ def _bars(
     axis.set_xticks([k + middle for k in range(len(groups))], groups)
     axis.set(**axes)
     axis.grid(alpha=0.3, axis="y")
-    axis.legend(fontsize=8)
+    _legend(axis)
 
 
 def _source(body: dict) -> str:
@@ -66,7 +71,7 @@ def _curves(body: dict, folder: Path) -> list[Path]:
             f"{percentile.replace('_', '.')} against offered load ({_source(body)})", fontsize=10
         )
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=8)
+        _legend(axis)
         paths.append(_save(figure, folder, f"load_{percentile}"))
     return paths
 
@@ -101,7 +106,7 @@ def nginx(body: dict, folder: Path) -> list[Path]:
         )
         at = {s: at[s] + v for s, v in zip(at, values, strict=True)}
     right.set(title="where nginx's CPU time goes", ylabel="% of samples")
-    right.legend(fontsize=8, loc="lower right")
+    _legend(right)
     figure.suptitle(_source(body), fontsize=9)
     return [_save(figure, folder, "nginx")]
 
@@ -118,7 +123,7 @@ def bulk(body: dict, folder: Path) -> list[Path]:
     axis.set(xlabel="bytes a send()", ylabel="GB/s", xscale="log", yscale="log")
     axis.set_title(f"Bulk, over 1 and 100 connections ({_source(body)})", fontsize=10)
     axis.grid(alpha=0.3)
-    axis.legend(fontsize=7)
+    _legend(axis)
     return [_save(figure, folder, "bulk")]
 
 
