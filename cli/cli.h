@@ -55,6 +55,12 @@ bool cli_inline_any(void);
  * *reachable: its interface can be had, else why says why not. */
 int cli_inline_check(const char *engine, char *why, size_t why_size, bool *reachable);
 
+/* Finds a file of Toehold's own: the one that the variable names, beside this program, in the
+ * folder in_tree of its build tree ("../x/"), in the folder installed. False: said why; path has
+ * PATH_MAX bytes. */
+bool cli_find_part(const char *file, const char *in_tree, const char *installed,
+                   const char *variable, char *path);
+
 /* Finds the file a shell would execute for a command name. 0, CLI_NOT_FOUND or CLI_CANNOT_RUN;
  * path has PATH_MAX bytes. */
 int cli_find_command(const char *name, char *path);

@@ -141,41 +141,6 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
     return choose_engine(opt);
 }
 
-/* Where the library is: $TOEHOLD_PRELOAD, beside this program (also in the build tree), installed.
- */
-static bool find_library(char *path)
-{
-    static const char *const beside[] = {"", "../manager/"};
-    const char *named = getenv("TOEHOLD_PRELOAD");
-    char dir[PATH_MAX];
-    ssize_t n;
-    size_t i;
-
-    if (named && *named) {
-        if (realpath(named, path))
-            return true;
-        cli_message("TOEHOLD_PRELOAD=%s: %s", named, strerror(errno));
-        return false;
-    }
-    n = readlink("/proc/self/exe", dir, sizeof dir - 1);
-    if (n > 0) {
-        dir[n] = '\0';
-        *(strrchr(dir, '/') + 1) = '\0';
-        for (i = 0; i < sizeof beside / sizeof beside[0]; i++) {
-            char name[PATH_MAX * 2];
-
-            snprintf(name, sizeof name, "%s%s" LIBRARY, dir, beside[i]);
-            if (realpath(name, path))
-                return true;
-        }
-    }
-    if (realpath(TOEHOLD_LIBDIR "/" LIBRARY, path))
-        return true;
-    cli_message(LIBRARY " is neither beside this program nor in " TOEHOLD_LIBDIR
-                        "; name it by TOEHOLD_PRELOAD");
-    return false;
-}
-
 /* Puts the library first in LD_PRELOAD and keeps what was there. */
 static bool set_preload(const char *library)
 {
@@ -202,7 +167,8 @@ static bool set_environment(const struct run_options *opt, const char *socket_pa
 {
     char library[PATH_MAX];
 
-    if (!find_library(library) || !set_preload(library))
+    if (!cli_find_part(LIBRARY, "../manager/", TOEHOLD_LIBDIR, "TOEHOLD_PRELOAD", library) ||
+        !set_preload(library))
         return false;
     return (opt->engine || setenv(TOEDEV_SOCKET_ENV, socket_path, 1) == 0) &&
            (!opt->require || setenv("TOEHOLD_REQUIRE", "1", 1) == 0) &&
