@@ -54,19 +54,19 @@ enum toec_mtu_discover {
 
 /* Everything a stack must know. Zero means the default named in the comment. */
 struct toec_config {
-    void *user;               /* handed to every port function */
-    toec_u8 mac[6];           /* own Ethernet address */
-    toec_u8 ip[4];            /* own IPv4 address; 0.0.0.0: none, with IPv6 alone */
-    toec_u8 prefix_len;       /* of the on-link network, 0..32 (0: everything on link) */
-    toec_u8 gateway[4];       /* 0.0.0.0: none, off-link destinations are unreachable */
-    toec_u32 mtu;             /* 1500; 576..9216 */
-    toec_u32 ttl;             /* TTL, and hop limit until a router says another: 64; 1..255 */
-    toec_u32 max_flows;       /* TCBs, 1024 */
-    toec_u32 max_records; /* flows that may have many segments under way at once, and as many that
-                           * may have many gaps in what they receive; 4.3 and 0.5 KiB each:
-                           * max_flows. Without one a flow goes on, but finds losses later */
-    toec_u32 max_listeners;   /* 64 */
-    toec_u32 max_time_wait;   /* 16384; the oldest is recycled when full, counted */
+    void *user;             /* handed to every port function */
+    toec_u8 mac[6];         /* own Ethernet address */
+    toec_u8 ip[4];          /* own IPv4 address; 0.0.0.0: none, with IPv6 alone */
+    toec_u8 prefix_len;     /* of the on-link network, 0..32 (0: everything on link) */
+    toec_u8 gateway[4];     /* 0.0.0.0: none, off-link destinations are unreachable */
+    toec_u32 mtu;           /* 1500; 576..9216 */
+    toec_u32 ttl;           /* TTL, and hop limit until a router says another: 64; 1..255 */
+    toec_u32 max_flows;     /* TCBs, 1024 */
+    toec_u32 max_records;   /* flows that may have many segments under way at once, and as many that
+                             * may have many gaps in what they receive; 4.3 and 0.5 KiB each:
+                             * max_flows. Without one a flow goes on, but finds losses later */
+    toec_u32 max_listeners; /* 64 */
+    toec_u32 max_time_wait; /* 16384; the oldest is recycled when full, counted */
     toec_u32 max_neighbours;  /* of both families, 256 */
     toec_u32 max_datagrams;   /* datagrams in reassembly at once, 16 */
     toec_u32 max_gso;         /* largest payload handed to transmit at once; 0: one MSS (no TSO) */

@@ -35,7 +35,7 @@
     X(tcp_out_of_order, "segments placed beyond a gap")                                            \
     X(tcp_ooo_full, "dropped: too many gaps in the receive stream")                                \
     X(tcp_scoreboard_full, "SACK blocks forgotten: too many holes in the send stream")             \
-    X(tcp_no_record, "flows that go on with a short record of what was sent or received")     \
+    X(tcp_no_record, "flows that go on with a short record of what was sent or received")          \
     X(tcp_dsack_sent, "duplicates reported to the peer (RFC 2883)")                                \
     X(tcp_dsack_received, "reports of duplicates received (RFC 2883)")                             \
     X(tcp_dsack_ignored, "reports of more duplicates than were ever sent")                         \
