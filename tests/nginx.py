@@ -24,6 +24,8 @@ http {{
     access_log off;
     sendfile {sendfile};
     keepalive_requests 1000000;
+    keepalive_timeout 900s;
+    client_header_timeout 900s;
     client_max_body_size 0;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;

@@ -148,7 +148,8 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
             relieve_weak(m->group);
         return 0;
     }
-    if (qp->member_count >= LISTENERS_PER_QP)
+    /* One more may be WEAK: a host turns a listener weak by a new one, then takes the old back. */
+    if (qp->member_count >= LISTENERS_PER_QP + !!weak)
         return TOE_R_NOBUFS;
     g = find_group(qp->engine, addr, v6only, port);
     if (!g)

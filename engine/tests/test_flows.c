@@ -323,6 +323,33 @@ static void test_weak_members_only_keep_the_port(void **state)
     host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
 }
 
+static void test_a_full_queue_pair_may_turn_one_listener_weak(void **state)
+{
+    struct world *w = *state;
+    struct toe_cmd c;
+    uint32_t i;
+
+    for (i = 1; i <= LISTENERS_PER_QP; i++) {
+        host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, i, 0, 8);
+        if (i % 16 == 0)
+            bench_run(&w->t, NS_PER_MS);
+    }
+    host_want_nothing(&w->x);
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 5001, 0, 8);
+    bench_run(&w->t, NS_PER_MS);
+    c = host_want(&w->x, TOE_CMD_ERROR);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_NOBUFS);
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 5002, 0, 8);
+    host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 1, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 5003, 0, 8);
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 5004, 0, 8);
+    bench_run(&w->t, NS_PER_MS);
+    c = host_want(&w->x, TOE_CMD_ERROR); /* one more, not two */
+    assert_int_equal(toe_cmd_flow(&c), 5004);
+}
+
 static void test_what_a_weak_member_did_not_accept_ends_when_another_serves(void **state)
 {
     struct world *w = *state;
@@ -557,6 +584,7 @@ int main(void)
         T(test_unlisten_resets_what_nobody_accepted),
         T(test_new_flows_are_spread_over_the_members),
         T(test_weak_members_only_keep_the_port),
+        T(test_a_full_queue_pair_may_turn_one_listener_weak),
         T(test_what_a_weak_member_did_not_accept_ends_when_another_serves),
         T(test_a_full_hw_ring_loses_nothing),
         T(test_an_interrupt_comes_once_for_each_arming),

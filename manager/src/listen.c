@@ -44,11 +44,12 @@ void tlisten_weaken(struct tsock *s)
     if (!handle)
         return;
     tlisten_drop_queue(s);
+    s->handle = handle;
+    /* First the new one: between the two a SYN would find nobody, and be refused. */
+    tlisten_announce(s, true);
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         tqp_send(tctx.qps[q], TOE_CMD_UNLISTEN, 0, 0, old, 0, 0);
     thandle_free(old);
-    s->handle = handle;
-    tlisten_announce(s, true);
 }
 
 void tsock_use(struct tsock *s)

@@ -65,7 +65,7 @@ struct qp {
 static struct qp *qps[QPS];
 static unsigned engines_n;
 static uint16_t next_port = 40000;
-static unsigned next_listener, options_n;
+static unsigned next_listener, options_n, ports_left;
 
 /* CONNECTs to a port where all are weak: their SYNs are dropped and come again. */
 static struct {
@@ -242,6 +242,15 @@ static void do_listen(struct qp *q, const struct toe_cmd *c)
     }
 }
 
+static bool somebody_listens(uint16_t port)
+{
+    for (unsigned k = 0; k < QPS; k++)
+        for (unsigned i = 0; qps[k] && i < qps[k]->listeners_n; i++)
+            if (qps[k]->listeners[i].port == port)
+                return true;
+    return false;
+}
+
 static void do_unlisten(struct qp *q, const struct toe_cmd *c)
 {
     for (uint32_t i = 0; i < q->cfg.slots; i++)
@@ -249,7 +258,10 @@ static void do_unlisten(struct qp *q, const struct toe_cmd *c)
             reset(&q->flows[i], TOE_R_ABORTED);
     for (unsigned i = 0; i < q->listeners_n; i++)
         if (q->listeners[i].id == toe_cmd_flow(c)) {
+            uint16_t port = q->listeners[i].port;
+
             q->listeners[i] = q->listeners[--q->listeners_n];
+            ports_left += !somebody_listens(port);
             return;
         }
 }
@@ -553,8 +565,8 @@ static void answer_query(int fd)
         for (uint32_t s = 0; s < qps[i]->cfg.slots; s++)
             u.slots_used += qps[i]->flows[s].used;
     }
-    snprintf(text, sizeof(text), "%u %u %u %u", u.slots_used, u.listeners, u.queue_pairs,
-             options_n);
+    snprintf(text, sizeof(text), "%u %u %u %u %u", u.slots_used, u.listeners, u.queue_pairs,
+             options_n, ports_left);
     (void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
     close(fd);
 }
@@ -798,8 +810,8 @@ int looptoe_usage(const char *path, struct looptoe_usage *out)
     if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0 &&
         send(fd, &h, sizeof(h), MSG_NOSIGNAL) == sizeof(h) &&
         recv(fd, text, sizeof(text) - 1, 0) > 0 &&
-        sscanf(text, "%u %u %u %u", &out->slots_used, &out->listeners, &out->queue_pairs,
-               &out->options) == 4)
+        sscanf(text, "%u %u %u %u %u", &out->slots_used, &out->listeners, &out->queue_pairs,
+               &out->options, &out->ports_left) == 5)
         r = 0;
     close(fd);
     return r;

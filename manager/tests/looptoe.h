@@ -39,9 +39,10 @@ void looptoe_kill(pid_t pid);
 /* SIGSTOP and SIGCONT: it takes no commands meanwhile. */
 void looptoe_freeze(pid_t pid, int frozen);
 
-/* What it counts, through TOEDEV_HELLO_QUERY: "slots_used listeners queue_pairs options". */
+/* What it counts, through TOEDEV_HELLO_QUERY: "slots_used listeners queue_pairs options
+ * ports_left"; the last: UNLISTENs that left their port to nobody. */
 struct looptoe_usage {
-    unsigned slots_used, listeners, queue_pairs, options;
+    unsigned slots_used, listeners, queue_pairs, options, ports_left;
 };
 int looptoe_usage(const char *path, struct looptoe_usage *out);
 

@@ -216,10 +216,13 @@ static void a_child_serves_the_parents_connection(void **state)
 /* nginx's master: what came between listen() and fork() must not wait in it for ever. */
 static void what_nobody_took_before_fork_is_reset(void **state)
 {
+    struct looptoe_usage before, after;
     int l = harness_listener(7203), c = harness_connect(7203), status;
+    pid_t pid;
     char b;
-    pid_t pid = fork();
 
+    assert_int_equal(looptoe_usage(harness_path(), &before), 0);
+    pid = fork();
     (void)state;
     if (pid == 0)
         _exit(0);
@@ -227,7 +230,9 @@ static void what_nobody_took_before_fork_is_reset(void **state)
     assert_int_equal(errno, ECONNRESET);
     toe_close(c);
     waitpid(pid, &status, 0);
-    c = harness_connect_async(7203); /* later ones wait for who accepts */
+    assert_int_equal(looptoe_usage(harness_path(), &after), 0);
+    assert_int_equal(after.ports_left, before.ports_left); /* nobody is refused meanwhile */
+    c = harness_connect_async(7203);                       /* later ones wait for who accepts */
     assert_int_equal(toe_close(toe_accept(l, NULL, NULL)), 0);
     toe_close(c);
     toe_close(l);
