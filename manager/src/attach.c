@@ -195,7 +195,7 @@ void tqp_detach(struct tqp *qp)
 {
     if (qp->inside)
         tinline_close(qp);
-    else if (qp->area)
+    else if (qp->area && !qp->kept)
         munmap(qp->area, qp->layout.total);
     qp->area = NULL;
     tqp_forget(qp);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctx.h"
+#include "claim.h"
 #include "internal.h"
 
 #define RETRY_NS       (100 * 1000000ull)
@@ -187,6 +187,7 @@ void tctx_lost(void)
             if (!s || s == TSLOT_CLOSING)
                 continue;
             error = s->state == TS_OPEN || s->rx_avail ? ECONNRESET : s->error;
+            tclaim_lost(s, qp);
             s->qp = NULL;
             s->rx_avail = 0; /* the buffers go with the queue pair */
             s->rx = s->tx = NULL;

@@ -61,6 +61,7 @@ struct tqp {
     struct toedev_inline *inside; /* the TOE, when it is in this process */
     uint64_t now;                 /* direct: of its last call */
     uint32_t events;              /* direct: notifications handled, free-running */
+    struct tkept *kept;           /* the area outlives it (claim.h) */
     struct toedev_qp_config cfg;
     struct toedev_layout layout;
 };
@@ -334,6 +335,8 @@ TOE_HIDDEN void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot);
 TOE_HIDDEN void tsock_end(struct tsock *s);
 /* Gives the slot back when nothing of it is wanted any more (final close seen, data read). */
 TOE_HIDDEN void tflow_release(struct tsock *s);
+/* The same as soon as that is so: after a read of a dead socket. Not while draining. */
+TOE_HIDDEN void tflow_done(struct tsock *s);
 /* The final CLOSE_EVENT or the loss of the TOE, with an errno or 0. */
 TOE_HIDDEN void tflow_gone(struct tsock *s, int error);
 /* Says RECV for what was read. */

@@ -2,7 +2,7 @@
 /*
  * flow.c - the life of a flow's slot: from establishment to RELEASE (docs/device-contract.md).
  */
-#include "ctx.h"
+#include "claim.h"
 #include "handover.h"
 
 void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
@@ -44,6 +44,16 @@ void tflow_release(struct tsock *s)
     tqp_release_later(qp, s->slot);
 }
 
+void tflow_done(struct tsock *s)
+{
+    struct tqp *qp = s->qp;
+
+    if (!qp || s->rx_avail || s->claims)
+        return;
+    tflow_release(s);
+    tqp_flush(qp);
+}
+
 void tflow_gone(struct tsock *s, int error)
 {
     s->state = TS_DEAD;
@@ -51,7 +61,7 @@ void tflow_gone(struct tsock *s, int error)
     if (error)
         s->error = error;
     /* What has come before the end can still be read: Linux keeps it after a reset too. */
-    if (!s->rx_avail)
+    if (!s->rx_avail && !s->claims)
         tflow_release(s);
     tobj_notify(&s->obj, tsock_events(s));
 }
@@ -92,6 +102,7 @@ static void end_connecting(struct tsock *s)
 void tsock_end(struct tsock *s)
 {
     thandover_end(s);
+    tclaim_end(s);
     switch ((enum tsock_state)s->state) {
     case TS_OPEN:
         end_open(s);

@@ -10,7 +10,7 @@
  */
 #include <pthread.h>
 
-#include "ctx.h"
+#include "claim.h"
 #include "handover.h"
 #include "internal.h"
 #include "wait.h"
@@ -77,6 +77,8 @@ static void forget_sleepers(struct tobj *o)
     o->waiters = NULL;
     if (o->kind == TOBJ_EPOLL)
         tepoll_fork_child((struct tepoll *)o);
+    else if (o->kind == TOBJ_SOCK)
+        tclaim_forget((struct tsock *)o);
 }
 
 static void in_child(void)

@@ -33,4 +33,18 @@ struct tio_cursor {
     size_t done; /* of *v */
 };
 
+/* ---- send.c, recv.c. Lock held. ---- */
+
+/* Can bytes be sent, now or later? 0, or -1 with errno. */
+TOE_HIDDEN int tsend_may(struct tsock *s);
+/* The next n bytes of the send buffer are there: they go. */
+TOE_HIDDEN void tsend_put(struct tsock *s, uint32_t n, int flags);
+/* What send() does besides when it fails with EPIPE. Lock not held. */
+TOE_HIDDEN void tsend_signal(ssize_t r, int flags);
+
+/* Nothing to read: false with what a recv() returns in *r (and errno), or true, to wait. */
+TOE_HIDDEN bool trecv_must_wait(struct tsock *s, ssize_t *r);
+/* n bytes of the stream have been read. */
+TOE_HIDDEN void trecv_taken(struct tsock *s, uint32_t n);
+
 #endif

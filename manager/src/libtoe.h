@@ -38,6 +38,7 @@ enum tobj_kind { TOBJ_FREE = 0, TOBJ_SOCK = 1, TOBJ_EPOLL = 2 };
 
 struct tepoll;
 struct tepitem;
+struct tzc;
 struct twnode;
 
 /* The part that sockets and epoll instances share: who looks at them. */
@@ -110,6 +111,7 @@ struct tsock {
     uint32_t tx_pos;     /* stream offset of the next byte to send, modulo 2^32 */
     uint32_t tx_free;    /* room in the send buffer, bytes */
     uint32_t told_round; /* the epoll_wait that told it and that nothing has answered, or 0 */
+    uint8_t claims;      /* TCLAIM_*: its buffers are in the application's hands (claim.h) */
 
     /* names, network byte order */
     uint16_t local_port, remote_port;
@@ -147,6 +149,7 @@ struct tsock {
     struct tsock *accept_head, *accept_tail, *accept_next;
     int32_t parent_end, child_end; /* descriptors + 1 of a connection's Unix sockets (handover.h) */
     struct tsock *listener;        /* of a connection that waits in an accept queue */
+    struct tzc *zc;                /* NULL until it sends or receives without a copy (claim.h) */
 };
 
 /* ---- the table of descriptors (fdtab.c) ---- */

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "claim.h"
 #include "io.h"
 #include "urgent.h"
 
@@ -28,7 +29,7 @@ static void copy_out(const struct tsock *s, uint32_t pos, uint32_t n, struct tio
     }
 }
 
-static void consume(struct tsock *s, uint32_t n)
+void trecv_taken(struct tsock *s, uint32_t n)
 {
     s->rx_pos += n;
     s->rx_avail -= n;
@@ -37,17 +38,11 @@ static void consume(struct tsock *s, uint32_t n)
      * window never closes over bytes read but not said. */
     if (unlikely(s->rx_unsaid > s->rx_mask >> 2))
         tflow_say_read(s);
-    if (unlikely(s->state == TS_DEAD && !s->rx_avail)) {
-        struct tqp *qp = s->qp;
-
-        tflow_release(s);
-        if (qp)
-            tqp_flush(qp);
-    }
+    if (unlikely(s->state == TS_DEAD))
+        tflow_done(s);
 }
 
-/* Nothing to read: end of stream, an error, or wait? 0 and 1 to wait; else 0/-1 in *r. */
-static bool must_wait(struct tsock *s, ssize_t *r)
+bool trecv_must_wait(struct tsock *s, ssize_t *r)
 {
     *r = 0;
     if (s->error && s->state != TS_LISTEN) {
@@ -77,7 +72,7 @@ static void take_bytes(struct tsock *s, struct rx_call *c, uint32_t n, uint32_t 
     if (likely(!(c->flags & MSG_TRUNC)))
         copy_out(s, s->rx_pos + skip, n, &c->at);
     if (likely(!(c->flags & MSG_PEEK)))
-        consume(s, n + skip);
+        trecv_taken(s, n + skip);
     c->got += n;
 }
 
@@ -119,6 +114,12 @@ static void take(struct tsock *s, struct rx_call *c)
     take_bytes(s, c, (uint32_t)n, 0);
 }
 
+/* Somebody reads in place, and nobody else may take the bytes away (toe_recv_peek()). */
+static bool is_claimed(const struct tsock *s, int flags)
+{
+    return (s->claims & TCLAIM_RX) && !(flags & MSG_PEEK);
+}
+
 static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
 {
     uint64_t deadline = 0;
@@ -126,10 +127,12 @@ static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
 
     for (;;) {
         tctx_progress();
+        if (unlikely(is_claimed(s, c->flags)))
+            return c->got ? (ssize_t)c->got : terr(EBUSY);
         take(s, c);
         if (c->got && c->got >= c->least)
             return (ssize_t)c->got;
-        if (!must_wait(s, &r))
+        if (!trecv_must_wait(s, &r))
             return c->got ? (ssize_t)c->got : r;
         if (unlikely((c->flags & MSG_PEEK) && s->rx_unsaid && s->state == TS_OPEN)) {
             tflow_say_read(s); /* what is waited for may need all of the buffer */
@@ -168,6 +171,8 @@ static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int
         c.least = (size_t)s->opts.rcvlowat < n ? (size_t)s->opts.rcvlowat : n;
     if (flags & MSG_WAITALL)
         c.least = n;
+    if (unlikely(is_claimed(s, flags)))
+        return terr(EBUSY);
     take(s, &c);
     if (likely(c.got >= c.least))
         return (ssize_t)c.got;

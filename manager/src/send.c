@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "claim.h"
 #include "io.h"
 
 #define SENDS_PER_LIFE 64 /* calls between two looks whether the TOE lives */
@@ -51,16 +52,18 @@ static ssize_t read_in(const struct tsock *s, uint32_t n, const struct tx_call *
     return sys_readv(c->in_fd, v, pieces);
 }
 
-/* MSG_OOB: the last byte of all is the urgent one. */
-static uint8_t send_flags(struct tsock *s, const struct tx_call *c, bool push)
+void tsend_put(struct tsock *s, uint32_t n, int flags)
 {
-    uint8_t flags = push ? TOE_F_SEND_PUSH : 0;
+    uint8_t f = flags & MSG_MORE ? 0 : TOE_F_SEND_PUSH;
 
     if (unlikely(s->state == TS_CONNECTING))
         s->fast_sent = 1;
-    if (unlikely((c->flags & MSG_OOB) && c->sent == c->want))
-        flags |= TOE_F_SEND_URGENT;
-    return flags;
+    if (unlikely(flags & MSG_OOB))
+        f |= TOE_F_SEND_URGENT;
+    s->tx_pos += n;
+    s->tx_free -= n;
+    tinline_answered(s);
+    tqp_send(s->qp, TOE_CMD_SEND, f, 0, s->slot, n, 0);
 }
 
 /* Puts what there is room for. Bytes, or -1 with errno (only a file can fail). */
@@ -68,7 +71,6 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
 {
     size_t left = c->want - c->sent;
     uint32_t n = left < s->tx_free ? (uint32_t)left : s->tx_free;
-    bool push = !(c->flags & MSG_MORE);
 
     if (!n)
         return 0;
@@ -85,11 +87,9 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
         if (c->offset)
             *c->offset += got;
     }
-    s->tx_pos += n;
-    s->tx_free -= n;
     c->sent += n;
-    tinline_answered(s);
-    tqp_send(s->qp, TOE_CMD_SEND, send_flags(s, c, push), 0, s->slot, n, 0);
+    /* MSG_OOB: the last byte of all is the urgent one */
+    tsend_put(s, n, c->sent == c->want ? c->flags : c->flags & ~MSG_OOB);
     return n;
 }
 
@@ -99,9 +99,10 @@ static bool can_put(const struct tsock *s)
     return s->state == TS_OPEN || (s->state == TS_CONNECTING && s->fast && !s->fast_sent);
 }
 
-/* Can bytes be taken, now or later? 0, or -1 with errno. */
-static int may_send(struct tsock *s)
+int tsend_may(struct tsock *s)
 {
+    if (unlikely(s->claims & TCLAIM_TX))
+        return terr(EBUSY);
     if (likely(s->state == TS_OPEN && !(s->shut & TSHUT_WR)))
         return 0;
     if (s->state == TS_CONNECTING && !(s->shut & TSHUT_WR))
@@ -115,7 +116,7 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
 
     for (;;) {
         tctx_progress();
-        if (may_send(s) < 0 || (can_put(s) && put(s, c) < 0))
+        if (tsend_may(s) < 0 || (can_put(s) && put(s, c) < 0))
             return c->sent ? (ssize_t)c->sent : -1;
         if (c->sent == c->want)
             return (ssize_t)c->sent;
@@ -150,7 +151,7 @@ static ssize_t send_locked(struct tsock *s, struct tx_call *c)
     if (likely(s->state == TS_OPEN) && unlikely(is_news(s)))
         tctx_progress();
     if (likely(s->state == TS_OPEN)) {
-        if (likely(!(s->shut & TSHUT_WR))) {
+        if (likely(!(s->shut & TSHUT_WR) && !(s->claims & TCLAIM_TX))) {
             if (put(s, c) < 0)
                 return -1;
             if (likely(c->sent == c->want))
@@ -163,6 +164,14 @@ static ssize_t send_locked(struct tsock *s, struct tx_call *c)
     return r;
 }
 
+void tsend_signal(ssize_t r, int flags)
+{
+    if (likely(r != -1 || errno != EPIPE || (flags & MSG_NOSIGNAL)))
+        return;
+    raise(SIGPIPE);
+    errno = EPIPE;
+}
+
 /* TIO_KERNEL, or as send. */
 static ssize_t transmit(int fd, struct tx_call *c)
 {
@@ -173,11 +182,7 @@ static ssize_t transmit(int fd, struct tx_call *c)
     s = tsock_get(fd);
     r = likely(s && s->state != TS_NEW) ? send_locked(s, c) : TIO_KERNEL;
     tctx_unlock();
-    /* the lock is not held: a handler may do as it likes */
-    if (unlikely(r == -1 && errno == EPIPE && !(c->flags & MSG_NOSIGNAL))) {
-        raise(SIGPIPE);
-        errno = EPIPE;
-    }
+    tsend_signal(r, c->flags); /* the lock is not held: a handler may do as it likes */
     return r;
 }
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "claim.h"
 #include "urgent.h"
 
 /* Bytes between the reader and the mark. */
@@ -65,6 +66,8 @@ void turgent_told(struct tsock *s, uint32_t end)
         s->rx_pos++;
         s->rx_avail--;
         s->rx_unsaid++;
+        if (s->claims & TCLAIM_RX)
+            s->zc->skip = 0;
     }
     s->oob = TOOB_TOLD;
     s->oob_pos = end - 1;

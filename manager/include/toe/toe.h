@@ -73,6 +73,47 @@ ssize_t toe_read(int fd, void *buf, size_t n);
 ssize_t toe_readv(int fd, const struct iovec *iov, int count);
 int toe_shutdown(int fd, int how);
 int toe_close(int fd);
+
+/*
+ * Sending and receiving in place, in the connection's own buffers. Units are bytes. iov is two
+ * ranges in order; of one that is not needed the length is 0. The memory stays the TOE's: it may be
+ * written (reserve) or read (peek) from the call until the commit or consume that follows it, by
+ * any thread, also when the connection or the TOE ends meanwhile; not after a toe_close() of the
+ * last descriptor, toe_terminate(), nor in a child of fork. Between the two calls other calls go
+ * on as ever, readiness and toe_shutdown() too, except as said below.
+ *
+ * They fail with EBADF (no descriptor), EOPNOTSUPP (the kernel carries it), ENOTCONN, and as send
+ * and recv do. flags: MSG_DONTWAIT for the first call of each pair; else EINVAL.
+ */
+
+/*
+ * Up to n bytes of free room of the send buffer (SIZE_MAX: all there is). Waits for room as
+ * toe_send() does, with the same time limit; returns as soon as there is any. Returns the bytes in
+ * iov, 0 only for n 0. Until the commit everything else that would send on the socket, another
+ * reserve too, fails with EBUSY; toe_sendfile() also. ENOTCONN before the connection is open.
+ */
+ssize_t toe_send_reserve(int fd, size_t n, struct iovec iov[2], int flags);
+/*
+ * Sends the first n of the bytes reserved and gives the rest back; 0 gives all back. flags:
+ * MSG_MORE, MSG_OOB (the last is urgent), MSG_NOSIGNAL. Returns n. EINVAL: more than was reserved,
+ * or nothing is reserved (nothing changes); EPIPE with SIGPIPE, or the connection's error, as
+ * toe_send(): nothing is sent, and the reservation ends.
+ */
+ssize_t toe_send_commit(int fd, size_t n, int flags);
+/*
+ * All bytes that can be read, in order: what recv() would give, so up to the mark of urgent data.
+ * Waits as toe_recv() does for SO_RCVLOWAT bytes. Returns their number, 0 at the end of the stream.
+ * Again before a consume it gives the same and what has come since. Until the consume whatever
+ * would take bytes from the stream (recv and its kin, without MSG_PEEK) fails with EBUSY.
+ */
+ssize_t toe_recv_peek(int fd, struct iovec iov[2], int flags);
+/*
+ * The first n of the bytes that peek gave have been read: their room is the peer's again. 0 reads
+ * none. What is left is there for the next recv() or peek. Returns n, or -1 with EINVAL: more than
+ * was given, or nothing was (nothing changes).
+ */
+ssize_t toe_recv_consume(int fd, size_t n);
+
 int toe_getsockname(int fd, struct sockaddr *addr, socklen_t *len);
 int toe_getpeername(int fd, struct sockaddr *addr, socklen_t *len);
 /*

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * claim.c - toe_send_reserve/commit and toe_recv_peek/consume: the application works in the slot's
+ * buffers itself (SEEDS S4.4).
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "claim.h"
+#include "io.h"
+#include "urgent.h"
+
+struct tzc *tzc_get(struct tsock *s)
+{
+    if (unlikely(!s->zc)) {
+        s->zc = calloc(1, sizeof(*s->zc));
+        if (!s->zc)
+            errno = ENOBUFS;
+    }
+    return s->zc;
+}
+
+/* ---- the memory under them ---- */
+
+static void kept_put(struct tzc *zc)
+{
+    struct tkept *k = zc->kept;
+
+    zc->kept = NULL;
+    if (!k || --k->users)
+        return;
+    munmap(k->area, k->size);
+    free(k);
+}
+
+void tclaim_lost(struct tsock *s, struct tqp *qp)
+{
+    if (!s->claims || qp->inside) /* a TOE in this process is not lost */
+        return;
+    if (!qp->kept) {
+        qp->kept = calloc(1, sizeof(*qp->kept));
+        if (!qp->kept)
+            abort(); /* the alternative is to take memory away that is being written */
+        *qp->kept = (struct tkept){.area = qp->area, .size = qp->layout.total};
+    }
+    qp->kept->users++;
+    s->zc->kept = qp->kept;
+}
+
+static void unclaim(struct tsock *s, uint8_t claim)
+{
+    s->claims &= (uint8_t)~claim;
+    if (s->claims)
+        return;
+    kept_put(s->zc);
+    if (unlikely(s->state == TS_DEAD))
+        tflow_done(s);
+}
+
+void tclaim_end(struct tsock *s)
+{
+    s->claims = 0;
+    if (!s->zc)
+        return;
+    kept_put(s->zc);
+    free(s->zc);
+    s->zc = NULL;
+}
+
+void tclaim_forget(struct tsock *s)
+{
+    if (s->zc)
+        s->zc->kept = NULL;
+    tclaim_end(s);
+}
+
+/* ---- what all four begin with ---- */
+
+/* The socket of fd, or NULL with errno. */
+static struct tsock *carried(int fd)
+{
+    struct tsock *s = tsock_get(fd);
+
+    if (s)
+        return s;
+    errno = sys_fcntl(fd, F_GETFD, 0) < 0 ? EBADF : EOPNOTSUPP;
+    return NULL;
+}
+
+/* n bytes of a ring from position pos on. */
+static void ranges(uint8_t *ring, uint32_t mask, uint32_t pos, uint32_t n, struct iovec iov[2])
+{
+    uint32_t at = pos & mask, first = mask + 1 - at;
+
+    if (first > n)
+        first = n;
+    iov[0] = (struct iovec){n ? ring + at : NULL, first};
+    iov[1] = (struct iovec){n > first ? ring : NULL, n - first};
+}
+
+static bool may_wait(const struct tsock *s, int flags)
+{
+    return !s->nonblock && !(flags & MSG_DONTWAIT);
+}
+
+/* Sleeps once for the socket. 0, or -1 with errno; *deadline 0 at first. */
+static int wait_once(struct tsock *s, uint64_t *deadline, uint64_t limit)
+{
+    if (!*deadline)
+        *deadline = tclock_deadline(limit);
+    else if (*deadline != TWAIT_FOREVER && tclock_ns() >= *deadline)
+        return terr(EAGAIN);
+    return twait_one(&s->obj, *deadline);
+}
+
+/* ---- sending ---- */
+
+/* Waits for room: 0, or -1 with errno. */
+static int room(struct tsock *s, int flags)
+{
+    uint64_t deadline = 0;
+
+    tctx_progress();
+    for (;;) {
+        if (s->state == TS_NEW || s->state == TS_LISTEN ||
+            (s->state == TS_CONNECTING && s->fast)) /* whose SYN waits for a send */
+            return terr(ENOTCONN);
+        if (tsend_may(s) < 0)
+            return -1;
+        if (s->state == TS_OPEN && s->tx_free)
+            return 0;
+        if (!may_wait(s, flags))
+            return terr(EAGAIN);
+        if (wait_once(s, &deadline, s->opts.sndtimeo) < 0)
+            return -1;
+        tctx_progress();
+    }
+}
+
+static ssize_t reserve(struct tsock *s, size_t n, struct iovec iov[2], int flags)
+{
+    int r;
+
+    if (!tzc_get(s))
+        return -1;
+    tobj_hold(&s->obj);
+    r = room(s, flags);
+    if (r == 0) {
+        uint32_t k = n < s->tx_free ? (uint32_t)n : s->tx_free;
+
+        ranges(s->tx, s->tx_mask, s->tx_pos, k, iov);
+        if (k) {
+            s->claims |= TCLAIM_TX;
+            s->zc->reserved = k;
+        }
+        n = k;
+    }
+    tobj_put(&s->obj);
+    return r < 0 ? -1 : (ssize_t)n;
+}
+
+ssize_t toe_send_reserve(int fd, size_t n, struct iovec iov[2], int flags)
+{
+    struct tsock *s;
+    ssize_t r = -1;
+
+    if (flags & ~MSG_DONTWAIT)
+        return terr(EINVAL);
+    if (!iov)
+        return terr(EFAULT);
+    tctx_lock();
+    s = carried(fd);
+    if (s)
+        r = reserve(s, n, iov, flags);
+    tctx_unlock();
+    tsend_signal(r, MSG_NOSIGNAL);
+    return r;
+}
+
+static ssize_t commit(struct tsock *s, size_t n, int flags)
+{
+    if (!(s->claims & TCLAIM_TX) || n > s->zc->reserved)
+        return terr(EINVAL);
+    s->zc->reserved = 0;
+    if (s->state == TS_OPEN)
+        tctx_progress();
+    unclaim(s, TCLAIM_TX);
+    if (!n)
+        return 0;
+    if (tsend_may(s) < 0)
+        return -1;
+    tsend_put(s, (uint32_t)n, flags);
+    return (ssize_t)n;
+}
+
+ssize_t toe_send_commit(int fd, size_t n, int flags)
+{
+    struct tsock *s;
+    ssize_t r = -1;
+
+    if (flags & ~(MSG_MORE | MSG_OOB | MSG_NOSIGNAL))
+        return terr(EINVAL);
+    tctx_lock();
+    s = carried(fd);
+    if (s)
+        r = commit(s, n, flags);
+    tctx_unlock();
+    tsend_signal(r, flags);
+    return r;
+}
+
+/* ---- receiving ---- */
+
+/* Bytes that a recv() could have now; *skip of the stream before them are left out. */
+static uint32_t readable(const struct tsock *s, uint32_t *skip)
+{
+    *skip = unlikely(s->oob) ? turgent_skip(s) : 0;
+    return unlikely(s->oob) ? turgent_readable(s) : s->rx_avail;
+}
+
+/* Are n bytes enough to come back with? */
+static bool is_enough(const struct tsock *s, uint32_t n)
+{
+    uint32_t least = s->opts.rcvlowat > 1 ? (uint32_t)s->opts.rcvlowat : 1;
+    uint32_t half = (s->rx_mask + 1) >> 1; /* as in readable() of ready.c */
+
+    if (n && (s->oob || s->eof || s->error || (s->shut & TSHUT_RD)))
+        return true; /* no more are to come, or not with these */
+    return n >= (least < half ? least : half);
+}
+
+/* Waits for bytes: their number, 0 at the end, -1 with errno. */
+static ssize_t bytes(struct tsock *s, uint32_t *skip, int flags)
+{
+    uint64_t deadline = 0;
+    ssize_t r;
+
+    if (s->state == TS_NEW)
+        return terr(ENOTCONN);
+    tctx_progress();
+    for (;;) {
+        uint32_t n = readable(s, skip);
+
+        if (n && is_enough(s, n))
+            return n;
+        if (!trecv_must_wait(s, &r))
+            return r;
+        if (s->rx_unsaid && s->state == TS_OPEN)
+            tflow_say_read(s); /* what is waited for may need all of the buffer */
+        if (!may_wait(s, flags))
+            return n ? (ssize_t)n : terr(EAGAIN);
+        if (wait_once(s, &deadline, s->opts.rcvtimeo) < 0)
+            return n ? (ssize_t)n : -1;
+        tctx_progress();
+    }
+}
+
+static ssize_t peek(struct tsock *s, struct iovec iov[2], int flags)
+{
+    uint32_t skip;
+    ssize_t n;
+
+    if (!tzc_get(s))
+        return -1;
+    tobj_hold(&s->obj);
+    n = bytes(s, &skip, flags);
+    if (n >= 0)
+        ranges(s->rx, s->rx_mask, s->rx_pos + skip, (uint32_t)n, iov);
+    if (n > 0) {
+        s->claims |= TCLAIM_RX;
+        s->zc->peeked = (uint32_t)n;
+        s->zc->skip = skip;
+    }
+    tobj_put(&s->obj);
+    return n;
+}
+
+ssize_t toe_recv_peek(int fd, struct iovec iov[2], int flags)
+{
+    struct tsock *s;
+    ssize_t r = -1;
+
+    if (flags & ~MSG_DONTWAIT)
+        return terr(EINVAL);
+    if (!iov)
+        return terr(EFAULT);
+    tctx_lock();
+    s = carried(fd);
+    if (s)
+        r = peek(s, iov, flags);
+    tctx_unlock();
+    return r;
+}
+
+static ssize_t consume(struct tsock *s, size_t n)
+{
+    struct tzc *zc = s->zc;
+
+    if (!(s->claims & TCLAIM_RX) || n > zc->peeked)
+        return terr(EINVAL);
+    /* of a TOE that has ended meanwhile nothing is left to count */
+    if (n && !zc->kept)
+        trecv_taken(s, (uint32_t)n + zc->skip);
+    if (unlikely(s->oob))
+        turgent_passed(s);
+    zc->peeked = zc->skip = 0;
+    unclaim(s, TCLAIM_RX);
+    return (ssize_t)n;
+}
+
+ssize_t toe_recv_consume(int fd, size_t n)
+{
+    struct tsock *s;
+    ssize_t r = -1;
+
+    tctx_lock();
+    s = carried(fd);
+    if (s)
+        r = consume(s, n);
+    tctx_unlock();
+    return r;
+}

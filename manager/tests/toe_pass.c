@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * toe_pass.c - sends back what it gets, one connection after the other, without buffers of its own
+ * (toe.h). It links to libtoe; nothing is preloaded.
+ *
+ *   toe_pass PORT place      toe_recv_peek() and toe_send_reserve(): from buffer to buffer
+ *
+ * Says "ready" when it listens, and "passed BYTES" at the end of each connection.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <toe/toe.h>
+
+static int fail(const char *what)
+{
+    fprintf(stderr, "toe_pass: %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+/* n bytes from one pair of ranges to another. */
+static void copy(const struct iovec to[2], const struct iovec from[2], size_t n)
+{
+    for (size_t done = 0, k; done < n; done += k) {
+        int i = done >= to[0].iov_len, j = done >= from[0].iov_len;
+        size_t at = done - (i ? to[0].iov_len : 0), of = done - (j ? from[0].iov_len : 0);
+
+        k = n - done;
+        if (k > to[i].iov_len - at)
+            k = to[i].iov_len - at;
+        if (k > from[j].iov_len - of)
+            k = from[j].iov_len - of;
+        memcpy((char *)to[i].iov_base + at, (const char *)from[j].iov_base + of, k);
+    }
+}
+
+/* Bytes passed, 0 at the end, -1 with errno. */
+static ssize_t in_place(int fd)
+{
+    struct iovec in[2], out[2];
+    ssize_t n = toe_recv_peek(fd, in, 0), k;
+
+    if (n <= 0)
+        return n;
+    k = toe_send_reserve(fd, (size_t)n, out, 0);
+    if (k < 0)
+        return -1;
+    copy(out, in, (size_t)k);
+    if (toe_send_commit(fd, (size_t)k, MSG_NOSIGNAL) < 0)
+        return -1;
+    return toe_recv_consume(fd, (size_t)k);
+}
+
+static int serve(int l, ssize_t (*pass)(int fd))
+{
+    for (;;) {
+        int fd = toe_accept(l, NULL, NULL);
+        size_t total = 0;
+        ssize_t n;
+
+        if (fd < 0)
+            return fail("accept");
+        if (!toe_is_offloaded(fd))
+            return fail("the TOE does not carry the connection");
+        while ((n = pass(fd)) > 0)
+            total += (size_t)n;
+        if (n < 0)
+            return fail("pass");
+        toe_close(fd);
+        printf("passed %zu\n", total);
+        fflush(stdout);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    int l;
+
+    if (argc != 3 || strcmp(argv[2], "place")) {
+        fprintf(stderr, "usage: toe_pass PORT place\n");
+        return 2;
+    }
+    a.sin_port = htons((uint16_t)atoi(argv[1]));
+    l = toe_socket(AF_INET, SOCK_STREAM, 0);
+    if (l < 0 || toe_bind(l, (struct sockaddr *)&a, sizeof(a)) < 0 || toe_listen(l, 16) < 0)
+        return fail("listen");
+    printf("ready\n");
+    fflush(stdout);
+    return serve(l, in_place);
+}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sending and receiving without a copy (toe.h), with a Linux peer: over toed, and inline."""
+
+from __future__ import annotations
+
+import lab as labs
+import pytest
+
+from harness import netns, paths, proc
+
+TOE_PASS = paths.build_dir("toe_pass") / "manager/tests/toe_pass"
+PORT = 7400
+
+pytestmark = pytest.mark.toehold_only
+
+
+@pytest.fixture(params=["toed", "inline", "thread"])
+def place(request, make_lab):
+    """Namespaces and addresses, and the environment of a program there that links to libtoe."""
+    if request.param == "toed":
+        lab = make_lab()
+        yield lab, {"TOEHOLD_SOCKET": str(lab.toed.socket)}
+        lab.wait_idle()
+        return
+    with netns.Pair() as pair:
+        pair.ip = pair.server_ip
+        netif = f"af_xdp:{pair.server_if}"
+        options = f"--netif {netif} --ip {pair.server_ip}/{pair.prefix_len}"
+        yield pair, {"TOEHOLD_ENGINE": request.param, "TOEHOLD_INLINE_OPTIONS": options}
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("method", ["place"])
+def test_what_comes_back_is_what_was_sent(place, method):
+    lab, env = place
+    with lab.server.start([TOE_PASS, PORT, method], env=env, name="toe_pass") as server:
+        proc.wait_until(lambda: "ready" in server.text(), "toe_pass is ready", proc=server)
+        for rounds, size in ((100, 1), (30, 3000), (4, 1_000_000)):
+            script = labs.PROGRAMS / "echo_asyncio.py"
+            argv = [labs.PYTHON, script, "client", lab.ip, PORT, 1, rounds, size]
+            assert '"connections": 1' in lab.client.run(argv, timeout=60).stdout
+        proc.wait_until(lambda: server.text().count("passed") == 3, "all is passed", proc=server)
