@@ -10,7 +10,7 @@ help:
 	@echo 'make demo             install what is needed, build, run nginx on Toehold and on Linux TCP, compare'
 	@echo 'make test             all tests but the long ones (needs root: they make network namespaces)'
 	@echo 'make test-long        the long ones too'
-	@echo 'make bench NAME=x     run bench/x.py, which writes out/bench/x.json; without NAME: list them'
+	@echo 'make bench NAME=x     run bench/x.py, which writes out/bench/x.json; without NAME: list them (ARGS=: its options)'
 	@echo 'make lint             format, static checks, style of the tree'
 	@echo 'make build            build into build/'
 	@echo 'make clean            remove build*/ and out/'
@@ -33,7 +33,7 @@ test-long:
 	@scripts/test --long
 
 bench:
-	@scripts/bench $(NAME)
+	@scripts/bench $(NAME) $(ARGS)
 
 lint:
 	@scripts/setup build lint

@@ -14,15 +14,15 @@ def command(out: Path, argv: list[object], *, within: str) -> list[object]:
     return ["valgrind", "-q", "--tool=callgrind", *options, *argv]
 
 
-def read(path: Path) -> dict:
-    """Instructions by object file and by function, in percent of all.
+def costs(path: Path) -> Counter[tuple[str, str]]:
+    """Instructions by object file and function.
 
     The format is that of valgrind's manual, "Callgrind Format Specification": ob= and fn= say whose
     the cost lines are that follow, names stand once and are then numbers, and the line after calls=
     is what the called function cost.
     """
     names: dict[tuple[str, str], str] = {}
-    costs: Counter[tuple[str, str]] = Counter()
+    found: Counter[tuple[str, str]] = Counter()
     now = {"ob": "", "fn": ""}
     called = False
     for line in path.read_text().splitlines():
@@ -36,11 +36,17 @@ def read(path: Path) -> dict:
             called = True
         elif line and line[0] in "+-*0123456789":
             if not called:
-                costs[now["ob"], now["fn"]] += int(line.split()[1])
+                found[now["ob"], now["fn"]] += int(line.split()[1])
             called = False
-    total = sum(costs.values())
+    return found
+
+
+def read(path: Path) -> dict:
+    """Instructions by object file and by function, in percent of all."""
+    found = costs(path)
+    total = sum(found.values())
     parts: Counter[str] = Counter()
-    for (file, _), cost in costs.items():
+    for (file, _), cost in found.items():
         parts[Path(file).name] += cost
 
     def percent(cost: int) -> float:
@@ -52,6 +58,6 @@ def read(path: Path) -> dict:
         "parts": {name: percent(cost) for name, cost in parts.most_common() if total},
         "functions": [
             {"percent": percent(cost), "file": Path(file).name, "function": function}
-            for (file, function), cost in costs.most_common(40)
+            for (file, function), cost in found.most_common(40)
         ],
     }

@@ -15,6 +15,8 @@ _BUILT = {
     "toe-ideal": "bench/ideal/toe-ideal",
     "netsim": "core/sim/netsim",
     "prop": "core/tests/prop/prop",
+    "count_core": "bench/count/count_core",
+    "count_engine": "bench/count/count_engine",
     "attack_cost": "core/tests/attack/attack_cost",
     "echo_tap": "examples/echo_tap",
     "echo_tap_one": "examples/echo_tap_one",
