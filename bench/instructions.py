@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What core/ and the engine take in instructions: per segment, ACK, request, connection.
 
-Counted by callgrind in programs of bench/count/, in virtual time, compiled for a release whatever the
-build. Instructions of Toehold's own code alone: those of the C library are left out, as which memcpy()
-it takes depends on the CPU, and so is what stands in for the network and the program. So a count
-changes with the code and the compiler, and with nothing else. The baseline is bench/instructions.json;
-a test compares with it (tests/test_instructions.py).
+Counted by callgrind in programs of bench/count/, in virtual time, compiled for a release whatever
+the build. Instructions of Toehold's own code alone: those of the C library are left out, as which
+memcpy() it takes depends on the CPU, and so is what stands in for the network and the program. So a
+count changes with the code and the compiler, and with nothing else. The baseline is
+bench/instructions.json; a test compares with it (tests/test_instructions.py).
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def measure() -> dict[str, float]:
 
 
 def compiler() -> str:
-    """What the programs were compiled with and for, as one of them says itself: "GCC 12.2.0 x86_64"."""
+    """What the programs were compiled with and for, by their own word: "GCC 12.2.0 x86_64"."""
     done = subprocess.run(
         ["readelf", "--string-dump=.comment", paths.built("count_core")],
         capture_output=True,

@@ -138,3 +138,19 @@ def conns(body: dict, folder: Path) -> list[Path]:
     axis.set_title(f"Connections set up and torn down ({_source(body)})", fontsize=10)
     axis.tick_params(axis="x", rotation=20)
     return [_save(figure, folder, "conns")]
+
+
+def scaling(body: dict, folder: Path) -> list[Path]:
+    figure, axis = plt.subplots(figsize=(7, 4.5))
+    most = 1
+    for workload, by_count in body["medians"].items():
+        counts = sorted(map(int, by_count))
+        most = max(most, *counts)
+        ratios = [by_count[str(n)]["ratio"] for n in counts]
+        axis.plot(counts, ratios, "o-", label=body["titles"][workload])
+    axis.plot([1, most], [1, most], "k:", label="n times one core")
+    axis.set(xlabel="cores", ylabel="answers, of one core's")
+    axis.set_title(f"Closed pairs on cores of their own ({_source(body)})", fontsize=10)
+    axis.grid(alpha=0.3)
+    _legend(axis)
+    return [_save(figure, folder, "scaling")]

@@ -62,14 +62,19 @@ def settings(options: argparse.Namespace) -> dict:
 
 
 def carry_out(
-    name: str, options: argparse.Namespace, run: Callable[[argparse.Namespace], None]
+    name: str,
+    options: argparse.Namespace,
+    run: Callable[[argparse.Namespace], None],
+    *,
+    root: bool = True,
 ) -> int:
     """Runs run(), which writes options.out, and draws that file by load_plots.NAME()."""
     if not options.plots_only:
-        if os.geteuid() != 0:
+        if root and os.geteuid() != 0:
             terminal.say(f"{name}: it makes network namespaces: run it as root (sudo)")
             return 1
-        netns.end_on_signals()
+        if root:
+            netns.end_on_signals()
         try:
             run(options)
         except (proc.Failed, OSError) as e:

@@ -16,6 +16,7 @@ _BUILT = {
     "netsim": "core/sim/netsim",
     "prop": "core/tests/prop/prop",
     "count_core": "bench/count/count_core",
+    "pairs": "bench/pairs/pairs",
     "count_engine": "bench/count/count_engine",
     "attack_cost": "core/tests/attack/attack_cost",
     "echo_tap": "examples/echo_tap",
