@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -19,9 +17,8 @@
 #include "options.h"
 
 /* Never sleeps: it has a core, and its host need not wake it. */
-#define SPIN_US   4000000000u
-#define LOOK_NS   2000000
-#define STOP_TIME (1 * NS_PER_S)
+#define SPIN_US 4000000000u
+#define LOOK_NS 2000000
 
 struct program {
     struct ideal_options options;
@@ -100,31 +97,17 @@ static int make_engine(struct program *p)
 static int prepare(struct program *p)
 {
     static const uint8_t ip[4] = {192, 0, 2, 1}; /* RFC 5737: of nobody */
-    struct control *c = &p->control;
-    sigset_t signals;
 
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL);
     memcpy(p->toed.ip, ip, sizeof(ip));
     p->toed.prefix_len = 24;
     p->toed.socket = p->options.socket;
     p->toed.engines = 1;
     p->toed.max_qps = 64;
     p->toed.max_memory_mib = 65536;
-    c->options = &p->toed;
-    c->started = engine_clock();
-    c->lock_fd = -1; /* there is no interface to claim */
-    pthread_mutex_init(&c->lock, NULL);
-    c->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (control_init(&p->control, &p->toed) != 0)
+        return failed("descriptors");
     p->options.ideal.latency = hist_new();
-    if (c->signal_fd < 0 || c->wake_fd < 0 || !p->options.ideal.latency)
-        return failed("descriptors or memory");
-    return -1;
+    return p->options.ideal.latency ? -1 : failed("memory");
 }
 
 static int serve(struct program *p)
@@ -155,43 +138,18 @@ static int serve(struct program *p)
     return control_run(c) == 0 ? -1 : IDEAL_FAILURE;
 }
 
-static void stop_in_engine(struct engine *e, void *arg)
-{
-    (void)arg;
-    engine_stop(e);
-}
-
-static void count_in_engine(struct engine *e, void *arg)
-{
-    *(uint32_t *)arg = engine_flows(e);
-}
-
 /* Ends what runs: the watcher, the connections, the engine. */
 static void stop(struct program *p)
 {
-    const struct timespec look = {0, LOOK_NS};
-    uint64_t end = engine_clock() + STOP_TIME;
-    uint32_t flows = 0, i;
-
     if (p->watcher) {
         __atomic_store_n(&p->options.ideal.done, 1, __ATOMIC_RELEASE);
         pthread_join(p->watcher, NULL);
     }
-    if (p->engine && p->engine->has_thread) {
-        engine_call(p->engine, stop_in_engine, NULL);
-        do {
-            engine_call(p->engine, count_in_engine, &flows);
-            nanosleep(&look, NULL);
-        } while (flows && engine_clock() < end);
-    }
+    if (p->engine && p->engine->has_thread)
+        control_stop_flows(&p->control);
     if (p->control.listen_fd > 0)
         control_close(&p->control);
-    if (!p->engine)
-        return;
-    engine_join(p->engine);
-    for (i = 0; i < p->engine->qp_count; i++)
-        qp_free(p->engine->qps[i]);
-    engine_free(p->engine);
+    control_free_engines(&p->control);
 }
 
 static json_t *number(uint64_t v)

@@ -40,6 +40,15 @@ struct control {
     struct qp *unused;
 };
 
+/* process.c: first of all, with *c zeroed: this thread, and those that it starts, take the signals
+ * of an end from signal_fd alone. 0, or -1 and errno. */
+int control_init(struct control *c, const struct options *o);
+/* Resets every flow, so that peers learn of the end; after a second it logs how many are left. */
+void control_stop_flows(struct control *c);
+/* Ends the engines' threads and frees the engines, with what is left of queue pairs whose flows did
+ * not end in time. */
+void control_free_engines(struct control *c);
+
 /* Opens the socket at options->socket: it appears there only now. Returns 0, or an exit code with
  * a sentence in err. */
 int control_open(struct control *c, char *err, size_t err_size);

@@ -3,14 +3,10 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -19,9 +15,6 @@
 #include "setup.h"
 #include "steer.h"
 
-/* At the end, flows get this long to send their RSTs. */
-#define STOP_TIME     (1 * NS_PER_S)
-#define STOP_LOOK     (2 * NS_PER_MS)
 #define CLAIM_LOOK_MS 50
 
 struct daemon {
@@ -117,74 +110,20 @@ static int make_engines(struct daemon *d)
     return rc;
 }
 
-static void stop_in_engine(struct engine *e, void *arg)
-{
-    (void)arg;
-    engine_stop(e);
-}
-
-static void count_in_engine(struct engine *e, void *arg)
-{
-    *(uint32_t *)arg += engine_flows(e);
-}
-
-/* Resets every flow, so that peers learn of the end, within STOP_TIME. */
-static void stop_flows(struct control *c)
-{
-    const struct timespec look = {0, STOP_LOOK};
-    uint64_t end = engine_clock() + STOP_TIME;
-    uint32_t i, flows;
-
-    for (i = 0; i < c->engine_count; i++)
-        engine_call(c->engines[i], stop_in_engine, NULL);
-    do {
-        flows = 0;
-        for (i = 0; i < c->engine_count; i++)
-            engine_call(c->engines[i], count_in_engine, &flows);
-        if (flows)
-            nanosleep(&look, NULL);
-    } while (flows && engine_clock() < end);
-    if (flows)
-        log_msg("%u flows could not be reset in time", flows);
-}
-
-/* What is left of queue pairs whose flows did not end in time goes with the engine. */
-static void free_engine(struct engine *e)
-{
-    uint32_t i;
-
-    for (i = 0; i < e->qp_count; i++)
-        qp_free(e->qps[i]);
-    engine_free(e);
-}
-
 static int prepare(struct daemon *d)
 {
-    struct control *c = &d->control;
     struct rlimit files;
-    sigset_t signals;
 
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    c->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    pthread_mutex_init(&c->lock, NULL);
-    c->started = engine_clock();
-    c->options = &d->options;
+    if (control_init(&d->control, &d->options) != 0) {
+        log_msg("no descriptors: %s", strerror(errno));
+        return EXIT_RUNTIME;
+    }
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max; /* four descriptors a queue pair */
         setrlimit(RLIMIT_NOFILE, &files);
     }
     if (setup_secret(&d->options, &d->netio_seed) != 0) {
         log_msg("no random numbers: %s", strerror(errno));
-        return EXIT_RUNTIME;
-    }
-    if (c->signal_fd < 0 || c->wake_fd < 0) {
-        log_msg("no descriptors: %s", strerror(errno));
         return EXIT_RUNTIME;
     }
     return -1;
@@ -276,7 +215,7 @@ static int serve(struct daemon *d)
     say_ready(d);
     rc = control_run(c);
     log_msg("ending");
-    stop_flows(c);
+    control_stop_flows(c);
     control_close(c);
     return rc;
 }
@@ -284,7 +223,6 @@ static int serve(struct daemon *d)
 int main(int argc, char **argv)
 {
     static struct daemon d;
-    uint32_t i;
     int rc = options_parse(&d.options, argc, argv);
 
     if (rc < 0)
@@ -295,11 +233,7 @@ int main(int argc, char **argv)
         rc = make_engines(&d);
     if (rc < 0)
         rc = serve(&d);
-    /* all threads first: they hand frames to each other */
-    for (i = 0; i < d.control.engine_count; i++)
-        engine_join(d.control.engines[i]);
-    for (i = 0; i < d.control.engine_count; i++)
-        free_engine(d.control.engines[i]);
+    control_free_engines(&d.control);
     handover_free(d.handover);
     free(d.control.engines);
     return rc;
