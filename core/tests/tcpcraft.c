@@ -114,6 +114,13 @@ void craft_start(struct sim *s)
     s->sent_read = s->sent_n;
 }
 
+void craft_listen(struct sim *s)
+{
+    craft_init(s);
+    craft_start(s);
+    sim_listen(s, 0, 80, 0, 0);
+}
+
 struct tseg seg_make(uint16_t sport, uint16_t dport, unsigned flags, uint32_t seq, uint32_t ack)
 {
     struct tseg g;
@@ -214,6 +221,12 @@ void craft_send(struct sim *s, const struct tseg *g)
     static uint8_t t[16384];
 
     craft_send_raw(s, t, seg_write(t, g));
+}
+
+void craft_say(struct sim *s, const struct tseg *g)
+{
+    craft_send(s, g);
+    craft_poll(s);
 }
 
 /* RFC 4443 2.4: as much of the packet as comes; here the header of TCP. */

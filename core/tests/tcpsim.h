@@ -155,8 +155,12 @@ struct tseg {
 /* One stack (host 0) and a crafted peer at IP_B whose Ethernet address it knows. */
 void craft_init(struct sim *s);
 void craft_start(struct sim *s);
+/* Both, and a listener on port 80. */
+void craft_listen(struct sim *s);
 struct tseg seg_make(uint16_t sport, uint16_t dport, unsigned flags, uint32_t seq, uint32_t ack);
 void craft_send(struct sim *s, const struct tseg *g);
+/* ... and polls. */
+void craft_say(struct sim *s, const struct tseg *g);
 /* Sends raw TCP bytes (header and all) from the peer; the checksum is completed. */
 void craft_send_raw(struct sim *s, const uint8_t *tcp, uint32_t len);
 void craft_icmp(struct sim *s, unsigned type, unsigned code, uint32_t rest,

@@ -56,8 +56,7 @@ void talk_sack(struct talk *t, uint32_t seq, uint32_t ack, const uint32_t *block
         g.sack[g.n_sack][1] = t->iss + 1 + blocks[1];
         g.n_sack++;
     }
-    craft_send(&t->s, &g);
-    craft_poll(&t->s);
+    craft_say(&t->s, &g);
 }
 
 void talk_block(struct talk *t, uint32_t ack, uint32_t from, uint32_t to)
@@ -75,6 +74,18 @@ void talk_put_marked(struct talk *t, unsigned mark, unsigned flags, uint32_t seq
     t->s.peer_tos = (uint8_t)mark;
     talk_put(t, flags, seq, ack, len);
     t->s.peer_tos = 0;
+}
+
+void talk_send(struct talk *t, uint32_t n)
+{
+    conn_write(t->c, n, 1);
+    craft_poll(&t->s);
+}
+
+void talk_read(struct talk *t, uint32_t n)
+{
+    conn_read(t->c, n);
+    craft_poll(&t->s);
 }
 
 struct tseg talk_hear(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len)
@@ -130,8 +141,7 @@ void talk_passive(struct talk *t)
     sim_listen(&t->s, 0, t->own_port, 0, 0);
     g = talk_seg(t, F_SYN | t->syn_flags, (uint32_t)-1, 0, 0);
     set_options(t, &g);
-    craft_send(&t->s, &g);
-    craft_poll(&t->s);
+    craft_say(&t->s, &g);
     g = craft_expect(&t->s);
     t->heard_syn = g.flags & ~(F_SYN | F_ACK);
     assert_int_equal(g.flags & ~t->heard_syn, F_SYN | F_ACK);
@@ -153,8 +163,7 @@ void talk_under_way(struct talk *t, unsigned n)
     unsigned i;
 
     talk_passive(t);
-    conn_write(t->c, n * 1460, 1);
-    craft_poll(&t->s);
+    talk_send(t, n * 1460);
     for (i = 0; i < n; i++)
         talk_hear(t, F_ACK, i * 1460, 0, 1460);
     talk_silence(t);
@@ -184,8 +193,7 @@ void talk_active(struct talk *t)
     t->tsecr = g.tsval;
     g = talk_seg(t, F_SYN | F_ACK | t->syn_flags, (uint32_t)-1, 0, 0);
     set_options(t, &g);
-    craft_send(&t->s, &g);
-    craft_poll(&t->s);
+    craft_say(&t->s, &g);
     assert_true(t->c->established);
     talk_hear(t, F_ACK, 0, 0, 0);
 }

@@ -54,6 +54,10 @@ void talk_block(struct talk *t, uint32_t ack, uint32_t from, uint32_t to);
 /* talk_put() in a packet whose IP header has this ECN field. */
 void talk_put_marked(struct talk *t, unsigned mark, unsigned flags, uint32_t seq, uint32_t ack,
                      uint32_t len);
+/* The application writes n bytes, pushed; the stack is polled. */
+void talk_send(struct talk *t, uint32_t n);
+/* The application reads up to n bytes; the stack is polled. */
+void talk_read(struct talk *t, uint32_t n);
 /* The stack must have sent a segment with these; returns it. */
 struct tseg talk_hear(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len);
 void talk_silence(struct talk *t);

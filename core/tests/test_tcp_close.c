@@ -141,8 +141,7 @@ static void test_fin_lost(void **state)
 
     (void)state;
     open_pair(&t);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 0, 100);
     conn_shutdown(t.c);
     craft_poll(&t.s);
@@ -315,8 +314,7 @@ static void test_shutdown_in_syn_sent(void **state)
     craft_poll(&s);
     g = craft_expect(&s);
     r = seg_make(80, c->local_port, F_SYN | F_ACK, 300, g.seq + 1);
-    craft_send(&s, &r);
-    craft_poll(&s);
+    craft_say(&s, &r);
     r = craft_expect(&s);
     assert_int_equal(r.flags & ~F_PSH, F_FIN | F_ACK);
     assert_int_equal(r.len, 100);
@@ -406,8 +404,7 @@ static void test_challenge_limit(void **state)
     (void)state;
     open_pair(&t);
     g = seg_make(6000, 80, F_SYN, 100, 0);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     g = craft_expect(&t.s);
     g = seg_make(6000, 80, F_ACK, 101, g.seq + 1);
     craft_send(&t.s, &g);
@@ -451,8 +448,7 @@ static void test_abort(void **state)
 
     (void)state;
     open_pair(&t);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 0, 100);
     conn_abort(t.c);
     assert_true(t.c->gone);
@@ -501,8 +497,7 @@ static void test_time_wait_reopen(void **state)
         g = talk_seg(&t, F_SYN, 1 + (uint32_t)table[i].seq, 0, 0);
         g.tsval = t.tsval + (uint32_t)table[i].tsval;
         g.mss = 1460;
-        craft_send(&t.s, &g);
-        craft_poll(&t.s);
+        craft_say(&t.s, &g);
         if (table[i].opens) {
             struct tseg a = craft_expect(&t.s);
 

@@ -47,8 +47,7 @@ static void test_rtt_of_fast_open(void **state)
     (void)state;
     fast_open(&t);
     craft_pass(&t.s, 80 * MSEC);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     craft_pass(&t.s, 20 * MSEC);
     talk_say(&t, F_ACK, 10, 0, 0);
     assert_in_range(info_of(&t).srtt_us, 99000, 102000);
@@ -68,12 +67,10 @@ static void test_no_rtt_of_repeated_syn_ack(void **state)
     craft_start(&t.s);
     sim_listen(&t.s, 0, OWN_PORT, 0, &id);
     g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     t.iss = craft_expect(&t.s).seq;
     craft_pass(&t.s, 500 * MSEC);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     assert_int_equal(craft_expect(&t.s).flags, F_SYN | F_ACK);
     craft_pass(&t.s, 10 * MSEC);
     talk_put(&t, F_ACK, 0, 0, 0);
@@ -85,8 +82,7 @@ static void test_no_rtt_of_repeated_syn_ack(void **state)
     craft_pass(&t.s, 500 * MSEC);
     g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 10);
     g.payload_at = 0;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     assert_int_equal(craft_expect(&t.s).flags, F_SYN | F_ACK);
     craft_pass(&t.s, 10 * MSEC);
     talk_put(&t, F_ACK, 10, 0, 0);
@@ -193,16 +189,14 @@ static void test_simultaneous_open_window(void **state)
     g.mss = 1460;
     g.wscale = 7;
     g.wnd = 3000;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     g = craft_expect(&t.s);
     assert_int_equal(g.flags, F_SYN | F_ACK);
     g = talk_seg(&t, F_SYN | F_ACK, (uint32_t)-1, 0, 0);
     g.mss = 1460;
     g.wscale = 7;
     g.wnd = 3000;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     assert_true(t.c->established);
     assert_int_equal(info_of(&t).snd_wnd, 3000);
     talk_say(&t, F_ACK, 0, 0, 0); /* wnd 65535, scaled */
@@ -250,16 +244,14 @@ static void test_cubic_after_bbr(void **state)
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
     craft_pass(&t.s, 3600 * SEC);
     t.c->flow->cwnd = 100 * MSS;
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK, 0, 11 * MSS, 0);
     t.c->flow->cwnd = 100 * MSS;
     assert_int_equal(toec_set_option(s, t.c->flow, TOEC_OPT_CC, TOEC_CC_CUBIC, t.s.now), 0);
     cwnd = info_of(&t).cwnd;
     craft_pass(&t.s, SEC);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     assert_int_equal(info_of(&t).cwnd, cwnd);
     talk_end(&t);
 }
@@ -287,8 +279,7 @@ static void test_shutdown_of_held_syn(void **state)
     t.peer_port = OWN_PORT;
     g = talk_seg(&t, F_SYN | F_ACK, (uint32_t)-1, 0, 0);
     g.mss = 1460;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     talk_hear(&t, F_FIN | F_ACK, 0, 0, 0);
     talk_end(&t);
 }
@@ -349,12 +340,10 @@ static void test_mark_after_undo(void **state)
     g.n_sack = 1;
     g.sack[0][0] = t.iss + 1;
     g.sack[0][1] = t.iss + 1 + 2 * MSS;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), 1);
     g = talk_seg(&t, F_ACK | F_ECE, 0, 9 * MSS, 0);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
     talk_end(&t);
 }

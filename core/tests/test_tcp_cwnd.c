@@ -18,8 +18,7 @@ static uint32_t flight_rtt(struct talk *t, uint32_t *at, unsigned rounds, toec_t
         while (*at != end) {
             *at += end - *at > 2 * MSS ? 2 * MSS : end - *at;
             talk_say(t, F_ACK, 0, *at, 0);
-            conn_write(t->c, 1 << 22, 1);
-            craft_poll(&t->s);
+            talk_send(t, 1 << 22);
         }
         craft_pass(&t->s, rtt);
         while (t->s.sent_n)
@@ -50,8 +49,7 @@ static void test_slow_start(void **state)
         t.s.host[0].cfg.cc = (enum toec_cc)cc;
         t.wscale = 8;
         talk_passive(&t);
-        conn_write(t.c, 1 << 21, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 1 << 21);
         assert_int_equal(talk_skip(&t), 10);
         assert_int_equal(flight_after(&t, &at, 1), 20 * MSS);
         assert_int_equal(flight_after(&t, &at, 1), 40 * MSS);
@@ -73,8 +71,7 @@ static void test_newreno_avoidance(void **state)
     t.s.host[0].cfg.cc = TOEC_CC_NEWRENO;
     t.wscale = 8;
     talk_passive(&t);
-    conn_write(t.c, 1 << 21, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1 << 21);
     talk_sack(&t, 0, 0, hole);
     assert_int_equal(talk_info(&t).ssthresh, 5 * MSS);
     talk_skip(&t);
@@ -98,8 +95,7 @@ static void test_cubic_shape(void **state)
     t.s.host[0].tx_buf = 1 << 22;
     t.wscale = 8;
     talk_passive(&t);
-    conn_write(t.c, 1 << 22, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1 << 22);
     flight_after(&t, &at, 4); /* 160 segments */
     w_max = talk_info(&t).cwnd;
     b[0] = at + MSS;
@@ -135,8 +131,7 @@ static void test_no_growth_when_app_limited(void **state)
     talk_passive(&t);
     cwnd = talk_info(&t).cwnd;
     for (i = 0; i < 50; i++) {
-        conn_write(t.c, 100, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 100);
         at += 100;
         talk_say(&t, F_ACK, 0, at, 0);
     }
@@ -156,8 +151,7 @@ static void test_restart_after_idle(void **state)
     t.s.host[0].tx_buf = 1 << 22;
     t.wscale = 8;
     talk_passive(&t);
-    conn_write(t.c, 1 << 20, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1 << 20);
     flight_after(&t, &at, 3);
     assert_true(talk_info(&t).cwnd > 60 * MSS);
     /* everything acknowledged */
@@ -171,23 +165,20 @@ static void test_restart_after_idle(void **state)
     }
     cwnd = talk_info(&t).cwnd;
     craft_pass(&t.s, 299 * SEC);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     at += MSS;
     talk_say(&t, F_ACK, 0, at, 0);
     assert_int_equal(talk_info(&t).cwnd, cwnd);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_idle_restarts), 0);
     craft_pass(&t.s, 2 * SEC);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     assert_int_equal(talk_info(&t).cwnd, cwnd / 2);
     assert_true(talk_info(&t).ssthresh >= cwnd - cwnd / 4);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_idle_restarts), 1);
     at += MSS;
     talk_say(&t, F_ACK, 0, at, 0);
     craft_pass(&t.s, 3600 * SEC);
-    conn_write(t.c, 100 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100 * MSS);
     assert_int_equal(talk_info(&t).cwnd, 10 * MSS);
     talk_end(&t);
 }
@@ -210,8 +201,7 @@ static void test_initial_window_after_loss(void **state)
     talk_skip(&t);
     talk_say(&t, F_ACK, 0, 0, 0);
     t.c = t.s.host[0].conns;
-    conn_write(t.c, 20000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 20000);
     assert_int_equal(talk_skip(&t), 1);
     talk_end(&t);
 }

@@ -18,8 +18,7 @@ static void test_ack_rides_on_answer(void **state)
     talk_passive(&t);
     talk_put(&t, F_ACK | F_PSH, 0, 0, 100);
     assert_int_equal(conn_read(t.c, 1000), 100);
-    conn_write(t.c, 256, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 256);
     talk_hear(&t, F_ACK, 0, 100, 256);
     talk_silence(&t);
     craft_pass(&t.s, 100 * MSEC);
@@ -124,27 +123,22 @@ static void test_nagle(void **state)
     (void)state;
     talk_init(&t);
     talk_passive(&t);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     g = talk_hear(&t, F_ACK, 0, 0, 100);
     assert_true(g.flags & F_PSH);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
+    talk_send(&t, 100);
     talk_silence(&t);
     talk_say(&t, F_ACK, 0, 100, 0);
     talk_hear(&t, F_ACK, 100, 0, 200);
     /* a full segment does not wait */
-    conn_write(t.c, 2000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2000);
     talk_hear(&t, F_ACK, 300, 0, 1460);
     talk_silence(&t);
     talk_say(&t, F_ACK, 0, 300, 0);
     talk_hear(&t, F_ACK, 1760, 0, 540);
     /* a FIN ends the wait */
-    conn_write(t.c, 10, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10);
     talk_silence(&t);
     conn_shutdown(t.c);
     craft_poll(&t.s);
@@ -161,11 +155,9 @@ static void test_nodelay(void **state)
     talk_init(&t);
     talk_passive(&t);
     talk_set(&t, TOEC_OPT_NODELAY, 1);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 0, 100);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_hear(&t, F_ACK, 100, 0, 100);
     talk_end(&t);
 }
@@ -181,10 +173,8 @@ static void test_cork(void **state)
     s = t.s.host[0].stack;
     toec_set_option(s, t.c->flow, TOEC_OPT_NODELAY, 1, t.s.now);
     toec_set_option(s, t.c->flow, TOEC_OPT_CORK, 1, t.s.now);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
-    conn_write(t.c, 1500, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
+    talk_send(&t, 1500);
     talk_hear(&t, F_ACK, 0, 0, 1460);
     talk_silence(&t);
     toec_set_option(s, t.c->flow, TOEC_OPT_CORK, 0, t.s.now);
@@ -211,8 +201,7 @@ static void test_push(void **state)
     talk_init(&t);
     talk_passive(&t);
     conn_write(t.c, 2000, 0);
-    conn_write(t.c, 920, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 920);
     assert_false(craft_expect(&t.s).flags & F_PSH);
     assert_true(craft_expect(&t.s).flags & F_PSH);
     talk_end(&t);
@@ -273,8 +262,7 @@ static void test_gso(void **state)
     t.s.host[0].cfg.max_gso = 61440;
     talk_passive(&t);
     before = talk_count(&t, TOEC_C_tx_frames);
-    conn_write(t.c, 14600, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 14600);
     assert_int_equal(talk_count(&t, TOEC_C_tx_frames) - before, 1);
     assert_int_equal(talk_skip(&t), 10);
     talk_end(&t);
@@ -298,8 +286,7 @@ static void test_gso_is_switched(void **state)
         uint64_t before = talk_count(&t, TOEC_C_tx_frames);
 
         assert_int_equal(toec_set_max_gso(t.s.host[0].stack, turns[i].max), 0);
-        conn_write(t.c, 14600, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 14600);
         assert_int_equal(talk_count(&t, TOEC_C_tx_frames) - before, turns[i].frames);
         assert_int_equal(talk_skip(&t), 10);
         talk_say(&t, F_ACK, 0, (i + 1) * 14600, 0);

@@ -74,8 +74,7 @@ static void test_alpha(void **state)
     (void)state;
     begin(&t);
     t.wnd = 65535;
-    conn_write(t.c, 1 << 20, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1 << 20);
     before = talk_info(&t).cwnd;
     talk_say(&t, F_ACK | F_ECE, 0, ack += 1460, 0);
     assert_in_range(talk_info(&t).cwnd, before / 2 - 1, before / 2);
@@ -111,13 +110,11 @@ static void test_alpha_zero(void **state)
     t.wnd = 4 * 1460; /* the peer's: one ACK is one window of data */
     talk_say(&t, F_ACK, 0, 0, 0);
     for (i = 0; i < 500; i++) {
-        conn_write(t.c, 4 * 1460, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 4 * 1460);
         assert_int_equal(talk_skip(&t), 4);
         talk_say(&t, F_ACK, 0, ack += 4 * 1460, 0);
     }
-    conn_write(t.c, 4 * 1460, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 4 * 1460);
     before = talk_info(&t).cwnd;
     talk_say(&t, F_ACK | F_ECE, 0, ack + 1460, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
@@ -134,8 +131,7 @@ static void test_loss(void **state)
 
     (void)state;
     begin(&t);
-    conn_write(t.c, 1 << 20, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1 << 20);
     for (i = 0; i < 300; i++) {
         talk_say(&t, F_ACK, 0, ack += 1460, 0);
         talk_skip(&t);
@@ -160,8 +156,7 @@ static void test_without_ecn(void **state)
     t.s.host[0].cfg.cc = TOEC_CC_DCTCP;
     talk_active(&t);
     assert_int_equal(t.heard_syn, F_ECE | F_CWR); /* asks whatever the policy is */
-    conn_write(t.c, 60000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 60000);
     assert_int_equal(craft_expect(&t.s).tos, 0);
     talk_skip(&t);
     before = talk_info(&t).cwnd;

@@ -56,8 +56,7 @@ static void test_passive_negotiation(void **state)
         assert_int_equal(t.heard_syn, cases[i].granted);
         assert_int_equal((talk_info(&t).opts & TOEC_I_ECN) != 0, cases[i].granted != 0);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_flows), cases[i].granted != 0);
-        conn_write(t.c, 1000, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 1000);
         assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 1000).tos, cases[i].granted ? ECT0 : 0);
         talk_end(&t);
     }
@@ -90,8 +89,7 @@ static void test_active_negotiation(void **state)
         talk_active(&t);
         assert_int_equal(t.heard_syn, cases[i].asks);
         assert_int_equal((talk_info(&t).opts & TOEC_I_ECN) != 0, cases[i].on);
-        conn_write(t.c, 1000, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 1000);
         assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 1000).tos, cases[i].on ? ECT0 : 0);
         talk_end(&t);
     }
@@ -112,8 +110,7 @@ static void test_policy_of_one(void **state)
     assert_int_equal(toec_listen_option(t.s.host[0].stack, id + 1, TOEC_OPT_ECN, TOEC_ECN_ON),
                      TOEC_E_INVAL);
     g = talk_seg(&t, F_SYN | F_ECE | F_CWR, (uint32_t)-1, 0, 0);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     assert_int_equal(craft_expect(&t.s).flags, F_SYN | F_ACK);
     t.c = sim_connect(&t.s, 0, 81);
     assert_int_equal(talk_option(&t, TOEC_OPT_ECN, TOEC_ECN_DEFAULT), TOEC_E_INVAL);
@@ -149,8 +146,7 @@ static void test_fallback(void **state)
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_fallback), 1);
     talk_say(&t, F_SYN | F_ACK | F_ECE, (uint32_t)-1, 0, 0);
     talk_hear(&t, F_ACK, 0, 0, 0);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 100).tos, 0);
     say_marked(&t, CE, F_ACK, 0, 100, 500);
     talk_hear(&t, F_ACK | F_ECE, 100, 500, 0);
@@ -168,19 +164,16 @@ static void test_client_falls_back(void **state)
     craft_start(&t.s);
     sim_listen(&t.s, 0, OWN_PORT, 0, 0);
     g = talk_seg(&t, F_SYN | F_ECE | F_CWR, (uint32_t)-1, 0, 0);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     assert_int_equal(craft_expect(&t.s).flags, F_SYN | F_ACK | F_ECE);
     g.flags = F_SYN;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     g = craft_expect(&t.s);
     assert_int_equal(g.flags, F_SYN | F_ACK);
     t.iss = g.seq;
     talk_say(&t, F_ACK, 0, 0, 0);
     t.c = t.s.host[0].conns;
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 100).tos, 0);
     talk_end(&t);
 }
@@ -208,8 +201,7 @@ static void test_simultaneous_open(void **state)
         assert_int_equal(g.flags, F_SYN | F_ACK | (asks ? F_ECE : 0));
         talk_say(&t, F_SYN | F_ACK | F_ECE, (uint32_t)-1, 0, 0);
         talk_skip(&t);
-        conn_write(t.c, 100, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 100);
         assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 100).tos, asks ? ECT0 : 0);
         talk_end(&t);
     }
@@ -238,8 +230,7 @@ static void test_cookie(void **state)
         g = talk_seg(&t, F_SYN | (asked ? F_ECE | F_CWR : 0), (uint32_t)-1, 0, 0);
         g.sack_ok = 1;
         g.mss = 1460;
-        craft_send(&t.s, &g);
-        craft_poll(&t.s);
+        craft_say(&t.s, &g);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_cookies_sent), 1);
         g = craft_expect(&t.s);
         assert_int_equal(g.flags, F_SYN | F_ACK | (asked ? F_ECE : 0));
@@ -248,8 +239,7 @@ static void test_cookie(void **state)
         talk_say(&t, F_ACK, 0, 0, 0);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_cookies_taken), 1);
         t.c = t.s.host[0].conns;
-        conn_write(t.c, 100, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 100);
         assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 100).tos, asked ? ECT0 : 0);
         talk_end(&t);
     }
@@ -297,8 +287,7 @@ static void test_forged_marks(void **state)
     talk_passive(&t);
     say_marked(&t, CE, F_ACK, 0, 0, 500);
     talk_hear(&t, F_ACK, 0, 500, 0);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 500, 100);
     talk_say(&t, F_ACK | F_ECE, 500, 100, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 0);
@@ -314,8 +303,7 @@ static void test_react_once(void **state)
 
     (void)state;
     begin(&t);
-    conn_write(t.c, 65536, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 65536);
     assert_int_equal(talk_skip(&t), 10); /* the initial window, to 14600 */
     before = talk_info(&t).cwnd;
     talk_say(&t, F_ACK | F_ECE, 0, 1460, 0);
@@ -354,8 +342,7 @@ static void test_cwr_and_offload(void **state)
     t.syn_flags = F_ECE | F_CWR;
     t.s.host[0].cfg.max_gso = 61440;
     talk_passive(&t);
-    conn_write(t.c, 65536, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 65536);
     talk_skip(&t);
     talk_say(&t, F_ACK | F_ECE, 0, 1460, 0);
     talk_say(&t, F_ACK | F_ECE, 0, 14600, 0);
@@ -373,8 +360,7 @@ static void test_not_capable(void **state)
 
     (void)state;
     begin(&t);
-    conn_write(t.c, 1000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1000);
     assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 1000).tos, ECT0);
     craft_pass(&t.s, 3 * SEC);
     assert_true(craft_next(&t.s, &g));
@@ -384,8 +370,7 @@ static void test_not_capable(void **state)
         assert_int_equal(g.flags & F_CWR, 0);
     } while (craft_next(&t.s, &g));
     talk_say(&t, F_ACK, 0, 1000, 0);
-    conn_write(t.c, 1000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1000);
     g = talk_hear(&t, F_ACK | F_CWR, 1000, 0, 1000); /* RFC 3168 6.1.2: cut for any reason */
     assert_int_equal(g.tos, ECT0);
     t.wnd = 0;

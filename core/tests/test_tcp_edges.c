@@ -56,12 +56,10 @@ static void test_window_update(void **state)
         talk_say(&t, F_ACK | F_PSH, at, 0, 1024);
     talk_skip(&t);
     for (at = 0; at < 1459; at++) { /* one byte at a time, less than an MSS */
-        conn_read(t.c, 1);
-        craft_poll(&t.s);
+        talk_read(&t, 1);
         talk_silence(&t);
     }
-    conn_read(t.c, 1);
-    craft_poll(&t.s);
+    talk_read(&t, 1);
     g = talk_hear(&t, F_ACK, 0, 4096, 0);
     assert_int_equal(g.wnd, 1460);
     talk_end(&t);
@@ -80,8 +78,7 @@ static void test_rst_has_timestamps(void **state)
     sim_listen(&t.s, 0, OWN_PORT, 0, 0);
     g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
     g.mss = 1460;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     g = craft_expect(&t.s);
     assert_int_equal(g.flags, F_SYN | F_ACK);
     t.iss = g.seq;

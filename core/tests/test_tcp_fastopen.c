@@ -75,8 +75,7 @@ static void test_server(void **state)
     toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
     assert_int_equal(i.state, TOEC_SYN_RECEIVED);
     assert_int_equal(i.opts & TOEC_I_SYN_DATA, TOEC_I_SYN_DATA);
-    conn_write(t.c, 2000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2000);
     talk_hear(&t, F_ACK, 0, 100, 1460);
     talk_hear(&t, F_ACK, 1460, 100, 540);
     talk_say(&t, F_ACK, 100, 1460, 0);
@@ -308,13 +307,11 @@ static void test_server_syn_ack_lost(void **state)
     ask(&t, 8, cookie, 10, 10);
     t.c = t.s.host[0].conns;
     conn_read(t.c, 10);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 10, 100);
     /* the client's SYN again, without option and data (RFC 7413 4.2.1) */
     g = syn(&t, -1, 0, 0);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     talk_hear(&t, F_SYN | F_ACK, (uint32_t)-1, 10, 0);
     for (i = 0; i < 300; i++) {
         craft_pass(&t.s, SEC);
@@ -345,8 +342,7 @@ static void test_server_data_lost(void **state)
     ask(&t, 8, cookie, 10, 10);
     t.c = t.s.host[0].conns;
     conn_read(t.c, 10);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 10, 100);
     craft_pass(&t.s, 1100 * MSEC);
     talk_hear(&t, F_SYN | F_ACK, (uint32_t)-1, 10, 0);
@@ -429,8 +425,7 @@ static struct tseg start(struct talk *t, uint32_t n, int no_cookie, int fast)
     craft_poll(&t->s);
     if (fast)
         talk_silence(t); /* it waits for the data */
-    conn_write(t->c, n, 1);
-    craft_poll(&t->s);
+    talk_send(t, n);
     g = craft_expect(&t->s);
     assert_int_equal(g.flags, F_SYN);
     t->peer_port = OWN_PORT;

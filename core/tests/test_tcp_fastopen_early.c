@@ -53,8 +53,7 @@ static void test_sack_before_ack(void **state)
 
     (void)state;
     open_early(&t);
-    conn_write(t.c, 8 * 1460, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 8 * 1460);
     craft_forget(&t.s);
     talk_sack(&t, 10, (uint32_t)-1, blocks);
     craft_pass(&t.s, 500 * MSEC);
@@ -97,16 +96,14 @@ static void test_acked_while_no_room(void **state)
 
     (void)state;
     open_early(&t);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 10, 100);
     craft_pass(&t.s, 900 * MSEC);
     t.s.host[0].tx_room = 0;
     craft_pass(&t.s, 600 * MSEC);
     t.s.host[0].tx_room = -1;
     g = talk_seg(&t, F_ACK, 10, 0, 0);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     craft_pass(&t.s, 4 * SEC);
     talk_hear(&t, F_ACK, 0, 10, 100);
     talk_say(&t, F_ACK, 10, 100, 0);

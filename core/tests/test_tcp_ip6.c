@@ -11,8 +11,7 @@
 static void under_way(struct talk *t, unsigned n)
 {
     talk_passive(t);
-    conn_write(t->c, n * MSS, 1);
-    craft_poll(&t->s);
+    talk_send(t, n * MSS);
     assert_int_equal(talk_skip(t), n);
 }
 
@@ -63,8 +62,7 @@ static void test_mss_of_the_link(void **state)
     t.mss = 1000;
     talk_passive(&t);
     assert_int_equal(talk_info(&t).mss_send, 1000);
-    conn_write(t.c, 3000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 3000);
     pieces(&t, 0, 3000, 1000);
     talk_end(&t);
 }
@@ -79,8 +77,7 @@ static void test_default_mss(void **state)
     t.mss = -1;
     talk_passive(&t);
     assert_int_equal(talk_info(&t).mss_send, 1220);
-    conn_write(t.c, 2440, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2440);
     pieces(&t, 0, 2440, 1220);
     talk_end(&t);
     talk_init(&t);
@@ -103,15 +100,13 @@ static void test_default_mss_by_cookie(void **state)
     sim_listen(&t.s, 0, t.own_port, 1, 0);
     for (i = 0; i < 5; i++) { /* fills the backlog */
         g = seg_make((uint16_t)(6000 + i), t.own_port, F_SYN, 1, 0);
-        craft_send(&t.s, &g);
-        craft_poll(&t.s);
+        craft_say(&t.s, &g);
     }
     craft_forget(&t.s);
     assert_true(talk_count(&t, TOEC_C_tcp_cookies_sent) > 0);
     t.mss = -1;
     g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     g = craft_expect(&t.s);
     t.iss = g.seq;
     talk_say(&t, F_ACK, 0, 0, 0);
@@ -144,8 +139,7 @@ static void test_packet_too_big(void **state)
     assert_int_equal(talk_info(&t).pmtu, 1300);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 2);
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
-    conn_write(t.c, 2000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2000);
     pieces(&t, 3 * MSS, 2000, 1240);
     talk_end(&t);
 }
@@ -206,14 +200,12 @@ static void test_not_raised_soon(void **state)
     talk_say(&t, F_ACK, 0, MSS, 0);
     craft_pass(&t.s, 310 * SEC);
     talk_skip(&t);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     pieces(&t, MSS, MSS, 1240);
     talk_say(&t, F_ACK, 0, 2 * MSS, 0);
     craft_pass(&t.s, 300 * SEC);
     talk_skip(&t);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     pieces(&t, 2 * MSS, MSS, MSS);
     talk_end(&t);
 }
@@ -247,20 +239,17 @@ static void test_advertised_mtu(void **state)
     t.s.host[0].cfg.ip6 = TOEC_IP6_AUTO;
     talk_passive(&t);
     advertise(&t, 1400);
-    conn_write(t.c, 3 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 3 * MSS);
     pieces(&t, 0, 3 * MSS, 1340);
     assert_int_equal(talk_info(&t).pmtu, 1400);
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
     advertise(&t, 1279); /* no link of IPv6 has less than 1280, and ours no more than 1500 */
     advertise(&t, 1501);
-    conn_write(t.c, 2000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2000);
     pieces(&t, 3 * MSS, 2000, 1340);
     talk_say(&t, F_ACK, 0, 3 * MSS + 2000, 0);
     advertise(&t, 1500);
-    conn_write(t.c, 2 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2 * MSS);
     pieces(&t, 3 * MSS + 2000, 2 * MSS, MSS);
     assert_int_equal(talk_info(&t).pmtu, 1500);
     talk_end(&t);
@@ -365,8 +354,7 @@ static void test_ecn_bits(void **state)
     t.syn_flags = F_ECE | F_CWR;
     talk_passive(&t);
     assert_int_equal(t.heard_syn, F_ECE);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     g = talk_hear(&t, F_ACK, 0, 0, 100);
     assert_int_equal(g.tos & 3, 2);
     t.s.peer_tos = 3; /* congestion experienced */

@@ -53,9 +53,7 @@ static void test_listen_states(void **state)
     struct tseg g;
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    sim_listen(&s, 0, 80, 0, 0);
+    craft_listen(&s);
     g = seg_make(5000, 80, F_ACK, 100, 777);
     craft_send(&s, &g);
     g = craft_expect(&s);
@@ -68,8 +66,7 @@ static void test_listen_states(void **state)
     g = seg_make(5000, 80, 0, 100, 0);
     craft_send(&s, &g);
     g = seg_make(5000, 80, F_SYN | F_FIN, 100, 0);
-    craft_send(&s, &g);
-    craft_poll(&s);
+    craft_say(&s, &g);
     craft_expect_none(&s);
     assert_int_equal(s.host[0].opened, 0);
     sim_stop(&s);
@@ -84,14 +81,10 @@ static void test_syn_ack_lost(void **state)
     int i;
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    sim_listen(&s, 0, 80, 0, 0);
-    craft_send(&s, &syn);
-    craft_poll(&s);
+    craft_listen(&s);
+    craft_say(&s, &syn);
     iss = craft_expect(&s).seq;
-    craft_send(&s, &syn);
-    craft_poll(&s);
+    craft_say(&s, &syn);
     g = craft_expect(&s);
     assert_int_equal(g.flags, F_SYN | F_ACK);
     assert_int_equal(g.seq, iss);
@@ -115,11 +108,8 @@ static void test_data_completes_handshake(void **state)
     struct tseg g = seg_make(5000, 80, F_SYN, 100, 0);
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    sim_listen(&s, 0, 80, 0, 0);
-    craft_send(&s, &g);
-    craft_poll(&s);
+    craft_listen(&s);
+    craft_say(&s, &g);
     g = craft_expect(&s);
     g = seg_make(5000, 80, F_ACK | F_PSH, 101, g.seq + 1);
     g.len = 50;
@@ -139,12 +129,9 @@ static void test_data_on_syn(void **state)
     struct tseg g = seg_make(5000, 80, F_SYN, 100, 0);
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    sim_listen(&s, 0, 80, 0, 0);
+    craft_listen(&s);
     g.len = 20;
-    craft_send(&s, &g);
-    craft_poll(&s);
+    craft_say(&s, &g);
     g = craft_expect(&s);
     assert_int_equal(g.ack, 101);
     g = seg_make(5000, 80, F_ACK | F_PSH, 101, g.seq + 1);
@@ -163,11 +150,8 @@ static void test_syn_received_bad_ack(void **state)
     uint32_t iss;
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    sim_listen(&s, 0, 80, 0, 0);
-    craft_send(&s, &g);
-    craft_poll(&s);
+    craft_listen(&s);
+    craft_say(&s, &g);
     iss = craft_expect(&s).seq;
     g = seg_make(5000, 80, F_ACK, 101, iss + 5);
     craft_send(&s, &g);
@@ -189,12 +173,9 @@ static void test_open_refused(void **state)
     struct tseg g = seg_make(5000, 80, F_SYN, 100, 0);
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    sim_listen(&s, 0, 80, 0, 0);
+    craft_listen(&s);
     s.host[0].refuse_opens = 1;
-    craft_send(&s, &g);
-    craft_poll(&s);
+    craft_say(&s, &g);
     craft_expect_none(&s);
     assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_open_refused), 1);
     sim_assert_clean(&s);
@@ -215,8 +196,7 @@ static void test_unlisten(void **state)
     sim_listen(&s, 0, 80, 0, &id);
     assert_int_equal(toec_listen(s.host[0].stack, &any, 80, 0, 0, &other), TOEC_E_INUSE);
     assert_int_equal(toec_listen(s.host[0].stack, &any, 0, 0, 0, &other), TOEC_E_INVAL);
-    craft_send(&s, &g);
-    craft_poll(&s);
+    craft_say(&s, &g);
     craft_expect(&s);
     assert_int_equal(toec_unlisten(s.host[0].stack, id), 0);
     assert_int_equal(toec_unlisten(s.host[0].stack, id), TOEC_E_INVAL);
@@ -269,8 +249,7 @@ static void syn_from(struct sim *s, uint16_t port, int ts)
         g.has_ts = 1;
         g.tsval = 0x90000000u;
     }
-    craft_send(s, &g);
-    craft_poll(s);
+    craft_say(s, &g);
 }
 
 static void flood_init(struct sim *s, uint16_t backlog)
@@ -421,9 +400,7 @@ static void test_martians(void **state)
     uint8_t shorty[12] = {0, 80, 0, 80};
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    sim_listen(&s, 0, 80, 0, 0);
+    craft_listen(&s);
     craft_send(&s, &g);
     assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_bad_source), 1);
     craft_send_raw(&s, shorty, 12);

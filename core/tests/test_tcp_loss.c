@@ -78,8 +78,7 @@ static void test_user_timeout(void **state)
     talk_init(&t);
     talk_passive(&t);
     talk_set(&t, TOEC_OPT_USER_TIMEOUT, 5000);
-    conn_write(t.c, 10, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10);
     began = t.s.now;
     while (!t.c->gone && t.s.now < began + 100 * SEC)
         craft_pass(&t.s, 100 * MSEC);
@@ -172,8 +171,7 @@ static void test_rtt_by_timestamps(void **state)
     talk_init(&t);
     t.ts = 1;
     talk_passive(&t);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 0, 100);
     craft_pass(&t.s, 250 * MSEC);
     talk_hear(&t, F_ACK, 0, 0, 100); /* tsecr is of this one */
@@ -195,8 +193,7 @@ static void test_rtt(void **state)
     talk_init(&t);
     talk_passive(&t);
     for (n = 0; n < 60; n++) {
-        conn_write(t.c, 10, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 10);
         talk_hear(&t, F_ACK, at, 0, 10);
         craft_pass(&t.s, 100 * MSEC);
         at += 10;
@@ -219,8 +216,7 @@ static void test_fast_retransmit_reno(void **state)
 
     (void)state;
     under_way(&t, 0, 10);
-    conn_write(t.c, 20000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 20000);
     talk_silence(&t); /* the window is full */
     talk_say(&t, F_ACK, 0, 0, 0);
     talk_hear(&t, F_ACK, 10 * MSS, 0, MSS);
@@ -277,8 +273,7 @@ static void test_no_false_fast_retransmit(void **state)
     craft_pass(&t.s, 300 * MSEC);
     talk_hear(&t, F_ACK, 0, 0, MSS);
     talk_say(&t, F_ACK, 0, 4 * MSS, 0);
-    conn_write(t.c, 2 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2 * MSS);
     talk_skip(&t);
     for (i = 0; i < 5; i++)
         talk_say(&t, F_ACK, 0, 4 * MSS, 0);

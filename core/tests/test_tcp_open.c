@@ -16,8 +16,7 @@ static void test_active_open(void **state)
     t.ts = t.sack = 1;
     t.wscale = 7;
     talk_active(&t);
-    conn_write(t.c, 5, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 5);
     talk_hear(&t, F_ACK, 0, 0, 5);
     talk_end(&t);
 }
@@ -125,8 +124,7 @@ static void test_simultaneous_open(void **state)
         craft_poll(&s);
         g = craft_expect(&s);
         r = seg_make(80, c->local_port, F_SYN, 300, 0);
-        craft_send(&s, &r);
-        craft_poll(&s);
+        craft_say(&s, &r);
         r = craft_expect(&s);
         assert_int_equal(r.flags, F_SYN | F_ACK);
         assert_int_equal(r.seq, g.seq);
@@ -135,8 +133,7 @@ static void test_simultaneous_open(void **state)
             r = seg_make(80, c->local_port, F_ACK, 301, g.seq + 1);
         else
             r = seg_make(80, c->local_port, F_SYN | F_ACK, 300, g.seq + 1);
-        craft_send(&s, &r);
-        craft_poll(&s);
+        craft_say(&s, &r);
         assert_true(c->established);
         conn_write(c, 3, 1);
         craft_poll(&s);
@@ -191,8 +188,7 @@ static void test_data_on_syn_ack(void **state)
     g = craft_expect(&s);
     r = seg_make(80, c->local_port, F_SYN | F_ACK | F_FIN, 300, g.seq + 1);
     r.len = 30;
-    craft_send(&s, &r);
-    craft_poll(&s);
+    craft_say(&s, &r);
     r = craft_expect(&s);
     assert_int_equal(r.ack, 300 + 1 + 30 + 1);
     assert_int_equal(conn_read(c, 100), 30);

@@ -36,8 +36,7 @@ static void warm(struct talk *t, uint32_t *at, toec_time rtt)
     int i;
 
     for (i = 0; i < 20; i++) {
-        conn_write(t->c, MSS, 1);
-        craft_poll(&t->s);
+        talk_send(t, MSS);
         craft_pass(&t->s, rtt);
         *at += MSS;
         talk_say(t, F_ACK, 0, *at, 0);
@@ -62,8 +61,7 @@ static struct flow_shape watch(struct talk *t, toec_time length, toec_time step)
     while (t->s.now < until) {
         uint32_t burst = 0;
 
-        conn_write(t->c, 1 << 24, 1);
-        craft_poll(&t->s);
+        talk_send(t, 1 << 24);
         while (craft_next(&t->s, &g)) {
             burst += g.len;
             if ((int32_t)(g.seq + g.len - (t->iss + 1) - seen) > 0)
@@ -146,8 +144,7 @@ static void test_deadline(void **state)
     begin(&t, 0);
     assert_int_equal(talk_info(&t).pacing_rate, 0);
     assert_int_equal(set_rate(&t, 20000000), 0); /* 20 KB in a ms: 13 segments */
-    conn_write(t.c, 10 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10 * MSS);
     assert_int_equal(talk_skip(&t), 10);
     assert_int_equal(set_rate(&t, 5840000), 0); /* two segments in 0.5 ms; a quantum is 4 */
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
@@ -155,8 +152,7 @@ static void test_deadline(void **state)
     assert_in_range(talk_info(&t).max_pacing_rate, 5839000, 5841000);
     craft_pass(&t.s, 100 * MSEC);
     talk_set(&t, TOEC_OPT_QUICKACK, 1);
-    conn_write(t.c, 20 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 20 * MSS);
     n = talk_skip(&t);
     assert_int_equal(n, 4);
     due = t.s.now;
@@ -171,8 +167,7 @@ static void test_deadline(void **state)
     assert_true(due >= 999 * USEC && due <= 1020 * USEC);
     assert_int_equal(set_rate(&t, 0xffffffffu), 0); /* the limit is gone */
     assert_int_equal(talk_info(&t).pacing_rate, 0);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     assert_true(talk_skip(&t) >= 2);
     assert_int_equal(toec_poll(t.s.host[0].stack, t.s.now) > t.s.now, 1);
     talk_end(&t);
@@ -186,8 +181,7 @@ static void test_end_while_waiting(void **state)
     (void)state;
     begin(&t, 0);
     set_rate(&t, 1000);
-    conn_write(t.c, 100 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100 * MSS);
     conn_abort(t.c);
     craft_pass(&t.s, 100 * SEC);
     talk_end(&t);
@@ -202,8 +196,7 @@ static void test_retransmission_is_not_held(void **state)
     (void)state;
     begin(&t, 0);
     set_rate(&t, 2000);
-    conn_write(t.c, 4 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 4 * MSS);
     talk_hear(&t, F_ACK, 0, 0, MSS);
     talk_hear(&t, F_ACK, MSS, 0, MSS);
     talk_silence(&t); /* the next are due after 1.46 s */
@@ -233,14 +226,12 @@ static void rate_limited(struct talk *t, uint32_t *at)
 
     begin(t, 61440);
     warm(t, at, 100 * MSEC);
-    conn_write(t->c, (10 + 20 + 40 + 80) * MSS, 1);
-    craft_poll(&t->s);
+    talk_send(t, (10 + 20 + 40 + 80) * MSS);
     for (i = 0; i < 4; i++)
         answer_all(t, at, 100 * MSEC);
     assert_int_equal(talk_info(t).in_flight, 0);
     for (i = 0; i < 30; i++) {
-        conn_write(t->c, 10 * MSS, 1);
-        craft_poll(&t->s);
+        talk_send(t, 10 * MSS);
         answer_all(t, at, 100 * MSEC);
     }
 }
@@ -258,8 +249,7 @@ static void test_cwnd_is_kept(void **state)
     craft_pass(&t.s, 60 * SEC);
     assert_int_equal(talk_info(&t).cwnd, cwnd);
     /* and is used again, but not in one burst: at twice cwnd / SRTT */
-    conn_write(t.c, 200 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 200 * MSS);
     assert_true(talk_skip(&t) < 20);
     assert_true(talk_info(&t).pacing_rate > 0);
     craft_pass(&t.s, 150 * MSEC);
@@ -280,8 +270,7 @@ static void test_loss_when_not_validated(void **state)
 
     (void)state;
     rate_limited(&t, &at);
-    conn_write(t.c, 10 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10 * MSS);
     b[0] = at + MSS;
     b[1] = at + 9 * MSS;
     b[2] = b[3] = 0;

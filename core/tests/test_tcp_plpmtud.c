@@ -33,8 +33,7 @@ static uint32_t write_out(struct talk *t, uint32_t n, uint32_t *heard)
     uint32_t longest = 0;
     struct tseg g;
 
-    conn_write(t->c, n, 1);
-    craft_poll(&t->s);
+    talk_send(t, n);
     while (craft_next(&t->s, &g)) {
         longest = g.len > longest ? g.len : longest;
         *heard += g.len;
@@ -46,8 +45,7 @@ static uint32_t write_out(struct talk *t, uint32_t n, uint32_t *heard)
 static void probe_out(struct talk *t)
 {
     begin(t);
-    conn_write(t->c, PROBE + 6 * BASE, 1);
-    craft_poll(&t->s);
+    talk_send(t, PROBE + 6 * BASE);
     talk_hear(t, F_ACK, 0, 0, PROBE);
     assert_int_equal(talk_skip(t), 6);
     assert_int_equal(probes(t), 1);
@@ -171,8 +169,7 @@ static void round_trip(struct talk *t, uint32_t *acked, uint32_t mtu)
     struct tseg g;
     int lost = 0;
 
-    conn_write(t->c, 8 * BASE, 1);
-    craft_poll(&t->s);
+    talk_send(t, 8 * BASE);
     craft_pass(&t->s, RTT);
     while (craft_next(&t->s, &g)) {
         end = g.seq - t->iss - 1 + g.len;

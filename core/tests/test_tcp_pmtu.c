@@ -117,8 +117,7 @@ static void test_doubted_and_refuted(void **state)
     (void)state;
     under_way(&t, 2);
     talk_say(&t, F_ACK, 0, 2 * MSS, 0); /* 1500 bytes are known to pass */
-    conn_write(t.c, 2 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2 * MSS);
     talk_skip(&t);
     frag_needed(&t, 2 * MSS, 600);
     talk_silence(&t);
@@ -140,8 +139,7 @@ static void test_doubted_and_confirmed(void **state)
     (void)state;
     under_way(&t, 1);
     talk_say(&t, F_ACK, 0, MSS, 0);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     talk_skip(&t);
     frag_needed(&t, MSS, 600);
     talk_silence(&t);
@@ -187,15 +185,13 @@ static void test_cache(void **state)
     conn_abort(c);
     talk_skip(&t);
     craft_pass(&t.s, 590 * SEC);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     talk_hear(&t, F_ACK, MSS, 0, 960);
     talk_skip(&t);
     talk_say(&t, F_ACK, 0, 2 * MSS, 0);
     craft_pass(&t.s, 20 * SEC);
     assert_int_equal(talk_count(&t, TOEC_C_pmtu_expired), 1);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     talk_hear(&t, F_ACK, 2 * MSS, 0, MSS);
     talk_end(&t);
 }
@@ -254,8 +250,7 @@ static void test_options(void **state)
     /* RFC 9293 MUST-48, SHLD-21, SHLD-22 */
     assert_int_equal(talk_option(&t, TOEC_OPT_TOS, 256), TOEC_E_INVAL);
     talk_set(&t, TOEC_OPT_TOS, 0xbb);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     g = talk_hear(&t, F_ACK, MSS, 0, 100);
     assert_false(g.df);
     assert_int_equal(g.tos, 0xb8); /* R1122-06, but for the ECN field */
@@ -297,8 +292,7 @@ static void test_search_is_bounded(void **state)
     assert_int_equal(talk_info(&t).pmtu, 1064);
     talk_set(&t, TOEC_OPT_MAXSEG, 9000);
     assert_int_equal(talk_info(&t).mss_send, 1064 - 40);
-    conn_write(t.c, 2000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2000);
     talk_skip(&t);
     frag_needed(&t, 0, 900);
     assert_int_equal(talk_info(&t).pmtu, 900);
@@ -324,16 +318,14 @@ static void test_listener_options(void **state)
     assert_int_equal(toec_listen_option(s, id, TOEC_OPT_NODELAY, 1), TOEC_E_INVAL);
     g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
     g.mss = MSS;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     g = craft_expect(&t.s);
     assert_int_equal(g.mss, 600);
     assert_int_equal(g.tos, 0x48);
     t.iss = g.seq;
     talk_say(&t, F_ACK, 0, 0, 0);
     t.c = t.s.host[0].conns;
-    conn_write(t.c, 2000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2000);
     g = talk_hear(&t, F_ACK, 0, 0, 600);
     assert_false(g.df);
     talk_end(&t);
@@ -350,8 +342,7 @@ static void test_black_hole(void **state)
     talk_init(&t);
     t.s.host[0].cfg.mtu_probing = TOEC_MTU_PROBING_BLACK_HOLE;
     talk_passive(&t);
-    conn_write(t.c, 3 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 3 * MSS);
     talk_skip(&t);
     while (n < 2) {
         craft_pass(&t.s, 50 * MSEC);

@@ -170,8 +170,7 @@ static void test_dsack_widens(void **state)
     assert_int_equal(rack_of(&t)->reo_more, 1);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_ignored), 1);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
-    conn_write(t.c, 10 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10 * MSS);
     talk_skip(&t);
     craft_pass(&t.s, RTT);
     sack(&t, 10, 11, 12);
@@ -196,8 +195,7 @@ static void test_window_narrows(void **state)
     for (i = 0, at = 10; i < 16; i++, at += 5) {
         assert_int_equal(rack_of(&t)->reo_more, 3);
         t.c->flow->cwnd = 10 * MSS;
-        conn_write(t.c, 5 * MSS, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 5 * MSS);
         craft_pass(&t.s, RTT);
         sack(&t, at, at + 1, at + 5);
         talk_say(&t, F_ACK, 0, (at + 5) * MSS, 0);
@@ -218,8 +216,7 @@ static void test_most_recent_only(void **state)
     (void)state;
     begin(&t, 2);
     first = toec_stamp(t.s.now - RTT);
-    conn_write(t.c, 3 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 3 * MSS);
     second = toec_stamp(t.s.now);
     talk_skip(&t);
     craft_pass(&t.s, RTT);
@@ -268,8 +265,7 @@ static void test_old_echo(void **state)
         t.ts = t.sack = 1;
         t.rtt = RTT;
         talk_passive(&t);
-        conn_write(t.c, 14000, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 14000);
         while (craft_next(&t.s, &g))
             t.tsecr = g.tsval;
         old = t.tsecr;
@@ -302,8 +298,7 @@ static void test_lost_retransmission(void **state)
 
     (void)state;
     begin(&t, 10);
-    conn_write(t.c, 20 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 20 * MSS);
     sack(&t, 0, 1, 6);
     assert_int_equal(ms_until(&t, 0), 0);
     ssthresh = talk_info(&t).ssthresh;
@@ -330,8 +325,7 @@ static void test_timeout_spares_the_young(void **state)
     talk_flight(&t, 1, 1);
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK, 0, MSS, 0);
-    conn_write(t.c, 2 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2 * MSS);
     talk_skip(&t);
     while (talk_count(&t, TOEC_C_tcp_tail_probes) == 0)
         craft_pass(&t.s, MSEC);
@@ -365,8 +359,7 @@ static void test_record_is_bounded(void **state)
     talk_passive(&t);
     talk_set(&t, TOEC_OPT_NODELAY, 1);
     for (i = 0; i < 90; i++) {
-        conn_write(t.c, 100, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 100);
         craft_pass(&t.s, i < 45 ? 20 * USEC : MSEC);
         assert_true(rack_of(&t)->n <= TOEC_RUNS);
         assert_int_equal(rack_of(&t)->run[rack_of(&t)->n - 1].end, t.iss + 1 + 100 * (i + 1));
@@ -468,8 +461,7 @@ static void test_probe_of_new_data(void **state)
         talk_init(&t);
         t.wnd = closed ? 10 * MSS : 65535;
         talk_flight(&t, 1, 10);
-        conn_write(t.c, 5 * MSS, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 5 * MSS);
         talk_silence(&t);
         ms_until(&t, closed ? 9 : 10);
         talk_silence(&t);
@@ -537,8 +529,7 @@ static void test_probe_repairs(void **state)
             talk_say(&t, F_ACK, 0, 10 * MSS, 0);
         if (how == 2)
             talk_say(&t, F_ACK, 0, 10 * MSS, 0);
-        conn_write(t.c, MSS, 1);
-        craft_poll(&t.s);
+        talk_send(&t, MSS);
         craft_pass(&t.s, RTT / 2);
         if (how == 2) /* nothing was outstanding when it came: it tells now */
             talk_say(&t, F_ACK, 0, 10 * MSS, 0);

@@ -44,8 +44,7 @@ static void test_urgent_sent(void **state)
     assert_int_equal(g.urg, 1);
     conn_write(t.c, 3500, 1); /* Nagle does not hold urgent data back */
     urgent(&t);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     g = talk_hear(&t, F_ACK | F_URG, 1, 0, 1460);
     assert_int_equal(g.urg, 3500);
     g = talk_hear(&t, F_ACK | F_URG, 1461, 0, 1460);
@@ -181,8 +180,7 @@ static void test_urgent_nonsense(void **state)
         sim_listen(&t.s, 0, OWN_PORT, 0, 0);
         g = talk_seg(&t, F_SYN | F_URG, (uint32_t)-1, 0, 10);
         g.urg = (uint16_t)pointers[i];
-        craft_send(&t.s, &g);
-        craft_poll(&t.s);
+        craft_say(&t.s, &g);
         g = craft_expect(&t.s);
         assert_int_equal(g.flags, F_SYN | F_ACK);
         assert_int_equal(g.ack, t.isn + 1);
@@ -195,8 +193,7 @@ static void test_urgent_nonsense(void **state)
             at += 10;
             g = talk_seg(&t, F_ACK, at, 0, 10); /* a pointer without URG is none */
             g.urg = (uint16_t)pointers[i];
-            craft_send(&t.s, &g);
-            craft_poll(&t.s);
+            craft_say(&t.s, &g);
             at += 10;
             assert_int_equal(conn_read(t.c, 100), 20); /* and checks them */
         }
@@ -254,8 +251,7 @@ static void test_user_timeout_of_data(void **state)
 
         open_pair(&t);
         talk_set(&t, TOEC_OPT_USER_TIMEOUT, seconds[i] * 1000);
-        conn_write(t.c, 10, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 10);
         n = lives(&t, 5000);
         assert_true(n >= seconds[i] - 0.2 && n <= seconds[i] + 0.5);
         t.c = 0;
@@ -407,8 +403,7 @@ static void test_uto_agreed(void **state)
         g = talk_seg(&t, F_ACK, 0, 0, 0);
         g.uto = table[i].theirs;
         craft_send(&t.s, &g);
-        conn_write(t.c, 10, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 10);
         n = lives(&t, 100000);
         assert_true(n >= table[i].least && n <= table[i].most);
         t.c = 0;
@@ -447,21 +442,18 @@ static void test_uto_sent(void **state)
     g.mss = 1460;
     g.uto = 5000;
     craft_send(&t.s, &g);
-    conn_write(t.c, 1460, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1460);
     g = talk_hear(&t, F_ACK, 0, 0, 1460); /* full: it would not fit */
     assert_int_equal(g.uto, 0);
     for (i = 0; i < 5; i++) {
         talk_say(&t, F_ACK | F_PSH, 0 + i, 1460, 1);
-        conn_write(t.c, 1, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 1);
         g = craft_expect(&t.s);
         assert_int_equal(g.uto, i < 3 ? 0x8000 | 1667 : 0);
         talk_say(&t, F_ACK, 1 + i, 1461 + i, 0);
         talk_skip(&t);
     }
-    conn_write(t.c, 10, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10);
     n = lives(&t, 1000);
     assert_true(n >= 29 && n <= 31);
     t.c = 0;

@@ -29,8 +29,7 @@ static void test_small_talk_borrows_nothing(void **state)
     for (i = 0; i < 50; i++) {
         talk_say(&t, F_ACK | F_PSH, 100 * i, 200 * i, 100);
         conn_read(t.c, 100);
-        conn_write(t.c, 200, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 200);
         assert_int_equal(records(&t.s), 0);
         craft_pass(&t.s, 5 * MSEC);
     }
@@ -61,8 +60,7 @@ static void test_idle_flow_gives_it_back(void **state)
     assert_int_equal(records(&t.s), 0);
     /* and the flow works as before */
     talk_skip(&t);
-    conn_write(t.c, 2 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2 * MSS);
     talk_hear(&t, F_ACK, 10 * MSS, 0, MSS);
     talk_say(&t, F_ACK, 0, 12 * MSS, 0);
     assert_int_equal(t.c->acked, 12 * MSS);
@@ -165,8 +163,7 @@ static void test_bbr_needs_one(void **state)
     assert_int_equal(records(&t.s), 1);
     assert_int_equal(
         toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_CC, TOEC_CC_CUBIC, t.s.now), 0);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_say(&t, F_ACK, 0, 100, 0);
     craft_pass(&t.s, 10 * SEC);
     assert_int_equal(records(&t.s), 0);

@@ -137,8 +137,7 @@ static void test_uto(void **state)
     g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
     g.mss = 1460;
     g.uto = 0x8000; /* zero minutes */
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     g = craft_expect(&t.s);
     t.iss = g.seq;
     talk_say(&t, F_ACK, 0, 0, 0);
@@ -148,8 +147,7 @@ static void test_uto(void **state)
     craft_poll(&t.s);
     while (craft_next(&t.s, &g))
         assert_int_equal(g.uto, 0);
-    conn_write(t.c, 10, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10);
     g = talk_hear(&t, F_ACK, 0, 0, 10);
     assert_int_equal(g.uto, 0);
     talk_end(&t);
@@ -179,8 +177,7 @@ static void test_before_the_syn(void **state)
     t.iss = g.seq;
     g = talk_seg(&t, F_SYN | F_ACK, (uint32_t)-1, 0, 0);
     g.mss = 1460;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     assert_true(t.c->established);
     g = craft_expect(&t.s);
     assert_int_equal(g.flags & F_URG, F_URG);
@@ -208,8 +205,7 @@ static void test_cookies(void **state)
                 toec_listen_option(t.s.host[0].stack, id, TOEC_OPT_MAXSEG, with & 1 ? 600 : 9000),
                 0);
         g = seg_make(999, OWN_PORT, F_SYN, 1, 0);
-        craft_send(&t.s, &g);
-        craft_poll(&t.s);
+        craft_say(&t.s, &g);
         craft_expect(&t.s);
         g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
         g.mss = 1460;
@@ -217,8 +213,7 @@ static void test_cookies(void **state)
         g.tsval = 7;
         g.sack_ok = (with & 1) != 0;
         g.wscale = with & 2 ? 14 : -1;
-        craft_send(&t.s, &g);
-        craft_poll(&t.s);
+        craft_say(&t.s, &g);
         g = craft_expect(&t.s);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_cookies_sent), 1);
         assert_int_equal(g.sack_ok, (with & 1) != 0);

@@ -14,8 +14,7 @@ static void begin(struct talk *t)
     talk_init(t);
     t->s.host[0].cfg.cc = TOEC_CC_NEWRENO;
     talk_flight(t, 0, 10);
-    conn_write(t->c, 20 * MSS, 1);
-    craft_poll(&t->s);
+    talk_send(t, 20 * MSS);
     talk_silence(t);
 }
 

@@ -11,20 +11,16 @@ static void test_rst_in_syn_received(void **state)
     struct conn *c;
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    sim_listen(&s, 0, 80, 0, 0);
+    craft_listen(&s);
     g = seg_make(5000, 80, F_SYN, 100, 0);
-    craft_send(&s, &g);
-    craft_poll(&s);
+    craft_say(&s, &g);
     craft_expect(&s);
     g = seg_make(5000, 80, F_RST, 101, 0);
     craft_send(&s, &g);
     assert_true(s.host[0].conns->gone);
     assert_false(s.host[0].conns->established);
     g = seg_make(5000, 80, F_SYN, 500, 0); /* it listens still */
-    craft_send(&s, &g);
-    craft_poll(&s);
+    craft_say(&s, &g);
     g = craft_expect(&s);
     assert_int_equal(g.flags, F_SYN | F_ACK);
     assert_int_equal(g.ack, 501);
@@ -34,8 +30,7 @@ static void test_rst_in_syn_received(void **state)
     craft_poll(&s);
     g = craft_expect(&s);
     r = seg_make(80, c->local_port, F_SYN, 300, 0);
-    craft_send(&s, &r);
-    craft_poll(&s);
+    craft_say(&s, &r);
     craft_expect(&s);
     r = seg_make(80, c->local_port, F_RST, 301, 0);
     craft_send(&s, &r);
@@ -97,8 +92,7 @@ static void test_listeners_of_one_port(void **state)
     talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
     assert_int_equal(conn_read(t.c, 100), 100);
     g = seg_make(5001, OWN_PORT, F_SYN, 1, 0);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     g = craft_expect(&t.s);
     assert_int_equal(g.flags, F_SYN | F_ACK);
     talk_end(&t);
@@ -261,8 +255,7 @@ static void test_shrunk_window(void **state)
     (void)state;
     talk_init(&t);
     talk_passive(&t);
-    conn_write(t.c, 14600, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 14600);
     assert_int_equal(talk_skip(&t), 10);
     t.wnd = 0;
     conn_write(t.c, 10000, 1);
@@ -307,8 +300,7 @@ static void test_window_field(void **state)
     talk_init(&t);
     t.wnd = 40000; /* negative, were it signed */
     talk_passive(&t);
-    conn_write(t.c, 14600, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 14600);
     assert_int_equal(talk_skip(&t), 10);
     talk_end(&t);
 }

@@ -42,11 +42,9 @@ static void test_syn(void **state)
     assert_int_equal(g.flags, F_SYN);
     g = talk_seg(&t, F_SYN | F_ACK, (uint32_t)-1, 0, 0);
     g.mss = 1460;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     assert_in_range(rto_ms(&t), 2990, 3010);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_skip(&t);
     craft_pass(&t.s, 2950 * MSEC);
     talk_silence(&t);
@@ -63,8 +61,7 @@ static void test_samples(void **state)
     (void)state;
     begin(&t, 400 * MSEC);
     assert_in_range(rto_ms(&t), 1200, 1210); /* 400 + 4 * 200 */
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     craft_pass(&t.s, 800 * MSEC);
     talk_skip(&t);
     talk_say(&t, F_ACK, 0, 100, 0);
@@ -82,8 +79,7 @@ static void test_timer(void **state)
     (void)state;
     begin(&t, 400 * MSEC);
     craft_pass(&t.s, 5 * SEC);
-    conn_write(t.c, 2 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2 * MSS);
     assert_int_equal(talk_skip(&t), 2);
     craft_pass(&t.s, 1100 * MSEC);
     talk_silence(&t);
@@ -93,8 +89,7 @@ static void test_timer(void **state)
     talk_say(&t, F_ACK, 0, 2 * MSS, 0);
     craft_pass(&t.s, 20 * SEC);
     talk_silence(&t);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     talk_hear(&t, F_ACK, 2 * MSS, 0, MSS);
     craft_pass(&t.s, 10 * SEC); /* R6298-11, R6298-12 */
     talk_hear(&t, F_ACK, 2 * MSS, 0, MSS);
@@ -111,8 +106,7 @@ static void test_bound(void **state)
 
     (void)state;
     begin(&t, 400 * MSEC);
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     talk_skip(&t);
     last = t.s.now;
     for (n = 0; n < 10; n++) {

@@ -68,8 +68,7 @@ static void test_prr(void **state)
     t.rtt = RTT;
     talk_passive(&t);
     t.c->flow->cwnd = 20 * MSS;
-    conn_write(t.c, 60 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 60 * MSS);
     assert_int_equal(talk_skip(&t), 20);
     craft_pass(&t.s, RTT);
     for (i = 1; i < 20; i++) { /* 0 is lost; the SACKs come one by one */
@@ -110,8 +109,7 @@ static void test_prr_slow_start(void **state)
     t.rtt = RTT;
     talk_passive(&t);
     t.c->flow->cwnd = 20 * MSS;
-    conn_write(t.c, 40 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 40 * MSS);
     assert_int_equal(talk_skip(&t), 20);
     craft_pass(&t.s, RTT);
     talk_sack(&t, 0, 0, b);

@@ -29,11 +29,9 @@ static void test_nagle(void **state)
     talk_init(&t);
     begin(&t, 1, 10);
     t.c->flow->snd_sml = t.c->flow->snd_una - GONE;
-    conn_write(t.c, 10, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10);
     talk_hear(&t, F_ACK, 10 * MSS, 0, 10);
-    conn_write(t.c, 10, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10);
     talk_silence(&t);
     talk_end(&t);
 }
@@ -48,8 +46,7 @@ static void test_recover(void **state)
     talk_init(&t);
     begin(&t, 0, 10);
     t.c->flow->recover = t.c->flow->snd_una - GONE;
-    conn_write(t.c, 10 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10 * MSS);
     talk_skip(&t);
     craft_pass(&t.s, RTT);
     for (i = 0; i < 3; i++)
@@ -69,8 +66,7 @@ static void test_ecn(void **state)
     begin(&t, 1, 10);
     t.c->flow->ecn.flags |= TOEC_ECN_CUT;
     t.c->flow->ecn.cut_end = t.c->flow->snd_una - GONE;
-    conn_write(t.c, 10 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10 * MSS);
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK | F_ECE, 0, 12 * MSS, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
@@ -90,8 +86,7 @@ static void test_urgent(void **state)
     t.c->flow->urg.rcv_up = t.c->flow->rcv_nxt - GONE;
     g = talk_seg(&t, F_ACK | F_URG, 0, MSS, 10);
     g.urg = 10;
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     assert_int_equal(t.c->urgent, 1);
     assert_int_equal(t.c->urgent_at, 10);
     talk_end(&t);
@@ -108,8 +103,7 @@ static void test_idle(void **state)
     begin(&t, 1, 10);
     t.c->flow->cwnd = 100 * MSS;
     craft_pass(&t.s, 4399 * SEC); /* 2^32 stamps are 4398.05 s */
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     assert_int_equal(talk_info(&t).cwnd, 10 * MSS);
     talk_end(&t);
 }
@@ -126,8 +120,7 @@ static void test_probe_rtt(void **state)
     t.s.host[0].cfg.cc = TOEC_CC_BBR;
     begin(&t, 1, 2);
     b = t.c->flow->cc.u.bbr;
-    conn_write(t.c, MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, MSS);
     craft_pass(&t.s, RTT);
     stamp = (toec_u32)(t.s.now >> 10);
     b->state = TOEC_BBR_PROBE_RTT;
@@ -152,15 +145,13 @@ static void test_undo_after_ecn(void **state)
     talk_init(&t);
     t.syn_flags = F_ECE | F_CWR;
     begin(&t, 1, 10);
-    conn_write(t.c, 10 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10 * MSS);
     craft_pass(&t.s, RTT);
     talk_sack(&t, 0, 10 * MSS, lost);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
     craft_pass(&t.s, RTT / 10);
     talk_say(&t, F_ACK, 0, 20 * MSS, 0);
-    conn_write(t.c, 20 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 20 * MSS);
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK | F_ECE, 0, 22 * MSS, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);

@@ -36,9 +36,7 @@ static void test_options_any_order(void **state)
         while (at & 3)
             t[at++] = 0; /* end of list */
         t[12] = (uint8_t)(at / 4 << 4);
-        craft_init(&s);
-        craft_start(&s);
-        sim_listen(&s, 0, 80, 0, 0);
+        craft_listen(&s);
         craft_send_raw(&s, t, at);
         craft_poll(&s);
         g = craft_expect(&s);
@@ -61,8 +59,7 @@ static void test_mss_default(void **state)
     talk_init(&t);
     t.mss = -1;
     talk_passive(&t);
-    conn_write(t.c, 2000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 2000);
     talk_hear(&t, F_ACK, 0, 0, 536);
     talk_hear(&t, F_ACK, 536, 0, 536);
     talk_hear(&t, F_ACK, 1072, 0, 536);
@@ -83,8 +80,7 @@ static void test_mss_tiny(void **state)
         talk_init(&t);
         t.mss = tiny[i];
         talk_passive(&t);
-        conn_write(t.c, 64, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 64);
         talk_hear(&t, F_ACK, 0, 0, 64);
         talk_end(&t);
     }
@@ -99,8 +95,7 @@ static void test_mss_with_timestamps(void **state)
     talk_init(&t);
     t.ts = 1;
     talk_passive(&t);
-    conn_write(t.c, 1460, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1460);
     talk_hear(&t, F_ACK, 0, 0, 1448);
     talk_hear(&t, F_ACK, 1448, 0, 12);
     talk_end(&t);
@@ -139,8 +134,7 @@ static void test_wscale_use(void **state)
         talk_passive(&t);
         talk_put(&t, F_ACK | F_PSH, 0, 0, 10);
         conn_read(t.c, 10);
-        conn_write(t.c, 100, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 100);
         /* the window of 10 is 40 when scaled: neither is enough for 100 bytes */
         g = craft_expect(&t.s);
         assert_int_equal(g.len, with ? 40 : 10);
@@ -160,9 +154,7 @@ static void test_unknown_option(void **state)
     struct tseg g;
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    sim_listen(&s, 0, 80, 0, 0);
+    craft_listen(&s);
     craft_send_raw(&s, t, sizeof(t));
     craft_poll(&s);
     g = craft_expect(&s);
@@ -186,9 +178,7 @@ static void test_bad_options(void **state)
         struct sim s;
 
         memcpy(t + 20, bad[i], 4);
-        craft_init(&s);
-        craft_start(&s);
-        sim_listen(&s, 0, 80, 0, 0);
+        craft_listen(&s);
         craft_send_raw(&s, t, 24);
         craft_poll(&s);
         craft_expect_none(&s);
@@ -217,8 +207,7 @@ static void test_tsval_high(void **state)
         t.tsval += 20; /* may wrap */
         talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
         assert_int_equal(t.c->received, 100);
-        conn_write(t.c, 10, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 10);
         g = talk_hear(&t, F_ACK, 0, 100, 10);
         assert_int_equal(g.tsecr, start[i] + 20);
         talk_end(&t);

@@ -18,8 +18,7 @@ static void begin(struct talk *t, unsigned n)
     t->ts = t->sack = 1;
     t->rtt = RTT;
     talk_passive(t);
-    conn_write(t->c, n * MSS, 1);
-    craft_poll(&t->s);
+    talk_send(t, n * MSS);
     for (i = 0; i < n; i++) {
         g = talk_hear(t, F_ACK, i * MSS, 0, MSS);
         if (i == 0)

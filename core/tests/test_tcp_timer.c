@@ -62,8 +62,7 @@ static void test_sample_per_round(void **state)
         for (i = 0; i < 10; i++)
             talk_say(&t, F_ACK, 0, at += MSS, 0);
         assert_near(talk_info(&t).srtt_us, srtt + (180000 - srtt) / 8);
-        conn_write(t.c, 10 * MSS, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 10 * MSS);
         assert_int_equal(talk_skip(&t), 10);
     }
     talk_end(&t);
@@ -83,8 +82,7 @@ static void test_after_lost_syn(void **state)
     craft_start(&t.s);
     sim_listen(&t.s, 0, t.own_port, 0, 0);
     g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
-    craft_send(&t.s, &g);
-    craft_poll(&t.s);
+    craft_say(&t.s, &g);
     t.iss = craft_expect(&t.s).seq;
     (void)until_sent(&t, &g);
     assert_int_equal(g.flags, F_SYN | F_ACK);
@@ -92,8 +90,7 @@ static void test_after_lost_syn(void **state)
     t.c = t.s.host[0].conns;
     assert_true(t.c->established);
     assert_near(talk_info(&t).rto_us, 3000000);
-    conn_write(t.c, 100, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 0, 100);
     assert_in_range(until_sent(&t, &g), 2990 * MSEC, 3010 * MSEC);
     talk_end(&t);
@@ -163,8 +160,7 @@ static void test_in_recovery(void **state)
     (void)state;
     talk_init(&t);
     talk_flight(&t, 1, 10);
-    conn_write(t.c, 10 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10 * MSS);
     craft_pass(&t.s, RTT);
     talk_sack(&t, 0, 0, blocks);
     talk_hear(&t, F_ACK, 0, 0, MSS);

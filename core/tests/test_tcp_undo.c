@@ -23,8 +23,7 @@ static void begin_ts(struct talk *t, uint32_t *old)
     t->ts = t->sack = 1;
     t->rtt = RTT;
     talk_passive(t);
-    conn_write(t->c, 14480, 1);
-    craft_poll(&t->s);
+    talk_send(t, 14480);
     while (craft_next(&t->s, &g))
         *old = g.tsval;
     craft_pass(&t->s, RTT);
@@ -90,8 +89,7 @@ static void frto_spurious(int sack)
 
     talk_init(&t);
     talk_flight(&t, sack, 10);
-    conn_write(t.c, 10 * MSS, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10 * MSS);
     until_timeout(&t);
     talk_skip(&t);
     assert_int_equal(talk_info(&t).cwnd, MSS);
@@ -137,8 +135,7 @@ static void test_frto_real_loss(void **state)
         again = 0;
         talk_init(&t);
         talk_flight(&t, (int)sack, 10);
-        conn_write(t.c, 10 * MSS, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 10 * MSS);
         until_timeout(&t);
         talk_skip(&t);
         craft_pass(&t.s, RTT);

@@ -34,19 +34,16 @@ static void test_receive_window(void **state)
     g = talk_hear(&t, F_ACK, 0, 8192, 0);
     assert_int_equal(g.wnd, 0);
     /* silly steps are kept to ourselves */
-    conn_read(t.c, 100);
-    craft_poll(&t.s);
+    talk_read(&t, 100);
     talk_silence(&t);
     talk_say(&t, F_ACK, 8192, 0, 1);
     assert_int_equal(craft_expect(&t.s).wnd, 0);
     /* a quarter of the buffer is worth an update */
-    conn_read(t.c, 2000);
-    craft_poll(&t.s);
+    talk_read(&t, 2000);
     g = talk_hear(&t, F_ACK, 0, 8192, 0);
     wnd = g.wnd;
     assert_int_equal(wnd, 2100);
-    conn_read(t.c, 8192);
-    craft_poll(&t.s);
+    talk_read(&t, 8192);
     g = talk_hear(&t, F_ACK, 0, 8192, 0);
     assert_int_equal(g.wnd, 8192);
     talk_end(&t);
@@ -73,8 +70,7 @@ static void test_window_edge(void **state)
         talk_say(&t, F_ACK, at, 0, len);
         at += len;
         if (random_below(3) == 0)
-            conn_read(t.c, random_below(3000));
-        craft_poll(&t.s);
+            talk_read(&t, random_below(3000));
         while (craft_next(&t.s, &g)) {
             uint32_t e = g.ack - t.isn - 1 + (g.wnd << 9);
 
@@ -102,8 +98,7 @@ static void test_zero_window_probe(void **state)
     talk_init(&t);
     t.wnd = 0;
     talk_passive(&t);
-    conn_write(t.c, 5000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 5000);
     talk_silence(&t);
     /* one byte, again and again, less and less often */
     craft_pass(&t.s, 300 * MSEC);
@@ -262,8 +257,7 @@ static void test_sender_sws(void **state)
     talk_init(&t);
     t.wnd = 3000;
     talk_passive(&t);
-    conn_write(t.c, 10000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 10000);
     talk_hear(&t, F_ACK, 0, 0, 1460);
     talk_hear(&t, F_ACK, 1460, 0, 1460);
     talk_silence(&t); /* 80 bytes of window are left */
@@ -288,8 +282,7 @@ static void test_window_shrinks(void **state)
     (void)state;
     talk_init(&t);
     talk_passive(&t);
-    conn_write(t.c, 20000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 20000);
     assert_int_equal(talk_skip(&t), 10);
     t.wnd = 0;
     talk_say(&t, F_ACK, 0, 2920, 0);
@@ -315,8 +308,7 @@ static void test_window_shrinks_in_recovery(void **state)
         talk_init(&t);
         t.sack = sack;
         talk_passive(&t);
-        conn_write(t.c, 14600, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 14600);
         assert_int_equal(talk_skip(&t), 10);
         for (i = 0; i < 3; i++) {
             if (sack)
@@ -402,8 +394,7 @@ static void test_nagle_after_zero_window(void **state)
     (void)state;
     talk_init(&t);
     talk_passive(&t);
-    conn_write(t.c, 1, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1);
     talk_hear(&t, F_ACK, 0, 0, 1);
     conn_write(t.c, 99, 1);
     t.wnd = 0;
@@ -426,8 +417,7 @@ static void test_ack_at_window_edge(void **state)
     talk_init(&t);
     t.s.host[0].rx_buf = 4096;
     talk_passive(&t);
-    conn_write(t.c, 1000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 1000);
     talk_hear(&t, F_ACK, 0, 0, 1000);
     talk_put(&t, F_ACK, 1460, 0, 1460);
     talk_put(&t, F_ACK, 2920, 0, 1176);

@@ -36,8 +36,7 @@ static void sender(struct talk *t)
     for (i = 0; i < 4000 && top - at < 1 << 20; i++) { /* the window opens */
         struct tseg g;
 
-        conn_write(t->c, 1 << 21, 1);
-        craft_poll(&t->s);
+        talk_send(t, 1 << 21);
         while (craft_next(&t->s, &g))
             top = g.seq + g.len - t->iss - 1;
         craft_forget(&t->s);

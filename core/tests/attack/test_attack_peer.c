@@ -21,8 +21,7 @@ static void test_tiny_mss(void **state)
         talk_init(&t);
         t.mss = asked[i];
         talk_passive(&t);
-        conn_write(t.c, 4000, 1);
-        craft_poll(&t.s);
+        talk_send(&t, 4000);
         while (craft_next(&t.s, &g)) {
             /* MSS 0 is no MSS: the default */
             assert_in_range(g.len, 64, 536);
@@ -64,8 +63,7 @@ static void test_window_drawn_back(void **state)
     talk_init(&t);
     t.wnd = 20000;
     talk_passive(&t);
-    conn_write(t.c, 60000, 1);
-    craft_poll(&t.s);
+    talk_send(&t, 60000);
     while (craft_next(&t.s, &g)) {
         if (g.seq + g.len - t.iss - 1 > highest)
             highest = g.seq + g.len - t.iss - 1;
@@ -97,8 +95,7 @@ static void transfer(struct talk *t)
     talk_init(t);
     t->s.host[0].tx_buf = 1 << 20;
     talk_passive(t);
-    conn_write(t->c, 1 << 20, 1);
-    craft_poll(&t->s);
+    talk_send(t, 1 << 20);
     assert_int_equal(talk_skip(t), 10);
     craft_pass(&t->s, 10 * MSEC);
 }
