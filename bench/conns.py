@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections set up and torn down per second: Linux, toed and the inline TOE.
+"""Connections set up and torn down per second, and many flows at once.
 
-`toehold bench conns` with 16 attempts under way, both ends on the same system, each on a core of
-its own: "short" is one exchange of 64 bytes and the server closes (TIME-WAIT is its), "reset" is
-no exchange and the client resets. Samples are taken in turn. Writes out/bench/conns.json, and a
-plot of that file beside it.
+Set up and torn down on Linux, toed and the inline TOE: `toehold bench conns` with 16 attempts under
+way, both ends on the same system, each on a core of its own: "short" is one exchange of 64 bytes
+and the server closes (TIME-WAIT is its), "reset" is no exchange and the client resets.
+
+Many flows (bench/flows.py): requests per second over 1,000 to 1,000,000 established ones, all asked
+in turn, inline on the shared-memory wire, and the memory of one that is idle.
+
+Samples are taken in turn. Writes out/bench/conns.json, and plots of that file beside it.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import sys
 from contextlib import ExitStack
 from statistics import median
 
-from bench import links, report, running, terminal
+from bench import flows, links, report, running, terminal
 
 UNDER_WAY = 16
 # What is asked of the client, and of its server.
@@ -77,25 +81,58 @@ def summarise(samples: dict) -> tuple[dict, dict]:
 
 
 def run(options: argparse.Namespace) -> None:
-    body = measure(options)
+    body = measure(options) if options.systems else {"samples": {}, "not_available": {}}
     found, ratios = summarise(body["samples"])
     head = ["connections/s (p50 us)", *KINDS, "/ Linux"]
+    goals: list[report.Goal] = []
+    many = {}
+    if options.flows or options.memory_flows:
+        many = flows.measure(
+            options.flows,
+            options.memory_flows,
+            options.samples,
+            options.seconds,
+            pin=not options.unpinned,
+        )
+        many["medians"], goals = flows.summarise(many)
     rows = [
         [links.LINKS[system].title]
         + [f"{f['per_s']:,.0f} ({f['p50_us']:,.1f})" for f in kinds.values()]
         + [", ".join(f"{r:g}" for r in ratios.get(system, {}).values())]
         for system, kinds in found.items()
     ]
-    print(f"\n{terminal.table(head, rows)}\n")
-    report.tell_goals({links.LINKS[n].title: w for n, w in body["not_available"].items()}, [])
+    if rows:
+        print(f"\n{terminal.table(head, rows)}\n")
+    absent = {links.LINKS[n].title: w for n, w in body["not_available"].items()}
+    if many:
+        flows.tell(many, many["medians"])
+        absent |= {f"{int(n):,} flows": why for n, why in many["absent"].items()}
+    report.tell_goals(absent, goals)
     titles = {name: links.LINKS[name].title for name in found}
-    body = {"systems": titles, "medians": found, "ratios": ratios, **body}
-    report.write(options.out, {"settings": running.settings(options), **body}, [])
+    body = {"systems": titles, "medians": found, "ratios": ratios, "flows": many, **body}
+    report.write(options.out, {"settings": running.settings(options), **body}, goals)
+
+
+def counts(text: str) -> list[int]:
+    return [] if text == "none" else running.numbers(text)
 
 
 def main() -> int:
     parser = running.arguments("conns", __doc__, links.LINKS, seconds=3, samples=5)
     parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
+    parser.add_argument(
+        "--flows",
+        type=counts,
+        default=[1000, 10_000, 100_000, 1_000_000],
+        help="established at once: 1000,10000,100000,1000000; none: not measured",
+    )
+    parser.add_argument(
+        "--memory-flows",
+        type=int,
+        default=50_000,
+        metavar="N",
+        help="idle ones, and twice as many, whose memory is compared (50000); 0: not measured",
+    )
     # A SYN that finds the other end of a link not yet open comes again after a second.
     parser.set_defaults(warmup=1.5)
     return running.carry_out("conns", parser.parse_args(), run)

@@ -200,12 +200,14 @@ class _OverWire(Link):
 class _Toeds:
     """Software TOE: a toed at each end, which sleeps when there is nothing to do."""
 
+    toed_args: Sequence[object] = ()
+
     def open(self, stack: ExitStack) -> None:
         super().open(stack)
         ends = (self.pair, _flipped(self.pair))
         self.toeds = []
         for end, netif, core in zip(ends, self.netifs, self.cores, strict=True):
-            self.toeds.append(stack.enter_context(Toed(end, netif=netif)))
+            self.toeds.append(stack.enter_context(Toed(end, netif=netif, args=self.toed_args)))
             if core is not None:
                 proc.run(["taskset", "-a", "-p", "-c", core, self.toeds[-1].proc.pid])
 

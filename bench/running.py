@@ -22,9 +22,11 @@ def numbers(text: str) -> list[int]:
 
 
 def chosen(of: Mapping[str, object]) -> Callable[[str], list[str]]:
-    """ "linux,toed_wire": names of a table."""
+    """ "linux,toed_wire": names of a table; "none"."""
 
     def names(text: str) -> list[str]:
+        if text == "none":
+            return []
         if unknown := set(text.split(",")) - set(of):
             raise argparse.ArgumentTypeError(
                 f"no system {', '.join(sorted(unknown))}; there are {', '.join(of)}"

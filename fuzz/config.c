@@ -47,9 +47,10 @@ static void check_environment(void)
     int rc = tconfig_resolve(&cfg, NULL, err, sizeof(err));
 
     if (rc == 0) {
-        FUZZ_CHECK(cfg.slots >= 1 && cfg.slots <= 65536 && !(cfg.slots & (cfg.slots - 1)));
-        FUZZ_CHECK(cfg.tx_size >= 4096 && cfg.tx_size <= 16777216);
-        FUZZ_CHECK(cfg.rx_size >= 4096 && !(cfg.rx_size & (cfg.rx_size - 1)));
+        FUZZ_CHECK(cfg.slots >= 1 && cfg.slots <= TOEDEV_SLOTS_MAX &&
+                   !(cfg.slots & (cfg.slots - 1)));
+        FUZZ_CHECK(cfg.tx_size >= TOEDEV_BUFFER_MIN && cfg.tx_size <= TOEDEV_BUFFER_MAX);
+        FUZZ_CHECK(cfg.rx_size >= TOEDEV_BUFFER_MIN && !(cfg.rx_size & (cfg.rx_size - 1)));
         FUZZ_CHECK(memchr(cfg.socket, 0, sizeof(cfg.socket)));
     } else {
         FUZZ_CHECK(err[0] && memchr(err, 0, sizeof(err)));

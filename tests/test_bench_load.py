@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from bench import bulk, callgrind, conns, cpu, links, loadgen, nginx, perf, pingpong, running
+from bench import bulk, callgrind, conns, cpu, flows, links, loadgen, nginx, perf, pingpong, running
 from harness import paths, proc
 
 
@@ -58,6 +58,24 @@ def test_conns_are_told_against_linux():
     _, ratios = conns.summarise({"linux": kinds(100), "toed_wire": kinds(150)})
     assert ratios == {"toed_wire": {"short": 1.5}}
     assert conns.summarise({"toed_wire": kinds(150)})[1] == {}
+
+
+def test_many_flows_are_told_against_few():
+    def rates(*values: float) -> list[dict]:
+        return [{"requests_per_s": v, "p50_us": 1, "p99_us": 2} for v in values]
+
+    memory = {
+        "toed": {
+            "server": {"private": 9000, "shared": 192},
+            "toed_of_server": {"private": 700.5, "shared": 192},
+            "toed_of_client": {"private": 850, "shared": 192},
+        },
+        "inline": {"server": {"private": 9000, "shared": 0}},
+    }
+    found = {"rates": {"1000": rates(1, 100, 900), "100000": rates(79)}, "memory": memory}
+    _, goals = flows.summarise(found)
+    assert [(goal.value, goal.met) for goal in goals] == [(0.79, False), (1042, False)]
+    assert flows.summarise({"rates": {"1000": rates(1)}, "memory": {}})[1] == []
 
 
 @pytest.mark.parametrize("text", ["toed_wire,", "windows", "linux,linux_bus"])
@@ -164,10 +182,24 @@ def test_pingpong_runs(tmp_path, systems):
     assert len(body["goals"]) == ("inline_wire" in systems)
 
 
+def test_many_flows_run(tmp_path):
+    few = ["--systems", "none", "--flows", "500,3000", "--memory-flows", 1000, "--unpinned"]
+    body = run("conns", tmp_path, *SHORT, *few)["flows"]
+    for count, list_ in body["rates"].items():
+        assert list_[0]["connections"] == int(count)
+        assert list_[0]["requests_per_s"] > 0
+    for grown in body["memory"].values():
+        for parts in grown.values():
+            assert 100 < sum(parts.values()) < 8192
+    # Idle flows touch nothing of their buffers: what toed shares with its program are records.
+    assert body["memory"]["toed"]["toed_of_server"]["shared"] < 2 * flows.BUFFER
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["bulk", "conns"])
 def test_bulk_and_conns_run(tmp_path, name):
     only = ["--messages", "1000"] if name == "bulk" else ["--warmup", "1.5", "--seconds", "1"]
+    only += ["--flows", "none", "--memory-flows", 0] if name == "conns" else []
     body = run(
         name, tmp_path, *SHORT, *only, "--systems", "linux,toed_wire,toed_af_xdp,inline_wire"
     )

@@ -177,6 +177,38 @@ def test_local_ports_are_used_in_turn(lab):
 # ---- open loop
 
 
+def test_several_ports_have_their_share_of_connections(lab):
+    with Server(lab, "pingpong", 7030, "--ports", 3) as first:
+        args = ["--to", first.where, "--ports", 3, "--connections", 50, "--verify", *QUICK]
+        found = bench(lab, "pingpong", *args)
+        served = first.counted()
+    assert found["sent"] == found["answered"] == served["requests"] > 0
+    assert found["connections"] == served["connections"] == 50
+    assert found["resident_connected"] >= found["resident_before"] > 0
+    with Server(lab, "pingpong", 7031) as second:  # 7030 and 7032 are not there
+        args = ["--to", f"{LOCAL}:7030", "--ports", 3, "--connections", 3, *QUICK]
+        assert "cannot connect" in bench(lab, "pingpong", *args, code=FAILURE)["said"]
+        second.counted()
+
+
+def test_at_once_asks_all_connections_in_turn(lab):
+    asked = [0] * 7
+
+    def handle(s: socket.socket, number: int) -> None:
+        def echo() -> None:
+            while data := s.recv(64, socket.MSG_WAITALL):
+                asked[number] += 1
+                s.sendall(data)
+
+        threading.Thread(target=echo, daemon=True).start()
+
+    with serving(lab, 7033, handle):
+        args = ["--to", f"{LOCAL}:7033", "--connections", 7, "--at-once", 1, "--verify", *QUICK]
+        found = bench(lab, "pingpong", *args)
+    assert sum(asked) == found["sent"] == found["answered"] > 7
+    assert max(asked) - min(asked) <= 1
+
+
 def test_open_loop_keeps_its_rate_and_its_log_is_readable(lab, tmp_path):
     log = tmp_path / "x.hlog"
     with Server(lab, "pingpong", 7007) as server:
@@ -314,10 +346,12 @@ def test_a_lost_idle_connection_is_counted(lab):
         (["pingpong", "--to", "1.2.3.4:5", "--hdr"], "a value is missing after --hdr"),
         (["pingpong", "--to", "1.2.3.4:5", "--fast"], "unknown option --fast"),
         (["pingpong", "--to", "1.2.3.4:5", "now"], "what is 'now'?"),
+        (["pingpong", "--to", "1.2.3.4:5", "--at-once", "2", "--rate", "1"], "the closed loop"),
+        (["pingpong", "--to", "1.2.3.4:65000", "--ports", "537"], "they end at 65535"),
         (["conns", "--to", "1.2.3.4:5", "--close", "slam"], "want fin, rst or wait"),
         (["conns", "--to", "1.2.3.4:5", "--local-ports", "9-1"], "want two ports"),
         (["bulk", "--to", "1.2.3.4:5", "--direction", "left"], "want up or down"),
-        (["bulk", "--to", "1.2.3.4:5", "--api", "xti"], "want sockets or toe"),
+        (["bulk", "--to", "1.2.3.4:5", "--api", "xti"], "want sockets, toe or toe-own"),
     ],
 )
 def test_a_wrong_command_line_says_what_is_wrong(args, said):
@@ -338,7 +372,7 @@ def test_help_and_a_table_without_colour(lab):
 # ---- on the TOE
 
 
-@pytest.mark.parametrize("api", ["sockets", "toe"])
+@pytest.mark.parametrize("api", ["sockets", "toe", "toe-own"])
 def test_both_roles_on_the_toe(lab, api):
     """The server by either surface on the TOE, the client on Linux; then the other way around."""
     argv = command("serve", "http", "--listen", f"{lab.ip}:7020", "--size", 9000, "--api", api)

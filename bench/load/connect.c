@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "worker.h"
 
@@ -43,6 +45,7 @@ int conn_open(struct worker *w, struct conn *c)
 {
     const struct load_calls *call = w->o->calls;
     struct epoll_event ev = {.events = EPOLLIN | EPOLLOUT, .data.ptr = c};
+    struct sockaddr_storage to = load_addr(w->o, w->next_to++ % w->o->ports);
     int on = 1;
 
     c->out_at = c->in_at = 0;
@@ -53,7 +56,7 @@ int conn_open(struct worker *w, struct conn *c)
     if ((w->o->port_low && take_port(w, c->fd) != 0) ||
         call->setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
         return errno;
-    if (call->connect(c->fd, (const struct sockaddr *)&w->o->addr, w->o->addr_len) != 0 &&
+    if (call->connect(c->fd, (const struct sockaddr *)&to, w->o->addr_len) != 0 &&
         errno != EINPROGRESS)
         return errno;
     if (call->epoll_ctl(w->ep, EPOLL_CTL_ADD, c->fd, &ev) != 0)
@@ -103,11 +106,26 @@ static int said(const struct worker *w, int error)
     return -1;
 }
 
+/* Many connections take their time. */
+static void progress(const struct worker *w, uint32_t done, uint64_t *told)
+{
+    uint64_t now = load_clock();
+
+    if (w->o->quiet || w->id != 0 || !isatty(STDERR_FILENO) || now < *told + LOAD_NS_PER_S)
+        return;
+    *told = now;
+    fprintf(stderr, "\r\033[K%u of %u connections are open%s\r", done, w->active + w->idle,
+            w->o->threads > 1 ? " (first thread)" : "");
+}
+
+/* Who waits for so many, learns that they are there. */
+#define MANY 1000u
+
 /* Opens every connection that is to be there before the measurement, some at a time. */
 int connect_all(struct worker *w)
 {
     uint32_t first = w->o->fresh ? w->active : 0, next = first, done = first;
-    uint64_t limit = load_clock() + w->o->timeout_ns;
+    uint64_t limit = load_clock() + w->o->timeout_ns, told = limit - w->o->timeout_ns;
     struct epoll_event ev[EVENTS];
     int n, i, error;
 
@@ -129,8 +147,11 @@ int connect_all(struct worker *w)
             done++;
             limit = load_clock() + w->o->timeout_ns;
         }
+        progress(w, done, &told);
         if (load_interrupted || load_clock() > limit)
             return said(w, load_interrupted ? EINTR : ETIMEDOUT);
     }
+    if (!w->o->quiet && w->id == 0 && done - first >= MANY)
+        load_message("%u connections are open", done - first);
     return 0;
 }

@@ -60,7 +60,7 @@ struct load_calls {
     int (*epoll_ctl)(int, int, int, struct epoll_event *);
     int (*epoll_wait)(int, struct epoll_event *, int, int);
 };
-extern const struct load_calls load_libc, load_libtoe;
+extern const struct load_calls load_libc, load_libtoe, load_libtoe_own;
 
 struct load_options {
     enum load_mode mode;
@@ -70,6 +70,8 @@ struct load_options {
     struct sockaddr_storage addr;
     socklen_t addr_len;
     uint32_t connections, idle, threads;
+    uint32_t at_once; /* exchanges under way at most; 0: one on each connection */
+    uint32_t ports;   /* that many in a row, from that of addr */
     uint32_t size;    /* of a request and of its answer, or of the body that is served */
     uint32_t message; /* bytes a send or a receive of a stream */
     uint64_t warmup_ns, time_ns, timeout_ns;
@@ -97,6 +99,12 @@ uint64_t load_clock(void);
 
 /* Set by SIGINT and SIGTERM: what runs comes to its end. Every thread looks at it. */
 extern atomic_int load_interrupted;
+
+/* addr with the i-th of o->ports. */
+struct sockaddr_storage load_addr(const struct load_options *o, uint32_t i);
+
+/* Bytes of memory that are resident. */
+uint64_t load_resident(void);
 
 /* The byte at each place of a stream: load_pattern(at, n) are the n bytes from there. n is at most
  * LOAD_PATTERN_MAX. Valid after load_pattern_init(). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - toehold-bench, the load generator behind `toehold bench` (cli/README.md). */
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "load.h"
 
@@ -34,6 +36,28 @@ uint64_t load_clock(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * LOAD_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+struct sockaddr_storage load_addr(const struct load_options *o, uint32_t i)
+{
+    struct sockaddr_storage a = o->addr;
+    in_port_t *port = a.ss_family == AF_INET6 ? &((struct sockaddr_in6 *)&a)->sin6_port
+                                              : &((struct sockaddr_in *)&a)->sin_port;
+
+    *port = htons((uint16_t)(ntohs(*port) + i));
+    return a;
+}
+
+uint64_t load_resident(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    unsigned long pages = 0;
+
+    if (f && fscanf(f, "%*u %lu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 void load_pattern_init(void)

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <math.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +37,16 @@ static const char help[] =
     "  --hdr FILE        log of latencies by second, HdrHistogram's (.hlog), in nanoseconds\n"
     "  --json            the result as JSON on stdout\n"
     "  --quiet           no progress on stderr\n"
-    "  --api sockets|toe libc's calls, or libtoe's own without preloading (sockets)\n"
+    "  --ports N         so many ports in a row, from that of --to, in turn (1)\n"
+    "  --api A           sockets: libc's calls; toe: libtoe's, without preloading; toe-own: those\n"
+    "                    with numbers that are no descriptors, as many as memory holds (sockets)\n"
     "pingpong, conns, http\n"
     "  --rate R          open loop: R requests (conns: connections) a second in all, and latency\n"
     "                    counts from when each was due; without: closed loop\n"
     "pingpong  --size BYTES      of request and answer, 1 to 1048576 (64)\n"
+    "          --at-once N       so many requests under way, on all connections in turn, in an "
+    "order\n"
+    "                            that is random but always the same (one on each connection)\n"
     "bulk      --message BYTES   each send() or recv(), 1 to 1048576 (65536)\n"
     "          --direction D     up: we send to `serve sink`; down: `serve bulk` sends to us (up)\n"
     "conns     --size BYTES      one exchange of so many bytes; 0: none (0)\n"
@@ -51,7 +57,7 @@ static const char help[] =
     "          --fresh           a connection for each request\n"
     "          --status N        that answers must have (200)\n"
     "          --length N        of the body that they must have (as the first answer)\n"
-    "serve     --listen A:P      where\n"
+    "serve     --listen A:P      where; --ports N: on so many from that one\n"
     "          --size BYTES      http: of the body (256); pingpong: counted as one request (64)\n"
     "          --message BYTES   bulk: each send() (65536)\n"
     "          --once            pingpong, http: closes after one answer (of --size bytes)\n"
@@ -88,6 +94,8 @@ enum {
     O_STATUS,
     O_LENGTH,
     O_ONCE,
+    O_PORT_COUNT,
+    O_AT_ONCE,
     O_HELP
 };
 
@@ -117,6 +125,8 @@ static const struct option options[] = {
     {"status", required_argument, NULL, O_STATUS},
     {"length", required_argument, NULL, O_LENGTH},
     {"once", no_argument, NULL, O_ONCE},
+    {"ports", required_argument, NULL, O_PORT_COUNT},
+    {"at-once", required_argument, NULL, O_AT_ONCE},
     {"help", no_argument, NULL, O_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -148,6 +158,8 @@ static const uint8_t modes_of[] = {
     [O_STATUS - O_BASE] = LOAD_HTTP,
     [O_LENGTH - O_BASE] = LOAD_HTTP,
     [O_ONCE - O_BASE] = LOAD_SERVE,
+    [O_PORT_COUNT - O_BASE] = LOAD_PINGPONG | LOAD_BULK | LOAD_CONNS | LOAD_SERVE,
+    [O_AT_ONCE - O_BASE] = LOAD_PINGPONG,
     [O_HELP - O_BASE] = CLIENTS | LOAD_SERVE,
 };
 
@@ -318,8 +330,10 @@ static int take_word(struct load_options *o, int opt, const char *text)
         o->down = !strcmp(text, "down");
         return o->down || !strcmp(text, "up") ? -1 : bad("direction", text, "up or down");
     }
-    o->calls = !strcmp(text, "toe") ? &load_libtoe : &load_libc;
-    return !strcmp(text, o->calls->name) ? -1 : bad("api", text, "sockets or toe");
+    o->calls = !strcmp(text, "toe")       ? &load_libtoe
+               : !strcmp(text, "toe-own") ? &load_libtoe_own
+                                          : &load_libc;
+    return !strcmp(text, o->calls->name) ? -1 : bad("api", text, "sockets, toe or toe-own");
 }
 
 static int take_flag(struct load_options *o, int opt)
@@ -387,6 +401,10 @@ static int take_value(struct load_options *o, int opt, const char *text)
         return take_close(o, text);
     case O_PORTS:
         return take_ports(o, text);
+    case O_PORT_COUNT:
+        return number("ports", text, 1, 65535, &o->ports);
+    case O_AT_ONCE:
+        return number("at-once", text, 1, 1000000, &o->at_once);
     case O_STATUS:
         return number("status", text, 100, 999, &o->expect_status);
     case O_LENGTH:
@@ -401,7 +419,7 @@ static int take_value(struct load_options *o, int opt, const char *text)
 static void defaults(struct load_options *o)
 {
     o->calls = &load_libc;
-    o->connections = o->threads = 1;
+    o->connections = o->threads = o->ports = 1;
     o->size = 64;
     if (o->mode == LOAD_CONNS)
         o->size = 0;
@@ -443,8 +461,19 @@ static int check(struct load_options *o, const char *name)
                                             : "to");
         return LOAD_USAGE;
     }
+    if (ntohs(o->addr.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&o->addr)->sin6_port
+                                            : ((struct sockaddr_in *)&o->addr)->sin_port) +
+            o->ports >
+        65536u) {
+        load_message("--ports %u from that of %s: they end at 65535", o->ports, o->where);
+        return LOAD_USAGE;
+    }
     if (o->mode == LOAD_SERVE)
         return -1;
+    if (o->at_once && o->rate > 0) {
+        load_message("--at-once is for the closed loop, --rate for the open one");
+        return LOAD_USAGE;
+    }
     if (o->threads > o->connections) {
         load_message("--threads %u: each needs a connection, and --connections is %u", o->threads,
                      o->connections);

@@ -98,6 +98,8 @@ static json_t *settings_json(const struct load_options *o)
     json_object_set_new(j, "api", json_string(o->calls->name));
     json_object_set_new(j, "connections", number(o->connections));
     json_object_set_new(j, "idle", number(o->idle));
+    json_object_set_new(j, "at_once", number(o->at_once));
+    json_object_set_new(j, "ports", number(o->ports));
     json_object_set_new(j, "threads", number(o->threads));
     json_object_set_new(j, "time_s", json_real((double)o->time_ns / 1e9));
     json_object_set_new(j, "warmup_s", json_real((double)o->warmup_ns / 1e9));
@@ -137,6 +139,9 @@ static void tell_json(const struct load_options *o, const struct tally *t, doubl
     json_object_set_new(j, "bytes_per_s", json_real(per_second(t->bytes_in_window, seconds)));
     json_object_set_new(j, "unanswered", number(t->unanswered));
     json_object_set_new(j, "idle_lost", number(t->idle_lost));
+    json_object_set_new(j, "resident_before", number(t->resident));
+    json_object_set_new(j, "resident_connected", number(t->resident_connected));
+    json_object_set_new(j, "own_bytes_per_connection", number(sizeof(struct conn)));
     json_object_set_new(j, "errors", failures_json(t));
     if (o->mode == LOAD_HTTP)
         json_object_set_new(j, "statuses", statuses_json(t));

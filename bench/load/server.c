@@ -35,7 +35,7 @@ struct peer {
 struct server {
     const struct load_options *o;
     pthread_t thread;
-    int ep, listener;
+    int ep, *listeners; /* -1: not open */
     struct peer *peers;
     uint8_t *buffer;
     char *answer; /* http, with its body; close_answer says that the connection ends */
@@ -250,30 +250,39 @@ static void peer_event(struct server *s, struct peer *p, uint32_t events)
         peer_end(s, p);
 }
 
-static void accept_peers(struct server *s)
+static struct peer *new_peer(struct server *s, int fd)
 {
     bool bulk = s->o->role == ROLE_BULK;
-    struct epoll_event ev = {.events = EPOLLIN | (bulk ? EPOLLOUT : 0)};
+    struct peer *p = calloc(1, sizeof *p);
+    struct epoll_event ev = {.events = EPOLLIN | (bulk ? EPOLLOUT : 0), .data.ptr = p};
+
+    if (p && s->o->calls->epoll_ctl(s->ep, EPOLL_CTL_ADD, fd, &ev) == 0) {
+        p->fd = fd;
+        p->reading = true;
+        p->wants_out = bulk;
+        return p;
+    }
+    free(p);
+    return NULL;
+}
+
+static void accept_peers(struct server *s, int listener)
+{
     int fd, on = 1, turn;
 
     for (turn = 0; turn < EVENTS; turn++) {
         struct peer *p;
 
-        fd = s->o->calls->accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        fd = s->o->calls->accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0)
             return;
         s->connections++;
-        p = calloc(1, sizeof *p);
-        ev.data.ptr = p;
         s->o->calls->setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        if (!p || s->o->calls->epoll_ctl(s->ep, EPOLL_CTL_ADD, fd, &ev) != 0) {
+        p = new_peer(s, fd);
+        if (!p) {
             s->o->calls->close(fd);
-            free(p);
             continue;
         }
-        p->fd = fd;
-        p->reading = true;
-        p->wants_out = bulk;
         p->next = s->peers;
         p->at = &s->peers;
         if (p->next)
@@ -282,24 +291,40 @@ static void accept_peers(struct server *s)
     }
 }
 
-static int make_listener(struct server *s)
+/* A listener never has a number of libtoe's own: those only connect. */
+static int make_listener(struct server *s, uint32_t i)
 {
     const struct load_calls *call = s->o->calls;
-    struct epoll_event ev = {.events = EPOLLIN};
-    int on = 1;
+    struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &s->listeners[i]};
+    struct sockaddr_storage at = load_addr(s->o, i);
+    int on = 1, fd;
 
-    s->ep = call->epoll_create1(EPOLL_CLOEXEC);
-    s->listener = call->socket(s->o->addr.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (s->ep < 0 || s->listener < 0)
+    if (call == &load_libtoe_own)
+        call = &load_libtoe;
+    fd = call->socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
         return -1;
-    call->setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    s->listeners[i] = fd;
+    call->setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (s->o->threads > 1)
-        call->setsockopt(s->listener, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-    if (call->bind(s->listener, (const struct sockaddr *)&s->o->addr, s->o->addr_len) != 0 ||
-        call->listen(s->listener, BACKLOG) != 0)
+        call->setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+    if (call->bind(fd, (const struct sockaddr *)&at, s->o->addr_len) != 0 ||
+        call->listen(fd, BACKLOG) != 0)
         return -1;
-    ev.data.ptr = NULL;
-    return call->epoll_ctl(s->ep, EPOLL_CTL_ADD, s->listener, &ev);
+    return call->epoll_ctl(s->ep, EPOLL_CTL_ADD, fd, &ev);
+}
+
+static int make_listeners(struct server *s)
+{
+    uint32_t i;
+
+    s->ep = s->o->calls->epoll_create1(EPOLL_CLOEXEC);
+    if (s->ep < 0)
+        return -1;
+    for (i = 0; i < s->o->ports; i++)
+        if (make_listener(s, i) != 0)
+            return -1;
+    return 0;
 }
 
 /* "HTTP/1.1 200 OK" with a body of the pattern's bytes. */
@@ -321,16 +346,21 @@ static char *make_answer(const struct load_options *o, const char *more, size_t 
 
 static int server_init(struct server *s, const struct load_options *o)
 {
+    uint32_t i;
+
     s->o = o;
-    s->ep = s->listener = -1;
+    s->ep = -1;
+    s->listeners = malloc(o->ports * sizeof *s->listeners);
+    for (i = 0; s->listeners && i < o->ports; i++)
+        s->listeners[i] = -1;
     s->buffer = malloc(BUFFER);
     s->answer = make_answer(o, "", &s->answer_size);
     s->close_answer = make_answer(o, "Connection: close\r\n", &s->close_answer_size);
-    if (!s->buffer || !s->answer || !s->close_answer) {
+    if (!s->listeners || !s->buffer || !s->answer || !s->close_answer) {
         load_message("no memory");
         return -1;
     }
-    if (make_listener(s) == 0)
+    if (make_listeners(s) == 0)
         return 0;
     load_message("cannot listen on %s: %s", o->where, strerror(errno));
     return -1;
@@ -339,15 +369,18 @@ static int server_init(struct server *s, const struct load_options *o)
 static void server_free(struct server *s)
 {
     struct peer *p, *next;
+    uint32_t i;
 
     for (p = s->peers; p; p = next) {
         next = p->next;
         peer_free(s, p);
     }
-    if (s->listener >= 0)
-        s->o->calls->close(s->listener);
+    for (i = 0; s->listeners && i < s->o->ports; i++)
+        if (s->listeners[i] >= 0)
+            s->o->calls->close(s->listeners[i]);
     if (s->ep >= 0)
         s->o->calls->close(s->ep);
+    free(s->listeners);
     free(s->buffer);
     free(s->answer);
     free(s->close_answer);
@@ -367,10 +400,12 @@ static void *serve(void *arg)
             break;
         }
         for (i = 0; i < n; i++) {
-            if (ev[i].data.ptr)
-                peer_event(s, ev[i].data.ptr, ev[i].events);
+            int *listener = ev[i].data.ptr;
+
+            if (listener >= s->listeners && listener < s->listeners + s->o->ports)
+                accept_peers(s, *listener);
             else
-                accept_peers(s);
+                peer_event(s, ev[i].data.ptr, ev[i].events);
         }
     }
     return NULL;

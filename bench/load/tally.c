@@ -171,6 +171,8 @@ int tally_add(struct tally *to, const struct tally *from)
     to->unanswered += from->unanswered;
     to->connections += from->connections;
     to->idle_lost += from->idle_lost;
+    to->resident += from->resident; /* known to one thread */
+    to->resident_connected += from->resident_connected;
     if (!to->failed)
         to->first_failure = from->first_failure;
     to->failed += from->failed;

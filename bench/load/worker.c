@@ -20,6 +20,27 @@ static uint32_t share(uint32_t whole, uint32_t threads, uint32_t id)
     return whole / threads + (id < whole % threads);
 }
 
+/* All active connections in a random order: a list in the memory's order would have the next one in
+ * the cache before it is asked. The same in each run. */
+static int make_order(struct worker *w)
+{
+    uint64_t x = 88172645463325252u; /* xorshift (Marsaglia 2003) */
+    uint32_t i;
+
+    w->order = malloc(w->active * sizeof *w->order);
+    for (i = 0; w->order && i < w->active; i++) {
+        uint32_t k;
+
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        k = (uint32_t)(x % (i + 1));
+        w->order[i] = w->order[k];
+        w->order[k] = i;
+    }
+    return w->order ? 0 : -1;
+}
+
 int worker_init(struct worker *w, struct run *run, uint32_t id)
 {
     const struct load_options *o = run->o;
@@ -37,7 +58,8 @@ int worker_init(struct worker *w, struct run *run, uint32_t id)
     w->conns = calloc((size_t)w->active + w->idle, sizeof *w->conns);
     w->buffer = malloc(WORKER_BUFFER);
     w->ep = -1;
-    if (tally_init(&w->tally) != 0 || !w->conns || !w->buffer) {
+    if (tally_init(&w->tally) != 0 || !w->conns || !w->buffer ||
+        (o->at_once && make_order(w) != 0)) {
         load_message("no memory for %u connections", w->active + w->idle);
         return -1;
     }
@@ -60,6 +82,7 @@ void worker_free(struct worker *w)
     if (w->ep >= 0)
         w->o->calls->close(w->ep);
     free(w->conns);
+    free(w->order);
     free(w->buffer);
     free(w->first_body);
     tally_free(&w->tally);
@@ -78,15 +101,35 @@ bool worker_in_window(const struct worker *w, uint64_t t)
     return t >= w->t_record && t < w->t_end;
 }
 
-void worker_again(struct worker *w, struct conn *c)
+/* The next in turn that has nothing under way and lives; NULL: none. */
+static struct conn *in_turn(struct worker *w)
 {
-    c->state = CONN_FREE;
-    if (c->queued)
+    uint32_t tries;
+
+    for (tries = 0; tries < w->active; tries++) {
+        struct conn *c = &w->conns[w->order[w->turn]];
+
+        w->turn = w->turn + 1 < w->active ? w->turn + 1 : 0;
+        if (c->state == CONN_FREE && !c->queued)
+            return c;
+    }
+    return NULL;
+}
+
+static void make_ready(struct worker *w, struct conn *c)
+{
+    if (!c || c->queued)
         return;
     c->queued = true;
     c->next_ready = NULL;
     *w->ready_last = c;
     w->ready_last = &c->next_ready;
+}
+
+void worker_again(struct worker *w, struct conn *c)
+{
+    c->state = CONN_FREE;
+    make_ready(w, w->order ? in_turn(w) : c);
 }
 
 void worker_under_way(struct worker *w, struct conn *c)
@@ -128,6 +171,8 @@ void worker_failed(struct worker *w, struct conn *c, int what)
     c->state = CONN_DEAD;
     if (--w->alive == 0)
         w->gave_up = true;
+    else if (w->order)
+        make_ready(w, in_turn(w));
 }
 
 /* Requests that have become due: each belongs to the next connection, in use or not. */
@@ -337,6 +382,15 @@ static void begin_all(struct worker *w)
 {
     uint32_t i;
 
+    if (w->order) {
+        uint32_t n = share(w->o->at_once, w->o->threads, w->id);
+
+        for (i = 0; i < w->active; i++)
+            w->conns[i].state = CONN_FREE;
+        for (i = 0; i < n; i++)
+            make_ready(w, in_turn(w));
+        return;
+    }
     for (i = 0; i < w->active; i++) {
         struct conn *c = &w->conns[i];
 
@@ -351,6 +405,8 @@ static void begin_all(struct worker *w)
 
 void worker_run(struct worker *w)
 {
+    if (w->id == 0)
+        w->tally.resident = load_resident();
     w->ep = w->o->calls->epoll_create1(EPOLL_CLOEXEC);
     if (w->ep < 0)
         load_message("cannot make an epoll instance: %s", strerror(errno));
@@ -358,6 +414,8 @@ void worker_run(struct worker *w)
         __atomic_store_n(&w->run->failed, 1, __ATOMIC_RELAXED);
     if (!all_ready(w))
         return;
+    if (w->id == 0)
+        w->tally.resident_connected = load_resident();
     w->t_start = w->run->t_start;
     w->t_record = w->t_start + w->o->warmup_ns;
     w->t_end = w->t_record + w->o->time_ns;

@@ -64,11 +64,13 @@ struct worker {
     uint64_t issued;
     uint32_t under_way; /* exchanges begun and not over; bulk: streams */
     uint32_t alive;     /* active connections that are not dead */
-    uint32_t failed_in_row, next_port;
+    uint32_t failed_in_row, next_port, next_to;
     bool stopping, gave_up;
     int64_t expect_length;                  /* http: of the body; -1: not known yet */
     uint8_t *first_body;                    /* http --verify: what every body must be, */
     uint64_t first_known;                   /* as far as one has come */
+    uint32_t *order;                        /* --at-once: who is asked after whom, */
+    uint32_t turn;                          /* ... and next */
     struct conn *ready_first, **ready_last; /* to begin an exchange as soon as it may */
     uint8_t *buffer;
     struct tally tally;

@@ -160,8 +160,8 @@ void toec_tcb_buffers(struct toec_tcb *t, const struct toec_buffers *b)
 
 int toec_buffers_ok(const struct toec_buffers *b)
 {
-    return b->tx_size >= 4096 && b->tx_size <= 16u << 20 && (b->tx_size & (b->tx_size - 1)) == 0 &&
-           b->rx_size >= 4096 && b->rx_size <= 16u << 20 && (b->rx_size & (b->rx_size - 1)) == 0;
+    return b->tx_size >= 1024 && b->tx_size <= 16u << 20 && (b->tx_size & (b->tx_size - 1)) == 0 &&
+           b->rx_size >= 1024 && b->rx_size <= 16u << 20 && (b->rx_size & (b->rx_size - 1)) == 0;
 }
 
 void toec_event(struct toec_stack *s, struct toec_tcb *t, enum toec_event ev, toec_u32 arg)

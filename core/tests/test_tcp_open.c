@@ -248,7 +248,7 @@ static void test_connect_errors(void **state)
     assert_int_equal(toec_connect(s.host[0].stack, &a, 0, 0, &b, s.now, &f), TOEC_E_INVAL);
     b.tx_size = 5000;
     assert_int_equal(toec_connect(s.host[0].stack, &a, 80, 0, &b, s.now, &f), TOEC_E_INVAL);
-    b.tx_size = 2048;
+    b.tx_size = 512;
     assert_int_equal(toec_connect(s.host[0].stack, &a, 80, 0, &b, s.now, &f), TOEC_E_INVAL);
     sim_stop(&s);
 }

@@ -264,7 +264,7 @@ static void test_the_largest_layout_does_not_overflow(void **state)
     c.slots = TOEDEV_SLOTS_MAX;
     c.tx_size = c.rx_size = TOEDEV_BUFFER_MAX;
     assert_int_equal(toedev_layout(&c, &l), 0);
-    assert_true(l.total == l.buffers + ((uint64_t)65536 << 25));
+    assert_true(l.total == l.buffers + ((uint64_t)TOEDEV_SLOTS_MAX << 25));
 }
 
 static void assert_refused(size_t field, uint32_t value)
@@ -288,9 +288,9 @@ static void test_the_layout_refuses_what_is_out_of_range(void **state)
     assert_refused(offsetof(struct toedev_qp_config, hw_entries), 0);
     assert_refused(offsetof(struct toedev_qp_config, hw_entries), 2097152);
     assert_refused(offsetof(struct toedev_qp_config, slots), 0);
-    assert_refused(offsetof(struct toedev_qp_config, slots), 131072);
+    assert_refused(offsetof(struct toedev_qp_config, slots), 2097152);
     assert_refused(offsetof(struct toedev_qp_config, slots), 3);
-    assert_refused(offsetof(struct toedev_qp_config, tx_size), 2048);
+    assert_refused(offsetof(struct toedev_qp_config, tx_size), 512);
     assert_refused(offsetof(struct toedev_qp_config, tx_size), 33554432);
     assert_refused(offsetof(struct toedev_qp_config, rx_size), 65535);
     assert_refused(offsetof(struct toedev_qp_config, rx_size), UINT32_MAX);

@@ -145,6 +145,8 @@ static void note_local_port(struct tsock *s, int fd)
     socklen_t len = sizeof(a);
     struct tname n;
 
+    if (tfd_is_own(fd))
+        return;
     if (sys_getsockname(fd, (struct sockaddr *)&a, &len) == 0 &&
         tname_read((struct sockaddr *)&a, len, &n) == 0)
         s->local_port = n.port, s->local6 = n.ip6;
@@ -162,16 +164,26 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
                    bool *kernel)
 {
     struct tname to;
+    int wrong = tname_read(addr, len, &to);
 
     *kernel = true;
-    if (tname_read(addr, len, &to) != 0)
+    if (wrong && tfd_is_own(fd)) {
+        *kernel = false;
+        return terr(wrong);
+    }
+    if (wrong)
         return 0; /* the kernel says what is wrong with it */
     if (to.v4 && s->opts.v6only && s->state == TS_NEW)
         return 0; /* and with IPv4 on a socket of IPv6 alone */
-    tip6_scope(fd, &to);
+    if (!tfd_is_own(fd))
+        tip6_scope(fd, &to);
     switch (tpolicy_connect(fd, &to)) {
     case TCARRY_KERNEL:
     case TCARRY_BOTH:
+        if (tfd_is_own(fd)) {
+            *kernel = false;
+            return terr(ENETUNREACH);
+        }
         back_to_kernel(s, fd);
         return 0;
     case TCARRY_REFUSED:

@@ -312,6 +312,8 @@ TOE_HIDDEN void thandle_each(void (*f)(struct tsock *s));
 TOE_HIDDEN struct tsock *tsock_new(void);
 TOE_HIDDEN void tfd_set(int fd, struct tobj *o); /* takes a reference */
 TOE_HIDDEN void tfd_clear(int fd);               /* gives it back */
+/* A number of libtoe's own for o, as tfd_set(); -1 with errno when all are in use. */
+TOE_HIDDEN int tfd_own_new(struct tobj *o);
 /* Some descriptor that leads to o other than `except`, or -1. Slow. */
 TOE_HIDDEN int tfd_find(const struct tobj *o, int except);
 /* Calls f for every object, once per descriptor. Slow. */

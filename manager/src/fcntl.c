@@ -13,7 +13,7 @@
 
 static int get_flags(const struct tsock *s, int fd)
 {
-    int kernel = sys_fcntl(fd, F_GETFL, 0);
+    int kernel = tfd_is_own(fd) ? O_RDWR : sys_fcntl(fd, F_GETFL, 0);
 
     if (kernel < 0)
         return -1;

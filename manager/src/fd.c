@@ -59,6 +59,8 @@ int toe_close(int fd)
         if (o)
             close_locked(fd, o);
         tctx_unlock();
+        if (o && tfd_is_own(fd))
+            return 0;
     }
     return sys_close(fd);
 }

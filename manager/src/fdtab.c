@@ -10,9 +10,10 @@
 
 #define CHUNK 65536u
 
-_Atomic(struct tobj *) tfd_table[TFD_MAX];
+_Atomic(struct tobj *) tfd_table[TFD_MAX], tfd_own_table[TFD_OWN_MAX];
 
 static int highest_fd = -1;
+static uint32_t own_free[TFD_OWN_MAX], own_free_n, own_fresh; /* last in, first out */
 static struct tpool sock_pool = {.size = (sizeof(struct tsock) + 63) & ~63ul};
 
 void *tpool_get(struct tpool *p)
@@ -88,8 +89,30 @@ void tfd_clear(int fd)
 
     if (!o)
         return;
-    atomic_store_explicit(&tfd_table[fd], NULL, memory_order_release);
+    if (tfd_is_own(fd)) {
+        uint32_t i = (uint32_t)fd - TFD_OWN;
+
+        atomic_store_explicit(&tfd_own_table[i], NULL, memory_order_release);
+        own_free[own_free_n++] = i;
+    } else {
+        atomic_store_explicit(&tfd_table[fd], NULL, memory_order_release);
+    }
     tobj_put(o);
+}
+
+int tfd_own_new(struct tobj *o)
+{
+    uint32_t i;
+
+    if (own_free_n)
+        i = own_free[--own_free_n];
+    else if (own_fresh < TFD_OWN_MAX)
+        i = own_fresh++;
+    else
+        return terr(EMFILE);
+    o->refs++;
+    atomic_store_explicit(&tfd_own_table[i], o, memory_order_release);
+    return (int)(TFD_OWN + i);
 }
 
 int tfd_find(const struct tobj *o, int except)

@@ -154,15 +154,26 @@ struct tsock {
 
 /* ---- the table of descriptors (fdtab.c) ---- */
 
-#define TFD_MAX (1u << 20) /* numbers above stay with the kernel */
+#define TFD_MAX (1u << 20) /* numbers above stay with the kernel, but for */
+/* ... those of libtoe's own (toe_own_socket()), which no kernel gives out: its table would need
+ * 8 GiB. */
+#define TFD_OWN     (1u << 30)
+#define TFD_OWN_MAX (1u << 21)
 
-extern TOE_HIDDEN _Atomic(struct tobj *) tfd_table[TFD_MAX];
+extern TOE_HIDDEN _Atomic(struct tobj *) tfd_table[TFD_MAX], tfd_own_table[TFD_OWN_MAX];
+
+static inline bool tfd_is_own(int fd)
+{
+    return (unsigned)fd - TFD_OWN < TFD_OWN_MAX;
+}
 
 /* The object behind fd, or NULL: then fd is the kernel's. Needs no lock; see the top. */
 static inline struct tobj *tobj_get(int fd)
 {
     if (unlikely((unsigned)fd >= TFD_MAX))
-        return NULL;
+        return tfd_is_own(fd) ? atomic_load_explicit(&tfd_own_table[(unsigned)fd - TFD_OWN],
+                                                     memory_order_acquire)
+                              : NULL;
     return atomic_load_explicit(&tfd_table[fd], memory_order_acquire);
 }
 static inline struct tsock *tsock_get(int fd)

@@ -7,6 +7,8 @@
 #include "ctx.h"
 #include "wait.h"
 
+#define OWN_NUMBER 0x40000000 /* beside the SOCK_* of accept4() */
+
 /* Waits for the TOE: who connects after setsockopt() is to meet the option. */
 void tlisten_option(const struct tsock *s, uint16_t option, uint32_t value)
 {
@@ -137,6 +139,20 @@ void tlisten_end(struct tsock *s)
     tctx.listeners--;
 }
 
+/* A placeholder of the kernel's. */
+static int number_for(struct tsock *s, int flags)
+{
+    int fd = sys_fcntl(tctx.placeholder_fd, flags & SOCK_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+
+    if (fd >= (int)TFD_MAX) {
+        sys_close(fd);
+        return terr(EMFILE);
+    }
+    if (fd >= 0)
+        tfd_set(fd, &s->obj);
+    return fd;
+}
+
 /* A connection from the queue gets its descriptor. */
 static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flags)
 {
@@ -145,16 +161,11 @@ static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flag
 
     if (addr && (!len || (int)*len < 0))
         return terr(len ? EINVAL : EFAULT);
-    fd = sys_fcntl(tctx.placeholder_fd, flags & SOCK_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+    fd = flags & OWN_NUMBER ? tfd_own_new(&s->obj) : number_for(s, flags);
     if (fd < 0)
         return -1;
-    if (fd >= (int)TFD_MAX) {
-        sys_close(fd);
-        return terr(EMFILE);
-    }
     tlisten_dequeue(l);
     s->nonblock = (flags & SOCK_NONBLOCK) != 0;
-    tfd_set(fd, &s->obj);
     s->obj.refs--; /* the queue's */
     if (s->state == TS_OPEN) {
         tqp_send(s->qp, TOE_CMD_ACCEPT, 0, 0, s->slot, 0, 0);
@@ -195,7 +206,7 @@ static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen
             return terr(EINVAL);
         if (s->dual) {
             /* never blocks: toe_listen() made the kernel's half non-blocking */
-            r = sys_accept4(fd, addr, len, flags);
+            r = sys_accept4(fd, addr, len, flags & ~OWN_NUMBER);
             tpolicy_clear(r);
             if (r >= 0 || errno != EAGAIN)
                 return r;
@@ -211,20 +222,16 @@ static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen
     }
 }
 
-int toe_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
+static int accept_any(int fd, struct sockaddr *addr, socklen_t *len, int flags)
 {
     struct tsock *s;
     int r;
 
-    if (!tsock_get(fd))
-        return sys_accept4(fd, addr, len, flags);
-    if (flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC))
-        return terr(EINVAL);
     tctx_lock();
     s = tsock_get(fd);
     if (!s || s->state == TS_NEW) {
         tctx_unlock();
-        return sys_accept4(fd, addr, len, flags);
+        return sys_accept4(fd, addr, len, flags & ~OWN_NUMBER);
     }
     if (s->state != TS_LISTEN) {
         r = terr(EINVAL);
@@ -235,6 +242,22 @@ int toe_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
     }
     tctx_unlock();
     return r;
+}
+
+int toe_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
+{
+    if (!tsock_get(fd))
+        return sys_accept4(fd, addr, len, flags);
+    if (flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC))
+        return terr(EINVAL);
+    return accept_any(fd, addr, len, flags);
+}
+
+int toe_own_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
+{
+    if (flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC))
+        return terr(EINVAL);
+    return accept_any(fd, addr, len, flags | OWN_NUMBER);
 }
 
 int toe_accept(int fd, struct sockaddr *addr, socklen_t *len)

@@ -106,6 +106,33 @@ int toe_socket(int domain, int type, int protocol)
     return fd;
 }
 
+/* As one that was shut down: the TOE carries it or nobody does, so there is nothing to decide. */
+int toe_own_socket(int domain, int type, int protocol)
+{
+    int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC), fd = -1;
+    struct tsock *s;
+
+    if (domain != AF_INET && domain != AF_INET6)
+        return terr(EAFNOSUPPORT);
+    if (kind != SOCK_STREAM || (protocol != 0 && protocol != IPPROTO_TCP))
+        return terr(EPROTONOSUPPORT);
+    tctx_lock();
+    s = tsock_new();
+    if (s) {
+        s->nonblock = (type & SOCK_NONBLOCK) != 0;
+        s->v6 = domain == AF_INET6;
+        s->state = TS_DEAD;
+        s->connect_failed = s->unconnected = 1;
+        s->obj.refs = 1;
+        fd = tfd_own_new(&s->obj);
+        tobj_put(&s->obj); /* without a number it goes with this */
+    } else {
+        errno = ENOMEM;
+    }
+    tctx_unlock();
+    return fd;
+}
+
 /* The undecided socket behind fd, with the lock taken; else NULL and the lock not held. */
 static struct tsock *lock_new(int fd)
 {

@@ -322,6 +322,12 @@ static void remember(struct tsock *s, int level, int name, const void *value, so
     errno = before;
 }
 
+/* A number of our own has no placeholder. */
+static int placeholder_set(int fd, int level, int name, const void *value, socklen_t len)
+{
+    return tfd_is_own(fd) ? terr(ENOPROTOOPT) : sys_setsockopt(fd, level, name, value, len);
+}
+
 int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
     struct tsock *s;
@@ -343,7 +349,7 @@ int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len
     } else {
         verdict = set_carried(s, level, name, value, len);
         r = verdict == WRONG       ? -1
-            : verdict == UNHANDLED ? sys_setsockopt(fd, level, name, value, len)
+            : verdict == UNHANDLED ? placeholder_set(fd, level, name, value, len)
                                    : 0;
     }
     tctx_unlock();
@@ -611,6 +617,11 @@ static enum verdict get_mtu(const struct tsock *s, void *value, socklen_t *len)
     return mtu < 0 ? WRONG : verdict_of(give_int(value, len, mtu));
 }
 
+static int placeholder_get(int fd, int level, int name, void *value, socklen_t *len)
+{
+    return tfd_is_own(fd) ? terr(ENOPROTOOPT) : sys_getsockopt(fd, level, name, value, len);
+}
+
 int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
     enum verdict verdict = UNHANDLED;
@@ -637,7 +648,7 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
             verdict = get_own_path(s, level, name, value, len);
     }
     r = verdict == WRONG       ? -1
-        : verdict == UNHANDLED ? sys_getsockopt(fd, level, name, value, len)
+        : verdict == UNHANDLED ? placeholder_get(fd, level, name, value, len)
                                : 0;
     tctx_unlock();
     return r;

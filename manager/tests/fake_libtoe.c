@@ -11,7 +11,7 @@
 
 #define SOCKETS 256
 
-_Atomic(struct tobj *) tfd_table[TFD_MAX];
+_Atomic(struct tobj *) tfd_table[TFD_MAX], tfd_own_table[TFD_OWN_MAX];
 struct fake fake;
 
 static struct tsock sockets[SOCKETS];

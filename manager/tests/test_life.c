@@ -373,7 +373,7 @@ static void settings_are_checked(void **state)
     assert_int_equal(in_child(bad_slots, err, sizeof(err)), 0);
     assert_non_null(strstr(err, "TOEHOLD_SLOTS"));
     assert_non_null(strstr(err, "100 is not a power of two"));
-    assert_non_null(strstr(err, "1 is out of range; give 4096 to 16777216"));
+    assert_non_null(strstr(err, "1 is out of range; give 1024 to 16777216"));
     assert_non_null(strstr(err, "TOEHOLD_RX_SIZE=many is not a number"));
     assert_non_null(strstr(err, "TOEHOLD_REQUIRE=yes is neither 0 nor 1"));
 }

@@ -99,8 +99,8 @@ struct toec_open {
 
 struct toec_buffers {
     void *owner;      /* handed back in every call about this flow */
-    toec_u32 tx_size; /* bytes of send buffer; power of two, 4 KiB..16 MiB */
-    toec_u32 rx_size; /* bytes of receive buffer; power of two, 4 KiB..16 MiB */
+    toec_u32 tx_size; /* bytes of send buffer; power of two, 1 KiB..16 MiB */
+    toec_u32 rx_size; /* bytes of receive buffer; power of two, 1 KiB..16 MiB */
 };
 
 /*

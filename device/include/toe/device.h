@@ -26,8 +26,8 @@
 #define TOEDEV_SW_ENTRIES_MAX 65536u
 #define TOEDEV_HW_ENTRIES_MIN 64u
 #define TOEDEV_HW_ENTRIES_MAX 1048576u
-#define TOEDEV_SLOTS_MAX      65536u
-#define TOEDEV_BUFFER_MIN     4096u
+#define TOEDEV_SLOTS_MAX      1048576u
+#define TOEDEV_BUFFER_MIN     1024u
 #define TOEDEV_BUFFER_MAX     (16u << 20)
 #define TOEDEV_ADDRESSES_MAX  4096u
 
@@ -35,9 +35,9 @@
 struct toedev_qp_config {
     uint32_t sw_entries; /* 64..65536 */
     uint32_t hw_entries; /* 64..1048576; full loses nothing, 4 * slots is ample: see ring.h */
-    uint32_t slots;      /* 1..65536 */
-    uint32_t tx_size;    /* 4 KiB..16 MiB, each slot's send buffer */
-    uint32_t rx_size;    /* 4 KiB..16 MiB, each slot's receive buffer */
+    uint32_t slots;      /* 1..1048576 */
+    uint32_t tx_size;    /* 1 KiB..16 MiB, each slot's send buffer */
+    uint32_t rx_size;    /* 1 KiB..16 MiB, each slot's receive buffer */
     uint32_t addresses;  /* address table entries, 0..4096 */
 };
 

@@ -142,6 +142,19 @@ int toe_select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout);
 int toe_pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout,
                 const sigset_t *mask);
 
+/*
+ * Sockets with a number of libtoe's own, from 2^30 on, instead of a descriptor of the kernel: for
+ * programs with more connections than RLIMIT_NOFILE or the memory of so many kernel sockets
+ * allows; 2^21 at most. Such a number is for toe_* calls alone, but for toe_dup*, toe_select and
+ * F_DUPFD; a child of fork() cannot use it. The TOE carries it or nobody does: toe_connect() to an
+ * address that is the kernel's is ENETUNREACH, and toe_bind() and toe_listen() are EINVAL.
+ *
+ * toe_own_socket() is toe_socket() for TCP; EMFILE when no number is left. toe_own_accept4() is
+ * toe_accept4() on any listener; a connection that the kernel carried has the kernel's descriptor.
+ */
+int toe_own_socket(int domain, int type, int protocol);
+int toe_own_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags);
+
 /* Is fd a socket the TOE carries (or an epoll instance libtoe serves)? 1 or 0. */
 int toe_is_offloaded(int fd);
 /* Why fd is not carried: a sentence; NULL when it is carried or unknown. */
