@@ -33,7 +33,7 @@ def start_toed(stack: ExitStack, netio: str) -> tuple[netns.Pair, Toed]:
         if not missing:
             inner = ExitStack()
             try:
-                pair = inner.enter_context(netns.Pair())
+                pair = inner.enter_context(netns.Pair(offload=True))
                 toed = inner.enter_context(Toed(pair))
             except proc.Failed as e:
                 inner.close()

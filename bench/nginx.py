@@ -41,7 +41,7 @@ class OverNetwork:
             pair = netns.Pair(subnet="10.78.0", kernel_ip="10.78.0.1/24", offload=True)
             stack.enter_context(pair)
         else:
-            pair = stack.enter_context(netns.Pair())
+            pair = stack.enter_context(netns.Pair(offload=True))
         if system == "toed":
             toed = stack.enter_context(Toed(pair))
             proc.run(["taskset", "-a", "-p", "-c", OTHER_CORE, toed.proc.pid])

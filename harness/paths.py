@@ -26,6 +26,7 @@ _BUILT = {
     "bare_echo32": "examples/bare_riscv/bare_echo32",
     "bare_echo64": "examples/bare_riscv/bare_echo64",
     "libtoe_preload.so": "manager/libtoe_preload.so",
+    "linux_6_1.so": "netio/tests/linux_6_1.so",
 }
 
 

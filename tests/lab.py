@@ -48,12 +48,16 @@ class Lab:
         mode: str = "af_xdp",
         netif: str | None = None,
         engines: int = 1,
+        mtu: int = 1500,
         args: Sequence[object] = (),
         env: Mapping[str, str] | None = None,
     ):
         own = "10.77.0.3/24" if kernel else None
         self.pair = netns.Pair(
-            kernel_ip="10.77.0.1/24" if LINUX else own, queues=engines, tap=mode == "tap"
+            kernel_ip="10.77.0.1/24" if LINUX else own,
+            queues=engines,
+            mtu=mtu,
+            tap=mode == "tap",
         )
         self.toed: toed.Toed | None = None
         try:

@@ -83,6 +83,104 @@ def test_each_over_tap_switched_while_it_runs(make_lab, tmp_path):
     lab.wait_idle()
 
 
+def switch(lab, names, off):
+    """All of these on, but for those off."""
+    words = []
+    for name in names:
+        words += [name, "off" if name in off else "on"]
+    offload(lab.toed, *words)
+
+
+def csum_errors(ns):
+    """Of TCP, as the namespace's kernel counts them."""
+    out = ns.run(["nstat", "-asz", "TcpInCsumErrors"]).stdout
+    return int(re.search(r"TcpInCsumErrors +(\d+)", out)[1])
+
+
+# mode, MTU; the words that are offered; and as TAP above.
+AF_XDP = {
+    "native": ("native", 1500, "rx tx", "", ("csum_left",), ("tx_sg", "rx_large")),
+    "native-none": ("native", 1500, "rx tx", "rx tx", (), ("csum_left", "tx_sg", "rx_large")),
+    "jumbo": ("native", 9000, "rx tx sg", "", ("csum_left", "tx_sg"), ("rx_large",)),
+    "jumbo-no-gso": ("native", 9000, "rx tx sg gso", "gso", ("tx_sg",), ("gso_cut",)),
+    "jumbo-no-sg": ("native", 9000, "rx tx sg", "sg", ("csum_left",), ("tx_sg",)),
+    "jumbo-no-tx": ("native", 9000, "rx tx sg", "tx", ("gso_cut",), ("csum_left", "tx_sg")),
+    "generic": ("generic", 1500, "rx tx lro", "", ("csum_left", "rx_large"), ("tx_sg",)),
+    "generic-none": ("generic", 1500, "rx tx", "rx tx", (), ("csum_left", "rx_large")),
+    "generic-jumbo": ("generic", 9000, "rx tx sg lro", "", ("tx_sg", "rx_large"), ()),
+}
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("case", AF_XDP)
+def test_each_over_af_xdp(make_lab, tmp_path, case):
+    """The peer leaves checksums out, and, where it may, sends segments uncut."""
+    mode, mtu, names, off, moved, still = AF_XDP[case]
+    lab = make_lab(netif=f"af_xdp:{{}},mode={mode}", mtu=mtu)
+    uncut = "on" if "rx_large" in moved else "off"
+    lab.client.run(["ethtool", "-K", lab.pair.client_if, "tx", "on", "tso", uncut])
+    offered = {word for word, (_, _, fixed) in state(lab.toed).items() if not fixed}
+    assert offered - {"gso", "gro"} >= set(names.split()) - {"gso"}
+    switch(lab, names.split(), off.split())
+    with nginx.start(lab, tmp_path):
+        both_ways(lab, tmp_path, case, 10 * MB)
+        after = counters(lab.toed)
+        for name in moved:
+            assert after[name] > 0, name
+        for name in still:
+            assert after[name] == 0, name
+        assert (after["ip4_bad_checksum"], after["tcp_bad_checksum"]) == (0, 0)
+        assert after["tx_too_big"] == 0
+    assert csum_errors(lab.client) == 0
+    lab.wait_idle()
+
+
+def test_af_xdp_switched_while_it_runs(make_lab, tmp_path):
+    """Each in the middle of transfers, jumbo and generic, where there is the most of them."""
+    lab = make_lab(netif="af_xdp:{},mode=generic", mtu=9000)
+    lab.client.run(["ethtool", "-K", lab.pair.client_if, "tx", "on", "tso", "off"])
+    with nginx.start(lab, tmp_path):
+        digest = nginx.make_file(tmp_path / "files/large", 40 * MB)
+        got = tmp_path / "got"
+        url = f"http://{lab.ip}/large"
+        with lab.client.start(["curl", "-sS", "--limit-rate", "60M", "-o", got, url]) as running:
+            for _ in range(3):
+                for word in ("tx", "sg", "rx", "lro", "gso"):
+                    offload(lab.toed, word, "off")
+                    offload(lab.toed, word, "on")
+            assert running.wait(60) == 0
+        assert hashlib.sha256(got.read_bytes()).hexdigest() == digest
+    assert lab.toed.counter("tcp_bad_checksum") == 0
+    assert csum_errors(lab.client) == 0
+
+
+def test_checksums_that_the_sending_device_cannot_make(make_lab, tmp_path):
+    """Then the kernel does, and takes frames of several buffers for one."""
+    lab = make_lab(mtu=9000)
+    lab.server.run(["ethtool", "-K", lab.pair.server_if, "tx", "off", "sg", "off"])
+    with nginx.start(lab, tmp_path):
+        both_ways(lab, tmp_path, "made")
+        after = counters(lab.toed)
+    assert after["csum_left"] > 0 and after["tx_sg"] > 0
+    assert csum_errors(lab.client) == 0
+
+
+def test_af_xdp_of_an_older_kernel(make_lab, tmp_path):
+    """Neither metadata nor frames of several buffers: fixed, and done without."""
+    env = {
+        "LD_PRELOAD": str(paths.built("linux_6_1.so")),
+        "ASAN_OPTIONS": "verify_asan_link_order=0",
+    }
+    lab = make_lab(mtu=9000, env=env, args=["--mtu", 3826])
+    now = state(lab.toed)
+    assert {word for word in ("tx", "sg", "lro") if now[word][2]} == {"tx", "sg", "lro"}
+    assert not now["rx"][2]
+    with nginx.start(lab, tmp_path):
+        both_ways(lab, tmp_path, "old")
+        after = counters(lab.toed)
+        assert (after["csum_left"], after["tx_sg"], after["tcp_bad_checksum"]) == (0, 0, 0)
+
+
 def test_names_and_refusals(make_lab, tmp_path):
     """What the back end lacks is fixed; wrong words are usage."""
     lab = make_lab()  # af_xdp

@@ -30,6 +30,7 @@
     X(tx_tso)           /* frames of several segments handed to the back end as they are */        \
     X(gso_cut)          /* frames made by cutting such in software */                              \
     X(gso_held)         /* times their rest waited for room in the back end */                     \
+    X(tx_sg)            /* frames of one segment whose payload was handed over where it lies */    \
     X(csum_left)        /* frames whose checksum was left to the back end */                       \
     X(rx_large)         /* frames of several segments that came from the back end */               \
     X(gro_merged)       /* segments joined to one before them in software */                       \

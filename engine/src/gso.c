@@ -76,10 +76,12 @@ void gso_header(uint8_t *out, const struct toec_tx *tx, uint32_t at, uint32_t n)
     memcpy(tcp + tx->csum_offset, &sum, 2);
 }
 
-void gso_gather(uint8_t *out, const struct offload_payload *p, uint32_t from, uint32_t n)
+void gso_slice(struct offload_payload *out, const struct offload_payload *p, uint32_t from,
+               uint32_t n)
 {
     unsigned i;
 
+    out->count = 0;
     for (i = 0; i < p->count && n; i++) {
         uint32_t part = p->ref[i].len;
 
@@ -88,9 +90,20 @@ void gso_gather(uint8_t *out, const struct offload_payload *p, uint32_t from, ui
             continue;
         }
         part = part - from < n ? part - from : n;
-        memcpy(out, p->ref[i].data + from, part);
-        out += part;
+        out->ref[out->count++] = (struct netio_ref){p->ref[i].data + from, part};
         n -= part;
         from = 0;
+    }
+}
+
+void gso_gather(uint8_t *out, const struct offload_payload *p, uint32_t from, uint32_t n)
+{
+    struct offload_payload s;
+    unsigned i;
+
+    gso_slice(&s, p, from, n);
+    for (i = 0; i < s.count; i++) {
+        memcpy(out, s.ref[i].data, s.ref[i].len);
+        out += s.ref[i].len;
     }
 }

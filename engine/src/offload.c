@@ -113,6 +113,20 @@ void offload_free(struct engine *e)
     free(e->offload.held);
 }
 
+void offload_refer(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,
+                   struct netio_frame *f)
+{
+    f->flags &= ~NETIO_F_TSO;
+    f->len = tx->hdr_len;
+    f->csum_start = tx->csum_start;
+    f->csum_offset = tx->csum_offset;
+    f->refs = p->ref;
+    f->ref_count = p->count;
+    netio_tx_submit(e->netio, f, e->now);
+    engine_count(e, EC_csum_left);
+    engine_count(e, EC_tx_sg);
+}
+
 /* One segment of a large one. */
 static int send_segment(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,
                         uint32_t at)
@@ -128,6 +142,14 @@ static int send_segment(struct engine *e, const struct toec_tx *tx, const struct
         return 0;
     }
     gso_header(f.data, tx, at, n);
+    if (offload_may_refer(tx, n, &f)) {
+        struct offload_payload part;
+
+        gso_slice(&part, p, at, n);
+        offload_refer(e, tx, &part, &f);
+        engine_count(e, EC_gso_cut);
+        return 0;
+    }
     gso_gather(f.data + tx->hdr_len, p, at, n);
     f.len = tx->hdr_len + n;
     offload_finish(e, tx, &f);

@@ -61,6 +61,19 @@ struct offload_payload {
     unsigned count;
 };
 
+/* Payload of one segment that is worth a reference: less is copied, as that is cheaper. */
+#define OFFLOAD_REFER 2048u
+
+/* May this frame of one segment, just had of netio_tx_alloc(), refer to its n bytes of payload? The
+ * back end must make its checksum, as nobody else sees all of it. */
+static inline int offload_may_refer(const struct toec_tx *tx, uint32_t n,
+                                    const struct netio_frame *f)
+{
+    const uint32_t need = NETIO_F_SG | NETIO_F_CSUM_PARTIAL;
+
+    return n >= OFFLOAD_REFER && (f->flags & need) == need && tx->csum_offset == OFFLOAD_TCP_SUM;
+}
+
 /* offload.c. In the engine's thread, but engine_new() for the first. */
 int offload_init(struct engine *e, uint32_t wanted);
 void offload_free(struct engine *e);
@@ -72,12 +85,18 @@ static inline int offload_holds(const struct offload *o)
 }
 /* Tries again; 0 when nothing is held any more. */
 int offload_push(struct engine *e);
+/* Sends a frame of one segment whose header stands at f->data, its payload by reference. */
+void offload_refer(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,
+                   struct netio_frame *f);
 /* Sends a frame of several segments (tx->gso_size). As toec_port_transmit(). */
 int offload_send(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p);
 
 /* gso.c. The header of the segment of n bytes at payload offset `at` of tx, as TSO makes it; out
  * has room for tx->hdr_len. */
 void gso_header(uint8_t *out, const struct toec_tx *tx, uint32_t at, uint32_t n);
+/* n bytes of the payload from offset `from` on: where they lie, and copied. */
+void gso_slice(struct offload_payload *out, const struct offload_payload *p, uint32_t from,
+               uint32_t n);
 void gso_gather(uint8_t *out, const struct offload_payload *p, uint32_t from, uint32_t n);
 
 #endif

@@ -68,6 +68,13 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
         return 0;
     }
     memcpy(f.data, tx->hdr, tx->hdr_len);
+    if (offload_may_refer(tx, tx->len, &f)) {
+        struct offload_payload p;
+
+        find_payload(tx, &p);
+        offload_refer(e, tx, &p, &f);
+        return 0;
+    }
     at = f.data + tx->hdr_len;
     if (tx->len && tx->src)
         memcpy(at, tx->src->data + tx->off, tx->len);

@@ -8,102 +8,73 @@
  * caller's hands, or on its way out (transmit ring, driver, completion ring).
  */
 #include <errno.h>
-#include <linux/if_xdp.h>
-#include <net/if.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <xdp/xsk.h>
-
+#include "af_xdp.h"
 #include "groups.h"
-#include "ifctl.h"
-#include "pool.h"
-#include "spec.h"
-#include "steer.h"
+#include "partial.h"
 
-#define RING_SIZE    2048u
-#define FRAME_COUNT  4096u /* half of them can wait in the fill ring, half on the way out */
-#define XDP_HEADROOM 256u  /* what the kernel keeps free before a received frame */
-#define SMALL_FRAME  2048u
-#define LARGE_FRAME  4096u
 /* How often a flush calls again while the kernel sends nothing; then the next flush goes on. */
 #define FLUSH_STALLS 3u
 #define FLUSH_RETRY  100000u  /* ns until the caller should flush again */
 #define GROUPS_LOOK  1000000u /* ns between looks at the packet socket */
-
-/* Linux 6.16: frames sent per call in copy mode. Older headers do not have it. */
-#ifndef XDP_MAX_TX_SKB_BUDGET
-#define XDP_MAX_TX_SKB_BUDGET 9
-#endif
-
-struct af_xdp {
-    struct netio n;
-    struct steer *steer;
-    struct xsk_umem *umem;
-    struct xsk_socket *socket;
-    struct xsk_ring_prod fill;
-    struct xsk_ring_cons completion;
-    struct xsk_ring_cons rx;
-    struct xsk_ring_prod tx;
-    struct pool pool;
-    unsigned ifindex;
-    int xsk_fd;                     /* of socket; n.fd is it, or an epoll of it and groups_fd */
-    int groups_fd;                  /* groups.h; -1: no IPv6, or another queue has it */
-    uint64_t groups_at;             /* when it was last looked at */
-    uint8_t ip6[NETIO_IP6_MAX][16]; /* addresses asked for */
-    unsigned ip6_count;
-    uint64_t backlog_since; /* the time of the flush that could not send all; 0: none */
-};
 
 static struct af_xdp *self(struct netio *n)
 {
     return (struct af_xdp *)n;
 }
 
+/* A buffer comes back, named by any address in it. What the kernel names and there is not, or comes
+ * back twice, is not believed. */
+static void put_chunk(struct af_xdp *x, uint64_t addr)
+{
+    if (addr < x->pool.mem_size && x->pool.top < x->pool.count)
+        pool_put(&x->pool, (uint32_t)addr & ~(x->pool.frame_size - 1));
+}
+
 static void drain_completions(struct af_xdp *x)
 {
     uint32_t index;
-    uint32_t count = xsk_ring_cons__peek(&x->completion, RING_SIZE, &index);
+    uint32_t count = xsk_ring_cons__peek(&x->sock.completion, XSOCK_RING, &index);
     uint32_t i;
 
     for (i = 0; i < count; i++)
-        pool_put(&x->pool, (uint32_t)*xsk_ring_cons__comp_addr(&x->completion, index + i));
+        put_chunk(x, *xsk_ring_cons__comp_addr(&x->sock.completion, index + i));
     if (count)
-        xsk_ring_cons__release(&x->completion, count);
+        xsk_ring_cons__release(&x->sock.completion, count);
 }
 
 /* Keeps the fill ring full. The ring is half as large as the pool, so sending cannot starve. */
-static void refill(struct af_xdp *x)
+void af_xdp_refill(struct af_xdp *x)
 {
-    uint32_t room = xsk_prod_nb_free(&x->fill, RING_SIZE);
+    uint32_t room = xsk_prod_nb_free(&x->sock.fill, XSOCK_RING);
     uint32_t count = room < x->pool.top ? room : x->pool.top;
     uint32_t offset = 0;
     uint32_t index;
     uint32_t i;
 
-    if (!count || xsk_ring_prod__reserve(&x->fill, count, &index) != count)
+    if (!count || xsk_ring_prod__reserve(&x->sock.fill, count, &index) != count)
         return;
     for (i = 0; i < count; i++) {
         pool_get(&x->pool, &offset);
-        *xsk_ring_prod__fill_addr(&x->fill, index + i) = offset;
+        *xsk_ring_prod__fill_addr(&x->sock.fill, index + i) = offset;
     }
-    xsk_ring_prod__submit(&x->fill, count);
+    xsk_ring_prod__submit(&x->sock.fill, count);
 }
 
 /* A driver that found the fill ring empty says that it wants to be called (need_wakeup). */
 static void wake_receiver(struct af_xdp *x)
 {
-    if (xsk_ring_prod__needs_wakeup(&x->fill))
-        (void)recvfrom(x->xsk_fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
+    if (xsk_ring_prod__needs_wakeup(&x->sock.fill))
+        (void)recvfrom(x->sock.fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
 }
 
 static uint32_t tx_backlog(const struct af_xdp *x)
 {
-    return *x->tx.producer - __atomic_load_n(x->tx.consumer, __ATOMIC_ACQUIRE);
+    return *x->sock.tx.producer - __atomic_load_n(x->sock.tx.consumer, __ATOMIC_ACQUIRE);
 }
 
 static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
@@ -112,8 +83,8 @@ static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
     uint32_t before = tx_backlog(x);
     unsigned stalls = 0;
 
-    while (before && xsk_ring_prod__needs_wakeup(&x->tx)) {
-        ssize_t result = sendto(x->xsk_fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
+    while (before && xsk_ring_prod__needs_wakeup(&x->sock.tx)) {
+        ssize_t result = sendto(x->sock.fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
         uint32_t after = tx_backlog(x);
 
         /* EAGAIN: the budget of one call is used up. EBUSY, ENOBUFS: completions or the device's
@@ -129,7 +100,7 @@ static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
         before = after;
     }
     /* Zero-copy without wake-up: the driver sends at its own pace and needs no further call. */
-    x->backlog_since = before && xsk_ring_prod__needs_wakeup(&x->tx) ? now_ns | 1 : 0;
+    x->backlog_since = before && xsk_ring_prod__needs_wakeup(&x->sock.tx) ? now_ns | 1 : 0;
     drain_completions(x);
 }
 
@@ -157,15 +128,89 @@ static unsigned groups_rx(struct af_xdp *x, struct netio_frame *frame, uint64_t 
     return 1;
 }
 
+/* One buffer more of a frame of several: 1 when it is whole. The kernel's other buffers go back at
+ * once. */
+static unsigned join(struct af_xdp *x, const struct xdp_desc *d, struct netio_frame *f)
+{
+    int last = !(d->options & XDP_PKT_CONTD);
+
+    if (!x->joined.begun) {
+        x->joined.begun = 1;
+        x->joined.len = 0;
+        x->joined.lost = big_get(&x->big, &x->joined.token, &x->joined.data) != 0;
+    }
+    if (!x->joined.lost && d->len > x->frame_max - x->joined.len) {
+        x->joined.lost = 1;
+        big_put(&x->big, &x->pool, x->joined.token);
+    }
+    if (!x->joined.lost) {
+        memcpy(x->joined.data + x->joined.len, x->pool.mem + d->addr, d->len);
+        x->joined.len += d->len;
+    }
+    put_chunk(x, d->addr);
+    if (!last)
+        return 0;
+    x->joined.begun = 0;
+    if (x->joined.lost) {
+        x->n.stats.rx_dropped++;
+        return 0;
+    }
+    *f = (struct netio_frame){
+        .data = x->joined.data, .len = x->joined.len, .cap = BIG_SIZE, .token = x->joined.token};
+    return 1;
+}
+
+/* What one descriptor brings: 1 when it is, or ends, a frame. */
+static unsigned take(struct af_xdp *x, const struct xdp_desc *d, struct netio_frame *f)
+{
+    uint32_t offset = (uint32_t)d->addr & (x->pool.frame_size - 1);
+
+    if (d->addr >= x->pool.mem_size || d->len > x->pool.frame_size - offset) {
+        x->n.stats.rx_dropped++;
+        put_chunk(x, d->addr);
+        return 0;
+    }
+    if (d->options & XDP_PKT_CONTD || x->joined.begun)
+        return join(x, d, f);
+    if (d->len > x->frame_max) { /* than the MTU, and nobody asked for such */
+        x->n.stats.rx_dropped++;
+        put_chunk(x, d->addr);
+        return 0;
+    }
+    *f = (struct netio_frame){
+        .data = x->pool.mem + d->addr,
+        .len = d->len,
+        .cap = x->pool.frame_size - offset,
+        .token = (uint32_t)d->addr - offset,
+    };
+    return 1;
+}
+
+/* From a veth peer: the checksum may have been left to a device that there is not. */
+static void settle_checksum(const struct af_xdp *x, struct netio_frame *f)
+{
+    uint32_t mtu_frame = x->n.info.mtu + ETH_HEADER;
+    struct partial p;
+
+    if (!partial_find(f->data, f->len, &p))
+        return;
+    if (!(x->n.features & NETIO_O_PARTIAL)) {
+        partial_complete(f->data, &p);
+        return;
+    }
+    f->flags = NETIO_F_L4_CSUM_OK;
+    if (f->len > mtu_frame && p.payload < mtu_frame)
+        f->gso_size = (uint16_t)(mtu_frame - p.payload);
+}
+
 static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned max,
                           uint64_t now_ns)
 {
     struct af_xdp *x = self(n);
     /* first, and under load too: routers' advertisements must not wait for a quiet time */
-    unsigned others = max ? groups_rx(x, frames, now_ns) : 0;
+    unsigned others = max ? groups_rx(x, frames, now_ns) : 0, got = 0;
     uint32_t index = 0;
-    uint32_t count = xsk_ring_cons__peek(&x->rx, max - others, &index);
-    uint64_t bytes = 0;
+    uint32_t count = xsk_ring_cons__peek(&x->sock.rx, max - others, &index);
     uint32_t i;
 
     if (x->backlog_since && now_ns >= x->backlog_since + FLUSH_RETRY)
@@ -176,21 +221,20 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
     }
     frames += others;
     for (i = 0; i < count; i++) {
-        const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&x->rx, index + i);
-        uint32_t offset = (uint32_t)desc->addr & (x->pool.frame_size - 1);
+        struct netio_frame *f = &frames[got];
 
-        frames[i] = (struct netio_frame){
-            .data = x->pool.mem + desc->addr,
-            .len = desc->len,
-            .cap = x->pool.frame_size - offset,
-            .token = (uint32_t)desc->addr - offset,
-        };
-        bytes += desc->len;
+        if (!take(x, xsk_ring_cons__rx_desc(&x->sock.rx, index + i), f))
+            continue;
+        if (x->veth)
+            settle_checksum(x, f);
+        n->stats.rx_bytes += f->len;
+        got++;
     }
-    xsk_ring_cons__release(&x->rx, count);
-    n->stats.rx_frames += count;
-    n->stats.rx_bytes += bytes;
-    return others + count;
+    xsk_ring_cons__release(&x->sock.rx, count);
+    n->stats.rx_frames += got;
+    if (!got) /* nothing to release: what was put back is the kernel's again */
+        af_xdp_refill(x);
+    return others + got;
 }
 
 static void af_xdp_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count)
@@ -199,49 +243,122 @@ static void af_xdp_rx_release(struct netio *n, const struct netio_frame *frames,
     unsigned i;
 
     for (i = 0; i < count; i++)
-        pool_put(&x->pool, (uint32_t)frames[i].token);
-    refill(x);
+        big_put(&x->big, &x->pool, frames[i].token);
+    af_xdp_refill(x);
 }
 
 static int af_xdp_tx_alloc(struct netio *n, struct netio_frame *frame)
 {
     struct af_xdp *x = self(n);
-    uint32_t offset;
+    uint32_t offset = 0;
 
-    if (!xsk_prod_nb_free(&x->tx, 1) || !x->pool.top) {
+    if (xsk_prod_nb_free(&x->sock.tx, x->send_pieces) < x->send_pieces ||
+        x->pool.top < x->send_pieces) {
         af_xdp_tx_flush(n, x->backlog_since);
-        if (!xsk_prod_nb_free(&x->tx, 1))
+        if (xsk_prod_nb_free(&x->sock.tx, x->send_pieces) < x->send_pieces ||
+            x->pool.top < x->send_pieces)
             return -1;
     }
-    if (pool_get(&x->pool, &offset))
-        return -1;
+    (void)pool_get(&x->pool, &offset);
     *frame = (struct netio_frame){
-        .data = x->pool.mem + offset,
-        .cap = x->pool.frame_size,
+        .data = x->pool.mem + offset + SEND_HEADROOM,
+        .cap = x->pool.frame_size - SEND_HEADROOM,
+        .flags = x->tx_flags,
         .token = offset,
     };
+    if (x->scratch) {
+        frame->data = x->scratch;
+        frame->cap = x->n.info.mtu + ETH_HEADER;
+    }
     return 0;
+}
+
+/* A frame on its way out: the buffers that it has, and how many bytes stand in the last. */
+struct pieces {
+    uint32_t chunk[PIECES_MAX];
+    uint32_t count, used;
+};
+
+/* Adds bytes to the frame, in further buffers where one is full: 0, or -1 when there are none. */
+static int append(struct af_xdp *x, struct pieces *p, const uint8_t *from, uint32_t len)
+{
+    const uint32_t room = x->pool.frame_size - SEND_HEADROOM;
+
+    while (len) {
+        uint32_t part = len < room - p->used ? len : room - p->used;
+
+        memcpy(x->pool.mem + p->chunk[p->count - 1] + SEND_HEADROOM + p->used, from, part);
+        p->used += part;
+        from += part;
+        len -= part;
+        if (!len)
+            break;
+        if (p->count == PIECES_MAX || pool_get(&x->pool, &p->chunk[p->count]))
+            return -1;
+        p->count++;
+        p->used = 0;
+    }
+    return 0;
+}
+
+/* The frame's bytes into buffers of the memory area. Returns 0, or -1 with what it got. */
+static int gather(struct af_xdp *x, const struct netio_frame *f, struct pieces *p)
+{
+    uint32_t i;
+
+    p->chunk[0] = (uint32_t)f->token;
+    p->count = 1;
+    p->used = 0;
+    if (!x->scratch && !f->ref_count) { /* it is built where it stays */
+        p->used = f->len;
+        return 0;
+    }
+    if (append(x, p, f->data, f->len))
+        return -1;
+    for (i = 0; i < f->ref_count; i++)
+        if (append(x, p, f->refs[i].data, f->refs[i].len))
+            return -1;
+    return 0;
+}
+
+/* The kernel makes the checksum, or has the device make it (xsk-tx-metadata.rst). */
+static uint32_t put_metadata(uint8_t *data, const struct netio_frame *f)
+{
+    struct tx_metadata *m = (void *)(data - XSOCK_TX_METADATA);
+
+    if (!(f->flags & NETIO_F_CSUM_PARTIAL))
+        return 0;
+    m->flags = XDP_TXMD_FLAGS_CHECKSUM;
+    m->csum_start = f->csum_start;
+    m->csum_offset = f->csum_offset;
+    return XDP_TX_METADATA;
 }
 
 static void af_xdp_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t now_ns)
 {
     struct af_xdp *x = self(n);
-    struct xdp_desc *desc;
-    uint32_t index;
+    struct pieces p;
+    uint32_t index, i;
 
     (void)now_ns;
-    if (xsk_ring_prod__reserve(&x->tx, 1, &index) != 1) { /* more than one buffer was out */
-        pool_put(&x->pool, (uint32_t)frame->token);
+    if (gather(x, frame, &p) || xsk_ring_prod__reserve(&x->sock.tx, p.count, &index) != p.count) {
+        while (p.count) /* more than one frame was out */
+            pool_put(&x->pool, p.chunk[--p.count]);
         n->stats.tx_dropped++;
         return;
     }
-    desc = xsk_ring_prod__tx_desc(&x->tx, index);
-    desc->addr = frame->token + (uint64_t)(frame->data - (x->pool.mem + frame->token));
-    desc->len = frame->len;
-    desc->options = 0;
-    xsk_ring_prod__submit(&x->tx, 1);
+    for (i = 0; i < p.count; i++) {
+        struct xdp_desc *d = xsk_ring_prod__tx_desc(&x->sock.tx, index + i);
+
+        d->addr = p.chunk[i] + SEND_HEADROOM;
+        d->len = i + 1 < p.count ? x->pool.frame_size - SEND_HEADROOM : p.used;
+        d->options = i + 1 < p.count ? XDP_PKT_CONTD : 0;
+        if (i == 0)
+            d->options |= put_metadata(x->pool.mem + d->addr, frame);
+    }
+    xsk_ring_prod__submit(&x->sock.tx, p.count);
     n->stats.tx_frames++;
-    n->stats.tx_bytes += frame->len;
+    n->stats.tx_bytes += frame_total(frame);
 }
 
 static void af_xdp_tx_cancel(struct netio *n, const struct netio_frame *frame)
@@ -254,10 +371,10 @@ static int af_xdp_prepare_sleep(struct netio *n)
     struct af_xdp *x = self(n);
 
     drain_completions(x);
-    refill(x);
+    af_xdp_refill(x);
     wake_receiver(x);
     /* poll() on the socket is level-triggered on the receive ring: no arrival can be missed. */
-    return xsk_cons_nb_avail(&x->rx, 1) > 0;
+    return xsk_cons_nb_avail(&x->sock.rx, 1) > 0;
 }
 
 static uint64_t af_xdp_next_event(const struct netio *n)
@@ -273,7 +390,7 @@ static void af_xdp_add_stats(const struct netio *n, struct netio_stats *out)
     socklen_t len = sizeof(s);
 
     memset(&s, 0, sizeof(s));
-    if (getsockopt(((const struct af_xdp *)n)->xsk_fd, SOL_XDP, XDP_STATISTICS, &s, &len))
+    if (getsockopt(((const struct af_xdp *)n)->sock.fd, SOL_XDP, XDP_STATISTICS, &s, &len))
         return;
     out->rx_dropped += s.rx_dropped + s.rx_invalid_descs + s.rx_ring_full;
     out->tx_dropped += s.tx_invalid_descs;
@@ -283,19 +400,18 @@ static void af_xdp_close(struct netio *n)
 {
     struct af_xdp *x = self(n);
 
-    if (x->n.fd >= 0 && x->n.fd != x->xsk_fd)
+    if (x->n.fd >= 0 && x->n.fd != x->sock.fd)
         close(x->n.fd);
     if (x->groups_fd >= 0)
         close(x->groups_fd);
-    if (x->socket)
-        xsk_socket__delete(x->socket);
-    if (x->umem)
-        xsk_umem__delete(x->umem);
+    xsock_close(&x->sock);
     if (x->steer) {
         steer_set_ip6(x->steer, (const uint8_t(*)[16])x->ip6, x->ip6_count, NULL, 0);
         steer_detach(x->steer);
     }
     pool_free(&x->pool);
+    pool_free(&x->big);
+    free(x->scratch);
     free(x);
 }
 
@@ -310,7 +426,17 @@ static void af_xdp_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned 
         groups_join(x->groups_fd, x->ifindex, addrs, count);
 }
 
-static const struct netio_ops ops = {
+static void af_xdp_set_features(struct netio *n)
+{
+    struct af_xdp *x = self(n);
+
+    x->frame_max = n->features & NETIO_O_LRO ? BIG_FRAME : n->info.mtu + ETH_HEADER;
+    x->tx_flags = 0;
+    if (n->features & NETIO_O_TX_CSUM)
+        x->tx_flags = NETIO_F_CSUM_PARTIAL | (n->features & NETIO_O_SG ? NETIO_F_SG : 0);
+}
+
+const struct netio_ops af_xdp_ops = {
     .close = af_xdp_close,
     .rx = af_xdp_rx,
     .rx_release = af_xdp_rx_release,
@@ -322,193 +448,5 @@ static const struct netio_ops ops = {
     .next_event = af_xdp_next_event,
     .add_stats = af_xdp_add_stats,
     .set_ip6 = af_xdp_set_ip6,
+    .set_features = af_xdp_set_features,
 };
-
-static int create_umem(struct af_xdp *x, const struct netio_err *err)
-{
-    const struct xsk_umem_config config = {
-        .fill_size = RING_SIZE,
-        .comp_size = RING_SIZE,
-        .frame_size = x->pool.frame_size,
-    };
-    int result = xsk_umem__create(&x->umem, x->pool.mem, x->pool.mem_size, &x->fill, &x->completion,
-                                  &config);
-
-    if (result == 0)
-        return 0;
-    if (result == -EPERM)
-        netio_err_set(err, "af_xdp: no right to open an AF_XDP socket: run as root (CAP_NET_RAW)");
-    else if (result == -ENOBUFS)
-        netio_err_set(err,
-                      "af_xdp: %zu bytes of locked memory are over the limit: raise it "
-                      "(ulimit -l unlimited) or run as root",
-                      x->pool.mem_size);
-    else if (result == -EAFNOSUPPORT)
-        netio_err_set(err, "af_xdp: this kernel has no AF_XDP (CONFIG_XDP_SOCKETS): use "
-                           "tap:IFNAME instead");
-    else
-        netio_err_set(err, "af_xdp: cannot register the frames' memory: %s", strerror(-result));
-    return -1;
-}
-
-static int create_socket(struct af_xdp *x, const char *ifname, uint32_t queue, unsigned copy,
-                         const struct netio_err *err)
-{
-    static const uint16_t copy_flags[] = {0, XDP_COPY, XDP_ZEROCOPY};
-    const struct xsk_socket_config config = {
-        .rx_size = RING_SIZE,
-        .tx_size = RING_SIZE,
-        .libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
-        .bind_flags = (uint16_t)(XDP_USE_NEED_WAKEUP | copy_flags[copy]),
-    };
-    unsigned waited_ms = 0;
-    int result;
-
-    do {
-        result = xsk_socket__create(&x->socket, ifname, queue, x->umem, &x->rx, &x->tx, &config);
-    } while (result == -EBUSY && steer_wait_busy(&waited_ms));
-    if (result == 0)
-        return 0;
-    x->socket = NULL;
-    if (result == -EBUSY)
-        netio_err_set(err, "af_xdp: queue %u of %s is in use by another AF_XDP socket: end it",
-                      queue, ifname);
-    else if (copy == 2)
-        netio_err_set(err,
-                      "af_xdp: queue %u of %s has no zero-copy (%s): use copy=auto or copy=copy",
-                      queue, ifname, strerror(-result));
-    else
-        netio_err_set(err, "af_xdp: cannot bind to queue %u of %s: %s", queue, ifname,
-                      strerror(-result));
-    return -1;
-}
-
-static int check_interface(struct af_xdp *x, const char *ifname, uint32_t queue,
-                           const struct netio_err *err)
-{
-    int up = 0;
-
-    if (ifctl_check_name("af_xdp", ifname, err))
-        return -1;
-    x->n.info.ifindex = if_nametoindex(ifname);
-    if (!x->n.info.ifindex) {
-        netio_err_set(err, "af_xdp: there is no interface '%s': see 'ip link' for those there are",
-                      ifname);
-        return -1;
-    }
-    if (ifctl_get_mac(ifname, x->n.info.mac) || ifctl_get_mtu(ifname, &x->n.info.mtu) ||
-        ifctl_is_up(ifname, &up)) {
-        netio_err_set(err, "af_xdp: cannot ask about interface %s: %s", ifname, strerror(errno));
-        return -1;
-    }
-    if (!up) {
-        netio_err_set(err, "af_xdp: interface %s is down: 'ip link set %s up' first", ifname,
-                      ifname);
-        return -1;
-    }
-    x->n.info.queues = ifctl_get_queues(ifname);
-    if (queue >= x->n.info.queues) {
-        netio_err_set(err, "af_xdp: interface %s has no queue %u: it has %u, counted from 0",
-                      ifname, queue, x->n.info.queues);
-        return -1;
-    }
-    return 0;
-}
-
-static void describe(struct af_xdp *x)
-{
-    struct xdp_options options = {0};
-    socklen_t len = sizeof(options);
-    uint32_t limit = x->pool.frame_size - XDP_HEADROOM - ETH_HEADER;
-    char mtu[48] = "";
-
-    (void)getsockopt(x->xsk_fd, SOL_XDP, XDP_OPTIONS, &options, &len);
-    if (x->n.info.mtu > limit) {
-        snprintf(mtu, sizeof(mtu), " (MTU %u taken as %u)", x->n.info.mtu, limit);
-        x->n.info.mtu = limit;
-    }
-    snprintf(x->n.mode, sizeof(x->n.mode), "af_xdp %s %s%s", steer_mode_text(x->steer),
-             options.flags & XDP_OPTIONS_ZEROCOPY ? "zero-copy" : "copy", mtu);
-}
-
-/* What AF_XDP does not bring of IPv6, and one descriptor to sleep on for both. */
-static int open_groups(struct af_xdp *x, const char *ifname, const struct netio_err *err)
-{
-    struct epoll_event ev = {.events = EPOLLIN};
-    int both;
-
-    x->groups_fd = groups_open(x->ifindex);
-    both = epoll_create1(EPOLL_CLOEXEC);
-    if (x->groups_fd < 0 || both < 0 || epoll_ctl(both, EPOLL_CTL_ADD, x->xsk_fd, &ev) ||
-        epoll_ctl(both, EPOLL_CTL_ADD, x->groups_fd, &ev)) {
-        netio_err_set(err, "af_xdp: cannot open a packet socket on %s for IPv6: %s", ifname,
-                      strerror(errno));
-        if (both >= 0)
-            close(both);
-        return -1;
-    }
-    x->n.fd = both;
-    return 0;
-}
-
-static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsigned mode,
-                    unsigned copy, const uint8_t ip[4], int ip6, const struct netio_err *err)
-{
-    const int budget = (int)RING_SIZE;
-    uint32_t frame_size;
-    int result;
-
-    if (check_interface(x, ifname, queue, err))
-        return -1;
-    frame_size =
-        x->n.info.mtu + ETH_HEADER + XDP_HEADROOM <= SMALL_FRAME ? SMALL_FRAME : LARGE_FRAME;
-    if (pool_init(&x->pool, frame_size, FRAME_COUNT)) {
-        netio_err_set(err, "af_xdp: no memory for %u frames of %u bytes", FRAME_COUNT, frame_size);
-        return -1;
-    }
-    x->steer = steer_attach(ifname, ip, (enum steer_mode)mode, err);
-    if (!x->steer || create_umem(x, err) || create_socket(x, ifname, queue, copy, err))
-        return -1;
-    x->n.fd = x->xsk_fd = xsk_socket__fd(x->socket);
-    /* An older kernel refuses it and sends 32 frames a call; flush then calls more often. */
-    (void)setsockopt(x->xsk_fd, SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &budget, sizeof(budget));
-    refill(x);
-    result = xsk_socket__update_xskmap(x->socket, steer_map_fd(x->steer));
-    if (result) {
-        netio_err_set(err, "af_xdp: cannot enter queue %u of %s into the XDP program's map: %s",
-                      queue, ifname, strerror(-result));
-        return -1;
-    }
-    x->ifindex = if_nametoindex(ifname);
-    if (ip6 && queue == 0 && open_groups(x, ifname, err))
-        return -1;
-    describe(x);
-    return 0;
-}
-
-struct netio *af_xdp_open(const char *args, const struct netio_config *cfg,
-                          const struct netio_err *err)
-{
-    struct spec spec;
-    uint64_t queue;
-    unsigned mode, copy;
-    struct af_xdp *x;
-
-    if (spec_parse(&spec, "af_xdp", args, "queue mode copy", err) ||
-        spec_get_number(&spec, "af_xdp", "queue", 65535, cfg->queue, &queue, err) ||
-        spec_get_choice(&spec, "af_xdp", "mode", "auto native generic", &mode, err) ||
-        spec_get_choice(&spec, "af_xdp", "copy", "auto copy zero", &copy, err))
-        return NULL;
-    x = calloc(1, sizeof(*x));
-    if (!x) {
-        netio_err_set(err, "af_xdp: out of memory");
-        return NULL;
-    }
-    x->n.ops = &ops;
-    x->n.fd = x->xsk_fd = x->groups_fd = -1;
-    if (bring_up(x, spec.name, (uint32_t)queue, mode, copy, cfg->ip, cfg->ip6, err)) {
-        af_xdp_close(&x->n);
-        return NULL;
-    }
-    return &x->n;
-}

@@ -8,6 +8,7 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -120,4 +121,17 @@ uint32_t ifctl_get_queues(const char *name)
         return 1;
     queues = channels.rx_count + channels.combined_count;
     return queues ? queues : 1;
+}
+
+int ifctl_get_driver(const char *name, char *driver, size_t size)
+{
+    struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
+    struct ifreq ifr;
+
+    memset(&ifr, 0, sizeof(ifr));
+    ifr.ifr_data = (void *)&info;
+    if (request(name, SIOCETHTOOL, &ifr))
+        return -1;
+    snprintf(driver, size, "%.*s", (int)sizeof(info.driver), info.driver);
+    return 0;
 }

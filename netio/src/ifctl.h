@@ -18,5 +18,7 @@ int ifctl_set_up(const char *name);
 int ifctl_set_address(const char *name, const uint8_t ip[4], unsigned prefix_len);
 /* Receive queues of the interface; 1 when the driver does not say. */
 uint32_t ifctl_get_queues(const char *name);
+/* The name of its driver ("veth"). Returns 0, or -1 with errno set when that does not say. */
+int ifctl_get_driver(const char *name, char *driver, size_t size);
 
 #endif

@@ -44,6 +44,7 @@ struct steer {
         unsigned users; /* sockets that want it; 0: free */
     } ip6[STEERED_MAX]; /* what stands in that map */
     int link_fd;
+    int generic; /* the mode in use */
     char mode[80];
 };
 
@@ -70,46 +71,62 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
     return 0;
 }
 
-static int load(struct steer *s, const char *ifname, const struct netio_err *err)
+/*
+ * Opens the built-in program and has the kernel take it, with flags of its own. BPF_F_XDP_HAS_FRAGS
+ * (Linux 5.18) says that it bears frames of several buffers: it looks at the headers alone, which
+ * the first one holds. Returns 0 or a negative errno.
+ */
+static int load_with(struct steer *s, const char *ifname, uint32_t flags)
 {
-    const struct rlimit no_limit = {RLIM_INFINITY, RLIM_INFINITY};
     struct bpf_program *program;
-    struct bpf_map *sockets;
-    struct bpf_map *addresses;
-    struct bpf_map *rodata;
+    struct bpf_map *sockets, *rodata, *addresses;
     int result = -ENOENT;
 
-    /* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK, all kernels the frames of AF_XDP. Without
-     * the right to raise it the limit may still be enough. */
-    (void)setrlimit(RLIMIT_MEMLOCK, &no_limit);
-    libbpf_set_print(quiet);
     s->object = bpf_object__open_mem(steer_program, steer_program_size, NULL);
-    if (!s->object) {
-        netio_err_set(err, "af_xdp: cannot read the built-in XDP program: %s", strerror(errno));
-        return -1;
-    }
+    if (!s->object)
+        return -errno;
     program = bpf_object__find_program_by_name(s->object, "toe_steer");
     sockets = bpf_object__find_map_by_name(s->object, "sockets");
     rodata = bpf_object__find_map_by_name(s->object, ".rodata");
     addresses = bpf_object__find_map_by_name(s->object, "addresses");
     if (program && sockets && rodata && addresses)
+        result = bpf_program__set_flags(program, flags);
+    if (result == 0)
         result = bpf_map__set_max_entries(sockets, ifctl_get_queues(ifname));
     if (result == 0)
         result = bpf_map__set_initial_value(rodata, s->ip, sizeof(s->ip));
     if (result == 0)
         result = bpf_object__load(s->object);
     if (result) {
-        netio_err_set(err, "af_xdp: the kernel does not take the XDP program (%s)%s",
-                      strerror(-result),
-                      result == -EPERM ? ": run as root (CAP_NET_ADMIN and CAP_BPF)"
-                                       : ": needs Linux 5.9 or newer with CONFIG_XDP_SOCKETS; "
-                                         "use tap:IFNAME instead");
-        return -1;
+        bpf_object__close(s->object);
+        s->object = NULL;
+        return result;
     }
     s->program_fd = bpf_program__fd(program);
     s->map_fd = bpf_map__fd(sockets);
     s->addresses_fd = bpf_map__fd(addresses);
     return 0;
+}
+
+static int load(struct steer *s, const char *ifname, const struct netio_err *err)
+{
+    const struct rlimit no_limit = {RLIM_INFINITY, RLIM_INFINITY};
+    int result;
+
+    /* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK, all kernels the frames of AF_XDP. Without
+     * the right to raise it the limit may still be enough. */
+    (void)setrlimit(RLIMIT_MEMLOCK, &no_limit);
+    libbpf_set_print(quiet);
+    result = load_with(s, ifname, BPF_F_XDP_HAS_FRAGS);
+    if (result == -EINVAL)
+        result = load_with(s, ifname, 0);
+    if (result == 0)
+        return 0;
+    netio_err_set(err, "af_xdp: the kernel does not take the XDP program (%s)%s", strerror(-result),
+                  result == -EPERM ? ": run as root (CAP_NET_ADMIN and CAP_BPF)"
+                                   : ": needs Linux 5.9 or newer with CONFIG_XDP_SOCKETS; "
+                                     "use tap:IFNAME instead");
+    return -1;
 }
 
 /* Tries one mode, with patience while another holder is on its way out. Returns 0 or an errno. */
@@ -141,6 +158,7 @@ static int link_up(struct steer *s, const char *ifname, const struct netio_err *
     if (s->asked == STEER_GENERIC ||
         (s->asked == STEER_AUTO && error && error != EBUSY && error != EEXIST && error != EPERM)) {
         error = try_mode(s, XDP_FLAGS_SKB_MODE, &waited_ms);
+        s->generic = 1;
         snprintf(s->mode, sizeof(s->mode), "generic");
         if (native_error)
             snprintf(s->mode, sizeof(s->mode), "generic (no native: %s)", strerror(native_error));
@@ -279,9 +297,14 @@ void steer_set_ip6(struct steer *s, const uint8_t before[][16], unsigned before_
     pthread_mutex_unlock(&lock);
 }
 
-int steer_map_fd(const struct steer *s)
+int steer_enter(const struct steer *s, uint32_t queue, int fd)
 {
-    return s->map_fd;
+    return bpf_map_update_elem(s->map_fd, &queue, &fd, BPF_ANY) ? errno : 0;
+}
+
+int steer_is_generic(const struct steer *s)
+{
+    return s->generic;
 }
 
 const char *steer_mode_text(const struct steer *s)

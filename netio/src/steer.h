@@ -20,8 +20,11 @@ struct steer *steer_attach(const char *ifname, const uint8_t ip[4], enum steer_m
 void steer_set_ip6(struct steer *s, const uint8_t before[][16], unsigned before_n,
                    const uint8_t addrs[][16], unsigned count);
 void steer_detach(struct steer *s);
-/* The map from queue number to AF_XDP socket. */
-int steer_map_fd(const struct steer *s);
+/* From now on the frames of a queue go to this AF_XDP socket, until it is closed. Returns 0 or an
+ * errno. */
+int steer_enter(const struct steer *s, uint32_t queue, int fd);
+/* Is it attached in generic mode? */
+int steer_is_generic(const struct steer *s);
 /* "native", "generic", or "generic (no native: REASON)". */
 const char *steer_mode_text(const struct steer *s);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """af_xdp and tap on real interfaces, in namespaces of this test's own. Needs root.
 
-Usage: test_interfaces.py NETIO_ECHO-PROGRAM NETIO_IP6-PROGRAM. The first answers ARP and
+Usage: test_interfaces.py NETIO_ECHO-PROGRAM NETIO_IP6-PROGRAM LINUX_6_1. The first answers ARP and
 ICMP echo for the TOE's address and sends UDP back; beside it the kernel must keep what is its own.
 """
 
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from harness.netns import PREFIX, Namespace, Pair
 
-ECHO = IP6 = None
+ECHO = IP6 = OLD_KERNEL = None
 TOE = "10.77.0.1"
 KERNEL = "10.77.0.9"
 PEER = "10.77.0.2"
@@ -29,13 +29,14 @@ PEER = "10.77.0.2"
 class Echo:
     """netio_echo in a namespace, ready to answer."""
 
-    def __init__(self, ns, *specs, ip=TOE):
+    def __init__(self, ns, *specs, ip=TOE, env=None):
         self.specs = specs
         self.process = subprocess.Popen(
             ["ip", "netns", "exec", ns.name, ECHO, ip, *specs],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            env={**os.environ, **(env or {})},
         )
         self.modes = [self._ready() for _ in specs]
 
@@ -167,11 +168,77 @@ class AfXdp(unittest.TestCase):
     def test_generic(self):
         self.both_serve("af_xdp:srv0,mode=generic", self.GENERIC, "af_xdp generic copy")
 
-    def test_large_mtu(self):
+    def set_mtu(self, mtu):
         for ns, interface in ((self.server, "srv0"), (self.client, "cli0")):
-            ns.run(["ip", "link", "set", interface, "mtu", "3000"])
+            ns.run(["ip", "link", "set", interface, "mtu", mtu])
+
+    def test_large_mtu(self):
+        self.set_mtu(3000)
         with Echo(self.server, "af_xdp:srv0"):
             self.assertEqual(ping(self.client, TOE, size=2900), 3)
+
+    def frames_of_several_buffers(self, spec, mode):
+        """Many more than the memory area holds, of every size about a buffer's end."""
+        self.set_mtu(9000)
+        sizes = [1, *range(3700, 4100, 4), *range(7600, 8100, 4), 8972] * 8
+        with Echo(self.server, spec) as echo:
+            self.assertEqual(echo.modes, [mode])
+            self.assertEqual(ping(self.client, TOE, size=8900), 3)
+            udp(self.client, TOE, [bytes([i % 256]) * n for i, n in enumerate(sizes)])
+            [counters] = echo.stop()
+        count = len(sizes) + 4  # one ARP request, three of ping's
+        expected = {"rx": count, "tx": count, "rx_dropped": 0, "tx_dropped": 0}
+        self.assertEqual(counters, expected)
+
+    def test_jumbo_native(self):
+        self.frames_of_several_buffers("af_xdp:srv0", "af_xdp native copy")
+
+    def test_jumbo_generic(self):
+        self.frames_of_several_buffers("af_xdp:srv0,mode=generic", "af_xdp generic copy")
+
+    def test_more_than_the_mtu_is_dropped_and_counted(self):
+        self.client.run(["ip", "link", "set", "cli0", "mtu", "9000"])
+        self.server.run(["ip", "link", "set", "srv0", "mtu", "4000"])
+        # veth itself lets nothing over its own MTU in, but what was set after the opening
+        with Echo(self.server, "af_xdp:srv0") as echo:
+            self.server.run(["ip", "link", "set", "srv0", "mtu", "9000"])
+            self.assertEqual(ping(self.client, TOE, size=3900), 3)
+            for size in (4000, 5000, 8900):
+                with self.client.socket(kind=socket.SOCK_DGRAM) as s:
+                    s.sendto(b"x" * size, (TOE, 7))
+            self.assertEqual(ping(self.client, TOE, size=3900), 3)
+            [counters] = echo.stop()
+        self.assertEqual(counters, {"rx": 7, "tx": 7, "rx_dropped": 3, "tx_dropped": 0})
+
+    def test_an_older_kernel(self):
+        """What it lacks is done without."""
+        old = {"LD_PRELOAD": OLD_KERNEL, "ASAN_OPTIONS": "verify_asan_link_order=0"}
+        self.set_mtu(9000)
+        for env, mode in (
+            (old, "af_xdp native copy (MTU 9000 taken as 3826)"),
+            (
+                {**old, "TOE_TEST_NO_FRAGS": "1"},
+                "af_xdp generic (no native: Numerical result out of range) copy "
+                "(MTU 9000 taken as 3826)",
+            ),
+        ):
+            self.client.run(["ip", "neigh", "flush", "dev", "cli0"])
+            with Echo(self.server, "af_xdp:srv0", env=env) as echo:
+                self.assertEqual(echo.modes, [mode])
+                self.assertEqual(ping(self.client, TOE, size=3700), 3)
+                udp(self.client, TOE, [b"x" * (1 + i * 7 % 3772) for i in range(600)])
+                with self.client.socket(kind=socket.SOCK_DGRAM) as s:
+                    s.sendto(b"x" * 8000, (TOE, 7))  # not taken, and no harm
+                self.assertEqual(ping(self.client, TOE), 3)
+                [counters] = echo.stop()
+            self.assertEqual(counters, {"rx": 607, "tx": 607, "rx_dropped": 1, "tx_dropped": 0})
+
+    def test_checksums_that_the_peer_leaves_out(self):
+        """Of UDP over IPv4; padded, and with a hole where the checksum of UDP is optional."""
+        self.client.run(["ethtool", "-K", "cli0", "tx", "on"])
+        for mode in ("native", "generic"):
+            with Echo(self.server, f"af_xdp:srv0,mode={mode}"):
+                udp(self.client, TOE, [b"y" * n for n in (1, 2, 3, 17, 18, 19, 600, 1471, 1472)])
 
     def test_kernel_keeps_its_sockets_and_its_arp(self):
         with self.server.socket(kind=socket.SOCK_DGRAM) as s:
@@ -455,5 +522,5 @@ def wait_for(condition):
 if __name__ == "__main__":
     if os.geteuid() != 0:
         sys.exit("test_interfaces.py makes network namespaces: run it as root (sudo)")
-    ECHO, IP6 = sys.argv.pop(1), sys.argv.pop(1)
+    ECHO, IP6, OLD_KERNEL = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
     unittest.main()

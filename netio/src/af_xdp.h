@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * af_xdp.h - what the opening (af_xdp_open.c) and the data path (af_xdp.c) of AF_XDP share.
+ */
+#ifndef TOE_NETIO_AF_XDP_H
+#define TOE_NETIO_AF_XDP_H
+
+#include "big.h"
+#include "steer.h"
+#include "xsock.h"
+
+#define XDP_HEADROOM  256u /* what the kernel keeps free before a received frame */
+#define SMALL_FRAME   2048u
+#define LARGE_FRAME   4096u
+#define FRAME_COUNT   4096u /* half of them can wait in the fill ring, half on the way out */
+#define SEND_HEADROOM 64u   /* before a frame to send: the metadata, and whole cache lines */
+
+_Static_assert(SEND_HEADROOM >= XSOCK_TX_METADATA, "the metadata have room");
+
+/* The largest frame in as many buffers as it fills; the kernel takes no more of one frame. */
+#define PIECES_MAX ((BIG_FRAME + LARGE_FRAME - SEND_HEADROOM - 1) / (LARGE_FRAME - SEND_HEADROOM))
+
+struct af_xdp {
+    struct netio n;
+    struct steer *steer;
+    struct xsock sock;
+    struct pool pool; /* the memory area */
+    struct pool big;  /* received frames of several buffers */
+    struct {          /* that which is being put together */
+        uint8_t *data;
+        uintptr_t token;
+        uint32_t len;
+        int begun, lost; /* lost: there was no memory for it, or it is too long */
+    } joined;
+    uint8_t *scratch;     /* to build frames in that one buffer does not hold; or NULL */
+    uint32_t frame_max;   /* the largest frame received or sent */
+    uint32_t send_pieces; /* buffers of the largest frame to send */
+    uint32_t tx_flags;    /* of frames to fill */
+    int veth;             /* checksums may be left out of what is received */
+    unsigned ifindex;
+    int groups_fd;                  /* groups.h; -1: no IPv6, or another queue has it */
+    uint64_t groups_at;             /* when it was last looked at */
+    uint8_t ip6[NETIO_IP6_MAX][16]; /* addresses asked for */
+    unsigned ip6_count;
+    uint64_t backlog_since; /* the time of the flush that could not send all; 0: none */
+};
+
+extern const struct netio_ops af_xdp_ops;
+
+/* Gives the kernel frames to receive into. */
+void af_xdp_refill(struct af_xdp *x);
+
+#endif

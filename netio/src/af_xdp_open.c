@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * af_xdp_open.c - opening af_xdp: the interface asked, the XDP program attached, the socket bound,
+ * and what of the kernel's offloads there is.
+ *
+ * af_xdp:IFNAME[,queue=N][,mode=auto|native|generic][,copy=auto|copy|zero]
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "af_xdp.h"
+#include "groups.h"
+#include "ifctl.h"
+#include "spec.h"
+
+static int check_interface(struct af_xdp *x, const char *ifname, uint32_t queue,
+                           const struct netio_err *err)
+{
+    int up = 0;
+
+    if (ifctl_check_name("af_xdp", ifname, err))
+        return -1;
+    x->n.info.ifindex = if_nametoindex(ifname);
+    if (!x->n.info.ifindex) {
+        netio_err_set(err, "af_xdp: there is no interface '%s': see 'ip link' for those there are",
+                      ifname);
+        return -1;
+    }
+    if (ifctl_get_mac(ifname, x->n.info.mac) || ifctl_get_mtu(ifname, &x->n.info.mtu) ||
+        ifctl_is_up(ifname, &up)) {
+        netio_err_set(err, "af_xdp: cannot ask about interface %s: %s", ifname, strerror(errno));
+        return -1;
+    }
+    if (!up) {
+        netio_err_set(err, "af_xdp: interface %s is down: 'ip link set %s up' first", ifname,
+                      ifname);
+        return -1;
+    }
+    x->n.info.queues = ifctl_get_queues(ifname);
+    if (queue >= x->n.info.queues) {
+        netio_err_set(err, "af_xdp: interface %s has no queue %u: it has %u, counted from 0",
+                      ifname, queue, x->n.info.queues);
+        return -1;
+    }
+    return 0;
+}
+
+/* The largest MTU, and room to build such frames in. */
+static int set_sizes(struct af_xdp *x, const struct netio_err *err)
+{
+    uint32_t limit =
+        x->sock.sg ? BIG_FRAME - ETH_HEADER : x->pool.frame_size - XDP_HEADROOM - ETH_HEADER;
+    uint32_t room = x->pool.frame_size - SEND_HEADROOM;
+
+    if (x->n.info.mtu > limit)
+        x->n.info.mtu = limit;
+    x->frame_max = x->n.info.mtu + ETH_HEADER;
+    x->send_pieces = (x->frame_max + room - 1) / room;
+    if (x->send_pieces == 1)
+        return 0;
+    x->scratch = malloc(x->frame_max);
+    if (x->scratch)
+        return 0;
+    netio_err_set(err, "af_xdp: out of memory");
+    return -1;
+}
+
+/*
+ * In copy mode the kernel makes the checksum of what metadata ask it for, where the device does
+ * not. In zero-copy the driver alone could, and one that cannot takes no notice. Between two veths
+ * a checksum may be left out: nothing can damage the frame there.
+ */
+static void offer(struct af_xdp *x, const char *ifname)
+{
+    char driver[32];
+
+    x->veth = ifctl_get_driver(ifname, driver, sizeof(driver)) == 0 && strcmp(driver, "veth") == 0;
+    if (x->sock.metadata && !x->sock.zero_copy)
+        x->n.info.offered |= NETIO_O_TX_CSUM;
+    if (x->sock.metadata && !x->sock.zero_copy && x->scratch)
+        x->n.info.offered |= NETIO_O_SG;
+    if (x->veth)
+        x->n.info.offered |= NETIO_O_RX_CSUM | NETIO_O_PARTIAL;
+    /* A native program has the peer's kernel cut; the generic one sees what it leaves uncut. */
+    if (x->veth && x->sock.sg && steer_is_generic(x->steer))
+        x->n.info.offered |= NETIO_O_LRO;
+}
+
+static void describe(struct af_xdp *x, uint32_t asked)
+{
+    char mtu[48] = "";
+
+    if (asked != x->n.info.mtu)
+        snprintf(mtu, sizeof(mtu), " (MTU %u taken as %u)", asked, x->n.info.mtu);
+    snprintf(x->n.mode, sizeof(x->n.mode), "af_xdp %s %s%s", steer_mode_text(x->steer),
+             x->sock.zero_copy ? "zero-copy" : "copy", mtu);
+}
+
+/* What AF_XDP does not bring of IPv6, and one descriptor to sleep on for both. */
+static int open_groups(struct af_xdp *x, const char *ifname, const struct netio_err *err)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    int both;
+
+    x->groups_fd = groups_open(x->ifindex);
+    both = epoll_create1(EPOLL_CLOEXEC);
+    if (x->groups_fd < 0 || both < 0 || epoll_ctl(both, EPOLL_CTL_ADD, x->sock.fd, &ev) ||
+        epoll_ctl(both, EPOLL_CTL_ADD, x->groups_fd, &ev)) {
+        netio_err_set(err, "af_xdp: cannot open a packet socket on %s for IPv6: %s", ifname,
+                      strerror(errno));
+        if (both >= 0)
+            close(both);
+        return -1;
+    }
+    x->n.fd = both;
+    return 0;
+}
+
+static int make_pool(struct af_xdp *x, const struct netio_err *err)
+{
+    int small = x->n.info.mtu + ETH_HEADER + XDP_HEADROOM <= SMALL_FRAME;
+    uint32_t size = small && !steer_is_generic(x->steer) ? SMALL_FRAME : LARGE_FRAME;
+
+    if (pool_init(&x->pool, size, FRAME_COUNT) == 0)
+        return 0;
+    netio_err_set(err, "af_xdp: no memory for %u frames of %u bytes", FRAME_COUNT, size);
+    return -1;
+}
+
+/* From here on frames come. */
+static int enter(struct af_xdp *x, const char *ifname, uint32_t queue, const struct netio_err *err)
+{
+    int result = steer_enter(x->steer, queue, x->sock.fd);
+
+    if (result == 0)
+        return 0;
+    netio_err_set(err, "af_xdp: cannot enter queue %u of %s into the XDP program's map: %s", queue,
+                  ifname, strerror(result));
+    return -1;
+}
+
+static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsigned mode,
+                    unsigned copy, const struct netio_config *cfg, const struct netio_err *err)
+{
+    const int budget = (int)XSOCK_RING;
+    uint32_t mtu;
+
+    if (check_interface(x, ifname, queue, err))
+        return -1;
+    mtu = x->n.info.mtu;
+    x->ifindex = if_nametoindex(ifname);
+    x->steer = steer_attach(ifname, cfg->ip, (enum steer_mode)mode, err);
+    if (!x->steer || make_pool(x, err) ||
+        xsock_open(&x->sock, &x->pool, ifname, queue, (enum xsock_copy)copy, err) ||
+        set_sizes(x, err))
+        return -1;
+    x->n.fd = x->sock.fd;
+    /* An older kernel refuses it and sends 32 frames a call; flush then calls more often. */
+    (void)setsockopt(x->sock.fd, SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &budget, sizeof(budget));
+    af_xdp_refill(x);
+    if (enter(x, ifname, queue, err))
+        return -1;
+    if (cfg->ip6 && queue == 0 && open_groups(x, ifname, err))
+        return -1;
+    offer(x, ifname);
+    describe(x, mtu);
+    return 0;
+}
+
+struct netio *af_xdp_open(const char *args, const struct netio_config *cfg,
+                          const struct netio_err *err)
+{
+    struct spec spec;
+    uint64_t queue;
+    unsigned mode, copy;
+    struct af_xdp *x;
+
+    if (spec_parse(&spec, "af_xdp", args, "queue mode copy", err) ||
+        spec_get_number(&spec, "af_xdp", "queue", 65535, cfg->queue, &queue, err) ||
+        spec_get_choice(&spec, "af_xdp", "mode", "auto native generic", &mode, err) ||
+        spec_get_choice(&spec, "af_xdp", "copy", "auto copy zero", &copy, err))
+        return NULL;
+    x = calloc(1, sizeof(*x));
+    if (!x) {
+        netio_err_set(err, "af_xdp: out of memory");
+        return NULL;
+    }
+    x->n.ops = &af_xdp_ops;
+    x->n.fd = x->sock.fd = x->groups_fd = -1;
+    if (bring_up(x, spec.name, (uint32_t)queue, mode, copy, cfg, err)) {
+        af_xdp_ops.close(&x->n);
+        return NULL;
+    }
+    return &x->n;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * linux_6_1.c - preloaded: AF_XDP as Linux 6.1 has it, for tests on newer kernels. What it does not
+ * know it refuses as that does (net/xdp/xsk.c, xdp_umem.c).
+ *
+ * TOE_TEST_NO_FRAGS=1: XDP programs do not bear frames of several buffers either, as in 5.17.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/if_xdp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#define KNOWN_UMEM XDP_UMEM_UNALIGNED_CHUNK_FLAG
+#define KNOWN_BIND (XDP_SHARED_UMEM | XDP_COPY | XDP_ZEROCOPY | XDP_USE_NEED_WAKEUP)
+
+static int refuse(void)
+{
+    errno = EINVAL;
+    return -1;
+}
+
+int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+    int (*next)(int, int, int, const void *, socklen_t) =
+        (int (*)(int, int, int, const void *, socklen_t))dlsym(RTLD_NEXT, "setsockopt");
+    const struct xdp_umem_reg *reg = value;
+
+    if (level == SOL_XDP && name > XDP_OPTIONS) {
+        errno = ENOPROTOOPT;
+        return -1;
+    }
+    if (level == SOL_XDP && name == XDP_UMEM_REG && reg->flags & ~(unsigned)KNOWN_UMEM)
+        return refuse();
+    return next(fd, level, name, value, len);
+}
+
+int bind(int fd, const struct sockaddr *to, socklen_t len)
+{
+    int (*next)(int, const struct sockaddr *, socklen_t) =
+        (int (*)(int, const struct sockaddr *, socklen_t))dlsym(RTLD_NEXT, "bind");
+    const struct sockaddr_xdp *xdp = (const void *)to;
+
+    if (to->sa_family == AF_XDP && xdp->sxdp_flags & ~(unsigned)KNOWN_BIND)
+        return refuse();
+    return next(fd, to, len);
+}
+
+/* libbpf's way to bpf(2). */
+long syscall(long number, ...)
+{
+    long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    long a[6];
+    va_list args;
+    int i;
+
+    va_start(args, number);
+    for (i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (number == SYS_bpf && a[0] == BPF_PROG_LOAD && getenv("TOE_TEST_NO_FRAGS") &&
+        ((const union bpf_attr *)a[1])->prog_flags & BPF_F_XDP_HAS_FRAGS)
+        return refuse();
+    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
