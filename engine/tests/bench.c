@@ -125,3 +125,34 @@ void bench_connect(struct bench *t, struct host *x, struct host *y, uint32_t *fx
     assert_int_equal(toe_cmd_arg0(&c), 4711);
     *fy = toe_cmd_flow(&c);
 }
+
+void hosts_begin(struct hosts *h)
+{
+    struct toedev_qp_config cfg = bench_qp_config(16);
+
+    bench_init(&h->t);
+    host_attach(&h->t, h->t.a, &h->x, &cfg);
+    host_attach(&h->t, h->t.b, &h->y, &cfg);
+}
+
+void hosts_end(struct hosts *h)
+{
+    host_detach(&h->t, &h->x);
+    host_detach(&h->t, &h->y);
+    bench_free(&h->t);
+}
+
+int hosts_setup(void **state)
+{
+    static struct hosts h;
+
+    hosts_begin(&h);
+    *state = &h;
+    return 0;
+}
+
+int hosts_teardown(void **state)
+{
+    hosts_end(*state);
+    return 0;
+}

@@ -55,6 +55,18 @@ void bench_free(struct bench *t);
 /* Virtual time passes; both engines work at their deadlines. */
 void bench_run(struct bench *t, uint64_t ns);
 
+/* Two hosts with queue pairs of 16 slots. */
+struct hosts {
+    struct bench t;
+    struct host x, y; /* x at A, y at B */
+};
+
+void hosts_begin(struct hosts *h);
+void hosts_end(struct hosts *h);
+/* Of a cmocka test: *state is a struct hosts. */
+int hosts_setup(void **state);
+int hosts_teardown(void **state);
+
 /* An area as a host makes it: a memfd of `size`, sealed. */
 int bench_memfd(uint64_t size, unsigned seals);
 struct toedev_qp_config bench_qp_config(uint32_t slots);

@@ -9,8 +9,7 @@
 #include "bench.h"
 
 struct world {
-    struct bench t;
-    struct host x, y;
+    struct hosts h;
     uint32_t open;    /* slot at x: established */
     uint32_t half;    /* established, x has shut its sending down */
     uint32_t closing; /* x has closed it, the peer has not */
@@ -55,39 +54,36 @@ static void half_open(struct bench *t)
 static int setup(void **state)
 {
     static struct world w;
-    struct toedev_qp_config cfg = bench_qp_config(16);
     struct toec_usage u;
     struct toe_cmd c;
     uint32_t peer, i;
 
     memset(&w, 0, sizeof(w));
-    bench_init(&w.t);
-    host_attach(&w.t, w.t.a, &w.x, &cfg);
-    host_attach(&w.t, w.t.b, &w.y, &cfg);
-    bench_connect(&w.t, &w.x, &w.y, &w.gone, &peer);
-    host_put(&w.y, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, peer, 0, 0);
-    bench_run(&w.t, NS_PER_MS);
-    host_want(&w.x, TOE_CMD_CLOSE_EVENT);
-    host_want(&w.y, TOE_CMD_CLOSE_EVENT);
-    bench_connect(&w.t, &w.x, &w.y, &w.open, &peer);
-    host_send(&w.y, peer, 0, 100);
-    bench_run(&w.t, 500 * NS_PER_MS);
-    host_want(&w.x, TOE_CMD_DATA_RECEIVED);
-    host_want(&w.y, TOE_CMD_SEND_COMPLETE);
-    bench_connect(&w.t, &w.x, &w.y, &w.half, &peer);
-    host_put(&w.x, TOE_CMD_CLOSE, TOE_F_CLOSE_HALF, 0, w.half, 0, 0);
-    bench_run(&w.t, 100 * NS_PER_MS);
-    host_want(&w.y, TOE_CMD_CLOSE_EVENT);
-    bench_connect(&w.t, &w.x, &w.y, &w.closing, &peer);
-    host_put(&w.x, TOE_CMD_CLOSE, 0, 0, w.closing, 0, 0);
-    bench_run(&w.t, 100 * NS_PER_MS);
-    half_open(&w.t);
-    toec_usage(w.t.a->stack, &u);
+    hosts_begin(&w.h);
+    bench_connect(&w.h.t, &w.h.x, &w.h.y, &w.gone, &peer);
+    host_put(&w.h.y, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, peer, 0, 0);
+    bench_run(&w.h.t, NS_PER_MS);
+    host_want(&w.h.x, TOE_CMD_CLOSE_EVENT);
+    host_want(&w.h.y, TOE_CMD_CLOSE_EVENT);
+    bench_connect(&w.h.t, &w.h.x, &w.h.y, &w.open, &peer);
+    host_send(&w.h.y, peer, 0, 100);
+    bench_run(&w.h.t, 500 * NS_PER_MS);
+    host_want(&w.h.x, TOE_CMD_DATA_RECEIVED);
+    host_want(&w.h.y, TOE_CMD_SEND_COMPLETE);
+    bench_connect(&w.h.t, &w.h.x, &w.h.y, &w.half, &peer);
+    host_put(&w.h.x, TOE_CMD_CLOSE, TOE_F_CLOSE_HALF, 0, w.half, 0, 0);
+    bench_run(&w.h.t, 100 * NS_PER_MS);
+    host_want(&w.h.y, TOE_CMD_CLOSE_EVENT);
+    bench_connect(&w.h.t, &w.h.x, &w.h.y, &w.closing, &peer);
+    host_put(&w.h.x, TOE_CMD_CLOSE, 0, 0, w.closing, 0, 0);
+    bench_run(&w.h.t, 100 * NS_PER_MS);
+    half_open(&w.h.t);
+    toec_usage(w.h.t.a->stack, &u);
     assert_int_equal(u.half_open, 1);
     for (i = 0; i < 16; i++)
-        if (w.x.qp->slots[i].state == SLOT_OPENING)
+        if (w.h.x.qp->slots[i].state == SLOT_OPENING)
             w.opening = i;
-    while (host_get(&w.x, &c))
+    while (host_get(&w.h.x, &c))
         assert_int_not_equal(toe_cmd_type(&c), TOE_CMD_ERROR);
     *state = &w;
     return 0;
@@ -97,9 +93,7 @@ static int teardown(void **state)
 {
     struct world *w = *state;
 
-    host_detach(&w->t, &w->x);
-    host_detach(&w->t, &w->y);
-    bench_free(&w->t);
+    hosts_end(&w->h);
     return 0;
 }
 
@@ -219,7 +213,7 @@ static uint32_t slot_of(const struct world *w, const struct bad *b)
     case OPENING:
         return w->opening;
     case FREE:
-        return w->x.qp->free_slots[0]; /* the one taken last */
+        return w->h.x.qp->free_slots[0]; /* the one taken last */
     case BEYOND:
         return 16;
     case FAR:
@@ -234,8 +228,8 @@ static uint32_t slot_of(const struct world *w, const struct bad *b)
 /* What must not change: everything but the count of this error. */
 static void snapshot(const struct world *w, uint64_t *counters, uint8_t *slots)
 {
-    memcpy(counters, w->t.a->counters, sizeof(w->t.a->counters));
-    memcpy(slots, w->x.qp->slots, SLOT_BYTES);
+    memcpy(counters, w->h.t.a->counters, sizeof(w->h.t.a->counters));
+    memcpy(slots, w->h.x.qp->slots, SLOT_BYTES);
 }
 
 static void check_one(struct world *w, const struct bad *b)
@@ -245,29 +239,29 @@ static void check_one(struct world *w, const struct bad *b)
     uint64_t frames;
     struct netio_stats n;
 
-    netio_get_stats(w->t.wire_a, &n);
+    netio_get_stats(w->h.t.wire_a, &n);
     frames = n.tx_frames;
     snapshot(w, before, slots_before);
-    host_put(&w->x, b->type, b->flags, b->aux, slot_of(w, b), b->arg0, b->arg1);
-    bench_run(&w->t, NS_PER_US);
-    host_want_error(&w->x, b->reason, slot_of(w, b), b->type);
-    host_want_nothing(&w->x);
+    host_put(&w->h.x, b->type, b->flags, b->aux, slot_of(w, b), b->arg0, b->arg1);
+    bench_run(&w->h.t, NS_PER_US);
+    host_want_error(&w->h.x, b->reason, slot_of(w, b), b->type);
+    host_want_nothing(&w->h.x);
     snapshot(w, after, slots_after);
     before[b->counter]++;
     if (memcmp(before, after, sizeof(before)) != 0)
         fail_msg("%s: another counter than wanted has changed", b->what);
     if (memcmp(slots_before, slots_after, SLOT_BYTES) != 0)
         fail_msg("%s: a slot has changed", b->what);
-    netio_get_stats(w->t.wire_a, &n);
+    netio_get_stats(w->h.t.wire_a, &n);
     assert_int_equal(n.tx_frames, frames);
-    assert_int_equal(w->x.qp->sw.tail, w->x.sw.head);
-    assert_int_equal(w->x.status->sw_tail, w->x.sw.head);
+    assert_int_equal(w->h.x.qp->sw.tail, w->h.x.sw.head);
+    assert_int_equal(w->h.x.status->sw_tail, w->h.x.sw.head);
 }
 
 static void test_bad_commands_do_nothing_but_say_so(void **state)
 {
     struct world *w = *state;
-    struct toedev_address *a = (void *)(w->x.area + w->x.layout.addresses);
+    struct toedev_address *a = (void *)(w->h.x.area + w->h.x.layout.addresses);
     size_t i;
 
     a[2].addr[0] = 0x20; /* 2001:: is not carried */
@@ -276,40 +270,40 @@ static void test_bad_commands_do_nothing_but_say_so(void **state)
         print_message("%s\n", table[i].what);
         check_one(w, &table[i]);
     }
-    assert_int_equal(w->x.qp->errors, sizeof(table) / sizeof(table[0]));
-    assert_int_equal(w->x.qp->halted, 0);
+    assert_int_equal(w->h.x.qp->errors, sizeof(table) / sizeof(table[0]));
+    assert_int_equal(w->h.x.qp->halted, 0);
 }
 
 static void test_the_room_of_the_send_buffer_is_exact(void **state)
 {
     struct world *w = *state;
 
-    memwire_refuse(w->t.wire_a, -1); /* nothing is acknowledged */
-    host_put(&w->x, TOE_CMD_SEND, 0, 0, w->open, 16000, 0);
-    bench_run(&w->t, NS_PER_US);
-    host_put(&w->x, TOE_CMD_SEND, 0, 0, w->open, 385, 0);
-    bench_run(&w->t, NS_PER_US);
-    host_want_error(&w->x, TOE_R_MSGSIZE, w->open, TOE_CMD_SEND);
-    host_put(&w->x, TOE_CMD_SEND, 0, 0, w->open, 384, 0);
-    bench_run(&w->t, NS_PER_US);
-    host_want_nothing(&w->x);
-    host_put(&w->x, TOE_CMD_SEND, 0, 0, w->open, 1, 0);
-    bench_run(&w->t, NS_PER_US);
-    host_want_error(&w->x, TOE_R_MSGSIZE, w->open, TOE_CMD_SEND);
-    memwire_refuse(w->t.wire_a, 0);
+    memwire_refuse(w->h.t.wire_a, -1); /* nothing is acknowledged */
+    host_put(&w->h.x, TOE_CMD_SEND, 0, 0, w->open, 16000, 0);
+    bench_run(&w->h.t, NS_PER_US);
+    host_put(&w->h.x, TOE_CMD_SEND, 0, 0, w->open, 385, 0);
+    bench_run(&w->h.t, NS_PER_US);
+    host_want_error(&w->h.x, TOE_R_MSGSIZE, w->open, TOE_CMD_SEND);
+    host_put(&w->h.x, TOE_CMD_SEND, 0, 0, w->open, 384, 0);
+    bench_run(&w->h.t, NS_PER_US);
+    host_want_nothing(&w->h.x);
+    host_put(&w->h.x, TOE_CMD_SEND, 0, 0, w->open, 1, 0);
+    bench_run(&w->h.t, NS_PER_US);
+    host_want_error(&w->h.x, TOE_R_MSGSIZE, w->open, TOE_CMD_SEND);
+    memwire_refuse(w->h.t.wire_a, 0);
 }
 
 static void test_what_was_read_cannot_be_read_again(void **state)
 {
     struct world *w = *state;
 
-    host_put(&w->x, TOE_CMD_RECV, 0, 0, w->open, 60, 0);
-    host_put(&w->x, TOE_CMD_RECV, 0, 0, w->open, 40, 0);
-    bench_run(&w->t, NS_PER_US);
-    host_want_nothing(&w->x);
-    host_put(&w->x, TOE_CMD_RECV, 0, 0, w->open, 1, 0);
-    bench_run(&w->t, NS_PER_US);
-    host_want_error(&w->x, TOE_R_MSGSIZE, w->open, TOE_CMD_RECV);
+    host_put(&w->h.x, TOE_CMD_RECV, 0, 0, w->open, 60, 0);
+    host_put(&w->h.x, TOE_CMD_RECV, 0, 0, w->open, 40, 0);
+    bench_run(&w->h.t, NS_PER_US);
+    host_want_nothing(&w->h.x);
+    host_put(&w->h.x, TOE_CMD_RECV, 0, 0, w->open, 1, 0);
+    bench_run(&w->h.t, NS_PER_US);
+    host_want_error(&w->h.x, TOE_R_MSGSIZE, w->open, TOE_CMD_RECV);
 }
 
 static void test_one_host_cannot_reach_the_flows_of_another(void **state)
@@ -319,31 +313,31 @@ static void test_one_host_cannot_reach_the_flows_of_another(void **state)
     struct host z;
     uint32_t i;
 
-    host_attach(&w->t, w->t.a, &z, &cfg);
+    host_attach(&w->h.t, w->h.t.a, &z, &cfg);
     for (i = 0; i < 16; i++) {
         host_put(&z, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, i, 0, 0);
-        bench_run(&w->t, NS_PER_US);
+        bench_run(&w->h.t, NS_PER_US);
         host_want_error(&z, TOE_R_BADF, i, TOE_CMD_CLOSE);
     }
     host_put(&z, TOE_CMD_UNLISTEN, 0, 0, 7, 0, 0);
-    bench_run(&w->t, NS_PER_US);
+    bench_run(&w->h.t, NS_PER_US);
     host_want_error(&z, TOE_R_NOENT, 7, TOE_CMD_UNLISTEN);
-    host_want_nothing(&w->x);
-    host_detach(&w->t, &z);
+    host_want_nothing(&w->h.x);
+    host_detach(&w->h.t, &z);
 }
 
 static void test_an_address_table_entry_serves_as_address(void **state)
 {
     struct world *w = *state;
-    struct toedev_address *a = (void *)(w->y.area + w->y.layout.addresses);
+    struct toedev_address *a = (void *)(w->h.y.area + w->h.y.layout.addresses);
     struct toe_cmd c;
 
     memcpy(a[1].addr, ((uint8_t[]){0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1}), 16);
-    while (host_get(&w->y, &c))
+    while (host_get(&w->h.y, &c))
         ;
-    host_put(&w->y, TOE_CMD_CONNECT, TOE_F_CONNECT_V6, PORT, 5, 1, 0);
-    bench_run(&w->t, NS_PER_S);
-    c = host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    host_put(&w->h.y, TOE_CMD_CONNECT, TOE_F_CONNECT_V6, PORT, 5, 1, 0);
+    bench_run(&w->h.t, NS_PER_S);
+    c = host_want(&w->h.y, TOE_CMD_CONNECT_ESTABLISHED);
     assert_int_equal(toe_cmd_arg0(&c), 5);
 }
 

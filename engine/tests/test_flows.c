@@ -9,36 +9,9 @@
 
 #include "bench.h"
 
-struct world {
-    struct bench t;
-    struct host x, y; /* x at A, y at B */
-};
-
-static int setup(void **state)
-{
-    static struct world w;
-    struct toedev_qp_config cfg = bench_qp_config(16);
-
-    bench_init(&w.t);
-    host_attach(&w.t, w.t.a, &w.x, &cfg);
-    host_attach(&w.t, w.t.b, &w.y, &cfg);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    host_detach(&w->t, &w->x);
-    host_detach(&w->t, &w->y);
-    bench_free(&w->t);
-    return 0;
-}
-
 static void test_data_and_its_acknowledgement_are_told(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t fx, fy;
 
@@ -56,7 +29,7 @@ static void test_data_and_its_acknowledgement_are_told(void **state)
 
 static void test_buffers_wrap_and_stop_when_full(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint32_t fx, fy, sent = 0, acked = 0, got = 0, rounds;
     struct toe_cmd c;
 
@@ -89,7 +62,7 @@ static void test_buffers_wrap_and_stop_when_full(void **state)
 
 static void test_a_close_of_both_ends_gives_the_slots_back(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t fx, fy;
 
@@ -120,7 +93,7 @@ static void test_a_close_of_both_ends_gives_the_slots_back(void **state)
 
 static void test_an_abort_resets_the_peer(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t fx, fy;
 
@@ -136,7 +109,7 @@ static void test_an_abort_resets_the_peer(void **state)
 
 static void test_commands_that_cross_the_end_are_ignored(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint32_t fx, fy;
 
     bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
@@ -160,7 +133,7 @@ static void test_commands_that_cross_the_end_are_ignored(void **state)
 
 static void test_a_connect_to_nobody_fails_with_its_cookie(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
 
     host_put(&w->y, TOE_CMD_CONNECT, 0, 9, 77, IP_A, 0); /* nobody listens */
@@ -178,7 +151,7 @@ static void test_a_connect_to_nobody_fails_with_its_cookie(void **state)
 
 static void test_without_a_slot_connect_fails_and_syns_are_dropped(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t i, failed = 0, n = 0;
 
@@ -219,7 +192,7 @@ static void test_without_a_slot_connect_fails_and_syns_are_dropped(void **state)
 
 static void test_the_backlog_is_freed_by_accept(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t flow;
 
@@ -243,7 +216,7 @@ static void test_the_backlog_is_freed_by_accept(void **state)
 
 static void test_unlisten_resets_what_nobody_accepted(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint32_t f1, f2, y1, y2;
     struct toe_cmd c;
 
@@ -269,7 +242,7 @@ static void test_unlisten_resets_what_nobody_accepted(void **state)
 
 static void test_new_flows_are_spread_over_the_members(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(64);
     struct host z, many;
     uint32_t i, nx, nz;
@@ -296,7 +269,7 @@ static void test_new_flows_are_spread_over_the_members(void **state)
 
 static void test_weak_members_only_keep_the_port(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(16);
     struct host z;
     struct toe_cmd c;
@@ -325,7 +298,7 @@ static void test_weak_members_only_keep_the_port(void **state)
 
 static void test_a_full_queue_pair_may_turn_one_listener_weak(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t i;
 
@@ -352,7 +325,7 @@ static void test_a_full_queue_pair_may_turn_one_listener_weak(void **state)
 
 static void test_what_a_weak_member_did_not_accept_ends_when_another_serves(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(16);
     uint32_t f1, f2, y1, y2;
     struct toe_cmd c;
@@ -382,7 +355,7 @@ static void test_what_a_weak_member_did_not_accept_ends_when_another_serves(void
 
 static void test_a_full_hw_ring_loses_nothing(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(64);
     uint32_t slots[64], got[64] = {0}, n = 0, i;
     struct host z, many;
@@ -437,7 +410,7 @@ static void arm(struct host *h)
 
 static void test_an_interrupt_comes_once_for_each_arming(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint32_t fx, fy;
 
     bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
@@ -458,7 +431,7 @@ static void test_an_interrupt_comes_once_for_each_arming(void **state)
 
 static void test_moderation_waits_for_count_or_time(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint32_t fx, fy, i;
     struct toe_cmd c;
 
@@ -485,7 +458,7 @@ static void test_moderation_waits_for_count_or_time(void **state)
 
 static void test_the_record_tells_both_ends_and_the_state(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     const struct toedev_flow_record *r;
     uint32_t fx, fy, generation;
     struct toe_cmd c;
@@ -518,7 +491,7 @@ static void test_the_record_tells_both_ends_and_the_state(void **state)
 
 static void test_nothing_is_lost_while_the_wire_has_no_room(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t fx, fy, got = 0;
 
@@ -537,7 +510,7 @@ static void test_nothing_is_lost_while_the_wire_has_no_room(void **state)
  * before anything else. The other end joins them again. */
 static void test_a_full_back_end_holds_the_rest_of_a_large_segment(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint32_t fx, fy, got = 0, sent = 0;
     struct toe_cmd c;
 
@@ -567,7 +540,7 @@ static void test_a_full_back_end_holds_the_rest_of_a_large_segment(void **state)
     memwire_refuse_each(w->t.wire_b, 0);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, hosts_setup, hosts_teardown)
 
 int main(void)
 {

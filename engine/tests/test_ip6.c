@@ -7,11 +7,6 @@
 
 #include "bench.h"
 
-struct world {
-    struct bench t;
-    struct host x, y; /* x at A, y at B */
-};
-
 static const uint8_t addr_a[16] = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 static const uint8_t addr_b[16] = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2};
 static const uint8_t nobody[16] = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
@@ -20,25 +15,8 @@ static const uint8_t any[16];
 
 static int setup(void **state)
 {
-    static struct world w;
-    struct toedev_qp_config cfg = bench_qp_config(16);
-
     bench_ip6 = 1;
-    bench_init(&w.t);
-    host_attach(&w.t, w.t.a, &w.x, &cfg);
-    host_attach(&w.t, w.t.b, &w.y, &cfg);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    host_detach(&w->t, &w->x);
-    host_detach(&w->t, &w->y);
-    bench_free(&w->t);
-    return 0;
+    return hosts_setup(state);
 }
 
 /* Writes an entry of the address table; local may be NULL. */
@@ -52,7 +30,7 @@ static void put_address(struct host *h, uint32_t index, const uint8_t *addr, con
         memcpy(a->local, local, 16);
 }
 
-static void listen6(struct world *w, const uint8_t *at, uint8_t flags)
+static void listen6(struct hosts *w, const uint8_t *at, uint8_t flags)
 {
     put_address(&w->x, 1, at, NULL);
     host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_V6 | flags, PORT, 7, 1, 16);
@@ -60,7 +38,7 @@ static void listen6(struct world *w, const uint8_t *at, uint8_t flags)
     host_want_nothing(&w->x);
 }
 
-static void connect6(struct world *w, uint32_t cookie, uint32_t index, const uint8_t *to,
+static void connect6(struct hosts *w, uint32_t cookie, uint32_t index, const uint8_t *to,
                      const uint8_t *local)
 {
     put_address(&w->y, index, to, local);
@@ -69,7 +47,7 @@ static void connect6(struct world *w, uint32_t cookie, uint32_t index, const uin
 }
 
 /* Established both ways, with these names in the records; bytes go across. */
-static void want_open(struct world *w, uint32_t cookie, const uint8_t *a, const uint8_t *b)
+static void want_open(struct hosts *w, uint32_t cookie, const uint8_t *a, const uint8_t *b)
 {
     const struct toedev_flow_record *r;
     struct toe_cmd cx = host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
@@ -108,7 +86,7 @@ static void test_a_flow_to_an_address(void **state)
 /* All zero: any address of both families. */
 static void test_any_of_both_families(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
 
     listen6(w, any, 0);
@@ -121,7 +99,7 @@ static void test_any_of_both_families(void **state)
     host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
 }
 
-static void want_failed(struct world *w, uint32_t cookie, uint16_t reason)
+static void want_failed(struct hosts *w, uint32_t cookie, uint16_t reason)
 {
     struct toe_cmd c = host_want(&w->y, TOE_CMD_CONNECT_FAILED);
 
@@ -131,7 +109,7 @@ static void want_failed(struct world *w, uint32_t cookie, uint16_t reason)
 
 static void test_any_of_ip6_alone(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
 
     listen6(w, any, TOE_F_LISTEN_V6ONLY);
     host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 2, IP_A, 0);
@@ -143,7 +121,7 @@ static void test_any_of_ip6_alone(void **state)
 
 static void test_any_of_ip4_is_not_any_of_ip6(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
 
     host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 7, 0, 16);
     bench_run(&w->t, NS_PER_MS);
@@ -154,7 +132,7 @@ static void test_any_of_ip4_is_not_any_of_ip6(void **state)
 
 static void test_failures_are_told_with_the_cookie(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
 
     connect6(w, 11, 0, addr_a, NULL); /* nobody listens */
     want_failed(w, 11, TOE_R_REFUSED);
@@ -171,7 +149,7 @@ static void test_failures_are_told_with_the_cookie(void **state)
 static void test_an_index_outside_the_table_is_an_error(void **state)
 {
     static const uint32_t wrong[] = {4, 5, 0x80000000u, 0xffffffffu}; /* the table has 4 */
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint32_t i;
 
     for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -192,7 +170,7 @@ static void test_an_index_outside_the_table_is_an_error(void **state)
 /* The entry may be written again when its command has been handled. */
 static void test_an_entry_is_read_once(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
 
     listen6(w, addr_a, 0);
     put_address(&w->x, 1, nobody, NULL);
@@ -204,7 +182,7 @@ static void test_an_entry_is_read_once(void **state)
 
 static void test_the_status_page_tells_what_there_is(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     const struct toedev_ip6 *p = &w->x.status->ip6;
     uint32_t i, own = 0, local = 0;
 
@@ -227,7 +205,7 @@ static void test_the_status_page_tells_what_there_is(void **state)
 /* RFC 4007: between link-local addresses; the TOE picks its own of that scope (RFC 6724 5). */
 static void test_link_local(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint8_t a[16] = {0}, b[16] = {0};
     uint32_t i;
 
@@ -242,7 +220,7 @@ static void test_link_local(void **state)
     want_open(w, 1, a, b);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, hosts_teardown)
 
 int main(void)
 {

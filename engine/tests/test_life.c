@@ -14,33 +14,6 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-struct world {
-    struct bench t;
-    struct host x, y;
-};
-
-static int setup(void **state)
-{
-    static struct world w;
-    struct toedev_qp_config cfg = bench_qp_config(16);
-
-    bench_init(&w.t);
-    host_attach(&w.t, w.t.a, &w.x, &cfg);
-    host_attach(&w.t, w.t.b, &w.y, &cfg);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    host_detach(&w->t, &w->x);
-    host_detach(&w->t, &w->y);
-    bench_free(&w->t);
-    return 0;
-}
-
 /* ---- attach ---- */
 
 static uint32_t attach_reason(int area_fd, int irq_fd, const struct toedev_qp_config *cfg,
@@ -116,7 +89,7 @@ static void test_attach_checks_what_it_is_given(void **state)
 
 static void test_an_engine_takes_max_qps_and_no_more(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(1);
     struct host h[8];
     struct qp extra = {.doorbell_fd = w->x.qp->doorbell_fd};
@@ -133,7 +106,7 @@ static void test_an_engine_takes_max_qps_and_no_more(void **state)
 
 /* ---- hostile rings ---- */
 
-static void assert_halted(struct world *w, struct host *bad)
+static void assert_halted(struct hosts *w, struct host *bad)
 {
     struct toe_cmd c;
     uint32_t fx, fy;
@@ -151,7 +124,7 @@ static void assert_halted(struct world *w, struct host *bad)
 
 static void test_a_head_beyond_the_ring_halts_only_its_queue_pair(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z;
     struct toe_cmd c;
@@ -168,7 +141,7 @@ static void test_a_head_beyond_the_ring_halts_only_its_queue_pair(void **state)
 
 static void test_a_head_without_commands_halts(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z;
 
@@ -181,7 +154,7 @@ static void test_a_head_without_commands_halts(void **state)
 
 static void test_an_impossible_hw_tail_halts_and_resets_the_flows(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z, v;
     struct toe_cmd c;
@@ -203,7 +176,7 @@ static void test_an_impossible_hw_tail_halts_and_resets_the_flows(void **state)
 
 static void test_errors_without_room_wait_and_do_not_block_others(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z;
     struct toe_cmd c;
@@ -232,7 +205,7 @@ static void test_errors_without_room_wait_and_do_not_block_others(void **state)
 
 static void test_the_flows_of_a_dead_owner_are_reset(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z;
     struct toe_cmd c;
@@ -261,7 +234,7 @@ static void test_the_flows_of_a_dead_owner_are_reset(void **state)
 
 static void test_what_the_dead_owner_had_closed_is_still_delivered(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z;
     struct toe_cmd c;
@@ -294,7 +267,7 @@ static void test_what_the_dead_owner_had_closed_is_still_delivered(void **state)
 
 static void test_orphans_do_not_live_for_ever(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z;
     uint32_t fz, fy;
@@ -317,7 +290,7 @@ static void test_orphans_do_not_live_for_ever(void **state)
 
 static void test_half_open_flows_of_a_dead_owner_come_back(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z, v;
 
@@ -342,7 +315,7 @@ static void test_half_open_flows_of_a_dead_owner_come_back(void **state)
 
 static void test_the_end_of_the_engine_resets_every_flow(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint32_t fx, fy, i;
     struct toe_cmd c;
 
@@ -362,12 +335,12 @@ static void test_the_end_of_the_engine_resets_every_flow(void **state)
             i++;
         }
     }
-    /* x is gone already; the teardown drops one that is there */
+    /* x is gone already; the hosts_teardown drops one that is there */
     host_forget(&w->x);
     host_attach(&w->t, w->t.a, &w->x, &w->y.cfg);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, hosts_setup, hosts_teardown)
 
 int main(void)
 {

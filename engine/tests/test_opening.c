@@ -9,33 +9,6 @@
 
 #include "bench.h"
 
-struct world {
-    struct bench t;
-    struct host x, y; /* x at A, y at B */
-};
-
-static int setup(void **state)
-{
-    static struct world w;
-    struct toedev_qp_config cfg = bench_qp_config(16);
-
-    bench_init(&w.t);
-    host_attach(&w.t, w.t.a, &w.x, &cfg);
-    host_attach(&w.t, w.t.b, &w.y, &cfg);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    host_detach(&w->t, &w->x);
-    host_detach(&w->t, &w->y);
-    bench_free(&w->t);
-    return 0;
-}
-
 static void want_failed(struct host *h, uint32_t cookie, uint16_t reason)
 {
     struct toe_cmd c = host_want(h, TOE_CMD_CONNECT_FAILED);
@@ -48,7 +21,7 @@ static void want_failed(struct host *h, uint32_t cookie, uint16_t reason)
 
 static void test_a_cancelled_connect_fails_and_gives_its_slot_back(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint32_t i;
 
     for (i = 0; i < 16; i++)
@@ -78,7 +51,7 @@ static void test_a_cancelled_connect_fails_and_gives_its_slot_back(void **state)
 
 static void test_of_equal_cookies_each_has_one_answer(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     uint32_t i;
 
     for (i = 0; i < 8; i++)
@@ -95,7 +68,7 @@ static void test_of_equal_cookies_each_has_one_answer(void **state)
 /* The answer stands in the ring: the CANCEL crossed it and is ignored; the flow lives. */
 static void test_a_cancel_that_crosses_the_answer_is_ignored(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t flow;
 
@@ -118,7 +91,7 @@ static void test_a_cancel_that_crosses_the_answer_is_ignored(void **state)
  * all the same, and nothing else of the flow. */
 static void test_a_cancel_before_the_answer_is_told_wins(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(128);
     struct host z;
     struct toe_cmd c;
@@ -154,7 +127,7 @@ static void test_a_cancel_before_the_answer_is_told_wins(void **state)
 /* RFC 9293 MUST-21, MUST-22: options reach the SYN. */
 static void test_options_of_a_connect_end_it_sooner(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
 
     host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 1, IP_A, 0);
     bench_run(&w->t, NS_PER_MS); /* refused: the neighbour is known */
@@ -182,7 +155,7 @@ static void test_options_of_a_connect_end_it_sooner(void **state)
 
 /* ---- Fast Open ---- */
 
-static void listen_fast(struct world *w, uint32_t max)
+static void listen_fast(struct hosts *w, uint32_t max)
 {
     host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 5);
     host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN, 1, max, 0);
@@ -191,7 +164,7 @@ static void listen_fast(struct world *w, uint32_t max)
 }
 
 /* A first connection, which fetches the cookie. */
-static void fetch_cookie(struct world *w)
+static void fetch_cookie(struct hosts *w)
 {
     struct toe_cmd c;
     uint32_t fx, fy;
@@ -213,7 +186,7 @@ static void fetch_cookie(struct world *w)
 
 static void test_fast_open_sends_data_with_the_syn(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t fx, fy;
 
@@ -249,7 +222,7 @@ static void test_fast_open_sends_data_with_the_syn(void **state)
 /* READY is the answer: from then on the flow's end is told as that of any flow. */
 static void test_what_becomes_of_a_ready_flow(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t fy, how;
 
@@ -280,7 +253,7 @@ static void test_what_becomes_of_a_ready_flow(void **state)
 /* Those who listen on one port say their keys side by side. */
 static void test_keys_of_several_members(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(16);
     struct host z;
     unsigned i;
@@ -304,7 +277,7 @@ static void test_keys_of_several_members(void **state)
 /* FASTOPEN with arg1: nobody needs a cookie. */
 static void test_a_listener_without_cookies(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
 
     host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 5);
@@ -324,7 +297,7 @@ static void test_a_listener_without_cookies(void **state)
 
 static void test_keys_of_a_listener(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     unsigned i;
 
     listen_fast(w, 5);
@@ -350,7 +323,7 @@ static void test_keys_of_a_listener(void **state)
 
 static void test_urgent_data_is_told_before_it_comes(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t fx, fy;
 
@@ -368,7 +341,7 @@ static void test_urgent_data_is_told_before_it_comes(void **state)
 /* Closed before there was room to tell: only the end is told. */
 static void test_urgent_data_of_a_closed_flow(void **state)
 {
-    struct world *w = *state;
+    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(128);
     struct host z;
     uint32_t fx, fz, i;
@@ -392,7 +365,7 @@ static void test_urgent_data_of_a_closed_flow(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, hosts_setup, hosts_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_a_cancelled_connect_fails_and_gives_its_slot_back),
         TEST(test_of_equal_cookies_each_has_one_answer),

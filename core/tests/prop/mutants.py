@@ -20,6 +20,7 @@ from pathlib import Path
 
 CORE = Path(__file__).resolve().parents[2]
 PROP = CORE / "tests" / "prop"
+SHARED = [CORE / "tests" / name for name in ("flat.c", "frames.c")]
 CFLAGS = ["-O1", "-g", "-w"]
 
 
@@ -166,7 +167,7 @@ def main() -> int:
     found, missed, stale = [], [], []
     with tempfile.TemporaryDirectory(prefix="toe-mutants-") as name:
         work = Path(name)
-        sources = [*sorted((CORE / "src").glob("*.c")), *sorted(PROP.glob("*.c"))]
+        sources = [*sorted((CORE / "src").glob("*.c")), *sorted(PROP.glob("*.c")), *SHARED]
         base = {source.name: work / f"{source.stem}.o" for source in sources}
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda s: compile_one(s, base[s.name]), sources))

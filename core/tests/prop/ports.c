@@ -114,19 +114,6 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
     h->actions++;
 }
 
-toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
-{
-    (void)user;
-    return toec_sum(p->data + p_off, len);
-}
-
-void toec_port_copy(void *user, void *dst, const struct toec_packet *p, toec_u32 p_off,
-                    toec_u32 len)
-{
-    (void)user;
-    memcpy(dst, p->data + p_off, len);
-}
-
 /* ---- owners ---- */
 
 static struct conn *conn_new(struct host *h, uint16_t lport, uint16_t rport, int active)
