@@ -248,6 +248,23 @@ static int may_open(const struct wflow *f, const struct seg *g)
     return !(g->flags & F_ACK) || (f->live && SEQ_LT(f->iss, g->ack) && SEQ_LE(g->ack, f->snd_max));
 }
 
+static void remember_syn(struct wflow *f, const struct syn *new)
+{
+    unsigned n = f->syns < WF_SYNS ? f->syns : WF_SYNS, i;
+    int unclear = 0;
+
+    for (i = 0; i < n; i++) {
+        struct syn *s = &f->syn[i];
+
+        if (s->seq != new->seq || (s->has_mss == new->has_mss && s->mss == new->mss &&
+                                   s->ws == new->ws && s->ts == new->ts && s->sack == new->sack))
+            continue;
+        s->unclear = unclear = 1;
+    }
+    f->syn[f->syns % WF_SYNS] = *new;
+    f->syn[f->syns++ % WF_SYNS].unclear = unclear;
+}
+
 void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
 {
     struct wflow *f;
@@ -259,7 +276,7 @@ void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
         seg_print(h->world, "to", h->index, &g);
     f = wflow_of(h, g.dport, g.sport);
     if (may_open(f, &g))
-        f->syn[f->syns++ % WF_SYNS] = g.opt;
+        remember_syn(f, &g.opt);
     if (g.has_ts)
         f->tsval[f->tsvals++ % WF_TS] = g.tsval;
     if (forged)
@@ -454,6 +471,7 @@ static void out_receive(struct host *h, struct wflow *f, const struct seg *g)
         if (!s)
             prop_fail(h->world, "acknowledged", "ACK %u: no SYN came below it", g->ack);
         f->taken = *s;
+        f->cookie |= s->unclear;
         f->ack_known = 1;
         f->irs = s->seq;
         f->last_ack = g->ack;
@@ -523,8 +541,10 @@ void wire_out(struct host *h, const uint8_t *frame, uint32_t len)
     f = wflow_of(h, g.sport, g.dport);
     if (g.urg || (g.flags & F_URG) || ((g.flags & F_ECN) && !(g.flags & F_SYN) && !f->own_ecn))
         prop_fail(w, "flags", "%02x, urgent pointer %u", g.flags, g.urg);
-    /* RFC 3168 6.1.1: not after a SYN of ours that did not ask for it */
-    if (ecn_of(frame) && ((g.flags & (F_SYN | F_RST)) || !g.len || !f->own_ecn || f->own_plain))
+    /* RFC 3168 6.1.1: not after a SYN of ours that did not ask for it; who made the flow from a
+     * cookie remembers none but the one that came back */
+    if (ecn_of(frame) &&
+        ((g.flags & (F_SYN | F_RST)) || !g.len || !f->own_ecn || (f->own_plain && !f->cookie)))
         prop_fail(w, "flags", "ECN-capable, flags %02x", g.flags);
     if (g.flags & F_RST) {
         h->rsts++;

@@ -173,6 +173,7 @@ struct syn {
     uint32_t seq;
     uint16_t mss;
     int has_mss, ws, ts, sack; /* ws -1: absent */
+    int unclear; /* another with this number had other options: one of the two was dropped */
 };
 
 /* One side of a 4-tuple as the wire shows it: what the host sent, what was delivered to it. */
@@ -186,7 +187,7 @@ struct wflow {
     int own_ecn, own_plain; /* a SYN of ours asked for ECN; one did not */
     int ack_known;
     uint32_t irs, last_ack, right, last_tsval, last_tsecr;
-    int cookie; /* made from an ACK: what was negotiated stands in the ACK, not in a SYN */
+    int cookie; /* what was negotiated is not seen: made from an ACK, or from one of two SYNs */
     int fin_sent;
     uint32_t fin_seq;
     /* delivered */
