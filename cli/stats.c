@@ -174,10 +174,55 @@ static void print_list(const char *title, const json_t *list, const struct style
     }
 }
 
+/* Engines count each for itself and share nothing (docs/ARCHITECTURE.md rule 4): who reads adds
+ * up. */
+static void add_up(json_t *total, const char *group, json_t *of)
+{
+    json_t *sums = json_object_get(total, group), *value;
+    const char *name;
+
+    if (!json_is_object(of))
+        return;
+    if (!sums) {
+        sums = json_object();
+        json_object_set_new(total, group, sums);
+    }
+    json_object_foreach(of, name, value)
+    {
+        if (json_is_integer(value))
+            json_object_set_new(sums, name,
+                                json_integer(json_integer_value(value) + integer(sums, name)));
+    }
+}
+
+/* {netio, usage, counters} of all engines together. */
+static json_t *total_of(const json_t *engines)
+{
+    static const char *const groups[] = {"netio", "usage", "counters"};
+    json_t *total = json_object(), *engine;
+    size_t i, k;
+
+    json_array_foreach(engines, i, engine)
+    {
+        for (k = 0; k < sizeof groups / sizeof groups[0]; k++)
+            add_up(total, groups[k], json_object_get(engine, groups[k]));
+    }
+    return total;
+}
+
+static void print_figures(json_t *of, const struct style *style)
+{
+    print_group("interface", json_object_get(of, "netio"), style);
+    print_list("IPv6 addresses", json_object_get(of, "ip6"), style);
+    print_group("in use", json_object_get(of, "usage"), style);
+    print_group("counters", json_object_get(of, "counters"), style);
+}
+
 static void print_table(const json_t *root)
 {
     struct style style = choose_style();
-    const json_t *engines = json_object_get(root, "engines"), *engine, *value;
+    const json_t *engines = json_object_get(root, "engines"), *value;
+    json_t *engine;
     const char *name;
     size_t i;
 
@@ -185,13 +230,14 @@ static void print_table(const json_t *root)
     {
         print_value("", name, value);
     }
+    if (json_array_size(engines) > 1) {
+        printf("\n%sall %zu engines%s\n", style.head, json_array_size(engines), style.end);
+        print_figures(json_object_get(root, "total"), &style);
+    }
     json_array_foreach(engines, i, engine)
     {
         printf("\n%sengine %lld%s\n", style.head, integer(engine, "id"), style.end);
-        print_group("interface", json_object_get(engine, "netio"), &style);
-        print_list("IPv6 addresses", json_object_get(engine, "ip6"), &style);
-        print_group("in use", json_object_get(engine, "usage"), &style);
-        print_group("counters", json_object_get(engine, "counters"), &style);
+        print_figures(engine, &style);
         print_queue_pairs(json_object_get(engine, "queue_pairs"), &style);
     }
 }
@@ -207,6 +253,7 @@ static int show(const char *text, size_t size, bool as_json)
         json_decref(root);
         return CLI_FAILURE;
     }
+    json_object_set_new(root, "total", total_of(json_object_get(root, "engines")));
     if (as_json) {
         json_dumpf(root, stdout, JSON_INDENT(2));
         putchar('\n');

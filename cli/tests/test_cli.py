@@ -382,7 +382,9 @@ class Stats(Case):
         d = self.daemon()
         r = self.toehold("stats", "--json", "--socket", self.socket, env={"TOEHOLD_SOCKET": "/x"})
         self.assertEqual((r.returncode, r.stderr), (0, ""))
-        self.assertEqual(json.loads(r.stdout), ANSWER)
+        total = {"netio": {"rx_frames": 7}, "usage": {"flows": 3}}
+        total["counters"] = {"segments_received": 42}
+        self.assertEqual(json.loads(r.stdout), dict(ANSWER, total=total))
         magic, version, kind = struct.unpack_from("<III", d.hellos[0])
         self.assertEqual((magic, version, kind), (MAGIC, VERSION, QUERY))
 
@@ -414,7 +416,28 @@ class Stats(Case):
         answer = dict(ANSWER, engines=ANSWER["engines"] * 200)
         self.daemon(json.dumps(answer).encode())
         r = self.toehold("stats", "--json")
-        self.assertEqual(json.loads(r.stdout), answer)
+        said = json.loads(r.stdout)
+        self.assertEqual(said.pop("total")["usage"], {"flows": 600})
+        self.assertEqual(said, answer)
+
+    def test_what_several_engines_count_is_added_up(self):
+        other = {
+            "id": 1,
+            "counters": {"segments_received": 2**40, "of_one": 5},
+            "usage": {"flows": 9},
+        }
+        self.daemon(json.dumps(dict(ANSWER, engines=[*ANSWER["engines"], other])).encode())
+        total = json.loads(self.toehold("stats", "--json").stdout)["total"]
+        self.assertEqual(total["counters"], {"segments_received": 2**40 + 42, "of_one": 5})
+        self.assertEqual(total["usage"], {"flows": 12})
+        self.assertEqual(total["netio"], {"rx_frames": 7})  # texts are not
+        text = self.toehold("stats").stdout
+        self.assertLess(text.index("all 2 engines"), text.index("engine 0"))
+        self.assertRegex(text[: text.index("engine 0")], r"flows +12\n")
+
+    def test_one_engine_has_no_total_in_the_table(self):
+        self.daemon()
+        self.assertNotIn("all 1", self.toehold("stats").stdout)
 
     def test_no_daemon_is_4(self):
         r = self.toehold("stats")
