@@ -63,6 +63,48 @@ static void toeplitz_vectors(void **state)
     }
 }
 
+/* The same suite for IPv6. */
+static void toeplitz_vectors6(void **state)
+{
+    static const struct {
+        uint16_t src[8], dst[8], sport, dport;
+        uint32_t addresses, all;
+    } v[] = {
+        {{0x3ffe, 0x2501, 0x200, 0x1fff, 0, 0, 0, 7},
+         {0x3ffe, 0x2501, 0x200, 3, 0, 0, 0, 1},
+         2794,
+         1766,
+         0x2cc18cd5,
+         0x40207d3d},
+        {{0x3ffe, 0x501, 8, 0, 0x260, 0x97ff, 0xfe40, 0xefab},
+         {0xff02, 0, 0, 0, 0, 0, 0, 1},
+         14230,
+         4739,
+         0x0f0c461c,
+         0xdde51bbf},
+        {{0x3ffe, 0x1900, 0x4545, 3, 0x200, 0xf8ff, 0xfe21, 0x67cf},
+         {0xfe80, 0, 0, 0, 0x200, 0xf8ff, 0xfe21, 0x67cf},
+         44251,
+         38024,
+         0x4b61e985,
+         0x02d1feef},
+    };
+    uint8_t in[36];
+    unsigned i, k;
+
+    (void)state;
+    for (i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+        for (k = 0; k < 8; k++) {
+            poke16(in + 2 * k, v[i].src[k]);
+            poke16(in + 16 + 2 * k, v[i].dst[k]);
+        }
+        poke16(in + 32, v[i].sport);
+        poke16(in + 34, v[i].dport);
+        assert_int_equal(toec_toeplitz(ms_key, in, 32), v[i].addresses);
+        assert_int_equal(toec_toeplitz(ms_key, in, 36), v[i].all);
+    }
+}
+
 static void rss_hash_is_symmetric(void **state)
 {
     struct toec_addr a, b;
@@ -216,6 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(siphash_vectors),
         cmocka_unit_test(toeplitz_vectors),
+        cmocka_unit_test(toeplitz_vectors6),
         cmocka_unit_test(rss_hash_is_symmetric),
         cmocka_unit_test(rss_hash_is_the_nics),
         cmocka_unit_test(flow_hash_spreads),

@@ -68,7 +68,7 @@ static int make_stack(struct engine *e, uint64_t now, char *err, size_t err_size
 
 struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *err, size_t err_size)
 {
-    struct engine *e = calloc(1, sizeof(*e));
+    struct engine *e = lines_calloc(1, sizeof(*e));
 
     if (!e) {
         snprintf(err, err_size, "no memory for an engine");
@@ -81,7 +81,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
     e->epoll_fd = e->wake_fd = -1;
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->done, NULL);
-    e->qps = calloc(cfg->max_qps, sizeof(struct qp *));
+    e->qps = lines_calloc(cfg->max_qps, sizeof(struct qp *));
     snprintf(err, err_size, "no memory or descriptors for an engine");
     if (!e->qps || make_descriptors(e) != 0 || make_stack(e, now, err, err_size) != 0 ||
         offload_init(e, cfg->offload) != 0) {

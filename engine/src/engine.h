@@ -3,7 +3,9 @@
  * engine.h - one engine: a core/ stack, a netio queue and queue pairs, run by one thread.
  *
  * Ownership: everything reachable from struct engine belongs to its thread, except what is marked
- * shared. Other threads reach in by engine_call() alone. A test may own an engine and step it in
+ * shared, which is between it and the control thread. Other threads reach in by engine_call()
+ * alone. Two engines have no cache line in common but the hand-over rings': memory of an engine is
+ * of lines_calloc() or mapped (engine/tests/test_shared.c). A test may own an engine and step it in
  * virtual time without any thread.
  */
 #ifndef ENGINE_ENGINE_H
@@ -16,6 +18,7 @@
 
 #include <toe/core.h>
 #include <toe/device.h>
+#include <toe/lines.h>
 #include <toe/netio.h>
 
 #include "counters.h"
@@ -76,10 +79,9 @@ struct engine {
     uint64_t claims, claim_log_at; /* of our address by other hosts: known; to be told again */
 
     int epoll_fd, wake_fd;
-    atomic_int sleeping; /* shared: others write wake_fd to end it */
 
     /* engine_call(): shared, guarded by lock; call_waiting is looked at without it */
-    pthread_mutex_t lock;
+    _Alignas(LINE) pthread_mutex_t lock;
     pthread_cond_t done;
     atomic_int call_waiting;
     engine_fn call_fn;

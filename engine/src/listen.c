@@ -61,7 +61,7 @@ static struct listen_group *new_group(struct qp *qp, const struct toec_addr *add
                                       uint16_t port, int *reason)
 {
     struct engine *e = qp->engine;
-    struct listen_group *g = calloc(1, sizeof(*g));
+    struct listen_group *g = lines_calloc(1, sizeof(*g));
     int rc;
 
     *reason = TOE_R_NOBUFS;
@@ -91,9 +91,12 @@ static int reserve(struct listen_group *g)
 
     if (g->count < g->room)
         return 0;
-    m = realloc(g->members, room * sizeof(struct listen_member *));
+    m = lines_calloc(room, sizeof(struct listen_member *));
     if (!m)
         return -1;
+    if (g->count)
+        memcpy(m, g->members, g->count * sizeof(struct listen_member *));
+    free(g->members);
     g->members = m;
     g->room = room;
     return 0;
@@ -156,7 +159,7 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
         g = new_group(qp, addr, v6only, port, &reason);
     if (!g)
         return reason;
-    m = calloc(1, sizeof(*m));
+    m = lines_calloc(1, sizeof(*m));
     if (!m || reserve(g) != 0) {
         free(m);
         if (g->count == 0) {

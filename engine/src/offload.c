@@ -97,7 +97,7 @@ int offload_init(struct engine *e, uint32_t wanted)
     struct offload *o = &e->offload;
     struct netio_info info;
 
-    o->held = malloc(GSO_MAX);
+    o->held = lines_calloc(1, GSO_MAX);
     if (!o->held)
         return -1;
     netio_get_info(e->netio, &info);

@@ -101,8 +101,8 @@ static int make_slots(struct qp *qp)
 {
     uint32_t n = qp->cfg.slots, i;
 
-    qp->slots = calloc(n, sizeof(*qp->slots));
-    qp->free_slots = calloc(n, sizeof(*qp->free_slots));
+    qp->slots = lines_calloc(n, sizeof(*qp->slots));
+    qp->free_slots = lines_calloc(n, sizeof(*qp->free_slots));
     if (!qp->slots || !qp->free_slots)
         return -1;
     for (i = 0; i < n; i++) {
@@ -147,7 +147,7 @@ struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t
 
     *reason = check_attach(a, &layout, err, err_size);
     if (*reason == 0) {
-        qp = calloc(1, sizeof(*qp));
+        qp = lines_calloc(1, sizeof(*qp));
         *reason = TOE_R_NOBUFS;
         snprintf(err, err_size, "no memory for %u slots", a->cfg.slots);
     }
@@ -190,7 +190,7 @@ struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const c
                          void (*tell)(void *arg, const struct toe_cmd *c), void *arg, char *err,
                          size_t err_size)
 {
-    struct qp *qp = calloc(1, sizeof(*qp));
+    struct qp *qp = lines_calloc(1, sizeof(*qp));
 
     if (!qp) {
         if (irq_fd >= 0)

@@ -13,6 +13,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "steer.h"
 
@@ -32,15 +33,22 @@
 
 /* One direction between two engines: single producer, single consumer. */
 struct ring {
-    _Alignas(64) atomic_uint head;
-    _Alignas(64) atomic_uint tail;
+    _Alignas(LINE) atomic_uint head;
+    _Alignas(LINE) atomic_uint tail;
     uint32_t *len, *flags; /* flags: TOEC_RX_* */
     uint8_t *frames;
 };
 
+/* Of an engine: what others must know to wake it. */
+struct bell {
+    _Alignas(LINE) atomic_int sleeping;
+    int fd;
+};
+
+/* All that engines share. This itself is only read once they run. */
 struct handover {
     uint32_t count, frame_size;
-    struct engine **engines;
+    struct bell *bells;
     struct ring *rings; /* [from * count + to] */
 };
 
@@ -56,34 +64,31 @@ void handover_free(struct handover *h)
         free(h->rings[i].frames);
     }
     free(h->rings);
-    free(h->engines);
+    free(h->bells);
     free(h);
 }
 
 struct handover *handover_new(uint32_t count, uint32_t frame_size)
 {
-    struct handover *h = calloc(1, sizeof(*h));
+    struct handover *h = lines_calloc(1, sizeof(*h));
     uint32_t i;
 
     if (!h)
         return NULL;
     h->count = count;
     h->frame_size = frame_size;
-    h->engines = calloc(count, sizeof(struct engine *));
-    h->rings = aligned_alloc(64, (size_t)count * count * sizeof(*h->rings));
-    if (!h->engines || !h->rings) {
-        free(h->rings);
-        h->rings = NULL;
+    h->bells = lines_calloc(count, sizeof(*h->bells));
+    h->rings = lines_calloc((size_t)count * count, sizeof(*h->rings));
+    if (!h->bells || !h->rings) {
         handover_free(h);
         return NULL;
     }
-    memset(h->rings, 0, (size_t)count * count * sizeof(*h->rings));
     for (i = 0; i < count * count; i++) {
         if (i / count == i % count)
             continue;
-        h->rings[i].len = calloc(HANDOVER_ENTRIES, sizeof(*h->rings[i].len));
-        h->rings[i].flags = calloc(HANDOVER_ENTRIES, sizeof(*h->rings[i].flags));
-        h->rings[i].frames = calloc(HANDOVER_ENTRIES, frame_size);
+        h->rings[i].len = lines_calloc(HANDOVER_ENTRIES, sizeof(*h->rings[i].len));
+        h->rings[i].flags = lines_calloc(HANDOVER_ENTRIES, sizeof(*h->rings[i].flags));
+        h->rings[i].frames = lines_calloc(HANDOVER_ENTRIES, frame_size);
         if (!h->rings[i].len || !h->rings[i].flags || !h->rings[i].frames) {
             handover_free(h);
             return NULL;
@@ -92,9 +97,24 @@ struct handover *handover_new(uint32_t count, uint32_t frame_size)
     return h;
 }
 
-void steer_set_engine(struct handover *h, uint32_t id, struct engine *e)
+void steer_set_engine(struct handover *h, uint32_t id, const struct engine *e)
 {
-    h->engines[id] = e;
+    h->bells[id].fd = e->wake_fd;
+}
+
+void steer_sleeps(struct engine *e, int on)
+{
+    if (e->cfg.handover)
+        atomic_store(&e->cfg.handover->bells[e->cfg.id].sleeping, on);
+}
+
+/* As engine_wake(), which needs the engine itself. */
+static void wake(const struct bell *b)
+{
+    uint64_t one = 1;
+
+    if (write(b->fd, &one, sizeof(one)) < 0)
+        return; /* the counter is full, and so it wakes already */
 }
 
 static uint32_t be16(const uint8_t *p)
@@ -258,8 +278,8 @@ static void hand_over(struct engine *e, uint32_t to, const struct netio_frame *f
     r->flags[slot] = f->flags & NETIO_F_L4_CSUM_OK ? TOEC_RX_L4_CSUM_OK : 0;
     /* sequentially consistent, as the other's flag is: it sees the frame or we see it asleep */
     atomic_store(&r->head, head + 1);
-    if (atomic_load(&h->engines[to]->sleeping))
-        engine_wake(h->engines[to]);
+    if (atomic_load(&h->bells[to].sleeping))
+        wake(&h->bells[to]);
     engine_count(e, EC_handover_sent);
 }
 

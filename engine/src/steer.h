@@ -22,6 +22,8 @@ int steer_out(struct engine *e, const struct netio_frame *f);
 unsigned steer_in(struct engine *e);
 /* 1 when frames wait. */
 int steer_waiting(const struct engine *e);
-void steer_set_engine(struct handover *h, uint32_t id, struct engine *e);
+void steer_set_engine(struct handover *h, uint32_t id, const struct engine *e);
+/* The engine is about to sleep, or awake again: who hands it a frame wakes it. */
+void steer_sleeps(struct engine *e, int on);
 
 #endif

@@ -77,7 +77,7 @@ static void set_sleeping(struct engine *e, uint32_t on)
 {
     uint32_t i;
 
-    atomic_store(&e->sleeping, (int)on);
+    steer_sleeps(e, (int)on);
     for (i = 0; i < e->qp_count; i++)
         __atomic_store_n(&e->qps[i]->status->sleeping, on, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

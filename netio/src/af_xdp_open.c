@@ -64,7 +64,7 @@ static int set_sizes(struct af_xdp *x, const struct netio_err *err)
     x->send_pieces = (x->frame_max + room - 1) / room;
     if (x->send_pieces == 1)
         return 0;
-    x->scratch = malloc(x->frame_max);
+    x->scratch = lines_calloc(1, x->frame_max);
     if (x->scratch)
         return 0;
     netio_err_set(err, "af_xdp: out of memory");
@@ -186,7 +186,7 @@ struct netio *af_xdp_open(const char *args, const struct netio_config *cfg,
         spec_get_choice(&spec, "af_xdp", "mode", "auto native generic", &mode, err) ||
         spec_get_choice(&spec, "af_xdp", "copy", "auto copy zero", &copy, err))
         return NULL;
-    x = calloc(1, sizeof(*x));
+    x = lines_calloc(1, sizeof(*x));
     if (!x) {
         netio_err_set(err, "af_xdp: out of memory");
         return NULL;

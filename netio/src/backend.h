@@ -8,6 +8,7 @@
 #ifndef TOE_NETIO_BACKEND_H
 #define TOE_NETIO_BACKEND_H
 
+#include "toe/lines.h"
 #include "toe/netio.h"
 
 #define ETH_HEADER 14u

@@ -21,7 +21,7 @@ struct capture {
 
 struct capture *capture_open(const char *who, const char *file, const struct netio_err *err)
 {
-    struct capture *c = calloc(1, sizeof(*c));
+    struct capture *c = lines_calloc(1, sizeof(*c));
 
     if (!c) {
         netio_err_set(err, "%s: out of memory", who);
@@ -50,7 +50,7 @@ static const uint8_t *in_one(struct capture *c, const struct netio_frame *f, uin
     if (!f->ref_count)
         return f->data;
     if (!c->whole)
-        c->whole = malloc(BIG_FRAME);
+        c->whole = lines_calloc(1, BIG_FRAME);
     if (!c->whole || frame_total(f) > BIG_FRAME)
         return f->data; /* its head */
     memcpy(c->whole, f->data, f->len);

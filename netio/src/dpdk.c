@@ -411,7 +411,7 @@ static struct netio *open_port(const char *args, const struct netio_config *cfg,
     }
     if (dpdk_eal(spec.name, spec_get(&spec, "eal"), err))
         return NULL;
-    d = calloc(1, sizeof(*d));
+    d = lines_calloc(1, sizeof(*d));
     if (!d) {
         netio_err_set(err, "dpdk: out of memory");
         return NULL;

@@ -231,7 +231,7 @@ struct netio *impair_open(const char *options, const char *inner, const struct n
 
     if (impair_options_parse(&o, options, cfg->seed, err))
         return NULL;
-    m = calloc(1, sizeof(*m));
+    m = lines_calloc(1, sizeof(*m));
     if (!m) {
         netio_err_set(err, "impair: out of memory");
         return NULL;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "impair_path.h"
+#include "toe/lines.h"
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */
 static uint64_t next_random(struct impair_path *p)
@@ -40,7 +41,7 @@ int impair_path_init(struct impair_path *p, const struct impair_options *o, uint
     p->random = o->seed ^ (salt * UINT64_C(0xd1342543de82ef95));
     for (p->ring_size = 1; p->ring_size < o->memory; p->ring_size *= 2)
         ;
-    p->ring = calloc(p->ring_size, sizeof(*p->ring));
+    p->ring = lines_calloc(p->ring_size, sizeof(*p->ring));
     if (!p->ring)
         return -1;
     if (pool_init(&p->pool, frame_size, o->memory + spare)) {

@@ -268,7 +268,7 @@ struct netio *pcap_file_open(const char *args, const struct netio_config *cfg,
     if (spec_parse(&spec, "pcap", args, "in out pace mac mtu", err) ||
         backend_one_queue("pcap", cfg, err))
         return NULL;
-    f = calloc(1, sizeof(*f));
+    f = lines_calloc(1, sizeof(*f));
     if (!f) {
         netio_err_set(err, "pcap: out of memory");
         return NULL;

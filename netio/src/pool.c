@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "pool.h"
+#include "toe/lines.h"
 
 int pool_init(struct pool *p, uint32_t frame_size, uint32_t count)
 {
@@ -17,7 +18,7 @@ int pool_init(struct pool *p, uint32_t frame_size, uint32_t count)
     p->mem_size = (size_t)frame_size * count;
     p->frame_size = frame_size;
     p->count = count;
-    p->stack = malloc(count * sizeof(*p->stack));
+    p->stack = lines_calloc(count, sizeof(*p->stack));
     if (!p->stack)
         return -1;
     /* Populated at once: a page fault in the data path would cost more than the frame. */

@@ -352,7 +352,7 @@ struct netio *tap_open(const char *args, const struct netio_config *cfg,
     (void)cfg;
     if (spec_parse(&spec, "tap", args, "host", err))
         return NULL;
-    t = calloc(1, sizeof(*t));
+    t = lines_calloc(1, sizeof(*t));
     if (!t) {
         netio_err_set(err, "tap: out of memory");
         return NULL;

@@ -121,7 +121,7 @@ static const struct netio_ops ops = {
 struct netio *tee_open(const char *file, const char *inner, const struct netio_config *cfg,
                        const struct netio_err *err)
 {
-    struct tee *t = calloc(1, sizeof(*t));
+    struct tee *t = lines_calloc(1, sizeof(*t));
 
     if (!t) {
         netio_err_set(err, "tee: out of memory");

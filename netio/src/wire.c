@@ -447,7 +447,7 @@ struct netio *wire_open(const char *args, const struct netio_config *cfg,
         netio_err_set(err, "wire: mtu=%u is below %u", (unsigned)mtu, WIRE_MTU_MIN);
         return NULL;
     }
-    w = calloc(1, sizeof(*w));
+    w = lines_calloc(1, sizeof(*w));
     if (!w) {
         netio_err_set(err, "wire: out of memory");
         return NULL;
