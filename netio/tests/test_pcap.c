@@ -12,20 +12,6 @@
 
 #define START UINT64_C(1700000000123456789)
 
-static int setup(void **state)
-{
-    (void)state;
-    make_folder();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    remove_folder();
-    return 0;
-}
-
 /* Frame i has 60 + i bytes and goes at START + i * i * 1001 ns. */
 static uint64_t stamp(uint32_t i)
 {
@@ -209,15 +195,14 @@ static void tee_records_both_directions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_written_has_nanoseconds, setup, teardown),
-        cmocka_unit_test_setup_teardown(replay_as_asked, setup, teardown),
-        cmocka_unit_test_setup_teardown(replay_at_the_recorded_pace, setup, teardown),
-        cmocka_unit_test_setup_teardown(held_frames_bound_the_replay, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_broken_file_ends_the_replay_and_is_counted, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_file_of_something_else_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_space_is_counted, setup, teardown),
-        cmocka_unit_test_setup_teardown(tee_records_both_directions, setup, teardown),
+        WITH_FOLDER(what_is_written_has_nanoseconds),
+        WITH_FOLDER(replay_as_asked),
+        WITH_FOLDER(replay_at_the_recorded_pace),
+        WITH_FOLDER(held_frames_bound_the_replay),
+        WITH_FOLDER(a_broken_file_ends_the_replay_and_is_counted),
+        WITH_FOLDER(a_file_of_something_else_is_refused),
+        WITH_FOLDER(no_space_is_counted),
+        WITH_FOLDER(tee_records_both_directions),
     };
 
     return cmocka_run_group_tests_name("netio pcap", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "testing.h"
@@ -118,4 +119,45 @@ uint64_t test_seed(void)
     if (!said++)
         printf("# TOEHOLD_SEED=%llu\n", (unsigned long long)seed);
     return seed;
+}
+
+int folder_setup(void **state)
+{
+    (void)state;
+    make_folder();
+    return 0;
+}
+
+int folder_teardown(void **state)
+{
+    (void)state;
+    remove_folder();
+    return 0;
+}
+
+uint64_t clock_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int is_linked(struct netio *n)
+{
+    struct netio_info info;
+
+    netio_get_info(n, &info);
+    return strstr(info.mode, "linked") != NULL;
+}
+
+void wait_linked(struct netio *n, int linked)
+{
+    unsigned tries = 0;
+
+    while (is_linked(n) != linked) {
+        assert_int_equal(netio_rx(n, NULL, 0, clock_now()), 0);
+        usleep(1000);
+        assert_true(++tries < 20000);
+    }
 }
