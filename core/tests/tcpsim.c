@@ -267,6 +267,24 @@ void sim_run(struct sim *s, toec_time duration)
         ;
 }
 
+toec_time sim_transfer(struct sim *s, struct conn *c, uint64_t goal, toec_time limit)
+{
+    toec_time began = s->now;
+
+    while (c->acked < goal && s->now - began < limit) {
+        struct conn *p = conn_peer(c);
+
+        if (c->sent < goal)
+            conn_write(c, (uint32_t)(goal - c->sent), 1);
+        if (p)
+            conn_read(p, p->rx_size);
+        s->host[0].deadline = s->host[1].deadline = s->now;
+        sim_step(s, began + limit);
+        sim_step(s, began + limit);
+    }
+    return s->now - began;
+}
+
 uint64_t sim_count(const struct sim *s, unsigned host, enum toec_counter c)
 {
     return toec_counters(s->host[host].stack)[c];

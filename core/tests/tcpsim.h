@@ -112,6 +112,9 @@ void sim_stop(struct sim *s);
 int sim_step(struct sim *s, toec_time until);
 void sim_run(struct sim *s, toec_time duration);
 uint64_t sim_count(const struct sim *s, unsigned host, enum toec_counter c);
+/* c sends until `goal` bytes are acknowledged, and its peer reads; no longer than limit. How long
+ * it took. */
+toec_time sim_transfer(struct sim *s, struct conn *c, uint64_t goal, toec_time limit);
 /* Nothing is left: every flow GONE once, pools full. */
 void sim_assert_clean(struct sim *s);
 

@@ -158,6 +158,24 @@ void talk_passive(struct talk *t)
     talk_silence(t);
 }
 
+void talk_open(struct talk *t)
+{
+    talk_init(t);
+    talk_passive(t);
+}
+
+void talk_full(struct talk *t)
+{
+    uint32_t at;
+
+    talk_init(t);
+    t->s.host[0].rx_buf = 4096;
+    talk_passive(t);
+    for (at = 0; at < 4096; at += 1024)
+        talk_say(t, F_ACK | F_PSH, at, 0, 1024);
+    talk_skip(t);
+}
+
 void talk_under_way(struct talk *t, unsigned n)
 {
     unsigned i;
@@ -176,14 +194,19 @@ void talk_flight(struct talk *t, int sack, unsigned n)
     talk_under_way(t, n);
 }
 
-void talk_active(struct talk *t)
+void talk_connect(struct talk *t)
 {
-    struct tseg g;
-
     craft_start(&t->s);
     t->peer_port = OWN_PORT;
     t->c = sim_connect(&t->s, 0, OWN_PORT);
     t->own_port = t->c->local_port;
+}
+
+void talk_active(struct talk *t)
+{
+    struct tseg g;
+
+    talk_connect(t);
     craft_poll(&t->s);
     g = craft_expect(&t->s);
     t->heard_syn = g.flags & ~F_SYN;

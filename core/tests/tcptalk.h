@@ -33,11 +33,17 @@ struct talk {
 void talk_init(struct talk *t);
 /* The peer connects to a listener on OWN_PORT; c is established. */
 void talk_passive(struct talk *t);
-/* ... then n segments of 1460 bytes go out; */
+/* The same, with nothing set before. */
+void talk_open(struct talk *t);
+/* ... with a receive buffer of 4096 bytes, which the peer has filled. */
+void talk_full(struct talk *t);
+/* talk_passive(), then n segments of 1460 bytes go out; */
 void talk_under_way(struct talk *t, unsigned n);
 /* ... with SACK or not and an RTT of 100 ms. */
 void talk_flight(struct talk *t, int sack, unsigned n);
-/* The stack connects to the peer's OWN_PORT. */
+/* The stack is told to connect to the peer's OWN_PORT; nothing is sent yet. */
+void talk_connect(struct talk *t);
+/* ... and is established. */
 void talk_active(struct talk *t);
 void talk_end(struct talk *t);
 

@@ -5,12 +5,6 @@
  */
 #include "tcptalk.h"
 
-static void open_pair(struct talk *t)
-{
-    talk_init(t);
-    talk_passive(t);
-}
-
 static struct toec_usage usage_of(struct talk *t)
 {
     struct toec_usage u;
@@ -27,7 +21,7 @@ static void test_active_close(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     conn_close(t.c);
     craft_poll(&t.s);
     talk_hear(&t, F_ACK | F_FIN, 0, 0, 0);
@@ -56,12 +50,11 @@ static void test_passive_close(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     talk_say(&t, F_ACK | F_FIN, 0, 0, 0);
     talk_hear(&t, F_ACK, 0, 1, 0);
     assert_true(t.c->peer_closed);
-    conn_write(t.c, 10, 1); /* data still goes */
-    craft_poll(&t.s);
+    talk_send(&t, 10); /* data still goes */
     talk_hear(&t, F_ACK, 0, 1, 10);
     conn_close(t.c);
     craft_poll(&t.s);
@@ -81,7 +74,7 @@ static void test_simultaneous_close(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     conn_close(t.c);
     craft_poll(&t.s);
     talk_hear(&t, F_ACK | F_FIN, 0, 0, 0);
@@ -100,7 +93,7 @@ static void test_fin_ack_in_one(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     conn_write(t.c, 100, 1);
     conn_close(t.c);
     craft_poll(&t.s);
@@ -118,7 +111,7 @@ static void test_half_close(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     conn_shutdown(t.c);
     craft_poll(&t.s);
     talk_hear(&t, F_ACK | F_FIN, 0, 0, 0);
@@ -140,7 +133,7 @@ static void test_fin_lost(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 0, 100);
     conn_shutdown(t.c);
@@ -163,7 +156,7 @@ static void test_fin_wait_2_timeout(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     talk_set(&t, TOEC_OPT_LINGER2, 5);
     conn_close(t.c);
     craft_poll(&t.s);
@@ -183,7 +176,7 @@ static void test_fin_wait_2_later_close(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     conn_shutdown(t.c);
     craft_poll(&t.s);
     talk_skip(&t);
@@ -203,7 +196,7 @@ static void test_close_unread(void **state)
     struct tseg g;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     talk_put(&t, F_ACK | F_PSH, 0, 0, 10);
     conn_close(t.c);
     g = craft_expect(&t.s);
@@ -221,7 +214,7 @@ static void test_data_after_close(void **state)
     struct tseg g;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     conn_close(t.c);
     craft_poll(&t.s);
     talk_hear(&t, F_ACK | F_FIN, 0, 0, 0);
@@ -242,7 +235,7 @@ static void test_close_after_eof(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     talk_put(&t, F_ACK | F_FIN, 0, 0, 10);
     assert_int_equal(conn_read(t.c, 100), 10);
     conn_close(t.c);
@@ -340,7 +333,7 @@ static void test_rst_table(void **state)
         for (ack = 0; ack < 2; ack++) {
             struct talk t;
 
-            open_pair(&t);
+            talk_open(&t);
             talk_say(&t, ack ? F_RST | F_ACK : F_RST, (uint32_t)table[i].at, 0, 0);
             if (table[i].what == 1)
                 talk_hear(&t, F_ACK, 0, 0, 0);
@@ -363,7 +356,7 @@ static void test_syn_in_window(void **state)
     for (i = 0; i < 5; i++) {
         struct talk t;
 
-        open_pair(&t);
+        talk_open(&t);
         talk_say(&t, F_SYN, (uint32_t)at[i], 0, 0);
         talk_hear(&t, F_ACK, 0, 0, 0);
         talk_say(&t, F_SYN | F_ACK, (uint32_t)at[i], 0, 0);
@@ -380,7 +373,7 @@ static void test_ack_range(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     talk_say(&t, F_ACK | F_PSH, 0, 1, 10);
     talk_hear(&t, F_ACK, 0, 0, 0);
     talk_say(&t, F_ACK | F_PSH, 0, 0x80000000u, 10);
@@ -402,7 +395,7 @@ static void test_challenge_limit(void **state)
     unsigned i, n = 0;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     g = seg_make(6000, 80, F_SYN, 100, 0);
     craft_say(&t.s, &g);
     g = craft_expect(&t.s);
@@ -432,7 +425,7 @@ static void test_no_ack_bit(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     talk_say(&t, F_PSH, 0, 0, 10);
     assert_int_equal(t.c->received, 0);
     talk_silence(&t);
@@ -447,7 +440,7 @@ static void test_abort(void **state)
     struct tseg g;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 0, 100);
     conn_abort(t.c);
@@ -610,7 +603,7 @@ static void test_states(void **state)
     struct toec_info i;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
     assert_int_equal(i.state, TOEC_ESTABLISHED);
     assert_int_equal(i.local_port, OWN_PORT);

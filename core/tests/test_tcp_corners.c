@@ -31,8 +31,7 @@ static void fast_open(struct talk *t)
     g = talk_seg(t, F_SYN, (uint32_t)-1, 0, 10);
     g.payload_at = 0;
     g.mss = 1460;
-    craft_send(&t->s, &g);
-    craft_poll(&t->s);
+    craft_say(&t->s, &g);
     g = craft_expect(&t->s);
     assert_int_equal(g.flags, F_SYN | F_ACK);
     t->iss = g.seq;
@@ -296,8 +295,7 @@ static uint32_t mark(struct talk *t)
     talk_flight(t, 1, 10);
     craft_pass(&t->s, RTT);
     g = talk_seg(t, F_ACK | F_ECE, 0, MSS, 0);
-    craft_send(&t->s, &g);
-    craft_poll(&t->s);
+    craft_say(&t->s, &g);
     assert_int_equal(talk_count(t, TOEC_C_tcp_ecn_cuts), 1);
     talk_skip(t);
     return info_of(t).ssthresh;

@@ -127,8 +127,7 @@ static void test_no_growth_when_app_limited(void **state)
     int i;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     cwnd = talk_info(&t).cwnd;
     for (i = 0; i < 50; i++) {
         talk_send(&t, 100);

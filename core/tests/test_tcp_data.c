@@ -14,8 +14,7 @@ static void test_ack_rides_on_answer(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_put(&t, F_ACK | F_PSH, 0, 0, 100);
     assert_int_equal(conn_read(t.c, 1000), 100);
     talk_send(&t, 256);
@@ -33,8 +32,7 @@ static void test_delayed_ack(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
     talk_silence(&t);
     craft_pass(&t.s, 30 * MSEC);
@@ -54,8 +52,7 @@ static void test_ack_every_second(void **state)
     int i;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     for (i = 0; i < 20; i++, at += 1000) /* the quick ACKs of a young flow */
         talk_say(&t, F_ACK, at, 0, 1000);
     talk_skip(&t);
@@ -103,8 +100,7 @@ static void test_quickack_option(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_set(&t, TOEC_OPT_QUICKACK, 1);
     craft_poll(&t.s);
     talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
@@ -121,8 +117,7 @@ static void test_nagle(void **state)
     struct tseg g;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_send(&t, 100);
     g = talk_hear(&t, F_ACK, 0, 0, 100);
     assert_true(g.flags & F_PSH);
@@ -152,8 +147,7 @@ static void test_nodelay(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_set(&t, TOEC_OPT_NODELAY, 1);
     talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 0, 100);
@@ -168,8 +162,7 @@ static void test_cork(void **state)
     struct toec_stack *s;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     s = t.s.host[0].stack;
     toec_set_option(s, t.c->flow, TOEC_OPT_NODELAY, 1, t.s.now);
     toec_set_option(s, t.c->flow, TOEC_OPT_CORK, 1, t.s.now);
@@ -198,8 +191,7 @@ static void test_push(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     conn_write(t.c, 2000, 0);
     talk_send(&t, 920);
     assert_false(craft_expect(&t.s).flags & F_PSH);
@@ -214,8 +206,7 @@ static void test_send_errors(void **state)
     struct toec_stack *s;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     s = t.s.host[0].stack;
     assert_int_equal(toec_send(s, t.c->flow, 65537, 1, t.s.now), TOEC_E_INVAL);
     assert_int_equal(toec_send(s, t.c->flow, 0xffffffffu, 1, t.s.now), TOEC_E_INVAL);
@@ -237,8 +228,7 @@ static void test_transmit_full(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     t.s.host[0].tx_room = 2;
     conn_write(t.c, 5000, 1);
     assert_true(toec_poll(t.s.host[0].stack, t.s.now) == t.s.now);
@@ -279,8 +269,7 @@ static void test_gso_is_switched(void **state)
     unsigned i;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     assert_int_equal(toec_set_max_gso(t.s.host[0].stack, 61441), TOEC_E_INVAL);
     for (i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
         uint64_t before = talk_count(&t, TOEC_C_tx_frames);
@@ -303,8 +292,7 @@ static void test_keepalive(void **state)
     int i;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_set(&t, TOEC_OPT_KEEPIDLE, 60);
     talk_set(&t, TOEC_OPT_KEEPINTVL, 10);
     talk_set(&t, TOEC_OPT_KEEPCNT, 3);
@@ -339,8 +327,7 @@ static void test_idle(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     craft_pass(&t.s, 40ull * 86400 * SEC);
     talk_silence(&t);
     assert_false(t.c->gone);

@@ -170,8 +170,8 @@ static void test_without_ecn(void **state)
 static void transfer(enum toec_cc cc, struct markq *q, toec_time limit)
 {
     struct sim s;
-    struct conn *c, *p;
-    toec_time began;
+    struct conn *c;
+    toec_time took;
     uint64_t goal = 20000000;
     unsigned i;
 
@@ -188,20 +188,10 @@ static void transfer(enum toec_cc cc, struct markq *q, toec_time limit)
     sim_start(&s);
     sim_listen(&s, 1, 80, 0, 0);
     c = sim_connect(&s, 0, 80);
-    began = s.now;
-    while (c->acked < goal && s.now - began < limit) {
-        if (c->sent < goal)
-            conn_write(c, (uint32_t)(goal - c->sent), 1);
-        p = conn_peer(c);
-        if (p)
-            conn_read(p, p->rx_size);
-        s.host[0].deadline = s.host[1].deadline = s.now;
-        sim_step(&s, began + limit);
-        sim_step(&s, began + limit);
-    }
+    took = sim_transfer(&s, c, goal, limit);
     print_message("%llu bytes in %llu ms, %u of %u segments marked, waited %llu us on average\n",
-                  (unsigned long long)c->acked, (unsigned long long)((s.now - began) / MSEC),
-                  q->marks, q->data, (unsigned long long)(q->waited / q->data / 1000));
+                  (unsigned long long)c->acked, (unsigned long long)(took / MSEC), q->marks,
+                  q->data, (unsigned long long)(q->waited / q->data / 1000));
     assert_int_equal(c->acked, goal);
     assert_int_equal(q->bad, 0);
     assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_retransmits), 0);

@@ -130,10 +130,7 @@ static void test_fallback(void **state)
     (void)state;
     talk_init(&t);
     t.s.host[0].cfg.ecn = TOEC_ECN_ON;
-    craft_start(&t.s);
-    t.peer_port = OWN_PORT;
-    t.c = sim_connect(&t.s, 0, OWN_PORT);
-    t.own_port = t.c->local_port;
+    talk_connect(&t);
     craft_poll(&t.s);
     g = craft_expect(&t.s);
     assert_int_equal(g.flags, F_SYN | F_ECE | F_CWR);
@@ -189,10 +186,7 @@ static void test_simultaneous_open(void **state)
 
         talk_init(&t);
         t.s.host[0].cfg.ecn = asks ? TOEC_ECN_ON : TOEC_ECN_PASSIVE;
-        craft_start(&t.s);
-        t.peer_port = OWN_PORT;
-        t.c = sim_connect(&t.s, 0, OWN_PORT);
-        t.own_port = t.c->local_port;
+        talk_connect(&t);
         craft_poll(&t.s);
         g = craft_expect(&t.s);
         t.iss = g.seq;
@@ -224,8 +218,7 @@ static void test_cookie(void **state)
         sim_listen(&t.s, 0, OWN_PORT, 1, 0);
         g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
         g.sport = 1;
-        craft_send(&t.s, &g); /* fills the backlog */
-        craft_poll(&t.s);
+        craft_say(&t.s, &g); /* fills the backlog */
         craft_expect(&t.s);
         g = talk_seg(&t, F_SYN | (asked ? F_ECE | F_CWR : 0), (uint32_t)-1, 0, 0);
         g.sack_ok = 1;
@@ -259,8 +252,7 @@ static void test_echo_until_cwr(void **state)
     talk_hear(&t, F_ACK | F_ECE, 0, 1000, 0);
     say_marked(&t, ECT0, F_ACK, 1000, 0, 500);
     talk_hear(&t, F_ACK | F_ECE, 0, 1500, 0);
-    conn_write(t.c, 10, 1); /* data carries the echo as well */
-    craft_poll(&t.s);
+    talk_send(&t, 10); /* data carries the echo as well */
     talk_hear(&t, F_ACK | F_ECE, 0, 1500, 10);
     say_marked(&t, CE, F_ACK | F_CWR, 1500, 10, 500);
     talk_hear(&t, F_ACK | F_ECE, 10, 2000, 0);
@@ -283,8 +275,7 @@ static void test_forged_marks(void **state)
     talk_silence(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_ce), 0);
     talk_end(&t);
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     say_marked(&t, CE, F_ACK, 0, 0, 500);
     talk_hear(&t, F_ACK, 0, 500, 0);
     talk_send(&t, 100);
@@ -400,8 +391,8 @@ static void transfer(enum toec_cc cc, toec_time limit)
 {
     struct markq b = {.ns_per_byte = 80, .mark_above = 2 * MSEC}; /* 100 Mbit/s */
     struct sim s;
-    struct conn *c, *p;
-    toec_time began;
+    struct conn *c;
+    toec_time took;
     uint64_t goal = 4000000;
 
     random_begin(31);
@@ -415,20 +406,10 @@ static void transfer(enum toec_cc cc, toec_time limit)
     sim_start(&s);
     sim_listen(&s, 1, 80, 0, 0);
     c = sim_connect(&s, 0, 80);
-    began = s.now;
-    while (c->acked < goal && s.now - began < limit) {
-        if (c->sent < goal)
-            conn_write(c, (uint32_t)(goal - c->sent), 1);
-        p = conn_peer(c);
-        if (p)
-            conn_read(p, p->rx_size);
-        s.host[0].deadline = s.host[1].deadline = s.now;
-        sim_step(&s, began + limit);
-        sim_step(&s, began + limit);
-    }
+    took = sim_transfer(&s, c, goal, limit);
     print_message("%llu bytes in %llu ms, %u of %u data segments marked, %llu cuts\n",
-                  (unsigned long long)c->acked, (unsigned long long)((s.now - began) / MSEC),
-                  b.marks, b.data, (unsigned long long)sim_count(&s, 0, TOEC_C_tcp_ecn_cuts));
+                  (unsigned long long)c->acked, (unsigned long long)(took / MSEC), b.marks, b.data,
+                  (unsigned long long)sim_count(&s, 0, TOEC_C_tcp_ecn_cuts));
     assert_int_equal(c->acked, goal);
     assert_int_equal(b.bad, 0);
     assert_true(b.marks > 0);

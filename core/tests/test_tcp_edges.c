@@ -8,8 +8,7 @@ static void test_delayed_ack_after_long_stop(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
     talk_silence(&t);
     t.s.now += 40 * SEC; /* beyond 2^15 ticks, and not polled meanwhile */
@@ -49,12 +48,7 @@ static void test_window_update(void **state)
     unsigned at;
 
     (void)state;
-    talk_init(&t);
-    t.s.host[0].rx_buf = 4096;
-    talk_passive(&t);
-    for (at = 0; at < 4096; at += 1024)
-        talk_say(&t, F_ACK | F_PSH, at, 0, 1024);
-    talk_skip(&t);
+    talk_full(&t);
     for (at = 0; at < 1459; at++) { /* one byte at a time, less than an MSS */
         talk_read(&t, 1);
         talk_silence(&t);
@@ -156,8 +150,7 @@ static void test_time_wait_rst(void **state)
     struct toec_usage u;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     conn_close(t.c);
     craft_poll(&t.s);
     talk_hear(&t, F_ACK | F_FIN, 0, 0, 0);

@@ -87,6 +87,14 @@ static void begin(struct sim *s, struct middle *m, int ip6)
     s->router_state = m;
 }
 
+/* Host 0 connects to host 1. */
+static struct conn *open_one(struct sim *s)
+{
+    sim_start(s);
+    sim_listen(s, 1, 80, 0, 0);
+    return sim_connect(s, 0, 80);
+}
+
 static void end(struct sim *s)
 {
     struct conn *c;
@@ -130,9 +138,7 @@ static void test_default_mss(void **state)
 
         begin(&s, &m, (int)ip6);
         m.strip = 1;
-        sim_start(&s);
-        sim_listen(&s, 1, 80, 0, 0);
-        c = sim_connect(&s, 0, 80);
+        c = open_one(&s);
         sim_run(&s, SEC);
         assert_int_equal(peer_takes(c), want[ip6]);
         assert_int_equal(peer_takes(conn_peer(c)), want[ip6]);
@@ -190,9 +196,7 @@ static void test_default_mss_of_syn_data(void **state)
         struct conn *c;
 
         begin(&s, &m, (int)ip6);
-        sim_start(&s);
-        sim_listen(&s, 1, 80, 0, 0);
-        c = sim_connect(&s, 0, 80);
+        c = open_one(&s);
         assert_int_equal(toec_fastopen(s.host[0].stack, c->flow, 1, s.now), 1);
         conn_write(c, 5000, 1);
         sim_run(&s, SEC);
@@ -215,9 +219,7 @@ static void test_ttl(void **state)
 
         begin(&s, &m, (int)ip6);
         s.host[0].cfg.ttl = 7;
-        sim_start(&s);
-        sim_listen(&s, 1, 80, 0, 0);
-        c = sim_connect(&s, 0, 80);
+        c = open_one(&s);
         sim_run(&s, SEC);
         assert_true(c->established);
         assert_int_equal(m.hops[0], 7);
@@ -261,9 +263,7 @@ static void test_syn_to_many(void **state)
         begin(&s, &m, cases[i].ip6);
         m.to = cases[i].to;
         m.mac = cases[i].mac;
-        sim_start(&s);
-        sim_listen(&s, 1, 80, 0, 0);
-        c = sim_connect(&s, 0, 80);
+        c = open_one(&s);
         sim_run(&s, 10 * SEC);
         if (cases[i].counter == TOEC_C_MAX) {
             assert_true(c->established);

@@ -15,8 +15,7 @@ static struct tseg syn(struct talk *t, int fo_len, const uint8_t *cookie, uint32
     g.fo_len = fo_len;
     if (fo_len > 0)
         memcpy(g.fo, cookie, (size_t)fo_len);
-    craft_send(&t->s, &g);
-    craft_poll(&t->s);
+    craft_say(&t->s, &g);
     g = craft_expect(&t->s);
     assert_int_equal(g.flags, F_SYN | F_ACK);
     t->iss = g.seq;

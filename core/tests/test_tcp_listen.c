@@ -13,8 +13,7 @@ static void test_passive_open(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_established), 1);
     talk_end(&t);
 }

@@ -75,8 +75,7 @@ static void test_user_timeout(void **state)
     toec_time began;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_set(&t, TOEC_OPT_USER_TIMEOUT, 5000);
     talk_send(&t, 10);
     began = t.s.now;
@@ -190,8 +189,7 @@ static void test_rtt(void **state)
     int n;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     for (n = 0; n < 60; n++) {
         talk_send(&t, 10);
         talk_hear(&t, F_ACK, at, 0, 10);
@@ -396,8 +394,7 @@ static void test_neighbour_lost(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     t.s.peer_silent = 1;
     craft_pass(&t.s, 300 * SEC); /* what was known of it is forgotten */
     conn_write(t.c, 10, 1);
@@ -419,8 +416,7 @@ static void test_neighbour_lost_while_receiving(void **state)
     unsigned i;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     t.s.peer_silent = 1;
     craft_pass(&t.s, 300 * SEC);
     for (i = 0; i < 20; i++) {

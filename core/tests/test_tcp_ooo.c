@@ -119,8 +119,7 @@ static void test_fin_out_of_order(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_say(&t, F_ACK | F_FIN, 100, 0, 50);
     talk_hear(&t, F_ACK, 0, 0, 0);
     assert_false(t.c->peer_closed);
@@ -137,8 +136,7 @@ static void test_two_fins(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_say(&t, F_ACK | F_FIN, 100, 0, 50);
     talk_say(&t, F_ACK | F_FIN, 100, 0, 80);
     talk_say(&t, F_ACK, 151, 0, 80);
@@ -154,8 +152,7 @@ static void test_fin_behind_old_data(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_say(&t, F_ACK, 0, 0, 100);
     talk_skip(&t);
     talk_say(&t, F_ACK | F_FIN, 0, 0, 100);
@@ -173,8 +170,7 @@ static void test_overlap(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_say(&t, F_ACK, 0, 0, 100);
     talk_say(&t, F_ACK, 50, 0, 100);
     assert_int_equal(t.c->received, 150);
@@ -197,8 +193,7 @@ static void test_urgent(void **state)
     struct tseg g;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     g = talk_seg(&t, F_ACK | F_URG | F_PSH, 0, 0, 10);
     g.urg = 60000;
     craft_send(&t.s, &g);

@@ -21,6 +21,19 @@ static void test_active_open(void **state)
     talk_end(&t);
 }
 
+/* One stack that connects to the peer's port 80; what it sent. */
+static struct conn *begin(struct sim *s, struct tseg *syn)
+{
+    struct conn *c;
+
+    craft_init(s);
+    craft_start(s);
+    c = sim_connect(s, 0, 80);
+    craft_poll(s);
+    *syn = craft_expect(s);
+    return c;
+}
+
 /* RST to our SYN: refused; an RST that does not acknowledge it is ignored (RFC 9293 3.10.7.3). */
 static void test_active_refused(void **state)
 {
@@ -29,11 +42,7 @@ static void test_active_refused(void **state)
     struct tseg g, r;
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    c = sim_connect(&s, 0, 80);
-    craft_poll(&s);
-    g = craft_expect(&s);
+    c = begin(&s, &g);
     r = seg_make(80, c->local_port, F_RST, 0, 0);
     craft_send(&s, &r);
     r = seg_make(80, c->local_port, F_RST | F_ACK, 0, g.seq + 2);
@@ -57,11 +66,7 @@ static void test_active_bad_syn_ack(void **state)
     struct tseg g, r;
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    c = sim_connect(&s, 0, 80);
-    craft_poll(&s);
-    g = craft_expect(&s);
+    c = begin(&s, &g);
     r = seg_make(80, c->local_port, F_SYN | F_ACK, 50, g.seq + 9);
     craft_send(&s, &r);
     r = craft_expect(&s);
@@ -118,11 +123,7 @@ static void test_simultaneous_open(void **state)
         struct conn *c;
         struct tseg g, r;
 
-        craft_init(&s);
-        craft_start(&s);
-        c = sim_connect(&s, 0, 80);
-        craft_poll(&s);
-        g = craft_expect(&s);
+        c = begin(&s, &g);
         r = seg_make(80, c->local_port, F_SYN, 300, 0);
         craft_say(&s, &r);
         r = craft_expect(&s);
@@ -181,11 +182,7 @@ static void test_data_on_syn_ack(void **state)
     struct tseg g, r;
 
     (void)state;
-    craft_init(&s);
-    craft_start(&s);
-    c = sim_connect(&s, 0, 80);
-    craft_poll(&s);
-    g = craft_expect(&s);
+    c = begin(&s, &g);
     r = seg_make(80, c->local_port, F_SYN | F_ACK | F_FIN, 300, g.seq + 1);
     r.len = 30;
     craft_say(&s, &r);

@@ -435,8 +435,7 @@ static struct result transfer(struct router *r, enum toec_mtu_probing probing, u
 {
     struct result res;
     struct sim s;
-    struct conn *c, *p;
-    toec_time began;
+    struct conn *c;
 
     random_begin(41);
     sim_init(&s, 2);
@@ -450,18 +449,7 @@ static struct result transfer(struct router *r, enum toec_mtu_probing probing, u
     r->since += s.now;
     sim_listen(&s, 1, 80, 0, 0);
     c = sim_connect(&s, 0, 80);
-    began = s.now;
-    while (c->acked < goal && s.now - began < 60 * SEC) {
-        if (c->sent < goal)
-            conn_write(c, (uint32_t)(goal - c->sent), 1);
-        p = conn_peer(c);
-        if (p)
-            conn_read(p, p->rx_size);
-        s.host[0].deadline = s.host[1].deadline = s.now;
-        sim_step(&s, began + 60 * SEC);
-        sim_step(&s, began + 60 * SEC);
-    }
-    res.took = s.now - began;
+    res.took = sim_transfer(&s, c, goal, 60 * SEC);
     res.timeouts = sim_count(&s, 0, TOEC_C_tcp_timeouts);
     res.fast = sim_count(&s, 0, TOEC_C_tcp_fast_recoveries);
     res.lowered = sim_count(&s, 0, TOEC_C_tcp_pmtu_lowered);

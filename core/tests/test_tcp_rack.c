@@ -72,8 +72,7 @@ static void test_remaining_time(void **state)
 
     (void)state;
     begin(&t, 1);
-    conn_write(t.c, 2 * MSS, 1); /* sent 100 ms after segment 0 */
-    craft_poll(&t.s);
+    talk_send(&t, 2 * MSS); /* sent 100 ms after segment 0 */
     talk_skip(&t);
     craft_pass(&t.s, RTT);
     talk_skip(&t); /* a probe, for segment 0 is 200 ms old */
@@ -331,8 +330,7 @@ static void test_timeout_spares_the_young(void **state)
         craft_pass(&t.s, MSEC);
     talk_skip(&t);
     craft_pass(&t.s, 200 * MSEC);
-    conn_write(t.c, 2 * MSS, 1); /* segments 3 and 4, just before the timeout */
-    craft_poll(&t.s);
+    talk_send(&t, 2 * MSS); /* segments 3 and 4, just before the timeout */
     talk_skip(&t);
     while (talk_count(&t, TOEC_C_tcp_timeouts) == 0)
         craft_pass(&t.s, MSEC);

@@ -5,12 +5,6 @@
  */
 #include "tcptalk.h"
 
-static void open_pair(struct talk *t)
-{
-    talk_init(t);
-    talk_passive(t);
-}
-
 /* ---- urgent data ---- */
 
 static void urgent(struct talk *t)
@@ -24,8 +18,7 @@ static void say_urgent(struct talk *t, unsigned flags, uint32_t seq, uint32_t le
     struct tseg g = talk_seg(t, F_ACK | F_URG | flags, seq, 0, len);
 
     g.urg = (uint16_t)pointer;
-    craft_send(&t->s, &g);
-    craft_poll(&t->s);
+    craft_say(&t->s, &g);
 }
 
 /* RFC 9293 MUST-62: the pointer stands behind the last urgent byte, on every segment before it;
@@ -36,7 +29,7 @@ static void test_urgent_sent(void **state)
     struct tseg g;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     conn_write(t.c, 1, 1);
     urgent(&t);
     craft_poll(&t.s);
@@ -52,8 +45,7 @@ static void test_urgent_sent(void **state)
     g = talk_hear(&t, F_ACK | F_URG, 2921, 0, 680);
     assert_int_equal(g.urg, 3500 - 2920);
     talk_say(&t, F_ACK, 0, 3601, 0);
-    conn_write(t.c, 100, 1); /* SHLD-13: nothing is urgent of itself */
-    craft_poll(&t.s);
+    talk_send(&t, 100); /* SHLD-13: nothing is urgent of itself */
     g = talk_hear(&t, F_ACK, 3601, 0, 100);
     assert_int_equal(g.urg, 0);
     talk_end(&t);
@@ -66,7 +58,7 @@ static void test_urgent_into_closed_window(void **state)
     struct tseg g;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     t.wnd = 0;
     talk_say(&t, F_ACK, 0, 0, 0);
     conn_write(t.c, 10, 1);
@@ -114,7 +106,7 @@ static void test_urgent_received(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     say_urgent(&t, 0, 0, 100, 300);
     assert_int_equal(t.c->urgent, 1);
     assert_int_equal(t.c->urgent_at, 300);
@@ -141,15 +133,9 @@ static void test_urgent_at_zero_window(void **state)
 {
     struct talk t;
     struct tseg g;
-    unsigned at;
 
     (void)state;
-    talk_init(&t);
-    t.s.host[0].rx_buf = 4096;
-    talk_passive(&t);
-    for (at = 0; at < 4096; at += 1024)
-        talk_say(&t, F_ACK | F_PSH, at, 0, 1024);
-    talk_skip(&t);
+    talk_full(&t);
     say_urgent(&t, 0, 4096, 0, 20);
     assert_int_equal(t.c->urgent, 1);
     assert_int_equal(t.c->urgent_at, 4116);
@@ -215,7 +201,7 @@ static void test_urgent_errors(void **state)
     struct talk t;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     assert_int_equal(toec_urgent(t.s.host[0].stack, t.c->flow, t.s.now), TOEC_E_INVAL);
     conn_write(t.c, 1, 1);
     conn_shutdown(t.c);
@@ -249,7 +235,7 @@ static void test_user_timeout_of_data(void **state)
         struct talk t;
         double n;
 
-        open_pair(&t);
+        talk_open(&t);
         talk_set(&t, TOEC_OPT_USER_TIMEOUT, seconds[i] * 1000);
         talk_send(&t, 10);
         n = lives(&t, 5000);
@@ -304,7 +290,7 @@ static void test_user_timeout_of_a_closed_window(void **state)
         struct tseg g;
         unsigned i;
 
-        open_pair(&t);
+        talk_open(&t);
         if (limit)
             talk_set(&t, TOEC_OPT_USER_TIMEOUT, 60000);
         t.wnd = 0;
@@ -333,7 +319,7 @@ static void test_user_timeout_begins_anew(void **state)
     unsigned i, at = 0;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     talk_set(&t, TOEC_OPT_USER_TIMEOUT, 60000);
     for (i = 0; i < 200; i++) {
         t.wnd = i % 50 == 49 ? 10 : 0;
@@ -355,7 +341,7 @@ static void test_user_timeout_of_keepalive(void **state)
     double n;
 
     (void)state;
-    open_pair(&t);
+    talk_open(&t);
     talk_set(&t, TOEC_OPT_KEEPIDLE, 10);
     talk_set(&t, TOEC_OPT_KEEPINTVL, 5);
     talk_set(&t, TOEC_OPT_USER_TIMEOUT, 22000);
@@ -393,7 +379,7 @@ static void test_uto_agreed(void **state)
         struct tseg g;
         double n;
 
-        open_pair(&t);
+        talk_open(&t);
         if (table[i].adv) {
             talk_set(&t, TOEC_OPT_ADV_UTO, table[i].adv);
             craft_poll(&t.s);

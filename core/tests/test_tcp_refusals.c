@@ -91,8 +91,7 @@ static void test_option_values(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     assert_int_equal(talk_option(&t, TOEC_OPT_NODELAY, 2), TOEC_E_INVAL);
     assert_int_equal(talk_option(&t, TOEC_OPT_SYNCNT, 128), TOEC_E_INVAL);
     assert_int_equal(talk_option(&t, TOEC_OPT_LINGER2, 65536), TOEC_E_INVAL);
@@ -161,10 +160,7 @@ static void test_before_the_syn(void **state)
 
     (void)state;
     talk_init(&t);
-    craft_start(&t.s);
-    t.peer_port = OWN_PORT;
-    t.c = sim_connect(&t.s, 0, OWN_PORT);
-    t.own_port = t.c->local_port;
+    talk_connect(&t);
     talk_set(&t, TOEC_OPT_MAX_PACING, 100000000);
     talk_set(&t, TOEC_OPT_CORK, 1);
     talk_set(&t, TOEC_OPT_CORK, 0);

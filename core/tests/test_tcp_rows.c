@@ -77,8 +77,7 @@ static void test_listeners_of_one_port(void **state)
     struct tseg g;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t); /* the first one: of any address */
+    talk_open(&t); /* the first one: of any address */
     memset(&own, 0, sizeof(own));
     own.b[10] = own.b[11] = 0xff;
     own.b[12] = 10;
@@ -104,8 +103,7 @@ static void test_rst_with_text(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_say(&t, F_RST | F_ACK, 0, 0, 40);
     assert_true(t.c->gone);
     assert_int_equal(t.c->gone_reason, TOEC_R_RESET); /* MUST-12: and not a normal end */
@@ -121,8 +119,7 @@ static void test_keepalive_defaults(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     craft_pass(&t.s, 3 * 3600 * SEC);
     talk_silence(&t);
     talk_set(&t, TOEC_OPT_KEEPALIVE, 1);
@@ -203,8 +200,7 @@ static void test_acks_of_a_batch(void **state)
     unsigned i;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     for (i = 0; i < 20; i++)
         talk_put(&t, F_ACK, 1000 * i, 0, 1000);
     craft_poll(&t.s);
@@ -225,8 +221,7 @@ static void test_every_order(void **state)
         unsigned have = 0;
         struct talk t;
 
-        talk_init(&t);
-        talk_passive(&t);
+        talk_open(&t);
         for (n = 5; n > 0; n--) {
             unsigned k = code % n, pick = left[k];
 
@@ -253,8 +248,7 @@ static void test_shrunk_window(void **state)
     unsigned i, at = 0;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_send(&t, 14600);
     assert_int_equal(talk_skip(&t), 10);
     t.wnd = 0;

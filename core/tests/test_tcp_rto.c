@@ -28,10 +28,7 @@ static void test_syn(void **state)
 
     (void)state;
     talk_init(&t);
-    craft_start(&t.s);
-    t.peer_port = OWN_PORT;
-    t.c = sim_connect(&t.s, 0, OWN_PORT);
-    t.own_port = t.c->local_port;
+    talk_connect(&t);
     craft_poll(&t.s);
     g = craft_expect(&t.s);
     t.iss = g.seq;

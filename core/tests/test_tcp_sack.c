@@ -32,8 +32,7 @@ static void test_holes_then_rescue(void **state)
 
     (void)state;
     begin(&t, 7);
-    conn_write(t.c, 2 * MSS, 1); /* 7 and 8, a round trip later */
-    craft_poll(&t.s);
+    talk_send(&t, 2 * MSS); /* 7 and 8, a round trip later */
     talk_skip(&t);
     talk_sack(&t, 0, 0, b); /* 0 and 3 are lost; 7 and 8 will be */
     talk_hear(&t, F_ACK, 0, 0, MSS);
@@ -271,14 +270,20 @@ static void test_record_model(void **state)
 
     (void)state;
     random_begin(20);
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     for (i = 0; i < 300; i++)
         random_record(t.s.host[0].stack, i + 1);
     talk_end(&t);
 }
 
 /* ---- DSACK as receiver ---- */
+
+static void receiving(struct talk *t)
+{
+    talk_init(t);
+    t->sack = 1;
+    talk_passive(t);
+}
 
 static struct tseg heard(struct talk *t, uint32_t ack, unsigned blocks)
 {
@@ -301,9 +306,7 @@ static void test_dsack_below(void **state)
     struct tseg g;
 
     (void)state;
-    talk_init(&t);
-    t.sack = 1;
-    talk_passive(&t);
+    receiving(&t);
     talk_say(&t, F_ACK | F_PSH, 0, 0, 300);
     talk_say(&t, F_ACK | F_PSH, 300, 0, 200);
     talk_skip(&t);
@@ -328,9 +331,7 @@ static void test_dsack_above(void **state)
     struct tseg g;
 
     (void)state;
-    talk_init(&t);
-    t.sack = 1;
-    talk_passive(&t);
+    receiving(&t);
     talk_say(&t, F_ACK, 500, 0, 500);
     g = heard(&t, 0, 1);
     talk_say(&t, F_ACK, 2000, 0, 500);
@@ -356,9 +357,7 @@ static void test_no_dsack_below_irs(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    t.sack = 1;
-    talk_passive(&t);
+    receiving(&t);
     talk_say(&t, F_ACK, (uint32_t)-70000, 0, 1);
     heard(&t, 0, 0);
     talk_end(&t);
@@ -370,8 +369,7 @@ static void test_no_dsack_without_sack(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_say(&t, F_ACK | F_PSH, 0, 0, 300);
     talk_skip(&t);
     talk_say(&t, F_ACK, 0, 0, 300);
@@ -387,9 +385,7 @@ static void test_bare_fin_twice(void **state)
     struct tseg g;
 
     (void)state;
-    talk_init(&t);
-    t.sack = 1;
-    talk_passive(&t);
+    receiving(&t);
     talk_say(&t, F_ACK | F_FIN, 1000, 0, 100);
     g = heard(&t, 0, 1);
     talk_say(&t, F_ACK | F_FIN, 3000, 0, 0);

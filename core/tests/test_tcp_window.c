@@ -87,6 +87,15 @@ static void test_window_edge(void **state)
 
 /* ---- send window, silly windows, persist (RFC 9293 3.8.6) ---- */
 
+/* n bytes wait for a peer whose window is shut. */
+static void shut(struct talk *t, uint32_t n)
+{
+    talk_init(t);
+    t->wnd = 0;
+    talk_passive(t);
+    conn_write(t->c, n, 1);
+}
+
 /* RFC 9293 MUST-35, MUST-36, SHLD-29, SHLD-30. */
 static void test_zero_window_probe(void **state)
 {
@@ -95,10 +104,8 @@ static void test_zero_window_probe(void **state)
     unsigned n;
 
     (void)state;
-    talk_init(&t);
-    t.wnd = 0;
-    talk_passive(&t);
-    talk_send(&t, 5000);
+    shut(&t, 5000);
+    craft_poll(&t.s);
     talk_silence(&t);
     /* one byte, again and again, less and less often */
     craft_pass(&t.s, 300 * MSEC);
@@ -137,10 +144,7 @@ static void test_zero_window_probe_taken(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    t.wnd = 0;
-    talk_passive(&t);
-    conn_write(t.c, 2000, 1);
+    shut(&t, 2000);
     craft_pass(&t.s, 2 * SEC);
     talk_hear(&t, F_ACK, 0, 0, 1);
     talk_skip(&t);
@@ -158,10 +162,7 @@ static void test_zero_window_probe_taken_late(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    t.wnd = 0;
-    talk_passive(&t);
-    conn_write(t.c, 2000, 1);
+    shut(&t, 2000);
     craft_pass(&t.s, 300 * MSEC);
     talk_hear(&t, F_ACK, 0, 0, 1);
     t.wnd = 8000;
@@ -184,10 +185,7 @@ static void test_zero_window_dead(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    t.wnd = 0;
-    talk_passive(&t);
-    conn_write(t.c, 2000, 1);
+    shut(&t, 2000);
     craft_pass(&t.s, 4000 * SEC);
     assert_true(t.c->gone);
     assert_int_equal(t.c->gone_reason, TOEC_R_TIMEDOUT);
@@ -203,10 +201,7 @@ static void test_zero_window_orphan(void **state)
     int n;
 
     (void)state;
-    talk_init(&t);
-    t.wnd = 0;
-    talk_passive(&t);
-    conn_write(t.c, 2000, 1);
+    shut(&t, 2000);
     craft_pass(&t.s, SEC);
     conn_close(t.c);
     for (n = 0; n < 20; n++) {
@@ -232,10 +227,7 @@ static void test_zero_window_fin(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    t.wnd = 0;
-    talk_passive(&t);
-    conn_write(t.c, 10, 1);
+    shut(&t, 10);
     conn_shutdown(t.c);
     craft_pass(&t.s, 5 * SEC);
     talk_skip(&t);
@@ -280,8 +272,7 @@ static void test_window_shrinks(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_send(&t, 20000);
     assert_int_equal(talk_skip(&t), 10);
     t.wnd = 0;
@@ -341,10 +332,7 @@ static void test_ack_in_zero_window(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    t.wnd = 0;
-    talk_passive(&t);
-    conn_write(t.c, 2000, 1);
+    shut(&t, 2000);
     craft_pass(&t.s, 300 * MSEC);
     talk_hear(&t, F_ACK, 0, 0, 1);
     talk_say(&t, F_ACK, 0, 0, 0); /* still closed */
@@ -368,10 +356,7 @@ static void test_timeout_after_zero_window(void **state)
 
     (void)state;
     for (taken = 0; taken < 2; taken++) { /* the probe's byte */
-        talk_init(&t);
-        t.wnd = 0;
-        talk_passive(&t);
-        conn_write(t.c, 1000, 1);
+        shut(&t, 1000);
         for (i = 0; i < 120; i++) {
             craft_pass(&t.s, SEC);
             talk_put(&t, F_ACK, 0, 0, 0);
@@ -392,8 +377,7 @@ static void test_nagle_after_zero_window(void **state)
     struct talk t;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_send(&t, 1);
     talk_hear(&t, F_ACK, 0, 0, 1);
     conn_write(t.c, 99, 1);
@@ -431,8 +415,6 @@ static void test_ack_at_window_edge(void **state)
     assert_int_equal(t.c->received, 4096);
     talk_end(&t);
 }
-
-/* ---- keep-alive (RFC 9293 3.8.4) ---- */
 
 int main(void)
 {

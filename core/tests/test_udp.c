@@ -55,10 +55,7 @@ static void test_talk(void **state)
     unsigned i;
 
     (void)state;
-    start(&a, 0);
-    start(&b, 1);
-    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
-    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    start_both(&a, &b, &u, &wild);
     must_send(&a, &b, u, v4(PEER_IP), 53, 300, 0);
     must_send(&a, &b, u, v6(2), 53, 301, 0);
     assert_int_equal(b.heard_n, 2);
@@ -95,10 +92,7 @@ static void test_segments(void **state)
     unsigned i;
 
     (void)state;
-    start(&a, 0);
-    start(&b, 1);
-    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
-    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    start_both(&a, &b, &u, &wild);
     must_send(&a, &b, u, v4(PEER_IP), 53, 5000, 1200);
     assert_int_equal(b.heard_n, 5);
     for (i = 0; i < 5; i++) {
@@ -126,10 +120,7 @@ static void test_fragments(void **state)
     struct toec_addr to = v4(PEER_IP);
 
     (void)state;
-    start(&a, 0);
-    start(&b, 1);
-    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
-    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    start_both(&a, &b, &u, &wild);
     must_send(&a, &b, u, v4(PEER_IP), 53, 1473, 0);
     must_send(&a, &b, u, v4(PEER_IP), 53, 8001, 0);
     must_send(&a, &b, u, v6(2), 53, 8001, 0);
@@ -192,10 +183,7 @@ static void test_path_mtu(void **state)
     unsigned n;
 
     (void)state;
-    start(&a, 0);
-    start(&b, 1);
-    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
-    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    start_both(&a, &b, &u, &wild);
     must_send(&a, &b, u, v4(PEER_IP), 53, 1472, 0);
     icmp_about(&a, 4, 1000, 1000, 54, 1500); /* never sent there */
     icmp_about(&a, 4, 1000, 1001, 53, 1500); /* nobody's */
@@ -233,10 +221,7 @@ static void test_bad_input(void **state)
     unsigned i;
 
     (void)state;
-    start(&a, 0);
-    start(&b, 1);
-    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
-    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    start_both(&a, &b, &u, &wild);
     must_send(&a, &b, u, to, 53, 40, 0);
     assert_int_equal(send_to(&a, u, to, 53, 40, 0), 40);
     f = bench_next(&a.b);

@@ -156,10 +156,7 @@ static void test_strange_ends(void **state)
     struct sent good, bad;
 
     (void)state;
-    start(&a, 0);
-    start(&b, 1);
-    assert_int_equal(try_open(&a, any(), 1000, any(), 0, &u), 0);
-    assert_int_equal(try_open(&b, any(), 53, any(), 0, &wild), 0);
+    start_both(&a, &b, &u, &wild);
     must_send(&a, &b, u, v6(2), 53, 40, 0);
     assert_int_equal(send_to(&a, u, v6(2), 53, 40, 0), 40);
     f = bench_next(&a.b);

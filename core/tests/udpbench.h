@@ -131,6 +131,16 @@ static inline void exchange(struct app *x, struct app *y)
     } while (any_sent);
 }
 
+/* a with an endpoint on port 1000, b with one that hears all on port 53. */
+static inline void start_both(struct app *a, struct app *b, struct toec_udp **from,
+                              struct toec_udp **to)
+{
+    start(a, 0);
+    start(b, 1);
+    assert_int_equal(try_open(a, any(), 1000, any(), 0, from), 0);
+    assert_int_equal(try_open(b, any(), 53, any(), 0, to), 0);
+}
+
 static inline int send_to(struct app *a, struct toec_udp *u, struct toec_addr to, uint16_t port,
                           uint32_t len, uint16_t segment)
 {

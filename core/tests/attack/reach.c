@@ -10,8 +10,7 @@ static void syn_received(struct talk *t)
     sim_listen(&t->s, 0, t->own_port, 0, 0);
     g = talk_seg(t, F_SYN, (uint32_t)-1, 0, 0);
     g.mss = 1460;
-    craft_send(&t->s, &g);
-    craft_poll(&t->s);
+    craft_say(&t->s, &g);
     g = craft_expect(&t->s);
     t->iss = g.seq;
     t->c = t->s.host[0].conns;
@@ -21,10 +20,7 @@ static void syn_sent(struct talk *t)
 {
     struct tseg g;
 
-    craft_start(&t->s);
-    t->peer_port = OWN_PORT;
-    t->c = sim_connect(&t->s, 0, OWN_PORT);
-    t->own_port = t->c->local_port;
+    talk_connect(t);
     craft_poll(&t->s);
     g = craft_expect(&t->s);
     t->iss = g.seq;

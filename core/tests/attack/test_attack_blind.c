@@ -178,8 +178,7 @@ static uint32_t second_connection(struct talk *t, uint16_t port)
 {
     struct tseg g = seg_make(port, OWN_PORT, F_SYN, t->isn, 0);
 
-    craft_send(&t->s, &g);
-    craft_poll(&t->s);
+    craft_say(&t->s, &g);
     g = craft_expect(&t->s);
     craft_send(&t->s, &(struct tseg){.sport = port,
                                      .dport = OWN_PORT,

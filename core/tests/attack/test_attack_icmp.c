@@ -77,8 +77,7 @@ static void test_mtu_floor(void **state)
         struct toec_info info;
         unsigned k;
 
-        talk_init(&t);
-        talk_passive(&t);
+        talk_open(&t);
         talk_send(&t, 14600);
         talk_skip(&t);
         for (k = 0; k < 40; k++) {

@@ -243,8 +243,7 @@ static void test_window_shut_for_a_day(void **state)
     unsigned probes = 0;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     t.wnd = 0;
     talk_say(&t, F_ACK, 0, 0, 0);
     conn_write(t.c, 1000, 1);
@@ -272,8 +271,7 @@ static void test_window_shut_ends_by_user_timeout(void **state)
     unsigned i;
 
     (void)state;
-    talk_init(&t);
-    talk_passive(&t);
+    talk_open(&t);
     talk_set(&t, TOEC_OPT_USER_TIMEOUT, 30000);
     t.wnd = 0;
     talk_say(&t, F_ACK, 0, 0, 0);
