@@ -14,6 +14,7 @@
 
 #include "attach.h"
 #include "log.h"
+#include "numa.h"
 
 #define LISTEN_BACKLOG 128
 
@@ -262,6 +263,22 @@ static void adopt_in_engine(struct engine *e, void *arg)
 }
 
 /* The queue pair of a hello that is sound so far; NULL with reason and why. */
+/* The queue pair and its area, near the engine that serves it. Where the kernel does not let us ask
+ * for that, it was told at the start. */
+static struct qp *new_near(const struct engine *e, const struct qp_attach *a, uint32_t *reason,
+                           char *why, size_t why_size)
+{
+    struct numa_policy was;
+    struct qp *qp;
+
+    (void)numa_prefer(e->node, &was);
+    qp = qp_new(a, reason, why, why_size);
+    numa_restore(&was);
+    if (qp)
+        (void)numa_place(qp->area, qp->layout.total, e->node);
+    return qp;
+}
+
 static struct qp *make_qp(struct control *c, const struct client *cl, struct hello_message *m,
                           uint32_t *reason, char *why, size_t why_size)
 {
@@ -275,7 +292,7 @@ static struct qp *make_qp(struct control *c, const struct client *cl, struct hel
     struct adoption adoption = {0};
 
     m->fds[0] = m->fds[1] = -1; /* qp_new() takes them over */
-    adoption.qp = qp_new(&a, reason, why, why_size);
+    adoption.qp = new_near(c->engines[m->hello.engine], &a, reason, why, why_size);
     if (!adoption.qp)
         return NULL;
     engine_call(c->engines[m->hello.engine], adopt_in_engine, &adoption);

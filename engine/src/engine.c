@@ -16,6 +16,7 @@
 #include "gro.h"
 #include "listen.h"
 #include "log.h"
+#include "numa.h"
 #include "qp.h"
 #include "steer.h"
 
@@ -76,6 +77,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
     }
     e->cfg = *cfg;
     e->netio = cfg->netio;
+    e->node = cfg->pinned ? numa_node_of(NUMA_SYS, cfg->cpu) : NUMA_ANY;
     e->now = now;
     e->core_deadline = now;
     e->epoll_fd = e->wake_fd = -1;

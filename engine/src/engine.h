@@ -44,7 +44,9 @@ struct engine_config {
     uint32_t max_qps;        /* queue pairs at once */
     uint32_t offload;        /* OFFLOAD_* wanted; 0: all done in software, as if there were none */
     uint32_t spin_us;        /* polls this long without work before it sleeps */
-    int inside;              /* of a program: its signals are left alone */
+    int pinned;              /* its thread runs on cpu, and memory is asked for there */
+    uint32_t cpu;
+    int inside; /* of a program: its signals are left alone */
     /* What else this thread serves: a descriptor that wakes it (-1: none), and what it calls then
      * and every 10 ms. */
     int side_fd;
@@ -65,6 +67,7 @@ struct engine {
     unsigned long stack_size;
     struct netio *netio;
     struct offload offload;
+    int node;                   /* of NUMA, that its memory is asked for from; NUMA_ANY */
     uint64_t now;               /* time of the step that runs */
     uint64_t core_deadline;     /* from toec_poll() */
     uint64_t side_at;           /* when cfg.side is to be called again */

@@ -22,6 +22,7 @@
 #include "attach.h"
 #include "interlock.h"
 #include "log.h"
+#include "numa.h"
 #include "setup.h"
 
 /* At the end resets get this long to leave. */
@@ -246,6 +247,8 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
                                 .spin_us = t->options.spin_us,
                                 .offload = t->options.offload,
                                 .inside = 1,
+                                .pinned = t->options.cpu_count != 0,
+                                .cpu = t->options.cpu[0],
                                 .side_fd = t->side_epoll,
                                 .side = side,
                                 .qp_unused = let_go,
@@ -303,18 +306,10 @@ static int make_qp(struct toedev_inline *t, struct toedev_inline_attach *a, char
 static int start_thread(struct toedev_inline *t, char *err, size_t err_size)
 {
     int rc = engine_start(t->engine);
-    cpu_set_t set;
 
-    if (rc == 0 && t->options.cpu >= 0) {
-        CPU_ZERO(&set);
-        CPU_SET((size_t)t->options.cpu, &set);
-        rc = pthread_setaffinity_np(t->engine->thread, sizeof(set), &set);
-        if (rc != 0)
-            engine_join(t->engine);
-    }
     if (rc != 0)
         snprintf(err, err_size, "cannot start a thread%s: %s",
-                 t->options.cpu >= 0 ? " on the CPU of --cpu" : "", strerror(rc));
+                 t->options.cpu_count ? " on the CPU of --cpu" : "", strerror(rc));
     return rc == 0 ? 0 : -1;
 }
 
@@ -347,14 +342,21 @@ static struct toedev_inline *new_inline(const char *text, char *err, size_t err_
 static struct toedev_inline *inline_open(const char *text, struct toedev_inline_attach *a,
                                          char *err, size_t err_size)
 {
+    struct numa_policy was;
     struct toedev_inline *t;
+    int rc;
 
     snprintf(err, err_size, "no memory");
     t = new_inline(text, err, err_size);
     if (!t)
         return NULL;
-    if (make_engine(t, err, err_size) == 0 && open_socket(t, err, err_size) == 0 &&
-        make_qp(t, a, err, err_size) == 0 && (a->event || start_thread(t, err, err_size) == 0))
+    /* Not told where it cannot be asked for: the program's messages are its own. */
+    (void)numa_prefer(t->options.cpu_count ? numa_node_of(NUMA_SYS, t->options.cpu[0]) : NUMA_ANY,
+                      &was);
+    rc = make_engine(t, err, err_size);
+    numa_restore(&was);
+    if (rc == 0 && open_socket(t, err, err_size) == 0 && make_qp(t, a, err, err_size) == 0 &&
+        (a->event || start_thread(t, err, err_size) == 0))
         return t;
     free_all(t);
     return NULL;

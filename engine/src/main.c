@@ -12,6 +12,7 @@
 #include "control.h"
 #include "interlock.h"
 #include "log.h"
+#include "numa.h"
 #include "setup.h"
 #include "steer.h"
 
@@ -57,6 +58,8 @@ static int make_engine(struct daemon *d, uint32_t id)
                                 .max_qps = d->options.max_qps,
                                 .spin_us = d->options.spin_us,
                                 .offload = d->options.offload,
+                                .pinned = d->options.cpu_count != 0,
+                                .cpu = d->options.cpu[id],
                                 .qp_unused = control_qp_unused,
                                 .arg = c};
     char err[256];
@@ -88,6 +91,28 @@ static int make_engine(struct daemon *d, uint32_t id)
     return -1;
 }
 
+/* The same, with what it allocates of the memory near its CPU. */
+static int make_engine_near(struct daemon *d, uint32_t id)
+{
+    const struct options *o = &d->options;
+    int node = o->cpu_count ? numa_node_of(NUMA_SYS, o->cpu[id]) : NUMA_ANY, rc;
+    struct numa_policy was;
+    int e = numa_prefer(node, &was);
+
+    rc = make_engine(d, id);
+    numa_restore(&was);
+    if (!o->cpu_count || rc >= 0)
+        return rc;
+    if (e)
+        log_msg("engine %u: CPU %u; memory of NUMA node %d cannot be asked for: %s", id, o->cpu[id],
+                node, strerror(e));
+    else if (node == NUMA_ANY)
+        log_msg("engine %u: CPU %u; one NUMA node, so no memory is nearer", id, o->cpu[id]);
+    else
+        log_msg("engine %u: CPU %u, memory of NUMA node %d", id, o->cpu[id], node);
+    return rc;
+}
+
 static int make_engines(struct daemon *d)
 {
     uint32_t i;
@@ -97,13 +122,14 @@ static int make_engines(struct daemon *d)
     if (!d->control.engines)
         return EXIT_RUNTIME;
     for (i = 0; i < d->options.engines && rc < 0; i++)
-        rc = make_engine(d, i);
+        rc = make_engine_near(d, i);
     /* threads only now: hand-over needs every engine in its place */
     for (i = 0; i < d->options.engines && rc < 0; i++) {
         int e = engine_start(d->control.engines[i]);
 
         if (e) {
-            log_msg("cannot start a thread: %s", strerror(e));
+            log_msg("cannot start the thread of engine %u%s: %s", i,
+                    d->options.cpu_count ? " on the CPU of --cpu" : "", strerror(e));
             rc = EXIT_RUNTIME;
         }
     }

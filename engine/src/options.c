@@ -3,8 +3,10 @@
  * options.c - the command line of toed, and the options of an engine within a program. Not by
  * getopt(): its state would be the program's.
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +80,7 @@ static const struct option_name {
     {"check-ip", OPT_CHECK_IP, 0, OF_TOED},
     {"offload", OPT_OFFLOAD, 1, OF_BOTH},
     {"seed", OPT_SEED, 1, OF_BOTH},
-    {"cpu", OPT_CPU, 1, OF_INSIDE},
+    {"cpu", OPT_CPU, 1, OF_BOTH},
     {"linger-ms", OPT_LINGER, 1, OF_INSIDE},
     {"help", OPT_HELP, 0, OF_TOED},
     {"version", OPT_VERSION, 0, OF_TOED},
@@ -102,6 +104,8 @@ static const char help[] =
     "  --socket PATH      where programs attach (default " TOEDEV_DEFAULT_SOCKET ")\n"
     "  --group NAME       group that may attach (default: only root's)\n"
     "  --engines N        threads, each with a queue of the interface, 1..64 (default 1)\n"
+    "  --cpu N[,N...]     the CPU that each engine runs on, and whose memory it uses (default: "
+    "any)\n"
     "  --spin-us N        polls this long without work before it sleeps, 0..1000000 (default 50)\n"
     "  --max-flows N      connections per engine, 1..1048576 (default 16384)\n"
     "  --max-qps N        queue pairs per engine, 1..1024 (default 128)\n"
@@ -280,10 +284,27 @@ static int parse_offload(struct options *o, const char *text)
     return -1;
 }
 
+/* "2" or "2,3": the first engine's, the second's, ... */
+static int parse_cpus(struct options *o, const char *arg)
+{
+    char word[16];
+    size_t n;
+
+    for (o->cpu_count = 0; o->cpu_count < ENGINES_MAX; arg += n + 1) {
+        n = strcspn(arg, ",");
+        snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : (int)sizeof(word) - 1,
+                 arg);
+        if (number(o, "cpu", word, 0, CPU_SETSIZE - 1, &o->cpu[o->cpu_count]) >= 0)
+            return EXIT_USAGE;
+        o->cpu_count++;
+        if (arg[n] == '\0')
+            return -1;
+    }
+    return say(o, "--cpu: more than %u CPUs", ENGINES_MAX);
+}
+
 static int parse_one(struct options *o, int opt, const char *arg)
 {
-    uint32_t cpu = 0;
-
     switch (opt) {
     case OPT_NETIF:
         o->netif = arg;
@@ -308,7 +329,7 @@ static int parse_one(struct options *o, int opt, const char *arg)
         o->group = arg;
         return -1;
     case OPT_ENGINES:
-        return number(o, "engines", arg, 1, 64, &o->engines);
+        return number(o, "engines", arg, 1, ENGINES_MAX, &o->engines);
     case OPT_SPIN:
         return number(o, "spin-us", arg, 0, 1000000, &o->spin_us);
     case OPT_MAX_FLOWS:
@@ -343,10 +364,7 @@ static int parse_one(struct options *o, int opt, const char *arg)
     case OPT_LINGER:
         return number(o, "linger-ms", arg, 0, 60000, &o->linger_ms);
     default: /* OPT_CPU */
-        if (number(o, "cpu", arg, 0, 4095, &cpu) >= 0)
-            return EXIT_USAGE;
-        o->cpu = (int)cpu;
-        return -1;
+        return parse_cpus(o, arg);
     }
 }
 
@@ -426,7 +444,6 @@ static int parse(struct options *o, int count, char **words, unsigned of)
     o->max_qps = of == OF_TOED ? 128 : 1;
     o->max_memory_mib = 65536;
     o->linger_ms = 1000;
-    o->cpu = -1;
     while (at < count) {
         rc = take_one(o, count, words, &at, of);
         if (rc >= 0)
@@ -435,6 +452,9 @@ static int parse(struct options *o, int count, char **words, unsigned of)
     if (!o->netif || (!o->prefix_len && !o->has_ip6))
         return say(o, "--%s is missing%s", o->netif ? "ip" : "netif",
                    of == OF_TOED ? "; --help shows the options" : "");
+    if (o->cpu_count && o->cpu_count != o->engines)
+        return say(o, "--cpu names %u CPUs for %u engine%s: one for each", o->cpu_count, o->engines,
+                   o->engines == 1 ? "" : "s");
     return check_addresses(o);
 }
 

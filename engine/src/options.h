@@ -11,6 +11,8 @@
 #define EXIT_USAGE   2 /* the command line is wrong */
 #define EXIT_CONFIG  3 /* the command line is right, but cannot be had here */
 
+#define ENGINES_MAX 64u
+
 struct options {
     const char *netif, *socket, *group;
     uint8_t ip[4], gateway[4], mac[6], secret[32];
@@ -25,9 +27,10 @@ struct options {
     uint32_t offload_asked;    /* ... and those of them that were named */
     uint32_t ttl;              /* 0: the stack's default */
     int check_ip;              /* RFC 5227: the IPv4 address is tested first */
+    uint32_t cpu[ENGINES_MAX]; /* of the engines' threads, cpu_count of them; 0: any */
+    uint32_t cpu_count;
     /* of an engine within a program alone (inline.c) */
     uint32_t linger_ms; /* at exit its connections may take so long to finish */
-    int cpu;            /* of the engine's thread; -1: any */
 
     char *err; /* where messages go; NULL: to standard error, as toed's */
     size_t err_size;

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -189,6 +190,25 @@ static void on_unblock(int sig)
     (void)sig;
 }
 
+/* As pthread_create(), on the CPU that it is pinned to. */
+static int create(struct engine *e)
+{
+    pthread_attr_t attr;
+    cpu_set_t set;
+    int rc;
+
+    if (!e->cfg.pinned)
+        return pthread_create(&e->thread, NULL, run, e);
+    CPU_ZERO(&set);
+    CPU_SET(e->cfg.cpu, &set);
+    pthread_attr_init(&attr);
+    rc = pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
+    if (rc == 0)
+        rc = pthread_create(&e->thread, &attr, run, e);
+    pthread_attr_destroy(&attr);
+    return rc;
+}
+
 int engine_start(struct engine *e)
 {
     struct sigaction act = {.sa_handler = on_unblock}; /* no SA_RESTART */
@@ -203,7 +223,7 @@ int engine_start(struct engine *e)
         sigdelset(&all, SIGUSR1);
     }
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(&e->thread, NULL, run, e);
+    rc = create(e);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (rc != 0)
         return rc;

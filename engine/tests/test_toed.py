@@ -82,6 +82,12 @@ class CommandLine(unittest.TestCase):
             ([*good, "--engines", "0"], "--engines"),
             ([*good, "--engines", "-1"], "-1"),
             ([*good, "--spin-us", "1e3"], "1e3"),
+            ([*good, "--cpu", "x"], "x"),
+            ([*good, "--cpu", ""], "--cpu"),
+            ([*good, "--cpu", "0,"], "--cpu"),
+            ([*good, "--cpu", "1024"], "1024"),
+            ([*good, "--cpu", "0,1"], "2 CPUs for 1 engine"),
+            ([*good, "--cpu", ",".join("0" * 65)], "more than 64"),
             ([*good, "--mtu", "100"], "100"),
             ([*good, "--ttl", "0"], "--ttl"),
             ([*good, "--ttl", "256"], "256"),
@@ -272,6 +278,34 @@ class Attached(unittest.TestCase):
             self.assertIn(name, e["counters"])
         self.assertIn("mode", e["netio"])
         self.assertEqual(e["usage"]["flows"], 0)
+
+    def test_an_engine_runs_on_the_cpu_that_was_named(self):
+        cpu = max(os.sched_getaffinity(0))
+        self.end()
+        self.toed = subprocess.Popen(
+            [TOED, "--netif", f"wire:{self.dir.name}/c", "--ip", "10.0.0.1/24", "--socket"]
+            + [f"{self.dir.name}/cpu.sock", "--cpu", str(cpu)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        said = ""
+        for line in self.toed.stderr:
+            said += line
+            if " ready" in line:
+                break
+        self.assertIn(f"engine 0: CPU {cpu}", said)
+        where = {}
+        for task in Path(f"/proc/{self.toed.pid}/task").iterdir():
+            name = (task / "comm").read_text().strip()
+            where[name] = os.sched_getaffinity(int(task.name))
+        self.assertEqual(where["toed-engine0"], {cpu})
+        self.assertEqual(where["toed"], os.sched_getaffinity(0))  # control goes where it likes
+
+    def test_a_cpu_that_is_not_there_is_told(self):
+        args = ["--netif", f"wire:{self.dir.name}/v", "--ip", "10.0.0.2/24"]
+        r = run(*args, "--socket", f"{self.dir.name}/s", "--cpu", "1023")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("engine 0 on the CPU of --cpu", r.stderr)
 
     def test_sigterm_ends_connections_and_takes_the_socket_away(self):
         mode = os.stat(self.path)
