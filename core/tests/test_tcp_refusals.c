@@ -18,8 +18,8 @@ static void test_connect_from(void **state)
 {
     static const struct {
         uint32_t tx, rx;
-    } bad[] = {{2048, 65536}, {5000, 65536}, {33554432, 65536},
-               {65536, 2048}, {65536, 5000}, {65536, 33554432}};
+    } bad[] = {{512, 65536}, {5000, 65536}, {33554432, 65536},
+               {65536, 512}, {65536, 5000}, {65536, 33554432}};
     struct toec_buffers b = {0, 65536, 65536};
     struct toec_addr peer = v4(2), own = v4(1), other = v4(9), six = {{0xfd}}, zero = {{0}};
     struct toec_tcb *f;

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the documents name is there: files, links, options, variables, functions, benches."""
+
+import re
+import subprocess
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FILE = r"[\w*][\w./*-]*\.(?:c|h|py|md|json|csv|rdl|pkt|prop|map|ini|toml|build|S|ld|sh)"
+# A file, or a folder; not a part of an address or of an #include.
+NAMED = re.compile(rf"(?<![\w./:@<-])({FILE}|(?:[\w-]+/)+)(?![\w/*-])")
+
+# Made by the build or a command, or another project's.
+ELSEWHERE = [
+    "*toe_core.*",
+    "*toe_easy.*",
+    "out/*",
+    "bench/x.py",
+    "set_sysctls.py",
+    "defaults.sh",
+]
+
+
+def listed(*patterns: str) -> list[str]:
+    done = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return [n for n in done.stdout.splitlines() if (ROOT / n).exists()]
+
+
+def tree() -> set[str]:
+    """Every file, and every folder with its slash."""
+    files = listed()
+    return {*files, *(f"{p}/" for n in files for p in Path(n).parents if p != Path())}
+
+
+TREE = tree()
+PAGES = listed("*.md")
+
+
+def elsewhere(name: str) -> bool:
+    return any(fnmatch(name, e) for e in ELSEWHERE)
+
+
+def there(name: str) -> bool:
+    return name in TREE or ("*" in name and any(fnmatch(n, name) for n in TREE))
+
+
+def lost_in(row: str) -> list[str]:
+    """Files of a table's row that are not there. One without a folder is in that of the last."""
+    lost = []
+    for cell in row.split("|"):
+        folder = ""
+        for name in NAMED.findall(cell):
+            own = "/" in name and not name.startswith("toe/")  # toe/x.h: as it is included
+            if own:
+                folder = name if name.endswith("/") else name.rsplit("/", 1)[0] + "/"
+            places = [folder + place for place in ("", "src/", "include/toe/")]
+            places = [""] if own else [*places, "docs/", "*/include/"]
+            if not elsewhere(name) and not any(there(place + name) for place in places):
+                lost.append(name if own else folder + name)
+    return lost
+
+
+def test_fidelity_names_what_is_there():
+    rows = [
+        line
+        for line in (ROOT / "docs" / "FIDELITY.md").read_text().splitlines()
+        if line.startswith("| S")
+    ]
+    assert len(rows) > 30
+    assert {row.split("|")[1].strip(): lost for row in rows if (lost := lost_in(row))} == {}
+
+
+@pytest.mark.parametrize(
+    ("row", "lost"),
+    [
+        ("| core/tests/test_stack.c, test_arp.c; tests/test_rfc.py |", []),
+        ("| core/tests/test_stack.c, test_rfc.py |", ["core/tests/test_rfc.py"]),
+        ("| core/ (`tcp.c`, `what.c`) | core/tests/test_tcp_*.c |", ["core/what.c"]),
+        ("| nowhere/ | core/tests/nothing_*.c |", ["nowhere/", "core/tests/nothing_*.c"]),
+    ],
+)
+def test_what_is_not_there_is_found(row, lost):
+    assert lost_in(row) == lost
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    links = [link.split("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text)]
+    near = (ROOT / page).parent
+    assert [n for n in links if n and "://" not in n and not (near / n).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_quoted_files_are_there(page):
+    """`file.c` is the end of some path of the tree."""
+    lost = []
+    for quoted in re.findall(r"`([^`\n]+)`", (ROOT / page).read_text()):
+        if not re.fullmatch(FILE, quoted) or elsewhere(quoted):
+            continue
+        if not any(fnmatch(f"/{n}", f"*/{quoted}") for n in TREE):
+            lost.append(quoted)
+    assert lost == []
+
+
+# Options, variables, functions and benches: as a document names them, and where each must stand.
+NAMES = {
+    r"(?<![\w-])--([a-z][a-z0-9-]+)": r"(?<![a-z0-9-])(?:--)?{}(?![a-z0-9-])",
+    r"\b(TOEHOLD_[A-Z0-9_]+)": r"\b{}\b",
+    r"\b((?:toe|toec|toedev|netio|engine)_[a-z0-9_]+)\b(?!\.)": r"\b{}\b",
+    r"\bmake bench NAME=(?!x\b)(\w+)": r"^bench/{}\.py$",
+}
+
+
+@pytest.fixture(scope="module")
+def words():
+    """All that sources say, but for the documents."""
+    sources = [n for n in listed() if not n.endswith(".md") and n != "tests/test_docs.py"]
+    return "\n".join(sources) + "\n".join(
+        (ROOT / n).read_text(errors="replace") for n in sources if not n.startswith("docs/")
+    )
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p != "docs/RFC.md"])
+def test_names_are_known(page, words):
+    text = (ROOT / page).read_text()
+    lost = [
+        name
+        for named, stands in NAMES.items()
+        for name in sorted(set(re.findall(named, text)))
+        if not re.search(stands.format(re.escape(name)), words, re.MULTILINE)
+    ]
+    assert lost == []
