@@ -230,7 +230,7 @@ void owned_leave(void)
 static void *map(size_t n)
 {
     void *p = __real_mmap64(NULL, n, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (p == MAP_FAILED)
         abort();
