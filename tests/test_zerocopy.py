@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 import lab as labs
 import pytest
 
@@ -30,7 +32,7 @@ def place(request, make_lab):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("method", ["place"])
+@pytest.mark.parametrize("method", ["place", "ref"])
 def test_what_comes_back_is_what_was_sent(place, method):
     lab, env = place
     with lab.server.start([TOE_PASS, PORT, method], env=env, name="toe_pass") as server:
@@ -40,3 +42,23 @@ def test_what_comes_back_is_what_was_sent(place, method):
             argv = [labs.PYTHON, script, "client", lab.ip, PORT, 1, rounds, size]
             assert '"connections": 1' in lab.client.run(argv, timeout=60).stdout
         proc.wait_until(lambda: server.text().count("passed") == 3, "all is passed", proc=server)
+        if method == "ref":
+            # only an engine in the program's own thread can read the program's memory
+            inline = env.get("TOEHOLD_ENGINE") == "inline"
+            assert (", 0 by reference" in server.text().splitlines()[-1]) == (not inline)
+
+
+def test_msg_zerocopy_is_that_of_linux(place):
+    """The same program on Toehold and on Linux sees the same."""
+    lab, env = place
+    said = []
+    preload = {"LD_PRELOAD": str(paths.built("libtoe_preload.so")), "TOEHOLD_REQUIRE": "1"}
+    for namespace, more in ((lab.server, {**env, **preload}), (lab.client, {})):
+        address = lab.pair.client_ip if hasattr(lab, "pair") else lab.client_ip
+        script = [labs.PYTHON, "-u", labs.PROGRAMS / "zerocopy.py"]
+        with lab.client.start([*script, "serve", address, PORT], name="sink") as sink:
+            proc.wait_until(lambda s=sink: "ready" in s.text(), "the sink is ready", proc=sink)
+            done = namespace.run([*script, "client", address, PORT], env=more, timeout=60)
+        said.append(json.loads(done.stdout))
+    assert said[0] == said[1]
+    assert said[0]["many"] == [4, 23]

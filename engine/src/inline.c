@@ -23,6 +23,7 @@
 #include "interlock.h"
 #include "log.h"
 #include "numa.h"
+#include "refs.h"
 #include "setup.h"
 
 /* At the end resets get this long to leave. */
@@ -468,6 +469,18 @@ static void refresh(struct toedev_inline *t, uint32_t slot)
         record_write(s);
 }
 
+static int refer(struct toedev_inline *t, uint32_t slot, uint32_t off, const uint8_t *data,
+                 uint32_t n)
+{
+    return slot < t->qp->cfg.slots ? refs_add(&t->qp->slots[slot], off, data, n) : -1;
+}
+
+static void settle(struct toedev_inline *t, uint32_t slot)
+{
+    if (slot < t->qp->cfg.slots)
+        refs_settle(&t->qp->slots[slot]);
+}
+
 static const struct toedev_inline_ops ops = {
     .version = TOEDEV_INLINE_VERSION,
     .check = check,
@@ -480,6 +493,8 @@ static const struct toedev_inline_ops ops = {
     .prepare_sleep = prepare_sleep,
     .deadline = deadline,
     .refresh = refresh,
+    .refer = refer,
+    .settle = settle,
 };
 
 __attribute__((visibility("default"))) const struct toedev_inline_ops *toedev_inline(void)

@@ -9,9 +9,6 @@
 
 #include "engine.h"
 
-/* What core/ may hand over at once: its headers and this fit 16 bits of length. */
-#define GSO_MAX 61440u
-
 /* As ethtool -k names them, and ethtool -K's words for them. */
 const struct offload_name offload_names[OFFLOAD_COUNT] = {
     {OFFLOAD_RX_CSUM, "rx-checksumming", "rx"},
@@ -111,6 +108,7 @@ int offload_init(struct engine *e, uint32_t wanted)
 void offload_free(struct engine *e)
 {
     free(e->offload.held);
+    free(e->offload.gathered);
 }
 
 void offload_refer(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,

@@ -53,11 +53,16 @@ struct offload {
     uint32_t held_at, held_len; /* payload sent, all; equal: nothing is held */
     struct toec_tx held_tx;
     uint8_t held_hdr[OFFLOAD_HDR_MAX];
+    uint8_t *gathered; /* payload from too many places (refs.c); NULL until it may be needed */
 };
 
-/* Payload of a frame to send: up to two parts, since send buffers are rings. */
+/* What core/ may hand over at once: its headers and this fit 16 bits of length. */
+#define GSO_MAX 61440u
+
+/* Payload of a frame to send: a part, two where the send buffer wraps around, or more by
+ * reference. */
 struct offload_payload {
-    struct netio_ref ref[2];
+    struct netio_ref ref[NETIO_REFS_MAX];
     unsigned count;
 };
 

@@ -10,7 +10,7 @@
 
 #include "gro.h"
 #include "listen.h"
-#include "qp.h"
+#include "refs.h"
 
 /* Where the payload of tx lies. */
 static void find_payload(const struct toec_tx *tx, struct offload_payload *p)
@@ -18,6 +18,10 @@ static void find_payload(const struct toec_tx *tx, struct offload_payload *p)
     const struct slot *s = tx->owner;
     uint32_t size, from;
 
+    if (!tx->src && refs_any(s)) {
+        refs_payload(s->qp->engine, s, tx->off, tx->len, p);
+        return;
+    }
     p->count = 1;
     if (tx->src) {
         p->ref[0] = (struct netio_ref){tx->src->data + tx->off, tx->len};
@@ -32,6 +36,15 @@ static void find_payload(const struct toec_tx *tx, struct offload_payload *p)
     }
     p->ref[1] = (struct netio_ref){slot_tx(s), tx->len - (size - from)};
     p->count = 2;
+}
+
+/* The payload of a frame of one segment, from wherever it lies. */
+static void gather(uint8_t *out, const struct toec_tx *tx)
+{
+    struct offload_payload p;
+
+    find_payload(tx, &p);
+    gso_gather(out, &p, 0, tx->len);
 }
 
 static int transmit_large(struct engine *e, const struct toec_tx *tx)
@@ -78,6 +91,8 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     at = f.data + tx->hdr_len;
     if (tx->len && tx->src)
         memcpy(at, tx->src->data + tx->off, tx->len);
+    else if (tx->len && refs_any(tx->owner))
+        gather(at, tx);
     else if (tx->len) {
         const struct slot *s = tx->owner;
         uint32_t size = s->qp->cfg.tx_size, from = tx->off & (size - 1), first = size - from;
@@ -159,6 +174,7 @@ static void on_gone(struct slot *s, uint16_t reason)
 {
     int opening = s->state == SLOT_OPENING, silent = s->doomed || (opening && !s->active);
 
+    refs_drop(s);
     s->flow = NULL;
     s->reason = reason;
     s->state = SLOT_GONE;
@@ -191,6 +207,9 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
         break;
     case TOEC_EV_ACKED:
         s->tx_used -= arg;
+        s->una += arg;
+        if (s->refs)
+            refs_acked(s);
         if (s->state == SLOT_OPEN) {
             s->pend_acked += arg;
             event_pend(s, PEND_ACKED);

@@ -18,7 +18,7 @@
 
 #include "listen.h"
 #include "log.h"
-#include "qp.h"
+#include "refs.h"
 
 #define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define TMPFS_MAGIC 0x01021994
@@ -228,6 +228,8 @@ void qp_free(struct qp *qp)
         close(qp->doorbell_fd);
     if (qp->irq_fd >= 0)
         close(qp->irq_fd);
+    for (uint32_t i = 0; qp->slots && i < qp->cfg.slots; i++)
+        refs_free(&qp->slots[i]);
     free(qp->slots);
     free(qp->free_slots);
     free(qp);
@@ -245,7 +247,7 @@ struct slot *slot_take(struct qp *qp)
     s->pending = 0;
     s->active = s->told = s->accepted = s->counted = s->half_closed = s->doomed = 0;
     s->reason = s->soft_error = 0;
-    s->cookie = s->tx_used = s->rx_told = s->pend_data = s->pend_acked = 0;
+    s->cookie = s->tx_used = s->una = s->rx_told = s->pend_data = s->pend_acked = 0;
     s->member = NULL;
     s->open_prev = NULL;
     s->fast = 0;
@@ -259,6 +261,7 @@ void slot_free(struct slot *s)
 
     listen_leave(s);
     opening_del(s);
+    refs_drop(s);
     s->state = SLOT_FREE;
     s->told = 0;
     s->pending = 0; /* its place in the pending list is dropped when its turn comes */

@@ -48,9 +48,11 @@ struct slot {
     uint8_t abort_queued; /* in the engine's list of flows to reset */
     uint16_t reason;      /* of PEND_FINAL and PEND_FAILED */
     uint16_t soft_error;
-    uint32_t cookie;  /* of CONNECT, or listener id */
-    uint32_t tx_used; /* bytes announced by SEND, not yet acknowledged */
-    uint32_t rx_told; /* bytes told by DATA_RECEIVED, not yet given back by RECV */
+    uint32_t cookie;   /* of CONNECT, or listener id */
+    uint32_t tx_used;  /* bytes announced by SEND, not yet acknowledged */
+    uint32_t una;      /* stream offset of the first byte sent that is not acknowledged */
+    struct refs *refs; /* what is to be sent from elsewhere (refs.h); NULL: nothing ever was */
+    uint32_t rx_told;  /* bytes told by DATA_RECEIVED, not yet given back by RECV */
     uint32_t pend_data, pend_acked;
     uint32_t urgent_at;                  /* stream offset behind the peer's urgent data */
     struct slot *open_next, **open_prev; /* CONNECTs without answer; open_prev NULL: none */

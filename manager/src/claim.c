@@ -10,6 +10,7 @@
 #include "claim.h"
 #include "io.h"
 #include "urgent.h"
+#include "zerocopy.h"
 
 struct tzc *tzc_get(struct tsock *s)
 {
@@ -64,7 +65,7 @@ void tclaim_end(struct tsock *s)
     if (!s->zc)
         return;
     kept_put(s->zc);
-    free(s->zc);
+    tzc_free(s->zc);
     s->zc = NULL;
 }
 
@@ -76,17 +77,6 @@ void tclaim_forget(struct tsock *s)
 }
 
 /* ---- what all four begin with ---- */
-
-/* The socket of fd, or NULL with errno. */
-static struct tsock *carried(int fd)
-{
-    struct tsock *s = tsock_get(fd);
-
-    if (s)
-        return s;
-    errno = sys_fcntl(fd, F_GETFD, 0) < 0 ? EBADF : EOPNOTSUPP;
-    return NULL;
-}
 
 /* n bytes of a ring from position pos on. */
 static void ranges(uint8_t *ring, uint32_t mask, uint32_t pos, uint32_t n, struct iovec iov[2])
@@ -170,7 +160,7 @@ ssize_t toe_send_reserve(int fd, size_t n, struct iovec iov[2], int flags)
     if (!iov)
         return terr(EFAULT);
     tctx_lock();
-    s = carried(fd);
+    s = tsock_carried(fd);
     if (s)
         r = reserve(s, n, iov, flags);
     tctx_unlock();
@@ -202,7 +192,7 @@ ssize_t toe_send_commit(int fd, size_t n, int flags)
     if (flags & ~(MSG_MORE | MSG_OOB | MSG_NOSIGNAL))
         return terr(EINVAL);
     tctx_lock();
-    s = carried(fd);
+    s = tsock_carried(fd);
     if (s)
         r = commit(s, n, flags);
     tctx_unlock();
@@ -286,7 +276,7 @@ ssize_t toe_recv_peek(int fd, struct iovec iov[2], int flags)
     if (!iov)
         return terr(EFAULT);
     tctx_lock();
-    s = carried(fd);
+    s = tsock_carried(fd);
     if (s)
         r = peek(s, iov, flags);
     tctx_unlock();
@@ -315,7 +305,7 @@ ssize_t toe_recv_consume(int fd, size_t n)
     ssize_t r = -1;
 
     tctx_lock();
-    s = carried(fd);
+    s = tsock_carried(fd);
     if (s)
         r = consume(s, n);
     tctx_unlock();

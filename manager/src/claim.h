@@ -21,12 +21,33 @@ struct tkept {
     uint32_t users;
 };
 
+/* One call of those that are told when their memory is free (zerocopy.h). */
+struct tzc_send {
+    uint64_t token;  /* of toe_send_ref() */
+    uint32_t lo, hi; /* numbers of MSG_ZEROCOPY calls */
+    uint32_t end;    /* stream offset behind its bytes */
+    bool numbered;   /* else it has a token */
+    bool copied;
+};
+
+/* A queue of them, of at most TZC_SENDS. */
+struct tzc_queue {
+    uint32_t head, count, size;
+    struct tzc_send *ring;
+};
+
 /* What a socket has for sending and receiving without a copy. */
 struct tzc {
     struct tkept *kept; /* where the claims are, once the queue pair is gone */
     uint32_t reserved;  /* bytes of TCLAIM_TX, from tx_pos on */
     uint32_t peeked;    /* bytes of TCLAIM_RX, from rx_pos + skip on */
     uint32_t skip;      /* the urgent byte before them, which is left out */
+
+    struct tzc_queue flying; /* not acknowledged yet, in the order of the stream */
+    struct tzc_queue done;   /* those with tokens that have not been told yet */
+    uint32_t next_number;    /* of the next MSG_ZEROCOPY call */
+    struct tzc_send told;    /* the numbers to be told; one range, since streams are in order */
+    bool telling;            /* told is in use */
 };
 
 /* The socket's, made when there is none; NULL with ENOBUFS. */

@@ -29,10 +29,11 @@ struct tconfig {
     char inline_options[1024];
     uint32_t slots, tx_size, rx_size;
     uint32_t busy_poll_us, irq_count, irq_usec;
-    bool busy_poll_given; /* else an engine in this process has its own time */
-    bool batch;           /* what answers several events of one epoll_wait leaves together */
-    bool require;         /* what cannot be carried fails */
-    bool report;          /* say every pass to the kernel, also the expected ones */
+    uint32_t zerocopy_min; /* pieces of memory smaller than this are copied all the same */
+    bool busy_poll_given;  /* else an engine in this process has its own time */
+    bool batch;            /* what answers several events of one epoll_wait leaves together */
+    bool require;          /* what cannot be carried fails */
+    bool report;           /* say every pass to the kernel, also the expected ones */
 };
 
 /* A queue pair: the device contract's host side (qp.h has the operations). */
@@ -158,6 +159,12 @@ TOE_HIDDEN void tinline_command(struct tqp *qp, const struct toe_cmd *c);
 /* What was sent leaves, unless more is to be expected at once. */
 TOE_HIDDEN void tinline_sent(struct tqp *qp);
 TOE_HIDDEN uint32_t tinline_run(struct tqp *qp);
+/* n bytes of the slot's send stream, from offset `off` on, lie at data. False: they must be copied.
+ */
+TOE_HIDDEN bool tinline_refer(struct tqp *qp, uint32_t slot, uint32_t off, const uint8_t *data,
+                              uint32_t n);
+/* Such memory is not read any more when this returns. */
+TOE_HIDDEN void tinline_settle(struct tqp *qp, uint32_t slot);
 TOE_HIDDEN void tinline_refresh(const struct tqp *qp, uint32_t slot);
 /* Rounds before a sleep: until nothing waits and an arrival will wake. Returns notifications. */
 TOE_HIDDEN uint32_t tinline_prepare(struct tqp *qp);

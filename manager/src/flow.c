@@ -2,8 +2,8 @@
 /*
  * flow.c - the life of a flow's slot: from establishment to RELEASE (docs/device-contract.md).
  */
-#include "claim.h"
 #include "handover.h"
+#include "zerocopy.h"
 
 void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
 {
@@ -60,6 +60,7 @@ void tflow_gone(struct tsock *s, int error)
     s->eof = 1;
     if (error)
         s->error = error;
+    tzc_gone(s);
     /* What has come before the end can still be read: Linux keeps it after a reset too. */
     if (!s->rx_avail && !s->claims)
         tflow_release(s);
@@ -73,6 +74,7 @@ static void end_open(struct tsock *s)
 
     /* unread data is for the TOE to see: it answers a close over it with RST, as Linux does */
     tflow_say_read(s);
+    tzc_settle(s);
     qp->slots[s->slot] = TSLOT_CLOSING;
     s->qp = NULL;
     tinline_answered(s);
@@ -102,7 +104,7 @@ static void end_connecting(struct tsock *s)
 void tsock_end(struct tsock *s)
 {
     thandover_end(s);
-    tclaim_end(s);
+    s->claims = 0;
     switch ((enum tsock_state)s->state) {
     case TS_OPEN:
         end_open(s);
@@ -128,4 +130,5 @@ void tsock_end(struct tsock *s)
     s->state = TS_DEAD;
     s->rx = s->tx = NULL;
     s->rx_avail = 0;
+    tclaim_end(s);
 }

@@ -327,6 +327,25 @@ void tinline_refresh(const struct tqp *qp, uint32_t slot)
     ops->refresh(qp->inside, slot);
 }
 
+bool tinline_refer(struct tqp *qp, uint32_t slot, uint32_t off, const uint8_t *data, uint32_t n)
+{
+    int saved = errno, r;
+
+    if (!qp->direct)
+        return false;
+    tinline_inside = 1;
+    r = ops->refer(qp->inside, slot, off, data, n);
+    tinline_inside = 0;
+    errno = saved;
+    return r == 0;
+}
+
+void tinline_settle(struct tqp *qp, uint32_t slot)
+{
+    if (qp->direct)
+        ops->settle(qp->inside, slot);
+}
+
 /* ---- direct: sleeping ---- */
 
 uint32_t tinline_prepare(struct tqp *qp)

@@ -3,6 +3,7 @@
 #ifndef TOE_IO_H
 #define TOE_IO_H
 
+#include <fcntl.h>
 #include <limits.h>
 
 #include "ctx.h"
@@ -33,12 +34,27 @@ struct tio_cursor {
     size_t done; /* of *v */
 };
 
+/* The socket of fd, or NULL with EBADF, or EOPNOTSUPP when it is the kernel's. Lock held. */
+static inline struct tsock *tsock_carried(int fd)
+{
+    struct tsock *s = tsock_get(fd);
+
+    if (!s)
+        errno = sys_fcntl(fd, F_GETFD, 0) < 0 ? EBADF : EOPNOTSUPP;
+    return s;
+}
+
 /* ---- send.c, recv.c. Lock held. ---- */
 
 /* Can bytes be sent, now or later? 0, or -1 with errno. */
 TOE_HIDDEN int tsend_may(struct tsock *s);
 /* The next n bytes of the send buffer are there: they go. */
 TOE_HIDDEN void tsend_put(struct tsock *s, uint32_t n, int flags);
+/* n bytes from the cursor, copied to stream offset `pos` of the send buffer. */
+TOE_HIDDEN void tsend_copy(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c);
+/* toe_send_ref(). Takes the lock. */
+TOE_HIDDEN ssize_t tsend_ref(int fd, const struct iovec *v, size_t count, int flags,
+                             uint64_t token);
 /* What send() does besides when it fails with EPIPE. Lock not held. */
 TOE_HIDDEN void tsend_signal(ssize_t r, int flags);
 

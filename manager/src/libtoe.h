@@ -77,6 +77,7 @@ struct tsock_opts {
     uint8_t fastopen_connect, fastopen_no_cookie;
     uint8_t fastopen_keys; /* 0, 1 or 2 in fastopen_key */
     uint8_t oobinline;
+    uint8_t zerocopy; /* SO_ZEROCOPY */
     uint8_t fastopen_key[32];
     uint8_t tos, discover;       /* IP_TOS; 0 default, else 1 + IP_MTU_DISCOVER */
     uint16_t maxseg;             /* TCP_MAXSEG, 0: none */

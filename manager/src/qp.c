@@ -8,6 +8,7 @@
 
 #include "ctx.h"
 #include "urgent.h"
+#include "zerocopy.h"
 
 #define SW_ENTRIES       1024u
 #define HW_ENTRIES       4096u
@@ -214,6 +215,8 @@ static void send_complete(struct tqp *qp, const struct toe_cmd *c)
     }
     was_writable = tsock_writable(s);
     s->tx_free += n;
+    if (unlikely(s->zc))
+        tzc_acked(s);
     /* Also when no sender was turned away: a poller may have found the socket not writable. */
     if (unlikely((!was_writable && tsock_writable(s)) || s->lingering))
         tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);

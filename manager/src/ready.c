@@ -4,6 +4,7 @@
  */
 #include "ctx.h"
 #include "urgent.h"
+#include "zerocopy.h"
 
 static bool readable(const struct tsock *s)
 {
@@ -25,7 +26,7 @@ static uint32_t open_events(const struct tsock *s)
         e |= EPOLLOUT | EPOLLWRNORM;
     if (unlikely((s->eof || (s->shut & TSHUT_RD)) && (s->shut & TSHUT_WR)))
         e |= EPOLLHUP;
-    if (unlikely(s->error))
+    if (unlikely(s->error || tzc_waits(s)))
         e |= EPOLLERR;
     if (unlikely(s->oob == TOOB_VALID))
         e |= EPOLLPRI;
@@ -45,7 +46,7 @@ uint32_t tsock_events(const struct tsock *s)
         /* fall through */
     case TS_FOREIGN:
         return EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM | EPOLLHUP | EPOLLRDHUP |
-               (s->error ? EPOLLERR : 0u);
+               (s->error || tzc_waits(s) ? EPOLLERR : 0u);
     case TS_CONNECTING: /* Fast Open: what is written goes with the SYN */
         return s->fast && !s->fast_sent ? EPOLLOUT | EPOLLWRNORM : 0u;
     case TS_NEW:

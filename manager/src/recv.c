@@ -4,9 +4,8 @@
  */
 #include <string.h>
 
-#include "claim.h"
-#include "io.h"
 #include "urgent.h"
+#include "zerocopy.h"
 
 /* Copies n bytes at stream offset `pos` of the receive buffer to where the cursor stands. */
 static void copy_out(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
@@ -156,7 +155,8 @@ static uint8_t *first_byte(const struct iovec *v)
     return v->iov_base;
 }
 
-static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int flags)
+static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int flags,
+                           struct msghdr *msg)
 {
     struct rx_call c = {.v = v, .at = {v, 0}, .want = n, .least = 1, .flags = flags};
     ssize_t r;
@@ -164,7 +164,7 @@ static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int
     if (unlikely(flags & MSG_OOB))
         return turgent_recv(s, n ? first_byte(v) : NULL, n, flags);
     if (unlikely(flags & MSG_ERRQUEUE))
-        return terr(EAGAIN);
+        return tzc_errqueue(s, msg);
     if (unlikely(!n))
         return 0;
     if (unlikely(s->opts.rcvlowat > 1))
@@ -183,7 +183,7 @@ static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int
 }
 
 /* TIO_KERNEL, or as recv. */
-static ssize_t receive(int fd, const struct iovec *v, size_t count, int flags)
+static ssize_t receive(int fd, const struct iovec *v, size_t count, int flags, struct msghdr *msg)
 {
     ssize_t n = count == 1 ? (ssize_t)v->iov_len : tio_total(v, count);
     struct tsock *s;
@@ -193,7 +193,7 @@ static ssize_t receive(int fd, const struct iovec *v, size_t count, int flags)
         return terr(EINVAL);
     tctx_lock();
     s = tsock_get(fd);
-    r = likely(s && s->state != TS_NEW) ? recv_locked(s, v, (size_t)n, flags) : TIO_KERNEL;
+    r = likely(s && s->state != TS_NEW) ? recv_locked(s, v, (size_t)n, flags, msg) : TIO_KERNEL;
     tctx_unlock();
     return r;
 }
@@ -204,7 +204,7 @@ ssize_t toe_recv(int fd, void *buf, size_t n, int flags)
     ssize_t r = TIO_KERNEL;
 
     if (likely(tsock_get(fd)))
-        r = receive(fd, &v, 1, flags);
+        r = receive(fd, &v, 1, flags, NULL);
     return r == TIO_KERNEL ? sys_recvfrom(fd, buf, n, flags, NULL, NULL) : r;
 }
 
@@ -214,7 +214,7 @@ ssize_t toe_recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *ad
     ssize_t r = TIO_KERNEL;
 
     if (tsock_get(fd))
-        r = receive(fd, &v, 1, flags);
+        r = receive(fd, &v, 1, flags, NULL);
     if (r == TIO_KERNEL)
         return sys_recvfrom(fd, buf, n, flags, addr, len);
     if (r >= 0 && addr && len)
@@ -229,10 +229,10 @@ ssize_t toe_recvmsg(int fd, struct msghdr *msg, int flags)
     if (tsock_get(fd) && msg->msg_iovlen > TIO_VECTORS)
         return terr(EMSGSIZE);
     if (tsock_get(fd))
-        r = receive(fd, msg->msg_iov, msg->msg_iovlen, flags);
+        r = receive(fd, msg->msg_iov, msg->msg_iovlen, flags, msg);
     if (r == TIO_KERNEL)
         return sys_recvmsg(fd, msg, flags);
-    if (r >= 0) {
+    if (r >= 0 && !(flags & MSG_ERRQUEUE)) {
         msg->msg_namelen = 0;
         msg->msg_controllen = 0;
         msg->msg_flags = r > 0 ? flags & MSG_OOB : 0;
@@ -246,7 +246,7 @@ ssize_t toe_read(int fd, void *buf, size_t n)
     ssize_t r = TIO_KERNEL;
 
     if (likely(tsock_get(fd)))
-        r = receive(fd, &v, 1, 0);
+        r = receive(fd, &v, 1, 0, NULL);
     return r == TIO_KERNEL ? sys_read(fd, buf, n) : r;
 }
 
@@ -255,6 +255,6 @@ ssize_t toe_readv(int fd, const struct iovec *iov, int count)
     ssize_t r = TIO_KERNEL;
 
     if (tsock_get(fd))
-        r = count < 0 ? terr(EINVAL) : receive(fd, iov, (size_t)count, 0);
+        r = count < 0 ? terr(EINVAL) : receive(fd, iov, (size_t)count, 0, NULL);
     return r == TIO_KERNEL ? sys_readv(fd, iov, count) : r;
 }

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "claim.h"
-#include "io.h"
+#include "zerocopy.h"
 
 #define SENDS_PER_LIFE 64 /* calls between two looks whether the TOE lives */
 
@@ -17,10 +16,13 @@ struct tx_call {
     off_t *offset;
     size_t want, sent;
     int flags;
+    bool told;     /* when its memory is free: from there, if it can be (zerocopy.h) */
+    bool numbered; /* ... by MSG_ZEROCOPY, else with the token */
+    bool copied;   /* some of it was */
+    uint64_t token;
 };
 
-/* Copies n bytes from the cursor to stream offset `pos` of the send buffer. */
-static void copy_in(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
+void tsend_copy(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
 {
     while (n) {
         uint32_t at = pos & s->tx_mask, k = s->tx_mask + 1 - at;
@@ -75,7 +77,10 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     if (!n)
         return 0;
     if (likely(c->at.v != NULL)) {
-        copy_in(s, s->tx_pos, n, &c->at);
+        if (unlikely(c->told))
+            c->copied |= tzc_put(s, n, &c->at);
+        else
+            tsend_copy(s, s->tx_pos, n, &c->at);
     } else {
         ssize_t got = read_in(s, n, c);
 
@@ -172,6 +177,19 @@ void tsend_signal(ssize_t r, int flags)
     errno = EPIPE;
 }
 
+/* A send that is told when its memory is free. */
+static ssize_t send_told(struct tsock *s, struct tx_call *c)
+{
+    ssize_t r;
+
+    tobj_hold(&s->obj);
+    r = tzc_may(s, c->numbered) < 0 ? -1 : send_locked(s, c);
+    if (r > 0)
+        tzc_sent(s, c->numbered, c->token, c->copied);
+    tobj_put(&s->obj);
+    return r;
+}
+
 /* TIO_KERNEL, or as send. */
 static ssize_t transmit(int fd, struct tx_call *c)
 {
@@ -180,7 +198,14 @@ static ssize_t transmit(int fd, struct tx_call *c)
 
     tctx_lock();
     s = tsock_get(fd);
-    r = likely(s && s->state != TS_NEW) ? send_locked(s, c) : TIO_KERNEL;
+    if (unlikely(!s || s->state == TS_NEW)) {
+        r = TIO_KERNEL;
+    } else if (unlikely((c->flags & MSG_ZEROCOPY) && s->opts.zerocopy && c->want && c->at.v)) {
+        c->told = c->numbered = true;
+        r = send_told(s, c);
+    } else {
+        r = likely(!c->told) ? send_locked(s, c) : send_told(s, c);
+    }
     tctx_unlock();
     tsend_signal(r, c->flags); /* the lock is not held: a handler may do as it likes */
     return r;
@@ -194,6 +219,21 @@ static ssize_t transmit_v(int fd, const struct iovec *v, size_t count, int flags
     if (unlikely(n < 0))
         return terr(EINVAL);
     return transmit(fd, &c);
+}
+
+ssize_t tsend_ref(int fd, const struct iovec *v, size_t count, int flags, uint64_t token)
+{
+    ssize_t n = tio_total(v, count);
+    struct tx_call c = {
+        .at = {v, 0}, .want = (size_t)n, .flags = flags, .told = true, .token = token};
+    ssize_t r;
+
+    if (n <= 0)
+        return n;
+    r = transmit(fd, &c);
+    if (r != TIO_KERNEL)
+        return r;
+    return terr(tsock_get(fd) ? ENOTCONN : sys_fcntl(fd, F_GETFD, 0) < 0 ? EBADF : EOPNOTSUPP);
 }
 
 /* sendto() and sendmsg() with MSG_FASTOPEN: connect() and send() in one. */

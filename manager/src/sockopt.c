@@ -5,7 +5,7 @@
  * Three kinds of options. Those that TCP acts on are kept in struct tsock and told to the TOE.
  * Those that a TOE has no use for (a priority, a kernel filter that is only a hint) are kept by the
  * placeholder, which is a kernel TCP socket and checks their values as Linux does. Those that would
- * promise what the TOE does not do (zero-copy, TLS in the kernel, MD5) are ENOPROTOOPT.
+ * promise what the TOE does not do (TLS in the kernel, MD5) are ENOPROTOOPT.
  *
  * Until it is decided who carries a socket (TS_NEW), the kernel is asked first: it checks, it
  * keeps, and what it accepts is remembered for the case that the TOE carries it.
@@ -85,7 +85,6 @@ static enum verdict set_socket_level(struct tsock *s, int name, const void *valu
         return read_timeout(value, len, &s->opts.sndtimeo) ? DONE : WRONG;
     case SO_MAX_PACING_RATE:
         return set_max_pacing(s, value, len);
-    case SO_ZEROCOPY:
     case SO_ATTACH_FILTER:
     case SO_ATTACH_BPF:
     case SO_TIMESTAMP:
@@ -105,6 +104,7 @@ static enum verdict set_socket_level(struct tsock *s, int name, const void *valu
     case SO_REUSEPORT:
     case SO_RCVLOWAT:
     case SO_OOBINLINE:
+    case SO_ZEROCOPY:
         break;
     case SO_RCVBUF:
     case SO_SNDBUF:
@@ -124,6 +124,10 @@ static enum verdict set_socket_level(struct tsock *s, int name, const void *valu
         s->opts.reuseport = v != 0;
     } else if (name == SO_OOBINLINE) {
         s->opts.oobinline = v != 0;
+    } else if (name == SO_ZEROCOPY) {
+        if (v < 0 || v > 1)
+            return terr(EINVAL), WRONG;
+        s->opts.zerocopy = (uint8_t)v;
     } else {
         s->opts.rcvlowat = v < 0 ? INT_MAX : v;
     }

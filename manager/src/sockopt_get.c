@@ -96,6 +96,9 @@ static enum verdict get_socket_level(struct tsock *s, int name, void *value, soc
     case SO_OOBINLINE:
         v = o->oobinline;
         break;
+    case SO_ZEROCOPY:
+        v = o->zerocopy;
+        break;
     case SO_RCVLOWAT:
         v = or_default(o->rcvlowat, 1);
         break;

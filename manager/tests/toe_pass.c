@@ -4,8 +4,9 @@
  * (toe.h). It links to libtoe; nothing is preloaded.
  *
  *   toe_pass PORT place      toe_recv_peek() and toe_send_reserve(): from buffer to buffer
+ *   toe_pass PORT ref        toe_recv_peek() and toe_send_ref(): sent from the receive buffer
  *
- * Says "ready" when it listens, and "passed BYTES" at the end of each connection.
+ * Says "ready" when it listens, and "passed BYTES ..." at the end of each connection.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -54,6 +55,32 @@ static ssize_t in_place(int fd)
     return toe_recv_consume(fd, (size_t)k);
 }
 
+static unsigned long copied, referred; /* completions */
+
+static ssize_t by_reference(int fd)
+{
+    struct toe_completion c;
+    struct iovec in[2];
+    ssize_t n = toe_recv_peek(fd, in, 0), k;
+
+    if (n <= 0)
+        return n;
+    k = toe_send_ref(fd, in, 2, MSG_NOSIGNAL, 0);
+    if (k < 0)
+        return -1;
+    while (toe_send_completions(fd, &c, 1) == 0) {
+        struct pollfd p = {.fd = fd};
+
+        if (toe_poll(&p, 1, 20000) != 1) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
+    }
+    copied += c.flags & TOE_COPIED;
+    referred += !(c.flags & TOE_COPIED);
+    return toe_recv_consume(fd, (size_t)k);
+}
+
 static int serve(int l, ssize_t (*pass)(int fd))
 {
     for (;;) {
@@ -70,7 +97,7 @@ static int serve(int l, ssize_t (*pass)(int fd))
         if (n < 0)
             return fail("pass");
         toe_close(fd);
-        printf("passed %zu\n", total);
+        printf("passed %zu, %lu by reference, %lu copied\n", total, referred, copied);
         fflush(stdout);
     }
 }
@@ -80,8 +107,8 @@ int main(int argc, char **argv)
     struct sockaddr_in a = {.sin_family = AF_INET};
     int l;
 
-    if (argc != 3 || strcmp(argv[2], "place")) {
-        fprintf(stderr, "usage: toe_pass PORT place\n");
+    if (argc != 3 || (strcmp(argv[2], "place") && strcmp(argv[2], "ref"))) {
+        fprintf(stderr, "usage: toe_pass PORT place|ref\n");
         return 2;
     }
     a.sin_port = htons((uint16_t)atoi(argv[1]));
@@ -90,5 +117,5 @@ int main(int argc, char **argv)
         return fail("listen");
     printf("ready\n");
     fflush(stdout);
-    return serve(l, in_place);
+    return serve(l, !strcmp(argv[2], "ref") ? by_reference : in_place);
 }

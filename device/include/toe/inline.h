@@ -17,7 +17,7 @@
 
 #include <toe/device.h>
 
-#define TOEDEV_INLINE_VERSION 1u
+#define TOEDEV_INLINE_VERSION 2u
 #define TOEDEV_INLINE_LIBRARY "libtoe_inline.so"
 #define TOEDEV_INLINE_SYMBOL  "toedev_inline"
 
@@ -79,6 +79,16 @@ struct toedev_inline_ops {
     uint64_t (*deadline)(struct toedev_inline *t, uint64_t now);
     /* Writes the flow record of a slot. */
     void (*refresh)(struct toedev_inline *t, uint32_t slot);
+    /*
+     * Of what the next SEND of the slot announces, the n bytes at stream offset `off` lie at data
+     * and not in the send buffer. They are read there, and must not change, until SEND_COMPLETE
+     * has told them or the final CLOSE_EVENT come. 0, or -1: this cannot be noted, nothing has
+     * changed, and the bytes must be put into the buffer.
+     */
+    int (*refer)(struct toedev_inline *t, uint32_t slot, uint32_t off, const uint8_t *data,
+                 uint32_t n);
+    /* What is referred to is copied into the send buffer, and its memory not read any more. */
+    void (*settle)(struct toedev_inline *t, uint32_t slot);
 };
 
 /* The one function of the shared object, by its name TOEDEV_INLINE_SYMBOL. */

@@ -38,8 +38,11 @@ struct toe_options {
                          * always at once */
     int require;        /* [TOEHOLD_REQUIRE] TCP that cannot be carried fails (ENETDOWN without a
                          * TOE, ENETUNREACH, EADDRNOTAVAIL) instead of passing on */
-    const char *engine; /* [TOEHOLD_ENGINE] where the TOE runs: "toed" (default), or in this
-                         * process "inline", within these calls, or "thread" (docs/INLINE.md) */
+    uint32_t zerocopy_min; /* [TOEHOLD_ZEROCOPY_MIN] MSG_ZEROCOPY and toe_send_ref() copy pieces of
+                            * memory smaller than so many bytes, because that is faster; default:
+                            * as measured (docs/PERFORMANCE.md) */
+    const char *engine;    /* [TOEHOLD_ENGINE] where the TOE runs: "toed" (default), or in this
+                            * process "inline", within these calls, or "thread" (docs/INLINE.md) */
     const char *engine_options; /* [TOEHOLD_INLINE_OPTIONS] of one in this process, as toed's:
                                  * "--netif af_xdp:eth1 --ip 10.0.0.2/24" */
 };
@@ -113,6 +116,34 @@ ssize_t toe_recv_peek(int fd, struct iovec iov[2], int flags);
  * was given, or nothing was (nothing changes).
  */
 ssize_t toe_recv_consume(int fd, size_t n);
+
+/*
+ * Sending by reference. The bytes of the vector (at most 1024 pieces, and the vector itself no
+ * longer than the call) go out from where they are, as far as the TOE can read them there: one in
+ * this thread (engine "inline") does, for pieces of at least zerocopy_min bytes. Whatever else is
+ * copied, and the completion says so. The memory must stay, unchanged, until the completion; a
+ * toe_close() of the last descriptor, or toe_terminate(), copies what is not acknowledged yet, and
+ * ends that. Waits, and takes what there is room for, as toe_send() does; returns the bytes taken,
+ * for which there is one completion, when the peer has acknowledged them or the connection is gone.
+ * Completions come in the order of the calls. While one waits to be read, poll and epoll tell
+ * EPOLLERR (SO_ERROR has nothing to do with it).
+ *
+ * flags: MSG_DONTWAIT, MSG_MORE, MSG_NOSIGNAL, else EINVAL. Besides the errors of toe_send():
+ * ENOBUFS with 1024 calls whose completion has not been read; EBADF, EOPNOTSUPP, ENOTCONN as above.
+ */
+ssize_t toe_send_ref(int fd, const struct iovec *iov, int count, int flags, uint64_t token);
+struct toe_completion {
+    uint64_t token; /* of the toe_send_ref() */
+    uint32_t flags; /* TOE_COPIED */
+    uint32_t pad;
+};
+#define TOE_COPIED 1u /* some of the bytes were copied: references gained nothing */
+/* Takes up to max completions; how many there were, without waiting. -1 with EBADF, EOPNOTSUPP. */
+int toe_send_completions(int fd, struct toe_completion *out, int max);
+/*
+ * MSG_ZEROCOPY of toe_send(), toe_sendto() and toe_sendmsg() is the same with Linux's interface
+ * (SO_ZEROCOPY; completions are ranges of calls, read by toe_recvmsg() with MSG_ERRQUEUE).
+ */
 
 int toe_getsockname(int fd, struct sockaddr *addr, socklen_t *len);
 int toe_getpeername(int fd, struct sockaddr *addr, socklen_t *len);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zerocopy.h - sending from the application's memory: MSG_ZEROCOPY and toe_send_ref()
+ * (zerocopy.c). Lock held.
+ */
+#ifndef TOE_ZEROCOPY_H
+#define TOE_ZEROCOPY_H
+
+#include "claim.h"
+#include "io.h"
+
+/*
+ * n bytes from the cursor become those of the send buffer from tx_pos on: by reference what is
+ * worth it and can be, else copied. Returns whether any were copied.
+ */
+TOE_HIDDEN bool tzc_put(struct tsock *s, uint32_t n, struct tio_cursor *c);
+/* May a call that is to be told begin? 0, or -1 with ENOBUFS. */
+TOE_HIDDEN int tzc_may(struct tsock *s, bool numbered);
+/* A call has sent something, all that lies before tx_pos: it is told when that is acknowledged. */
+TOE_HIDDEN void tzc_sent(struct tsock *s, bool numbered, uint64_t token, bool copied);
+/* Bytes have been acknowledged. */
+TOE_HIDDEN void tzc_acked(struct tsock *s);
+/* The flow is gone: nothing is read any more. */
+TOE_HIDDEN void tzc_gone(struct tsock *s);
+/* The application closes the flow: what it referred to is its own again when this returns. */
+TOE_HIDDEN void tzc_settle(struct tsock *s);
+/* Is there something to be told (EPOLLERR)? */
+static inline bool tzc_waits(const struct tsock *s)
+{
+    return s->zc && (s->zc->telling || s->zc->done.count);
+}
+/* recv() and its kin with MSG_ERRQUEUE; msg may be NULL. 0, or -1 with EAGAIN. */
+TOE_HIDDEN ssize_t tzc_errqueue(struct tsock *s, struct msghdr *msg);
+TOE_HIDDEN void tzc_free(struct tzc *zc);
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_zerocopy.c - toe_send_ref() and MSG_ZEROCOPY: the bytes of the stream, memory that is used
+ * again as soon as its completion has come, and what is told of it.
+ */
+#include <time.h>
+
+#include <linux/errqueue.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "harness.h"
+
+#define PIECES     8      /* of a vector, at most */
+#define PIECE      1500   /* bytes of each, at most */
+#define SLABS      32     /* calls under way, at most */
+#define TOTAL      600000 /* bytes of a stream */
+#define FLAG       MSG_ZEROCOPY
+#define ZERO_BYTES 3000
+
+static uint8_t byte_at(uint32_t i)
+{
+    return (uint8_t)(i * 2654435761u >> 24);
+}
+
+/* Before the TOE is there: pieces of so many bytes go by reference. */
+static int references_from(const char *bytes, void **state)
+{
+    setenv("TOEHOLD_ZEROCOPY_MIN", bytes, 1);
+    return harness_setup(state);
+}
+static int all_by_reference(void **state)
+{
+    return references_from("1", state);
+}
+static int large_by_reference(void **state)
+{
+    return references_from("1000", state);
+}
+
+static int done(void **state)
+{
+    int r = harness_teardown(state);
+
+    unsetenv("TOEHOLD_ZEROCOPY_MIN");
+    return r;
+}
+
+/* Memory of one call: used again when it is told. */
+struct slab {
+    uint8_t bytes[PIECES][PIECE];
+    bool used;
+};
+
+/* Sends up to `most` bytes of the pattern from slab i; how many. */
+static uint32_t send_slab(int fd, struct slab *slab, uint64_t i, uint32_t most, uint32_t from)
+{
+    struct iovec iov[PIECES];
+    uint32_t n = 0, count = 1 + harness_random() % PIECES;
+    ssize_t r;
+
+    for (uint32_t p = 0; p < count; p++) {
+        uint32_t k = harness_random() % 2 ? harness_random() % PIECE : harness_random() % 32;
+
+        if (k > most - n)
+            k = most - n;
+        for (uint32_t b = 0; b < k; b++)
+            slab->bytes[p][b] = byte_at(from + n + b);
+        iov[p] = (struct iovec){slab->bytes[p], k};
+        n += k;
+    }
+    r = toe_send_ref(fd, iov, (int)count, 0, i);
+    if (r < 0)
+        assert_int_equal(errno, EAGAIN);
+    slab->used = r > 0;
+    return r > 0 ? (uint32_t)r : 0;
+}
+
+/* Takes completions, and spoils what they free. How many told of references. */
+static unsigned reap(int fd, struct slab *slabs, uint64_t *next, unsigned *all)
+{
+    struct toe_completion c[3];
+    unsigned by_reference = 0;
+    int n = toe_send_completions(fd, c, 3);
+
+    assert_true(n >= 0);
+    for (int i = 0; i < n; i++) {
+        struct slab *slab = &slabs[c[i].token % SLABS];
+
+        assert_int_equal(c[i].token, (*next)++);
+        assert_true(slab->used);
+        slab->used = false;
+        memset(slab->bytes, 0xee, sizeof(slab->bytes));
+        by_reference += !(c[i].flags & TOE_COPIED);
+        ++*all;
+    }
+    return by_reference;
+}
+
+static void memory_is_free_when_it_is_told(void **state)
+{
+    static struct slab slabs[SLABS];
+    uint64_t token = 0, next = 0;
+    uint32_t sent = 0, got = 0;
+    unsigned by_reference = 0, told = 0;
+    uint8_t in[4000];
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    harness_nonblock(fd[0]);
+    harness_nonblock(fd[1]);
+    memset(slabs, 0, sizeof(slabs));
+    while (got < TOTAL || next < token) {
+        ssize_t r = toe_recv(fd[1], in, harness_random() % sizeof(in), 0);
+
+        for (ssize_t i = 0; i < r; i++)
+            assert_int_equal(in[i], byte_at(got + (uint32_t)i));
+        got += r > 0 ? (uint32_t)r : 0;
+        by_reference += reap(fd[0], slabs, &next, &told);
+        if (sent < TOTAL && harness_random() % 5 == 0) { /* ordinary bytes in between */
+            uint8_t out[300];
+
+            for (uint32_t i = 0; i < sizeof(out); i++)
+                out[i] = byte_at(sent + i);
+            r = toe_send(fd[0], out, TOTAL - sent < 300 ? TOTAL - sent : 300, 0);
+            sent += r > 0 ? (uint32_t)r : 0;
+        }
+        if (sent < TOTAL && !slabs[token % SLABS].used) {
+            uint32_t n = send_slab(fd[0], &slabs[token % SLABS], token, TOTAL - sent, sent);
+
+            sent += n;
+            token += n > 0;
+        }
+    }
+    assert_int_equal(told, token);
+    if (harness_inline())
+        assert_true(by_reference > token / 2);
+    else
+        assert_int_equal(by_reference, 0); /* memory that the TOE cannot see */
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void small_pieces_are_copied(void **state)
+{
+    struct toe_completion c;
+    struct iovec iov[2];
+    char big[1000], small[999], in[3000];
+    int fd[2];
+
+    (void)state;
+    memset(big, 'b', sizeof(big));
+    memset(small, 's', sizeof(small));
+    harness_pair(fd);
+    for (int mixed = 0; mixed < 2; mixed++) {
+        iov[0] = (struct iovec){big, sizeof(big)};
+        iov[1] = (struct iovec){small, sizeof(small)};
+        assert_int_equal(toe_send_ref(fd[0], iov, 1 + mixed, 0, 7), mixed ? 1999 : 1000);
+        assert_int_equal(toe_recv(fd[1], in, mixed ? 1999 : 1000, MSG_WAITALL),
+                         mixed ? 1999 : 1000);
+        assert_memory_equal(in, big, sizeof(big));
+        if (mixed)
+            assert_memory_equal(in + 1000, small, sizeof(small));
+        while (!(harness_wait(fd[0], POLLERR) & POLLERR))
+            ;
+        assert_int_equal(toe_send_completions(fd[0], &c, 1), 1);
+        assert_int_equal(c.token, 7);
+        assert_int_equal(c.flags, mixed || !harness_inline() ? TOE_COPIED : 0);
+    }
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    struct iovec iov = {(void *)(uintptr_t) "x", 1};
+    struct toe_completion c;
+    int fd[2], k = toe_socket(AF_INET, SOCK_DGRAM, 0), s = toe_socket(AF_INET, SOCK_STREAM, 0);
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_send_ref(fd[0], &iov, 1, MSG_OOB, 0), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_send_ref(fd[0], &iov, -1, 0, 0), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_send_ref(fd[0], &iov, 1025, 0, 0), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_send_ref(fd[0], NULL, 1, 0, 0), -1);
+    assert_int_equal(errno, EFAULT);
+    assert_int_equal(toe_send_ref(-1, &iov, 1, 0, 0), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(toe_send_ref(k, &iov, 1, 0, 0), -1);
+    assert_int_equal(errno, EOPNOTSUPP);
+    assert_int_equal(toe_send_ref(s, &iov, 1, 0, 0), -1);
+    assert_int_equal(errno, ENOTCONN);
+    assert_int_equal(toe_send_ref(fd[0], &iov, 0, 0, 0), 0);
+    assert_int_equal(toe_send_completions(fd[0], &c, -1), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_send_completions(fd[0], NULL, 1), -1);
+    assert_int_equal(errno, EFAULT);
+    assert_int_equal(toe_send_completions(k, &c, 1), -1);
+    assert_int_equal(errno, EOPNOTSUPP);
+    assert_int_equal(toe_send_completions(fd[0], &c, 1), 0);
+    assert_int_equal(toe_send_completions(s, &c, 1), 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+    toe_close(s);
+    toe_close(k);
+}
+
+static void completions_nobody_reads_are_bounded(void **state)
+{
+    struct iovec iov = {(void *)(uintptr_t) "x", 1};
+    struct toe_completion c;
+    int fd[2], n = 0, on = 1;
+    char in[16];
+
+    (void)state;
+    harness_pair(fd);
+    toe_setsockopt(fd[0], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* else 40 ms each */
+    while (toe_send_ref(fd[0], &iov, 1, 0, (uint64_t)n) == 1) {
+        assert_int_equal(toe_recv(fd[1], in, 1, 0), 1);
+        n++;
+    }
+    assert_int_equal(errno, ENOBUFS);
+    assert_int_equal(n, 1024);
+    assert_int_equal(toe_send(fd[0], "y", 1, 0), 1); /* others go on */
+    while (toe_send_completions(fd[0], &c, 1) == 0)
+        ;
+    assert_int_equal(c.token, 0);
+    assert_int_equal(toe_send_ref(fd[0], &iov, 1, 0, 9999), 1);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+/* Fills both buffers of a connection; the last bytes by reference. How many bytes there are. */
+static uint32_t fill(int fd, uint8_t *memory, uint32_t n)
+{
+    uint32_t sent = 0;
+
+    for (int idle = 0; idle < 50;) {
+        struct iovec iov = {memory + sent, n - sent};
+        ssize_t r = toe_send_ref(fd, &iov, 1, MSG_DONTWAIT, 1);
+
+        idle = r > 0 ? 0 : idle + 1;
+        sent += r > 0 ? (uint32_t)r : 0;
+        if (r < 0)
+            poll(NULL, 0, 1);
+    }
+    assert_true(sent < n);
+    return sent;
+}
+
+/* Nobody will tell: so what is not acknowledged is copied, and the memory may go. */
+static void close_gives_the_memory_back(void **state)
+{
+    size_t size = 1 << 20;
+    uint8_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t in[1000];
+    uint32_t sent, got = 0;
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    for (uint32_t i = 0; i < size; i++)
+        memory[i] = byte_at(i);
+    sent = fill(fd[0], memory, (uint32_t)size);
+    assert_true(sent > RX_SIZE); /* more than the peer has taken */
+    toe_close(fd[0]);
+    munmap(memory, size);
+    for (ssize_t r; (r = toe_recv(fd[1], in, sizeof(in), 0)) > 0; got += (uint32_t)r)
+        for (ssize_t i = 0; i < r; i++)
+            assert_int_equal(in[i], byte_at(got + (uint32_t)i));
+    assert_int_equal(got, sent);
+    toe_close(fd[1]);
+}
+
+static void a_reset_tells_all(void **state)
+{
+    static uint8_t memory[1 << 16];
+    struct linger hard = {1, 0};
+    struct toe_completion c;
+    int fd[2], n = 0;
+
+    (void)state;
+    harness_pair(fd);
+    fill(fd[0], memory, sizeof(memory));
+    while (toe_send_completions(fd[0], &c, 1) == 1)
+        n++;
+    toe_setsockopt(fd[1], SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
+    toe_close(fd[1]);
+    while (!(harness_wait(fd[0], POLLHUP) & POLLHUP))
+        ;
+    n = 0;
+    while (toe_send_completions(fd[0], &c, 1) == 1)
+        n++;
+    assert_true(n > 0);
+    toe_close(fd[0]);
+}
+
+/* ---- MSG_ZEROCOPY ---- */
+
+struct told {
+    struct sock_extended_err e;
+    int flags, level, type;
+    size_t len;
+};
+
+/* Waits for a completion and reads it. */
+static struct told read_told(int fd, size_t room)
+{
+    char control[256] = {0};
+    struct msghdr msg = {.msg_control = control, .msg_controllen = room};
+    struct cmsghdr *c = (struct cmsghdr *)control;
+    struct told t;
+
+    while (!(harness_wait(fd, POLLERR) & POLLERR))
+        ;
+    assert_int_equal(toe_recvmsg(fd, &msg, MSG_ERRQUEUE), 0);
+    t = (struct told){
+        .flags = msg.msg_flags, .level = c->cmsg_level, .type = c->cmsg_type, .len = c->cmsg_len};
+    memcpy(&t.e, CMSG_DATA(c), sizeof(t.e));
+    return t;
+}
+
+static void nothing_is_told(int fd)
+{
+    struct msghdr msg = {0};
+
+    assert_int_equal(toe_recvmsg(fd, &msg, MSG_ERRQUEUE), -1);
+    assert_int_equal(errno, EAGAIN);
+}
+
+static void send_all(int fd[2], int flags, unsigned calls)
+{
+    static char memory[ZERO_BYTES], in[ZERO_BYTES];
+
+    for (unsigned i = 0; i < calls; i++) {
+        assert_int_equal(toe_send(fd[0], memory, sizeof(memory), flags), sizeof(memory));
+        assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_WAITALL), sizeof(in));
+    }
+}
+
+static void calls_are_numbered_and_told_in_ranges(void **state)
+{
+    int fd[2], v = 1, pending;
+    socklen_t len = sizeof(v);
+    struct told t;
+
+    (void)state;
+    harness_pair(fd);
+    send_all(fd, FLAG, 2); /* without the option the flag means nothing */
+    nothing_is_told(fd[0]);
+    v = 2;
+    assert_int_equal(toe_setsockopt(fd[0], SOL_SOCKET, SO_ZEROCOPY, &v, sizeof(v)), -1);
+    assert_int_equal(errno, EINVAL);
+    v = 1;
+    assert_int_equal(toe_setsockopt(fd[0], SOL_SOCKET, SO_ZEROCOPY, &v, sizeof(v)), 0);
+    v = 0;
+    assert_int_equal(toe_getsockopt(fd[0], SOL_SOCKET, SO_ZEROCOPY, &v, &len), 0);
+    assert_int_equal(v, 1);
+    send_all(fd, 0, 1);
+    nothing_is_told(fd[0]);
+    assert_int_equal(toe_send(fd[0], "", 0, FLAG), 0);
+    nothing_is_told(fd[0]);
+    send_all(fd, FLAG, 1);
+    t = read_told(fd[0], 256);
+    assert_int_equal(t.e.ee_origin, SO_EE_ORIGIN_ZEROCOPY);
+    assert_int_equal(t.e.ee_errno, 0);
+    assert_int_equal(t.e.ee_info, 0);
+    assert_int_equal(t.e.ee_data, 0);
+    assert_int_equal(t.e.ee_code, harness_inline() ? 0 : SO_EE_CODE_ZEROCOPY_COPIED);
+    assert_int_equal(t.level, SOL_IP);
+    assert_int_equal(t.type, IP_RECVERR);
+    assert_int_equal(t.len, CMSG_LEN(sizeof(t.e) + sizeof(struct sockaddr_in)));
+    assert_int_equal(t.flags, MSG_ERRQUEUE);
+    nothing_is_told(fd[0]);
+    assert_int_equal(harness_wait(fd[0], POLLOUT) & POLLERR, 0);
+    send_all(fd, FLAG, 5);
+    do
+        assert_int_equal(toe_ioctl(fd[0], TIOCOUTQ, &pending), 0);
+    while (pending);
+    t = read_told(fd[0], sizeof(struct cmsghdr) + 20);
+    assert_int_equal(t.e.ee_info, 1);
+    assert_int_equal(t.e.ee_data, 5);
+    assert_int_equal(t.flags, MSG_ERRQUEUE | MSG_CTRUNC);
+    len = sizeof(v);
+    assert_int_equal(toe_getsockopt(fd[0], SOL_SOCKET, SO_ERROR, &v, &len), 0);
+    assert_int_equal(v, 0);
+    send_all(fd, FLAG, 1);
+    while (!(harness_wait(fd[0], POLLERR) & POLLERR))
+        ;
+    assert_int_equal(toe_recv(fd[0], &v, 1, MSG_ERRQUEUE), 0); /* takes it */
+    nothing_is_told(fd[0]);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void both_kinds_keep_apart(void **state)
+{
+    struct iovec iov = {(void *)(uintptr_t) "memory", 6};
+    struct toe_completion c[2];
+    int fd[2], v = 1;
+    struct told t;
+
+    (void)state;
+    harness_pair(fd);
+    toe_setsockopt(fd[0], SOL_SOCKET, SO_ZEROCOPY, &v, sizeof(v));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(toe_send_ref(fd[0], &iov, 1, 0, 100 + (uint64_t)i), 6);
+        assert_int_equal(toe_send(fd[0], "memory", 6, FLAG), 6);
+    }
+    while (toe_ioctl(fd[0], TIOCOUTQ, &v) == 0 && v)
+        poll(NULL, 0, 1);
+    t = read_told(fd[0], 256);
+    assert_int_equal(t.e.ee_info, 0);
+    assert_int_equal(t.e.ee_data, 1);
+    assert_true(harness_wait(fd[0], POLLERR) & POLLERR);
+    assert_int_equal(toe_send_completions(fd[0], c, 2), 2);
+    assert_int_equal(c[0].token, 100);
+    assert_int_equal(c[1].token, 101);
+    assert_int_equal(harness_wait(fd[0], POLLOUT) & POLLERR, 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+static void epoll_tells_once_when_edge_triggered(void **state)
+{
+    struct epoll_event e = {.events = EPOLLET};
+    int fd[2], v = 1, ep = toe_epoll_create1(0);
+    struct told t;
+
+    (void)state;
+    harness_pair(fd);
+    toe_setsockopt(fd[0], SOL_SOCKET, SO_ZEROCOPY, &v, sizeof(v));
+    assert_int_equal(toe_epoll_ctl(ep, EPOLL_CTL_ADD, fd[0], &e), 0);
+    assert_int_equal(toe_epoll_wait(ep, &e, 1, 0), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        send_all(fd, FLAG, 1);
+        assert_int_equal(toe_epoll_wait(ep, &e, 1, 5000), 1);
+        assert_int_equal(e.events, EPOLLERR);
+        assert_int_equal(toe_epoll_wait(ep, &e, 1, 0), 0);
+        t = read_told(fd[0], 256);
+        assert_int_equal(t.e.ee_info, i);
+    }
+    toe_close(ep);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+#define REF_TEST(f, setup) cmocka_unit_test_setup_teardown(f, setup, done)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        REF_TEST(memory_is_free_when_it_is_told, all_by_reference),
+        REF_TEST(small_pieces_are_copied, large_by_reference),
+        TOE_TEST(wrong_arguments_are_refused),
+        REF_TEST(completions_nobody_reads_are_bounded, all_by_reference),
+        REF_TEST(close_gives_the_memory_back, all_by_reference),
+        REF_TEST(a_reset_tells_all, all_by_reference),
+        REF_TEST(calls_are_numbered_and_told_in_ranges, large_by_reference),
+        REF_TEST(both_kinds_keep_apart, all_by_reference),
+        REF_TEST(epoll_tells_once_when_edge_triggered, large_by_reference),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
