@@ -35,7 +35,8 @@ static int make_order(struct worker *w)
         x ^= x >> 7;
         x ^= x << 17;
         k = (uint32_t)(x % (i + 1));
-        w->order[i] = w->order[k];
+        if (k < i)
+            w->order[i] = w->order[k];
         w->order[k] = i;
     }
     return w->order ? 0 : -1;
