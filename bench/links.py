@@ -198,7 +198,9 @@ class _OverWire(Link):
 
 
 class _Toeds:
-    """Software TOE: a toed at each end, which sleeps when there is nothing to do."""
+    """Software TOE: a toed at each end, which sleeps when there is nothing to do. One that shares
+    its core with the program that it serves sleeps at once: what it waits for cannot come while it
+    polls."""
 
     toed_args: Sequence[object] = ()
 
@@ -207,7 +209,8 @@ class _Toeds:
         ends = (self.pair, _flipped(self.pair))
         self.toeds = []
         for end, netif, core in zip(ends, self.netifs, self.cores, strict=True):
-            self.toeds.append(stack.enter_context(Toed(end, netif=netif, args=self.toed_args)))
+            args = [*self.toed_args, *(["--spin-us", 0] if core is not None else [])]
+            self.toeds.append(stack.enter_context(Toed(end, netif=netif, args=args)))
             if core is not None:
                 proc.run(["taskset", "-a", "-p", "-c", core, self.toeds[-1].proc.pid])
 

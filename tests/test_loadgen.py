@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import resource
 import signal
 import socket
 import threading
@@ -226,6 +227,27 @@ def test_open_loop_keeps_its_rate_and_its_log_is_readable(lab, tmp_path):
         exact = min(hlog.percentile(counts, percent), found["latency_ns"]["max"])
         assert found["latency_ns"][name] == exact
     assert max(i.max_ms for i in intervals) == round(found["latency_ns"]["max"] / 1e6, 3)
+
+
+def test_open_loop_sleeps_until_a_request_is_due(lab):
+    """A client that polls keeps a TOE on its core from its work."""
+    with Server(lab, "pingpong", 7034) as server:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
+        args = ["--to", server.where, "--rate", 2000, "--time", "0.5", "--warmup", "0"]
+        found = bench(lab, "pingpong", *args)
+        slept = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw - before
+    assert found["sent"] == found["answered"] == 1000
+    assert slept > 100, slept  # on a busy machine several have become due at once
+
+
+def test_open_loop_without_epoll_pwait2(lab):
+    """Before Linux 5.11."""
+    with Server(lab, "pingpong", 7035) as server:
+        args = ["pingpong", "--to", server.where, "--rate", 2000, *QUICK, "--json"]
+        hidden = [labs.PYTHON, labs.PROGRAMS / "without_call.py", 441]
+        done = lab.client.run([*hidden, *command(*args)], timeout=60)
+    found = json.loads(done.stdout)
+    assert found["sent"] == found["answered"] == 500
 
 
 def test_a_stall_of_the_server_is_seen_by_all_that_were_due(lab, tmp_path):

@@ -59,6 +59,7 @@ struct load_calls {
     int (*epoll_create1)(int);
     int (*epoll_ctl)(int, int, int, struct epoll_event *);
     int (*epoll_wait)(int, struct epoll_event *, int, int);
+    int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
 };
 extern const struct load_calls load_libc, load_libtoe, load_libtoe_own;
 

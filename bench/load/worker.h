@@ -65,7 +65,7 @@ struct worker {
     uint32_t under_way; /* exchanges begun and not over; bulk: streams */
     uint32_t alive;     /* active connections that are not dead */
     uint32_t failed_in_row, next_port, next_to;
-    bool stopping, gave_up;
+    bool stopping, gave_up, coarse;         /* coarse: the kernel sleeps in milliseconds alone */
     int64_t expect_length;                  /* http: of the body; -1: not known yet */
     uint8_t *first_body;                    /* http --verify: what every body must be, */
     uint64_t first_known;                   /* as far as one has come */

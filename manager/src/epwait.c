@@ -6,6 +6,8 @@
  * is asked every KERNEL_TURNS waits and whenever this call would sleep, so that neither side
  * starves and a busy TOE costs no system call per wait.
  */
+#include <limits.h>
+
 #include "epoll.h"
 #include "wait.h"
 
@@ -176,7 +178,8 @@ static int sleep_once(struct epcall *c, uint64_t deadline)
     return r;
 }
 
-static int wait_locked(struct epcall *c, int timeout_ms)
+/* Waits for so many nanoseconds at most; TWAIT_FOREVER: for ever. */
+static int wait_locked(struct epcall *c, uint64_t most)
 {
     struct tepoll *ep = c->ep;
     uint64_t deadline;
@@ -192,13 +195,13 @@ static int wait_locked(struct epcall *c, int timeout_ms)
     collect(c);
     if (c->n)
         return c->n;
-    if (timeout_ms == 0) {
+    if (most == 0) {
         ep->turns = 0;
         if (!ep->kernel_used)
             return 0;
         return ask_kernel(c, c->max, 0) < 0 ? -1 : c->n;
     }
-    deadline = timeout_ms < 0 ? TWAIT_FOREVER : tctx_now() + (uint64_t)timeout_ms * 1000000;
+    deadline = most == TWAIT_FOREVER ? TWAIT_FOREVER : tctx_now() + most;
     for (;;) {
         if (!polled && tctx_may_poll()) {
             int r;
@@ -219,27 +222,56 @@ static int wait_locked(struct epcall *c, int timeout_ms)
     }
 }
 
-int toe_epoll_pwait(int epfd, struct epoll_event *events, int max, int timeout_ms,
-                    const sigset_t *mask)
+/* Waits on an instance of ours: -2 when it is none. */
+static int wait_on(int epfd, struct epoll_event *events, int max, uint64_t most,
+                   const sigset_t *mask)
 {
     struct epcall c = {.epfd = epfd, .out = events, .max = max, .mask = mask};
     int r;
 
     if (unlikely(!tepoll_get(epfd) || max <= 0 || !events))
-        return thost_epoll_pwait(epfd, events, max, timeout_ms, mask);
+        return -2;
     tctx_lock();
     c.ep = tepoll_get(epfd);
     if (unlikely(!c.ep)) {
         tctx_unlock();
-        return thost_epoll_pwait(epfd, events, max, timeout_ms, mask);
+        return -2;
     }
     tobj_hold(&c.ep->obj);
-    r = wait_locked(&c, timeout_ms);
+    r = wait_locked(&c, most);
     if (unlikely(c.ep->sleepers && c.ep->ready_head))
         tepoll_wake(c.ep); /* more than we take: for the next thread */
     tobj_put(&c.ep->obj);
     tctx_unlock();
     return r;
+}
+
+int toe_epoll_pwait(int epfd, struct epoll_event *events, int max, int timeout_ms,
+                    const sigset_t *mask)
+{
+    uint64_t most = timeout_ms < 0 ? TWAIT_FOREVER : (uint64_t)timeout_ms * 1000000;
+    int r = wait_on(epfd, events, max, most, mask);
+
+    return likely(r != -2) ? r : thost_epoll_pwait(epfd, events, max, timeout_ms, mask);
+}
+
+int toe_epoll_pwait2(int epfd, struct epoll_event *events, int max, const struct timespec *timeout,
+                     const sigset_t *mask)
+{
+    uint64_t most = TWAIT_FOREVER, now;
+    int r;
+
+    if (timeout) {
+        if (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= (long)NSEC)
+            return terr(EINVAL);
+        if (timeout->tv_sec < INT_MAX)
+            most = (uint64_t)timeout->tv_sec * NSEC + (uint64_t)timeout->tv_nsec;
+    }
+    r = wait_on(epfd, events, max, most, mask);
+    if (likely(r != -2))
+        return r;
+    now = tclock_ns();
+    return thost_epoll_until(epfd, events, max, most == TWAIT_FOREVER ? most : now + most, mask);
 }
 
 int toe_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms)

@@ -65,30 +65,12 @@ EXPORT(int, epoll_pwait,
                        : libc.epoll_pwait(ep, events, max, timeout_ms, mask);
 }
 
-/* Milliseconds not less than asked; -1 when the timeout is wrong. */
-static int64_t to_ms(const struct timespec *t)
-{
-    if (t->tv_sec < 0 || t->tv_nsec < 0 || t->tv_nsec >= (long)NSEC)
-        return -1;
-    if (t->tv_sec >= INT_MAX / 1000)
-        return INT_MAX;
-    return (int64_t)t->tv_sec * 1000 + (t->tv_nsec + 999999) / 1000000;
-}
-
 EXPORT(int, epoll_pwait2,
        (int ep, struct epoll_event *events, int max, const struct timespec *timeout,
         const sigset_t *mask))
 {
-    int64_t ms = -1;
-
-    if (!carried(ep))
-        return libc.epoll_pwait2(ep, events, max, timeout, mask);
-    if (timeout) {
-        ms = to_ms(timeout);
-        if (ms < 0)
-            return terr(EINVAL);
-    }
-    return CARRY_BLOCKING(toe_epoll_pwait(ep, events, max, (int)ms, mask));
+    return carried(ep) ? CARRY_BLOCKING(toe_epoll_pwait2(ep, events, max, timeout, mask))
+                       : libc.epoll_pwait2(ep, events, max, timeout, mask);
 }
 
 /* ---- what -D_FORTIFY_SOURCE makes of them: the array's true size comes along ---- */

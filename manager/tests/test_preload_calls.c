@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -361,7 +362,9 @@ static void test_select_tells_the_time_left(void **state)
 static void test_epoll(void **state)
 {
     struct pair *p = *state;
-    struct timespec now = {0, 0};
+    struct timespec now = {0, 0}, soon = {0, 300000}, bad[] = {{-1, 0}, {0, -1}, {0, 1000000000}};
+    struct timespec t0, t1;
+    long took, shortest = LONG_MAX;
     struct epoll_event ev = {.events = EPOLLIN, .data.u64 = 77}, got[2];
     int ep = epoll_create(1), ep1 = epoll_create1(EPOLL_CLOEXEC);
 
@@ -372,6 +375,21 @@ static void test_epoll(void **state)
     assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, p->server, &ev), -1);
     assert_int_equal(errno, EEXIST);
     assert_int_equal(epoll_wait(ep, got, 2, 0), 0);
+    /* Not before its time; of so many one is not late either, as all would be if in milliseconds.
+     */
+    for (unsigned i = 0; i < 2000 && shortest >= 1000000; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &t0);
+        assert_int_equal(epoll_pwait2(ep, got, 2, &soon, NULL), 0);
+        clock_gettime(CLOCK_MONOTONIC, &t1);
+        took = (t1.tv_sec - t0.tv_sec) * 1000000000 + t1.tv_nsec - t0.tv_nsec;
+        assert_true(took >= soon.tv_nsec);
+        shortest = took < shortest ? took : shortest;
+    }
+    assert_true(shortest < 1000000);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(epoll_pwait2(ep, got, 2, &bad[i], NULL), -1);
+        assert_int_equal(errno, EINVAL);
+    }
     assert_int_equal(send(p->client, "x", 1, 0), 1);
     assert_int_equal(epoll_wait(ep, got, 2, -1), 1);
     assert_int_equal(got[0].data.u64, 77);

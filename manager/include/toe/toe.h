@@ -167,6 +167,8 @@ int toe_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event);
 int toe_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms);
 int toe_epoll_pwait(int epfd, struct epoll_event *events, int max, int timeout_ms,
                     const sigset_t *mask);
+int toe_epoll_pwait2(int epfd, struct epoll_event *events, int max, const struct timespec *timeout,
+                     const sigset_t *mask);
 int toe_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 int toe_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask);
 int toe_select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout);
