@@ -78,6 +78,17 @@ def wire(tmp_path: Path, side: str, *more: object, impair: str = "") -> dict[str
 # ---- real programs, a Linux peer, AF_XDP
 
 
+def test_a_kernel_without_epoll_pwait2(either, tmp_path):
+    """Before Linux 5.11: the program's waits, and what is left to do after its end."""
+    hidden = [labs.PYTHON, labs.PROGRAMS / "without_call.py", 441]
+    with nginx.start_on_peer(either, tmp_path, port=8080):
+        nginx.make_file(tmp_path / "files/x", 2_000_000)
+        out = tmp_path / "got"
+        curl = ["curl", "-sSf", "-o", out, f"http://{either.peer_ip}:8080/x"]
+        either.run([*hidden, *curl], timeout=20)
+        assert out.read_bytes() == (tmp_path / "files/x").read_bytes()
+
+
 def test_nginx_of_one_worker(either, tmp_path):
     argv = nginx.configuration(tmp_path, f"{either.ip}:80")
     digest = nginx.make_file(tmp_path / "files/x", 3_000_000)

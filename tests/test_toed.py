@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 import socket
 import stat
 import struct
 import time
+from pathlib import Path
 
 import lab as labs
 import nginx
@@ -217,3 +220,34 @@ def test_address_of_another_host(make_lab):
             raw.send(b"\xff" * 6 + station + b"\x08\x06" + claim)
         proc.wait_until(lambda: f"our address of IPv4: {mac}" in checked.proc.text(), "it says so")
     lab.toed.start()
+
+
+def blocked(pid: int, name: str) -> int:
+    """How often the process's thread of that name has slept in the kernel."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        text = (task / "status").read_text()
+        if f"Name:\t{name}\n" in text:
+            return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M)[1])
+    raise AssertionError(f"no thread {name}")
+
+
+def test_sleeps_on_a_kernel_without_epoll_pwait2(lab, tmp_path):
+    """Before Linux 5.11, and in sandboxes: in milliseconds then, not in a circle."""
+    epoll_pwait2 = 441
+    hidden = [labs.PYTHON, labs.PROGRAMS / "without_call.py", epoll_pwait2]
+    argv = [*hidden, paths.built("toed"), "--netif", f"pcap:out={tmp_path}/out"]
+    argv += ["--ip", "10.78.0.1/24", "--socket", tmp_path / "s"]
+    stats = [paths.built("toehold"), "stats", "--json", "--socket", tmp_path / "s"]
+
+    def sleeps() -> int:
+        said = json.loads(proc.run(stats).stdout)
+        return said["engines"][0]["counters"]["sleeps"]
+
+    with lab.server.start(argv, name="toed-old") as daemon:
+        proc.wait_until((tmp_path / "s").exists, "toed", proc=daemon)
+        # The interface wakes nobody: its engine looks at it again and again, sleeping between.
+        before = sleeps(), blocked(daemon.pid, "toed-engine0")
+        proc.wait_until(lambda: sleeps() > before[0] + 50, "sleeps", proc=daemon)
+        slept, switched = sleeps() - before[0], blocked(daemon.pid, "toed-engine0") - before[1]
+        assert switched > slept / 2
+        assert daemon.stop() == 0

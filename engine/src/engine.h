@@ -130,6 +130,9 @@ void engine_wake(struct engine *e);
 /* For the one who watches: ends an interrupt write that has blocked since before `before`. */
 void engine_unblock(struct engine *e, uint64_t before);
 uint64_t engine_clock(void);
+struct epoll_event;
+/* As epoll_wait(), for ns nanoseconds; rounded up to milliseconds where the kernel has no other. */
+int engine_epoll(int ep, struct epoll_event *ev, int max, uint64_t ns);
 
 /* In the engine's thread: takes a queue pair into service; -1 when there are max_qps already. */
 int engine_adopt(struct engine *e, struct qp *qp);

@@ -371,7 +371,6 @@ static void run_out(struct toedev_inline *t, uint64_t until)
 
     while (!t->orphans && (now = engine_clock()) < until) {
         uint64_t wait = engine_deadline(e), most = now + NS_PER_MS;
-        struct timespec ts;
         struct epoll_event ev;
 
         if (engine_step(e, now))
@@ -380,9 +379,7 @@ static void run_out(struct toedev_inline *t, uint64_t until)
             wait = most;
         if (wait <= now || netio_prepare_sleep(e->netio))
             continue;
-        ts.tv_sec = 0;
-        ts.tv_nsec = (long)(wait - now);
-        epoll_pwait2(e->epoll_fd, &ev, 1, &ts, NULL);
+        (void)engine_epoll(e->epoll_fd, &ev, 1, wait - now);
     }
 }
 

@@ -118,16 +118,13 @@ static int waits_for_room(const struct engine *e)
 static void sleep_until(struct engine *e, uint64_t deadline)
 {
     struct epoll_event ev[16];
-    struct timespec t;
     uint64_t now = engine_clock(), left, drained;
     int n, i;
 
     if (deadline <= now)
         return;
     left = deadline - now < SLEEP_MAX ? deadline - now : SLEEP_MAX;
-    t.tv_sec = (time_t)(left / NS_PER_S);
-    t.tv_nsec = (long)(left % NS_PER_S);
-    n = epoll_pwait2(e->epoll_fd, ev, 16, &t, NULL);
+    n = engine_epoll(e->epoll_fd, ev, 16, left);
     for (i = 0; i < n; i++)
         if (ev[i].data.fd == e->wake_fd && read(e->wake_fd, &drained, sizeof(drained)) < 0)
             continue; /* somebody else's wake-up was taken with it */
