@@ -361,7 +361,10 @@ def test_cross_traffic_has_its_rate():
         (["--flow", "", "--fwd", "loss=130%"], 2, "no chance"),
         (["--flow", "", "--fwd", "qdisc=magic"], 2, "droptail"),
         (["--flow", "", "--time"], 2, "needs a value"),
-        (["--flow", "mtu=100"], 2, "refuses"),
+        (["--flow", "cc=cubic"], 2, "nothing limits it"),
+        (["--flow", "", "--fwd", "delay=1us", "--rev", "delay=900us"], 2, "nothing limits it"),
+        (["--flow", "", "--flow", "rtt=100us"], 2, "flow 0: nothing limits it"),
+        (["--flow", "mtu=100,bytes=1"], 2, "refuses"),
     ],
 )
 def test_what_is_not_understood_is_refused(arguments, code, says):

@@ -9,6 +9,10 @@
 
 #include "net.h"
 
+/* A window each round trip is all that limits a flow without a rate; with a shorter one a second of
+ * it takes minutes to compute. */
+#define UNBOUNDED_RTT (SEC / 1000)
+
 static _Noreturn void wrong(const char *format, ...)
 {
     va_list args;
@@ -446,6 +450,13 @@ static void option(struct net *n, struct output *o, const char *name, const char
     free(v);
 }
 
+static int is_limited(const struct net *n, const struct flow *f, toec_time base)
+{
+    return n->fwd.rate > 0 || n->rev.rate > 0 || f->access > 0 || f->app_rate > 0 ||
+           f->read_rate > 0 || f->bytes || (f->burst && f->every) ||
+           (f->rtt ? f->rtt : base) >= UNBOUNDED_RTT;
+}
+
 void scenario_read(struct net *n, struct output *o, int argc, char **argv)
 {
     unsigned i;
@@ -470,6 +481,11 @@ void scenario_read(struct net *n, struct output *o, int argc, char **argv)
 
         if (f->rtt && f->rtt < base)
             wrong("flow %u: rtt is below the delay of the links", i);
+        if (!is_limited(n, f, base))
+            wrong(
+                "flow %u: nothing limits it, and it would send without end: give --fwd a rate, or "
+                "the path a round trip of 1 ms (delay=, rtt=)",
+                i);
         f->extra = f->rtt ? (f->rtt - base) / 2 : 0;
     }
 }
