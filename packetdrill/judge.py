@@ -7,6 +7,7 @@ where Linux does otherwise a line of tests/packetdrill/linux-differences must sa
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -122,7 +123,14 @@ def complaints(
 
 
 def main() -> int:
-    paths = [Path(p).resolve() for p in sys.argv[1:]] or sorted(SCRIPTS.rglob("*.pkt"))
+    parser = argparse.ArgumentParser(
+        prog="python3 -m packetdrill.judge", description=__doc__.split("\n\n")[0]
+    )
+    parser.add_argument("script", nargs="*", type=Path, help="a file; all when none is named")
+    asked = parser.parse_args().script
+    if lost := [str(p) for p in asked if not p.is_file()]:
+        parser.error(f"no such file: {', '.join(lost)}")
+    paths = [p.resolve() for p in asked] or sorted(SCRIPTS.rglob("*.pkt"))
     explained = differences()
     results = judge(paths, explained)
     found = complaints(results, explained)

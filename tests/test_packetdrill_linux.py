@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,22 @@ def test_the_judge_can_fail(tmp_path: Path) -> None:
     (result,) = judge([script]).values()
     assert result.kind == "failed"
     assert "Expected result -1 but got 0" in result.message
+
+
+@pytest.mark.parametrize(
+    ("word", "code", "said"),
+    [("--help", 0, "Linux as the judge"), ("nowhere.pkt", 2, "no such file: nowhere.pkt")],
+)
+def test_the_command_reads_its_arguments(word: str, code: int, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "packetdrill.judge", word],
+        cwd=SCRIPTS.parent.parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
 
 
 def test_complaints(tmp_path: Path) -> None:
