@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -150,6 +152,22 @@ def test_server_in_python_threads_and_kernel_sockets(either):
             )
             assert json.loads(done.stdout) == {"connections": 20}
         server.kill()
+
+
+def test_what_is_sent_leaves_before_send_returns(inline):
+    """A program that computes after it has sent makes no call in which the engine could go on."""
+    script = f"""
+import socket, time
+listener = socket.create_server(("{inline.ip}", {PORT}))
+print("listening", flush=True)
+s = listener.accept()[0]
+s.sendall(b"now")
+time.sleep(600)
+"""
+    server = inline.app([labs.PYTHON, "-c", script], says="listening")
+    with contextlib.closing(inline.connect(PORT, timeout=20)) as s:
+        assert s.recv(3, socket.MSG_WAITALL) == b"now"
+    server.kill()
 
 
 def test_what_is_sent_before_the_end_arrives(inline):

@@ -353,13 +353,10 @@ static void pace_expired(void *user, struct toec_timer *timer, enum toec_timer_k
     toec_pend(user, TOEC_CONTAINER(timer, struct toec_tcb, pace.timer));
 }
 
-toec_time toec_tcp_poll(struct toec_stack *s, toec_time now)
+static void output_pending(struct toec_stack *s, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
     toec_u32 i = 0, left;
-    toec_time next;
-
-    toec_wheel_run(&tcp->pace_wheel, now << TOEC_PACE_SHIFT, pace_expired, s);
 
     if (tcp->epoch != toec_send_epoch(s)) {
         tcp->epoch = toec_send_epoch(s);
@@ -381,6 +378,21 @@ toec_time toec_tcp_poll(struct toec_stack *s, toec_time now)
                 toec_unreachable(s, t, now);
         }
     }
+}
+
+void toec_output(struct toec_stack *s, toec_time now)
+{
+    s->tx_full = 0;
+    output_pending(s, now);
+}
+
+toec_time toec_tcp_poll(struct toec_stack *s, toec_time now)
+{
+    struct toec_tcp *tcp = s->tcp;
+    toec_time next;
+
+    toec_wheel_run(&tcp->pace_wheel, now << TOEC_PACE_SHIFT, pace_expired, s);
+    output_pending(s, now);
     next = toec_wheel_next(&tcp->pace_wheel, now << TOEC_PACE_SHIFT);
     return next == TOEC_NEVER ? TOEC_NEVER : next >> TOEC_PACE_SHIFT;
 }

@@ -423,6 +423,8 @@ static void command(struct toedev_inline *t, const struct toe_cmd *c, uint64_t n
 
 static void flush(struct toedev_inline *t, uint64_t now)
 {
+    t->engine->now = now;
+    toec_output(t->engine->stack, now);
     netio_tx_flush(t->engine->netio, now);
 }
 

@@ -49,13 +49,13 @@ struct tqp {
     uint32_t belled; /* SW head when the doorbell was last rung */
     uint32_t sends;  /* calls, see is_news() of send.c */
     struct tmoderation moderation;
-    bool armed;    /* an interrupt was asked for and may still come; direct: an arrival wakes */
-    bool adaptive; /* interrupt moderation follows the load */
-    bool direct;   /* no rings: the TOE is called (inline.c) */
-    bool unsent;   /* direct: what was sent waits for a flush */
-    bool restless; /* direct: there is always something to do, so sleep but a moment */
-    bool broken;   /* the TOE broke the contract or is gone: tctx_progress() tears down */
-    bool breached; /* broken by a breach, which has been said */
+    bool armed;      /* an interrupt was asked for and may still come; direct: an arrival wakes */
+    bool adaptive;   /* interrupt moderation follows the load */
+    bool direct;     /* no rings: the TOE is called (inline.c) */
+    uint32_t unsent; /* direct: commands since the last flush, whose frames may wait for it */
+    bool restless;   /* direct: there is always something to do, so sleep but a moment */
+    bool broken;     /* the TOE broke the contract or is gone: tctx_progress() tears down */
+    bool breached;   /* broken by a breach, which has been said */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
     uint32_t addresses;           /* entries of the address table written, free-running */
@@ -105,6 +105,7 @@ struct tctx {
     bool known;           /* ip, mask, gw and inside are filled though nothing is attached */
     bool polling;         /* a thread polls before it sleeps */
     uint32_t told;        /* sockets that the last epoll_wait told and nobody has touched yet */
+    uint32_t told_most;   /* of how many at first */
     uint32_t told_round;  /* number of that epoll_wait */
     uint64_t sleep_until; /* direct: the earliest end of a sleep that will run the TOE */
     uint32_t listeners;   /* sockets in TS_LISTEN */
@@ -258,9 +259,9 @@ static inline bool tqp_send(struct tqp *qp, uint8_t type, uint8_t flags, uint16_
 
 /*
  * A direct TOE, answers to several events: a program that epoll_wait() tells of several sockets
- * answers one after the other and comes back. What it sends leaves when the last of them is
- * answered, or with its next call that makes progress, and so by one system call where a back end
- * needs one.
+ * answers one after the other and comes back. What it sends leaves when half of them are answered
+ * and when all are, or with its next call that makes progress: few system calls where a back end
+ * needs one, and the peer has its first half while we work on the second.
  */
 static inline void tinline_round(void)
 {
@@ -272,7 +273,7 @@ static inline void tinline_told(struct tsock *s)
 {
     if (s->qp && s->qp->direct && tctx.cfg.batch && s->told_round != tctx.told_round) {
         s->told_round = tctx.told_round;
-        tctx.told++;
+        tctx.told_most = ++tctx.told;
     }
 }
 static inline void tinline_answered(struct tsock *s)

@@ -17,6 +17,7 @@
 
 #define DIRECT_ENTRIES 256u /* direct: answers between two rounds */
 #define ROUNDS_MAX     64   /* before a sleep; then it is a short one */
+#define GATHER_MOST    16u  /* answers that leave together */
 
 TOE_HIDDEN __thread int tinline_inside;
 
@@ -291,7 +292,7 @@ void tinline_command(struct tqp *qp, const struct toe_cmd *c)
     tinline_inside = 1;
     ops->command(qp->inside, c, qp->now);
     tinline_inside = 0;
-    qp->unsent = true;
+    qp->unsent++;
     errno = saved;
 }
 
@@ -299,12 +300,12 @@ void tinline_sent(struct tqp *qp)
 {
     int saved = errno;
 
-    if (tctx.told || !qp->unsent)
+    if (!qp->unsent || (tctx.told && qp->unsent < GATHER_MOST && 2 * qp->unsent < tctx.told_most))
         return;
     tinline_inside = 1;
     ops->flush(qp->inside, qp->now);
     tinline_inside = 0;
-    qp->unsent = false;
+    qp->unsent = 0;
     errno = saved;
 }
 
@@ -317,7 +318,8 @@ uint32_t tinline_run(struct tqp *qp)
     tinline_inside = 1;
     ops->run(qp->inside, qp->now);
     tinline_inside = 0;
-    qp->unsent = qp->armed = false;
+    qp->unsent = 0;
+    qp->armed = false;
     errno = saved;
     return qp->events - before;
 }

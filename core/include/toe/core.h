@@ -140,6 +140,12 @@ void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now
  */
 toec_time toec_poll(struct toec_stack *s, toec_time now);
 
+/*
+ * The part of toec_poll() that sends: what flows owe at once leaves, no timer runs. For one who has
+ * given commands between two batches and wants their frames out. toec_poll() is owed all the same.
+ */
+void toec_output(struct toec_stack *s, toec_time now);
+
 /* ---- commands. All return 0 or a negative toec_reason / -EINVAL(22) style value. ---- */
 
 #define TOEC_E_AGAIN       (-11) /* EAGAIN */
