@@ -338,7 +338,7 @@ static void af_xdp_tx_submit(struct netio *n, const struct netio_frame *frame, u
 {
     struct af_xdp *x = self(n);
     struct pieces p;
-    uint32_t index, i;
+    uint32_t index = 0, i;
 
     (void)now_ns;
     if (gather(x, frame, &p) || xsk_ring_prod__reserve(&x->sock.tx, p.count, &index) != p.count) {
