@@ -27,6 +27,60 @@ static void test_data_and_its_acknowledgement_are_told(void **state)
     assert_true(toe_cmd_arg0(&c) <= 5000);
 }
 
+/* Frames of A beside data, which are its ACKs. */
+struct ack_tap {
+    struct memwire_tap tap;
+    unsigned acks;
+};
+
+static void see_ack(struct memwire_tap *tap, const uint8_t *frame, uint32_t len)
+{
+    struct ack_tap *t = (struct ack_tap *)tap;
+    uint32_t ip_len = (uint32_t)frame[16] << 8 | frame[17], tcp = (uint32_t)frame[46] >> 4;
+
+    (void)len;
+    t->acks += frame[23] == 6 && ip_len == 20 + tcp * 4;
+}
+
+/* RFC 9293 MUST-59: what has come in one batch draws one ACK, joined before by GRO or not; and the
+ * host one command for it. */
+static void test_a_batch_draws_one_acknowledgement(void **state)
+{
+    struct ack_tap tap = {.tap = {.seen = see_ack}};
+    struct hosts *w = *state;
+    struct toe_cmd c;
+    uint32_t fx, fy, at = 0, i;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    for (i = 0; i < 8; i++) { /* the window opens, quick ACKs are over */
+        host_send(&w->y, fy, at, 10000);
+        bench_run(&w->t, 500 * NS_PER_MS);
+        at += 10000;
+        while (host_get(&w->x, &c))
+            host_put(&w->x, TOE_CMD_RECV, 0, 0, fx, toe_cmd_arg0(&c), 0);
+        bench_run(&w->t, 500 * NS_PER_MS);
+    }
+    while (host_get(&w->y, &c))
+        ;
+    memwire_watch(w->t.wire_a, &tap.tap);
+    for (i = 0; i < 2; i++) {
+        offload_set(w->t.a, i ? OFFLOAD_GRO : 0);
+        host_send(&w->y, fy, at, 10 * 1448);
+        engine_step(w->t.b, w->t.now);
+        engine_step(w->t.a, w->t.now);
+        assert_int_equal(tap.acks, i + 1);
+        c = host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+        assert_int_equal(toe_cmd_arg0(&c), 10 * 1448);
+        host_want_nothing(&w->x);
+        host_put(&w->x, TOE_CMD_RECV, 0, 0, fx, 10 * 1448, 0);
+        at += 10 * 1448;
+        engine_step(w->t.a, w->t.now);
+        bench_run(&w->t, NS_PER_S);
+        tap.acks = i + 1; /* reading may have moved the window */
+    }
+    memwire_watch(w->t.wire_a, NULL);
+}
+
 static void test_buffers_wrap_and_stop_when_full(void **state)
 {
     struct hosts *w = *state;
@@ -547,6 +601,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_a_full_back_end_holds_the_rest_of_a_large_segment),
         T(test_data_and_its_acknowledgement_are_told),
+        T(test_a_batch_draws_one_acknowledgement),
         T(test_buffers_wrap_and_stop_when_full),
         T(test_a_close_of_both_ends_gives_the_slots_back),
         T(test_an_abort_resets_the_peer),

@@ -9,6 +9,9 @@
 #include <sys/ioctl.h>
 #include <sys/time.h>
 
+#include <dirent.h>
+#include <inttypes.h>
+
 #include "harness.h"
 
 static sigjmp_buf out_of_sleep;
@@ -239,6 +242,63 @@ static void ring_full_waits_for_the_toe(void **state)
     toe_close(fd[1]);
 }
 
+/* How often the doorbells of this process have been rung since they were heard last. */
+static uint64_t bells(void)
+{
+    DIR *folder = opendir("/proc/self/fdinfo");
+    struct dirent *entry;
+    char path[512], line[128];
+    uint64_t all = 0, n;
+
+    assert_non_null(folder);
+    while ((entry = readdir(folder))) {
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", entry->d_name);
+        f = fopen(path, "re");
+        while (f && fgets(line, sizeof(line), f))
+            if (sscanf(line, "eventfd-count: %" SCNx64, &n) == 1)
+                all += n;
+        if (f)
+            fclose(f);
+    }
+    closedir(folder);
+    return all;
+}
+
+/* A system call for each send() would be dear: while the TOE has not heard the first bell, nobody
+ * rings again. */
+static void many_sends_ring_a_sleeper_once(void **state)
+{
+    uint64_t before, first = 0;
+    char in[100];
+    int fd[2];
+
+    (void)state;
+    if (harness_inline())
+        skip(); /* nobody is rung */
+    harness_pair(fd);
+    for (unsigned tries = 0; !first && tries < 1000; tries++) { /* until it was stopped asleep */
+        usleep(1000);
+        looptoe_freeze(harness_toe(), 1);
+        before = bells();
+        assert_int_equal(toe_send(fd[0], "x", 1, 0), 1);
+        first = bells() - before;
+        if (!first) {
+            looptoe_freeze(harness_toe(), 0);
+            assert_int_equal(toe_recv(fd[1], in, 1, 0), 1);
+        }
+    }
+    assert_int_equal(first, 1);
+    for (unsigned i = 1; i < sizeof(in); i++)
+        assert_int_equal(toe_send(fd[0], "x", 1, 0), 1);
+    assert_int_equal(bells() - before, 1);
+    looptoe_freeze(harness_toe(), 0);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_WAITALL), sizeof(in));
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
 static void a_peek_may_wait_for_all_of_the_buffer(void **state)
 {
     static char out[RX_SIZE], in[RX_SIZE];
@@ -273,6 +333,7 @@ int main(void)
         TOE_TEST(handlers_that_restart_do_not_interrupt),
         TOE_TEST(room_is_told_without_a_refused_send),
         TOE_TEST(ring_full_waits_for_the_toe),
+        TOE_TEST(many_sends_ring_a_sleeper_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
