@@ -75,7 +75,7 @@ def make_lab():
         lab.close()
 
 
-# ---- a process under test and its peer: test_sockets.py, test_streams.py, test_readiness.py
+# ---- a process under test and its peer: test_sockets.py, test_streams.py, test_readiness.py, ...
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -211,6 +212,21 @@ class Lab:
     def footprint(self) -> dict[str, int]:
         """Descriptors, and private memory in KiB, of toed."""
         return footprint(self.toed.proc.pid) if self.toed else {"fds": 0, "anon_kib": 0}
+
+
+class Talk:
+    """A protocol over a connected socket, closed at the end."""
+
+    def __init__(self, sock: socket.socket):
+        self.sock = sock
+        self.file = sock.makefile("rb")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_exc):
+        self.file.close()
+        self.sock.close()
 
 
 def footprint(pid: int) -> dict[str, int]:

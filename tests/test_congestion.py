@@ -10,11 +10,10 @@ import threading
 import time
 
 import pytest
-from robot import Robot
+from robot import PORT, Robot
 
 pytestmark = pytest.mark.toehold_only
 
-PORT = 7300
 SO_MAX_PACING_RATE = 47
 NAMES = ["cubic", "reno", "dctcp", "bbr"]
 
@@ -22,22 +21,6 @@ NAMES = ["cubic", "reno", "dctcp", "bbr"]
 TCP_INFO_LEN = 232
 PACING_RATE, MAX_PACING_RATE, DELIVERY_RATE = 104, 112, 160
 NONE = 2**64 - 1
-
-
-@pytest.fixture
-def robot(lab):
-    with Robot(lab) as r:
-        yield r
-
-
-@pytest.fixture
-def peer_listener(lab):
-    with lab.client.socket() as s:
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        s.bind((lab.peer_ip, PORT))
-        s.listen(8)
-        s.settimeout(20)
-        yield s
 
 
 def connect(lab, robot, peer_listener, before: str = "") -> socket.socket:

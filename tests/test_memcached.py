@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import socket
 
 import lab as labs
 import pytest
@@ -12,19 +11,8 @@ import pytest
 PORT = 11211
 
 
-class Client:
+class Client(labs.Talk):
     """The text protocol of memcached over a socket."""
-
-    def __init__(self, sock: socket.socket):
-        self.sock = sock
-        self.file = sock.makefile("rb")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_exc):
-        self.file.close()
-        self.sock.close()
 
     def line(self, command: bytes) -> bytes:
         self.sock.sendall(command + b"\r\n")

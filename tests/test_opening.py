@@ -144,17 +144,21 @@ def test_cookies_are_those_of_linux(lab, fast, robot, peer):
     assert (lab.ip, lab.peer_ip, cookie[1]) == ("10.77.0.1", "10.77.0.2", "4542ca6855d4b577")
 
 
+# Answers one request; whether it came on the SYN.
+HELLO = (
+    "s, _ = listener.accept()\n"
+    "while b'\\r\\n\\r\\n' not in (got := s.recv(65536)): pass\n"
+    f"fast = {SYN_DATA}\n"
+    "s.sendall(b'HTTP/1.0 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello'); s.close(); fast"
+)
+
+
 def test_curl_as_client(lab, fast, peer):
     """curl --tcp-fastopen under the TOE; the server counts what came with SYNs."""
     serve(peer, lab.peer_ip)
     said = []
     for _ in range(3):
-        peer.tell(
-            "s, _ = listener.accept()\n"
-            "while b'\\r\\n\\r\\n' not in (got := s.recv(65536)): pass\n"
-            f"fast = {SYN_DATA}\n"
-            "s.sendall(b'HTTP/1.0 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello'); s.close(); fast"
-        )
+        peer.tell(HELLO)
         url = f"http://{lab.peer_ip}:{PORT}/"
         assert lab.run(["curl", "-sS", "--tcp-fastopen", url]).stdout == "hello"
         said.append(peer.result())
@@ -165,12 +169,7 @@ def test_curl_as_peer(lab, fast, robot):
     serve(robot, lab.ip)
     said = []
     for _ in range(3):
-        robot.tell(
-            "s, _ = listener.accept()\n"
-            "while b'\\r\\n\\r\\n' not in (got := s.recv(65536)): pass\n"
-            f"fast = {SYN_DATA}\n"
-            "s.sendall(b'HTTP/1.0 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello'); s.close(); fast"
-        )
+        robot.tell(HELLO)
         url = f"http://{lab.ip}:{PORT}/"
         assert lab.client.run(["curl", "-sS", "--tcp-fastopen", url]).stdout == "hello"
         said.append(robot.result())

@@ -33,19 +33,8 @@ def benchmark(lab: labs.Lab, *args: object) -> dict[str, float]:
     return {row["test"]: float(row["rps"]) for row in csv.DictReader(done.stdout.splitlines())}
 
 
-class Resp:
+class Resp(labs.Talk):
     """The Redis protocol over a socket."""
-
-    def __init__(self, sock):
-        self.sock = sock
-        self.file = sock.makefile("rb")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_exc):
-        self.file.close()
-        self.sock.close()
 
     def send(self, *words: bytes) -> None:
         head = b"*%d\r\n" % len(words)
