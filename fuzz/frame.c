@@ -254,6 +254,7 @@ static void give(struct toec_stack *s, unsigned control, const uint8_t *data, ui
 {
     static uint8_t f[FRAME_MAX];
     struct toec_packet p = {0};
+    struct toec_expected x;
     uint8_t *head, *whole;
 
     memcpy(f, data, n);
@@ -276,6 +277,7 @@ static void give(struct toec_stack *s, unsigned control, const uint8_t *data, ui
     head = fuzz_exact(f, p.head_len);
     p.data = head;
     p.opaque = whole;
+    toec_expect(s, &p, 1, &x);
     toec_input(s, &p, now);
     free(head);
     free(whole);

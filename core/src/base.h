@@ -17,6 +17,9 @@
 #define TOEC_LIKELY(x)              __builtin_expect(!!(x), 1)
 #define TOEC_UNLIKELY(x)            __builtin_expect(!!(x), 0)
 #define TOEC_OFFSETOF(type, member) __builtin_offsetof(type, member)
+#ifndef TOEC_PREFETCH
+#define TOEC_PREFETCH(p) __builtin_prefetch(p)
+#endif
 typedef __SIZE_TYPE__ toec_size_t;
 #else
 #define TOEC_INLINE                 static
@@ -24,6 +27,9 @@ typedef __SIZE_TYPE__ toec_size_t;
 #define TOEC_LIKELY(x)              (x)
 #define TOEC_UNLIKELY(x)            (x)
 #define TOEC_OFFSETOF(type, member) ((toec_uptr) & ((type *)0)->member)
+#ifndef TOEC_PREFETCH
+#define TOEC_PREFETCH(p) ((void)(p))
+#endif
 typedef unsigned long toec_size_t;
 #endif
 

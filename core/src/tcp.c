@@ -72,6 +72,11 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
                    s->cfg.max_records);
 }
 
+toec_u32 toec_flow_count(const struct toec_stack *s)
+{
+    return s->tcp->flows.used;
+}
+
 void toec_tcp_usage(const struct toec_stack *s, struct toec_usage *out)
 {
     out->flows = s->tcp->flows.used;

@@ -3,6 +3,7 @@
  * engine.c - one round of an engine, and its making. The order of a round: what has arrived, what
  * the hosts ask, what is due, what the hosts are told, what goes out.
  */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "steer.h"
 
 #define RX_BURST  64u
+#define FEW_FLOWS 256u            /* fewer stay in the cache by themselves */
 #define CLAIM_LOG (60 * NS_PER_S) /* between two messages about claims of our address */
 #define SIDE_TIME (10 * NS_PER_MS)
 
@@ -61,6 +63,9 @@ static int make_stack(struct engine *e, uint64_t now, char *err, size_t err_size
         return -1;
     }
     e->stack_mem = mem;
+    /* Thousands of flows are more pages than the TLB has entries. Who has no huge pages does
+     * without. */
+    (void)madvise(mem, e->stack_size, MADV_HUGEPAGE);
     e->stack = toec_init(mem, e->stack_size, &e->cfg.core, now);
     if (!e->stack)
         snprintf(err, err_size, "the stack refuses this configuration");
@@ -198,13 +203,44 @@ static void receive_joined(struct engine *e, const struct netio_frame *f, unsign
     e->counters[EC_gro_merged] += g.merged;
 }
 
+/*
+ * A batch will touch its frames, flows, slots and buffers; with many flows none of that is in the
+ * cache. It is fetched in steps, each for all frames, as each says where the next one's lies.
+ */
+static void expect(struct engine *e, const struct netio_frame *f, unsigned n)
+{
+    struct toec_expected x[TOEC_EXPECT_MAX];
+    struct toec_packet p[TOEC_EXPECT_MAX];
+    unsigned i;
+
+    for (i = 0; i < n; i++)
+        __builtin_prefetch(f[i].data);
+    for (i = 0; i < n; i++) {
+        p[i].data = f[i].data;
+        p[i].len = p[i].head_len = f[i].len;
+    }
+    toec_expect(e->stack, p, n, x);
+    for (i = 0; i < n; i++)
+        if (x[i].owner)
+            slot_fetch(x[i].owner);
+    for (i = 0; i < n; i++) {
+        const struct slot *s = x[i].owner;
+
+        if (s)
+            __builtin_prefetch(slot_rx(s) + (x[i].off & (s->qp->cfg.rx_size - 1)), 1);
+    }
+}
+
 static unsigned receive(struct engine *e)
 {
     struct netio_frame f[RX_BURST];
     unsigned n = netio_rx(e->netio, f, RX_BURST, e->now), i;
+    int many = n > 1 && toec_flow_count(e->stack) >= FEW_FLOWS;
 
     for (i = 0; i < n; i++)
         e->counters[EC_rx_large] += f[i].gso_size != 0;
+    for (i = 0; many && i < n; i += TOEC_EXPECT_MAX)
+        expect(e, f + i, n - i < TOEC_EXPECT_MAX ? n - i : TOEC_EXPECT_MAX);
     if (n > 1 && (e->offload.active & OFFLOAD_GRO)) {
         receive_joined(e, f, n);
         netio_rx_release(e->netio, f, n);
@@ -339,7 +375,7 @@ static uint64_t qp_deadline(const struct engine *e, const struct qp *qp)
 {
     if (!qp->dropped && !qp->halted)
         return events_deadline(qp);
-    return qp->abort_next < qp->cfg.slots ? e->now : qp->orphan_deadline;
+    return qp->abort_next < qp->fresh ? e->now : qp->orphan_deadline;
 }
 
 uint64_t engine_deadline(const struct engine *e)

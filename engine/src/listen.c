@@ -109,7 +109,7 @@ static void reset_unaccepted(struct listen_member *m)
     uint32_t i;
 
     /* only as long as there are any: a listener without flows costs no walk over the slots */
-    for (i = 0; m->flows && i < qp->cfg.slots; i++) {
+    for (i = 0; m->flows && i < qp->fresh; i++) {
         struct slot *s = &qp->slots[i];
 
         if (s->member != m)

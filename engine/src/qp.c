@@ -97,21 +97,25 @@ static int check_attach(const struct qp_attach *a, struct toedev_layout *l, char
     return reason ? reason : check_irq(a, err, n);
 }
 
+/* All zero, on huge pages where there are such, and none of it resident before it is touched. */
+static void *get_pages(size_t size)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return NULL;
+    (void)madvise(p, size, MADV_HUGEPAGE);
+    return p;
+}
+
 static int make_slots(struct qp *qp)
 {
-    uint32_t n = qp->cfg.slots, i;
+    uint32_t n = qp->cfg.slots;
 
-    qp->slots = lines_calloc(n, sizeof(*qp->slots));
-    qp->free_slots = lines_calloc(n, sizeof(*qp->free_slots));
-    if (!qp->slots || !qp->free_slots)
-        return -1;
-    for (i = 0; i < n; i++) {
-        qp->slots[i].qp = qp;
-        qp->slots[i].index = i;
-        qp->free_slots[i] = n - 1 - i;
-    }
+    qp->slots = get_pages(n * sizeof(*qp->slots));
+    qp->free_slots = get_pages(n * sizeof(*qp->free_slots));
     qp->free_count = n;
-    return 0;
+    return qp->slots && qp->free_slots ? 0 : -1;
 }
 
 /* fd -1: memory of this process alone. */
@@ -228,20 +232,33 @@ void qp_free(struct qp *qp)
         close(qp->doorbell_fd);
     if (qp->irq_fd >= 0)
         close(qp->irq_fd);
-    for (uint32_t i = 0; qp->slots && i < qp->cfg.slots; i++)
+    for (uint32_t i = 0; i < qp->fresh; i++)
         refs_free(&qp->slots[i]);
-    free(qp->slots);
-    free(qp->free_slots);
+    if (qp->slots)
+        munmap(qp->slots, qp->cfg.slots * sizeof(*qp->slots));
+    if (qp->free_slots)
+        munmap(qp->free_slots, qp->cfg.slots * sizeof(*qp->free_slots));
     free(qp);
+}
+
+/* Of the free slots, those that have been in use. */
+static uint32_t given_back(const struct qp *qp)
+{
+    return qp->free_count - (qp->cfg.slots - qp->fresh);
 }
 
 struct slot *slot_take(struct qp *qp)
 {
+    uint32_t i;
     struct slot *s;
 
     if (qp->free_count == 0 || qp->halted || qp->dropped)
         return NULL;
-    s = &qp->slots[qp->free_slots[--qp->free_count]];
+    i = given_back(qp) ? qp->free_slots[given_back(qp) - 1] : qp->fresh++;
+    qp->free_count--;
+    s = &qp->slots[i];
+    s->qp = qp;
+    s->index = i;
     s->flow = NULL;
     s->state = SLOT_OPENING;
     s->pending = 0;
@@ -265,7 +282,8 @@ void slot_free(struct slot *s)
     s->state = SLOT_FREE;
     s->told = 0;
     s->pending = 0; /* its place in the pending list is dropped when its turn comes */
-    qp->free_slots[qp->free_count++] = s->index;
+    qp->free_slots[given_back(qp)] = s->index;
+    qp->free_count++;
 }
 
 void qp_halt(struct qp *qp, uint16_t reason)
@@ -323,10 +341,10 @@ unsigned qp_reap(struct qp *qp)
         qp->abort_next = 0;
         return 1;
     }
-    if (qp->abort_next >= qp->cfg.slots)
+    if (qp->abort_next >= qp->fresh)
         return 0;
-    if (end > qp->cfg.slots)
-        end = qp->cfg.slots;
+    if (end > qp->fresh)
+        end = qp->fresh;
     for (; qp->abort_next < end; qp->abort_next++)
         reap_slot(&qp->slots[qp->abort_next]);
     return 1;

@@ -81,7 +81,8 @@ struct qp {
 
     struct slot *slots;
     uint32_t *free_slots; /* LIFO: the warmest is taken first */
-    uint32_t free_count;
+    uint32_t free_count;  /* these, and those that have never been in use: */
+    uint32_t fresh;       /* ... from this index on */
     struct slot *pend_first, *pend_last;
     struct listen_member *members;
     uint32_t member_count;
@@ -150,6 +151,13 @@ void opening_del(struct slot *s);
 /* One of this cookie, or NULL. */
 struct slot *opening_find(const struct qp *qp, uint32_t cookie);
 
+static inline void slot_fetch(const struct slot *s)
+{
+    size_t at;
+
+    for (at = 0; at < sizeof(*s); at += 64)
+        __builtin_prefetch((const uint8_t *)s + at, 1);
+}
 struct slot *slot_take(struct qp *qp);
 void slot_free(struct slot *s);
 static inline uint8_t *slot_tx(const struct slot *s)

@@ -333,6 +333,7 @@ struct tpool {
     void *free;
     uint8_t *chunk;
     size_t left;
+    uint32_t chunks; /* so far */
 };
 TOE_HIDDEN void *tpool_get(struct tpool *p);
 TOE_HIDDEN void tpool_put(struct tpool *p, void *object);

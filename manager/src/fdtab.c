@@ -8,13 +8,37 @@
 
 #include "ctx.h"
 
-#define CHUNK 65536u
+#define CHUNK 65536u     /* of memory for objects; */
+#define LARGE (2u << 20) /* ... on huge pages where there are such, from the MANYth chunk on: */
+#define MANY  16u        /* one object a page is more pages than the TLB has entries */
 
 _Atomic(struct tobj *) tfd_table[TFD_MAX], tfd_own_table[TFD_OWN_MAX];
 
 static int highest_fd = -1;
 static uint32_t own_free[TFD_OWN_MAX], own_free_n, own_fresh; /* last in, first out */
 static struct tpool sock_pool = {.size = (sizeof(struct tsock) + 63) & ~63ul};
+
+static bool more(struct tpool *p)
+{
+    size_t n = p->chunks < MANY ? CHUNK : LARGE;
+    uint8_t *m = mmap(NULL, n < LARGE ? n : 2 * n, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            *at = m;
+
+    if (m == MAP_FAILED)
+        return false;
+    if (n == LARGE) { /* where a huge page may begin; the rest goes back */
+        at = (uint8_t *)(((uintptr_t)m + LARGE - 1) & ~(uintptr_t)(LARGE - 1));
+        if (at != m)
+            munmap(m, (size_t)(at - m));
+        munmap(at + n, (size_t)(m + 2 * n - (at + n)));
+        (void)madvise(at, n, MADV_HUGEPAGE);
+    }
+    p->chunks++;
+    p->chunk = at;
+    p->left = n;
+    return true;
+}
 
 void *tpool_get(struct tpool *p)
 {
@@ -24,14 +48,8 @@ void *tpool_get(struct tpool *p)
         memcpy(&p->free, o, sizeof(p->free));
         return o;
     }
-    if (p->left < p->size) {
-        void *m = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-        if (m == MAP_FAILED)
-            return NULL;
-        p->chunk = m;
-        p->left = CHUNK;
-    }
+    if (p->left < p->size && !more(p))
+        return NULL;
     o = p->chunk;
     p->chunk += p->size;
     p->left -= p->size;

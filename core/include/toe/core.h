@@ -130,6 +130,25 @@ enum toec_ip4_state toec_ip4_state(const struct toec_stack *s, toec_u8 mac[6]);
 /* Another toec_config.max_gso from now on: an offload was switched. 0, or TOEC_E_INVAL. */
 int toec_set_max_gso(struct toec_stack *s, toec_u32 max_gso);
 
+/* Flows there are, half-open ones too. */
+toec_u32 toec_flow_count(const struct toec_stack *s);
+
+/* Of a frame that toec_expect() has looked at. */
+struct toec_expected {
+    void *owner;  /* of the flow it seems to be of; 0: not known */
+    toec_u32 off; /* where in its receive stream data in order goes */
+};
+#define TOEC_EXPECT_MAX 16u
+
+/*
+ * These n frames, TOEC_EXPECT_MAX at most, will be given to toec_input() next: what that will touch
+ * of their flows is fetched into the cache, and out[0] to out[n - 1] say whose memory it will touch
+ * besides. For integrators with many flows and several frames at a time; it changes nothing and
+ * need not be called. TOEC_PREFETCH(p), for compilers other than gcc and clang, is what fetches.
+ */
+void toec_expect(const struct toec_stack *s, const struct toec_packet *p, unsigned n,
+                 struct toec_expected *out);
+
 /* A frame has arrived. The frame may be reused by the integrator as soon as this returns. */
 void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
 
