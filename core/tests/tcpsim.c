@@ -118,7 +118,7 @@ void sim_init(struct sim *s, unsigned hosts)
 static void settle_addresses(struct sim *s)
 {
     const struct impair perfect = {0, 0, 0, 0, 50 * USEC, 0, 0}, asked = s->impair;
-    unsigned i, fail[2];
+    unsigned i, fail[2] = {0, 0};
 
     s->impair = perfect;
     for (i = 0; i < s->hosts; i++) {
