@@ -29,7 +29,10 @@ def counted(server: proc.Proc) -> dict:
 @pytest.mark.parametrize("per_connection", [0, 7])
 def test_each_request_is_answered_once(per_connection):
     args = ["--connections", 20, "--requests-per-connection", per_connection]
-    with Ideal(*args, "--time", 1, "--warmup", 0.1) as ideal, serve(ideal, "http", "--size", 3000) as server:
+    with (
+        Ideal(*args, "--time", 1, "--warmup", 0.1) as ideal,
+        serve(ideal, "http", "--size", 3000) as server,
+    ):
         code, found = ideal.result(20)
         served = counted(server)
     assert code == OK
