@@ -147,16 +147,21 @@ def test_conns_counts_each_connection_once(lab, close, size):
     assert served["connections"] == 125 or close == "rst"
 
 
+@pytest.mark.parametrize("more", [[], ["--zero-copy"]], ids=["copied", "zero_copy"])
 @pytest.mark.parametrize("message", [700, 300_000])
-def test_bulk_up_ends_when_the_sink_has_all(lab, message):
+def test_bulk_up_ends_when_the_sink_has_all(lab, message, more):
     with Server(lab, "sink", 7004, "--verify") as server:
-        args = ["--to", server.where, "--connections", 2, "--message", message]
+        args = ["--to", server.where, "--connections", 2, "--message", message, *more]
         found = bench(lab, "bulk", *args, *QUICK)
         served = server.counted()
     assert served["mismatches"] == 0
     assert served["requests"] == found["answered"] == 2
     assert served["bytes_received"] % message == 0
     assert 0 < found["bytes"] <= served["bytes_received"]
+    if more:
+        assert 0 < found["zero_copy_sends"] >= found["zero_copy_copied"]
+    else:
+        assert "zero_copy_sends" not in found
 
 
 def test_bulk_down_is_the_pattern(lab):
@@ -373,6 +378,11 @@ def test_a_lost_idle_connection_is_counted(lab):
         (["conns", "--to", "1.2.3.4:5", "--close", "slam"], "want fin, rst or wait"),
         (["conns", "--to", "1.2.3.4:5", "--local-ports", "9-1"], "want two ports"),
         (["bulk", "--to", "1.2.3.4:5", "--direction", "left"], "want up or down"),
+        (
+            ["bulk", "--to", "1.2.3.4:5", "--zero-copy", "--direction", "down"],
+            "--zero-copy is of --direction up",
+        ),
+        (["pingpong", "--to", "1.2.3.4:5", "--zero-copy"], "pingpong does not take --zero-copy"),
         (["bulk", "--to", "1.2.3.4:5", "--api", "xti"], "want sockets, toe or toe-own"),
     ],
 )

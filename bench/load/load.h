@@ -52,6 +52,7 @@ struct load_calls {
     int (*connect)(int, const struct sockaddr *, socklen_t);
     ssize_t (*send)(int, const void *, size_t, int);
     ssize_t (*recv)(int, void *, size_t, int);
+    ssize_t (*recvmsg)(int, struct msghdr *, int);
     int (*shutdown)(int, int);
     int (*close)(int);
     int (*setsockopt)(int, int, int, const void *, socklen_t);
@@ -78,8 +79,9 @@ struct load_options {
     uint64_t warmup_ns, time_ns, timeout_ns;
     double rate; /* requests or connections a second, all threads together; 0: closed loop */
     bool busy, verify, json, quiet, down;
-    bool fresh; /* a connection for each request */
-    bool once;  /* serve: the server closes after one answer */
+    bool zero_copy; /* bulk up: MSG_ZEROCOPY */
+    bool fresh;     /* a connection for each request */
+    bool once;      /* serve: the server closes after one answer */
     enum load_close close;
     uint32_t port_low, port_high; /* of our side; 0: the system's choice */
     const char *hdr;              /* file of the log, or NULL */

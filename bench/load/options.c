@@ -49,6 +49,8 @@ static const char help[] =
     "                            that is random but always the same (one on each connection)\n"
     "bulk      --message BYTES   each send() or recv(), 1 to 1048576 (65536)\n"
     "          --direction D     up: we send to `serve sink`; down: `serve bulk` sends to us (up)\n"
+    "          --zero-copy       up: by MSG_ZEROCOPY; the result tells what was copied all the "
+    "same\n"
     "conns     --size BYTES      one exchange of so many bytes; 0: none (0)\n"
     "          --close HOW       fin: we close first, TIME-WAIT is ours; rst: we reset;\n"
     "                            wait: the server closes first (fin)\n"
@@ -96,6 +98,7 @@ enum {
     O_ONCE,
     O_PORT_COUNT,
     O_AT_ONCE,
+    O_ZERO_COPY,
     O_HELP
 };
 
@@ -127,6 +130,7 @@ static const struct option options[] = {
     {"once", no_argument, NULL, O_ONCE},
     {"ports", required_argument, NULL, O_PORT_COUNT},
     {"at-once", required_argument, NULL, O_AT_ONCE},
+    {"zero-copy", no_argument, NULL, O_ZERO_COPY},
     {"help", no_argument, NULL, O_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -160,6 +164,7 @@ static const uint8_t modes_of[] = {
     [O_ONCE - O_BASE] = LOAD_SERVE,
     [O_PORT_COUNT - O_BASE] = LOAD_PINGPONG | LOAD_BULK | LOAD_CONNS | LOAD_SERVE,
     [O_AT_ONCE - O_BASE] = LOAD_PINGPONG,
+    [O_ZERO_COPY - O_BASE] = LOAD_BULK,
     [O_HELP - O_BASE] = CLIENTS | LOAD_SERVE,
 };
 
@@ -345,6 +350,9 @@ static int take_flag(struct load_options *o, int opt)
     case O_VERIFY:
         o->verify = true;
         break;
+    case O_ZERO_COPY:
+        o->zero_copy = true;
+        break;
     case O_JSON:
         o->json = true;
         break;
@@ -477,6 +485,10 @@ static int check(struct load_options *o, const char *name)
     if (o->threads > o->connections) {
         load_message("--threads %u: each needs a connection, and --connections is %u", o->threads,
                      o->connections);
+        return LOAD_USAGE;
+    }
+    if (o->zero_copy && o->down) {
+        load_message("%s: --zero-copy is of --direction up: the server sends", name);
         return LOAD_USAGE;
     }
     if (o->fresh && o->mode == LOAD_HTTP)

@@ -109,6 +109,7 @@ static json_t *settings_json(const struct load_options *o)
     json_object_set_new(j, "fresh", json_boolean(o->fresh));
     if (o->mode == LOAD_BULK) {
         json_object_set_new(j, "message", number(o->message));
+        json_object_set_new(j, "zero_copy", json_boolean(o->zero_copy));
         json_object_set_new(j, "direction", json_string(o->down ? "down" : "up"));
     } else if (o->mode != LOAD_HTTP) {
         json_object_set_new(j, "size", number(o->size));
@@ -139,6 +140,10 @@ static void tell_json(const struct load_options *o, const struct tally *t, doubl
     json_object_set_new(j, "bytes_per_s", json_real(per_second(t->bytes_in_window, seconds)));
     json_object_set_new(j, "unanswered", number(t->unanswered));
     json_object_set_new(j, "idle_lost", number(t->idle_lost));
+    if (o->zero_copy) {
+        json_object_set_new(j, "zero_copy_sends", number(t->told));
+        json_object_set_new(j, "zero_copy_copied", number(t->told_copied));
+    }
     json_object_set_new(j, "resident_before", number(t->resident));
     json_object_set_new(j, "resident_connected", number(t->resident_connected));
     json_object_set_new(j, "own_bytes_per_connection", number(sizeof(struct conn)));

@@ -2,13 +2,18 @@
 /* stream.c - bulk: a stream up to `serve sink`, which tells what it got, or down from `serve bulk`.
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <time.h>
+
+#include <linux/errqueue.h>
 
 #include "worker.h"
 
 /* Calls on one connection before the others have their turn. */
 #define TURN        16
 #define COUNT_BYTES 8u
+#define CONTROL     128
 
 static void count_bytes(struct worker *w, ssize_t n)
 {
@@ -53,6 +58,29 @@ static int end_up(struct worker *w, struct conn *c)
     return error;
 }
 
+/* What is told of sends by MSG_ZEROCOPY. What they send never changes, so nothing waits for it. */
+static void take_told(struct worker *w, struct conn *c)
+{
+    for (;;) {
+        char control[CONTROL];
+        struct msghdr msg = {.msg_control = control, .msg_controllen = sizeof control};
+        struct sock_extended_err e;
+        struct cmsghdr *h;
+
+        if (w->o->calls->recvmsg(c->fd, &msg, MSG_ERRQUEUE) < 0)
+            return;
+        h = CMSG_FIRSTHDR(&msg);
+        if (!h || h->cmsg_len < CMSG_LEN(sizeof e))
+            continue;
+        memcpy(&e, CMSG_DATA(h), sizeof e);
+        if (e.ee_origin != SO_EE_ORIGIN_ZEROCOPY)
+            continue;
+        w->tally.told += (uint64_t)e.ee_data - e.ee_info + 1;
+        if (e.ee_code & SO_EE_CODE_ZEROCOPY_COPIED)
+            w->tally.told_copied += (uint64_t)e.ee_data - e.ee_info + 1;
+    }
+}
+
 static int send_up(struct worker *w, struct conn *c)
 {
     int turn;
@@ -64,9 +92,11 @@ static int send_up(struct worker *w, struct conn *c)
             return end_up(w, c);
         if (c->out_left == 0)
             c->out_left = w->o->message;
-        n = w->o->calls->send(c->fd, load_pattern(c->out_at), c->out_left, MSG_NOSIGNAL);
+        n = w->o->calls->send(c->fd, load_pattern(c->out_at), c->out_left,
+                              MSG_NOSIGNAL | (w->o->zero_copy ? MSG_ZEROCOPY : 0));
+        /* Linux bounds what is not told yet: more when some has been */
         if (n < 0)
-            return errno == EAGAIN ? 0 : errno;
+            return errno == EAGAIN || (errno == ENOBUFS && w->o->zero_copy) ? 0 : errno;
         c->out_at += (uint64_t)n;
         c->out_left -= (size_t)n;
         count_bytes(w, n);
@@ -130,6 +160,10 @@ void stream_event(struct worker *w, struct conn *c, uint32_t events)
     int error = 0;
 
     w->now = load_clock();
+    if (w->o->zero_copy && (events & EPOLLERR)) {
+        take_told(w, c);
+        events &= ~(uint32_t)EPOLLERR; /* an end is EPOLLHUP too */
+    }
     if (c->state == CONN_COUNTED)
         error = receive_count(w, c);
     else if (w->o->down)

@@ -51,6 +51,7 @@ struct tally {
     uint64_t failures[FAIL_MAX];
     uint64_t statuses[1000];
     int first_failure;
+    uint64_t told, told_copied; /* zero copy: sends that were told complete, and of them copied */
     uint64_t resident, resident_connected; /* bytes of the process, before and after connecting */
 };
 
