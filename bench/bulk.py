@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bulk transfer by message size, over 1 and 100 connections: Linux, toed and the inline TOE.
+"""Bulk transfer by message size, over 1 and 100 connections: Linux, toed and the inline TOE; with
+each offload and zero copy off in turn; zero copy against copy by message size.
 
 `toehold bench bulk` writes as fast as it may to a sink, both on the same system, each on a core of
 its own. Samples are taken in turn. Writes out/bench/bulk.json, and a plot of that file beside it.
@@ -12,7 +13,7 @@ import sys
 from contextlib import ExitStack
 from statistics import median
 
-from bench import links, report, running, terminal
+from bench import features, links, report, running, terminal
 
 LINKS: dict[str, type[links.Link]] = {
     "linux": links.Linux,
@@ -26,6 +27,22 @@ GB = 1e9
 
 def point(connections: int, message: int) -> str:
     return f"{connections}x{message}"
+
+
+def once(
+    link: links.Link,
+    connections: int,
+    message: int,
+    options: argparse.Namespace,
+    *,
+    zero_copy: bool = False,
+) -> dict:
+    """A sample."""
+    args = ["--connections", connections, "--message", message]
+    args += ["--zero-copy"] if zero_copy else []
+    found = link.measure("bulk", *args, role="sink", seconds=options.seconds, warmup=options.warmup)
+    by_second = [second["bytes"] for second in found["by_second"]]
+    return {"bytes_per_s": round(found["bytes_per_s"]), "by_second": by_second}
 
 
 def measure(options: argparse.Namespace) -> dict:
@@ -44,16 +61,7 @@ def measure(options: argparse.Namespace) -> dict:
                 for name, link in opened.items():
                     at = point(connections, message)
                     terminal.progress(f"sample {number + 1} of {options.samples}: {name}, {at}")
-                    args = ["--connections", connections, "--message", message]
-                    found = link.measure(
-                        "bulk", *args, role="sink", seconds=options.seconds, warmup=options.warmup
-                    )
-                    samples[name][at].append(
-                        {
-                            "bytes_per_s": round(found["bytes_per_s"]),
-                            "by_second": [second["bytes"] for second in found["by_second"]],
-                        }
-                    )
+                    samples[name][at].append(once(link, connections, message, options))
     terminal.end_progress()
     return {"samples": samples, "not_available": absent}
 
@@ -83,21 +91,61 @@ def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
     return found, goals
 
 
+def compare(options: argparse.Namespace) -> dict:
+    """Features off in turn, and zero copy against copy: samples, and what they come to."""
+
+    def take(link: links.Link, connections: int, message: int, *, zero_copy: bool) -> float:
+        return once(link, connections, message, options, zero_copy=zero_copy)["bytes_per_s"]
+
+    off = features.measure_features(LINKS, options, take, AT)
+    zero = features.measure_zero_copy(LINKS, options, take)
+    ratios = {name: features.sizes(by) for name, by in features.medians(zero).items()}
+    return {
+        "features": off,
+        "features_change_percent": {
+            name: features.change(by) for name, by in features.medians(off).items()
+        },
+        "zero_copy": zero,
+        "zero_copy_ratio": ratios,
+        "zero_copy_from": {name: features.threshold(by) for name, by in ratios.items()},
+    }
+
+
+def show_compared(body: dict) -> None:
+    changes, ratios = body["features_change_percent"], body["zero_copy_ratio"]
+    names = list(dict.fromkeys(row for by in changes.values() for row in by))
+    if changes:
+        head = [f"percent with it off, {AT} bytes", *[LINKS[s].title for s in changes]]
+        rows = [
+            [row, *[f"{by[row]:+.1f}" if row in by else "-" for by in changes.values()]]
+            for row in names
+        ]
+        print(f"{terminal.table(head, rows)}\n")
+    if ratios:
+        head = ["zero copy / copy", *next(iter(ratios.values())), "from"]
+        rows = [
+            [LINKS[s].title, *[f"{v:.2f}" for v in by.values()], str(body["zero_copy_from"][s])]
+            for s, by in ratios.items()
+        ]
+        print(f"{terminal.table(head, rows)}\n")
+
+
 def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
-    head = ["GB/s", *next(iter(found.values()))]
     rows = [
         [LINKS[system].title, *[f"{v / GB:.3f}" for v in by_point.values()]]
         for system, by_point in found.items()
     ]
-    print(f"\n{terminal.table(head, rows)}\n")
+    if found:
+        print(f"\n{terminal.table(['GB/s', *next(iter(found.values()))], rows)}\n")
+    show_compared(body)
     report.tell_goals({LINKS[n].title: why for n, why in body["not_available"].items()}, goals)
 
 
 def run(options: argparse.Namespace) -> None:
-    body = measure(options)
+    body = {**measure(options), **compare(options)}
     found, goals = summarise(body)
     show(found, body, goals)
-    titles = {name: LINKS[name].title for name in found}
+    titles = {n: LINKS[n].title for n in (*found, *body["features"], *body["zero_copy"])}
     body = {"settings": running.settings(options), "systems": titles, "medians": found, **body}
     report.write(options.out, body, goals)
 
@@ -106,6 +154,16 @@ def main() -> int:
     parser = running.arguments("bulk", __doc__, LINKS, seconds=2, samples=5)
     parser.add_argument("--connections", type=running.numbers, default=list(CONNECTIONS))
     parser.add_argument("--messages", type=running.numbers, default=list(MESSAGES))
+    for name, default, what in (
+        ("--features-of", features.SYSTEMS, "features are off in turn on these"),
+        ("--zero-copy-of", features.WITH_ZERO_COPY, "zero copy against copy on these"),
+    ):
+        text = f"{what}; or none ({','.join(default)})"
+        parser.add_argument(name, type=running.chosen(LINKS), default=list(default), help=text)
+    parser.add_argument("--off", type=lambda text: text.split(","), help="features (all in use)")
+    parser.add_argument(
+        "--zero-copy-messages", type=running.numbers, default=list(features.MESSAGES)
+    )
     parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
     return running.carry_out("bulk", parser.parse_args(), run)
 

@@ -8,6 +8,7 @@ everything, the medium included.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -89,6 +90,26 @@ class Link:
     def on_client(self, argv: Sequence[object]) -> list[object]:
         return list(argv)
 
+    def offloads(self) -> list[str]:
+        """ethtool's words for the offloads in use on the server's end."""
+        return []
+
+    def switch(self, changes: Mapping[str, bool]) -> None:
+        """Offloads on or off at both ends, for the measurements that follow."""
+        if changes:
+            raise ValueError(f"{self.title} has no offloads to switch")
+
+    def _serve(self, role: str, *args: object) -> proc.Proc:
+        return loadgen.serve(
+            self.server,
+            role,
+            f"{self.ip}:{PORT}",
+            *args,
+            wrap=self.on_server,
+            core=self.cores[0],
+            env=self.env,
+        )
+
     def measure(
         self,
         mode: str,
@@ -100,23 +121,13 @@ class Link:
     ) -> dict:
         """One run of a client of `toehold bench` against its server; what it found."""
         busy = ["--busy"] if self.busy else []
-        where = f"{self.ip}:{PORT}"
-        server = loadgen.serve(
-            self.server,
-            role,
-            where,
-            *serve,
-            *busy,
-            wrap=self.on_server,
-            core=self.cores[0],
-            env=self.env,
-        )
+        server = self._serve(role, *serve, *busy)
         times = ["--time", seconds, "--warmup", warmup, "--timeout", 20]
         try:
             return loadgen.run(
                 self.client,
                 mode,
-                *["--to", where, *args, *times, *busy],
+                *["--to", f"{self.ip}:{PORT}", *args, *times, *busy],
                 wrap=self.on_client,
                 core=self.cores[1],
                 env=self.env,
@@ -168,6 +179,12 @@ class LinuxBusy(Linux):
     busy = True
 
 
+def _in_use(socket: object) -> list[str]:
+    """The words of the offloads that an engine has on."""
+    argv = [paths.built("toehold"), "offload", "--json", "--socket", socket]
+    return [o["word"] for o in json.loads(proc.run(argv).stdout) if o["active"]]
+
+
 class _OverVeth(Link):
     """A pair whose kernels have no address: both ends are the TOE's, by AF_XDP."""
 
@@ -214,6 +231,14 @@ class _Toeds:
             if core is not None:
                 proc.run(["taskset", "-a", "-p", "-c", core, self.toeds[-1].proc.pid])
 
+    def offloads(self) -> list[str]:
+        return _in_use(self.toeds[0].socket)
+
+    def switch(self, changes: Mapping[str, bool]) -> None:
+        words = [w for word, on in changes.items() for w in (word, "on" if on else "off")]
+        for toed in self.toeds if words else ():
+            proc.run([paths.built("toehold"), "offload", "--socket", toed.socket, *words])
+
     def on_server(self, argv: Sequence[object]) -> list[object]:
         return self.toeds[0].wrapped(argv)
 
@@ -225,6 +250,17 @@ class _Inline:
     """The TOE within each program, which polls."""
 
     busy = True
+    changes: Mapping[str, bool] = {}
+
+    def offloads(self) -> list[str]:
+        server = self._serve("sink")
+        try:
+            return _in_use(f"/run/toehold/inline-{server.pid}.sock")
+        finally:
+            server.stop()
+
+    def switch(self, changes: Mapping[str, bool]) -> None:
+        self.changes = {**self.changes, **changes}
 
     @classmethod
     def missing(cls) -> str | None:
@@ -232,9 +268,11 @@ class _Inline:
         return why if why or has_inline() else "this toehold has no `run --engine inline`"
 
     def _wrapped(self, argv: Sequence[object], end: int, ip: str) -> list[object]:
+        switched = ",".join(f"{w}={'on' if on else 'off'}" for w, on in self.changes.items())
         return [paths.built("toehold"), "run", "--require", "--engine", "inline"] + [
-            *("--netif", self.netifs[end], "--ip", f"{ip}/{self.pair.prefix_len}", "--"),
-            *argv,
+            *("--netif", self.netifs[end], "--ip", f"{ip}/{self.pair.prefix_len}"),
+            *(["--offload", switched] if switched else []),
+            *("--", *argv),
         ]
 
     def on_server(self, argv: Sequence[object]) -> list[object]:

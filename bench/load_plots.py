@@ -124,7 +124,37 @@ def bulk(body: dict, folder: Path) -> list[Path]:
     axis.set_title(f"Bulk, over 1 and 100 connections ({_source(body)})", fontsize=10)
     axis.grid(alpha=0.3)
     _legend(axis)
-    return [_save(figure, folder, "bulk")]
+    made = [_save(figure, folder, "bulk")]
+    return made + _features(body, folder) + _zero_copy(body, folder)
+
+
+def _features(body: dict, folder: Path) -> list[Path]:
+    changes = body["features_change_percent"]
+    names = list(dict.fromkeys(row for by in changes.values() for row in by))
+    if not names:
+        return []
+    figure, axis = plt.subplots(figsize=(9, 4.5))
+    series = {body["systems"][s]: [by.get(n, 0) for n in names] for s, by in changes.items()}
+    _bars(axis, names, series, ylabel="throughput with it off, percent")
+    axis.set_title(f"Bulk with features off in turn ({_source(body)})", fontsize=10)
+    axis.tick_params(axis="x", rotation=20)
+    return [_save(figure, folder, "features")]
+
+
+def _zero_copy(body: dict, folder: Path) -> list[Path]:
+    if not body["zero_copy_ratio"]:
+        return []
+    figure, axis = plt.subplots(figsize=(7, 4.5))
+    for system, ratios in body["zero_copy_ratio"].items():
+        axis.plot(
+            [int(m) for m in ratios], list(ratios.values()), "o-", label=body["systems"][system]
+        )
+    axis.axhline(1, color="gray", linewidth=1)
+    axis.set(xlabel="bytes a send()", ylabel="zero copy / copy", xscale="log")
+    axis.set_title(f"Zero copy against copy ({_source(body)})", fontsize=10)
+    axis.grid(alpha=0.3)
+    _legend(axis)
+    return [_save(figure, folder, "zero_copy")]
 
 
 def conns(body: dict, folder: Path) -> list[Path]:

@@ -7,7 +7,20 @@ import json
 
 import pytest
 
-from bench import bulk, callgrind, conns, cpu, flows, links, loadgen, nginx, perf, pingpong, running
+from bench import (
+    bulk,
+    callgrind,
+    conns,
+    cpu,
+    features,
+    flows,
+    links,
+    loadgen,
+    nginx,
+    perf,
+    pingpong,
+    running,
+)
 from harness import paths, proc
 
 
@@ -49,6 +62,26 @@ def test_bulk_compares_like_with_like():
         "inline, AF_XDP / Linux without TSO": (0.8, False),
         "inline, AF_XDP: 100 connections / one": (1.0, True),
     }
+
+
+def test_features_are_told_in_percent_of_all_on():
+    words = ["rx", "tx", "tso", "gso"]
+    off = features.rows(words, None)
+    assert list(off) == ["all on", "zero copy", *words, "tso+gso"]
+    assert off["tso+gso"] == ["tso", "gso"]
+    assert list(features.rows(words, ["tx", "lro"])) == ["all on", "tx"]
+    found = features.medians({"all on": [1, 200, 900], "tso": [100], "rx": [210]})
+    assert features.change(found) == {"tso": -50.0, "rx": 5.0}
+
+
+def test_zero_copy_pays_from_where_it_is_never_slower_again():
+    def by(ratios: dict[int, float]) -> dict:
+        return {str(m): {"copy": [100], "zero_copy": [100 * r]} for m, r in ratios.items()}
+
+    found = features.medians(by({512: 1.1, 1024: 0.9, 4096: 1.0, 65536: 1.5}))
+    assert features.sizes(found) == {"512": 1.1, "1024": 0.9, "4096": 1.0, "65536": 1.5}
+    assert features.threshold(features.sizes(found)) == 4096
+    assert features.threshold({"512": 1.2, "1024": 0.99}) is None
 
 
 def test_conns_are_told_against_linux():
@@ -195,10 +228,33 @@ def test_many_flows_run(tmp_path):
     assert body["memory"]["toed"]["toed_of_server"]["shared"] < 2 * flows.BUFFER
 
 
+@pytest.mark.parametrize(
+    ("systems", "more"),
+    [
+        ("inline_wire", ["--off", "tso,zero copy", "--samples", 1]),
+        pytest.param("inline_wire,inline_af_xdp,toed_wire,toed_af_xdp", [], marks=pytest.mark.long),
+    ],
+)
+def test_bulk_with_features_off_runs(tmp_path, systems, more):
+    few = ["--systems", "none", "--features-of", systems, "--zero-copy-of", systems, "--unpinned"]
+    body = run("bulk", tmp_path, *SHORT, *few, "--zero-copy-messages", "65536", *more)
+    for system in systems.split(","):
+        # on a wire all are there; AF_XDP has what kernel and driver have
+        assert {"all on", "zero copy"} <= set(body["features"][system])
+        assert "tso" in body["features"][system] or "af_xdp" in system
+        assert all(s[0] > 0 for s in body["features"][system].values())
+        assert body["zero_copy_ratio"][system]["65536"] > 0
+    assert body["goals"] == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["bulk", "conns"])
 def test_bulk_and_conns_run(tmp_path, name):
-    only = ["--messages", "1000"] if name == "bulk" else ["--warmup", "1.5", "--seconds", "1"]
+    only = (
+        ["--messages", "1000", "--features-of", "none", "--zero-copy-of", "none"]
+        if name == "bulk"
+        else ["--warmup", "1.5", "--seconds", "1"]
+    )
     only += ["--flows", "none", "--memory-flows", 0] if name == "conns" else []
     body = run(
         name, tmp_path, *SHORT, *only, "--systems", "linux,toed_wire,toed_af_xdp,inline_wire"

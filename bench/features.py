@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bulk with each feature off in turn, and zero copy against copy by message size (for bulk.py).
+
+Features are offloads, by the words that ethtool has for them, and zero copy. What a system does not
+have in use is not switched off, for nothing would change.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from statistics import median
+
+from bench import links, terminal
+
+ALL, ZERO_COPY = "all on", "zero copy"
+# Off together: what is left to software when the interface may not, and then is not done at all.
+TOGETHER = (("tso", "gso"), ("lro", "gro"))
+SYSTEMS = ("inline_wire", "inline_af_xdp", "toed_wire", "toed_af_xdp")
+WITH_ZERO_COPY = ("linux", "inline_wire", "inline_af_xdp")
+MESSAGES = (512, 1024, 2048, 4096, 8192, 16384, 65536, 262144, 1048576)
+# By reference whatever the size, so that the size from which that is faster can be found.
+ALWAYS = {"TOEHOLD_ZEROCOPY_MIN": "1"}
+
+Sample = Callable[..., float]  # of a link, connections, message, zero_copy: bytes per second
+
+
+def sizes(found: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Zero copy to copy, by message."""
+    return {m: round(both["zero_copy"] / both["copy"], 3) for m, both in found.items()}
+
+
+def threshold(ratios: Mapping[str, float]) -> int | None:
+    """The size from which on zero copy is never slower; None: it always is, at the end."""
+    best = None
+    for message in sorted(map(int, ratios), reverse=True):
+        if ratios[str(message)] < 1:
+            break
+        best = message
+    return best
+
+
+def rows(words: Sequence[str], chosen: Sequence[str] | None) -> dict[str, list[str]]:
+    """What is off in each: by its name."""
+    off = {word: [word] for word in (ZERO_COPY, *words)}
+    off.update({"+".join(t): list(t) for t in TOGETHER if set(t) <= set(words)})
+    return {ALL: [], **{n: w for n, w in off.items() if chosen is None or n in chosen}}
+
+
+def change(found: Mapping[str, float]) -> dict[str, float]:
+    """Percent that each row is off from the one with all of them on."""
+    return {n: round(100 * (v / found[ALL] - 1), 1) for n, v in found.items() if n != ALL}
+
+
+def _one(link: links.Link, off: Sequence[str], take: Sample, message: int) -> float:
+    switched = [word for word in off if word != ZERO_COPY]
+    link.switch(dict.fromkeys(switched, False))
+    try:
+        return take(link, 1, message, zero_copy=ZERO_COPY not in off)
+    finally:
+        link.switch(dict.fromkeys(switched, True))
+
+
+def measure_features(
+    table: Mapping[str, type[links.Link]], options: argparse.Namespace, take: Sample, message: int
+) -> dict:
+    with ExitStack() as stack:
+        opened, _ = links.open_all(
+            table,
+            options.features_of,
+            stack,
+            pin=not options.unpinned,
+            env=links.room(256, 1 << 20),
+        )
+        off = {name: rows(link.offloads(), options.off) for name, link in opened.items()}
+        found = {name: {row: [] for row in off[name]} for name in opened}
+        for number in range(options.samples):
+            for name, link in opened.items():
+                for row, words in off[name].items():
+                    terminal.progress(
+                        f"sample {number + 1} of {options.samples}: {name}, off: {row}"
+                    )
+                    found[name][row].append(_one(link, words, take, message))
+    terminal.end_progress()
+    return found
+
+
+def measure_zero_copy(
+    table: Mapping[str, type[links.Link]], options: argparse.Namespace, take: Sample
+) -> dict:
+    with ExitStack() as stack:
+        opened, _ = links.open_all(
+            table,
+            options.zero_copy_of,
+            stack,
+            pin=not options.unpinned,
+            env={**links.room(256, 1 << 20), **ALWAYS},
+        )
+        ways = {"copy": False, "zero_copy": True}
+        found = {
+            name: {str(m): {way: [] for way in ways} for m in options.zero_copy_messages}
+            for name in opened
+        }
+        for number in range(options.samples):
+            for message in options.zero_copy_messages:
+                for name, link in opened.items():
+                    for way, zero_copy in ways.items():
+                        terminal.progress(
+                            f"sample {number + 1} of {options.samples}: {name}, {way}, {message}"
+                        )
+                        found[name][str(message)][way].append(
+                            take(link, 1, message, zero_copy=zero_copy)
+                        )
+    terminal.end_progress()
+    return found
+
+
+def medians(samples: Mapping) -> dict:
+    """The same, with the median in place of each list."""
+    return {k: medians(v) if isinstance(v, Mapping) else median(v) for k, v in samples.items()}
