@@ -124,7 +124,11 @@ def show_compared(body: dict) -> None:
     if ratios:
         head = ["zero copy / copy", *next(iter(ratios.values())), "from"]
         rows = [
-            [LINKS[s].title, *[f"{v:.2f}" for v in by.values()], str(body["zero_copy_from"][s])]
+            [
+                LINKS[s].title,
+                *["-" if v is None else f"{v:.2f}" for v in by.values()],
+                str(body["zero_copy_from"][s]),
+            ]
             for s, by in ratios.items()
         ]
         print(f"{terminal.table(head, rows)}\n")

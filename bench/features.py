@@ -26,16 +26,23 @@ ALWAYS = {"TOEHOLD_ZEROCOPY_MIN": "1"}
 Sample = Callable[..., float]  # of a link, connections, message, zero_copy: bytes per second
 
 
-def sizes(found: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def _ratio(value: float, of: float) -> float | None:
+    """None when there is nothing to compare with: a busy machine may move nothing in a sample."""
+    return value / of if of else None
+
+
+def sizes(found: Mapping[str, Mapping[str, float]]) -> dict[str, float | None]:
     """Zero copy to copy, by message."""
-    return {m: round(both["zero_copy"] / both["copy"], 3) for m, both in found.items()}
+    ratios = {m: _ratio(both["zero_copy"], both["copy"]) for m, both in found.items()}
+    return {m: r if r is None else round(r, 3) for m, r in ratios.items()}
 
 
-def threshold(ratios: Mapping[str, float]) -> int | None:
+def threshold(ratios: Mapping[str, float | None]) -> int | None:
     """The size from which on zero copy is never slower; None: it always is, at the end."""
     best = None
     for message in sorted(map(int, ratios), reverse=True):
-        if ratios[str(message)] < 1:
+        ratio = ratios[str(message)]
+        if ratio is None or ratio < 1:
             break
         best = message
     return best
@@ -50,6 +57,8 @@ def rows(words: Sequence[str], chosen: Sequence[str] | None) -> dict[str, list[s
 
 def change(found: Mapping[str, float]) -> dict[str, float]:
     """Percent that each row is off from the one with all of them on."""
+    if not found[ALL]:
+        return {}
     return {n: round(100 * (v / found[ALL] - 1), 1) for n, v in found.items() if n != ALL}
 
 
