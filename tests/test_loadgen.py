@@ -159,7 +159,9 @@ def test_bulk_up_ends_when_the_sink_has_all(lab, message, more):
     assert served["bytes_received"] % message == 0
     assert 0 < found["bytes"] <= served["bytes_received"]
     if more:
-        assert 0 < found["zero_copy_sends"] >= found["zero_copy_copied"]
+        # a send() may take less than a message
+        assert found["zero_copy_sends"] >= served["bytes_received"] // message
+        assert found["zero_copy_sends"] >= found["zero_copy_copied"]
     else:
         assert "zero_copy_sends" not in found
 
