@@ -18,6 +18,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Called once before the first input; a target may define it. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
+/* Not 0: TOE_FUZZ_VERBOSE is set, and the target tells on stderr what happens (asserts.c). */
+extern int fuzz_verbose;
 
 /* What must hold. A fuzzer takes abort() as a finding. */
 #define FUZZ_CHECK(what)                                                                           \

@@ -78,8 +78,6 @@ static struct {
     int tells, marks;
 } link;
 
-static int verbose; /* TOE_FUZZ_VERBOSE: each frame, and what became of the connections */
-
 static void show_frame(const struct sim *s, unsigned from, const uint8_t *f, uint32_t len)
 {
     const uint8_t *t = f + (f[12] == 8 ? 34 : 54);
@@ -152,7 +150,7 @@ static void mark(uint8_t *ip)
 
 static int64_t router(struct sim *s, unsigned from, uint8_t *f, uint32_t len)
 {
-    if (verbose)
+    if (fuzz_verbose)
         show_frame(s, from, f, len);
     if (f[12] == 8 && f[13] == 6)
         return 0;
@@ -331,7 +329,7 @@ static void compare(struct sim *s)
     struct conn *a, *b;
     unsigned i;
 
-    for (i = 0; verbose && i < 2; i++)
+    for (i = 0; fuzz_verbose && i < 2; i++)
         for (a = s->host[i].conns; a; a = a->next)
             show(a);
     for (a = s->host[0].conns; a; a = a->next) {
@@ -351,15 +349,6 @@ static void compare(struct sim *s)
             }
         }
     }
-}
-
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    setenv("CMOCKA_TEST_ABORT", "1", 1); /* an assert of the simulation is a finding */
-    verbose = getenv("TOE_FUZZ_VERBOSE") != NULL;
-    return 0;
 }
 
 static void set_up_rare(struct sim *s, unsigned what)

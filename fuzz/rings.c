@@ -237,14 +237,6 @@ static void end(struct setting *s)
     bench_free(&s->t);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    setenv("CMOCKA_TEST_ABORT", "1", 1); /* an assert of the bench is a finding */
-    return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct setting s;

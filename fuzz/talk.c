@@ -62,11 +62,9 @@ static struct conn *conn_of(struct talk *t, unsigned i)
     return NULL;
 }
 
-static int verbose; /* TOE_FUZZ_VERBOSE: the conversation on stderr */
-
 static void say(const struct talk *t, const char *who, const struct tseg *g)
 {
-    if (verbose)
+    if (fuzz_verbose)
         fprintf(stderr, "%12.6f %s %u>%u flags %02x seq %u ack %u wnd %u len %u\n",
                 (double)t->s.now / 1e9, who, g->sport, g->dport, g->flags, g->seq, g->ack, g->wnd,
                 g->len);
@@ -473,15 +471,6 @@ static void end(struct talk *t)
     listen_in(t);
     sim_assert_clean(&t->s);
     sim_stop(&t->s);
-}
-
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    setenv("CMOCKA_TEST_ABORT", "1", 1); /* an assert of the simulation is a finding */
-    verbose = getenv("TOE_FUZZ_VERBOSE") != NULL;
-    return 0;
 }
 
 /* What the first bytes of the input say of the stack. */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* asserts.c - for targets that stand on the benches of tests: what those assert must hold, too. */
+#include "fuzz.h"
+
+int fuzz_verbose;
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    setenv("CMOCKA_TEST_ABORT", "1", 1); /* a failed assert aborts, which is a finding */
+    fuzz_verbose = getenv("TOE_FUZZ_VERBOSE") != NULL;
+    return 0;
+}
