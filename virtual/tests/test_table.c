@@ -165,25 +165,29 @@ static void *blocking_poll(void *arg)
     return NULL;
 }
 
-/* packetdrill waits until /proc says that the thread sleeps. */
-static void start(struct call *c, void *(*fn)(void *arg))
+/* Its connection is accepted, and a second thread makes the call on it: packetdrill waits until
+ * /proc says that it sleeps. The listener. */
+static int begin_call(struct test *t, struct call *c, void *(*fn)(void *arg))
 {
+    int fd = begin(t, "");
+
+    handshake(t);
+    *c = (struct call){.t = t, .ended = -1};
+    c->fd = t->s.t.accept(t->s.t.userdata, fd, NULL, NULL);
     assert_int_equal(pthread_create(&c->thread, NULL, fn, c), 0);
     usleep(20000);
+    return fd;
 }
 
 static void a_blocking_read_in_a_second_thread(void **state)
 {
     struct test t;
-    struct call c = {.t = &t, .ended = -1};
+    struct call c;
     struct segment g;
     int64_t at;
-    int fd = begin(&t, "");
+    int fd = begin_call(&t, &c, blocking_read);
 
     (void)state;
-    handshake(&t);
-    c.fd = t.s.t.accept(t.s.t.userdata, fd, NULL, NULL);
-    start(&c, blocking_read);
     wait_for(&t, 400000);
     assert_int_equal(c.ended, -1);
     inject(&t, (struct segment){
@@ -203,13 +207,10 @@ static void a_blocking_read_in_a_second_thread(void **state)
 static void a_poll_that_times_out_in_a_second_thread(void **state)
 {
     struct test t;
-    struct call c = {.t = &t, .ended = -1};
-    int fd = begin(&t, "");
+    struct call c;
+    int fd = begin_call(&t, &c, blocking_poll);
 
     (void)state;
-    handshake(&t);
-    c.fd = t.s.t.accept(t.s.t.userdata, fd, NULL, NULL);
-    start(&c, blocking_poll);
     wait_for(&t, 5000000);
     pthread_join(c.thread, NULL);
     assert_int_equal(c.result, 0);
@@ -223,13 +224,10 @@ static void a_poll_that_times_out_in_a_second_thread(void **state)
 static void the_end_wakes_who_sleeps(void **state)
 {
     struct test t;
-    struct call c = {.t = &t, .ended = -1};
-    int fd = begin(&t, "");
+    struct call c;
+    int fd = begin_call(&t, &c, blocking_read);
 
     (void)state;
-    handshake(&t);
-    c.fd = t.s.t.accept(t.s.t.userdata, fd, NULL, NULL);
-    start(&c, blocking_read);
     t.s.t.free(t.s.t.userdata);
     pthread_join(c.thread, NULL);
     assert_int_equal(c.result, -1);
