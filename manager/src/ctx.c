@@ -288,9 +288,8 @@ static void drain_out(void)
     }
 }
 
-void toe_terminate(void)
+static void terminate_locked(void)
 {
-    tctx_lock();
     if (tctx.state == TC_UP) {
         thandle_each(end_handle);
         for (uint32_t q = 0; q < tctx.qps_n; q++) {
@@ -307,14 +306,25 @@ void toe_terminate(void)
     tctx.placeholder_fd = -1;
     tctx.state = TC_COLD;
     tctx.configured = false;
+}
+
+void toe_terminate(void)
+{
+    tctx_lock();
+    terminate_locked();
     tctx_unlock();
 }
 
-/* exit() closes as the kernel closes a dying process's sockets: gracefully. */
+/* exit() closes as the kernel closes a dying process's sockets: gracefully. Other threads go on
+ * until the process is gone, and must not bring up what has been taken down. */
 static void __attribute__((destructor)) at_exit(void)
 {
+    atomic_store(&tctx.ended, true);
+    tctx_lock();
     if (tctx.state == TC_UP)
-        toe_terminate();
+        terminate_locked();
+    tctx.state = TC_FAILED;
+    tctx_unlock();
 }
 
 const char *toe_last_error(void)

@@ -95,6 +95,7 @@ struct tctx {
     enum tctx_state state;
     struct tconfig cfg;
     bool configured;
+    atomic_bool ended; /* by exit(): what other threads still send must not change its code */
     uint32_t qps_n;
     struct tqp *qps[TOE_MAX_ENGINES];
     uint32_t next_qp;                 /* round robin of active opens */

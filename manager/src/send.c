@@ -173,7 +173,8 @@ void tsend_signal(ssize_t r, int flags)
 {
     if (likely(r != -1 || errno != EPIPE || (flags & MSG_NOSIGNAL)))
         return;
-    raise(SIGPIPE);
+    if (!atomic_load_explicit(&tctx.ended, memory_order_relaxed))
+        raise(SIGPIPE);
     errno = EPIPE;
 }
 
