@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim.c - toe_send_reserve/commit and toe_recv_peek/consume: the application works in the slot's
- * buffers itself (SEEDS S4.4).
+ * claim.c - toe_send_reserve/commit, toe_recv_peek/consume and toe_recv_borrow/return: the
+ * application works in the slot's buffers itself (SEEDS S4.4).
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -62,9 +62,11 @@ static void unclaim(struct tsock *s, uint8_t claim)
 void tclaim_end(struct tsock *s)
 {
     s->claims = 0;
+    s->rx_held = 0;
     if (!s->zc)
         return;
     kept_put(s->zc);
+    free(s->zc->loans);
     tzc_free(s->zc);
     s->zc = NULL;
 }
@@ -308,6 +310,126 @@ ssize_t toe_recv_consume(int fd, size_t n)
     s = tsock_carried(fd);
     if (s)
         r = consume(s, n);
+    tctx_unlock();
+    return r;
+}
+
+/* ---- lending ---- */
+
+static struct tloan *loan(const struct tzc *zc, uint64_t number)
+{
+    return &zc->loans[number & (TLOANS_MAX - 1)];
+}
+
+/* Behind all others. borrow() has left room. */
+static void append(struct tsock *s, uint32_t n, bool lent)
+{
+    struct tzc *zc = s->zc;
+
+    *loan(zc, zc->first_loan + zc->loans_count++) = (struct tloan){n, lent};
+    s->rx_held += n;
+}
+
+void tloan_behind(struct tsock *s, uint32_t n)
+{
+    struct tzc *zc = s->zc;
+    struct tloan *last = loan(zc, zc->first_loan + zc->loans_count - 1);
+
+    if (last->lent) {
+        append(s, n, false);
+    } else {
+        last->n += n;
+        s->rx_held += n;
+    }
+}
+
+void tloan_settle(struct tsock *s)
+{
+    s->rx_unsaid += s->rx_held;
+    s->rx_held = 0;
+}
+
+static ssize_t borrow(struct tsock *s, size_t n, struct iovec iov[2], uint64_t *number, int flags)
+{
+    struct tzc *zc = tzc_get(s);
+    uint32_t skip;
+    ssize_t r;
+
+    if (!zc)
+        return -1;
+    if (!zc->loans && !(zc->loans = calloc(TLOANS_MAX, sizeof(*zc->loans))))
+        return terr(ENOBUFS);
+    tobj_hold(&s->obj);
+    r = bytes(s, &skip, flags);
+    if (r > 0 && (s->claims & TCLAIM_RX))
+        r = terr(EBUSY);
+    else if (r > 0 && zc->loans_count > TLOANS_MAX - 3) /* skipped, lent, and what is read next */
+        r = terr(ENOBUFS);
+    if (r > 0) {
+        r = n < (size_t)r ? (ssize_t)n : r;
+        if (skip)
+            trecv_taken(s, skip);
+        ranges(s->rx, s->rx_mask, s->rx_pos, (uint32_t)r, iov);
+        *number = zc->first_loan + zc->loans_count;
+        s->claims |= TLOANS;
+        append(s, (uint32_t)r, true);
+        s->rx_pos += (uint32_t)r;
+        s->rx_avail -= (uint32_t)r;
+        if (unlikely(s->oob))
+            turgent_passed(s);
+    }
+    tobj_put(&s->obj);
+    return r;
+}
+
+ssize_t toe_recv_borrow(int fd, size_t n, struct iovec iov[2], uint64_t *number, int flags)
+{
+    struct tsock *s;
+    ssize_t r = -1;
+
+    if (flags & ~MSG_DONTWAIT)
+        return terr(EINVAL);
+    if (!iov || !number)
+        return terr(EFAULT);
+    tctx_lock();
+    s = tsock_carried(fd);
+    if (s)
+        r = n ? borrow(s, n, iov, number, flags) : 0;
+    tctx_unlock();
+    return r;
+}
+
+static int give_back(struct tsock *s, uint64_t number)
+{
+    struct tzc *zc = s->zc;
+    uint32_t n = 0;
+
+    if (!(s->claims & TLOANS) || number - zc->first_loan >= zc->loans_count ||
+        !loan(zc, number)->lent)
+        return terr(EINVAL);
+    loan(zc, number)->lent = false;
+    while (zc->loans_count && !loan(zc, zc->first_loan)->lent) {
+        n += loan(zc, zc->first_loan++)->n;
+        zc->loans_count--;
+    }
+    s->rx_held -= n;
+    s->rx_unsaid += n;
+    if (s->rx_unsaid > s->rx_mask >> 2)
+        tflow_say_read(s);
+    if (!zc->loans_count)
+        unclaim(s, TLOANS);
+    return 0;
+}
+
+int toe_recv_return(int fd, uint64_t number)
+{
+    struct tsock *s;
+    int r = -1;
+
+    tctx_lock();
+    s = tsock_carried(fd);
+    if (s)
+        r = give_back(s, number);
     tctx_unlock();
     return r;
 }

@@ -13,12 +13,20 @@
 
 #define TCLAIM_TX 1u /* toe_send_reserve() */
 #define TCLAIM_RX 2u /* toe_recv_peek() */
+#define TLOANS    4u /* toe_recv_borrow() */
 
 /* Memory of a queue pair that is gone, and how many sockets have claims on it. */
 struct tkept {
     uint8_t *area;
     uint64_t size;
     uint32_t users;
+};
+
+/* Bytes read, whose room is not the peer's yet, in the order of the stream. */
+#define TLOANS_MAX 1024u
+struct tloan {
+    uint32_t n;
+    bool lent; /* else given back, or read while something before them was lent */
 };
 
 /* One call of those that are told when their memory is free (zerocopy.h). */
@@ -43,6 +51,10 @@ struct tzc {
     uint32_t peeked;    /* bytes of TCLAIM_RX, from rx_pos + skip on */
     uint32_t skip;      /* the urgent byte before them, which is left out */
 
+    struct tloan *loans;  /* ring of TLOANS_MAX; NULL until the first */
+    uint64_t first_loan;  /* number of the first in it */
+    uint32_t loans_count; /* in it */
+
     struct tzc_queue flying; /* not acknowledged yet, in the order of the stream */
     struct tzc_queue done;   /* those with tokens that have not been told yet */
     uint32_t next_number;    /* of the next MSG_ZEROCOPY call */
@@ -52,6 +64,10 @@ struct tzc {
 
 /* The socket's, made when there is none; NULL with ENOBUFS. */
 TOE_HIDDEN struct tzc *tzc_get(struct tsock *s);
+/* n bytes have been read while some before them are lent. */
+TOE_HIDDEN void tloan_behind(struct tsock *s, uint32_t n);
+/* What is lent has been read: for a close, which must not find it unread. */
+TOE_HIDDEN void tloan_settle(struct tsock *s);
 /* The socket ends: its claims too. */
 TOE_HIDDEN void tclaim_end(struct tsock *s);
 /* Its queue pair is about to be detached without the socket having ended. */

@@ -14,6 +14,7 @@ void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
     s->tx_mask = qp->cfg.tx_size - 1;
     s->rx_mask = qp->cfg.rx_size - 1;
     s->tx_free = qp->cfg.tx_size;
+    s->rx_held = 0;
     s->rx_pos = s->rx_avail = s->rx_unsaid = s->tx_pos = 0;
     s->eof = s->oob = 0;
     s->state = TS_OPEN;
@@ -72,6 +73,7 @@ static void end_open(struct tsock *s)
     struct tqp *qp = s->qp;
     bool abort = s->abort || (s->opts.linger_on && s->opts.linger_s == 0);
 
+    tloan_settle(s);
     /* unread data is for the TOE to see: it answers a close over it with RST, as Linux does */
     tflow_say_read(s);
     tzc_settle(s);
@@ -104,7 +106,6 @@ static void end_connecting(struct tsock *s)
 void tsock_end(struct tsock *s)
 {
     thandover_end(s);
-    s->claims = 0;
     switch ((enum tsock_state)s->state) {
     case TS_OPEN:
         end_open(s);

@@ -112,6 +112,7 @@ struct tsock {
     uint32_t tx_pos;     /* stream offset of the next byte to send, modulo 2^32 */
     uint32_t tx_free;    /* room in the send buffer, bytes */
     uint32_t told_round; /* the epoll_wait that told it and that nothing has answered, or 0 */
+    uint32_t rx_held;    /* bytes read for which no RECV may be sent: some of them are lent */
     uint8_t claims;      /* TCLAIM_*: its buffers are in the application's hands (claim.h) */
 
     /* names, network byte order */

@@ -181,7 +181,7 @@ static void data_received(struct tqp *qp, const struct toe_cmd *c)
 
     if (unlikely(!s || s->state != TS_OPEN))
         return;
-    if (unlikely(n > s->rx_mask + 1 - s->rx_avail - s->rx_unsaid)) {
+    if (unlikely(n > s->rx_mask + 1 - s->rx_avail - s->rx_unsaid - s->rx_held)) {
         tqp_breach(qp, "more data than the receive buffer holds", n);
         return;
     }

@@ -32,7 +32,10 @@ void trecv_taken(struct tsock *s, uint32_t n)
 {
     s->rx_pos += n;
     s->rx_avail -= n;
-    s->rx_unsaid += n;
+    if (unlikely(s->claims & TLOANS))
+        tloan_behind(s, n);
+    else
+        s->rx_unsaid += n;
     /* A quarter of the buffer at a time: the peer always has the other three quarters, so the
      * window never closes over bytes read but not said. */
     if (unlikely(s->rx_unsaid > s->rx_mask >> 2))

@@ -65,7 +65,10 @@ void turgent_told(struct tsock *s, uint32_t end)
     if (turgent_at_mark(s) && s->rx_avail && !s->opts.oobinline) {
         s->rx_pos++;
         s->rx_avail--;
-        s->rx_unsaid++;
+        if (s->claims & TLOANS)
+            tloan_behind(s, 1);
+        else
+            s->rx_unsaid++;
         if (s->claims & TCLAIM_RX)
             s->zc->skip = 0;
     }

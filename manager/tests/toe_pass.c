@@ -5,6 +5,7 @@
  *
  *   toe_pass PORT place      toe_recv_peek() and toe_send_reserve(): from buffer to buffer
  *   toe_pass PORT ref        toe_recv_peek() and toe_send_ref(): sent from the receive buffer
+ *   toe_pass PORT lend       toe_recv_borrow() and toe_send_ref(): the same, several at once
  *
  * Says "ready" when it listens, and "passed BYTES ..." at the end of each connection.
  */
@@ -15,6 +16,9 @@
 #include <string.h>
 
 #include <toe/toe.h>
+
+#define LOANS 4
+#define PIECE 8192
 
 static int fail(const char *what)
 {
@@ -57,28 +61,60 @@ static ssize_t in_place(int fd)
 
 static unsigned long copied, referred; /* completions */
 
-static ssize_t by_reference(int fd)
+/* Waits for a completion: its token, or UINT64_MAX with errno. */
+static uint64_t told(int fd)
 {
     struct toe_completion c;
+
+    while (toe_send_completions(fd, &c, 1) == 0) {
+        struct pollfd p = {.fd = fd};
+
+        if (toe_poll(&p, 1, 20000) != 1) {
+            errno = ETIMEDOUT;
+            return UINT64_MAX;
+        }
+    }
+    copied += c.flags & TOE_COPIED;
+    referred += !(c.flags & TOE_COPIED);
+    return c.token;
+}
+
+static ssize_t by_reference(int fd)
+{
     struct iovec in[2];
     ssize_t n = toe_recv_peek(fd, in, 0), k;
 
     if (n <= 0)
         return n;
     k = toe_send_ref(fd, in, 2, MSG_NOSIGNAL, 0);
-    if (k < 0)
+    if (k < 0 || told(fd) == UINT64_MAX)
         return -1;
-    while (toe_send_completions(fd, &c, 1) == 0) {
-        struct pollfd p = {.fd = fd};
-
-        if (toe_poll(&p, 1, 20000) != 1) {
-            errno = ETIMEDOUT;
-            return -1;
-        }
-    }
-    copied += c.flags & TOE_COPIED;
-    referred += !(c.flags & TOE_COPIED);
     return toe_recv_consume(fd, (size_t)k);
+}
+
+/* What is lent is sent, and given back when the peer has it; so many loans at once. */
+static ssize_t lent(int fd)
+{
+    static unsigned under_way;
+    struct iovec in[2];
+    uint64_t loan;
+    ssize_t n;
+
+    while (under_way == LOANS) {
+        if (toe_recv_return(fd, told(fd)) < 0)
+            return -1;
+        under_way--;
+    }
+    n = toe_recv_borrow(fd, PIECE, in, &loan, 0);
+    for (; n == 0 && under_way; under_way--)
+        if (toe_recv_return(fd, told(fd)) < 0)
+            return -1;
+    if (n <= 0)
+        return n;
+    if (toe_send_ref(fd, in, 2, MSG_NOSIGNAL, loan) != n)
+        return -1;
+    under_way++;
+    return n;
 }
 
 static int serve(int l, ssize_t (*pass)(int fd))
@@ -102,13 +138,21 @@ static int serve(int l, ssize_t (*pass)(int fd))
     }
 }
 
+static const struct {
+    const char *name;
+    ssize_t (*pass)(int fd);
+} methods[] = {{"place", in_place}, {"ref", by_reference}, {"lend", lent}};
+
 int main(int argc, char **argv)
 {
     struct sockaddr_in a = {.sin_family = AF_INET};
+    size_t m = 0;
     int l;
 
-    if (argc != 3 || (strcmp(argv[2], "place") && strcmp(argv[2], "ref"))) {
-        fprintf(stderr, "usage: toe_pass PORT place|ref\n");
+    while (argc == 3 && m < 3 && strcmp(argv[2], methods[m].name))
+        m++;
+    if (argc != 3 || m == 3) {
+        fprintf(stderr, "usage: toe_pass PORT place|ref|lend\n");
         return 2;
     }
     a.sin_port = htons((uint16_t)atoi(argv[1]));
@@ -117,5 +161,5 @@ int main(int argc, char **argv)
         return fail("listen");
     printf("ready\n");
     fflush(stdout);
-    return serve(l, !strcmp(argv[2], "ref") ? by_reference : in_place);
+    return serve(l, methods[m].pass);
 }

@@ -118,6 +118,18 @@ ssize_t toe_recv_peek(int fd, struct iovec iov[2], int flags);
 ssize_t toe_recv_consume(int fd, size_t n);
 
 /*
+ * Receiving by reference: up to n of the bytes that recv() would give now are read, and lie in iov
+ * until *loan is given back; reading goes on behind them meanwhile. Loans may be given back in any
+ * order, by any thread. Their room is the peer's again when all before them is given back too: who
+ * keeps all of the buffer waits for ever for more. Waits as toe_recv_peek(); returns the bytes
+ * lent, and 0, with no loan, at the end of the stream or for n 0. Errors as toe_recv_peek(); EBUSY
+ * while something is peeked at; ENOBUFS with some 1000 loans, and reads between them, at once.
+ */
+ssize_t toe_recv_borrow(int fd, size_t n, struct iovec iov[2], uint64_t *loan, int flags);
+/* 0, or -1 with EINVAL: there is no such loan; EBADF, EOPNOTSUPP. */
+int toe_recv_return(int fd, uint64_t loan);
+
+/*
  * Sending by reference. The bytes of the vector (at most 1024 pieces, and the vector itself no
  * longer than the call) go out from where they are, as far as the TOE can read them there: one in
  * this thread (engine "inline") does, for pieces of at least zerocopy_min bytes. Whatever else is
