@@ -18,7 +18,10 @@
 #define FRAME_COUNT 2048u
 #define SERVICE_NS  10000000u /* how often a busy poller looks after the link */
 #define LINKING_NS  50000000u /* how often a sleeper tries to link */
-#define RETRY_NS    100000u   /* until there may be room again in a full ring */
+#define AHEAD       4u        /* frames */
+#define LINE        64u
+#define SLOT_LINES  3u
+#define RETRY_NS    100000u /* until there may be room again in a full ring */
 
 struct wire {
     struct netio n;
@@ -165,6 +168,23 @@ static void copy_in(const struct wire *w, uint32_t at, const struct netio_ref *r
         memcpy(slot_data(w, ring, 0), r->data + first, r->len - first);
 }
 
+/*
+ * The other side's core has the lines of a slot: asked for some frames ahead, they come while we
+ * work on those before. The first lines hold a small frame, or the headers of a large one.
+ */
+static void expect_slot(const struct wire *w, int ring, uint32_t index, int write)
+{
+    const uint8_t *data = slot_data(w, ring, index);
+    unsigned i;
+
+    for (i = 0; i < SLOT_LINES; i++) {
+        if (write)
+            __builtin_prefetch(data + i * LINE, 1);
+        else
+            __builtin_prefetch(data + i * LINE, 0);
+    }
+}
+
 /* A buffer for a frame of len bytes: 0, or -1 when there is none now. */
 static int rx_buffer(struct wire *w, uint32_t len, struct netio_frame *frame)
 {
@@ -224,7 +244,8 @@ static uint32_t take_frame(struct wire *w, uint32_t waiting, struct netio_frame 
 static unsigned wire_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
 {
     struct wire *w = self(n);
-    uint32_t waiting;
+    int ring = w->link.side == WIRE_A ? 1 : 0;
+    uint32_t waiting, ahead;
     unsigned count = 0;
 
     w->last_ns = now_ns;
@@ -241,12 +262,16 @@ static unsigned wire_rx(struct netio *n, struct netio_frame *frames, unsigned ma
     waiting = frames_waiting(w);
     if (!waiting)
         return 0;
+    for (ahead = 0; ahead < AHEAD && ahead < waiting; ahead++)
+        expect_slot(w, ring, w->rx_tail + ahead, 0);
     while (waiting && count < max) {
         int got;
         uint32_t slots = take_frame(w, waiting, &frames[count], &got);
 
         if (!slots)
             break;
+        if (waiting > AHEAD)
+            expect_slot(w, ring, w->rx_tail + AHEAD, 0);
         count += got != 0;
         w->rx_tail += slots;
         waiting -= slots;
@@ -297,6 +322,7 @@ static int wire_tx_alloc(struct netio *n, struct netio_frame *frame)
         return -1;
     frame->data = slot_data(w, w->link.side == WIRE_A ? 0 : 1, w->tx_head);
     frame->flags |= tx_flags(w, WIRE_SLOTS - used);
+    expect_slot(w, w->link.side == WIRE_A ? 0 : 1, w->tx_head + AHEAD, 1);
     w->building = 1;
     return 0;
 }
