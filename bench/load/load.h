@@ -98,6 +98,7 @@ int load_parse(struct load_options *o, int argc, char **argv);
 /* One message on stderr: "toehold bench: ...\n". */
 void load_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* CLOCK_MONOTONIC in nanoseconds (toe/tsc.h). */
 uint64_t load_clock(void);
 
 /* Set by SIGINT and SIGTERM: what runs comes to its end. Every thread looks at it. */

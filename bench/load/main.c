@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
+
+#include <toe/tsc.h>
 
 #include "load.h"
 
@@ -32,10 +33,9 @@ void load_message(const char *format, ...)
 
 uint64_t load_clock(void)
 {
-    struct timespec t;
+    static __thread struct toe_tsc clock;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * LOAD_NS_PER_S + (uint64_t)t.tv_nsec;
+    return toe_tsc_now(&clock);
 }
 
 struct sockaddr_storage load_addr(const struct load_options *o, uint32_t i)

@@ -12,6 +12,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <toe/tsc.h>
+
 #include "ctx.h"
 #include "internal.h"
 
@@ -212,71 +214,12 @@ void tinline_forget(struct tqp *qp)
 
 /* ---- direct: the time ---- */
 
-#define RESYNC_NS 1000000u
-
-/*
- * The clock is read with every command and every round, and the vDSO's waits for all loads before
- * it. So between two readings of it, a millisecond apart, the cycle counter is asked, where it
- * counts evenly. A counter that jumps (another CPU) is found to be out of range, or is a
- * millisecond wrong at most.
- */
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <x86intrin.h>
-
-static struct {
-    uint64_t base_tsc, base_ns; /* the last reading */
-    uint64_t limit, mult;       /* cycles until the next; ns per cycle, 32.32 */
-    bool asked, even;
-} tsc;
-
-static bool counts_evenly(void)
-{
-    unsigned a, b, c, d;
-
-    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
-}
-
-static uint64_t resync(uint64_t at)
-{
-    uint64_t ns = tclock_ns(), cycles = at - tsc.base_tsc, passed = ns - tsc.base_ns;
-
-    if (!tsc.asked) {
-        tsc.asked = true;
-        tsc.even = counts_evenly();
-    } else if (tsc.even && passed >= RESYNC_NS / 2 && passed < NSEC && cycles > passed / 4 &&
-               cycles < passed * 64) {
-        tsc.mult = (passed << 32) / cycles;
-        tsc.limit = (uint64_t)RESYNC_NS * cycles / passed;
-    } else if (!tsc.mult && passed < RESYNC_NS / 2) {
-        return ns; /* too short to learn from */
-    } else {
-        tsc.mult = tsc.limit = 0; /* asleep, or somewhere else: learn anew */
-    }
-    tsc.base_tsc = at;
-    tsc.base_ns = ns;
-    return ns;
-}
-
-static uint64_t time_now(void)
-{
-    uint64_t at = __rdtsc(), cycles = at - tsc.base_tsc;
-
-    if (likely(cycles < tsc.limit))
-        return tsc.base_ns + (cycles * tsc.mult >> 32);
-    return resync(at);
-}
-#else
-static uint64_t time_now(void)
-{
-    return tclock_ns();
-}
-#endif
+static struct toe_tsc clock_of_calls;
 
 /* A call's time: never before an earlier call's. */
 static void note_time(struct tqp *qp)
 {
-    uint64_t now = time_now();
+    uint64_t now = toe_tsc_now(&clock_of_calls);
 
     if (likely(now > qp->now))
         qp->now = now;
