@@ -17,6 +17,7 @@ _BUILT = {
     "prop": "core/tests/prop/prop",
     "count_core": "bench/count/count_core",
     "pairs": "bench/pairs/pairs",
+    "sums": "bench/sums/sums",
     "count_engine": "bench/count/count_engine",
     "attack_cost": "core/tests/attack/attack_cost",
     "echo_tap": "examples/echo_tap",

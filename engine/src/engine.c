@@ -20,6 +20,7 @@
 #include "numa.h"
 #include "qp.h"
 #include "steer.h"
+#include "sums.h"
 
 #define RX_BURST  64u
 #define FEW_FLOWS 256u            /* fewer stay in the cache by themselves */
@@ -81,6 +82,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
         return NULL;
     }
     e->cfg = *cfg;
+    sums_choose();
     e->netio = cfg->netio;
     e->node = cfg->pinned ? numa_node_of(NUMA_SYS, cfg->cpu) : NUMA_ANY;
     e->now = now;

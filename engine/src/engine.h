@@ -147,19 +147,4 @@ static inline void engine_count(struct engine *e, enum engine_counter c)
     e->counters[c]++;
 }
 
-/* A frame of one segment, all of it at f->data, gets its checksum, or the back end is asked for it.
- * The flags that netio_tx_alloc() set and this frame does not use are taken away. */
-static inline void offload_finish(struct engine *e, const struct toec_tx *tx, struct netio_frame *f)
-{
-    f->flags &= ~(NETIO_F_SG | NETIO_F_TSO);
-    if ((f->flags & NETIO_F_CSUM_PARTIAL) && tx->csum_offset == OFFLOAD_TCP_SUM) {
-        f->csum_start = tx->csum_start;
-        f->csum_offset = tx->csum_offset;
-        engine_count(e, EC_csum_left);
-    } else {
-        f->flags &= ~NETIO_F_CSUM_PARTIAL;
-        toec_tx_finish(tx, f->data, f->len);
-    }
-}
-
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "gro.h"
+#include "sums.h"
 
 #define ETH_LEN  14u
 #define IP4_LEN  20u
@@ -108,7 +109,7 @@ static int sums_right(const uint8_t *frame, uint32_t l4, uint32_t end, uint32_t 
         return 1;
     put16(pseudo + 2, end - l4);
     sum = toec_sum_add(toec_sum(pseudo, 4), ip4 ? toec_sum(ip + 12, 8) : toec_sum(ip + 8, 32), 0);
-    return toec_sum_add(sum, toec_sum(frame + l4, end - l4), 0) == 0xffff;
+    return toec_sum_add(sum, sums->sum(frame + l4, end - l4), 0) == 0xffff;
 }
 
 /* Are the headers those of the next segment of w? The sequence number, too. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "sums.h"
 
 /* As ethtool -k names them, and ethtool -K's words for them. */
 const struct offload_name offload_names[OFFLOAD_COUNT] = {
@@ -111,6 +112,44 @@ void offload_free(struct engine *e)
     free(e->offload.gathered);
 }
 
+/* Less payload is copied first and summed up with the header: one call costs more than a pass. */
+#define SUM_APART 256u
+
+static uint16_t fill_and_sum(const struct toec_tx *tx, const struct offload_payload *p,
+                             uint32_t from, uint32_t n, const struct netio_frame *f)
+{
+    uint8_t *l4 = f->data + tx->csum_start, *payload = f->data + tx->hdr_len;
+    uint32_t len = tx->hdr_len - tx->csum_start;
+
+    if (n >= SUM_APART)
+        return toec_sum_add(toec_sum(l4, len), gso_gather_sum(payload, p, from, n), len & 1);
+    gso_gather(payload, p, from, n);
+    return sums->sum(l4, len + n);
+}
+
+void offload_fill(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,
+                  uint32_t from, uint32_t n, struct netio_frame *f)
+{
+    uint16_t sum;
+
+    f->len = tx->hdr_len + n;
+    f->flags &= ~(NETIO_F_SG | NETIO_F_TSO);
+    if (tx->csum_start && tx->csum_offset == OFFLOAD_TCP_SUM && (f->flags & NETIO_F_CSUM_PARTIAL)) {
+        f->csum_start = tx->csum_start;
+        f->csum_offset = tx->csum_offset;
+        engine_count(e, EC_csum_left);
+        gso_gather(f->data + tx->hdr_len, p, from, n);
+        return;
+    }
+    f->flags &= ~NETIO_F_CSUM_PARTIAL;
+    if (tx->csum_start == 0) {
+        gso_gather(f->data + tx->hdr_len, p, from, n);
+        return;
+    }
+    sum = (uint16_t)~fill_and_sum(tx, p, from, n, f);
+    memcpy(f->data + tx->csum_start + tx->csum_offset, &sum, sizeof(sum));
+}
+
 void offload_refer(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,
                    struct netio_frame *f)
 {
@@ -148,9 +187,7 @@ static int send_segment(struct engine *e, const struct toec_tx *tx, const struct
         engine_count(e, EC_gso_cut);
         return 0;
     }
-    gso_gather(f.data + tx->hdr_len, p, at, n);
-    f.len = tx->hdr_len + n;
-    offload_finish(e, tx, &f);
+    offload_fill(e, tx, p, at, n, &f);
     netio_tx_submit(e->netio, &f, e->now);
     engine_count(e, EC_gso_cut);
     return 0;

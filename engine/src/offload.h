@@ -90,6 +90,11 @@ static inline int offload_holds(const struct offload *o)
 }
 /* Tries again; 0 when nothing is held any more. */
 int offload_push(struct engine *e);
+/* Completes a frame of one segment whose header stands at f->data: n bytes of payload from offset
+ * `from`, copied, and the checksum, or the back end is asked for it. The flags that
+ * netio_tx_alloc() set and this frame does not use are taken away. */
+void offload_fill(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,
+                  uint32_t from, uint32_t n, struct netio_frame *f);
 /* Sends a frame of one segment whose header stands at f->data, its payload by reference. */
 void offload_refer(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,
                    struct netio_frame *f);
@@ -103,5 +108,7 @@ void gso_header(uint8_t *out, const struct toec_tx *tx, uint32_t at, uint32_t n)
 void gso_slice(struct offload_payload *out, const struct offload_payload *p, uint32_t from,
                uint32_t n);
 void gso_gather(uint8_t *out, const struct offload_payload *p, uint32_t from, uint32_t n);
+/* ... and summed up meanwhile, as toec_sum(). */
+uint16_t gso_gather_sum(uint8_t *out, const struct offload_payload *p, uint32_t from, uint32_t n);
 
 #endif

@@ -11,6 +11,7 @@
 #include "gro.h"
 #include "listen.h"
 #include "refs.h"
+#include "sums.h"
 
 /* Where the payload of tx lies. */
 static void find_payload(const struct toec_tx *tx, struct offload_payload *p)
@@ -38,15 +39,6 @@ static void find_payload(const struct toec_tx *tx, struct offload_payload *p)
     p->count = 2;
 }
 
-/* The payload of a frame of one segment, from wherever it lies. */
-static void gather(uint8_t *out, const struct toec_tx *tx)
-{
-    struct offload_payload p;
-
-    find_payload(tx, &p);
-    gso_gather(out, &p, 0, tx->len);
-}
-
 static int transmit_large(struct engine *e, const struct toec_tx *tx)
 {
     struct offload_payload p;
@@ -61,9 +53,8 @@ static int transmit_large(struct engine *e, const struct toec_tx *tx)
 int toec_port_transmit(void *user, const struct toec_tx *tx)
 {
     struct engine *e = user;
+    struct offload_payload p;
     struct netio_frame f;
-    uint32_t total = tx->hdr_len + tx->len;
-    uint8_t *at;
 
     if (offload_holds(&e->offload) && offload_push(e) != 0) {
         engine_count(e, EC_tx_no_room);
@@ -75,35 +66,20 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
         engine_count(e, EC_tx_no_room);
         return -1;
     }
-    if (total > f.cap) {
+    if (tx->hdr_len + tx->len > f.cap) {
         netio_tx_cancel(e->netio, &f);
         engine_count(e, EC_tx_too_big);
         return 0;
     }
     memcpy(f.data, tx->hdr, tx->hdr_len);
-    if (offload_may_refer(tx, tx->len, &f)) {
-        struct offload_payload p;
-
+    p.count = 0;
+    if (tx->len)
         find_payload(tx, &p);
+    if (offload_may_refer(tx, tx->len, &f)) {
         offload_refer(e, tx, &p, &f);
         return 0;
     }
-    at = f.data + tx->hdr_len;
-    if (tx->len && tx->src)
-        memcpy(at, tx->src->data + tx->off, tx->len);
-    else if (tx->len && refs_any(tx->owner))
-        gather(at, tx);
-    else if (tx->len) {
-        const struct slot *s = tx->owner;
-        uint32_t size = s->qp->cfg.tx_size, from = tx->off & (size - 1), first = size - from;
-
-        if (first > tx->len)
-            first = tx->len;
-        memcpy(at, slot_tx(s) + from, first);
-        memcpy(at + first, slot_tx(s), tx->len - first);
-    }
-    f.len = total;
-    offload_finish(e, tx, &f);
+    offload_fill(e, tx, &p, 0, tx->len, &f);
     netio_tx_submit(e->netio, &f, e->now);
     return 0;
 }
@@ -124,7 +100,8 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
 toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
 {
     (void)user;
-    return toec_sum(p->data + p_off, len); /* of what was joined it is known, and never asked for */
+    return sums->sum(p->data + p_off,
+                     len); /* of what was joined it is known, and never asked for */
 }
 
 void toec_port_copy(void *user, void *dst, const struct toec_packet *p, toec_u32 p_off,
