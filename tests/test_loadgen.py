@@ -247,6 +247,25 @@ def test_open_loop_sleeps_until_a_request_is_due(lab):
     assert slept > 100, slept  # on a busy machine several have become due at once
 
 
+def test_open_loop_does_not_wake_for_what_cannot_begin(lab):
+    """10,000 requests become due while the one connection waits for its first answers."""
+
+    def handle(connection, _number):
+        with contextlib.suppress(OSError):
+            while data := connection.recv(64):
+                time.sleep(0.1)
+                connection.sendall(data)
+
+    with serving(lab, 7036, handle):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
+        args = ["--to", f"{LOCAL}:7036", "--rate", 20000, "--time", "0.5", "--warmup", "0"]
+        found = bench(lab, "pingpong", *args, "--timeout", "0.1", code=ERRORS)
+        woken = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw - before
+    assert found["sent"] < 20
+    assert found["latency_ns"]["count"] == 10000  # those never answered with their age
+    assert woken < 1000, woken
+
+
 def test_open_loop_without_epoll_pwait2(lab):
     """Before Linux 5.11."""
     with Server(lab, "pingpong", 7035) as server:

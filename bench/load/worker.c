@@ -14,6 +14,8 @@
 #define FAILED_IN_ROW 1000u
 /* The longest sleep: interrupts and the end of a second are looked at this often. */
 #define SLEEP_NS (50 * LOAD_NS_PER_MS)
+/* Requests looked at for one that can begin. */
+#define LOOK_AHEAD 64u
 
 /* This worker's part of a number that the threads share. */
 static uint32_t share(uint32_t whole, uint32_t threads, uint32_t id)
@@ -219,6 +221,19 @@ static void begin_ready(struct worker *w)
     }
 }
 
+/* When a request is due that can begin then: one of a connection in use begins with the answer that
+ * this waits for, and to wake for it would only take the core from who makes that answer. */
+static uint64_t next_due(const struct worker *w)
+{
+    uint64_t number = w->issued, end = number + LOOK_AHEAD;
+
+    if (w->under_way >= w->alive)
+        return UINT64_MAX;
+    while (number < end && w->conns[number % w->active].busy)
+        number++;
+    return worker_due_at(w, number);
+}
+
 /* How long the client may sleep now, in nanoseconds. */
 static uint64_t sleep_ns(const struct worker *w)
 {
@@ -229,7 +244,7 @@ static uint64_t sleep_ns(const struct worker *w)
     if (!w->stopping && w->t_end < until)
         until = w->t_end;
     if (w->gap > 0 && !w->stopping) {
-        due = worker_due_at(w, w->issued);
+        due = next_due(w);
         until = due < until ? due : until;
     }
     return until <= w->now ? 0 : until - w->now;
