@@ -20,6 +20,7 @@
 static struct toec_stack s;
 static struct toec_tcb t;
 static struct toec_record record; /* which the flow has borrowed */
+static struct toec_cc_ops algorithm;
 
 /*
  * In order and without a gap up to SND.MAX; what is SACKed is not lost; the sums are the marks'.
@@ -107,6 +108,8 @@ static void any_record(int fresh)
     t.srtt = nondet_u32();
     t.mss = nondet_u8();
     t.cc.sampling = nondet_u8() & 1;
+    algorithm.flags = nondet_u8();
+    t.cc_ops = &algorithm;
     ASSUME(t.mss >= 1);
     any_runs(nondet_u8(), fresh ? 0 : nondet_u8());
     if (t.rack.sacked | t.rack.lost)

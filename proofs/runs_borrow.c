@@ -15,8 +15,7 @@ void proof(void)
     any_record(1);
     before = t.rack.n;
     ASSUME(before <= TOEC_RUNS_OWN && i < before);
-    t.rack.own[0] = record.run[0];
-    t.rack.own[1] = record.run[1];
+    memcpy(t.rack.own, record.run, sizeof(t.rack.own));
     t.rack.run = t.rack.own;
     t.rack.record = 0;
     t.rack.room = TOEC_RUNS_OWN;

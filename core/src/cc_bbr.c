@@ -78,7 +78,7 @@ static void set_cwnd(struct toec_tcb *t, toec_u32 acked)
     most = toec_bbr_quantize(t, most + TOEC_MAX(b->extra_acked[0], b->extra_acked[1]));
     if (b->full_bw_reached)
         t->cwnd = TOEC_MIN(t->cwnd + acked, most);
-    else if (t->cwnd < most || t->rate.delivered < toec_cc_initial_window(t))
+    else if (t->cwnd < most || toec_rate_of(t)->delivered < toec_cc_initial_window(t))
         t->cwnd += acked;
     t->cwnd = TOEC_MAX(t->cwnd, BBR_MIN_PIPE(t));
     if (b->state == TOEC_BBR_PROBE_RTT)
@@ -387,7 +387,7 @@ static void bbr_init(struct toec_tcb *t, toec_time now)
     b->inflight_longterm = BBR_INF;
     b->probe_up_acked_per_inc = BBR_INF;
     b->ack_phase = ACKS_INIT;
-    b->loss_round_delivered = b->next_round_delivered = t->rate.delivered;
+    b->loss_round_delivered = b->next_round_delivered = toec_rate_of(t)->delivered;
     toec_bbr_reset_shortterm(b);
     enter_startup(b);
     init_pacing_rate(t);
@@ -470,7 +470,7 @@ static void bbr_restart(struct toec_tcb *t, toec_u32 idle, toec_time now)
     struct toec_cc_bbr *b = BBR(t);
 
     (void)idle;
-    if (!t->rate.app_limited)
+    if (!toec_rate_of(t)->app_limited)
         return;
     b->idle_restart = 1;
     b->extra_acked_start = toec_stamp(now);

@@ -29,7 +29,7 @@ toec_u32 toec_bbr_quantize(const struct toec_tcb *t, toec_u32 inflight)
 
 void toec_bbr_start_round(struct toec_tcb *t)
 {
-    BBR(t)->next_round_delivered = t->rate.delivered;
+    BBR(t)->next_round_delivered = toec_rate_of(t)->delivered;
 }
 
 void toec_bbr_reset_congestion(struct toec_cc_bbr *b)
@@ -106,7 +106,7 @@ void toec_bbr_update_signals(struct toec_tcb *t, const struct toec_rate_sample *
     b->bw_latest = TOEC_MAX(b->bw_latest, rate);
     b->inflight_latest = TOEC_MAX(b->inflight_latest, rs->delivered);
     if (TOEC_SEQ_GE(rs->prior_delivered, b->loss_round_delivered)) {
-        b->loss_round_delivered = t->rate.delivered;
+        b->loss_round_delivered = toec_rate_of(t)->delivered;
         b->loss_round_start = 1;
     }
     update_round(t, rs);
@@ -187,7 +187,7 @@ void toec_bbr_note_loss(struct toec_tcb *t)
     struct toec_cc_bbr *b = BBR(t);
 
     if (!b->is_loss_in_round)
-        b->loss_round_delivered = t->rate.delivered;
+        b->loss_round_delivered = toec_rate_of(t)->delivered;
     b->is_loss_in_round = 1;
 }
 
@@ -206,7 +206,8 @@ static toec_u32 inflight_at_loss(toec_u32 tx_in_flight, toec_u32 lost, toec_u32 
 void toec_bbr_lost(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 bytes, toec_time now)
 {
     struct toec_cc_bbr *b = BBR(t);
-    toec_u32 lost = t->rate.lost - m->lost, in_flight = m->in_flight & TOEC_TX_VOLUME, target;
+    toec_u32 lost = toec_rate_of(t)->lost - m->lost, in_flight = m->in_flight & TOEC_TX_VOLUME,
+             target;
 
     if (!b->is_loss_in_round && !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
         toec_bbr_save_upon_loss(b);

@@ -80,7 +80,7 @@ static int round_over(struct toec_tcb *t, struct toec_hystart *h)
 
 toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h, const struct toec_cc_ack *a)
 {
-    toec_u32 n = a->grow, room, rtt = a->rs->rtt ? a->rs->rtt : a->rtt;
+    toec_u32 n = a->grow, room, rtt = a->run_rtt ? a->run_rtt : a->rtt;
 
     if (t->cwnd >= t->cc.ssthresh) {
         over(t, h);

@@ -158,7 +158,6 @@ struct toec_tcb {
     toec_u32 min_rtt;   /* 2^10 ns */
     const struct toec_cc_ops *cc_ops;
     struct toec_cc_state cc;
-    struct toec_tcp_rate rate;
     struct toec_cwv cwv;
     struct toec_pace pace;
     struct toec_timer timer;
@@ -166,9 +165,7 @@ struct toec_tcb {
     struct toec_path path;
     struct toec_addr local;
     struct toec_pm pm;
-    toec_u8 tos;         /* TOEC_OPT_TOS, without the ECN field */
     struct toec_ecn ecn; /* read whenever something is sent, as path is */
-    toec_u8 rare;        /* TOEC_RARE_* */
     struct toec_tfo fo;
 
     /* ---- loss recovery ---- */
@@ -182,6 +179,10 @@ struct toec_tcb {
     toec_u8 tx_log;     /* send buffer is 1 << tx_log bytes */
     toec_u8 quick;      /* quick ACKs left */
     toec_u8 reason;     /* last soft error: why, should the flow time out */
+    toec_u8 tos;        /* TOEC_OPT_TOS, without the ECN field */
+    toec_u8 rare;       /* TOEC_RARE_* */
+    toec_u8 keep_cnt, keep_probes, challenges;
+    toec_u16 keep_idle, keep_intvl, linger2; /* seconds */
 
     struct toec_rack rack; /* what is outstanding; begins with what sending touches */
 
@@ -199,8 +200,6 @@ struct toec_tcb {
     toec_u32 user_timeout; /* ticks, 0: none */
     toec_u32 stalled_at;   /* tick of the first timeout without progress */
     toec_u32 challenge_at;
-    toec_u16 keep_idle, keep_intvl, linger2; /* seconds */
-    toec_u8 keep_cnt, keep_probes, challenges;
     toec_u32 retransmits, dup_acks_total;
     toec_u32 tx_wraps, rx_wraps; /* 4 GiB laps of acknowledged and received bytes */
     struct toec_uto uto;
@@ -211,6 +210,17 @@ struct toec_tcb {
 TOEC_STATIC_ASSERT(tcb_line0, __builtin_offsetof(struct toec_tcb, iss) <= 64);
 TOEC_STATIC_ASSERT(tcb_hot, __builtin_offsetof(struct toec_tcb, rtt_start) <= 128);
 #endif
+
+/* Are there rate samples? What they are made of is in the flow's record then. */
+TOEC_INLINE int toec_rate_wanted(const struct toec_tcb *t)
+{
+    return t->cc.sampling && (t->cc_ops->flags & TOEC_CC_RATE);
+}
+
+TOEC_INLINE struct toec_tcp_rate *toec_rate_of(const struct toec_tcb *t)
+{
+    return &t->rack.record->rate;
+}
 
 /* Names a connection (RFC 9293 3.3.1: a pair of sockets). The addresses live elsewhere. */
 struct toec_tuple {

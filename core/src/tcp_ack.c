@@ -192,6 +192,7 @@ TOEC_NOINLINE int closely(struct toec_stack *s, struct toec_tcb *t, const struct
     if (t->flags & TOEC_F_TLP)
         n->repaired = (toec_u8)toec_tlp_ack(t, g->ack, bare, n);
     a->delivered = n->delivered;
+    a->run_rtt = n->run_rtt;
     return (t->flags & TOEC_F_SACK) ? n->sacked != 0 : bare;
 }
 

@@ -39,6 +39,7 @@ static int make_state(struct toec_stack *s, struct toec_tcb *t, const struct toe
         if (!r)
             return -1;
         memset(&r->bbr, 0, sizeof(r->bbr));
+        memset(&r->rate, 0, sizeof(r->rate));
     }
     t->cc_ops = ops;
     memset(&t->cc.u, 0, sizeof(t->cc.u));
@@ -56,7 +57,8 @@ void toec_cc_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     t->cwnd = t->rexmits ? t->mss : toec_cc_initial_window(t);
     t->cc.ssthresh = TOEC_CWND_MAX;
     toec_cwv_start(t, now);
-    toec_rate_start(t, now);
+    if (toec_rate_wanted(t))
+        toec_rate_start(t, now);
     t->cc_ops->init(t, now);
     toec_pace_update(t);
 }
@@ -72,10 +74,12 @@ int toec_cc_change(struct toec_stack *s, struct toec_tcb *t, const struct toec_c
     }
     if (make_state(s, t, ops))
         return TOEC_E_NOBUFS;
-    memset(&t->rate.rs, 0, sizeof(t->rate.rs));
-    toec_cwv_start(t, now);         /* one that owns its window has not kept it up */
-    for (i = 0; i < t->rack.n; i++) /* what was sent while nobody wanted to know */
-        toec_rate_sent(t, &t->rack.run[i].rate, toec_pipe(t), 0, now);
+    toec_cwv_start(t, now); /* one that owns its window has not kept it up */
+    if (toec_rate_wanted(t)) {
+        toec_rate_start(t, now);
+        for (i = 0; i < t->rack.n; i++) /* what was sent while nobody wanted to know */
+            toec_rate_sent(t, &t->rack.run[i].rate, toec_pipe(t), 0, now);
+    }
     ops->init(t, now);
     toec_pace_update(t);
     return 0;
@@ -91,8 +95,8 @@ void toec_cc_info(const struct toec_tcb *t, struct toec_info *out)
     out->pacing_rate = toec_rate_to_bps(t->pace.rate);
     out->max_pacing_rate = toec_rate_to_bps(t->pace.max);
     out->delivery_rate =
-        toec_rate_to_bps((t->cc_ops->flags & TOEC_CC_RATE) ? t->rate.bw : toec_cwv_rate(t));
-    if (t->rate.bw_app_limited)
+        toec_rate_to_bps(toec_rate_wanted(t) ? toec_rate_of(t)->bw : toec_cwv_rate(t));
+    if (toec_rate_wanted(t) && toec_rate_of(t)->bw_app_limited)
         out->opts |= TOEC_I_APP_LIMITED;
 }
 
@@ -134,19 +138,19 @@ static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
 
 void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack *a)
 {
-    int sampling = t->cc.sampling; /* else rate.rs is empty, and not looked at */
+    struct toec_rate_sample *rs = toec_rate_wanted(t) ? &toec_rate_of(t)->rs : 0;
 
-    if (sampling && t->rate.rs.valid)
+    if (rs && rs->valid)
         toec_rate_sample(t);
-    a->rs = &t->rate.rs;
+    a->rs = rs;
     a->grow = growing(s, t, a);
     if (a->acked && !toec_cc_owns_cwnd(t))
         toec_cwv_acked(s, t, a->now);
     t->cc_ops->acked(t, a);
     if (t->pace.rate)
         toec_pace_update(t);
-    if (sampling && (t->rate.rs.valid || t->rate.rs.newly_lost))
-        memset(&t->rate.rs, 0, sizeof(t->rate.rs));
+    if (rs && (rs->valid || rs->newly_lost))
+        memset(rs, 0, sizeof(*rs));
 }
 
 void toec_cc_congested(struct toec_tcb *t, enum toec_cc_event why, toec_time now)

@@ -39,13 +39,14 @@ struct toec_cc_ack {
     toec_u32 acked;     /* bytes by which SND.UNA moved */
     toec_u32 delivered; /* bytes found delivered: ACKed or SACKed for the first time */
     toec_u32 rtt;       /* sample, 2^10 ns; 0: none */
+    toec_u32 run_rtt;   /* while toec_cc_state.sampling: of what was sent last; 0: none */
     toec_u32 ece_bytes; /* of `delivered`, those an ECE stands for (ECN, DCTCP) */
     toec_u8 recovery;   /* the flow was in fast recovery when the ACK came */
 
     toec_u32 grow; /* acknowledged bytes that may enlarge cwnd: 0 in fast recovery, when the window
                     * was not the limit, or at its maximum; bounded against stretch ACKs in slow
                     * start */
-    const struct toec_rate_sample *rs;
+    const struct toec_rate_sample *rs; /* with TOEC_CC_RATE, else 0 */
 };
 
 /* HyStart++ (RFC 9406), for algorithms that use toec_cc_slow_start(). */

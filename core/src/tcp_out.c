@@ -221,7 +221,7 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         }
         if (ready == 0 && !(t->flags & (TOEC_F_FAST | TOEC_F_SACKED))) {
             t->flags &= ~TOEC_F_CWND_LIM;
-            if ((t->cc_ops->flags & TOEC_CC_RATE) && toec_pipe(t) < t->cwnd)
+            if (toec_rate_wanted(t) && toec_pipe(t) < t->cwnd)
                 toec_rate_app_limited(t, toec_pipe(t));
             return 0;
         }

@@ -34,7 +34,7 @@ struct toec_info;
 #ifndef TOEC_RUNS /* proofs/ takes fewer */
 #define TOEC_RUNS 128u
 #endif
-#define TOEC_RUNS_OWN 2u
+#define TOEC_RUNS_OWN 1u
 
 #define TOEC_RUN_SACKED 1u /* the peer has it (RFC 2018) */
 #define TOEC_RUN_LOST   2u /* taken for lost, and not sent again since */
@@ -50,7 +50,8 @@ struct toec_run {
 /* What a flow borrows while it has much under way. */
 struct toec_record {
     struct toec_run run[TOEC_RUNS];
-    struct toec_cc_bbr bbr; /* of a flow that uses it, which never gives its record back */
+    struct toec_cc_bbr bbr;    /* of a flow that uses it, which never gives its record back; */
+    struct toec_tcp_rate rate; /* ... so of one whose algorithm wants samples: toec_rate_wanted() */
 };
 
 /* F-RTO (RFC 5682 2.1, 3.1). */
@@ -131,7 +132,10 @@ struct toec_news {
     toec_u8 compacted; /* runs have been merged for it */
     toec_u8 repaired;  /* a tail loss probe has filled a hole */
     toec_u8 dsack;     /* it reports duplicates: */
+    toec_u8 timed;     /* run_sent and run_rtt are set */
     toec_u32 dsack_start, dsack_end;
+    toec_u32 run_sent; /* of the run sent last among those delivered: the stamp, */
+    toec_u32 run_rtt;  /* ... and its RTT; 0: it was sent more than once */
 };
 
 /* ---- tcp_runs.c: the record ---- */

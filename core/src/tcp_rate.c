@@ -7,13 +7,15 @@
 
 void toec_rate_start(struct toec_tcb *t, toec_time now)
 {
-    t->rate.first_sent = t->rate.delivered_at = toec_stamp(now);
+    struct toec_tcp_rate *r = toec_rate_of(t);
+
+    r->first_sent = r->delivered_at = toec_stamp(now);
 }
 
 void toec_rate_sent(struct toec_tcb *t, struct toec_tx_mark *m, toec_u32 in_flight, toec_u32 bytes,
                     toec_time now)
 {
-    struct toec_tcp_rate *r = &t->rate;
+    struct toec_tcp_rate *r = toec_rate_of(t);
 
     /* The pipe was empty: the interval of a sample begins here, not with the idle time. */
     if (in_flight == 0)
@@ -28,7 +30,7 @@ void toec_rate_sent(struct toec_tcb *t, struct toec_tx_mark *m, toec_u32 in_flig
 void toec_rate_delivered(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 bytes,
                          toec_u32 sent_at, int again, toec_time now)
 {
-    struct toec_tcp_rate *r = &t->rate;
+    struct toec_tcp_rate *r = toec_rate_of(t);
 
     r->delivered += bytes;
     r->delivered_at = toec_stamp(now);
@@ -50,7 +52,7 @@ void toec_rate_delivered(struct toec_tcb *t, const struct toec_tx_mark *m, toec_
 
 void toec_rate_sample(struct toec_tcb *t)
 {
-    struct toec_tcp_rate *r = &t->rate;
+    struct toec_tcp_rate *r = toec_rate_of(t);
     toec_u32 acks;
 
     if (r->app_limited && TOEC_SEQ_GT(r->delivered, r->app_limited))
@@ -74,15 +76,16 @@ void toec_rate_sample(struct toec_tcb *t)
 
 void toec_rate_lost(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 bytes, toec_time now)
 {
-    t->rate.lost += bytes;
-    t->rate.rs.newly_lost += bytes;
+    toec_rate_of(t)->lost += bytes;
+    toec_rate_of(t)->rs.newly_lost += bytes;
     if (t->cc_ops->lost)
         t->cc_ops->lost(t, m, bytes, now);
 }
 
 void toec_rate_app_limited(struct toec_tcb *t, toec_u32 in_flight)
 {
-    toec_u32 mark = t->rate.delivered + in_flight;
+    struct toec_tcp_rate *r = toec_rate_of(t);
+    toec_u32 mark = r->delivered + in_flight;
 
-    t->rate.app_limited = mark ? mark : 1;
+    r->app_limited = mark ? mark : 1;
 }

@@ -11,11 +11,6 @@
 /* What a run may hold of 1/32 SRTT: srtt is kept times 8. */
 #define QUANTUM(t) ((t)->srtt >> 8)
 
-static int wants_rate(const struct toec_tcb *t)
-{
-    return t->cc.sampling;
-}
-
 static toec_u32 start_of(const struct toec_tcb *t, unsigned i)
 {
     return i ? t->rack.run[i - 1].end : t->snd_una;
@@ -226,7 +221,8 @@ TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 
     r->end = end;
     r->sent = stamp;
     r->marks = 0;
-    if (wants_rate(t))
+    r->rate.in_flight = 0;
+    if (toec_rate_wanted(t))
         toec_rate_sent(t, &r->rate, toec_pipe(t), end - t->snd_max, now);
     k->n++;
 }
@@ -305,7 +301,7 @@ static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32
     mid->end = b;
     mid->sent = stamp;
     mid->marks = TOEC_RUN_RTX;
-    if (wants_rate(t))
+    if (toec_rate_wanted(t))
         toec_rate_sent(t, &mid->rate, toec_pipe(t), b - a, now);
     if (r->marks & TOEC_RUN_LOST)
         k->lost -= b - a;
@@ -339,14 +335,26 @@ void toec_runs_resent(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
 
 /* ---- delivered ---- */
 
+/* Of those delivered r was sent last so far. */
+static void time_run(const struct toec_run *r, struct toec_news *n)
+{
+    int twice = (r->marks & TOEC_RUN_RTX) || (r->rate.in_flight & TOEC_TX_MERGED);
+
+    n->timed = 1;
+    n->run_sent = r->sent;
+    n->run_rtt = twice ? 0 : n->stamp - r->sent;
+}
+
 /* `bytes` of r up to `end`. */
 static void delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 end, toec_u32 bytes,
                       struct toec_news *n)
 {
     n->delivered += bytes;
     toec_rack_delivered(t, r, end, n);
-    if (wants_rate(t))
+    if (toec_rate_wanted(t))
         toec_rate_delivered(t, &r->rate, bytes, r->sent, (r->marks & TOEC_RUN_RTX) != 0, n->now);
+    else if (t->cc.sampling && !(n->timed && TOEC_SEQ_LT(r->sent, n->run_sent)))
+        time_run(r, n);
 }
 
 void toec_runs_acked(struct toec_tcb *t, toec_u32 una, struct toec_news *n)
@@ -448,7 +456,7 @@ void toec_runs_lose(struct toec_tcb *t, unsigned i, toec_time now)
     t->rack.lost += bytes;
     t->rack.lost_total += (bytes + t->mss - 1) / t->mss;
     t->flags |= TOEC_F_SACKED;
-    if (wants_rate(t))
+    if (toec_rate_wanted(t))
         toec_rate_lost(t, &r->rate, bytes, now);
 }
 

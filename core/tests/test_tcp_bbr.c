@@ -320,17 +320,17 @@ static void test_app_limited(void **state)
     path_init(20, 40 * MSEC, 10, 0, 6);
     run(3);
     before = bbr()->bw;
-    assert_false(p.b.t.rate.bw_app_limited);
+    assert_false(toec_rate_of(&p.b.t)->bw_app_limited);
     for (i = 0; i < 40; i++) {
         p.idle = p.b.now + 90 * MSEC;
         run(0.1); /* 10 ms of sending, 90 of silence */
     }
-    assert_true(p.b.t.rate.app_limited != 0);
+    assert_true(toec_rate_of(&p.b.t)->app_limited != 0);
     assert_true(bbr()->bw >= before * 9 / 10);
     p.idle = 0;
     run(1);
     assert_true(used(3) > 0.9);
-    assert_false(p.b.t.rate.bw_app_limited);
+    assert_false(toec_rate_of(&p.b.t)->bw_app_limited);
 }
 
 /* 5.5.11: a loss that was none gives window and bounds back. */
@@ -374,17 +374,17 @@ static void test_ack_compression(void **state)
     for (i = 0; i < 20; i++) { /* and all of them known to have come at 50 ms */
         toec_rate_delivered(&b.t, &m[i], MSS, toec_stamp(b.now + i * MSEC), 0, b.now + 50 * MSEC);
         toec_rate_sample(&b.t);
-        memset(&b.t.rate.rs, 0, sizeof(b.t.rate.rs));
+        memset(&toec_rate_of(&b.t)->rs, 0, sizeof(toec_rate_of(&b.t)->rs));
     }
-    bps = (double)toec_rate_to_bps(b.t.rate.bw);
+    bps = (double)toec_rate_to_bps(toec_rate_of(&b.t)->bw);
     assert_true(bps > 500e3 && bps < 1.6e6);
-    assert_int_equal(b.t.rate.delivered, 20 * MSS);
+    assert_int_equal(toec_rate_of(&b.t)->delivered, 20 * MSS);
     /* an interval shorter than any round trip is no sample */
-    b.t.rate.bw = 0;
+    toec_rate_of(&b.t)->bw = 0;
     b.t.min_rtt = (toec_u32)(60 * MSEC >> 10);
     toec_rate_delivered(&b.t, &m[19], MSS, toec_stamp(b.now + 49 * MSEC), 0, b.now + 51 * MSEC);
     toec_rate_sample(&b.t);
-    assert_true(b.t.rate.bw == 0 && b.t.rate.rs.interval == 0);
+    assert_true(toec_rate_of(&b.t)->bw == 0 && toec_rate_of(&b.t)->rs.interval == 0);
 }
 
 int main(void)

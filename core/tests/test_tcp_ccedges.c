@@ -77,11 +77,11 @@ static void test_bbr_restart(void **state)
     begin_bbr(&b, TOEC_BBR_STARTUP);
     b.t.cc_ops->restart(&b.t, 5000, b.now); /* it was not for want of data */
     assert_int_equal(bbr(&b)->idle_restart, 0);
-    b.t.rate.app_limited = 1;
+    toec_rate_of(&b.t)->app_limited = 1;
     b.t.cc_ops->restart(&b.t, 5000, b.now);
     assert_int_equal(bbr(&b)->idle_restart, 1);
     begin_bbr(&b, TOEC_BBR_PROBE_RTT);
-    b.t.rate.app_limited = 1;
+    toec_rate_of(&b.t)->app_limited = 1;
     b.t.cc_ops->restart(&b.t, 5000, b.now);
     assert_int_equal(bbr(&b)->state, TOEC_BBR_PROBE_RTT); /* its time has not begun */
     bbr(&b)->probe_rtt_done_set = 1;
@@ -90,7 +90,7 @@ static void test_bbr_restart(void **state)
     assert_int_not_equal(bbr(&b)->state, TOEC_BBR_PROBE_RTT);
     begin_bbr(&b, TOEC_BBR_PROBE_RTT); /* before the pipe was ever full */
     bbr(&b)->full_bw_reached = 0;
-    b.t.rate.app_limited = 1;
+    toec_rate_of(&b.t)->app_limited = 1;
     bbr(&b)->probe_rtt_done_set = 1;
     bbr(&b)->probe_rtt_done_stamp = toec_stamp(b.now) - 1;
     b.t.cc_ops->restart(&b.t, 5000, b.now);

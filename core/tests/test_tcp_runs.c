@@ -27,7 +27,6 @@ static struct toec_tcb *fill(struct talk *t, unsigned n, unsigned even, unsigned
     news->stamp = toec_stamp(t->s.now);
     f->snd_max = f->snd_nxt = f->snd_una + n * STEP;
     f->cc.sampling = 1;
-    memset(&f->rate.rs, 0, sizeof(f->rate.rs));
     assert_non_null(toec_record_borrow(t->s.host[0].stack, f));
     memset(f->rack.run, 0, TOEC_RUNS * sizeof(*f->rack.run));
     f->rack.n = (toec_u8)n;
@@ -82,8 +81,8 @@ static void test_one_run_gives_its_rtt(void **state)
     (void)state;
     sacked(&t, f, 20 * STEP + 100, 20 * STEP + 200, &news);
     assert_int_equal(f->rack.n, TOEC_RUNS);
-    assert_int_equal(f->rate.rs.valid, 1);
-    assert_int_equal(f->rate.rs.rtt, news.stamp - sent);
+    assert_int_equal(news.timed, 1);
+    assert_int_equal(news.run_rtt, news.stamp - sent);
     assert_sound(f);
     talk_end(&t);
 }
@@ -102,9 +101,9 @@ static void test_merged_runs_give_no_rtt(void **state)
     sacked(&t, f, 20 * STEP + 100, 20 * STEP + 200, &news);
     assert_int_equal(news.compacted, 1);
     assert_in_range(f->rack.n, TOEC_RUNS / 12, TOEC_RUNS / 4);
-    assert_int_equal(f->rate.rs.valid, 1);
-    assert_int_equal(f->rate.rs.newly_acked, 100);
-    assert_int_equal(f->rate.rs.rtt, 0);
+    assert_int_equal(news.timed, 1);
+    assert_int_equal(news.sacked, 100);
+    assert_int_equal(news.run_rtt, 0);
     assert_sound(f);
     /* never thought to have been sent earlier than it was, nor much later */
     for (i = 0; i < f->rack.n; i++) {
@@ -130,7 +129,7 @@ static void test_unmerged_runs_still_do(void **state)
     sent = f->rack.run[20].sent;
     sacked(&t, f, 20 * STEP + 100, 20 * STEP + 200, &news);
     assert_int_equal(news.compacted, 1);
-    assert_int_equal(f->rate.rs.rtt, news.stamp - sent);
+    assert_int_equal(news.run_rtt, news.stamp - sent);
     assert_int_equal(f->rack.lost, STEP - 100);
     assert_sound(f);
     talk_end(&t);

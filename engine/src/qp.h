@@ -8,6 +8,8 @@
 #ifndef ENGINE_QP_H
 #define ENGINE_QP_H
 
+#include <stdbool.h>
+
 #include <toe/attach.h>
 #include <toe/ring.h>
 
@@ -34,19 +36,19 @@ struct slot {
     struct qp *qp;
     struct toec_tcb *flow; /* NULL: not yet known, or gone */
     uint32_t index;
-    uint8_t state;        /* enum slot_state */
-    uint8_t pending;      /* PEND_* */
-    uint8_t queued;       /* in the queue pair's list of pending slots */
-    uint8_t dirty;        /* in the engine's list of records to refresh */
-    uint8_t active;       /* opened by CONNECT */
-    uint8_t told;         /* the host has been told of it: commands may name it */
-    uint8_t accepted;     /* ACCEPT seen, or no longer of the backlog */
-    uint8_t counted;      /* stands in its listener's backlog */
-    uint8_t half_closed;  /* the host has ended its sending */
-    uint8_t fast;         /* CONNECT_READY was its answer: told, and OPENING yet */
-    uint8_t doomed;       /* to be reset as soon as its handle is known */
-    uint8_t abort_queued; /* in the engine's list of flows to reset */
-    uint16_t reason;      /* of PEND_FINAL and PEND_FAILED */
+    uint8_t state;         /* enum slot_state */
+    uint8_t pending;       /* PEND_* */
+    bool queued : 1;       /* in the queue pair's list of pending slots */
+    bool dirty : 1;        /* in the engine's list of records to refresh */
+    bool active : 1;       /* opened by CONNECT */
+    bool told : 1;         /* the host has been told of it: commands may name it */
+    bool accepted : 1;     /* ACCEPT seen, or no longer of the backlog */
+    bool counted : 1;      /* stands in its listener's backlog */
+    bool half_closed : 1;  /* the host has ended its sending */
+    bool fast : 1;         /* CONNECT_READY was its answer: told, and OPENING yet */
+    bool doomed : 1;       /* to be reset as soon as its handle is known */
+    bool abort_queued : 1; /* in the engine's list of flows to reset */
+    uint16_t reason;       /* of PEND_FINAL and PEND_FAILED */
     uint16_t soft_error;
     uint32_t cookie;   /* of CONNECT, or listener id */
     uint32_t tx_used;  /* bytes announced by SEND, not yet acknowledged */
@@ -61,6 +63,7 @@ struct slot {
     struct slot *pend_next, *dirty_next, *abort_next;
     uint64_t dirty_at;
 };
+_Static_assert(sizeof(void *) != 8 || sizeof(struct slot) == 128, "two cache lines");
 
 #define OPENING_BUCKETS 256u /* of CONNECTs by cookie; a power of two */
 
