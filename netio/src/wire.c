@@ -168,6 +168,17 @@ static void copy_in(const struct wire *w, uint32_t at, const struct netio_ref *r
         memcpy(slot_data(w, ring, 0), r->data + first, r->len - first);
 }
 
+/* gcc has plain prefetches for x86-64 alone, which leave the line to be asked for again. Where the
+ * instruction is not known it does nothing. */
+static inline void expect_to_write(const uint8_t *line)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /*
  * The other side's core has the lines of a slot: asked for some frames ahead, they come while we
  * work on those before. The first lines hold a small frame, or the headers of a large one.
@@ -179,7 +190,7 @@ static void expect_slot(const struct wire *w, int ring, uint32_t index, int writ
 
     for (i = 0; i < SLOT_LINES; i++) {
         if (write)
-            __builtin_prefetch(data + i * LINE, 1);
+            expect_to_write(data + i * LINE);
         else
             __builtin_prefetch(data + i * LINE, 0);
     }
@@ -323,6 +334,7 @@ static int wire_tx_alloc(struct netio *n, struct netio_frame *frame)
     frame->data = slot_data(w, w->link.side == WIRE_A ? 0 : 1, w->tx_head);
     frame->flags |= tx_flags(w, WIRE_SLOTS - used);
     expect_slot(w, w->link.side == WIRE_A ? 0 : 1, w->tx_head + AHEAD, 1);
+    expect_to_write((const uint8_t *)&tx_ring(w)->slots[(w->tx_head + AHEAD) % WIRE_SLOTS]);
     w->building = 1;
     return 0;
 }
