@@ -42,7 +42,11 @@ def once(
     args += ["--zero-copy"] if zero_copy else []
     found = link.measure("bulk", *args, role="sink", seconds=options.seconds, warmup=options.warmup)
     by_second = [second["bytes"] for second in found["by_second"]]
-    return {"bytes_per_s": round(found["bytes_per_s"]), "by_second": by_second}
+    return {
+        "bytes_per_s": round(found["bytes_per_s"]),
+        "bytes_per_cpu_s": round(found["bytes_in_all"] / found["cpu_s"]),
+        "by_second": by_second,
+    }
 
 
 def measure(options: argparse.Namespace) -> dict:
@@ -94,12 +98,15 @@ def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
 def compare(options: argparse.Namespace) -> dict:
     """Features off in turn, and zero copy against copy: samples, and what they come to."""
 
-    def take(link: links.Link, connections: int, message: int, *, zero_copy: bool) -> float:
-        return once(link, connections, message, options, zero_copy=zero_copy)["bytes_per_s"]
+    def take(link: links.Link, connections: int, message: int, *, zero_copy: bool) -> dict:
+        return once(link, connections, message, options, zero_copy=zero_copy)
 
     off = features.measure_features(LINKS, options, take, AT)
     zero = features.measure_zero_copy(LINKS, options, take)
-    ratios = {name: features.sizes(by) for name, by in features.medians(zero).items()}
+    ratios = {
+        rate: {n: features.sizes(by, rate) for n, by in features.medians(zero).items()}
+        for rate in features.RATES
+    }
     return {
         "features": off,
         "features_change_percent": {
@@ -107,7 +114,9 @@ def compare(options: argparse.Namespace) -> dict:
         },
         "zero_copy": zero,
         "zero_copy_ratio": ratios,
-        "zero_copy_from": {name: features.threshold(by) for name, by in ratios.items()},
+        "zero_copy_from": {
+            name: features.threshold(by) for name, by in ratios["bytes_per_cpu_s"].items()
+        },
     }
 
 
@@ -121,17 +130,15 @@ def show_compared(body: dict) -> None:
             for row in names
         ]
         print(f"{terminal.table(head, rows)}\n")
-    if ratios:
-        head = ["zero copy / copy", *next(iter(ratios.values())), "from"]
+    for rate, by_system in ratios.items() if body["zero_copy"] else ():
+        head = [f"zero copy / copy, {rate}", *next(iter(by_system.values()))]
         rows = [
-            [
-                LINKS[s].title,
-                *["-" if v is None else f"{v:.2f}" for v in by.values()],
-                str(body["zero_copy_from"][s]),
-            ]
-            for s, by in ratios.items()
+            [LINKS[s].title, *["-" if v is None else f"{v:.2f}" for v in by.values()]]
+            for s, by in by_system.items()
         ]
         print(f"{terminal.table(head, rows)}\n")
+    for system, size in body["zero_copy_from"].items():
+        print(f"{LINKS[system].title}: zero copy costs no more CPU from {size} bytes on")
 
 
 def show(found: dict, body: dict, goals: list[report.Goal]) -> None:

@@ -21,9 +21,11 @@ SYSTEMS = ("inline_wire", "inline_af_xdp", "toed_wire", "toed_af_xdp")
 WITH_ZERO_COPY = ("linux", "inline_wire", "inline_af_xdp")
 MESSAGES = (512, 1024, 2048, 4096, 8192, 16384, 65536, 262144, 1048576)
 # By reference whatever the size, so that the size from which that is faster can be found.
-ALWAYS = {"TOEHOLD_ZEROCOPY_MIN": "1"}
+# And nobody polls: CPU time is that of the work.
+SETTINGS = {"TOEHOLD_ZEROCOPY_MIN": "1", "TOEHOLD_BUSY_POLL_US": "0"}
+RATES = ("bytes_per_s", "bytes_per_cpu_s")
 
-Sample = Callable[..., float]  # of a link, connections, message, zero_copy: bytes per second
+Sample = Callable[..., dict]  # of a link, connections, message, zero_copy: what bulk.py has of it
 
 
 def _ratio(value: float, of: float) -> float | None:
@@ -31,9 +33,9 @@ def _ratio(value: float, of: float) -> float | None:
     return value / of if of else None
 
 
-def sizes(found: Mapping[str, Mapping[str, float]]) -> dict[str, float | None]:
-    """Zero copy to copy, by message."""
-    ratios = {m: _ratio(both["zero_copy"], both["copy"]) for m, both in found.items()}
+def sizes(found: Mapping[str, Mapping[str, Mapping]], rate: str) -> dict[str, float | None]:
+    """Zero copy to copy, by message, in one of RATES."""
+    ratios = {m: _ratio(by["zero_copy"][rate], by["copy"][rate]) for m, by in found.items()}
     return {m: r if r is None else round(r, 3) for m, r in ratios.items()}
 
 
@@ -66,7 +68,7 @@ def _one(link: links.Link, off: Sequence[str], take: Sample, message: int) -> fl
     switched = [word for word in off if word != ZERO_COPY]
     link.switch(dict.fromkeys(switched, False))
     try:
-        return take(link, 1, message, zero_copy=ZERO_COPY not in off)
+        return take(link, 1, message, zero_copy=ZERO_COPY not in off)["bytes_per_s"]
     finally:
         link.switch(dict.fromkeys(switched, True))
 
@@ -104,11 +106,16 @@ def measure_zero_copy(
             options.zero_copy_of,
             stack,
             pin=not options.unpinned,
-            env={**links.room(256, 1 << 20), **ALWAYS},
+            env={**links.room(256, 1 << 20), **SETTINGS},
         )
+        for link in opened.values():
+            link.busy = False
         ways = {"copy": False, "zero_copy": True}
         found = {
-            name: {str(m): {way: [] for way in ways} for m in options.zero_copy_messages}
+            name: {
+                str(m): {way: {rate: [] for rate in RATES} for way in ways}
+                for m in options.zero_copy_messages
+            }
             for name in opened
         }
         for number in range(options.samples):
@@ -118,9 +125,9 @@ def measure_zero_copy(
                         terminal.progress(
                             f"sample {number + 1} of {options.samples}: {name}, {way}, {message}"
                         )
-                        found[name][str(message)][way].append(
-                            take(link, 1, message, zero_copy=zero_copy)
-                        )
+                        sample = take(link, 1, message, zero_copy=zero_copy)
+                        for rate, values in found[name][str(message)][way].items():
+                            values.append(sample[rate])
     terminal.end_progress()
     return found
 

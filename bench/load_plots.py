@@ -142,15 +142,19 @@ def _features(body: dict, folder: Path) -> list[Path]:
 
 
 def _zero_copy(body: dict, folder: Path) -> list[Path]:
-    if not body["zero_copy_ratio"]:
+    if not body["zero_copy"]:
         return []
     figure, axis = plt.subplots(figsize=(7, 4.5))
-    for system, ratios in body["zero_copy_ratio"].items():
+    for system, ratios in body["zero_copy_ratio"]["bytes_per_cpu_s"].items():
         axis.plot(
             [int(m) for m in ratios], list(ratios.values()), "o-", label=body["systems"][system]
         )
     axis.axhline(1, color="gray", linewidth=1)
-    axis.set(xlabel="bytes a send()", ylabel="zero copy / copy", xscale="log")
+    axis.set(
+        xlabel="bytes a send()",
+        ylabel="zero copy / copy, bytes per CPU time of the sender",
+        xscale="log",
+    )
     axis.set_title(f"Zero copy against copy ({_source(body)})", fontsize=10)
     axis.grid(alpha=0.3)
     _legend(axis)

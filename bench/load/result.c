@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "hlog.h"
@@ -122,6 +123,16 @@ static double per_second(uint64_t n, double seconds)
     return seconds > 0 ? (double)n / seconds : 0;
 }
 
+/* Of this process, from its start; user and system. */
+static double cpu_seconds(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
 static void tell_json(const struct load_options *o, const struct tally *t, double seconds,
                       bool gave_up)
 {
@@ -140,6 +151,9 @@ static void tell_json(const struct load_options *o, const struct tally *t, doubl
     json_object_set_new(j, "bytes_per_s", json_real(per_second(t->bytes_in_window, seconds)));
     json_object_set_new(j, "unanswered", number(t->unanswered));
     json_object_set_new(j, "idle_lost", number(t->idle_lost));
+    json_object_set_new(j, "cpu_s", json_real(cpu_seconds()));
+    if (o->mode == LOAD_BULK)
+        json_object_set_new(j, "bytes_in_all", number(t->bytes));
     if (o->zero_copy) {
         json_object_set_new(j, "zero_copy_sends", number(t->told));
         json_object_set_new(j, "zero_copy_copied", number(t->told_copied));

@@ -17,6 +17,7 @@
 
 static void count_bytes(struct worker *w, ssize_t n)
 {
+    w->tally.bytes += (uint64_t)n;
     if (!worker_in_window(w, w->now))
         return;
     w->tally.bytes_in_window += (uint64_t)n;

@@ -171,6 +171,7 @@ int tally_add(struct tally *to, const struct tally *from)
     to->unanswered += from->unanswered;
     to->connections += from->connections;
     to->idle_lost += from->idle_lost;
+    to->bytes += from->bytes;
     to->told += from->told;
     to->told_copied += from->told_copied;
     to->resident += from->resident; /* known to one thread */

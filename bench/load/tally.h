@@ -43,6 +43,7 @@ struct tally {
     uint64_t interval_bytes;
     uint64_t sent, answered;  /* requests in all, warm-up and drain included */
     uint64_t in_window;       /* answers that came within the measured time */
+    uint64_t bytes;           /* bulk: payload in all, warm-up and drain included */
     uint64_t bytes_in_window; /* payload that passed within it, both ways */
     uint64_t unanswered;      /* due within it, no answer at the end; recorded with their age */
     uint64_t connections;     /* established */

@@ -10,7 +10,7 @@
 
 #define DEFAULT_SLOTS        4096u
 #define DEFAULT_SIZE         65536u
-#define DEFAULT_ZEROCOPY_MIN 4096
+#define DEFAULT_ZEROCOPY_MIN 4096 /* docs/PERFORMANCE.md has the measurement */
 #define MAX_USEC             1000000u
 #define MAX_COUNT            65536u
 
