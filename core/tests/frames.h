@@ -14,6 +14,7 @@ struct frame {
     uint64_t at, order;
     unsigned to;
     int forged; /* whatever the network wants to remember */
+    unsigned life;
     uint32_t len;
     uint8_t data[];
 };

@@ -147,7 +147,7 @@ static void do_replay(struct world *w, const struct event *e)
     if (!kept || w->hosts == 1)
         return;
     f = h->history[(h->sent - 1 - (uint64_t)e->a[1] % kept) % HISTORY];
-    world_deliver(w, 1 - h->index, f->data, f->len, (toec_time)e->a[2] * USEC, 0);
+    world_deliver(w, 1 - h->index, f->data, f->len, (toec_time)e->a[2] * USEC, 0, f->life);
 }
 
 static void do_network(struct world *w, const struct event *e)

@@ -28,7 +28,7 @@ static void put_segment(struct world *w, unsigned to, const struct seg *g, const
     for (i = 0; i < g->len; i++)
         t[20 + opt_len + i] = pattern(payload_seed, payload_at + i);
     put16(t + 16, ~sum16(t, len, pseudo_sum(f + 14, 6, len)));
-    world_deliver(w, to, f, l4 + len, 0, forged);
+    world_deliver(w, to, f, l4 + len, 0, forged, 0);
 }
 
 static unsigned put_ts(uint8_t *o, uint32_t tsval, uint32_t tsecr)
@@ -137,7 +137,7 @@ void forge_icmp(struct world *w, const struct event *e)
     put16(quoted + 2, c->rport);
     put32(quoted + 4, kind & 8 ? wf->ack_in - 1000 - (uint32_t)e->a[3] : wf->ack_in);
     len = icmp_error(f, h->index, kind & 3, (uint32_t)e->a[3] & 0xffff, quoted);
-    world_deliver(w, h->index, f, len, 0, 1);
+    world_deliver(w, h->index, f, len, 0, 1, 0);
 }
 
 /* ---- peer mode ---- */

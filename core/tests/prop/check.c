@@ -295,6 +295,26 @@ void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
         in_ack(f, &g);
 }
 
+unsigned wire_life(struct host *from, const uint8_t *frame, uint32_t len)
+{
+    struct seg g;
+
+    return seg_parse(frame, len, &g) ? wflow_of(from, g.sport, g.dport)->lives : 0;
+}
+
+/*
+ * A flow that ended by RST leaves no TIME-WAIT, and its ports may be used again at once. Nothing in
+ * TCP tells its bytes from the next flow's then, but that they live for an MSL at most (RFC 9293
+ * 3.4.1): the network drops them.
+ */
+int wire_is_stale(struct host *from, const struct frame *f)
+{
+    struct seg g;
+
+    return seg_parse(f->data, f->len, &g) && (g.len || (g.flags & F_FIN)) &&
+           f->life != wflow_of(from, g.sport, g.dport)->lives;
+}
+
 /* An ACK makes a flow: with a cookie used twice, a new one without a new SYN. */
 void wire_cookie(struct host *h, struct wflow *f)
 {
@@ -381,6 +401,7 @@ static void out_syn(struct host *h, struct wflow *f, const struct seg *g)
     if (!f->live || f->over || f->iss != g->seq ||
         (f->ack_known && (!(g->flags & F_ACK) || g->ack != f->irs + 1))) { /* another incarnation */
         f->live = 1;
+        f->lives++;
         f->over = 0;
         f->iss = g->seq;
         f->snd_max = g->seq + 1;
@@ -544,7 +565,7 @@ void wire_out(struct host *h, const uint8_t *frame, uint32_t len)
     /* RFC 3168 6.1.1: not after a SYN of ours that did not ask for it; who made the flow from a
      * cookie remembers none but the one that came back */
     if (ecn_of(frame) &&
-        ((g.flags & (F_SYN | F_RST)) || !g.len || !f->own_ecn || (f->own_plain && !f->cookie)))
+        ((g.flags & (F_SYN | F_RST)) || !g.len || (!f->cookie && (!f->own_ecn || f->own_plain))))
         prop_fail(w, "flags", "ECN-capable, flags %02x", g.flags);
     if (g.flags & F_RST) {
         h->rsts++;

@@ -181,6 +181,7 @@ struct wflow {
     uint16_t lport, rport;
     int live;          /* a SYN has been sent: iss is known */
     int over;          /* its owner has been told that it is gone */
+    unsigned lives;    /* SYNs that made another flow of it */
     unsigned old_syns; /* of `syns`, those from before that */
     uint32_t iss, snd_max;
     struct syn own;
@@ -263,7 +264,7 @@ _Noreturn void prop_fail(struct world *w, const char *what, const char *format, 
 
 void world_run(struct world *w, toec_time duration);
 void world_deliver(struct world *w, unsigned to, const uint8_t *data, uint32_t len, toec_time after,
-                   int forged);
+                   int forged, unsigned life);
 /* Frames that have arrived are given to their stacks; they are not polled. */
 void world_give(struct world *w);
 /* A frame of h goes on its way: what the script has ordered happens to it. */
@@ -310,6 +311,10 @@ void wire_out(struct host *h, const uint8_t *frame, uint32_t len);
 void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged);
 /* A passive flow is made; of what is being delivered. */
 void wire_cookie(struct host *h, struct wflow *f);
+/* The `lives` of the flow that a frame of this host belongs to; 0: of none. */
+unsigned wire_life(struct host *from, const uint8_t *frame, uint32_t len);
+/* Is it data or a FIN of an earlier flow of the same ports? */
+int wire_is_stale(struct host *from, const struct frame *f);
 /* A flow is gone. */
 void wire_gone(struct host *h, struct wflow *f);
 /* The end of what was delivered without a gap. */

@@ -38,13 +38,14 @@ uint8_t pattern(uint32_t seed, uint32_t at)
 /* ---- the network ---- */
 
 void world_deliver(struct world *w, unsigned to, const uint8_t *data, uint32_t len, toec_time after,
-                   int forged)
+                   int forged, unsigned life)
 {
     struct frame *f = frame_new(data, len);
 
     f->at = w->now + after;
     f->to = to;
     f->forged = forged;
+    f->life = life;
     frames_put(&w->net, f);
 }
 
@@ -54,6 +55,7 @@ static void remember(struct host *h, const uint8_t *data, uint32_t len)
 
     free(*place);
     *place = frame_new(data, len);
+    (*place)->life = wire_life(h, data, len);
 }
 
 /* A frame of h on its way: what the script has ordered happens to it. ARP is spared. */
@@ -87,10 +89,11 @@ void net_carry(struct host *h, uint8_t *data, uint32_t len)
         }
         if (h->twice > 0) {
             h->twice--;
-            world_deliver(w, 1 - h->index, data, len, after + h->twice_by, 0);
+            world_deliver(w, 1 - h->index, data, len, after + h->twice_by, 0,
+                          wire_life(h, data, len));
         }
     }
-    world_deliver(w, 1 - h->index, data, len, after, 0);
+    world_deliver(w, 1 - h->index, data, len, after, 0, wire_life(h, data, len));
 }
 
 /* ---- time ---- */
@@ -145,6 +148,10 @@ void world_give(struct world *w)
         struct frame *f = frames_take(&w->net);
         struct host *h = &w->host[f->to];
 
+        if (w->hosts == 2 && !f->forged && wire_is_stale(&w->host[1 - f->to], f)) {
+            free(f);
+            continue;
+        }
         w->in = f;
         wire_in(h, f->data, f->len, f->forged);
         host_give(h, f->data, f->len);
