@@ -157,7 +157,10 @@ def test_bulk_up_ends_when_the_sink_has_all(lab, message, more):
     assert served["mismatches"] == 0
     assert served["requests"] == found["answered"] == 2
     assert served["bytes_received"] % message == 0
-    assert 0 < found["bytes"] <= served["bytes_received"]
+    assert found["bytes_in_all"] == served["bytes_received"]
+    assert found["bytes"] <= served["bytes_received"]
+    # Linux stalls for 200 ms where small sends by MSG_ZEROCOPY fill the receiver with pages.
+    assert found["bytes"] > 0 or more
     if more:
         # a send() may take less than a message
         assert found["zero_copy_sends"] >= served["bytes_received"] // message
