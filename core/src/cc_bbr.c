@@ -25,7 +25,7 @@ static void set_pacing_rate(struct toec_tcb *t, unsigned gain)
     struct toec_cc_bbr *b = BBR(t);
     toec_u64 rate = toec_div64((b->bw * gain >> 8) * (100 - BBR_PACING_MARGIN), 100);
 
-    if (b->full_bw_reached || rate > t->pace.rate || t->pace.max)
+    if (b->full_bw_reached || rate > toec_pace_rate(t) || toec_pace_max(t))
         toec_pace_set(t, rate);
 }
 

@@ -20,7 +20,7 @@ toec_u32 toec_bbr_bdp(const struct toec_tcb *t, toec_u64 bw, unsigned gain)
 /* QuantizationBudget(), with three quanta for offloads (5.5.8.1). */
 toec_u32 toec_bbr_quantize(const struct toec_tcb *t, toec_u32 inflight)
 {
-    inflight = TOEC_MAX(inflight, 3u * t->pace.quantum);
+    inflight = TOEC_MAX(inflight, 3u * t->pace->quantum);
     inflight = TOEC_MAX(inflight, BBR_MIN_PIPE(t));
     if (BBR(t)->state == TOEC_BBR_UP)
         inflight += 2u * t->mss;

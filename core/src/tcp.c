@@ -27,6 +27,7 @@ unsigned long toec_tcp_size(const struct toec_config *cfg)
     n += round64(sizeof(struct toec_tcb)) * cfg->max_flows;
     n += round64(sizeof(struct toec_tcb *) * (unsigned long)cfg->max_flows);
     n += (RECORD_SIZE + GAPS_SIZE) * cfg->max_records;
+    n += round64(sizeof(struct toec_pace) * (unsigned long)cfg->max_flows);
     n += round64(round64(sizeof(struct toec_tw)) * cfg->max_time_wait);
     n += round64(round64(sizeof(struct toec_listener)) * cfg->max_listeners);
     n += tab_size(cfg->max_flows) + tab_size(cfg->max_time_wait) + tab_size(cfg->max_listeners);
@@ -70,6 +71,9 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
                    (toec_u32)RECORD_SIZE, s->cfg.max_records);
     toec_pool_init(&tcp->gaps, carve(&at, GAPS_SIZE * s->cfg.max_records), (toec_u32)GAPS_SIZE,
                    s->cfg.max_records);
+    toec_pool_init(&tcp->paces,
+                   carve(&at, sizeof(struct toec_pace) * (unsigned long)s->cfg.max_flows),
+                   sizeof(struct toec_pace), s->cfg.max_flows);
 }
 
 toec_u32 toec_flow_count(const struct toec_stack *s)
@@ -236,6 +240,7 @@ static void unpark_all(struct toec_stack *s)
 void toec_tcb_discard(struct toec_stack *s, struct toec_tcb *t)
 {
     toec_htab_del(&s->tcp->flow_tab, &t->node);
+    toec_pace_put(s, t);
     toec_record_return(s, t);
     toec_ooo_clear(s, t);
     toec_pool_put(&s->tcp->flows, t);
@@ -249,7 +254,7 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
         toec_tfo_end(s, t, 0, 0);
     unpend(s, t);
     toec_timer_cancel(s, &t->timer);
-    toec_wheel_cancel(&s->tcp->pace_wheel, &t->pace.timer);
+    toec_pace_put(s, t);
     toec_htab_del(&s->tcp->flow_tab, &t->node);
     t->state = TOEC_CLOSED;
     toec_event(s, t, TOEC_EV_GONE, (toec_u32)why);
@@ -355,7 +360,7 @@ static void pace_expired(void *user, struct toec_timer *timer, enum toec_timer_k
 {
     (void)kind;
     (void)now;
-    toec_pend(user, TOEC_CONTAINER(timer, struct toec_tcb, pace.timer));
+    toec_pend(user, TOEC_CONTAINER(timer, struct toec_pace, timer)->flow);
 }
 
 static void output_pending(struct toec_stack *s, toec_time now)

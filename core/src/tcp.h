@@ -159,7 +159,7 @@ struct toec_tcb {
     const struct toec_cc_ops *cc_ops;
     struct toec_cc_state cc;
     struct toec_cwv cwv;
-    struct toec_pace pace;
+    struct toec_pace *pace; /* 0: not paced */
     struct toec_timer timer;
     struct toec_addr remote; /* read by output only; by lookup for IPv6 */
     struct toec_path path;
@@ -210,6 +210,18 @@ struct toec_tcb {
 TOEC_STATIC_ASSERT(tcb_line0, __builtin_offsetof(struct toec_tcb, iss) <= 64);
 TOEC_STATIC_ASSERT(tcb_hot, __builtin_offsetof(struct toec_tcb, rtt_start) <= 128);
 #endif
+
+/* Bytes per 2^30 ns; 0: not paced. */
+TOEC_INLINE toec_u64 toec_pace_rate(const struct toec_tcb *t)
+{
+    return t->pace ? t->pace->rate : 0;
+}
+
+/* TOEC_OPT_MAX_PACING, 0: none. */
+TOEC_INLINE toec_u64 toec_pace_max(const struct toec_tcb *t)
+{
+    return t->pace ? t->pace->max : 0;
+}
 
 /* Are there rate samples? What they are made of is in the flow's record then. */
 TOEC_INLINE int toec_rate_wanted(const struct toec_tcb *t)
@@ -290,7 +302,7 @@ struct toec_seg {
 
 struct toec_tcp {
     struct toec_pool flows, tws, listeners;
-    struct toec_pool records, gaps;
+    struct toec_pool records, gaps, paces;
     struct toec_htab flow_tab, tw_tab, listen_tab;
     struct toec_tcb **pending; /* flows that owe something: pending_n from the start on, and */
     toec_u32 pending_n;

@@ -41,6 +41,8 @@ static int make_state(struct toec_stack *s, struct toec_tcb *t, const struct toe
         memset(&r->bbr, 0, sizeof(r->bbr));
         memset(&r->rate, 0, sizeof(r->rate));
     }
+    if (ops->flags & TOEC_CC_PACED)
+        (void)toec_pace_get(s, t);
     t->cc_ops = ops;
     memset(&t->cc.u, 0, sizeof(t->cc.u));
     if (r)
@@ -60,7 +62,7 @@ void toec_cc_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (toec_rate_wanted(t))
         toec_rate_start(t, now);
     t->cc_ops->init(t, now);
-    toec_pace_update(t);
+    toec_pace_update(s, t);
 }
 
 int toec_cc_change(struct toec_stack *s, struct toec_tcb *t, const struct toec_cc_ops *ops,
@@ -81,7 +83,7 @@ int toec_cc_change(struct toec_stack *s, struct toec_tcb *t, const struct toec_c
             toec_rate_sent(t, &t->rack.run[i].rate, toec_pipe(t), 0, now);
     }
     ops->init(t, now);
-    toec_pace_update(t);
+    toec_pace_update(s, t);
     return 0;
 }
 
@@ -92,8 +94,8 @@ void toec_cc_info(const struct toec_tcb *t, struct toec_info *out)
     for (n = 0; n < TOEC_CC_COUNT; n++)
         if (algorithms[n] == t->cc_ops)
             out->cc = (toec_u8)n;
-    out->pacing_rate = toec_rate_to_bps(t->pace.rate);
-    out->max_pacing_rate = toec_rate_to_bps(t->pace.max);
+    out->pacing_rate = toec_rate_to_bps(toec_pace_rate(t));
+    out->max_pacing_rate = toec_rate_to_bps(toec_pace_max(t));
     out->delivery_rate =
         toec_rate_to_bps(toec_rate_wanted(t) ? toec_rate_of(t)->bw : toec_cwv_rate(t));
     if (toec_rate_wanted(t) && toec_rate_of(t)->bw_app_limited)
@@ -129,7 +131,7 @@ static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
      * leaves in one burst anyway. */
     if (t->flags & TOEC_F_LOSS)
         most = t->mss;
-    else if (t->pace.rate)
+    else if (toec_pace_rate(t))
         most = a->acked;
     else
         most = TOEC_MAX(8u * t->mss, s->cfg.max_gso);
@@ -147,8 +149,8 @@ void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack 
     if (a->acked && !toec_cc_owns_cwnd(t))
         toec_cwv_acked(s, t, a->now);
     t->cc_ops->acked(t, a);
-    if (t->pace.rate)
-        toec_pace_update(t);
+    if (t->pace)
+        toec_pace_update(s, t);
     if (rs && (rs->valid || rs->newly_lost))
         memset(rs, 0, sizeof(*rs));
 }
@@ -191,7 +193,7 @@ void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
     if (!toec_cc_owns_cwnd(t))
         toec_cwv_restart(s, t, idle, now);
-    toec_pace_update(t); /* what was kept is no burst (RFC 7661 4.4.2) */
+    toec_pace_update(s, t); /* what was kept is no burst (RFC 7661 4.4.2) */
     if (t->cc_ops->restart)
         t->cc_ops->restart(t, idle, now);
 }

@@ -83,7 +83,7 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
         max = s->cfg.max_gso - s->cfg.max_gso % t->mss;
     if (t->rare && toec_urg_waits(t))
         max = t->mss; /* each segment has a pointer of its own */
-    if (t->pace.rate)
+    if (toec_pace_rate(t))
         max = toec_pace_most(t, max);
     if ((t->ecn.flags & TOEC_ECN_CWR) || t->pm.no_df)
         max = t->mss; /* CWR stands on one segment, and an ID is of one, whoever cuts */
@@ -126,7 +126,7 @@ static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     r = toec_emit(s, t, start, len, flags, now);
     if (r)
         return r;
-    if (t->pace.rate)
+    if (toec_pace_rate(t))
         toec_pace_sent(t, len, now);
     if (t->flags & TOEC_F_FAST)
         t->rack.prr_out += end - start;
@@ -225,9 +225,9 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
                 toec_rate_app_limited(t, toec_pipe(t));
             return 0;
         }
-        if (t->pace.rate && !toec_pace_ready(s, t, now)) {
+        if (toec_pace_rate(t) && !toec_pace_ready(s, t, now)) {
             /* Which of the two is the limit? */
-            if (t->cwnd > toec_pipe(t) + t->pace.quantum)
+            if (t->cwnd > toec_pipe(t) + t->pace->quantum)
                 t->flags &= ~TOEC_F_CWND_LIM;
             return 0;
         }
@@ -334,7 +334,7 @@ static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         return 0;
     }
     len = len < wnd ? len : wnd;
-    if (t->pace.rate && !toec_pace_ready(s, t, now))
+    if (toec_pace_rate(t) && !toec_pace_ready(s, t, now))
         len = 0; /* it is not new data's turn */
     if (len > t->mss) {
         len = t->mss;

@@ -33,9 +33,28 @@ static toec_u64 time_of(toec_u64 rate, toec_u32 n)
     return toec_div64(scaled, (toec_u32)rate);
 }
 
+struct toec_pace *toec_pace_get(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (!t->pace) {
+        t->pace = toec_pool_get(&s->tcp->paces);
+        memset(t->pace, 0, sizeof(*t->pace));
+        t->pace->flow = t;
+    }
+    return t->pace;
+}
+
+void toec_pace_put(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (!t->pace)
+        return;
+    toec_wheel_cancel(&s->tcp->pace_wheel, &t->pace->timer);
+    toec_pool_put(&s->tcp->paces, t->pace);
+    t->pace = 0;
+}
+
 void toec_pace_set(struct toec_tcb *t, toec_u64 rate)
 {
-    struct toec_pace *p = &t->pace;
+    struct toec_pace *p = t->pace;
     toec_u64 burst;
 
     if (p->max && (rate == 0 || rate > p->max))
@@ -54,27 +73,37 @@ void toec_pace_set(struct toec_tcb *t, toec_u64 rate)
     p->quantum -= p->quantum % t->mss;
 }
 
-void toec_pace_update(struct toec_tcb *t)
+void toec_pace_update(struct toec_stack *s, struct toec_tcb *t)
 {
     toec_u32 srtt = t->srtt >> 3;
     toec_u64 rate;
 
     if (t->cc_ops->flags & TOEC_CC_PACED)
         return;
-    if ((t->pace.max == 0 && !t->cwv.restarted) || srtt == 0) {
+    if (srtt == 0 || !(t->cwv.restarted || toec_pace_max(t))) {
+        if (!t->pace)
+            return;
         toec_pace_set(t, 0); /* which is the limit, when there is one */
+        if (t->pace->rate == 0 && !toec_timer_pending(&t->pace->timer))
+            toec_pace_put(s, t);
         return;
     }
+    (void)toec_pace_get(s, t);
     rate = toec_div64((toec_u64)t->cwnd << 20, srtt);
     rate = t->cwnd < t->cc.ssthresh / 2 ? rate * 2u : rate + toec_div64(rate, 5u);
     toec_pace_set(t, rate);
 }
 
-void toec_pace_limit(struct toec_tcb *t)
+void toec_pace_limit(struct toec_stack *s, struct toec_tcb *t, toec_u64 max)
 {
+    if (max == toec_pace_max(t))
+        return;
+    toec_pace_get(s, t)->max = max;
+    if (t->state < TOEC_ESTABLISHED)
+        return;
     if (t->cc_ops->flags & TOEC_CC_PACED)
-        toec_pace_set(t, t->pace.rate);
-    toec_pace_update(t);
+        toec_pace_set(t, t->pace->rate);
+    toec_pace_update(s, t);
 }
 
 /* What may be made up for at most. */
@@ -106,9 +135,9 @@ static void begin(struct toec_pace *p, toec_u32 mss, toec_time now)
 
 int toec_pace_ready(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    struct toec_pace *p = &t->pace;
+    struct toec_pace *p = t->pace;
 
-    if (p->rate == 0)
+    if (!p || p->rate == 0)
         return 1;
     if (now >= p->next && now != p->began)
         begin(p, t->mss, now);
@@ -121,7 +150,7 @@ int toec_pace_ready(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 toec_u32 toec_pace_most(const struct toec_tcb *t, toec_u32 max)
 {
-    toec_u32 left = t->pace.left - t->pace.left % t->mss;
+    toec_u32 left = t->pace->left - t->pace->left % t->mss;
 
     if (max <= left)
         return max;
@@ -130,7 +159,7 @@ toec_u32 toec_pace_most(const struct toec_tcb *t, toec_u32 max)
 
 void toec_pace_sent(struct toec_tcb *t, toec_u32 n, toec_time now)
 {
-    struct toec_pace *p = &t->pace;
+    struct toec_pace *p = t->pace;
 
     if (p->next < now && now != p->began)
         p->next = now; /* a retransmission that did not ask */

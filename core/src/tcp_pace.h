@@ -17,7 +17,9 @@ struct toec_tcb;
 
 #define TOEC_PACE_MAX ((toec_u64)1 << 40) /* about 1 TB/s: as good as none */
 
+/* Of a flow that is paced, or may not go beyond a rate; few are. */
 struct toec_pace {
+    struct toec_tcb *flow;
     toec_u64 rate;    /* 0: not paced */
     toec_u64 max;     /* TOEC_OPT_MAX_PACING, 0: none */
     toec_time next;   /* the next burst may leave */
@@ -39,12 +41,17 @@ toec_u64 toec_rate_of_bps(toec_u64 bytes_per_second);
  * many times too large. */
 #define TOEC_PACE_SHIFT 6
 
-/* Sets the rate, bounded by TOEC_OPT_MAX_PACING and from below; 0: no pacing. */
+/* The flow may be paced from now on. There is one for each flow, so there always is. */
+struct toec_pace *toec_pace_get(struct toec_stack *s, struct toec_tcb *t);
+/* It is not: the flow ends, or nothing limits its rate any more. */
+void toec_pace_put(struct toec_stack *s, struct toec_tcb *t);
+/* Sets the rate, bounded by TOEC_OPT_MAX_PACING and from below; 0: no pacing. Only after
+ * toec_pace_get(). */
 void toec_pace_set(struct toec_tcb *t, toec_u64 rate);
 /* As Linux: twice cwnd / SRTT in slow start, 1.2 times beyond; for algorithms that set none. */
-void toec_pace_update(struct toec_tcb *t);
-/* TOEC_OPT_MAX_PACING has changed. */
-void toec_pace_limit(struct toec_tcb *t);
+void toec_pace_update(struct toec_stack *s, struct toec_tcb *t);
+/* TOEC_OPT_MAX_PACING is max. */
+void toec_pace_limit(struct toec_stack *s, struct toec_tcb *t, toec_u64 max);
 /* May data leave now? When not, sets the timer. */
 int toec_pace_ready(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* `max` bytes or what the burst has room for: whole segments, one at least. */

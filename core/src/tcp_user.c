@@ -299,9 +299,7 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
     case TOEC_OPT_CC:
         return set_cc(s, t, value, now);
     case TOEC_OPT_MAX_PACING:
-        t->pace.max = value && value != 0xffffffffu ? toec_rate_of_bps(value) : 0;
-        if (t->state >= TOEC_ESTABLISHED)
-            toec_pace_limit(t);
+        toec_pace_limit(s, t, value && value != 0xffffffffu ? toec_rate_of_bps(value) : 0);
         return 0;
     case TOEC_OPT_USER_TIMEOUT:
         value = TOEC_MIN(value, 0x7fffffffu); /* 25 days: what ticks can be compared over */

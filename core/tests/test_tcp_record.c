@@ -74,6 +74,45 @@ static void test_idle_flow_gives_it_back(void **state)
     talk_end(&t);
 }
 
+/* What pacing needs is there for as long as the flow may be paced. */
+static void test_pacing_is_borrowed(void **state)
+{
+    const struct toec_pool *pool;
+    struct talk t;
+    unsigned i;
+
+    (void)state;
+    talk_init(&t);
+    talk_passive(&t);
+    pool = &t.s.host[0].stack->tcp->paces;
+    assert_int_equal(pool->used, 0);
+    assert_int_equal(talk_option(&t, TOEC_OPT_MAX_PACING, 0), 0);
+    assert_int_equal(pool->used, 0);
+    assert_int_equal(talk_option(&t, TOEC_OPT_MAX_PACING, 100000), 0);
+    assert_int_equal(pool->used, 1);
+    assert_int_equal(talk_option(&t, TOEC_OPT_MAX_PACING, 0), 0);
+    assert_int_equal(pool->used, 0);
+    /* after idle time a window that was kept is paced, until the first answer */
+    for (i = 0; i < 40; i++) {
+        talk_send(&t, 2 * MSS);
+        craft_pass(&t.s, 20 * MSEC);
+        talk_say(&t, F_ACK, 0, (i + 1) * 2 * MSS, 0);
+    }
+    talk_skip(&t);
+    assert_int_equal(pool->used, 0);
+    craft_pass(&t.s, 10 * SEC);
+    talk_send(&t, 2 * MSS);
+    craft_pass(&t.s, 20 * MSEC);
+    assert_int_equal(pool->used, 1);
+    talk_say(&t, F_ACK, 0, 82 * MSS, 0);
+    assert_int_equal(pool->used, 0);
+    assert_int_equal(talk_option(&t, TOEC_OPT_MAX_PACING, 100000), 0);
+    conn_abort(t.c);
+    craft_pass(&t.s, 1 * SEC);
+    assert_int_equal(pool->used, 0);
+    talk_end(&t);
+}
+
 /* A flow that ends while it has one leaves none behind. */
 static void test_reset_gives_it_back(void **state)
 {
@@ -252,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_talk_borrows_nothing),
         cmocka_unit_test(test_idle_flow_gives_it_back),
+        cmocka_unit_test(test_pacing_is_borrowed),
         cmocka_unit_test(test_reset_gives_it_back),
         cmocka_unit_test(test_gaps_are_given_back),
         cmocka_unit_test(test_without_room_for_gaps),
