@@ -161,9 +161,35 @@ def _zero_copy(body: dict, folder: Path) -> list[Path]:
     return [_save(figure, folder, "zero_copy")]
 
 
+def _many_flows(body: dict, folder: Path) -> list[Path]:
+    paths = []
+    if medians := body["flows"].get("medians"):
+        figure, axis = plt.subplots(figsize=(8, 4.5))
+        rates = [f["requests_per_s"] for f in medians.values()]
+        axis.plot([int(n) for n in medians], rates, marker="o")
+        axis.set(xscale="log", ylim=(0, None), xlabel="flows", ylabel="requests/s")
+        axis.grid(alpha=0.3)
+        axis.set_title(f"Requests over many flows, in turn ({_source(body)})", fontsize=10)
+        paths.append(_save(figure, folder, "flows"))
+    if memory := body["flows"].get("memory"):
+        figure, axis = plt.subplots(figsize=(8, 4.5))
+        parts = {
+            f"{kind}: {name}": p for kind, grown in memory.items() for name, p in grown.items()
+        }
+        series = {part: [p[part] for p in parts.values()] for part in ("private", "shared")}
+        groups = [name.replace("_", " ").replace(": ", "\n") for name in parts]
+        _bars(axis, groups, series, ylabel="bytes an idle flow")
+        axis.set_title(f"Memory of idle flows ({_source(body)})", fontsize=10)
+        axis.tick_params(axis="x", labelsize=8)
+        paths.append(_save(figure, folder, "memory"))
+    return paths
+
+
 def conns(body: dict, folder: Path) -> list[Path]:
-    figure, axis = plt.subplots(figsize=(8, 4.5))
     systems = list(body["medians"])
+    if not systems:
+        return _many_flows(body, folder)
+    figure, axis = plt.subplots(figsize=(8, 4.5))
     series = {
         kind: [body["medians"][s][kind]["per_s"] for s in systems]
         for kind in body["medians"][systems[0]]
@@ -171,7 +197,7 @@ def conns(body: dict, folder: Path) -> list[Path]:
     _bars(axis, [body["systems"][s] for s in systems], series, ylabel="connections/s")
     axis.set_title(f"Connections set up and torn down ({_source(body)})", fontsize=10)
     axis.tick_params(axis="x", rotation=20)
-    return [_save(figure, folder, "conns")]
+    return [_save(figure, folder, "conns"), *_many_flows(body, folder)]
 
 
 def scaling(body: dict, folder: Path) -> list[Path]:

@@ -221,6 +221,20 @@ def test_pingpong_runs(tmp_path, systems):
     assert len(body["goals"]) == ("inline_wire" in systems)
 
 
+def test_plots_of_many_flows(tmp_path):
+    pytest.importorskip("matplotlib")
+    from bench import load_plots
+
+    rates = {n: {"requests_per_s": 1000 / int(n)} for n in ("10", "1000")}
+    memory = {"toed": {"toed_of_server": {"private": 900, "shared": 192}}}
+    body = {"date": "2026-01-01", "commit": "x", "machine": {"cores": 2}, "medians": {}}
+    body["flows"] = {"medians": rates, "memory": memory}
+    drawn = load_plots.conns(body, tmp_path)
+    assert [path.name for path in drawn] == ["flows.png", "memory.png"]
+    assert all(path.stat().st_size > 5000 for path in drawn)
+    assert load_plots.conns({**body, "flows": {}}, tmp_path) == []
+
+
 def test_many_flows_run(tmp_path):
     few = ["--systems", "none", "--flows", "500,3000", "--memory-flows", 1000, "--unpinned"]
     body = run("conns", tmp_path, *SHORT, *few)["flows"]
