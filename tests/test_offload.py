@@ -97,6 +97,21 @@ def csum_errors(ns):
     return int(re.search(r"TcpInCsumErrors +(\d+)", out)[1])
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("off", ["tso", "tso gso"])
+def test_payload_by_reference_in_frames_of_one_segment(make_lab, tmp_path, off):
+    """Of 9,000 bytes, where the back end takes them from several places; cut by us or not."""
+    lab = make_lab(mode="tap", mtu=9000)
+    switch(lab, ["tso", "gso"], off.split())
+    with nginx.start(lab, tmp_path):
+        both_ways(lab, tmp_path, "referred")
+        after = counters(lab.toed)
+    assert after["tx_sg"] > 0
+    assert (after["gso_cut"] > 0) == (off == "tso")
+    assert (after["tcp_bad_checksum"], after["tx_too_big"]) == (0, 0)
+    assert csum_errors(lab.client) == 0
+
+
 # mode, MTU; the words that are offered; and as TAP above.
 AF_XDP = {
     "native": ("native", 1500, "rx tx", "", ("csum_left",), ("tx_sg", "rx_large")),
