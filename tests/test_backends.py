@@ -91,7 +91,7 @@ def test_two_engines(make_lab, tmp_path):
             flows = [engine["usage"]["flows"] for engine in lab.toed.stats()["engines"]]
             assert len(flows) == 2
             assert min(flows) >= 10, flows
-            assert sum(flows) == 64
+            assert sum(flows) == 64 == lab.toed.stats()["total"]["usage"]["flows"]
             assert len(served) == 2
         digest = nginx.make_file(tmp_path / "files/large", 20 * MB)
         for _ in range(4):

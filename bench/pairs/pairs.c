@@ -229,7 +229,7 @@ static void warm_up(struct pair *p, struct pair_run *run)
 
 void pair_go(struct pair *p, struct pair_run *run)
 {
-    uint64_t now = engine_clock(), from, spent, before;
+    uint64_t now, from, spent, before;
 
     warm_up(p, run);
     while (!run->error && !atomic_load_explicit(&run->start->from, memory_order_relaxed))

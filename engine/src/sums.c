@@ -165,9 +165,12 @@ void sums_use(const struct sums *one)
 
 void sums_choose(void)
 {
-    const struct sums *one;
+    const struct sums *best = sums_all, *one;
 
-    for (one = sums_all; !chosen && one->name; one++)
+    if (chosen)
+        return;
+    for (one = sums_all; one->name; one++)
         if (one->works())
-            sums = one;
+            best = one;
+    sums_use(best);
 }
