@@ -55,16 +55,19 @@ int bind(int fd, const struct sockaddr *to, socklen_t len)
 long syscall(long number, ...)
 {
     long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-    long a[6];
+    long a, b, c, d, e, f;
     va_list args;
-    int i;
 
     va_start(args, number);
-    for (i = 0; i < 6; i++)
-        a[i] = va_arg(args, long);
+    a = va_arg(args, long);
+    b = va_arg(args, long);
+    c = va_arg(args, long);
+    d = va_arg(args, long);
+    e = va_arg(args, long);
+    f = va_arg(args, long);
     va_end(args);
-    if (number == SYS_bpf && a[0] == BPF_PROG_LOAD && getenv("TOE_TEST_NO_FRAGS") &&
-        ((const union bpf_attr *)a[1])->prog_flags & BPF_F_XDP_HAS_FRAGS)
+    if (number == SYS_bpf && a == BPF_PROG_LOAD && getenv("TOE_TEST_NO_FRAGS") &&
+        ((const union bpf_attr *)b)->prog_flags & BPF_F_XDP_HAS_FRAGS)
         return refuse();
-    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return next(number, a, b, c, d, e, f);
 }
