@@ -147,19 +147,31 @@ const struct syn *wflow_syn(const struct wflow *f)
     return f->syns ? &f->syn[(f->syns - 1) % WF_SYNS] : 0;
 }
 
+static int same_options(const struct syn *a, const struct syn *b)
+{
+    return a->has_mss == b->has_mss && a->mss == b->mss && a->ws == b->ws && a->ts == b->ts &&
+           a->sack == b->sack;
+}
+
 /* Which SYN is the flow's? The one nearest below its first ACK, and of equals the first since the
- * flow before it was gone. */
-static const struct syn *find_syn(const struct wflow *f, uint32_t ack)
+ * flow before it was gone. *unclear: others since then, with other options, may be it as well. */
+static const struct syn *find_syn(const struct wflow *f, uint32_t ack, int *unclear)
 {
     unsigned n = f->syns < WF_SYNS ? f->syns : WF_SYNS, i;
-    const struct syn *best = 0;
+    const struct syn *best = 0, *other = 0;
 
+    *unclear = 0;
     for (i = 0; i < n; i++) {
         unsigned at = f->syns - 1 - i;
         const struct syn *c = &f->syn[at % WF_SYNS];
 
-        if (ack - c->seq - 1 < 0x1000000u &&
-            (!best || ack - c->seq < ack - best->seq + (at >= f->old_syns)))
+        if (ack - c->seq - 1 >= 0x1000000u)
+            continue;
+        if (at >= f->old_syns) {
+            *unclear |= c->unclear || (other && !same_options(other, c));
+            other = c;
+        }
+        if (!best || ack - c->seq < ack - best->seq + (at >= f->old_syns))
             best = c;
     }
     return best;
@@ -243,7 +255,7 @@ static void in_ack(struct wflow *f, const struct seg *g)
  * sent (RFC 9293 3.10.7.3). */
 static int may_open(const struct wflow *f, const struct seg *g)
 {
-    if (!(g->flags & F_SYN) || (g->flags & F_RST))
+    if (!(g->flags & F_SYN) || (g->flags & F_RST) || f->answered)
         return 0;
     return !(g->flags & F_ACK) || (f->live && SEQ_LT(f->iss, g->ack) && SEQ_LE(g->ack, f->snd_max));
 }
@@ -256,8 +268,7 @@ static void remember_syn(struct wflow *f, const struct syn *new)
     for (i = 0; i < n; i++) {
         struct syn *s = &f->syn[i];
 
-        if (s->seq != new->seq || (s->has_mss == new->has_mss && s->mss == new->mss &&
-                                   s->ws == new->ws && s->ts == new->ts && s->sack == new->sack))
+        if (s->seq != new->seq || same_options(s, new))
             continue;
         s->unclear = unclear = 1;
     }
@@ -275,8 +286,10 @@ void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
     if (h->world->trace)
         seg_print(h->world, "to", h->index, &g);
     f = wflow_of(h, g.dport, g.sport);
-    if (may_open(f, &g))
+    if (may_open(f, &g)) {
         remember_syn(f, &g.opt);
+        f->answered = (g.flags & F_ACK) && f->opening && !f->over && !forged;
+    }
     if (g.has_ts)
         f->tsval[f->tsvals++ % WF_TS] = g.tsval;
     if (forged)
@@ -323,6 +336,7 @@ void wire_cookie(struct host *h, struct wflow *f)
 
     if (!in || !seg_parse(in->data, in->len, &g) || (g.flags & F_SYN))
         return;
+    f->again = f->over;
     f->cookie = f->ack_known = 1;
     f->over = f->fin_sent = f->fin_in = 0;
     f->irs = f->taken.seq = g.seq - 1;
@@ -338,6 +352,7 @@ void wire_gone(struct host *h, struct wflow *f)
     struct seg g;
 
     f->over = 1;
+    f->answered = 0;
     f->old_syns = f->syns;
     if (f->syns && in && seg_parse(in->data, in->len, &g) && (g.flags & F_SYN) &&
         g.dport == f->lport && g.sport == f->rport)
@@ -410,9 +425,10 @@ static void out_syn(struct host *h, struct wflow *f, const struct seg *g)
         f->gots = f->rsts_in = 0;
         if (!(g->flags & F_ACK))
             f->syns = f->old_syns = 0; /* what came before we opened was not for us */
-        f->own_ecn = f->own_plain = f->cookie = 0;
+        f->own_ecn = f->own_plain = f->cookie = f->again = f->answered = 0;
         f->lax = 0;
     }
+    f->opening = !(g->flags & F_ACK);
     f->own = g->opt;
     f->own_ecn |= (g->flags & F_ECN) != 0;
     f->own_plain |= (g->flags & F_ECN) == 0;
@@ -487,12 +503,13 @@ static void out_receive(struct host *h, struct wflow *f, const struct seg *g)
     uint32_t edge = g->ack + (g->wnd << ((g->flags & F_SYN) ? 0 : scale_of(f, 1))), prefix;
 
     if (!f->ack_known) {
-        const struct syn *s = find_syn(f, g->ack);
+        int unclear;
+        const struct syn *s = find_syn(f, g->ack, &unclear);
 
         if (!s)
             prop_fail(h->world, "acknowledged", "ACK %u: no SYN came below it", g->ack);
         f->taken = *s;
-        f->cookie |= s->unclear;
+        f->cookie |= unclear;
         f->ack_known = 1;
         f->irs = s->seq;
         f->last_ack = g->ack;
