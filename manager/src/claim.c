@@ -14,11 +14,18 @@
 
 struct tzc *tzc_get(struct tsock *s)
 {
-    if (unlikely(!s->zc)) {
-        s->zc = calloc(1, sizeof(*s->zc));
-        if (!s->zc)
-            errno = ENOBUFS;
+    if (likely(s->zc != NULL))
+        return s->zc;
+    s->zc = calloc(1, sizeof(*s->zc));
+    if (s->zc) /* now: when a TOE ends under a claim there is nobody to tell that memory has run out
+                */
+        s->zc->spare = calloc(1, sizeof(*s->zc->spare));
+    if (s->zc && !s->zc->spare) {
+        free(s->zc);
+        s->zc = NULL;
     }
+    if (!s->zc)
+        errno = ENOBUFS;
     return s->zc;
 }
 
@@ -40,9 +47,8 @@ void tclaim_lost(struct tsock *s, struct tqp *qp)
     if (!s->claims || qp->inside) /* a TOE in this process is not lost */
         return;
     if (!qp->kept) {
-        qp->kept = calloc(1, sizeof(*qp->kept));
-        if (!qp->kept)
-            abort(); /* the alternative is to take memory away that is being written */
+        qp->kept = s->zc->spare;
+        s->zc->spare = NULL;
         *qp->kept = (struct tkept){.area = qp->area, .size = qp->layout.total};
     }
     qp->kept->users++;
@@ -67,6 +73,7 @@ void tclaim_end(struct tsock *s)
         return;
     kept_put(s->zc);
     free(s->zc->loans);
+    free(s->zc->spare);
     tzc_free(s->zc);
     s->zc = NULL;
 }

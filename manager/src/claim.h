@@ -46,10 +46,11 @@ struct tzc_queue {
 
 /* What a socket has for sending and receiving without a copy. */
 struct tzc {
-    struct tkept *kept; /* where the claims are, once the queue pair is gone */
-    uint32_t reserved;  /* bytes of TCLAIM_TX, from tx_pos on */
-    uint32_t peeked;    /* bytes of TCLAIM_RX, from rx_pos + skip on */
-    uint32_t skip;      /* the urgent byte before them, which is left out */
+    struct tkept *spare; /* to become the queue pair's */
+    struct tkept *kept;  /* where the claims are, once the queue pair is gone */
+    uint32_t reserved;   /* bytes of TCLAIM_TX, from tx_pos on */
+    uint32_t peeked;     /* bytes of TCLAIM_RX, from rx_pos + skip on */
+    uint32_t skip;       /* the urgent byte before them, which is left out */
 
     struct tloan *loans;  /* ring of TLOANS_MAX; NULL until the first */
     uint64_t first_loan;  /* number of the first in it */
