@@ -312,7 +312,11 @@ def test_tap(make_lab, tmp_path):
 @pytest.mark.toehold_only
 def test_several_engines(make_lab, tmp_path):
     lab = make(make_lab, engines=2)
-    with lab.app(nginx.configuration(tmp_path, f"[{OWN}]:80", workers=2), port=80):
+    with lab.app(nginx.configuration(tmp_path, f"[{OWN}]:80", workers=2), port=80) as server:
+        # What the master took before its workers were there is reset.
+        proc.wait_until(
+            lambda: lab.queue_pairs() >= 2 * (1 + 2), "nginx's workers listen", proc=server
+        )
         for _ in range(20):
             assert lab.client.run(["curl", "-sS", f"http://[{OWN}]/hello"]).stdout == "hello\n"
     with lab.peer(nginx.configuration(tmp_path, f"[{PEER}]:80"), port=80):

@@ -45,9 +45,11 @@ void tlisten_weaken(struct tsock *s)
 
     if (!handle)
         return;
+    /* From here on the old one takes nobody: what it has taken is reset. The new one comes before
+     * it goes: between the two a SYN would find nobody, and be refused. */
+    tlisten_announce(s, true);
     tlisten_drop_queue(s);
     s->handle = handle;
-    /* First the new one: between the two a SYN would find nobody, and be refused. */
     tlisten_announce(s, true);
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         tqp_send(tctx.qps[q], TOE_CMD_UNLISTEN, 0, 0, old, 0, 0);

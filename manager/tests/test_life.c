@@ -238,11 +238,30 @@ static void what_nobody_took_before_fork_is_reset(void **state)
     toe_close(l);
 }
 
+/* A fork whose child goes on when the parent is back from it as well: until then the listener may
+ * take a connection as it was, and reset it. */
+static pid_t fork_in_step(void)
+{
+    int p[2];
+    char b = 0;
+    pid_t pid;
+
+    assert_int_equal(pipe(p), 0);
+    pid = fork();
+    if (pid == 0)
+        (void)!read(p[0], &b, 1);
+    else
+        assert_int_equal(write(p[1], &b, 1), 1);
+    close(p[0]);
+    close(p[1]);
+    return pid;
+}
+
 static void exit_closes_in_order(void **state)
 {
     int l = harness_listener(7202), s, status;
     char b[8];
-    pid_t pid = fork();
+    pid_t pid = fork_in_step();
 
     (void)state;
     if (pid == 0) {
@@ -256,7 +275,7 @@ static void exit_closes_in_order(void **state)
     assert_int_equal(toe_recv(s, b, 8, MSG_WAITALL), 3);
     assert_int_equal(toe_recv(s, b, 8, 0), 0);
     toe_close(s);
-    pid = fork();
+    pid = fork_in_step();
     if (pid == 0) {
         harness_connect(7202);
         raise(SIGKILL);
