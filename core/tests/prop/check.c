@@ -255,7 +255,7 @@ static void in_ack(struct wflow *f, const struct seg *g)
  * sent (RFC 9293 3.10.7.3). */
 static int may_open(const struct wflow *f, const struct seg *g)
 {
-    if (!(g->flags & F_SYN) || (g->flags & F_RST) || f->answered)
+    if (!(g->flags & F_SYN) || (g->flags & F_RST))
         return 0;
     return !(g->flags & F_ACK) || (f->live && SEQ_LT(f->iss, g->ack) && SEQ_LE(g->ack, f->snd_max));
 }
@@ -286,10 +286,8 @@ void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
     if (h->world->trace)
         seg_print(h->world, "to", h->index, &g);
     f = wflow_of(h, g.dport, g.sport);
-    if (may_open(f, &g)) {
+    if (may_open(f, &g))
         remember_syn(f, &g.opt);
-        f->answered = (g.flags & F_ACK) && f->opening && !f->over && !forged;
-    }
     if (g.has_ts)
         f->tsval[f->tsvals++ % WF_TS] = g.tsval;
     if (forged)
@@ -352,7 +350,6 @@ void wire_gone(struct host *h, struct wflow *f)
     struct seg g;
 
     f->over = 1;
-    f->answered = 0;
     f->old_syns = f->syns;
     if (f->syns && in && seg_parse(in->data, in->len, &g) && (g.flags & F_SYN) &&
         g.dport == f->lport && g.sport == f->rport)
@@ -425,10 +422,9 @@ static void out_syn(struct host *h, struct wflow *f, const struct seg *g)
         f->gots = f->rsts_in = 0;
         if (!(g->flags & F_ACK))
             f->syns = f->old_syns = 0; /* what came before we opened was not for us */
-        f->own_ecn = f->own_plain = f->cookie = f->again = f->answered = 0;
+        f->own_ecn = f->own_plain = f->cookie = f->again = 0;
         f->lax = 0;
     }
-    f->opening = !(g->flags & F_ACK);
     f->own = g->opt;
     f->own_ecn |= (g->flags & F_ECN) != 0;
     f->own_plain |= (g->flags & F_ECN) == 0;

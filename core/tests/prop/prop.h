@@ -188,9 +188,7 @@ struct wflow {
     int own_ecn, own_plain; /* a SYN of ours asked for ECN; one did not */
     int ack_known;
     uint32_t irs, last_ack, right, last_tsval, last_tsecr;
-    int cookie;   /* what was negotiated is not seen: made from an ACK, or from one of two SYNs */
-    int opening;  /* the last SYN of ours was no SYN-ACK */
-    int answered; /* a SYN-ACK for our SYN has come: no later SYN makes the flow */
+    int cookie; /* what was negotiated is not seen: made from an ACK, or from one of two SYNs */
     int again; /* made from a cookie that had made a flow before: old data may be what brought it */
     int fin_sent;
     uint32_t fin_seq;
