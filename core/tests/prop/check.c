@@ -142,7 +142,7 @@ struct wflow *wflow_of(struct host *h, uint16_t lport, uint16_t rport)
 /* The SYN that the flow was made from, or the last one; 0 when none was delivered. */
 const struct syn *wflow_syn(const struct wflow *f)
 {
-    if (f->ack_known)
+    if (f->ack_known || f->sure)
         return &f->taken;
     return f->syns ? &f->syn[(f->syns - 1) % WF_SYNS] : 0;
 }
@@ -306,6 +306,18 @@ void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
         in_ack(f, &g);
 }
 
+void wire_opened(struct host *h, struct wflow *f)
+{
+    const struct frame *in = h->world->in;
+    struct seg g;
+
+    if (f->ack_known || !in || !seg_parse(in->data, in->len, &g) || !(g.flags & F_SYN) ||
+        g.dport != f->lport || g.sport != f->rport)
+        return;
+    f->taken = g.opt;
+    f->sure = 1;
+}
+
 unsigned wire_life(struct host *from, const uint8_t *frame, uint32_t len)
 {
     struct seg g;
@@ -350,6 +362,7 @@ void wire_gone(struct host *h, struct wflow *f)
     struct seg g;
 
     f->over = 1;
+    f->sure = 0;
     f->old_syns = f->syns;
     if (f->syns && in && seg_parse(in->data, in->len, &g) && (g.flags & F_SYN) &&
         g.dport == f->lport && g.sport == f->rport)
@@ -422,7 +435,7 @@ static void out_syn(struct host *h, struct wflow *f, const struct seg *g)
         f->gots = f->rsts_in = 0;
         if (!(g->flags & F_ACK))
             f->syns = f->old_syns = 0; /* what came before we opened was not for us */
-        f->own_ecn = f->own_plain = f->cookie = f->again = 0;
+        f->own_ecn = f->own_plain = f->cookie = f->again = f->sure = 0;
         f->lax = 0;
     }
     f->own = g->opt;
@@ -499,8 +512,8 @@ static void out_receive(struct host *h, struct wflow *f, const struct seg *g)
     uint32_t edge = g->ack + (g->wnd << ((g->flags & F_SYN) ? 0 : scale_of(f, 1))), prefix;
 
     if (!f->ack_known) {
-        int unclear;
-        const struct syn *s = find_syn(f, g->ack, &unclear);
+        int unclear = 0;
+        const struct syn *s = f->sure ? &f->taken : find_syn(f, g->ack, &unclear);
 
         if (!s)
             prop_fail(h->world, "acknowledged", "ACK %u: no SYN came below it", g->ack);

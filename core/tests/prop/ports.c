@@ -156,6 +156,7 @@ static void on_established(struct host *h, struct conn *c)
 
     if (c->established)
         prop_fail(h->world, "events", "established twice");
+    wire_opened(h, f);
     c->established = 1;
     c->iss = f->iss;
     c->irs = f->ack_known ? f->irs : wflow_syn(f) ? wflow_syn(f)->seq : 0;

@@ -189,6 +189,7 @@ struct wflow {
     int ack_known;
     uint32_t irs, last_ack, right, last_tsval, last_tsecr;
     int cookie; /* what was negotiated is not seen: made from an ACK, or from one of two SYNs */
+    int sure;   /* `taken` is the SYN that opened it: the owner was told while it was delivered */
     int again; /* made from a cookie that had made a flow before: old data may be what brought it */
     int fin_sent;
     uint32_t fin_seq;
@@ -312,6 +313,8 @@ void wire_out(struct host *h, const uint8_t *frame, uint32_t len);
 void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged);
 /* A passive flow is made; of what is being delivered. */
 void wire_cookie(struct host *h, struct wflow *f);
+/* An owner is told that its flow is established. */
+void wire_opened(struct host *h, struct wflow *f);
 /* The `lives` of the flow that a frame of this host belongs to; 0: of none. */
 unsigned wire_life(struct host *from, const uint8_t *frame, uint32_t len);
 /* Is it data or a FIN of an earlier flow of the same ports? */
