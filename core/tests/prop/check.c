@@ -311,10 +311,10 @@ void wire_opened(struct host *h, struct wflow *f)
     const struct frame *in = h->world->in;
     struct seg g;
 
-    if (f->ack_known || !in || !seg_parse(in->data, in->len, &g) || !(g.flags & F_SYN) ||
-        g.dport != f->lport || g.sport != f->rport)
+    if (f->ack_known || !in || !seg_parse(in->data, in->len, &g) || g.dport != f->lport ||
+        g.sport != f->rport || !wflow_syn(f))
         return;
-    f->taken = g.opt;
+    f->taken = g.flags & F_SYN ? g.opt : *wflow_syn(f); /* the ACK of a simultaneous open */
     f->sure = 1;
 }
 
@@ -351,7 +351,8 @@ void wire_cookie(struct host *h, struct wflow *f)
     f->over = f->fin_sent = f->fin_in = 0;
     f->irs = f->taken.seq = g.seq - 1;
     f->last_ack = f->right = g.seq;
-    f->snd_max = f->iss + 1;
+    f->iss = g.ack - 1; /* a SYN-ACK that was none may have come in between */
+    f->snd_max = g.ack;
 }
 
 /* The next SYN makes another flow, whose ISS may be the same: no time need have passed. SYNs from
