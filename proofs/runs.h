@@ -26,7 +26,7 @@ static struct toec_cc_ops algorithm;
  * In order and without a gap up to SND.MAX; what is SACKed is not lost; the sums are the marks'.
  * Runs below SND.UNA may be there while nothing is marked.
  */
-static int sound(void)
+static int in_order(void)
 {
     const struct toec_rack *k = &t.rack;
     toec_u32 at = t.snd_una, sacked = 0, lost = 0;
@@ -56,8 +56,13 @@ static int sound(void)
         at = r->end;
     }
     return at == t.snd_max && sacked == k->sacked && lost == k->lost &&
-           (stale == 0 || (sacked | lost) == 0) &&
-           !(t.flags & TOEC_F_SACKED) == ((sacked | lost) == 0);
+           (stale == 0 || (sacked | lost) == 0);
+}
+
+/* ... and the flow knows whether anything is marked. */
+static int sound(void)
+{
+    return in_order() && !(t.flags & TOEC_F_SACKED) == ((t.rack.sacked | t.rack.lost) == 0);
 }
 
 /* Any sound runs from SND.UNA on, with the sums that belong to them. They are built up rather than

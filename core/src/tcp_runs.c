@@ -62,17 +62,21 @@ static void note_marks(struct toec_tcb *t)
         t->flags &= ~TOEC_F_SACKED;
 }
 
+#ifndef RUNS_HELD /* proofs/ takes fewer */
+#define RUNS_HELD 16u
+#endif
+
 /* Moves n runs, which may overlap where they go, by way of the stack: core/ has no memmove(), and
  * the compiler must not see that it is one. */
 static void move_runs(struct toec_run *to, const struct toec_run *from, unsigned n)
 {
-    struct toec_run hold[16], *volatile by = hold;
+    struct toec_run hold[RUNS_HELD], *volatile by = hold;
     unsigned part, at;
 
     for (at = 0; at < n; at += part) {
         unsigned where;
 
-        part = TOEC_MIN(n - at, 16u);
+        part = TOEC_MIN(n - at, RUNS_HELD);
         where = to < from ? at : n - at - part; /* up: the last first */
         memcpy(by, &from[where], part * sizeof(hold[0]));
         memcpy(&to[where], by, part * sizeof(hold[0]));
