@@ -117,6 +117,7 @@ static int find_way(struct toec_stack *s, const struct toec_udp *u, const struct
         return TOEC_E_NOTAVAIL;
     if (toec_path_to(s, &w->dst, &w->path) < 0)
         return TOEC_E_UNREACH;
+    /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): toec_path_to() has set it */
     w->mtu = w->path.mtu;
     known = toec_pmtu_get_udp(s, &w->dst, &w->no_df);
     if (known && known < w->mtu)

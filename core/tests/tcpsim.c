@@ -118,15 +118,15 @@ void sim_init(struct sim *s, unsigned hosts)
 static void settle_addresses(struct sim *s)
 {
     const struct impair perfect = {0, 0, 0, 0, 50 * USEC, 0, 0}, asked = s->impair;
-    unsigned i, fail[2] = {0, 0};
+    unsigned i, fail[2];
 
     s->impair = perfect;
-    for (i = 0; i < s->hosts; i++) {
+    for (i = 0; i < 2; i++) {
         fail[i] = s->host[i].tx_fail_1024;
         s->host[i].tx_fail_1024 = 0;
     }
     sim_run(s, 4 * SEC);
-    for (i = 0; i < s->hosts; i++)
+    for (i = 0; i < 2; i++)
         s->host[i].tx_fail_1024 = fail[i];
     s->impair = asked;
 }

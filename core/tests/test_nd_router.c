@@ -53,6 +53,7 @@ static unsigned automatic(struct bench *b, struct toec_own_addr *out)
     struct toec_own_addr own[8];
     unsigned n = toec_own_addresses(b->s, own, 8), i, found = 0;
 
+    memset(out, 0, sizeof(*out));
     for (i = 0; i < n; i++)
         if (memcmp(own[i].addr.b, prefix6.b, 8) == 0) {
             *out = own[i];

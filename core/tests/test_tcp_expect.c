@@ -89,6 +89,7 @@ static void test_frames_of_a_flow_are_known(void **state)
 /* Other ports, other protocols, fragments of nothing: no flow, and no counter moves. */
 static void test_other_frames_are_not(void **state)
 {
+    static const uint8_t ip4[] = {0x08, 0x00, 0x45}, ip6[] = {0x86, 0xdd, 0x60};
     uint64_t before[TOEC_C_MAX];
     uint8_t frame[200];
     struct sim s;
@@ -102,7 +103,7 @@ static void test_other_frames_are_not(void **state)
         for (n = 0; n < sizeof(frame); n++)
             frame[n] = (uint8_t)random64();
         if (i & 1) {
-            memcpy(frame + 12, i & 2 ? "\x08\x00\x45" : "\x86\xdd\x60", 3);
+            memcpy(frame + 12, i & 2 ? ip4 : ip6, sizeof(ip4));
             frame[i & 2 ? 23 : 20] = 6;
         }
         assert_null(ask(s.host[0].stack, frame, (uint32_t)random_below(sizeof(frame))).owner);

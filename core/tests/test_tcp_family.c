@@ -237,20 +237,20 @@ static void test_syn_to_many(void **state)
     static const uint8_t to_all[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     static const uint8_t to_nodes[6] = {0x33, 0x33, 0, 0, 0, 1};
     const struct {
-        int ip6;
         const uint8_t *to, *mac;
+        int ip6;
         enum toec_counter counter; /* TOEC_C_MAX: answered */
     } cases[] = {
         {0, 0, 0, TOEC_C_MAX},
-        {0, 0, to_all, TOEC_C_ip4_group_frame},
-        {0, ip4[0], 0, TOEC_C_ip4_not_ours},
-        {0, ip4[0], to_all, TOEC_C_ip4_not_ours},
-        {0, ip4[1], to_all, TOEC_C_ip4_not_ours},
-        {0, ip4[2], to_all, TOEC_C_ip4_not_ours},
-        {1, 0, 0, TOEC_C_MAX},
-        {1, 0, to_nodes, TOEC_C_ip6_group_frame},
-        {1, all_nodes, 0, TOEC_C_ip6_bad_source},
-        {1, all_nodes, to_nodes, TOEC_C_ip6_bad_source},
+        {0, to_all, 0, TOEC_C_ip4_group_frame},
+        {ip4[0], 0, 0, TOEC_C_ip4_not_ours},
+        {ip4[0], to_all, 0, TOEC_C_ip4_not_ours},
+        {ip4[1], to_all, 0, TOEC_C_ip4_not_ours},
+        {ip4[2], to_all, 0, TOEC_C_ip4_not_ours},
+        {0, 0, 1, TOEC_C_MAX},
+        {0, to_nodes, 1, TOEC_C_ip6_group_frame},
+        {all_nodes, 0, 1, TOEC_C_ip6_bad_source},
+        {all_nodes, to_nodes, 1, TOEC_C_ip6_bad_source},
     };
     unsigned i;
 

@@ -92,12 +92,12 @@ static struct flow_shape watch(struct talk *t, toec_time length, toec_time step)
 static void test_rate_and_bursts(void **state)
 {
     static const struct {
-        uint32_t rate; /* bytes per second */
         toec_time step;
+        uint32_t rate; /* bytes per second */
         uint32_t gso;
-    } runs[] = {{100000, 1 * MSEC, 0},          {1000000, 100 * USEC, 0},
-                {12500000, 100 * USEC, 0},      {125000000, 50 * USEC, 61440},
-                {1250000000, 20 * USEC, 61440}, {10000000, 4 * MSEC, 0}};
+    } runs[] = {{1 * MSEC, 100000, 0},          {100 * USEC, 1000000, 0},
+                {100 * USEC, 12500000, 0},      {50 * USEC, 125000000, 61440},
+                {20 * USEC, 1250000000, 61440}, {4 * MSEC, 10000000, 0}};
     unsigned i;
 
     (void)state;

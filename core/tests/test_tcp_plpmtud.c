@@ -244,7 +244,7 @@ static void frag_needed(struct talk *t, uint32_t mtu)
 static void test_too_big(void **state)
 {
     struct talk t;
-    uint32_t heard = PROBE + 6 * BASE, longest;
+    uint32_t heard = PROBE + 6 * BASE, longest = 0;
     unsigned i;
 
     (void)state;

@@ -411,7 +411,7 @@ static const struct option_name *find(const char *word, size_t len, unsigned of)
 /* The option that stands at words[*at], its value with it. */
 static int take_one(struct options *o, int count, char **words, int *at, unsigned of)
 {
-    const char *word = words[(*at)++], *equals = strchr(word, '='), *arg = NULL;
+    const char *word = words[(*at)++], *equals = strchr(word, '='), *arg = "";
     const struct option_name *n;
 
     if (strncmp(word, "--", 2) != 0)
@@ -421,14 +421,12 @@ static int take_one(struct options *o, int count, char **words, int *at, unsigne
     if (!n)
         return say(o, "there is no option '%s'%s", word,
                    of == OF_TOED ? "; --help shows the options" : " of an engine in the program");
-    if (equals)
-        arg = equals + 1;
-    else if (n->has_value && *at < count)
-        arg = words[(*at)++];
-    if (n->has_value && !arg)
-        return say(o, "--%s needs a value", n->name);
-    if (!n->has_value && arg)
+    if (equals && !n->has_value)
         return say(o, "--%s takes no value", n->name);
+    if (n->has_value && !equals && *at == count)
+        return say(o, "--%s needs a value", n->name);
+    if (n->has_value)
+        arg = equals ? equals + 1 : words[(*at)++];
     return parse_one(o, n->opt, arg);
 }
 

@@ -235,6 +235,7 @@ static void fragment(struct sim *s, uint32_t id, uint32_t offset, int more)
 {
     uint8_t f[60] = {0};
     struct toec_packet p = {.data = f, .head_len = sizeof(f), .len = sizeof(f)};
+    static const uint8_t ends[] = {10, 0, 0, 2, 10, 0, 0, 1};
     uint32_t frag = (more ? 0x2000u : 0) | offset;
     uint16_t sum;
 
@@ -250,7 +251,7 @@ static void fragment(struct sim *s, uint32_t id, uint32_t offset, int more)
     f[21] = (uint8_t)frag;
     f[22] = 64;
     f[23] = 17;
-    memcpy(f + 26, "\12\0\0\2\12\0\0\1", 8);
+    memcpy(f + 26, ends, sizeof(ends));
     sum = (uint16_t)~toec_sum(f + 14, 20);
     memcpy(f + 24, &sum, 2);
     toec_input(s->host[0].stack, &p, s->now);

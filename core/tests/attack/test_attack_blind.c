@@ -59,14 +59,14 @@ static void test_reset(void **state)
 static void test_reset_of_a_connect(void **state)
 {
     static const struct {
-        unsigned flags;
         int64_t ack;
+        unsigned flags;
         int ends;
-    } c[] = {{F_RST, 0, 0},
-             {F_RST | F_ACK, -1, 0},
-             {F_RST | F_ACK, 1, 0},
-             {F_RST | F_ACK, 1000, 0},
-             {F_RST | F_ACK, 0, 1}};
+    } c[] = {{0, F_RST, 0},
+             {-1, F_RST | F_ACK, 0},
+             {1, F_RST | F_ACK, 0},
+             {1000, F_RST | F_ACK, 0},
+             {0, F_RST | F_ACK, 1}};
     unsigned i;
 
     (void)state;
@@ -269,7 +269,7 @@ static void test_ack_storm(void **state)
 {
     struct sim s;
     struct conn *a, *b;
-    struct seen seen;
+    struct seen seen = {{0, 0}, {0, 0}};
     uint64_t sent;
 
     (void)state;
