@@ -254,6 +254,7 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
         toec_tfo_end(s, t, 0, 0);
     unpend(s, t);
     toec_timer_cancel(s, &t->timer);
+    toec_delack_forget(s, t);
     toec_pace_put(s, t);
     toec_htab_del(&s->tcp->flow_tab, &t->node);
     t->state = TOEC_CLOSED;
@@ -399,10 +400,11 @@ void toec_output(struct toec_stack *s, toec_time now)
 toec_time toec_tcp_poll(struct toec_stack *s, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
-    toec_time next;
+    toec_time next, owed = toec_delack_poll(s, now);
 
     toec_wheel_run(&tcp->pace_wheel, now << TOEC_PACE_SHIFT, pace_expired, s);
     output_pending(s, now);
     next = toec_wheel_next(&tcp->pace_wheel, now << TOEC_PACE_SHIFT);
-    return next == TOEC_NEVER ? TOEC_NEVER : next >> TOEC_PACE_SHIFT;
+    next = next == TOEC_NEVER ? TOEC_NEVER : next >> TOEC_PACE_SHIFT;
+    return TOEC_MIN(next, owed);
 }

@@ -45,6 +45,7 @@
 #define TOEC_RTO_MIN     (TOEC_MS(200) + 1u) /* R6298-04: less than 1 s, as Linux */
 #define TOEC_RTO_MAX     TOEC_MS(120000)     /* R6298-05 */
 #define TOEC_DELACK      (TOEC_MS(40) + 1u)  /* RFC 9293 3.8.6.3: under 500 ms */
+#define TOEC_OWING       256u                /* flows that owe an ACK and have no timer for it */
 #define TOEC_CORK_MAX    TOEC_MS(200)
 #define TOEC_TIME_WAIT_T TOEC_MS(60000) /* 2 MSL as Linux has it */
 #define TOEC_LINGER2_T   60u            /* seconds */
@@ -182,6 +183,7 @@ struct toec_tcb {
     toec_u8 tos;        /* TOEC_OPT_TOS, without the ECN field */
     toec_u8 rare;       /* TOEC_RARE_* */
     toec_u8 keep_cnt, keep_probes, challenges;
+    toec_u8 owing_at;                        /* place in toec_tcp.owing, if that has it */
     toec_u16 keep_idle, keep_intvl, linger2; /* seconds */
 
     struct toec_rack rack; /* what is outstanding; begins with what sending touches */
@@ -312,7 +314,9 @@ struct toec_tcp {
     struct toec_tw *tw_first, *tw_last;
     struct toec_timer tw_timer;
     struct toec_tfo_cache tfo;
-    struct toec_wheel pace_wheel; /* in 2^14 ns, see tcp_pace.h */
+    struct toec_wheel pace_wheel;       /* in 2^14 ns, see tcp_pace.h */
+    struct toec_tcb *owing[TOEC_OWING]; /* tcp_delack.c: a queue; 0: has left it */
+    toec_u32 owing_head, owing_tail;    /* free-running */
 };
 
 #define TOEC_TMR_FLOW ((enum toec_timer_kind)TOEC_TMR_TCP)
@@ -478,6 +482,26 @@ toec_time toec_tick_time(toec_u32 due, toec_time now);
 /* Makes sure that the flow's timer fires at tick `due` or before. */
 void toec_due(struct toec_stack *s, struct toec_tcb *t, toec_u32 due, toec_time now);
 void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+
+/* ---- tcp_delack.c ---- */
+
+/* An ACK is owed, TOEC_DELACK from now at the latest. */
+void toec_delack_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+/* The time has come. */
+void toec_delack_expired(struct toec_stack *s, struct toec_tcb *t);
+/* The flow will be gone. */
+void toec_delack_forget(struct toec_stack *s, struct toec_tcb *t);
+/* At each poll, before output: sets timers for those that owe it still. The rest wants to be polled
+ * at the time that it returns (TOEC_NEVER: there are none). */
+toec_time toec_delack_poll(struct toec_stack *s, toec_time now);
+
+/* ---- tcp_expect.c: into the cache. t may be of a flow that is gone: it is not looked into. ----
+ */
+
+/* What traffic in order touches. */
+void toec_fetch_flow(const struct toec_tcb *t);
+/* What the look at a timer touches. */
+void toec_fetch_timed(const struct toec_tcb *t);
 /* Ticks between the last attempt and the next one: the timeout, doubled each time. */
 toec_u32 toec_backed_off(const struct toec_tcb *t);
 /* Starts the RTO (RFC 6298 5.1, 5.3), and the time of a tail loss probe before it. */

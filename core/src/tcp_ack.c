@@ -219,7 +219,8 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     look = look_closely(t, g) || dup;
     if (look) {
         dup = closely(s, t, g, &a, &n, dup);
-        t->dup_acks_total += (toec_u32)dup;
+        if (dup) /* it lies far behind */
+            t->dup_acks_total++;
     } else if (g->ack != t->snd_una) {
         advance(s, t, g, &a, now);
         a.delivered = a.acked;

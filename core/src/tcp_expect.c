@@ -9,14 +9,16 @@
  */
 #include "tcp.h"
 
-/* What of a TCB in-order traffic touches lies in front. */
-#define LINES ((sizeof(struct toec_tcb) + 63) / 64)
+/* What of a TCB in-order traffic touches lies in front; the rest is of recovery and seldom. */
+#define LINES ((TOEC_OFFSETOF(struct toec_tcb, rack.reo_at) + 63) / 64)
 
 /* The key of the flow that p may be of; 0: it is no TCP, or in pieces. */
-static int flow_of(const struct toec_stack *s, const struct toec_packet *p, toec_u32 *hash)
+static int flow_of(const struct toec_stack *s, const struct toec_packet *p, toec_u32 *hash,
+                   toec_u32 *len)
 {
     struct toec_addr src, dst;
     const toec_u8 *ip = p->data + TOEC_ETH_LEN, *tcp;
+    toec_u32 in, header;
 
     if (p->head_len < TOEC_ETH_LEN + TOEC_IP4_LEN + TOEC_TCP_LEN)
         return 0;
@@ -27,6 +29,7 @@ static int flow_of(const struct toec_stack *s, const struct toec_packet *p, toec
         toec_addr_set4(&src, toec_get32(ip + TOEC_IP4_SRC));
         toec_addr_set4(&dst, toec_get32(ip + TOEC_IP4_DST));
         tcp = ip + TOEC_IP4_LEN;
+        in = toec_get16(ip + TOEC_IP4_TOTAL) - TOEC_IP4_LEN;
         break;
     case TOEC_ETHERTYPE_IP6:
         if (p->head_len < TOEC_ETH_LEN + TOEC_IP6_LEN + TOEC_TCP_LEN ||
@@ -35,22 +38,45 @@ static int flow_of(const struct toec_stack *s, const struct toec_packet *p, toec
         memcpy(src.b, ip + TOEC_IP6_SRC, sizeof(src.b));
         memcpy(dst.b, ip + TOEC_IP6_DST, sizeof(dst.b));
         tcp = ip + TOEC_IP6_LEN;
+        in = toec_get16(ip + TOEC_IP6_PAYLOAD);
         break;
     default:
         return 0;
     }
     *hash = toec_flow_hash(&s->keys.flow, &dst, &src, toec_get16(tcp + TOEC_TCP_DPORT),
                            toec_get16(tcp + TOEC_TCP_SPORT));
+    header = toec_tcp_hlen(tcp);
+    *len = in > header && in <= p->len ? in - header : 0;
     return 1;
 }
 
-static void fetch_tcb(const struct toec_hnode *n)
+void toec_fetch_flow(const struct toec_tcb *t)
 {
-    const toec_u8 *at = (const toec_u8 *)TOEC_CONTAINER(n, const struct toec_tcb, node);
+    const toec_u8 *at = (const toec_u8 *)t;
     unsigned i;
 
     for (i = 0; i < LINES; i++)
         TOEC_PREFETCH(at + 64 * i);
+}
+
+void toec_fetch_timed(const struct toec_tcb *t)
+{
+    TOEC_PREFETCH(&t->node);
+    TOEC_PREFETCH(&t->rtx_at);
+    TOEC_PREFETCH(&t->timer.pprev);
+    TOEC_PREFETCH(&t->probe_set);
+    TOEC_PREFETCH(&t->rack);
+}
+
+static void fetch(const struct toec_hnode *n)
+{
+    toec_fetch_flow(TOEC_CONTAINER(n, const struct toec_tcb, node));
+}
+
+void toec_expect_flow(const struct toec_stack *s, const struct toec_tcb *flow)
+{
+    (void)s;
+    toec_fetch_flow(flow);
 }
 
 void toec_expect(const struct toec_stack *s, const struct toec_packet *p, unsigned n,
@@ -62,14 +88,14 @@ void toec_expect(const struct toec_stack *s, const struct toec_packet *p, unsign
 
     for (i = 0; i < n; i++) {
         out[i].owner = 0;
-        if (!flow_of(s, &p[i], &hash[i]))
+        if (!flow_of(s, &p[i], &hash[i], &out[i].len))
             continue;
         known |= 1u << i;
         TOEC_PREFETCH(&tab->bucket[hash[i] & tab->mask]);
     }
     for (i = 0; i < n; i++)
         if ((known >> i & 1) && tab->bucket[hash[i] & tab->mask])
-            fetch_tcb(tab->bucket[hash[i] & tab->mask]);
+            fetch(tab->bucket[hash[i] & tab->mask]);
     for (i = 0; i < n; i++) {
         struct toec_hnode *node = known >> i & 1 ? toec_htab_first(tab, hash[i]) : 0;
         const struct toec_tcb *t;
@@ -77,7 +103,7 @@ void toec_expect(const struct toec_stack *s, const struct toec_packet *p, unsign
         if (!node)
             continue;
         if (node != tab->bucket[hash[i] & tab->mask])
-            fetch_tcb(node);
+            fetch(node);
         t = TOEC_CONTAINER(node, struct toec_tcb, node);
         out[i].owner = t->owner;
         out[i].off = t->rcv_nxt - t->irs - 1;

@@ -55,9 +55,7 @@ static void schedule_ack(struct toec_stack *s, struct toec_tcb *t, const struct 
     }
     if (t->flags & TOEC_F_DELACK)
         return;
-    t->flags |= TOEC_F_DELACK;
-    t->delack_at = (toec_u16)(toec_ticks(now) + TOEC_DELACK);
-    toec_due(s, t, toec_ticks(now) + TOEC_DELACK, now);
+    toec_delack_start(s, t, now);
 }
 
 static void place(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g)

@@ -246,11 +246,8 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_u32 ticks = toec_ticks(now);
 
     t->flags &= ~TOEC_F_ARMED;
-    if ((t->flags & TOEC_F_DELACK) && delack_due(t, ticks)) {
-        t->flags = (t->flags & ~TOEC_F_DELACK) | TOEC_F_ACK_NOW;
-        TOEC_COUNT(s, tcp_delayed_acks);
-        toec_pend(s, t);
-    }
+    if ((t->flags & TOEC_F_DELACK) && delack_due(t, ticks))
+        toec_delack_expired(s, t);
     if ((t->flags & TOEC_F_CORK_T) && TOEC_SEQ_GE(ticks, t->cork_at)) {
         t->flags = (t->flags & ~TOEC_F_CORK_T) | TOEC_F_UNCORK;
         toec_pend(s, t);
@@ -276,11 +273,22 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_due(s, t, t->keep_at, now);
 }
 
+/* With the next ones fetched: those that are looked at here, and what more the flows touch that
+ * will send (output_pending() has its turn when all timers are done). */
+static void flow_expired(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    if (t->timer.ahead)
+        toec_fetch_timed(TOEC_CONTAINER(t->timer.ahead, struct toec_tcb, timer));
+    toec_flow_timer(s, t, now);
+    if (t->flags & TOEC_F_PENDING)
+        toec_fetch_flow(t);
+}
+
 void toec_tcp_timer(struct toec_stack *s, struct toec_timer *timer, enum toec_timer_kind kind,
                     toec_time now)
 {
     if (kind == TOEC_TMR_TW)
         toec_tw_expire(s, now);
     else
-        toec_flow_timer(s, TOEC_CONTAINER(timer, struct toec_tcb, timer), now);
+        flow_expired(s, TOEC_CONTAINER(timer, struct toec_tcb, timer), now);
 }

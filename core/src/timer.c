@@ -14,8 +14,12 @@
 #define TOP       (TOEC_WHEEL_LEVELS - 1)
 #define UNSLOTTED 0xff /* level of timers in `due` and `running` */
 
-static void push(struct toec_timer **list, struct toec_timer *t)
+static void push(struct toec_wheel *w, struct toec_timer **list, struct toec_timer *t)
 {
+    struct toec_timer **recent = &w->recent[w->set++ % TOEC_WHEEL_AHEAD];
+
+    t->ahead = *recent;
+    *recent = t;
     t->next = *list;
     t->pprev = list;
     if (t->next)
@@ -31,7 +35,7 @@ static void place(struct toec_wheel *w, struct toec_timer *t)
 
     t->level = (toec_u8)level;
     t->slot = (toec_u8)slot;
-    push(&w->slot[level][slot], t);
+    push(w, &w->slot[level][slot], t);
     w->busy[level] |= 1u << slot;
     w->levels |= 1u << level;
 }
@@ -71,7 +75,7 @@ void toec_wheel_set(struct toec_wheel *w, struct toec_timer *t, enum toec_timer_
     t->kind = (toec_u8)kind;
     if (tick < w->cur) {
         t->level = UNSLOTTED;
-        push(&w->due, t);
+        push(w, &w->due, t);
         return;
     }
     if (tick - w->cur > TOEC_TIMER_MAX_TICKS)
@@ -119,6 +123,7 @@ static void advance(struct toec_wheel *w, toec_u64 tick)
         w->slot[l][slot] = 0;
         vacate(w, l, slot);
         for (; t; t = next) {
+            TOEC_PREFETCH(t->ahead);
             next = t->next;
             place(w, t);
         }
@@ -132,6 +137,7 @@ static struct toec_timer **take(struct toec_timer **list, struct toec_timer **ta
 
     *list = 0;
     for (; t; t = t->next) {
+        TOEC_PREFETCH(t->ahead);
         t->level = UNSLOTTED;
         *tail = t;
         t->pprev = tail;
@@ -140,10 +146,11 @@ static struct toec_timer **take(struct toec_timer **list, struct toec_timer **ta
     return tail;
 }
 
-TOEC_NOINLINE void run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, void *user)
+/* Everything that is due goes to `running`, which is empty. */
+static void collect(struct toec_wheel *w, toec_u64 target)
 {
-    toec_u64 target = now >> TOEC_TICK_SHIFT, tick = 0;
-    struct toec_timer **tail, *t;
+    struct toec_timer **tail;
+    toec_u64 tick = 0;
     unsigned level = 0;
 
     tail = take(&w->due, &w->running);
@@ -157,7 +164,16 @@ TOEC_NOINLINE void run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, v
     }
     if (w->cur <= target)
         advance(w, target + 1);
-    while ((t = w->running) != 0) { /* a handler may cancel others that are about to run */
+}
+
+TOEC_NOINLINE void run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, void *user)
+{
+    struct toec_timer *t;
+    unsigned left = TOEC_WHEEL_MOST;
+
+    if (!w->running)
+        collect(w, now >> TOEC_TICK_SHIFT);
+    while ((t = w->running) != 0 && left-- > 0) { /* a handler may cancel others of them */
         toec_wheel_cancel(w, t);
         fn(user, t, (enum toec_timer_kind)t->kind, now);
     }
@@ -167,7 +183,7 @@ void toec_wheel_run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, void
 {
     toec_u64 target = now >> TOEC_TICK_SHIFT;
 
-    if (w->due || (w->levels && target >= w->cur))
+    if (w->due || w->running || (w->levels && target >= w->cur))
         run(w, now, fn, user);
     else if (target >= w->cur)
         w->cur = target + 1; /* nothing is set */
@@ -178,7 +194,7 @@ toec_time toec_wheel_next(const struct toec_wheel *w, toec_time now)
     toec_u64 tick = 0;
     unsigned level = 0;
 
-    if (w->due)
+    if (w->due || w->running)
         return now;
     return earliest(w, &tick, &level) ? tick << TOEC_TICK_SHIFT : TOEC_NEVER;
 }

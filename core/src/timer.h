@@ -28,6 +28,15 @@ enum toec_timer_kind {
 
 #define TOEC_WHEEL_LEVELS 7 /* of 32 slots: 5 bits each, so 35 bits hold any 32-bit tick */
 #define TOEC_WHEEL_SLOTS  32
+/*
+ * A slot of many flows is a list through memory that is in no cache, and a list cannot be fetched
+ * ahead. So each timer knows the one that was set so many before it, which the walk of a list most
+ * often comes to so many steps later: it is fetched then.
+ */
+#define TOEC_WHEEL_AHEAD 16u
+/* A tick of a hundred thousand flows may have a thousand timers. What they send would stand before
+ * everything else, here and at the peer: so frames have their turn in between. */
+#define TOEC_WHEEL_MOST 64u
 /* Longest delay: farther ones are cut to it. 3 * 2^30 ticks are 39 days. */
 #define TOEC_TIMER_MAX_TICKS 0xbfffffffu
 
@@ -35,6 +44,7 @@ enum toec_timer_kind {
 struct toec_timer {
     struct toec_timer *next;
     struct toec_timer **pprev; /* 0: not set */
+    struct toec_timer *ahead;  /* see TOEC_WHEEL_AHEAD; it may be gone, and is never looked into */
     toec_u32 tick;             /* when, in ticks (modulo 2^32) */
     toec_u8 kind;
     toec_u8 level, slot; /* where in the wheel */
@@ -47,6 +57,8 @@ struct toec_wheel {
     struct toec_timer *slot[TOEC_WHEEL_LEVELS][TOEC_WHEEL_SLOTS];
     struct toec_timer *due;     /* set for a tick already run: expire at the next poll */
     struct toec_timer *running; /* being expired now */
+    struct toec_timer *recent[TOEC_WHEEL_AHEAD]; /* set last; never looked into */
+    toec_u32 set;                                /* how many ever were */
 };
 
 struct toec_stack;
@@ -74,7 +86,8 @@ void toec_wheel_init(struct toec_wheel *w, toec_time now);
 void toec_wheel_set(struct toec_wheel *w, struct toec_timer *t, enum toec_timer_kind kind,
                     toec_time deadline);
 void toec_wheel_cancel(struct toec_wheel *w, struct toec_timer *t);
-/* Expires what is due at now. A timer set by fn for a time not after now waits for the next run. */
+/* Expires what is due at now, TOEC_WHEEL_MOST at most: the rest waits for the next run, as does a
+ * timer set by fn for a time not after now. */
 void toec_wheel_run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, void *user);
 /*
  * A time not after the earliest deadline, TOEC_NEVER without timers. It may be earlier than the

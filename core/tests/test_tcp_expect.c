@@ -16,7 +16,7 @@ static struct toec_expected ask(struct toec_stack *s, const uint8_t *frame, uint
 {
     uint8_t *copy = malloc(len ? len : 1);
     struct toec_packet p = {.data = copy, .head_len = len, .len = len};
-    struct toec_expected x = {&seen, 7};
+    struct toec_expected x = {&seen, 7, 7};
 
     memcpy(copy, frame, len);
     toec_expect(s, &p, 1, &x);

@@ -63,10 +63,14 @@ static void fire(void *user, struct toec_timer *t, enum toec_timer_kind kind, to
 
 static void run(struct model *m, uint64_t now)
 {
-    unsigned i;
+    unsigned i, fired;
 
     m->now = now;
-    toec_wheel_run(&m->w, now, fire, m);
+    do {
+        fired = m->fired;
+        toec_wheel_run(&m->w, now, fire, m);
+        assert_in_range(m->fired - fired, 0, TOEC_WHEEL_MOST);
+    } while (m->fired - fired == TOEC_WHEEL_MOST);
     for (i = 0; i < TIMERS; i++) { /* what is still set is not yet due */
         assert_int_equal(toec_timer_pending(&m->timed[i].t), m->timed[i].deadline != 0);
         if (m->timed[i].deadline)
@@ -254,6 +258,35 @@ static void handler_cancels_one_due_with_it(void **state)
     assert_true(toec_wheel_next(&p.w, 10 * TICK) == TOEC_NEVER);
 }
 
+/* So many in a tick: frames have their turn in between, nothing is lost, and what has not had its
+ * turn may be cancelled, or set anew, as any other. */
+static void many_at_once_have_several_turns(void **state)
+{
+    struct model *m = model_new(0);
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < TIMERS; i++)
+        set(m, &m->timed[i], (1 + i % 3) * TICK);
+    m->now = 10 * TICK;
+    toec_wheel_run(&m->w, m->now, fire, m);
+    assert_int_equal(m->fired, TOEC_WHEEL_MOST);
+    assert_true(toec_wheel_next(&m->w, m->now) == m->now);
+    for (i = 0; i < TIMERS && !m->timed[i].deadline; i++)
+        ;
+    cancel(m, &m->timed[i]);
+    for (; !m->timed[i].deadline; i++)
+        ;
+    set(m, &m->timed[i], 20 * TICK);
+    run(m, m->now);
+    assert_int_equal(m->fired, TIMERS - 2);
+    assert_true(toec_wheel_next(&m->w, m->now) > m->now);
+    run(m, 20 * TICK);
+    assert_int_equal(m->fired, TIMERS - 1);
+    assert_true(toec_wheel_next(&m->w, m->now) == TOEC_NEVER);
+    free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +297,7 @@ int main(void)
         cmocka_unit_test(past_deadline_waits_for_next_run),
         cmocka_unit_test(endless_deadline_is_cut),
         cmocka_unit_test(handler_cancels_one_due_with_it),
+        cmocka_unit_test(many_at_once_have_several_turns),
     };
 
     return cmocka_run_group_tests_name("timer", tests, 0, 0);

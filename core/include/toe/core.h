@@ -137,8 +137,9 @@ toec_u32 toec_flow_count(const struct toec_stack *s);
 struct toec_expected {
     void *owner;  /* of the flow it seems to be of; 0: not known */
     toec_u32 off; /* where in its receive stream data in order goes */
+    toec_u32 len; /* bytes of data the frame seems to bring */
 };
-#define TOEC_EXPECT_MAX 16u
+#define TOEC_EXPECT_MAX 32u
 
 /*
  * These n frames, TOEC_EXPECT_MAX at most, will be given to toec_input() next: what that will touch
@@ -148,6 +149,8 @@ struct toec_expected {
  */
 void toec_expect(const struct toec_stack *s, const struct toec_packet *p, unsigned n,
                  struct toec_expected *out);
+/* The same for commands that will come soon for this flow, which may be gone meanwhile. */
+void toec_expect_flow(const struct toec_stack *s, const struct toec_tcb *flow);
 
 /* A frame has arrived. The frame may be reused by the integrator as soon as this returns. */
 void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);

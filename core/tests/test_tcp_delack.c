@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tcp_delack.c - flows that owe a delayed ACK stand in a queue before a timer is set for it:
+ * none is forgotten or late, and none is set for an ACK that an answer takes along.
+ */
+#include "tcptalk.h"
+
+#include "tcp.h"
+
+/* The deadline of what is owed now, in ticks from now. */
+static uint32_t owed_in(struct talk *t)
+{
+    return (uint32_t)((t->s.host[0].deadline >> 20) - (t->s.now >> 20));
+}
+
+/* The answer goes within the same millisecond: no timer was set before its own, and when that one
+ * is not needed any more no other comes. */
+static void test_answer_in_time_sets_no_timer(void **state)
+{
+    const struct toec_tcb *flow;
+    struct talk t;
+    uint32_t due;
+
+    (void)state;
+    talk_open(&t);
+    flow = t.c->flow;
+    due = flow->timer_due; /* of the SYN-ACK */
+    talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
+    assert_true(flow->flags & TOEC_F_DELACK);
+    assert_int_equal(flow->timer_due, due);
+    assert_int_equal(owed_in(&t), TOEC_DELACK);
+    assert_int_equal(conn_read(t.c, 1000), 100);
+    talk_send(&t, 100);
+    talk_hear(&t, F_ACK, 0, 100, 100);
+    assert_true(flow->flags & TOEC_F_ARMED);
+    assert_int_equal(flow->timer_due, flow->rtx_at);
+    talk_end(&t);
+}
+
+/* Who has not answered by the next tick has its timer then, for the time that it was to be. */
+static void test_no_answer_sets_it(void **state)
+{
+    const struct toec_tcb *flow;
+    struct talk t;
+
+    (void)state;
+    talk_open(&t);
+    flow = t.c->flow;
+    talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
+    craft_pass(&t.s, 2 * MSEC);
+    craft_poll(&t.s);
+    assert_true(flow->flags & TOEC_F_ARMED);
+    assert_int_equal((uint16_t)flow->timer_due, flow->delack_at);
+    talk_silence(&t);
+    craft_pass(&t.s, 45 * MSEC);
+    talk_hear(&t, F_ACK, 0, 100, 0);
+    talk_end(&t);
+}
+
+/* Who is polled at the deadline alone, as somebody who sleeps until then, acknowledges at it. */
+static void test_it_is_the_deadline(void **state)
+{
+    struct talk t;
+    toec_time at;
+
+    (void)state;
+    talk_open(&t);
+    t.s.now += 300 * USEC; /* no tick's beginning */
+    talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
+    at = t.s.host[0].deadline;
+    assert_in_range(at - t.s.now, 39 * MSEC, 43 * MSEC);
+    t.s.now = at;
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 100, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_delayed_acks), 1);
+    talk_end(&t);
+}
+
+/* An ACK that was owed in the same tick, and went, makes the next one neither earlier nor later. */
+static void test_twice_in_a_tick(void **state)
+{
+    struct talk t;
+    uint32_t at, i;
+
+    (void)state;
+    talk_open(&t);
+    for (i = 0, at = 0; i < 3; i++, at += 100) {
+        talk_say(&t, F_ACK | F_PSH, at, at, 100);
+        assert_int_equal(owed_in(&t), TOEC_DELACK);
+        assert_int_equal(conn_read(t.c, 1000), 100);
+        talk_send(&t, 100);
+        talk_hear(&t, F_ACK, at, at + 100, 100);
+    }
+    talk_say(&t, F_ACK | F_PSH, at, at, 100);
+    craft_pass(&t.s, 30 * MSEC);
+    talk_silence(&t);
+    craft_pass(&t.s, 15 * MSEC);
+    talk_hear(&t, F_ACK, at, at + 100, 0);
+    talk_end(&t);
+}
+
+#define FLOWS (2 * TOEC_OWING + 10)
+
+/* More than the queue holds: all have their ACKs in time. Those in it may go, too. */
+static void test_more_than_the_queue_holds(void **state)
+{
+    static struct conn *c[FLOWS];
+    struct conn *closed;
+    struct sim s;
+    unsigned i;
+    uint32_t id;
+
+    (void)state;
+    sim_init(&s, 2);
+    s.host[0].cfg.max_flows = s.host[1].cfg.max_flows = 1024;
+    s.host[0].tx_buf = s.host[0].rx_buf = s.host[1].tx_buf = s.host[1].rx_buf = 1024;
+    sim_start(&s);
+    sim_listen(&s, 1, 80, FLOWS, &id);
+    for (i = 0; i < FLOWS; i++)
+        c[i] = sim_connect(&s, 0, 80);
+    sim_run(&s, 5 * SEC);
+    for (i = 0; i < FLOWS; i++)
+        assert_int_equal(conn_write(c[i], 10, 1), 10);
+    sim_run(&s, 2 * MSEC); /* it has all arrived */
+    assert_int_equal(sim_count(&s, 1, TOEC_C_tcp_delayed_acks), 0);
+    closed = conn_peer(c[FLOWS - 1]);
+    assert_int_equal(closed->received, 10);
+    conn_abort(closed);
+    sim_run(&s, 45 * MSEC);
+    assert_int_equal(sim_count(&s, 1, TOEC_C_tcp_delayed_acks), FLOWS - 1);
+    for (i = 0; i < FLOWS - 1; i++)
+        assert_int_equal(c[i]->acked, 10);
+    sim_stop(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answer_in_time_sets_no_timer),
+        cmocka_unit_test(test_no_answer_sets_it),
+        cmocka_unit_test(test_it_is_the_deadline),
+        cmocka_unit_test(test_twice_in_a_tick),
+        cmocka_unit_test(test_more_than_the_queue_holds),
+    };
+
+    return cmocka_run_group_tests_name("tcp_delack", tests, 0, 0);
+}
