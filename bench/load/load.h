@@ -61,6 +61,7 @@ struct load_calls {
     int (*epoll_ctl)(int, int, int, struct epoll_event *);
     int (*epoll_wait)(int, struct epoll_event *, int, int);
     int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
+    void (*prefetch)(const int *, unsigned); /* NULL: there is none */
 };
 extern const struct load_calls load_libc, load_libtoe, load_libtoe_own;
 

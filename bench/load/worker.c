@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -16,6 +17,9 @@
 #define SLEEP_NS (50 * LOAD_NS_PER_MS)
 /* Requests looked at for one that can begin. */
 #define LOOK_AHEAD 64u
+/* --at-once: connections that are fetched into the cache together, before their turn. */
+#define FETCHED 32u
+#define LARGE   ((size_t)2 << 20) /* a huge page */
 
 /* This worker's part of a number that the threads share. */
 static uint32_t share(uint32_t whole, uint32_t threads, uint32_t id)
@@ -45,6 +49,23 @@ static int make_order(struct worker *w)
     return w->order ? 0 : -1;
 }
 
+/* All zero, on huge pages where there are many and the kernel has such. */
+static struct conn *make_conns(size_t n)
+{
+    size_t size = (n * sizeof(struct conn) + LARGE - 1) & ~(size_t)(LARGE - 1);
+    struct conn *c;
+
+    if (n * sizeof(struct conn) < LARGE)
+        size = n * sizeof(struct conn);
+    c = aligned_alloc(size < LARGE ? sizeof(struct conn) : LARGE, size);
+    if (!c)
+        return NULL;
+    if (size >= LARGE)
+        (void)madvise(c, size, MADV_HUGEPAGE);
+    memset(c, 0, size);
+    return c;
+}
+
 int worker_init(struct worker *w, struct run *run, uint32_t id)
 {
     const struct load_options *o = run->o;
@@ -59,7 +80,7 @@ int worker_init(struct worker *w, struct run *run, uint32_t id)
     w->gap = o->rate > 0 ? (double)LOAD_NS_PER_S * o->threads / o->rate : 0;
     w->expect_length = o->expect_length;
     w->ready_last = &w->ready_first;
-    w->conns = calloc((size_t)w->active + w->idle, sizeof *w->conns);
+    w->conns = make_conns((size_t)w->active + w->idle);
     w->buffer = malloc(WORKER_BUFFER);
     w->ep = -1;
     if (tally_init(&w->tally) != 0 || !w->conns || !w->buffer ||
@@ -105,6 +126,31 @@ bool worker_in_window(const struct worker *w, uint64_t t)
     return t >= w->t_record && t < w->t_end;
 }
 
+/* The i-th after the one whose turn it is. */
+static struct conn *after_turn(const struct worker *w, uint32_t i)
+{
+    uint32_t left = w->active - w->turn;
+
+    return &w->conns[w->order[i < left ? w->turn + i : (i - left) % w->active]];
+}
+
+/*
+ * Whose turn comes next is known here alone, so nobody else can see to it that they are in the
+ * cache then: a client that knows whom it will ask does that (toe_prefetch()). Those whose turn
+ * is a batch away, by their own records, which were fetched a batch before.
+ */
+static void fetch_next(const struct worker *w)
+{
+    int fds[FETCHED];
+    uint32_t i;
+
+    for (i = 0; i < FETCHED; i++) {
+        fds[i] = after_turn(w, FETCHED + i)->fd;
+        __builtin_prefetch(after_turn(w, 2 * FETCHED + i), 1);
+    }
+    w->o->calls->prefetch(fds, FETCHED);
+}
+
 /* The next in turn that has nothing under way and lives; NULL: none. */
 static struct conn *in_turn(struct worker *w)
 {
@@ -113,6 +159,8 @@ static struct conn *in_turn(struct worker *w)
     for (tries = 0; tries < w->active; tries++) {
         struct conn *c = &w->conns[w->order[w->turn]];
 
+        if (w->o->calls->prefetch && w->turn % FETCHED == 0)
+            fetch_next(w);
         w->turn = w->turn + 1 < w->active ? w->turn + 1 : 0;
         if (c->state == CONN_FREE && !c->queued)
             return c;

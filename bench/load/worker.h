@@ -28,19 +28,22 @@ enum conn_state {
     CONN_COUNTED     /* bulk up: we have ended, the sink's count and end are waited for */
 };
 
+/* An exchange of the closed loop touches the first cache line alone: with many connections each is
+ * waited for. */
 struct conn {
     int fd; /* -1: none */
     uint8_t state;
     bool wants_out, queued, idle;
     bool busy;              /* an exchange or a stream is under way */
     uint32_t index;         /* of those that exchange */
-    uint64_t due, taken;    /* open loop: requests due so far, and of them begun */
     uint64_t started;       /* when the exchange under way was begun, or was due */
     uint64_t out_at, in_at; /* stream offsets */
     size_t out_left, in_left;
-    struct http_answer http;
     struct conn *next_ready;
-};
+    uint64_t due, taken; /* open loop: requests due so far, and of them begun */
+    struct http_answer http;
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(void *) != 8 || offsetof(struct conn, due) <= 64, "one cache line");
 
 struct run {
     const struct load_options *o;

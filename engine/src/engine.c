@@ -205,34 +205,6 @@ static void receive_joined(struct engine *e, const struct netio_frame *f, unsign
     e->counters[EC_gro_merged] += g.merged;
 }
 
-/*
- * A batch will touch its frames, flows, slots and buffers; with many flows none of that is in the
- * cache. It is fetched in steps, each for all frames, as each says where the next one's lies.
- */
-static void expect(struct engine *e, const struct netio_frame *f, unsigned n)
-{
-    struct toec_expected x[TOEC_EXPECT_MAX];
-    struct toec_packet p[TOEC_EXPECT_MAX];
-    unsigned i;
-
-    for (i = 0; i < n; i++)
-        __builtin_prefetch(f[i].data);
-    for (i = 0; i < n; i++) {
-        p[i].data = f[i].data;
-        p[i].len = p[i].head_len = f[i].len;
-    }
-    toec_expect(e->stack, p, n, x);
-    for (i = 0; i < n; i++)
-        if (x[i].owner)
-            slot_fetch(x[i].owner);
-    for (i = 0; i < n; i++) {
-        const struct slot *s = x[i].owner;
-
-        if (s)
-            __builtin_prefetch(slot_rx(s) + (x[i].off & (s->qp->cfg.rx_size - 1)), 1);
-    }
-}
-
 static unsigned receive(struct engine *e)
 {
     struct netio_frame f[RX_BURST];
@@ -242,7 +214,7 @@ static unsigned receive(struct engine *e)
     for (i = 0; i < n; i++)
         e->counters[EC_rx_large] += f[i].gso_size != 0;
     for (i = 0; many && i < n; i += TOEC_EXPECT_MAX)
-        expect(e, f + i, n - i < TOEC_EXPECT_MAX ? n - i : TOEC_EXPECT_MAX);
+        expect_frames(e, f + i, n - i < TOEC_EXPECT_MAX ? n - i : TOEC_EXPECT_MAX);
     if (n > 1 && (e->offload.active & OFFLOAD_GRO)) {
         receive_joined(e, f, n);
         netio_rx_release(e->netio, f, n);

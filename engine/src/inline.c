@@ -294,6 +294,7 @@ static int make_qp(struct toedev_inline *t, struct toedev_inline_attach *a, char
     t->qp = qp_new_inside(&a->qp, irq, a->name, a->event, a->arg, err, err_size);
     if (!t->qp)
         return -1;
+    t->qp->expect = a->event ? a->expect : NULL;
     if (engine_adopt(t->engine, t->qp) != 0) {
         snprintf(err, err_size, "cannot watch a queue pair: %s", strerror(errno));
         return -1;
@@ -391,6 +392,7 @@ static void inline_close(struct toedev_inline *t)
     now = engine_clock();
     t->engine->now = now;
     t->qp->tell = NULL; /* nobody is told any more */
+    t->qp->expect = NULL;
     qp_drop(t->qp);
     run_out(t, now + t->options.linger_ms * NS_PER_MS);
     if (!t->orphans) {
@@ -474,6 +476,20 @@ static int refer(struct toedev_inline *t, uint32_t slot, uint32_t off, const uin
     return slot < t->qp->cfg.slots ? refs_add(&t->qp->slots[slot], off, data, n) : -1;
 }
 
+/* In steps, each for all slots, as in expect() of engine.c. */
+static void expect(struct toedev_inline *t, const uint32_t *slots, unsigned n)
+{
+    const struct qp *qp = t->qp;
+    unsigned i;
+
+    for (i = 0; i < n; i++)
+        if (slots[i] < qp->cfg.slots)
+            slot_fetch(&qp->slots[slots[i]]);
+    for (i = 0; i < n; i++)
+        if (slots[i] < qp->cfg.slots && qp->slots[slots[i]].flow)
+            toec_expect_flow(t->engine->stack, qp->slots[slots[i]].flow);
+}
+
 static void settle(struct toedev_inline *t, uint32_t slot)
 {
     if (slot < t->qp->cfg.slots)
@@ -493,6 +509,7 @@ static const struct toedev_inline_ops ops = {
     .deadline = deadline,
     .refresh = refresh,
     .refer = refer,
+    .expect = expect,
     .settle = settle,
 };
 

@@ -109,6 +109,9 @@ struct qp {
     /* Direct (direct.c): notifications go to this function, and there are no rings, doorbells or
      * interrupts. NULL: not direct. */
     void (*tell)(void *arg, const struct toe_cmd *c);
+    /* ... that are likely to come for these slots, before they do: see toe/inline.h. May be NULL.
+     */
+    void (*expect)(void *arg, const uint32_t *slots, unsigned n, int data);
     void *tell_arg;
     struct toe_ring_rx answers; /* what stands in the HW ring, which is memory of our own */
 
@@ -171,6 +174,9 @@ static inline uint8_t *slot_rx(const struct slot *s)
 {
     return s->qp->area + toedev_rx_offset(&s->qp->cfg, &s->qp->layout, s->index);
 }
+
+/* expect.c: of frames that are looked at next, TOEC_EXPECT_MAX at most. */
+void expect_frames(struct engine *e, const struct netio_frame *f, unsigned n);
 
 /* commands.c: takes commands from the SW ring. Returns how many. */
 unsigned commands_run(struct qp *qp);

@@ -221,7 +221,7 @@ static uint32_t readable(const struct tsock *s, uint32_t *skip)
 /* Are n bytes enough to come back with? */
 static bool is_enough(const struct tsock *s, uint32_t n)
 {
-    uint32_t least = s->opts.rcvlowat > 1 ? (uint32_t)s->opts.rcvlowat : 1;
+    uint32_t least = s->lowat > 1 ? (uint32_t)s->lowat : 1;
     uint32_t half = (s->rx_mask + 1) >> 1; /* as in readable() of ready.c */
 
     if (n && (s->oob || s->eof || s->error || (s->shut & TSHUT_RD)))

@@ -167,6 +167,8 @@ TOE_HIDDEN bool tinline_refer(struct tqp *qp, uint32_t slot, uint32_t off, const
                               uint32_t n);
 /* Such memory is not read any more when this returns. */
 TOE_HIDDEN void tinline_settle(struct tqp *qp, uint32_t slot);
+/* Commands for these slots, TOEDEV_EXPECT_MAX at most, will come soon. */
+TOE_HIDDEN void tinline_expect(struct tqp *qp, const uint32_t *slots, unsigned n);
 TOE_HIDDEN void tinline_refresh(const struct tqp *qp, uint32_t slot);
 /* Rounds before a sleep: until nothing waits and an arrival will wake. Returns notifications. */
 TOE_HIDDEN uint32_t tinline_prepare(struct tqp *qp);

@@ -11,21 +11,23 @@
 
 #include "ctx.h"
 
+/* All that telling events touches lies in the first cache line. */
 struct tepitem {
     struct tepoll *ep;
     struct tobj *obj;
     struct tepitem *next_of_obj;
     struct tepitem *prev_ready, *next_ready;
-    struct tepitem *prev, *next; /* all of the instance */
     uint64_t data;
     uint32_t events; /* as registered, with EPOLLET and so on */
+    bool ready;      /* on the ready list */
+    bool dormant;    /* the socket is undecided: the kernel serves it */
+    bool disabled;   /* one-shot, and shot */
+    bool told;       /* its kernel half was told in this very wait */
+    uint32_t mark;   /* number in kernel events of a dual listener, 0 none (epoll.c) */
     int fd;
-    bool ready;    /* on the ready list */
-    bool dormant;  /* the socket is undecided: the kernel serves it */
-    bool disabled; /* one-shot, and shot */
-    bool told;     /* its kernel half was told in this very wait */
-    uint32_t mark; /* number in kernel events of a dual listener, 0 none (epoll.c) */
+    struct tepitem *prev, *next; /* all of the instance */
 };
+_Static_assert(offsetof(struct tepitem, prev) <= 64, "one cache line");
 
 struct tepoll {
     struct tobj obj; /* first */

@@ -15,6 +15,7 @@
 #include <toe/tsc.h>
 
 #include "ctx.h"
+#include "expect.h"
 #include "internal.h"
 
 #define DIRECT_ENTRIES 256u /* direct: answers between two rounds */
@@ -145,8 +146,10 @@ static int open_inside(struct tqp *qp, const struct tconfig *cfg, char *err, siz
     struct toedev_inline_attach a = {.qp = qp->cfg, .name = name, .arg = qp, .irq_fd = qp->irq_fd};
 
     prctl(PR_GET_NAME, name);
-    if (qp->direct)
+    if (qp->direct) {
         a.event = on_event;
+        a.expect = texpect_events;
+    }
     tinline_inside++;
     qp->inside = ops->open(cfg->inline_options, &a, err, err_size);
     tinline_inside--;
@@ -283,6 +286,11 @@ bool tinline_refer(struct tqp *qp, uint32_t slot, uint32_t off, const uint8_t *d
     tinline_inside = 0;
     errno = saved;
     return r == 0;
+}
+
+void tinline_expect(struct tqp *qp, const uint32_t *slots, unsigned n)
+{
+    ops->expect(qp->inside, slots, n);
 }
 
 void tinline_settle(struct tqp *qp, uint32_t slot)

@@ -70,7 +70,6 @@ struct tsock_opts {
     int32_t keepidle, keepintvl, keepcnt; /* seconds, seconds, count */
     int32_t user_timeout;                 /* milliseconds */
     int32_t linger2;                      /* seconds */
-    int32_t rcvlowat;                     /* 0: 1 byte */
     int32_t syncnt;                       /* 0: default */
     int32_t uto;                          /* seconds to advertise; 0: not */
     int32_t fastopen;                     /* of a listener: TCP_FASTOPEN */
@@ -114,6 +113,9 @@ struct tsock {
     uint32_t told_round; /* the epoll_wait that told it and that nothing has answered, or 0 */
     uint32_t rx_held;    /* bytes read for which no RECV may be sent: some of them are lent */
     uint8_t claims;      /* TCLAIM_*: its buffers are in the application's hands (claim.h) */
+    uint8_t lingering;   /* close() waits for the peer's acknowledgements */
+    int32_t lowat;       /* SO_RCVLOWAT; 0 and 1: 1 byte */
+    struct tzc *zc;      /* NULL until it sends or receives without a copy (claim.h) */
 
     /* names, network byte order */
     uint16_t local_port, remote_port;
@@ -138,7 +140,6 @@ struct tsock {
     uint8_t unconnected;    /* TS_DEAD by shutdown() of a connect or listener: as a new socket */
     uint8_t connect_untold; /* TS_OPEN: connect() has not yet returned 0 for it */
     uint8_t abort;          /* tsock_end() resets the connection, whatever SO_LINGER says */
-    uint8_t lingering;      /* close() waits for the peer's acknowledgements */
     uint8_t asked;          /* TS_CONNECTING: queue pairs that had the CONNECT */
     uint8_t elsewhere;      /* TS_CONNECTING: the next queue pair is to have it */
     uint8_t wants_fast;     /* TS_CONNECTING: CONNECT_READY is waited for */
@@ -151,8 +152,9 @@ struct tsock {
     struct tsock *accept_head, *accept_tail, *accept_next;
     int32_t parent_end, child_end; /* descriptors + 1 of a connection's Unix sockets (handover.h) */
     struct tsock *listener;        /* of a connection that waits in an accept queue */
-    struct tzc *zc;                /* NULL until it sends or receives without a copy (claim.h) */
 };
+
+_Static_assert(sizeof(void *) != 8 || offsetof(struct tsock, local_port) <= 128, "two cache lines");
 
 /* ---- the table of descriptors (fdtab.c) ---- */
 

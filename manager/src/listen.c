@@ -88,6 +88,7 @@ void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
     s->accepted = 1;
     s->v6 = l->v6;
     s->opts = l->opts;
+    s->lowat = l->lowat;
     s->remote_port = htons(toe_cmd_aux(c));
     s->remote_ip = htonl(toe_cmd_arg0(c));
     s->local_port = l->local_port;

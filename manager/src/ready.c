@@ -8,7 +8,7 @@
 
 static bool readable(const struct tsock *s)
 {
-    uint32_t want = s->opts.rcvlowat > 1 ? (uint32_t)s->opts.rcvlowat : 1;
+    uint32_t want = s->lowat > 1 ? (uint32_t)s->lowat : 1;
     uint32_t half = (s->rx_mask + 1) >> 1; /* a peer with a closed window could not send more */
 
     return s->rx_avail - (unlikely(s->oob) ? turgent_skip(s) : 0) >= (want < half ? want : half);

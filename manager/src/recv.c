@@ -170,8 +170,8 @@ static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int
         return tzc_errqueue(s, msg);
     if (unlikely(!n))
         return 0;
-    if (unlikely(s->opts.rcvlowat > 1))
-        c.least = (size_t)s->opts.rcvlowat < n ? (size_t)s->opts.rcvlowat : n;
+    if (unlikely(s->lowat > 1))
+        c.least = (size_t)s->lowat < n ? (size_t)s->lowat : n;
     if (flags & MSG_WAITALL)
         c.least = n;
     if (unlikely(is_claimed(s, flags)))

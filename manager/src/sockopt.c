@@ -129,7 +129,7 @@ static enum verdict set_socket_level(struct tsock *s, int name, const void *valu
             return terr(EINVAL), WRONG;
         s->opts.zerocopy = (uint8_t)v;
     } else {
-        s->opts.rcvlowat = v < 0 ? INT_MAX : v;
+        s->lowat = v < 0 ? INT_MAX : v;
     }
     return DONE;
 }

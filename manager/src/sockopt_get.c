@@ -100,7 +100,7 @@ static enum verdict get_socket_level(struct tsock *s, int name, void *value, soc
         v = o->zerocopy;
         break;
     case SO_RCVLOWAT:
-        v = or_default(o->rcvlowat, 1);
+        v = or_default(s->lowat, 1);
         break;
     case SO_RCVBUF:
         if (!s->rx)

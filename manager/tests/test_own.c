@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_own.c - sockets with numbers of libtoe's own (toe_own_socket(), toe_own_accept4()). */
+#include <limits.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 
@@ -54,6 +55,40 @@ static void they_are_connections_like_others(void **state)
     assert_int_equal(toe_close(fd[1]), 0);
     assert_int_equal(toe_close(fd[1]), -1);
     assert_int_equal(errno, EBADF);
+    toe_close(ep);
+}
+
+/* The hint takes any number, as often as one likes, and changes nothing. */
+static void any_number_may_be_fetched(void **state)
+{
+    int fd[2], ep = toe_epoll_create1(0), many[100], i;
+    char text[8];
+
+    (void)state;
+    own_pair(fd);
+    toe_prefetch(NULL, 0);
+    for (i = 0; i < 100; i++)
+        many[i] = i % 2 ? fd[0] : fd[1];
+    many[3] = -1;
+    many[40] = INT_MAX;
+    many[41] = INT_MIN;
+    many[50] = ep;
+    many[51] = 0;
+    many[52] = OWN + (1 << 21) - 1; /* never given out, */
+    many[53] = OWN + (1 << 21);     /* ... and the first that never can be */
+    many[54] = (1 << 20) - 1;
+    many[55] = 1 << 20;
+    toe_prefetch(many, 100);
+    assert_int_equal(toe_send(fd[0], "hello", 5, 0), 5);
+    toe_prefetch(many, 100);
+    assert_int_equal(harness_wait(fd[1], POLLIN) & POLLIN, POLLIN);
+    assert_int_equal(toe_recv(fd[1], text, sizeof(text), 0), 5);
+    assert_int_equal(toe_close(fd[0]), 0);
+    toe_prefetch(many, 100);
+    assert_int_equal(harness_wait(fd[1], POLLIN) & POLLIN, POLLIN);
+    assert_int_equal(toe_recv(fd[1], text, sizeof(text), 0), 0);
+    assert_int_equal(toe_close(fd[1]), 0);
+    toe_prefetch(many, 100);
     toe_close(ep);
 }
 
@@ -123,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TOE_TEST(they_are_connections_like_others),
+        TOE_TEST(any_number_may_be_fetched),
         TOE_TEST(no_descriptor_of_the_kernel_is_used),
         TOE_TEST(what_they_are_not_for_is_refused),
     };

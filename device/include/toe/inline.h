@@ -17,7 +17,7 @@
 
 #include <toe/device.h>
 
-#define TOEDEV_INLINE_VERSION 2u
+#define TOEDEV_INLINE_VERSION 3u
 #define TOEDEV_INLINE_LIBRARY "libtoe_inline.so"
 #define TOEDEV_INLINE_SYMBOL  "toedev_inline"
 
@@ -34,6 +34,8 @@ struct toedev_inline_info {
     uint32_t spin_us;                      /* polls this long before it sleeps */
 };
 
+#define TOEDEV_EXPECT_MAX 32u
+
 struct toedev_inline; /* the TOE: one interface, one stack, one queue pair */
 
 /* What open() is given, and gives back. */
@@ -42,6 +44,10 @@ struct toedev_inline_attach {
     const char *name; /* the program's, for people */
     /* Direct: a notification. It must not call the TOE. NULL: threaded. */
     void (*event)(void *arg, const struct toe_cmd *c);
+    /* Direct: notifications for these n slots are likely to come in this very round, with data:
+     * DATA_RECEIVED, without: others. So what they will touch may be fetched into the cache. May be
+     * NULL; must not call the TOE. */
+    void (*expect)(void *arg, const uint32_t *slots, unsigned n, int data);
     void *arg;
     int irq_fd; /* threaded: an eventfd that does not block; it is duplicated */
 
@@ -87,6 +93,9 @@ struct toedev_inline_ops {
      */
     int (*refer)(struct toedev_inline *t, uint32_t slot, uint32_t off, const uint8_t *data,
                  uint32_t n);
+    /* Commands for these n slots, TOEDEV_EXPECT_MAX at most, will come soon: what they will touch
+     * is fetched into the cache. Nothing changes, and any number may stand in slots. */
+    void (*expect)(struct toedev_inline *t, const uint32_t *slots, unsigned n);
     /* What is referred to is copied into the send buffer, and its memory not read any more. */
     void (*settle)(struct toedev_inline *t, uint32_t slot);
 };

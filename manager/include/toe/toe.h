@@ -200,6 +200,14 @@ int toe_pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t
 int toe_own_socket(int domain, int type, int protocol);
 int toe_own_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags);
 
+/*
+ * The program will use these n descriptors soon: what that touches of them is fetched into the
+ * cache. For programs with thousands of connections that choose the next ones themselves; of those
+ * that have become ready libtoe knows. Some 16 at a time, some 16 uses ahead, are worth it. Any
+ * numbers will do; nothing is changed and nothing fails.
+ */
+void toe_prefetch(const int *fds, unsigned n);
+
 /* Is fd a socket the TOE carries (or an epoll instance libtoe serves)? 1 or 0. */
 int toe_is_offloaded(int fd);
 /* Why fd is not carried: a sentence; NULL when it is carried or unknown. */
