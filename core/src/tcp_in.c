@@ -160,7 +160,19 @@ void toec_trim(struct toec_tcb *t, struct toec_seg *g)
     }
 }
 
-/* Checks one to four; 0 when the segment goes on. R5961-02, R7323-09, R7323-14: a RST is not asked
+/*
+ * A peer that does not know yet that the byte of its window probe was taken sends its ACKs from
+ * before that byte (toec_bare_seq()). Their news counts: when both ends stand so, each would wait
+ * for the other's for ever. A keep-alive looks the same, so they are answered as ever.
+ */
+static int is_ack_of_prober(const struct toec_tcb *t, const struct toec_seg *g)
+{
+    return g->seq == t->rcv_nxt - 1 && g->len == 0 && t->state >= TOEC_ESTABLISHED &&
+           (g->flags & (TOEC_TH_SYN | TOEC_TH_FIN | TOEC_TH_RST | TOEC_TH_URG | TOEC_TH_ACK)) ==
+               TOEC_TH_ACK;
+}
+
+/* Checks one to four; 0 when the segment goes on, 1 when its ACK alone does. R5961-02, R7323-09, R7323-14: a RST is not asked
  * for its timestamp. */
 static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
 {
@@ -186,7 +198,7 @@ static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, t
     if (!seq_acceptable(t, g)) {
         TOEC_COUNT(s, tcp_out_of_window);
         ack_unacceptable(s, t, g, now);
-        return -1;
+        return is_ack_of_prober(t, g) ? 1 : -1;
     }
     if (g->flags & TOEC_TH_RST) {
         on_rst(s, t, g, now);
@@ -231,11 +243,14 @@ static int syn_not_acked(struct toec_stack *s, struct toec_tcb *t, const struct 
 
 void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
 {
+    int ack_alone;
+
     if (t->state == TOEC_SYN_SENT) {
         toec_synsent_input(s, t, g, now);
         return;
     }
-    if (check(s, t, g, now))
+    ack_alone = check(s, t, g, now);
+    if (ack_alone < 0)
         return;
     if ((t->state == TOEC_SYN_RECEIVED || (t->fo.flags & TOEC_FO_SYN)) &&
         syn_not_acked(s, t, g, now))
@@ -255,7 +270,7 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
         toec_tfo_acked(s, t, now);
     if (g->uto)
         toec_uto_input(t, g);
-    if (toec_ack_input(s, t, g, now))
+    if (toec_ack_input(s, t, g, now) || ack_alone)
         return;
     if (g->flags & TOEC_TH_URG)
         toec_urg_input(s, t, g);
