@@ -589,7 +589,8 @@ void wire_out(struct host *h, const uint8_t *frame, uint32_t len)
     if (w->trace)
         seg_print(w, "by", h->index, &g);
     f = wflow_of(h, g.sport, g.dport);
-    if (g.urg || (g.flags & F_URG) || ((g.flags & F_ECN) && !(g.flags & F_SYN) && !f->own_ecn))
+    if (g.urg || (g.flags & F_URG) ||
+        ((g.flags & F_ECN) && !(g.flags & F_SYN) && !f->own_ecn && !f->cookie))
         prop_fail(w, "flags", "%02x, urgent pointer %u", g.flags, g.urg);
     /* RFC 3168 6.1.1: not after a SYN of ours that did not ask for it; who made the flow from a
      * cookie remembers none but the one that came back */
