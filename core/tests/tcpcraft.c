@@ -211,8 +211,10 @@ static uint32_t seg_write(uint8_t *t, const struct tseg *g)
         *o++ = 1;
     hlen = (uint32_t)(o - t);
     t[12] = (uint8_t)(hlen / 4 << 4);
-    for (i = 0; i < g->len; i++)
-        o[i] = g->payload ? g->payload[i] : stream_byte(g->payload_seed, g->payload_at + i);
+    if (g->payload)
+        memcpy(o, g->payload, g->len);
+    else
+        stream_fill(o, g->payload_seed, g->payload_at, g->len);
     return hlen + g->len;
 }
 

@@ -14,8 +14,8 @@ void sim_poll(struct sim *s, struct host *h);
 /* fd00::1 for host 0, and so on. */
 void sim_address6(uint8_t *b, unsigned host);
 
-/* tcpowner.c: the byte at `at` of the stream of this seed. */
-uint8_t stream_byte(uint32_t seed, uint64_t at);
+/* tcpowner.c: the n bytes from `at` on of the stream of this seed. */
+void stream_fill(uint8_t *to, uint32_t seed, uint64_t at, uint32_t n);
 
 /* tcpcraft.c: the crafted peer tells its Ethernet address when it was asked. */
 void craft_answer(struct sim *s);
