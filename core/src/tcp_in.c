@@ -172,8 +172,8 @@ static int is_ack_of_prober(const struct toec_tcb *t, const struct toec_seg *g)
                TOEC_TH_ACK;
 }
 
-/* Checks one to four; 0 when the segment goes on, 1 when its ACK alone does. R5961-02, R7323-09, R7323-14: a RST is not asked
- * for its timestamp. */
+/* Checks one to four; 0 when the segment goes on, 1 when its ACK alone does. R5961-02, R7323-09,
+ * R7323-14: a RST is not asked for its timestamp. */
 static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
 {
     if ((g->flags & TOEC_TH_SYN) && syn_again(s, t, g))
