@@ -31,6 +31,7 @@ struct wire {
     uint32_t spare;   /* that one */
     uint32_t slot_size;
     uint32_t tx_head, tx_published, rx_tail; /* ours; the memory only has copies */
+    uint32_t tx_tail;                        /* the other side's, as last read */
     int asleep;                              /* has said so to the other side */
     int building; /* a send buffer of the ring is in the caller's hands */
     int blocked;  /* the last netio_tx_alloc() found the ring full */
@@ -77,7 +78,7 @@ static void describe(struct wire *w)
 /* Both sides start at zero in memory that is new with each link. */
 static void restart(struct wire *w)
 {
-    w->tx_head = w->tx_published = w->rx_tail = 0;
+    w->tx_head = w->tx_published = w->rx_tail = w->tx_tail = 0;
     w->asleep = 0;
     w->blocked = 0;
 }
@@ -314,6 +315,15 @@ static uint32_t tx_flags(const struct wire *w, uint32_t room)
     return flags | NETIO_F_SG | NETIO_F_TSO;
 }
 
+/* The other side's tail is read when it matters: its line is that side's for each frame it takes.
+ */
+static uint32_t slots_in_use(struct wire *w)
+{
+    if (w->tx_head - w->tx_tail >= WIRE_SLOTS / 2)
+        w->tx_tail = atomic_load_explicit(&tx_ring(w)->tail, memory_order_acquire);
+    return w->tx_head - w->tx_tail;
+}
+
 static int wire_tx_alloc(struct netio *n, struct netio_frame *frame)
 {
     struct wire *w = self(n);
@@ -327,7 +337,7 @@ static int wire_tx_alloc(struct netio *n, struct netio_frame *frame)
     };
     if (!w->link.shm || w->link.peer_gone)
         return 0;
-    used = w->tx_head - atomic_load_explicit(&tx_ring(w)->tail, memory_order_acquire);
+    used = slots_in_use(w);
     w->blocked = used >= WIRE_SLOTS; /* more than that is a lie, and costs the liar its frames */
     if (w->blocked)
         return -1;
