@@ -14,9 +14,10 @@
 #define TOP       (TOEC_WHEEL_LEVELS - 1)
 #define UNSLOTTED 0xff /* level of timers in `due` and `running` */
 
-static void push(struct toec_wheel *w, struct toec_timer **list, struct toec_timer *t)
+static void push(struct toec_wheel *w, unsigned slot, struct toec_timer **list,
+                 struct toec_timer *t)
 {
-    struct toec_timer **recent = &w->recent[w->set++ % TOEC_WHEEL_AHEAD];
+    struct toec_timer **recent = &w->recent[slot][w->set[slot]++ % TOEC_WHEEL_AHEAD];
 
     t->ahead = *recent;
     *recent = t;
@@ -35,7 +36,7 @@ static void place(struct toec_wheel *w, struct toec_timer *t)
 
     t->level = (toec_u8)level;
     t->slot = (toec_u8)slot;
-    push(w, &w->slot[level][slot], t);
+    push(w, slot, &w->slot[level][slot], t);
     w->busy[level] |= 1u << slot;
     w->levels |= 1u << level;
 }
@@ -75,7 +76,7 @@ void toec_wheel_set(struct toec_wheel *w, struct toec_timer *t, enum toec_timer_
     t->kind = (toec_u8)kind;
     if (tick < w->cur) {
         t->level = UNSLOTTED;
-        push(w, &w->due, t);
+        push(w, 0, &w->due, t);
         return;
     }
     if (tick - w->cur > TOEC_TIMER_MAX_TICKS)

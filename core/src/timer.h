@@ -30,8 +30,8 @@ enum toec_timer_kind {
 #define TOEC_WHEEL_SLOTS  32
 /*
  * A slot of many flows is a list through memory that is in no cache, and a list cannot be fetched
- * ahead. So each timer knows the one that was set so many before it, which the walk of a list most
- * often comes to so many steps later: it is fetched then.
+ * ahead. So each timer knows the one that was put into a slot of its number so many before it,
+ * which the walk of a list most often comes to so many steps later: it is fetched then.
  */
 #define TOEC_WHEEL_AHEAD 16u
 /* A tick of a hundred thousand flows may have a thousand timers. What they send would stand before
@@ -57,8 +57,9 @@ struct toec_wheel {
     struct toec_timer *slot[TOEC_WHEEL_LEVELS][TOEC_WHEEL_SLOTS];
     struct toec_timer *due;     /* set for a tick already run: expire at the next poll */
     struct toec_timer *running; /* being expired now */
-    struct toec_timer *recent[TOEC_WHEEL_AHEAD]; /* set last; never looked into */
-    toec_u32 set;                                /* how many ever were */
+    /* Put last into slots of each number, of whatever level; never looked into. */
+    struct toec_timer *recent[TOEC_WHEEL_SLOTS][TOEC_WHEEL_AHEAD];
+    toec_u8 set[TOEC_WHEEL_SLOTS]; /* how many ever were, modulo 2^8 */
 };
 
 struct toec_stack;
