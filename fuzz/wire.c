@@ -16,6 +16,8 @@
 
 static struct wire_shm *memory;
 static volatile unsigned seen; /* what is read must not be optimised away */
+static struct netio_frame held[BURST];
+static unsigned held_count;
 
 static void link_up(struct wire_link *l)
 {
@@ -62,7 +64,30 @@ void wire_link_wake_peer(const struct wire_link *l)
     (void)l;
 }
 
-static void receive(struct netio *n, uint64_t now)
+/* What is held reads as it did, whatever the other side does, until it is given back. */
+static void unhold_all(struct netio *n)
+{
+    unsigned i;
+
+    for (i = 0; i < held_count; i++) {
+        FUZZ_CHECK(held[i].data[held[i].len - 1] == (uint8_t)held[i].gso_size);
+        netio_rx_unhold(n, held[i].token);
+    }
+    held_count = 0;
+}
+
+static int hold(struct netio *n, const struct netio_frame *f)
+{
+    if (held_count == BURST)
+        unhold_all(n);
+    if (netio_rx_hold(n, f))
+        return 0;
+    held[held_count] = *f;
+    held[held_count++].gso_size = f->data[f->len - 1];
+    return 1;
+}
+
+static void receive(struct netio *n, int keep, uint64_t now)
 {
     struct netio_frame f[BURST];
     unsigned count = netio_rx(n, f, BURST, now), i;
@@ -75,7 +100,9 @@ static void receive(struct netio *n, uint64_t now)
         for (k = 0; k < f[i].len; k++)
             seen = f[i].data[k];
     }
-    netio_rx_release(n, f, count);
+    for (i = 0; keep && i < count && hold(n, &f[i]); i++)
+        ;
+    netio_rx_release(n, f + (keep ? i : 0), count - (keep ? i : 0));
 }
 
 static void transmit(struct netio *n, unsigned how, uint64_t now)
@@ -136,7 +163,7 @@ static void act(struct wire *w, struct fuzz_in *in, uint64_t *now)
         break;
     case 1:
     case 2:
-        receive(&w->n, *now);
+        receive(&w->n, what & 8, *now);
         break;
     case 3:
         transmit(&w->n, what >> 3, *now);
@@ -177,6 +204,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(n);
     for (acts = 0; in.left && acts < MOST_ACTS; acts++)
         act(self(n), &in, &now);
+    unhold_all(n);
     netio_close(n);
     free(memory);
     return 0;

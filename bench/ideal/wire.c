@@ -81,6 +81,19 @@ void netio_rx_release(struct netio *n, const struct netio_frame *frames, unsigne
     (void)count;
 }
 
+int netio_rx_hold(struct netio *n, const struct netio_frame *frame)
+{
+    (void)n;
+    (void)frame;
+    return -1;
+}
+
+void netio_rx_unhold(struct netio *n, uintptr_t token)
+{
+    (void)n;
+    (void)token;
+}
+
 int netio_tx_alloc(struct netio *n, struct netio_frame *frame)
 {
     *frame = (struct netio_frame){.data = n->frame, .cap = FRAME};

@@ -5,7 +5,8 @@
  * af_xdp:IFNAME[,queue=N][,mode=auto|native|generic][,copy=auto|copy|zero]
  *
  * A frame is at any time in one place: the pool, the fill ring (the kernel's, to receive into), the
- * caller's hands, or on its way out (transmit ring, driver, completion ring).
+ * caller's hands (until released, or held beyond), or on its way out (transmit ring, driver,
+ * completion ring).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,14 +48,18 @@ static void drain_completions(struct af_xdp *x)
         xsk_ring_cons__release(&x->sock.completion, count);
 }
 
-/* Keeps the fill ring full. The ring is half as large as the pool, so sending cannot starve. */
+/* Keeps the fill ring full, but for as many as the caller holds. The ring is half as large as the
+ * pool, so sending cannot starve; and of that half only a half may be held. */
 void af_xdp_refill(struct af_xdp *x)
 {
     uint32_t room = xsk_prod_nb_free(&x->sock.fill, XSOCK_RING);
-    uint32_t count = room < x->pool.top ? room : x->pool.top;
     uint32_t offset = 0;
+    uint32_t count;
     uint32_t index;
     uint32_t i;
+
+    room = room > x->held ? room - x->held : 0;
+    count = room < x->pool.top ? room : x->pool.top;
 
     if (!count || xsk_ring_prod__reserve(&x->sock.fill, count, &index) != count)
         return;
@@ -245,6 +250,25 @@ static void af_xdp_rx_release(struct netio *n, const struct netio_frame *frames,
     for (i = 0; i < count; i++)
         big_put(&x->big, &x->pool, frames[i].token);
     af_xdp_refill(x);
+}
+
+/* A frame of several buffers has been copied into one of the few large ones, which is not kept. */
+static int af_xdp_rx_hold(struct netio *n, const struct netio_frame *frame)
+{
+    struct af_xdp *x = self(n);
+
+    if ((frame->token & BIG_TOKEN) || x->held >= x->n.info.hold_max)
+        return -1;
+    x->held++;
+    return 0;
+}
+
+static void af_xdp_rx_unhold(struct netio *n, uintptr_t token)
+{
+    struct af_xdp *x = self(n);
+
+    x->held--;
+    pool_put(&x->pool, (uint32_t)token);
 }
 
 static int af_xdp_tx_alloc(struct netio *n, struct netio_frame *frame)
@@ -440,6 +464,8 @@ const struct netio_ops af_xdp_ops = {
     .close = af_xdp_close,
     .rx = af_xdp_rx,
     .rx_release = af_xdp_rx_release,
+    .rx_hold = af_xdp_rx_hold,
+    .rx_unhold = af_xdp_rx_unhold,
     .tx_alloc = af_xdp_tx_alloc,
     .tx_submit = af_xdp_tx_submit,
     .tx_cancel = af_xdp_tx_cancel,

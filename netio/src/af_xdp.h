@@ -13,6 +13,7 @@
 #define SMALL_FRAME   2048u
 #define LARGE_FRAME   4096u
 #define FRAME_COUNT   4096u /* half of them can wait in the fill ring, half on the way out */
+#define HOLD_SHARE    4u    /* of all frames one in so many may be held by the caller */
 #define SEND_HEADROOM 64u   /* before a frame to send: the metadata, and whole cache lines */
 
 _Static_assert(SEND_HEADROOM >= XSOCK_TX_METADATA, "the metadata have room");
@@ -34,6 +35,7 @@ struct af_xdp {
     } joined;
     uint8_t *scratch;     /* to build frames in that one buffer does not hold; or NULL */
     uint32_t frame_max;   /* the largest frame received or sent */
+    uint32_t held;        /* buffers of netio_rx_hold() */
     uint32_t send_pieces; /* buffers of the largest frame to send */
     uint32_t tx_flags;    /* of frames to fill */
     int veth;             /* checksums may be left out of what is received */

@@ -127,6 +127,7 @@ static int make_pool(struct af_xdp *x, const struct netio_err *err)
     int small = x->n.info.mtu + ETH_HEADER + XDP_HEADROOM <= SMALL_FRAME;
     uint32_t size = small && !steer_is_generic(x->steer) ? SMALL_FRAME : LARGE_FRAME;
 
+    x->n.info.hold_max = FRAME_COUNT / HOLD_SHARE;
     if (pool_init(&x->pool, size, FRAME_COUNT) == 0)
         return 0;
     netio_err_set(err, "af_xdp: no memory for %u frames of %u bytes", FRAME_COUNT, size);

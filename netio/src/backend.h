@@ -18,6 +18,9 @@ struct netio_ops {
     void (*close)(struct netio *n);
     unsigned (*rx)(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns);
     void (*rx_release)(struct netio *n, const struct netio_frame *frames, unsigned count);
+    /* As netio_rx_hold(); NULL: none is held. */
+    int (*rx_hold)(struct netio *n, const struct netio_frame *frame);
+    void (*rx_unhold)(struct netio *n, uintptr_t token);
     int (*tx_alloc)(struct netio *n, struct netio_frame *frame);
     void (*tx_submit)(struct netio *n, const struct netio_frame *frame, uint64_t now_ns);
     void (*tx_cancel)(struct netio *n, const struct netio_frame *frame);

@@ -21,6 +21,7 @@
 #include "dpdk_module.h"
 
 #define BURST    64u
+#define HOLD_MAX (DPDK_FRAMES / 4)
 #define TSO_SEGS 34u     /* pieces a frame of BIG_PAYLOAD has, one for the header */
 #define RETRY_NS 100000u /* until there may be room again in a full queue */
 
@@ -34,6 +35,7 @@ struct dpdk {
     struct rte_mbuf *tx[BURST]; /* submitted, not yet taken by the driver */
     unsigned tx_count;
     struct rte_mbuf *early; /* came while we were about to sleep */
+    uint32_t held;          /* mbufs of netio_rx_hold() */
     uint32_t tx_flags;      /* of frames to fill */
     uint64_t last_ns;
 };
@@ -123,6 +125,25 @@ static void dpdk_rx_release(struct netio *n, const struct netio_frame *frames, u
         else
             rte_pktmbuf_free((struct rte_mbuf *)frames[i].token);
     }
+}
+
+/* Not of a driver that hands on others' mbufs (net_ring): how many those can spare is not known. */
+static int dpdk_rx_hold(struct netio *n, const struct netio_frame *frame)
+{
+    const struct rte_mbuf *m = (const struct rte_mbuf *)frame->token;
+    struct dpdk *d = self(n);
+
+    if ((frame->token & BIG_TOKEN) || m->pool != d->port->pool[d->queue] ||
+        d->held >= d->n.info.hold_max)
+        return -1;
+    d->held++;
+    return 0;
+}
+
+static void dpdk_rx_unhold(struct netio *n, uintptr_t token)
+{
+    self(n)->held--;
+    rte_pktmbuf_free((struct rte_mbuf *)token);
 }
 
 /* Hands on what waits. */
@@ -317,6 +338,8 @@ static const struct netio_ops ops = {
     .close = dpdk_close,
     .rx = dpdk_rx,
     .rx_release = dpdk_rx_release,
+    .rx_hold = dpdk_rx_hold,
+    .rx_unhold = dpdk_rx_unhold,
     .tx_alloc = dpdk_tx_alloc,
     .tx_submit = dpdk_tx_submit,
     .tx_cancel = dpdk_tx_cancel,
@@ -381,6 +404,7 @@ static void describe(struct dpdk *d)
     d->n.info.queues = p->queues;
     d->n.info.offered = offered(p);
     d->n.info.tso_max = BIG_PAYLOAD;
+    d->n.info.hold_max = HOLD_MAX;
     if (p->interrupts)
         d->n.fd = rte_eth_dev_rx_intr_ctl_q_get_fd(p->id, d->queue);
     if (d->n.fd < 0)

@@ -12,6 +12,7 @@
 #include "spec.h"
 
 #define DPDK_QUEUES 64u
+#define DPDK_FRAMES 4096u /* of a queue, in both directions */
 
 /* A port in use by this process; one struct for all its queues. */
 struct dpdk_port {

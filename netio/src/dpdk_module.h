@@ -10,7 +10,7 @@
 
 /* What the module and its loader must agree on: checked when it is loaded. */
 #define DPDK_MODULE_ABI                                                                            \
-    (1u << 24 | (uint32_t)sizeof(struct netio) << 12 | (uint32_t)sizeof(struct netio_frame))
+    (2u << 24 | (uint32_t)sizeof(struct netio) << 12 | (uint32_t)sizeof(struct netio_frame))
 
 struct dpdk_module {
     uint32_t abi;

@@ -16,7 +16,6 @@
 
 #define PORTS       16u
 #define DESCRIPTORS 512u
-#define POOL_FRAMES 4096u
 #define DATA_ROOM   2048u
 #define RETA_MAX    512u
 
@@ -140,7 +139,7 @@ static int set_up_queue(struct dpdk_port *p, uint16_t q, const struct netio_err 
     snprintf(name, sizeof(name), "toe%u_%u", p->id, q);
     p->pool[q] = rte_mempool_lookup(name); /* of a port that is not ours, used before */
     if (!p->pool[q])
-        p->pool[q] = rte_pktmbuf_pool_create(name, POOL_FRAMES, 256, 0,
+        p->pool[q] = rte_pktmbuf_pool_create(name, DPDK_FRAMES, 256, 0,
                                              (uint16_t)(RTE_PKTMBUF_HEADROOM + room), socket);
     if (!p->pool[q])
         return fail(p, "no memory for frames (with eal=, -m MEGABYTES gives more)", rte_errno, err);

@@ -247,7 +247,7 @@ struct netio *impair_open(const char *options, const char *inner, const struct n
     (void)netio_set_features(m->inner, NETIO_O_RX_CSUM);
     netio_get_info(m->inner, &m->n.info);
     m->n.info.offered &= NETIO_O_RX_CSUM;
-    m->n.info.tso_max = 0;
+    m->n.info.tso_max = m->n.info.hold_max = 0; /* frames are copies of ours, of a bounded pool */
     m->n.fd = netio_fd(m->inner);
     if (init_paths(m, &o, cfg->queue)) {
         netio_err_set(err,

@@ -148,6 +148,16 @@ void netio_rx_release(struct netio *n, const struct netio_frame *frames, unsigne
     n->ops->rx_release(n, frames, count);
 }
 
+int netio_rx_hold(struct netio *n, const struct netio_frame *frame)
+{
+    return n->ops->rx_hold ? n->ops->rx_hold(n, frame) : -1;
+}
+
+void netio_rx_unhold(struct netio *n, uintptr_t token)
+{
+    n->ops->rx_unhold(n, token);
+}
+
 int netio_tx_alloc(struct netio *n, struct netio_frame *frame)
 {
     return n->ops->tx_alloc(n, frame);

@@ -46,6 +46,16 @@ static void tee_rx_release(struct netio *n, const struct netio_frame *frames, un
     netio_rx_release(self(n)->inner, frames, count);
 }
 
+static int tee_rx_hold(struct netio *n, const struct netio_frame *frame)
+{
+    return netio_rx_hold(self(n)->inner, frame);
+}
+
+static void tee_rx_unhold(struct netio *n, uintptr_t token)
+{
+    netio_rx_unhold(self(n)->inner, token);
+}
+
 static int tee_tx_alloc(struct netio *n, struct netio_frame *frame)
 {
     return netio_tx_alloc(self(n)->inner, frame);
@@ -107,6 +117,8 @@ static const struct netio_ops ops = {
     .close = tee_close,
     .rx = tee_rx,
     .rx_release = tee_rx_release,
+    .rx_hold = tee_rx_hold,
+    .rx_unhold = tee_rx_unhold,
     .tx_alloc = tee_tx_alloc,
     .tx_submit = tee_tx_submit,
     .tx_cancel = tee_tx_cancel,

@@ -4,8 +4,9 @@
  *
  * wire:PATH[,side=a|b][,mtu=N]
  *
- * Frames are built in the ring and copied out of it. While there is no other side, what is sent is
- * dropped and counted, as on a cable that is not plugged in.
+ * Frames are built in the ring and copied out of it, for the other side could change them there: so
+ * what the caller holds is memory of ours, and the other side waits for none of it. While there is
+ * no other side, what is sent is dropped and counted, as on a cable that is not plugged in.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include "wire_link.h"
 
 #define FRAME_COUNT 2048u
+#define HOLD_MAX    (FRAME_COUNT / 2)
+#define HOLD_BIG    (BIG_COUNT / 2)
 #define SERVICE_NS  10000000u /* how often a busy poller looks after the link */
 #define LINKING_NS  50000000u /* how often a sleeper tries to link */
 #define AHEAD       4u        /* frames */
@@ -26,9 +29,10 @@
 struct wire {
     struct netio n;
     struct wire_link link;
-    struct pool big;  /* received frames of many segments */
-    struct pool pool; /* received frames; and one to write to while there is no link */
-    uint32_t spare;   /* that one */
+    struct pool big;         /* received frames of many segments */
+    struct pool pool;        /* received frames; and one to write to while there is no link */
+    uint32_t spare;          /* that one */
+    uint32_t held, held_big; /* frames of netio_rx_hold(), of each pool */
     uint32_t slot_size;
     uint32_t tx_head, tx_published, rx_tail; /* ours; the memory only has copies */
     uint32_t tx_tail;                        /* the other side's, as last read */
@@ -300,6 +304,27 @@ static void wire_rx_release(struct netio *n, const struct netio_frame *frames, u
         big_put(&self(n)->big, &self(n)->pool, frames[i].token);
 }
 
+/* What is left is enough for the next batch, and what finds no memory waits in the ring. */
+static int wire_rx_hold(struct netio *n, const struct netio_frame *frame)
+{
+    struct wire *w = self(n);
+    int big = (frame->token & BIG_TOKEN) != 0;
+    uint32_t *held = big ? &w->held_big : &w->held;
+
+    if (*held >= (big ? HOLD_BIG : HOLD_MAX))
+        return -1;
+    ++*held;
+    return 0;
+}
+
+static void wire_rx_unhold(struct netio *n, uintptr_t token)
+{
+    struct wire *w = self(n);
+
+    --*(token & BIG_TOKEN ? &w->held_big : &w->held);
+    big_put(&w->big, &w->pool, token);
+}
+
 /* What this frame may be: what the other side says it takes, and room is for. */
 static uint32_t tx_flags(const struct wire *w, uint32_t room)
 {
@@ -453,6 +478,8 @@ static const struct netio_ops ops = {
     .close = wire_close,
     .rx = wire_rx,
     .rx_release = wire_rx_release,
+    .rx_hold = wire_rx_hold,
+    .rx_unhold = wire_rx_unhold,
     .tx_alloc = wire_tx_alloc,
     .tx_submit = wire_tx_submit,
     .tx_cancel = wire_tx_cancel,
@@ -518,6 +545,7 @@ struct netio *wire_open(const char *args, const struct netio_config *cfg,
     w->n.info.offered = NETIO_O_RX_CSUM | NETIO_O_TX_CSUM | NETIO_O_SG | NETIO_O_TSO | NETIO_O_LRO |
                         NETIO_O_PARTIAL;
     w->n.info.tso_max = BIG_PAYLOAD;
+    w->n.info.hold_max = HOLD_MAX + HOLD_BIG;
     w->n.fd = w->link.epoll_fd;
     describe(w);
     return &w->n;

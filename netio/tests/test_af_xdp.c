@@ -44,6 +44,7 @@ static int open_rings(void **state)
     x.n.info.mtu = MTU;
     x.n.info.offered =
         NETIO_O_TX_CSUM | NETIO_O_SG | NETIO_O_RX_CSUM | NETIO_O_PARTIAL | NETIO_O_LRO;
+    x.n.info.hold_max = CHUNKS / HOLD_SHARE;
     x.frame_max = MTU + ETH_HEADER;
     x.send_pieces = (x.frame_max + ROOM - 1) / ROOM;
     x.scratch = malloc(x.frame_max);
@@ -67,7 +68,7 @@ static int close_rings(void **state)
 /* Each buffer is in the pool, or the kernel's to receive into, and in no other place or twice. */
 static void assert_all_there(uint32_t out)
 {
-    static uint8_t seen[CHUNKS];
+    static uint8_t seen[FRAME_COUNT];
     uint32_t i, n = 0;
 
     memset(seen, 0, sizeof(seen));
@@ -75,11 +76,11 @@ static void assert_all_there(uint32_t out)
         seen[x.pool.stack[i] / CHUNK]++;
     for (i = fill.consumed; i != fill.produced; i++)
         seen[fill.addr[i % XSOCK_RING] / CHUNK]++;
-    for (i = 0; i < CHUNKS; i++) {
+    for (i = 0; i < x.pool.count; i++) {
         assert_true(seen[i] <= 1);
         n += seen[i];
     }
-    assert_int_equal(n, CHUNKS - out);
+    assert_int_equal(n, x.pool.count - out);
 }
 
 /* A buffer as the kernel takes one to receive into. */
@@ -300,6 +301,62 @@ static void no_room_and_wrong_completions(void **state)
     assert_all_there(0);
 }
 
+/* As many buffers as there are when it runs. Held, they are nobody else's; the kernel keeps half of
+ * what it had to receive into, and sending all that it had. */
+static void held_buffers_are_left_alone_and_come_back(void **state)
+{
+    static uintptr_t held[FRAME_COUNT / HOLD_SHARE];
+    static const uint8_t *where[FRAME_COUNT / HOLD_SHARE];
+    const uint32_t most = FRAME_COUNT / HOLD_SHARE, to_send = FRAME_COUNT - XSOCK_RING;
+    struct netio_frame f;
+    uint32_t i, k;
+
+    (void)state;
+    pool_free(&x.pool);
+    assert_int_equal(pool_init(&x.pool, CHUNK, FRAME_COUNT), 0);
+    x.n.info.hold_max = most;
+    af_xdp_refill(&x);
+    for (i = 0; i < 4 * FRAME_COUNT; i++) {
+        kernel_receives((uint8_t)(i < most ? i : 0xee), 1514, 0);
+        assert_int_equal(receive(&f, 1), 1);
+        if (i < most) {
+            assert_int_equal(netio_rx_hold(&x.n, &f), 0);
+            held[i] = f.token;
+            where[i] = f.data;
+            netio_rx_release(&x.n, &f, 0);
+        } else {
+            assert_int_equal(netio_rx_hold(&x.n, &f), -1);
+            netio_rx_release(&x.n, &f, 1);
+        }
+        assert_int_equal(x.pool.top, to_send);
+        assert_int_equal(fill.produced - fill.consumed, XSOCK_RING - (i < most ? i + 1 : most));
+    }
+    assert_all_there(most);
+    for (i = 0; i < most; i++) {
+        k = (i * 277) % most; /* in any order: 277 and a power of two have no factor in common */
+        assert_int_equal(where[k][0], k & 0xff);
+        assert_int_equal(where[k][1513], k & 0xff);
+        netio_rx_unhold(&x.n, held[k]);
+    }
+    netio_rx_release(&x.n, &f, 0);
+    assert_int_equal(fill.produced - fill.consumed, XSOCK_RING);
+    assert_all_there(0);
+}
+
+static void what_was_joined_is_not_held(void **state)
+{
+    struct netio_frame f;
+
+    (void)state;
+    af_xdp_refill(&x);
+    kernel_receives(1, 3840, XDP_PKT_CONTD);
+    kernel_receives(1, 9, 0);
+    assert_int_equal(receive(&f, 2), 1);
+    assert_int_equal(netio_rx_hold(&x.n, &f), -1);
+    netio_rx_release(&x.n, &f, 1);
+    assert_all_there(0);
+}
+
 #define RINGS_TEST(f) cmocka_unit_test_setup_teardown(f, open_rings, close_rings)
 
 int main(void)
@@ -311,6 +368,8 @@ int main(void)
         RINGS_TEST(no_memory_for_a_large_one),
         RINGS_TEST(sends_what_one_buffer_does_not_hold),
         RINGS_TEST(no_room_and_wrong_completions),
+        RINGS_TEST(held_buffers_are_left_alone_and_come_back),
+        RINGS_TEST(what_was_joined_is_not_held),
     };
 
     return cmocka_run_group_tests_name("af_xdp", tests, NULL, NULL);

@@ -175,6 +175,44 @@ static void queues_are_used_once_and_of_one_port(void **state)
     netio_close(b);
 }
 
+/* A quarter of the frames; the port goes on with the rest. */
+static void held_frames_are_left_alone_and_come_back(void **state)
+{
+    static struct netio_frame held[2000];
+    struct netio *n = open_ok("dpdk:net_ring5");
+    struct netio_info info;
+    uint32_t i, number;
+
+    (void)state;
+    netio_get_info(n, &info);
+    assert_in_range(info.hold_max, 1, 1999);
+    for (i = 0; i <= info.hold_max; i++) {
+        assert_int_equal(send_one(n, i, 100), 0);
+        netio_tx_flush(n, 0);
+        assert_int_equal(netio_rx(n, &held[i], 1, 0), 1);
+        assert_int_equal(netio_rx_hold(n, &held[i]), i < info.hold_max ? 0 : -1);
+    }
+    netio_rx_release(n, &held[info.hold_max], 1);
+    for (i = 0; i < 10000; i += 50) {
+        for (number = i; number < i + 50; number++)
+            assert_int_equal(send_one(n, number, 60), 0);
+        netio_tx_flush(n, 0);
+        assert_int_equal(take_all(n, i, 60), 50);
+    }
+    for (i = info.hold_max; i-- > 0;) {
+        memcpy(&number, held[i].data, sizeof(number));
+        assert_int_equal(number, i);
+        assert_int_equal(held[i].data[99], i & 0xff);
+        netio_rx_unhold(n, held[i].token);
+    }
+    assert_int_equal(send_one(n, 1, 60), 0);
+    netio_tx_flush(n, 0);
+    assert_int_equal(netio_rx(n, held, 1, 0), 1);
+    assert_int_equal(netio_rx_hold(n, held), 0);
+    netio_rx_unhold(n, held[0].token);
+    netio_close(n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +220,7 @@ int main(void)
         cmocka_unit_test(a_full_ring_holds_back),
         cmocka_unit_test(pieces_are_joined),
         cmocka_unit_test(queues_are_used_once_and_of_one_port),
+        cmocka_unit_test(held_frames_are_left_alone_and_come_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,8 @@
  * different ones may run in different threads. netio_open() may take up to three seconds (af_xdp
  * waits for a predecessor to go); no other call blocks.
  *
- * A user's loop: netio_rx(), netio_rx_release(), send, netio_tx_flush(), also when nothing was
+ * A user's loop: netio_rx(), netio_rx_hold() where it likes, netio_rx_release(), also of no frame
+ * when all are held, send, netio_tx_flush(), also when nothing was
  * sent; when idle, netio_prepare_sleep() and, if it returns 0, sleep until netio_fd() is readable
  * or netio_next_event() has come.
  */
@@ -82,11 +83,12 @@ struct netio_frame {
 struct netio_info {
     uint8_t mac[6];
     uint32_t mtu;
-    uint32_t queues;  /* receive queues of the interface */
-    uint32_t ifindex; /* its number with the kernel; 0: it has none (wire, pcap) */
-    const char *mode; /* for people: "af_xdp native copy", "tap", ... */
-    uint32_t offered; /* NETIO_O_* */
-    uint32_t tso_max; /* largest payload of a frame with NETIO_F_TSO */
+    uint32_t queues;   /* receive queues of the interface */
+    uint32_t ifindex;  /* its number with the kernel; 0: it has none (wire, pcap) */
+    const char *mode;  /* for people: "af_xdp native copy", "tap", ... */
+    uint32_t offered;  /* NETIO_O_* */
+    uint32_t tso_max;  /* largest payload of a frame with NETIO_F_TSO */
+    uint32_t hold_max; /* frames that netio_rx_hold() may keep at once; 0: it keeps none */
 };
 
 /* What a back end must be told about whom it receives for (af_xdp steers only this address). */
@@ -127,6 +129,17 @@ void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count);
 /* Receives up to max frames without blocking. The frames are the caller's until released. */
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns);
 void netio_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count);
+
+/*
+ * Keeps a received frame beyond its batch. 0: the frame, with its memory, stays the caller's, must
+ * not be in a netio_rx_release() and is given back by netio_rx_unhold(), one call for each frame,
+ * by its token, in any order; all of them before netio_close(). -1: this one cannot be kept
+ * (info.hold_max are, or all that the back end can do without; or its memory is not of a kind that
+ * can be kept), and is to be released as ever. What is kept never stops the back end from receiving
+ * or sending. From the thread that uses n, as all calls.
+ */
+int netio_rx_hold(struct netio *n, const struct netio_frame *frame);
+void netio_rx_unhold(struct netio *n, uintptr_t token);
 
 /* A buffer to fill for sending; -1 when there is none now (then try again after the next flush or
  * netio_next_event()). data is not cleared; data and cap may not be changed. Must be followed by
