@@ -150,7 +150,7 @@ static void check_part(const struct arrived *a, uint32_t l4, uint32_t head, cons
     FUZZ_CHECK((a->f.flags & NETIO_F_L4_CSUM_OK) || tcp_sum(f, l4, head + len) == 0xffff);
 }
 
-static void delivered(void *arg, const struct toec_packet *p)
+static void delivered(void *arg, const struct toec_packet *p, const struct netio_frame *f)
 {
     const struct gro_chain *c = p->opaque;
     struct arrived *a = take(p->data);
@@ -158,6 +158,7 @@ static void delivered(void *arg, const struct toec_packet *p)
     uint8_t *copy;
 
     (void)arg;
+    FUZZ_CHECK(f == (c ? NULL : &a->f));
     if (!c) {
         FUZZ_CHECK(p->len == a->f.len && p->head_len == p->len);
         FUZZ_CHECK(memcmp(p->data, a->as_it_came, p->len) == 0);
@@ -173,8 +174,11 @@ static void delivered(void *arg, const struct toec_packet *p)
     gro_copy(copy, p, 0, p->len);
     n = p->head_len - head;
     check_part(a, l4, head, copy + head, n, seq);
+    FUZZ_CHECK(c->frame[0] == &a->f);
     for (i = 1; i < c->count; i++) {
-        check_part(take(c->part[i].data), l4, head, copy + head + n, c->part[i].len, seq + n);
+        a = take(c->part[i].data);
+        FUZZ_CHECK(c->frame[i] == &a->f);
+        check_part(a, l4, head, copy + head + n, c->part[i].len, seq + n);
         n += c->part[i].len;
     }
     FUZZ_CHECK(head + n == p->len);

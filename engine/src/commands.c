@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
+#include "hold.h"
 #include "listen.h"
-#include "qp.h"
 
 /* Commands taken from one queue pair before the next has its turn. */
 #define COMMAND_BUDGET 64u
@@ -219,6 +219,7 @@ static int do_recv(struct qp *qp, const struct command *c)
 static void closing(struct slot *s)
 {
     s->state = SLOT_CLOSING;
+    hold_drop(s); /* nobody reads it */
     s->pending &= (uint8_t) ~(PEND_ESTABLISHED | PEND_URGENT | PEND_DATA | PEND_ACKED | PEND_HALF);
     s->accepted = 1;
     listen_leave(s);

@@ -34,8 +34,14 @@
     X(tx_gathered)      /* frames whose payload lay in too many places, copied into one */         \
     X(csum_left)        /* frames whose checksum was left to the back end */                       \
     X(rx_large)         /* frames of several segments that came from the back end */               \
-    X(gro_merged)       /* segments joined to one before them in software */                       \
-    X(handover_sent)    /* frames given to the engine they are home to */                          \
+    X(rx_held)          /* frames held, their payload read where it is */                          \
+    X(hold_small)       /* payload copied: less than is worth holding, */                          \
+    X(hold_disorder)    /* ... out of order, */                                                    \
+    X(hold_full)        /* ... the back end can spare no more frames, or not this one, */          \
+    X(hold_unfit)       /* ... reassembled, handed over, or of a flow not yet told to its host */  \
+    X(hold_gathered) /* frames held that were copied after all: somebody looks at many at once */  \
+    X(gro_merged)    /* segments joined to one before them in software */                          \
+    X(handover_sent) /* frames given to the engine they are home to */                             \
     X(handover_received)                                                                           \
     X(handover_full)      /* frames dropped: that engine's ring was full */                        \
     X(fragment_unsteered) /* TCP fragments dropped: no engine is known for them */                 \

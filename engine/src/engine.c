@@ -15,6 +15,7 @@
 #include <toe/counters.h>
 
 #include "gro.h"
+#include "hold.h"
 #include "listen.h"
 #include "log.h"
 #include "numa.h"
@@ -23,7 +24,8 @@
 #include "steer.h"
 #include "sums.h"
 
-#define RX_BURST  64u
+#define RX_BURST 64u
+_Static_assert(RX_BURST <= 64, "a bit of hold.kept for each");
 #define FEW_FLOWS 256u            /* fewer stay in the cache by themselves */
 #define CLAIM_LOG (60 * NS_PER_S) /* between two messages about claims of our address */
 #define SIDE_TIME (10 * NS_PER_MS)
@@ -107,6 +109,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
 
 void engine_free(struct engine *e)
 {
+    hold_end(e);
     if (e->netio)
         netio_close(e->netio);
     if (e->stack_mem)
@@ -188,11 +191,14 @@ uint32_t engine_flows(const struct engine *e)
     return n;
 }
 
-static void joined(void *arg, const struct toec_packet *p)
+/* f: the one frame that p is, or NULL. */
+static void input(void *arg, const struct toec_packet *p, const struct netio_frame *f)
 {
     struct engine *e = arg;
 
+    e->hold.frame = f;
     toec_input(e->stack, p, e->now);
+    hold_settle(e);
 }
 
 static void receive_joined(struct engine *e, const struct netio_frame *f, unsigned n)
@@ -200,12 +206,21 @@ static void receive_joined(struct engine *e, const struct netio_frame *f, unsign
     struct gro g;
     unsigned i;
 
-    gro_begin(&g, joined, e);
+    gro_begin(&g, input, e);
     for (i = 0; i < n; i++)
         if (steer_out(e, &f[i]))
             gro_frame(&g, &f[i]);
     gro_end(&g);
     e->counters[EC_gro_merged] += g.merged;
+}
+
+static void release(struct engine *e, struct netio_frame *f, unsigned n)
+{
+    e->hold.frame = NULL; /* what comes in otherwise is of no frame */
+    if (e->hold.kept)
+        hold_release_batch(e, f, n);
+    else
+        netio_rx_release(e->netio, f, n);
 }
 
 static unsigned receive(struct engine *e)
@@ -214,13 +229,14 @@ static unsigned receive(struct engine *e)
     unsigned n = netio_rx(e->netio, f, RX_BURST, e->now), i;
     int many = n > 1 && toec_flow_count(e->stack) >= FEW_FLOWS;
 
+    e->hold.batch = f;
     for (i = 0; i < n; i++)
         e->counters[EC_rx_large] += f[i].gso_size != 0;
     for (i = 0; many && i < n; i += TOEC_EXPECT_MAX)
         expect_frames(e, f + i, n - i < TOEC_EXPECT_MAX ? n - i : TOEC_EXPECT_MAX);
     if (n > 1 && (e->offload.active & OFFLOAD_GRO)) {
         receive_joined(e, f, n);
-        netio_rx_release(e->netio, f, n);
+        release(e, f, n);
         return n;
     }
     for (i = 0; i < n; i++) {
@@ -232,10 +248,10 @@ static unsigned receive(struct engine *e)
         p.len = p.head_len = f[i].len;
         p.flags = f[i].flags & NETIO_F_L4_CSUM_OK ? TOEC_RX_L4_CSUM_OK : 0;
         p.opaque = NULL;
-        toec_input(e->stack, &p, e->now);
+        input(e, &p, &f[i]);
     }
     if (n)
-        netio_rx_release(e->netio, f, n);
+        release(e, f, n);
     return n;
 }
 

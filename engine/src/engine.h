@@ -60,6 +60,26 @@ struct engine_config {
 /* A function run in the engine's thread by engine_call(). */
 typedef void (*engine_fn)(struct engine *e, void *arg);
 
+struct held;
+
+/* Received frames that stay until their payload has been read (hold.h). */
+struct hold {
+    uint32_t min; /* bytes of payload from which on a frame is; 0: none is */
+    uint32_t count, max;
+    uint32_t free;      /* of nodes, index + 1 */
+    struct held *nodes; /* max of them */
+    void (*told)(void *arg, uint32_t slot);
+    void *arg;
+    /* The batch that is handled: which of its frames are held, bit by bit. */
+    const struct netio_frame *batch;
+    uint64_t kept;
+    const struct netio_frame *frame; /* that of the packet in core/'s hands; NULL: of several */
+    /* What is put off. slot NULL: nothing. */
+    struct slot *slot;
+    const struct toec_packet *packet;
+    uint32_t off, p_off, len;
+};
+
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): whole cache lines */
 struct engine {
     struct engine_config cfg;
@@ -68,6 +88,7 @@ struct engine {
     unsigned long stack_size;
     struct netio *netio;
     struct offload offload;
+    struct hold hold;
     int node;                   /* of NUMA, that its memory is asked for from; NUMA_ANY */
     int orders;                 /* hosts need no fence for a doorbell: see order.h */
     uint64_t now;               /* time of the step that runs */

@@ -159,7 +159,7 @@ static void deliver_flow(struct gro *g, struct gro_flow *w)
         p.flags = TOEC_RX_L4_CSUM_OK | TOEC_RX_IP_CSUM_OK;
         p.opaque = &w->chain;
     }
-    g->deliver(g->arg, &p);
+    g->deliver(g->arg, &p, w->chain.count == 1 ? w->chain.frame[0] : NULL);
 }
 
 static void end_flow(struct gro *g, uint32_t i)
@@ -188,6 +188,7 @@ static void begin_flow(struct gro *g, const struct seg *s)
     w->flags = s->f->flags;
     w->chain.count = 1;
     w->chain.part[0] = (struct netio_ref){w->frame, w->end};
+    w->chain.frame[0] = s->f;
 }
 
 /* Joins s to w: 0, or -1 when it cannot be. */
@@ -201,6 +202,7 @@ static int join(struct gro *g, struct gro_flow *w, const struct seg *s)
     if (w->chain.count == 1 && !sums_right(w->frame, w->l4, w->end, w->flags))
         return -1;
     w->frame[w->l4 + 13] |= s->f->data[s->l4 + 13] & TH_PSH;
+    w->chain.frame[w->chain.count] = s->f;
     w->chain.part[w->chain.count++] = (struct netio_ref){s->f->data + s->head, n};
     w->next += n;
     w->total += n;
@@ -215,7 +217,7 @@ static void deliver_frame(struct gro *g, const struct netio_frame *f)
                             .len = f->len,
                             .flags = f->flags & NETIO_F_L4_CSUM_OK ? TOEC_RX_L4_CSUM_OK : 0};
 
-    g->deliver(g->arg, &p);
+    g->deliver(g->arg, &p, f);
 }
 
 void gro_begin(struct gro *g, gro_deliver_fn *deliver, void *arg)

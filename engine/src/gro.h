@@ -18,10 +18,11 @@
 struct gro_chain {
     uint32_t count;
     struct netio_ref part[GRO_PARTS];
+    const struct netio_frame *frame[GRO_PARTS]; /* whose they are */
 };
 
-/* A frame, or several in one, for the stack. Valid during the call. */
-typedef void gro_deliver_fn(void *arg, const struct toec_packet *p);
+/* A frame, or several in one (f NULL), for the stack. Valid during the call. */
+typedef void gro_deliver_fn(void *arg, const struct toec_packet *p, const struct netio_frame *f);
 
 /* A flow's segments so far. */
 struct gro_flow {

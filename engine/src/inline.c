@@ -20,6 +20,7 @@
 #include <toe/inline.h>
 
 #include "attach.h"
+#include "hold.h"
 #include "interlock.h"
 #include "log.h"
 #include "numa.h"
@@ -224,6 +225,7 @@ static void free_all(struct toedev_inline *t)
     if (t->control.listen_fd >= 0)
         attach_unlink(&t->control);
     if (t->engine) {
+        hold_end(t->engine);
         t->engine->qp_count = 0;
         engine_free(t->engine);
     }
@@ -297,6 +299,10 @@ static int make_qp(struct toedev_inline *t, struct toedev_inline_attach *a, char
     t->qp->expect = a->event ? a->expect : NULL;
     if (engine_adopt(t->engine, t->qp) != 0) {
         snprintf(err, err_size, "cannot watch a queue pair: %s", strerror(errno));
+        return -1;
+    }
+    if (a->event && hold_begin(t->engine, t->qp, a->hold_min, a->held, a->arg) != 0) {
+        snprintf(err, err_size, "no memory to hold received frames");
         return -1;
     }
     a->area = t->qp->area;
@@ -391,8 +397,9 @@ static void inline_close(struct toedev_inline *t)
     engine_join(t->engine);
     now = engine_clock();
     t->engine->now = now;
-    t->qp->tell = NULL; /* nobody is told any more */
+    t->qp->tell = NULL; /* nobody is told any more, */
     t->qp->expect = NULL;
+    t->engine->hold.min = 0; /* ... nor reads */
     qp_drop(t->qp);
     run_out(t, now + t->options.linger_ms * NS_PER_MS);
     if (!t->orphans) {
@@ -496,6 +503,22 @@ static void settle(struct toedev_inline *t, uint32_t slot)
         refs_settle(&t->qp->slots[slot]);
 }
 
+static uint32_t where(struct toedev_inline *t, uint32_t slot, uint32_t off, uint32_t n,
+                      const uint8_t **data)
+{
+    return hold_where(&t->qp->slots[slot], off, n, data);
+}
+
+static int read_to(struct toedev_inline *t, uint32_t slot, uint32_t off)
+{
+    return hold_release(&t->qp->slots[slot], off);
+}
+
+static void gather(struct toedev_inline *t, uint32_t slot, uint32_t off)
+{
+    hold_gather(&t->qp->slots[slot], off);
+}
+
 static const struct toedev_inline_ops ops = {
     .version = TOEDEV_INLINE_VERSION,
     .check = check,
@@ -511,6 +534,9 @@ static const struct toedev_inline_ops ops = {
     .refer = refer,
     .expect = expect,
     .settle = settle,
+    .where = where,
+    .read_to = read_to,
+    .gather = gather,
 };
 
 __attribute__((visibility("default"))) const struct toedev_inline_ops *toedev_inline(void)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gro.h"
+#include "hold.h"
 #include "listen.h"
 #include "refs.h"
 #include "sums.h"
@@ -87,10 +88,12 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
 void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_packet *p,
                      toec_u32 p_off, toec_u32 len)
 {
-    const struct slot *s = owner;
+    struct engine *e = user;
+    struct slot *s = owner;
     uint32_t size = s->qp->cfg.rx_size, to = off & (size - 1), first = size - to;
 
-    (void)user;
+    if (e->hold.min && hold_put_off(e, s, off, p, p_off, len))
+        return;
     if (first > len)
         first = len;
     gro_copy(slot_rx(s) + to, p, p_off, first);
@@ -169,9 +172,15 @@ static void on_gone(struct slot *s, uint16_t reason)
 void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_event ev,
                      toec_u32 arg)
 {
+    struct engine *e = user;
     struct slot *s = owner;
 
-    (void)user;
+    if (e->hold.slot) {
+        if (ev == TOEC_EV_DATA)
+            hold_in_order(e, s, arg);
+        else
+            hold_copy(e);
+    }
     switch (ev) {
     case TOEC_EV_ESTABLISHED:
         on_established(s, flow);

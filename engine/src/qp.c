@@ -16,6 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "hold.h"
 #include "listen.h"
 #include "log.h"
 #include "refs.h"
@@ -234,6 +235,7 @@ void qp_free(struct qp *qp)
         close(qp->irq_fd);
     for (uint32_t i = 0; i < qp->fresh; i++)
         refs_free(&qp->slots[i]);
+    hold_qp_free(qp);
     if (qp->slots)
         munmap(qp->slots, qp->cfg.slots * sizeof(*qp->slots));
     if (qp->free_slots)
@@ -279,6 +281,7 @@ void slot_free(struct slot *s)
     listen_leave(s);
     opening_del(s);
     refs_drop(s);
+    hold_drop(s);
     s->state = SLOT_FREE;
     s->told = 0;
     s->pending = 0; /* its place in the pending list is dropped when its turn comes */

@@ -89,6 +89,7 @@ struct qp {
     struct slot *pend_first, *pend_last;
     struct listen_member *members;
     uint32_t member_count;
+    struct hold_list *held;                /* of each slot (hold.h); NULL: nothing is held */
     struct slot *opening[OPENING_BUCKETS]; /* CONNECTs without answer, by cookie */
     uint32_t opening_salt;
 

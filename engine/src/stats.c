@@ -32,6 +32,7 @@ struct figures {
     uint32_t qp_count;
     struct qp_figures *qps; /* room for max_qps */
     struct offload offload;
+    uint32_t held, hold_max; /* received frames; as many as the back end spares */
     struct toec_own_addr own6[8];
     unsigned own6_n;
 };
@@ -46,6 +47,8 @@ static void copy_figures(struct engine *e, void *arg)
     f->own6_n = toec_own_addresses(e->stack, f->own6, 8);
     toec_usage(e->stack, &f->usage);
     f->offload = e->offload;
+    f->held = e->hold.count;
+    f->hold_max = e->hold.max;
     memcpy(f->core, toec_counters(e->stack), sizeof(f->core));
     memcpy(f->engine, e->counters, sizeof(f->engine));
     f->qp_count = e->qp_count;
@@ -96,7 +99,8 @@ static json_t *netio_json(const struct figures *f)
 {
     const struct netio_stats *n = &f->netio;
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "mode", f->info.mode, "rx_frames",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mode", f->info.mode,
+                     "rx_held", number(f->held), "rx_hold_max", number(f->hold_max), "rx_frames",
                      number(n->rx_frames), "rx_bytes", number(n->rx_bytes), "tx_frames",
                      number(n->tx_frames), "tx_bytes", number(n->tx_bytes), "rx_dropped",
                      number(n->rx_dropped), "tx_dropped", number(n->tx_dropped));

@@ -3,6 +3,7 @@
  * memwire.c - a back end for tests of the engine: a wire in memory between two engines of one
  * process, in virtual time. Takes the place of the netio library when linked before it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@ struct netio {
     int lose;            /* what is sent arrives nowhere */
     int tx_full;         /* refuse this many sends; -1: all */
     unsigned nth, asked; /* refuse each nth; 0: none */
+    uint32_t hold_max, held;
+    uint32_t out_there; /* frames received and neither released nor given back */
     uint32_t head, tail;
     uint32_t len[FRAMES];
     uint8_t *frames[FRAMES]; /* each as long as it is, so that sanitizers see its end */
@@ -77,6 +80,10 @@ void netio_close(struct netio *n)
 {
     if (n->peer)
         n->peer->peer = NULL;
+    if (n->out_there) {
+        fprintf(stderr, "memwire: %u frames have not come back\n", n->out_there);
+        abort();
+    }
     for (; n->tail != n->head; n->tail++)
         free(n->frames[n->tail % FRAMES]);
     free(n);
@@ -90,6 +97,7 @@ void netio_get_info(const struct netio *n, struct netio_info *out)
     out->mtu = 1500;
     out->queues = 1;
     out->mode = "memory";
+    out->hold_max = n->hold_max;
 }
 
 void netio_get_stats(const struct netio *n, struct netio_stats *out)
@@ -112,19 +120,51 @@ unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uin
     for (i = 0; i < max && n->tail + i != n->head; i++) {
         uint32_t at = (n->tail + i) % FRAMES;
 
-        frames[i] =
-            (struct netio_frame){.data = n->frames[at], .len = n->len[at], .cap = n->len[at]};
+        frames[i] = (struct netio_frame){.data = n->frames[at],
+                                         .len = n->len[at],
+                                         .cap = n->len[at],
+                                         .token = (uintptr_t)n->frames[at]};
         n->stats.rx_frames++;
         n->stats.rx_bytes += n->len[at];
     }
+    n->tail += i;
+    n->out_there += i;
     return i;
 }
 
 void netio_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count)
 {
-    (void)frames;
-    for (; count; count--)
-        free(n->frames[n->tail++ % FRAMES]);
+    unsigned i;
+
+    for (i = 0; i < count; i++)
+        free((void *)frames[i].token);
+    n->out_there -= count;
+}
+
+int netio_rx_hold(struct netio *n, const struct netio_frame *frame)
+{
+    (void)frame;
+    if (n->held >= n->hold_max)
+        return -1;
+    n->held++;
+    return 0;
+}
+
+void netio_rx_unhold(struct netio *n, uintptr_t token)
+{
+    free((void *)token);
+    n->held--;
+    n->out_there--;
+}
+
+void memwire_hold(struct netio *n, uint32_t max)
+{
+    n->hold_max = max;
+}
+
+uint32_t memwire_out_there(const struct netio *n)
+{
+    return n->out_there;
 }
 
 int netio_tx_alloc(struct netio *n, struct netio_frame *frame)

@@ -18,6 +18,10 @@ void memwire_refuse_each(struct netio *n, unsigned nth);
 /* From now on, or no longer, all that is sent is lost. */
 void memwire_lose(struct netio *n, int all);
 void memwire_watch(struct netio *n, struct memwire_tap *tap);
+/* As many received frames may be held at once (0 at first); before hold_begin(). */
+void memwire_hold(struct netio *n, uint32_t max);
+/* Frames in the engine's hands. netio_close() with any ends the test. */
+uint32_t memwire_out_there(const struct netio *n);
 /* A frame arrives. */
 void memwire_inject(struct netio *n, const uint8_t *frame, uint32_t len);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * claim.c - toe_send_reserve/commit, toe_recv_peek/consume and toe_recv_borrow/return: the
- * application works in the slot's buffers itself (SEEDS S4.4).
+ * application works in the slot's buffers itself, or reads in the frames (SEEDS S4.4).
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "claim.h"
+#include "frames.h"
 #include "io.h"
 #include "urgent.h"
 #include "zerocopy.h"
@@ -255,6 +256,23 @@ static ssize_t bytes(struct tsock *s, uint32_t *skip, int flags)
     }
 }
 
+/* Of n bytes from stream offset pos on, as many as lie in two pieces. */
+static uint32_t pieces(const struct tsock *s, uint32_t pos, uint32_t n, struct iovec iov[2])
+{
+    uint32_t first = n, second;
+
+    if (likely(!s->framed)) {
+        ranges(s->rx, s->rx_mask, pos, n, iov);
+        return n;
+    }
+    iov[0] = (struct iovec){.iov_base = tframe_at(s, pos, &first)};
+    iov[0].iov_len = first;
+    second = n - first;
+    iov[1] = (struct iovec){.iov_base = second ? tframe_at(s, pos + first, &second) : NULL};
+    iov[1].iov_len = second;
+    return first + second;
+}
+
 static ssize_t peek(struct tsock *s, struct iovec iov[2], int flags)
 {
     uint32_t skip;
@@ -264,8 +282,13 @@ static ssize_t peek(struct tsock *s, struct iovec iov[2], int flags)
         return -1;
     tobj_hold(&s->obj);
     n = bytes(s, &skip, flags);
-    if (n >= 0)
-        ranges(s->rx, s->rx_mask, s->rx_pos + skip, (uint32_t)n, iov);
+    if (n == 0)
+        iov[0] = iov[1] = (struct iovec){NULL, 0};
+    /* All that there is, so what is in more than two pieces must be copied after all. */
+    if (n > 0 && pieces(s, s->rx_pos + skip, (uint32_t)n, iov) < (uint32_t)n) {
+        tinline_gather(s->qp, s->slot, s->rx_pos + skip);
+        (void)pieces(s, s->rx_pos + skip, (uint32_t)n, iov);
+    }
     if (n > 0) {
         s->claims |= TCLAIM_RX;
         s->zc->peeked = (uint32_t)n;
@@ -366,8 +389,11 @@ static ssize_t borrow(struct tsock *s, size_t n, struct iovec iov[2], uint64_t *
         return -1;
     if (!zc->loans && !(zc->loans = calloc(TLOANS_MAX, sizeof(*zc->loans))))
         return terr(ENOBUFS);
+    /* As recv(): the TOE is asked when what is there is not enough. */
+    r = readable(s, &skip);
     tobj_hold(&s->obj);
-    r = bytes(s, &skip, flags);
+    if (!r || !is_enough(s, (uint32_t)r))
+        r = bytes(s, &skip, flags);
     if (r > 0 && (s->claims & TCLAIM_RX))
         r = terr(EBUSY);
     else if (r > 0 && zc->loans_count > TLOANS_MAX - 3) /* skipped, lent, and what is read next */
@@ -376,7 +402,7 @@ static ssize_t borrow(struct tsock *s, size_t n, struct iovec iov[2], uint64_t *
         r = n < (size_t)r ? (ssize_t)n : r;
         if (skip)
             trecv_taken(s, skip);
-        ranges(s->rx, s->rx_mask, s->rx_pos, (uint32_t)r, iov);
+        r = pieces(s, s->rx_pos, (uint32_t)r, iov);
         *number = zc->first_loan + zc->loans_count;
         s->claims |= TLOANS;
         append(s, (uint32_t)r, true);
@@ -421,6 +447,7 @@ static int give_back(struct tsock *s, uint64_t number)
     }
     s->rx_held -= n;
     s->rx_unsaid += n;
+    tframe_read(s);
     if (s->rx_unsaid > s->rx_mask >> 2)
         tflow_say_read(s);
     if (!zc->loans_count)

@@ -10,7 +10,8 @@
 
 #define DEFAULT_SLOTS        4096u
 #define DEFAULT_SIZE         65536u
-#define DEFAULT_ZEROCOPY_MIN 4096 /* docs/PERFORMANCE.md has the measurement */
+#define DEFAULT_ZEROCOPY_MIN 4096 /* docs/PERFORMANCE.md has the measurement, */
+#define DEFAULT_HOLD_MIN     1024 /* ... and of this */
 #define MAX_USEC             1000000u
 #define MAX_COUNT            65536u
 
@@ -131,6 +132,7 @@ int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *er
         {"TOEHOLD_BUSY_POLL_US", o->busy_poll_us, 0, 0, MAX_USEC, false},
         {"TOEHOLD_IRQ_COUNT", o->irq_count, 0, 0, MAX_COUNT, false},
         {"TOEHOLD_IRQ_USEC", o->irq_usec, 0, 0, MAX_USEC, false},
+        {"TOEHOLD_HOLD_MIN", o->hold_min, DEFAULT_HOLD_MIN, 0, UINT32_MAX, false},
         {"TOEHOLD_ZEROCOPY_MIN", o->zerocopy_min, DEFAULT_ZEROCOPY_MIN, 1, UINT32_MAX, false},
     };
 
@@ -145,7 +147,8 @@ int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *er
     cfg->busy_poll_given = o->busy_poll_us || (getenv(n[3].env) && *getenv(n[3].env));
     cfg->irq_count = n[4].value;
     cfg->irq_usec = n[5].value;
-    cfg->zerocopy_min = n[6].value;
+    cfg->hold_min = n[6].value;
+    cfg->zerocopy_min = n[7].value;
     if (read_path(cfg, o->socket, err, err_size) < 0 ||
         read_place(cfg, o->engine, err, err_size) < 0 ||
         read_inline(cfg, o->engine_options, err, err_size) < 0)

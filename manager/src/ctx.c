@@ -191,6 +191,7 @@ void tctx_lost(void)
             s->qp = NULL;
             s->rx_avail = 0; /* the buffers go with the queue pair */
             s->rx = s->tx = NULL;
+            s->framed = false;
             tflow_gone(s, error);
         }
     }

@@ -30,6 +30,7 @@ struct tconfig {
     uint32_t slots, tx_size, rx_size;
     uint32_t busy_poll_us, irq_count, irq_usec;
     uint32_t zerocopy_min; /* pieces of memory smaller than this are copied all the same */
+    uint32_t hold_min;     /* received frames with less than this are copied; 0: all are */
     bool busy_poll_given;  /* else an engine in this process has its own time */
     bool batch;            /* what answers several events of one epoll_wait leaves together */
     bool require;          /* what cannot be carried fails */
@@ -172,6 +173,10 @@ TOE_HIDDEN bool tinline_refer(struct tqp *qp, uint32_t slot, uint32_t off, const
 TOE_HIDDEN void tinline_settle(struct tqp *qp, uint32_t slot);
 /* Commands for these slots, TOEDEV_EXPECT_MAX at most, will come soon. */
 TOE_HIDDEN void tinline_expect(struct tqp *qp, const uint32_t *slots, unsigned n);
+/* What frames.h does for a socket that is framed. */
+TOE_HIDDEN uint8_t *tinline_where(struct tqp *qp, uint32_t slot, uint32_t off, uint32_t *n);
+TOE_HIDDEN bool tinline_read_to(struct tqp *qp, uint32_t slot, uint32_t off);
+TOE_HIDDEN void tinline_gather(struct tqp *qp, uint32_t slot, uint32_t off);
 TOE_HIDDEN void tinline_refresh(const struct tqp *qp, uint32_t slot);
 /* Rounds before a sleep: until nothing waits and an arrival will wake. Returns notifications. */
 TOE_HIDDEN uint32_t tinline_prepare(struct tqp *qp);

@@ -17,6 +17,7 @@ void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
     s->rx_held = 0;
     s->rx_pos = s->rx_avail = s->rx_unsaid = s->tx_pos = 0;
     s->eof = s->oob = 0;
+    s->framed = false;
     s->state = TS_OPEN;
     qp->slots[slot] = s;
 }
@@ -39,6 +40,7 @@ void tflow_release(struct tsock *s)
         return;
     s->qp = NULL;
     s->rx = s->tx = NULL;
+    s->framed = false;
     s->rx_avail = 0;
     /* not put here: we may be inside a drain, which must not wait for room (ring.h) */
     qp->slots[s->slot] = TSLOT_CLOSING;
@@ -130,6 +132,7 @@ void tsock_end(struct tsock *s)
     }
     s->state = TS_DEAD;
     s->rx = s->tx = NULL;
+    s->framed = false;
     s->rx_avail = 0;
     tclaim_end(s);
 }

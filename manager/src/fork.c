@@ -50,6 +50,7 @@ static void orphan(struct tsock *s)
     s->state = TS_FOREIGN;
     s->qp = NULL;
     s->rx = s->tx = NULL;
+    s->framed = false;
     s->rx_avail = 0;
     s->error = 0;
 }

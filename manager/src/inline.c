@@ -140,6 +140,16 @@ static void on_event(void *arg, const struct toe_cmd *c)
         tqp_handle(qp, c);
 }
 
+/* Before the DATA_RECEIVED of these bytes. */
+static void on_held(void *arg, uint32_t slot)
+{
+    const struct tqp *qp = arg;
+    struct tsock *s = qp->slots[slot];
+
+    if (likely(s && s != TSLOT_CLOSING))
+        s->framed = true;
+}
+
 static int open_inside(struct tqp *qp, const struct tconfig *cfg, char *err, size_t err_size)
 {
     char name[16] = "";
@@ -149,6 +159,8 @@ static int open_inside(struct tqp *qp, const struct tconfig *cfg, char *err, siz
     if (qp->direct) {
         a.event = on_event;
         a.expect = texpect_events;
+        a.held = on_held;
+        a.hold_min = cfg->hold_min;
     }
     tinline_inside++;
     qp->inside = ops->open(cfg->inline_options, &a, err, err_size);
@@ -299,6 +311,24 @@ void tinline_settle(struct tqp *qp, uint32_t slot)
 {
     if (qp->direct)
         ops->settle(qp->inside, slot);
+}
+
+uint8_t *tinline_where(struct tqp *qp, uint32_t slot, uint32_t off, uint32_t *n)
+{
+    const uint8_t *data;
+
+    *n = ops->where(qp->inside, slot, off, *n, &data);
+    return (uint8_t *)data; /* of an iovec */
+}
+
+bool tinline_read_to(struct tqp *qp, uint32_t slot, uint32_t off)
+{
+    return ops->read_to(qp->inside, slot, off) != 0;
+}
+
+void tinline_gather(struct tqp *qp, uint32_t slot, uint32_t off)
+{
+    ops->gather(qp->inside, slot, off);
 }
 
 /* ---- direct: sleeping ---- */

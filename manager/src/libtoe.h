@@ -114,6 +114,7 @@ struct tsock {
     uint32_t rx_held;    /* bytes read for which no RECV may be sent: some of them are lent */
     uint8_t claims;      /* TCLAIM_*: its buffers are in the application's hands (claim.h) */
     uint8_t lingering;   /* close() waits for the peer's acknowledgements */
+    bool framed;         /* some received bytes are not in rx, but in frames (frames.h) */
     int32_t lowat;       /* SO_RCVLOWAT; 0 and 1: 1 byte */
     struct tzc *zc;      /* NULL until it sends or receives without a copy (claim.h) */
 

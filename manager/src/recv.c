@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recv.c - the receive family: from the slot's buffer straight to the caller (SEEDS S1.13; tcp(7)).
+ * recv.c - the receive family: from the slot's buffer, or a frame, straight to the caller (SEEDS
+ * S1.13, S4.4; tcp(7)).
  */
 #include <string.h>
 
+#include "frames.h"
 #include "urgent.h"
 #include "zerocopy.h"
 
-/* Copies n bytes at stream offset `pos` of the receive buffer to where the cursor stands. */
+/* Copies n bytes at stream offset `pos` to where the cursor stands. */
 static void copy_out(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
 {
     while (n) {
-        uint32_t at = pos & s->rx_mask, k = s->rx_mask + 1 - at;
+        uint32_t k = n;
+        const uint8_t *from;
 
         while (c->done == c->v->iov_len) {
             c->v++;
             c->done = 0;
         }
-        if (k > n)
-            k = n;
         if (k > c->v->iov_len - c->done)
             k = (uint32_t)(c->v->iov_len - c->done);
-        memcpy((uint8_t *)c->v->iov_base + c->done, s->rx + at, k);
+        from = tframe_at(s, pos, &k);
+        memcpy((uint8_t *)c->v->iov_base + c->done, from, k);
         c->done += k;
         pos += k;
         n -= k;
@@ -36,6 +38,7 @@ void trecv_taken(struct tsock *s, uint32_t n)
         tloan_behind(s, n);
     else
         s->rx_unsaid += n;
+    tframe_read(s);
     /* A quarter of the buffer at a time: the peer always has the other three quarters, so the
      * window never closes over bytes read but not said. */
     if (unlikely(s->rx_unsaid > s->rx_mask >> 2))

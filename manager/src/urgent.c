@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "claim.h"
+#include "frames.h"
 #include "urgent.h"
 
 /* Bytes between the reader and the mark. */
@@ -24,8 +25,10 @@ bool turgent_at_mark(const struct tsock *s)
 /* The byte has come: it is kept here, because its place in the buffer will be used again. */
 static void arrived(struct tsock *s)
 {
+    uint32_t one = 1;
+
     s->oob = TOOB_VALID;
-    s->oob_byte = s->rx[s->oob_pos & s->rx_mask];
+    s->oob_byte = *tframe_at(s, s->oob_pos, &one);
     tobj_notify(&s->obj, EPOLLPRI);
 }
 
@@ -63,7 +66,7 @@ void turgent_told(struct tsock *s, uint32_t end)
         return;
     /* ... unless the reader stands at it: it is left out all the same */
     if (turgent_at_mark(s) && s->rx_avail && !s->opts.oobinline) {
-        s->rx_pos++;
+        s->rx_pos++; /* a frame that ends here goes with the next read: we are draining */
         s->rx_avail--;
         if (s->claims & TLOANS)
             tloan_behind(s, 1);

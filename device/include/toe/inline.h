@@ -17,7 +17,7 @@
 
 #include <toe/device.h>
 
-#define TOEDEV_INLINE_VERSION 3u
+#define TOEDEV_INLINE_VERSION 4u
 #define TOEDEV_INLINE_LIBRARY "libtoe_inline.so"
 #define TOEDEV_INLINE_SYMBOL  "toedev_inline"
 
@@ -49,6 +49,14 @@ struct toedev_inline_attach {
      * NULL; must not call the TOE. */
     void (*expect)(void *arg, const uint32_t *slots, unsigned n, int data);
     void *arg;
+    /*
+     * Direct: payload of at least hold_min bytes (0: none) may stay in the frame that brought it,
+     * and not be copied into the receive buffer, until it has been read. held(arg, slot) says that
+     * bytes that are about to be told are the first of the slot that do: from then on, until
+     * read_to() returns 0, where() tells where bytes lie. It must not call the TOE.
+     */
+    uint32_t hold_min;
+    void (*held)(void *arg, uint32_t slot);
     int irq_fd; /* threaded: an eventfd that does not block; it is duplicated */
 
     uint8_t *area;   /* out: as in device.h; the TOE's, until close() */
@@ -98,6 +106,21 @@ struct toedev_inline_ops {
     void (*expect)(struct toedev_inline *t, const uint32_t *slots, unsigned n);
     /* What is referred to is copied into the send buffer, and its memory not read any more. */
     void (*settle)(struct toedev_inline *t, uint32_t slot);
+
+    /* Received bytes of a slot whose DATA_RECEIVED has been told, by their offsets in the stream,
+     * until RELEASE or a CLOSE that says that nobody reads any more. */
+
+    /* Where the byte at off lies: *data; returns how many of n lie there in one piece, in a frame
+     * or in the receive buffer. They stay readable until read_to() passes them, also when the
+     * connection is gone. */
+    uint32_t (*where)(struct toedev_inline *t, uint32_t slot, uint32_t off, uint32_t n,
+                      const uint8_t **data);
+    /* Bytes before off are not read any more: what they alone hold goes back to the interface. 1:
+     * something of the slot is still held. (RECV gives their room to the peer, as ever.) */
+    int (*read_to)(struct toedev_inline *t, uint32_t slot, uint32_t off);
+    /* Bytes from off on lie in the receive buffer too when this returns, and where() says so. Where
+     * they were they stay readable, as above. */
+    void (*gather)(struct toedev_inline *t, uint32_t slot, uint32_t off);
 };
 
 /* The one function of the shared object, by its name TOEDEV_INLINE_SYMBOL. */

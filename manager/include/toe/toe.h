@@ -45,6 +45,10 @@ struct toe_options {
                             * process "inline", within these calls, or "thread" (docs/INLINE.md) */
     const char *engine_options; /* [TOEHOLD_INLINE_OPTIONS] of one in this process, as toed's:
                                  * "--netif af_xdp:eth1 --ip 10.0.0.2/24" */
+    uint32_t hold_min; /* [TOEHOLD_HOLD_MIN] engine "inline": a received frame with at least so many
+                        * bytes of payload is kept, and read where it is, rather than copied into
+                        * the receive buffer; UINT32_MAX, or 0 in the variable: none is; default:
+                        * as measured (docs/PERFORMANCE.md) */
 };
 
 /* Connects to the TOE. opt may be NULL. 0, or -1 with EINVAL (a setting) or ENETDOWN (no TOE), and
@@ -104,10 +108,11 @@ ssize_t toe_send_reserve(int fd, size_t n, struct iovec iov[2], int flags);
  */
 ssize_t toe_send_commit(int fd, size_t n, int flags);
 /*
- * All bytes that can be read, in order: what recv() would give, so up to the mark of urgent data.
- * Waits as toe_recv() does for SO_RCVLOWAT bytes. Returns their number, 0 at the end of the stream.
- * Again before a consume it gives the same and what has come since. Until the consume whatever
- * would take bytes from the stream (recv and its kin, without MSG_PEEK) fails with EBUSY.
+ * All bytes that can be read, in order, copied together where they lie in frames: what recv() would
+ * give, so up to the mark of urgent data. Waits as toe_recv() does for SO_RCVLOWAT bytes. Returns
+ * their number, 0 at the end of the stream. Again before a consume it gives the same and what has
+ * come since. Until the consume whatever would take bytes from the stream (recv and its kin,
+ * without MSG_PEEK) fails with EBUSY.
  */
 ssize_t toe_recv_peek(int fd, struct iovec iov[2], int flags);
 /*
@@ -119,7 +124,11 @@ ssize_t toe_recv_consume(int fd, size_t n);
 
 /*
  * Receiving by reference: up to n of the bytes that recv() would give now are read, and lie in iov
- * until *loan is given back; reading goes on behind them meanwhile. Loans may be given back in any
+ * until *loan is given back; reading goes on behind them meanwhile. They may be fewer than n though
+ * more could be read: what lies in two pieces. With the engine in this thread ("inline"), an
+ * interface that can spare frames (AF_XDP, the wire, DPDK) and hold_min, the pieces are in received
+ * frames themselves, two of them a call, which nobody has copied; elsewhere they are in the
+ * connection's receive buffer. Loans may be given back in any
  * order, by any thread. Their room is the peer's again when all before them is given back too: who
  * keeps all of the buffer waits for ever for more. Waits as toe_recv_peek(); returns the bytes
  * lent, and 0, with no loan, at the end of the stream or for n 0. Errors as toe_recv_peek(); EBUSY

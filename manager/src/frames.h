@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frames.h - received bytes that a TOE in this thread holds in the frames that brought them
+ * (toe/inline.h; SEEDS S4.4). While tsock.framed is 0 all are in the slot's receive buffer, as they
+ * always are with another TOE. Lock held.
+ */
+#ifndef TOE_FRAMES_H
+#define TOE_FRAMES_H
+
+#include "ctx.h"
+
+/* Where the byte at stream offset pos is, of n that have been told; *n becomes how many of them lie
+ * there in one piece. */
+static inline uint8_t *tframe_at(const struct tsock *s, uint32_t pos, uint32_t *n)
+{
+    uint32_t at = pos & s->rx_mask;
+
+    if (unlikely(s->framed))
+        return tinline_where(s->qp, s->slot, pos, n);
+    if (*n > s->rx_mask + 1 - at)
+        *n = s->rx_mask + 1 - at;
+    return s->rx + at;
+}
+
+/* The reader has moved on, or a loan has been given back: frames that nobody reads any more go
+ * back. Not while draining. */
+static inline void tframe_read(struct tsock *s)
+{
+    if (unlikely(s->framed))
+        s->framed = tinline_read_to(s->qp, s->slot, s->rx_pos - s->rx_held);
+}
+
+#endif
