@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bulk transfer by message size, over 1 and 100 connections: Linux, toed and the inline TOE; with
-each offload and zero copy off in turn; zero copy against copy by message size.
+each offload and zero copy off in turn; zero copy against copy by message size, and received frames
+that are held and lent against such that are copied.
 
 `toehold bench bulk` writes as fast as it may to a sink, both on the same system, each on a core of
 its own. Samples are taken in turn. Writes out/bench/bulk.json, and a plot of that file beside it.
@@ -103,6 +104,7 @@ def compare(options: argparse.Namespace) -> dict:
 
     off = features.measure_features(LINKS, options, take, AT)
     zero = features.measure_zero_copy(LINKS, options, take)
+    received = features.measure_receiving(LINKS, options)
     ratios = {
         rate: {n: features.sizes(by, rate) for n, by in features.medians(zero).items()}
         for rate in features.RATES
@@ -117,6 +119,8 @@ def compare(options: argparse.Namespace) -> dict:
         "zero_copy_from": {
             name: features.threshold(by) for name, by in ratios["bytes_per_cpu_s"].items()
         },
+        "receiving": received,
+        "receiving_ratio": features.received_ratios(features.medians(received)),
     }
 
 
@@ -135,6 +139,18 @@ def show_compared(body: dict) -> None:
         rows = [
             [LINKS[s].title, *["-" if v is None else f"{v:.2f}" for v in by.values()]]
             for s, by in by_system.items()
+        ]
+        print(f"{terminal.table(head, rows)}\n")
+    for system, by_frames in body["receiving_ratio"].items():
+        messages = list(next(iter(by_frames.values())))
+        ways = [way for way in features.RECEIVING if way != "copied"]
+        head = [
+            f"{LINKS[system].title}: to copied, bytes per CPU time",
+            *[f"{way}, {m}" for m in messages for way in ways],
+        ]
+        rows = [
+            [f"frames: {frames}", *[str(by[m][way] or "-") for m in messages for way in ways]]
+            for frames, by in by_frames.items()
         ]
         print(f"{terminal.table(head, rows)}\n")
     for system, size in body["zero_copy_from"].items():
@@ -156,7 +172,8 @@ def run(options: argparse.Namespace) -> None:
     body = {**measure(options), **compare(options)}
     found, goals = summarise(body)
     show(found, body, goals)
-    titles = {n: LINKS[n].title for n in (*found, *body["features"], *body["zero_copy"])}
+    measured = (*found, *body["features"], *body["zero_copy"], *body["receiving"])
+    titles = {n: LINKS[n].title for n in measured}
     body = {"settings": running.settings(options), "systems": titles, "medians": found, **body}
     report.write(options.out, body, goals)
 
@@ -168,12 +185,16 @@ def main() -> int:
     for name, default, what in (
         ("--features-of", features.SYSTEMS, "features are off in turn on these"),
         ("--zero-copy-of", features.WITH_ZERO_COPY, "zero copy against copy on these"),
+        ("--receive-of", features.RECEIVERS, "received frames held and lent on these"),
     ):
         text = f"{what}; or none ({','.join(default)})"
         parser.add_argument(name, type=running.chosen(LINKS), default=list(default), help=text)
     parser.add_argument("--off", type=lambda text: text.split(","), help="features (all in use)")
     parser.add_argument(
         "--zero-copy-messages", type=running.numbers, default=list(features.MESSAGES)
+    )
+    parser.add_argument(
+        "--receive-messages", type=running.numbers, default=list(features.RECEIVE_MESSAGES)
     )
     parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
     return running.carry_out("bulk", parser.parse_args(), run)

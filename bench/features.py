@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bulk with each feature off in turn, and zero copy against copy by message size (for bulk.py).
+"""Bulk with each feature off in turn, and zero copy against copy, both ways (for bulk.py).
 
-Features are offloads, by the words that ethtool has for them, and zero copy. What a system does not
-have in use is not switched off, for nothing would change.
+Features are offloads, by the words that ethtool has for them, zero copy, and received frames that
+are held. What a system does not have in use is not switched off, for nothing would change.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import median
 
 from bench import links, terminal
 
-ALL, ZERO_COPY = "all on", "zero copy"
+ALL, ZERO_COPY, HOLD = "all on", "zero copy", "hold"
 # Off together: what is left to software when the interface may not, and then is not done at all.
 TOGETHER = (("tso", "gso"), ("lro", "gro"))
 SYSTEMS = ("inline_wire", "inline_af_xdp", "toed_wire", "toed_af_xdp")
@@ -24,6 +24,19 @@ MESSAGES = (512, 1024, 2048, 4096, 8192, 16384, 65536, 262144, 1048576)
 # And nobody polls: CPU time is that of the work.
 SETTINGS = {"TOEHOLD_ZEROCOPY_MIN": "1", "TOEHOLD_BUSY_POLL_US": "0"}
 RATES = ("bytes_per_s", "bytes_per_cpu_s")
+
+# Receiving, by the client: environment and arguments. Lent bytes are not looked at.
+NOT_HELD, HELD = {"TOEHOLD_HOLD_MIN": "0"}, {"TOEHOLD_HOLD_MIN": "1"}
+LEND = ["--zero-copy", "--api", "toe"]
+RECEIVING = {"copied": (NOT_HELD, []), "held": (HELD, []), "lent": (HELD, LEND)}
+# What a frame brings: the offloads off, and options of the engine.
+FRAMES = {
+    "as they come": ([], []),
+    "1448 bytes": (["tso", "gso"], []),
+    "524 bytes": (["tso", "gso"], ["--mtu", 576]),
+}
+RECEIVERS = ("inline_wire", "inline_af_xdp")
+RECEIVE_MESSAGES = (2048, 65536)
 
 Sample = Callable[..., dict]  # of a link, connections, message, zero_copy: what bulk.py has of it
 
@@ -50,9 +63,11 @@ def threshold(ratios: Mapping[str, float | None]) -> int | None:
     return best
 
 
-def rows(words: Sequence[str], chosen: Sequence[str] | None) -> dict[str, list[str]]:
+def rows(
+    words: Sequence[str], chosen: Sequence[str] | None, *, holds: bool = False
+) -> dict[str, list[str]]:
     """What is off in each: by its name."""
-    off = {word: [word] for word in (ZERO_COPY, *words)}
+    off = {word: [word] for word in (ZERO_COPY, *([HOLD] if holds else []), *words)}
     off.update({"+".join(t): list(t) for t in TOGETHER if set(t) <= set(words)})
     return {ALL: [], **{n: w for n, w in off.items() if chosen is None or n in chosen}}
 
@@ -65,11 +80,14 @@ def change(found: Mapping[str, float]) -> dict[str, float]:
 
 
 def _one(link: links.Link, off: Sequence[str], take: Sample, message: int) -> float:
-    switched = [word for word in off if word != ZERO_COPY]
+    switched = [word for word in off if word not in (ZERO_COPY, HOLD)]
+    env = link.env
     link.switch(dict.fromkeys(switched, False))
+    link.env = {**env, **(NOT_HELD if HOLD in off else {})}
     try:
         return take(link, 1, message, zero_copy=ZERO_COPY not in off)["bytes_per_s"]
     finally:
+        link.env = env
         link.switch(dict.fromkeys(switched, True))
 
 
@@ -84,7 +102,10 @@ def measure_features(
             pin=not options.unpinned,
             env=links.room(256, 1 << 20),
         )
-        off = {name: rows(link.offloads(), options.off) for name, link in opened.items()}
+        off = {
+            name: rows(link.offloads(), options.off, holds=name in RECEIVERS)
+            for name, link in opened.items()
+        }
         found = {name: {row: [] for row in off[name]} for name in opened}
         for number in range(options.samples):
             for name, link in opened.items():
@@ -130,6 +151,87 @@ def measure_zero_copy(
                             values.append(sample[rate])
     terminal.end_progress()
     return found
+
+
+def _received(link: links.Link, way: str, message: int, options: argparse.Namespace) -> dict:
+    env = link.env
+    more, args = RECEIVING[way]
+    link.env = {**env, **more}
+    try:
+        found = link.measure(
+            "bulk",
+            *("--direction", "down", "--connections", 1, "--message", message, *args),
+            role="bulk",
+            serve=["--message", message],
+            seconds=options.seconds,
+            warmup=options.warmup,
+        )
+    finally:
+        link.env = env
+    return {
+        "bytes_per_s": round(found["bytes_per_s"]),
+        "bytes_per_cpu_s": round(found["bytes_in_all"] / found["cpu_s"]),
+    }
+
+
+def measure_receiving(
+    table: Mapping[str, type[links.Link]], options: argparse.Namespace
+) -> dict[str, dict]:
+    """By system, frames, message and way: samples of a receiver that polls, as its peer does."""
+    with ExitStack() as stack:
+        opened, _ = links.open_all(
+            table,
+            options.receive_of,
+            stack,
+            pin=not options.unpinned,
+            env=links.room(256, 1 << 20),
+        )
+        found: dict[str, dict] = {
+            name: {
+                frames: {
+                    str(m): {way: {rate: [] for rate in RATES} for way in RECEIVING}
+                    for m in options.receive_messages
+                }
+                for frames in FRAMES
+            }
+            for name in opened
+        }
+        for frames, (off, words) in FRAMES.items():
+            for link in opened.values():
+                link.switch(dict.fromkeys(off, False))
+                link.words = words
+            for number in range(options.samples):
+                for message in options.receive_messages:
+                    for name, link in opened.items():
+                        for way in RECEIVING:
+                            terminal.progress(
+                                f"sample {number + 1} of {options.samples}: "
+                                f"{name}, frames {frames}, {way}, {message}"
+                            )
+                            sample = _received(link, way, message, options)
+                            for rate, values in found[name][frames][str(message)][way].items():
+                                values.append(sample[rate])
+    terminal.end_progress()
+    return found
+
+
+def received_ratios(found: Mapping) -> dict[str, dict]:
+    """Of the medians: each way to copying, bytes per CPU time of the receiver."""
+    rate = "bytes_per_cpu_s"
+    return {
+        name: {
+            frames: {
+                message: {
+                    way: round(ratio, 3) if (ratio := _ratio(v[rate], by["copied"][rate])) else None
+                    for way, v in by.items()
+                    if way != "copied"
+                }
+                for message, by in by_message.items()
+            }
+            for frames, by_message in by_frames.items()
+        }
+        for name, by_frames in found.items()
+    }
 
 
 def medians(samples: Mapping) -> dict:

@@ -251,6 +251,7 @@ class _Inline:
 
     busy = True
     changes: Mapping[str, bool] = {}
+    words: Sequence[object] = ()  # more options of the engines
 
     def offloads(self) -> list[str]:
         server = self._serve("sink")
@@ -272,7 +273,7 @@ class _Inline:
         return [paths.built("toehold"), "run", "--require", "--engine", "inline"] + [
             *("--netif", self.netifs[end], "--ip", f"{ip}/{self.pair.prefix_len}"),
             *(["--offload", switched] if switched else []),
-            *("--", *argv),
+            *(*self.words, "--", *argv),
         ]
 
     def on_server(self, argv: Sequence[object]) -> list[object]:

@@ -251,13 +251,19 @@ def test_many_flows_run(tmp_path):
 @pytest.mark.parametrize(
     ("systems", "more"),
     [
-        ("inline_wire", ["--off", "tso,zero copy", "--samples", 1]),
+        ("inline_wire", ["--off", "tso,zero copy,hold", "--samples", 1]),
         pytest.param("inline_wire,inline_af_xdp,toed_wire,toed_af_xdp", [], marks=pytest.mark.long),
     ],
 )
 def test_bulk_with_features_off_runs(tmp_path, systems, more):
     few = ["--systems", "none", "--features-of", systems, "--zero-copy-of", systems, "--unpinned"]
-    body = run("bulk", tmp_path, *SHORT, *few, "--zero-copy-messages", "65536", *more)
+    few += ["--zero-copy-messages", "65536", "--receive-messages", "65536"]
+    receivers = ",".join(s for s in systems.split(",") if s.startswith("inline"))
+    body = run("bulk", tmp_path, *SHORT, *few, "--receive-of", receivers, *more)
+    for by_frames in body["receiving"].values():
+        assert set(by_frames) == set(features.FRAMES)
+        for by_message in by_frames.values():
+            assert all(v > 0 for way in by_message["65536"].values() for v in way["bytes_per_s"])
     for system in systems.split(","):
         # on a wire all are there; AF_XDP has what kernel and driver have
         assert {"all on", "zero copy"} <= set(body["features"][system])
@@ -272,6 +278,7 @@ def test_bulk_with_features_off_runs(tmp_path, systems, more):
 def test_bulk_and_conns_run(tmp_path, name):
     only = (
         ["--messages", "1000", "--features-of", "none", "--zero-copy-of", "none"]
+        + ["--receive-of", "none"]
         if name == "bulk"
         else ["--warmup", "1.5", "--seconds", "1"]
     )

@@ -15,9 +15,10 @@ import hlog
 import lab as labs
 import pytest
 
-from harness import paths, proc
+from harness import netns, paths, proc
 
 LOCAL = "127.0.0.1"
+TOEHOLD = paths.built("toehold")
 OK, FAILURE, USAGE, ERRORS = 0, 1, 2, 6
 QUICK = ["--time", "0.2", "--warmup", "0.05"]
 
@@ -174,6 +175,27 @@ def test_bulk_down_is_the_pattern(lab):
         args = ["--to", server.where, "--direction", "down", "--verify"]
         found = bench(lab, "bulk", *args, *QUICK)
     assert found["bytes"] == sum(s["bytes"] for s in found["by_second"]) > 0
+
+
+@pytest.mark.parametrize("hold_min", ["0", "1"])
+def test_bulk_down_lends_what_it_is(tmp_path, hold_min):
+    """By toe_recv_borrow(): from the receive buffer, and from the frames themselves."""
+    ends, library = [], paths.build_dir("libtoe_inline.so") / "engine/libtoe_inline.so"
+    for side, address in (("a", "10.9.0.1"), ("b", "10.9.0.2")):
+        options = f"--netif wire:{tmp_path}/w,side={side} --ip {address}/24"
+        env = {"TOEHOLD_INLINE_LIBRARY": str(library)}
+        env.update(TOEHOLD_ENGINE="inline", TOEHOLD_INLINE_OPTIONS=options, TOEHOLD_REQUIRE="1")
+        ends.append({**env, "TOEHOLD_HOLD_MIN": hold_min})
+    with netns.Pair() as pair:
+        serve = [TOEHOLD, "bench", "serve", "bulk", "--listen", "10.9.0.1:7040", "--api", "toe"]
+        with pair.server.start(serve, env=ends[0], name="serve") as server:
+            proc.wait_until(lambda: "serving on" in server.text(), "it serves", proc=server)
+            args = ["--to", "10.9.0.1:7040", "--api", "toe", "--direction", "down"]
+            args += ["--zero-copy", "--verify", "--json", "--quiet", *QUICK]
+            done = pair.client.run([TOEHOLD, "bench", "bulk", *args], env=ends[1], timeout=30)
+    found = json.loads(done.stdout)
+    assert found["bytes"] > 100_000
+    assert not found["errors"]
 
 
 def test_local_ports_are_used_in_turn(lab):
@@ -404,7 +426,7 @@ def test_a_lost_idle_connection_is_counted(lab):
         (["bulk", "--to", "1.2.3.4:5", "--direction", "left"], "want up or down"),
         (
             ["bulk", "--to", "1.2.3.4:5", "--zero-copy", "--direction", "down"],
-            "--zero-copy is of --direction up",
+            "--zero-copy of --direction down needs --api toe",
         ),
         (["pingpong", "--to", "1.2.3.4:5", "--zero-copy"], "pingpong does not take --zero-copy"),
         (["bulk", "--to", "1.2.3.4:5", "--api", "xti"], "want sockets, toe or toe-own"),

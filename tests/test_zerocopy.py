@@ -11,9 +11,14 @@ import pytest
 from harness import netns, paths, proc
 
 TOE_PASS = paths.build_dir("toe_pass") / "manager/tests/toe_pass"
+TOEHOLD = paths.built("toehold")
 PORT = 7400
 
 pytestmark = pytest.mark.toehold_only
+
+
+def stats(socket: object) -> dict:
+    return json.loads(proc.run([TOEHOLD, "stats", "--json", "--socket", socket]).stdout)
 
 
 @pytest.fixture(params=["toed", "inline", "thread"])
@@ -35,6 +40,8 @@ def place(request, make_lab):
 @pytest.mark.parametrize("method", ["place", "ref", "lend"])
 def test_what_comes_back_is_what_was_sent(place, method):
     lab, env = place
+    # received frames are held, and sent from where they are, however small their pieces
+    env = {**env, "TOEHOLD_ZEROCOPY_MIN": "1", "TOEHOLD_HOLD_MIN": "1"}
     with lab.server.start([TOE_PASS, PORT, method], env=env, name="toe_pass") as server:
         proc.wait_until(lambda: "ready" in server.text(), "toe_pass is ready", proc=server)
         for rounds, size in ((100, 1), (30, 3000), (4, 1_000_000)):
@@ -46,6 +53,11 @@ def test_what_comes_back_is_what_was_sent(place, method):
             # only an engine in the program's own thread can read the program's memory
             inline = env.get("TOEHOLD_ENGINE") == "inline"
             assert (", 0 by reference" in server.text().splitlines()[-1]) == (not inline)
+        if env.get("TOEHOLD_ENGINE") == "inline":
+            # all were held, and none is when the connections are gone
+            said = stats(f"/run/toehold/inline-{server.pid}.sock")["engines"][0]
+            assert said["counters"]["rx_held"] > 4_000_000 / 1460 / 2
+            assert (said["netio"]["rx_held"], said["netio"]["rx_hold_max"]) == (0, 1024)
 
 
 def test_msg_zerocopy_is_that_of_linux(place):

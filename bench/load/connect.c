@@ -55,7 +55,8 @@ int conn_open(struct worker *w, struct conn *c)
         return errno;
     if ((w->o->port_low && take_port(w, c->fd) != 0) ||
         call->setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0 ||
-        (w->o->zero_copy && call->setsockopt(c->fd, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) != 0))
+        (w->o->zero_copy && !w->o->down &&
+         call->setsockopt(c->fd, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) != 0))
         return errno;
     if (call->connect(c->fd, (const struct sockaddr *)&to, w->o->addr_len) != 0 &&
         errno != EINPROGRESS)

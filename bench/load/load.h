@@ -62,6 +62,9 @@ struct load_calls {
     int (*epoll_wait)(int, struct epoll_event *, int, int);
     int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
     void (*prefetch)(const int *, unsigned); /* NULL: there is none */
+    /* toe_recv_borrow() and toe_recv_return(); NULL: there is no such thing */
+    ssize_t (*borrow)(int, size_t, struct iovec[2], uint64_t *, int);
+    int (*give_back)(int, uint64_t);
 };
 extern const struct load_calls load_libc, load_libtoe, load_libtoe_own;
 
@@ -80,7 +83,7 @@ struct load_options {
     uint64_t warmup_ns, time_ns, timeout_ns;
     double rate; /* requests or connections a second, all threads together; 0: closed loop */
     bool busy, verify, json, quiet, down;
-    bool zero_copy; /* bulk up: MSG_ZEROCOPY */
+    bool zero_copy; /* bulk up: MSG_ZEROCOPY; down: borrow() */
     bool fresh;     /* a connection for each request */
     bool once;      /* serve: the server closes after one answer */
     enum load_close close;

@@ -50,7 +50,8 @@ static const char help[] =
     "bulk      --message BYTES   each send() or recv(), 1 to 1048576 (65536)\n"
     "          --direction D     up: we send to `serve sink`; down: `serve bulk` sends to us (up)\n"
     "          --zero-copy       up: by MSG_ZEROCOPY; the result tells what was copied all the "
-    "same\n"
+    "same;\n"
+    "                            down: by toe_recv_borrow(), of --api toe\n"
     "conns     --size BYTES      one exchange of so many bytes; 0: none (0)\n"
     "          --close HOW       fin: we close first, TIME-WAIT is ours; rst: we reset;\n"
     "                            wait: the server closes first (fin)\n"
@@ -487,8 +488,9 @@ static int check(struct load_options *o, const char *name)
                      o->connections);
         return LOAD_USAGE;
     }
-    if (o->zero_copy && o->down) {
-        load_message("%s: --zero-copy is of --direction up: the server sends", name);
+    if (o->zero_copy && o->down && !o->calls->borrow) {
+        load_message("%s: --zero-copy of --direction down needs --api toe: nothing else lends",
+                     name);
         return LOAD_USAGE;
     }
     if (o->fresh && o->mode == LOAD_HTTP)

@@ -154,7 +154,7 @@ static void tell_json(const struct load_options *o, const struct tally *t, doubl
     json_object_set_new(j, "cpu_s", json_real(cpu_seconds()));
     if (o->mode == LOAD_BULK)
         json_object_set_new(j, "bytes_in_all", number(t->bytes));
-    if (o->zero_copy) {
+    if (o->zero_copy && !o->down) {
         json_object_set_new(j, "zero_copy_sends", number(t->told));
         json_object_set_new(j, "zero_copy_copied", number(t->told_copied));
     }

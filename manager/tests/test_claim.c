@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "harness.h"
 
@@ -578,6 +580,47 @@ static void what_is_lent_is_no_room_for_the_peer(void **state)
     toe_close(fd[1]);
 }
 
+struct borrower {
+    int fd;
+    struct iovec iov[2];
+    uint64_t loan;
+};
+
+static void *borrow_in_thread(void *arg)
+{
+    struct borrower *b = arg;
+
+    assert_int_equal(toe_recv_borrow(b->fd, 5, b->iov, &b->loan, 0), 5);
+    return NULL;
+}
+
+/* What a thread has borrowed is the socket's, and a child's end takes nothing from its parent. */
+static void loans_outlive_a_thread_and_a_child(void **state)
+{
+    struct borrower b;
+    pthread_t t;
+    int fd[2], status;
+    pid_t child;
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_send(fd[1], "words", 5, 0), 5);
+    harness_wait(fd[0], POLLIN);
+    b.fd = fd[0];
+    assert_int_equal(pthread_create(&t, NULL, borrow_in_thread, &b), 0);
+    pthread_join(t, NULL);
+    child = fork();
+    if (child == 0)
+        _exit(toe_recv_return(fd[0], b.loan) == -1 ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_memory_equal(b.iov[0].iov_base, "words", 5);
+    assert_int_equal(toe_recv_return(fd[0], b.loan), 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+    harness_slots(0);
+}
+
 static void loans_outlive_a_reset(void **state)
 {
     struct linger hard = {1, 0};
@@ -622,6 +665,7 @@ int main(void)
         TOE_TEST(loans_that_are_none),
         TOE_TEST(the_number_of_loans_is_bounded),
         TOE_TEST(what_is_lent_is_no_room_for_the_peer),
+        TOE_TEST(loans_outlive_a_thread_and_a_child),
         TOE_TEST(loans_outlive_a_reset),
     };
 
