@@ -20,6 +20,7 @@
 static struct toec_stack s;
 static struct toec_tcb t;
 static struct toec_record record; /* which the flow has borrowed */
+static struct toec_episode episode;
 static struct toec_cc_ops algorithm;
 
 /*
@@ -103,11 +104,8 @@ static void any_record(int fresh)
     t.rack.run = record.run;
     t.rack.room = TOEC_RUNS;
     t.rack.began = nondet_u32();
-    t.rack.rtx_began = nondet_u32();
-    t.rack.rtx_end = nondet_u32();
-    t.rack.xmit_ts = nondet_u32();
-    t.rack.end_seq = nondet_u32();
-    t.rack.rtt = nondet_u32();
+    ANYTHING(episode);
+    t.rack.episode = &episode;
     t.snd_una = nondet_u8() & 1 ? 0u - LONGEST : 0; /* they wrap, or do not */
     t.flags = nondet_u32() & ~TOEC_F_SACKED;
     t.srtt = nondet_u32();

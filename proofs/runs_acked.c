@@ -9,6 +9,8 @@ void proof(void)
     toec_u32 una = nondet_u8(), sacked;
 
     any_record(1);
+    if (nondet_u8() & 1)
+        t.rack.episode = 0;
     ASSUME(una <= t.snd_max - t.snd_una);
     una += t.snd_una;
     n.delivered = 0;

@@ -40,5 +40,5 @@ void proof(void)
     wanted = end;
     toec_runs_resent(&s, &t, start, end, nondet_u64());
     PROVE(sound());
-    PROVE(TOEC_SEQ_GE(t.rack.rtx_end, end)); /* it did not stop short */
+    PROVE(TOEC_SEQ_GE(episode.rtx_end, end)); /* it did not stop short */
 }

@@ -18,7 +18,7 @@ void proof(void)
     ASSUME(t.n_ooo <= TOEC_OOO_MAX);
     ANYTHING(list);
     t.ooo = list;
-    t.dsack.due = nondet_u8();
+    t.dsack.end = nondet_u8();
     n = nondet_u8();
     ASSUME(n >= 1 && n <= TOEC_OOO_MAX); /* it is called when there is something to say */
     t.n_ooo = (toec_u8)n;

@@ -45,27 +45,27 @@ static toec_u32 cubic_k(toec_u32 behind, toec_u32 mss)
 static void cubic_init(struct toec_tcb *t, toec_time now)
 {
     t->cc.u.cubic.seen_at = toec_stamp(now);
-    toec_hystart_begin(t, &t->cc.u.cubic.hs);
+    toec_hystart_begin(t, &t->cc.u.cubic.now.hs);
 }
 
 static void cubic_begin(struct toec_tcb *t, toec_u32 stamp)
 {
     struct toec_cc_cubic *c = &t->cc.u.cubic;
 
-    c->e.epoch = stamp;
+    c->now.e.epoch = stamp;
     c->epoch_set = 1;
     c->credit = 0;
-    c->e.w_est = t->cwnd;
+    c->now.e.w_est = t->cwnd;
     c->est_credit = 0;
     /* After a timeout (R9438-06) or a slow start that ended without loss (RFC 9438 4.10), W_max is
      * where congestion avoidance begins and K is 0. */
-    if (c->after_rto || c->e.w_max <= t->cwnd) {
-        if (c->e.w_max == 0)
-            c->e.cwnd_prior = t->cwnd;
-        c->e.w_max = t->cwnd;
-        c->e.k = 0;
+    if (c->after_rto || c->w_max <= t->cwnd) {
+        if (c->w_max == 0)
+            c->cwnd_prior = t->cwnd;
+        c->w_max = t->cwnd;
+        c->now.e.k = 0;
     } else {
-        c->e.k = cubic_k(c->e.w_max - t->cwnd, t->mss);
+        c->now.e.k = cubic_k(c->w_max - t->cwnd, t->mss);
     }
     c->after_rto = 0;
 }
@@ -73,13 +73,13 @@ static void cubic_begin(struct toec_tcb *t, toec_u32 stamp)
 /* RFC 9438 (1): W_cubic at `at` after the beginning of the epoch, bytes. */
 static toec_u32 cubic_window(const struct toec_tcb *t, toec_u32 at)
 {
-    const struct toec_cubic_epoch *e = &t->cc.u.cubic.e;
-    toec_u32 d = at > e->k ? at - e->k : e->k - at;
+    const struct toec_cc_cubic *c = &t->cc.u.cubic;
+    toec_u32 k = c->now.e.k, d = at > k ? at - k : k - at;
     toec_u64 bytes = (toec_u64)cubic(d > T_MAX ? T_MAX : d) * t->mss >> 10;
 
-    if (at < e->k)
-        return bytes < e->w_max ? e->w_max - (toec_u32)bytes : 0;
-    bytes += e->w_max;
+    if (at < k)
+        return bytes < c->w_max ? c->w_max - (toec_u32)bytes : 0;
+    bytes += c->w_max;
     return bytes < TOEC_CWND_MAX ? (toec_u32)bytes : TOEC_CWND_MAX;
 }
 
@@ -100,29 +100,29 @@ static void cubic_reno(struct toec_tcb *t, toec_u64 share)
 {
     struct toec_cc_cubic *c = &t->cc.u.cubic;
 
-    if (c->e.w_est < c->e.cwnd_prior)
+    if (c->now.e.w_est < c->cwnd_prior)
         share = toec_div64(share * ALPHA_NUM, ALPHA_DEN);
-    c->e.w_est += take_share(t->mss, share, &c->est_credit);
-    if (c->e.w_est > TOEC_CWND_MAX)
-        c->e.w_est = TOEC_CWND_MAX;
+    c->now.e.w_est += take_share(t->mss, share, &c->est_credit);
+    if (c->now.e.w_est > TOEC_CWND_MAX)
+        c->now.e.w_est = TOEC_CWND_MAX;
 }
 
 static void cubic_grow(struct toec_tcb *t, toec_u32 acked, toec_u32 stamp)
 {
     struct toec_cc_cubic *c = &t->cc.u.cubic;
-    toec_u32 at = stamp - c->e.epoch, target;
+    toec_u32 at = stamp - c->now.e.epoch, target;
     toec_u64 share;
 
     if (at > T_MAX) { /* the clock does not run beyond */
-        c->e.epoch = stamp - T_MAX;
+        c->now.e.epoch = stamp - T_MAX;
         at = T_MAX;
     }
     /* what is acknowledged of a window, times 2^32 */
     share = acked < t->cwnd ? toec_div64((toec_u64)acked << 32, t->cwnd) : (toec_u64)1 << 32;
     cubic_reno(t, share);
-    if (cubic_window(t, at) < c->e.w_est) { /* R9438-02: the Reno-friendly region */
-        if (t->cwnd < c->e.w_est)
-            t->cwnd = c->e.w_est;
+    if (cubic_window(t, at) < c->now.e.w_est) { /* R9438-02: the Reno-friendly region */
+        if (t->cwnd < c->now.e.w_est)
+            t->cwnd = c->now.e.w_est;
         return;
     }
     /* R9438-03: the target is what the curve has in a round trip, within [cwnd, 1.5 cwnd] */
@@ -143,10 +143,11 @@ static void cubic_acked(struct toec_tcb *t, const struct toec_cc_ack *a)
     c->seen_at = stamp;
     if (a->grow == 0) {
         /* R9438-09: time in which the window was not used does not count (RFC 9438 4.2) */
-        c->e.epoch += since;
+        if (c->epoch_set)
+            c->now.e.epoch += since;
         return;
     }
-    acked = toec_cc_slow_start(t, &c->hs, a);
+    acked = toec_cc_slow_start(t, &c->now.hs, a);
     if (acked == 0)
         return;
     if (!c->epoch_set)
@@ -161,9 +162,9 @@ static void cubic_congested(struct toec_tcb *t, enum toec_cc_event why, toec_u32
     toec_u32 floor = 2u * t->mss, cut = BETA(flight);
 
     (void)now;
-    c->e.cwnd_prior = t->cwnd;
+    c->cwnd_prior = t->cwnd;
     /* R9438-05: fast convergence */
-    c->e.w_max = t->cwnd < c->e.w_max ? CONVERGE(t->cwnd) : t->cwnd;
+    c->w_max = t->cwnd < c->w_max ? CONVERGE(t->cwnd) : t->cwnd;
     c->epoch_set = 0;
     c->after_rto = why == TOEC_CC_RTO;
     t->cc.ssthresh = cut > floor ? cut : floor; /* R9438-04 */
@@ -172,17 +173,29 @@ static void cubic_congested(struct toec_tcb *t, enum toec_cc_event why, toec_u32
 /* R9438-07: RFC 9438 4.9.2. */
 static void cubic_save(struct toec_tcb *t)
 {
-    t->cc.u.cubic.undo = t->cc.u.cubic.e;
-    t->cc.u.cubic.undo_set = t->cc.u.cubic.epoch_set;
+    const struct toec_cc_cubic *c = &t->cc.u.cubic;
+    struct toec_episode *kept = t->rack.episode;
+    struct toec_cubic_kept *was = &kept->cubic;
+
+    was->w_max = c->w_max;
+    was->cwnd_prior = c->cwnd_prior;
+    kept->epoch_set = c->epoch_set;
+    if (c->epoch_set)
+        was->e = c->now.e;
 }
 
 static void cubic_undo(struct toec_tcb *t, toec_time now)
 {
+    const struct toec_episode *kept = t->rack.episode;
+    const struct toec_cubic_kept *was = &kept->cubic;
     struct toec_cc_cubic *c = &t->cc.u.cubic;
 
     (void)now;
-    c->e = c->undo;
-    c->epoch_set = c->undo_set;
+    c->w_max = was->w_max;
+    c->cwnd_prior = was->cwnd_prior;
+    c->epoch_set = kept->epoch_set;
+    if (c->epoch_set)
+        c->now.e = was->e;
     c->after_rto = 0;
 }
 
@@ -192,7 +205,8 @@ static void cubic_restart(struct toec_tcb *t, toec_u32 idle, toec_time now)
     struct toec_cc_cubic *c = &t->cc.u.cubic;
 
     (void)idle;
-    c->e.epoch += toec_stamp(now) - c->seen_at;
+    if (c->epoch_set)
+        c->now.e.epoch += toec_stamp(now) - c->seen_at;
     c->seen_at = toec_stamp(now);
 }
 

@@ -14,45 +14,45 @@
 #define CSS_GROWTH      4u
 #define CSS_ROUNDS      5u
 
-static void next_round(struct toec_hystart *h, toec_u32 end)
+static void next_round(struct toec_tcb *t, struct toec_hystart *h)
 {
     h->last_min = h->now_min;
     h->now_min = NONE;
-    h->samples = 0;
-    h->window_end = end;
+    h->window_end = t->snd_max;
+    t->cc.hs_samples = 0;
 }
 
 void toec_hystart_begin(struct toec_tcb *t, struct toec_hystart *h)
 {
-    h->phase = TOEC_HS_SLOW;
     h->now_min = NONE;
     h->baseline = NONE;
+    t->cc.hs_phase = TOEC_HS_SLOW;
     t->cc.sampling = 1; /* an RTT from every ACK */
-    next_round(h, t->snd_max);
+    next_round(t, h);
 }
 
-static void over(struct toec_tcb *t, struct toec_hystart *h)
+static void over(struct toec_tcb *t)
 {
-    if (h->phase == TOEC_HS_OVER)
+    if (t->cc.hs_phase == TOEC_HS_OVER)
         return;
-    h->phase = TOEC_HS_OVER;
+    t->cc.hs_phase = TOEC_HS_OVER;
     t->cc.sampling = (t->cc_ops->flags & TOEC_CC_RATE) != 0;
 }
 
-static void take_sample(struct toec_hystart *h, toec_u32 rtt)
+static void take_sample(struct toec_cc_state *c, struct toec_hystart *h, toec_u32 rtt)
 {
     toec_u32 thresh;
 
-    if (h->samples < 255)
-        h->samples++;
+    if (c->hs_samples < 255)
+        c->hs_samples++;
     if (rtt < h->now_min)
         h->now_min = rtt;
-    if (h->samples < RTT_SAMPLES)
+    if (c->hs_samples < RTT_SAMPLES)
         return;
-    if (h->phase == TOEC_HS_CSS) {
+    if (c->hs_phase == TOEC_HS_CSS) {
         if (h->now_min < h->baseline) { /* it was jitter: back to slow start */
             h->baseline = NONE;
-            h->phase = TOEC_HS_SLOW;
+            c->hs_phase = TOEC_HS_SLOW;
         }
         return;
     }
@@ -61,8 +61,8 @@ static void take_sample(struct toec_hystart *h, toec_u32 rtt)
     thresh = TOEC_MIN(TOEC_MAX(h->last_min / MIN_RTT_DIVISOR, MIN_RTT_THRESH), MAX_RTT_THRESH);
     if (h->now_min >= h->last_min + thresh) {
         h->baseline = h->now_min;
-        h->phase = TOEC_HS_CSS;
-        h->rounds = 0;
+        c->hs_phase = TOEC_HS_CSS;
+        c->hs_rounds = 0;
     }
 }
 
@@ -70,11 +70,11 @@ static void take_sample(struct toec_hystart *h, toec_u32 rtt)
 static int round_over(struct toec_tcb *t, struct toec_hystart *h)
 {
     /* The round in which CSS began counts, however little of it was left. */
-    if (h->phase == TOEC_HS_CSS && ++h->rounds >= CSS_ROUNDS) {
-        over(t, h);
+    if (t->cc.hs_phase == TOEC_HS_CSS && ++t->cc.hs_rounds >= CSS_ROUNDS) {
+        over(t);
         return 1;
     }
-    next_round(h, t->snd_max);
+    next_round(t, h);
     return 0;
 }
 
@@ -83,17 +83,17 @@ toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h, const st
     toec_u32 n = a->grow, room, rtt = a->run_rtt ? a->run_rtt : a->rtt;
 
     if (t->cwnd >= t->cc.ssthresh) {
-        over(t, h);
+        over(t);
         return n;
     }
     /* Only in the first slow start: a later one ends at an ssthresh that was found (4.3). */
     if (t->cc.ssthresh < TOEC_CWND_MAX)
-        over(t, h);
-    if (h->phase != TOEC_HS_OVER) {
-        if (h->phase == TOEC_HS_CSS)
+        over(t);
+    if (t->cc.hs_phase != TOEC_HS_OVER) {
+        if (t->cc.hs_phase == TOEC_HS_CSS)
             n /= CSS_GROWTH;
         if (rtt)
-            take_sample(h, rtt);
+            take_sample(&t->cc, h, rtt);
         if (TOEC_SEQ_GE(t->snd_una, h->window_end) && round_over(t, h)) {
             t->cc.ssthresh = t->cwnd;
             return 0;

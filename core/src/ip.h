@@ -44,9 +44,9 @@ void toec_pkt_copy(struct toec_stack *s, void *dst, const struct toec_packet *p,
  * output finds out by the generation and resolves anew.
  */
 struct toec_path {
-    toec_u32 neigh; /* index of the neighbour's entry, valid while gen is that entry's generation */
     toec_u32 gen;   /* 0: no entry yet */
-    toec_u32 mtu;
+    toec_u16 neigh; /* index of the neighbour's entry, valid while gen is that entry's generation */
+    toec_u16 mtu;
     toec_u16 hlen;  /* of the IP header: TOEC_IP4_LEN or TOEC_IP6_LEN; tells the family */
     toec_u16 epoch; /* toec_stack.route_epoch when the next hop was chosen */
     struct toec_addr next_hop; /* of the neighbour to send to */

@@ -31,7 +31,7 @@ int toec_ip4_on_link_host(toec_u32 own, toec_u32 mask, toec_u32 ip)
 int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
 {
     memset(path, 0, sizeof(*path));
-    path->mtu = s->cfg.mtu; /* R1122-20: what the transport has to keep to */
+    path->mtu = (toec_u16)s->cfg.mtu; /* R1122-20: what the transport has to keep to */
     path->hlen = TOEC_IP4_LEN;
     path->epoch = s->route_epoch;
     if (toec_ip4_on_link_host(s->ip4, s->mask4, dst)) {

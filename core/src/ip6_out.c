@@ -9,7 +9,7 @@ int toec_ip6_path(struct toec_stack *s, const struct toec_addr *dst, struct toec
     const struct toec_addr *via = toec_redirect_find(s, dst);
 
     memset(path, 0, sizeof(*path));
-    path->mtu = s->ip6.mtu;
+    path->mtu = (toec_u16)s->ip6.mtu;
     path->hlen = TOEC_IP6_LEN;
     path->epoch = s->route_epoch;
     if (toec_ip6_is_host(dst) && !toec_addr_is_zero(dst) && !toec_own_any(s, dst) &&

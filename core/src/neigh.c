@@ -311,7 +311,7 @@ static struct toec_neigh *attach(struct toec_stack *s, struct toec_path *path, t
         }
         incomplete(s, n, now);
     }
-    path->neigh = toec_pool_index(&s->neigh.pool, n);
+    path->neigh = (toec_u16)toec_pool_index(&s->neigh.pool, n);
     path->gen = n->gen;
     return n;
 }

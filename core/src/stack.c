@@ -8,7 +8,7 @@
 
 #define MAX_FLOWS      (1u << 20)
 #define MAX_LISTENERS  65536u
-#define MAX_NEIGHBOURS 65536u
+#define MAX_NEIGHBOURS 65536u /* their numbers have 16 bits: struct toec_path */
 #define MAX_UDP        65536u
 #define MAX_DATAGRAMS  1024u
 #define MAX_GSO        61440u /* with headers it must fit the 16-bit length of IPv4 */

@@ -28,6 +28,7 @@ unsigned long toec_tcp_size(const struct toec_config *cfg)
     n += round64(sizeof(struct toec_tcb *) * (unsigned long)cfg->max_flows);
     n += (RECORD_SIZE + GAPS_SIZE) * cfg->max_records;
     n += round64(sizeof(struct toec_pace) * (unsigned long)cfg->max_flows);
+    n += round64(sizeof(struct toec_episode) * (unsigned long)cfg->max_flows);
     n += round64(round64(sizeof(struct toec_tw)) * cfg->max_time_wait);
     n += round64(round64(sizeof(struct toec_listener)) * cfg->max_listeners);
     n += tab_size(cfg->max_flows) + tab_size(cfg->max_time_wait) + tab_size(cfg->max_listeners);
@@ -74,6 +75,9 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
     toec_pool_init(&tcp->paces,
                    carve(&at, sizeof(struct toec_pace) * (unsigned long)s->cfg.max_flows),
                    sizeof(struct toec_pace), s->cfg.max_flows);
+    toec_pool_init(&tcp->episodes,
+                   carve(&at, sizeof(struct toec_episode) * (unsigned long)s->cfg.max_flows),
+                   sizeof(struct toec_episode), s->cfg.max_flows);
 }
 
 toec_u32 toec_flow_count(const struct toec_stack *s)
@@ -242,13 +246,14 @@ void toec_tcb_discard(struct toec_stack *s, struct toec_tcb *t)
     toec_htab_del(&s->tcp->flow_tab, &t->node);
     toec_pace_put(s, t);
     toec_record_return(s, t);
+    toec_episode_put(s, t);
     toec_ooo_clear(s, t);
     toec_pool_put(&s->tcp->flows, t);
 }
 
 void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason why)
 {
-    if (t->listener)
+    if (t->rare & TOEC_RARE_HALF)
         toec_half_open_del(s, t);
     if (t->fo.flags & TOEC_FO_SYN)
         toec_tfo_end(s, t, 0, 0);
@@ -260,6 +265,7 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
     t->state = TOEC_CLOSED;
     toec_event(s, t, TOEC_EV_GONE, (toec_u32)why);
     toec_record_return(s, t);
+    toec_episode_put(s, t);
     toec_ooo_clear(s, t);
     toec_pool_put(&s->tcp->flows, t);
 }

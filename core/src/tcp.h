@@ -109,9 +109,19 @@ struct toec_iv {
 
 struct toec_listener;
 
+/* Of a flow in SYN-RECEIVED that came from LISTEN: a list of its listener's. */
+struct toec_half {
+    struct toec_listener *listener;
+    struct toec_tcb *next, **prev;
+};
+
 /*
- * Everything in-order traffic touches lies in the first 128 bytes (checked below): line 0 names the
- * flow and holds the receive sequence variables, line 1 the send sequence variables.
+ * In the order of who touches it, so that of many flows few cache lines are waited for. Line 0
+ * names the flow and holds the receive sequence variables, 1 the send sequence variables, 2 what
+ * each segment and each ACK looks at beside them (checked below); from 3 on stands what is written
+ * with a flight (timer, record, windows), then the path. Traffic in order touches nothing from
+ * `recover` on: what losses and options need, and statistics. What few flows have, or for a while
+ * alone, is no part of it: records, gaps, pacing, episodes of loss.
  */
 struct toec_tcb {
     struct toec_hnode node;
@@ -152,66 +162,71 @@ struct toec_tcb {
     toec_u32 rcv_at;  /* tick of the last segment from the peer; age of ts_recent as well */
     toec_u32 pend_at; /* place in the pending list */
 
-    /* ---- once per round trip ---- */
+    /* ---- with each ACK and each segment ---- */
     toec_u32 rtt_start; /* time rtt_seq was sent; near enough the last sending. 2^10 ns */
     toec_u32 srtt;      /* 2^10 ns, times 8 */
     toec_u32 rttvar;    /* 2^10 ns, times 4 */
     toec_u32 min_rtt;   /* 2^10 ns */
-    const struct toec_cc_ops *cc_ops;
-    struct toec_cc_state cc;
-    struct toec_cwv cwv;
-    struct toec_pace *pace; /* 0: not paced */
-    struct toec_timer timer;
-    struct toec_addr remote; /* read by output only; by lookup for IPv6 */
-    struct toec_path path;
-    struct toec_addr local;
-    struct toec_pm pm;
-    struct toec_ecn ecn; /* read whenever something is sent, as path is */
-    struct toec_tfo fo;
-
-    /* ---- loss recovery ---- */
-    toec_u32 recover; /* RecoveryPoint (RFC 6675), recover (RFC 6582) */
-    toec_u32 snd_sml; /* end of the last segment smaller than the MSS (Nagle) */
-    toec_u32 max_wnd; /* largest window the peer has offered */
-    toec_u8 n_ooo, ooo_room;
+    toec_u32 snd_sml;   /* end of the last segment smaller than the MSS (Nagle) */
+    toec_u32 max_wnd;   /* largest window the peer has offered */
     toec_u8 probe_set;  /* rtx_at is when a tail loss probe is due (RFC 8985 7) */
     toec_u8 probe_owed; /* ... has been due */
     toec_u8 rexmits;    /* timeouts without progress: R1, R2 */
-    toec_u8 tx_log;     /* send buffer is 1 << tx_log bytes */
     toec_u8 quick;      /* quick ACKs left */
     toec_u8 reason;     /* last soft error: why, should the flow time out */
     toec_u8 tos;        /* TOEC_OPT_TOS, without the ECN field */
     toec_u8 rare;       /* TOEC_RARE_* */
+    toec_u8 tx_log;     /* send buffer is 1 << tx_log bytes */
+    struct toec_ecn ecn;
+    struct toec_tfo fo;
+    struct toec_uto uto;
+
+    /* ---- with a flight ---- */
+    struct toec_timer timer;
+    const struct toec_cc_ops *cc_ops;
+    struct toec_pace *pace; /* 0: not paced */
+    struct toec_rack rack;  /* what is outstanding */
+    struct toec_cc_state cc;
+    union {
+        struct toec_cwv cwv;   /* from ESTABLISHED on */
+        struct toec_half half; /* before, with TOEC_RARE_HALF */
+    } stage;
+
+    /* ---- the path ---- */
+    struct toec_addr remote; /* read by output only; by lookup for IPv6 */
+    struct toec_addr local;
+    struct toec_path path;
+    struct toec_pm pm;
+
+    /* ---- rarely ---- */
+    toec_u32 recover; /* RecoveryPoint (RFC 6675), recover (RFC 6582) */
+    toec_u8 owing_at; /* place in toec_tcp.owing, if that has it */
+    toec_u8 n_ooo, ooo_room;
     toec_u8 keep_cnt, keep_probes, challenges;
-    toec_u8 owing_at;                        /* place in toec_tcp.owing, if that has it */
     toec_u16 keep_idle, keep_intvl, linger2; /* seconds */
-
-    struct toec_rack rack; /* what is outstanding; begins with what sending touches */
-
-    /* ---- what was received beyond a gap, latest first ---- */
+    /* what was received beyond a gap, latest first */
     struct toec_iv
         *ooo; /* `ooo_own`, or TOEC_OOO_MAX borrowed from toec_tcp.gaps until all are gone */
     struct toec_iv ooo_own[TOEC_OOO_OWN];
     struct toec_dsack dsack;
     toec_u32 rcv_fin; /* where a FIN beyond the gap stands */
-
-    /* ---- rarely ---- */
-    struct toec_listener *listener; /* of a half-open passive flow */
-    struct toec_tcb *half_next, **half_prev;
     toec_u32 keep_at, cork_at;
     toec_u32 user_timeout; /* ticks, 0: none */
     toec_u32 stalled_at;   /* tick of the first timeout without progress */
     toec_u32 challenge_at;
-    toec_u32 retransmits, dup_acks_total;
-    toec_u32 tx_wraps, rx_wraps; /* 4 GiB laps of acknowledged and received bytes */
-    struct toec_uto uto;
     struct toec_urg urg;
+    struct toec_tally tally;
+    toec_u32 tx_wraps, rx_wraps; /* 4 GiB laps of acknowledged and received bytes */
 };
+#define TOEC_TCB_HOT TOEC_OFFSETOF(struct toec_tcb, recover)
 
 #ifdef __GNUC__
 TOEC_STATIC_ASSERT(tcb_line0, __builtin_offsetof(struct toec_tcb, iss) <= 64);
-TOEC_STATIC_ASSERT(tcb_hot, __builtin_offsetof(struct toec_tcb, rtt_start) <= 128);
+TOEC_STATIC_ASSERT(tcb_line1, __builtin_offsetof(struct toec_tcb, rtt_start) <= 128);
+TOEC_STATIC_ASSERT(tcb_line2, __builtin_offsetof(struct toec_tcb, timer) <= 192);
+TOEC_STATIC_ASSERT(tcb_hot, __builtin_offsetof(struct toec_tcb, recover) <= 512);
 #endif
+TOEC_STATIC_ASSERT(tcb, sizeof(struct toec_tcb) <= 640);
 
 /* Bytes per 2^30 ns; 0: not paced. */
 TOEC_INLINE toec_u64 toec_pace_rate(const struct toec_tcb *t)
@@ -304,7 +319,7 @@ struct toec_seg {
 
 struct toec_tcp {
     struct toec_pool flows, tws, listeners;
-    struct toec_pool records, gaps, paces;
+    struct toec_pool records, gaps, paces, episodes;
     struct toec_htab flow_tab, tw_tab, listen_tab;
     struct toec_tcb **pending; /* flows that owe something: pending_n from the start on, and */
     toec_u32 pending_n;
@@ -333,6 +348,11 @@ TOEC_INLINE toec_u32 toec_ticks(toec_time now)
 TOEC_INLINE int toec_is_out(const struct toec_tcb *t, toec_u32 x)
 {
     return x - t->snd_una - 1 < t->snd_max - t->snd_una;
+}
+
+TOEC_INLINE int toec_dsack_due(const struct toec_tcb *t)
+{
+    return t->dsack.start != t->dsack.end;
 }
 
 TOEC_INLINE unsigned toec_snd_scale(const struct toec_tcb *t)
@@ -539,7 +559,7 @@ void toec_rto_recovery(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* The reordering timer has run out. */
 void toec_reo_expired(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* All that is outstanding and not SACKed is sent again, and the window does not shrink for it. */
-void toec_lose_all(struct toec_tcb *t, toec_time now);
+void toec_lose_all(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* What to send again next (FIN counted as a byte): 1 with [*start, *end), or 0. new_data: there is
  * new data that may be sent instead. */
 int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *end, toec_time now);

@@ -37,7 +37,7 @@ static toec_u32 take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time
 
 /* The peer takes data again after a zero window: what the probes sent is sent anew. RFC 9293
  * SHLD-16, SHLD-17, MAY-7. */
-static void leave_persist(struct toec_tcb *t, toec_time now)
+static void leave_persist(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     t->flags &=
         ~(TOEC_F_PERSIST | TOEC_F_RTX | TOEC_F_ZWIN | TOEC_F_RTT | TOEC_F_FAST | TOEC_F_RTX_HEAD);
@@ -54,13 +54,14 @@ static void leave_persist(struct toec_tcb *t, toec_time now)
         if (TOEC_SEQ_GT(t->snd_sml, t->snd_una))
             t->snd_sml = t->snd_una;
     } else { /* the window had shrunk over data under way */
-        toec_lose_all(t, now);
+        toec_lose_all(s, t, now);
     }
 }
 
 /* SND.WND, SND.WL1. SND.WL2 needs no keeping: it never exceeds SND.UNA, nor does an ACK here lie
  * below it. RFC 9293 MUST-1, MUST-34, REC-1, SHLD-15: 16 bits without sign, scaled into 32. */
-static void take_window(struct toec_tcb *t, const struct toec_seg *g, toec_u32 acked, toec_time now)
+static void take_window(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                        toec_u32 acked, toec_time now)
 {
     /* A retransmission, which has an old SEG.SEQ, may bring the newest ACK: its window counts, as
      * on Linux, or else the old one would be offered beyond the new SND.UNA. */
@@ -74,7 +75,7 @@ static void take_window(struct toec_tcb *t, const struct toec_seg *g, toec_u32 a
     if (t->snd_wnd > t->max_wnd)
         t->max_wnd = t->snd_wnd;
     if ((t->flags & TOEC_F_PERSIST) && t->snd_wnd)
-        leave_persist(t, now);
+        leave_persist(s, t, now);
 }
 
 /* Our FIN is acknowledged. Not 0 when the flow is gone. */
@@ -101,7 +102,7 @@ static int fin_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
  * round trip repairs one loss of many, the timeout is faster. */
 static int later_partial(const struct toec_tcb *t)
 {
-    return (t->flags & (TOEC_F_FAST | TOEC_F_SACK)) == TOEC_F_FAST && t->rack.partial &&
+    return (t->flags & (TOEC_F_FAST | TOEC_F_SACK)) == TOEC_F_FAST && t->rack.episode->partial &&
            TOEC_SEQ_LT(t->snd_una, t->recover);
 }
 
@@ -181,9 +182,11 @@ TOEC_NOINLINE int closely(struct toec_stack *s, struct toec_tcb *t, const struct
     n->stamp = toec_stamp(a->now);
     n->has_ts = g->has_ts && (t->flags & TOEC_F_TS) && g->tsecr;
     n->tsecr = g->tsecr - t->ts_off;
+    if ((t->flags & TOEC_F_SACK) ? g->n_sack != 0 : bare)
+        (void)toec_episode_get(s, t, a->now);
     toec_runs_purge(t);
-    if (t->rack.sacked == 0)
-        t->rack.fack = una;
+    if (t->rack.episode && t->rack.sacked == 0)
+        t->rack.episode->fack = una;
     toec_runs_acked(t, g->ack, n);
     if (g->ack != una)
         advance(s, t, g, a, a->now);
@@ -220,16 +223,16 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     if (look) {
         dup = closely(s, t, g, &a, &n, dup);
         if (dup) /* it lies far behind */
-            t->dup_acks_total++;
+            t->tally.dup_acks++;
     } else if (g->ack != t->snd_una) {
         advance(s, t, g, &a, now);
         a.delivered = a.acked;
         t->dupacks = 0;
     }
-    take_window(t, g, a.acked, now);
+    take_window(s, t, g, a.acked, now);
     if (t->ecn.flags & TOEC_ECN_TX)
         toec_ecn_ack(s, t, g, &a);
-    if (look)
+    if (look && t->rack.episode)
         toec_ack_recovery(s, t, a.acked, dup, &n);
     if (a.delivered || dup)
         toec_cc_acked(s, t, &a);

@@ -45,6 +45,11 @@ static int make_state(struct toec_stack *s, struct toec_tcb *t, const struct toe
         (void)toec_pace_get(s, t);
     t->cc_ops = ops;
     memset(&t->cc.u, 0, sizeof(t->cc.u));
+    if (t->rack.episode) { /* what is kept there is of another algorithm, or of another time */
+        memset(&t->rack.episode->cubic, 0, sizeof(t->rack.episode->cubic));
+        t->rack.episode->epoch_set = 0;
+    }
+    t->cc.hs_phase = TOEC_HS_OVER;
     if (r)
         t->cc.u.bbr = &r->bbr;
     t->cc.sampling = (ops->flags & TOEC_CC_RATE) != 0;
@@ -120,8 +125,8 @@ static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
         return 0;
     /* As long as pipeACK is undefined (a write of just the initial window comes before any sample
      * of it) the phase is the validated one (RFC 7661 4.2), and what was under way tells. */
-    used = toec_cwv_validated(t) ||
-           (!t->cwv.defined && t->snd_max - t->snd_una + a->acked > t->cwnd / 2);
+    used = toec_cwv_validated(t) || (t->stage.cwv.sampled != TOEC_CWV_DEFINED &&
+                                     t->snd_max - t->snd_una + a->acked > t->cwnd / 2);
     if (!(t->flags & (TOEC_F_CWND_LIM | TOEC_F_LOSS)) && !(slow && used))
         return 0;
     if (!slow)
@@ -157,9 +162,12 @@ void toec_cc_acked(struct toec_stack *s, struct toec_tcb *t, struct toec_cc_ack 
 
 void toec_cc_congested(struct toec_tcb *t, enum toec_cc_event why, toec_time now)
 {
-    if (!(t->flags & (TOEC_F_FAST | TOEC_F_LOSS))) {
-        t->cc.prior_cwnd = t->cwnd;
-        t->cc.prior_ssthresh = t->cc.ssthresh;
+    struct toec_episode *e = t->rack.episode;
+
+    /* Marks alone (RFC 3168) are no episode: nothing of them is ever taken back. */
+    if (e && !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS))) {
+        e->prior_cwnd = t->cwnd;
+        e->prior_ssthresh = t->cc.ssthresh;
         if (t->cc_ops->save)
             t->cc_ops->save(t);
     }
@@ -168,13 +176,14 @@ void toec_cc_congested(struct toec_tcb *t, enum toec_cc_event why, toec_time now
 
 void toec_cc_undo(struct toec_tcb *t, toec_time now)
 {
-    int lower = t->cwnd < t->cc.prior_cwnd;
+    const struct toec_episode *e = t->rack.episode;
+    int lower = t->cwnd < e->prior_cwnd;
 
     if (lower)
-        t->cwnd = t->cc.prior_cwnd;
-    if (t->cc.ssthresh < t->cc.prior_ssthresh)
-        t->cc.ssthresh = t->cc.prior_ssthresh;
-    t->cwv.nv_loss = 0;
+        t->cwnd = e->prior_cwnd;
+    if (t->cc.ssthresh < e->prior_ssthresh)
+        t->cc.ssthresh = e->prior_ssthresh;
+    t->stage.cwv.nv_loss = 0;
     /* RFC 9438 4.9.2: found out so late that the window is larger already, all stays as it is. */
     if (t->cc_ops->undo && (lower || toec_cc_owns_cwnd(t)))
         t->cc_ops->undo(t, now);
@@ -189,7 +198,7 @@ void toec_cc_recovered(struct toec_tcb *t, toec_time now)
 
 void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    toec_u32 idle = toec_ticks(now) - t->cwv.idle_since;
+    toec_u32 idle = toec_ticks(now) - t->stage.cwv.idle_since;
 
     if (!toec_cc_owns_cwnd(t))
         toec_cwv_restart(s, t, idle, now);

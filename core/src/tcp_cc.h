@@ -49,14 +49,13 @@ struct toec_cc_ack {
     const struct toec_rate_sample *rs; /* with TOEC_CC_RATE, else 0 */
 };
 
-/* HyStart++ (RFC 9406), for algorithms that use toec_cc_slow_start(). */
+/* HyStart++ (RFC 9406), for algorithms that use toec_cc_slow_start(). Of the first slow start
+ * alone: what it measures counts until toec_cc_state.hs_phase is TOEC_HS_OVER. */
 enum toec_hs_phase { TOEC_HS_OVER = 0, TOEC_HS_SLOW, TOEC_HS_CSS };
 struct toec_hystart {
     toec_u32 last_min, now_min; /* lastRoundMinRTT, currentRoundMinRTT; all ones: infinity */
     toec_u32 baseline;          /* cssBaselineMinRtt */
     toec_u32 window_end;
-    toec_u8 samples, rounds; /* of RTT in this round; in CSS */
-    toec_u8 phase;           /* enum toec_hs_phase */
 };
 
 struct toec_cc_newreno {
@@ -66,18 +65,24 @@ struct toec_cc_newreno {
 
 /* RFC 9438 names; windows in bytes, times are stamps. */
 struct toec_cubic_epoch {
-    toec_u32 w_max, cwnd_prior;
     toec_u32 w_est;
     toec_u32 k;
     toec_u32 epoch; /* t_epoch, later by the time that does not count */
 };
 struct toec_cc_cubic {
-    struct toec_cubic_epoch e, undo;
+    toec_u32 w_max, cwnd_prior;
+    union {
+        struct toec_cubic_epoch e; /* when epoch_set: congestion avoidance, */
+        struct toec_hystart hs;    /* ... before which the first slow start was */
+    } now;
     toec_u32 credit, est_credit; /* growth of cwnd and w_est not yet done, 2^-32 byte */
     toec_u32 seen_at;            /* the last ACK */
-    toec_u8 epoch_set, undo_set; /* there is an epoch; there was */
-    toec_u8 after_rto;
-    struct toec_hystart hs;
+    toec_u8 epoch_set, after_rto;
+};
+/* What an undo brings back. */
+struct toec_cubic_kept {
+    toec_u32 w_max, cwnd_prior;
+    struct toec_cubic_epoch e;
 };
 
 /* RFC 8257 names; alpha is of 2^20. */
@@ -92,7 +97,8 @@ struct toec_cc_dctcp {
 struct toec_cc_state {
     toec_u32 ssthresh;
     toec_u8 sampling; /* every ACK looks into the record: TOEC_CC_RATE, or HyStart++ goes on */
-    toec_u32 prior_cwnd, prior_ssthresh; /* before the episode of loss, for toec_cc_undo() */
+    toec_u8 hs_phase; /* enum toec_hs_phase */
+    toec_u8 hs_samples, hs_rounds; /* of RTT in this round; in CSS */
     union {
         struct toec_cc_newreno newreno;
         struct toec_cc_cubic cubic;
@@ -118,7 +124,8 @@ struct toec_cc_ops {
     void (*acked)(struct toec_tcb *t, const struct toec_cc_ack *a);
     /* Sets ssthresh. flight: bytes outstanding. */
     void (*congested)(struct toec_tcb *t, enum toec_cc_event why, toec_u32 flight, toec_time now);
-    /* ? An episode of loss begins: keep what undo() needs. cwnd and ssthresh are kept already. */
+    /* ? An episode of loss begins: keep what undo() needs, in rack.episode. cwnd and ssthresh are
+     * kept already. */
     void (*save)(struct toec_tcb *t);
     /* ? There was no loss: as before save(). cwnd and ssthresh are back already. */
     void (*undo)(struct toec_tcb *t, toec_time now);

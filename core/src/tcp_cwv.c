@@ -17,7 +17,7 @@ static toec_u32 pipeack(const struct toec_cwv *v)
 
 void toec_cwv_start(struct toec_tcb *t, toec_time now)
 {
-    struct toec_cwv *v = &t->cwv;
+    struct toec_cwv *v = &t->stage.cwv;
 
     memset(v, 0, sizeof(*v));
     v->half_at = v->sample_at = toec_stamp(now);
@@ -27,7 +27,9 @@ void toec_cwv_start(struct toec_tcb *t, toec_time now)
 
 int toec_cwv_validated(const struct toec_tcb *t)
 {
-    return t->cwv.defined && pipeack(&t->cwv) >= t->cwnd / 2;
+    const struct toec_cwv *v = &t->stage.cwv;
+
+    return v->sampled == TOEC_CWV_DEFINED && pipeack(v) >= t->cwnd / 2;
 }
 
 /* R7661-02: which phase is it now? A flow that has filled its window all the time is not in the
@@ -35,8 +37,9 @@ int toec_cwv_validated(const struct toec_tcb *t)
  * overshoot the path by so much: its losses are those of RFC 5681. */
 static void set_phase(struct toec_tcb *t, toec_time now)
 {
-    struct toec_cwv *v = &t->cwv;
-    int nv = v->defined && pipeack(v) < t->cwnd / 2 && (v->nv || !(t->flags & TOEC_F_CWND_LIM));
+    struct toec_cwv *v = &t->stage.cwv;
+    int nv = v->sampled == TOEC_CWV_DEFINED && pipeack(v) < t->cwnd / 2 &&
+             (v->nv || !(t->flags & TOEC_F_CWND_LIM));
 
     if (nv && !v->nv)
         v->nv_since = toec_ticks(now);
@@ -46,7 +49,7 @@ static void set_phase(struct toec_tcb *t, toec_time now)
 /* R7661-04: a window not used for so long is given up by halves. */
 static void end_of_phase(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    struct toec_cwv *v = &t->cwv;
+    struct toec_cwv *v = &t->stage.cwv;
     toec_u32 iw = toec_cc_initial_window(t);
 
     while (v->nv && toec_ticks(now) - v->nv_since >= NVP) {
@@ -64,7 +67,7 @@ static void end_of_phase(struct toec_stack *s, struct toec_tcb *t, toec_time now
 
 static void shift_periods(struct toec_tcb *t, toec_u32 stamp)
 {
-    struct toec_cwv *v = &t->cwv;
+    struct toec_cwv *v = &t->stage.cwv;
     toec_u32 half = (t->srtt >> 3) + (t->srtt >> 4); /* 1.5 RTT */
 
     if (half < 488281u) /* 0.5 s in 2^10 ns */
@@ -78,7 +81,7 @@ static void shift_periods(struct toec_tcb *t, toec_u32 stamp)
 
 void toec_cwv_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    struct toec_cwv *v = &t->cwv;
+    struct toec_cwv *v = &t->stage.cwv;
     toec_u32 stamp = toec_stamp(now), volume;
 
     if (t->snd_una == t->snd_max)
@@ -87,8 +90,8 @@ void toec_cwv_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     /* R7661-01: nothing is measured in recovery */
     if ((t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) || stamp - v->sample_at < t->srtt >> 3)
         return;
-    if (!v->defined && !v->begun) {
-        v->begun = 1; /* the first of the ACKs of a round trip does not end it */
+    if (v->sampled == TOEC_CWV_UNDEFINED) {
+        v->sampled = TOEC_CWV_BEGUN; /* the first of the ACKs of a round trip does not end it */
         v->sample_at = stamp;
         return;
     }
@@ -96,7 +99,7 @@ void toec_cwv_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     shift_periods(t, stamp);
     if (volume > v->max[1])
         v->max[1] = volume;
-    v->defined = 1;
+    v->sampled = TOEC_CWV_DEFINED;
     v->sample_at = stamp;
     v->sample_una = t->snd_una;
     set_phase(t, now);
@@ -105,7 +108,8 @@ void toec_cwv_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 toec_u32 toec_cwv_loss(struct toec_tcb *t)
 {
-    struct toec_cwv *v = &t->cwv;
+    struct toec_episode *e = t->rack.episode;
+    struct toec_cwv *v = &t->stage.cwv;
     toec_u32 volume = t->snd_max - t->snd_una; /* R5681-06 */
 
     /* What limited transmit has sent beyond the window does not count (RFC 5681 3.2 step 2, RFC
@@ -114,9 +118,11 @@ toec_u32 toec_cwv_loss(struct toec_tcb *t)
         volume = t->cwnd;
     if (v->nv) { /* R7661-03 */
         volume = TOEC_MIN(TOEC_MAX(volume, pipeack(v)), t->cwnd);
-        v->nv_loss = 1;
-        v->loss_volume = volume;
-        v->loss_resends = t->retransmits;
+        if (e) { /* else it is not a loss, and nothing is to be looked back at */
+            v->nv_loss = 1;
+            e->nv_volume = volume;
+            e->nv_resends = t->tally.retransmits;
+        }
     }
     return volume;
 }
@@ -124,26 +130,27 @@ toec_u32 toec_cwv_loss(struct toec_tcb *t)
 /* RFC 7661 4.4.1: what had to be sent again was more than the path could carry. */
 void toec_cwv_recovered(struct toec_tcb *t)
 {
-    struct toec_cwv *v = &t->cwv;
+    const struct toec_episode *e = t->rack.episode;
+    struct toec_cwv *v = &t->stage.cwv;
     toec_u32 again, fair;
 
     if (v->nv_loss) {
-        again = (t->retransmits - v->loss_resends) * t->mss;
-        fair = again < v->loss_volume ? (v->loss_volume - again) / 2 : 0;
+        again = (t->tally.retransmits - e->nv_resends) * t->mss;
+        fair = again < e->nv_volume ? (e->nv_volume - again) / 2 : 0;
         fair = TOEC_MAX(fair, 2u * t->mss);
         if (t->cc.ssthresh > fair)
             t->cc.ssthresh = fair;
     }
     v->nv_loss = 0;
     v->nv = 0;
-    v->defined = v->begun = 0; /* pipeACK is undefined after a recovery */
+    v->sampled = TOEC_CWV_UNDEFINED; /* pipeACK is undefined after a recovery */
     v->max[0] = v->max[1] = 0;
     v->sample_una = t->snd_una;
 }
 
 void toec_cwv_restart(struct toec_stack *s, struct toec_tcb *t, toec_u32 idle, toec_time now)
 {
-    struct toec_cwv *v = &t->cwv;
+    struct toec_cwv *v = &t->stage.cwv;
     toec_u32 stamp = toec_stamp(now);
 
     /* R5681-12 in the form of RFC 7661: idle for an RTO, the window is no longer validated. */
@@ -157,7 +164,7 @@ void toec_cwv_restart(struct toec_stack *s, struct toec_tcb *t, toec_u32 idle, t
         v->nv = 1;
         v->nv_since = toec_ticks(now) - idle;
     }
-    v->defined = 1;
+    v->sampled = TOEC_CWV_DEFINED;
     end_of_phase(s, t, now);
 }
 
@@ -165,5 +172,5 @@ toec_u64 toec_cwv_rate(const struct toec_tcb *t)
 {
     toec_u32 srtt = t->srtt >> 3;
 
-    return srtt ? toec_div64((toec_u64)pipeack(&t->cwv) << 20, srtt) : 0;
+    return srtt ? toec_div64((toec_u64)pipeack(&t->stage.cwv) << 20, srtt) : 0;
 }

@@ -12,20 +12,24 @@
 struct toec_stack;
 struct toec_tcb;
 
+/* Is there a pipeACK? */
+enum toec_cwv_sampled {
+    TOEC_CWV_UNDEFINED = 0,
+    TOEC_CWV_BEGUN, /* no, the first sample is being taken */
+    TOEC_CWV_DEFINED
+};
+
 struct toec_cwv {
-    toec_u32 max[2];       /* pipeACK samples: most of the last half period, of this one */
-    toec_u32 half_at;      /* stamp: this half period began */
-    toec_u32 sample_at;    /* stamp: the sample being taken began */
-    toec_u32 sample_una;   /* ... with this SND.UNA */
-    toec_u32 nv_since;     /* tick: the non-validated phase began; see nv */
-    toec_u32 idle_since;   /* tick, as stamps wrap in 73 minutes: the last byte was acknowledged */
-    toec_u32 loss_volume;  /* max(pipeACK, FlightSize) at a loss in the non-validated phase */
-    toec_u32 loss_resends; /* retransmissions before it */
-    toec_u8 defined;       /* there is a pipeACK */
-    toec_u8 begun;         /* the first sample is being taken */
-    toec_u8 nv;            /* non-validated phase */
-    toec_u8 nv_loss;       /* ... in which a loss was found: adjust when recovery ends */
-    toec_u8 restarted;     /* sending after idle time has not been acknowledged yet */
+    toec_u32 max[2];     /* pipeACK samples: most of the last half period, of this one */
+    toec_u32 half_at;    /* stamp: this half period began */
+    toec_u32 sample_at;  /* stamp: the sample being taken began */
+    toec_u32 sample_una; /* ... with this SND.UNA */
+    toec_u32 nv_since;   /* tick: the non-validated phase began; see nv */
+    toec_u32 idle_since; /* tick, as stamps wrap in 73 minutes: the last byte was acknowledged */
+    toec_u8 sampled;     /* enum toec_cwv_sampled */
+    toec_u8 nv;          /* non-validated phase */
+    toec_u8 nv_loss;     /* ... in which a loss was found: adjust when recovery ends (nv_volume) */
+    toec_u8 restarted;   /* sending after idle time has not been acknowledged yet */
 };
 
 void toec_cwv_start(struct toec_tcb *t, toec_time now);

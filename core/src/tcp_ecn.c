@@ -174,9 +174,11 @@ void toec_ecn_ack(struct toec_stack *s, struct toec_tcb *t, const struct toec_se
     if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS))
         return; /* this window of data has cut it already */
     TOEC_COUNT(s, tcp_ecn_cuts);
-    t->rack.undo.on = 0; /* what is found out of an earlier loss does not take this back */
+    if (t->rack.episode)
+        t->rack.episode->undo.on =
+            0; /* what is found out of an earlier loss does not take this back */
     toec_cc_congested(t, TOEC_CC_ECN, a->now);
-    t->cwv.nv_loss = 0; /* no recovery follows, after which to look back */
+    t->stage.cwv.nv_loss = 0; /* no recovery follows, after which to look back */
     if (t->cwnd > t->cc.ssthresh && !toec_cc_owns_cwnd(t))
         t->cwnd = t->cc.ssthresh;
     toec_ecn_cut(t);

@@ -43,10 +43,10 @@ static void point_urgent(struct toec_tcb *t, toec_u8 *h, toec_u32 seq, unsigned 
 /* A duplicate is reported once (RFC 2883 4). */
 static void dsack_sent(struct toec_stack *s, struct toec_tcb *t)
 {
-    if (!t->dsack.due)
+    if (!toec_dsack_due(t))
         return;
     TOEC_COUNT(s, tcp_dsack_sent);
-    t->dsack.due = 0;
+    t->dsack.end = t->dsack.start;
     if (t->n_ooo == 0)
         t->flags &= ~TOEC_F_OOO;
 }

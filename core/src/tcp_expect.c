@@ -9,8 +9,8 @@
  */
 #include "tcp.h"
 
-/* What of a TCB in-order traffic touches lies in front; the rest is of recovery and seldom. */
-#define LINES ((TOEC_OFFSETOF(struct toec_tcb, rack.reo_at) + 63) / 64)
+/* What of a TCB in-order traffic touches lies in front. */
+#define LINES ((TOEC_TCB_HOT + 63) / 64)
 
 /* The key of the flow that p may be of; 0: it is no TCP, or in pieces. */
 static int flow_of(const struct toec_stack *s, const struct toec_packet *p, toec_u32 *hash,

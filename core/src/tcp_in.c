@@ -97,7 +97,7 @@ static void on_rst(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     if (t->fo.flags & TOEC_FO_SYN)
         toec_tfo_end(s, t, 1, now);
     if (t->state == TOEC_SYN_RECEIVED)
-        toec_tcb_gone(s, t, t->listener ? TOEC_R_RESET : TOEC_R_REFUSED);
+        toec_tcb_gone(s, t, (t->rare & TOEC_RARE_HALF) ? TOEC_R_RESET : TOEC_R_REFUSED);
     else if (t->state == TOEC_CLOSING || t->state == TOEC_LAST_ACK)
         toec_tcb_gone(s, t, TOEC_R_OK); /* RFC 9293 3.10.7.4: just closed */
     else

@@ -100,11 +100,14 @@ int toec_unlisten(struct toec_stack *s, toec_u32 id)
 
 static void half_open_add(struct toec_stack *s, struct toec_tcb *t, struct toec_listener *l)
 {
-    t->listener = l;
-    t->half_next = l->half;
-    t->half_prev = &l->half;
+    struct toec_half *h = &t->stage.half;
+
+    t->rare |= TOEC_RARE_HALF;
+    h->listener = l;
+    h->next = l->half;
+    h->prev = &l->half;
     if (l->half)
-        l->half->half_prev = &t->half_next;
+        l->half->stage.half.prev = &h->next;
     l->half = t;
     l->half_open++;
     s->tcp->half_open++;
@@ -112,12 +115,14 @@ static void half_open_add(struct toec_stack *s, struct toec_tcb *t, struct toec_
 
 void toec_half_open_del(struct toec_stack *s, struct toec_tcb *t)
 {
-    *t->half_prev = t->half_next;
-    if (t->half_next)
-        t->half_next->half_prev = t->half_prev;
-    t->listener->half_open--;
+    struct toec_half *h = &t->stage.half;
+
+    *h->prev = h->next;
+    if (h->next)
+        h->next->stage.half.prev = h->prev;
+    h->listener->half_open--;
     s->tcp->half_open--;
-    t->listener = 0;
+    t->rare &= (toec_u8)~TOEC_RARE_HALF;
 }
 
 /* A flow in SYN-RECEIVED for the SYN g, with buffers; 0 when refused (counted). */

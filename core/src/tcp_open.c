@@ -67,13 +67,13 @@ void toec_take_iss(struct toec_tcb *t, toec_u32 iss)
     t->recover = iss;
 }
 
-/* RFC 9293 MUST-10, MUST-11: t->listener tells who came from LISTEN. */
+/* RFC 9293 MUST-10, MUST-11: TOEC_RARE_HALF tells who came from LISTEN. */
 void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                       toec_time now)
 {
     toec_u32 acked; /* of data on the SYN */
 
-    if (t->listener)
+    if (t->rare & TOEC_RARE_HALF)
         toec_half_open_del(s, t);
     t->flags &= ~TOEC_F_RTX;
     t->state = TOEC_ESTABLISHED;

@@ -157,7 +157,7 @@ unsigned toec_opt_syn(toec_u8 *o, unsigned opts, unsigned mss, unsigned wscale, 
 
 unsigned toec_opt_sack(toec_u8 *o, const struct toec_tcb *t, unsigned room)
 {
-    unsigned i, n, at = 4, dup = t->dsack.due != 0;
+    unsigned i, n, at = 4, dup = (unsigned)toec_dsack_due(t);
 
     if (room < 12 || t->n_ooo + dup == 0)
         return 0;

@@ -129,7 +129,7 @@ static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     if (toec_pace_rate(t))
         toec_pace_sent(t, len, now);
     if (t->flags & TOEC_F_FAST)
-        t->rack.prr_out += end - start;
+        t->rack.episode->prr_out += end - start;
     if (!(t->flags & TOEC_F_RTX)) /* R6298-08 */
         toec_rtx_start(s, t, now);
     return 0;
@@ -147,16 +147,16 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     if (r)
         return r;
     TOEC_COUNT(s, tcp_retransmits);
-    t->retransmits++;
-    t->rack.rtx_total++;
-    t->rack.rtx_bytes += end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end);
+    t->tally.retransmits++;
+    t->tally.rtx_total++;
+    t->tally.rtx_bytes += end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end);
     t->flags &= ~TOEC_F_RTT; /* R6298-06: Karn; a timestamp may measure the next ACK */
     t->rtt_seq = t->snd_una;
     toec_runs_resent(s, t, start, end, now);
     toec_undo_resent(t, now);
     /* The timer starts anew with the fast retransmit, and when that is lost with the next (RFC 6675
      * 6; as Linux): else a timeout would come while it is on its way. */
-    if ((t->flags & TOEC_F_FAST) && start == t->snd_una && !t->rack.partial)
+    if ((t->flags & TOEC_F_FAST) && start == t->snd_una && !t->rack.episode->partial)
         toec_rtx_start(s, t, now);
     t->flags &= ~TOEC_F_RTX_HEAD;
     return 0;
@@ -348,7 +348,7 @@ static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         r = send_again(s, t, out > last ? t->snd_max - last : t->snd_una, t->snd_max, now);
     if (r)
         return r;
-    toec_tlp_sent(t, len == 0 && !fin);
+    toec_tlp_sent(s, t, len == 0 && !fin, now);
     toec_rtx_start(s, t, now); /* the RTO from here on */
     t->probe_owed = 0;
     return 0;

@@ -80,7 +80,7 @@ void toec_pace_update(struct toec_stack *s, struct toec_tcb *t)
 
     if (t->cc_ops->flags & TOEC_CC_PACED)
         return;
-    if (srtt == 0 || !(t->cwv.restarted || toec_pace_max(t))) {
+    if (srtt == 0 || !(t->stage.cwv.restarted || toec_pace_max(t))) {
         if (!t->pace)
             return;
         toec_pace_set(t, 0); /* which is the limit, when there is one */

@@ -34,7 +34,7 @@ void toec_pm_sync(struct toec_stack *s, struct toec_tcb *t)
 
     t->pm.gen = s->pmtu.gen;
     if (TOEC_PATH_IP6(&t->path)) { /* a router may have advertised another (RFC 4861 6.3.4) */
-        t->path.mtu = s->ip6.mtu;
+        t->path.mtu = (toec_u16)s->ip6.mtu;
         t->pm.high = (toec_u16)TOEC_MIN(t->pm.high, t->path.mtu);
         t->pm.low = (toec_u16)TOEC_MIN(t->pm.low, t->path.mtu);
         if (t->pm.probe > t->path.mtu)
@@ -85,7 +85,7 @@ static void send_all_again(struct toec_stack *s, struct toec_tcb *t, toec_time n
     t->pm.old_set = 0;
     if (t->state < TOEC_ESTABLISHED || t->snd_una == t->snd_max)
         return;
-    toec_lose_all(t, now);
+    toec_lose_all(s, t, now);
     toec_pend(s, t);
 }
 

@@ -45,25 +45,26 @@ void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 
                          struct toec_news *n)
 {
     struct toec_rack *k = &t->rack;
+    struct toec_episode *e = k->episode;
     toec_u32 rtt = n->stamp - r->sent;
 
     if (!(r->marks & TOEC_RUN_RTX)) {
         if ((r->marks & TOEC_RUN_LOST) && TOEC_SEQ_LE(end, t->recover))
             n->orig = 1;                 /* what a timeout spared as too young proves nothing */
-        if (TOEC_SEQ_LT(end, k->fack)) { /* 6.2 step 3: RACK_detect_reordering() */
+        if (TOEC_SEQ_LT(end, e->fack)) { /* 6.2 step 3: RACK_detect_reordering() */
             k->reordering = 1;
-            k->reorderings++;
-            note_distance(t, k->fack - end);
+            t->tally.reorderings++;
+            note_distance(t, e->fack - end);
         }
     }
-    if (TOEC_SEQ_GT(end, k->fack))
-        k->fack = end;
+    if (TOEC_SEQ_GT(end, e->fack))
+        e->fack = end;
     /* 6.2 step 2: RACK_update(). Only the most recently sent counts (R8985-02). */
-    if (ambiguous(t, r, rtt, n) || !sent_after(r->sent, end, k->xmit_ts, k->end_seq))
+    if (ambiguous(t, r, rtt, n) || !sent_after(r->sent, end, e->xmit_ts, e->end_seq))
         return;
-    k->xmit_ts = r->sent;
-    k->end_seq = end;
-    k->rtt = rtt;
+    e->xmit_ts = r->sent;
+    e->end_seq = end;
+    e->rtt = rtt;
 }
 
 /* More than (DupThresh - 1) segments SACKed, in bytes or in pieces (R6675-01: IsLost(SND.UNA)). */
@@ -96,7 +97,8 @@ toec_u32 toec_rack_reo_wnd(const struct toec_tcb *t)
 toec_u32 toec_rack_detect(struct toec_stack *s, struct toec_tcb *t, toec_time now, int *again)
 {
     struct toec_rack *k = &t->rack;
-    toec_u32 stamp = toec_stamp(now), due = k->rtt + toec_rack_reo_wnd(t), before = k->lost;
+    struct toec_episode *e = k->episode;
+    toec_u32 stamp = toec_stamp(now), due = e->rtt + toec_rack_reo_wnd(t), before = k->lost;
     toec_i32 wait = 0;
     unsigned i;
 
@@ -106,11 +108,11 @@ toec_u32 toec_rack_detect(struct toec_stack *s, struct toec_tcb *t, toec_time no
         toec_i32 left;
 
         if ((r->marks & (TOEC_RUN_SACKED | TOEC_RUN_LOST)) ||
-            !sent_after(k->xmit_ts, k->end_seq, r->sent, r->end))
+            !sent_after(e->xmit_ts, e->end_seq, r->sent, r->end))
             continue;
         left = (toec_i32)(r->sent + due - stamp);
         if (left <= 0) {
-            *again |= (r->marks & TOEC_RUN_RTX) && TOEC_SEQ_GE(r->sent, k->episode);
+            *again |= (r->marks & TOEC_RUN_RTX) && TOEC_SEQ_GE(r->sent, e->reduced);
             toec_runs_lose(t, i, now);
         } else if (left > wait) {
             wait = left;
@@ -118,8 +120,8 @@ toec_u32 toec_rack_detect(struct toec_stack *s, struct toec_tcb *t, toec_time no
     }
     k->reo_set = wait != 0;
     if (wait) { /* R8985-05: what is left of the time, to the next tick */
-        k->reo_at = toec_ticks(now + ((toec_time)(toec_u32)wait << 10)) + 1;
-        toec_due(s, t, k->reo_at, now);
+        e->reo_at = toec_ticks(now + ((toec_time)(toec_u32)wait << 10)) + 1;
+        toec_due(s, t, e->reo_at, now);
     }
     return k->lost - before;
 }
@@ -127,7 +129,7 @@ toec_u32 toec_rack_detect(struct toec_stack *s, struct toec_tcb *t, toec_time no
 void toec_rack_rto(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_rack *k = &t->rack;
-    toec_u32 stamp = toec_stamp(now), due = k->rtt + toec_rack_reo_wnd(t);
+    toec_u32 stamp = toec_stamp(now), due = k->episode->rtt + toec_rack_reo_wnd(t);
     int sack = (t->flags & TOEC_F_SACK) != 0;
     unsigned i;
 
@@ -159,27 +161,28 @@ void toec_rack_recovered(struct toec_tcb *t)
 void toec_rack_dsack(struct toec_stack *s, struct toec_tcb *t, const struct toec_news *n)
 {
     struct toec_rack *k = &t->rack;
+    struct toec_episode *e = k->episode;
     toec_u32 segs = (n->dsack_end - n->dsack_start + t->mss - 1) / t->mss;
 
     TOEC_COUNT(s, tcp_dsack_received);
-    k->dsacks += segs;
+    t->tally.dsacks += segs;
     /* More duplicates than were ever sent again: the network makes them, or the peer invents them.
      */
-    if (k->rtx_dsacks + segs > k->rtx_total) {
+    if (t->tally.rtx_dsacks + segs > t->tally.rtx_total) {
         TOEC_COUNT(s, tcp_dsack_ignored);
         return;
     }
-    k->rtx_dsacks += segs;
+    t->tally.rtx_dsacks += segs;
     /* Probes are duplicates by design, and tell nothing about reordering. */
-    if (((t->flags & TOEC_F_TLP) && k->tlp_rtx && n->dsack_end == k->tlp_end) ||
-        (k->rescued && n->dsack_end == k->rescue_end))
+    if (((t->flags & TOEC_F_TLP) && e->tlp_rtx && n->dsack_end == e->tlp_end) ||
+        (e->rescued && n->dsack_end == e->rescue_end))
         return;
-    if (k->dsack_set && TOEC_SEQ_GE(t->snd_una, k->dsack_round))
-        k->dsack_set = 0;
-    if (k->dsack_set)
+    if (e->dsack_set && TOEC_SEQ_GE(t->snd_una, e->dsack_round))
+        e->dsack_set = 0;
+    if (e->dsack_set)
         return;
-    k->dsack_set = 1;
-    k->dsack_round = t->snd_max;
+    e->dsack_set = 1;
+    e->dsack_round = t->snd_max;
     k->reo_persist = 16;
     if (k->reo_more < 254)
         k->reo_more++;
@@ -202,23 +205,25 @@ toec_u32 toec_tlp_after(const struct toec_tcb *t)
     return (t->srtt >> 12) + 2 + (t->snd_max - t->snd_una <= t->mss ? TOEC_TLP_DELACK : 0);
 }
 
-void toec_tlp_sent(struct toec_tcb *t, int again)
+void toec_tlp_sent(struct toec_stack *s, struct toec_tcb *t, int again, toec_time now)
 {
+    struct toec_episode *e = toec_episode_get(s, t, now);
+
     t->flags |= TOEC_F_TLP;
-    t->rack.tlp_rtx = again != 0;
-    t->rack.tlp_end = t->snd_max;
-    t->rack.tlp_flight = t->snd_max - t->snd_una;
+    e->tlp_rtx = again != 0;
+    e->tlp_end = t->snd_max;
+    e->tlp_flight = t->snd_max - t->snd_una;
 }
 
 int toec_tlp_ack(struct toec_tcb *t, toec_u32 ack, int dup, const struct toec_news *n)
 {
-    struct toec_rack *k = &t->rack;
+    const struct toec_episode *e = t->rack.episode;
 
-    if (TOEC_SEQ_LT(ack, k->tlp_end))
+    if (TOEC_SEQ_LT(ack, e->tlp_end))
         return 0;
-    if (!k->tlp_rtx || (n->dsack && n->dsack_end == k->tlp_end)) {
+    if (!e->tlp_rtx || (n->dsack && n->dsack_end == e->tlp_end)) {
         t->flags &= ~TOEC_F_TLP; /* the original arrived, whether or not the probe did */
-    } else if (TOEC_SEQ_GT(ack, k->tlp_end)) {
+    } else if (TOEC_SEQ_GT(ack, e->tlp_end)) {
         t->flags &= ~TOEC_F_TLP; /* nobody has reported a duplicate: the probe filled a hole */
         return 1;
     } else if (dup) {
@@ -259,11 +264,11 @@ void toec_rack_info(const struct toec_tcb *t, struct toec_info *out)
     out->sacked = t->flags & TOEC_F_SACK ? k->sacked : TOEC_MIN(left, out->in_flight);
     /* A tail loss probe is sent again, but not because it was thought lost. */
     out->lost = k->lost + (t->flags & (TOEC_F_FAST | TOEC_F_LOSS) ? out->retrans_out : 0);
-    out->lost_total = k->lost_total;
-    out->dsacks = k->dsacks;
-    out->reord_seen = k->reorderings;
-    out->undone = k->undone;
-    out->bytes_retrans = k->rtx_bytes;
+    out->lost_total = t->tally.lost_total;
+    out->dsacks = t->tally.dsacks;
+    out->reord_seen = t->tally.reorderings;
+    out->undone = t->tally.undone;
+    out->bytes_retrans = t->tally.rtx_bytes;
     out->reordering = (toec_u16)TOEC_MAX(k->reordered, TOEC_DUPTHRESH);
     out->timeouts = t->rexmits;
     out->backoff = t->backoff;

@@ -19,12 +19,15 @@
  *
  * While nothing is marked and no recovery goes on, ACKs do not touch the record: runs that lie
  * below SND.UNA are dropped when the room is needed or an ACK has to be looked at closely.
+ *
+ * What is remembered of an episode of loss is no part of the TCB: a flow takes a struct
+ * toec_episode at the first sign of one, and gives it back when no report about it can come any
+ * more.
  */
 #ifndef TOE_TCP_RACK_H
 #define TOE_TCP_RACK_H
 
-#include "cc_bbr.h"
-#include "tcp_rate.h"
+#include "tcp_cc.h"
 
 struct toec_stack;
 struct toec_tcb;
@@ -73,50 +76,70 @@ struct toec_undo {
     toec_u8 rto;     /* it began with a timeout */
 };
 
-struct toec_rack {
-    toec_u8 n;                  /* runs */
-    toec_u8 reordering;         /* RACK.reordering_seen */
-    toec_u8 reo_more;           /* RACK.reo_wnd_mult - 1 */
-    toec_u8 reo_persist;        /* RACK.reo_wnd_persist */
-    toec_u8 reo_set;            /* reo_at runs */
-    toec_u8 dsack_set;          /* dsack_round is not None */
-    toec_u8 tlp_rtx;            /* TLP.is_retrans; TLP.end_seq is None unless TOEC_F_TLP */
-    toec_u8 rescued;            /* the rescue retransmission has been used */
-    toec_u8 partial;            /* a partial ACK has come in this recovery (RFC 6582) */
-    toec_u8 frto;               /* enum toec_frto */
-    toec_u8 room;               /* there are in `run` */
-    toec_u32 began;             /* stamp at which the newest run began */
-    toec_u32 sacked, lost;      /* bytes marked so */
-    toec_u32 rto_at;            /* tick: when the RTO is due, though a probe may come first */
-    struct toec_run *run;       /* `own`, or those of `record` */
-    struct toec_record *record; /* borrowed; 0: none */
-    struct toec_run own[TOEC_RUNS_OWN];
-
+/*
+ * From the first sign of loss on: an SACK, a duplicate ACK without SACK, anything sent again, a
+ * tail loss probe. There is one for each flow, so there always is. Who has none is in no recovery,
+ * has nothing marked, and what it has sent was delivered in order as far as is known.
+ */
+struct toec_episode {
     toec_u32 rtx_began, rtx_end; /* as `began`, of the newest run sent again; its end */
     toec_u32 xmit_ts, end_seq;   /* RACK.xmit_ts, RACK.end_seq */
     toec_u32 rtt;                /* RACK.rtt, 2^10 ns */
     toec_u32 fack;               /* RACK.fack */
     toec_u32 dsack_round;        /* RACK.dsack_round */
     toec_u32 reo_at;             /* tick: the reordering timer */
-    toec_u32 episode;            /* stamp at which the window was last reduced */
+    toec_u32 reduced;            /* stamp at which the window was last reduced */
     toec_u32 tlp_end;            /* TLP.end_seq */
     toec_u32 tlp_flight;         /* bytes outstanding when the probe went out */
     toec_u32 rescue_end;         /* end of the rescue retransmission */
     toec_u32 prr_delivered, prr_out, prr_flight; /* RFC 9937; prr_flight is RecoverFS */
+    toec_u32 seen_at;                            /* tick of the last sign of loss */
+    toec_u32 nv_volume;  /* max(pipeACK, FlightSize) at a loss in the non-validated phase, and */
+    toec_u32 nv_resends; /* ... retransmissions before it (tcp_cwv.h) */
     struct toec_undo undo;
+    toec_u32 prior_cwnd, prior_ssthresh; /* as they were before, for toec_cc_undo() */
+    struct toec_cubic_kept cubic;        /* ... and CUBIC's epoch, */
+    toec_u8 epoch_set;                   /* ... if there was one */
+    toec_u8 dsack_set;                   /* dsack_round is not None */
+    toec_u8 tlp_rtx;                     /* TLP.is_retrans; TLP.end_seq is None unless TOEC_F_TLP */
+    toec_u8 rescued;                     /* the rescue retransmission has been used */
+    toec_u8 partial;                     /* a partial ACK has come in this recovery (RFC 6582) */
+    toec_u8 frto;                        /* enum toec_frto */
+};
+TOEC_STATIC_ASSERT(episode, sizeof(struct toec_episode) <= 128);
 
-    /* statistics */
+/* Sending reads and writes the first part, ACKs in order as well while the algorithm is sampling.
+ */
+struct toec_rack {
+    toec_u8 n;                    /* runs */
+    toec_u8 room;                 /* there are in `run` */
+    toec_u8 reordering;           /* RACK.reordering_seen */
+    toec_u8 reo_more;             /* RACK.reo_wnd_mult - 1 */
+    toec_u8 reo_persist;          /* RACK.reo_wnd_persist */
+    toec_u8 reo_set;              /* episode->reo_at runs */
+    toec_u16 reordered;           /* segments by which one was overtaken at most; 0: never */
+    toec_u32 began;               /* stamp at which the newest run began */
+    toec_u32 rto_at;              /* tick: when the RTO is due, though a probe may come first */
+    struct toec_run *run;         /* `own`, or those of `record` */
+    struct toec_record *record;   /* borrowed; 0: none */
+    struct toec_episode *episode; /* 0: none */
+    struct toec_run own[TOEC_RUNS_OWN];
+    toec_u32 sacked, lost; /* bytes marked so */
+};
+
+/* Statistics of a flow. */
+struct toec_tally {
+    toec_u64 rtx_bytes;
     toec_u32 rtx_total, lost_total;       /* segments; lost_total in MSS */
     toec_u32 dsacks, undone, reorderings; /* dsacks: segments reported as duplicates, */
     toec_u32 rtx_dsacks;                  /* ... of them those that were sent again */
-    toec_u64 rtx_bytes;
-    toec_u16 reordered; /* segments by which one was overtaken at most; 0: never */
+    toec_u32 retransmits;                 /* rtx_total and SYNs */
+    toec_u32 dup_acks;
 };
 
-/* DSACK to be sent (RFC 2883 4): a duplicate that the next ACK reports. */
+/* DSACK to be sent (RFC 2883 4): a duplicate that the next ACK reports; none when it is empty. */
 struct toec_dsack {
     toec_u32 start, end;
-    toec_u8 due;
 };
 
 /* What an ACK says of the segments under way. */
@@ -147,6 +170,12 @@ struct toec_record *toec_record_borrow(struct toec_stack *s, struct toec_tcb *t)
 void toec_record_return(struct toec_stack *s, struct toec_tcb *t);
 /* Nothing is outstanding, and nothing was for a while: returns it, unless it is needed still. */
 void toec_runs_done(struct toec_stack *s, struct toec_tcb *t);
+/* There are signs of loss: what is remembered of them. */
+struct toec_episode *toec_episode_get(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+/* The flow ends. */
+void toec_episode_put(struct toec_stack *s, struct toec_tcb *t);
+/* Nothing is outstanding: forgets the episode when it is long over, else sets a timer for it. */
+void toec_episode_done(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* New data up to `end` goes out; SND.MAX has not moved yet. */
 void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now);
 /* [start, end), of what is outstanding, goes out again. */
@@ -191,15 +220,15 @@ void toec_rack_dsack(struct toec_stack *s, struct toec_tcb *t, const struct toec
 /* Ticks until a probe, or 0: none is to be sent (RFC 8985 7.2). */
 toec_u32 toec_tlp_after(const struct toec_tcb *t);
 /* A probe has gone out (RFC 8985 7.3). */
-void toec_tlp_sent(struct toec_tcb *t, int again);
+void toec_tlp_sent(struct toec_stack *s, struct toec_tcb *t, int again, toec_time now);
 /* TLP_process_ack() of RFC 8985 7.4, before SND.UNA moves; not 0 when the probe has repaired a
  * loss. dup: a duplicate ACK without SACK. */
 int toec_tlp_ack(struct toec_tcb *t, toec_u32 ack, int dup, const struct toec_news *n);
 
 /* ---- tcp_undo.c ---- */
 
-/* The window is about to be reduced, by a timeout or not; SND.MAX ends the episode. In recovery
- * already, the episode goes on. */
+/* The window is about to be reduced, by a timeout or not; SND.MAX ends the episode, which there is.
+ * In recovery already, it goes on. */
 void toec_undo_save(struct toec_tcb *t, int rto);
 /* A segment was sent again. */
 void toec_undo_resent(struct toec_tcb *t, toec_time now);

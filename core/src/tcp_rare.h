@@ -12,22 +12,22 @@ struct toec_tcb;
 struct toec_seg;
 
 /* toec_tcb.rare */
-#define TOEC_RARE_URG 1u /* urgent data is not acknowledged yet */
-#define TOEC_RARE_UTO 2u /* the user timeout is to be told to the peer */
+#define TOEC_RARE_URG  1u /* urgent data is not acknowledged yet */
+#define TOEC_RARE_UTO  2u /* the user timeout is to be told to the peer */
+#define TOEC_RARE_UP   4u /* the peer has sent urgent data: rcv_up is set */
+#define TOEC_RARE_HALF 8u /* in SYN-RECEIVED, and came from LISTEN: in its list */
 
 struct toec_urg {
     toec_u32 snd_up; /* SND.UP: behind the last urgent byte (RFC 9293 MUST-62) */
-    toec_u32 rcv_up; /* RCV.UP, when has_rcv */
-    toec_u8 has_rcv;
+    toec_u32 rcv_up; /* RCV.UP */
 };
 
 struct toec_uto {
     toec_u32 adv;     /* ADV_UTO, seconds; 0: the option is not used (ENABLED of RFC 5482) */
-    toec_u32 remote;  /* REMOTE_UTO, seconds; 0: none */
     toec_u32 shut_at; /* tick since which the peer's window is closed, when shut */
+    toec_u16 remote;  /* REMOTE_UTO as the option has it; 0: none */
     toec_u8 shut;
-    toec_u8 owed;        /* segments that are still to carry the option */
-    toec_u8 syn_retries; /* 0: TOEC_R2_SYN */
+    toec_u8 owed; /* segments that are still to carry the option */
 };
 
 /* ---- tcp_uto.c ---- */

@@ -30,30 +30,30 @@ toec_u32 toec_pipe(const struct toec_tcb *t)
 
 static void prr_begin(struct toec_tcb *t, toec_u32 delivered)
 {
-    struct toec_rack *k = &t->rack;
+    struct toec_episode *e = t->rack.episode;
 
     /* RFC 9937 6: what was SACKed before this ACK is not delivered in this recovery. */
-    k->prr_flight = t->snd_max - t->snd_una - k->sacked + delivered;
-    k->prr_delivered = 0;
-    k->prr_out = 0;
+    e->prr_flight = t->snd_max - t->snd_una - t->rack.sacked + delivered;
+    e->prr_delivered = 0;
+    e->prr_out = 0;
 }
 
 /* R6937-01; safe: SND.UNA has moved and nothing more was found lost. */
 static void prr(struct toec_tcb *t, toec_u32 delivered, int safe)
 {
-    struct toec_rack *k = &t->rack;
+    struct toec_episode *e = t->rack.episode;
     toec_u32 pipe = toec_pipe(t), ssthresh = t->cc.ssthresh, count, owed;
 
     if (toec_cc_owns_cwnd(t))
         return;
-    k->prr_delivered += delivered;
+    e->prr_delivered += delivered;
     if (pipe > ssthresh) {
-        toec_u32 flight = k->prr_flight ? k->prr_flight : 1;
+        toec_u32 flight = e->prr_flight ? e->prr_flight : 1;
 
-        count = (toec_u32)toec_div64((toec_u64)k->prr_delivered * ssthresh + flight - 1, flight);
-        count = count > k->prr_out ? count - k->prr_out : 0;
+        count = (toec_u32)toec_div64((toec_u64)e->prr_delivered * ssthresh + flight - 1, flight);
+        count = count > e->prr_out ? count - e->prr_out : 0;
     } else {
-        owed = k->prr_delivered > k->prr_out ? k->prr_delivered - k->prr_out : 0;
+        owed = e->prr_delivered > e->prr_out ? e->prr_delivered - e->prr_out : 0;
         count = owed > delivered ? owed : delivered;
         if (safe)
             count += t->mss; /* R6937-02: recovery makes progress, so at slow start's pace */
@@ -61,19 +61,21 @@ static void prr(struct toec_tcb *t, toec_u32 delivered, int safe)
             count = ssthresh - pipe;
     }
     /* The fast retransmit itself; and never a standstill. */
-    if (count < t->mss && (k->prr_out == 0 || pipe == 0))
+    if (count < t->mss && (e->prr_out == 0 || pipe == 0))
         count = t->mss;
     t->cwnd = pipe + count;
 }
 
 /* ---- fast recovery ---- */
 
-static void begin_episode(struct toec_tcb *t, toec_time now)
+static void begin_recovery(struct toec_tcb *t, toec_time now)
 {
+    struct toec_episode *e = t->rack.episode;
+
     t->recover = t->snd_max; /* R6675-04, R6582-01, R6582-05 */
-    t->rack.episode = toec_stamp(now);
-    t->rack.rescued = 0;
-    t->rack.partial = 0;
+    e->reduced = toec_stamp(now);
+    e->rescued = 0;
+    e->partial = 0;
     t->flags &= ~TOEC_F_TLP; /* its loss is part of this one */
 }
 
@@ -83,12 +85,12 @@ static void enter_fast(struct toec_stack *s, struct toec_tcb *t, toec_u32 delive
     if (toec_ecn_is_cut(t)) {
         /* R3168-04: of the window of data whose marks have cut it; nor would an undo take the cut
          * for the marks back */
-        t->rack.undo.on = 0;
-        begin_episode(t, now);
+        t->rack.episode->undo.on = 0;
+        begin_recovery(t, now);
     } else {
         toec_undo_save(t, 0);
         toec_cc_congested(t, TOEC_CC_LOSS, now);
-        begin_episode(t, now);
+        begin_recovery(t, now);
         toec_ecn_cut(t);
     }
     t->flags |= TOEC_F_FAST;
@@ -117,7 +119,7 @@ static void lost_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 delive
         if (t->cc.ssthresh < floor)
             t->cc.ssthresh = floor;
     }
-    begin_episode(t, now);
+    begin_recovery(t, now);
     toec_ecn_cut(t);
     if (t->flags & TOEC_F_FAST)
         prr_begin(t, delivered);
@@ -132,7 +134,7 @@ static void leave_recovery(struct toec_tcb *t, toec_time now)
 
     t->flags &= ~(TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD);
     t->dupacks = 0;
-    t->rack.frto = TOEC_FRTO_OFF;
+    t->rack.episode->frto = TOEC_FRTO_OFF;
     toec_rack_recovered(t);
     toec_cc_recovered(t, now);
     if (!fast || toec_cc_owns_cwnd(t))
@@ -150,13 +152,13 @@ static void leave_recovery(struct toec_tcb *t, toec_time now)
 static void probe_repaired(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     TOEC_COUNT(s, tcp_tail_repairs);
-    t->rack.undo.on = 0; /* an earlier episode: this one stands */
+    t->rack.episode->undo.on = 0; /* an earlier episode: this one stands */
     toec_cc_congested(t, TOEC_CC_LOSS, now);
     toec_ecn_cut(t);
     if (toec_cc_owns_cwnd(t))
         return;
-    if (t->cc.ssthresh < t->rack.tlp_flight / 2) /* what was outstanding then */
-        t->cc.ssthresh = t->rack.tlp_flight / 2;
+    if (t->cc.ssthresh < t->rack.episode->tlp_flight / 2) /* what was outstanding then */
+        t->cc.ssthresh = t->rack.episode->tlp_flight / 2;
     if (t->cwnd > t->cc.ssthresh)
         t->cwnd = t->cc.ssthresh;
     toec_cc_recovered(t, now);
@@ -191,7 +193,7 @@ static void in_fast_reno(struct toec_tcb *t, toec_u32 acked, int dup)
         if (segs > 1)
             t->dupacks = t->dupacks > segs - 1 ? (toec_u8)(t->dupacks - (segs - 1)) : 0;
         t->flags |= TOEC_F_RTX_HEAD;
-        t->rack.partial = 1;
+        t->rack.episode->partial = 1;
     } else if (dup && t->dupacks < 255) {
         t->dupacks++;
     }
@@ -200,9 +202,9 @@ static void in_fast_reno(struct toec_tcb *t, toec_u32 acked, int dup)
 /* What is marked lost goes again, without a word to congestion control. */
 static void repair(struct toec_tcb *t, toec_time now)
 {
-    begin_episode(t, now);
-    t->rack.frto = TOEC_FRTO_OFF;
-    t->rack.undo.on = 0;
+    begin_recovery(t, now);
+    t->rack.episode->frto = TOEC_FRTO_OFF;
+    t->rack.episode->undo.on = 0;
     t->dupacks = 0;
     t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD | TOEC_F_RTT);
 }
@@ -276,6 +278,7 @@ void toec_rto_recovery(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     int fresh = !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS));
 
+    (void)toec_episode_get(s, t, now);
     /* R5681-05: ssthresh falls at the first timeout of a segment and is then held. */
     if (t->rexmits == 1) {
         toec_undo_save(t, 1);
@@ -283,22 +286,23 @@ void toec_rto_recovery(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
     if (!toec_cc_owns_cwnd(t))
         t->cwnd = t->mss;
-    begin_episode(t, now);
+    begin_recovery(t, now);
     toec_ecn_cut(t);
     t->dupacks = 0;
     t->probe_owed = 0;
     /* R5682-03: while an earlier loss is being repaired, ACKs say nothing about this timeout. */
-    t->rack.frto = fresh || t->rexmits > 1 ? TOEC_FRTO_WAIT : TOEC_FRTO_OFF;
+    t->rack.episode->frto = fresh || t->rexmits > 1 ? TOEC_FRTO_WAIT : TOEC_FRTO_OFF;
     toec_rack_rto(s, t, now);
     /* R6298-11: the first segment goes, whatever is thought to be under way; R6675-06: whatever had
      * been sent again before */
     t->flags = (t->flags | TOEC_F_LOSS | TOEC_F_RTX_HEAD) & ~TOEC_F_FAST;
 }
 
-void toec_lose_all(struct toec_tcb *t, toec_time now)
+void toec_lose_all(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     unsigned i;
 
+    (void)toec_episode_get(s, t, now);
     toec_runs_purge(t);
     for (i = 0; i < t->rack.n; i++)
         toec_runs_lose(t, i, now);
@@ -313,15 +317,16 @@ void toec_lose_all(struct toec_tcb *t, toec_time now)
  * well be on its way. */
 static int rescue(struct toec_tcb *t, toec_u32 *start, toec_u32 *end, toec_time now)
 {
-    struct toec_rack *k = &t->rack;
+    const struct toec_rack *k = &t->rack;
+    struct toec_episode *e = k->episode;
     const struct toec_run *last = &k->run[k->n - 1];
     toec_u32 from = k->n > 1 ? last[-1].end : t->snd_una;
 
-    if (k->rescued || !k->sacked || k->n == 0 || last->marks ||
-        (toec_i32)(toec_stamp(now) - last->sent - k->rtt - (k->rtt >> 2)) <= 0)
+    if (e->rescued || !k->sacked || k->n == 0 || last->marks ||
+        (toec_i32)(toec_stamp(now) - last->sent - e->rtt - (e->rtt >> 2)) <= 0)
         return 0;
-    k->rescued = 1;
-    k->rescue_end = t->snd_max;
+    e->rescued = 1;
+    e->rescue_end = t->snd_max;
     *start = t->snd_max - from > t->mss ? t->snd_max - t->mss : from;
     *end = t->snd_max;
     return 1;
@@ -331,7 +336,7 @@ int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *e
 {
     if (t->flags & TOEC_F_RTX_HEAD)
         return toec_runs_first(t, 0, TOEC_RUN_SACKED, start, end);
-    if (t->rack.frto == TOEC_FRTO_NEW)
+    if (t->rack.episode->frto == TOEC_FRTO_NEW)
         return 0; /* new data alone: the next ACK tells */
     if (t->rack.lost)
         return toec_runs_first(t, TOEC_RUN_LOST, TOEC_RUN_SACKED, start, end);

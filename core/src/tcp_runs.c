@@ -54,6 +54,54 @@ void toec_runs_done(struct toec_stack *s, struct toec_tcb *t)
         toec_record_return(s, t);
 }
 
+/* ---- the episode of loss ---- */
+
+/* 2 MSL: so long after the last sign of loss nothing that was sent in it is under way any more, nor
+ * a report about it. */
+#define EPISODE_TIME TOEC_TIME_WAIT_T
+
+TOEC_NOINLINE void begin_episode(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    struct toec_episode *e = toec_pool_get(&s->tcp->episodes);
+
+    memset(e, 0, sizeof(*e));
+    /* What was delivered until now was so in order: it was sent before what is outstanding. */
+    e->xmit_ts = (t->rack.n ? t->rack.run[0].sent : toec_stamp(now)) - 1;
+    e->end_seq = e->fack = t->snd_una;
+    e->rtt = t->srtt >> 3;
+    t->rack.episode = e;
+}
+
+struct toec_episode *toec_episode_get(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    if (!t->rack.episode)
+        begin_episode(s, t, now);
+    t->rack.episode->seen_at = toec_ticks(now);
+    return t->rack.episode;
+}
+
+void toec_episode_put(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (t->rack.episode)
+        toec_pool_put(&s->tcp->episodes, t->rack.episode);
+    t->rack.episode = 0;
+}
+
+void toec_episode_done(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    const struct toec_episode *e = t->rack.episode;
+
+    if (!e || t->rack.reo_set ||
+        (t->flags & (TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD | TOEC_F_TLP | TOEC_F_SACKED)))
+        return; /* it goes on with the next data */
+    if (toec_ticks(now) - e->seen_at < EPISODE_TIME)
+        toec_due(s, t, e->seen_at + EPISODE_TIME, now);
+    else
+        toec_episode_put(s, t);
+}
+
+/* ---- the record ---- */
+
 static void note_marks(struct toec_tcb *t)
 {
     if (t->rack.sacked | t->rack.lost)
@@ -113,16 +161,18 @@ static unsigned find(const struct toec_rack *k, toec_u32 seq)
 void toec_runs_purge(struct toec_tcb *t)
 {
     struct toec_rack *k = &t->rack;
+    struct toec_episode *e = k->episode;
     unsigned i = 0;
 
     while (i < k->n && TOEC_SEQ_LE(k->run[i].end, t->snd_una))
         i++;
     if (i == 0)
         return;
-    /* Delivered while nobody looked: in order, so the last of them was sent last. */
-    k->xmit_ts = k->run[i - 1].sent;
-    k->end_seq = k->run[i - 1].end;
-    k->rtt = t->srtt >> 3;
+    if (e) { /* Delivered while nobody looked: in order, so the last of them was sent last. */
+        e->xmit_ts = k->run[i - 1].sent;
+        e->end_seq = k->run[i - 1].end;
+        e->rtt = t->srtt >> 3;
+    }
     splice(k, 0, i, 0, 0);
 }
 
@@ -196,14 +246,17 @@ static int make_room(struct toec_stack *s, struct toec_tcb *t, unsigned need)
 TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now)
 {
     struct toec_rack *k = &t->rack;
+    struct toec_episode *e = k->episode;
     struct toec_run *r = &k->run[k->n];
     toec_u32 stamp = toec_stamp(now);
 
     if (t->snd_una == t->snd_max) {
         k->n = 0;
-        k->xmit_ts = stamp - 1; /* whatever was delivered was sent before */
-        k->rtt = t->srtt >> 3;
         r = k->run;
+        if (e) {
+            e->xmit_ts = stamp - 1; /* whatever was delivered was sent before */
+            e->rtt = t->srtt >> 3;
+        }
     } else if (k->n == k->room) {
         if (make_room(s, t, 1)) {
             r = &k->run[k->n];
@@ -221,7 +274,8 @@ TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 
     k->began = stamp;
     /* What is sent again from now on begins a run of its own: joined to one from before, some of
      * that would look sent after this, and this lost when it is delivered. */
-    k->rtx_end = end;
+    if (e)
+        e->rtx_end = end;
     r->end = end;
     r->sent = stamp;
     r->marks = 0;
@@ -271,6 +325,7 @@ static int fits(const struct toec_tcb *t, unsigned a, toec_u32 start, unsigned b
 static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32 b, toec_time now)
 {
     struct toec_rack *k = &t->rack;
+    struct toec_episode *e = k->episode;
     struct toec_run *r = &k->run[i], put[3], *mid;
     toec_u32 from = start_of(t, i), stamp = stamp_again(k, now);
     unsigned m = 0;
@@ -278,8 +333,8 @@ static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32
     if (r->marks & TOEC_RUN_SACKED)
         return b;
     /* Joins what was sent again just before it. */
-    if (from == a && i && r[-1].marks == TOEC_RUN_RTX && k->rtx_end == a &&
-        stamp - k->rtx_began <= QUANTUM(t)) {
+    if (from == a && i && r[-1].marks == TOEC_RUN_RTX && e->rtx_end == a &&
+        stamp - e->rtx_began <= QUANTUM(t)) {
         if (r->marks & TOEC_RUN_LOST)
             k->lost -= b - a;
         r[-1].end = b;
@@ -310,7 +365,7 @@ static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32
     if (r->marks & TOEC_RUN_LOST)
         k->lost -= b - a;
     splice(k, i, 1, put, m);
-    k->rtx_began = stamp;
+    e->rtx_began = stamp;
     return b;
 }
 
@@ -318,6 +373,7 @@ void toec_runs_resent(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
                       toec_time now)
 {
     struct toec_rack *k = &t->rack;
+    struct toec_episode *e = toec_episode_get(s, t, now);
 
     toec_runs_purge(t);
     k->began = toec_stamp(now) - QUANTUM(t) - 1; /* and so new data */
@@ -332,7 +388,7 @@ void toec_runs_resent(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
         if (TOEC_SEQ_LT(k->run[i].end, to))
             to = k->run[i].end;
         start = resent_part(t, i, start, to, now);
-        k->rtx_end = start;
+        e->rtx_end = start;
     }
     note_marks(t);
 }
@@ -354,7 +410,8 @@ static void delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 end
                       struct toec_news *n)
 {
     n->delivered += bytes;
-    toec_rack_delivered(t, r, end, n);
+    if (t->rack.episode)
+        toec_rack_delivered(t, r, end, n);
     if (toec_rate_wanted(t))
         toec_rate_delivered(t, &r->rate, bytes, r->sent, (r->marks & TOEC_RUN_RTX) != 0, n->now);
     else if (t->cc.sampling && !(n->timed && TOEC_SEQ_LT(r->sent, n->run_sent)))
@@ -458,7 +515,7 @@ void toec_runs_lose(struct toec_tcb *t, unsigned i, toec_time now)
         return;
     r->marks |= TOEC_RUN_LOST;
     t->rack.lost += bytes;
-    t->rack.lost_total += (bytes + t->mss - 1) / t->mss;
+    t->tally.lost_total += (bytes + t->mss - 1) / t->mss;
     t->flags |= TOEC_F_SACKED;
     if (toec_rate_wanted(t))
         toec_rate_lost(t, &r->rate, bytes, now);

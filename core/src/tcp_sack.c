@@ -118,7 +118,7 @@ toec_u32 toec_ooo_advance(struct toec_stack *s, struct toec_tcb *t, toec_u32 rcv
     t->n_ooo = (toec_u8)n;
     if (n == 0)
         toec_ooo_clear(s, t);
-    if (n == 0 && !t->dsack.due)
+    if (n == 0 && !toec_dsack_due(t))
         t->flags &= ~TOEC_F_OOO;
     return to;
 }
@@ -131,7 +131,6 @@ void toec_dsack_note(struct toec_tcb *t, toec_u32 start, toec_u32 end)
         return;
     t->dsack.start = start;
     t->dsack.end = end;
-    t->dsack.due = 1;
     t->flags |= TOEC_F_OOO;
 }
 

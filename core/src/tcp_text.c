@@ -10,7 +10,7 @@ static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     t->flags = (t->flags | TOEC_F_ACK_NOW) & ~(TOEC_F_OOO | TOEC_F_OOO_FIN);
     toec_ooo_clear(s, t);
-    t->dsack.due = 0;
+    t->dsack.end = t->dsack.start;
     toec_pend(s, t);
     switch (t->state) {
     case TOEC_ESTABLISHED:

@@ -78,8 +78,8 @@ static struct toec_listener *listener_of(struct toec_stack *s, const struct toec
 {
     struct toec_listener *l;
 
-    if (t->listener)
-        return t->listener;
+    if (t->rare & TOEC_RARE_HALF)
+        return t->stage.half.listener;
     l = toec_pool_at(&s->tcp->listeners, t->fo.listener);
     return l->live && l->fo.serial == t->fo.serial ? l : 0;
 }
@@ -407,7 +407,7 @@ int toec_tfo_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         return 1;
     }
     TOEC_COUNT(s, tcp_timeouts);
-    t->retransmits++;
+    t->tally.retransmits++;
     t->backoff++;
     t->flags &= ~(TOEC_F_RTT | TOEC_F_RTX); /* the next one begins with the SYN-ACK */
     t->fo.flags |= TOEC_FO_SYNACK;

@@ -28,8 +28,9 @@ struct toec_listener;
 #define TOEC_FO_COOKIE_LEN 8u  /* of those given out, as Linux */
 
 struct toec_tfo {
-    toec_u8 flags;    /* TOEC_FO_* */
-    toec_u16 syn_len; /* data that went with the SYN */
+    toec_u8 flags;       /* TOEC_FO_* */
+    toec_u8 syn_retries; /* of any SYN, TOEC_OPT_SYNCNT; 0: TOEC_R2_SYN */
+    toec_u16 syn_len;    /* data that went with the SYN */
     toec_u32 listener, serial;
 };
 

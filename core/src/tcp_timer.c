@@ -191,7 +191,7 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
             toec_rto_recovery(s, t, now); /* what goes out again is counted as it does */
             toec_pm_timeout(s, t, now);
         } else {
-            t->retransmits++;
+            t->tally.retransmits++;
             t->snd_nxt = t->iss; /* SYN or SYN-ACK once more */
         }
     }
@@ -252,7 +252,7 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->flags = (t->flags & ~TOEC_F_CORK_T) | TOEC_F_UNCORK;
         toec_pend(s, t);
     }
-    if (t->rack.reo_set && TOEC_SEQ_GE(ticks, t->rack.reo_at))
+    if (t->rack.reo_set && TOEC_SEQ_GE(ticks, t->rack.episode->reo_at))
         toec_reo_expired(s, t, now);
     if ((t->flags & TOEC_F_RTX) && TOEC_SEQ_GE(ticks, t->rtx_at) && on_rtx(s, t, now))
         return;
@@ -264,11 +264,13 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (t->flags & TOEC_F_CORK_T)
         toec_due(s, t, t->cork_at, now);
     if (t->rack.reo_set)
-        toec_due(s, t, t->rack.reo_at, now);
-    if (t->flags & TOEC_F_RTX)
+        toec_due(s, t, t->rack.episode->reo_at, now);
+    if (t->flags & TOEC_F_RTX) {
         toec_due(s, t, t->rtx_at, now);
-    else if (t->snd_una == t->snd_max) /* whoever sends sets a timer: idle since then, or paused */
+    } else if (t->snd_una == t->snd_max) { /* whoever sends sets a timer: idle since, or paused */
         toec_runs_done(s, t);
+        toec_episode_done(s, t, now);
+    }
     if (t->flags & TOEC_F_KEEP_T)
         toec_due(s, t, t->keep_at, now);
 }

@@ -9,7 +9,7 @@
 
 void toec_undo_save(struct toec_tcb *t, int rto)
 {
-    struct toec_undo *u = &t->rack.undo;
+    struct toec_undo *u = &t->rack.episode->undo;
 
     if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) {
         u->end = t->snd_max;
@@ -27,7 +27,7 @@ void toec_undo_save(struct toec_tcb *t, int rto)
 
 void toec_undo_resent(struct toec_tcb *t, toec_time now)
 {
-    struct toec_undo *u = &t->rack.undo;
+    struct toec_undo *u = &t->rack.episode->undo;
 
     if (!u->on)
         return;
@@ -42,13 +42,13 @@ void toec_undo_resent(struct toec_tcb *t, toec_time now)
 /* R5682-04, for a timeout: by RFC 4015. */
 static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    struct toec_undo *u = &t->rack.undo;
+    struct toec_undo *u = &t->rack.episode->undo;
 
     if (u->rto)
         TOEC_COUNT(s, tcp_spurious_timeouts);
     else
         TOEC_COUNT(s, tcp_spurious_recoveries);
-    t->rack.undone++;
+    t->tally.undone++;
     toec_cc_undo(t, now);
     u->on = 0;
     t->ecn.flags &= (toec_u8)~TOEC_ECN_CUT; /* it was that of the loss, and is taken back */
@@ -57,7 +57,7 @@ static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (!(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
         return;
     t->flags &= ~(TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD);
-    t->rack.frto = TOEC_FRTO_OFF;
+    t->rack.episode->frto = TOEC_FRTO_OFF;
     t->dupacks = 0;
     t->backoff = 0;
     toec_runs_unmark(t, TOEC_RUN_LOST);
@@ -69,7 +69,7 @@ static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 /* The first ACK of new data after the first retransmission echoes a timestamp from before it. */
 static int eifel(struct toec_tcb *t, toec_u32 acked, const struct toec_news *n)
 {
-    struct toec_undo *u = &t->rack.undo;
+    struct toec_undo *u = &t->rack.episode->undo;
 
     if (!u->eifel || !u->stamped || !acked)
         return 0;
@@ -80,7 +80,7 @@ static int eifel(struct toec_tcb *t, toec_u32 acked, const struct toec_news *n)
 /* Every retransmission has been reported as a duplicate (R2883-02). */
 static int all_duplicates(struct toec_tcb *t, const struct toec_news *n)
 {
-    struct toec_undo *u = &t->rack.undo;
+    struct toec_undo *u = &t->rack.episode->undo;
     toec_u32 segs;
 
     if (!n->dsack || !u->rtx || TOEC_SEQ_LE(n->dsack_end, u->una) ||
@@ -94,7 +94,7 @@ static int all_duplicates(struct toec_tcb *t, const struct toec_news *n)
 int toec_undo_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
                   const struct toec_news *n)
 {
-    if (!t->rack.undo.on || !(eifel(t, acked, n) || all_duplicates(t, n)))
+    if (!t->rack.episode->undo.on || !(eifel(t, acked, n) || all_duplicates(t, n)))
         return 0;
     undo(s, t, n->now);
     return 1;
@@ -111,22 +111,22 @@ static int can_send_new(const struct toec_tcb *t)
 int toec_frto_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
                   const struct toec_news *n)
 {
-    struct toec_rack *k = &t->rack;
+    struct toec_episode *e = t->rack.episode;
 
-    if (k->frto == TOEC_FRTO_WAIT) {
+    if (e->frto == TOEC_FRTO_WAIT) {
         /* RFC 5682 2.1 (2a): a duplicate ACK, or all is acknowledged: nothing to be told apart.
          * With SACK (3.1 (2), R5682-02) a duplicate only updates the scoreboard. */
         if (acked && TOEC_SEQ_LT(t->snd_una, t->recover) && can_send_new(t)) {
             /* (2b), R5682-01: two new segments, slow start's for this ACK with them */
-            k->frto = TOEC_FRTO_NEW;
+            e->frto = TOEC_FRTO_NEW;
             if (!toec_cc_owns_cwnd(t))
                 t->cwnd = toec_pipe(t) + t->mss;
         } else if (acked || (dup && !(t->flags & TOEC_F_SACK))) {
-            k->frto = TOEC_FRTO_OFF;
+            e->frto = TOEC_FRTO_OFF;
         }
-    } else if (k->frto == TOEC_FRTO_NEW && (acked || dup)) {
-        k->frto = TOEC_FRTO_OFF;
-        if (n->orig && k->undo.on) { /* (3b): not sent again, and yet it has arrived */
+    } else if (e->frto == TOEC_FRTO_NEW && (acked || dup)) {
+        e->frto = TOEC_FRTO_OFF;
+        if (n->orig && e->undo.on) { /* (3b): not sent again, and yet it has arrived */
             undo(s, t, n->now);
             return 1;
         }

@@ -49,14 +49,15 @@ unsigned toec_urg_pointer(struct toec_tcb *t, toec_u32 seq)
 void toec_urg_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g)
 {
     toec_u32 up = g->seq + g->urg, ahead = t->urg.rcv_up - t->rcv_nxt;
-    int waits = t->urg.has_rcv && ahead - 1 < 65535u + (1u << t->rx_log); /* it was told of */
+    int waits =
+        (t->rare & TOEC_RARE_UP) && ahead - 1 < 65535u + (1u << t->rx_log); /* it was told of */
 
     if (t->state != TOEC_ESTABLISHED && t->state != TOEC_FIN_WAIT_1 && t->state != TOEC_FIN_WAIT_2)
         return; /* RFC 9293 3.10.7.4, sixth: after the peer's FIN there is none */
     /* What it points to has come and was told of, or it points nowhere. */
     if (g->urg == 0 || TOEC_SEQ_LE(up, t->rcv_nxt) || (waits && TOEC_SEQ_LE(up, t->urg.rcv_up)))
         return;
-    t->urg.has_rcv = 1;
+    t->rare |= TOEC_RARE_UP;
     t->urg.rcv_up = up;
     TOEC_COUNT(s, tcp_urgent);
     if (!(t->flags & TOEC_F_USER_GONE))

@@ -308,7 +308,7 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
     case TOEC_OPT_SYNCNT:
         if (value > 127)
             return TOEC_E_INVAL;
-        t->uto.syn_retries = (toec_u8)value;
+        t->fo.syn_retries = (toec_u8)value;
         return 0;
     case TOEC_OPT_ADV_UTO:
         return toec_uto_set(s, t, value);
@@ -388,8 +388,8 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct
     out->ssthresh = t->cc.ssthresh;
     out->snd_wnd = t->snd_wnd;
     toec_cc_info(t, out);
-    out->retransmits = t->retransmits;
-    out->dup_acks = t->dup_acks_total;
+    out->retransmits = t->tally.retransmits;
+    out->dup_acks = t->tally.dup_acks;
     if (!open)
         return;
     out->rcv_wnd = TOEC_SEQ_GT(t->rcv_adv, t->rcv_nxt) ? t->rcv_adv - t->rcv_nxt : 0;

@@ -22,7 +22,10 @@ toec_u32 toec_user_timeout(const struct toec_tcb *t)
 
     if (t->user_timeout || !t->uto.adv || !t->uto.remote)
         return t->user_timeout;
-    s = t->uto.adv > t->uto.remote ? t->uto.adv : t->uto.remote;
+    s = t->uto.remote & (MINUTES - 1);
+    if (t->uto.remote & MINUTES)
+        s *= 60u;
+    s = t->uto.adv > s ? t->uto.adv : s;
     s = s > L_LIMIT ? s : L_LIMIT;
     s = s < U_LIMIT ? s : U_LIMIT;
     return TOEC_MS(s * 1000ull);
@@ -40,7 +43,7 @@ int toec_is_over(const struct toec_tcb *t, int persist, toec_u32 ticks)
     if (limit && ticks - since >= limit)
         return 1;
     if (t->state == TOEC_SYN_SENT)
-        r2 = t->uto.syn_retries ? t->uto.syn_retries : TOEC_R2_SYN;
+        r2 = t->fo.syn_retries ? t->fo.syn_retries : TOEC_R2_SYN;
     else if (t->state == TOEC_SYN_RECEIVED)
         r2 = TOEC_R2_SYNACK;
     else if (limit && !persist)
@@ -96,8 +99,6 @@ unsigned toec_uto_option(struct toec_tcb *t, toec_u8 *o, unsigned room)
 /* R5482-04. */
 void toec_uto_input(struct toec_tcb *t, const struct toec_seg *g)
 {
-    toec_u32 v = g->uto & (MINUTES - 1);
-
-    if (v) /* RFC 5482 3.1: zero is reserved, and ignored */
-        t->uto.remote = (g->uto & MINUTES) ? v * 60u : v;
+    if (g->uto & (MINUTES - 1)) /* RFC 5482 3.1: zero is reserved, and ignored */
+        t->uto.remote = g->uto;
 }

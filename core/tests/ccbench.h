@@ -15,18 +15,20 @@
 struct ccbench {
     struct toec_tcb t;
     struct toec_record record;
+    struct toec_episode episode;
     struct toec_pace pace;
     struct toec_rate_sample rs;
     toec_time now;
 };
 
-/* The flow is paced, and has a record, borrowed from nobody. */
+/* The flow is paced, and has a record and an episode, borrowed from nobody. */
 static inline void ccb_record(struct ccbench *b)
 {
     toec_runs_init(&b->t);
     b->t.rack.record = &b->record;
     b->t.rack.run = b->record.run;
     b->t.rack.room = TOEC_RUNS;
+    b->t.rack.episode = &b->episode;
     b->t.pace = &b->pace;
 }
 

@@ -203,10 +203,10 @@ static void test_undo(void **state)
     toec_cc_undo(&b.t, b.now);
     assert_int_equal(b.t.cwnd, was.t.cwnd);
     assert_int_equal(b.t.cc.ssthresh, was.t.cc.ssthresh);
-    assert_int_equal(b.t.cc.u.cubic.e.w_max, was.t.cc.u.cubic.e.w_max);
-    assert_int_equal(b.t.cc.u.cubic.e.k, was.t.cc.u.cubic.e.k);
-    assert_int_equal(b.t.cc.u.cubic.e.epoch, was.t.cc.u.cubic.e.epoch);
-    assert_int_equal(b.t.cc.u.cubic.e.w_est, was.t.cc.u.cubic.e.w_est);
+    assert_int_equal(b.t.cc.u.cubic.w_max, was.t.cc.u.cubic.w_max);
+    assert_int_equal(b.t.cc.u.cubic.now.e.k, was.t.cc.u.cubic.now.e.k);
+    assert_int_equal(b.t.cc.u.cubic.now.e.epoch, was.t.cc.u.cubic.now.e.epoch);
+    assert_int_equal(b.t.cc.u.cubic.now.e.w_est, was.t.cc.u.cubic.now.e.w_est);
     assert_int_equal(b.t.cc.u.cubic.epoch_set, 1);
     /* found out when the window is larger again: nothing is taken back */
     ccb_congest(&b, TOEC_CC_LOSS);

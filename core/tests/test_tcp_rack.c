@@ -221,14 +221,14 @@ static void test_most_recent_only(void **state)
     craft_pass(&t.s, RTT);
     talk_skip(&t);
     sack(&t, 0, 3, 4);
-    xmit = rack_of(&t)->xmit_ts;
+    xmit = rack_of(&t)->episode->xmit_ts;
     assert_int_equal(xmit, second);
-    assert_int_equal(rack_of(&t)->end_seq, t.iss + 1 + 4 * MSS);
-    assert_int_equal(rack_of(&t)->rtt, toec_stamp(t.s.now) - second);
+    assert_int_equal(rack_of(&t)->episode->end_seq, t.iss + 1 + 4 * MSS);
+    assert_int_equal(rack_of(&t)->episode->rtt, toec_stamp(t.s.now) - second);
     sack(&t, 0, 1, 2); /* of the first flight */
     assert_true(first != second);
-    assert_int_equal(rack_of(&t)->xmit_ts, second);
-    assert_int_equal(rack_of(&t)->end_seq, t.iss + 1 + 4 * MSS);
+    assert_int_equal(rack_of(&t)->episode->xmit_ts, second);
+    assert_int_equal(rack_of(&t)->episode->end_seq, t.iss + 1 + 4 * MSS);
     talk_end(&t);
 }
 
@@ -243,10 +243,10 @@ static void test_too_early_for_the_retransmission(void **state)
     begin(&t, 10);
     sack(&t, 0, 1, 4);
     assert_int_equal(ms_until(&t, 0), 0);
-    xmit = rack_of(&t)->xmit_ts;
+    xmit = rack_of(&t)->episode->xmit_ts;
     craft_pass(&t.s, 20 * MSEC);
     talk_say(&t, F_ACK, 0, 4 * MSS, 0);
-    assert_int_equal(rack_of(&t)->xmit_ts, xmit);
+    assert_int_equal(rack_of(&t)->episode->xmit_ts, xmit);
     talk_end(&t);
 }
 
@@ -274,14 +274,14 @@ static void test_old_echo(void **state)
         talk_sack(&t, 0, 0, b);
         g = craft_expect(&t.s);
         assert_int_equal(g.seq, t.iss + 1);
-        xmit = rack_of(&t)->xmit_ts;
+        xmit = rack_of(&t)->episode->xmit_ts;
         craft_pass(&t.s, 2 * RTT); /* longer than the least RTT */
         t.tsecr = by_echo ? old : g.tsval;
         talk_say(&t, F_ACK, 0, 6 * 1448, 0);
         if (by_echo)
-            assert_int_equal(rack_of(&t)->xmit_ts, xmit);
+            assert_int_equal(rack_of(&t)->episode->xmit_ts, xmit);
         else
-            assert_true(rack_of(&t)->xmit_ts != xmit);
+            assert_true(rack_of(&t)->episode->xmit_ts != xmit);
         talk_end(&t);
     }
 }

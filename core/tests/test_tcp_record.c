@@ -113,6 +113,95 @@ static void test_pacing_is_borrowed(void **state)
     talk_end(&t);
 }
 
+static unsigned episodes(const struct talk *t)
+{
+    return t->s.host[0].stack->tcp->episodes.used;
+}
+
+/* Ten segments, the first of which was lost and has gone again; all are acknowledged then. */
+static void lose_one(struct talk *t)
+{
+    talk_init(t);
+    t->s.host[0].tx_buf = 1 << 16;
+    talk_flight(t, 1, 10);
+    craft_pass(&t->s, 100 * MSEC);
+    assert_int_equal(episodes(t), 0);
+    talk_block(t, 0, 1 * MSS, 10 * MSS);
+    talk_hear(t, F_ACK, 0, 0, MSS);
+    assert_int_equal(episodes(t), 1);
+    talk_say(t, F_ACK, 0, 10 * MSS, 0);
+    assert_int_equal(talk_count(t, TOEC_C_tcp_fast_recoveries), 1);
+}
+
+/* Of an episode of loss nothing is remembered once all that was sent in it must have left the
+ * network, but for what was counted; the next one is as the first. */
+static void test_episode_is_forgotten(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    lose_one(&t);
+    craft_pass(&t.s, 58 * SEC);
+    assert_int_equal(episodes(&t), 1);
+    craft_pass(&t.s, 3 * SEC);
+    assert_int_equal(episodes(&t), 0);
+    assert_int_equal(talk_info(&t).lost_total, 1);
+    assert_int_equal(talk_info(&t).bytes_retrans, MSS);
+    talk_skip(&t);
+    talk_send(&t, 5 * MSS);
+    craft_pass(&t.s, 100 * MSEC);
+    talk_skip(&t);
+    talk_block(&t, 10 * MSS, 11 * MSS, 15 * MSS);
+    talk_hear(&t, F_ACK, 10 * MSS, 0, MSS);
+    assert_int_equal(episodes(&t), 1);
+    talk_say(&t, F_ACK, 0, 15 * MSS, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 2);
+    assert_int_equal(talk_info(&t).lost_total, 2);
+    conn_abort(t.c);
+    assert_int_equal(episodes(&t), 0);
+    talk_end(&t);
+}
+
+/* A report that what was sent again was a duplicate counts as long as it may come, and no longer
+ * (RFC 3708). */
+static void test_late_report(void **state)
+{
+    struct talk t;
+    unsigned late;
+
+    (void)state;
+    for (late = 0; late < 2; late++) {
+        lose_one(&t);
+        craft_pass(&t.s, late ? 70 * SEC : 50 * SEC);
+        talk_block(&t, 10 * MSS, 0, MSS);
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_received), 1);
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), !late);
+        assert_int_equal(talk_info(&t).undone, !late);
+        talk_end(&t);
+    }
+}
+
+/* A flow that only talks remembers nothing: neither in slow start, which looks at every ACK, nor
+ * with gaps in what it receives. */
+static void test_no_episode_without_loss(void **state)
+{
+    struct talk t;
+    uint32_t i;
+
+    (void)state;
+    talk_init(&t);
+    t.sack = 1;
+    t.rtt = 20 * MSEC;
+    talk_passive(&t);
+    for (i = 0; i < 20; i++) {
+        talk_send(&t, 2 * MSS);
+        craft_pass(&t.s, 20 * MSEC);
+        talk_say(&t, F_ACK, i ? 50 * i : 2000, (i + 1) * 2 * MSS, 50);
+        assert_int_equal(episodes(&t), 0);
+    }
+    talk_end(&t);
+}
+
 /* A flow that ends while it has one leaves none behind. */
 static void test_reset_gives_it_back(void **state)
 {
@@ -292,6 +381,9 @@ int main(void)
         cmocka_unit_test(test_small_talk_borrows_nothing),
         cmocka_unit_test(test_idle_flow_gives_it_back),
         cmocka_unit_test(test_pacing_is_borrowed),
+        cmocka_unit_test(test_episode_is_forgotten),
+        cmocka_unit_test(test_late_report),
+        cmocka_unit_test(test_no_episode_without_loss),
         cmocka_unit_test(test_reset_gives_it_back),
         cmocka_unit_test(test_gaps_are_given_back),
         cmocka_unit_test(test_without_room_for_gaps),

@@ -35,6 +35,9 @@ static void run_transfer(struct sim *s, const struct transfer *t, toec_time limi
     struct conn *a = t->a, *b = 0;
 
     for (;;) {
+        /* Over such a link all solicitations for the peer may be lost. */
+        if (a->gone && a->gone_reason == TOEC_R_HOSTUNREACH)
+            a = sim_connect(s, 0, 80);
         if (!b)
             b = conn_peer(a);
         drive(a, t->up, t);

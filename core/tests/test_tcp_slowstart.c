@@ -27,11 +27,6 @@ static void round_trip(struct ccbench *b, double rtt, unsigned bdp, double jitte
     }
 }
 
-static const struct toec_hystart *hs_of(const struct ccbench *b)
-{
-    return b->t.cc_ops == &toec_cc_cubic ? &b->t.cc.u.cubic.hs : &b->t.cc.u.newreno.hs;
-}
-
 static const struct toec_cc_ops *const both[] = {&toec_cc_cubic, &toec_cc_newreno};
 
 /* R9438-08, R9406-01: the delay grows with the queue: slow start ends without a loss, the queue
@@ -50,7 +45,7 @@ static void test_hystart_ends(void **state)
             round_trip(&b, 0.05, 200, 0);
         print_message("slow start over after %u rounds at %.0f segments\n", n, ccb_segs(&b));
         assert_true(n < 20);
-        assert_int_equal(hs_of(&b)->phase, TOEC_HS_OVER);
+        assert_int_equal(b.t.cc.hs_phase, TOEC_HS_OVER);
         assert_true(b.t.cc.ssthresh <= b.t.cwnd && b.t.cwnd <= b.t.cc.ssthresh + 4 * MSS);
         assert_true(ccb_segs(&b) > 200 && ccb_segs(&b) < 1000);
     }
@@ -67,7 +62,7 @@ static void test_hystart_steady(void **state)
     for (i = 0; i < 10; i++)
         round_trip(&b, 0.05, 0, 0);
     assert_int_equal(b.t.cwnd, (10 << 10) * MSS);
-    assert_int_equal(hs_of(&b)->phase, TOEC_HS_SLOW);
+    assert_int_equal(b.t.cc.hs_phase, TOEC_HS_SLOW);
 }
 
 /* RFC 9406 4.2: a round that was late by itself leads to Conservative Slow Start, a quarter of the
@@ -84,14 +79,14 @@ static void test_hystart_jitter(void **state)
     round_trip(&b, 0.05, 0, 0);
     for (i = 0; i < 2; i++) /* its rounds need not begin with ours */
         round_trip(&b, 0.05, 0, 0.010);
-    assert_int_equal(hs_of(&b)->phase, TOEC_HS_CSS);
+    assert_int_equal(b.t.cc.hs_phase, TOEC_HS_CSS);
     before = b.t.cwnd;
     round_trip(&b, 0.05, 0, 0.010);
     assert_int_equal(b.t.cwnd, before + before / 4);
-    assert_int_equal(hs_of(&b)->phase, TOEC_HS_CSS);
+    assert_int_equal(b.t.cc.hs_phase, TOEC_HS_CSS);
     for (i = 0; i < 2; i++)
         round_trip(&b, 0.05, 0, 0);
-    assert_int_equal(hs_of(&b)->phase, TOEC_HS_SLOW);
+    assert_int_equal(b.t.cc.hs_phase, TOEC_HS_SLOW);
     before = b.t.cwnd;
     round_trip(&b, 0.05, 0, 0);
     assert_int_equal(b.t.cwnd, 2 * before);
@@ -107,9 +102,9 @@ static void test_hystart_css_rounds(void **state)
     (void)state;
     ccb_init(&b, &toec_cc_newreno, 16, 0.05);
     round_trip(&b, 0.05, 0, 0);
-    for (i = 0; i < 8 && hs_of(&b)->phase != TOEC_HS_CSS; i++)
+    for (i = 0; i < 8 && b.t.cc.hs_phase != TOEC_HS_CSS; i++)
         round_trip(&b, 0.06, 0, 0);
-    for (i = 0; hs_of(&b)->phase == TOEC_HS_CSS && i < 10; i++)
+    for (i = 0; b.t.cc.hs_phase == TOEC_HS_CSS && i < 10; i++)
         round_trip(&b, 0.06, 0, 0);
     assert_in_range(i, 4, 5);
     assert_true(b.t.cc.ssthresh < TOEC_CWND_MAX);
@@ -125,17 +120,17 @@ static void test_hystart_thresholds(void **state)
     ccb_init(&b, &toec_cc_cubic, 4, 0.05);
     for (i = 0; i < 3; i++) { /* two, four, then eight ACKs a round, later each time */
         round_trip(&b, 0.05 + 0.05 * i, 0, 0);
-        assert_int_equal(hs_of(&b)->phase, TOEC_HS_SLOW);
+        assert_int_equal(b.t.cc.hs_phase, TOEC_HS_SLOW);
     }
     ccb_init(&b, &toec_cc_cubic, 32, 0.02);
     for (i = 0; i < 5; i++) {
         round_trip(&b, 0.020 + 0.0039 * i, 0, 0);
-        assert_int_equal(hs_of(&b)->phase, TOEC_HS_SLOW);
+        assert_int_equal(b.t.cc.hs_phase, TOEC_HS_SLOW);
     }
     ccb_init(&b, &toec_cc_cubic, 32, 0.02);
     round_trip(&b, 0.020, 0, 0);
     round_trip(&b, 0.0241, 0, 0);
-    assert_int_equal(hs_of(&b)->phase, TOEC_HS_CSS);
+    assert_int_equal(b.t.cc.hs_phase, TOEC_HS_CSS);
 }
 
 /* R5681-04: one segment per round trip beyond ssthresh. */

@@ -82,7 +82,7 @@ static void test_urgent(void **state)
     (void)state;
     talk_init(&t);
     begin(&t, 1, 1);
-    t.c->flow->urg.has_rcv = 1;
+    t.c->flow->rare |= TOEC_RARE_UP;
     t.c->flow->urg.rcv_up = t.c->flow->rcv_nxt - GONE;
     g = talk_seg(&t, F_ACK | F_URG, 0, MSS, 10);
     g.urg = 10;
