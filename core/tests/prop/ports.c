@@ -185,6 +185,8 @@ static void on_bytes(struct host *h, struct conn *c, enum toec_event ev, uint32_
 
     if (!c->established || arg == 0)
         prop_fail(h->world, "events", "event %d of %u bytes", (int)ev, arg);
+    if (f->ack_known && f->iss == c->iss) /* which of several SYNs it was, our first ACK has told */
+        c->irs = f->irs;
     if (ev == TOEC_EV_ACKED) {
         c->acked += arg;
         if (c->acked > c->sent || (uint32_t)c->acked > f->ack_in - c->iss - 1)
