@@ -37,7 +37,7 @@ bool harness_inline(void)
 }
 
 /* The engine is ours, on a wire that leads back. */
-static void new_wire(void)
+static void new_wire(const char *engine)
 {
     char wire[128], options[300];
 
@@ -46,14 +46,16 @@ static void new_wire(void)
     snprintf(options, sizeof(options),
              "--netif wire:%s,side=b --ip " LOOPTOE_IP "/24 --linger-ms 20 --socket %s", wire,
              path);
-    setenv("TOEHOLD_ENGINE", getenv("HARNESS_ENGINE"), 1);
+    setenv("TOEHOLD_ENGINE", engine, 1);
     setenv("TOEHOLD_INLINE_OPTIONS", options, 1);
 }
 
 void harness_new_toe(void)
 {
-    if (harness_inline()) {
-        new_wire();
+    const char *engine = getenv("HARNESS_ENGINE");
+
+    if (engine) {
+        new_wire(engine);
         return;
     }
     toe = looptoe_start(path, harness_engines());
