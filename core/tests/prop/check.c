@@ -314,6 +314,10 @@ void wire_opened(struct host *h, struct wflow *f)
     if (f->ack_known || !in || !seg_parse(in->data, in->len, &g) || g.dport != f->lport ||
         g.sport != f->rport || !wflow_syn(f))
         return;
+    if (!(g.flags & F_SYN) && f->syns > f->old_syns + 1) {
+        f->lax = 1; /* the ACK of a simultaneous open, in which several SYNs came: ours will tell */
+        return;
+    }
     f->taken = g.flags & F_SYN ? g.opt : *wflow_syn(f); /* the ACK of a simultaneous open */
     f->sure = 1;
 }
