@@ -23,6 +23,7 @@
 
 /* A back end that cannot wake us is looked at this often. */
 #define POLLED_NETIO (200 * NS_PER_US)
+#define FEW_LOOKS    500u
 #define SLEEP_MAX    (3600 * NS_PER_S)
 
 void engine_wake(struct engine *e)
@@ -161,11 +162,28 @@ static void relax(void)
 #endif
 }
 
+/*
+ * The engine of a program was opened for something, which the program is about to say. Its address
+ * is announced after that: the SYN that waits for it must find the listener.
+ */
+static void await_first_command(struct engine *e)
+{
+    const struct timespec shortly = {0, 20000}, later = {0, (long)NS_PER_MS};
+    unsigned looks = 0;
+
+    while (!atomic_load(&e->quit) && !atomic_load(&e->call_waiting) && e->qp_count &&
+           toe_ring_load(&e->qps[0]->doorbells->sw_head) == 0)
+        nanosleep(looks++ < FEW_LOOKS ? &shortly : &later, NULL);
+}
+
 static void *run(void *arg)
 {
     struct engine *e = arg;
-    uint64_t busy_at = engine_clock();
+    uint64_t busy_at;
 
+    if (e->cfg.inside)
+        await_first_command(e);
+    busy_at = engine_clock();
     while (!atomic_load_explicit(&e->quit, memory_order_relaxed)) {
         uint64_t now = engine_clock();
 
