@@ -163,8 +163,9 @@ static void relax(void)
 }
 
 /*
- * The engine of a program was opened for something, which the program is about to say. Its address
- * is announced after that: the SYN that waits for it must find the listener.
+ * The engine of a program was opened for something, which the program is about to say. That is done
+ * before its address is announced, and before what has arrived already: the SYN that waits must
+ * find the listener.
  */
 static void await_first_command(struct engine *e)
 {
@@ -174,6 +175,10 @@ static void await_first_command(struct engine *e)
     while (!atomic_load(&e->quit) && !atomic_load(&e->call_waiting) && e->qp_count &&
            toe_ring_load(&e->qps[0]->doorbells->sw_head) == 0)
         nanosleep(looks++ < FEW_LOOKS ? &shortly : &later, NULL);
+    if (e->qp_count) {
+        e->now = engine_clock();
+        (void)commands_run(e->qps[0]);
+    }
 }
 
 static void *run(void *arg)
