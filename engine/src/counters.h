@@ -45,8 +45,7 @@
     X(handover_received)                                                                           \
     X(handover_full)      /* frames dropped: that engine's ring was full */                        \
     X(fragment_unsteered) /* TCP fragments dropped: no engine is known for them */                 \
-    X(sleeps)             /* times the engine slept */                                             \
-    X(hosts_ordered)      /* times it fenced for its hosts before that */
+    X(sleeps)             /* times the engine slept */
 
 enum engine_counter {
 #define X(name) EC_##name,

@@ -19,7 +19,6 @@
 #include "listen.h"
 #include "log.h"
 #include "numa.h"
-#include "order.h"
 #include "qp.h"
 #include "steer.h"
 #include "sums.h"
@@ -88,7 +87,6 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
     sums_choose();
     e->netio = cfg->netio;
     e->node = cfg->pinned ? numa_node_of(NUMA_SYS, cfg->cpu) : NUMA_ANY;
-    e->orders = order_wanted(cfg->spin_us);
     e->now = now;
     e->core_deadline = now;
     e->epoll_fd = e->wake_fd = -1;
@@ -135,7 +133,6 @@ int engine_adopt(struct engine *e, struct qp *qp)
         (qp->doorbell_fd >= 0 && epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, qp->doorbell_fd, &ev) != 0))
         return -1;
     qp->engine = e;
-    qp->status->orders = (uint32_t)e->orders;
     e->qps[e->qp_count++] = qp;
     ip6_tell(e, qp);
     engine_count(e, EC_qp_attached);

@@ -90,7 +90,6 @@ struct engine {
     struct offload offload;
     struct hold hold;
     int node;                   /* of NUMA, that its memory is asked for from; NUMA_ANY */
-    int orders;                 /* hosts need no fence for a doorbell: see order.h */
     uint64_t now;               /* time of the step that runs */
     uint64_t core_deadline;     /* from toec_poll() */
     uint64_t side_at;           /* when cfg.side is to be called again */

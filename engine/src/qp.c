@@ -308,26 +308,10 @@ void qp_halt(struct qp *qp, uint16_t reason)
     qp->abort_next = 0;
 }
 
-/* What the host had announced is done, however soon it went. Not what it announces meanwhile: it
- * may hold the memory still. */
-static void serve_announced(struct qp *qp)
-{
-    uint32_t left = qp->tell || qp->halted ? 0 : qp->cfg.sw_entries;
-
-    while (left && !qp->halted) {
-        unsigned n = commands_run(qp);
-
-        if (n == 0)
-            return;
-        left -= n < left ? n : left;
-    }
-}
-
 void qp_drop(struct qp *qp)
 {
     if (qp->dropped)
         return;
-    serve_announced(qp);
     qp->dropped = 1;
     qp->abort_next = 0;
     qp->orphan_deadline = qp->engine->now + ORPHAN_TIME;

@@ -5,8 +5,7 @@
  *
  * No wake-up is lost: the engine says that it sleeps, then (full fence) looks at every source once
  * more; a host writes its head, then (full fence) looks whether the engine sleeps and rings
- * (ring.h), or leaves that fence to the engine (order.h). Hand-over rings and engine_call() do the
- * same.
+ * (ring.h). Hand-over rings and engine_call() do the same.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "order.h"
 #include "qp.h"
 #include "steer.h"
 
@@ -85,10 +83,6 @@ static void set_sleeping(struct engine *e, uint32_t on)
     for (i = 0; i < e->qp_count; i++)
         __atomic_store_n(&e->qps[i]->status->sleeping, on, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (on && e->orders && e->qp_count) {
-        order_hosts();
-        engine_count(e, EC_hosts_ordered);
-    }
 }
 
 /* The last look, after saying that we sleep. */

@@ -185,7 +185,6 @@ struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelco
     if (send_hello(qp, err, err_size) < 0 || take_welcome(qp, &w, err, err_size) < 0)
         goto failed;
     note_welcome(&w, out);
-    tqp_register(qp);
     return qp;
 failed:
     tqp_detach(qp);

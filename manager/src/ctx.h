@@ -55,7 +55,6 @@ struct tqp {
     bool direct;     /* no rings: the TOE is called (inline.c) */
     uint32_t unsent; /* direct: commands since the last flush, whose frames may wait for it */
     bool restless;   /* direct: there is always something to do, so sleep but a moment */
-    bool ordered;    /* the TOE does the fence of our doorbells (toe/ring.h) */
     bool broken;     /* the TOE broke the contract or is gone: tctx_progress() tears down */
     bool breached;   /* broken by a breach, which has been said */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
@@ -146,8 +145,6 @@ TOE_HIDDEN bool tqp_gone(const struct tqp *qp);
 TOE_HIDDEN struct tqp *tqp_new(const struct tconfig *cfg, uint32_t engine);
 /* Doorbells, status and rings are where the layout says in the area. */
 TOE_HIDDEN void tqp_use_area(struct tqp *qp, uint8_t *area);
-/* Attached: leaves the fence of doorbells to the TOE, where both it and the kernel can. */
-TOE_HIDDEN void tqp_register(struct tqp *qp);
 
 /* ---- inline.c: a TOE in this process (toe/inline.h). Lock held. ---- */
 
@@ -253,10 +250,7 @@ static inline void tqp_ring(struct tqp *qp)
         return;
     }
     toe_ring_store(&qp->db->sw_head, qp->sw.head);
-    if (likely(qp->ordered))
-        atomic_signal_fence(memory_order_seq_cst);
-    else
-        atomic_thread_fence(memory_order_seq_cst);
+    atomic_thread_fence(memory_order_seq_cst);
     if (unlikely(toe_ring_load(&qp->status->sleeping)) &&
         (int32_t)(toe_ring_load(&qp->status->sw_tail) - qp->belled) >= 0)
         tqp_wake(qp);
@@ -277,27 +271,22 @@ static inline bool tqp_send(struct tqp *qp, uint8_t type, uint8_t flags, uint16_
  * and when all are, or with its next call that makes progress: few system calls where a back end
  * needs one, and the peer has its first half while we work on the second.
  */
-static inline void ttold_begin(void)
+static inline void tinline_round(void)
 {
     tctx.told = 0;
     if (unlikely(!++tctx.told_round))
         tctx.told_round = 1;
 }
-static inline void ttold_note(struct tsock *s)
+static inline void tinline_told(struct tsock *s)
 {
-    if (s->qp && s->told_round != tctx.told_round) {
+    if (s->qp && s->qp->direct && tctx.cfg.batch && s->told_round != tctx.told_round) {
         s->told_round = tctx.told_round;
         tctx.told_most = ++tctx.told;
     }
 }
-/* Told by the last epoll_wait(), which looked at the rings, and not answered yet. */
-static inline bool ttold_fresh(const struct tsock *s)
+static inline void tinline_answered(struct tsock *s)
 {
-    return s->told_round && s->told_round == tctx.told_round;
-}
-static inline void ttold_answered(struct tsock *s)
-{
-    if (ttold_fresh(s) && tctx.told) {
+    if (s->told_round == tctx.told_round && tctx.told) {
         s->told_round = 0;
         tctx.told--;
     }
