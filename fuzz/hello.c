@@ -201,7 +201,11 @@ static void hello_to_toed(int fd, int host)
         FUZZ_CHECK(c.memory <= (uint64_t)o.max_memory_mib << 20);
         bench_run(&t, NS_PER_MS);
         qp_drop(cl.qp);
+        bench_run(&t, NS_PER_MS);
+        FUZZ_CHECK(t.unused_count == 1);
+        attach_free(&c, t.unused[--t.unused_count]);
     }
+    FUZZ_CHECK(c.memory == 0 && !c.users);
     bench_free(&t);
 }
 

@@ -11,6 +11,7 @@ import socket
 
 import lab as labs
 import nginx
+import pytest
 
 from harness import proc
 
@@ -43,10 +44,13 @@ def test_flood_of_syns_from_everywhere(make_lab, tmp_path):
     lab.wait_idle(timeout=120)
 
 
-def test_slow_clients(make_lab, tmp_path):
-    lab = make_lab(args=["--max-flows", 3000])
-    with nginx.start(lab, tmp_path, connections=3000, env=ROOM), labs.closing_all() as slow:
-        for _ in range(HELD):
+@pytest.mark.parametrize("clients", [HELD, pytest.param(10_000, marks=pytest.mark.long)])
+def test_slow_clients(make_lab, tmp_path, clients):
+    lab = make_lab(args=["--max-flows", clients + 1000])
+    env = ROOM | {"TOEHOLD_SLOTS": "16384"} if clients > 4000 else ROOM
+    started = nginx.start(lab, tmp_path, connections=clients + 1000, env=env)
+    with started, labs.closing_all() as slow:
+        for _ in range(clients):
             slow.append(lab.connect(80, timeout=60))
         request = b"GET /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         for byte in request[:20]:

@@ -191,6 +191,10 @@ void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time
     int for_us;
 
     TOEC_COUNT(s, arp_rx);
+    if (s->cfg.link) { /* another stack's business */
+        TOEC_COUNT(s, arp_not_learned);
+        return;
+    }
     if (p->head_len < TOEC_ETH_LEN + TOEC_ARP_LEN ||
         toec_arp_parse(&a, p->data + TOEC_ETH_LEN) < 0 || toec_mac_is_group(a.sha) ||
         toec_mac_is_zero(a.sha) || toec_mac_eq(a.sha, s->cfg.mac)) {

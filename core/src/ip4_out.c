@@ -28,12 +28,49 @@ int toec_ip4_on_link_host(toec_u32 own, toec_u32 mask, toec_u32 ip)
            !toec_ip4_is_broadcast(ip, mask);
 }
 
+/* The way that toec_config.link knows. */
+static int linked_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
+{
+    struct toec_addr to;
+
+    toec_addr_set4(&to, dst);
+    if (dst != s->ip4 && !toec_ip4_is_martian(dst) &&
+        !(on_link(s->ip4, s->mask4, dst) && toec_ip4_is_broadcast(dst, s->mask4)) &&
+        s->cfg.link->route(s->cfg.user, &to, &path->next_hop) == 0)
+        return 0;
+    TOEC_COUNT(s, ip4_no_route);
+    return TOEC_E_UNREACH;
+}
+
+void toec_routes_changed(struct toec_stack *s)
+{
+    s->route_epoch++;
+    s->send_epoch++; /* who waits for a neighbour may need it no more */
+}
+
+/* The routes have changed since the path was chosen. Nothing else of it has. */
+static int reroute(struct toec_stack *s, const struct toec_addr *dst, struct toec_path *path)
+{
+    struct toec_path other;
+
+    if (toec_ip4_path(s, toec_addr_get4(dst), &other) < 0)
+        return TOEC_SEND_UNREACH;
+    path->epoch = other.epoch;
+    if (!toec_addr_eq(&other.next_hop, &path->next_hop)) {
+        path->next_hop = other.next_hop;
+        path->gen = 0;
+    }
+    return 0;
+}
+
 int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
 {
     memset(path, 0, sizeof(*path));
     path->mtu = (toec_u16)s->cfg.mtu; /* R1122-20: what the transport has to keep to */
     path->hlen = TOEC_IP4_LEN;
     path->epoch = s->route_epoch;
+    if (s->cfg.link)
+        return linked_path(s, dst, path);
     if (toec_ip4_on_link_host(s->ip4, s->mask4, dst)) {
         toec_addr_set4(&path->next_hop, dst);
         return 0;
@@ -133,8 +170,12 @@ int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outb
 {
     const toec_u8 *mac = 0;
     struct toec_tx tx;
-    int rc = toec_neigh_lookup(s, path, &mac, now);
+    int rc = 0;
 
+    if (TOEC_UNLIKELY(path->epoch != s->route_epoch))
+        rc = reroute(s, o->dst, path);
+    if (rc == 0)
+        rc = toec_neigh_lookup(s, path, &mac, now);
     if (TOEC_UNLIKELY(rc < 0))
         return rc;
     frame(s, mac, frag, id, o, &tx);

@@ -235,7 +235,9 @@ void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time 
 /* Asks for the neighbour: everyone, or mac alone when it is not 0. */
 static void ask(struct toec_stack *s, const struct toec_neigh *n, const toec_u8 *mac)
 {
-    if (toec_addr_is4(&n->addr))
+    if (s->cfg.link)
+        s->cfg.link->ask(s->cfg.user, &n->addr);
+    else if (toec_addr_is4(&n->addr))
         toec_arp_request(s, toec_addr_get4(&n->addr), mac);
     else
         toec_nd_solicit(s, &n->addr, mac);
@@ -248,6 +250,32 @@ static void incomplete(struct toec_stack *s, struct toec_neigh *n, toec_time now
     if (n->router)
         toec_router_lost(s, &n->addr, 0, now);
     ask(s, n, 0);
+}
+
+static void failed(struct toec_stack *s, struct toec_neigh *n, toec_time now)
+{
+    TOEC_COUNT(s, neigh_failed);
+    set_state(s, n, TOEC_NEIGH_FAILED, now + FAILED_TIME);
+    if (!toec_addr_is4(&n->addr)) /* another router, if it was one */
+        toec_router_lost(s, &n->addr, 0, now);
+    s->send_epoch++;
+}
+
+void toec_neighbour(struct toec_stack *s, const struct toec_addr *addr, const toec_u8 *mac,
+                    toec_time now)
+{
+    struct toec_neigh *n = toec_neigh_find(s, addr);
+
+    if (!n || (!mac && n->state == TOEC_NEIGH_FAILED))
+        return;
+    if (!mac) {
+        failed(s, n, now);
+        return;
+    }
+    if (!n->unresolved && !toec_mac_eq(n->mac, mac))
+        TOEC_COUNT(s, neigh_changed);
+    memcpy(n->mac, mac, 6);
+    toec_neigh_reachable(s, n, now);
 }
 
 static void reachable_timer(struct toec_stack *s, struct toec_neigh *n, toec_time now)
@@ -279,11 +307,7 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
         return;
     case TOEC_NEIGH_INCOMPLETE:
         if (n->tries == MAX_TRIES) { /* R4861-04 */
-            TOEC_COUNT(s, neigh_failed);
-            set_state(s, n, TOEC_NEIGH_FAILED, now + FAILED_TIME);
-            if (!toec_addr_is4(&n->addr)) /* another router, if it was one */
-                toec_router_lost(s, &n->addr, 0, now);
-            s->send_epoch++;
+            failed(s, n, now);
             return;
         }
         n->tries++;

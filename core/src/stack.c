@@ -66,6 +66,8 @@ static int addresses_valid(const struct toec_config *c)
 
     if (toec_mac_is_group(c->mac) || toec_mac_is_zero(c->mac))
         return 0;
+    if (c->link && (ip == 0 || c->ip6 != TOEC_IP6_OFF || c->arp_probe))
+        return 0;
     if (ip == 0 && c->ip6 != TOEC_IP6_OFF)
         return gateway == 0 && addresses6_valid(c);
     if (toec_ip4_is_martian(ip) || toec_ip4_is_broadcast(ip, mask) || !addresses6_valid(c))
@@ -236,7 +238,7 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
     toec_icmp4_init(s);
     toec_neigh_init(s, (toec_u8 *)mem + l.neigh);
     toec_reass_init(s, (toec_u8 *)mem + l.reass);
-    if (s->ip4)
+    if (s->ip4 && !s->cfg.link)
         toec_arp_init(s, now);
     toec_ip6_init(s, now);
     toec_pmtu_init(s, (toec_u8 *)mem + l.pmtu);

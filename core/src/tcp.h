@@ -403,8 +403,9 @@ struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, const struct t
 /* The flow goes to TIME-WAIT: its TCB is freed and the owner told. */
 void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_tw_free(struct toec_stack *s, struct toec_tw *w);
-/* Returns 1 when the segment is a SYN that reopens the pair; *iss is then beyond its last one. iss
- * 0: nobody listens, so it stays as it is. */
+/* Returns 1 when the segment is a SYN of a new incarnation: the pair is open to it, and *iss is
+ * beyond its last number. iss 0: nobody listens; the SYN is to be refused, the pair stays as it is.
+ */
 int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g, toec_u32 *iss,
                   toec_time now);
 /* Not 0 when we may open the pair anew (RFC 6191: timestamps tell old segments from new). */
@@ -526,6 +527,9 @@ void toec_fetch_timed(const struct toec_tcb *t);
 toec_u32 toec_backed_off(const struct toec_tcb *t);
 /* Starts the RTO (RFC 6298 5.1, 5.3), and the time of a tail loss probe before it. */
 void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+/* The peer has something of an earlier connection (TIME-WAIT, most likely, which our RST may not
+ * end, RFC 1337): the SYN goes again in 2 ms, once, and not in a second. As Linux does. */
+void toec_syn_soon(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* New data was sent while it ran: the probe waits anew (RFC 8985 7.2). */
 void toec_tlp_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);

@@ -254,6 +254,16 @@ static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct to
 
 /* ---- segments ---- */
 
+/* RFC 4987 3.6: no place for one more that may never be heard of again. Half-open flows of all
+ * listeners together leave as many TCBs as they take to those whose cookies come back. */
+static int backlog_full(const struct toec_tcp *tcp, const struct toec_listener *l)
+{
+    toec_u32 half_open = tcp->half_open;
+
+    return l->half_open >= l->backlog ||
+           (half_open && half_open >= tcp->flows.total - tcp->flows.used);
+}
+
 void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toec_seg *g,
                        toec_u32 iss, toec_time now)
 {
@@ -273,7 +283,7 @@ void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toe
         return;
     }
     TOEC_COUNT(s, tcp_syn_received);
-    if (l->half_open >= l->backlog) {
+    if (backlog_full(s->tcp, l)) {
         send_cookie(s, l, g, now);
         return;
     }

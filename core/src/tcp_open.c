@@ -112,6 +112,7 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
         if (!(g->flags & TOEC_TH_RST))
             toec_send_rst(s, g, now);
         TOEC_COUNT(s, tcp_bad_ack);
+        toec_syn_soon(s, t, now);
         return;
     }
     if (g->flags & TOEC_TH_RST) {

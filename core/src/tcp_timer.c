@@ -92,6 +92,14 @@ void toec_rtx_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     set_rtx(s, t, now);
 }
 
+void toec_syn_soon(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    if (t->rexmits || !(t->flags & TOEC_F_RTX) || (t->fo.flags & TOEC_FO_SYN))
+        return;
+    t->rack.rto_at = t->rtx_at = toec_ticks(now) + 1 + TOEC_MS(2);
+    toec_due(s, t, t->rtx_at, now);
+}
+
 void toec_tlp_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     if (t->probe_set)

@@ -128,18 +128,20 @@ int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg
                   toec_time now)
 {
     int stale = w->has_ts && g->has_ts && TOEC_SEQ_LT(g->tsval, w->ts_recent);
+    int newer = (w->has_ts && g->has_ts && TOEC_SEQ_GT(g->tsval, w->ts_recent)) ||
+                (!stale && TOEC_SEQ_GT(g->seq, w->rcv_nxt));
 
     if (g->flags & TOEC_TH_RST) {
         TOEC_COUNT(s, tcp_tw_rst_ignored); /* RFC 1337: TIME-WAIT assassination */
         return 0;
     }
-    /* RFC 6191 2, RFC 9293 3.6.1: a SYN that is surely newer opens a new incarnation. */
-    if (iss && (g->flags & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN) {
-        if ((w->has_ts && g->has_ts && TOEC_SEQ_GT(g->tsval, w->ts_recent)) ||
-            (!stale && TOEC_SEQ_GT(g->seq, w->rcv_nxt))) {
+    /* RFC 6191 2, RFC 9293 3.6.1: a SYN that is surely newer opens a new incarnation. Where nobody
+     * listens it is refused as any: answered with an ACK, its sender could but send a reset, which
+     * is ignored above, and would hear of no refusal for 2 MSL. */
+    if (newer && (g->flags & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN) {
+        if (iss)
             *iss = toec_tw_reopen(s, w, *iss);
-            return 1;
-        }
+        return 1;
     }
     /* A retransmitted FIN shows that the peer has not seen our ACK: 2 MSL begin anew. */
     if ((g->flags & TOEC_TH_FIN) && !stale && g->seq + g->len + 1 == w->rcv_nxt) {

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint64_t random_state;
+/* One for all files of a program: what a seed begins, the link of tcpsim.h goes on with. */
+__attribute__((weak)) uint64_t random_state;
 
 /* Each test that draws numbers calls this first, so that it does not depend on those before it. */
 static inline void random_begin(uint64_t default_seed)

@@ -437,7 +437,7 @@ static void flood_of_requests_evicts_no_used_entry(void **state)
     small_table(&b, 16);
     for (k = 0; k < 8; k++)
         resolve(&b, &path[k], PEER_IP + k, peer_mac);
-    for (i = 0; i < 100000; i++) {
+    for (i = 0; i < 1000000; i++) {
         bench_input(&b, f, make_arp(f, 1, other_mac, 0x0a010000 + i, 0, OWN_IP));
         bench_forget_sent(&b);
     }
@@ -460,7 +460,7 @@ static void flood_of_destinations_evicts_no_resolved_entry(void **state)
     small_table(&b, 16);
     for (k = 0; k < 8; k++)
         resolve(&b, &path[k], PEER_IP + k, peer_mac);
-    for (i = 0; i < 100000; i++) {
+    for (i = 0; i < 1000000; i++) {
         assert_int_equal(toec_ip4_path(b.s, 0x0a010000 + i, &p), 0);
         assert_int_equal(try_send(&b, &p), TOEC_SEND_WAIT);
         bench_forget_sent(&b);

@@ -75,7 +75,7 @@ static void every_order_of_five(void **state)
 }
 
 /*
- * All triples of fragments within eight blocks, in the order given, each last or not: against a
+ * All triples of fragments within nine blocks, in the order given, each last or not: against a
  * model that remembers blocks as the policy says.
  */
 struct policy {
@@ -120,15 +120,15 @@ static void every_triple_of_fragments(void **state)
     struct {
         unsigned off, end;
         int last;
-    } kinds[72], *f;
+    } kinds[90], *f;
     unsigned n = 0, a, c, d, off, end, i, id = 0;
     struct policy p;
     struct bench b;
 
     (void)state;
     start(&b);
-    for (off = 0; off < 8; off++)
-        for (end = off + 1; end <= 8; end++) {
+    for (off = 0; off <= 8; off++)
+        for (end = off + 1; end <= 9; end++) {
             kinds[n].off = off;
             kinds[n].end = end;
             kinds[n++].last = 0;
@@ -412,6 +412,44 @@ static void tiny_fragments_in_random_order(void **state)
     bench_stop(&b);
 }
 
+/* ... and of 64 datagrams at once, 1,024 pieces of each: sixteen are kept, the oldest makes room.
+ */
+static void tiny_fragments_of_many_datagrams(void **state)
+{
+    static uint16_t order[65536];
+    struct bench b;
+    unsigned i, k;
+    uint16_t swap;
+
+    (void)state;
+    random_begin(5391);
+    start(&b);
+    for (i = 0; i < 65536; i++)
+        order[i] = (uint16_t)i;
+    for (i = 65535; i > 0; i--) {
+        k = random_below(i + 1);
+        swap = order[i];
+        order[i] = order[k];
+        order[k] = swap;
+    }
+    for (i = 0; i < 65536; i++) {
+        fragment_of(&b, 100 + order[i] % 64, order[i] / 64 * 16, 8, 1);
+        assert_true(in_reassembly(&b) <= 16);
+        b.now += 10000;
+        if (i % 1000 == 0) {
+            bench_poll(&b);
+            bench_forget_sent(&b);
+        }
+    }
+    assert_true(bench_counter(&b, TOEC_C_ip4_frag_evicted) > 1000);
+    fragment_of(&b, 1, 8, 8, 0); /* one that is whole has its turn */
+    fragment_of(&b, 1, 0, 8, 1);
+    assert_int_equal(b.tcp_inputs, 1);
+    bench_pass(&b, 61 * SEC);
+    assert_int_equal(in_reassembly(&b), 0);
+    bench_stop(&b);
+}
+
 /* R1122-14: an echo request too long for one frame comes back in fragments that fit together. */
 static void long_echo(void **state)
 {
@@ -556,6 +594,7 @@ int main(void)
         cmocka_unit_test(oldest_makes_room),
         cmocka_unit_test(flood_of_first_fragments),
         cmocka_unit_test(tiny_fragments_in_random_order),
+        cmocka_unit_test(tiny_fragments_of_many_datagrams),
         cmocka_unit_test(long_echo),
         cmocka_unit_test(error_about_a_reassembled_datagram),
         cmocka_unit_test(checksum_is_never_taken_on_trust),

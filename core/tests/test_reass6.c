@@ -138,6 +138,90 @@ static void overlaps(void **state)
     bench_stop(&b);
 }
 
+/* All triples of fragments within nine blocks, in the order given, each last or not: an overlap, or
+ * an end that does not fit, is the end of the datagram, whatever comes of it later. What lies
+ * wholly within what has come is taken for a copy: no byte is replaced. */
+struct policy {
+    unsigned have, total, dead;
+    unsigned delivered, dropped, copies;
+};
+
+static void policy_input(struct policy *p, unsigned off, unsigned end, int last)
+{
+    unsigned mask = ((1u << end) - 1) & ~((1u << off) - 1);
+
+    if (p->dead || (p->total && (last ? end != p->total : end > p->total)) ||
+        (!p->total && last && p->have >> end)) {
+        p->dead = 1;
+    } else if ((p->have & mask) == mask) {
+        p->copies++;
+        return;
+    } else if (p->have & mask) {
+        p->dead = 1;
+    }
+    if (p->dead) {
+        p->dropped++;
+        return;
+    }
+    p->have |= mask;
+    if (last)
+        p->total = end;
+    if (p->total && p->have == (1u << p->total) - 1) {
+        p->delivered++;
+        p->have = p->total = 0;
+    }
+}
+
+#define BLOCK 24 /* the first has all of TCP's header (RFC 7112) */
+
+static void every_triple_of_fragments(void **state)
+{
+    struct {
+        unsigned off, end;
+        int last;
+    } kinds[90];
+    unsigned n = 0, triple, off, end, i, id = 0;
+    struct policy p;
+    struct bench b;
+
+    (void)state;
+    start(&b);
+    memset(&p, 0, sizeof(p));
+    for (off = 0; off <= 8; off++) {
+        for (end = off + 1; end <= 9; end++) {
+            kinds[n].off = kinds[n + 1].off = off;
+            kinds[n].end = kinds[n + 1].end = end;
+            kinds[n].last = 0;
+            kinds[n + 1].last = 1;
+            n += 2;
+        }
+    }
+    for (triple = 0; triple < n * n * n; triple++) {
+        unsigned part[3] = {triple / n / n, triple / n % n, triple % n};
+
+        id++;
+        p.dead = p.have = p.total = 0;
+        for (i = 0; i < 3; i++) {
+            off = kinds[part[i]].off;
+            end = kinds[part[i]].end;
+            if (off == 0 && kinds[part[i]].last) /* not a fragment */
+                continue;
+            policy_input(&p, off, end, kinds[part[i]].last);
+            fragment(&b, id, off * BLOCK, end * BLOCK, !kinds[part[i]].last);
+            assert_int_equal(b.tcp_inputs, p.delivered);
+        }
+        assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_overlap), p.dropped);
+        assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_duplicate), p.copies);
+        if (id % 1000 == 0) {
+            bench_pass(&b, 61 * SEC);
+            assert_int_equal(datagrams(&b), 0);
+            bench_forget_sent(&b);
+        }
+    }
+    assert_true(p.delivered > 1000 && p.dropped > 100000);
+    bench_stop(&b);
+}
+
 /* R8200-05: after 60 s, with Time Exceeded when the first fragment had come. */
 static void timeout(void **state)
 {
@@ -321,6 +405,7 @@ int main(void)
         cmocka_unit_test(ecn),
         cmocka_unit_test(atomic),
         cmocka_unit_test(overlaps),
+        cmocka_unit_test(every_triple_of_fragments),
         cmocka_unit_test(timeout),
         cmocka_unit_test(impossible_lengths),
         cmocka_unit_test(whole_chain_first),

@@ -57,6 +57,40 @@ static void test_active_refused(void **state)
     sim_stop(&s);
 }
 
+/* What says that the peer has an old connection brings the SYN again soon, but once: a pair in
+ * TIME-WAIT is open to a SYN whose timestamp is newer, and ignores our RST. */
+static void test_syn_again_soon(void **state)
+{
+    struct sim s;
+    struct conn *c;
+    struct tseg g, r;
+    unsigned i;
+
+    (void)state;
+    c = begin(&s, &g);
+    for (i = 0; i < 2; i++) {
+        r = seg_make(80, c->local_port, F_ACK, 50, g.seq + 5000);
+        craft_send(&s, &r);
+        r = craft_expect(&s);
+        assert_int_equal(r.flags, F_RST);
+        craft_pass(&s, 10 * MSEC);
+        craft_poll(&s);
+        if (i == 0) {
+            r = craft_expect(&s);
+            assert_int_equal(r.flags, F_SYN);
+            assert_int_equal(r.seq, g.seq);
+        }
+        craft_expect_none(&s);
+    }
+    craft_pass(&s, 900 * MSEC);
+    craft_expect_none(&s);
+    craft_pass(&s, 1500 * MSEC);
+    craft_poll(&s);
+    r = craft_expect(&s);
+    assert_int_equal(r.flags, F_SYN);
+    sim_stop(&s);
+}
+
 /* A SYN-ACK that acknowledges something else draws an RST (half-open connections, RFC 9293 3.5.1).
  */
 static void test_active_bad_syn_ack(void **state)
@@ -400,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_active_open),
         cmocka_unit_test(test_active_refused),
         cmocka_unit_test(test_active_bad_syn_ack),
+        cmocka_unit_test(test_syn_again_soon),
         cmocka_unit_test(test_active_timeout),
         cmocka_unit_test(test_simultaneous_open),
         cmocka_unit_test(test_simultaneous_open_stacks),

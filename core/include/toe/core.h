@@ -83,8 +83,10 @@ struct toec_config {
     toec_u8 ip6_secret[16];   /* for interface identifiers (RFC 7217): the same each time gives the
                                * same addresses; all zero: derived from secret */
     enum toec_mtu_probing mtu_probing;
-    toec_u32 max_udp;               /* UDP endpoints, 0: none; every port is unreachable then */
-    const struct toec_udp_ops *udp; /* who is told of UDP (port.h); kept */
+    toec_u32 max_udp;                 /* UDP endpoints, 0: none; every port is unreachable then */
+    const struct toec_udp_ops *udp;   /* who is told of UDP (port.h); kept */
+    const struct toec_link_ops *link; /* who knows routes and neighbours of IPv4 (port.h); kept. 0:
+                                       * prefix_len, gateway and ARP do. Without IPv6 alone */
     toec_u32 tcp_without; /* TOEC_I_*: options that are neither offered nor taken from a SYN */
     toec_u32 arp_probe;  /* not 0: RFC 5227 2.1, the IPv4 address is tested before it is used, which
                           * takes 5 to 9 s; see toec_ip4_state() */
@@ -168,6 +170,15 @@ toec_time toec_poll(struct toec_stack *s, toec_time now);
  */
 void toec_output(struct toec_stack *s, toec_time now);
 
+/*
+ * With toec_config.link: what has become of a neighbour, asked for or not; mac 0: it does not
+ * answer. Neighbours that nobody sends to are not kept.
+ */
+void toec_neighbour(struct toec_stack *s, const struct toec_addr *addr, const toec_u8 *mac,
+                    toec_time now);
+/* ... and what toec_link_ops.route() says may be another now. */
+void toec_routes_changed(struct toec_stack *s);
+
 /* ---- commands. All return 0 or a negative toec_reason / -EINVAL(22) style value. ---- */
 
 #define TOEC_E_AGAIN       (-11) /* EAGAIN */
@@ -182,8 +193,8 @@ void toec_output(struct toec_stack *s, toec_time now);
 /*
  * Listens on port. addr: an own address; :: (all zero): any address, of both families or, with
  * TOEC_LISTEN_V6ONLY or'ed to syn_backlog, of IPv6 alone (as Linux's IPV6_V6ONLY); 0.0.0.0 mapped:
- * any of IPv4. syn_backlog: half-open flows kept before SYN cookies are used (0: 256). The handle
- * is returned in *id.
+ * any of IPv4. syn_backlog: half-open flows kept before SYN cookies are used (0: 256), fewer where
+ * those of all listeners would outnumber the free TCBs. The handle is returned in *id.
  */
 #define TOEC_LISTEN_V6ONLY 0x80000000u
 int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port, void *owner,

@@ -111,6 +111,20 @@ struct toec_buffers {
 int toec_port_open(void *user, void *listener_owner, const struct toec_open *info,
                    struct toec_buffers *out);
 
+/*
+ * ---- IPv4 on a link that another stack looks after: only of stacks with toec_config.link ----
+ *
+ * The other one (a host's kernel) has the address too: it answers ARP, claims and defends the
+ * address, knows routes and neighbours. core/ then sends no ARP of its own.
+ */
+struct toec_link_ops {
+    /* Who is to be sent to on the way to dst: 0 with *hop (which may be dst), or -1: nobody. */
+    int (*route)(void *user, const struct toec_addr *dst, struct toec_addr *hop);
+    /* Find out the Ethernet address of a neighbour, or whether it is still there: the answer is
+     * toec_neighbour(), later. Asked again when none comes within a second, three times. */
+    void (*ask)(void *user, const struct toec_addr *addr);
+};
+
 /* ---- UDP: only of stacks with toec_config.max_udp ---- */
 
 /* A datagram for an endpoint; checked, whole. Valid during the call. */

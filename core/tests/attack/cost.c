@@ -23,12 +23,14 @@ static void flush(struct sim *s)
 
 /* ---- a sender with a megabyte under way ---- */
 
-static void sender(struct talk *t)
+static void sender_of(struct talk *t, unsigned flows)
 {
     uint32_t at = 0, top = 0;
     unsigned i;
 
     talk_init(t);
+    memcpy(t->s.host[0].cfg.gateway, "\12\0\0\2", 4);
+    t->s.host[0].cfg.max_flows = flows;
     t->sack = 1;
     t->wscale = 5;
     t->s.host[0].tx_buf = 1 << 21;
@@ -45,6 +47,11 @@ static void sender(struct talk *t)
         talk_put(t, F_ACK, 0, at, 0);
     }
     flush(&t->s);
+}
+
+static void sender(struct talk *t)
+{
+    sender_of(t, 1024);
 }
 
 /* Plain ACKs of one segment each. */
@@ -142,14 +149,72 @@ static void case_gaps(void)
     }
 }
 
-/* ---- connections found among many ---- */
+/* ---- many connections ---- */
+
+/* The handshake of r, whose next segment it is then. */
+static void shake_hands(struct sim *s, struct raw *r)
+{
+    struct tseg g;
+
+    craft_forget(s);
+    raw_input(s, 0, r);
+    craft_poll(s);
+    g = craft_expect(s);
+    r->seq++;
+    r->ack = g.seq + 1;
+    r->flags = F_ACK;
+    r->mss = 0;
+    raw_input(s, 0, r);
+    flush(s);
+}
+
+/* Slowloris: 10,000 clients that say a byte in ten seconds each, a thousand in a second, beside one
+ * that is sent a hundred segments meanwhile: 1.2 Gbit/s. */
+#define SLOW 10000u
+
+static void case_ack_beside_slow(void)
+{
+    static struct raw r[SLOW];
+    static struct conn *c[SLOW];
+    struct talk t;
+    uint32_t at;
+    unsigned i;
+
+    sender_of(&t, SLOW + 1);
+    t.s.host[0].tx_buf = t.s.host[0].rx_buf = 1024;
+    for (i = 0; i < SLOW; i++) {
+        r[i] = (struct raw){.src = 0x14000000u + random_below(1u << 28),
+                            .dst = IP_A,
+                            .sport = (uint16_t)(1024 + random_below(60000)),
+                            .dport = OWN_PORT,
+                            .flags = F_SYN,
+                            .mss = 1460};
+        shake_hands(&t.s, &r[i]);
+        c[i] = t.s.host[0].conns;
+        r[i].len = 1;
+    }
+    at = (uint32_t)t.c->acked;
+    for (i = 0; i < events; i++) {
+        at += 1460;
+        conn_write(t.c, 1460, 1);
+        talk_put(&t, F_ACK, 0, at, 0);
+        if (i % 100 == 0) {
+            unsigned k = i / 100 * 7919 % SLOW;
+
+            raw_input(&t.s, 0, &r[k]);
+            r[k].seq++;
+            c[k]->read++;
+            (void)toec_recv(t.s.host[0].stack, c[k]->flow, 1, t.s.now);
+        }
+        flush(&t.s);
+    }
+}
 
 /* 4096 connections whose addresses and ports have the same sum and exclusive or, or any. */
 static void case_lookup(int alike)
 {
     static struct raw r[4096];
     struct sim s;
-    struct tseg g;
     unsigned i;
 
     craft_init(&s);
@@ -166,15 +231,7 @@ static void case_lookup(int alike)
         r[i].src = alike ? 0x14000000u + i : 0x14000000u + x;
         r[i].sport = (uint16_t)(alike ? 0xf000u ^ i : 1024 + random_below(60000));
         r[i].seq = i;
-        raw_input(&s, 0, &r[i]);
-        craft_poll(&s);
-        g = craft_expect(&s);
-        r[i].seq++;
-        r[i].ack = g.seq + 1;
-        r[i].flags = F_ACK;
-        r[i].mss = 0;
-        raw_input(&s, 0, &r[i]);
-        flush(&s);
+        shake_hands(&s, &r[i]);
     }
     for (i = 0; i < events; i++) {
         raw_input(&s, 0, &r[random_below(4096)]);
@@ -292,6 +349,7 @@ static const struct {
              {"sack-segments", case_sack_segments},
              {"data", case_data},
              {"gaps", case_gaps},
+             {"ack-beside-slow", case_ack_beside_slow},
              {"lookup-any", case_lookup_any},
              {"lookup-alike", case_lookup_alike},
              {"syn", case_syn},

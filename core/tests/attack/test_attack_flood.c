@@ -63,39 +63,76 @@ static int connect_honestly(struct sim *s)
     return s->host[0].conns && (s->host[0].opened > before || s->host[0].conns->established);
 }
 
+/* So many SYNs of nobody upon so many ports, and 20 honest clients meanwhile: how many connect. */
+static unsigned flood(struct sim *s, unsigned count, unsigned ports)
+{
+    unsigned i, good = 0;
+
+    for (i = 0; i < count; i++) {
+        struct raw r = syn(anywhere());
+
+        r.dport = (uint16_t)(OWN_PORT + (ports > 1 ? random_below(ports) : 0));
+        raw_input(s, 0, &r);
+        if (i % 64 == 63) {
+            s->now += 600 * USEC;
+            craft_poll(s);
+            craft_forget(s);
+        }
+        if (i % (count / 20) == count / 20 - 1)
+            good += (unsigned)connect_honestly(s);
+    }
+    return good;
+}
+
+/* Everything ends, and the pools are full again. */
+static void flood_over(struct sim *s)
+{
+    for (struct conn *c = s->host[0].conns; c; c = c->next)
+        conn_abort(c);
+    craft_forget(s);
+    craft_pass(s, 300 * SEC);
+    sim_assert_clean(s);
+    sim_stop(s);
+}
+
 /* 20 of 20 connects succeed while 850,000 SYNs of nobody arrive; the pools do not grow. R4987-01 */
 static void test_syn_flood(void **state)
 {
     struct sim s;
     struct toec_usage u;
-    unsigned i, good = 0;
+    unsigned good;
 
     (void)state;
     random_begin(4987);
     start(&s, 1024);
-    for (i = 0; i < 850000; i++) {
-        struct raw r = syn(anywhere());
-
-        raw_input(&s, 0, &r);
-        if (i % 64 == 63) {
-            s.now += 600 * USEC;
-            craft_poll(&s);
-            craft_forget(&s);
-        }
-        if (i % 42500 == 42499)
-            good += (unsigned)connect_honestly(&s);
-    }
+    good = flood(&s, 850000, 1);
     toec_usage(s.host[0].stack, &u);
     print_message("SYN flood: %u of 20 connected, %u half open\n", good, u.half_open);
     assert_int_equal(good, 20);
     assert_true(u.half_open <= 64);
     assert_true(sim_count(&s, 0, TOEC_C_tcp_cookies_sent) > 800000);
-    for (struct conn *c = s.host[0].conns; c; c = c->next)
-        conn_abort(c);
-    craft_forget(&s);
-    craft_pass(&s, 300 * SEC);
-    sim_assert_clean(&s);
-    sim_stop(&s);
+    flood_over(&s);
+}
+
+/* The same upon many ports, whose backlogs together are more than there are TCBs. */
+static void test_syn_flood_upon_many_ports(void **state)
+{
+    struct sim s;
+    struct toec_usage u;
+    unsigned i, good;
+
+    (void)state;
+    random_begin(4988);
+    start(&s, 1024);
+    for (i = 1; i < 16; i++)
+        sim_listen(&s, 0, (uint16_t)(OWN_PORT + i), 0, 0);
+    good = flood(&s, 200000, 16);
+    toec_usage(s.host[0].stack, &u);
+    print_message("SYN flood upon 16 ports: %u of 20 connected, %u half open of %u flows\n", good,
+                  u.half_open, u.flows);
+    assert_int_equal(good, 20);
+    assert_true(u.half_open <= 512);
+    flood_over(&s);
 }
 
 /* A million guesses at a cookie while cookies are believed. */
@@ -247,8 +284,10 @@ static struct conn *stall(struct sim *s, struct raw *r)
     *r = syn(anywhere());
     raw_input(s, 0, r);
     craft_poll(s);
-    if (!craft_next(s, &g) || g.flags != (F_SYN | F_ACK))
-        return 0;
+    do { /* others may be probed meanwhile */
+        if (!craft_next(s, &g))
+            return 0;
+    } while (g.flags != (F_SYN | F_ACK) || g.dport != r->sport);
     r->flags = F_ACK;
     r->mss = 0;
     r->seq++;
@@ -262,63 +301,192 @@ static struct conn *stall(struct sim *s, struct raw *r)
     return c;
 }
 
+/* Its window opens after all, and it takes what there is. */
+static void relent(struct sim *s, struct raw *r)
+{
+    r->shut = 0;
+    raw_input(s, 0, r);
+    craft_poll(s);
+    r->ack += 1000;
+    raw_input(s, 0, r);
+    craft_poll(s);
+    craft_forget(s);
+}
+
+/* What is sent is of no interest, but for what the peer answers by itself: ARP. */
+static int64_t nobody_listens(struct sim *s, unsigned from, uint8_t *frame, uint32_t len)
+{
+    (void)s, (void)from, (void)len;
+    return frame[13] == 6 ? 0 : -1;
+}
+
+/* Those held, and who asks politely, let time pass: each says every other second that its window is
+ * still shut, or open. */
+static void hold(struct sim *s, const struct raw *held, unsigned n, unsigned seconds)
+{
+    unsigned at, i;
+
+    s->router = nobody_listens;
+    for (at = 0; at < seconds; at += 2) {
+        for (i = 0; i < n; i++)
+            raw_input(s, 0, &held[i]);
+        craft_pass(s, 2 * SEC);
+    }
+    craft_pass(s, MSEC); /* a poll runs 64 timers: all that are due now */
+    craft_forget(s);
+    s->router = 0;
+}
+
 /* Sockstress (CVE-2008-4609): all flows are held by peers that shut their window. They keep what
- * they have while nobody else wants it; then those that stood still go, one for one. R6429-01 */
+ * they have while nobody else wants it; then those that stood still longest go, one for one, and
+ * all by a user timeout where the program has set one. R6429-01 */
+#define HELD  10000u
+#define YOUNG 1000u /* of them came late */
+
 static void test_all_flows_held(void **state)
 {
-    static struct raw held[256];
+    static struct raw held[HELD];
+    static struct conn *conn[HELD];
+    struct conn *good;
     struct sim s;
     struct toec_usage u;
-    struct conn *good;
-    unsigned i, round, reset = 0;
+    unsigned i, reset = 0;
 
     (void)state;
     random_begin(4609);
-    start(&s, 256);
-    for (i = 0; i < 256; i++)
-        assert_non_null(stall(&s, &held[i]));
-    good = s.host[0].conns;             /* the last one opens its window again, below */
-    assert_false(connect_honestly(&s)); /* nobody has stood still for long yet */
-    assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_no_flow), 1);
-    for (round = 0; round < 120; round++) { /* two minutes: each probe is answered */
-        struct tseg g;
-
-        held[255].shut = 0;
-        if (round == 1)
-            held[255].ack += 1000; /* what the open window let through */
-        for (i = 0; i < 256; i++)
-            raw_input(&s, 0, &held[i]);
-        craft_pass(&s, SEC);
-        while (craft_next(&s, &g))
-            ;
-        craft_forget(&s);
-    }
+    start(&s, HELD);
+    for (i = 0; i < HELD - YOUNG; i++)
+        assert_non_null(conn[i] = stall(&s, &held[i]));
+    hold(&s, held, HELD - YOUNG, 2);
+    good = conn[0];
+    relent(&s, &held[0]);
+    hold(&s, held, HELD - YOUNG, 120);
+    for (; i < HELD; i++)
+        assert_non_null(conn[i] = stall(&s, &held[i]));
+    hold(&s, held, HELD, 10);
     toec_usage(s.host[0].stack, &u);
-    assert_int_equal(u.flows, 256);
+    assert_int_equal(u.flows, HELD);
+    assert_int_equal(s.host[0].open_now, HELD);
     for (i = 0; i < 100; i++)
         assert_true(connect_honestly(&s));
-    for (struct conn *c = s.host[0].conns; c; c = c->next) {
-        reset += c->gone;
-        if (c->gone)
-            assert_int_equal(c->gone_reason, TOEC_R_NOBUFS);
+    for (i = 0; i < HELD; i++) {
+        if (!conn[i]->gone)
+            continue;
+        reset++;
+        assert_true(i < HELD - YOUNG);
+        assert_int_equal(conn[i]->gone_reason, TOEC_R_NOBUFS);
     }
     assert_int_equal(reset, 100);
     assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_reclaimed), 100);
     assert_false(good->gone);
-    for (struct conn *c = s.host[0].conns; c; c = c->next)
+    for (i = 1; i < HELD; i++) {
+        if (!conn[i]->gone)
+            assert_int_equal(toec_set_option(s.host[0].stack, conn[i]->flow, TOEC_OPT_USER_TIMEOUT,
+                                             60000, s.now),
+                             0);
+    }
+    hold(&s, held, HELD, 240);
+    toec_usage(s.host[0].stack, &u);
+    print_message("held: %u, reset for newcomers %u, left after the user timeout %u\n", HELD, reset,
+                  u.flows);
+    assert_int_equal(u.flows, 1 + 100);
+    assert_false(good->gone);
+    s.router = nobody_listens;
+    for (struct conn *c = s.host[0].conns; c; c = c->next) {
+        if (c->gone && c->gone_reason != TOEC_R_NOBUFS)
+            assert_int_equal(c->gone_reason, TOEC_R_TIMEDOUT);
         conn_abort(c);
-    craft_forget(&s);
+    }
     craft_pass(&s, 100 * SEC);
     sim_assert_clean(&s);
     sim_stop(&s);
 }
 
+/* ---- slow clients ---- */
+
+#define SLOW    10000u
+#define ROUNDS  2000u /* of 10 ms: each slow client has said two bytes */
+#define PER_RND 10u   /* of the slow ones say a byte: each in 10 s */
+
+/* One byte, which the application reads: raw.c's, not those of the pattern. */
+static void say_a_byte(struct sim *s, struct raw *r, struct conn *c)
+{
+    r->len = 1;
+    raw_input(s, 0, r);
+    r->seq++;
+    assert_int_equal(c->received, c->read + 1);
+    c->read++;
+    assert_int_equal(toec_recv(s->host[0].stack, c->flow, 1, s->now), 0);
+}
+
+/* How many bytes a good client gets in 20 s, its round trip 10 ms, beside n slow ones. */
+static uint64_t fetched_beside(unsigned n)
+{
+    static struct raw slow[SLOW];
+    static struct conn *conn[SLOW];
+    struct raw good;
+    struct conn *server;
+    struct toec_info info;
+    struct sim s;
+    uint32_t una;
+    uint64_t got;
+    unsigned i, k;
+
+    start(&s, SLOW + 1);
+    s.host[0].tx_buf = 65536;
+    assert_non_null(server = stall(&s, &good));
+    una = good.ack;
+    relent(&s, &good);
+    s.host[0].tx_buf = 4096;
+    for (i = 0; i < n; i++) {
+        assert_non_null(conn[i] = stall(&s, &slow[i]));
+        relent(&s, &slow[i]);
+        s.now += 10 * USEC;
+    }
+    s.router = nobody_listens;
+    for (i = 0; i < ROUNDS; i++) {
+        conn_write(server, 65536, 1);
+        craft_pass(&s, 10 * MSEC);
+        for (k = 0; n && k < PER_RND; k++)
+            say_a_byte(&s, &slow[(i * PER_RND + k) % n], conn[(i * PER_RND + k) % n]);
+        toec_flow_info(s.host[0].stack, server->flow, &info);
+        good.ack += info.in_flight;
+        raw_input(&s, 0, &good);
+    }
+    got = good.ack - una;
+    assert_int_equal(server->acked, got);
+    for (i = 0; i < n; i++)
+        assert_int_equal(conn[i]->received, ROUNDS * PER_RND / SLOW);
+    for (struct conn *c = s.host[0].conns; c; c = c->next)
+        conn_abort(c);
+    craft_pass(&s, 100 * SEC);
+    sim_assert_clean(&s);
+    sim_stop(&s);
+    return got;
+}
+
+/* Slowloris: ten thousand clients, each a byte in ten seconds. What it costs: bench/attack_cost.py.
+ */
+static void test_slow_clients(void **state)
+{
+    uint64_t idle, beside;
+
+    (void)state;
+    random_begin(10);
+    idle = fetched_beside(0);
+    beside = fetched_beside(SLOW);
+    print_message("a good client got %llu bytes, beside %u slow ones %llu\n",
+                  (unsigned long long)idle, SLOW, (unsigned long long)beside);
+    assert_true(idle > 100000000);
+    assert_true(beside * 10 >= idle * 8);
+}
+
 /* CVE-2018-5390: segments of one byte, every second one missing, in random order. */
-#define TINY 32767 /* as many as a window of 65535 takes */
+#define TINY 65536
 
 static void test_tiny_segments_out_of_order(void **state)
 {
-    static uint16_t order[TINY];
+    static uint32_t order[TINY];
     struct talk t;
     unsigned i;
     uint64_t kept;
@@ -327,12 +495,16 @@ static void test_tiny_segments_out_of_order(void **state)
     random_begin(5390);
     talk_init(&t);
     t.sack = 1;
+    t.wscale = 2;
+    t.s.host[0].rx_buf = 1 << 18; /* its window takes them all */
     talk_passive(&t);
+    talk_say(&t, F_ACK, (uint32_t)-1, 0, 0); /* the answer tells all of the window */
+    craft_forget(&t.s);
     for (i = 0; i < TINY; i++)
-        order[i] = (uint16_t)i;
+        order[i] = i;
     for (i = TINY - 1; i > 0; i--) {
         unsigned j = random_below(i + 1);
-        uint16_t x = order[i];
+        uint32_t x = order[i];
 
         order[i] = order[j];
         order[j] = x;
@@ -348,13 +520,13 @@ static void test_tiny_segments_out_of_order(void **state)
     assert_int_equal(kept + sim_count(&t.s, 0, TOEC_C_tcp_ooo_full), TINY);
     assert_int_equal(t.c->received, 0);
     /* what was kept is right, and the flow lives: the stream comes whole */
-    for (i = 0; i < 65535; i += 1285) {
-        talk_say(&t, F_ACK, i, 0, 1285);
+    for (i = 0; i < 2 * TINY; i += 1024) {
+        talk_say(&t, F_ACK, i, 0, 1024);
         craft_forget(&t.s);
         talk_read(&t, 65536);
         craft_forget(&t.s);
     }
-    assert_int_equal(t.c->read, 65535);
+    assert_int_equal(t.c->read, 2 * TINY);
     talk_end(&t);
 }
 
@@ -404,9 +576,14 @@ static void test_sack_panic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_syn_flood),      cmocka_unit_test(test_cookie_forgery),
-        cmocka_unit_test(test_amplification),  cmocka_unit_test(test_time_wait_exhaustion),
-        cmocka_unit_test(test_all_flows_held), cmocka_unit_test(test_tiny_segments_out_of_order),
+        cmocka_unit_test(test_syn_flood),
+        cmocka_unit_test(test_syn_flood_upon_many_ports),
+        cmocka_unit_test(test_cookie_forgery),
+        cmocka_unit_test(test_amplification),
+        cmocka_unit_test(test_time_wait_exhaustion),
+        cmocka_unit_test(test_all_flows_held),
+        cmocka_unit_test(test_slow_clients),
+        cmocka_unit_test(test_tiny_segments_out_of_order),
         cmocka_unit_test(test_sack_panic),
     };
 

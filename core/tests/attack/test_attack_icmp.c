@@ -6,13 +6,15 @@
  */
 #include "reach.h"
 
-/* Types of errors: unreachable, source quench, redirect, time exceeded, parameter problem. */
-static const unsigned types[] = {3, 4, 5, 11, 12};
+/* Types of errors: unreachable, source quench, redirect, time exceeded, parameter problem; of IPv6
+ * unreachable, packet too big, time exceeded, parameter problem, and one that is not known. */
+static const unsigned types4[] = {3, 4, 5, 11, 12}, types6[] = {1, 2, 3, 4, 100};
 
 /* RFC 9293 MUST-55. */
 static void test_matrix(void **state)
 {
     static const int64_t off[] = {-1, 0, 1, 0x10000, -0x10000, 0x7fffffff};
+    const unsigned *types = sim_ip6 ? types6 : types4, too_big = sim_ip6 ? 2 : 3;
     unsigned ended = 0;
     int s;
 
@@ -40,7 +42,7 @@ static void test_matrix(void **state)
                     if (now == TOEC_CLOSED) {
                         /* nothing but the SYN quoted by a hard error does this */
                         assert_true(s <= TOEC_SYN_RECEIVED);
-                        assert_int_equal(types[i], 3);
+                        assert_true(sim_ip6 ? types[i] == 1 || types[i] == 4 : types[i] == 3);
                         assert_int_equal(off[k], 0);
                         ended++;
                         place_end(&p);
@@ -52,7 +54,7 @@ static void test_matrix(void **state)
                         continue;
                     toec_flow_info(p.t.c->host->stack, p.t.c->flow, &after);
                     assert_int_equal(after.cwnd, before.cwnd); /* no source quench, R792-03 */
-                    if (off[k] || types[i] != 3 || code != 4)
+                    if (off[k] || types[i] != too_big || (!sim_ip6 && code != 4))
                         assert_int_equal(after.mss_send, before.mss_send);
                 }
             }
@@ -63,11 +65,11 @@ static void test_matrix(void **state)
     assert_true(ended >= 2 * 2); /* port and protocol unreachable, for SYN-SENT and SYN-RECEIVED */
 }
 
-/* The path MTU is not driven to the floor by whoever guesses: not below 552 bytes, whatever the
- * next hop's MTU is said to be (RFC 5927 7.2). */
+/* The path MTU is not driven to the floor by whoever guesses: not below 552 bytes, of IPv6 1280,
+ * whatever the next hop's MTU is said to be (RFC 5927 7.2, RFC 8201 4). */
 static void test_mtu_floor(void **state)
 {
-    static const uint32_t mtu[] = {0, 1, 67, 68, 296, 551, 552};
+    static const uint32_t mtu[] = {0, 1, 67, 68, 296, 551, 552, 1279, 1280};
     unsigned i;
 
     (void)state;
@@ -82,13 +84,13 @@ static void test_mtu_floor(void **state)
         talk_skip(&t);
         for (k = 0; k < 40; k++) {
             g = seg_make(t.own_port, t.peer_port, F_ACK, t.iss + 1, 0);
-            craft_icmp(&t.s, 3, 4, mtu[i], &g);
+            craft_icmp(&t.s, sim_ip6 ? 2 : 3, sim_ip6 ? 0 : 4, mtu[i], &g);
             craft_pass(&t.s, 500 * MSEC);
             if (t.s.sent_n > 2000)
                 craft_forget(&t.s);
         }
         toec_flow_info(t.s.host[0].stack, t.c->flow, &info);
-        assert_true(info.mss_send >= 552 - 40);
+        assert_true(info.mss_send >= (sim_ip6 ? 1280 - 60 : 552 - 40));
         craft_forget(&t.s);
         talk_end(&t);
     }
@@ -99,5 +101,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_matrix),
                                        cmocka_unit_test(test_mtu_floor)};
 
-    return cmocka_run_group_tests(tests, 0, 0);
+    int failed = cmocka_run_group_tests_name("forged ICMP", tests, 0, 0);
+
+    sim_ip6 = 1;
+    return failed + cmocka_run_group_tests_name("forged ICMPv6", tests, 0, 0);
 }

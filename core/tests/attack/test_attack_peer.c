@@ -185,6 +185,38 @@ static void test_urgent_pointer(void **state)
     }
 }
 
+/* A connection in the TCB of one that had urgent data knows nothing of it. */
+static void test_urgent_pointer_of_another(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    unsigned i;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].cfg.max_flows = 1;
+    talk_passive(&t);
+    g = talk_seg(&t, F_ACK | F_URG, 0, 0, 10);
+    g.urg = 0xffff;
+    craft_say(&t.s, &g);
+    assert_int_equal(t.c->urgent, 1);
+    talk_say(&t, F_RST, 10, 0, 0);
+    assert_true(t.c->gone);
+    t.isn += 100000;
+    g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
+    talk_skip(&t);
+    craft_say(&t.s, &g);
+    t.iss = craft_expect(&t.s).seq;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    t.c = t.s.host[0].conns;
+    for (i = 0; i < 5; i++)
+        talk_say(&t, F_ACK, i * 10, 0, 10);
+    assert_int_equal(t.c->received, 50);
+    assert_int_equal(conn_read(t.c, 50), 50);
+    assert_int_equal(t.c->urgent, 0);
+    talk_end(&t);
+}
+
 static void established_with_timestamps(struct talk *t)
 {
     talk_init(t);
@@ -317,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_optimistic_ack),
         cmocka_unit_test(test_ack_division),
         cmocka_unit_test(test_urgent_pointer),
+        cmocka_unit_test(test_urgent_pointer_of_another),
         cmocka_unit_test(test_timestamp_from_the_future),
         cmocka_unit_test(test_window_shut_for_a_day),
         cmocka_unit_test(test_window_shut_ends_by_user_timeout),

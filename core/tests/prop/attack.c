@@ -193,6 +193,20 @@ static unsigned peer_options(const struct event *e, const struct wflow *f, uint8
     return n;
 }
 
+/* Several SYNs have come, and we do not know yet which of them the stack has taken. */
+static int unsure_of_syn(const struct wflow *f)
+{
+    unsigned i, n = f->syns < WF_SYNS ? f->syns : WF_SYNS;
+
+    if (f->ack_known || f->sure)
+        return 0;
+    for (i = 1; i < n; i++) {
+        if (f->syn[i].seq != f->syn[0].seq)
+            return 1;
+    }
+    return 0;
+}
+
 /* seq: from RCV.NXT as the stack has said it; ack: from SND.MAX. */
 void peer_segment(struct world *w, const struct event *e)
 {
@@ -214,6 +228,8 @@ void peer_segment(struct world *w, const struct event *e)
     g.ack = f->snd_max + (uint32_t)e->a[4];
     g.len = (uint32_t)e->a[5] % 9000;
     g.wnd = (uint32_t)e->a[6] & 0xffff;
+    if (!(g.flags & F_SYN) && unsure_of_syn(f))
+        g.len = 0; /* which bytes they are could not be said */
     if ((g.flags & F_SYN) && !f->ack_known)
         irs = g.seq; /* its stream begins here */
     put_segment(w, 0, &g, opt, peer_options(e, f, opt), irs,

@@ -330,16 +330,45 @@ unsigned wire_life(struct host *from, const uint8_t *frame, uint32_t len)
 }
 
 /*
+ * A forged segment has a flow's numbers but for one. Once that flow is gone nothing of it is wrong:
+ * an ACK of a cookie is all that a listener asks for.
+ */
+int wire_is_pointless(struct host *to, const struct frame *f)
+{
+    struct seg g;
+    unsigned i;
+
+    if (!seg_parse(f->data, f->len, &g))
+        return 0;
+    for (i = 0; i < to->conns; i++) {
+        const struct conn *c = to->conn[i];
+
+        if (c->flow && c->lport == g.dport && c->rport == g.sport)
+            return 0;
+    }
+    return 1;
+}
+
+/* Would `at` believe this ACK? */
+static int acks_something(struct host *at, const struct seg *g)
+{
+    const struct wflow *f = wflow_of(at, g->dport, g->sport);
+
+    return (g->flags & (F_ACK | F_SYN | F_RST)) == F_ACK && f->live && SEQ_LT(f->iss, g->ack) &&
+           SEQ_LE(g->ack, f->snd_max);
+}
+
+/*
  * A flow that ended by RST leaves no TIME-WAIT, and its ports may be used again at once. Nothing in
- * TCP tells its bytes from the next flow's then, but that they live for an MSL at most (RFC 9293
- * 3.4.1): the network drops them.
+ * TCP tells its bytes and its ACKs from the next flow's then, but that they live for an MSL at most
+ * (RFC 9293 3.4.1): the network drops them.
  */
 int wire_is_stale(struct host *from, const struct frame *f)
 {
     struct seg g;
 
-    return seg_parse(f->data, f->len, &g) && (g.len || (g.flags & F_FIN)) &&
-           f->life != wflow_of(from, g.sport, g.dport)->lives;
+    return seg_parse(f->data, f->len, &g) && f->life != wflow_of(from, g.sport, g.dport)->lives &&
+           (g.len || (g.flags & F_FIN) || acks_something(&from->world->host[1 - from->index], &g));
 }
 
 /* An ACK makes a flow: with a cookie used twice, a new one without a new SYN. */

@@ -319,6 +319,8 @@ void wire_opened(struct host *h, struct wflow *f);
 unsigned wire_life(struct host *from, const uint8_t *frame, uint32_t len);
 /* Is it data or a FIN of an earlier flow of the same ports? */
 int wire_is_stale(struct host *from, const struct frame *f);
+/* Was it forged for a flow that is gone? */
+int wire_is_pointless(struct host *to, const struct frame *f);
 /* A flow is gone. */
 void wire_gone(struct host *h, struct wflow *f);
 /* The end of what was delivered without a gap. */

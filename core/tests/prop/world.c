@@ -148,7 +148,8 @@ void world_give(struct world *w)
         struct frame *f = frames_take(&w->net);
         struct host *h = &w->host[f->to];
 
-        if (w->hosts == 2 && !f->forged && wire_is_stale(&w->host[1 - f->to], f)) {
+        if (w->hosts == 2 &&
+            (f->forged ? wire_is_pointless(h, f) : wire_is_stale(&w->host[1 - f->to], f))) {
             free(f);
             continue;
         }

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_link.c - a link that another stack looks after (toec_link_ops): no ARP of our own, routes
+ * and neighbours as they are told, in virtual time.
+ */
+#include "bench.h"
+
+static uint32_t asked; /* about whom; 0: nobody */
+static unsigned asks;
+static uint32_t gateway; /* of all that is not 10/8; 0: none */
+
+static int route(void *user, const struct toec_addr *dst, struct toec_addr *hop)
+{
+    (void)user;
+    *hop = *dst;
+    if (dst->b[12] == 10)
+        return 0;
+    if (gateway)
+        toec_addr_set4(hop, gateway);
+    return gateway ? 0 : -1;
+}
+
+static void ask(void *user, const struct toec_addr *addr)
+{
+    (void)user;
+    asked = toec_addr_get4(addr);
+    asks++;
+}
+
+static const struct toec_link_ops ops = {route, ask};
+
+static void begin(struct bench *b)
+{
+    asked = 0;
+    asks = 0;
+    gateway = 0;
+    bench_config(b);
+    memset(b->cfg.gateway, 0, 4);
+    b->cfg.link = &ops;
+    bench_start(b);
+    bench_poll(b);
+}
+
+/* Sends a datagram without payload to dst; what toec_ip4_output() says. */
+static int try_send(struct bench *b, uint32_t dst, struct toec_path *path)
+{
+    struct toec_outbuf o;
+
+    memset(&o, 0, sizeof(o));
+    o.src = mapped(OWN_IP);
+    o.dst = mapped(dst);
+    o.proto = 253; /* RFC 3692: for experiments */
+    o.sum_off = TOEC_SUM_NONE;
+    return toec_ip4_output(b->s, path, &o, b->now);
+}
+
+static void expect_sent_to(struct bench *b, const uint8_t *mac)
+{
+    const struct sent *f = bench_next(b);
+
+    assert_non_null(f);
+    assert_int_equal(peek16(f->data + 12), 0x0800);
+    assert_memory_equal(f->data, mac, 6);
+    assert_null(bench_next(b));
+}
+
+static void says_nothing_by_arp(void **state)
+{
+    uint8_t f[64];
+    struct bench b;
+    uint32_t len;
+
+    (void)state;
+    begin(&b);
+    bench_pass(&b, 10 * SEC);
+    assert_null(bench_next(&b)); /* no announcement */
+    len = make_arp(f, 1, peer_mac, PEER_IP, broadcast_mac, OWN_IP);
+    bench_input(&b, f, len);
+    len = make_arp(f, 1, other_mac, OWN_IP, broadcast_mac, OWN_IP);
+    bench_input(&b, f, len);
+    bench_poll(&b);
+    assert_null(bench_next(&b)); /* no answer, no defence */
+    assert_int_equal(bench_counter(&b, TOEC_C_arp_conflict), 0);
+    bench_stop(&b);
+}
+
+static void asks_and_is_told(void **state)
+{
+    struct toec_path path;
+    struct bench b;
+    toec_u32 epoch;
+
+    (void)state;
+    begin(&b);
+    assert_int_equal(toec_ip4_path(b.s, PEER_IP, &path), 0);
+    assert_int_equal(try_send(&b, PEER_IP, &path), TOEC_SEND_WAIT);
+    assert_int_equal(asked, PEER_IP);
+    assert_int_equal(asks, 1);
+    epoch = toec_send_epoch(b.s);
+    toec_neighbour(b.s, mapped(PEER_IP), peer_mac, b.now);
+    assert_int_not_equal(toec_send_epoch(b.s), epoch);
+    assert_int_equal(try_send(&b, PEER_IP, &path), 0);
+    expect_sent_to(&b, peer_mac);
+    toec_neighbour(b.s, mapped(PEER_IP), other_mac, b.now); /* unasked */
+    assert_int_equal(bench_counter(&b, TOEC_C_neigh_changed), 1);
+    assert_int_equal(try_send(&b, PEER_IP, &path), 0);
+    expect_sent_to(&b, other_mac);
+    bench_stop(&b);
+}
+
+/* One that nobody sends to takes no room. */
+static void strangers_are_not_kept(void **state)
+{
+    struct toec_usage usage;
+    struct bench b;
+
+    (void)state;
+    begin(&b);
+    toec_neighbour(b.s, mapped(PEER_IP), peer_mac, b.now);
+    toec_neighbour(b.s, mapped(GW_IP), NULL, b.now);
+    toec_usage(b.s, &usage);
+    assert_int_equal(usage.neighbours, 0);
+    bench_stop(&b);
+}
+
+static void does_not_answer(void **state)
+{
+    struct toec_path path;
+    struct bench b;
+
+    (void)state;
+    begin(&b);
+    assert_int_equal(toec_ip4_path(b.s, PEER_IP, &path), 0);
+    assert_int_equal(try_send(&b, PEER_IP, &path), TOEC_SEND_WAIT);
+    toec_neighbour(b.s, mapped(PEER_IP), NULL, b.now);
+    assert_int_equal(try_send(&b, PEER_IP, &path), TOEC_SEND_UNREACH);
+    toec_neighbour(b.s, mapped(PEER_IP), NULL, b.now);
+    assert_int_equal(bench_counter(&b, TOEC_C_neigh_failed), 1); /* told again: no news */
+    toec_neighbour(b.s, mapped(PEER_IP), peer_mac, b.now);
+    assert_int_equal(try_send(&b, PEER_IP, &path), 0);
+    expect_sent_to(&b, peer_mac);
+    bench_stop(&b);
+}
+
+/* Nobody answers the question: asked again, and given up. */
+static void no_word(void **state)
+{
+    struct toec_path path;
+    struct bench b;
+
+    (void)state;
+    begin(&b);
+    assert_int_equal(toec_ip4_path(b.s, PEER_IP, &path), 0);
+    assert_int_equal(try_send(&b, PEER_IP, &path), TOEC_SEND_WAIT);
+    bench_pass(&b, 4 * SEC);
+    assert_int_equal(asks, 3);
+    assert_int_equal(try_send(&b, PEER_IP, &path), TOEC_SEND_UNREACH);
+    assert_null(bench_next(&b));
+    bench_stop(&b);
+}
+
+/* RFC 4861 7.3.3, without frames: one in use that nothing confirms is asked about. */
+static void verified_in_use(void **state)
+{
+    struct toec_path path;
+    struct bench b;
+
+    (void)state;
+    begin(&b);
+    assert_int_equal(toec_ip4_path(b.s, PEER_IP, &path), 0);
+    assert_int_equal(try_send(&b, PEER_IP, &path), TOEC_SEND_WAIT);
+    toec_neighbour(b.s, mapped(PEER_IP), peer_mac, b.now);
+    bench_pass(&b, 31 * SEC);
+    assert_int_equal(asks, 1); /* not in use */
+    assert_int_equal(try_send(&b, PEER_IP, &path), 0);
+    bench_pass(&b, 6 * SEC);
+    assert_true(asks > 1);
+    bench_stop(&b);
+}
+
+static void routes_change(void **state)
+{
+    struct toec_path path;
+    struct bench b;
+
+    (void)state;
+    begin(&b);
+    assert_int_equal(toec_ip4_path(b.s, FAR_IP, &path), TOEC_E_UNREACH);
+    assert_int_equal(bench_counter(&b, TOEC_C_ip4_no_route), 1);
+    gateway = GW_IP;
+    toec_routes_changed(b.s);
+    assert_int_equal(toec_ip4_path(b.s, FAR_IP, &path), 0);
+    assert_int_equal(try_send(&b, FAR_IP, &path), TOEC_SEND_WAIT);
+    assert_int_equal(asked, GW_IP);
+    toec_neighbour(b.s, mapped(GW_IP), peer_mac, b.now);
+    assert_int_equal(try_send(&b, FAR_IP, &path), 0);
+    expect_sent_to(&b, peer_mac);
+
+    gateway = PEER_IP; /* the path of a flow that lives */
+    toec_routes_changed(b.s);
+    assert_int_equal(try_send(&b, FAR_IP, &path), TOEC_SEND_WAIT);
+    assert_int_equal(asked, PEER_IP);
+    toec_neighbour(b.s, mapped(PEER_IP), other_mac, b.now);
+    assert_int_equal(try_send(&b, FAR_IP, &path), 0);
+    expect_sent_to(&b, other_mac);
+
+    gateway = 0;
+    toec_routes_changed(b.s);
+    assert_int_equal(try_send(&b, FAR_IP, &path), TOEC_SEND_UNREACH);
+    bench_stop(&b);
+}
+
+/* No way leads to what is no host, whatever the routes say. */
+static void only_to_hosts(void **state)
+{
+    static const uint32_t none[] = {OWN_IP, 0x0a0000ffu, 0x0a000000u, 0xe0000001u, 0x7f000001u, 0};
+    struct toec_path path;
+    struct bench b;
+    unsigned i;
+
+    (void)state;
+    begin(&b);
+    gateway = GW_IP;
+    for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        assert_int_equal(toec_ip4_path(b.s, none[i], &path), TOEC_E_UNREACH);
+    bench_stop(&b);
+}
+
+static void not_with_ip6_or_tests_of_the_address(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    bench_config(&b);
+    b.cfg.link = &ops;
+    assert_int_not_equal(toec_size(&b.cfg), 0);
+    b.cfg.arp_probe = 1;
+    assert_int_equal(toec_size(&b.cfg), 0);
+    b.cfg.arp_probe = 0;
+    b.cfg.ip6 = TOEC_IP6_AUTO;
+    assert_int_equal(toec_size(&b.cfg), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_nothing_by_arp),
+        cmocka_unit_test(asks_and_is_told),
+        cmocka_unit_test(strangers_are_not_kept),
+        cmocka_unit_test(does_not_answer),
+        cmocka_unit_test(no_word),
+        cmocka_unit_test(verified_in_use),
+        cmocka_unit_test(routes_change),
+        cmocka_unit_test(only_to_hosts),
+        cmocka_unit_test(not_with_ip6_or_tests_of_the_address),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
