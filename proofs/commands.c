@@ -38,17 +38,14 @@ int toec_recv(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, toec_time
     return nondet_u8() & 1 ? -22 : 0;
 }
 
-int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
-                      const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
-                      const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow)
+int shared_connect(struct slot *s, const struct toec_addr *local, const struct toec_addr *to,
+                   uint16_t to_port, uint16_t local_port, const struct toec_buffers *bufs)
 {
-    (void)s;
-    (void)remote_port;
+    (void)to_port;
     (void)local_port;
-    (void)now;
+    PROVE(s == &slots[0] || s == &slots[1]);
     READABLE(local, sizeof(*local));
-    READABLE(remote, sizeof(*remote));
-    WRITABLE(flow, sizeof(*flow));
+    READABLE(to, sizeof(*to));
     PROVE(bufs->tx_size == qp.cfg.tx_size && bufs->rx_size == qp.cfg.rx_size);
     return -(int)(nondet_u8() % 120);
 }
