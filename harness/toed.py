@@ -29,6 +29,7 @@ class Toed:
 
     mode    "af_xdp", or "tap" (the pair must have been made with tap=True); netif overrides it
             with a specification of netio's own.
+    shared  toed shares the address that the kernel has (the pair must have been made with it).
     args    more arguments for toed.
     """
 
@@ -39,6 +40,7 @@ class Toed:
         mode: str = "af_xdp",
         netif: str | None = None,
         engines: int = 1,
+        shared: bool = False,
         args: Sequence[object] = (),
         env: Mapping[str, str] | None = None,
         log: Path | None = None,
@@ -46,6 +48,7 @@ class Toed:
         self.pair = pair
         self.netif = netif or {"af_xdp": f"af_xdp:{pair.server_if}", "tap": "tap:tap0"}[mode]
         self.engines = engines
+        self._address = "shared" if shared else f"{pair.server_ip}/{pair.prefix_len}"
         self.ip = pair.server_ip
         # Not in out/: a Unix socket's path may have 107 bytes and no more.
         self._folder = Path(tempfile.mkdtemp(prefix="toehold-"))
@@ -68,7 +71,7 @@ class Toed:
         self._killed = False
         self.proc = self.pair.server.start(
             [paths.built("toed"), "--netif", self.netif]
-            + ["--ip", f"{self.ip}/{self.pair.prefix_len}", "--mtu", self.pair.mtu]
+            + ["--ip", self._address, "--mtu", self.pair.mtu]
             + ["--socket", self.socket, "--engines", self.engines, *self._args],
             env=self._env,
             log=self._log,

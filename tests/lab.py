@@ -38,12 +38,14 @@ class Lab:
     ip, peer_ip   addresses of the side under test and of the Linux peer.
     kernel_ip     a further address, of the server's kernel, on the same interface; None without
                   `kernel`.
+    shared        toed shares the one address with the kernel, which has it too.
     """
 
     def __init__(
         self,
         *,
         kernel: bool = False,
+        shared: bool = False,
         impair: str | None = None,
         tee: Path | None = None,
         mode: str = "af_xdp",
@@ -55,7 +57,7 @@ class Lab:
     ):
         own = "10.77.0.3/24" if kernel else None
         self.pair = netns.Pair(
-            kernel_ip="10.77.0.1/24" if LINUX else own,
+            kernel_ip="10.77.0.1/24" if LINUX or shared else own,
             queues=engines,
             mtu=mtu,
             tap=mode == "tap",
@@ -78,7 +80,9 @@ class Lab:
                 netif = netif.format(self.pair.server_if) if netif else known[mode]
                 netif = f"tee({tee}):{netif}" if tee else netif
                 netif = f"impair({impair}):{netif}" if impair else netif
-                self.toed = toed.Toed(self.pair, netif=netif, engines=engines, args=args, env=env)
+                self.toed = toed.Toed(
+                    self.pair, netif=netif, engines=engines, shared=shared, args=args, env=env
+                )
         except BaseException:
             self.close()
             raise

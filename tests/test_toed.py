@@ -50,6 +50,8 @@ def toed(lab, *argv: object, prefix: tuple = ()):
         ([*GOOD, "--engines", "-1"], "-1"),
         ([*GOOD, "--max-flows", "many"], "many"),
         ([*GOOD, "--seed", "xyz"], "xyz"),
+        ([*GOOD, "--user-limits", "qps=4,flows=9"], "flows=9"),
+        ([*GOOD, "--user-limits", "slots=0"], "slots=0"),
     ],
 )
 def test_wrong_usage(lab, argv, said):
@@ -128,6 +130,82 @@ def test_socket_is_for_root_alone(lab):
     assert mode & 0o007 == 0
 
 
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+SERVER = """
+import socket, sys
+held = []
+for port in (4001, 4002, 4003):
+    try:
+        held.append(socket.create_server((sys.argv[1], port)))
+    except OSError as e:
+        print(port, e.strerror, flush=True)
+print("serving", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.sanitize
+def test_user_and_what_he_may_have(make_lab):
+    """--user may attach; --user-limits holds him, not root; what he gives back he has again."""
+    lab = make_lab(args=["--user", "nobody", "--user-limits", "qps=1,listeners=2,commands=1000"])
+    # Debian's Python: the one that runs this may be where he cannot go.
+    argv = [*NOBODY, *lab.toed.wrapped(["/usr/bin/python3", "-c", SERVER, lab.ip])]
+    for _ in range(2):
+        with lab.server.start(["sh", "-c", 'sleep 60 | exec "$@"', "sh", *argv]) as server:
+            proc.wait_until(lambda s=server: "serving" in s.text(), "it serves", proc=server)
+            assert "4003 No buffer space available" in server.text()
+            lab.connect(4002).close()
+            second = lab.server.run(argv, check=False)
+            assert second.stdout.count("\n") == 4  # no port is had
+            assert "user 65534 has 1 and asks for 1 more: --user-limits has qps=1" in second.stderr
+            root = lab.run([labs.PYTHON, "-c", SERVER.replace("400", "500"), lab.ip])
+            assert root.stdout == "serving\n"
+        lab.wait_idle()
+
+
+PARENT = """
+import select, socket, subprocess, sys
+held = [socket.create_server(("", port)) for port in (4001, 4002)]
+fds = [s.fileno() for s in held]
+helper = "import select, sys; print(select.select(eval(sys.argv[1]), [], [], 0))"
+subprocess.run([sys.executable, "-c", helper, str(fds)], pass_fds=fds, check=True)
+print("serving", flush=True)
+for _ in range(2):
+    for s in held:
+        s.accept()[0].sendall(b"hello")
+"""
+
+
+def test_user_whose_helper_has_no_room_for_its_listeners(make_lab):
+    """A program that inherits listeners and cannot have them leaves them to its parent."""
+    lab = make_lab(kernel=True, args=["--user", "nobody", "--user-limits", "qps=2,listeners=2"])
+    argv = [*NOBODY, *lab.toed.wrapped(["/usr/bin/python3", "-c", PARENT])]
+    with lab.server.start(argv) as server:
+        proc.wait_until(lambda: "serving" in server.text(), "it serves", proc=server)
+        for address in (lab.kernel_ip, lab.ip):
+            for port in (4001, 4002):
+                with lab.client.connect(address, port) as s:
+                    assert s.recv(5) == b"hello"
+
+
+def test_cpu_must_exist(make_lab, tmp_path):
+    lab = make_lab()
+    lab.toed.stop()
+    argv = ["--netif", lab.toed.netif, "--ip", "10.77.0.1/24", "--socket", tmp_path / "s"]
+    done = toed(lab, *argv, "--cpu", 999)
+    assert done.returncode == CONFIGURATION
+    assert "--cpu 999: this machine has no such CPU" in done.stderr
+
+
+def test_user_must_exist(make_lab, tmp_path):
+    lab = make_lab()
+    lab.toed.stop()
+    argv = ["--netif", f"af_xdp:{lab.pair.server_if}", "--ip", "10.77.0.1/24"]
+    done = toed(lab, *argv, "--socket", tmp_path / "s", "--user", "no-such-user")
+    assert done.returncode == CONFIGURATION
+    assert "no-such-user" in done.stderr
+
+
 @pytest.mark.sanitize
 def test_rubbish_on_the_control_socket(lab, tmp_path):
     """Whatever a program writes there: toed answers or hangs up, and goes on."""
@@ -184,6 +262,24 @@ def test_what_the_toe_cannot_carry_is_refused_under_require(lab):
     done = lab.run([*listen, lab.kernel_ip], check=False)
     assert done.returncode == 1
     assert "listening" not in done.stdout
+
+
+@pytest.mark.parametrize("require", [False, True])
+def test_io_uring_is_said(lab, require):
+    """Its operations go past the TOE: said once, and refused where nothing may."""
+    run = [paths.built("toehold"), "run", "--socket", lab.toed.socket]
+    argv = [*run, *["--require"] * require, "--", paths.built("ringuser")]
+    done = lab.server.run(argv)
+    said = "io_uring: what the program does on its rings bypasses the TOE"
+    assert done.stderr.count(said) == 1
+    assert ("refused" in done.stderr) == require
+    kernel = lab.server.run([paths.built("ringuser")])
+    assert kernel.stderr == ""
+    if not require:
+        assert done.stdout == kernel.stdout
+    else:
+        refused = "liburing: Function not implemented\nsyscall: Function not implemented\n"
+        assert done.stdout == refused + "pid: 1\nsplice: -1 1\n"
 
 
 def test_report_says_what_is_not_carried_and_why(lab):

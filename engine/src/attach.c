@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <grp.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,15 +54,22 @@ static int make_directory(const char *path)
     return mkdir(dir, 0755) == 0 || errno == EEXIST ? 0 : -1;
 }
 
-static int set_owner(const char *path, const char *group, char *err, size_t err_size)
+static int set_owner(const char *path, const char *user, const char *group, char *err,
+                     size_t err_size)
 {
+    struct passwd *u = user ? getpwnam(user) : NULL;
     struct group *g = group ? getgrnam(group) : NULL;
 
+    if (user && !u) {
+        snprintf(err, err_size, "--user %s: there is no such user", user);
+        return EXIT_CONFIG;
+    }
     if (group && !g) {
         snprintf(err, err_size, "--group %s: there is no such group", group);
         return EXIT_CONFIG;
     }
-    if ((g && chown(path, (uid_t)-1, g->gr_gid) != 0) || chmod(path, 0660) != 0) {
+    if (((u || g) && chown(path, u ? u->pw_uid : (uid_t)-1, g ? g->gr_gid : (gid_t)-1) != 0) ||
+        chmod(path, 0660) != 0) {
         snprintf(err, err_size, "cannot set owner and mode of %s: %s", path, strerror(errno));
         return EXIT_CONFIG;
     }
@@ -102,7 +110,7 @@ int control_open(struct control *c, char *err, size_t err_size)
         snprintf(err, err_size, "--socket %s: %s", path, strerror(errno));
         return EXIT_CONFIG;
     }
-    rc = set_owner(addr.sun_path, c->options->group, err, err_size);
+    rc = set_owner(addr.sun_path, c->options->user, c->options->group, err, err_size);
     if (rc == 0 &&
         (listen(c->listen_fd, LISTEN_BACKLOG) != 0 || rename(addr.sun_path, final.sun_path) != 0)) {
         snprintf(err, err_size, "--socket %s: %s", path, strerror(errno));
@@ -234,6 +242,7 @@ static void fill_welcome(const struct control *c, struct toedev_welcome *w)
     memcpy(w->mac, c->mac, sizeof(w->mac));
     memcpy(w->ip, c->options->ip, sizeof(w->ip));
     w->prefix_len = c->options->prefix_len;
+    w->flags = c->options->shared ? TOEDEV_WELCOME_SHARED : 0;
     memcpy(w->gateway, c->options->gateway, sizeof(w->gateway));
 }
 
@@ -262,7 +271,6 @@ static void adopt_in_engine(struct engine *e, void *arg)
     a->rc = engine_adopt(e, a->qp);
 }
 
-/* The queue pair of a hello that is sound so far; NULL with reason and why. */
 /* The queue pair and its area, near the engine that serves it. Where the kernel does not let us ask
  * for that, it was told at the start. */
 static struct qp *new_near(const struct engine *e, const struct qp_attach *a, uint32_t *reason,
@@ -279,6 +287,18 @@ static struct qp *new_near(const struct engine *e, const struct qp_attach *a, ui
     return qp;
 }
 
+/* The limits of its user, as far as the engine keeps them. */
+static void set_limits(const struct control *c, struct qp *qp)
+{
+    const struct user_limits *l = &c->options->limits;
+
+    if (qp->uid == 0)
+        return;
+    qp->max_listeners = l->listeners;
+    pace_init(&qp->pace, l->commands);
+}
+
+/* The queue pair of a hello that is sound so far; NULL with reason and why. */
 static struct qp *make_qp(struct control *c, const struct client *cl, struct hello_message *m,
                           uint32_t *reason, char *why, size_t why_size)
 {
@@ -287,6 +307,7 @@ static struct qp *make_qp(struct control *c, const struct client *cl, struct hel
                           .irq_fd = m->fds[1],
                           .id = c->next_qp,
                           .pid = cl->pid,
+                          .uid = cl->uid,
                           .name = m->hello.name,
                           .max_bytes = ((uint64_t)c->options->max_memory_mib << 20) - c->memory};
     struct adoption adoption = {0};
@@ -295,6 +316,7 @@ static struct qp *make_qp(struct control *c, const struct client *cl, struct hel
     adoption.qp = new_near(c->engines[m->hello.engine], &a, reason, why, why_size);
     if (!adoption.qp)
         return NULL;
+    set_limits(c, adoption.qp);
     engine_call(c->engines[m->hello.engine], adopt_in_engine, &adoption);
     if (adoption.rc == 0)
         return adoption.qp;
@@ -303,6 +325,44 @@ static struct qp *make_qp(struct control *c, const struct client *cl, struct hel
     snprintf(why, why_size, "engine %u has all of its --max-qps %u queue pairs attached",
              m->hello.engine, c->options->max_qps);
     return NULL;
+}
+
+/* The same, if the user may have it: his account pays. */
+static struct qp *make_users_qp(struct control *c, const struct client *cl, struct hello_message *m,
+                                uint32_t *reason, char *why, size_t why_size)
+{
+    struct user *u = user_get(&c->users, cl->uid);
+    struct toedev_layout l = {0};
+    struct qp *qp = NULL;
+
+    *reason = TOE_R_NOBUFS;
+    if (!u) {
+        snprintf(why, why_size, "no memory for an account of user %u", cl->uid);
+        return NULL;
+    }
+    (void)toedev_layout(&m->hello.qp, &l); /* what is wrong with it qp_new() says */
+    if (user_may(u, &c->options->limits, m->hello.qp.slots, l.total, why, why_size) == 0)
+        qp = make_qp(c, cl, m, reason, why, why_size);
+    if (qp) {
+        qp->user = u;
+        u->qps++;
+        u->slots += qp->cfg.slots;
+        u->bytes += qp->layout.total;
+    }
+    user_put(&c->users, u);
+    return qp;
+}
+
+void attach_free(struct control *c, struct qp *qp)
+{
+    struct user *u = qp->user;
+
+    c->memory -= qp->layout.total;
+    u->qps--;
+    u->slots -= qp->cfg.slots;
+    u->bytes -= qp->layout.total;
+    user_put(&c->users, u);
+    qp_free(qp);
 }
 
 int attach_client(struct control *c, struct client *cl, struct hello_message *m)
@@ -320,7 +380,7 @@ int attach_client(struct control *c, struct client *cl, struct hello_message *m)
         snprintf(why, sizeof(why), "engine %u asked, this toed has %u", m->hello.engine,
                  c->engine_count);
     else
-        qp = make_qp(c, cl, m, &reason, why, sizeof(why));
+        qp = make_users_qp(c, cl, m, &reason, why, sizeof(why));
     attach_discard(m);
     if (!qp)
         return refuse(c, cl, reason, why);

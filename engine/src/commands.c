@@ -11,6 +11,7 @@
 
 #include "hold.h"
 #include "listen.h"
+#include "shared.h"
 
 /* Commands taken from one queue pair before the next has its turn. */
 #define COMMAND_BUDGET 64u
@@ -117,8 +118,7 @@ static int do_connect(struct qp *qp, const struct command *c)
     bufs.owner = s;
     bufs.tx_size = qp->cfg.tx_size;
     bufs.rx_size = qp->cfg.rx_size;
-    rc = toec_connect_from(e->stack, &local, &addr, c->aux, (uint16_t)c->arg1, &bufs, e->now,
-                           &s->flow);
+    rc = shared_connect(s, &local, &addr, c->aux, (uint16_t)c->arg1, &bufs);
     if (rc < 0)
         connect_failed(qp, s, c->flow, -rc);
     else if ((c->flags & TOE_F_CONNECT_FAST) &&
@@ -392,14 +392,19 @@ void command_run(struct qp *qp, const struct toe_cmd *raw, uint32_t position)
 unsigned commands_run(struct qp *qp)
 {
     uint32_t waiting = toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head);
-    unsigned n = 0;
+    unsigned n = 0, most;
     struct toe_cmd raw;
 
     if (waiting == TOE_RING_BAD) {
         qp_halt(qp, TOE_R_PROTO);
         return 1;
     }
-    for (; n < waiting && n < COMMAND_BUDGET && command_can_answer(qp); n++) {
+    most =
+        pace_room(&qp->pace, waiting < COMMAND_BUDGET ? waiting : COMMAND_BUDGET, qp->engine->now);
+    if (waiting && !most && !qp->paced)
+        engine_count(qp->engine, EC_commands_paced);
+    qp->paced = waiting && !most;
+    for (; n < most && command_can_answer(qp); n++) {
         uint32_t position = qp->sw.tail;
 
         if (!toe_ring_get(&qp->sw, &raw)) {
@@ -409,6 +414,7 @@ unsigned commands_run(struct qp *qp)
         command_run(qp, &raw, position);
     }
     qp->sw_commands += n;
+    pace_took(&qp->pace, n, qp->engine->now);
     /* An ERROR stands in the HW ring before the tail passes its command. */
     if (n)
         toe_ring_store(&qp->status->sw_tail, qp->sw.tail);

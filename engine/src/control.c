@@ -18,6 +18,7 @@
 
 #include "attach.h"
 #include "control.h"
+#include "kernel.h"
 #include "log.h"
 
 /* Connections that have not said hello: how many, and how long they may take. */
@@ -83,6 +84,7 @@ static void accept_clients(struct control *c)
         memset(cl, 0, sizeof(*cl));
         cl->fd = fd;
         cl->pid = cred.pid;
+        cl->uid = cred.uid;
         cl->pidfd = cred.pid > 0 ? (int)syscall(SYS_pidfd_open, cred.pid, 0) : -1;
         cl->deadline = engine_clock() + SILENT_TIME;
     }
@@ -125,7 +127,7 @@ static int client_message(struct control *c, struct client *cl)
 }
 
 /* The descriptors of the main thread, in this order; then each client's two. */
-enum { P_SIGNAL, P_LISTEN, P_LOCK, P_WAKE, P_LINK, P_CLIENTS };
+enum { P_SIGNAL, P_LISTEN, P_LOCK, P_WAKE, P_LINK, P_KERNEL, P_ASKED, P_CLIENTS };
 
 static struct pollfd *poll_set(const struct control *c)
 {
@@ -139,6 +141,8 @@ static struct pollfd *poll_set(const struct control *c)
     p[P_LOCK] = (struct pollfd){c->lock_fd, POLLIN, 0};
     p[P_WAKE] = (struct pollfd){c->wake_fd, POLLIN, 0};
     p[P_LINK] = (struct pollfd){c->link.fd, POLLIN, 0};
+    p[P_KERNEL] = (struct pollfd){c->kernel ? c->kernel->events : -1, POLLIN, 0};
+    p[P_ASKED] = (struct pollfd){c->kernel ? c->kernel->asked : -1, POLLIN, 0};
     for (i = 0; i < c->client_count; i++) {
         p[P_CLIENTS + 2 * i] = (struct pollfd){c->clients[i].fd, POLLIN, 0};
         p[P_CLIENTS + 2 * i + 1] = (struct pollfd){c->clients[i].pidfd, POLLIN, 0};
@@ -190,8 +194,7 @@ static void free_unused(struct control *c)
     while (qp) {
         struct qp *next = qp->next_unused;
 
-        c->memory -= qp->layout.total;
-        qp_free(qp);
+        attach_free(c, qp);
         qp = next;
     }
 }
@@ -205,8 +208,25 @@ static void watch_engines(struct control *c)
         engine_unblock(c->engines[i], now - IRQ_TIME);
 }
 
+/* What a shared address asks for. Not 0 when it cannot go on. */
+static int serve_kernel(struct control *c, const struct pollfd *p, int *tidy)
+{
+    int end = 0;
+
+    if (!c->kernel)
+        return 0;
+    if (p[P_KERNEL].revents)
+        end = kernel_news(c->kernel);
+    if (p[P_ASKED].revents)
+        kernel_ask(c->kernel);
+    *tidy = ports_tidy(c->kernel->shared.ports, engine_clock());
+    return end;
+}
+
 int control_run(struct control *c)
 {
+    int tidy = 0;
+
     for (;;) {
         struct pollfd *p = poll_set(c);
         int n, gone;
@@ -215,7 +235,8 @@ int control_run(struct control *c)
             log_msg("no memory to watch %u connections", c->client_count);
             return EXIT_RUNTIME;
         }
-        n = poll(p, P_CLIENTS + 2 * (nfds_t)c->client_count, c->client_count ? WATCH_MS : -1);
+        n = poll(p, P_CLIENTS + 2 * (nfds_t)c->client_count,
+                 c->client_count || tidy ? WATCH_MS : -1);
         if (n < 0 && errno != EINTR) {
             log_msg("poll: %s", strerror(errno));
             free(p);
@@ -231,7 +252,7 @@ int control_run(struct control *c)
         if (p[P_LISTEN].revents)
             accept_clients(c);
         n = p[P_SIGNAL].revents;
-        gone = p[P_LINK].revents && link_gone(&c->link);
+        gone = (p[P_LINK].revents && link_gone(&c->link)) | serve_kernel(c, p, &tidy);
         free(p);
         if (n)
             return 0;

@@ -15,10 +15,13 @@
 struct client {
     int fd, pidfd; /* pidfd -1: not available, the end of fd alone counts */
     int pid;
+    uid_t uid;
     struct engine *engine;
     struct qp *qp;     /* NULL: has not said hello */
     uint64_t deadline; /* to say it */
 };
+
+struct kernel;
 
 struct control {
     const struct options *options;
@@ -26,6 +29,7 @@ struct control {
     uint32_t engine_count;
     struct netio_info info;
     struct link link;
+    struct kernel *kernel; /* of a shared address (kernel.h); NULL: it is ours */
     uint64_t started;
     uint32_t mtu;
     uint8_t mac[6];
@@ -34,7 +38,8 @@ struct control {
     struct client *clients;
     uint32_t client_count, client_room;
     uint32_t next_qp;
-    uint64_t memory; /* bytes of all areas */
+    uint64_t memory;    /* bytes of all areas */
+    struct user *users; /* who has queue pairs */
 
     pthread_mutex_t lock; /* guards unused, which engines add to */
     struct qp *unused;

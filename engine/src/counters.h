@@ -44,8 +44,11 @@
     X(handover_sent) /* frames given to the engine they are home to */                             \
     X(handover_received)                                                                           \
     X(handover_full)      /* frames dropped: that engine's ring was full */                        \
+    X(port_refused)       /* LISTEN or CONNECT refused: the kernel's, of a shared address */       \
     X(fragment_unsteered) /* TCP fragments dropped: no engine is known for them */                 \
-    X(sleeps)             /* times the engine slept */
+    X(commands_paced)     /* times a queue pair's commands waited for its user's rate */           \
+    X(sleeps)             /* times the engine slept */                                             \
+    X(hosts_ordered)      /* times it fenced for its hosts before that */
 
 enum engine_counter {
 #define X(name) EC_##name,

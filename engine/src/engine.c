@@ -19,7 +19,9 @@
 #include "listen.h"
 #include "log.h"
 #include "numa.h"
+#include "order.h"
 #include "qp.h"
+#include "shared.h"
 #include "steer.h"
 #include "sums.h"
 
@@ -87,6 +89,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
     sums_choose();
     e->netio = cfg->netio;
     e->node = cfg->pinned ? numa_node_of(NUMA_SYS, cfg->cpu) : NUMA_ANY;
+    e->orders = order_wanted(cfg->spin_us);
     e->now = now;
     e->core_deadline = now;
     e->epoll_fd = e->wake_fd = -1;
@@ -117,6 +120,7 @@ void engine_free(struct engine *e)
     if (e->wake_fd >= 0)
         close(e->wake_fd);
     offload_free(e);
+    free(e->routes);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->done);
     free(e->qps);
@@ -132,7 +136,13 @@ int engine_adopt(struct engine *e, struct qp *qp)
     if (e->qp_count >= e->cfg.max_qps ||
         (qp->doorbell_fd >= 0 && epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, qp->doorbell_fd, &ev) != 0))
         return -1;
+    if (e->cfg.shared && !qp->ports) {
+        qp->ports = lines_calloc(qp->cfg.slots, sizeof(*qp->ports));
+        if (!qp->ports)
+            return -1;
+    }
     qp->engine = e;
+    qp->status->orders = (uint32_t)e->orders;
     e->qps[e->qp_count++] = qp;
     ip6_tell(e, qp);
     engine_count(e, EC_qp_attached);
@@ -264,6 +274,8 @@ static unsigned serve(struct engine *e)
 
         if (qp->halted || qp->dropped)
             n += qp_reap(qp);
+        else if (qp->leaving)
+            n += qp_leave(qp);
         else if (!qp->tell)
             n += commands_run(qp);
     }
@@ -363,9 +375,11 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 /* When a queue pair wants to be looked at without being rung for. */
 static uint64_t qp_deadline(const struct engine *e, const struct qp *qp)
 {
-    if (!qp->dropped && !qp->halted)
-        return events_deadline(qp);
-    return qp->abort_next < qp->fresh ? e->now : qp->orphan_deadline;
+    if (qp->dropped || qp->halted)
+        return qp->abort_next < qp->fresh ? e->now : qp->orphan_deadline;
+    if (qp->leaving)
+        return e->now;
+    return qp->paced ? earlier(events_deadline(qp), pace_at(&qp->pace)) : events_deadline(qp);
 }
 
 uint64_t engine_deadline(const struct engine *e)

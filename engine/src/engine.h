@@ -34,6 +34,8 @@
 struct engine;
 struct qp;
 struct handover;
+struct shared;
+struct routes;
 
 /* What an engine is made with. */
 struct engine_config {
@@ -51,6 +53,7 @@ struct engine_config {
      * and every 10 ms. */
     int side_fd;
     void (*side)(void *arg);
+    struct shared *shared;     /* the kernel has the address too (shared.h); NULL: it is ours */
     struct handover *handover; /* shared between the engines; NULL when count is 1 */
     /* Told in the engine's thread when nothing of a dropped queue pair is in use any more. */
     void (*qp_unused)(void *arg, struct qp *qp);
@@ -90,6 +93,7 @@ struct engine {
     struct offload offload;
     struct hold hold;
     int node;                   /* of NUMA, that its memory is asked for from; NUMA_ANY */
+    int orders;                 /* hosts need no fence for a doorbell: see order.h */
     uint64_t now;               /* time of the step that runs */
     uint64_t core_deadline;     /* from toec_poll() */
     uint64_t side_at;           /* when cfg.side is to be called again */
@@ -98,6 +102,7 @@ struct engine {
     struct qp **qps;            /* qp_count of them */
     uint32_t qp_count, qp_turn; /* turn: who is served first */
     struct listen_group *groups;
+    struct routes *routes;                 /* of a shared address; NULL: none yet */
     struct slot *dirty_first, *dirty_last; /* flow records to refresh, oldest first */
     struct slot *abort_first;              /* flows to reset at the end of the step */
     uint64_t counters[EC_MAX];

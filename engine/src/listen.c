@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "listen.h"
+#include "shared.h"
 
 static int is_group(const struct listen_group *g, const struct toec_addr *addr, int v6only,
                     uint16_t port)
@@ -135,30 +136,41 @@ static void relieve_weak(struct listen_group *g)
             reset_unaccepted(g->members[i]);
 }
 
-int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t port, uint32_t id,
-               uint32_t backlog, int weak)
+/* On this engine, of all queue pairs of the same user. */
+static uint32_t user_listeners(const struct qp *of)
 {
-    struct listen_member *m = find_member(qp, id);
-    struct listen_group *g;
-    int reason;
+    const struct engine *e = of->engine;
+    uint32_t i, n = 0;
 
-    if (m) {
-        if (!is_group(m->group, addr, v6only, port))
-            return TOE_R_ADDRINUSE;
-        m->backlog = backlog;
-        m->weak = weak;
-        if (!weak)
-            relieve_weak(m->group);
-        return 0;
-    }
-    /* One more may be WEAK: a host turns a listener weak by a new one, then takes the old back. */
-    if (qp->member_count >= LISTENERS_PER_QP + !!weak)
-        return TOE_R_NOBUFS;
-    g = find_group(qp->engine, addr, v6only, port);
+    for (i = 0; i < e->qp_count; i++)
+        if (e->qps[i]->uid == of->uid)
+            n += e->qps[i]->member_count;
+    return n;
+}
+
+/* It names the listener that the queue pair has by this number. */
+static int change(struct listen_member *m, int same, uint32_t backlog, int weak)
+{
+    if (!same)
+        return TOE_R_ADDRINUSE;
+    m->backlog = backlog;
+    m->weak = weak;
+    if (!weak)
+        relieve_weak(m->group);
+    return 0;
+}
+
+/* A member of that group, which is made if need be; NULL: *reason says why not. */
+static struct listen_member *join(struct qp *qp, const struct toec_addr *addr, int v6only,
+                                  uint16_t port, int *reason)
+{
+    struct listen_group *g = find_group(qp->engine, addr, v6only, port);
+    struct listen_member *m;
+
     if (!g)
-        g = new_group(qp, addr, v6only, port, &reason);
+        g = new_group(qp, addr, v6only, port, reason);
     if (!g)
-        return reason;
+        return NULL;
     m = lines_calloc(1, sizeof(*m));
     if (!m || reserve(g) != 0) {
         free(m);
@@ -166,19 +178,45 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
             toec_unlisten(qp->engine->stack, g->core_id);
             free_group(g);
         }
-        return TOE_R_NOBUFS;
+        *reason = TOE_R_NOBUFS;
+        return NULL;
     }
     m->group = g;
     m->qp = qp;
-    m->id = id;
-    m->backlog = backlog;
-    m->weak = weak;
     m->next = qp->members;
     qp->members = m;
     qp->member_count++;
     g->members[g->count++] = m;
+    return m;
+}
+
+int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t port, uint32_t id,
+               uint32_t backlog, int weak)
+{
+    struct listen_member *m = find_member(qp, id);
+    int reason, kept;
+
+    if (m)
+        return change(m, is_group(m->group, addr, v6only, port), backlog, weak);
+    /* One more may be WEAK: a host turns a listener weak by a new one, then takes the old back. */
+    if (qp->member_count >= LISTENERS_PER_QP + !!weak)
+        return TOE_R_NOBUFS;
+    if (qp->max_listeners && user_listeners(qp) >= qp->max_listeners + !!weak)
+        return TOE_R_NOBUFS;
+    reason = shared_listen(qp, port, &kept); /* each member: it may be another user's port */
+    if (reason)
+        return reason;
+    m = join(qp, addr, v6only, port, &reason);
+    if (!m) {
+        shared_unlisten(qp->engine, port, kept);
+        return reason;
+    }
+    m->id = id;
+    m->kept = kept;
+    m->backlog = backlog;
+    m->weak = weak;
     if (!weak)
-        relieve_weak(g);
+        relieve_weak(m->group);
     return 0;
 }
 
@@ -187,6 +225,8 @@ static void remove_member(struct listen_member **at)
 {
     struct listen_member *m = *at;
     struct listen_group *g = m->group;
+    struct engine *e = g->engine;
+    uint16_t port = g->port;
     uint32_t i = 0;
 
     while (g->members[i] != m)
@@ -196,9 +236,10 @@ static void remove_member(struct listen_member **at)
     *at = m->next;
     m->qp->member_count--;
     if (g->count == 0) {
-        toec_unlisten(g->engine->stack, g->core_id); /* drops the half-open flows */
+        toec_unlisten(e->stack, g->core_id); /* drops the half-open flows */
         free_group(g);
     }
+    shared_unlisten(e, port, m->kept);
     reset_unaccepted(m);
     free(m);
 }

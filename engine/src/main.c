@@ -11,6 +11,7 @@
 
 #include "control.h"
 #include "interlock.h"
+#include "kernel.h"
 #include "log.h"
 #include "numa.h"
 #include "setup.h"
@@ -21,6 +22,7 @@
 struct daemon {
     struct options options;
     struct control control;
+    struct kernel kernel;
     struct handover *handover;
     uint64_t netio_seed; /* the impairing wire prints it, so it is never part of the secret */
 };
@@ -74,6 +76,7 @@ static int make_engine(struct daemon *d, uint32_t id)
         return rc;
     }
     cfg.handover = d->handover;
+    cfg.shared = d->options.shared ? &d->kernel.shared : NULL;
     cfg.scope = c->info.ifindex;
     setup_core(&d->options, c->mac, c->mtu, id, &cfg.core);
     c->engines[id] = engine_new(&cfg, engine_clock(), err, sizeof(err));
@@ -123,11 +126,17 @@ static int make_engines(struct daemon *d)
         return EXIT_RUNTIME;
     for (i = 0; i < d->options.engines && rc < 0; i++)
         rc = make_engine_near(d, i);
+    if (rc < 0)
+        kernel_start(&d->kernel);
     /* threads only now: hand-over needs every engine in its place */
     for (i = 0; i < d->options.engines && rc < 0; i++) {
         int e = engine_start(d->control.engines[i]);
 
-        if (e) {
+        if (e == EINVAL && d->options.cpu_count) {
+            log_msg("--cpu %u: this machine has no such CPU, or toed may not run on it",
+                    d->options.cpu[i]);
+            rc = EXIT_CONFIG;
+        } else if (e) {
             log_msg("cannot start the thread of engine %u%s: %s", i,
                     d->options.cpu_count ? " on the CPU of --cpu" : "", strerror(e));
             rc = EXIT_RUNTIME;
@@ -164,6 +173,19 @@ static int claim(struct daemon *d)
         return -1;
     log_msg("%s", err);
     return EXIT_CONFIG;
+}
+
+/* Before the engines: they are made for what the kernel has. */
+static int share(struct daemon *d)
+{
+    char err[256];
+    int rc = kernel_open(&d->kernel, &d->control, &d->options, err, sizeof(err));
+
+    if (rc >= 0)
+        return failed(rc, err);
+    if (d->options.shared)
+        d->control.kernel = &d->kernel;
+    return -1;
 }
 
 static void say_ready(const struct daemon *d)
@@ -256,10 +278,13 @@ int main(int argc, char **argv)
     if (rc < 0)
         rc = claim(&d);
     if (rc < 0)
+        rc = share(&d);
+    if (rc < 0)
         rc = make_engines(&d);
     if (rc < 0)
         rc = serve(&d);
     control_free_engines(&d.control);
+    kernel_close(&d.kernel);
     handover_free(d.handover);
     free(d.control.engines);
     return rc;

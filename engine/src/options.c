@@ -23,12 +23,15 @@ enum {
     OPT_NETIF,
     OPT_IP,
     OPT_GATEWAY,
+    OPT_FORCE,
     OPT_IP6,
     OPT_IP6_AUTO,
     OPT_GATEWAY6,
     OPT_MAC,
     OPT_SOCKET,
+    OPT_USER,
     OPT_GROUP,
+    OPT_USER_LIMITS,
     OPT_ENGINES,
     OPT_SPIN,
     OPT_MAX_FLOWS,
@@ -61,12 +64,15 @@ static const struct option_name {
     {"netio", OPT_NETIF, 1, OF_BOTH},
     {"ip", OPT_IP, 1, OF_BOTH},
     {"gateway", OPT_GATEWAY, 1, OF_BOTH},
+    {"force", OPT_FORCE, 0, OF_TOED},
     {"ip6", OPT_IP6, 1, OF_BOTH},
     {"ip6-auto", OPT_IP6_AUTO, 0, OF_BOTH},
     {"gateway6", OPT_GATEWAY6, 1, OF_BOTH},
     {"mac", OPT_MAC, 1, OF_BOTH},
     {"socket", OPT_SOCKET, 1, OF_BOTH},
+    {"user", OPT_USER, 1, OF_TOED},
     {"group", OPT_GROUP, 1, OF_TOED},
+    {"user-limits", OPT_USER_LIMITS, 1, OF_TOED},
     {"engines", OPT_ENGINES, 1, OF_TOED},
     {"spin-us", OPT_SPIN, 1, OF_BOTH},
     {"max-flows", OPT_MAX_FLOWS, 1, OF_BOTH},
@@ -87,12 +93,17 @@ static const struct option_name {
 };
 
 static const char help[] =
-    "usage: toed --netif SPEC [--ip A.B.C.D/LEN] [--ip6 ADDRESS/LEN | --ip6-auto] [options]\n"
+    "usage: toed --netif SPEC [--ip A.B.C.D/LEN | --ip shared] [--ip6 ADDRESS/LEN | --ip6-auto] "
+    "[options]\n"
     "\n"
     "Runs a software TOE in the foreground: TCP/IP for the programs that attach to its socket.\n"
     "\n"
     "  --netif SPEC       packets: af_xdp:IFNAME, tap:IFNAME, wire:PATH, impair(...):SPEC\n"
     "  --ip A.B.C.D/LEN   the TOE's address and the length of its on-link prefix\n"
+    "  --ip shared        the interface's own IPv4 address, which the kernel keeps: of TCP the "
+    "ports\n"
+    "                     that programs use on the TOE, and nothing else (af_xdp alone)\n"
+    "  --force            ... also where the interface carries the default route\n"
     "  --gateway A.B.C.D  for destinations off the link (default: none, they are unreachable)\n"
     "  --check-ip         ends when another host has the address of --ip: asks before it is used\n"
     "                     (RFC 5227), and is ready 5 to 9 s later\n"
@@ -102,7 +113,12 @@ static const char help[] =
     "  --mac M            Ethernet address (default: the interface's)\n"
     "  --mtu N            576..9216 (default: the interface's)\n"
     "  --socket PATH      where programs attach (default " TOEDEV_DEFAULT_SOCKET ")\n"
+    "  --user NAME        user who may attach besides root (default: none)\n"
     "  --group NAME       group that may attach (default: only root's)\n"
+    "  --user-limits LIST what each user but root may have: qps=N, slots=N and memory=MIB over "
+    "all\n"
+    "                     engines, listeners=N on each; commands=N a second of each queue pair\n"
+    "                     (qps=4,slots=1000,...; default: no limits)\n"
     "  --engines N        threads, each with a queue of the interface, 1..64 (default 1)\n"
     "  --cpu N[,N...]     the CPU that each engine runs on, and whose memory it uses (default: "
     "any)\n"
@@ -182,6 +198,9 @@ static int parse_ip(struct options *o, const char *text)
     const char *slash = strchr(text, '/');
     uint32_t len = 0;
 
+    o->shared = strcmp(text, "shared") == 0;
+    if (o->shared)
+        return -1;
     if (!slash || (size_t)(slash - text) >= sizeof(addr))
         return bad(o, "ip", text, "an address and prefix length, such as 10.0.0.2/24");
     memcpy(addr, text, (size_t)(slash - text));
@@ -285,6 +304,15 @@ static int parse_offload(struct options *o, const char *text)
     return -1;
 }
 
+static int parse_limits(struct options *o, const char *text)
+{
+    char why[160];
+
+    if (limits_parse(&o->limits, text, why, sizeof(why)) != 0)
+        return say(o, "--user-limits: %s", why);
+    return -1;
+}
+
 /* "2" or "2,3": the first engine's, the second's, ... */
 static int parse_cpus(struct options *o, const char *arg)
 {
@@ -314,6 +342,9 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return parse_ip(o, arg);
     case OPT_GATEWAY:
         return inet_pton(AF_INET, arg, o->gateway) == 1 ? -1 : bad(o, "gateway", arg, "an address");
+    case OPT_FORCE:
+        o->force = 1;
+        return -1;
     case OPT_IP6:
         return parse_ip6(o, arg);
     case OPT_IP6_AUTO:
@@ -326,9 +357,14 @@ static int parse_one(struct options *o, int opt, const char *arg)
     case OPT_SOCKET:
         o->socket = arg;
         return -1;
+    case OPT_USER:
+        o->user = arg;
+        return -1;
     case OPT_GROUP:
         o->group = arg;
         return -1;
+    case OPT_USER_LIMITS:
+        return parse_limits(o, arg);
     case OPT_ENGINES:
         return number(o, "engines", arg, 1, ENGINES_MAX, &o->engines);
     case OPT_SPIN:
@@ -374,6 +410,17 @@ static uint32_t ip_number(const uint8_t ip[4])
     return (uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16 | (uint32_t)ip[2] << 8 | ip[3];
 }
 
+/* The kernel has all of it, and says it. */
+static int check_shared(const struct options *o)
+{
+    if (o->has_ip6)
+        return say(o, "--ip shared: IPv6 stays with the kernel: want neither --ip6 nor --ip6-auto");
+    if (ip_number(o->gateway) || o->has_mac || o->check_ip)
+        return say(o, "--ip shared: gateway, Ethernet address and conflicts are the kernel's: want "
+                      "no --gateway, --mac or --check-ip");
+    return -1;
+}
+
 /* What no single option shows: address, prefix and gateway must go together. */
 static int check_addresses(const struct options *o)
 {
@@ -381,6 +428,8 @@ static int check_addresses(const struct options *o)
     uint32_t host = o->prefix_len == 32 ? 0 : UINT32_MAX >> o->prefix_len;
     static const uint8_t none[16];
 
+    if (o->shared)
+        return check_shared(o);
     if (!o->has_ip6 && memcmp(o->gateway6, none, sizeof(none)) != 0)
         return say(o, "--gateway6: want --ip6 or --ip6-auto too");
     if (o->has_ip6 && memcmp(o->gateway6, o->ip6, sizeof(o->ip6)) == 0 && !o->ip6_auto)
@@ -448,9 +497,13 @@ static int parse(struct options *o, int count, char **words, unsigned of)
         if (rc >= 0)
             return rc;
     }
-    if (!o->netif || (!o->prefix_len && !o->has_ip6))
+    if (!o->netif || (!o->prefix_len && !o->has_ip6 && !o->shared))
         return say(o, "--%s is missing%s", o->netif ? "ip" : "netif",
                    of == OF_TOED ? "; --help shows the options" : "");
+    if (o->shared && of == OF_INSIDE)
+        return say(o, "--ip shared: want toed: an engine in a program has an address of its own");
+    if (o->force && !o->shared)
+        return say(o, "--force: want --ip shared too");
     if (o->cpu_count && o->cpu_count != o->engines)
         return say(o, "--cpu names %u CPUs for %u engine%s: one for each", o->cpu_count, o->engines,
                    o->engines == 1 ? "" : "s");
@@ -492,7 +545,8 @@ void options_addresses(const struct options *o, char *out, size_t size)
         inet_ntop(AF_INET6, o->ip6, ip6, INET6_ADDRSTRLEN);
         snprintf(ip6 + strlen(ip6), 8, "/%u", o->prefix_len6);
     }
-    snprintf(out, size, "%s%s%s%s", ip, *ip && *ip6 ? " and " : "", ip6,
+    snprintf(out, size, "%s%s%s%s%s", ip, o->shared ? " (shared with the kernel)" : "",
+             *ip && *ip6 ? " and " : "", ip6,
              !o->ip6_auto  ? ""
              : *ip || *ip6 ? " and IPv6 as advertised"
                            : "IPv6 as advertised");

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "users.h"
+
 /* Exit codes. */
 #define EXIT_RUNTIME 1 /* something failed while starting or running */
 #define EXIT_USAGE   2 /* the command line is wrong */
@@ -14,10 +16,11 @@
 #define ENGINES_MAX 64u
 
 struct options {
-    const char *netif, *socket, *group;
+    const char *netif, *socket, *user, *group;
     uint8_t ip[4], gateway[4], mac[6], secret[32];
     uint8_t prefix_len;
     uint8_t ip6[16], gateway6[16], prefix_len6;
+    int shared, force; /* ip: what the kernel has; also on the interface of its default route */
     int has_ip6, ip6_auto;
     int has_mac, has_secret;
     uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;
@@ -26,6 +29,7 @@ struct options {
     uint32_t offload;          /* OFFLOAD_* wanted */
     uint32_t offload_asked;    /* ... and those of them that were named */
     uint32_t ttl;              /* 0: the stack's default */
+    struct user_limits limits; /* of each user but root */
     int check_ip;              /* RFC 5227: the IPv4 address is tested first */
     uint32_t cpu[ENGINES_MAX]; /* of the engines' threads, cpu_count of them; 0: any */
     uint32_t cpu_count;

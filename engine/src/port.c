@@ -12,6 +12,7 @@
 #include "hold.h"
 #include "listen.h"
 #include "refs.h"
+#include "shared.h"
 #include "sums.h"
 
 /* Where the payload of tx lies. */
@@ -123,6 +124,7 @@ int toec_port_open(void *user, void *listener_owner, const struct toec_open *inf
     (void)user;
     if (!s)
         return -1;
+    shared_accept(s, info->local_port);
     out->owner = s;
     out->tx_size = s->qp->cfg.tx_size;
     out->rx_size = s->qp->cfg.rx_size;
@@ -155,6 +157,7 @@ static void on_gone(struct slot *s, uint16_t reason)
     int opening = s->state == SLOT_OPENING, silent = s->doomed || (opening && !s->active);
 
     refs_drop(s);
+    shared_leave(s);
     s->flow = NULL;
     s->reason = reason;
     s->state = SLOT_GONE;

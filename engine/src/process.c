@@ -6,7 +6,7 @@
 #include <sys/signalfd.h>
 #include <time.h>
 
-#include "control.h"
+#include "attach.h"
 #include "log.h"
 
 /* At the end, flows get this long to send their RSTs. */
@@ -73,7 +73,7 @@ void control_free_engines(struct control *c)
         engine_join(c->engines[i]);
     for (i = 0; i < c->engine_count; i++) {
         for (q = 0; q < c->engines[i]->qp_count; q++)
-            qp_free(c->engines[i]->qps[q]);
+            attach_free(c, c->engines[i]->qps[q]);
         engine_free(c->engines[i]);
     }
     c->engine_count = 0;

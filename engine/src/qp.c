@@ -165,6 +165,7 @@ struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t
     qp->layout = layout;
     qp->id = a->id;
     qp->pid = a->pid;
+    qp->uid = a->uid;
     (void)!getrandom(&qp->opening_salt, sizeof(qp->opening_salt), GRND_NONBLOCK);
     qp->irq_fd = a->irq_fd;
     qp->irq_deadline = UINT64_MAX;
@@ -238,6 +239,7 @@ void qp_free(struct qp *qp)
     hold_qp_free(qp);
     if (qp->slots)
         munmap(qp->slots, qp->cfg.slots * sizeof(*qp->slots));
+    free(qp->ports);
     if (qp->free_slots)
         munmap(qp->free_slots, qp->cfg.slots * sizeof(*qp->free_slots));
     free(qp);
@@ -254,7 +256,7 @@ struct slot *slot_take(struct qp *qp)
     uint32_t i;
     struct slot *s;
 
-    if (qp->free_count == 0 || qp->halted || qp->dropped)
+    if (qp->free_count == 0 || qp->halted || qp->dropped || qp->leaving)
         return NULL;
     i = given_back(qp) ? qp->free_slots[given_back(qp) - 1] : qp->fresh++;
     qp->free_count--;
@@ -308,14 +310,38 @@ void qp_halt(struct qp *qp, uint16_t reason)
     qp->abort_next = 0;
 }
 
-void qp_drop(struct qp *qp)
+static void drop_now(struct qp *qp)
 {
-    if (qp->dropped)
-        return;
     qp->dropped = 1;
     qp->abort_next = 0;
     qp->orphan_deadline = qp->engine->now + ORPHAN_TIME;
     listen_remove_all(qp);
+}
+
+void qp_drop(struct qp *qp)
+{
+    uint32_t waiting;
+
+    if (qp->dropped || qp->leaving)
+        return;
+    waiting = qp->tell || qp->halted ? 0 : toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head);
+    qp->leaving = waiting == TOE_RING_BAD ? 0 : waiting;
+    if (!qp->leaving)
+        drop_now(qp);
+}
+
+/* In turns with the others, as ever. What the host announces meanwhile is not looked at, for it may
+ * hold the memory still; nor what waits for something else than its turn. */
+unsigned qp_leave(struct qp *qp)
+{
+    unsigned n = commands_run(qp);
+
+    qp->leaving -= n < qp->leaving ? n : qp->leaving;
+    if (n == 0 || qp->halted)
+        qp->leaving = 0;
+    if (!qp->leaving)
+        drop_now(qp);
+    return n + 1;
 }
 
 /* Resets one flow of a queue pair that is no longer served. */

@@ -14,6 +14,7 @@
 #include <toe/ring.h>
 
 #include "engine.h"
+#include "users.h"
 
 enum slot_state {
     SLOT_FREE = 0,
@@ -71,6 +72,10 @@ struct qp {
     struct engine *engine;
     uint32_t id;
     int pid;
+    struct user *user;      /* whose it is (users.h); the control thread's */
+    uint32_t max_listeners; /* of its user on this engine; 0: any number */
+    uid_t uid;
+    struct pace pace; /* of its commands */
     char name[sizeof(((struct toedev_hello *)0)->name)];
     struct toedev_qp_config cfg;
     struct toedev_layout layout;
@@ -83,6 +88,7 @@ struct qp {
     uint32_t hw_published;
 
     struct slot *slots;
+    uint16_t *ports; /* of each slot's flow, that shared_leave() gives back; NULL: not shared */
     uint32_t *free_slots; /* LIFO: the warmest is taken first */
     uint32_t free_count;  /* these, and those that have never been in use: */
     uint32_t fresh;       /* ... from this index on */
@@ -102,6 +108,8 @@ struct qp {
 
     uint16_t halted;          /* TOE_R_*, no longer served */
     int dropped;              /* the owner has gone */
+    uint32_t leaving;         /* ... but so many of its commands are still to be done first */
+    int paced;                /* commands wait for the user's rate */
     int full;                 /* HW ring found full: counted once until there is room */
     uint32_t abort_next;      /* slots from here on are still to be reset (dropped or halted) */
     int abort_all;            /* also those that the owner had closed */
@@ -126,6 +134,7 @@ struct qp_attach {
     int area_fd, irq_fd;
     uint32_t id;
     int pid;
+    uid_t uid;
     const char *name;
     uint64_t max_bytes; /* largest area to accept */
 };
@@ -141,8 +150,11 @@ struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const c
                          void (*tell)(void *arg, const struct toe_cmd *c), void *arg, char *err,
                          size_t err_size);
 void qp_free(struct qp *qp);
-/* The owner has gone: flows it has not closed are reset, the rest finishes within a time. */
+/* The owner has gone: what it had announced is done, flows it has not closed are reset, the rest
+ * finishes within a time. */
 void qp_drop(struct qp *qp);
+/* Goes on with what a queue pair that leaves had announced. Returns work done. */
+unsigned qp_leave(struct qp *qp);
 /* Stops serving a queue pair whose rings are broken. Its flows are reset; an ERROR, where there is
  * room, and an interrupt are the last it hears. */
 void qp_halt(struct qp *qp, uint16_t reason);

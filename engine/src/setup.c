@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "setup.h"
+#include "shared.h"
 
 int setup_secret(struct options *o, uint64_t *netio_seed)
 {
@@ -26,6 +27,7 @@ int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, struct n
     memcpy(cfg.ip, o->ip, sizeof(cfg.ip));
     cfg.ip6 = o->has_ip6;
     cfg.seed = seed;
+    cfg.shared = o->shared;
     *out = netio_open(o->netif, &cfg, err, err_size);
     return *out ? -1 : EXIT_CONFIG;
 }
@@ -45,6 +47,14 @@ int setup_settle(const struct options *o, const struct netio *n, struct netio_in
                  "--engines %u: each needs a receive queue and the interface has %u; give it more "
                  "queues or toed fewer engines",
                  o->engines, info->queues);
+        return EXIT_CONFIG;
+    }
+    /* Frames of the others would reach the kernel, which resets what it knows nothing of. */
+    if (o->shared && o->engines < info->queues) {
+        snprintf(err, err_size,
+                 "--ip shared: the interface has %u receive queues and each needs an engine: "
+                 "--engines %u, or fewer queues ('ethtool -L IFNAME combined %u', or 'rx %u')",
+                 info->queues, info->queues, o->engines, o->engines);
         return EXIT_CONFIG;
     }
     return -1;
@@ -83,7 +93,10 @@ void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uin
     memset(cfg, 0, sizeof(*cfg));
     memcpy(cfg->mac, mac, sizeof(cfg->mac));
     memcpy(cfg->ip, o->ip, sizeof(cfg->ip));
-    memcpy(cfg->gateway, o->gateway, sizeof(cfg->gateway));
+    if (o->shared)
+        cfg->link = &shared_link;
+    else
+        memcpy(cfg->gateway, o->gateway, sizeof(cfg->gateway));
     memcpy(cfg->secret, o->secret, sizeof(cfg->secret));
     cfg->prefix_len = o->prefix_len;
     cfg->mtu = mtu;

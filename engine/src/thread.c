@@ -5,7 +5,8 @@
  *
  * No wake-up is lost: the engine says that it sleeps, then (full fence) looks at every source once
  * more; a host writes its head, then (full fence) looks whether the engine sleeps and rings
- * (ring.h). Hand-over rings and engine_call() do the same.
+ * (ring.h), or leaves that fence to the engine (order.h). Hand-over rings and engine_call() do the
+ * same.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "order.h"
 #include "qp.h"
 #include "steer.h"
 
@@ -75,7 +77,8 @@ void engine_call(struct engine *e, engine_fn fn, void *arg)
     pthread_mutex_unlock(&e->lock);
 }
 
-static void set_sleeping(struct engine *e, uint32_t on)
+/* -1: hosts could not be fenced for. */
+static int set_sleeping(struct engine *e, uint32_t on)
 {
     uint32_t i;
 
@@ -83,6 +86,10 @@ static void set_sleeping(struct engine *e, uint32_t on)
     for (i = 0; i < e->qp_count; i++)
         __atomic_store_n(&e->qps[i]->status->sleeping, on, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!on || !e->orders || !e->qp_count)
+        return 0;
+    engine_count(e, EC_hosts_ordered);
+    return order_hosts();
 }
 
 /* The last look, after saying that we sleep. */
@@ -99,7 +106,7 @@ static int anything(struct engine *e)
             continue;
         /* Commands, unless they wait for room in the HW ring; then the host's hw_tail, which
          * rings no doorbell, is looked at again in a while (below). */
-        if (toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head) != 0 && !qp->full)
+        if (toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head) != 0 && !qp->full && !qp->paced)
             return 1;
     }
     return netio_prepare_sleep(e->netio);
@@ -134,19 +141,18 @@ static void sleep_until(struct engine *e, uint64_t deadline)
 
 static void engine_sleep(struct engine *e)
 {
-    uint64_t deadline;
+    int ordered = set_sleeping(e, 1);
+    uint64_t deadline = engine_deadline(e);
 
-    set_sleeping(e, 1);
-    deadline = engine_deadline(e);
     if (netio_fd(e->netio) < 0 && deadline > e->now + POLLED_NETIO)
         deadline = e->now + POLLED_NETIO;
-    if (waits_for_room(e) && deadline > e->now + NS_PER_MS)
+    if ((waits_for_room(e) || ordered != 0) && deadline > e->now + NS_PER_MS)
         deadline = e->now + NS_PER_MS;
     if (!anything(e)) {
         engine_count(e, EC_sleeps);
         sleep_until(e, deadline);
     }
-    set_sleeping(e, 0);
+    (void)set_sleeping(e, 0);
 }
 
 static void relax(void)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "shared.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -232,9 +233,8 @@ static void test_the_flows_of_a_dead_owner_are_reset(void **state)
     assert_int_equal(toe_cmd_aux(&c), TOE_R_REFUSED);
 }
 
-static void test_what_the_dead_owner_had_closed_is_still_delivered(void **state)
+static void what_the_dead_owner_had_closed_is_delivered(struct hosts *w, int taken)
 {
-    struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z;
     struct toe_cmd c;
@@ -244,7 +244,8 @@ static void test_what_the_dead_owner_had_closed_is_still_delivered(void **state)
     bench_connect(&w->t, &z, &w->y, &fz, &fy);
     host_send(&z, fz, 0, 16000);
     host_put(&z, TOE_CMD_CLOSE, 0, 0, fz, 0, 0);
-    engine_step(w->t.a, w->t.now); /* commands taken, hardly anything sent */
+    if (taken)
+        engine_step(w->t.a, w->t.now); /* commands taken, hardly anything sent */
     qp_drop(z.qp);
     host_forget(&z); /* the engine's mapping lives on */
     bench_run(&w->t, 5 * NS_PER_S);
@@ -263,6 +264,45 @@ static void test_what_the_dead_owner_had_closed_is_still_delivered(void **state)
     host_put(&w->y, TOE_CMD_RECV, 0, 0, fy, 1, 0);
     bench_run(&w->t, 5 * NS_PER_S);
     assert_int_equal(w->t.unused_count, 1);
+}
+
+static void test_what_the_dead_owner_had_closed_is_still_delivered(void **state)
+{
+    what_the_dead_owner_had_closed_is_delivered(*state, 1);
+}
+
+/* Who ends right behind a send and a close is gone before the engine has looked at its ring. */
+static void test_what_the_dead_owner_had_announced_is_still_done(void **state)
+{
+    what_the_dead_owner_had_closed_is_delivered(*state, 0);
+}
+
+/* Whatever the dead announced, the others have their turns, and it takes no new connection. */
+static void test_what_the_dead_owner_had_announced_is_done_in_turns(void **state)
+{
+    struct hosts *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z;
+    struct qp *qp;
+    unsigned i;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    qp = z.qp;
+    for (i = 0; i < 200; i++)
+        host_put(&z, TOE_CMD_LISTEN, 0, (uint16_t)(1000 + i % 8), i % 8, 0, 16);
+    host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 99, 0, 0);
+    qp_drop(qp);
+    host_forget(&z);
+    engine_step(w->t.a, w->t.now);
+    assert_in_range(qp->sw_commands, 1, 64);
+    host_want_error(&w->x, TOE_R_NOENT, 99, TOE_CMD_UNLISTEN);
+    assert_int_equal(qp->member_count, 8);
+    assert_null(slot_take(qp));
+    for (i = 0; i < 3; i++)
+        engine_step(w->t.a, w->t.now);
+    assert_int_equal(w->t.unused_count, 1);
+    assert_int_equal(qp->sw_commands, 200);
+    assert_int_equal(qp->member_count, 0);
 }
 
 static void test_orphans_do_not_live_for_ever(void **state)
@@ -340,6 +380,47 @@ static void test_the_end_of_the_engine_resets_every_flow(void **state)
     host_attach(&w->t, w->t.a, &w->x, &w->y.cfg);
 }
 
+static void take_none(void *arg, uint16_t port, unsigned how)
+{
+    (void)arg;
+    (void)port;
+    (void)how;
+}
+
+/* Of a shared address: the engine has the port already, which makes it nobody else's. */
+static void test_a_listener_of_another_user(void **state)
+{
+    static const uint8_t loopback[4] = {127, 0, 0, 1};
+    struct hosts *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct shared shared = {.ports = ports_new(loopback, take_none, NULL), .ask_fd = -1};
+    struct host z;
+    unsigned i;
+
+    assert_non_null(shared.ports);
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    w->x.qp->uid = 1000;
+    z.qp->uid = 1001;
+    w->t.a->cfg.shared = &shared;
+    for (i = 0; i < 2; i++) {
+        host_put(&w->x, TOE_CMD_LISTEN, 0, 47001, 1, IP_A, 4);
+        bench_run(&w->t, NS_PER_MS);
+        host_want_nothing(&w->x);
+        host_put(&z, TOE_CMD_LISTEN, 0, 47001, 1, i ? 0 : IP_A, 4); /* i: of any address */
+        bench_run(&w->t, NS_PER_MS);
+        host_want_error(&z, TOE_R_ADDRINUSE, 1, TOE_CMD_LISTEN);
+    }
+    host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 1, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_put(&z, TOE_CMD_LISTEN, 0, 47001, 1, IP_A, 4);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&z);
+    host_put(&z, TOE_CMD_UNLISTEN, 0, 0, 1, 0, 0);
+    host_detach(&w->t, &z);
+    w->t.a->cfg.shared = NULL;
+    ports_free(shared.ports);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, hosts_setup, hosts_teardown)
 
 int main(void)
@@ -353,9 +434,12 @@ int main(void)
         T(test_errors_without_room_wait_and_do_not_block_others),
         T(test_the_flows_of_a_dead_owner_are_reset),
         T(test_what_the_dead_owner_had_closed_is_still_delivered),
+        T(test_what_the_dead_owner_had_announced_is_still_done),
+        T(test_what_the_dead_owner_had_announced_is_done_in_turns),
         T(test_orphans_do_not_live_for_ever),
         T(test_half_open_flows_of_a_dead_owner_come_back),
         T(test_the_end_of_the_engine_resets_every_flow),
+        T(test_a_listener_of_another_user),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

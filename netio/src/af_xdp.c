@@ -410,13 +410,16 @@ static uint64_t af_xdp_next_event(const struct netio *n)
 
 static void af_xdp_add_stats(const struct netio *n, struct netio_stats *out)
 {
+    const struct af_xdp *x = (const struct af_xdp *)n;
     struct xdp_statistics s;
     socklen_t len = sizeof(s);
 
     memset(&s, 0, sizeof(s));
-    if (getsockopt(((const struct af_xdp *)n)->sock.fd, SOL_XDP, XDP_STATISTICS, &s, &len))
+    if (getsockopt(x->sock.fd, SOL_XDP, XDP_STATISTICS, &s, &len))
         return;
     out->rx_dropped += s.rx_dropped + s.rx_invalid_descs + s.rx_ring_full;
+    if (x->ifqueue == 0) /* the interface's, told once */
+        out->rx_dropped += steer_dropped(x->steer);
     out->tx_dropped += s.tx_invalid_descs;
 }
 
@@ -450,6 +453,11 @@ static void af_xdp_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned 
         groups_join(x->groups_fd, x->ifindex, addrs, count);
 }
 
+static void af_xdp_take_port(struct netio *n, uint16_t port, unsigned how)
+{
+    steer_take_port(self(n)->steer, port, how);
+}
+
 static void af_xdp_set_features(struct netio *n)
 {
     struct af_xdp *x = self(n);
@@ -474,5 +482,6 @@ const struct netio_ops af_xdp_ops = {
     .next_event = af_xdp_next_event,
     .add_stats = af_xdp_add_stats,
     .set_ip6 = af_xdp_set_ip6,
+    .take_port = af_xdp_take_port,
     .set_features = af_xdp_set_features,
 };

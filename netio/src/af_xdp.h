@@ -40,6 +40,7 @@ struct af_xdp {
     uint32_t tx_flags;    /* of frames to fill */
     int veth;             /* checksums may be left out of what is received */
     unsigned ifindex;
+    uint32_t ifqueue;
     int groups_fd;                  /* groups.h; -1: no IPv6, or another queue has it */
     uint64_t groups_at;             /* when it was last looked at */
     uint8_t ip6[NETIO_IP6_MAX][16]; /* addresses asked for */

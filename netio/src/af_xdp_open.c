@@ -156,7 +156,8 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
         return -1;
     mtu = x->n.info.mtu;
     x->ifindex = if_nametoindex(ifname);
-    x->steer = steer_attach(ifname, cfg->ip, (enum steer_mode)mode, err);
+    x->ifqueue = queue;
+    x->steer = steer_attach(ifname, cfg->ip, cfg->shared, (enum steer_mode)mode, err);
     if (!x->steer || make_pool(x, err) ||
         xsock_open(&x->sock, &x->pool, ifname, queue, (enum xsock_copy)copy, err) ||
         set_sizes(x, err))

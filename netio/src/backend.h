@@ -29,6 +29,8 @@ struct netio_ops {
     uint64_t (*next_event)(const struct netio *n);
     /* As netio_set_ip6(); NULL: the back end takes every frame. */
     void (*set_ip6)(struct netio *n, const uint8_t addrs[][16], unsigned count);
+    /* As netio_take_port(); NULL: there is no shared address. */
+    void (*take_port)(struct netio *n, uint16_t port, unsigned how);
     /* n->features has changed; NULL: there is nothing to do but to look at it. */
     void (*set_features)(struct netio *n);
     /* Adds what only the back end's kernel side knows to out; NULL when there is nothing. */

@@ -170,6 +170,11 @@ static void impair_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned 
     netio_set_ip6(self(n)->inner, addrs, count);
 }
 
+static void impair_take_port(struct netio *n, uint16_t port, unsigned how)
+{
+    netio_take_port(self(n)->inner, port, how);
+}
+
 static void impair_set_features(struct netio *n)
 {
     (void)netio_set_features(self(n)->inner, n->features);
@@ -207,6 +212,7 @@ static const struct netio_ops ops = {
     .next_event = impair_next_event,
     .add_stats = impair_add_stats,
     .set_ip6 = impair_set_ip6,
+    .take_port = impair_take_port,
     .set_features = impair_set_features,
 };
 

@@ -81,6 +81,13 @@ struct netio *netio_open(const char *spec, const struct netio_config *cfg, char 
             continue;
         if (backends[i].wrap)
             return opened(open_wrap(i, spec + name_len, cfg, &e));
+        if (cfg->shared && backends[i].open != af_xdp_open) {
+            netio_err_set(&e,
+                          "network interface '%s': only af_xdp:IFNAME can share an address with "
+                          "the kernel",
+                          spec);
+            return NULL;
+        }
         if (spec[name_len] == ':')
             return opened(backends[i].open(spec + name_len + 1, cfg, &e));
         netio_err_set(&e, "network interface '%s': write %s", spec, backends[i].form);
@@ -136,6 +143,12 @@ void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
 {
     if (n->ops->set_ip6)
         n->ops->set_ip6(n, addrs, count < NETIO_IP6_MAX ? count : NETIO_IP6_MAX);
+}
+
+void netio_take_port(struct netio *n, uint16_t port, unsigned how)
+{
+    if (n->ops->take_port)
+        n->ops->take_port(n, port, how);
 }
 
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)

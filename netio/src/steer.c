@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +34,14 @@ struct steer {
     struct steer *next;
     unsigned references;
     unsigned ifindex;
-    uint8_t ip[4];
+    struct steer_config {
+        uint8_t ip[4];
+        uint32_t shared;
+    } config; /* as the program has it */
+    struct steer_shared {
+        uint64_t dropped;
+        uint8_t ports[65536];
+    } * state; /* the program's own memory; NULL: the address is not shared */
     enum steer_mode asked;
     struct bpf_object *object;
     int program_fd;
@@ -71,6 +79,17 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
     return 0;
 }
 
+/* The program's own memory, to be written without a call. Returns 0 or a negative errno. */
+static int map_state(struct steer *s, int fd)
+{
+    void *p = mmap(NULL, sizeof(*s->state), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (p == MAP_FAILED)
+        return -errno;
+    s->state = p;
+    return 0;
+}
+
 /*
  * Opens the built-in program and has the kernel take it, with flags of its own. BPF_F_XDP_HAS_FRAGS
  * (Linux 5.18) says that it bears frames of several buffers: it looks at the headers alone, which
@@ -79,7 +98,7 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 static int load_with(struct steer *s, const char *ifname, uint32_t flags)
 {
     struct bpf_program *program;
-    struct bpf_map *sockets, *rodata, *addresses;
+    struct bpf_map *sockets, *rodata, *addresses, *bss;
     int result = -ENOENT;
 
     s->object = bpf_object__open_mem(steer_program, steer_program_size, NULL);
@@ -89,12 +108,13 @@ static int load_with(struct steer *s, const char *ifname, uint32_t flags)
     sockets = bpf_object__find_map_by_name(s->object, "sockets");
     rodata = bpf_object__find_map_by_name(s->object, ".rodata");
     addresses = bpf_object__find_map_by_name(s->object, "addresses");
-    if (program && sockets && rodata && addresses)
+    bss = bpf_object__find_map_by_name(s->object, ".bss");
+    if (program && sockets && rodata && addresses && bss)
         result = bpf_program__set_flags(program, flags);
     if (result == 0)
         result = bpf_map__set_max_entries(sockets, ifctl_get_queues(ifname));
     if (result == 0)
-        result = bpf_map__set_initial_value(rodata, s->ip, sizeof(s->ip));
+        result = bpf_map__set_initial_value(rodata, &s->config, sizeof(s->config));
     if (result == 0)
         result = bpf_object__load(s->object);
     if (result) {
@@ -105,7 +125,7 @@ static int load_with(struct steer *s, const char *ifname, uint32_t flags)
     s->program_fd = bpf_program__fd(program);
     s->map_fd = bpf_map__fd(sockets);
     s->addresses_fd = bpf_map__fd(addresses);
-    return 0;
+    return s->config.shared ? map_state(s, bpf_map__fd(bss)) : 0;
 }
 
 static int load(struct steer *s, const char *ifname, const struct netio_err *err)
@@ -183,12 +203,14 @@ static void free_steer(struct steer *s)
 {
     if (s->link_fd >= 0)
         close(s->link_fd);
+    if (s->state)
+        munmap(s->state, sizeof(*s->state));
     bpf_object__close(s->object);
     free(s);
 }
 
-static struct steer *attach_new(const char *ifname, const uint8_t ip[4], enum steer_mode mode,
-                                const struct netio_err *err)
+static struct steer *attach_new(const char *ifname, const struct steer_config *config,
+                                enum steer_mode mode, const struct netio_err *err)
 {
     struct steer *s = calloc(1, sizeof(*s));
 
@@ -197,7 +219,7 @@ static struct steer *attach_new(const char *ifname, const uint8_t ip[4], enum st
         return NULL;
     }
     s->ifindex = if_nametoindex(ifname);
-    memcpy(s->ip, ip, sizeof(s->ip));
+    s->config = *config;
     s->asked = mode;
     s->references = 1;
     s->link_fd = -1;
@@ -210,18 +232,20 @@ static struct steer *attach_new(const char *ifname, const uint8_t ip[4], enum st
     return s;
 }
 
-struct steer *steer_attach(const char *ifname, const uint8_t ip[4], enum steer_mode mode,
-                           const struct netio_err *err)
+struct steer *steer_attach(const char *ifname, const uint8_t ip[4], int shared,
+                           enum steer_mode mode, const struct netio_err *err)
 {
+    struct steer_config config = {.shared = shared != 0};
     unsigned ifindex = if_nametoindex(ifname);
     struct steer *s;
 
+    memcpy(config.ip, ip, sizeof(config.ip));
     pthread_mutex_lock(&lock);
     for (s = attached; s && s->ifindex != ifindex; s = s->next)
         ;
     if (!s) {
-        s = attach_new(ifname, ip, mode, err);
-    } else if (memcmp(s->ip, ip, sizeof(s->ip)) != 0 || s->asked != mode) {
+        s = attach_new(ifname, &config, mode, err);
+    } else if (memcmp(&s->config, &config, sizeof(config)) != 0 || s->asked != mode) {
         netio_err_set(err,
                       "af_xdp: interface %s is already open in this process with another address "
                       "or mode: use the same for all its queues",
@@ -295,6 +319,17 @@ void steer_set_ip6(struct steer *s, const uint8_t before[][16], unsigned before_
     for (i = 0; i < before_n; i++)
         unwant(s, before[i]);
     pthread_mutex_unlock(&lock);
+}
+
+void steer_take_port(struct steer *s, uint16_t port, unsigned how)
+{
+    if (s->state)
+        __atomic_store_n(&s->state->ports[port], (uint8_t)how, __ATOMIC_RELEASE);
+}
+
+uint64_t steer_dropped(const struct steer *s)
+{
+    return s->state ? __atomic_load_n(&s->state->dropped, __ATOMIC_RELAXED) : 0;
 }
 
 int steer_enter(const struct steer *s, uint32_t queue, int fd)

@@ -14,8 +14,11 @@ struct steer;
 /* Attaches the program to the interface, or takes one more reference to what this process has
  * attached there. The program leaves the interface with the last reference, and with the process
  * however that ends. Thread-safe. NULL and a sentence in err on failure. */
-struct steer *steer_attach(const char *ifname, const uint8_t ip[4], enum steer_mode mode,
-                           const struct netio_err *err);
+struct steer *steer_attach(const char *ifname, const uint8_t ip[4], int shared,
+                           enum steer_mode mode, const struct netio_err *err);
+/* As netio_take_port(), and how many frames were dropped because they are fragments of it. */
+void steer_take_port(struct steer *s, uint16_t port, unsigned how);
+uint64_t steer_dropped(const struct steer *s);
 /* The addresses of IPv6 to steer for one socket, instead of those it gave before. Thread-safe. */
 void steer_set_ip6(struct steer *s, const uint8_t before[][16], unsigned before_n,
                    const uint8_t addrs[][16], unsigned count);

@@ -93,6 +93,11 @@ static void tee_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned cou
     netio_set_ip6(self(n)->inner, addrs, count);
 }
 
+static void tee_take_port(struct netio *n, uint16_t port, unsigned how)
+{
+    netio_take_port(self(n)->inner, port, how);
+}
+
 static void tee_set_features(struct netio *n)
 {
     (void)netio_set_features(self(n)->inner, n->features);
@@ -127,6 +132,7 @@ static const struct netio_ops ops = {
     .next_event = tee_next_event,
     .add_stats = tee_add_stats,
     .set_ip6 = tee_set_ip6,
+    .take_port = tee_take_port,
     .set_features = tee_set_features,
 };
 

@@ -81,14 +81,14 @@ struct netio_frame {
 #define NETIO_O_PARTIAL 64u /* may receive frames that have no checksum; with RX_CSUM */
 
 struct netio_info {
-    uint8_t mac[6];
+    const char *mode;  /* for people: "af_xdp native copy", "tap", ... */
     uint32_t mtu;
     uint32_t queues;   /* receive queues of the interface */
     uint32_t ifindex;  /* its number with the kernel; 0: it has none (wire, pcap) */
-    const char *mode;  /* for people: "af_xdp native copy", "tap", ... */
     uint32_t offered;  /* NETIO_O_* */
     uint32_t tso_max;  /* largest payload of a frame with NETIO_F_TSO */
     uint32_t hold_max; /* frames that netio_rx_hold() may keep at once; 0: it keeps none */
+    uint8_t mac[6];
 };
 
 /* What a back end must be told about whom it receives for (af_xdp steers only this address). */
@@ -97,6 +97,8 @@ struct netio_config {
     int ip6;        /* not 0: IPv6 too; the addresses come by netio_set_ip6() */
     uint32_t queue; /* which receive queue, when the specification does not say */
     uint64_t seed;  /* of the impairing wire, when its options do not say */
+    int shared;     /* not 0: the kernel has ip too, and all of it but the TCP ports of
+                     * netio_take_port(); af_xdp alone */
 };
 
 struct netio_stats {
@@ -125,6 +127,13 @@ uint32_t netio_set_features(struct netio *n, uint32_t wanted);
  * their groups follow from them. Replaces those given before. */
 #define NETIO_IP6_MAX 8u
 void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count);
+
+/* Of a shared address: what of TCP to this port is received from now on; 0: nothing, it is the
+ * kernel's. Any thread; once says it for all queues of the interface. */
+#define NETIO_TAKE        1u
+#define NETIO_TAKE_OTHERS 2u /* ... but for connections that the kernel has, */
+#define NETIO_TAKE_NO_SYN 4u /* ... and what opens new ones where the kernel has a listener */
+void netio_take_port(struct netio *n, uint16_t port, unsigned how);
 
 /* Receives up to max frames without blocking. The frames are the caller's until released. */
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns);

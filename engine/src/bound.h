@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bound.h - does a process hold a TCP port of this machine's kernel? Its descriptors are looked
+ * through (pidfd_getfd(2)); nothing of what it says counts, nor what it may change meanwhile.
+ */
+#ifndef ENGINE_BOUND_H
+#define ENGINE_BOUND_H
+
+#include <stdint.h>
+
+struct bound;
+
+/* ip: the address that sockets are bound to, or to any. NULL: not to be had. */
+struct bound *bound_new(const uint8_t ip[4]);
+void bound_free(struct bound *b);
+
+#define BOUND_LISTENS 1 /* it listens */
+#define BOUND_HELD    2 /* it is bound, and listens or is not connected */
+
+/*
+ * A duplicate of a socket of the process that holds the port as wanted: of IPv4 or both families,
+ * in our network namespace, for every interface. -1: it has none, as far as the first BOUND_MAX
+ * sockets tell. May take milliseconds: call it without a lock. Any thread.
+ */
+int bound_find(struct bound *b, int pid, uint16_t port, int want);
+#define BOUND_MAX 4096u
+/* Closes what was found; the port is free when the process has closed its own. */
+void bound_close(struct bound *b, int fd);
+/* Is this one of them? */
+int bound_is(struct bound *b, int fd, uint16_t port, int want);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* order.c - see order.h; membarrier(2). */
+#define _GNU_SOURCE
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "order.h"
+
+#define SPIN_LEAST_US 20u
+
+static long membarrier(int cmd)
+{
+    return syscall(SYS_membarrier, cmd, 0, 0);
+}
+
+int order_wanted(uint32_t spin_us)
+{
+    long known = membarrier(MEMBARRIER_CMD_QUERY);
+
+    return spin_us >= SPIN_LEAST_US && known > 0 && (known & MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+}
+
+int order_hosts(void)
+{
+    return membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0 ? 0 : -1;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ports.c - TCP ports of a shared address (ports.h).
+ *
+ * A port that is listened on or connected from is wholly the TOE's. One whose listener has gone and
+ * whose connections have not is free for others: then the XDP program asks the kernel about every
+ * segment first, and leaves it the SYNs.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <toe/device.h>
+#include <toe/netio.h>
+
+#include "bound.h"
+#include "engine.h"
+#include "ports.h"
+
+#define PORTS       65536u
+#define CHOSEN_MAX  16384u          /* of ports that the kernel has chosen for us */
+#define LINGER      (61 * NS_PER_S) /* TIME-WAIT, and a little more */
+#define REUSE_TRIES 4u              /* ports in use that are tried before a new one */
+
+struct port {
+    uint32_t listeners, flows;
+    uint32_t kept;    /* sockets of listeners' that are kept for them */
+    uid_t uid;        /* who was the first */
+    int fd_plus_1;    /* the socket that keeps it; 0: those of the listeners do, or none */
+    uint16_t at;      /* its place in held[] */
+    uint8_t held;     /* it has one */
+    uint8_t chosen;   /* by the kernel, for connections */
+    uint8_t mixed;    /* the kernel may have connections of it */
+    uint8_t lent;     /* fd_plus_1 is a host's, who may let others have the port too */
+    uint64_t free_at; /* when nothing uses it; 0: something does */
+};
+
+struct ports {
+    pthread_mutex_t lock;
+    uint8_t ip[4];
+    struct bound *bound;
+    void (*take)(void *arg, uint16_t port, unsigned how);
+    void *arg;
+    uint32_t count, chosen;
+    uint32_t low; /* the first port that anybody may bind */
+    struct port *port;
+    uint16_t held[PORTS];
+};
+
+static uint32_t first_unprivileged(void)
+{
+    FILE *f = fopen("/proc/sys/net/ipv4/ip_unprivileged_port_start", "re");
+    uint32_t n = 1024;
+
+    if (f && fscanf(f, "%u", &n) != 1)
+        n = 1024;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+struct ports *ports_new(const uint8_t ip[4], void (*take)(void *arg, uint16_t port, unsigned how),
+                        void *arg)
+{
+    struct ports *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return NULL;
+    p->port = calloc(PORTS, sizeof(*p->port));
+    p->bound = bound_new(ip);
+    if (!p->port || !p->bound) {
+        bound_free(p->bound);
+        free(p->port);
+        free(p);
+        return NULL;
+    }
+    pthread_mutex_init(&p->lock, NULL);
+    memcpy(p->ip, ip, sizeof(p->ip));
+    p->take = take;
+    p->arg = arg;
+    p->low = first_unprivileged();
+    return p;
+}
+
+/* ---- what the kernel and the XDP program are told ---- */
+
+static void say(struct ports *p, uint16_t number)
+{
+    const struct port *e = &p->port[number];
+    unsigned how = 0;
+
+    if (e->listeners || e->chosen || (e->flows && e->fd_plus_1 && !e->lent))
+        how = NETIO_TAKE | (e->mixed ? NETIO_TAKE_OTHERS : 0);
+    else if (e->flows)
+        how = NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN;
+    p->take(p->arg, number, how);
+}
+
+static void let_go(const struct ports *p, struct port *e)
+{
+    if (e->fd_plus_1)
+        bound_close(p->bound, e->fd_plus_1 - 1);
+    e->fd_plus_1 = e->lent = 0;
+}
+
+/* fd: what keeps it; -1: it is the host himself. */
+static void add(struct ports *p, uint16_t number, int fd, uid_t uid)
+{
+    struct port *e = &p->port[number];
+
+    if (!e->held) {
+        e->held = 1;
+        e->at = (uint16_t)p->count;
+        p->held[p->count++] = number;
+    }
+    let_go(p, e);
+    e->fd_plus_1 = fd + 1;
+    e->uid = uid;
+}
+
+static void del(struct ports *p, uint16_t number)
+{
+    struct port *e = &p->port[number];
+
+    let_go(p, e);
+    p->chosen -= e->chosen;
+    p->held[e->at] = p->held[--p->count];
+    p->port[p->held[e->at]].at = e->at;
+    memset(e, 0, sizeof(*e));
+    say(p, number);
+}
+
+void ports_free(struct ports *p)
+{
+    if (!p)
+        return;
+    while (p->count)
+        del(p, p->held[p->count - 1]);
+    pthread_mutex_destroy(&p->lock);
+    bound_free(p->bound);
+    free(p->port);
+    free(p);
+}
+
+/* ---- binding ---- */
+
+/* Binds a socket that never listens; *port 0: the kernel chooses. Returns it, or -1. */
+static int bind_own(const struct ports *p, uint16_t *port, int reuse)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(*port)};
+    socklen_t len = sizeof(a);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int off = 0;
+
+    if (fd < 0)
+        return -1;
+    memcpy(&a.sin_addr, p->ip, 4);
+    if ((reuse && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse))) ||
+        bind(fd, (const struct sockaddr *)&a, sizeof(a)) ||
+        getsockname(fd, (struct sockaddr *)&a, &len)) {
+        close(fd);
+        return -1;
+    }
+    /* Nobody else may listen there, though he would let others. */
+    if (reuse)
+        (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &off, sizeof(off));
+    *port = ntohs(a.sin_port);
+    return fd;
+}
+
+/* As Linux has it, without capabilities: those of a process are of its own user namespace. */
+static int may_bind(const struct ports *p, uid_t uid, uint16_t port)
+{
+    return port >= p->low || uid == 0;
+}
+
+static int may_join(const struct port *e, uid_t uid)
+{
+    return uid == e->uid || uid == 0;
+}
+
+/* ---- who uses them ---- */
+
+#define MUST_LOOK (-1) /* no more is known without a look at the host's sockets */
+
+/* May he listen? 0: the port is his, or he may join; MUST_LOOK; or a TOE_R_*. */
+static int ask_to_listen(struct ports *p, uint16_t port, uid_t uid)
+{
+    struct port *e = &p->port[port];
+    int fd;
+
+    if (e->listeners && e->fd_plus_1 && !e->lent) /* ours: nobody listens in the kernel */
+        return may_join(e, uid) ? 0 : TOE_R_ADDRINUSE;
+    if (e->listeners)
+        return MUST_LOOK;
+    if (e->chosen || e->fd_plus_1)
+        return TOE_R_ADDRINUSE; /* connected from */
+    fd = may_bind(p, uid, port) ? bind_own(p, &port, 0) : -1;
+    if (fd < 0)
+        return MUST_LOOK;
+    add(p, port, fd, uid);
+    e->mixed = e->flows != 0;
+    return 0;
+}
+
+/* The same, when a look has found that socket of his, or -1. */
+static int answer_to_listen(struct ports *p, uint16_t port, uid_t uid, int found)
+{
+    struct port *e = &p->port[port];
+
+    if (e->listeners)
+        return found >= 0 || may_join(e, uid) ? 0 : TOE_R_ADDRINUSE;
+    if (e->chosen || e->fd_plus_1)
+        return TOE_R_ADDRINUSE; /* meanwhile */
+    if (found >= 0) {
+        add(p, port, -1, uid);
+    } else {
+        /* old connections of the kernel's stand in the way */
+        int fd = may_bind(p, uid, port) ? bind_own(p, &port, 1) : -1;
+
+        if (fd < 0)
+            return TOE_R_ADDRINUSE;
+        add(p, port, fd, uid);
+    }
+    e->mixed = 1;
+    return 0;
+}
+
+int ports_listen(struct ports *p, uint16_t port, const struct asker *who, int *kept)
+{
+    struct port *e = &p->port[port];
+    int found = -1, rc;
+
+    pthread_mutex_lock(&p->lock);
+    rc = ask_to_listen(p, port, who->uid);
+    if (rc == MUST_LOOK) {
+        pthread_mutex_unlock(&p->lock);
+        found = bound_find(p->bound, who->pid, port, BOUND_LISTENS);
+        pthread_mutex_lock(&p->lock);
+        rc = answer_to_listen(p, port, who->uid, found);
+    }
+    if (rc == 0) {
+        e->kept += found >= 0;
+        if (!e->listeners++)
+            say(p, port);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (rc && found >= 0) {
+        bound_close(p->bound, found);
+        found = -1;
+    }
+    *kept = found;
+    return rc;
+}
+
+/* Nothing uses it: a port that the kernel has chosen stays for a while, for the next ones. */
+static void unused(struct ports *p, uint16_t port, uint64_t now)
+{
+    struct port *e = &p->port[port];
+
+    if (e->chosen)
+        e->free_at = now + LINGER;
+    else
+        del(p, port);
+}
+
+void ports_unlisten(struct ports *p, uint16_t port, int kept)
+{
+    struct port *e = &p->port[port];
+
+    pthread_mutex_lock(&p->lock);
+    e->listeners--;
+    if (kept >= 0 && --e->kept == 0 && e->listeners && !e->fd_plus_1) {
+        e->fd_plus_1 = kept + 1; /* others of the same user have none: it stays for them */
+        e->lent = 1;
+        kept = -1;
+    }
+    if (kept >= 0)
+        bound_close(p->bound, kept);
+    if (e->listeners == 0 && !e->flows) {
+        del(p, port);
+    } else if (e->listeners == 0) {
+        let_go(p, e);
+        say(p, port);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static uint32_t random_below(uint32_t n)
+{
+    uint32_t r = 0;
+
+    (void)!getrandom(&r, sizeof(r), 0);
+    return (uint32_t)((uint64_t)r * n >> 32);
+}
+
+/* RFC 6056: one of those there are, or a new one of the kernel's choice. 0: none. */
+static uint16_t choose(struct ports *p, unsigned try, uid_t uid)
+{
+    uint16_t port;
+    int fd;
+
+    if (p->count && (try < REUSE_TRIES || p->chosen >= CHOSEN_MAX)) {
+        port = p->held[random_below(p->count)];
+        if (p->port[port].chosen)
+            return port;
+    }
+    if (p->chosen >= CHOSEN_MAX)
+        return 0;
+    port = 0;
+    fd = bind_own(p, &port, 0);
+    if (fd < 0)
+        return 0;
+    if (p->port[port].held) { /* its old connections are the TOE's */
+        close(fd);
+        return 0;
+    }
+    add(p, port, fd, uid);
+    p->port[port].chosen = 1;
+    p->chosen++;
+    say(p, port);
+    return port;
+}
+
+/* A port that the host names: as ask_to_listen(). */
+static int ask_to_use(struct ports *p, uint16_t port, uid_t uid)
+{
+    struct port *e = &p->port[port];
+    int fd;
+
+    if (e->listeners || e->chosen || e->fd_plus_1)
+        return may_join(e, uid) ? 0 : MUST_LOOK;
+    fd = may_bind(p, uid, port) ? bind_own(p, &port, 0) : -1;
+    if (fd < 0)
+        return MUST_LOOK;
+    add(p, port, fd, uid);
+    e->mixed = e->flows != 0;
+    return 0;
+}
+
+/* The socket found is kept while there are connections, or closed. */
+static int answer_to_use(struct ports *p, uint16_t port, uid_t uid, int found)
+{
+    struct port *e = &p->port[port];
+
+    if (e->listeners || e->chosen || e->fd_plus_1) {
+        int may = found >= 0 || may_join(e, uid);
+
+        if (found >= 0)
+            bound_close(p->bound, found);
+        return may ? 0 : TOE_R_ADDRINUSE;
+    }
+    if (found >= 0) {
+        add(p, port, found, uid);
+        e->lent = 1;
+    } else {
+        int fd = may_bind(p, uid, port) ? bind_own(p, &port, 1) : -1;
+
+        if (fd < 0)
+            return TOE_R_ADDRINUSE;
+        add(p, port, fd, uid);
+    }
+    e->mixed = 1;
+    return 0;
+}
+
+/* Locked; not while it looks. */
+static int use_own(struct ports *p, uint16_t port, const struct asker *who)
+{
+    int found, rc = ask_to_use(p, port, who->uid);
+
+    if (rc != MUST_LOOK)
+        return rc;
+    pthread_mutex_unlock(&p->lock);
+    found = bound_find(p->bound, who->pid, port, BOUND_HELD);
+    pthread_mutex_lock(&p->lock);
+    return answer_to_use(p, port, who->uid, found);
+}
+
+int ports_connect(struct ports *p, uint16_t *port, unsigned try, const struct asker *who)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&p->lock);
+    if (*port)
+        rc = use_own(p, *port, who);
+    else if ((*port = choose(p, try, who->uid)) == 0)
+        rc = TOE_R_ADDRNOTAVAIL;
+    if (rc == 0) {
+        p->port[*port].flows++;
+        p->port[*port].free_at = 0;
+        say(p, *port);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return rc;
+}
+
+void ports_accept(struct ports *p, uint16_t port)
+{
+    pthread_mutex_lock(&p->lock);
+    p->port[port].flows++;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void ports_leave(struct ports *p, uint16_t port, uint64_t now)
+{
+    struct port *e = &p->port[port];
+
+    pthread_mutex_lock(&p->lock);
+    if (--e->flows == 0 && !e->listeners)
+        unused(p, port, now);
+    pthread_mutex_unlock(&p->lock);
+}
+
+int ports_tidy(struct ports *p, uint64_t now)
+{
+    uint32_t i;
+    int left;
+
+    pthread_mutex_lock(&p->lock);
+    for (i = p->count; i-- > 0;) {
+        const struct port *e = &p->port[p->held[i]];
+
+        if (e->free_at && now >= e->free_at)
+            del(p, p->held[i]);
+    }
+    left = p->chosen != 0;
+    pthread_mutex_unlock(&p->lock);
+    return left;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ports.h - with a shared address: which TCP ports are the TOE's, agreed with the kernel.
+ *
+ * The kernel has the last word. A port is the TOE's while it is bound there: by a socket of our
+ * own, which never listens, or by the host that asks (libtoe's sockets are the kernel's too). What
+ * is on the way to the TOE is said to the XDP program (netio_take_port()).
+ *
+ * One of them serves all engines. Any thread.
+ */
+#ifndef ENGINE_PORTS_H
+#define ENGINE_PORTS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ports;
+
+/* take: NETIO_TAKE_* for a port, from now on. NULL: no memory. */
+struct ports *ports_new(const uint8_t ip[4], void (*take)(void *arg, uint16_t port, unsigned how),
+                        void *arg);
+/* Gives all of them back. */
+void ports_free(struct ports *p);
+
+/* Who asks, as the control socket knows him since he has attached. */
+struct asker {
+    int pid;
+    uid_t uid;
+};
+
+/*
+ * One more listens there. 0, or the TOE_R_* that refuses it. Who comes to a port of another user's
+ * must listen there in the kernel too. *kept: his listening socket, which is kept until he goes, so
+ * that the kernel gives the port to nobody else; -1: he has none.
+ */
+int ports_listen(struct ports *p, uint16_t port, const struct asker *who, int *kept);
+void ports_unlisten(struct ports *p, uint16_t port, int kept);
+/* One more connection from there to be opened: of this port, or with 0 of one that is chosen: try
+ * counts from 0 on, and the more there have been in vain the less likely it is one in use. */
+int ports_connect(struct ports *p, uint16_t *port, unsigned try, const struct asker *who);
+#define PORTS_TRIES 32u
+/* One more connection to a port that somebody listens on. */
+void ports_accept(struct ports *p, uint16_t port);
+/* One connection less; now: the clock's. */
+void ports_leave(struct ports *p, uint16_t port, uint64_t now);
+
+/* From time to time: lets go of what has not been used for as long as TIME-WAIT lasts. Not 0 while
+ * there is such. */
+int ports_tidy(struct ports *p, uint64_t now);
+
+#endif

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_ports.c - ports of a shared address, agreed with this machine's kernel: the address is
+ * 127.0.0.1, the host that asks this process. And the choice among routes.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <toe/device.h>
+#include <toe/netio.h>
+
+#include "shared.h"
+
+static const uint8_t loopback[4] = {127, 0, 0, 1};
+static uint8_t taken[65536]; /* what the XDP program would know */
+
+static void take(void *arg, uint16_t port, unsigned how)
+{
+    assert_ptr_equal(arg, taken);
+    taken[port] = (uint8_t)how;
+}
+
+static struct ports *begin(void)
+{
+    struct ports *p = ports_new(loopback, take, taken);
+
+    memset(taken, 0, sizeof(taken));
+    assert_non_null(p);
+    return p;
+}
+
+static struct asker own; /* this process */
+static int kept;         /* by the call before */
+
+/* Everything is given back. */
+static void end(struct ports *p)
+{
+    unsigned i;
+
+    ports_free(p);
+    for (i = 0; i < sizeof(taken); i++)
+        assert_int_equal(taken[i], 0);
+}
+
+/* A socket of the kernel's; -errno where that is refused. port 0: the kernel chooses. */
+static int kernel_socket(uint16_t port, int reuse, int listens)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    memcpy(&a.sin_addr, loopback, 4);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse)), 0);
+    if (bind(fd, (struct sockaddr *)&a, sizeof(a)) != 0 || (listens && listen(fd, 1) != 0)) {
+        int e = errno;
+
+        close(fd);
+        return -e;
+    }
+    return fd;
+}
+
+static uint16_t port_of(int fd)
+{
+    struct sockaddr_in a = {0};
+    socklen_t len = sizeof(a);
+
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+    return ntohs(a.sin_port);
+}
+
+static uint16_t free_port(void)
+{
+    int fd = kernel_socket(0, 0, 0);
+    uint16_t port = port_of(fd);
+
+    close(fd);
+    return port;
+}
+
+static void a_listener_keeps_its_port(void **state)
+{
+    struct ports *p = begin();
+    uint16_t port = free_port();
+    int fd;
+
+    (void)state;
+    assert_int_equal(ports_listen(p, port, &own, &kept), 0);
+    assert_int_equal(taken[port], NETIO_TAKE);
+    assert_int_equal(kernel_socket(port, 0, 0), -EADDRINUSE);
+    assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
+    assert_int_equal(ports_listen(p, port, &own, &kept), 0); /* on another engine */
+    ports_unlisten(p, port, kept);
+    assert_int_equal(taken[port], NETIO_TAKE);
+    ports_unlisten(p, port, kept);
+    assert_int_equal(taken[port], 0);
+    fd = kernel_socket(port, 0, 1);
+    assert_true(fd >= 0);
+    close(fd);
+    end(p);
+}
+
+#define NOBODY 65534
+
+/* Another process, which has nothing but fd (-1: not even that), of another user. */
+static struct asker stranger(int fd)
+{
+    struct asker who = {.uid = NOBODY};
+    int ready[2];
+    char byte;
+
+    assert_int_equal(pipe(ready), 0);
+    who.pid = fork();
+    assert_true(who.pid >= 0);
+    if (who.pid == 0) {
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || dup2(fd >= 0 ? fd : 0, 3) != 3)
+            _exit(1);
+        closefrom(fd >= 0 ? 4 : 3);
+        pause();
+        _exit(0);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 0); /* it has closed its end */
+    close(ready[0]);
+    return who;
+}
+
+static void end_stranger(struct asker who)
+{
+    kill(who.pid, SIGKILL);
+    waitpid(who.pid, NULL, 0);
+}
+
+/* The stranger has fd, which is no proof that the port is his. */
+static void refused_with(struct ports *p, int fd, uint16_t port)
+{
+    struct asker who = stranger(fd);
+    uint16_t same = port;
+
+    assert_int_equal(ports_listen(p, port, &who, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_connect(p, &same, 0, &who), TOE_R_ADDRINUSE);
+    assert_int_equal(taken[port], 0);
+    end_stranger(who);
+}
+
+static void a_port_of_somebody_else_is_refused(void **state)
+{
+    struct ports *p = begin();
+    int fd = kernel_socket(0, 1, 1);
+
+    (void)state;
+    refused_with(p, -1, port_of(fd));
+    close(fd);
+    end(p);
+}
+
+/* One of IPv6 alone leaves the port of IPv4 to others. */
+static void a_socket_of_ipv6_alone_is_no_proof(void **state)
+{
+    struct ports *p = begin();
+    int victim = kernel_socket(0, 1, 1), on = 1;
+    uint16_t port = port_of(victim);
+    struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    (void)state;
+    if (fd < 0)
+        skip();
+    assert_int_equal(setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    refused_with(p, fd, port);
+    close(fd);
+    close(victim);
+    end(p);
+}
+
+static void a_socket_of_both_families_is_proof(void **state)
+{
+    struct ports *p = begin();
+    struct sockaddr_in6 a = {.sin6_family = AF_INET6};
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), off = 0;
+    socklen_t len = sizeof(a);
+    uint16_t port;
+
+    (void)state;
+    if (fd < 0)
+        skip();
+    assert_int_equal(setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+    port = ntohs(a.sin6_port);
+    assert_int_equal(ports_listen(p, port, &own, &kept), 0);
+    assert_true(kept >= 0);
+    ports_unlisten(p, port, kept);
+    close(fd);
+    end(p);
+}
+
+/* In another network namespace everybody has all ports. */
+static void a_socket_of_another_namespace_is_no_proof(void **state)
+{
+    struct ports *p = begin();
+    int victim = kernel_socket(0, 1, 1), here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port_of(victim))};
+    int fd;
+
+    (void)state;
+    if (unshare(CLONE_NEWNET) != 0) {
+        close(here);
+        close(victim);
+        end(p);
+        skip();
+    }
+    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(setns(here, CLONE_NEWNET), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    refused_with(p, fd, port_of(victim));
+    close(fd);
+    close(here);
+    close(victim);
+    end(p);
+}
+
+/* Others may have the port on other interfaces. */
+static void a_socket_of_one_interface_is_no_proof(void **state)
+{
+    struct ports *p = begin();
+    int fd = kernel_socket(0, 1, 0);
+    uint16_t port = port_of(fd);
+
+    (void)state;
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(ports_listen(p, port, &own, &kept), TOE_R_ADDRINUSE);
+    close(fd);
+    end(p);
+}
+
+/* What somebody accepted, and its peer has reset: it names the port, which is not its own. */
+static void a_dead_connection_is_no_proof(void **state)
+{
+    const struct linger reset = {.l_onoff = 1};
+    struct ports *p = begin();
+    int victim = kernel_socket(0, 1, 1), peer = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), fd;
+    uint16_t port = port_of(victim);
+    struct sockaddr_in a;
+    socklen_t len = sizeof(a);
+    char byte;
+
+    (void)state;
+    assert_int_equal(getsockname(victim, (struct sockaddr *)&a, &len), 0);
+    assert_int_equal(connect(peer, (struct sockaddr *)&a, len), 0);
+    fd = accept(victim, NULL, NULL);
+    assert_true(fd >= 0);
+    refused_with(p, fd, port); /* nor when it lives */
+    assert_int_equal(setsockopt(peer, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)), 0);
+    close(peer);
+    assert_int_equal(read(fd, &byte, 1), -1);
+    assert_int_equal(errno, ECONNRESET);
+    assert_int_equal(port_of(fd), port);
+    refused_with(p, fd, port);
+    close(fd);
+    close(victim);
+    end(p);
+}
+
+/* With SO_REUSEADDR many are bound; the one who listens has the port. */
+static void to_be_bound_is_not_to_listen(void **state)
+{
+    struct ports *p = begin();
+    int fd = kernel_socket(0, 1, 0), victim = kernel_socket(port_of(fd), 1, 1);
+    uint16_t port = port_of(fd);
+    struct asker who = stranger(fd);
+
+    (void)state;
+    assert_true(victim >= 0);
+    assert_int_equal(ports_listen(p, port, &who, &kept), TOE_R_ADDRINUSE);
+    /* he may connect from there, and does not get what the kernel has a listener for */
+    assert_int_equal(ports_connect(p, &port, 0, &who), 0);
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
+    ports_leave(p, port, 1);
+    end_stranger(who);
+    close(fd);
+    close(victim);
+    end(p);
+}
+
+/* Who has the port on the TOE shares it with nobody else's programs. */
+static void a_port_that_another_user_has_on_the_toe(void **state)
+{
+    struct ports *p = begin();
+    uint16_t port = free_port();
+    struct asker who = stranger(-1), user = {.pid = own.pid, .uid = 1000}, same;
+    int first;
+
+    (void)state;
+    assert_int_equal(ports_listen(p, port, &user, &first), 0);
+    assert_int_equal(ports_listen(p, port, &who, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_connect(p, &port, 0, &who), TOE_R_ADDRINUSE);
+    same = (struct asker){.pid = who.pid, .uid = user.uid};
+    assert_int_equal(ports_listen(p, port, &same, &kept), 0);
+    ports_unlisten(p, port, kept);
+    same.uid = 0;
+    assert_int_equal(ports_listen(p, port, &same, &kept), 0);
+    ports_unlisten(p, port, kept);
+    ports_unlisten(p, port, first);
+    port = 0; /* connected from */
+    assert_int_equal(ports_connect(p, &port, 0, &user), 0);
+    assert_int_equal(ports_connect(p, &port, 0, &who), TOE_R_ADDRINUSE);
+    ports_leave(p, port, 1);
+    end_stranger(who);
+    end(p);
+}
+
+/* ... but with those who have inherited the listener, as the workers of a server do. */
+static void an_inherited_listener(void **state)
+{
+    struct ports *p = begin();
+    int fd = kernel_socket(0, 1, 1), first;
+    uint16_t port = port_of(fd);
+    struct asker worker = stranger(fd), who = stranger(-1);
+
+    (void)state;
+    assert_int_equal(ports_listen(p, port, &own, &first), 0);
+    assert_int_equal(ports_listen(p, port, &worker, &kept), 0);
+    ports_unlisten(p, port, first);
+    assert_int_equal(ports_listen(p, port, &who, &first), TOE_R_ADDRINUSE);
+    ports_unlisten(p, port, kept);
+    end_stranger(worker);
+    end_stranger(who);
+    close(fd);
+    end(p);
+}
+
+/* All ones stand there in a user namespace of one's own. */
+static void capabilities_of_another_user_namespace(void **state)
+{
+    struct ports *p = begin();
+    struct asker who = {.uid = NOBODY};
+    int ready[2];
+    char byte = 0;
+
+    (void)state;
+    assert_int_equal(pipe(ready), 0);
+    who.pid = fork();
+    assert_true(who.pid >= 0);
+    if (who.pid == 0) {
+        byte = setresuid(NOBODY, NOBODY, NOBODY) == 0 && unshare(CLONE_NEWUSER) == 0 &&
+               prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
+        (void)!write(ready[1], &byte, 1);
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    if (byte) {
+        assert_int_equal(ports_listen(p, 1, &who, &kept), TOE_R_ADDRINUSE);
+        assert_int_equal(taken[1], 0);
+    }
+    end_stranger(who);
+    close(ready[0]);
+    close(ready[1]);
+    end(p);
+    if (!byte)
+        skip(); /* this kernel lets nobody make one */
+}
+
+/* The host closes it in the kernel and goes on here: nobody else gets the port meanwhile. */
+static void a_listeners_socket_is_kept(void **state)
+{
+    struct ports *p = begin();
+    int fd = kernel_socket(0, 1, 1);
+    uint16_t port = port_of(fd);
+    struct asker other = stranger(-1);
+    int first, second;
+
+    (void)state;
+    other.uid = own.uid;
+    assert_int_equal(ports_listen(p, port, &own, &first), 0);
+    close(fd);
+    assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
+    assert_int_equal(ports_listen(p, port, &other, &second), 0);
+    assert_int_equal(second, -1); /* has none of its own */
+    ports_unlisten(p, port, first);
+    assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
+    ports_unlisten(p, port, second);
+    fd = kernel_socket(port, 0, 1);
+    assert_true(fd >= 0);
+    close(fd);
+    end_stranger(other);
+    end(p);
+}
+
+/* libtoe's sockets are the kernel's too, and listen there. */
+static void a_port_of_the_hosts_own(void **state)
+{
+    struct ports *p = begin();
+    int fd = kernel_socket(0, 1, 1);
+    uint16_t port = port_of(fd);
+
+    (void)state;
+    assert_int_equal(ports_listen(p, port, &own, &kept), 0);
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS);
+    ports_accept(p, port);
+    ports_unlisten(p, port, kept); /* a connection of it lasts */
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
+    close(fd);
+    fd = kernel_socket(port, 0, 1); /* and anybody may have the port */
+    assert_true(fd >= 0);
+    ports_leave(p, port, 1);
+    assert_int_equal(taken[port], 0);
+    close(fd);
+    end(p);
+}
+
+/* ... and where bind() has chosen one for a connection, it is kept though the host closes it. */
+static void a_port_that_the_host_has_bound(void **state)
+{
+    struct ports *p = begin();
+    int fd = kernel_socket(0, 0, 0);
+    uint16_t port = port_of(fd);
+
+    (void)state;
+    assert_int_equal(ports_connect(p, &port, 0, &own), 0);
+    close(fd);
+    assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
+    assert_true(taken[port] & NETIO_TAKE);
+    assert_int_equal(ports_listen(p, port, &own, &kept), TOE_R_ADDRINUSE);
+    ports_leave(p, port, 1);
+    assert_int_equal(taken[port], 0);
+    fd = kernel_socket(port, 0, 1);
+    assert_true(fd >= 0);
+    close(fd);
+    end(p);
+}
+
+static void chosen_ports_stay_for_a_while(void **state)
+{
+    struct ports *p = begin();
+    uint16_t port = 0, again = 0;
+    unsigned try;
+
+    (void)state;
+    assert_int_equal(ports_connect(p, &port, 0, &own), 0);
+    assert_true(port >= 1024);
+    assert_int_equal(taken[port], NETIO_TAKE);
+    assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
+    assert_int_equal(ports_connect(p, &again, 0, &own), 0);
+    assert_int_equal(again, port); /* to another peer it may be used */
+    ports_leave(p, again, 1);
+    for (try = 0; again == port && try < PORTS_TRIES; try++) {
+        again = 0;
+        assert_int_equal(ports_connect(p, &again, try, &own), 0);
+        if (again == port)
+            ports_leave(p, again, 1);
+    }
+    assert_int_not_equal(again, port); /* to the same a new one is found */
+    ports_leave(p, port, 1 * NS_PER_S);
+    assert_int_equal(ports_tidy(p, 50 * NS_PER_S), 1);
+    assert_int_equal(taken[port], NETIO_TAKE); /* TIME-WAIT */
+    assert_int_equal(ports_tidy(p, 70 * NS_PER_S), 1);
+    assert_int_equal(taken[port], 0);
+    assert_int_equal(taken[again], NETIO_TAKE); /* in use */
+    ports_leave(p, again, 80 * NS_PER_S);
+    assert_int_equal(ports_tidy(p, 150 * NS_PER_S), 0);
+    end(p);
+}
+
+static void low_ports_are_for_those_who_may(void **state)
+{
+    struct ports *p = begin();
+    struct asker who;
+
+    (void)state;
+    if (geteuid() != 0) /* then toed may not either */
+        skip();
+    who = stranger(-1);
+    assert_int_equal(ports_listen(p, 1, &who, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(taken[1], 0);
+    end_stranger(who);
+    assert_int_equal(ports_listen(p, 1, &own, &kept), 0);
+    ports_unlisten(p, 1, kept);
+    end(p);
+}
+
+static void the_longest_prefix_and_the_least_metric(void **state)
+{
+    static struct routes r;
+
+    (void)state;
+    r.count = 4;
+    r.route[0] = (struct route){.gateway = 1};
+    r.route[1] = (struct route){.to = 0x0a000000, .len = 8, .gateway = 2, .metric = 100};
+    r.route[2] = (struct route){.to = 0x0a010000, .len = 16, .gateway = 3, .metric = 200};
+    r.route[3] = (struct route){.to = 0x0a000000, .len = 8, .gateway = 4, .metric = 50};
+    routes_sort(&r);
+    assert_int_equal(routes_find(&r, 0x0a010203)->gateway, 3);
+    assert_int_equal(routes_find(&r, 0x0a020203)->gateway, 4);
+    assert_int_equal(routes_find(&r, 0xc0000201)->gateway, 1);
+    r.count = 3; /* without the default route, which stands last */
+    assert_null(routes_find(&r, 0xc0000201));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_listener_keeps_its_port),
+        cmocka_unit_test(a_port_of_somebody_else_is_refused),
+        cmocka_unit_test(a_socket_of_ipv6_alone_is_no_proof),
+        cmocka_unit_test(a_socket_of_both_families_is_proof),
+        cmocka_unit_test(a_socket_of_another_namespace_is_no_proof),
+        cmocka_unit_test(a_socket_of_one_interface_is_no_proof),
+        cmocka_unit_test(a_dead_connection_is_no_proof),
+        cmocka_unit_test(to_be_bound_is_not_to_listen),
+        cmocka_unit_test(a_port_that_another_user_has_on_the_toe),
+        cmocka_unit_test(an_inherited_listener),
+        cmocka_unit_test(capabilities_of_another_user_namespace),
+        cmocka_unit_test(a_listeners_socket_is_kept),
+        cmocka_unit_test(a_port_of_the_hosts_own),
+        cmocka_unit_test(a_port_that_the_host_has_bound),
+        cmocka_unit_test(chosen_ports_stay_for_a_while),
+        cmocka_unit_test(low_ports_are_for_those_who_may),
+        cmocka_unit_test(the_longest_prefix_and_the_least_metric),
+    };
+
+    own.pid = getpid();
+    own.uid = geteuid();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
