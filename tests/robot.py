@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import pickle
+import select
 import shutil
 import socket
 import struct
@@ -80,6 +81,10 @@ class Robot:
             name, errno, text = rest
             raise OSError(errno, text) if errno else getattr(builtins, name)(text)
         raise RuntimeError(f"in the robot: {rest[0]}")
+
+    def waits(self, seconds: float = 0.3) -> bool:
+        """Is the end of what was told not here, after so long?"""
+        return not select.select([self._control], [], [], seconds)[0]
 
     def __call__(self, code: str, timeout: float = 30, **given: object) -> object:
         self.tell(code, **given)

@@ -158,6 +158,7 @@ static void note_welcome(const struct toedev_welcome *w, struct twelcome *out)
     out->engines = w->engines < TOE_MAX_ENGINES ? w->engines : TOE_MAX_ENGINES;
     memcpy(&out->ip, w->ip, 4);
     memcpy(&out->gw, w->gateway, 4);
+    out->shared = (w->flags & TOEDEV_WELCOME_SHARED) != 0;
     out->mask = w->prefix_len ? htonl(UINT32_MAX << (32 - w->prefix_len)) : 0;
 }
 
@@ -185,6 +186,7 @@ struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelco
     if (send_hello(qp, err, err_size) < 0 || take_welcome(qp, &w, err, err_size) < 0)
         goto failed;
     note_welcome(&w, out);
+    tqp_register(qp);
     return qp;
 failed:
     tqp_detach(qp);

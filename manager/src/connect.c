@@ -252,6 +252,8 @@ static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, 
             return terr(EISCONN);
         break;
     case TS_NEW:
+        if (s->inherited)
+            return terr(EISCONN); /* it listens */
         break;
     }
     return connect_new(s, fd, addr, len, kernel);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "claim.h"
+#include "inherit.h"
 #include "internal.h"
 
 #define RETRY_NS       (100 * 1000000ull)
@@ -70,6 +71,7 @@ static bool attach_all(void)
     tctx.ip = w.ip;
     tctx.mask = w.mask;
     tctx.gw = w.gw;
+    tctx.shared = w.shared;
     tctx.generation++;
     tctx.idle_looks = 0;
     tctx.state = TC_UP;
@@ -124,7 +126,7 @@ bool tctx_know(void)
 void tctx_before_rights_change(void)
 {
     tctx_lock();
-    if (tctx.state == TC_COLD && tctx.listeners)
+    if (tctx.state == TC_COLD && (tctx.listeners || tinherit_waits()))
         tctx_need();
     tctx_unlock();
 }

@@ -55,6 +55,7 @@ struct tqp {
     bool direct;     /* no rings: the TOE is called (inline.c) */
     uint32_t unsent; /* direct: commands since the last flush, whose frames may wait for it */
     bool restless;   /* direct: there is always something to do, so sleep but a moment */
+    bool ordered;    /* the TOE does the fence of our doorbells (toe/ring.h) */
     bool broken;     /* the TOE broke the contract or is gone: tctx_progress() tears down */
     bool breached;   /* broken by a breach, which has been said */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
@@ -102,6 +103,7 @@ struct tctx {
     uint32_t next_qp;                 /* round robin of active opens */
     uint32_t generation;              /* counts attaches: epoll instances wire descriptors again */
     uint32_t ip, mask, gw;            /* of the TOE, network order; gw 0: none */
+    bool shared;                      /* the kernel has ip too */
     int placeholder_fd;               /* what accepted connections are duplicates of */
     struct toedev_inline_info inside; /* of an engine in this process, which may be yet to come */
     bool known;           /* ip, mask, gw and inside are filled though nothing is attached */
@@ -131,6 +133,7 @@ TOE_HIDDEN int tconfig_resolve(struct tconfig *cfg, const struct toe_options *op
 struct twelcome {
     uint32_t engines;
     uint32_t ip, mask, gw;
+    bool shared;
 };
 /* A queue pair on the given engine, or NULL with a sentence in err. */
 TOE_HIDDEN struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelcome *w,
@@ -145,6 +148,8 @@ TOE_HIDDEN bool tqp_gone(const struct tqp *qp);
 TOE_HIDDEN struct tqp *tqp_new(const struct tconfig *cfg, uint32_t engine);
 /* Doorbells, status and rings are where the layout says in the area. */
 TOE_HIDDEN void tqp_use_area(struct tqp *qp, uint8_t *area);
+/* Attached: leaves the fence of doorbells to the TOE, where both it and the kernel can. */
+TOE_HIDDEN void tqp_register(struct tqp *qp);
 
 /* ---- inline.c: a TOE in this process (toe/inline.h). Lock held. ---- */
 
@@ -250,7 +255,10 @@ static inline void tqp_ring(struct tqp *qp)
         return;
     }
     toe_ring_store(&qp->db->sw_head, qp->sw.head);
-    atomic_thread_fence(memory_order_seq_cst);
+    if (likely(qp->ordered))
+        atomic_signal_fence(memory_order_seq_cst);
+    else
+        atomic_thread_fence(memory_order_seq_cst);
     if (unlikely(toe_ring_load(&qp->status->sleeping)) &&
         (int32_t)(toe_ring_load(&qp->status->sw_tail) - qp->belled) >= 0)
         tqp_wake(qp);
@@ -271,22 +279,27 @@ static inline bool tqp_send(struct tqp *qp, uint8_t type, uint8_t flags, uint16_
  * and when all are, or with its next call that makes progress: few system calls where a back end
  * needs one, and the peer has its first half while we work on the second.
  */
-static inline void tinline_round(void)
+static inline void ttold_begin(void)
 {
     tctx.told = 0;
     if (unlikely(!++tctx.told_round))
         tctx.told_round = 1;
 }
-static inline void tinline_told(struct tsock *s)
+static inline void ttold_note(struct tsock *s)
 {
-    if (s->qp && s->qp->direct && tctx.cfg.batch && s->told_round != tctx.told_round) {
+    if (s->qp && s->told_round != tctx.told_round) {
         s->told_round = tctx.told_round;
         tctx.told_most = ++tctx.told;
     }
 }
-static inline void tinline_answered(struct tsock *s)
+/* Told by the last epoll_wait(), which looked at the rings, and not answered yet. */
+static inline bool ttold_fresh(const struct tsock *s)
 {
-    if (s->told_round == tctx.told_round && tctx.told) {
+    return s->told_round && s->told_round == tctx.told_round;
+}
+static inline void ttold_answered(struct tsock *s)
+{
+    if (ttold_fresh(s) && tctx.told) {
         s->told_round = 0;
         tctx.told--;
     }
@@ -436,11 +449,14 @@ TOE_HIDDEN enum tcarrier tpolicy_connect(int fd, const struct tname *to);
 TOE_HIDDEN enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only);
 /* Notes the making of a socket that TCP has nothing to do with. Lock not held. */
 TOE_HIDDEN void tpolicy_other(int domain, int kind);
+/* The program wants an io_uring: said once. True: it is not to have it. */
+TOE_HIDDEN bool tpolicy_ring(void);
 /* Turns an undecided socket over to the kernel. */
 TOE_HIDDEN void tsock_to_kernel(struct tsock *s, int fd);
 /* What the kernel would do with a packet to this address. */
 enum troute { TROUTE_NONE, TROUTE_LOCAL, TROUTE_ON_LINK, TROUTE_GATEWAY };
-TOE_HIDDEN enum troute troute_ask(uint32_t ip);
+/* *source: the address that the kernel would send from; 0: not known. */
+TOE_HIDDEN enum troute troute_ask(uint32_t ip, uint32_t *source);
 /* scope: 0, or of a link-local address its interface. */
 TOE_HIDDEN enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope);
 /* In a fork child: the parent's netlink socket is not ours. */

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "epoll.h"
+#include "inherit.h"
 #include "internal.h"
 #include "wait.h"
 
@@ -136,11 +137,19 @@ void tepoll_wake(struct tepoll *ep)
         tobj_notify(&ep->obj, EPOLLIN | EPOLLRDNORM);
 }
 
+/* EPOLLEXCLUSIVE: once one that sleeps is told, the others of that kind are not. */
 void tepoll_mark(struct tobj *o, uint32_t events)
 {
+    bool told = false;
+
     for (struct tepitem *i = o->items; i; i = i->next_of_obj) {
         if (i->disabled || i->dormant || !(events & (i->events | ALWAYS)))
             continue;
+        if (unlikely(i->events & EPOLLEXCLUSIVE)) {
+            if (told)
+                continue;
+            told = i->ep->sleepers && !i->ep->kicked;
+        }
         tepoll_ready_add(i);
         if (unlikely(i->ep->sleepers || i->ep->obj.waiters || i->ep->obj.items))
             tepoll_wake(i->ep);
@@ -409,6 +418,8 @@ int toe_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
         return sys_epoll_ctl(epfd, op, fd, event);
     tctx_lock();
     ep = tepoll_get(epfd);
+    if (op == EPOLL_CTL_ADD)
+        (void)tinherit_use(fd); /* accept() says what is wrong */
     o = tobj_get(fd);
     if (!ep || !o) {
         if (ep)

@@ -49,7 +49,7 @@ static void collect(struct epcall *c)
             continue;
         c->out[c->n++] = (struct epoll_event){.events = events, .data.u64 = i->data};
         if (i->obj->kind == TOBJ_SOCK)
-            tinline_told((struct tsock *)i->obj);
+            ttold_note((struct tsock *)i->obj);
         if (i->events & EPOLLONESHOT) {
             i->disabled = true;
             if (unlikely(i->mark)) {
@@ -185,7 +185,7 @@ static int wait_locked(struct epcall *c, uint64_t most)
     uint64_t deadline;
     bool polled = false;
 
-    tinline_round();
+    ttold_begin();
     tctx_progress();
     if (ep->kernel_used && kernel_due(ep, ++ep->turns >= KERNEL_TURNS)) {
         ep->turns = 0;

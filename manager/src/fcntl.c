@@ -20,12 +20,24 @@ static int get_flags(const struct tsock *s, int fd)
     return (kernel & ~O_NONBLOCK) | (s->nonblock ? O_NONBLOCK : 0);
 }
 
+void tsock_note_flags(const struct tsock *s, int fd)
+{
+    if (s->dual) {
+        sys_fcntl(fd, F_SETFL, O_NONBLOCK);
+        sys_fcntl(fd, F_SETSIG, s->nonblock ? 0 : SIGIO);
+    } else {
+        sys_fcntl(fd, F_SETFL, s->nonblock ? O_NONBLOCK : 0);
+    }
+}
+
 static int set_flags(struct tsock *s, int fd, long flags)
 {
     /* Signals at readiness (O_ASYNC) are not made; Linux says EINVAL of files that cannot. */
     if (flags & O_ASYNC)
         return terr(EINVAL);
     s->nonblock = (flags & O_NONBLOCK) != 0;
+    if (s->state == TS_LISTEN && !tfd_is_own(fd))
+        tsock_note_flags(s, fd);
     /* An undecided socket is still the kernel's to connect. */
     return s->state == TS_NEW ? sys_fcntl(fd, F_SETFL, flags) : 0;
 }
@@ -169,8 +181,7 @@ static int ioctl_locked(struct tsock *s, int fd, unsigned long request, void *ar
     case FIONBIO:
         if (!arg)
             return terr(EFAULT);
-        s->nonblock = *(int *)arg != 0;
-        return 0;
+        return set_flags(s, fd, *(int *)arg ? O_NONBLOCK : 0);
     case FIOASYNC:
         if (!arg)
             return terr(EFAULT);

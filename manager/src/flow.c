@@ -81,7 +81,7 @@ static void end_open(struct tsock *s)
     tzc_settle(s);
     qp->slots[s->slot] = TSLOT_CLOSING;
     s->qp = NULL;
-    tinline_answered(s);
+    ttold_answered(s);
     tqp_send(qp, TOE_CMD_CLOSE, abort ? TOE_F_CLOSE_ABORT : 0, 0, s->slot, 0, 0);
 }
 

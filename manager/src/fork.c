@@ -15,8 +15,26 @@
 #include "internal.h"
 #include "wait.h"
 
+/* Who forks while a descriptor is there that only one child may have (vfork() as a fork()). */
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool is_alone;
+
+void tfork_alone_begin(void)
+{
+    pthread_mutex_lock(&alone);
+    is_alone = true;
+}
+
+void tfork_alone_end(void)
+{
+    is_alone = false;
+    pthread_mutex_unlock(&alone);
+}
+
 static void before(void)
 {
+    if (!is_alone)
+        pthread_mutex_lock(&alone);
     tctx_lock();
     thandover_before();
 }
@@ -36,6 +54,8 @@ static void in_parent(void)
     if (tctx.state == TC_UP)
         thandle_each(weaken);
     tctx_unlock();
+    if (!is_alone)
+        pthread_mutex_unlock(&alone);
     errno = saved;
 }
 
@@ -108,6 +128,8 @@ static void in_child(void)
     troute_forget();
     tfd_each(forget_sleepers);
     tctx_unlock();
+    is_alone = false;
+    pthread_mutex_unlock(&alone);
     errno = saved;
 }
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* handover.c - connections across fork (handover.h). */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "ctx.h"
 #include "handover.h"
@@ -62,9 +65,10 @@ void thandover_end(struct tsock *s)
 static void make_pair(struct tobj *o)
 {
     struct tsock *s = open_sock(o);
+    struct stat st;
     int ends[2];
 
-    if (!s || s->child_end)
+    if (!s || s->child_end || s->relayed)
         return;
     if (s->parent_end) {
         if (!unused(s->parent_end - 1))
@@ -75,6 +79,7 @@ static void make_pair(struct tobj *o)
         return;
     s->parent_end = tfd_internal(ends[0]) + 1;
     s->child_end = tfd_internal(ends[1]) + 1;
+    s->child_inode = fstat(s->child_end - 1, &st) == 0 ? (unsigned long)st.st_ino : 0;
     sys_fcntl(s->parent_end - 1, F_SETFL, O_RDWR | O_NONBLOCK);
 }
 
@@ -216,7 +221,11 @@ static bool turn(struct relay *r)
     /* The child has closed it altogether and all it wrote is on its way: so do we. */
     if (out->end && (p[1].revents & POLLHUP) && out->at == out->len)
         return false;
-    return drain(in, r->unix_fd, false) && drain(out, r->toe_fd, true);
+    if (!drain(in, r->unix_fd, false)) {
+        in->at = in->len; /* the child reads no more; what it has written still goes */
+        in->end = in->told = true;
+    }
+    return drain(out, r->toe_fd, true);
 }
 
 static void *run(void *arg)
@@ -227,6 +236,7 @@ static void *run(void *arg)
         ;
     tctx_lock();
     tctx_progress();
+    tsock_get(r->toe_fd)->relayed = false;
     tfd_clear(r->toe_fd);
     tctx_unlock();
     tfd_internal_close(r->toe_fd);
@@ -253,30 +263,220 @@ static bool start(struct relay *r)
     return e == 0;
 }
 
-bool thandover_close(struct tsock *s, int fd)
+/* What is to serve the child: a number of libtoe's own leads to the flow. NULL with errno. */
+static struct relay *prepare(struct tsock *s, int fd)
 {
-    struct relay *r;
-    int toe_fd;
+    struct relay *r = calloc(1, sizeof *r);
+    int toe_fd = r ? tfd_internal(sys_dup(fd)) : -1;
 
-    if (unused(s->parent_end - 1))
-        return false;
-    r = calloc(1, sizeof *r);
-    toe_fd = tfd_internal(sys_dup(fd));
-    if (!r || toe_fd < 0 || toe_fd >= (int)TFD_MAX) {
+    if (toe_fd < 0 || toe_fd >= (int)TFD_MAX) {
+        if (toe_fd >= 0)
+            errno = EMFILE;
         tfd_internal_close(toe_fd);
         free(r);
-        return false;
+        return NULL;
     }
     tfd_set(toe_fd, &s->obj);
-    s->opts.linger_on = 0; /* the close that lingers is the child's */
     r->toe_fd = toe_fd;
     r->unix_fd = s->parent_end - 1;
-    if (!start(r)) {
-        tfd_clear(toe_fd);
-        tfd_internal_close(toe_fd);
-        free(r);
+    return r;
+}
+
+/* Not served (any more); what the flow's last number is gone with ends. */
+static void end_relay(struct relay *r)
+{
+    if (tsock_get(r->toe_fd))
+        tfd_clear(r->toe_fd);
+    tfd_internal_close(r->toe_fd);
+    free(r);
+}
+
+/* The child is served from here on. */
+static bool start_relay(struct tsock *s, struct relay *r)
+{
+    s->opts.linger_on = 0; /* the close that lingers is the child's */
+    s->relayed = start(r);
+    if (!s->relayed)
+        end_relay(r);
+    return s->relayed;
+}
+
+static bool serve(struct tsock *s, int fd)
+{
+    struct relay *r = prepare(s, fd);
+
+    return r && start_relay(s, r);
+}
+
+bool thandover_close(struct tsock *s, int fd)
+{
+    if (unused(s->parent_end - 1) || !serve(s, fd))
         return false;
-    }
     tfd_clear(fd);
     return true;
+}
+
+/* ---- another program ---- */
+
+/* A number of this process while the kernel has the child's end in its place. */
+struct lent {
+    int fd, placeholder;
+    struct lent *next;
+};
+
+static struct lent *lents;
+
+static void lend(int fd, struct tobj *o)
+{
+    struct tsock *s = open_sock(o);
+    struct lent *l;
+
+    if (!s || !s->child_end || tfd_is_internal(fd) || tfd_is_own(fd))
+        return;
+    l = malloc(sizeof *l);
+    if (!l)
+        return;
+    l->fd = fd;
+    l->placeholder = tfd_internal(sys_dup(fd));
+    l->next = lents;
+    if (l->placeholder < 0) {
+        free(l);
+        return;
+    }
+    lents = l;
+    replace(fd, s);
+}
+
+static void take_back(void)
+{
+    while (lents) {
+        struct lent *l = lents;
+        int close_on_exec = sys_fcntl(l->fd, F_GETFD, 0) & FD_CLOEXEC;
+
+        sys_dup3(l->placeholder, l->fd, close_on_exec ? O_CLOEXEC : 0);
+        tfd_internal_close(l->placeholder);
+        lents = l->next;
+        free(l);
+    }
+}
+
+static pid_t executed; /* the child that serve_standard() looks at */
+
+/* Who asks for a connection as standard input or output means to use it, and its parent waits. */
+static void serve_standard(int fd, struct tobj *o)
+{
+    struct tsock *s = open_sock(o);
+    char path[64], what[64], wanted[64];
+    bool gone = true;
+    struct pollfd written;
+
+    if (!s || !s->parent_end || s->relayed || tfd_is_internal(fd) || tfd_is_own(fd))
+        return;
+    snprintf(wanted, sizeof wanted, "socket:[%lu]", s->child_inode);
+    for (int i = 0; i <= 2; i++) {
+        ssize_t n;
+
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)executed, i);
+        n = readlink(path, what, sizeof what - 1);
+        if (n <= 0)
+            continue;
+        gone = false;
+        what[n] = 0;
+        if (strcmp(what, wanted) == 0) {
+            serve(s, fd);
+            return;
+        }
+    }
+    /* It was quick, and has left what it wrote. */
+    written = (struct pollfd){.fd = s->parent_end - 1, .events = POLLIN};
+    if (gone && sys_ppoll(&written, 1, &(struct timespec){0, 0}, NULL) > 0 &&
+        (written.revents & POLLIN))
+        serve(s, fd);
+}
+
+void thandover_spawn_begin(void)
+{
+    tctx_lock();
+    thandover_before();
+    if (open_n)
+        tfd_each_number(lend);
+}
+
+void thandover_spawn_end(pid_t pid)
+{
+    take_back();
+    executed = pid;
+    if (open_n && pid)
+        tfd_each_number(serve_standard);
+    thandover_in_parent();
+    tctx_unlock();
+}
+
+bool thandover_any(void)
+{
+    tctx_lock();
+    open_n = 0;
+    tfd_each(count_open);
+    tctx_unlock();
+    return open_n && open_n <= HANDOVER_MAX;
+}
+
+void thandover_executed(pid_t pid)
+{
+    tctx_lock();
+    executed = pid;
+    tfd_each_number(serve_standard);
+    tctx_unlock();
+}
+
+/* With an end for the other process: its number. */
+static int offer(struct tsock *s, int fd, struct relay **r)
+{
+    int end = s->child_end - 1;
+
+    if (end < 0)
+        return terr(EBUSY); /* another process has it already */
+    s->child_end = 0;
+    *r = prepare(s, fd);
+    if (!*r) {
+        tfd_internal_close(end);
+        thandover_end(s);
+        return -1;
+    }
+    if (s->nonblock)
+        sys_fcntl(end, F_SETFL, O_RDWR | O_NONBLOCK);
+    return end;
+}
+
+int thandover_offer(int fd, struct relay **r)
+{
+    struct tsock *s;
+    int end;
+
+    tctx_lock();
+    s = tsock_get(fd);
+    s = s ? open_sock(&s->obj) : NULL;
+    if (s)
+        make_pair(&s->obj);
+    end = s ? offer(s, fd, r) : terr(ENOTCONN);
+    tctx_unlock();
+    return end;
+}
+
+void thandover_settle(struct relay *r, bool passed)
+{
+    struct tsock *s;
+
+    tctx_lock();
+    tctx_progress();
+    s = tsock_get(r->toe_fd);
+    if (passed && s && s->parent_end) {
+        if (!start_relay(s, r))
+            thandover_end(s);
+    } else {
+        if (s)
+            thandover_end(s);
+        end_relay(r);
+    }
+    tctx_unlock();
 }

@@ -24,6 +24,28 @@ TOE_HIDDEN void thandover_in_child(void);
 /* The last descriptor of s is about to be closed. True: a child still uses the connection; s lives
  * on, and fd leads no longer to it. */
 TOE_HIDDEN bool thandover_close(struct tsock *s, int fd);
+/*
+ * A connection for another program. Between begin and end the kernel has, in the place of each
+ * number that leads to a connection, what a child is to get; the lock is held meanwhile. `pid` is
+ * the child, which has executed its program, or 0: one that has it as its standard input or output
+ * is served at once, and others when the connection is closed here.
+ */
+TOE_HIDDEN void thandover_spawn_begin(void);
+TOE_HIDDEN void thandover_spawn_end(pid_t pid);
+/* After a fork() whose child has executed another program. Takes the lock. */
+TOE_HIDDEN void thandover_executed(pid_t pid);
+/* Are there connections that a child would be handed? Takes the lock. */
+TOE_HIDDEN bool thandover_any(void);
+struct relay;
+/* A new end of fd's connection for another process, to be closed here; -1 with errno. When that
+ * process has it, or is not to have it, settle() tells: it is served, or all is as before. Both
+ * take the lock. */
+TOE_HIDDEN int thandover_offer(int fd, struct relay **r);
+TOE_HIDDEN void thandover_settle(struct relay *r, bool passed);
+/* fork.c: between these no other thread's fork() happens; the caller's own does, and ends it in the
+ * child. The lock is not held. */
+TOE_HIDDEN void tfork_alone_begin(void);
+TOE_HIDDEN void tfork_alone_end(void);
 /* s ends: its end of the pair too. */
 TOE_HIDDEN void thandover_end(struct tsock *s);
 

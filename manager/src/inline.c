@@ -172,6 +172,7 @@ static int open_inside(struct tqp *qp, const struct tconfig *cfg, char *err, siz
         qp->ctl_fd = tfd_internal(sys_fcntl(a.wake_fd, F_DUPFD_CLOEXEC, 0));
         return qp->ctl_fd < 0 ? -1 : 0;
     }
+    tqp_register(qp);
     qp->doorbell_fd = tfd_internal(sys_fcntl(a.doorbell_fd, F_DUPFD_CLOEXEC, 0));
     qp->db->irq_count = cfg->irq_count;
     qp->db->irq_usec = cfg->irq_usec;
@@ -258,7 +259,8 @@ void tinline_sent(struct tqp *qp)
 {
     int saved = errno;
 
-    if (!qp->unsent || (tctx.told && qp->unsent < GATHER_MOST && 2 * qp->unsent < tctx.told_most))
+    if (!qp->unsent || (tctx.cfg.batch && tctx.told && qp->unsent < GATHER_MOST &&
+                        2 * qp->unsent < tctx.told_most))
         return;
     tinline_inside = 1;
     ops->flush(qp->inside, qp->now);

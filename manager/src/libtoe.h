@@ -136,7 +136,7 @@ struct tsock {
     uint32_t queued;        /* connections in the accept queue */
     uint8_t used;           /* this process accepts from it, or watches it */
     uint8_t weak;           /* announced to the TOE with flag WEAK */
-    uint8_t inherited;      /* by fork */
+    uint8_t inherited;      /* by fork; TS_NEW: by exec or SCM_RIGHTS, not used yet (inherit.h) */
     uint8_t announced;      /* LISTEN sent on the present queue pairs */
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
     uint8_t unconnected;    /* TS_DEAD by shutdown() of a connect or listener: as a new socket */
@@ -153,6 +153,8 @@ struct tsock {
     bool owner_tid;   /* ... and it is one thread (F_SETOWN_EX) */
     struct tsock *accept_head, *accept_tail, *accept_next;
     int32_t parent_end, child_end; /* descriptors + 1 of a connection's Unix sockets (handover.h) */
+    unsigned long child_inode;     /* of the child's end */
+    bool relayed;                  /* a thread carries bytes between them and the flow */
     struct tsock *listener;        /* of a connection that waits in an accept queue */
 };
 
@@ -259,7 +261,7 @@ struct twnode {
     struct twnode *prev, *next, *own;
 };
 
-#define TWAIT_EXTRA   (1 + 2 * TOE_MAX_ENGINES) /* room twait_sleep needs behind kfds[n] */
+#define TWAIT_EXTRA   (2 + 2 * TOE_MAX_ENGINES) /* room twait_sleep needs behind kfds[n] */
 #define TWAIT_FOREVER UINT64_MAX
 
 /* NULL with errno: no descriptor left for the thread's eventfd, or no memory. */
@@ -301,6 +303,12 @@ static inline uint64_t tclock_deadline(uint64_t ns) /* 0: for ever */
 
 /* ---- what setsockopt and getsockopt need (sockopt.c uses; sock.c has). Lock held. ---- */
 
+/* An undecided socket listens in the kernel: decides who carries it. 0, or -1 with errno. */
+TOE_HIDDEN int tsock_listens(struct tsock *s, int fd, int backlog);
+/* Says a listener's O_NONBLOCK to who may inherit it. accept() asks the kernel's half of one that
+ * is served by both without waiting, so there F_SETSIG, of no use else, has what the program wants:
+ * SIGIO to wait. */
+TOE_HIDDEN void tsock_note_flags(const struct tsock *s, int fd);
 /* Sends OPTION for this flow, or remembers it in s->opts alone when there is no flow yet. */
 TOE_HIDDEN void tsock_option(struct tsock *s, uint16_t option, uint32_t value);
 /* Sends OPTION for all of s->opts that is not the default: at establishment. In sockopt.c. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ctx.h"
+#include "inherit.h"
 #include "wait.h"
 
 #define OWN_NUMBER 0x40000000 /* beside the SOCK_* of accept4() */
@@ -133,13 +134,18 @@ void tlisten_drop_queue(struct tsock *l)
 
 void tlisten_end(struct tsock *s)
 {
+    uint32_t handle = s->handle;
+
     tlisten_drop_queue(s);
-    if (s->announced)
-        for (uint32_t q = 0; q < tctx.qps_n; q++)
-            tqp_send(tctx.qps[q], TOE_CMD_UNLISTEN, 0, 0, s->handle, 0, 0);
-    thandle_free(s->handle);
+    thandle_free(handle); /* what comes from here on finds nobody, and the TOE resets it */
     s->handle = 0;
     tctx.listeners--;
+    if (!s->announced)
+        return;
+    /* Waits: who connects after close() is not to meet it. */
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        if (tqp_send(tctx.qps[q], TOE_CMD_UNLISTEN, 0, 0, handle, 0, 0))
+            tqp_settle(tctx.qps[q]);
 }
 
 /* A placeholder of the kernel's. */
@@ -182,16 +188,16 @@ static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flag
 /* Sleeps until the listener or the kernel's half has something. */
 static int wait_both(struct tsock *s, int fd, uint64_t deadline)
 {
-    struct pollfd k[1 + TWAIT_EXTRA] = {{.fd = fd, .events = POLLIN}};
+    struct pollfd k[2 + TWAIT_EXTRA] = {{.fd = fd, .events = POLLIN}};
     struct twaiter *w = twait_begin(1);
     int r;
 
     if (!w)
         return -1;
     twait_add(w, &s->obj);
-    r = twait_sleep(w, k, s->dual ? 1 : 0, deadline, NULL);
+    r = twait_call(w, k, s->dual ? 1 : 0, deadline);
     twait_end(w);
-    return r < 0 && !(errno == EINTR && twait_restarts(deadline)) ? -1 : 0;
+    return r;
 }
 
 static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen_t *len, int flags)
@@ -231,6 +237,10 @@ static int accept_any(int fd, struct sockaddr *addr, socklen_t *len, int flags)
     int r;
 
     tctx_lock();
+    if (tinherit_use(fd) < 0) {
+        tctx_unlock();
+        return -1;
+    }
     s = tsock_get(fd);
     if (!s || s->state == TS_NEW) {
         tctx_unlock();

@@ -21,6 +21,7 @@ static const char *const why_local = "the address belongs to this host";
 static const char *const why_kernel_addr = "bound to an address that is not the TOE's";
 static const char *const why_own = "the TOE does not reach its own address from inside";
 static const char *const why_route = "neither on the TOE's network nor behind its gateway";
+static const char *const why_other = "the kernel sends there from another address than the TOE's";
 static const char *const why_cast = "broadcast and multicast addresses are not TCP destinations";
 static const char *const why_down = "no TOE is attached";
 
@@ -112,6 +113,18 @@ static void say_reason(const char *why)
         tlog("a socket stays with the kernel: %s", why);
 }
 
+bool tpolicy_ring(void)
+{
+    bool must;
+
+    tctx_lock();
+    must = require();
+    tlog_once("io_uring: what the program does on its rings bypasses the TOE%s",
+              must ? "; refused, as TOEHOLD_REQUIRE asks" : "");
+    tctx_unlock();
+    return must;
+}
+
 bool tpolicy_pass(int fd, const char *why)
 {
     bool must = require();
@@ -197,7 +210,7 @@ static enum tcarrier connect6(int fd, const struct tname *to)
 
 enum tcarrier tpolicy_connect(int fd, const struct tname *to)
 {
-    uint32_t host = ntohl(to->ip);
+    uint32_t host = ntohl(to->ip), source;
     enum troute route;
 
     if (!to->v4)
@@ -208,15 +221,17 @@ enum tcarrier tpolicy_connect(int fd, const struct tname *to)
         return outside(fd, why_cast);
     if (!tctx_need())
         return no_toe(fd);
-    if (to->ip == tctx.ip) {
+    if (to->ip == tctx.ip && !tctx.shared) {
         /* the kernel does not reach it either: said at once rather than after its ARP gives up */
         tpolicy_pass(fd, why_own);
         errno = ENETUNREACH;
         return TCARRY_REFUSED;
     }
-    route = troute_ask(to->ip);
+    route = troute_ask(to->ip, &source);
     if (route == TROUTE_LOCAL)
         return outside(fd, why_local);
+    if (tctx.shared) /* what the kernel would send from its address, the TOE sends from it */
+        return source == tctx.ip ? TCARRY_TOE : outside(fd, why_other);
     if (!((to->ip ^ tctx.ip) & tctx.mask))
         return TCARRY_TOE;
     /* beyond the TOE's network: its gateway, unless the kernel is on that network itself */
@@ -247,7 +262,8 @@ enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only)
         return outside(fd, why_loopback);
     if (!tctx_know())
         return no_toe(fd);
-    if (at->wildcard)
+    /* a shared address is reached from this host too, by the kernel */
+    if (at->wildcard || (at->ip == tctx.ip && tctx.shared))
         return TCARRY_BOTH;
     if (at->ip == tctx.ip)
         return TCARRY_TOE;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "inherit.h"
 #include "pollset.h"
 
 #define FEW 32 /* entries for which no memory is asked */
@@ -71,10 +72,12 @@ static void look_up(struct tpoll *p)
     nfds_t i;
 
     for (i = 0; i < p->n; i++) {
-        struct tsock *s = tsock_get(p->fds[i].fd);
+        struct tsock *s;
 
+        /* An inherited listener is announced by whoever first watches it. */
+        (void)tinherit_use(p->fds[i].fd);
+        s = tsock_get(p->fds[i].fd);
         p->objs[i] = tobj_get(p->fds[i].fd);
-        /* A listener inherited by fork is announced by whoever first watches it. */
         if (s && s->state == TS_LISTEN)
             tsock_use(s);
     }

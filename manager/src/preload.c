@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <stdarg.h>
 
+#include "inherit.h"
 #include "preload.h"
+#include "wait.h"
 
 /* ---- before the constructor: the system calls ---- */
 
@@ -95,6 +97,46 @@ static int raw_epoll_pwait2(int ep, struct epoll_event *events, int max,
     return (int)syscall(SYS_epoll_pwait2, ep, events, max, timeout, mask, (size_t)8);
 }
 
+/* What the C library alone can do, and nothing needs to find a name: looked for when it is called.
+ */
+/* NOLINTBEGIN(bugprone-macro-parentheses): names and lists of parameters cannot stand in them */
+#define FOUND_LATER(type, name, failed, parameters, arguments)                                     \
+    static type raw_##name parameters                                                              \
+    {                                                                                              \
+        type(*next) parameters;                                                                    \
+        void *found = dlsym(RTLD_NEXT, #name);                                                     \
+                                                                                                   \
+        if (!found)                                                                                \
+            return failed;                                                                         \
+        __builtin_memcpy(&next, &found, sizeof found);                                             \
+        return next arguments;                                                                     \
+    }
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+FOUND_LATER(FILE *, fdopen, (errno = ENOSYS, NULL), (int fd, const char *mode), (fd, mode))
+FOUND_LATER(FILE *, freopen, (errno = ENOSYS, NULL),
+            (const char *path, const char *mode, FILE *file), (path, mode, file))
+FOUND_LATER(FILE *, freopen64, (errno = ENOSYS, NULL),
+            (const char *path, const char *mode, FILE *file), (path, mode, file))
+FOUND_LATER(int, vdprintf, terr(ENOSYS), (int fd, const char *format, va_list args),
+            (fd, format, args))
+FOUND_LATER(int, __vdprintf_chk, terr(ENOSYS), (int fd, int flag, const char *format, va_list args),
+            (fd, flag, format, args))
+FOUND_LATER(int, posix_spawn, ENOSYS,
+            (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
+             const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]),
+            (pid, path, actions, attributes, argv, envp))
+FOUND_LATER(int, posix_spawnp, ENOSYS,
+            (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
+             const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]),
+            (pid, path, actions, attributes, argv, envp))
+
+/* As the C library's; a file that calls back has none. */
+static int raw_fileno(FILE *file)
+{
+    return file->_fileno < 0 ? terr(EBADF) : file->_fileno;
+}
+
 TOE_HIDDEN struct libc libc = {
     .socket = sys_socket,
     .bind = sys_bind,
@@ -130,6 +172,7 @@ TOE_HIDDEN struct libc libc = {
     .dup3 = sys_dup3,
     .fcntl = raw_fcntl,
     .ioctl = raw_ioctl,
+    .syscall = raw_syscall,
     .poll = toe_poll,
     .ppoll = toe_ppoll,
     .select = toe_select,
@@ -138,12 +181,22 @@ TOE_HIDDEN struct libc libc = {
     .epoll_wait = raw_epoll_wait,
     .epoll_pwait = sys_epoll_pwait,
     .epoll_pwait2 = raw_epoll_pwait2,
+    .fdopen = raw_fdopen,
+    .freopen = raw_freopen,
+    .freopen64 = raw_freopen64,
+    .fileno = raw_fileno,
+    .fileno_unlocked = raw_fileno,
+    .vdprintf = raw_vdprintf,
+    .__vdprintf_chk = raw___vdprintf_chk,
+    .vfork = fork,
+    .posix_spawn = raw_posix_spawn,
+    .posix_spawnp = raw_posix_spawnp,
 };
 
 /* ---- start ---- */
 
-/* Only finds names: queue pairs are made at the first socket that can use them, because most
- * processes of a preloaded shell script never open one. */
+/* Finds names, and listeners it was given: else queue pairs are made at the first socket that can
+ * use them, because most processes of a preloaded shell script never open one. */
 __attribute__((constructor)) static void start(void)
 {
     void *found;
@@ -156,4 +209,6 @@ __attribute__((constructor)) static void start(void)
         __builtin_memcpy(&libc.name, &found, sizeof found);
     LIBC_CALLS(X)
 #undef X
+    tsig_watch();
+    tinherit_all();
 }

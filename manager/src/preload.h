@@ -11,6 +11,9 @@
 #define TOE_PRELOAD_H
 
 #include <pthread.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "ctx.h"
 #include "internal.h"
@@ -57,11 +60,26 @@
     X(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *))                          \
     X(int, pselect,                                                                                \
       (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *))              \
+    X(long, syscall, (long, ...))                                                                  \
     X(int, epoll_ctl, (int, int, int, struct epoll_event *))                                       \
     X(int, epoll_wait, (int, struct epoll_event *, int, int))                                      \
     X(int, epoll_pwait, (int, struct epoll_event *, int, int, const sigset_t *))                   \
     X(int, epoll_pwait2,                                                                           \
-      (int, struct epoll_event *, int, const struct timespec *, const sigset_t *))
+      (int, struct epoll_event *, int, const struct timespec *, const sigset_t *))                 \
+    X(FILE *, fdopen, (int, const char *))                                                         \
+    X(FILE *, freopen, (const char *, const char *, FILE *))                                       \
+    X(FILE *, freopen64, (const char *, const char *, FILE *))                                     \
+    X(int, fileno, (FILE *))                                                                       \
+    X(int, fileno_unlocked, (FILE *))                                                              \
+    X(int, vdprintf, (int, const char *, va_list))                                                 \
+    X(int, __vdprintf_chk, (int, int, const char *, va_list))                                      \
+    X(pid_t, vfork, (void))                                                                        \
+    X(int, posix_spawn,                                                                            \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
+       char *const[], char *const[]))                                                              \
+    X(int, posix_spawnp,                                                                           \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
+       char *const[], char *const[]))
 
 struct libc {
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a name cannot stand in them */
@@ -73,6 +91,9 @@ struct libc {
 /* Filled once, before main(); until then (a constructor of another library makes a call) the
  * system calls themselves, so that no call ever waits for dlsym() to be possible. */
 extern TOE_HIDDEN struct libc libc;
+
+/* preload_ring.c: syscall(2) without the C library, which may not have been found yet. */
+TOE_HIDDEN long raw_syscall(long n, ...);
 
 /*
  * EXPORT(type, name, parameters) begins the definition of libc's `name`. It is another name to the

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 
 #include "preload.h"
+#include "preload_stdio.h"
 
 /* A child of vfork() runs on its parent's memory: what it closes or moves before exec is its own
  * descriptor, not the connection. */
@@ -73,11 +74,18 @@ EXPORT(int, dup, (int fd))
     return ours(fd) ? CARRY(toe_dup(fd)) : libc.dup(fd);
 }
 
+static int followed(int new_fd)
+{
+    if (new_fd >= 0 && new_fd <= STDERR_FILENO)
+        preload_stdio_moved(new_fd);
+    return new_fd;
+}
+
 EXPORT(int, dup2, (int fd, int new_fd))
 {
     if (unlikely(tfd_is_internal(new_fd)) && !tproc_borrowed())
         return terr(EBADF);
-    return ours(fd) || ours(new_fd) ? CARRY(toe_dup2(fd, new_fd)) : libc.dup2(fd, new_fd);
+    return ours(fd) || ours(new_fd) ? followed(CARRY(toe_dup2(fd, new_fd))) : libc.dup2(fd, new_fd);
 }
 EXPORT_ALIAS(int, __dup2, dup2, (int, int));
 
@@ -85,7 +93,7 @@ EXPORT(int, dup3, (int fd, int new_fd, int flags))
 {
     if (unlikely(tfd_is_internal(new_fd)) && !tproc_borrowed())
         return terr(EBADF);
-    return ours(fd) || ours(new_fd) ? CARRY(toe_dup3(fd, new_fd, flags))
+    return ours(fd) || ours(new_fd) ? followed(CARRY(toe_dup3(fd, new_fd, flags)))
                                     : libc.dup3(fd, new_fd, flags);
 }
 

@@ -2,6 +2,7 @@
 /* preload_io.c - libc's names that move data (preload.h). */
 #define _GNU_SOURCE
 #include "preload.h"
+#include "preload_rights.h"
 
 /* ---- sending ---- */
 
@@ -20,7 +21,8 @@ EXPORT(ssize_t, sendto,
 
 EXPORT(ssize_t, sendmsg, (int fd, const struct msghdr *msg, int flags))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_sendmsg(fd, msg, flags)) : libc.sendmsg(fd, msg, flags);
+    return carried(fd) ? CARRY_BLOCKING(toe_sendmsg(fd, msg, flags))
+                       : preload_send_rights(fd, msg, flags);
 }
 
 /* Stops, as the kernel does, at an error (which is told if nothing was sent) or a short message. */
@@ -114,7 +116,14 @@ EXPORT(ssize_t, recvfrom,
 
 EXPORT(ssize_t, recvmsg, (int fd, struct msghdr *msg, int flags))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_recvmsg(fd, msg, flags)) : libc.recvmsg(fd, msg, flags);
+    ssize_t r;
+
+    if (carried(fd))
+        return CARRY_BLOCKING(toe_recvmsg(fd, msg, flags));
+    r = libc.recvmsg(fd, msg, flags);
+    if (unlikely(r >= 0 && msg->msg_controllen))
+        preload_take_rights(msg);
+    return r;
 }
 
 /* As recvmmsg(2): the timeout is looked at after each message only. */

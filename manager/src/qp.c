@@ -2,9 +2,12 @@
 /*
  * qp.c - the host's side of a queue pair's rings: commands out, commands in (SEEDS S1.10-S1.12).
  */
+#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "ctx.h"
 #include "urgent.h"
@@ -48,6 +51,15 @@ void tqp_use_area(struct tqp *qp, uint8_t *area)
     toe_ring_tx_init(&qp->sw, qp->area + qp->layout.sw_ring, qp->cfg.sw_entries,
                      &qp->status->sw_tail);
     toe_ring_rx_init(&qp->hw, qp->area + qp->layout.hw_ring, qp->cfg.hw_entries);
+}
+
+void tqp_register(struct tqp *qp)
+{
+    int saved = errno;
+
+    qp->ordered = toe_ring_load(&qp->status->orders) &&
+                  syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+    errno = saved;
 }
 
 void tqp_wake(struct tqp *qp)

@@ -134,6 +134,8 @@ static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
         tctx_progress();
         if (unlikely(is_claimed(s, c->flags)))
             return c->got ? (ssize_t)c->got : terr(EBUSY);
+        if (unlikely(!c->want && s->rx_avail))
+            return 0;
         take(s, c);
         if (c->got && c->got >= c->least)
             return (ssize_t)c->got;
@@ -171,12 +173,12 @@ static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int
         return turgent_recv(s, n ? first_byte(v) : NULL, n, flags);
     if (unlikely(flags & MSG_ERRQUEUE))
         return tzc_errqueue(s, msg);
-    if (unlikely(!n))
-        return 0;
     if (unlikely(s->lowat > 1))
         c.least = (size_t)s->lowat < n ? (size_t)s->lowat : n;
     if (flags & MSG_WAITALL)
         c.least = n;
+    if (unlikely(!n))
+        c.least = 1; /* as Linux: none are received when there are some to receive */
     if (unlikely(is_claimed(s, flags)))
         return terr(EBUSY);
     take(s, &c);
@@ -252,7 +254,7 @@ ssize_t toe_read(int fd, void *buf, size_t n)
     ssize_t r = TIO_KERNEL;
 
     if (likely(tsock_get(fd)))
-        r = receive(fd, &v, 1, 0, NULL);
+        r = likely(n) ? receive(fd, &v, 1, 0, NULL) : 0; /* at once, where recv() waits */
     return r == TIO_KERNEL ? sys_read(fd, buf, n) : r;
 }
 
@@ -261,6 +263,8 @@ ssize_t toe_readv(int fd, const struct iovec *iov, int count)
     ssize_t r = TIO_KERNEL;
 
     if (tsock_get(fd))
-        r = count < 0 ? terr(EINVAL) : receive(fd, iov, (size_t)count, 0, NULL);
+        r = count < 0                        ? terr(EINVAL)
+            : !tio_total(iov, (size_t)count) ? 0
+                                             : receive(fd, iov, (size_t)count, 0, NULL);
     return r == TIO_KERNEL ? sys_readv(fd, iov, count) : r;
 }

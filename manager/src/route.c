@@ -41,8 +41,11 @@ static bool ask(int family, const void *ip, unsigned size, uint32_t interface)
     return netlink_fd >= 0 && sys_sendto(netlink_fd, &q, len, 0, NULL, 0) == (ssize_t)len;
 }
 
-static enum troute read_route(const struct nlmsghdr *h, size_t n)
+/* *source: the address of IPv4 that the kernel would send from, 0 where it says none. */
+static enum troute read_route(const struct nlmsghdr *h, size_t n, uint32_t *source)
 {
+    enum troute way = TROUTE_ON_LINK;
+
     const struct rtmsg *r = NLMSG_DATA(h);
     const struct rtattr *a = RTM_RTA(r);
     size_t left = h->nlmsg_len > n ? 0 : h->nlmsg_len - NLMSG_LENGTH(sizeof(*r));
@@ -53,11 +56,14 @@ static enum troute read_route(const struct nlmsghdr *h, size_t n)
         return TROUTE_NONE;
     for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
         if (a->rta_type == RTA_GATEWAY || a->rta_type == RTA_VIA)
-            return TROUTE_GATEWAY;
-    return TROUTE_ON_LINK;
+            way = TROUTE_GATEWAY;
+        else if (a->rta_type == RTA_PREFSRC && RTA_PAYLOAD(a) == sizeof(*source))
+            memcpy(source, RTA_DATA(a), sizeof(*source));
+    return way;
 }
 
-static enum troute answer_of(int family, const void *ip, unsigned size, uint32_t interface)
+static enum troute answer_of(int family, const void *ip, unsigned size, uint32_t interface,
+                             uint32_t *source)
 {
     union {
         struct nlmsghdr h;
@@ -65,6 +71,7 @@ static enum troute answer_of(int family, const void *ip, unsigned size, uint32_t
     } answer;
     ssize_t n;
 
+    *source = 0;
     if (!ask(family, ip, size, interface))
         return TROUTE_NONE;
     do
@@ -72,15 +79,17 @@ static enum troute answer_of(int family, const void *ip, unsigned size, uint32_t
     while (n < 0 && errno == EINTR);
     if (n < (ssize_t)NLMSG_LENGTH(sizeof(struct rtmsg)) || answer.h.nlmsg_type != RTM_NEWROUTE)
         return TROUTE_NONE;
-    return read_route(&answer.h, (size_t)n);
+    return read_route(&answer.h, (size_t)n, source);
 }
 
-enum troute troute_ask(uint32_t ip)
+enum troute troute_ask(uint32_t ip, uint32_t *source)
 {
-    return answer_of(AF_INET, &ip, sizeof(ip), 0);
+    return answer_of(AF_INET, &ip, sizeof(ip), 0, source);
 }
 
 enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope)
 {
-    return answer_of(AF_INET6, ip, sizeof(*ip), scope);
+    uint32_t none;
+
+    return answer_of(AF_INET6, ip, sizeof(*ip), scope, &none);
 }

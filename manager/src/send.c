@@ -64,7 +64,7 @@ void tsend_put(struct tsock *s, uint32_t n, int flags)
         f |= TOE_F_SEND_URGENT;
     s->tx_pos += n;
     s->tx_free -= n;
-    tinline_answered(s);
+    ttold_answered(s);
     tqp_send(s->qp, TOE_CMD_SEND, f, 0, s->slot, n, 0);
 }
 
@@ -138,7 +138,8 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
 
 /*
  * Has the TOE told anything, or gone away? Who only ever sends would not hear of the end of the
- * connection before the buffer is full: a look at the ring for each call, at the TOE for some.
+ * connection before the buffer is full: a look at the ring for each call, at the TOE for some. Who
+ * answers what epoll_wait() has just told has the look behind it, and spares the ring's line.
  */
 static bool is_news(const struct tsock *s)
 {
@@ -153,7 +154,7 @@ static ssize_t send_locked(struct tsock *s, struct tx_call *c)
 {
     ssize_t r;
 
-    if (likely(s->state == TS_OPEN) && unlikely(is_news(s)))
+    if (likely(s->state == TS_OPEN) && !ttold_fresh(s) && unlikely(is_news(s)))
         tctx_progress();
     if (likely(s->state == TS_OPEN)) {
         if (likely(!(s->shut & TSHUT_WR) && !(s->claims & TCLAIM_TX))) {

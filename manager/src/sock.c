@@ -133,6 +133,14 @@ int toe_own_socket(int domain, int type, int protocol)
     return fd;
 }
 
+/* After a connect() that failed, or the shutdown of a listener: as new, and the kernel's socket
+ * still has what bind() gave it. Not one that began as a duplicate of another's placeholder. */
+static bool is_as_new(const struct tsock *s, int fd)
+{
+    return s->state == TS_NEW ||
+           (s->state == TS_DEAD && s->unconnected && !s->accepted && !tfd_is_own(fd));
+}
+
 /* The undecided socket behind fd, with the lock taken; else NULL and the lock not held. */
 static struct tsock *lock_new(int fd)
 {
@@ -142,7 +150,7 @@ static struct tsock *lock_new(int fd)
         return NULL;
     tctx_lock();
     s = tsock_get(fd);
-    if (s && s->state == TS_NEW)
+    if (s && is_as_new(s, fd))
         return s;
     tctx_unlock();
     return NULL;
@@ -163,7 +171,7 @@ int toe_bind(int fd, const struct sockaddr *addr, socklen_t len)
     struct tname at;
     struct tsock *s = tsock_get(fd);
 
-    if (s && s->state != TS_NEW && s->state != TS_FOREIGN)
+    if (s && s->state != TS_FOREIGN && !is_as_new(s, fd))
         return terr(EINVAL); /* bound already */
     if (!s || tname_read(addr, len, &at) || at.wildcard)
         return sys_bind(fd, addr, len);
@@ -199,11 +207,21 @@ static bool v6only(int fd)
     return sys_getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, &len) == 0 && on;
 }
 
-/* Not served after all: then the kernel must not serve it either. */
-static int stop_kernel(int fd, int error)
+/*
+ * Not served after all: then the kernel must not serve it either. A listener that came from another
+ * process is that one's too, whom a shutdown would take it from: it stays the kernel's, and where
+ * the TOE is required the call fails alone.
+ */
+static int not_served(struct tsock *s, int fd, int error)
 {
-    sys_shutdown(fd, SHUT_RDWR);
-    return terr(error);
+    if (!s->inherited) {
+        sys_shutdown(fd, SHUT_RDWR);
+        return terr(error);
+    }
+    if (tctx.cfg.require)
+        return terr(error);
+    tsock_to_kernel(s, fd);
+    return 0;
 }
 
 /* The kernel's socket listens already: now the TOE does too. 0, or -1 with errno. */
@@ -224,17 +242,15 @@ static int listen_toe(struct tsock *s, int fd, const struct tname *at, bool dual
     s->local_port = at->port;
     s->state = TS_LISTEN;
     tctx.listeners++;
-    /* accept() asks the kernel's half without waiting; the application's wish is in s->nonblock */
-    if (dual)
-        sys_fcntl(fd, F_SETFL, O_NONBLOCK);
+    tsock_note_flags(s, fd);
     if (tctx_attached()) /* else at its first use, maybe in a child */
-        tlisten_announce(s, false);
+        tlisten_announce(s, s->inherited && !s->used);
     if (s->error) {
         int e = tsock_take_error(s);
 
         tlisten_end(s);
         s->state = TS_NEW;
-        return stop_kernel(fd, e);
+        return not_served(s, fd, e);
     }
     tepoll_adopt(s);
     return 0;
@@ -250,23 +266,50 @@ static int listen_again(struct tsock *s, int fd, int backlog)
     return sys_listen(fd, backlog);
 }
 
-static int listen_new(struct tsock *s, int fd, int backlog)
+int tsock_listens(struct tsock *s, int fd, int backlog)
 {
     struct tname at;
     enum tcarrier by;
 
-    /* also takes a port when bind() has not, and refuses one that is in use */
-    if (sys_listen(fd, backlog) < 0 || kernel_name(fd, &at) < 0)
+    if (kernel_name(fd, &at) < 0)
         return -1;
     s->backlog = backlog;
     by = tpolicy_listen(fd, &at, s->v6 && v6only(fd));
     if (by == TCARRY_REFUSED)
-        return stop_kernel(fd, errno);
+        return not_served(s, fd, errno);
     if (by == TCARRY_KERNEL) {
         tsock_to_kernel(s, fd);
         return 0;
     }
     return listen_toe(s, fd, &at, by == TCARRY_BOTH);
+}
+
+static int listen_new(struct tsock *s, int fd, int backlog)
+{
+    /* also takes a port when bind() has not, and refuses one that is in use */
+    if (sys_listen(fd, backlog) < 0)
+        return -1;
+    s->used |= s->inherited;
+    return tsock_listens(s, fd, backlog);
+}
+
+/* A socket that failed to connect, or a listener that was shut down, listens (again). */
+static int listen_anew(struct tsock *s, int fd, int backlog)
+{
+    int error = s->error, r;
+
+    s->state = TS_NEW;
+    s->error = 0;
+    s->eof = s->shut = s->oob = s->connect_failed = s->unconnected = 0;
+    s->announced = s->weak = s->used = s->ip6 = 0;
+    sys_fcntl(fd, F_SETFL, s->nonblock ? O_NONBLOCK : 0);
+    r = listen_new(s, fd, backlog);
+    if (r < 0) {
+        s->state = TS_DEAD;
+        s->error = error;
+        s->unconnected = s->connect_failed = 1;
+    }
+    return r;
 }
 
 int toe_listen(int fd, int backlog)
@@ -282,6 +325,8 @@ int toe_listen(int fd, int backlog)
         r = sys_listen(fd, backlog);
     else if (s->state == TS_NEW)
         r = listen_new(s, fd, backlog);
+    else if (is_as_new(s, fd))
+        r = listen_anew(s, fd, backlog);
     else
         r = listen_again(s, fd, backlog);
     tctx_unlock();
@@ -306,6 +351,7 @@ static int shutdown_locked(struct tsock *s, int fd, int how)
         return terr(EINVAL);
     switch ((enum tsock_state)s->state) {
     case TS_NEW:
+        s->inherited &= how == SHUT_WR; /* else it listens no more */
         return sys_shutdown(fd, how);
     case TS_OPEN:
         return shutdown_open(s, how);
@@ -358,7 +404,7 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
     s = tsock_get(fd);
     if (s && peer && s->state == TS_OPEN)
         tctx_progress(); /* it may have ended */
-    if (s && s->state != TS_NEW && !(s->state == TS_LISTEN && !peer)) {
+    if (s && s->state != TS_NEW && (peer || (s->state != TS_LISTEN && !is_as_new(s, fd)))) {
         if (!peer)
             r = tsock_name(s, false, addr, len);
         else if (s->state == TS_OPEN)

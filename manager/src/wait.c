@@ -32,6 +32,7 @@ static void thread_ends(void *fd_plus_1)
 {
     tfd_internal_close((int)(intptr_t)fd_plus_1 - 1);
     own_kick_fd = -1;
+    tsig_end();
     tctx_lock();
     twait_end(&own_waiter);
     tctx_unlock();
@@ -48,6 +49,7 @@ static void make_key(void)
 void twait_forget(void)
 {
     own_waiter.nodes = NULL; /* in lists that the child has emptied */
+    tsig_end();
     if (own_kick_fd < 0)
         return;
     pthread_setspecific(key, NULL);
@@ -240,9 +242,23 @@ static void take_own(struct pollfd *p, nfds_t n, uint32_t generation)
     }
 }
 
-int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline,
-                const sigset_t *mask)
+/* Where restarting signals are to be told from others: their signalfd is one more of all, and a
+ * mask holds them back. */
+static nfds_t hold_back(struct pollfd *all, nfds_t n, sigset_t *held, bool *sorted)
 {
+    int fd = sorted ? tsig_sort(held) : -1;
+
+    if (fd < 0)
+        return n;
+    *sorted = true;
+    all[n] = (struct pollfd){.fd = fd, .events = POLLIN};
+    return n + 1;
+}
+
+static int sleep_on(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline,
+                    const sigset_t *mask, bool *sorted)
+{
+    sigset_t held;
     struct pollfd own[TWAIT_EXTRA], *all = kfds ? kfds : own;
     struct timespec ts, *timeout;
     uint32_t generation;
@@ -269,12 +285,13 @@ int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadl
         tctx.sleepers--;
         return 0;
     }
+    n = hold_back(all, n, &held, sorted);
     extra = add_own(w, all + n);
     generation = tctx.generation;
     w->asleep = true;
     timeout = twait_timespec(twait_cap(deadline), &ts);
     tctx_unlock();
-    r = thost_ppoll(all, n + extra, timeout, mask);
+    r = thost_ppoll(all, n + extra, timeout, sorted && *sorted ? &held : mask);
     e = errno;
     tctx_lock();
     w->asleep = false;
@@ -288,33 +305,28 @@ int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadl
     return r < 0 ? terr(e) : r - ours;
 }
 
-/*
- * Would the kernel begin the call again after the signal that interrupted it (SA_RESTART,
- * signal(7))? It does not tell which signal came, so: when all handlers of the process say so.
- * Never with a time limit.
- */
-bool twait_restarts(uint64_t deadline)
+int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline,
+                const sigset_t *mask)
 {
-    struct sigaction sa;
+    return sleep_on(w, kfds, n, deadline, mask, NULL);
+}
 
-    if (deadline != TWAIT_FOREVER)
-        return false;
-    for (int sig = 1; sig < NSIG; sig++)
-        if (sigaction(sig, NULL, &sa) == 0 && sa.sa_handler != SIG_DFL &&
-            sa.sa_handler != SIG_IGN && !(sa.sa_flags & SA_RESTART))
-            return false;
-    return true;
+int twait_sleep_sorted(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline,
+                       bool *sorted)
+{
+    return sleep_on(w, kfds, n, deadline, NULL, sorted);
 }
 
 int twait_one(struct tobj *o, uint64_t deadline)
 {
+    struct pollfd k[1 + TWAIT_EXTRA];
     struct twaiter *w = twait_begin(1);
     int r;
 
     if (!w)
         return -1;
     twait_add(w, o);
-    r = twait_sleep(w, NULL, 0, deadline, NULL);
+    r = twait_call(w, k, 0, deadline);
     twait_end(w);
-    return r < 0 && !(errno == EINTR && twait_restarts(deadline)) ? -1 : 0;
+    return r;
 }

@@ -15,9 +15,21 @@ TOE_HIDDEN void twait_woken(void);
 TOE_HIDDEN uint64_t twait_cap(uint64_t deadline);
 /* Time until the deadline in *ts, or NULL for ever. */
 TOE_HIDDEN struct timespec *twait_timespec(uint64_t deadline, struct timespec *ts);
-/* After EINTR of a wait without time limit, in a call that Linux begins again (recv, not poll):
- * does it go on? errno stays EINTR when not. */
-TOE_HIDDEN bool twait_restarts(uint64_t deadline);
+/* twait_sleep() of a call that Linux begins again after some signals (recv, not poll; signals.c):
+ * kfds has room for one more. 0, or -1 when the call ends. */
+TOE_HIDDEN int twait_call(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline);
+/* From here on tsig_changed() tells of each change of a signal's handler. */
+TOE_HIDDEN void tsig_watch(void);
+TOE_HIDDEN void tsig_changed(void);
+/* For a sleep: a signalfd of the signals that restart and are not blocked, and a mask with them
+ * blocked; -1 when that is not needed or cannot be had. The thread's own, kept. */
+TOE_HIDDEN int tsig_sort(sigset_t *mask);
+/* The thread ends, or is that of a fork child: its signalfd is given back. */
+TOE_HIDDEN void tsig_end(void);
+/* twait_sleep(), with room for one more in kfds; *sorted (NULL: not wanted) says whether restarting
+ * signals were held back and ended it as readiness does. */
+TOE_HIDDEN int twait_sleep_sorted(struct twaiter *w, struct pollfd *kfds, nfds_t n,
+                                  uint64_t deadline, bool *sorted);
 /* Ends a wait of this thread that was left by siglongjmp(): it holds what it watched. */
 TOE_HIDDEN void twait_end_left(void);
 /* In a fork child: the thread's eventfd is shared with the parent; makes do without. */

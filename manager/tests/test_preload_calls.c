@@ -5,6 +5,7 @@
  * preloaded and no toed, which proves that the way through the library changes nothing.
  */
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,6 +23,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -525,6 +527,53 @@ static void test_programs_started_keep_the_preload(void **state)
     expect_child_well(pid);
 }
 
+/* Control data that says more than there is: EINVAL, and nothing behind its buffer is touched. */
+static void test_control_data_longer_than_its_buffer(void **state)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *area = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct iovec iov = {(char *)"x", 1};
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+    struct cmsghdr c = {1 << 20, SOL_SOCKET, SCM_RIGHTS};
+    int ends[2];
+
+    (void)state;
+    assert_ptr_not_equal(area, MAP_FAILED);
+    assert_int_equal(mprotect(area + page, page, PROT_NONE), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    m.msg_controllen = CMSG_SPACE(sizeof(int));
+    m.msg_control = area + page - m.msg_controllen;
+    memcpy(m.msg_control, &c, sizeof c);
+    assert_int_equal(sendmsg(ends[0], &m, 0), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(sendmsg(ends[0], NULL, 0), -1);
+    assert_int_equal(errno, EFAULT);
+    close(ends[0]);
+    close(ends[1]);
+    munmap(area, 2 * page);
+}
+
+/* A library of the program's own choice, which is not in the scope that RTLD_NEXT looks into. */
+static void test_liburing_that_dlopen_brought(void **state)
+{
+    const char *path = getenv("LIBURING");
+    void *library, *found;
+    int (*queue_init)(unsigned, void *, unsigned);
+
+    (void)state;
+    if (!path)
+        skip();
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    found = dlsym(RTLD_DEFAULT, "io_uring_queue_init");
+    if (!found)
+        found = dlsym(library, "io_uring_queue_init");
+    assert_non_null(found);
+    memcpy(&queue_init, &found, sizeof found);
+    assert_int_equal(queue_init(8, NULL, 0), 4711);
+    dlclose(library);
+}
+
 static volatile sig_atomic_t signals;
 
 static void count_signal(int number)
@@ -661,6 +710,8 @@ int main(void)
         WITH_PAIR(test_a_child_of_vfork_closes_its_own),
         cmocka_unit_test(test_a_child_of_fork_accepts),
         cmocka_unit_test(test_programs_started_keep_the_preload),
+        cmocka_unit_test(test_control_data_longer_than_its_buffer),
+        cmocka_unit_test(test_liburing_that_dlopen_brought),
         WITH_PAIR(test_signals_interrupt_what_blocks),
         WITH_PAIR(test_a_restarting_signal_does_not_end_recv),
         WITH_PAIR(test_a_blocked_thread_can_be_cancelled),

@@ -35,13 +35,18 @@ struct toedev_hello {
     char name[32]; /* the program's name, for people; NUL-terminated */
 };
 
+/* The host's kernel has the address too: what it has of TCP ports it keeps. */
+#define TOEDEV_WELCOME_SHARED 1u
+
 struct toedev_welcome {
     uint32_t magic, version;
     uint32_t reason;  /* 0, or why it was refused; then message says it in words and no fds come */
     uint32_t qp_id;   /* number of the queue pair, for tools */
     uint32_t engines; /* engine cores behind this socket: a host attaches to each it wants to use */
     uint32_t mtu;
-    uint8_t mac[6], ip[4], prefix_len, pad, gateway[4];
+    uint8_t mac[6], ip[4], prefix_len;
+    uint8_t flags; /* TOEDEV_WELCOME_* */
+    uint8_t gateway[4];
     char message[128];
 };
 

@@ -83,7 +83,8 @@ struct toedev_status {
     _Alignas(64) uint32_t sw_tail;  /* SW commands handled */
     _Alignas(64) uint32_t hw_head;  /* HW commands written */
     _Alignas(64) uint32_t sleeping; /* not 0: the TOE sleeps; ring the doorbell eventfd */
-    _Alignas(64) uint32_t halted;   /* a TOE_R_* when this queue pair is halted, else 0 */
+    uint32_t orders; /* not 0: the TOE does a registered host's fence (ring.h); never changes */
+    _Alignas(64) uint32_t halted; /* a TOE_R_* when this queue pair is halted, else 0 */
     /* What the TOE has of IPv6 now; seq is odd while it is being written. */
     _Alignas(64) struct toedev_ip6 ip6;
     uint8_t reserved[TOEDEV_PAGE - 4 * 64 - 256];

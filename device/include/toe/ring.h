@@ -13,6 +13,10 @@
  *
  * Doorbell, host side: put, publish, full fence, and when status.sleeping is not 0 write the
  * doorbell eventfd. TOE side: set sleeping, full fence, look at the rings again, sleep.
+ * A fence for each doorbell waits until the TOE's core has given up the lines just written. Where
+ * status.orders is set, the TOE makes all processes that have registered for it fence, whenever it
+ * is about to sleep (membarrier(2), MEMBARRIER_CMD_GLOBAL_EXPEDITED): such a host keeps the order
+ * of its own instructions, and needs none.
  *
  * Threading: each structure belongs to one thread at a time. Neither side trusts the other's
  * counts: every count read is checked against the ring's size.

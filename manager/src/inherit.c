@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inherit.c - listeners that came from another program (inherit.h). */
+#include <dirent.h>
+#include <linux/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctx.h"
+#include "inherit.h"
+#include "internal.h"
+
+static int ask(int fd, int level, int name)
+{
+    int v = 0;
+    socklen_t len = sizeof v;
+
+    return sys_getsockopt(fd, level, name, &v, &len) == 0 ? v : -1;
+}
+
+/* The backlog, which the kernel tells of a listener only here. */
+static int backlog_of(int fd)
+{
+    struct tcp_info info;
+    socklen_t len = sizeof info;
+
+    memset(&info, 0, sizeof info);
+    if (sys_getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 || !info.tcpi_sacked)
+        return SOMAXCONN;
+    return (int)info.tcpi_sacked;
+}
+
+static void adopt(int fd, int domain)
+{
+    struct tsock *s = tsock_new();
+    int saved = errno;
+
+    if (!s)
+        return;
+    s->v6 = domain == AF_INET6;
+    /* tsock_note_flags(): of one that the kernel serves too its own flag is not the program's */
+    s->nonblock = (sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK) && sys_fcntl(fd, F_GETSIG, 0) != SIGIO;
+    s->opts.nodelay = ask(fd, IPPROTO_TCP, TCP_NODELAY) > 0;
+    s->opts.keepalive = ask(fd, SOL_SOCKET, SO_KEEPALIVE) > 0;
+    s->opts.reuseaddr = ask(fd, SOL_SOCKET, SO_REUSEADDR) > 0;
+    s->opts.reuseport = ask(fd, SOL_SOCKET, SO_REUSEPORT) > 0;
+    s->inherited = 1;
+    tfd_set(fd, &s->obj);
+    errno = saved;
+}
+
+int tinherit_use(int fd)
+{
+    struct tsock *s = tsock_get(fd);
+    int saved = errno;
+
+    if (likely(!s || s->state != TS_NEW || !s->inherited))
+        return 0;
+    s->used = 1; /* announced in earnest */
+    if (tsock_listens(s, fd, backlog_of(fd)) < 0)
+        return -1;
+    errno = saved;
+    return 0;
+}
+
+static bool some_wait;
+
+static void look_for_waiting(struct tobj *o)
+{
+    const struct tsock *s = (const struct tsock *)o;
+
+    some_wait |= o->kind == TOBJ_SOCK && s->state == TS_NEW && s->inherited;
+}
+
+bool tinherit_waits(void)
+{
+    some_wait = false;
+    tfd_each(look_for_waiting);
+    return some_wait;
+}
+
+void tinherit(int fd)
+{
+    int domain, saved = errno;
+
+    if ((unsigned)fd < TFD_MAX && !tobj_get(fd) && ask(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1 &&
+        ask(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP) {
+        domain = ask(fd, SOL_SOCKET, SO_DOMAIN);
+        tctx_lock();
+        if ((domain == AF_INET || domain == AF_INET6) && !tobj_get(fd))
+            adopt(fd, domain);
+        tctx_unlock();
+    }
+    errno = saved;
+}
+
+void tinherit_all(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    const struct dirent *e;
+    int saved = errno;
+
+    while (dir && (e = readdir(dir)))
+        if (e->d_name[0] >= '0' && e->d_name[0] <= '9')
+            tinherit((int)strtol(e->d_name, NULL, 10));
+    if (dir)
+        closedir(dir);
+    errno = saved;
+}
