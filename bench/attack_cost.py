@@ -23,6 +23,7 @@ PAIRS = [
     ("sack-segments", "ack", 2.5, "SACKs of segments at random"),
     ("gaps", "data", 4.0, "CVE-2018-5390: bytes out of order that never join"),
     ("fragments-at-random", "fragments-in-order", 4.0, "CVE-2018-5391: fragments that never join"),
+    ("ack-beside-slow", "ack", 1.25, "Slowloris: 10,000 clients, a byte in 10 s each"),
     ("lookup-alike", "lookup-any", 1.2, "connections whose addresses and ports are alike"),
     ("syn", "data", 4.0, "SYNs of nobody, answered with cookies"),
     ("reset", "data", 2.0, "resets guessed"),

@@ -53,13 +53,7 @@ def once(
 def measure(options: argparse.Namespace) -> dict:
     points = [(c, m) for c in options.connections for m in options.messages]
     with ExitStack() as stack:
-        opened, absent = links.open_all(
-            LINKS,
-            options.systems,
-            stack,
-            pin=not options.unpinned,
-            env=links.room(256, 1 << 20),
-        )
+        opened, absent = links.open_streams(LINKS, options.systems, stack, options)
         samples = {name: {point(*p): [] for p in points} for name in opened}
         for number in range(options.samples):
             for connections, message in points:

@@ -95,13 +95,7 @@ def measure_features(
     table: Mapping[str, type[links.Link]], options: argparse.Namespace, take: Sample, message: int
 ) -> dict:
     with ExitStack() as stack:
-        opened, _ = links.open_all(
-            table,
-            options.features_of,
-            stack,
-            pin=not options.unpinned,
-            env=links.room(256, 1 << 20),
-        )
+        opened, _ = links.open_streams(table, options.features_of, stack, options)
         off = {
             name: rows(link.offloads(), options.off, holds=name in RECEIVERS)
             for name, link in opened.items()
@@ -122,13 +116,7 @@ def measure_zero_copy(
     table: Mapping[str, type[links.Link]], options: argparse.Namespace, take: Sample
 ) -> dict:
     with ExitStack() as stack:
-        opened, _ = links.open_all(
-            table,
-            options.zero_copy_of,
-            stack,
-            pin=not options.unpinned,
-            env={**links.room(256, 1 << 20), **SETTINGS},
-        )
+        opened, _ = links.open_streams(table, options.zero_copy_of, stack, options, **SETTINGS)
         for link in opened.values():
             link.busy = False
         ways = {"copy": False, "zero_copy": True}
@@ -179,13 +167,7 @@ def measure_receiving(
 ) -> dict[str, dict]:
     """By system, frames, message and way: samples of a receiver that polls, as its peer does."""
     with ExitStack() as stack:
-        opened, _ = links.open_all(
-            table,
-            options.receive_of,
-            stack,
-            pin=not options.unpinned,
-            env=links.room(256, 1 << 20),
-        )
+        opened, _ = links.open_streams(table, options.receive_of, stack, options)
         found: dict[str, dict] = {
             name: {
                 frames: {

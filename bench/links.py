@@ -8,6 +8,7 @@ everything, the medium included.
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import tempfile
@@ -322,3 +323,15 @@ def open_all(
         else:
             opened[name] = stack.enter_context(table[name](**options))
     return opened, absent
+
+
+def open_streams(
+    table: Mapping[str, type[Link]],
+    names: Sequence[str],
+    stack: ExitStack,
+    options: argparse.Namespace,
+    **env: str,
+) -> tuple[dict[str, Link], dict[str, str]]:
+    """open_all() with buffers of a size for streams of bytes."""
+    env = {**room(256, 1 << 20), **env}
+    return open_all(table, names, stack, pin=not options.unpinned, env=env)

@@ -10,11 +10,13 @@ and plots of that file beside it.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from contextlib import ExitStack
 from statistics import median
 
 from bench import links, report, running, terminal
+from harness import paths, proc
 
 CONNECTIONS, SIZES = (1, 32, 256, 4096), (1, 64)
 IDLE = 400
@@ -45,6 +47,13 @@ class Bench:
             links.LINKS, options.systems, stack, pin=not options.unpinned
         )
         self.done = 0
+        self.line: list[float] = []
+
+    def note_line(self) -> None:
+        """What a cache line's way to the other core and back takes now: ns. None: one core."""
+        if not self.options.unpinned and os.cpu_count() > 1:
+            cores = (links.SERVER_CORE, links.CLIENT_CORE)
+            self.line.append(float(proc.run([paths.built("line"), *cores]).stdout))
 
     def sample(self, name: str, connections: int, size: int, **more: object) -> dict:
         self.done += 1
@@ -59,6 +68,7 @@ class Bench:
         points = [(c, s) for c in self.options.connections for s in self.options.sizes]
         samples = {name: {point(*p): [] for p in points} for name in self.links}
         for _ in range(self.options.samples):
+            self.note_line()
             for connections, size in points:
                 for name in self.links:
                     found = self.sample(name, connections, size)
@@ -148,10 +158,16 @@ def run(options: argparse.Namespace) -> None:
     terminal.end_progress()
     found, goals = summarise(closed, idle)
     show(found, goals, bench.absent)
+    if bench.line:
+        print(
+            f"a cache line goes from core to core and back in {median(bench.line):.0f} ns"
+            f" ({min(bench.line):.0f} to {max(bench.line):.0f})"
+        )
     body = {
         "settings": running.settings(options),
         "systems": {name: links.LINKS[name].title for name in bench.links},
         "not_available": bench.absent,
+        "line_ns": bench.line,
         "medians": found,
         "samples": {"closed": closed, "idle": idle, "load": load},
     }

@@ -621,6 +621,27 @@ int toec_set_max_gso(struct toec_stack *s, toec_u32 max_gso)
     return 0;
 }
 
+/* Its address is never shared. */
+void toec_neighbour(struct toec_stack *s, const struct toec_addr *addr, const toec_u8 *mac,
+                    toec_time now)
+{
+    (void)s;
+    (void)addr;
+    (void)mac;
+    (void)now;
+}
+
+void toec_routes_changed(struct toec_stack *s)
+{
+    (void)s;
+}
+
+void toec_output(struct toec_stack *s, toec_time now)
+{
+    (void)s;
+    (void)now;
+}
+
 toec_u16 toec_sum_add(toec_u16 a, toec_u16 b, int odd)
 {
     (void)a;

@@ -58,6 +58,13 @@ void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
     (void)count;
 }
 
+void netio_take_port(struct netio *n, uint16_t port, unsigned how)
+{
+    (void)n;
+    (void)port;
+    (void)how;
+}
+
 uint32_t netio_set_features(struct netio *n, uint32_t wanted)
 {
     (void)n;
