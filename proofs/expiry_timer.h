@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expiry_timer.h - a stack, and the timer that its IPv6 tables share: when it is due, how often set. */
+/* expiry_timer.h - a stack, and the timer of its IPv6 tables: when due, how often it was set. */
 #ifndef EXPIRY_TIMER_H
 #define EXPIRY_TIMER_H
 

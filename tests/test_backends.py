@@ -12,7 +12,7 @@ import pytest
 import test_impaired
 import test_memcached
 
-from harness import netns, toed
+from harness import netns, proc, toed
 
 MB = 1_000_000
 
@@ -103,6 +103,11 @@ def test_two_engines(make_lab, tmp_path):
         assert out == "hello\n" * 60
     memcached = ["memcached", "-u", "root", "-l", lab.ip, "-p", 11211, "-U", 0, "-t", 4]
     with lab.app(memcached, port=11211):
+        # One engine that serves the port says nothing of the other.
+        proc.wait_until(
+            lambda: all(e["usage"]["listeners"] for e in lab.toed.stats()["engines"]),
+            "both engines have the listener",
+        )
         clients = [test_memcached.Client(lab.connect(11211)) for _ in range(50)]
         for n, c in enumerate(clients):
             c.set(b"k%d" % n, b"v%d" % n)

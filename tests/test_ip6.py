@@ -31,6 +31,17 @@ def wait_answers(lab: labs.Lab, address: str) -> None:
     )
 
 
+def wait_usable(lab: labs.Lab, address: str) -> None:
+    """Until a program may listen there: each engine looks for duplicates by itself."""
+    script = f"import socket; socket.create_server(({address!r}, 81), family=socket.AF_INET6)"
+    proc.wait_until(
+        lambda: lab.run([labs.PYTHON, "-c", script], check=False).returncode == 0,
+        f"{address} may be listened on",
+        proc=lab.toed.proc if lab.toed else None,
+        timeout=20,
+    )
+
+
 def add_peer(lab: labs.Lab) -> None:
     """The Linux peer's addresses of IPv6; made by hand, for its link has no automatic ones."""
     for address in (f"{PEER}/64", f"{PEER_LOCAL}/64"):
@@ -45,6 +56,8 @@ def make(make_lab, *args: object, **options: object) -> labs.Lab:
         argv = ["ip", "-6", "address", "add", f"{OWN}/64", "dev", made.pair.server_if, "nodad"]
         made.server.run(argv)
     wait_answers(made, OWN)
+    if options.get("engines", 1) > 1:
+        wait_usable(made, OWN)
     made.ip, made.peer_ip = OWN, PEER
     return made
 

@@ -8,6 +8,7 @@ import http.client
 import os
 import re
 import signal
+import socket
 import threading
 from collections import Counter
 
@@ -214,3 +215,22 @@ def test_port_is_free_again_after_the_end(lab, tmp_path):
             assert nginx.get(lab, "/hello") == b"hello\n"
         with pytest.raises(ConnectionRefusedError):
             lab.connect(80)
+
+
+def test_port_is_free_again_for_an_old_client(lab, tmp_path):
+    """Refused too when it comes from a port whose last connection is in TIME-WAIT."""
+
+    def connect():
+        s = lab.client.socket(socket.AF_INET)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.settimeout(10)
+        s.bind(("", 722))  # below what a connect() may be given by itself
+        s.connect((lab.ip, 80))
+        return s
+
+    with nginx.start(lab, tmp_path), connect() as s:
+        s.sendall(b"GET /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        while s.recv(65536):
+            pass
+    with pytest.raises(ConnectionRefusedError):
+        connect()

@@ -81,7 +81,7 @@ struct netio_frame {
 #define NETIO_O_PARTIAL 64u /* may receive frames that have no checksum; with RX_CSUM */
 
 struct netio_info {
-    const char *mode;  /* for people: "af_xdp native copy", "tap", ... */
+    const char *mode; /* for people: "af_xdp native copy", "tap", ... */
     uint32_t mtu;
     uint32_t queues;   /* receive queues of the interface */
     uint32_t ifindex;  /* its number with the kernel; 0: it has none (wire, pcap) */
