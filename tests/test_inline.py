@@ -154,6 +154,28 @@ def test_server_in_python_threads_and_kernel_sockets(either):
         server.kill()
 
 
+def test_a_program_reaches_itself(inline):
+    """Both ends in one program and its one engine, which runs in its calls only."""
+    script = f"""
+import contextlib, socket
+at = ("{inline.ip}", {PORT})
+listener = socket.create_server(at)
+c = socket.create_connection(at)
+s, _ = listener.accept()
+c.setblocking(False), s.setblocking(False)
+data, total, sent, got = bytes(range(256)) * 256, 5_000_000, 0, 0
+while got < total:
+    with contextlib.suppress(BlockingIOError):
+        sent += c.send(data[sent % 256 :][: total - sent]) if sent < total else 0
+    with contextlib.suppress(BlockingIOError):
+        part = s.recv(50_000)
+        assert part == (data * 2)[got % 256 :][: len(part)], got
+        got += len(part)
+print(sent, got)
+"""
+    assert inline.run([labs.PYTHON, "-c", script]).stdout == "5000000 5000000\n"
+
+
 def test_what_is_sent_leaves_before_send_returns(inline):
     """A program that computes after it has sent makes no call in which the engine could go on."""
     script = f"""

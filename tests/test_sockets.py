@@ -78,15 +78,6 @@ def test_connect_off_the_network(lab, robot):
         robot("socket.create_connection(at)", at=("192.0.2.1", PORT))
 
 
-@pytest.mark.toehold_only
-def test_connect_to_the_toe_itself(lab):
-    """Refused at once, with or without a listener there: frames to oneself are not looped yet."""
-    with Robot(lab, env={"TOEHOLD_REQUIRE": "1"}) as robot:
-        robot.listen(lab.ip, PORT)
-        with pytest.raises(OSError, match="Network is unreachable"):
-            robot("socket.create_connection(at)", at=(lab.ip, PORT))
-
-
 def test_connect_twice(lab, robot, connected):
     assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT)) == errno.EISCONN
 

@@ -188,15 +188,6 @@ def test_user_whose_helper_has_no_room_for_its_listeners(make_lab):
                     assert s.recv(5) == b"hello"
 
 
-def test_cpu_must_exist(make_lab, tmp_path):
-    lab = make_lab()
-    lab.toed.stop()
-    argv = ["--netif", lab.toed.netif, "--ip", "10.77.0.1/24", "--socket", tmp_path / "s"]
-    done = toed(lab, *argv, "--cpu", 999)
-    assert done.returncode == CONFIGURATION
-    assert "--cpu 999: this machine has no such CPU" in done.stderr
-
-
 def test_user_must_exist(make_lab, tmp_path):
     lab = make_lab()
     lab.toed.stop()

@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     }
     pthread_join(other, NULL);
     qsort(ns, ROUNDS, sizeof(ns[0]), by_size);
-    median = (double)ns[ROUNDS / 2];
+    median = (double)(ns[ROUNDS / 2]); /* of all trips of a round */
     printf("%.1f\n", median / TRIPS);
     return 0;
 }

@@ -66,8 +66,9 @@ static int check_header(struct toec_stack *s, const struct toec_packet *p)
 /* Source and destination (R1122-03, R1122-04). Returns 0, or -1 when dropped and counted. */
 static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, int group)
 {
-    /* Our own address as a source is "LAND" or a loop, never a peer. */
-    if (toec_ip4_is_martian(in->src4) || in->src4 == s->ip4 ||
+    /* From the wire our own address as a source is "LAND" or a loop, never a peer. */
+    if (toec_ip4_is_martian(in->src4) ||
+        (in->src4 == s->ip4 && !(in->pkt->flags & TOEC_RX_LOCAL)) ||
         (((in->src4 ^ s->ip4) & s->mask4) == 0 && toec_ip4_is_broadcast(in->src4, s->mask4))) {
         TOEC_COUNT(s, ip4_bad_source);
         return -1;

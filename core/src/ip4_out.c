@@ -71,7 +71,8 @@ int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
     path->epoch = s->route_epoch;
     if (s->cfg.link)
         return linked_path(s, dst, path);
-    if (toec_ip4_on_link_host(s->ip4, s->mask4, dst)) {
+    if (toec_ip4_on_link_host(s->ip4, s->mask4, dst) ||
+        (s->cfg.local && s->ip4 != 0 && dst == s->ip4)) {
         toec_addr_set4(&path->next_hop, dst);
         return 0;
     }
@@ -157,6 +158,7 @@ static void frame(struct toec_stack *s, const toec_u8 *mac, toec_u32 frag, toec_
     tx->off = o->off;
     tx->len = o->len;
     tx->src = o->psrc;
+    tx->local = mac == s->cfg.mac;
 }
 
 void toec_ip4_frame(struct toec_stack *s, const toec_u8 *mac, struct toec_outbuf *o,

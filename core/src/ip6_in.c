@@ -34,9 +34,10 @@ static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, in
     const struct toec_own6 *own = toec_own_any(s, &in->src);
 
     /* RFC 4291 2.5.3, 2.7; a mapped address would pass for IPv4.
-     * Our own address as a source is "LAND" or a loop; from a tentative address come the
-     * duplicate's packets. */
-    if (!toec_ip6_is_host(&in->src) || (own && own->state != TOEC_OWN_DUPLICATE)) {
+     * From the wire our own address as a source is "LAND" or a loop; from a tentative address come
+     * the duplicate's packets. */
+    if (!toec_ip6_is_host(&in->src) ||
+        (own && own->state != TOEC_OWN_DUPLICATE && !(in->pkt->flags & TOEC_RX_LOCAL))) {
         TOEC_COUNT(s, ip6_bad_source);
         return -1;
     }

@@ -12,6 +12,10 @@ int toec_ip6_path(struct toec_stack *s, const struct toec_addr *dst, struct toec
     path->mtu = (toec_u16)s->ip6.mtu;
     path->hlen = TOEC_IP6_LEN;
     path->epoch = s->route_epoch;
+    if (s->cfg.local && s->cfg.ip6 != TOEC_IP6_OFF && toec_own_find(s, dst)) {
+        path->next_hop = *dst;
+        return 0;
+    }
     if (toec_ip6_is_host(dst) && !toec_addr_is_zero(dst) && !toec_own_any(s, dst) &&
         s->cfg.ip6 != TOEC_IP6_OFF) {
         if (!via)
@@ -91,6 +95,7 @@ void toec_ip6_frame(struct toec_stack *s, const toec_u8 *mac, unsigned hops, str
     tx->off = o->off;
     tx->len = o->len;
     tx->src = o->psrc;
+    tx->local = mac == s->cfg.mac;
 }
 
 static int emit(struct toec_stack *s, const toec_u8 *mac, unsigned hops, struct toec_outbuf *o)

@@ -346,6 +346,10 @@ int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u
     struct toec_neigh *n = toec_pool_at(&s->neigh.pool, path->neigh);
 
     if (TOEC_UNLIKELY(path->gen == 0 || n->gen != path->gen)) {
+        if (s->cfg.local && toec_addr_is_own(s, &path->next_hop)) {
+            *mac = s->cfg.mac; /* by which the frame is known for a local one */
+            return 0;
+        }
         n = attach(s, path, now);
         if (!n)
             return TOEC_SEND_WAIT;

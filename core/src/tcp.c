@@ -336,7 +336,8 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
     if (parse(s, in, &g))
         return;
     /* A segment from ourselves is forged (land attack); port 0 is reserved (RFC 6335 6). */
-    if (toec_addr_eq(&in->src, &in->dst) || g.id.local_port == 0 || g.id.remote_port == 0) {
+    if ((toec_addr_eq(&in->src, &in->dst) && !(in->pkt->flags & TOEC_RX_LOCAL)) ||
+        g.id.local_port == 0 || g.id.remote_port == 0) {
         TOEC_COUNT(s, tcp_bad_source);
         return;
     }

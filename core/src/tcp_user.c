@@ -13,7 +13,7 @@ static int route(struct toec_stack *s, const struct toec_addr *local,
     int r;
 
     memset(path, 0, sizeof(*path));
-    r = toec_addr_is_own(s, remote) ? TOEC_E_UNREACH : toec_path_to(s, remote, path);
+    r = toec_path_to(s, remote, path);
     if (r)
         return r;
     if (!local || toec_addr_is_zero(local))

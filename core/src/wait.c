@@ -55,6 +55,7 @@ static int try_again(struct toec_stack *s, struct toec_waiting *x, toec_time now
     memset(&tx, 0, sizeof(tx));
     tx.hdr = x->frame;
     tx.hdr_len = x->len;
+    tx.local = mac == s->cfg.mac;
     return toec_transmit(s, &tx);
 }
 

@@ -23,6 +23,7 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     assert_true(b->sent_count < MAX_SENT);
     f = &b->sent[b->sent_count++];
     f->len = tx->hdr_len + tx->len;
+    f->local = tx->local;
     assert_true(f->len <= sizeof(f->data));
     memcpy(f->data, tx->hdr, tx->hdr_len);
     if (tx->len && !tx->src) { /* UDP: the payload itself is the owner */

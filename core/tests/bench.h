@@ -29,6 +29,7 @@ extern const uint8_t own_mac[6], peer_mac[6], other_mac[6], broadcast_mac[6];
 
 struct sent {
     uint32_t len;
+    int local; /* toec_tx.local */
     uint8_t data[2048];
 };
 

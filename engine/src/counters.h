@@ -32,6 +32,7 @@
     X(gso_held)         /* times their rest waited for room in the back end */                     \
     X(tx_sg)            /* frames of one segment whose payload was handed over where it lies */    \
     X(tx_gathered)      /* frames whose payload lay in too many places, copied into one */         \
+    X(looped)           /* frames to an own address, handed back */                                \
     X(csum_left)        /* frames whose checksum was left to the back end */                       \
     X(rx_large)         /* frames of several segments that came from the back end */               \
     X(rx_held)          /* frames held, their payload read where it is */                          \

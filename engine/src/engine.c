@@ -120,6 +120,7 @@ void engine_free(struct engine *e)
     if (e->wake_fd >= 0)
         close(e->wake_fd);
     offload_free(e);
+    loop_free(&e->loop);
     free(e->routes);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->done);
@@ -325,6 +326,8 @@ static unsigned go_on(struct engine *e, unsigned work)
     uint64_t now = e->now;
 
     work += steer_in(e);
+    if (loop_waits(&e->loop))
+        work += loop_run(e);
     work += serve(e);
     e->core_deadline = toec_poll(e->stack, now);
     ip6_update(e);
@@ -388,7 +391,7 @@ uint64_t engine_deadline(const struct engine *e)
     uint32_t i;
 
     t = earlier(t, records_deadline(e));
-    if (offload_holds(&e->offload))
+    if (offload_holds(&e->offload) || loop_waits(&e->loop))
         t = e->now;
     for (i = 0; i < e->qp_count; i++)
         t = earlier(t, qp_deadline(e, e->qps[i]));

@@ -22,6 +22,7 @@
 #include <toe/netio.h>
 
 #include "counters.h"
+#include "loop.h"
 #include "offload.h"
 
 #define NS_PER_US 1000ull
@@ -92,6 +93,7 @@ struct engine {
     struct netio *netio;
     struct offload offload;
     struct hold hold;
+    struct loop loop;
     int node;                   /* of NUMA, that its memory is asked for from; NUMA_ANY */
     int orders;                 /* hosts need no fence for a doorbell: see order.h */
     uint64_t now;               /* time of the step that runs */

@@ -58,6 +58,12 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     struct offload_payload p;
     struct netio_frame f;
 
+    if (tx->local) {
+        p.count = 0;
+        if (tx->len)
+            find_payload(tx, &p);
+        return loop_keep(e, tx, &p);
+    }
     if (offload_holds(&e->offload) && offload_push(e) != 0) {
         engine_count(e, EC_tx_no_room);
         return -1;

@@ -107,6 +107,7 @@ void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uin
     cfg->max_flows = o->max_flows;
     cfg->max_listeners = 1024;
     cfg->arp_probe = (toec_u32)o->check_ip;
+    cfg->local = 1;
     core6(o, cfg);
     cfg->home_index = id;
     cfg->home_count = o->engines;

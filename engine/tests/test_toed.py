@@ -304,8 +304,8 @@ class Attached(unittest.TestCase):
     def test_a_cpu_that_is_not_there_is_told(self):
         args = ["--netif", f"wire:{self.dir.name}/v", "--ip", "10.0.0.2/24"]
         r = run(*args, "--socket", f"{self.dir.name}/s", "--cpu", "1023")
-        self.assertEqual(r.returncode, 1)
-        self.assertIn("engine 0 on the CPU of --cpu", r.stderr)
+        self.assertEqual(r.returncode, 3)
+        self.assertIn("--cpu 1023: this machine has no such CPU", r.stderr)
 
     def test_sigterm_ends_connections_and_takes_the_socket_away(self):
         mode = os.stat(self.path)

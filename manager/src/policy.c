@@ -19,7 +19,6 @@ static const char *const why_v6 = "IPv6 is not carried: the TOE has none";
 static const char *const why_scope = "a link-local address of another interface than the TOE's";
 static const char *const why_local = "the address belongs to this host";
 static const char *const why_kernel_addr = "bound to an address that is not the TOE's";
-static const char *const why_own = "the TOE does not reach its own address from inside";
 static const char *const why_route = "neither on the TOE's network nor behind its gateway";
 static const char *const why_other = "the kernel sends there from another address than the TOE's";
 static const char *const why_cast = "broadcast and multicast addresses are not TCP destinations";
@@ -187,11 +186,8 @@ static enum tcarrier connect6(int fd, const struct tname *to)
         return no_toe(fd);
     if (!tip6_get(&t))
         return pass(fd, why_v6, ENETUNREACH);
-    if (tip6_own(&t, to)) {
-        tpolicy_pass(fd, why_own);
-        errno = ENETUNREACH;
-        return TCARRY_REFUSED;
-    }
+    if (tip6_own(&t, to))
+        return TCARRY_TOE;
     if (IN6_IS_ADDR_LINKLOCAL(&to->ip6))
         scope = to->scope;
     if (IN6_IS_ADDR_LINKLOCAL(&to->ip6) && (!scope || scope != t.scope))
@@ -221,12 +217,8 @@ enum tcarrier tpolicy_connect(int fd, const struct tname *to)
         return outside(fd, why_cast);
     if (!tctx_need())
         return no_toe(fd);
-    if (to->ip == tctx.ip && !tctx.shared) {
-        /* the kernel does not reach it either: said at once rather than after its ARP gives up */
-        tpolicy_pass(fd, why_own);
-        errno = ENETUNREACH;
-        return TCARRY_REFUSED;
-    }
+    if (to->ip == tctx.ip && !tctx.shared)
+        return TCARRY_TOE;
     route = troute_ask(to->ip, &source);
     if (route == TROUTE_LOCAL)
         return outside(fd, why_local);

@@ -210,17 +210,6 @@ static void what_is_not_the_toes_stays_with_the_kernel(void **state)
     refused_by_the_kernel("2001:db8::1", 0, "neither on the TOE's network");
 }
 
-static void the_own_address_is_not_reached_from_inside(void **state)
-{
-    struct sockaddr_in6 a = address6(LOOPTOE_IP6, 7000);
-    int c = toe_socket(AF_INET6, SOCK_STREAM, 0);
-
-    (void)state;
-    assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
-    assert_int_equal(errno, ENETUNREACH);
-    toe_close(c);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup6, harness_teardown)
 
 int main(void)
@@ -233,7 +222,6 @@ int main(void)
         TEST(link_local_addresses_have_an_interface),
         TEST(the_interface_may_come_from_bind),
         TEST(what_is_not_the_toes_stays_with_the_kernel),
-        TEST(the_own_address_is_not_reached_from_inside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

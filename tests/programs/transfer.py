@@ -44,7 +44,8 @@ def receive(s, total, seed):
 
 role, address, port, total, seed = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
 if role == "serve":
-    listener = socket.create_server((address, port))
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.create_server((address, port), family=family)
     print("ready", flush=True)
     s, _ = listener.accept()
 else:

@@ -87,6 +87,9 @@ struct toec_config {
     const struct toec_udp_ops *udp;   /* who is told of UDP (port.h); kept */
     const struct toec_link_ops *link; /* who knows routes and neighbours of IPv4 (port.h); kept. 0:
                                        * prefix_len, gateway and ARP do. Without IPv6 alone */
+    toec_u32
+        local; /* not 0: the integrator hands back what is sent to an own address (toec_tx.local);
+                * 0: nobody can be reached there, and a packet from there is a forgery */
     toec_u32 tcp_without; /* TOEC_I_*: options that are neither offered nor taken from a SYN */
     toec_u32 arp_probe;  /* not 0: RFC 5227 2.1, the IPv4 address is tested before it is used, which
                           * takes 5 to 9 s; see toec_ip4_state() */

@@ -36,6 +36,7 @@ struct toec_packet {
  * read such a packet from data; checksum and copy are not called for it.
  */
 #define TOEC_RX_REASSEMBLED 4u
+#define TOEC_RX_LOCAL       8u /* the stack's own frame, handed back: see toec_tx.local */
 
 /*
  * A frame to send: `hdr_len` header bytes built by core/, followed by `len` payload bytes taken
@@ -51,6 +52,11 @@ struct toec_packet {
  * payload into segments of gso_size bytes as TSO does. The header, its total length and the
  * pseudo-header sum are those of the frame as a whole. core/ does so only when toec_config.max_gso
  * is not 0.
+ *
+ * To itself: when local is not 0, the frame is for an address of the stack's own and must not
+ * leave: the integrator keeps a copy, and hands it to toec_input() with TOEC_RX_LOCAL and the flags
+ * of checked sums, later, not from within toec_port_transmit(). core/ sends such frames only when
+ * toec_config.local is not 0.
  */
 struct toec_tx {
     const toec_u8 *hdr;
@@ -62,6 +68,7 @@ struct toec_tx {
     toec_u32 off;
     toec_u32 len;
     const struct toec_packet *src;
+    toec_u8 local;
 };
 
 /*
