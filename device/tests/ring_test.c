@@ -304,16 +304,16 @@ static void test_registers_and_memory_agree_on_the_doorbells(void **state)
 {
     (void)state;
     assert_int_equal(offsetof(toe_regs_t, DOORBELLS), TOEDEV_PAGE);
-    assert_int_equal(sizeof(toe_regs__DOORBELLS__stride1000_t), sizeof(struct toedev_doorbells));
-    assert_int_equal(offsetof(toe_regs__DOORBELLS__stride1000_t, HW_TAIL),
+    assert_int_equal(sizeof(toe_regs__DOORBELLSx__stride1000_t), sizeof(struct toedev_doorbells));
+    assert_int_equal(offsetof(toe_regs__DOORBELLSx__stride1000_t, HW_TAIL),
                      offsetof(struct toedev_doorbells, hw_tail));
-    assert_int_equal(offsetof(toe_regs__DOORBELLS__stride1000_t, IRQ_ARM),
+    assert_int_equal(offsetof(toe_regs__DOORBELLSx__stride1000_t, IRQ_ARM),
                      offsetof(struct toedev_doorbells, irq_arm));
-    assert_int_equal(offsetof(toe_regs__DOORBELLS__stride1000_t, IRQ_SEQ),
+    assert_int_equal(offsetof(toe_regs__DOORBELLSx__stride1000_t, IRQ_SEQ),
                      offsetof(struct toedev_doorbells, irq_seq));
-    assert_int_equal(offsetof(toe_regs__DOORBELLS__stride1000_t, IRQ_COUNT),
+    assert_int_equal(offsetof(toe_regs__DOORBELLSx__stride1000_t, IRQ_COUNT),
                      offsetof(struct toedev_doorbells, irq_count));
-    assert_int_equal(offsetof(toe_regs__DOORBELLS__stride1000_t, IRQ_USEC),
+    assert_int_equal(offsetof(toe_regs__DOORBELLSx__stride1000_t, IRQ_USEC),
                      offsetof(struct toedev_doorbells, irq_usec));
 }
 

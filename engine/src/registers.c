@@ -26,10 +26,10 @@ static void fill(const struct control *c, toe_regs_t *r)
     r->CONTRACT = TOEDEV_CONTRACT_VERSION;
     memcpy(&r->BUILD_ID, TOEHOLD_VERSION,
            sizeof(TOEHOLD_VERSION) < 8 ? sizeof(TOEHOLD_VERSION) : 8);
-    r->FEATURES = TOE_REGS__FEATURE_BITS__SACK_bm | TOE_REGS__FEATURE_BITS__TIMESTAMPS_bm |
-                  TOE_REGS__FEATURE_BITS__MODERATION_bm;
+    r->FEATURES = TOE_REGS__FEATURES__SACK_bm | TOE_REGS__FEATURES__TIMESTAMPS_bm |
+                  TOE_REGS__FEATURES__MODERATION_bm;
     if (c->mtu > 1500)
-        r->FEATURES |= TOE_REGS__FEATURE_BITS__JUMBO_bm;
+        r->FEATURES |= TOE_REGS__FEATURES__JUMBO_bm;
     r->QUEUE_PAIRS = o->max_qps * o->engines;
     r->FLOWS = o->max_flows * o->engines;
     r->SLOTS = TOEDEV_SLOTS_MAX;
