@@ -621,6 +621,12 @@ int toec_set_max_gso(struct toec_stack *s, toec_u32 max_gso)
     return 0;
 }
 
+toec_u32 toec_set_mtu(struct toec_stack *s, toec_u32 mtu)
+{
+    (void)s;
+    return mtu;
+}
+
 /* Its address is never shared. */
 void toec_neighbour(struct toec_stack *s, const struct toec_addr *addr, const toec_u8 *mac,
                     toec_time now)

@@ -58,6 +58,14 @@ void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
     (void)count;
 }
 
+int netio_tend(struct netio *n, char *text, size_t text_size)
+{
+    (void)n;
+    (void)text;
+    (void)text_size;
+    return 0;
+}
+
 void netio_take_port(struct netio *n, uint16_t port, unsigned how)
 {
     (void)n;

@@ -66,6 +66,13 @@ int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path);
  */
 void toec_path_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now);
 
+/*
+ * Nothing has come back for several timeouts (RFC 9293 3.8.3 (b), negative advice): the neighbour
+ * is verified now, unless something else has come from beyond it lately; the path is looked up
+ * anew.
+ */
+void toec_path_doubt(struct toec_stack *s, struct toec_path *path, toec_time now);
+
 /* Not 0 when a is an address that segments may be sent from. */
 int toec_addr_is_own(struct toec_stack *s, const struct toec_addr *a);
 /* The own address to talk to dst from (RFC 6724): 0, or TOEC_E_NOTAVAIL. */

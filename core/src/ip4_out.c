@@ -66,7 +66,7 @@ static int reroute(struct toec_stack *s, const struct toec_addr *dst, struct toe
 int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
 {
     memset(path, 0, sizeof(*path));
-    path->mtu = (toec_u16)s->cfg.mtu; /* R1122-20: what the transport has to keep to */
+    path->mtu = (toec_u16)s->link_mtu; /* R1122-20: what the transport has to keep to */
     path->hlen = TOEC_IP4_LEN;
     path->epoch = s->route_epoch;
     if (s->cfg.link)

@@ -255,7 +255,7 @@ static void take_parameters(struct toec_stack *s, const toec_u8 *ra,
             (toec_time)TOEC_MIN(TOEC_MAX(retrans, MIN_RETRANS), MAX_RETRANS) * TOEC_NS_PER_MS;
     if (o->mtu) {
         mtu = toec_get32(o->mtu);
-        if (mtu >= TOEC_IP6_MIN_MTU && mtu <= s->cfg.mtu && mtu != s->ip6.mtu) {
+        if (mtu >= TOEC_IP6_MIN_MTU && mtu <= s->link_mtu && mtu != s->ip6.mtu) {
             s->ip6.mtu = mtu;
             s->pmtu.gen++; /* open flows look before they send again: toec_pm_sync() */
         }

@@ -381,3 +381,16 @@ void toec_path_confirm(struct toec_stack *s, const struct toec_path *path, toec_
     if (n->state == TOEC_NEIGH_STALE || n->state == TOEC_NEIGH_PROBE)
         toec_neigh_reachable(s, n, now);
 }
+
+void toec_path_doubt(struct toec_stack *s, struct toec_path *path, toec_time now)
+{
+    struct toec_neigh *n = toec_pool_at(&s->neigh.pool, path->neigh);
+    int known = path->gen != 0 && n->gen == path->gen;
+
+    path->gen = 0;
+    if (!known || n->unresolved || now - n->confirmed < RETRY_TIME ||
+        (n->state == TOEC_NEIGH_PROBE && n->tries))
+        return;
+    n->tries = 0;
+    set_state(s, n, TOEC_NEIGH_PROBE, now);
+}

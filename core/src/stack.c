@@ -6,6 +6,7 @@
 
 /* ---- configuration ---- */
 
+#define MIN_MTU        576u
 #define MAX_FLOWS      (1u << 20)
 #define MAX_LISTENERS  65536u
 #define MAX_NEIGHBOURS 65536u /* their numbers have 16 bits: struct toec_path */
@@ -77,7 +78,7 @@ static int addresses_valid(const struct toec_config *c)
 
 static int limits_valid(const struct toec_config *c)
 {
-    return c->prefix_len <= 32 && c->mtu >= 576 && c->mtu <= 9216 && c->ttl <= 255 &&
+    return c->prefix_len <= 32 && c->mtu >= MIN_MTU && c->mtu <= 9216 && c->ttl <= 255 &&
            c->max_flows <= MAX_FLOWS && c->max_records <= MAX_FLOWS &&
            c->max_listeners <= MAX_LISTENERS && c->max_time_wait <= MAX_FLOWS &&
            c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
@@ -228,6 +229,7 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
         return 0;
     memset(s, 0, sizeof(*s));
     (void)configure(&s->cfg, cfg); /* toec_size() has found it valid */
+    s->link_mtu = s->cfg.mtu;
     s->ip4 = toec_get32(s->cfg.ip);
     s->mask4 = mask_of(s->cfg.prefix_len);
     s->gateway4 = toec_get32(s->cfg.gateway);
@@ -253,6 +255,17 @@ int toec_set_max_gso(struct toec_stack *s, toec_u32 max_gso)
         return TOEC_E_INVAL;
     s->cfg.max_gso = max_gso;
     return 0;
+}
+
+toec_u32 toec_set_mtu(struct toec_stack *s, toec_u32 mtu)
+{
+    mtu = TOEC_MAX(TOEC_MIN(mtu, s->cfg.mtu), MIN_MTU);
+    if (mtu == s->link_mtu)
+        return mtu;
+    s->link_mtu = mtu;
+    s->ip6.mtu = TOEC_MAX(mtu, TOEC_IP6_MIN_MTU); /* as Linux: what routers said is forgotten */
+    s->pmtu.gen++;                                /* toec_pm_sync() */
+    return mtu;
 }
 
 /* ---- events ---- */

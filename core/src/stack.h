@@ -38,6 +38,7 @@ struct toec_stack {
     toec_u32 mask4;         /* of the on-link network */
     toec_u32 gateway4;      /* 0: none */
     struct toec_addr addr;  /* own IPv4 address, mapped */
+    toec_u32 link_mtu;      /* at most cfg.mtu: toec_set_mtu() */
     toec_u16 route_epoch;   /* another one when a next hop may have to be chosen anew */
     struct toec_tcp *tcp;
     int tx_full;         /* transmit had no room since the last toec_poll() */

@@ -31,12 +31,15 @@ void toec_pm_sync(struct toec_stack *s, struct toec_tcb *t)
 {
     int no_df = 0, own = t->pm.discover >= TOEC_MTU_PROBE; /* IP_PMTUDISC_PROBE and above */
     toec_u32 mtu, known = own ? 0 : toec_pmtu_get(s, &t->remote, &no_df), mss;
+    toec_u16 carries;
 
     t->pm.gen = s->pmtu.gen;
-    if (TOEC_PATH_IP6(&t->path)) { /* a router may have advertised another (RFC 4861 6.3.4) */
-        t->path.mtu = (toec_u16)s->ip6.mtu;
+    carries = (toec_u16)(TOEC_PATH_IP6(&t->path) ? s->ip6.mtu : s->link_mtu);
+    if (t->path.mtu != carries) { /* the link's is another, or a router advertised it (RFC 4861) */
+        t->path.mtu = carries;
         t->pm.high = (toec_u16)TOEC_MIN(t->pm.high, t->path.mtu);
         t->pm.low = (toec_u16)TOEC_MIN(t->pm.low, t->path.mtu);
+        t->pm.carried = (toec_u16)TOEC_MIN(t->pm.carried, t->path.mtu);
         if (t->pm.probe > t->path.mtu)
             t->pm.probe = 0;
     }

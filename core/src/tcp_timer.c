@@ -153,8 +153,8 @@ static int count_timeout(struct toec_stack *s, struct toec_tcb *t, int persist, 
         return 1;
     }
     if (t->rexmits >= TOEC_R1)
-        t->path.gen = 0; /* RFC 9293 3.8.3 (b): the next hop may be to blame */
-    if (t->backoff < 16) /* R6298-12 */
+        toec_path_doubt(s, &t->path, now); /* RFC 9293 3.8.3 (b): the next hop may be to blame */
+    if (t->backoff < 16)                   /* R6298-12 */
         t->backoff++;
     return 0;
 }

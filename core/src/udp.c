@@ -304,7 +304,7 @@ int toec_udp_input(struct toec_stack *s, const struct toec_ip_in *in)
         d.dport = toec_get16(in->l4 + TOEC_UDP_DPORT);
         d.tos = in->tos;
         d.ttl = in->ttl;
-        d.mtu = s->cfg.mtu;
+        d.mtu = s->link_mtu;
         d.pkt = in->pkt;
         d.off = in->l4_off + TOEC_UDP_LEN;
         d.len = udp.l4_len - TOEC_UDP_LEN;

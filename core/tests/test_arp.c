@@ -221,6 +221,40 @@ static void stale_entry_is_probed_on_use(void **state)
     bench_stop(&b);
 }
 
+/* RFC 9293 3.8.3: a transport that hears nothing has the neighbour verified at once, but not when
+ * others have just heard from beyond it. */
+static void doubt_is_settled_at_once(void **state)
+{
+    struct toec_path path;
+    struct bench b;
+    unsigned i;
+
+    (void)state;
+    bench_init(&b);
+    resolve(&b, &path, PEER_IP, peer_mac);
+    bench_pass(&b, 10 * SEC);
+    toec_path_confirm(b.s, &path, b.now);
+    bench_pass(&b, 500 * MSEC);
+    toec_path_doubt(b.s, &path, b.now);
+    bench_pass(&b, 2 * MSEC);
+    assert_null(bench_next(&b));
+    bench_pass(&b, SEC);
+    assert_int_equal(try_send(&b, &path), 0); /* looked up anew: path.gen */
+    expect_sent_to(&b, peer_mac);
+    toec_path_doubt(b.s, &path, b.now);
+    bench_pass(&b, 2 * MSEC);
+    for (i = 0; i < 3; i++) {
+        expect_arp(&b, 1, peer_mac, PEER_IP);
+        assert_null(bench_next(&b));
+        (void)try_send(&b, &path);
+        bench_forget_sent(&b);
+        toec_path_doubt(b.s, &path, b.now); /* of another flow: once is enough */
+        bench_pass(&b, 1002 * MSEC);
+    }
+    expect_arp(&b, 1, broadcast_mac, PEER_IP); /* it may be elsewhere now */
+    bench_stop(&b);
+}
+
 /* RFC 4861 7.3.1: acknowledgements from beyond it confirm a neighbour without any ARP. */
 static void progress_spares_probes(void **state)
 {
@@ -622,6 +656,7 @@ int main(void)
         cmocka_unit_test(failure_changes_the_epoch),
         cmocka_unit_test(late_answer_revives_a_failed_neighbour),
         cmocka_unit_test(stale_entry_is_probed_on_use),
+        cmocka_unit_test(doubt_is_settled_at_once),
         cmocka_unit_test(progress_spares_probes),
         cmocka_unit_test(unused_entries_go_away),
         cmocka_unit_test(answers_requests_and_learns),

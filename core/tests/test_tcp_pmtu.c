@@ -300,6 +300,45 @@ static void test_search_is_bounded(void **state)
     talk_end(&t);
 }
 
+/* The link itself carries less, and later as much again: what is sent follows at once, and what new
+ * connections announce. Linux has both of dst_mtu(). */
+static void test_link_mtu(void **state)
+{
+    struct talk t;
+    struct tseg g;
+    struct toec_stack *s;
+    int again = 0;
+
+    (void)state;
+    under_way(&t, 3);
+    s = t.s.host[0].stack;
+    assert_int_equal(toec_set_mtu(s, 1000), 1000);
+    talk_send(&t, 2 * 960);
+    talk_hear(&t, F_ACK, 3 * MSS, 0, 960);
+    talk_hear(&t, F_ACK, 3 * MSS + 960, 0, 960);
+    assert_int_equal(talk_info(&t).pmtu, 1000);
+    talk_say(&t, F_ACK, 0, MSS, 0);
+    craft_pass(&t.s, 3000 * MSEC); /* what was sent before goes again in smaller pieces */
+    while (craft_next(&t.s, &g)) {
+        assert_true(g.len <= 960);
+        again |= g.seq - t.iss - 1 == MSS;
+    }
+    assert_true(again);
+    talk_say(&t, F_ACK, 0, 3 * MSS + 2 * 960, 0);
+    talk_skip(&t);
+    assert_int_equal(toec_set_mtu(s, 9000), 1500); /* no more than it began with */
+    talk_send(&t, MSS);
+    talk_hear(&t, F_ACK, 3 * MSS + 2 * 960, 0, MSS);
+    assert_int_equal(toec_set_mtu(s, 68), 576);
+    sim_listen(&t.s, 0, 81, 0, 0);
+    g = seg_make(t.peer_port, 81, F_SYN, 1, 0);
+    g.mss = MSS;
+    craft_say(&t.s, &g);
+    g = craft_expect(&t.s);
+    assert_int_equal(g.mss, 536);
+    talk_end(&t);
+}
+
 static void test_listener_options(void **state)
 {
     struct talk t;
@@ -558,6 +597,7 @@ int main(void)
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_link_mtu),
         cmocka_unit_test(test_listener_options),
         cmocka_unit_test(test_search_is_bounded),
         cmocka_unit_test(test_black_hole),

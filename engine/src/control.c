@@ -20,6 +20,7 @@
 #include "control.h"
 #include "kernel.h"
 #include "log.h"
+#include "tend.h"
 
 /* Connections that have not said hello: how many, and how long they may take. */
 #define SILENT_MAX  64u
@@ -223,6 +224,14 @@ static int serve_kernel(struct control *c, const struct pollfd *p, int *tidy)
     return end;
 }
 
+/* How long to wait for something to happen, in milliseconds. */
+static int patience(const struct control *c, int tidy)
+{
+    if (c->client_count || tidy)
+        return WATCH_MS;
+    return c->link.fd >= 0 ? TEND_MS : -1;
+}
+
 int control_run(struct control *c)
 {
     int tidy = 0;
@@ -235,8 +244,7 @@ int control_run(struct control *c)
             log_msg("no memory to watch %u connections", c->client_count);
             return EXIT_RUNTIME;
         }
-        n = poll(p, P_CLIENTS + 2 * (nfds_t)c->client_count,
-                 c->client_count || tidy ? WATCH_MS : -1);
+        n = poll(p, P_CLIENTS + 2 * (nfds_t)c->client_count, patience(c, tidy));
         if (n < 0 && errno != EINTR) {
             log_msg("poll: %s", strerror(errno));
             free(p);
@@ -252,7 +260,7 @@ int control_run(struct control *c)
         if (p[P_LISTEN].revents)
             accept_clients(c);
         n = p[P_SIGNAL].revents;
-        gone = (p[P_LINK].revents && link_gone(&c->link)) | serve_kernel(c, p, &tidy);
+        gone = tend(c, p[P_LINK].revents) | serve_kernel(c, p, &tidy);
         free(p);
         if (n)
             return 0;

@@ -31,7 +31,8 @@ struct control {
     struct link link;
     struct kernel *kernel; /* of a shared address (kernel.h); NULL: it is ours */
     uint64_t started;
-    uint32_t mtu;
+    uint32_t mtu;      /* in use */
+    uint32_t mtu_seen; /* the interface's when it was last looked at; 0: not yet */
     uint8_t mac[6];
 
     int listen_fd, lock_fd, signal_fd, wake_fd, regs_fd;

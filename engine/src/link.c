@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - watches the network interface. Down, it may come up again, and connections last as long
- * as their timeouts; gone, or moved to another namespace, its sockets are of no use any more, and
- * one of the same name is another interface.
+ * link.c - watches the network interface. Down or without a carrier, it may come up again, and
+ * connections last as long as their timeouts; gone, or moved to another namespace, its sockets are
+ * of no use any more, and one of the same name is another interface.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/if.h>
 #include <linux/rtnetlink.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,13 +43,47 @@ int link_open(struct link *l, unsigned ifindex)
     return -1;
 }
 
-static void note_state(struct link *l, int down)
+static void note_state(struct link *l, unsigned flags)
 {
-    if (down == l->down)
+    static const char *const said[] = {
+        [LINK_UP] = "the interface is up again",
+        [LINK_NO_CARRIER] =
+            "the interface has no carrier: nothing is sent or received until it is up again",
+        [LINK_DOWN] = "the interface is down: nothing is sent or received until it is up again"};
+    enum link_state state = LINK_UP;
+
+    if (!(flags & IFF_UP))
+        state = LINK_DOWN;
+    else if (!(flags & IFF_LOWER_UP))
+        state = LINK_NO_CARRIER;
+    if (state == l->state)
         return;
-    l->down = down;
-    log_msg(down ? "the interface is down: nothing is sent or received until it is up again"
-                 : "the interface is up again");
+    l->state = state;
+    log_msg("%s", said[state]);
+}
+
+/* Ours stays what it was: neighbours know it. */
+static void note_mac(struct link *l, const uint8_t mac[6])
+{
+    static const uint8_t none[6];
+
+    if (memcmp(l->mac, mac, 6) != 0 && memcmp(l->mac, none, 6) != 0)
+        log_msg("the Ethernet address of the interface is another now: toed keeps to the one that "
+                "it began with; start it anew if nothing reaches it");
+    memcpy(l->mac, mac, 6);
+}
+
+static void note_attributes(struct link *l, const struct nlmsghdr *h)
+{
+    const struct rtattr *a = IFLA_RTA(NLMSG_DATA(h));
+    size_t left = IFLA_PAYLOAD(h);
+
+    for (; RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+        if (a->rta_type == IFLA_MTU && RTA_PAYLOAD(a) == sizeof(l->mtu))
+            memcpy(&l->mtu, RTA_DATA(a), sizeof(l->mtu));
+        else if (a->rta_type == IFLA_ADDRESS && RTA_PAYLOAD(a) == sizeof(l->mac))
+            note_mac(l, RTA_DATA(a));
+    }
 }
 
 /* Not 0 when this message says that the interface is gone. */
@@ -66,7 +101,8 @@ static int read_message(struct link *l, const struct nlmsghdr *h)
         return 0;
     if (h->nlmsg_type == RTM_DELLINK)
         return 1;
-    note_state(l, !(i->ifi_flags & IFF_UP));
+    note_state(l, i->ifi_flags);
+    note_attributes(l, h);
     return 0;
 }
 

@@ -109,16 +109,29 @@ static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
     drain_completions(x);
 }
 
-/* One frame of the packet socket, seldom looked for: what comes there is not in a hurry. */
+static ssize_t others_recv(const struct af_xdp *x, uint8_t *to)
+{
+    const int fd[] = {x->groups_fd, x->announcements_fd};
+    ssize_t len = -1;
+    unsigned i;
+
+    for (i = 0; i < 2 && len <= 0; i++)
+        if (fd[i] >= 0)
+            len = recv(fd[i], to, x->pool.frame_size, MSG_DONTWAIT);
+    return len;
+}
+
+/* One frame of the packet sockets, seldom looked for: what comes there is not in a hurry. */
 static unsigned groups_rx(struct af_xdp *x, struct netio_frame *frame, uint64_t now_ns)
 {
     uint32_t offset;
     ssize_t len;
 
-    if (x->groups_fd < 0 || now_ns - x->groups_at < GROUPS_LOOK || pool_get(&x->pool, &offset))
+    if ((x->groups_fd < 0 && x->announcements_fd < 0) || now_ns - x->groups_at < GROUPS_LOOK ||
+        pool_get(&x->pool, &offset))
         return 0;
     x->groups_at = now_ns;
-    len = recv(x->groups_fd, x->pool.mem + offset, x->pool.frame_size, MSG_DONTWAIT);
+    len = others_recv(x, x->pool.mem + offset);
     if (len <= 0) {
         pool_put(&x->pool, offset);
         return 0;
@@ -431,6 +444,8 @@ static void af_xdp_close(struct netio *n)
         close(x->n.fd);
     if (x->groups_fd >= 0)
         close(x->groups_fd);
+    if (x->announcements_fd >= 0)
+        close(x->announcements_fd);
     xsock_close(&x->sock);
     if (x->steer) {
         steer_set_ip6(x->steer, (const uint8_t(*)[16])x->ip6, x->ip6_count, NULL, 0);
@@ -458,6 +473,11 @@ static void af_xdp_take_port(struct netio *n, uint16_t port, unsigned how)
     steer_take_port(self(n)->steer, port, how);
 }
 
+static int af_xdp_tend(struct netio *n, const struct netio_err *text)
+{
+    return steer_tend(self(n)->steer, text);
+}
+
 static void af_xdp_set_features(struct netio *n)
 {
     struct af_xdp *x = self(n);
@@ -483,5 +503,6 @@ const struct netio_ops af_xdp_ops = {
     .add_stats = af_xdp_add_stats,
     .set_ip6 = af_xdp_set_ip6,
     .take_port = af_xdp_take_port,
+    .tend = af_xdp_tend,
     .set_features = af_xdp_set_features,
 };

@@ -42,7 +42,8 @@ struct af_xdp {
     unsigned ifindex;
     uint32_t ifqueue;
     int groups_fd;                  /* groups.h; -1: no IPv6, or another queue has it */
-    uint64_t groups_at;             /* when it was last looked at */
+    int announcements_fd;           /* groups.h; -1: another queue has it, or the kernel */
+    uint64_t groups_at;             /* when they were last looked at */
     uint8_t ip6[NETIO_IP6_MAX][16]; /* addresses asked for */
     unsigned ip6_count;
     uint64_t backlog_since; /* the time of the flush that could not send all; 0: none */

@@ -122,6 +122,17 @@ static int open_groups(struct af_xdp *x, const char *ifname, const struct netio_
     return 0;
 }
 
+/* Nobody is woken for them: they are looked at before the next frame goes out. */
+static int open_announcements(struct af_xdp *x, const char *ifname, const struct netio_err *err)
+{
+    x->announcements_fd = announcements_open(x->ifindex);
+    if (x->announcements_fd >= 0)
+        return 0;
+    netio_err_set(err, "af_xdp: cannot open a packet socket on %s for ARP: %s", ifname,
+                  strerror(errno));
+    return -1;
+}
+
 static int make_pool(struct af_xdp *x, const struct netio_err *err)
 {
     int small = x->n.info.mtu + ETH_HEADER + XDP_HEADROOM <= SMALL_FRAME;
@@ -170,6 +181,8 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
         return -1;
     if (cfg->ip6 && queue == 0 && open_groups(x, ifname, err))
         return -1;
+    if (!cfg->shared && queue == 0 && open_announcements(x, ifname, err))
+        return -1;
     offer(x, ifname);
     describe(x, mtu);
     return 0;
@@ -194,7 +207,7 @@ struct netio *af_xdp_open(const char *args, const struct netio_config *cfg,
         return NULL;
     }
     x->n.ops = &af_xdp_ops;
-    x->n.fd = x->sock.fd = x->groups_fd = -1;
+    x->n.fd = x->sock.fd = x->groups_fd = x->announcements_fd = -1;
     if (bring_up(x, spec.name, (uint32_t)queue, mode, copy, cfg, err)) {
         af_xdp_ops.close(&x->n);
         return NULL;

@@ -14,6 +14,8 @@
 #define ETH_HEADER 14u
 #define MODE_TEXT  200u
 
+struct netio_err;
+
 struct netio_ops {
     void (*close)(struct netio *n);
     unsigned (*rx)(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns);
@@ -31,6 +33,8 @@ struct netio_ops {
     void (*set_ip6)(struct netio *n, const uint8_t addrs[][16], unsigned count);
     /* As netio_take_port(); NULL: there is no shared address. */
     void (*take_port)(struct netio *n, uint16_t port, unsigned how);
+    /* As netio_tend(); NULL: nobody can undo anything. */
+    int (*tend)(struct netio *n, const struct netio_err *text);
     /* n->features has changed; NULL: there is nothing to do but to look at it. */
     void (*set_features)(struct netio *n);
     /* Adds what only the back end's kernel side knows to out; NULL when there is nothing. */

@@ -16,6 +16,8 @@
 #define TYPE_AT 54 /* of an ICMPv6 message that follows it at once */
 /* A listener query stands behind a hop-by-hop header of 8 bytes (RFC 3810 5). */
 #define QUERY_AT 62
+#define SPA_AT   28 /* addresses of IPv4 in ARP: the sender's */
+#define TPA_AT   38 /* ... and the target's */
 
 /* IPv6 to ff02::/16 that arrives: ICMPv6 of type 134 or 136, or hop-by-hop and then 130. */
 static const struct sock_filter filter[] = {
@@ -37,24 +39,45 @@ static const struct sock_filter filter[] = {
     BPF_STMT(BPF_RET | BPF_K, 0x40000),
 };
 
-int groups_open(unsigned ifindex)
+/* ARP of somebody about himself (RFC 5227 3): the sender's address is the one asked for. */
+static const struct sock_filter announcements[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SPA_AT), BPF_STMT(BPF_MISC | BPF_TAX, 0),
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, TPA_AT), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, 0x40000),         BPF_STMT(BPF_RET | BPF_K, 0),
+};
+
+static int open_filtered(unsigned ifindex, uint16_t type, const struct sock_fprog *program)
 {
-    const struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]),
-                                       (struct sock_filter *)filter};
     struct sockaddr_ll to = {
-        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IPV6), .sll_ifindex = (int)ifindex};
+        .sll_family = AF_PACKET, .sll_protocol = htons(type), .sll_ifindex = (int)ifindex};
     int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
 
     if (fd < 0)
         return -1;
     /* bound only now: no frame comes in before the filter stands */
-    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0 &&
+    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, sizeof(*program)) == 0 &&
         bind(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
         return fd;
     error = errno;
     close(fd);
     errno = error;
     return -1;
+}
+
+int groups_open(unsigned ifindex)
+{
+    const struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]),
+                                       (struct sock_filter *)filter};
+
+    return open_filtered(ifindex, ETH_P_IPV6, &program);
+}
+
+int announcements_open(unsigned ifindex)
+{
+    const struct sock_fprog program = {sizeof(announcements) / sizeof(announcements[0]),
+                                       (struct sock_filter *)announcements};
+
+    return open_filtered(ifindex, ETH_P_ARP, &program);
 }
 
 void groups_join(int fd, unsigned ifindex, const uint8_t addrs[][16], unsigned count)

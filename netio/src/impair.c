@@ -175,6 +175,11 @@ static void impair_take_port(struct netio *n, uint16_t port, unsigned how)
     netio_take_port(self(n)->inner, port, how);
 }
 
+static int impair_tend(struct netio *n, const struct netio_err *text)
+{
+    return netio_tend(self(n)->inner, text->text, text->size);
+}
+
 static void impair_set_features(struct netio *n)
 {
     (void)netio_set_features(self(n)->inner, n->features);
@@ -213,6 +218,7 @@ static const struct netio_ops ops = {
     .add_stats = impair_add_stats,
     .set_ip6 = impair_set_ip6,
     .take_port = impair_take_port,
+    .tend = impair_tend,
     .set_features = impair_set_features,
 };
 

@@ -151,6 +151,13 @@ void netio_take_port(struct netio *n, uint16_t port, unsigned how)
         n->ops->take_port(n, port, how);
 }
 
+int netio_tend(struct netio *n, char *text, size_t text_size)
+{
+    const struct netio_err e = {text, text_size};
+
+    return n->ops->tend ? n->ops->tend(n, &e) : 0;
+}
+
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
 {
     return n->ops->rx(n, frames, max, now_ns);

@@ -332,6 +332,49 @@ uint64_t steer_dropped(const struct steer *s)
     return s->state ? __atomic_load_n(&s->state->dropped, __ATOMIC_RELAXED) : 0;
 }
 
+/* A link outlives its place on the interface: who may, detaches it there (BPF_LINK_DETACH). */
+static int is_attached(const struct steer *s)
+{
+    struct bpf_link_info info;
+    uint32_t size = sizeof(info);
+
+    memset(&info, 0, sizeof(info));
+    return bpf_obj_get_info_by_fd(s->link_fd, &info, &size) != 0 || info.xdp.ifindex == s->ifindex;
+}
+
+/* The same mode again: the memory for frames is made for it. */
+static int attach_again(struct steer *s, const struct netio_err *text)
+{
+    LIBBPF_OPTS(bpf_link_create_opts, opts,
+                .flags = s->generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
+    int fd = bpf_link_create(s->program_fd, (int)s->ifindex, BPF_XDP, &opts);
+
+    if (fd < 0) {
+        netio_err_set(text,
+                      "somebody has taken toed's XDP program off interface %u, and it cannot be "
+                      "attached again (%s)%s",
+                      s->ifindex, strerror(-fd),
+                      fd == -EBUSY || fd == -EEXIST ? ": another program is there" : "");
+        return -1;
+    }
+    close(s->link_fd);
+    s->link_fd = fd;
+    netio_err_set(text, "somebody has taken toed's XDP program off interface %u: attached again",
+                  s->ifindex);
+    return 1;
+}
+
+int steer_tend(struct steer *s, const struct netio_err *text)
+{
+    int result = 0;
+
+    pthread_mutex_lock(&lock);
+    if (!is_attached(s))
+        result = attach_again(s, text);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
 int steer_enter(const struct steer *s, uint32_t queue, int fd)
 {
     return bpf_map_update_elem(s->map_fd, &queue, &fd, BPF_ANY) ? errno : 0;

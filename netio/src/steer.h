@@ -26,6 +26,8 @@ void steer_detach(struct steer *s);
 /* From now on the frames of a queue go to this AF_XDP socket, until it is closed. Returns 0 or an
  * errno. */
 int steer_enter(const struct steer *s, uint32_t queue, int fd);
+/* As netio_tend(): is the program on the interface still? Thread-safe. */
+int steer_tend(struct steer *s, const struct netio_err *text);
 /* Is it attached in generic mode? */
 int steer_is_generic(const struct steer *s);
 /* "native", "generic", or "generic (no native: REASON)". */

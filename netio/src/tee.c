@@ -98,6 +98,11 @@ static void tee_take_port(struct netio *n, uint16_t port, unsigned how)
     netio_take_port(self(n)->inner, port, how);
 }
 
+static int tee_tend(struct netio *n, const struct netio_err *text)
+{
+    return netio_tend(self(n)->inner, text->text, text->size);
+}
+
 static void tee_set_features(struct netio *n)
 {
     (void)netio_set_features(self(n)->inner, n->features);
@@ -133,6 +138,7 @@ static const struct netio_ops ops = {
     .add_stats = tee_add_stats,
     .set_ip6 = tee_set_ip6,
     .take_port = tee_take_port,
+    .tend = tee_tend,
     .set_features = tee_set_features,
 };
 

@@ -40,7 +40,7 @@ static int open_rings(void **state)
     (void)state;
     memset(&x, 0, sizeof(x));
     x.n.ops = &af_xdp_ops;
-    x.n.fd = x.sock.fd = x.groups_fd = -1;
+    x.n.fd = x.sock.fd = x.groups_fd = x.announcements_fd = -1;
     x.n.info.mtu = MTU;
     x.n.info.offered =
         NETIO_O_TX_CSUM | NETIO_O_SG | NETIO_O_RX_CSUM | NETIO_O_PARTIAL | NETIO_O_LRO;

@@ -182,6 +182,13 @@ void toec_neighbour(struct toec_stack *s, const struct toec_addr *addr, const to
 /* ... and what toec_link_ops.route() says may be another now. */
 void toec_routes_changed(struct toec_stack *s);
 
+/*
+ * What the link carries now, at most what toec_config.mtu said at the start (frames received may
+ * have that size still). Open flows follow at once, both ways, new ones announce it. IPv6 keeps to
+ * its least, 1280. Returns what is in use, of IPv4.
+ */
+toec_u32 toec_set_mtu(struct toec_stack *s, toec_u32 mtu);
+
 /* ---- commands. All return 0 or a negative toec_reason / -EINVAL(22) style value. ---- */
 
 #define TOEC_E_AGAIN       (-11) /* EAGAIN */

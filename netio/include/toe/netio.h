@@ -135,6 +135,14 @@ void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count);
 #define NETIO_TAKE_NO_SYN 4u /* ... and what opens new ones where the kernel has a listener */
 void netio_take_port(struct netio *n, uint16_t port, unsigned how);
 
+/*
+ * Is all of it still in its place? For whoever looks after the interface, now and then and from one
+ * thread, whichever uses n; once says it for all queues. 0: it is; 1: somebody had undone a part,
+ * and it is done again; -1: it cannot be, and nothing comes any more. Except for 0 a sentence
+ * stands in text.
+ */
+int netio_tend(struct netio *n, char *text, size_t text_size);
+
 /* Receives up to max frames without blocking. The frames are the caller's until released. */
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns);
 void netio_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count);
