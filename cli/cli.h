@@ -14,6 +14,8 @@ enum cli_exit {
     CLI_CONFIG = 3,       /* a setting of the environment or the installation is wrong */
     CLI_NO_DAEMON = 4,    /* no toed answers */
     CLI_REFUSED = 5,      /* --require, and the program would bypass the TOE */
+    CLI_NO_SOURCE = 7,    /* registers, or a source of times, cannot be had */
+    CLI_NO_SAMPLE = 8,    /* rtt: measured, but nothing was answered */
     CLI_CANNOT_RUN = 126, /* as a shell: found, but cannot be executed */
     CLI_NOT_FOUND = 127   /* as a shell: no such command */
 };
@@ -23,6 +25,7 @@ int cli_stats(int argc, char **argv);
 /* Executes the load generator in place of this program. */
 int cli_bench(char **argv);
 int cli_offload(int argc, char **argv);
+int cli_reg(int argc, char **argv);
 
 /* One message for people on stderr: "toehold: ...\n". */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -127,6 +127,8 @@ int main(int argc, char **argv)
         return cli_bench(argv + 1);
     if (!strcmp(argv[1], "offload"))
         return cli_offload(argc - 1, argv + 1);
+    if (!strcmp(argv[1], "reg"))
+        return cli_reg(argc - 1, argv + 1);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         cli_usage(false);
         return CLI_OK;

@@ -165,7 +165,7 @@ static void check_hello(struct hello_message *m, ssize_t len)
         m->wrong = "not a hello of the device contract";
     else if (m->hello.version != TOEDEV_CONTRACT_VERSION)
         m->wrong = "another version of the device contract; use libtoe and toed of one release";
-    else if (m->hello.kind < TOEDEV_HELLO_ATTACH || m->hello.kind > TOEDEV_HELLO_OFFLOAD)
+    else if (m->hello.kind < TOEDEV_HELLO_ATTACH || m->hello.kind > TOEDEV_HELLO_REGISTERS)
         m->wrong = "neither attach nor query";
     else
         m->kind = m->hello.kind;
@@ -207,7 +207,7 @@ void attach_discard(struct hello_message *m)
     m->fds[0] = m->fds[1] = -1;
 }
 
-static int send_welcome(int to, const struct toedev_welcome *w, int regs_fd, int doorbell_fd)
+static int send_welcome(int to, const struct toedev_welcome *w, const int *fds, size_t n)
 {
     union {
         struct cmsghdr align;
@@ -215,19 +215,18 @@ static int send_welcome(int to, const struct toedev_welcome *w, int regs_fd, int
     } control;
     struct iovec iov = {(void *)w, sizeof(*w)};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-    int fds[2] = {regs_fd, doorbell_fd};
 
-    if (doorbell_fd >= 0) {
+    if (n > 0) {
         struct cmsghdr *cm;
 
         memset(&control, 0, sizeof(control));
         msg.msg_control = control.room;
-        msg.msg_controllen = sizeof(control.room);
+        msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
         cm = CMSG_FIRSTHDR(&msg);
         cm->cmsg_level = SOL_SOCKET;
         cm->cmsg_type = SCM_RIGHTS;
-        cm->cmsg_len = CMSG_LEN(sizeof(fds));
-        memcpy(CMSG_DATA(cm), fds, sizeof(fds));
+        cm->cmsg_len = CMSG_LEN(n * sizeof(int));
+        memcpy(CMSG_DATA(cm), fds, n * sizeof(int));
     }
     return sendmsg(to, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*w) ? 0 : -1;
 }
@@ -255,7 +254,7 @@ static int refuse(const struct control *c, const struct client *cl, uint32_t rea
     w.reason = reason;
     snprintf(w.message, sizeof(w.message), "%s", why);
     log_msg("pid %d refused: %s", cl->pid, why);
-    send_welcome(cl->fd, &w, -1, -1); /* the connection ends either way */
+    send_welcome(cl->fd, &w, NULL, 0); /* the connection ends either way */
     return -1;
 }
 
@@ -392,5 +391,14 @@ int attach_client(struct control *c, struct client *cl, struct hello_message *m)
     w.qp_id = qp->id;
     log_msg("queue pair %u (%s, pid %d) attached to engine %u", qp->id, qp->name, qp->pid,
             m->hello.engine);
-    return send_welcome(cl->fd, &w, c->regs_fd, qp->doorbell_fd);
+    return send_welcome(cl->fd, &w, (int[]){c->regs_fd, qp->doorbell_fd}, 2);
+}
+
+void attach_registers(struct control *c, const struct client *cl)
+{
+    struct toedev_welcome w;
+
+    fill_welcome(c, &w);
+    if (send_welcome(cl->fd, &w, &c->regs_fd, 1) != 0)
+        log_msg("cannot give the registers to pid %d: %s", cl->pid, strerror(errno));
 }

@@ -22,6 +22,8 @@ void attach_discard(struct hello_message *m);
 /* Answers a hello that is no query: attaches, or refuses with a reason. The message's descriptors
  * are taken over. Returns 0, or -1 to end the connection. */
 int attach_client(struct control *c, struct client *cl, struct hello_message *m);
+/* Answers TOEDEV_HELLO_REGISTERS. */
+void attach_registers(struct control *c, const struct client *cl);
 /* Frees a queue pair that nobody serves any more, and gives back what its user had in it. */
 void attach_free(struct control *c, struct qp *qp);
 /* Takes the socket's file away, if it is still ours. */

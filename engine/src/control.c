@@ -124,6 +124,11 @@ static int client_message(struct control *c, struct client *cl)
         query_answer(cl->fd, offload_answer(c, cl->fd, m.hello.name));
         return -1;
     }
+    if (m.kind == TOEDEV_HELLO_REGISTERS) {
+        attach_discard(&m);
+        attach_registers(c, cl);
+        return -1;
+    }
     return attach_client(c, cl, &m);
 }
 

@@ -199,12 +199,21 @@ class Attached(unittest.TestCase):
         (qp,) = self.qps()
         self.assertEqual((qp["name"], qp["pid"], qp["slots"]), ("test?", os.getpid(), 16))
 
+    def test_registers_are_given_to_who_does_not_attach(self):
+        s, reason, message, fds, _ = self.hello([], kind=4)
+        self.assertEqual((reason, message, len(fds)), (0, "", 1))
+        self.assertEqual(os.pread(fds[0], 4096, 0)[:4], b"TOE1")
+        with self.assertRaises(OSError):
+            os.pwrite(fds[0], b"x", 0)
+        self.assertEqual(s.recv(1), b"")
+        self.assertEqual(self.qps(), [])
+
     def test_bad_hellos_are_refused_in_words(self):
         for args, word in (
             ({"fds": [], "raw": b"x"}, "hello"),
             ({"fds": [], "magic": 1}, "hello"),
             ({"fds": [], "version": 2}, "version"),
-            ({"fds": [], "kind": 4}, "neither"),
+            ({"fds": [], "kind": 5}, "neither"),
             ({"fds": []}, "0 descriptors"),
             ({"fds": [memfd()]}, "1 descriptors"),
             ({"fds": [memfd(), eventfd(), eventfd()]}, "3 descriptors"),

@@ -11,7 +11,7 @@
  * A host that only wants to ask sends struct toedev_hello with kind TOEDEV_HELLO_QUERY: the answer
  * is one message of JSON text (statistics), and the TOE closes the connection. With kind
  * TOEDEV_HELLO_OFFLOAD the text tells what is offloaded, after the change that name asks for, if
- * any: "tso=off".
+ * any: "tso=off". With TOEDEV_HELLO_REGISTERS the answer is a welcome with the register memfd alone.
  */
 #ifndef TOE_ATTACH_H
 #define TOE_ATTACH_H
@@ -25,7 +25,8 @@
 enum toedev_hello_kind {
     TOEDEV_HELLO_ATTACH = 1,
     TOEDEV_HELLO_QUERY = 2,
-    TOEDEV_HELLO_OFFLOAD = 3
+    TOEDEV_HELLO_OFFLOAD = 3,
+    TOEDEV_HELLO_REGISTERS = 4
 };
 
 struct toedev_hello {

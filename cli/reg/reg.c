@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reg.c - `toehold reg`: lists, reads, writes and watches registers by name or address. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "../cli.h"
+#include "blocks.h"
+#include "show.h"
+
+static const char usage_text[] =
+    "usage: toehold reg list [--bar BAR] [--json] [NAME...]\n"
+    "       toehold reg blocks --bar BAR [--json]\n"
+    "       toehold reg dump --bar BAR [--json] [NAME...]\n"
+    "       toehold reg read --bar BAR [--json] NAME|ADDRESS...\n"
+    "       toehold reg write --bar BAR NAME|ADDRESS=VALUE...\n"
+    "       toehold reg watch --bar BAR [--json] [--every MS] [--count N] NAME|ADDRESS...\n"
+    "\n"
+    "BAR is " BAR_SPECS ",\n"
+    "with @OFFSET behind it where the registers do not begin at 0.\n"
+    "A NAME is BLOCK.REGISTER or BLOCK.REGISTER.FIELD, without BLOCK where one block alone has\n"
+    "it, NAME[N] one of several; list and dump take the beginning of names.\n"
+    "\n"
+    "exit: 1 an access failed, 2 usage, 4 no toed, 7 the registers cannot be had or are not ours\n";
+
+struct request {
+    const char *bar;
+    bool json, help;
+    unsigned long every_ms, count; /* count 0: for ever */
+    int words;
+    char **word;
+};
+
+static const struct option reg_options[] = {
+    {"bar", required_argument, NULL, 'b'},   {"json", no_argument, NULL, 'j'},
+    {"every", required_argument, NULL, 'e'}, {"count", required_argument, NULL, 'n'},
+    {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+};
+
+static int wrong(void)
+{
+    fputs(usage_text, stderr);
+    return CLI_USAGE;
+}
+
+static int take_option(int c, char **argv, struct request *r)
+{
+    switch (c) {
+    case 'b':
+        r->bar = optarg;
+        return CLI_OK;
+    case 'j':
+        r->json = true;
+        return CLI_OK;
+    case 'h':
+        r->help = true;
+        return CLI_OK;
+    case 'e':
+        if (cli_number(optarg, 1, 3600000, &r->every_ms))
+            return CLI_OK;
+        cli_message("reg: --every %s is not a number of milliseconds from 1 to 3600000", optarg);
+        return CLI_USAGE;
+    case 'n':
+        if (cli_number(optarg, 1, 1000000000, &r->count))
+            return CLI_OK;
+        cli_message("reg: --count %s is not a number from 1 to 1000000000", optarg);
+        return CLI_USAGE;
+    case ':':
+        cli_message("reg: option %s needs a value", argv[optind - 1]);
+        return CLI_USAGE;
+    default:
+        cli_message("reg: unknown option %s", argv[optind - 1]);
+        return wrong();
+    }
+}
+
+static int parse(int argc, char **argv, struct request *r)
+{
+    int c, code;
+
+    optind = 1;
+    opterr = 0;
+    /* Options may stand behind names, as in `reg read CTRL --json`. */
+    while ((c = getopt_long(argc, argv, ":b:jh", reg_options, NULL)) != -1) {
+        code = take_option(c, argv, r);
+        if (code || r->help)
+            return code;
+    }
+    r->words = argc - optind;
+    r->word = argv + optind;
+    return CLI_OK;
+}
+
+/* Opens the window and finds its blocks. A bare address needs none: what is looked at may be any
+ * device's. */
+static int open_window(const struct request *r, bool write, bool bare, struct bar *bar,
+                       struct blocks *b)
+{
+    int code;
+
+    if (!r->bar) {
+        cli_message("reg: which registers? --bar %s", BAR_SPECS);
+        return CLI_USAGE;
+    }
+    code = bar_open(bar, r->bar, write);
+    if (code)
+        return code;
+    b->count = 0;
+    if (bare || blocks_find(bar, b))
+        return CLI_OK;
+    bar_close(bar);
+    return CLI_NO_SOURCE;
+}
+
+static int no_words(const struct request *r, const char *command)
+{
+    cli_message("reg %s: which registers? `toehold reg list` has their names", command);
+    return r->words == 0 ? CLI_USAGE : CLI_OK;
+}
+
+static bool all_addresses(const struct request *r)
+{
+    int i;
+
+    for (i = 0; i < r->words; i++)
+        if (r->word[i][0] < '0' || r->word[i][0] > '9')
+            return false;
+    return r->words > 0;
+}
+
+/* ---- list, blocks, dump */
+
+/* Is it asked for: without words everything, else what begins with one of them, with its block or
+ * without. */
+static bool wanted(const struct request *r, const struct block *k, const struct reg_desc *reg)
+{
+    char full[128];
+    int i;
+
+    snprintf(full, sizeof full, "%s.%s", k->name, reg->name);
+    for (i = 0; i < r->words; i++) {
+        size_t n = strlen(r->word[i]);
+
+        if (!strncasecmp(full, r->word[i], n) || !strncasecmp(reg->name, r->word[i], n))
+            return true;
+    }
+    return r->words == 0;
+}
+
+static int list(const struct request *r)
+{
+    struct blocks b;
+    struct bar bar;
+    struct show s = show_begin(r->json);
+    unsigned i, k, n = 0;
+
+    if (r->bar) {
+        int code = open_window(r, false, false, &bar, &b);
+
+        if (code)
+            return code;
+        bar_close(&bar);
+    } else {
+        blocks_known(&b);
+    }
+    for (i = 0; i < b.count; i++)
+        for (k = 0; b.block[i].map && k < b.block[i].map->reg_count; k++)
+            if (wanted(r, &b.block[i], &b.block[i].map->regs[k])) {
+                show_register(&s, &b.block[i], &b.block[i].map->regs[k]);
+                n++;
+            }
+    if (n == 0) {
+        cli_message("reg list: no register begins so");
+        show_end(&s);
+        return CLI_FAILURE;
+    }
+    return show_end(&s);
+}
+
+static int blocks(const struct request *r)
+{
+    struct show s = show_begin(r->json);
+    struct blocks b;
+    struct bar bar;
+    unsigned i;
+    int code = open_window(r, false, false, &bar, &b);
+
+    if (code)
+        return code;
+    bar_close(&bar);
+    for (i = 0; i < b.count; i++)
+        show_block(&s, &b.block[i]);
+    return show_end(&s);
+}
+
+/* One register, or each of an array but for those behind the window's end. */
+static bool dump_register(struct show *s, struct bar *bar, const struct block *k,
+                          const struct reg_desc *reg)
+{
+    uint32_t i;
+
+    for (i = 0; i < reg->count; i++) {
+        struct reg_ref ref = reg_element(k, reg, i);
+        uint64_t value;
+
+        if (bar->size != UINT64_MAX && ref.at + ref.width / 8 > bar->size)
+            break;
+        if (!bar_read(bar, ref.at, ref.width, &value))
+            return false;
+        show_value(s, &ref, value);
+    }
+    return true;
+}
+
+static int dump(const struct request *r)
+{
+    struct show s = show_begin(r->json);
+    struct blocks b;
+    struct bar bar;
+    unsigned i, k;
+    bool ok = true;
+    int code = open_window(r, false, false, &bar, &b);
+
+    if (code)
+        return code;
+    for (i = 0; ok && i < b.count; i++)
+        for (k = 0; ok && b.block[i].map && k < b.block[i].map->reg_count; k++) {
+            const struct reg_desc *reg = &b.block[i].map->regs[k];
+
+            if (!wanted(r, &b.block[i], reg) || !reg_readable(reg))
+                continue;
+            ok = dump_register(&s, &bar, &b.block[i], reg);
+        }
+    bar_close(&bar);
+    code = show_end(&s);
+    return ok ? code : CLI_FAILURE;
+}
+
+/* ---- read, write, watch */
+
+static bool read_one(struct bar *bar, const struct reg_ref *ref, uint64_t *value)
+{
+    if (ref->reg && !reg_readable(ref->reg)) {
+        cli_message("%s can only be written", ref->name);
+        return false;
+    }
+    if (!bar_read(bar, ref->at, ref->width, value))
+        return false;
+    if (ref->field)
+        *value = field_of(ref->field, *value);
+    return true;
+}
+
+static int read_them(const struct request *r)
+{
+    struct show s = show_begin(r->json);
+    struct blocks b;
+    struct bar bar;
+    bool ok = true;
+    int i, code;
+
+    if (r->words == 0)
+        return no_words(r, "read");
+    code = open_window(r, false, all_addresses(r), &bar, &b);
+    if (code)
+        return code;
+    for (i = 0; ok && i < r->words; i++) {
+        struct reg_ref ref;
+        uint64_t value;
+
+        ok = reg_find(&b, r->word[i], &ref) && read_one(&bar, &ref, &value);
+        if (ok)
+            show_value(&s, &ref, value);
+    }
+    bar_close(&bar);
+    code = show_end(&s);
+    return ok ? code : CLI_FAILURE;
+}
+
+struct change {
+    struct reg_ref ref;
+    uint64_t value;
+};
+
+/* "CTRL.enable=1". */
+static bool parse_change(const struct blocks *b, const char *word, struct change *c)
+{
+    const char *equals = strchr(word, '=');
+    char name[96], *end;
+    unsigned width;
+
+    if (!equals || (size_t)(equals - word) >= sizeof name) {
+        cli_message("reg write: %s: say what and which value, as CTRL=1", word);
+        return false;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(equals - word), word);
+    errno = 0;
+    c->value = strtoull(equals + 1, &end, 0);
+    if (equals[1] < '0' || equals[1] > '9' || *end || errno) {
+        cli_message("reg write: %s: %s is not a number", name, equals + 1);
+        return false;
+    }
+    if (!reg_find(b, name, &c->ref))
+        return false;
+    width = c->ref.field ? c->ref.field->width : c->ref.width;
+    if (c->value > field_max(width)) {
+        cli_message("reg write: %s has %u bits, 0x%" PRIx64 " does not fit", c->ref.name, width,
+                    c->value);
+        return false;
+    }
+    if (c->ref.reg && !reg_writable(c->ref.reg)) {
+        cli_message("reg write: %s can only be read", c->ref.name);
+        return false;
+    }
+    return true;
+}
+
+/* A field is changed within what its register holds. */
+static bool write_one(struct bar *bar, const struct change *c)
+{
+    uint64_t value = c->value;
+
+    if (c->ref.field) {
+        uint64_t now = 0;
+
+        if (reg_readable(c->ref.reg) && !bar_read(bar, c->ref.at, c->ref.width, &now))
+            return false;
+        value = field_into(c->ref.field, now, c->value);
+    }
+    return bar_write(bar, c->ref.at, c->ref.width, value);
+}
+
+/* All are looked at before the first is made. */
+static int write_them(const struct request *r)
+{
+    struct change *changes = calloc((size_t)r->words + 1, sizeof *changes);
+    struct blocks b;
+    struct bar bar;
+    bool ok = changes != NULL;
+    int i, code;
+
+    if (r->words == 0 || !changes) {
+        free(changes);
+        return no_words(r, "write");
+    }
+    code = open_window(r, true, all_addresses(r), &bar, &b);
+    if (code) {
+        free(changes);
+        return code;
+    }
+    for (i = 0; ok && i < r->words; i++)
+        ok = parse_change(&b, r->word[i], &changes[i]);
+    code = ok ? CLI_OK : CLI_USAGE;
+    for (i = 0; ok && i < r->words; i++)
+        if (!write_one(&bar, &changes[i])) {
+            code = CLI_FAILURE;
+            break;
+        }
+    bar_close(&bar);
+    free(changes);
+    return code;
+}
+
+static void pause_ms(unsigned long ms)
+{
+    struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+/* Prints each value at first, then each change: --count of lines in all. */
+static bool watch_all(const struct request *r, struct bar *bar, struct reg_ref *refs, uint64_t *old)
+{
+    struct show s = show_begin(r->json);
+    unsigned long told = 0;
+    bool first = true;
+
+    s.lines = true;
+    for (;; first = false) {
+        int i;
+
+        for (i = 0; i < r->words; i++) {
+            uint64_t value;
+
+            if (!read_one(bar, &refs[i], &value))
+                return false;
+            if (!first && value == old[i])
+                continue;
+            show_change(&s, &refs[i], old[i], value, first);
+            old[i] = value;
+            if (r->count && ++told >= r->count)
+                return true;
+        }
+        pause_ms(r->every_ms);
+    }
+}
+
+static int watch(const struct request *r)
+{
+    struct reg_ref *refs = calloc((size_t)r->words + 1, sizeof *refs);
+    uint64_t *old = calloc((size_t)r->words + 1, sizeof *old);
+    struct blocks b;
+    struct bar bar;
+    bool ok = refs && old;
+    int i, code = CLI_FAILURE;
+
+    if (r->words == 0)
+        code = no_words(r, "watch");
+    else if (ok)
+        code = open_window(r, false, all_addresses(r), &bar, &b);
+    if (code == CLI_OK) {
+        for (i = 0; ok && i < r->words; i++)
+            ok = reg_find(&b, r->word[i], &refs[i]);
+        ok = ok && watch_all(r, &bar, refs, old);
+        bar_close(&bar);
+        code = ok ? CLI_OK : CLI_FAILURE;
+    }
+    free(refs);
+    free(old);
+    return code;
+}
+
+int cli_reg(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(const struct request *r);
+    } commands[] = {{"list", list},      {"blocks", blocks},    {"dump", dump},
+                    {"read", read_them}, {"write", write_them}, {"watch", watch}};
+    struct request r = {.every_ms = 1000};
+    int code = parse(argc, argv, &r);
+    size_t i;
+
+    if (code)
+        return code;
+    if (r.help) {
+        fputs(usage_text, stdout);
+        return CLI_OK;
+    }
+    if (r.words == 0) {
+        cli_message("reg: list, blocks, dump, read, write or watch?");
+        return wrong();
+    }
+    for (i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (!strcmp(commands[i].name, r.word[0])) {
+            r.words--;
+            r.word++;
+            return commands[i].run(&r);
+        }
+    cli_message("reg: %s is none of list, blocks, dump, read, write, watch", r.word[0]);
+    return wrong();
+}

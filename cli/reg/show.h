@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* show.h - registers and their values on stdout, for people or as JSON. */
+#ifndef TOE_CLI_SHOW_H
+#define TOE_CLI_SHOW_H
+
+#include <jansson.h>
+
+#include "blocks.h"
+
+struct show {
+    json_t *list; /* NULL: for people */
+    bool lines;   /* JSON: one object a line, at once */
+};
+
+struct show show_begin(bool json);
+void show_block(struct show *s, const struct block *k);
+void show_register(struct show *s, const struct block *k, const struct reg_desc *reg);
+void show_value(struct show *s, const struct reg_ref *ref, uint64_t value);
+void show_change(struct show *s, const struct reg_ref *ref, uint64_t old, uint64_t value,
+                 bool first);
+/* Prints what is kept. An exit code. */
+int show_end(struct show *s);
+
+#endif
