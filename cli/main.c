@@ -23,6 +23,7 @@ static const char usage_text[] =
     "       toehold stats [--json] [--socket PATH]\n"
     "       toehold bench pingpong|bulk|conns|http|serve ... (toehold bench --help)\n"
     "       toehold offload [--json] [--socket PATH] [NAME on|off]...\n"
+    "       toehold reg list|blocks|dump|read|write|watch ... (toehold reg --help)\n"
     "       toehold --help | --version\n"
     "\n"
     "run    runs COMMAND with its TCP sockets carried by the TOE\n"
@@ -45,8 +46,11 @@ static const char usage_text[] =
     "offload  shows what toed leaves to its interface, or switches it (as ethtool -k, -K)\n"
     "         --json            as JSON, on stdout\n"
     "\n"
+    "reg    registers by name, of an FPGA, a simulation or toed\n"
+    "\n"
     "exit: the command's own; 1 failure, 2 usage, 3 configuration, 4 no toed, 5 refused under\n"
-    "--require, 6 bench: measured, but something failed, 126 cannot be executed, 127 not found\n";
+    "--require, 6 bench: measured, but something failed, 7 reg: no such registers, 126 cannot be\n"
+    "executed, 127 not found\n";
 
 void cli_usage(bool wrong)
 {
@@ -115,7 +119,7 @@ int cli_connect(const char *path, char *why, size_t why_size)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        cli_message("which subcommand? run, stats, bench or offload");
+        cli_message("which subcommand? run, stats, bench, offload or reg");
         cli_usage(true);
         return CLI_USAGE;
     }

@@ -48,7 +48,7 @@ static bool ask(struct bar *bar, uint32_t op, uint64_t at, uint32_t *value)
     if (send(bar->fd, m, sizeof m, MSG_NOSIGNAL) != (ssize_t)sizeof m)
         return bar_fail(bar, "the simulation takes no request: %s", strerror(errno));
     n = recv(bar->fd, m, sizeof m, MSG_WAITALL);
-    if (n < 0)
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return bar_fail(bar, "the simulation does not answer within %d seconds", ANSWER_SECONDS);
     if (n != (ssize_t)sizeof m)
         return bar_fail(bar, "the simulation has ended");
