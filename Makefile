@@ -4,7 +4,7 @@
 # Debian's own, which has Debian's pytest; another python3 may stand before it in PATH.
 PYTHON ?= /usr/bin/python3
 
-.PHONY: help build demo test test-long bench lint clean
+.PHONY: help build demo test test-long bench lint clean gateware-test gateware-report
 
 help:
 	@echo 'make demo             install what is needed, build, run nginx on Toehold and on Linux TCP, compare'
@@ -12,6 +12,8 @@ help:
 	@echo 'make test-long        the long ones too'
 	@echo 'make bench NAME=x     run bench/x.py, which writes out/bench/x.json; without NAME: list them (ARGS=: its options)'
 	@echo 'make lint             format, static checks, style of the tree'
+	@echo 'make gateware-test    simulations and proofs of the gateware'
+	@echo 'make gateware-report  its size and speed, into docs/GATEWARE.md'
 	@echo 'make build            build into build/'
 	@echo 'make clean            remove build*/ and out/'
 
@@ -25,19 +27,28 @@ demo:
 	@TOEHOLD_BUILD=build-release $(PYTHON) -m bench.demo
 
 test:
-	@scripts/setup build demo test
+	@scripts/setup build demo test gateware
 	@scripts/test
 
 test-long:
-	@scripts/setup build demo test
+	@scripts/setup build demo test gateware
 	@scripts/test --long
 
 bench:
 	@scripts/bench $(NAME) $(ARGS)
 
 lint:
-	@scripts/setup build lint
+	@scripts/setup build lint gateware
 	@scripts/lint
+
+gateware-test:
+	@scripts/setup gateware
+	@scripts/gateware test
+	@scripts/gateware formal
+
+gateware-report:
+	@scripts/setup gateware
+	@scripts/gateware report
 
 clean:
 	rm -rf build build-*/ out

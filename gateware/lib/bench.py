@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For tests: builds a design with Verilator and runs a module of cocotb tests on it."""
+
+import fcntl
+import hashlib
+import os
+from pathlib import Path
+
+from cocotb_tools.runner import get_results, get_runner
+
+from .filelist import read
+from .tools import GATEWARE, OUT, environment
+
+WARNINGS = ["-Wall", "-Wno-fatal"]
+
+
+def simulate(
+    lists: list[str],
+    top: str,
+    module: str,
+    *,
+    parameters: dict[str, object] | None = None,
+    extra: list[Path] | None = None,
+    testcase: str | None = None,
+    env: dict[str, str] | None = None,
+) -> None:
+    """lists: file lists of the design; module: the Python module whose cocotb tests run on top.
+    Fails when one fails or none ran. TOEHOLD_FST=1 writes dump.fst beside the results."""
+    sources = list(dict.fromkeys([f for name in lists for f in read(name)] + (extra or [])))
+    os.environ.update(environment())
+    trace = bool(os.environ.get("TOEHOLD_FST"))
+    key = repr((sorted((parameters or {}).items()), trace)).encode()
+    folder = OUT / "sim" / f"{top}-{hashlib.sha256(key).hexdigest()[:8]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    runner = get_runner("verilator")
+    with (folder / "lock").open("w") as lock:  # tests of one design run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        runner.build(
+            sources=sources,
+            hdl_toplevel=top,
+            parameters=parameters or {},
+            build_dir=folder,
+            build_args=["--timing", "--assert", "-Wno-WIDTH", "-Wno-fatal"]
+            + (["--trace-fst", "--trace-structs"] if trace else []),
+            always=True,
+        )
+    run_dir = folder / module.replace(".", "-") / (testcase or "all")
+    run_dir.mkdir(parents=True, exist_ok=True)
+    results = runner.test(
+        hdl_toplevel=top,
+        test_module=module,
+        test_dir=run_dir,
+        build_dir=folder,
+        results_xml=str(run_dir / "results.xml"),
+        testcase=testcase,
+        extra_env={**(env or {}), "PYTHONPATH": str(GATEWARE.parent)},
+        waves=trace,
+    )
+    ran, failed = get_results(results)
+    assert ran, f"{module}: no test ran"
+    assert not failed, f"{module}: {failed} of {ran} failed"

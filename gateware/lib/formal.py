@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proofs: sby with boolector, as src/<block>/formal/proofs.toml names them. A proof counts when it
+holds, and when each of its faults, put into the design, makes it fail.
+
+    [name]
+    top = "module"            # the bench; its ports are free inputs
+    files = ["src/x/y.sv"]    # relative to gateware/
+    mode = "prove"            # bmc: up to depth; prove: by induction, for all time
+    depth = 10
+    long = false              # only with --long
+    parameters = { N = 2 }
+    [[name.faults]]
+    file = "src/x/y.sv"
+    old = "text that stands there once"
+    new = "text instead"
+    why = "what is wrong then"
+"""
+
+import argparse
+import json
+import os
+import shutil
+import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from .tools import GATEWARE, OUT, SHIM, run
+
+WORK = OUT / "formal"
+
+SBY = """[options]
+mode {mode}
+depth {depth}
+expect pass,fail
+
+[engines]
+smtbmc --nounroll boolector
+
+[script]
+read_slang -j 1 --top {top} {parameters} {names}
+prep -top {top}
+async2sync
+chformal -early
+
+[files]
+{files}
+"""
+
+
+def load() -> dict[str, dict]:
+    proofs = {}
+    for path in sorted(GATEWARE.glob("src/*/formal/proofs.toml")):
+        block = path.parent.parent.name
+        for name, proof in tomllib.loads(path.read_text()).items():
+            proofs[f"{block}-{name}"] = proof
+    return proofs
+
+
+def mutated(fault: dict) -> str:
+    text = (GATEWARE / fault["file"]).read_text()
+    times = text.count(fault["old"])
+    if times != 1:
+        raise ValueError(f"{fault['file']}: '{fault['old']}' stands there {times} times, not once")
+    return text.replace(fault["old"], fault["new"])
+
+
+def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
+    """Whether the properties hold; and the tail of what sby said."""
+    folder = WORK / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for file in proof["files"]:
+        text = (GATEWARE / file).read_text()
+        if fault and fault["file"] == file:
+            text = mutated(fault)
+        (folder / Path(file).name).write_text(text)
+    names = [Path(f).name for f in proof["files"]]
+    parameters = " ".join(f"-G {k}={v}" for k, v in proof.get("parameters", {}).items())
+    script = SBY.format(
+        mode="bmc" if fault else proof["mode"],  # a fault is found by a run that shows it
+        depth=proof["depth"],
+        top=proof["top"],
+        parameters=parameters,
+        names=" ".join(names),
+        files="\n".join(names),
+    )
+    (folder / "proof.sby").write_text(script)
+    done = run(
+        [SHIM / "sby", "-f", "-d", "run", "proof.sby"], cwd=folder, capture_output=True, text=True
+    )
+    said = done.stdout + done.stderr
+    status = folder / "run" / "status"
+    verdict = status.read_text().split()[0] if status.exists() else "ERROR"
+    if verdict in ("PASS", "FAIL"):
+        return verdict == "PASS", said
+    raise RuntimeError(f"{name}: sby decided nothing:\n" + "\n".join(said.splitlines()[-12:]))
+
+
+def jobs_of(name: str, proof: dict) -> list[tuple[str, str, dict, dict | None]]:
+    faults = proof.get("faults", [])
+    if not faults:
+        raise ValueError(f"{name}: a proof without a fault that it finds proves nothing")
+    jobs = [(name, "holds", proof, None)]
+    return jobs + [(f"{name}-fault{n}", f["why"], proof, f) for n, f in enumerate(faults, 1)]
+
+
+def attempt(job: tuple[str, str, dict, dict | None]) -> dict:
+    name, title, proof, fault = job
+    start = time.monotonic()
+    try:
+        holds, said = run_sby(name, proof, fault)
+        passed = holds is (fault is None)
+        tail = "\n".join(said.splitlines()[-25:])
+        why = "" if passed else "the fault is not found" if fault else tail
+    except (OSError, ValueError, RuntimeError) as e:
+        passed, why = False, str(e)
+    seconds = time.monotonic() - start
+    kind = "fault found: " if fault and passed else ""
+    print(f"{'ok    ' if passed else 'FAILED'} {name}: {kind}{title} ({seconds:.0f} s)", flush=True)
+    if why:
+        print(why, flush=True)
+    return {"name": name, "title": title, "passed": passed, "seconds": round(seconds, 1)}
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="scripts/gateware formal")
+    parser.add_argument("--long", action="store_true", help="the long ones too")
+    parser.add_argument("--json", type=Path, help="write results there")
+    parser.add_argument("name", nargs="*", help="proofs; all when none is named")
+    options = parser.parse_args(argv)
+    proofs = load()
+    if unknown := set(options.name) - set(proofs):
+        parser.error(f"no proof {', '.join(sorted(unknown))}; there are {', '.join(proofs)}")
+    chosen = {
+        n: p
+        for n, p in proofs.items()
+        if (n in options.name if options.name else options.long or not p.get("long"))
+    }
+    jobs = [job for name, proof in chosen.items() for job in jobs_of(name, proof)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(attempt, jobs))
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
+    bad = [r["name"] for r in results if not r["passed"]]
+    print(f"{len(results) - len(bad)} passed, {len(bad)} failed")
+    return 1 if bad or not results else 0

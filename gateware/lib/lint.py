@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Style of the SystemVerilog: Verilator with all warnings, Verible's rules and format, and whether
+the slang front end of yosys reads it."""
+
+from .filelist import all_lists, read
+from .tools import BIN, GATEWARE, OUT, SHIM, VERILATOR_ROOT, run
+
+# Rules of Verible that say something else than the style here (gateware/README.md).
+RULES = ",".join(
+    [
+        "line-length=length:100",
+        "-module-filename",
+        "-no-trailing-spaces",
+        "-explicit-parameter-storage-type",
+        "-always-comb-blocking",
+        "-parameter-name-style",
+        "-package-filename",
+    ]
+)
+
+
+def verilator() -> bool:
+    good = True
+    for name in all_lists():
+        top = name.rpartition("/")[2].removesuffix(".f")
+        waivers = GATEWARE / "lint.vlt"
+        options = [
+            "--lint-only",
+            "--quiet",
+            "-Wall",
+            "--timing",
+            "--assert",
+            "--top-module",
+            top,
+            waivers,
+        ]
+        command = [VERILATOR_ROOT / "bin" / "verilator", *options, *read(name)]
+        good = run(command).returncode == 0 and good
+    return good
+
+
+def verible() -> bool:
+    files = sorted(GATEWARE.glob("src/**/*.sv"))
+    lint = [BIN / "verible-verilog-lint", f"--rules={RULES}", *files]
+    return run(lint).returncode == 0
+
+
+def slang() -> bool:
+    """Reading alone, without synthesis."""
+    good = True
+    for name in all_lists():
+        top = name.rpartition("/")[2].removesuffix(".f")
+        files = " ".join(str(f) for f in read(name))
+        script = f"read_slang -j 1 --top {top} {files}"
+        log = OUT / f"slang-{top}.log"
+        done = run([SHIM / "yosys", "-q", "-p", script], capture_output=True, text=True)
+        log.write_text(done.stdout + done.stderr)
+        if done.returncode:
+            print("\n".join((done.stdout + done.stderr).splitlines()[-20:]))
+            good = False
+    return good
+
+
+def main(argv: list[str]) -> int:
+    if argv:
+        raise SystemExit("usage: scripts/gateware lint")
+    OUT.mkdir(parents=True, exist_ok=True)
+    results = [check() for check in (verilator, verible, slang)]
+    return 0 if all(results) else 1

@@ -1,0 +1,1 @@
+src/rtt/rtl/rtt_counter.sv
