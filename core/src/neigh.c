@@ -232,6 +232,17 @@ void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time 
     set_state(s, n, TOEC_NEIGH_REACHABLE, now + reachable_time(s, n, now));
 }
 
+void toec_neigh_again(struct toec_stack *s, struct toec_neigh *n, const struct toec_neigh *is,
+                      toec_time deadline)
+{
+    memcpy(n->mac, is->mac, 6);
+    n->confirmed = is->confirmed;
+    n->tries = TOEC_MIN(is->tries, (toec_u8)MAX_TRIES);
+    n->used = is->used;
+    n->router = is->router;
+    set_state(s, n, (enum toec_neigh_state)is->state, deadline);
+}
+
 /* Asks for the neighbour: everyone, or mac alone when it is not 0. */
 static void ask(struct toec_stack *s, const struct toec_neigh *n, const toec_u8 *mac)
 {

@@ -69,6 +69,9 @@ struct toec_neigh *toec_neigh_find(struct toec_stack *s, const struct toec_addr 
 struct toec_neigh *toec_neigh_add(struct toec_stack *s, const struct toec_addr *addr,
                                   int for_sending, toec_time now);
 void toec_neigh_stale(struct toec_stack *s, struct toec_neigh *n, toec_time now);
+/* Makes a new entry what `is` is, until the deadline (restore.c). */
+void toec_neigh_again(struct toec_stack *s, struct toec_neigh *n, const struct toec_neigh *is,
+                      toec_time deadline);
 void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time now);
 
 #endif

@@ -141,6 +141,19 @@ void toec_pmtu_set_udp(struct toec_stack *s, const struct toec_addr *dst, toec_u
     e->udp_no_df = (toec_u8)no_df;
 }
 
+void toec_pmtu_again(struct toec_stack *s, const struct toec_pmtu_entry *is, toec_time deadline)
+{
+    struct toec_pmtu_entry *e = find(s, &is->dst);
+
+    if (!e)
+        e = add(s, &is->dst);
+    e->mtu = is->mtu;
+    e->no_df = is->no_df;
+    e->udp_mtu = is->udp_mtu;
+    e->udp_no_df = is->udp_no_df;
+    toec_timer_set(s, &e->timer, TOEC_TMR_PMTU, deadline);
+}
+
 void toec_pmtu_timer(struct toec_stack *s, struct toec_timer *t)
 {
     TOEC_COUNT(s, pmtu_expired);

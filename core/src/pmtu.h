@@ -54,6 +54,8 @@ void toec_pmtu_set(struct toec_stack *s, const struct toec_addr *dst, toec_u32 m
 toec_u32 toec_pmtu_get_udp(struct toec_stack *s, const struct toec_addr *dst, int *no_df);
 void toec_pmtu_set_udp(struct toec_stack *s, const struct toec_addr *dst, toec_u32 mtu, int no_df,
                        toec_time now);
+/* The entry `is` again, until the deadline (restore.c). */
+void toec_pmtu_again(struct toec_stack *s, const struct toec_pmtu_entry *is, toec_time deadline);
 void toec_pmtu_timer(struct toec_stack *s, struct toec_timer *t);
 
 #endif

@@ -185,7 +185,7 @@ static toec_u64 derive(const struct toec_config *cfg, unsigned label)
     return toec_siphash(key, in, sizeof(in));
 }
 
-static void derive_keys(struct toec_stack *s)
+void toec_derive_keys(struct toec_stack *s)
 {
     struct toec_keys *k = &s->keys;
     toec_u64 given[2];
@@ -235,7 +235,7 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
     s->gateway4 = toec_get32(s->cfg.gateway);
     toec_addr_set4(&s->addr, s->ip4);
     lay_out(&l, &s->cfg);
-    derive_keys(s);
+    toec_derive_keys(s);
     toec_wheel_init(&s->wheel, now);
     toec_icmp4_init(s);
     toec_neigh_init(s, (toec_u8 *)mem + l.neigh);

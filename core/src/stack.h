@@ -63,6 +63,9 @@ struct toec_stack {
 /* Hands a frame to the integrator and counts it: 0, or TOEC_SEND_WAIT when there is no room. */
 int toec_transmit(struct toec_stack *s, const struct toec_tx *tx);
 
+/* From cfg.secret and cfg.ip6_secret. */
+void toec_derive_keys(struct toec_stack *s);
+
 /* Pseudo-random number that nobody outside can predict (SipHash in counter mode). */
 toec_u32 toec_rand32(struct toec_stack *s);
 

@@ -403,6 +403,8 @@ struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, const struct t
 /* The flow goes to TIME-WAIT: its TCB is freed and the owner told. */
 void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_tw_free(struct toec_stack *s, struct toec_tw *w);
+/* The entry `is` again, as the one that has waited the shortest (restore.c). */
+void toec_tw_again(struct toec_stack *s, const struct toec_tw *is, toec_u32 hash, toec_time now);
 /* Returns 1 when the segment is a SYN of a new incarnation: the pair is open to it, and *iss is
  * beyond its last number. iss 0: nobody listens; the SYN is to be refused, the pair stays as it is.
  */
@@ -460,6 +462,7 @@ void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toe
 struct toec_listener *toec_listener_find(struct toec_stack *s, const struct toec_addr *addr,
                                          toec_u16 port);
 /* The handshake of a passive open is over: it leaves its listener's half-open list. */
+void toec_half_open_add(struct toec_stack *s, struct toec_tcb *t, struct toec_listener *l);
 void toec_half_open_del(struct toec_stack *s, struct toec_tcb *t);
 
 /* ---- tcp_isn.c: ISNs, cookies, ports, timestamp offsets ---- */
@@ -540,6 +543,8 @@ void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt);
 
 /* A new flow: there are none. */
 void toec_ooo_init(struct toec_tcb *t);
+/* Room for many gaps is borrowed: not 0 when there is more than before. */
+int toec_ooo_more(struct toec_stack *s, struct toec_tcb *t);
 /* Adds [start, end) to the received intervals; 0, or -1 when the list is full. */
 int toec_ooo_add(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end);
 /* Forgets them all. */

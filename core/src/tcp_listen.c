@@ -98,7 +98,7 @@ int toec_unlisten(struct toec_stack *s, toec_u32 id)
     return 0;
 }
 
-static void half_open_add(struct toec_stack *s, struct toec_tcb *t, struct toec_listener *l)
+void toec_half_open_add(struct toec_stack *s, struct toec_tcb *t, struct toec_listener *l)
 {
     struct toec_half *h = &t->stage.half;
 
@@ -164,7 +164,7 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
     t->tos = l->tos;
     toec_take_options(t, g);
     toec_pm_start(s, t);
-    half_open_add(s, t, l);
+    toec_half_open_add(s, t, l);
     return t;
 }
 
@@ -247,7 +247,7 @@ static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct to
         toec_ecn_start(s, t);
     if (g->has_wscale)
         t->scales = (toec_u8)(g->wscale << 4 | COOKIE_WSCALE);
-    t->rcv_adv = t->rcv_nxt + COOKIE_WINDOW;
+    t->rcv_adv = t->rcv_nxt + TOEC_MIN(COOKIE_WINDOW, 1u << t->rx_log);
     t->snd_nxt = t->snd_max = t->iss + 1;
     toec_segment(s, t, g, now);
 }

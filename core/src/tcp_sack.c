@@ -55,8 +55,7 @@ void toec_ooo_clear(struct toec_stack *s, struct toec_tcb *t)
     toec_ooo_init(t);
 }
 
-/* Not 0 when there is room for one more now. */
-static int make_room(struct toec_stack *s, struct toec_tcb *t)
+int toec_ooo_more(struct toec_stack *s, struct toec_tcb *t)
 {
     struct toec_iv *more;
 
@@ -80,7 +79,7 @@ int toec_ooo_add(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_
 
     for (i = 0; i < t->n_ooo; i++)
         touching += TOEC_SEQ_LE(start, t->ooo[i].end) && TOEC_SEQ_GE(end, t->ooo[i].start);
-    if (touching == 0 && t->n_ooo == t->ooo_room && !make_room(s, t))
+    if (touching == 0 && t->n_ooo == t->ooo_room && !toec_ooo_more(s, t))
         return -1;
     note_duplicate(t, start, end);
     /* Everything that overlaps or touches becomes one interval; the rest moves up. */

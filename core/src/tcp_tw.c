@@ -36,7 +36,6 @@ static void queue_add(struct toec_stack *s, struct toec_tw *w, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
 
-    w->since = toec_ticks(now);
     w->next = 0;
     w->prev = tcp->tw_last;
     if (tcp->tw_last)
@@ -81,9 +80,24 @@ void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         w->ts_off = t->ts_off;
         w->acked_at = toec_ticks(now) - TOEC_CHALLENGE_T;
         toec_htab_add(&s->tcp->tw_tab, &w->node, t->node.hash);
+        w->since = toec_ticks(now);
         queue_add(s, w, now);
     }
     toec_tcb_gone(s, t, TOEC_R_OK);
+}
+
+void toec_tw_again(struct toec_stack *s, const struct toec_tw *is, toec_u32 hash, toec_time now)
+{
+    struct toec_tw *w = toec_pool_get(&s->tcp->tws);
+
+    if (!w) { /* fewer than before: the oldest have waited longest */
+        TOEC_COUNT(s, tcp_tw_recycled);
+        toec_tw_free(s, s->tcp->tw_first);
+        w = toec_pool_get(&s->tcp->tws);
+    }
+    *w = *is;
+    toec_htab_add(&s->tcp->tw_tab, &w->node, hash);
+    queue_add(s, w, now);
 }
 
 void toec_tw_expire(struct toec_stack *s, toec_time now)
@@ -146,6 +160,7 @@ int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg
     /* A retransmitted FIN shows that the peer has not seen our ACK: 2 MSL begin anew. */
     if ((g->flags & TOEC_TH_FIN) && !stale && g->seq + g->len + 1 == w->rcv_nxt) {
         queue_del(s->tcp, w);
+        w->since = toec_ticks(now);
         queue_add(s, w, now);
         tw_ack(s, w, g, now);
         return 0;

@@ -76,6 +76,7 @@ void toec_wheel_set(struct toec_wheel *w, struct toec_timer *t, enum toec_timer_
     t->kind = (toec_u8)kind;
     if (tick < w->cur) {
         t->level = UNSLOTTED;
+        t->tick = (toec_u32)w->cur - 1;
         push(w, 0, &w->due, t);
         return;
     }

@@ -214,6 +214,7 @@ void sim_input(struct sim *s, struct host *h, const uint8_t *data, uint32_t len)
 
 void sim_poll(struct sim *s, struct host *h)
 {
+    sim_hand_over_now_and_then(h);
     h->deadline = toec_poll(h->stack, s->now);
     if (s->arp_asked && !s->peer_silent) {
         craft_answer(s);

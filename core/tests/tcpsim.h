@@ -132,6 +132,20 @@ void conn_abort(struct conn *c);
 /* The passive end of an active connection, or 0. */
 struct conn *conn_peer(struct conn *c);
 
+/* ---- tcphand.c ---- */
+
+struct image {
+    uint8_t *bytes;
+    unsigned long n, room;
+};
+
+void image_save(struct image *m, const struct host *h);
+/* Makes the host's stack anew, of the image: NULL, or what is wrong with it. */
+const char *image_restore(const struct image *m, struct host *h);
+void image_free(struct image *m);
+/* Both; saved again, the image is the same. */
+void sim_hand_over(struct host *h);
+
 /* ---- crafted segments ---- */
 
 /* A segment as sent or received, in host order. */

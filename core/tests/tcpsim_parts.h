@@ -14,6 +14,9 @@ void sim_poll(struct sim *s, struct host *h);
 /* fd00::1 for host 0, and so on. */
 void sim_address6(uint8_t *b, unsigned host);
 
+/* tcphand.c */
+void sim_hand_over_now_and_then(struct host *h);
+
 /* tcpowner.c: the n bytes from `at` on of the stream of this seed. */
 void stream_fill(uint8_t *to, uint32_t seed, uint64_t at, uint32_t n);
 

@@ -274,6 +274,7 @@ static void test_gso_is_switched(void **state)
     for (i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
         uint64_t before = talk_count(&t, TOEC_C_tx_frames);
 
+        t.s.host[0].cfg.max_gso = turns[i].max; /* of one that it is handed over to */
         assert_int_equal(toec_set_max_gso(t.s.host[0].stack, turns[i].max), 0);
         talk_send(&t, 14600);
         assert_int_equal(talk_count(&t, TOEC_C_tx_frames) - before, turns[i].frames);

@@ -408,9 +408,40 @@ static void test_martians(void **state)
     sim_stop(&s);
 }
 
+/* What a cookie's SYN-ACK has offered may be more than the buffer holds that there is later. */
+static void test_cookie_and_small_buffer(void **state)
+{
+    struct tseg g, said;
+    struct sim s;
+    uint32_t id;
+    unsigned i;
+
+    (void)state;
+    craft_init(&s);
+    s.host[0].rx_buf = 1024;
+    craft_start(&s);
+    sim_listen(&s, 0, 80, 1, &id);
+    for (i = 0; i < 2; i++) {
+        craft_forget(&s);
+        g = seg_make((uint16_t)(5000 + i), 80, F_SYN, 1000, 0);
+        craft_say(&s, &g);
+        said = craft_expect(&s);
+    }
+    for (i = 0; i < 3; i++) {
+        g = seg_make(5001, 80, F_ACK, 1001 + i * 1000, said.seq + 1);
+        g.len = 1000;
+        g.payload_at = i * 1000;
+        craft_say(&s, &g);
+    }
+    assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_cookies_taken), 1);
+    assert_int_equal(s.place_violations, 0);
+    sim_stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cookie_and_small_buffer),
         cmocka_unit_test(test_passive_open),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_listen_states),

@@ -429,6 +429,42 @@ int toec_has_router(const struct toec_stack *s);
 /* Another value when any of this has changed. */
 toec_u32 toec_own_epoch(const struct toec_stack *s);
 
+/*
+ * ---- handing over to another stack (save.h) ----
+ *
+ * A stack is written down as an image (image.h) and goes on as another one, made by toec_init() in
+ * another process perhaps, of another release perhaps: the peers notice nothing. Payload is no part
+ * of it: the owners of flows have it. Both keep the same time. UDP endpoints are not saved.
+ */
+struct toec_saver {
+    void *arg;
+    /* The next n bytes of the image; not 0: there is no room for them. */
+    int (*put)(void *arg, const void *data, toec_u32 n);
+    /* A number by which the owner of a flow, or of a listener, is found again. */
+    void (*name)(void *arg, void *owner, int listener, toec_u64 *out);
+};
+/* Changes nothing. 0, or TOEC_E_NOBUFS: put() has refused, or the stack is within a call. */
+int toec_save(const struct toec_stack *s, const struct toec_saver *to, toec_time now);
+
+struct toec_restorer {
+    void *arg;
+    /* As toec_port_open(), for the owner of this number; `flow` is its handle from now on. The
+     * buffers are as large as they were. -1: there is none. */
+    int (*flow)(void *arg, toec_u64 name, struct toec_tcb *flow, const struct toec_open *info,
+                struct toec_buffers *out);
+    /* The owner of a listener, whose handle is id as before. -1: there is none. */
+    int (*listener)(void *arg, toec_u64 name, toec_u32 id, const struct toec_addr *addr,
+                    toec_u16 port, void **owner);
+};
+/*
+ * Into a stack that toec_init() has just made with the same addresses and room enough; the secrets
+ * are those of the image. Nothing of it is believed: what a stack could not have written is
+ * refused. Returns 0, or a sentence that says what is wrong, after which the stack is of no use. No
+ * event is told. Call toec_poll() next.
+ */
+const char *toec_restore(struct toec_stack *s, const void *image, unsigned long n,
+                         const struct toec_restorer *by, toec_time now);
+
 /* ---- helpers for integrators ---- */
 
 /* Ones' complement sum of n bytes as native 16-bit words, folded, not complemented. */

@@ -222,6 +222,9 @@ void world_apply(struct world *w, const struct event *e)
         if (w->hosts == 1)
             peer_segment(w, e);
         break;
+    case E_hand:
+        hand_over(host_of(w, e->a[0]));
+        break;
     case E_arp:
         w->no_arp = !e->a[0];
         break;

@@ -162,9 +162,11 @@ static void attack(struct script *s, int64_t host, int64_t conn)
 
 static void pair_event(struct script *s)
 {
-    int64_t host = below(2), conn = below(one_in(2) ? 2 : 8), what = below(100);
+    int64_t host = below(2), conn = below(one_in(2) ? 2 : 8), what = below(103);
 
-    if (what < 6)
+    if (what > 99)
+        add(s, E_hand, host, 0, 0, 0, 0);
+    else if (what < 6)
         connect_some(s);
     else if (what < 26)
         add(s, E_send, host, conn, one_in(3) ? edge() & 0xfffff : below(6000), !one_in(4), 0);
@@ -244,9 +246,11 @@ static void handshake(struct script *s, int64_t port)
 static void peer_event(struct script *s)
 {
     int64_t port = PICK(5000, 5000, 5001, 5002, 90, 91), own = port >= 5000 ? 80 : 40000;
-    int64_t conn = below(one_in(2) ? 2 : 6), what = below(100);
+    int64_t conn = below(one_in(2) ? 2 : 6), what = below(103);
 
-    if (what < 5)
+    if (what > 99)
+        add(s, E_hand, 0, 0, 0, 0, 0);
+    else if (what < 5)
         handshake(s, port);
     else if (what < 15)
         seg(s, port, own, F_ACK, 0, 0, 0, 0); /* all that was sent is acknowledged */

@@ -90,7 +90,8 @@ enum setting { SETTINGS(SETTING_ENUM) S_MAX };
     X(forge, "host conn kind v w") /* who does not see the traffic makes up a segment */           \
     X(icmp, "host conn kind v")                                                                    \
     X(seg, "from to flags seq ack len wnd opts v w") /* peer mode: relative to RCV.NXT, SND.MAX */ \
-    X(arp, "on")                                     /* peer mode: the peer answers ARP */
+    X(arp, "on")                                     /* peer mode: the peer answers ARP */         \
+    X(hand, "host")                                  /* its stack goes on as another one */
 
 #define EVENT_ENUM(name, args) E_##name,
 enum event_op { EVENTS(EVENT_ENUM) E_MAX };
@@ -287,6 +288,10 @@ struct conn *conn_of(struct host *h, int64_t n);
 void forge(struct world *w, const struct event *e);
 void forge_icmp(struct world *w, const struct event *e);
 void peer_segment(struct world *w, const struct event *e);
+
+/* ---- hand.c ---- */
+
+void hand_over(struct host *h);
 
 /* ---- check.c: the wire ---- */
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hand.c - a host's stack is written down and goes on as another one, in other memory
+ * (toec_save(), toec_restore()): nobody notices, so all invariants hold on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "prop.h"
+
+struct image {
+    uint8_t *bytes;
+    unsigned long n, room;
+};
+
+static struct image first, again;
+
+static int put(void *arg, const void *data, toec_u32 n)
+{
+    struct image *m = *(struct image **)arg;
+
+    if (m->n + n > m->room) {
+        m->room = 2 * m->room + n;
+        m->bytes = must(realloc(m->bytes, m->room));
+    }
+    memcpy(m->bytes + m->n, data, n);
+    m->n += n;
+    return 0;
+}
+
+/* arg: of a saver, the image; of a restorer, the host. */
+static void name_of(void *arg, void *owner, int listener, toec_u64 *out)
+{
+    const struct conn *c = owner;
+    toec_u64 i = 0;
+
+    (void)arg;
+    while (!listener && c->host->conn[i] != c)
+        i++;
+    *out = i;
+}
+
+static int take_flow(void *arg, toec_u64 name, struct toec_tcb *flow, const struct toec_open *info,
+                     struct toec_buffers *out)
+{
+    struct host *h = arg;
+    struct conn *c = name < h->conns ? h->conn[name] : NULL;
+
+    if (!c || c->lport != info->local_port || c->rport != info->remote_port)
+        return -1;
+    if (c->flow)
+        c->flow = flow;
+    out->owner = c;
+    out->tx_size = c->tx_size;
+    out->rx_size = c->rx_size;
+    return 0;
+}
+
+static int take_listener(void *arg, toec_u64 name, toec_u32 id, const struct toec_addr *addr,
+                         toec_u16 port, void **owner)
+{
+    struct host *h = arg;
+    unsigned i;
+
+    (void)name;
+    (void)addr;
+    *owner = h;
+    for (i = 0; i < h->listeners; i++)
+        if (h->listener[i].id == id && h->listener[i].port == port)
+            return 0;
+    return -1;
+}
+
+static void save(struct host *h, struct image *m)
+{
+    struct toec_saver to = {&m, put, name_of};
+
+    m->n = 0;
+    if (toec_save(h->stack, &to, host_now(h)) != 0)
+        prop_fail(h->world, "hand over", "the stack of host %u is not saved", h->index);
+}
+
+void hand_over(struct host *h)
+{
+    struct toec_restorer by = {h, take_flow, take_listener};
+    unsigned long size = toec_size(&h->cfg);
+    struct toec_usage before, after;
+    const char *wrong;
+
+    save(h, &first);
+    toec_usage(h->stack, &before);
+    free(h->mem);
+    h->mem = must(aligned_alloc(64, (size + 63) / 64 * 64));
+    memset(h->mem, 0x5a, size);
+    h->stack = toec_init(h->mem, size, &h->cfg, host_now(h));
+    wrong = toec_restore(h->stack, first.bytes, first.n, &by, host_now(h));
+    if (wrong)
+        prop_fail(h->world, "hand over", "%s", wrong);
+    save(h, &again);
+    if (first.n != again.n || memcmp(first.bytes, again.bytes, first.n) != 0)
+        prop_fail(h->world, "hand over", "saved again, the image of host %u is another", h->index);
+    toec_usage(h->stack, &after);
+    before.datagrams = after.datagrams; /* fragments are not handed over */
+    if (memcmp(&before, &after, sizeof(before)) != 0)
+        prop_fail(h->world, "hand over", "of host %u other pools are in use", h->index);
+    h->due = h->world->now;
+}
