@@ -29,6 +29,7 @@ _BUILT = {
     "bare_echo32": "examples/bare_riscv/bare_echo32",
     "bare_echo64": "examples/bare_riscv/bare_echo64",
     "ringuser": "tests/ringuser",
+    "hostile": "tests/hostile",
     "steer.bpf.o": "netio/steer.bpf.o",
     "libtoe_preload.so": "manager/libtoe_preload.so",
     "linux_6_1.so": "netio/tests/linux_6_1.so",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A socket that sends and receives without a pause, and knows what of it should arrive.
 
-For both ends of a connection, in the test and, by Robot, in the process under test.
+For both ends of a connection: flow.py has one in the test, and one in the process under test.
 """
 
 from __future__ import annotations
@@ -17,15 +17,21 @@ PAUSE = 0.002  # after each block: who tests has two processors, not twenty
 
 
 class Stream:
-    """Sends bytes made of a seed until told to finish, and hashes those and what comes."""
+    """Sends bytes made of a seed until told to finish, and hashes those and what comes.
 
-    def __init__(self, sock: socket.socket, seed: int):
+    mark    stands in what it sends at every 1,000 bytes.
+    """
+
+    def __init__(self, sock: socket.socket, seed: int, mark: bytes = b""):
         self.sock = sock
         self.sock.settimeout(None)
         self.sent, self.got = 0, 0
         self.error: str | None = None
         self._stop = threading.Event()
-        self._data = random.Random(seed).randbytes(BLOCK * 7)
+        data = bytearray(random.Random(seed).randbytes(BLOCK * 7))
+        for at in range(0, len(data) if mark else 0, 1000):
+            data[at : at + len(mark)] = mark
+        self._data = bytes(data)
         self._said, self._heard = hashlib.sha256(), hashlib.sha256()
         self._threads = [threading.Thread(target=f, daemon=True) for f in (self._send, self._hear)]
         for t in self._threads:

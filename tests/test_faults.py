@@ -12,12 +12,11 @@ import time
 
 import lab as labs
 import pytest
+from flow import Flow
 from robot import PORT, Robot
-from stream import Stream
 
 from harness import paths, proc
 
-TESTS = str(labs.PROGRAMS.parent)
 MODES = ["own"] if labs.LINUX else ["own", "shared", "tap"]
 
 
@@ -29,40 +28,6 @@ def kind(request):
 def lab_of(make_lab, kind: str, **options):
     more = {"own": {}, "shared": {"shared": True}, "tap": {"mode": "tap"}}[kind]
     return make_lab(**more, **options)
-
-
-class Flow:
-    """Bytes both ways over the robot's connection `s` and its peer's end, checked at the end."""
-
-    def __init__(self, robot: Robot, peer: socket.socket, name: str = "s"):
-        self.robot, self.name = robot, f"stream_{name}"
-        robot("import sys; sys.path.insert(0, tests); import stream", tests=TESTS)
-        robot(f"{self.name} = stream.Stream({name}, {labs.SEED + 1})")
-        self.mine = Stream(peer, labs.SEED)
-
-    def amounts(self) -> tuple[int, int]:
-        """Bytes that have come here and there."""
-        return self.mine.got, self.robot(f"{self.name}.got")
-
-    def goes_on(self, count: int = 300_000, timeout: float = 30) -> None:
-        """Until as many bytes more have come both here and there."""
-        before = self.amounts()
-        proc.wait_until(
-            lambda: all(n >= b + count for n, b in zip(self.amounts(), before, strict=True)),
-            f"{count} bytes each way",
-            timeout=timeout,
-        )
-
-    def end(self) -> None:
-        self.mine.finish()
-        self.robot(f"{self.name}.finish()", timeout=70)
-        theirs = self.robot(f"{self.name}.result()", timeout=70)
-        mine = self.mine.result()
-        assert mine["ended"], (mine, theirs)
-        assert theirs["ended"], (mine, theirs)
-        assert (mine["error"], theirs["error"]) == (None, None)
-        assert tuple(theirs["got"]) == mine["sent"]
-        assert tuple(theirs["sent"]) == mine["got"]
 
 
 @contextlib.contextmanager

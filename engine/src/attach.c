@@ -245,15 +245,15 @@ static void fill_welcome(const struct control *c, struct toedev_welcome *w)
     memcpy(w->gateway, c->options->gateway, sizeof(w->gateway));
 }
 
-static int refuse(const struct control *c, const struct client *cl, uint32_t reason,
-                  const char *why)
+static int refuse(struct control *c, const struct client *cl, uint32_t reason, const char *why)
 {
     struct toedev_welcome w;
 
     fill_welcome(c, &w);
     w.reason = reason;
     snprintf(w.message, sizeof(w.message), "%s", why);
-    log_msg("pid %d refused: %s", cl->pid, why);
+    c->refused++;
+    log_often("pid %d refused: %s", cl->pid, why);
     send_welcome(cl->fd, &w, NULL, 0); /* the connection ends either way */
     return -1;
 }
@@ -316,6 +316,7 @@ static struct qp *make_qp(struct control *c, const struct client *cl, struct hel
     if (!adoption.qp)
         return NULL;
     set_limits(c, adoption.qp);
+    owner_read(&adoption.qp->owner, cl->pid);
     engine_call(c->engines[m->hello.engine], adopt_in_engine, &adoption);
     if (adoption.rc == 0)
         return adoption.qp;
@@ -389,8 +390,8 @@ int attach_client(struct control *c, struct client *cl, struct hello_message *m)
     cl->engine = c->engines[m->hello.engine];
     fill_welcome(c, &w);
     w.qp_id = qp->id;
-    log_msg("queue pair %u (%s, pid %d) attached to engine %u", qp->id, qp->name, qp->pid,
-            m->hello.engine);
+    log_often("queue pair %u (%s, pid %d) attached to engine %u", qp->id, qp->name, qp->pid,
+              m->hello.engine);
     return send_welcome(cl->fd, &w, (int[]){c->regs_fd, qp->doorbell_fd}, 2);
 }
 

@@ -39,7 +39,7 @@ static void client_remove(struct control *c, uint32_t i)
     struct client *cl = &c->clients[i];
 
     if (cl->qp) {
-        log_msg("queue pair %u (%s, pid %d) detached", cl->qp->id, cl->qp->name, cl->qp->pid);
+        log_often("queue pair %u (%s, pid %d) detached", cl->qp->id, cl->qp->name, cl->qp->pid);
         engine_call(cl->engine, drop_in_engine, cl->qp);
     }
     close(cl->fd);
@@ -79,6 +79,7 @@ static void accept_clients(struct control *c)
         len = sizeof(cred);
         if (!room_for_client(c) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0) {
             close(fd); /* too many that say nothing */
+            c->hung_up++;
             continue;
         }
         cl = &c->clients[c->client_count++];
@@ -108,8 +109,10 @@ static int client_message(struct control *c, struct client *cl)
 
     if (got < 0)
         return 0; /* spurious */
-    if (got > 0 && cl->qp)
-        log_msg("pid %d: a second message on a queue pair's connection", cl->pid);
+    if (got > 0 && cl->qp) {
+        c->hung_up++;
+        log_often("pid %d: a second message on a queue pair's connection", cl->pid);
+    }
     if (got == 0 || cl->qp) {
         attach_discard(&m);
         return -1;
@@ -168,7 +171,11 @@ static void serve_clients(struct control *c, const struct pollfd *p)
 
         if (!gone && p[P_CLIENTS + 2 * i].revents)
             gone = client_message(c, cl) != 0;
-        if (gone || (!cl->qp && now > cl->deadline))
+        if (!gone && !cl->qp && now > cl->deadline) {
+            c->hung_up++;
+            gone = 1;
+        }
+        if (gone)
             client_remove(c, i);
     }
 }

@@ -41,6 +41,8 @@ struct control {
     uint32_t next_qp;
     uint64_t memory;    /* bytes of all areas */
     struct user *users; /* who has queue pairs */
+    uint64_t refused;   /* greetings of which nothing came */
+    uint64_t hung_up;   /* connections ended for what they said or did not say in time */
 
     pthread_mutex_t lock; /* guards unused, which engines add to */
     struct qp *unused;

@@ -45,7 +45,7 @@
     X(handover_sent) /* frames given to the engine they are home to */                             \
     X(handover_received)                                                                           \
     X(handover_full)      /* frames dropped: that engine's ring was full */                        \
-    X(port_refused)       /* LISTEN or CONNECT refused: the kernel's, of a shared address */       \
+    X(port_refused)       /* LISTEN or CONNECT refused: another user's, or the kernel's */         \
     X(fragment_unsteered) /* TCP fragments dropped: no engine is known for them */                 \
     X(commands_paced)     /* times a queue pair's commands waited for its user's rate */           \
     X(sleeps)             /* times the engine slept */                                             \

@@ -273,10 +273,10 @@ static unsigned serve(struct engine *e)
     for (i = 0; i < e->qp_count; i++) {
         struct qp *qp = e->qps[(i + e->qp_turn) % e->qp_count];
 
-        if (qp->halted || qp->dropped)
+        if (qp->leaving)
+            n += qp_leave(qp); /* also one that was halted meanwhile */
+        else if (qp->halted || qp->dropped)
             n += qp_reap(qp);
-        else if (qp->leaving)
-            n += qp_leave(qp);
         else if (!qp->tell)
             n += commands_run(qp);
     }

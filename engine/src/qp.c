@@ -303,8 +303,8 @@ void qp_halt(struct qp *qp, uint16_t reason)
     }
     event_interrupt(qp);
     engine_count(qp->engine, EC_qp_halted);
-    log_msg("queue pair %u (%s, pid %d) halted: %s at SW position %u, its flows are reset", qp->id,
-            qp->name, qp->pid, toe_reason_name(reason), qp->sw.tail);
+    log_often("queue pair %u (%s, pid %d) halted: %s at SW position %u, its flows are reset",
+              qp->id, qp->name, qp->pid, toe_reason_name(reason), qp->sw.tail);
     listen_remove_all(qp);
     qp->abort_all = 1;
     qp->abort_next = 0;
@@ -334,7 +334,7 @@ void qp_drop(struct qp *qp)
  * hold the memory still; nor what waits for something else than its turn. */
 unsigned qp_leave(struct qp *qp)
 {
-    unsigned n = commands_run(qp);
+    unsigned n = qp->halted ? 0 : commands_run(qp);
 
     qp->leaving -= n < qp->leaving ? n : qp->leaving;
     if (n == 0 || qp->halted)

@@ -14,6 +14,7 @@
 #include <toe/ring.h>
 
 #include "engine.h"
+#include "owner.h"
 #include "users.h"
 
 enum slot_state {
@@ -75,7 +76,8 @@ struct qp {
     struct user *user;      /* whose it is (users.h); the control thread's */
     uint32_t max_listeners; /* of its user on this engine; 0: any number */
     uid_t uid;
-    struct pace pace; /* of its commands */
+    struct owner owner; /* whose its ports are */
+    struct pace pace;   /* of its commands */
     char name[sizeof(((struct toedev_hello *)0)->name)];
     struct toedev_qp_config cfg;
     struct toedev_layout layout;

@@ -153,6 +153,10 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
     int rc = TOEC_E_NOTAVAIL;
     unsigned i;
 
+    if (!sh && local_port && !owner_may_use(s->qp, local_port)) {
+        engine_count(e, EC_port_refused);
+        return -TOE_R_ADDRINUSE;
+    }
     if (!sh)
         return toec_connect_from(e->stack, local, to, to_port, local_port, bufs, e->now, &s->flow);
     for (i = 0; i < PORTS_TRIES && (rc == TOEC_E_NOTAVAIL || rc == TOEC_E_INUSE); i++) {
@@ -183,7 +187,10 @@ int shared_listen(const struct qp *qp, uint16_t port, int *kept)
     int reason;
 
     *kept = -1;
-    reason = sh ? ports_listen(sh->ports, port, &who, kept) : 0;
+    if (sh)
+        reason = ports_listen(sh->ports, port, &who, kept);
+    else
+        reason = owner_may_use(qp, port) ? 0 : TOE_R_ADDRINUSE;
     if (reason)
         engine_count(qp->engine, EC_port_refused);
     return reason;

@@ -175,6 +175,33 @@ static void test_an_impossible_hw_tail_halts_and_resets_the_flows(void **state)
     host_detach(&w->t, &v);
 }
 
+/* Its owner has gone, with commands still to be done: it comes back all the same. */
+static void test_a_queue_pair_that_is_halted_while_it_leaves(void **state)
+{
+    struct hosts *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z, v;
+    uint32_t fz, fv;
+    unsigned i;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    host_attach(&w->t, w->t.b, &v, &cfg);
+    bench_connect(&w->t, &z, &v, &fz, &fv);
+    host_send(&v, fv, 0, 10);
+    engine_step(w->t.b, w->t.now);
+    for (i = 0; i < 200; i++)
+        host_put(&z, TOE_CMD_LISTEN, 0, (uint16_t)(1000 + i % 8), i % 8, 0, 16);
+    toe_ring_store(&z.doorbells->hw_tail, 1000); /* found out when DATA_RECEIVED is written */
+    qp_drop(z.qp);
+    engine_step(w->t.a, w->t.now);
+    assert_int_equal(z.qp->halted, TOE_R_PROTO);
+    assert_in_range(z.qp->sw_commands, 1, 100);
+    host_forget(&z);
+    bench_run(&w->t, NS_PER_S);
+    assert_int_equal(w->t.unused_count, 1);
+    host_detach(&w->t, &v);
+}
+
 static void test_errors_without_room_wait_and_do_not_block_others(void **state)
 {
     struct hosts *w = *state;
@@ -421,6 +448,44 @@ static void test_a_listener_of_another_user(void **state)
     ports_free(shared.ports);
 }
 
+/* Of an address of the TOE's own: one user's processes share a port, and those that inherit it. */
+static void test_a_port_of_another_user(void **state)
+{
+    struct hosts *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(4);
+    struct host z;
+    struct toe_cmd c;
+
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    w->x.qp->uid = 1000;
+    z.qp->uid = 1001;
+    owner_read(&w->x.qp->owner, getppid());
+    owner_read(&z.qp->owner, 1); /* nobody's child */
+    host_put(&w->x, TOE_CMD_LISTEN, 0, 443, 1, 0, 4);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+    host_put(&z, TOE_CMD_LISTEN, 0, 443, 1, 0, 4);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_error(&z, TOE_R_ADDRINUSE, 1, TOE_CMD_LISTEN);
+    host_put(&z, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, 443, 1, IP_A, 4); /* of one address of all */
+    bench_run(&w->t, NS_PER_MS);
+    host_want_error(&z, TOE_R_ADDRINUSE, 1, TOE_CMD_LISTEN);
+    host_put(&z, TOE_CMD_CONNECT, 0, 80, 5, IP_B, 443);
+    bench_run(&w->t, NS_PER_MS);
+    c = host_want(&z, TOE_CMD_CONNECT_FAILED);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_ADDRINUSE);
+    assert_int_equal(w->t.a->counters[EC_port_refused], 3);
+    owner_read(&z.qp->owner, getpid()); /* a child of the other */
+    host_put(&z, TOE_CMD_LISTEN, 0, 443, 1, 0, 4);
+    z.qp->uid = 0;
+    host_put(&z, TOE_CMD_LISTEN, 0, 443, 2, IP_A, 4);
+    z.qp->uid = 1000;
+    host_put(&z, TOE_CMD_LISTEN, 0, 443, 3, 0, 4);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&z);
+    host_detach(&w->t, &z);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, hosts_setup, hosts_teardown)
 
 int main(void)
@@ -431,6 +496,7 @@ int main(void)
         T(test_a_head_beyond_the_ring_halts_only_its_queue_pair),
         T(test_a_head_without_commands_halts),
         T(test_an_impossible_hw_tail_halts_and_resets_the_flows),
+        T(test_a_queue_pair_that_is_halted_while_it_leaves),
         T(test_errors_without_room_wait_and_do_not_block_others),
         T(test_the_flows_of_a_dead_owner_are_reset),
         T(test_what_the_dead_owner_had_closed_is_still_delivered),
@@ -440,6 +506,7 @@ int main(void)
         T(test_half_open_flows_of_a_dead_owner_come_back),
         T(test_the_end_of_the_engine_resets_every_flow),
         T(test_a_listener_of_another_user),
+        T(test_a_port_of_another_user),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
