@@ -103,6 +103,8 @@ static const char *restore_stack(struct toec_restoring *r)
     if (wrong)
         return wrong;
     s->ip6.mtu = TOEC_MIN(s->ip6.mtu, link_mtu);
+    if (s->link_mtu < TOEC_MTU_LEAST || s->link_mtu > s->cfg.mtu)
+        s->link_mtu = s->cfg.mtu;
     s->tcp->tfo.serial = (toec_u32)toec_image_number(&r->in, TOEC_TAG_SERIAL);
     s->tcp->tfo.uses = (toec_u32)toec_image_number(&r->in, TOEC_TAG_USES);
     toec_derive_keys(s);

@@ -22,7 +22,7 @@ static const struct toec_field stack_rows[] = {
     N(24, struct toec_stack, ip6.base_reachable), N(25, struct toec_stack, ip6.mtu),
     N(26, struct toec_stack, ip6.hops),           N(27, struct toec_stack, ip6.rs_sent),
     N(28, struct toec_stack, ip6.router_hand),    N(29, struct toec_stack, ip6.mld_left),
-    N(30, struct toec_stack, ip6.mld_changed),
+    N(30, struct toec_stack, ip6.mld_changed),    N(31, struct toec_stack, link_mtu),
 };
 const struct toec_table toec_t_stack = TABLE(stack_rows);
 
