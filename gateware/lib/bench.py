@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """For tests: builds a design with Verilator and runs a module of cocotb tests on it."""
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -10,8 +11,6 @@ from cocotb_tools.runner import get_results, get_runner
 
 from .filelist import read
 from .tools import GATEWARE, OUT, environment
-
-WARNINGS = ["-Wall", "-Wno-fatal"]
 
 
 def simulate(
@@ -36,26 +35,34 @@ def simulate(
     with (folder / "lock").open("w") as lock:  # tests of one design run side by side
         fcntl.flock(lock, fcntl.LOCK_EX)
         runner.build(
-            sources=sources,
+            sources=[GATEWARE / "lint.vlt", *sources],
             hdl_toplevel=top,
             parameters=parameters or {},
             build_dir=folder,
             build_args=["--timing", "--assert", "-Wno-WIDTH", "-Wno-fatal"]
             + (["--trace-fst", "--trace-structs"] if trace else []),
             always=True,
+            log_file=folder / "build.log",
         )
     run_dir = folder / module.replace(".", "-") / (testcase or "all")
     run_dir.mkdir(parents=True, exist_ok=True)
-    results = runner.test(
-        hdl_toplevel=top,
-        test_module=module,
-        test_dir=run_dir,
-        build_dir=folder,
-        results_xml=str(run_dir / "results.xml"),
-        testcase=testcase,
-        extra_env={**(env or {}), "PYTHONPATH": str(GATEWARE.parent)},
-        waves=trace,
-    )
-    ran, failed = get_results(results)
+    log = run_dir / "log"
+    results = run_dir / "results.xml"
+    results.unlink(missing_ok=True)
+    with contextlib.suppress(SystemExit):  # of which the results tell
+        runner.test(
+            hdl_toplevel=top,
+            test_module=module,
+            test_dir=run_dir,
+            build_dir=folder,
+            results_xml=str(results),
+            testcase=testcase,
+            extra_env={**(env or {}), "PYTHONPATH": str(GATEWARE.parent)},
+            waves=trace,
+            log_file=log,
+        )
+    ran, failed = get_results(results) if results.exists() else (0, 0)
+    if failed or not ran:
+        print("\n".join(log.read_text().splitlines()[-40:]))
     assert ran, f"{module}: no test ran"
     assert not failed, f"{module}: {failed} of {ran} failed"

@@ -25,6 +25,7 @@ def generate(block: str) -> Path:
     part.mkdir(parents=True)
     peakrdl = BIN / "peakrdl"
     options = ["--cpuif", "axi4-lite-flat", "--type-style", "hier", "--err-if-bad-addr"]
+    options += ["--rt-read-fanin", "--rt-read-response"]
     run([peakrdl, "regblock", rdl, "-o", part, *options], check=True)
     run([peakrdl, "markdown", rdl, "-o", part / f"{block}.md"], check=True)
     (part / "source").write_bytes(source)

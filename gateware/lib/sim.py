@@ -10,7 +10,7 @@ def main(argv: list[str]) -> int:
     long = "--long" in argv
     argv = [a for a in argv if a != "--long"]
     OUT.mkdir(parents=True, exist_ok=True)
-    chosen = [a for a in argv if not a.startswith("-")]
+    chosen = [a for a in argv if (ROOT / a.partition("::")[0]).exists()]
     where = [] if chosen else [GATEWARE]
     workers = ["-n", str(os.cpu_count())]
     command = [BIN / "python", "-B", "-m", "pytest", "-q", "-c", GATEWARE / "pytest.ini"]

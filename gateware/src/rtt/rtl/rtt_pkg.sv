@@ -1,13 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_pkg.sv - types of the measuring module.
+// rtt_pkg.sv - types of the measuring module, and arithmetic of times and TCP sequence numbers.
 `resetall
 `default_nettype none
 
 package rtt_pkg;
 
+  // CONTROL.mode (device/rtt.rdl).
+  typedef enum logic [2:0] {
+    ModeAny  = 3'd0,
+    ModeUdp  = 3'd1,
+    ModeIcmp = 3'd2,
+    ModeTag  = 3'd3,
+    ModeTcp  = 3'd4
+  } mode_e;
+
+  typedef struct packed {
+    logic        enable;
+    mode_e       mode;
+    logic        looped;
+    logic [15:0] local_port;   // 0: every
+    logic [15:0] remote_port;
+    logic [6:0]  tag_offset;
+    logic [31:0] timeout;
+  } config_t;
+
+  // The start of a packet, as rtt_capture cuts it out of the stream.
+  //
+  //   head[0] is the first byte on the wire:   | 0 .. 63 first beat | 64 .. 127 second beat |
+  typedef struct packed {
+    logic [127:0][7:0] head;
+    logic [63:0]       keep;    // of the last beat in head
+    logic              two;     // head holds two beats
+    logic [31:0]       stamp;   // when the first beat passed
+  } packet_t;
+
+  // What makes an answer the answer to a probe. flow: CRC-32 of addresses and protocol, then the
+  // two ports; value: tag, TCP acknowledgement, or ICMP id and sequence.
+  typedef struct packed {
+    logic [63:0] flow;
+    logic [31:0] value;
+  } key_t;
+
+  // What rtt_parse makes of a packet.
+  typedef struct packed {
+    logic        counts;   // a probe (of those that leave), an answer (of those that arrive)
+    key_t        key;
+    logic [31:0] seq;      // TCP: sequence number of its first byte
+    logic        syn;
+    logic [31:0] stamp;
+  } event_t;
+
+  // What happened in a cycle; each counter of results counts one of these.
+  typedef struct packed {
+    logic tx_packet;
+    logic rx_packet;
+    logic probe;
+    logic resent;
+    logic replaced;
+    logic ambiguous;
+    logic covered;
+    logic lost;
+    logic answer;
+    logic duplicate;
+    logic unmatched;
+    logic reordered;
+    logic sample;
+  } pulses_t;
+
+  localparam int unsigned NumPulses = $bits(pulses_t);
+
   // Ticks from one stamp to a later one, less than 2^32 of them apart.
   function automatic logic [31:0] elapsed(input logic [31:0] now, input logic [31:0] earlier);
     return now - earlier;
+  endfunction
+
+  // Sequence numbers, less than 2^31 apart (RFC 9293 3.4).
+  function automatic logic seq_lt(input logic [31:0] a, input logic [31:0] b);
+    logic [31:0] d;
+    d = a - b;
+    return d[31];
+  endfunction
+
+  function automatic logic seq_le(input logic [31:0] a, input logic [31:0] b);
+    return !seq_lt(b, a);
+  endfunction
+
+  // CRC-32C of 256 bits, from 0: a linear mix of both addresses.
+  function automatic logic [31:0] crc(input logic [255:0] data);
+    logic [31:0] r;
+    r = 32'd0;
+    for (int i = 255; i >= 0; i--) r = (r << 1) ^ ((r[31] ^ data[i]) ? 32'h1edc_6f41 : 32'd0);
+    return r;
+  endfunction
+
+  // Where a key lies in a table of 2^bits entries. Values that follow each other, or lie any other
+  // constant distance apart that has no factor in common with 2^bits - 1, get different entries:
+  // the digits of the value in base 2^bits, added with end-around carry, are its rest modulo that.
+  function automatic logic [15:0] fold(input logic [31:0] value, input int unsigned bits);
+    logic [15:0] sum;
+    sum = 16'd0;
+    for (int unsigned i = 0; i < 32; i += bits) begin
+      sum += (16'(value >> i)) & 16'((32'd1 << bits) - 32'd1);
+      sum = (sum & 16'((32'd1 << bits) - 32'd1)) + (sum >> bits);
+    end
+    return sum & 16'((32'd1 << bits) - 32'd1);
+  endfunction
+
+  function automatic logic [15:0] flow_hash(input logic [63:0] flow);
+    return flow[47:32] ^ flow[31:16] ^ flow[15:0];
   endfunction
 
 endpackage

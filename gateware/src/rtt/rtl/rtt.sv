@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// rtt.sv - round-trip times of packets, measured where they pass (S5.1): watches a stream that
+// leaves and a stream that arrives, changes and delays neither, and shows what it finds in registers
+// (device/rtt.rdl, S5.2) behind AXI4-Lite. Streams and registers are of one clock.
+`resetall
+`default_nettype none
+
+module rtt
+  import rtt_pkg::*;
+#(
+    parameter int unsigned ClockHz      = 250_000_000,
+    parameter int unsigned SlotBits     = 10,
+    parameter int unsigned FlowBits     = 8,
+    parameter logic [31:0] NextBlock    = 32'd0,        // BLOCK.NEXT
+    parameter logic [63:0] CounterStart = 64'd0         // for tests that cross the wrap
+) (
+    input  wire          clk_i,
+    input  wire          rst_ni,
+    // what leaves, what arrives: inputs all
+    input  wire          tx_tvalid_i,
+    input  wire          tx_tready_i,
+    input  wire  [511:0] tx_tdata_i,
+    input  wire  [ 63:0] tx_tkeep_i,
+    input  wire          tx_tlast_i,
+    input  wire          rx_tvalid_i,
+    input  wire          rx_tready_i,
+    input  wire  [511:0] rx_tdata_i,
+    input  wire  [ 63:0] rx_tkeep_i,
+    input  wire          rx_tlast_i,
+    // AXI4-Lite
+    input  wire          s_axil_awvalid_i,
+    output logic         s_axil_awready_o,
+    input  wire  [ 13:0] s_axil_awaddr_i,
+    input  wire          s_axil_wvalid_i,
+    output logic         s_axil_wready_o,
+    input  wire  [ 31:0] s_axil_wdata_i,
+    input  wire  [  3:0] s_axil_wstrb_i,
+    output logic         s_axil_bvalid_o,
+    input  wire          s_axil_bready_i,
+    output logic [  1:0] s_axil_bresp_o,
+    input  wire          s_axil_arvalid_i,
+    output logic         s_axil_arready_o,
+    input  wire  [ 13:0] s_axil_araddr_i,
+    output logic         s_axil_rvalid_o,
+    input  wire          s_axil_rready_i,
+    output logic [ 31:0] s_axil_rdata_o,
+    output logic [  1:0] s_axil_rresp_o
+);
+  localparam int unsigned RingBits = 9;  // as RING of device/rtt.rdl has it
+
+  initial begin
+    if (SlotBits > 15 || FlowBits > 15) $fatal(1, "rtt: SlotBits and FlowBits are at most 15");
+  end
+
+  rtt_regs_pkg::rtt_regs__in_t in;
+  rtt_regs_pkg::rtt_regs__out_t out;
+
+  rtt_regs u_regs (
+      .clk(clk_i), .rst(!rst_ni),
+      .s_axil_awready(s_axil_awready_o), .s_axil_awvalid(s_axil_awvalid_i),
+      .s_axil_awaddr(s_axil_awaddr_i), .s_axil_awprot(3'd0),
+      .s_axil_wready(s_axil_wready_o), .s_axil_wvalid(s_axil_wvalid_i),
+      .s_axil_wdata(s_axil_wdata_i), .s_axil_wstrb(s_axil_wstrb_i),
+      .s_axil_bready(s_axil_bready_i), .s_axil_bvalid(s_axil_bvalid_o),
+      .s_axil_bresp(s_axil_bresp_o),
+      .s_axil_arready(s_axil_arready_o), .s_axil_arvalid(s_axil_arvalid_i),
+      .s_axil_araddr(s_axil_araddr_i), .s_axil_arprot(3'd0),
+      .s_axil_rready(s_axil_rready_i), .s_axil_rvalid(s_axil_rvalid_o),
+      .s_axil_rdata(s_axil_rdata_o), .s_axil_rresp(s_axil_rresp_o),
+      .hwif_in(in), .hwif_out(out));
+
+  config_t cfg;
+  assign cfg = '{
+          enable: out.CONTROL.enable.value,
+          mode: mode_e'(out.CONTROL.mode.value),
+          looped: out.CONTROL.looped.value,
+          local_port: out.PORTS.local_port.value,
+          remote_port: out.PORTS.remote_port.value,
+          tag_offset: out.TAG_OFFSET.v.value,
+          timeout: out.TIMEOUT.v.value
+      };
+
+  logic busy, flushing;
+  logic [31:0] snapshots, last, ring_head, ring_word, bin, dropped, in_flight, s_last, min, max;
+  logic [31:0] count[NumPulses];
+  logic [31:0] now;
+  logic [63:0] from, till, sum;
+  logic [95:0] sumsq;
+
+  rtt_core #(
+      .SlotBits(SlotBits),
+      .FlowBits(FlowBits),
+      .RingBits(RingBits),
+      .CounterStart(CounterStart)
+  ) u_core (
+      .clk_i, .rst_ni,
+      .tx_beat_i(tx_tvalid_i && tx_tready_i), .tx_data_i(tx_tdata_i), .tx_keep_i(tx_tkeep_i),
+      .tx_last_i(tx_tlast_i),
+      .rx_beat_i(rx_tvalid_i && rx_tready_i), .rx_data_i(rx_tdata_i), .rx_keep_i(rx_tkeep_i),
+      .rx_last_i(rx_tlast_i),
+      .config_i(cfg), .hist_base_i(out.HIST_BASE.v.value),
+      .snapshot_i(out.COMMAND.snapshot.value), .flush_i(out.COMMAND.flush.value),
+      .busy_o(busy), .flushing_o(flushing), .snapshots_o(snapshots), .now_o(now),
+      .last_o(last), .ring_head_o(ring_head), .ring_tail_i(out.RING_TAIL.v.value),
+      .ring_word_i(out.RING.addr[12:2]), .ring_word_o(ring_word),
+      .bin_i(out.HIST.addr[11:2]), .bin_o(bin),
+      .begin_o(from), .end_o(till), .count_o(count), .dropped_o(dropped),
+      .in_flight_o(in_flight), .s_last_o(s_last), .min_o(min), .max_o(max), .sum_o(sum),
+      .sumsq_o(sumsq));
+
+  // Memories answer two cycles after the request.
+  logic [1:0] hist_req_q, ring_req_q;
+  always_ff @(posedge clk_i) begin
+    hist_req_q <= {hist_req_q[0], out.HIST.req && !out.HIST.req_is_wr};
+    ring_req_q <= {ring_req_q[0], out.RING.req && !out.RING.req_is_wr};
+    if (!rst_ni) {hist_req_q, ring_req_q} <= '0;
+  end
+
+  // Where a counter of rtt_pkg::pulses_t lies.
+  localparam int unsigned Sample = 0, Reordered = 1, Unmatched = 2, Duplicate = 3, Answer = 4;
+  localparam int unsigned Lost = 5, Covered = 6, Ambiguous = 7, Replaced = 8, Resent = 9;
+  localparam int unsigned Probe = 10, RxPacket = 11, TxPacket = 12;
+
+  always_comb begin
+    in.BLOCK.NEXT.v.next = NextBlock;
+    in.CLOCK_HZ.v.next = 32'(ClockHz);
+    in.TABLE.slots.next = 16'(1 << SlotBits);
+    in.TABLE.flows.next = 16'(1 << FlowBits);
+    in.HIST_SHAPE.linear.next = 16'd512;
+    in.HIST_SHAPE.per_octave.next = 16'd16;
+    in.RING_ENTRIES.v.next = 32'(1 << RingBits);
+    in.STATUS.busy.next = busy;
+    in.STATUS.flushing.next = flushing;
+    in.SNAPSHOTS.v.next = snapshots;
+    in.RING_HEAD.v.next = ring_head;
+    in.LAST.v.next = last;
+    in.NOW.v.next = now;
+    {in.S_BEGIN_HI.v.next, in.S_BEGIN_LO.v.next} = from;
+    {in.S_END_HI.v.next, in.S_END_LO.v.next} = till;
+    in.S_COUNT.v.next = count[Sample];
+    in.S_LAST.v.next = s_last;
+    in.S_MIN.v.next = min;
+    in.S_MAX.v.next = max;
+    {in.S_SUM_HI.v.next, in.S_SUM_LO.v.next} = sum;
+    {in.S_SUMSQ_HI.v.next, in.S_SUMSQ_MID.v.next, in.S_SUMSQ_LO.v.next} = sumsq;
+    in.S_TX_PACKETS.v.next = count[TxPacket];
+    in.S_RX_PACKETS.v.next = count[RxPacket];
+    in.S_PROBES.v.next = count[Probe];
+    in.S_RESENT.v.next = count[Resent];
+    in.S_REPLACED.v.next = count[Replaced];
+    in.S_AMBIGUOUS.v.next = count[Ambiguous];
+    in.S_COVERED.v.next = count[Covered];
+    in.S_LOST.v.next = count[Lost];
+    in.S_IN_FLIGHT.v.next = in_flight;
+    in.S_ANSWERS.v.next = count[Answer];
+    in.S_DUPLICATES.v.next = count[Duplicate];
+    in.S_UNMATCHED.v.next = count[Unmatched];
+    in.S_REORDERED.v.next = count[Reordered];
+    in.S_RING_DROPPED.v.next = dropped;
+    in.HIST.rd_ack = hist_req_q[1];
+    in.HIST.rd_data = bin;
+    in.RING.rd_ack = ring_req_q[1];
+    in.RING.rd_data = ring_word;
+  end
+
+endmodule
+
+`resetall

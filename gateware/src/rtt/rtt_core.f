@@ -1,0 +1,11 @@
+-f src/rtt/rtt_counter.f
+src/rtt/rtl/rtt_pkg.sv
+src/rtt/rtl/rtt_capture.sv
+src/rtt/rtl/rtt_parse.sv
+src/rtt/rtl/rtt_ram.sv
+src/rtt/rtl/rtt_view.sv
+src/rtt/rtl/rtt_match.sv
+src/rtt/rtl/rtt_hist.sv
+src/rtt/rtl/rtt_ring.sv
+src/rtt/rtl/rtt_stats.sv
+src/rtt/rtl/rtt_core.sv
