@@ -66,18 +66,36 @@ class Toed:
             self._remove_folder()
             raise
 
-    def start(self, *, wait: bool = True) -> None:
-        """Starts it (again): after stop() or kill(). With wait, returns once it serves."""
-        self._killed = False
-        self.proc = self.pair.server.start(
+    def _launch(self, *more: object) -> proc.Proc:
+        return self.pair.server.start(
             [paths.built("toed"), "--netif", self.netif]
             + ["--ip", self._address, "--mtu", self.pair.mtu]
-            + ["--socket", self.socket, "--engines", self.engines, *self._args],
+            + ["--socket", self.socket, "--engines", self.engines, *self._args, *more],
             env=self._env,
             log=self._log,
         )
+
+    def start(self, *, wait: bool = True) -> None:
+        """Starts it (again): after stop() or kill(). With wait, returns once it serves."""
+        self._killed = False
+        self.proc = self._launch()
         if wait:
             proc.wait_until(self._answers, f"toed on {self.netif}", proc=self.proc, timeout=20)
+
+    def take_over(self) -> str:
+        """A new toed takes over; the old one must end well. What the new one says."""
+        old, new = self.proc, self._launch("--take-over")
+        self.proc = new
+        code = old.wait(timeout=20)
+        if code != 0:
+            raise proc.Failed(f"the toed taken over from ended with {code}{old.tail()}")
+        proc.wait_until(lambda: "ready" in new.text(), "the new toed is ready", proc=new)
+        return new.text()
+
+    def refused_take_over(self, *args: object) -> tuple[int, str]:
+        """A new toed with these arguments does not take over: its exit code, and what it says."""
+        new = self._launch("--take-over", *args)
+        return new.wait(timeout=40), new.text()
 
     def _answers(self) -> bool:
         # The path alone is no proof: a killed toed leaves it behind.

@@ -121,6 +121,16 @@ int control_open(struct control *c, char *err, size_t err_size)
     return rc;
 }
 
+/* Who listens is noted when he says so: credentials of the socket, and of the claim, become ours.
+ */
+int attach_inherit(struct control *c, int listen_fd)
+{
+    c->listen_fd = listen_fd;
+    if (link_open(&c->link, c->info.ifindex) != 0 || listen(listen_fd, LISTEN_BACKLOG) != 0)
+        return -1;
+    return c->lock_fd < 0 ? 0 : listen(c->lock_fd, 1);
+}
+
 void attach_unlink(struct control *c)
 {
     /* A toed started meanwhile may have put its own there; it listens, ours no longer does. */
@@ -165,7 +175,7 @@ static void check_hello(struct hello_message *m, ssize_t len)
         m->wrong = "not a hello of the device contract";
     else if (m->hello.version != TOEDEV_CONTRACT_VERSION)
         m->wrong = "another version of the device contract; use libtoe and toed of one release";
-    else if (m->hello.kind < TOEDEV_HELLO_ATTACH || m->hello.kind > TOEDEV_HELLO_REGISTERS)
+    else if (m->hello.kind < TOEDEV_HELLO_ATTACH || m->hello.kind > TOEDEV_HELLO_TAKE_OVER)
         m->wrong = "neither attach nor query";
     else
         m->kind = m->hello.kind;
@@ -294,7 +304,15 @@ static void set_limits(const struct control *c, struct qp *qp)
     if (qp->uid == 0)
         return;
     qp->max_listeners = l->listeners;
-    pace_init(&qp->pace, l->commands);
+    pace_set(&qp->pace, l->commands);
+}
+
+static void pay(struct user *u, struct qp *qp)
+{
+    qp->user = u;
+    u->qps++;
+    u->slots += qp->cfg.slots;
+    u->bytes += qp->layout.total;
 }
 
 /* The queue pair of a hello that is sound so far; NULL with reason and why. */
@@ -343,12 +361,8 @@ static struct qp *make_users_qp(struct control *c, const struct client *cl, stru
     (void)toedev_layout(&m->hello.qp, &l); /* what is wrong with it qp_new() says */
     if (user_may(u, &c->options->limits, m->hello.qp.slots, l.total, why, why_size) == 0)
         qp = make_qp(c, cl, m, reason, why, why_size);
-    if (qp) {
-        qp->user = u;
-        u->qps++;
-        u->slots += qp->cfg.slots;
-        u->bytes += qp->layout.total;
-    }
+    if (qp)
+        pay(u, qp);
     user_put(&c->users, u);
     return qp;
 }
@@ -393,6 +407,28 @@ int attach_client(struct control *c, struct client *cl, struct hello_message *m)
     log_often("queue pair %u (%s, pid %d) attached to engine %u", qp->id, qp->name, qp->pid,
               m->hello.engine);
     return send_welcome(cl->fd, &w, (int[]){c->regs_fd, qp->doorbell_fd}, 2);
+}
+
+int attach_answer_take_over(struct control *c, const struct client *cl, const char *why)
+{
+    struct toedev_welcome w;
+
+    if (why)
+        return refuse(c, cl, TOE_R_INVAL, why);
+    fill_welcome(c, &w);
+    return send_welcome(cl->fd, &w, NULL, 0);
+}
+
+int attach_account(struct control *c, struct qp *qp)
+{
+    struct user *u = user_get(&c->users, qp->uid);
+
+    if (!u)
+        return -1;
+    pay(u, qp);
+    c->memory += qp->layout.total;
+    set_limits(c, qp);
+    return 0;
 }
 
 void attach_registers(struct control *c, const struct client *cl)

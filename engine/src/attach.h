@@ -22,10 +22,16 @@ void attach_discard(struct hello_message *m);
 /* Answers a hello that is no query: attaches, or refuses with a reason. The message's descriptors
  * are taken over. Returns 0, or -1 to end the connection. */
 int attach_client(struct control *c, struct client *cl, struct hello_message *m);
+/* A queue pair that came from another toed: its user pays. -1: no memory. */
+int attach_account(struct control *c, struct qp *qp);
+/* Answers TOEDEV_HELLO_TAKE_OVER: why not, or NULL. 0, or -1 to end the connection. */
+int attach_answer_take_over(struct control *c, const struct client *cl, const char *why);
 /* Answers TOEDEV_HELLO_REGISTERS. */
 void attach_registers(struct control *c, const struct client *cl);
 /* Frees a queue pair that nobody serves any more, and gives back what its user had in it. */
 void attach_free(struct control *c, struct qp *qp);
+/* Our name stands on the socket that another toed has made. 0, or -1 and errno. */
+int attach_inherit(struct control *c, int listen_fd);
 /* Takes the socket's file away, if it is still ours. */
 void attach_unlink(struct control *c);
 

@@ -67,6 +67,14 @@ static int room_for_client(struct control *c)
     return 1;
 }
 
+int control_add_client(struct control *c, const struct client *cl)
+{
+    if (!room_for_client(c))
+        return -1;
+    c->clients[c->client_count++] = *cl;
+    return 0;
+}
+
 static void accept_clients(struct control *c)
 {
     struct ucred cred;
@@ -127,6 +135,14 @@ static int client_message(struct control *c, struct client *cl)
         query_answer(cl->fd, offload_answer(c, cl->fd, m.hello.name));
         return -1;
     }
+    if (m.kind == TOEDEV_HELLO_TAKE_OVER) {
+        attach_discard(&m);
+        if (c->give)
+            c->given_away = c->give(c, cl);
+        else
+            (void)attach_answer_take_over(c, cl, "nothing here can be handed over");
+        return -1;
+    }
     if (m.kind == TOEDEV_HELLO_REGISTERS) {
         attach_discard(&m);
         attach_registers(c, cl);
@@ -171,6 +187,8 @@ static void serve_clients(struct control *c, const struct pollfd *p)
 
         if (!gone && p[P_CLIENTS + 2 * i].revents)
             gone = client_message(c, cl) != 0;
+        if (c->given_away)
+            return;
         if (!gone && !cl->qp && now > cl->deadline) {
             c->hung_up++;
             gone = 1;
@@ -265,6 +283,10 @@ int control_run(struct control *c)
         watch_engines(c);
         if (n >= 0)
             serve_clients(c, p);
+        if (c->given_away) {
+            free(p);
+            return 0;
+        }
         if (p[P_WAKE].revents)
             free_unused(c);
         if (p[P_LOCK].revents)

@@ -46,6 +46,11 @@ struct control {
 
     pthread_mutex_t lock; /* guards unused, which engines add to */
     struct qp *unused;
+
+    uint64_t netio_seed; /* of the impairing wire */
+    /* Asked to hand over to another toed: 1 when that has been done. NULL: it is refused. */
+    int (*give)(struct control *c, struct client *cl);
+    int given_away; /* another toed has it all (takeover.h): nothing is to be undone */
 };
 
 /* process.c: first of all, with *c zeroed: this thread, and those that it starts, take the signals
@@ -60,11 +65,13 @@ void control_free_engines(struct control *c);
 /* Opens the socket at options->socket: it appears there only now. Returns 0, or an exit code with
  * a sentence in err. */
 int control_open(struct control *c, char *err, size_t err_size);
-/* Serves until SIGTERM, SIGINT or SIGHUP, or until the interface is gone. Returns 0 or an exit
- * code. */
+/* Serves until SIGTERM, SIGINT or SIGHUP, until the interface is gone, or another toed has taken
+ * over (c->given_away). Returns 0 or an exit code. */
 int control_run(struct control *c);
 /* Tells the hosts (their connections end) and takes the socket away. */
 void control_close(struct control *c);
+/* As if it had connected; its descriptors are taken over. -1: no memory. */
+int control_add_client(struct control *c, const struct client *cl);
 /* engine_config.qp_unused; arg is the control. Any engine's thread. */
 void control_qp_unused(void *arg, struct qp *qp);
 

@@ -128,7 +128,7 @@ void engine_free(struct engine *e)
     free(e);
 }
 
-int engine_adopt(struct engine *e, struct qp *qp)
+int engine_enlist(struct engine *e, struct qp *qp)
 {
     /* Edge-triggered: each write of the host wakes, and nothing need be read. The host shares the
      * descriptor and could make a read here block. */
@@ -143,11 +143,34 @@ int engine_adopt(struct engine *e, struct qp *qp)
             return -1;
     }
     qp->engine = e;
-    qp->status->orders = (uint32_t)e->orders;
     e->qps[e->qp_count++] = qp;
+    return 0;
+}
+
+int engine_adopt(struct engine *e, struct qp *qp)
+{
+    if (engine_enlist(e, qp) != 0)
+        return -1;
+    qp->status->orders = (uint32_t)e->orders;
     ip6_tell(e, qp);
     engine_count(e, EC_qp_attached);
     return 0;
+}
+
+/* Both watch it; offloads are what they were, as far as there are. */
+int engine_set_netio(struct engine *e, struct netio *n)
+{
+    struct epoll_event ev = {.events = EPOLLIN, .data.fd = n ? netio_fd(n) : -1};
+
+    if (e->netio)
+        netio_close(e->netio); /* which takes its descriptor out of the set */
+    e->netio = n;
+    if (!n)
+        return 0;
+    offload_set(e, e->offload.wanted);
+    e->ip6_epoch = toec_own_epoch(e->stack) - 1;
+    ip6_update(e);
+    return ev.data.fd < 0 ? 0 : epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, ev.data.fd, &ev);
 }
 
 /* Takes the slots of a queue pair out of the list of records to refresh. */

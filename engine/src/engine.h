@@ -163,6 +163,11 @@ struct epoll_event;
 /* As epoll_wait(), for ns nanoseconds; rounded up to milliseconds where the kernel has no other. */
 int engine_epoll(int ep, struct epoll_event *ev, int max, uint64_t ns);
 
+/* The same without telling its host anything, who knows all. */
+int engine_enlist(struct engine *e, struct qp *qp);
+/* Without a thread: another back end from now on; NULL: the one it has is closed, and it is not to
+ * be stepped until it has one again. 0, or -1 and errno. */
+int engine_set_netio(struct engine *e, struct netio *n);
 /* In the engine's thread: takes a queue pair into service; -1 when there are max_qps already. */
 int engine_adopt(struct engine *e, struct qp *qp);
 /* In the engine's thread: resets every flow, so that peers learn of it. Step until it is idle. */

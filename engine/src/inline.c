@@ -96,7 +96,7 @@ static int probe_interface(const struct options *o, char *err, size_t err_size)
 
     if (lock == -1)
         return EXIT_CONFIG;
-    rc = setup_netio(o, 1, 0, &n, err, err_size);
+    rc = setup_netio(o, 1, 0, -1, &n, err, err_size);
     if (rc < 0)
         rc = setup_settle(o, n, &info, &mtu, mac, err, err_size);
     if (n)
@@ -267,7 +267,7 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
         return -1;
     if (c->lock_fd >= 0)
         side_watch(t, c->lock_fd);
-    if (setup_netio(&t->options, seed, 0, &cfg.netio, err, err_size) >= 0)
+    if (setup_netio(&t->options, seed, 0, -1, &cfg.netio, err, err_size) >= 0)
         return -1;
     if (setup_settle(&t->options, cfg.netio, &c->info, &c->mtu, c->mac, err, err_size) < 0) {
         cfg.scope = c->info.ifindex;

@@ -160,6 +160,19 @@ static int change(struct listen_member *m, int same, uint32_t backlog, int weak)
     return 0;
 }
 
+/* There is room for it. */
+static struct listen_member *enter(struct listen_group *g, struct qp *qp, struct listen_member *m)
+{
+    m->group = g;
+    m->qp = qp;
+    m->kept = -1;
+    m->next = qp->members;
+    qp->members = m;
+    qp->member_count++;
+    g->members[g->count++] = m;
+    return m;
+}
+
 /* A member of that group, which is made if need be; NULL: *reason says why not. */
 static struct listen_member *join(struct qp *qp, const struct toec_addr *addr, int v6only,
                                   uint16_t port, int *reason)
@@ -181,13 +194,36 @@ static struct listen_member *join(struct qp *qp, const struct toec_addr *addr, i
         *reason = TOE_R_NOBUFS;
         return NULL;
     }
-    m->group = g;
-    m->qp = qp;
-    m->next = qp->members;
-    qp->members = m;
-    qp->member_count++;
-    g->members[g->count++] = m;
-    return m;
+    return enter(g, qp, m);
+}
+
+struct listen_group *listen_restore_group(struct engine *e, const uint8_t addr[16], int v6only,
+                                          uint16_t port, uint32_t core_id)
+{
+    struct listen_group *g = lines_calloc(1, sizeof(*g));
+
+    if (!g)
+        return NULL;
+    g->engine = e;
+    memcpy(&g->addr, addr, sizeof(g->addr));
+    g->port = port;
+    g->v6only = v6only;
+    g->core_id = core_id;
+    g->next = e->groups;
+    e->groups = g;
+    return g;
+}
+
+struct listen_member *listen_restore_member(struct listen_group *g, struct qp *qp)
+{
+    struct listen_member *m = reserve(g) == 0 ? lines_calloc(1, sizeof(*m)) : NULL;
+
+    return m ? enter(g, qp, m) : NULL;
+}
+
+struct listen_member *listen_member_of(struct qp *qp, uint32_t id)
+{
+    return find_member(qp, id);
 }
 
 int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t port, uint32_t id,
@@ -296,7 +332,6 @@ int listen_option(struct qp *qp, uint32_t id, uint16_t option, uint32_t arg0, ui
     case TOE_OPT_MAXSEG:
     case TOE_OPT_TOS:
     case TOE_OPT_ECN:
-    case TOE_OPT_DEFER_ACCEPT:
         if (toec_listen_option(g->engine->stack, g->core_id, (enum toec_option)option, arg0) < 0)
             return TOE_R_NOPROTOOPT;
         return 0;

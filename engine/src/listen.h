@@ -41,6 +41,13 @@ int listen_remove(struct qp *qp, uint32_t id);
 int listen_option(struct qp *qp, uint32_t id, uint16_t option, uint32_t arg0, uint32_t arg1);
 void listen_remove_all(struct qp *qp);
 
+/* As they were in another process (takeover_restore.c); the stack knows them already. NULL: no
+ * memory. */
+struct listen_group *listen_restore_group(struct engine *e, const uint8_t addr[16], int v6only,
+                                          uint16_t port, uint32_t core_id);
+struct listen_member *listen_restore_member(struct listen_group *g, struct qp *qp);
+struct listen_member *listen_member_of(struct qp *qp, uint32_t id);
+
 /* Picks a free slot of the member that the hash names, else of another with room; NULL: refuse. */
 struct slot *listen_pick(struct listen_group *g, uint32_t hash);
 /* The flow is established: it stands in its listener's backlog. */

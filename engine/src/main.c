@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "control.h"
 #include "interlock.h"
 #include "kernel.h"
@@ -16,6 +17,7 @@
 #include "numa.h"
 #include "setup.h"
 #include "steer.h"
+#include "takeover_talk.h"
 
 #define CLAIM_LOOK_MS 50
 
@@ -24,7 +26,7 @@ struct daemon {
     struct control control;
     struct kernel kernel;
     struct handover *handover;
-    uint64_t netio_seed; /* the impairing wire prints it, so it is never part of the secret */
+    struct heir heir; /* of another toed, with --take-over */
 };
 
 static int failed(int rc, const char *err)
@@ -65,7 +67,8 @@ static int make_engine(struct daemon *d, uint32_t id)
                                 .qp_unused = control_qp_unused,
                                 .arg = c};
     char err[256];
-    int rc = setup_netio(&d->options, d->netio_seed, id, &cfg.netio, err, sizeof(err));
+    int rc = setup_netio(&d->options, d->control.netio_seed, id, id ? -1 : d->heir.heir_fd,
+                         &cfg.netio, err, sizeof(err));
 
     if (rc >= 0)
         return failed(rc, err);
@@ -128,7 +131,15 @@ static int make_engines(struct daemon *d)
         rc = make_engine_near(d, i);
     if (rc < 0)
         kernel_start(&d->kernel);
-    /* threads only now: hand-over needs every engine in its place */
+    return rc;
+}
+
+/* Only when all are made: hand-over needs every engine in its place. */
+static int start_engines(struct daemon *d)
+{
+    uint32_t i;
+    int rc = -1;
+
     for (i = 0; i < d->options.engines && rc < 0; i++) {
         int e = engine_start(d->control.engines[i]);
 
@@ -157,7 +168,7 @@ static int prepare(struct daemon *d)
         files.rlim_cur = files.rlim_max; /* four descriptors a queue pair */
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    if (setup_secret(&d->options, &d->netio_seed) != 0) {
+    if (setup_secret(&d->options, &d->control.netio_seed) != 0) {
         log_msg("no random numbers: %s", strerror(errno));
         return EXIT_RUNTIME;
     }
@@ -167,6 +178,9 @@ static int prepare(struct daemon *d)
 static int claim(struct daemon *d)
 {
     char err[256];
+
+    if (d->options.take_over) /* it comes with the rest */
+        return -1;
 
     d->control.lock_fd = interlock_claim(d->options.netif, err, sizeof(err));
     if (d->control.lock_fd != -1)
@@ -242,26 +256,68 @@ static int settle_address(struct daemon *d)
     return EXIT_CONFIG;
 }
 
-static int serve(struct daemon *d)
+static int make_registers(struct control *c)
 {
-    struct control *c = &d->control;
+    c->regs_fd = registers_new(c);
+    if (c->regs_fd >= 0)
+        return -1;
+    log_msg("cannot make the register page: %s", strerror(errno));
+    return EXIT_RUNTIME;
+}
+
+static int open_door(struct daemon *d)
+{
     char err[256];
     int rc = settle_address(d);
 
+    if (rc < 0)
+        rc = make_registers(&d->control);
     if (rc >= 0)
         return rc;
-    c->regs_fd = registers_new(c);
-    if (c->regs_fd < 0) {
-        log_msg("cannot make the register page: %s", strerror(errno));
-        return EXIT_RUNTIME;
-    }
-    rc = control_open(c, err, sizeof(err));
-    if (rc != 0) {
-        log_msg("%s", err);
-        return rc;
-    }
+    rc = control_open(&d->control, err, sizeof(err));
+    return rc == 0 ? -1 : failed(rc, err);
+}
+
+/* With --take-over: the running toed stops, and what it has comes here. */
+static int inherit(struct daemon *d)
+{
+    char err[512];
+    int rc;
+
+    d->control.give = takeover_give;
+    d->heir.fd = d->heir.listen_fd = d->heir.lock_fd = d->heir.heir_fd = -1;
+    if (!d->options.take_over)
+        return -1;
+    rc = heir_ask(&d->heir, &d->options, err, sizeof(err));
+    d->control.lock_fd = d->heir.lock_fd;
+    return rc < 0 ? -1 : failed(rc, err);
+}
+
+/* ... and its socket. */
+static int inherit_door(struct daemon *d)
+{
+    struct control *c = &d->control;
+    char err[512] = "cannot listen on the socket of the running toed";
+    int rc = heir_restore(&d->heir, c, err, sizeof(err));
+
+    if (rc < 0)
+        rc = make_registers(c);
+    if (rc < 0 && attach_inherit(c, d->heir.listen_fd) != 0)
+        rc = EXIT_RUNTIME;
+    if (rc < 0)
+        rc = heir_settle(&d->heir, c, err, sizeof(err));
+    return rc < 0 ? -1 : failed(rc, err);
+}
+
+static int serve(struct daemon *d)
+{
+    struct control *c = &d->control;
+    int rc;
+
     say_ready(d);
     rc = control_run(c);
+    if (c->given_away)
+        _exit(0); /* all of it is another's now: nothing may be reset, taken away or given back */
     log_msg("ending");
     control_stop_flows(c);
     control_close(c);
@@ -280,9 +336,19 @@ int main(int argc, char **argv)
     if (rc < 0)
         rc = share(&d);
     if (rc < 0)
+        rc = inherit(&d);
+    if (rc < 0)
         rc = make_engines(&d);
+    if (rc < 0 && d.options.take_over)
+        rc = inherit_door(&d);
+    if (rc < 0)
+        rc = start_engines(&d);
+    if (rc < 0 && !d.options.take_over)
+        rc = open_door(&d);
     if (rc < 0)
         rc = serve(&d);
+    else if (d.heir.image.n)
+        _exit(rc); /* the toed that runs has it all still: nothing may be reset or taken away */
     control_free_engines(&d.control);
     kernel_close(&d.kernel);
     handover_free(d.handover);

@@ -47,6 +47,7 @@ enum {
     OPT_SEED,
     OPT_CPU,
     OPT_LINGER,
+    OPT_TAKE_OVER,
     OPT_HELP,
     OPT_VERSION
 };
@@ -88,6 +89,7 @@ static const struct option_name {
     {"seed", OPT_SEED, 1, OF_BOTH},
     {"cpu", OPT_CPU, 1, OF_BOTH},
     {"linger-ms", OPT_LINGER, 1, OF_INSIDE},
+    {"take-over", OPT_TAKE_OVER, 0, OF_TOED},
     {"help", OPT_HELP, 0, OF_TOED},
     {"version", OPT_VERSION, 0, OF_TOED},
 };
@@ -113,6 +115,9 @@ static const char help[] =
     "  --mac M            Ethernet address (default: the interface's)\n"
     "  --mtu N            576..9216 (default: the interface's)\n"
     "  --socket PATH      where programs attach (default " TOEDEV_DEFAULT_SOCKET ")\n"
+    "  --take-over        takes over from the toed that serves at that socket: connections, "
+    "listeners\n"
+    "                     and programs notice nothing, and it ends (docs/UPGRADE.md)\n"
     "  --user NAME        user who may attach besides root (default: none)\n"
     "  --group NAME       group that may attach (default: only root's)\n"
     "  --user-limits LIST what each user but root may have: qps=N, slots=N and memory=MIB over "
@@ -140,7 +145,8 @@ static const char help[] =
     "  --help, --version\n"
     "\n"
     "SIGTERM, SIGINT or SIGHUP ends it: peers get RST, the interface is put back as it was.\n"
-    "Exit codes: 0 ended by a signal, 1 failure while running (the interface is gone, too),\n"
+    "Exit codes: 0 ended by a signal or taken over from, 1 failure while running (the interface is "
+    "gone, too),\n"
     "2 usage, 3 configuration.\n";
 
 /* What is wrong, to where messages go. */
@@ -387,6 +393,9 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return number(o, "ttl", arg, 1, 255, &o->ttl);
     case OPT_CHECK_IP:
         o->check_ip = 1;
+        return -1;
+    case OPT_TAKE_OVER:
+        o->take_over = 1;
         return -1;
     case OPT_OFFLOAD:
         return parse_offload(o, arg);

@@ -30,6 +30,7 @@ struct options {
     uint32_t offload_asked;    /* ... and those of them that were named */
     uint32_t ttl;              /* 0: the stack's default */
     struct user_limits limits; /* of each user but root */
+    int take_over;             /* from the toed that serves at the socket */
     int check_ip;              /* RFC 5227: the IPv4 address is tested first */
     uint32_t cpu[ENGINES_MAX]; /* of the engines' threads, cpu_count of them; 0: any */
     uint32_t cpu_count;

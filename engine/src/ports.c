@@ -24,6 +24,7 @@
 #include "bound.h"
 #include "engine.h"
 #include "ports.h"
+#include "takeover.h"
 
 #define PORTS       65536u
 #define CHOSEN_MAX  16384u          /* of ports that the kernel has chosen for us */
@@ -435,4 +436,67 @@ int ports_tidy(struct ports *p, uint64_t now)
     left = p->chosen != 0;
     pthread_mutex_unlock(&p->lock);
     return left;
+}
+
+/* ---- another toed takes over ---- */
+
+static const struct toec_field rows[] = {
+#define N(tag, member)                                                                             \
+    TOEC_FIELD(tag, TOEC_FIELD_INT, struct port, member, offsetof(struct port, member))
+    N(2, listeners), N(3, flows), N(4, kept), N(5, uid),
+    N(6, chosen),    N(7, mixed), N(8, lent), N(9, free_at),
+#undef N
+};
+#define ROWS       (sizeof(rows) / sizeof(rows[0]))
+#define TAG_NUMBER 1
+#define TAG_FD     20
+
+void ports_save(struct ports *p, struct toec_image_out *o, struct takeover *t)
+{
+    uint32_t i;
+
+    pthread_mutex_lock(&p->lock);
+    for (i = 0; i < p->count; i++) {
+        const struct port *e = &p->port[p->held[i]];
+
+        toec_image_begin(o, TREC_PORT);
+        toec_image_int(o, TAG_NUMBER, p->held[i]);
+        toec_image_fields(o, rows, ROWS, e);
+        toec_image_int(o, TAG_FD, takeover_fd(t, e->fd_plus_1 - 1));
+        toec_image_end(o);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+int ports_restore(struct ports *p, const struct toec_image_in *in, struct takeover *t)
+{
+    uint64_t number = toec_image_number(in, TAG_NUMBER);
+    struct port is = {0}, *e;
+    int fd = takeover_take_fd(t, toec_image_number(in, TAG_FD));
+
+    if (number >= PORTS || p->port[number].held || toec_image_take(in, rows, ROWS, &is) != 0) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    pthread_mutex_lock(&p->lock);
+    add(p, (uint16_t)number, fd, is.uid);
+    e = &p->port[number];
+    is.fd_plus_1 = e->fd_plus_1;
+    is.at = e->at;
+    is.held = 1;
+    *e = is;
+    p->chosen += e->chosen;
+    pthread_mutex_unlock(&p->lock);
+    return 0;
+}
+
+void ports_say(struct ports *p)
+{
+    uint32_t i;
+
+    pthread_mutex_lock(&p->lock);
+    for (i = 0; i < p->count; i++)
+        say(p, p->held[i]);
+    pthread_mutex_unlock(&p->lock);
 }

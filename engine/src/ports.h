@@ -44,6 +44,15 @@ void ports_accept(struct ports *p, uint16_t port);
 /* One connection less; now: the clock's. */
 void ports_leave(struct ports *p, uint16_t port, uint64_t now);
 
+/* For a toed that takes over: writes all ports down, and takes one in that was. -1: impossible. */
+struct takeover;
+struct toec_image_out;
+struct toec_image_in;
+void ports_save(struct ports *p, struct toec_image_out *o, struct takeover *t);
+int ports_restore(struct ports *p, const struct toec_image_in *in, struct takeover *t);
+/* Says all of them to the XDP program, which is another one. */
+void ports_say(struct ports *p);
+
 /* From time to time: lets go of what has not been used for as long as TIME-WAIT lasts. Not 0 while
  * there is such. */
 int ports_tidy(struct ports *p, uint64_t now);

@@ -168,6 +168,8 @@ struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t
     qp->uid = a->uid;
     (void)!getrandom(&qp->opening_salt, sizeof(qp->opening_salt), GRND_NONBLOCK);
     qp->irq_fd = a->irq_fd;
+    qp->area_fd = a->area_fd;
+    qp->doorbell_fd = -1;
     qp->irq_deadline = UINT64_MAX;
     qp->orphan_deadline = UINT64_MAX;
     copy_name(qp, a->name);
@@ -175,11 +177,9 @@ struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t
     if (qp->doorbell_fd < 0 || make_slots(qp) != 0 || map_area(qp, a->area_fd) != 0) {
         snprintf(err, err_size, "cannot make a queue pair of %u slots: %s", a->cfg.slots,
                  strerror(errno));
-        close(a->area_fd);
         qp_free(qp);
         return NULL;
     }
-    close(a->area_fd);
     *reason = 0;
     return qp;
 }
@@ -206,6 +206,7 @@ struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const c
     qp->cfg = *cfg;
     qp->pid = getpid();
     qp->irq_fd = irq_fd;
+    qp->area_fd = -1;
     qp->doorbell_fd = -1;
     qp->irq_broken = tell != NULL;
     qp->irq_deadline = UINT64_MAX;
@@ -234,6 +235,8 @@ void qp_free(struct qp *qp)
         close(qp->doorbell_fd);
     if (qp->irq_fd >= 0)
         close(qp->irq_fd);
+    if (qp->area_fd >= 0)
+        close(qp->area_fd);
     for (uint32_t i = 0; i < qp->fresh; i++)
         refs_free(&qp->slots[i]);
     hold_qp_free(qp);

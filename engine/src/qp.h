@@ -102,6 +102,7 @@ struct qp {
     uint32_t opening_salt;
 
     int irq_fd, doorbell_fd;
+    int area_fd;           /* for a toed that takes over; -1: memory of this process */
     uint32_t ip6_seq;      /* of status.ip6 */
     uint32_t irq_fired;    /* doorbells.irq_seq that has had its interrupt */
     int irq_broken;        /* a write to irq_fd has failed or blocked: none again */

@@ -19,10 +19,10 @@ int setup_secret(struct options *o, uint64_t *netio_seed)
     return 0;
 }
 
-int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, struct netio **out,
-                char *err, size_t err_size)
+int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, int heir,
+                struct netio **out, char *err, size_t err_size)
 {
-    struct netio_config cfg = {.queue = queue};
+    struct netio_config cfg = {.queue = queue, .heir = heir + 1};
 
     memcpy(cfg.ip, o->ip, sizeof(cfg.ip));
     cfg.ip6 = o->has_ip6;

@@ -15,8 +15,9 @@
 /* Draws the secret, and the seed of the impairing wire, which prints it and so is never part of
  * the secret. With a fixed secret (a test) both are the same again. 0, or -1 with errno. */
 int setup_secret(struct options *o, uint64_t *netio_seed);
-int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, struct netio **out,
-                char *err, size_t err_size);
+/* heir: what netio_heir() of another toed gave; -1: none. */
+int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, int heir,
+                struct netio **out, char *err, size_t err_size);
 /* What the interface and the options say together. */
 int setup_settle(const struct options *o, const struct netio *n, struct netio_info *info,
                  uint32_t *mtu, uint8_t mac[6], char *err, size_t err_size);

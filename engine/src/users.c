@@ -112,11 +112,16 @@ int user_may(const struct user *u, const struct user_limits *l, uint32_t slots, 
     return 0;
 }
 
-void pace_init(struct pace *p, uint32_t rate)
+void pace_set(struct pace *p, uint32_t rate)
 {
     p->interval = rate ? NS_PER_S / rate : 0;
     if (rate && !p->interval)
         p->interval = 1;
+}
+
+void pace_init(struct pace *p, uint32_t rate)
+{
+    pace_set(p, rate);
     p->due = 0;
 }
 

@@ -49,6 +49,8 @@ struct pace {
 };
 
 void pace_init(struct pace *p, uint32_t rate);
+/* Another rate; what is due stays so. */
+void pace_set(struct pace *p, uint32_t rate);
 /* How many of n may be taken at `now`. */
 unsigned pace_room(const struct pace *p, unsigned n, uint64_t now);
 void pace_took(struct pace *p, unsigned n, uint64_t now);

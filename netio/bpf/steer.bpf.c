@@ -11,7 +11,8 @@
  *
  * With a shared address, which the kernel has too, the TOE's are only: TCP to one of its ports, and
  * ICMP errors about what it has sent from one of them. Fragments of the former are dropped: whole
- * they would be answered by the kernel, which knows nothing of them, with RST.
+ * they would be answered by the kernel, which knows nothing of them, with RST. So would be what
+ * finds no socket, as while one toed takes over from another.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -268,7 +269,7 @@ int toe_steer(struct xdp_md *ctx)
                       : XDP_PASS;
     if (verdict != XDP_REDIRECT)
         return verdict;
-    return bpf_redirect_map(&sockets, ctx->rx_queue_index, XDP_PASS);
+    return bpf_redirect_map(&sockets, ctx->rx_queue_index, config.shared ? XDP_DROP : XDP_PASS);
 }
 
 char steer_license[] SEC("license") = "Apache-2.0";

@@ -473,6 +473,16 @@ static void af_xdp_take_port(struct netio *n, uint16_t port, unsigned how)
     steer_take_port(self(n)->steer, port, how);
 }
 
+static int af_xdp_heir(const struct netio *n)
+{
+    return steer_link(((const struct af_xdp *)n)->steer);
+}
+
+static int af_xdp_settle(struct netio *n, const struct netio_err *err)
+{
+    return steer_settle(self(n)->steer, err);
+}
+
 static int af_xdp_tend(struct netio *n, const struct netio_err *text)
 {
     return steer_tend(self(n)->steer, text);
@@ -503,6 +513,8 @@ const struct netio_ops af_xdp_ops = {
     .add_stats = af_xdp_add_stats,
     .set_ip6 = af_xdp_set_ip6,
     .take_port = af_xdp_take_port,
+    .heir = af_xdp_heir,
+    .settle = af_xdp_settle,
     .tend = af_xdp_tend,
     .set_features = af_xdp_set_features,
 };

@@ -168,7 +168,8 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
     mtu = x->n.info.mtu;
     x->ifindex = if_nametoindex(ifname);
     x->ifqueue = queue;
-    x->steer = steer_attach(ifname, cfg->ip, cfg->shared, (enum steer_mode)mode, err);
+    x->steer =
+        steer_attach(ifname, cfg->ip, cfg->shared, (enum steer_mode)mode, cfg->heir - 1, err);
     if (!x->steer || make_pool(x, err) ||
         xsock_open(&x->sock, &x->pool, ifname, queue, (enum xsock_copy)copy, err) ||
         set_sizes(x, err))

@@ -33,6 +33,9 @@ struct netio_ops {
     void (*set_ip6)(struct netio *n, const uint8_t addrs[][16], unsigned count);
     /* As netio_take_port(); NULL: there is no shared address. */
     void (*take_port)(struct netio *n, uint16_t port, unsigned how);
+    /* As netio_heir(), netio_settle(); NULL: there is none, nothing to do. */
+    int (*heir)(const struct netio *n);
+    int (*settle)(struct netio *n, const struct netio_err *err);
     /* As netio_tend(); NULL: nobody can undo anything. */
     int (*tend)(struct netio *n, const struct netio_err *text);
     /* n->features has changed; NULL: there is nothing to do but to look at it. */

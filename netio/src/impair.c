@@ -175,6 +175,16 @@ static void impair_take_port(struct netio *n, uint16_t port, unsigned how)
     netio_take_port(self(n)->inner, port, how);
 }
 
+static int impair_heir(const struct netio *n)
+{
+    return netio_heir(((const struct impair *)n)->inner);
+}
+
+static int impair_settle(struct netio *n, const struct netio_err *err)
+{
+    return netio_settle(self(n)->inner, err->text, err->size);
+}
+
 static int impair_tend(struct netio *n, const struct netio_err *text)
 {
     return netio_tend(self(n)->inner, text->text, text->size);
@@ -218,6 +228,8 @@ static const struct netio_ops ops = {
     .add_stats = impair_add_stats,
     .set_ip6 = impair_set_ip6,
     .take_port = impair_take_port,
+    .heir = impair_heir,
+    .settle = impair_settle,
     .tend = impair_tend,
     .set_features = impair_set_features,
 };

@@ -151,6 +151,18 @@ void netio_take_port(struct netio *n, uint16_t port, unsigned how)
         n->ops->take_port(n, port, how);
 }
 
+int netio_heir(const struct netio *n)
+{
+    return n->ops->heir ? n->ops->heir(n) : -1;
+}
+
+int netio_settle(struct netio *n, char *err, size_t err_size)
+{
+    const struct netio_err e = {err, err_size};
+
+    return n->ops->settle ? n->ops->settle(n, &e) : 0;
+}
+
 int netio_tend(struct netio *n, char *text, size_t text_size)
 {
     const struct netio_err e = {text, text_size};

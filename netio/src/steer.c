@@ -52,7 +52,8 @@ struct steer {
         unsigned users; /* sockets that want it; 0: free */
     } ip6[STEERED_MAX]; /* what stands in that map */
     int link_fd;
-    int generic; /* the mode in use */
+    int inherited; /* another process's program is there until steer_settle() */
+    int generic;   /* the mode in use */
     char mode[80];
 };
 
@@ -61,12 +62,14 @@ static struct steer *attached; /* under lock */
 
 int steer_wait_busy(unsigned *waited_ms)
 {
-    const struct timespec step = {0, BUSY_STEP_MS * 1000000L};
+    /* A socket closed by who hands over is gone in milliseconds, and connections wait. */
+    unsigned ms = *waited_ms < BUSY_STEP_MS ? 2 : BUSY_STEP_MS;
+    const struct timespec step = {0, (long)ms * 1000000L};
 
     if (*waited_ms >= BUSY_LIMIT_MS)
         return 0;
     nanosleep(&step, NULL);
-    *waited_ms += BUSY_STEP_MS;
+    *waited_ms += ms;
     return 1;
 }
 
@@ -199,6 +202,38 @@ static int link_up(struct steer *s, const char *ifname, const struct netio_err *
     return -1;
 }
 
+/* The program stays attached as it is; only in which mode has to be found out. */
+static void link_inherit(struct steer *s, int link)
+{
+    LIBBPF_OPTS(bpf_xdp_query_opts, is);
+
+    s->link_fd = link;
+    s->inherited = 1;
+    s->generic = bpf_xdp_query((int)s->ifindex, 0, &is) == 0 && is.attach_mode == XDP_ATTACHED_SKB;
+    snprintf(s->mode, sizeof(s->mode), s->generic ? "generic" : "native");
+}
+
+int steer_link(const struct steer *s)
+{
+    return s->link_fd;
+}
+
+int steer_settle(struct steer *s, const struct netio_err *err)
+{
+    int result;
+
+    if (!s->inherited)
+        return 0;
+    result = bpf_link_update(s->link_fd, s->program_fd, NULL);
+    if (result) {
+        netio_err_set(err, "af_xdp: the XDP program on the interface cannot be replaced: %s",
+                      strerror(-result));
+        return -1;
+    }
+    s->inherited = 0;
+    return 0;
+}
+
 static void free_steer(struct steer *s)
 {
     if (s->link_fd >= 0)
@@ -210,7 +245,7 @@ static void free_steer(struct steer *s)
 }
 
 static struct steer *attach_new(const char *ifname, const struct steer_config *config,
-                                enum steer_mode mode, const struct netio_err *err)
+                                enum steer_mode mode, int link, const struct netio_err *err)
 {
     struct steer *s = calloc(1, sizeof(*s));
 
@@ -223,7 +258,9 @@ static struct steer *attach_new(const char *ifname, const struct steer_config *c
     s->asked = mode;
     s->references = 1;
     s->link_fd = -1;
-    if (load(s, ifname, err) || link_up(s, ifname, err)) {
+    if (link >= 0)
+        link_inherit(s, link);
+    if (load(s, ifname, err) || (link < 0 && link_up(s, ifname, err))) {
         free_steer(s);
         return NULL;
     }
@@ -233,7 +270,7 @@ static struct steer *attach_new(const char *ifname, const struct steer_config *c
 }
 
 struct steer *steer_attach(const char *ifname, const uint8_t ip[4], int shared,
-                           enum steer_mode mode, const struct netio_err *err)
+                           enum steer_mode mode, int link, const struct netio_err *err)
 {
     struct steer_config config = {.shared = shared != 0};
     unsigned ifindex = if_nametoindex(ifname);
@@ -244,7 +281,7 @@ struct steer *steer_attach(const char *ifname, const uint8_t ip[4], int shared,
     for (s = attached; s && s->ifindex != ifindex; s = s->next)
         ;
     if (!s) {
-        s = attach_new(ifname, &config, mode, err);
+        s = attach_new(ifname, &config, mode, link, err);
     } else if (memcmp(&s->config, &config, sizeof(config)) != 0 || s->asked != mode) {
         netio_err_set(err,
                       "af_xdp: interface %s is already open in this process with another address "

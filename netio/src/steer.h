@@ -13,9 +13,14 @@ struct steer;
 
 /* Attaches the program to the interface, or takes one more reference to what this process has
  * attached there. The program leaves the interface with the last reference, and with the process
- * however that ends. Thread-safe. NULL and a sentence in err on failure. */
+ * however that ends. Thread-safe. NULL and a sentence in err on failure.
+ * link: of a process that had it attached (steer_link()), to be taken over; the program stays its
+ * own until steer_settle(). -1: none. */
 struct steer *steer_attach(const char *ifname, const uint8_t ip[4], int shared,
-                           enum steer_mode mode, const struct netio_err *err);
+                           enum steer_mode mode, int link, const struct netio_err *err);
+int steer_link(const struct steer *s);
+/* Puts the program into the place of the one that is there, at once for all frames. */
+int steer_settle(struct steer *s, const struct netio_err *err);
 /* As netio_take_port(), and how many frames were dropped because they are fragments of it. */
 void steer_take_port(struct steer *s, uint16_t port, unsigned how);
 uint64_t steer_dropped(const struct steer *s);

@@ -168,6 +168,11 @@ static int tap_prepare_sleep(struct netio *n)
     return 0;
 }
 
+static int tap_heir(const struct netio *n)
+{
+    return n->fd;
+}
+
 static void tap_close(struct netio *n)
 {
     struct tap *t = self(n);
@@ -215,6 +220,7 @@ static const struct netio_ops ops = {
     .tx_cancel = tap_tx_cancel,
     .tx_flush = tap_tx_flush,
     .prepare_sleep = tap_prepare_sleep,
+    .heir = tap_heir,
     .set_features = tap_set_features,
 };
 
@@ -239,9 +245,13 @@ static void set_attach_error(const char *ifname, const struct netio_err *err)
 }
 
 /* With several queues where the device allows; a persistent one made without them has one. */
-static int attach(struct tap *t, const char *ifname, const struct netio_err *err)
+static int attach(struct tap *t, const char *ifname, int heir, const struct netio_err *err)
 {
     struct ifreq ifr;
+
+    t->n.fd = heir; /* attached already */
+    if (heir >= 0)
+        return 0;
 
     t->n.fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (t->n.fd < 0) {
@@ -312,13 +322,13 @@ static void make_mac(uint8_t mac[6])
     mac[5] ^= 0x45;
 }
 
-static int bring_up(struct tap *t, const struct spec *spec, const struct netio_err *err)
+static int bring_up(struct tap *t, const struct spec *spec, int heir, const struct netio_err *err)
 {
     const char *ifname = spec->name;
     const char *host = spec_get(spec, "host");
     uint32_t frame_size;
 
-    if (ifctl_check_name("tap", ifname, err) || attach(t, ifname, err))
+    if (ifctl_check_name("tap", ifname, err) || attach(t, ifname, heir, err))
         return -1;
     if (ifctl_set_up(ifname)) {
         netio_err_set(err, "tap: cannot bring %s up: %s", ifname, strerror(errno));
@@ -349,7 +359,6 @@ struct netio *tap_open(const char *args, const struct netio_config *cfg,
     struct spec spec;
     struct tap *t;
 
-    (void)cfg;
     if (spec_parse(&spec, "tap", args, "host", err))
         return NULL;
     t = lines_calloc(1, sizeof(*t));
@@ -359,7 +368,7 @@ struct netio *tap_open(const char *args, const struct netio_config *cfg,
     }
     t->n.ops = &ops;
     t->n.fd = -1;
-    if (bring_up(t, &spec, err)) {
+    if (bring_up(t, &spec, cfg->heir - 1, err)) {
         tap_close(&t->n);
         return NULL;
     }

@@ -98,6 +98,16 @@ static void tee_take_port(struct netio *n, uint16_t port, unsigned how)
     netio_take_port(self(n)->inner, port, how);
 }
 
+static int tee_heir(const struct netio *n)
+{
+    return netio_heir(((const struct tee *)n)->inner);
+}
+
+static int tee_settle(struct netio *n, const struct netio_err *err)
+{
+    return netio_settle(self(n)->inner, err->text, err->size);
+}
+
 static int tee_tend(struct netio *n, const struct netio_err *text)
 {
     return netio_tend(self(n)->inner, text->text, text->size);
@@ -138,6 +148,8 @@ static const struct netio_ops ops = {
     .add_stats = tee_add_stats,
     .set_ip6 = tee_set_ip6,
     .take_port = tee_take_port,
+    .heir = tee_heir,
+    .settle = tee_settle,
     .tend = tee_tend,
     .set_features = tee_set_features,
 };

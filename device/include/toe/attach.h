@@ -11,7 +11,9 @@
  * A host that only wants to ask sends struct toedev_hello with kind TOEDEV_HELLO_QUERY: the answer
  * is one message of JSON text (statistics), and the TOE closes the connection. With kind
  * TOEDEV_HELLO_OFFLOAD the text tells what is offloaded, after the change that name asks for, if
- * any: "tso=off". With TOEDEV_HELLO_REGISTERS the answer is a welcome with the register memfd alone.
+ * any: "tso=off". With TOEDEV_HELLO_REGISTERS the answer is a welcome with the register memfd
+ * alone. With TOEDEV_HELLO_TAKE_OVER another toed asks for all there is; hosts notice nothing of
+ * it.
  */
 #ifndef TOE_ATTACH_H
 #define TOE_ATTACH_H
@@ -26,7 +28,8 @@ enum toedev_hello_kind {
     TOEDEV_HELLO_ATTACH = 1,
     TOEDEV_HELLO_QUERY = 2,
     TOEDEV_HELLO_OFFLOAD = 3,
-    TOEDEV_HELLO_REGISTERS = 4
+    TOEDEV_HELLO_REGISTERS = 4,
+    TOEDEV_HELLO_TAKE_OVER = 5
 };
 
 struct toedev_hello {

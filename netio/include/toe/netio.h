@@ -99,6 +99,8 @@ struct netio_config {
     uint64_t seed;  /* of the impairing wire, when its options do not say */
     int shared;     /* not 0: the kernel has ip too, and all of it but the TCP ports of
                      * netio_take_port(); af_xdp alone */
+    int heir;       /* 1 + the descriptor of netio_heir() of the process to take over from, or 0:
+                     * none. It is taken over, also on failure. For the first queue alone */
 };
 
 struct netio_stats {
@@ -142,6 +144,15 @@ void netio_take_port(struct netio *n, uint16_t port, unsigned how);
  * stands in text.
  */
 int netio_tend(struct netio *n, char *text, size_t text_size);
+
+/*
+ * For a process that takes over from another one, while no frame meant for it reaches the kernel.
+ * heir: the descriptor that it needs (n keeps it: duplicate it), -1: it needs none. It opens with
+ * that, after the other one has closed, enters its ports (netio_take_port()) and settles: from then
+ * on it has what comes. 0, or -1 and a sentence. Without an heir nothing happens.
+ */
+int netio_heir(const struct netio *n);
+int netio_settle(struct netio *n, char *err, size_t err_size);
 
 /* Receives up to max frames without blocking. The frames are the caller's until released. */
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns);
