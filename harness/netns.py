@@ -161,6 +161,40 @@ class Namespace:
         proc.run(["ip", "netns", "del", self.name], check=False)
 
 
+class Hub:
+    """A client namespace that several servers are linked to, each of them the server of a Pair.
+
+    They reach each other and the client by a bridge:
+
+        Pair(hub=hub, host=1)   server 10.77.0.1 --+
+        Pair(hub=hub, host=3)   server 10.77.0.3 --+-- br0 10.77.0.2, the client of all
+    """
+
+    def __init__(self, subnet: str = "10.77.0"):
+        self.subnet = subnet
+        self.client_if = "br0"
+        self.ns = Namespace.create(f"{_my_prefix()}-{next(_serial)}-client")
+        try:
+            self.ns.run(["ip", "link", "add", "br0", "type", "bridge"])
+            self.ns.run(["ip", "link", "set", "br0", "addrgenmode", "none"])
+            self.ns.run(["ethtool", "-K", "br0", "tx", "off", "tso", "off"])
+            self.ns.run(["ip", "address", "add", f"{subnet}.2/24", "dev", "br0"])
+            self.ns.run(["ip", "link", "set", "br0", "up"])
+        except BaseException:
+            self.delete()
+            raise
+
+    def __enter__(self) -> Hub:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.delete()
+
+    def delete(self) -> None:
+        """After the pairs that use it."""
+        self.ns.delete()
+
+
 class Pair:
     """Two namespaces and the link between them; see the picture above.
 
@@ -171,6 +205,7 @@ class Pair:
                  the checksums and sizes that a wire would. AF_XDP sees frames as they are on the
                  wire, and veth leaves out what a wire needs.
     tap          the server end is bridged to a TAP device tap0, for toed's tap back end.
+    hub          the client is the hub's, which outlives the pair; host: the server's number there.
     """
 
     def __init__(
@@ -182,21 +217,27 @@ class Pair:
         offload: bool = False,
         mtu: int = 1500,
         tap: bool = False,
+        hub: Hub | None = None,
+        host: int = 1,
     ):
-        self.server_ip = f"{subnet}.1"
+        if hub:
+            subnet = hub.subnet
+        self.hub = hub
+        self.server_ip = f"{subnet}.{host}"
         self.client_ip = f"{subnet}.2"
         self.prefix_len = 24
         self.server_if = "srv0"
-        self.client_if = "cli0"
+        self.client_if = f"cli{host}" if hub else "cli0"
         self.tap_if = "tap0" if tap else None
         self.mtu = mtu
         self.queues = queues
         stem = f"{_my_prefix()}-{next(_serial)}"
         self.server = Namespace(f"{stem}-server")
-        self.client = Namespace(f"{stem}-client")
+        self.client = hub.ns if hub else Namespace(f"{stem}-client")
         try:
             Namespace.create(self.server.name)
-            Namespace.create(self.client.name)
+            if not hub:
+                Namespace.create(self.client.name)
             self._join()
             if not offload:
                 self.client.run(["ethtool", "-K", self.client_if, "tx", "off", "tso", "off"])
@@ -218,6 +259,10 @@ class Pair:
         for ns, interface in ((self.server, self.server_if), (self.client, self.client_if)):
             ns.run(["ip", "link", "set", interface, "addrgenmode", "none"])
             ns.run(["ip", "link", "set", interface, "up"])
+        if self.hub:
+            master = ["master", self.hub.client_if]
+            self.client.run(["ip", "link", "set", self.client_if, *master])
+            return
         self.client.run(
             ["ip", "address", "add", f"{self.client_ip}/{self.prefix_len}"]
             + ["dev", self.client_if]
@@ -240,5 +285,6 @@ class Pair:
 
     def delete(self) -> None:
         """Removes both namespaces, and with them the link and whatever still runs inside."""
-        self.client.delete()
+        if not self.hub:
+            self.client.delete()
         self.server.delete()

@@ -28,6 +28,8 @@ _BUILT = {
     "echo_uv": "examples/echo_uv",
     "bare_echo32": "examples/bare_riscv/bare_echo32",
     "bare_echo64": "examples/bare_riscv/bare_echo64",
+    "echo_libuv": "tests/echo_libuv",
+    "http_libevent": "tests/http_libevent",
     "ringuser": "tests/ringuser",
     "hostile": "tests/hostile",
     "steer.bpf.o": "netio/steer.bpf.o",

@@ -39,6 +39,8 @@ class Lab:
     kernel_ip     a further address, of the server's kernel, on the same interface; None without
                   `kernel`.
     shared        toed shares the one address with the kernel, which has it too.
+    hub, host     the peer is that hub's, where other labs have theirs too, and this server is its
+                  host so many (netns.Hub).
     """
 
     def __init__(
@@ -54,10 +56,14 @@ class Lab:
         mtu: int = 1500,
         args: Sequence[object] = (),
         env: Mapping[str, str] | None = None,
+        hub: netns.Hub | None = None,
+        host: int = 1,
     ):
         own = "10.77.0.3/24" if kernel else None
         self.pair = netns.Pair(
-            kernel_ip="10.77.0.1/24" if LINUX or shared else own,
+            hub=hub,
+            host=host,
+            kernel_ip=f"10.77.0.{host}/24" if LINUX or shared else own,
             queues=engines,
             mtu=mtu,
             tap=mode == "tap",
@@ -141,12 +147,13 @@ class Lab:
         self,
         argv: Sequence[object],
         *,
+        env: Mapping[str, str] | None = None,
         name: str | None = None,
         port: int | None = None,
         says: str | None = None,
     ) -> proc.Proc:
         """Starts a program on the Linux peer."""
-        p = self.client.start(argv, name="peer-" + (name or Path(str(argv[0])).name))
+        p = self.client.start(argv, env=env, name="peer-" + (name or Path(str(argv[0])).name))
         return self._started(p, self.client, self.peer_ip, port, says)
 
     def peer_script(self, script: str, *args: object, **options: object) -> proc.Proc:

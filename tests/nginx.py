@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import random
+import shutil
 import socket
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from harness import proc
 
 _CONFIG = """
 user {user};
-daemon off;
+daemon {daemon};
 worker_processes {workers};
 pid {folder}/nginx.pid;
 error_log stderr notice;
@@ -52,6 +53,7 @@ def configuration(
     sendfile: bool = True,
     connections: int = 2048,
     user: str = "root",
+    daemon: bool = False,
     more: str = "",
 ) -> list[str]:
     """Writes a configuration into folder, which it serves files from; nginx's command line."""
@@ -66,10 +68,12 @@ def configuration(
             sendfile="on" if sendfile else "off",
             connections=connections,
             user=user,
+            daemon="on" if daemon else "off",
             more=more,
         )
     )
-    return ["nginx", "-e", "stderr", "-p", str(folder), "-c", str(config)]
+    # Its whole path: nginx executes itself by the name that it was called.
+    return [shutil.which("nginx"), "-e", "stderr", "-p", str(folder), "-c", str(config)]
 
 
 def start(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import signal
 import socket
 import struct
@@ -16,6 +17,7 @@ import threading
 import lab as labs
 import nginx
 import pytest
+import ssh
 from robot import PORT, Robot
 
 from harness import paths, proc
@@ -112,6 +114,56 @@ def test_the_kernel_goes_on_under_load(lab, tmp_path):
         threads[0].join(20)
         with contextlib.suppress(OSError):  # it is not connected, and wakes the thread all the same
             datagrams.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def tracked(lab):
+    """The server's kernel keeps track of connections; what it knows of a TCP port, and how many
+    packets of it netfilter has seen."""
+    hooks = "".join(
+        f"add chain ip seen {hook} {{ type filter hook {hook} priority 0; }}; "
+        f"add rule ip seen {hook} ct state new; add rule ip seen {hook} tcp {end} 80 counter; "
+        for hook, end in (("input", "dport"), ("output", "sport"))
+    )
+    lab.server.run(["nft", f"add table ip seen; {hooks}"])
+
+    def told(port: int) -> tuple[int, int]:
+        known = lab.server.run(["conntrack", "-L", "-p", "tcp", "--dport", port]).stdout
+        rules = lab.server.run(["nft", "list", "table", "ip", "seen"]).stdout
+        return known.count("tcp"), sum(map(int, re.findall(r"counter packets (\d+)", rules)))
+
+    yield told
+    lab.server.run(["nft", "delete table ip seen"])
+
+
+def test_ssh_and_ping_while_nginx_is_loaded(lab, tmp_path, tracked):
+    """sshd is the kernel's, nginx the TOE's, at one address: which netfilter never sees."""
+    sshd = lab.server.start(ssh.server(tmp_path, lab.ip), name="sshd")
+    with sshd, nginx.start(lab, tmp_path, workers=2):
+        proc.wait_port(lab.client, lab.ip, ssh.PORT, proc=sshd)
+        before = lab.counter("tcp_rx")
+        argv = ssh.client(tmp_path, lab.ip, "sh")
+        with ssh.Session(lab.client, argv) as session:
+            assert session("echo ${SSH_CONNECTION% *}").split()[0] == lab.peer_ip
+            wrk = lab.client.start(["wrk", "-t1", "-c32", "-d4s", f"http://{lab.ip}/hello"])
+            pings = lab.client.start(["ping", "-i0.05", "-w3", lab.ip])
+            with wrk, pings:
+                rounds = 0
+                while wrk.poll() is None:
+                    assert session(f"echo $(({rounds} * 7))") == str(rounds * 7)
+                    rounds += 1
+                    if rounds == 10:
+                        known_ssh, _ = tracked(ssh.PORT)
+                        known_web, packets = tracked(80)
+                said, pinged = wrk.text(), pings.text()
+            assert session.end() == 0
+    assert rounds > 10
+    assert known_ssh >= 1, "the kernel tracks what is its own"
+    assert (known_web, packets) == (0, 0)
+    assert " 0% packet loss" in pinged, pinged
+    assert "Socket errors" not in said, said
+    assert "Non-2xx" not in said, said
+    assert lab.counter("tcp_rx") - before > 100, "the TOE has served it"
 
 
 @pytest.mark.parametrize("engines", [1, 2])
