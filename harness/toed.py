@@ -55,6 +55,7 @@ class Toed:
         self._folder.chmod(0o755)
         self.socket = self._folder / "toed.sock"
         self._args = list(args)
+        self.prefix: list[object] = []  # a program that starts it
         self._env = dict(env or {})
         self._log = log
         self.proc: proc.Proc | None = None
@@ -68,7 +69,7 @@ class Toed:
 
     def _launch(self, *more: object) -> proc.Proc:
         return self.pair.server.start(
-            [paths.built("toed"), "--netif", self.netif]
+            [*self.prefix, paths.built("toed"), "--netif", self.netif]
             + ["--ip", self._address, "--mtu", self.pair.mtu]
             + ["--socket", self.socket, "--engines", self.engines, *self._args, *more],
             env=self._env,

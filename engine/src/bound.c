@@ -145,9 +145,9 @@ void bound_free(struct bound *b)
     b->end = 1;
     pthread_cond_signal(&b->some);
     pthread_mutex_unlock(&b->lock);
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += END_S;
-    if (b->has_thread && pthread_timedjoin_np(b->thread, NULL, &until) != 0)
+    if (b->has_thread && pthread_clockjoin_np(b->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
         return; /* it waits in close(2): the end of the process does not */
     if (b->guard >= 0)
         close(b->guard);
