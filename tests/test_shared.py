@@ -623,3 +623,145 @@ def test_fragments_of_tcp_are_dropped(lab, robot):
     proc.wait_until(lambda: dropped() == before + 1, "the first of them is dropped")
     ping(lab)
     assert lab.server.run(["nstat", "-asz", "TcpOutRsts"]).stdout == resets
+
+
+# ---- routes that are not the TOE's to take
+
+
+def errno_of_connect(lab, robot, at) -> str | None:
+    """What connect() says to the robot, and to a socket of the kernel's in the same namespace."""
+    said = robot("s = socket.socket(); s.settimeout(5); r = s.connect_ex(at); s.close(); r", at=at)
+    with lab.server.socket() as s:
+        s.settimeout(5)
+        assert said == s.connect_ex(at)
+    return errno.errorcode.get(said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [("unreachable", "EHOSTUNREACH"), ("prohibit", "EACCES"), ("blackhole", "EINVAL")],
+)
+def test_routes_that_lead_nowhere(lab, robot, kind, said):
+    """To programs, as the kernel has it; what connects from there gets no answer."""
+    with far(lab, "192.0.2.1"):
+        lab.server.run(["ip", "route", "add", "192.0.2.0/24", "via", lab.peer_ip])
+        robot.listen(lab.ip, PORT)
+        from_there = ("192.0.2.1", 0)
+        try:
+            with lab.client.socket() as s:
+                s.bind(from_there)
+                s.settimeout(10)
+                s.connect((lab.ip, PORT))
+                robot.accept()
+            robot("s.close()")
+            lab.wait_no_flows(timeout=10)
+            lab.server.run(["ip", "route", "add", kind, "192.0.2.1/32"])
+            assert errno_of_connect(lab, robot, ("192.0.2.1", PORT)) == said
+            with lab.client.socket() as s:
+                s.bind(from_there)
+                s.settimeout(1)
+                with pytest.raises(OSError, match="timed out"):
+                    s.connect((lab.ip, PORT))
+        finally:
+            lab.server.run(["ip", "route", "del", "192.0.2.1/32"], check=False)
+            lab.server.run(["ip", "route", "del", "192.0.2.0/24"])
+            robot("listener.close()")
+
+
+@contextlib.contextmanager
+def second_link(lab):
+    """Another interface of the server's to the same peer."""
+    lab.server.run(
+        ["ip", "link", "add", "srv1", "type", "veth"]
+        + ["peer", "name", "cli1", "netns", lab.client.name]
+    )
+    try:
+        lab.server.run(["ip", "link", "set", "srv1", "up"])
+        lab.client.run(["ip", "link", "set", "cli1", "up"])
+        yield
+    finally:
+        lab.server.run(["ip", "link", "del", "srv1"])
+
+
+def test_routes_by_another_interface(lab, robot):
+    """From the same address: the kernel connects, for the TOE would send by its own."""
+    with (
+        second_link(lab),
+        far(lab, "192.0.2.1"),
+        lab.client.socket() as listener,
+    ):
+        lab.client.run(["ip", "route", "add", f"{lab.ip}/32", "dev", "cli1", "metric", "5"])
+        route = ["192.0.2.1/32", "dev", "srv1", "src", lab.ip]
+        lab.server.run(["ip", "route", "add", *route])
+        listener.bind(("192.0.2.1", PORT))
+        listener.listen()
+        listener.settimeout(20)
+        before = lab.counter("tcp_tx")
+        robot("s = socket.create_connection(at, timeout=20)", at=("192.0.2.1", PORT))
+        s, (source, _) = listener.accept()
+        with s:
+            assert source == lab.ip
+            robot("s.sendall(b'hello')")
+            assert s.recv(10) == b"hello"
+            robot("s.close()")
+        assert lab.counter("tcp_tx") == before
+        lab.client.run(["ip", "route", "del", f"{lab.ip}/32", "dev", "cli1"])
+
+
+def test_gateway_of_ip6(lab, robot):
+    """A route of IPv4 by way of IPv6 (RFC 5549) is the kernel's."""
+    for ns, name, address in (
+        (lab.server, lab.pair.server_if, "fd77::1/64"),
+        (lab.client, lab.pair.client_if, "fd77::2/64"),
+    ):
+        ns.run(["ip", "address", "add", address, "dev", name, "nodad"])
+    try:
+        # (The first question may be lost: groups are joined in a while.)
+        lab.server.run(["ping", "-6", "-c5", "-i0.3", "-W5", "fd77::2"])
+        with far(lab, "192.0.2.1"), lab.client.socket() as listener:
+            lab.server.run(["ip", "route", "add", "192.0.2.0/24", "via", "inet6", "fd77::2"])
+            listener.bind(("192.0.2.1", PORT))
+            listener.listen()
+            listener.settimeout(20)
+            before = lab.counter("tcp_tx")
+            robot("s = socket.create_connection(at, timeout=20)", at=("192.0.2.1", PORT))
+            with listener.accept()[0] as s:
+                robot("s.sendall(b'hello')")
+                assert s.recv(10) == b"hello"
+            robot("s.close()")
+            assert lab.counter("tcp_tx") == before
+            lab.server.run(["ip", "route", "del", "192.0.2.0/24"])
+    finally:
+        for ns, name in ((lab.server, lab.pair.server_if), (lab.client, lab.pair.client_if)):
+            ns.run(["ip", "-6", "address", "flush", "dev", name])
+
+
+def test_another_prefix(make_lab):
+    """What of the network is a broadcast address follows; connections do not notice."""
+    lab = make_lab(shared=True)
+    interface = ["dev", lab.pair.server_if]
+    with Robot(lab) as robot:
+        robot.listen(lab.ip, PORT)
+        with lab.connect(PORT) as s:
+            robot.accept()
+            lab.server.run(["ip", "address", "add", f"{lab.ip}/30", *interface])
+            lab.server.run(["ip", "address", "del", f"{lab.ip}/24", *interface])
+            text = f"the prefix of {lab.ip} has 30 bits now"
+            proc.wait_until(lambda: text in lab.toed.proc.text(), "toed says so")
+            robot("s.sendall(b'hello')")
+            assert s.recv(10) == b"hello"
+            with lab.connect(PORT):
+                robot.accept()
+
+
+def test_listening_while_the_address_is_away(make_lab):
+    """The errno is the kernel's."""
+    lab = make_lab(shared=True)
+    lab.server.run(["ip", "address", "del", f"{lab.ip}/24", "dev", lab.pair.server_if])
+    says = "all connections are reset"
+    proc.wait_until(lambda: says in lab.toed.proc.text(), "toed says so")
+    with Robot(lab) as robot:
+        with pytest.raises(OSError, match="Cannot assign requested address"):
+            robot.listen(lab.ip, PORT)
+        with pytest.raises(OSError, match="Network is unreachable"):
+            robot("socket.create_connection(at)", at=(lab.peer_ip, PORT))

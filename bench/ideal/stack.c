@@ -627,6 +627,12 @@ toec_u32 toec_set_mtu(struct toec_stack *s, toec_u32 mtu)
     return mtu;
 }
 
+void toec_set_prefix(struct toec_stack *s, unsigned prefix_len)
+{
+    (void)s;
+    (void)prefix_len;
+}
+
 /* Its address is never shared. */
 void toec_neighbour(struct toec_stack *s, const struct toec_addr *addr, const toec_u8 *mac,
                     toec_time now)

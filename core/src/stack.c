@@ -268,6 +268,12 @@ toec_u32 toec_set_mtu(struct toec_stack *s, toec_u32 mtu)
     return mtu;
 }
 
+void toec_set_prefix(struct toec_stack *s, unsigned prefix_len)
+{
+    s->cfg.prefix_len = (toec_u8)prefix_len;
+    s->mask4 = mask_of(prefix_len);
+}
+
 /* ---- events ---- */
 
 void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now)

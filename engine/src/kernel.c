@@ -74,8 +74,8 @@ static uint8_t prefix_of(const struct sockaddr *mask)
     return (uint8_t)__builtin_popcount(m.sin_addr.s_addr);
 }
 
-/* The interface's first address of IPv4, or with prefix NULL whether it has ip. 0, or -1. */
-static int find_address(const char *ifname, uint8_t ip[4], uint8_t *prefix)
+/* The interface's first address of IPv4, or this one of it; with its prefix. 0, or -1. */
+static int find_address(const char *ifname, const uint8_t *this, uint8_t ip[4], uint8_t *prefix)
 {
     struct ifaddrs *all, *a;
     struct sockaddr_in in;
@@ -87,13 +87,11 @@ static int find_address(const char *ifname, uint8_t ip[4], uint8_t *prefix)
         if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET || strcmp(a->ifa_name, ifname) != 0)
             continue;
         memcpy(&in, a->ifa_addr, sizeof(in));
-        if (prefix) {
-            memcpy(ip, &in.sin_addr, 4);
-            *prefix = prefix_of(a->ifa_netmask);
-            rc = 0;
-        } else if (memcmp(ip, &in.sin_addr, 4) == 0) {
-            rc = 0;
-        }
+        if (this && memcmp(this, &in.sin_addr, 4) != 0)
+            continue;
+        memcpy(ip, &in.sin_addr, 4);
+        *prefix = prefix_of(a->ifa_netmask);
+        rc = 0;
     }
     freeifaddrs(all);
     return rc;
@@ -124,7 +122,7 @@ static uint32_t number_in(const struct rtattr *a)
 }
 
 /* Of several ways (RTA_MULTIPATH) the first by our interface. Not 0 when there is one. */
-static int way_by(const struct kernel *k, const struct rtattr *many, uint32_t *gateway)
+static int way_by(const struct kernel *k, const struct rtattr *many, struct route *r)
 {
     const struct rtnexthop *w = RTA_DATA(many);
     size_t left = RTA_PAYLOAD(many);
@@ -137,7 +135,9 @@ static int way_by(const struct kernel *k, const struct rtattr *many, uint32_t *g
             continue;
         for (; RTA_OK(a, n); a = RTA_NEXT(a, n))
             if (a->rta_type == RTA_GATEWAY)
-                *gateway = ntohl(number_in(a));
+                r->gateway = ntohl(number_in(a));
+            else if (a->rta_type == RTA_VIA)
+                r->nowhere = 1;
         return 1;
     }
     return 0;
@@ -150,15 +150,18 @@ static void note_route(struct kernel *k, const struct nlmsghdr *h)
     size_t left = RTM_PAYLOAD(h);
     struct route r = {.len = m->rtm_dst_len};
     uint32_t table = m->rtm_table;
-    int ours = 0;
+    int ours = m->rtm_type != RTN_UNICAST;
 
-    if (m->rtm_family != AF_INET || m->rtm_type != RTN_UNICAST || (m->rtm_flags & RTNH_F_DEAD))
+    if (m->rtm_family != AF_INET || (m->rtm_flags & RTNH_F_DEAD))
         return;
+    r.nowhere = (uint8_t)ours;
     for (; RTA_OK(a, left); a = RTA_NEXT(a, left)) {
         if (a->rta_type == RTA_DST)
             r.to = ntohl(number_in(a));
         else if (a->rta_type == RTA_GATEWAY)
             r.gateway = ntohl(number_in(a));
+        else if (a->rta_type == RTA_VIA)
+            r.nowhere = 1; /* a gateway of IPv6, which this stack does not reach IPv4 by */
         else if (a->rta_type == RTA_PRIORITY)
             r.metric = number_in(a);
         else if (a->rta_type == RTA_TABLE)
@@ -166,7 +169,7 @@ static void note_route(struct kernel *k, const struct nlmsghdr *h)
         else if (a->rta_type == RTA_OIF)
             ours |= number_in(a) == k->ifindex;
         else if (a->rta_type == RTA_MULTIPATH)
-            ours |= way_by(k, a, &r.gateway);
+            ours |= way_by(k, a, &r);
     }
     if (!ours || table != RT_TABLE_MAIN)
         return;
@@ -221,7 +224,7 @@ static const struct route *default_route(const struct kernel *k)
 
     while (r && r >= k->routes->route && r->len == 0)
         best = r--;
-    return best;
+    return best && !best->nowhere ? best : NULL;
 }
 
 static void each_engine(struct kernel *k, engine_fn fn, void *arg)
@@ -294,6 +297,7 @@ int kernel_open(struct kernel *k, struct control *c, struct options *o, char *er
     if (!o->shared)
         return -1;
     k->control = c;
+    k->options = o;
     if (name_of(o->netif, k->ifname) != 0) {
         snprintf(err, err_size,
                  "--ip shared: want --netif af_xdp:IFNAME: no other back end can "
@@ -305,7 +309,7 @@ int kernel_open(struct kernel *k, struct control *c, struct options *o, char *er
         snprintf(err, err_size, "--ip shared: there is no interface '%s'", k->ifname);
         return EXIT_CONFIG;
     }
-    if (find_address(k->ifname, k->ip, &o->prefix_len) != 0) {
+    if (find_address(k->ifname, NULL, k->ip, &o->prefix_len) != 0) {
         snprintf(err, err_size,
                  "--ip shared: interface %s has no IPv4 address to share: give it "
                  "one ('ip address add'), or toed one of its own (--ip A.B.C.D/LEN)",
@@ -411,8 +415,8 @@ static void note_neighbour(struct kernel *k, const struct nlmsghdr *h)
 /* Everything but neighbours, read anew. Not 0 when the interface has become another. */
 static int look_again(struct kernel *k)
 {
-    int has = find_address(k->ifname, k->ip, NULL) == 0;
-    uint8_t mac[6];
+    uint8_t prefix = k->options->prefix_len, mac[6];
+    int has = find_address(k->ifname, k->ip, k->ip, &prefix) == 0;
     char text[INET_ADDRSTRLEN];
 
     if (find_mac(k->ifname, mac) == 0 && memcmp(mac, k->mac, 6) != 0) {
@@ -429,6 +433,11 @@ static int look_again(struct kernel *k)
         log_msg("the kernel has %s again", text);
     }
     k->has_address = has;
+    if (prefix != k->options->prefix_len) {
+        log_msg("the prefix of %s has %u bits now", text, prefix);
+        k->options->prefix_len = prefix;
+        each_engine(k, shared_set_prefix, &prefix);
+    }
     if (read_routes(k) != 0) {
         log_msg("cannot read the kernel's routes: %s", strerror(errno));
         if (has)

@@ -12,6 +12,7 @@
 struct kernel {
     struct shared shared;
     struct control *control;
+    struct options *options; /* which have its prefix */
     char ifname[16];
     unsigned ifindex;
     uint8_t ip[4], mac[6];

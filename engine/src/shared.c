@@ -48,7 +48,7 @@ static int link_route(void *user, const struct toec_addr *dst, struct toec_addr 
     const struct engine *e = user;
     const struct route *r = e->routes ? routes_find(e->routes, number(dst->b + 12)) : NULL;
 
-    if (!r)
+    if (!r || r->nowhere)
         return -1;
     *hop = *dst;
     if (r->gateway)
@@ -89,6 +89,11 @@ void shared_set_routes(struct engine *e, void *arg)
     memcpy(e->routes, arg, sizeof(*e->routes));
     toec_routes_changed(e->stack);
     e->glance_until = 0;
+}
+
+void shared_set_prefix(struct engine *e, void *arg)
+{
+    toec_set_prefix(e->stack, *(const uint8_t *)arg);
 }
 
 static void reset_slots(struct qp *qp)

@@ -16,9 +16,10 @@ struct route {
     uint32_t to, gateway; /* gateway 0: on the link */
     uint32_t metric;
     uint8_t len;
+    uint8_t nowhere; /* blackhole, unreachable, ..., or a gateway of IPv6: we cannot send there */
 };
 
-/* Those by our interface, the one that counts first. */
+/* Those by our interface, and those that lead nowhere; the one that counts first. */
 struct routes {
     uint32_t count;
     struct route route[ROUTES_MAX];
@@ -37,7 +38,9 @@ extern const struct toec_link_ops shared_link;
 const struct route *routes_find(const struct routes *r, uint32_t to);
 void routes_sort(struct routes *r);
 
-/* In the engine's thread: arg is a struct routes to copy. */
+/* In the engine's thread: arg is the length of the prefix, a uint8_t. */
+void shared_set_prefix(struct engine *e, void *arg);
+/* ... a struct routes to copy. */
 void shared_set_routes(struct engine *e, void *arg);
 struct shared_neighbour {
     uint8_t ip[4], mac[6];

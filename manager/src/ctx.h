@@ -418,6 +418,8 @@ struct tname;
 
 /* What the TOE has of IPv6 now; false: nothing. */
 TOE_HIDDEN bool tip6_get(struct toedev_ip6 *out);
+/* The index of the TOE's interface; 0: not known, or it has none. */
+TOE_HIDDEN uint32_t tip6_interface(void);
 /* Is it one of the TOE's own addresses? */
 TOE_HIDDEN bool tip6_own(const struct toedev_ip6 *t, const struct tname *n);
 /* A link-local address without an interface has that of the socket, where it has one (bind(),
@@ -455,8 +457,13 @@ TOE_HIDDEN bool tpolicy_ring(void);
 TOE_HIDDEN void tsock_to_kernel(struct tsock *s, int fd);
 /* What the kernel would do with a packet to this address. */
 enum troute { TROUTE_NONE, TROUTE_LOCAL, TROUTE_ON_LINK, TROUTE_GATEWAY };
-/* *source: the address that the kernel would send from; 0: not known. */
-TOE_HIDDEN enum troute troute_ask(uint32_t ip, uint32_t *source);
+/* ... and how: all 0 where it does not say. */
+struct tway {
+    uint32_t source;    /* address of IPv4 that it would send from */
+    uint32_t interface; /* ... by */
+    bool via6;          /* to a gateway of IPv6 */
+};
+TOE_HIDDEN enum troute troute_ask(uint32_t ip, struct tway *way);
 /* scope: 0, or of a link-local address its interface. */
 TOE_HIDDEN enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope);
 /* In a fork child: the parent's netlink socket is not ours. */

@@ -7,7 +7,7 @@
 
 #include "ctx.h"
 
-bool tip6_get(struct toedev_ip6 *out)
+static bool read_status(struct toedev_ip6 *out)
 {
     const struct toedev_ip6 *from;
 
@@ -20,10 +20,22 @@ bool tip6_get(struct toedev_ip6 *out)
         memcpy(out, from, sizeof(*out));
         atomic_thread_fence(memory_order_acquire);
         if (!(seq & 1) && __atomic_load_n(&from->seq, __ATOMIC_RELAXED) == seq)
-            return (out->flags & TOEDEV_IP6_ON) && out->count <= TOEDEV_IP6_ADDRS;
+            return true;
         tpause();
     }
     return false;
+}
+
+bool tip6_get(struct toedev_ip6 *out)
+{
+    return read_status(out) && (out->flags & TOEDEV_IP6_ON) && out->count <= TOEDEV_IP6_ADDRS;
+}
+
+uint32_t tip6_interface(void)
+{
+    struct toedev_ip6 t;
+
+    return read_status(&t) ? t.scope : 0;
 }
 
 bool tip6_own(const struct toedev_ip6 *t, const struct tname *n)

@@ -20,7 +20,8 @@ static const char *const why_scope = "a link-local address of another interface 
 static const char *const why_local = "the address belongs to this host";
 static const char *const why_kernel_addr = "bound to an address that is not the TOE's";
 static const char *const why_route = "neither on the TOE's network nor behind its gateway";
-static const char *const why_other = "the kernel sends there from another address than the TOE's";
+static const char *const why_other =
+    "the kernel does not send there from the TOE's address by its interface";
 static const char *const why_cast = "broadcast and multicast addresses are not TCP destinations";
 static const char *const why_down = "no TOE is attached";
 
@@ -206,8 +207,9 @@ static enum tcarrier connect6(int fd, const struct tname *to)
 
 enum tcarrier tpolicy_connect(int fd, const struct tname *to)
 {
-    uint32_t host = ntohl(to->ip), source;
+    uint32_t host = ntohl(to->ip);
     enum troute route;
+    struct tway way;
 
     if (!to->v4)
         return connect6(fd, to);
@@ -219,11 +221,13 @@ enum tcarrier tpolicy_connect(int fd, const struct tname *to)
         return no_toe(fd);
     if (to->ip == tctx.ip && !tctx.shared)
         return TCARRY_TOE;
-    route = troute_ask(to->ip, &source);
+    route = troute_ask(to->ip, &way);
     if (route == TROUTE_LOCAL)
         return outside(fd, why_local);
-    if (tctx.shared) /* what the kernel would send from its address, the TOE sends from it */
-        return source == tctx.ip ? TCARRY_TOE : outside(fd, why_other);
+    if (tctx.shared) /* what the kernel would send as the TOE does, the TOE sends */
+        return way.source == tctx.ip && !way.via6 && way.interface == tip6_interface()
+                   ? TCARRY_TOE
+                   : outside(fd, why_other);
     if (!((to->ip ^ tctx.ip) & tctx.mask))
         return TCARRY_TOE;
     /* beyond the TOE's network: its gateway, unless the kernel is on that network itself */

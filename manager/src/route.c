@@ -41,8 +41,7 @@ static bool ask(int family, const void *ip, unsigned size, uint32_t interface)
     return netlink_fd >= 0 && sys_sendto(netlink_fd, &q, len, 0, NULL, 0) == (ssize_t)len;
 }
 
-/* *source: the address of IPv4 that the kernel would send from, 0 where it says none. */
-static enum troute read_route(const struct nlmsghdr *h, size_t n, uint32_t *source)
+static enum troute read_route(const struct nlmsghdr *h, size_t n, struct tway *out)
 {
     enum troute way = TROUTE_ON_LINK;
 
@@ -54,16 +53,20 @@ static enum troute read_route(const struct nlmsghdr *h, size_t n, uint32_t *sour
         return TROUTE_LOCAL;
     if (r->rtm_type != RTN_UNICAST)
         return TROUTE_NONE;
-    for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
+    for (; RTA_OK(a, left); a = RTA_NEXT(a, left)) {
         if (a->rta_type == RTA_GATEWAY || a->rta_type == RTA_VIA)
             way = TROUTE_GATEWAY;
-        else if (a->rta_type == RTA_PREFSRC && RTA_PAYLOAD(a) == sizeof(*source))
-            memcpy(source, RTA_DATA(a), sizeof(*source));
+        out->via6 |= a->rta_type == RTA_VIA;
+        if (a->rta_type == RTA_PREFSRC && RTA_PAYLOAD(a) == sizeof(out->source))
+            memcpy(&out->source, RTA_DATA(a), sizeof(out->source));
+        else if (a->rta_type == RTA_OIF && RTA_PAYLOAD(a) == sizeof(out->interface))
+            memcpy(&out->interface, RTA_DATA(a), sizeof(out->interface));
+    }
     return way;
 }
 
 static enum troute answer_of(int family, const void *ip, unsigned size, uint32_t interface,
-                             uint32_t *source)
+                             struct tway *out)
 {
     union {
         struct nlmsghdr h;
@@ -71,7 +74,7 @@ static enum troute answer_of(int family, const void *ip, unsigned size, uint32_t
     } answer;
     ssize_t n;
 
-    *source = 0;
+    *out = (struct tway){0};
     if (!ask(family, ip, size, interface))
         return TROUTE_NONE;
     do
@@ -79,17 +82,17 @@ static enum troute answer_of(int family, const void *ip, unsigned size, uint32_t
     while (n < 0 && errno == EINTR);
     if (n < (ssize_t)NLMSG_LENGTH(sizeof(struct rtmsg)) || answer.h.nlmsg_type != RTM_NEWROUTE)
         return TROUTE_NONE;
-    return read_route(&answer.h, (size_t)n, source);
+    return read_route(&answer.h, (size_t)n, out);
 }
 
-enum troute troute_ask(uint32_t ip, uint32_t *source)
+enum troute troute_ask(uint32_t ip, struct tway *way)
 {
-    return answer_of(AF_INET, &ip, sizeof(ip), 0, source);
+    return answer_of(AF_INET, &ip, sizeof(ip), 0, way);
 }
 
 enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope)
 {
-    uint32_t none;
+    struct tway none;
 
     return answer_of(AF_INET6, ip, sizeof(*ip), scope, &none);
 }

@@ -162,7 +162,8 @@ static bool is_own(const struct tname *at)
     struct toedev_ip6 t;
 
     if (at->v4)
-        return ntohl(at->ip) >> 24 != IN_LOOPBACKNET && tctx_know() && at->ip == tctx.ip;
+        return ntohl(at->ip) >> 24 != IN_LOOPBACKNET && tctx_know() && at->ip == tctx.ip &&
+               !tctx.shared;
     return !IN6_IS_ADDR_LOOPBACK(&at->ip6) && tctx_know() && tip6_get(&t) && tip6_own(&t, at);
 }
 

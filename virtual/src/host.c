@@ -93,10 +93,10 @@ int thost_attach(int fd, const char *path)
 
 /* The kernel of the machine has no part in it: whatever is not the TOE's own network lies behind
  * its gateway. */
-enum troute troute_ask(uint32_t ip, uint32_t *source)
+enum troute troute_ask(uint32_t ip, struct tway *way)
 {
     (void)ip;
-    *source = 0;
+    *way = (struct tway){0};
     return TROUTE_NONE;
 }
 

@@ -182,6 +182,9 @@ void toec_neighbour(struct toec_stack *s, const struct toec_addr *addr, const to
 /* ... and what toec_link_ops.route() says may be another now. */
 void toec_routes_changed(struct toec_stack *s);
 
+/* Its address's prefix is another: what of the network is a broadcast address follows. */
+void toec_set_prefix(struct toec_stack *s, unsigned prefix_len);
+
 /*
  * What the link carries now, at most what toec_config.mtu said at the start (frames received may
  * have that size still). Open flows follow at once, both ways, new ones announce it. IPv6 keeps to
