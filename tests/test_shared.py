@@ -693,6 +693,7 @@ def test_routes_by_another_interface(lab, robot):
         lab.client.run(["ip", "route", "add", f"{lab.ip}/32", "dev", "cli1", "metric", "5"])
         route = ["192.0.2.1/32", "dev", "srv1", "src", lab.ip]
         lab.server.run(["ip", "route", "add", *route])
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("192.0.2.1", PORT))
         listener.listen()
         listener.settimeout(20)
@@ -720,6 +721,7 @@ def test_gateway_of_ip6(lab, robot):
         lab.server.run(["ping", "-6", "-c5", "-i0.3", "-W5", "fd77::2"])
         with far(lab, "192.0.2.1"), lab.client.socket() as listener:
             lab.server.run(["ip", "route", "add", "192.0.2.0/24", "via", "inet6", "fd77::2"])
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(("192.0.2.1", PORT))
             listener.listen()
             listener.settimeout(20)
