@@ -693,12 +693,11 @@ def test_routes_by_another_interface(lab, robot):
         lab.client.run(["ip", "route", "add", f"{lab.ip}/32", "dev", "cli1", "metric", "5"])
         route = ["192.0.2.1/32", "dev", "srv1", "src", lab.ip]
         lab.server.run(["ip", "route", "add", *route])
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("192.0.2.1", PORT))
+        listener.bind(("192.0.2.1", PORT + 3))
         listener.listen()
         listener.settimeout(20)
         before = lab.counter("tcp_tx")
-        robot("s = socket.create_connection(at, timeout=20)", at=("192.0.2.1", PORT))
+        robot("s = socket.create_connection(at, timeout=20)", at=("192.0.2.1", PORT + 3))
         s, (source, _) = listener.accept()
         with s:
             assert source == lab.ip
@@ -721,12 +720,11 @@ def test_gateway_of_ip6(lab, robot):
         lab.server.run(["ping", "-6", "-c5", "-i0.3", "-W5", "fd77::2"])
         with far(lab, "192.0.2.1"), lab.client.socket() as listener:
             lab.server.run(["ip", "route", "add", "192.0.2.0/24", "via", "inet6", "fd77::2"])
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(("192.0.2.1", PORT))
+            listener.bind(("192.0.2.1", PORT + 4))
             listener.listen()
             listener.settimeout(20)
             before = lab.counter("tcp_tx")
-            robot("s = socket.create_connection(at, timeout=20)", at=("192.0.2.1", PORT))
+            robot("s = socket.create_connection(at, timeout=20)", at=("192.0.2.1", PORT + 4))
             with listener.accept()[0] as s:
                 robot("s.sendall(b'hello')")
                 assert s.recv(10) == b"hello"
