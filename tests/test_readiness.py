@@ -144,3 +144,19 @@ def test_epoll_inside_a_poll(robot, peer):
     assert robot("p.poll(0)") == []
     peer.sendall(b"x")
     assert robot("p.poll(20000)") == [(robot("ep.fileno()"), select.POLLIN)]
+
+
+def test_epoll_tells_all_that_is_ready_at_once(robot, peer):
+    """As many of the kernel's descriptors as there is room for, and the connection with them."""
+    robot("ep = select.epoll(); ep.register(s, select.EPOLLIN)")
+    robot("pipes = [os.pipe() for _ in range(200)]")
+    robot("[ep.register(write, select.EPOLLOUT) for _, write in pipes]")
+    ready = {fd for fd, _ in robot("ep.poll(20, 1000)")}
+    assert ready == set(robot("[write for _, write in pipes]"))
+    peer.sendall(b"x")
+    robot("p = select.poll(); p.register(s, select.POLLIN); p.poll(20000)")
+    # A connection that stays ready does not keep the others from being told.
+    ready = {fd for _ in range(100) for fd, _ in robot("ep.poll(20, 1000)")}
+    assert ready == {robot("s.fileno()"), *robot("[write for _, write in pipes]")}
+    robot("s.recv(1)")
+    assert len(robot("ep.poll(20, 50)")) == 50

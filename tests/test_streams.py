@@ -191,6 +191,14 @@ def test_linger_zero_resets_the_peer(robot, peer):
         peer.recv(1)
 
 
+def test_what_was_sent_goes_before_the_reset(robot, peer):
+    robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))")
+    robot("s.send(b'first'); s.close()")
+    assert peer.recv(100) == b"first"
+    with pytest.raises(ConnectionResetError):
+        peer.recv(1)
+
+
 def test_close_with_unread_data_resets_the_peer(robot, peer):
     peer.sendall(b"never read")
     robot("p = select.poll(); p.register(s, select.POLLIN); p.poll(20000)")

@@ -194,6 +194,9 @@ int toec_close(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 int toec_abort(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
+    /* What the user has sent and the windows let go, goes, as when each call sends at once. */
+    if (t->state >= TOEC_ESTABLISHED && TOEC_SEQ_LT(t->snd_max, t->snd_end))
+        (void)toec_tcp_output(s, t, now);
     toec_tcb_reset(s, t, TOEC_R_ABORTED, now);
     return 0;
 }

@@ -452,6 +452,26 @@ static void test_abort(void **state)
     talk_end(&t);
 }
 
+/* What was sent just before goes before the reset, as far as the window lets it. */
+static void test_abort_after_send(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 300;
+    talk_passive(&t);
+    assert_int_equal(conn_write(t.c, 400, 1), 400);
+    conn_abort(t.c);
+    talk_hear(&t, F_ACK, 0, 0, 300);
+    g = craft_expect(&t.s);
+    assert_int_equal(g.flags, F_RST | F_ACK);
+    assert_int_equal(g.seq, t.iss + 1 + 300);
+    assert_true(t.c->gone);
+    talk_end(&t);
+}
+
 /* ---- TIME-WAIT ---- */
 
 static void into_time_wait(struct talk *t)
@@ -641,6 +661,7 @@ int main(void)
         cmocka_unit_test(test_challenge_limit),
         cmocka_unit_test(test_no_ack_bit),
         cmocka_unit_test(test_abort),
+        cmocka_unit_test(test_abort_after_send),
         cmocka_unit_test(test_time_wait_reopen),
         cmocka_unit_test(test_time_wait_strays),
         cmocka_unit_test(test_time_wait_full),

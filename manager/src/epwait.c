@@ -14,7 +14,6 @@
 #define KERNEL_TURNS  16
 #define SPINS_PER_ASK 32
 #define KERNEL_NS     20000
-#define KERNEL_EVENTS 64 /* taken from the kernel in one wait */
 
 struct epcall {
     struct tepoll *ep;
@@ -67,15 +66,19 @@ static void collect(struct epcall *c)
     c->told = false;
 }
 
-/* Takes our own events out of what the kernel gave; merges those of dual listeners. */
-static void take_kernel(struct epcall *c, const struct epoll_event *e, int n)
+/* Takes our own events out of the n that the kernel put behind those there are; merges those of
+ * dual listeners. */
+static void take_kernel(struct epcall *c, int n)
 {
-    for (int k = 0; k < n; k++) {
-        struct tepitem *i;
-        uint32_t number = (uint32_t)e[k].data.u64;
+    const struct epoll_event *given = c->out + c->n;
 
-        if (likely(!tepoll_is_mark(e[k].data.u64))) {
-            c->out[c->n++] = e[k];
+    for (int k = 0; k < n; k++) {
+        const struct epoll_event e = given[k];
+        struct tepitem *i;
+        uint32_t number = (uint32_t)e.data.u64;
+
+        if (likely(!tepoll_is_mark(e.data.u64))) {
+            c->out[c->n++] = e;
             continue;
         }
         if (number == TEPOLL_MARK_WAKE)
@@ -90,7 +93,7 @@ static void take_kernel(struct epcall *c, const struct epoll_event *e, int n)
             i->disabled = true;
         i->told = i->ready;
         c->told |= i->told;
-        c->out[c->n++] = (struct epoll_event){.events = e[k].events, .data.u64 = i->data};
+        c->out[c->n++] = (struct epoll_event){.events = e.events, .data.u64 = i->data};
     }
 }
 
@@ -98,11 +101,9 @@ static void take_kernel(struct epcall *c, const struct epoll_event *e, int n)
  * released while it sleeps. -1 with errno, else 0. */
 static int ask_kernel(struct epcall *c, int room, uint64_t until)
 {
-    struct epoll_event buf[KERNEL_EVENTS];
+    struct epoll_event *buf = c->out + c->n;
     int n, e;
 
-    if (room > KERNEL_EVENTS)
-        room = KERNEL_EVENTS;
     if (until)
         tctx_unlock();
     n = until ? thost_epoll_until(c->epfd, buf, room, until, c->mask)
@@ -112,7 +113,7 @@ static int ask_kernel(struct epcall *c, int room, uint64_t until)
         tctx_lock();
     if (n < 0)
         return terr(e);
-    take_kernel(c, buf, n);
+    take_kernel(c, n);
     if (c->woken) {
         /* Edge-triggered: whom it was meant for will not see it any more, so we stand in: handle
          * the rings, and hand on what we do not take ourselves (toe_epoll_pwait()). */
