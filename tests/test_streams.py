@@ -199,6 +199,15 @@ def test_what_was_sent_goes_before_the_reset(robot, peer):
         peer.recv(1)
 
 
+def test_what_was_sent_goes_before_a_close_with_unread_data(robot, peer):
+    peer.sendall(b"never read")
+    robot("p = select.poll(); p.register(s, select.POLLIN); p.poll(20000)")
+    robot("s.send(b'last'); s.close()")
+    assert peer.recv(100) == b"last"
+    with pytest.raises(ConnectionResetError):
+        peer.recv(1)
+
+
 def test_close_with_unread_data_resets_the_peer(robot, peer):
     peer.sendall(b"never read")
     robot("p = select.poll(); p.register(s, select.POLLIN); p.poll(20000)")

@@ -181,8 +181,7 @@ int toec_close(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
     if (unread(t)) {
         TOEC_COUNT(s, tcp_close_unread); /* RFC 9293 3.6.1, RFC 2525 2.17 */
-        toec_tcb_reset(s, t, TOEC_R_ABORTED, now);
-        return 0;
+        return toec_abort(s, t, now);
     }
     t->flags |= TOEC_F_USER_GONE;
     t->flags &= ~TOEC_F_CORK;
