@@ -26,6 +26,7 @@ int cli_stats(int argc, char **argv);
 int cli_bench(char **argv);
 int cli_offload(int argc, char **argv);
 int cli_reg(int argc, char **argv);
+int cli_rtt(int argc, char **argv);
 
 /* One message for people on stderr: "toehold: ...\n". */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -24,6 +24,7 @@ static const char usage_text[] =
     "       toehold bench pingpong|bulk|conns|http|serve ... (toehold bench --help)\n"
     "       toehold offload [--json] [--socket PATH] [NAME on|off]...\n"
     "       toehold reg list|blocks|dump|read|write|watch ... (toehold reg --help)\n"
+    "       toehold rtt --source SOURCE ... (toehold rtt --help)\n"
     "       toehold --help | --version\n"
     "\n"
     "run    runs COMMAND with its TCP sockets carried by the TOE\n"
@@ -47,10 +48,11 @@ static const char usage_text[] =
     "         --json            as JSON, on stdout\n"
     "\n"
     "reg    registers by name, of an FPGA, a simulation or toed\n"
+    "rtt    round-trip times by hardware, kernel, FPGA or TOE\n"
     "\n"
     "exit: the command's own; 1 failure, 2 usage, 3 configuration, 4 no toed, 5 refused under\n"
-    "--require, 6 bench: measured, but something failed, 7 reg: no such registers, 126 cannot be\n"
-    "executed, 127 not found\n";
+    "--require, 6 bench: measured, but something failed, 7 reg, rtt: no such registers or\n"
+    "source, 8 rtt: nothing was answered, 126 cannot be executed, 127 not found\n";
 
 void cli_usage(bool wrong)
 {
@@ -119,7 +121,7 @@ int cli_connect(const char *path, char *why, size_t why_size)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        cli_message("which subcommand? run, stats, bench, offload or reg");
+        cli_message("which subcommand? run, stats, bench, offload, reg or rtt");
         cli_usage(true);
         return CLI_USAGE;
     }
@@ -133,6 +135,8 @@ int main(int argc, char **argv)
         return cli_offload(argc - 1, argv + 1);
     if (!strcmp(argv[1], "reg"))
         return cli_reg(argc - 1, argv + 1);
+    if (!strcmp(argv[1], "rtt"))
+        return cli_rtt(argc - 1, argv + 1);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         cli_usage(false);
         return CLI_OK;

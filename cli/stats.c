@@ -87,8 +87,11 @@ char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
         cli_message("cannot ask toed: %s", strerror(errno));
         return NULL;
     }
-    /* One message of any size: its length first, then the message. */
-    n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC);
+    /* One message of any size: its length first, then the message. Who is told to end ends with
+     * it. */
+    do {
+        n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC);
+    } while (n < 0 && errno == EINTR);
     if (n <= 0) {
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             cli_message("toed did not answer within %d seconds", ANSWER_SECONDS);

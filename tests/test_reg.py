@@ -11,13 +11,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from registers import RTT, Simulation, header, image
 
 from harness import paths
 
 pytestmark = pytest.mark.toehold_only
 
 TOE = 0x31454F54
-RTT = 0x4D545452  # "RTTM"
 OTHER = int.from_bytes(b"ABCD", "little")
 ONES = b"\xff" * 4096
 
@@ -39,17 +39,6 @@ def said(*argv: object, code: int) -> str:
 
 def values(*argv: object) -> dict[str, int]:
     return {r["name"]: r["value"] for r in json.loads(reg(*argv, "--json").stdout)}
-
-
-def header(kind: int, size: int, next_at: int, version: int = 0x10000) -> bytes:
-    return struct.pack("<4I", kind, version, size, next_at)
-
-
-def image(blocks: dict[int, bytes], size: int = 0x9000) -> bytearray:
-    out = bytearray(size)
-    for at, content in blocks.items():
-        out[at : at + len(content)] = content
-    return out
 
 
 @pytest.fixture
@@ -284,48 +273,10 @@ def test_a_resource_is_read_and_written_as_a_bar(function):
 # ---- a simulation
 
 
-class Simulation:
-    """Registers behind a Unix socket, as gateware/sim has them."""
-
-    def __init__(self, path: Path, content: bytearray):
-        self.content = content
-        self.counts = {}  # address: added to what is there at each read
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.bind(str(path))
-        self.socket.listen(4)
-        self.thread = threading.Thread(target=self.serve)
-        self.thread.start()
-
-    def serve(self) -> None:
-        while True:
-            try:
-                peer, _ = self.socket.accept()
-            except OSError:
-                return
-            with peer:
-                while len(request := peer.recv(16, socket.MSG_WAITALL)) == 16:
-                    peer.sendall(self.answer(*struct.unpack("<4I", request)))
-
-    def answer(self, op: int, at: int, value: int, _status: int) -> bytes:
-        if at + 4 > len(self.content):
-            return struct.pack("<4I", op, at, 0, 3)  # DECERR
-        if op == 2:
-            struct.pack_into("<I", self.content, at, value)
-        (value,) = struct.unpack_from("<I", self.content, at)
-        if op == 1 and at in self.counts:
-            struct.pack_into("<I", self.content, at, value + self.counts[at])
-        return struct.pack("<4I", op, at, value, 0)
-
-    def close(self) -> None:
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
-        self.thread.join()
-
-
 @pytest.fixture
 def simulation(tmp_path):
     sim = Simulation(tmp_path / "sim.sock", image({0: header(RTT, 0x4000, 0)}, 0x4000))
-    yield sim, f"sim:{tmp_path}/sim.sock"
+    yield sim, sim.spec
     sim.close()
 
 

@@ -573,6 +573,12 @@ void toec_usage(const struct toec_stack *s, struct toec_usage *out)
     out->flows = s->open;
 }
 
+void toec_watch_rtt(struct toec_stack *s, toec_rtt_fn tell)
+{
+    (void)s; /* there is no network, and nothing to time */
+    (void)tell;
+}
+
 toec_u32 toec_flow_count(const struct toec_stack *s)
 {
     return s->open;

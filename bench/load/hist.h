@@ -41,13 +41,13 @@ static inline uint32_t hist_index(uint64_t v)
 }
 uint64_t hist_highest_of(uint32_t index);
 
-static inline void hist_record(struct hist *h, uint64_t v)
+static inline void hist_record_many(struct hist *h, uint64_t v, uint64_t n)
 {
     uint32_t i = hist_index(v);
 
-    h->counts[i]++;
-    h->total++;
-    h->sum += (double)v;
+    h->counts[i] += n;
+    h->total += n;
+    h->sum += (double)v * (double)n;
     if (v < h->min)
         h->min = v;
     if (v > h->max)
@@ -56,6 +56,11 @@ static inline void hist_record(struct hist *h, uint64_t v)
         h->low = i;
     if (i >= h->high)
         h->high = i + 1;
+}
+
+static inline void hist_record(struct hist *h, uint64_t v)
+{
+    hist_record_many(h, v, 1);
 }
 
 struct hist *hist_new(void);     /* NULL: no memory; free() it */

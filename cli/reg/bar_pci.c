@@ -71,7 +71,7 @@ void bar_pci_why(struct bar *bar)
 static bool resource_of(struct bar *bar, const char *name, char *path, size_t size)
 {
     char device[64];
-    unsigned number;
+    unsigned number = 0;
 
     if (strchr(name, '/') == name) {
         const char *slash = strrchr(name, '/');

@@ -38,6 +38,21 @@ static bool open_sim(struct bar *bar, const char *name)
     return true;
 }
 
+/* All of an answer, whatever signals come meanwhile: they end the program between two. */
+static ssize_t take(int fd, void *out, size_t size)
+{
+    size_t got = 0;
+
+    while (got < size) {
+        ssize_t n = recv(fd, (char *)out + got, size - got, 0);
+
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return n;
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return (ssize_t)got;
+}
+
 static bool ask(struct bar *bar, uint32_t op, uint64_t at, uint32_t *value)
 {
     uint32_t m[4] = {htole32(op), htole32((uint32_t)at), htole32(*value), 0};
@@ -47,7 +62,7 @@ static bool ask(struct bar *bar, uint32_t op, uint64_t at, uint32_t *value)
         return bar_fail(bar, "a simulation's addresses have 32 bits");
     if (send(bar->fd, m, sizeof m, MSG_NOSIGNAL) != (ssize_t)sizeof m)
         return bar_fail(bar, "the simulation takes no request: %s", strerror(errno));
-    n = recv(bar->fd, m, sizeof m, MSG_WAITALL);
+    n = take(bar->fd, m, sizeof m);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return bar_fail(bar, "the simulation does not answer within %d seconds", ANSWER_SECONDS);
     if (n != (ssize_t)sizeof m)

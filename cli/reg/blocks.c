@@ -23,16 +23,6 @@ static const struct map_desc *map_of(uint32_t type)
     return NULL;
 }
 
-static const struct map_desc *map_named(const char *name)
-{
-    unsigned i;
-
-    for (i = 0; i < reg_map_count; i++)
-        if (!strcmp(reg_maps[i].name, name))
-            return &reg_maps[i];
-    return NULL;
-}
-
 /* A block's type is four letters, the first in the lowest bits; "" when these are none. */
 static void letters(uint32_t type, char text[5])
 {
@@ -67,8 +57,10 @@ static bool toe_at_start(struct bar *bar, struct blocks *b)
     if (!bar_read32(bar, 0, &id))
         return false;
     if (id == TOEDEV_MAGIC) {
-        b->block[0] = (struct block){.map = map_named("toe"), .type = id, .name = "toe"};
-        b->block[0].size = b->block[0].map->size;
+        const struct map_desc *map = map_of(id);
+
+        b->block[0] = (struct block){.map = map, .type = id, .size = map ? map->size : 0};
+        snprintf(b->block[0].name, sizeof b->block[0].name, "toe");
         bar_read32(bar, 4, &b->block[0].version); /* the contract: it has no minor ones */
         b->block[0].version <<= 16;
         b->count = 1;

@@ -538,6 +538,8 @@ void toec_tlp_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 void toec_keep_start(struct toec_stack *s, struct toec_tcb *t, toec_u32 ticks, toec_time now);
 void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt);
+/* The same, of what was timed by the clock. */
+void toec_rtt_timed(struct toec_stack *s, struct toec_tcb *t, toec_u32 rtt);
 
 /* ---- tcp_sack.c: intervals ---- */
 

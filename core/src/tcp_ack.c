@@ -7,7 +7,8 @@
 
 /* RFC 9293 MUST-18, R7323-11; RFC 6298 3 (Karn) and RFC 7323 4.1: the timed segment, else the
  * echoed timestamp. Returns the sample, 0: there is none. */
-static toec_u32 take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time now)
+static toec_u32 take_rtt(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
+                         toec_time now)
 {
     toec_u32 rtt = 0, least;
 
@@ -16,7 +17,7 @@ static toec_u32 take_rtt(struct toec_tcb *t, const struct toec_seg *g, toec_time
             t->flags &= ~TOEC_F_RTT;
             rtt = toec_stamp(now) - t->rtt_start;
             rtt += rtt == 0;
-            toec_rtt_sample(t, rtt);
+            toec_rtt_timed(s, t, rtt);
         }
     } else if (g->has_ts && (t->flags & TOEC_F_TS) && g->tsecr && TOEC_SEQ_GT(g->ack, t->rtt_seq)) {
         toec_u32 ticks = toec_ticks(now) - (g->tsecr - t->ts_off);
@@ -113,7 +114,7 @@ static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_
     toec_u32 acked = g->ack - t->snd_una, data = acked;
     toec_u32 offset = t->snd_una - t->iss - 1;
 
-    a->rtt = take_rtt(t, g, now);
+    a->rtt = take_rtt(s, t, g, now);
     a->acked = acked;
     if (t->flags & TOEC_F_PERSIST)
         t->backoff = 0; /* as in leave_persist() */

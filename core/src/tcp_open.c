@@ -84,7 +84,7 @@ void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toe
     t->snd_wnd = (g->flags & TOEC_TH_SYN) ? g->wnd : toec_seg_wnd(t, g);
     t->max_wnd = t->snd_wnd;
     if (t->rexmits == 0 && t->rtt_start)
-        toec_rtt_sample(t, (toec_u32)(now >> 10) - t->rtt_start);
+        toec_rtt_timed(s, t, (toec_u32)(now >> 10) - t->rtt_start);
     else if (t->rexmits)
         t->rto = (toec_u16)(TOEC_MS(3000) / 4u); /* R6298-13 */
     toec_cc_start(s, t, now);

@@ -372,7 +372,7 @@ void toec_tfo_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_tfo_end(s, t, 0, now);
     t->snd_una = t->iss + 1;
     if (t->rexmits == 0 && t->rtt_start)
-        toec_rtt_sample(t, (toec_u32)(now >> 10) - t->rtt_start);
+        toec_rtt_timed(s, t, (toec_u32)(now >> 10) - t->rtt_start);
     else if (t->rexmits)
         t->rto = (toec_u16)(TOEC_MS(3000) / 4u); /* RFC 6298 5.7 */
     t->rexmits = 0;

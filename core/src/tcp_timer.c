@@ -28,6 +28,26 @@ void toec_due(struct toec_stack *s, struct toec_tcb *t, toec_u32 due, toec_time 
 
 /* ---- RTO (RFC 6298) ---- */
 
+void toec_rtt_timed(struct toec_stack *s, struct toec_tcb *t, toec_u32 rtt)
+{
+    toec_rtt_sample(t, rtt);
+    if (TOEC_UNLIKELY(s->tell_rtt != 0)) {
+        struct toec_rtt r;
+
+        r.local = t->local;
+        r.remote = t->remote;
+        r.local_port = t->local_port;
+        r.remote_port = t->remote_port;
+        r.rtt = rtt ? rtt : 1;
+        s->tell_rtt(s->cfg.user, &r);
+    }
+}
+
+void toec_watch_rtt(struct toec_stack *s, toec_rtt_fn tell)
+{
+    s->tell_rtt = tell;
+}
+
 /* R1122-25 */
 void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt)
 {

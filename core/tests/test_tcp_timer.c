@@ -46,6 +46,46 @@ static void test_second_sample(void **state)
     talk_end(&t);
 }
 
+static struct {
+    unsigned count;
+    struct toec_rtt last;
+} told;
+
+static void tell(void *user, const struct toec_rtt *sample)
+{
+    (void)user;
+    told.count++;
+    told.last = *sample;
+}
+
+/* Who watches is told each sample once, with its connection. */
+static void test_samples_are_told(void **state)
+{
+    struct toec_info i;
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    talk_flight(&t, 0, 1);
+    toec_watch_rtt(t.s.host[0].stack, tell);
+    craft_pass(&t.s, 180 * MSEC);
+    talk_say(&t, F_ACK, 0, MSS, 0);
+    assert_int_equal(told.count, 1);
+    assert_in_range(told.last.rtt, (180 * MSEC) >> 10, ((180 * MSEC) >> 10) + 1);
+    assert_int_equal(told.last.local_port, talk_info(&t).local_port);
+    assert_int_equal(told.last.remote_port, talk_info(&t).remote_port);
+    i = talk_info(&t);
+    assert_memory_equal(&told.last.remote, &i.remote, 16);
+    assert_memory_equal(&told.last.local, &i.local, 16);
+    toec_watch_rtt(t.s.host[0].stack, 0);
+    talk_send(&t, MSS);
+    assert_int_equal(talk_skip(&t), 1);
+    craft_pass(&t.s, 20 * MSEC);
+    talk_say(&t, F_ACK, 0, 2 * MSS, 0);
+    assert_int_equal(told.count, 1);
+    talk_end(&t);
+}
+
 /* R6298-07: each round trip measures once: all ACKs of a flight move SRTT by an eighth, no more and
  * no less, and so does the next flight's. */
 static void test_sample_per_round(void **state)
@@ -208,13 +248,10 @@ static void test_soft_errors_disturb_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_second_sample),
-        cmocka_unit_test(test_sample_per_round),
-        cmocka_unit_test(test_after_lost_syn),
-        cmocka_unit_test(test_upper_bound),
-        cmocka_unit_test(test_starts_anew),
-        cmocka_unit_test(test_in_recovery),
-        cmocka_unit_test(test_soft_errors_disturb_nothing),
+        cmocka_unit_test(test_second_sample),    cmocka_unit_test(test_samples_are_told),
+        cmocka_unit_test(test_sample_per_round), cmocka_unit_test(test_after_lost_syn),
+        cmocka_unit_test(test_upper_bound),      cmocka_unit_test(test_starts_anew),
+        cmocka_unit_test(test_in_recovery),      cmocka_unit_test(test_soft_errors_disturb_nothing),
     };
 
     return cmocka_run_group_tests_name("tcp_timer", tests, 0, 0);

@@ -143,6 +143,11 @@ static int client_message(struct control *c, struct client *cl)
             (void)attach_answer_take_over(c, cl, "nothing here can be handed over");
         return -1;
     }
+    if (m.kind == TOEDEV_HELLO_RTT) {
+        attach_discard(&m);
+        query_answer(cl->fd, trips_json(c, m.hello.name));
+        return -1;
+    }
     if (m.kind == TOEDEV_HELLO_REGISTERS) {
         attach_discard(&m);
         attach_registers(c, cl);

@@ -86,6 +86,9 @@ int offload_fixed(uint32_t offered, uint32_t asked, char *err, size_t err_size);
 
 /* stats.c: what TOEDEV_HELLO_QUERY answers. NULL: no memory. */
 json_t *stats_json(struct control *c);
+/* trips_json.c: what TOEDEV_HELLO_RTT with this text, "ENGINE SINCE", answers. NULL: no memory, or
+ * no such engine. */
+json_t *trips_json(struct control *c, const char *text);
 /* Sends an answer, in one message, and lets it go. */
 void query_answer(int fd, json_t *j);
 

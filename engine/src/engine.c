@@ -24,6 +24,7 @@
 #include "shared.h"
 #include "steer.h"
 #include "sums.h"
+#include "trips.h"
 
 #define RX_BURST 64u
 _Static_assert(RX_BURST <= 64, "a bit of hold.kept for each");
@@ -122,6 +123,7 @@ void engine_free(struct engine *e)
     offload_free(e);
     loop_free(&e->loop);
     free(e->routes);
+    trips_free(e);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->done);
     free(e->qps);

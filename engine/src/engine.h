@@ -108,6 +108,7 @@ struct engine {
     struct slot *dirty_first, *dirty_last; /* flow records to refresh, oldest first */
     struct slot *abort_first;              /* flows to reset at the end of the step */
     uint64_t counters[EC_MAX];
+    struct trips *trips;           /* NULL: nobody has asked for them */
     uint64_t claims, claim_log_at; /* of our address by other hosts: known; to be told again */
 
     int epoll_fd, wake_fd;

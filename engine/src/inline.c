@@ -161,6 +161,8 @@ static void hear_asker(struct toedev_inline *t, int fd)
         query_answer(fd, stats_json(&t->control));
     else if (m.kind == TOEDEV_HELLO_OFFLOAD)
         query_answer(fd, offload_answer(&t->control, fd, m.hello.name));
+    else if (m.kind == TOEDEV_HELLO_RTT)
+        query_answer(fd, trips_json(&t->control, m.hello.name));
     for (i = 0; i < ASKERS_MAX; i++)
         if (t->askers[i] == fd)
             t->askers[i] = -1;

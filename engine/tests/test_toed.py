@@ -213,7 +213,7 @@ class Attached(unittest.TestCase):
             ({"fds": [], "raw": b"x"}, "hello"),
             ({"fds": [], "magic": 1}, "hello"),
             ({"fds": [], "version": 2}, "version"),
-            ({"fds": [], "kind": 6}, "neither"),
+            ({"fds": [], "kind": 7}, "neither"),
             ({"fds": []}, "0 descriptors"),
             ({"fds": [memfd()]}, "1 descriptors"),
             ({"fds": [memfd(), eventfd(), eventfd()]}, "3 descriptors"),

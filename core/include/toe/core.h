@@ -417,6 +417,18 @@ struct toec_usage {
 };
 void toec_usage(const struct toec_stack *s, struct toec_usage *out);
 
+/* A round trip of a connection that was timed: from a segment's sending to its acknowledgement.
+ * Those of timestamps, which are of whole milliseconds, are not told. */
+struct toec_rtt {
+    struct toec_addr local, remote;
+    toec_u16 local_port, remote_port;
+    toec_u32 rtt; /* 2^10 ns */
+};
+/* Calls tell with each, from now on, within toec_input(); 0: no more. It must not call the stack.
+ */
+typedef void (*toec_rtt_fn)(void *user, const struct toec_rtt *sample);
+void toec_watch_rtt(struct toec_stack *s, toec_rtt_fn tell);
+
 /* An own address of IPv6. */
 struct toec_own_addr {
     struct toec_addr addr;

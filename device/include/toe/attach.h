@@ -13,7 +13,8 @@
  * TOEDEV_HELLO_OFFLOAD the text tells what is offloaded, after the change that name asks for, if
  * any: "tso=off". With TOEDEV_HELLO_REGISTERS the answer is a welcome with the register memfd
  * alone. With TOEDEV_HELLO_TAKE_OVER another toed asks for all there is; hosts notice nothing of
- * it.
+ * it. With TOEDEV_HELLO_RTT the text has the round trips that an engine has timed; name is its
+ * number and that of the first sample wanted, "0 1234".
  */
 #ifndef TOE_ATTACH_H
 #define TOE_ATTACH_H
@@ -29,7 +30,8 @@ enum toedev_hello_kind {
     TOEDEV_HELLO_QUERY = 2,
     TOEDEV_HELLO_OFFLOAD = 3,
     TOEDEV_HELLO_REGISTERS = 4,
-    TOEDEV_HELLO_TAKE_OVER = 5
+    TOEDEV_HELLO_TAKE_OVER = 5,
+    TOEDEV_HELLO_RTT = 6
 };
 
 struct toedev_hello {

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rtt.c - `toehold rtt`: measures round-trip times by the source that is asked for, and tells them.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../cli.h"
+#include "rtt.h"
+
+volatile sig_atomic_t rtt_stopped;
+
+static void stop(int number)
+{
+    (void)number;
+    rtt_stopped = 1;
+}
+
+uint64_t rtt_now(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+bool rtt_fail(struct rtt *r, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(r->why, sizeof r->why, format, args);
+    va_end(args);
+    return false;
+}
+
+bool rtt_over(struct rtt *r)
+{
+    uint64_t now = rtt_now();
+
+    if (r->beside && !r->broken && !r->beside(r, r->beside_arg))
+        r->broken = true;
+    if (r->o.every_s && !r->o.json && now - r->told_ns >= r->o.every_s * 1000000000ull) {
+        r->told_ns = now;
+        text_live(r);
+    }
+    return rtt_stopped || r->broken || now >= r->end_ns;
+}
+
+/* What is measured, for people. */
+static void describe(struct rtt *r)
+{
+    static const char *const probes[] = {"", "UDP", "ICMP echo", "TCP SYN"};
+    static const char *const matches[] = {"any packet", "UDP by ports", "ICMP echo", "tag",
+                                          "TCP sequence against acknowledgement"};
+    static const char *const sources[] = {"", "software", "hardware", "xdp", "registers", "toed"};
+    const struct rtt_options *o = &r->o;
+    char *out = r->result.asked;
+    size_t size = sizeof r->result.asked, n;
+
+    r->result.source.name = sources[o->source];
+    if (o->probe == PROBE_SYN)
+        snprintf(out, size, "%s to %s, every %lu us", probes[o->probe], o->to_name, o->interval_us);
+    else if (o->probe != PROBE_NONE)
+        snprintf(out, size, "%s, %lu bytes of payload to %s, every %lu us", probes[o->probe],
+                 o->size, o->to_name, o->interval_us);
+    else if (o->source == SOURCE_TOED)
+        snprintf(out, size, "the TCP connections of the TOE");
+    else
+        snprintf(out, size, "traffic as it passes");
+    n = strlen(out);
+    if (o->match != MATCH_NONE)
+        snprintf(out + n, size - n, ", matched as %s", matches[o->match]);
+}
+
+static int tell(struct rtt *r)
+{
+    char why[RTT_WHY];
+    int code = CLI_OK;
+
+    if (r->o.json)
+        json_result(r);
+    else
+        text_result(r);
+    if (fflush(stdout) != 0) {
+        cli_message("cannot write: %s", strerror(errno));
+        code = CLI_FAILURE;
+    }
+    if ((r->o.csv && !csv_write(&r->result, r->o.csv, why, sizeof why)) ||
+        (r->o.svg && !svg_write(&r->result, r->o.svg, why, sizeof why))) {
+        cli_message("rtt: %s", why);
+        code = CLI_FAILURE;
+    }
+    if (r->result.no_memory)
+        cli_message("rtt: there was no memory to keep all samples");
+    if (code == CLI_OK && result_samples(&r->result) == 0) {
+        cli_message("rtt: no round trip was seen");
+        code = CLI_NO_SAMPLE;
+    }
+    return code;
+}
+
+static bool measure(struct rtt *r)
+{
+    switch (r->o.source) {
+    case SOURCE_REGISTERS:
+        return module_run(r);
+    case SOURCE_TOED:
+        return toed_run(r);
+    case SOURCE_XDP:
+        return xdp_run(r);
+    default:
+        return r->o.watch ? watch_run(r) : probe_run(r);
+    }
+}
+
+int cli_rtt(int argc, char **argv)
+{
+    struct sigaction act = {.sa_handler = stop};
+    struct rtt r = {.end_ns = UINT64_MAX};
+    int code;
+
+    if (!rtt_options(argc, argv, &r.o, &code))
+        return code;
+    if (r.o.help) {
+        rtt_usage(false);
+        return CLI_OK;
+    }
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    if (r.o.sources)
+        return sources_show(&r.o);
+    if (r.o.respond)
+        return respond_run(&r.o);
+    if (!r.o.every_s && !r.o.json && isatty(STDOUT_FILENO))
+        r.o.every_s = 1;
+    if (!result_init(&r.result, 1000000000u)) {
+        cli_message("rtt: no memory");
+        return CLI_FAILURE;
+    }
+    describe(&r);
+    r.result.began_ns = r.told_ns = rtt_now();
+    if (r.o.seconds)
+        r.end_ns = r.result.began_ns + r.o.seconds * 1000000000ull;
+    if (measure(&r)) {
+        r.result.length_ns = rtt_at(&r);
+        code = tell(&r);
+    } else {
+        code = r.code ? r.code : CLI_NO_SOURCE;
+        if (r.why[0])
+            cli_message("rtt: --source %s: %s", r.result.source.name, r.why);
+    }
+    result_free(&r.result);
+    return code;
+}

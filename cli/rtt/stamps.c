@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stamps.c - SO_TIMESTAMPING of a socket (stamps.h). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <time.h>
+
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
+
+#include "stamps.h"
+
+static unsigned flags_for(bool hardware)
+{
+    /* Of what is sent the number alone comes back, not the packet. */
+    unsigned flags = SOF_TIMESTAMPING_OPT_TSONLY | SOF_TIMESTAMPING_OPT_ID;
+
+    if (hardware)
+        return flags | SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
+               SOF_TIMESTAMPING_RAW_HARDWARE;
+    return flags | SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE |
+           SOF_TIMESTAMPING_SOFTWARE;
+}
+
+bool stamps_ask(int fd, bool hardware)
+{
+    unsigned flags = flags_for(hardware);
+
+    return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof flags) == 0;
+}
+
+bool stamps_renumber(int fd, bool hardware)
+{
+    unsigned flags = flags_for(hardware) & ~(unsigned)SOF_TIMESTAMPING_OPT_ID;
+
+    return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof flags) == 0 &&
+           stamps_ask(fd, hardware);
+}
+
+static uint64_t stamp_of(const struct cmsghdr *cm, bool hardware)
+{
+    struct scm_timestamping t;
+    const struct timespec *ts = hardware ? &t.ts[2] : &t.ts[0];
+
+    memcpy(&t, CMSG_DATA(cm), sizeof t);
+    return (uint64_t)ts->tv_sec * 1000000000u + (uint64_t)ts->tv_nsec;
+}
+
+static bool is_stamp(const struct cmsghdr *cm)
+{
+    return cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SCM_TIMESTAMPING;
+}
+
+static bool is_error(const struct cmsghdr *cm)
+{
+    return (cm->cmsg_level == SOL_IP && cm->cmsg_type == IP_RECVERR) ||
+           (cm->cmsg_level == SOL_IPV6 && cm->cmsg_type == IPV6_RECVERR);
+}
+
+union control {
+    struct cmsghdr align;
+    char room[512];
+};
+
+ssize_t stamps_receive(int fd, void *data, size_t size, bool hardware, uint64_t *stamp,
+                       struct sockaddr_storage *from)
+{
+    union control control;
+    struct iovec iov = {data, size};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_name = from,
+                         .msg_namelen = sizeof *from,
+                         .msg_control = control.room,
+                         .msg_controllen = sizeof control.room};
+    ssize_t n = recvmsg(fd, &msg, MSG_DONTWAIT);
+    struct cmsghdr *cm;
+
+    *stamp = 0;
+    for (cm = n >= 0 ? CMSG_FIRSTHDR(&msg) : NULL; cm; cm = CMSG_NXTHDR(&msg, cm))
+        if (is_stamp(cm))
+            *stamp = stamp_of(cm, hardware);
+    return n;
+}
+
+int stamps_sent(int fd, bool hardware, uint32_t *number, uint64_t *stamp)
+{
+    union control control;
+    struct msghdr msg = {.msg_control = control.room, .msg_controllen = sizeof control.room};
+    struct sock_extended_err err = {0};
+    struct cmsghdr *cm;
+
+    if (recvmsg(fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+        return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
+    *stamp = 0;
+    for (cm = CMSG_FIRSTHDR(&msg); cm; cm = CMSG_NXTHDR(&msg, cm)) {
+        if (is_stamp(cm))
+            *stamp = stamp_of(cm, hardware);
+        else if (is_error(cm))
+            memcpy(&err, CMSG_DATA(cm), sizeof err);
+    }
+    if (err.ee_origin != SO_EE_ORIGIN_TIMESTAMPING) {
+        errno = err.ee_errno ? (int)err.ee_errno : EIO;
+        return -1;
+    }
+    *number = err.ee_data;
+    return 1;
+}
