@@ -315,6 +315,14 @@ static void pay(struct user *u, struct qp *qp)
     u->bytes += qp->layout.total;
 }
 
+/* There may be more than is allowed, when a toed of other options has been taken over from. */
+static uint64_t memory_left(const struct control *c)
+{
+    uint64_t most = (uint64_t)c->options->max_memory_mib << 20;
+
+    return c->memory < most ? most - c->memory : 0;
+}
+
 /* The queue pair of a hello that is sound so far; NULL with reason and why. */
 static struct qp *make_qp(struct control *c, const struct client *cl, struct hello_message *m,
                           uint32_t *reason, char *why, size_t why_size)
@@ -326,7 +334,7 @@ static struct qp *make_qp(struct control *c, const struct client *cl, struct hel
                           .pid = cl->pid,
                           .uid = cl->uid,
                           .name = m->hello.name,
-                          .max_bytes = ((uint64_t)c->options->max_memory_mib << 20) - c->memory};
+                          .max_bytes = memory_left(c)};
     struct adoption adoption = {0};
 
     m->fds[0] = m->fds[1] = -1; /* qp_new() takes them over */

@@ -351,9 +351,64 @@ class LittleMemory(Attached):
         self.wait_for(lambda: self.hello([memfd(), eventfd()])[1] == 0)
 
 
-# what LittleMemory inherits is Attached's to test
-for _name in [n for n in dir(Attached) if n.startswith("test_")]:
-    setattr(LittleMemory, _name, None)
+class TakenOver(Attached):
+    """By another one: docs/UPGRADE.md. Real traffic: tests/test_upgrade.py."""
+
+    options = ("--max-qps", "200")
+
+    def take_over(self, *options):
+        old = self.toed
+        self.options = ("--max-qps", "200", "--take-over", *options)
+        self.toed = self.start()
+        self.assertEqual(old.wait(20), 0)
+        old.stderr.close()
+
+    def test_many_queue_pairs_and_those_who_say_nothing_go_over(self):
+        """More descriptors than one message takes."""
+        attached = [self.hello([memfd(), eventfd()]) for _ in range(150)]
+        silent = self.connect()
+        before = self.qps()
+        self.take_over()
+        self.assertEqual(self.qps(), before)
+        self.take_over()
+        self.assertEqual(self.qps(), before)
+        silent.send(HELLO.pack(MAGIC, VERSION, 2, 0, *CONFIG, b"query"))
+        self.assertEqual(len(json.loads(silent.recv(1 << 20))["engines"][0]["queue_pairs"]), 150)
+        for s, *_ in attached[:100]:
+            s.close()
+        self.wait_for(lambda: len(self.qps()) == 50)
+        _, reason, _, _, fields = self.hello([memfd(), eventfd()])
+        self.assertEqual((reason, fields[3]), (0, 150))  # numbers go on
+
+    def test_limits_hold_for_what_came_over(self):
+        for _ in range(2):
+            self.hello([memfd(), eventfd()])
+        self.take_over("--max-memory", "1")
+        _, reason, message, _, _ = self.hello([memfd(), eventfd()])
+        self.assertEqual(reason, 105)
+        self.assertIn("--max-memory", message)
+
+    def test_too_few_queue_pairs_are_refused(self):
+        for _ in range(3):
+            self.hello([memfd(), eventfd()])
+        args = ["--netif", f"wire:{self.dir.name}/w", "--ip", "10.0.0.1/24"]
+        r = run(*args, "--socket", self.path, "--max-qps", "2", "--take-over")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("give --max-qps as it was, or more", r.stderr)
+        self.assertEqual(len(self.qps()), 3)
+
+    def test_the_socket_goes_away_with_the_last_one(self):
+        self.take_over()
+        self.toed.send_signal(signal.SIGTERM)
+        self.assertEqual(self.toed.wait(20), 0)
+        self.assertFalse(os.path.exists(self.path))
+
+
+# what these inherit is Attached's to test
+for _kind in (LittleMemory, TakenOver):
+    for _name in [n for n in dir(Attached) if n.startswith("test_")]:
+        setattr(_kind, _name, None)
+del _kind
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
