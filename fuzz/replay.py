@@ -22,6 +22,7 @@ import seeds  # noqa: E402
 CHANGES = {
     "frame": 100,
     "hello": 8,
+    "image": 8,
     "pair": 8,
     "pcap": 300,
     "rings": 40,

@@ -496,6 +496,19 @@ def configs() -> Iterator[tuple[str, bytes]]:
         yield f"config{n}", "\n".join(words).encode()
 
 
+def images() -> Iterator[tuple[str, bytes]]:
+    """One edit each: a field of a record set to a small, a large or an odd number; or a record
+    left out, given twice, or the last."""
+    for scene in range(4):
+        yield f"whole{scene}", bytes([scene])
+        for n in range(60):
+            value = (b"\1", b"\xff" * 4, b"\0\0\0\x80", b"", b"\xff\xff")[n % 5]
+            edit = u16(n * 37) + bytes([n * 29 % 248, len(value)]) + value
+            yield f"field{scene}.{n}", bytes([scene]) + edit
+        for n, what in enumerate((248, 251, 254) * 4):
+            yield f"record{scene}.{n}", bytes([scene]) + u16(n * 41) + bytes([what])
+
+
 SEEDS = {
     "frame": frames,
     "options": options,
@@ -505,6 +518,7 @@ SEEDS = {
     "hello": hellos,
     "steer": steers,
     "gro": batches,
+    "image": images,
     "wire": wires,
     "pcap": pcaps,
     "spec": specs,

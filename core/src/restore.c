@@ -62,7 +62,7 @@ static const char *stack_sound(const struct toec_stack *s)
     if (s->arp.announcements > 2 || s->arp.probes > 3 || (s->ip4 && s->arp.tested))
         return "the image is damaged: its IPv4 address is in no state that there is";
     if (p->base_reachable == 0 || p->retrans == 0 || p->mtu < TOEC_IP6_MIN_MTU ||
-        p->router_hand >= TOEC_IP6_ROUTERS)
+        p->router_hand >= TOEC_IP6_ROUTERS || p->rs_sent > 16)
         if (s->cfg.ip6 != TOEC_IP6_OFF)
             return "the image is damaged: its parameters of IPv6 are none that a host has";
     return 0;
@@ -404,5 +404,7 @@ const char *toec_restore(struct toec_stack *s, const void *image, unsigned long 
         wrong = toec_restore_flow_end(&r);
     if (!wrong && r.flows != r.said)
         wrong = "the image is damaged: it has fewer flows than it says";
+    if (!wrong && toec_timer_pending(&s->ip6.rs) && !toec_own_link_local(s))
+        wrong = "the image is damaged: routers are asked for from no address";
     return wrong;
 }

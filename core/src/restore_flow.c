@@ -312,7 +312,7 @@ static int cc_sound(const struct toec_tcb *t)
            b->max_bw[1] <= TOEC_PACE_MAX;
 }
 
-static int segments_sound(const struct toec_restoring *r, const struct toec_tcb *t)
+static int segments_sound(const struct toec_tcb *t)
 {
     const struct toec_pm *m = &t->pm;
     toec_u32 least = toec_addr_is4(&t->remote) ? TOEC_PMTU_MIN4 : TOEC_PMTU_MIN6;
@@ -321,7 +321,8 @@ static int segments_sound(const struct toec_restoring *r, const struct toec_tcb 
         return 0;
     if (t->state == TOEC_SYN_SENT)
         return m->mtu == 0;
-    if (t->mss < MSS_LEAST || t->mss > r->s->cfg.mtu)
+    if (t->mss < MSS_LEAST ||
+        t->mss + t->path.hlen + TOEC_TCP_LEN + (t->flags & TOEC_F_TS ? 12u : 0u) > t->path.mtu)
         return 0;
     return m->mtu <= t->path.mtu && m->high <= t->path.mtu && m->probe <= t->path.mtu &&
            (m->low == 0 || (m->low >= TOEC_MTU_LEAST && m->low <= t->path.mtu)) &&
@@ -332,11 +333,12 @@ static int options_sound(const struct toec_tcb *t)
 {
     return t->scales >> 4 <= TOEC_WSCALE_MAX && (t->scales & 15u) <= TOEC_WSCALE_MAX &&
            t->backoff <= 16 && t->ecn.policy >= TOEC_ECN_OFF && t->ecn.policy <= TOEC_ECN_PASSIVE &&
-           t->rare < 2 * TOEC_RARE_HALF && t->fo.syn_len <= 1u << t->tx_log && t->keep_intvl &&
+           t->rare < 2 * TOEC_RARE_HALF &&
+           t->fo.syn_len + t->path.hlen + TOEC_TCP_LEN <= t->path.mtu && t->keep_intvl &&
            t->rto <= TOEC_RTO_MAX / 4u + 1u;
 }
 
-static const char *flow_sound(const struct toec_restoring *r, const struct toec_tcb *t)
+static const char *flow_sound(const struct toec_tcb *t)
 {
     if (!receive_sound(t))
         return "the image is damaged: a flow has received what it cannot have";
@@ -346,7 +348,7 @@ static const char *flow_sound(const struct toec_restoring *r, const struct toec_
         return "the image is damaged: what a flow knows of its losses does not fit together";
     if (!cc_sound(t))
         return "the image is damaged: a flow has no congestion window that there is";
-    if (!segments_sound(r, t))
+    if (!segments_sound(t))
         return "the image is damaged: a flow has segments of no size that there is";
     if (!options_sound(t))
         return "the image is damaged: a flow has options that there are not";
@@ -384,7 +386,7 @@ const char *toec_restore_flow_end(struct toec_restoring *r)
 
     if (!t)
         return 0;
-    wrong = flow_sound(r, t);
+    wrong = flow_sound(t);
     if (!wrong)
         wrong = join_listener(r, t);
     if (wrong)

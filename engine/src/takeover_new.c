@@ -22,6 +22,7 @@ __attribute__((format(printf, 4, 5))) static int fail(char *err, size_t err_size
     va_list args;
 
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() stands above */
     vsnprintf(err + n, err_size - (size_t)n, format, args);
     va_end(args);
     return rc;
