@@ -105,6 +105,80 @@ def test_a_peer_that_dies_at_the_same_address(own):
 def test_nginx_in_front_of_another(make_lab, tmp_path, engines):
     """A reverse proxy, both on the TOE and at one address; by several engines too."""
     lab = make_lab(engines=engines)
+    back, front = tmp_path / "back", tmp_path / "front"
+    back.mkdir()
+    front.mkdir()
+    proxy = f"location /p/ {{ proxy_pass http://{lab.ip}:81/; }}"
+    with nginx.start(lab, back, port=81):
+        digest = nginx.make_file(back / "files/large", 10 * MB)
+        with nginx.start(lab, front, workers=2, more=proxy):
+            for _ in range(20):
+                assert nginx.get(lab, "/p/hello") == b"hello\n"
+            with nginx.Http(lab) as web:
+                assert web.digest("/p/large") == digest
+    if lab.toed:
+        assert lab.counter("looped") > 1000
+
+
+def test_a_program_and_itself(own):
+    lab, address = own
+    with Robot(lab) as robot:
+        listen(robot, address)
+        robot("c = socket.create_connection(at); s, who = listener.accept()", at=(address, PORT))
+        assert robot("who[:2] == c.getsockname()[:2]")
+        assert robot("who[0]") == address
+        robot("c.sendall(b'there'); s.sendall(b'and back')")
+        assert robot("s.recv(100)") == b"there"
+        assert robot("c.recv(100)") == b"and back"
+        robot("s.close()")
+        assert robot("c.recv(100)") == b""
+
+
+def test_nobody_listens(own):
+    lab, address = own
+    with Robot(lab) as robot, pytest.raises(ConnectionRefusedError):
+        robot("socket.create_connection(at)", at=(address, PORT))
+
+
+def test_a_socket_connected_to_its_own_port(own):
+    """RFC 9293 3.5: its SYN crosses itself, a simultaneous open of one flow."""
+    lab, address = own
+    with Robot(lab) as robot:
+        robot("s = socket.socket(socket.AF_INET6 if ':' in a else socket.AF_INET)", a=address)
+        robot("s.bind((a, 7001)); s.connect((a, 7001))", a=address)
+        assert robot("s.getpeername() == s.getsockname()")
+        robot("s.sendall(b'to myself')")
+        assert robot("s.recv(100)") == b"to myself"
+
+
+def test_reset(own):
+    lab, address = own
+    with Robot(lab) as robot:
+        listen(robot, address)
+        robot("c = socket.create_connection(at); s, _ = listener.accept()", at=(address, PORT))
+        robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))")
+        robot("s.close()")
+        with pytest.raises(ConnectionResetError):
+            robot("c.recv(1)")
+
+
+def test_a_peer_that_dies_at_the_same_address(own):
+    lab, address = own
+    with Robot(lab) as robot:
+        with Robot(lab) as other:
+            listen(other, address)
+            robot("c = socket.create_connection(at)", at=(address, PORT))
+            other("s, _ = listener.accept()")
+            other.proc.kill()
+        with pytest.raises(OSError) as failed:
+            robot("[c.recv(100), c.sendall(b'x' * 10), time.sleep(0.1), c.sendall(b'x')]")
+        assert failed.value.errno in (errno.ECONNRESET, errno.EPIPE)
+
+
+@pytest.mark.parametrize("engines", [1, 2])
+def test_nginx_in_front_of_another(make_lab, tmp_path, engines):
+    """A reverse proxy, both on the TOE and at one address; by several engines too."""
+    lab = make_lab(engines=engines)
     digest = None
     with nginx.start(lab, tmp_path, port=81):
         digest = nginx.make_file(tmp_path / "files/large", 10 * MB)
