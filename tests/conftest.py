@@ -85,6 +85,20 @@ def robot(lab):
 
 
 @pytest.fixture
+def libc(robot):
+    """The robot, with call(name, ...): libc's function; its result, or -errno."""
+    robot("""
+libc = ctypes.CDLL(None, use_errno=True)
+def call(name, *args):
+    r = getattr(libc, name)(*args)
+    return r if r != -1 else -ctypes.get_errno()
+def words(*v):
+    return struct.pack(f'{len(v)}i', *v)
+""")
+    return robot
+
+
+@pytest.fixture
 def peer_listener(lab):
     """A listening socket of the peer."""
     with lab.client.socket() as s:

@@ -14,21 +14,10 @@ import lab as labs
 import pytest
 from robot import PORT, Robot, take
 
-LIBC = """
-libc = ctypes.CDLL(None, use_errno=True)
-def call(name, *args):
-    r = getattr(libc, name)(*args)
-    return r if r != -1 else -ctypes.get_errno()
-def words(*v):
-    return struct.pack(f'{len(v)}i', *v)
-"""
-
 
 @pytest.fixture
-def c(robot):
-    """The robot, with call(name, ...): libc's function; its result, or -errno."""
-    robot(LIBC)
-    return robot
+def c(libc):
+    return libc
 
 
 # ---- receiving and sending

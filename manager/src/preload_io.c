@@ -90,13 +90,11 @@ EXPORT(ssize_t, sendfile, (int out, int in, off_t *at, size_t n))
 }
 EXPORT_ALIAS(ssize_t, sendfile64, sendfile, (int, int, off_t *, size_t));
 
-/* The kernel moves pages between descriptors of its own. Programs that use splice fall back to
- * copying at EINVAL, which is what it says of descriptors that cannot be spliced. */
 EXPORT(ssize_t, splice, (int in, loff_t *in_at, int out, loff_t *out_at, size_t n, unsigned flags))
 {
-    if (carried(in) || carried(out))
-        return terr(EINVAL);
-    return libc.splice(in, in_at, out, out_at, n, flags);
+    return carried(in) || carried(out)
+               ? CARRY_BLOCKING(toe_splice(in, in_at, out, out_at, n, flags))
+               : libc.splice(in, in_at, out, out_at, n, flags);
 }
 
 /* ---- receiving ---- */

@@ -73,6 +73,9 @@ ssize_t toe_sendmsg(int fd, const struct msghdr *msg, int flags);
 ssize_t toe_write(int fd, const void *buf, size_t n);
 ssize_t toe_writev(int fd, const struct iovec *iov, int count);
 ssize_t toe_sendfile(int fd, int in_fd, off_t *offset, size_t n);
+/* One of the two is a pipe. Bytes are copied. */
+ssize_t toe_splice(int in_fd, loff_t *in_offset, int out_fd, loff_t *out_offset, size_t n,
+                   unsigned flags);
 ssize_t toe_recv(int fd, void *buf, size_t n, int flags);
 ssize_t toe_recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *addr, socklen_t *len);
 ssize_t toe_recvmsg(int fd, struct msghdr *msg, int flags);
