@@ -309,3 +309,57 @@ reader.start()""")
     peer.shutdown(socket.SHUT_WR)
     robot("reader.join(20)")
     assert robot("b''.join(got)") == data
+
+
+# ---- TCP_DEFER_ACCEPT
+
+
+DEFER = "listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, seconds)"
+
+
+def test_deferred_accept_comes_with_data(lab, robot):
+    robot.listen(lab.ip, PORT)
+    robot(DEFER, seconds=30)
+    robot("p = select.poll(); p.register(listener, select.POLLIN); listener.setblocking(False)")
+    with lab.connect(PORT) as peer:
+        assert robot("p.poll(500)") == []
+        with pytest.raises(BlockingIOError):
+            robot("listener.accept()")
+        peer.sendall(b"hello")
+        assert robot("len(p.poll(20000))") == 1
+        robot("listener.setblocking(True)")
+        assert tuple(robot.accept()) == peer.getsockname()
+        assert robot("s.recv(10)") == b"hello"
+        robot("s.send(b'world')")
+        assert take(peer, 5) == b"world"
+
+
+def test_deferred_accept_comes_with_the_end(lab, robot):
+    """A peer that says nothing and goes is accepted too."""
+    robot.listen(lab.ip, PORT)
+    robot(DEFER, seconds=30)
+    with lab.connect(PORT) as peer:
+        peer.shutdown(socket.SHUT_WR)
+        robot.accept()
+        assert robot("s.recv(10)") == b""
+
+
+def test_deferred_accept_has_a_limit(lab, robot):
+    """After the time, in steps of the SYN-ACK's timer, also who has said nothing is accepted."""
+    robot.listen(lab.ip, PORT)
+    robot(DEFER, seconds=1)
+    with lab.connect(PORT) as peer:
+        robot.tell("s, _ = listener.accept(); s.send(b'you first')")
+        assert robot.waits()
+        robot.result()
+        assert take(peer, 9) == b"you first"
+
+
+def test_deferred_accept_is_rounded(lab, robot):
+    robot.listen(lab.ip, PORT)
+    for seconds, got in ((0, 0), (1, 1), (2, 3), (5, 7), (10, 15), (100, 127), (400, 487)):
+        robot(DEFER, seconds=seconds)
+        asked = robot("listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT)")
+        assert asked == got, seconds
+    with lab.connect(PORT):
+        robot(DEFER, seconds=0)

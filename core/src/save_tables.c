@@ -81,6 +81,7 @@ static const struct toec_field listener_rows[] = {
     N(15, struct toec_listener, fo.no_cookie), N(16, struct toec_listener, fo.n_keys),
     N(17, struct toec_listener, fo.key[0][0]), N(18, struct toec_listener, fo.key[0][1]),
     N(19, struct toec_listener, fo.key[1][0]), N(20, struct toec_listener, fo.key[1][1]),
+    N(21, struct toec_listener, defer),
 };
 const struct toec_table toec_t_listener = TABLE(listener_rows);
 

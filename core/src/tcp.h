@@ -285,6 +285,7 @@ struct toec_listener {
     toec_u8 ecn;        /* enum toec_ecn_policy of its flows */
     toec_u8 discover;   /* TOEC_OPT_MTU_DISCOVER of its flows */
     toec_u8 tos;
+    toec_u8 defer; /* TOEC_OPT_DEFER_ACCEPT */
     toec_u16 user_mss;
     toec_u32 backlog, half_open;
     toec_u32 overflow_at;
@@ -464,6 +465,10 @@ struct toec_listener *toec_listener_find(struct toec_stack *s, const struct toec
 /* The handshake of a passive open is over: it leaves its listener's half-open list. */
 void toec_half_open_add(struct toec_stack *s, struct toec_tcb *t, struct toec_listener *l);
 void toec_half_open_del(struct toec_stack *s, struct toec_tcb *t);
+/* tcp_defer.c: of a flow in SYN-RECEIVED whose SYN the segment acknowledges: not 0 when it is left
+ * unheard; the timer of one: not 0 when that is done with. */
+int toec_deferred(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g);
+int toec_defer_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 
 /* ---- tcp_isn.c: ISNs, cookies, ports, timestamp offsets ---- */
 

@@ -259,6 +259,8 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
      */
     if (toec_ack_check(s, t, g, now))
         return;
+    if (t->state == TOEC_SYN_RECEIVED && toec_deferred(s, t, g))
+        return;
     if (t->flags & TOEC_F_TS)
         take_timestamp(t, g, now);
     t->rcv_at = toec_ticks(now);

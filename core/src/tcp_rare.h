@@ -12,10 +12,11 @@ struct toec_tcb;
 struct toec_seg;
 
 /* toec_tcb.rare */
-#define TOEC_RARE_URG  1u /* urgent data is not acknowledged yet */
-#define TOEC_RARE_UTO  2u /* the user timeout is to be told to the peer */
-#define TOEC_RARE_UP   4u /* the peer has sent urgent data: rcv_up is set */
-#define TOEC_RARE_HALF 8u /* in SYN-RECEIVED, and came from LISTEN: in its list */
+#define TOEC_RARE_URG   1u  /* urgent data is not acknowledged yet */
+#define TOEC_RARE_UTO   2u  /* the user timeout is to be told to the peer */
+#define TOEC_RARE_UP    4u  /* the peer has sent urgent data: rcv_up is set */
+#define TOEC_RARE_HALF  8u  /* in SYN-RECEIVED, and came from LISTEN: in its list */
+#define TOEC_RARE_ACKED 16u /* ... and our SYN-ACK has arrived: data is waited for */
 
 struct toec_urg {
     toec_u32 snd_up; /* SND.UP: behind the last urgent byte (RFC 9293 MUST-62) */

@@ -206,6 +206,8 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->rtx_at = t->rack.rto_at;
         return 0;
     }
+    if (toec_defer_timeout(s, t, now))
+        return 0;
     if (count_timeout(s, t, persist, now))
         return 1;
     toec_unpark(s, t);

@@ -336,9 +336,11 @@ int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, 
     if (id >= s->tcp->listeners.fresh)
         return TOEC_E_INVAL;
     l = toec_pool_at(&s->tcp->listeners, id);
-    if (!l->live || !path_option_ok(opt, value))
+    if (!l->live || (opt == TOEC_OPT_DEFER_ACCEPT ? value > 255 : !path_option_ok(opt, value)))
         return TOEC_E_INVAL;
-    if (opt == TOEC_OPT_ECN)
+    if (opt == TOEC_OPT_DEFER_ACCEPT)
+        l->defer = (toec_u8)value;
+    else if (opt == TOEC_OPT_ECN)
         l->ecn = (toec_u8)value;
     else if (opt == TOEC_OPT_MTU_DISCOVER)
         l->discover = (toec_u8)value;

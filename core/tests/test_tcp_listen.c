@@ -438,6 +438,73 @@ static void test_cookie_and_small_buffer(void **state)
     sim_stop(&s);
 }
 
+/* A handshake with a listener that defers, its bare ACK said; the ACK's number in *ack. */
+static void deferred(struct sim *s, unsigned times, uint32_t *ack)
+{
+    struct tseg g = seg_make(5000, 80, F_SYN, 100, 0);
+    uint32_t id;
+
+    craft_init(s);
+    craft_start(s);
+    sim_listen(s, 0, 80, 0, &id);
+    assert_int_equal(toec_listen_option(s->host[0].stack, id, TOEC_OPT_DEFER_ACCEPT, 256),
+                     TOEC_E_INVAL);
+    assert_int_equal(toec_listen_option(s->host[0].stack, id, TOEC_OPT_DEFER_ACCEPT, times), 0);
+    craft_say(s, &g);
+    g = craft_expect(s);
+    *ack = g.seq + 1;
+    g = seg_make(5000, 80, F_ACK, 101, *ack);
+    craft_say(s, &g);
+    craft_expect_none(s);
+    assert_int_equal(sim_count(s, 0, TOEC_C_tcp_deferred), 1);
+    assert_int_equal(sim_count(s, 0, TOEC_C_tcp_established), 0);
+}
+
+/* TCP_DEFER_ACCEPT: data and FIN open the connection, a RST ends it. */
+static void test_defer(void **state)
+{
+    static const unsigned flags[] = {F_ACK, F_ACK | F_FIN, F_RST};
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        struct sim s;
+        struct tseg g;
+        uint32_t ack;
+
+        deferred(&s, 3, &ack);
+        craft_pass(&s, 5 * SEC);
+        craft_expect_none(&s);
+        g = seg_make(5000, 80, flags[i], 101, i == 2 ? 0 : ack);
+        g.len = i == 0 ? 10 : 0;
+        craft_say(&s, &g);
+        assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_established), i < 2);
+        if (i == 0)
+            assert_int_equal(conn_read(s.host[0].conns, 100), 10);
+        sim_stop(&s);
+    }
+}
+
+/* ... when the times are over the SYN-ACK comes again, and a bare ACK will do. */
+static void test_defer_over(void **state)
+{
+    struct sim s;
+    struct tseg g;
+    uint32_t ack;
+
+    (void)state;
+    deferred(&s, 2, &ack);
+    craft_pass(&s, 2 * SEC);
+    craft_expect_none(&s);
+    craft_pass(&s, 2 * SEC);
+    g = craft_expect(&s);
+    assert_int_equal(g.flags, F_SYN | F_ACK);
+    g = seg_make(5000, 80, F_ACK, 101, ack);
+    craft_say(&s, &g);
+    assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_established), 1);
+    sim_stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +524,8 @@ int main(void)
         cmocka_unit_test(test_cookie_old),
         cmocka_unit_test(test_flow_pool),
         cmocka_unit_test(test_martians),
+        cmocka_unit_test(test_defer),
+        cmocka_unit_test(test_defer_over),
     };
 
     return cmocka_run_group_tests_name("tcp_listen", tests, 0, 0);

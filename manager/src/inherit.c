@@ -43,6 +43,7 @@ static void adopt(int fd, int domain)
     s->opts.keepalive = ask(fd, SOL_SOCKET, SO_KEEPALIVE) > 0;
     s->opts.reuseaddr = ask(fd, SOL_SOCKET, SO_REUSEADDR) > 0;
     s->opts.reuseport = ask(fd, SOL_SOCKET, SO_REUSEPORT) > 0;
+    s->opts.defer = tdefer_times(ask(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT));
     s->inherited = 1;
     tfd_set(fd, &s->obj);
     errno = saved;

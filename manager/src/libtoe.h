@@ -76,6 +76,7 @@ struct tsock_opts {
     uint8_t fastopen_connect, fastopen_no_cookie;
     uint8_t fastopen_keys; /* 0, 1 or 2 in fastopen_key */
     uint8_t oobinline;
+    uint8_t defer;    /* TCP_DEFER_ACCEPT, in times of the SYN-ACK's timer */
     uint8_t zerocopy; /* SO_ZEROCOPY */
     uint8_t fastopen_key[32];
     uint8_t tos, discover;       /* IP_TOS; 0 default, else 1 + IP_MTU_DISCOVER */
@@ -323,6 +324,10 @@ TOE_HIDDEN void tpath_set(struct tsock *s, int level, int name, const void *valu
 TOE_HIDDEN void tpath_apply(struct tsock *s);
 /* IP_MTU: bytes, or -1 with ENOTCONN. */
 TOE_HIDDEN int tpath_mtu(const struct tsock *s);
+/* TCP_DEFER_ACCEPT as Linux rounds it: how often the SYN-ACK's timer expires in so many seconds,
+ * and the seconds of so many times. */
+TOE_HIDDEN uint8_t tdefer_times(int seconds);
+TOE_HIDDEN int tdefer_seconds(uint8_t times);
 /* The flow's record copied (torn reads retried), false when there is no flow. */
 TOE_HIDDEN bool tsock_record(const struct tsock *s, struct toedev_flow_record *out);
 /* The pending error, cleared (SO_ERROR). */

@@ -37,6 +37,8 @@ void tlisten_announce(struct tsock *s, bool weak)
     s->weak = weak;
     if (s->opts.fastopen)
         tfast_announce(s);
+    if (s->opts.defer)
+        tlisten_option(s, TOE_OPT_DEFER_ACCEPT, s->opts.defer);
     tpath_apply(s);
 }
 
@@ -89,6 +91,7 @@ void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
     s->accepted = 1;
     s->v6 = l->v6;
     s->opts = l->opts;
+    s->opts.defer = 0; /* of listeners alone */
     s->lowat = l->lowat;
     s->remote_port = htons(toe_cmd_aux(c));
     s->remote_ip = htonl(toe_cmd_arg0(c));

@@ -24,6 +24,7 @@ const char sockopt_cc[SOCKOPT_CCS][16] = {"cubic", "reno", "dctcp", "bbr"};
 #define KEEP_SECONDS_MAX 32767
 #define KEEP_COUNT_MAX   127
 #define SYN_COUNT_MAX    127
+#define DEFER_PERIOD_MAX 120
 #define UTO_MAX          1966020 /* RFC 5482: 15 bits of minutes */
 
 static bool read_int(const void *value, socklen_t len, int *out)
@@ -221,6 +222,33 @@ static enum verdict set_fastopen(struct tsock *s, int name, int v)
     return DONE;
 }
 
+/* secs_to_retrans() and retrans_to_secs() of Linux: 1 s at first, doubled each time, two minutes at
+ * most. */
+static int defer_next(int period)
+{
+    return period < DEFER_PERIOD_MAX / 2 ? 2 * period : DEFER_PERIOD_MAX;
+}
+
+uint8_t tdefer_times(int seconds)
+{
+    uint8_t times = 0;
+
+    for (int period = 1, sum = 0; sum < seconds && times < UINT8_MAX; period = defer_next(period)) {
+        sum += period;
+        times++;
+    }
+    return times;
+}
+
+int tdefer_seconds(uint8_t times)
+{
+    int sum = 0;
+
+    for (int period = 1; times--; period = defer_next(period))
+        sum += period;
+    return sum;
+}
+
 static enum verdict set_tcp_level(struct tsock *s, int name, const void *value, socklen_t len)
 {
     int v;
@@ -239,6 +267,11 @@ static enum verdict set_tcp_level(struct tsock *s, int name, const void *value, 
     case TCP_FASTOPEN_CONNECT:
     case TCP_FASTOPEN_NO_COOKIE:
         return set_fastopen(s, name, v);
+    case TCP_DEFER_ACCEPT:
+        s->opts.defer = tdefer_times(v);
+        if (s->state == TS_LISTEN && s->announced)
+            tlisten_option(s, TOE_OPT_DEFER_ACCEPT, s->opts.defer);
+        return UNHANDLED; /* the kernel's half has it too */
     case TCP_SYNCNT:
         return set_bounded(s, TOE_OPT_SYNCNT, v, SYN_COUNT_MAX, &s->opts.syncnt);
     case TOE_TCP_UTO:

@@ -197,6 +197,9 @@ static enum verdict get_tcp_level(struct tsock *s, int name, void *value, sockle
     case TCP_SYNCNT:
         v = or_default(o->syncnt, DEFAULT_SYNCNT);
         break;
+    case TCP_DEFER_ACCEPT:
+        v = tdefer_seconds(o->defer);
+        break;
     case TOE_TCP_UTO:
         v = o->uto;
         break;

@@ -284,7 +284,10 @@ enum toec_option {
     TOEC_OPT_MTU_DISCOVER = 40, /* enum toec_mtu_discover */
     TOEC_OPT_MAXSEG = 41, /* bytes of payload and options in a segment at most, 88..32767, 0: no
                            * bound but the path's; of a flow before its SYN the peer is told */
-    TOEC_OPT_TOS = 42,    /* DSCP and two bits that are not used, 0..255 (IP_TOS, IPV6_TCLASS) */
+    /* Of a listener: 0..255; its flows are told with their first data or FIN, or when the timer of
+     * the SYN-ACK has expired so often (TCP_DEFER_ACCEPT); 0: at once. */
+    TOEC_OPT_DEFER_ACCEPT = 25,
+    TOEC_OPT_TOS = 42, /* DSCP and two bits that are not used, 0..255 (IP_TOS, IPV6_TCLASS) */
     /* Bytes per second at most (SO_MAX_PACING_RATE); 0 or 0xffffffff: no limit (the default). A
      * limit also turns pacing on for CUBIC and NewReno, which are not paced otherwise. */
     TOEC_OPT_MAX_PACING = 30
@@ -292,7 +295,7 @@ enum toec_option {
 int toec_set_option(struct toec_stack *s, struct toec_tcb *flow, enum toec_option opt,
                     toec_u32 value, toec_time now);
 /* As toec_set_option() for the flows a listener will make: TOEC_OPT_ECN, _MTU_DISCOVER, _MAXSEG,
- * _TOS. */
+ * _TOS; and TOEC_OPT_DEFER_ACCEPT, which a flow does not have. */
 int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, toec_u32 value);
 
 /* States as RFC 9293 3.3.2 names them. */

@@ -21,6 +21,7 @@
     X(tcp_simultaneous_open, "simultaneous opens")                                                 \
     X(tcp_established, "connections established")                                                  \
     X(tcp_cookies_sent, "SYN cookies sent: backlog of half-open flows full")                       \
+    X(tcp_deferred, "ACKs of a handshake left unheard: data is waited for (TCP_DEFER_ACCEPT)")     \
     X(tcp_cookies_taken, "connections made from SYN cookies")                                      \
     X(tcp_cookies_bad, "ACKs refused: no valid SYN cookie")                                        \
     X(tcp_paws, "dropped: timestamp older than the last (PAWS, RFC 7323)")                         \

@@ -143,6 +143,9 @@ enum toe_option {
     TOE_OPT_FASTOPEN_KEY = 23,
     /* of a listener: the arg0 keys said by FASTOPEN_KEY are in use, 1 or 2; 0: the TOE's own */
     TOE_OPT_FASTOPEN_KEYS = 24,
+    /* of a listener: 0..255; its flows are established with their first data or FIN, or when the
+     * timer of the SYN-ACK has expired so often; 0: at once */
+    TOE_OPT_DEFER_ACCEPT = 25,
     /* bytes per second at most; 0 or 0xffffffff: no limit */
     TOE_OPT_MAX_PACING = 30,
     /* as IP_MTU_DISCOVER: 0 no DF, 1 and 2 path MTU discovery, 3 DF but no cache of path MTUs, 4
