@@ -94,7 +94,13 @@ module rtt_parse
   wire ip6 = type_q2 == 16'h86dd && l3_q2[0][7:4] == 4'd6;
   wire [3:0] words = ip6 ? 4'd10 : l3_q2[0][3:0];  // of the IP header
   wire [7:0] ip_bytes = {2'd0, words, 2'd0};
-  wire [L4Bytes+59:0][7:0] l3 = {320'd0, l3_q2};
+  // Behind the header: a shift by 0 to 15 words more than the shortest header has, in four steps.
+  wire [3:0] more = words - 4'd5;
+  wire [L4Bytes-1:0][7:0] l3_0 = l3_q2[20+:L4Bytes];
+  wire [L4Bytes-1:0][7:0] l3_1 = more[0] ? {32'd0, l3_0[L4Bytes-1:4]} : l3_0;
+  wire [L4Bytes-1:0][7:0] l3_2 = more[1] ? {64'd0, l3_1[L4Bytes-1:8]} : l3_1;
+  wire [L4Bytes-1:0][7:0] l3_4 = more[2] ? {128'd0, l3_2[L4Bytes-1:16]} : l3_2;
+  wire [L4Bytes-1:0][7:0] l3_8 = more[3] ? {256'd0, l3_4[L4Bytes-1:32]} : l3_4;
   wire fragment = ({l3_q2[6], l3_q2[7]} & 16'h3fff) != 16'd0;
 
   logic [L4Bytes-1:0][7:0] l4_q3;
@@ -103,10 +109,7 @@ module rtt_parse
   logic ok_q3, six_q3;
   logic [127:0] src_q3, dst_q3;
   always_ff @(posedge clk_i) begin
-    l4_q3 <= l3_q2[20+:L4Bytes];
-    for (int w = 6; w <= 15; w++) begin
-      if (int'(words) == w) l4_q3 <= l3[4*w+:L4Bytes];
-    end
+    l4_q3   <= l3_8;
     have_q3 <= have_q2 - ip_bytes;
     six_q3  <= ip6;
     if (ip6) begin
@@ -172,7 +175,9 @@ module rtt_parse
   logic [31:0] seq_q5;
   logic [18:0][7:0] tag_q5;
   logic [3:0] tag_at_q5;
-  wire [98:0][7:0] l4 = {40'd0, l4_q4};
+  wire [L4Bytes-1:0][7:0] l4_1 = tag_at_q4[4] ? {128'd0, l4_q4[L4Bytes-1:16]} : l4_q4;
+  wire [82:0][7:0] l4_2 = tag_at_q4[5] ? {168'd0, l4_1[L4Bytes-1:32]} : l4_1[82:0];
+  wire [18:0][7:0] l4_4 = tag_at_q4[6] ? l4_2[82:64] : l4_2[18:0];
   wire [31:0] seq = {l4_q4[4], l4_q4[5], l4_q4[6], l4_q4[7]};
   wire [31:0] ack = {l4_q4[8], l4_q4[9], l4_q4[10], l4_q4[11]};
   wire [31:0] seq_end = seq + {16'd0, payload_q4} + {31'd0, syn_q4} + {31'd0, fin_q4};
@@ -210,10 +215,7 @@ module rtt_parse
     if (!config_i.enable) counts_q5 <= 1'b0;
 
     tag_at_q5 <= tag_at_q4[3:0];
-    tag_q5    <= '0;
-    for (int i = 0; i < 6; i++) begin
-      if (int'(tag_at_q4[7:4]) == i) tag_q5 <= l4[16*i+:19];
-    end
+    tag_q5    <= l4_4;
   end
 
   // 6: the tag.

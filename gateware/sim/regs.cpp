@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "regs.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <endian.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace sim {
+namespace {
+constexpr uint32_t kRead = 1, kWrite = 2;
+constexpr uint32_t kBadRequest = 0x100; // beyond the two bits of a bus error
+} // namespace
+
+RegServer::RegServer(const std::string &path, Read read, Write write)
+    : path_(path), read_(std::move(read)), write_(std::move(write))
+{
+    struct sockaddr_un at = {};
+
+    if (path.empty())
+        return;
+    at.sun_family = AF_UNIX;
+    if (path.size() >= sizeof at.sun_path) {
+        std::fprintf(stderr, "--regs %s: longer than %zu bytes\n", path.c_str(),
+                     sizeof at.sun_path - 1);
+        std::exit(1);
+    }
+    std::memcpy(at.sun_path, path.c_str(), path.size() + 1);
+    unlink(path.c_str());
+    listen_ = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listen_ < 0 || bind(listen_, reinterpret_cast<struct sockaddr *>(&at), sizeof at) != 0 ||
+        listen(listen_, 4) != 0) {
+        std::fprintf(stderr, "--regs %s: %s\n", path.c_str(), std::strerror(errno));
+        std::exit(1);
+    }
+}
+
+RegServer::~RegServer()
+{
+    for (const Client &c : clients_)
+        close(c.fd);
+    if (listen_ >= 0) {
+        close(listen_);
+        unlink(path_.c_str());
+    }
+}
+
+void RegServer::add_to(std::vector<struct pollfd> &fds) const
+{
+    if (listen_ >= 0)
+        fds.push_back({listen_, POLLIN, 0});
+    for (const Client &c : clients_)
+        fds.push_back({c.fd, POLLIN, 0});
+}
+
+// False: the client is gone, or does not take its answers.
+bool RegServer::answer(Client &c)
+{
+    for (;;) {
+        ssize_t n = recv(c.fd, reinterpret_cast<char *>(c.words) + c.have,
+                         sizeof c.words - c.have, 0);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return true;
+        if (n <= 0)
+            return false;
+        c.have += static_cast<size_t>(n);
+        if (c.have < sizeof c.words)
+            continue;
+        c.have = 0;
+
+        uint32_t op = le32toh(c.words[0]), address = le32toh(c.words[1]);
+        uint32_t value = le32toh(c.words[2]), status = kBadRequest;
+
+        if (op == kRead)
+            status = read_(address, value);
+        else if (op == kWrite)
+            status = write_(address, value);
+        c.words[2] = htole32(value);
+        c.words[3] = htole32(status);
+        if (send(c.fd, c.words, sizeof c.words, MSG_NOSIGNAL) != sizeof c.words)
+            return false;
+    }
+}
+
+void RegServer::serve()
+{
+    if (listen_ < 0)
+        return;
+    int fd = accept4(listen_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0)
+        clients_.push_back({fd, 0, {}});
+    for (size_t i = 0; i < clients_.size();) {
+        if (answer(clients_[i])) {
+            i++;
+        } else {
+            close(clients_[i].fd);
+            clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+}
+
+} // namespace sim
