@@ -5,9 +5,12 @@ there is nothing to take over, and the same is expected of the connections."""
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import select
 import signal
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -92,6 +95,28 @@ def test_web_server_under_load(lab, tmp_path):
     load_through_upgrades(lab, tmp_path)
 
 
+def test_tls(lab, tmp_path):
+    """One record number wrong, and the session is over."""
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subject = ["-subj", "/CN=x", "-days", "2", "-keyout", key, "-out", cert]
+    proc.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject])
+    more = f"listen {lab.ip}:443 ssl; ssl_certificate {cert}; ssl_certificate_key {key};"
+    digest = []
+    with nginx.start(lab, tmp_path, more=more):
+        expected = nginx.make_file(tmp_path / "files/large", 30 * MB)
+        with nginx.Http(lab, 443) as web, nginx.Http(lab, 443) as other:
+            context = ssl._create_unverified_context()
+            for one in (web, other):
+                one.sock = one._c.sock = context.wrap_socket(one.sock)
+            thread = threading.Thread(target=lambda: digest.append(other.digest("/large")))
+            thread.start()
+            for _ in range(3):
+                upgrade(lab)
+                assert web.get("/hello") == b"hello\n"
+            thread.join()
+    assert digest == [expected]
+
+
 def test_shared_address(make_lab, tmp_path):
     """The kernel, which has the same address, resets nothing while nobody takes the frames."""
     lab = make_lab(shared=True)
@@ -107,6 +132,7 @@ def test_shared_address(make_lab, tmp_path):
     load_through_upgrades(lab, tmp_path, 1)
 
 
+@pytest.mark.toehold_only
 @pytest.mark.parametrize("mode", ["tap", "two-engines"])
 def test_elsewhere(make_lab, tmp_path, mode):
     lab = make_lab(mode="tap") if mode == "tap" else make_lab(engines=2)
@@ -315,6 +341,11 @@ def test_tools_and_counters(lab, robot, accepted):
 # ---- what does not work out
 
 
+def wait_said(lab: labs.Lab, what: str) -> None:
+    toed = lab.toed.proc
+    proc.wait_until(lambda: what in toed.text(), f"toed says {what!r}", proc=toed)
+
+
 def still_serves(robot: Robot, peer: socket.socket) -> None:
     peer.sendall(b"on")
     assert robot("s.recv(10)") == b"on"
@@ -338,7 +369,7 @@ def test_other_options(lab, robot, peer, args, sentence):
     assert code == 3
     assert sentence in said
     still_serves(robot, peer)
-    assert "does not take over" in lab.toed.proc.text()
+    wait_said(lab, "does not take over")
 
 
 @pytest.mark.toehold_only
@@ -400,7 +431,7 @@ def test_the_new_one_dies(lab, robot, peer, when):
             assert s.recv(100) == b"FDS"
     still_serves(robot, peer)
     if when != "asked":
-        assert "serving on" in lab.toed.proc.text()
+        wait_said(lab, "serving on")
     upgrade(lab)
     still_serves(robot, peer)
 
@@ -413,7 +444,7 @@ def test_the_new_one_has_a_reason(lab, robot, peer):
             pass
         s.send(b"it cannot")
         assert s.recv(10) == b"BACK"
-    assert "does not take over: it cannot" in lab.toed.proc.text()
+    wait_said(lab, "does not take over: it cannot")
     still_serves(robot, peer)
 
 
@@ -427,6 +458,44 @@ def test_the_old_one_dies(lab):
     assert new.wait(20) == 3
     assert "does not answer" in new.text()
     lab.toed.start()
+
+
+@pytest.mark.toehold_only
+@pytest.mark.sanitize
+def test_the_old_one_dies_before_its_last_word(lab, robot, peer, tmp_path):
+    """The new one has everything, and nobody else can serve: it goes on. A relay between both kills
+    the old one at the right moment."""
+    path = tmp_path / "relay"
+    with contextlib.ExitStack() as stack:
+
+        def new_socket() -> socket.socket:
+            return stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+
+        listener, old = new_socket(), new_socket()
+        listener.bind(str(path))
+        listener.listen()
+        listener.settimeout(20)
+        started = lab.toed._launch("--take-over", "--socket", path)
+        new, _ = listener.accept()
+        stack.enter_context(new)
+        old.connect(str(lab.toed.socket))
+        said = b""
+        while said != b"DONE":
+            ready, _, _ = select.select([old, new], [], [], 20)
+            assert ready, started.tail()
+            said, fds, _, _ = socket.recv_fds(ready[0], 1 << 16, 253)
+            assert said, (started.tail(), lab.toed.proc.tail())
+            if said != b"DONE":
+                socket.send_fds(new if ready[0] is old else old, [said], fds)
+            for fd in fds:
+                os.close(fd)
+        lab.toed.kill()
+    lab.toed.proc, lab.toed._killed = started, False
+    wait_said(lab, "gone before it said the last word")
+    wait_said(lab, "ready")
+    still_serves(robot, peer)
+    upgrade(lab)
+    still_serves(robot, peer)
 
 
 @pytest.mark.toehold_only
