@@ -31,6 +31,7 @@ _BUILT = {
     "echo_libuv": "tests/echo_libuv",
     "http_libevent": "tests/http_libevent",
     "ringuser": "tests/ringuser",
+    "libfailalloc.so": "tests/libfailalloc.so",
     "hostile": "tests/hostile",
     "steer.bpf.o": "netio/steer.bpf.o",
     "libtoe_preload.so": "manager/libtoe_preload.so",

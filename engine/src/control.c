@@ -23,8 +23,9 @@
 #include "tend.h"
 
 /* Connections that have not said hello: how many, and how long they may take. */
-#define SILENT_MAX  64u
-#define SILENT_TIME (5 * NS_PER_S)
+#define CLIENTS_AT_FIRST 64u
+#define SILENT_MAX       64u
+#define SILENT_TIME      (5 * NS_PER_S)
 /* How often interrupt writes are looked at while anybody is attached. */
 #define WATCH_MS 100
 
@@ -48,23 +49,36 @@ static void client_remove(struct control *c, uint32_t i)
     c->clients[i] = c->clients[--c->client_count];
 }
 
+/* The descriptors of the main thread, in this order; then each client's two. */
+enum { P_SIGNAL, P_LISTEN, P_LOCK, P_WAKE, P_LINK, P_KERNEL, P_ASKED, P_CLIENTS };
+
+/* Of so many clients and what it takes to watch them, so that serving those there are needs no
+ * memory. 0, or -1 and all is as before. */
+static int make_room(struct control *c, uint32_t room)
+{
+    struct client *p = realloc(c->clients, room * sizeof(*p));
+    struct pollfd *polled;
+
+    if (!p)
+        return -1;
+    c->clients = p;
+    polled = realloc(c->polled, (P_CLIENTS + 2 * (size_t)room) * sizeof(*polled));
+    if (!polled)
+        return -1;
+    c->polled = polled;
+    c->client_room = room;
+    return 0;
+}
+
 static int room_for_client(struct control *c)
 {
-    uint32_t room = c->client_room ? c->client_room * 2 : 64, i, silent = 0;
-    struct client *p;
+    uint32_t i, silent = 0;
 
     for (i = 0; i < c->client_count; i++)
         silent += !c->clients[i].qp;
     if (silent >= SILENT_MAX)
         return 0;
-    if (c->client_count < c->client_room)
-        return 1;
-    p = realloc(c->clients, room * sizeof(*p));
-    if (!p)
-        return 0;
-    c->clients = p;
-    c->client_room = room;
-    return 1;
+    return c->client_count < c->client_room || make_room(c, c->client_room * 2) == 0;
 }
 
 int control_add_client(struct control *c, const struct client *cl)
@@ -156,16 +170,11 @@ static int client_message(struct control *c, struct client *cl)
     return attach_client(c, cl, &m);
 }
 
-/* The descriptors of the main thread, in this order; then each client's two. */
-enum { P_SIGNAL, P_LISTEN, P_LOCK, P_WAKE, P_LINK, P_KERNEL, P_ASKED, P_CLIENTS };
-
-static struct pollfd *poll_set(const struct control *c)
+static void set_polled(const struct control *c)
 {
-    struct pollfd *p = calloc(P_CLIENTS + 2 * (size_t)c->client_count, sizeof(*p));
+    struct pollfd *p = c->polled;
     uint32_t i;
 
-    if (!p)
-        return NULL;
     p[P_SIGNAL] = (struct pollfd){c->signal_fd, POLLIN, 0};
     p[P_LISTEN] = (struct pollfd){c->listen_fd, POLLIN, 0};
     p[P_LOCK] = (struct pollfd){c->lock_fd, POLLIN, 0};
@@ -177,7 +186,6 @@ static struct pollfd *poll_set(const struct control *c)
         p[P_CLIENTS + 2 * i] = (struct pollfd){c->clients[i].fd, POLLIN, 0};
         p[P_CLIENTS + 2 * i + 1] = (struct pollfd){c->clients[i].pidfd, POLLIN, 0};
     }
-    return p;
 }
 
 static void serve_clients(struct control *c, const struct pollfd *p)
@@ -271,36 +279,33 @@ int control_run(struct control *c)
 {
     int tidy = 0;
 
+    if (make_room(c, c->client_room ? c->client_room : CLIENTS_AT_FIRST) != 0) {
+        log_msg("no memory for %u connections", CLIENTS_AT_FIRST);
+        return EXIT_RUNTIME;
+    }
     for (;;) {
-        struct pollfd *p = poll_set(c);
+        struct pollfd *p = c->polled;
         int n, gone;
 
-        if (!p) {
-            log_msg("no memory to watch %u connections", c->client_count);
-            return EXIT_RUNTIME;
-        }
+        set_polled(c);
         n = poll(p, P_CLIENTS + 2 * (nfds_t)c->client_count, patience(c, tidy));
         if (n < 0 && errno != EINTR) {
             log_msg("poll: %s", strerror(errno));
-            free(p);
             return EXIT_RUNTIME;
         }
         watch_engines(c);
         if (n >= 0)
             serve_clients(c, p);
-        if (c->given_away) {
-            free(p);
+        if (c->given_away)
             return 0;
-        }
         if (p[P_WAKE].revents)
             free_unused(c);
         if (p[P_LOCK].revents)
             accept_claims(c);
-        if (p[P_LISTEN].revents)
-            accept_clients(c);
         n = p[P_SIGNAL].revents;
         gone = tend(c, p[P_LINK].revents) | serve_kernel(c, p, &tidy);
-        free(p);
+        if (p[P_LISTEN].revents)
+            accept_clients(c); /* last: more of them are watched elsewhere */
         if (n)
             return 0;
         if (gone)
@@ -315,7 +320,9 @@ void control_close(struct control *c)
         client_remove(c, c->client_count - 1);
     free_unused(c);
     free(c->clients);
+    free(c->polled);
     c->clients = NULL;
+    c->polled = NULL;
     c->client_room = 0;
     link_close(&c->link);
 }

@@ -38,6 +38,7 @@ struct control {
     int listen_fd, lock_fd, signal_fd, wake_fd, regs_fd;
     struct client *clients;
     uint32_t client_count, client_room;
+    struct pollfd *polled; /* what the main thread waits for; with room for as many */
     uint32_t next_qp;
     uint64_t memory;    /* bytes of all areas */
     struct user *users; /* who has queue pairs */

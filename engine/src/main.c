@@ -125,8 +125,10 @@ static int make_engines(struct daemon *d)
     int rc = -1;
 
     d->control.engines = calloc(d->options.engines, sizeof(struct engine *));
-    if (!d->control.engines)
+    if (!d->control.engines) {
+        log_msg("no memory for %u engines", d->options.engines);
         return EXIT_RUNTIME;
+    }
     for (i = 0; i < d->options.engines && rc < 0; i++)
         rc = make_engine_near(d, i);
     if (rc < 0)

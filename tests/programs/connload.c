@@ -139,6 +139,8 @@ static void run(struct load *l)
 
         while (l->started < l->count && l->started < due && l->open < AT_ONCE)
             start(l);
+        if (!l->open && l->started == l->count)
+            break; /* the last ones failed as they began */
         n = epoll_wait(l->epoll, events, 256, l->started < l->count ? 1 : 10000);
         if (n == 0 && l->started == l->count) {
             fprintf(stderr, "connload: %" PRIu64 " connections are stuck\n", l->open);
