@@ -78,7 +78,8 @@ static int room_for_client(struct control *c)
         silent += !c->clients[i].qp;
     if (silent >= SILENT_MAX)
         return 0;
-    return c->client_count < c->client_room || make_room(c, c->client_room * 2) == 0;
+    return c->client_count < c->client_room ||
+           make_room(c, c->client_room ? c->client_room * 2 : CLIENTS_AT_FIRST) == 0;
 }
 
 int control_add_client(struct control *c, const struct client *cl)
