@@ -175,7 +175,7 @@ static void check_hello(struct hello_message *m, ssize_t len)
         m->wrong = "not a hello of the device contract";
     else if (m->hello.version != TOEDEV_CONTRACT_VERSION)
         m->wrong = "another version of the device contract; use libtoe and toed of one release";
-    else if (m->hello.kind < TOEDEV_HELLO_ATTACH || m->hello.kind > TOEDEV_HELLO_RTT)
+    else if (m->hello.kind < TOEDEV_HELLO_ATTACH || m->hello.kind > TOEDEV_HELLO_MOVED)
         m->wrong = "neither attach nor query";
     else
         m->kind = m->hello.kind;
@@ -205,6 +205,42 @@ int attach_receive(int fd, struct hello_message *m)
         return 0;
     check_hello(m, n);
     return 1;
+}
+
+/* The process of a pidfd; 0: it is none, or of a process that is gone or not to be seen. */
+static int process_of(int fd)
+{
+    char path[32], line[128];
+    int pid = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+    f = fopen(path, "re");
+    while (f && pid == 0 && fgets(line, sizeof(line), f))
+        if (strncmp(line, "Pid:", 4) == 0)
+            pid = atoi(line + 4);
+    if (f)
+        fclose(f);
+    return pid > 0 ? pid : 0;
+}
+
+int attach_moved(struct client *cl, struct hello_message *m)
+{
+    char path[32];
+    struct stat st;
+    int pid = m->fd_count == 1 ? process_of(m->fds[0]) : 0;
+
+    snprintf(path, sizeof(path), "/proc/%d", pid);
+    if (!pid || stat(path, &st) != 0 || st.st_uid != cl->uid) {
+        log_often("pid %d would leave its queue pair to no process of its user", cl->pid);
+        return -1;
+    }
+    if (cl->pidfd >= 0)
+        close(cl->pidfd);
+    cl->pidfd = m->fds[0];
+    cl->pid = pid;
+    m->fds[0] = -1;
+    return 0;
 }
 
 void attach_discard(struct hello_message *m)
@@ -394,6 +430,8 @@ int attach_client(struct control *c, struct client *cl, struct hello_message *m)
     char why[sizeof(w.message)];
     struct qp *qp = NULL;
 
+    if (m->kind == TOEDEV_HELLO_MOVED)
+        m->wrong = "a queue pair that is yet to come cannot be another process's";
     if (m->wrong)
         snprintf(why, sizeof(why), "%s", m->wrong);
     else if (m->fd_count != HELLO_FDS)

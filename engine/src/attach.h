@@ -26,6 +26,8 @@ int attach_client(struct control *c, struct client *cl, struct hello_message *m)
 int attach_account(struct control *c, struct qp *qp);
 /* Answers TOEDEV_HELLO_TAKE_OVER: why not, or NULL. 0, or -1 to end the connection. */
 int attach_answer_take_over(struct control *c, const struct client *cl, const char *why);
+/* TOEDEV_HELLO_MOVED. Returns 0, or -1 to end the connection. */
+int attach_moved(struct client *cl, struct hello_message *m);
 /* Answers TOEDEV_HELLO_REGISTERS. */
 void attach_registers(struct control *c, const struct client *cl);
 /* Frees a queue pair that nobody serves any more, and gives back what its user had in it. */

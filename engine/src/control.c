@@ -3,6 +3,7 @@
  * control.c - who is attached, and until when (toe/attach.h). One SOCK_SEQPACKET connection is one
  * queue pair; it ends with the connection or with the process that made it, whichever comes first
  * (a child that inherited the descriptor keeps the connection open, the pidfd does not care).
+ * Another process has its place when it is told so (TOEDEV_HELLO_MOVED).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -132,6 +133,11 @@ static int client_message(struct control *c, struct client *cl)
 
     if (got < 0)
         return 0; /* spurious */
+    if (got > 0 && cl->qp && m.kind == TOEDEV_HELLO_MOVED) {
+        got = attach_moved(cl, &m);
+        attach_discard(&m);
+        return got;
+    }
     if (got > 0 && cl->qp) {
         c->hung_up++;
         log_often("pid %d: a second message on a queue pair's connection", cl->pid);
@@ -197,12 +203,14 @@ static void serve_clients(struct control *c, const struct pollfd *p)
     /* backwards, so that removing (the last takes the place) leaves the rest where poll saw it */
     for (i = c->client_count; i-- > 0;) {
         struct client *cl = &c->clients[i];
-        int gone = p[P_CLIENTS + 2 * i + 1].revents != 0;
+        int pidfd = cl->pidfd, gone = 0;
 
-        if (!gone && p[P_CLIENTS + 2 * i].revents)
+        if (p[P_CLIENTS + 2 * i].revents)
             gone = client_message(c, cl) != 0;
         if (c->given_away)
             return;
+        /* what it said last counts first: maybe another process is there in its place */
+        gone |= cl->pidfd == pidfd && p[P_CLIENTS + 2 * i + 1].revents != 0;
         if (!gone && !cl->qp && now > cl->deadline) {
             c->hung_up++;
             gone = 1;

@@ -156,13 +156,16 @@ class Attached(unittest.TestCase):
         self.addCleanup(s.close)
         return s
 
+    def say(self, s, fds, data=None, kind=1):
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+        s.sendmsg([data or HELLO.pack(MAGIC, VERSION, kind, 0, *CONFIG, b"test")], rights)
+        for fd in set(fds):
+            os.close(fd)
+
     def hello(self, fds, magic=MAGIC, version=VERSION, kind=1, engine=0, config=CONFIG, raw=None):
         s = self.connect()
         data = raw or HELLO.pack(magic, version, kind, engine, *config, b"test\xff")
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
-        s.sendmsg([data], rights)
-        for fd in set(fds):
-            os.close(fd)
+        self.say(s, fds, data)
         data, anc, _, _ = s.recvmsg(WELCOME.size, socket.CMSG_SPACE(4 * 4))
         got = array.array("i")
         for _, _, c in anc:
@@ -213,7 +216,8 @@ class Attached(unittest.TestCase):
             ({"fds": [], "raw": b"x"}, "hello"),
             ({"fds": [], "magic": 1}, "hello"),
             ({"fds": [], "version": 2}, "version"),
-            ({"fds": [], "kind": 7}, "neither"),
+            ({"fds": [], "kind": 7}, "yet to come"),
+            ({"fds": [], "kind": 8}, "neither"),
             ({"fds": []}, "0 descriptors"),
             ({"fds": [memfd()]}, "1 descriptors"),
             ({"fds": [memfd(), eventfd(), eventfd()]}, "3 descriptors"),
@@ -255,6 +259,23 @@ class Attached(unittest.TestCase):
         self.wait_for(lambda: self.qps() == [])
         os.close(r)
         os.close(w)
+
+    def test_a_queue_pair_ends_with_the_process_that_it_has_moved_to(self):
+        s = self.hello([memfd(), eventfd()])[0]
+        with subprocess.Popen(["sleep", "60"]) as heir:
+            self.say(s, [os.pidfd_open(heir.pid)], kind=7)
+            self.assertEqual(len(self.qps()), 1)
+            heir.kill()
+            heir.wait()
+            self.wait_for(lambda: self.qps() == [])
+        self.assertEqual(s.recv(1), b"")
+
+    def test_a_queue_pair_moves_to_processes_alone(self):
+        for fds in ([], [eventfd()], [os.pidfd_open(os.getpid()), eventfd()]):
+            s = self.hello([memfd(), eventfd()])[0]
+            self.say(s, fds, kind=7)
+            self.assertEqual(s.recv(1), b"")
+            self.wait_for(lambda: self.qps() == [])
 
     def test_a_second_message_ends_the_queue_pair(self):
         s = self.hello([memfd(), eventfd()])[0]

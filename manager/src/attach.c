@@ -59,11 +59,12 @@ static int make_area(struct tqp *qp, char *err, size_t size)
     return 0;
 }
 
-static int send_hello(struct tqp *qp, char *err, size_t size)
+/* A hello of this kind with n descriptors. */
+static int say(const struct tqp *qp, uint32_t kind, const int *fds, size_t n)
 {
     struct toedev_hello h = {.magic = TOEDEV_MAGIC,
                              .version = TOEDEV_CONTRACT_VERSION,
-                             .kind = TOEDEV_HELLO_ATTACH,
+                             .kind = kind,
                              .engine = qp->engine,
                              .qp = qp->cfg};
     union {
@@ -71,20 +72,33 @@ static int send_hello(struct tqp *qp, char *err, size_t size)
         char bytes[CMSG_SPACE(2 * sizeof(int))];
     } control = {0};
     struct iovec v = {&h, sizeof(h)};
-    struct msghdr m = {
-        .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    struct msghdr m = {.msg_iov = &v,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = CMSG_SPACE(n * sizeof(int))};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    int fds[2] = {qp->mem_fd, qp->irq_fd};
 
     /* not argv[0]: nginx and others write over that */
     prctl(PR_GET_NAME, h.name);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(fds));
-    memcpy(CMSG_DATA(c), fds, sizeof(fds));
-    if (sys_sendmsg(qp->ctl_fd, &m, MSG_NOSIGNAL) != (ssize_t)sizeof(h))
+    c->cmsg_len = CMSG_LEN(n * sizeof(int));
+    memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+    return sys_sendmsg(qp->ctl_fd, &m, MSG_NOSIGNAL) == (ssize_t)sizeof(h) ? 0 : -1;
+}
+
+static int send_hello(struct tqp *qp, char *err, size_t size)
+{
+    int fds[2] = {qp->mem_fd, qp->irq_fd};
+
+    if (say(qp, TOEDEV_HELLO_ATTACH, fds, 2) < 0)
         return fail(err, size, "the TOE did not take our greeting", strerror(errno));
     return 0;
+}
+
+void tqp_moved(const struct tqp *qp, int pidfd)
+{
+    (void)say(qp, TOEDEV_HELLO_MOVED, &pidfd, 1);
 }
 
 /* Takes the descriptors out of a message: how many, -1 when there are more than asked for. */

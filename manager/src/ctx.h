@@ -138,6 +138,8 @@ struct twelcome {
 /* A queue pair on the given engine, or NULL with a sentence in err. */
 TOE_HIDDEN struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelcome *w,
                                   char *err, size_t err_size);
+/* It is to end with the process of this pidfd. */
+TOE_HIDDEN void tqp_moved(const struct tqp *qp, int pidfd);
 TOE_HIDDEN void tqp_detach(struct tqp *qp);
 /* In a fork child: descriptors closed, memory of the parent's area (not inherited) not touched. */
 TOE_HIDDEN void tqp_forget(struct tqp *qp);
@@ -333,6 +335,8 @@ static inline void tpause(void)
 TOE_HIDDEN uint32_t thandle_new(struct tsock *s);
 TOE_HIDDEN struct tsock *thandle_get(uint32_t handle);
 TOE_HIDDEN void thandle_free(uint32_t handle);
+/* After an exec: s has the number that it had. False: no memory. */
+TOE_HIDDEN bool thandle_restore(uint32_t handle, struct tsock *s);
 /* Calls f for each socket that has a number. f may free its own. */
 TOE_HIDDEN void thandle_each(void (*f)(struct tsock *s));
 

@@ -31,8 +31,22 @@ void tfork_alone_end(void)
     pthread_mutex_unlock(&alone);
 }
 
+static __thread bool is_copying;
+
+int tfork_copy(void)
+{
+    int pid;
+
+    is_copying = true;
+    pid = fork();
+    is_copying = false;
+    return pid;
+}
+
 static void before(void)
 {
+    if (is_copying)
+        return;
     if (!is_alone)
         pthread_mutex_lock(&alone);
     tctx_lock();
@@ -49,6 +63,8 @@ static void in_parent(void)
 {
     int saved = errno;
 
+    if (is_copying)
+        return;
     thandover_in_parent();
     tctx_progress();
     if (tctx.state == TC_UP)
@@ -106,6 +122,8 @@ static void in_child(void)
 {
     int saved = errno;
 
+    if (is_copying)
+        return;
     thandover_in_child();
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         for (uint32_t i = 0; i < tctx.qps[q]->cfg.slots; i++) {

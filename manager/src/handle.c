@@ -57,6 +57,25 @@ uint32_t thandle_new(struct tsock *s)
     return e->uses << INDEX_BITS | i;
 }
 
+bool thandle_restore(uint32_t handle, struct tsock *s)
+{
+    uint32_t i = handle & INDEX_MASK;
+
+    while (entries_n <= i) {
+        if (entries_n == entries_cap && !grow())
+            return false;
+        entries[entries_n] = (struct entry){.next_free = first_free};
+        first_free = ++entries_n;
+    }
+    for (uint32_t *at = &first_free; *at; at = &entries[*at - 1].next_free)
+        if (*at == i + 1) {
+            *at = entries[i].next_free;
+            break;
+        }
+    entries[i] = (struct entry){.sock = s, .uses = handle >> INDEX_BITS};
+    return true;
+}
+
 struct tsock *thandle_get(uint32_t handle)
 {
     uint32_t i = handle & INDEX_MASK;

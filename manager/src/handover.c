@@ -29,7 +29,8 @@ struct relay {
     struct way to_child, to_peer;
 };
 
-static unsigned open_n; /* open connections at the fork under way */
+static int done_fd = -1; /* told of each relay that ends, in a process that only relays */
+static unsigned open_n;  /* open connections at the fork under way */
 
 static struct tsock *open_sock(struct tobj *o)
 {
@@ -241,6 +242,8 @@ static void *run(void *arg)
     tctx_unlock();
     tfd_internal_close(r->toe_fd);
     free(r);
+    if (done_fd >= 0)
+        (void)!sys_write(done_fd, &(uint64_t){1}, sizeof(uint64_t));
     return NULL;
 }
 
@@ -394,12 +397,24 @@ static void serve_standard(int fd, struct tobj *o)
         serve(s, fd);
 }
 
-void thandover_spawn_begin(void)
+bool thandover_lend(void)
 {
-    tctx_lock();
     thandover_before();
     if (open_n)
         tfd_each_number(lend);
+    return lents != NULL;
+}
+
+void thandover_take_back(void)
+{
+    take_back();
+    thandover_in_parent();
+}
+
+void thandover_spawn_begin(void)
+{
+    tctx_lock();
+    thandover_lend();
 }
 
 void thandover_spawn_end(pid_t pid)
@@ -479,4 +494,22 @@ void thandover_settle(struct relay *r, bool passed)
         end_relay(r);
     }
     tctx_unlock();
+}
+
+static unsigned served;
+
+static void serve_once(int fd, struct tobj *o)
+{
+    struct tsock *s = open_sock(o);
+
+    if (s && s->parent_end && !s->relayed && !tfd_is_internal(fd) && serve(s, fd))
+        served++;
+}
+
+unsigned thandover_serve_lent(int fd)
+{
+    done_fd = fd;
+    served = 0;
+    tfd_each_number(serve_once);
+    return served;
 }

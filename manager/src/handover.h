@@ -46,6 +46,20 @@ TOE_HIDDEN void thandover_settle(struct relay *r, bool passed);
  * child. The lock is not held. */
 TOE_HIDDEN void tfork_alone_begin(void);
 TOE_HIDDEN void tfork_alone_end(void);
+/*
+ * exec_relay.c: before an exec of a program without libtoe. A process stays behind that has the
+ * connections from the exec on, and the numbers that lead there are Unix sockets. False: there is
+ * none to be left, or no process. come_back(): the exec has failed.
+ */
+TOE_HIDDEN bool thandover_stay_behind(void);
+TOE_HIDDEN void thandover_come_back(void);
+/* What these two need: as spawn_begin() and spawn_end(), without the lock; is there any? */
+TOE_HIDDEN bool thandover_lend(void);
+TOE_HIDDEN void thandover_take_back(void);
+/* In the process that stays behind: serves all that is lent, each by a thread; how many. */
+TOE_HIDDEN unsigned thandover_serve_lent(int done_fd);
+/* fork() of another copy of this process, where nothing of libtoe changes. */
+TOE_HIDDEN int tfork_copy(void);
 /* s ends: its end of the pair too. */
 TOE_HIDDEN void thandover_end(struct tsock *s);
 

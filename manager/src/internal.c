@@ -21,6 +21,20 @@ static unsigned high_numbers(void)
     return top >= 2 * RESERVE ? top - RESERVE : top / 2;
 }
 
+static void protect(int fd)
+{
+    if ((unsigned)fd < TFD_MAX)
+        atomic_fetch_or(&internal_map[(unsigned)fd / WORD_BITS],
+                        1ull << ((unsigned)fd % WORD_BITS));
+}
+
+int tfd_internal_again(int fd)
+{
+    sys_fcntl(fd, F_SETFD, FD_CLOEXEC);
+    protect(fd);
+    return fd;
+}
+
 int tfd_internal(int fd)
 {
     int high;
@@ -32,9 +46,7 @@ int tfd_internal(int fd)
         sys_close(fd);
         fd = high;
     }
-    if ((unsigned)fd < TFD_MAX)
-        atomic_fetch_or(&internal_map[(unsigned)fd / WORD_BITS],
-                        1ull << ((unsigned)fd % WORD_BITS));
+    protect(fd);
     return fd;
 }
 

@@ -18,6 +18,8 @@
  * be had, fd itself, protected. -1 stays -1, so sys_* calls can be wrapped: tfd_internal(sys_...).
  */
 TOE_HIDDEN int tfd_internal(int fd);
+/* The same of a number that an exec has left open. */
+TOE_HIDDEN int tfd_internal_again(int fd);
 /* Ends the protection and closes it. -1 is ignored. Every internal descriptor ends through here. */
 TOE_HIDDEN void tfd_internal_close(int fd);
 TOE_HIDDEN bool tfd_is_internal(int fd);

@@ -157,6 +157,7 @@ struct tsock {
     unsigned long child_inode;     /* of the child's end */
     bool relayed;                  /* a thread carries bytes between them and the flow */
     struct tsock *listener;        /* of a connection that waits in an accept queue */
+    uint32_t at_exec;              /* while an exec is prepared: its number + 1 (exec.c) */
 };
 
 _Static_assert(sizeof(void *) != 8 || offsetof(struct tsock, local_port) <= 128, "two cache lines");

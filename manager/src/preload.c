@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdarg.h>
 
+#include "exec.h"
 #include "inherit.h"
 #include "preload.h"
 #include "wait.h"
@@ -49,6 +50,17 @@ static ssize_t raw_pwritev2(int fd, const struct iovec *iov, int n, off_t at, in
 static ssize_t raw_splice(int in, loff_t *in_at, int out, loff_t *out_at, size_t n, unsigned flags)
 {
     return syscall(SYS_splice, in, in_at, out, out_at, n, flags);
+}
+
+static int raw_execve(const char *path, char *const argv[], char *const envp[])
+{
+    return (int)syscall(SYS_execve, path, argv, envp);
+}
+
+static int raw_execveat(int dir, const char *path, char *const argv[], char *const envp[],
+                        int flags)
+{
+    return (int)syscall(SYS_execveat, dir, path, argv, envp, flags);
 }
 
 static int raw_close_range(unsigned first, unsigned last, int flags)
@@ -122,6 +134,10 @@ FOUND_LATER(int, vdprintf, terr(ENOSYS), (int fd, const char *format, va_list ar
             (fd, format, args))
 FOUND_LATER(int, __vdprintf_chk, terr(ENOSYS), (int fd, int flag, const char *format, va_list args),
             (fd, flag, format, args))
+FOUND_LATER(int, execvpe, terr(ENOSYS), (const char *file, char *const argv[], char *const envp[]),
+            (file, argv, envp))
+FOUND_LATER(int, fexecve, terr(ENOSYS), (int fd, char *const argv[], char *const envp[]),
+            (fd, argv, envp))
 FOUND_LATER(int, posix_spawn, ENOSYS,
             (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
              const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]),
@@ -188,6 +204,10 @@ TOE_HIDDEN struct libc libc = {
     .fileno_unlocked = raw_fileno,
     .vdprintf = raw_vdprintf,
     .__vdprintf_chk = raw___vdprintf_chk,
+    .execve = raw_execve,
+    .execvpe = raw_execvpe,
+    .fexecve = raw_fexecve,
+    .execveat = raw_execveat,
     .vfork = fork,
     .posix_spawn = raw_posix_spawn,
     .posix_spawnp = raw_posix_spawnp,
@@ -210,5 +230,6 @@ __attribute__((constructor)) static void start(void)
     LIBC_CALLS(X)
 #undef X
     tsig_watch();
+    texec_adopt();
     tinherit_all();
 }

@@ -73,6 +73,10 @@
     X(int, fileno_unlocked, (FILE *))                                                              \
     X(int, vdprintf, (int, const char *, va_list))                                                 \
     X(int, __vdprintf_chk, (int, int, const char *, va_list))                                      \
+    X(int, execve, (const char *, char *const[], char *const[]))                                   \
+    X(int, execvpe, (const char *, char *const[], char *const[]))                                  \
+    X(int, fexecve, (int, char *const[], char *const[]))                                           \
+    X(int, execveat, (int, const char *, char *const[], char *const[], int))                       \
     X(pid_t, vfork, (void))                                                                        \
     X(int, posix_spawn,                                                                            \
       (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \

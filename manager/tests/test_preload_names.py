@@ -26,6 +26,7 @@ UNIVERSE = set(
     copy_file_range close close_range closefrom dup dup2 dup3 fcntl fcntl64 ioctl poll ppoll
     select pselect epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
     fdopen freopen freopen64 fclose fileno fileno_unlocked dprintf vdprintf
+    execl execle execlp execv execve execveat execvp execvpe fexecve
     fork vfork posix_spawn posix_spawnp daemon syscall bindresvport rcmd
     aio_read aio_write lio_listio eventfd_read eventfd_write
     __read_chk __recv_chk __recvfrom_chk __poll_chk __ppoll_chk __pread_chk __pread64_chk

@@ -15,6 +15,10 @@
  * alone. With TOEDEV_HELLO_TAKE_OVER another toed asks for all there is; hosts notice nothing of
  * it. With TOEDEV_HELLO_RTT the text has the round trips that an engine has timed; name is its
  * number and that of the first sample wanted, "0 1234".
+ *
+ * On a queue pair's connection the host may say one thing: struct toedev_hello with kind
+ * TOEDEV_HELLO_MOVED and a pidfd by SCM_RIGHTS. From then on the queue pair ends with that process,
+ * one of the same user, rather than with the one that made the connection. There is no answer.
  */
 #ifndef TOE_ATTACH_H
 #define TOE_ATTACH_H
@@ -31,7 +35,8 @@ enum toedev_hello_kind {
     TOEDEV_HELLO_OFFLOAD = 3,
     TOEDEV_HELLO_REGISTERS = 4,
     TOEDEV_HELLO_TAKE_OVER = 5,
-    TOEDEV_HELLO_RTT = 6
+    TOEDEV_HELLO_RTT = 6,
+    TOEDEV_HELLO_MOVED = 7
 };
 
 struct toedev_hello {

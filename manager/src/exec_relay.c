@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec_relay.c - a process becomes a program without libtoe, and its connections are kept for it
+ * by a process that stays behind (exec.h).
+ *
+ * That one is a copy of this before the exec: descriptors are the same, and the queue pairs' memory
+ * is mapped again. Until the exec has happened it only waits: the end of a pipe that is closed on
+ * exec tells. It is no child of the program, so nobody waits for it, and has none of its files.
+ */
+#include <linux/close_range.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "ctx.h"
+#include "handover.h"
+#include "internal.h"
+#include "wait.h"
+
+/* toe/attach.h: the queue pairs end with process pid. */
+static void move_to(int pid)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    for (uint32_t q = 0; q < tctx.qps_n && pidfd >= 0; q++)
+        tqp_moved(tctx.qps[q], pidfd);
+    sys_close(pidfd);
+}
+
+static int exec_pipe = -1; /* written to when the exec fails */
+
+static bool map_again(void)
+{
+    for (uint32_t q = 0; q < tctx.qps_n; q++) {
+        const struct tqp *qp = tctx.qps[q];
+
+        if (mmap(qp->area, qp->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                 qp->mem_fd, 0) == MAP_FAILED)
+            return false;
+    }
+    return true;
+}
+
+static void clear_number(int fd, struct tobj *o)
+{
+    (void)o;
+    if (!tfd_is_internal(fd))
+        tfd_clear(fd);
+}
+
+/* All but libtoe's own. */
+static void close_files(void)
+{
+    unsigned first = 0;
+    int own;
+
+    while ((own = tfd_next_internal(first, ~0u)) >= 0) {
+        if ((unsigned)own > first)
+            (void)syscall(SYS_close_range, first, (unsigned)own - 1, 0);
+        first = (unsigned)own + 1;
+    }
+    (void)syscall(SYS_close_range, first, ~0u, 0);
+}
+
+static void serve_all(void)
+{
+    int done = tfd_internal(sys_eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC));
+    unsigned n;
+    uint64_t one;
+
+    tctx.sleepers = 0;
+    tctx.polling = false;
+    tctx.sigurg.n = 0;
+    twait_forget();
+    troute_forget();
+    thandover_take_back();
+    n = thandover_serve_lent(done);
+    tfd_each_number(clear_number); /* the program's: what is not served ends */
+    close_files();
+    tctx_progress();
+    tctx_unlock();
+    while (n && sys_read(done, &one, sizeof(one)) == (ssize_t)sizeof(one))
+        n--;
+    toe_terminate();
+}
+
+static void stay(int end)
+{
+    sigset_t all;
+    char failed;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    (void)syscall(SYS_setsid);
+    if (sys_read(end, &failed, 1) == 0 && map_again())
+        serve_all();
+    _exit(0);
+}
+
+/* A child of a child: when that is gone, nobody's. */
+static bool leave_one(const int ends[2])
+{
+    int pid = tfork_copy();
+
+    if (pid == 0) {
+        sys_close(ends[1]);
+        pid = tfork_copy();
+        if (pid == 0)
+            stay(ends[0]);
+        move_to(pid);
+        _exit(0);
+    }
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return pid > 0;
+}
+
+bool thandover_stay_behind(void)
+{
+    int ends[2], saved = errno;
+    bool left;
+
+    if (!thandover_lend())
+        return false;
+    if (syscall(SYS_pipe2, ends, O_CLOEXEC) < 0) {
+        thandover_take_back();
+        return false;
+    }
+    exec_pipe = tfd_internal(ends[1]);
+    ends[1] = exec_pipe;
+    left = leave_one(ends);
+    sys_close(ends[0]);
+    if (!left)
+        thandover_come_back();
+    errno = saved;
+    return left;
+}
+
+void thandover_come_back(void)
+{
+    move_to(getpid());
+    (void)!sys_write(exec_pipe, "f", 1);
+    tfd_internal_close(exec_pipe);
+    exec_pipe = -1;
+    thandover_take_back();
+}

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process becomes another program by exec, and its connections and listeners go on."""
+
+from __future__ import annotations
+
+import socket
+import sys
+
+import lab as labs
+import pytest
+from robot import PORT, take
+
+NAMES = "import os, select, socket, sys, time\ns = socket.socket(fileno=int(sys.argv[1]))\n"
+# What is executed: reads 11 bytes and answers with them and the peer's name.
+SECOND = (
+    NAMES
+    + """
+got = b''
+while len(got) < 11:
+    got += s.recv(11 - len(got))
+s.sendall(b'<' + got + b'>' + b'%s %d.' % (s.getpeername()[0].encode(), s.getpeername()[1]))
+s.recv(1)"""
+)
+
+
+def become(robot, code, *args, env="os.environ", fd="s.fileno()"):
+    """The robot becomes a Python program with this code and its descriptor as an argument."""
+    argv = [sys.executable, "-c", code]
+    robot.tell(
+        f"d = {fd}\nos.set_inheritable(d, True)\nos.execve(argv[0], [*argv, str(d), *more], {env})",
+        argv=argv,
+        more=[str(a) for a in args],
+    )
+
+
+def named(peer):
+    name = peer.getsockname()
+    return f"{name[0]} {name[1]}.".encode()
+
+
+def test_connection_goes_on(lab, robot, peer):
+    """With what was read and what was not, what was written and is still on its way."""
+    peer.sendall(b"read hello ")
+    assert robot("s.recv(5)") == b"read "
+    robot("s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1); s.sendall(bytes(50000))")
+    become(robot, SECOND)
+    peer.sendall(b"world")
+    assert take(peer, 50000) == bytes(50000)
+    want = b"<hello world>" + named(peer)
+    assert take(peer, len(want)) == want
+
+
+@pytest.mark.toehold_only
+def test_connection_stays_with_the_toe(lab, robot, accepted):
+    become(robot, SECOND)
+    accepted.sendall(b"hello world")
+    want = b"<hello world>" + named(accepted)
+    assert take(accepted, len(want)) == want
+    assert lab.usage("flows") == 1
+    assert lab.queue_pairs() == 1
+
+
+def test_options_go_on(robot, accepted):
+    robot("s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1); s.settimeout(5)")
+    robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)")
+    become(
+        robot,
+        NAMES
+        + "o = s.getsockopt(6, socket.TCP_NODELAY), s.getsockopt(1, socket.SO_KEEPALIVE)\n"
+        + "s.sendall(b'%d %d %d' % (*o, os.get_blocking(s.fileno()))); s.recv(1)",
+    )
+    assert take(accepted, 5) == b"1 1 0"
+
+
+def test_what_exec_closes_is_closed(robot, peer):
+    """FD_CLOEXEC: the peer sees the end of the stream, after all that was written."""
+    robot("s.sendall(bytes(50000))")
+    robot.tell("os.execv('/bin/sleep', ['sleep', '60'])")
+    assert take(peer, 50001) == bytes(50000)
+
+
+def test_end_of_stream_goes_on(robot, accepted):
+    accepted.sendall(b"last")
+    accepted.shutdown(socket.SHUT_WR)
+    robot("p = select.poll(); p.register(s, select.POLLRDHUP); p.poll(20000)")
+    become(robot, NAMES + "s.sendall(s.recv(100) + b'|' + s.recv(100) + b'.'); s.close()")
+    assert take(accepted, 7) == b"last|."
+
+
+def test_failed_exec_changes_nothing(robot, peer):
+    with pytest.raises(FileNotFoundError):
+        robot("os.set_inheritable(s.fileno(), True); os.execv('/none', ['none'])")
+    with pytest.raises(PermissionError):
+        robot("os.execve('/etc/passwd', ['x'], {})")
+    peer.sendall(b"hello")
+    assert robot("s.recv(10)") == b"hello"
+    robot("s.send(b'world'); s.close()")
+    assert take(peer, 6) == b"world"
+
+
+def test_several_numbers_of_one_connection(robot, peer):
+    robot("os.dup2(s.fileno(), 200); os.dup2(s.fileno(), 201)")
+    become(
+        robot, NAMES + "s.send(b'one'); s.close(); os.write(200, b'two'); os.close(200)", fd="201"
+    )
+    assert take(peer, 7) == b"onetwo"
+
+
+def test_again_and_again(robot, accepted):
+    """A program that executes itself."""
+    code = NAMES + (
+        "n = int(sys.argv[3])\n"
+        "s.sendall(b'%d' % n)\n"
+        "assert s.recv(1) == b'%d' % n\n"
+        "if n: os.execv(sys.executable, [sys.executable, '-c', sys.argv[2], sys.argv[1],"
+        " sys.argv[2], str(n - 1)])\n"
+        "s.sendall(b'end'); s.recv(1)"
+    )
+    become(robot, code, code, 3)
+    for n in (b"3", b"2", b"1", b"0"):
+        assert take(accepted, 1) == n
+        accepted.sendall(n)
+    assert take(accepted, 3) == b"end"
+
+
+def test_listener_keeps_its_backlog(lab, robot):
+    """Who has connected before the exec is accepted after it."""
+    robot.listen(lab.ip, PORT)
+    robot("p = select.poll(); p.register(listener, select.POLLIN)")
+    with lab.connect(PORT) as one, lab.connect(PORT) as two:
+        one.sendall(b"one")
+        robot("p.poll(20000)")
+        become(
+            robot,
+            NAMES
+            + "for _ in range(3):\n c, _ = s.accept(); c.sendall(b'<' + c.recv(9) + b'>')"
+            + "\nc.recv(1)",
+            fd="listener.fileno()",
+        )
+        assert take(one, 5) == b"<one>"
+        two.sendall(b"two")
+        assert take(two, 5) == b"<two>"
+        with lab.connect(PORT) as three:
+            three.sendall(b"three")
+            assert take(three, 7) == b"<three>"
+
+
+WITHOUT = "{k: v for k, v in os.environ.items() if k != 'LD_PRELOAD'}"
+
+
+def test_program_without_the_library(robot, peer):
+    """Its connection is a socket all the same, in both directions and to the end."""
+    peer.sendall(b"read hello ")
+    assert robot("s.recv(5)") == b"read "
+    code = NAMES + (
+        "got = b''\nwhile len(got) < 11: got += s.recv(11 - len(got))\n"
+        "s.sendall(b'<' + got + b'>' + bytes(100000))\n"
+        "s.shutdown(socket.SHUT_WR)\n"
+        "assert s.recv(10) == b'bye'"
+    )
+    become(robot, code, env=WITHOUT)
+    peer.sendall(b"world")
+    assert take(peer, 100013) == b"<hello world>" + bytes(100000)
+    assert peer.recv(1) == b""
+    peer.sendall(b"bye")
+    assert robot.proc.wait(20) == 0
+
+
+def test_program_without_the_library_is_closed_in_time(robot, peer):
+    """Nobody else keeps what exec closes, nor the program's other files."""
+    robot("r, w = os.pipe(); os.set_inheritable(r, True); os.set_inheritable(w, True)")
+    become(
+        robot,
+        NAMES + "os.close(int(sys.argv[3])); print(os.read(int(sys.argv[2]), 1) == b'', flush=True)"
+        "\ns.sendall(b'ok'); s.recv(1)",
+        *robot("r, w"),
+        env=WITHOUT,
+    )
+    assert take(peer, 2) == b"ok"
+    peer.close()
+    assert robot.proc.wait(20) == 0
+
+
+def test_program_without_the_library_that_is_not_there(robot, peer):
+    with pytest.raises(FileNotFoundError):
+        robot(f"os.set_inheritable(s.fileno(), True); os.execve('/none', ['none'], {WITHOUT})")
+    peer.sendall(b"hello")
+    assert robot("s.recv(10)") == b"hello"
+    robot("s.send(b'world'); s.close()")
+    assert take(peer, 6) == b"world"
+
+
+def test_shell_that_becomes_a_program(lab, peer_listener):
+    code = "exec 3<>/dev/tcp/$0/$1; echo hello >&3; exec cat <&3"
+    with lab.app(["bash", "-c", code, lab.peer_ip, PORT]) as shell:
+        peer, _ = peer_listener.accept()
+        with peer:
+            assert take(peer, 6) == b"hello\n"
+            peer.sendall(b"world\n")
+            labs.proc.wait_until(lambda: "world" in shell.text(), "cat has it", proc=shell)
+            peer.shutdown(socket.SHUT_WR)
+            assert shell.wait(20) == 0
+
+
+def test_static_program(robot, peer, tmp_path):
+    source, program = tmp_path / "x.c", tmp_path / "x"
+    source.write_text("""
+#include <stdlib.h>
+#include <unistd.h>
+int main(int n, char **v)
+{
+    char b[5];
+    int fd = atoi(v[n - 1]);
+    return read(fd, b, 5) != 5 || write(fd, b, 5) != 5;
+}""")
+    labs.proc.run(["cc", "-static", "-o", program, source])
+    robot.tell(
+        "os.set_inheritable(s.fileno(), True); d = str(s.fileno())\nos.execv(x, [x, d])",
+        x=str(program),
+    )
+    peer.sendall(b"hello")
+    assert take(peer, 6) == b"hello"
+    assert robot.proc.wait(20) == 0
