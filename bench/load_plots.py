@@ -214,3 +214,28 @@ def scaling(body: dict, folder: Path) -> list[Path]:
     axis.grid(alpha=0.3)
     _legend(axis)
     return [_save(figure, folder, "scaling")]
+
+
+def rtt(body: dict, folder: Path) -> list[Path]:
+    """Each packet's time by each, and the paper's means as lines."""
+    found = body["samples"]
+    cases = [case for case in body["titles"] if found.get(case)]
+    figure, axes = plt.subplots(1, len(cases), figsize=(5 * len(cases), 4.5), squeeze=False)
+    for axis, case in zip(axes[0], cases, strict=True):
+        for i, (name, times) in enumerate(found[case].items()):
+            line = axis.plot(
+                sorted(max(t, 1) for t in times),
+                [100 * (k + 1) / len(times) for k in range(len(times))],
+                label=name,
+                color=f"C{i}",
+                linestyle=("-", "--", ":", "-.")[i % 4],
+            )
+            paper = body["paper"].get(case, {}).get(name)
+            if paper:
+                axis.axvline(paper[0], color=line[0].get_color(), alpha=0.4, label=f"{name}, paper")
+        axis.set(xscale="log", xlabel="round trip, ns", ylabel="% of packets at most")
+        axis.set_title(body["titles"][case], fontsize=9)
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=7)
+    figure.suptitle(f"The same packets, timed by each ({_source(body)})", fontsize=10)
+    return [_save(figure, folder, "rtt")]

@@ -367,7 +367,9 @@ def test_what_was_sent_again_is_no_sample(stretch):
 def test_outputs_agree(stretch, tmp_path):
     files = ["--csv", tmp_path / "s.csv", "--svg", tmp_path / "s.svg"]
     with stretch.wire("--drop", 10), stretch.responder():
-        result = stretch.measure(*("--udp", f"{FAR}:7", "--count", 50, "--timeout-ms", 1000, *files))
+        result = stretch.measure(
+            *("--udp", f"{FAR}:7", "--count", 50, "--timeout-ms", 1000, *files)
+        )
     rows = list(csv.DictReader((tmp_path / "s.csv").open(newline="")))
     times = [int(r["rtt_ns"]) for r in rows if r["state"] == "ok"]
     assert {r["source"] for r in rows} == {"software"}
