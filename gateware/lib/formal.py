@@ -33,6 +33,7 @@ SBY = """[options]
 mode {mode}
 depth {depth}
 expect pass,fail
+timeout {timeout}
 
 [engines]
 smtbmc --nounroll boolector
@@ -81,6 +82,7 @@ def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
         mode="bmc" if fault else proof["mode"],  # a fault is found by a run that shows it
         depth=proof["depth"],
         top=proof["top"],
+        timeout=3600 if proof.get("long") else 300,
         parameters=parameters,
         names=" ".join(names),
         files="\n".join(names),

@@ -91,10 +91,12 @@ module rtt_match
   // ---- flush: after reset, and when asked for
   logic flushing_q;
   logic [SweepBits:0] sweep_q;  // the top bit: all swept, the pipeline drains
+  logic [2:0] drain_q;
   always_ff @(posedge clk_i) begin
     if (flushing_q) begin
-      sweep_q <= sweep_q + 1'b1;
-      if (sweep_q[SweepBits] && sweep_q[2:0] == 3'd7) flushing_q <= 1'b0;
+      if (!sweep_q[SweepBits]) sweep_q <= sweep_q + 1'b1;
+      drain_q <= sweep_q[SweepBits] ? drain_q + 1'b1 : '0;
+      if (drain_q == '1) flushing_q <= 1'b0;
     end else if (flush_i) begin
       flushing_q <= 1'b1;
       sweep_q    <= '0;
@@ -102,6 +104,7 @@ module rtt_match
     if (!rst_ni) begin
       flushing_q <= 1'b1;
       sweep_q    <= '0;
+      drain_q    <= '0;
     end
   end
   assign flushing_o = flushing_q;

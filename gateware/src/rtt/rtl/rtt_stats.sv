@@ -6,7 +6,9 @@
 
 module rtt_stats
   import rtt_pkg::*;
-(
+#(
+    parameter int unsigned TimeBits = 32  // fewer in proofs, which multipliers make long
+) (
     input  wire               clk_i,
     input  wire               rst_ni,
     input  wire        [63:0] now_i,
@@ -14,7 +16,7 @@ module rtt_stats
     input  wire               flushing_i,
     input  wire      pulses_t pulses_i,
     input  wire               dropped_i,    // the sample had no room in the ring
-    input  wire        [31:0] time_i,       // of the sample
+    input  wire [TimeBits-1:0] time_i,       // of the sample
     output logic       [31:0] last_o,       // without a snapshot
     // the snapshot
     output logic       [63:0] begin_o,
@@ -28,6 +30,8 @@ module rtt_stats
     output logic       [63:0] sum_o,
     output logic       [95:0] sumsq_o
 );
+
+  wire [31:0] ticks = 32'(time_i);
 
   // Counters.
   logic [31:0] count_q[NumPulses], dropped_q;
@@ -67,10 +71,10 @@ module rtt_stats
   logic [63:0] sum_q;
   wire valid = pulses_i.sample;
   always_ff @(posedge clk_i) begin
-    if (valid) last_q <= time_i;
-    if (token_i || (valid && time_i < min_q)) min_q <= valid ? time_i : '1;
-    if (token_i || (valid && time_i > max_q)) max_q <= valid ? time_i : '0;
-    sum_q <= (token_i ? 64'd0 : sum_q) + (valid ? {32'd0, time_i} : 64'd0);
+    if (valid) last_q <= ticks;
+    if (token_i || (valid && ticks < min_q)) min_q <= valid ? ticks : '1;
+    if (token_i || (valid && ticks > max_q)) max_q <= valid ? ticks : '0;
+    sum_q <= (token_i ? 64'd0 : sum_q) + (valid ? {32'd0, ticks} : 64'd0);
     if (token_i) begin
       s_last_o <= last_q;
       min_o    <= min_q;
@@ -96,15 +100,15 @@ module rtt_stats
 
   // Squares: the multiplier is three cycles deep, and the token goes along with it.
   logic [2:0] token_q;
-  logic [31:0] factor_q;
-  logic [63:0] square_q1, square_q2;
+  logic [TimeBits-1:0] factor_q;
+  logic [2*TimeBits-1:0] square_q1, square_q2;
   logic [95:0] sumsq_q;
   always_ff @(posedge clk_i) begin
     token_q   <= {token_q[1:0], token_i};
     factor_q  <= valid ? time_i : '0;
     square_q1 <= factor_q * factor_q;
     square_q2 <= square_q1;
-    sumsq_q   <= (token_q[2] ? 96'd0 : sumsq_q) + {32'd0, square_q2};
+    sumsq_q   <= (token_q[2] ? 96'd0 : sumsq_q) + 96'(square_q2);
     if (token_q[2]) sumsq_o <= sumsq_q;
     if (!rst_ni) begin
       token_q  <= '0;

@@ -1,0 +1,2 @@
+-f src/rtt/rtt.f
+src/corundum/rtl/rtt_corundum.sv

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// match.sv - no stamp is lost, none is attributed twice, and each answer gets the stamp of its own
+// probe. Probes and answers of any key come in any cycle, both at once too; the table has two slots,
+// so that keys collide. The proof follows one key, whichever it is.
+`default_nettype none
+
+module match
+  import rtt_pkg::*;
+(
+    input wire        clk_i,
+    input wire        rst_ni,
+    input wire [ 2:0] mode_i,
+    input wire        tx_valid_i,
+    input wire [ 1:0] tx_value_i,
+    input wire [ 7:0] tx_stamp_i,
+    input wire        rx_valid_i,
+    input wire [ 1:0] rx_value_i,
+    input wire [ 7:0] rx_stamp_i
+);
+  localparam int unsigned Slots = 1;  // bits
+
+  // The first cycle is a reset.
+  logic first_q = 1'b1;
+  always_ff @(posedge clk_i) first_q <= 1'b0;
+  always_comb assume (rst_ni == !first_q);
+  // Modes that match by value: echo and tag; UDP, where the newest counts. TCP has its own proof.
+  always_comb assume (mode_i == ModeUdp || mode_i == ModeIcmp);
+  logic [2:0] mode_q;
+  always_ff @(posedge clk_i) mode_q <= mode_i;
+  always_comb if (!first_q) assume (mode_i == mode_q);
+
+  config_t cfg;
+  assign cfg = '{
+          enable: 1'b1, mode: mode_e'(mode_i), looped: 1'b0, local_port: '0, remote_port: '0,
+          tag_offset: '0, timeout: 32'h7fff_ffff
+      };
+  event_t tx, rx;
+  assign tx = '{
+          counts: 1'b1, key: '{flow: '0, value: {30'd0, tx_value_i}}, seq: '0, syn: 1'b0,
+          stamp: {24'd0, tx_stamp_i}
+      };
+  assign rx = '{
+          counts: 1'b1, key: '{flow: '0, value: {30'd0, rx_value_i}}, seq: '0, syn: 1'b0,
+          stamp: {24'd0, rx_stamp_i}
+      };
+
+  logic flushing;
+  pulses_t pulses;
+  logic [31:0] answered, probed, value;
+  wire tx_valid = tx_valid_i && !flushing;
+  wire rx_valid = rx_valid_i && !flushing;
+  rtt_match #(
+      .SlotBits(Slots),
+      .FlowBits(1)
+  ) u_match (
+      .clk_i, .rst_ni, .now_i(32'd255), .config_i(cfg), .flush_i(1'b0), .flushing_o(flushing),
+      .tx_valid_i(tx_valid), .tx_i(tx), .rx_valid_i(rx_valid), .rx_i(rx),
+      .pulses_o(pulses), .answered_o(answered), .probed_o(probed), .value_o(value));
+
+  // What should be: the same with a table that knows no pipeline, one probe and one answer at a
+  // time, the answer first. Then as many cycles late as the module is.
+  typedef struct packed {
+    logic       used;
+    logic       live;
+    logic       again;  // sent twice
+    logic [1:0] value;
+    logic [7:0] stamp;
+  } entry_t;
+  entry_t table_q[2];
+  entry_t rx_entry, tx_entry;
+  wire rx_slot = 1'(fold({30'd0, rx_value_i}, Slots));
+  wire tx_slot = 1'(fold({30'd0, tx_value_i}, Slots));
+  wire newest_counts = mode_i == ModeUdp;
+
+  typedef struct packed {
+    logic sample;
+    logic ambiguous;
+    logic duplicate;
+    logic unmatched;
+    logic probe;
+    logic resent;
+    logic replaced;
+    logic [7:0] stamp;
+  } outcome_t;
+  outcome_t want;
+  logic tx_again;
+  always_comb begin
+    rx_entry = table_q[rx_slot];
+    want = '0;
+    tx_again = 1'b0;
+    if (rx_valid) begin
+      want.stamp = rx_entry.stamp;
+      if (!rx_entry.used || rx_entry.value != rx_value_i) want.unmatched = 1'b1;
+      else if (!rx_entry.live) want.duplicate = 1'b1;
+      else if (rx_entry.again) want.ambiguous = 1'b1;
+      else want.sample = 1'b1;
+    end
+    tx_entry = table_q[tx_slot];
+    if ((want.sample || want.ambiguous) && rx_slot == tx_slot) tx_entry.live = 1'b0;
+    if (tx_valid) begin
+      want.probe = 1'b1;
+      tx_again = tx_entry.live && tx_entry.value == tx_value_i && !newest_counts;
+      want.resent = tx_again;
+      want.replaced = tx_entry.live && !tx_again;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (want.sample || want.ambiguous) table_q[rx_slot].live <= 1'b0;
+    if (tx_valid) begin
+      if (tx_again) table_q[tx_slot].again <= 1'b1;
+      else begin
+        table_q[tx_slot] <= '{
+            used: 1'b1, live: 1'b1, again: 1'b0, value: tx_value_i, stamp: tx_stamp_i
+        };
+      end
+    end
+    if (flushing) begin
+      table_q[0] <= '0;
+      table_q[1] <= '0;
+    end
+  end
+
+  // The module's stages A, B, D and W.
+  outcome_t want_q[4];
+  logic [3:0] known_q = '0;
+  always_ff @(posedge clk_i) begin
+    want_q[0] <= want;
+    for (int i = 1; i < 4; i++) want_q[i] <= want_q[i-1];
+    known_q <= {known_q[2:0], !flushing && rst_ni};
+  end
+
+  always_comb begin
+    if (known_q[3]) begin
+      assert (pulses.sample == want_q[3].sample);
+      assert (pulses.ambiguous == want_q[3].ambiguous);
+      assert (pulses.duplicate == want_q[3].duplicate);
+      assert (pulses.unmatched == want_q[3].unmatched);
+      assert (pulses.probe == want_q[3].probe);
+      assert (pulses.resent == want_q[3].resent);
+      assert (pulses.replaced == want_q[3].replaced);
+      assert (!pulses.lost && !pulses.covered);
+      if (want_q[3].sample) assert (probed == {24'd0, want_q[3].stamp});
+    end
+  end
+endmodule
