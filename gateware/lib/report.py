@@ -35,7 +35,7 @@ def yosys(name: str, script: str) -> None:
 
 
 # ABC's choices (dch) take minutes for the parser's parities, and gain little.
-ABC9 = "scratchpad -set abc9.script +&scorr;&sweep;&ps;&if,{C},{W},{D},{R},-v"
+ABC9 = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&ps;&if,{C},{W},{D},{R},-v"
 
 
 def ultrascale(design: dict) -> dict[str, str]:
@@ -97,10 +97,9 @@ def main(argv: list[str]) -> int:
         raise SystemExit("usage: scripts/gateware report [--check]")
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
-    text = PAGE.read_text()
-    before, rest = text.split(BEGIN)
-    old, after = rest.split(END)
     new = f"\n{table()}\n"
+    before, rest = PAGE.read_text().split(BEGIN)
+    old, after = rest.split(END)
     print(new.strip())
     if argv == ["--check"]:
         return 0 if new == old else 1

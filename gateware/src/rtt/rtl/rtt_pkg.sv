@@ -85,11 +85,26 @@ package rtt_pkg;
     return !seq_lt(b, a);
   endfunction
 
-  // CRC-32C of 256 bits, from 0: a linear mix of both addresses.
+  // CRC-32C of 256 bits, from 0: a linear mix of both addresses. Each bit of the result is the parity
+  // of some bits of the data; which, is computed once, so that no chain of 256 steps is built.
+  typedef logic [31:0][255:0] masks_t;
+
+  function automatic masks_t crc_masks();
+    masks_t masks;
+    logic [31:0] r;  // the CRC of bit i alone: i zeros after a one
+    r = 32'h1edc_6f41;
+    for (int i = 0; i < 256; i++) begin
+      for (int j = 0; j < 32; j++) masks[j][i] = r[j];
+      r = {r[30:0], 1'b0} ^ (r[31] ? 32'h1edc_6f41 : 32'd0);
+    end
+    return masks;
+  endfunction
+
+  localparam masks_t CrcMasks = crc_masks();
+
   function automatic logic [31:0] crc(input logic [255:0] data);
     logic [31:0] r;
-    r = 32'd0;
-    for (int i = 255; i >= 0; i--) r = (r << 1) ^ ((r[31] ^ data[i]) ? 32'h1edc_6f41 : 32'd0);
+    for (int j = 0; j < 32; j++) r[j] = ^(data & CrcMasks[j]);
     return r;
   endfunction
 
