@@ -18,8 +18,8 @@ import tempfile
 HEAD = """\
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * {header} - {title}. Made by device/gen_regs.py from device/{rdl}; change that, not this
- * file. The fields are described there. Values are little endian.
+ * {header} - {title}. Made by device/gen_regs.py from device/{rdl}:
+ * change that, not this file. The fields are described there. Values are little endian.
  *
  * source sha256 {source}
  * text sha256   {text}
@@ -107,7 +107,7 @@ def table(top):
                 fields.append(f'    FIELD("{path}", "{f.inst_name}", {f.low}, {f.width}, {text})')
     return "\n".join(
         [
-            "/* REG(name, offset, bytes, count, stride, access, text): count of them, stride apart */",
+            "/* REG(name, offset, bytes, count, stride, access, text): count of them, at a stride */",
             f"#define {name}_TABLE(REG) \\",
             " \\\n".join(regs),
             "",

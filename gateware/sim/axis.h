@@ -13,7 +13,8 @@
 
 #include "port.h"
 
-namespace sim {
+namespace sim
+{
 
 constexpr size_t kBeat = 64;
 
@@ -21,7 +22,8 @@ constexpr size_t kBeat = 64;
  * A stream that a module watches between a source and a sink, both of which are here: valid is held
  * until ready, which is withheld now and then when stall says so.
  */
-class Stream {
+class Stream
+{
   public:
     struct Signals {
         uint8_t *tvalid, *tready, *tlast;
@@ -29,10 +31,18 @@ class Stream {
         uint64_t *tkeep;
     };
 
-    Stream(Signals s, double stall, uint64_t seed) : s_(s), stall_(stall), rng_(seed) {}
+    Stream(Signals s, double stall, uint64_t seed) : s_(s), stall_(stall), rng_(seed)
+    {
+    }
 
-    void push(Frame frame) { queue_.push_back(std::move(frame)); }
-    bool idle() const { return queue_.empty(); }
+    void push(Frame frame)
+    {
+        queue_.push_back(std::move(frame));
+    }
+    bool idle() const
+    {
+        return queue_.empty();
+    }
 
     /* The signals of the cycle that comes. */
     void drive()
@@ -80,7 +90,8 @@ class Stream {
 };
 
 /* A master of AXI4-Lite; one access at a time. The clock is moved by tick(). */
-class Axil {
+class Axil
+{
   public:
     struct Signals {
         uint8_t *awvalid, *awready, *wvalid, *wready, *wstrb, *bvalid, *bready, *bresp;

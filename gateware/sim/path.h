@@ -17,9 +17,11 @@
 
 #include "port.h"
 
-namespace sim {
+namespace sim
+{
 
-class Path {
+class Path
+{
   public:
     explicit Path(const std::string &options)
     {
@@ -39,7 +41,10 @@ class Path {
         double ns;
         uint64_t number; /* of those that left */
         Frame frame;
-        bool operator>(const Arrival &o) const { return ns > o.ns; }
+        bool operator>(const Arrival &o) const
+        {
+            return ns > o.ns;
+        }
     };
 
     /* Returns when it arrives, or a negative number: it is lost. */
@@ -56,7 +61,10 @@ class Path {
         return at;
     }
 
-    bool empty() const { return in_.empty(); }
+    bool empty() const
+    {
+        return in_.empty();
+    }
     /* What has arrived by now. */
     bool arrived(double now_ns, Arrival &a)
     {

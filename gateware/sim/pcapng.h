@@ -16,9 +16,11 @@
 
 #include "port.h"
 
-namespace sim {
+namespace sim
+{
 
-class Pcapng {
+class Pcapng
+{
   public:
     /* names: interfaces, numbered from 0. path empty: records nothing. */
     Pcapng(const std::string &path, const std::vector<std::string> &names)
@@ -85,7 +87,10 @@ class Pcapng {
             data.insert(data.end(), p, p + n);
             data.resize((data.size() + 3) / 4 * 4);
         }
-        void u32(uint32_t v) { bytes(&v, sizeof v); }
+        void u32(uint32_t v)
+        {
+            bytes(&v, sizeof v);
+        }
         void option(uint16_t code, const void *from, size_t n)
         {
             u32(static_cast<uint32_t>(n) << 16 | code);

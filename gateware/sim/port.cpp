@@ -16,8 +16,10 @@ extern "C" {
 #include <toe/netio.h>
 }
 
-namespace sim {
-namespace {
+namespace sim
+{
+namespace
+{
 
 [[noreturn]] void die(const std::string &spec, const std::string &why)
 {
@@ -25,7 +27,8 @@ namespace {
     std::exit(1);
 }
 
-class NetioPort : public Port {
+class NetioPort : public Port
+{
   public:
     explicit NetioPort(const std::string &spec)
     {
@@ -36,7 +39,10 @@ class NetioPort : public Port {
         if (!n_)
             die(spec, why);
     }
-    ~NetioPort() override { netio_close(n_); }
+    ~NetioPort() override
+    {
+        netio_close(n_);
+    }
     NetioPort(const NetioPort &) = delete;
     NetioPort &operator=(const NetioPort &) = delete;
 
@@ -68,14 +74,21 @@ class NetioPort : public Port {
         netio_tx_flush(n_, now_ns);
     }
 
-    int fd() const override { return netio_fd(n_); }
-    bool awake() override { return netio_prepare_sleep(n_) != 0; }
+    int fd() const override
+    {
+        return netio_fd(n_);
+    }
+    bool awake() override
+    {
+        return netio_prepare_sleep(n_) != 0;
+    }
 
   private:
     struct netio *n_;
 };
 
-class PacketPort : public Port {
+class PacketPort : public Port
+{
   public:
     explicit PacketPort(const std::string &name)
     {
@@ -92,7 +105,10 @@ class PacketPort : public Port {
             bind(fd_, reinterpret_cast<struct sockaddr *>(&to), sizeof to) != 0)
             die("packet:" + name, std::strerror(errno));
     }
-    ~PacketPort() override { close(fd_); }
+    ~PacketPort() override
+    {
+        close(fd_);
+    }
     PacketPort(const PacketPort &) = delete;
     PacketPort &operator=(const PacketPort &) = delete;
 
@@ -110,8 +126,14 @@ class PacketPort : public Port {
         (void)!::send(fd_, frame.data(), frame.size(), 0);
     }
 
-    int fd() const override { return fd_; }
-    bool awake() override { return false; }
+    int fd() const override
+    {
+        return fd_;
+    }
+    bool awake() override
+    {
+        return false;
+    }
 
   private:
     int fd_;

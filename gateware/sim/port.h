@@ -12,11 +12,13 @@
 #include <string>
 #include <vector>
 
-namespace sim {
+namespace sim
+{
 
 using Frame = std::vector<uint8_t>;
 
-class Port {
+class Port
+{
   public:
     virtual ~Port() = default;
     /* The next frame that has come, without blocking; false: none. */

@@ -10,8 +10,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-namespace sim {
-namespace {
+namespace sim
+{
+namespace
+{
 constexpr uint32_t kRead = 1, kWrite = 2;
 constexpr uint32_t kBadRequest = 0x100; // beyond the two bits of a bus error
 } // namespace
@@ -61,8 +63,8 @@ void RegServer::add_to(std::vector<struct pollfd> &fds) const
 bool RegServer::answer(Client &c)
 {
     for (;;) {
-        ssize_t n = recv(c.fd, reinterpret_cast<char *>(c.words) + c.have,
-                         sizeof c.words - c.have, 0);
+        ssize_t n =
+            recv(c.fd, reinterpret_cast<char *>(c.words) + c.have, sizeof c.words - c.have, 0);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return true;
         if (n <= 0)

@@ -13,9 +13,11 @@
 
 #include <cstdint>
 
-namespace sim {
+namespace sim
+{
 
-class RegServer {
+class RegServer
+{
   public:
     using Read = std::function<unsigned(uint32_t, uint32_t &)>;
     using Write = std::function<unsigned(uint32_t, uint32_t)>;

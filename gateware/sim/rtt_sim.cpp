@@ -31,13 +31,14 @@
 
 #include <toe/rtt_regs.h>
 
-namespace {
+namespace
+{
 
 using sim::Frame;
 
 constexpr uint64_t kTickNs = 4;
-constexpr int kSettled = 64;    // cycles without a beat until the pipeline is empty
-constexpr int kBatch = 256;     // cycles between two looks at ports and sockets
+constexpr int kSettled = 64; // cycles without a beat until the pipeline is empty
+constexpr int kBatch = 256;  // cycles between two looks at ports and sockets
 constexpr uint32_t kRingWords = 4;
 
 const char kUsage[] =
@@ -98,40 +99,73 @@ uint64_t number(const char *option, const char *text, uint64_t min, uint64_t max
 Options parse(int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"host", 1, nullptr, 'h'},  {"net", 1, nullptr, 'n'},    {"path", 1, nullptr, 'p'},
+        {"host", 1, nullptr, 'h'},   {"net", 1, nullptr, 'n'},   {"path", 1, nullptr, 'p'},
         {"probes", 1, nullptr, 'c'}, {"gap", 1, nullptr, 'g'},   {"size", 1, nullptr, 's'},
-        {"regs", 1, nullptr, 'r'},  {"set", 1, nullptr, 'w'},    {"time", 1, nullptr, 't'},
-        {"start", 1, nullptr, 'a'}, {"stall", 1, nullptr, 'l'},  {"pcap", 1, nullptr, 'o'},
-        {"fst", 1, nullptr, 'f'},   {"truth", 1, nullptr, 'u'},  {"samples", 1, nullptr, 'm'},
-        {"stay", 0, nullptr, 'y'},  {"help", 0, nullptr, '?'},   {nullptr, 0, nullptr, 0},
+        {"regs", 1, nullptr, 'r'},   {"set", 1, nullptr, 'w'},   {"time", 1, nullptr, 't'},
+        {"start", 1, nullptr, 'a'},  {"stall", 1, nullptr, 'l'}, {"pcap", 1, nullptr, 'o'},
+        {"fst", 1, nullptr, 'f'},    {"truth", 1, nullptr, 'u'}, {"samples", 1, nullptr, 'm'},
+        {"stay", 0, nullptr, 'y'},   {"help", 0, nullptr, '?'},  {nullptr, 0, nullptr, 0},
     };
     Options o;
     int c;
 
     while ((c = getopt_long(argc, argv, "", longs, nullptr)) != -1) {
         switch (c) {
-        case 'h': o.host = optarg; break;
-        case 'n': o.net = optarg; break;
-        case 'p': o.path = optarg; o.has_path = true; break;
-        case 'c': o.probes = number("probes", optarg, 1, UINT32_MAX); break;
-        case 'g': o.gap = number("gap", optarg, 1, UINT32_MAX); break;
-        case 's': o.size = number("size", optarg, 60, 1514); break;
-        case 'r': o.regs = optarg; break;
-        case 'w': o.set.emplace_back(optarg); break;
+        case 'h':
+            o.host = optarg;
+            break;
+        case 'n':
+            o.net = optarg;
+            break;
+        case 'p':
+            o.path = optarg;
+            o.has_path = true;
+            break;
+        case 'c':
+            o.probes = number("probes", optarg, 1, UINT32_MAX);
+            break;
+        case 'g':
+            o.gap = number("gap", optarg, 1, UINT32_MAX);
+            break;
+        case 's':
+            o.size = number("size", optarg, 60, 1514);
+            break;
+        case 'r':
+            o.regs = optarg;
+            break;
+        case 'w':
+            o.set.emplace_back(optarg);
+            break;
         case 't':
             o.wall = std::string(optarg) == "wall";
             o.time_said = true;
             if (!o.wall && std::string(optarg) != "virtual")
                 usage("--time is wall or virtual");
             break;
-        case 'a': o.start = number("start", optarg, 0, UINT64_MAX); break;
-        case 'l': o.stall = static_cast<double>(number("stall", optarg, 0, 99)) / 100; break;
-        case 'o': o.pcap = optarg; break;
-        case 'f': o.fst = optarg; break;
-        case 'u': o.truth = optarg; break;
-        case 'm': o.samples = optarg; break;
-        case 'y': o.stay = true; break;
-        default: std::fputs(kUsage, stderr); std::exit(2);
+        case 'a':
+            o.start = number("start", optarg, 0, UINT64_MAX);
+            break;
+        case 'l':
+            o.stall = static_cast<double>(number("stall", optarg, 0, 99)) / 100;
+            break;
+        case 'o':
+            o.pcap = optarg;
+            break;
+        case 'f':
+            o.fst = optarg;
+            break;
+        case 'u':
+            o.truth = optarg;
+            break;
+        case 'm':
+            o.samples = optarg;
+            break;
+        case 'y':
+            o.stay = true;
+            break;
+        default:
+            std::fputs(kUsage, stderr);
+            std::exit(2);
         }
     }
     if (optind != argc)
@@ -176,7 +210,8 @@ std::FILE *create(const std::string &path)
     return f;
 }
 
-class Simulation {
+class Simulation
+{
   public:
     explicit Simulation(const Options &o);
     ~Simulation();
@@ -185,7 +220,10 @@ class Simulation {
     int run();
 
   private:
-    void settle() { top_.eval(); }
+    void settle()
+    {
+        top_.eval();
+    }
     void tick();
     void edge(bool high);
     void follow_the_clock();
@@ -196,11 +234,20 @@ class Simulation {
     void arrive();
     void read_ring(uint32_t at_least);
     void sleep_until_something();
-    bool quiet() const { return still_ > kSettled; }
+    bool quiet() const
+    {
+        return still_ > kSettled;
+    }
     uint64_t now() const; // the module's counter
     void set_now(uint64_t v);
-    uint64_t ns() const { return now() * kTickNs; }
-    uint32_t reg(const char *name) const { return names_.at(name); }
+    uint64_t ns() const
+    {
+        return now() * kTickNs;
+    }
+    uint32_t reg(const char *name) const
+    {
+        return names_.at(name);
+    }
 
     const Options &o_;
     std::map<std::string, uint32_t> names_ = register_names();
@@ -223,20 +270,20 @@ class Simulation {
 };
 
 Simulation::Simulation(const Options &o)
-    : o_(o),
-      tx_({&top_.tx_tvalid_i, &top_.tx_tready_i, &top_.tx_tlast_i, &top_.tx_tdata_i[0],
-           &top_.tx_tkeep_i},
-          o.stall, 1),
+    : o_(o), tx_({&top_.tx_tvalid_i, &top_.tx_tready_i, &top_.tx_tlast_i, &top_.tx_tdata_i[0],
+                  &top_.tx_tkeep_i},
+                 o.stall, 1),
       rx_({&top_.rx_tvalid_i, &top_.rx_tready_i, &top_.rx_tlast_i, &top_.rx_tdata_i[0],
            &top_.rx_tkeep_i},
           o.stall, 2),
-      bus_({&top_.s_axil_awvalid_i, &top_.s_axil_awready_o, &top_.s_axil_wvalid_i,
-            &top_.s_axil_wready_o, &top_.s_axil_wstrb_i, &top_.s_axil_bvalid_o,
-            &top_.s_axil_bready_i, &top_.s_axil_bresp_o, &top_.s_axil_arvalid_i,
-            &top_.s_axil_arready_o, &top_.s_axil_rvalid_o, &top_.s_axil_rready_i,
-            &top_.s_axil_rresp_o, &top_.s_axil_awaddr_i, &top_.s_axil_araddr_i,
-            &top_.s_axil_wdata_i, &top_.s_axil_rdata_o},
-           sizeof(rtt_regs_t), [this] { settle(); }, [this] { tick(); }),
+      bus_(
+          {&top_.s_axil_awvalid_i, &top_.s_axil_awready_o, &top_.s_axil_wvalid_i,
+           &top_.s_axil_wready_o, &top_.s_axil_wstrb_i, &top_.s_axil_bvalid_o,
+           &top_.s_axil_bready_i, &top_.s_axil_bresp_o, &top_.s_axil_arvalid_i,
+           &top_.s_axil_arready_o, &top_.s_axil_rvalid_o, &top_.s_axil_rready_i,
+           &top_.s_axil_rresp_o, &top_.s_axil_awaddr_i, &top_.s_axil_araddr_i, &top_.s_axil_wdata_i,
+           &top_.s_axil_rdata_o},
+          sizeof(rtt_regs_t), [this] { settle(); }, [this] { tick(); }),
       server_(
           o.regs, [this](uint32_t a, uint32_t &v) { return bus_.read(a, v); },
           [this](uint32_t a, uint32_t v) { return bus_.write(a, v); }),
@@ -346,7 +393,8 @@ void Simulation::configure()
         auto it = names_.find(s.substr(0, eq));
 
         if (eq == std::string::npos || it == names_.end())
-            usage("--set " + s + ": no such register; `toehold reg` and docs/GATEWARE.md list them");
+            usage("--set " + s +
+                  ": no such register; `toehold reg` and docs/GATEWARE.md list them");
         auto v = number("set", s.c_str() + eq + 1, 0, UINT32_MAX);
         if (bus_.write(it->second, static_cast<uint32_t>(v)) != 0)
             usage("--set " + s + ": refused");
@@ -385,9 +433,9 @@ void Simulation::probe()
     if (probes_ == o_.probes || next_probe_ == 0 || now() < next_probe_)
         return;
     static const uint8_t head[] = {
-        2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0,                                   // Ethernet
-        0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,       // IPv4
-        0x13, 0x88, 0, 7, 0, 0, 0, 0,                                               // UDP 5000 to 7
+        2,    0,    0, 0, 0, 2, 2,    0, 0,  0,  0, 1, 8,  0,                    // Ethernet
+        0x45, 0,    0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, // IPv4
+        0x13, 0x88, 0, 7, 0, 0, 0,    0,                                         // UDP 5000 to 7
     };
     Frame f(o_.size, 0);
     auto put16 = [&f](size_t at, uint64_t v) {

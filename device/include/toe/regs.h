@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * regs.h - TOE registers. Made by device/gen_regs.py from device/toe.rdl; change that, not this
- * file. The fields are described there. Values are little endian.
+ * regs.h - TOE registers. Made by device/gen_regs.py from device/toe.rdl:
+ * change that, not this file. The fields are described there. Values are little endian.
  *
  * source sha256 1ba5f0922ce6e44cfcb145079377355a333b20fa1c5def5a15bc4fa89b952aca
- * text sha256   5ca6450083681fb559099cb453114aa6782f0c14f58dde87fba8461f10bf8b90
+ * text sha256   e559145e92be005a31efe94a1b45f645d7762b8fac4224429a1ef4bf2d3230a8
  */
 /* clang-format off */
 #ifndef TOE_REGS_H
@@ -235,7 +235,7 @@ static_assert(sizeof(toe_regs_t) == 0x41000, "Packing error");
 }
 #endif
 
-/* REG(name, offset, bytes, count, stride, access, text): count of them, stride apart */
+/* REG(name, offset, bytes, count, stride, access, text): count of them, at a stride */
 #define TOE_REGS_TABLE(REG) \
     REG("ID", 0x0, 4, 1, 0x4, "r", "") \
     REG("CONTRACT", 0x4, 4, 1, 0x4, "r", "") \

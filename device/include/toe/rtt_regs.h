@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rtt_regs.h - Round-trip measurement. Made by device/gen_regs.py from device/rtt.rdl; change that, not this
- * file. The fields are described there. Values are little endian.
+ * rtt_regs.h - Round-trip measurement. Made by device/gen_regs.py from device/rtt.rdl:
+ * change that, not this file. The fields are described there. Values are little endian.
  *
  * source sha256 99c742b237383cd4e0610343ff0e6857d5f35c220d85ff936e0d0b774687ef77
- * text sha256   670c07e3881ed8e6dc39e923d5bd5f84aab27a861e4787b5cb31075153856eb3
+ * text sha256   09128e94254699a3195a7a2a91e5a78217531565cc57544d7cbcaf9c14d3c244
  */
 /* clang-format off */
 #ifndef RTT_REGS_H
@@ -377,7 +377,7 @@ static_assert(sizeof(rtt_regs_t) == 0x4000, "Packing error");
 }
 #endif
 
-/* REG(name, offset, bytes, count, stride, access, text): count of them, stride apart */
+/* REG(name, offset, bytes, count, stride, access, text): count of them, at a stride */
 #define RTT_REGS_TABLE(REG) \
     REG("BLOCK.TYPE", 0x0, 4, 1, 0x4, "r", "what the block is: four letters, the first in bits 7:0") \
     REG("BLOCK.VERSION", 0x4, 4, 1, 0x4, "r", "of the block's registers; major changes are those that old tools cannot read") \
