@@ -107,7 +107,7 @@ def table(top):
                 fields.append(f'    FIELD("{path}", "{f.inst_name}", {f.low}, {f.width}, {text})')
     return "\n".join(
         [
-            "/* REG(name, offset, bytes, count, stride, access, text): count of them, at a stride */",
+            "/* REG(name, offset, bytes, count, stride, access, text): an array has its count */",
             f"#define {name}_TABLE(REG) \\",
             " \\\n".join(regs),
             "",

@@ -4,7 +4,7 @@
  * change that, not this file. The fields are described there. Values are little endian.
  *
  * source sha256 1ba5f0922ce6e44cfcb145079377355a333b20fa1c5def5a15bc4fa89b952aca
- * text sha256   e559145e92be005a31efe94a1b45f645d7762b8fac4224429a1ef4bf2d3230a8
+ * text sha256   e60c1aa9811523e18ea3feaa6a7a13cf112f875f7cf2f80d4c884d4c943b2359
  */
 /* clang-format off */
 #ifndef TOE_REGS_H
@@ -235,7 +235,7 @@ static_assert(sizeof(toe_regs_t) == 0x41000, "Packing error");
 }
 #endif
 
-/* REG(name, offset, bytes, count, stride, access, text): count of them, at a stride */
+/* REG(name, offset, bytes, count, stride, access, text): an array has its count */
 #define TOE_REGS_TABLE(REG) \
     REG("ID", 0x0, 4, 1, 0x4, "r", "") \
     REG("CONTRACT", 0x4, 4, 1, 0x4, "r", "") \

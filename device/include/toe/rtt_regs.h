@@ -4,7 +4,7 @@
  * change that, not this file. The fields are described there. Values are little endian.
  *
  * source sha256 99c742b237383cd4e0610343ff0e6857d5f35c220d85ff936e0d0b774687ef77
- * text sha256   09128e94254699a3195a7a2a91e5a78217531565cc57544d7cbcaf9c14d3c244
+ * text sha256   1a794e3594132edef29b6c5c10c5fbdbfc47e2e42769aa99722b0526c4518f73
  */
 /* clang-format off */
 #ifndef RTT_REGS_H
@@ -377,7 +377,7 @@ static_assert(sizeof(rtt_regs_t) == 0x4000, "Packing error");
 }
 #endif
 
-/* REG(name, offset, bytes, count, stride, access, text): count of them, at a stride */
+/* REG(name, offset, bytes, count, stride, access, text): an array has its count */
 #define RTT_REGS_TABLE(REG) \
     REG("BLOCK.TYPE", 0x0, 4, 1, 0x4, "r", "what the block is: four letters, the first in bits 7:0") \
     REG("BLOCK.VERSION", 0x4, 4, 1, 0x4, "r", "of the block's registers; major changes are those that old tools cannot read") \
