@@ -76,8 +76,7 @@ static void connect_failed(struct qp *qp, struct slot *s, uint32_t cookie, int r
     struct toe_cmd c = toe_cmd_make(TOE_CMD_CONNECT_FAILED, 0, (uint16_t)reason, 0, cookie, 0);
 
     engine_count(qp->engine, EC_connect_failed);
-    toe_ring_put(&qp->hw, &c);
-    qp->hw_commands++;
+    event_put(qp, &c);
     if (s)
         slot_free(s);
 }
@@ -90,8 +89,7 @@ static void connect_ready(struct qp *qp, struct slot *s)
     s->fast = 1;
     s->told = 1;
     opening_del(s);
-    toe_ring_put(&qp->hw, &c);
-    qp->hw_commands++;
+    event_put(qp, &c);
 }
 
 static int do_connect(struct qp *qp, const struct command *c)
@@ -367,9 +365,9 @@ int command_can_answer(struct qp *qp)
 {
     uint32_t room;
 
-    if (toe_ring_has_room(&qp->hw))
+    if (event_has_room(qp))
         return 1;
-    room = toe_ring_room(&qp->hw);
+    room = event_room(qp);
     if (room == TOE_RING_BAD)
         qp_halt(qp, TOE_R_PROTO);
     else if (room == 0)
@@ -417,6 +415,6 @@ unsigned commands_run(struct qp *qp)
     pace_took(&qp->pace, n, qp->engine->now);
     /* An ERROR stands in the HW ring before the tail passes its command. */
     if (n)
-        toe_ring_store(&qp->status->sw_tail, qp->sw.tail);
+        event_sw_tail(qp);
     return n;
 }

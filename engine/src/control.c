@@ -259,6 +259,7 @@ static void watch_engines(struct control *c)
 
     for (i = 0; i < c->engine_count; i++)
         engine_unblock(c->engines[i], now - IRQ_TIME);
+    polling_unblock(c->polling, now - IRQ_TIME);
 }
 
 /* What a shared address asks for. Not 0 when it cannot go on. */

@@ -27,6 +27,7 @@ struct control {
     const struct options *options;
     struct engine **engines;
     uint32_t engine_count;
+    struct polling *polling; /* their manager (polling.h); NULL: they interrupt themselves */
     struct netio_info info;
     struct link link;
     struct kernel *kernel; /* of a shared address (kernel.h); NULL: it is ours */

@@ -25,6 +25,9 @@
     X(hw_ring_full)     /* times notifications waited for room in a HW ring */                     \
     X(interrupts)       /* eventfd writes to hosts */                                              \
     X(interrupt_failed) /* ... that did not succeed */                                             \
+    X(manager_commands) /* entries of the common ring that the polling manager handed out */       \
+    X(manager_wakes)    /* its eventfd writes to hosts */                                          \
+    X(manager_full)     /* times notifications waited for room in the common ring */               \
     X(tx_no_room)       /* transmit asked when the back end had no buffer */                       \
     X(tx_too_big)       /* frame larger than the back end's buffers; dropped */                    \
     X(tx_tso)           /* frames of several segments handed to the back end as they are */        \

@@ -153,6 +153,8 @@ int engine_adopt(struct engine *e, struct qp *qp)
 {
     if (engine_enlist(e, qp) != 0)
         return -1;
+    if (e->cfg.common)
+        common_begin(e->cfg.common, qp);
     qp->status->orders = (uint32_t)e->orders;
     ip6_tell(e, qp);
     engine_count(e, EC_qp_attached);
@@ -200,7 +202,9 @@ static void let_go(struct engine *e, uint32_t i)
         epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, qp->doorbell_fd, NULL);
     forget_dirty(e, qp);
     engine_count(e, EC_qp_detached);
-    if (e->cfg.qp_unused)
+    if (qp->common)
+        common_put(qp->common, COMMON_GONE, qp, NULL); /* the manager says it then */
+    else if (e->cfg.qp_unused)
         e->cfg.qp_unused(e->cfg.arg, qp);
 }
 
@@ -323,7 +327,7 @@ static unsigned tell(struct engine *e)
     }
     for (i = e->qp_count; i-- > 0;) {
         n += events_flush(e->qps[i]);
-        if (qp_unused(e->qps[i]))
+        if (qp_unused(e->qps[i]) && event_gone(e->qps[i]))
             let_go(e, i);
     }
     return n;

@@ -33,6 +33,7 @@
 #define IRQ_TIME (50 * NS_PER_MS)
 
 struct engine;
+struct common;
 struct qp;
 struct handover;
 struct shared;
@@ -56,7 +57,9 @@ struct engine_config {
     void (*side)(void *arg);
     struct shared *shared;     /* the kernel has the address too (shared.h); NULL: it is ours */
     struct handover *handover; /* shared between the engines; NULL when count is 1 */
-    /* Told in the engine's thread when nothing of a dropped queue pair is in use any more. */
+    struct common *common;     /* to the polling manager (polling.h); NULL: there is none */
+    /* Told when nothing of a dropped queue pair is in use any more, in the engine's thread; in the
+     * polling manager's when there is one. */
     void (*qp_unused)(void *arg, struct qp *qp);
     void *arg;
 };
@@ -155,6 +158,8 @@ int engine_start(struct engine *e);
 void engine_join(struct engine *e);
 /* Runs fn in the engine's thread and waits for it; directly when the engine has no thread. */
 void engine_call(struct engine *e, engine_fn fn, void *arg);
+/* Between two looks of one who polls. */
+void engine_relax(void);
 /* Wakes the engine when it sleeps. Any thread. */
 void engine_wake(struct engine *e);
 /* For the one who watches: ends an interrupt write that has blocked since before `before`. */

@@ -7,15 +7,12 @@
  * step. So DATA_RECEIVED and SEND_COMPLETE merge by themselves, and a full HW ring loses nothing:
  * the slot waits in the list, one entry a flow however many events it had.
  */
-#include <errno.h>
-#include <unistd.h>
-
 #include "listen.h"
 #include "log.h"
 #include "qp.h"
 
-/* Longest wait that moderation may ask for. */
-#define MODERATION_MAX_US 1000000u
+/* Entries of the common ring that an answer may bring about: the SW tail, and what is said last. */
+#define BESIDES 2u
 
 void event_pend(struct slot *s, unsigned what)
 {
@@ -33,9 +30,14 @@ void event_pend(struct slot *s, unsigned what)
     qp->pend_last = s;
 }
 
-static void put(struct qp *qp, const struct toe_cmd *c)
+void event_put(struct qp *qp, const struct toe_cmd *c)
 {
-    toe_ring_put(&qp->hw, c);
+    if (qp->common) {
+        common_put(qp->common, COMMON_COMMAND, qp, c);
+        qp->hw.head++;
+    } else {
+        toe_ring_put(&qp->hw, c);
+    }
     qp->hw_commands++;
 }
 
@@ -44,7 +46,7 @@ void event_error(struct qp *qp, uint16_t reason, uint32_t flow, uint32_t positio
     struct toe_cmd c = toe_cmd_make(TOE_CMD_ERROR, 0, reason, flow, position, type);
 
     qp->errors++;
-    put(qp, &c);
+    event_put(qp, &c);
 }
 
 static uint32_t mapped_ip4(const struct toec_addr *a)
@@ -74,11 +76,29 @@ static struct toe_cmd established(const struct slot *s)
                         mapped_ip4(&remote), s->cookie);
 }
 
+int event_has_room(struct qp *qp)
+{
+    return toe_ring_has_room(&qp->hw) && (!qp->common || common_room(qp->common) > BESIDES);
+}
+
+uint32_t event_room(struct qp *qp)
+{
+    uint32_t room = toe_ring_room(&qp->hw), common;
+
+    if (!qp->common || room == TOE_RING_BAD)
+        return room;
+    common = common_room(qp->common);
+    common = common < BESIDES ? 0 : common - BESIDES;
+    return room < common ? room : common;
+}
+
 void event_full(struct qp *qp)
 {
-    if (!qp->full)
-        engine_count(qp->engine, EC_hw_ring_full);
-    qp->full = 1;
+    int where = toe_ring_has_room(&qp->hw) ? FULL_COMMON : FULL_RING;
+
+    if (!(qp->full & where))
+        engine_count(qp->engine, where == FULL_RING ? EC_hw_ring_full : EC_manager_full);
+    qp->full |= where;
 }
 
 struct toe_cmd event_next(struct slot *s)
@@ -133,7 +153,7 @@ static void discard(struct qp *qp)
 /* Writes pending notifications while there is room. Returns how many. */
 static unsigned write_pending(struct qp *qp)
 {
-    uint32_t room = toe_ring_room(&qp->hw);
+    uint32_t room = event_room(qp);
     unsigned n = 0;
     struct slot *s;
 
@@ -145,7 +165,7 @@ static unsigned write_pending(struct qp *qp)
         if (s->pending) {
             struct toe_cmd c = event_next(s);
 
-            put(qp, &c);
+            event_put(qp, &c);
             n++;
             room--;
         }
@@ -161,69 +181,90 @@ static unsigned write_pending(struct qp *qp)
     return n;
 }
 
-/* One write to the host's eventfd. It is checked at attach not to block, but the host keeps a
- * handle on it and can change that: the start is noted so that the watcher can end the write. */
-void event_interrupt(struct qp *qp)
+/* Now, armed or not. */
+static void interrupt(struct qp *qp)
 {
     struct engine *e = qp->engine;
-    uint64_t one = 1;
-    ssize_t n;
 
-    if (qp->irq_broken)
+    if (qp->outlet.irq.broken)
         return;
-    atomic_store(&e->irq_since, e->now);
-    n = write(qp->irq_fd, &one, sizeof(one));
-    atomic_store(&e->irq_since, 0);
     engine_count(e, EC_interrupts);
-    if (n == (ssize_t)sizeof(one) || errno == EAGAIN)
-        return; /* a full counter has not been read: the host is about to wake */
+    if (irq_write(&qp->outlet.irq, qp->irq_fd, &e->irq_since, e->now) == 0)
+        return;
     engine_count(e, EC_interrupt_failed);
-    qp->irq_broken = 1;
     qp_halt(qp, TOE_R_PROTO);
 }
 
-/*
- * Interrupts when the host has armed since the last interrupt and moderation allows it. Called
- * after new commands were published (the fence pairs with the host's between arming and its last
- * look at the ring) and while commands are held back.
- */
+/* After new commands were published, and while commands are held back. */
 static void moderate(struct qp *qp)
 {
-    const struct toedev_doorbells *d = qp->doorbells;
-    uint32_t seq, count, usec;
-    uint64_t now = qp->engine->now;
-
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    seq = toe_ring_load(&d->irq_seq);
-    if (!toe_ring_load(&d->irq_arm) || seq == qp->irq_fired) {
-        /* Not armed. Who arms looks at the ring afterwards and finds them. */
-        qp->irq_waiting = 0;
-        qp->irq_deadline = UINT64_MAX;
+    if (irq_due(&qp->outlet.irq, qp->doorbells, qp->hw.head, qp->engine->now))
+        interrupt(qp);
+}
+
+void event_sw_tail(struct qp *qp)
+{
+    const struct toe_cmd tail = {{qp->sw.tail, 0}};
+
+    if (qp->common)
+        common_put(qp->common, COMMON_TAIL, qp, &tail);
+    else
+        toe_ring_store(&qp->status->sw_tail, qp->sw.tail);
+}
+
+/* In one entry, so that it is said whole. */
+static void last_by_manager(struct qp *qp)
+{
+    struct toe_cmd c = toe_cmd_make(TOE_CMD_ERROR, 0, qp->halted, 0, qp->sw.tail, 0);
+    int room = toe_ring_has_room(&qp->hw);
+
+    qp->last_due = common_room(qp->common) == 0;
+    if (qp->last_due)
+        return;
+    common_put(qp->common, room ? COMMON_LAST : COMMON_WAKE, qp, &c);
+    if (!room)
+        return;
+    qp->hw.head++;
+    qp->hw_commands++;
+    qp->errors++;
+}
+
+void event_last(struct qp *qp)
+{
+    if (qp->common) {
+        last_by_manager(qp);
         return;
     }
-    count = toe_ring_load(&d->irq_count);
-    usec = toe_ring_load(&d->irq_usec);
-    if (count > 1 && usec > 0) {
-        uint32_t unhandled = qp->hw.head - toe_ring_load(&d->hw_tail);
-
-        if (!qp->irq_waiting) {
-            qp->irq_waiting = 1;
-            qp->irq_deadline =
-                now + (usec < MODERATION_MAX_US ? usec : MODERATION_MAX_US) * NS_PER_US;
-        }
-        if (unhandled < count && now < qp->irq_deadline)
-            return;
+    qp->last_due = 0;
+    if (toe_ring_has_room(&qp->hw)) {
+        event_error(qp, qp->halted, 0, qp->sw.tail, 0);
+        toe_ring_store(&qp->status->hw_head, qp->hw.head);
     }
-    qp->irq_waiting = 0;
-    qp->irq_deadline = UINT64_MAX;
-    qp->irq_fired = seq;
-    event_interrupt(qp);
+    interrupt(qp);
+}
+
+int event_gone(struct qp *qp)
+{
+    return !qp->common || common_room(qp->common) != 0;
+}
+
+/* The manager publishes and interrupts; it could not. */
+static void heed_manager(struct qp *qp)
+{
+    qp->hw_published = qp->hw.head;
+    if (!atomic_load_explicit(&qp->irq_failed, memory_order_relaxed))
+        return;
+    engine_count(qp->engine, EC_interrupt_failed);
+    qp_halt(qp, TOE_R_PROTO);
 }
 
 unsigned events_flush(struct qp *qp)
 {
     unsigned n = 0;
 
+    if (qp->last_due)
+        event_last(qp);
     if (qp->halted || qp->dropped) {
         discard(qp);
         return 0;
@@ -232,18 +273,20 @@ unsigned events_flush(struct qp *qp)
         return direct_tell(qp);
     if (qp->pend_first)
         n = write_pending(qp);
-    if (qp->full && !qp->pend_first && toe_ring_room(&qp->hw) != 0)
+    if (qp->full && !qp->pend_first && event_room(qp) != 0)
         qp->full = 0;
-    if (qp->hw.head != qp->hw_published) {
+    if (qp->common)
+        heed_manager(qp);
+    else if (qp->hw.head != qp->hw_published) {
         qp->hw_published = qp->hw.head;
         toe_ring_store(&qp->status->hw_head, qp->hw.head);
         moderate(qp);
-    } else if (qp->irq_waiting)
+    } else if (qp->outlet.irq.waiting)
         moderate(qp);
     return n;
 }
 
 uint64_t events_deadline(const struct qp *qp)
 {
-    return qp->irq_waiting ? qp->irq_deadline : UINT64_MAX;
+    return qp->common ? UINT64_MAX : qp->outlet.irq.deadline;
 }

@@ -79,6 +79,7 @@ static int make_engine(struct daemon *d, uint32_t id)
         return rc;
     }
     cfg.handover = d->handover;
+    cfg.common = polling_ring(c->polling, id);
     cfg.shared = d->options.shared ? &d->kernel.shared : NULL;
     cfg.scope = c->info.ifindex;
     setup_core(&d->options, c->mac, c->mtu, id, &cfg.core);
@@ -125,7 +126,9 @@ static int make_engines(struct daemon *d)
     int rc = -1;
 
     d->control.engines = calloc(d->options.engines, sizeof(struct engine *));
-    if (!d->control.engines) {
+    if (d->options.polling)
+        d->control.polling = polling_new(d->options.engines, COMMON_ENTRIES);
+    if (!d->control.engines || (d->options.polling && !d->control.polling)) {
         log_msg("no memory for %u engines", d->options.engines);
         return EXIT_RUNTIME;
     }
@@ -136,11 +139,24 @@ static int make_engines(struct daemon *d)
     return rc;
 }
 
+static int start_manager(const struct daemon *d)
+{
+    const struct options *o = &d->options;
+    int e = o->polling ? polling_start(d->control.polling, o->manager_pinned, o->manager_cpu) : 0;
+
+    if (e == EINVAL && o->manager_pinned)
+        log_msg("--manager-cpu %u: this machine has no such CPU, or toed may not run on it",
+                o->manager_cpu);
+    else if (e)
+        log_msg("cannot start the thread of the polling manager: %s", strerror(e));
+    return !e ? -1 : e == EINVAL ? EXIT_CONFIG : EXIT_RUNTIME;
+}
+
 /* Only when all are made: hand-over needs every engine in its place. */
 static int start_engines(struct daemon *d)
 {
+    int rc = start_manager(d);
     uint32_t i;
-    int rc = -1;
 
     for (i = 0; i < d->options.engines && rc < 0; i++) {
         int e = engine_start(d->control.engines[i]);
@@ -210,9 +226,9 @@ static void say_ready(const struct daemon *d)
     char own[96];
 
     options_addresses(&d->options, own, sizeof(own));
-    log_msg("ready: %s on %s (%s), MTU %u, %u engine%s, socket %s", own, d->options.netif,
+    log_msg("ready: %s on %s (%s), MTU %u, %u engine%s%s, socket %s", own, d->options.netif,
             c->info.mode, c->mtu, c->engine_count, c->engine_count == 1 ? "" : "s",
-            d->options.socket);
+            d->options.polling ? " and a polling manager" : "", d->options.socket);
 }
 
 struct claim {

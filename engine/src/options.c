@@ -46,6 +46,8 @@ enum {
     OPT_OFFLOAD,
     OPT_SEED,
     OPT_CPU,
+    OPT_MANAGER,
+    OPT_MANAGER_CPU,
     OPT_LINGER,
     OPT_TAKE_OVER,
     OPT_HELP,
@@ -88,6 +90,8 @@ static const struct option_name {
     {"offload", OPT_OFFLOAD, 1, OF_BOTH},
     {"seed", OPT_SEED, 1, OF_BOTH},
     {"cpu", OPT_CPU, 1, OF_BOTH},
+    {"manager", OPT_MANAGER, 1, OF_TOED},
+    {"manager-cpu", OPT_MANAGER_CPU, 1, OF_TOED},
     {"linger-ms", OPT_LINGER, 1, OF_INSIDE},
     {"take-over", OPT_TAKE_OVER, 0, OF_TOED},
     {"help", OPT_HELP, 0, OF_TOED},
@@ -127,6 +131,10 @@ static const char help[] =
     "  --engines N        threads, each with a queue of the interface, 1..64 (default 1)\n"
     "  --cpu N[,N...]     the CPU that each engine runs on, and whose memory it uses (default: "
     "any)\n"
+    "  --manager NAME     who tells the programs what has come: interrupts, each engine itself "
+    "(default);\n"
+    "                     polling, a thread of its own, which always polls: for comparison\n"
+    "  --manager-cpu N    the CPU that the polling manager runs on (default: any)\n"
     "  --spin-us N        polls this long without work before it sleeps, 0..1000000 (default 50);\n"
     "                     0 where it shares its core with the programs that it serves\n"
     "  --max-flows N      connections per engine, 1..1048576 (default 16384)\n"
@@ -338,6 +346,14 @@ static int parse_cpus(struct options *o, const char *arg)
     return say(o, "--cpu: more than %u CPUs", ENGINES_MAX);
 }
 
+static int parse_manager(struct options *o, const char *arg)
+{
+    o->polling = strcmp(arg, "polling") == 0;
+    return o->polling || strcmp(arg, "interrupts") == 0
+               ? -1
+               : bad(o, "manager", arg, "interrupts or polling");
+}
+
 static int parse_one(struct options *o, int opt, const char *arg)
 {
     switch (opt) {
@@ -407,6 +423,11 @@ static int parse_one(struct options *o, int opt, const char *arg)
     case OPT_VERSION:
         puts("toed " TOEHOLD_VERSION);
         return 0;
+    case OPT_MANAGER:
+        return parse_manager(o, arg);
+    case OPT_MANAGER_CPU:
+        o->manager_pinned = 1;
+        return number(o, "manager-cpu", arg, 0, CPU_SETSIZE - 1, &o->manager_cpu);
     case OPT_LINGER:
         return number(o, "linger-ms", arg, 0, 60000, &o->linger_ms);
     default: /* OPT_CPU */
@@ -516,6 +537,8 @@ static int parse(struct options *o, int count, char **words, unsigned of)
     if (o->cpu_count && o->cpu_count != o->engines)
         return say(o, "--cpu names %u CPUs for %u engine%s: one for each", o->cpu_count, o->engines,
                    o->engines == 1 ? "" : "s");
+    if (o->manager_pinned && !o->polling)
+        return say(o, "--manager-cpu: want --manager polling too");
     return check_addresses(o);
 }
 

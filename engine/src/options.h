@@ -34,6 +34,8 @@ struct options {
     int check_ip;              /* RFC 5227: the IPv4 address is tested first */
     uint32_t cpu[ENGINES_MAX]; /* of the engines' threads, cpu_count of them; 0: any */
     uint32_t cpu_count;
+    int polling, manager_pinned; /* the polling manager's thread runs on manager_cpu */
+    uint32_t manager_cpu;
     /* of an engine within a program alone (inline.c) */
     uint32_t linger_ms; /* at exit its connections may take so long to finish */
 

@@ -71,10 +71,13 @@ void control_free_engines(struct control *c)
     /* all threads first: they hand frames to each other */
     for (i = 0; i < c->engine_count; i++)
         engine_join(c->engines[i]);
+    polling_join(c->polling);
     for (i = 0; i < c->engine_count; i++) {
         for (q = 0; q < c->engines[i]->qp_count; q++)
             attach_free(c, c->engines[i]->qps[q]);
         engine_free(c->engines[i]);
     }
     c->engine_count = 0;
+    polling_free(c->polling);
+    c->polling = NULL;
 }

@@ -170,7 +170,7 @@ struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t
     qp->irq_fd = a->irq_fd;
     qp->area_fd = a->area_fd;
     qp->doorbell_fd = -1;
-    qp->irq_deadline = UINT64_MAX;
+    qp->outlet.irq.deadline = UINT64_MAX;
     qp->orphan_deadline = UINT64_MAX;
     copy_name(qp, a->name);
     qp->doorbell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -208,8 +208,8 @@ struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const c
     qp->irq_fd = irq_fd;
     qp->area_fd = -1;
     qp->doorbell_fd = -1;
-    qp->irq_broken = tell != NULL;
-    qp->irq_deadline = UINT64_MAX;
+    qp->outlet.irq.broken = tell != NULL;
+    qp->outlet.irq.deadline = UINT64_MAX;
     qp->orphan_deadline = UINT64_MAX;
     qp->tell = tell;
     qp->tell_arg = arg;
@@ -300,11 +300,7 @@ void qp_halt(struct qp *qp, uint16_t reason)
         return;
     qp->halted = reason;
     __atomic_store_n(&qp->status->halted, reason, __ATOMIC_RELEASE);
-    if (toe_ring_has_room(&qp->hw)) {
-        event_error(qp, reason, 0, qp->sw.tail, 0);
-        toe_ring_store(&qp->status->hw_head, qp->hw.head);
-    }
-    event_interrupt(qp);
+    event_last(qp);
     engine_count(qp->engine, EC_qp_halted);
     log_often("queue pair %u (%s, pid %d) halted: %s at SW position %u, its flows are reset",
               qp->id, qp->name, qp->pid, toe_reason_name(reason), qp->sw.tail);

@@ -15,6 +15,7 @@
 
 #include "engine.h"
 #include "owner.h"
+#include "polling.h"
 #include "users.h"
 
 enum slot_state {
@@ -67,6 +68,10 @@ struct slot {
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct slot) == 128, "two cache lines");
 
+/* What was found full: the HW ring, or the common ring of the polling manager. */
+#define FULL_RING   1
+#define FULL_COMMON 2
+
 #define OPENING_BUCKETS 256u /* of CONNECTs by cookie; a power of two */
 
 struct qp {
@@ -104,16 +109,15 @@ struct qp {
     int irq_fd, doorbell_fd;
     int area_fd;           /* for a toed that takes over; -1: memory of this process */
     uint32_t ip6_seq;      /* of status.ip6 */
-    uint32_t irq_fired;    /* doorbells.irq_seq that has had its interrupt */
-    int irq_broken;        /* a write to irq_fd has failed or blocked: none again */
-    int irq_waiting;       /* commands written that moderation holds back */
-    uint64_t irq_deadline; /* of them */
+    struct common *common; /* where its HW commands go; NULL: into its HW ring */
+    atomic_int irq_failed; /* the manager tells: the queue pair is to be halted */
+    int last_due;          /* halted, and its host is still to be told */
 
     uint16_t halted;          /* TOE_R_*, no longer served */
     int dropped;              /* the owner has gone */
     uint32_t leaving;         /* ... but so many of its commands are still to be done first */
     int paced;                /* commands wait for the user's rate */
-    int full;                 /* HW ring found full: counted once until there is room */
+    int full;                 /* FULL_*: each counted once until there is room */
     uint32_t abort_next;      /* slots from here on are still to be reset (dropped or halted) */
     int abort_all;            /* also those that the owner had closed */
     uint64_t orphan_deadline; /* flows that finish by themselves are reset then */
@@ -129,6 +133,8 @@ struct qp {
 
     uint64_t sw_commands, hw_commands, errors;
     struct qp *next_unused;
+
+    struct outlet outlet; /* the manager's; last, in cache lines of its own */
 };
 
 /* What an attach brings. The descriptors are taken over, also on failure. */
@@ -219,14 +225,26 @@ unsigned direct_tell(struct qp *qp);
 /* The command for the first of the slot's pending notifications, which is taken off. */
 struct toe_cmd event_next(struct slot *s);
 void event_pend(struct slot *s, unsigned what);
-/* Writes ERROR at once. The caller has made sure of room. */
+/* Writes one at once. The caller has made sure of room. */
+void event_put(struct qp *qp, const struct toe_cmd *c);
+/* ... ERROR. */
 void event_error(struct qp *qp, uint16_t reason, uint32_t flow, uint32_t position, uint8_t type);
-/* The HW ring has no room: counted once until there is. */
+/* Commands that may be written now, with what one answer may bring about besides; TOE_RING_BAD as
+ * toe_ring_room(). */
+uint32_t event_room(struct qp *qp);
+/* 1 when there is room for one, by the HW tail last read. */
+int event_has_room(struct qp *qp);
+/* There is none: counted once until there is. */
 void event_full(struct qp *qp);
+/* Publishes that commands have been taken. */
+void event_sw_tail(struct qp *qp);
+/* The last that its host hears: status.halted, ERROR where there is room, and an interrupt, armed
+ * or not. As soon as it can be said. */
+void event_last(struct qp *qp);
+/* Before the queue pair is let go: 1 when whoever writes its HW ring knows. */
+int event_gone(struct qp *qp);
 /* Writes what is pending as far as there is room, publishes, interrupts. Returns work done. */
 unsigned events_flush(struct qp *qp);
-/* Interrupts now, armed or not: for the end of a queue pair. */
-void event_interrupt(struct qp *qp);
 /* When moderation wants to be called. UINT64_MAX: no need. */
 uint64_t events_deadline(const struct qp *qp);
 

@@ -42,6 +42,7 @@ static void copy_figures(struct engine *e, void *arg)
     struct figures *f = arg;
     uint32_t i;
 
+    common_tally(e);
     netio_get_info(e->netio, &f->info);
     netio_get_stats(e->netio, &f->netio);
     f->own6_n = toec_own_addresses(e->stack, f->own6, 8);
@@ -181,10 +182,11 @@ json_t *stats_json(struct control *c)
     for (i = 0; i < c->engine_count; i++)
         json_array_append_new(engines, engine_json(c, i));
     options_addresses(c->options, address, sizeof(address));
-    return json_pack("{s:s, s:o, s:s, s:{s:o, s:o}, s:o}", "version", TOEHOLD_VERSION, "uptime_s",
-                     number((engine_clock() - c->started) / NS_PER_S), "address", address,
-                     "control", "refused", number(c->refused), "hung_up", number(c->hung_up),
-                     "engines", engines);
+    return json_pack("{s:s, s:o, s:s, s:s, s:{s:o, s:o}, s:o}", "version", TOEHOLD_VERSION,
+                     "uptime_s", number((engine_clock() - c->started) / NS_PER_S), "address",
+                     address, "manager", c->polling ? "polling" : "interrupts", "control",
+                     "refused", number(c->refused), "hung_up", number(c->hung_up), "engines",
+                     engines);
 }
 
 void query_answer(int fd, json_t *j)

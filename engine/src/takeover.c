@@ -143,10 +143,10 @@ static const struct toec_field qp_rows[] = {
     N(15, struct qp, fresh),
     N(16, struct qp, opening_salt),
     N(17, struct qp, ip6_seq),
-    N(18, struct qp, irq_fired),
-    N(19, struct qp, irq_broken),
-    N(20, struct qp, irq_waiting),
-    N(21, struct qp, irq_deadline),
+    N(18, struct qp, outlet.irq.fired),
+    N(19, struct qp, outlet.irq.broken),
+    N(20, struct qp, outlet.irq.waiting),
+    N(21, struct qp, outlet.irq.deadline),
     N(22, struct qp, halted),
     N(23, struct qp, dropped),
     N(24, struct qp, leaving),
@@ -177,6 +177,7 @@ static const struct toec_field qp_rows[] = {
     N(49, struct qp, owner.parent[6].born),
     N(50, struct qp, owner.parent[7].pid),
     N(51, struct qp, owner.parent[7].born),
+    N(52, struct qp, last_due),
 };
 const struct takeover_table takeover_t_qp = TABLE(qp_rows);
 

@@ -45,6 +45,7 @@ static void stop(struct control *c)
 
     for (i = 0; i < c->engine_count; i++)
         engine_join(c->engines[i]);
+    polling_join(c->polling);
 }
 
 static int open_again(struct control *c, int heir)
@@ -78,6 +79,11 @@ static int go(struct control *c, int heir)
 
     if (open_again(c, heir) != 0)
         return -1;
+    if (c->polling &&
+        polling_start(c->polling, c->options->manager_pinned, c->options->manager_cpu) != 0) {
+        log_msg("cannot start the thread of the polling manager again");
+        return -1;
+    }
     for (i = 0; i < c->engine_count; i++) {
         atomic_store(&c->engines[i]->quit, 0);
         if (engine_start(c->engines[i]) != 0) {

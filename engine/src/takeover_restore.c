@@ -88,6 +88,8 @@ static const char *restore_qp(struct restoring *r)
     (void)take(r, &takeover_t_qp, r->qp);
     r->qp->name[sizeof(r->qp->name) - 1] = 0;
     r->tally->qps++;
+    if (r->e->cfg.common)
+        common_begin(r->e->cfg.common, r->qp);
     return qp_sound(r->qp);
 }
 

@@ -87,13 +87,14 @@ static void save_group(struct toec_image_out *o, struct takeover *t, const struc
         save_member(o, t, g->members[i]);
 }
 
-static void save_counters(struct toec_image_out *o, const struct engine *e)
+static void save_counters(struct toec_image_out *o, struct engine *e)
 {
 #define X(name) #name,
     static const char *const names[] = {ENGINE_COUNTERS(X)};
 #undef X
     unsigned i;
 
+    common_tally(e);
     for (i = 0; i < EC_MAX; i++) {
         toec_image_begin(o, TREC_COUNTER);
         toec_image_bytes(o, TTAG_NAME, names[i], (unsigned)strlen(names[i]));

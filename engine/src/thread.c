@@ -10,8 +10,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -19,6 +17,7 @@
 
 #include "order.h"
 #include "qp.h"
+#include "spawn.h"
 #include "steer.h"
 
 /* A back end that cannot wake us is looked at this often. */
@@ -112,14 +111,18 @@ static int anything(struct engine *e)
     return netio_prepare_sleep(e->netio);
 }
 
-/* Notifications that wait for room: hosts ring no doorbell for their tail. */
+/* Notifications that wait for room: neither hosts nor the manager ring a doorbell for their tail.
+ */
 static int waits_for_room(const struct engine *e)
 {
     uint32_t i;
 
-    for (i = 0; i < e->qp_count; i++)
-        if (e->qps[i]->full && !e->qps[i]->halted && !e->qps[i]->dropped)
+    for (i = 0; i < e->qp_count; i++) {
+        const struct qp *qp = e->qps[i];
+
+        if (qp->last_due || qp_unused(qp) || (qp->full && !qp->halted && !qp->dropped))
             return 1;
+    }
     return 0;
 }
 
@@ -155,7 +158,7 @@ static void engine_sleep(struct engine *e)
     (void)set_sleeping(e, 0);
 }
 
-static void relax(void)
+void engine_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -201,7 +204,7 @@ static void *run(void *arg)
         if (engine_step(e, now)) {
             busy_at = now;
         } else if (now - busy_at < e->cfg.spin_us * NS_PER_US) {
-            relax();
+            engine_relax();
         } else {
             engine_sleep(e);
             busy_at = engine_clock();
@@ -210,53 +213,21 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Its arrival ends a blocked write with EINTR, which is all it is for. */
-static void on_unblock(int sig)
-{
-    (void)sig;
-}
-
-/* As pthread_create(), on the CPU that it is pinned to. */
-static int create(struct engine *e)
-{
-    pthread_attr_t attr;
-    cpu_set_t set;
-    int rc;
-
-    if (!e->cfg.pinned)
-        return pthread_create(&e->thread, NULL, run, e);
-    CPU_ZERO(&set);
-    CPU_SET(e->cfg.cpu, &set);
-    pthread_attr_init(&attr);
-    rc = pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
-    if (rc == 0)
-        rc = pthread_create(&e->thread, &attr, run, e);
-    pthread_attr_destroy(&attr);
-    return rc;
-}
-
 int engine_start(struct engine *e)
 {
-    struct sigaction act = {.sa_handler = on_unblock}; /* no SA_RESTART */
     char name[16];
-    sigset_t all, old;
+    const struct spawn s = {.name = name,
+                            .pinned = e->cfg.pinned,
+                            .cpu = e->cfg.cpu,
+                            .inside = e->cfg.inside,
+                            .run = run,
+                            .arg = e};
     int rc;
 
-    /* Signals are for the thread that handles control; only engine_unblock()'s comes here. */
-    sigfillset(&all);
-    if (!e->cfg.inside) {
-        sigaction(SIGUSR1, &act, NULL);
-        sigdelset(&all, SIGUSR1);
-    }
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = create(e);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (rc != 0)
-        return rc;
-    e->has_thread = 1;
     snprintf(name, sizeof(name), "%s-engine%u", e->cfg.inside ? "toe" : "toed", e->cfg.id % 1000);
-    pthread_setname_np(e->thread, name);
-    return 0;
+    rc = spawn(&e->thread, &s);
+    e->has_thread = rc == 0;
+    return rc;
 }
 
 void engine_join(struct engine *e)
@@ -265,14 +236,15 @@ void engine_join(struct engine *e)
         return;
     atomic_store(&e->quit, 1);
     engine_wake(e);
-    pthread_join(e->thread, NULL);
+    if (e->cfg.inside)
+        pthread_join(e->thread, NULL);
+    else
+        spawn_join(e->thread, &e->irq_since);
     e->has_thread = 0;
 }
 
 void engine_unblock(struct engine *e, uint64_t before)
 {
-    uint64_t since = atomic_load(&e->irq_since);
-
-    if (e->has_thread && !e->cfg.inside && since != 0 && since < before)
-        pthread_kill(e->thread, SIGUSR1);
+    if (e->has_thread && !e->cfg.inside)
+        spawn_unblock(e->thread, &e->irq_since, before);
 }

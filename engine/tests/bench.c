@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench.c - two engines on a wire in memory and hosts on their queue pairs (see bench.h). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -15,10 +16,18 @@ static void let_go(void *arg, struct qp *qp)
     t->unused[t->unused_count++] = qp;
 }
 
+/* Entries of the common ring: fewer than a HW ring has, so that it is full now and then. */
+#define FEW_ENTRIES 64u
+
 static struct engine *make_engine(struct bench *t, struct netio *n, uint8_t last)
 {
-    struct engine_config cfg = {
-        .count = 1, .netio = n, .max_qps = 8, .spin_us = 50, .qp_unused = let_go, .arg = t};
+    struct engine_config cfg = {.count = 1,
+                                .netio = n,
+                                .max_qps = 8,
+                                .spin_us = 50,
+                                .common = polling_ring(t->manager, last - 1u),
+                                .qp_unused = let_go,
+                                .arg = t};
     struct netio_info info;
     struct engine *e;
     char err[256];
@@ -50,7 +59,13 @@ static struct engine *make_engine(struct bench *t, struct netio *n, uint8_t last
 
 void bench_init(struct bench *t)
 {
+    const char *manager = getenv("TOE_BENCH_MANAGER");
+
     memset(t, 0, sizeof(*t));
+    if (manager && !strcmp(manager, "polling")) {
+        t->manager = polling_new(2, FEW_ENTRIES);
+        assert_non_null(t->manager);
+    }
     t->now = 1000 * NS_PER_S;
     memwire_pair(&t->wire_a, &t->wire_b);
     t->a = make_engine(t, t->wire_a, 1);
@@ -77,6 +92,26 @@ void bench_free(struct bench *t)
     free_unused(t);
     engine_free(t->a);
     engine_free(t->b);
+    polling_free(t->manager);
+}
+
+static unsigned manage(struct bench *t)
+{
+    return t->manager ? polling_round(t->manager, t->now) : 0;
+}
+
+unsigned bench_step_a(struct bench *t)
+{
+    unsigned work = engine_step(t->a, t->now);
+
+    while (manage(t))
+        ;
+    return work;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 void bench_run(struct bench *t, uint64_t ns)
@@ -86,17 +121,18 @@ void bench_run(struct bench *t, uint64_t ns)
     for (;;) {
         uint64_t next;
 
-        while (engine_step(t->a, t->now) + engine_step(t->b, t->now) > 0)
+        while (engine_step(t->a, t->now) + engine_step(t->b, t->now) + manage(t) > 0)
             ;
-        next = engine_deadline(t->a) < engine_deadline(t->b) ? engine_deadline(t->a)
-                                                             : engine_deadline(t->b);
+        next = earlier(engine_deadline(t->a), engine_deadline(t->b));
+        if (t->manager)
+            next = earlier(next, polling_deadline(t->manager));
         if (next >= end)
             break;
         t->now = next > t->now ? next : t->now + NS_PER_US;
     }
     t->now = end;
-    engine_step(t->a, t->now);
     engine_step(t->b, t->now);
+    bench_step_a(t);
 }
 
 void host_detach(struct bench *t, struct host *h)

@@ -38,6 +38,7 @@ struct host {
 struct bench {
     uint64_t now;
     struct engine *a, *b;
+    struct polling *manager; /* of both engines; NULL: they interrupt themselves */
     struct netio *wire_a, *wire_b;
     struct qp *unused[16]; /* queue pairs that engines have let go */
     uint32_t unused_count;
@@ -49,9 +50,12 @@ struct bench {
 extern int bench_ip6;
 /* Not 0: the engines have as many flows, and small pools; otherwise 256 flows. */
 extern unsigned bench_flows;
+/* TOE_BENCH_MANAGER=polling in the environment: with a polling manager, whose ring is small. */
 void bench_init(struct bench *t);
 /* Asserts that neither stack holds a flow, then frees. Hosts must have been dropped. */
 void bench_free(struct bench *t);
+/* One round of engine A, and its hosts are told of it. */
+unsigned bench_step_a(struct bench *t);
 /* Virtual time passes; both engines work at their deadlines. */
 void bench_run(struct bench *t, uint64_t ns);
 

@@ -193,7 +193,7 @@ static void test_a_queue_pair_that_is_halted_while_it_leaves(void **state)
         host_put(&z, TOE_CMD_LISTEN, 0, (uint16_t)(1000 + i % 8), i % 8, 0, 16);
     toe_ring_store(&z.doorbells->hw_tail, 1000); /* found out when DATA_RECEIVED is written */
     qp_drop(z.qp);
-    engine_step(w->t.a, w->t.now);
+    bench_step_a(&w->t);
     assert_int_equal(z.qp->halted, TOE_R_PROTO);
     assert_in_range(z.qp->sw_commands, 1, 100);
     host_forget(&z);
@@ -272,7 +272,7 @@ static void what_the_dead_owner_had_closed_is_delivered(struct hosts *w, int tak
     host_send(&z, fz, 0, 16000);
     host_put(&z, TOE_CMD_CLOSE, 0, 0, fz, 0, 0);
     if (taken)
-        engine_step(w->t.a, w->t.now); /* commands taken, hardly anything sent */
+        bench_step_a(&w->t); /* commands taken, hardly anything sent */
     qp_drop(z.qp);
     host_forget(&z); /* the engine's mapping lives on */
     bench_run(&w->t, 5 * NS_PER_S);
@@ -320,13 +320,13 @@ static void test_what_the_dead_owner_had_announced_is_done_in_turns(void **state
     host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 99, 0, 0);
     qp_drop(qp);
     host_forget(&z);
-    engine_step(w->t.a, w->t.now);
+    bench_step_a(&w->t);
     assert_in_range(qp->sw_commands, 1, 64);
     host_want_error(&w->x, TOE_R_NOENT, 99, TOE_CMD_UNLISTEN);
     assert_int_equal(qp->member_count, 8);
     assert_null(slot_take(qp));
     for (i = 0; i < 3; i++)
-        engine_step(w->t.a, w->t.now);
+        bench_step_a(&w->t);
     assert_int_equal(w->t.unused_count, 1);
     assert_int_equal(qp->sw_commands, 200);
     assert_int_equal(qp->member_count, 0);

@@ -21,7 +21,8 @@
 
 struct world {
     char dir[64];
-    struct bench t; /* only its list of unused queue pairs is used */
+    struct polling *manager; /* of both engines; NULL: they interrupt themselves */
+    struct bench t;          /* only its list of unused queue pairs is used */
     struct engine *a, *b;
     pthread_mutex_t lock;
 };
@@ -41,7 +42,11 @@ static uint32_t spin_us;
 static struct engine *start(struct world *w, char side, uint8_t last)
 {
     struct netio_config ncfg = {.ip = {10, 0, 0, last}};
-    struct engine_config cfg = {.count = 1, .max_qps = 4, .spin_us = spin_us, .qp_unused = let_go};
+    struct engine_config cfg = {.count = 1,
+                                .max_qps = 4,
+                                .spin_us = spin_us,
+                                .common = polling_ring(w->manager, last - 1u),
+                                .qp_unused = let_go};
     struct netio_info info;
     char spec[128], err[256];
     struct engine *e;
@@ -65,13 +70,16 @@ static struct engine *start(struct world *w, char side, uint8_t last)
     return e;
 }
 
-static int setup_polling(void **state, uint32_t us)
+static int setup_with(void **state, uint32_t us, struct polling *manager)
 {
     static struct world w;
 
     spin_us = us;
 
     memset(&w, 0, sizeof(w));
+    w.manager = manager;
+    if (manager)
+        assert_int_equal(polling_start(manager, 0, 0), 0);
     snprintf(w.dir, sizeof(w.dir), "/tmp/toe-threads-XXXXXX");
     assert_non_null(mkdtemp(w.dir));
     pthread_mutex_init(&w.lock, NULL);
@@ -83,13 +91,21 @@ static int setup_polling(void **state, uint32_t us)
 
 static int setup(void **state)
 {
-    return setup_polling(state, 0);
+    return setup_with(state, 0, NULL);
+}
+
+static int setup_managed(void **state)
+{
+    struct polling *manager = polling_new(2, 64);
+
+    assert_non_null(manager);
+    return setup_with(state, 0, manager);
 }
 
 /* They poll for a while, and so do the fence of their hosts' doorbells. */
 static int setup_ordering(void **state)
 {
-    return setup_polling(state, 20);
+    return setup_with(state, 20, NULL);
 }
 
 static int teardown(void **state)
@@ -100,10 +116,12 @@ static int teardown(void **state)
 
     engine_join(w->a);
     engine_join(w->b);
+    polling_join(w->manager);
     for (i = 0; i < w->t.unused_count; i++)
         qp_free(w->t.unused[i]);
     engine_free(w->a);
     engine_free(w->b);
+    polling_free(w->manager);
     snprintf(path, sizeof(path), "%s/w", w->dir);
     unlink(path);
     rmdir(w->dir);
@@ -267,6 +285,7 @@ static void test_a_blocking_interrupt_halts_only_its_queue_pair(void **state)
     for (waited = 0; !toe_ring_load(&x.status->halted); waited++) {
         assert_true(waited < WAIT_MS);
         engine_unblock(w->a, engine_clock());
+        polling_unblock(w->manager, engine_clock());
         usleep(1000);
     }
     put(&y, 99, 0, 5, 0);
@@ -310,6 +329,36 @@ static void test_a_blocking_interrupt_does_not_keep_a_call(void **state)
     host_forget(&x);
 }
 
+/* What is on its way to a host that goes away is nobody's; its memory stays until then (the
+ * sanitizers look). */
+static void test_hosts_come_and_go_under_a_manager(void **state)
+{
+    struct world *w = *state;
+    unsigned i, n;
+
+    for (i = 0; i < 50; i++) {
+        struct host x, y;
+        struct adoption ax = {&x, &w->t}, ay = {&y, &w->t};
+
+        engine_call(w->a, attach_in_engine, &ax);
+        engine_call(w->b, attach_in_engine, &ay);
+        for (n = 0; n < 100; n++)
+            put(&x, 99, 0, n, 0);
+        put(&y, 99, 0, 0, 0);
+        (void)await_type(&y, TOE_CMD_ERROR);
+        engine_call(w->a, drop_in_engine, x.qp);
+        engine_call(w->b, drop_in_engine, y.qp);
+        for (n = 0; n < 2; usleep(100)) {
+            pthread_mutex_lock(&w->lock);
+            for (; w->t.unused_count; n++)
+                qp_free(w->t.unused[--w->t.unused_count]);
+            pthread_mutex_unlock(&w->lock);
+        }
+        host_forget(&x);
+        host_forget(&y);
+    }
+}
+
 static void *caller(void *arg)
 {
     struct world *w = arg;
@@ -335,6 +384,7 @@ static void test_calls_of_several_threads_are_all_made(void **state)
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define M(f) cmocka_unit_test_setup_teardown(f, setup_managed, teardown)
 
 int main(void)
 {
@@ -345,6 +395,9 @@ int main(void)
         T(test_a_blocking_interrupt_halts_only_its_queue_pair),
         T(test_a_blocking_interrupt_does_not_keep_a_call),
         T(test_calls_of_several_threads_are_all_made),
+        M(test_sleepers_are_always_woken),
+        M(test_a_blocking_interrupt_halts_only_its_queue_pair),
+        M(test_hosts_come_and_go_under_a_manager),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
