@@ -10,7 +10,7 @@
 /* Handed out of one ring before hosts are told, and the next ring has its turn. */
 #define DEAL_BUDGET 64u
 /* Looks in vain after which whoever shares the CPU may run. Nothing else ends the polling. */
-#define LOOKS_PER_YIELD 64u
+#define LOOKS_PER_YIELD 1024u
 
 struct entry {
     struct toe_cmd cmd;
