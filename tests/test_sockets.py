@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import select
+import signal
 import socket
 import threading
 import time
@@ -363,3 +364,56 @@ def test_deferred_accept_is_rounded(lab, robot):
         assert asked == got, seconds
     with lab.connect(PORT):
         robot(DEFER, seconds=0)
+
+
+# ---- what nobody has accepted, and others who listen there
+
+_SERVE = """
+pid = os.fork()
+if pid == 0:
+    for n in range(count):
+        if n == 1:
+            os.read(begin, 1)
+        s, _ = listener.accept()
+        s.sendall(s.recv(100) + b" by a child")
+        s.close()
+    os._exit(0)
+"""
+
+
+def test_what_came_before_the_fork_is_the_childs(lab, robot):
+    """A master that listens, and a client that comes before the first worker is there."""
+    robot.listen(lab.ip, PORT)
+    with lab.connect(PORT) as first:
+        first.sendall(b"early")
+        robot("begin, go = os.pipe(); os.write(go, b'x')")
+        robot(_SERVE, count=2)
+        with lab.connect(PORT) as second:
+            second.sendall(b"late")
+            assert take(first, 100) == b"early by a child"
+            assert take(second, 100) == b"late by a child"
+    robot("os.waitpid(pid, 0); listener.close()")
+
+
+@pytest.mark.parametrize("how", ["close", "kill"])
+def test_what_a_process_leaves_in_its_queue_is_the_others(lab, robot, how):
+    """Two accept from one port; one leaves, by close() or killed, what it has not accepted."""
+    robot.listen(lab.ip, PORT)
+    robot("begin, go = os.pipe()")
+    robot(_SERVE, count=31)
+    with lab.connect(PORT) as s:
+        s.sendall(b"first")
+        assert take(s, 100) == b"first by a child"
+    with pytest.raises(BlockingIOError):
+        robot("listener.setblocking(False); listener.accept()")  # it takes part from now on
+    with labs.closing_all() as clients:
+        for n in range(30):
+            clients.append(lab.connect(PORT))
+            clients[-1].sendall(b"%d" % n)
+        if how == "close":
+            robot("listener.close(); os.write(go, b'x')")
+        else:
+            robot("os.write(go, b'x')")
+            os.kill(robot.pid, signal.SIGKILL)
+        for n, s in enumerate(clients):
+            assert take(s, 100) == b"%d by a child" % n

@@ -539,6 +539,12 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *flow, enum toec_optio
     return 0;
 }
 
+int toec_flow_give(struct toec_stack *s, struct toec_tcb *f, void *owner, toec_u32 *extent)
+{
+    (void)s, (void)f, (void)owner, (void)extent;
+    return TOEC_E_INVAL;
+}
+
 void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *f, struct toec_info *out)
 {
     const uint8_t *ip = s->cfg.ip;

@@ -359,6 +359,17 @@ static toec_u32 to_us(toec_u32 t)
     return t + (toec_u32)toec_div64((toec_u64)t * 3u, 125u);
 }
 
+int toec_flow_give(struct toec_stack *s, struct toec_tcb *t, void *owner, toec_u32 *extent)
+{
+    (void)s;
+    if ((t->state != TOEC_ESTABLISHED && t->state != TOEC_CLOSE_WAIT) ||
+        t->rcv_read != t->irs + 1 || t->snd_end != t->iss + 1)
+        return TOEC_E_INVAL;
+    t->owner = owner;
+    *extent = (t->n_ooo ? t->rcv_adv : t->rcv_nxt) - t->rcv_read;
+    return 0;
+}
+
 void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct toec_info *out)
 {
     toec_u64 lap = (toec_u64)1 << 32;

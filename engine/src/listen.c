@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "listen.h"
+#include "move.h"
 #include "shared.h"
 
 static int is_group(const struct listen_group *g, const struct toec_addr *addr, int v6only,
@@ -103,8 +104,23 @@ static int reserve(struct listen_group *g)
     return 0;
 }
 
-/* Resets the flows of a listener that nobody has accepted, half-open ones included. */
-static void reset_unaccepted(struct listen_member *m)
+static struct slot *place_for(const struct listen_group *g, uint32_t hash, int weak);
+
+/* A place with another member of the group: one who serves, else one who keeps the port open for
+ * others to come. Not back to a WEAK one. */
+static struct slot *other_place(const struct listen_group *g, const struct slot *s, int weak)
+{
+    struct slot *to = place_for(g, s->index, 0);
+
+    return to || weak ? to : place_for(g, s->index, 1);
+}
+
+/*
+ * What came to a listener and was not accepted goes to another of its group, as Linux has one queue
+ * for all who share a listener. Without another, or one with room, it is reset. Of half-open flows
+ * that is decided when they open (listen_reopen()).
+ */
+static void leave_unaccepted(struct listen_member *m, const struct listen_group *g)
 {
     struct qp *qp = m->qp;
     uint32_t i;
@@ -115,6 +131,8 @@ static void reset_unaccepted(struct listen_member *m)
 
         if (s->member != m)
             continue;
+        if (s->flow && g && g->count && flow_move(s, s->flow, other_place(g, s, m->weak)) == 0)
+            continue;
         listen_leave(s);
         if (s->flow)
             toec_abort(qp->engine->stack, s->flow, qp->engine->now);
@@ -123,9 +141,34 @@ static void reset_unaccepted(struct listen_member *m)
     }
 }
 
+static int serves(const struct listen_group *g, const struct toec_info *i)
+{
+    static const struct toec_addr any6, any4 = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}};
+    int is4 = memcmp(&i->local, &any4, 12) == 0;
+
+    if (g->port != i->local_port)
+        return 0;
+    return memcmp(&g->addr, &i->local, sizeof(g->addr)) == 0 ||
+           (is4 && memcmp(&g->addr, &any4, sizeof(any4)) == 0) ||
+           (memcmp(&g->addr, &any6, sizeof(any6)) == 0 && !(is4 && g->v6only));
+}
+
+int listen_reopen(struct slot *s, struct toec_tcb *flow)
+{
+    struct engine *e = s->qp->engine;
+    const struct listen_group *g;
+    struct toec_info info;
+
+    toec_flow_info(e->stack, flow, &info);
+    for (g = e->groups; g; g = g->next)
+        if (serves(g, &info) && flow_move(s, flow, other_place(g, s, 0)) == 0)
+            return 0;
+    return -1;
+}
+
 /*
- * Somebody serves the port now: what came to a member before it turned WEAK and was not accepted
- * since would wait for ever (a parent that listens and leaves accepting to its children).
+ * Somebody serves the port now: he gets what came to a member before it turned WEAK and was not
+ * accepted since (a parent that listens and leaves accepting to its children).
  */
 static void relieve_weak(struct listen_group *g)
 {
@@ -133,7 +176,7 @@ static void relieve_weak(struct listen_group *g)
 
     for (i = 0; i < g->count; i++)
         if (g->members[i]->weak)
-            reset_unaccepted(g->members[i]);
+            leave_unaccepted(g->members[i], g);
 }
 
 /* On this engine, of all queue pairs of the same user. */
@@ -274,9 +317,11 @@ static void remove_member(struct listen_member **at)
     if (g->count == 0) {
         toec_unlisten(e->stack, g->core_id); /* drops the half-open flows */
         free_group(g);
+        g = NULL;
     }
+    m->weak = 0; /* what it has may wait with one who is */
+    leave_unaccepted(m, g);
     shared_unlisten(e, port, m->kept);
-    reset_unaccepted(m);
     free(m);
 }
 
@@ -365,10 +410,10 @@ static uint32_t slots_used(const struct listen_member *m)
     return m->qp->cfg.slots - m->qp->free_count;
 }
 
-/* The member whose queue pair has the fewest flows, from the one that the hash names on: with
- * blocking workers that serve a connection each, none waits for a busy one while another is idle.
- */
-static struct listen_member *least_busy(const struct listen_group *g, uint32_t hash)
+/* The member, WEAK or not, whose queue pair has the fewest flows, from the one that the hash names
+ * on: with blocking workers that serve a connection each, none waits for a busy one while another
+ * is idle. */
+static struct listen_member *least_busy(const struct listen_group *g, uint32_t hash, int weak)
 {
     struct listen_member *best = NULL;
     uint32_t i, at = g->count ? hash % g->count : 0;
@@ -376,28 +421,36 @@ static struct listen_member *least_busy(const struct listen_group *g, uint32_t h
     for (i = 0; i < g->count; i++, at = at + 1 < g->count ? at + 1 : 0) {
         struct listen_member *m = g->members[at];
 
-        if (!m->weak && m->used <= m->backlog && (!best || slots_used(m) < slots_used(best)))
+        if (m->weak == weak && m->used <= m->backlog && (!best || slots_used(m) < slots_used(best)))
             best = m;
     }
     return best;
 }
 
-struct slot *listen_pick(struct listen_group *g, uint32_t hash)
+static struct slot *place_for(const struct listen_group *g, uint32_t hash, int weak)
 {
-    struct listen_member *m = least_busy(g, hash);
+    struct listen_member *m = least_busy(g, hash, weak);
     struct slot *s = m ? take_from(m) : NULL;
-    int full = !m;
-    uint32_t i, strong = 0;
+    uint32_t i;
 
     /* Its queue pair may be out of slots for other ports' sake: then any that has one. */
-    for (i = 0; i < g->count && !s; i++) {
-        m = g->members[i];
-        strong += !m->weak;
-        if (!m->weak && m->used <= m->backlog)
-            s = take_from(m);
-    }
+    for (i = 0; m && i < g->count && !s; i++)
+        if (g->members[i]->weak == weak && g->members[i]->used <= g->members[i]->backlog)
+            s = take_from(g->members[i]);
+    return s;
+}
+
+struct slot *listen_pick(struct listen_group *g, uint32_t hash)
+{
+    struct slot *s = place_for(g, hash, 0);
+    uint32_t i, strong = 0;
+
+    for (i = 0; i < g->count && !s; i++)
+        strong += !g->members[i]->weak;
     if (!s)
-        engine_count(g->engine, strong == 0 ? EC_weak_only : full ? EC_backlog_full : EC_no_slot);
+        engine_count(g->engine, strong == 0               ? EC_weak_only
+                                : !least_busy(g, hash, 0) ? EC_backlog_full
+                                                          : EC_no_slot);
     return s;
 }
 

@@ -50,6 +50,8 @@ struct listen_member *listen_member_of(struct qp *qp, uint32_t id);
 
 /* Picks a free slot of the member that the hash names, else of another with room; NULL: refuse. */
 struct slot *listen_pick(struct listen_group *g, uint32_t hash);
+/* A half-open flow whose listener has gone is established now: another gets it, or -1. */
+int listen_reopen(struct slot *s, struct toec_tcb *flow);
 /* The flow is established: it stands in its listener's backlog. */
 void listen_enter(struct slot *s);
 /* It is accepted, closed or gone: the listener knows it no more. */

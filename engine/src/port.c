@@ -143,6 +143,8 @@ static void on_established(struct slot *s, struct toec_tcb *flow)
 
     s->flow = flow;
     s->state = SLOT_OPEN;
+    if (s->doomed && !s->active && listen_reopen(s, flow) == 0)
+        return;
     if (s->doomed) {
         /* core/ must not be called back from here: reset at the end of the step */
         if (!s->abort_queued) {

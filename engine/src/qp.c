@@ -271,6 +271,7 @@ struct slot *slot_take(struct qp *qp)
     s->pending = 0;
     s->active = s->told = s->accepted = s->counted = s->half_closed = s->doomed = 0;
     s->reason = s->soft_error = 0;
+    s->urgent_at = 0;
     s->cookie = s->tx_used = s->una = s->rx_told = s->pend_data = s->pend_acked = 0;
     s->member = NULL;
     s->open_prev = NULL;

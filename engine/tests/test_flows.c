@@ -377,33 +377,152 @@ static void test_a_full_queue_pair_may_turn_one_listener_weak(void **state)
     assert_int_equal(toe_cmd_flow(&c), 5004);
 }
 
-static void test_what_a_weak_member_did_not_accept_ends_when_another_serves(void **state)
+/* The next connection of the port is z's: data and all of f, which x was told of. */
+static void want_moved(struct hosts *w, struct host *z, uint32_t f, uint32_t y_slot, uint32_t bytes)
+{
+    struct toe_cmd c = host_want(z, TOE_CMD_LISTEN_ESTABLISHED);
+    uint32_t slot = toe_cmd_flow(&c);
+
+    assert_int_equal(toe_cmd_arg1(&c), 9);
+    assert_int_equal(toe_cmd_arg0(&c), IP_B);
+    assert_int_equal(toe_cmd_aux(&c), host_record(z, slot)->remote_port);
+    c = host_want(z, TOE_CMD_DATA_RECEIVED);
+    assert_int_equal(toe_cmd_arg0(&c), bytes);
+    assert_true(host_holds(z, slot, 0, bytes));
+    c = host_want(&w->x, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_flow(&c), f);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_STALE);
+    host_put(&w->x, TOE_CMD_RELEASE, 0, 0, f, 0, 0);
+    /* it goes on, both ways, from where it was */
+    host_put(z, TOE_CMD_ACCEPT, 0, 0, slot, 0, 0);
+    host_put(z, TOE_CMD_RECV, 0, 0, slot, bytes, 0);
+    host_send(z, slot, 0, 3000);
+    host_send(&w->y, y_slot, bytes, 100);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(z, TOE_CMD_DATA_RECEIVED);
+    assert_true(host_holds(z, slot, bytes, 100));
+    c = host_want(&w->y, TOE_CMD_DATA_RECEIVED);
+    assert_int_equal(toe_cmd_flow(&c), y_slot);
+    assert_true(host_holds(&w->y, y_slot, 0, 3000));
+    host_want_nothing(&w->x);
+    assert_int_equal(w->t.a->counters[EC_flows_moved], 1);
+}
+
+/* f2 has bytes that x was told of and has not read; f1 is accepted. Then z listens too. */
+static void begin_moved(struct hosts *w, struct host *z, uint32_t *f1, uint32_t *f2, uint32_t *y2)
+{
+    struct toedev_qp_config cfg = bench_qp_config(16);
+    uint32_t y1;
+    struct toe_cmd c;
+
+    bench_connect(&w->t, &w->x, &w->y, f1, &y1); /* listens with id 7 */
+    host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, *f1, 0, 0);
+    bench_connect(&w->t, &w->x, &w->y, f2, y2);
+    host_send(&w->y, *y2, 0, 5000);
+    bench_run(&w->t, NS_PER_S);
+    do {
+        c = host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+        assert_int_equal(toe_cmd_flow(&c), *f2);
+    } while (host_record(&w->x, *f2)->bytes_received < 5000);
+    while (host_get(&w->y, &c))
+        ;
+    while (host_get(&w->x, &c))
+        ;
+    host_attach(&w->t, w->t.a, z, &cfg);
+}
+
+static void test_what_a_weak_member_did_not_accept_is_who_serves_s(void **state)
 {
     struct hosts *w = *state;
-    struct toedev_qp_config cfg = bench_qp_config(16);
-    uint32_t f1, f2, y1, y2;
-    struct toe_cmd c;
+    uint32_t f1, f2, y2;
     struct host z;
 
-    bench_connect(&w->t, &w->x, &w->y, &f1, &y1); /* listens with id 7 */
-    host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, f1, 0, 0);
-    bench_connect(&w->t, &w->x, &w->y, &f2, &y2);
+    begin_moved(w, &z, &f1, &f2, &y2);
     host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 7, 0, 8);
     bench_run(&w->t, NS_PER_S);
     host_want_nothing(&w->x); /* it may still accept */
-    host_want_nothing(&w->y);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    want_moved(w, &z, f2, y2, 5000);
+    host_send(&w->x, f1, 0, 100); /* the accepted one lives where it was */
+    bench_run(&w->t, NS_PER_S);
+    host_want(&w->y, TOE_CMD_SEND_COMPLETE);
+    host_want(&w->y, TOE_CMD_DATA_RECEIVED);
+    host_detach(&w->t, &z);
+}
+
+static void test_what_a_listener_leaves_is_the_other_s(void **state)
+{
+    struct hosts *w = *state;
+    uint32_t f1, f2, y2;
+    struct host z;
+
+    begin_moved(w, &z, &f1, &f2, &y2);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    host_want_nothing(&z);
+    host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 7, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    want_moved(w, &z, f2, y2, 5000);
+    host_detach(&w->t, &z);
+}
+
+/* The owner has died: there is one WEAK member left, where it waits for who comes. */
+static void test_what_waits_with_a_weak_member(void **state)
+{
+    struct hosts *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+    struct host dead, z;
+    uint32_t f, y;
+    struct toe_cmd c;
+
+    host_attach(&w->t, w->t.a, &dead, &cfg);
+    bench_connect(&w->t, &dead, &w->y, &f, &y);
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 5, 0, 8);
+    bench_run(&w->t, NS_PER_MS);
+    host_detach(&w->t, &dead);
+    c = host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+    f = toe_cmd_flow(&c);
+    host_send(&w->y, y, 0, 700);
+    bench_run(&w->t, NS_PER_S);
+    host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+    while (host_get(&w->y, &c))
+        ;
+    w->t.a->counters[EC_flows_moved] = 0;
     host_attach(&w->t, w->t.a, &z, &cfg);
     host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
     bench_run(&w->t, NS_PER_S);
+    want_moved(w, &z, f, y, 700);
+    host_detach(&w->t, &z);
+}
+
+/* Buffers of another size, or what its host has touched: reset, as when nobody else is there. */
+static void test_what_cannot_move_is_reset(void **state)
+{
+    struct hosts *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+    struct host other, z;
+    uint32_t f1, f2, y2;
+    struct toe_cmd c;
+
+    begin_moved(w, &z, &f1, &f2, &y2);
+    cfg.rx_size *= 2;
+    host_attach(&w->t, w->t.a, &other, &cfg);
+    host_put(&w->x, TOE_CMD_RECV, 0, 0, f2, 1, 0);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    host_put(&other, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 7, 0, 0);
+    bench_run(&w->t, NS_PER_S);
     c = host_want(&w->x, TOE_CMD_CLOSE_EVENT);
-    assert_int_equal(toe_cmd_flow(&c), f2);
     assert_int_equal(toe_cmd_aux(&c), TOE_R_ABORTED);
     c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
     assert_int_equal(toe_cmd_flow(&c), y2);
-    host_send(&w->x, f1, 0, 100); /* the accepted one lives */
-    bench_run(&w->t, NS_PER_S);
-    c = host_want(&w->y, TOE_CMD_DATA_RECEIVED);
-    assert_int_equal(toe_cmd_flow(&c), y1);
+    host_want_nothing(&z);
+    host_want_nothing(&other);
+    assert_int_equal(z.qp->free_count, 16);
+    assert_int_equal(other.qp->free_count, 16);
+    host_detach(&w->t, &other);
     host_detach(&w->t, &z);
 }
 
@@ -613,7 +732,10 @@ int main(void)
         T(test_new_flows_are_spread_over_the_members),
         T(test_weak_members_only_keep_the_port),
         T(test_a_full_queue_pair_may_turn_one_listener_weak),
-        T(test_what_a_weak_member_did_not_accept_ends_when_another_serves),
+        T(test_what_a_weak_member_did_not_accept_is_who_serves_s),
+        T(test_what_a_listener_leaves_is_the_other_s),
+        T(test_what_waits_with_a_weak_member),
+        T(test_what_cannot_move_is_reset),
         T(test_a_full_hw_ring_loses_nothing),
         T(test_an_interrupt_comes_once_for_each_arming),
         T(test_moderation_waits_for_count_or_time),

@@ -381,11 +381,12 @@ TOE_HIDDEN void tflow_say_read(struct tsock *s);
 /* ---- listen.c, connect.c. Lock held. ---- */
 
 TOE_HIDDEN void tlisten_announce(struct tsock *s, bool weak);
-/* The listener becomes WEAK. What came before and nobody has taken is reset, as UNLISTEN does:
- * nobody would ever accept it here, and a child cannot. */
+/* The listener becomes WEAK. What came before and nobody has accepted is a child's that serves. */
 TOE_HIDDEN void tlisten_weaken(struct tsock *s);
 TOE_HIDDEN void tlisten_established(struct tqp *qp, const struct toe_cmd *c);
 TOE_HIDDEN void tlisten_end(struct tsock *s);
+/* Another who listens there has got it: out of the accept queue. */
+TOE_HIDDEN void tlisten_stale(struct tsock *s);
 TOE_HIDDEN void tlisten_drop_queue(struct tsock *s);
 /* The oldest of the accept queue, with the queue's reference; NULL none. */
 TOE_HIDDEN struct tsock *tlisten_dequeue(struct tsock *s);

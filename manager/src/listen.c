@@ -44,19 +44,8 @@ void tlisten_announce(struct tsock *s, bool weak)
 
 void tlisten_weaken(struct tsock *s)
 {
-    uint32_t old = s->handle, handle = thandle_new(s);
-
-    if (!handle)
-        return;
-    /* From here on the old one takes nobody: what it has taken is reset. The new one comes before
-     * it goes: between the two a SYN would find nobody, and be refused. */
+    /* what it has taken goes to the first who serves (STALE), unless it is accepted here before */
     tlisten_announce(s, true);
-    tlisten_drop_queue(s);
-    s->handle = handle;
-    tlisten_announce(s, true);
-    for (uint32_t q = 0; q < tctx.qps_n; q++)
-        tqp_send(tctx.qps[q], TOE_CMD_UNLISTEN, 0, 0, old, 0, 0);
-    thandle_free(old);
 }
 
 void tsock_use(struct tsock *s)
@@ -77,7 +66,7 @@ void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
         tqp_breach(qp, "an established flow on a slot in use", slot);
         return;
     }
-    /* a listener closed meanwhile: the TOE resets the flow by itself (UNLISTEN) */
+    /* a listener closed meanwhile: the TOE does what is needed by itself (UNLISTEN) */
     qp->slots[slot] = TSLOT_CLOSING;
     if (!l || l->state != TS_LISTEN)
         return;
@@ -135,12 +124,46 @@ void tlisten_drop_queue(struct tsock *l)
     }
 }
 
+/* What nobody accepted is the TOE's at UNLISTEN: others who listen there get it, or it is reset. */
+static void leave_queue(struct tsock *l)
+{
+    struct tsock *s;
+
+    while ((s = tlisten_dequeue(l))) {
+        if (s->state == TS_OPEN) {
+            s->qp->slots[s->slot] = TSLOT_CLOSING;
+            s->qp = NULL;
+            s->state = TS_DEAD;
+        }
+        tobj_put(&s->obj);
+    }
+}
+
+void tlisten_stale(struct tsock *s)
+{
+    struct tsock *l = s->listener, *before = NULL;
+
+    for (struct tsock *c = l->accept_head; c != s; c = c->accept_next)
+        before = c;
+    *(before ? &before->accept_next : &l->accept_head) = s->accept_next;
+    if (l->accept_tail == s)
+        l->accept_tail = before;
+    s->accept_next = s->listener = NULL;
+    l->queued--;
+    tflow_release(s);
+    s->state = TS_DEAD;
+    tobj_put(&s->obj);
+}
+
 void tlisten_end(struct tsock *s)
 {
     uint32_t handle = s->handle;
 
-    tlisten_drop_queue(s);
-    thandle_free(handle); /* what comes from here on finds nobody, and the TOE resets it */
+    if (s->announced)
+        leave_queue(s);
+    else
+        tlisten_drop_queue(s);
+    thandle_free(handle); /* what comes from here on finds nobody */
     s->handle = 0;
     tctx.listeners--;
     if (!s->announced)

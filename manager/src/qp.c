@@ -237,6 +237,8 @@ static void send_complete(struct tqp *qp, const struct toe_cmd *c)
 /* A reset in CLOSE-WAIT is a broken pipe (Linux, tcp_reset()). */
 static int end_error(const struct tsock *s, int reason)
 {
+    if (reason == TOE_R_STALE)
+        return ECONNRESET; /* accepted here while another got it */
     return reason == ECONNRESET && s->eof && !(s->shut & TSHUT_WR) ? EPIPE : reason;
 }
 
@@ -255,7 +257,9 @@ static void close_event(struct tqp *qp, const struct toe_cmd *c)
         return;
     }
     if (s) {
-        if (s->state == TS_OPEN)
+        if (s->listener && toe_cmd_aux(c) == TOE_R_STALE)
+            tlisten_stale(s);
+        else if (s->state == TS_OPEN)
             tflow_gone(s, end_error(s, toe_cmd_aux(c)));
         else if (s->fast)
             tfast_ended(s, toe_cmd_aux(c));

@@ -359,6 +359,13 @@ struct toec_info {
 #define TOEC_I_SYN_DATA    32u /* data on the SYN was taken: Fast Open (as TCPI_OPT_SYN_DATA) */
 #define TOEC_I_APP_LIMITED 64u /* delivery_rate was limited by the application */
 void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *flow, struct toec_info *out);
+/*
+ * Another owner, whose buffers are of the same sizes, for an established flow with which its owner
+ * has done nothing: read, announced and closed nothing. Also from within TOEC_EV_ESTABLISHED. What
+ * has been received is the caller's to take along: the first *extent bytes of the receive stream's
+ * buffer, some of which may not have come yet. 0; TOEC_E_INVAL: it is no such flow.
+ */
+int toec_flow_give(struct toec_stack *s, struct toec_tcb *flow, void *owner, toec_u32 *extent);
 
 /*
  * ---- UDP (RFC 768, RFC 1122 4.1) ----

@@ -195,6 +195,8 @@ enum toe_reason {
     TOE_R_NOTCONN = 107,
     /* the peer did not answer */
     TOE_R_TIMEDOUT = 110,
+    /* nobody had accepted it: another who listens there has the connection now */
+    TOE_R_STALE = 116,
     /* the peer refused the connection */
     TOE_R_REFUSED = 111,
     /* the network says so */
@@ -341,6 +343,7 @@ static inline const char *toe_reason_name(unsigned number)
     case TOE_R_NOBUFS: return "NOBUFS";
     case TOE_R_NOTCONN: return "NOTCONN";
     case TOE_R_TIMEDOUT: return "TIMEDOUT";
+    case TOE_R_STALE: return "STALE";
     case TOE_R_REFUSED: return "REFUSED";
     case TOE_R_HOSTUNREACH: return "HOSTUNREACH";
     default: return 0;
