@@ -39,6 +39,16 @@ def of(pid: int) -> CpuTime:
     return CpuTime(int(fields[11]) / _TICKS_PER_S, int(fields[12]) / _TICKS_PER_S)
 
 
+def by_thread(pid: int) -> dict[str, float]:
+    """Seconds that each thread has run, by its name, exact to the nanosecond; of those with one
+    name the sum."""
+    found: dict[str, float] = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        name = (task / "comm").read_text().strip()
+        found[name] = found.get(name, 0.0) + int((task / "schedstat").read_text().split()[0]) / 1e9
+    return found
+
+
 def of_all(pids: list[int]) -> CpuTime:
     """The sum over several processes."""
     return sum((of(pid) for pid in pids), CpuTime(0.0, 0.0))

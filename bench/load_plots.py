@@ -239,3 +239,34 @@ def rtt(body: dict, folder: Path) -> list[Path]:
         axis.legend(fontsize=7)
     figure.suptitle(f"The same packets, timed by each ({_source(body)})", fontsize=10)
     return [_save(figure, folder, "rtt")]
+
+
+def multicore(body: dict, folder: Path) -> list[Path]:
+    figure, axes = plt.subplots(1, 3, figsize=(16, 4.5))
+    titles, serving, waking = body["systems"], *(body["medians"][k] for k in ("serving", "waking"))
+    for system, by_hosts in serving.items():
+        rates = [f["requests_per_s"] for f in by_hosts.values()]
+        axes[0].plot([int(n) for n in by_hosts], rates, "o-", label=titles[system])
+    axes[0].set(xlabel="host cores", ylabel="requests/s", ylim=(0, None), title="nginx")
+    axes[0].set_xticks(sorted({int(n) for by_hosts in serving.values() for n in by_hosts}))
+    axes[0].grid(alpha=0.3)
+    _legend(axes[0])
+    at = {f"{titles[s]}, {n}": f["cpu_us"] for s, by in serving.items() for n, f in by.items()}
+    below = dict.fromkeys(at, 0.0)
+    for role in next(iter(at.values()), {}):
+        values = [f[role] for f in at.values()]
+        axes[1].bar(list(at), values, bottom=list(below.values()), label=role)
+        below = {name: below[name] + v for name, v in zip(below, values, strict=True)}
+    axes[1].set(title="CPU time of a request, by who used it", ylabel="us")
+    axes[1].tick_params(axis="x", rotation=40)
+    _legend(axes[1])
+    series = {
+        f"{how}, {p}": [f[how][p] for f in waking.values()]
+        for how in ("asleep", "polls")
+        for p in ("p50", "p99")
+    }
+    _bars(axes[2], [titles[s] for s in waking], series, ylabel="us", yscale="log")
+    axes[2].set_title("round trip, the server asleep or polling", fontsize=10)
+    axes[2].tick_params(axis="x", rotation=20)
+    figure.suptitle(_source(body), fontsize=9)
+    return [_save(figure, folder, "multicore")]
