@@ -5,6 +5,7 @@ there is nothing to take over, and the same is expected of the connections."""
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import select
@@ -133,20 +134,22 @@ def test_shared_address(make_lab, tmp_path):
 
 
 @pytest.mark.toehold_only
-@pytest.mark.parametrize("mode", ["tap", "two-engines"])
+@pytest.mark.parametrize("mode", ["tap", "two-engines", "manager"])
 def test_elsewhere(make_lab, tmp_path, mode):
-    lab = make_lab(mode="tap") if mode == "tap" else make_lab(engines=2)
+    given = {"tap": {"mode": "tap"}, "two-engines": {"engines": 2}}
+    lab = make_lab(**given.get(mode, {"args": ["--manager", "polling"]}))
     load_through_upgrades(lab, tmp_path, 2)
 
 
 def test_transfers_both_ways(lab):
-    """100 MB each way, checked byte by byte, while the toed changes three times."""
-    total = 100 * MB
+    """150 MB each way, checked byte by byte, while the toed changes three times."""
+    total = 150 * MB
     server = lab.script("transfer.py", "serve", lab.ip, PORT, total, 7, says="ready")
     peer = lab.peer_script("transfer.py", "client", lab.ip, PORT, total, 7)
     for _ in range(3):
-        time.sleep(0.2)  # somewhere in the middle
+        time.sleep(0.1)  # somewhere in the middle
         upgrade(lab)
+    assert not lab.toed or peer.poll() is None  # it was, also the last time
     for end in (server, peer):
         assert end.wait(60) == 0, end.tail()
         assert "ok" in end.text()
@@ -294,7 +297,7 @@ def test_attach_afterwards(lab, robot):
         upgrade(lab)
     end.set()
     thread.join()
-    assert all(one.returncode == 0 for one in done)
+    assert done and all(one.returncode == 0 for one in done)
     with Robot(lab) as other:
         other.listen(lab.ip, PORT + 1)
         with lab.connect(PORT + 1) as peer:
@@ -329,6 +332,7 @@ def test_ip6(make_lab):
 def test_tools_and_counters(lab, robot, accepted):
     before = lab.counter("tcp_established")
     assert before > 0
+    proc.wait_until(lambda: lab.toed.stats()["uptime_s"] > 0, "a second")
     said = lab.toed.take_over()
     found = re.search(
         r"taken over from pid \d+: (\d+) queue pairs, (\d+) connections, (\d+) list", said
@@ -336,6 +340,7 @@ def test_tools_and_counters(lab, robot, accepted):
     assert found and int(found[2]) == lab.usage("flows") and int(found[1]) == lab.queue_pairs()
     assert "paused for" in said
     assert lab.counter("tcp_established") == before
+    assert lab.toed.stats()["uptime_s"] > 0
 
 
 # ---- what does not work out
@@ -385,6 +390,66 @@ def test_too_small(lab, robot, accepted):
         assert robot("q.recv(10)") == b"on too"
     upgrade(lab)
     still_serves(robot, accepted)
+
+
+@pytest.mark.toehold_only
+def test_back_to_a_manager(make_lab):
+    """The old one goes on with all its threads."""
+    lab = make_lab(args=["--manager", "polling"])
+    with Robot(lab) as robot:
+        robot.listen(lab.ip, PORT)
+        with lab.connect(PORT) as peer:
+            robot.accept()
+            assert lab.toed.refused_take_over("--cpu", "999")[0] == 3
+            still_serves(robot, peer)
+
+
+@pytest.mark.toehold_only
+def test_no_such_cpu(lab, robot, peer):
+    """Its threads are there before the old one ends, or it does not end."""
+    code, said = lab.toed.refused_take_over("--cpu", "999")
+    assert code == 3
+    assert "--cpu 999: this machine has no such CPU" in said
+    wait_said(lab, "serving on")
+    still_serves(robot, peer)
+
+
+@pytest.mark.toehold_only
+def test_too_few_descriptors(lab, robot, peer):
+    was, lab.toed.prefix = lab.toed.prefix, [*lab.toed.prefix, "prlimit", "--nofile=12:12"]
+    code, said = lab.toed.refused_take_over()
+    lab.toed.prefix = was
+    assert code == 1
+    assert "more descriptors than this process may have (RLIMIT_NOFILE)" in said
+    wait_said(lab, "serving on")
+    still_serves(robot, peer)
+
+
+def interrupts_of(robot: Robot) -> list[int]:
+    """Descriptors of the robot's eventfds, which are the same for toed."""
+    get = ctypes.CDLL(None, use_errno=True).syscall
+    pidfd = os.pidfd_open(robot.pid)
+    found = []
+    for fd in os.listdir(f"/proc/{robot.pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            if "eventfd" in os.readlink(f"/proc/{robot.pid}/fd/{fd}"):
+                found.append(get(438, pidfd, int(fd), 0))  # pidfd_getfd(2)
+    os.close(pidfd)
+    assert found and min(found) >= 0
+    return found
+
+
+@pytest.mark.toehold_only
+def test_what_a_host_can_change(lab, robot, peer):
+    """Its eventfds block, which toed refuses when it attaches: no veto."""
+    fds = interrupts_of(robot)
+    for fd in fds:
+        os.set_blocking(fd, True)
+    upgrade(lab)
+    for fd in fds:
+        os.set_blocking(fd, False)
+        os.close(fd)
+    still_serves(robot, peer)
 
 
 @pytest.mark.toehold_only
@@ -448,6 +513,30 @@ def test_the_new_one_has_a_reason(lab, robot, peer):
     still_serves(robot, peer)
 
 
+HOLDS = f"""
+import signal, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(sys.argv[1])
+s.send({ASK!r}), s.recv(1000), s.recv(5000), s.send(b"GO")
+image, fds, _, _ = socket.recv_fds(s, 100, 253)
+print("has it", flush=True)
+s.send(b"it cannot")
+while True:
+    signal.pause()
+"""
+
+
+@pytest.mark.toehold_only
+def test_the_new_one_does_not_let_go(lab, robot, peer):
+    """It hangs, with the interface in its hands perhaps: it is ended first."""
+    with lab.server.start([labs.PYTHON, "-c", HOLDS, lab.toed.socket]) as new:
+        assert new.wait(30) == -signal.SIGKILL
+        assert "has it" in new.text()
+    wait_said(lab, "does not let go")
+    wait_said(lab, "serving on")
+    still_serves(robot, peer)
+
+
 @pytest.mark.toehold_only
 def test_the_old_one_dies(lab):
     """Before it has given anything: the new one ends too, and leaves the interface to others."""
@@ -460,12 +549,10 @@ def test_the_old_one_dies(lab):
     lab.toed.start()
 
 
-@pytest.mark.toehold_only
-@pytest.mark.sanitize
-def test_the_old_one_dies_before_its_last_word(lab, robot, peer, tmp_path):
-    """The new one has everything, and nobody else can serve: it goes on. A relay between both kills
-    the old one at the right moment."""
-    path = tmp_path / "relay"
+@contextlib.contextmanager
+def before_the_last_word(lab: labs.Lab, path):
+    """A new toed, talking by a relay, has everything and says DONE, which the old one does not
+    hear. Both hear the end of the talk with the end of this."""
     with contextlib.ExitStack() as stack:
 
         def new_socket() -> socket.socket:
@@ -489,6 +576,35 @@ def test_the_old_one_dies_before_its_last_word(lab, robot, peer, tmp_path):
                 socket.send_fds(new if ready[0] is old else old, [said], fds)
             for fd in fds:
                 os.close(fd)
+        yield started
+
+
+@pytest.mark.toehold_only
+def test_the_new_one_dies_with_everything(lab, robot, peer, tmp_path):
+    """Its XDP program and its name stood everywhere already."""
+    before = holder(lab)
+    with before_the_last_word(lab, tmp_path / "relay") as new:
+        assert holder(lab) != before
+        new.kill()
+    wait_said(lab, "serving on")
+    assert holder(lab) == before
+    still_serves(robot, peer)
+    upgrade(lab)
+    still_serves(robot, peer)
+
+
+def holder(lab: labs.Lab) -> int:
+    """The process that the control socket names."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.connect(str(lab.toed.socket))
+        return struct.unpack("iII", s.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+
+
+@pytest.mark.toehold_only
+@pytest.mark.sanitize
+def test_the_old_one_dies_before_its_last_word(lab, robot, peer, tmp_path):
+    """The new one has everything, and nobody else can serve: it goes on."""
+    with before_the_last_word(lab, tmp_path / "relay") as started:
         lab.toed.kill()
     lab.toed.proc, lab.toed._killed = started, False
     wait_said(lab, "gone before it said the last word")

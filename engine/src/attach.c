@@ -123,12 +123,17 @@ int control_open(struct control *c, char *err, size_t err_size)
 
 /* Who listens is noted when he says so: credentials of the socket, and of the claim, become ours.
  */
+int attach_listen(const struct control *c)
+{
+    if (listen(c->listen_fd, LISTEN_BACKLOG) != 0)
+        return -1;
+    return c->lock_fd < 0 ? 0 : listen(c->lock_fd, 1);
+}
+
 int attach_inherit(struct control *c, int listen_fd)
 {
     c->listen_fd = listen_fd;
-    if (link_open(&c->link, c->info.ifindex) != 0 || listen(listen_fd, LISTEN_BACKLOG) != 0)
-        return -1;
-    return c->lock_fd < 0 ? 0 : listen(c->lock_fd, 1);
+    return link_open(&c->link, c->info.ifindex) != 0 ? -1 : attach_listen(c);
 }
 
 void attach_unlink(struct control *c)

@@ -34,6 +34,8 @@ void attach_registers(struct control *c, const struct client *cl);
 void attach_free(struct control *c, struct qp *qp);
 /* Our name stands on the socket that another toed has made. 0, or -1 and errno. */
 int attach_inherit(struct control *c, int listen_fd);
+/* ... on the one that there is. */
+int attach_listen(const struct control *c);
 /* Takes the socket's file away, if it is still ours. */
 void attach_unlink(struct control *c);
 

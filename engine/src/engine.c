@@ -96,6 +96,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
     e->epoll_fd = e->wake_fd = -1;
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->done, NULL);
+    gate_init(&e->gate);
     e->qps = lines_calloc(cfg->max_qps, sizeof(struct qp *));
     snprintf(err, err_size, "no memory or descriptors for an engine");
     if (!e->qps || make_descriptors(e) != 0 || make_stack(e, now, err, err_size) != 0 ||

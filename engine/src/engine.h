@@ -24,6 +24,7 @@
 #include "counters.h"
 #include "loop.h"
 #include "offload.h"
+#include "spawn.h"
 
 #define NS_PER_US 1000ull
 #define NS_PER_MS 1000000ull
@@ -124,6 +125,7 @@ struct engine {
     void *call_arg;
     int call_running;
     atomic_int quit;
+    struct gate gate; /* engine_pause() */
     pthread_t thread;
     int has_thread;
 
@@ -156,6 +158,11 @@ void engine_side(struct engine *e, uint64_t now);
 /* Starts and ends the thread. engine_start() returns 0 or an errno. */
 int engine_start(struct engine *e);
 void engine_join(struct engine *e);
+/* Its thread stops between two rounds, and the engine is the caller's, as if it had none; nobody
+ * may call it. Before engine_start(): the thread begins so. */
+void engine_pause(struct engine *e);
+/* ... goes on. */
+void engine_resume(struct engine *e);
 /* Runs fn in the engine's thread and waits for it; directly when the engine has no thread. */
 void engine_call(struct engine *e, engine_fn fn, void *arg);
 /* Between two looks of one who polls. */
@@ -171,8 +178,8 @@ int engine_epoll(int ep, struct epoll_event *ev, int max, uint64_t ns);
 
 /* The same without telling its host anything, who knows all. */
 int engine_enlist(struct engine *e, struct qp *qp);
-/* Without a thread: another back end from now on; NULL: the one it has is closed, and it is not to
- * be stepped until it has one again. 0, or -1 and errno. */
+/* Without a thread, or paused: another back end from now on; NULL: the one it has is closed, and it
+ * is not to be stepped until it has one again. 0, or -1 and errno. */
 int engine_set_netio(struct engine *e, struct netio *n);
 /* In the engine's thread: takes a queue pair into service; -1 when there are max_qps already. */
 int engine_adopt(struct engine *e, struct qp *qp);

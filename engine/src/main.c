@@ -311,20 +311,32 @@ static int inherit(struct daemon *d)
     return rc < 0 ? -1 : failed(rc, err);
 }
 
-/* ... and its socket. */
+/* ... and its socket. What can fail is done before the last word. */
 static int inherit_door(struct daemon *d)
 {
     struct control *c = &d->control;
-    char err[512] = "cannot listen on the socket of the running toed";
+    char err[512];
     int rc = heir_restore(&d->heir, c, err, sizeof(err));
 
+    if (rc >= 0)
+        return failed(rc, err);
+    control_pause(c);
+    rc = make_registers(c);
     if (rc < 0)
-        rc = make_registers(c);
-    if (rc < 0 && attach_inherit(c, d->heir.listen_fd) != 0)
+        rc = start_engines(d);
+    if (rc < 0 && attach_inherit(c, d->heir.listen_fd) != 0) {
+        log_msg("cannot listen on the socket of the running toed: %s", strerror(errno));
         rc = EXIT_RUNTIME;
-    if (rc < 0)
-        rc = heir_settle(&d->heir, c, err, sizeof(err));
-    return rc < 0 ? -1 : failed(rc, err);
+    }
+    if (rc >= 0) {
+        heir_refuse(&d->heir, "it cannot start, and says why");
+        return rc;
+    }
+    rc = heir_settle(&d->heir, c, err, sizeof(err));
+    if (rc >= 0)
+        return failed(rc, err);
+    control_resume(c);
+    return -1;
 }
 
 static int serve(struct daemon *d)
@@ -357,10 +369,8 @@ int main(int argc, char **argv)
         rc = inherit(&d);
     if (rc < 0)
         rc = make_engines(&d);
-    if (rc < 0 && d.options.take_over)
-        rc = inherit_door(&d);
     if (rc < 0)
-        rc = start_engines(&d);
+        rc = d.options.take_over ? inherit_door(&d) : start_engines(&d);
     if (rc < 0 && !d.options.take_over)
         rc = open_door(&d);
     if (rc < 0)

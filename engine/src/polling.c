@@ -36,6 +36,7 @@ struct polling {
     uint32_t count;
     pthread_t thread;
     int has_thread;
+    struct gate gate;
     atomic_int quit;
     _Alignas(LINE) struct outlet *first; /* to be told */
     atomic_ullong irq_since;             /* shared: as engine.irq_since */
@@ -48,6 +49,7 @@ struct polling *polling_new(uint32_t engines, uint32_t entries)
 
     if (!p)
         return NULL;
+    gate_init(&p->gate);
     p->rings = lines_calloc(engines, sizeof(*p->rings));
     for (i = 0; p->rings && i < engines; i++) {
         p->rings[i].count = entries;
@@ -256,6 +258,8 @@ static void *run(void *arg)
             vain = 0;
             continue;
         }
+        if (gate_is_shut(&p->gate))
+            gate_pass(&p->gate);
         engine_relax();
         if (++vain % LOOKS_PER_YIELD == 0)
             sched_yield();
@@ -282,8 +286,24 @@ void polling_join(struct polling *p)
     if (!p || !p->has_thread)
         return;
     atomic_store(&p->quit, 1);
+    gate_open(&p->gate);
     spawn_join(p->thread, &p->irq_since);
     p->has_thread = 0;
+}
+
+void polling_pause(struct polling *p)
+{
+    if (!p)
+        return;
+    gate_shut(&p->gate);
+    if (p->has_thread)
+        gate_await(&p->gate, p->thread, &p->irq_since);
+}
+
+void polling_resume(struct polling *p)
+{
+    if (p)
+        gate_open(&p->gate);
 }
 
 void polling_unblock(struct polling *p, uint64_t before)

@@ -67,6 +67,9 @@ struct common *polling_ring(struct polling *p, uint32_t engine);
  * and have ended before polling_join(), which hands out what they have left. */
 int polling_start(struct polling *p, int pinned, uint32_t cpu);
 void polling_join(struct polling *p);
+/* As engine_pause() and engine_resume(), of engines that are paused. p NULL: nothing happens. */
+void polling_pause(struct polling *p);
+void polling_resume(struct polling *p);
 /* One round, as the thread does it all the time: returns what it found to do. */
 unsigned polling_round(struct polling *p, uint64_t now);
 /* When a round is needed at the latest, given no arrivals, in virtual time. UINT64_MAX: no need. */

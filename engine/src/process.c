@@ -64,6 +64,24 @@ void control_stop_flows(struct control *c)
         log_msg("%u flows could not be reset in time", flows);
 }
 
+void control_pause(struct control *c)
+{
+    uint32_t i;
+
+    for (i = 0; i < c->engine_count; i++)
+        engine_pause(c->engines[i]);
+    polling_pause(c->polling); /* when it has handed out what they had left */
+}
+
+void control_resume(struct control *c)
+{
+    uint32_t i;
+
+    polling_resume(c->polling);
+    for (i = 0; i < c->engine_count; i++)
+        engine_resume(c->engines[i]);
+}
+
 void control_free_engines(struct control *c)
 {
     uint32_t i, q;

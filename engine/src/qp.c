@@ -72,7 +72,7 @@ static int check_irq(const struct qp_attach *a, char *err, size_t n)
         snprintf(err, n, "the interrupt is not an eventfd");
         return TOE_R_INVAL;
     }
-    if (!(flags & O_NONBLOCK)) {
+    if (!(flags & O_NONBLOCK) && !a->again) { /* a write that blocks is ended, then: events.c */
         snprintf(err, n, "the interrupt eventfd is not EFD_NONBLOCK");
         return TOE_R_INVAL;
     }

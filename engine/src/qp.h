@@ -146,6 +146,7 @@ struct qp_attach {
     uid_t uid;
     const char *name;
     uint64_t max_bytes; /* largest area to accept */
+    int again; /* was checked when it attached; what its host can change since counts no more */
 };
 
 /*

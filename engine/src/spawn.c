@@ -73,3 +73,50 @@ void spawn_join(pthread_t thread, const atomic_ullong *since)
         t.tv_nsec %= (long)NS_PER_S;
     } while (pthread_timedjoin_np(thread, NULL, &t) == ETIMEDOUT);
 }
+
+/* ---- gates ---- */
+
+void gate_init(struct gate *g)
+{
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->moved, NULL);
+    atomic_init(&g->shut, 0);
+    g->held = 0;
+}
+
+void gate_shut(struct gate *g)
+{
+    atomic_store(&g->shut, 1);
+}
+
+void gate_await(struct gate *g, pthread_t thread, const atomic_ullong *since)
+{
+    pthread_mutex_lock(&g->lock);
+    while (!g->held) {
+        uint64_t until = engine_clock() + IRQ_TIME;
+        struct timespec t = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
+
+        if (pthread_cond_clockwait(&g->moved, &g->lock, CLOCK_MONOTONIC, &t) == ETIMEDOUT && since)
+            spawn_unblock(thread, since, engine_clock() - IRQ_TIME);
+    }
+    pthread_mutex_unlock(&g->lock);
+}
+
+void gate_open(struct gate *g)
+{
+    pthread_mutex_lock(&g->lock);
+    atomic_store(&g->shut, 0);
+    pthread_cond_broadcast(&g->moved);
+    pthread_mutex_unlock(&g->lock);
+}
+
+void gate_pass(struct gate *g)
+{
+    pthread_mutex_lock(&g->lock);
+    g->held = 1;
+    pthread_cond_broadcast(&g->moved);
+    while (gate_is_shut(g))
+        pthread_cond_wait(&g->moved, &g->lock);
+    g->held = 0;
+    pthread_mutex_unlock(&g->lock);
+}

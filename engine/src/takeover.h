@@ -11,8 +11,9 @@
  *   old -> new   YOURS: the point of no return; the old one ends, the new one's engines run
  *
  * Until it says YOURS the old one goes on where it stopped when the new one says anything else, has
- * gone, or takes longer than TAKEOVER_TIME; it says BACK then. An end without a word after DONE is
- * that of a process that was killed: the new one goes on.
+ * gone, or takes longer than TAKEOVER_TIME; it says BACK then, and takes the interface back when
+ * the new one has ended: who does not is killed. An end without a word after DONE is that of a
+ * process that was killed: the new one goes on.
  */
 #ifndef ENGINE_TAKEOVER_H
 #define ENGINE_TAKEOVER_H
@@ -58,9 +59,9 @@ struct takeover_tally {
     uint32_t qps, flows, listeners;
 };
 
-/* Its thread has ended. Returns 0, or -1: no memory. */
+/* It is paused. Returns 0, or -1: no memory. */
 int takeover_save_engine(struct engine *e, struct takeover *t);
-/* Into an engine that has no queue pairs yet and no thread. 0, or a sentence. */
+/* Into an engine that has no queue pairs yet, and no thread. 0, or a sentence. */
 const char *takeover_restore_engine(struct engine *e, struct takeover *t,
                                     struct takeover_tally *tally);
 

@@ -33,7 +33,7 @@ __attribute__((format(printf, 4, 5))) static int fail(char *err, size_t err_size
 static int reach(struct heir *h, const struct options *o, char *err, size_t err_size)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
-    struct ucred cred = {0};
+    struct ucred cred = {.uid = (uid_t)-1};
     socklen_t len = sizeof(cred);
 
     h->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -44,8 +44,13 @@ static int reach(struct heir *h, const struct options *o, char *err, size_t err_
         return fail(err, err_size, EXIT_CONFIG,
                     "no toed serves at %s (%s): start without --take-over, or name its --socket",
                     o->socket, strerror(errno));
-    if (getsockopt(h->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0)
-        h->pid = cred.pid;
+    if (getsockopt(h->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0 ||
+        (cred.uid != 0 && cred.uid != geteuid()))
+        return fail(err, err_size, EXIT_CONFIG,
+                    "at %s serves a process of user %u: only one of root or of the own user may be "
+                    "taken over from",
+                    o->socket, cred.uid);
+    h->pid = cred.pid;
     return -1;
 }
 
@@ -143,7 +148,7 @@ int heir_ask(struct heir *h, const struct options *o, char *err, size_t err_size
     if (rc < 0) {
         rc = agree(h, o, err, err_size);
         if (rc >= 0)
-            (void)talk_send(h->fd, err, strlen(err), NULL, 0);
+            heir_refuse(h, err);
     }
     if (rc >= 0)
         return rc;
@@ -208,6 +213,7 @@ static int restore_process(struct heir *h, struct control *c)
     if (take_head(h, c->options, &in) != 0 || restore_accounts(c) != 0)
         return -1;
     c->next_qp = (uint32_t)toec_image_number(&in, TTAG_NEXT_QP);
+    c->started = toec_image_number(&in, TTAG_STARTED);
     while ((got = toec_image_next(&in)) == 1) {
         if (in.type == TREC_CLIENT && restore_client(h, c, &in) != 0)
             return -1;
@@ -216,6 +222,11 @@ static int restore_process(struct heir *h, struct control *c)
             return -1;
     }
     return got;
+}
+
+void heir_refuse(const struct heir *h, const char *why)
+{
+    (void)talk_send(h->fd, why, strlen(why), NULL, 0);
 }
 
 int heir_restore(struct heir *h, struct control *c, char *err, size_t err_size)
@@ -230,12 +241,25 @@ int heir_restore(struct heir *h, struct control *c, char *err, size_t err_size)
     if (wrong) {
         int rc = fail(err, err_size, EXIT_RUNTIME, "%s", wrong);
 
-        (void)talk_send(h->fd, err, strlen(err), NULL, 0);
+        heir_refuse(h, err);
         return rc;
     }
     if (c->kernel)
         ports_say(c->kernel->shared.ports);
     return -1;
+}
+
+/* The other's last word, as talk_receive(). When time is over none can come any more; one that is
+ * there already counts, for the other has ended upon it. */
+static ssize_t last_word(const struct heir *h, char *word, size_t room)
+{
+    ssize_t n = talk_receive(h->fd, word, room, NULL, NULL, engine_clock() + TAKEOVER_TIME);
+
+    if (n >= 0)
+        return n;
+    (void)shutdown(h->fd, SHUT_RD);
+    n = recv(h->fd, word, room, MSG_DONTWAIT);
+    return n > 0 ? n : -1;
 }
 
 int heir_settle(struct heir *h, struct control *c, char *err, size_t err_size)
@@ -247,7 +271,7 @@ int heir_settle(struct heir *h, struct control *c, char *err, size_t err_size)
         return fail(err, err_size, EXIT_RUNTIME, "%s", why);
     if (talk_send(h->fd, "DONE", 4, NULL, 0) != 0 && errno != EPIPE && errno != ECONNRESET)
         return fail(err, err_size, EXIT_RUNTIME, "the running toed does not listen any more");
-    n = talk_receive(h->fd, word, sizeof(word), NULL, NULL, engine_clock() + TAKEOVER_TIME);
+    n = last_word(h, word, sizeof(word));
     if (talk_is(word, n, "BACK") || n < 0)
         return fail(err, err_size, EXIT_RUNTIME, "it took too long: the running toed serves on");
     if (n == 0)

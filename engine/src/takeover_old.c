@@ -5,10 +5,14 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach.h"
@@ -18,6 +22,7 @@
 #include "takeover_talk.h"
 
 #define ANSWER_TIME (5 * NS_PER_S) /* to compare options */
+#define LET_GO_TIME (2 * NS_PER_S) /* to end after BACK */
 
 static int no(const struct client *cl, const char *why)
 {
@@ -39,32 +44,66 @@ static const char *objection(const struct control *c, const struct client *cl)
 
 /* ---- stop and go ---- */
 
-static void stop(struct control *c)
+/* Until one of them says so, or the time is over: 0. */
+static int await(struct pollfd *p, nfds_t count, uint64_t time)
 {
-    uint32_t i;
+    uint64_t until = engine_clock() + time, now;
+    int n;
 
-    for (i = 0; i < c->engine_count; i++)
-        engine_join(c->engines[i]);
-    polling_join(c->polling);
+    do {
+        now = engine_clock();
+        n = poll(p, count, now < until ? (int)((until - now) / NS_PER_MS) + 1 : 0);
+    } while (n < 0 && errno == EINTR);
+    return n;
 }
 
+/* Whatever the other has opened it closes: by itself, or by its end. Only then we are sure that it
+ * does not put its XDP program in the place of ours. */
+static void end_other(const struct client *cl)
+{
+    struct pollfd p[] = {{cl->pidfd, POLLIN, 0}, {cl->fd, 0, 0}}; /* of the talk: its end alone */
+
+    (void)talk_send(cl->fd, "BACK", 4, NULL, 0);
+    if (await(p, 2, LET_GO_TIME) != 0)
+        return;
+    log_msg("pid %d does not let go: it is killed", cl->pid);
+    if (syscall(SYS_pidfd_send_signal, cl->pidfd, SIGKILL, NULL, 0) != 0)
+        log_msg("pid %d cannot be killed: %s", cl->pid, strerror(errno));
+    else
+        (void)await(p, 1, LET_GO_TIME);
+}
+
+static int open_queue(struct control *c, uint32_t i, int heir, char *err, size_t err_size)
+{
+    struct netio *n = NULL;
+
+    if (c->engines[i]->netio)
+        return 0;
+    if (setup_netio(c->options, c->netio_seed, i, i ? -1 : heir, &n, err, err_size) >= 0)
+        return -1;
+    if (engine_set_netio(c->engines[i], n) == 0)
+        return 0;
+    snprintf(err, err_size, "%s", strerror(errno));
+    (void)engine_set_netio(c->engines[i], NULL);
+    return -1;
+}
+
+/* What a process had is free some time after its end. */
 static int open_again(struct control *c, int heir)
 {
+    const struct timespec shortly = {0, 5 * (long)NS_PER_MS};
+    uint64_t until = engine_clock() + LET_GO_TIME;
     char err[256] = "no descriptors";
     uint32_t i;
 
-    for (i = 0; i < c->engine_count; i++) {
-        struct engine *e = c->engines[i];
-        struct netio *n = NULL;
-
-        if (!e->netio &&
-            setup_netio(c->options, c->netio_seed, i, i ? -1 : heir, &n, err, sizeof(err)) >= 0)
-            n = NULL;
-        if (!e->netio && (!n || engine_set_netio(e, n) != 0)) {
-            log_msg("the interface cannot be had back: %s", err);
-            return -1;
+    for (i = 0; i < c->engine_count; i++)
+        while (open_queue(c, i, heir, err, sizeof(err)) != 0) {
+            if (engine_clock() >= until) {
+                log_msg("the interface cannot be had back: %s", err);
+                return -1;
+            }
+            nanosleep(&shortly, NULL);
         }
-    }
     if (c->kernel)
         ports_say(c->kernel->shared.ports);
     if (netio_settle(c->engines[0]->netio, err, sizeof(err)) != 0)
@@ -75,22 +114,11 @@ static int open_again(struct control *c, int heir)
 /* Everything runs again, as before. */
 static int go(struct control *c, int heir)
 {
-    uint32_t i;
-
     if (open_again(c, heir) != 0)
         return -1;
-    if (c->polling &&
-        polling_start(c->polling, c->options->manager_pinned, c->options->manager_cpu) != 0) {
-        log_msg("cannot start the thread of the polling manager again");
-        return -1;
-    }
-    for (i = 0; i < c->engine_count; i++) {
-        atomic_store(&c->engines[i]->quit, 0);
-        if (engine_start(c->engines[i]) != 0) {
-            log_msg("cannot start the thread of engine %u again", i);
-            return -1;
-        }
-    }
+    if (attach_listen(c) != 0)
+        log_msg("the socket keeps the name of the other: %s", strerror(errno));
+    control_resume(c);
     return 0;
 }
 
@@ -198,7 +226,7 @@ int takeover_give(struct control *c, struct client *cl)
         return 0;
     if (!agree(c, cl))
         return 0;
-    stop(c);
+    control_pause(c);
     heir = netio_heir(c->engines[0]->netio);
     if (heir >= 0)
         heir = dup(heir);
@@ -206,11 +234,11 @@ int takeover_give(struct control *c, struct client *cl)
         log_msg("pid %d has taken over", cl->pid);
         return 1;
     }
+    end_other(cl);
     if (go(c, heir) != 0) { /* nothing can be served any more */
         log_msg("ending: what was stopped for pid %d cannot go on", cl->pid);
         _exit(EXIT_RUNTIME);
     }
-    (void)talk_send(cl->fd, "BACK", 4, NULL, 0);
     log_msg("serving on");
     return 0;
 }

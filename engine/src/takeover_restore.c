@@ -73,7 +73,8 @@ static const char *restore_qp(struct restoring *r)
                            .pid = is.pid,
                            .uid = is.uid,
                            .name = is.name,
-                           .max_bytes = UINT64_MAX};
+                           .max_bytes = UINT64_MAX,
+                           .again = 1};
     r->qp = qp_new(&a, &reason, why, sizeof(why));
     if (!r->qp) {
         close(doorbell);

@@ -113,6 +113,12 @@ ssize_t talk_receive(int from, void *data, size_t room, int *fds, uint32_t *fd_c
     n = recvmsg(from, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (n >= 0)
         keep_fds(&msg, fds, fd_count);
+    if (n >= 0 && msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+        while (fds && *fd_count)
+            close(fds[--*fd_count]);
+        errno = msg.msg_flags & MSG_CTRUNC ? EMFILE : EMSGSIZE;
+        return -1;
+    }
     if (n < 0 && errno == ECONNRESET)
         n = 0;
     return n;
@@ -124,6 +130,10 @@ int talk_is(const char *text, ssize_t n, const char *word)
 }
 
 /* ---- the image ---- */
+
+#define TOO_MANY                                                                                   \
+    "the running toed has more descriptors than this process may have (RLIMIT_NOFILE): raise the " \
+    "hard limit"
 
 static int write_all(int fd, const uint8_t *p, size_t n)
 {
@@ -188,6 +198,7 @@ static int read_fds(int from, struct takeover *t, uint64_t until)
 {
     char word[8];
 
+    errno = EPROTO;
     while (t->fd_count < t->fd_room) {
         uint32_t n = t->fd_room - t->fd_count;
 
@@ -212,12 +223,17 @@ int talk_receive_image(int from, struct takeover *t, char *err, size_t err_size)
         head.version != TAKEOVER_VERSION) {
         if (one == 1 && memory >= 0)
             close(memory);
-        return refuse(err, err_size, "the running toed has not sent what it has");
+        return refuse(err, err_size,
+                      n < 0 && errno == EMFILE ? TOO_MANY
+                                               : "the running toed has not sent what it has");
     }
     rc = read_image(memory, t, &head);
     close(memory);
     if (rc != 0 || read_fds(from, t, until) != 0)
-        return refuse(err, err_size, "what the running toed has did not arrive whole");
+        return refuse(err, err_size,
+                      rc == 0 && errno == EMFILE
+                          ? TOO_MANY
+                          : "what the running toed has did not arrive whole");
     return 0;
 }
 

@@ -11,8 +11,9 @@
 #define TALK_TEXT 4096u
 
 /* One message, as bytes. Send: 0, or -1 and errno. Receive, at most `room`, until the time (of
- * engine_clock()): its length, 0 at the end of the connection, -1 and errno. fds: up to *fd_count
- * come into it, the rest is closed. */
+ * engine_clock()): its length, 0 at the end of the connection, -1 and errno (EMFILE: this process
+ * may not have as many descriptors as came). fds: up to *fd_count come into it, the rest is closed.
+ */
 int talk_send(int to, const void *data, size_t n, const int *fds, uint32_t fd_count);
 ssize_t talk_receive(int from, void *data, size_t room, int *fds, uint32_t *fd_count,
                      uint64_t until);
@@ -47,7 +48,9 @@ struct heir {
 int heir_ask(struct heir *h, const struct options *o, char *err, size_t err_size);
 /* Engines have been made: they, and who is attached. As above. */
 int heir_restore(struct heir *h, struct control *c, char *err, size_t err_size);
-/* All is there: from here on it is ours, or it is not. As above. */
+/* The running toed is told why nothing comes of it. */
+void heir_refuse(const struct heir *h, const char *why);
+/* All is there, engines too, which are paused: from here on it is ours, or it is not. As above. */
 int heir_settle(struct heir *h, struct control *c, char *err, size_t err_size);
 
 #endif

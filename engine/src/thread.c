@@ -96,7 +96,8 @@ static int anything(struct engine *e)
 {
     uint32_t i;
 
-    if (atomic_load(&e->call_waiting) || atomic_load(&e->quit) || steer_waiting(e))
+    if (atomic_load(&e->call_waiting) || gate_is_shut(&e->gate) || atomic_load(&e->quit) ||
+        steer_waiting(e))
         return 1;
     for (i = 0; i < e->qp_count; i++) {
         const struct qp *qp = e->qps[i];
@@ -193,8 +194,14 @@ static void *run(void *arg)
         await_first_command(e);
     busy_at = engine_clock();
     while (!atomic_load_explicit(&e->quit, memory_order_relaxed)) {
-        uint64_t now = engine_clock();
+        uint64_t now;
 
+        if (gate_is_shut(&e->gate)) {
+            gate_pass(&e->gate);
+            busy_at = engine_clock();
+            continue;
+        }
+        now = engine_clock();
         if (atomic_load_explicit(&e->call_waiting, memory_order_acquire)) {
             e->now = now;
             run_call(e);
@@ -235,12 +242,27 @@ void engine_join(struct engine *e)
     if (!e->has_thread)
         return;
     atomic_store(&e->quit, 1);
+    gate_open(&e->gate);
     engine_wake(e);
     if (e->cfg.inside)
         pthread_join(e->thread, NULL);
     else
         spawn_join(e->thread, &e->irq_since);
     e->has_thread = 0;
+}
+
+void engine_pause(struct engine *e)
+{
+    gate_shut(&e->gate);
+    if (!e->has_thread)
+        return;
+    engine_wake(e);
+    gate_await(&e->gate, e->thread, e->cfg.inside ? NULL : &e->irq_since);
+}
+
+void engine_resume(struct engine *e)
+{
+    gate_open(&e->gate);
 }
 
 void engine_unblock(struct engine *e, uint64_t before)

@@ -303,23 +303,30 @@ static void count_calls(struct engine *e, void *arg)
     ++*(unsigned *)arg;
 }
 
+/* A host of a's, whose interrupt write blocks. */
+static void attach_blocking(struct world *w, struct host *x)
+{
+    struct adoption ax = {x, &w->t};
+    const uint64_t full = UINT64_MAX - 1;
+
+    engine_call(w->a, attach_in_engine, &ax);
+    assert_int_equal(write(x->irq_fd, &full, sizeof(full)), sizeof(full));
+    assert_int_equal(fcntl(x->irq_fd, F_SETFL, 0), 0);
+    toe_ring_store(&x->doorbells->irq_arm, 1);
+    toe_ring_store(&x->doorbells->irq_seq, 1);
+    put(x, 99, 0, 0, 0);
+    while (atomic_load(&w->a->irq_since) == 0)
+        usleep(100);
+}
+
 /* The one who calls is the one who would have ended the write. */
 static void test_a_blocking_interrupt_does_not_keep_a_call(void **state)
 {
     struct world *w = *state;
     struct host x;
-    struct adoption ax = {&x, &w->t};
-    const uint64_t full = UINT64_MAX - 1;
     unsigned n = 0;
 
-    engine_call(w->a, attach_in_engine, &ax);
-    assert_int_equal(write(x.irq_fd, &full, sizeof(full)), sizeof(full));
-    assert_int_equal(fcntl(x.irq_fd, F_SETFL, 0), 0);
-    toe_ring_store(&x.doorbells->irq_arm, 1);
-    toe_ring_store(&x.doorbells->irq_seq, 1);
-    put(&x, 99, 0, 0, 0);
-    while (atomic_load(&w->a->irq_since) == 0)
-        usleep(100);
+    attach_blocking(w, &x);
     alarm(5);
     engine_call(w->a, count_calls, &n);
     alarm(0);
@@ -359,6 +366,66 @@ static void test_hosts_come_and_go_under_a_manager(void **state)
     }
 }
 
+/* The same, when the thread is to stop for a while, or to end. */
+static void test_a_blocking_interrupt_does_not_keep_a_pause(void **state)
+{
+    struct world *w = *state;
+    struct host x;
+
+    attach_blocking(w, &x);
+    alarm(5);
+    engine_pause(w->a);
+    alarm(0);
+    assert_true(toe_ring_load(&x.status->halted));
+    engine_resume(w->a);
+    engine_call(w->a, drop_in_engine, x.qp);
+    host_forget(&x);
+}
+
+static void test_a_blocking_interrupt_does_not_keep_an_end(void **state)
+{
+    struct world *w = *state;
+    struct host x;
+
+    attach_blocking(w, &x);
+    alarm(5);
+    engine_join(w->a);
+    alarm(0);
+    assert_true(toe_ring_load(&x.status->halted));
+    engine_call(w->a, drop_in_engine, x.qp);
+    while (!w->t.unused_count)
+        engine_step(w->a, engine_clock());
+    host_forget(&x);
+}
+
+/* Nothing is done for anybody, and all of it afterwards; also when it has slept. */
+static void test_a_paused_engine_does_nothing(void **state)
+{
+    struct world *w = *state;
+    struct host x;
+    struct adoption ax = {&x, &w->t};
+    struct toe_cmd c;
+    unsigned i;
+
+    engine_call(w->a, attach_in_engine, &ax);
+    for (i = 0; i < 20; i++) {
+        usleep(i * 100);
+        engine_pause(w->a);
+        put(&x, 99, 0, i, 0);
+        usleep(2000);
+        assert_int_equal(toe_ring_waiting(&x.qp->sw, &x.doorbells->sw_head), 1);
+        engine_resume(w->a);
+        c = await_type(&x, TOE_CMD_ERROR);
+        assert_int_equal(toe_cmd_flow(&c), i);
+    }
+    engine_pause(w->a); /* an end ends that too */
+    engine_join(w->a);
+    drop_in_engine(w->a, x.qp);
+    while (!w->t.unused_count)
+        engine_step(w->a, engine_clock());
+    host_forget(&x);
+}
+
 static void *caller(void *arg)
 {
     struct world *w = arg;
@@ -394,6 +461,9 @@ int main(void)
                                         teardown),
         T(test_a_blocking_interrupt_halts_only_its_queue_pair),
         T(test_a_blocking_interrupt_does_not_keep_a_call),
+        T(test_a_blocking_interrupt_does_not_keep_a_pause),
+        T(test_a_blocking_interrupt_does_not_keep_an_end),
+        T(test_a_paused_engine_does_nothing),
         T(test_calls_of_several_threads_are_all_made),
         M(test_sleepers_are_always_woken),
         M(test_a_blocking_interrupt_halts_only_its_queue_pair),
