@@ -22,6 +22,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "long: takes minutes, for `make test-long`; skipped elsewhere",
         "sanitize: also run with a toed that was built with ASan and UBSan",
         "toehold_only: about Toehold itself; has no meaning in Linux mode",
+        "shows(*rows, verdict): rows of docs/COMPATIBILITY.md that the test is evidence for",
     ):
         config.addinivalue_line("markers", line)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

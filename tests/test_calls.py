@@ -23,6 +23,7 @@ def c(libc):
 # ---- receiving and sending
 
 
+@pytest.mark.shows("recv MSG_TRUNC")
 def test_truncating_recv_discards(c, peer):
     peer.sendall(b"0123456789")
     c("p = select.poll(); p.register(s, select.POLLIN); p.poll(20000)")
@@ -31,6 +32,7 @@ def test_truncating_recv_discards(c, peer):
     assert c("s.recv(100)") == b"456789"
 
 
+@pytest.mark.shows("recv of no bytes", "read of no bytes", "send of no bytes")
 def test_recv_of_nothing(c, peer):
     """read() of no bytes is done at once; recv() waits until there would be some."""
     assert c("call('read', s.fileno(), None, 0)") == 0
@@ -44,11 +46,13 @@ def test_recv_of_nothing(c, peer):
     assert c("s.recv(10)") == b"x"
 
 
+@pytest.mark.shows("send MSG_MORE")
 def test_more_then_push(c, peer):
     c("s.send(b'ab', socket.MSG_MORE); s.send(b'cd', socket.MSG_MORE); s.send(b'ef')")
     assert take(peer, 6) == b"abcdef"
 
 
+@pytest.mark.shows("recv MSG_WAITALL")
 def test_wait_for_all_ends_at_eof(c, peer):
     c.tell("s.recv(10, socket.MSG_WAITALL)")
     peer.sendall(b"abc")
@@ -57,6 +61,7 @@ def test_wait_for_all_ends_at_eof(c, peer):
     assert c.result() == b"abc"
 
 
+@pytest.mark.shows("sendmmsg", "recvmmsg", "recvmmsg MSG_WAITFORONE")
 def test_message_calls_of_many(c, peer):
     c("""
 class iovec(ctypes.Structure):
@@ -86,6 +91,7 @@ for i in range(2):
     assert c("bufs[0].raw, bufs[1].raw") == (b"123", b"4567")
 
 
+@pytest.mark.shows("recvmsg control data", "sendmsg control data")
 def test_control_data_of_a_stream(c, peer):
     """A message of a stream brings no control data and no name, and takes no descriptors along."""
     peer.sendall(b"hello")
@@ -104,6 +110,7 @@ def test_positions_of_a_socket(c, peer):
 # ---- stdio
 
 
+@pytest.mark.shows("fdopen reading and writing", "fileno", "dprintf")
 def test_file_of_a_descriptor(c, peer):
     c("""
 libc.fdopen.restype = ctypes.c_void_p
@@ -125,6 +132,7 @@ f = ctypes.c_void_p(libc.fdopen(s.fileno(), b'r+'))""")
     assert peer.recv(1) == b""
 
 
+@pytest.mark.shows("dup2 of standard output")
 def test_printf_over_a_copied_standard_output(c, peer):
     c("saved = os.dup(1); os.dup2(s.fileno(), 1)")
     assert c("call('printf', b'%d apples\\n', ctypes.c_int(3))") == 9
@@ -137,6 +145,7 @@ def test_printf_over_a_copied_standard_output(c, peer):
     assert take(peer, 3) == b"end"
 
 
+@pytest.mark.shows("freopen of standard output")
 def test_standard_output_reopened(c, peer, tmp_path):
     """freopen() of a standard file that has led to a socket."""
     c("saved = os.dup(1); os.dup2(s.fileno(), 1)")
@@ -191,6 +200,7 @@ def join(one, other):
     other("v, _ = u.accept(); u.close()")
 
 
+@pytest.mark.shows("sendmsg SCM_RIGHTS of a connection", "recvmsg SCM_RIGHTS of a connection")
 def test_descriptor_by_scm_rights(lab, c, peer):
     """To another program, which gets it by a Unix socket."""
     with Robot(lab) as other:
@@ -233,6 +243,7 @@ n""")
         assert take(peer, 5) == b"world"
 
 
+@pytest.mark.shows("sendmsg SCM_RIGHTS of a listener", "recvmsg SCM_RIGHTS of a listener")
 def test_listener_by_scm_rights(lab, robot):
     with Robot(lab) as other:
         robot.listen(lab.ip, PORT)
@@ -250,7 +261,13 @@ def test_listener_by_scm_rights(lab, robot):
 ECHO = "import os; d = os.read(0, 100); os.write(1, b'<' + d + b'>')"
 
 
-@pytest.mark.parametrize("how", ["subprocess", "fork", "posix_spawn"])
+@pytest.mark.parametrize("how", ["subprocess", "fork", "posix_spawn", "posix_spawnp"])
+@pytest.mark.shows(
+    "posix_spawnp",
+    "posix_spawn with a connection",
+    "vfork with a connection",
+    "execve in a child of fork",
+)
 def test_connection_inherited_by_a_program(c, peer, how):
     c("import subprocess, sys")
     if how == "subprocess":
@@ -264,8 +281,8 @@ if not pid:
     else:
         start = """
 acts = [(os.POSIX_SPAWN_DUP2, s.fileno(), 0), (os.POSIX_SPAWN_DUP2, s.fileno(), 1)]
-pid = os.posix_spawn(sys.executable, [sys.executable, '-c', e], os.environ, file_actions=acts)"""
-    c(start, e=ECHO)
+pid = os.HOW(sys.executable, [sys.executable, '-c', e], os.environ, file_actions=acts)"""
+    c(start.replace("HOW", how), e=ECHO)
     c("s.close()")
     peer.sendall(b"hello")
     assert take(peer, 7) == b"<hello>"
@@ -274,6 +291,7 @@ pid = os.posix_spawn(sys.executable, [sys.executable, '-c', e], os.environ, file
 
 
 @pytest.mark.parametrize("how", ["vfork", "posix_spawn"])
+@pytest.mark.shows("vfork", "posix_spawn")
 def test_program_that_writes_and_reads_nothing(c, peer, how):
     """What it wrote arrives, however soon it ends and whatever the peer has sent it."""
     peer.sendall(bytes(1 << 16))
@@ -319,6 +337,7 @@ s.sendall(b'<' + s.recv(100) + b'>')
 
 
 @pytest.mark.parametrize("address", ["own", "any"])
+@pytest.mark.shows("execve with a listener")
 def test_listener_inherited_by_a_program(lab, c, address):
     c.listen(lab.ip if address == "own" else "", PORT)
     c("import subprocess, sys; os.environ['FD'] = str(listener.fileno())")
@@ -336,6 +355,7 @@ def test_listener_inherited_by_a_program(lab, c, address):
 # ---- states
 
 
+@pytest.mark.shows("listen after a failed connect")
 def test_listen_after_a_failed_connect(lab, robot):
     robot("s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)")
     robot("s.bind((ip, port))", ip=lab.ip, port=PORT)
@@ -347,6 +367,7 @@ def test_listen_after_a_failed_connect(lab, robot):
         assert take(peer, 6) == b"served"
 
 
+@pytest.mark.shows("listen after shutdown")
 def test_listen_again_after_shutdown(lab, robot):
     robot.listen(lab.ip, PORT)
     robot("listener.shutdown(socket.SHUT_RD); listener.listen()")
@@ -356,6 +377,7 @@ def test_listen_again_after_shutdown(lab, robot):
         assert take(peer, 6) == b"served"
 
 
+@pytest.mark.shows("bind SO_REUSEADDR over TIME-WAIT")
 def test_bind_over_time_wait(lab, c, accepted):
     """The side that closes first has TIME-WAIT: a listener comes back over it."""
     c("s.close(); listener.close()")
@@ -370,6 +392,7 @@ def test_bind_over_time_wait(lab, c, accepted):
         assert take(peer, 4) == b"back"
 
 
+@pytest.mark.shows("bind SO_REUSEADDR over a connection")
 def test_bind_over_a_connection_needs_no_listener(lab, c, accepted):
     c("listener.close()")
     c("t = socket.socket(); t.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)")
@@ -392,6 +415,7 @@ b = ctypes.create_string_buffer(1 << 20)
 """
 
 
+@pytest.mark.shows("recv EINTR and SA_RESTART")
 def test_signals_and_recv(c, peer):
     c(HANDLERS)
     c.tell("call('recv', s.fileno(), b, 5, 0)")
@@ -413,6 +437,7 @@ def test_signals_and_recv(c, peer):
     assert c.result() == -errno.EINTR
 
 
+@pytest.mark.shows("accept EINTR and SA_RESTART")
 def test_signals_and_accept(lab, c):
     c(HANDLERS)
     c.listen(lab.ip, PORT)
@@ -429,6 +454,7 @@ def test_signals_and_accept(lab, c):
     c("os.closerange(listener.fileno() + 1, 1000)")
 
 
+@pytest.mark.shows("send EINTR, partial count")
 def test_signals_and_send(c, peer):
     c(HANDLERS)
     c("""
@@ -467,6 +493,7 @@ os.close(taken)""")
 
 
 @pytest.mark.parametrize("how", ["poll", "epoll_wait", "select"])
+@pytest.mark.shows("poll EINTR", "select EINTR", "epoll_wait EINTR")
 def test_signals_end_every_wait(c, peer, how):
     c(HANDLERS)
     c("ep = select.epoll(); ep.register(s, select.EPOLLIN)")
@@ -483,6 +510,7 @@ def test_signals_end_every_wait(c, peer, how):
     assert c.result() == -errno.EINTR
 
 
+@pytest.mark.shows("send SIGPIPE", "send MSG_NOSIGNAL", "write SIGPIPE", "sendfile SIGPIPE")
 def test_broken_pipe_signals(c, peer):
     c("signal.signal(signal.SIGPIPE, lambda *_: hits.append(1)); hits = []")
     c("s.shutdown(socket.SHUT_WR)")
@@ -500,6 +528,23 @@ def test_broken_pipe_signals(c, peer):
 # ---- options
 
 
+@pytest.mark.shows(
+    "setsockopt SO_REUSEADDR",
+    "setsockopt SO_REUSEPORT",
+    "setsockopt SO_RCVBUF",
+    "setsockopt SO_SNDBUF",
+    "setsockopt SO_RCVLOWAT",
+    "setsockopt SO_PRIORITY",
+    "setsockopt SO_LINGER",
+    "setsockopt TCP_QUICKACK",
+    "setsockopt TCP_LINGER2",
+    "setsockopt TCP_NOTSENT_LOWAT",
+    "setsockopt TCP_USER_TIMEOUT",
+    "setsockopt TCP_WINDOW_CLAMP",
+    "setsockopt IP_TOS",
+    "setsockopt IP_TTL",
+    "setsockopt unknown option",
+)
 def test_every_option_there_is(c, peer):
     """What is set can be asked; what Linux refuses is refused."""
     c("""
@@ -538,6 +583,7 @@ def opt(level, name, *value):
     assert c("call('setsockopt', s.fileno(), 6, 1, b'', 1)") == -errno.EINVAL
 
 
+@pytest.mark.shows("close_range", "close_range CLOSE_RANGE_CLOEXEC")
 def test_close_range(c, peer):
     c("fd = s.detach(); call('dup2', fd, 300); call('close', fd)")
     assert c("call('close_range', 300, 300, 4)") == 0  # close on exec only
@@ -550,6 +596,7 @@ def test_close_range(c, peer):
     assert c("call('close_range', 310, 300, 0)") == -errno.EINVAL
 
 
+@pytest.mark.shows("close EBADF")
 def test_bad_descriptors(c, peer):
     c("fd = s.detach(); call('close', fd)")
     for name, args in (
@@ -567,6 +614,7 @@ def test_bad_descriptors(c, peer):
 # ---- epoll
 
 
+@pytest.mark.shows("epoll_ctl EPOLLEXCLUSIVE")
 def test_exclusive_wakes_one(lab, c, accepted):
     c("""
 ep1, ep2 = eps = select.epoll(), select.epoll()
@@ -586,6 +634,7 @@ time.sleep(0.3)""")
         c("ep1.modify(s, select.EPOLLIN | select.EPOLLEXCLUSIVE)")
 
 
+@pytest.mark.shows("epoll_ctl errors", "epoll_wait errors")
 def test_epoll_errors(c, peer):
     c("ep = select.epoll(); ep.register(s, select.EPOLLIN)")
     ev = "words(1, 0, 0)"
@@ -599,6 +648,7 @@ def test_epoll_errors(c, peer):
     assert c("call('epoll_wait', s.fileno(), words(0, 0, 0), 1, 0)") == -errno.EINVAL
 
 
+@pytest.mark.shows("epoll_ctl nested")
 def test_nested_epoll(c, peer):
     c("inner, outer = select.epoll(), select.epoll()")
     c("inner.register(s, select.EPOLLIN); outer.register(inner, select.EPOLLIN)")

@@ -56,6 +56,7 @@ def name_of(robot) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.shows("setsockopt TCP_CONGESTION")
 def test_by_name_before_connecting(lab, robot, peer_listener, name):
     """Whether the kernel has it or not: the connection is the TOE's."""
     choose = f"s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'{name}')"
@@ -78,6 +79,7 @@ def test_change_in_the_middle(lab, robot, peer_listener):
         assert name_of(robot) == "cubic"
 
 
+@pytest.mark.shows("setsockopt SO_MAX_PACING_RATE")
 def test_max_pacing_rate(lab, robot, peer_listener):
     with connect(lab, robot, peer_listener) as peer:
         robot(f"s.setsockopt(socket.SOL_SOCKET, {SO_MAX_PACING_RATE}, 5000000)")

@@ -38,6 +38,7 @@ def named(peer):
     return f"{name[0]} {name[1]}.".encode()
 
 
+@pytest.mark.shows("execve with a connection")
 def test_connection_goes_on(lab, robot, peer):
     """With what was read and what was not, what was written and is still on its way."""
     peer.sendall(b"read hello ")
@@ -72,6 +73,7 @@ def test_options_go_on(robot, accepted):
     assert take(accepted, 5) == b"1 1 0"
 
 
+@pytest.mark.shows("execve FD_CLOEXEC")
 def test_what_exec_closes_is_closed(robot, peer):
     """FD_CLOEXEC: the peer sees the end of the stream, after all that was written."""
     robot("s.sendall(bytes(50000))")
@@ -87,6 +89,7 @@ def test_end_of_stream_goes_on(robot, accepted):
     assert take(accepted, 7) == b"last|."
 
 
+@pytest.mark.shows("execve that fails")
 def test_failed_exec_changes_nothing(robot, peer):
     with pytest.raises(FileNotFoundError):
         robot("os.set_inheritable(s.fileno(), True); os.execv('/none', ['none'])")
@@ -123,6 +126,7 @@ def test_again_and_again(robot, accepted):
     assert take(accepted, 3) == b"end"
 
 
+@pytest.mark.shows("execve with a listener")
 def test_listener_keeps_its_backlog(lab, robot):
     """Who has connected before the exec is accepted after it."""
     robot.listen(lab.ip, PORT)
@@ -148,6 +152,7 @@ def test_listener_keeps_its_backlog(lab, robot):
 WITHOUT = "{k: v for k, v in os.environ.items() if k != 'LD_PRELOAD'}"
 
 
+@pytest.mark.shows("execve of a program without the library")
 def test_program_without_the_library(robot, peer):
     """Its connection is a socket all the same, in both directions and to the end."""
     peer.sendall(b"read hello ")
@@ -202,6 +207,7 @@ def test_shell_that_becomes_a_program(lab, peer_listener):
             assert shell.wait(20) == 0
 
 
+@pytest.mark.shows("execve of a static program")
 def test_static_program(robot, peer, tmp_path):
     source, program = tmp_path / "x.c", tmp_path / "x"
     source.write_text("""

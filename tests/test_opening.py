@@ -76,6 +76,7 @@ CONNECTS = {
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("how", CONNECTS)
+@pytest.mark.shows("sendto MSG_FASTOPEN")
 def test_client(lab, fast, robot, peer, how):
     serve(peer, lab.peer_ip)
     robot("at = to", to=(lab.peer_ip, PORT))
@@ -86,6 +87,7 @@ def test_client(lab, fast, robot, peer, how):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("how", CONNECTS)
+@pytest.mark.shows("setsockopt TCP_FASTOPEN")
 def test_server(lab, fast, robot, peer, how):
     serve(robot, lab.ip)
     peer("at = to", to=(lab.ip, PORT))
@@ -189,6 +191,7 @@ def pair(lab, robot, peer):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("sender", ["robot", "peer"])
+@pytest.mark.shows("send MSG_OOB", "recv MSG_OOB", "setsockopt SO_OOBINLINE")
 def test_urgent_data(pair, sender):
     """RFC 9293 MUST-30, MUST-32, MUST-33, MUST-62: what one end calls urgent the other finds."""
     robot, peer = pair if sender == "peer" else reversed(pair)
@@ -215,6 +218,7 @@ def test_urgent_data(pair, sender):
 
 
 @pytest.mark.parametrize("sender", ["robot", "peer"])
+@pytest.mark.shows("fcntl F_SETOWN")
 def test_sigurg(pair, sender):
     robot, peer = pair if sender == "peer" else reversed(pair)
     robot("got = []; signal.signal(signal.SIGURG, lambda *_: got.append(1))")
@@ -227,6 +231,7 @@ def test_sigurg(pair, sender):
 # ---- connects given up
 
 
+@pytest.mark.shows("connect TCP_USER_TIMEOUT")
 def test_user_timeout_of_a_connect(lab, robot, peer):
     """RFC 9293 MUST-21, MUST-22: TCP_USER_TIMEOUT and TCP_SYNCNT end a connect nobody answers."""
     at = (lab.peer_ip, PORT)

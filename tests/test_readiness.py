@@ -18,6 +18,7 @@ from robot import PORT
 # ---- readiness
 
 
+@pytest.mark.shows("epoll_wait level-triggered")
 def test_level_triggered(robot, peer):
     robot("ep = select.epoll(); ep.register(s, select.EPOLLIN)")
     fd = robot("s.fileno()")
@@ -30,6 +31,7 @@ def test_level_triggered(robot, peer):
     assert robot("ep.poll(0)") == []
 
 
+@pytest.mark.shows("epoll_ctl EPOLLET")
 def test_edge_triggered(robot, peer):
     robot("ep = select.epoll(); ep.register(s, select.EPOLLIN | select.EPOLLET)")
     fd = robot("s.fileno()")
@@ -42,6 +44,7 @@ def test_edge_triggered(robot, peer):
     assert robot("ep.poll(0)") == []
 
 
+@pytest.mark.shows("epoll_ctl EPOLLONESHOT")
 def test_one_shot(robot, peer):
     robot("ep = select.epoll(); ep.register(s, select.EPOLLIN | select.EPOLLONESHOT)")
     fd = robot("s.fileno()")
@@ -61,12 +64,14 @@ def test_registered_when_already_ready(robot, peer):
         assert robot("ep.poll(20)") == [(robot("s.fileno()"), select.EPOLLIN)]
 
 
+@pytest.mark.shows("epoll_ctl EPOLLRDHUP")
 def test_peer_closes_half(robot, peer):
     robot("ep = select.epoll(); ep.register(s, select.EPOLLIN | select.EPOLLRDHUP)")
     peer.shutdown(socket.SHUT_WR)
     assert robot("ep.poll(20)") == [(robot("s.fileno()"), select.EPOLLIN | select.EPOLLRDHUP)]
 
 
+@pytest.mark.shows("close of a registered socket")
 def test_closed_descriptor_leaves_the_epoll(lab, robot, accepted):
     robot("ep = select.epoll(); ep.register(s, select.EPOLLIN)")
     robot("ep.register(listener, select.EPOLLIN)")
@@ -97,6 +102,7 @@ WAITS = {
 
 
 @pytest.mark.parametrize("how", WAITS)
+@pytest.mark.shows("epoll_wait of both worlds")
 def test_toe_and_kernel_descriptors_together(lab, robot, accepted, how):
     robot(MAKE_KERNEL_ENDS)
     robot(WAITS[how])
@@ -137,6 +143,7 @@ def test_toe_and_kernel_descriptors_together(lab, robot, accepted, how):
     assert robot("wait(20)") == ["inner"]
 
 
+@pytest.mark.shows("poll of an epoll instance")
 def test_epoll_inside_a_poll(robot, peer):
     """An epoll descriptor is itself readable when one in it is ready (libev and others do this)."""
     robot("ep = select.epoll(); ep.register(s, select.EPOLLIN)")

@@ -22,6 +22,7 @@ from robot import PORT, Robot, take
 # ---- connecting
 
 
+@pytest.mark.shows("getsockname", "getpeername")
 def test_names_of_a_connection(lab, robot, connected):
     assert robot("s.getpeername()") == (lab.peer_ip, PORT)
     assert robot("s.getsockname()") == connected.getpeername()
@@ -34,6 +35,7 @@ def test_names_of_an_accepted_connection(lab, robot, accepted):
     assert robot("listener.getsockname()") == (lab.ip, PORT)
 
 
+@pytest.mark.shows("connect O_NONBLOCK")
 def test_non_blocking_connect(lab, robot, peer_listener):
     robot("s = socket.socket(); s.setblocking(False)")
     assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT)) == errno.EINPROGRESS
@@ -48,11 +50,13 @@ def test_non_blocking_connect(lab, robot, peer_listener):
         assert peer.recv(5) == b"hello"
 
 
+@pytest.mark.shows("connect ECONNREFUSED")
 def test_connect_refused(lab, robot):
     with pytest.raises(ConnectionRefusedError):
         robot("socket.create_connection(at)", at=(lab.peer_ip, PORT + 1))
 
 
+@pytest.mark.shows("getsockopt SO_ERROR")
 def test_non_blocking_connect_refused(lab, robot):
     robot("s = socket.socket(); s.setblocking(False)")
     assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT + 1)) == errno.EINPROGRESS
@@ -62,6 +66,7 @@ def test_non_blocking_connect_refused(lab, robot):
     assert robot("s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)") == 0
 
 
+@pytest.mark.shows("connect after a refusal")
 def test_connect_again_after_refused(lab, robot, peer_listener):
     robot("s = socket.socket()")
     assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT + 1)) == errno.ECONNREFUSED
@@ -69,6 +74,7 @@ def test_connect_again_after_refused(lab, robot, peer_listener):
     peer_listener.accept()[0].close()
 
 
+@pytest.mark.shows("connect EHOSTUNREACH")
 def test_connect_to_an_absent_host(lab, robot):
     with pytest.raises(OSError, match="No route to host"):
         robot("socket.create_connection(at)", at=("10.77.0.99", PORT))
@@ -79,10 +85,12 @@ def test_connect_off_the_network(lab, robot):
         robot("socket.create_connection(at)", at=("192.0.2.1", PORT))
 
 
+@pytest.mark.shows("connect EISCONN")
 def test_connect_twice(lab, robot, connected):
     assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT)) == errno.EISCONN
 
 
+@pytest.mark.shows("send before connect", "recv before connect")
 def test_calls_on_an_unconnected_socket(lab, robot):
     robot("s = socket.socket()")
     for call in ("s.recv(1)", "s.getpeername()", "s.shutdown(socket.SHUT_WR)"):
@@ -94,6 +102,7 @@ def test_calls_on_an_unconnected_socket(lab, robot):
         robot("s.accept()")
 
 
+@pytest.mark.shows("bind before connect")
 def test_connect_from_a_chosen_port(lab, robot, peer_listener):
     robot("s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)")
     robot("s.bind((ip, 45678)); s.connect(at)", ip=lab.ip, at=(lab.peer_ip, PORT))
@@ -105,6 +114,7 @@ def test_connect_from_a_chosen_port(lab, robot, peer_listener):
 # ---- listening
 
 
+@pytest.mark.shows("listen without bind")
 def test_listen_on_any_free_port(lab, robot):
     port = robot.listen(lab.ip, 0)
     assert port > 0
@@ -114,6 +124,7 @@ def test_listen_on_any_free_port(lab, robot):
         assert peer.recv(5) == b"hello"
 
 
+@pytest.mark.shows("bind EADDRINUSE")
 def test_port_in_use(lab, robot):
     robot.listen(lab.ip, PORT)
     with Robot(lab) as other, pytest.raises(OSError, match="Address already in use"):
@@ -123,11 +134,13 @@ def test_port_in_use(lab, robot):
         robot.accept()
 
 
+@pytest.mark.shows("bind EADDRNOTAVAIL")
 def test_bind_to_an_address_of_nobody(lab, robot):
     with pytest.raises(OSError, match="assign requested address"):
         robot("s = socket.socket(); s.bind(at); s.listen()", at=("10.77.0.99", PORT))
 
 
+@pytest.mark.shows("listen backlog")
 def test_backlog_holds_connections_until_accepted(lab, robot):
     robot.listen(lab.ip, PORT, backlog=200)
     with labs.closing_all() as sockets:
@@ -161,6 +174,7 @@ def test_backlog_refuses_no_one_for_good(lab, robot):
     assert answers == [b"hello"] * 12
 
 
+@pytest.mark.shows("accept of a closed connection")
 def test_closed_before_accept(lab, robot):
     """What a client sent and closed at once is there for the accept that comes later."""
     robot.listen(lab.ip, PORT)
@@ -181,6 +195,7 @@ def test_listener_closed_with_connections_waiting(lab, robot):
         lab.connect(PORT)
 
 
+@pytest.mark.shows("accept EAGAIN")
 def test_accept_without_a_client(lab, robot):
     robot.listen(lab.ip, PORT)
     robot("listener.setblocking(False)")
@@ -190,6 +205,7 @@ def test_accept_without_a_client(lab, robot):
         robot("listener.settimeout(0.1); listener.accept()")
 
 
+@pytest.mark.shows("bind to any address")
 def test_wildcard_listener_is_reached_both_ways(lab, robot):
     robot.listen("", PORT)
     reached = [(lab.client, lab.ip), (lab.client, lab.kernel_ip), (lab.server, "127.0.0.1")]
@@ -204,6 +220,7 @@ def test_wildcard_listener_is_reached_both_ways(lab, robot):
             robot("s.close()")
 
 
+@pytest.mark.shows("bind to any address of IPv6")
 def test_ipv6_wildcard_listener_takes_ipv4(lab, robot):
     robot(
         "listener = socket.create_server(('::', port), family=socket.AF_INET6,"
@@ -222,6 +239,17 @@ def test_ipv6_wildcard_listener_takes_ipv4(lab, robot):
 # ---- options and descriptors
 
 
+@pytest.mark.shows(
+    "setsockopt SO_KEEPALIVE",
+    "setsockopt TCP_NODELAY",
+    "setsockopt TCP_KEEPIDLE",
+    "setsockopt TCP_KEEPINTVL",
+    "setsockopt TCP_KEEPCNT",
+    "getsockopt SO_TYPE",
+    "getsockopt SO_PROTOCOL",
+    "getsockopt SO_DOMAIN",
+    "getsockopt TCP_MAXSEG",
+)
 def test_options_are_kept(robot, peer):
     for level, name, value in (
         ("SOL_SOCKET", "SO_KEEPALIVE", 1),
@@ -249,17 +277,20 @@ def test_options_are_kept(robot, peer):
     assert robot("s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)")[0] == established
 
 
+@pytest.mark.shows("getsockopt SO_ACCEPTCONN")
 def test_listener_says_so(lab, robot):
     robot.listen(lab.ip, PORT)
     assert robot("listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)") == 1
 
 
+@pytest.mark.shows("setsockopt TCP_CORK")
 def test_cork_holds_back_until_uncorked(robot, peer):
     robot("s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1); s.send(b'ab'); s.send(b'cd')")
     robot("s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)")
     assert take(peer, 4) == b"abcd"
 
 
+@pytest.mark.shows("dup", "dup2")
 def test_duplicates_share_a_connection(robot, peer):
     robot("t = s.dup(); s.close()")
     robot("t.send(b'by the duplicate')")
@@ -272,6 +303,7 @@ def test_duplicates_share_a_connection(robot, peer):
     assert peer.recv(1) == b""
 
 
+@pytest.mark.shows("fcntl F_SETFL O_NONBLOCK")
 def test_flags_of_descriptors(robot, peer):
     assert robot("fcntl.fcntl(s, fcntl.F_GETFL) & os.O_NONBLOCK") == 0
     robot("fcntl.fcntl(s, fcntl.F_SETFL, fcntl.fcntl(s, fcntl.F_GETFL) | os.O_NONBLOCK)")
@@ -318,6 +350,7 @@ reader.start()""")
 DEFER = "listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, seconds)"
 
 
+@pytest.mark.shows("setsockopt TCP_DEFER_ACCEPT")
 def test_deferred_accept_comes_with_data(lab, robot):
     robot.listen(lab.ip, PORT)
     robot(DEFER, seconds=30)
@@ -345,6 +378,7 @@ def test_deferred_accept_comes_with_the_end(lab, robot):
         assert robot("s.recv(10)") == b""
 
 
+@pytest.mark.shows("setsockopt TCP_DEFER_ACCEPT")
 def test_deferred_accept_has_a_limit(lab, robot):
     """After the time, in steps of the SYN-ACK's timer, also who has said nothing is accepted."""
     robot.listen(lab.ip, PORT)
@@ -356,6 +390,7 @@ def test_deferred_accept_has_a_limit(lab, robot):
         assert take(peer, 9) == b"you first"
 
 
+@pytest.mark.shows("getsockopt TCP_DEFER_ACCEPT")
 def test_deferred_accept_is_rounded(lab, robot):
     robot.listen(lab.ip, PORT)
     for seconds, got in ((0, 0), (1, 1), (2, 3), (5, 7), (10, 15), (100, 127), (400, 487)):

@@ -27,6 +27,7 @@ wait.register(s, select.POLLIN)""")
     return libc
 
 
+@pytest.mark.shows("splice into a pipe")
 def test_into_a_pipe(c, peer):
     """As much as there is; what is not asked for stays to be read."""
     peer.sendall(b"hello world")
@@ -49,6 +50,7 @@ def test_into_a_pipe_of_a_page(c, peer):
     assert got == sent
 
 
+@pytest.mark.shows("splice SPLICE_F_NONBLOCK")
 def test_into_a_full_pipe(c, peer):
     """Nothing is taken from the socket."""
     c("fcntl.fcntl(w, op, 4096); os.write(w, bytes(4096))", op=F_SETPIPE_SZ)
@@ -74,6 +76,7 @@ def test_waits_for_the_peer(c, peer):
     assert c("splice(s.fileno(), w, 100)") == -errno.EAGAIN
 
 
+@pytest.mark.shows("splice out of a pipe", "splice SPLICE_F_MORE")
 def test_out_of_a_pipe(c, peer):
     c("os.write(w, b'hello world')")
     assert c("splice(r, s.fileno(), 5)") == 5
@@ -96,6 +99,7 @@ def test_out_of_a_pipe_that_does_not_wait(c, peer):
     assert c("splice(r, s.fileno(), 100)") == -errno.EAGAIN
 
 
+@pytest.mark.shows("splice partial count")
 def test_to_a_slow_peer(c, peer):
     """What the socket does not take stays in the pipe."""
     data = random.Random(labs.SEED).randbytes(1 << 16)
@@ -119,6 +123,7 @@ total, len(data) - here""")
     assert take(peer, left) == whole[total:]
 
 
+@pytest.mark.shows("splice EPIPE and SIGPIPE")
 def test_broken_ends(c, peer):
     c("signal.signal(signal.SIGPIPE, lambda *_: hits.append(1)); hits = []")
     c("os.write(w, b'x'); s.shutdown(socket.SHUT_WR)")
@@ -129,6 +134,7 @@ def test_broken_ends(c, peer):
     assert c("s.recv(5)") == b"x"
 
 
+@pytest.mark.shows("splice errors")
 def test_refusals(c, peer):
     c("at = ctypes.c_int64(0); p = ctypes.byref(at); o = os.open('/dev/null', os.O_RDWR)")
     c("""
@@ -147,6 +153,7 @@ one = ctypes.c_size_t(1)""")
     assert c("raw(s.fileno(), None, 999, None, one, 0)") == -errno.EBADF
 
 
+@pytest.mark.shows("tee")
 def test_tee(c, peer):
     """Pipes alone: the kernel's."""
     assert c("call('tee', s.fileno(), w, ctypes.c_size_t(1), 0)") == -errno.EINVAL

@@ -21,6 +21,7 @@ from robot import PORT, Robot, take
 # ---- data
 
 
+@pytest.mark.shows("send", "recv")
 def test_data_both_ways(robot, peer):
     data = os.urandom(50_000)
     peer.sendall(data)
@@ -36,6 +37,7 @@ def test_blocking_recv_wakes(robot, peer):
     assert robot.result() == b"wake"
 
 
+@pytest.mark.shows("setsockopt SO_RCVTIMEO")
 def test_receive_timeout(robot, peer):
     robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack('ll', 0, 100000))")
     with pytest.raises(BlockingIOError):
@@ -44,6 +46,7 @@ def test_receive_timeout(robot, peer):
     assert robot("s.recv(1)") == b"x"
 
 
+@pytest.mark.shows("recv MSG_PEEK", "recv MSG_DONTWAIT")
 def test_peek_and_do_not_wait(robot, peer):
     with pytest.raises(BlockingIOError):
         robot("s.recv(1, socket.MSG_DONTWAIT)")
@@ -55,6 +58,7 @@ def test_peek_and_do_not_wait(robot, peer):
     assert robot("s.recv(4, socket.MSG_WAITALL)") == b"cdef"
 
 
+@pytest.mark.shows("ioctl FIONREAD")
 def test_bytes_waiting_are_told(robot, peer):
     ask = "struct.unpack('i', fcntl.ioctl(s, termios.FIONREAD, b'    '))[0]"
     assert robot(ask) == 0
@@ -63,6 +67,7 @@ def test_bytes_waiting_are_told(robot, peer):
     labs.proc.wait_until(lambda: robot(ask) == 1234, "FIONREAD says 1234")
 
 
+@pytest.mark.shows("readv", "writev", "sendmsg", "recvmsg")
 def test_scatter_and_gather(robot, peer):
     assert robot("os.writev(s.fileno(), [b'ab', b'', b'cde'])") == 5
     assert robot("s.sendmsg([b'f', b'gh'])") == 3
@@ -74,6 +79,7 @@ def test_scatter_and_gather(robot, peer):
     assert robot("s.recvmsg(100)[0]") == b"789"
 
 
+@pytest.mark.shows("read", "write")
 def test_read_and_write(robot, peer):
     assert robot("os.write(s.fileno(), b'hello')") == 5
     assert peer.recv(5) == b"hello"
@@ -81,6 +87,7 @@ def test_read_and_write(robot, peer):
     assert robot("os.read(s.fileno(), 100)") == b"hello"
 
 
+@pytest.mark.shows("sendfile")
 def test_sendfile(robot, peer, tmp_path):
     data = os.urandom(300_000)
     (tmp_path / "file").write_bytes(data)
@@ -99,6 +106,7 @@ def test_sendfile(robot, peer, tmp_path):
     assert take(peer, 60) == data[100:150] + data[7:17]
 
 
+@pytest.mark.shows("send EAGAIN")
 def test_send_until_full_then_again(robot, peer):
     """EAGAIN when the peer does not read; EPOLLOUT when it has; every byte arrives."""
     robot("s.setblocking(False); ep = select.epoll(); ep.register(s, select.EPOLLOUT)")
@@ -156,6 +164,7 @@ def test_orderly_close_by_the_peer(robot, peer):
     assert peer.recv(1) == b""
 
 
+@pytest.mark.shows("shutdown SHUT_WR")
 def test_half_close_by_the_program(robot, peer):
     robot("s.sendall(b'last words'); s.shutdown(socket.SHUT_WR)")
     assert take(peer, 10) == b"last words"
@@ -171,6 +180,7 @@ def test_half_close_by_the_program(robot, peer):
     assert robot("s.recv(1)") == b""
 
 
+@pytest.mark.shows("shutdown SHUT_RD")
 def test_shutdown_of_receiving(robot, peer):
     robot("s.shutdown(socket.SHUT_RD)")
     assert robot("s.recv(10)") == b""
@@ -185,6 +195,7 @@ def test_close_sends_what_is_buffered(robot, peer):
     assert len(take(peer, n + 1)) == n
 
 
+@pytest.mark.shows("close SO_LINGER 0")
 def test_linger_zero_resets_the_peer(robot, peer):
     robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0)); s.close()")
     with pytest.raises(ConnectionResetError):
@@ -208,6 +219,7 @@ def test_what_was_sent_goes_before_a_close_with_unread_data(robot, peer):
         peer.recv(1)
 
 
+@pytest.mark.shows("close with unread data")
 def test_close_with_unread_data_resets_the_peer(robot, peer):
     peer.sendall(b"never read")
     robot("p = select.poll(); p.register(s, select.POLLIN); p.poll(20000)")
@@ -216,6 +228,7 @@ def test_close_with_unread_data_resets_the_peer(robot, peer):
         peer.recv(1)
 
 
+@pytest.mark.shows("recv ECONNRESET")
 def test_reset_by_the_peer(robot, peer):
     robot("ep = select.epoll(); ep.register(s, select.EPOLLIN | select.EPOLLRDHUP)")
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -239,6 +252,7 @@ def test_blocked_recv_ends_by_a_reset(robot, peer):
         robot.result()
 
 
+@pytest.mark.shows("send EPIPE")
 def test_send_to_a_closed_peer(robot, peer):
     peer.close()
     assert robot("s.recv(1)") == b""

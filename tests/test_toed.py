@@ -256,6 +256,14 @@ def test_what_the_toe_cannot_carry_is_refused_under_require(lab):
 
 
 @pytest.mark.parametrize("require", [False, True])
+@pytest.mark.shows(
+    "io_uring_setup",
+    "io_uring_queue_init",
+    "io_uring_queue_init_params",
+    "io_uring_queue_init_mem",
+    "syscall",
+    verdict="kernel",
+)
 def test_io_uring_is_said(lab, require):
     """Its operations go past the TOE: said once, and refused where nothing may."""
     run = [paths.built("toehold"), "run", "--socket", lab.toed.socket]

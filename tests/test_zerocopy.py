@@ -60,6 +60,7 @@ def test_what_comes_back_is_what_was_sent(place, method):
             assert (said["netio"]["rx_held"], said["netio"]["rx_hold_max"]) == (0, 1024)
 
 
+@pytest.mark.shows("send MSG_ZEROCOPY", "setsockopt SO_ZEROCOPY")
 def test_msg_zerocopy_is_that_of_linux(place):
     """The same program on Toehold and on Linux sees the same."""
     lab, env = place

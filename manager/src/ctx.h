@@ -473,6 +473,8 @@ TOE_HIDDEN enum troute troute_ask(uint32_t ip, struct tway *way);
 TOE_HIDDEN enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope);
 /* In a fork child: the parent's netlink socket is not ours. */
 TOE_HIDDEN void troute_forget(void);
+/* The kernel has accepted a connection: the listener's reason is its own. Returns fd. */
+TOE_HIDDEN int tpolicy_accepted(int listener, int fd);
 /* The number is given back or made anew: forgets why it was not carried. */
 TOE_HIDDEN void tpolicy_clear(int fd);
 

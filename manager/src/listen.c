@@ -242,7 +242,7 @@ static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen
         if (s->dual) {
             /* never blocks: toe_listen() made the kernel's half non-blocking */
             r = sys_accept4(fd, addr, len, flags & ~OWN_NUMBER);
-            tpolicy_clear(r);
+            tpolicy_accepted(fd, r);
             if (r >= 0 || errno != EAGAIN)
                 return r;
         }

@@ -23,6 +23,7 @@ static const char *const why_route = "neither on the TOE's network nor behind it
 static const char *const why_other =
     "the kernel does not send there from the TOE's address by its interface";
 static const char *const why_cast = "broadcast and multicast addresses are not TCP destinations";
+static const char *const why_came = "accepted from an interface of the kernel's";
 static const char *const why_down = "no TOE is attached";
 
 static void say(const char *fmt, va_list ap)
@@ -83,6 +84,19 @@ void tpolicy_clear(int fd)
 {
     if ((unsigned)fd < TFD_MAX && atomic_load_explicit(&reasons[fd], memory_order_relaxed))
         atomic_store_explicit(&reasons[fd], NULL, memory_order_relaxed);
+}
+
+int tpolicy_accepted(int listener, int fd)
+{
+    const char *why = tsock_get(listener) ? why_came : NULL;
+
+    if ((unsigned)fd >= TFD_MAX)
+        return fd;
+    if ((unsigned)listener < TFD_MAX && !why)
+        why = atomic_load_explicit(&reasons[listener], memory_order_relaxed);
+    if (atomic_load_explicit(&reasons[fd], memory_order_relaxed) != why)
+        atomic_store_explicit(&reasons[fd], why, memory_order_relaxed);
+    return fd;
 }
 
 const char *toe_why_not(int fd)

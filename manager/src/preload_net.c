@@ -22,13 +22,14 @@ EXPORT(int, listen, (int fd, int backlog))
 
 EXPORT(int, accept, (int fd, struct sockaddr *addr, socklen_t *len))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_accept(fd, addr, len)) : libc.accept(fd, addr, len);
+    return carried(fd) ? CARRY_BLOCKING(toe_accept(fd, addr, len))
+                       : tpolicy_accepted(fd, libc.accept(fd, addr, len));
 }
 
 EXPORT(int, accept4, (int fd, struct sockaddr *addr, socklen_t *len, int flags))
 {
     return carried(fd) ? CARRY_BLOCKING(toe_accept4(fd, addr, len, flags))
-                       : libc.accept4(fd, addr, len, flags);
+                       : tpolicy_accepted(fd, libc.accept4(fd, addr, len, flags));
 }
 
 EXPORT(int, connect, (int fd, const struct sockaddr *addr, socklen_t len))
@@ -54,8 +55,10 @@ EXPORT(int, getpeername, (int fd, struct sockaddr *addr, socklen_t *len))
 
 EXPORT(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *len))
 {
-    return carried(fd) ? CARRY(toe_getsockopt(fd, level, name, value, len))
-                       : libc.getsockopt(fd, level, name, value, len);
+    bool ours = carried(fd) || unlikely(level == IPPROTO_TCP && name == TOE_TCP_CARRIER);
+
+    return ours ? CARRY(toe_getsockopt(fd, level, name, value, len))
+                : libc.getsockopt(fd, level, name, value, len);
 }
 
 EXPORT(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len))

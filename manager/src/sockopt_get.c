@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 
@@ -251,12 +252,37 @@ static int placeholder_get(int fd, int level, int name, void *value, socklen_t *
     return tfd_is_own(fd) ? terr(ENOPROTOOPT) : sys_getsockopt(fd, level, name, value, len);
 }
 
+/* TOE_TCP_CARRIER, of any socket. */
+static int get_carrier(int fd, void *value, socklen_t *len)
+{
+    const struct tsock *s = tsock_get(fd);
+    const char *why = toe_why_not(fd);
+    char text[128];
+    int type;
+    socklen_t size = sizeof(type);
+
+    if (!value || !len)
+        return terr(EFAULT);
+    if (!tfd_is_own(fd) && sys_getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0)
+        return -1;
+    if (s)
+        snprintf(text, sizeof(text), "%s",
+                 s->state == TS_NEW                 ? "undecided"
+                 : s->state == TS_LISTEN && s->dual ? "toe and kernel"
+                                                    : "toe");
+    else
+        snprintf(text, sizeof(text), "kernel%s%s", why ? ": " : "", why ? why : "");
+    return give(value, len, text, strlen(text) + 1);
+}
+
 int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
     enum verdict verdict = UNHANDLED;
     struct tsock *s;
     int r;
 
+    if (unlikely(level == IPPROTO_TCP && name == TOE_TCP_CARRIER))
+        return get_carrier(fd, value, len);
     if (!tsock_get(fd))
         return sys_getsockopt(fd, level, name, value, len);
     tctx_lock();

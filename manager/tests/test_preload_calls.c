@@ -95,6 +95,7 @@ static void expect(int fd, const char *text)
     assert_string_equal(buf, text);
 }
 
+/* shows: send, sendto, sendmsg, sendmmsg, write, writev, pwritev2, sendfile, sendfile64 */
 static void test_each_way_to_send(void **state)
 {
     struct pair *p = *state;
@@ -131,6 +132,8 @@ static void test_each_way_to_send(void **state)
     close(file);
 }
 
+/* shows: recv, recvfrom, recvmsg, recvmmsg, read, readv, preadv2, __read_chk, __recv_chk,
+ * __recvfrom_chk */
 static void test_each_way_to_receive(void **state)
 {
     struct pair *p = *state;
@@ -192,6 +195,7 @@ static void run_fortified(int which, int fd)
     }
 }
 
+/* shows: __read_chk of too much, __recv_chk of too much */
 static void test_fortified_names_stop_an_overflow(void **state)
 {
     struct pair *p = *state;
@@ -214,6 +218,7 @@ static void test_fortified_names_stop_an_overflow(void **state)
     }
 }
 
+/* shows: getsockname, getpeername, getsockopt, setsockopt, shutdown */
 static void test_names_and_options(void **state)
 {
     struct pair *p = *state;
@@ -239,6 +244,7 @@ static void test_names_and_options(void **state)
     assert_int_equal(recv(p->server, &v, sizeof v, 0), 0);
 }
 
+/* shows: fcntl, fcntl64, ioctl */
 static void test_descriptor_flags_and_ioctl(void **state)
 {
     struct pair *p = *state;
@@ -268,6 +274,7 @@ static void test_descriptor_flags_and_ioctl(void **state)
     assert_int_equal(errno, ENOTTY);
 }
 
+/* shows: dup, dup2, dup3 */
 static void test_copies_lead_to_the_same_connection(void **state)
 {
     struct pair *p = *state;
@@ -291,6 +298,7 @@ static void test_copies_lead_to_the_same_connection(void **state)
     expect(p->server, "d");
 }
 
+/* shows: splice */
 static void test_splice(void **state)
 {
     struct pair *p = *state;
@@ -309,6 +317,7 @@ static void test_splice(void **state)
     close(ends[1]);
 }
 
+/* shows: poll, ppoll, select, pselect, __poll_chk, __ppoll_chk */
 static void test_poll_and_select(void **state)
 {
     struct pair *p = *state;
@@ -348,6 +357,7 @@ static void test_poll_and_select(void **state)
     assert_int_equal(errno, EINVAL);
 }
 
+/* shows: select time left */
 static void test_select_tells_the_time_left(void **state)
 {
     struct timeval tv = {600, 1500000};
@@ -361,6 +371,7 @@ static void test_select_tells_the_time_left(void **state)
     assert_true(tv.tv_usec < 1000000);
 }
 
+/* shows: epoll_create, epoll_create1, epoll_ctl, epoll_wait, epoll_pwait, epoll_pwait2 */
 static void test_epoll(void **state)
 {
     struct pair *p = *state;
@@ -422,6 +433,7 @@ static void expect_child_well(pid_t pid)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* shows: close_range, closefrom */
 static void test_close_range_and_closefrom(void **state)
 {
     struct pair *p = *state;
@@ -465,6 +477,7 @@ static void test_sockets_work_after_every_number_was_closed(void **state)
     expect_child_well(pid);
 }
 
+/* shows: vfork */
 static void test_a_child_of_vfork_closes_its_own(void **state)
 {
     struct pair *p = *state;
@@ -487,6 +500,7 @@ static void test_a_child_of_vfork_closes_its_own(void **state)
     assert_true(fcntl(p->listener, F_GETFD) >= 0);
 }
 
+/* shows: socket, connect, accept4 */
 static void test_a_child_of_fork_accepts(void **state)
 {
     struct sockaddr_in addr;
@@ -509,6 +523,7 @@ static void test_a_child_of_fork_accepts(void **state)
     close(listener);
 }
 
+/* shows: posix_spawn */
 static void test_programs_started_keep_the_preload(void **state)
 {
     const char *preload = getenv("LD_PRELOAD");
@@ -622,6 +637,7 @@ static void *signal_then_send(void *arg)
     return NULL;
 }
 
+/* shows: accept EINTR, poll EINTR, select EINTR, epoll_wait EINTR */
 static void test_signals_interrupt_what_blocks(void **state)
 {
     struct pair *p = *state;
@@ -678,6 +694,7 @@ static void *block_in_read(void *arg)
     return read(p->server, &c, 1) == 1 ? p : NULL;
 }
 
+/* shows: recv as a cancellation point */
 static void test_a_blocked_thread_can_be_cancelled(void **state)
 {
     struct timespec ms = {0, 1000000};

@@ -177,6 +177,13 @@ int toe_getpeername(int fd, struct sockaddr *addr, socklen_t *len);
  * has no such option: its number is one that Linux does not use.
  */
 #define TOE_TCP_UTO 0x5482
+/*
+ * Of any socket, at level IPPROTO_TCP, getsockopt() alone: who carries it, as text with a NUL. "toe";
+ * "toe and kernel" (a listener that both serve); "undecided" (neither listen() nor connect() yet);
+ * "kernel: " and why; "kernel" when that is not known. ENOPROTOOPT: there is no Toehold under this
+ * program. Also a number that Linux does not use.
+ */
+#define TOE_TCP_CARRIER 0x5483
 int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
 int toe_fcntl(int fd, int cmd, long arg);
