@@ -383,7 +383,7 @@ static struct qp *make_qp(struct control *c, const struct client *cl, struct hel
     if (!adoption.qp)
         return NULL;
     set_limits(c, adoption.qp);
-    owner_read(&adoption.qp->owner, cl->pid);
+    owner_read(&adoption.qp->owner, cl->pid, cl->pidfd);
     engine_call(c->engines[m->hello.engine], adopt_in_engine, &adoption);
     if (adoption.rc == 0)
         return adoption.qp;

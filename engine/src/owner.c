@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* owner.c - see owner.h. */
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,13 +33,18 @@ static int look_up(int pid, int *parent, uint64_t *born)
     return 0;
 }
 
-void owner_read(struct owner *o, int pid)
+static int has_ended(int pidfd)
+{
+    struct pollfd p = {pidfd, POLLIN, 0};
+
+    return pidfd >= 0 && poll(&p, 1, 0) != 0;
+}
+
+static void read_kin(struct owner *o, int pid)
 {
     int parent = 0, next;
     unsigned i;
 
-    memset(o, 0, sizeof(*o));
-    o->self.pid = pid;
     if (pid <= 0 || look_up(pid, &parent, &o->self.born) != 0)
         return;
     for (i = 0; i < OWNER_KIN && parent > 1; i++, parent = next) {
@@ -46,6 +52,16 @@ void owner_read(struct owner *o, int pid)
         if (look_up(parent, &next, &o->parent[i].born) != 0)
             return;
     }
+}
+
+void owner_read(struct owner *o, int pid, int pidfd)
+{
+    const struct owner none = {.self = {.pid = pid}};
+
+    *o = none;
+    read_kin(o, pid);
+    if (has_ended(pidfd))
+        *o = none;
 }
 
 static int is_child_of(const struct owner *o, const struct process_id *p)

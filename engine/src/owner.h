@@ -22,8 +22,9 @@ struct owner {
     struct process_id self, parent[OWNER_KIN]; /* nearest first; those behind the last are 0 */
 };
 
-/* Of a process that attaches, as /proc has it now. */
-void owner_read(struct owner *o, int pid);
+/* Of a process that attaches, as /proc has it now. pidfd: the same process, -1: none is known; when
+ * it has ended meanwhile the number may be another's, and nothing is known of it. */
+void owner_read(struct owner *o, int pid, int pidfd);
 
 struct qp;
 

@@ -20,8 +20,8 @@ struct restoring {
     struct toec_image_in in;
     struct qp *qp;          /* whose slots follow */
     struct listen_group *g; /* whose members follow */
-    uint32_t flows;         /* that slots say they have */
-    uint32_t handles;       /* ... that have one */
+    uint32_t flows;         /* that slots have, half-open ones too */
+    uint32_t found;         /* ... in the stack */
     struct takeover_tally *tally;
 };
 
@@ -105,13 +105,22 @@ static void take_flags(struct slot *s, uint32_t flags)
     s->doomed = (flags & SAVED_DOOMED) != 0;
 }
 
+/* Commands and events may use it without a look. That of a half-open one is told with the end of
+ * its handshake. */
+static int needs_flow(uint32_t state, uint32_t flags)
+{
+    return state == SLOT_OPEN || state == SLOT_CLOSING ||
+           (state == SLOT_OPENING && flags & (SAVED_ACTIVE | SAVED_FAST));
+}
+
 static int slot_sound(const struct restoring *r, const struct saved_slot *is)
 {
     const struct qp *qp = r->qp;
 
     return qp && is->index < qp->fresh && is->state <= SLOT_GONE && !qp->slots[is->index].qp &&
            is->tx_used <= qp->cfg.tx_size && is->rx_told <= qp->cfg.rx_size &&
-           is->pending < 2 * PEND_FAILED && is->port <= UINT16_MAX;
+           is->pending < 2 * PEND_FAILED && is->port <= UINT16_MAX &&
+           !(is->flags & SAVED_FLOW) == !needs_flow(is->state, is->flags);
 }
 
 /* What its flags say of flow and member waits until those are there. */
@@ -151,8 +160,7 @@ static const char *restore_slot(struct restoring *r)
     }
     if (is.flags & SAVED_MEMBER)
         s->dirty_at = (uint64_t)is.member + 1; /* until link_slots() */
-    if (is.flags & SAVED_FLOW)
-        r->flows++;
+    r->flows += is.state == SLOT_OPENING || is.flags & SAVED_FLOW;
     return NULL;
 }
 
@@ -276,11 +284,8 @@ static int take_flow(void *arg, toec_u64 name, struct toec_tcb *flow, const stru
     s = &r->qp->slots[index];
     if (s->state == SLOT_FREE || s->state == SLOT_GONE || s->flow)
         return -1;
-    /* A half-open one's handle is told with the end of its handshake. */
-    if (s->state != SLOT_OPENING || s->active || s->fast) {
-        s->flow = flow;
-        r->handles++;
-    }
+    s->flow = flow; /* a half-open one's only until all are there: none has two */
+    r->found++;
     out->owner = s;
     out->tx_size = r->qp->cfg.tx_size;
     out->rx_size = r->qp->cfg.rx_size;
@@ -313,20 +318,27 @@ static const char *restore_core(struct restoring *r)
     r->qp = NULL;
     r->e->now = engine_clock();
     wrong = toec_restore(r->e->stack, core, n, &by, r->e->now);
-    if (!wrong && r->handles != r->flows)
+    if (!wrong && r->found != r->flows)
         wrong = "the image is damaged: a slot has lost its flow";
     return wrong;
 }
 
 /* Records are refreshed as if each flow had just changed. */
+static void touch_record(struct slot *s)
+{
+    if (s->state == SLOT_OPENING && !s->active && !s->fast)
+        s->flow = NULL;
+    if (s->flow)
+        record_touch(s);
+}
+
 static void touch_records(struct engine *e)
 {
     uint32_t i, j;
 
     for (i = 0; i < e->qp_count; i++)
         for (j = 0; j < e->qps[i]->fresh; j++)
-            if (e->qps[i]->slots[j].flow)
-                record_touch(&e->qps[i]->slots[j]);
+            touch_record(&e->qps[i]->slots[j]);
 }
 
 const char *takeover_restore_engine(struct engine *e, struct takeover *t,

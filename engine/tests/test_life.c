@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -459,8 +461,8 @@ static void test_a_port_of_another_user(void **state)
     host_attach(&w->t, w->t.a, &z, &cfg);
     w->x.qp->uid = 1000;
     z.qp->uid = 1001;
-    owner_read(&w->x.qp->owner, getppid());
-    owner_read(&z.qp->owner, 1); /* nobody's child */
+    owner_read(&w->x.qp->owner, getppid(), -1);
+    owner_read(&z.qp->owner, 1, -1); /* nobody's child */
     host_put(&w->x, TOE_CMD_LISTEN, 0, 443, 1, 0, 4);
     bench_run(&w->t, NS_PER_MS);
     host_want_nothing(&w->x);
@@ -475,7 +477,7 @@ static void test_a_port_of_another_user(void **state)
     c = host_want(&z, TOE_CMD_CONNECT_FAILED);
     assert_int_equal(toe_cmd_aux(&c), TOE_R_ADDRINUSE);
     assert_int_equal(w->t.a->counters[EC_port_refused], 3);
-    owner_read(&z.qp->owner, getpid()); /* a child of the other */
+    owner_read(&z.qp->owner, getpid(), -1); /* a child of the other */
     host_put(&z, TOE_CMD_LISTEN, 0, 443, 1, 0, 4);
     z.qp->uid = 0;
     host_put(&z, TOE_CMD_LISTEN, 0, 443, 2, IP_A, 4);
@@ -486,12 +488,33 @@ static void test_a_port_of_another_user(void **state)
     host_detach(&w->t, &z);
 }
 
+/* The number of a process that has ended may be another's. */
+static void test_an_owner_that_has_ended(void **state)
+{
+    pid_t child = fork();
+    struct owner o;
+    int pidfd;
+
+    (void)state;
+    if (child == 0)
+        _exit(0);
+    pidfd = (int)syscall(SYS_pidfd_open, child, 0);
+    assert_true(pidfd >= 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    owner_read(&o, getpid(), -1);
+    assert_true(o.self.born != 0 && o.parent[0].pid == getppid());
+    owner_read(&o, getpid(), pidfd);
+    assert_true(o.self.born == 0 && o.parent[0].pid == 0);
+    close(pidfd);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, hosts_setup, hosts_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attach_checks_what_it_is_given),
+        cmocka_unit_test(test_an_owner_that_has_ended),
         T(test_an_engine_takes_max_qps_and_no_more),
         T(test_a_head_beyond_the_ring_halts_only_its_queue_pair),
         T(test_a_head_without_commands_halts),

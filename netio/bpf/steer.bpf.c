@@ -7,12 +7,13 @@
  * and ARP that asks for, answers to or claims its address (RFC 826, RFC 5227). IPv6 to one of its
  * addresses, and neighbour discovery about one of them to whatever group; the rest of multicast is
  * the kernel's, and the TOE sees what it must of it through a packet socket (af_xdp.c). Tagged
- * frames (802.1Q) are the kernel's. A queue without a socket falls through to the kernel.
+ * frames (802.1Q) are the kernel's. IP that finds no socket is dropped, as while one toed takes
+ * over from another: a kernel that forwards would send it on, or say to the peer that nobody is
+ * there.
  *
  * With a shared address, which the kernel has too, the TOE's are only: TCP to one of its ports, and
  * ICMP errors about what it has sent from one of them. Fragments of the former are dropped: whole
- * they would be answered by the kernel, which knows nothing of them, with RST. So would be what
- * finds no socket, as while one toed takes over from another.
+ * they would be answered by the kernel, which knows nothing of them, with RST.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -269,7 +270,11 @@ int toe_steer(struct xdp_md *ctx)
                       : XDP_PASS;
     if (verdict != XDP_REDIRECT)
         return verdict;
-    return bpf_redirect_map(&sockets, ctx->rx_queue_index, config.shared ? XDP_DROP : XDP_PASS);
+    verdict = bpf_redirect_map(&sockets, ctx->rx_queue_index,
+                               eth->h_proto == bpf_htons(ETH_P_ARP) ? XDP_PASS : XDP_DROP);
+    if (verdict == XDP_DROP)
+        __sync_fetch_and_add(&state.dropped, 1);
+    return verdict;
 }
 
 char steer_license[] SEC("license") = "Apache-2.0";
