@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 #include "exec.h"
 
@@ -26,6 +27,20 @@
 #define OWN_CLASS ELFCLASS32
 #endif
 
+/* Is there an entry of LD_PRELOAD whose file has just this name? */
+static bool names(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+    const char *at = list;
+
+    while ((at = strstr(at, name)) != NULL) {
+        if ((at == list || strchr("/: ", at[-1])) && (!at[len] || strchr(": ", at[len])))
+            return true;
+        at++;
+    }
+    return false;
+}
+
 static bool is_named(char *const envp[])
 {
     static const char variable[] = "LD_PRELOAD=";
@@ -38,16 +53,18 @@ static bool is_named(char *const envp[])
     name = name ? name + 1 : us.dli_fname;
     for (; envp && *envp; envp++)
         if (strncmp(*envp, variable, sizeof(variable) - 1) == 0)
-            return strstr(*envp, name) != NULL;
+            return names(*envp + sizeof(variable) - 1, name);
     return false;
 }
 
+/* As the dynamic loader sees it (AT_SECURE): it loads nothing for a program whose rights are not
+ * its caller's own. */
 static bool has_more_rights(int fd)
 {
     struct stat st;
 
-    return fstat(fd, &st) < 0 || (st.st_mode & (S_ISUID | S_ISGID)) ||
-           fgetxattr(fd, "security.capability", NULL, 0) > 0;
+    return getuid() != geteuid() || getgid() != getegid() || fstat(fd, &st) < 0 ||
+           (st.st_mode & (S_ISUID | S_ISGID)) || fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
 /* Has it a program interpreter, the dynamic loader? */

@@ -10,6 +10,7 @@
 #include <linux/close_range.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "ctx.h"
@@ -100,7 +101,7 @@ static void stay(int end)
 /* A child of a child: when that is gone, nobody's. */
 static bool leave_one(const int ends[2])
 {
-    int pid = tfork_copy();
+    int pid = tfork_copy(), status = -1;
 
     if (pid == 0) {
         sys_close(ends[1]);
@@ -108,11 +109,11 @@ static bool leave_one(const int ends[2])
         if (pid == 0)
             stay(ends[0]);
         move_to(pid);
-        _exit(0);
+        _exit(pid < 0);
     }
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    return pid > 0;
+    return pid > 0 && status == 0;
 }
 
 bool thandover_stay_behind(void)
@@ -122,7 +123,7 @@ bool thandover_stay_behind(void)
 
     if (!thandover_lend())
         return false;
-    if (syscall(SYS_pipe2, ends, O_CLOEXEC) < 0) {
+    if (syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
         thandover_take_back();
         return false;
     }
@@ -139,7 +140,8 @@ bool thandover_stay_behind(void)
 void thandover_come_back(void)
 {
     move_to(getpid());
-    (void)!sys_write(exec_pipe, "f", 1);
+    /* nobody may be there: not by a signal */
+    (void)!syscall(SYS_sendto, exec_pipe, "f", 1, MSG_NOSIGNAL, NULL, 0);
     tfd_internal_close(exec_pipe);
     exec_pipe = -1;
     thandover_take_back();
