@@ -243,6 +243,47 @@ n""")
         assert take(peer, 5) == b"world"
 
 
+@pytest.mark.shows("sendmmsg SCM_RIGHTS of a connection", "recvmmsg SCM_RIGHTS of a listener")
+def test_rights_in_many_messages(lab, c, accepted):
+    """A connection and a listener, in two messages of one call each way."""
+    many = """
+data = ctypes.create_string_buffer(b'xy', 2)
+controls = [ctypes.create_string_buffer(24) for _ in range(2)]
+iovs = [(ctypes.c_uint64 * 2)(ctypes.addressof(data) + i, 1) for i in range(2)]
+msgs = (ctypes.c_uint64 * 16)(*[w for i in range(2) for w in (
+    0, 0, ctypes.addressof(iovs[i]), 1, ctypes.addressof(controls[i]), 24, 0, 0)])"""
+    with Robot(lab) as other:
+        join(c, other)
+        c(many)
+        c("""
+for control, x in zip(controls, (s, listener)):
+    control.raw = struct.pack('Qiii4x', 20, socket.SOL_SOCKET, socket.SCM_RIGHTS, x.fileno())""")
+        assert c("call('sendmmsg', v.fileno(), msgs, 2, 0), msgs[7], msgs[15]") == (2, 1, 1)
+        c("s.close(); listener.close()")
+        other("libc = ctypes.CDLL(None)" + many)
+        assert other("libc.recvmmsg(v.fileno(), msgs, 2, 0x100, None)") == 2
+        other("fd, d = [struct.unpack('Qiii4x', x.raw)[3] for x in controls]")
+        accepted.sendall(b"hello")
+        assert other("os.read(fd, 100)") == b"hello"
+        other("os.write(fd, b'world'); os.close(fd); listener = socket.socket(fileno=d)")
+        assert take(accepted, 6) == b"world"
+        other.tell("s, _ = listener.accept(); s.recv(5)")
+        other.waits()
+        with lab.connect(PORT) as peer:
+            peer.sendall(b"again")
+            assert other.result() == b"again"
+        other("s.close(); listener.close()")
+
+
+@pytest.mark.shows("sendmsg SCM_RIGHTS of an epoll instance with sockets", verdict="refused")
+@pytest.mark.toehold_only
+def test_epoll_by_scm_rights_is_refused(c, accepted):
+    c("ep = select.epoll(); ep.register(s, select.EPOLLIN); u, v = socket.socketpair()")
+    with pytest.raises(OSError, match="not supported"):
+        c("socket.send_fds(u, [b'x'], [ep.fileno()])")
+    assert c("ep.unregister(s); socket.send_fds(u, [b'x'], [ep.fileno()])") == 1
+
+
 @pytest.mark.shows("sendmsg SCM_RIGHTS of a listener", "recvmsg SCM_RIGHTS of a listener")
 def test_listener_by_scm_rights(lab, robot):
     with Robot(lab) as other:

@@ -415,6 +415,8 @@ TOE_HIDDEN void tepoll_fork_child(struct tepoll *ep);
 TOE_HIDDEN void tepoll_adopt(struct tsock *s);
 TOE_HIDDEN void tepoll_abandon(struct tsock *s);
 TOE_HIDDEN void tepoll_end(struct tepoll *ep);
+/* Is fd an epoll instance with sockets of ours? Takes the lock. */
+TOE_HIDDEN bool tepoll_watches(int fd);
 TOE_HIDDEN bool tepoll_ready(struct tepoll *ep);
 
 /* ---- ip6.c. Lock held. ---- */

@@ -450,3 +450,17 @@ void tepoll_fork_child(struct tepoll *ep)
     ep->wired = ep->sleepers = 0;
     ep->kicked = false;
 }
+
+bool tepoll_watches(int fd)
+{
+    const struct tepoll *ep;
+    bool any;
+
+    if (!tepoll_get(fd))
+        return false;
+    tctx_lock();
+    ep = tepoll_get(fd);
+    any = ep && ep->all;
+    tctx_unlock();
+    return any;
+}

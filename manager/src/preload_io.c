@@ -45,10 +45,29 @@ static int send_each(int fd, struct mmsghdr *msgs, unsigned n, int flags)
     return (int)n;
 }
 
+/* The same of a kernel socket, with connections in their control data. */
+static int send_rights(int fd, struct mmsghdr *msgs, unsigned n, int flags)
+{
+    unsigned i;
+
+    for (i = 0; i < n; i++) {
+        ssize_t sent = preload_send_rights(fd, &msgs[i].msg_hdr, flags);
+
+        if (sent < 0)
+            return i ? (int)i : -1;
+        msgs[i].msg_len = (unsigned)sent;
+    }
+    return (int)n;
+}
+
 EXPORT(int, sendmmsg, (int fd, struct mmsghdr *msgs, unsigned n, int flags))
 {
-    return carried(fd) ? CARRY_BLOCKING(send_each(fd, msgs, n, flags))
-                       : libc.sendmmsg(fd, msgs, n, flags);
+    if (carried(fd))
+        return CARRY_BLOCKING(send_each(fd, msgs, n, flags));
+    for (unsigned i = 0; i < n; i++)
+        if (unlikely(msgs[i].msg_hdr.msg_control) && preload_has_rights(&msgs[i].msg_hdr))
+            return send_rights(fd, msgs, n, flags);
+    return libc.sendmmsg(fd, msgs, n, flags);
 }
 EXPORT_ALIAS(int, __sendmmsg, sendmmsg, (int, struct mmsghdr *, unsigned, int));
 
@@ -155,8 +174,15 @@ static int receive_each(int fd, struct mmsghdr *msgs, unsigned n, int flags,
 EXPORT(int, recvmmsg,
        (int fd, struct mmsghdr *msgs, unsigned n, int flags, struct timespec *timeout))
 {
-    return carried(fd) ? CARRY_BLOCKING(receive_each(fd, msgs, n, flags, timeout))
-                       : libc.recvmmsg(fd, msgs, n, flags, timeout);
+    int r;
+
+    if (carried(fd))
+        return CARRY_BLOCKING(receive_each(fd, msgs, n, flags, timeout));
+    r = libc.recvmmsg(fd, msgs, n, flags, timeout);
+    for (int i = 0; i < r; i++)
+        if (unlikely(msgs[i].msg_hdr.msg_controllen))
+            preload_take_rights(&msgs[i].msg_hdr);
+    return r;
 }
 
 EXPORT(ssize_t, read, (int fd, void *buf, size_t n))

@@ -152,6 +152,10 @@ static int exchange(struct cmsghdr *c, struct passed *p)
         int fd;
 
         memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+        if (tepoll_watches(fd)) {
+            tlog_once("sendmsg: an epoll instance with sockets of the TOE cannot be passed on");
+            return terr(EOPNOTSUPP);
+        }
         s = tsock_get(fd);
         if (!s || (s->state != TS_OPEN && s->state != TS_CONNECTING))
             continue;
@@ -164,10 +168,12 @@ static int exchange(struct cmsghdr *c, struct passed *p)
     return 0;
 }
 
-static bool names_ours(const struct msghdr *msg)
+bool preload_has_rights(const struct msghdr *msg)
 {
     struct msghdr m = *msg;
 
+    if (!msg->msg_control)
+        return false;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = after(&m, c))
         for (size_t i = 0; is_rights(&m, c) && i < numbers(c); i++) {
             int fd;
@@ -186,7 +192,7 @@ ssize_t preload_send_rights(int fd, const struct msghdr *msg, int flags)
     ssize_t r = 0;
     int e;
 
-    if (likely(!msg || !msg->msg_control) || !names_ours(msg))
+    if (likely(!msg || !msg->msg_control) || !preload_has_rights(msg))
         return libc.sendmsg(fd, msg, flags);
     m = *msg;
     m.msg_control = malloc(m.msg_controllen);
