@@ -302,6 +302,37 @@ def test_listener_by_scm_rights(lab, robot):
 ECHO = "import os; d = os.read(0, 100); os.write(1, b'<' + d + b'>')"
 
 
+@pytest.mark.shows("wait", "wait3", "wait4", "waitpid", "waitid")
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "call('wait', None)",
+        "call('wait3', None, 0, None)",
+        "call('wait4', pid, None, 0, None)",
+        "call('waitpid', pid, None, 0)",
+        "call('waitid', 1, pid, bytes(128), 4)",  # P_PID, WEXITED
+    ],
+)
+def test_parent_that_keeps_the_connection_and_waits(c, peer, wait):
+    c("import sys")
+    c(
+        """
+pid = os.fork()
+if not pid:
+    os.dup2(s.fileno(), 0); os.dup2(s.fileno(), 1)
+    os.execv(sys.executable, [sys.executable, '-c', e])""",
+        e=ECHO,
+    )
+    c.tell(wait)
+    peer.sendall(b"hello")
+    assert take(peer, 7) == b"<hello>"
+    assert c.result() >= 0
+    peer.sendall(b"mine")
+    assert c("s.recv(10)") == b"mine"
+    c("s.send(b'end')")
+    assert take(peer, 3) == b"end"
+
+
 @pytest.mark.parametrize("how", ["subprocess", "fork", "posix_spawn", "posix_spawnp"])
 @pytest.mark.shows(
     "posix_spawnp",

@@ -227,3 +227,17 @@ int main(int n, char **v)
     peer.sendall(b"hello")
     assert take(peer, 6) == b"hello"
     assert robot.proc.wait(20) == 0
+
+
+@pytest.mark.shows("execve in a child that its parent waits for")
+def test_shell_whose_child_reads(lab, peer_listener):
+    """The shell keeps its own descriptor, and waits."""
+    code = "exec 3<>/dev/tcp/$0/$1; cat <&3; echo done >&3"
+    with lab.app(["bash", "-c", code, lab.peer_ip, PORT]) as shell:
+        peer, _ = peer_listener.accept()
+        with peer:
+            peer.sendall(b"world\n")
+            labs.proc.wait_until(lambda: "world" in shell.text(), "cat has it", proc=shell)
+            peer.shutdown(socket.SHUT_WR)
+            assert take(peer, 5) == b"done\n"
+            assert shell.wait(20) == 0

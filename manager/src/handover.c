@@ -92,6 +92,11 @@ void thandover_before(void)
         tfd_each(make_pair);
 }
 
+bool thandover_made(void)
+{
+    return open_n && open_n <= HANDOVER_MAX;
+}
+
 static void drop_child_end(struct tobj *o)
 {
     struct tsock *s = open_sock(o);

@@ -46,6 +46,14 @@ TOE_HIDDEN void thandover_settle(struct relay *r, bool passed);
  * child. The lock is not held. */
 TOE_HIDDEN void tfork_alone_begin(void);
 TOE_HIDDEN void tfork_alone_end(void);
+/* handover_watch.c: around a fork that thandover_before() has prepared, the lock held; and before a
+ * wait for a child, without it. */
+TOE_HIDDEN void thandover_watch_before(void);
+TOE_HIDDEN void thandover_watch_in_parent(void);
+TOE_HIDDEN void thandover_watch_in_child(void);
+TOE_HIDDEN void thandover_waits(void);
+/* Has it made ends for the child? */
+TOE_HIDDEN bool thandover_made(void);
 /*
  * exec_relay.c: before an exec of a program without libtoe. A process stays behind that has the
  * connections from the exec on, and the numbers that lead there are Unix sockets. False: there is

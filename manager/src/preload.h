@@ -14,6 +14,8 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "ctx.h"
 #include "internal.h"
@@ -77,6 +79,11 @@
     X(int, execvpe, (const char *, char *const[], char *const[]))                                  \
     X(int, fexecve, (int, char *const[], char *const[]))                                           \
     X(int, execveat, (int, const char *, char *const[], char *const[], int))                       \
+    X(pid_t, wait, (int *))                                                                        \
+    X(pid_t, wait3, (int *, int, struct rusage *))                                                 \
+    X(pid_t, wait4, (pid_t, int *, int, struct rusage *))                                          \
+    X(pid_t, waitpid, (pid_t, int *, int))                                                         \
+    X(int, waitid, (idtype_t, id_t, siginfo_t *, int))                                             \
     X(pid_t, vfork, (void))                                                                        \
     X(int, posix_spawn,                                                                            \
       (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload_exec.c - libc's names by which a process becomes another program (exec.h). */
+/* preload_exec.c - libc's names by which a process becomes another program, and waits for one
+ * (exec.h). */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "exec.h"
+#include "handover.h"
 #include "preload.h"
 
 /* The file that execvp() will find, into `to`. */
@@ -158,4 +160,43 @@ EXPORT(int, execle, (const char *path, const char *arg, ...))
         va_end(args);
         return preload_execve(path, argv, envp);
     }
+}
+
+/* ---- waiting for a child ---- */
+
+/* It may be at work on a connection of ours. */
+static void about_to_wait(int options)
+{
+    if (!(options & WNOHANG) && !tproc_borrowed())
+        thandover_waits();
+}
+
+EXPORT(pid_t, wait, (int *status))
+{
+    about_to_wait(0);
+    return libc.wait(status);
+}
+
+EXPORT(pid_t, wait3, (int *status, int options, struct rusage *usage))
+{
+    about_to_wait(options);
+    return libc.wait3(status, options, usage);
+}
+
+EXPORT(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage))
+{
+    about_to_wait(options);
+    return libc.wait4(pid, status, options, usage);
+}
+
+EXPORT(pid_t, waitpid, (pid_t pid, int *status, int options))
+{
+    about_to_wait(options);
+    return libc.waitpid(pid, status, options);
+}
+
+EXPORT(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
+{
+    about_to_wait(options);
+    return libc.waitid(type, id, info, options);
 }
