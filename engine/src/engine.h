@@ -57,6 +57,7 @@ struct engine_config {
     int side_fd;
     void (*side)(void *arg);
     struct shared *shared;     /* the kernel has the address too (shared.h); NULL: it is ours */
+    struct owners *owners;     /* of the process (owner.h); NULL: of one engine alone */
     struct handover *handover; /* shared between the engines; NULL when count is 1 */
     struct common *common;     /* to the polling manager (polling.h); NULL: there is none */
     /* Told when nothing of a dropped queue pair is in use any more, in the engine's thread; in the

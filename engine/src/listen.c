@@ -261,6 +261,10 @@ struct listen_member *listen_restore_member(struct listen_group *g, struct qp *q
 {
     struct listen_member *m = reserve(g) == 0 ? lines_calloc(1, sizeof(*m)) : NULL;
 
+    if (m && owners_add(qp, g->port, 0) != 0) {
+        free(m);
+        m = NULL;
+    }
     return m ? enter(g, qp, m) : NULL;
 }
 
@@ -273,7 +277,7 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
                uint32_t backlog, int weak)
 {
     struct listen_member *m = find_member(qp, id);
-    int reason, kept;
+    int reason, kept, mine;
 
     if (m)
         return change(m, is_group(m->group, addr, v6only, port), backlog, weak);
@@ -285,8 +289,12 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
     reason = shared_listen(qp, port, &kept); /* each member: it may be another user's port */
     if (reason)
         return reason;
-    m = join(qp, addr, v6only, port, &reason);
+    reason = owners_add(qp, port, 1);
+    mine = reason == 0;
+    m = reason ? NULL : join(qp, addr, v6only, port, &reason);
     if (!m) {
+        if (mine)
+            owners_del(qp, port);
         shared_unlisten(qp->engine, port, kept);
         return reason;
     }
@@ -321,6 +329,7 @@ static void remove_member(struct listen_member **at)
     }
     m->weak = 0; /* what it has may wait with one who is */
     leave_unaccepted(m, g);
+    owners_del(m->qp, port);
     shared_unlisten(e, port, m->kept);
     free(m);
 }

@@ -26,7 +26,8 @@ struct daemon {
     struct control control;
     struct kernel kernel;
     struct handover *handover;
-    struct heir heir; /* of another toed, with --take-over */
+    struct owners *owners; /* of several engines, without a shared address */
+    struct heir heir;      /* of another toed, with --take-over */
 };
 
 static int failed(int rc, const char *err)
@@ -50,6 +51,11 @@ static int settle(struct daemon *d, const struct netio *n)
             log_msg("no memory for the rings between %u engines", d->options.engines);
             return EXIT_RUNTIME;
         }
+    }
+    d->owners = d->options.shared ? NULL : owners_new();
+    if (!d->owners && !d->options.shared) {
+        log_msg("no memory for the owners of ports");
+        return EXIT_RUNTIME;
     }
     return -1;
 }
@@ -79,6 +85,7 @@ static int make_engine(struct daemon *d, uint32_t id)
         return rc;
     }
     cfg.handover = d->handover;
+    cfg.owners = d->owners;
     cfg.common = polling_ring(c->polling, id);
     cfg.shared = d->options.shared ? &d->kernel.shared : NULL;
     cfg.scope = c->info.ifindex;
@@ -380,6 +387,7 @@ int main(int argc, char **argv)
     control_free_engines(&d.control);
     kernel_close(&d.kernel);
     handover_free(d.handover);
+    free(d.owners);
     free(d.control.engines);
     return rc;
 }

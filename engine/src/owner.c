@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* owner.c - see owner.h. */
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "listen.h"
@@ -74,6 +76,92 @@ static int is_child_of(const struct owner *o, const struct process_id *p)
     return 0;
 }
 
+struct entry {
+    const struct qp *qp; /* to tell it by; not looked at */
+    uid_t uid;
+    struct process_id self;
+    uint16_t port;
+    struct entry *next;
+};
+
+struct owners {
+    pthread_mutex_t lock;
+    struct entry *first;
+};
+
+struct owners *owners_new(void)
+{
+    struct owners *o = calloc(1, sizeof(*o));
+
+    if (o)
+        pthread_mutex_init(&o->lock, NULL);
+    return o;
+}
+
+static int is_free_for(const struct owners *o, const struct qp *qp, uint16_t port)
+{
+    const struct entry *at;
+
+    for (at = o->first; at && qp->uid != 0; at = at->next)
+        if (at->port == port && at->uid != qp->uid && !is_child_of(&qp->owner, &at->self))
+            return 0;
+    return 1;
+}
+
+int owners_add(const struct qp *qp, uint16_t port, int ask)
+{
+    struct owners *o = qp->engine->cfg.owners;
+    struct entry *e;
+    int rc = 0;
+
+    if (!o)
+        return 0;
+    e = malloc(sizeof(*e));
+    if (!e)
+        return TOE_R_NOBUFS;
+    *e = (struct entry){.qp = qp, .uid = qp->uid, .self = qp->owner.self, .port = port};
+    pthread_mutex_lock(&o->lock);
+    if (ask && !is_free_for(o, qp, port)) {
+        rc = TOE_R_ADDRINUSE;
+    } else {
+        e->next = o->first;
+        o->first = e;
+        e = NULL;
+    }
+    pthread_mutex_unlock(&o->lock);
+    free(e);
+    return rc;
+}
+
+void owners_del(const struct qp *qp, uint16_t port)
+{
+    struct owners *o = qp->engine->cfg.owners;
+    struct entry **at, *e;
+
+    if (!o)
+        return;
+    pthread_mutex_lock(&o->lock);
+    for (at = &o->first; (e = *at) && (e->qp != qp || e->port != port); at = &e->next)
+        ;
+    if (e)
+        *at = e->next;
+    pthread_mutex_unlock(&o->lock);
+    free(e);
+}
+
+static int others_let(const struct qp *qp, uint16_t port)
+{
+    struct owners *o = qp->engine->cfg.owners;
+    int may;
+
+    if (!o)
+        return 1;
+    pthread_mutex_lock(&o->lock);
+    may = is_free_for(o, qp, port);
+    pthread_mutex_unlock(&o->lock);
+    return may;
+}
+
 int owner_may_use(const struct qp *qp, uint16_t port)
 {
     const struct listen_group *g;
@@ -81,6 +169,8 @@ int owner_may_use(const struct qp *qp, uint16_t port)
 
     if (qp->uid == 0)
         return 1;
+    if (!others_let(qp, port))
+        return 0;
     for (g = qp->engine->groups; g; g = g->next)
         for (i = 0; g->port == port && i < g->count; i++) {
             const struct qp *has = g->members[i]->qp;

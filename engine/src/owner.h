@@ -27,6 +27,15 @@ struct owner {
 void owner_read(struct owner *o, int pid, int pidfd);
 
 struct qp;
+struct owners;
+
+/* Who listens where, of all engines of one TOE (engine_config.owners). NULL: no memory. Any thread.
+ */
+struct owners *owners_new(void);
+/* The queue pair listens there: 0, or the TOE_R_* that refuses it; of an engine that has no such
+ * table, 0. Once more for each listener. ask 0: it does so already. */
+int owners_add(const struct qp *qp, uint16_t port, int ask);
+void owners_del(const struct qp *qp, uint16_t port);
 
 /* Not 0 when this queue pair may listen on the port or connect from it. */
 int owner_may_use(const struct qp *qp, uint16_t port);

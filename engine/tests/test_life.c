@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -488,6 +489,33 @@ static void test_a_port_of_another_user(void **state)
     host_detach(&w->t, &z);
 }
 
+/* Engines of one TOE know of each other's. */
+static void test_a_port_of_another_user_on_another_engine(void **state)
+{
+    struct hosts *w = *state;
+    struct owners *o = owners_new();
+
+    assert_non_null(o);
+    w->t.a->cfg.owners = w->t.b->cfg.owners = o;
+    w->x.qp->uid = 1000;
+    w->y.qp->uid = 1001;
+    host_put(&w->x, TOE_CMD_LISTEN, 0, 443, 1, 0, 4);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+    host_put(&w->y, TOE_CMD_LISTEN, 0, 443, 1, 0, 4);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_error(&w->y, TOE_R_ADDRINUSE, 1, TOE_CMD_LISTEN);
+    host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 1, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_put(&w->y, TOE_CMD_LISTEN, 0, 443, 1, 0, 4);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->y);
+    host_put(&w->y, TOE_CMD_UNLISTEN, 0, 0, 1, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    w->t.a->cfg.owners = w->t.b->cfg.owners = NULL;
+    free(o);
+}
+
 /* The number of a process that has ended may be another's. */
 static void test_an_owner_that_has_ended(void **state)
 {
@@ -515,6 +543,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attach_checks_what_it_is_given),
         cmocka_unit_test(test_an_owner_that_has_ended),
+        T(test_a_port_of_another_user_on_another_engine),
         T(test_an_engine_takes_max_qps_and_no_more),
         T(test_a_head_beyond_the_ring_halts_only_its_queue_pair),
         T(test_a_head_without_commands_halts),
