@@ -78,7 +78,7 @@ static void add(struct tsock *s)
         add(q);
 }
 
-static bool outlives(int fd, const struct tobj *o)
+bool texec_outlives(int fd, const struct tobj *o)
 {
     return o->kind == TOBJ_SOCK && !tfd_is_internal(fd) && !tfd_is_own(fd) &&
            !(sys_fcntl(fd, F_GETFD, 0) & FD_CLOEXEC);
@@ -86,7 +86,7 @@ static bool outlives(int fd, const struct tobj *o)
 
 static void add_number(int fd, struct tobj *o)
 {
-    if (!outlives(fd, o))
+    if (!texec_outlives(fd, o))
         return;
     add((struct tsock *)o);
     numbers_n++;
@@ -169,7 +169,7 @@ static void put_number(int fd, struct tobj *o)
 {
     struct image_number r = {fd, ((struct tsock *)o)->at_exec};
 
-    if (!outlives(fd, o))
+    if (!texec_outlives(fd, o))
         return;
     memcpy(put_at, &r, sizeof(r));
     put_at += sizeof(r);

@@ -25,6 +25,13 @@ TOE_HIDDEN void texec_failed(void);
 /* At the start of a program: takes over what an exec has left, if there is anything. */
 TOE_HIDDEN void texec_adopt(void);
 
+/* Does exec leave it open, and is it a socket of the TOE's? */
+TOE_HIDDEN bool texec_outlives(int fd, const struct tobj *o);
+/* exec_env.c: the environment for a program that is given a listener so. How many pointers it
+ * takes, 0: it is good as it is. Then what to fill them with. */
+TOE_HIDDEN size_t texec_env_room(char *const envp[]);
+TOE_HIDDEN void texec_env_fill(char *const envp[], char *to[]);
+
 /* exec_file.c: will this file, executed with this environment, load the object that we are in? */
 TOE_HIDDEN bool texec_loads_us(const char *path, char *const envp[]);
 

@@ -35,6 +35,17 @@ static bool begin(const char *path, char *const envp[])
     return !tproc_borrowed() && texec_begin(path && texec_loads_us(path, envp));
 }
 
+/* envp becomes what the new program needs of it. Memory of the caller's: there may be no other
+ * between fork() and exec. */
+#define COMPLETE(envp)                                                                             \
+    size_t room_ = texec_env_room(envp);                                                           \
+    char *env_[room_ + 1];                                                                         \
+                                                                                                   \
+    if (room_) {                                                                                   \
+        texec_env_fill(envp, env_);                                                                \
+        (envp) = env_;                                                                             \
+    }
+
 static int end(bool begun, int r)
 {
     if (begun)
@@ -44,8 +55,10 @@ static int end(bool begun, int r)
 
 EXPORT(int, execve, (const char *path, char *const argv[], char *const envp[]))
 {
-    bool begun = begin(path, envp);
+    bool begun;
+    COMPLETE(envp)
 
+    begun = begin(path, envp);
     return end(begun, libc.execve(path, argv, envp));
 }
 
@@ -57,8 +70,10 @@ EXPORT(int, execv, (const char *path, char *const argv[]))
 EXPORT(int, execvpe, (const char *file, char *const argv[], char *const envp[]))
 {
     char found[PATH_MAX];
-    bool begun = begin(find(file, found), envp);
+    bool begun;
+    COMPLETE(envp)
 
+    begun = begin(find(file, found), envp);
     return end(begun, libc.execvpe(file, argv, envp));
 }
 
@@ -71,6 +86,7 @@ EXPORT(int, fexecve, (int fd, char *const argv[], char *const envp[]))
 {
     char path[32];
     bool begun;
+    COMPLETE(envp)
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     begun = begin(path, envp);
@@ -82,6 +98,7 @@ EXPORT(int, execveat,
 {
     char at[PATH_MAX];
     bool begun;
+    COMPLETE(envp)
 
     if (path && (*path == '/' || dir == AT_FDCWD))
         begun = begin(path, envp);
