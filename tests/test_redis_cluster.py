@@ -121,6 +121,7 @@ class Cluster:
         return {f[1].split("@")[0]: f[0] for f in lines if "master" in f[2] and "fail" not in f[2]}
 
 
+@pytest.mark.long  # its nodes take each other for dead on a loaded machine
 def test_cluster(three_toes, tmp_path):
     """Keys over three masters on three TOEs; a master is killed, its replica takes its place."""
     with contextlib.ExitStack() as stack:
