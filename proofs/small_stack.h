@@ -36,6 +36,7 @@ struct small_ip6 {
 };
 
 struct toec_stack {
+    toec_u32 link_mtu;
     struct {
         toec_u8 mac[6], ip6_addr[16], ip6_gateway[16], ip6_secret[16], secret[32];
         toec_u32 mtu;
