@@ -2,7 +2,6 @@
 """For tests: builds a design with Verilator and runs a module of cocotb tests on it."""
 
 import contextlib
-import fcntl
 import hashlib
 import os
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from cocotb_tools.runner import get_results, get_runner
 
 from .filelist import read
-from .tools import GATEWARE, OUT, environment
+from .tools import GATEWARE, OUT, alone, environment
 
 
 def simulate(
@@ -32,8 +31,7 @@ def simulate(
     folder = OUT / "sim" / f"{top}-{hashlib.sha256(key).hexdigest()[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
     runner = get_runner("verilator")
-    with (folder / "lock").open("w") as lock:  # tests of one design run side by side
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone(folder):
         runner.build(
             sources=[GATEWARE / "lint.vlt", *sources],
             hdl_toplevel=top,

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from .filelist import read
-from .tools import GATEWARE, OUT, ROOT, VERILATOR_ROOT, Missing, require, run
+from .tools import GATEWARE, OUT, ROOT, VERILATOR_ROOT, Missing, alone, require, run
 
 SIM = GATEWARE / "sim"
 NETIO = "netio/libnetio.a"
@@ -34,6 +34,11 @@ def build(trace: bool = False) -> Path:
     """rtt_sim, made anew when something changed."""
     require()
     folder = OUT / ("live-trace" if trace else "live")
+    with alone(folder):
+        return build_alone(folder, trace)
+
+
+def build_alone(folder: Path, trace: bool) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     library, links = netio_library()
     includes = [ROOT / "netio" / "include", ROOT / "device" / "include"]

@@ -4,7 +4,7 @@
 import shutil
 from pathlib import Path
 
-from .tools import BIN, OUT, ROOT, run
+from .tools import BIN, OUT, ROOT, alone, run
 
 REGS = OUT / "regs"
 
@@ -14,8 +14,13 @@ BLOCKS = {"rtt": "rtt_regs"}
 
 def generate(block: str) -> Path:
     """The folder with <module>_pkg.sv and <module>.sv; made anew when the description is newer."""
-    rdl = ROOT / "device" / f"{block}.rdl"
     out = REGS / block
+    with alone(out):
+        return generate_alone(block, out)
+
+
+def generate_alone(block: str, out: Path) -> Path:
+    rdl = ROOT / "device" / f"{block}.rdl"
     stamp = out / "source"
     source = rdl.read_bytes() + (ROOT / "device" / "block.rdl").read_bytes()
     if stamp.exists() and stamp.read_bytes() == source:

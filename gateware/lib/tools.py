@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the tools are, and what they need to run. scripts/setup gateware calls prepare()."""
 
+import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +65,15 @@ def run(argv: list[object], **options: object) -> subprocess.CompletedProcess:
     require()
     options.setdefault("cwd", ROOT)
     return subprocess.run([str(a) for a in argv], env=environment(), **options)
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """What is built in folder one process builds at a time: tests run side by side."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def fix_verilator() -> None:
