@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import socket
+import stat
 import sys
 
 import lab as labs
@@ -99,6 +100,72 @@ def test_failed_exec_changes_nothing(robot, peer):
     assert robot("s.recv(10)") == b"hello"
     robot("s.send(b'world'); s.close()")
     assert take(peer, 6) == b"world"
+
+
+def test_fifo_is_no_program(robot, peer, tmp_path):
+    """Nobody waits for its writer."""
+    fifo = tmp_path / "fifo"
+    labs.proc.run(["mkfifo", "-m", "755", fifo])
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+    with pytest.raises(PermissionError):
+        robot("os.set_inheritable(s.fileno(), True); os.execv(fifo, ['x'])", fifo=str(fifo))
+
+
+# A descriptor of that name with this in it, the descriptors of libtoe in it, and an exec that no
+# library prepares: what a libtoe of another build would leave.
+OTHER_BUILD = """
+import ctypes, fcntl, struct
+own = [int(d) for d in os.listdir('/proc/self/fd') if int(d) > 200]
+for d in own:
+    os.set_inheritable(d, True)
+d = os.memfd_create('toehold-exec', 2)
+os.write(d, struct.pack('<II64i', 0x44455845, len(own), *own, *[-1] * (64 - len(own))) + bytes(900))
+fcntl.fcntl(d, 1033, 15)
+libc = ctypes.CDLL('libc.so.6')
+argv = (ctypes.c_char_p * 3)(b'sleep', b'60', None)
+env = (ctypes.c_char_p * 9)(*[f'{k}={v}'.encode() for k, v in os.environ.items()
+                              if k.startswith(('LD_PRELOAD', 'TOEHOLD_'))][:8], None)
+libc.execve(b'/bin/sleep', argv, env)
+"""
+
+
+@pytest.mark.toehold_only
+def test_image_of_another_build(robot, peer):
+    """Its descriptors are closed, so that the peer hears of it."""
+    robot.tell(OTHER_BUILD)
+    with pytest.raises(ConnectionResetError):
+        peer.recv(1)
+    assert "another build" in robot.proc.text()
+
+
+def test_dead_connection_in_the_queue_of_a_closed_listener(lab, robot, peer):
+    """It ends once: two connections made later are two."""
+    robot.listen(lab.ip, PORT + 1)
+    with lab.connect(PORT + 1) as dead:
+        robot("p = select.poll(); p.register(listener, select.POLLIN); p.poll(20000)")
+        dead.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    peer.sendall(b"x")
+    robot("p.register(s, select.POLLIN); p.poll(20000); s.recv(1)")
+    with lab.client.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((lab.peer_ip, PORT + 2))
+        listener.listen()
+        listener.settimeout(20)
+        become(
+            robot,
+            NAMES
+            + "two = [socket.create_connection((sys.argv[2], int(sys.argv[3]))) for _ in 'ab']\n"
+            + "two[0].sendall(b'a'); two[1].sendall(b'b')\n"
+            + "s.sendall(two[0].recv(9) + two[1].recv(9))\ns.recv(1)",
+            lab.peer_ip,
+            PORT + 2,
+        )
+        (a, _), (b, _) = listener.accept(), listener.accept()
+        with a, b:
+            assert take(a, 1) + take(b, 1) == b"ab"
+            a.sendall(b"1")
+            b.sendall(b"2")
+            assert take(peer, 2) == b"12"
 
 
 def test_several_numbers_of_one_connection(robot, peer):

@@ -15,12 +15,22 @@
 
 #define IMAGE_NAME  "toehold-exec"
 #define IMAGE_LINK  "/memfd:" IMAGE_NAME " (deleted)"
-#define IMAGE_MAGIC 0x43455845u
+#define IMAGE_MAGIC 0x44455845u
 #define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
+
+#define FDS_PER_QP 4u
+
+/* What every build of libtoe with this magic number reads: the descriptors that outlive the exec
+ * for us. Who does not take them over must close them, so that toed resets the connections. */
+struct image_fds {
+    uint32_t magic, n;
+    int32_t fds[FDS_PER_QP * TOE_MAX_ENGINES];
+};
 
 /* The image: this, then for each queue pair a record with its slots, the sockets, the numbers. */
 struct image_head {
-    uint32_t magic, version;
+    struct image_fds kept;
+    uint32_t version;
     uint32_t sock_size, head_size; /* another build of libtoe has others */
     int32_t pid;
     uint32_t qps, socks, numbers;
@@ -177,7 +187,7 @@ static void put_number(int fd, struct tobj *o)
 
 static void put_all(uint8_t *at)
 {
-    struct image_head h = {.magic = IMAGE_MAGIC,
+    struct image_head h = {.kept = {.magic = IMAGE_MAGIC},
                            .version = TOEDEV_CONTRACT_VERSION,
                            .sock_size = sizeof(struct image_sock),
                            .head_size = sizeof(h),
@@ -191,6 +201,13 @@ static void put_all(uint8_t *at)
                            .shared = tctx.shared,
                            .cfg = tctx.cfg};
 
+    for (uint32_t q = 0; q < tctx.qps_n; q++) {
+        const struct tqp *qp = tctx.qps[q];
+        const int32_t fds[FDS_PER_QP] = {qp->doorbell_fd, qp->irq_fd, qp->ctl_fd, qp->mem_fd};
+
+        memcpy(h.kept.fds + h.kept.n, fds, sizeof(fds));
+        h.kept.n += FDS_PER_QP;
+    }
     memcpy(at, &h, sizeof(h));
     at += sizeof(h);
     for (uint32_t q = 0; q < tctx.qps_n; q++)
@@ -342,16 +359,18 @@ static bool take_qp(const struct tconfig *cfg)
 
     if (!qp)
         return false;
+    area = memcmp(&qp->cfg, &r->cfg, sizeof(qp->cfg)) == 0
+               ? mmap(NULL, qp->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, r->mem_fd, 0)
+               : MAP_FAILED;
+    if (area == MAP_FAILED) {
+        tqp_forget(qp); /* it has no descriptors yet */
+        return false;
+    }
     tctx.qps[tctx.qps_n++] = qp;
     qp->doorbell_fd = tfd_internal_again(r->doorbell_fd);
     qp->irq_fd = tfd_internal_again(r->irq_fd);
     qp->ctl_fd = tfd_internal_again(r->ctl_fd);
     qp->mem_fd = tfd_internal_again(r->mem_fd);
-    if (memcmp(&qp->cfg, &r->cfg, sizeof(qp->cfg)) != 0)
-        return false;
-    area = mmap(NULL, qp->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, qp->mem_fd, 0);
-    if (area == MAP_FAILED)
-        return false;
     madvise(area, qp->layout.total, MADV_DONTFORK);
     tqp_use_area(qp, area);
     qp->moderation = r->moderation;
@@ -455,14 +474,14 @@ static bool take_numbers(uint32_t n)
     return r != NULL;
 }
 
-/* Whose numbers the exec has closed ends as by close(). */
+/* Whose numbers the exec has closed ends as by close(). All are held meanwhile: a listener that
+ * ends takes those in its queue along. */
 static void end_unnumbered(void)
 {
     for (uint32_t i = 0; i < socks_n; i++)
-        if (!socks[i]->obj.refs) {
-            socks[i]->obj.refs = 1;
-            tobj_put(&socks[i]->obj);
-        }
+        tobj_hold(&socks[i]->obj);
+    for (uint32_t i = 0; i < socks_n; i++)
+        tobj_put(&socks[i]->obj);
 }
 
 static bool take_all(const struct image_head *h)
@@ -487,9 +506,48 @@ static bool take_all(const struct image_head *h)
     return tctx.placeholder_fd >= 0;
 }
 
-static void adopt(int fd)
+/* Nobody takes these over: closed, so that toed resets what is on them. */
+static void drop_kept(const struct image_fds *kept)
 {
-    const struct image_head *h;
+    for (uint32_t i = 0; i < kept->n && i < FDS_PER_QP * TOE_MAX_ENGINES; i++)
+        if (!tfd_is_internal(kept->fds[i]))
+            sys_close(kept->fds[i]);
+}
+
+/* Not all of it could be taken over. What could ends as when toed dies. */
+static void give_up(const struct image_fds *kept)
+{
+    tlog("exec: no memory to take the connections over; they are reset");
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        tctx.qps[q]->breached = true; /* it has been said */
+    if (tctx.qps_n)
+        tctx_lost();
+    drop_kept(kept);
+}
+
+static void adopt_image(bool trusted)
+{
+    const struct image_head *h = (const void *)image;
+    const struct image_fds *kept;
+
+    if (image_left < sizeof(struct image_fds) || h->kept.magic != IMAGE_MAGIC)
+        return;
+    kept = &h->kept;
+    h = take(sizeof(*h));
+    if (!h || h->head_size != sizeof(*h) || h->sock_size != sizeof(struct image_sock) ||
+        h->version != TOEDEV_CONTRACT_VERSION) {
+        tlog("exec: this program's libtoe is another build; the connections it was given are "
+             "reset");
+        drop_kept(kept);
+    } else if (!trusted || h->pid != getpid() || h->qps > TOE_MAX_ENGINES) {
+        drop_kept(kept);
+    } else if (!take_all(h)) {
+        give_up(kept);
+    }
+}
+
+static void adopt(int fd, bool trusted)
+{
     struct stat st;
     void *m;
 
@@ -500,13 +558,8 @@ static void adopt(int fd)
         return;
     image = m;
     image_left = (size_t)st.st_size;
-    h = take(sizeof(*h));
     tctx_lock();
-    if (!h || h->magic != IMAGE_MAGIC || h->head_size != sizeof(*h) ||
-        h->sock_size != sizeof(struct image_sock) || h->version != TOEDEV_CONTRACT_VERSION)
-        tlog("exec: this program's libtoe is another build; the connections it was given are lost");
-    else if (h->pid == getpid() && h->qps <= TOE_MAX_ENGINES && !take_all(h))
-        tlog("exec: no memory to take the connections over; they are lost");
+    adopt_image(trusted);
     free(socks);
     socks = NULL;
     socks_n = 0;
@@ -537,8 +590,9 @@ void texec_adopt(void)
 {
     int saved = errno, fd;
 
-    while (!getauxval(AT_SECURE) && (fd = find_image()) >= 0) {
-        adopt(fd);
+    /* A program with more rights than its caller believes nothing that it says. */
+    while ((fd = find_image()) >= 0) {
+        adopt(fd, !getauxval(AT_SECURE));
         sys_close(fd);
     }
     errno = saved;

@@ -111,8 +111,13 @@ static int look(char path[PATH_MAX])
         elf_head elf;
         char text[256];
     } head = {.text = ""};
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), r = 0;
-    ssize_t n = fd < 0 ? -1 : sys_pread(fd, &head, sizeof(head) - 1, 0);
+    /* a FIFO, which exec refuses, must not make us wait for its writer, nor a terminal be ours */
+    const int how = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, how, 0), r = 0;
+    struct stat st;
+    ssize_t n = fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
+                    ? -1
+                    : sys_pread(fd, &head, sizeof(head) - 1, 0);
     char *name;
 
     if (n > 2 && memcmp(head.text, "#!", 2) == 0) {

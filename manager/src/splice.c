@@ -88,7 +88,7 @@ static ssize_t to_pipe(int in, int out, size_t n, bool wait)
 {
     struct iovec v[2];
     ssize_t r;
-    int ready;
+    int ready, e;
 
     for (;;) {
         ready = await(out, POLLOUT, wait);
@@ -107,8 +107,10 @@ static ssize_t to_pipe(int in, int out, size_t n, bool wait)
             r = (ssize_t)n;
         shorten(v, (size_t)r);
         r = fill(out, v, (size_t)r);
+        e = errno;
         (void)toe_recv_consume(in, r > 0 ? (size_t)r : 0);
-        if (r > 0 || errno != EAGAIN || !wait)
+        errno = e;
+        if (r > 0 || e != EAGAIN || !wait)
             return r;
         /* somebody else filled it in between */
     }
@@ -133,7 +135,18 @@ static ssize_t stock_of(int fd, bool wait)
     }
 }
 
-/* One piece of the n bytes that it has: as read(), then as send(). */
+/* Another reader may have been there first: not to be slept for while room is reserved. Linux
+ * before 6.4 cannot say that of a pipe. */
+static ssize_t read_now(int fd, const struct iovec v[2])
+{
+    ssize_t r = syscall(SYS_preadv2, fd, v, 2ul, -1l, -1l, RWF_NOWAIT);
+
+    return r < 0 && errno == EOPNOTSUPP ? sys_readv(fd, v, 2) : r;
+}
+
+#define EMPTIED ((ssize_t)-2)
+
+/* One piece of the n bytes that it has: as read(), then as send(). EMPTIED: it has none. */
 static ssize_t pass(int in, int out, size_t n, int flags)
 {
     struct iovec v[2];
@@ -144,13 +157,13 @@ static ssize_t pass(int in, int out, size_t n, int flags)
         return r;
     }
     shorten(v, (size_t)r);
-    got = sys_readv(in, v, 2);
+    got = read_now(in, v);
     if (got <= 0) {
         int e = errno;
 
         (void)toe_send_commit(out, 0, MSG_NOSIGNAL);
         errno = e;
-        return got;
+        return got < 0 && e == EAGAIN ? EMPTIED : got;
     }
     return toe_send_commit(out, (size_t)got, flags);
 }
@@ -169,6 +182,11 @@ static ssize_t from_pipe(int in, int out, size_t n, unsigned flags, bool wait)
             there = (ssize_t)(n - done);
         more = flags & SPLICE_F_MORE;
         r = pass(in, out, (size_t)there, more ? MSG_MORE : 0);
+        if (r == EMPTIED) {
+            if (wait && !done)
+                continue;
+            r = -1;
+        }
         if (r <= 0)
             return done ? (ssize_t)done : r;
         done += (size_t)r;
