@@ -257,7 +257,7 @@ static const char *restore_waiting(struct toec_restoring *r)
     for (at = 0; at < x->len; at += n) {
         const toec_u8 *p = toec_image_find(&r->in, TOEC_TAG_FRAME + at / 255u, &n);
 
-        if (!p || n == 0 || n > x->len - at)
+        if (!p || n != TOEC_MIN(x->len - at, 255u))
             return DAMAGED;
         memcpy(x->frame + at, p, n);
     }

@@ -144,6 +144,69 @@ static void test_secrets(void **state)
     sim_stop(&s);
 }
 
+/* A flow that its owner has not touched goes to another, with what has come for it. */
+static void test_given_to_another(void **state)
+{
+    struct toec_stack *stack;
+    struct conn *other;
+    struct talk t;
+    uint32_t extent;
+
+    (void)state;
+    talk_init(&t);
+    t.sack = 1;
+    talk_passive(&t);
+    stack = t.s.host[0].stack;
+    talk_say(&t, F_ACK, 0, 0, 100);
+    talk_say(&t, F_ACK, 150, 0, 50); /* behind a gap: it may lie there already */
+    talk_skip(&t);
+    other = must(calloc(1, sizeof(*other)));
+    *other = *t.c;
+    assert_int_equal(toec_flow_give(stack, t.c->flow, other, &extent), 0);
+    assert_true(extent >= 200);
+    assert_int_equal(toec_flow_give(stack, t.c->flow, t.c, &extent), 0);
+    talk_say(&t, F_ACK, 100, 0, 50);
+    assert_int_equal(t.c->received, 200);
+    assert_int_equal(toec_flow_give(stack, t.c->flow, other, &extent), 0);
+    assert_int_equal(extent, 200);
+    assert_int_equal(toec_flow_give(stack, t.c->flow, t.c, &extent), 0);
+    talk_read(&t, 1);
+    assert_int_equal(toec_flow_give(stack, t.c->flow, other, &extent), TOEC_E_INVAL);
+    talk_read(&t, 199);
+    talk_end(&t);
+    talk_open(&t);
+    talk_send(&t, 10);
+    assert_int_equal(toec_flow_give(t.s.host[0].stack, t.c->flow, other, &extent), TOEC_E_INVAL);
+    talk_skip(&t);
+    conn_shutdown(t.c);
+    assert_int_equal(toec_flow_give(t.s.host[0].stack, t.c->flow, other, &extent), TOEC_E_INVAL);
+    talk_end(&t);
+    free(other);
+}
+
+/* What of its network is a broadcast address follows the prefix. */
+static void test_prefix(void **state)
+{
+    struct toec_addr to = {{[10] = 255, 255, 10, 0, 0, 255}};
+    struct toec_buffers b;
+    struct toec_tcb *flow;
+    struct conn *c;
+    struct sim s;
+    int result;
+
+    (void)state;
+    craft_init(&s);
+    craft_start(&s);
+    c = sim_connect_from(&s, 0, 4000, 80, &result);
+    b = (struct toec_buffers){.owner = c, .tx_size = c->tx_size, .rx_size = c->rx_size};
+    assert_true(toec_connect(s.host[0].stack, &to, 80, 0, &b, s.now, &flow) < 0);
+    toec_set_prefix(s.host[0].stack, 16);
+    assert_int_equal(toec_connect(s.host[0].stack, &to, 80, 0, &b, s.now, &flow), 0);
+    toec_set_prefix(s.host[0].stack, 24);
+    assert_true(toec_connect(s.host[0].stack, &to, 80, 0, &b, s.now, &flow) < 0);
+    sim_stop(&s);
+}
+
 /* ---- what is refused ---- */
 
 static void filled(struct talk *t)
@@ -310,10 +373,11 @@ static void test_damaged_flows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_active_states), cmocka_unit_test(test_passive_states),
-        cmocka_unit_test(test_half_open),     cmocka_unit_test(test_secrets),
-        cmocka_unit_test(test_truncated),     cmocka_unit_test(test_versions_and_addresses),
-        cmocka_unit_test(test_no_room),       cmocka_unit_test(test_unknown_is_passed_over),
+        cmocka_unit_test(test_active_states),    cmocka_unit_test(test_passive_states),
+        cmocka_unit_test(test_given_to_another), cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_half_open),        cmocka_unit_test(test_secrets),
+        cmocka_unit_test(test_truncated),        cmocka_unit_test(test_versions_and_addresses),
+        cmocka_unit_test(test_no_room),          cmocka_unit_test(test_unknown_is_passed_over),
         cmocka_unit_test(test_damaged_flows),
     };
 

@@ -313,6 +313,7 @@ static void test_link_mtu(void **state)
     under_way(&t, 3);
     s = t.s.host[0].stack;
     assert_int_equal(toec_set_mtu(s, 1000), 1000);
+    assert_int_equal(toec_set_mtu(s, 1000), 1000); /* as it is */
     talk_send(&t, 2 * 960);
     talk_hear(&t, F_ACK, 3 * MSS, 0, 960);
     talk_hear(&t, F_ACK, 3 * MSS + 960, 0, 960);
