@@ -13,6 +13,7 @@ import signal
 import socket
 import struct
 import threading
+import time
 
 import lab as labs
 import nginx
@@ -339,6 +340,18 @@ def test_connections_of_the_kernel_last_when_the_toe_takes_the_port(lab, robot):
                 assert b.recv(10) == b"old"
 
 
+def bind_when_free(s: socket.socket, address: tuple[str, int]) -> None:
+    """The last user of the port may wait for the last ACK still."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            return s.bind(address)
+        except OSError as e:
+            if e.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
 def test_a_new_connection_of_a_tuple_that_the_kernel_remembers(lab, robot):
     """The kernel has closed first and is in TIME-WAIT; the peer comes anew, from the same port."""
     with kernel_socket(lab, PORT, reuse=True) as listener, lab.client.socket() as old:
@@ -352,7 +365,7 @@ def test_a_new_connection_of_a_tuple_that_the_kernel_remembers(lab, robot):
     with lab.client.socket() as new:
         new.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         new.settimeout(20)
-        new.bind((lab.peer_ip, port))
+        bind_when_free(new, (lab.peer_ip, port))
         new.connect((lab.ip, PORT))
         new.sendall(b"hello")
         robot.accept()
