@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json.c - a result as JSON. Times are nanoseconds. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <jansson.h>
 
@@ -60,31 +61,38 @@ static json_t *intervals(const struct result *r)
     return list;
 }
 
+struct flow_sum {
+    uint64_t n, min, max;
+    double sum;
+};
+
 /* Each connection by itself, as far as its samples are kept. */
 static json_t *flows(const struct result *r)
 {
+    struct flow_sum *sums = calloc(r->flow_count + 1, sizeof *sums), *f;
     json_t *list = json_array();
-    size_t i, k;
+    size_t i;
 
-    for (i = 0; i < r->flow_count; i++) {
-        uint64_t n = 0, min = UINT64_MAX, max = 0;
-        double sum = 0;
+    for (i = 0; sums && i < r->kept_count; i++) {
+        const struct sample *s = &r->kept[i];
 
-        for (k = 0; k < r->kept_count; k++) {
-            const struct sample *s = &r->kept[k];
-
-            if (s->flow != i || s->rtt_ns == UINT64_MAX)
-                continue;
-            n++;
-            sum += (double)s->rtt_ns;
-            min = s->rtt_ns < min ? s->rtt_ns : min;
-            max = s->rtt_ns > max ? s->rtt_ns : max;
-        }
-        if (n)
-            json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:f, s:o}", "flow", r->flows[i],
-                                                  "samples", number(n), "min", number(min), "mean",
-                                                  sum / (double)n, "max", number(max)));
+        if (s->flow >= r->flow_count || s->rtt_ns == UINT64_MAX)
+            continue;
+        f = &sums[s->flow];
+        f->min = !f->n || s->rtt_ns < f->min ? s->rtt_ns : f->min;
+        f->max = s->rtt_ns > f->max ? s->rtt_ns : f->max;
+        f->sum += (double)s->rtt_ns;
+        f->n++;
     }
+    for (i = 0; sums && i < r->flow_count; i++) {
+        f = &sums[i];
+        if (f->n)
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:o, s:o, s:f, s:o}", "flow", r->flows[i],
+                                            "samples", number(f->n), "min", number(f->min), "mean",
+                                            f->sum / (double)f->n, "max", number(f->max)));
+    }
+    free(sums);
     return list;
 }
 

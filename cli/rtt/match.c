@@ -14,6 +14,9 @@
 #define FLOWS   4096u
 #define FLIGHT  64u /* segments of one connection that are timed at once */
 #define PROBES  8u  /* places that a key may have */
+/* Nothing is sent again later than this after it was first: the longest RTO of Linux, as RFC 6298
+ * (2.5) allows. A connection that is silent for so long is forgotten. */
+#define SILENT_NS 120000000000u
 
 struct key {
     uint8_t local[16], remote[16]; /* IPv4 as ::ffff:a.b.c.d */
@@ -41,7 +44,9 @@ struct segment {
 struct flow {
     struct key key; /* number 0 */
     uint32_t highest;
-    bool used;
+    uint32_t isn; /* of its SYN, if that was seen */
+    bool used, syn;
+    uint64_t sent; /* when it sent last */
     unsigned first, count;
     struct segment out[FLIGHT];
 };
@@ -283,10 +288,21 @@ static void take_sample(struct matcher *m, const struct key *k, uint64_t left, u
     result_sample(&m->r->result, rtt_at(m->r), stamp - left, m->samples++, flow_name(m, k));
 }
 
+/* Is it --timeout-ms since it left? Of clocks that were set back nobody knows. */
+static bool too_late(const struct matcher *m, uint64_t left, uint64_t now)
+{
+    return now > left && now - left >= (uint64_t)m->r->o.timeout_ms * 1000000u;
+}
+
 static void arrive(struct matcher *m, const struct key *k, uint64_t stamp)
 {
     struct entry *e = find(m, k);
 
+    if (e && !e->answered && too_late(m, e->stamp, stamp)) {
+        ++*m->lost; /* as if it had been looked for before the answer came */
+        e->stamp = 0;
+        e = NULL;
+    }
     if (!e) {
         ++*m->unmatched;
     } else if (e->answered) {
@@ -303,73 +319,125 @@ static void arrive(struct matcher *m, const struct key *k, uint64_t stamp)
 /* Lost, or at the end not answered yet. */
 static void give_up(struct matcher *m, uint64_t stamp)
 {
-    if (m->now - stamp >= (uint64_t)m->r->o.timeout_ms * 1000000u)
+    if (too_late(m, stamp, m->now))
         ++*m->lost;
     else
         ++*result_count(&m->r->result, "in_flight", "not answered yet at the end");
+}
+
+static void expire_entries(struct matcher *m, uint64_t now, bool end)
+{
+    uint32_t i;
+
+    for (i = 0; i < ENTRIES; i++) {
+        struct entry *e = &m->entries[i];
+
+        if (!e->stamp || (!end && !too_late(m, e->stamp, now)))
+            continue;
+        if (!e->answered)
+            give_up(m, e->stamp);
+        e->stamp = 0;
+    }
+    if (m->last && (end || too_late(m, m->last, now))) {
+        give_up(m, m->last);
+        m->last = 0;
+    }
+}
+
+static struct segment *segment(struct flow *f, unsigned i)
+{
+    return &f->out[(f->first + i) % FLIGHT];
+}
+
+static void drop_first(struct flow *f)
+{
+    f->first = (f->first + 1) % FLIGHT;
+    f->count--;
+}
+
+static void expire_flows(struct matcher *m, uint64_t now, bool end)
+{
+    uint32_t i;
+
+    for (i = 0; i < FLOWS; i++) {
+        struct flow *f = &m->flows[i];
+
+        while (f->count && (end || too_late(m, segment(f, 0)->stamp, now))) {
+            give_up(m, segment(f, 0)->stamp);
+            drop_first(f);
+        }
+        if (!f->count && now > f->sent && now - f->sent >= SILENT_NS)
+            f->used = false;
+    }
 }
 
 void match_expire(struct matcher *m, uint64_t now)
 {
     uint64_t limit = (uint64_t)m->r->o.timeout_ms * 1000000u;
     bool end = now == UINT64_MAX;
-    uint32_t i;
 
     if (!end && now - m->swept < limit / 4 + 1)
         return;
     m->swept = now;
     if (!end)
         m->now = now;
-    for (i = 0; i < ENTRIES; i++) {
-        struct entry *e = &m->entries[i];
-
-        if (!e->stamp || (!end && (now < e->stamp || now - e->stamp < limit)))
-            continue;
-        if (!e->answered)
-            give_up(m, e->stamp);
-        e->stamp = 0;
-    }
-    for (i = 0; i < FLOWS; i++) {
-        struct flow *f = &m->flows[i];
-
-        while (f->count &&
-               (end || (now > f->out[f->first].stamp && now - f->out[f->first].stamp >= limit))) {
-            give_up(m, f->out[f->first].stamp);
-            f->first = (f->first + 1) % FLIGHT;
-            f->count--;
-        }
-    }
+    expire_entries(m, now, end);
+    expire_flows(m, now, end);
 }
 
 /* ---- TCP */
+
+/* A place for a connection: free, or of the one of those with nothing in flight that was silent
+ * longest. NULL: there is none. */
+static struct flow *flow_place(struct matcher *m, uint32_t h)
+{
+    struct flow *best = NULL;
+    uint32_t i;
+
+    for (i = 0; i < PROBES; i++) {
+        struct flow *f = &m->flows[(h + i) % FLOWS];
+
+        if (!f->used)
+            return f;
+        if (!f->count && (!best || f->sent < best->sent))
+            best = f;
+    }
+    return best;
+}
 
 /* Made by the first segment that leaves; NULL: there is none. */
 static struct flow *flow_of(struct matcher *m, const struct packet *p, bool leaves)
 {
     struct key k = p->key;
+    struct flow *f;
     uint32_t h, i;
 
     k.number = 0;
     h = hash(&k);
     for (i = 0; i < PROBES; i++) {
-        struct flow *f = &m->flows[(h + i) % FLOWS];
-
+        f = &m->flows[(h + i) % FLOWS];
         if (f->used && !memcmp(&f->key, &k, sizeof k))
             return f;
-        if (!f->used && !leaves)
-            return NULL;
-        if (!f->used) {
-            *f = (struct flow){.key = k, .used = true, .highest = p->seq};
-            return f;
-        }
     }
-    *m->full += leaves;
-    return NULL;
+    if (!leaves)
+        return NULL;
+    f = flow_place(m, h);
+    if (f)
+        *f = (struct flow){.key = k, .used = true, .highest = p->seq};
+    else
+        ++*m->full;
+    return f;
 }
 
-static struct segment *segment(struct flow *f, unsigned i)
+/* A SYN of another number than the one before: a new connection has the old one's ports. */
+static void begin_anew(struct matcher *m, struct flow *f, const struct packet *p)
 {
-    return &f->out[(f->first + i) % FLIGHT];
+    if (f->syn && f->isn == p->seq)
+        return; /* the SYN again */
+    *m->replaced += f->count;
+    f->count = 0;
+    f->syn = true;
+    f->isn = f->highest = p->seq;
 }
 
 static void tcp_leaves(struct matcher *m, const struct packet *p, uint64_t stamp)
@@ -381,8 +449,9 @@ static void tcp_leaves(struct matcher *m, const struct packet *p, uint64_t stamp
     if (p->len == 0 || (p->tcp_flags & TCP_RST) || !(f = flow_of(m, p, true)))
         return;
     ++*m->left;
-    if (p->tcp_flags & TCP_SYN && f->count == 0)
-        f->highest = p->seq;
+    f->sent = stamp;
+    if (p->tcp_flags & TCP_SYN)
+        begin_anew(m, f, p);
     if ((int32_t)(p->seq - f->highest) < 0) {
         /* Sent again: whatever is acknowledged from there on may have arrived by either. */
         for (i = 0; i < f->count; i++)
@@ -409,14 +478,15 @@ static void tcp_arrives(struct matcher *m, const struct packet *p, uint64_t stam
     while (f->count && (int32_t)(segment(f, 0)->end - p->ack) <= 0) {
         const struct segment *s = segment(f, 0);
 
-        if (s->again)
+        if (too_late(m, s->stamp, stamp))
+            ++*m->lost;
+        else if (s->again)
             ++*m->ambiguous;
         else if (s->end == p->ack)
             take_sample(m, &f->key, s->stamp, stamp);
         else
             ++*m->covered;
-        f->first = (f->first + 1) % FLIGHT;
-        f->count--;
+        drop_first(f);
     }
 }
 
@@ -454,6 +524,10 @@ static void any(struct matcher *m, bool leaves, uint64_t stamp)
         return;
     }
     ++*m->arrived;
+    if (m->last && too_late(m, m->last, stamp)) {
+        ++*m->lost;
+        m->last = 0;
+    }
     if (m->last)
         take_sample(m, &none, m->last, stamp);
     else

@@ -21,6 +21,7 @@ void result_free(struct result *r)
     for (i = 0; i < r->flow_count; i++)
         free(r->flows[i]);
     free(r->flows);
+    free(r->flow_index);
     free(r->hist);
     free(r->kept);
     free(r->intervals);
@@ -132,14 +133,36 @@ uint64_t result_counted(const struct result *r, const char *name)
     return 0;
 }
 
+/* Where a name is in the index, or would be. */
+static size_t flow_slot(const struct result *r, const char *name)
+{
+    size_t h = 2166136261u;
+    const char *p;
+
+    for (p = name; *p; p++)
+        h = (h ^ (unsigned char)*p) * 16777619u;
+    while (r->flow_index[h % FLOW_SLOTS] &&
+           strcmp(r->flows[r->flow_index[h % FLOW_SLOTS] - 1], name) != 0)
+        h++;
+    return h % FLOW_SLOTS;
+}
+
 uint32_t result_flow(struct result *r, const char *name)
 {
-    size_t i;
+    size_t at;
     char **p;
 
-    for (i = 0; i < r->flow_count; i++)
-        if (!strcmp(r->flows[i], name))
-            return (uint32_t)i;
+    if (!r->flow_index)
+        r->flow_index = calloc(FLOW_SLOTS, sizeof *r->flow_index);
+    if (!r->flow_index) {
+        r->no_memory = true;
+        return 0;
+    }
+    at = flow_slot(r, name);
+    if (!r->flow_index[at] && r->flow_count >= FLOWS_MAX - 1)
+        at = flow_slot(r, name = FLOW_OTHERS);
+    if (r->flow_index[at])
+        return r->flow_index[at] - 1;
     p = realloc(r->flows, (r->flow_count + 1) * sizeof *p);
     if (p)
         r->flows = p;
@@ -147,7 +170,8 @@ uint32_t result_flow(struct result *r, const char *name)
         r->no_memory = true;
         return 0;
     }
-    return (uint32_t)r->flow_count++;
+    r->flow_index[at] = (uint32_t)++r->flow_count;
+    return (uint32_t)r->flow_count - 1;
 }
 
 uint64_t result_samples(const struct result *r)

@@ -9,9 +9,12 @@
 
 #include <hist.h>
 
-#define KEPT_MAX   (1u << 20) /* samples kept one by one, for CSV and plots */
-#define COUNTS_MAX 24u
-#define BINS_MAX   48u
+#define KEPT_MAX    (1u << 20) /* samples kept one by one, for CSV and plots */
+#define COUNTS_MAX  24u
+#define BINS_MAX    48u
+#define FLOWS_MAX   (1u << 16) /* told by name; those after them are one flow, FLOW_OTHERS */
+#define FLOW_SLOTS  (2u * FLOWS_MAX)
+#define FLOW_OTHERS "others"
 
 /* Where times are from: said with every result. */
 struct source {
@@ -58,6 +61,7 @@ struct result {
     unsigned count_count;
     char **flows;
     size_t flow_count;
+    uint32_t *flow_index; /* by the hash of a name: its place in flows, plus one */
     bool no_memory;
 };
 

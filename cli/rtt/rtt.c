@@ -150,6 +150,8 @@ int cli_rtt(int argc, char **argv)
     if (measure(&r)) {
         r.result.length_ns = rtt_at(&r);
         code = tell(&r);
+        if (r.code) /* it ended before its time, which is said */
+            code = r.code;
     } else {
         code = r.code ? r.code : CLI_NO_SOURCE;
         if (r.why[0])

@@ -53,7 +53,8 @@ struct rtt {
     bool (*beside)(struct rtt *r, void *arg);
     void *beside_arg;
     bool broken;       /* it said so */
-    int code;          /* exit code, where it is not CLI_NO_SOURCE */
+    int code;          /* exit code: of a refusal, where it is not CLI_NO_SOURCE; of a result, 0 or
+                        * why it ended before its time */
     char why[RTT_WHY]; /* "": said already */
 };
 

@@ -16,16 +16,17 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 
+#include "../cli.h"
 #include "match.h"
 
 #define SNAP 256u /* headers, and tags behind them */
 
-static int open_watch(struct rtt *r)
+static int open_watch(struct rtt *r, unsigned index)
 {
     struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
     int fd, one = 1, room = 16 << 20;
 
-    at.sll_ifindex = (int)if_nametoindex(r->o.interface);
+    at.sll_ifindex = (int)index;
     if (!at.sll_ifindex) {
         rtt_fail(r, "there is no interface %s", r->o.interface);
         return -1;
@@ -47,8 +48,8 @@ static int open_watch(struct rtt *r)
     return fd;
 }
 
-/* One packet. False: there is none now. */
-static bool take(int fd, struct matcher *m)
+/* One packet. 1; 0: there is none now; -1: errno. */
+static int take(int fd, struct matcher *m)
 {
     union {
         struct cmsghdr align;
@@ -68,14 +69,14 @@ static bool take(int fd, struct matcher *m)
     struct timespec ts = {0, 0};
 
     if (n < 0)
-        return errno == EINTR;
+        return errno == EAGAIN || errno == EINTR ? 0 : -1;
     for (cm = CMSG_FIRSTHDR(&msg); cm; cm = CMSG_NXTHDR(&msg, cm))
         if (cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SCM_TIMESTAMPNS)
             memcpy(&ts, CMSG_DATA(cm), sizeof ts);
     if (ts.tv_sec)
         match_packet(m, data, (size_t)n, from.sll_pkttype == PACKET_OUTGOING,
                      (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec);
-    return true;
+    return 1;
 }
 
 static uint64_t stamp_now(void)
@@ -91,8 +92,50 @@ static bool enough(struct rtt *r)
     return r->o.count && result_samples(&r->result) >= r->o.count;
 }
 
+/* A packet socket tells once that its interface went down (packet(7)), and then nothing more. One
+ * that is there still may come up again and is watched on. False: it cannot go on, which is said;
+ * what was seen until then is a result. */
+static bool goes_on(struct rtt *r, unsigned index)
+{
+    char name[IFNAMSIZ];
+    int why = errno;
+
+    if (why == ENETDOWN && if_indextoname(index, name)) {
+        fprintf(stderr, "toehold: rtt: %s went down; watching on for when it is up again\n", name);
+        return true;
+    }
+    r->code = CLI_FAILURE;
+    if (why == ENETDOWN)
+        cli_message("rtt: %s is gone; what was seen until then:", r->o.interface);
+    else
+        cli_message("rtt: cannot watch %s any more: %s; what was seen until then:", r->o.interface,
+                    strerror(why));
+    return false;
+}
+
+static void watch(struct rtt *r, int fd, unsigned index, struct matcher *m)
+{
+    bool on = true;
+
+    fprintf(stderr, "toehold: rtt: watching %s\n", r->o.interface);
+    while (on && !rtt_over(r) && !enough(r)) {
+        struct pollfd p = {fd, POLLIN, 0};
+        unsigned n = 0; /* looks at the time in between, however many there are */
+        int got = 1;
+
+        if (poll(&p, 1, 50) > 0)
+            while (n++ < 4096 && !enough(r) && (got = take(fd, m)) > 0)
+                ;
+        if (got < 0)
+            on = goes_on(r, index);
+        match_expire(m, stamp_now());
+    }
+    match_expire(m, UINT64_MAX);
+}
+
 bool watch_run(struct rtt *r)
 {
+    unsigned index = if_nametoindex(r->o.interface);
     struct source *s = &r->result.source;
     struct tpacket_stats stats = {0};
     socklen_t len = sizeof stats;
@@ -107,7 +150,7 @@ bool watch_run(struct rtt *r)
     snprintf(s->clock, sizeof s->clock,
              "CLOCK_REALTIME, as a packet is handed to the driver and as one enters the stack");
     s->resolution_ns = 1;
-    fd = open_watch(r);
+    fd = open_watch(r, index);
     if (fd < 0)
         return false;
     m = match_new(r);
@@ -115,18 +158,7 @@ bool watch_run(struct rtt *r)
         close(fd);
         return rtt_fail(r, "no memory to match packets");
     }
-    fprintf(stderr, "toehold: rtt: watching %s\n", r->o.interface);
-    while (!rtt_over(r) && !enough(r)) {
-        struct pollfd p = {fd, POLLIN, 0};
-
-        unsigned n; /* looks at the time in between, however many there are */
-
-        if (poll(&p, 1, 50) > 0)
-            for (n = 0; n < 4096 && !enough(r) && take(fd, m); n++)
-                ;
-        match_expire(m, stamp_now());
-    }
-    match_expire(m, UINT64_MAX);
+    watch(r, fd, index, m);
     if (getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &stats, &len) == 0)
         *result_count(&r->result, "missed", "packets that came too fast to be watched") =
             stats.tp_drops;
