@@ -426,16 +426,16 @@ static void test_forged_caches(void **state)
 
 static void waiting(struct forge *f, unsigned len, unsigned has)
 {
+    static const uint8_t frame[255];
     struct toec_waiting w;
     unsigned at, tag = TOEC_TAG_FRAME;
 
     memset(&w, 0, sizeof(w));
     w.len = (toec_u16)len;
-    memset(w.frame, 0x55, sizeof(w.frame));
     toec_image_begin(&f->o, TOEC_REC_WAITING);
     toec_image_fields(&f->o, toec_t_waiting.row, toec_t_waiting.count, &w);
     for (at = 0; at < has; at += 255)
-        toec_image_bytes(&f->o, tag++, w.frame + at, has - at < 255 ? has - at : 255);
+        toec_image_bytes(&f->o, tag++, frame, has - at < 255 ? has - at : 255);
     toec_image_end(&f->o);
     assert_int_equal(f->o.failed, 0);
 }
