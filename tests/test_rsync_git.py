@@ -58,7 +58,7 @@ def rsyncd(start, address: str, folder: Path):
 
 @pytest.mark.parametrize("side", ["server", "client"])
 def test_rsync(lab, tmp_path, side):
-    """A tree there and, from a server under test, back; then what has changed of it alone."""
+    """A tree there and back; then what has changed of it alone."""
     ip = lab.ip if side == "server" else lab.peer_ip
     run = lab.client.run if side == "server" else lab.run
     (tmp_path / "tree").mkdir()
@@ -67,9 +67,8 @@ def test_rsync(lab, tmp_path, side):
     with rsyncd(lab.app if side == "server" else lab.peer, ip, tmp_path / "daemon"):
         run([*argv, f"{tmp_path}/tree/", f"rsync://{ip}/files/"])
         assert contents(tmp_path / "daemon/files") == files
-        if side == "server":
-            run([*argv, "-z", f"rsync://{ip}/files/", f"{tmp_path}/back/"])
-            assert contents(tmp_path / "back") == files
+        run([*argv, "-z", f"rsync://{ip}/files/", f"{tmp_path}/back/"])
+        assert contents(tmp_path / "back") == files
         files["large"] = files["large"][: 5 * MB] + b"inserted" + files["large"][5 * MB :]
         (tmp_path / "tree/large").write_bytes(files["large"])
         (tmp_path / "tree/empty").unlink()
@@ -156,6 +155,10 @@ def test_git_as_client(lab, tmp_path, origin):
         local("push", "-q", tmp_path / "served.git", "main")
         one("pull", "-q")
         assert one("rev-parse", "HEAD") == second
+        (tmp_path / "one/more").write_bytes(random.Random(8).randbytes(5 * MB))
+        third = one.commit("third")
+        one("push", "-q", "origin", "HEAD:main")
+        assert Git(proc.run, tmp_path / "served.git")("rev-parse", "main") == third
 
 
 def contents_of(work: Path) -> dict[str, bytes]:

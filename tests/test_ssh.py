@@ -43,9 +43,13 @@ def test_commands(ends, tmp_path):
 
 
 def test_session(ends, tmp_path):
-    """A shell that answers line by line."""
+    """A shell that answers line by line, and knows who has called."""
     ns, wrapped, address = ends
     with ssh.Session(ns, wrapped(ssh.client(tmp_path, address, "sh"))) as session:
+        client, port, server, at = session("echo $SSH_CONNECTION").split()
+        assert (server, int(at)) == (address, ssh.PORT)
+        assert client != address
+        assert int(port) > 0
         for n in range(50):
             assert session(f"echo $(({n} * {n}))") == str(n * n)
         assert session.end() == 0

@@ -123,7 +123,7 @@ static int room(struct tsock *s, int flags)
 
     tctx_progress();
     for (;;) {
-        if (s->state == TS_NEW || s->state == TS_LISTEN ||
+        if (tsock_kernels(s) || s->state == TS_LISTEN ||
             (s->state == TS_CONNECTING && s->fast)) /* whose SYN waits for a send */
             return terr(ENOTCONN);
         if (tsend_may(s) < 0)
@@ -236,12 +236,12 @@ static ssize_t bytes(struct tsock *s, uint32_t *skip, int flags)
     uint64_t deadline = 0;
     ssize_t r;
 
-    if (s->state == TS_NEW)
-        return terr(ENOTCONN);
     tctx_progress();
     for (;;) {
         uint32_t n = readable(s, skip);
 
+        if (tsock_kernels(s))
+            return terr(ENOTCONN);
         if (n && is_enough(s, n))
             return n;
         if (!trecv_must_wait(s, &r))

@@ -243,6 +243,7 @@ static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, 
             return terr(EISCONN);
         return finish(s);
     case TS_LISTEN:
+    case TS_SHARED:
     case TS_FOREIGN:
         return terr(EISCONN);
     case TS_DEAD:

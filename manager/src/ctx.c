@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "claim.h"
+#include "handover.h"
 #include "inherit.h"
 #include "internal.h"
+#include "share.h"
 
 #define RETRY_NS       (100 * 1000000ull)
 #define LOOKS_PER_LIFE 1024 /* empty looks at the rings between two checks that the TOE lives */
@@ -318,13 +320,25 @@ void toe_terminate(void)
     tctx_unlock();
 }
 
+/* Another process has the queue pairs: here nothing more is done with them. */
+static void leave_to_successor(void)
+{
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        for (uint32_t i = 0; i < tctx.qps[q]->cfg.slots; i++)
+            if (tctx.qps[q]->slots[i] && tctx.qps[q]->slots[i] != TSLOT_CLOSING)
+                tshare_orphan(tctx.qps[q]->slots[i]);
+    tctx.qps_n = 0;
+}
+
 /* exit() closes as the kernel closes a dying process's sockets: gracefully. Other threads go on
  * until the process is gone, and must not bring up what has been taken down. */
 static void __attribute__((destructor)) at_exit(void)
 {
     atomic_store(&tctx.ended, true);
     tctx_lock();
-    if (tctx.state == TC_UP)
+    if (tctx.state == TC_UP && thandover_succeed())
+        leave_to_successor();
+    else if (tctx.state == TC_UP)
         terminate_locked();
     tctx.state = TC_FAILED;
     tctx_unlock();

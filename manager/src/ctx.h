@@ -411,6 +411,8 @@ TOE_HIDDEN void tepoll_forget_object(struct tobj *o);
 TOE_HIDDEN void tepoll_fd_closed(struct tepoll *ep, int fd);
 /* In a fork child: what was wired is the parent's. */
 TOE_HIDDEN void tepoll_fork_child(struct tepoll *ep);
+/* s was the TOE's and is now the kernel's, and so are its registrations. */
+TOE_HIDDEN void tepoll_to_kernel(struct tsock *s);
 /* s was undecided and is now the TOE's (or the kernel's): moves its registrations. */
 TOE_HIDDEN void tepoll_adopt(struct tsock *s);
 TOE_HIDDEN void tepoll_abandon(struct tsock *s);

@@ -10,6 +10,7 @@
 #include "epoll.h"
 #include "inherit.h"
 #include "internal.h"
+#include "share.h"
 #include "wait.h"
 
 #define ALWAYS  (EPOLLERR | EPOLLHUP)
@@ -278,11 +279,17 @@ static bool in_kernel(const struct tepitem *i)
     return i->dormant || i->mark || i->obj->kind == TOBJ_EPOLL;
 }
 
+static bool is_shared(const struct tobj *o)
+{
+    return o->kind == TOBJ_SOCK && ((const struct tsock *)o)->state == TS_SHARED;
+}
+
 void tepoll_forget_object(struct tobj *o)
 {
     while (o->items) {
-        /* a forked child may hold the kernel's socket open: closing would not unregister it */
-        if (in_kernel(o->items))
+        /* a forked child may hold the kernel's socket open: closing would not unregister it; nor
+         * does it on Linux, where the connection is shared */
+        if (in_kernel(o->items) && !is_shared(o))
             kernel_ctl(o->items, EPOLL_CTL_DEL);
         item_free(o->items);
     }
@@ -326,6 +333,21 @@ void tepoll_adopt(struct tsock *s)
         tsock_use(s);
 }
 
+void tepoll_to_kernel(struct tsock *s)
+{
+    int saved = errno;
+
+    for (struct tepitem *i = s->obj.items; i; i = i->next_of_obj) {
+        if (i->dormant)
+            continue;
+        i->dormant = true;
+        i->ep->kernel_used = true;
+        tepoll_ready_del(i);
+        kernel_ctl(i, EPOLL_CTL_ADD); /* which another process may have done for all */
+    }
+    errno = saved;
+}
+
 void tepoll_abandon(struct tsock *s)
 {
     for (struct tepitem *i = s->obj.items; i; i = i->next_of_obj)
@@ -348,7 +370,7 @@ static int ctl_add(struct tepoll *ep, struct tobj *o, int fd, const struct epoll
         return terr(ENOMEM);
     i->events = e->events;
     i->data = e->data.u64;
-    i->dormant = s && s->state == TS_NEW;
+    i->dormant = s && tsock_kernels(s);
     if (s && s->state == TS_LISTEN) {
         if (s->dual && !mark_item(i)) {
             item_free(i);
@@ -389,6 +411,8 @@ static int ctl_locked(struct tepoll *ep, int op, int fd, struct tobj *o, struct 
     struct tepitem *i = find(ep, o, fd);
     int r;
 
+    if (o->kind == TOBJ_SOCK && op != EPOLL_CTL_DEL)
+        tshare_use((struct tsock *)o);
     if (op == EPOLL_CTL_ADD) {
         r = ctl_add(ep, o, fd, e);
         i = find(ep, o, fd);
@@ -449,6 +473,15 @@ void tepoll_fork_child(struct tepoll *ep)
     ep->kick_fd = -1;
     ep->wired = ep->sleepers = 0;
     ep->kicked = false;
+    ep->unasked = ep->all != NULL;
+}
+
+void tepoll_ask(struct tepoll *ep)
+{
+    ep->unasked = false;
+    for (struct tepitem *i = ep->all; i; i = i->next)
+        if (i->obj->kind == TOBJ_SOCK)
+            tshare_use((struct tsock *)i->obj);
 }
 
 bool tepoll_watches(int fd)

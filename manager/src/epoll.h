@@ -36,6 +36,7 @@ struct tepoll {
     uint32_t sleepers;
     bool kicked;       /* kick_fd written and nobody awake yet */
     bool kernel_used;  /* has or had kernel descriptors */
+    bool unasked;      /* in a fork child: its connections may have to be asked for (share.h) */
     uint8_t turns;     /* waits answered without asking the kernel */
     uint64_t asked_at; /* when it was, by tctx_now() */
     uint32_t wired;    /* the tctx.generation whose interrupts are registered here, 0 none */
@@ -55,6 +56,7 @@ TOE_HIDDEN struct tepitem *tepoll_marked_item(uint32_t number);
 /* Registers kick and interrupts in the kernel's epoll when that has not been done. */
 TOE_HIDDEN void tepoll_wire(struct tepoll *ep, int epfd);
 TOE_HIDDEN void tepoll_wake(struct tepoll *ep);
+TOE_HIDDEN void tepoll_ask(struct tepoll *ep);
 TOE_HIDDEN void tepoll_ready_add(struct tepitem *i);
 TOE_HIDDEN void tepoll_ready_del(struct tepitem *i);
 /* What of the item is to be told now; 0 nothing. */

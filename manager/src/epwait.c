@@ -239,6 +239,8 @@ static int wait_on(int epfd, struct epoll_event *events, int max, uint64_t most,
         return -2;
     }
     tobj_hold(&c.ep->obj);
+    if (unlikely(c.ep->unasked))
+        tepoll_ask(c.ep);
     r = wait_locked(&c, most);
     if (unlikely(c.ep->sleepers && c.ep->ready_head))
         tepoll_wake(c.ep); /* more than we take: for the next thread */

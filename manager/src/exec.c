@@ -268,8 +268,6 @@ static void keep_all(bool on)
         keep(qp->ctl_fd, on);
         keep(qp->mem_fd, on);
     }
-    for (uint32_t i = 0; i < socks_n; i++)
-        keep(socks[i]->parent_end - 1, on);
 }
 
 static bool any_flow(void)
@@ -399,9 +397,9 @@ static void cleanse(struct tsock *s)
     s->accept_head = s->accept_tail = s->accept_next = s->listener = NULL;
     s->told_round = s->at_exec = 0;
     s->child_end = 0;
-    s->relayed = false;
-    if (s->parent_end)
-        s->parent_end = tfd_internal_again(s->parent_end - 1) + 1;
+    s->relays = 0;
+    s->flow = s->face = NULL;
+    s->settled = s->state == TS_SHARED && !s->unasked;
 }
 
 static bool take_sock(const struct image_sock *r, struct tsock *s)

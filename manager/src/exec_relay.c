@@ -8,7 +8,6 @@
  * exec tells. It is no child of the program, so nobody waits for it, and has none of its files.
  */
 #include <linux/close_range.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 #include "ctx.h"
 #include "handover.h"
 #include "internal.h"
+#include "relay.h"
 #include "wait.h"
 
 /* toe/attach.h: the queue pairs end with process pid. */
@@ -65,23 +65,19 @@ static void close_files(void)
 
 static void serve_all(void)
 {
-    int done = tfd_internal(sys_eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC));
-    unsigned n;
-    uint64_t one;
-
+    trelay_rest(false); /* nor is that thread here */
     tctx.sleepers = 0;
     tctx.polling = false;
     tctx.sigurg.n = 0;
     twait_forget();
     troute_forget();
-    thandover_take_back();
-    n = thandover_serve_lent(done);
+    thandover_take_back(true);
+    thandover_carry_lent();
     tfd_each_number(clear_number); /* the program's: what is not served ends */
     close_files();
     tctx_progress();
     tctx_unlock();
-    while (n && sys_read(done, &one, sizeof(one)) == (ssize_t)sizeof(one))
-        n--;
+    trelay_serve();
     toe_terminate();
 }
 
@@ -116,33 +112,57 @@ static bool leave_one(const int ends[2])
     return pid > 0 && status == 0;
 }
 
-bool thandover_stay_behind(void)
+/* Until this process has executed, or ended. */
+static bool leave(void)
 {
-    int ends[2], saved = errno;
+    int ends[2];
     bool left;
 
-    if (!thandover_lend())
+    if (syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return false;
-    if (syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
-        thandover_take_back();
-        return false;
-    }
+    trelay_rest(true);
     exec_pipe = tfd_internal(ends[1]);
     ends[1] = exec_pipe;
     left = leave_one(ends);
     sys_close(ends[0]);
+    return left;
+}
+
+bool thandover_stay_behind(void)
+{
+    int saved = errno;
+    bool left;
+
+    if (!thandover_lend(true))
+        return false;
+    left = leave();
     if (!left)
         thandover_come_back();
     errno = saved;
     return left;
 }
 
+bool thandover_succeed(void)
+{
+    if (!trelay_any() || tctx.cfg.place != TPLACE_TOED)
+        return false;
+    if (!leave()) {
+        move_to(getpid());
+        trelay_rest(false);
+        return false;
+    }
+    trelay_forget();
+    return true;
+}
+
 void thandover_come_back(void)
 {
+    trelay_rest(false);
     move_to(getpid());
     /* nobody may be there: not by a signal */
-    (void)!syscall(SYS_sendto, exec_pipe, "f", 1, MSG_NOSIGNAL, NULL, 0);
+    if (exec_pipe >= 0)
+        (void)!syscall(SYS_sendto, exec_pipe, "f", 1, MSG_NOSIGNAL, NULL, 0);
     tfd_internal_close(exec_pipe);
     exec_pipe = -1;
-    thandover_take_back();
+    thandover_take_back(false);
 }

@@ -9,14 +9,15 @@
 #include <sys/ioctl.h>
 
 #include "ctx.h"
+#include "share.h"
 #include "urgent.h"
 
 static int get_flags(const struct tsock *s, int fd)
 {
     int kernel = tfd_is_own(fd) ? O_RDWR : sys_fcntl(fd, F_GETFL, 0);
 
-    if (kernel < 0)
-        return -1;
+    if (kernel < 0 || s->state == TS_SHARED)
+        return kernel;
     return (kernel & ~O_NONBLOCK) | (s->nonblock ? O_NONBLOCK : 0);
 }
 
@@ -39,7 +40,7 @@ static int set_flags(struct tsock *s, int fd, long flags)
     if (s->state == TS_LISTEN && !tfd_is_own(fd))
         tsock_note_flags(s, fd);
     /* An undecided socket is still the kernel's to connect. */
-    return s->state == TS_NEW ? sys_fcntl(fd, F_SETFL, flags) : 0;
+    return tsock_kernels(s) ? sys_fcntl(fd, F_SETFL, flags) : 0;
 }
 
 /* The copy leads to the same object. */
@@ -200,7 +201,8 @@ int toe_ioctl(int fd, unsigned long request, void *arg)
         return sys_ioctl(fd, request, arg);
     tctx_lock();
     s = tsock_get(fd);
-    if (!s || s->state == TS_NEW) {
+    tshare_use(s);
+    if (!s || tsock_kernels(s)) {
         if (s && (request == FIOSETOWN || request == SIOCSPGRP))
             r = set_owner_by(s, fd, request, arg);
         else

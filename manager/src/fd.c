@@ -3,8 +3,8 @@
  * fd.c - what is done to descriptor numbers: close and dup (fcntl.c has the rest).
  */
 #include "ctx.h"
-#include "handover.h"
 #include "internal.h"
+#include "relay.h"
 #include "wait.h"
 
 /*
@@ -34,12 +34,12 @@ static void close_locked(int fd, struct tobj *o)
     struct tsock *s = (struct tsock *)o;
 
     twait_end_left();
+    if (o->kind == TOBJ_SOCK && unlikely(s->relays))
+        trelay_look(s);
     if (o->kind == TOBJ_SOCK && o->refs == 1 && s->state == TS_OPEN) {
         tctx_progress();
         if (unlikely(s->opts.linger_on && s->opts.linger_s > 0))
             linger(s);
-        if (unlikely(s->parent_end) && thandover_close(s, fd))
-            return;
     }
     if (tobj_get(fd) != o)
         return; /* closed by another thread while we lingered */

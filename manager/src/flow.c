@@ -2,7 +2,7 @@
 /*
  * flow.c - the life of a flow's slot: from establishment to RELEASE (docs/device-contract.md).
  */
-#include "handover.h"
+#include "share.h"
 #include "zerocopy.h"
 
 void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
@@ -107,7 +107,7 @@ static void end_connecting(struct tsock *s)
 
 void tsock_end(struct tsock *s)
 {
-    thandover_end(s);
+    tshare_part(s);
     switch ((enum tsock_state)s->state) {
     case TS_OPEN:
         end_open(s);
@@ -127,6 +127,7 @@ void tsock_end(struct tsock *s)
         }
         break;
     case TS_NEW:
+    case TS_SHARED:
     case TS_FOREIGN:
         break;
     }

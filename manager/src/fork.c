@@ -51,8 +51,6 @@ static void before(void)
         pthread_mutex_lock(&alone);
     tctx_lock();
     thandover_before();
-    if (!is_alone)
-        thandover_watch_before();
 }
 
 static void weaken(struct tsock *s)
@@ -68,7 +66,6 @@ static void in_parent(void)
     if (is_copying)
         return;
     thandover_in_parent();
-    thandover_watch_in_parent();
     tctx_progress();
     if (tctx.state == TC_UP)
         thandle_each(weaken);
@@ -128,7 +125,6 @@ static void in_child(void)
     if (is_copying)
         return;
     thandover_in_child();
-    thandover_watch_in_child();
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         for (uint32_t i = 0; i < tctx.qps[q]->cfg.slots; i++) {
             struct tsock *s = tctx.qps[q]->slots[i];

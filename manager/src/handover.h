@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handover.h - connections across fork: the child of a server that forks per connection talks to
- * its peer through the parent.
+ * handover.h - connections across fork, and for other programs.
  *
  * The flow belongs to the parent's queue pair. At fork each open connection gets a pair of Unix
- * sockets. In the child one of them takes the connection's number, so that all the child does with
- * it is the kernel's. When the parent closes its own last descriptor while the child's end is open,
- * a thread of the parent carries bytes between the other end and the flow until both ways have
- * ended. Linux keeps such a connection open for the child in the same way.
+ * sockets. In the child one of them takes the connection's number. Nothing changes for the parent
+ * until the child uses it (share.h): then the parent's number becomes the same Unix socket, and a
+ * thread of the parent carries bytes between the other end and the flow (relay.h). So both may read
+ * and write in any order, as on Linux. When the parent closes its own the flow stays, for the
+ * child.
  *
  * All with the lock held.
  */
@@ -21,39 +21,25 @@ TOE_HIDDEN void thandover_before(void);
 TOE_HIDDEN void thandover_in_parent(void);
 TOE_HIDDEN void thandover_in_child(void);
 
-/* The last descriptor of s is about to be closed. True: a child still uses the connection; s lives
- * on, and fd leads no longer to it. */
-TOE_HIDDEN bool thandover_close(struct tsock *s, int fd);
 /*
  * A connection for another program. Between begin and end the kernel has, in the place of each
  * number that leads to a connection, what a child is to get; the lock is held meanwhile. `pid` is
- * the child, which has executed its program, or 0: one that has it as its standard input or output
- * is served at once, and others when the connection is closed here.
+ * the child, which has executed its program, or 0. asks: the program has libtoe; else what it has
+ * is shared at once.
  */
-TOE_HIDDEN void thandover_spawn_begin(void);
-TOE_HIDDEN void thandover_spawn_end(pid_t pid);
-/* After a fork() whose child has executed another program. Takes the lock. */
-TOE_HIDDEN void thandover_executed(pid_t pid);
+TOE_HIDDEN void thandover_spawn_begin(bool asks);
+TOE_HIDDEN void thandover_spawn_end(pid_t pid, bool asks);
+/* Before an exec of a program that will not ask for what this child was offered. Takes the lock. */
+TOE_HIDDEN void thandover_before_exec(void);
 /* Are there connections that a child would be handed? Takes the lock. */
 TOE_HIDDEN bool thandover_any(void);
-struct relay;
-/* A new end of fd's connection for another process, to be closed here; -1 with errno. When that
- * process has it, or is not to have it, settle() tells: it is served, or all is as before. Both
- * take the lock. */
-TOE_HIDDEN int thandover_offer(int fd, struct relay **r);
-TOE_HIDDEN void thandover_settle(struct relay *r, bool passed);
+/* fd's connection, if it is one, is about to be passed to another process: its number becomes the
+ * Unix socket. 0, or -1 with errno. Takes the lock. */
+TOE_HIDDEN int thandover_pass(int fd);
 /* fork.c: between these no other thread's fork() happens; the caller's own does, and ends it in the
  * child. The lock is not held. */
 TOE_HIDDEN void tfork_alone_begin(void);
 TOE_HIDDEN void tfork_alone_end(void);
-/* handover_watch.c: around a fork that thandover_before() has prepared, the lock held; and before a
- * wait for a child, without it. */
-TOE_HIDDEN void thandover_watch_before(void);
-TOE_HIDDEN void thandover_watch_in_parent(void);
-TOE_HIDDEN void thandover_watch_in_child(void);
-TOE_HIDDEN void thandover_waits(void);
-/* Has it made ends for the child? */
-TOE_HIDDEN bool thandover_made(void);
 /*
  * exec_relay.c: before an exec of a program without libtoe. A process stays behind that has the
  * connections from the exec on, and the numbers that lead there are Unix sockets. False: there is
@@ -61,14 +47,16 @@ TOE_HIDDEN bool thandover_made(void);
  */
 TOE_HIDDEN bool thandover_stay_behind(void);
 TOE_HIDDEN void thandover_come_back(void);
-/* What these two need: as spawn_begin() and spawn_end(), without the lock; is there any? */
-TOE_HIDDEN bool thandover_lend(void);
-TOE_HIDDEN void thandover_take_back(void);
-/* In the process that stays behind: serves all that is lent, each by a thread; how many. */
-TOE_HIDDEN unsigned thandover_serve_lent(int done_fd);
+/* This process is about to end: another stays behind for its relays. True: nothing of the TOE is
+ * here any more. */
+TOE_HIDDEN bool thandover_succeed(void);
+/* What these two need: as spawn_begin() and spawn_end(), without the lock; is there any? used: by
+ * another process, which has it now. */
+TOE_HIDDEN bool thandover_lend(bool at_exec);
+TOE_HIDDEN void thandover_take_back(bool used);
+/* In the process that stays behind: all that is lent is the new program's. */
+TOE_HIDDEN void thandover_carry_lent(void);
 /* fork() of another copy of this process, where nothing of libtoe changes. */
 TOE_HIDDEN int tfork_copy(void);
-/* s ends: its end of the pair too. */
-TOE_HIDDEN void thandover_end(struct tsock *s);
 
 #endif

@@ -8,6 +8,7 @@
 #include "ctx.h"
 #include "inherit.h"
 #include "internal.h"
+#include "share.h"
 
 static int ask(int fd, int level, int name)
 {
@@ -83,8 +84,13 @@ void tinherit(int fd)
 {
     int domain, saved = errno;
 
-    if ((unsigned)fd < TFD_MAX && !tobj_get(fd) && ask(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1 &&
-        ask(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP) {
+    if ((unsigned)fd < TFD_MAX && !tobj_get(fd) && ask(fd, SOL_SOCKET, SO_DOMAIN) == AF_UNIX) {
+        tctx_lock();
+        if (!tobj_get(fd))
+            (void)tshare_adopt(fd);
+        tctx_unlock();
+    } else if ((unsigned)fd < TFD_MAX && !tobj_get(fd) && ask(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1 &&
+               ask(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP) {
         domain = ask(fd, SOL_SOCKET, SO_DOMAIN);
         tctx_lock();
         if ((domain == AF_INET || domain == AF_INET6) && !tobj_get(fd))

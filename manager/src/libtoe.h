@@ -52,6 +52,7 @@ struct tobj {
 
 enum tsock_state {
     TS_NEW,        /* kernel socket; not decided yet who carries it */
+    TS_SHARED,     /* a Unix socket, which leads to a flow that others use too (share.h) */
     TS_LISTEN,     /* the TOE listens for it; with .dual the kernel too */
     TS_CONNECTING, /* CONNECT sent, no answer yet */
     TS_OPEN,       /* a flow; see eof, shut */
@@ -153,12 +154,20 @@ struct tsock {
     int32_t owner;    /* of F_SETOWN: who gets SIGURG */
     bool owner_tid;   /* ... and it is one thread (F_SETOWN_EX) */
     struct tsock *accept_head, *accept_tail, *accept_next;
-    int32_t parent_end, child_end; /* descriptors + 1 of a connection's Unix sockets (handover.h) */
-    unsigned long child_inode;     /* of the child's end */
-    bool relayed;                  /* a thread carries bytes between them and the flow */
-    struct tsock *listener;        /* of a connection that waits in an accept queue */
-    uint32_t at_exec;              /* while an exec is prepared: its number + 1 (exec.c) */
+    int32_t child_end;         /* at a fork: descriptor + 1 of what the child is to have */
+    uint32_t relays;           /* that hold it (relay.h) */
+    bool unasked;              /* TS_SHARED: who has the flow does not know that it is used */
+    atomic_bool settled;       /* TS_SHARED, and not unasked: waiting for it is the kernel's */
+    struct tsock *flow, *face; /* TS_SHARED: what has the flow, when it is here; the other way */
+    struct tsock *listener;    /* of a connection that waits in an accept queue */
+    uint32_t at_exec;          /* while an exec is prepared: its number + 1 (exec.c) */
 };
+
+/* Do its bytes go through the kernel's socket of its number? */
+static inline bool tsock_kernels(const struct tsock *s)
+{
+    return s->state <= TS_SHARED;
+}
 
 _Static_assert(sizeof(void *) != 8 || offsetof(struct tsock, local_port) <= 128, "two cache lines");
 
@@ -196,6 +205,15 @@ static inline struct tepoll *tepoll_get(int fd)
     struct tobj *o = tobj_get(fd);
     return o && __atomic_load_n(&o->kind, __ATOMIC_RELAXED) == TOBJ_EPOLL ? (struct tepoll *)o
                                                                           : NULL;
+}
+
+/* Is a wait for fd a matter of libtoe's? */
+static inline bool tfd_waits_here(int fd)
+{
+    struct tobj *o = tobj_get(fd);
+    const struct tsock *s = tsock_get(fd);
+
+    return o && !(s && atomic_load_explicit(&s->settled, memory_order_relaxed));
 }
 
 /* A reference for the time that a call sleeps, the lock not held. Lock held. */

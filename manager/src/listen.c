@@ -268,7 +268,7 @@ static int accept_any(int fd, struct sockaddr *addr, socklen_t *len, int flags)
         return -1;
     }
     s = tsock_get(fd);
-    if (!s || s->state == TS_NEW) {
+    if (!s || tsock_kernels(s)) {
         tctx_unlock();
         return sys_accept4(fd, addr, len, flags & ~OWN_NUMBER);
     }

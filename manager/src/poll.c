@@ -12,6 +12,7 @@
 
 #include "inherit.h"
 #include "pollset.h"
+#include "share.h"
 
 #define FEW 32 /* entries for which no memory is asked */
 
@@ -36,7 +37,7 @@ bool tpoll_any(const struct pollfd *fds, nfds_t n)
     nfds_t i;
 
     for (i = 0; fds && i < n; i++) /* of NULL the kernel says EFAULT */
-        if (tobj_get(fds[i].fd))
+        if (tfd_waits_here(fds[i].fd))
             return true;
     return false;
 }
@@ -77,6 +78,7 @@ static void look_up(struct tpoll *p)
         /* An inherited listener is announced by whoever first watches it. */
         (void)tinherit_use(p->fds[i].fd);
         s = tsock_get(p->fds[i].fd);
+        tshare_use(s);
         p->objs[i] = tobj_get(p->fds[i].fd);
         if (s && s->state == TS_LISTEN)
             tsock_use(s);

@@ -63,31 +63,6 @@ static int raw_execveat(int dir, const char *path, char *const argv[], char *con
     return (int)syscall(SYS_execveat, dir, path, argv, envp, flags);
 }
 
-static pid_t raw_wait4(pid_t pid, int *status, int options, struct rusage *usage)
-{
-    return (pid_t)syscall(SYS_wait4, pid, status, options, usage);
-}
-
-static pid_t raw_wait3(int *status, int options, struct rusage *usage)
-{
-    return raw_wait4(-1, status, options, usage);
-}
-
-static pid_t raw_waitpid(pid_t pid, int *status, int options)
-{
-    return raw_wait4(pid, status, options, NULL);
-}
-
-static pid_t raw_wait(int *status)
-{
-    return raw_wait4(-1, status, 0, NULL);
-}
-
-static int raw_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
-{
-    return (int)syscall(SYS_waitid, type, id, info, options, NULL);
-}
-
 static int raw_close_range(unsigned first, unsigned last, int flags)
 {
     return (int)syscall(SYS_close_range, first, last, flags);
@@ -233,11 +208,6 @@ TOE_HIDDEN struct libc libc = {
     .execvpe = raw_execvpe,
     .fexecve = raw_fexecve,
     .execveat = raw_execveat,
-    .wait = raw_wait,
-    .wait3 = raw_wait3,
-    .wait4 = raw_wait4,
-    .waitpid = raw_waitpid,
-    .waitid = raw_waitid,
     .vfork = fork,
     .posix_spawn = raw_posix_spawn,
     .posix_spawnp = raw_posix_spawnp,

@@ -10,6 +10,7 @@
 #ifndef TOE_PRELOAD_H
 #define TOE_PRELOAD_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -79,11 +80,6 @@
     X(int, execvpe, (const char *, char *const[], char *const[]))                                  \
     X(int, fexecve, (int, char *const[], char *const[]))                                           \
     X(int, execveat, (int, const char *, char *const[], char *const[], int))                       \
-    X(pid_t, wait, (int *))                                                                        \
-    X(pid_t, wait3, (int *, int, struct rusage *))                                                 \
-    X(pid_t, wait4, (pid_t, int *, int, struct rusage *))                                          \
-    X(pid_t, waitpid, (pid_t, int *, int))                                                         \
-    X(int, waitid, (idtype_t, id_t, siginfo_t *, int))                                             \
     X(pid_t, vfork, (void))                                                                        \
     X(int, posix_spawn,                                                                            \
       (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
@@ -102,6 +98,9 @@ struct libc {
 /* Filled once, before main(); until then (a constructor of another library makes a call) the
  * system calls themselves, so that no call ever waits for dlsym() to be possible. */
 extern TOE_HIDDEN struct libc libc;
+
+/* preload_exec.c: the file that execvp() will find, into `to`. */
+TOE_HIDDEN const char *preload_find(const char *file, char to[PATH_MAX]);
 
 /* preload_ring.c: syscall(2) without the C library, which may not have been found yet. */
 TOE_HIDDEN long raw_syscall(long n, ...);

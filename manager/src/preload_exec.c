@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload_exec.c - libc's names by which a process becomes another program, and waits for one
- * (exec.h). */
+/* preload_exec.c - libc's names by which a process becomes another program (exec.h). */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdarg.h>
@@ -12,7 +11,7 @@
 #include "preload.h"
 
 /* The file that execvp() will find, into `to`. */
-static const char *find(const char *file, char to[PATH_MAX])
+const char *preload_find(const char *file, char to[PATH_MAX])
 {
     const char *at = getenv("PATH");
 
@@ -32,7 +31,14 @@ static const char *find(const char *file, char to[PATH_MAX])
 /* Before an exec of `path`; what is to be called when it has failed. */
 static bool begin(const char *path, char *const envp[])
 {
-    return !tproc_borrowed() && texec_begin(path && texec_loads_us(path, envp));
+    bool adopts;
+
+    if (tproc_borrowed())
+        return false;
+    adopts = path && texec_loads_us(path, envp);
+    if (!adopts)
+        thandover_before_exec();
+    return texec_begin(adopts);
 }
 
 /* envp becomes what the new program needs of it. Memory of the caller's: there may be no other
@@ -73,7 +79,7 @@ EXPORT(int, execvpe, (const char *file, char *const argv[], char *const envp[]))
     bool begun;
     COMPLETE(envp)
 
-    begun = begin(find(file, found), envp);
+    begun = begin(preload_find(file, found), envp);
     return end(begun, libc.execvpe(file, argv, envp));
 }
 
@@ -177,43 +183,4 @@ EXPORT(int, execle, (const char *path, const char *arg, ...))
         va_end(args);
         return preload_execve(path, argv, envp);
     }
-}
-
-/* ---- waiting for a child ---- */
-
-/* It may be at work on a connection of ours. */
-static void about_to_wait(int options)
-{
-    if (!(options & WNOHANG) && !tproc_borrowed())
-        thandover_waits();
-}
-
-EXPORT(pid_t, wait, (int *status))
-{
-    about_to_wait(0);
-    return libc.wait(status);
-}
-
-EXPORT(pid_t, wait3, (int *status, int options, struct rusage *usage))
-{
-    about_to_wait(options);
-    return libc.wait3(status, options, usage);
-}
-
-EXPORT(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage))
-{
-    about_to_wait(options);
-    return libc.wait4(pid, status, options, usage);
-}
-
-EXPORT(pid_t, waitpid, (pid_t pid, int *status, int options))
-{
-    about_to_wait(options);
-    return libc.waitpid(pid, status, options);
-}
-
-EXPORT(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
-{
-    about_to_wait(options);
-    return libc.waitid(type, id, info, options);
 }

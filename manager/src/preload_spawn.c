@@ -2,15 +2,17 @@
 /*
  * preload_spawn.c - libc's names that start another program, and descriptors passed by SCM_RIGHTS.
  *
- * What another program gets of a connection is a Unix socket that leads to it (handover.h). A child
- * of vfork() would have only the placeholder: with connections that it could be handed, vfork() is
- * a fork() that waits until the child has executed its program. Listeners are the kernel's own
- * sockets, which the receiver announces to the TOE anew (inherit.c).
+ * What another program gets of a connection is a Unix socket that leads to it (handover.h); so it
+ * is here when it has been passed on. A child of vfork() would have only the placeholder: with
+ * connections that it could be handed, vfork() is a fork() that waits until the child has executed
+ * its program. Listeners are the kernel's own sockets, which the receiver announces to the TOE anew
+ * (inherit.c).
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec.h"
 #include "handover.h"
 #include "inherit.h"
 #include "preload.h"
@@ -21,18 +23,20 @@
 typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,
                      const posix_spawnattr_t *, char *const[], char *const[]);
 
-static int spawn(spawn_fn *next, pid_t *pid, const char *path,
+static int spawn(spawn_fn *next, pid_t *pid, const char *path, const char *found,
                  const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                  char *const argv[], char *const envp[])
 {
     pid_t child = 0;
+    bool asks;
     int r;
 
     if (tproc_borrowed() || !thandover_any())
         return next(pid, path, actions, attributes, argv, envp);
-    thandover_spawn_begin();
+    asks = texec_loads_us(found, envp);
+    thandover_spawn_begin(asks);
     r = next(&child, path, actions, attributes, argv, envp);
-    thandover_spawn_end(r == 0 ? child : 0);
+    thandover_spawn_end(r == 0 ? child : 0, asks);
     if (r == 0 && pid)
         *pid = child;
     return r;
@@ -42,14 +46,17 @@ EXPORT(int, posix_spawn,
        (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
         const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]))
 {
-    return spawn(libc.posix_spawn, pid, path, actions, attributes, argv, envp);
+    return spawn(libc.posix_spawn, pid, path, path, actions, attributes, argv, envp);
 }
 
 EXPORT(int, posix_spawnp,
        (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions,
         const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]))
 {
-    return spawn(libc.posix_spawnp, pid, file, actions, attributes, argv, envp);
+    char found[PATH_MAX];
+
+    return spawn(libc.posix_spawnp, pid, file, preload_find(file, found), actions, attributes, argv,
+                 envp);
 }
 
 /* ---- vfork ---- */
@@ -78,8 +85,6 @@ static pid_t fork_and_wait(void)
     while (pid > 0 && sys_ppoll(&p, 1, NULL, NULL) < 0 && errno == EINTR)
         ;
     sys_close(ends[0]);
-    if (pid > 0)
-        thandover_executed(pid);
     return pid;
 }
 
@@ -112,15 +117,6 @@ EXPORT(pid_t, vfork, (void))
 
 /* ---- SCM_RIGHTS ---- */
 
-#define RIGHTS_MAX 253 /* SCM_MAX_FD */
-
-/* Connections on their way: what the receiver gets, and what serves it from then on. */
-struct passed {
-    int ends[RIGHTS_MAX];
-    struct relay *relays[RIGHTS_MAX];
-    size_t n;
-};
-
 /* All of it within the caller's buffer: else the kernel says EINVAL, and nothing is to be read. */
 static bool is_whole(const struct msghdr *m, const struct cmsghdr *c)
 {
@@ -144,11 +140,10 @@ static size_t numbers(const struct cmsghdr *c)
     return (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 }
 
-/* In a copy of the message's control data: an end of its own in the place of each connection. */
-static int exchange(struct cmsghdr *c, struct passed *p)
+/* Connections that are to be passed on become Unix sockets. */
+static int make_fit(const struct cmsghdr *c)
 {
     for (size_t i = 0; i < numbers(c); i++) {
-        struct tsock *s;
         int fd;
 
         memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
@@ -156,14 +151,8 @@ static int exchange(struct cmsghdr *c, struct passed *p)
             tlog_once("sendmsg: an epoll instance with sockets of the TOE cannot be passed on");
             return terr(EOPNOTSUPP);
         }
-        s = tsock_get(fd);
-        if (!s || (s->state != TS_OPEN && s->state != TS_CONNECTING))
-            continue;
-        fd = p->n < RIGHTS_MAX ? thandover_offer(fd, &p->relays[p->n]) : terr(EINVAL);
-        if (fd < 0)
+        if (tsock_get(fd) && thandover_pass(fd) < 0)
             return -1;
-        p->ends[p->n++] = fd;
-        memcpy(CMSG_DATA(c) + i * sizeof fd, &fd, sizeof fd);
     }
     return 0;
 }
@@ -187,31 +176,15 @@ bool preload_has_rights(const struct msghdr *msg)
 
 ssize_t preload_send_rights(int fd, const struct msghdr *msg, int flags)
 {
-    struct passed p = {.n = 0};
     struct msghdr m;
-    ssize_t r = 0;
-    int e;
 
     if (likely(!msg || !msg->msg_control) || !preload_has_rights(msg))
         return libc.sendmsg(fd, msg, flags);
     m = *msg;
-    m.msg_control = malloc(m.msg_controllen);
-    if (!m.msg_control)
-        return terr(ENOMEM);
-    memcpy(m.msg_control, msg->msg_control, m.msg_controllen);
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c && r == 0; c = after(&m, c))
-        if (is_rights(&m, c))
-            r = exchange(c, &p);
-    if (r == 0)
-        r = libc.sendmsg(fd, &m, flags);
-    e = errno;
-    while (p.n--) {
-        tfd_internal_close(p.ends[p.n]);
-        thandover_settle(p.relays[p.n], r >= 0);
-    }
-    free(m.msg_control);
-    errno = e;
-    return r;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = after(&m, c))
+        if (is_rights(&m, c) && make_fit(c) < 0)
+            return -1;
+    return libc.sendmsg(fd, msg, flags);
 }
 
 void preload_take_rights(const struct msghdr *msg)

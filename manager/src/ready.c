@@ -50,6 +50,7 @@ uint32_t tsock_events(const struct tsock *s)
     case TS_CONNECTING: /* Fast Open: what is written goes with the SYN */
         return s->fast && !s->fast_sent ? EPOLLOUT | EPOLLWRNORM : 0u;
     case TS_NEW:
+    case TS_SHARED:
         break;
     }
     return 0;
@@ -70,7 +71,7 @@ bool tobj_kernel_too(const struct tobj *o)
 
     if (o->kind == TOBJ_EPOLL)
         return true;
-    return s->state == TS_NEW || (s->state == TS_LISTEN && s->dual);
+    return tsock_kernels(s) || (s->state == TS_LISTEN && s->dual);
 }
 
 void tobj_notify(struct tobj *o, uint32_t events)

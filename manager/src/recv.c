@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frames.h"
+#include "share.h"
 #include "urgent.h"
 #include "zerocopy.h"
 
@@ -132,6 +133,8 @@ static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
 
     for (;;) {
         tctx_progress();
+        if (unlikely(tsock_kernels(s)))
+            return c->got ? (ssize_t)c->got : TIO_KERNEL;
         if (unlikely(is_claimed(s, c->flags)))
             return c->got ? (ssize_t)c->got : terr(EBUSY);
         if (unlikely(!c->want && s->rx_avail))
@@ -201,7 +204,12 @@ static ssize_t receive(int fd, const struct iovec *v, size_t count, int flags, s
         return terr(EINVAL);
     tctx_lock();
     s = tsock_get(fd);
-    r = likely(s && s->state != TS_NEW) ? recv_locked(s, v, (size_t)n, flags, msg) : TIO_KERNEL;
+    if (likely(s && !tsock_kernels(s))) {
+        r = recv_locked(s, v, (size_t)n, flags, msg);
+    } else {
+        tshare_use(s);
+        r = TIO_KERNEL;
+    }
     tctx_unlock();
     return r;
 }

@@ -44,7 +44,7 @@ bool tselect_any(int n, const fd_set *r, const fd_set *w, const fd_set *e)
         unsigned long bits = members(n, r, w, e, word);
 
         for (; bits; bits &= bits - 1)
-            if (tobj_get(word * WORD_BITS + __builtin_ctzl(bits)))
+            if (tfd_waits_here(word * WORD_BITS + __builtin_ctzl(bits)))
                 return true;
     }
     return false;

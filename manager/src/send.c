@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "share.h"
 #include "zerocopy.h"
 
 #define SENDS_PER_LIFE 64 /* calls between two looks whether the TOE lives */
@@ -19,6 +20,7 @@ struct tx_call {
     bool told;     /* when its memory is free: from there, if it can be (zerocopy.h) */
     bool numbered; /* ... by MSG_ZEROCOPY, else with the token */
     bool copied;   /* some of it was */
+    bool moved;    /* the socket has become the kernel's meanwhile (share.h) */
     uint64_t token;
 };
 
@@ -121,6 +123,10 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
 
     for (;;) {
         tctx_progress();
+        if (unlikely(tsock_kernels(s))) {
+            c->moved = true;
+            return (ssize_t)c->sent;
+        }
         if (tsend_may(s) < 0 || (can_put(s) && put(s, c) < 0))
             return c->sent ? (ssize_t)c->sent : -1;
         if (c->sent == c->want)
@@ -192,6 +198,28 @@ static ssize_t send_told(struct tsock *s, struct tx_call *c)
     return r;
 }
 
+/* What was not sent before the socket became the kernel's. */
+static ssize_t send_rest(int fd, struct tx_call *c)
+{
+    ssize_t r = 0;
+
+    if (!c->at.v && c->sent < c->want)
+        r = sys_sendfile(fd, c->in_fd, c->offset, c->want - c->sent);
+    while (c->at.v && c->sent < c->want && r >= 0) {
+        size_t n = c->at.v->iov_len - c->at.done;
+
+        r = sys_sendto(fd, (const char *)c->at.v->iov_base + c->at.done, n, c->flags | MSG_NOSIGNAL,
+                       NULL, 0);
+        c->sent += r > 0 ? (size_t)r : 0;
+        if (r >= 0 && (size_t)r < n)
+            break;
+        c->at = (struct tio_cursor){c->at.v + 1, 0};
+    }
+    if (!c->at.v && r > 0)
+        c->sent += (size_t)r;
+    return c->sent ? (ssize_t)c->sent : r;
+}
+
 /* TIO_KERNEL, or as send. */
 static ssize_t transmit(int fd, struct tx_call *c)
 {
@@ -200,7 +228,8 @@ static ssize_t transmit(int fd, struct tx_call *c)
 
     tctx_lock();
     s = tsock_get(fd);
-    if (unlikely(!s || s->state == TS_NEW)) {
+    if (unlikely(!s || tsock_kernels(s))) {
+        tshare_use(s);
         r = TIO_KERNEL;
     } else if (unlikely((c->flags & MSG_ZEROCOPY) && s->opts.zerocopy && c->want && c->at.v)) {
         c->told = c->numbered = true;
@@ -209,6 +238,8 @@ static ssize_t transmit(int fd, struct tx_call *c)
         r = likely(!c->told) ? send_locked(s, c) : send_told(s, c);
     }
     tctx_unlock();
+    if (unlikely(c->moved))
+        r = send_rest(fd, c);
     tsend_signal(r, c->flags); /* the lock is not held: a handler may do as it likes */
     return r;
 }

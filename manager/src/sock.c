@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ctx.h"
+#include "share.h"
 
 int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out)
 {
@@ -351,6 +352,8 @@ static int shutdown_locked(struct tsock *s, int fd, int how)
     if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR)
         return terr(EINVAL);
     switch ((enum tsock_state)s->state) {
+    case TS_SHARED:
+        return sys_shutdown(fd, how);
     case TS_NEW:
         s->inherited &= how == SHUT_WR; /* else it listens no more */
         return sys_shutdown(fd, how);
@@ -386,6 +389,7 @@ int toe_shutdown(int fd, int how)
         return sys_shutdown(fd, how);
     tctx_lock();
     s = tsock_get(fd);
+    tshare_use(s);
     if (s && s->state == TS_OPEN)
         tctx_progress();
     r = s ? shutdown_locked(s, fd, how) : sys_shutdown(fd, how);
@@ -408,7 +412,7 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
     if (s && s->state != TS_NEW && (peer || (s->state != TS_LISTEN && !is_as_new(s, fd)))) {
         if (!peer)
             r = tsock_name(s, false, addr, len);
-        else if (s->state == TS_OPEN)
+        else if (s->state == TS_OPEN || s->state == TS_SHARED)
             r = tsock_name(s, true, addr, len);
         else
             r = terr(ENOTCONN);
@@ -451,6 +455,8 @@ bool tsock_record(const struct tsock *s, struct toedev_flow_record *out)
 {
     const struct toedev_flow_record *r;
 
+    if (unlikely(s->flow))
+        s = s->flow;
     if (!s->qp || s->state == TS_CONNECTING)
         return false;
     if (s->qp->direct)

@@ -344,6 +344,33 @@ static int placeholder_set(int fd, int level, int name, const void *value, sockl
     return tfd_is_own(fd) ? terr(ENOPROTOOPT) : sys_setsockopt(fd, level, name, value, len);
 }
 
+int tsockopt_other(const struct tsock *s)
+{
+    return sys_socket(s->v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+/* What calls go by is the Unix socket's (SO_RCVTIMEO), the rest the flow's, where it is here. What
+ * the TOE does not know of TCP and IP another socket of the kernel's judges. */
+static int set_shared(struct tsock *s, int fd, int level, int name, const void *value,
+                      socklen_t len)
+{
+    enum verdict verdict = set_carried(s, level, name, value, len);
+    int r, other;
+
+    if (verdict != WRONG && s->flow)
+        (void)set_carried(s->flow, level, name, value, len);
+    if (verdict == WRONG || (verdict == DONE && level != SOL_SOCKET))
+        return verdict == WRONG ? -1 : 0;
+    if (level == SOL_SOCKET) {
+        r = sys_setsockopt(fd, level, name, value, len);
+        return verdict == DONE ? 0 : r;
+    }
+    other = tsockopt_other(s);
+    r = sys_setsockopt(other, level, name, value, len);
+    sys_close(other);
+    return r;
+}
+
 int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
     struct tsock *s;
@@ -354,7 +381,12 @@ int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len
         return sys_setsockopt(fd, level, name, value, len);
     tctx_lock();
     s = tsock_get(fd);
-    if (!s || s->state == TS_NEW) {
+    if (s && s->state == TS_SHARED) {
+        int before = errno;
+
+        r = set_shared(s, fd, level, name, value, len);
+        errno = r < 0 ? errno : before;
+    } else if (!s || s->state == TS_NEW) {
         r = sys_setsockopt(fd, level, name, value, len);
         if (s && r == 0)
             remember(s, level, name, value, len);

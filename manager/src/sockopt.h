@@ -23,6 +23,9 @@ static inline uint32_t pacing_value(uint64_t rate)
     return rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
 }
 
+/* A socket of the kernel's like s, to be closed: a shared connection has no placeholder that knows
+ * options of TCP and IP. */
+TOE_HIDDEN int tsockopt_other(const struct tsock *s);
 /* TCP_INFO (tcp(7)) from the flow record, which costs the TOE no command. Lock held. */
 TOE_HIDDEN void tsock_tcp_info(const struct tsock *s, struct tcp_info *out);
 

@@ -122,7 +122,9 @@ static enum verdict get_socket_level(struct tsock *s, int name, void *value, soc
     case SO_LINGER:
         return verdict_of(give(value, len, &l, sizeof l));
     case SO_PEERNAME:
-        return verdict_of(s->state == TS_OPEN ? tsock_name(s, true, value, len) : terr(ENOTCONN));
+        return verdict_of(s->state == TS_OPEN || s->state == TS_SHARED
+                              ? tsock_name(s, true, value, len)
+                              : terr(ENOTCONN));
     case SO_RCVTIMEO:
         return verdict_of(give_timeout(value, len, o->rcvtimeo));
     case SO_SNDTIMEO:
@@ -247,8 +249,23 @@ static enum verdict get_mtu(const struct tsock *s, void *value, socklen_t *len)
     return mtu < 0 ? WRONG : verdict_of(give_int(value, len, mtu));
 }
 
-static int placeholder_get(int fd, int level, int name, void *value, socklen_t *len)
+/* The Unix socket has what calls go by. */
+static bool is_unix_sockets(int level, int name)
 {
+    return level == SOL_SOCKET && name != SO_DOMAIN && name != SO_PROTOCOL && name != SO_PEERNAME;
+}
+
+static int placeholder_get(const struct tsock *s, int fd, int level, int name, void *value,
+                           socklen_t *len)
+{
+    int other, r;
+
+    if (s && s->state == TS_SHARED && level != SOL_SOCKET) {
+        other = tsockopt_other(s);
+        r = sys_getsockopt(other, level, name, value, len);
+        sys_close(other);
+        return r;
+    }
     return tfd_is_own(fd) ? terr(ENOPROTOOPT) : sys_getsockopt(fd, level, name, value, len);
 }
 
@@ -292,6 +309,8 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
             tctx_progress(); /* what has come, also when nobody waited for it */
         if (!value || !len)
             verdict = (terr(EFAULT), WRONG);
+        else if (s->state == TS_SHARED && is_unix_sockets(level, name))
+            verdict = UNHANDLED;
         else if (level == SOL_SOCKET)
             verdict = get_socket_level(s, name, value, len);
         else if (level == IPPROTO_TCP)
@@ -303,7 +322,7 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
             verdict = get_own_path(s, level, name, value, len);
     }
     r = verdict == WRONG       ? -1
-        : verdict == UNHANDLED ? placeholder_get(fd, level, name, value, len)
+        : verdict == UNHANDLED ? placeholder_get(s, fd, level, name, value, len)
                                : 0;
     tctx_unlock();
     return r;

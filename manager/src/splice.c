@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "io.h"
+#include "share.h"
 
 #define SPLICE_ALL (SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT)
 #define PAGE       4096u
@@ -197,15 +198,31 @@ static ssize_t from_pipe(int in, int out, size_t n, unsigned flags, bool wait)
 /* The kernel's own: neither end is the TOE's. */
 static bool is_kernels(int fd)
 {
-    const struct tsock *s = tsock_get(fd);
+    struct tsock *s;
+    bool is = true;
 
-    return !s || s->state == TS_NEW;
+    if (!tsock_get(fd))
+        return true;
+    tctx_lock();
+    s = tsock_get(fd);
+    tshare_use(s);
+    is = !s || tsock_kernels(s);
+    tctx_unlock();
+    return is;
+}
+
+static ssize_t splice_carried(int in, int out, size_t n, unsigned flags, bool read_end)
+{
+    bool wait = !(flags & SPLICE_F_NONBLOCK);
+
+    return read_end ? from_pipe(in, out, n, flags, wait) : to_pipe(in, out, n, wait);
 }
 
 ssize_t toe_splice(int in, loff_t *in_at, int out, loff_t *out_at, size_t n, unsigned flags)
 {
     bool read_end = is_pipe(in), write_end = is_pipe(out);
     int pipe = read_end ? in : out, status;
+    ssize_t r;
 
     if ((is_kernels(in) && is_kernels(out)) || !n)
         return syscall(SYS_splice, in, in_at, out, out_at, n, flags);
@@ -220,6 +237,9 @@ ssize_t toe_splice(int in, loff_t *in_at, int out, loff_t *out_at, size_t n, uns
         return terr(EBADF);
     if (status & O_NONBLOCK)
         flags |= SPLICE_F_NONBLOCK;
-    return read_end ? from_pipe(in, out, n, flags, !(flags & SPLICE_F_NONBLOCK))
-                    : to_pipe(in, out, n, !(flags & SPLICE_F_NONBLOCK));
+    r = splice_carried(in, out, n, flags, read_end);
+    /* others may have come to share the socket meanwhile */
+    if (r < 0 && errno == ENOTCONN && is_kernels(in) && is_kernels(out))
+        return syscall(SYS_splice, in, in_at, out, out_at, n, flags);
+    return r;
 }

@@ -17,9 +17,10 @@ static const uint8_t linux_state[] = {
     9,  /* LAST-ACK */
     6,  /* TIME-WAIT */
 };
-#define LINUX_CLOSE    7
-#define LINUX_LISTEN   10
-#define LINUX_SYN_SENT 2
+#define LINUX_ESTABLISHED 1
+#define LINUX_SYN_SENT    2
+#define LINUX_CLOSE       7
+#define LINUX_LISTEN      10
 
 #define RECORD_TIMESTAMPS 1u
 #define RECORD_SACK       2u
@@ -99,6 +100,12 @@ void tsock_tcp_info(const struct tsock *s, struct tcp_info *out)
         out->tcpi_max_pacing_rate = s->opts.max_pacing ? s->opts.max_pacing : UINT64_MAX;
         if (tsock_record(s, &r))
             from_record(&r, out);
+        break;
+    case TS_SHARED:
+        if (s->flow)
+            tsock_tcp_info(s->flow, out);
+        else
+            out->tcpi_state = LINUX_ESTABLISHED;
         break;
     case TS_NEW:
     case TS_FOREIGN:

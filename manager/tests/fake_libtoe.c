@@ -103,6 +103,11 @@ int tinherit_use(int fd)
     return 0;
 }
 
+void tshare_ask(struct tsock *s)
+{
+    (void)s;
+}
+
 void tsock_use(struct tsock *s)
 {
     assert_int_equal(s->state, TS_LISTEN);
@@ -120,7 +125,7 @@ bool tobj_kernel_too(const struct tobj *o)
 {
     const struct tsock *s = (const struct tsock *)o;
 
-    return s->state == TS_NEW || (s->state == TS_LISTEN && s->dual);
+    return tsock_kernels(s) || (s->state == TS_LISTEN && s->dual);
 }
 
 struct twaiter *twait_begin(size_t most)

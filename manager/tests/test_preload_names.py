@@ -27,7 +27,6 @@ UNIVERSE = set(
     select pselect epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
     fdopen freopen freopen64 fclose fileno fileno_unlocked dprintf vdprintf
     execl execle execlp execv execve execveat execvp execvpe fexecve
-    wait wait3 wait4 waitid waitpid
     fork vfork posix_spawn posix_spawnp daemon syscall bindresvport rcmd
     aio_read aio_write lio_listio eventfd_read eventfd_write
     __read_chk __recv_chk __recvfrom_chk __poll_chk __ppoll_chk __pread_chk __pread64_chk
