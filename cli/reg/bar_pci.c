@@ -95,9 +95,16 @@ static bool open_pci(struct bar *bar, const char *name)
 {
     char path[sizeof bar->path + 16];
     struct stat st;
+    int command;
 
     if (!resource_of(bar, name, path, sizeof path))
         return false;
+    command = config(bar, CONFIG_COMMAND);
+    if (command >= 0 && !((unsigned)command & COMMAND_MEMORY))
+        return bar_fail(bar,
+                        "memory space is disabled in the function's command register; echo 1 > "
+                        "%s/enable",
+                        bar->path);
     bar->fd = open(path, (bar->write ? O_RDWR : O_RDONLY) | O_SYNC | O_CLOEXEC);
     if (bar->fd < 0 || fstat(bar->fd, &st) != 0)
         return bar_fail(bar, "cannot open %s: %s", path, strerror(errno));

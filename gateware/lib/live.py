@@ -51,7 +51,7 @@ def build_alone(folder: Path, trace: bool) -> Path:
     command += ["-CFLAGS", " ".join([*cflags, f"-DVM_TRACE_FST={int(trace)}"])]
     command += ["-LDFLAGS", " ".join([str(library), *links]), "-o", program]
     command += [SIM / "public.vlt", GATEWARE / "lint.vlt", *read("src/rtt/rtt.f")]
-    command += [SIM / f"{n}.cpp" for n in ("rtt_sim", "port", "regs")]
+    command += [SIM / f"{n}.cpp" for n in ("rtt_sim", "port", "regs", "pci")]
     log = folder / "build.log"
     with log.open("w") as f:
         if run(command, stdout=f, stderr=subprocess.STDOUT).returncode:

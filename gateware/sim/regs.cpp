@@ -2,13 +2,11 @@
 #include "regs.h"
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <endian.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
+
+#include "listen.h"
 
 namespace sim
 {
@@ -21,24 +19,8 @@ constexpr uint32_t kBadRequest = 0x100; // beyond the two bits of a bus error
 RegServer::RegServer(const std::string &path, Read read, Write write)
     : path_(path), read_(std::move(read)), write_(std::move(write))
 {
-    struct sockaddr_un at = {};
-
-    if (path.empty())
-        return;
-    at.sun_family = AF_UNIX;
-    if (path.size() >= sizeof at.sun_path) {
-        std::fprintf(stderr, "--regs %s: longer than %zu bytes\n", path.c_str(),
-                     sizeof at.sun_path - 1);
-        std::exit(1);
-    }
-    std::memcpy(at.sun_path, path.c_str(), path.size() + 1);
-    unlink(path.c_str());
-    listen_ = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (listen_ < 0 || bind(listen_, reinterpret_cast<struct sockaddr *>(&at), sizeof at) != 0 ||
-        listen(listen_, 4) != 0) {
-        std::fprintf(stderr, "--regs %s: %s\n", path.c_str(), std::strerror(errno));
-        std::exit(1);
-    }
+    if (!path.empty())
+        listen_ = listen_at("--regs", path);
 }
 
 RegServer::~RegServer()

@@ -26,6 +26,7 @@
 #include "axis.h"
 #include "path.h"
 #include "pcapng.h"
+#include "pci.h"
 #include "port.h"
 #include "regs.h"
 
@@ -53,6 +54,8 @@ const char kUsage[] =
     "  --gap CYCLES     so many cycles from one to the next (default 200),\n"
     "  --size BYTES     so large, without FCS (default 60, 60..1514)\n"
     "  --regs PATH      offers the registers on this Unix socket\n"
+    "  --pci PATH       offers them to QEMU's x-pci-proxy-dev, as a PCI function, on this Unix "
+    "socket\n"
     "  --set NAME=VALUE writes a register at the start (repeat)\n"
     "  --time wall|virtual  the counter follows the machine's clock, or only cycles count\n"
     "                   (default: virtual with --path, wall otherwise)\n"
@@ -78,7 +81,7 @@ void on_signal(int)
 }
 
 struct Options {
-    std::string host, net, path, regs, pcap, fst, truth, samples;
+    std::string host, net, path, regs, pci, pcap, fst, truth, samples;
     std::vector<std::string> set;
     uint64_t probes = 0, gap = 200, size = 60, start = 0;
     double stall = 0;
@@ -104,7 +107,8 @@ Options parse(int argc, char **argv)
         {"regs", 1, nullptr, 'r'},   {"set", 1, nullptr, 'w'},   {"time", 1, nullptr, 't'},
         {"start", 1, nullptr, 'a'},  {"stall", 1, nullptr, 'l'}, {"pcap", 1, nullptr, 'o'},
         {"fst", 1, nullptr, 'f'},    {"truth", 1, nullptr, 'u'}, {"samples", 1, nullptr, 'm'},
-        {"stay", 0, nullptr, 'y'},   {"help", 0, nullptr, '?'},  {nullptr, 0, nullptr, 0},
+        {"stay", 0, nullptr, 'y'},   {"pci", 1, nullptr, 'i'},   {"help", 0, nullptr, '?'},
+        {nullptr, 0, nullptr, 0},
     };
     Options o;
     int c;
@@ -132,6 +136,9 @@ Options parse(int argc, char **argv)
             break;
         case 'r':
             o.regs = optarg;
+            break;
+        case 'i':
+            o.pci = optarg;
             break;
         case 'w':
             o.set.emplace_back(optarg);
@@ -259,6 +266,7 @@ class Simulation
     sim::Stream tx_, rx_;
     sim::Axil bus_;
     sim::RegServer server_;
+    sim::PciFunction pci_;
     sim::Pcapng pcap_;
     sim::Path path_;
     std::unique_ptr<sim::Port> host_, net_;
@@ -286,6 +294,9 @@ Simulation::Simulation(const Options &o)
           sizeof(rtt_regs_t), [this] { settle(); }, [this] { tick(); }),
       server_(
           o.regs, [this](uint32_t a, uint32_t &v) { return bus_.read(a, v); },
+          [this](uint32_t a, uint32_t v) { return bus_.write(a, v); }),
+      pci_(
+          o.pci, sizeof(rtt_regs_t), [this](uint32_t a, uint32_t &v) { return bus_.read(a, v); },
           [this](uint32_t a, uint32_t v) { return bus_.write(a, v); }),
       pcap_(o.pcap, {"leaving", "arriving"}), path_(o.path), truth_(create(o.truth)),
       samples_(create(o.samples))
@@ -494,6 +505,7 @@ void Simulation::sleep_until_something()
     int limit = o_.wall ? 1 : 100;
 
     server_.add_to(fds);
+    pci_.add_to(fds);
     for (sim::Port *p : {host_.get(), net_.get()}) {
         if (!p)
             continue;
@@ -511,6 +523,7 @@ int Simulation::run()
 
     while (!stop_asked) {
         server_.serve();
+        pci_.serve();
         look_at_ports();
         for (int i = 0; i < kBatch; i++)
             tick();

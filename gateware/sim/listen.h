@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* listen.h - a Unix socket to be asked at. */
+#ifndef GATEWARE_SIM_LISTEN_H
+#define GATEWARE_SIM_LISTEN_H
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace sim
+{
+
+/* A socket that listens at path, in the place of what is there. Ends the program with a sentence
+ * that names the option when it cannot. */
+inline int listen_at(const char *option, const std::string &path)
+{
+    struct sockaddr_un at = {};
+    int fd;
+
+    at.sun_family = AF_UNIX;
+    if (path.size() >= sizeof at.sun_path) {
+        std::fprintf(stderr, "%s %s: longer than %zu bytes\n", option, path.c_str(),
+                     sizeof at.sun_path - 1);
+        std::exit(1);
+    }
+    std::memcpy(at.sun_path, path.c_str(), path.size() + 1);
+    unlink(path.c_str());
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, reinterpret_cast<struct sockaddr *>(&at), sizeof at) != 0 ||
+        listen(fd, 4) != 0) {
+        std::fprintf(stderr, "%s %s: %s\n", option, path.c_str(), std::strerror(errno));
+        std::exit(1);
+    }
+    return fd;
+}
+
+} // namespace sim
+
+#endif

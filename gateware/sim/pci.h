@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pci.h - a PCI function whose BAR 2 is a module's registers, for a guest of QEMU: its device
+ * x-pci-proxy-dev hands each access of the guest's CPU to another process over a Unix socket and
+ * waits for the answer. So every load and store in the guest is one access on the module's bus.
+ *
+ * As OpenNIC's shell has it, vendor and device too: a BAR of 4 MiB with the registers of the user
+ * box at 0x100000. Elsewhere, and where the bus answers with an error, it reads all ones.
+ */
+#ifndef GATEWARE_SIM_PCI_H
+#define GATEWARE_SIM_PCI_H
+
+#include <array>
+#include <functional>
+#include <poll.h>
+#include <string>
+#include <vector>
+
+#include <cstdint>
+
+namespace sim
+{
+
+class PciFunction
+{
+  public:
+    using Read = std::function<unsigned(uint32_t, uint32_t &)>;
+    using Write = std::function<unsigned(uint32_t, uint32_t)>;
+
+    /* path empty: there is none. size: bytes of the module's window. Ends the program with a
+     * sentence when it cannot listen there. */
+    PciFunction(const std::string &path, uint32_t size, Read read, Write write);
+    ~PciFunction();
+    PciFunction(const PciFunction &) = delete;
+    PciFunction &operator=(const PciFunction &) = delete;
+
+    void serve(); /* what waits, without blocking */
+    void add_to(std::vector<struct pollfd> &fds) const;
+
+  private:
+    void reset();
+    bool take();
+    bool handle(uint32_t command, const uint8_t *data, size_t size);
+    bool reply(bool with_value, uint64_t value);
+    uint32_t config_read(uint32_t at, uint32_t length) const;
+    void config_write(uint32_t at, uint32_t value, uint32_t length);
+    uint64_t bar_read(uint64_t at, uint32_t size);
+    void bar_write(uint64_t at, uint32_t size, uint64_t value);
+    bool in_window(uint64_t at, uint32_t size, uint32_t &offset) const;
+
+    std::string path_;
+    uint32_t size_;
+    Read read_;
+    Write write_;
+    int listen_ = -1, peer_ = -1;
+    std::vector<uint8_t> in_;
+    std::array<uint8_t, 256> config_{};
+};
+
+} // namespace sim
+
+#endif
