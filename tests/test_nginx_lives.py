@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nginx's processes come and go under load: reload, workers that crash."""
+"""nginx's processes come and go under load: reload, upgrade of the binary, workers that crash."""
 
 from __future__ import annotations
 
@@ -140,4 +140,73 @@ def test_worker_killed_under_load(lab, tmp_path):
             proc.wait_until(fresh, "a new worker", proc=server)
             proc.wait_until(lambda: served_by(lab) in fresh(), "the new worker serves")
             answered, _failed = load.end()
+        assert answered > 100
+
+
+class Daemon:
+    """nginx as init would have it: in the background, known by its pid file. Ended by a `with`."""
+
+    def __init__(self, lab: labs.Lab, folder: Path):
+        listen = f"{lab.ip}:80"
+        # It leaves the pipes to whoever started it: what it says goes to a file.
+        argv = nginx.configuration(folder, listen, workers=2, daemon=True)
+        lab.run(["sh", "-c", f"exec {' '.join(argv)} >{folder}/said 2>&1"])
+        self.pid_file = folder / "nginx.pid"
+        self.masters = [self._new_master()]
+        proc.wait_port(lab.client, lab.ip, 80)
+
+    def __enter__(self) -> Daemon:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        alive = [pid for pid in self.masters if lives(pid)]
+        pids = {pid for master in alive for pid in (master, *workers_of(master))}
+        for master in alive:
+            os.kill(master, signal.SIGTERM)
+        wait_ended(pids, "nginx ends")
+
+    def _new_master(self, *old: int) -> int:
+        def read() -> int:
+            text = self.pid_file.read_text() if self.pid_file.exists() else ""
+            return int(text) if text.strip() and int(text) not in old else 0
+
+        return int(proc.wait_until(read, "a new master"))
+
+    def upgrade(self) -> tuple[int, int]:
+        """Starts the new binary besides the old, whose child it is: both masters."""
+        old = self.masters[-1]
+        os.kill(old, signal.SIGUSR2)
+        new = self._new_master(old)
+        self.masters.append(new)
+        proc.wait_until(lambda: len(workers_of(new)) == 2, "new workers")
+        return old, new
+
+
+def workers_of(master: int) -> set[int]:
+    return {int(pid) for pid in Path(f"/proc/{master}/task/{master}/children").read_text().split()}
+
+
+def serves_alone(lab: labs.Lab, master: int) -> bool:
+    return {served_by(lab) for _ in range(20)} <= workers_of(master)
+
+
+@pytest.mark.sanitize
+def test_upgrade_of_the_binary(lab, tmp_path):
+    """USR2, WINCH, QUIT: the new master gets the listener by exec; no request fails."""
+    with Daemon(lab, tmp_path) as server:
+        digest = nginx.make_file(tmp_path / "files/large", LARGE)
+        old_workers = workers_of(server.masters[0])
+        slow = Download(lab)
+        with Load(lab) as load:
+            old, new = server.upgrade()
+            proc.wait_until(lambda: served_by(lab) in workers_of(new), "new workers serve")
+            os.kill(old, signal.SIGWINCH)
+            assert slow.digest() == digest
+            wait_ended(old_workers, "the old workers end")
+            assert serves_alone(lab, new)
+            os.kill(old, signal.SIGQUIT)
+            wait_ended([old], "the old master ends")
+            assert serves_alone(lab, new)
+            answered, failed = load.end()
+        assert not failed
         assert answered > 100

@@ -457,16 +457,28 @@ def test_what_a_process_leaves_in_its_queue_is_the_others(lab, robot, how):
 _EXECUTE = """
 pid = os.fork()
 if pid == 0:
-    code = "import socket; s, _ = socket.socket(fileno=%d).accept(); s.sendall(b'anew')"
+    code = "import os, socket; os.environ.clear()\\n"
+    code += "s, _ = socket.socket(fileno=%d).accept(); s.sendall(b'anew')"
     os.set_inheritable(listener.fileno(), True)
     os.execve(python, [python, "-c", code % listener.fileno()], {"TZ": "UTC"})
 """
 
 
 def test_a_program_with_a_cleaned_environment_serves_the_listener_it_is_given(lab, robot):
-    """As nginx starts its new binary, with no variables but those that it was told to keep."""
+    """As nginx starts its new binary, with no variables but those that it was told to keep; and the
+    new one cleans its own too."""
     robot.listen(lab.ip, PORT)
     robot(_EXECUTE, python=labs.PYTHON)
     with lab.connect(PORT, timeout=20) as s:
         assert take(s, 100) == b"anew"
     robot("os.waitpid(pid, 0); listener.close()")
+
+
+def test_a_program_that_cleans_its_environment_first(lab, robot):
+    robot("os.environ.clear()")
+    robot.listen(lab.ip, PORT)
+    with lab.connect(PORT) as s:
+        robot.accept()
+        s.sendall(b"hello")
+        assert robot("s.recv(10)") == b"hello"
+    robot("s.close(); listener.close()")

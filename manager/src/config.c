@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ctx.h"
+#include "env.h"
 
 #define DEFAULT_SLOTS        4096u
 #define DEFAULT_SIZE         65536u
@@ -24,7 +25,7 @@ struct number {
 
 static int read_number(struct number *n, char *err, size_t err_size)
 {
-    const char *text = getenv(n->env);
+    const char *text = tenv(n->env);
     const char *from = n->env;
     unsigned long v = n->value ? n->value : n->fallback;
     char *end;
@@ -55,7 +56,7 @@ static int read_number(struct number *n, char *err, size_t err_size)
 
 static int read_flag(const char *env, int option, bool *out, char *err, size_t err_size)
 {
-    const char *text = getenv(env);
+    const char *text = tenv(env);
 
     *out = option != 0;
     if (!text || !*text)
@@ -73,7 +74,7 @@ static int read_place(struct tconfig *cfg, const char *option, char *err, size_t
 {
     static const char *const places[] = {
         [TPLACE_TOED] = "toed", [TPLACE_INLINE] = "inline", [TPLACE_THREAD] = "thread"};
-    const char *text = getenv(TOEDEV_ENGINE_ENV);
+    const char *text = tenv(TOEDEV_ENGINE_ENV);
 
     if (!text || !*text)
         text = option;
@@ -91,7 +92,7 @@ static int read_place(struct tconfig *cfg, const char *option, char *err, size_t
 /* The options of an engine in this process. */
 static int read_inline(struct tconfig *cfg, const char *option, char *err, size_t err_size)
 {
-    const char *text = getenv(TOEDEV_INLINE_OPTIONS_ENV);
+    const char *text = tenv(TOEDEV_INLINE_OPTIONS_ENV);
 
     if (!text || !*text)
         text = option ? option : "";
@@ -106,7 +107,7 @@ static int read_inline(struct tconfig *cfg, const char *option, char *err, size_
 
 static int read_path(struct tconfig *cfg, const char *option, char *err, size_t err_size)
 {
-    const char *path = getenv(TOEDEV_SOCKET_ENV);
+    const char *path = tenv(TOEDEV_SOCKET_ENV);
 
     if (!path || !*path)
         path = option && *option ? option : TOEDEV_DEFAULT_SOCKET;
@@ -144,7 +145,7 @@ int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *er
     cfg->tx_size = n[1].value;
     cfg->rx_size = n[2].value;
     cfg->busy_poll_us = n[3].value;
-    cfg->busy_poll_given = o->busy_poll_us || (getenv(n[3].env) && *getenv(n[3].env));
+    cfg->busy_poll_given = o->busy_poll_us || (tenv(n[3].env) && *tenv(n[3].env));
     cfg->irq_count = n[4].value;
     cfg->irq_usec = n[5].value;
     cfg->hold_min = n[6].value;

@@ -6,34 +6,11 @@
  * (nginx does). Without libtoe those listeners are the kernel's, at an address that the kernel may
  * not even have. So what `toehold run` has set comes back, where nothing stands in its place.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ctx.h"
+#include "env.h"
 #include "exec.h"
-
-#define KEPT_MAX 32
-
-static const char preload[] = "LD_PRELOAD=", own[] = "TOEHOLD_";
-
-static char *kept[KEPT_MAX]; /* as they were at the start: programs write over their own */
-static size_t kept_n;
-static bool kept_preload;
-
-__attribute__((constructor)) static void keep(void)
-{
-    for (char **e = environ; e && *e && kept_n < KEPT_MAX; e++) {
-        bool loads = strncmp(*e, preload, sizeof preload - 1) == 0;
-
-        if (!loads && strncmp(*e, own, sizeof own - 1) != 0)
-            continue;
-        kept[kept_n] = strdup(*e);
-        if (!kept[kept_n])
-            return;
-        kept_n++;
-        kept_preload |= loads;
-    }
-}
 
 static bool is_set(char *const envp[], const char *variable)
 {
@@ -54,11 +31,20 @@ static void look(int fd, struct tobj *o)
     some_outlive |= texec_outlives(fd, o) && (s->state == TS_LISTEN || s->inherited);
 }
 
+/* At the start; what a program has set since is its own. */
+static bool preloaded(void)
+{
+    for (size_t i = 0; tenv_kept(i); i++)
+        if (strncmp(tenv_kept(i), "LD_PRELOAD=", 11) == 0)
+            return true;
+    return false;
+}
+
 size_t texec_env_room(char *const envp[])
 {
     size_t n = 0;
 
-    if (!kept_preload || is_set(envp, preload))
+    if (!preloaded() || is_set(envp, "LD_PRELOAD="))
         return 0;
     some_outlive = false;
     tfd_each_number(look);
@@ -66,14 +52,16 @@ size_t texec_env_room(char *const envp[])
         return 0;
     while (envp && envp[n])
         n++;
-    return n + kept_n + 1;
+    for (size_t i = 0; tenv_kept(i); i++)
+        n++;
+    return n + 1;
 }
 
 void texec_env_fill(char *const envp[], char *to[])
 {
-    for (size_t i = 0; i < kept_n; i++)
-        if (!is_set(envp, kept[i]))
-            *to++ = kept[i];
+    for (size_t i = 0; tenv_kept(i); i++)
+        if (!is_set(envp, tenv_kept(i)))
+            *to++ = tenv_kept(i);
     while (envp && *envp)
         *to++ = *envp++;
     *to = NULL;

@@ -15,6 +15,7 @@
 #include <toe/tsc.h>
 
 #include "ctx.h"
+#include "env.h"
 #include "expect.h"
 #include "internal.h"
 
@@ -42,7 +43,7 @@ static void *load_from(const char *dir, const char *between)
 static void *load_object(void)
 {
     static const char *const beside[] = {"", "../engine/", "../../engine/"};
-    const char *named = getenv(TOEDEV_INLINE_LIBRARY_ENV);
+    const char *named = tenv(TOEDEV_INLINE_LIBRARY_ENV);
     char dir[PATH_MAX];
     Dl_info own;
     void *so;
