@@ -47,6 +47,7 @@ static void before(void)
 {
     if (is_copying)
         return;
+    tlock_enter(); /* a handler may fork, too: not while this is under way */
     if (!is_alone)
         pthread_mutex_lock(&alone);
     tctx_lock();
@@ -72,6 +73,7 @@ static void in_parent(void)
     tctx_unlock();
     if (!is_alone)
         pthread_mutex_unlock(&alone);
+    tlock_leave();
     errno = saved;
 }
 
@@ -148,6 +150,7 @@ static void in_child(void)
     tctx_unlock();
     is_alone = false;
     pthread_mutex_unlock(&alone);
+    tlock_leave();
     errno = saved;
 }
 

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -227,6 +228,12 @@ TOE_HIDDEN void tctx_lock(void);
 TOE_HIDDEN void tctx_unlock(void);
 /* Gives it to others for a moment, in a loop that looks at the TOE again. */
 TOE_HIDDEN void tctx_relax(void);
+/* Between these as while it is held, for handlers of signals: around another lock. */
+TOE_HIDDEN void tlock_enter(void);
+TOE_HIDDEN void tlock_leave(void);
+/* In a handler, before it does anything: is this thread inside? Then the signal comes again when it
+ * is not. mask: of the context that the handler returns to. */
+TOE_HIDDEN bool tlock_defer(int sig, siginfo_t *info, sigset_t *mask);
 /* Makes the lock that is held one that a thread about to be made will respect. */
 TOE_HIDDEN void tctx_lock_before_thread(void);
 

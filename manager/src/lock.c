@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock.c - the one lock of a process's TOE context.
+ * lock.c - the one lock of a process's TOE context, and the handlers of signals that wait for it.
+ *
+ * A handler may do as it likes: use sockets, fork, execute a program, leave by siglongjmp(). So
+ * none runs while its thread is inside: the signal is sent to the thread again, blocked, and comes
+ * when the thread is outside (preload_signal.c).
  */
 #include <pthread.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/single_threaded.h>
 
 #include "ctx.h"
@@ -13,8 +19,43 @@ static pthread_mutex_t mutex = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
  * between lock and unlock. Written by the holder only. */
 static bool taken;
 
+#define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
+OF_THREAD volatile sig_atomic_t inside, some_wait;
+OF_THREAD sigset_t waiting; /* signals */
+
+bool tlock_defer(int sig, siginfo_t *info, sigset_t *mask)
+{
+    if (!inside)
+        return false;
+    if (!some_wait)
+        sigemptyset(&waiting);
+    sigaddset(&waiting, sig);
+    sigaddset(mask, sig);
+    some_wait = 1;
+    (void)syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), sig, info);
+    return true;
+}
+
+void tlock_enter(void)
+{
+    inside++;
+}
+
+/* Outside again: here handlers run that had to wait. */
+void tlock_leave(void)
+{
+    sigset_t now;
+
+    if (--inside || likely(!some_wait))
+        return;
+    now = waiting;
+    some_wait = 0;
+    pthread_sigmask(SIG_UNBLOCK, &now, NULL);
+}
+
 void tctx_lock(void)
 {
+    tlock_enter();
     if (likely(__libc_single_threaded))
         return;
     pthread_mutex_lock(&mutex);
@@ -40,6 +81,7 @@ static void give_back(void)
 void tctx_relax(void)
 {
     give_back();
+    tlock_leave();
     tpause();
     tctx_lock();
 }
@@ -52,10 +94,12 @@ void tctx_unlock(void)
         tinline_hurry();
     if (likely(!tctx.sigurg.n)) {
         give_back();
+        tlock_leave();
         return;
     }
     due = tctx.sigurg;
     tctx.sigurg.n = 0;
     give_back();
+    tlock_leave();
     turgent_signal(&due);
 }

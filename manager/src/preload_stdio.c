@@ -97,12 +97,14 @@ static void flush_at_exit(void)
 
 static void lock_list(void)
 {
+    tlock_enter(); /* no handler that would fork while this is held */
     pthread_mutex_lock(&mutex);
 }
 
 static void unlock_list(void)
 {
     pthread_mutex_unlock(&mutex);
+    tlock_leave();
 }
 
 /* A child has no other thread that could give the mutex back. */
