@@ -57,21 +57,22 @@ class NetioPort : public Port
         return true;
     }
 
-    void send(const Frame &frame, uint64_t now_ns) override
+    bool send(const Frame &frame, uint64_t now_ns) override
     {
         struct netio_frame f;
 
         if (netio_tx_alloc(n_, &f) != 0)
-            return; // full: lost, as in a queue of a card
+            return false;
         if (frame.size() > f.cap) {
             netio_tx_cancel(n_, &f);
-            return;
+            return false;
         }
         std::memcpy(f.data, frame.data(), frame.size());
         f.len = static_cast<uint32_t>(frame.size());
         f.flags = 0;
         netio_tx_submit(n_, &f, now_ns);
         netio_tx_flush(n_, now_ns);
+        return true;
     }
 
     int fd() const override
@@ -120,10 +121,9 @@ class PacketPort : public Port
         return n > 0;
     }
 
-    void send(const Frame &frame, uint64_t) override
+    bool send(const Frame &frame, uint64_t) override
     {
-        // Full or down: lost, as in a queue of a card.
-        (void)!::send(fd_, frame.data(), frame.size(), 0);
+        return ::send(fd_, frame.data(), frame.size(), 0) >= 0;
     }
 
     int fd() const override

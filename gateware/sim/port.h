@@ -23,7 +23,8 @@ class Port
     virtual ~Port() = default;
     /* The next frame that has come, without blocking; false: none. */
     virtual bool receive(Frame &frame, uint64_t now_ns) = 0;
-    virtual void send(const Frame &frame, uint64_t now_ns) = 0;
+    /* False: it takes no more, and the frame is lost, as in a queue of a card. */
+    virtual bool send(const Frame &frame, uint64_t now_ns) = 0;
     /* Readable when frames come; -1: must be asked. */
     virtual int fd() const = 0;
     /* Before sleeping on fd(): true when frames wait already. */

@@ -272,7 +272,8 @@ class Simulation
     std::unique_ptr<sim::Port> host_, net_;
     std::FILE *truth_, *samples_;
     uint64_t cycles_ = 0, offset_ns_ = 0, probes_ = 0, left_ = 0;
-    uint64_t next_probe_ = 0; // 0: not yet
+    uint64_t next_probe_ = 0;               // 0: not yet
+    uint64_t host_lost_ = 0, net_lost_ = 0; // frames that a port did not take
     uint32_t ring_tail_ = 0;
     int still_ = 0;
 };
@@ -309,6 +310,8 @@ Simulation::Simulation(const Options &o)
     if (!o.fst.empty()) {
         context_.traceEverOn(true);
         top_.trace(&fst_, 99);
+        fst_.set_time_unit("1ns"); // as edge() dumps
+        fst_.set_time_resolution("1ns");
         fst_.open(o.fst.c_str());
     }
 #endif
@@ -372,14 +375,14 @@ void Simulation::tick()
     rx_.drive();
     still_ = tx_.idle() && rx_.idle() ? still_ + 1 : 0;
     edge(true);
-    cycles_++;
     tx_.passed(cycle, [this](const Frame &f, uint64_t first) { left(f, first); });
     rx_.passed(cycle, [this](const Frame &f, uint64_t first) {
         pcap_.packet(1, f, first * kTickNs, first);
         if (host_)
-            host_->send(f, ns());
+            host_lost_ += !host_->send(f, ns());
     });
     edge(false);
+    cycles_++;
 }
 
 void Simulation::left(const Frame &f, uint64_t cycle)
@@ -388,7 +391,7 @@ void Simulation::left(const Frame &f, uint64_t cycle)
 
     pcap_.packet(0, f, cycle * kTickNs, cycle);
     if (net_) {
-        net_->send(f, ns());
+        net_lost_ += !net_->send(f, ns());
         return;
     }
     double at = path_.leave(f, left_ns, left_);
@@ -537,6 +540,9 @@ int Simulation::run()
     read_ring(1);
     if (probing)
         std::printf("%" PRIu64 " probes, %" PRIu64 " cycles\n", probes_, cycles_);
+    if (host_lost_ + net_lost_ != 0)
+        std::printf("lost, as a port took no more: %" PRIu64 " at --host, %" PRIu64 " at --net\n",
+                    host_lost_, net_lost_);
     return 0;
 }
 
