@@ -210,3 +210,22 @@ def test_upgrade_of_the_binary(lab, tmp_path):
             answered, failed = load.end()
         assert not failed
         assert answered > 100
+
+
+def test_upgrade_taken_back(lab, tmp_path):
+    """The old master, whose workers have gone, starts others, and the new one ends."""
+    with Daemon(lab, tmp_path) as server, Load(lab) as load:
+        old_workers = workers_of(server.masters[0])
+        old, new = server.upgrade()
+        new_workers = workers_of(new)
+        os.kill(old, signal.SIGWINCH)
+        wait_ended(old_workers, "the old workers end")
+        os.kill(old, signal.SIGHUP)
+        proc.wait_until(lambda: len(workers_of(old) - {new}) == 2, "the old master's workers")
+        proc.wait_until(lambda: served_by(lab) in workers_of(old), "they serve")
+        os.kill(new, signal.SIGQUIT)
+        wait_ended({new, *new_workers}, "the new master and its workers end")
+        assert serves_alone(lab, old)
+        answered, failed = load.end()
+    assert not failed
+    assert answered > 100

@@ -430,6 +430,74 @@ def test_what_came_before_the_fork_is_the_childs(lab, robot):
     robot("os.waitpid(pid, 0); listener.close()")
 
 
+_MASTER = """
+begin, go = os.pipe()
+ready, say = os.pipe()
+master = os.fork()
+if master == 0:
+    if os.fork() == 0:
+        os.write(say, b'x')
+        os.read(begin, 1)
+        s, _ = listener.accept()
+        s.sendall(s.recv(100) + b" by a child")
+        s.close()
+        os._exit(0)
+    os.wait()
+    os._exit(0)
+os.read(ready, 1)
+listener.close()
+"""
+
+
+def test_what_came_while_nobody_accepted_is_the_first_workers(lab, robot):
+    """A daemon's master, whose parent has gone: it has the listener from a fork, and so its worker.
+    Who connects is connected, and waits."""
+    robot.listen(lab.ip, PORT)
+    robot(_MASTER)
+    with lab.connect(PORT) as one, lab.connect(PORT) as two:
+        one.sendall(b"hello")
+        robot("os.write(go, b'x')")
+        assert take(one, 100) == b"hello by a child"
+        two.settimeout(20)
+        with pytest.raises(ConnectionResetError):  # nobody is left
+            two.recv(1)
+    robot("os.waitpid(master, 0)")
+
+
+_LOOKS = """
+import os, socket, sys
+listener = socket.socket(fileno=int(sys.argv[1]))
+listener.getsockname()
+os.write(int(sys.argv[3]), b'x')
+os.read(int(sys.argv[2]), 1)
+s, _ = listener.accept()
+s.sendall(s.recv(100) + b' by another program')
+"""
+_GIVE = """
+begin, go = os.pipe()
+ready, say = os.pipe()
+fds = listener.fileno(), begin, say
+pid = os.fork()
+if pid == 0:
+    for fd in fds:
+        os.set_inheritable(fd, True)
+    os.execv(python, [python, "-c", looks, *map(str, fds)])
+os.read(ready, 1)
+listener.close()
+"""
+
+
+def test_a_program_that_has_looked_at_its_listener_keeps_the_port_open(lab, robot):
+    """It asks for the name of what it was started with; it accepts when the parent has gone."""
+    robot.listen(lab.ip, PORT)
+    robot(_GIVE, looks=_LOOKS, python=labs.PYTHON)
+    with lab.connect(PORT) as s:
+        s.sendall(b"hello")
+        robot("os.write(go, b'x')")
+        assert take(s, 100) == b"hello by another program"
+    robot("os.waitpid(pid, 0)")
+
+
 @pytest.mark.parametrize("how", ["close", "kill"])
 def test_what_a_process_leaves_in_its_queue_is_the_others(lab, robot, how):
     """Two accept from one port; one leaves, by close() or killed, what it has not accepted."""

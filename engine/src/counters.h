@@ -22,7 +22,6 @@
     X(orphan_aborted)   /* flows reset because their owner went away */                            \
     X(no_slot)          /* SYNs dropped: no free slot in any member */                             \
     X(backlog_full)     /* SYNs dropped: backlog of every member full */                           \
-    X(weak_only)        /* SYNs dropped: only WEAK members listen */                               \
     X(hw_ring_full)     /* times notifications waited for room in a HW ring */                     \
     X(interrupts)       /* eventfd writes to hosts */                                              \
     X(interrupt_failed) /* ... that did not succeed */                                             \

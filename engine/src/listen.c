@@ -2,8 +2,8 @@
 /*
  * listen.c - listeners: one group per address and port, new flows spread over its members
  * (docs/device-contract.md, LISTEN). WEAK members keep the port open for others to come (a parent
- * whose children will serve): they take no flow, and with nobody else the SYN is dropped, so that
- * the peer tries again.
+ * whose children will serve): with nobody else flows wait with them, and go to the first who
+ * serves.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -449,17 +449,41 @@ static struct slot *place_for(const struct listen_group *g, uint32_t hash, int w
     return s;
 }
 
+static int serves_any(const struct listen_group *g)
+{
+    uint32_t i;
+
+    for (i = 0; i < g->count; i++)
+        if (!g->members[i]->weak)
+            return 1;
+    return 0;
+}
+
+/* Nobody serves: flows wait with WEAK members, which have one backlog for all together. */
+static int may_wait(const struct listen_group *g)
+{
+    uint32_t i, waiting = 0;
+
+    for (i = 0; i < g->count; i++)
+        waiting += g->members[i]->used;
+    return g->count && waiting <= g->members[0]->backlog;
+}
+
 struct slot *listen_pick(struct listen_group *g, uint32_t hash)
 {
     struct slot *s = place_for(g, hash, 0);
-    uint32_t i, strong = 0;
+    int room;
 
-    for (i = 0; i < g->count && !s; i++)
-        strong += !g->members[i]->weak;
+    if (s)
+        return s;
+    if (serves_any(g)) {
+        room = least_busy(g, hash, 0) != NULL;
+    } else {
+        room = may_wait(g);
+        s = room ? place_for(g, hash, 1) : NULL;
+    }
     if (!s)
-        engine_count(g->engine, strong == 0               ? EC_weak_only
-                                : !least_busy(g, hash, 0) ? EC_backlog_full
-                                                          : EC_no_slot);
+        engine_count(g->engine, room ? EC_no_slot : EC_backlog_full);
     return s;
 }
 

@@ -321,35 +321,6 @@ static void test_new_flows_are_spread_over_the_members(void **state)
     host_detach(&w->t, &many);
 }
 
-static void test_weak_members_only_keep_the_port(void **state)
-{
-    struct hosts *w = *state;
-    struct toedev_qp_config cfg = bench_qp_config(16);
-    struct host z;
-    struct toe_cmd c;
-
-    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 1, 0, 8);
-    bench_run(&w->t, NS_PER_MS);
-    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 1, IP_A, 0);
-    bench_run(&w->t, 100 * NS_PER_MS);
-    host_want_nothing(&w->x);
-    host_want_nothing(&w->y); /* not refused */
-    assert_true(w->t.a->counters[EC_weak_only] > 0);
-    host_attach(&w->t, w->t.a, &z, &cfg);
-    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
-    bench_run(&w->t, 10 * NS_PER_S);
-    c = host_want(&z, TOE_CMD_LISTEN_ESTABLISHED); /* the SYN that came again */
-    assert_int_equal(toe_cmd_arg1(&c), 9);
-    host_want_nothing(&w->x);
-    host_detach(&w->t, &z);
-    /* WEAK is taken back by LISTEN again with the same id */
-    host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
-    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 8);
-    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 2, IP_A, 0);
-    bench_run(&w->t, NS_PER_S);
-    host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
-}
-
 static void test_a_full_queue_pair_may_turn_one_listener_weak(void **state)
 {
     struct hosts *w = *state;
@@ -493,6 +464,82 @@ static void test_what_waits_with_a_weak_member(void **state)
     host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
     bench_run(&w->t, NS_PER_S);
     want_moved(w, &z, f, y, 700);
+    host_detach(&w->t, &z);
+}
+
+/* Nobody else listens: it is connected, and waits there with what it has sent. */
+static void test_weak_members_keep_the_port(void **state)
+{
+    struct hosts *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+    struct host z;
+    uint32_t f, y;
+    struct toe_cmd c;
+
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 5, 0, 8);
+    bench_run(&w->t, NS_PER_MS);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 1, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    y = toe_cmd_flow(&c);
+    c = host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+    f = toe_cmd_flow(&c);
+    host_send(&w->y, y, 0, 700);
+    bench_run(&w->t, NS_PER_S);
+    host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+    while (host_get(&w->y, &c))
+        ;
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    want_moved(w, &z, f, y, 700);
+    host_detach(&w->t, &z);
+}
+
+/* Half of the handshake there, the other half when another serves. */
+static void test_a_handshake_begun_with_a_weak_member(void **state)
+{
+    struct hosts *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+    struct host z;
+
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 5, 0, 8);
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    bench_run(&w->t, NS_PER_MS);
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 1, IP_A, 0);
+    while (w->x.qp->free_count == w->x.qp->cfg.slots) {
+        w->t.now += NS_PER_US;
+        engine_step(w->t.b, w->t.now);
+        engine_step(w->t.a, w->t.now);
+    }
+    host_want_nothing(&w->x);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    host_want(&z, TOE_CMD_LISTEN_ESTABLISHED);
+    host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    host_want_nothing(&w->x);
+    assert_int_equal(w->x.qp->free_count, w->x.qp->cfg.slots);
+    host_detach(&w->t, &z);
+}
+
+/* One backlog for all of them together, as Linux has one for all who share a listener. */
+static void test_weak_members_share_a_backlog(void **state)
+{
+    struct hosts *w = *state;
+    struct toedev_qp_config cfg = bench_qp_config(16);
+    struct host z;
+    uint32_t i;
+
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 5, 0, 2);
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    host_put(&z, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 9, 0, 2);
+    bench_run(&w->t, NS_PER_MS);
+    for (i = 0; i < 6; i++) {
+        host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, i + 1, IP_A, 0);
+        bench_run(&w->t, 100 * NS_PER_MS);
+    }
+    assert_int_equal(w->x.qp->cfg.slots - w->x.qp->free_count + cfg.slots - z.qp->free_count, 3);
+    assert_true(w->t.a->counters[EC_backlog_full] > 0);
     host_detach(&w->t, &z);
 }
 
@@ -730,7 +777,9 @@ int main(void)
         T(test_the_backlog_is_freed_by_accept),
         T(test_unlisten_resets_what_nobody_accepted),
         T(test_new_flows_are_spread_over_the_members),
-        T(test_weak_members_only_keep_the_port),
+        T(test_weak_members_keep_the_port),
+        T(test_a_handshake_begun_with_a_weak_member),
+        T(test_weak_members_share_a_backlog),
         T(test_a_full_queue_pair_may_turn_one_listener_weak),
         T(test_what_a_weak_member_did_not_accept_is_who_serves_s),
         T(test_what_a_listener_leaves_is_the_other_s),

@@ -43,6 +43,22 @@ int tfork_copy(void)
     return pid;
 }
 
+static void keep_open(struct tsock *s)
+{
+    if (s->state == TS_LISTEN && !s->announced)
+        tlisten_announce(s, true);
+}
+
+/* A listener that this process has from its parent may be for its children to serve: it keeps the
+ * port open for them, and when one ends for the next. Not where one process has the TOE. */
+static void keep_listeners(void)
+{
+    if (!tctx.listeners || tctx.cfg.place != TPLACE_TOED)
+        return;
+    if (tctx_need())
+        thandle_each(keep_open);
+}
+
 static void before(void)
 {
     if (is_copying)
@@ -51,6 +67,7 @@ static void before(void)
     if (!is_alone)
         pthread_mutex_lock(&alone);
     tctx_lock();
+    keep_listeners();
     thandover_before();
 }
 

@@ -64,6 +64,21 @@ int tinherit_use(int fd)
     return 0;
 }
 
+void tinherit_look(int fd)
+{
+    struct tsock *s = tsock_get(fd);
+    int saved = errno;
+
+    if (likely(!s || s->state != TS_NEW || !s->inherited))
+        return;
+    tctx_lock();
+    s = tsock_get(fd);
+    if (s && s->state == TS_NEW && s->inherited)
+        (void)tsock_listens(s, fd, backlog_of(fd)); /* accept() says what is wrong */
+    tctx_unlock();
+    errno = saved;
+}
+
 static bool some_wait;
 
 static void look_for_waiting(struct tobj *o)

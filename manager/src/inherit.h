@@ -17,6 +17,9 @@ TOE_HIDDEN void tinherit_all(void);
 /* The program accepts from fd or watches it: if it is such a listener, it is decided now who
  * carries it. 0, or -1 with errno. fd may lead to nothing of ours afterwards. Lock held. */
 TOE_HIDDEN int tinherit_use(int fd);
+/* The program asks for its name: it means to serve it, maybe in children. From here on it keeps the
+ * port open, and who connects waits there (WEAK). Takes the lock. */
+TOE_HIDDEN void tinherit_look(int fd);
 /* Are there some that have not been used? Lock held. */
 TOE_HIDDEN bool tinherit_waits(void);
 

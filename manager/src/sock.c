@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ctx.h"
+#include "inherit.h"
 #include "share.h"
 
 int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out)
@@ -423,8 +424,10 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
 
 int toe_getsockname(int fd, struct sockaddr *addr, socklen_t *len)
 {
-    int r = name_of(fd, false, addr, len);
+    int r;
 
+    tinherit_look(fd);
+    r = name_of(fd, false, addr, len);
     return r == 1 ? sys_getsockname(fd, addr, len) : r;
 }
 
