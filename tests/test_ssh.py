@@ -22,20 +22,20 @@ def on_the_toe(lab):
 @pytest.fixture(params=["server", "client"])
 def ends(request, lab, tmp_path):
     """The namespace of the client, what starts a client there, the server's address: of a server
-    under test, and of a client."""
+    under test, and of a client; what it logs."""
     if request.param == "server":
         with lab.app(ssh.server(tmp_path, lab.ip), name="sshd", port=ssh.PORT) as server:
-            yield lab.client, list, lab.ip
+            yield lab.client, list, lab.ip, server.text
             assert server.poll() is None
     else:
         wrapped = lab.toed.wrapped if lab.toed else list
-        with lab.peer(ssh.server(tmp_path, lab.peer_ip), name="sshd", port=ssh.PORT):
-            yield lab.server, wrapped, lab.peer_ip
+        with lab.peer(ssh.server(tmp_path, lab.peer_ip), name="sshd", port=ssh.PORT) as server:
+            yield lab.server, wrapped, lab.peer_ip, server.text
 
 
 def test_commands(ends, tmp_path):
     """Several connections, one after the other; the exit code comes back."""
-    ns, wrapped, address = ends
+    ns, wrapped, address, _log = ends
     for n in range(3):
         argv = ssh.client(tmp_path, address, f"echo hello {n}; exit {n}")
         done = ns.run(wrapped(argv), check=False)
@@ -43,13 +43,13 @@ def test_commands(ends, tmp_path):
 
 
 def test_session(ends, tmp_path):
-    """A shell that answers line by line, and knows who has called."""
-    ns, wrapped, address = ends
+    """A shell that answers line by line, and knows who has called. So does the log."""
+    ns, wrapped, address, log = ends
     with ssh.Session(ns, wrapped(ssh.client(tmp_path, address, "sh"))) as session:
         client, port, server, at = session("echo $SSH_CONNECTION").split()
         assert (server, int(at)) == (address, ssh.PORT)
         assert client != address
-        assert int(port) > 0
+        assert f"Accepted publickey for root from {client} port {port} " in log()
         for n in range(50):
             assert session(f"echo $(({n} * {n}))") == str(n * n)
         assert session.end() == 0
@@ -57,7 +57,7 @@ def test_session(ends, tmp_path):
 
 def test_files(ends, tmp_path):
     """scp of 10 MB, there and back."""
-    ns, wrapped, address = ends
+    ns, wrapped, address, _log = ends
     data = random.Random(labs.SEED).randbytes(10 * MB)
     (tmp_path / "here").write_bytes(data)
     there = f"{address}:{tmp_path}/there"
