@@ -296,6 +296,33 @@ int main(int n, char **v)
     assert robot.proc.wait(20) == 0
 
 
+def test_static_program_with_many(lab, robot, tmp_path, peer_listener):
+    """Each of its connections goes on."""
+    source, program, many = tmp_path / "x.c", tmp_path / "x", 100
+    source.write_text("""
+#include <stdlib.h>
+#include <unistd.h>
+int main(int n, char **v)
+{
+    char b;
+    for (int i = 1; i < n; i++)
+        if (read(atoi(v[i]), &b, 1) != 1 || write(atoi(v[i]), &b, 1) != 1)
+            return 1;
+    return 0;
+}""")
+    labs.proc.run(["cc", "-static", "-o", program, source])
+    robot("all_ = [socket.create_connection(at) for _ in range(n)]", at=(lab.peer_ip, PORT), n=many)
+    peers = [peer_listener.accept()[0] for _ in range(many)]
+    robot("for s in all_: os.set_inheritable(s.fileno(), True)")
+    robot.tell("os.execv(x, [x, *(str(s.fileno()) for s in all_)])", x=str(program))
+    for n, peer in enumerate(peers):
+        with peer:
+            peer.settimeout(20)
+            peer.sendall(bytes([n]))
+            assert take(peer, 1) == bytes([n])
+    assert robot.proc.wait(20) == 0
+
+
 @pytest.mark.shows("execve in a child that its parent waits for")
 def test_shell_whose_child_reads(lab, peer_listener):
     """The shell keeps its own descriptor, and waits."""

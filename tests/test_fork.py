@@ -328,15 +328,37 @@ resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))""")
     assert "no thread can be made" in r.proc.text()
 
 
-@pytest.mark.shows("fork: the parent ends before the child")
+@pytest.mark.shows("fork: the parent ends before the child", "_exit", "_Exit")
+@pytest.mark.parametrize("how", ["exit", "_exit", "_Exit"])
 @pytest.mark.parametrize("asked", [True, False])
-def test_parent_ends(lab, r, peer, asked):
-    """By exit(); its own last words come too."""
+def test_parent_ends(lab, r, peer, asked, how):
+    """Its own last words come too."""
     r("x, y = socket.socketpair()")
     does = "s.sendall(b'1'); " if asked else ""
     r("child(does)", does=f"{does}y.recv(1); s.sendall(take(5)); s.sendall(bytes(100000))")
     assert take(peer, 1 if asked else 0) == (b"1" if asked else b"")
-    r.tell("s.sendall(b'bye'); os.write(x.fileno(), b'.'); ctypes.CDLL(None).exit(0)")
+    r("how = name", name=how)
+    r.tell("s.sendall(b'bye'); os.write(x.fileno(), b'.'); getattr(ctypes.CDLL(None), how)(0)")
+    assert take(peer, 3) == b"bye"
+    peer.sendall(b"hello")
+    assert take(peer, 100006) == b"hello" + bytes(100000)
+
+
+@pytest.mark.shows("execve in a process whose children use its connection")
+@pytest.mark.parametrize("asked", [True, False])
+def test_parent_executes(r, peer, asked):
+    """A server that executes itself, while a child is at work (sshd at SIGHUP)."""
+    r("x, y = socket.socketpair()")
+    does = "s.sendall(b'1'); " if asked else ""
+    r("child(does)", does=f"{does}y.recv(1); s.sendall(take(5)); s.sendall(bytes(100000))")
+    assert take(peer, 1 if asked else 0) == (b"1" if asked else b"")
+    r("os.set_inheritable(s.fileno(), True)")
+    program = (
+        "import socket, sys\ns = socket.socket(fileno=int(sys.argv[1]))\n"
+        "s.sendall(b'bye'); s.close(); sys.stdin.close()"
+    )
+    argv = [sys.executable, "-c", program]
+    r.tell("os.write(x.fileno(), b'.'); os.execv(argv[0], [*argv, str(s.fileno())])", argv=argv)
     assert take(peer, 3) == b"bye"
     peer.sendall(b"hello")
     assert take(peer, 100006) == b"hello" + bytes(100000)

@@ -330,6 +330,16 @@ static void leave_to_successor(void)
     tctx.qps_n = 0;
 }
 
+void thandover_before_exit(void)
+{
+    tctx_lock();
+    if (tctx.state == TC_UP && thandover_succeed()) {
+        leave_to_successor();
+        tctx.state = TC_FAILED;
+    }
+    tctx_unlock();
+}
+
 /* exit() closes as the kernel closes a dying process's sockets: gracefully. Other threads go on
  * until the process is gone, and must not bring up what has been taken down. */
 static void __attribute__((destructor)) at_exit(void)

@@ -12,6 +12,7 @@
 #include "exec.h"
 #include "handover.h"
 #include "internal.h"
+#include "relay.h"
 
 #define IMAGE_NAME  "toehold-exec"
 #define IMAGE_LINK  "/memfd:" IMAGE_NAME " (deleted)"
@@ -291,7 +292,8 @@ static bool begin_locked(bool adopts)
         tlog_once("exec: the connections of an engine in the program end with the program");
         return false;
     }
-    if (!adopts)
+    /* What is relayed for children of ours needs a process that does it. */
+    if (!adopts || trelay_any())
         return thandover_stay_behind();
     gather();
     image_fd = short_of_memory ? -1 : tfd_internal(write_image());

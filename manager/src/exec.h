@@ -8,7 +8,8 @@
  * number that exec closes (FD_CLOEXEC) is closed then, as the kernel closes it.
  *
  * A program without libtoe (static, setuid, LD_PRELOAD gone) gets Unix sockets, which lead to the
- * connections through a process of its own that stays behind (handover.h).
+ * connections through a process of its own that stays behind (handover.h). So does one whose
+ * process has children that use connections through it (relay.h).
  */
 #ifndef TOE_EXEC_H
 #define TOE_EXEC_H

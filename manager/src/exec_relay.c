@@ -18,6 +18,12 @@
 #include "relay.h"
 #include "wait.h"
 
+/* Nothing but that: _exit() may be ours (preload_exec.c). */
+static void finish(int status)
+{
+    syscall(SYS_exit_group, status);
+}
+
 /* toe/attach.h: the queue pairs end with process pid. */
 static void move_to(int pid)
 {
@@ -71,7 +77,6 @@ static void serve_all(void)
     tctx.sigurg.n = 0;
     twait_forget();
     troute_forget();
-    thandover_take_back(true);
     thandover_carry_lent();
     tfd_each_number(clear_number); /* the program's: what is not served ends */
     close_files();
@@ -91,7 +96,7 @@ static void stay(int end)
     (void)syscall(SYS_setsid);
     if (sys_read(end, &failed, 1) == 0 && map_again())
         serve_all();
-    _exit(0);
+    finish(0);
 }
 
 /* A child of a child: when that is gone, nobody's. */
@@ -105,7 +110,7 @@ static bool leave_one(const int ends[2])
         if (pid == 0)
             stay(ends[0]);
         move_to(pid);
-        _exit(pid < 0);
+        finish(pid < 0);
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
@@ -133,7 +138,7 @@ bool thandover_stay_behind(void)
     int saved = errno;
     bool left;
 
-    if (!thandover_lend(true))
+    if (!thandover_lend(true) && !trelay_any())
         return false;
     left = leave();
     if (!left)

@@ -288,15 +288,17 @@ int thandover_pass(int fd)
     return r;
 }
 
-static void carry(int fd, struct tobj *o)
+static void share_lent(int fd, struct tobj *o)
 {
     struct tsock *s = open_of(fd, o);
 
-    if (s && s->relays)
-        (void)trelay_carry(s);
+    if (s && s->child_end)
+        trelay_share(s);
 }
 
 void thandover_carry_lent(void)
 {
-    tfd_each_number(carry);
+    take_back();
+    tfd_each_number(share_lent);
+    thandover_in_parent();
 }

@@ -63,6 +63,12 @@ static int raw_execveat(int dir, const char *path, char *const argv[], char *con
     return (int)syscall(SYS_execveat, dir, path, argv, envp, flags);
 }
 
+static void raw__exit(int status)
+{
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
 static int raw_close_range(unsigned first, unsigned last, int flags)
 {
     return (int)syscall(SYS_close_range, first, last, flags);
@@ -208,6 +214,7 @@ TOE_HIDDEN struct libc libc = {
     .execvpe = raw_execvpe,
     .fexecve = raw_fexecve,
     .execveat = raw_execveat,
+    ._exit = raw__exit,
     .vfork = fork,
     .posix_spawn = raw_posix_spawn,
     .posix_spawnp = raw_posix_spawnp,

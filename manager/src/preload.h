@@ -80,6 +80,7 @@
     X(int, execvpe, (const char *, char *const[], char *const[]))                                  \
     X(int, fexecve, (int, char *const[], char *const[]))                                           \
     X(int, execveat, (int, const char *, char *const[], char *const[], int))                       \
+    X(void, _exit, (int))                                                                          \
     X(pid_t, vfork, (void))                                                                        \
     X(int, posix_spawn,                                                                            \
       (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload_exec.c - libc's names by which a process becomes another program (exec.h). */
+/* preload_exec.c - libc's names by which a process becomes another program (exec.h), or ends. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 #include "exec.h"
 #include "handover.h"
 #include "preload.h"
+#include "relay.h"
 
 /* The file that execvp() will find, into `to`. */
 const char *preload_find(const char *file, char to[PATH_MAX])
@@ -184,3 +185,15 @@ EXPORT(int, execle, (const char *path, const char *arg, ...))
         return preload_execve(path, argv, envp);
     }
 }
+
+/* ---- the end ---- */
+
+/* Children that use a connection through this process go on with it. */
+EXPORT(void, _exit, (int status))
+{
+    if (!tproc_borrowed() && trelay_any())
+        thandover_before_exit();
+    libc._exit(status);
+    raw_syscall(SYS_exit_group, status); /* so that the compiler sees it too */
+}
+EXPORT_ALIAS(void, _Exit, _exit, (int));
