@@ -162,6 +162,31 @@ def test_standard_output_reopened(c, peer, tmp_path):
     assert take(peer, 3) == b"end"
 
 
+@pytest.mark.shows("freopen of a file over a socket")
+def test_file_over_a_socket_reopened(c, peer, tmp_path):
+    """The same FILE, and its number: what was written is the peer's, what follows the file's."""
+    c("libc.freopen.restype = libc.fdopen.restype = libc.fgets.restype = ctypes.c_void_p")
+    c("n = os.dup(s.fileno()); f = libc.fdopen(n, b'r+'); s.close()")
+    peer.sendall(b"one\ntwo\n")
+    c("f_ = ctypes.c_void_p(f); b = ctypes.create_string_buffer(100)")
+    assert c("libc.fgets(b, 100, f_) and b.value") == b"one\n"
+    path = str(tmp_path / "file").encode()
+    assert c("libc.freopen(path, b'w', f_) == f and call('fileno', f_) == n", path=path)
+    assert peer.recv(10) == b""
+    assert c("call('fputs', b'first\\nsecond\\n', f_)") >= 0
+    assert c("libc.fgets(b, 100, f_)") is None  # it is for writing
+    assert c("libc.freopen(path, b'a+', f_) == f", path=path)
+    assert c("call('fputs', b'third\\n', f_)") >= 0
+    assert c("call('fseek', f_, ctypes.c_long(6), 0), call('ftell', f_)") == (0, 6)
+    assert c("libc.fgets(b, 100, f_) and b.value") == b"second\n"
+    assert c("libc.freopen(None, b'r', f_) == f and libc.fgets(b, 100, f_) and b.value") == (
+        b"first\n"
+    )
+    assert c("libc.freopen(path + b'/none', b'r', f_)", path=path) is None
+    with pytest.raises(OSError):
+        c("os.fstat(n)")
+
+
 def test_shell_with_a_connection(lab, peer_listener):
     """bash's /dev/tcp: its echo is the C library's buffered output, over a copied descriptor."""
     code = "exec 3<>/dev/tcp/$0/$1; echo hello >&3; read -u 3 x; echo got $x"

@@ -45,13 +45,15 @@ static ssize_t cookie_write(void *cookie, const char *buf, size_t n)
     return (ssize_t)done;
 }
 
-/* The errno that the C library expects of what has no position. */
+/* A socket has no position; a file that freopen() has put in its place has. */
 static int cookie_seek(void *cookie, off64_t *at, int whence)
 {
-    (void)cookie;
-    (void)at;
-    (void)whence;
-    return terr(ESPIPE);
+    int fd = ((struct stream *)cookie)->fd;
+    off64_t to = carried(fd) ? terr(ESPIPE) : lseek64(fd, *at, whence);
+
+    if (to >= 0)
+        *at = to;
+    return to < 0 ? -1 : 0;
 }
 
 static int cookie_close(void *cookie)
@@ -137,19 +139,25 @@ static FILE *make(int fd, const char *mode)
     return s->file;
 }
 
-/* The number of a file that calls back, or -1. */
-static int number_of(const FILE *file)
+/* What a file that calls back leads to, or NULL. */
+static struct stream *find_stream(const FILE *file)
 {
-    int fd = -1;
+    struct stream *s;
 
     if (likely(!streams))
-        return -1;
+        return NULL;
     pthread_mutex_lock(&mutex);
-    for (const struct stream *s = streams; s && fd < 0; s = s->next)
-        if (s->file == file)
-            fd = s->fd;
+    for (s = streams; s && s->file != file; s = s->next)
+        ;
     pthread_mutex_unlock(&mutex);
-    return fd;
+    return s;
+}
+
+static int number_of(const FILE *file)
+{
+    const struct stream *s = find_stream(file);
+
+    return s ? s->fd : -1;
 }
 
 EXPORT(FILE *, fdopen, (int fd, const char *mode))
@@ -231,14 +239,90 @@ static FILE *give_back(const char *path, FILE *file)
     return *standard_file(fd);
 }
 
+/* glibc's, in FILE::_flags: its own freopen() has no other way either. */
+#define NO_READS     0x0004
+#define NO_WRITES    0x0008
+#define IS_APPENDING 0x1000
+#define OF_A_MODE    (NO_READS | NO_WRITES | IS_APPENDING | _IO_EOF_SEEN | _IO_ERR_SEEN)
+
+/* What fopen(3) makes of a mode, for open(2); -1: it is none. */
+static int open_flags(const char *mode)
+{
+    int flags = strchr(mode, '+') ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY;
+
+    if (!*mode || !strchr("rwa", *mode))
+        return terr(EINVAL);
+    if (*mode != 'r')
+        flags |= O_CREAT | (*mode == 'w' ? O_TRUNC : O_APPEND);
+    if (strchr(mode, 'x'))
+        flags |= O_EXCL;
+    return flags | (strchr(mode, 'e') ? O_CLOEXEC : 0);
+}
+
+static void set_mode(FILE *file, int flags)
+{
+    int how = flags & O_ACCMODE, f = file->_flags & ~OF_A_MODE;
+
+    f |= how == O_RDONLY ? NO_WRITES : how == O_WRONLY ? NO_READS : 0;
+    file->_flags = f | (flags & O_APPEND ? IS_APPENDING : 0);
+    file->_offset = -1;
+}
+
+/* The number stays what it was, as with the C library's own files. On failure it is closed. */
+static int lead_to(struct stream *s, const char *path, int flags)
+{
+    char self[32];
+    int fd = -1, r = -1;
+
+    snprintf(self, sizeof self, "/proc/self/fd/%d", s->fd);
+    if (flags >= 0)
+        fd = open(path ? path : self, flags, 0666);
+    if (fd >= 0) {
+        r = toe_dup3(fd, s->fd, flags & O_CLOEXEC);
+        sys_close(fd);
+    }
+    if (r < 0) {
+        int saved = errno;
+
+        toe_close(s->fd);
+        s->fd = -1;
+        errno = saved;
+    }
+    return r;
+}
+
+/* A file that calls back goes on doing so, with whatever has its number now. */
+static FILE *reopen(const char *path, const char *mode, FILE *file, struct stream *s)
+{
+    int flags, r;
+
+    flockfile(file);
+    fflush_unlocked(file);
+    __fpurge(file);
+    flags = open_flags(mode);
+    r = lead_to(s, path, flags);
+    if (r >= 0)
+        set_mode(file, flags);
+    funlockfile(file);
+    return r < 0 ? NULL : file;
+}
+
+#define REOPEN(name)                                                                               \
+    struct stream *s_;                                                                             \
+                                                                                                   \
+    if (unlikely(streams))                                                                         \
+        file = give_back(path, file);                                                              \
+    s_ = find_stream(file);                                                                        \
+    return s_ ? reopen(path, mode, file, s_) : libc.name(path, mode, file)
+
 EXPORT(FILE *, freopen, (const char *path, const char *mode, FILE *file))
 {
-    return libc.freopen(path, mode, likely(!streams) ? file : give_back(path, file));
+    REOPEN(freopen);
 }
 
 EXPORT(FILE *, freopen64, (const char *path, const char *mode, FILE *file))
 {
-    return libc.freopen64(path, mode, likely(!streams) ? file : give_back(path, file));
+    REOPEN(freopen64);
 }
 
 /* ---- dprintf ---- */
