@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import matplotlib as mpl
@@ -232,8 +233,12 @@ def rtt(body: dict, folder: Path) -> list[Path]:
             )
             paper = body["paper"].get(case, {}).get(name)
             if paper:
-                axis.axvline(paper[0], color=line[0].get_color(), alpha=0.4, label=f"{name}, paper")
+                axis.axvline(
+                    paper[0], color=line[0].get_color(), alpha=0.4, label=f"{name}, paper's mean"
+                )
         axis.set(xscale="log", xlabel="round trip, ns", ylabel="% of packets at most")
+        least, most = (math.log10(end) for end in axis.get_xlim())
+        axis.set_xlim(10 ** math.floor(least), 10 ** math.ceil(most))
         axis.set_title(body["titles"][case], fontsize=9)
         axis.grid(alpha=0.3)
         axis.legend(fontsize=7)

@@ -209,6 +209,7 @@ def figures(times: list[int]) -> dict:
     return {
         "count": len(times),
         "mean": round(statistics.fmean(times), 2),
+        "median": statistics.median_low(times),
         "least": min(times),
         "greatest": max(times),
         "spread": max(times) - min(times),
@@ -222,6 +223,7 @@ def of_module(told: dict) -> dict:
     return {
         "count": told["samples"],
         "mean": round(t["mean"], 2),
+        "median": t["percentiles"]["50"],
         "least": t["min"],
         "greatest": t["max"],
         "spread": t["spread"],
@@ -261,8 +263,8 @@ def measure(case: str, options: argparse.Namespace) -> tuple[dict, dict]:
 def table(found: dict[str, dict[str, dict]]) -> str:
     lines = []
     for case, rows in found.items():
-        lines += [TITLES[case], f"  {'':10}{'samples':>9}{'mean':>12}{'least':>10}{'greatest':>12}"]
-        lines[-1] += f"{'spread':>12}   {'paper: mean':>12}{'spread':>10}  (ns)"
+        lines += [TITLES[case], f"  {'':10}{'samples':>9}{'mean':>12}{'median':>10}{'least':>10}"]
+        lines[-1] += f"{'greatest':>12}{'spread':>12}   {'paper: mean':>12}{'spread':>10}  (ns)"
         for name in STAMPS:
             if name not in rows:
                 continue
@@ -270,8 +272,8 @@ def table(found: dict[str, dict[str, dict]]) -> str:
             paper = PAPER.get(case, {}).get(name, (None,) * 4)
             mean, spread = ("-" if v is None else f"{v:,}" for v in (paper[0], paper[3]))
             lines.append(
-                f"  {name:10}{r['count']:9,}{r['mean']:12,.0f}{r['least']:10,}"
-                f"{r['greatest']:12,}{r['spread']:12,}   {mean:>12}{spread:>10}"
+                f"  {name:10}{r['count']:9,}{r['mean']:12,.0f}{r['median']:10,}"
+                f"{r['least']:10,}{r['greatest']:12,}{r['spread']:12,}   {mean:>12}{spread:>10}"
             )
     return "\n".join(lines)
 
