@@ -216,6 +216,70 @@ def test_listener_keeps_its_backlog(lab, robot):
             assert take(three, 7) == b"<three>"
 
 
+_EPOLL = (
+    NAMES
+    + """
+ep = select.epoll.fromfd(int(sys.argv[2]))
+listener = socket.socket(fileno=int(sys.argv[3]))
+for name in (b'data', b'client'):
+    (fd, events), = ep.poll(20)
+    if fd == s.fileno():
+        s.sendall(name + s.recv(100))
+    else:
+        c, _ = listener.accept()
+        c.sendall(name)
+s.recv(1)
+"""
+)
+
+
+@pytest.mark.shows("execve with an epoll instance")
+def test_epoll_instance_knows_its_sockets(lab, robot, accepted):
+    """A connection and its listener, registered before the exec; under two numbers."""
+    robot("ep = select.epoll(); ep.register(s, select.EPOLLIN)")
+    robot("ep.register(listener, select.EPOLLIN); ep.poll(0); e = os.dup(ep.fileno())")
+    robot("[os.set_inheritable(n, True) for n in (ep.fileno(), e, listener.fileno())]")
+    become(robot, _EPOLL, *robot("e, listener.fileno()"))
+    accepted.sendall(b" read")
+    assert take(accepted, 9) == b"data read"
+    with lab.connect(PORT) as client:
+        assert take(client, 6) == b"client"
+
+
+def test_epoll_instance_with_a_listener_of_both(lab, robot):
+    """At any address the kernel has the other half."""
+    robot.listen("0.0.0.0", PORT)
+    robot("ep = select.epoll(); ep.register(listener, select.EPOLLIN); ep.poll(0)")
+    robot("os.set_inheritable(ep.fileno(), True)")
+    code = NAMES + (
+        "ep = select.epoll.fromfd(int(sys.argv[2]))\n"
+        "for _ in range(2):\n (fd, _), = ep.poll(20); c, _ = s.accept(); c.sendall(b'%d' % fd)"
+    )
+    become(robot, code, robot("ep.fileno()"), fd="listener.fileno()")
+    for address in (lab.ip, lab.kernel_ip):
+        with lab.client.connect(address, PORT, timeout=20) as client:
+            assert client.recv(10).isdigit()
+
+
+def test_epoll_instance_that_a_program_is_started_with(lab, robot):
+    """Nothing is in it yet."""
+    robot("ep = select.epoll(); os.set_inheritable(ep.fileno(), True)")
+    code = (
+        "import select, socket, sys\n"
+        "ep = select.epoll.fromfd(int(sys.argv[1]))\n"
+        "listener = socket.create_server((sys.argv[2], int(sys.argv[3])))\n"
+        "ep.register(listener); ep.poll(20)\n"
+        "listener.accept(); s, _ = listener.accept()\n"
+        "ep.unregister(listener); ep.register(s, select.EPOLLIN); ep.poll(20)\n"
+        "s.sendall(s.recv(100)); s.recv(1)"
+    )
+    become(robot, code, lab.ip, PORT, fd="ep.fileno()")
+    labs.proc.wait_port(lab.client, lab.ip, PORT, proc=robot.proc)
+    with lab.connect(PORT) as s:
+        s.sendall(b"hello")
+        assert take(s, 5) == b"hello"
+
+
 WITHOUT = "{k: v for k, v in os.environ.items() if k != 'LD_PRELOAD'}"
 
 

@@ -53,24 +53,36 @@ struct tepitem *tepoll_marked_item(uint32_t number)
     return number < marked_n ? marked[number] : NULL;
 }
 
+void tepoll_use_secret(uint64_t of)
+{
+    secret = of;
+}
+
+static bool mark_as(struct tepitem *item, uint32_t i)
+{
+    uint32_t room = (i / 16 + 1) * 16;
+
+    if (i >= marked_n) {
+        struct tepitem **m = realloc(marked, room * sizeof(*m));
+
+        if (!m)
+            return false;
+        memset(m + marked_n, 0, (room - marked_n) * sizeof(*m));
+        marked = m;
+        marked_n = room;
+    }
+    marked[i] = item;
+    item->mark = i + TEPOLL_MARK_ITEM;
+    return true;
+}
+
 static bool mark_item(struct tepitem *item)
 {
     uint32_t i = 0;
 
     while (i < marked_n && marked[i])
         i++;
-    if (i == marked_n) {
-        struct tepitem **m = realloc(marked, (marked_n + 16) * sizeof(*m));
-
-        if (!m)
-            return false;
-        memset(m + marked_n, 0, 16 * sizeof(*m));
-        marked = m;
-        marked_n += 16;
-    }
-    marked[i] = item;
-    item->mark = i + TEPOLL_MARK_ITEM;
-    return true;
+    return mark_as(item, i);
 }
 
 /* ---- the ready list ---- */
@@ -159,6 +171,20 @@ void tepoll_mark(struct tobj *o, uint32_t events)
 
 /* ---- instances ---- */
 
+struct tepoll *tepoll_new(int fd)
+{
+    struct tepoll *ep = tpool_get(&ep_pool);
+
+    if (!ep)
+        return NULL;
+    memset(ep, 0, sizeof(*ep));
+    ep->obj.kind = TOBJ_EPOLL;
+    ep->fd = fd;
+    ep->kick_fd = -1;
+    tfd_set(fd, &ep->obj);
+    return ep;
+}
+
 int toe_epoll_create1(int flags)
 {
     struct tepoll *ep;
@@ -167,14 +193,7 @@ int toe_epoll_create1(int flags)
     if (fd < 0 || unlikely(tinline_inside) || fd >= (int)TFD_MAX)
         return fd;
     tctx_lock();
-    ep = tpool_get(&ep_pool);
-    if (ep) {
-        memset(ep, 0, sizeof(*ep));
-        ep->obj.kind = TOBJ_EPOLL;
-        ep->fd = fd;
-        ep->kick_fd = -1;
-        tfd_set(fd, &ep->obj);
-    }
+    ep = tepoll_new(fd);
     tctx_unlock();
     if (!ep) {
         sys_close(fd);
@@ -386,6 +405,26 @@ static int ctl_add(struct tepoll *ep, struct tobj *o, int fd, const struct epoll
         ep->kernel_used = true;
     }
     return 0;
+}
+
+bool tepoll_restore(struct tepoll *ep, struct tobj *o, const struct tepitem *as)
+{
+    struct tepitem *i = item_new(ep, o, as->fd);
+
+    if (!i)
+        return false;
+    i->events = as->events;
+    i->data = as->data;
+    i->dormant = as->dormant;
+    i->disabled = as->disabled;
+    if (as->mark && !mark_as(i, as->mark - TEPOLL_MARK_ITEM)) {
+        item_free(i);
+        return false;
+    }
+    ep->kernel_used = true;
+    if (tepoll_item_events(i))
+        tepoll_ready_add(i);
+    return true;
 }
 
 static int ctl_mod(struct tepitem *i, const struct epoll_event *e)

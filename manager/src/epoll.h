@@ -48,10 +48,18 @@ struct tepoll {
  * a number drawn at random per process that no pointer has. */
 TOE_HIDDEN uint64_t tepoll_mark_data(uint32_t number);
 TOE_HIDDEN bool tepoll_is_mark(uint64_t data);
+/* Before the first of ours: the kernel's instances have marks of the program that we were. */
+TOE_HIDDEN void tepoll_use_secret(uint64_t of);
 #define TEPOLL_MARK_WAKE 1u /* kick or interrupt */
 #define TEPOLL_MARK_GONE 2u /* a control socket: the TOE has ended */
 #define TEPOLL_MARK_ITEM 3u /* and up: dual listeners */
 TOE_HIDDEN struct tepitem *tepoll_marked_item(uint32_t number);
+
+/* An instance for a descriptor of the kernel's that has none of ours; NULL: no memory. */
+TOE_HIDDEN struct tepoll *tepoll_new(int fd);
+/* A registration as it was before an exec, its mark too; the kernel's half, if it has one, is
+ * there. False: no memory. */
+TOE_HIDDEN bool tepoll_restore(struct tepoll *ep, struct tobj *o, const struct tepitem *as);
 
 /* Registers kick and interrupts in the kernel's epoll when that has not been done. */
 TOE_HIDDEN void tepoll_wire(struct tepoll *ep, int epfd);

@@ -28,7 +28,8 @@ struct image_fds {
     int32_t fds[FDS_PER_QP * TOE_MAX_ENGINES];
 };
 
-/* The image: this, then for each queue pair a record with its slots, the sockets, the numbers. */
+/* The image: this, then for each queue pair a record with its slots, the sockets, the numbers, the
+ * epoll instances. */
 struct image_head {
     struct image_fds kept;
     uint32_t version;
@@ -59,6 +60,11 @@ struct image_number {
     int32_t fd;
     uint32_t sock;
 };
+
+_Static_assert(!((sizeof(struct image_head) | sizeof(struct image_qp) | sizeof(struct image_sock) |
+                  sizeof(struct image_number)) &
+                 7),
+               "each part begins where it may");
 
 static int image_fd = -1; /* of an exec under way */
 
@@ -217,12 +223,13 @@ static void put_all(uint8_t *at)
         at = put_sock(at, socks[i]);
     put_at = at;
     tfd_each_number(put_number);
+    texec_epolls_put(put_at);
 }
 
 static size_t image_size(void)
 {
     size_t n = sizeof(struct image_head) + socks_n * sizeof(struct image_sock) +
-               numbers_n * sizeof(struct image_number);
+               numbers_n * sizeof(struct image_number) + texec_epolls_put(NULL);
 
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         n += sizeof(struct image_qp) + slots_size(&tctx.qps[q]->cfg);
@@ -501,6 +508,8 @@ static bool take_all(const struct image_head *h)
         tfd_internal(sys_socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     tctx.generation++;
     tctx.state = TC_UP;
+    if (!texec_epolls_take(image, image_left, socks, socks_n))
+        return false;
     end_unnumbered();
     tctx_progress();
     return tctx.placeholder_fd >= 0;

@@ -2,10 +2,11 @@
 /* inherit.c - listeners that came from another program (inherit.h). */
 #include <dirent.h>
 #include <linux/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctx.h"
+#include "epoll.h"
 #include "inherit.h"
 #include "internal.h"
 #include "share.h"
@@ -95,6 +96,27 @@ bool tinherit_waits(void)
     return some_wait;
 }
 
+static bool is_epoll(int fd)
+{
+    static const char name[] = "anon_inode:[eventpoll]";
+    char path[32], to[sizeof name];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return readlink(path, to, sizeof to) == (ssize_t)sizeof name - 1 &&
+           memcmp(to, name, sizeof name - 1) == 0;
+}
+
+static void adopt_epoll(int fd)
+{
+    struct tepoll *ep;
+
+    tctx_lock();
+    ep = tobj_get(fd) ? NULL : tepoll_new(fd);
+    if (ep)
+        ep->kernel_used = true;
+    tctx_unlock();
+}
+
 void tinherit(int fd)
 {
     int domain, saved = errno;
@@ -111,6 +133,8 @@ void tinherit(int fd)
         if ((domain == AF_INET || domain == AF_INET6) && !tobj_get(fd))
             adopt(fd, domain);
         tctx_unlock();
+    } else if ((unsigned)fd < TFD_MAX && !tobj_get(fd) && is_epoll(fd)) {
+        adopt_epoll(fd);
     }
     errno = saved;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inherit.h - listeners that came from another program, by exec or SCM_RIGHTS. */
+/* inherit.h - listeners, and epoll instances, that came from another program, by exec or
+ * SCM_RIGHTS. */
 #ifndef TOE_INHERIT_H
 #define TOE_INHERIT_H
 
 #include "libtoe.h"
 
 /*
- * fd may be a listening socket that no call of this program has made: then it is served by the TOE
- * as any other from its first use on. Until then nothing happens to it, because its open file is
- * also that of the process it came from: many programs inherit a listener and never look at it.
- * Takes the lock.
+ * fd may be an epoll instance: TOE sockets can be added to it. Or it may be a listening socket that
+ * no call of this program has made: then it is served by the TOE as any other from its first use
+ * on. Until then nothing happens to it, because its open file is also that of the process it came
+ * from: many programs inherit a listener and never look at it. Takes the lock.
  */
 TOE_HIDDEN void tinherit(int fd);
 /* The same of all descriptors that the program was started with. */
