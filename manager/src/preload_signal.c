@@ -165,6 +165,7 @@ SETS_HANDLER(sysv_signal)
 SETS_HANDLER(__sysv_signal)
 SETS_HANDLER(sigset)
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): lists of parameters cannot stand in them */
 #define CHANGES(name, parameters, arguments)                                                       \
     EXPORT(int, name, parameters)                                                                  \
     {                                                                                              \
@@ -180,7 +181,6 @@ SETS_HANDLER(sigset)
         return r;                                                                                  \
     }
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): lists of parameters cannot stand in them */
 CHANGES(sigignore, (int sig), (sig))
 CHANGES(siginterrupt, (int sig, int flag), (sig, flag))
 /* NOLINTEND(bugprone-macro-parentheses) */

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/uio.h>
 
 #include "harness.h"
 
@@ -288,6 +289,64 @@ static void a_sleeping_server_hears_of_the_next_toe(void **state)
     toe_close(l);
 }
 
+#define BYTES 4000
+
+static atomic_int put, tried, taken; /* of one byte after the other */
+static int byte_pipe[2];
+
+/* Tries for each byte at the same time as the other; one of them puts it there. */
+static void splice_each(int fd, bool puts)
+{
+    for (int n = 1; n <= BYTES; n++) {
+        ssize_t r;
+
+        while (atomic_load(puts ? &tried : &put) < (puts ? 2 * (n - 1) : n))
+            ;
+        if (puts) {
+            (void)!write(byte_pipe[1], "x", 1);
+            atomic_store(&put, n);
+        }
+        r = toe_splice(byte_pipe[0], NULL, fd, NULL, 1, SPLICE_F_NONBLOCK);
+        if (r == 1)
+            atomic_fetch_add(&taken, 1);
+        else if (r != -1 || errno != EAGAIN)
+            abort();
+        atomic_fetch_add(&tried, 1);
+    }
+}
+
+static void *splice_too(void *arg)
+{
+    splice_each(*(int *)arg, false);
+    return NULL;
+}
+
+/* Who finds that another was first must not sleep in the pipe. */
+static void two_splice_from_a_pipe(void **state)
+{
+    struct iovec v = {&(char){0}, 1};
+    int one[2], two[2];
+    pthread_t t;
+
+    (void)state;
+    assert_int_equal(pipe(byte_pipe), 0);
+    if (preadv2(byte_pipe[0], &v, 1, -1, RWF_NOWAIT) < 0 && errno == EOPNOTSUPP)
+        skip(); /* Linux before 6.4 */
+    harness_pair(one);
+    harness_pair(two);
+    alarm(60);
+    pthread_create(&t, NULL, splice_too, &two[0]);
+    splice_each(one[0], true);
+    pthread_join(t, NULL);
+    alarm(0);
+    assert_int_equal(atomic_load(&taken), BYTES);
+    for (int i = 0; i < 2; i++) {
+        toe_close(one[i]);
+        toe_close(two[i]);
+        close(byte_pipe[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +355,7 @@ int main(void)
         TOE_TEST(shutdown_wakes_a_reader),
         TOE_TEST(connect_by_another_thread_while_watched),
         TOE_TEST(a_sleeping_server_hears_of_the_next_toe),
+        TOE_TEST(two_splice_from_a_pipe),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
