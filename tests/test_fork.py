@@ -362,3 +362,34 @@ def test_parent_executes(r, peer, asked):
     assert take(peer, 3) == b"bye"
     peer.sendall(b"hello")
     assert take(peer, 100006) == b"hello" + bytes(100000)
+
+
+def test_passed_to_itself(r, peer):
+    """By SCM_RIGHTS: two numbers of one connection."""
+    r("a, b = socket.socketpair(); socket.send_fds(a, [b'x'], [s.fileno()])")
+    r("t = socket.socket(fileno=socket.recv_fds(b, 1, 1)[1][0])")
+    peer.sendall(b"hello world")
+    assert r("t.recv(5) + take(6)") == b"hello world"
+    r("s.sendall(b'one'); s.close(); t.sendall(b'two'); t.close()")
+    assert take(peer, 7) == b"onetwo"
+
+
+def test_program_reads_while_nobody_takes_what_is_sent(r, peer):
+    """A child has filled the way to the peer; what it executes must not wait for that to read."""
+    r("os.set_inheritable(s.fileno(), True)")
+    program = (
+        "import socket, sys\ns = socket.socket(fileno=int(sys.argv[1]))\n"
+        "s.setblocking(True); sys.stdout.write('got ' + s.recv(5).decode()); sys.stdout.flush()"
+    )
+    does = (
+        "s.setblocking(False)\ntry:\n while True: s.send(bytes(65536)); time.sleep(0.001)\n"
+        "except BlockingIOError: os.execv(argv[0], argv)"
+    )
+    argv = [sys.executable, "-c", program]
+    r("pid = child(does, argv=[*argv, str(s.fileno())])", does=does, argv=argv)
+    peer.sendall(b"hello")
+    assert r("done(pid)") == 0
+    assert "got hello" in r.proc.text()
+    r("s.close()")
+    while peer.recv(1 << 20):
+        pass

@@ -450,8 +450,6 @@ static int ctl_locked(struct tepoll *ep, int op, int fd, struct tobj *o, struct 
     struct tepitem *i = find(ep, o, fd);
     int r;
 
-    if (o->kind == TOBJ_SOCK && op != EPOLL_CTL_DEL)
-        tshare_use((struct tsock *)o);
     if (op == EPOLL_CTL_ADD) {
         r = ctl_add(ep, o, fd, e);
         i = find(ep, o, fd);
@@ -480,6 +478,8 @@ int toe_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
     if (!tepoll_get(epfd))
         return sys_epoll_ctl(epfd, op, fd, event);
     tctx_lock();
+    if (op != EPOLL_CTL_DEL)
+        tshare_use(fd);
     ep = tepoll_get(epfd);
     if (op == EPOLL_CTL_ADD)
         (void)tinherit_use(fd); /* accept() says what is wrong */
@@ -515,12 +515,21 @@ void tepoll_fork_child(struct tepoll *ep)
     ep->unasked = ep->all != NULL;
 }
 
+/* The list may change while one is asked for. */
 void tepoll_ask(struct tepoll *ep)
 {
+    struct tepitem *i = ep->all;
+
     ep->unasked = false;
-    for (struct tepitem *i = ep->all; i; i = i->next)
-        if (i->obj->kind == TOBJ_SOCK)
-            tshare_use((struct tsock *)i->obj);
+    while (i) {
+        struct tsock *s = i->obj->kind == TOBJ_SOCK ? (struct tsock *)i->obj : NULL;
+
+        i = i->next;
+        if (s && s->unasked) {
+            tshare_ask(s);
+            i = ep->all;
+        }
+    }
 }
 
 bool tepoll_watches(int fd)

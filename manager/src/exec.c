@@ -13,6 +13,7 @@
 #include "handover.h"
 #include "internal.h"
 #include "relay.h"
+#include "share.h"
 
 #define IMAGE_NAME  "toehold-exec"
 #define IMAGE_LINK  "/memfd:" IMAGE_NAME " (deleted)"
@@ -409,6 +410,7 @@ static void cleanse(struct tsock *s)
     s->relays = 0;
     s->flow = s->face = NULL;
     s->settled = s->state == TS_SHARED && !s->unasked;
+    tshare_some |= s->unasked;
 }
 
 static bool take_sock(const struct image_sock *r, struct tsock *s)

@@ -200,8 +200,8 @@ int toe_ioctl(int fd, unsigned long request, void *arg)
     if (!tsock_get(fd))
         return sys_ioctl(fd, request, arg);
     tctx_lock();
+    tshare_use(fd);
     s = tsock_get(fd);
-    tshare_use(s);
     if (!s || tsock_kernels(s)) {
         if (s && (request == FIOSETOWN || request == SIOCSPGRP))
             r = set_owner_by(s, fd, request, arg);

@@ -2,6 +2,7 @@
 /* handover.c - connections across fork, and for other programs (handover.h). */
 #include <dirent.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,12 +231,16 @@ void thandover_spawn_begin(bool asks)
 
 void thandover_spawn_end(pid_t pid, bool asks)
 {
+    int cancel;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* opendir() could end us */
     take_back();
     spawned = pid;
     if (offered && pid && !asks)
         tfd_each_number(share_with_spawned);
     thandover_take_back(pid != 0);
     tctx_unlock();
+    pthread_setcancelstate(cancel, NULL);
 }
 
 void thandover_before_exec(void)
@@ -278,8 +283,8 @@ int thandover_pass(int fd)
     int r = 0;
 
     tctx_lock();
+    tshare_use(fd);
     s = tsock_get(fd);
-    tshare_use(s);
     if (s && s->state == TS_CONNECTING)
         r = terr(ENOTCONN);
     else if (s && s->state == TS_OPEN)

@@ -72,13 +72,14 @@ static void look_up(struct tpoll *p)
 {
     nfds_t i;
 
+    for (i = 0; i < p->n && unlikely(tshare_some); i++)
+        tshare_use(p->fds[i].fd);
     for (i = 0; i < p->n; i++) {
         struct tsock *s;
 
         /* An inherited listener is announced by whoever first watches it. */
         (void)tinherit_use(p->fds[i].fd);
         s = tsock_get(p->fds[i].fd);
-        tshare_use(s);
         p->objs[i] = tobj_get(p->fds[i].fd);
         if (s && s->state == TS_LISTEN)
             tsock_use(s);

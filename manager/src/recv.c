@@ -207,7 +207,7 @@ static ssize_t receive(int fd, const struct iovec *v, size_t count, int flags, s
     if (likely(s && !tsock_kernels(s))) {
         r = recv_locked(s, v, (size_t)n, flags, msg);
     } else {
-        tshare_use(s);
+        tshare_use(fd);
         r = TIO_KERNEL;
     }
     tctx_unlock();

@@ -160,6 +160,8 @@ static bool is_claimed(const struct tsock *s)
 /* Who has the other end shares the flow with this process; others_end is one more of it, or -1. */
 static void share(struct relay *r, int others_end)
 {
+    if (others_end >= 0)
+        tshare_note(others_end);
     if (others_end >= 0 && tshare_has_number(r->sock))
         divide(r->sock, r->nonblock, others_end);
     if (!begin(r))

@@ -229,7 +229,7 @@ static ssize_t transmit(int fd, struct tx_call *c)
     tctx_lock();
     s = tsock_get(fd);
     if (unlikely(!s || tsock_kernels(s))) {
-        tshare_use(s);
+        tshare_use(fd);
         r = TIO_KERNEL;
     } else if (unlikely((c->flags & MSG_ZEROCOPY) && s->opts.zerocopy && c->want && c->at.v)) {
         c->told = c->numbered = true;

@@ -21,6 +21,8 @@ struct name {
 
 static const char mark[16] = "toehold-connect";
 
+bool tshare_some;
+
 #define NAME_AT   offsetof(struct sockaddr_un, sun_path[1]) /* sun_path[0] is 0: abstract */
 #define NAME_SIZE (NAME_AT + sizeof(struct name))
 _Static_assert(NAME_SIZE <= sizeof(struct sockaddr_un), "it is an address");
@@ -100,24 +102,6 @@ void tshare_prepare(int end, const struct tsock *s)
         sys_fcntl(end, F_SETFL, O_RDWR | O_NONBLOCK);
 }
 
-bool tshare_adopt(int fd)
-{
-    struct tsock *s;
-    struct name n;
-
-    if (!read_name(fd, &n))
-        return false;
-    s = tsock_new();
-    if (!s)
-        return false;
-    s->state = TS_SHARED;
-    s->unasked = true;
-    (void)has_name(fd, s);
-    s->nonblock = (sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK) != 0;
-    tfd_set(fd, &s->obj);
-    return true;
-}
-
 /* ---- asking ---- */
 
 /* One byte with descriptors. */
@@ -186,6 +170,25 @@ static void replace(struct tsock *s, int end)
     tfd_each_number(replace_number);
 }
 
+/* An option of no use to a Unix socket; its users' own is kept elsewhere (sockopt.c). */
+#define NOTE_OPTION SO_MAX_PACING_RATE
+#define NOTE        0x70e5a4edu
+
+void tshare_note(int end)
+{
+    uint32_t v = NOTE;
+
+    sys_setsockopt(end, SOL_SOCKET, NOTE_OPTION, &v, sizeof(v));
+}
+
+static bool is_noted(int end)
+{
+    uint32_t v = 0;
+    socklen_t len = sizeof(v);
+
+    return sys_getsockopt(end, SOL_SOCKET, NOTE_OPTION, &v, &len) == 0 && v == NOTE;
+}
+
 /* Until it is served; the process that should do so ends this too, by its end. */
 static void await(struct tsock *s, int answer)
 {
@@ -194,8 +197,10 @@ static void await(struct tsock *s, int answer)
     struct msghdr m = pack(&parcel, NULL, 1);
     int fds[2];
 
+    tctx_unlock();
     while (sys_ppoll(&p, 1, NULL, NULL) < 0 && errno == EINTR)
         ;
+    tctx_lock();
     if (sys_recvmsg(answer, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0 || unpack(&m, fds) != 1)
         return;
     replace(s, fds[0]);
@@ -211,7 +216,9 @@ void tshare_ask(struct tsock *s)
     s->unasked = false;
     atomic_store_explicit(&s->settled, true, memory_order_relaxed);
     tepoll_to_kernel(s);
-    if (fd >= 0 && syscall(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+    tobj_hold(&s->obj);
+    if (fd >= 0 && !is_noted(fd) &&
+        syscall(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
         int fds[2] = {fd, ends[1]};
 
         m = pack(&parcel, fds, 2);
@@ -220,10 +227,34 @@ void tshare_ask(struct tsock *s)
         } else {
             sys_close(ends[1]);
             await(s, ends[0]);
+            tshare_note(tfd_find(&s->obj, -1));
         }
         sys_close(ends[0]);
     }
+    tobj_put(&s->obj);
     errno = saved;
+}
+
+bool tshare_adopt(int fd)
+{
+    struct tsock *s;
+    struct name n;
+
+    if (!read_name(fd, &n))
+        return false;
+    s = tsock_new();
+    if (!s)
+        return false;
+    s->state = TS_SHARED;
+    s->unasked = tshare_some = true;
+    (void)has_name(fd, s);
+    if (is_noted(fd)) {
+        s->unasked = false;
+        atomic_store_explicit(&s->settled, true, memory_order_relaxed);
+    }
+    s->nonblock = (sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK) != 0;
+    tfd_set(fd, &s->obj);
+    return true;
 }
 
 static bool all_at_exec, some_unasked;
@@ -303,7 +334,7 @@ void tshare_inherit(struct tsock *s)
     s->error = 0;
     s->relays = 0;
     s->state = TS_SHARED;
-    s->unasked = true;
+    s->unasked = tshare_some = true;
 }
 
 void tshare_orphan(struct tsock *s)

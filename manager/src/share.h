@@ -21,9 +21,14 @@
 /* ---- who uses it ---- */
 
 TOE_HIDDEN void tshare_ask(struct tsock *s);
-/* Before s is used: asks, where that has not been done. */
-static inline void tshare_use(struct tsock *s)
+/* There are, or were, sockets that have to be asked for. */
+extern TOE_HIDDEN bool tshare_some;
+/* Before fd is used: asks, where it is such a socket and that has not been done. The lock is given
+ * back meanwhile: who has the flow may be another thread of this process. */
+static inline void tshare_use(int fd)
 {
+    struct tsock *s = tsock_get(fd);
+
     if (unlikely(s && s->unasked))
         tshare_ask(s);
 }
@@ -49,6 +54,8 @@ TOE_HIDDEN bool tshare_has_number(const struct tsock *s);
 TOE_HIDDEN void tshare_divide(struct tsock *s, bool nonblock, struct tsock *flow, int end);
 /* One of the two ends. */
 TOE_HIDDEN void tshare_part(struct tsock *s);
+/* Notes on the other end that it has been asked for: for all who will have it. */
+TOE_HIDDEN void tshare_note(int end);
 /* Our end of a pair has the names of s; theirs the flags and time limits. */
 TOE_HIDDEN void tshare_name(int unix_fd, const struct tsock *s);
 TOE_HIDDEN void tshare_prepare(int end, const struct tsock *s);

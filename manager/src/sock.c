@@ -389,8 +389,8 @@ int toe_shutdown(int fd, int how)
     if (!tsock_get(fd))
         return sys_shutdown(fd, how);
     tctx_lock();
+    tshare_use(fd);
     s = tsock_get(fd);
-    tshare_use(s);
     if (s && s->state == TS_OPEN)
         tctx_progress();
     r = s ? shutdown_locked(s, fd, how) : sys_shutdown(fd, how);

@@ -362,7 +362,8 @@ static int set_shared(struct tsock *s, int fd, int level, int name, const void *
     if (verdict == WRONG || (verdict == DONE && level != SOL_SOCKET))
         return verdict == WRONG ? -1 : 0;
     if (level == SOL_SOCKET) {
-        r = sys_setsockopt(fd, level, name, value, len);
+        /* where that says something to libtoe (tshare_note()) */
+        r = name == SO_MAX_PACING_RATE ? 0 : sys_setsockopt(fd, level, name, value, len);
         return verdict == DONE ? 0 : r;
     }
     other = tsockopt_other(s);

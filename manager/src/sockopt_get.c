@@ -252,7 +252,8 @@ static enum verdict get_mtu(const struct tsock *s, void *value, socklen_t *len)
 /* The Unix socket has what calls go by. */
 static bool is_unix_sockets(int level, int name)
 {
-    return level == SOL_SOCKET && name != SO_DOMAIN && name != SO_PROTOCOL && name != SO_PEERNAME;
+    return level == SOL_SOCKET && name != SO_DOMAIN && name != SO_PROTOCOL && name != SO_PEERNAME &&
+           name != SO_MAX_PACING_RATE;
 }
 
 static int placeholder_get(const struct tsock *s, int fd, int level, int name, void *value,

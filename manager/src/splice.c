@@ -204,8 +204,8 @@ static bool is_kernels(int fd)
     if (!tsock_get(fd))
         return true;
     tctx_lock();
+    tshare_use(fd);
     s = tsock_get(fd);
-    tshare_use(s);
     is = !s || tsock_kernels(s);
     tctx_unlock();
     return is;

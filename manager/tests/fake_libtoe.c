@@ -103,6 +103,8 @@ int tinherit_use(int fd)
     return 0;
 }
 
+bool tshare_some;
+
 void tshare_ask(struct tsock *s)
 {
     (void)s;
