@@ -46,8 +46,9 @@ def serve(lab, tmp_path):
         for _ in range(50):
             assert nginx.get(lab, "/hello") == b"hello\n"
         test_offload.both_ways(lab, tmp_path, "dpdk")
-    with lab.app([*test_iperf3.SERVER, "-B", lab.ip], says="listening"):
-        for reverse in ([], ["-R"]):
+    with lab.app([*test_iperf3.SERVER, "-B", lab.ip]) as server:
+        for n, reverse in enumerate(([], ["-R"]), 1):
+            test_iperf3.await_test(server, n)
             argv = ["iperf3", "-c", lab.ip, "-p", test_iperf3.PORT, "-t", 1, "-J", *reverse]
             test_iperf3.transferred(lab.client.run(argv).stdout)
     lab.wait_idle()

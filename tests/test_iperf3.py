@@ -22,6 +22,13 @@ def transferred(out: str) -> dict:
     return end
 
 
+def await_test(server: labs.proc.Proc, n: int) -> None:
+    """The server listens for its n-th client; between two of them it closes its listener."""
+    labs.proc.wait_until(
+        lambda: f"(test #{n})" in server.text(), f"it listens for test {n}", proc=server, timeout=30
+    )
+
+
 @pytest.mark.sanitize
 @pytest.mark.parametrize("streams", [1, 8])
 @pytest.mark.parametrize("reverse", [False, True], ids=["receive", "send"])
@@ -52,8 +59,10 @@ def test_one_server_many_tests(lab):
     """The server goes on after each client, those that vanish in the middle included."""
     with lab.app([*SERVER, "-B", lab.ip], says="listening") as server:
         argv = ["iperf3", "-c", lab.ip, "-p", PORT, "-n", "1M", "-J"]
-        for _ in range(3):
+        for n in range(1, 4):
+            await_test(server, n)
             transferred(lab.client.run(argv).stdout)
+        await_test(server, 4)
         with lab.peer(["iperf3", "-c", lab.ip, "-p", PORT, "-t", 20]) as vanishing:
             labs.proc.wait_until(
                 lambda: "connected to" in server.text().split("-----")[-1],

@@ -11,6 +11,7 @@ import math
 import os
 import pty
 import re
+import socket
 import statistics
 import subprocess
 import threading
@@ -23,8 +24,7 @@ from registers import Module
 
 from harness import netns, paths, proc
 
-# Counts of probes that are answered in time want a machine that does nothing else.
-pytestmark = [pytest.mark.toehold_only, pytest.mark.long]
+pytestmark = pytest.mark.toehold_only
 
 MS = 1_000_000
 TOEHOLD = paths.built("toehold")
@@ -119,6 +119,15 @@ def plain(*argv: object, code: int, env: dict | None = None) -> subprocess.Compl
     return done
 
 
+def listens(stretch, backlog: int) -> socket.socket:
+    """The far side's port 80, which connections of another test may still be leaving."""
+    listener = stretch.far.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((FAR, 80))
+    listener.listen(backlog)
+    return listener
+
+
 def check_figures(result: dict) -> None:
     """What holds of every result."""
     times, n = result["rtt_ns"], result["samples"]
@@ -149,11 +158,8 @@ def check_figures(result: dict) -> None:
     ],
 )
 def test_a_probe_takes_the_time_of_the_wire(stretch, probe):
-    with stretch.far.socket() as listener:
-        listener.bind((FAR, 80))
-        listener.listen(64)
-        with stretch.wire("--delay-ms", 4) as told, stretch.responder():
-            result = stretch.measure(*probe, "--count", 60)
+    with listens(stretch, 64), stretch.wire("--delay-ms", 4) as told, stretch.responder():
+        result = stretch.measure(*probe, "--count", 60)
     counts = result["counts"]
     assert (result["samples"], counts["sent"], counts["answered"]) == (60, 60, 60)
     assert counts["lost"] == counts["duplicates"] == counts["late"] == counts["unstamped"] == 0
@@ -192,9 +198,10 @@ def test_each_lost_probe_is_counted_and_named(stretch, tmp_path):
 @pytest.mark.parametrize("probe", [["--udp", f"{FAR}:7"], ["--icmp", FAR]])
 def test_duplicates_are_no_samples(stretch, probe):
     with stretch.wire("--double", 4) as told, stretch.responder():
-        result = stretch.measure(*probe, "--count", 40)
+        # it ends with the last answer, behind which another of the same probe is not waited for
+        result = stretch.measure(*probe, "--count", 43)
     assert result["counts"]["duplicates"] == told[0]["doubled"] == 10, result["counts"]
-    assert (result["samples"], result["counts"]["lost"]) == (40, 0), result["counts"]
+    assert (result["samples"], result["counts"]["lost"]) == (43, 0), result["counts"]
 
 
 def test_a_probe_that_is_overtaken_is_counted(stretch):
@@ -293,11 +300,11 @@ def test_questions_over_udp_are_timed(stretch, match):
             sent = stretch.measure("--udp", f"{FAR}:7", "--count", 30, "--interval-us", 20000)
     assert sent["samples"] == 30
     result = seen[0]
+    # without a tag, a question that is late gives its place to the next one
+    late = result["counts"]["replaced"]
     if match[0] == "any":
-        assert result["samples"] >= 30  # whatever else passes is of it too
+        assert result["samples"] + late >= 30  # whatever else passes is of it too
     else:
-        # by ports alone, a question that is late gives its place to the next one
-        late = result["counts"]["replaced"]
         assert match[0] == "udp" or late == 0
         assert (result["samples"] + late, result["counts"]["sent"]) == (30, 30)
         assert late or result["rtt_ns"]["min"] >= 2 * MS
@@ -315,9 +322,7 @@ def test_losses_of_others_are_counted(stretch):
 
 def tcp_rounds(stretch, rounds: int, size: int = 100) -> None:
     """A connection of that many questions and answers."""
-    with stretch.far.socket() as listener:
-        listener.bind((FAR, 80))
-        listener.listen(1)
+    with listens(stretch, 1) as listener:
 
         def serve() -> None:
             peer, _ = listener.accept()

@@ -346,9 +346,18 @@ def test_tools_and_counters(lab, robot, accepted):
 # ---- what does not work out
 
 
-def wait_said(lab: labs.Lab, what: str) -> None:
+def wait_said(toed: proc.Proc, what: str, since: int = 0) -> None:
+    proc.wait_until(lambda: what in toed.text()[since:], f"toed says {what!r}", proc=toed)
+
+
+@contextlib.contextmanager
+def then_says(lab: labs.Lab, *what: str):
+    """The toed that serves says so of what happens in here: what it said before is none of it."""
     toed = lab.toed.proc
-    proc.wait_until(lambda: what in toed.text(), f"toed says {what!r}", proc=toed)
+    since = len(toed.text())
+    yield
+    for each in what:
+        wait_said(toed, each, since)
 
 
 def still_serves(robot: Robot, peer: socket.socket) -> None:
@@ -370,11 +379,11 @@ def still_serves(robot: Robot, peer: socket.socket) -> None:
     ],
 )
 def test_other_options(lab, robot, peer, args, sentence):
-    code, said = lab.toed.refused_take_over(*args)
+    with then_says(lab, "does not take over"):
+        code, said = lab.toed.refused_take_over(*args)
     assert code == 3
     assert sentence in said
     still_serves(robot, peer)
-    wait_said(lab, "does not take over")
 
 
 @pytest.mark.toehold_only
@@ -407,21 +416,21 @@ def test_back_to_a_manager(make_lab):
 @pytest.mark.toehold_only
 def test_no_such_cpu(lab, robot, peer):
     """Its threads are there before the old one ends, or it does not end."""
-    code, said = lab.toed.refused_take_over("--cpu", "999")
+    with then_says(lab, "serving on"):
+        code, said = lab.toed.refused_take_over("--cpu", "999")
     assert code == 3
     assert "--cpu 999: this machine has no such CPU" in said
-    wait_said(lab, "serving on")
     still_serves(robot, peer)
 
 
 @pytest.mark.toehold_only
 def test_too_few_descriptors(lab, robot, peer):
     was, lab.toed.prefix = lab.toed.prefix, [*lab.toed.prefix, "prlimit", "--nofile=12:12"]
-    code, said = lab.toed.refused_take_over()
+    with then_says(lab, "serving on"):
+        code, said = lab.toed.refused_take_over()
     lab.toed.prefix = was
     assert code == 1
     assert "more descriptors than this process may have (RLIMIT_NOFILE)" in said
-    wait_said(lab, "serving on")
     still_serves(robot, peer)
 
 
@@ -488,28 +497,25 @@ def asking(lab: labs.Lab):
 @pytest.mark.parametrize("when", ["asked", "stopped", "sent"])
 def test_the_new_one_dies(lab, robot, peer, when):
     """At once, while the old one writes down what it has, and when it has all."""
-    with asking(lab) as s:
+    with then_says(lab, *(["serving on"] if when != "asked" else [])), asking(lab) as s:
         if when != "asked":
             s.send(b"GO")
         if when == "sent":
             assert s.recv(100).startswith(b"IMAGE")
             assert s.recv(100) == b"FDS"
     still_serves(robot, peer)
-    if when != "asked":
-        wait_said(lab, "serving on")
     upgrade(lab)
     still_serves(robot, peer)
 
 
 @pytest.mark.toehold_only
 def test_the_new_one_has_a_reason(lab, robot, peer):
-    with asking(lab) as s:
+    with then_says(lab, "does not take over: it cannot"), asking(lab) as s:
         s.send(b"GO")
         while s.recv(100) != b"FDS":
             pass
         s.send(b"it cannot")
         assert s.recv(10) == b"BACK"
-    wait_said(lab, "does not take over: it cannot")
     still_serves(robot, peer)
 
 
@@ -550,11 +556,12 @@ while True:
 @pytest.mark.toehold_only
 def test_the_new_one_does_not_let_go(lab, robot, peer):
     """It hangs, with the interface in its hands perhaps: it is ended first."""
-    with lab.server.start([labs.PYTHON, "-c", HOLDS, lab.toed.socket]) as new:
+    with (
+        then_says(lab, "does not let go", "serving on"),
+        lab.server.start([labs.PYTHON, "-c", HOLDS, lab.toed.socket]) as new,
+    ):
         assert new.wait(30) == -signal.SIGKILL
         assert "has it" in new.text()
-    wait_said(lab, "does not let go")
-    wait_said(lab, "serving on")
     still_serves(robot, peer)
 
 
@@ -627,8 +634,8 @@ def test_the_old_one_dies_before_its_last_word(lab, robot, peer, tmp_path):
     with before_the_last_word(lab, tmp_path / "relay") as started:
         lab.toed.kill()
     lab.toed.proc, lab.toed._killed = started, False
-    wait_said(lab, "gone before it said the last word")
-    wait_said(lab, "ready")
+    wait_said(started, "gone before it said the last word")
+    wait_said(started, "ready")
     still_serves(robot, peer)
     upgrade(lab)
     still_serves(robot, peer)

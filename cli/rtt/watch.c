@@ -113,6 +113,17 @@ static bool goes_on(struct rtt *r, unsigned index)
     return false;
 }
 
+/* What is there, but no more than leaves time to look at the clock. -1: errno. */
+static int take_some(struct rtt *r, int fd, struct matcher *m)
+{
+    unsigned n = 0;
+    int got = 1;
+
+    while (n++ < 4096 && !enough(r) && (got = take(fd, m)) > 0)
+        ;
+    return got < 0 ? -1 : 0;
+}
+
 static void watch(struct rtt *r, int fd, unsigned index, struct matcher *m)
 {
     bool on = true;
@@ -120,16 +131,13 @@ static void watch(struct rtt *r, int fd, unsigned index, struct matcher *m)
     fprintf(stderr, "toehold: rtt: watching %s\n", r->o.interface);
     while (on && !rtt_over(r) && !enough(r)) {
         struct pollfd p = {fd, POLLIN, 0};
-        unsigned n = 0; /* looks at the time in between, however many there are */
-        int got = 1;
 
-        if (poll(&p, 1, 50) > 0)
-            while (n++ < 4096 && !enough(r) && (got = take(fd, m)) > 0)
-                ;
-        if (got < 0)
+        if (poll(&p, 1, 50) > 0 && take_some(r, fd, m) < 0)
             on = goes_on(r, index);
         match_expire(m, stamp_now());
     }
+    if (on)
+        (void)take_some(r, fd, m); /* what had passed before the end */
     match_expire(m, UINT64_MAX);
 }
 
