@@ -580,7 +580,8 @@ def test_the_old_one_dies(lab):
 @contextlib.contextmanager
 def before_the_last_word(lab: labs.Lab, path):
     """A new toed, talking by a relay, has everything and says DONE, which the old one does not
-    hear. Both hear the end of the talk with the end of this."""
+    hear, unless what this gives beside the new one is called. Both hear the end of the talk with
+    the end of this."""
     with contextlib.ExitStack() as stack:
 
         def new_socket() -> socket.socket:
@@ -604,14 +605,20 @@ def before_the_last_word(lab: labs.Lab, path):
                 socket.send_fds(new if ready[0] is old else old, [said], fds)
             for fd in fds:
                 os.close(fd)
-        yield started
+
+        def go_on() -> None:
+            old.settimeout(20)
+            old.send(b"DONE")
+            new.send(old.recv(100))
+
+        yield started, go_on
 
 
 @pytest.mark.toehold_only
 def test_the_new_one_dies_with_everything(lab, robot, peer, tmp_path):
     """Its XDP program and its name stood everywhere already."""
     before = holder(lab)
-    with before_the_last_word(lab, tmp_path / "relay") as new:
+    with before_the_last_word(lab, tmp_path / "relay") as (new, _):
         assert holder(lab) != before
         new.kill()
     proc.wait_until(lambda: holder(lab) == before, "its name on the socket again")
@@ -631,7 +638,7 @@ def holder(lab: labs.Lab) -> int:
 @pytest.mark.sanitize
 def test_the_old_one_dies_before_its_last_word(lab, robot, peer, tmp_path):
     """The new one has everything, and nobody else can serve: it goes on."""
-    with before_the_last_word(lab, tmp_path / "relay") as started:
+    with before_the_last_word(lab, tmp_path / "relay") as (started, _):
         lab.toed.kill()
     lab.toed.proc, lab.toed._killed = started, False
     wait_said(started, "gone before it said the last word")

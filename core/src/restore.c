@@ -57,7 +57,7 @@ static const char *stack_sound(const struct toec_stack *s)
 {
     const struct toec_ip6 *p = &s->ip6;
 
-    if ((s->ip4 | s->arp.tested) != toec_get32(s->cfg.ip) && !s->arp.taken)
+    if ((s->ip4 | s->arp.tested) != (s->arp.taken ? 0 : toec_get32(s->cfg.ip)))
         return "the image is damaged: it has another IPv4 address than it says";
     if (s->arp.announcements > 2 || s->arp.probes > 3 || (s->ip4 && s->arp.tested))
         return "the image is damaged: its IPv4 address is in no state that there is";
@@ -112,7 +112,9 @@ static const char *restore_stack(struct toec_restoring *r)
     arm_named(r, &s->ip6.rs, TOEC_TMR_IP6_RS, TOEC_TAG_RS);
     arm_named(r, &s->ip6.expiry, TOEC_TMR_IP6_EXPIRY, TOEC_TAG_EXPIRY);
     arm_named(r, &s->ip6.mld, TOEC_TMR_IP6_MLD, TOEC_TAG_MLD);
-    arm_named(r, &s->arp.announce, TOEC_TMR_ANNOUNCE, s->arp.announcements ? TOEC_TAG_ANNOUNCE : 0);
+    arm_named(r, &s->arp.announce, TOEC_TMR_ANNOUNCE, TOEC_TAG_ANNOUNCE);
+    if (toec_timer_pending(&s->arp.announce) ? !s->arp.announcements : s->arp.tested != 0)
+        return "the image is damaged: its IPv4 address is in no state that there is";
     return 0;
 }
 
