@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """File lists: src/<block>/<name>.f names a design's files in the order of compilation, one a line,
-relative to gateware/. `-f LIST` includes another list, `regs NAME` the register block NAME."""
+relative to gateware/. `-f LIST` includes another list, `regs NAME` the register block NAME,
+`commands` the package of the device contract's commands."""
 
 from pathlib import Path
 
-from . import regs
+from . import commands, regs
 from .tools import GATEWARE
 
 
@@ -22,6 +23,8 @@ def read(name: str) -> list[Path]:
                 folder = regs.generate(block)
                 module = regs.BLOCKS[block]
                 more = [folder / f"{module}_pkg.sv", folder / f"{module}.sv"]
+            case ["commands"]:
+                more = [commands.generate()]
             case [file]:
                 more = [GATEWARE / file]
             case _:

@@ -4,6 +4,7 @@
 import os
 import shlex
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from .filelist import read
@@ -11,14 +12,17 @@ from .tools import GATEWARE, OUT, ROOT, VERILATOR_ROOT, Missing, alone, require,
 
 SIM = GATEWARE / "sim"
 NETIO = "netio/libnetio.a"
+DEVICE = "device/libtoedevice.a"
 
 
-def netio_library() -> tuple[Path, list[str]]:
-    """The static library of the host build, and what it needs at linking."""
+def host_libraries() -> tuple[list[Path], list[str]]:
+    """The static libraries of the host build that are linked in, and what they need."""
     build = ROOT / "build"
     if not (build / "build.ninja").exists():
         raise Missing("there is no build/: run make build (netio's back ends come from there)")
-    done = subprocess.run(["ninja", "-C", build, NETIO], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        ["ninja", "-C", build, NETIO, DEVICE], cwd=ROOT, capture_output=True, text=True
+    )
     if done.returncode:
         raise Missing(f"netio does not build:\n{done.stdout[-2000:]}")
     words = ["libpcap"]
@@ -27,43 +31,69 @@ def netio_library() -> tuple[Path, list[str]]:
     done = subprocess.run(
         ["pkg-config", "--libs", *words], check=True, capture_output=True, text=True
     )
-    return build / NETIO, [*shlex.split(done.stdout), "-lm", "-lpthread", "-ldl"]
+    return [build / NETIO, build / DEVICE], [*shlex.split(done.stdout), "-lm", "-lpthread", "-ldl"]
 
 
-def build(trace: bool = False) -> Path:
-    """rtt_sim, made anew when something changed."""
+@dataclass(frozen=True)
+class Program:
+    """A process of gateware/sim: its design, and its sources beside port.cpp."""
+
+    top: str
+    design: str
+    sources: tuple[str, ...]
+    standard: str = "c++17"
+    trace: bool = False  # can write waveforms
+
+
+PROGRAMS = {
+    "rtt_sim": Program("rtt", "src/rtt/rtt.f", ("rtt_sim", "regs", "pci"), trace=True),
+    "toe_sim": Program("toe_top", "sim/toe_top.f", ("toe_sim",), standard="c++20"),
+}
+
+
+def build(name: str = "rtt_sim", trace: bool = False) -> Path:
+    """The program, made anew when something changed."""
     require()
-    folder = OUT / ("live-trace" if trace else "live")
-    with alone(folder):
-        return build_alone(folder, trace)
-
-
-def build_alone(folder: Path, trace: bool) -> Path:
+    folder = OUT / ("live-trace" if trace else "live") / name
     folder.mkdir(parents=True, exist_ok=True)
-    library, links = netio_library()
+    with alone(folder):
+        return build_alone(name, folder, trace)
+
+
+def build_alone(name: str, folder: Path, trace: bool) -> Path:
+    what = PROGRAMS[name]
+    libraries, links = host_libraries()
     includes = [ROOT / "netio" / "include", ROOT / "device" / "include"]
-    cflags = ["-std=c++17", "-O2", "-Wall", "-Wextra", *(f"-isystem{i}" for i in includes)]
-    program = folder / "rtt_sim"
+    cflags = [f"-std={what.standard}", "-O2", *(f"-isystem{i}" for i in includes)]
+    # Verilator's own headers are not clean in what g++ says of templates of C++20.
+    cflags += ["-Wall", "-Wextra", "-Wno-sign-compare"]
+    program = folder / name
     command = [VERILATOR_ROOT / "bin" / "verilator", "--cc", "--exe", "--build", "--quiet"]
     command += ["-j", str(os.cpu_count()), "-O3", "--x-assign", "fast", "--x-initial", "fast"]
-    command += ["--noassert", "-Wno-fatal", "-Wno-WIDTH", "--top-module", "rtt", "--Mdir", folder]
+    command += ["--noassert", "-Wno-fatal", "-Wno-WIDTH", "--top-module", what.top]
+    command += ["--Mdir", folder]
     command += ["--trace-fst", "--trace-structs"] if trace else []
     command += ["-CFLAGS", " ".join([*cflags, f"-DVM_TRACE_FST={int(trace)}"])]
-    command += ["-LDFLAGS", " ".join([str(library), *links]), "-o", program]
-    command += [SIM / "public.vlt", GATEWARE / "lint.vlt", *read("src/rtt/rtt.f")]
-    command += [SIM / f"{n}.cpp" for n in ("rtt_sim", "port", "regs", "pci")]
+    command += ["-LDFLAGS", " ".join([*map(str, libraries), *links]), "-o", program]
+    command += [SIM / "public.vlt"] if name == "rtt_sim" else []
+    command += [GATEWARE / "lint.vlt", *read(what.design)]
+    command += [SIM / f"{n}.cpp" for n in (*what.sources, "port")]
     log = folder / "build.log"
     with log.open("w") as f:
         if run(command, stdout=f, stderr=subprocess.STDOUT).returncode:
             tail = "\n".join(log.read_text().splitlines()[-30:])
-            raise Missing(f"rtt_sim does not build:\n{tail}")
+            raise Missing(f"{name} does not build:\n{tail}")
     return program
 
 
 def main(argv: list[str]) -> int:
-    """scripts/gateware sim [--trace] [OPTION...]: builds; with options, runs it in our place."""
+    """scripts/gateware sim [NAME] [--trace] [OPTION...]: builds rtt_sim, or NAME. With options
+    it runs in our place."""
+    name = argv.pop(0) if argv and argv[0] in PROGRAMS else "rtt_sim"
     trace = "--trace" in argv
-    program = build(trace)
+    if trace and not PROGRAMS[name].trace:
+        raise SystemExit(f"scripts/gateware sim: {name} writes no waveforms yet")
+    program = build(name, trace)
     options = [a for a in argv if a != "--trace"]
     if options:
         os.execv(program, [str(program), *options])

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gateware TOE serves programs of Linux, unmodified, behind libtoe, to a peer that is Linux."""
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateware.lib import live
+from gateware.lib.tools import ROOT
+from harness import netns, proc
+
+PYTHON = "/usr/bin/python3"
+PORT = 5000
+
+# Takes all that comes, then sends its digest and as many bytes again.
+ECHO = """
+import hashlib, random, socket, sys
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("0.0.0.0", int(sys.argv[1])))
+s.listen(64)
+print("listening", flush=True)
+while True:
+    c, _ = s.accept()
+    digest, n = hashlib.sha256(), 0
+    while got := c.recv(65536):
+        digest.update(got)
+        n += len(got)
+    c.sendall(digest.digest() + random.Random(n).randbytes(n))
+    c.close()
+"""
+
+# The peer of it: exits 0 when every byte is right.
+TALK = """
+import hashlib, os, random, socket, sys
+n = int(sys.argv[3])
+data = os.urandom(n)
+s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=60)
+s.settimeout(60)
+import threading
+got = []
+def take():
+    while part := s.recv(1 << 16):
+        got.append(part)
+reader = threading.Thread(target=take)
+reader.start()
+s.sendall(data)
+s.shutdown(socket.SHUT_WR)
+reader.join()
+want = hashlib.sha256(data).digest() + random.Random(n).randbytes(n)
+sys.exit(0 if b"".join(got) == want else f"{len(b''.join(got))} bytes, not those that were sent")
+"""
+
+CONNECT = """
+import socket, sys
+try:
+    s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30)
+except OSError as e:
+    print(type(e).__name__)
+else:
+    s.sendall(b"ab")
+    print(s.getpeername(), s.recv(100), s.recv(100))
+"""
+
+
+class Toe:
+    """toe_sim for one address of a namespace, and Linux in the other."""
+
+    def __init__(self, folder: Path, impair: str | None) -> None:
+        self.pair = netns.Pair(kernel_ip=None, tap=True)
+        try:
+            self.ip, self.peer_ip = self.pair.server_ip, self.pair.client_ip
+            self.server, self.client = self.pair.server, self.pair.client
+            self.socket = folder / "toe.sock"
+            port = f"impair({impair}):tap:tap0" if impair else "tap:tap0"
+            argv = [live.build("toe_sim"), "--port", port, "--ip", f"{self.ip}/24"]
+            self.sim = self.server.start([*argv, "--socket", self.socket, "--seed", "1"])
+            proc.wait_until(lambda: "ready" in self.sim.text(), "toe_sim is not ready", timeout=30)
+        except BaseException:
+            self.pair.delete()
+            raise
+
+    def env(self, slots: int = 64) -> dict[str, str]:
+        return {
+            "TOEHOLD_SOCKET": str(self.socket),
+            "TOEHOLD_SLOTS": str(slots),
+            "TOEHOLD_TX_SIZE": "65536",
+            "TOEHOLD_RX_SIZE": "65536",
+            "LD_PRELOAD": str(ROOT / "build" / "manager" / "libtoe_preload.so"),
+        }
+
+    def echo(self, port: int = PORT) -> proc.Proc:
+        p = self.server.start([PYTHON, "-c", ECHO, port], env=self.env())
+        proc.wait_until(lambda: "listening" in p.text(), "it does not listen", timeout=30)
+        return p
+
+    def talk(self, n: int, port: int = PORT) -> None:
+        self.client.run([PYTHON, "-c", TALK, self.ip, port, n], timeout=300)
+
+    def close(self) -> dict[str, int]:
+        """What the TOE has counted."""
+        try:
+            self.sim.send_signal(signal.SIGTERM)
+            assert self.sim.wait(20) == 0, self.sim.tail()
+            said = self.sim.text()
+        finally:
+            self.sim.stop()
+            self.pair.delete()
+        counts = {name: int(n) for name, n in re.findall(r"^  (\w+) (\d+)$", said, re.M)}
+        counts["strayed"] = int(re.search(r"(\d+) strayed", said)[1])
+        return counts
+
+
+@pytest.fixture
+def toe(tmp_path: Path) -> Iterator[Toe]:
+    t = Toe(tmp_path, None)
+    try:
+        yield t
+    finally:
+        assert t.close()["strayed"] == 0
+
+
+def test_ping_and_a_port_that_is_closed(toe: Toe) -> None:
+    toe.client.run(["ping", "-c", "3", "-i", "0.1", "-s", "1000", "-W", "5", toe.ip])
+    said = toe.client.run([PYTHON, "-c", CONNECT, toe.ip, "9"]).stdout
+    assert said.strip() == "ConnectionRefusedError"
+
+
+def test_bytes_both_ways(toe: Toe) -> None:
+    server = toe.echo()
+    for n in (1, 1447, 1448, 1449, 65535, 400000):
+        toe.talk(n)
+    server.stop()
+
+
+@pytest.mark.parametrize(
+    "size", [300000, pytest.param(20_000_000, marks=pytest.mark.long)], ids=["small", "20MB"]
+)
+def test_bytes_both_ways_over_a_bad_link(tmp_path: Path, size: int) -> None:
+    toe = Toe(tmp_path, "loss=5,reorder=5,duplicate=2,corrupt=1,seed=7")
+    try:
+        server = toe.echo()
+        toe.talk(size)
+        server.stop()
+    finally:
+        counts = toe.close()
+    assert counts["fast_recovery"] > 0
+    assert counts["resent"] > 0
+    assert counts["strayed"] == 0
+
+
+def test_program_connects(toe: Toe) -> None:
+    answer = (
+        "import socket; s = socket.create_server(('', 6000)); print('listening', flush=True);"
+        "c, a = s.accept(); c.sendall(c.recv(100) * 2); c.close()"
+    )
+    peer = toe.client.start([PYTHON, "-c", answer])
+    proc.wait_until(lambda: "listening" in peer.text(), "it does not listen", timeout=30)
+    said = toe.server.run([PYTHON, "-c", CONNECT, toe.peer_ip, "6000"], env=toe.env()).stdout
+    assert said.strip() == f"('{toe.peer_ip}', 6000) b'abab' b''"
+    said = toe.server.run([PYTHON, "-c", CONNECT, toe.peer_ip, "6001"], env=toe.env()).stdout
+    assert said.strip() == "ConnectionRefusedError"
+    peer.stop()
+
+
+def test_program_dies_and_comes_again(toe: Toe) -> None:
+    """Its peers are reset, and its slots are there for the next."""
+    for _ in range(3):
+        server = toe.echo()
+        held = (
+            "import socket, sys; s = socket.create_connection((sys.argv[1], int(sys.argv[2])));"
+            "s.sendall(b'x'); print('open', flush=True); s.settimeout(30); s.recv(1)"
+        )
+        peer = toe.client.start([PYTHON, "-c", held, toe.ip, PORT])
+        proc.wait_until(lambda peer=peer: "open" in peer.text(), "no connection", timeout=30)
+        os.kill(server.pid, signal.SIGKILL)
+        assert peer.wait(30) == 1
+        assert "ConnectionResetError" in peer.text()
+        server.stop()
+    server = toe.echo()
+    toe.talk(1000)
+    server.stop()
+
+
+def test_nginx(toe: Toe, tmp_path: Path) -> None:
+    (tmp_path / "html").mkdir()
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "html" / "file").write_bytes(os.urandom(500000))
+    for path in (tmp_path, *tmp_path.parents):
+        if path.stat().st_uid == 0 and path.is_relative_to("/tmp") and path != Path("/tmp"):
+            path.chmod(0o755)
+    config = tmp_path / "nginx.conf"
+    config.write_text(
+        f"daemon off; worker_processes 1; pid {tmp_path}/pid; error_log {tmp_path}/logs/error;"
+        "events { worker_connections 512; } http { access_log off; server { listen 80;"
+        f" root {tmp_path}/html; location /hello {{ return 200 hello; }} }} }}\n"
+    )
+    server = toe.server.start(["nginx", "-p", tmp_path, "-c", config], env=toe.env(256))
+    url = f"http://{toe.ip}"
+
+    def answers() -> bool:
+        done = toe.client.run(["curl", "-s", "-m", "2", f"{url}/hello"], check=False)
+        return done.stdout == "hello"
+
+    proc.wait_until(answers, "nginx does not answer", timeout=30)
+    got = tmp_path / "got"
+    toe.client.run(["curl", "-sS", "-m", "60", "-o", got, f"{url}/file"])
+    assert got.read_bytes() == (tmp_path / "html" / "file").read_bytes()
+    load = ["wrk", "-t", "1", "-c", "200", "-d", "2", "--timeout", "60", f"{url}/hello"]
+    said = toe.client.run(load, timeout=120).stdout
+    assert int(re.search(r"(\d+) requests in", said)[1]) > 200, said
+    assert "Non-2xx" not in said and "Socket errors" not in said, said
+    server.stop()

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// fpc_ack.sv - the ACK field (RFC 9293 3.10.7.4, fifth): what is acknowledged, the send window, and
+// what follows for the state. Loss and time: fpc_loss.
+`resetall
+`default_nettype none
+
+module fpc_ack
+  import toe_pkg::*;
+  import fpc_pkg::*;
+(
+  input  wire ctx_t c_i,
+  output wire ctx_t c_o
+);
+
+  function automatic ctx_t take(input ctx_t in);
+    ctx_t c;
+    seg_t g;
+    logic [31:0] window, acked;
+    list_t left;
+    logic fin_acked;
+    c = in;
+    g = in.seg;
+    acked = g.ack - in.t.snd_una;
+    window = in.unscaled ? 32'(g.wnd) : 32'(g.wnd) << in.t.snd_scale;
+    c.acked = acked;
+    // RFC 5681 2 has what a duplicate ACK is.
+    c.dup = acked == 32'd0 && g.len == 16'd0 && !g.flags.fin && window == in.t.snd_wnd &&
+            in.t.snd_una != in.t.snd_nxt && !in.t.persist;
+    c.t.snd_una = g.ack;
+    if (seq_lt(in.t.rexmit, g.ack)) c.t.rexmit = g.ack;
+    if (acked != 32'd0) begin
+      c.t.timeouts = 8'd0;
+      c.t.backoff = 4'd0;
+      if ((g.ack - in.t.iss) < (in.t.snd_una - in.t.iss)) c.t.tx_wraps = in.t.tx_wraps + 32'd1;
+    end
+    left = cut_below(in.t.sacked, in.t.board, g.ack);
+    c.t.sacked = left.n;
+    c.t.board = left.r;
+    c.sacked_old = bytes_of(left.n, left.r);
+
+    // SND.WND, SND.WL1; WL2 needs no keeping, it never exceeds SND.UNA. A retransmission, which has an
+    // old SEG.SEQ, may bring the newest ACK: its window counts, as on Linux.
+    if (seq_ge(g.seq, in.t.snd_wl1) || acked != 32'd0) begin
+      if (seq_ge(g.seq, in.t.snd_wl1)) c.t.snd_wl1 = g.seq;
+      c.t.snd_wnd = window;
+      if (window > in.t.max_wnd) c.t.max_wnd = window;
+      if (in.t.persist && window != 32'd0) begin
+        c.t.persist = 1'b0;
+        c.t.rtx_on = 1'b0;
+        c.t.backoff = 4'd0;
+        c.t.timeouts = 8'd0;
+      end
+    end
+    c.t.keep_probes = 7'd0;
+
+    fin_acked = in.t.fin && g.ack == in.t.snd_end + 32'd1;
+    if (fin_acked) begin
+      unique case (in.t.state)
+        StFinWait1: begin
+          c.t.state = StFinWait2;
+          if (in.t.gone) begin
+            c.t.keep_on = 1'b1;
+            c.t.keep_at = in.tick + seconds(in.t.linger2);
+          end
+        end
+        StClosing: c.time_wait = 1'b1;
+        StLastAck: begin
+          c.end_now = 1'b1;
+          c.t.reason = 8'd0;
+        end
+        default: ;
+      endcase
+    end
+    return c;
+  endfunction
+
+  ctx_t c;
+
+  always_comb begin
+    c = c_i;
+    if (c_i.valid && c_i.go_ack) begin
+      if (seq_lt(c_i.seg.ack, c_i.t.snd_una)) c.go_ack = 1'b0;  // old: its text counts
+      else c = take(c_i);
+    end
+  end
+
+  assign c_o = c;
+
+endmodule
+
+`resetall

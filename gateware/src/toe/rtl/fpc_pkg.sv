@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// fpc_pkg.sv - what goes down the pipeline of a flow processing core, and what its stages share.
+`resetall
+`default_nettype none
+
+package fpc_pkg;
+
+  import toe_pkg::*;
+
+  // Times and bounds, as core/ has them (core/src/tcp.h).
+  localparam logic [31:0] CwndMax = 32'h3fff_ffff;
+  localparam int unsigned InitialSegments = 10;      // RFC 6928
+  localparam int unsigned DupThresh = 3;
+  localparam int unsigned QuickAcks = 8;
+  localparam tick_t RtoInit = ms(1000);              // RFC 6298 2.1
+  localparam tick_t RtoMin = ms(200) + 32'd1;        // less than its 1 s, as Linux
+  localparam tick_t RtoMax = ms(120000);
+  localparam tick_t Delack = ms(40) + 32'd1;
+  localparam tick_t CorkMax = ms(200);
+  localparam tick_t PawsIdle = 32'd1977539062;       // 24 days (RFC 7323 5.5)
+  localparam tick_t ChallengeTime = ms(1000);
+  localparam int unsigned ChallengeMax = 5;
+  localparam int unsigned GiveUpData = 15;           // timeouts (RFC 9293 3.8.3, R2)
+  localparam int unsigned GiveUpSyn = 7;
+  localparam int unsigned GiveUpSynAck = 5;
+
+  // What a pass is counted as (toe_regs: COUNTERS).
+  typedef struct packed {
+    logic no_flow;          // for a flow that is over
+    logic no_timestamp;
+    logic paws;
+    logic out_of_window;
+    logic bad_ack;
+    logic no_ack_bit;
+    logic rst_received;
+    logic rst_sent;
+    logic challenge;
+    logic challenge_limited;
+    logic segment_sent;
+    logic resent;
+    logic fast_recovery;
+    logic timeout;
+    logic probe;
+    logic gap_dropped;      // a range beyond a gap that there was no place for
+    logic stale_command;    // crossed the end of its flow
+    logic bad_command;
+    logic established;
+    logic given_up;         // timed out
+  } fpc_counts_t;
+
+  localparam int unsigned FpcCounts = $bits(fpc_counts_t);
+
+  // What happened to congestion (toe_cc's input).
+  typedef struct packed {
+    logic        lost;      // fast recovery begins
+    logic        timeout;
+    logic        idle;      // nothing was under way for longer than an RTO (RFC 5681 4.1)
+    logic [31:0] acked;     // bytes newly acknowledged outside of recovery, cwnd being the limit
+  } cc_event_t;
+
+  typedef struct packed {
+    logic        valid;
+    kind_e       kind;
+    flow_t       flow;
+    qp_t         qp;
+    tick_t       tick;
+    stamp_t      stamp;
+    tcb_t        t;
+
+    // EvSegment: what is left of it; EvCommand
+    seg_t        seg;
+    command_t    command;
+    open_t       open;
+
+    // where the segment goes on
+    logic        go_ack;
+    logic        go_text;
+    logic        unscaled;     // its window is that of a SYN
+    logic [31:0] acked;        // bytes by which SND.UNA moves
+    logic        dup;          // a duplicate ACK (RFC 5681 2)
+    logic [31:0] sacked_old;   // bytes on the board before
+    logic [31:0] sacked_new;
+    seq_t        lost_to;      // what lies below, is on no board and was not sent again, is lost
+    cc_event_t   cc;
+    logic        challenge;    // an ACK that is rationed
+
+    // what fpc_plan has found
+    seq_t        hole_start;   // to be sent again next
+    seq_t        hole_stop;
+    logic        resend;       // ... and may be now
+    logic [15:0] new_len;      // of the next new segment
+    logic        send;         // ... may go now, or the FIN
+    logic        waits_window; // data waits for the peer's window alone
+    logic        waits_more;   // ... for the writer
+
+    // what the pass leads to
+    logic        end_now;      // the connection is over; t.reason says why
+    logic        time_wait;    // ... and goes to TIME-WAIT
+    logic        rst;          // a RST goes out, at
+    seq_t        rst_seq;
+    logic        rst_ack;      // ... with ACK of RCV.NXT
+    logic        syn;          // the SYN goes (again)
+    logic        place;        // payload
+    logic [31:0] place_at;     // offset in the stream
+    logic [15:0] skip;         // bytes of the payload that were there before
+    logic        error;        // the command is refused
+    logic [7:0]  error_reason;
+    logic        free;         // RELEASE
+    logic        accept;       // it leaves the backlog
+    logic        tx;           // a segment goes out
+    tx_desc_t    desc;
+    fpc_counts_t counts;
+  } ctx_t;
+
+  // What leaves the pipeline.
+  typedef struct packed {
+    logic        valid;
+    kind_e       kind;
+    flow_t       flow;
+    qp_t         qp;
+    tcb_t        t;         // as it is now
+    logic        write_ok;
+    write_t      write;
+    logic        tx_ok;
+    tx_desc_t    tx;
+    logic        conn_ok;
+    conn_msg_t   conn;
+    logic        done;      // a command is handled, and no ERROR tells so
+    logic        push_send; // into the list of those that have something to send
+    logic        push_tell;
+    logic        timer_on;
+    tick_t       timer_at;
+    fpc_counts_t counts;
+  } out_t;
+
+  // ---- ranges ----
+
+  function automatic logic touches(input range_t a, input range_t b);
+    return seq_le(a.start, b.stop) && seq_le(b.start, a.stop);
+  endfunction
+
+  typedef struct packed {
+    logic [2:0] n;
+    ranges_t    r;
+    logic       full;   // there was no place for one
+  } list_t;
+
+  // Range x into a list that is kept by time: what it touches becomes one with it and stands first.
+  function automatic list_t put_first(input logic [2:0] n, input ranges_t r, input range_t x);
+    list_t  o;
+    range_t m;
+    m = x;
+    for (int i = 0; i < SackMax; i++) begin
+      if (3'(i) < n && touches(r[i], x)) begin
+        m.start = seq_min(m.start, r[i].start);
+        m.stop = seq_max(m.stop, r[i].stop);
+      end
+    end
+    o.n = 3'd1;
+    o.r = '0;
+    o.r[0] = m;
+    o.full = 1'b0;
+    for (int i = 0; i < SackMax; i++) begin
+      if (3'(i) < n && !touches(r[i], x)) begin
+        if (o.n == 3'(SackMax)) o.full = 1'b1;
+        else begin
+          o.r[2'(o.n)] = r[i];
+          o.n = o.n + 3'd1;
+        end
+      end
+    end
+    return o;
+  endfunction
+
+  // Range x into a list that ascends. When there are too many the highest goes.
+  function automatic list_t put_sorted(input logic [2:0] n, input ranges_t r, input range_t x);
+    list_t  o;
+    range_t m;
+    logic   in;
+    m = x;
+    for (int i = 0; i < SackMax; i++) begin
+      if (3'(i) < n && touches(r[i], x)) begin
+        m.start = seq_min(m.start, r[i].start);
+        m.stop = seq_max(m.stop, r[i].stop);
+      end
+    end
+    o.n = 3'd0;
+    o.r = '0;
+    o.full = 1'b0;
+    in = 1'b0;
+    for (int i = 0; i < SackMax; i++) begin
+      if (3'(i) < n && !touches(r[i], x)) begin
+        if (!in && seq_lt(m.start, r[i].start)) begin
+          if (o.n == 3'(SackMax)) o.full = 1'b1;
+          else begin
+            o.r[2'(o.n)] = m;
+            o.n = o.n + 3'd1;
+          end
+          in = 1'b1;
+        end
+        if (o.n == 3'(SackMax)) o.full = 1'b1;
+        else begin
+          o.r[2'(o.n)] = r[i];
+          o.n = o.n + 3'd1;
+        end
+      end
+    end
+    if (!in) begin
+      if (o.n == 3'(SackMax)) o.full = 1'b1;
+      else begin
+        o.r[2'(o.n)] = m;
+        o.n = o.n + 3'd1;
+      end
+    end
+    return o;
+  endfunction
+
+  // What is left of a list when all below edge is taken away; the order stays.
+  function automatic list_t cut_below(input logic [2:0] n, input ranges_t r, input seq_t edge_);
+    list_t o;
+    o.n = 3'd0;
+    o.r = '0;
+    o.full = 1'b0;
+    for (int i = 0; i < SackMax; i++) begin
+      if (3'(i) < n && seq_gt(r[i].stop, edge_)) begin
+        o.r[2'(o.n)] = r[i];
+        if (seq_lt(r[i].start, edge_)) o.r[2'(o.n)].start = edge_;
+        o.n = o.n + 3'd1;
+      end
+    end
+    return o;
+  endfunction
+
+  function automatic logic [31:0] bytes_of(input logic [2:0] n, input ranges_t r);
+    logic [31:0] sum;
+    sum = 32'd0;
+    for (int i = 0; i < SackMax; i++) if (3'(i) < n) sum += r[i].stop - r[i].start;
+    return sum;
+  endfunction
+
+  // ---- sums of the TCB ----
+
+  function automatic logic [31:0] send_size(input tcb_t t);
+    return 32'd1 << t.tx_log;
+  endfunction
+  function automatic logic [31:0] receive_size(input tcb_t t);
+    return 32'd1 << t.rx_log;
+  endfunction
+
+  // The retransmission timeout (RFC 6298 2), with backoff.
+  function automatic tick_t rto(input tcb_t t);
+    logic [31:0] stamps_, ticks_;
+    logic [47:0] wide;
+    stamps_ = (t.srtt >> 3) + ((t.rttvar > 32'd1024) ? t.rttvar : 32'd1024);
+    ticks_ = (t.srtt == 32'd0) ? RtoInit : ((stamps_ + 32'd1023) >> 10);
+    if (ticks_ < RtoMin) ticks_ = RtoMin;
+    if (ticks_ > RtoMax) ticks_ = RtoMax;
+    wide = 48'(ticks_) << t.backoff;
+    return (wide > 48'(RtoMax)) ? RtoMax : tick_t'(wide);
+  endfunction
+
+  function automatic logic synchronized(input tcb_t t);
+    return t.state >= StEstablished;
+  endfunction
+
+  // May new data and FIN still be sent?
+  function automatic logic can_send(input tcb_t t);
+    return t.state inside {StEstablished, StCloseWait, StFinWait1, StClosing, StLastAck};
+  endfunction
+
+endpackage

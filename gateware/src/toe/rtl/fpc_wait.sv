@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// fpc_wait.sv - lets one event a cycle into the pipeline, never one of a flow that is in it. Such an
+// event waits here, and others pass it; events of one flow stay in order.
+//
+//   order_q   | 0 oldest | 1 | 2 | ...    each entry: where its event lies, and its flow
+`resetall
+`default_nettype none
+
+module fpc_wait
+  import toe_pkg::*;
+#(
+  parameter int unsigned PlaceBits = 4,   // 2^PlaceBits events wait at most
+  parameter int unsigned Stages = 11
+) (
+  input  wire         clk_i,
+  input  wire         rst_ni,
+  input  wire         valid_i,
+  output wire         ready_o,
+  input  wire event_t event_i,
+  // the pipeline: whose flows are in it, and whether it takes an event
+  input  wire [Stages-1:0] flying_i,
+  input  wire flow_t [Stages-1:0] flow_i,
+  input  wire         go_i,
+  output wire         valid_o,
+  output wire event_t event_o
+);
+
+  localparam int unsigned Places = 2 ** PlaceBits;
+
+  typedef struct packed {
+    logic [PlaceBits-1:0] place;
+    flow_t                flow;
+  } entry_t;
+
+  event_t store[Places];
+  entry_t [Places-1:0] order_q, order_d;
+  logic [PlaceBits:0] count_q, count_d;
+  logic [Places-1:0] taken_q, taken_d;
+
+  function automatic logic flies(input logic [Stages-1:0] flying, input flow_t [Stages-1:0] flows,
+                                 input flow_t flow);
+    logic any;
+    any = 1'b0;
+    for (int i = 0; i < int'(Stages); i++) any = any | (flying[i] && flows[i] == flow);
+    return any;
+  endfunction
+
+  // The oldest that may go.
+  logic any_old, same_waits, new_free, room;
+  logic [PlaceBits-1:0] oldest, free_place;
+
+  always_comb begin
+    any_old = 1'b0;
+    oldest = '0;
+    same_waits = 1'b0;
+    for (int i = Places - 1; i >= 0; i--) begin
+      if ((PlaceBits + 1)'(i) < count_q) begin
+        if (!flies(flying_i, flow_i, order_q[i].flow)) begin
+          any_old = 1'b1;
+          oldest = PlaceBits'(i);
+        end
+        same_waits = same_waits | (order_q[i].flow == event_i.flow);
+      end
+    end
+    free_place = '0;
+    for (int i = Places - 1; i >= 0; i--) if (!taken_q[i]) free_place = PlaceBits'(i);
+    new_free = !same_waits && !flies(flying_i, flow_i, event_i.flow);
+    room = !count_q[PlaceBits];
+  end
+
+  wire take_old = go_i && any_old;
+  wire take_new = go_i && !any_old && valid_i && new_free;
+  wire park = valid_i && !take_new && room;
+
+  assign ready_o = take_new || room;
+  assign valid_o = take_old || take_new;
+  assign event_o = take_old ? store[order_q[oldest].place] : event_i;
+
+  always_comb begin
+    order_d = order_q;
+    count_d = count_q;
+    taken_d = taken_q;
+    if (take_old) begin
+      taken_d[order_q[oldest].place] = 1'b0;
+      for (int i = 0; i < Places - 1; i++)
+        if (PlaceBits'(i) >= oldest) order_d[i] = order_q[i+1];
+      count_d = count_q - 1'b1;
+    end
+    if (park) begin
+      order_d[PlaceBits'(count_d)] = '{place: free_place, flow: event_i.flow};
+      taken_d[free_place] = 1'b1;
+      count_d = count_d + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (park) store[free_place] <= event_i;
+    order_q <= order_d;
+    if (!rst_ni) begin
+      count_q <= '0;
+      taken_q <= '0;
+    end else begin
+      count_q <= count_d;
+      taken_q <= taken_d;
+    end
+  end
+
+endmodule
+
+`resetall

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// rx_options.sv - TCP options, one packet a cycle: Items stages, each takes one option and up to three
+// NOPs before it (RFC 9293 3.1, RFC 7323 appendix A). What does not fit its length ends the list, as
+// with Linux; what comes after Items options is not read.
+`resetall
+`default_nettype none
+
+module rx_options
+  import toe_pkg::*;
+#(
+  parameter int unsigned Items = 8,
+  parameter int unsigned Side = 1     // bits that go along
+) (
+  input  wire             clk_i,
+  input  wire [39:0][7:0] bytes_i,    // bytes_i[0] is the first
+  input  wire [5:0]       length_i,   // at most 40
+  input  wire             syn_i,
+  input  wire [Side-1:0]  side_i,
+  output wire options_t   options_o,
+  output wire [Side-1:0]  side_o
+);
+
+  typedef struct packed {
+    logic [39:0][7:0] bytes;
+    logic [5:0]       left;
+    logic             syn;
+    options_t         found;
+    logic [Side-1:0]  side;
+  } state_t;
+
+  function automatic logic [31:0] word(input logic [39:0][7:0] b, input int unsigned at);
+    return {b[at], b[at+1], b[at+2], b[at+3]};
+  endfunction
+
+  function automatic state_t take(input state_t in);
+    state_t s;
+    logic [39:0][7:0] b;
+    logic [1:0] nops;
+    logic [5:0] left, used;
+    logic [7:0] len;
+    s = in;
+    nops = 2'd0;
+    if (in.bytes[0] == 8'd1) begin
+      nops = 2'd1;
+      if (in.bytes[1] == 8'd1) begin
+        nops = 2'd2;
+        if (in.bytes[2] == 8'd1) nops = 2'd3;
+      end
+    end
+    b = in.bytes >> {nops, 3'd0};
+    left = (in.left > 6'(nops)) ? in.left - 6'(nops) : 6'd0;
+    len = b[1];
+    used = 6'(len);
+    if (left == 6'd0 || b[0] == 8'd0) s.left = 6'd0;
+    else if (b[0] == 8'd1) begin
+      s.bytes = b;
+      s.left = left;
+    end else if (left < 6'd2 || len < 8'd2 || len > 8'(left)) s.left = 6'd0;
+    else begin
+      unique case (b[0])
+        8'd2:
+        if (len == 8'd4 && in.syn) begin
+          s.found.mss_ok = 1'b1;
+          s.found.mss = {b[2], b[3]};
+        end
+        8'd3:
+        if (len == 8'd3 && in.syn) begin
+          s.found.ws_ok = 1'b1;
+          s.found.ws = (b[2] > 8'd14) ? 4'd14 : b[2][3:0];
+        end
+        8'd4: if (len == 8'd2 && in.syn) s.found.sack_ok = 1'b1;
+        8'd5:
+        if (!in.syn && len >= 8'd10 && len[2:0] == 3'd2) begin
+          s.found.sacks = (len >= 8'd34) ? 3'd4 : 3'(len >> 3);
+          for (int i = 0; i < SackMax; i++) begin
+            s.found.sack[i].start = word(b, 2 + 8 * i);
+            s.found.sack[i].stop = word(b, 6 + 8 * i);
+          end
+        end
+        8'd8:
+        if (len == 8'd10) begin
+          s.found.ts_ok = 1'b1;
+          s.found.tsval = word(b, 2);
+          s.found.tsecr = word(b, 6);
+        end
+        default: ;
+      endcase
+      s.bytes = b >> {used, 3'd0};
+      s.left = left - used;
+    end
+    return s;
+  endfunction
+
+  state_t [Items:0] stage;
+
+  always_comb begin
+    stage[0].bytes = bytes_i;
+    stage[0].left = length_i;
+    stage[0].syn = syn_i;
+    stage[0].found = '0;
+    stage[0].side = side_i;
+  end
+
+  for (genvar i = 0; i < int'(Items); i++) begin : gen_item
+    always_ff @(posedge clk_i) stage[i+1] <= take(stage[i]);
+  end
+
+  assign options_o = stage[Items].found;
+  assign side_o = stage[Items].side;
+
+endmodule
+
+`resetall

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// toe_fpc.sv - a flow processing core (S1.7): takes an event and its flow's TCB through a pipeline, one
+// event a cycle, and gives back the TCB and what follows.
+//
+//   cycle  0       1      2       3              4      5      6     7    8     9     10
+//          choose, open   check   ack/host/timer SACK   SACK   loss  cc   text  plan  send
+//          read
+//   cycle  11: out, the TCB is written
+//
+// An event starts only when every queue that it may write has room for all that is in the pipeline.
+`resetall
+`default_nettype none
+
+module toe_fpc
+  import toe_pkg::*;
+  import fpc_pkg::*;
+#(
+  parameter int unsigned FlowBits = 8,   // flows of the TOE: 2^FlowBits
+  parameter int unsigned FpcBits = 0     // FPCs: 2^FpcBits; this one has flows of one remainder
+) (
+  input  wire         clk_i,
+  input  wire         rst_ni,
+  input  wire now_t   now_i,
+
+  input  wire         event_valid_i,
+  output wire         event_ready_o,
+  input  wire event_t event_i,
+
+  // A place in the HW ring of qp, before something is told.
+  output wire         tell_valid_o,
+  output wire qp_t    tell_qp_o,
+  input  wire         tell_grant_i,
+  output wire         tell_take_o,
+  output wire         tell_return_o,   // ... was not needed
+  output wire qp_t    tell_return_qp_o,
+
+  output wire         write_valid_o,
+  input  wire         write_ready_i,
+  output wire write_t write_o,
+
+  output wire           tx_valid_o,
+  input  wire           tx_ready_i,
+  output wire tx_desc_t tx_o,
+
+  output wire            conn_valid_o,
+  input  wire            conn_ready_i,
+  output wire conn_msg_t conn_o,
+
+  // A command is handled, without an ERROR.
+  output wire         done_o,
+  output wire qp_t    done_qp_o,
+
+  // The flow's next deadline.
+  output wire         timer_write_o,
+  output wire flow_t  timer_flow_o,
+  output wire         timer_on_o,
+  output wire tick_t  timer_at_o,
+
+  output wire fpc_counts_t counts_o
+);
+
+  localparam int unsigned Stages = 11;
+  localparam int unsigned OutBits = 5;
+  localparam int unsigned IndexBits = FlowBits - FpcBits;
+
+  typedef struct packed {
+    flow_t flow;
+    qp_t   qp;
+  } listed_t;
+
+  // ---- what comes next: an event, a flow that has to tell, one that has to send ----
+
+  logic [1:0] turn_q;
+  logic send_valid, tell_listed, wait_valid, wait_ready, issue, go;
+  listed_t send_head, tell_head;
+  event_t chosen, issued;
+  logic use_event, use_tell, use_send;
+
+  wire tell_ok = tell_listed && tell_grant_i;
+
+  always_comb begin
+    use_event = 1'b0;
+    use_tell = 1'b0;
+    use_send = 1'b0;
+    unique case (turn_q)
+      2'd0: begin
+        if (event_valid_i) use_event = 1'b1;
+        else if (tell_ok) use_tell = 1'b1;
+        else use_send = send_valid;
+      end
+      2'd1: begin
+        if (tell_ok) use_tell = 1'b1;
+        else if (send_valid) use_send = 1'b1;
+        else use_event = event_valid_i;
+      end
+      default: begin
+        if (send_valid) use_send = 1'b1;
+        else if (event_valid_i) use_event = 1'b1;
+        else use_tell = tell_ok;
+      end
+    endcase
+    chosen = event_i;
+    if (!use_event) begin
+      chosen.kind = use_tell ? EvTell : EvSend;
+      chosen.flow = use_tell ? tell_head.flow : send_head.flow;
+      chosen.qp = use_tell ? tell_head.qp : send_head.qp;
+      chosen.body = '0;
+    end
+  end
+
+  assign wait_valid = use_event || use_tell || use_send;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) turn_q <= 2'd0;
+    else if (wait_valid && wait_ready) turn_q <= (turn_q == 2'd2) ? 2'd0 : turn_q + 2'd1;
+  end
+
+  assign event_ready_o = use_event && wait_ready;
+  assign tell_valid_o = tell_listed;
+  assign tell_qp_o = tell_head.qp;
+  assign tell_take_o = use_tell && wait_ready;
+
+  logic [Stages-1:0] flying;
+  flow_t [Stages-1:0] flying_flow;
+
+  fpc_wait #(.Stages(Stages)) waiting (
+    .clk_i, .rst_ni,
+    .valid_i(wait_valid), .ready_o(wait_ready), .event_i(chosen),
+    .flying_i(flying), .flow_i(flying_flow), .go_i(go),
+    .valid_o(issue), .event_o(issued)
+  );
+
+  // ---- the TCBs ----
+
+  out_t out;
+  tcb_t tcb;
+
+  toe_ram #(.Width(TcbBits), .AddrBits(IndexBits)) tcbs (
+    .clk_i,
+    .write_i(out.valid),
+    .waddr_i(out.flow[FpcBits+:IndexBits]),
+    .wdata_i(out.t),
+    .raddr_i(issued.flow[FpcBits+:IndexBits]),
+    .rdata_o(tcb)
+  );
+
+  // ---- the pipeline ----
+
+  logic   valid_q1;
+  event_t event_q1;
+  now_t   now_q1;
+  ctx_t c1, c2, c3_host, c3_ack, c3_timer, c3, c4, c4a, c5, c5a, c6, c7, c8, c9, c10;
+  ctx_t q2, q3, q4, q5, q6, q7, q8, q9, q10, q11;
+  ctx_t o1;
+
+  always_ff @(posedge clk_i) begin
+    valid_q1 <= issue && rst_ni;
+    event_q1 <= issued;
+    now_q1 <= now_i;
+  end
+
+  always_comb begin
+    c1 = '0;
+    c1.valid = valid_q1;
+    c1.kind = event_q1.kind;
+    c1.flow = event_q1.flow;
+    c1.qp = event_q1.qp;
+    c1.tick = ticks(now_q1);
+    c1.stamp = stamps(now_q1);
+    c1.t = tcb;
+    c1.seg = as_segment(event_q1.body);
+    c1.command = as_command(event_q1.body);
+    c1.open = as_open(event_q1.body);
+  end
+
+  fpc_open open_stage (.c_i(c1), .c_o(o1));
+  fpc_check check (.c_i(q2), .c_o(c2));
+  fpc_host host (.c_i(q3), .c_o(c3_host));
+  fpc_ack ack (.c_i(q3), .c_o(c3_ack));
+  fpc_timer timer (.c_i(q3), .c_o(c3_timer));
+  always_comb begin
+    unique case (q3.kind)
+      EvCommand: c3 = c3_host;
+      EvTimer: c3 = c3_timer;
+      default: c3 = c3_ack;
+    endcase
+  end
+  fpc_sack #(.Index(0)) sack0 (.c_i(q4), .c_o(c4a));
+  fpc_sack #(.Index(1)) sack1 (.c_i(c4a), .c_o(c4));
+  fpc_sack #(.Index(2)) sack2 (.c_i(q5), .c_o(c5a));
+  fpc_sack #(.Index(3)) sack3 (.c_i(c5a), .c_o(c5));
+  fpc_loss loss (.c_i(q6), .c_o(c6));
+  fpc_cc cc (.c_i(q7), .c_o(c7));
+  fpc_text text (.c_i(q8), .c_o(c8));
+  fpc_plan plan (.c_i(q9), .c_o(c9));
+  fpc_send send (.c_i(q10), .c_o(c10));
+  fpc_out finish (.c_i(q11), .o_o(out));
+
+  always_ff @(posedge clk_i) begin
+    q2 <= o1;
+    q3 <= c2;
+    q4 <= c3;
+    q5 <= c4;
+    q6 <= c5;
+    q7 <= c6;
+    q8 <= c7;
+    q9 <= c8;
+    q10 <= c9;
+    q11 <= c10;
+    if (!rst_ni) begin
+      q2.valid <= 1'b0;
+      q3.valid <= 1'b0;
+      q4.valid <= 1'b0;
+      q5.valid <= 1'b0;
+      q6.valid <= 1'b0;
+      q7.valid <= 1'b0;
+      q8.valid <= 1'b0;
+      q9.valid <= 1'b0;
+      q10.valid <= 1'b0;
+      q11.valid <= 1'b0;
+    end
+  end
+
+  assign flying = {q11.valid, q10.valid, q9.valid, q8.valid, q7.valid, q6.valid, q5.valid, q4.valid,
+                   q3.valid, q2.valid, valid_q1};
+  assign flying_flow = {q11.flow, q10.flow, q9.flow, q8.flow, q7.flow, q6.flow, q5.flow, q4.flow,
+                        q3.flow, q2.flow, event_q1.flow};
+
+  // ---- what leaves ----
+
+  logic [OutBits:0] write_room, tx_room, conn_room;
+  logic [IndexBits:0] send_room, tell_room;
+
+  // Stages are in flight, and one is issued now.
+  assign go = write_room > (OutBits + 1)'(Stages + 1) && tx_room > (OutBits + 1)'(Stages + 1) &&
+              conn_room > (OutBits + 1)'(Stages + 1);
+
+  toe_fifo #(.Width($bits(write_t)), .AddrBits(OutBits)) writes (
+    .clk_i, .rst_ni,
+    .push_i(out.write_ok), .data_i(out.write), .room_o(write_room),
+    .valid_o(write_valid_o), .pop_i(write_valid_o && write_ready_i), .data_o(write_o)
+  );
+  toe_fifo #(.Width($bits(tx_desc_t)), .AddrBits(OutBits)) segments (
+    .clk_i, .rst_ni,
+    .push_i(out.tx_ok), .data_i(out.tx), .room_o(tx_room),
+    .valid_o(tx_valid_o), .pop_i(tx_valid_o && tx_ready_i), .data_o(tx_o)
+  );
+  toe_fifo #(.Width($bits(conn_msg_t)), .AddrBits(OutBits)) messages (
+    .clk_i, .rst_ni,
+    .push_i(out.conn_ok), .data_i(out.conn), .room_o(conn_room),
+    .valid_o(conn_valid_o), .pop_i(conn_valid_o && conn_ready_i), .data_o(conn_o)
+  );
+
+  // Each flow stands at most once in either list. One whose HW ring is full goes to the end.
+  wire rotate = tell_listed && !tell_grant_i && !out.push_tell;
+  listed_t listed;
+  assign listed.flow = out.flow;
+  assign listed.qp = out.qp;
+
+  toe_fifo #(.Width($bits(listed_t)), .AddrBits(IndexBits)) send_list (
+    .clk_i, .rst_ni,
+    .push_i(out.push_send), .data_i(listed), .room_o(send_room),
+    .valid_o(send_valid), .pop_i(use_send && wait_ready), .data_o(send_head)
+  );
+  toe_fifo #(.Width($bits(listed_t)), .AddrBits(IndexBits)) tell_list (
+    .clk_i, .rst_ni,
+    .push_i(out.push_tell || rotate), .data_i(out.push_tell ? listed : tell_head),
+    .room_o(tell_room),
+    .valid_o(tell_listed), .pop_i(tell_take_o || rotate), .data_o(tell_head)
+  );
+
+  assign done_o = out.done;
+  assign done_qp_o = out.qp;
+  assign tell_return_o = out.valid && out.kind == EvTell && !out.write_ok;
+  assign tell_return_qp_o = out.qp;
+  assign timer_write_o = out.valid;
+  assign timer_flow_o = out.flow;
+  assign timer_on_o = out.timer_on;
+  assign timer_at_o = out.timer_at;
+  assign counts_o = out.valid ? out.counts : '0;
+
+  wire unused = &{1'b0, send_room, tell_room};
+
+endmodule
+
+`resetall

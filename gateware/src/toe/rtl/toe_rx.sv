@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: Apache-2.0
+// toe_rx.sv - packets come in (S1.5): into packet buffers of 2 KiB, while their headers are read and
+// their checksums verified. One beat of 64 bytes a cycle, one packet a cycle.
+//
+//   cycle  0     1        2       3     4 ..           +8
+//          beat  where    sum     add   L3, L4, judge  options   packet_o
+//
+// Bytes stand in a beat from bit 0 on. L4 begins at an even byte, so that sums of 16-bit words of the
+// frame are sums of words of the segment: what stands before it is subtracted.
+`resetall
+`default_nettype none
+
+module toe_rx
+  import toe_pkg::*;
+#(
+  parameter int unsigned BufBits = 6   // packet buffers: 2^BufBits
+) (
+  input  wire          clk_i,
+  input  wire          rst_ni,
+  input  wire own_t    own_i,
+
+  input  wire [511:0]  s_tdata_i,
+  input  wire [63:0]   s_tkeep_i,
+  input  wire          s_tvalid_i,
+  input  wire          s_tlast_i,
+  output wire          s_tready_o,
+
+  output wire          packet_valid_o,
+  input  wire          packet_ready_i,
+  output wire packet_t packet_o,
+
+  // A packet buffer is free again.
+  input  wire          free_valid_i,
+  input  wire buf_t    free_i,
+
+  // The buffers' contents, a cycle later, for two.
+  input  wire buf_t [1:0]        read_buffer_i,
+  input  wire [1:0][4:0]         read_line_i,
+  output wire [1:0][511:0]       read_data_o,
+
+  output wire rx_counts_t counts_o
+);
+
+  localparam int unsigned OutBits = 5;
+
+  // ---- packet buffers ----
+
+  logic own_free_valid;
+  buf_t own_free;
+  logic [BufBits:0] start_q;      // those never used yet
+  logic free_listed, free_pop, free_push;
+  logic [BufBits-1:0] free_head, free_pushed;
+  logic [BufBits:0] free_room;
+  logic back_valid;
+  buf_t back;
+  logic [3:0] back_room;
+
+  // What this module drops itself waits for its turn at the list.
+  toe_fifo #(.Width($bits(buf_t)), .AddrBits(3)) back_list (
+    .clk_i, .rst_ni,
+    .push_i(own_free_valid), .data_i(own_free), .room_o(back_room),
+    .valid_o(back_valid), .pop_i(back_valid && !free_valid_i), .data_o(back)
+  );
+  assign free_push = free_valid_i || back_valid;
+  assign free_pushed = free_valid_i ? free_i[BufBits-1:0] : back[BufBits-1:0];
+
+  toe_fifo #(.Width(BufBits), .AddrBits(BufBits)) free_list (
+    .clk_i, .rst_ni,
+    .push_i(free_push), .data_i(free_pushed), .room_o(free_room),
+    .valid_o(free_listed), .pop_i(free_pop), .data_o(free_head)
+  );
+
+  wire fresh = !start_q[BufBits];
+  wire any_free = fresh || free_listed;
+  wire [BufBits-1:0] next_buffer = fresh ? start_q[BufBits-1:0] : free_head;
+
+  // ---- cycle 0: the beat comes, and goes into its buffer ----
+
+  logic in_packet_q, dropping_q;
+  logic [BufBits-1:0] buffer_q;
+  logic [5:0] line_q;             // of the next beat; 32: too long
+  logic room;                     // behind, for a packet more
+
+  assign s_tready_o = 1'b1;       // what finds no room is dropped, and counted
+  wire beat = s_tvalid_i;
+  wire first = beat && !in_packet_q;
+  wire take_first = first && any_free && room;
+  wire [BufBits-1:0] buffer = first ? next_buffer : buffer_q;
+  wire [5:0] line = first ? 6'd0 : line_q;
+  wire keeps = first ? take_first : !dropping_q;
+  wire too_long = keeps && line[5];
+
+  assign free_pop = take_first && !fresh;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      in_packet_q <= 1'b0;
+      dropping_q <= 1'b0;
+      start_q <= '0;
+    end else begin
+      if (beat) in_packet_q <= !s_tlast_i;
+      if (first) dropping_q <= !take_first;
+      if (take_first && fresh) start_q <= start_q + 1'b1;
+    end
+    if (beat) begin
+      if (first) buffer_q <= next_buffer;
+      line_q <= line[5] ? line : line + 6'd1;
+    end
+  end
+
+  toe_ram2 #(.Width(512), .AddrBits(BufBits + 5)) buffers (
+    .clk_i,
+    .write_i(beat && keeps && !line[5]),
+    .waddr_i({buffer, line[4:0]}),
+    .wdata_i(s_tdata_i),
+    .raddr_a_i({read_buffer_i[0][BufBits-1:0], read_line_i[0]}),
+    .rdata_a_o(read_data_o[0]),
+    .raddr_b_i({read_buffer_i[1][BufBits-1:0], read_line_i[1]}),
+    .rdata_b_o(read_data_o[1])
+  );
+
+  // ---- cycle 1: where the datagram begins and ends ----
+
+  typedef struct packed {
+    logic             valid;
+    logic             last;
+    logic             over;   // too long
+    logic [5:0]       line;
+    logic [63:0][7:0] data;
+    logic [63:0]      keep;
+    logic [BufBits-1:0] buffer;
+  } beat_t;
+
+  beat_t b1, b2;
+
+  always_ff @(posedge clk_i) begin
+    b1.valid <= beat && keeps && rst_ni;
+    b1.last <= s_tlast_i;
+    b1.over <= too_long;
+    b1.line <= line;
+    b1.data <= s_tdata_i;
+    b1.keep <= s_tkeep_i;
+    b1.buffer <= buffer;
+    b2 <= b1;
+    if (!rst_ni) b2.valid <= 1'b0;
+  end
+
+  typedef struct packed {
+    logic [6:0]  l3;        // offset of the IP header
+    logic        ip4;
+    logic        ip6;
+    logic        arp;
+    logic        vlan;
+    logic [15:0] stop;      // offset behind the datagram
+  } where_t;
+
+  function automatic logic [15:0] half(input logic [63:0][7:0] d, input int unsigned at);
+    return {d[at], d[at+1]};
+  endfunction
+
+  function automatic logic [15:0] ether_type(input logic [63:0][7:0] d, input logic [1:0] tags);
+    unique case (tags)
+      2'd0: return half(d, 12);
+      2'd1: return half(d, 16);
+      default: return half(d, 20);
+    endcase
+  endfunction
+
+  function automatic logic is_tag(input logic [15:0] t);
+    return t == 16'h8100 || t == 16'h88a8;
+  endfunction
+
+  function automatic where_t locate(input logic [63:0][7:0] d);
+    where_t w;
+    logic [1:0] tags;
+    logic [15:0] kind, len4, len6;
+    tags = !is_tag(half(d, 12)) ? 2'd0 : (!is_tag(half(d, 16)) ? 2'd1 : 2'd2);
+    kind = ether_type(d, tags);
+    w.l3 = 7'd14 + 7'({tags, 2'd0});
+    w.vlan = tags != 2'd0;
+    w.ip4 = kind == 16'h0800;
+    w.ip6 = kind == 16'h86dd;
+    w.arp = kind == 16'h0806;
+    unique case (tags)
+      2'd0: begin
+        len4 = half(d, 16);
+        len6 = half(d, 18);
+      end
+      2'd1: begin
+        len4 = half(d, 20);
+        len6 = half(d, 22);
+      end
+      default: begin
+        len4 = half(d, 24);
+        len6 = half(d, 26);
+      end
+    endcase
+    w.stop = w.ip4 ? 16'(w.l3) + len4 : (w.ip6 ? 16'(w.l3) + 16'd40 + len6 : 16'(w.l3) + 16'd28);
+    return w;
+  endfunction
+
+  where_t where_q;
+  always_ff @(posedge clk_i) if (b1.valid && b1.line == 6'd0) where_q <= locate(b1.data);
+
+  // ---- cycle 2: sums of the beat, as far as it is of the datagram ----
+
+  function automatic logic [21:0] sum_below(input logic [63:0][7:0] d, input logic [63:0] mask);
+    logic [21:0] sum;
+    sum = 22'd0;
+    for (int i = 0; i < 32; i++)
+      sum += 22'({mask[2*i] ? d[2*i] : 8'd0, mask[2*i+1] ? d[2*i+1] : 8'd0});
+    return sum;
+  endfunction
+
+  // Bytes of the line that lie below offset stop.
+  function automatic logic [63:0] below(input logic [5:0] line_, input logic [15:0] stop);
+    logic [63:0] m;
+    for (int i = 0; i < 64; i++) m[i] = {5'd0, line_[4:0], 6'(i)} < stop;
+    return m;
+  endfunction
+
+  logic [21:0] beat_sum_q;
+  beat_t b3;
+  where_t where_q3;
+  logic [127:0][7:0] head_q3;
+  logic [11:0] size_q3;       // bytes of the frame that are there
+
+  function automatic logic [6:0] ones(input logic [63:0] keep);
+    logic [6:0] n;
+    n = 7'd0;
+    for (int i = 0; i < 64; i++) n += 7'(keep[i]);
+    return n;
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    b3 <= b2;
+    if (!rst_ni) b3.valid <= 1'b0;
+    where_q3 <= where_q;
+    beat_sum_q <= sum_below(b2.data, below(b2.line, where_q.stop) & b2.keep);
+    if (b2.valid && b2.line == 6'd0) head_q3 <= {512'd0, b2.data};
+    if (b2.valid && b2.line == 6'd1) head_q3[127:64] <= b2.data;
+    size_q3 <= {b2.line, 6'd0} + 12'(ones(b2.keep));
+  end
+
+  // ---- cycle 3: sums of the frame ----
+
+  typedef struct packed {
+    logic [127:0][7:0]  head;
+    where_t             where;
+    logic [15:0]        csum;
+    logic [11:0]        size;
+    logic               over;
+    logic [BufBits-1:0] buffer;
+  } frame_t;
+
+  function automatic logic [15:0] fold(input logic [31:0] sum);
+    logic [16:0] a;
+    a = 17'(sum[15:0]) + 17'(sum[31:16]);
+    a = 17'(a[15:0]) + 17'(a[16]);
+    return a[15:0] + 16'(a[16]);
+  endfunction
+
+  logic [31:0] total_q;
+  wire [31:0] total = ((b3.line == 6'd0) ? 32'd0 : total_q) + 32'(beat_sum_q);
+  logic frame_valid_q4, over_q;
+  frame_t frame_q4;
+
+  always_ff @(posedge clk_i) begin
+    if (b3.valid) begin
+      total_q <= total;
+      over_q <= (b3.line != 6'd0 && over_q) || b3.over;
+    end
+    frame_valid_q4 <= b3.valid && b3.last && rst_ni;
+    frame_q4.head <= head_q3;
+    frame_q4.where <= where_q3;
+    frame_q4.csum <= fold(total);
+    frame_q4.size <= size_q3;
+    frame_q4.over <= b3.over || (b3.line != 6'd0 && over_q);
+    frame_q4.buffer <= b3.buffer;
+  end
+
+  // ---- cycle 4: the IP header, moved to the front ----
+
+  typedef struct packed {
+    logic [103:0][7:0]  l3;       // from the IP header on
+    logic [47:0]        from;
+    logic [47:0]        to;
+    where_t             where;
+    logic [15:0]        csum;
+    logic [11:0]        size;
+    logic               over;
+    logic [BufBits-1:0] buffer;
+    logic [21:0]        before_l3;
+  } net_t;
+
+  function automatic logic [47:0] mac_at(input logic [127:0][7:0] h, input int unsigned at);
+    return {h[at], h[at+1], h[at+2], h[at+3], h[at+4], h[at+5]};
+  endfunction
+
+  logic net_valid_q5;
+  net_t net_q5;
+
+  always_ff @(posedge clk_i) begin
+    net_valid_q5 <= frame_valid_q4 && rst_ni;
+    unique case (frame_q4.where.l3)
+      7'd14: net_q5.l3 <= frame_q4.head[117:14];
+      7'd18: net_q5.l3 <= frame_q4.head[121:18];
+      default: net_q5.l3 <= frame_q4.head[125:22];
+    endcase
+    net_q5.to <= mac_at(frame_q4.head, 0);
+    net_q5.from <= mac_at(frame_q4.head, 6);
+    net_q5.where <= frame_q4.where;
+    net_q5.csum <= frame_q4.csum;
+    net_q5.size <= frame_q4.size;
+    net_q5.over <= frame_q4.over;
+    net_q5.buffer <= frame_q4.buffer;
+    net_q5.before_l3 <= sum_below(frame_q4.head[63:0], below(6'd0, 16'(frame_q4.where.l3)));
+  end
+
+  // ---- cycle 5: the transport header, moved to the front; sums of what stands before it ----
+
+  typedef struct packed {
+    logic [59:0][7:0]   l4;
+    logic [6:0]         l4_at;
+    logic [7:0]         proto;
+    logic [15:0]        l4_len;
+    addr_t              src;
+    addr_t              dst;
+    logic [1:0]         ecn;
+    logic               header_ok;
+    logic               ip_sum_ok;
+    logic [21:0]        before_l4;
+    logic [47:0]        from;
+    logic [47:0]        to;
+    where_t             where;
+    logic [15:0]        csum;
+    logic [11:0]        size;
+    logic               over;
+    logic [BufBits-1:0] buffer;
+  } trans_t;
+
+  logic trans_valid_q6;
+  trans_t trans_q6, trans_d;
+
+  function automatic logic [21:0] sum_front(input logic [103:0][7:0] d, input logic [5:0] bytes);
+    logic [21:0] sum;
+    sum = 22'd0;
+    for (int i = 0; i < 30; i++) if (6'(2 * i) < bytes) sum += 22'({d[2*i], d[2*i+1]});
+    return sum;
+  endfunction
+
+  function automatic addr_t addr6(input logic [103:0][7:0] d, input int unsigned at);
+    addr_t a;
+    for (int i = 0; i < 16; i++) a[8*(15-i)+:8] = d[at+i];
+    return a;
+  endfunction
+
+  always_comb begin
+    logic [5:0] ihl;
+    logic [21:0] header;
+    logic [15:0] total_len;
+    logic [103:0][7:0] from_l4;
+    trans_d = '0;
+    ihl = net_q5.where.ip4 ? {net_q5.l3[0][3:0], 2'd0} : 6'd40;
+    header = sum_front(net_q5.l3, ihl);
+    total_len = net_q5.where.stop - 16'(net_q5.where.l3);
+    from_l4 = net_q5.l3 >> {ihl, 3'd0};
+    trans_d.l4 = from_l4[59:0];
+    trans_d.l4_at = net_q5.where.l3 + 7'(ihl);
+    trans_d.l4_len = total_len - 16'(ihl);
+    trans_d.before_l4 = net_q5.before_l3 + header;
+    if (net_q5.where.ip4) begin
+      trans_d.proto = net_q5.l3[9];
+      trans_d.ecn = net_q5.l3[1][1:0];
+      trans_d.src = 128'({net_q5.l3[12], net_q5.l3[13], net_q5.l3[14], net_q5.l3[15]});
+      trans_d.dst = 128'({net_q5.l3[16], net_q5.l3[17], net_q5.l3[18], net_q5.l3[19]});
+      // Version, length, no fragment; options are source routes and the like: not carried.
+      trans_d.header_ok = net_q5.l3[0] == 8'h45 && total_len >= 16'd20 &&
+          {net_q5.l3[6][5:0], net_q5.l3[7]} == 14'd0;
+      trans_d.ip_sum_ok = fold(32'(header)) == 16'hffff;
+    end else begin
+      trans_d.proto = net_q5.l3[6];
+      trans_d.ecn = net_q5.l3[1][5:4];
+      trans_d.src = addr6(net_q5.l3, 8);
+      trans_d.dst = addr6(net_q5.l3, 24);
+      trans_d.header_ok = net_q5.l3[0][7:4] == 4'd6;
+      trans_d.ip_sum_ok = 1'b1;
+    end
+    // All that the header speaks of must be there.
+    if (net_q5.where.stop > 16'(net_q5.size)) trans_d.header_ok = 1'b0;
+    trans_d.from = net_q5.from;
+    trans_d.to = net_q5.to;
+    trans_d.where = net_q5.where;
+    trans_d.csum = net_q5.csum;
+    trans_d.size = net_q5.size;
+    trans_d.over = net_q5.over;
+    trans_d.buffer = net_q5.buffer;
+  end
+
+  always_ff @(posedge clk_i) begin
+    trans_valid_q6 <= net_valid_q5 && rst_ni;
+    trans_q6 <= trans_d;
+  end
+
+  // ---- cycle 6: what it is ----
+
+  typedef struct packed {
+    logic       valid;
+    packet_t    packet;
+    rx_counts_t why;
+  } judged_t;
+
+  localparam int unsigned JudgedBits = $bits(judged_t);
+
+  function automatic logic [21:0] pseudo(input trans_t t);
+    logic [21:0] sum;
+    sum = 22'(t.l4_len) + 22'(t.proto);
+    for (int i = 0; i < 8; i++) sum += 22'(t.src[16*i+:16]) + 22'(t.dst[16*i+:16]);
+    return sum;
+  endfunction
+
+  logic [39:0][7:0] option_bytes_d, option_bytes_q7;
+  logic [5:0] option_len_d, option_len_q7;
+  judged_t judged_d, judged_q7;
+
+  always_comb begin
+    logic [15:0] l4_sum, less;
+    logic [5:0] thl;
+    logic to_us, for_us, sum_ok;
+    judged_d = '0;
+    judged_d.valid = trans_valid_q6;
+    // The segment's sum with its pseudo-header: what lies before it taken away (RFC 1071).
+    less = ~fold(32'(trans_q6.before_l4));
+    l4_sum = fold(32'(trans_q6.csum) + 32'(less) + 32'(pseudo(trans_q6)));
+    sum_ok = l4_sum == 16'hffff;
+    thl = {trans_q6.l4[12][7:4], 2'd0};
+    to_us = trans_q6.to == own_i.mac;
+    for_us = trans_q6.where.ip4 ? trans_q6.dst[31:0] == own_i.ip4 && own_i.ip4 != 32'd0
+           : own_i.ip6_on && (trans_q6.dst == own_i.ip6 || trans_q6.dst == own_i.ip6_link);
+    judged_d.packet.tuple.v6 = trans_q6.where.ip6;
+    judged_d.packet.tuple.remote = trans_q6.src;
+    judged_d.packet.tuple.own = trans_q6.dst;
+    judged_d.packet.tuple.remote_port = {trans_q6.l4[0], trans_q6.l4[1]};
+    judged_d.packet.tuple.local_port = {trans_q6.l4[2], trans_q6.l4[3]};
+    judged_d.packet.mac = trans_q6.from;
+    judged_d.packet.bytes = 11'(trans_q6.where.stop);
+    judged_d.packet.vlan = trans_q6.where.vlan;
+    judged_d.packet.seg.seq = {trans_q6.l4[4], trans_q6.l4[5], trans_q6.l4[6], trans_q6.l4[7]};
+    judged_d.packet.seg.ack = {trans_q6.l4[8], trans_q6.l4[9], trans_q6.l4[10], trans_q6.l4[11]};
+    judged_d.packet.seg.flags = trans_q6.l4[13];
+    judged_d.packet.seg.wnd = {trans_q6.l4[14], trans_q6.l4[15]};
+    judged_d.packet.seg.urgent = {trans_q6.l4[18], trans_q6.l4[19]};
+    judged_d.packet.seg.ecn = trans_q6.ecn;
+    judged_d.packet.seg.len = trans_q6.l4_len - 16'(thl);
+    judged_d.packet.seg.buffer = buf_t'(trans_q6.buffer);
+    judged_d.packet.seg.offset = 8'(trans_q6.l4_at) + 8'(thl);
+    option_bytes_d = trans_q6.l4[59:20];
+    option_len_d = thl - 6'd20;
+
+    if (trans_q6.over) judged_d.why.too_long = 1'b1;
+    else if (trans_q6.where.arp) begin
+      if (to_us || trans_q6.to == 48'hffff_ffff_ffff) judged_d.packet.kind = PkArp;
+      else judged_d.why.not_ours = 1'b1;
+    end else if (trans_q6.where.ip6 && own_i.ip6_on && trans_q6.proto == 8'd58 &&
+                 trans_q6.header_ok && (for_us || trans_q6.dst[127:120] == 8'hff) && sum_ok &&
+                 (trans_q6.l4[0] == 8'd128 || trans_q6.l4[0] == 8'd135 || trans_q6.l4[0] == 8'd136))
+      judged_d.packet.kind = PkEcho;
+    else if (!(trans_q6.where.ip4 || trans_q6.where.ip6) || !to_us || !for_us)
+      judged_d.why.not_ours = 1'b1;
+    else if (!trans_q6.header_ok) judged_d.why.bad_header = 1'b1;
+    else if (!trans_q6.ip_sum_ok) judged_d.why.bad_ip_sum = 1'b1;
+    else if (trans_q6.where.ip4 && trans_q6.proto == 8'd1 && trans_q6.l4[0] == 8'd8)
+      judged_d.packet.kind = PkEcho;
+    else if (trans_q6.proto != 8'd6) judged_d.why.not_ours = 1'b1;
+    else if (trans_q6.l4_len < 16'd20 || thl < 6'd20 || 16'(thl) > trans_q6.l4_len)
+      judged_d.why.bad_header = 1'b1;
+    else if (!sum_ok) judged_d.why.bad_tcp_sum = 1'b1;
+    else judged_d.packet.kind = PkTcp;
+  end
+
+  always_ff @(posedge clk_i) begin
+    judged_q7 <= judged_d;
+    if (!rst_ni) judged_q7.valid <= 1'b0;
+    option_bytes_q7 <= option_bytes_d;
+    option_len_q7 <= option_len_d;
+  end
+
+  // ---- the options, then out ----
+
+  options_t options;
+  logic [JudgedBits-1:0] side;
+  judged_t judged;
+  packet_t finished;
+
+  rx_options #(.Side(JudgedBits)) options_stages (
+    .clk_i,
+    .bytes_i(option_bytes_q7),
+    .length_i((judged_q7.packet.kind == PkTcp) ? option_len_q7 : 6'd0),
+    .syn_i(judged_q7.packet.seg.flags.syn),
+    .side_i(judged_q7),
+    .options_o(options),
+    .side_o(side)
+  );
+  assign judged = judged_t'(side);
+  always_comb begin
+    finished = judged.packet;
+    finished.seg.opt = options;
+  end
+
+  // After reset nothing of before may come out.
+  logic [4:0] quiet_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) quiet_q <= '1;
+    else if (quiet_q != '0) quiet_q <= quiet_q - 1'b1;
+  end
+  wire came = judged.valid && quiet_q == '0;
+  wire dropped = came && judged.packet.kind == PkDrop;
+
+  logic [OutBits:0] out_room;
+  toe_fifo #(.Width($bits(packet_t)), .AddrBits(OutBits)) out_list (
+    .clk_i, .rst_ni,
+    .push_i(came && !dropped), .data_i(finished), .room_o(out_room),
+    .valid_o(packet_valid_o), .pop_i(packet_valid_o && packet_ready_i), .data_o(packet_o)
+  );
+
+  // A packet is taken in only if there will be a place for it: 16 stages may hold one each.
+  logic [OutBits:0] coming_q;
+  wire enters = take_first;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) coming_q <= '0;
+    else coming_q <= coming_q + (OutBits + 1)'(enters) - (OutBits + 1)'(came);
+  end
+  assign room = coming_q + (OutBits + 1)'(1) < out_room && back_room > 4'd1;
+
+  assign own_free_valid = dropped;
+  assign own_free = judged.packet.seg.buffer;
+
+  rx_counts_t counts;
+  always_comb begin
+    counts = dropped ? judged.why : '0;
+    counts.no_buffer = first && !take_first;
+  end
+  assign counts_o = counts;
+
+  wire unused = &{1'b0, free_room, b3.data, b3.keep, trans_q6.size};
+
+endmodule
+
+`resetall

@@ -1,0 +1,16 @@
+# The TOE without its registers.
+-f src/toe/toe_fpc.f
+src/toe/rtl/toe_ram2.sv
+src/toe/rtl/toe_siphash.sv
+src/toe/rtl/rx_options.sv
+src/toe/rtl/toe_rx.sv
+src/toe/rtl/toe_table.sv
+src/toe/rtl/toe_sched.sv
+src/toe/rtl/toe_timer.sv
+src/toe/rtl/toe_hwroom.sv
+src/toe/rtl/toe_cmd.sv
+src/toe/rtl/toe_conn.sv
+src/toe/rtl/toe_dmaw.sv
+src/toe/rtl/toe_tx.sv
+src/toe/rtl/toe_resp.sv
+src/toe/rtl/toe_core.sv

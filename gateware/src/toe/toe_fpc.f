@@ -1,0 +1,20 @@
+# A flow processing core.
+commands
+src/toe/rtl/toe_pkg.sv
+src/toe/rtl/fpc_pkg.sv
+src/toe/rtl/fpc_open.sv
+src/toe/rtl/fpc_check.sv
+src/toe/rtl/fpc_host.sv
+src/toe/rtl/fpc_ack.sv
+src/toe/rtl/fpc_timer.sv
+src/toe/rtl/fpc_sack.sv
+src/toe/rtl/fpc_loss.sv
+src/toe/rtl/fpc_cc.sv
+src/toe/rtl/fpc_text.sv
+src/toe/rtl/fpc_plan.sv
+src/toe/rtl/fpc_send.sv
+src/toe/rtl/fpc_out.sv
+src/toe/rtl/toe_fifo.sv
+src/toe/rtl/toe_ram.sv
+src/toe/rtl/fpc_wait.sv
+src/toe/rtl/toe_fpc.sv
