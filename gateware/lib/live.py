@@ -20,9 +20,10 @@ def host_libraries() -> tuple[list[Path], list[str]]:
     build = ROOT / "build"
     if not (build / "build.ninja").exists():
         raise Missing("there is no build/: run make build (netio's back ends come from there)")
-    done = subprocess.run(
-        ["ninja", "-C", build, NETIO, DEVICE], cwd=ROOT, capture_output=True, text=True
-    )
+    with alone(OUT / "host"):  # one ninja in a folder
+        done = subprocess.run(
+            ["ninja", "-C", build, NETIO, DEVICE], cwd=ROOT, capture_output=True, text=True
+        )
     if done.returncode:
         raise Missing(f"netio does not build:\n{done.stdout[-2000:]}")
     words = ["libpcap"]
