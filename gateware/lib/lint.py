@@ -3,6 +3,7 @@
 the slang front end of yosys reads it."""
 
 from .filelist import all_lists, read
+from .regs import stale_chapters
 from .tools import BIN, GATEWARE, OUT, SHIM, VERILATOR_ROOT, run
 
 # Rules of Verible that say something else than the style here (gateware/README.md).
@@ -61,9 +62,16 @@ def slang() -> bool:
     return good
 
 
+def chapters() -> bool:
+    stale = stale_chapters()
+    for page in stale:
+        print(f"{page} is not what its description gives: run scripts/gateware regs")
+    return not stale
+
+
 def main(argv: list[str]) -> int:
     if argv:
         raise SystemExit("usage: scripts/gateware lint")
     OUT.mkdir(parents=True, exist_ok=True)
-    results = [check() for check in (verilator, verible, slang)]
+    results = [check() for check in (verilator, verible, slang, chapters)]
     return 0 if all(results) else 1

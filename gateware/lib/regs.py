@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Register blocks (AXI4-Lite) and register chapters, from device/*.rdl by PeakRDL."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,12 @@ REGS = OUT / "regs"
 
 # Blocks that gateware has: the description, and the module made of it.
 BLOCKS = {"rtt": "rtt_regs"}
+
+# Chapters of docs/, made of the descriptions; `scripts/gateware lint` says when one is older.
+CHAPTERS = {
+    "rtt": "the measuring module ([GATEWARE.md](../GATEWARE.md)), from where its block begins",
+}
+DOCS = ROOT / "docs" / "registers"
 
 
 def generate(block: str) -> Path:
@@ -39,9 +46,36 @@ def generate_alone(block: str, out: Path) -> Path:
     return out
 
 
+def chapter(block: str) -> str:
+    """The page, without what differs from machine to machine."""
+    rdl = ROOT / "device" / f"{block}.rdl"
+    made = OUT / "chapters" / f"{block}.md"
+    with alone(made):
+        run([BIN / "peakrdl", "markdown", rdl, "-o", made], check=True)
+        text = made.read_text()
+    body = re.sub(r"^<!---.*?-->\n+", "", text, flags=re.S)
+    body = "\n".join(line.rstrip() for line in body.splitlines())
+    title = CHAPTERS[block][0].upper() + CHAPTERS[block][1:]
+    head = f"Made from device/{block}.rdl by `scripts/gateware regs`; change that, not this page."
+    return f"# Registers: {block}\n\n{title}. {head}\n\n{body.strip()}\n"
+
+
+def stale_chapters() -> list[str]:
+    """Those that are not what their description gives."""
+    stale = []
+    for block in CHAPTERS:
+        page = DOCS / f"{block}.md"
+        if not page.exists() or page.read_text() != chapter(block):
+            stale.append(str(page.relative_to(ROOT)))
+    return stale
+
+
 def generate_all() -> None:
     for block in BLOCKS:
         generate(block)
+    DOCS.mkdir(exist_ok=True)
+    for block in CHAPTERS:
+        (DOCS / f"{block}.md").write_text(chapter(block))
 
 
 def main(argv: list[str]) -> int:
@@ -49,4 +83,5 @@ def main(argv: list[str]) -> int:
         raise SystemExit("usage: scripts/gateware regs")
     generate_all()
     print(f"{REGS.relative_to(ROOT)}: {', '.join(BLOCKS)}")
+    print(f"{DOCS.relative_to(ROOT)}: {', '.join(CHAPTERS)}")
     return 0
