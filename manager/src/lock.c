@@ -19,7 +19,12 @@ static pthread_mutex_t mutex = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
  * between lock and unlock. Written by the holder only. */
 static bool taken;
 
+/* Static, because a handler must not allocate, as the first use of what is dynamic may. */
+#ifdef TOE_TLS_DYNAMIC
+#define OF_THREAD static __thread
+#else
 #define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
+#endif
 OF_THREAD volatile sig_atomic_t inside, some_wait;
 OF_THREAD sigset_t waiting; /* signals */
 

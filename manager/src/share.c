@@ -107,10 +107,7 @@ void tshare_prepare(int end, const struct tsock *s)
 /* One byte with descriptors. */
 struct parcel {
     struct iovec v;
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(2 * sizeof(int))];
-    } control;
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
     char byte;
 };
 
@@ -120,7 +117,7 @@ static struct msghdr pack(struct parcel *p, const int *fds, size_t n)
 
     memset(p, 0, sizeof(*p));
     p->v = (struct iovec){&p->byte, 1};
-    m.msg_control = p->control.room;
+    m.msg_control = p->control;
     m.msg_controllen = CMSG_SPACE(n * sizeof(int));
     if (fds) {
         struct cmsghdr *c = CMSG_FIRSTHDR(&m);

@@ -46,25 +46,24 @@ module fpc_wait
   endfunction
 
   // The oldest that may go.
-  logic any_old, same_waits, new_free, room;
+  logic any_old, new_free, room;
   logic [PlaceBits-1:0] oldest, free_place;
 
   always_comb begin
     any_old = 1'b0;
     oldest = '0;
-    same_waits = 1'b0;
     for (int i = Places - 1; i >= 0; i--) begin
       if ((PlaceBits + 1)'(i) < count_q) begin
         if (!flies(flying_i, flow_i, order_q[i].flow)) begin
           any_old = 1'b1;
           oldest = PlaceBits'(i);
         end
-        same_waits = same_waits | (order_q[i].flow == event_i.flow);
       end
     end
     free_place = '0;
     for (int i = Places - 1; i >= 0; i--) if (!taken_q[i]) free_place = PlaceBits'(i);
-    new_free = !same_waits && !flies(flying_i, flow_i, event_i.flow);
+    // None of its flow waits then: that one might go, and goes before.
+    new_free = !flies(flying_i, flow_i, event_i.flow);
     room = !count_q[PlaceBits];
   end
 

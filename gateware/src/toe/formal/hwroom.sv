@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// hwroom.sv - places in a HW ring: what is promised and what the host has not taken never exceed the ring,
+// whoever asks, takes, gives back and writes, and however the host moves its tail within what there is.
+`default_nettype none
+
+module hwroom
+  import toe_pkg::*;
+(
+    input wire       clk_i,
+    input wire       rst_ni,
+    input wire [1:0] ask_i,
+    input wire [1:0] take_i,
+    input wire [1:0] back_i,
+    input wire       written_i,
+    input wire       read_i
+);
+  logic first_q = 1'b1;
+  always_ff @(posedge clk_i) first_q <= 1'b0;
+  always_comb assume (rst_ni == !first_q);
+
+  qp_config_t [0:0] qp;
+  always_comb begin
+    qp = '0;
+    qp[0].enable = 1'b1;
+    qp[0].hw_log = 5'd1;
+  end
+
+  logic [0:0][31:0] head_q = '0, tail_q = '0;
+  logic [7:0] mine_q = '0;   // places taken, and neither given back nor written
+  logic [1:0] grant;
+  wire [1:0] takes = take_i & grant;
+
+  // Who gives back or writes has a place.
+  wire [7:0] gone = 8'(back_i[0]) + 8'(back_i[1]) + 8'(written_i);
+  always_comb assume (gone <= mine_q);
+  always_comb if (head_q == tail_q) assume (!read_i);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      mine_q <= mine_q + 8'(takes[0]) + 8'(takes[1]) - gone;
+      if (written_i) head_q[0] <= head_q[0] + 32'd1;
+      if (read_i) tail_q[0] <= tail_q[0] + 32'd1;
+    end
+  end
+
+  toe_hwroom #(.Qps(1), .Askers(2)) u_room (
+      .clk_i, .rst_ni, .qp_i(qp), .hw_tail_i(tail_q), .hw_head_i(head_q),
+      .ask_i, .ask_qp_i('0), .grant_o(grant), .take_i, .return_i(back_i & {2{rst_ni}}), .return_qp_i('0),
+      .written_i(written_i && rst_ni), .written_qp_i('0));
+
+  wire [31:0] used = head_q[0] - tail_q[0];
+
+  always_comb begin
+    if (!first_q) begin
+      // What induction may take for granted: both count the same.
+      assert (u_room.promised_q[0] == 32'(mine_q));
+      assert (used + 32'(mine_q) <= 32'd2);
+      assert (used <= 32'd2);
+    end
+  end
+endmodule
