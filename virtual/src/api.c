@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <toe/counters.h>
-
 #include "world.h"
 
 static void enter(void)
@@ -63,35 +61,21 @@ void toevt_run(uint64_t until)
 
 int64_t toevt_counter(const char *name)
 {
-    static const char *const names[] = {
-#define NAME(n, description) #n,
-        TOEC_COUNTERS(NAME)
-#undef NAME
-    };
-    int64_t r = -1;
-    size_t i;
+    int64_t r;
 
     enter();
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(names[i], name) == 0)
-            r = world.up ? (int64_t)toec_counters(world.engine->stack)[i] : 0;
+    r = device_counter(name);
     leave();
     return r;
 }
 
 void toevt_usage(uint32_t out[4])
 {
-    struct toec_usage u;
-
-    memset(&u, 0, sizeof(u));
     enter();
+    memset(out, 0, 4 * sizeof(*out));
     if (world.up)
-        toec_usage(world.engine->stack, &u);
+        device_usage(out);
     leave();
-    out[0] = u.flows;
-    out[1] = u.half_open;
-    out[2] = u.listeners;
-    out[3] = u.time_wait;
 }
 
 uint64_t toevt_trace(void)

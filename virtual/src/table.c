@@ -244,7 +244,8 @@ static int pd_shutdown(void *u, int fd, int how)
 
 static int do_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
-    world_fresh_records();
+    if (world.up)
+        device_fresh_records();
     return toe_getsockopt(fd, level, name, value, len);
 }
 

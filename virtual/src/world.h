@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * world.h - the one engine, its wire, its clock and the calls that sleep: what the files of
+ * world.h - the one TOE, its wire, its clock and the calls that sleep: what the files of
  * virtual/ share. Everything is guarded by world.lock, which every call from outside holds from
  * its first line to its last, but while it sleeps.
  */
@@ -11,11 +11,13 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include <toe/netio.h>
 #include <toe/virtual.h>
 
-#include "attach.h"
 #include "knobs.h"
 
+#define NS_PER_US    1000ull
+#define NS_PER_S     1000000000ull
 #define WORLD_ORIGIN (1000 * NS_PER_S)
 #define NEVER        UINT64_MAX
 
@@ -42,11 +44,6 @@ struct world {
     uint64_t trace;
 
     struct netio *wire;
-    struct engine *engine;
-    struct control control;
-    struct options options;
-    struct client client; /* libtoe */
-    struct qp *unused;
 };
 
 extern struct world world;
@@ -75,12 +72,30 @@ int world_sleep(uint64_t deadline, int (*ready)(void *arg), void *arg);
 void world_leave(void);
 /* Calls of the table by this thread leave the world to its own world_leave(). */
 extern __thread int world_stays;
-/* Flow records say what is true now: the engine refreshes them only every 20 ms. */
-void world_fresh_records(void);
 /* Ends the sleep of every thread, with EDEADLK, and waits until they have done. */
 void world_cancel(void);
 /* Notes a packet in the trace. */
 void world_trace(int direction, const void *packet, size_t n);
+
+/* ---- the TOE: soft.c; the gateware has its own in gateware/sim/toe_virtual.cpp ---- */
+
+/* Makes it, with one end of world.wire. 0, or -1 and a word on standard error. */
+int device_up(void);
+/* Frees it, and the wire. */
+void device_down(void);
+/* libtoe sends its hello to this end of a connection; it is the TOE's from now on. */
+void device_greet(int fd);
+/* libtoe has gone: its flows are reset by what follows. */
+void device_leave(void);
+/* Does all that is due now. */
+void device_step(void);
+/* When something is due next; NEVER. */
+uint64_t device_deadline(void);
+/* Flow records say what is true now; by itself a TOE refreshes them at a bounded rate. */
+void device_fresh_records(void);
+/* As toevt_counter() and toevt_usage() have them. */
+int64_t device_counter(const char *name);
+void device_usage(uint32_t out[4]);
 
 /* ---- wire.c: netio in memory ---- */
 

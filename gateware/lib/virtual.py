@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the TOE for virtual time (gateware/sim/toe_device.h): one object that the runner of
+packetdrill's scripts loads in the place of virtual/'s own."""
+
+from pathlib import Path
+
+from .live import DEVICE, SIM, host_build, verilate
+from .tools import OUT, ROOT, alone, require
+
+VIRTUAL = "virtual/libtoe_virtual.a"
+# Few flows: what a scan of all takes is little.
+SMALL = ["-GFlowBits=6"]
+INCLUDES = ("core/include", "device/include", "manager/include", "netio/include")
+
+
+def cflags(*folders: str) -> list[str]:
+    paths = [ROOT / f for f in (*INCLUDES, *folders)]
+    # Verilator's own headers are not clean in what g++ says of templates of C++20.
+    warnings = ["-Wall", "-Wextra", "-Wno-sign-compare"]
+    return ["-std=c++20", "-O2", "-fPIC", *warnings, *(f"-isystem{p}" for p in paths)]
+
+
+def library() -> Path:
+    """libtoe over the gateware, as an object."""
+    require()
+    program = OUT / "live" / "toe_virtual" / "libtoe_gateware.so"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    with alone(program.parent):
+        world, device = host_build(VIRTUAL, DEVICE)
+        names = ROOT / "virtual" / "src" / "virtual.map"
+        ldflags = ["-shared", "-Wl,--whole-archive", world, "-Wl,--no-whole-archive", device]
+        ldflags += [f"-Wl,--version-script={names}", "-Wl,-Bsymbolic", "-Wl,--no-undefined"]
+        ldflags += ["-pthread", "-ldl"]
+        flags = cflags("virtual/include", "virtual/src")
+        sources = [SIM / "toe_device.cpp", SIM / "toe_virtual.cpp"]
+        return verilate(program, "toe_top", "sim/toe_virtual.f", flags, ldflags, *SMALL, *sources)
