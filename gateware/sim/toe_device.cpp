@@ -28,6 +28,12 @@ uint32_t number(const uint8_t *b)
     return uint32_t{b[0]} << 24 | uint32_t{b[1]} << 16 | uint32_t{b[2]} << 8 | b[3];
 }
 
+/* Stamps of 1.024 us. */
+uint32_t usec(uint64_t stamps)
+{
+    return static_cast<uint32_t>(stamps * 16777 >> 14);
+}
+
 unsigned log2_of(uint32_t power)
 {
     return static_cast<unsigned>(__builtin_ctz(power));
@@ -388,16 +394,22 @@ void ToeDevice::fresh_records(int q)
         if (t.state == 0 || !(t.flags & Tcb::kKnown))
             continue;
         r->state = static_cast<uint8_t>(t.state);
-        r->srtt_us = t.srtt >> 3;
-        r->rttvar_us = t.rttvar >> 2;
-        r->rto_us = (t.srtt >> 3) + t.rttvar;
-        r->min_rtt_us = t.min_rtt;
+        r->srtt_us = usec(t.srtt >> 3);
+        r->rttvar_us = usec(t.rttvar >> 2);
+        r->rto_us = usec(uint64_t{t.rto} << 10);
+        r->min_rtt_us = usec(t.min_rtt);
         r->cwnd = t.cwnd;
         r->ssthresh = t.ssthresh;
         r->snd_wnd = t.snd_wnd;
         r->rcv_wnd = t.rcv_adv - t.rcv_nxt;
         r->retransmits = t.retransmits;
         r->in_flight = t.snd_nxt - t.snd_una;
+        r->sacked = 0;
+        for (uint32_t k = 0; k < t.sacked; k++)
+            r->sacked += t.board[k][1] - t.board[k][0];
+        r->ca_state = t.recovery == 2 ? 4 : t.recovery == 1 ? 3 : t.sacked || t.dupacks ? 1 : 0;
+        r->timeouts = static_cast<uint8_t>(t.timeouts);
+        r->backoff = static_cast<uint8_t>(t.backoff);
         r->bytes_sent = t.snd_nxt - t.iss - 1;
         r->bytes_acked = t.snd_una - t.iss - 1;
         r->bytes_received = t.rcv_nxt - t.irs - 1;

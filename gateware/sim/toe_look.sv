@@ -6,7 +6,7 @@
 `default_nettype none
 
 package toe_look_pkg;
-  localparam int unsigned Words = 40;
+  localparam int unsigned Words = 42;
   typedef bit [Words-1:0][31:0] words_t;
   import "DPI-C" function void toe_look_tcb(input int flow, input words_t words);
   import "DPI-C" function void toe_look_deadline(input int flow, input bit on, input int at);
@@ -59,6 +59,8 @@ module toe_look_fpc
       words[32+2*i] = t.board[i].stop;
     end
     words[39] = 32'(t.recovery);
+    words[40] = rto(t);
+    words[41] = 32'(t.dupacks);
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni && out_i.valid) toe_look_pkg::toe_look_tcb(32'(out_i.flow), words);

@@ -30,7 +30,6 @@ module fpc_ack
     if (seq_lt(in.t.rexmit, g.ack)) c.t.rexmit = g.ack;
     if (acked != 32'd0) begin
       c.t.timeouts = 8'd0;
-      c.t.backoff = 4'd0;
       if ((g.ack - in.t.iss) < (in.t.snd_una - in.t.iss)) c.t.tx_wraps = in.t.tx_wraps + 32'd1;
     end
     left = cut_below(in.t.sacked, in.t.board, g.ack);

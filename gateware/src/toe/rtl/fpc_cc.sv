@@ -21,8 +21,9 @@ module fpc_cc
     s = in.t.cc;
     mss = 32'(in.t.mss);
     flight = in.t.snd_nxt - in.t.snd_una;
-    // RFC 5681 (4): half of what is under way, two segments at least.
-    half = flight >> 1;
+    // RFC 5681 (4): half of what is under way, two segments at least; what limited transmit has sent
+    // beyond the window does not count.
+    half = ((flight < s.cwnd) ? flight : s.cwnd) >> 1;
     if (half < (mss << 1)) half = mss << 1;
     if (in.cc.timeout) begin
       s.ssthresh = half;
@@ -32,12 +33,16 @@ module fpc_cc
       s.ssthresh = half;
       s.cwnd = half;
       s.acked = 32'd0;
+    end else if (in.cc.whole) begin
+      // RFC 6582 3.2 step 3 (1): no burst of ssthresh when nothing is under way.
+      s.cwnd = ((flight > mss) ? flight : mss) + mss;
+      if (s.cwnd > s.ssthresh) s.cwnd = s.ssthresh;
     end else if (in.cc.idle) begin
       if (s.cwnd > mss * 32'(InitialSegments)) s.cwnd = mss * 32'(InitialSegments);
     end else if (in.cc.acked != 32'd0) begin
       if (s.cwnd < s.ssthresh) begin
-        // Appropriate byte counting, L = 2 (RFC 3465).
-        s.cwnd = s.cwnd + ((in.cc.acked > (mss << 1)) ? (mss << 1) : in.cc.acked);
+        // Appropriate byte counting, L = 8 (RFC 3465, RFC 9406 4.2), as core/.
+        s.cwnd = s.cwnd + ((in.cc.acked > (mss << 3)) ? (mss << 3) : in.cc.acked);
       end else begin
         s.acked = s.acked + in.cc.acked;
         if (s.acked >= s.cwnd) begin

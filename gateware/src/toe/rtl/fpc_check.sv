@@ -58,6 +58,8 @@ module fpc_check
         c.rst = 1'b1;
         c.rst_seq = g.ack;
       end
+      // Something old is in the way: the SYN goes again soon, as Linux's.
+      if (in.t.timeouts == 8'd0 && in.t.rtx_on) c.t.rtx_at = in.tick + 32'd1 + ms(2);
     end else if (g.flags.rst) begin
       if (ack_ok) begin
         c.end_now = 1'b1;
@@ -88,6 +90,8 @@ module fpc_check
       c.t.heard = in.tick;
       if (g.flags.ack) begin
         c.t.state = StEstablished;
+        // RFC 5681 3.1: where the SYN was lost, the window is one segment.
+        if (in.t.timeouts != 8'd0) c.t.cc.cwnd = 32'(c.t.mss);
         c.t.snd_una = g.ack;
         c.t.rexmit = g.ack;
         c.t.recover = g.ack;
@@ -97,6 +101,7 @@ module fpc_check
         c.t.timeouts = 8'd0;
         c.t.tell_open = 1'b1;
         c.t.ack_now = 1'b1;
+        c.timed = 1'b1;
         c.counts.established = 1'b1;
         // Text in it may come again; the handshake's segment seldom has any.
       end else begin
@@ -188,6 +193,7 @@ module fpc_check
       c.t.heard = in.tick;
       if (in.t.state == StSynReceived) begin
         c.t.state = in.t.fin ? StFinWait1 : StEstablished;
+        if (in.t.timeouts != 8'd0) c.t.cc.cwnd = 32'(in.t.mss);
         c.t.snd_una = in.t.iss + 32'd1;
         c.t.rexmit = in.t.iss + 32'd1;
         c.t.recover = in.t.iss + 32'd1;

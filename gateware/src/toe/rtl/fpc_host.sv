@@ -100,7 +100,8 @@ module fpc_host
       end
       OptQuickack: begin
         ok = v <= 32'd1;
-        c.t.quick = v[0] ? 4'(QuickAcks) : 4'd0;
+        c.t.quick_on = v[0];
+        if (v[0] && in.t.ack_later) c.t.ack_now = 1'b1;  // what waits goes too
       end
       OptKeepalive: begin
         ok = v <= 32'd1;

@@ -17,6 +17,7 @@ module fpc_loss
     tcb_t t;
     logic signed [31:0] err, mag;
     t = in;
+    t.backoff = 4'd0;  // Karn: only a sample ends it
     if (in.srtt == 32'd0) begin
       t.srtt = rtt << 3;
       t.rttvar = rtt << 1;
@@ -104,6 +105,7 @@ module fpc_loss
         if (past) begin
           c.t.recovery = RecOpen;
           c.t.dupacks = 8'd0;
+          c.cc.whole = !in.t.sack;
         end else if (in.acked != 32'd0 && !in.t.sack) begin
           c.t.rexmit = in.t.snd_una;  // a partial ACK (RFC 6582 3.2, step 3)
           c.t.rexmit_one = 1'b1;
@@ -143,6 +145,7 @@ module fpc_loss
     c = c_i;
     if (c_i.valid && c_i.go_ack) c = clock_it(recovered);
     else if (c_i.valid) begin
+      if (c_i.timed) c.t = timed.t;
       c.lost_to = lost_below(c_i.t);
       c.sacked_new = bytes_of(c_i.t.sacked, c_i.t.board);
     end

@@ -13,6 +13,7 @@ package fpc_pkg;
   localparam int unsigned DupThresh = 3;
   localparam int unsigned QuickAcks = 8;
   localparam tick_t RtoInit = ms(1000);              // RFC 6298 2.1
+  localparam tick_t RtoSyn = ms(3000);
   localparam tick_t RtoMin = ms(200) + 32'd1;        // less than its 1 s, as Linux
   localparam tick_t RtoMax = ms(120000);
   localparam tick_t Delack = ms(40) + 32'd1;
@@ -54,6 +55,7 @@ package fpc_pkg;
   typedef struct packed {
     logic        lost;      // fast recovery begins
     logic        timeout;
+    logic        whole;     // recovery without SACK ends: all that was outstanding is acknowledged
     logic        idle;      // nothing was under way for longer than an RTO (RFC 5681 4.1)
     logic [31:0] acked;     // bytes newly acknowledged outside of recovery, cwnd being the limit
   } cc_event_t;
@@ -78,6 +80,7 @@ package fpc_pkg;
     logic        unscaled;     // its window is that of a SYN
     logic [31:0] acked;        // bytes by which SND.UNA moves
     logic        dup;          // a duplicate ACK (RFC 5681 2)
+    logic        timed;        // it acknowledges our SYN, whose round trip counts
     logic [31:0] sacked_old;   // bytes on the board before
     logic [31:0] sacked_new;
     seq_t        lost_to;      // what lies below, is on no board and was not sent again, is lost
@@ -247,20 +250,23 @@ package fpc_pkg;
     return 32'd1 << t.rx_log;
   endfunction
 
-  // The retransmission timeout (RFC 6298 2), with backoff.
-  function automatic tick_t rto(input tcb_t t);
-    logic [31:0] stamps_, ticks_;
-    logic [47:0] wide;
-    stamps_ = (t.srtt >> 3) + ((t.rttvar > 32'd1024) ? t.rttvar : 32'd1024);
-    ticks_ = (t.srtt == 32'd0) ? RtoInit : ((stamps_ + 32'd1023) >> 10);
-    if (ticks_ < RtoMin) ticks_ = RtoMin;
-    if (ticks_ > RtoMax) ticks_ = RtoMax;
-    wide = 48'(ticks_) << t.backoff;
-    return (wide > 48'(RtoMax)) ? RtoMax : tick_t'(wide);
-  endfunction
-
   function automatic logic synchronized(input tcb_t t);
     return t.state >= StEstablished;
+  endfunction
+
+  // The retransmission timeout (RFC 6298 2), with backoff. The minimum bounds the variance rather than
+  // the sum, so that the peer's delayed ACK never looks like a loss. One tick more: this one has begun.
+  function automatic tick_t rto(input tcb_t t);
+    logic [31:0] var_, ticks_;
+    logic [47:0] wide;
+    var_ = (t.rttvar >> 10) + 32'd1;
+    if (var_ < RtoMin) var_ = RtoMin;
+    ticks_ = ((t.srtt >> 13) + var_ + 32'd4) & ~32'd3;
+    // Without a sample after the handshake the SYN was sent again (RFC 6298 5.7).
+    if (t.srtt == 32'd0) ticks_ = (synchronized(t) ? RtoSyn : RtoInit) & ~32'd3;
+    if (ticks_ > RtoMax) ticks_ = RtoMax;
+    wide = 48'(ticks_) << t.backoff;
+    return ((wide > 48'(RtoMax)) ? RtoMax : tick_t'(wide)) + 32'd1;
   endfunction
 
   // May new data and FIN still be sent?

@@ -51,6 +51,7 @@ module fpc_send
     d.ts_ok = c.t.ts;
     d.tsval = c.tick + c.t.ts_offset;
     d.tsecr = c.t.ts_recent;
+    d.tos = c.t.tos;
     return d;
   endfunction
 
@@ -114,6 +115,7 @@ module fpc_send
     c.desc = bare(in, in.rst_seq);
     c.desc.flags.rst = 1'b1;
     c.desc.flags.ack = in.rst_ack;
+    if (in.t.state == StSynSent) c.desc.ts_ok = 1'b0;  // nothing is agreed upon
     if (!in.rst_ack) c.desc.ack = 32'd0;
     if (!in.rst_ack) c.desc.tsecr = 32'd0;  // RFC 7323 3.2: it echoes nothing
     c.tx = 1'b1;
@@ -157,7 +159,7 @@ module fpc_send
     c.desc.len = len;
     c.desc.from = seq - in.t.iss - 32'd1;
     c.desc.flags.fin = fin;
-    c.desc.flags.psh = len != 16'd0 && (stop == in.t.snd_psh || stop == in.t.snd_end);
+    c.desc.flags.psh = len != 16'd0 && stop == in.t.snd_psh;
     return start_timer(acknowledge(c));
   endfunction
 
@@ -170,11 +172,12 @@ module fpc_send
     stop = in.hole_stop + 32'(fin);
     c.t.rexmit = seq_max(in.t.rexmit, stop);
     c.t.rexmit_one = 1'b0;
-    c.t.timing = 1'b0;  // Karn
+    c.t.timing = 1'b0;  // Karn; a timestamp may time it
+    c.t.rtt_seq = in.t.snd_una;
     c.t.retransmits = in.t.retransmits + 32'd1;
     c.counts.resent = 1'b1;
     // Each one sent again has a whole RTO to arrive in (RFC 6675 5, as Linux).
-    c.t.rtx_at = in.tick + rto(in.t);
+    if (in.kind != EvTimer) c.t.rtx_at = in.tick + rto(in.t);
     return c;
   endfunction
 
@@ -241,6 +244,8 @@ module fpc_send
     if (in.rst) return send_rst(c);
     if (in.end_now || in.t.state == StClosed) return c;
     if (in.syn) return send_syn(c);
+    // What came is not acceptable, and in SYN-RECEIVED too the peer is told so (RFC 9293 3.10.7.4).
+    if (in.t.state == StSynReceived && c.t.ack_now) return send_ack(c);
     if (!synchronized(in.t)) return c;
     if (in.resend) return resend(c);
     if (in.send) return send_new(c);

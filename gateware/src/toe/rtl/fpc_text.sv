@@ -47,13 +47,19 @@ module fpc_text
   endfunction
 
   // RFC 9293 3.8.6.3, RFC 5681 4.2: at once for what closes or opens a gap, else each second segment.
-  function automatic tcb_t owe_ack(input tcb_t in, input tick_t tick, input logic at_once);
+  // A sender in slow start waits for every ACK; a pushed segment more likely for our answer.
+  function automatic tcb_t owe_ack(input tcb_t in, input tick_t tick, input logic at_once,
+                                   input logic pushed);
     tcb_t t;
+    logic quick;
     t = in;
     t.unacked = (in.unacked == 2'd3) ? 2'd3 : in.unacked + 2'd1;
-    if (in.quick != 4'd0) t.quick = in.quick - 4'd1;
-    if (at_once || in.quick != 4'd0 || t.unacked >= 2'd2) t.ack_now = 1'b1;
-    else if (!in.ack_later) begin
+    quick = in.quick != 4'd0 && !pushed;
+    if (at_once || in.quick_on || t.unacked >= 2'd2) t.ack_now = 1'b1;
+    else if (quick) begin
+      t.ack_now = 1'b1;
+      t.quick = in.quick - 4'd1;
+    end else if (!in.ack_later) begin
       t.ack_later = 1'b1;
       t.delack_at = tick + Delack;
     end
@@ -71,6 +77,15 @@ module fpc_text
     x.stop = in.seg.seq + 32'(in.seg.len);
     list = put_first(in.t.gaps, in.t.ooo, x);
     m = list.r[0];
+    // What is there beyond the gap and comes again (RFC 2883 4.1).
+    for (int i = 0; i < SackMax; i++) begin
+      if (in.t.sack && 3'(i) < in.t.gaps && seq_lt(x.start, in.t.ooo[i].stop) &&
+          seq_lt(in.t.ooo[i].start, x.stop)) begin
+        c.t.dsack_ok = 1'b1;
+        c.t.dsack.start = seq_max(x.start, in.t.ooo[i].start);
+        c.t.dsack.stop = seq_min(x.stop, in.t.ooo[i].stop);
+      end
+    end
     if (in.seg.seq == in.t.rcv_nxt) begin
       was = in.t.rcv_nxt - in.t.irs;
       is = m.stop - in.t.irs;
@@ -79,12 +94,13 @@ module fpc_text
       c.t.gaps = left.n;
       c.t.ooo = left.r;
       if (is < was) c.t.rx_wraps = in.t.rx_wraps + 32'd1;
-      c.t = owe_ack(c.t, in.tick, in.t.gaps != 3'd0);
+      c.t = owe_ack(c.t, in.tick, in.t.gaps != 3'd0, in.seg.flags.psh);
     end else begin
       c.t.gaps = list.n;
       c.t.ooo = list.r;
       c.counts.gap_dropped = list.full;
-      c.t = owe_ack(c.t, in.tick, 1'b1);
+      c.t = owe_ack(c.t, in.tick, 1'b1, 1'b0);
+      c.t.quick = 4'(QuickAcks);
     end
     return c;
   endfunction

@@ -32,18 +32,31 @@ module fpc_timer
     return c;
   endfunction
 
+  function automatic tick_t patience_of(input tcb_t t);
+    return tick_t'((64'(t.user_timeout) * 64'd15625) >> 14) + 32'd1;
+  endfunction
+
   // Has the peer been silent for too long? (RFC 9293 3.8.3, RFC 5482)
   function automatic logic too_long(input ctx_t in);
     logic [7:0] limit;
-    tick_t patience;
     if (in.t.state == StSynSent)
       limit = (in.t.syncnt != 7'd0) ? 8'(in.t.syncnt) : 8'(GiveUpSyn);
     else if (in.t.state == StSynReceived) limit = 8'(GiveUpSynAck);
     else limit = 8'(GiveUpData);
-    patience = tick_t'((64'(in.t.user_timeout) * 64'd15625) >> 14);
-    if (in.t.user_timeout != 32'd0 && synchronized(in.t) && in.t.timeouts != 8'd0)
-      return in.tick - in.t.stalled_at >= patience;
+    if (in.t.user_timeout != 32'd0 && in.t.timeouts != 8'd0) begin
+      if (in.tick - in.t.stalled_at >= patience_of(in.t)) return 1'b1;
+      if (synchronized(in.t)) return 1'b0;
+    end
     return in.t.timeouts >= limit;
+  endfunction
+
+  // The next try, or when the user's patience ends.
+  function automatic tick_t next_try(input ctx_t in);
+    tick_t at, stop;
+    at = in.tick + rto(in.t);
+    stop = in.t.stalled_at + patience_of(in.t);
+    if (in.t.user_timeout == 32'd0 || in.t.timeouts == 8'd0 || seq_ge(stop, at)) return at;
+    return seq_gt(stop, in.tick) ? stop : in.tick + 32'd1;
   endfunction
 
   function automatic ctx_t retransmit(input ctx_t in);
@@ -118,7 +131,7 @@ module fpc_timer
         if (too_long(c_i)) c = give_up(c);
         else begin
           c = c_i.t.persist ? window_probe(c) : retransmit(c);
-          c.t.rtx_at = c_i.tick + rto(c.t);
+          c.t.rtx_at = next_try(c);
         end
       end
       if (c_i.t.ack_later && due(c_i.tick, c_i.t.delack_at)) c.t.ack_now = 1'b1;

@@ -144,7 +144,8 @@ module toe_conn
     MsgRead, MsgPath, MsgTable, MsgAnswer, MsgFree, MsgBacklog,
     MsgTwOld, MsgTwOldPath, MsgTwOldTable, MsgTwOldAnswer,
     TwExpire, TwExpirePath, TwExpireTable, TwExpireAnswer,
-    MissFind, MissAnswer, MissEvent, MissJudge, TwRead, TwJudge, TwTable, TwAnswer,
+    MissFind, MissAnswer, MissEvent, MissJudge,
+    TwRead, TwJudge, TwTable, TwAgain, TwMoved, TwAnswer,
     Listen, SynScan, SynPick, Slot, SlotRead, Hash, HashWait, Insert, InsertAnswer, OpenEvent,
     Reset, MissDone,
     CmdJudge, ListenScan, UnlistenScan, UnlistenFlow, UnlistenRead, UnlistenEvent,
@@ -326,7 +327,7 @@ module toe_conn
 
   wire listener_t at_scan = listener_q[scan_q];
   wire [15:0] scan_flows = flows_of(32'(at_scan.qp));
-  wire scan_fits = at_scan.held < at_scan.backlog && free_of(32'(at_scan.qp)) != 16'd0 &&
+  wire scan_fits = at_scan.held <= at_scan.backlog && free_of(32'(at_scan.qp)) != 16'd0 &&
                    !detach_i[qidx_t'(at_scan.qp)];
 
   // ---- commands ----
@@ -345,7 +346,7 @@ module toe_conn
     asked.id = cmd_flow(cmd);
     asked.port = cmd_aux(cmd);
     asked.yields = (cmd_flags(cmd) & ListenWeak) != 7'd0;
-    asked.backlog = (cmd_arg1(cmd) == 32'd0) ? 32'd1 : cmd_arg1(cmd);
+    asked.backlog = cmd_arg1(cmd);
     asked_ok = 1'b1;
     if (!l_v6) begin
       asked.any4 = cmd_arg0(cmd) == 32'd0;
@@ -391,7 +392,6 @@ module toe_conn
   always_comb begin
     new_path.tuple = tuple_q;
     new_path.mac = mac_q;
-    new_path.tos = 8'd0;
   end
 
   table_request_t request;
@@ -403,15 +403,24 @@ module toe_conn
       MsgTable: begin
         request.op = (msg_q.kind == CnTimeWait) ? TbMove : TbDelete;
         request.path = old_path_q;
-        request.place = '{tw: 1'b1, index: flow_t'(tw_head_q)};
+        request.place = (msg_q.kind == CnTimeWait) ? '{tw: 1'b1, index: flow_t'(tw_head_q)}
+                                                   : '{tw: 1'b0, index: msg_q.flow};
       end
+      // Its tuple may be another one's by now: it began anew.
       MsgTwOldTable, TwExpireTable: begin
         request.op = TbDelete;
         request.path = old_path_q;
+        request.place = '{tw: 1'b1, index: flow_t'(tw_tail_q)};
       end
       TwTable: begin
         request.op = TbDelete;
         request.path.tuple = pkt_q.tuple;
+        request.place = '{tw: 1'b1, index: miss_index_q};
+      end
+      TwAgain: begin
+        request.op = TbMove;
+        request.path = old_path_q;
+        request.place = '{tw: 1'b1, index: flow_t'(tw_head_q)};
       end
       Insert: begin
         request.op = TbInsert;
@@ -421,14 +430,15 @@ module toe_conn
     endcase
   end
   assign table_o = request;
-  assign table_valid_o = step_q inside {MsgTable, MsgTwOldTable, TwExpireTable, TwTable, Insert,
-                                        MissFind};
+  assign table_valid_o = step_q inside {MsgTable, MsgTwOldTable, TwExpireTable, TwTable, TwAgain,
+                                        Insert, MissFind};
 
   place_t path_at;
   always_comb begin
     path_at = '{tw: 1'b0, index: msg_q.flow};
     if (step_q == MsgTwOld || step_q == TwExpire)
       path_at = '{tw: 1'b1, index: flow_t'(tw_tail_q)};
+    if (step_q == TwRead) path_at = '{tw: 1'b1, index: miss_index_q};
   end
   assign path_at_o = path_at;
 
@@ -516,7 +526,6 @@ module toe_conn
   always_comb begin
     bare_path.tuple = pkt_q.tuple;
     bare_path.mac = pkt_q.mac;
-    bare_path.tos = 8'd0;
   end
   assign bare_path_o = bare_path;
   assign bare_valid_o = step_q == Reset || step_q == TwAnswer;
@@ -592,7 +601,12 @@ module toe_conn
         info_wdata = '{used: 1'b1, pending: active_q, cookie: cmd_flow(cmd), half: !active_q,
                        listener: best_q};
       end
-      MissJudge, TwRead, TwJudge, TwTable, TwAnswer: tw_raddr = slot_t'(miss_index_q);
+      MissJudge, TwRead, TwJudge, TwTable, TwAgain, TwMoved, TwAnswer: begin
+        tw_raddr = slot_t'(miss_index_q);
+        tw_write = step_q == TwMoved && answer_valid_i;
+        tw_wdata = tw_rdata;
+        tw_wdata.at = tick + TimeWait;
+      end
       default: ;
     endcase
   end
@@ -610,6 +624,9 @@ module toe_conn
   // In TIME-WAIT: what may begin anew (RFC 9293 3.10.7.4, RFC 6191), what is answered.
   wire tw_anew = is_syn && (seq_gt(pkt_q.seg.seq, tw_rdata.rcv_nxt - 32'd1) ||
       (tw_rdata.ts && pkt_q.seg.opt.ts_ok && seq_gt(pkt_q.seg.opt.tsval, tw_rdata.ts_recent)));
+  // The peer's FIN again: it has not seen our ACK, and the two MSL begin anew.
+  wire tw_again = fl.fin && !fl.syn && !fl.rst && !(tw_some_q && tw_head_q == tw_tail_q) &&
+                  pkt_q.seg.seq + 32'(pkt_q.seg.len) + 32'd1 == tw_rdata.rcv_nxt;
   wire tw_says = !fl.rst && (fl.syn || fl.fin || pkt_q.seg.len != 16'd0 ||
                              pkt_q.seg.seq != tw_rdata.rcv_nxt);
 
@@ -792,7 +809,7 @@ module toe_conn
         MissEvent: if (event_ready_i) step_q <= Idle;
         MissJudge: begin
           if (miss_tw_q) step_q <= TwRead;
-          else if (is_syn) step_q <= SynScan;
+          else if (is_syn || (!fl.ack && !fl.rst)) step_q <= SynScan;
           else if (fl.rst) begin
             counts_q.no_flow <= 1'b1;
             step_q <= MissDone;
@@ -800,9 +817,18 @@ module toe_conn
         end
         TwRead: step_q <= TwJudge;
         TwJudge: begin
+          old_path_q <= path_i;
           if (tw_anew) step_q <= TwTable;
+          else if (tw_again) step_q <= TwAgain;
           else if (tw_says) step_q <= TwAnswer;
           else step_q <= MissDone;
+        end
+        TwAgain: if (table_ready_i) step_q <= TwMoved;
+        TwMoved:
+        if (answer_valid_i) begin
+          tw_head_q <= tw_head_q + 1'b1;
+          tw_some_q <= 1'b1;
+          step_q <= TwAnswer;
         end
         TwAnswer: if (bare_ready_i) step_q <= MissDone;
         TwTable:
@@ -827,9 +853,10 @@ module toe_conn
         end
         SynPick: begin
           qp_q <= listener_q[best_q].qp;
-          if (best_ok_q) step_q <= Slot;
-          else if (any_weak_q || any_full_q) begin
-            counts_q.listen_full <= 1'b1;
+          if (best_ok_q && is_syn) step_q <= Slot;
+          else if (best_ok_q || any_weak_q || any_full_q) begin
+            // A listener drops what has neither SYN, ACK nor RST (RFC 9293 3.10.7.2), and SYN with FIN.
+            counts_q.listen_full <= is_syn;
             step_q <= MissDone;
           end else step_q <= Reset;
         end

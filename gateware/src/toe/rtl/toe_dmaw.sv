@@ -12,6 +12,8 @@
 
 module toe_dmaw
   import toe_pkg::*;
+  import fpc_pkg::rto;
+  import fpc_pkg::bytes_of;
   import toe_cmd_pkg::*;
 #(
   parameter int unsigned Qps = 8,
@@ -180,6 +182,11 @@ module toe_dmaw
     return r;
   endfunction
 
+  // Stamps of 1.024 us as microseconds.
+  function automatic logic [31:0] usec_of(input logic [31:0] n);
+    return 32'((48'(n) * 48'd16777) >> 14);
+  endfunction
+
   function automatic logic [1535:0] record(input write_t job, input path_t path);
     logic [191:0][7:0] r;
     tcb_t t;
@@ -199,10 +206,10 @@ module toe_dmaw
     r[43:42] = path.tuple.remote_port;
     r[45:44] = t.mss;
     r[47:46] = t.own_mss;
-    r[51:48] = t.srtt >> 3;
-    r[55:52] = t.rttvar >> 2;
-    r[59:56] = (t.srtt >> 3) + t.rttvar;
-    r[63:60] = t.min_rtt;
+    r[51:48] = usec_of(t.srtt >> 3);
+    r[55:52] = usec_of(t.rttvar >> 2);
+    r[59:56] = usec_of(rto(t) << 10);
+    r[63:60] = usec_of(t.min_rtt);
     r[67:64] = t.cc.cwnd;
     r[71:68] = t.cc.ssthresh;
     r[75:72] = t.snd_wnd;
@@ -214,6 +221,12 @@ module toe_dmaw
     r[111:104] = received;
     r[115:112] = 32'(t.generation);
     r[136] = {4'd0, t.cc.algorithm};
+    r[139:138] = t.own_mss + (t.v6 ? 16'd60 : 16'd40);
+    r[143:140] = bytes_of(t.sacked, t.board);
+    r[178] = (t.recovery == RecLoss) ? 8'd4 : ((t.recovery == RecFast) ? 8'd3
+           : ((t.sacked != 3'd0 || t.dupacks != 8'd0) ? 8'd1 : 8'd0));
+    r[179] = t.timeouts;
+    r[180] = 8'(t.backoff);
     return r;
   endfunction
 

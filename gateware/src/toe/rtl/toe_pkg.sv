@@ -96,7 +96,6 @@ package toe_pkg;
   typedef struct packed {
     tuple_t      tuple;
     logic [47:0] mac;   // of the next hop, first octet in bits 47:40
-    logic [7:0]  tos;
   } path_t;
 
   typedef struct packed {
@@ -247,16 +246,15 @@ package toe_pkg;
   // Numbers of the flow record (device.h): RFC 9293's states in enum toec_state's order.
   typedef enum logic [3:0] {
     StClosed      = 4'd0,
-    StListen      = 4'd1,
-    StSynSent     = 4'd2,
-    StSynReceived = 4'd3,
-    StEstablished = 4'd4,
-    StFinWait1    = 4'd5,
-    StFinWait2    = 4'd6,
-    StCloseWait   = 4'd7,
-    StClosing     = 4'd8,
-    StLastAck     = 4'd9,
-    StTimeWait    = 4'd10
+    StSynSent     = 4'd1,
+    StSynReceived = 4'd2,
+    StEstablished = 4'd3,
+    StFinWait1    = 4'd4,
+    StFinWait2    = 4'd5,
+    StCloseWait   = 4'd6,
+    StClosing     = 4'd7,
+    StLastAck     = 4'd8,
+    StTimeWait    = 4'd9
   } state_e;
 
   typedef enum logic [1:0] {
@@ -331,7 +329,8 @@ package toe_pkg;
     logic        ack_now;
     logic        ack_later;  // by delack_at
     logic [1:0]  unacked;    // segments since the last ACK
-    logic [3:0]  quick;      // to be acknowledged at once
+    logic [3:0]  quick;      // to be acknowledged at once, unless pushed
+    logic        quick_on;   // ... and all others, as the host wishes
     tick_t       delack_at;
 
     // loss recovery
@@ -416,6 +415,7 @@ package toe_pkg;
     seq_t        ack;
     flags_t      flags;
     logic [15:0] wnd;       // as it stands in the header
+    logic [7:0]  tos;
     logic [15:0] len;       // payload, from
     logic [31:0] from;      // ... this offset of the send buffer (not yet modulo its size)
     logic        mss_ok;    // options
@@ -479,7 +479,7 @@ package toe_pkg;
     TbFind   = 2'd0,
     TbInsert = 2'd1,  // path at place; not there yet
     TbMove   = 2'd2,  // the tuple's place is another one now, where path goes too
-    TbDelete = 2'd3
+    TbDelete = 2'd3   // path, if it stands at place
   } table_op_e;
 
   typedef struct packed {

@@ -261,7 +261,7 @@ module toe_table
           path_write = 1'b1;
         end
         TbDelete:
-        if (own_same) begin
+        if (own_same && own_match_q.place == request_q.place) begin
           writes_row = 1'b1;
           row_wdata[own_match_q.way] = '0;
         end

@@ -105,7 +105,8 @@ module toe_tx
     return o;
   endfunction
 
-  // MSS, window scale, SACK permitted, timestamps, SACK; padded with NOPs to whole words.
+  // MSS, timestamps, window scale, SACK; padded with NOPs to whole words. SACK permitted stands where
+  // the timestamps' NOPs are, as in core/ and Linux.
   function automatic opts_t options(input tx_desc_t d);
     opts_t o;
     o = '0;
@@ -113,18 +114,18 @@ module toe_tx
       o.bytes = put(o.bytes, o.length, 80'({8'd2, 8'd4, d.mss}), 4);
       o.length += 6'd4;
     end
-    if (d.ws_ok) begin
-      o.bytes = put(o.bytes, o.length, 80'({8'd1, 8'd3, 8'd3, 4'd0, d.ws}), 4);
-      o.length += 6'd4;
-    end
-    if (d.sack_ok) begin
+    if (d.ts_ok) begin
+      o.bytes = put(o.bytes, o.length,
+                    80'({d.sack_ok ? 16'h0402 : 16'h0101, 8'd8, 8'd10}), 4);
+      o.bytes = put(o.bytes, o.length + 6'd4, 80'({d.tsval, d.tsecr}), 8);
+      o.length += 6'd12;
+    end else if (d.sack_ok) begin
       o.bytes = put(o.bytes, o.length, 80'({8'd1, 8'd1, 8'd4, 8'd2}), 4);
       o.length += 6'd4;
     end
-    if (d.ts_ok) begin
-      o.bytes = put(o.bytes, o.length, 80'({8'd1, 8'd1, 8'd8, 8'd10}), 4);
-      o.bytes = put(o.bytes, o.length + 6'd4, 80'({d.tsval, d.tsecr}), 8);
-      o.length += 6'd12;
+    if (d.ws_ok) begin
+      o.bytes = put(o.bytes, o.length, 80'({8'd1, 8'd3, 8'd3, 4'd0, d.ws}), 4);
+      o.length += 6'd4;
     end
     if (d.sacks != 3'd0) begin
       o.bytes = put(o.bytes, o.length, 80'({8'd1, 8'd1, 8'd5, 8'd2 + {2'd0, d.sacks, 3'd0}}), 4);
@@ -171,7 +172,7 @@ module toe_tx
     {l4[14], l4[15]} = d.wnd;
     l4[59:20] = o.bytes;
     if (!p.tuple.v6) begin
-      ip4 = {8'h45, p.tos, 16'd20 + l4_len, 16'd0, 16'h4000, 8'd64, 8'd6, 16'd0,
+      ip4 = {8'h45, d.tos, 16'd20 + l4_len, 16'd0, 16'h4000, 8'd64, 8'd6, 16'd0,
              p.tuple.own[31:0], p.tuple.remote[31:0]};
       sum = 16'd0;
       for (int i = 0; i < 10; i++) sum = fold(32'(sum) + 32'(ip4[16*i+:16]));
@@ -181,7 +182,7 @@ module toe_tx
       for (int i = 0; i < 60; i++) h.bytes[34+i] = l4[i];
       h.l4_at = 7'd34;
     end else begin
-      ip6 = {4'd6, p.tos, 20'd0, l4_len, 8'd6, 8'd64, p.tuple.own, p.tuple.remote};
+      ip6 = {4'd6, d.tos, 20'd0, l4_len, 8'd6, 8'd64, p.tuple.own, p.tuple.remote};
       {h.bytes[12], h.bytes[13]} = 16'h86dd;
       for (int i = 0; i < 40; i++) h.bytes[14+i] = ip6[8*(39-i)+:8];
       for (int i = 0; i < 60; i++) h.bytes[54+i] = l4[i];
