@@ -80,8 +80,9 @@ def make_lab():
 
 
 @pytest.fixture
-def robot(lab):
-    with Robot(lab) as r:
+def robot(request, lab):
+    """Its environment: what the test is parametrized with, if it is (indirect)."""
+    with Robot(lab, env=getattr(request, "param", None)) as r:
         yield r
 
 

@@ -589,22 +589,46 @@ os.close(taken)""")
     assert c("t.join(20); got") == [5]
 
 
-@pytest.mark.parametrize("how", ["poll", "epoll_wait", "select"])
-@pytest.mark.shows("poll EINTR", "select EINTR", "epoll_wait EINTR")
-def test_signals_end_every_wait(c, peer, how):
+WAITS = {
+    "poll": "call('poll', fds, 1, -1)",
+    "epoll_wait": "call('epoll_wait', ep.fileno(), b, 1, -1)",
+    "select": "call('select', s.fileno() + 1, ctypes.c_char_p(bytes([0] * (s.fileno() // 8)"
+    " + [1 << s.fileno() % 8] + [0] * 127)), None, None, None)",
+    "recv": "call('recv', s.fileno(), b, 5, 0)",
+}
+
+
+def signal_in(c, how, sig):
     c(HANDLERS)
     c("ep = select.epoll(); ep.register(s, select.EPOLLIN)")
     c("fds = words(s.fileno(), select.POLLIN)")
-    calls = {
-        "poll": "call('poll', fds, 1, -1)",
-        "epoll_wait": "call('epoll_wait', ep.fileno(), b, 1, -1)",
-        "select": "call('select', s.fileno() + 1, ctypes.c_char_p(bytes([0] * (s.fileno() // 8)"
-        " + [1 << s.fileno() % 8] + [0] * 127)), None, None, None)",
-    }
-    c.tell(calls[how])
+    c.tell(WAITS[how])
     time.sleep(0.2)
-    os.kill(c.pid, signal.SIGUSR1)
+    os.kill(c.pid, sig)
+
+
+@pytest.mark.parametrize("how", ["poll", "epoll_wait", "select"])
+@pytest.mark.shows("poll EINTR", "select EINTR", "epoll_wait EINTR")
+def test_signals_end_every_wait(c, peer, how):
+    signal_in(c, how, signal.SIGUSR1)
     assert c.result() == -errno.EINTR
+
+
+@pytest.mark.parametrize("robot", [{"TOEHOLD_BUSY_POLL_US": "1000000"}], indirect=True)
+@pytest.mark.parametrize("how", WAITS)
+def test_signals_end_a_wait_that_still_polls(c, accepted, how):
+    """The kernel, which would say EINTR, is asked when the time of polling is over."""
+    signal_in(c, how, signal.SIGUSR2)
+    assert c.result() == -errno.EINTR
+
+
+@pytest.mark.parametrize("robot", [{"TOEHOLD_BUSY_POLL_US": "1000000"}], indirect=True)
+def test_one_that_restarts_ends_no_recv_that_still_polls(c, accepted):
+    signal_in(c, "recv", signal.SIGUSR1)
+    time.sleep(0.2)
+    accepted.sendall(b"hello")
+    assert c.result() == 5
+    assert c("hits") == [1]
 
 
 @pytest.mark.shows("send SIGPIPE", "send MSG_NOSIGNAL", "write SIGPIPE", "sendfile SIGPIPE")

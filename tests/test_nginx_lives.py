@@ -161,13 +161,16 @@ class Daemon:
     def __exit__(self, *_exc: object) -> None:
         alive = [pid for pid in self.masters if lives(pid)]
         pids = {pid for master in alive for pid in (master, *workers_of(master))}
-        for master in alive:
-            os.kill(master, signal.SIGTERM)
+        for pid in pids:  # among them, after a failure, a new master that is not known yet
+            os.kill(pid, signal.SIGTERM)
         wait_ended(pids, "nginx ends")
 
     def _new_master(self, *old: int) -> int:
         def read() -> int:
-            text = self.pid_file.read_text() if self.pid_file.exists() else ""
+            try:  # the old master may be renaming it
+                text = self.pid_file.read_text()
+            except FileNotFoundError:
+                return 0
             return int(text) if text.strip() and int(text) not in old else 0
 
         return int(proc.wait_until(read, "a new master"))

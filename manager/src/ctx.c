@@ -288,7 +288,7 @@ static void drain_out(void)
 
             tqp_drain(qp);
             tqp_flush(qp);
-            thost_ppoll(NULL, 0, &ts, NULL);
+            thost_ppoll(NULL, 0, &ts, NULL, NULL);
         }
     }
 }

@@ -15,6 +15,14 @@
 #include "libtoe.h"
 #include "moderation.h"
 
+/* What handlers of signals use of a thread's own: static, because they must not allocate, as the
+ * first use of what is dynamic may. */
+#ifdef TOE_TLS_DYNAMIC
+#define OF_THREAD static __thread
+#else
+#define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
+#endif
+
 /* Where the TOE runs. */
 enum tplace {
     TPLACE_TOED,   /* a process of its own */

@@ -106,7 +106,7 @@ static int ask_kernel(struct epcall *c, int room, uint64_t until)
 
     if (until)
         tctx_unlock();
-    n = until ? thost_epoll_until(c->epfd, buf, room, until, c->mask)
+    n = until ? thost_epoll_until(c->epfd, buf, room, until, c->mask, tsig_note(false))
               : thost_epoll_pwait(c->epfd, buf, room, 0, c->mask);
     e = errno;
     if (until)
@@ -154,6 +154,8 @@ static int busy_poll(struct epcall *c, uint64_t deadline)
             return -1;
         if (c->n)
             return 0;
+        if (unlikely(*tsig_note(false)))
+            return terr(EINTR);
     }
     return 0;
 }
@@ -186,6 +188,7 @@ static int wait_locked(struct epcall *c, uint64_t most)
     uint64_t deadline;
     bool polled = false;
 
+    tsig_begin();
     ttold_begin();
     tctx_progress();
     if (ep->kernel_used && kernel_due(ep, ++ep->turns >= KERNEL_TURNS)) {
@@ -274,7 +277,8 @@ int toe_epoll_pwait2(int epfd, struct epoll_event *events, int max, const struct
     if (likely(r != -2))
         return r;
     now = tclock_ns();
-    return thost_epoll_until(epfd, events, max, most == TWAIT_FOREVER ? most : now + most, mask);
+    return thost_epoll_until(epfd, events, max, most == TWAIT_FOREVER ? most : now + most, mask,
+                             NULL);
 }
 
 int toe_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms)

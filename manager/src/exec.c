@@ -319,8 +319,10 @@ static bool begin_locked(bool adopts)
 bool texec_begin(bool adopts)
 {
     tctx_lock();
-    if (begin_locked(adopts))
+    if (begin_locked(adopts)) {
+        tlock_leave(); /* what came meanwhile is for the handlers that end with this program */
         return true;
+    }
     tctx_unlock();
     return false;
 }
@@ -329,6 +331,7 @@ void texec_failed(void)
 {
     int saved = errno;
 
+    tlock_enter();
     if (image_fd >= 0) {
         keep_all(false);
         tfd_internal_close(image_fd);

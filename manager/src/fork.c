@@ -143,6 +143,7 @@ static void in_child(void)
 
     if (is_copying)
         return;
+    tlock_forget();
     thandover_in_child();
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         for (uint32_t i = 0; i < tctx.qps[q]->cfg.slots; i++) {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "libtoe.h"
+#include "wait.h"
 
 uint64_t tclock_ns(void)
 {
@@ -19,9 +19,10 @@ uint64_t tclock_ns(void)
     return (uint64_t)ts.tv_sec * NSEC + (uint64_t)ts.tv_nsec;
 }
 
-int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask)
+int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask,
+                const volatile sig_atomic_t *note)
 {
-    return sys_ppoll(fds, n, ts, mask);
+    return (int)tsig_sleep(note, SYS_ppoll, (long)fds, (long)n, (long)ts, (long)mask, 8);
 }
 
 int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms, const sigset_t *mask)
@@ -40,7 +41,7 @@ static int until_ms(uint64_t left, uint64_t deadline)
 }
 
 int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline,
-                      const sigset_t *mask)
+                      const sigset_t *mask, const volatile sig_atomic_t *note)
 {
     static int missing; /* before Linux 5.11, and under valgrind of Debian 12 */
     uint64_t now = tclock_ns(), left = deadline > now ? deadline - now : 0;
@@ -48,13 +49,14 @@ int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline
     int n;
 
     if (!__atomic_load_n(&missing, __ATOMIC_RELAXED)) {
-        n = (int)syscall(SYS_epoll_pwait2, ep, ev, max, deadline == TWAIT_FOREVER ? NULL : &ts,
-                         mask, (size_t)8);
+        n = (int)tsig_sleep(note, SYS_epoll_pwait2, ep, (long)ev, max,
+                            deadline == TWAIT_FOREVER ? 0 : (long)&ts, (long)mask);
         if (n >= 0 || errno != ENOSYS)
             return n;
         __atomic_store_n(&missing, 1, __ATOMIC_RELAXED);
     }
-    return sys_epoll_pwait(ep, ev, max, until_ms(left, deadline), mask);
+    return (int)tsig_sleep(note, SYS_epoll_pwait, ep, (long)ev, max, until_ms(left, deadline),
+                           (long)mask);
 }
 
 void thost_yield(void)

@@ -234,6 +234,10 @@ TOE_HIDDEN void tlock_leave(void);
 /* In a handler, before it does anything: is this thread inside? Then the signal comes again when it
  * is not. mask: of the context that the handler returns to. */
 TOE_HIDDEN bool tlock_defer(int sig, siginfo_t *info, sigset_t *mask);
+/* Of those that wait for this thread to be outside, the ones that are blocked until then. */
+TOE_HIDDEN void tlock_waiting(sigset_t *set);
+/* In a fork child: they are the parent's. */
+TOE_HIDDEN void tlock_forget(void);
 /* Makes the lock that is held one that a thread about to be made will respect. */
 TOE_HIDDEN void tctx_lock_before_thread(void);
 
@@ -312,13 +316,14 @@ TOE_HIDDEN int twait_one(struct tobj *o, uint64_t deadline);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 TOE_HIDDEN uint64_t tclock_ns(void);
-/* As sys_ppoll() and sys_epoll_pwait(), on that clock. */
-TOE_HIDDEN int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask);
+/* As sys_ppoll() and sys_epoll_pwait(), on that clock. note: of tsig_note() (wait.h), or NULL. */
+TOE_HIDDEN int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask,
+                           const volatile sig_atomic_t *note);
 TOE_HIDDEN int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms,
                                  const sigset_t *mask);
 /* As epoll_pwait2(): until a time of that clock, UINT64_MAX for ever. */
 TOE_HIDDEN int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline,
-                                 const sigset_t *mask);
+                                 const sigset_t *mask, const volatile sig_atomic_t *note);
 /* Gives the TOE a chance to go on while this thread waits for it by looking. */
 TOE_HIDDEN void thost_yield(void);
 /* Connects the Unix socket fd to toed, which listens at path. 0, or -1 with errno. */

@@ -3,8 +3,8 @@
  * lock.c - the one lock of a process's TOE context, and the handlers of signals that wait for it.
  *
  * A handler may do as it likes: use sockets, fork, execute a program, leave by siglongjmp(). So
- * none runs while its thread is inside: the signal is sent to the thread again, blocked, and comes
- * when the thread is outside (preload_signal.c).
+ * none runs while its thread is inside: the signal is kept, and sent to the thread again when it is
+ * outside (preload_signal.c).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -19,26 +19,78 @@ static pthread_mutex_t mutex = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
  * between lock and unlock. Written by the holder only. */
 static bool taken;
 
-/* Static, because a handler must not allocate, as the first use of what is dynamic may. */
-#ifdef TOE_TLS_DYNAMIC
-#define OF_THREAD static __thread
-#else
-#define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
-#endif
+/* The first few that wait stand here, in order; more of them wait in the kernel, blocked. That
+ * alone would not do: a handler's change of its context's mask does not hold under valgrind. */
+#define HELD_MAX 4u
 OF_THREAD volatile sig_atomic_t inside, some_wait;
-OF_THREAD sigset_t waiting; /* signals */
+OF_THREAD siginfo_t held[HELD_MAX];
+OF_THREAD volatile unsigned held_from, held_to; /* counted on: the handler writes the second */
+OF_THREAD sigset_t waiting;                     /* in the kernel */
+
+static void raise_again(int sig, siginfo_t *info)
+{
+    (void)syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), sig, info);
+}
+
+/* Of a standard signal one waits, as in the kernel. */
+static bool stands_there(int sig)
+{
+    if (sig >= SIGRTMIN)
+        return false;
+    for (unsigned i = held_from; i != held_to; i++)
+        if (held[i % HELD_MAX].si_signo == sig)
+            return true;
+    return false;
+}
 
 bool tlock_defer(int sig, siginfo_t *info, sigset_t *mask)
 {
     if (!inside)
         return false;
-    if (!some_wait)
-        sigemptyset(&waiting);
-    sigaddset(&waiting, sig);
-    sigaddset(mask, sig);
+    if (stands_there(sig))
+        return true;
+    if (held_to - held_from < HELD_MAX) {
+        held[held_to % HELD_MAX] = *info;
+        held_to++;
+    } else {
+        if (!sigismember(&waiting, sig))
+            sigaddset(&waiting, sig);
+        sigaddset(mask, sig);
+        raise_again(sig, info);
+    }
     some_wait = 1;
-    (void)syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), sig, info);
     return true;
+}
+
+void tlock_waiting(sigset_t *set)
+{
+    *set = waiting;
+}
+
+void tlock_forget(void)
+{
+    held_from = held_to;
+}
+
+static void run_waiting(void)
+{
+    sigset_t now;
+
+    some_wait = 0;
+    while (held_from != held_to) {
+        siginfo_t info;
+
+        inside++; /* the handler below may do all this, too */
+        info = held[held_from % HELD_MAX];
+        held_from++;
+        inside--;
+        raise_again(info.si_signo, &info);
+    }
+    if (sigisemptyset(&waiting))
+        return;
+    now = waiting;
+    sigemptyset(&waiting);
+    pthread_sigmask(SIG_UNBLOCK, &now, NULL);
 }
 
 void tlock_enter(void)
@@ -49,13 +101,9 @@ void tlock_enter(void)
 /* Outside again: here handlers run that had to wait. */
 void tlock_leave(void)
 {
-    sigset_t now;
-
     if (--inside || likely(!some_wait))
         return;
-    now = waiting;
-    some_wait = 0;
-    pthread_sigmask(SIG_UNBLOCK, &now, NULL);
+    run_waiting();
 }
 
 void tctx_lock(void)

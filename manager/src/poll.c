@@ -257,7 +257,7 @@ static int kernel_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *tim
 
     if (timeout)
         copy = *timeout;
-    return thost_ppoll(fds, n, timeout ? &copy : NULL, mask);
+    return thost_ppoll(fds, n, timeout ? &copy : NULL, mask, NULL);
 }
 
 int toe_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)

@@ -22,6 +22,7 @@ typedef int (*sets_action)(int, const struct sigaction *, struct sigaction *);
 /* The program's, in the place of ours. */
 static _Atomic(action) handlers[NSIG];
 static atomic_bool wants_info[NSIG]; /* SA_SIGINFO */
+static atomic_bool restarts[NSIG];   /* SA_RESTART */
 
 static void stand_in(int sig, siginfo_t *info, void *context)
 {
@@ -32,6 +33,7 @@ static void stand_in(int sig, siginfo_t *info, void *context)
         errno = saved;
         return;
     }
+    tsig_ran(atomic_load(&restarts[sig]), context);
     if (its)
         its(sig, info, context);
 }
@@ -68,6 +70,7 @@ static int set_action(sets_action next, int sig, const struct sigaction *new, st
     struct sigaction mine, before;
     action had = can_wait(sig) ? atomic_load(&handlers[sig]) : NULL;
     bool had_info = can_wait(sig) && atomic_load(&wants_info[sig]);
+    bool restarted = can_wait(sig) && atomic_load(&restarts[sig]);
     bool waits = new && !tproc_borrowed() && is_to_wait(sig, new);
     int r;
 
@@ -77,11 +80,13 @@ static int set_action(sets_action next, int sig, const struct sigaction *new, st
         mine.sa_flags |= SA_SIGINFO;
         atomic_store(&handlers[sig], new->sa_sigaction);
         atomic_store(&wants_info[sig], (new->sa_flags &SA_SIGINFO) != 0);
+        atomic_store(&restarts[sig], (new->sa_flags &SA_RESTART) != 0);
     }
     r = next(sig, waits ? &mine : new, &before);
     if (r < 0 && waits) {
         atomic_store(&handlers[sig], had);
         atomic_store(&wants_info[sig], had_info);
+        atomic_store(&restarts[sig], restarted);
     }
     if (r == 0 && old) {
         *old = before;
@@ -124,6 +129,16 @@ static void take_place(int sig)
 
     if (can_wait(sig) && preload_sigaction(sig, NULL, &now) == 0 && is_to_wait(sig, &now))
         (void)preload_sigaction(sig, &now, NULL);
+    tsig_changed();
+}
+
+/* libc has changed them in a way of its own. */
+static void flags_changed(int sig)
+{
+    struct sigaction now;
+
+    if (can_wait(sig) && preload_sigaction(sig, NULL, &now) == 0)
+        atomic_store(&restarts[sig], (now.sa_flags & SA_RESTART) != 0);
     tsig_changed();
 }
 
@@ -177,7 +192,7 @@ SETS_HANDLER(sigset)
             return terr(ENOSYS);                                                                   \
         __builtin_memcpy(&next, &found, sizeof found);                                             \
         r = next arguments;                                                                        \
-        tsig_changed();                                                                            \
+        flags_changed(sig);                                                                        \
         return r;                                                                                  \
     }
 

@@ -69,7 +69,7 @@ static int signalfd_of(const sigset_t *set)
 
 int tsig_sort(sigset_t *mask)
 {
-    sigset_t wanted;
+    sigset_t wanted, late;
 
     if (!atomic_load(&watched))
         return -1;
@@ -78,6 +78,10 @@ int tsig_sort(sigset_t *mask)
     if (!some_end || sigisemptyset(&restarting) || pthread_sigmask(SIG_SETMASK, NULL, mask) != 0)
         return -1;
     sigemptyset(&wanted);
+    tlock_waiting(&late); /* blocked until the lock is given back, not by the program */
+    for (int sig = 1; sig < NSIG; sig++)
+        if (sigismember(&late, sig))
+            sigdelset(mask, sig);
     for (int sig = 1; sig < NSIG; sig++)
         if (sigismember(&restarting, sig) && !sigismember(mask, sig))
             sigaddset(&wanted, sig);

@@ -88,6 +88,7 @@ struct twaiter *twait_begin(size_t most)
         return NULL;
     memset(w, 0, sizeof(*w));
     w->room = own_nodes;
+    tsig_begin();
     if (unlikely(own_kick_fd < 0)) {
         own_kick_fd = tfd_internal(sys_eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         if (own_kick_fd < 0)
@@ -143,7 +144,7 @@ static int ask_kernel(struct pollfd *fds, nfds_t n)
 
 /* Polls for busy_poll_us. 1 when there is something, 0 not, -1 with errno. */
 static int busy_poll(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline,
-                     int *ready)
+                     int *ready, const volatile sig_atomic_t *note)
 {
     uint64_t end = tclock_ns() + tctx.cfg.busy_poll_us * 1000ull;
 
@@ -161,6 +162,8 @@ static int busy_poll(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t 
         if (tclock_ns() >= end)
             return 0;
         tctx_relax();
+        if (*note)
+            return terr(EINTR);
     }
 }
 
@@ -273,7 +276,7 @@ static int sleep_on(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t d
         int busy;
 
         tctx.polling = true;
-        busy = busy_poll(w, kfds, n, deadline, &r);
+        busy = busy_poll(w, kfds, n, deadline, &r, tsig_note(sorted));
         tctx.polling = false;
 
         if (busy)
@@ -291,7 +294,7 @@ static int sleep_on(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t d
     w->asleep = true;
     timeout = twait_timespec(twait_cap(deadline), &ts);
     tctx_unlock();
-    r = thost_ppoll(all, n + extra, timeout, sorted && *sorted ? &held : mask);
+    r = thost_ppoll(all, n + extra, timeout, sorted && *sorted ? &held : mask, tsig_note(sorted));
     e = errno;
     tctx_lock();
     w->asleep = false;

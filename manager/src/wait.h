@@ -30,6 +30,16 @@ TOE_HIDDEN void tsig_end(void);
  * signals were held back and ended it as readiness does. */
 TOE_HIDDEN int twait_sleep_sorted(struct twaiter *w, struct pollfd *kfds, nfds_t n,
                                   uint64_t deadline, bool *sorted);
+/* A call that may sleep begins: handlers of signals that run from here on end it (interrupt.c).
+ * Lock held, so that those that wait for it are among them. */
+TOE_HIDDEN void tsig_begin(void);
+/* Not zero once one has run; restarts: once one has that ends a call which Linux restarts, too. */
+TOE_HIDDEN const volatile sig_atomic_t *tsig_note(bool restarts);
+/* In the handler that stands before the program's, which it is about to call. */
+TOE_HIDDEN void tsig_ran(bool restarts, void *context);
+/* The system call, unless there is a note (may be NULL): then -1 and EINTR. */
+TOE_HIDDEN long tsig_sleep(const volatile sig_atomic_t *note, long number, long a, long b, long c,
+                           long d, long e);
 /* Ends a wait of this thread that was left by siglongjmp(): it holds what it watched. */
 TOE_HIDDEN void twait_end_left(void);
 /* In a fork child: the thread's eventfd is shared with the parent; makes do without. */

@@ -63,8 +63,10 @@ uint64_t tclock_ns(void)
     return fake.now;
 }
 
-int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask)
+int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask,
+                const volatile sig_atomic_t *note)
 {
+    (void)note;
     return sys_ppoll(fds, n, ts, mask);
 }
 

@@ -50,12 +50,13 @@ static int wait_for(struct polled *p, uint64_t deadline, int (*ready)(void *arg)
     return r > 0 ? p->count : r;
 }
 
-int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask)
+int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask,
+                const volatile sig_atomic_t *note)
 {
     struct polled p = {.fds = fds, .n = n};
     uint64_t deadline = NEVER;
 
-    (void)mask;
+    (void)mask, (void)note;
     if (ts)
         deadline = world.now + (uint64_t)ts->tv_sec * NSEC + (uint64_t)ts->tv_nsec;
     return wait_for(&p, deadline, poll_ready);
@@ -71,12 +72,13 @@ int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms, c
 }
 
 int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline,
-                      const sigset_t *mask)
+                      const sigset_t *mask, const volatile sig_atomic_t *note)
 {
     int ms = deadline == TWAIT_FOREVER ? -1
              : deadline <= world.now   ? 0
                                        : (int)((deadline - world.now + 999999) / 1000000);
 
+    (void)note;
     return thost_epoll_pwait(ep, ev, max, ms, mask);
 }
 
