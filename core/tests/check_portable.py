@@ -3,7 +3,7 @@
 object needs the functions of port.h, memcpy and memset, and nothing else - no compiler support
 routine (64-bit division and shifts), no C library.
 
-usage: check_portable.py TARGET INCLUDE_DIR SOURCE...
+usage: check_portable.py TARGET LEVEL,... INCLUDE_DIR SOURCE...
 """
 
 import re
@@ -27,7 +27,6 @@ TARGETS = {
     "rv32-clang": (CLANG_RV32, LLD),
     "s390x-gcc": (["s390x-linux-gnu-gcc"], ["s390x-linux-gnu-gcc", "-r", "-nostdlib"]),
 }
-LEVELS = ["-O0", "-O2", "-Os"]
 
 # Made by the linker for position-independent code, which Debian's compilers emit by default.
 LINKER_MADE = {"_GLOBAL_OFFSET_TABLE_"}
@@ -72,10 +71,11 @@ def check(target: str, level: str, include_dir: Path, sources: list[str]) -> lis
 
 
 def main() -> int:
-    target, include_dir, sources = sys.argv[1], Path(sys.argv[2]).resolve(), sys.argv[3:]
+    target, levels = sys.argv[1], sys.argv[2].split(",")
+    include_dir, sources = Path(sys.argv[3]).resolve(), sys.argv[4:]
     sources = [str(Path(source).resolve()) for source in sources]
-    wrong = [line for level in LEVELS for line in check(target, level, include_dir, sources)]
-    print("\n".join(wrong) if wrong else f"{target}: {len(sources)} files at {' '.join(LEVELS)}")
+    wrong = [line for level in levels for line in check(target, level, include_dir, sources)]
+    print("\n".join(wrong) if wrong else f"{target}: {len(sources)} files at {' '.join(levels)}")
     return 1 if wrong else 0
 
 
