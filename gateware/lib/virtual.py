@@ -8,6 +8,8 @@ from .live import DEVICE, SIM, host_build, verilate
 from .tools import OUT, ROOT, alone, require
 
 VIRTUAL = "virtual/libtoe_virtual.a"
+CORE = "core/libtoec.a"
+PROP = "core/tests/prop/prop"
 # Few flows: what a scan of all takes is little.
 SMALL = ["-GFlowBits=6"]
 INCLUDES = ("core/include", "device/include", "manager/include", "netio/include")
@@ -33,4 +35,18 @@ def library() -> Path:
         ldflags += ["-pthread", "-ldl"]
         flags = cflags("virtual/include", "virtual/src")
         sources = [SIM / "toe_device.cpp", SIM / "toe_virtual.cpp"]
+        return verilate(program, "toe_top", "sim/toe_virtual.f", flags, ldflags, *SMALL, *sources)
+
+
+def prop() -> Path:
+    """The property tests of core/ (core/tests/prop) over the gateware."""
+    require()
+    program = OUT / "live" / "toe_prop" / "toe_prop"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    with alone(program.parent):
+        core, device, _ = host_build(CORE, DEVICE, PROP)
+        objects = sorted((ROOT / "build" / f"{PROP}.p").glob("*.o"))
+        ldflags = [*(o for o in objects if o.name != "fit.c.o"), core, device]
+        flags = cflags("core/tests/prop")
+        sources = [SIM / "toe_device.cpp", SIM / "toe_prop.cpp"]
         return verilate(program, "toe_top", "sim/toe_virtual.f", flags, ldflags, *SMALL, *sources)

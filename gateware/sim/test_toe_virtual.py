@@ -2,6 +2,8 @@
 """The gateware TOE in virtual time, judged by the scripts that judge core/. Where it differs, a
 line of tests/packetdrill/gateware-differences says so, and docs/gateware-differences.md why."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,3 +50,16 @@ def test_table_is_read(tmp_path: Path) -> None:
     table.write_text("a/b.pkt no-x\n")
     with pytest.raises(ValueError, match="SCRIPT:LINE NAME"):
         differences.expected(table)
+
+
+@pytest.mark.parametrize("mode", ["peer", "pair"])
+@pytest.mark.parametrize(
+    "runs", [60, pytest.param(5000, marks=pytest.mark.long)], ids=["short", "long"]
+)
+def test_property_tests_of_core(mode: str, runs: int) -> None:
+    """core/tests/prop on the gateware: random scripts, and invariants after each event."""
+    seed = int(os.environ.get("TOE_TEST_SEED", "1"), 0)
+    argv = [virtual.prop(), "--mode", mode, "--seed", str(seed), "--runs", str(runs)]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    assert f"{runs} runs" in done.stdout

@@ -303,4 +303,5 @@ void script_make(struct script *s, uint64_t seed, int mode)
         make_peer(s);
     else
         make_pair(s);
+    script_fit(s);
 }

@@ -119,6 +119,8 @@ void event_print(const struct event *e, void *file);
 /* 0, or -1 with a message on standard error. */
 int script_read(struct script *s, const char *path);
 unsigned event_arity(enum event_op op);
+/* fit.c: takes out what the stack under test does not have. */
+void script_fit(struct script *s);
 /* gen.c: the script of a seed. mode: 0, 1. */
 void script_make(struct script *s, uint64_t seed, int mode);
 

@@ -65,7 +65,7 @@ static inline uint64_t toe_ring_phase(uint32_t p, uint32_t count)
 static inline void toe_ring_tx_init(struct toe_ring_tx *r, void *entries, uint32_t count,
                                     const uint32_t *tail_at)
 {
-    r->entries = entries;
+    r->entries = (struct toe_cmd *)entries;
     r->tail_at = tail_at;
     r->count = count;
     r->head = 0;
@@ -74,7 +74,7 @@ static inline void toe_ring_tx_init(struct toe_ring_tx *r, void *entries, uint32
 
 static inline void toe_ring_rx_init(struct toe_ring_rx *r, const void *entries, uint32_t count)
 {
-    r->entries = entries;
+    r->entries = (const struct toe_cmd *)entries;
     r->count = count;
     r->tail = 0;
 }

@@ -88,11 +88,13 @@ package fpc_pkg;
     logic        challenge;    // an ACK that is rationed
 
     // what fpc_plan has found
+    logic [15:0] full;         // payload of a full segment, less the SACK option in it (RFC 6691)
     seq_t        hole_start;   // to be sent again next
     seq_t        hole_stop;
     logic        resend;       // ... and may be now
     logic [15:0] new_len;      // of the next new segment
     logic        send;         // ... may go now, or the FIN
+    logic        fin_fits;     // ... which the window has a place for
     logic        waits_window; // data waits for the peer's window alone
     logic        waits_more;   // ... for the writer
 
@@ -246,6 +248,14 @@ package fpc_pkg;
   function automatic logic [31:0] send_size(input tcb_t t);
     return 32'd1 << t.tx_log;
   endfunction
+  // SACK blocks in the next segment (RFC 2018 3, RFC 2883): three at most beside timestamps.
+  function automatic logic [2:0] sack_blocks(input tcb_t t);
+    logic [2:0] most, all;
+    most = t.ts ? 3'd3 : 3'd4;
+    all = t.gaps + 3'(t.dsack_ok);
+    return (all > most) ? most : all;
+  endfunction
+
   function automatic logic [31:0] receive_size(input tcb_t t);
     return 32'd1 << t.rx_log;
   endfunction

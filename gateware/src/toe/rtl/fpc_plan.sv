@@ -37,12 +37,21 @@ module fpc_plan
     return (flight < dups) ? 32'd0 : flight - dups;
   endfunction
 
+  function automatic logic [15:0] full_of(input tcb_t t);
+    logic [2:0] n;
+    n = t.sack ? sack_blocks(t) : 3'd0;
+    return (n == 3'd0) ? t.mss : t.mss - 16'd4 - {10'd0, n, 3'd0};
+  endfunction
+
   function automatic ctx_t plan(input ctx_t in);
     ctx_t c;
     seq_t p, stop;
     logic [31:0] pipe, left, room, width_;
+    logic [15:0] full;
     logic small_ok, all_of_it, fin_left, urgent_one;
     c = in;
+    full = full_of(in.t);
+    c.full = full;
     pipe = under_way(in);
 
     // The hole: from the first byte at or above rexmit that is on no board.
@@ -50,7 +59,7 @@ module fpc_plan
     for (int i = 0; i < SackMax; i++)
       if (3'(i) < in.t.sacked && seq_le(in.t.board[i].start, p) && seq_lt(p, in.t.board[i].stop))
         p = in.t.board[i].stop;
-    stop = p + 32'(in.t.mss);
+    stop = p + 32'(full);
     for (int i = SackMax - 1; i >= 0; i--)
       if (3'(i) < in.t.sacked && seq_gt(in.t.board[i].start, p) &&
           seq_lt(in.t.board[i].start, stop))
@@ -69,7 +78,7 @@ module fpc_plan
     fin_left = in.t.fin && seq_le(in.t.snd_nxt, in.t.snd_end);
     room = in.t.snd_una + in.t.snd_wnd - in.t.snd_nxt;
     if (room[31]) room = 32'd0;
-    width_ = (left < 32'(in.t.mss)) ? left : 32'(in.t.mss);
+    width_ = (left < 32'(full)) ? left : 32'(full);
     if (width_ > room) width_ = room;
     all_of_it = width_ == left;
     // Nagle (RFC 9293 3.7.4, in Minshall's form) and what the writer said of more to come.
@@ -77,14 +86,15 @@ module fpc_plan
         (!in.t.cork && seq_le(in.t.snd_end, in.t.snd_psh) &&
          (in.t.nodelay || seq_le(in.t.snd_sml, in.t.snd_una)));
     c.new_len = 16'(width_);
-    c.send = can_send(in.t) && (width_ != 32'd0 || (fin_left && left == 32'd0)) &&
+    c.fin_fits = room > width_;
+    c.send = can_send(in.t) && (width_ != 32'd0 || (fin_left && left == 32'd0 && room != 32'd0)) &&
         (pipe + width_ <= in.t.cc.cwnd || (pipe == 32'd0)) &&
-        (width_ == 32'(in.t.mss) || (all_of_it && small_ok) ||
+        (width_ == 32'(full) || (all_of_it && small_ok) ||
          (!all_of_it && (in.t.flush || width_ >= (in.t.max_wnd >> 1))));
     // It waits for the window when nothing is under way, and what is ready is more than it.
-    c.waits_window = can_send(in.t) && in.t.snd_una == in.t.snd_nxt && left != 32'd0 &&
-        !all_of_it && !c.send;
-    c.waits_more = can_send(in.t) && left != 32'd0 && all_of_it && width_ < 32'(in.t.mss) &&
+    c.waits_window = can_send(in.t) && in.t.snd_una == in.t.snd_nxt && !c.send &&
+        ((left != 32'd0) ? !all_of_it : (fin_left && room == 32'd0));
+    c.waits_more = can_send(in.t) && left != 32'd0 && all_of_it && width_ < 32'(full) &&
         !small_ok && (in.t.cork || seq_gt(in.t.snd_end, in.t.snd_psh));
     return c;
   endfunction

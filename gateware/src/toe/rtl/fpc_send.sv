@@ -185,11 +185,11 @@ module fpc_send
     ctx_t c;
     seq_t stop;
     logic fin;
-    fin = in.t.fin && in.t.snd_nxt + 32'(in.new_len) == in.t.snd_end;
+    fin = in.t.fin && in.fin_fits && in.t.snd_nxt + 32'(in.new_len) == in.t.snd_end;
     c = segment(in, in.t.snd_nxt, in.new_len, fin);
     stop = in.t.snd_nxt + 32'(in.new_len) + 32'(fin);
     c.t.snd_nxt = stop;
-    if (in.new_len < in.t.mss) c.t.snd_sml = stop;
+    if (in.new_len < in.full) c.t.snd_sml = stop;
     if (stop == in.t.snd_end) c.t.flush = 1'b0;
     if (!in.t.timing) begin
       c.t.timing = 1'b1;
