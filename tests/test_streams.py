@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import struct
 import threading
@@ -264,14 +265,77 @@ def test_send_to_a_closed_peer(robot, peer):
         robot("s.send(b'x'); s.send(b'x')")
 
 
-def test_exit_of_a_program_closes_its_connections(lab, robot, peer):
+ENDS = ["exit", "_exit", "_Exit", "quick_exit"]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_end_of_a_program_closes_its_connections(lab, robot, peer, end):
     with Robot(lab) as other:
         other.listen(lab.ip, PORT + 1)
         with lab.connect(PORT + 1) as s:
             other.accept()
             other("s.send(b'hello')")
             assert s.recv(5) == b"hello"
-            other.tell("ctypes.CDLL(None).exit(0)")
+            other.tell(f"ctypes.CDLL(None).{end}(0)")
             assert s.recv(1) == b""
+            assert other.proc.wait(20) == 0
     robot("s.send(b'undisturbed')")
     assert take(peer, 11) == b"undisturbed"
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_what_was_sent_before_the_end_arrives(lab, end):
+    """All of it, when the program has been gone for long, and then the FIN."""
+    data = bytes(range(256)) * 400
+    with Robot(lab) as other:
+        other.listen(lab.ip, PORT + 1)
+        with lab.connect(PORT + 1) as s:
+            other.accept()
+            other.tell(f"s.sendall(data)\nctypes.CDLL(None).{end}(3)", data=data)
+            assert other.proc.wait(20) == 3
+            assert take(s, len(data)) == data
+            assert s.recv(1) == b""
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL])
+def test_what_was_sent_before_a_death_arrives(lab, sig):
+    """Of a program that has answered and is killed: its answers, and the FIN."""
+    data = bytes(range(256)) * 400
+    with Robot(lab) as other:
+        other.listen(lab.ip, PORT + 1)
+        with lab.connect(PORT + 1) as s:
+            other.accept()
+            s.sendall(b"a question")
+            other("s.recv(10); s.sendall(data)", data=data)
+            os.kill(other.pid, sig)
+            assert other.proc.wait(20) == -sig
+            assert take(s, len(data)) == data
+            assert s.recv(1) == b""
+
+
+def test_death_with_much_unread_resets(lab):
+    with Robot(lab) as other:
+        other.listen(lab.ip, PORT + 1)
+        with lab.connect(PORT + 1) as s:
+            other.accept()
+            s.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                while True:
+                    s.send(bytes(10000))
+            s.settimeout(20)
+            other.proc.kill()
+            with pytest.raises(ConnectionResetError):
+                s.recv(1)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_end_with_unread_bytes_resets(lab, end):
+    with Robot(lab) as other:
+        other.listen(lab.ip, PORT + 1)
+        with lab.connect(PORT + 1) as s:
+            other.accept()
+            s.sendall(b"never read")
+            other("p = select.poll(); p.register(s, select.POLLIN); p.poll(20000)")
+            other.tell(f"ctypes.CDLL(None).{end}(0)")
+            with pytest.raises(ConnectionResetError):
+                s.recv(1)

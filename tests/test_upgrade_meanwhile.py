@@ -47,8 +47,9 @@ def test_a_program_dies(lab, tmp_path, serves):
                 lab.toed.proc = new
             else:
                 new.kill()
-        proc.wait_until(lambda: lab.queue_pairs() == had[0] - 1, "it is gone", proc=lab.toed.proc)
         assert ended(peers[0])
+        peers[0].close()
+        proc.wait_until(lambda: lab.queue_pairs() == had[0] - 1, "it is gone", proc=lab.toed.proc)
         assert lab.usage("listeners") == had[1] - 1
         still_serves(other, peers[1])
     lab.wait_idle()

@@ -250,6 +250,17 @@ static int do_close(struct qp *qp, const struct command *c)
     }
 }
 
+void command_close_left(struct slot *s)
+{
+    struct engine *e = s->qp->engine;
+    uint32_t unsaid = s->rx_told + s->pend_data;
+
+    closing(s);
+    if (unsaid && unsaid <= s->qp->cfg.rx_size >> 2)
+        toec_recv(e->stack, s->flow, unsaid, e->now);
+    toec_close(e->stack, s->flow, e->now);
+}
+
 /* The flow that an OPTION is for: 0, CROSSED or a TOE_R_*. */
 static int option_flow(struct qp *qp, const struct command *c, struct slot **out)
 {

@@ -19,6 +19,7 @@
     X(qp_attached)                                                                                 \
     X(qp_detached)                                                                                 \
     X(flows_moved)      /* connections that another listener got, its own not having accepted */   \
+    X(orphan_closed)    /* flows closed because their owner went away */                           \
     X(orphan_aborted)   /* flows reset because their owner went away */                            \
     X(no_slot)          /* SYNs dropped: no free slot in any member */                             \
     X(backlog_full)     /* SYNs dropped: backlog of every member full */                           \

@@ -344,14 +344,18 @@ unsigned qp_leave(struct qp *qp)
     return n + 1;
 }
 
-/* Resets one flow of a queue pair that is no longer served. */
+/* Ends one flow of a queue pair that is no longer served: as the kernel closes the sockets of a
+ * process that was killed, unless it has broken the contract. */
 static void reap_slot(struct slot *s)
 {
     struct engine *e = s->qp->engine;
 
     if (s->state == SLOT_OPENING && !s->flow)
         s->doomed = 1; /* bounded by the handshake's retransmissions */
-    else if (s->flow && (s->qp->abort_all || s->state != SLOT_CLOSING)) {
+    else if (s->flow && !s->qp->abort_all && s->state == SLOT_OPEN && s->accepted) {
+        engine_count(e, EC_orphan_closed);
+        command_close_left(s);
+    } else if (s->flow && (s->qp->abort_all || s->state != SLOT_CLOSING)) {
         engine_count(e, EC_orphan_aborted);
         toec_abort(e->stack, s->flow, e->now);
     } else if (s->state == SLOT_GONE)

@@ -204,6 +204,13 @@ void expect_frames(struct engine *e, const struct netio_frame *f, unsigned n);
 /* commands.c: takes commands from the SW ring. Returns how many. */
 unsigned commands_run(struct qp *qp);
 
+/*
+ * Its host is gone and can say CLOSE no more. It had read all that it may have read without saying
+ * so: libtoe does after a quarter of the buffer at the latest. Were those bytes taken for unread, a
+ * RST would overtake the answer to them.
+ */
+void command_close_left(struct slot *s);
+
 /* A command: 0, CROSSED or the TOE_R_* that refuses it. Its flags are checked too. */
 struct command {
     uint8_t type, flags;

@@ -234,13 +234,14 @@ static void test_errors_without_room_wait_and_do_not_block_others(void **state)
 
 /* ---- death ---- */
 
-static void test_the_flows_of_a_dead_owner_are_reset(void **state)
+/* As the kernel does it: its connections end with a FIN, those that wait for it are reset. */
+static void test_the_flows_of_a_dead_owner_are_closed(void **state)
 {
     struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
     struct host z;
     struct toe_cmd c;
-    uint32_t fz, fy, i;
+    uint32_t fz, fy, i, halves = 0;
 
     host_attach(&w->t, w->t.a, &z, &cfg);
     for (i = 0; i < 3; i++)
@@ -251,10 +252,20 @@ static void test_the_flows_of_a_dead_owner_are_reset(void **state)
     bench_run(&w->t, 10 * NS_PER_MS);
     for (i = 0; i < 3; i++) {
         c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
-        assert_int_equal(toe_cmd_aux(&c), TOE_R_RESET);
+        if (toe_cmd_flags(&c) == TOE_F_CLOSE_EVENT_HALF)
+            host_put(&w->y, TOE_CMD_CLOSE, 0, 0, toe_cmd_flow(&c), 0, 0);
+        else
+            assert_int_equal(toe_cmd_aux(&c), TOE_R_RESET);
+        halves += toe_cmd_flags(&c) == TOE_F_CLOSE_EVENT_HALF;
     }
+    assert_int_equal(halves, 1);
+    assert_int_equal(w->t.unused_count, 0);
+    bench_run(&w->t, 10 * NS_PER_MS);
+    c = host_want(&w->y, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_aux(&c), 0);
     assert_int_equal(w->t.unused_count, 1);
-    assert_int_equal(w->t.a->counters[EC_orphan_aborted], 1);
+    assert_int_equal(w->t.a->counters[EC_orphan_closed], 1);
+    assert_int_equal(w->t.a->counters[EC_orphan_aborted], 0);
     host_forget(&z);
     /* its listener is gone with it */
     host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 5, IP_A, 0);
@@ -550,7 +561,7 @@ int main(void)
         T(test_an_impossible_hw_tail_halts_and_resets_the_flows),
         T(test_a_queue_pair_that_is_halted_while_it_leaves),
         T(test_errors_without_room_wait_and_do_not_block_others),
-        T(test_the_flows_of_a_dead_owner_are_reset),
+        T(test_the_flows_of_a_dead_owner_are_closed),
         T(test_what_the_dead_owner_had_closed_is_still_delivered),
         T(test_what_the_dead_owner_had_announced_is_still_done),
         T(test_what_the_dead_owner_had_announced_is_done_in_turns),

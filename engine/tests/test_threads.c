@@ -247,7 +247,7 @@ static void sleepers_are_always_woken(struct world *w, uint32_t orders)
         c = await(&x);
     while (toe_cmd_type(&c) == TOE_CMD_SEND_COMPLETE);
     assert_int_equal(toe_cmd_type(&c), TOE_CMD_CLOSE_EVENT);
-    assert_int_equal(toe_cmd_aux(&c), TOE_R_RESET);
+    assert_int_equal(toe_cmd_flags(&c), TOE_F_CLOSE_EVENT_HALF);
     engine_call(w->a, drop_in_engine, x.qp);
     host_forget(&x);
     host_forget(&y);

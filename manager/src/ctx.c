@@ -330,20 +330,10 @@ static void leave_to_successor(void)
     tctx.qps_n = 0;
 }
 
-void thandover_before_exit(void)
+void tctx_end(void)
 {
-    tctx_lock();
-    if (tctx.state == TC_UP && thandover_succeed()) {
-        leave_to_successor();
-        tctx.state = TC_FAILED;
-    }
-    tctx_unlock();
-}
-
-/* exit() closes as the kernel closes a dying process's sockets: gracefully. Other threads go on
- * until the process is gone, and must not bring up what has been taken down. */
-static void __attribute__((destructor)) at_exit(void)
-{
+    if (tlock_inside())
+        return;
     atomic_store(&tctx.ended, true);
     tctx_lock();
     if (tctx.state == TC_UP && thandover_succeed())
@@ -352,6 +342,17 @@ static void __attribute__((destructor)) at_exit(void)
         terminate_locked();
     tctx.state = TC_FAILED;
     tctx_unlock();
+}
+
+static void __attribute__((destructor)) at_exit(void)
+{
+    tctx_end();
+}
+
+/* Which calls no destructors. */
+static void __attribute__((constructor)) before_quick_exit(void)
+{
+    at_quick_exit(tctx_end);
 }
 
 const char *toe_last_error(void)

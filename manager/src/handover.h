@@ -50,8 +50,6 @@ TOE_HIDDEN void thandover_come_back(void);
 /* This process is about to end: another stays behind for its relays. True: nothing of the TOE is
  * here any more. */
 TOE_HIDDEN bool thandover_succeed(void);
-/* The same before _exit(), which leaves the rest to the kernel. Takes the lock. */
-TOE_HIDDEN void thandover_before_exit(void);
 /* What these two need: as spawn_begin() and spawn_end(), without the lock; is there any? used: by
  * another process, which has it now. */
 TOE_HIDDEN bool thandover_lend(bool at_exec);

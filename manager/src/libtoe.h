@@ -231,6 +231,7 @@ TOE_HIDDEN void tctx_relax(void);
 /* Between these as while it is held, for handlers of signals: around another lock. */
 TOE_HIDDEN void tlock_enter(void);
 TOE_HIDDEN void tlock_leave(void);
+TOE_HIDDEN bool tlock_inside(void);
 /* In a handler, before it does anything: is this thread inside? Then the signal comes again when it
  * is not. mask: of the context that the handler returns to. */
 TOE_HIDDEN bool tlock_defer(int sig, siginfo_t *info, sigset_t *mask);

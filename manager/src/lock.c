@@ -93,6 +93,11 @@ static void run_waiting(void)
     pthread_sigmask(SIG_UNBLOCK, &now, NULL);
 }
 
+bool tlock_inside(void)
+{
+    return inside > 0;
+}
+
 void tlock_enter(void)
 {
     inside++;

@@ -8,8 +8,8 @@
 
 #include "exec.h"
 #include "handover.h"
+#include "internal.h"
 #include "preload.h"
-#include "relay.h"
 
 /* The file that execvp() will find, into `to`. */
 const char *preload_find(const char *file, char to[PATH_MAX])
@@ -188,11 +188,11 @@ EXPORT(int, execle, (const char *path, const char *arg, ...))
 
 /* ---- the end ---- */
 
-/* Children that use a connection through this process go on with it. */
+/* As exit() does it in the end: libtoe's destructor is not called. */
 EXPORT(void, _exit, (int status))
 {
-    if (!tproc_borrowed() && trelay_any())
-        thandover_before_exit();
+    if (!tproc_borrowed())
+        tctx_end();
     libc._exit(status);
     raw_syscall(SYS_exit_group, status); /* so that the compiler sees it too */
 }
