@@ -27,7 +27,10 @@ static void fill(const struct control *c, toe_regs_t *r)
     memcpy(&r->BUILD_ID, TOEHOLD_VERSION,
            sizeof(TOEHOLD_VERSION) < 8 ? sizeof(TOEHOLD_VERSION) : 8);
     r->FEATURES = TOE_REGS__FEATURES__SACK_bm | TOE_REGS__FEATURES__TIMESTAMPS_bm |
-                  TOE_REGS__FEATURES__MODERATION_bm;
+                  TOE_REGS__FEATURES__MODERATION_bm | TOE_REGS__FEATURES__CUBIC_bm |
+                  TOE_REGS__FEATURES__ECN_bm | TOE_REGS__FEATURES__FASTOPEN_bm |
+                  TOE_REGS__FEATURES__URGENT_bm | TOE_REGS__FEATURES__PACING_bm |
+                  TOE_REGS__FEATURES__PMTUD_bm;
     if (c->mtu > 1500)
         r->FEATURES |= TOE_REGS__FEATURES__JUMBO_bm;
     r->QUEUE_PAIRS = o->max_qps * o->engines;

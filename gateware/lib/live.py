@@ -2,11 +2,13 @@
 """Builds the modules as processes (gateware/sim): Verilator, g++, and netio of the host build."""
 
 import os
+import re
 import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import counters
 from .filelist import read
 from .tools import GATEWARE, OUT, ROOT, VERILATOR_ROOT, Missing, alone, require, run
 
@@ -49,13 +51,27 @@ class Program:
     design: str
     sources: tuple[str, ...]
     standard: str = "c++17"
-    trace: bool = False  # can write waveforms
+    parameters: tuple[str, ...] = ()
+    counters: bool = False  # uses the names of the TOE's
 
 
 PROGRAMS = {
-    "rtt_sim": Program("rtt", "src/rtt/rtt.f", ("rtt_sim", "regs", "pci"), trace=True),
-    "toe_sim": Program("toe_top", "sim/toe_top.f", ("toe_sim",), standard="c++20"),
+    "rtt_sim": Program("rtt", "src/rtt/rtt.f", ("rtt_sim", "regs", "pci")),
+    "toe_sim": Program(
+        "toe_box",
+        "src/toe/toe_box.f",
+        ("toe_sim", "card", "hosts", "regs"),
+        standard="c++20",
+        parameters=("FlowBits=10",),
+        counters=True,
+    ),
 }
+
+
+def build_id() -> str:
+    """BUILD_ID: the first eight bytes of the version's text (device/toe.rdl)."""
+    version = re.search(r"^  version: '([^']+)'", (ROOT / "meson.build").read_text(), re.M)[1]
+    return f"BuildId=64'd{int.from_bytes(version.encode()[:8], 'little')}"
 
 
 def build(name: str = "rtt_sim", trace: bool = False) -> Path:
@@ -92,8 +108,12 @@ def build_alone(name: str, folder: Path, trace: bool) -> Path:
     cflags = [f"-std={what.standard}", "-O2", *(f"-isystem{i}" for i in includes)]
     # Verilator's own headers are not clean in what g++ says of templates of C++20.
     cflags += ["-Wall", "-Wextra", "-Wno-sign-compare"]
+    if what.counters:
+        cflags.append(f"-I{counters.generate()}")
     cflags += [f"-DVM_TRACE_FST={int(trace)}"]
     more = ["--noassert", *(["--trace-fst", "--trace-structs"] if trace else [])]
+    more += [f"-G{p}" for p in what.parameters]
+    more += [f"-G{build_id()}"] if what.counters else []
     more += [SIM / "public.vlt"] if name == "rtt_sim" else []
     more += [SIM / f"{n}.cpp" for n in (*what.sources, "port")]
     ldflags = [*libraries, *links]
@@ -110,8 +130,6 @@ def main(argv: list[str]) -> int:
         return 0
     name = argv.pop(0) if argv and argv[0] in PROGRAMS else "rtt_sim"
     trace = "--trace" in argv
-    if trace and not PROGRAMS[name].trace:
-        raise SystemExit(f"scripts/gateware sim: {name} writes no waveforms yet")
     program = build(name, trace)
     options = [a for a in argv if a != "--trace"]
     if options:

@@ -10,7 +10,7 @@ from .tools import BIN, OUT, ROOT, alone, run
 REGS = OUT / "regs"
 
 # Blocks that gateware has: the description, and the module made of it.
-BLOCKS = {"rtt": "rtt_regs"}
+BLOCKS = {"rtt": "rtt_regs", "toe": "toe_regs"}
 
 # Chapters of docs/, made of the descriptions; `scripts/gateware lint` says when one is older.
 CHAPTERS = {

@@ -89,19 +89,20 @@ class Stream
     uint64_t first_ = 0;
 };
 
-/* A master of AXI4-Lite; one access at a time. The clock is moved by tick(). */
-class Axil
+/* A master of AXI4-Lite; one access at a time. The clock is moved by tick(). Address: as Verilator
+ * has the width of the address ports. */
+template <typename Address> class AxilOf
 {
   public:
     struct Signals {
         uint8_t *awvalid, *awready, *wvalid, *wready, *wstrb, *bvalid, *bready, *bresp;
         uint8_t *arvalid, *arready, *rvalid, *rready, *rresp;
-        uint16_t *awaddr, *araddr;
+        Address *awaddr, *araddr;
         uint32_t *wdata, *rdata;
     };
 
     /* settle(): outputs follow inputs before the edge; tick(): an edge. */
-    Axil(Signals s, uint32_t size, std::function<void()> settle, std::function<void()> tick)
+    AxilOf(Signals s, uint32_t size, std::function<void()> settle, std::function<void()> tick)
         : s_(s), size_(size), settle_(std::move(settle)), tick_(std::move(tick))
     {
     }
@@ -111,7 +112,7 @@ class Axil
     {
         if (address % 4 != 0 || address >= size_)
             return kDecodeError;
-        *s_.araddr = static_cast<uint16_t>(address);
+        *s_.araddr = static_cast<Address>(address);
         *s_.arvalid = 1;
         *s_.rready = 1;
         for (;;) {
@@ -134,7 +135,7 @@ class Axil
     {
         if (address % 4 != 0 || address >= size_)
             return kDecodeError;
-        *s_.awaddr = static_cast<uint16_t>(address);
+        *s_.awaddr = static_cast<Address>(address);
         *s_.wdata = value;
         *s_.wstrb = 0xf;
         *s_.awvalid = *s_.wvalid = *s_.bready = 1;
@@ -161,6 +162,8 @@ class Axil
     uint32_t size_;
     std::function<void()> settle_, tick_;
 };
+
+using Axil = AxilOf<uint16_t>;
 
 } // namespace sim
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gateware TOE serves programs of Linux, unmodified, behind libtoe, to a peer that is Linux."""
 
+import json
+import mmap
 import os
 import re
 import signal
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from gateware.lib.tools import ROOT
 from harness import netns, proc
 
 PYTHON = "/usr/bin/python3"
+TOEHOLD = ROOT / "build" / "cli" / "toehold"
 PORT = 5000
 
 # Takes all that comes, then sends its digest and as many bytes again.
@@ -70,7 +74,7 @@ else:
 class Toe:
     """toe_sim for one address of a namespace, and Linux in the other."""
 
-    def __init__(self, folder: Path, impair: str | None) -> None:
+    def __init__(self, folder: Path, impair: str | None, *more: object) -> None:
         self.pair = netns.Pair(kernel_ip=None, tap=True)
         try:
             self.ip, self.peer_ip = self.pair.server_ip, self.pair.client_ip
@@ -78,7 +82,9 @@ class Toe:
             self.socket = folder / "toe.sock"
             port = f"impair({impair}):tap:tap0" if impair else "tap:tap0"
             argv = [live.build("toe_sim"), "--port", port, "--ip", f"{self.ip}/24"]
-            self.sim = self.server.start([*argv, "--socket", self.socket, "--seed", "1"])
+            self.regs = folder / "regs.sock"
+            argv += ["--socket", self.socket, "--regs", self.regs, "--seed", "1", *more]
+            self.sim = self.server.start(argv)
             proc.wait_until(lambda: "ready" in self.sim.text(), "toe_sim is not ready", timeout=30)
         except BaseException:
             self.pair.delete()
@@ -101,6 +107,12 @@ class Toe:
     def talk(self, n: int, port: int = PORT) -> None:
         self.client.run([PYTHON, "-c", TALK, self.ip, port, n], timeout=300)
 
+    def toehold(self, *words: object) -> str:
+        return self.server.run([TOEHOLD, *words]).stdout
+
+    def stats(self) -> dict:
+        return json.loads(self.toehold("stats", "--json", "--socket", self.socket))
+
     def close(self) -> dict[str, int]:
         """What the TOE has counted."""
         try:
@@ -112,6 +124,7 @@ class Toe:
             self.pair.delete()
         counts = {name: int(n) for name, n in re.findall(r"^  (\w+) (\d+)$", said, re.M)}
         counts["strayed"] = int(re.search(r"(\d+) strayed", said)[1])
+        counts["unlawful"] = int(re.search(r"(\d+) unlawful", said)[1])
         return counts
 
 
@@ -121,7 +134,8 @@ def toe(tmp_path: Path) -> Iterator[Toe]:
     try:
         yield t
     finally:
-        assert t.close()["strayed"] == 0
+        counts = t.close()
+        assert counts["strayed"] == counts["unlawful"] == 0
 
 
 def test_ping_and_a_port_that_is_closed(toe: Toe) -> None:
@@ -150,7 +164,98 @@ def test_bytes_both_ways_over_a_bad_link(tmp_path: Path, size: int) -> None:
         counts = toe.close()
     assert counts["fast_recovery"] > 0
     assert counts["resent"] > 0
-    assert counts["strayed"] == 0
+    assert counts["strayed"] == counts["unlawful"] == 0
+
+
+def test_link_and_memory_that_keep_it_waiting(tmp_path: Path) -> None:
+    toe = Toe(tmp_path, None, "--stall", 40, "--delay", 50)
+    try:
+        server = toe.echo()
+        toe.talk(200000)
+        server.stop()
+    finally:
+        counts = toe.close()
+    assert counts["strayed"] == counts["unlawful"] == 0
+
+
+# Where things lie in a queue pair's area (toe/device.h); EPROTO.
+SW_HEAD, HW_TAIL, HALTED, BROKEN = 0, 64, 4096 + 192, 71
+
+
+def area_of(pid: int) -> mmap.mmap:
+    """The memory that a program shares with its TOE."""
+    for fd in Path(f"/proc/{pid}/fd").iterdir():
+        if "memfd:toehold-qp" in os.readlink(fd):
+            with fd.open("r+b") as file:
+                return mmap.mmap(file.fileno(), 8192)
+    raise AssertionError("it has no queue pair")
+
+
+@pytest.mark.parametrize(
+    ("at", "by"), [(SW_HEAD, 1 << 20), (SW_HEAD, 1), (HW_TAIL, 3), (HW_TAIL, -1)]
+)
+def test_who_breaks_a_ring_is_halted_alone(toe: Toe, at: int, by: int) -> None:
+    """A head too far ahead, a command that is not there, a tail past the head, and back."""
+    bad, good = toe.echo(PORT), toe.echo(PORT + 1)
+    toe.talk(1000, PORT)
+    held = (
+        "import socket, sys; s = socket.create_connection((sys.argv[1], int(sys.argv[2])));"
+        "print('open', flush=True); s.settimeout(30); s.recv(1)"
+    )
+    peer = toe.client.start([PYTHON, "-c", held, toe.ip, PORT])
+    proc.wait_until(lambda: "open" in peer.text(), "no connection", timeout=30)
+    area = area_of(bad.pid)
+    used = next(q for q in toe.stats()["engines"][0]["queue_pairs"] if q["pid"] == bad.pid)
+    assert (used["slots_used"], used["listeners"], used["halted"]) == (1, 1, 0)
+    value = (struct.unpack_from("<I", area, at)[0] + by) % (1 << 32)
+    struct.pack_into("<I", area, at, value)
+
+    def told() -> bool:
+        return struct.unpack_from("<I", area, HALTED)[0] == BROKEN
+
+    proc.wait_until(told, "it is not halted", timeout=30)
+    assert peer.wait(30) == 1
+    assert "ConnectionResetError" in peer.text()
+    toe.talk(100000, PORT + 1)
+    engine = toe.stats()["engines"][0]
+    assert engine["counters"]["qp_halted"] == 1
+    # The one that is halted may have left meanwhile.
+    halted = {q["pid"]: q["halted"] for q in engine["queue_pairs"]}
+    assert halted in ({good.pid: 0}, {bad.pid: BROKEN, good.pid: 0})
+    bad.stop()
+    again = toe.echo(PORT)
+    toe.talk(1000, PORT)
+    for p in (again, good):
+        p.stop()
+
+
+def test_statistics_and_registers(toe: Toe) -> None:
+    toe.client.run(["ping", "-c", "2", "-i", "0.1", "-W", "5", toe.ip])
+    said = toe.stats()
+    assert said["address"] == f"{toe.ip}/24"
+    assert said["engine"] == "gateware, simulated"
+    assert said["engines"][0]["netio"]["tx_frames"] >= 2
+    assert said["engines"][0]["counters"]["packet_out"] >= 2
+    assert "not_ours" in toe.toehold("stats", "--socket", toe.socket)
+    # The page that tools get of any TOE; and the bus itself, which also has what is written.
+    page, bus = f"toed:{toe.socket}", f"sim:{toe.regs}"
+    for bar in (page, bus):
+        read = json.loads(toe.toehold("reg", "read", "--bar", bar, "--json", "ID", "FEATURES"))
+        text = json.dumps(read)
+        assert str(0x31454F54) in text or "31454f54" in text, text
+    toe.toehold("reg", "write", "--bar", bus, "DOORBELLS[5].SW_HEAD=7")
+    toe.toehold("reg", "write", "--bar", bus, "QP_SELECT=3")
+    assert "3" in toe.toehold("reg", "read", "--bar", bus, "QP_SELECT")
+    refused = toe.server.run([TOEHOLD, "reg", "write", "--bar", bus, "ID=1"], check=False)
+    assert refused.returncode != 0
+    assert "ID" in refused.stderr
+
+
+def test_another_toe_is_there_already(toe: Toe) -> None:
+    argv = [live.build("toe_sim"), "--port", "null", "--ip", "10.0.0.1/24", "--socket", toe.socket]
+    second = toe.server.run(argv, check=False)
+    assert second.returncode == 1
+    assert "a TOE answers there already" in second.stderr
 
 
 def test_program_connects(toe: Toe) -> None:
@@ -190,12 +295,10 @@ def test_nginx(toe: Toe, tmp_path: Path) -> None:
     (tmp_path / "html").mkdir()
     (tmp_path / "logs").mkdir()
     (tmp_path / "html" / "file").write_bytes(os.urandom(500000))
-    for path in (tmp_path, *tmp_path.parents):
-        if path.stat().st_uid == 0 and path.is_relative_to("/tmp") and path != Path("/tmp"):
-            path.chmod(0o755)
     config = tmp_path / "nginx.conf"
     config.write_text(
-        f"daemon off; worker_processes 1; pid {tmp_path}/pid; error_log {tmp_path}/logs/error;"
+        f"daemon off; user root; worker_processes 1; pid {tmp_path}/pid;"
+        f"error_log {tmp_path}/logs/error;"
         "events { worker_connections 512; } http { access_log off; server { listen 80;"
         f" root {tmp_path}/html; location /hello {{ return 200 hello; }} }} }}\n"
     )

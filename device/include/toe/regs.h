@@ -3,8 +3,8 @@
  * regs.h - TOE registers. Made by device/gen_regs.py from device/toe.rdl:
  * change that, not this file. The fields are described there. Values are little endian.
  *
- * source sha256 1ba5f0922ce6e44cfcb145079377355a333b20fa1c5def5a15bc4fa89b952aca
- * text sha256   e60c1aa9811523e18ea3feaa6a7a13cf112f875f7cf2f80d4c884d4c943b2359
+ * source sha256 c0d447444c722d6cf9d75ffd91aa8c0790ae5a56bd1c37ba68476486303b0ff6
+ * text sha256   d0648d7b56e85e3093b97da58e711ca1dfc4809f5c92eaffefb02365d5c3d844
  */
 /* clang-format off */
 #ifndef TOE_REGS_H
@@ -62,6 +62,27 @@ extern "C" {
 #define TOE_REGS__FEATURES__MOVE_bm 0x200
 #define TOE_REGS__FEATURES__MOVE_bp 9
 #define TOE_REGS__FEATURES__MOVE_bw 1
+#define TOE_REGS__FEATURES__CARD_bm 0x400
+#define TOE_REGS__FEATURES__CARD_bp 10
+#define TOE_REGS__FEATURES__CARD_bw 1
+#define TOE_REGS__FEATURES__CUBIC_bm 0x800
+#define TOE_REGS__FEATURES__CUBIC_bp 11
+#define TOE_REGS__FEATURES__CUBIC_bw 1
+#define TOE_REGS__FEATURES__ECN_bm 0x1000
+#define TOE_REGS__FEATURES__ECN_bp 12
+#define TOE_REGS__FEATURES__ECN_bw 1
+#define TOE_REGS__FEATURES__FASTOPEN_bm 0x2000
+#define TOE_REGS__FEATURES__FASTOPEN_bp 13
+#define TOE_REGS__FEATURES__FASTOPEN_bw 1
+#define TOE_REGS__FEATURES__URGENT_bm 0x4000
+#define TOE_REGS__FEATURES__URGENT_bp 14
+#define TOE_REGS__FEATURES__URGENT_bw 1
+#define TOE_REGS__FEATURES__PACING_bm 0x8000
+#define TOE_REGS__FEATURES__PACING_bp 15
+#define TOE_REGS__FEATURES__PACING_bw 1
+#define TOE_REGS__FEATURES__PMTUD_bm 0x10000
+#define TOE_REGS__FEATURES__PMTUD_bp 16
+#define TOE_REGS__FEATURES__PMTUD_bw 1
 
 // reg - toe_regs.QUEUE_PAIRS
 #define TOE_REGS__QUEUE_PAIRS__V_bm 0xffffffff
@@ -102,51 +123,208 @@ extern "C" {
 #define TOE_REGS__MAC_LO__V_bm 0xffffffff
 #define TOE_REGS__MAC_LO__V_bp 0
 #define TOE_REGS__MAC_LO__V_bw 32
+#define TOE_REGS__MAC_LO__V_reset 0x0
 
 // reg - toe_regs.MAC_HI
 #define TOE_REGS__MAC_HI__V_bm 0xffffffff
 #define TOE_REGS__MAC_HI__V_bp 0
 #define TOE_REGS__MAC_HI__V_bw 32
+#define TOE_REGS__MAC_HI__V_reset 0x0
 
 // reg - toe_regs.MTU
 #define TOE_REGS__MTU__V_bm 0xffffffff
 #define TOE_REGS__MTU__V_bp 0
 #define TOE_REGS__MTU__V_bw 32
+#define TOE_REGS__MTU__V_reset 0x0
 
 // reg - toe_regs.IPV4
 #define TOE_REGS__IPV4__V_bm 0xffffffff
 #define TOE_REGS__IPV4__V_bp 0
 #define TOE_REGS__IPV4__V_bw 32
+#define TOE_REGS__IPV4__V_reset 0x0
 
 // reg - toe_regs.IPV4_PREFIX
 #define TOE_REGS__IPV4_PREFIX__V_bm 0xffffffff
 #define TOE_REGS__IPV4_PREFIX__V_bp 0
 #define TOE_REGS__IPV4_PREFIX__V_bw 32
+#define TOE_REGS__IPV4_PREFIX__V_reset 0x0
 
 // reg - toe_regs.IPV4_GATEWAY
 #define TOE_REGS__IPV4_GATEWAY__V_bm 0xffffffff
 #define TOE_REGS__IPV4_GATEWAY__V_bp 0
 #define TOE_REGS__IPV4_GATEWAY__V_bw 32
+#define TOE_REGS__IPV4_GATEWAY__V_reset 0x0
 
 // reg - toe_regs.IPV6[]
 #define TOE_REGS__IPV6X__V_bm 0xffffffff
 #define TOE_REGS__IPV6X__V_bp 0
 #define TOE_REGS__IPV6X__V_bw 32
+#define TOE_REGS__IPV6X__V_reset 0x0
 
 // reg - toe_regs.IPV6_PREFIX
 #define TOE_REGS__IPV6_PREFIX__V_bm 0xffffffff
 #define TOE_REGS__IPV6_PREFIX__V_bp 0
 #define TOE_REGS__IPV6_PREFIX__V_bw 32
+#define TOE_REGS__IPV6_PREFIX__V_reset 0x0
 
 // reg - toe_regs.IPV6_GATEWAY[]
 #define TOE_REGS__IPV6_GATEWAYX__V_bm 0xffffffff
 #define TOE_REGS__IPV6_GATEWAYX__V_bp 0
 #define TOE_REGS__IPV6_GATEWAYX__V_bw 32
+#define TOE_REGS__IPV6_GATEWAYX__V_reset 0x0
 
 // reg - toe_regs.RESET
 #define TOE_REGS__RESET__V_bm 0x1
 #define TOE_REGS__RESET__V_bp 0
 #define TOE_REGS__RESET__V_bw 1
+
+// reg - toe_regs.IPV6_LINK[]
+#define TOE_REGS__IPV6_LINKX__V_bm 0xffffffff
+#define TOE_REGS__IPV6_LINKX__V_bp 0
+#define TOE_REGS__IPV6_LINKX__V_bw 32
+#define TOE_REGS__IPV6_LINKX__V_reset 0x0
+
+// reg - toe_regs.SECRET[]
+#define TOE_REGS__SECRETX__V_bm 0xffffffff
+#define TOE_REGS__SECRETX__V_bp 0
+#define TOE_REGS__SECRETX__V_bw 32
+#define TOE_REGS__SECRETX__V_reset 0x0
+
+// reg - toe_regs.HASH_KEY[]
+#define TOE_REGS__HASH_KEYX__V_bm 0xffffffff
+#define TOE_REGS__HASH_KEYX__V_bp 0
+#define TOE_REGS__HASH_KEYX__V_bw 32
+#define TOE_REGS__HASH_KEYX__V_reset 0x0
+
+// reg - toe_regs.RUN
+#define TOE_REGS__RUN__ON_bm 0x1
+#define TOE_REGS__RUN__ON_bp 0
+#define TOE_REGS__RUN__ON_bw 1
+#define TOE_REGS__RUN__ON_reset 0x0
+
+// reg - toe_regs.READY
+#define TOE_REGS__READY__V_bm 0x1
+#define TOE_REGS__READY__V_bp 0
+#define TOE_REGS__READY__V_bw 1
+
+// reg - toe_regs.QP_SELECT
+#define TOE_REGS__QP_SELECT__V_bm 0xffffffff
+#define TOE_REGS__QP_SELECT__V_bp 0
+#define TOE_REGS__QP_SELECT__V_bw 32
+#define TOE_REGS__QP_SELECT__V_reset 0x0
+
+// reg - toe_regs.QP_AREA_LO
+#define TOE_REGS__QP_AREA_LO__V_bm 0xffffffff
+#define TOE_REGS__QP_AREA_LO__V_bp 0
+#define TOE_REGS__QP_AREA_LO__V_bw 32
+#define TOE_REGS__QP_AREA_LO__V_reset 0x0
+
+// reg - toe_regs.QP_AREA_HI
+#define TOE_REGS__QP_AREA_HI__V_bm 0xffffffff
+#define TOE_REGS__QP_AREA_HI__V_bp 0
+#define TOE_REGS__QP_AREA_HI__V_bw 32
+#define TOE_REGS__QP_AREA_HI__V_reset 0x0
+
+// reg - toe_regs.QP_RINGS
+#define TOE_REGS__QP_RINGS__SW_LOG_bm 0x1f
+#define TOE_REGS__QP_RINGS__SW_LOG_bp 0
+#define TOE_REGS__QP_RINGS__SW_LOG_bw 5
+#define TOE_REGS__QP_RINGS__SW_LOG_reset 0x0
+#define TOE_REGS__QP_RINGS__HW_LOG_bm 0x1f00
+#define TOE_REGS__QP_RINGS__HW_LOG_bp 8
+#define TOE_REGS__QP_RINGS__HW_LOG_bw 5
+#define TOE_REGS__QP_RINGS__HW_LOG_reset 0x0
+#define TOE_REGS__QP_RINGS__SLOTS_LOG_bm 0x1f0000
+#define TOE_REGS__QP_RINGS__SLOTS_LOG_bp 16
+#define TOE_REGS__QP_RINGS__SLOTS_LOG_bw 5
+#define TOE_REGS__QP_RINGS__SLOTS_LOG_reset 0x0
+
+// reg - toe_regs.QP_BUFFERS
+#define TOE_REGS__QP_BUFFERS__TX_LOG_bm 0x1f
+#define TOE_REGS__QP_BUFFERS__TX_LOG_bp 0
+#define TOE_REGS__QP_BUFFERS__TX_LOG_bw 5
+#define TOE_REGS__QP_BUFFERS__TX_LOG_reset 0x0
+#define TOE_REGS__QP_BUFFERS__RX_LOG_bm 0x1f00
+#define TOE_REGS__QP_BUFFERS__RX_LOG_bp 8
+#define TOE_REGS__QP_BUFFERS__RX_LOG_bw 5
+#define TOE_REGS__QP_BUFFERS__RX_LOG_reset 0x0
+#define TOE_REGS__QP_BUFFERS__ADDRESSES_bm 0x1fff0000
+#define TOE_REGS__QP_BUFFERS__ADDRESSES_bp 16
+#define TOE_REGS__QP_BUFFERS__ADDRESSES_bw 13
+#define TOE_REGS__QP_BUFFERS__ADDRESSES_reset 0x0
+
+// reg - toe_regs.QP_FIRST
+#define TOE_REGS__QP_FIRST__V_bm 0xffffffff
+#define TOE_REGS__QP_FIRST__V_bp 0
+#define TOE_REGS__QP_FIRST__V_bw 32
+#define TOE_REGS__QP_FIRST__V_reset 0x0
+
+// reg - toe_regs.QP_STATUS_AT
+#define TOE_REGS__QP_STATUS_AT__V_bm 0xffffffff
+#define TOE_REGS__QP_STATUS_AT__V_bp 0
+#define TOE_REGS__QP_STATUS_AT__V_bw 32
+#define TOE_REGS__QP_STATUS_AT__V_reset 0x0
+
+// reg - toe_regs.QP_SW_AT
+#define TOE_REGS__QP_SW_AT__V_bm 0xffffffff
+#define TOE_REGS__QP_SW_AT__V_bp 0
+#define TOE_REGS__QP_SW_AT__V_bw 32
+#define TOE_REGS__QP_SW_AT__V_reset 0x0
+
+// reg - toe_regs.QP_HW_AT
+#define TOE_REGS__QP_HW_AT__V_bm 0xffffffff
+#define TOE_REGS__QP_HW_AT__V_bp 0
+#define TOE_REGS__QP_HW_AT__V_bw 32
+#define TOE_REGS__QP_HW_AT__V_reset 0x0
+
+// reg - toe_regs.QP_RECORDS_AT
+#define TOE_REGS__QP_RECORDS_AT__V_bm 0xffffffff
+#define TOE_REGS__QP_RECORDS_AT__V_bp 0
+#define TOE_REGS__QP_RECORDS_AT__V_bw 32
+#define TOE_REGS__QP_RECORDS_AT__V_reset 0x0
+
+// reg - toe_regs.QP_ADDRESSES_AT
+#define TOE_REGS__QP_ADDRESSES_AT__V_bm 0xffffffff
+#define TOE_REGS__QP_ADDRESSES_AT__V_bp 0
+#define TOE_REGS__QP_ADDRESSES_AT__V_bw 32
+#define TOE_REGS__QP_ADDRESSES_AT__V_reset 0x0
+
+// reg - toe_regs.QP_BUFFERS_AT
+#define TOE_REGS__QP_BUFFERS_AT__V_bm 0xffffffff
+#define TOE_REGS__QP_BUFFERS_AT__V_bp 0
+#define TOE_REGS__QP_BUFFERS_AT__V_bw 32
+#define TOE_REGS__QP_BUFFERS_AT__V_reset 0x0
+
+// reg - toe_regs.QP_COMMAND
+#define TOE_REGS__QP_COMMAND__ENABLE_bm 0x1
+#define TOE_REGS__QP_COMMAND__ENABLE_bp 0
+#define TOE_REGS__QP_COMMAND__ENABLE_bw 1
+#define TOE_REGS__QP_COMMAND__ENABLE_reset 0x0
+#define TOE_REGS__QP_COMMAND__DETACH_bm 0x2
+#define TOE_REGS__QP_COMMAND__DETACH_bp 1
+#define TOE_REGS__QP_COMMAND__DETACH_bw 1
+#define TOE_REGS__QP_COMMAND__DETACH_reset 0x0
+#define TOE_REGS__QP_COMMAND__WRITE_bm 0x4
+#define TOE_REGS__QP_COMMAND__WRITE_bp 2
+#define TOE_REGS__QP_COMMAND__WRITE_bw 1
+#define TOE_REGS__QP_COMMAND__WRITE_reset 0x0
+
+// reg - toe_regs.QP_STATE
+#define TOE_REGS__QP_STATE__ATTACHED_bm 0x1
+#define TOE_REGS__QP_STATE__ATTACHED_bp 0
+#define TOE_REGS__QP_STATE__ATTACHED_bw 1
+#define TOE_REGS__QP_STATE__DETACHED_bm 0x2
+#define TOE_REGS__QP_STATE__DETACHED_bp 1
+#define TOE_REGS__QP_STATE__DETACHED_bw 1
+#define TOE_REGS__QP_STATE__HALTED_bm 0x4
+#define TOE_REGS__QP_STATE__HALTED_bp 2
+#define TOE_REGS__QP_STATE__HALTED_bw 1
+#define TOE_REGS__QP_STATE__LISTENERS_bm 0xff00
+#define TOE_REGS__QP_STATE__LISTENERS_bp 8
+#define TOE_REGS__QP_STATE__LISTENERS_bw 8
+#define TOE_REGS__QP_STATE__USED_bm 0xffff0000
+#define TOE_REGS__QP_STATE__USED_bp 16
+#define TOE_REGS__QP_STATE__USED_bw 16
 
 // reg - toe_regs.COUNTERS[]
 #define TOE_REGS__COUNTERSX__V_bm 0xffffffffffffffff
@@ -223,7 +401,28 @@ typedef struct __attribute__ ((__packed__)) {
     uint8_t RESERVED_64_6f[0xc];
     uint32_t IPV6_GATEWAY[4];
     uint32_t RESET;
-    uint8_t RESERVED_84_7ff[0x77c];
+    uint8_t RESERVED_84_ff[0x7c];
+    uint32_t IPV6_LINK[4];
+    uint32_t SECRET[4];
+    uint32_t HASH_KEY[12];
+    uint32_t RUN;
+    uint32_t READY;
+    uint8_t RESERVED_158_17f[0x28];
+    uint32_t QP_SELECT;
+    uint32_t QP_AREA_LO;
+    uint32_t QP_AREA_HI;
+    uint32_t QP_RINGS;
+    uint32_t QP_BUFFERS;
+    uint32_t QP_FIRST;
+    uint32_t QP_STATUS_AT;
+    uint32_t QP_SW_AT;
+    uint32_t QP_HW_AT;
+    uint32_t QP_RECORDS_AT;
+    uint32_t QP_ADDRESSES_AT;
+    uint32_t QP_BUFFERS_AT;
+    uint32_t QP_COMMAND;
+    uint32_t QP_STATE;
+    uint8_t RESERVED_1b8_7ff[0x648];
     uint64_t COUNTERS[256];
     toe_regs__DOORBELLSx__stride1000_t DOORBELLS[64];
 } toe_regs_t;
@@ -248,16 +447,35 @@ static_assert(sizeof(toe_regs_t) == 0x41000, "Packing error");
     REG("BUFFER_MAX", 0x24, 4, 1, 0x4, "r", "") \
     REG("TICK_HZ", 0x28, 4, 1, 0x4, "r", "") \
     REG("TICK_CYCLES", 0x2c, 4, 1, 0x4, "rw", "") \
-    REG("MAC_LO", 0x30, 4, 1, 0x4, "r", "") \
-    REG("MAC_HI", 0x34, 4, 1, 0x4, "r", "") \
-    REG("MTU", 0x38, 4, 1, 0x4, "r", "") \
-    REG("IPV4", 0x40, 4, 1, 0x4, "r", "") \
-    REG("IPV4_PREFIX", 0x44, 4, 1, 0x4, "r", "") \
-    REG("IPV4_GATEWAY", 0x48, 4, 1, 0x4, "r", "") \
-    REG("IPV6", 0x50, 4, 4, 0x4, "r", "") \
-    REG("IPV6_PREFIX", 0x60, 4, 1, 0x4, "r", "") \
-    REG("IPV6_GATEWAY", 0x70, 4, 4, 0x4, "r", "") \
+    REG("MAC_LO", 0x30, 4, 1, 0x4, "rw", "") \
+    REG("MAC_HI", 0x34, 4, 1, 0x4, "rw", "") \
+    REG("MTU", 0x38, 4, 1, 0x4, "rw", "") \
+    REG("IPV4", 0x40, 4, 1, 0x4, "rw", "") \
+    REG("IPV4_PREFIX", 0x44, 4, 1, 0x4, "rw", "") \
+    REG("IPV4_GATEWAY", 0x48, 4, 1, 0x4, "rw", "") \
+    REG("IPV6", 0x50, 4, 4, 0x4, "rw", "") \
+    REG("IPV6_PREFIX", 0x60, 4, 1, 0x4, "rw", "") \
+    REG("IPV6_GATEWAY", 0x70, 4, 4, 0x4, "rw", "") \
     REG("RESET", 0x80, 4, 1, 0x4, "w", "") \
+    REG("IPV6_LINK", 0x100, 4, 4, 0x4, "rw", "") \
+    REG("SECRET", 0x110, 4, 4, 0x4, "w", "") \
+    REG("HASH_KEY", 0x120, 4, 12, 0x4, "w", "") \
+    REG("RUN", 0x150, 4, 1, 0x4, "rw", "1 lets it run") \
+    REG("READY", 0x154, 4, 1, 0x4, "r", "") \
+    REG("QP_SELECT", 0x180, 4, 1, 0x4, "rw", "") \
+    REG("QP_AREA_LO", 0x184, 4, 1, 0x4, "rw", "") \
+    REG("QP_AREA_HI", 0x188, 4, 1, 0x4, "rw", "") \
+    REG("QP_RINGS", 0x18c, 4, 1, 0x4, "rw", "") \
+    REG("QP_BUFFERS", 0x190, 4, 1, 0x4, "rw", "") \
+    REG("QP_FIRST", 0x194, 4, 1, 0x4, "rw", "") \
+    REG("QP_STATUS_AT", 0x198, 4, 1, 0x4, "rw", "") \
+    REG("QP_SW_AT", 0x19c, 4, 1, 0x4, "rw", "") \
+    REG("QP_HW_AT", 0x1a0, 4, 1, 0x4, "rw", "") \
+    REG("QP_RECORDS_AT", 0x1a4, 4, 1, 0x4, "rw", "") \
+    REG("QP_ADDRESSES_AT", 0x1a8, 4, 1, 0x4, "rw", "") \
+    REG("QP_BUFFERS_AT", 0x1ac, 4, 1, 0x4, "rw", "") \
+    REG("QP_COMMAND", 0x1b0, 4, 1, 0x4, "rw", "of the queue pair QP_SELECT") \
+    REG("QP_STATE", 0x1b4, 4, 1, 0x4, "r", "of the queue pair QP_SELECT") \
     REG("COUNTERS", 0x800, 8, 256, 0x8, "r", "") \
     REG("DOORBELLS.SW_HEAD", 0x1000, 4, 64, 0x1000, "rw", "") \
     REG("DOORBELLS.HW_TAIL", 0x1040, 4, 64, 0x1000, "rw", "") \
@@ -277,6 +495,27 @@ static_assert(sizeof(toe_regs_t) == 0x41000, "Packing error");
     FIELD("FEATURES", "jumbo", 6, 1, "MTU above 1500") \
     FIELD("FEATURES", "moderation", 7, 1, "interrupt moderation") \
     FIELD("FEATURES", "rtt", 8, 1, "round-trip measurement registers") \
-    FIELD("FEATURES", "move", 9, 1, "MOVE command")
+    FIELD("FEATURES", "move", 9, 1, "MOVE command") \
+    FIELD("FEATURES", "card", 10, 1, "a card: page 0 is written, and has the registers from 0x100 to 0x1ff") \
+    FIELD("FEATURES", "cubic", 11, 1, "CUBIC congestion control") \
+    FIELD("FEATURES", "ecn", 12, 1, "explicit congestion notification") \
+    FIELD("FEATURES", "fastopen", 13, 1, "Fast Open") \
+    FIELD("FEATURES", "urgent", 14, 1, "urgent data") \
+    FIELD("FEATURES", "pacing", 15, 1, "pacing") \
+    FIELD("FEATURES", "pmtud", 16, 1, "path MTU discovery") \
+    FIELD("QP_RINGS", "sw_log", 0, 5, "log2 of the SW ring's entries") \
+    FIELD("QP_RINGS", "hw_log", 8, 5, "log2 of the HW ring's entries") \
+    FIELD("QP_RINGS", "slots_log", 16, 5, "log2 of its slots") \
+    FIELD("QP_BUFFERS", "tx_log", 0, 5, "log2 of a send buffer's bytes") \
+    FIELD("QP_BUFFERS", "rx_log", 8, 5, "log2 of a receive buffer's bytes") \
+    FIELD("QP_BUFFERS", "addresses", 16, 13, "entries of its address table") \
+    FIELD("QP_COMMAND", "enable", 0, 1, "it is there") \
+    FIELD("QP_COMMAND", "detach", 1, 1, "its flows are to be reset, before enable becomes 0") \
+    FIELD("QP_COMMAND", "write", 2, 1, "what stands in the registers before becomes the queue pair's") \
+    FIELD("QP_STATE", "attached", 0, 1, "its slots are there") \
+    FIELD("QP_STATE", "detached", 1, 1, "its flows are reset") \
+    FIELD("QP_STATE", "halted", 2, 1, "halted: a head or a tail of the host's was wrong, or a command's phase") \
+    FIELD("QP_STATE", "listeners", 8, 8, "listeners") \
+    FIELD("QP_STATE", "used", 16, 16, "slots that hold a flow")
 
 #endif /* TOE_REGS_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hwroom.sv - places in a HW ring: what is promised and what the host has not taken never exceed the ring,
 // whoever asks, takes, gives back and writes, and however the host moves its tail within what there is.
+// Where it moves it elsewhere, nothing is granted any more.
 `default_nettype none
 
 module hwroom
@@ -12,7 +13,9 @@ module hwroom
     input wire [1:0] take_i,
     input wire [1:0] back_i,
     input wire       written_i,
-    input wire       read_i
+    input wire       read_i,
+    input wire       jump_i,
+    input wire [31:0] to_i
 );
   logic first_q = 1'b1;
   always_ff @(posedge clk_i) first_q <= 1'b0;
@@ -26,20 +29,30 @@ module hwroom
   end
 
   logic [0:0][31:0] head_q = '0, tail_q = '0;
+  logic wild_q = 1'b0;       // the tail has gone where it must not
   logic [7:0] mine_q = '0;   // places taken, and neither given back nor written
   logic [1:0] grant;
+  logic [0:0] bad;
   wire [1:0] takes = take_i & grant;
 
   // Who gives back or writes has a place.
   wire [7:0] gone = 8'(back_i[0]) + 8'(back_i[1]) + 8'(written_i);
   always_comb assume (gone <= mine_q);
   always_comb if (head_q == tail_q) assume (!read_i);
+  // Elsewhere: neither what it is, nor what is still to be taken.
+  // Doorbells come some cycles apart.
+  logic moved_q = 1'b0;
+  always_comb if (jump_i) assume (!moved_q && to_i - tail_q[0] > head_q[0] - tail_q[0] + 32'd1);
 
   always_ff @(posedge clk_i) begin
+    moved_q <= read_i;
     if (rst_ni) begin
       mine_q <= mine_q + 8'(takes[0]) + 8'(takes[1]) - gone;
       if (written_i) head_q[0] <= head_q[0] + 32'd1;
-      if (read_i) tail_q[0] <= tail_q[0] + 32'd1;
+      if (jump_i) begin
+        tail_q[0] <= to_i;
+        wild_q <= 1'b1;
+      end else if (read_i && !wild_q) tail_q[0] <= tail_q[0] + 32'd1;
     end
   end
 
@@ -47,7 +60,7 @@ module hwroom
       .clk_i, .rst_ni, .qp_i(qp), .hw_tail_i(tail_q), .hw_head_i(head_q),
       .ask_i, .ask_qp_i('0), .grant_o(grant), .take_i,
       .return_i(back_i & {2{rst_ni}}), .return_qp_i('0),
-      .written_i(written_i && rst_ni), .written_qp_i('0));
+      .written_i(written_i && rst_ni), .written_qp_i('0), .bad_tail_o(bad));
 
   wire [31:0] used = head_q[0] - tail_q[0];
 
@@ -55,8 +68,15 @@ module hwroom
     if (!first_q) begin
       // What induction may take for granted: both count the same.
       assert (u_room.promised_q[0] == 32'(mine_q));
-      assert (used + 32'(mine_q) <= 32'd2);
-      assert (used <= 32'd2);
+      if (wild_q) begin
+        assert (grant == 2'd0);
+        assert (bad[0] || tail_q[0] - u_room.seen_q[0] > head_q[0] - u_room.seen_q[0]);
+      end else begin
+        assert (!bad[0]);
+        assert (tail_q[0] - u_room.seen_q[0] <= 32'(moved_q));
+        assert (used + 32'(mine_q) <= 32'd2);
+        assert (used <= 32'd2);
+      end
     end
   end
 endmodule

@@ -18,6 +18,7 @@ module toe_cmd
   input  wire                       rst_ni,
   input  wire qp_config_t [Qps-1:0] qp_i,
   input  wire [Qps-1:0][31:0]       sw_head_i,
+  input  wire [Qps-1:0]             bad_tail_i,   // the HW ring is broken
 
   // AXI reads of one beat
   output wire         ar_valid_o,
@@ -53,8 +54,9 @@ module toe_cmd
   input  wire         tail_ready_i,
   output wire qp_t    tail_qp_o,
   output wire [31:0]  tail_o,
-  output wire         halted_o,
-  output wire qp_t    halted_qp_o,
+  output wire         halt_o,
+  output wire qp_t    halt_qp_o,
+  output wire [Qps-1:0] halted_o,
 
   // handled: by FPCs, by toe_conn, by toe_dmaw when an ERROR is written
   input  wire [Fpcs-1:0] done_i,
@@ -66,7 +68,7 @@ module toe_cmd
   typedef logic [QpBits-1:0] qidx_t;
 
   typedef enum logic [3:0] {
-    Look, Ask, Data, Each, Place, Hand, Wait, Tail, EntryAsk, EntryData
+    Look, Ask, Data, Each, Place, Hand, Wait, Tail, EntryAsk, EntryData, HaltPlace, HaltError
   } step_e;
 
   step_e step_q;
@@ -77,6 +79,7 @@ module toe_cmd
   logic [1:0] index_q;
   logic [2:0] left_q, out_q;    // commands of the line to do; handed on and not handled
   logic [2:0] count_q;
+  logic bad_phase_q;           // the line ended at an entry that is not there
 
   wire qp_config_t q = qp_i[qidx_t'(qp_q)];
   wire [31:0] tail = tail_q[qidx_t'(qp_q)];
@@ -182,12 +185,14 @@ module toe_cmd
     error_out.done = 1'b1;
     error_out.cmd = command(HwError, 7'd0, 16'(reason), cmd_flow(cmd), position,
                             32'(cmd_type(cmd)));
+    if (step_q == HaltError)
+      error_out.cmd = command(HwError, 7'd0, 16'(ReasonProto), 32'd0, tail, 32'd0);
   end
 
   assign ar_valid_o = step_q == Ask || step_q == EntryAsk;
   assign ar_addr_o = (step_q == Ask) ? (q.area + 64'(q.sw_at) + (64'(at) << 4)) & ~64'd63
                    : q.area + 64'(q.addresses_at) + (64'(cmd_arg0(cmd)) << 6);
-  assign ask_o = step_q == Place;
+  assign ask_o = step_q == Place || step_q == HaltPlace;
   assign ask_qp_o = qp_q;
   assign event_valid_o = step_q == Hand && to_flow && !refused;
   assign event_o = event_out;
@@ -195,7 +200,7 @@ module toe_cmd
   assign conn_o = command_out;
   assign conn_qp_o = qp_q;
   assign conn_entry_o = entry_q;
-  assign write_valid_o = step_q == Hand && refused;
+  assign write_valid_o = (step_q == Hand && refused) || step_q == HaltError;
   assign write_o = error_out;
   assign tail_valid_o = step_q == Tail;
   assign tail_qp_o = qp_q;
@@ -217,10 +222,19 @@ module toe_cmd
   assign return_o = back_q != 3'd0;
   assign return_qp_o = qp_q;
 
-  wire bad_head = waiting > entries;
+  // A ring is broken: its queue pair is halted, alone. The ERROR that says so needs a place too.
+  wire bad_head = waiting > entries || bad_tail_i[qidx_t'(qp_q)];
   logic halt_q;
-  assign halted_o = halt_q;
-  assign halted_qp_o = qp_q;
+  qp_t halt_qp_q;
+  assign halt_o = halt_q;
+  assign halt_qp_o = halt_qp_q;
+  assign halted_o = broken_q;
+
+  // Whoever takes nothing from its HW ring does not hold up the others: its commands stay.
+  localparam int unsigned Patience = 63;
+  logic [5:0] waited_q;
+  wire tired = waited_q == 6'(Patience);
+  wire qp_t next_qp = (qp_q == qp_t'(Qps - 1)) ? '0 : qp_q + 1'b1;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -233,6 +247,7 @@ module toe_cmd
       halt_q <= 1'b0;
     end else begin
       halt_q <= 1'b0;
+      waited_q <= ask_o ? waited_q + 6'd1 : '0;
       out_q <= out_q + 3'(handed) - all_dones;
       back_q <= back_q + dones - 3'(return_o);
       for (int i = 0; i < int'(Qps); i++) begin
@@ -245,15 +260,13 @@ module toe_cmd
         Look: begin
           if (q.enable && !broken_q[qidx_t'(qp_q)] && waiting != 32'd0 && !bad_head) step_q <= Ask;
           else begin
-            if (q.enable && !broken_q[qidx_t'(qp_q)] && bad_head) begin
-              broken_q[qidx_t'(qp_q)] <= 1'b1;
-              halt_q <= 1'b1;
-            end
-            qp_q <= (qp_q == qp_t'(Qps - 1)) ? '0 : qp_q + 1'b1;
+            if (q.enable && !broken_q[qidx_t'(qp_q)] && bad_head) step_q <= HaltPlace;
+            else qp_q <= next_qp;
           end
           index_q <= at[1:0];
           count_q <= '0;
           // As many as the line has from here on, and the ring.
+          bad_phase_q <= 1'b0;
           left_q <= (waiting < 32'd4 - 32'(at[1:0])) ? 3'(waiting) : 3'd4 - 3'(at[1:0]);
         end
         Ask: if (ar_ready_i) step_q <= Data;
@@ -265,13 +278,17 @@ module toe_cmd
         Each: begin
           if (left_q == 3'd0) step_q <= Wait;
           else if (!phase_ok) begin
-            broken_q[qidx_t'(qp_q)] <= 1'b1;
-            halt_q <= 1'b1;
+            bad_phase_q <= 1'b1;
             left_q <= '0;
             step_q <= Wait;
           end else step_q <= Place;
         end
-        Place: if (grant_i) step_q <= (has_entry && !refused) ? EntryAsk : Hand;
+        Place:
+        if (grant_i) step_q <= (has_entry && !refused) ? EntryAsk : Hand;
+        else if (tired) begin
+          left_q <= '0;
+          step_q <= Wait;
+        end
         EntryAsk: if (ar_ready_i) step_q <= EntryData;
         EntryData:
         if (r_valid_i) begin
@@ -286,11 +303,29 @@ module toe_cmd
           step_q <= Each;
         end
         Wait: if (out_q == '0 && back_q == '0) step_q <= Tail;
-        default:
+        Tail:
         if (tail_ready_i) begin
           tail_q[qidx_t'(qp_q)] <= tail + 32'(count_q);
+          if (bad_phase_q) step_q <= HaltPlace;
+          else begin
+            step_q <= Look;
+            qp_q <= next_qp;
+          end
+        end
+        HaltPlace:
+        if (grant_i) step_q <= HaltError;
+        else if (tired) begin
+          broken_q[qidx_t'(qp_q)] <= 1'b1;
+          halt_q <= 1'b1;
+          halt_qp_q <= qp_q;
           step_q <= Look;
-          qp_q <= (qp_q == qp_t'(Qps - 1)) ? '0 : qp_q + 1'b1;
+        end
+        default:                  // HaltError
+        if (write_ready_i) begin
+          broken_q[qidx_t'(qp_q)] <= 1'b1;
+          halt_q <= 1'b1;
+          halt_qp_q <= qp_q;
+          step_q <= Look;
         end
       endcase
     end

@@ -25,6 +25,8 @@ module toe_conn
   input  wire [Qps-1:0]             detach_i,     // is to go: its flows are reset
   output wire [Qps-1:0]             detached_o,   // ... and are
   output wire [Qps-1:0]             attached_o,   // its slots are there
+  output wire [Qps-1:0][15:0]       used_o,       // slots that hold a flow
+  output wire [Qps-1:0][7:0]        listeners_o,
 
   input  wire            command_valid_i,
   output wire            command_ready_o,
@@ -550,6 +552,17 @@ module toe_conn
   assign free_o = pkt_q.seg.buffer;
   assign attached_o = attached_q;
   assign detached_o = detached_q;
+  logic [Qps-1:0][7:0] listeners;
+  always_comb begin
+    listeners = '0;
+    for (int i = 0; i < int'(Qps); i++)
+      for (int l = 0; l < Listeners; l++)
+        if (listener_q[l].valid && listener_q[l].qp == qp_t'(i)) listeners[i] = listeners[i] + 8'd1;
+  end
+  assign listeners_o = listeners;
+  for (genvar i = 0; i < int'(Qps); i++) begin : gen_used
+    assign used_o[i] = attached_q[i] ? flows_of(i) : 16'd0;
+  end
 
   // ---- memories' ports ----
 

@@ -23,6 +23,9 @@ module toe_core
   input  wire [Qps-1:0]             detach_i,
   output wire [Qps-1:0]             detached_o,
   output wire [Qps-1:0]             attached_o,
+  output wire [Qps-1:0]             halted_o,   // the host has broken a ring
+  output wire [Qps-1:0][15:0]       used_o,     // slots
+  output wire [Qps-1:0][7:0]        listeners_o,
   input  wire [Qps-1:0][31:0]       sw_head_i,
   input  wire [Qps-1:0][31:0]       hw_tail_i,
   input  wire [Qps-1:0][31:0]       irq_arm_i,
@@ -186,15 +189,16 @@ module toe_core
   command_t cmd_conn;
   qp_t cmd_conn_qp;
   entry_t cmd_conn_entry;
-  logic tail_valid, tail_ready, halted;
-  qp_t tail_qp, halted_qp;
+  logic tail_valid, tail_ready, halt;
+  qp_t tail_qp, halt_qp;
+  logic [Qps-1:0] bad_tail;
   logic [31:0] tail;
 
   toe_hwroom #(.Qps(Qps), .Askers(Askers)) hwroom (
     .clk_i, .rst_ni, .qp_i, .hw_tail_i, .hw_head_i(hw_head),
     .ask_i(ask), .ask_qp_i(ask_qp), .grant_o(grant), .take_i(take),
     .return_i(give_back), .return_qp_i(back_qp),
-    .written_i(written), .written_qp_i(written_qp)
+    .written_i(written), .written_qp_i(written_qp), .bad_tail_o(bad_tail)
   );
   assign take[Fpcs] = 1'b1;       // who asks here takes what is granted
   assign take[Fpcs+1] = 1'b1;
@@ -202,7 +206,7 @@ module toe_core
   assign back_qp[Fpcs+1] = '0;
 
   toe_cmd #(.Qps(Qps), .Fpcs(Fpcs)) commands (
-    .clk_i, .rst_ni, .qp_i, .sw_head_i,
+    .clk_i, .rst_ni, .qp_i, .sw_head_i, .bad_tail_i(bad_tail),
     .ar_valid_o(cmd_ar_valid_o), .ar_ready_i(cmd_ar_ready_i), .ar_addr_o(cmd_ar_addr_o),
     .r_valid_i(cmd_r_valid_i), .r_data_i(cmd_r_data_i),
     .ask_o(ask[Fpcs]), .ask_qp_o(ask_qp[Fpcs]), .grant_i(grant[Fpcs]),
@@ -212,7 +216,7 @@ module toe_core
     .conn_qp_o(cmd_conn_qp), .conn_entry_o(cmd_conn_entry),
     .write_valid_o(write_valid[Fpcs]), .write_ready_i(write_ready[Fpcs]), .write_o(write[Fpcs]),
     .tail_valid_o(tail_valid), .tail_ready_i(tail_ready), .tail_qp_o(tail_qp), .tail_o(tail),
-    .halted_o(halted), .halted_qp_o(halted_qp),
+    .halt_o(halt), .halt_qp_o(halt_qp), .halted_o,
     .done_i(done), .conn_done_i(conn_done), .error_done_i(error_done)
   );
 
@@ -224,7 +228,9 @@ module toe_core
   logic [47:0] neigh_mac;
 
   toe_conn #(.Qps(Qps), .FlowBits(FlowBits), .Fpcs(Fpcs)) conn (
-    .clk_i, .rst_ni, .now_i, .own_i, .qp_i, .detach_i, .detached_o, .attached_o,
+    .clk_i, .rst_ni, .now_i, .own_i, .qp_i,
+    .detach_i(detach_i | halted_o), .detached_o, .attached_o,
+    .used_o, .listeners_o,
     .command_valid_i(cmd_conn_valid), .command_ready_o(cmd_conn_ready), .command_i(cmd_conn),
     .command_qp_i(cmd_conn_qp), .command_entry_i(cmd_conn_entry), .done_o(conn_done),
     .miss_valid_i(miss_valid), .miss_ready_o(miss_ready), .miss_i(miss), .miss_tw_i(miss_tw),
@@ -248,7 +254,7 @@ module toe_core
     .clk_i, .rst_ni, .now_i, .qp_i,
     .write_valid_i(write_valid), .write_ready_o(write_ready), .write_i(write),
     .tail_valid_i(tail_valid), .tail_ready_o(tail_ready), .tail_qp_i(tail_qp), .tail_i(tail),
-    .halt_i(halted), .halt_qp_i(halted_qp),
+    .halt_i(halt), .halt_qp_i(halt_qp),
     .path_at_o(write_path_at), .path_i(write_path),
     .read_buffer_o(place_buffer), .read_line_o(place_line), .read_data_i(place_data),
     .free_valid_o(place_free_valid), .free_o(place_free),

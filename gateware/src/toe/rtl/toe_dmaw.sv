@@ -312,10 +312,10 @@ module toe_dmaw
       end
       Head: begin
         aw_valid = !aw_done_q;
-        aw_addr = status_at;
+        aw_addr = status_at + 64'd64;
         w_valid = aw_done_q;
-        w_data = 512'(head_q[qidx_t'(dirty_qp)]) << 32;
-        w_strb = lanes(6'd4, 4);
+        w_data = 512'(head_q[qidx_t'(dirty_qp)]);
+        w_strb = lanes(6'd0, 4);
       end
       TailWord: begin
         aw_valid = !aw_done_q;
@@ -326,7 +326,7 @@ module toe_dmaw
       end
       Halted: begin
         aw_valid = !aw_done_q;
-        aw_addr = status_at + 64'd64;
+        aw_addr = status_at + 64'd192;
         w_valid = aw_done_q;
         w_data = 512'(ReasonProto);
         w_strb = lanes(6'd0, 4);

@@ -26,7 +26,9 @@ module toe_hwroom
   input  wire qp_t [Askers-1:0]    return_qp_i,
   // A command is written: its place is one of the ring's now.
   input  wire                      written_i,
-  input  wire qp_t                 written_qp_i
+  input  wire qp_t                 written_qp_i,
+  // The host's tail has gone back, or past the head: nothing more is granted there.
+  output wire [Qps-1:0]            bad_tail_o
 );
 
   localparam int unsigned QpBits = (Qps > 1) ? $clog2(Qps) : 1;
@@ -41,11 +43,24 @@ module toe_hwroom
     return (32'd1 << qp_i[q].hw_log) - (hw_head_i[q] - hw_tail_i[q]) - promised_q[q];
   endfunction
 
-  logic [Qps-1:0] has_room;
+  logic [Qps-1:0] has_room, bad_q;
+  logic [Qps-1:0][31:0] seen_q;      // the tail, when it was right
+  assign bad_tail_o = bad_q;
+
   for (genvar q = 0; q < int'(Qps); q++) begin : gen_qp
     logic [31:0] left;
     assign left = room(q);
-    assign has_room[q] = qp_i[q].enable && left != 32'd0 && !left[31];
+    wire bad = hw_tail_i[q] - seen_q[q] > hw_head_i[q] - seen_q[q];
+    assign has_room[q] = qp_i[q].enable && !bad && !bad_q[q] && left != 32'd0 && !left[31];
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni || !qp_i[q].enable) begin
+        bad_q[q] <= 1'b0;
+        seen_q[q] <= '0;
+      end else begin
+        if (bad) bad_q[q] <= 1'b1;
+        else seen_q[q] <= hw_tail_i[q];
+      end
+    end
   end
 
   logic [Askers-1:0] grant;

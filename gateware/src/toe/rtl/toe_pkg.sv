@@ -159,7 +159,16 @@ package toe_pkg;
     logic tw_recycled;
   } conn_counts_t;
 
-  // What toe_regs tells of the TOE's own addresses.
+  typedef struct packed {
+    logic qp_halted;       // a queue pair whose ring the host broke
+    logic msix;            // MSI-X messages asked for
+    logic host_read_error; // beats that the bus refused
+    logic host_write_error; // bursts that it refused
+    logic packet_out;
+    logic packet_in;
+  } box_counts_t;
+
+  // What toe_csr tells of the TOE's own addresses.
   typedef struct packed {
     logic [47:0] mac;
     logic [31:0] ip4;
@@ -493,7 +502,7 @@ package toe_pkg;
     place_t place;    // where it is
   } table_answer_t;
 
-  // A queue pair, as toe_regs has it.
+  // A queue pair, as toe_csr has it.
   typedef struct packed {
     logic        enable;
     logic [63:0] area;       // DMA address of the area (device.h)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * card.h - the Verilated toe_box with what stands around it on a card: a link, host memory behind
+ * an AXI bus, a bus to its registers, MSI-X messages. Moved a cycle at a time.
+ */
+#ifndef GATEWARE_SIM_CARD_H
+#define GATEWARE_SIM_CARD_H
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+
+#include <verilated.h>
+#if VM_TRACE_FST
+#include <verilated_fst_c.h>
+#endif
+
+#include "Vtoe_box.h"
+#include "axis.h"
+#include "pcapng.h"
+#include "port.h"
+
+namespace sim
+{
+
+constexpr uint64_t kCycleNs = 4; /* 250 MHz */
+
+class Card
+{
+  public:
+    struct Options {
+        std::string pcap, fst;
+        uint64_t fst_from = 0, fst_cycles = 0; /* a window; 0 cycles: to the end */
+        bool fst_waits = false;                /* ... that trigger() opens */
+        unsigned stall = 0;                    /* cycles of 100 in which a ready is withheld */
+        unsigned delay = 1;                    /* cycles until host memory answers */
+        bool virtual_time = false;             /* time is cycles alone */
+    };
+    /* What the card does to the world outside. memory: where an address of the host lies, for 64
+     * bytes; null: nobody has given it. */
+    struct World {
+        std::function<uint8_t *(uint64_t)> memory;
+        std::function<void(unsigned)> interrupt;
+        std::function<void(const Frame &)> sent;
+    };
+
+    Card(const Options &o, World world);
+    ~Card();
+    Card(const Card &) = delete;
+    Card &operator=(const Card &) = delete;
+
+    void cycle();
+    /* An access to a register: 0 or the bus's error. Takes cycles, as all does. */
+    unsigned read(uint32_t at, uint32_t &value);
+    unsigned write(uint32_t at, uint32_t value);
+    uint32_t reg(uint32_t at); /* of one that there is */
+    void set(uint32_t at, uint32_t value);
+
+    void receive(Frame frame);
+    size_t waiting() const
+    {
+        return in_.size();
+    }
+    /* Wall time: the clock's; virtual: what has passed while nothing was to be done. */
+    void set_time(uint64_t ns)
+    {
+        top_.now_ns_i = ns;
+    }
+    uint64_t time() const
+    {
+        return top_.now_ns_i;
+    }
+    uint64_t cycles() const
+    {
+        return cycles_;
+    }
+    uint64_t quiet() const /* cycles in which nothing has happened */
+    {
+        return quiet_;
+    }
+    void rest(uint64_t quiet)
+    {
+        quiet_ = quiet;
+    }
+    void trigger();
+
+    uint64_t strayed = 0;  /* reaches for host memory that is not there */
+    uint64_t unlawful = 0; /* bursts that AXI forbids */
+    uint64_t bytes_in = 0, bytes_out = 0;
+
+  private:
+    struct Read {
+        uint64_t due, address;
+        bool id;
+    };
+    void drive_link();
+    void drive_bus();
+    void take_link();
+    void take_bus();
+    void store(uint64_t address);
+    bool stalls();
+    void lawful(uint64_t address, unsigned len);
+    void edge(bool high);
+
+    Options o_;
+    World world_;
+    VerilatedContext context_;
+    Vtoe_box top_{&context_};
+#if VM_TRACE_FST
+    VerilatedFstC fst_;
+    uint64_t fst_until_ = 0;
+    void open_fst();
+#endif
+    AxilOf<uint32_t> bus_;
+    Pcapng pcap_;
+    std::deque<Frame> in_;
+    size_t in_at_ = 0;
+    Frame out_;
+    uint64_t out_first_ = 0;
+    std::deque<Read> reads_;
+    std::deque<std::pair<uint64_t, unsigned>> writes_; /* address of the next beat, beats to come */
+    std::deque<std::pair<uint64_t, bool>> answers_;    /* of writes: when, refused */
+    bool read_held_ = false;                           /* offered, and not taken */
+    bool refused_ = false;                             /* a beat of this burst */
+    std::mt19937 random_{1};
+    uint64_t cycles_ = 0, quiet_ = 0;
+};
+
+} // namespace sim
+
+#endif

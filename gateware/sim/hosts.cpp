@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hosts.h"
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "toe_counters.h"
+
+namespace sim
+{
+
+namespace
+{
+
+constexpr unsigned kAreaShift = 40; /* DMA address: queue pair + 1, then the offset in its area */
+constexpr uint64_t kPageLooks = 1u << 16; /* the register page is kept current so long */
+
+uint32_t log2_of(uint32_t power)
+{
+    return static_cast<uint32_t>(__builtin_ctz(power));
+}
+
+/* Does a TOE answer there already? */
+bool answers(const struct sockaddr_un &at)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    bool yes = connect(fd, reinterpret_cast<const struct sockaddr *>(&at), sizeof at) == 0;
+
+    close(fd);
+    return yes;
+}
+
+} // namespace
+
+toedev_doorbells *Hosts::QueuePair::bells() const
+{
+    return reinterpret_cast<toedev_doorbells *>(area + layout.doorbells);
+}
+
+toedev_status *Hosts::QueuePair::status() const
+{
+    return reinterpret_cast<toedev_status *>(area + layout.status);
+}
+
+Hosts::Hosts(const Options &o) : options_(o), started_(now_ns())
+{
+    struct sockaddr_un at = {};
+
+    if (o.socket.size() >= sizeof at.sun_path)
+        die(2, "--socket %s: the path is too long for a socket", o.socket.c_str());
+    at.sun_family = AF_UNIX;
+    std::memcpy(at.sun_path, o.socket.c_str(), o.socket.size());
+    if (answers(at))
+        die(1, "--socket %s: a TOE answers there already", o.socket.c_str());
+    unlink(o.socket.c_str());
+    listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listener_ < 0 ||
+        bind(listener_, reinterpret_cast<struct sockaddr *>(&at), sizeof at) != 0 ||
+        listen(listener_, 64) != 0)
+        die(1, "--socket %s: %s", o.socket.c_str(), std::strerror(errno));
+}
+
+Hosts::~Hosts()
+{
+    unlink(options_.socket.c_str());
+}
+
+void Hosts::use(Card *card)
+{
+    card_ = card;
+    flows_ = card->reg(TOE_AT(FLOWS));
+    make_page();
+}
+
+/* ---- what the card reaches ---- */
+
+uint8_t *Hosts::memory(uint64_t address)
+{
+    uint64_t q = (address >> kAreaShift) - 1;
+    uint64_t offset = address & ((uint64_t{1} << kAreaShift) - 1);
+
+    if (q < kQps && qps_[q].area && offset + kBeat <= qps_[q].layout.total)
+        return qps_[q].area + offset;
+    return nullptr;
+}
+
+void Hosts::interrupt(unsigned q)
+{
+    uint64_t one = 1;
+
+    if (q < kQps && qps_[q].irq >= 0)
+        (void)!::write(qps_[q].irq, &one, sizeof one);
+}
+
+/* ---- doorbells ---- */
+
+void Hosts::look()
+{
+    for (unsigned q = 0; q < kQps; q++)
+        if (qps_[q].life == Life::kLive)
+            look_at_bells(q);
+    if (page_looks_ && --page_looks_ % 1024 == 0)
+        refresh_page();
+}
+
+/* Each that the host has moved is written, the heads and tails last. */
+void Hosts::look_at_bells(unsigned q)
+{
+    QueuePair &p = qps_[q];
+    const toedev_doorbells *b = p.bells();
+    toedev_doorbells now = {};
+
+#define LOOK(name, field, order)                                                                   \
+    now.field = __atomic_load_n(&b->field, order);                                                 \
+    if (now.field != p.seen.field) {                                                               \
+        p.seen.field = now.field;                                                                  \
+        card_->rest(0);                                                                            \
+        card_->set(TOE_BELL(q, name), now.field);                                                  \
+    }
+    LOOK(IRQ_COUNT, irq_count, __ATOMIC_RELAXED)
+    LOOK(IRQ_USEC, irq_usec, __ATOMIC_RELAXED)
+    LOOK(IRQ_ARM, irq_arm, __ATOMIC_RELAXED)
+    LOOK(IRQ_SEQ, irq_seq, __ATOMIC_ACQUIRE)
+    LOOK(HW_TAIL, hw_tail, __ATOMIC_ACQUIRE)
+    LOOK(SW_HEAD, sw_head, __ATOMIC_ACQUIRE)
+#undef LOOK
+}
+
+void Hosts::say_asleep(bool asleep)
+{
+    for (QueuePair &p : qps_) {
+        uint64_t count;
+
+        if (p.life != Life::kLive)
+            continue;
+        __atomic_store_n(&p.status()->sleeping, static_cast<uint32_t>(asleep), __ATOMIC_SEQ_CST);
+        if (!asleep)
+            (void)!::read(p.doorbell, &count, sizeof count);
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void Hosts::add_to(std::vector<struct pollfd> &fds) const
+{
+    fds.push_back({listener_, POLLIN, 0});
+    for (const QueuePair &p : qps_) {
+        if (p.control >= 0)
+            fds.push_back({p.control, POLLIN, 0});
+        if (p.doorbell >= 0)
+            fds.push_back({p.doorbell, POLLIN, 0});
+    }
+}
+
+bool Hosts::any() const
+{
+    for (const QueuePair &p : qps_)
+        if (p.life != Life::kFree)
+            return true;
+    return !greeting_.empty();
+}
+
+/* ---- who comes ---- */
+
+void Hosts::serve()
+{
+    int fd;
+
+    while ((fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
+        greeting_.push_back(fd);
+    for (size_t i = 0; i < greeting_.size();) {
+        if (greet(greeting_[i]))
+            greeting_.erase(greeting_.begin() + static_cast<std::ptrdiff_t>(i));
+        else
+            i++;
+    }
+    for (unsigned q = 0; q < kQps; q++)
+        tend(q);
+}
+
+/* True when nothing more is expected of this connection here. */
+bool Hosts::greet(int fd)
+{
+    toedev_hello hello = {};
+    struct iovec part = {&hello, sizeof hello};
+    alignas(struct cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
+    struct msghdr message = {};
+    int fds[4], count = 0;
+    ssize_t n;
+
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    if (n < 0 && errno == EAGAIN)
+        return false;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); n > 0 && c; c = CMSG_NXTHDR(&message, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+            count = static_cast<int>((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+            std::memcpy(fds, CMSG_DATA(c), static_cast<size_t>(count) * sizeof(int));
+        }
+    const char *wrong = nullptr;
+    bool stays = false;
+
+    if (n != sizeof hello)
+        wrong = "no hello of this contract";
+    else if (hello.magic != TOEDEV_MAGIC || hello.version != TOEDEV_CONTRACT_VERSION)
+        wrong = "another contract than version 1";
+    else if (hello.kind == TOEDEV_HELLO_ATTACH) {
+        wrong = attach(fd, hello, fds, count);
+        stays = !wrong;
+    } else
+        wrong = answer(fd, hello);
+    if (wrong && n > 0)
+        refuse(fd, wrong);
+    if (!stays) {
+        for (int i = 0; i < count; i++)
+            close(fds[i]);
+        close(fd);
+    }
+    return true;
+}
+
+/* Of those who only ask. */
+const char *Hosts::answer(int fd, const toedev_hello &hello)
+{
+    if (hello.kind == TOEDEV_HELLO_QUERY) {
+        std::string text = statistics();
+
+        (void)!send(fd, text.data(), text.size(), MSG_NOSIGNAL);
+        return nullptr;
+    }
+    if (hello.kind == TOEDEV_HELLO_REGISTERS) {
+        page_looks_ = kPageLooks;
+        refresh_page();
+        welcome(fd, 0, &page_fd_, 1);
+        return nullptr;
+    }
+    return "the gateware TOE has no offloads to switch, no measurements and no handover";
+}
+
+void Hosts::refuse(int fd, const char *why)
+{
+    toedev_welcome w = {};
+
+    w.magic = TOEDEV_MAGIC;
+    w.version = TOEDEV_CONTRACT_VERSION;
+    w.reason = TOE_R_INVAL;
+    std::snprintf(w.message, sizeof w.message, "%s", why);
+    (void)!send(fd, &w, sizeof w, MSG_NOSIGNAL);
+}
+
+/* The first of n flows that are nobody's, a multiple of n; -1: there are none. */
+int Hosts::find_flows(uint32_t n) const
+{
+    for (uint32_t at = 0; at + n <= flows_; at += n) {
+        bool free = true;
+
+        for (const QueuePair &p : qps_)
+            if (p.slots && at < p.first + p.slots && p.first < at + n)
+                free = false;
+        if (free)
+            return static_cast<int>(at);
+    }
+    return -1;
+}
+
+const char *Hosts::attach(int fd, const toedev_hello &hello, const int *fds, int count)
+{
+    unsigned q = 0;
+    struct toedev_layout layout;
+    struct stat st;
+    struct ucred who = {};
+    socklen_t who_size = sizeof who;
+    int first;
+    void *area;
+
+    if (hello.engine != 0)
+        return "the gateware TOE has one engine";
+    if (count != 2)
+        return "area and interrupt are two descriptors";
+    if (toedev_layout(&hello.qp, &layout) != 0)
+        return "the configuration of the queue pair is out of its ranges";
+    if (hello.qp.tx_size < 4096 || hello.qp.rx_size < 4096 || hello.qp.tx_size > 1u << 20 ||
+        hello.qp.rx_size > 1u << 20)
+        return "buffers of the gateware TOE have 4 KiB to 1 MiB (TOEHOLD_TX_SIZE, _RX_SIZE)";
+    while (q < kQps && qps_[q].life != Life::kFree)
+        q++;
+    if (q == kQps)
+        return "all queue pairs are in use";
+    first = find_flows(hello.qp.slots);
+    if (first < 0)
+        return "not so many flows are left: ask for fewer slots (TOEHOLD_SLOTS)";
+    if (fstat(fds[0], &st) != 0 || static_cast<uint64_t>(st.st_size) != layout.total)
+        return "the area has not the size that its configuration gives";
+    area = mmap(nullptr, layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+    if (area == MAP_FAILED)
+        return "the area cannot be mapped";
+    close(fds[0]);
+    (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size);
+    QueuePair &p = qps_[q];
+
+    p.control = fd;
+    p.irq = fds[1];
+    p.doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    p.config = hello.qp;
+    p.layout = layout;
+    p.area = static_cast<uint8_t *>(area);
+    p.first = static_cast<uint16_t>(first);
+    p.slots = hello.qp.slots;
+    p.seen = {};
+    p.pid = who.pid;
+    p.name.assign(hello.name, strnlen(hello.name, sizeof hello.name));
+    for (char &c : p.name)
+        if (c < ' ' || c == '"' || c == '\\' || c > '~')
+            c = '?'; /* it goes into JSON */
+    configure(q, true, false);
+    while (!(state(q) & TOE_REGS__QP_STATE__ATTACHED_bm))
+        card_->cycle();
+    p.life = Life::kLive;
+    int out[2] = {page_fd_, p.doorbell};
+
+    welcome(fd, q, out, 2);
+    return nullptr;
+}
+
+void Hosts::configure(unsigned q, bool enable, bool detach)
+{
+    const QueuePair &p = qps_[q];
+    uint64_t area = uint64_t{q + 1} << kAreaShift;
+
+    card_->set(TOE_AT(QP_SELECT), q);
+    card_->set(TOE_AT(QP_AREA_LO), static_cast<uint32_t>(area));
+    card_->set(TOE_AT(QP_AREA_HI), static_cast<uint32_t>(area >> 32));
+    card_->set(TOE_AT(QP_RINGS), log2_of(p.config.sw_entries) << TOE_REGS__QP_RINGS__SW_LOG_bp |
+                                     log2_of(p.config.hw_entries) << TOE_REGS__QP_RINGS__HW_LOG_bp |
+                                     log2_of(p.config.slots) << TOE_REGS__QP_RINGS__SLOTS_LOG_bp);
+    card_->set(TOE_AT(QP_BUFFERS), log2_of(p.config.tx_size) << TOE_REGS__QP_BUFFERS__TX_LOG_bp |
+                                       log2_of(p.config.rx_size)
+                                           << TOE_REGS__QP_BUFFERS__RX_LOG_bp |
+                                       p.config.addresses << TOE_REGS__QP_BUFFERS__ADDRESSES_bp);
+    card_->set(TOE_AT(QP_FIRST), p.first);
+    card_->set(TOE_AT(QP_STATUS_AT), static_cast<uint32_t>(p.layout.status));
+    card_->set(TOE_AT(QP_SW_AT), static_cast<uint32_t>(p.layout.sw_ring));
+    card_->set(TOE_AT(QP_HW_AT), static_cast<uint32_t>(p.layout.hw_ring));
+    card_->set(TOE_AT(QP_RECORDS_AT), static_cast<uint32_t>(p.layout.records));
+    card_->set(TOE_AT(QP_ADDRESSES_AT), static_cast<uint32_t>(p.layout.addresses));
+    card_->set(TOE_AT(QP_BUFFERS_AT), static_cast<uint32_t>(p.layout.buffers));
+    card_->set(TOE_AT(QP_COMMAND), (enable ? TOE_REGS__QP_COMMAND__ENABLE_bm : 0) |
+                                       (detach ? TOE_REGS__QP_COMMAND__DETACH_bm : 0) |
+                                       TOE_REGS__QP_COMMAND__WRITE_bm);
+}
+
+uint32_t Hosts::state(unsigned q)
+{
+    card_->set(TOE_AT(QP_SELECT), q);
+    return card_->reg(TOE_AT(QP_STATE));
+}
+
+void Hosts::welcome(int to, unsigned q, const int *fds, unsigned count)
+{
+    toedev_welcome w = {};
+    struct iovec part = {&w, sizeof w};
+    alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
+    struct msghdr message = {};
+    struct cmsghdr *c;
+
+    w.magic = TOEDEV_MAGIC;
+    w.version = TOEDEV_CONTRACT_VERSION;
+    w.qp_id = q;
+    w.engines = 1;
+    w.mtu = options_.mtu;
+    w.prefix_len = static_cast<uint8_t>(options_.prefix);
+    std::memcpy(w.mac, options_.mac, sizeof w.mac);
+    std::memcpy(w.ip, options_.ip, sizeof w.ip);
+    std::memcpy(w.gateway, options_.gateway, sizeof w.gateway);
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+    c = CMSG_FIRSTHDR(&message);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(count * sizeof(int));
+    std::memcpy(CMSG_DATA(c), fds, count * sizeof(int));
+    (void)!sendmsg(to, &message, MSG_NOSIGNAL);
+}
+
+/* The host's connection ends: its flows are reset, then it is forgotten. */
+void Hosts::tend(unsigned q)
+{
+    QueuePair &p = qps_[q];
+    char byte;
+
+    if (p.life == Life::kLive) {
+        ssize_t n = recv(p.control, &byte, 1, MSG_DONTWAIT);
+
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+            configure(q, true, true);
+            p.life = Life::kDetaching;
+            card_->rest(0);
+        }
+    } else if (p.life == Life::kDetaching) {
+        if (!(state(q) & TOE_REGS__QP_STATE__DETACHED_bm))
+            return;
+        for (unsigned i = 0; i < 1000; i++)
+            card_->cycle(); /* RSTs leave */
+        configure(q, false, false);
+        for (unsigned i = 0; i < 100; i++)
+            card_->cycle();
+        munmap(p.area, p.layout.total);
+        close(p.control);
+        close(p.irq);
+        close(p.doorbell);
+        p = QueuePair{};
+    }
+}
+
+/* ---- the register page that hosts and tools read ---- */
+
+void Hosts::make_page()
+{
+    page_fd_ = memfd_create("toe registers", MFD_CLOEXEC);
+    if (page_fd_ < 0 || ftruncate(page_fd_, TOEDEV_PAGE) != 0)
+        die(1, "no memory for the register page: %s", std::strerror(errno));
+    page_ = static_cast<toe_regs_t *>(
+        mmap(nullptr, TOEDEV_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd_, 0));
+    if (page_ == MAP_FAILED)
+        die(1, "the register page: %s", std::strerror(errno));
+    refresh_page();
+}
+
+/* What the bus has of page 0; what cannot be read, as secrets, is 0 there. */
+void Hosts::refresh_page()
+{
+    auto *words = reinterpret_cast<uint32_t *>(page_);
+    uint64_t quiet = card_->quiet();
+    uint32_t end =
+        TOE_AT(COUNTERS) + static_cast<uint32_t>(sizeof toe_counters / sizeof toe_counters[0]) * 8;
+
+    for (uint32_t at = 0; at < end; at += 4) {
+        uint32_t value = 0;
+
+        (void)card_->read(at, value);
+        words[at / 4] = value;
+    }
+    card_->rest(quiet); /* looking is no event */
+}
+
+/* ---- statistics, as toed tells them ---- */
+
+std::string Hosts::statistics()
+{
+    constexpr size_t kCounters = sizeof toe_counters / sizeof toe_counters[0];
+    char text[512];
+    std::string json;
+    const uint64_t *count = page_->COUNTERS;
+    uint64_t in = 0, out = 0;
+
+    refresh_page();
+    for (size_t i = 0; i < kCounters; i++) {
+        in = std::strcmp(toe_counters[i], "packet_in") ? in : count[i];
+        out = std::strcmp(toe_counters[i], "packet_out") ? out : count[i];
+    }
+    std::snprintf(
+        text, sizeof text,
+        "{\"version\":\"%.8s\",\"uptime_s\":%" PRIu64 ",\"address\":\"%u.%u.%u.%u/%u\","
+        "\"engine\":\"gateware, simulated\",\"cycles\":%" PRIu64 ",\"engines\":[{\"id\":0,"
+        "\"netio\":{\"rx_frames\":%" PRIu64 ",\"rx_bytes\":%" PRIu64 ",\"tx_frames\":%" PRIu64
+        ",\"tx_bytes\":%" PRIu64 "},\"counters\":{",
+        reinterpret_cast<const char *>(&page_->BUILD_ID), (now_ns() - started_) / 1000000000u,
+        options_.ip[0], options_.ip[1], options_.ip[2], options_.ip[3], options_.prefix,
+        card_->cycles(), in, card_->bytes_in, out, card_->bytes_out);
+    json = text;
+    for (size_t i = 0; i < kCounters; i++) {
+        std::snprintf(text, sizeof text, "\"%s\":%" PRIu64 ",", toe_counters[i], count[i]);
+        json += text;
+    }
+    std::snprintf(text, sizeof text, "\"strayed\":%" PRIu64 ",\"unlawful\":%" PRIu64 "}",
+                  card_->strayed, card_->unlawful);
+    json += text;
+
+    uint64_t used = 0, listeners = 0;
+    std::string pairs;
+
+    for (unsigned q = 0; q < kQps; q++) {
+        const QueuePair &p = qps_[q];
+
+        if (p.life != Life::kLive)
+            continue;
+        uint32_t s = state(q);
+        uint32_t u = s >> TOE_REGS__QP_STATE__USED_bp;
+        uint32_t l = (s & TOE_REGS__QP_STATE__LISTENERS_bm) >> TOE_REGS__QP_STATE__LISTENERS_bp;
+
+        used += u;
+        listeners += l;
+        std::snprintf(text, sizeof text,
+                      "%s{\"id\":%u,\"pid\":%d,\"name\":\"%s\",\"slots\":%u,\"slots_used\":%u,"
+                      "\"listeners\":%u,\"sw_commands\":%u,\"hw_commands\":%u,\"halted\":%u}",
+                      pairs.empty() ? "" : ",", q, static_cast<int>(p.pid), p.name.c_str(), p.slots,
+                      u, l, __atomic_load_n(&p.status()->sw_tail, __ATOMIC_RELAXED),
+                      __atomic_load_n(&p.status()->hw_head, __ATOMIC_RELAXED),
+                      __atomic_load_n(&p.status()->halted, __ATOMIC_RELAXED));
+        pairs += text;
+    }
+    std::snprintf(text, sizeof text,
+                  ",\"usage\":{\"flows\":%" PRIu64 ",\"listeners\":%" PRIu64 "},\"queue_pairs\":[",
+                  used, listeners);
+    return json + text + pairs + "]}]}";
+}
+
+} // namespace sim

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hosts.h - the socket of toed (toe/attach.h) in front of a card: each host's memory becomes memory
+ * that the card reaches, its doorbells writes of registers, MSI-X messages its eventfd.
+ */
+#ifndef GATEWARE_SIM_HOSTS_H
+#define GATEWARE_SIM_HOSTS_H
+
+#include <cstdint>
+#include <poll.h>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "card.h"
+
+#define _Alignas alignas
+#define _Alignof alignof
+#define _Static_assert static_assert
+extern "C" {
+#include <toe/attach.h>
+#include <toe/device.h>
+#include <toe/regs.h>
+}
+
+namespace sim
+{
+
+/* Where a register of toe.rdl lies. */
+#define TOE_AT(name) static_cast<uint32_t>(offsetof(toe_regs_t, name))
+#define TOE_BELL(q, name)                                                                          \
+    static_cast<uint32_t>(                                                                         \
+        offsetof(toe_regs_t, DOORBELLS[0].name) +                                                  \
+        (q) * (offsetof(toe_regs_t, DOORBELLS[1]) - offsetof(toe_regs_t, DOORBELLS[0])))
+
+class Hosts
+{
+  public:
+    struct Options {
+        std::string socket = TOEDEV_DEFAULT_SOCKET;
+        uint8_t ip[4] = {}, gateway[4] = {}, mac[6] = {2, 0x54, 0x4f, 0x45, 0, 1};
+        unsigned prefix = 24, mtu = 1500;
+    };
+
+    explicit Hosts(const Options &o);
+    ~Hosts();
+    Hosts(const Hosts &) = delete;
+    Hosts &operator=(const Hosts &) = delete;
+
+    void use(Card *card); /* it is ready */
+    uint8_t *memory(uint64_t address);
+    void interrupt(unsigned q);
+
+    void look();      /* at the doorbells */
+    void serve();     /* who comes, asks and goes */
+    bool any() const; /* queue pairs */
+    /* Before sleeping, after; what may wake. */
+    void say_asleep(bool asleep);
+    void add_to(std::vector<struct pollfd> &fds) const;
+    uint32_t flows() const
+    {
+        return flows_;
+    }
+
+  private:
+    enum class Life { kFree, kLive, kDetaching };
+    struct QueuePair {
+        Life life = Life::kFree;
+        int control = -1, irq = -1, doorbell = -1;
+        toedev_qp_config config = {};
+        struct toedev_layout layout = {};
+        uint8_t *area = nullptr;
+        uint16_t first = 0;
+        uint32_t slots = 0; /* of the flows, while it has any */
+        toedev_doorbells seen = {};
+        pid_t pid = 0;
+        std::string name;
+
+        toedev_doorbells *bells() const;
+        toedev_status *status() const;
+    };
+
+    void make_page();
+    void refresh_page();
+    bool greet(int fd);
+    void refuse(int fd, const char *why);
+    const char *attach(int fd, const toedev_hello &hello, const int *fds, int count);
+    const char *answer(int fd, const toedev_hello &hello);
+    int find_flows(uint32_t n) const;
+    void configure(unsigned q, bool enable, bool detach);
+    uint32_t state(unsigned q);
+    void welcome(int to, unsigned q, const int *fds, unsigned count);
+    void look_at_bells(unsigned q);
+    void tend(unsigned q);
+    std::string statistics();
+
+    static constexpr unsigned kQps = 8;
+    Options options_;
+    Card *card_ = nullptr;
+    QueuePair qps_[kQps];
+    std::vector<int> greeting_;
+    int listener_ = -1, page_fd_ = -1;
+    toe_regs_t *page_ = nullptr;
+    uint64_t page_looks_ = 0; /* looks for which the page is kept up to date */
+    uint64_t looks_ = 0, started_ = 0;
+    uint32_t flows_ = 0;
+};
+
+/* Ends the program with a sentence. */
+[[noreturn]] void die(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+uint64_t now_ns();
+
+} // namespace sim
+
+#endif

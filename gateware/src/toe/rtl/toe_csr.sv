@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// toe_csr.sv - the registers (S1.10, device/toe.rdl) behind AXI4-Lite: who the TOE is, its addresses,
+// queue pairs and their doorbells, counters.
+`resetall
+`default_nettype none
+
+module toe_csr
+  import toe_pkg::*;
+#(
+  parameter int unsigned Flows = 256,
+  parameter int unsigned Qps = 8,
+  parameter int unsigned Counters = 16,
+  parameter int unsigned Fpcs = 1,
+  parameter int unsigned FpcCounters = 16,
+  parameter int unsigned BufferMax = 1 << 20,
+  parameter logic [63:0] BuildId = 64'd0
+) (
+  input  wire          clk_i,
+  input  wire          rst_ni,
+  input  wire          s_axil_awvalid_i,
+  output wire          s_axil_awready_o,
+  input  wire  [18:0]  s_axil_awaddr_i,
+  input  wire          s_axil_wvalid_i,
+  output wire          s_axil_wready_o,
+  input  wire  [31:0]  s_axil_wdata_i,
+  input  wire  [3:0]   s_axil_wstrb_i,
+  output wire          s_axil_bvalid_o,
+  input  wire          s_axil_bready_i,
+  output wire  [1:0]   s_axil_bresp_o,
+  input  wire          s_axil_arvalid_i,
+  output wire          s_axil_arready_o,
+  input  wire  [18:0]  s_axil_araddr_i,
+  output wire          s_axil_rvalid_o,
+  input  wire          s_axil_rready_i,
+  output wire  [31:0]  s_axil_rdata_o,
+  output wire  [1:0]   s_axil_rresp_o,
+
+  output wire                       run_o,
+  output wire own_t                 own_o,
+  input  wire                       ready_i,
+  output wire qp_config_t [Qps-1:0] qp_o,
+  output wire [Qps-1:0]             detach_o,
+  input  wire [Qps-1:0]             attached_i,
+  input  wire [Qps-1:0]             detached_i,
+  input  wire [Qps-1:0]             halted_i,
+  input  wire [Qps-1:0][15:0]       used_i,
+  input  wire [Qps-1:0][7:0]        listeners_i,
+  output wire [Qps-1:0][31:0]       sw_head_o,
+  output wire [Qps-1:0][31:0]       hw_tail_o,
+  output wire [Qps-1:0][31:0]       irq_arm_o,
+  output wire [Qps-1:0][31:0]       irq_seq_o,
+  output wire [Qps-1:0][31:0]       irq_count_o,
+  output wire [Qps-1:0][31:0]       irq_usec_o,
+
+  // what happened in this cycle: COUNTERS[0] is the lowest bit; behind these, those of all FPCs
+  input  wire [Counters-1:0]              pulses_i,
+  input  wire [Fpcs-1:0][FpcCounters-1:0] fpc_pulses_i
+);
+
+  localparam int unsigned QpBits = (Qps > 1) ? $clog2(Qps) : 1;
+  typedef logic [QpBits-1:0] qidx_t;
+
+  toe_regs_pkg::toe_regs__in_t in;
+  toe_regs_pkg::toe_regs__out_t out;
+
+  toe_regs regs (
+    .clk(clk_i), .rst(!rst_ni),
+    .s_axil_awready(s_axil_awready_o), .s_axil_awvalid(s_axil_awvalid_i),
+    .s_axil_awaddr(s_axil_awaddr_i), .s_axil_awprot(3'd0),
+    .s_axil_wready(s_axil_wready_o), .s_axil_wvalid(s_axil_wvalid_i),
+    .s_axil_wdata(s_axil_wdata_i), .s_axil_wstrb(s_axil_wstrb_i),
+    .s_axil_bready(s_axil_bready_i), .s_axil_bvalid(s_axil_bvalid_o),
+    .s_axil_bresp(s_axil_bresp_o),
+    .s_axil_arready(s_axil_arready_o), .s_axil_arvalid(s_axil_arvalid_i),
+    .s_axil_araddr(s_axil_araddr_i), .s_axil_arprot(3'd0),
+    .s_axil_rready(s_axil_rready_i), .s_axil_rvalid(s_axil_rvalid_o),
+    .s_axil_rdata(s_axil_rdata_o), .s_axil_rresp(s_axil_rresp_o),
+    .hwif_in(in), .hwif_out(out)
+  );
+
+  // ---- addresses ----
+
+  // Network byte order, four octets a word (device/toe.rdl): the first octet is the highest here.
+  function automatic logic [31:0] turned(input logic [31:0] word);
+    return {word[7:0], word[15:8], word[23:16], word[31:24]};
+  endfunction
+
+  own_t own;
+  always_comb begin
+    own = '0;
+    own.mac = {turned(out.MAC_LO.v.value), out.MAC_HI.v.value[7:0], out.MAC_HI.v.value[15:8]};
+    own.ip4 = out.IPV4.v.value;
+    own.ip4_prefix = out.IPV4_PREFIX.v.value[5:0];
+    own.ip4_gateway = out.IPV4_GATEWAY.v.value;
+    own.ip6_prefix = out.IPV6_PREFIX.v.value[7:0];
+    for (int i = 0; i < 4; i++) begin
+      own.ip6[32*(3-i)+:32] = turned(out.IPV6[i].v.value);
+      own.ip6_gateway[32*(3-i)+:32] = turned(out.IPV6_GATEWAY[i].v.value);
+      own.ip6_link[32*(3-i)+:32] = turned(out.IPV6_LINK[i].v.value);
+      own.secret[32*i+:32] = out.SECRET[i].v.value;
+    end
+    for (int i = 0; i < 12; i++) own.hash_key[32*i+:32] = out.HASH_KEY[i].v.value;
+    own.ip6_on = own.ip6 != '0;
+    own.mtu = out.MTU.v.value[15:0];
+  end
+  assign own_o = own;
+  assign run_o = out.RUN.on.value;
+
+  // ---- queue pairs ----
+
+  qp_config_t [Qps-1:0] config_q;
+  logic [Qps-1:0] detach_q;
+  assign qp_o = config_q;
+  assign detach_o = detach_q;
+  wire [31:0] select = out.QP_SELECT.v.value;
+  wire selects = select < 32'(Qps);
+  wire qidx_t chosen = qidx_t'(select);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      config_q <= '0;
+      detach_q <= '0;
+    end else if (out.QP_COMMAND.write.value && selects) begin
+      detach_q[chosen] <= out.QP_COMMAND.detach.value;
+      config_q[chosen] <= '{
+        enable: out.QP_COMMAND.enable.value,
+        area: {out.QP_AREA_HI.v.value, out.QP_AREA_LO.v.value},
+        sw_log: out.QP_RINGS.sw_log.value, hw_log: out.QP_RINGS.hw_log.value,
+        slots_log: out.QP_RINGS.slots_log.value,
+        tx_log: out.QP_BUFFERS.tx_log.value, rx_log: out.QP_BUFFERS.rx_log.value,
+        addresses: out.QP_BUFFERS.addresses.value,
+        first: out.QP_FIRST.v.value[15:0],
+        status_at: out.QP_STATUS_AT.v.value, sw_at: out.QP_SW_AT.v.value,
+        hw_at: out.QP_HW_AT.v.value, records_at: out.QP_RECORDS_AT.v.value,
+        addresses_at: out.QP_ADDRESSES_AT.v.value, buffers_at: out.QP_BUFFERS_AT.v.value
+      };
+    end
+  end
+
+  // ---- doorbells: six words of each, at 0x00, 0x40, 0x80, 0x84, 0xc0, 0xc4 ----
+
+  function automatic logic [2:0] bell(input logic [7:0] addr);
+    return {addr[7:6], addr[2]};
+  endfunction
+
+  logic [Qps-1:0][7:0][31:0] bell_q;
+  for (genvar q = 0; q < int'(Qps); q++) begin : gen_bell
+    assign sw_head_o[q] = bell_q[q][0];
+    assign hw_tail_o[q] = bell_q[q][2];
+    assign irq_arm_o[q] = bell_q[q][4];
+    assign irq_seq_o[q] = bell_q[q][5];
+    assign irq_count_o[q] = bell_q[q][6];
+    assign irq_usec_o[q] = bell_q[q][7];
+    always_ff @(posedge clk_i) begin
+      // A queue pair that is gone leaves none of its heads and tails to the next.
+      if (!rst_ni || !config_q[q].enable) bell_q[q] <= '0;
+      else if (out.DOORBELLS[q].req && out.DOORBELLS[q].req_is_wr)
+        bell_q[q][bell(out.DOORBELLS[q].addr)] <=
+            (bell_q[q][bell(out.DOORBELLS[q].addr)] & ~out.DOORBELLS[q].wr_biten) |
+            (out.DOORBELLS[q].wr_data & out.DOORBELLS[q].wr_biten);
+    end
+  end
+
+  // ---- counters ----
+
+  localparam int unsigned All = Counters + FpcCounters;
+  logic [All-1:0][63:0] count_q;
+  logic [All-1:0][7:0] more;
+  always_comb begin
+    more = '0;
+    for (int i = 0; i < int'(Counters); i++) more[i] = 8'(pulses_i[i]);
+    for (int i = 0; i < int'(FpcCounters); i++)
+      for (int f = 0; f < int'(Fpcs); f++)
+        more[int'(Counters)+i] = more[int'(Counters)+i] + 8'(fpc_pulses_i[f][i]);
+  end
+  always_ff @(posedge clk_i) begin
+    for (int i = 0; i < int'(All); i++) count_q[i] <= rst_ni ? count_q[i] + 64'(more[i]) : 64'd0;
+  end
+
+  // ---- what is read ----
+
+  localparam int unsigned MaxCounters = 256, MaxQps = 64;
+  logic [MaxCounters-1:0][1:0] count_req_q;
+  logic [MaxQps-1:0] bell_read_q, bell_write_q;
+  logic [2:0] bell_at_q;
+  always_ff @(posedge clk_i) begin
+    bell_at_q <= '0;
+    for (int i = 0; i < int'(MaxCounters); i++) count_req_q[i] <= rst_ni ? out.COUNTERS[i].req : '0;
+    for (int i = 0; i < int'(MaxQps); i++) begin
+      bell_read_q[i] <= rst_ni && out.DOORBELLS[i].req && !out.DOORBELLS[i].req_is_wr;
+      bell_write_q[i] <= rst_ni && out.DOORBELLS[i].req && out.DOORBELLS[i].req_is_wr;
+      if (out.DOORBELLS[i].req) bell_at_q <= bell(out.DOORBELLS[i].addr);
+    end
+  end
+
+  always_comb begin
+    in.ID.v.next = 32'h3145_4f54;
+    in.CONTRACT.v.next = 32'd1;
+    in.BUILD_ID.v.next = BuildId;
+    // What the hardware leaves out is 0 here (README.md has the table).
+    in.FEATURES.ipv6.next = own.ip6_on;
+    in.FEATURES.sack.next = 1'b1;
+    in.FEATURES.timestamps.next = 1'b1;
+    in.FEATURES.tso.next = 1'b0;
+    in.FEATURES.rx_csum.next = 1'b0;
+    in.FEATURES.tx_csum.next = 1'b0;
+    in.FEATURES.jumbo.next = 1'b0;
+    in.FEATURES.moderation.next = 1'b1;
+    in.FEATURES.rtt.next = 1'b0;
+    in.FEATURES.move.next = 1'b0;
+    in.FEATURES.card.next = 1'b1;
+    in.FEATURES.cubic.next = 1'b0;
+    in.FEATURES.ecn.next = 1'b0;
+    in.FEATURES.fastopen.next = 1'b0;
+    in.FEATURES.urgent.next = 1'b0;
+    in.FEATURES.pacing.next = 1'b0;
+    in.FEATURES.pmtud.next = 1'b0;
+    in.QUEUE_PAIRS.v.next = 32'(Qps);
+    in.FLOWS.v.next = 32'(Flows);
+    in.SLOTS.v.next = 32'(Flows);
+    in.BUFFER_MIN.v.next = 32'd4096;
+    in.BUFFER_MAX.v.next = 32'(BufferMax);
+    in.TICK_HZ.v.next = 32'd1_000_000_000;
+    in.READY.v.next = ready_i;
+    in.QP_STATE.attached.next = selects && attached_i[chosen];
+    in.QP_STATE.detached.next = selects && detached_i[chosen];
+    in.QP_STATE.halted.next = selects && halted_i[chosen];
+    in.QP_STATE.listeners.next = selects ? listeners_i[chosen] : 8'd0;
+    in.QP_STATE.used.next = selects ? used_i[chosen] : 16'd0;
+    for (int i = 0; i < int'(MaxCounters); i++) begin
+      in.COUNTERS[i].rd_ack = count_req_q[i] != 2'd0;
+      in.COUNTERS[i].rd_data = '0;
+      if (i < int'(All))
+        in.COUNTERS[i].rd_data = count_req_q[i][1] ? count_q[i][63:32] : count_q[i][31:0];
+    end
+    for (int i = 0; i < int'(MaxQps); i++) begin
+      in.DOORBELLS[i].rd_ack = bell_read_q[i];
+      in.DOORBELLS[i].wr_ack = bell_write_q[i];
+      in.DOORBELLS[i].rd_data = '0;
+      if (i < int'(Qps)) in.DOORBELLS[i].rd_data = bell_q[i][bell_at_q];
+    end
+  end
+
+endmodule
+
+`resetall

@@ -1,0 +1,7 @@
+# The TOE with its edges.
+regs toe
+-f src/toe/toe_core.f
+src/toe/rtl/toe_csr.sv
+src/toe/rtl/toe_axi.sv
+src/toe/rtl/toe_msix.sv
+src/toe/rtl/toe_box.sv
