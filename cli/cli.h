@@ -54,6 +54,11 @@ char *cli_ask(int fd, unsigned kind, const char *name, size_t *size);
 bool cli_inline_option(const char *name, const char *value);
 /* Has any been taken? */
 bool cli_inline_any(void);
+/* All that have been taken, as words between blanks. */
+const char *cli_inline_words(void);
+/* Starts the simulated gateware TOE with the options taken, on this socket. 0 when it is ready, or
+ * an exit code with the message said. */
+int cli_gateware_start(const char *socket_path);
 /* Checks the options taken, or those of the environment, and sets the variables that lead the
  * command to its engine ("inline" or "thread"). 0, or an exit code with the message said;
  * *reachable: its interface can be had, else why says why not. */

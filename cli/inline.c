@@ -44,6 +44,11 @@ bool cli_inline_option(const char *name, const char *value)
     return add_word(option) && (!value || add_word(value));
 }
 
+const char *cli_inline_words(void)
+{
+    return words;
+}
+
 bool cli_inline_any(void)
 {
     return words[0] != 0;

@@ -20,7 +20,8 @@
 struct run_options {
     bool require, report;
     const char *socket, *busy_poll;
-    const char *engine; /* NULL: toed */
+    const char *engine; /* NULL: toed, or what is where toed would be */
+    bool gateware;      /* ... the simulated gateware TOE, started for the command */
 };
 
 /* Options of an engine within the command; the engine says what is wrong with their values. */
@@ -64,16 +65,17 @@ static int choose_engine(struct run_options *opt)
     const char *name = opt->engine ? opt->engine : getenv(TOEDEV_ENGINE_ENV);
 
     opt->engine = NULL;
-    if (name && *name && strcmp(name, "toed") != 0) {
+    opt->gateware = name && strcmp(name, "gateware") == 0;
+    if (name && *name && strcmp(name, "toed") != 0 && !opt->gateware) {
         if (strcmp(name, "inline") != 0 && strcmp(name, "thread") != 0) {
-            cli_message("--engine %s is none of toed, inline and thread", name);
+            cli_message("--engine %s is none of toed, inline, thread and gateware", name);
             return CLI_USAGE;
         }
         opt->engine = name;
     }
-    if (!opt->engine && cli_inline_any()) {
-        cli_message("options of an engine, such as --netif, want --engine inline or thread; "
-                    "toed has its own");
+    if (!opt->engine && !opt->gateware && cli_inline_any()) {
+        cli_message("options of an engine, such as --netif, want --engine inline, thread or "
+                    "gateware; toed has its own");
         return CLI_USAGE;
     }
     if (opt->engine && opt->socket && !cli_inline_option("socket", opt->socket))
@@ -171,6 +173,7 @@ static bool set_environment(const struct run_options *opt, const char *socket_pa
         !set_preload(library))
         return false;
     return (opt->engine || setenv(TOEDEV_SOCKET_ENV, socket_path, 1) == 0) &&
+           (!opt->gateware || setenv(TOEDEV_ENGINE_ENV, "toed", 1) == 0) &&
            (!opt->require || setenv("TOEHOLD_REQUIRE", "1", 1) == 0) &&
            (!opt->report || setenv("TOEHOLD_REPORT", "1", 1) == 0) &&
            (!opt->busy_poll || setenv("TOEHOLD_BUSY_POLL_US", opt->busy_poll, 1) == 0);
@@ -227,6 +230,9 @@ static int check_carried(const struct run_options *opt, const char *name, const 
         if (r || *reachable)
             return r;
     } else {
+        r = opt->gateware && !why ? cli_gateware_start(socket_path) : 0;
+        if (r)
+            return r;
         fd = cli_connect(socket_path, reason, sizeof reason);
         *reachable = fd >= 0;
         if (fd >= 0) {

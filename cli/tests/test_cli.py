@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 TOEHOLD = None
@@ -274,6 +275,71 @@ class Run(Case):
         dead.bind(self.socket)
         dead.close()
         self.assertEqual(self.toehold("run", "--require", "true").returncode, 4)
+
+
+class Gateware(Case):
+    ASK = ("run", "--engine", "gateware", "--netif", "tap:t0", "--ip", "192.0.2.1/24")
+
+    def simulation(self, does):
+        """In the place of toe_sim: a script that leaves its arguments behind."""
+        text = f'#!/bin/sh\necho "$@" >{self.dir}/arguments\n{does}\n'
+        return {"TOEHOLD_TOE_SIM": self.file("toe_sim", text.encode())}
+
+    def arguments(self):
+        with open(os.path.join(self.dir, "arguments"), encoding="ascii") as f:
+            return f.read().split()
+
+    def test_it_is_started_and_ends_after_the_command(self):
+        self.daemon()
+        life = 'while [ "$1" != --life ]; do shift; done; cat "/dev/fd/$2"'
+        env = self.simulation(f'echo "toe_sim: ready"; {life}; >{self.dir}/over')
+        r = self.toehold(*self.ASK, "--mtu", "1400", "--", "sh", "-c", "exit 7", env=env)
+        self.assertEqual((r.returncode, r.stderr), (7, ""))
+        options = self.arguments()
+        for pair in (["--port", "tap:t0"], ["--ip", "192.0.2.1/24"], ["--mtu", "1400"]):
+            self.assertEqual(options[options.index(pair[0]) + 1], pair[1])
+        self.assertEqual(options[options.index("--socket") + 1], self.socket)
+        for _ in range(500):
+            if os.path.exists(os.path.join(self.dir, "over")):
+                break
+            time.sleep(0.02)
+        else:
+            self.fail("it has not ended with the command")
+
+    def test_the_command_is_told_of_a_toed(self):
+        self.daemon()
+        env = {**self.simulation('echo "toe_sim: ready"'), "TOEHOLD_ENGINE": "gateware"}
+        r = self.toehold(*self.ASK, "env", env=env)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        for line in ("TOEHOLD_ENGINE=toed", f"TOEHOLD_SOCKET={self.socket}", "TOEHOLD_SLOTS=256"):
+            self.assertIn(line, r.stdout.splitlines())
+
+    def test_one_that_does_not_start_is_1_and_nothing_runs(self):
+        for does in ("echo no such interface >&2; exit 1", "exit 0"):
+            r = self.toehold(*self.ASK, "echo", "ran", env=self.simulation(does))
+            self.assertEqual((r.returncode, r.stdout), (1, ""))
+            self.assertIn("the simulated TOE has not started", r.stderr)
+
+    def test_one_that_is_not_there_is_3(self):
+        r = self.toehold(*self.ASK, "true", env={"TOEHOLD_TOE_SIM": "/nonexistent/toe_sim"})
+        self.assertEqual(r.returncode, 3)
+        self.assertIn("/nonexistent/toe_sim", r.stderr)
+        lost = os.path.join(self.dir, "toehold")
+        shutil.copy(TOEHOLD, lost)
+        r = subprocess.run([lost, *self.ASK, "true"], capture_output=True, text=True)
+        self.assertEqual(r.returncode, 3)
+        self.assertIn("scripts/gateware sim toe_sim", r.stderr)
+
+    def test_wrong_usage(self):
+        for args, word in (
+            (["--engine", "gateware", "true"], "--netif"),
+            (["--engine", "gateware", "--netif", "tap:t0", "true"], "--ip"),
+            ([*self.ASK[1:], "--ttl", "3", "true"], "--ttl"),
+            (["--engine", "hardware", "true"], "gateware"),
+        ):
+            r = self.toehold("run", *args)
+            self.assertEqual(r.returncode, 2, r.stderr)
+            self.assertIn(word, r.stderr)
 
 
 class Bypass(Case):

@@ -229,6 +229,27 @@ def test_who_breaks_a_ring_is_halted_alone(toe: Toe, at: int, by: int) -> None:
         p.stop()
 
 
+def test_a_program_starts_it(tmp_path: Path) -> None:
+    """toehold run --engine gateware: one command, and nothing stays behind."""
+    pair = netns.Pair(kernel_ip=None, tap=True)
+    try:
+        where = tmp_path / "toe.sock"
+        argv = [TOEHOLD, "run", "--engine", "gateware", "--netif", "tap:tap0"]
+        argv += ["--ip", f"{pair.server_ip}/24", "--socket", where]
+        env = {"TOEHOLD_TOE_SIM": str(live.build("toe_sim"))}
+        server = pair.server.start([*argv, PYTHON, "-c", ECHO, PORT], env=env)
+        proc.wait_until(lambda: "listening" in server.text(), "it does not listen", timeout=60)
+        talk = [PYTHON, "-c", TALK, pair.server_ip, PORT, 50000]
+        pair.client.run(talk, timeout=60)
+        said = json.loads(pair.server.run([TOEHOLD, "stats", "--json", "--socket", where]).stdout)
+        assert said["engines"][0]["queue_pairs"][0]["pid"] == server.pid
+        os.kill(server.pid, signal.SIGKILL)
+        server.stop()
+        proc.wait_until(lambda: not where.exists(), "the simulation stays", timeout=30)
+    finally:
+        pair.delete()
+
+
 def test_statistics_and_registers(toe: Toe) -> None:
     toe.client.run(["ping", "-c", "2", "-i", "0.1", "-W", "5", toe.ip])
     said = toe.stats()
