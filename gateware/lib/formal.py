@@ -9,6 +9,7 @@ holds, and when each of its faults, put into the design, makes it fail.
     depth = 10
     long = false              # only with --long
     parameters = { N = 2 }
+    mapped = false            # memories as registers; all begin at zero, as in an FPGA
     [[name.faults]]
     file = "src/x/y.sv"
     old = "text that stands there once"
@@ -41,6 +42,7 @@ smtbmc --nounroll boolector
 [script]
 read_slang -j 1 --top {top} {parameters} {names}
 prep -top {top}
+{more}
 async2sync
 chformal -early
 
@@ -82,6 +84,7 @@ def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
         mode="bmc" if fault else proof["mode"],  # a fault is found by a run that shows it
         depth=proof["depth"],
         top=proof["top"],
+        more="memory_map\nsetundef -zero -init" if proof.get("mapped") else "",
         timeout=3600 if proof.get("long") else 300,
         parameters=parameters,
         names=" ".join(names),

@@ -4,6 +4,10 @@ src/rtt/rtl/rtt_capture.sv
 src/rtt/rtl/rtt_parse.sv
 src/rtt/rtl/rtt_ram.sv
 src/rtt/rtl/rtt_view.sv
+src/rtt/rtl/rtt_same.sv
+src/rtt/rtl/rtt_live.sv
+src/rtt/rtl/rtt_sent.sv
+src/rtt/rtl/rtt_acked.sv
 src/rtt/rtl/rtt_match.sv
 src/rtt/rtl/rtt_hist.sv
 src/rtt/rtl/rtt_ring.sv

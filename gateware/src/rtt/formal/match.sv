@@ -51,7 +51,8 @@ module match
   wire rx_valid = rx_valid_i && !flushing;
   rtt_match #(
       .SlotBits(Slots),
-      .FlowBits(1)
+      .FlowBits(1),
+      .Flushed (1'b1)
   ) u_match (
       .clk_i, .rst_ni, .now_i(32'd255), .config_i(cfg), .flush_i(1'b0), .flushing_o(flushing),
       .tx_valid_i(tx_valid), .tx_i(tx), .rx_valid_i(rx_valid), .rx_i(rx),
@@ -68,8 +69,12 @@ module match
   } entry_t;
   entry_t table_q[2];
   entry_t rx_entry, tx_entry;
-  wire rx_slot = 1'(fold({30'd0, rx_value_i}, Slots));
-  wire tx_slot = 1'(fold({30'd0, tx_value_i}, Slots));
+  function automatic logic slot_of(input logic [1:0] value);
+    return 1'(around(fold_half({30'd0, value}, 1'b0, Slots), fold_half({30'd0, value}, 1'b1, Slots),
+                     Slots));
+  endfunction
+  wire rx_slot = slot_of(rx_value_i);
+  wire tx_slot = slot_of(tx_value_i);
   wire newest_counts = mode_i == ModeUdp;
 
   typedef struct packed {
@@ -114,32 +119,33 @@ module match
         };
       end
     end
-    if (flushing) begin
+    if (flushing || !rst_ni) begin
       table_q[0] <= '0;
       table_q[1] <= '0;
     end
   end
 
-  // The module's stages A, B, D and W.
-  outcome_t want_q[4];
-  logic [3:0] known_q = '0;
+  // The module's stages, F to the outcome.
+  localparam int unsigned Late = 11;
+  outcome_t want_q[Late];
+  logic [Late-1:0] known_q = '0;
   always_ff @(posedge clk_i) begin
     want_q[0] <= want;
-    for (int i = 1; i < 4; i++) want_q[i] <= want_q[i-1];
-    known_q <= {known_q[2:0], !flushing && rst_ni};
+    for (int i = 1; i < Late; i++) want_q[i] <= want_q[i-1];
+    known_q <= {known_q[Late-2:0], !flushing && rst_ni};
   end
 
   always_comb begin
-    if (known_q[3]) begin
-      assert (pulses.sample == want_q[3].sample);
-      assert (pulses.ambiguous == want_q[3].ambiguous);
-      assert (pulses.duplicate == want_q[3].duplicate);
-      assert (pulses.unmatched == want_q[3].unmatched);
-      assert (pulses.probe == want_q[3].probe);
-      assert (pulses.resent == want_q[3].resent);
-      assert (pulses.replaced == want_q[3].replaced);
+    if (known_q[Late-1]) begin
+      assert (pulses.sample == want_q[Late-1].sample);
+      assert (pulses.ambiguous == want_q[Late-1].ambiguous);
+      assert (pulses.duplicate == want_q[Late-1].duplicate);
+      assert (pulses.unmatched == want_q[Late-1].unmatched);
+      assert (pulses.probe == want_q[Late-1].probe);
+      assert (pulses.resent == want_q[Late-1].resent);
+      assert (pulses.replaced == want_q[Late-1].replaced);
       assert (!pulses.lost && !pulses.covered);
-      if (want_q[3].sample) assert (probed == {24'd0, want_q[3].stamp});
+      if (want_q[Late-1].sample) assert (probed == {24'd0, want_q[Late-1].stamp});
     end
   end
 endmodule

@@ -108,10 +108,11 @@ module rtt
       .in_flight_o(in_flight), .s_last_o(s_last), .min_o(min), .max_o(max), .sum_o(sum),
       .sumsq_o(sumsq));
 
-  // Memories answer two cycles after the request.
-  logic [1:0] hist_req_q, ring_req_q;
+  // Memories answer some cycles after the request.
+  logic [2:0] hist_req_q;
+  logic [1:0] ring_req_q;
   always_ff @(posedge clk_i) begin
-    hist_req_q <= {hist_req_q[0], out.HIST.req && !out.HIST.req_is_wr};
+    hist_req_q <= {hist_req_q[1:0], out.HIST.req && !out.HIST.req_is_wr};
     ring_req_q <= {ring_req_q[0], out.RING.req && !out.RING.req_is_wr};
     if (!rst_ni) {hist_req_q, ring_req_q} <= '0;
   end
@@ -157,7 +158,7 @@ module rtt
     in.S_UNMATCHED.v.next = count[Unmatched];
     in.S_REORDERED.v.next = count[Reordered];
     in.S_RING_DROPPED.v.next = dropped;
-    in.HIST.rd_ack = hist_req_q[1];
+    in.HIST.rd_ack = hist_req_q[2];
     in.HIST.rd_data = bin;
     in.RING.rd_ack = ring_req_q[1];
     in.RING.rd_data = ring_word;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rtt_hist.sv - counts samples in 1024 bins of their time. A sample a cycle.
 //
-// x = time - base:  x < 512 bin x;  512 <= x bin 512 + 16 (e - 9) + the 4 bits below the highest one,
-// e = the highest one's place (9..31);  time < base: bin 1023.
+// x = time - base:  x < 512 bin x;  512 <= x bin 512 + 16 octave + the 4 bits below the highest one,
+// octave = the highest one's place (9..31) - 9;  time < base: bin 1023.
 //
 // Two banks: one counts, the other holds the snapshot. token_i, which goes the way of the samples,
 // exchanges them: samples before it are in the snapshot, those after it are not. Before the token,
@@ -20,10 +20,8 @@ module rtt_hist (
     input  wire         clear_i,
     output logic        cleared_o,  // in the last cycle of clearing
     input  wire  [ 9:0] bin_i,      // of the snapshot, to read
-    output logic [31:0] count_o     // two cycles later
+    output logic [31:0] count_o     // three cycles later
 );
-  localparam int unsigned Linear = 512;
-
   // 1: distance from the base, and which bank
   logic valid_q1, below_q1, bank_q1;
   logic [31:0] x_q1;
@@ -38,30 +36,55 @@ module rtt_hist (
     end
   end
 
-  // 2: the place of the highest one
+  // 2: the octave: the place of the highest one above the linear part, in three groups of eight
   logic valid_q2, below_q2, bank_q2;
   logic [31:0] x_q2;
-  logic [4:0] place_q2;
+  logic [2:0] any_q2;
+  logic [2:0][2:0] place_q2;
+  wire [2:0][7:0] groups = {1'b0, x_q1[31:9]};
   always_ff @(posedge clk_i) begin
     valid_q2 <= valid_q1;
     below_q2 <= below_q1;
     bank_q2  <= bank_q1;
     x_q2     <= x_q1;
-    place_q2 <= 5'd0;
-    for (int i = 9; i < 32; i++) if (x_q1[i]) place_q2 <= 5'(i);
+    for (int g = 0; g < 3; g++) begin
+      any_q2[g] <= |groups[g];
+      place_q2[g] <= {
+        |groups[g][7:4],
+        |groups[g][7:6] || (groups[g][5:4] == '0 && |groups[g][3:2]),
+        groups[g][7] || (!groups[g][6] && (groups[g][5] || (!groups[g][4] &&
+            (groups[g][3] || (!groups[g][2] && groups[g][1])))))
+      };
+    end
     if (!rst_ni) valid_q2 <= 1'b0;
+  end
+
+  // 3: the group
+  logic valid_q3, below_q3, bank_q3, linear_q3;
+  logic [31:0] x_q3;
+  logic [4:0] octave_q3;
+  always_ff @(posedge clk_i) begin
+    valid_q3  <= valid_q2;
+    below_q3  <= below_q2;
+    bank_q3   <= bank_q2;
+    x_q3      <= x_q2;
+    linear_q3 <= any_q2 == '0;
+    if (any_q2[2]) octave_q3 <= {2'd2, place_q2[2]};
+    else if (any_q2[1]) octave_q3 <= {2'd1, place_q2[1]};
+    else octave_q3 <= {2'd0, place_q2[0]};
+    if (!rst_ni) valid_q3 <= 1'b0;
   end
 
   // A: the bin
   logic valid_a, bank_a;
   logic [9:0] bin_a;
-  wire [3:0] below_place = 4'(x_q2 >> (place_q2 - 5'd4));
+  wire [3:0] behind = 4'(x_q3[31:5] >> octave_q3);  // the four bits below the highest one
   always_ff @(posedge clk_i) begin
-    valid_a <= valid_q2;
-    bank_a  <= bank_q2;
-    if (below_q2) bin_a <= 10'd1023;
-    else if (place_q2 == 5'd0) bin_a <= x_q2[9:0];
-    else bin_a <= 10'(Linear) + {1'b0, place_q2 - 5'd9, below_place};
+    valid_a <= valid_q3;
+    bank_a  <= bank_q3;
+    if (below_q3) bin_a <= 10'd1023;
+    else if (linear_q3) bin_a <= x_q3[9:0];
+    else bin_a <= {1'b1, octave_q3, behind};
     if (!rst_ni) valid_a <= 1'b0;
   end
 
@@ -91,25 +114,24 @@ module rtt_hist (
     if (!rst_ni) {valid_b, valid_d} <= '0;
   end
 
-  logic [31:0] seen[2];
+  logic [31:0] seen[2], unused_early[2];
   for (genvar b = 0; b < 2; b++) begin : g_bank
     logic write_q;
-    logic [9:0] waddr_q;
     logic [31:0] wdata_q;
     wire count = valid_d && bank_d == 1'(b);
     wire clear = clearing_q && clear_bank_q == 1'(b);
     always_ff @(posedge clk_i) begin
       write_q <= count || clear;
-      waddr_q <= count ? bin_d : clear_bin_q;
       wdata_q <= count ? seen[b] + 32'd1 : 32'd0;
       if (!rst_ni) write_q <= 1'b0;
     end
-    rtt_view #(.Width(32), .Bits(10)) u_bins (
-        .clk_i, .write_i(write_q), .waddr_i(waddr_q), .wdata_i(wdata_q),
-        .addr_a_i(valid_a && bank_a == 1'(b) ? bin_a : bin_i), .data_d_o(seen[b]));
+    rtt_view #(.Width(32), .Bits(10), .Wait(0)) u_bins (
+        .clk_i, .waddr_d_i(count ? bin_d : clear_bin_q), .write_i(write_q), .wdata_i(wdata_q),
+        .addr_a_i(valid_a && bank_a == 1'(b) ? bin_a : bin_i), .early_o(unused_early[b]),
+        .data_d_o(seen[b]));
   end
 
-  assign count_o = seen[read_bank_q2];
+  always_ff @(posedge clk_i) count_o <= seen[read_bank_q2];
 
 endmodule
 

@@ -5,15 +5,18 @@
 // Two tables share the addresses. LEFT is written by probes alone, BACK by answers alone, so neither
 // waits for the other:
 //
-//   LEFT[slot] = used, turn, void, key, stamp, order        BACK[slot] = turn
+//   LEFT[slot] = key | stamp, order | turn, void            BACK[slot] = turn
 //
 // A stamp is in flight while the two turns differ. A probe that takes a free slot flips LEFT's turn,
 // an answer makes BACK's the same again. Of a probe and an answer to one slot in one cycle the
-// answer comes first. A scan goes round the slots in cycles without an answer and ends what is
+// answer comes first. In cycles without an answer a scan goes round the slots and ends what is
 // older than the timeout.
 //
-// TCP: SENT[flow], written by what leaves, knows the highest sequence number sent and up to where
-// it was sent twice; ACKED[flow], written by what arrives, the highest acknowledgement.
+//   where: F, G   kind: Z   tables: A read, B, C, P, D decide, W write   then: E (is W), F, out
+//
+// What the decision needs in one cycle is of few bits: whether keys are the same is known before D
+// (rtt_same.sv), what follows from the decision is found out after it. TCP: rtt_sent.sv knows what
+// left twice, rtt_acked.sv what was acknowledged.
 `resetall
 `default_nettype none
 
@@ -21,7 +24,8 @@ module rtt_match
   import rtt_pkg::*;
 #(
     parameter int unsigned SlotBits = 10,
-    parameter int unsigned FlowBits = 8
+    parameter int unsigned FlowBits = 8,
+    parameter bit          Flushed  = 1'b0  // for proofs: the memories are empty from the beginning
 ) (
     input  wire               clk_i,
     input  wire               rst_ni,
@@ -42,56 +46,17 @@ module rtt_match
   localparam int unsigned SweepBits = SlotBits > FlowBits ? SlotBits : FlowBits;
   localparam int unsigned OrderBits = 24;
 
-  typedef enum logic [2:0] {
-    Nothing,
-    Event,   // a probe, an answer
-    Scan,    // is the stamp in this slot too old?
-    Expire,  // end it, if it still is
-    Flush    // empty slot and flow
-  } op_e;
+  typedef logic [SlotBits-1:0] slot_t;
 
   typedef struct packed {
-    op_e                 op;
-    logic                packet;
-    event_t              e;
-    logic [SlotBits-1:0] slot;
-    logic [FlowBits-1:0] flow;
-  } stage_t;
-
-  typedef struct packed {
-    logic                 used;
-    logic                 turn;
-    logic                 void_stamp;  // sent twice: an answer tells no time
-    key_t                 key;
     logic [31:0]          stamp;
     logic [OrderBits-1:0] order;
-  } left_t;
-
-  typedef struct packed {
-    logic        used;
-    logic [63:0] flow;
-    logic [31:0] highest;
-    logic        twice;    // acknowledgements up to mark are ambiguous
-    logic [31:0] mark;
-  } sent_t;
-
-  typedef struct packed {
-    logic        used;
-    logic [63:0] flow;
-    logic [31:0] highest;
-  } acked_t;
-
-  function automatic logic [SlotBits-1:0] slot_of(input key_t key);
-    return SlotBits'(fold(key.value, SlotBits)) ^ SlotBits'(flow_hash(key.flow));
-  endfunction
-  function automatic logic [FlowBits-1:0] flow_of(input logic [63:0] flow);
-    return FlowBits'(flow_hash(flow));
-  endfunction
+  } when_t;
 
   // ---- flush: after reset, and when asked for
   logic flushing_q;
   logic [SweepBits:0] sweep_q;  // the top bit: all swept, the pipeline drains
-  logic [2:0] drain_q;
+  logic [4:0] drain_q;
   always_ff @(posedge clk_i) begin
     if (flushing_q) begin
       if (!sweep_q[SweepBits]) sweep_q <= sweep_q + 1'b1;
@@ -102,7 +67,7 @@ module rtt_match
       sweep_q    <= '0;
     end
     if (!rst_ni) begin
-      flushing_q <= 1'b1;
+      flushing_q <= !Flushed;
       sweep_q    <= '0;
       drain_q    <= '0;
     end
@@ -110,228 +75,241 @@ module rtt_match
   assign flushing_o = flushing_q;
   wire sweeping = flushing_q && !sweep_q[SweepBits];
 
-  // ---- the scan for what is too old
-  typedef enum logic [1:0] {
-    AskScan,
-    AwaitScan,
-    AskExpire,
-    AwaitExpire
-  } scan_e;
-  scan_e scan_q;
-  logic [SlotBits-1:0] scan_slot_q;
-  logic [FlowBits-1:0] scan_flow_q;
+  // ---- stages F and G: where the key lies
+  typedef struct packed {
+    logic        valid;
+    event_t      e;
+    logic [15:0] low;   // of the value's digits
+    logic [15:0] high;
+    logic [15:0] hash;
+  } where_t;
+  function automatic where_t where_of(input logic valid, input event_t e);
+    return '{
+        valid: valid, e: e, low: fold_half(e.key.value, 1'b0, SlotBits),
+        high: fold_half(e.key.value, 1'b1, SlotBits), hash: flow_hash(e.key.flow)
+    };
+  endfunction
+  function automatic op_t op_of(input where_t w);
+    return '{
+        kind: w.valid && w.e.counts ? Event : Nothing, packet: w.valid, e: w.e,
+        slot: 16'(slot_t'(around(w.low, w.high, SlotBits) ^ w.hash)), flow: w.hash
+    };
+  endfunction
 
-  // ---- stage A
-  wire rx_event = rx_valid_i && rx_i.counts && !flushing_q;
-  wire ask = (scan_q == AskScan || scan_q == AskExpire) && !rx_event && !flushing_q;
-  stage_t tx_a, rx_a, tx_b, rx_b, tx_d, rx_d;
+  where_t tx_f, rx_f;
+  op_t tx_g, rx_g;
+  logic [SlotBits-1:0] scan_slot_q;
+  op_t tx_z, rx_z, tx_a, rx_a, tx_b, rx_b, tx_c, rx_c, tx_p, rx_p, tx_d, rx_d;
   always_ff @(posedge clk_i) begin
-    tx_a <= '{
-        op: tx_valid_i && tx_i.counts && !flushing_q ? Event : Nothing,
-        packet: tx_valid_i,
-        e: tx_i,
-        slot: slot_of(tx_i.key),
-        flow: flow_of(tx_i.key.flow)
-    };
-    rx_a <= '{
-        op: rx_event ? Event : Nothing,
-        packet: rx_valid_i,
-        e: rx_i,
-        slot: slot_of(rx_i.key),
-        flow: flow_of(rx_i.key.flow)
-    };
-    if (sweeping) begin
-      tx_a.op   <= Flush;
-      tx_a.slot <= SlotBits'(sweep_q);
-      tx_a.flow <= FlowBits'(sweep_q);
-      rx_a.op   <= Flush;
-      rx_a.slot <= SlotBits'(sweep_q);
-      rx_a.flow <= FlowBits'(sweep_q);
-    end else if (ask) begin
-      rx_a.op   <= scan_q == AskScan ? Scan : Expire;
-      rx_a.slot <= scan_slot_q;
-      rx_a.flow <= scan_flow_q;
+    tx_f <= where_of(tx_valid_i, tx_i);
+    rx_f <= where_of(rx_valid_i, rx_i);
+    tx_g <= op_of(tx_f);
+    rx_g <= op_of(rx_f);
+
+    tx_z <= tx_g;
+    rx_z <= rx_g;
+    if (flushing_q) begin
+      tx_z.kind <= sweeping ? Flush : Nothing;
+      rx_z.kind <= sweeping ? Flush : Nothing;
+      tx_z.slot <= 16'(sweep_q[SweepBits-1:0]);
+      rx_z.slot <= 16'(sweep_q[SweepBits-1:0]);
+      tx_z.flow <= 16'(sweep_q[SweepBits-1:0]);
+      rx_z.flow <= 16'(sweep_q[SweepBits-1:0]);
+    end else if (rx_g.kind == Nothing) begin
+      rx_z.kind   <= Scan;
+      rx_z.slot   <= 16'(scan_slot_q);
+      scan_slot_q <= scan_slot_q + 1'b1;
     end
-    tx_b <= tx_a;
-    rx_b <= rx_a;
-    tx_d <= tx_b;
-    rx_d <= rx_b;
+    {tx_d, tx_p, tx_c, tx_b, tx_a} <= {tx_p, tx_c, tx_b, tx_a, tx_z};
+    {rx_d, rx_p, rx_c, rx_b, rx_a} <= {rx_p, rx_c, rx_b, rx_a, rx_z};
     if (!rst_ni) begin
-      {tx_a.op, tx_b.op, tx_d.op}             <= {3{Nothing}};
-      {rx_a.op, rx_b.op, rx_d.op}             <= {3{Nothing}};
-      {tx_a.packet, tx_b.packet, tx_d.packet} <= '0;
-      {rx_a.packet, rx_b.packet, rx_d.packet} <= '0;
+      scan_slot_q <= '0;
+      {tx_f.valid, rx_f.valid} <= '0;
+      {tx_g.kind, tx_z.kind, tx_a.kind, tx_b.kind, tx_c.kind, tx_p.kind, tx_d.kind} <= '0;
+      {rx_g.kind, rx_z.kind, rx_a.kind, rx_b.kind, rx_c.kind, rx_p.kind, rx_d.kind} <= '0;
+      {tx_g.packet, tx_z.packet, tx_a.packet, tx_b.packet} <= '0;
+      {rx_g.packet, rx_z.packet, rx_a.packet, rx_b.packet} <= '0;
+      {tx_c.packet, tx_p.packet, tx_d.packet} <= '0;
+      {rx_c.packet, rx_p.packet, rx_d.packet} <= '0;
     end
   end
 
   // ---- the tables, as each side sees them at stage D
-  logic left_write_q, back_write_q, sent_write_q, acked_write_q;
-  logic [SlotBits-1:0] left_slot_q, back_slot_q;
-  logic [FlowBits-1:0] sent_flow_q, acked_flow_q;
-  left_t left_q, tx_left, rx_left;
-  logic back_q, tx_back, rx_back;
-  sent_t sent_q, tx_sent, rx_sent;
-  acked_t acked_q, rx_acked;
+  logic key_write_q, state_write_q, stamped_q, turn_q, void_q, back_write_q, back_q;
+  logic tx_live_before, tx_turn, tx_same, rx_live, rx_turn, rx_void, rx_same, young;
+  logic unused_void, unused_young;
+  when_t when_q, rx_when, early;
+  key_t entry, unused_key;
 
-  rtt_view #(.Width($bits(left_t)), .Bits(SlotBits)) u_tx_left (
-      .clk_i, .write_i(left_write_q), .waddr_i(left_slot_q), .wdata_i(left_q),
-      .addr_a_i(tx_a.slot), .data_d_o(tx_left));
-  rtt_view #(.Width($bits(left_t)), .Bits(SlotBits)) u_rx_left (
-      .clk_i, .write_i(left_write_q), .waddr_i(left_slot_q), .wdata_i(left_q),
-      .addr_a_i(rx_a.slot), .data_d_o(rx_left));
-  rtt_view #(.Width(1), .Bits(SlotBits)) u_tx_back (
-      .clk_i, .write_i(back_write_q), .waddr_i(back_slot_q), .wdata_i(back_q),
-      .addr_a_i(tx_a.slot), .data_d_o(tx_back));
-  rtt_view #(.Width(1), .Bits(SlotBits)) u_rx_back (
-      .clk_i, .write_i(back_write_q), .waddr_i(back_slot_q), .wdata_i(back_q),
-      .addr_a_i(rx_a.slot), .data_d_o(rx_back));
-  rtt_view #(.Width($bits(sent_t)), .Bits(FlowBits)) u_tx_sent (
-      .clk_i, .write_i(sent_write_q), .waddr_i(sent_flow_q), .wdata_i(sent_q),
-      .addr_a_i(tx_a.flow), .data_d_o(tx_sent));
-  rtt_view #(.Width($bits(sent_t)), .Bits(FlowBits)) u_rx_sent (
-      .clk_i, .write_i(sent_write_q), .waddr_i(sent_flow_q), .wdata_i(sent_q),
-      .addr_a_i(rx_a.flow), .data_d_o(rx_sent));
-  rtt_view #(.Width($bits(acked_t)), .Bits(FlowBits)) u_rx_acked (
-      .clk_i, .write_i(acked_write_q), .waddr_i(acked_flow_q), .wdata_i(acked_q),
-      .addr_a_i(rx_a.flow), .data_d_o(rx_acked));
+  rtt_same #(.KeyBits($bits(key_t)), .Bits(SlotBits)) u_tx_key (
+      .clk_i, .waddr_p_i(slot_t'(tx_p.slot)), .waddr_d_i(slot_t'(tx_d.slot)),
+      .wkey_p_i(tx_p.e.key), .wkey_d_i(tx_d.e.key), .wused_p_i(tx_p.kind == Event),
+      .wused_d_i(tx_d.kind == Event), .write_i(key_write_q), .addr_a_i(slot_t'(tx_a.slot)),
+      .key_a_i(tx_a.e.key), .same_d_o(tx_same), .young_d_o(unused_young), .key_d_o(unused_key));
+  rtt_same #(.KeyBits($bits(key_t)), .Bits(SlotBits)) u_rx_key (
+      .clk_i, .waddr_p_i(slot_t'(tx_p.slot)), .waddr_d_i(slot_t'(tx_d.slot)),
+      .wkey_p_i(tx_p.e.key), .wkey_d_i(tx_d.e.key), .wused_p_i(tx_p.kind == Event),
+      .wused_d_i(tx_d.kind == Event), .write_i(key_write_q), .addr_a_i(slot_t'(rx_a.slot)),
+      .key_a_i(rx_a.e.key), .same_d_o(rx_same), .young_d_o(young), .key_d_o(entry));
+  rtt_view #(.Width($bits(when_t)), .Bits(SlotBits)) u_rx_when (
+      .clk_i, .waddr_d_i(slot_t'(tx_d.slot)), .write_i(key_write_q), .wdata_i(when_q),
+      .addr_a_i(slot_t'(rx_a.slot)), .early_o(early), .data_d_o(rx_when));
+  rtt_live #(.Bits(SlotBits)) u_tx_live (
+      .clk_i, .left_d_i(slot_t'(tx_d.slot)), .stamped_i(stamped_q), .write_i(state_write_q),
+      .turn_i(turn_q), .void_i(void_q), .back_d_i(slot_t'(rx_d.slot)), .ended_i(back_write_q),
+      .back_i(back_q), .addr_a_i(slot_t'(tx_a.slot)), .live_d_o(tx_live_before),
+      .turn_d_o(tx_turn), .void_d_o(unused_void));
+  rtt_live #(.Bits(SlotBits)) u_rx_live (
+      .clk_i, .left_d_i(slot_t'(tx_d.slot)), .stamped_i(stamped_q), .write_i(state_write_q),
+      .turn_i(turn_q), .void_i(void_q), .back_d_i(slot_t'(rx_d.slot)), .ended_i(back_write_q),
+      .back_i(back_q), .addr_a_i(slot_t'(rx_a.slot)), .live_d_o(rx_live),
+      .turn_d_o(rx_turn), .void_d_o(rx_void));
 
-  // ---- stage D: what arrives
-  wire tcp = config_i.mode == ModeTcp;
-  wire answer = rx_d.op == Event;
-  wire rx_live = rx_left.turn != rx_back;
-  wire rx_same = rx_left.used && rx_left.key == rx_d.e.key;
-  wire hit = answer && rx_live && rx_same;
-  // Karn: of a sequence range that was sent twice nobody knows which sending is acknowledged.
-  wire karn = tcp && rx_sent.used && rx_sent.flow == rx_d.e.key.flow && rx_sent.twice &&
-      seq_le(rx_d.e.key.value, rx_sent.mark);
-  wire sample = hit && !rx_left.void_stamp && !karn;
-  wire old = rx_live && elapsed(now_i, rx_left.stamp) > config_i.timeout;
-  wire expire = rx_d.op == Expire && old;
-  wire covered = tcp && rx_acked.used && rx_acked.flow == rx_left.key.flow &&
-      seq_le(rx_left.key.value, rx_acked.highest);
-  wire ended = hit || expire;
+  // ---- before D: what is known of an operation whatever the tables say. meets: the probe and the
+  // answer, or what the scan finds too old, are of one slot.
+  logic tcp_q, newest_counts_q;
+  logic answer_d, too_old_d, meets_answer_d, meets_old_d, rx_flush_d;
+  logic probe_d, by_value_d, tx_flush_d;
+  logic first_d, sent_twice_e;
+  logic [31:0] age_p, mark_e;
+  wire too_old = rx_p.kind == Scan && age_p > config_i.timeout;
+  wire meet = tx_p.slot == rx_p.slot;
+  always_ff @(posedge clk_i) begin
+    tcp_q           <= config_i.mode == ModeTcp;
+    newest_counts_q <= config_i.mode == ModeAny || config_i.mode == ModeUdp;
+    age_p           <= elapsed(now_i, early.stamp);
+    answer_d        <= rx_p.kind == Event;
+    rx_flush_d      <= rx_p.kind == Flush;
+    too_old_d       <= too_old;
+    meets_answer_d  <= meet && rx_p.kind == Event;
+    meets_old_d     <= meet && too_old;
+    probe_d         <= tx_p.kind == Event;
+    by_value_d      <= tx_p.kind == Event && !newest_counts_q;
+    tx_flush_d      <= tx_p.kind == Flush;
+    if (!rst_ni) {answer_d, rx_flush_d, too_old_d, probe_d, by_value_d, tx_flush_d} <= '0;
+  end
 
-  wire acked_new = !rx_acked.used || rx_acked.flow != rx_d.e.key.flow || rx_d.e.syn ||
-      seq_lt(rx_acked.highest, rx_d.e.key.value);
+  // ---- stage D: what arrives. young: a new stamp, not the one that is too old.
+  wire hit = answer_d && rx_live && rx_same;
+  wire ended = rx_live && ((answer_d && rx_same) || (too_old_d && !young));
+
+  // ---- stage D: what leaves. The answer comes first. first: not sent before, as rtt_sent knows.
+  wire ends = rx_live && ((meets_answer_d && rx_same) || (meets_old_d && !young));
+  wire tx_live = tx_live_before && !ends;
+  wire twice = by_value_d && tx_live && tx_same;
+  wire stamped = first_d && !twice;
+
+  rtt_sent #(.FlowBits(FlowBits)) u_sent (
+      .clk_i, .rst_ni, .tcp_i(tcp_q), .tx_z_i(tx_z), .tx_a_i(tx_a), .tx_c_i(tx_c), .tx_p_i(tx_p),
+      .tx_d_i(tx_d), .first_d_o(first_d), .twice_d_i(twice), .rx_a_i(rx_a),
+      .twice_o(sent_twice_e), .mark_o(mark_e));
+
+  // ---- stage W: into the tables. The order of a stamp is counted here.
+  logic [OrderBits-1:0] order_q;
+  logic [31:0] stamp_q;
+  assign when_q = '{stamp: stamp_q, order: order_q};
+  always_ff @(posedge clk_i) begin
+    stamped_q     <= stamped;
+    key_write_q   <= stamped || tx_flush_d;
+    state_write_q <= first_d || twice || tx_flush_d;
+    turn_q        <= !tx_flush_d && (tx_live == tx_turn);  // of a free slot: the other one
+    void_q        <= twice;  // an answer will tell no time
+    stamp_q       <= tx_d.e.stamp;
+    back_write_q  <= ended || rx_flush_d;
+    back_q        <= !rx_flush_d && rx_turn;
+    if (stamped_q) order_q <= order_q + 1'b1;
+    if (!rst_ni) begin
+      {stamped_q, key_write_q, state_write_q, back_write_q} <= '0;
+      order_q <= '0;
+    end
+  end
+
+  // ---- after D: what came of it. E: was it acknowledged twice (Karn)? F: did it overtake?
+  typedef struct packed {
+    logic        rx_packet;
+    logic        answer;
+    logic        same;
+    logic        live;
+    logic        hit;
+    logic        void_stamp;
+    logic [31:0] value;
+    logic [31:0] answered;
+    when_t       left;
+    logic        tx_packet;
+    logic        probe;
+    logic        stamped;
+    logic        tx_live;
+  } outcome_t;
+  outcome_t e_q, f_q;
+  logic sample_f;
+  wire karn = sent_twice_e && seq_le(e_q.value, mark_e);
+  always_ff @(posedge clk_i) begin
+    e_q <= '{
+        rx_packet: rx_d.packet, answer: answer_d, same: rx_same, live: rx_live, hit: hit,
+        void_stamp: rx_void, value: rx_d.e.key.value, answered: rx_d.e.stamp,
+        left: rx_when, tx_packet: tx_d.packet, probe: probe_d, stamped: stamped,
+        tx_live: tx_live
+    };
+    f_q      <= e_q;
+    sample_f <= e_q.hit && !e_q.void_stamp && !karn;
+    if (!rst_ni) begin
+      e_q      <= '0;
+      f_q      <= '0;
+      sample_f <= 1'b0;
+    end
+  end
 
   // Serial arithmetic, as of sequence numbers: younger than the youngest answered?
   logic newest_known_q;
   logic [OrderBits-1:0] newest_q;
-  wire [OrderBits-1:0] order_ahead = rx_left.order - newest_q;
-  wire reordered = sample && newest_known_q && order_ahead[OrderBits-1];
+  wire [OrderBits-1:0] order_ahead = f_q.left.order - newest_q;
+  wire reordered = sample_f && newest_known_q && order_ahead[OrderBits-1];
 
-  // ---- stage D: what leaves
-  wire probe = tx_d.op == Event;
-  wire ends_now = ended && rx_d.slot == tx_d.slot;  // the answer comes first
-  wire tx_live = tx_left.turn != tx_back && !ends_now;
-  wire tx_same = tx_left.used && tx_left.key == tx_d.e.key;
-  wire newest_counts = config_i.mode == ModeAny || config_i.mode == ModeUdp;
-  wire known = tcp && tx_sent.used && tx_sent.flow == tx_d.e.key.flow;
-  wire sent_before = known && (tx_d.e.syn ? tx_d.e.key.value == tx_sent.highest
-                                          : seq_lt(tx_d.e.seq, tx_sent.highest));
-  wire twice = probe && tx_live && tx_same && !newest_counts;
-  wire resent = twice || (probe && sent_before);
-  wire stamped = probe && !resent;
-  wire fresh = !known || (tx_d.e.syn && !sent_before);  // a connection that begins
-  wire [31:0] highest = !fresh && seq_lt(tx_d.e.key.value, tx_sent.highest) ? tx_sent.highest
-                                                                           : tx_d.e.key.value;
-  wire [31:0] beyond_mark = tx_d.e.key.value - tx_sent.mark;
-  wire mark_is_far = beyond_mark[31:30] != 2'b00;  // and would soon be taken for one ahead
-
-  logic [OrderBits-1:0] order_q;
-
-  // ---- stage W
+  pulses_t out_q;
   always_ff @(posedge clk_i) begin
-    left_write_q <= stamped || twice || tx_d.op == Flush;
-    left_slot_q  <= tx_d.slot;
-    if (tx_d.op == Flush) begin
-      left_q <= '0;
-    end else if (twice) begin
-      left_q            <= tx_left;
-      left_q.void_stamp <= 1'b1;
-    end else begin
-      left_q <= '{
-          used: 1'b1,
-          turn: tx_live ? tx_left.turn : !tx_left.turn,
-          void_stamp: 1'b0,
-          key: tx_d.e.key,
-          stamp: tx_d.e.stamp,
-          order: order_q
-      };
-    end
-
-    back_write_q <= ended || rx_d.op == Flush;
-    back_slot_q  <= rx_d.slot;
-    back_q       <= rx_d.op == Flush ? 1'b0 : rx_left.turn;
-
-    sent_write_q <= (probe && tcp) || tx_d.op == Flush;
-    sent_flow_q  <= tx_d.flow;
-    sent_q       <= '{
-        used: tx_d.op != Flush,
-        flow: tx_d.e.key.flow,
-        highest: highest,
-        twice: resent || (!fresh && tx_sent.twice && !mark_is_far),
-        mark: resent ? highest : tx_sent.mark
-    };
-
-    acked_write_q <= (answer && tcp && acked_new) || rx_d.op == Flush;
-    acked_flow_q  <= rx_d.flow;
-    acked_q <= '{
-        used: rx_d.op != Flush, flow: rx_d.e.key.flow, highest: rx_d.e.key.value
-    };
-
-    if (stamped) order_q <= order_q + 1'b1;
-    if (sample && !reordered) newest_q <= rx_left.order;
-    if (sample) newest_known_q <= 1'b1;
-
-    pulses_o <= '{
-        tx_packet: tx_d.packet,
-        rx_packet: rx_d.packet,
-        probe: probe,
-        resent: resent,
-        replaced: stamped && tx_live,
-        ambiguous: hit && !sample,
-        covered: expire && covered,
-        lost: expire && !covered,
-        answer: answer,
-        duplicate: answer && rx_same && !rx_live,
-        unmatched: answer && !rx_same,
-        reordered: reordered,
-        sample: sample
-    };
-    answered_o <= rx_d.e.stamp;
-    probed_o   <= rx_left.stamp;
-    value_o    <= rx_d.e.key.value;
-
+    if (sample_f && !reordered) newest_q <= f_q.left.order;
+    if (sample_f) newest_known_q <= 1'b1;
     if (flushing_q) newest_known_q <= 1'b0;
-    if (!rst_ni) begin
-      {left_write_q, back_write_q, sent_write_q, acked_write_q} <= '0;
-      order_q  <= '0;
-      pulses_o <= '0;
-    end
+    out_q <= '{
+        tx_packet: f_q.tx_packet,
+        rx_packet: f_q.rx_packet,
+        probe: f_q.probe,
+        resent: f_q.probe && !f_q.stamped,
+        replaced: f_q.stamped && f_q.tx_live,
+        ambiguous: f_q.hit && !sample_f,
+        answer: f_q.answer,
+        duplicate: f_q.answer && f_q.same && !f_q.live,
+        unmatched: f_q.answer && !f_q.same,
+        reordered: reordered,
+        sample: sample_f,
+        default: 1'b0
+    };
+    answered_o <= f_q.answered;
+    probed_o   <= f_q.left.stamp;
+    value_o    <= f_q.value;
+    if (!rst_ni) out_q <= '0;
   end
 
-  // One scan at a time; what it finds too old is looked at again by Expire, which knows the flow.
+  // What is given up: lost, or covered. This is known some cycles later.
+  logic expire_e, flush_e, syn_e, lost, covered;
+  logic [15:0] flow_e;
+  key_t key_e;
   always_ff @(posedge clk_i) begin
-    case (scan_q)
-      AskScan:   if (ask) scan_q <= AwaitScan;
-      AskExpire: if (ask) scan_q <= AwaitExpire;
-      AwaitScan:
-      if (rx_d.op == Scan) begin
-        scan_flow_q <= flow_of(rx_left.key.flow);
-        scan_q      <= old ? AskExpire : AskScan;
-        if (!old) scan_slot_q <= scan_slot_q + 1'b1;
-      end
-      default:
-      if (rx_d.op == Expire) begin
-        scan_q      <= AskScan;
-        scan_slot_q <= scan_slot_q + 1'b1;
-      end
-    endcase
-    if (!rst_ni || flushing_q) begin
-      scan_q      <= AskScan;
-      scan_slot_q <= '0;
-    end
+    expire_e <= rx_live && too_old_d && !young;
+    flush_e  <= rx_flush_d;
+    flow_e   <= rx_d.flow;
+    syn_e    <= rx_d.e.syn;
+    key_e    <= answer_d ? rx_d.e.key : entry;
+    if (!rst_ni) {expire_e, flush_e} <= '0;
+  end
+  rtt_acked #(.FlowBits(FlowBits)) u_acked (
+      .clk_i, .rst_ni, .tcp_i(tcp_q), .answer_i(e_q.answer), .expire_i(expire_e), .flush_i(flush_e),
+      .flush_flow_i(flow_e), .key_i(key_e), .syn_i(syn_e), .lost_o(lost), .covered_o(covered));
+
+  always_comb begin
+    pulses_o = out_q;
+    pulses_o.lost = lost;
+    pulses_o.covered = covered;
   end
 
 endmodule

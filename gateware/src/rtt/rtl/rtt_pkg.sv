@@ -50,6 +50,22 @@ package rtt_pkg;
     logic [31:0] stamp;
   } event_t;
 
+  // What goes through rtt_match's pipeline, one of each direction a cycle.
+  typedef enum logic [1:0] {
+    Nothing,
+    Event,   // a probe, an answer
+    Scan,    // of answers' side: end the stamp in this slot if it is too old
+    Flush    // empty slot and flow
+  } kind_e;
+
+  typedef struct packed {
+    kind_e       kind;
+    logic        packet;
+    event_t      e;
+    logic [15:0] slot;
+    logic [15:0] flow;
+  } op_t;
+
   // What happened in a cycle; each counter of results counts one of these.
   typedef struct packed {
     logic tx_packet;
@@ -111,14 +127,28 @@ package rtt_pkg;
   // Where a key lies in a table of 2^bits entries. Values that follow each other, or lie any other
   // constant distance apart that has no factor in common with 2^bits - 1, get different entries:
   // the digits of the value in base 2^bits, added with end-around carry, are its rest modulo that.
-  function automatic logic [15:0] fold(input logic [31:0] value, input int unsigned bits);
+  // In two steps, a cycle each: both halves of the digits, then their sum.
+  function automatic logic [15:0] around(input logic [15:0] a, input logic [15:0] b,
+                                         input int unsigned bits);
+    logic [16:0] sum;
+    sum = {1'b0, a} + {1'b0, b};
+    return (sum[15:0] & 16'((32'd1 << bits) - 32'd1)) + 16'(sum >> bits);
+  endfunction
+
+  function automatic logic [15:0] fold_half(input logic [31:0] value, input bit upper,
+                                            input int unsigned bits);
+    int unsigned low, from, till;  // low: as many digits as the lower half has
     logic [15:0] sum;
-    sum = 16'd0;
+    low  = ((32 + bits - 1) / bits + 1) / 2;
+    from = upper ? low * bits : 0;
+    till = upper ? 32 : low * bits;
+    sum  = 16'd0;
     for (int unsigned i = 0; i < 32; i += bits) begin
-      sum += (16'(value >> i)) & 16'((32'd1 << bits) - 32'd1);
-      sum = (sum & 16'((32'd1 << bits) - 32'd1)) + (sum >> bits);
+      if (i >= from && i < till) begin
+        sum = around(sum, 16'(value >> i) & 16'((32'd1 << bits) - 32'd1), bits);
+      end
     end
-    return sum & 16'((32'd1 << bits) - 32'd1);
+    return sum;
   endfunction
 
   function automatic logic [15:0] flow_hash(input logic [63:0] flow);

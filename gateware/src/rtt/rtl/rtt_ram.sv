@@ -16,6 +16,10 @@ module rtt_ram #(
     output logic [Width-1:0] rdata_o
 );
   logic [Width-1:0] mem[2**Bits];
+  // As in an FPGA; rtt_match empties its own after each reset.
+  initial begin
+    for (int i = 0; i < 2 ** Bits; i++) mem[i] = '0;
+  end
 
   always_ff @(posedge clk_i) begin
     if (write_i) mem[waddr_i] <= wdata_i;

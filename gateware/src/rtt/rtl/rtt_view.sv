@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // rtt_view.sv - one reader's sight of a table that is written by the operations in the pipeline:
-// read at stage A, decided on at stage D, written at stage W.
+// read at stage A, decided on at stage D, written at stage W. Between B and D may be Wait stages.
 //
-//   A --read--> B --> D --decide--> W --write--> memory
+//   A --read--> B --> ... --> D --decide--> W --write--> memory
 //
 // An operation must see what all before it wrote, also those that are still between D and the
 // memory. Each write passes W once, and is taken up from there at whichever stage the reader is.
+// Whether the addresses are the same is known a cycle before, when the writer is at D.
 `resetall
 `default_nettype none
 
 module rtt_view #(
     parameter int unsigned Width = 32,
-    parameter int unsigned Bits  = 10
+    parameter int unsigned Bits  = 10,
+    parameter int unsigned Wait  = 2
 ) (
     input  wire              clk_i,
-    // stage W
+    // the writer: its address at stage D, the rest at W
+    input  wire  [ Bits-1:0] waddr_d_i,
     input  wire              write_i,
-    input  wire  [ Bits-1:0] waddr_i,
     input  wire  [Width-1:0] wdata_i,
     // address at stage A, data at stage D
     input  wire  [ Bits-1:0] addr_a_i,
+    output logic [Width-1:0] early_o,    // in the stage after B, as it was in the memory at A
     output logic [Width-1:0] data_d_o
 );
-  logic [Width-1:0] read_b, patch_q, data_q;
-  logic patched_q;
-  logic [Bits-1:0] addr_b_q, addr_d_q;
+  localparam int unsigned D = 2 + Wait;  // A is 0, B is 1
+
+  logic [Width-1:0] read_b, read_q, patch_q1, patch_q2;
+  logic patched_q1, patched_q2;
+  logic [Bits-1:0] waddr_q;
+  logic [Bits-1:0] addr_q[D];     // of the stages before D; [0] is not a register
+  logic [D:1] same_q;             // the address is that of what is at W
+  logic [Width-1:0] data_q[D+1];  // from the second stage after B on
 
   rtt_ram #(
       .Width(Width),
@@ -32,23 +40,38 @@ module rtt_view #(
   ) u_ram (
       .clk_i,
       .write_i,
-      .waddr_i,
+      .waddr_i(waddr_q),
       .wdata_i,
       .raddr_i(addr_a_i),
       .rdata_o(read_b)
   );
 
-  always_ff @(posedge clk_i) begin
-    addr_b_q  <= addr_a_i;
-    patched_q <= write_i && waddr_i == addr_a_i;
-    patch_q   <= wdata_i;
-
-    addr_d_q <= addr_b_q;
-    if (write_i && waddr_i == addr_b_q) data_q <= wdata_i;
-    else data_q <= patched_q ? patch_q : read_b;
+  assign addr_q[0] = addr_a_i;
+  for (genvar s = 1; s <= D; s++) begin : g_stage
+    always_ff @(posedge clk_i) same_q[s] <= addr_q[s-1] == waddr_d_i;
+    if (s < D) begin : g_addr
+      always_ff @(posedge clk_i) addr_q[s] <= addr_q[s-1];
+    end
+    if (s > 2) begin : g_data
+      always_ff @(posedge clk_i) data_q[s] <= same_q[s-1] && write_i ? wdata_i : data_q[s-1];
+    end
   end
+  assign data_q[0] = '0;
+  assign data_q[1] = '0;
 
-  assign data_d_o = write_i && waddr_i == addr_d_q ? wdata_i : data_q;
+  // What the memory gives goes into registers as it is; what was written at A and B goes beside it.
+  always_ff @(posedge clk_i) begin
+    waddr_q    <= waddr_d_i;
+    patched_q1 <= write_i && waddr_q == addr_a_i;
+    patch_q1   <= wdata_i;
+    read_q     <= read_b;
+    patched_q2 <= patched_q1 || (same_q[1] && write_i);
+    patch_q2   <= same_q[1] && write_i ? wdata_i : patch_q1;
+  end
+  assign data_q[2] = patched_q2 ? patch_q2 : read_q;
+
+  assign early_o  = read_q;
+  assign data_d_o = same_q[D] && write_i ? wdata_i : data_q[D];
 
 endmodule
 

@@ -153,7 +153,7 @@ async def lost_after_timeout(dut):
     await b.drain(30)
     for n in range(0, 20, 2):
         b.rx.send(frames.echo(1, n, back=True))
-    await b.drain(8 * 1024 + 600)  # what a scan of all slots takes
+    await b.drain(1024 + 600)  # what a scan of all slots takes
     b.model.expire_all()
     b.rx.send(frames.echo(1, 1, back=True))  # too late
     want = await b.check()
@@ -182,7 +182,7 @@ async def tcp_handshake_data_and_delayed_acks(dut):
     b.rx.send(frames.tcp("FA", 501, seq + 1, back=True))
     await b.drain(50)
     await b.write("TIMEOUT", 1)
-    await b.drain(13 * 1024)
+    await b.drain(1024 + 100)
     b.model.expire_all()
     want = await b.check()
     assert want.counts["COUNT"] == 22
