@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import struct
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ import pytest
 from gateware.lib import live
 from gateware.lib.tools import ROOT
 from harness import netns, proc
+
+from .test_live import read_pcapng
 
 PYTHON = "/usr/bin/python3"
 TOEHOLD = ROOT / "build" / "cli" / "toehold"
@@ -69,6 +72,15 @@ else:
     s.sendall(b"ab")
     print(s.getpeername(), s.recv(100), s.recv(100))
 """
+
+
+def write_pcap(path: Path, packets: list[tuple[int, bytes]]) -> None:
+    """With nanoseconds, Ethernet."""
+    out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)]
+    for ns, data in packets:
+        seconds, rest = divmod(ns, 10**9)
+        out.append(struct.pack("<IIII", seconds, rest, len(data), len(data)) + data)
+    path.write_bytes(b"".join(out))
 
 
 class Toe:
@@ -270,6 +282,72 @@ def test_statistics_and_registers(toe: Toe) -> None:
     refused = toe.server.run([TOEHOLD, "reg", "write", "--bar", bus, "ID=1"], check=False)
     assert refused.returncode != 0
     assert "ID" in refused.stderr
+
+
+def test_recording_names_cycles_and_runs_again_the_same(tmp_path: Path) -> None:
+    """What a live TOE has received, twice in virtual time: the same to the cycle."""
+    live_pcap = tmp_path / "live.pcapng"
+    toe = Toe(tmp_path, None, "--pcap", live_pcap)
+    try:
+        server = toe.echo()
+        toe.talk(5000)
+        server.stop()
+        counts = toe.close()
+    except BaseException:
+        toe.close()
+        raise
+    packets = read_pcapng(live_pcap)
+    cycles = [cycle for _, _, cycle, _ in packets]
+    assert counts["packet_in"] == sum(which == 0 for which, *_ in packets)
+    assert counts["packet_out"] == sum(which == 1 for which, *_ in packets)
+    assert len(set(cycles)) > len(cycles) // 2
+    received = tmp_path / "received.pcap"
+    write_pcap(received, [(ns, data) for which, ns, _, data in packets if which == 0])
+    runs = []
+    for n in range(2):
+        recorded = tmp_path / f"again{n}.pcapng"
+        argv = [live.build("toe_sim"), "--port", f"pcap:in={received}", "--ip", f"{toe.ip}/24"]
+        argv += ["--socket", tmp_path / "virtual.sock", "--seed", 1, "--time", "virtual"]
+        argv += ["--cycles", 400000, "--pcap", recorded]
+        subprocess.run([str(a) for a in argv], check=True, timeout=60, capture_output=True)
+        runs.append(recorded.read_bytes())
+    assert runs[0] == runs[1]
+    again = read_pcapng(recorded)
+    assert [d for which, _, _, d in again if which == 0] == [
+        d for which, _, _, d in packets if which == 0
+    ]
+    # Nobody listens there: its SYN is answered by RST.
+    assert any(
+        which == 1 and data[12:14] == b"\x08\0" and data[47] == 0x14 for which, _, _, data in again
+    )
+    assert all(ns == (1 << 32) + 4 * cycle or ns > 4 * cycle for _, ns, cycle, _ in again)
+
+
+@pytest.mark.long  # it builds the TOE once more, with traces
+def test_waveform_of_a_window(tmp_path: Path) -> None:
+    """From when a counter first moves, so many cycles; and the same cycles by their number."""
+    program = live.build("toe_sim", trace=True)
+    arp = bytes.fromhex("ffffffffffff 020000000002 0806 0001 0800 06 04 0001 020000000002")
+    arp += bytes([10, 0, 0, 2]) + bytes(6) + bytes([10, 0, 0, 1]) + bytes(18)
+    received = tmp_path / "received.pcap"
+    write_pcap(received, [(0, arp)])
+
+    def run(*options: object) -> list[int]:
+        fst = tmp_path / "w.fst"
+        argv = [program, "--port", f"pcap:in={received}", "--ip", "10.0.0.1/24", "--seed", 1]
+        argv += ["--socket", tmp_path / "s", "--time", "virtual", "--cycles", 30000]
+        argv += ["--fst", fst, "--pcap", tmp_path / "r.pcapng", *options]
+        subprocess.run([str(a) for a in argv], check=True, timeout=120, capture_output=True)
+        vcd = subprocess.run(["fst2vcd", "-f", fst], check=True, capture_output=True, text=True)
+        return [int(t) for t in re.findall(r"^#(\d+)$", vcd.stdout, re.M)]
+
+    times = run("--fst-on", "packet_out", "--fst-cycles", 50)
+    sent = next(cycle for which, _, cycle, _ in read_pcapng(tmp_path / "r.pcapng") if which == 1)
+    begun = times[0] // 4
+    assert sent < begun < sent + 200
+    assert times[-1] // 4 == begun + 50
+    times = run("--fst-from", sent - 20, "--fst-cycles", 100)
+    assert (times[0] // 4, times[-1] // 4) == (sent - 20, sent + 80)
 
 
 def test_another_toe_is_there_already(toe: Toe) -> None:

@@ -66,7 +66,7 @@ volatile sig_atomic_t stop_asked;
 
 struct Options {
     std::string port, regs, trigger;
-    uint64_t seed = 0;
+    uint64_t seed = 0, cycles = ~uint64_t{0};
     int life = -1;
     sim::Card::Options card;
     sim::Hosts::Options hosts;
@@ -104,7 +104,7 @@ class Simulation
         std::printf("toe_sim: ready on %s, %u flows\n", options_.hosts.socket.c_str(),
                     hosts_.flows());
         std::fflush(stdout);
-        while (!stop_asked && !life_is_over()) {
+        while (!stop_asked && !life_is_over() && card_.cycles() < options_.cycles) {
             look();
             for (unsigned i = 0; i < kBurst; i++)
                 card_.cycle();
@@ -258,6 +258,7 @@ const char kUsage[] =
     "                   happens (wall)\n"
     "  --stall PERCENT  cycles in which link and bus withhold ready, 0 to 90 (0)\n"
     "  --delay CYCLES   until host memory answers, 1 to 10000 (1)\n"
+    "  --cycles N       ends after so many\n"
     "  --pcap FILE      records packets as pcapng, cycle numbers as comments\n"
     "  --fst FILE       waveform (in a build with traces: scripts/gateware sim toe_sim --trace), "
     "of\n"
@@ -283,8 +284,8 @@ const struct option kKnown[] = {
     {"seed", 1, nullptr, 'r'},       {"regs", 1, nullptr, 'R'},     {"time", 1, nullptr, 't'},
     {"stall", 1, nullptr, 'l'},      {"delay", 1, nullptr, 'd'},    {"pcap", 1, nullptr, 'o'},
     {"fst", 1, nullptr, 'f'},        {"fst-from", 1, nullptr, 'a'}, {"fst-on", 1, nullptr, 'n'},
-    {"fst-cycles", 1, nullptr, 'c'}, {"life", 1, nullptr, 'L'},     {"help", 0, nullptr, 'h'},
-    {nullptr, 0, nullptr, 0}};
+    {"fst-cycles", 1, nullptr, 'c'}, {"cycles", 1, nullptr, 'C'},   {"life", 1, nullptr, 'L'},
+    {"help", 0, nullptr, 'h'},       {nullptr, 0, nullptr, 0}};
 
 void parse_address(Options &o, const std::string &value)
 {
@@ -367,6 +368,9 @@ Options parse(int argc, char **argv)
             break;
         case 'c':
             o.card.fst_cycles = count("fst-cycles", optarg, 1, UINT64_MAX);
+            break;
+        case 'C':
+            o.cycles = count("cycles", optarg, 1, UINT64_MAX);
             break;
         case 'L':
             o.life = static_cast<int>(count("life", optarg, 0, 1 << 20));
