@@ -9,6 +9,14 @@ src/toe/rtl/toe_sched.sv
 src/toe/rtl/toe_timer.sv
 src/toe/rtl/toe_hwroom.sv
 src/toe/rtl/toe_cmd.sv
+src/toe/rtl/conn_pkg.sv
+src/toe/rtl/conn_route.sv
+src/toe/rtl/conn_listeners.sv
+src/toe/rtl/conn_slots.sv
+src/toe/rtl/conn_waits.sv
+src/toe/rtl/conn_tw.sv
+src/toe/rtl/conn_say.sv
+src/toe/rtl/conn_turn.sv
 src/toe/rtl/toe_conn.sv
 src/toe/rtl/toe_dmaw.sv
 src/toe/rtl/toe_tx.sv

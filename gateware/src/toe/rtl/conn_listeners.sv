@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// conn_listeners.sv - the listeners of all queue pairs, one list; whoever looks for one walks it, an entry
+// a cycle. A SYN goes to the one whose queue pair has the fewest flows, of those that have room.
+`resetall
+`default_nettype none
+
+module conn_listeners
+  import toe_pkg::*;
+  import toe_cmd_pkg::*;
+  import conn_pkg::*;
+#(
+  parameter int unsigned Qps = 8
+) (
+  input  wire                   clk_i,
+  input  wire                   rst_ni,
+  input  wire own_t             own_i,
+  input  wire [Qps-1:0][15:0]   free_i,      // slots
+  input  wire [Qps-1:0][15:0]   flows_i,
+  input  wire [Qps-1:0]         closed_i,    // takes no more
+
+  input  wire                   clear_i,     // a walk begins anew
+  input  wire listen_e          op_i,        // held until last_o
+  input  wire tuple_t           tuple_i,     // LsHear
+  input  wire cmd_t             cmd_i,       // LsAdd, LsRemove: LISTEN, UNLISTEN, of
+  input  wire entry_t           entry_i,
+  input  wire qp_t              qp_i,        // ... this queue pair
+  output wire                   valid_o,     // LISTEN: of an address of ours
+  output wire                   last_o,      // the walk ends in this cycle
+  output wire                   same_o,      // ... at the listener of that id
+  output wire                   equal_o,     // ... which is for the same address and port
+  output wire                   found_o,     // afterwards: who takes the SYN; where there is room
+  output wire                   passed_o,    // ... there are some, all full or WEAK
+  output wire lidx_t            best_o,
+  output wire listener_t        listener_o,
+
+  input  wire                   put_i,       // the new one, at best_o
+  input  wire                   more_i,      // best_o holds one flow more
+  input  wire                   less_i,      // ... who_i one less
+  input  wire lidx_t            who_i,
+  output wire listener_t        who_o,
+  input  wire                   forget_i,    // all of qp_i
+  output wire [Qps-1:0][7:0]    count_o
+);
+
+  localparam int unsigned QpBits = (Qps > 1) ? $clog2(Qps) : 1;
+  localparam int unsigned Listeners = 2 ** $bits(lidx_t);
+  typedef logic [QpBits-1:0] qidx_t;
+
+  listener_t [Listeners-1:0] listener_q;
+  lidx_t scan_q, best_q;
+  logic best_ok_q, passed_q;
+  logic [15:0] best_flows_q;
+
+  function automatic logic hears(input listener_t l, input tuple_t t);
+    return l.valid && l.port == t.local_port &&
+           (t.v6 ? (l.any6 || (l.v6 && !l.any4 && !l.any6 && l.addr == t.own))
+                 : (l.any4 || (!l.v6 && !l.any4 && l.addr[31:0] == t.own[31:0])));
+  endfunction
+
+  wire listener_t at_scan = listener_q[scan_q];
+  wire qidx_t scan_qp = qidx_t'(at_scan.qp);
+  wire fits = at_scan.held <= at_scan.backlog && free_i[scan_qp] != 16'd0 && !closed_i[scan_qp];
+  wire same = at_scan.valid && at_scan.qp == qp_i && at_scan.id == cmd_flow(cmd_i);
+
+  wire v6 = (cmd_flags(cmd_i) & ListenV6) != 7'd0;
+  wire v4_mapped = entry_i.remote[127:32] == 96'hffff;
+  listener_t asked;
+  logic asked_ok;
+  always_comb begin
+    asked = '0;
+    asked.valid = 1'b1;
+    asked.qp = qp_i;
+    asked.id = cmd_flow(cmd_i);
+    asked.port = cmd_aux(cmd_i);
+    asked.yields = (cmd_flags(cmd_i) & ListenWeak) != 7'd0;
+    asked.backlog = cmd_arg1(cmd_i);
+    asked_ok = 1'b1;
+    if (!v6) begin
+      asked.any4 = cmd_arg0(cmd_i) == 32'd0;
+      asked.addr = 128'(cmd_arg0(cmd_i));
+      asked_ok = asked.any4 || cmd_arg0(cmd_i) == own_i.ip4;
+    end else if (entry_i.remote == '0) begin
+      asked.any6 = 1'b1;
+      asked.any4 = (cmd_flags(cmd_i) & ListenV6only) == 7'd0;
+    end else if (v4_mapped) begin
+      asked.addr = 128'(entry_i.remote[31:0]);
+      asked_ok = entry_i.remote[31:0] == own_i.ip4;
+    end else begin
+      asked.v6 = 1'b1;
+      asked.addr = entry_i.remote;
+      asked_ok = own_i.ip6_on &&
+                 (entry_i.remote == own_i.ip6 || entry_i.remote == own_i.ip6_link);
+    end
+  end
+
+  assign valid_o = asked_ok;
+  assign same_o = same;
+  assign equal_o = at_scan.port == asked.port && at_scan.addr == asked.addr &&
+                   at_scan.any4 == asked.any4 && at_scan.any6 == asked.any6;
+  assign last_o = scan_q == '1 || (same && op_i != LsHear);
+  assign found_o = best_ok_q;
+  assign passed_o = passed_q;
+  assign best_o = best_q;
+  assign listener_o = listener_q[best_q];
+  assign who_o = listener_q[who_i];
+
+  logic [Qps-1:0][7:0] count;
+  always_comb begin
+    count = '0;
+    for (int i = 0; i < int'(Qps); i++)
+      for (int l = 0; l < Listeners; l++)
+        if (listener_q[l].valid && listener_q[l].qp == qp_t'(i)) count[i] = count[i] + 8'd1;
+  end
+  assign count_o = count;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) listener_q <= '0;
+    else begin
+      if (clear_i) begin
+        scan_q <= '0;
+        best_ok_q <= 1'b0;
+        passed_q <= 1'b0;
+        best_flows_q <= '1;
+      end
+      unique case (op_i)
+        LsHear: begin
+          if (hears(at_scan, tuple_i)) begin
+            if (at_scan.yields || !fits) passed_q <= 1'b1;
+            else if (!best_ok_q || flows_i[scan_qp] < best_flows_q) begin
+              best_ok_q <= 1'b1;
+              best_q <= scan_q;
+              best_flows_q <= flows_i[scan_qp];
+            end
+          end
+          scan_q <= scan_q + 1'b1;
+        end
+        // The id in use: the same again, or wrong. Else where there is room.
+        LsAdd: begin
+          if (!same) begin
+            if (!at_scan.valid) begin
+              best_ok_q <= 1'b1;
+              best_q <= scan_q;
+            end
+            scan_q <= scan_q + 1'b1;
+          end else if (equal_o) begin
+            listener_q[scan_q].backlog <= asked.backlog;
+            listener_q[scan_q].yields <= asked.yields;
+          end
+        end
+        LsRemove: begin
+          best_q <= scan_q;
+          if (same) listener_q[scan_q].valid <= 1'b0;
+          else scan_q <= scan_q + 1'b1;
+        end
+        default: ;
+      endcase
+      if (put_i) listener_q[best_q] <= asked;
+      if (more_i) listener_q[best_q].held <= listener_q[best_q].held + 32'd1;
+      if (less_i) listener_q[who_i].held <= listener_q[who_i].held - 32'd1;
+      if (forget_i)
+        for (int i = 0; i < Listeners; i++)
+          if (listener_q[i].qp == qp_i) listener_q[i].valid <= 1'b0;
+    end
+  end
+
+endmodule
+
+`resetall

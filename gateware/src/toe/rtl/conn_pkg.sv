@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// conn_pkg.sv - what the parts of toe_conn share: its steps, and what stands in its lists.
+`resetall
+`default_nettype none
+
+package conn_pkg;
+
+  import toe_pkg::*;
+
+  localparam tick_t TimeWait = 32'd57220;      // 60 s
+  localparam tick_t Patience = 32'd2861;       // 3 s for a neighbour
+  localparam tick_t Again = 32'd95;            // 100 ms between questions
+
+  typedef struct packed {
+    logic        valid;
+    qp_t         qp;
+    logic [31:0] id;
+    logic [15:0] port;
+    logic        any4;     // of all IPv4 addresses of ours, or
+    logic        any6;
+    addr_t       addr;     // ... of this one
+    logic        v6;
+    logic        yields; // WEAK
+    logic [31:0] backlog;
+    logic [31:0] held;     // flows not accepted yet
+  } listener_t;
+
+  typedef logic [4:0] lidx_t;
+
+  // What is asked of the list of listeners.
+  typedef enum logic [1:0] {
+    LsNothing = 2'd0,
+    LsHear    = 2'd1,  // who takes this SYN
+    LsAdd     = 2'd2,
+    LsRemove  = 2'd3
+  } listen_e;
+
+  // What toe_conn knows of a flow.
+  typedef struct packed {
+    logic        used;
+    logic        pending;  // a CONNECT without an answer, of
+    logic [31:0] cookie;
+    logic        half;     // not accepted yet, of
+    lidx_t       listener;
+  } info_t;
+
+  // A CONNECT that waits for its neighbour.
+  typedef struct packed {
+    logic        valid;
+    qp_t         qp;
+    command_t    command;
+    entry_t      entry;
+    tick_t       deadline;
+    tick_t       again;
+  } waiting_t;
+
+  localparam int unsigned Waiting = 8;
+  typedef logic [2:0] widx_t;
+
+  typedef struct packed {
+    seq_t        snd_nxt;
+    seq_t        rcv_nxt;
+    logic        ts;
+    logic [31:0] ts_recent;
+    logic [31:0] ts_offset;
+    tick_t       at;
+    logic        live;
+  } tw_t;
+
+  typedef enum logic [5:0] {
+    Idle,
+    AttachFill, AttachEnd,
+    DetachFlow, DetachRead, DetachEvent, DetachEnd,
+    MsgRead, MsgPath, MsgTable, MsgAnswer, MsgFree, MsgBacklog,
+    MsgTwOld, MsgTwOldPath, MsgTwOldTable, MsgTwOldAnswer,
+    TwExpire, TwExpirePath, TwExpireTable, TwExpireAnswer,
+    MissFind, MissAnswer, MissEvent, MissJudge,
+    TwRead, TwJudge, TwTable, TwAgain, TwMoved, TwAnswer,
+    Listen, SynScan, SynPick, Slot, SlotRead, Hash, HashWait, Insert, InsertAnswer, OpenEvent,
+    Reset, MissDone,
+    CmdJudge, ListenScan, UnlistenScan, UnlistenFlow, UnlistenRead, UnlistenEvent,
+    ConnectHop, ConnectNeigh, ConnectPort, CookieScan, CookieRead, CookieEvent,
+    Error, FailAsk, Fail, CmdDone, Refuse
+  } step_e;
+
+  // What comes next.
+  typedef enum logic [2:0] {
+    TakeNothing, TakeMessage, TakeAttach, TakeDetach, TakeTw, TakeCommand, TakeWaiting, TakeMiss
+  } take_e;
+
+  function automatic logic is_syn(input flags_t f);
+    return f.syn && !f.ack && !f.rst && !f.fin;
+  endfunction
+
+endpackage
+
+`resetall

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// conn_tw.sv - connections in TIME-WAIT (RFC 9293 3.10.7.4): a ring, the one that came first at its tail,
+// and what a segment to one of them means.
+`resetall
+`default_nettype none
+
+module conn_tw
+  import toe_pkg::*;
+  import conn_pkg::*;
+#(
+  parameter int unsigned FlowBits = 8
+) (
+  input  wire                clk_i,
+  input  wire                rst_ni,
+  input  wire tick_t         tick_i,
+
+  input  wire                push_i,
+  input  wire tw_t           push_item_i,  // at and live are set here
+  input  wire                pop_i,
+  output wire [FlowBits-1:0] head_o,
+  output wire [FlowBits-1:0] tail_o,
+  output wire                some_o,
+  output wire                full_o,
+
+  input  wire                look_i,       // at this one; else at the tail
+  input  wire [FlowBits-1:0] index_i,
+  output wire tw_t           item_o,       // a cycle later
+  output wire                due_o,
+
+  // A segment to item_o: it may begin a connection anew; is the FIN again; wants an answer.
+  input  wire seg_t          seg_i,
+  output wire                anew_o,
+  output wire                again_o,
+  output wire                says_o
+);
+
+  typedef logic [FlowBits-1:0] slot_t;
+
+  slot_t head_q, tail_q;
+  logic some_q;
+  tw_t item, pushed;
+  always_comb begin
+    pushed = push_item_i;
+    pushed.at = tick_i + TimeWait;
+    pushed.live = 1'b1;
+  end
+
+  toe_ram #(.Width($bits(tw_t)), .AddrBits(FlowBits)) ring (
+    .clk_i, .write_i(push_i), .waddr_i(head_q), .wdata_i(pushed),
+    .raddr_i(look_i ? index_i : tail_q), .rdata_o(item)
+  );
+
+  wire tick_t past = tick_i - item.at;
+  assign head_o = head_q;
+  assign tail_o = tail_q;
+  assign some_o = some_q;
+  assign full_o = some_q && head_q == tail_q;
+  assign item_o = item;
+  assign due_o = some_q && item.live && !past[31];
+
+  // RFC 9293 3.10.7.4, RFC 6191.
+  wire flags_t fl = seg_i.flags;
+  assign anew_o = is_syn(fl) && (seq_gt(seg_i.seq, item.rcv_nxt - 32'd1) ||
+      (item.ts && seg_i.opt.ts_ok && seq_gt(seg_i.opt.tsval, item.ts_recent)));
+  // The peer's FIN again: it has not seen our ACK, and the two MSL begin anew.
+  assign again_o = fl.fin && !fl.syn && !fl.rst && !full_o &&
+                   seg_i.seq + 32'(seg_i.len) + 32'd1 == item.rcv_nxt;
+  assign says_o = !fl.rst && (fl.syn || fl.fin || seg_i.len != 16'd0 ||
+                              seg_i.seq != item.rcv_nxt);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      head_q <= '0;
+      tail_q <= '0;
+      some_q <= 1'b0;
+    end else begin
+      if (push_i) begin
+        head_q <= head_q + 1'b1;
+        some_q <= 1'b1;
+      end
+      if (pop_i) begin
+        tail_q <= tail_q + 1'b1;
+        some_q <= (tail_q + 1'b1) != head_q;
+      end
+    end
+  end
+
+endmodule
+
+`resetall

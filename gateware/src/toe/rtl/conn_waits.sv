@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// conn_waits.sv - CONNECTs that wait for the link address of their next hop: each is asked for again and
+// again, until its patience ends.
+`resetall
+`default_nettype none
+
+module conn_waits
+  import toe_pkg::*;
+  import toe_cmd_pkg::*;
+  import conn_pkg::*;
+(
+  input  wire             clk_i,
+  input  wire             rst_ni,
+  input  wire tick_t      tick_i,
+
+  output wire             due_o,      // next_o is to be tried again
+  output wire widx_t      next_o,
+  output wire waiting_t   item_o,
+  output wire             room_o,
+
+  input  wire             put_i,      // one more
+  input  wire command_t   command_i,
+  input  wire entry_t     entry_i,
+  input  wire qp_t        qp_i,
+  input  wire widx_t      at_i,       // this one:
+  output wire             patient_o,
+  input  wire             again_i,    // ... later again
+  input  wire             drop_i,     // ... is over
+  output wire             named_o,    // command_i, a CANCEL of qp_i, names one
+  input  wire             cancel_i,   // ... which is over
+  input  wire             forget_i    // all of qp_i
+);
+
+  waiting_t [Waiting-1:0] waiting_q;
+
+  logic due, room, named;
+  widx_t next, free;
+  logic [Waiting-1:0] same;
+  always_comb begin
+    due = 1'b0;
+    next = '0;
+    room = 1'b0;
+    free = '0;
+    for (int i = Waiting - 1; i >= 0; i--) begin
+      logic [31:0] past;
+      past = tick_i - waiting_q[i].again;
+      if (waiting_q[i].valid && !past[31]) begin
+        due = 1'b1;
+        next = widx_t'(i);
+      end
+      if (!waiting_q[i].valid) begin
+        room = 1'b1;
+        free = widx_t'(i);
+      end
+      same[i] = waiting_q[i].valid && waiting_q[i].qp == qp_i &&
+                cmd_flow(waiting_q[i].command.cmd) == cmd_flow(command_i.cmd);
+    end
+    named = same != '0;
+  end
+  wire tick_t left = tick_i - waiting_q[at_i].deadline;
+
+  assign due_o = due;
+  assign next_o = next;
+  assign item_o = waiting_q[next];
+  assign room_o = room;
+  assign patient_o = left[31];
+  assign named_o = named;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) waiting_q <= '0;
+    else begin
+      if (put_i)
+        waiting_q[free] <= '{valid: 1'b1, qp: qp_i, command: command_i, entry: entry_i,
+                             deadline: tick_i + Patience, again: tick_i + 32'd1};
+      if (again_i) waiting_q[at_i].again <= tick_i + Again;
+      if (drop_i) waiting_q[at_i].valid <= 1'b0;
+      for (int i = 0; i < Waiting; i++) begin
+        if (cancel_i && same[i]) waiting_q[i].valid <= 1'b0;
+        if (forget_i && waiting_q[i].qp == qp_i) waiting_q[i].valid <= 1'b0;
+      end
+    end
+  end
+
+endmodule
+
+`resetall
