@@ -98,25 +98,36 @@ module rtt_stats
   end
   assign last_o = last_q;
 
-  // Squares: the multiplier is three cycles deep, and the token goes along with it.
+  // Squares, three cycles: the time, the products of its halves, their sum. A product of all 32 bits
+  // would be three products and two sums in one cycle. The token goes along.
+  //
+  //   (high, low)^2 =  | high * high | low * low |
+  //                  +   | 2 * high * low |
+  localparam int unsigned Half = TimeBits / 2;
   logic [2:0] token_q;
-  logic [TimeBits-1:0] factor_q;
-  logic [2*TimeBits-1:0] square_q1, square_q2;
+  logic [Half-1:0] high_q, low_q;
+  logic [2*Half-1:0] high_high_q, high_low_q, low_low_q;
+  logic [2*TimeBits-1:0] square_q;
   logic [95:0] sumsq_q;
   always_ff @(posedge clk_i) begin
-    token_q   <= {token_q[1:0], token_i};
-    factor_q  <= valid ? time_i : '0;
-    square_q1 <= factor_q * factor_q;
-    square_q2 <= square_q1;
-    sumsq_q   <= (token_q[2] ? 96'd0 : sumsq_q) + 96'(square_q2);
+    token_q         <= {token_q[1:0], token_i};
+    {high_q, low_q} <= valid ? time_i : '0;
+    high_high_q     <= high_q * high_q;
+    high_low_q      <= high_q * low_q;
+    low_low_q       <= low_q * low_q;
+    square_q        <= {high_high_q, low_low_q} + ((2 * TimeBits)'(high_low_q) << (Half + 1));
+    sumsq_q         <= (token_q[2] ? 96'd0 : sumsq_q) + 96'(square_q);
     if (token_q[2]) sumsq_o <= sumsq_q;
     if (!rst_ni) begin
-      token_q  <= '0;
-      factor_q <= '0;
-      square_q1 <= '0;
-      square_q2 <= '0;
-      sumsq_q  <= '0;
-      sumsq_o  <= '0;
+      token_q     <= '0;
+      high_q      <= '0;
+      low_q       <= '0;
+      high_high_q <= '0;
+      high_low_q  <= '0;
+      low_low_q   <= '0;
+      square_q    <= '0;
+      sumsq_q     <= '0;
+      sumsq_o     <= '0;
     end
   end
 
