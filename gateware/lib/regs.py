@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register blocks (AXI4-Lite) and register chapters, from device/*.rdl by PeakRDL."""
+"""Register blocks (AXI4-Lite, or bare) and register chapters, from device/*.rdl by PeakRDL."""
 
 import re
 import shutil
@@ -12,6 +12,10 @@ REGS = OUT / "regs"
 # Blocks that gateware has: the description, and the module made of it.
 BLOCKS = {"rtt": "rtt_regs", "toe": "toe_regs"}
 
+# What is in front of them. PeakRDL's AXI4-Lite chooses an access, decodes its address and answers
+# it in one cycle; before the bare block, src/axil/rtl/axil_front.sv takes a cycle for each.
+CPUIF = {"rtt": "passthrough", "toe": "axi4-lite-flat"}
+
 # Chapters of docs/, made of the descriptions; `scripts/gateware lint` says when one is older.
 CHAPTERS = {
     "rtt": "the measuring module ([GATEWARE.md](../GATEWARE.md)), from where its block begins",
@@ -20,7 +24,7 @@ DOCS = ROOT / "docs" / "registers"
 
 
 def generate(block: str) -> Path:
-    """The folder with <module>_pkg.sv and <module>.sv; made anew when the description is newer."""
+    """The folder with <module>_pkg.sv and <module>.sv; made anew when its sources are."""
     out = REGS / block
     with alone(out):
         return generate_alone(block, out)
@@ -29,15 +33,16 @@ def generate(block: str) -> Path:
 def generate_alone(block: str, out: Path) -> Path:
     rdl = ROOT / "device" / f"{block}.rdl"
     stamp = out / "source"
+    options = ["--cpuif", CPUIF[block], "--type-style", "hier", "--err-if-bad-addr"]
+    options += ["--rt-read-fanin", "--rt-read-response"]
     source = rdl.read_bytes() + (ROOT / "device" / "block.rdl").read_bytes()
+    source += " ".join(options).encode()
     if stamp.exists() and stamp.read_bytes() == source:
         return out
     part = out.with_suffix(".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     peakrdl = BIN / "peakrdl"
-    options = ["--cpuif", "axi4-lite-flat", "--type-style", "hier", "--err-if-bad-addr"]
-    options += ["--rt-read-fanin", "--rt-read-response"]
     run([peakrdl, "regblock", rdl, "-o", part, *options], check=True)
     run([peakrdl, "markdown", rdl, "-o", part / f"{block}.md"], check=True)
     (part / "source").write_bytes(source)
