@@ -241,6 +241,15 @@ def test_who_breaks_a_ring_is_halted_alone(toe: Toe, at: int, by: int) -> None:
         p.stop()
 
 
+def test_nobody_makes_it_wait(toe: Toe) -> None:
+    """A program that breaks every rule, and fills and blocks the descriptors that both have."""
+    hostile = ROOT / "build" / "tests" / "hostile"
+    rogue = toe.server.start([hostile, toe.socket, 1, 15, toe.peer_ip, PORT, PORT + 1, "mark"])
+    assert rogue.wait(60) == 0, rogue.tail()
+    assert toe.stats()["engines"][0]["counters"]["qp_halted"] > 0
+    toe.client.run(["ping", "-c", "2", "-i", "0.2", "-W", "5", toe.ip])
+
+
 def test_a_program_starts_it(tmp_path: Path) -> None:
     """toehold run --engine gateware: one command, and nothing stays behind."""
     pair = netns.Pair(kernel_ip=None, tap=True)

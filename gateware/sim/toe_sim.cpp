@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <random>
 #include <string>
+#include <sys/time.h>
 #include <unistd.h>
 #include <vector>
 
@@ -242,6 +243,17 @@ void on_signal(int)
     stop_asked = 1;
 }
 
+/* A call that a host has made to wait for it ends by this. */
+void end_waits()
+{
+    struct sigaction act = {};
+    const struct itimerval each = {{0, 100000}, {0, 100000}};
+
+    act.sa_handler = [](int) {};
+    sigaction(SIGALRM, &act, nullptr); /* not SA_RESTART */
+    setitimer(ITIMER_REAL, &each, nullptr);
+}
+
 const char kUsage[] =
     "usage: toe_sim --port SPEC --ip ADDRESS/LENGTH [OPTION...]\n"
     "The gateware TOE, simulated, where toed would be.\n"
@@ -401,6 +413,7 @@ int main(int argc, char **argv)
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     signal(SIGPIPE, SIG_IGN);
+    end_waits();
     if (options.life >= 0)
         fcntl(options.life, F_SETFL, O_NONBLOCK);
     Simulation(options).run();
