@@ -4,7 +4,7 @@ holds, and when each of its faults, put into the design, makes it fail.
 
     [name]
     top = "module"            # the bench; its ports are free inputs
-    files = ["src/x/y.sv"]    # relative to gateware/
+    files = ["src/x/y.sv"]    # relative to gateware/; "commands": the contract's package
     mode = "prove"            # bmc: up to depth; prove: by induction, for all time
     depth = 10
     long = false              # only with --long
@@ -26,6 +26,7 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from . import commands
 from .tools import GATEWARE, OUT, SHIM, run
 
 WORK = OUT / "formal"
@@ -60,6 +61,10 @@ def load() -> dict[str, dict]:
     return proofs
 
 
+def source(file: str) -> Path:
+    return commands.generate() if file == "commands" else GATEWARE / file
+
+
 def mutated(fault: dict) -> str:
     text = (GATEWARE / fault["file"]).read_text()
     times = text.count(fault["old"])
@@ -74,11 +79,11 @@ def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for file in proof["files"]:
-        text = (GATEWARE / file).read_text()
+        text = source(file).read_text()
         if fault and fault["file"] == file:
             text = mutated(fault)
-        (folder / Path(file).name).write_text(text)
-    names = [Path(f).name for f in proof["files"]]
+        (folder / source(file).name).write_text(text)
+    names = [source(f).name for f in proof["files"]]
     parameters = " ".join(f"-G {k}={v}" for k, v in proof.get("parameters", {}).items())
     script = SBY.format(
         mode="bmc" if fault else proof["mode"],  # a fault is found by a run that shows it

@@ -2,6 +2,7 @@
 """Builds the TOE for virtual time (gateware/sim/toe_device.h): one object that the runner of
 packetdrill's scripts loads in the place of virtual/'s own."""
 
+import subprocess
 from pathlib import Path
 
 from .live import DEVICE, SIM, host_build, verilate
@@ -49,4 +50,32 @@ def prop() -> Path:
         ldflags = [*(o for o in objects if o.name != "fit.c.o"), core, device]
         flags = cflags("core/tests/prop")
         sources = [SIM / "toe_device.cpp", SIM / "toe_prop.cpp"]
+        return verilate(program, "toe_top", "sim/toe_virtual.f", flags, ldflags, *SMALL, *sources)
+
+
+def golden(folder: Path, core: Path) -> Path:
+    """core/ with its names prefixed, and what says its initial sequence numbers given away."""
+    whole, copy, table = (folder / n for n in ("core.o", "golden.o", "golden.names"))
+    subprocess.run(["ld", "-r", "-o", whole, "--whole-archive", core], check=True)
+    said = subprocess.run(["nm", whole], check=True, capture_output=True, text=True).stdout
+    names = sorted({w for w in said.split() if w.startswith("toec_")})
+    table.write_text("".join(f"{n} golden_{n}\n" for n in names))
+    command = ["objcopy", f"--redefine-syms={table}", "--weaken-symbol=golden_toec_isn"]
+    command += ["--weaken-symbol=golden_toec_ts_offset", whole, copy]
+    subprocess.run(command, check=True)
+    return copy
+
+
+def twin() -> Path:
+    """The same, with core/ beside the gateware: both must do the same."""
+    require()
+    program = OUT / "live" / "toe_twin" / "toe_twin"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    with alone(program.parent):
+        core, device, _ = host_build(CORE, DEVICE, PROP)
+        objects = sorted((ROOT / "build" / f"{PROP}.p").glob("*.o"))
+        ldflags = [*(o for o in objects if o.name != "fit.c.o")]
+        ldflags += [golden(program.parent, core), core, device]
+        flags = [*cflags("core/tests/prop"), f"-I{SIM}"]
+        sources = [SIM / "toe_device.cpp", SIM / "toe_twin.cpp"]
         return verilate(program, "toe_top", "sim/toe_virtual.f", flags, ldflags, *SMALL, *sources)

@@ -21,6 +21,7 @@ module conn_slots
   input  wire                take_i,     // next_o is taken, for info_i
   input  wire info_t         info_i,
   input  wire                give_i,     // slot_i is free, if it was used
+  input  wire                accept_i,   // slot_i's flow is no longer its listener's
   input  wire [FlowBits-1:0] slot_i,
   output wire [FlowBits-1:0] next_o,     // a cycle after qp_i
   input  wire [FlowBits-1:0] taken_i,    // it, as it was read
@@ -41,6 +42,11 @@ module conn_slots
   wire slot_t first = slot_t'(config_i[at].first);
   wire slot_t mask = slot_t'((32'd1 << config_i[at].slots_log) - 32'd1);
   wire back = give_i && info.used;
+  info_t accepted;
+  always_comb begin
+    accepted = info;
+    accepted.half = 1'b0;   // UNLISTEN lets it be
+  end
 
   toe_ram #(.Width(FlowBits), .AddrBits(FlowBits)) ring (
     .clk_i, .write_i(fill_i || back),
@@ -48,8 +54,9 @@ module conn_slots
     .raddr_i(first + (slot_t'(tail_q[at]) & mask)), .rdata_o(next_o)
   );
   toe_ram #(.Width($bits(info_t)), .AddrBits(FlowBits)) infos (
-    .clk_i, .write_i(fill_i || give_i || take_i), .waddr_i(take_i ? taken_i : slot_i),
-    .wdata_i(take_i ? info_i : info_t'('0)), .raddr_i(look_i), .rdata_o(info)
+    .clk_i, .write_i(fill_i || give_i || take_i || accept_i), .waddr_i(take_i ? taken_i : slot_i),
+    .wdata_i(take_i ? info_i : (accept_i ? accepted : info_t'('0))), .raddr_i(look_i),
+    .rdata_o(info)
   );
   assign info_o = info;
 

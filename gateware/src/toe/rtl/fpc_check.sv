@@ -122,7 +122,7 @@ module fpc_check
       if (in.seg.len != 16'd0 || in.seg.flags.fin) begin
         c.t.ack_now = 1'b1;
         // What lies below RCV.NXT has been received before (RFC 2883 4.1).
-        if (in.t.sack && in.seg.len != 16'd0 && seq_lt(in.seg.seq, in.t.rcv_nxt)) begin
+        if (in.t.sack && in.seg.len != 16'd0 && had_before(in.t, in.seg.seq)) begin
           c.t.dsack_ok = 1'b1;
           c.t.dsack.start = in.seg.seq;
           c.t.dsack.stop = seq_min(in.seg.seq + 32'(in.seg.len), in.t.rcv_nxt);
@@ -193,6 +193,7 @@ module fpc_check
       c.t.heard = in.tick;
       if (in.t.state == StSynReceived) begin
         c.t.state = in.t.fin ? StFinWait1 : StEstablished;
+        c.t.max_wnd = 32'd0;  // that of the SYN was not scaled; fpc_ack has the first that is
         if (in.t.timeouts != 8'd0) c.t.cc.cwnd = 32'(in.t.mss);
         c.t.snd_una = in.t.iss + 32'd1;
         c.t.rexmit = in.t.iss + 32'd1;

@@ -38,10 +38,24 @@ module fpc_host
 
   function automatic ctx_t receive(input ctx_t in, input logic [31:0] bytes);
     ctx_t c;
+    logic [31:0] size, most, step;
+    seq_t edge_;
     c = in;
     if (in.t.gone) return refuse(in, ReasonNotconn);
     if (bytes == 32'd0 || bytes > in.t.told_rx - in.t.rcv_read) return refuse(in, ReasonMsgsize);
     c.t.rcv_read = in.t.rcv_read + bytes;
+    // A window update of its own only when the peer may be waiting for it: it knows less than the
+    // buffer has (and the window field can say) by a quarter. ACKs carry the rest (fpc_send: offer).
+    most = 32'd65535 << in.t.rcv_scale;
+    size = receive_size(in.t);
+    edge_ = seq_min(c.t.rcv_read + size, in.t.rcv_nxt + most);
+    if (size > most) size = most;
+    step = size >> 1;
+    if (step > 32'(in.t.mss)) step = 32'(in.t.mss);
+    if (step < (size >> 2)) step = size >> 2;
+    if (seq_ge(edge_, in.t.rcv_adv + step) &&
+        in.t.state inside {StEstablished, StFinWait1, StFinWait2})
+      c.t.ack_now = 1'b1;
     return c;
   endfunction
 
@@ -62,7 +76,7 @@ module fpc_host
     c = in;
     unread = in.t.rcv_nxt - 32'(in.t.fin_in) - in.t.rcv_read;
     if (in.t.gone || (half && in.t.fin)) return refuse(in, ReasonNotconn);
-    if (!half && (unread != 32'd0 || in.t.gaps != 3'd0)) begin
+    if (!half && unread != 32'd0) begin
       // RFC 9293 MUST-... 3.6.1, RFC 2525 2.17: what was not read is lost, and the peer learns it.
       c = abort(in);
       c.t.gone = 1'b1;

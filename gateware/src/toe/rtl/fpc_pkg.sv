@@ -86,6 +86,7 @@ package fpc_pkg;
     seq_t        lost_to;      // what lies below, is on no board and was not sent again, is lost
     cc_event_t   cc;
     logic        challenge;    // an ACK that is rationed
+    logic        dup_ack;      // what came lies beyond a gap: an ACK alone says so (RFC 5681 4.2)
 
     // what fpc_plan has found
     logic [15:0] full;         // payload of a full segment, less the SACK option in it (RFC 6691)
@@ -277,6 +278,12 @@ package fpc_pkg;
     if (ticks_ > RtoMax) ticks_ = RtoMax;
     wide = 48'(ticks_) << t.backoff;
     return ((wide > 48'(RtoMax)) ? RtoMax : tick_t'(wide)) + 32'd1;
+  endfunction
+
+  // What lies below RCV.NXT from seq on has been received before, unless it lies below IRS too.
+  function automatic logic had_before(input tcb_t t, input seq_t seq);
+    return seq_lt(seq, t.rcv_nxt) &&
+           (t.rx_wraps != 32'd0 || t.rcv_nxt - seq <= t.rcv_nxt - t.irs - 32'd1);
   endfunction
 
   // May new data and FIN still be sent?

@@ -16,25 +16,37 @@ module fpc_send
 
   // ---- the window offered ----
 
+  typedef struct packed {
+    logic [15:0] field;   // scaled
+    seq_t        edge_;   // the right edge after it
+  } offer_t;
+
   // RCV.WND (RFC 9293 3.8.6.2.2): the right edge never goes back, and moves on by half the buffer or a
-  // full segment at least.
-  function automatic seq_t right_edge(input tcb_t t);
+  // full segment at least. Rounding down takes back what was offered only when the buffer has not the
+  // room to round up (RFC 7323 2.4); what was offered is taken even so.
+  function automatic offer_t offer(input tcb_t t);
+    offer_t o;
     seq_t edge_, limit;
-    logic [31:0] gain, least;
-    edge_ = t.rcv_read + receive_size(t);
-    limit = t.rcv_nxt + (32'd65535 << t.rcv_scale);
-    if (seq_gt(edge_, limit)) edge_ = limit;
-    gain = edge_ - t.rcv_adv;
-    least = receive_size(t) >> 1;
-    if (least > 32'(t.own_mss)) least = 32'(t.own_mss);
-    if (seq_le(edge_, t.rcv_adv) || gain < least) edge_ = t.rcv_adv;
-    return edge_;
+    logic [31:0] step, field;
+    limit = t.rcv_read + receive_size(t);
+    step = receive_size(t) >> 1;
+    if (step > 32'(t.mss)) step = 32'(t.mss);
+    edge_ = seq_ge(limit, t.rcv_adv + step) ? limit : t.rcv_adv;
+    field = seq_gt(edge_, t.rcv_nxt) ? (edge_ - t.rcv_nxt) >> t.rcv_scale : 32'd0;
+    if (seq_gt(edge_, t.rcv_nxt) && seq_lt(t.rcv_nxt + (field << t.rcv_scale), t.rcv_adv) &&
+        seq_le(t.rcv_nxt + ((field + 32'd1) << t.rcv_scale), limit))
+      field = field + 32'd1;
+    if (field > 32'd65535) field = 32'd65535;
+    o.field = 16'(field);
+    edge_ = t.rcv_nxt + (field << t.rcv_scale);
+    o.edge_ = (field != 32'd0 && seq_gt(edge_, t.rcv_adv)) ? edge_ : t.rcv_adv;
+    return o;
   endfunction
 
-  function automatic logic [15:0] window_field(input tcb_t t, input logic syn);
+  // Not scaled, and never more than the field holds.
+  function automatic logic [15:0] syn_window(input tcb_t t);
     logic [31:0] window;
     window = seq_gt(t.rcv_adv, t.rcv_nxt) ? t.rcv_adv - t.rcv_nxt : 32'd0;
-    if (!syn) window = window >> t.rcv_scale;
     return (window > 32'd65535) ? 16'hffff : 16'(window);
   endfunction
 
@@ -81,9 +93,11 @@ module fpc_send
   // What goes out with an ACK pays what was owed.
   function automatic ctx_t acknowledge(input ctx_t in);
     ctx_t c;
+    offer_t o;
     c = in;
-    c.t.rcv_adv = right_edge(in.t);
-    c.desc.wnd = window_field(c.t, in.desc.flags.syn);
+    o = offer(in.t);
+    if (!in.desc.flags.syn) c.t.rcv_adv = o.edge_;
+    c.desc.wnd = in.desc.flags.syn ? syn_window(in.t) : o.field;
     c.desc.ack = in.t.rcv_nxt;
     if (!in.desc.flags.syn) c.desc = with_sacks(c.desc, in.t);
     c.t.dsack_ok = 1'b0;
@@ -237,16 +251,14 @@ module fpc_send
   function automatic ctx_t choose(input ctx_t in);
     ctx_t c;
     c = in.challenge ? ration(in) : in;
-    // The window has to be opened (SWS on the receiver's side): right_edge() says when.
-    if (synchronized(c.t) && right_edge(c.t) != c.t.rcv_adv &&
-        (c.t.rcv_adv == c.t.rcv_nxt || in.kind == EvCommand))
-      c.t.ack_now = 1'b1;
     if (in.rst) return send_rst(c);
     if (in.end_now || in.t.state == StClosed) return c;
     if (in.syn) return send_syn(c);
     // What came is not acceptable, and in SYN-RECEIVED too the peer is told so (RFC 9293 3.10.7.4).
     if (in.t.state == StSynReceived && c.t.ack_now) return send_ack(c);
     if (!synchronized(in.t)) return c;
+    // Not with data, which the peer would not count as a duplicate.
+    if (in.dup_ack) return send_ack(c);
     if (in.resend) return resend(c);
     if (in.send) return send_new(c);
     if (in.t.probe) return send_probe(c);

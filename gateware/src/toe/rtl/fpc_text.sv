@@ -21,7 +21,7 @@ module fpc_text
     stop = in.seg.seq + 32'(in.seg.len);
     if (seq_lt(in.seg.seq, in.t.rcv_nxt)) begin
       skip = in.t.rcv_nxt - in.seg.seq;
-      if (in.t.sack && in.seg.len != 16'd0) begin
+      if (in.t.sack && in.seg.len != 16'd0 && had_before(in.t, in.seg.seq)) begin
         c.t.dsack_ok = 1'b1;
         c.t.dsack.start = in.seg.seq;
         c.t.dsack.stop = seq_min(stop, in.t.rcv_nxt);
@@ -49,11 +49,12 @@ module fpc_text
   // RFC 9293 3.8.6.3, RFC 5681 4.2: at once for what closes or opens a gap, else each second segment.
   // A sender in slow start waits for every ACK; a pushed segment more likely for our answer.
   function automatic tcb_t owe_ack(input tcb_t in, input tick_t tick, input logic at_once,
-                                   input logic pushed);
+                                   input logic pushed, input logic long_);
     tcb_t t;
     logic quick;
     t = in;
-    t.unacked = (in.unacked == 2'd3) ? 2'd3 : in.unacked + 2'd1;
+    // What is longer than a segment of ours counts as two.
+    t.unacked = (in.unacked >= 2'd2) ? 2'd3 : in.unacked + (long_ ? 2'd2 : 2'd1);
     quick = in.quick != 4'd0 && !pushed;
     if (at_once || in.quick_on || t.unacked >= 2'd2) t.ack_now = 1'b1;
     else if (quick) begin
@@ -94,13 +95,15 @@ module fpc_text
       c.t.gaps = left.n;
       c.t.ooo = left.r;
       if (is < was) c.t.rx_wraps = in.t.rx_wraps + 32'd1;
-      c.t = owe_ack(c.t, in.tick, in.t.gaps != 3'd0, in.seg.flags.psh);
+      c.t = owe_ack(c.t, in.tick, in.t.gaps != 3'd0, in.seg.flags.psh,
+                    in.seg.len > in.t.mss);
     end else begin
       c.t.gaps = list.n;
       c.t.ooo = list.r;
       c.counts.gap_dropped = list.full;
-      c.t = owe_ack(c.t, in.tick, 1'b1, 1'b0);
+      c.t = owe_ack(c.t, in.tick, 1'b1, 1'b0, 1'b0);
       c.t.quick = 4'(QuickAcks);
+      c.dup_ack = 1'b1;
     end
     return c;
   endfunction

@@ -17,6 +17,7 @@ module rx_options
   input  wire             syn_i,
   input  wire [Side-1:0]  side_i,
   output wire options_t   options_o,
+  output wire             bad_o,      // a length that cannot be (RFC 9293 MUST-7)
   output wire [Side-1:0]  side_o
 );
 
@@ -24,6 +25,7 @@ module rx_options
     logic [39:0][7:0] bytes;
     logic [5:0]       left;
     logic             syn;
+    logic             bad;
     options_t         found;
     logic [Side-1:0]  side;
   } state_t;
@@ -55,7 +57,10 @@ module rx_options
     else if (b[0] == 8'd1) begin
       s.bytes = b;
       s.left = left;
-    end else if (left < 6'd2 || len < 8'd2 || len > 8'(left)) s.left = 6'd0;
+    end else if (left < 6'd2 || len < 8'd2 || len > 8'(left)) begin
+      s.left = 6'd0;
+      s.bad = 1'b1;
+    end
     else begin
       unique case (b[0])
         8'd2:
@@ -97,6 +102,7 @@ module rx_options
     stage[0].bytes = bytes_i;
     stage[0].left = length_i;
     stage[0].syn = syn_i;
+    stage[0].bad = 1'b0;
     stage[0].found = '0;
     stage[0].side = side_i;
   end
@@ -106,6 +112,7 @@ module rx_options
   end
 
   assign options_o = stage[Items].found;
+  assign bad_o = stage[Items].bad;
   assign side_o = stage[Items].side;
 
 endmodule

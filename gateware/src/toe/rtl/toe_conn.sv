@@ -185,6 +185,7 @@ module toe_conn
     .clk_i, .rst_ni, .config_i(qp_i), .qp_i(qp_q),
     .fill_i(step_q == AttachFill), .filled_i(step_q == AttachEnd),
     .take_i(opens), .info_i(new_info), .give_i(step_q == MsgFree),
+    .accept_i(step_q == MsgBacklog && msg_q.kind == CnAccepted),
     .slot_i(step_q == AttachFill ? scan_flow : msg_slot),
     .next_o(next_slot), .taken_i(slot_t'(flow_q)),
     .look_i(of_message ? msg_slot : scan_flow), .info_o(info),

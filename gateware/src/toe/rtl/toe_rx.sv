@@ -475,6 +475,10 @@ module toe_rx
     else if (trans_q6.l4_len < 16'd20 || thl < 6'd20 || 16'(thl) > trans_q6.l4_len)
       judged_d.why.bad_header = 1'b1;
     else if (!sum_ok) judged_d.why.bad_tcp_sum = 1'b1;
+    // From ourselves it is forged (land attack); port 0 is reserved (RFC 6335 6).
+    else if (trans_q6.src == trans_q6.dst || judged_d.packet.tuple.remote_port == 16'd0 ||
+             judged_d.packet.tuple.local_port == 16'd0)
+      judged_d.why.bad_header = 1'b1;
     else judged_d.packet.kind = PkTcp;
   end
 
@@ -488,6 +492,7 @@ module toe_rx
   // ---- the options, then out ----
 
   options_t options;
+  logic options_bad;
   logic [JudgedBits-1:0] side;
   judged_t judged;
   packet_t finished;
@@ -499,6 +504,7 @@ module toe_rx
     .syn_i(judged_q7.packet.seg.flags.syn),
     .side_i(judged_q7),
     .options_o(options),
+    .bad_o(options_bad),
     .side_o(side)
   );
   assign judged = judged_t'(side);
@@ -514,7 +520,7 @@ module toe_rx
     else if (quiet_q != '0) quiet_q <= quiet_q - 1'b1;
   end
   wire came = judged.valid && quiet_q == '0;
-  wire dropped = came && judged.packet.kind == PkDrop;
+  wire dropped = came && (judged.packet.kind == PkDrop || options_bad);
 
   logic [OutBits:0] out_room;
   toe_fifo #(.Width($bits(packet_t)), .AddrBits(OutBits)) out_list (
@@ -538,6 +544,7 @@ module toe_rx
   rx_counts_t counts;
   always_comb begin
     counts = dropped ? judged.why : '0;
+    if (came && options_bad) counts.bad_header = 1'b1;
     counts.no_buffer = first && !take_first;
   end
   assign counts_o = counts;

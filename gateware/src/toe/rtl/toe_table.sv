@@ -304,7 +304,11 @@ module toe_table
         Path: step_q <= Decide;
         Decide: begin
           answer_q.place <= (request_q.op == TbInsert) ? request_q.place : own_match_q.place;
-          answer_q.ok <= (request_q.op == TbInsert) ? (!own_match_q.found && !full) : own_same;
+          unique case (request_q.op)
+            TbInsert: answer_q.ok <= !own_match_q.found && !full;
+            TbDelete: answer_q.ok <= own_same && own_match_q.place == request_q.place;
+            default: answer_q.ok <= own_same;
+          endcase
           step_q <= Answer;
         end
         default: step_q <= Idle;
