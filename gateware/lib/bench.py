@@ -4,12 +4,20 @@
 import contextlib
 import hashlib
 import os
+import random
 from pathlib import Path
 
 from cocotb_tools.runner import get_results, get_runner
 
 from .filelist import read
 from .tools import GATEWARE, OUT, alone, environment
+
+
+def seeded() -> random.Random:
+    """What is random in a test, from TOE_TEST_SEED (1); the log has the seed."""
+    seed = int(os.environ.get("TOE_TEST_SEED", "1"))
+    print(f"TOE_TEST_SEED={seed}")
+    return random.Random(seed)
 
 
 def simulate(

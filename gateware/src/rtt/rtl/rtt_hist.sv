@@ -10,7 +10,9 @@
 `resetall
 `default_nettype none
 
-module rtt_hist (
+module rtt_hist #(
+    parameter int unsigned BinBits = 10  // fewer in proofs: then the low bits of the bin
+) (
     input  wire         clk_i,
     input  wire         rst_ni,
     input  wire  [31:0] base_i,
@@ -19,7 +21,7 @@ module rtt_hist (
     input  wire  [31:0] time_i,
     input  wire         clear_i,
     output logic        cleared_o,  // in the last cycle of clearing
-    input  wire  [ 9:0] bin_i,      // of the snapshot, to read
+    input  wire  [BinBits-1:0] bin_i,      // of the snapshot, to read
     output logic [31:0] count_o     // three cycles later
 );
   // 1: distance from the base, and which bank
@@ -77,20 +79,20 @@ module rtt_hist (
 
   // A: the bin
   logic valid_a, bank_a;
-  logic [9:0] bin_a;
+  logic [BinBits-1:0] bin_a;
   wire [3:0] behind = 4'(x_q3[31:5] >> octave_q3);  // the four bits below the highest one
   always_ff @(posedge clk_i) begin
     valid_a <= valid_q3;
     bank_a  <= bank_q3;
-    if (below_q3) bin_a <= 10'd1023;
-    else if (linear_q3) bin_a <= x_q3[9:0];
-    else bin_a <= {1'b1, octave_q3, behind};
+    if (below_q3) bin_a <= '1;
+    else if (linear_q3) bin_a <= x_q3[BinBits-1:0];
+    else bin_a <= BinBits'({1'b1, octave_q3, behind});
     if (!rst_ni) valid_a <= 1'b0;
   end
 
   // Clearing: all bins of the bank that does not count.
   logic clearing_q, clear_bank_q;
-  logic [9:0] clear_bin_q;
+  logic [BinBits-1:0] clear_bin_q;
   always_ff @(posedge clk_i) begin
     if (clear_i) begin
       clearing_q   <= 1'b1;
@@ -106,7 +108,7 @@ module rtt_hist (
 
   // B, D, W: read, add, write, for each bank; the one that does not count is the host's to read.
   logic valid_b, valid_d, bank_b, bank_d, read_bank_q1, read_bank_q2;
-  logic [9:0] bin_b, bin_d;
+  logic [BinBits-1:0] bin_b, bin_d;
   always_ff @(posedge clk_i) begin
     {valid_b, bank_b, bin_b}     <= {valid_a, bank_a, bin_a};
     {valid_d, bank_d, bin_d}     <= {valid_b, bank_b, bin_b};
@@ -125,7 +127,7 @@ module rtt_hist (
       wdata_q <= count ? seen[b] + 32'd1 : 32'd0;
       if (!rst_ni) write_q <= 1'b0;
     end
-    rtt_view #(.Width(32), .Bits(10), .Wait(0)) u_bins (
+    rtt_view #(.Width(32), .Bits(BinBits), .Wait(0)) u_bins (
         .clk_i, .waddr_d_i(count ? bin_d : clear_bin_q), .write_i(write_q), .wdata_i(wdata_q),
         .addr_a_i(valid_a && bank_a == 1'(b) ? bin_a : bin_i), .early_o(unused_early[b]),
         .data_d_o(seen[b]));

@@ -1,0 +1,1 @@
+src/axil/rtl/axil_cross.sv
