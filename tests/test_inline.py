@@ -305,7 +305,7 @@ def test_wire_to_toed(tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--engine", "inside"], 2, "none of toed, inline and thread"),
+        (["--engine", "inside"], 2, "none of toed, inline, thread and gateware"),
         (["--netif", "wire:/x"], 2, "want --engine"),
         (["--engine", "inline"], 2, "--netif is missing"),
         (["--engine", "inline", "--netif", "wire:/x"], 2, "--ip is missing"),
@@ -324,7 +324,7 @@ def test_wrong_options_are_refused(words, code, says):
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("TOEHOLD_ENGINE", "elsewhere", "none of toed, inline and thread"),
+        ("TOEHOLD_ENGINE", "elsewhere", "none of toed, inline, thread and gateware"),
         ("TOEHOLD_INLINE_OPTIONS", "--netif wire:/x --ip 1", "--ip 1"),
         ("TOEHOLD_INLINE_OPTIONS", "--engines 2", "there is no option '--engines'"),
         ("TOEHOLD_INLINE_LIBRARY", "/no/such.so", "/no/such.so"),

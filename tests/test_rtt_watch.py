@@ -38,3 +38,18 @@ def test_an_interface_that_goes_away_ends_the_measurement(pair):
     assert "cli0 is gone" in said
     # what was seen until then is told: before it was down, and after
     assert json.loads(said[said.index("{") : said.rindex("}") + 1])["samples"] == 12
+
+
+def test_one_that_goes_away_after_it_was_told_down(pair):
+    """Of which the kernel tells nothing."""
+    command = [paths.built("toehold"), "rtt", "--source", "software", "--watch", "cli0"]
+    with pair.client.start([*command, "--match", "icmp", "--json"], name="watch") as p:
+        proc.wait_until(lambda: "watching" in p.text(), "watching", proc=p)
+        ping(pair, 3)
+        pair.client.run(["ip", "link", "set", "cli0", "down"])
+        proc.wait_until(lambda: "went down" in p.text(), "it to see cli0 down", proc=p)
+        pair.client.run(["ip", "link", "delete", "cli0"])
+        assert p.wait(30) == 1
+        said = p.text()
+    assert "cli0 is gone" in said
+    assert json.loads(said[said.index("{") : said.rindex("}") + 1])["samples"] == 3

@@ -92,16 +92,18 @@ static bool enough(struct rtt *r)
     return r->o.count && result_samples(&r->result) >= r->o.count;
 }
 
-/* A packet socket tells once that its interface went down (packet(7)), and then nothing more. One
- * that is there still may come up again and is watched on. False: it cannot go on, which is said;
- * what was seen until then is a result. */
-static bool goes_on(struct rtt *r, unsigned index)
+/* A packet socket tells once that its interface went down (packet(7)), and then nothing more: not
+ * that it is gone, when it was told in between. So watch() asks from then on. One that is there
+ * still may come up again and is watched on. False: it cannot go on, which is said; what was seen
+ * until then is a result. */
+static bool goes_on(struct rtt *r, unsigned index, bool *down)
 {
     char name[IFNAMSIZ];
     int why = errno;
 
     if (why == ENETDOWN && if_indextoname(index, name)) {
         fprintf(stderr, "toehold: rtt: %s went down; watching on for when it is up again\n", name);
+        *down = true;
         return true;
     }
     r->code = CLI_FAILURE;
@@ -111,6 +113,16 @@ static bool goes_on(struct rtt *r, unsigned index)
         cli_message("rtt: cannot watch %s any more: %s; what was seen until then:", r->o.interface,
                     strerror(why));
     return false;
+}
+
+static bool is_gone(unsigned index)
+{
+    char name[IFNAMSIZ];
+
+    if (if_indextoname(index, name))
+        return false;
+    errno = ENETDOWN;
+    return true;
 }
 
 /* What is there, but no more than leaves time to look at the clock. -1: errno. */
@@ -126,14 +138,15 @@ static int take_some(struct rtt *r, int fd, struct matcher *m)
 
 static void watch(struct rtt *r, int fd, unsigned index, struct matcher *m)
 {
-    bool on = true;
+    bool on = true, down = false;
 
     fprintf(stderr, "toehold: rtt: watching %s\n", r->o.interface);
     while (on && !rtt_over(r) && !enough(r)) {
         struct pollfd p = {fd, POLLIN, 0};
+        int n = poll(&p, 1, 50);
 
-        if (poll(&p, 1, 50) > 0 && take_some(r, fd, m) < 0)
-            on = goes_on(r, index);
+        if (n > 0 ? take_some(r, fd, m) < 0 : down && is_gone(index))
+            on = goes_on(r, index, &down);
         match_expire(m, stamp_now());
     }
     if (on)

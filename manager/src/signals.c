@@ -91,10 +91,12 @@ int tsig_sort(sigset_t *mask)
     return signalfd_of(&wanted);
 }
 
-/* After EINTR, where handlers are not watched: when all of the process say so. */
+/* After EINTR, when all of the process said so before the sleep. Where they are not watched, those
+ * of now stand for them, without what ran once and is gone (SA_RESETHAND). */
 static bool all_restart(void)
 {
-    look();
+    if (!atomic_load(&watched))
+        look();
     return !some_end;
 }
 
