@@ -47,6 +47,28 @@ static void after_a_sleep_it_is_the_clock(void **state)
     }
 }
 
+#if defined(__x86_64__)
+/* A thread that has to wait between the two readings does not take them for one moment. */
+static void a_wait_between_counter_and_clock_is_seen(void **state)
+{
+    struct timespec t = {0, 2 * MS};
+    struct toe_tsc c = {0};
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 5; i++) {
+        uint64_t end = toe_tsc_clock() + 3 * MS, at;
+
+        while (toe_tsc_clock() < end)
+            check(&c);
+        at = __rdtsc();
+        nanosleep(&t, NULL);
+        (void)toe_tsc_resync(&c, at);
+        check(&c);
+    }
+}
+#endif
+
 /* A counter that stood still, ran ahead or began anew (another CPU): found within a millisecond. */
 static void a_counter_that_jumps_is_found(void **state)
 {
@@ -71,6 +93,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(asked_all_the_time_it_is_the_clock),
         cmocka_unit_test(after_a_sleep_it_is_the_clock),
+#if defined(__x86_64__)
+        cmocka_unit_test(a_wait_between_counter_and_clock_is_seen),
+#endif
         cmocka_unit_test(a_counter_that_jumps_is_found),
     };
 

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #define TOE_TSC_RESYNC_NS 1000000u
+#define TOE_TSC_APART     10000u /* cycles between two readings of the counter around the clock's */
 
 struct toe_tsc {
     uint64_t base_tsc, base_ns; /* the last reading of the clock */
@@ -41,11 +42,36 @@ static inline int toe_tsc_even(void)
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 }
 
+/* The clock, and the counter of that moment in *at, which was read before. 0: not of one moment,
+ * because the thread had to wait in between each time. */
+static inline int toe_tsc_both(uint64_t *at, uint64_t *ns)
+{
+    unsigned tries;
+
+    for (tries = 0; tries < 4; tries++) {
+        uint64_t after;
+
+        *ns = toe_tsc_clock();
+        after = __rdtsc();
+        if (after - *at < TOE_TSC_APART)
+            return 1;
+        *at = after;
+    }
+    return 0;
+}
+
 /* Out of line: once a millisecond. */
 static __attribute__((noinline, unused)) uint64_t toe_tsc_resync(struct toe_tsc *c, uint64_t at)
 {
-    uint64_t ns = toe_tsc_clock(), cycles = at - c->base_tsc, passed = ns - c->base_ns;
+    uint64_t ns, cycles, passed;
+    int both = toe_tsc_both(&at, &ns);
 
+    cycles = at - c->base_tsc;
+    passed = ns - c->base_ns;
+    if (!both) {
+        c->mult = c->limit = 0;
+        return ns;
+    }
     if (!c->asked) {
         c->asked = 1;
         c->even = toe_tsc_even();
