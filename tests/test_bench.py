@@ -82,7 +82,7 @@ def test_system_calls_are_counted_per_unit_of_work(tmp_path):
 
         def work() -> int:
             start = cpu.of(spinner.pid).total
-            proc.wait_until(lambda: cpu.of(spinner.pid).total > start, "some work", proc=spinner)
+            proc.wait_until(lambda: cpu.of(spinner.pid).total > start + 0.1, "work", proc=spinner)
             return 2
 
         counts = syscalls.count([spinner.pid], work, tmp_path / "strace.log")

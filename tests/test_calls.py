@@ -607,11 +607,20 @@ def signal_in(c, how, sig):
     os.kill(c.pid, sig)
 
 
+def end_of(c, sig):
+    """What the wait says. One that came before it began ends nothing, on Linux neither."""
+    for _ in range(10):
+        if not c.waits(2):
+            break
+        os.kill(c.pid, sig)
+    return c.result()
+
+
 @pytest.mark.parametrize("how", ["poll", "epoll_wait", "select"])
 @pytest.mark.shows("poll EINTR", "select EINTR", "epoll_wait EINTR")
 def test_signals_end_every_wait(c, peer, how):
     signal_in(c, how, signal.SIGUSR1)
-    assert c.result() == -errno.EINTR
+    assert end_of(c, signal.SIGUSR1) == -errno.EINTR
 
 
 @pytest.mark.parametrize("robot", [{"TOEHOLD_BUSY_POLL_US": "1000000"}], indirect=True)
@@ -619,7 +628,7 @@ def test_signals_end_every_wait(c, peer, how):
 def test_signals_end_a_wait_that_still_polls(c, accepted, how):
     """The kernel, which would say EINTR, is asked when the time of polling is over."""
     signal_in(c, how, signal.SIGUSR2)
-    assert c.result() == -errno.EINTR
+    assert end_of(c, signal.SIGUSR2) == -errno.EINTR
 
 
 @pytest.mark.parametrize("robot", [{"TOEHOLD_BUSY_POLL_US": "1000000"}], indirect=True)

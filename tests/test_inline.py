@@ -324,7 +324,7 @@ def test_wrong_options_are_refused(words, code, says):
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("TOEHOLD_ENGINE", "elsewhere", "none of toed, inline, thread and gateware"),
+        ("TOEHOLD_ENGINE", "elsewhere", "none of toed, inline and thread"),
         ("TOEHOLD_INLINE_OPTIONS", "--netif wire:/x --ip 1", "--ip 1"),
         ("TOEHOLD_INLINE_OPTIONS", "--engines 2", "there is no option '--engines'"),
         ("TOEHOLD_INLINE_LIBRARY", "/no/such.so", "/no/such.so"),
