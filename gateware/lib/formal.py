@@ -5,7 +5,8 @@ holds, and when each of its faults, put into the design, makes it fail.
     [name]
     top = "module"            # the bench; its ports are free inputs
     files = ["src/x/y.sv"]    # relative to gateware/; "commands": the contract's package
-    mode = "prove"            # bmc: up to depth; prove: by induction, for all time
+    mode = "prove"            # bmc: up to depth; prove: by induction, for all time; random: no
+                              # proof, top drives itself by chance, for what lies too deep
     depth = 10
     long = false              # only with --long
     parameters = { N = 2 }
@@ -27,7 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import commands
-from .tools import GATEWARE, OUT, SHIM, run
+from .tools import GATEWARE, OUT, SHIM, VERILATOR_ROOT, run
 
 WORK = OUT / "formal"
 
@@ -73,8 +74,8 @@ def mutated(fault: dict) -> str:
     return text.replace(fault["old"], fault["new"])
 
 
-def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
-    """Whether the properties hold; and the tail of what sby said."""
+def lay_out(name: str, proof: dict, fault: dict | None) -> tuple[Path, list[str]]:
+    """A folder with the sources, and their names there."""
     folder = WORK / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -83,7 +84,26 @@ def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
         if fault and fault["file"] == file:
             text = mutated(fault)
         (folder / source(file).name).write_text(text)
-    names = [source(f).name for f in proof["files"]]
+    return folder, [source(f).name for f in proof["files"]]
+
+
+def run_random(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
+    """Whether the properties held all the time; and what was said."""
+    folder, names = lay_out(name, proof, fault)
+    options = ["--binary", "--assert", "--timing", "-Wno-fatal", "-Wno-lint", "--x-initial", "0"]
+    command = [VERILATOR_ROOT / "bin" / "verilator", *options, "-CFLAGS", "-O1"]
+    command += ["--top-module", proof["top"], "-Mdir", "obj", "-o", "bench", *names]
+    built = run(command, cwd=folder, capture_output=True, text=True)
+    if built.returncode:
+        raise RuntimeError(f"{name} does not build:\n{(built.stdout + built.stderr)[-2000:]}")
+    bench = [folder / "obj" / "bench", f"+seed={proof.get('seed', 1)}"]
+    done = run(bench, cwd=folder, capture_output=True, text=True)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
+    """Whether the properties hold; and the tail of what sby said."""
+    folder, names = lay_out(name, proof, fault)
     parameters = " ".join(f"-G {k}={v}" for k, v in proof.get("parameters", {}).items())
     script = SBY.format(
         mode="bmc" if fault else proof["mode"],  # a fault is found by a run that shows it
@@ -119,7 +139,8 @@ def attempt(job: tuple[str, str, dict, dict | None]) -> dict:
     name, title, proof, fault = job
     start = time.monotonic()
     try:
-        holds, said = run_sby(name, proof, fault)
+        runs = run_random if proof["mode"] == "random" else run_sby
+        holds, said = runs(name, proof, fault)
         passed = holds is (fault is None)
         tail = "\n".join(said.splitlines()[-25:])
         why = "" if passed else "the fault is not found" if fault else tail

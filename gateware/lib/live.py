@@ -62,7 +62,16 @@ PROGRAMS = {
         "src/toe/toe_box.f",
         ("toe_sim", "card", "hosts", "regs"),
         standard="c++20",
-        parameters=("FlowBits=10",),
+        # fewer TCBs on chip than tests have connections: the others are in the memory behind
+        parameters=("FlowBits=10", "HotBits=6"),
+        counters=True,
+    ),
+    "toe_sim_4fpcs": Program(
+        "toe_box",
+        "src/toe/toe_box.f",
+        ("toe_sim", "card", "hosts", "regs"),
+        standard="c++20",
+        parameters=("FlowBits=10", "FpcBits=2", "HotBits=5"),
         counters=True,
     ),
 }

@@ -16,6 +16,7 @@ namespace sim
 namespace
 {
 constexpr unsigned kSlverr = 2;
+constexpr uint64_t kTcbMemory = 1u << 26;
 } // namespace
 
 Card::Card(const Options &o, World world)
@@ -130,13 +131,16 @@ void Card::cycle()
 {
     drive_link();
     drive_bus();
+    drive_tcbs();
     top_.eval();
     bool busy = top_.s_axis_tvalid_i || top_.m_axis_tvalid_o || top_.m_axi_arvalid_o ||
                 top_.m_axi_awvalid_o || top_.m_axi_wvalid_o || !reads_.empty() ||
-                !answers_.empty() || top_.msix_valid_o;
+                !answers_.empty() || top_.msix_valid_o || !tcb_reads_.empty() ||
+                !tcb_answers_.empty() || top_.m_axi_tcb_awvalid_o || top_.m_axi_tcb_arvalid_o;
 
     take_link();
     take_bus();
+    take_tcbs();
     if (top_.msix_valid_o && top_.msix_ready_i)
         world_.interrupt(top_.msix_vector_o);
     edge(true);
@@ -299,6 +303,70 @@ void Card::store(uint64_t address)
                 if (strobe >> j & 1)
                     to[8 * i + static_cast<int>(j)] = bytes[8 * i + static_cast<int>(j)];
         }
+    }
+}
+
+/* ---- the memory of TCBs ---- */
+
+/* 64 bytes; null: there is no memory. */
+uint8_t *Card::tcb_memory(uint64_t address)
+{
+    if (address % kBeat != 0 || address >= kTcbMemory) {
+        strayed++;
+        return nullptr;
+    }
+    if (tcbs_.size() < address + kBeat)
+        tcbs_.resize(address + kBeat, 0xa5); /* as it comes: nobody may rely on zeroes */
+    return tcbs_.data() + address;
+}
+
+void Card::drive_tcbs()
+{
+    top_.m_axi_tcb_arready_i = !stalls();
+    top_.m_axi_tcb_awready_i = !stalls();
+    /* Beats may come before their address (AMBA AXI4, A3.3): they wait. */
+    top_.m_axi_tcb_wready_i = !tcb_writes_.empty() && !stalls();
+    bool offer =
+        !tcb_reads_.empty() && tcb_reads_.front().due <= cycles_ && (tcb_held_ || !stalls());
+
+    top_.m_axi_tcb_rvalid_i = offer;
+    if (offer) {
+        const uint8_t *from = tcb_memory(tcb_reads_.front().address);
+
+        top_.m_axi_tcb_rid_i = tcb_reads_.front().id;
+        top_.m_axi_tcb_rresp_i = from ? 0 : kSlverr;
+        if (from)
+            std::memcpy(&top_.m_axi_tcb_rdata_i[0], from, kBeat);
+    }
+    top_.m_axi_tcb_bvalid_i = !tcb_answers_.empty() && tcb_answers_.front() <= cycles_;
+    top_.m_axi_tcb_bresp_i = 0;
+}
+
+void Card::take_tcbs()
+{
+    tcb_held_ = top_.m_axi_tcb_rvalid_i && !top_.m_axi_tcb_rready_o;
+    if (top_.m_axi_tcb_rvalid_i && top_.m_axi_tcb_rready_o)
+        tcb_reads_.pop_front();
+    if (top_.m_axi_tcb_arvalid_o && top_.m_axi_tcb_arready_i) {
+        lawful(top_.m_axi_tcb_araddr_o, top_.m_axi_tcb_arlen_o);
+        for (unsigned i = 0; i <= top_.m_axi_tcb_arlen_o; i++)
+            tcb_reads_.push_back({cycles_ + o_.delay, top_.m_axi_tcb_araddr_o + kBeat * i,
+                                  static_cast<uint8_t>(top_.m_axi_tcb_arid_o)});
+    }
+    if (top_.m_axi_tcb_bvalid_i && top_.m_axi_tcb_bready_o)
+        tcb_answers_.pop_front();
+    if (top_.m_axi_tcb_awvalid_o && top_.m_axi_tcb_awready_i) {
+        lawful(top_.m_axi_tcb_awaddr_o, top_.m_axi_tcb_awlen_o);
+        tcb_writes_.emplace_back(top_.m_axi_tcb_awaddr_o, top_.m_axi_tcb_awlen_o);
+    }
+    if (!top_.m_axi_tcb_wvalid_o || !top_.m_axi_tcb_wready_i)
+        return;
+    if (uint8_t *to = tcb_memory(tcb_writes_.front().first))
+        std::memcpy(to, &top_.m_axi_tcb_wdata_o[0], kBeat);
+    tcb_writes_.front().first += kBeat;
+    if (tcb_writes_.front().second-- == 0) {
+        tcb_writes_.pop_front();
+        tcb_answers_.push_back(cycles_ + o_.delay);
     }
 }
 

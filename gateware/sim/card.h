@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * card.h - the Verilated toe_box with what stands around it on a card: a link, host memory behind
- * an AXI bus, a bus to its registers, MSI-X messages. Moved a cycle at a time.
+ * an AXI bus, a memory of TCBs behind another, a bus to its registers, MSI-X messages. Moved a
+ * cycle at a time.
  */
 #ifndef GATEWARE_SIM_CARD_H
 #define GATEWARE_SIM_CARD_H
@@ -12,6 +13,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <verilated.h>
 #if VM_TRACE_FST
@@ -96,11 +98,18 @@ class Card
         uint64_t due, address;
         bool id;
     };
+    struct TcbRead {
+        uint64_t due, address;
+        uint8_t id;
+    };
     void drive_link();
     void drive_bus();
     void take_link();
     void take_bus();
     void store(uint64_t address);
+    void drive_tcbs();
+    void take_tcbs();
+    uint8_t *tcb_memory(uint64_t address);
     bool stalls();
     void lawful(uint64_t address, unsigned len);
     void edge(bool high);
@@ -125,6 +134,12 @@ class Card
     std::deque<std::pair<uint64_t, bool>> answers_;    /* of writes: when, refused */
     bool read_held_ = false;                           /* offered, and not taken */
     bool refused_ = false;                             /* a beat of this burst */
+    /* the memory of TCBs: what it holds, and the same as above */
+    std::vector<uint8_t> tcbs_;
+    std::deque<TcbRead> tcb_reads_;
+    std::deque<std::pair<uint64_t, unsigned>> tcb_writes_;
+    std::deque<uint64_t> tcb_answers_;
+    bool tcb_held_ = false;
     std::mt19937 random_{1};
     uint64_t cycles_ = 0, quiet_ = 0;
 };

@@ -62,6 +62,46 @@ want = hashlib.sha256(data).digest() + random.Random(n).randbytes(n)
 sys.exit(0 if b"".join(got) == want else f"{len(b''.join(got))} bytes, not those that were sent")
 """
 
+# Serves any number of connections at once: what comes goes back.
+MANY = """
+import selectors, socket, sys
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("0.0.0.0", int(sys.argv[1])))
+s.listen(512)
+all = selectors.DefaultSelector()
+all.register(s, selectors.EVENT_READ)
+print("listening", flush=True)
+while True:
+    for key, _ in all.select():
+        if key.fileobj is s:
+            all.register(s.accept()[0], selectors.EVENT_READ)
+        elif data := key.fileobj.recv(65536):
+            key.fileobj.sendall(data)
+        else:
+            all.unregister(key.fileobj)
+            key.fileobj.close()
+"""
+
+# The peer of it: all connections are used in turn, in another order each time.
+TURNS = """
+import os, random, socket, sys
+order = random.Random(int(sys.argv[4]))
+conns = [socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=60)
+         for _ in range(int(sys.argv[3]))]
+for turn in range(4):
+    order.shuffle(conns)
+    said = []
+    for c in conns:
+        said.append(os.urandom(order.randrange(1, 3000)))
+        c.sendall(said[-1])
+    for c, data in zip(conns, said):
+        got = b""
+        while len(got) < len(data) and (part := c.recv(65536)):
+            got += part
+        assert got == data, (turn, len(got), len(data))
+"""
+
 CONNECT = """
 import socket, sys
 try:
@@ -86,14 +126,16 @@ def write_pcap(path: Path, packets: list[tuple[int, bytes]]) -> None:
 class Toe:
     """toe_sim for one address of a namespace, and Linux in the other."""
 
-    def __init__(self, folder: Path, impair: str | None, *more: object) -> None:
+    def __init__(
+        self, folder: Path, impair: str | None, *more: object, program: str = "toe_sim"
+    ) -> None:
         self.pair = netns.Pair(kernel_ip=None, tap=True)
         try:
             self.ip, self.peer_ip = self.pair.server_ip, self.pair.client_ip
             self.server, self.client = self.pair.server, self.pair.client
             self.socket = folder / "toe.sock"
             port = f"impair({impair}):tap:tap0" if impair else "tap:tap0"
-            argv = [live.build("toe_sim"), "--port", port, "--ip", f"{self.ip}/24"]
+            argv = [live.build(program), "--port", port, "--ip", f"{self.ip}/24"]
             self.regs = folder / "regs.sock"
             argv += ["--socket", self.socket, "--regs", self.regs, "--seed", "1", *more]
             self.sim = self.server.start(argv)
@@ -176,6 +218,25 @@ def test_bytes_both_ways_over_a_bad_link(tmp_path: Path, size: int) -> None:
         counts = toe.close()
     assert counts["fast_recovery"] > 0
     assert counts["resent"] > 0
+    assert counts["strayed"] == counts["unlawful"] == 0
+
+
+@pytest.mark.parametrize(
+    "program", ["toe_sim", pytest.param("toe_sim_4fpcs", marks=pytest.mark.long)]
+)
+def test_more_flows_than_tcbs_on_chip(tmp_path: Path, program: str) -> None:
+    """The others are in a memory that answers late (S1.4)."""
+    toe = Toe(tmp_path, None, "--delay", 30, program=program)
+    try:
+        server = toe.server.start([PYTHON, "-c", MANY, PORT], env=toe.env(256))
+        proc.wait_until(lambda: "listening" in server.text(), "it does not listen", timeout=30)
+        toe.client.run([PYTHON, "-c", TURNS, toe.ip, PORT, 200, 1], timeout=120)
+        server.stop()
+    finally:
+        counts = toe.close()
+    assert counts["fetched"] > 200
+    assert counts["evicted"] > 200
+    assert "tcb_read_error" not in counts and "tcb_write_error" not in counts
     assert counts["strayed"] == counts["unlawful"] == 0
 
 

@@ -10,6 +10,7 @@ module toe_top
 #(
   parameter int unsigned FlowBits = 10,
   parameter int unsigned FpcBits = 0,
+  parameter int unsigned HotBits = 10,
   parameter int unsigned Qps = 8
 ) (
   input  wire         clk_i,
@@ -89,7 +90,7 @@ module toe_top
   output wire         w_last_o,
 
   // counters: toe_rx, toe_conn, the FPCs together
-  output wire [31:0][31:0] counters_o
+  output wire [63:0][31:0] counters_o
 );
 
   localparam int unsigned QpBits = $clog2(Qps);
@@ -148,7 +149,37 @@ module toe_top
   now_t now;
   assign now.ns = now_i;
 
-  toe_core #(.FlowBits(FlowBits), .FpcBits(FpcBits), .Qps(Qps)) core (
+  // The memory of TCBs that are not on chip: an answer some cycles after it was asked, in order.
+  logic tcb_arvalid, tcb_rvalid, tcb_rready, tcb_awvalid, tcb_wvalid, tcb_wlast, tcb_bvalid_q;
+  logic [3:0] tcb_arid;
+  logic [63:0] tcb_araddr, tcb_awaddr, read_at_q, write_at_q;
+  logic [7:0] tcb_arlen, left_q, delay_q;
+  logic [511:0] tcb_wdata;
+  logic [3:0] read_id_q;
+  logic reading_q;
+  logic [511:0] tcb_memory[2**(FlowBits+3)];
+  assign tcb_rvalid = reading_q && delay_q == 8'd0;
+  always_ff @(posedge clk_i) begin
+    tcb_bvalid_q <= rst_ni && tcb_wvalid && tcb_wlast;
+    if (tcb_wvalid) tcb_memory[(FlowBits+3)'((tcb_awvalid ? tcb_awaddr : write_at_q) >> 6)] <= tcb_wdata;
+    if (tcb_wvalid || tcb_awvalid)
+      write_at_q <= (tcb_awvalid ? tcb_awaddr : write_at_q) + (tcb_wvalid ? 64'd64 : 64'd0);
+    if (!rst_ni) reading_q <= 1'b0;
+    else if (!reading_q) begin
+      reading_q <= tcb_arvalid;
+      read_at_q <= tcb_araddr;
+      read_id_q <= tcb_arid;
+      left_q <= tcb_arlen;
+      delay_q <= 8'd25;
+    end else if (delay_q != 8'd0) delay_q <= delay_q - 8'd1;
+    else if (tcb_rready) begin
+      read_at_q <= read_at_q + 64'd64;
+      left_q <= left_q - 8'd1;
+      if (left_q == 8'd0) reading_q <= 1'b0;
+    end
+  end
+
+  toe_core #(.FlowBits(FlowBits), .FpcBits(FpcBits), .HotBits(HotBits), .Qps(Qps)) core (
     .clk_i, .rst_ni, .now_i(now), .own_i(own), .ready_o,
     .qp_i(config_q), .detach_i(detach_q), .detached_o, .attached_o,
     .sw_head_i(sw_head_q), .hw_tail_i(hw_tail_q), .irq_arm_i(arm_q), .irq_seq_i(seq_q),
@@ -160,6 +191,14 @@ module toe_top
     .tx_r_data_i,
     .aw_valid_o, .aw_ready_i, .aw_addr_o, .aw_len_o,
     .w_valid_o, .w_ready_i, .w_data_o, .w_strb_o, .w_last_o,
+    .tcb_arvalid_o(tcb_arvalid), .tcb_arready_i(!reading_q), .tcb_arid_o(tcb_arid),
+    .tcb_araddr_o(tcb_araddr), .tcb_arlen_o(tcb_arlen),
+    .tcb_rvalid_i(tcb_rvalid), .tcb_rready_o(tcb_rready), .tcb_rid_i(read_id_q),
+    .tcb_rdata_i(tcb_memory[(FlowBits+3)'(read_at_q >> 6)]), .tcb_rresp_i(2'd0),
+    .tcb_awvalid_o(tcb_awvalid), .tcb_awready_i(1'b1), .tcb_awaddr_o(tcb_awaddr), .tcb_awlen_o(),
+    .tcb_wvalid_o(tcb_wvalid), .tcb_wready_i(1'b1), .tcb_wdata_o(tcb_wdata),
+    .tcb_wlast_o(tcb_wlast), .tcb_bvalid_i(tcb_bvalid_q), .tcb_bready_o(), .tcb_bresp_i(2'd0),
+    .tcb_read_error_o(), .tcb_write_error_o(),
     .rx_counts_o(rx_counts), .conn_counts_o(conn_counts), .fpc_counts_o(fpc_counts)
   );
 
@@ -168,10 +207,10 @@ module toe_top
     for (int f = 0; f < 2 ** FpcBits; f++) fpc_any = fpc_any | fpc_counts[f];
   end
 
-  logic [31:0][31:0] counters_q;
-  wire [31:0] pulses = 32'({fpc_any, conn_counts, rx_counts});
+  logic [63:0][31:0] counters_q;
+  wire [63:0] pulses = 64'({fpc_any, conn_counts, rx_counts});
   always_ff @(posedge clk_i) begin
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < 64; i++)
       counters_q[i] <= rst_ni ? counters_q[i] + 32'(pulses[i]) : 32'd0;
   end
   assign counters_o = counters_q;

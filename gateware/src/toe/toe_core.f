@@ -7,6 +7,7 @@ src/toe/rtl/toe_rx.sv
 src/toe/rtl/toe_table.sv
 src/toe/rtl/toe_sched.sv
 src/toe/rtl/toe_timer.sv
+src/toe/rtl/toe_dram.sv
 src/toe/rtl/toe_hwroom.sv
 src/toe/rtl/toe_cmd.sv
 src/toe/rtl/conn_pkg.sv

@@ -44,7 +44,11 @@ module waits
 
   fpc_wait #(.PlaceBits(1), .Stages(Stages)) u_wait (
       .clk_i, .rst_ni, .valid_i(valid_i && rst_ni), .ready_o(ready), .event_i(ev),
-      .flying_i(flying_q), .flow_i(flow_q), .go_i, .valid_o(valid), .event_o(out));
+      // all TCBs are on chip (tcbs.sv has them elsewhere)
+      .hot_i(1'b1), .at_i(8'd0), .fresh_i(1'b0), .want_o(), .want_flow_o(), .want_fresh_o(),
+      .want_ready_i(1'b1), .came_i(1'b0), .came_flow_i('0), .came_at_i(8'd0),
+      .victim_i('0), .pinned_o(),
+      .flying_i(flying_q), .flow_i(flow_q), .go_i, .valid_o(valid), .event_o(out), .at_o());
 
   wire comes = valid_i && rst_ni && ready && flow_i == watched_i;
   wire goes = valid && rst_ni && out.flow == flow_t'(watched_i);

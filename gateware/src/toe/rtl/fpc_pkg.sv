@@ -47,6 +47,8 @@ package fpc_pkg;
     logic bad_command;
     logic established;
     logic given_up;         // timed out
+    logic evicted;          // a TCB went to DRAM
+    logic fetched;          // ... and came back
   } fpc_counts_t;
 
   localparam int unsigned FpcCounts = $bits(fpc_counts_t);

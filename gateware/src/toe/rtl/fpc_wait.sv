@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_wait.sv - lets one event a cycle into the pipeline, never one of a flow that is in it. Such an
-// event waits here, and others pass it; events of one flow stay in order.
+// fpc_wait.sv - lets one event a cycle into the pipeline, never one of a flow that is in it or whose TCB is
+// not on chip. Such an event waits here, and others pass it; events of one flow stay in order.
 //
-//   order_q   | 0 oldest | 1 | 2 | ...    each entry: where its event lies, and its flow
+//   order_q   | 0 oldest | 1 | 2 | ...    each entry: where its event lies, its flow, and where the TCB
 `resetall
 `default_nettype none
 
@@ -10,6 +10,7 @@ module fpc_wait
   import toe_pkg::*;
 #(
   parameter int unsigned PlaceBits = 4,   // 2^PlaceBits events wait at most
+  parameter int unsigned HotBits = 8,     // places for TCBs on chip: 2^HotBits
   parameter int unsigned Stages = 11
 ) (
   input  wire         clk_i,
@@ -17,12 +18,27 @@ module fpc_wait
   input  wire         valid_i,
   output wire         ready_o,
   input  wire event_t event_i,
+  input  wire         hot_i,              // its TCB is on chip,
+  input  wire [HotBits-1:0] at_i,         // ... there
+  input  wire         fresh_i,            // the flow never had one
+  // a TCB that is wanted; it is on its way; it has come
+  output wire         want_o,
+  output wire flow_t  want_flow_o,
+  output wire         want_fresh_o,
+  input  wire         want_ready_i,
+  input  wire         came_i,
+  input  wire flow_t  came_flow_i,
+  input  wire [HotBits-1:0] came_at_i,
+  // Does an event of this flow wait?
+  input  wire flow_t  victim_i,
+  output wire         pinned_o,
   // the pipeline: whose flows are in it, and whether it takes an event
   input  wire [Stages-1:0] flying_i,
   input  wire flow_t [Stages-1:0] flow_i,
   input  wire         go_i,
   output wire         valid_o,
-  output wire event_t event_o
+  output wire event_t event_o,
+  output wire [HotBits-1:0] at_o
 );
 
   localparam int unsigned Places = 2 ** PlaceBits;
@@ -30,6 +46,10 @@ module fpc_wait
   typedef struct packed {
     logic [PlaceBits-1:0] place;
     flow_t                flow;
+    logic                 hot;
+    logic                 fresh;
+    logic                 asked;   // for its TCB
+    logic [HotBits-1:0]   at;
   } entry_t;
 
   event_t store[Places];
@@ -54,7 +74,7 @@ module fpc_wait
     oldest = '0;
     for (int i = Places - 1; i >= 0; i--) begin
       if ((PlaceBits + 1)'(i) < count_q) begin
-        if (!flies(flying_i, flow_i, order_q[i].flow)) begin
+        if (order_q[i].hot && !flies(flying_i, flow_i, order_q[i].flow)) begin
           any_old = 1'b1;
           oldest = PlaceBits'(i);
         end
@@ -63,7 +83,7 @@ module fpc_wait
     free_place = '0;
     for (int i = Places - 1; i >= 0; i--) if (!taken_q[i]) free_place = PlaceBits'(i);
     // None of its flow waits then: that one might go, and goes before.
-    new_free = !flies(flying_i, flow_i, event_i.flow);
+    new_free = hot_i && !flies(flying_i, flow_i, event_i.flow);
     room = !count_q[PlaceBits];
   end
 
@@ -74,21 +94,52 @@ module fpc_wait
   assign ready_o = take_new || room;
   assign valid_o = take_old || take_new;
   assign event_o = take_old ? store[order_q[oldest].place] : event_i;
+  assign at_o = take_old ? order_q[oldest].at : at_i;
+
+  // The oldest whose TCB nobody has asked for.
+  logic want, pinned;
+  logic [PlaceBits-1:0] wanted;
+  always_comb begin
+    want = 1'b0;
+    wanted = '0;
+    pinned = 1'b0;
+    for (int i = Places - 1; i >= 0; i--) begin
+      if ((PlaceBits + 1)'(i) < count_q) begin
+        if (!order_q[i].hot && !order_q[i].asked) begin
+          want = 1'b1;
+          wanted = PlaceBits'(i);
+        end
+        pinned = pinned | (order_q[i].flow == victim_i);
+      end
+    end
+  end
+  assign want_o = want;
+  assign want_flow_o = order_q[wanted].flow;
+  assign want_fresh_o = order_q[wanted].fresh;
+  assign pinned_o = pinned;
 
   always_comb begin
     order_d = order_q;
     count_d = count_q;
     taken_d = taken_q;
+    if (want && want_ready_i) order_d[wanted].asked = 1'b1;
     if (take_old) begin
       taken_d[order_q[oldest].place] = 1'b0;
       for (int i = 0; i < Places - 1; i++)
-        if (PlaceBits'(i) >= oldest) order_d[i] = order_q[i+1];
+        if (PlaceBits'(i) >= oldest) order_d[i] = order_d[i+1];
       count_d = count_q - 1'b1;
     end
     if (park) begin
-      order_d[PlaceBits'(count_d)] = '{place: free_place, flow: event_i.flow};
+      order_d[PlaceBits'(count_d)] = '{place: free_place, flow: event_i.flow, hot: hot_i,
+                                       fresh: fresh_i, asked: 1'b0, at: at_i};
       taken_d[free_place] = 1'b1;
       count_d = count_d + 1'b1;
+    end
+    for (int i = 0; i < Places; i++) begin
+      if (came_i && order_d[i].flow == came_flow_i) begin
+        order_d[i].hot = 1'b1;
+        order_d[i].at = came_at_i;
+      end
     end
   end
 

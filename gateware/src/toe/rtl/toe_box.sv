@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // toe_box.sv - the TOE with the edges of a card's shell: AXI-Stream of 512 bits each way, one AXI4
-// master to host memory, AXI4-Lite registers, requests for MSI-X messages. One clock. Time comes from
+// master to host memory, one to a memory of TCBs, AXI4-Lite registers, requests for MSI-X messages. One clock. Time comes from
 // outside: a count of nanoseconds, a counter of the shell's or a clock that somebody disciplines.
 `resetall
 `default_nettype none
@@ -11,6 +11,7 @@ module toe_box
 #(
   parameter int unsigned FlowBits = 8,
   parameter int unsigned FpcBits = 0,
+  parameter int unsigned HotBits = 10,
   parameter int unsigned Qps = 8,
   parameter int unsigned BufBits = 6,
   parameter logic [63:0] BuildId = 64'd0
@@ -72,6 +73,29 @@ module toe_box
   output wire          m_axi_bready_o,
   input  wire [1:0]    m_axi_bresp_i,
 
+  // TCBs that are not on chip; writes have ID 0 and all bytes
+  output wire          m_axi_tcb_arvalid_o,
+  input  wire          m_axi_tcb_arready_i,
+  output wire [3:0]    m_axi_tcb_arid_o,
+  output wire [63:0]   m_axi_tcb_araddr_o,
+  output wire [7:0]    m_axi_tcb_arlen_o,
+  input  wire          m_axi_tcb_rvalid_i,
+  output wire          m_axi_tcb_rready_o,
+  input  wire [3:0]    m_axi_tcb_rid_i,
+  input  wire [511:0]  m_axi_tcb_rdata_i,
+  input  wire [1:0]    m_axi_tcb_rresp_i,
+  output wire          m_axi_tcb_awvalid_o,
+  input  wire          m_axi_tcb_awready_i,
+  output wire [63:0]   m_axi_tcb_awaddr_o,
+  output wire [7:0]    m_axi_tcb_awlen_o,
+  output wire          m_axi_tcb_wvalid_o,
+  input  wire          m_axi_tcb_wready_i,
+  output wire [511:0]  m_axi_tcb_wdata_o,
+  output wire          m_axi_tcb_wlast_o,
+  input  wire          m_axi_tcb_bvalid_i,
+  output wire          m_axi_tcb_bready_o,
+  input  wire [1:0]    m_axi_tcb_bresp_i,
+
   output wire          msix_valid_o,
   input  wire          msix_ready_i,
   output wire qp_t     msix_vector_o
@@ -102,7 +126,8 @@ module toe_box
   fpc_counts_t [Fpcs-1:0] fpc_counts;
   box_counts_t box_counts;
 
-  toe_core #(.FlowBits(FlowBits), .FpcBits(FpcBits), .Qps(Qps), .BufBits(BufBits)) core (
+  toe_core #(.FlowBits(FlowBits), .FpcBits(FpcBits), .HotBits(HotBits), .Qps(Qps),
+             .BufBits(BufBits)) core (
     .clk_i, .rst_ni(core_rst_nq), .now_i(now), .own_i(own), .ready_o(ready),
     .qp_i(qp), .detach_i(detach), .detached_o(detached), .attached_o(attached),
     .halted_o(halted), .used_o(used), .listeners_o(listeners),
@@ -120,6 +145,18 @@ module toe_box
     .aw_valid_o(aw_valid), .aw_ready_i(aw_ready), .aw_addr_o(aw_addr), .aw_len_o(aw_len),
     .w_valid_o(w_valid), .w_ready_i(w_ready), .w_data_o(w_data), .w_strb_o(w_strb),
     .w_last_o(w_last),
+    .tcb_arvalid_o(m_axi_tcb_arvalid_o), .tcb_arready_i(m_axi_tcb_arready_i),
+    .tcb_arid_o(m_axi_tcb_arid_o), .tcb_araddr_o(m_axi_tcb_araddr_o),
+    .tcb_arlen_o(m_axi_tcb_arlen_o),
+    .tcb_rvalid_i(m_axi_tcb_rvalid_i), .tcb_rready_o(m_axi_tcb_rready_o),
+    .tcb_rid_i(m_axi_tcb_rid_i), .tcb_rdata_i(m_axi_tcb_rdata_i), .tcb_rresp_i(m_axi_tcb_rresp_i),
+    .tcb_awvalid_o(m_axi_tcb_awvalid_o), .tcb_awready_i(m_axi_tcb_awready_i),
+    .tcb_awaddr_o(m_axi_tcb_awaddr_o), .tcb_awlen_o(m_axi_tcb_awlen_o),
+    .tcb_wvalid_o(m_axi_tcb_wvalid_o), .tcb_wready_i(m_axi_tcb_wready_i),
+    .tcb_wdata_o(m_axi_tcb_wdata_o), .tcb_wlast_o(m_axi_tcb_wlast_o),
+    .tcb_bvalid_i(m_axi_tcb_bvalid_i), .tcb_bready_o(m_axi_tcb_bready_o),
+    .tcb_bresp_i(m_axi_tcb_bresp_i),
+    .tcb_read_error_o(box_counts.tcb_read_error), .tcb_write_error_o(box_counts.tcb_write_error),
     .rx_counts_o(rx_counts), .conn_counts_o(conn_counts), .fpc_counts_o(fpc_counts)
   );
 

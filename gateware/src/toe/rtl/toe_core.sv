@@ -10,6 +10,7 @@ module toe_core
 #(
   parameter int unsigned FlowBits = 8,
   parameter int unsigned FpcBits = 0,
+  parameter int unsigned HotBits = 10,  // TCBs on chip of an FPC: 2^HotBits
   parameter int unsigned Qps = 8,
   parameter int unsigned BufBits = 6
 ) (
@@ -67,6 +68,31 @@ module toe_core
   output wire [511:0]  w_data_o,
   output wire [63:0]   w_strb_o,
   output wire          w_last_o,
+
+  // the memory of TCBs that are not on chip (toe_dram)
+  output wire          tcb_arvalid_o,
+  input  wire          tcb_arready_i,
+  output wire [3:0]    tcb_arid_o,
+  output wire [63:0]   tcb_araddr_o,
+  output wire [7:0]    tcb_arlen_o,
+  input  wire          tcb_rvalid_i,
+  output wire          tcb_rready_o,
+  input  wire [3:0]    tcb_rid_i,
+  input  wire [511:0]  tcb_rdata_i,
+  input  wire [1:0]    tcb_rresp_i,
+  output wire          tcb_awvalid_o,
+  input  wire          tcb_awready_i,
+  output wire [63:0]   tcb_awaddr_o,
+  output wire [7:0]    tcb_awlen_o,
+  output wire          tcb_wvalid_o,
+  input  wire          tcb_wready_i,
+  output wire [511:0]  tcb_wdata_o,
+  output wire          tcb_wlast_o,
+  input  wire          tcb_bvalid_i,
+  output wire          tcb_bready_o,
+  input  wire [1:0]    tcb_bresp_i,
+  output wire          tcb_read_error_o,
+  output wire          tcb_write_error_o,
 
   output wire rx_counts_t                    rx_counts_o,
   output wire conn_counts_t                  conn_counts_o,
@@ -153,13 +179,36 @@ module toe_core
   tx_desc_t [Fpcs-1:0] tx;
   conn_msg_t [Fpcs-1:0] message;
 
+  logic [Fpcs-1:0] fetch_valid, fetch_ready, fetched_valid, fetched_ready;
+  logic [Fpcs-1:0] save_valid, save_ready, saved;
+  flow_t [Fpcs-1:0] fetch_flow, save_flow;
+  logic [Fpcs-1:0][TcbBits-1:0] fetched, save;
+
+  toe_dram #(.Width(TcbBits), .FpcBits(FpcBits)) dram (
+    .clk_i, .rst_ni,
+    .fetch_valid_i(fetch_valid), .fetch_ready_o(fetch_ready), .fetch_flow_i(fetch_flow),
+    .fetched_valid_o(fetched_valid), .fetched_ready_i(fetched_ready), .fetched_o(fetched),
+    .save_valid_i(save_valid), .save_ready_o(save_ready), .save_flow_i(save_flow), .save_i(save),
+    .saved_o(saved),
+    .m_arvalid_o(tcb_arvalid_o), .m_arready_i(tcb_arready_i), .m_arid_o(tcb_arid_o),
+    .m_araddr_o(tcb_araddr_o), .m_arlen_o(tcb_arlen_o),
+    .m_rvalid_i(tcb_rvalid_i), .m_rready_o(tcb_rready_o), .m_rid_i(tcb_rid_i),
+    .m_rdata_i(tcb_rdata_i), .m_rresp_i(tcb_rresp_i),
+    .m_awvalid_o(tcb_awvalid_o), .m_awready_i(tcb_awready_i), .m_awaddr_o(tcb_awaddr_o),
+    .m_awlen_o(tcb_awlen_o),
+    .m_wvalid_o(tcb_wvalid_o), .m_wready_i(tcb_wready_i), .m_wdata_o(tcb_wdata_o),
+    .m_wlast_o(tcb_wlast_o),
+    .m_bvalid_i(tcb_bvalid_i), .m_bready_o(tcb_bready_o), .m_bresp_i(tcb_bresp_i),
+    .read_error_o(tcb_read_error_o), .write_error_o(tcb_write_error_o)
+  );
+
   for (genvar f = 0; f < int'(Fpcs); f++) begin : gen_fpc
     logic timer_write, timer_on;
     flow_t timer_flow;
     tick_t timer_at;
     qp_t done_qp;
 
-    toe_fpc #(.FlowBits(FlowBits), .FpcBits(FpcBits)) fpc (
+    toe_fpc #(.FlowBits(FlowBits), .FpcBits(FpcBits), .Fpc(f), .HotBits(HotBits)) fpc (
       .clk_i, .rst_ni, .now_i,
       .event_valid_i(event_valid[f]), .event_ready_o(event_ready[f]), .event_i(event_of[f]),
       .tell_valid_o(ask[f]), .tell_qp_o(ask_qp[f]), .tell_grant_i(grant[f]),
@@ -170,6 +219,11 @@ module toe_core
       .done_o(done[f]), .done_qp_o(done_qp),
       .timer_write_o(timer_write), .timer_flow_o(timer_flow), .timer_on_o(timer_on),
       .timer_at_o(timer_at),
+      .fetch_valid_o(fetch_valid[f]), .fetch_ready_i(fetch_ready[f]),
+      .fetch_flow_o(fetch_flow[f]), .fetched_valid_i(fetched_valid[f]),
+      .fetched_ready_o(fetched_ready[f]), .fetched_i(fetched[f]),
+      .save_valid_o(save_valid[f]), .save_ready_i(save_ready[f]), .save_flow_o(save_flow[f]),
+      .save_o(save[f]), .saved_i(saved[f]),
       .counts_o(fpc_counts_o[f])
     );
     toe_timer #(.FlowBits(FlowBits), .FpcBits(FpcBits), .Fpc(f)) timer (

@@ -2,6 +2,7 @@
 // toe_fpc.sv - a flow processing core (S1.7): takes an event and its flow's TCB through a pipeline, one
 // event a cycle, and gives back the TCB and what follows.
 //
+//   (cycle -1: where is its TCB? fpc_tcbs, where not all are on chip)
 //   cycle  0       1      2       3              4      5      6     7    8     9     10
 //          choose, open   check   ack/host/timer SACK   SACK   loss  cc   text  plan  send
 //          read
@@ -16,7 +17,9 @@ module toe_fpc
   import fpc_pkg::*;
 #(
   parameter int unsigned FlowBits = 8,   // flows of the TOE: 2^FlowBits
-  parameter int unsigned FpcBits = 0     // FPCs: 2^FpcBits; this one has flows of one remainder
+  parameter int unsigned FpcBits = 0,    // FPCs: 2^FpcBits; this one has flows of one remainder
+  parameter int unsigned Fpc = 0,        // ... this one
+  parameter int unsigned HotBits = 10    // its TCBs on chip: 2^HotBits, the others are in DRAM
 ) (
   input  wire         clk_i,
   input  wire         rst_ni,
@@ -56,12 +59,33 @@ module toe_fpc
   output wire         timer_on_o,
   output wire tick_t  timer_at_o,
 
+  // TCBs in DRAM (toe_dram)
+  output wire               fetch_valid_o,
+  input  wire               fetch_ready_i,
+  output wire flow_t        fetch_flow_o,
+  input  wire               fetched_valid_i,
+  output wire               fetched_ready_o,
+  input  wire [TcbBits-1:0] fetched_i,
+  output wire               save_valid_o,
+  input  wire               save_ready_i,
+  output wire flow_t        save_flow_o,
+  output wire [TcbBits-1:0] save_o,
+  input  wire               saved_i,
+
   output wire fpc_counts_t counts_o
 );
 
   localparam int unsigned Stages = 11;
   localparam int unsigned OutBits = 5;
   localparam int unsigned IndexBits = FlowBits - FpcBits;
+  localparam int unsigned PlaceBits = 4;               // events that wait
+  localparam int unsigned AtBits = (HotBits < IndexBits) ? HotBits : IndexBits;
+
+`ifndef SYNTHESIS
+  // A place is always found whose TCB no event keeps.
+  initial assert (HotBits >= IndexBits || 2 ** HotBits > 2 ** PlaceBits + Stages + 2)
+    else $fatal(1, "toe_fpc: %0d TCBs on chip are too few", 2 ** HotBits);
+`endif
 
   typedef struct packed {
     flow_t flow;
@@ -120,29 +144,49 @@ module toe_fpc
   assign tell_qp_o = tell_head.qp;
   assign tell_take_o = use_tell && wait_ready;
 
-  logic [Stages-1:0] flying;
-  flow_t [Stages-1:0] flying_flow;
-
-  fpc_wait #(.Stages(Stages)) waiting (
-    .clk_i, .rst_ni,
-    .valid_i(wait_valid), .ready_o(wait_ready), .event_i(chosen),
-    .flying_i(flying), .flow_i(flying_flow), .go_i(go),
-    .valid_o(issue), .event_o(issued)
-  );
-
-  // ---- the TCBs ----
+  // ---- the TCBs, and who waits for one ----
 
   out_t out;
   tcb_t tcb;
+  logic [Stages-1:0] flying;
+  flow_t [Stages-1:0] flying_flow;
+  logic located_valid, located_ready, hot, fresh, want, want_ready, want_fresh, came, pinned, hole;
+  logic tcbs_ready, evicted;
+  event_t located;
+  logic [AtBits-1:0] at, came_at, issue_at;
+  logic [Stages-1:0][AtBits-1:0] at_q;      // beside the pipeline: where its TCBs go back to
+  flow_t want_flow, came_flow, victim;
 
-  toe_ram #(.Width(TcbBits), .AddrBits(IndexBits)) tcbs (
-    .clk_i,
-    .write_i(out.valid),
-    .waddr_i(out.flow[FpcBits+:IndexBits]),
-    .wdata_i(out.t),
-    .raddr_i(issued.flow[FpcBits+:IndexBits]),
-    .rdata_o(tcb)
+  fpc_tcbs #(.Width(TcbBits), .IndexBits(IndexBits), .FpcBits(FpcBits), .Fpc(Fpc),
+             .HotBits(AtBits), .Stages(Stages)) tcbs (
+    .clk_i, .rst_ni, .ready_o(tcbs_ready),
+    .event_valid_i(wait_valid), .event_ready_o(wait_ready), .event_i(chosen),
+    .event_valid_o(located_valid), .event_ready_i(located_ready), .event_o(located),
+    .hot_o(hot), .at_o(at), .fresh_o(fresh),
+    .want_i(want), .want_flow_i(want_flow), .want_fresh_i(want_fresh), .want_ready_o(want_ready),
+    .came_o(came), .came_flow_o(came_flow), .came_at_o(came_at),
+    .victim_o(victim), .pinned_i(pinned),
+    .hole_o(hole), .issue_i(issue), .issue_at_i(issue_at), .tcb_o(tcb),
+    .flying_i(flying), .flying_flow_i(flying_flow),
+    .write_i(out.valid), .write_at_i(at_q[Stages-1]), .write_tcb_i(out.t),
+    .fetch_valid_o, .fetch_ready_i, .fetch_flow_o,
+    .fetched_valid_i, .fetched_ready_o, .fetched_i,
+    .save_valid_o, .save_ready_i, .save_flow_o, .save_o, .saved_i,
+    .evicted_o(evicted)
   );
+
+  fpc_wait #(.PlaceBits(PlaceBits), .HotBits(AtBits), .Stages(Stages)) waiting (
+    .clk_i, .rst_ni,
+    .valid_i(located_valid), .ready_o(located_ready), .event_i(located),
+    .hot_i(hot), .at_i(at), .fresh_i(fresh),
+    .want_o(want), .want_flow_o(want_flow), .want_fresh_o(want_fresh), .want_ready_i(want_ready),
+    .came_i(came), .came_flow_i(came_flow), .came_at_i(came_at),
+    .victim_i(victim), .pinned_o(pinned),
+    .flying_i(flying), .flow_i(flying_flow), .go_i(go),
+    .valid_o(issue), .event_o(issued), .at_o(issue_at)
+  );
+
+  always_ff @(posedge clk_i) at_q <= {at_q[Stages-2:0], issue_at};
 
   // ---- the pipeline ----
 
@@ -232,8 +276,8 @@ module toe_fpc
   logic [IndexBits:0] send_room, tell_room;
 
   // Stages are in flight, and one is issued now.
-  assign go = write_room > (OutBits + 1)'(Stages + 1) && tx_room > (OutBits + 1)'(Stages + 1) &&
-              conn_room > (OutBits + 1)'(Stages + 1);
+  localparam logic [OutBits:0] Needed = (OutBits + 1)'(Stages + 1);
+  assign go = !hole && write_room > Needed && tx_room > Needed && conn_room > Needed;
 
   toe_fifo #(.Width($bits(write_t)), .AddrBits(OutBits)) writes (
     .clk_i, .rst_ni,
@@ -269,6 +313,7 @@ module toe_fpc
     .valid_o(tell_listed), .pop_i(tell_take_o || rotate), .data_o(tell_head)
   );
 
+  fpc_counts_t counts;
   assign done_o = out.done;
   assign done_qp_o = out.qp;
   assign tell_return_o = out.valid && out.kind == EvTell && !out.write_ok;
@@ -277,9 +322,14 @@ module toe_fpc
   assign timer_flow_o = out.flow;
   assign timer_on_o = out.timer_on;
   assign timer_at_o = out.timer_at;
-  assign counts_o = out.valid ? out.counts : '0;
+  always_comb begin
+    counts = out.valid ? out.counts : '0;
+    counts.evicted = evicted;
+    counts.fetched = fetch_valid_o && fetch_ready_i;
+  end
+  assign counts_o = counts;
 
-  wire unused = &{1'b0, send_room, tell_room};
+  wire unused = &{1'b0, send_room, tell_room, tcbs_ready};
 
 endmodule
 

@@ -164,6 +164,8 @@ package toe_pkg;
     logic msix;            // MSI-X messages asked for
     logic host_read_error; // beats that the bus refused
     logic host_write_error; // bursts that it refused
+    logic tcb_read_error;  // beats that the memory of TCBs refused
+    logic tcb_write_error;
     logic packet_out;
     logic packet_in;
   } box_counts_t;
