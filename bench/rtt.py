@@ -50,7 +50,9 @@ TITLES = {
     "bridge": "to a Linux peer, through a software bridge (Table 2)",
 }
 STAMPS = ("module", "tcpdump", "tshark", "software")
-SIM = Path(os.environ.get("TOEHOLD_RTT_SIM", paths.OUT / "gateware" / "live" / "rtt_sim"))
+SIM = Path(
+    os.environ.get("TOEHOLD_RTT_SIM", paths.OUT / "gateware" / "live" / "rtt_sim" / "rtt_sim")
+)
 
 
 class Set:

@@ -37,7 +37,7 @@ class Module:
         sim = os.environ.get("TOEHOLD_RTT_SIM")
         if not sim:
             subprocess.run([paths.ROOT / "scripts" / "gateware", "sim"], check=True, timeout=900)
-            sim = str(paths.OUT / "gateware" / "live" / "rtt_sim")
+            sim = str(paths.OUT / "gateware" / "live" / "rtt_sim" / "rtt_sim")
         self.bar = f"sim:{folder}/regs"
         command = [sim, "--path", "cable=3,mac=400", "--probes", "4000000000", "--gap", "5000"]
         command += ["--regs", f"{folder}/regs", "--pci", f"{folder}/pci"]
