@@ -55,12 +55,24 @@ class Program:
     counters: bool = False  # uses the names of the TOE's
 
 
+def bench(fpc_bits: int) -> Program:
+    """toe_bench over 2^fpc_bits FPCs."""
+    return Program(
+        "toe_box",
+        "src/toe/toe_box.f",
+        ("toe_bench", "card", "driver", "peer"),
+        standard="c++20",
+        parameters=("FlowBits=8", f"FpcBits={fpc_bits}"),
+        counters=True,
+    )
+
+
 PROGRAMS = {
     "rtt_sim": Program("rtt", "src/rtt/rtt.f", ("rtt_sim", "regs", "pci")),
     "toe_sim": Program(
         "toe_box",
         "src/toe/toe_box.f",
-        ("toe_sim", "card", "hosts", "regs"),
+        ("toe_sim", "card", "driver", "hosts", "regs"),
         standard="c++20",
         # fewer TCBs on chip than tests have connections: the others are in the memory behind
         parameters=("FlowBits=10", "HotBits=6"),
@@ -74,6 +86,9 @@ PROGRAMS = {
         parameters=("FlowBits=10", "FpcBits=2", "HotBits=5"),
         counters=True,
     ),
+    "toe_bench": bench(0),
+    "toe_bench_2": bench(1),
+    "toe_bench_4": bench(2),
 }
 
 

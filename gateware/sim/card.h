@@ -79,6 +79,11 @@ class Card
     {
         return cycles_;
     }
+    /* The cycle of the first beat of the frame that sent() is told of. */
+    uint64_t sent_at() const
+    {
+        return out_first_;
+    }
     uint64_t quiet() const /* cycles in which nothing has happened */
     {
         return quiet_;

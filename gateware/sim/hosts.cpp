@@ -21,13 +21,7 @@ namespace sim
 namespace
 {
 
-constexpr unsigned kAreaShift = 40; /* DMA address: queue pair + 1, then the offset in its area */
 constexpr uint64_t kPageLooks = 1u << 16; /* the register page is kept current so long */
-
-uint32_t log2_of(uint32_t power)
-{
-    return static_cast<uint32_t>(__builtin_ctz(power));
-}
 
 /* A host has these descriptors too, and may make them block at any time: nobody waits for it. What
  * comes between the look and the call, the timer of toe_sim.cpp ends. */
@@ -334,7 +328,7 @@ const char *Hosts::attach(int fd, const toedev_hello &hello, const int *fds, int
         if (c < ' ' || c == '"' || c == '\\' || c > '~')
             c = '?'; /* it goes into JSON */
     configure(q, true, false);
-    while (!(state(q) & TOE_REGS__QP_STATE__ATTACHED_bm))
+    while (!(state(*card_, q) & TOE_REGS__QP_STATE__ATTACHED_bm))
         card_->cycle();
     p.life = Life::kLive;
     int out[2] = {page_fd_, p.doorbell};
@@ -346,34 +340,8 @@ const char *Hosts::attach(int fd, const toedev_hello &hello, const int *fds, int
 void Hosts::configure(unsigned q, bool enable, bool detach)
 {
     const QueuePair &p = qps_[q];
-    uint64_t area = uint64_t{q + 1} << kAreaShift;
 
-    card_->set(TOE_AT(QP_SELECT), q);
-    card_->set(TOE_AT(QP_AREA_LO), static_cast<uint32_t>(area));
-    card_->set(TOE_AT(QP_AREA_HI), static_cast<uint32_t>(area >> 32));
-    card_->set(TOE_AT(QP_RINGS), log2_of(p.config.sw_entries) << TOE_REGS__QP_RINGS__SW_LOG_bp |
-                                     log2_of(p.config.hw_entries) << TOE_REGS__QP_RINGS__HW_LOG_bp |
-                                     log2_of(p.config.slots) << TOE_REGS__QP_RINGS__SLOTS_LOG_bp);
-    card_->set(TOE_AT(QP_BUFFERS), log2_of(p.config.tx_size) << TOE_REGS__QP_BUFFERS__TX_LOG_bp |
-                                       log2_of(p.config.rx_size)
-                                           << TOE_REGS__QP_BUFFERS__RX_LOG_bp |
-                                       p.config.addresses << TOE_REGS__QP_BUFFERS__ADDRESSES_bp);
-    card_->set(TOE_AT(QP_FIRST), p.first);
-    card_->set(TOE_AT(QP_STATUS_AT), static_cast<uint32_t>(p.layout.status));
-    card_->set(TOE_AT(QP_SW_AT), static_cast<uint32_t>(p.layout.sw_ring));
-    card_->set(TOE_AT(QP_HW_AT), static_cast<uint32_t>(p.layout.hw_ring));
-    card_->set(TOE_AT(QP_RECORDS_AT), static_cast<uint32_t>(p.layout.records));
-    card_->set(TOE_AT(QP_ADDRESSES_AT), static_cast<uint32_t>(p.layout.addresses));
-    card_->set(TOE_AT(QP_BUFFERS_AT), static_cast<uint32_t>(p.layout.buffers));
-    card_->set(TOE_AT(QP_COMMAND), (enable ? TOE_REGS__QP_COMMAND__ENABLE_bm : 0) |
-                                       (detach ? TOE_REGS__QP_COMMAND__DETACH_bm : 0) |
-                                       TOE_REGS__QP_COMMAND__WRITE_bm);
-}
-
-uint32_t Hosts::state(unsigned q)
-{
-    card_->set(TOE_AT(QP_SELECT), q);
-    return card_->reg(TOE_AT(QP_STATE));
+    sim::configure(*card_, q, p.config, p.layout, p.first, enable, detach);
 }
 
 void Hosts::welcome(int to, unsigned q, const int *fds, unsigned count)
@@ -420,7 +388,7 @@ void Hosts::tend(unsigned q)
             card_->rest(0);
         }
     } else if (p.life == Life::kDetaching) {
-        if (!(state(q) & TOE_REGS__QP_STATE__DETACHED_bm))
+        if (!(state(*card_, q) & TOE_REGS__QP_STATE__DETACHED_bm))
             return;
         for (unsigned i = 0; i < 1000; i++)
             card_->cycle(); /* RSTs leave */
@@ -507,7 +475,7 @@ std::string Hosts::statistics()
 
         if (p.life != Life::kLive)
             continue;
-        uint32_t s = state(q);
+        uint32_t s = state(*card_, q);
         uint32_t u = s >> TOE_REGS__QP_STATE__USED_bp;
         uint32_t l = (s & TOE_REGS__QP_STATE__LISTENERS_bm) >> TOE_REGS__QP_STATE__LISTENERS_bp;
 

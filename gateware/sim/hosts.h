@@ -12,34 +12,20 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "card.h"
+#include "driver.h"
 
-#define _Alignas alignas
-#define _Alignof alignof
-#define _Static_assert static_assert
 extern "C" {
 #include <toe/attach.h>
-#include <toe/device.h>
-#include <toe/regs.h>
 }
 
 namespace sim
 {
 
-/* Where a register of toe.rdl lies. */
-#define TOE_AT(name) static_cast<uint32_t>(offsetof(toe_regs_t, name))
-#define TOE_BELL(q, name)                                                                          \
-    static_cast<uint32_t>(                                                                         \
-        offsetof(toe_regs_t, DOORBELLS[0].name) +                                                  \
-        (q) * (offsetof(toe_regs_t, DOORBELLS[1]) - offsetof(toe_regs_t, DOORBELLS[0])))
-
 class Hosts
 {
   public:
-    struct Options {
+    struct Options : Own {
         std::string socket = TOEDEV_DEFAULT_SOCKET;
-        uint8_t ip[4] = {}, gateway[4] = {}, mac[6] = {2, 0x54, 0x4f, 0x45, 0, 1};
-        unsigned prefix = 24, mtu = 1500;
     };
 
     explicit Hosts(const Options &o);
@@ -88,7 +74,6 @@ class Hosts
     const char *answer(int fd, const toedev_hello &hello);
     int find_flows(uint32_t n) const;
     void configure(unsigned q, bool enable, bool detach);
-    uint32_t state(unsigned q);
     void welcome(int to, unsigned q, const int *fds, unsigned count);
     void look_at_bells(unsigned q);
     void tend(unsigned q);

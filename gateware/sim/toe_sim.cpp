@@ -73,11 +73,6 @@ struct Options {
     sim::Hosts::Options hosts;
 };
 
-uint32_t number(const uint8_t *b)
-{
-    return uint32_t{b[0]} << 24 | uint32_t{b[1]} << 16 | uint32_t{b[2]} << 8 | b[3];
-}
-
 class Simulation
 {
   public:
@@ -91,7 +86,7 @@ class Simulation
               [this](uint32_t a, uint32_t v) { return card_.write(a, v); })
     {
         pass_time();
-        start();
+        sim::start(card_, o.hosts, o.seed);
         hosts_.use(&card_);
         for (size_t i = 0; i < sizeof toe_counters / sizeof toe_counters[0]; i++)
             if (o.trigger == toe_counters[i])
@@ -126,32 +121,6 @@ class Simulation
                          "toe_sim: the TOE reached for host memory that is not there: %llx\n",
                          static_cast<unsigned long long>(address));
         return at;
-    }
-
-    /* As a driver would. */
-    void start()
-    {
-        const sim::Hosts::Options &h = options_.hosts;
-        std::random_device device;
-        std::mt19937_64 random(options_.seed ? options_.seed
-                                             : (uint64_t{device()} << 32 | device()));
-
-        card_.set(TOE_AT(MAC_LO), uint32_t{h.mac[0]} | uint32_t{h.mac[1]} << 8 |
-                                      uint32_t{h.mac[2]} << 16 | uint32_t{h.mac[3]} << 24);
-        card_.set(TOE_AT(MAC_HI), uint32_t{h.mac[4]} | uint32_t{h.mac[5]} << 8);
-        card_.set(TOE_AT(MTU), h.mtu);
-        card_.set(TOE_AT(IPV4), number(h.ip));
-        card_.set(TOE_AT(IPV4_PREFIX), h.prefix);
-        card_.set(TOE_AT(IPV4_GATEWAY), number(h.gateway));
-        for (uint32_t i = 0; i < 4; i++)
-            card_.set(TOE_AT(SECRET) + 4 * i, static_cast<uint32_t>(random()));
-        for (uint32_t i = 0; i < 12; i++)
-            card_.set(TOE_AT(HASH_KEY) + 4 * i, static_cast<uint32_t>(random()));
-        card_.set(TOE_AT(RUN), 1);
-        while (!card_.reg(TOE_AT(READY)))
-            card_.cycle();
-        for (uint32_t i = card_.reg(TOE_AT(FLOWS)); i > 0; i--)
-            card_.cycle(); /* the timers' memory */
     }
 
     void pass_time()

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gateware TOE in simulated cycles of 4 ns: packets, streams, latency (gateware/sim/toe_bench).
+
+A peer that is never idle and a host that is always quick enough are at its edges, so that it is the
+limit. Figures are cycles: they are the same on every machine. Host memory answers after so many
+cycles as --delays has; 200 (800 ns) are those of a card on PCI Express.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bench import report, running, terminal
+from harness import paths, proc
+
+CYCLE_NS = 4
+PAYLOADS = [1, 16, 64, 128, 256, 512, 1024, 1460]
+FLOWS = [1, 64]
+DELAYS = [1, 200]
+FPCS = {1: "toe_bench", 2: "toe_bench_2", 4: "toe_bench_4"}
+LATENCY_PAYLOADS = [1, 128, 1460]
+HEADERS = 14 + 20 + 20  # Ethernet, IPv4, TCP without options
+FCS, LEAST, BETWEEN = 4, 64, 20  # ... and of preamble and the gap before the next
+LINE_FRAMES = 148.8  # a microsecond: 64-byte frames of 100 Gbit/s Ethernet
+LINE_INTERVAL_PS = 6720
+JUDGED = 128
+
+
+def build(name: str) -> Path:
+    done = proc.run([paths.ROOT / "scripts" / "gateware", "sim", name], timeout=900)
+    return paths.ROOT / done.stdout.splitlines()[-1]
+
+
+def on_wire(payload: float) -> float:
+    """Bytes that a segment takes of the link."""
+    return max(HEADERS + payload + FCS, LEAST) + BETWEEN
+
+
+def cases(options: argparse.Namespace) -> list[tuple[int, list[object]]]:
+    """(FPCs, words of toe_bench) of each run."""
+    runs: list[tuple[int, list[object]]] = []
+    for case in ("receive", "send"):
+        for flows in options.flows:
+            for delay in options.delays:
+                for payload in options.payloads:
+                    words = [case, "--payload", payload, "--flows", flows, "--delay", delay]
+                    runs.append((1, [*words, "--packets", options.packets]))
+    for fpcs in options.fpcs:
+        for flows in options.flows:
+            for interval in (0, LINE_INTERVAL_PS):
+                words = ["frames", "--flows", flows, "--interval", interval]
+                runs.append((fpcs, [*words, "--packets", 10 * options.packets]))
+    for delay in options.delays:
+        for payload in options.latencies:
+            words = ["latency", "--payload", payload, "--flows", 4, "--delay", delay]
+            runs.append((1, [*words, "--packets", 16]))
+    return runs
+
+
+def measure(options: argparse.Namespace) -> list[dict]:
+    needed = sorted({fpcs for fpcs, _ in cases(options)})
+    programs = {fpcs: build(FPCS[fpcs]) for fpcs in needed}
+
+    def one(run: tuple[int, list[object]]) -> dict:
+        fpcs, words = run
+        done = proc.run([programs[fpcs], *words], timeout=900)
+        return {"fpcs": fpcs, **json.loads(done.stdout)}
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        return list(pool.map(one, cases(options)))
+
+
+def rates(sample: dict) -> dict:
+    """Of a stream: millions of packets a second, Gbit/s of payload and of the wire."""
+    (begin, first, before), (end, last, after) = sample["marks"][0], sample["marks"][-1]
+    ns = (end - begin) * CYCLE_NS
+    packets, payload = last - first, after - before
+    keys = ("case", "payload", "flows", "delay")
+    return {
+        **{k: sample[k] for k in keys},
+        "mpps": round(1000 * packets / ns, 2),
+        "gbps": round(8 * payload / ns, 2),
+        "wire_gbps": round(8 * packets * on_wire(payload / packets) / ns, 2),
+        "dropped": sample["counters"].get("no_buffer", 0),
+    }
+
+
+def taken(sample: dict) -> dict:
+    """Of frames: events taken a cycle, and millions of frames a second."""
+    per = (sample["offered"] - sample["dropped"]) / sample["cycles"]
+    keys = ("fpcs", "flows", "interval_ps", "offered", "dropped")
+    return {
+        **{k: sample[k] for k in keys},
+        "per_cycle": round(per, 3),
+        "mpps": round(per * 1000 / CYCLE_NS, 1),
+    }
+
+
+def delays(sample: dict) -> dict:
+    """The longest of each, in nanoseconds."""
+    placed, told, sent = (max(column) for column in zip(*sample["cycles"], strict=True))
+    return {
+        **{k: sample[k] for k in ("payload", "delay")},
+        "placed_cycles": placed,
+        "told_ns": told * CYCLE_NS,
+        "sent_ns": sent * CYCLE_NS,
+    }
+
+
+def derive(samples: list[dict]) -> dict:
+    return {
+        "streams": [rates(s) for s in samples if "marks" in s],
+        "frames": [taken(s) for s in samples if s["case"] == "frames"],
+        "latency": [delays(s) for s in samples if s["case"] == "latency"],
+    }
+
+
+def goals(found: dict) -> list[report.Goal]:
+    judged = []
+    for row in found["frames"]:
+        if row["flows"] > 1 and row["interval_ps"] == 0:
+            name = f"64-byte frames, {row['flows']} flows, {row['fpcs']} FPCs"
+            judged.append(report.Goal(name, row["mpps"], "M/s", LINE_FRAMES, at_most=False))
+    for row in found["streams"]:
+        if row["payload"] == JUDGED:
+            verb = {"receive": "received", "send": "sent"}[row["case"]]
+            name = (
+                f"wire rate {verb}, {JUDGED} bytes of payload, {row['flows']} flows, "
+                f"memory after {row['delay']} cycles"
+            )
+            judged.append(report.Goal(name, row["wire_gbps"], "Gbit/s", 100, at_most=False))
+    near = min((row["delay"] for row in found["latency"]), default=0)
+    for row in found["latency"]:
+        if row["delay"] != near:
+            continue
+        what = f"{row['payload']} bytes"
+        name = f"first beat in to first byte in host memory, {what}"
+        judged.append(report.Goal(name, row["placed_cycles"], "cycles", 200))
+        both = row["told_ns"] + row["sent_ns"]
+        name = f"segment in to command, and command to segment out, {what}"
+        judged.append(report.Goal(name, both, "ns", 1500))
+    return judged
+
+
+def table(found: dict) -> str:
+    lines = []
+    groups = {(r["case"], r["flows"], r["delay"]) for r in found["streams"]}
+    for case, flows, delay in sorted(groups):
+        rows = [
+            r
+            for r in found["streams"]
+            if (r["case"], r["flows"], r["delay"]) == (case, flows, delay)
+        ]
+        lines.append(f"{case}, {flows} flows, host memory after {delay} cycles")
+        for key, title in (
+            ("payload", "bytes of payload"),
+            ("mpps", "M packets/s"),
+            ("gbps", "Gbit/s of payload"),
+            ("wire_gbps", "Gbit/s of the wire"),
+            ("dropped", "frames dropped"),
+        ):
+            lines.append(f"  {title:20}" + "".join(f"{r[key]:>9}" for r in rows))
+    for r in found["frames"]:
+        offered = "each cycle" if r["interval_ps"] == 0 else f"each {r['interval_ps'] / 1000} ns"
+        lines.append(
+            f"64-byte frames, {r['flows']} flows, {r['fpcs']} FPCs, one {offered}: "
+            f"{r['per_cycle']} events a cycle, {r['mpps']} M/s, {r['dropped']} of "
+            f"{r['offered']} dropped"
+        )
+    for r in found["latency"]:
+        lines.append(
+            f"{r['payload']} bytes, host memory after {r['delay']} cycles: in memory after "
+            f"{r['placed_cycles']} cycles, told after {r['told_ns']} ns; command to segment "
+            f"{r['sent_ns']} ns"
+        )
+    return "\n".join(lines)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="make bench NAME=gateware",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    for name, values in (
+        ("payloads", PAYLOADS),
+        ("flows", FLOWS),
+        ("delays", DELAYS),
+        ("fpcs", list(FPCS)),
+        ("latencies", LATENCY_PAYLOADS),
+    ):
+        text = ",".join(map(str, values))
+        parser.add_argument(f"--{name}", type=running.numbers, default=values, help=text)
+    parser.add_argument("--packets", type=int, default=1000, help="of a stream (1000)")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time (2)")
+    parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
+    parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
+    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "gateware.json")
+    options = parser.parse_args()
+    if unknown := set(options.fpcs) - set(FPCS):
+        parser.error(f"--fpcs: no build with {unknown}; there are {list(FPCS)}")
+    return options
+
+
+def run(options: argparse.Namespace) -> None:
+    samples = measure(options)
+    found = derive(samples)
+    judged = goals(found)
+    body = {
+        "cycle_ns": CYCLE_NS,
+        "settings": {k: getattr(options, k) for k in ("packets", "payloads", "flows", "delays")},
+        "figures": found,
+        "samples": samples,
+    }
+    report.write(options.out, body, judged)
+    print(table(found))
+    report.tell_goals({}, judged)
+
+
+def main() -> int:
+    options = arguments()
+    if not options.plots_only:
+        try:
+            run(options)
+        except (proc.Failed, OSError) as e:
+            terminal.say(f"gateware: {e}")
+            return 1
+    if not options.no_plots:
+        from bench import gateware_plots  # matplotlib: not needed to measure
+
+        body = json.loads(options.out.read_text())
+        print(f"written: {gateware_plots.draw(body, options.out.with_suffix('.png'))}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

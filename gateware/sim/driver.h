@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * driver.h - what a driver does with a card: its own addresses, secrets and start; queue pairs.
+ */
+#ifndef GATEWARE_SIM_DRIVER_H
+#define GATEWARE_SIM_DRIVER_H
+
+#include <cstdint>
+
+#include "card.h"
+
+#define _Alignas alignas
+#define _Alignof alignof
+#define _Static_assert static_assert
+extern "C" {
+#include <toe/device.h>
+#include <toe/regs.h>
+}
+
+namespace sim
+{
+
+/* Where a register of toe.rdl lies. */
+#define TOE_AT(name) static_cast<uint32_t>(offsetof(toe_regs_t, name))
+#define TOE_BELL(q, name)                                                                          \
+    static_cast<uint32_t>(                                                                         \
+        offsetof(toe_regs_t, DOORBELLS[0].name) +                                                  \
+        (q) * (offsetof(toe_regs_t, DOORBELLS[1]) - offsetof(toe_regs_t, DOORBELLS[0])))
+
+/* DMA address: queue pair + 1, then the offset in its area. */
+constexpr unsigned kAreaShift = 40;
+
+struct Own {
+    uint8_t ip[4] = {}, gateway[4] = {}, mac[6] = {2, 0x54, 0x4f, 0x45, 0, 1};
+    unsigned prefix = 24, mtu = 1500;
+};
+
+/* Returns when it is ready. seed: of its secrets; 0: the system's random numbers. */
+void start(Card &card, const Own &own, uint64_t seed);
+
+/* Writes the configuration of queue pair q, whose flows begin with first. */
+void configure(Card &card, unsigned q, const toedev_qp_config &config,
+               const struct toedev_layout &layout, uint16_t first, bool enable, bool detach);
+/* Its QP_STATE. */
+uint32_t state(Card &card, unsigned q);
+
+} // namespace sim
+
+#endif
