@@ -9,6 +9,7 @@ holds, and when each of its faults, put into the design, makes it fail.
                               # proof, top drives itself by chance, for what lies too deep
     depth = 10
     long = false              # only with --long
+    faults_long = false       # its faults only with --long
     parameters = { N = 2 }
     mapped = false            # memories as registers; all begin at zero, as in an FPGA
     [[name.faults]]
@@ -170,6 +171,8 @@ def main(argv: list[str]) -> int:
         if (n in options.name if options.name else options.long or not p.get("long"))
     }
     jobs = [job for name, proof in chosen.items() for job in jobs_of(name, proof)]
+    if not (options.long or options.name):
+        jobs = [job for job in jobs if not (job[3] and job[2].get("faults_long"))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(attempt, jobs))
     if options.json:

@@ -6,10 +6,9 @@
 `timescale 1ns / 1ns
 `default_nettype none
 
-module dmaw_random
+module dmaw_random;
   import toe_pkg::*;
   import toe_cmd_pkg::*;
-;
   localparam int unsigned Qps = 3;         // the last one is nobody's
   localparam int unsigned Sources = 2;
   localparam int unsigned Buffers = 16;
@@ -129,7 +128,8 @@ module dmaw_random
       tail_due = 1'b0;
       tails++;
     end else if (at == qp[q].area + 64'(qp[q].status_at) + 64) begin
-      if (value != there[q]) $fatal(1, "seed %0d: a head %0d, %0d are there", seed, value, there[q]);
+      if (value != there[q])
+        $fatal(1, "seed %0d: a head %0d, %0d are there", seed, value, there[q]);
       heads++;
     end else $fatal(1, "seed %0d: a status word at %h", seed, at);
   endtask
@@ -156,7 +156,8 @@ module dmaw_random
     for (int unsigned i = 0; i < 64; i++) begin
       byte_t e;
       if (!w_strb[i]) continue;
-      if (due.size() == 0) $fatal(1, "seed %0d: a byte at %h that nobody asked for", seed, b.at + 64'(i));
+      if (due.size() == 0)
+        $fatal(1, "seed %0d: a byte at %h that nobody asked for", seed, b.at + 64'(i));
       e = due.pop_front();
       if (e.at != b.at + 64'(i) || (!e.any && e.value != w_data[8*i+:8]))
         $fatal(1, "seed %0d: %h at %h, not %h at %h", seed, w_data[8*i+:8], b.at + 64'(i), e.value,
@@ -194,7 +195,7 @@ module dmaw_random
     b = source + Sources * $urandom_range(Buffers / Sources - 1);
     j.buffer = buf_t'(b);
     j.offset = 11'($urandom_range(200));
-    j.len = 16'($urandom_range(1) == 0 ? $urandom_range(3) : $urandom_range((1 << qp[j.qp].rx_log)));
+    j.len = 16'($urandom_range($urandom_range(1) == 0 ? 3 : 1 << qp[j.qp].rx_log));
     if (j.len > 1500) j.len = 16'd1500;
     j.to = $urandom;
     if (held[b]) j.kind = WrCommand;
@@ -298,8 +299,8 @@ module dmaw_random
     if (places < 500 || wraps < 50 || heads < 100 || tails < 50)
       $fatal(1, "too little happened: %0d places, %0d around the end, %0d heads, %0d tails", places,
              wraps, heads, tails);
-    $display("seed %0d: %0d bytes, %0d payloads (%0d around the end), %0d heads, %0d tails", seed, done,
-             places, wraps, heads, tails);
+    $display("seed %0d: %0d bytes, %0d payloads (%0d around the end), %0d heads, %0d tails", seed,
+             done, places, wraps, heads, tails);
     $finish;
   end
 endmodule

@@ -6,9 +6,8 @@
 `timescale 1ns / 1ns
 `default_nettype none
 
-module table_random
+module table_random;
   import toe_pkg::*;
-;
   localparam int unsigned FlowBits = 4;
   localparam int unsigned Places = 2 * 2 ** FlowBits;   // flows, and as many in TIME-WAIT
   localparam int unsigned Tuples = 48;
@@ -134,12 +133,14 @@ module table_random
         if (answer.ok) n = '{there: 1'b1, place: asked.place};
       end
       TbMove: begin
-        if (answer.ok != there) $fatal(1, "seed %0d: move of %0d: %p, it is %p", seed, t, answer, s);
+        if (answer.ok != there)
+          $fatal(1, "seed %0d: move of %0d: %p, it is %p", seed, t, answer, s);
         if (answer.ok) n.place = asked.place;
         moves += 32'(answer.ok);
       end
       default: begin
-        if (answer.ok != same) $fatal(1, "seed %0d: delete of %0d: %p, it is %p", seed, t, answer, s);
+        if (answer.ok != same)
+          $fatal(1, "seed %0d: delete of %0d: %p, it is %p", seed, t, answer, s);
         if (answer.ok) n = '0;
         deletes += 32'(answer.ok);
       end
@@ -239,15 +240,16 @@ module table_random
       restart();
       repeat (Cycles) one_cycle();
       if (k % 2 == 0) begin
-        if (refused > inserts / 100) $fatal(1, "seed %0d: %0d of %0d refused", seed, refused, inserts);
+        if (refused > inserts / 100)
+          $fatal(1, "seed %0d: %0d of %0d refused", seed, refused, inserts);
       end else unlike += refused;
       refused = 0;
     end
     if (hits < 1000 || in_tw < 1000 || moves < 100 || deletes < 100 || unlike < 10)
-      $fatal(1, "too little happened: %0d hits, %0d in TIME-WAIT, %0d moves, %0d deletes, %0d alike",
+      $fatal(1, "too little happened: %0d hits, %0d TIME-WAIT, %0d moves, %0d deletes, %0d alike",
              hits, in_tw, moves, deletes, unlike);
-    $display("seed %0d: %0d hits, %0d misses, %0d of them in TIME-WAIT; %0d moves, %0d deletes", seed,
-             hits, misses, in_tw, moves, deletes);
+    $display("seed %0d: %0d hits, %0d misses, %0d of them in TIME-WAIT; %0d moves, %0d deletes",
+             seed, hits, misses, in_tw, moves, deletes);
     $finish;
   end
 endmodule

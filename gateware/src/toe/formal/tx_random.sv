@@ -5,9 +5,8 @@
 `timescale 1ns / 1ns
 `default_nettype none
 
-module tx_random
+module tx_random;
   import toe_pkg::*;
-;
   localparam int unsigned Qps = 3;         // the last one is nobody's
   localparam int unsigned Fpcs = 2;
   localparam int unsigned Cycles = 60_000;
@@ -106,7 +105,8 @@ module tx_random
     end
     l4 = {number(128'(p.tuple.local_port), 2), number(128'(p.tuple.remote_port), 2),
           number(128'(d.seq), 4), number(d.flags.ack ? 128'(d.ack) : '0, 4),
-          8'((5 + o.size() / 4) << 4), 8'(d.flags), number(128'(d.wnd), 2), 8'd0, 8'd0, 8'd0, 8'd0, o};
+          8'((5 + o.size() / 4) << 4), 8'(d.flags), number(128'(d.wnd), 2), 8'd0, 8'd0, 8'd0, 8'd0,
+          o};
     for (int unsigned i = 0; i < 32'(d.len); i++)
       l4.push_back(memory(send_buffer(32'(d.qp), d.flow) + 64'((d.from + i) & mask)));
     if (p.tuple.v6)
@@ -125,8 +125,8 @@ module tx_random
                number(p.tuple.remote, 16), l4};
       v6s++;
     end else begin
-      ip = {8'h45, d.tos, number(128'(20 + l4.size()), 2), 8'd0, 8'd0, 8'h40, 8'd0, 8'd64, 8'd6, 8'd0,
-            8'd0, number(p.tuple.own, 4), number(p.tuple.remote, 4)};
+      ip = {8'h45, d.tos, number(128'(20 + l4.size()), 2), 8'd0, 8'd0, 8'h40, 8'd0, 8'd64, 8'd6,
+            8'd0, 8'd0, number(p.tuple.own, 4), number(p.tuple.remote, 4)};
       sum = checksum(ip);
       ip[10] = sum[15:8];
       ip[11] = sum[7:0];
@@ -146,13 +146,14 @@ module tx_random
     f = due[0];
     while (n < 64 && m_keep[n]) begin
       if (at >= f.size() || m_data[8*n+:8] != f[at])
-        $fatal(1, "seed %0d: packet %0d, byte %0d of %0d is %h, not %h", seed, packets, at, f.size(),
-               m_data[8*n+:8], f[at]);
+        $fatal(1, "seed %0d: packet %0d, byte %0d of %0d is %h, not %h", seed, packets, at,
+               f.size(), m_data[8*n+:8], f[at]);
       at++;
       n++;
     end
     if ((n < 64 && (m_keep >> n) != 0) || m_last != (at == f.size()) || (!m_last && n != 64))
-      $fatal(1, "seed %0d: packet %0d ends at %0d of %0d, keep %h", seed, packets, at, f.size(), m_keep);
+      $fatal(1, "seed %0d: packet %0d ends at %0d of %0d, keep %h", seed, packets, at, f.size(),
+             m_keep);
     if (m_last) begin
       void'(due.pop_front());
       at = 0;
@@ -229,9 +230,11 @@ module tx_random
       for (int unsigned q = 0; q < Qps - 1; q++)
         for (int unsigned s = 0; s < 2; s++) begin
           bit [63:0] from = send_buffer(q, qp[q].first + flow_t'(s));
-          ours |= ar_addr >= from && ar_addr + 64 * (64'(ar_len) + 1) <= from + (64'd1 << qp[q].tx_log);
+          ours |= ar_addr >= from &&
+                  ar_addr + 64 * (64'(ar_len) + 1) <= from + (64'd1 << qp[q].tx_log);
         end
-      if (!ours) $fatal(1, "seed %0d: %0d lines at %h are no send buffer's", seed, ar_len + 1, ar_addr);
+      if (!ours)
+        $fatal(1, "seed %0d: %0d lines at %h are no send buffer's", seed, ar_len + 1, ar_addr);
       for (int unsigned i = 0; i <= 32'(ar_len); i++) reads.push_back(ar_addr + 64 * 64'(i));
     end
     if (bare_valid && bare_ready) expect_packet(bare, bare_path);
@@ -281,8 +284,8 @@ module tx_random
     if (packets < 500 || wraps < 50 || v6s < 100 || dropped < 10)
       $fatal(1, "too little happened: %0d packets, %0d around the end, %0d of IPv6, %0d dropped",
              packets, wraps, v6s, dropped);
-    $display("seed %0d: %0d packets of %0d bytes, %0d around the end, %0d of IPv6, %0d dropped", seed,
-             packets, lengths, wraps, v6s, dropped);
+    $display("seed %0d: %0d packets of %0d bytes, %0d around the end, %0d of IPv6, %0d dropped",
+             seed, packets, lengths, wraps, v6s, dropped);
     $finish;
   end
 endmodule
