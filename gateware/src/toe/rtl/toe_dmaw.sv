@@ -3,7 +3,8 @@
 // payload from packet buffers into receive buffers, flow records, HW commands, then the status words
 // that tell of them. AXI writes of one ID, so that they arrive in that order.
 //
-// A job is a row of beats. Payload of 64-byte lines is shifted once:
+// A job is a row of beats, a line a cycle; what comes next is looked up meanwhile. Payload of 64-byte
+// lines is shifted once:
 //
 //   packet buffer   | . . a b c d | e f g h i j |        r = place in the line, there less here
 //   receive buffer  | a b c d e f | g h i j . . |
@@ -77,15 +78,19 @@ module toe_dmaw
 
   localparam int unsigned SourceBits = (Sources > 1) ? $clog2(Sources) : 1;
 
-  // ---- what is next ----
+  // ---- what is next: taken while what is before it is written ----
+  //
+  //   write_i -> early_q -> next_q -> job_q      of early_q, path and buffer are looked up
 
   typedef enum logic [3:0] {
-    Choose, Path, Address, Read, Open_, Beats, Record, Command, Head, TailWord, Halted
+    Choose, Open_, First, Beats, Record, Command, Head, TailWord, Halted
   } step_e;
 
   step_e step_q;
   logic [SourceBits-1:0] turn_q, source;
-  write_t job_q;
+  logic early_valid_q, next_valid_q, begins;
+  write_t early_q, next_q, job_q;
+  path_t path_q;                     // the job's
   logic any;
   always_comb begin
     source = turn_q;
@@ -97,9 +102,13 @@ module toe_dmaw
       end
     end
   end
+  wire early_moves = early_valid_q && (!next_valid_q || begins);
+  wire early_room = !early_valid_q || early_moves;
   for (genvar s = 0; s < int'(Sources); s++) begin : gen_ready
-    assign write_ready_o[s] = step_q == Choose && any && source == SourceBits'(s);
+    assign write_ready_o[s] = early_room && any && source == SourceBits'(s);
   end
+  // Nothing that was asked for is left: status words may follow.
+  wire idle = step_q == Choose && !any && !early_valid_q && !next_valid_q;
 
   logic [Qps-1:0][31:0] head_q;
   logic [Qps-1:0] dirty_q;           // the head in memory is older
@@ -117,7 +126,8 @@ module toe_dmaw
   qp_t tail_qp_q;
   logic [31:0] tail_q;
   wire qp_config_t q = qp_i[qidx_t'(job_q.qp)];
-  wire live = q.enable;
+  wire qp_config_t early_config = qp_i[qidx_t'(early_q.qp)];
+  wire qp_config_t next_config = qp_i[qidx_t'(next_q.qp)];
 
   // ---- addresses ----
 
@@ -131,8 +141,8 @@ module toe_dmaw
     return c.area + 64'(c.records_at) + 64'(flow - c.first) * 64'd192;
   endfunction
 
-  logic [63:0] base_q;               // of the receive buffer
-  logic [31:0] mask_q;               // its size - 1
+  logic [63:0] next_base_q, base_q;  // of the receive buffer
+  logic [31:0] next_mask_q, mask_q;  // its size - 1
   logic [31:0] at_q;                 // where the next byte goes in it
   logic [15:0] left_q;               // bytes of the job
   logic [15:0] piece_q;              // ... of this burst
@@ -143,7 +153,6 @@ module toe_dmaw
   logic [7:0]  beats_q;
   logic [5:0]  lane_q;               // of the first byte in the first beat
   logic [15:0] beat_left_q;
-  logic        extra_q;
   logic [2:0]  count_q;              // beats of a record
 
   wire [31:0] to_end = mask_q + 32'd1 - (at_q & mask_q);
@@ -170,8 +179,6 @@ module toe_dmaw
 
   wire [15:0] beat_room = 16'd64 - 16'(lane_q);
   wire [15:0] beat_bytes = (beat_left_q < beat_room) ? beat_left_q : beat_room;
-  logic [511:0] line_now_q;          // what the RAM gave, held
-  logic have_q;
 
   // ---- the record (device.h, struct toedev_flow_record) ----
 
@@ -230,7 +237,7 @@ module toe_dmaw
     return r;
   endfunction
 
-  wire [1535:0] record_now = record(job_q, path_i);
+  wire [1535:0] record_now = record(job_q, path_q);
 
   // Beats of a record: the first with an odd count, the rest, the first with an even one.
   logic [511:0] record_beat;
@@ -254,10 +261,10 @@ module toe_dmaw
     if (cmd_type(cmd) != HwConnectFailed && cmd_type(cmd) != HwError)
       cmd[63:32] = 32'(job_q.flow - q.first);
     if (cmd_type(cmd) == HwListenEstablished) begin
-      cmd[31:16] = path_i.tuple.remote_port;
-      cmd[95:64] = path_i.tuple.v6 ? 32'd0 : path_i.tuple.remote[31:0];
+      cmd[31:16] = path_q.tuple.remote_port;
+      cmd[95:64] = path_q.tuple.v6 ? 32'd0 : path_q.tuple.remote[31:0];
     end
-    if (cmd_type(cmd) == HwConnectEstablished) cmd[31:16] = path_i.tuple.local_port;
+    if (cmd_type(cmd) == HwConnectEstablished) cmd[31:16] = path_q.tuple.local_port;
     cmd[15] = (head & (32'd1 << q.hw_log)) == 32'd0;
   end
 
@@ -291,8 +298,8 @@ module toe_dmaw
         aw_len = beats - 8'd1;
       end
       Beats: begin
-        w_valid = have_q;
-        w_data = join_lines(line_now_q, past_q, shift_q);
+        w_valid = 1'b1;
+        w_data = join_lines(read_data_i, past_q, shift_q);
         w_strb = strobes(lane_q, beat_bytes);
         w_last = beats_q == 8'd1;
       end
@@ -346,31 +353,56 @@ module toe_dmaw
   wire aw_fires = aw_valid && aw_ready_i;
   wire w_fires = w_valid && w_ready_i;
 
-  // ---- packet buffers ----
+  // ---- packet buffers: the line after that at hand is asked for while this one goes ----
 
+  wire line_goes = step_q == First || (step_q == Beats && w_ready_i);
   assign read_buffer_o = job_q.buffer;
-  assign read_line_o = line_q;
+  assign read_line_o = (step_q == Open_) ? from_q[10:6] : (line_goes ? line_q + 5'd1 : line_q);
   logic free_q;
+  buf_t free_buffer_q;
   assign free_valid_o = free_q;
-  assign free_o = job_q.buffer;
-  assign path_at_o = '{tw: 1'b0, index: job_q.flow};
-  assign tail_ready_o = step_q == Choose && !any;
+  assign free_o = free_buffer_q;
+  assign path_at_o = '{tw: 1'b0, index: early_moves ? early_q.flow : next_q.flow};
+  assign tail_ready_o = idle;
 
   // ---- the steps ----
 
-  logic reading_q;                   // the RAM's answer is there in this cycle
+  // A job that leads to nothing takes its turn alone, so that no two tell of their end at once.
+  wire nothing = !next_config.enable || (next_q.kind == WrPlace && next_q.len == 16'd0);
+  wire placed = step_q == Beats && w_fires && beats_q == 8'd1 && left_q == piece_q;
+  wire command_written = step_q == Command && w_fires;
+  assign begins = next_valid_q && (step_q == Choose || ((placed || command_written) && !nothing));
+
+  always_ff @(posedge clk_i) begin
+    if (early_room) begin
+      early_valid_q <= any;
+      early_q <= write_i[source];
+      if (any) turn_q <= (source == SourceBits'(Sources - 1)) ? '0 : source + 1'b1;
+    end
+    if (early_moves) begin
+      next_q <= early_q;
+      next_base_q <= buffers(early_config, early_q.flow) + (64'd1 << early_config.tx_log);
+      next_mask_q <= (32'd1 << early_config.rx_log) - 32'd1;
+    end
+    if (early_moves || begins) next_valid_q <= early_moves;
+    if (!rst_ni) begin
+      turn_q <= '0;
+      early_valid_q <= 1'b0;
+      next_valid_q <= 1'b0;
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       step_q <= Choose;
-      turn_q <= '0;
       head_q <= '0;
       dirty_q <= '0;
       halted_q <= '0;
       free_q <= 1'b0;
       aw_done_q <= 1'b0;
     end else begin
-      free_q <= 1'b0;
+      free_q <= placed;
+      free_buffer_q <= job_q.buffer;
       for (int i = 0; i < int'(Qps); i++) begin
         if (!qp_i[i].enable) begin
           head_q[i] <= '0;
@@ -382,33 +414,14 @@ module toe_dmaw
       if (aw_fires && step_q != Open_) aw_done_q <= 1'b1;
       if (w_fires && step_q != Beats) aw_done_q <= 1'b0;
       unique case (step_q)
-        Choose: begin
-          if (any) begin
-            job_q <= write_i[source];
-            turn_q <= (source == SourceBits'(Sources - 1)) ? '0 : source + 1'b1;
-            step_q <= Path;
-          end else if (tail_valid_i) begin
+        Choose:
+        if (idle) begin
+          if (tail_valid_i) begin
             tail_qp_q <= tail_qp_i;
             tail_q <= tail_i;
             step_q <= TailWord;
           end else if (dirty_q != '0) step_q <= Head;
           else if (halted_q != '0) step_q <= Halted;
-          count_q <= '0;
-        end
-        Path: step_q <= Address;
-        Address: begin
-          base_q <= buffers(q, job_q.flow) + (64'd1 << q.tx_log);
-          mask_q <= (32'd1 << q.rx_log) - 32'd1;
-          at_q <= job_q.to;
-          left_q <= job_q.len;
-          from_q <= job_q.offset;
-          if (job_q.kind == WrPlace) begin
-            if (job_q.len == 16'd0 || !live) begin
-              free_q <= 1'b1;
-              step_q <= Choose;
-            end else step_q <= Open_;
-          end else if (!live) step_q <= Choose;
-          else step_q <= job_q.record ? Record : Command;
         end
         Open_:
         if (aw_ready_i) begin
@@ -417,35 +430,21 @@ module toe_dmaw
           lane_q <= dest[5:0];
           beat_left_q <= piece;
           shift_q <= dest[5:0] - from_q[5:0];
-          // The first beat needs the line before when bytes move down into it.
           line_q <= from_q[10:6];
-          have_q <= 1'b0;
-          reading_q <= 1'b0;
-          extra_q <= dest[5:0] < from_q[5:0];
           past_q <= '0;
-          step_q <= Read;
+          // The first beat needs the line before when bytes move down into it: they move up by less
+          // than a line from the line before.
+          step_q <= (dest[5:0] < from_q[5:0]) ? First : Beats;
         end
-        // The line is asked for; then it is there.
-        Read: begin
-          reading_q <= 1'b1;
-          if (reading_q) begin
-            reading_q <= 1'b0;
-            line_q <= line_q + 5'd1;
-            if (extra_q) begin
-              // Bytes move up by less than a line from the line before: two lines make the first beat.
-              past_q <= read_data_i;
-              extra_q <= 1'b0;
-            end else begin
-              line_now_q <= read_data_i;
-              have_q <= 1'b1;
-              step_q <= Beats;
-            end
-          end
+        First: begin
+          past_q <= read_data_i;
+          line_q <= line_q + 5'd1;
+          step_q <= Beats;
         end
         Beats:
         if (w_fires) begin
-          have_q <= 1'b0;
-          past_q <= line_now_q;
+          past_q <= read_data_i;
+          line_q <= line_q + 5'd1;
           lane_q <= '0;
           beat_left_q <= beat_left_q - beat_bytes;
           beats_q <= beats_q - 8'd1;
@@ -453,11 +452,8 @@ module toe_dmaw
             at_q <= at_q + 32'(piece_q);
             from_q <= from_q + 11'(piece_q);
             left_q <= left_q - piece_q;
-            if (left_q == piece_q) begin
-              free_q <= 1'b1;
-              step_q <= Choose;
-            end else step_q <= Open_;
-          end else step_q <= Read;
+            step_q <= placed ? Choose : Open_;
+          end
         end
         Record:
         if (w_fires) begin
@@ -482,14 +478,29 @@ module toe_dmaw
           step_q <= Choose;
         end
       endcase
+      if (begins) begin
+        job_q <= next_q;
+        path_q <= path_i;
+        base_q <= next_base_q;
+        mask_q <= next_mask_q;
+        at_q <= next_q.to;
+        left_q <= next_q.len;
+        from_q <= next_q.offset;
+        count_q <= '0;
+        if (!nothing) begin
+          step_q <= (next_q.kind == WrPlace) ? Open_ : (next_q.record ? Record : Command);
+        end else if (next_q.kind == WrPlace) begin
+          free_q <= 1'b1;
+          free_buffer_q <= next_q.buffer;
+        end
+      end
     end
   end
 
-  wire command_written = step_q == Command && w_fires;
-  wire dropped = step_q == Address && job_q.kind == WrCommand && !live;
+  wire dropped = begins && nothing && next_q.kind == WrCommand;
   assign written_o = command_written || dropped;
-  assign written_qp_o = job_q.qp;
-  assign error_done_o = (command_written || dropped) && job_q.done;
+  assign written_qp_o = dropped ? next_q.qp : job_q.qp;
+  assign error_done_o = dropped ? next_q.done : (command_written && job_q.done);
   assign hw_head_o = head_q;
 
   // ---- interrupts: armed, and so many commands or so long since the first ----
