@@ -20,7 +20,7 @@ def cflags(*folders: str) -> list[str]:
     paths = [ROOT / f for f in (*INCLUDES, *folders)]
     # Verilator's own headers are not clean in what g++ says of templates of C++20.
     warnings = ["-Wall", "-Wextra", "-Wno-sign-compare"]
-    return ["-std=c++20", "-O2", "-fPIC", *warnings, *(f"-isystem{p}" for p in paths)]
+    return ["-std=c++20", "-fPIC", *warnings, *(f"-isystem{p}" for p in paths)]
 
 
 def library() -> Path:
