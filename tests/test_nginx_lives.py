@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -162,7 +163,8 @@ class Daemon:
         alive = [pid for pid in self.masters if lives(pid)]
         pids = {pid for master in alive for pid in (master, *workers_of(master))}
         for pid in pids:  # among them, after a failure, a new master that is not known yet
-            os.kill(pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):  # its master may have ended it by now
+                os.kill(pid, signal.SIGTERM)
         wait_ended(pids, "nginx ends")
 
     def _new_master(self, *old: int) -> int:
