@@ -212,31 +212,11 @@ int attach_receive(int fd, struct hello_message *m)
     return 1;
 }
 
-/* The process of a pidfd; 0: it is none, or of a process that is gone or not to be seen. */
-static int process_of(int fd)
-{
-    char path[32], line[128];
-    int pid = 0;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-    f = fopen(path, "re");
-    while (f && pid == 0 && fgets(line, sizeof(line), f))
-        if (strncmp(line, "Pid:", 4) == 0)
-            pid = atoi(line + 4);
-    if (f)
-        fclose(f);
-    return pid > 0 ? pid : 0;
-}
-
 int attach_moved(struct client *cl, struct hello_message *m)
 {
-    char path[32];
-    struct stat st;
-    int pid = m->fd_count == 1 ? process_of(m->fds[0]) : 0;
+    int pid = m->fd_count == 1 ? toedev_process_of(m->fds[0], cl->uid) : 0;
 
-    snprintf(path, sizeof(path), "/proc/%d", pid);
-    if (!pid || stat(path, &st) != 0 || st.st_uid != cl->uid) {
+    if (!pid) {
         log_often("pid %d would leave its queue pair to no process of its user", cl->pid);
         return -1;
     }

@@ -12,8 +12,6 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "hold.h"
@@ -21,68 +19,13 @@
 #include "log.h"
 #include "refs.h"
 
-#define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define TMPFS_MAGIC 0x01021994
-
 /* Slots looked at in one step when flows are reset: a big queue pair must not stall the others. */
 #define REAP_BATCH 256u
 /* Flows that the dead owner had closed may finish this long. */
 #define ORPHAN_TIME (60 * NS_PER_S)
 
-/* The area: a memfd that can neither shrink (SIGBUS) nor stand on huge pages that may be missing
- * (SIGBUS again), of exactly the size that the configuration gives. */
-static int check_area(const struct qp_attach *a, const struct toedev_layout *l, char *err, size_t n)
-{
-    struct stat st;
-    struct statfs fs;
-    int seals = fcntl(a->area_fd, F_GET_SEALS);
-
-    if (seals < 0 || (seals & SEALS) != SEALS) {
-        snprintf(err, n, "the area is not a memfd sealed against shrinking, growing and sealing");
-        return TOE_R_INVAL;
-    }
-    if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) {
-        snprintf(err, n, "the area is sealed against writing");
-        return TOE_R_INVAL;
-    }
-    if (fstatfs(a->area_fd, &fs) != 0 || fs.f_type != TMPFS_MAGIC) {
-        snprintf(err, n, "the area is not on ordinary pages");
-        return TOE_R_INVAL;
-    }
-    if (fstat(a->area_fd, &st) != 0 || (uint64_t)st.st_size != l->total) {
-        snprintf(err, n, "the area has %lld bytes, this configuration needs %llu",
-                 (long long)st.st_size, (unsigned long long)l->total);
-        return TOE_R_INVAL;
-    }
-    return 0;
-}
-
-/* The interrupt: an eventfd (nothing whose write may do other things) that does not block. */
-static int check_irq(const struct qp_attach *a, char *err, size_t n)
-{
-    char path[64], target[64];
-    int flags = fcntl(a->irq_fd, F_GETFL);
-    ssize_t got;
-
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", a->irq_fd);
-    got = readlink(path, target, sizeof(target) - 1);
-    if (got > 0)
-        target[got] = 0;
-    if (flags < 0 || got <= 0 || strcmp(target, "anon_inode:[eventfd]") != 0) {
-        snprintf(err, n, "the interrupt is not an eventfd");
-        return TOE_R_INVAL;
-    }
-    if (!(flags & O_NONBLOCK) && !a->again) { /* a write that blocks is ended, then: events.c */
-        snprintf(err, n, "the interrupt eventfd is not EFD_NONBLOCK");
-        return TOE_R_INVAL;
-    }
-    return 0;
-}
-
 static int check_attach(const struct qp_attach *a, struct toedev_layout *l, char *err, size_t n)
 {
-    int reason;
-
     if (toedev_layout(&a->cfg, l) != 0) {
         snprintf(err, n, "sw %u, hw %u, slots %u, tx %u, rx %u or addresses %u is out of range",
                  a->cfg.sw_entries, a->cfg.hw_entries, a->cfg.slots, a->cfg.tx_size, a->cfg.rx_size,
@@ -94,8 +37,11 @@ static int check_attach(const struct qp_attach *a, struct toedev_layout *l, char
                  (unsigned long long)(l->total >> 20), (unsigned long long)(a->max_bytes >> 20));
         return TOE_R_NOBUFS;
     }
-    reason = check_area(a, l, err, n);
-    return reason ? reason : check_irq(a, err, n);
+    /* A write that blocks is ended, where a queue pair is taken over: events.c. */
+    if (toedev_check_area(a->area_fd, l->total, err, n) != 0 ||
+        toedev_check_irq(a->irq_fd, a->again, err, n) != 0)
+        return TOE_R_INVAL;
+    return 0;
 }
 
 /* All zero, on huge pages where there are such, and none of it resident before it is touched. */

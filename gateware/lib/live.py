@@ -81,7 +81,7 @@ PROGRAMS = {
     "toe_sim_4fpcs": Program(
         "toe_box",
         "src/toe/toe_box.f",
-        ("toe_sim", "card", "hosts", "regs"),
+        ("toe_sim", "card", "driver", "hosts", "regs"),
         standard="c++20",
         parameters=("FlowBits=10", "FpcBits=2", "HotBits=5"),
         counters=True,

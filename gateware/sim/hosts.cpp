@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -21,7 +22,9 @@ namespace sim
 namespace
 {
 
-constexpr uint64_t kPageLooks = 1u << 16; /* the register page is kept current so long */
+constexpr size_t kSilent = 64;              /* connections that have said nothing yet, */
+constexpr uint64_t kSilentNs = 5000000000u; /* ... so long */
+constexpr uint64_t kPageLooks = 1u << 16;   /* the register page is kept current so long */
 
 /* A host has these descriptors too, and may make them block at any time: nobody waits for it. What
  * comes between the look and the call, the timer of toe_sim.cpp ends. */
@@ -156,9 +159,13 @@ void Hosts::say_asleep(bool asleep)
 void Hosts::add_to(std::vector<struct pollfd> &fds) const
 {
     fds.push_back({listener_, POLLIN, 0});
+    for (const Greeting &g : greeting_)
+        fds.push_back({g.fd, POLLIN, 0});
     for (const QueuePair &p : qps_) {
         if (p.control >= 0)
             fds.push_back({p.control, POLLIN, 0});
+        if (p.pidfd >= 0 && p.life == Life::kLive)
+            fds.push_back({p.pidfd, POLLIN, 0});
         if (p.doorbell >= 0)
             fds.push_back({p.doorbell, POLLIN, 0});
     }
@@ -178,10 +185,20 @@ void Hosts::serve()
 {
     int fd;
 
-    while ((fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
-        greeting_.push_back(fd);
+    while ((fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+        if (greeting_.size() < kSilent)
+            greeting_.push_back({fd, now_ns() + kSilentNs});
+        else
+            close(fd);
+    }
     for (size_t i = 0; i < greeting_.size();) {
-        if (greet(greeting_[i]))
+        bool over = greet(greeting_[i].fd);
+
+        if (!over && now_ns() > greeting_[i].deadline) {
+            close(greeting_[i].fd);
+            over = true;
+        }
+        if (over)
             greeting_.erase(greeting_.begin() + static_cast<std::ptrdiff_t>(i));
         else
             i++;
@@ -190,45 +207,57 @@ void Hosts::serve()
         tend(q);
 }
 
-/* True when nothing more is expected of this connection here. */
-bool Hosts::greet(int fd)
+/* False: nothing has been said. */
+bool Hosts::hear(int fd, Said &said)
 {
-    toedev_hello hello = {};
-    struct iovec part = {&hello, sizeof hello};
+    struct iovec part = {&said.hello, sizeof said.hello};
     alignas(struct cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
     struct msghdr message = {};
-    int fds[4], count = 0;
-    ssize_t n;
 
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     message.msg_control = control;
     message.msg_controllen = sizeof control;
-    n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-    if (n < 0 && errno == EAGAIN)
+    said.bytes = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_TRUNC);
+    if (said.bytes < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); n > 0 && c; c = CMSG_NXTHDR(&message, c))
+    for (struct cmsghdr *c = said.bytes > 0 ? CMSG_FIRSTHDR(&message) : nullptr; c;
+         c = CMSG_NXTHDR(&message, c))
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-            count = static_cast<int>((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-            std::memcpy(fds, CMSG_DATA(c), static_cast<size_t>(count) * sizeof(int));
+            said.count = static_cast<int>((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+            std::memcpy(said.fds, CMSG_DATA(c), static_cast<size_t>(said.count) * sizeof(int));
         }
+    return true;
+}
+
+void Hosts::drop(const Said &said)
+{
+    for (int i = 0; i < said.count; i++)
+        close(said.fds[i]);
+}
+
+/* True when nothing more is expected of this connection here. */
+bool Hosts::greet(int fd)
+{
+    Said said;
     const char *wrong = nullptr;
     bool stays = false;
 
-    if (n != sizeof hello)
+    if (!hear(fd, said))
+        return false;
+    if (said.bytes != sizeof said.hello)
         wrong = "no hello of this contract";
-    else if (hello.magic != TOEDEV_MAGIC || hello.version != TOEDEV_CONTRACT_VERSION)
+    else if (said.hello.magic != TOEDEV_MAGIC || said.hello.version != TOEDEV_CONTRACT_VERSION)
         wrong = "another contract than version 1";
-    else if (hello.kind == TOEDEV_HELLO_ATTACH) {
-        wrong = attach(fd, hello, fds, count);
+    else if (said.hello.kind == TOEDEV_HELLO_ATTACH) {
+        wrong = attach(fd, said.hello, said.fds, said.count);
         stays = !wrong;
     } else
-        wrong = answer(fd, hello);
-    if (wrong && n > 0)
+        wrong = answer(fd, said.hello);
+    if (wrong && said.bytes > 0)
         refuse(fd, wrong);
     if (!stays) {
-        for (int i = 0; i < count; i++)
-            close(fds[i]);
+        drop(said);
         close(fd);
     }
     return true;
@@ -282,7 +311,7 @@ const char *Hosts::attach(int fd, const toedev_hello &hello, const int *fds, int
 {
     unsigned q = 0;
     struct toedev_layout layout;
-    struct stat st;
+    static char why[128];
     struct ucred who = {};
     socklen_t who_size = sizeof who;
     int first;
@@ -304,8 +333,9 @@ const char *Hosts::attach(int fd, const toedev_hello &hello, const int *fds, int
     first = find_flows(hello.qp.slots);
     if (first < 0)
         return "not so many flows are left: ask for fewer slots (TOEHOLD_SLOTS)";
-    if (fstat(fds[0], &st) != 0 || static_cast<uint64_t>(st.st_size) != layout.total)
-        return "the area has not the size that its configuration gives";
+    if (toedev_check_area(fds[0], layout.total, why, sizeof why) != 0 ||
+        toedev_check_irq(fds[1], 0, why, sizeof why) != 0)
+        return why;
     area = mmap(nullptr, layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
     if (area == MAP_FAILED)
         return "the area cannot be mapped";
@@ -323,6 +353,8 @@ const char *Hosts::attach(int fd, const toedev_hello &hello, const int *fds, int
     p.slots = hello.qp.slots;
     p.seen = {};
     p.pid = who.pid;
+    p.pidfd = who.pid > 0 ? static_cast<int>(syscall(SYS_pidfd_open, who.pid, 0)) : -1;
+    p.uid = who.uid;
     p.name.assign(hello.name, strnlen(hello.name, sizeof hello.name));
     for (char &c : p.name)
         if (c < ' ' || c == '"' || c == '\\' || c > '~')
@@ -373,16 +405,37 @@ void Hosts::welcome(int to, unsigned q, const int *fds, unsigned count)
     (void)!sendmsg(to, &message, MSG_NOSIGNAL);
 }
 
-/* The host's connection ends: its flows are reset, then it is forgotten. */
+/* Its connection ends, or its process: a child may keep the connection open. It may say one thing,
+ * that another process is its owner from now on. */
+bool Hosts::owner_gone(QueuePair &p)
+{
+    Said said;
+
+    if (hear(p.control, said)) {
+        bool moved = said.bytes == sizeof said.hello && said.hello.magic == TOEDEV_MAGIC &&
+                     said.hello.version == TOEDEV_CONTRACT_VERSION &&
+                     said.hello.kind == TOEDEV_HELLO_MOVED && said.count == 1;
+        pid_t to = moved ? toedev_process_of(said.fds[0], p.uid) : 0;
+
+        if (!to) {
+            drop(said);
+            return true;
+        }
+        if (p.pidfd >= 0)
+            close(p.pidfd);
+        p.pidfd = said.fds[0];
+        p.pid = to;
+    }
+    return p.pidfd >= 0 && ready(p.pidfd, POLLIN);
+}
+
+/* When its owner is gone its flows are reset, then it is forgotten. */
 void Hosts::tend(unsigned q)
 {
     QueuePair &p = qps_[q];
-    char byte;
 
     if (p.life == Life::kLive) {
-        ssize_t n = recv(p.control, &byte, 1, MSG_DONTWAIT);
-
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+        if (owner_gone(p)) {
             configure(q, true, true);
             p.life = Life::kDetaching;
             card_->rest(0);
@@ -399,6 +452,8 @@ void Hosts::tend(unsigned q)
         close(p.control);
         close(p.irq);
         close(p.doorbell);
+        if (p.pidfd >= 0)
+            close(p.pidfd);
         p = QueuePair{};
     }
 }
@@ -407,13 +462,17 @@ void Hosts::tend(unsigned q)
 
 void Hosts::make_page()
 {
-    page_fd_ = memfd_create("toe registers", MFD_CLOEXEC);
+    page_fd_ = memfd_create("toe registers", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (page_fd_ < 0 || ftruncate(page_fd_, TOEDEV_PAGE) != 0)
         die(1, "no memory for the register page: %s", std::strerror(errno));
     page_ = static_cast<toe_regs_t *>(
         mmap(nullptr, TOEDEV_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd_, 0));
     if (page_ == MAP_FAILED)
         die(1, "the register page: %s", std::strerror(errno));
+    /* Whoever gets it reads it, and no more. */
+    if (fcntl(page_fd_, F_ADD_SEALS,
+              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
+        die(1, "the register page is not sealed: %s", std::strerror(errno));
     refresh_page();
 }
 

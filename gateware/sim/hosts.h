@@ -60,6 +60,8 @@ class Hosts
         uint32_t slots = 0; /* of the flows, while it has any */
         toedev_doorbells seen = {};
         pid_t pid = 0;
+        int pidfd = -1; /* readable when its owner has ended */
+        uid_t uid = 0;
         std::string name;
 
         toedev_doorbells *bells() const;
@@ -68,6 +70,21 @@ class Hosts
 
     void make_page();
     void refresh_page();
+    /* One that has come and said nothing yet. */
+    struct Greeting {
+        int fd;
+        uint64_t deadline;
+    };
+    /* What a host says, with the descriptors that come with it. */
+    struct Said {
+        toedev_hello hello = {};
+        int fds[4] = {-1, -1, -1, -1}, count = 0;
+        ssize_t bytes = 0;
+    };
+
+    static bool hear(int fd, Said &said);
+    static void drop(const Said &said);
+    bool owner_gone(QueuePair &p);
     bool greet(int fd);
     void refuse(int fd, const char *why);
     const char *attach(int fd, const toedev_hello &hello, const int *fds, int count);
@@ -83,7 +100,7 @@ class Hosts
     Options options_;
     Card *card_ = nullptr;
     QueuePair qps_[kQps];
-    std::vector<int> greeting_;
+    std::vector<Greeting> greeting_;
     int listener_ = -1, page_fd_ = -1;
     toe_regs_t *page_ = nullptr;
     uint64_t page_looks_ = 0; /* looks for which the page is kept up to date */

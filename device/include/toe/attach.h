@@ -23,6 +23,10 @@
 #ifndef TOE_ATTACH_H
 #define TOE_ATTACH_H
 
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include <toe/device.h>
 
 #define TOEDEV_MAGIC          0x31454f54u /* "TOE1" */
@@ -60,5 +64,17 @@ struct toedev_welcome {
     uint8_t gateway[4];
     char message[128];
 };
+
+/* For the TOE, of what comes with a hello. 0; -1: err says what is wrong.
+ *
+ * The area: a memfd that can neither shrink (SIGBUS) nor stand on huge pages that may be missing
+ * (SIGBUS again), of exactly this size. */
+int toedev_check_area(int fd, uint64_t total, char *err, size_t n);
+/* The interrupt: an eventfd (nothing whose write may do other things) that does not block.
+ * may_block: it was in use before; a host can change that at any time. */
+int toedev_check_irq(int fd, int may_block, char *err, size_t n);
+/* TOEDEV_HELLO_MOVED: the process of a pidfd. 0: it is none, or of a process that is gone, not to
+ * be seen, or of another user. */
+int toedev_process_of(int pidfd, uid_t uid);
 
 #endif

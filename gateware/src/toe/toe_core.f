@@ -19,6 +19,7 @@ src/toe/rtl/conn_tw.sv
 src/toe/rtl/conn_say.sv
 src/toe/rtl/conn_turn.sv
 src/toe/rtl/toe_conn.sv
+src/toe/rtl/toe_leave.sv
 src/toe/rtl/toe_dmaw.sv
 src/toe/rtl/toe_tx.sv
 src/toe/rtl/toe_resp.sv

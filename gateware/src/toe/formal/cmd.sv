@@ -61,6 +61,7 @@ module cmd
   logic halt;
   toe_cmd #(.Qps(1), .Fpcs(1)) u_cmd (
       .clk_i, .rst_ni, .qp_i(qp), .sw_head_i(head_q), .bad_tail_i(bad_tail_i),
+      .closed_i('0), .at_work_o(),
       .ar_valid_o(ar), .ar_ready_i, .ar_addr_o(ar_addr), .r_valid_i, .r_data_i(data_i),
       .ask_o(), .ask_qp_o(), .grant_i, .return_o(), .return_qp_o(),
       .event_valid_o(ev_valid), .event_ready_i, .event_o(ev),

@@ -57,6 +57,7 @@ module dmaw
   logic [63:0] aw_addr, w_strb;
   logic [7:0] aw_len;
   toe_dmaw #(.Qps(1), .Sources(1)) u_dmaw (
+      .closed_i('0), .at_work_o(),
       .clk_i, .rst_ni, .now_i('0), .qp_i(qp),
       .write_valid_i(!given_q && rst_ni), .write_ready_o(ready), .write_i(job),
       .tail_valid_i(1'b0), .tail_ready_o(), .tail_qp_i('0), .tail_i('0),

@@ -34,6 +34,7 @@ module dmaw_random;
   path_t path;
 
   toe_dmaw #(.Qps(Qps), .Sources(Sources)) dut (
+    .closed_i('0), .at_work_o(),
       .clk_i(clk), .rst_ni(rst_n), .now_i('0), .qp_i(qp),
       .write_valid_i(write_valid), .write_ready_o(write_ready), .write_i(write),
       .tail_valid_i(tail_valid), .tail_ready_o(tail_ready), .tail_qp_i(tail_qp), .tail_i(tail),

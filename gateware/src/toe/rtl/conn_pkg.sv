@@ -79,13 +79,15 @@ package conn_pkg;
     Listen, SynScan, SynPick, Slot, SlotRead, Hash, HashWait, Insert, InsertAnswer, OpenEvent,
     Reset, MissDone,
     CmdJudge, ListenScan, UnlistenScan, UnlistenFlow, UnlistenRead, UnlistenEvent,
+    UnlistenNext,
     ConnectHop, ConnectNeigh, ConnectPort, CookieScan, CookieRead, CookieEvent,
     Error, FailAsk, Fail, CmdDone, Refuse
   } step_e;
 
   // What comes next.
-  typedef enum logic [2:0] {
-    TakeNothing, TakeMessage, TakeAttach, TakeDetach, TakeTw, TakeCommand, TakeWaiting, TakeMiss
+  typedef enum logic [3:0] {
+    TakeNothing, TakeMessage, TakeSweep, TakeAttach, TakeDetach, TakeTw, TakeCommand, TakeWaiting,
+    TakeMiss
   } take_e;
 
   function automatic logic is_syn(input flags_t f);

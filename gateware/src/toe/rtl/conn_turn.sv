@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conn_turn.sv - what toe_conn does next when it has nothing at hand: what FPCs tell first, FPC after FPC;
-// commands and packets in turn.
+// what it left to hear that; commands and packets in turn. What may lead to an event begins only where
+// there is room for it: an FPC whose messages nobody takes takes no events.
 `resetall
 `default_nettype none
 
@@ -14,6 +15,8 @@ module conn_turn
   input  wire                        clk_i,
   input  wire                        rst_ni,
   input  wire                        idle_i,
+  input  wire                        room_i,         // for an event
+  input  wire                        sweep_i,        // through slots, not at its end
   input  wire [Fpcs-1:0]             message_valid_i,
   input  wire conn_msg_t [Fpcs-1:0]  message_i,
   output wire [Fpcs-1:0]             message_ready_o,
@@ -62,6 +65,8 @@ module conn_turn
     take = TakeNothing;
     if (idle_i) begin
       if (any) take = TakeMessage;
+      else if (!room_i) take = TakeNothing;
+      else if (sweep_i) take = TakeSweep;
       else if (to_attach_i != '0) take = TakeAttach;
       else if (to_detach_i != '0) take = TakeDetach;
       else if (tw_known_q && tw_due_i) take = TakeTw;

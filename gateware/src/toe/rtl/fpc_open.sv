@@ -91,8 +91,14 @@ module fpc_open
       c.t = begin_tcb(c_i);
       c.syn = 1'b1;
     end
+    // The owner is gone: nobody is left to be told, also of what was over before.
+    if (c_i.valid && c_i.kind == EvPurge) begin
+      c.t.known = 1'b0;
+      c.t.tell_open = 1'b0;
+      c.t.tell_end = 1'b0;
+      c.t.ended = 1'b1;
+    end
     if (c_i.valid && (c_i.kind == EvPurge || c_i.kind == EvReset) && c_i.t.state != StClosed) begin
-      // EvPurge: the owner is gone; the peer is told, nobody else is left to be told.
       c.t.reason = 8'd103;
       c.end_now = 1'b1;
       c.rst = synchronized(c_i.t) || c_i.t.state == StSynReceived;

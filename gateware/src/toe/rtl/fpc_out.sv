@@ -36,14 +36,7 @@ module fpc_out
     t.gaps = 3'd0;
     t.sacked = 3'd0;
     if (c.time_wait) t.reason = 8'd0;
-    t.tell_end = told_of(t);
-    if (c.kind == EvPurge) begin
-      t.tell_end = 1'b0;
-      t.tell_open = 1'b0;
-      t.known = 1'b0;
-      t.active = 1'b0;
-      t.ended = 1'b1;
-    end
+    t.tell_end = told_of(t) && c.kind != EvPurge;
     return t;
   endfunction
 
@@ -149,9 +142,11 @@ module fpc_out
   function automatic out_t finish(input ctx_t c);
     out_t o;
     tcb_t t;
-    logic more, closing;
+    logic more, closing, tells;
     o = '0;
-    if (c.kind == EvTell && has_to_tell(c.t)) o = tell(c);
+    // The slot may be another queue pair's since it was listed: that one's ring is asked then.
+    tells = c.kind == EvTell && c.placed && c.qp == c.t.qp && has_to_tell(c.t);
+    if (tells) o = tell(c);
     else o.t = c.t;
     t = o.t;
     closing = (c.end_now || c.time_wait) && c.t.state != StClosed;
@@ -167,15 +162,16 @@ module fpc_out
     if (closing) begin
       o.conn_ok = 1'b1;
       o.conn.kind = c.time_wait ? CnTimeWait : CnGone;
-      o.conn.free = !told_of(t) && c.kind != EvPurge;
+      o.conn.free = !told_of(t) || c.kind == EvPurge;
       t = over(c);
-    end else if (c.free) begin
+    end else if (c.free || c.kind == EvPurge) begin
       o.conn_ok = 1'b1;
       o.conn.kind = CnFree;
     end else if (c.accept) begin
       o.conn_ok = 1'b1;
       o.conn.kind = CnAccepted;
     end
+    o.conn.purged = c.kind == EvPurge;
     if (o.conn_ok && !c.t.active && !t.counted &&
         (c.accept || c.free || t.gone || o.conn.free || c.kind == EvPurge)) begin
       o.conn.backlog = 1'b1;
@@ -202,6 +198,8 @@ module fpc_out
       o.write.cmd = command(HwError, 7'd0, 16'(c.error_reason), cmd_flow(c.command.cmd),
                             c.command.position, 32'(cmd_type(c.command.cmd)));
     end
+    o.back = c.kind == EvTell && c.placed && !tells;
+    o.ask_qp = c.qp;
     o.done = c.kind == EvCommand && !c.error;
 
     o.tx_ok = c.tx;

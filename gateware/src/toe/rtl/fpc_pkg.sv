@@ -75,6 +75,7 @@ package fpc_pkg;
     seg_t        seg;
     command_t    command;
     open_t       open;
+    logic        placed;       // EvTell: there is a place for a command
 
     // where the segment goes on
     logic        go_ack;
@@ -133,6 +134,8 @@ package fpc_pkg;
     tx_desc_t    tx;
     logic        conn_ok;
     conn_msg_t   conn;
+    logic        back;      // the place in the HW ring of ask_qp is not needed
+    qp_t         ask_qp;
     logic        done;      // a command is handled, and no ERROR tells so
     logic        push_send; // into the list of those that have something to send
     logic        push_tell;

@@ -19,6 +19,8 @@ module toe_cmd
   input  wire qp_config_t [Qps-1:0] qp_i,
   input  wire [Qps-1:0][31:0]       sw_head_i,
   input  wire [Qps-1:0]             bad_tail_i,   // the HW ring is broken
+  input  wire [Qps-1:0]             closed_i,     // is to go: no more of its commands
+  output wire [Qps-1:0]             at_work_o,    // a line of it is at hand
 
   // AXI reads of one beat
   output wire         ar_valid_o,
@@ -224,6 +226,10 @@ module toe_cmd
 
   // A ring is broken: its queue pair is halted, alone. The ERROR that says so needs a place too.
   wire bad_head = waiting > entries || bad_tail_i[qidx_t'(qp_q)];
+  wire serves = q.enable && !broken_q[qidx_t'(qp_q)] && !closed_i[qidx_t'(qp_q)];
+  for (genvar i = 0; i < int'(Qps); i++) begin : gen_at_work
+    assign at_work_o[i] = step_q != Look && qp_q == qp_t'(i);
+  end
   logic halt_q;
   qp_t halt_qp_q;
   assign halt_o = halt_q;
@@ -258,9 +264,9 @@ module toe_cmd
       end
       unique case (step_q)
         Look: begin
-          if (q.enable && !broken_q[qidx_t'(qp_q)] && waiting != 32'd0 && !bad_head) step_q <= Ask;
+          if (serves && waiting != 32'd0 && !bad_head) step_q <= Ask;
           else begin
-            if (q.enable && !broken_q[qidx_t'(qp_q)] && bad_head) step_q <= HaltPlace;
+            if (serves && bad_head) step_q <= HaltPlace;
             else qp_q <= next_qp;
           end
           index_q <= at[1:0];

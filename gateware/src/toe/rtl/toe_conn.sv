@@ -23,7 +23,7 @@ module toe_conn
   input  wire own_t                 own_i,
   input  wire qp_config_t [Qps-1:0] qp_i,
   input  wire [Qps-1:0]             detach_i,     // is to go: its flows are reset
-  output wire [Qps-1:0]             detached_o,   // ... and are
+  output wire [Qps-1:0]             reset_o,      // ... and are, and it gets no others
   output wire [Qps-1:0]             attached_o,   // its slots are there
   output wire [Qps-1:0][15:0]       used_o,       // slots that hold a flow
   output wire [Qps-1:0][7:0]        listeners_o,
@@ -88,6 +88,7 @@ module toe_conn
   localparam int unsigned QpBits = (Qps > 1) ? $clog2(Qps) : 1;
   localparam logic [15:0] PortFirst = 16'd32768;
   localparam logic [15:0] PortCount = 16'd28232;
+  localparam int unsigned EventBits = 2;
   typedef logic [QpBits-1:0] qidx_t;
   typedef logic [FlowBits-1:0] slot_t;
 
@@ -95,7 +96,7 @@ module toe_conn
 
   // ---- what is at hand ----
 
-  logic [Qps-1:0] attached_q, detached_q;
+  logic [Qps-1:0] attached_q, reset_q;
   qp_t qp_q;
   packet_t pkt_q;
   logic miss_tw_q;
@@ -123,13 +124,38 @@ module toe_conn
   wire qp_config_t q = qp_i[qidx_t'(qp_q)];
   wire slot_t slots_mask = slot_t'((32'd1 << q.slots_log) - 32'd1);
 
+  // Whoever takes nothing from its HW ring does not hold up the others: its answer is tried again.
+  localparam int unsigned AskFor = 63;
+  logic [5:0] asked_q;
+  wire tired = asked_q == 6'(AskFor);
+
+  // What was purged has to say so, before its slots are another's.
+  logic [Qps-1:0] scanned_q;
+  logic [FlowBits:0] purges_q;
+
+  // ---- events wait here, so that whoever is to take them is heard meanwhile ----
+
+  logic event_valid;
+  event_t event_new;
+  logic [EventBits:0] event_room;
+  wire event_goes = event_valid && event_room != '0;
+  toe_fifo #(.Width($bits(event_t)), .AddrBits(EventBits)) events (
+    .clk_i, .rst_ni, .push_i(event_goes), .data_i(event_new), .room_o(event_room),
+    .valid_o(event_valid_o), .pop_i(event_valid_o && event_ready_i), .data_o(event_o)
+  );
+
   // ---- whose turn it is ----
+
+  // A sweep makes an event of each slot: it is left when there is no room, and goes on there.
+  logic sweep_q, sweep_detach_q;
+  qp_t sweep_qp_q;
+  slot_t sweep_at_q;
 
   logic [Qps-1:0] to_attach, to_detach;
   always_comb begin
     for (int i = 0; i < int'(Qps); i++) begin
       to_attach[i] = qp_i[i].enable && !attached_q[i];
-      to_detach[i] = detach_i[i] && attached_q[i] && !detached_q[i];
+      to_detach[i] = detach_i[i] && attached_q[i] && !scanned_q[i];
     end
   end
   take_e take;
@@ -137,8 +163,9 @@ module toe_conn
   qp_t next_qp;
   logic tw_due, tw_known, wait_due;
   conn_turn #(.Qps(Qps), .Fpcs(Fpcs)) turn (
-    .clk_i, .rst_ni, .idle_i(step_q == Idle), .message_valid_i, .message_i, .message_ready_o,
-    .message_o(next_msg), .to_attach_i(to_attach), .to_detach_i(to_detach), .qp_o(next_qp),
+    .clk_i, .rst_ni, .idle_i(step_q == Idle), .room_i(event_room != '0), .sweep_i(sweep_q),
+    .message_valid_i, .message_i, .message_ready_o, .message_o(next_msg),
+    .to_attach_i(to_attach), .to_detach_i(to_detach), .qp_o(next_qp),
     .tw_due_i(tw_due), .tw_known_o(tw_known), .command_i(command_valid_i),
     .miss_i(miss_valid_i), .wait_i(wait_due), .take_o(take)
   );
@@ -165,8 +192,10 @@ module toe_conn
   wire syn = is_syn(fl);
   wire slot_t msg_slot = slot_t'(msg_q.flow);
   wire slot_t scan_flow = slot_t'(q.first) + index_q;
-  wire opens = step_q == OpenEvent && event_ready_i;
+  wire opens = step_q == OpenEvent && event_goes;
   wire forgets = step_q == DetachEnd && index_q == slots_mask;
+  wire leaves = step_q inside {DetachEnd, UnlistenNext} && index_q != slots_mask &&
+                event_room == '0;
 
   lidx_t best;                      // the listener that is at hand
   info_t info, new_info;
@@ -252,10 +281,11 @@ module toe_conn
     .clk_i, .rst_ni, .tick_i(tick), .due_o(wait_due), .next_o(wait_next), .item_o(wait_item),
     .room_o(wait_room), .put_i(unknown && !from_wait_q && wait_room), .command_i(cmd_q),
     .entry_i(entry_q), .qp_i(qp_q), .at_i(wait_q), .patient_o(wait_patient),
-    .again_i(unknown && from_wait_q),
+    .again_i((unknown && from_wait_q) || (step_q == FailAsk && tired && !grant_i)),
     .drop_i(from_wait_q && ((opens && active_q) || (step_q == Fail && write_ready_i))),
     .named_o(wait_named),
-    .cancel_i(step_q == CmdJudge && cmd_type(cmd) == SwCancel), .forget_i(forgets)
+    .cancel_i(step_q == CmdJudge && cmd_type(cmd) == SwCancel && !detach_i[qidx_t'(qp_q)]),
+    .forget_i(forgets)
   );
 
   tuple_t route;
@@ -280,7 +310,8 @@ module toe_conn
     .tw_tail_i(tw_tail), .tw_i(tw_item), .active_i(active_q), .flow_i(flow_q),
     .path_i(new_path), .id_i(listener.id), .iss_i(iss), .ts_offset_i(hash_sum[63:32]),
     .mtu_i(own_i.mtu),
-    .table_valid_o, .table_o, .path_at_o, .event_valid_o, .event_o, .bare_valid_o, .bare_o,
+    .table_valid_o, .table_o, .path_at_o, .event_valid_o(event_valid), .event_o(event_new),
+    .bare_valid_o, .bare_o,
     .bare_path_o, .write_valid_o, .write_o
   );
   assign ask_o = step_q == FailAsk;
@@ -289,7 +320,10 @@ module toe_conn
   assign free_valid_o = step_q == MissDone;
   assign free_o = pkt_q.seg.buffer;
   assign attached_o = attached_q;
-  assign detached_o = detached_q;
+  assign reset_o = reset_q;
+
+  wire purge_out = step_q == DetachEvent && event_goes;
+  wire purge_in = step_q == MsgRead && msg_q.purged;
 
   // ---- the steps ----
 
@@ -298,19 +332,32 @@ module toe_conn
 
   always_ff @(posedge clk_i) begin
     counts_q <= '0;
+    asked_q <= (step_q == FailAsk) ? asked_q + 6'd1 : '0;
+    if (leaves) begin
+      sweep_qp_q <= qp_q;
+      sweep_at_q <= index_q + 1'b1;
+      sweep_detach_q <= step_q == DetachEnd;
+    end
     if (!rst_ni) begin
+      sweep_q <= 1'b0;
+      scanned_q <= '0;
+      purges_q <= '0;
       step_q <= Idle;
       attached_q <= '0;
-      detached_q <= '0;
+      reset_q <= '0;
       port_next_q <= '0;
       from_wait_q <= 1'b0;
     end else begin
       for (int i = 0; i < int'(Qps); i++) begin
         if (!qp_i[i].enable) begin
           attached_q[i] <= 1'b0;
-          detached_q[i] <= 1'b0;
-        end
+          reset_q[i] <= 1'b0;
+          scanned_q[i] <= 1'b0;
+        end else if (scanned_q[i] && purges_q == '0) reset_q[i] <= 1'b1;
       end
+      purges_q <= purges_q + (FlowBits + 1)'(purge_out) - (FlowBits + 1)'(purge_in);
+      if (leaves) sweep_q <= 1'b1;
+      else if (take == TakeSweep) sweep_q <= 1'b0;
       unique case (step_q)
         Idle: begin
           index_q <= '0;
@@ -331,6 +378,11 @@ module toe_conn
             TakeDetach: begin
               qp_q <= next_qp;
               step_q <= DetachFlow;
+            end
+            TakeSweep: begin
+              qp_q <= sweep_qp_q;
+              index_q <= sweep_at_q;
+              step_q <= sweep_detach_q ? DetachFlow : UnlistenFlow;
             end
             TakeTw: step_q <= TwExpire;
             TakeCommand: begin
@@ -371,13 +423,13 @@ module toe_conn
         end
         DetachFlow: step_q <= DetachRead;
         DetachRead: step_q <= info.used ? DetachEvent : DetachEnd;
-        DetachEvent: if (event_ready_i) step_q <= DetachEnd;
+        DetachEvent: if (event_goes) step_q <= DetachEnd;
         DetachEnd: begin
           index_q <= index_q + 1'b1;
           if (index_q == slots_mask) begin
-            detached_q[qidx_t'(qp_q)] <= 1'b1;
+            scanned_q[qidx_t'(qp_q)] <= 1'b1;
             step_q <= Idle;
-          end else step_q <= DetachFlow;
+          end else step_q <= leaves ? Idle : DetachFlow;
         end
 
         // ---- what FPCs tell ----
@@ -431,7 +483,7 @@ module toe_conn
           miss_index_q <= answer_i.place.index;
           step_q <= (answer_i.ok && !answer_i.place.tw) ? MissEvent : MissJudge;
         end
-        MissEvent: if (event_ready_i) step_q <= Idle;
+        MissEvent: if (event_goes) step_q <= Idle;
         MissJudge: begin
           if (miss_tw_q) step_q <= TwRead;
           else if (syn || (!fl.ack && !fl.rst)) step_q <= SynScan;
@@ -494,7 +546,7 @@ module toe_conn
           end
         end
         OpenEvent:
-        if (event_ready_i) begin
+        if (event_goes) begin
           if (active_q) begin
             step_q <= from_wait_q ? Idle : CmdDone;
           end else step_q <= MissDone;
@@ -508,7 +560,9 @@ module toe_conn
 
         // ---- commands ----
         CmdJudge: begin
-          unique case (cmd_type(cmd))
+          // It was on its way when its queue pair ended, and nobody looks any more.
+          if (detach_i[qidx_t'(qp_q)]) step_q <= CmdDone;
+          else unique case (cmd_type(cmd))
             SwListen: begin
               reason_q <= (cmd_aux(cmd) == 16'd0) ? ReasonInval : ReasonAddrnotavail;
               step_q <= (cmd_aux(cmd) == 16'd0 || !asked_ok) ? Error : ListenScan;
@@ -552,10 +606,10 @@ module toe_conn
             step_q <= (index_q == slots_mask) ? CmdDone : UnlistenFlow;
           end
         end
-        UnlistenEvent:
-        if (event_ready_i) begin
+        UnlistenEvent: if (event_goes) step_q <= UnlistenNext;
+        UnlistenNext: begin
           index_q <= index_q + 1'b1;
-          step_q <= (index_q == slots_mask) ? CmdDone : UnlistenFlow;
+          step_q <= (index_q == slots_mask) ? CmdDone : (leaves ? Idle : UnlistenFlow);
         end
         CookieScan: step_q <= CookieRead;
         CookieRead: begin
@@ -566,7 +620,7 @@ module toe_conn
             step_q <= (index_q == slots_mask) ? CmdDone : CookieScan;
           end
         end
-        CookieEvent: if (event_ready_i) step_q <= Idle;   // its FPC says when it is handled
+        CookieEvent: if (event_goes) step_q <= Idle;   // its FPC says when it is handled
 
         ConnectHop: begin
           active_q <= 1'b1;
@@ -604,7 +658,9 @@ module toe_conn
           end
         end
         Refuse: step_q <= from_wait_q ? FailAsk : Fail;
-        FailAsk: if (grant_i) step_q <= Fail;
+        FailAsk:
+        if (grant_i) step_q <= Fail;
+        else if (tired) step_q <= Idle;   // it goes on waiting
         Fail:
         if (write_ready_i) step_q <= Idle;
         Error: if (write_ready_i) step_q <= Idle;

@@ -171,6 +171,19 @@ module toe_core
     .event_valid_o(event_valid), .event_ready_i(event_ready), .event_o(event_of)
   );
 
+  // Queue pairs that are not there, or are to go.
+  logic [Qps-1:0] gone, going, flows_reset, cmd_at_work, dmaw_at_work;
+  logic drain;
+  logic [Fpcs-1:0] draining;
+  assign going = detach_i | halted_o;
+  for (genvar q = 0; q < int'(Qps); q++) begin : gen_gone
+    assign gone[q] = !qp_i[q].enable || going[q];
+  end
+  toe_leave #(.Qps(Qps)) leave (
+    .clk_i, .rst_ni, .reset_i(flows_reset), .drain_o(drain), .draining_i(|draining),
+    .at_work_i(cmd_at_work | dmaw_at_work), .detached_o
+  );
+
   logic [Askers-1:0] ask, grant, take, give_back;
   qp_t [Askers-1:0] ask_qp, back_qp;
   logic [Writers-1:0] write_valid, write_ready;
@@ -209,7 +222,7 @@ module toe_core
     qp_t done_qp;
 
     toe_fpc #(.FlowBits(FlowBits), .FpcBits(FpcBits), .Fpc(f), .HotBits(HotBits)) fpc (
-      .clk_i, .rst_ni, .now_i,
+      .clk_i, .rst_ni, .now_i, .gone_i(64'(gone)), .drain_i(drain), .draining_o(draining[f]),
       .event_valid_i(event_valid[f]), .event_ready_o(event_ready[f]), .event_i(event_of[f]),
       .tell_valid_o(ask[f]), .tell_qp_o(ask_qp[f]), .tell_grant_i(grant[f]),
       .tell_take_o(take[f]), .tell_return_o(give_back[f]), .tell_return_qp_o(back_qp[f]),
@@ -260,7 +273,8 @@ module toe_core
   assign back_qp[Fpcs+1] = '0;
 
   toe_cmd #(.Qps(Qps), .Fpcs(Fpcs)) commands (
-    .clk_i, .rst_ni, .qp_i, .sw_head_i, .bad_tail_i(bad_tail),
+    .clk_i, .rst_ni, .qp_i, .sw_head_i, .bad_tail_i(bad_tail), .closed_i(detach_i),
+    .at_work_o(cmd_at_work),
     .ar_valid_o(cmd_ar_valid_o), .ar_ready_i(cmd_ar_ready_i), .ar_addr_o(cmd_ar_addr_o),
     .r_valid_i(cmd_r_valid_i), .r_data_i(cmd_r_data_i),
     .ask_o(ask[Fpcs]), .ask_qp_o(ask_qp[Fpcs]), .grant_i(grant[Fpcs]),
@@ -283,7 +297,7 @@ module toe_core
 
   toe_conn #(.Qps(Qps), .FlowBits(FlowBits), .Fpcs(Fpcs)) conn (
     .clk_i, .rst_ni, .now_i, .own_i, .qp_i,
-    .detach_i(detach_i | halted_o), .detached_o, .attached_o,
+    .detach_i(going), .reset_o(flows_reset), .attached_o,
     .used_o, .listeners_o,
     .command_valid_i(cmd_conn_valid), .command_ready_o(cmd_conn_ready), .command_i(cmd_conn),
     .command_qp_i(cmd_conn_qp), .command_entry_i(cmd_conn_entry), .done_o(conn_done),
@@ -308,7 +322,7 @@ module toe_core
     .clk_i, .rst_ni, .now_i, .qp_i,
     .write_valid_i(write_valid), .write_ready_o(write_ready), .write_i(write),
     .tail_valid_i(tail_valid), .tail_ready_o(tail_ready), .tail_qp_i(tail_qp), .tail_i(tail),
-    .halt_i(halt), .halt_qp_i(halt_qp),
+    .halt_i(halt), .halt_qp_i(halt_qp), .closed_i(detach_i), .at_work_o(dmaw_at_work),
     .path_at_o(write_path_at), .path_i(write_path),
     .read_buffer_o(place_buffer), .read_line_o(place_line), .read_data_i(place_data),
     .free_valid_o(place_free_valid), .free_o(place_free),

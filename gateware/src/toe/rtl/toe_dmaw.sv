@@ -37,6 +37,9 @@ module toe_dmaw
   input  wire         halt_i,
   input  wire qp_t    halt_qp_i,
 
+  input  wire [Qps-1:0] closed_i,       // is to go: nobody looks at its status any more
+  output wire [Qps-1:0] at_work_o,      // something of it is at hand
+
   // who the peer is
   output wire place_t path_at_o,
   input  wire path_t  path_i,
@@ -113,17 +116,18 @@ module toe_dmaw
   logic [Qps-1:0][31:0] head_q;
   logic [Qps-1:0] dirty_q;           // the head in memory is older
   logic [Qps-1:0] halted_q;          // is to be told
+  wire [Qps-1:0] dirty = dirty_q & ~closed_i, halts = halted_q & ~closed_i;
   qp_t dirty_qp, halt_qp;
   always_comb begin
     dirty_qp = '0;
     halt_qp = '0;
     for (int i = Qps - 1; i >= 0; i--) begin
-      if (dirty_q[i]) dirty_qp = qp_t'(i);
-      if (halted_q[i]) halt_qp = qp_t'(i);
+      if (dirty[i]) dirty_qp = qp_t'(i);
+      if (halts[i]) halt_qp = qp_t'(i);
     end
   end
 
-  qp_t tail_qp_q;
+  qp_t status_qp_q;                  // whose status is written
   logic [31:0] tail_q;
   wire qp_config_t q = qp_i[qidx_t'(job_q.qp)];
   wire qp_config_t early_config = qp_i[qidx_t'(early_q.qp)];
@@ -280,9 +284,8 @@ module toe_dmaw
     return ((64'd1 << bytes) - 64'd1) << lane;
   endfunction
 
-  wire qp_t status_qp = (step_q == TailWord) ? tail_qp_q
-                      : ((step_q == Halted) ? halt_qp : dirty_qp);
-  wire [63:0] status_at = qp_i[qidx_t'(status_qp)].area + 64'(qp_i[qidx_t'(status_qp)].status_at);
+  wire [63:0] status_at = qp_i[qidx_t'(status_qp_q)].area +
+                          64'(qp_i[qidx_t'(status_qp_q)].status_at);
   always_comb begin
     aw_valid = 1'b0;
     aw_addr = '0;
@@ -321,7 +324,7 @@ module toe_dmaw
         aw_valid = !aw_done_q;
         aw_addr = status_at + 64'd64;
         w_valid = aw_done_q;
-        w_data = 512'(head_q[qidx_t'(dirty_qp)]);
+        w_data = 512'(head_q[qidx_t'(status_qp_q)]);
         w_strb = lanes(6'd0, 4);
       end
       TailWord: begin
@@ -364,6 +367,13 @@ module toe_dmaw
   assign free_o = free_buffer_q;
   assign path_at_o = '{tw: 1'b0, index: early_moves ? early_q.flow : next_q.flow};
   assign tail_ready_o = idle;
+
+  for (genvar i = 0; i < int'(Qps); i++) begin : gen_at_work
+    assign at_work_o[i] =
+        (early_valid_q && early_q.qp == qp_t'(i)) || (next_valid_q && next_q.qp == qp_t'(i)) ||
+        (step_q inside {Open_, First, Beats, Record, Command} && job_q.qp == qp_t'(i)) ||
+        (step_q inside {Head, TailWord, Halted} && status_qp_q == qp_t'(i));
+  end
 
   // ---- the steps ----
 
@@ -416,12 +426,12 @@ module toe_dmaw
       unique case (step_q)
         Choose:
         if (idle) begin
+          status_qp_q <= tail_valid_i ? tail_qp_i : ((dirty != '0) ? dirty_qp : halt_qp);
           if (tail_valid_i) begin
-            tail_qp_q <= tail_qp_i;
             tail_q <= tail_i;
             step_q <= TailWord;
-          end else if (dirty_q != '0) step_q <= Head;
-          else if (halted_q != '0) step_q <= Halted;
+          end else if (dirty != '0) step_q <= Head;
+          else if (halts != '0) step_q <= Halted;
         end
         Open_:
         if (aw_ready_i) begin
@@ -468,13 +478,13 @@ module toe_dmaw
         end
         Head:
         if (w_fires) begin
-          dirty_q[qidx_t'(dirty_qp)] <= 1'b0;
+          dirty_q[qidx_t'(status_qp_q)] <= 1'b0;
           step_q <= Choose;
         end
         TailWord: if (w_fires) step_q <= Choose;
         default:
         if (w_fires) begin
-          halted_q[qidx_t'(halt_qp)] <= 1'b0;
+          halted_q[qidx_t'(status_qp_q)] <= 1'b0;
           step_q <= Choose;
         end
       endcase

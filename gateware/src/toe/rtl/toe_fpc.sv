@@ -25,6 +25,10 @@ module toe_fpc
   input  wire         rst_ni,
   input  wire now_t   now_i,
 
+  input  wire [63:0]  gone_i,          // queue pairs that nothing is told any more
+  input  wire         drain_i,         // what is asked for by now ...
+  output wire         draining_o,      // ... has not left yet
+
   input  wire         event_valid_i,
   output wire         event_ready_o,
   input  wire event_t event_i,
@@ -100,7 +104,10 @@ module toe_fpc
   event_t chosen, issued;
   logic use_event, use_tell, use_send;
 
-  wire tell_ok = tell_listed && tell_grant_i;
+  // What stands in the list for a queue pair that is gone passes without a place: its TCB says whose
+  // the flow is now.
+  wire tell_gone = gone_i[tell_head.qp];
+  wire tell_ok = tell_listed && (tell_gone || tell_grant_i);
 
   always_comb begin
     use_event = 1'b0;
@@ -128,7 +135,7 @@ module toe_fpc
       chosen.kind = use_tell ? EvTell : EvSend;
       chosen.flow = use_tell ? tell_head.flow : send_head.flow;
       chosen.qp = use_tell ? tell_head.qp : send_head.qp;
-      chosen.body = '0;
+      chosen.body = body_t'(!tell_gone);
     end
   end
 
@@ -140,9 +147,10 @@ module toe_fpc
   end
 
   assign event_ready_o = use_event && wait_ready;
-  assign tell_valid_o = tell_listed;
+  assign tell_valid_o = tell_listed && !tell_gone;
   assign tell_qp_o = tell_head.qp;
-  assign tell_take_o = use_tell && wait_ready;
+  wire tell_pop = use_tell && wait_ready;
+  assign tell_take_o = tell_pop && !tell_gone;
 
   // ---- the TCBs, and who waits for one ----
 
@@ -215,6 +223,7 @@ module toe_fpc
     c1.seg = as_segment(event_q1.body);
     c1.command = as_command(event_q1.body);
     c1.open = as_open(event_q1.body);
+    c1.placed = event_q1.body[0];
   end
 
   fpc_open open_stage (.c_i(c1), .c_o(o1));
@@ -275,6 +284,9 @@ module toe_fpc
   logic [OutBits:0] write_room, tx_room, conn_room;
   logic [IndexBits:0] send_room, tell_room;
 
+  wire write_goes = write_valid_o && write_ready_i;
+  wire tx_goes = tx_valid_o && tx_ready_i;
+
   // Stages are in flight, and one is issued now.
   localparam logic [OutBits:0] Needed = (OutBits + 1)'(Stages + 1);
   assign go = !hole && write_room > Needed && tx_room > Needed && conn_room > Needed;
@@ -282,12 +294,12 @@ module toe_fpc
   toe_fifo #(.Width($bits(write_t)), .AddrBits(OutBits)) writes (
     .clk_i, .rst_ni,
     .push_i(out.write_ok), .data_i(out.write), .room_o(write_room),
-    .valid_o(write_valid_o), .pop_i(write_valid_o && write_ready_i), .data_o(write_o)
+    .valid_o(write_valid_o), .pop_i(write_goes), .data_o(write_o)
   );
   toe_fifo #(.Width($bits(tx_desc_t)), .AddrBits(OutBits)) segments (
     .clk_i, .rst_ni,
     .push_i(out.tx_ok), .data_i(out.tx), .room_o(tx_room),
-    .valid_o(tx_valid_o), .pop_i(tx_valid_o && tx_ready_i), .data_o(tx_o)
+    .valid_o(tx_valid_o), .pop_i(tx_goes), .data_o(tx_o)
   );
   toe_fifo #(.Width($bits(conn_msg_t)), .AddrBits(OutBits)) messages (
     .clk_i, .rst_ni,
@@ -295,11 +307,28 @@ module toe_fpc
     .valid_o(conn_valid_o), .pop_i(conn_valid_o && conn_ready_i), .data_o(conn_o)
   );
 
+  // What stood in these queues at drain_i.
+  logic [OutBits:0] old_writes_q, old_segments_q;
+  localparam logic [OutBits:0] Depth = (OutBits + 1)'(1) << OutBits;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      old_writes_q <= '0;
+      old_segments_q <= '0;
+    end else if (drain_i) begin
+      old_writes_q <= Depth - write_room - (OutBits + 1)'(write_goes);
+      old_segments_q <= Depth - tx_room - (OutBits + 1)'(tx_goes);
+    end else begin
+      if (write_goes && old_writes_q != '0) old_writes_q <= old_writes_q - 1'b1;
+      if (tx_goes && old_segments_q != '0) old_segments_q <= old_segments_q - 1'b1;
+    end
+  end
+  assign draining_o = old_writes_q != '0 || old_segments_q != '0;
+
   // Each flow stands at most once in either list. One whose HW ring is full goes to the end.
-  wire rotate = tell_listed && !tell_grant_i && !out.push_tell;
+  wire rotate = tell_listed && !tell_ok && !out.push_tell;
   listed_t listed;
   assign listed.flow = out.flow;
-  assign listed.qp = out.qp;
+  assign listed.qp = out.t.qp;
 
   toe_fifo #(.Width($bits(listed_t)), .AddrBits(IndexBits)) send_list (
     .clk_i, .rst_ni,
@@ -310,14 +339,14 @@ module toe_fpc
     .clk_i, .rst_ni,
     .push_i(out.push_tell || rotate), .data_i(out.push_tell ? listed : tell_head),
     .room_o(tell_room),
-    .valid_o(tell_listed), .pop_i(tell_take_o || rotate), .data_o(tell_head)
+    .valid_o(tell_listed), .pop_i(tell_pop || rotate), .data_o(tell_head)
   );
 
   fpc_counts_t counts;
   assign done_o = out.done;
   assign done_qp_o = out.qp;
-  assign tell_return_o = out.valid && out.kind == EvTell && !out.write_ok;
-  assign tell_return_qp_o = out.qp;
+  assign tell_return_o = out.valid && out.back;
+  assign tell_return_qp_o = out.ask_qp;
   assign timer_write_o = out.valid;
   assign timer_flow_o = out.flow;
   assign timer_on_o = out.timer_on;

@@ -89,8 +89,8 @@ module toe_hwroom
       turn_q <= '0;
     end else begin
       turn_q <= (turn_q == TurnBits'(Askers - 1)) ? '0 : turn_q + 1'b1;
-      for (int q = 0; q < int'(Qps); q++)
-        promised_q[q] <= qp_i[q].enable ? promised_q[q] + change[q] : 32'd0;
+      // Also of one that is disabled: what it was promised comes back or is written, all of it.
+      for (int q = 0; q < int'(Qps); q++) promised_q[q] <= promised_q[q] + change[q];
     end
   end
 

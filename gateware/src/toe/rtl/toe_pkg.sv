@@ -238,7 +238,7 @@ package toe_pkg;
   typedef struct packed {
     kind_e kind;
     flow_t flow;
-    qp_t   qp;     // of EvCommand: who asked
+    qp_t   qp;     // of EvCommand: who asked; of EvTell: whose HW ring has a place
     body_t body;
   } event_t;
 
@@ -478,6 +478,7 @@ package toe_pkg;
     logic [31:0] id;        // listener of a passive flow
     logic        backlog;   // it counted for the listener's backlog
     logic        free;      // CnTimeWait, CnGone: the slot is free too, its host never knew of it
+    logic        purged;    // it answers EvPurge
     seq_t        snd_nxt;   // CnTimeWait
     seq_t        rcv_nxt;
     logic        ts;
