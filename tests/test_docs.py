@@ -139,3 +139,74 @@ def test_names_are_known(page, words):
     text = (ROOT / page).read_text()
     assert {*re.findall(OPTION, text), *re.findall(NAME, text)} - words == set()
     assert [name for name in re.findall(BENCH, text) if f"bench/{name}.py" not in TREE] == []
+
+
+# ---- the gateware's pages ----
+
+RTL = ROOT / "gateware" / "src" / "toe" / "rtl"
+MODULE = r"^module (\w+)(.*?)^\);"
+EVERYWHERE = {"clk_i", "rst_ni"}
+
+
+def modules() -> dict[str, tuple[set[str], set[str], str]]:
+    """Parameters and ports of each module of the TOE, and its text."""
+    found = {}
+    for source in sorted(RTL.glob("*.sv")):
+        text = re.sub(r"//.*", "", source.read_text())
+        for name, head in re.findall(MODULE, text, re.MULTILINE | re.DOTALL):
+            parameters = set(re.findall(r"^\s*parameter\b[^=\n]*?(\w+) =", head, re.MULTILINE))
+            ports = re.findall(r"^\s*(?:in|out)put\b[^\n,]*?(\w+_n?[io])\b,?$", head.rstrip(), re.M)
+            ports += re.findall(r"^\s*(?:in|out)put\b.*?(\w+_n?[io]),", head, re.MULTILINE)
+            found[name] = parameters, set(ports) - EVERYWHERE, text
+    return found
+
+
+def sections() -> dict[str, str]:
+    """Of the pages: what stands under the heading that is a module's name."""
+    found = {}
+    for page in sorted((ROOT / "docs" / "gateware").glob("*.md")):
+        for part in re.split(r"^# ", page.read_text(), flags=re.MULTILINE)[1:]:
+            heading, _, text = part.partition("\n")
+            if name := re.fullmatch(r"`(\w+)`", heading):
+                assert name[1] not in found, f"{name[1]} has two pages"
+                found[name[1]] = text
+    return found
+
+
+RTL_MODULES, RTL_PAGES = modules(), sections()
+
+
+def test_each_module_has_its_page():
+    assert len(RTL_MODULES) > 40
+    assert RTL_PAGES.keys() == RTL_MODULES.keys()
+
+
+@pytest.mark.parametrize("module", RTL_MODULES)
+def test_a_page_has_ports_parameters_and_counters(module):
+    """Those that there are, and none that are gone."""
+    parameters, ports, text = RTL_MODULES[module]
+    said = set(re.findall(r"`([\w*]+)`", RTL_PAGES[module]))
+    assert {p for p in ports if not any(fnmatch(p, s) for s in said)} == set()
+    assert parameters - set(re.findall(r"\w+", RTL_PAGES[module])) == set()
+    edges = {s for s in said if re.fullmatch(r"[a-z0-9_]+(_i|_o|_\*)", s)}
+    others = {p for _, all_ports, _ in RTL_MODULES.values() for p in all_ports}
+    assert {s for s in edges if not any(fnmatch(p, s) for p in ports)} - others == set()
+    if module.startswith("fpc_"):
+        assert set(re.findall(r"\bcounts\.(\w+) =", text)) - said == set()
+
+
+def test_the_pages_name_every_counter():
+    packages = "".join((RTL / n).read_text() for n in ("toe_pkg.sv", "fpc_pkg.sv"))
+    bodies = re.findall(r"typedef struct packed \{([^}]*)\} \w+_counts_t;", packages)
+    names = {n for body in bodies for n in re.findall(r"^\s*logic\s+(\w+);", body, re.MULTILINE)}
+    assert len(names) > 30
+    text = "".join(p.read_text() for p in (ROOT / "docs" / "gateware").glob("*.md"))
+    assert names - set(re.findall(r"`(\w+)`", text)) == set()
+
+
+def test_types_of_the_pages_are_there():
+    source = "".join(p.read_text() for p in RTL.glob("*.sv"))
+    text = "".join(p.read_text() for p in (ROOT / "docs" / "gateware").glob("*.md"))
+    types = set(re.findall(r"`(\w+_[te])`", text))
+    assert len(types) > 20
+    assert types - set(re.findall(r"\b(\w+_[te]);", source)) == set()
