@@ -21,7 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "long: takes minutes, for `make test-long`; skipped elsewhere",
         "sanitize: also run with a toed that was built with ASan and UBSan",
-        "toehold_only: about Toehold itself; has no meaning in Linux mode",
+        "toehold_only: about toed itself; has no meaning in other modes",
         "shows(*rows, verdict): rows of docs/COMPATIBILITY.md that the test is evidence for",
     ):
         config.addinivalue_line("markers", line)
@@ -30,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> str:
-    return f"mode: {'linux' if labs.LINUX else 'toehold'}, TOEHOLD_SEED={labs.SEED}"
+    return f"mode: {labs.MODE}, TOEHOLD_SEED={labs.SEED}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -38,8 +38,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("long") and "long" not in chosen:
             item.add_marker(pytest.mark.skip(reason="takes minutes: make test-long"))
-        if item.get_closest_marker("toehold_only") and labs.LINUX:
-            item.add_marker(pytest.mark.skip(reason="Linux mode"))
+        if item.get_closest_marker("toehold_only") and (labs.LINUX or labs.GATEWARE):
+            item.add_marker(pytest.mark.skip(reason=f"mode {labs.MODE}"))
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,8 @@
 """What every test here stands on: a server namespace with toed, a Linux peer, and both ends' tools.
 
 TOEHOLD_MODE=linux runs the same tests with the programs on Linux TCP instead: Linux is the judge
-of what a test may expect.
+of what a test may expect. TOEHOLD_MODE=gateware: they run on the gateware TOE, simulated; what it
+is not made for is skipped.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness import netns, proc, toed
+import pytest
 
-LINUX = os.environ.get("TOEHOLD_MODE", "toehold") == "linux"
+from harness import netns, proc, toe_sim, toed
+
+MODE = os.environ.get("TOEHOLD_MODE", "toehold")
+LINUX = MODE == "linux"
+GATEWARE = MODE == "gateware"
 SEED = int(os.environ.get("TOEHOLD_SEED", "1"), 0)
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 PYTHON = sys.executable
@@ -59,14 +64,16 @@ class Lab:
         hub: netns.Hub | None = None,
         host: int = 1,
     ):
+        if GATEWARE and (shared or args or env or hub or netif or engines > 1 or mtu > 1500):
+            pytest.skip("gateware mode: it has one engine, one address, and none of toed's options")
         own = "10.77.0.3/24" if kernel else None
         self.pair = netns.Pair(
             hub=hub,
             host=host,
-            kernel_ip=f"10.77.0.{host}/24" if LINUX or shared else own,
+            kernel_ip=f"10.77.0.{host}/24" if LINUX or shared else (None if GATEWARE else own),
             queues=engines,
             mtu=mtu,
-            tap=mode == "tap",
+            tap=mode == "tap" or GATEWARE,
         )
         self.toed: toed.Toed | None = None
         try:
@@ -75,13 +82,17 @@ class Lab:
             self.ip = self.pair.server_ip
             self.peer_ip = self.pair.client_ip
             self.kernel_ip = own.split("/")[0] if own else None
-            if LINUX and own:
-                interface = self.pair.server_if
+            if (LINUX or GATEWARE) and own:
+                interface = "br0" if GATEWARE else self.pair.server_if
                 self.server.run(["ip", "address", "add", own, "dev", interface])
             for ns in (self.server, self.client):
                 settings = [f"{name}={value}" for name, value in _PEER_SETTINGS.items()]
                 ns.run(["sysctl", "-qw", *settings])
-            if not LINUX:
+            if GATEWARE:
+                netif = f"tee({tee}):tap:tap0" if tee else "tap:tap0"
+                netif = f"impair({impair}):{netif}" if impair else netif
+                self.toed = toe_sim.ToeSim(self.pair, netif=netif)
+            elif not LINUX:
                 known = {"af_xdp": f"af_xdp:{self.pair.server_if}", "tap": "tap:tap0"}
                 netif = netif.format(self.pair.server_if) if netif else known[mode]
                 netif = f"tee({tee}):{netif}" if tee else netif

@@ -532,7 +532,7 @@ std::string Hosts::statistics()
     for (unsigned q = 0; q < kQps; q++) {
         const QueuePair &p = qps_[q];
 
-        if (p.life != Life::kLive)
+        if (p.life == Life::kFree)
             continue;
         uint32_t s = state(*card_, q);
         uint32_t u = s >> TOE_REGS__QP_STATE__USED_bp;
