@@ -12,6 +12,7 @@ import argparse
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench import report, running, terminal
@@ -23,6 +24,8 @@ FLOWS = [1, 64]
 DELAYS = [1, 200]
 FPCS = {1: "toe_bench", 2: "toe_bench_2", 4: "toe_bench_4"}
 LATENCY_PAYLOADS = [1, 128, 1460]
+FEW, TCBS = "toe_bench_32", 32  # fewer TCBs on chip than flows
+HITS = [100, 90, 50, 10, 0]  # of 100 events, those whose TCB should be there
 HEADERS = 14 + 20 + 20  # Ethernet, IPv4, TCP without options
 FCS, LEAST, BETWEEN = 4, 64, 20  # ... and of preamble and the gap before the next
 LINE_FRAMES = 148.8  # a microsecond: 64-byte frames of 100 Gbit/s Ethernet
@@ -40,8 +43,30 @@ def on_wire(payload: float) -> float:
     return max(HEADERS + payload + FCS, LEAST) + BETWEEN
 
 
-def cases(options: argparse.Namespace) -> list[tuple[int, list[object]]]:
-    """(FPCs, words of toe_bench) of each run."""
+@dataclass
+class Run:
+    program: str
+    about: dict  # what the sample does not say itself
+    words: list[object]
+
+
+def evictions(options: argparse.Namespace) -> list[Run]:
+    """Frames of which so many find their TCB on chip; then segments one at a time, of as many flows
+    as have theirs there, and of so many that none has."""
+    runs = []
+    about = {"fpcs": 1, "tcbs": TCBS}
+    for delay in options.delays:
+        for hits in options.hits:
+            words = ["frames", "--flows", max(FLOWS), "--delay", delay]
+            words += ["--packets", 10 * options.packets, *(["--hits", hits] if hits else [])]
+            runs.append(Run(FEW, {**about, "hits": hits}, words))
+        for flows in (TCBS // 2, 2 * TCBS) if options.hits else ():
+            words = ["latency", "--payload", JUDGED, "--flows", flows, "--delay", delay]
+            runs.append(Run(FEW, about, [*words, "--packets", 2 * flows]))
+    return runs
+
+
+def cases(options: argparse.Namespace) -> list[Run]:
     runs: list[tuple[int, list[object]]] = []
     for case in ("receive", "send"):
         for flows in options.flows:
@@ -58,20 +83,20 @@ def cases(options: argparse.Namespace) -> list[tuple[int, list[object]]]:
         for payload in options.latencies:
             words = ["latency", "--payload", payload, "--flows", 4, "--delay", delay]
             runs.append((1, [*words, "--packets", 16]))
-    return runs
+    known = [Run(FPCS[fpcs], {"fpcs": fpcs}, words) for fpcs, words in runs]
+    return known + evictions(options)
 
 
 def measure(options: argparse.Namespace) -> list[dict]:
-    needed = sorted({fpcs for fpcs, _ in cases(options)})
-    programs = {fpcs: build(FPCS[fpcs]) for fpcs in needed}
+    runs = cases(options)
+    programs = {name: build(name) for name in sorted({run.program for run in runs})}
 
-    def one(run: tuple[int, list[object]]) -> dict:
-        fpcs, words = run
-        done = proc.run([programs[fpcs], *words], timeout=900)
-        return {"fpcs": fpcs, **json.loads(done.stdout)}
+    def one(run: Run) -> dict:
+        done = proc.run([programs[run.program], *run.words], timeout=900)
+        return {**run.about, **json.loads(done.stdout)}
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        return list(pool.map(one, cases(options)))
+        return list(pool.map(one, runs))
 
 
 def rates(sample: dict) -> dict:
@@ -111,11 +136,30 @@ def delays(sample: dict) -> dict:
     }
 
 
-def derive(samples: list[dict]) -> dict:
+def found_on_chip(sample: dict) -> dict:
+    """Of frames beyond the TCBs on chip: how many of 100 events found theirs, and the rate."""
+    events = sample["offered"] - sample["dropped"]
     return {
-        "streams": [rates(s) for s in samples if "marks" in s],
-        "frames": [taken(s) for s in samples if s["case"] == "frames"],
-        "latency": [delays(s) for s in samples if s["case"] == "latency"],
+        **taken(sample),
+        "delay": sample["delay"],
+        "tcbs": sample["tcbs"],
+        "hit_percent": round(100 * (1 - sample["fetched"] / events), 1),
+    }
+
+
+def derive(samples: list[dict]) -> dict:
+    all_fit = [s for s in samples if "tcbs" not in s]
+    few = [s for s in samples if "tcbs" in s]
+    return {
+        "streams": [rates(s) for s in all_fit if "marks" in s],
+        "frames": [taken(s) for s in all_fit if s["case"] == "frames"],
+        "latency": [delays(s) for s in all_fit if s["case"] == "latency"],
+        "evictions": [found_on_chip(s) for s in few if s["case"] == "frames"],
+        "eviction_latency": [
+            {**delays(s), "flows": s["flows"], "tcbs": s["tcbs"]}
+            for s in few
+            if s["case"] == "latency"
+        ],
     }
 
 
@@ -177,7 +221,25 @@ def table(found: dict) -> str:
             f"{r['placed_cycles']} cycles, told after {r['told_ns']} ns; command to segment "
             f"{r['sent_ns']} ns"
         )
+    for r in found["evictions"]:
+        lines.append(
+            f"{r['flows']} flows, {r['tcbs']} TCBs on chip, memory after {r['delay']} cycles: "
+            f"{r['hit_percent']} % on chip, {r['per_cycle']} events a cycle, {r['mpps']} M/s"
+        )
+    for r in found["eviction_latency"]:
+        lines.append(
+            f"{r['flows']} flows in turn, {r['tcbs']} TCBs on chip, memory after {r['delay']} "
+            f"cycles: {r['payload']} bytes told after {r['told_ns']} ns"
+        )
     return "\n".join(lines)
+
+
+def percents(text: str) -> list[int]:
+    """ "100,50,0", or "none"."""
+    values = [] if text == "none" else [int(part) for part in text.split(",")]
+    if any(not 0 <= v <= 100 for v in values):
+        raise ValueError(text)
+    return values
 
 
 def arguments() -> argparse.Namespace:
@@ -195,6 +257,8 @@ def arguments() -> argparse.Namespace:
     ):
         text = ",".join(map(str, values))
         parser.add_argument(f"--{name}", type=running.numbers, default=values, help=text)
+    text = ",".join(map(str, HITS))
+    parser.add_argument("--hits", type=percents, default=HITS, help=f"{text}, or none")
     parser.add_argument("--packets", type=int, default=1000, help="of a stream (1000)")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (2)")
     parser.add_argument("--no-plots", action="store_true", help="without matplotlib")

@@ -39,6 +39,20 @@ def test_the_longest_counts():
     assert (row["placed_cycles"], row["told_ns"], row["sent_ns"]) == (45, 216, 148)
 
 
+def test_what_was_fetched_was_not_on_chip():
+    sample = frames(500, tcbs=32, delay=200, fetched=50)
+    row = gateware.found_on_chip(sample)
+    assert (row["hit_percent"], row["per_cycle"], row["tcbs"]) == (90.0, 0.5, 32)
+    found = gateware.derive([sample, {**latency([[40, 60, 40]]), "tcbs": 32, "flows": 64}])
+    assert (found["frames"], found["latency"]) == ([], [])  # nobody judges these
+    assert gateware.goals(found) == []
+    said = gateware.table(found)
+    assert "64 flows, 32 TCBs on chip, memory after 200 cycles: 90.0 % on chip" in said
+    assert (
+        "64 flows in turn, 32 TCBs on chip, memory after 1 cycles: 128 bytes told after 240" in said
+    )
+
+
 def test_goals_are_met_or_not():
     samples = [
         stream(4000, 1000, 128),  # 62.5 M/s

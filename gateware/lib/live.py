@@ -55,14 +55,14 @@ class Program:
     counters: bool = False  # uses the names of the TOE's
 
 
-def bench(fpc_bits: int) -> Program:
-    """toe_bench over 2^fpc_bits FPCs."""
+def bench(fpc_bits: int, hot_bits: int = 10) -> Program:
+    """toe_bench over 2^fpc_bits FPCs, each with 2^hot_bits TCBs on chip."""
     return Program(
         "toe_box",
-        "src/toe/toe_box.f",
+        "sim/toe_bench.f",
         ("toe_bench", "card", "driver", "peer"),
         standard="c++20",
-        parameters=("FlowBits=8", f"FpcBits={fpc_bits}"),
+        parameters=("FlowBits=8", f"FpcBits={fpc_bits}", f"HotBits={hot_bits}"),
         counters=True,
     )
 
@@ -89,6 +89,7 @@ PROGRAMS = {
     "toe_bench": bench(0),
     "toe_bench_2": bench(1),
     "toe_bench_4": bench(2),
+    "toe_bench_32": bench(0, hot_bits=5),  # 32 TCBs on chip: fewer than flows
 }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from gateware.lib import live
+from gateware.lib import live, walk
 
 PACKETS = 160
 
@@ -64,6 +64,32 @@ def test_frames_are_taken_or_counted() -> None:
     fast = bench("frames", "--packets", 2000)
     assert fast["cycles"] < 2100
     assert fast["counters"].get("no_buffer", 0) == fast["dropped"]
+
+
+def test_flows_beyond_the_busy_ones_are_taken_in_turn() -> None:
+    said = bench("frames", "--packets", 2000, "--hits", 50, "--interval", 20000)
+    assert (said["dropped"], said["fetched"]) == (0, 0)  # all TCBs are on chip here
+
+
+def test_the_walk_stands_in_the_documents() -> None:
+    found = walk.measure()
+    for way, last in (("segment", "host memory"), ("command", "link")):
+        edges = found[way]
+        assert edges[0][0] == 0, "the first byte, or the doorbell, is cycle 0"
+        assert f"-> {last}" in edges[-1][1]
+        assert [c for c, _ in edges] == sorted(c for c, _ in edges)
+    page = walk.PAGE.read_text()
+    assert walk.placed(page, found) == page, "scripts/gateware walk --write"
+
+
+def test_what_fires_cycle_after_cycle_is_one_row() -> None:
+    edges = [[0, "a -> b: x"], [1, "a -> b: x"], [1, "b -> c: y"], [4, "a -> b: x"]]
+    assert walk.rows(edges) == [(0, 1, "a -> b: x"), (1, 1, "b -> c: y"), (4, 4, "a -> b: x")]
+    assert walk.table(edges).splitlines()[2:] == [
+        "| 0 to 1 | a -> b | x |",
+        "| 1 | b -> c | y |",
+        "| 4 | a -> b | x |",
+    ]
 
 
 @pytest.mark.parametrize(

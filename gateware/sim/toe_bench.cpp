@@ -36,6 +36,7 @@ constexpr unsigned kUnderWay = 48;    /* packets sent and not told: fewer than p
 constexpr unsigned kLeastMss = 64;    /* of the TOE: no peer makes it send smaller segments */
 constexpr uint64_t kPatience = 50000; /* cycles without progress */
 constexpr unsigned kMarks = 8;
+constexpr unsigned kBusy = 16; /* flows that always have their TCBs on chip, of which hits are */
 constexpr size_t kCounters = sizeof toe_counters / sizeof toe_counters[0];
 
 [[noreturn]] __attribute__((format(printf, 2, 3))) void die(int code, const char *format, ...)
@@ -54,6 +55,7 @@ struct Options {
     std::string what;
     unsigned payload = 128, flows = 64, delay = 1;
     uint64_t packets = 1000, interval = 0; /* picoseconds between frames; 0: none */
+    unsigned hits = 0;                     /* of 100 frames, those of busy flows; 0: all in turn */
 };
 
 /* A flow as the host has it. */
@@ -62,6 +64,14 @@ struct Socket {
     uint64_t told = 0, returned = 0; /* received, and given back */
     uint64_t written = 0, acked = 0;
 };
+
+/* Edges between the modules, in order, while somebody wants them (toe_walk.sv). */
+struct Edge {
+    uint64_t cycle;
+    std::string name;
+};
+const sim::Card *g_walked; /* null: nobody */
+std::vector<Edge> g_edges;
 
 class Bench
 {
@@ -90,6 +100,8 @@ class Bench
                    [this] { return peer_.bytes(); });
         else if (o_.what == "frames")
             frames();
+        else if (o_.what == "walk")
+            walk();
         else
             latency();
         finish();
@@ -372,6 +384,19 @@ class Bench
 
     /* ---- frames without payload, at a pace or each cycle one ---- */
 
+    /* Whose frame n is: so many of 100 are of a few busy flows, the others of all the rest, where
+     * each has its turn when its TCB has gone. */
+    unsigned flow_of(uint64_t n)
+    {
+        unsigned busy = std::min(kBusy, o_.flows);
+
+        if (o_.hits == 0)
+            return static_cast<unsigned>(n % o_.flows);
+        if (n * o_.hits % 100 + o_.hits >= 100 || busy == o_.flows)
+            return static_cast<unsigned>(busy_turn_++ % busy);
+        return busy + static_cast<unsigned>(rest_turn_++ % (o_.flows - busy));
+    }
+
     void frames()
     {
         std::vector<Frame> ready;
@@ -379,13 +404,13 @@ class Bench
 
         for (unsigned i = 0; i < o_.flows; i++)
             ready.push_back(peer_.bare(i));
-        uint64_t lost = counter("no_buffer");
+        uint64_t lost = counter("no_buffer"), fetched = counter("fetched");
         begin = card_.cycles();
         for (uint64_t n = 0; n < o_.packets;) {
             for (; n < o_.packets && card_.waiting() < 4 &&
                    due <= (card_.cycles() - begin) * sim::kCycleNs * 1000;
                  n++, due += o_.interval)
-                card_.receive(ready[n % o_.flows]);
+                card_.receive(ready[flow_of(n)]);
             step();
         }
         while (card_.waiting())
@@ -393,11 +418,13 @@ class Bench
         uint64_t cycles = card_.cycles() - begin;
         for (unsigned i = 0; i < 2000; i++)
             step();
-        std::printf(",\"interval_ps\":%llu,\"cycles\":%llu,\"offered\":%llu,\"dropped\":%llu",
+        std::printf(",\"interval_ps\":%llu,\"cycles\":%llu,\"offered\":%llu,\"dropped\":%llu,"
+                    "\"fetched\":%llu",
                     static_cast<unsigned long long>(o_.interval),
                     static_cast<unsigned long long>(cycles),
                     static_cast<unsigned long long>(o_.packets),
-                    static_cast<unsigned long long>(counter("no_buffer") - lost));
+                    static_cast<unsigned long long>(counter("no_buffer") - lost),
+                    static_cast<unsigned long long>(counter("fetched") - fetched));
     }
 
     /* ---- one thing at a time ---- */
@@ -442,6 +469,42 @@ class Bench
         std::printf(",\"cycles\":[%s]", rows.c_str());
     }
 
+    /* ---- the way of one segment and of one command ---- */
+
+    template <typename Begin, typename Done>
+    void way(const char *name, const char *what, Begin begin, Done done)
+    {
+        std::string rows;
+
+        rest();
+        g_edges.clear();
+        g_walked = &card_;
+        uint64_t from = card_.cycles();
+        begin();
+        wait(what, done);
+        g_walked = nullptr;
+        for (const Edge &e : g_edges)
+            rows += (rows.empty() ? "[" : ",[") + std::to_string(e.cycle - from) + ",\"" + e.name +
+                    "\"]";
+        std::printf(",\"%s\":[%s]", name, rows.c_str());
+    }
+
+    void walk()
+    {
+        uint64_t want = told_ + o_.payload, segments = peer_.segments();
+
+        way(
+            "segment", "what was sent", [&] { peer_.send(0, o_.payload); },
+            [&] { return told_ == want; });
+        way(
+            "command", "a segment",
+            [&] {
+                announce_bytes(0, o_.payload);
+                flush();
+            },
+            [&] { return peer_.segments() != segments; });
+    }
+
     /* ---- the end ---- */
 
     uint32_t counter(const char *name)
@@ -484,6 +547,7 @@ class Bench
     std::deque<toe_cmd> commands_;
     std::vector<uint64_t> last_segments_;
     unsigned open_ = 0, next_ = 0;
+    uint64_t busy_turn_ = 0, rest_turn_ = 0;
     uint64_t offered_ = 0, told_ = 0, sent_at_ = 0, swept_ = 0;
     uint64_t watch_ = UINT64_MAX / 2, placed_ = 0, commanded_ = 0;
 };
@@ -494,11 +558,13 @@ const char kUsage[] =
     "  receive          streams from the wire; send: to it\n"
     "  frames           segments without payload\n"
     "  latency          one segment, one command at a time\n"
+    "  walk             each edge between the modules on their way, with its cycle\n"
     "  --payload N      bytes of a segment, 1 to 1460 (128)\n"
     "  --flows N        1 to 64 (64)\n"
     "  --packets N      to measure, 8 to 10000000 (1000)\n"
     "  --delay CYCLES   until host memory answers, 1 to 10000 (1)\n"
     "  --interval PS    frames: picoseconds from one to the next (0: as fast as the stream is)\n"
+    "  --hits N         frames: N of 100 are of 16 busy flows, the others of all the rest in turn\n"
     "Exit codes: 0 done, 1 a byte is wrong, or nothing moves, 2 usage.\n";
 
 uint64_t count(const char *option, const char *text, uint64_t min, uint64_t max)
@@ -514,8 +580,8 @@ uint64_t count(const char *option, const char *text, uint64_t min, uint64_t max)
 
 const struct option kKnown[] = {{"payload", 1, nullptr, 'p'},  {"flows", 1, nullptr, 'f'},
                                 {"packets", 1, nullptr, 'n'},  {"delay", 1, nullptr, 'd'},
-                                {"interval", 1, nullptr, 'i'}, {"help", 0, nullptr, 'h'},
-                                {nullptr, 0, nullptr, 0}};
+                                {"interval", 1, nullptr, 'i'}, {"hits", 1, nullptr, 'H'},
+                                {"help", 0, nullptr, 'h'},     {nullptr, 0, nullptr, 0}};
 
 Options parse(int argc, char **argv)
 {
@@ -539,6 +605,9 @@ Options parse(int argc, char **argv)
         case 'i':
             o.interval = count("interval", optarg, 0, 1000000000);
             break;
+        case 'H':
+            o.hits = static_cast<unsigned>(count("hits", optarg, 1, 100));
+            break;
         case 'h':
             std::fputs(kUsage, stdout);
             std::exit(0);
@@ -549,12 +618,20 @@ Options parse(int argc, char **argv)
     }
     if (optind + 1 == argc)
         o.what = argv[optind];
-    if (o.what != "receive" && o.what != "send" && o.what != "frames" && o.what != "latency")
-        die(2, "a case: receive, send, frames or latency; --help tells more");
+    if (o.what != "receive" && o.what != "send" && o.what != "frames" && o.what != "latency" &&
+        o.what != "walk")
+        die(2, "a case: receive, send, frames, latency or walk; --help tells more");
     return o;
 }
 
 } // namespace
+
+/* An edge fires in this cycle. */
+extern "C" void toe_walk_edge(const char *name)
+{
+    if (g_walked)
+        g_edges.push_back({g_walked->cycles(), name});
+}
 
 int main(int argc, char **argv)
 {
