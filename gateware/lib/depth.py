@@ -3,11 +3,9 @@
 the longest paths between registers, memories, multipliers and ports. yosys's own ltp takes a carry
 cell as one node, and sees loops where a chain has none."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 Bit = int | str
 Arc = tuple[list[Bit], Bit, int]  # inputs, output, cost
@@ -59,7 +57,7 @@ def arcs_of(cell: dict) -> list[Arc]:
         return carry_arcs(cell)
     if kind.startswith("RAM") and not kind.startswith("RAMB"):
         return memory_arcs(cell)
-    if re.fullmatch(r"LUT[1-6]|MUXF[789]|INV", kind):
+    if re.fullmatch(r"LUT[1-6]|MUXF[789]|INV|same", kind):
         inputs = [b for p, bits in cell["connections"].items() if p != "O" for b in bits]
         return [(inputs, cell["connections"]["O"][0], 1 if kind.startswith("LUT") else 0)]
     return []
@@ -73,9 +71,8 @@ def plain(name: str) -> str:
 class Netlist:
     """A flat netlist, and how deep each of its bits lies."""
 
-    def __init__(self, path: Path, top: str) -> None:
+    def __init__(self, module: dict, top: str) -> None:
         self.top = top
-        module = json.loads(path.read_text())["modules"][top]
         self.ports: dict[str, dict] = module["ports"]
         self.cells: dict[str, dict] = module["cells"]
         self.into: dict[Bit, list[tuple[list[Bit], int]]] = {}
@@ -136,8 +133,10 @@ class Netlist:
             taken = [b for p, bits in connections.items() if ways[p] == "input" for b in bits]
             given = [b for p, bits in connections.items() if ways[p] == "output" for b in bits]
             known = [self.names[b] for b in given if b in self.names]
-            is_ff = cell["type"].startswith("FD")
-            yield (known[0] if is_ff and known else plain(name)), taken
+            label = plain(name)
+            if known and (cell["type"].startswith("FD") or "$" in label):
+                label = known[0]
+            yield label, taken
         for name, port in self.ports.items():
             if port["direction"] == "output":
                 yield name, port["bits"]
@@ -146,6 +145,8 @@ class Netlist:
         """By the register, memory or port where they end."""
         found: dict[str, Route] = {}
         for name, bits in self.ends():
+            if not bits:  # GND, VCC
+                continue
             bit = max(bits, key=lambda b: self.depth.get(b, 0))
             depth = self.depth.get(bit, 0)
             base = re.sub(r"\[\d+\]$", "", name)
@@ -153,7 +154,3 @@ class Netlist:
                 first = self.chain(bit)[0]
                 found[base] = Route(depth, self.names.get(first, str(first)), name)
         return found
-
-
-def logic_depth(netlist: Path, top: str) -> int:
-    return max(Netlist(netlist, top).depth.values(), default=0)

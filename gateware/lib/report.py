@@ -4,16 +4,20 @@ for ECP5 (clock), as tables between the markers of docs/GATEWARE.md. What a row 
 its last column: a digest, by which results are kept (synth.py) and old rows are noticed."""
 
 import re
-from argparse import ArgumentParser
+import sys
+from argparse import ArgumentParser, Namespace
 
-from .synth import Design, designs, ecp5, forget_others, made, part_of, ultrascale
+from .blocks import GLUE
+from .synth import Design, Failed, designs, ecp5, forget_others, made, part_of, ultrascale
 from .tools import ROOT
 
 PAGE = ROOT / "docs" / "GATEWARE.md"
 BEGIN, END = "<!-- report begin -->", "<!-- report end -->"
 
 HEAD = ["design", "LUT", "FF", "BRAM36", "URAM", "DSP", "logic depth", "ECP5 MHz", "sources"]
-PARTS_HEAD = ["part", "LUT", "FF", "BRAM36", "URAM", "DSP", "depth", "longest path from", "to"]
+PARTS_HEAD = ["part", "LUT", "FF", "BRAM36", "URAM", "DSP", "logic depth"]
+PATHS_HEAD = ["design", "logic depth", "from", "to"]
+LONG, FIRST = 10, 5  # 250 MHz leave room for no more; so many of each design are named
 COUNTS = ("LUT", "FF", "BRAM36", "URAM", "DSP")
 
 
@@ -44,27 +48,42 @@ def row(design: Design) -> str:
 
 
 def parts(design: Design) -> list[str]:
-    """What each part of it takes, and its longest path: the routes come longest first."""
+    """What each part of it takes, and how deep logic lies that ends there."""
     x = ultrascale(design)
-    longest: dict[str, dict] = {}
-    for route in x["routes"]:
-        longest.setdefault(part_of(route["last"]), route)
+    deepest: dict[str, int] = {}
+    for route in x["routes"]:  # longest first
+        deepest.setdefault(part_of(route["last"]), route["depth"])
     lines = [f"The parts of `{design.name()}`:", "", *head(PARTS_HEAD)]
     for part, by in x["parts"].items():
-        route = longest.get(part, {"depth": 0, "first": "", "last": ""})
-        ends = [f"`{route[end]}`" if route[end] else "" for end in ("first", "last")]
         figures = [f"{by[c]:g}" for c in COUNTS]
-        lines.append(
-            line([f"`{part}`" if part else "the rest", *figures, str(route["depth"]), *ends])
-        )
+        name = f"`{part}`" if part else "the rest"
+        lines.append(line([name, *figures, str(deepest.get(part, 0))]))
     return lines
+
+
+def paths(design: Design) -> list[str]:
+    """Rows of its longest paths, of those longer than LONG."""
+    longest: dict[str, dict] = {}
+    for route in ultrascale(design)["routes"]:
+        if route["depth"] > LONG:  # memory.0.1 is of the same as memory.0.0
+            longest.setdefault(re.sub(r"(\.\d+)+$", "", route["last"]), route)
+    chosen = list(longest.items())[:FIRST]
+    return [
+        line([f"`{design.top}`", str(r["depth"]), f"`{r['first']}`", f"`{last}`"])
+        for last, r in chosen
+    ]
 
 
 def write(chosen: list[Design]) -> None:
     lines = [*head(HEAD), *(row(d) for d in chosen)]
-    shown = next((d for d in chosen if d.parts), None)
-    if shown:
-        lines += ["", *parts(shown)]
+    first = {d.top: d for d in reversed(chosen) if d.parts}  # other parameters: much the same
+    if first:
+        text = f"Paths longer than {LONG}, of each design the longest that end in different places:"
+        lines += ["", text, "", *head(PATHS_HEAD)]
+        lines += [row for d in reversed(first.values()) for row in paths(d)]
+    for design in first.values():
+        if design.top in GLUE:
+            lines += ["", *parts(design)]
     before, rest = PAGE.read_text().split(BEGIN)
     _, after = rest.split(END)
     text = "\n".join(lines)
@@ -90,7 +109,14 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--check", action="store_true", help="say which rows are old, make none")
     parser.add_argument("--kept", action="store_true", help="write the rows that are made already")
     parser.add_argument("only", nargs="*", help="make the rows whose name has this, write no table")
-    options = parser.parse_args(argv)
+    try:
+        return report(parser.parse_args(argv))
+    except Failed as e:
+        print(f"scripts/gateware report: {e}", file=sys.stderr)
+        return 1
+
+
+def report(options: Namespace) -> int:
     chosen = designs()
     if options.check:
         said = stale(PAGE.read_text(), chosen)

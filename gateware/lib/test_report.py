@@ -79,6 +79,27 @@ def test_clocks_of_several_seeds() -> None:
     assert report.clock({"1": "too large: A 3 of 2"}) == "too large: A 3 of 2"
 
 
+def test_long_paths_are_named(design: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The longest first, not too many, and none that is short."""
+    routes = [("core.a.b.x_q", 30), ("core.a.b.y_q", 20), ("core.a.z_q", 11), ("csr.s_q", 10)]
+    x = {"routes": [{"depth": d, "first": "f_q", "last": n} for n, d in routes]}
+    x["parts"] = {part: dict.fromkeys(report.COUNTS, 1) for part in ("", "core.a", "csr")}
+    design.folder().mkdir(parents=True)
+    (design.folder() / "xcup.result").write_text(json.dumps(x))
+    monkeypatch.setattr(report, "FIRST", 2)
+    assert report.paths(design) == [
+        "| `a` | 30 | `f_q` | `core.a.b.x_q` |",
+        "| `a` | 20 | `f_q` | `core.a.b.y_q` |",
+    ]
+    monkeypatch.setattr(report, "FIRST", 9)
+    assert len(report.paths(design)) == 3
+    assert report.parts(design)[-3:] == [
+        "| the rest | 1 | 1 | 1 | 1 | 1 | 0 |",
+        "| `core.a` | 1 | 1 | 1 | 1 | 1 | 30 |",
+        "| `csr` | 1 | 1 | 1 | 1 | 1 | 10 |",
+    ]
+
+
 def lut(inputs: list[int], output: int) -> dict:
     return cell("LUT2", {f"I{i}": [b] for i, b in enumerate(inputs)}, {"O": [output]})
 
@@ -88,18 +109,15 @@ def cell(kind: str, inputs: dict, outputs: dict) -> dict:
     return {"type": kind, "connections": inputs | outputs, "port_directions": ways}
 
 
-def netlist(tmp_path: Path, cells: dict, names: dict[str, list[int]]) -> Netlist:
+def netlist(cells: dict, names: dict[str, list[int]]) -> Netlist:
     nets = {name: {"hide_name": 0, "bits": bits} for name, bits in names.items()}
     module = {"ports": {}, "cells": cells, "netnames": nets}
-    file = tmp_path / "n.json"
-    file.write_text(json.dumps({"modules": {"top": module}}))
-    return Netlist(file, "top")
+    return Netlist(module, "top")
 
 
 def test_the_longest_path_and_its_ends(tmp_path: Path) -> None:
     """A queue's pointer, its memory (read without a clock), two LUTs, a register."""
     n = netlist(
-        tmp_path,
         {
             "$flatten\\a.\\from": cell("FDRE", {"D": [9]}, {"Q": [2]}),
             "mem": cell("RAM32M", {"ADDRA": [2], "DIA": [2]}, {"DOA": [3]}),
@@ -119,14 +137,14 @@ def test_a_chain_counts_once(tmp_path: Path) -> None:
     carry = cell(
         "CARRY4", {"S": [2, 3, 4, 5], "DI": [2, 3, 4, 5], "CI": [8]}, {"O": [10, 11, 12, 13]}
     )
-    n = netlist(tmp_path, {"c": carry, "l": lut([13, 2], 14), "k": lut([2, 3], 8)}, {})
+    n = netlist({"c": carry, "l": lut([13, 2], 14), "k": lut([2, 3], 8)}, {})
     assert n.depth[10] == 1, "the chain's entry costs nothing more"
     assert n.depth[14] == 2
 
 
 def test_a_loop_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="top: a combinational loop"):
-        netlist(tmp_path, {"x": lut([3, 2], 4), "y": lut([4, 2], 3)}, {})
+        netlist({"x": lut([3, 2], 4), "y": lut([4, 2], 3)}, {})
 
 
 def test_parts() -> None:

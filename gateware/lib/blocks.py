@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A large design part by part, each synthesized by itself, out of its context; then the netlists
+are joined, so that what is counted and how deep logic lies is of the whole. A part that is there
+eight times is synthesized once, and again only when it is another: it is kept under a digest of
+what the front end makes of it, which comments and other parts do not change."""
+
+import hashlib
+import json
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+
+from . import synth
+from .filelist import read
+from .synth import Design
+from .tools import alone
+
+# A parameter that says which of many a module is, and changes constants alone.
+WHICH = "Fpc"
+
+# What a joined netlist has between two names of one bit.
+SAME = "same"
+
+# Modules that only join others: each module that they name is a part.
+GLUE = ("toe_box", "toe_core")
+
+# Parts of a part: what hangs on the number of flows, so that all else is the same for any.
+INSIDE = {
+    "toe_fpc": ("fpc_tcbs", "fpc_wait", "toe_fifo"),
+    "toe_conn": ("conn_listeners", "conn_slots", "conn_tw", "conn_waits"),
+    "toe_csr": ("toe_regs",),
+}
+
+# What lies in FILES but not in parts becomes a module LOGIC of its own; how the parts and LOGIC
+# are joined is written to SHELL.
+APART = """read_slang -j 1 FILES
+setattr -unset src =*/*; setattr -mod -unset src =*; opt_clean
+select -set logic TOP/c:*PARTS; submod -name LOGIC @logic; opt_clean
+write_json SHELL; hierarchy -purge_lib -top LOGIC; write_rtlil READ"""
+# Memories begin with zeros unasked; bit by bit, those of 64 K flows would take more than 4 GiB.
+WHOLE = """read_slang -j 1 --ignore-initial FILES
+setattr -unset src =*/*; setattr -mod -unset src =*; write_rtlil READ"""
+
+RECIPE = [GLUE, INSIDE, WHICH, APART, WHOLE]
+
+
+def declared(name: str) -> dict[str, str]:
+    """The modules of a list of files, without comments."""
+    found = {}
+    for file in read(name):
+        text = synth.code(file)
+        for module in re.findall(r"^\s*module\s+(\w+)", text, re.M):
+            found[module] = text
+    return found
+
+
+def needed(name: str, top: str) -> list[Path]:
+    """Those files of a list that a module is made from: its own and those of what they name."""
+    files = {file: synth.code(file) for file in read(name)}
+    where = {
+        word: file
+        for file, text in files.items()
+        for word in re.findall(r"^\s*(?:module|package)\s+(\w+)", text, re.M)
+    }
+    found, new = set(), {where[top]}
+    while new:
+        found |= new
+        words = {word for file in new for word in re.findall(r"\w+", files[file])}
+        new = {where[word] for word in words & set(where)} - found
+    return [file for file in files if file in found]
+
+
+def parts_of(top: str, modules: dict[str, str]) -> list[str]:
+    if top not in GLUE:
+        return [name for name in INSIDE.get(top, ()) if name in modules]
+    words = {w for name in GLUE for w in re.findall(r"\w+", modules[name])}
+    return sorted(words & set(modules) - set(GLUE))
+
+
+def parameters_of(text: str) -> set[str]:
+    """Those that may be given; yosys names local ones too."""
+    header = re.search(r"#\s*\((.*?)\)\s*\(", text, re.S)
+    return set(re.findall(r"\bparameter\b[^=,]*?(\w+)\s*=", header[1])) if header else set()
+
+
+def mapped(name: str, text: Path) -> tuple[dict, str]:
+    """The netlist of what was read into a file, kept under the digest of just that."""
+    h = hashlib.sha256(json.dumps([name, synth.MODULE]).encode())
+    h.update(synth.tools())
+    h.update(text.read_bytes())
+    digest = h.hexdigest()[:12]
+    place = synth.KEPT / digest
+    with alone(place):
+        if not (place / "netlist.json").exists():
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(text, place / "read.il")
+            script = synth.MODULE.replace("READ", str(place / "read.il"))
+            raw = synth.yosys(place, "mapped", script.replace("TOP", name))
+            new = place / "netlist.new"
+            new.write_text(json.dumps(lean(json.loads(raw.read_text())["modules"][name])))
+            new.rename(place / "netlist.json")
+            raw.unlink()
+    return json.loads((place / "netlist.json").read_text()), digest
+
+
+def lean(module: dict) -> dict:
+    """What is needed of yosys's description: a hundredth of it is."""
+    kept = ("type", "connections", "port_directions")
+    cells = {name: {key: cell[key] for key in kept} for name, cell in module["cells"].items()}
+    names = {n: net for n, net in module["netnames"].items() if not net["hide_name"]}
+    for net in names.values():
+        net.pop("attributes", None)
+    return {"ports": module["ports"], "cells": cells, "netnames": names}
+
+
+@cache
+def part(name: str, top: str, values: tuple[tuple[str, int], ...]) -> tuple[dict, frozenset[str]]:
+    """Of a list of files the netlist of a module with these parameters, and the digests of what it
+    was made from."""
+    modules = declared(name)
+    hidden = parts_of(top, modules)
+    folder = synth.KEPT / "read" / "-".join([top, *(f"{k}{v}" for k, v in values)])
+    with alone(folder):
+        shell = elaborated(Design(top, name, dict(values)), hidden, folder)
+        netlist, digest = mapped(logic(top) if hidden else top, folder / "read.il")
+    if not hidden:
+        return netlist, frozenset([digest])
+    digests = {digest}
+    inside = {logic(top): netlist}
+    for instance, cell in shell["cells"].items():
+        kind = cell["type"]
+        if kind in hidden:
+            wanted = parameters_of(modules[kind]) - {WHICH}
+            given = {k: int(v, 2) for k, v in cell["parameters"].items() if k in wanted}
+            inside[instance], more = part(name, kind, tuple(sorted(given.items())))
+            digests |= more
+    return join(shell, inside, logic(top)), frozenset(digests)
+
+
+def logic(top: str) -> str:
+    return f"{top}_logic"
+
+
+def elaborated(design: Design, hidden: list[str], folder: Path) -> dict:
+    """Puts what is to be mapped into read.il, and gives how it and the parts are joined."""
+    folder.mkdir(parents=True, exist_ok=True)
+    options = [f"--blackboxed-module {part}" for part in hidden]
+    if design.top not in GLUE:
+        options.append("--keep-hierarchy")  # flattened when it is gates
+    words = {
+        "FILES": " ".join([*options, synth.files(design, folder)]),
+        "PARTS": "".join(f" {design.top}/t:{part} %d" for part in hidden),
+        "LOGIC": logic(design.top),
+        "TOP": design.top,
+        "SHELL": str(folder / "shell.json"),
+        "READ": str(folder / "read.il"),
+    }
+    script = APART if hidden else WHOLE
+    for word, text in words.items():
+        script = script.replace(word, text)
+    synth.yosys(folder, "read", script)
+    return json.loads((folder / "shell.json").read_text())["modules"][design.top] if hidden else {}
+
+
+def join(shell: dict, inside: dict[str, dict], beside: str) -> dict:
+    """One flat netlist: each box of the shell becomes what is inside; beside is no box of the
+    sources, and leaves no word in names."""
+    cells = {}
+    names = {n: net for n, net in shell["netnames"].items() if not net["hide_name"]}
+    for box, module in inside.items():
+        outer = shell["cells"][box]["connections"]
+        bits, again = wires(box, module, outer)
+        within = "" if box == beside else f"{box}."
+        for name, cell in module["cells"].items():
+            connections = {p: [bits(b) for b in bs] for p, bs in cell["connections"].items()}
+            cells[f"{within}{name}"] = {**cell, "connections": connections}
+        for index, (inner, beyond) in enumerate(again):
+            cells[f"{box}.${SAME}{index}"] = same(inner, beyond)
+        for name, net in module["netnames"].items():
+            mine = {"hide_name": 0, "bits": [bits(b) for b in net["bits"]]}
+            names.setdefault(f"{within}{name}", mine)
+    return {"ports": shell["ports"], "cells": cells, "netnames": names}
+
+
+def same(inner: object, beyond: object) -> dict:
+    """A cell that costs nothing: an output that is an input, or another output."""
+    return {
+        "type": SAME,
+        "connections": {"A": [inner], "O": [beyond]},
+        "port_directions": {"A": "input", "O": "output"},
+    }
+
+
+def wires(box: str, module: dict, outer: dict) -> tuple:
+    """How bits of a module inside are called in the whole, and pairs of names for one."""
+    known: dict = {}
+    again = []
+    ports = sorted(module["ports"].items(), key=lambda port: port[1]["direction"] != "input")
+    for name, port in ports:
+        for bit, beyond in zip(port["bits"], outer.get(name, []), strict=False):
+            if port["direction"] == "input":
+                known[bit] = beyond
+            elif isinstance(bit, str) or bit in known:
+                again.append((known.get(bit, bit), beyond))
+            else:
+                known[bit] = beyond
+
+    def named(bit: object) -> object:
+        if isinstance(bit, str):
+            return bit
+        return known.setdefault(bit, f"{box}/{bit}")
+
+    return named, again
