@@ -24,7 +24,8 @@ FLOWS = [1, 64]
 DELAYS = [1, 200]
 FPCS = {1: "toe_bench", 2: "toe_bench_2", 4: "toe_bench_4"}
 LATENCY_PAYLOADS = [1, 128, 1460]
-FEW, TCBS = "toe_bench_32", 32  # fewer TCBs on chip than flows
+FEW, TCBS = "toe_bench_32", 32  # fewer TCBs on chip than flows,
+MANY = 128  # ... and more flows than packet buffers, so that no two events wait for one TCB
 HITS = [100, 90, 50, 10, 0]  # of 100 events, those whose TCB should be there
 HEADERS = 14 + 20 + 20  # Ethernet, IPv4, TCP without options
 FCS, LEAST, BETWEEN = 4, 64, 20  # ... and of preamble and the gap before the next
@@ -57,10 +58,10 @@ def evictions(options: argparse.Namespace) -> list[Run]:
     about = {"fpcs": 1, "tcbs": TCBS}
     for delay in options.delays:
         for hits in options.hits:
-            words = ["frames", "--flows", max(FLOWS), "--delay", delay]
-            words += ["--packets", 10 * options.packets, *(["--hits", hits] if hits else [])]
+            words = ["frames", "--flows", MANY, "--delay", delay]
+            words += ["--packets", 10 * options.packets, "--hits", hits]
             runs.append(Run(FEW, {**about, "hits": hits}, words))
-        for flows in (TCBS // 2, 2 * TCBS) if options.hits else ():
+        for flows in (TCBS // 2, MANY) if options.hits else ():
             words = ["latency", "--payload", JUDGED, "--flows", flows, "--delay", delay]
             runs.append(Run(FEW, about, [*words, "--packets", 2 * flows]))
     return runs

@@ -98,7 +98,7 @@ def test_what_fires_cycle_after_cycle_is_one_row() -> None:
         [],
         ["neither"],
         ["send", "--payload", "0"],
-        ["send", "--flows", "65"],
+        ["send", "--flows", "129"],
         ["send", "--nonsense"],
     ],
 )
