@@ -48,8 +48,8 @@ def draw(body: dict, path: Path) -> Path:
     many TCBs are on chip."""
     found = body["figures"]
     figure, axes = plt.subplots(1, 3, figsize=(15, 5.5))
-    draw_streams(axes[0], found["streams"], "wire_gbps", "Gbit/s of the wire")
     axes[0].axhline(LINE, color="grey", linestyle="--", label="the goal")
+    draw_streams(axes[0], found["streams"], "wire_gbps", "Gbit/s of the wire")
     draw_streams(axes[1], found["streams"], "mpps", "M packets/s")
     if found["evictions"]:
         draw_evictions(axes[2], found["evictions"])
