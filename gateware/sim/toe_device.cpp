@@ -261,17 +261,20 @@ void ToeDevice::take_reads()
 
 void ToeDevice::take_writes()
 {
-    if (top_->aw_valid_o)
-        write_at_ = top_->aw_addr_o;
-    if (!top_->w_valid_o)
-        return;
-    uint8_t *to = memory(write_at_, 64);
-    const uint8_t *bytes = reinterpret_cast<const uint8_t *>(&top_->w_data_o[0]);
+    if (top_->w_valid_o && writes_.empty()) {
+        strayed_++; /* a beat without an address */
+    } else if (top_->w_valid_o) {
+        uint8_t *to = memory(writes_.front(), 64);
+        const uint8_t *bytes = reinterpret_cast<const uint8_t *>(&top_->w_data_o[0]);
 
-    write_at_ += 64;
-    for (unsigned i = 0; to && i < 64; i++)
-        if (top_->w_strb_o >> i & 1)
-            to[i] = bytes[i];
+        writes_.pop_front();
+        for (unsigned i = 0; to && i < 64; i++)
+            if (top_->w_strb_o >> i & 1)
+                to[i] = bytes[i];
+    }
+    if (top_->aw_valid_o)
+        for (unsigned i = 0; i <= top_->aw_len_o; i++)
+            writes_.push_back(top_->aw_addr_o + 64 * i);
 }
 
 /* ---- queue pairs ---- */

@@ -137,9 +137,9 @@ class ToeDevice
     std::deque<Bytes> in_;
     size_t in_at_ = 0;
     Bytes out_;
-    std::deque<uint64_t> tx_reads_;
+    std::deque<uint64_t> tx_reads_, writes_; /* lines that are asked for */
     bool cmd_asked_ = false;
-    uint64_t cmd_address_ = 0, write_at_ = 0, now_ = 0, cycles_ = 0, strayed_ = 0;
+    uint64_t cmd_address_ = 0, now_ = 0, cycles_ = 0, strayed_ = 0;
     unsigned quiet_ = 0;
     std::vector<Tcb> tcbs_;
     std::vector<Timer> timers_;

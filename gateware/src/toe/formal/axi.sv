@@ -29,18 +29,26 @@ module axi (
   logic [63:0] araddr, awaddr;
   logic [7:0] arlen, awlen;
 
-  // What the askers do: whole lines, at most 33 of them; an address stays until it is taken.
+  // What the askers do: whole lines, at most 33 of them (of writes, 4, in a few pages: their lengths differ
+  // in nothing else); an address stays until it is taken.
   always_comb assume (tx_addr_i[5:0] == 6'd0 && cmd_addr_i[5:0] == 6'd0 && aw_addr_i[5:0] == 6'd0);
-  always_comb assume (tx_len_i <= 8'd32 && aw_len_i <= 8'd32);
+  always_comb assume (tx_len_i <= 8'd32 && aw_len_i <= 8'd3 && aw_addr_i[63:14] == 50'd0);
   logic aw_wait_q = 1'b0;
   logic [63:0] aw_addr_q;
   logic [7:0] aw_len_q;
   always_comb if (aw_wait_q) assume (aw_valid_i && aw_addr_i == aw_addr_q && aw_len_i == aw_len_q);
 
-  // Beats that are still to come of what was asked for.
-  logic [7:0] tx_left_q = '0, w_left_q = '0, burst_q = '0;
-  always_comb if (aw_valid_i) assume (w_left_q == 8'd0);   // one burst after the other
-  always_comb if (w_valid_i) assume (w_left_q != 8'd0);
+  // Beats that are still to come of what was asked for, and of what was asked for on the bus.
+  logic [7:0] tx_left_q = '0;
+  logic [5:0] w_left_q = '0, m_left_q = '0;
+  always_comb if (w_valid_i) assume (w_left_q != 6'd0);
+  always_comb if (aw_valid_i) assume (w_left_q <= 6'd12);   // so that the count holds them
+
+  // The bursts whose addresses the bus has: how many beats of each are to come.
+  logic [7:0] bursts_q[8];
+  logic [2:0] burst_head_q = '0, burst_tail_q = '0;
+  wire [7:0] burst = bursts_q[burst_tail_q];
+  wire none = burst_head_q == burst_tail_q;
 
   toe_axi u_axi (
       .clk_i, .rst_ni,
@@ -78,10 +86,18 @@ module axi (
     if (rst_ni) begin
       if (tx_valid_i && tx_ready) tx_left_q <= tx_len_i + 8'd1;
       else if (arvalid && arready_i && arid) tx_left_q <= tx_left_q - arlen - 8'd1;
-      if (aw_valid_i && aw_ready) w_left_q <= aw_len_i + 8'd1;
-      else if (w_valid_i && w_ready) w_left_q <= w_left_q - 8'd1;
-      if (awvalid && awready_i) burst_q <= awlen + 8'd1;
-      else if (wvalid && wready_i) burst_q <= burst_q - 8'd1;
+      w_left_q <= w_left_q + ((aw_valid_i && aw_ready) ? 6'(aw_len_i) + 6'd1 : 6'd0) -
+                  6'(w_valid_i && w_ready);
+      m_left_q <= m_left_q + ((awvalid && awready_i) ? 6'(awlen) + 6'd1 : 6'd0) -
+                  6'(wvalid && wready_i);
+      if (wvalid && wready_i) begin
+        if (burst == 8'd0) burst_tail_q <= burst_tail_q + 3'd1;
+        else bursts_q[burst_tail_q] <= burst - 8'd1;
+      end
+      if (awvalid && awready_i) begin
+        bursts_q[burst_head_q] <= awlen;
+        burst_head_q <= burst_head_q + 3'd1;
+      end
     end
   end
 
@@ -95,9 +111,10 @@ module axi (
       // What leaves is no more than what was asked for, and all of it before the next is taken.
       if (arvalid && arid) assert (9'(arlen) + 9'd1 <= 9'(tx_left_q));
       if (tx_ready) assert (tx_left_q == 8'd0);
-      if (wvalid) assert (burst_q != 8'd0 && wlast == (burst_q == 8'd1));
-      if (awvalid) assert (burst_q == 8'd0);
-      if (aw_ready) assert (w_left_q == 8'd0);
+      if (wvalid) assert (!none && wlast == (burst == 8'd0));
+      // On the bus as many beats are asked for as were, but for a second half that is to come.
+      assert (m_left_q <= w_left_q);
+      if (aw_ready) assert (m_left_q == w_left_q);
     end
   end
 endmodule

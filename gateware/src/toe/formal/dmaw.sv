@@ -53,12 +53,11 @@ module dmaw
     end
   end
 
-  logic aw_valid, w_valid, w_last;
+  logic aw_valid, w_valid, w_last, at_work;
   logic [63:0] aw_addr, w_strb;
   logic [7:0] aw_len;
   toe_dmaw #(.Qps(1), .Sources(1)) u_dmaw (
-      .closed_i('0), .at_work_o(),
-      .clk_i, .rst_ni, .now_i('0), .qp_i(qp),
+      .clk_i, .rst_ni, .now_i('0), .qp_i(qp), .closed_i('0), .at_work_o(at_work),
       .write_valid_i(!given_q && rst_ni), .write_ready_o(ready), .write_i(job),
       .tail_valid_i(1'b0), .tail_ready_o(), .tail_qp_i('0), .tail_i('0),
       .halt_i(1'b0), .halt_qp_i('0), .path_at_o(), .path_i('0),
@@ -69,18 +68,27 @@ module dmaw
       .hw_head_o(), .written_o(), .written_qp_o(), .error_done_o(),
       .hw_tail_i('0), .irq_arm_i('0), .irq_seq_i('0), .irq_count_i('0), .irq_usec_i('0), .irq_o());
 
-  // The burst that is open: where its next beat goes, how many are left.
-  logic [63:0] at_q = '0;
-  logic [8:0] left_q = '0;
+  // The burst that is open: where its next beat goes, how many are left; and the one whose address has
+  // been taken meanwhile.
+  logic [63:0] at_q = '0, next_at_q = '0;
+  logic [8:0] left_q = '0, next_left_q = '0;
   logic [1:0] frees_q = '0;
+  wire aw = aw_valid && aw_ready_i && rst_ni;
+  wire w = w_valid && w_ready_i && rst_ni;
+  wire open = left_q > 9'(w);
   always_ff @(posedge clk_i) begin
-    if (aw_valid && aw_ready_i && rst_ni) begin
-      at_q <= aw_addr;
-      left_q <= 9'(aw_len) + 9'd1;
-    end
-    if (w_valid && w_ready_i && rst_ni) begin
+    if (w) begin
       at_q <= at_q + 64'd64;
       left_q <= left_q - 9'd1;
+    end
+    if (!open) begin
+      at_q <= (next_left_q != 9'd0) ? next_at_q : aw_addr;
+      left_q <= (next_left_q != 9'd0) ? next_left_q : (aw ? 9'(aw_len) + 9'd1 : 9'd0);
+      next_left_q <= '0;
+    end
+    if (aw && (open || next_left_q != 9'd0)) begin
+      next_at_q <= aw_addr;
+      next_left_q <= 9'(aw_len) + 9'd1;
     end
     if (freed && rst_ni) frees_q <= frees_q + 2'd1;
   end
@@ -89,12 +97,13 @@ module dmaw
   always_comb begin
     if (!first_q && rst_ni) begin
       if (w_valid) begin
+        assert (at_work);
         assert (left_q != 9'd0);
         assert (w_last == (left_q == 9'd1));
         // The buffer begins and ends with a line: a line of it is all in it.
         assert (at_q[5:0] == 6'd0 && at_q >= base && at_q < base + 64'd128);
       end
-      if (aw_valid) assert (left_q == 9'd0);
+      if (aw_valid) assert (at_work && next_left_q == 9'd0);
       assert (!(freed && frees_q != 2'd0));
     end
   end

@@ -9,7 +9,7 @@
 module dmaw_random;
   import toe_pkg::*;
   import toe_cmd_pkg::*;
-  localparam int unsigned Qps = 3;         // the last one is nobody's
+  localparam int unsigned Qps = 4;         // one is to go, the last one is nobody's
   localparam int unsigned Sources = 2;
   localparam int unsigned Buffers = 16;
   localparam int unsigned Cycles = 60_000;
@@ -22,6 +22,7 @@ module dmaw_random;
   write_t [Sources-1:0] write;
   logic tail_valid, tail_ready, freed, aw_valid, aw_ready, w_valid, w_ready, w_last, written;
   logic error_done;
+  logic [Qps-1:0] closed, at_work;
   qp_t tail_qp, written_qp;
   logic [31:0] tail;
   buf_t read_buffer, free_buffer;
@@ -36,6 +37,7 @@ module dmaw_random;
   toe_dmaw #(.Qps(Qps), .Sources(Sources)) dut (
     .closed_i('0), .at_work_o(),
       .clk_i(clk), .rst_ni(rst_n), .now_i('0), .qp_i(qp),
+      .closed_i(closed), .at_work_o(at_work),
       .write_valid_i(write_valid), .write_ready_o(write_ready), .write_i(write),
       .tail_valid_i(tail_valid), .tail_ready_o(tail_ready), .tail_qp_i(tail_qp), .tail_i(tail),
       .halt_i(1'b0), .halt_qp_i('0), .path_at_o(path_at), .path_i(path),
@@ -64,7 +66,7 @@ module dmaw_random;
   // ---- what must be written, in this order ----
 
   typedef struct packed {
-    bit        any;      // of a record: its bytes are others' to check
+    bit        any;      // of a record: most of its bytes are others' to check
     bit [63:0] at;
     bit [7:0]  value;
     bit        command;  // the last byte of one
@@ -86,7 +88,7 @@ module dmaw_random;
     bit [31:0] mask = (32'd1 << qp[q].rx_log) - 1;
     bit [31:0] entry = commands[q] & ((32'd1 << qp[q].hw_log) - 1);
     cmd_t c = j.cmd;
-    if (!qp[q].enable) begin
+    if (!qp[q].enable || closed[q]) begin
       if (j.kind == WrCommand) commands[q]++;
       return;
     end
@@ -100,9 +102,10 @@ module dmaw_random;
     if (j.record) begin
       for (int unsigned b = 0; b < 4; b++)
         for (int unsigned i = 0; i < 64; i++)
-          due.push_back('{any: 1'b1, at: qp[q].area + 64'(qp[q].records_at) +
+          due.push_back('{any: b != 1 || i / 2 != 24, at: qp[q].area + 64'(qp[q].records_at) +
                           64'(j.flow - qp[q].first) * 192 + 64'((b % 3) * 64 + i),
-                          value: '0, command: 1'b0, qp: j.qp});
+                          value: i[0] ? j.tcb.generation[15:8] : j.tcb.generation[7:0],
+                          command: 1'b0, qp: j.qp});
       asked += 256;
     end
     c[63:32] = 32'(j.flow - qp[q].first);
@@ -190,6 +193,7 @@ module dmaw_random;
       j.cmd = {$urandom, $urandom, $urandom, $urandom};
       j.cmd[7:0] = HwDataReceived;
       j.record = $urandom_range(3) == 0;
+      j.tcb.generation = 16'($urandom);
       return j;
     end
     // A source takes its own buffers.
@@ -219,7 +223,7 @@ module dmaw_random;
       end
     if (!tail_valid && !tail_due && more && $urandom_range(31) == 0) begin
       tail_valid = 1'b1;
-      tail_qp = qp_t'($urandom_range(Qps - 2));
+      tail_qp = qp_t'($urandom_range(Qps - 3));
       tail = $urandom;
     end
     aw_ready = often();
@@ -229,8 +233,13 @@ module dmaw_random;
     if (w_valid && w_ready) beat();
     if (aw_valid && aw_ready) begin
       if (aw_addr[5:0] != 0) $fatal(1, "seed %0d: a burst at %h", seed, aw_addr);
+      if (bursts.size() > 1) $fatal(1, "seed %0d: addresses go ahead too far", seed);
       bursts.push_back('{at: aw_addr, left: 9'(aw_len) + 9'd1});
     end
+    // Whoever's memory is written is at work.
+    foreach (bursts[i])
+      if (!at_work[2'((bursts[i].at >> 20) - 64'd1)])
+        $fatal(1, "seed %0d: %h is written, and its queue pair not at work", seed, bursts[i].at);
     if (freed) begin
       if (!held[free_buffer]) $fatal(1, "seed %0d: buffer %0d is freed twice", seed, free_buffer);
       held[free_buffer] = 1'b0;
@@ -240,7 +249,7 @@ module dmaw_random;
     for (int unsigned s = 0; s < Sources; s++)
       if (write_valid[s] && write_ready[s]) begin
         expect_job(write[s]);
-        if (write[s].kind == WrPlace && qp[write[s].qp].enable) begin
+        if (write[s].kind == WrPlace && qp[write[s].qp].enable && !closed[write[s].qp]) begin
           places++;
           wraps += 32'((write[s].to & ((1 << qp[write[s].qp].rx_log) - 1)) + 32'(write[s].len) >
                        (1 << qp[write[s].qp].rx_log));
@@ -270,16 +279,18 @@ module dmaw_random;
       qp[q] = '0;
       qp[q].enable = q < Qps - 1;
       qp[q].area = 64'h10_0000 * 64'(q + 1);
-      qp[q].hw_log = 5'(3 + q);
+      qp[q].hw_log = 5'(3 + q % 2);
       qp[q].slots_log = 5'd1;
       qp[q].first = flow_t'(2 * q);
       qp[q].tx_log = 5'd6;
-      qp[q].rx_log = 5'(7 + 4 * q);
+      qp[q].rx_log = 5'(7 + 4 * (q % 2));
       qp[q].status_at = 32'h1000;
       qp[q].hw_at = 32'h2000;
       qp[q].records_at = 32'h3000;
       qp[q].buffers_at = 32'h4000;
     end
+    closed = '0;
+    closed[Qps-2] = 1'b1;
     path = '0;
     odds = 4;
     repeat (3) begin
@@ -290,12 +301,12 @@ module dmaw_random;
     for (int unsigned i = 0; i < Cycles; i++) one_cycle(i / 64 % 3 != 2);   // and rest at times
     odds = 8;
     repeat (4000) one_cycle(1'b0);
-    if (due.size() != 0 || bursts.size() != 0 || tail_due || write_valid != '0)
+    if (due.size() != 0 || bursts.size() != 0 || tail_due || write_valid != '0 || at_work != '0)
       $fatal(1, "seed %0d: %0d bytes never came", seed, due.size());
     for (int unsigned b = 0; b < Buffers; b++)
       if (held[b]) $fatal(1, "seed %0d: buffer %0d is never freed", seed, b);
     for (int unsigned q = 0; q < Qps; q++)
-      if (writtens[q] != commands[q] || (q < Qps - 1 && hw_head[q] != commands[q]))
+      if (writtens[q] != commands[q] || (q < Qps - 2 && hw_head[q] != commands[q]))
         $fatal(1, "seed %0d: %0d commands of %0d, %0d told", seed, commands[q], q, writtens[q]);
     if (places < 500 || wraps < 50 || heads < 100 || tails < 50)
       $fatal(1, "too little happened: %0d places, %0d around the end, %0d heads, %0d tails", places,

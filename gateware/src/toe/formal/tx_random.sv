@@ -7,7 +7,7 @@
 
 module tx_random;
   import toe_pkg::*;
-  localparam int unsigned Qps = 3;         // the last one is nobody's
+  localparam int unsigned Qps = 4;         // one is to go, the last one is nobody's
   localparam int unsigned Fpcs = 2;
   localparam int unsigned Cycles = 60_000;
 
@@ -16,6 +16,7 @@ module tx_random;
 
   own_t own;
   qp_config_t [Qps-1:0] qp;
+  logic [Qps-1:0] closed, at_work;
   logic [Fpcs-1:0] desc_valid, desc_ready;
   tx_desc_t [Fpcs-1:0] desc;
   logic bare_valid, bare_ready, ar_valid, ar_ready, r_valid, r_ready, m_valid, m_last, m_ready;
@@ -28,6 +29,7 @@ module tx_random;
 
   toe_tx #(.Qps(Qps), .Fpcs(Fpcs)) dut (
       .clk_i(clk), .rst_ni(rst_n), .own_i(own), .qp_i(qp),
+      .closed_i(closed), .at_work_o(at_work),
       .desc_valid_i(desc_valid), .desc_ready_o(desc_ready), .desc_i(desc),
       .path_at_o(path_at), .path_i(path),
       .bare_valid_i(bare_valid), .bare_ready_o(bare_ready), .bare_i(bare), .bare_path_i(bare_path),
@@ -99,7 +101,7 @@ module tx_random;
     bytes_t o = options_of(d), l4, pseudo, ip, frame;
     bit [15:0] sum;
     bit [31:0] mask = (32'd1 << qp[d.qp].tx_log) - 1;
-    if (d.len != 0 && !qp[d.qp].enable) begin
+    if (d.len != 0 && (!qp[d.qp].enable || closed[d.qp])) begin
       dropped++;
       return;
     end
@@ -201,6 +203,7 @@ module tx_random;
   endfunction
 
   bit [63:0] reads[$];
+  int unsigned most;
   path_t next_path;
 
   task automatic one_cycle(input bit more);
@@ -227,16 +230,22 @@ module tx_random;
     if (ar_valid && ar_ready) begin
       bit ours = 1'b0;
       if (ar_addr[5:0] != 0) $fatal(1, "seed %0d: a read at %h", seed, ar_addr);
-      for (int unsigned q = 0; q < Qps - 1; q++)
+      for (int unsigned q = 0; q < Qps; q++)
         for (int unsigned s = 0; s < 2; s++) begin
           bit [63:0] from = send_buffer(q, qp[q].first + flow_t'(s));
-          ours |= ar_addr >= from &&
-                  ar_addr + 64 * (64'(ar_len) + 1) <= from + (64'd1 << qp[q].tx_log);
+          if (qp[q].enable && !closed[q])
+            ours |= ar_addr >= from &&
+                    ar_addr + 64 * (64'(ar_len) + 1) <= from + (64'd1 << qp[q].tx_log);
         end
       if (!ours)
         $fatal(1, "seed %0d: %0d lines at %h are no send buffer's", seed, ar_len + 1, ar_addr);
       for (int unsigned i = 0; i <= 32'(ar_len); i++) reads.push_back(ar_addr + 64 * 64'(i));
     end
+    // Whose memory is read is said all the time; a new read is said from the next cycle on.
+    foreach (reads[i])
+      if (!at_work[2'((reads[i] >> 20) - 64'd1)])
+        $fatal(1, "seed %0d: %h is read, and its queue pair not at work", seed, reads[i]);
+    most = (reads.size() > most) ? reads.size() : most;
     if (bare_valid && bare_ready) expect_packet(bare, bare_path);
     for (int unsigned f = 0; f < Fpcs; f++)
       if (desc_valid[f] && desc_ready[f]) expect_packet(desc[f], path_of(32'(desc[f].flow)));
@@ -264,10 +273,12 @@ module tx_random;
       qp[q].area = 64'h10_0000 * 64'(q + 1);
       qp[q].slots_log = 5'd1;
       qp[q].first = flow_t'(2 * q);
-      qp[q].tx_log = 5'(8 + 5 * q);
+      qp[q].tx_log = 5'(8 + 5 * (q % 2));
       qp[q].rx_log = 5'd7;
       qp[q].buffers_at = 32'h4000;
     end
+    closed = '0;
+    closed[Qps-2] = 1'b1;
     own = '0;
     own.mac = 48'h02_1234_5678_9a;
     odds = 4;
@@ -279,11 +290,12 @@ module tx_random;
     repeat (Cycles) one_cycle(1'b1);
     odds = 8;
     repeat (4000) one_cycle(1'b0);
-    if (due.size() != 0 || desc_valid != '0 || bare_valid || reads.size() != 0)
+    if (due.size() != 0 || desc_valid != '0 || bare_valid || reads.size() != 0 || at_work != '0)
       $fatal(1, "seed %0d: %0d packets never came", seed, due.size());
-    if (packets < 500 || wraps < 50 || v6s < 100 || dropped < 10)
-      $fatal(1, "too little happened: %0d packets, %0d around the end, %0d of IPv6, %0d dropped",
-             packets, wraps, v6s, dropped);
+    if (packets < 500 || wraps < 50 || v6s < 100 || dropped < 10 || most < 200)
+      $fatal(1, {"too little happened: %0d packets, %0d around the end, %0d of IPv6, ",
+                 "%0d dropped, %0d lines under way"},
+             packets, wraps, v6s, dropped, most);
     $display("seed %0d: %0d packets of %0d bytes, %0d around the end, %0d of IPv6, %0d dropped",
              seed, packets, lengths, wraps, v6s, dropped);
     $finish;

@@ -89,23 +89,33 @@ module toe_axi (
   assign tx_r_data_o = refused ? '0 : m_rdata_i;
   assign m_rready_o = !m_rid_i || tx_r_ready_i;
 
-  // ---- writes: the address of a burst, then its beats, then the next ----
+  // ---- writes: addresses go ahead, the beats of each follow in their order ----
 
-  logic open_q;                     // beats are under way
-  logic [7:0] left_q, more_q;       // beats to come of this burst, of the one behind it, less one
-  logic second_q, again_q;          // there is one behind it; its address is to be given
+  localparam int unsigned AheadBits = 2;
+  logic again_q;                    // the second half of a burst is to be given
+  logic [7:0] more_q;               // ... its beats, less one
   logic [63:0] more_addr_q;
+  logic open;                       // an address was taken whose beats are to come
+  logic [7:0] last, beat_q;         // ... they are 0 to last
+  logic [AheadBits:0] room_ahead;
+  wire ahead_ok = room_ahead != '0;
   wire aw_crosses = aw_len_i > room(aw_addr_i);
-  assign m_awvalid_o = again_q || (aw_valid_i && !open_q);
+  assign m_awvalid_o = ahead_ok && (again_q || aw_valid_i);
   assign m_awaddr_o = again_q ? more_addr_q : aw_addr_i;
   assign m_awlen_o = again_q ? more_q : (aw_crosses ? room(aw_addr_i) : aw_len_i);
-  assign aw_ready_o = m_awready_i && !again_q && !open_q;
-  assign m_wvalid_o = open_q && !again_q && w_valid_i;
-  assign w_ready_o = open_q && !again_q && m_wready_i;
+  assign aw_ready_o = ahead_ok && m_awready_i && !again_q;
+  assign m_wvalid_o = open && w_valid_i;
+  assign w_ready_o = open && m_wready_i;
   assign m_wdata_o = w_data_i;
   assign m_wstrb_o = w_strb_i;
-  assign m_wlast_o = left_q == 8'd0;
+  assign m_wlast_o = beat_q == last;
   assign m_bready_o = 1'b1;
+
+  toe_fifo #(.Width(8), .AddrBits(AheadBits)) lengths (
+    .clk_i, .rst_ni, .push_i(m_awvalid_o && m_awready_i), .data_i(m_awlen_o),
+    .room_o(room_ahead), .valid_o(open),
+    .pop_i(m_wvalid_o && m_wready_i && m_wlast_o), .data_o(last)
+  );
 
   logic [15:0] asked_q, done_q;
   logic read_error_q, write_error_q;
@@ -120,9 +130,8 @@ module toe_axi (
       tx_q <= 1'b0;
       turn_q <= 1'b0;
       held_q <= 1'b0;
-      open_q <= 1'b0;
-      second_q <= 1'b0;
       again_q <= 1'b0;
+      beat_q <= '0;
       asked_q <= '0;
       done_q <= '0;
       read_error_q <= 1'b0;
@@ -150,22 +159,13 @@ module toe_axi (
       end
       if (m_awvalid_o && m_awready_i) begin
         asked_q <= asked_q + 16'd1;
-        open_q <= 1'b1;
-        left_q <= m_awlen_o;
-        again_q <= 1'b0;
-        second_q <= !again_q && aw_crosses;
+        again_q <= !again_q && aw_crosses;
         if (!again_q) begin
           more_q <= aw_len_i - room(aw_addr_i) - 8'd1;
           more_addr_q <= {aw_addr_i[63:12] + 52'd1, 12'd0};
         end
       end
-      if (m_wvalid_o && m_wready_i) begin
-        left_q <= left_q - 8'd1;
-        if (m_wlast_o) begin
-          open_q <= second_q;
-          again_q <= second_q;
-        end
-      end
+      if (m_wvalid_o && m_wready_i) beat_q <= m_wlast_o ? '0 : beat_q + 8'd1;
       if (m_bvalid_i) done_q <= done_q + 16'd1;
       read_error_q <= m_rvalid_i && m_rready_o && refused;
       write_error_q <= m_bvalid_i && m_bresp_i[1];

@@ -172,7 +172,7 @@ module toe_core
   );
 
   // Queue pairs that are not there, or are to go.
-  logic [Qps-1:0] gone, going, flows_reset, cmd_at_work, dmaw_at_work;
+  logic [Qps-1:0] gone, going, flows_reset, cmd_at_work, dmaw_at_work, tx_at_work;
   logic drain;
   logic [Fpcs-1:0] draining;
   assign going = detach_i | halted_o;
@@ -181,7 +181,7 @@ module toe_core
   end
   toe_leave #(.Qps(Qps)) leave (
     .clk_i, .rst_ni, .reset_i(flows_reset), .drain_o(drain), .draining_i(|draining),
-    .at_work_i(cmd_at_work | dmaw_at_work), .detached_o
+    .at_work_i(cmd_at_work | dmaw_at_work | tx_at_work), .detached_o
   );
 
   logic [Askers-1:0] ask, grant, take, give_back;
@@ -319,10 +319,10 @@ module toe_core
   );
 
   toe_dmaw #(.Qps(Qps), .Sources(Writers)) dmaw (
-    .clk_i, .rst_ni, .now_i, .qp_i,
+    .clk_i, .rst_ni, .now_i, .qp_i, .closed_i(detach_i), .at_work_o(dmaw_at_work),
     .write_valid_i(write_valid), .write_ready_o(write_ready), .write_i(write),
     .tail_valid_i(tail_valid), .tail_ready_o(tail_ready), .tail_qp_i(tail_qp), .tail_i(tail),
-    .halt_i(halt), .halt_qp_i(halt_qp), .closed_i(detach_i), .at_work_o(dmaw_at_work),
+    .halt_i(halt), .halt_qp_i(halt_qp),
     .path_at_o(write_path_at), .path_i(write_path),
     .read_buffer_o(place_buffer), .read_line_o(place_line), .read_data_i(place_data),
     .free_valid_o(place_free_valid), .free_o(place_free),
@@ -340,7 +340,7 @@ module toe_core
   logic tx_tvalid, tx_tlast, tx_tready, resp_tvalid, resp_tlast, resp_tready;
 
   toe_tx #(.Qps(Qps), .Fpcs(Fpcs)) generator (
-    .clk_i, .rst_ni, .own_i, .qp_i,
+    .clk_i, .rst_ni, .own_i, .qp_i, .closed_i(going), .at_work_o(tx_at_work),
     .desc_valid_i(tx_valid), .desc_ready_o(tx_ready), .desc_i(tx),
     .path_at_o(tx_path_at), .path_i(tx_path),
     .bare_valid_i(bare_valid), .bare_ready_o(bare_ready), .bare_i(bare), .bare_path_i(bare_path),

@@ -3,8 +3,9 @@
 // payload from packet buffers into receive buffers, flow records, HW commands, then the status words
 // that tell of them. AXI writes of one ID, so that they arrive in that order.
 //
-// A job is a row of beats, a line a cycle; what comes next is looked up meanwhile. Payload of 64-byte
-// lines is shifted once:
+// A job becomes bursts: one, or two around the end of a receive buffer; a record is two and its command.
+// The burst behind the one at hand is aimed, and its address given, while beats go, a line a cycle. Payload
+// of 64-byte lines is shifted once:
 //
 //   packet buffer   | . . a b c d | e f g h i j |        r = place in the line, there less here
 //   receive buffer  | a b c d e f | g h i j . . |
@@ -24,6 +25,8 @@ module toe_dmaw
   input  wire                       rst_ni,
   input  wire now_t                 now_i,
   input  wire qp_config_t [Qps-1:0] qp_i,
+  input  wire [Qps-1:0]             closed_i,    // is to go: nothing more is written for it
+  output wire [Qps-1:0]             at_work_o,   // something of it is at hand
 
   input  wire [Sources-1:0]           write_valid_i,
   output wire [Sources-1:0]           write_ready_o,
@@ -37,9 +40,6 @@ module toe_dmaw
   input  wire         halt_i,
   input  wire qp_t    halt_qp_i,
 
-  input  wire [Qps-1:0] closed_i,       // is to go: nobody looks at its status any more
-  output wire [Qps-1:0] at_work_o,      // something of it is at hand
-
   // who the peer is
   output wire place_t path_at_o,
   input  wire path_t  path_i,
@@ -51,14 +51,14 @@ module toe_dmaw
   output wire         free_valid_o,
   output wire buf_t   free_o,
 
-  // AXI writes: bursts of at most 33 beats
+  // AXI writes: bursts of at most 33 beats; an address comes at most one burst ahead of its beats
   output wire         aw_valid_o,
   input  wire         aw_ready_i,
   output wire [63:0]  aw_addr_o,
   output wire [7:0]   aw_len_o,
   output wire         w_valid_o,
   input  wire         w_ready_i,
-  output wire [511:0] w_data_o,
+  output logic [511:0] w_data_o,
   output wire [63:0]  w_strb_o,
   output wire         w_last_o,
 
@@ -83,17 +83,12 @@ module toe_dmaw
 
   // ---- what is next: taken while what is before it is written ----
   //
-  //   write_i -> early_q -> next_q -> job_q      of early_q, path and buffer are looked up
+  //   write_i -> early_q -> next_q -> ahead_q -> burst_q
+  //              path, buffer         address    beats
 
-  typedef enum logic [3:0] {
-    Choose, Open_, First, Beats, Record, Command, Head, TailWord, Halted
-  } step_e;
-
-  step_e step_q;
   logic [SourceBits-1:0] turn_q, source;
-  logic early_valid_q, next_valid_q, begins;
-  write_t early_q, next_q, job_q;
-  path_t path_q;                     // the job's
+  logic early_valid_q, next_valid_q, next_done;
+  write_t early_q, next_q;
   logic any;
   always_comb begin
     source = turn_q;
@@ -105,65 +100,204 @@ module toe_dmaw
       end
     end
   end
-  wire early_moves = early_valid_q && (!next_valid_q || begins);
+  wire early_moves = early_valid_q && (!next_valid_q || next_done);
   wire early_room = !early_valid_q || early_moves;
   for (genvar s = 0; s < int'(Sources); s++) begin : gen_ready
     assign write_ready_o[s] = early_room && any && source == SourceBits'(s);
   end
   // Nothing that was asked for is left: status words may follow.
-  wire idle = step_q == Choose && !any && !early_valid_q && !next_valid_q;
+  wire idle = !any && !early_valid_q && !next_valid_q;
+  assign path_at_o = '{tw: 1'b0, index: early_moves ? early_q.flow : next_q.flow};
 
-  logic [Qps-1:0][31:0] head_q;
-  logic [Qps-1:0] dirty_q;           // the head in memory is older
-  logic [Qps-1:0] halted_q;          // is to be told
-  wire [Qps-1:0] dirty = dirty_q & ~closed_i, halts = halted_q & ~closed_i;
-  qp_t dirty_qp, halt_qp;
-  always_comb begin
-    dirty_qp = '0;
-    halt_qp = '0;
-    for (int i = Qps - 1; i >= 0; i--) begin
-      if (dirty[i]) dirty_qp = qp_t'(i);
-      if (halts[i]) halt_qp = qp_t'(i);
-    end
-  end
-
-  qp_t status_qp_q;                  // whose status is written
-  logic [31:0] tail_q;
-  wire qp_config_t q = qp_i[qidx_t'(job_q.qp)];
   wire qp_config_t early_config = qp_i[qidx_t'(early_q.qp)];
-  wire qp_config_t next_config = qp_i[qidx_t'(next_q.qp)];
-
-  // ---- addresses ----
+  wire qp_config_t q = qp_i[qidx_t'(next_q.qp)];
 
   function automatic logic [63:0] buffers(input qp_config_t c, input flow_t flow);
-    logic [63:0] each;
-    each = (64'd1 << c.tx_log) + (64'd1 << c.rx_log);
-    return c.area + 64'(c.buffers_at) + 64'(flow - c.first) * each;
+    logic [63:0] slot;
+    slot = 64'(flow - c.first);
+    return c.area + 64'(c.buffers_at) + (slot << c.tx_log) + (slot << c.rx_log);
   endfunction
 
   function automatic logic [63:0] record_at(input qp_config_t c, input flow_t flow);
     return c.area + 64'(c.records_at) + 64'(flow - c.first) * 64'd192;
   endfunction
 
-  logic [63:0] next_base_q, base_q;  // of the receive buffer
-  logic [31:0] next_mask_q, mask_q;  // its size - 1
-  logic [31:0] at_q;                 // where the next byte goes in it
-  logic [15:0] left_q;               // bytes of the job
-  logic [15:0] piece_q;              // ... of this burst
-  logic [10:0] from_q;               // in the packet buffer
-  logic [5:0]  shift_q;              // lanes by which bytes move up
-  logic [4:0]  line_q;
-  logic [511:0] past_q;              // the line before, of the packet buffer
-  logic [7:0]  beats_q;
-  logic [5:0]  lane_q;               // of the first byte in the first beat
-  logic [15:0] beat_left_q;
-  logic [2:0]  count_q;              // beats of a record
+  logic [63:0] next_base_q;          // of the receive buffer
+  logic [31:0] next_at_q;            // of the first byte in it
+  logic [31:0] next_to_end_q;        // from there to its end
+  wire [31:0] early_mask = (32'd1 << early_config.rx_log) - 32'd1;
 
-  wire [31:0] to_end = mask_q + 32'd1 - (at_q & mask_q);
-  wire [15:0] piece = (32'(left_q) > to_end) ? 16'(to_end) : left_q;
-  wire [63:0] dest = base_q + 64'(at_q & mask_q);
+  always_ff @(posedge clk_i) begin
+    if (early_room) begin
+      early_valid_q <= any;
+      early_q <= write_i[source];
+      if (any) turn_q <= (source == SourceBits'(Sources - 1)) ? '0 : source + 1'b1;
+    end
+    if (early_moves) begin
+      next_q <= early_q;
+      next_base_q <= buffers(early_config, early_q.flow) + (64'd1 << early_config.tx_log);
+      next_at_q <= early_q.to & early_mask;
+      next_to_end_q <= (early_mask - (early_q.to & early_mask)) + 32'd1;
+    end
+    if (early_moves || next_done) next_valid_q <= early_moves;
+    if (!rst_ni) begin
+      turn_q <= '0;
+      early_valid_q <= 1'b0;
+      next_valid_q <= 1'b0;
+    end
+  end
+
+  // ---- aim: a burst of the next job, or a status word ----
+
+  typedef enum logic [2:0] {
+    Payload, Record, RecordEnd, Command, Head, Status
+  } kind_e;
+
+  typedef struct packed {
+    kind_e        kind;
+    qp_t          qp;
+    logic [7:0]   beats;
+    logic [5:0]   lane;        // of the first byte in the first beat
+    logic [15:0]  bytes;
+    buf_t         buffer;      // of payload; free afterwards if it is the last of it
+    logic [10:0]  from;        // in the packet buffer
+    logic         last;
+    logic         done;
+    logic [127:0] data;        // of a command, of a status word
+  } burst_t;
+
+  burst_t aimed, ahead_q, burst_q;
+  logic ahead_valid_q, given_q, busy_q, loads, ends;
+  logic aims;                        // aimed is a burst
+  logic [63:0] aimed_at, ahead_at_q;
+  logic [1:0] part_q, part;          // of the job
+  wire ahead_room = !ahead_valid_q || loads;
+  wire empty = !ahead_valid_q && !busy_q;
+
+  logic [Qps-1:0][31:0] aimed_head_q, head_q;   // of commands: aimed at; written
+  logic [Qps-1:0] dirty_q;           // the head in memory will be older
+  logic [Qps-1:0] stale_q;           // ... is older
+  logic [Qps-1:0] halted_q;          // is to be told
+  wire [Qps-1:0] dirty = dirty_q & ~closed_i;
+  wire [Qps-1:0] halted = halted_q & ~closed_i;
+  qp_t dirty_qp, halt_qp;
+  always_comb begin
+    dirty_qp = '0;
+    halt_qp = '0;
+    for (int i = Qps - 1; i >= 0; i--) begin
+      if (dirty[i]) dirty_qp = qp_t'(i);
+      if (halted[i]) halt_qp = qp_t'(i);
+    end
+  end
+
+  // Payload, in one piece or in two around the end of the receive buffer.
+  wire wraps = 32'(next_q.len) > next_to_end_q;
+  wire [15:0] piece1 = wraps ? 16'(next_to_end_q) : next_q.len;
+  wire [15:0] piece = (part_q == 2'd0) ? piece1 : next_q.len - piece1;
+  wire [63:0] dest = (part_q == 2'd0) ? next_base_q + 64'(next_at_q) : next_base_q;
   wire [15:0] span = 16'(dest[5:0]) + piece;
-  wire [7:0] beats = 8'((span + 16'd63) >> 6);
+
+  // The command, whole.
+  cmd_t cmd;
+  wire [31:0] head = aimed_head_q[qidx_t'(next_q.qp)];
+  wire [31:0] entry = head & ((32'd1 << q.hw_log) - 32'd1);
+  wire [63:0] entry_at = q.area + 64'(q.hw_at) + (64'(entry) << 4);
+  always_comb begin
+    cmd = next_q.cmd;
+    if (cmd_type(cmd) != HwConnectFailed && cmd_type(cmd) != HwError)
+      cmd[63:32] = 32'(next_q.flow - q.first);
+    if (cmd_type(cmd) == HwListenEstablished) begin
+      cmd[31:16] = path_i.tuple.remote_port;
+      cmd[95:64] = path_i.tuple.v6 ? 32'd0 : path_i.tuple.remote[31:0];
+    end
+    if (cmd_type(cmd) == HwConnectEstablished) cmd[31:16] = path_i.tuple.local_port;
+    cmd[15] = (head & (32'd1 << q.hw_log)) == 32'd0;
+  end
+
+  wire qp_t status_qp = tail_valid_i ? tail_qp_i : ((dirty != '0) ? dirty_qp : halt_qp);
+  wire [63:0] status_at = qp_i[qidx_t'(status_qp)].area + 64'(qp_i[qidx_t'(status_qp)].status_at);
+
+  wire [31:0] status_word = tail_valid_i ? tail_i
+                          : ((dirty != '0) ? aimed_head_q[qidx_t'(dirty_qp)] : 32'(ReasonProto));
+
+  // A job that leads to nothing waits until it is alone, so that no two tell of their end at once.
+  wire nothing = !q.enable || closed_i[qidx_t'(next_q.qp)] ||
+                 (next_q.kind == WrPlace && next_q.len == 16'd0);
+  wire passes = next_valid_q && nothing && part_q == 2'd0 && empty;
+  wire aims_job = next_valid_q && (!nothing || part_q != 2'd0) && ahead_room;
+  wire aims_status = idle && ahead_room &&
+                     (tail_valid_i ? !closed_i[qidx_t'(tail_qp_i)]
+                                   : (dirty != '0 || halted != '0));
+  assign tail_ready_o = idle && ahead_room;
+
+  always_comb begin
+    aimed = '0;
+    aimed_at = '0;
+    part = '0;
+    aimed.qp = next_q.qp;
+    if (aims_status) begin
+      aimed.qp = status_qp;
+      aimed.kind = (tail_valid_i || dirty == '0) ? Status : Head;
+      aimed_at = status_at + (tail_valid_i ? 64'd0 : ((dirty != '0) ? 64'd64 : 64'd192));
+      aimed.data = {96'd0, status_word};
+      aimed.bytes = 16'd4;
+      aimed.beats = 8'd1;
+    end else if (next_q.kind == WrPlace) begin
+      aimed.kind = Payload;
+      aimed_at = dest;
+      aimed.bytes = piece;
+      aimed.beats = 8'((span + 16'd63) >> 6);
+      aimed.buffer = next_q.buffer;
+      aimed.from = next_q.offset + ((part_q == 2'd0) ? 11'd0 : 11'(piece1));
+      aimed.last = part_q != 2'd0 || !wraps;
+      part = aimed.last ? 2'd0 : 2'd1;
+    end else if (next_q.record && part_q != 2'd2) begin
+      aimed.kind = (part_q == 2'd0) ? Record : RecordEnd;
+      aimed_at = record_at(q, next_q.flow);
+      aimed.beats = (part_q == 2'd0) ? 8'd3 : 8'd1;
+      aimed.bytes = (part_q == 2'd0) ? 16'd192 : 16'd64;
+      part = part_q + 2'd1;
+    end else begin
+      aimed.kind = Command;
+      aimed_at = entry_at;
+      aimed.data = cmd;
+      aimed.bytes = 16'd16;
+      aimed.beats = 8'd1;
+      aimed.done = next_q.done;
+    end
+    aimed.lane = aimed_at[5:0];
+  end
+  assign aims = aims_job || aims_status;
+  assign next_done = passes || (aims_job && part == 2'd0);
+
+  // The record: behind its two bursts comes its command, so that it is written when the next is aimed.
+  write_t record_job_q;
+  path_t record_path_q;
+  assign aw_valid_o = ahead_valid_q && !given_q;
+  assign aw_addr_o = ahead_at_q;
+  assign aw_len_o = ahead_q.beats - 8'd1;
+  assign loads = ahead_valid_q && (given_q || aw_ready_i) && (!busy_q || ends);
+
+  always_ff @(posedge clk_i) begin
+    if (aims) begin
+      ahead_q <= aimed;
+      ahead_at_q <= aimed_at & ~64'd63;
+    end
+    if (aims_job && aimed.kind == Record) begin
+      record_job_q <= next_q;
+      record_path_q <= path_i;
+    end
+    if (!rst_ni) begin
+      ahead_valid_q <= 1'b0;
+      given_q <= 1'b0;
+      part_q <= '0;
+    end else begin
+      if (ahead_room) ahead_valid_q <= aims;
+      if (ahead_room) given_q <= 1'b0;
+      else if (aw_ready_i) given_q <= 1'b1;
+      if (aims_job) part_q <= part;
+    end
+  end
 
   // ---- payload: two lines of the packet buffer make a line of memory ----
 
@@ -181,8 +315,15 @@ module toe_dmaw
     return m;
   endfunction
 
+  logic first_q;                     // the line before the first beat is to be read
+  logic [5:0]   shift_q;             // lanes by which bytes move up
+  logic [4:0]   line_q;
+  logic [511:0] past_q;              // the line before, of the packet buffer
+  logic [7:0]   left_q;              // beats
+  logic [5:0]   lane_q;              // of the first byte of the next one
+  logic [15:0]  bytes_q;             // to come
   wire [15:0] beat_room = 16'd64 - 16'(lane_q);
-  wire [15:0] beat_bytes = (beat_left_q < beat_room) ? beat_left_q : beat_room;
+  wire [15:0] beat_bytes = (bytes_q < beat_room) ? bytes_q : beat_room;
 
   // ---- the record (device.h, struct toedev_flow_record) ----
 
@@ -241,277 +382,128 @@ module toe_dmaw
     return r;
   endfunction
 
-  wire [1535:0] record_now = record(job_q, path_q);
+  wire [1535:0] record_now = record(record_job_q, record_path_q);
+  wire [31:0] record_count = 32'(record_job_q.tcb.record_at << 1);
 
   // Beats of a record: the first with an odd count, the rest, the first with an even one.
   logic [511:0] record_beat;
   always_comb begin
-    unique case (count_q)
-      3'd0: record_beat = {record_now[511:32], 32'(job_q.tcb.record_at << 1) | 32'd1};
-      3'd1: record_beat = record_now[1023:512];
-      3'd2: record_beat = record_now[1535:1024];
-      default: record_beat = {record_now[511:32], 32'(job_q.tcb.record_at << 1) + 32'd2};
+    unique case (left_q[1:0])
+      2'd3: record_beat = {record_now[511:32], record_count | 32'd1};
+      2'd2: record_beat = record_now[1023:512];
+      default:
+      record_beat = (burst_q.kind == Record) ? record_now[1535:1024]
+                                             : {record_now[511:32], record_count + 32'd2};
     endcase
   end
 
-  // ---- the command, whole ----
+  // ---- beats ----
 
-  cmd_t cmd;
-  wire [31:0] head = head_q[qidx_t'(job_q.qp)];
-  wire [31:0] entry = head & ((32'd1 << q.hw_log) - 32'd1);
-  wire [63:0] entry_at = q.area + 64'(q.hw_at) + (64'(entry) << 4);
   always_comb begin
-    cmd = job_q.cmd;
-    if (cmd_type(cmd) != HwConnectFailed && cmd_type(cmd) != HwError)
-      cmd[63:32] = 32'(job_q.flow - q.first);
-    if (cmd_type(cmd) == HwListenEstablished) begin
-      cmd[31:16] = path_q.tuple.remote_port;
-      cmd[95:64] = path_q.tuple.v6 ? 32'd0 : path_q.tuple.remote[31:0];
-    end
-    if (cmd_type(cmd) == HwConnectEstablished) cmd[31:16] = path_q.tuple.local_port;
-    cmd[15] = (head & (32'd1 << q.hw_log)) == 32'd0;
-  end
-
-  // ---- AXI ----
-
-  logic aw_valid, w_valid, w_last;
-  logic [63:0] aw_addr, w_strb;
-  logic [7:0] aw_len;
-  logic [511:0] w_data;
-  logic aw_done_q;                   // the address of a single beat is given
-
-  function automatic logic [63:0] lanes(input logic [5:0] lane, input int unsigned bytes);
-    return ((64'd1 << bytes) - 64'd1) << lane;
-  endfunction
-
-  wire [63:0] status_at = qp_i[qidx_t'(status_qp_q)].area +
-                          64'(qp_i[qidx_t'(status_qp_q)].status_at);
-  always_comb begin
-    aw_valid = 1'b0;
-    aw_addr = '0;
-    aw_len = 8'd0;
-    w_valid = 1'b0;
-    w_data = '0;
-    w_strb = '0;
-    w_last = 1'b1;
-    unique case (step_q)
-      Open_: begin
-        aw_valid = 1'b1;
-        aw_addr = dest & ~64'd63;
-        aw_len = beats - 8'd1;
-      end
-      Beats: begin
-        w_valid = 1'b1;
-        w_data = join_lines(read_data_i, past_q, shift_q);
-        w_strb = strobes(lane_q, beat_bytes);
-        w_last = beats_q == 8'd1;
-      end
-      Record: begin
-        aw_valid = !aw_done_q;
-        aw_addr = record_at(q, job_q.flow) + ((count_q == 3'd3) ? 64'd0 : {55'd0, count_q, 6'd0});
-        w_valid = aw_done_q;
-        w_data = record_beat;
-        w_strb = '1;
-      end
-      Command: begin
-        aw_valid = !aw_done_q;
-        aw_addr = entry_at & ~64'd63;
-        w_valid = aw_done_q;
-        w_data = 512'(cmd) << {entry_at[5:4], 7'd0};
-        w_strb = lanes({entry_at[5:4], 4'd0}, 16);
-      end
-      Head: begin
-        aw_valid = !aw_done_q;
-        aw_addr = status_at + 64'd64;
-        w_valid = aw_done_q;
-        w_data = 512'(head_q[qidx_t'(status_qp_q)]);
-        w_strb = lanes(6'd0, 4);
-      end
-      TailWord: begin
-        aw_valid = !aw_done_q;
-        aw_addr = status_at;
-        w_valid = aw_done_q;
-        w_data = 512'(tail_q);
-        w_strb = lanes(6'd0, 4);
-      end
-      Halted: begin
-        aw_valid = !aw_done_q;
-        aw_addr = status_at + 64'd192;
-        w_valid = aw_done_q;
-        w_data = 512'(ReasonProto);
-        w_strb = lanes(6'd0, 4);
-      end
-      default: ;
+    unique case (burst_q.kind)
+      Payload: w_data_o = join_lines(read_data_i, past_q, shift_q);
+      Record, RecordEnd: w_data_o = record_beat;
+      default: w_data_o = 512'(burst_q.data) << {burst_q.lane[5:4], 7'd0};
     endcase
   end
+  assign w_valid_o = busy_q && !first_q;
+  assign w_strb_o = strobes(lane_q, beat_bytes);
+  assign w_last_o = left_q == 8'd1;
+  wire w_fires = w_valid_o && w_ready_i;
+  assign ends = w_fires && w_last_o;
 
-  assign aw_valid_o = aw_valid;
-  assign aw_addr_o = aw_addr;
-  assign aw_len_o = aw_len;
-  assign w_valid_o = w_valid;
-  assign w_data_o = w_data;
-  assign w_strb_o = w_strb;
-  assign w_last_o = w_last;
-
-  wire aw_fires = aw_valid && aw_ready_i;
-  wire w_fires = w_valid && w_ready_i;
-
-  // ---- packet buffers: the line after that at hand is asked for while this one goes ----
-
-  wire line_goes = step_q == First || (step_q == Beats && w_ready_i);
-  assign read_buffer_o = job_q.buffer;
-  assign read_line_o = (step_q == Open_) ? from_q[10:6] : (line_goes ? line_q + 5'd1 : line_q);
+  // Packet buffers: the line after that at hand is asked for while this one goes; of the burst that
+  // begins, the first one.
+  wire line_goes = first_q || w_ready_i;
+  assign read_buffer_o = loads ? ahead_q.buffer : burst_q.buffer;
+  assign read_line_o = loads ? ahead_q.from[10:6] : (line_goes ? line_q + 5'd1 : line_q);
   logic free_q;
   buf_t free_buffer_q;
   assign free_valid_o = free_q;
   assign free_o = free_buffer_q;
-  assign path_at_o = '{tw: 1'b0, index: early_moves ? early_q.flow : next_q.flow};
-  assign tail_ready_o = idle;
 
-  for (genvar i = 0; i < int'(Qps); i++) begin : gen_at_work
-    assign at_work_o[i] =
-        (early_valid_q && early_q.qp == qp_t'(i)) || (next_valid_q && next_q.qp == qp_t'(i)) ||
-        (step_q inside {Open_, First, Beats, Record, Command} && job_q.qp == qp_t'(i)) ||
-        (step_q inside {Head, TailWord, Halted} && status_qp_q == qp_t'(i));
-  end
-
-  // ---- the steps ----
-
-  // A job that leads to nothing takes its turn alone, so that no two tell of their end at once.
-  wire nothing = !next_config.enable || (next_q.kind == WrPlace && next_q.len == 16'd0);
-  wire placed = step_q == Beats && w_fires && beats_q == 8'd1 && left_q == piece_q;
-  wire command_written = step_q == Command && w_fires;
-  assign begins = next_valid_q && (step_q == Choose || ((placed || command_written) && !nothing));
+  wire placed = ends && burst_q.kind == Payload && burst_q.last;
+  wire command_written = ends && burst_q.kind == Command;
 
   always_ff @(posedge clk_i) begin
-    if (early_room) begin
-      early_valid_q <= any;
-      early_q <= write_i[source];
-      if (any) turn_q <= (source == SourceBits'(Sources - 1)) ? '0 : source + 1'b1;
+    if (loads) begin
+      burst_q <= ahead_q;
+      lane_q <= ahead_q.lane;
+      bytes_q <= ahead_q.bytes;
+      left_q <= ahead_q.beats;
+      line_q <= ahead_q.from[10:6];
+      shift_q <= ahead_q.lane - ahead_q.from[5:0];
+      past_q <= '0;
+      // The first beat needs the line before when bytes move down into it: they move up by less
+      // than a line from the line before.
+      first_q <= ahead_q.kind == Payload && ahead_q.lane < ahead_q.from[5:0];
+    end else if (first_q || w_fires) begin
+      first_q <= 1'b0;
+      past_q <= read_data_i;
+      line_q <= line_q + 5'd1;
+      if (w_fires) begin
+        lane_q <= '0;
+        bytes_q <= bytes_q - beat_bytes;
+        left_q <= left_q - 8'd1;
+      end
     end
-    if (early_moves) begin
-      next_q <= early_q;
-      next_base_q <= buffers(early_config, early_q.flow) + (64'd1 << early_config.tx_log);
-      next_mask_q <= (32'd1 << early_config.rx_log) - 32'd1;
-    end
-    if (early_moves || begins) next_valid_q <= early_moves;
     if (!rst_ni) begin
-      turn_q <= '0;
-      early_valid_q <= 1'b0;
-      next_valid_q <= 1'b0;
-    end
+      busy_q <= 1'b0;
+      first_q <= 1'b0;
+    end else if (loads) busy_q <= 1'b1;
+    else if (ends) busy_q <= 1'b0;
   end
 
+  // ---- what is told of ----
+
+  wire dropped = passes && next_q.kind == WrCommand;
+  wire freed = passes && next_q.kind == WrPlace;
   always_ff @(posedge clk_i) begin
+    free_buffer_q <= freed ? next_q.buffer : burst_q.buffer;
     if (!rst_ni) begin
-      step_q <= Choose;
+      free_q <= 1'b0;
+      aimed_head_q <= '0;
       head_q <= '0;
       dirty_q <= '0;
+      stale_q <= '0;
       halted_q <= '0;
-      free_q <= 1'b0;
-      aw_done_q <= 1'b0;
     end else begin
-      free_q <= placed;
-      free_buffer_q <= job_q.buffer;
+      free_q <= placed || freed;
+      if (aims && aimed.kind == Command) begin
+        aimed_head_q[qidx_t'(aimed.qp)] <= head + 32'd1;
+        dirty_q[qidx_t'(aimed.qp)] <= 1'b1;
+      end
+      if (command_written) begin
+        head_q[qidx_t'(burst_q.qp)] <= head_q[qidx_t'(burst_q.qp)] + 32'd1;
+        stale_q[qidx_t'(burst_q.qp)] <= 1'b1;
+      end
+      // It tells of all commands before it; those behind it are written behind it.
+      if (aims && aimed.kind == Head) dirty_q[qidx_t'(aimed.qp)] <= 1'b0;
+      if (ends && burst_q.kind == Head) stale_q[qidx_t'(burst_q.qp)] <= 1'b0;
+      if (aims_status && !tail_valid_i && dirty == '0) halted_q[qidx_t'(halt_qp)] <= 1'b0;
+      if (halt_i) halted_q[qidx_t'(halt_qp_i)] <= 1'b1;
       for (int i = 0; i < int'(Qps); i++) begin
         if (!qp_i[i].enable) begin
+          aimed_head_q[i] <= '0;
           head_q[i] <= '0;
           dirty_q[i] <= 1'b0;
+          stale_q[i] <= 1'b0;
           halted_q[i] <= 1'b0;
         end
       end
-      if (halt_i) halted_q[qidx_t'(halt_qp_i)] <= 1'b1;
-      if (aw_fires && step_q != Open_) aw_done_q <= 1'b1;
-      if (w_fires && step_q != Beats) aw_done_q <= 1'b0;
-      unique case (step_q)
-        Choose:
-        if (idle) begin
-          status_qp_q <= tail_valid_i ? tail_qp_i : ((dirty != '0) ? dirty_qp : halt_qp);
-          if (tail_valid_i) begin
-            tail_q <= tail_i;
-            step_q <= TailWord;
-          end else if (dirty != '0) step_q <= Head;
-          else if (halts != '0) step_q <= Halted;
-        end
-        Open_:
-        if (aw_ready_i) begin
-          piece_q <= piece;
-          beats_q <= beats;
-          lane_q <= dest[5:0];
-          beat_left_q <= piece;
-          shift_q <= dest[5:0] - from_q[5:0];
-          line_q <= from_q[10:6];
-          past_q <= '0;
-          // The first beat needs the line before when bytes move down into it: they move up by less
-          // than a line from the line before.
-          step_q <= (dest[5:0] < from_q[5:0]) ? First : Beats;
-        end
-        First: begin
-          past_q <= read_data_i;
-          line_q <= line_q + 5'd1;
-          step_q <= Beats;
-        end
-        Beats:
-        if (w_fires) begin
-          past_q <= read_data_i;
-          line_q <= line_q + 5'd1;
-          lane_q <= '0;
-          beat_left_q <= beat_left_q - beat_bytes;
-          beats_q <= beats_q - 8'd1;
-          if (beats_q == 8'd1) begin
-            at_q <= at_q + 32'(piece_q);
-            from_q <= from_q + 11'(piece_q);
-            left_q <= left_q - piece_q;
-            step_q <= placed ? Choose : Open_;
-          end
-        end
-        Record:
-        if (w_fires) begin
-          count_q <= count_q + 3'd1;
-          if (count_q == 3'd3) step_q <= Command;
-        end
-        Command:
-        if (w_fires) begin
-          head_q[qidx_t'(job_q.qp)] <= head + 32'd1;
-          dirty_q[qidx_t'(job_q.qp)] <= 1'b1;
-          step_q <= Choose;
-        end
-        Head:
-        if (w_fires) begin
-          dirty_q[qidx_t'(status_qp_q)] <= 1'b0;
-          step_q <= Choose;
-        end
-        TailWord: if (w_fires) step_q <= Choose;
-        default:
-        if (w_fires) begin
-          halted_q[qidx_t'(status_qp_q)] <= 1'b0;
-          step_q <= Choose;
-        end
-      endcase
-      if (begins) begin
-        job_q <= next_q;
-        path_q <= path_i;
-        base_q <= next_base_q;
-        mask_q <= next_mask_q;
-        at_q <= next_q.to;
-        left_q <= next_q.len;
-        from_q <= next_q.offset;
-        count_q <= '0;
-        if (!nothing) begin
-          step_q <= (next_q.kind == WrPlace) ? Open_ : (next_q.record ? Record : Command);
-        end else if (next_q.kind == WrPlace) begin
-          free_q <= 1'b1;
-          free_buffer_q <= next_q.buffer;
-        end
-      end
     end
   end
 
-  wire dropped = begins && nothing && next_q.kind == WrCommand;
   assign written_o = command_written || dropped;
-  assign written_qp_o = dropped ? next_q.qp : job_q.qp;
-  assign error_done_o = dropped ? next_q.done : (command_written && job_q.done);
+  assign written_qp_o = dropped ? next_q.qp : burst_q.qp;
+  assign error_done_o = dropped ? next_q.done : (command_written && burst_q.done);
   assign hw_head_o = head_q;
+  for (genvar i = 0; i < int'(Qps); i++) begin : gen_at_work
+    assign at_work_o[i] = (early_valid_q && early_q.qp == qp_t'(i)) ||
+                          (next_valid_q && next_q.qp == qp_t'(i)) ||
+                          (ahead_valid_q && ahead_q.qp == qp_t'(i)) ||
+                          (busy_q && burst_q.qp == qp_t'(i));
+  end
 
   // ---- interrupts: armed, and so many commands or so long since the first ----
 
@@ -528,7 +520,7 @@ module toe_dmaw
       pending_q <= untaken != 32'd0;
       if (untaken == 32'd0 || !pending_q) first_q2 <= usec;
       // The head in memory is up to date when its reader is woken.
-      if (armed && untaken != 32'd0 && enough && !dirty_q[i]) begin
+      if (armed && untaken != 32'd0 && enough && !stale_q[i]) begin
         irq_q <= 1'b1;
         seen_q <= irq_seq_i[i];
       end

@@ -3,9 +3,11 @@
 // buffer in host memory, shifted behind the headers, summed on the way, and kept until its sum is
 // known; then the packet leaves.
 //
-//   descriptor -> path, queue pair -> headers -> AXI read -> shift -> packet memory -> AXI-Stream
+//   ask:   descriptor -> path -> headers -> AXI reads --> jobs, as many as there are slots
+//   fill:  jobs, AXI data -> shift -> packet memory, a line a cycle
+//   leave: packet memory -> AXI-Stream, a line a cycle
 //
-// One packet is assembled while others leave.
+// So reads of many packets are under way while host memory thinks; data comes in the order of asking.
 `resetall
 `default_nettype none
 
@@ -14,12 +16,14 @@ module toe_tx
 #(
   parameter int unsigned Qps = 8,
   parameter int unsigned Fpcs = 1,
-  parameter int unsigned SlotBits = 3     // packets kept: 2^SlotBits of 2 KiB
+  parameter int unsigned SlotBits = 6     // packets under way: 2^SlotBits of 2 KiB
 ) (
   input  wire                       clk_i,
   input  wire                       rst_ni,
   input  wire own_t                 own_i,
   input  wire qp_config_t [Qps-1:0] qp_i,
+  input  wire [Qps-1:0]             closed_i,    // is to go: no more of its payload
+  output wire [Qps-1:0]             at_work_o,   // payload of it is on its way
 
   input  wire [Fpcs-1:0]           desc_valid_i,
   output wire [Fpcs-1:0]           desc_ready_o,
@@ -34,10 +38,10 @@ module toe_tx
   input  wire path_t    bare_path_i,
 
   // AXI reads, of at most 32 beats, answered in order
-  output wire         ar_valid_o,
+  output logic        ar_valid_o,
   input  wire         ar_ready_i,
-  output wire [63:0]  ar_addr_o,
-  output wire [7:0]   ar_len_o,
+  output logic [63:0] ar_addr_o,
+  output logic [7:0]  ar_len_o,
   input  wire         r_valid_i,
   output wire         r_ready_o,
   input  wire [511:0] r_data_i,
@@ -50,37 +54,9 @@ module toe_tx
 );
 
   localparam int unsigned FpcIndexBits = (Fpcs > 1) ? $clog2(Fpcs) : 1;
-
-  // ---- which descriptor is next ----
-
-  typedef enum logic [3:0] {
-    Choose, Path, Headers, Sums, Ask, Fill, Flush, Finish
-  } step_e;
-
-  step_e step_q;
-  tx_desc_t d_q;
-  path_t p_q;
-  logic bare_q;
-  logic [FpcIndexBits-1:0] turn_q, source;
-  logic any;
-
-  always_comb begin
-    source = turn_q;
-    any = 1'b0;
-    for (int i = 0; i < int'(Fpcs); i++) begin
-      if (!any && desc_valid_i[(int'(turn_q) + i) % Fpcs]) begin
-        source = FpcIndexBits'((int'(turn_q) + i) % Fpcs);
-        any = 1'b1;
-      end
-    end
-  end
-  logic slot_free;
-  wire chooses = step_q == Choose && slot_free;
-  for (genvar f = 0; f < int'(Fpcs); f++) begin : gen_ready
-    assign desc_ready_o[f] = chooses && !bare_valid_i && any && source == FpcIndexBits'(f);
-  end
-  assign bare_ready_o = chooses;
-  assign path_at_o = '{tw: 1'b0, index: d_q.flow};
+  localparam int unsigned QpIndexBits = (Qps > 1) ? $clog2(Qps) : 1;
+  typedef logic [QpIndexBits-1:0] qidx_t;
+  typedef logic [SlotBits-1:0] slot_t;
 
   // ---- headers ----
 
@@ -192,34 +168,170 @@ module toe_tx
     return h;
   endfunction
 
+  // ---- ask: which descriptor is next; its path; its headers; its payload ----
+
+  logic [FpcIndexBits-1:0] turn_q, source;
+  logic any;
+  always_comb begin
+    source = turn_q;
+    any = 1'b0;
+    for (int i = 0; i < int'(Fpcs); i++) begin
+      if (!any && desc_valid_i[(int'(turn_q) + i) % Fpcs]) begin
+        source = FpcIndexBits'((int'(turn_q) + i) % Fpcs);
+        any = 1'b1;
+      end
+    end
+  end
+
+  // a: the path is looked up; b: it is there; c: so are headers and payload's place.
+  logic a_valid_q, b_valid_q, c_valid_q, a_bare_q, b_bare_q, b_held_q;
+  tx_desc_t a_q, b_q, c_q;
+  path_t a_path_q, b_path_q, c_path_q;
+  qp_config_t b_qp_q;
+  headers_t c_headers_q;
+  logic [63:0] c_start_q;      // of the flow's send buffer
+  logic [31:0] c_offset_q;     // of the payload in it
+  logic [31:0] c_to_end_q;     // from there to the buffer's end
+  logic c_leaves;
+  wire b_leaves = b_valid_q && (!c_valid_q || c_leaves);
+  wire a_leaves = a_valid_q && (!b_valid_q || b_leaves);
+  wire chooses = !a_valid_q || a_leaves;
+  wire path_t b_path = (b_bare_q || b_held_q) ? b_path_q : path_i;
+  wire [31:0] b_slot = 32'(b_q.flow - b_qp_q.first);
+  wire [31:0] b_mask = (32'd1 << b_qp_q.tx_log) - 32'd1;
+
+  for (genvar f = 0; f < int'(Fpcs); f++) begin : gen_ready
+    assign desc_ready_o[f] = chooses && !bare_valid_i && any && source == FpcIndexBits'(f);
+  end
+  assign bare_ready_o = chooses;
+  assign path_at_o = '{tw: 1'b0, index: a_q.flow};
+
+  always_ff @(posedge clk_i) begin
+    if (chooses) begin
+      a_q <= bare_valid_i ? bare_i : desc_i[source];
+      a_path_q <= bare_path_i;
+      a_bare_q <= bare_valid_i;
+    end
+    // What the lookup gave stays while b waits.
+    if (a_leaves) begin
+      b_q <= a_q;
+      b_qp_q <= qp_i[qidx_t'(a_q.qp)];
+      b_bare_q <= a_bare_q;
+      b_path_q <= a_path_q;
+      b_held_q <= 1'b0;
+    end else if (b_valid_q && !b_held_q && !b_bare_q) begin
+      b_path_q <= path_i;
+      b_held_q <= 1'b1;
+    end
+    if (b_leaves) begin
+      c_q <= b_q;
+      c_path_q <= b_path;
+      c_headers_q <= headers(b_q, b_path, own_i.mac);
+      c_start_q <= b_qp_q.area + 64'(b_qp_q.buffers_at) +
+                   (64'(b_slot) << b_qp_q.tx_log) + (64'(b_slot) << b_qp_q.rx_log);
+      c_offset_q <= b_q.from & b_mask;
+      c_to_end_q <= (b_mask - (b_q.from & b_mask)) + 32'd1;
+    end
+    if (!rst_ni) begin
+      a_valid_q <= 1'b0;
+      b_valid_q <= 1'b0;
+      c_valid_q <= 1'b0;
+      turn_q <= '0;
+    end else begin
+      if (chooses) begin
+        a_valid_q <= bare_valid_i || any;
+        if (!bare_valid_i && any)
+          turn_q <= (source == FpcIndexBits'(Fpcs - 1)) ? '0 : source + 1'b1;
+      end
+      if (!b_valid_q || b_leaves) b_valid_q <= a_leaves;
+      if (!c_valid_q || c_leaves) c_valid_q <= b_leaves;
+    end
+  end
+
+  // Payload in one piece, or in two around the end of the send buffer.
+  logic second_q;              // the first piece is asked for
+  wire wraps = 32'(c_q.len) > c_to_end_q;
+  wire [15:0] piece1 = wraps ? 16'(c_to_end_q) : c_q.len;
+  wire [15:0] piece = second_q ? c_q.len - piece1 : piece1;
+  wire [63:0] addr = second_q ? c_start_q : c_start_q + 64'(c_offset_q);
+  wire [15:0] span = 16'(addr[5:0]) + piece;
+
+  typedef struct packed {
+    headers_t    headers;
+    logic [31:0] pseudo;       // sum of the pseudo header
+    qp_t         qp;
+    logic [15:0] len;
+    logic [15:0] piece1;
+    logic [5:0]  skip;         // bytes of the first beat that come before
+  } job_t;
+  job_t job, ready_job;
+  logic job_valid, job_takes;
+  logic [SlotBits:0] job_room, used_q;
+  logic slot_left;             // a packet has left its slot
+
+  function automatic logic [31:0] pseudo(input path_t p, input logic [15:0] len);
+    logic [31:0] sum;
+    sum = 32'(len) + 32'd6;
+    for (int i = 0; i < 8; i++) sum += 32'(p.tuple.own[16*i+:16]) + 32'(p.tuple.remote[16*i+:16]);
+    return sum;
+  endfunction
+
+  wire slot_free = !used_q[SlotBits];
+  wire has_payload = c_q.len != 16'd0;
+  // Its queue pair is gone, and its payload; not between its pieces, for the first is on its way.
+  wire serves = qp_i[qidx_t'(c_q.qp)].enable && !closed_i[qidx_t'(c_q.qp)];
+  wire drops = has_payload && !serves && !second_q;
+  wire ar_free = !ar_valid_o || ar_ready_i;
+  wire asks = c_valid_q && has_payload && !drops && (second_q || slot_free) && ar_free;
+  wire makes = c_valid_q && !drops && (has_payload ? asks && (second_q || !wraps) : slot_free);
+  assign c_leaves = c_valid_q && (drops || makes);
+  assign job.headers = c_headers_q;
+  assign job.pseudo = pseudo(c_path_q, 16'(c_headers_q.length) - 16'(c_headers_q.l4_at) + c_q.len);
+  assign job.qp = c_q.qp;
+  assign job.len = c_q.len;
+  assign job.piece1 = piece1;
+  assign job.skip = c_offset_q[5:0];
+
+  always_ff @(posedge clk_i) begin
+    if (asks) begin
+      ar_addr_o <= addr & ~64'd63;
+      ar_len_o <= 8'(((span + 16'd63) >> 6) - 16'd1);
+    end
+    if (!rst_ni) begin
+      ar_valid_o <= 1'b0;
+      second_q <= 1'b0;
+      used_q <= '0;
+    end else begin
+      if (ar_free) ar_valid_o <= asks;
+      if (asks) second_q <= wraps && !second_q;
+      used_q <= used_q + (SlotBits + 1)'(makes) - (SlotBits + 1)'(slot_left);
+    end
+  end
+
+  toe_fifo #(.Width($bits(job_t)), .AddrBits(SlotBits)) jobs (
+    .clk_i, .rst_ni, .push_i(makes), .data_i(job), .room_o(job_room),
+    .valid_o(job_valid), .pop_i(job_takes), .data_o(ready_job)
+  );
+
+  // ---- fill ----
+
+  typedef enum logic [1:0] {
+    Idle, Head, Fill, Flush
+  } step_e;
+
+  step_e step_q;
+  slot_t slot_q;
   headers_t h_q;
-
-  // ---- assembly ----
-
-  logic [SlotBits-1:0] slot_q;
+  qp_t filled_qp_q;
   logic [31:0] sum_q;
-  logic [15:0] left_q;             // payload yet to come
-  logic [31:0] from_q;             // offset in the send buffer
-  logic [15:0] piece_q;
-  logic [7:0]  beats_q;
+  logic [15:0] left_q, second_left_q;   // payload of this piece, of the one behind it
   logic [5:0]  shift_q;            // lanes by which bytes move up
   logic [5:0]  skip_q;             // bytes of the beat that come before
   logic [11:0] at_q;               // bytes of the packet that are there
   logic [511:0] part_q;            // the line that is being filled
 
-  wire qp_config_t q = qp_i[d_q.qp];
-  wire [31:0] size = 32'd1 << q.tx_log;
-  wire [31:0] offset = from_q & (size - 32'd1);
-  wire [31:0] to_end = size - offset;
-  wire [15:0] piece = (32'(left_q) > to_end) ? 16'(to_end) : left_q;
-  wire [63:0] each = (64'd1 << q.tx_log) + (64'd1 << q.rx_log);
-  wire [63:0] addr = q.area + 64'(q.buffers_at) + 64'(d_q.flow - q.first) * each + 64'(offset);
-  wire [15:0] span = 16'(addr[5:0]) + piece;
-
-  assign ar_valid_o = step_q == Ask && left_q != 16'd0 && q.enable;
-  assign ar_addr_o = addr & ~64'd63;
-  assign ar_len_o = 8'(((span + 16'd63) >> 6) - 16'd1);
   assign r_ready_o = step_q == Fill;
+  assign job_takes = job_valid && (step_q == Idle || step_q == Flush);
 
   // Lane l of the packet's line is lane (l - shift) of the beat, circular.
   function automatic logic [511:0] turn(input logic [511:0] beat, input logic [5:0] up);
@@ -240,7 +352,7 @@ module toe_tx
   endfunction
 
   // Of a beat: bytes that count, and where they begin in the packet.
-  wire [15:0] in_beat = (16'd64 - 16'(skip_q) < piece_q) ? 16'd64 - 16'(skip_q) : piece_q;
+  wire [15:0] in_beat = (16'd64 - 16'(skip_q) < left_q) ? 16'd64 - 16'(skip_q) : left_q;
   wire [511:0] turned = turn(r_data_i, shift_q);
   wire [5:0] lane = at_q[5:0];
   wire [12:0] end_at = 13'(lane) + 13'(in_beat);
@@ -249,9 +361,8 @@ module toe_tx
   wire fills = end_at >= 13'd64;
   wire [5:0] rest_lane = end_at[5:0];
   wire [511:0] rest = turned & ~mask_from(rest_lane);
-  wire [511:0] kept = (rest_lane == 6'd0 && !fills) ? joined : joined & ~mask_from(rest_lane);
+  wire [511:0] kept = joined & ~mask_from(rest_lane);
 
-  // Packet memory.
   logic line_write;
   logic [4:0] line_at;
   logic [511:0] line;
@@ -260,8 +371,8 @@ module toe_tx
     line_at = at_q[10:6];
     line = joined;
     unique case (step_q)
-      Sums: begin
-        line_write = h_q.length >= 7'd64;   // the first line is headers alone
+      Head: begin                  // the first line is headers alone
+        line_write = 1'b1;
         line_at = '0;
         line = h_q.bytes[63:0];
       end
@@ -274,169 +385,161 @@ module toe_tx
     endcase
   end
 
-  logic [511:0] out_line;
-  logic [SlotBits-1:0] out_slot_q;
-  logic [4:0] out_read;
-
-  toe_ram #(.Width(512), .AddrBits(SlotBits + 5)) packets (
-    .clk_i,
-    .write_i(line_write), .waddr_i({slot_q, line_at}), .wdata_i(line),
-    .raddr_i({out_slot_q, out_read}), .rdata_o(out_line)
-  );
-
-  function automatic logic [31:0] pseudo(input path_t p, input logic [15:0] len);
-    logic [31:0] sum;
-    sum = 32'(len) + 32'd6;
-    for (int i = 0; i < 8; i++) sum += 32'(p.tuple.own[16*i+:16]) + 32'(p.tuple.remote[16*i+:16]);
-    return sum;
-  endfunction
-
   typedef struct packed {
-    logic [SlotBits-1:0] slot;
-    logic [11:0]         bytes;
-    logic [15:0]         csum;
-    logic [6:0]          sum_at;
+    slot_t       slot;
+    logic [11:0] bytes;
+    logic [15:0] csum;
+    logic [6:0]  sum_at;
   } done_t;
   done_t finished, leaving;
-  logic [SlotBits:0] done_room;
   logic leaving_valid, leaving_done;
-
+  logic [SlotBits:0] done_room;
   assign finished.slot = slot_q;
   assign finished.bytes = at_q;
   assign finished.csum = ~fold(sum_q);
   assign finished.sum_at = h_q.l4_at + 7'd16;
 
   toe_fifo #(.Width($bits(done_t)), .AddrBits(SlotBits)) done_list (
-    .clk_i, .rst_ni, .push_i(step_q == Finish), .data_i(finished), .room_o(done_room),
+    .clk_i, .rst_ni, .push_i(step_q == Flush), .data_i(finished), .room_o(done_room),
     .valid_o(leaving_valid), .pop_i(leaving_done), .data_o(leaving)
   );
-  // A slot is used again when the packet that was in it has left: they leave in order.
-  assign slot_free = done_room > (SlotBits + 1)'(1);
+
+  wire long_headers = ready_job.headers.length >= 7'd64;
+  wire last_beat = left_q == in_beat && second_left_q == 16'd0;
 
   always_ff @(posedge clk_i) begin
+    unique case (step_q)
+      Fill:
+      if (r_valid_i) begin
+        // An odd byte in front would turn the words of the sum: sums are of lines as they stand.
+        sum_q <= 32'(fold(sum_q)) + (fills ? sum_line(joined & mask_from(lane)) + sum_line(rest)
+                                           : sum_line(kept & mask_from(lane)));
+        part_q <= fills ? rest : kept;
+        at_q <= at_q + 12'(in_beat);
+        skip_q <= '0;
+        shift_q <= at_q[5:0] + 6'(in_beat);
+        if (left_q == in_beat) begin
+          left_q <= second_left_q;
+          second_left_q <= '0;
+        end else left_q <= left_q - in_beat;
+      end
+      Head: part_q <= h_q.bytes[127:64];
+      default: ;
+    endcase
+    if (job_takes) begin
+      h_q <= ready_job.headers;
+      filled_qp_q <= ready_job.qp;
+      at_q <= 12'(ready_job.headers.length);
+      part_q <= ready_job.headers.bytes[63:0];
+      // The segment's header: all of the headers, less what stands before it.
+      sum_q <= sum_line(ready_job.headers.bytes[63:0] & mask_from(ready_job.headers.l4_at[5:0])) +
+               sum_line(ready_job.headers.bytes[127:64]) +
+               ready_job.pseudo;
+      left_q <= ready_job.piece1;
+      second_left_q <= ready_job.len - ready_job.piece1;
+      skip_q <= ready_job.skip;
+      shift_q <= ready_job.headers.length[5:0] - ready_job.skip;
+    end
     if (!rst_ni) begin
-      step_q <= Choose;
+      step_q <= Idle;
       slot_q <= '0;
-      turn_q <= '0;
     end else begin
       unique case (step_q)
-        Choose:
-        if (slot_free) begin
-          if (bare_valid_i) begin
-            d_q <= bare_i;
-            p_q <= bare_path_i;
-            bare_q <= 1'b1;
-            step_q <= Headers;
-          end else if (any) begin
-            d_q <= desc_i[source];
-            bare_q <= 1'b0;
-            turn_q <= (source == FpcIndexBits'(Fpcs - 1)) ? '0 : source + 1'b1;
-            step_q <= Path;
-          end
-        end
-        Path: step_q <= Headers;
-        Headers: begin
-          h_q <= headers(d_q, bare_q ? p_q : path_i, own_i.mac);
-          if (!bare_q) p_q <= path_i;
-          left_q <= d_q.len;
-          from_q <= d_q.from;
-          step_q <= Sums;
-        end
-        Sums: begin
-          at_q <= 12'(h_q.length);
-          part_q <= (h_q.length >= 7'd64) ? h_q.bytes[127:64] : h_q.bytes[63:0];
-          // The segment's header: all of the headers, less what stands before it.
-          sum_q <= sum_line(h_q.bytes[63:0] & mask_from(h_q.l4_at[5:0])) +
-                   sum_line(h_q.bytes[127:64]) +
-                   pseudo(p_q, 16'(h_q.length) - 16'(h_q.l4_at) + d_q.len);
-          step_q <= Ask;
-        end
-        Ask: begin
-          if (left_q == 16'd0) step_q <= Flush;
-          else if (!q.enable) step_q <= Choose;   // its queue pair is gone, and its payload
-          else if (ar_ready_i) begin
-            piece_q <= piece;
-            beats_q <= ar_len_o;
-            skip_q <= addr[5:0];
-            shift_q <= at_q[5:0] - addr[5:0];
-            left_q <= left_q - piece;
-            from_q <= from_q + 32'(piece);
-            step_q <= Fill;
-          end
-        end
-        Fill:
-        if (r_valid_i) begin
-          // An odd byte in front would turn the words of the sum: payload begins at an even place.
-          sum_q <= 32'(fold(sum_q)) + (fills ? sum_line(joined & mask_from(lane)) + sum_line(rest)
-                                             : sum_line(kept & mask_from(lane)));
-          part_q <= fills ? rest : kept;
-          at_q <= at_q + 12'(in_beat);
-          piece_q <= piece_q - in_beat;
-          skip_q <= '0;
-          shift_q <= (at_q[5:0] + 6'(in_beat));
-          beats_q <= beats_q - 8'd1;
-          if (beats_q == 8'd0) step_q <= Ask;
-        end
-        Flush: step_q <= Finish;
+        Head: step_q <= (left_q == 16'd0) ? Flush : Fill;
+        Fill: if (r_valid_i && last_beat) step_q <= Flush;
         default: begin
-          slot_q <= slot_q + 1'b1;
-          step_q <= Choose;
+          if (job_takes)
+            step_q <= long_headers ? Head : ((ready_job.len == 16'd0) ? Flush : Fill);
+          else step_q <= Idle;
         end
       endcase
+      if (step_q == Flush) slot_q <= slot_q + 1'b1;
     end
   end
 
-  // ---- out ----
+  // Packets of each queue pair whose payload is asked for and not here yet.
+  wire begins = asks && !second_q;
+  wire ends = step_q == Fill && r_valid_i && last_beat;
+  for (genvar i = 0; i < int'(Qps); i++) begin : gen_at_work
+    logic [SlotBits:0] coming_q;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) coming_q <= '0;
+      else
+        coming_q <= coming_q + (SlotBits + 1)'(begins && c_q.qp == qp_t'(i)) -
+                    (SlotBits + 1)'(ends && filled_qp_q == qp_t'(i));
+    end
+    assign at_work_o[i] = coming_q != '0;
+  end
+
+  // ---- leave: lines are read ahead into a short queue ----
+
+  localparam int unsigned AheadBits = 2;
+  typedef struct packed {
+    logic        last;
+    logic [6:0]  bytes;        // of this line
+    logic        sums;         // the checksum stands in this line,
+    logic [5:0]  sum_at;       // ... there
+    logic [15:0] csum;
+  } about_t;
+  typedef struct packed {
+    about_t       about;
+    logic [511:0] line;
+  } out_t;
 
   logic [4:0] out_line_q;
-  logic out_valid_q, out_reading_q;
-
-  assign out_slot_q = leaving.slot;
+  logic read_q;                // a line was read: it is there now
+  about_t about, about_q;
+  logic [AheadBits:0] ahead_room;
+  logic [511:0] out_line;
+  out_t pushed, head_out;
   wire [11:0] gone = {1'b0, out_line_q, 6'd0};
-  wire last = leaving.bytes <= gone + 12'd64;
-  wire [6:0] keep_n = last ? 7'(leaving.bytes - gone) : 7'd64;
-  wire fires = out_valid_q && m_tready_i;
+  wire reads = leaving_valid && ahead_room > (AheadBits + 1)'(read_q);
+  assign about.last = leaving.bytes <= gone + 12'd64;
+  assign about.bytes = about.last ? 7'(leaving.bytes - gone) : 7'd64;
+  assign about.sums = 5'(leaving.sum_at >> 6) == out_line_q;
+  assign about.sum_at = leaving.sum_at[5:0];
+  assign about.csum = leaving.csum;
+  assign leaving_done = reads && about.last;
+  assign slot_left = leaving_done;
 
-  assign out_read = fires ? out_line_q + 5'd1 : out_line_q;
+  toe_ram #(.Width(512), .AddrBits(SlotBits + 5)) packets (
+    .clk_i,
+    .write_i(line_write), .waddr_i({slot_q, line_at}), .wdata_i(line),
+    .raddr_i({leaving.slot, out_line_q}), .rdata_o(out_line)
+  );
 
-  logic [511:0] patched;
   always_comb begin
-    patched = out_line;
+    pushed.about = about_q;
+    pushed.line = out_line;
     for (int i = 0; i < 64; i += 2) begin
-      if ({out_line_q[0], 6'(i)} == leaving.sum_at && out_line_q[4:1] == 4'd0) begin
-        patched[8*i+:8] = leaving.csum[15:8];
-        patched[8*i+8+:8] = leaving.csum[7:0];
+      if (about_q.sums && about_q.sum_at == 6'(i)) begin
+        pushed.line[8*i+:8] = about_q.csum[15:8];
+        pushed.line[8*i+8+:8] = about_q.csum[7:0];
       end
     end
   end
 
-  assign m_tvalid_o = out_valid_q;
-  assign m_tdata_o = patched;
-  assign m_tkeep_o = (keep_n == 7'd64) ? '1 : ((64'd1 << keep_n) - 64'd1);
-  assign m_tlast_o = last;
-  assign leaving_done = fires && last;
+  toe_fifo #(.Width($bits(out_t)), .AddrBits(AheadBits)) ahead (
+    .clk_i, .rst_ni, .push_i(read_q), .data_i(pushed), .room_o(ahead_room),
+    .valid_o(m_tvalid_o), .pop_i(m_tvalid_o && m_tready_i), .data_o(head_out)
+  );
+  assign m_tdata_o = head_out.line;
+  assign m_tkeep_o = (head_out.about.bytes == 7'd64) ? '1
+                   : ((64'd1 << head_out.about.bytes) - 64'd1);
+  assign m_tlast_o = head_out.about.last;
 
   always_ff @(posedge clk_i) begin
+    about_q <= about;
     if (!rst_ni) begin
-      out_valid_q <= 1'b0;
-      out_reading_q <= 1'b0;
+      read_q <= 1'b0;
       out_line_q <= '0;
     end else begin
-      if (!out_valid_q) begin
-        // The line is asked for in one cycle and there in the next.
-        out_reading_q <= leaving_valid && !out_reading_q;
-        if (out_reading_q) begin
-          out_valid_q <= 1'b1;
-          out_reading_q <= 1'b0;
-        end
-      end else if (m_tready_i) begin
-        if (last) begin
-          out_valid_q <= 1'b0;
-          out_line_q <= '0;
-        end else out_line_q <= out_line_q + 5'd1;
-      end
+      read_q <= reads;
+      if (reads) out_line_q <= about.last ? '0 : out_line_q + 5'd1;
     end
   end
+
+  wire unused = &{1'b0, done_room, job_room};
 
 endmodule
 
