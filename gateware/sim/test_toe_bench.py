@@ -34,7 +34,7 @@ def test_streams(case: str, payload: int, flows: int) -> None:
     assert growing(marks)
     (begin, first, _), (end, last, _) = marks[0], marks[-1]
     assert last - first >= PACKETS
-    assert end - begin > (last - first) * (payload // 64 + 1)  # no more beats than cycles
+    assert end - begin >= (last - first) * (payload // 64 + 1)  # no more beats than cycles
     per = (marks[-1][2] - marks[0][2]) / (last - first)
     # A host in whose hands nothing waits sends what it is given; a stream has whole segments.
     assert per == pytest.approx(payload, rel=0.02 if case == "receive" or payload < 64 else 0.1)

@@ -126,6 +126,8 @@ bind toe_conn toe_look_conn #(.Waiting(Waiting), .waiting_t(waiting_t)) look (
   .clk_i, .rst_ni, .busy_i(step_q != Idle || !tw_known), .some_i(tw_some && tw_item.live),
   .at_i(tw_item.at), .waiting_i(waits.waiting_q)
 );
-bind toe_dmaw toe_look_busy look (.clk_i, .rst_ni, .busy_i(step_q != Choose));
+bind toe_dmaw toe_look_busy look (
+  .clk_i, .rst_ni, .busy_i(early_valid_q || next_valid_q || !empty)
+);
 
 `resetall
