@@ -35,7 +35,6 @@ module dmaw_random;
   path_t path;
 
   toe_dmaw #(.Qps(Qps), .Sources(Sources)) dut (
-    .closed_i('0), .at_work_o(),
       .clk_i(clk), .rst_ni(rst_n), .now_i('0), .qp_i(qp),
       .closed_i(closed), .at_work_o(at_work),
       .write_valid_i(write_valid), .write_ready_o(write_ready), .write_i(write),

@@ -242,9 +242,10 @@ module tx_random;
       for (int unsigned i = 0; i <= 32'(ar_len); i++) reads.push_back(ar_addr + 64 * 64'(i));
     end
     // Whose memory is read is said all the time; a new read is said from the next cycle on.
-    foreach (reads[i])
-      if (!at_work[2'((reads[i] >> 20) - 64'd1)])
-        $fatal(1, "seed %0d: %h is read, and its queue pair not at work", seed, reads[i]);
+    if (reads.size() != 0 && (!at_work[2'((reads[0] >> 20) - 64'd1)] ||
+                              !at_work[2'((reads[reads.size()-1] >> 20) - 64'd1)]))
+      $fatal(1, "seed %0d: %h to %h is read, and its queue pair not at work", seed, reads[0],
+             reads[reads.size()-1]);
     most = (reads.size() > most) ? reads.size() : most;
     if (bare_valid && bare_ready) expect_packet(bare, bare_path);
     for (int unsigned f = 0; f < Fpcs; f++)

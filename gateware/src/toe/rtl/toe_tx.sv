@@ -23,7 +23,7 @@ module toe_tx
   input  wire own_t                 own_i,
   input  wire qp_config_t [Qps-1:0] qp_i,
   input  wire [Qps-1:0]             closed_i,    // is to go: no more of its payload
-  output wire [Qps-1:0]             at_work_o,   // payload of it is on its way
+  output wire [Qps-1:0]             at_work_o,   // payload of it is to be read, or on its way
 
   input  wire [Fpcs-1:0]           desc_valid_i,
   output wire [Fpcs-1:0]           desc_ready_o,
@@ -457,7 +457,7 @@ module toe_tx
     end
   end
 
-  // Packets of each queue pair whose payload is asked for and not here yet.
+  // Packets of each queue pair whose payload is not here yet.
   wire begins = asks && !second_q;
   wire ends = step_q == Fill && r_valid_i && last_beat;
   for (genvar i = 0; i < int'(Qps); i++) begin : gen_at_work
@@ -468,7 +468,10 @@ module toe_tx
         coming_q <= coming_q + (SlotBits + 1)'(begins && c_q.qp == qp_t'(i)) -
                     (SlotBits + 1)'(ends && filled_qp_q == qp_t'(i));
     end
-    assign at_work_o[i] = coming_q != '0;
+    assign at_work_o[i] = coming_q != '0 ||
+                          (a_valid_q && a_q.len != 16'd0 && a_q.qp == qp_t'(i)) ||
+                          (b_valid_q && b_q.len != 16'd0 && b_q.qp == qp_t'(i)) ||
+                          (c_valid_q && c_q.len != 16'd0 && c_q.qp == qp_t'(i));
   end
 
   // ---- leave: lines are read ahead into a short queue ----
