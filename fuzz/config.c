@@ -69,7 +69,7 @@ static void check_arguments(int argc, char **argv)
     FUZZ_CHECK(rc >= -1 && rc <= EXIT_CONFIG);
     if (rc != -1)
         return;
-    FUZZ_CHECK(o.netif && (o.prefix_len || o.has_ip6));
+    FUZZ_CHECK(o.netif && (o.prefix_len || o.has_ip6 || o.shared));
     FUZZ_CHECK(o.prefix_len <= 32 && o.prefix_len6 <= 128);
     FUZZ_CHECK(!o.has_ip6 || o.ip6_auto || o.prefix_len6);
     FUZZ_CHECK(o.engines >= 1 && o.max_qps >= 1 && o.max_flows >= 1);
