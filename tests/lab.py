@@ -27,9 +27,11 @@ SEED = int(os.environ.get("TOEHOLD_SEED", "1"), 0)
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 PYTHON = sys.executable
 
-# The peer opens more connections a minute than its kernel's defaults have ports for.
+# The peer opens more connections a minute than its kernel's defaults have ports for. Below are the
+# ports that the tests' own servers have: one that a connection had is in TIME-WAIT, and not free.
+FIRST_EPHEMERAL = 12000
 _PEER_SETTINGS = {
-    "net.ipv4.ip_local_port_range": "1024 65535",
+    "net.ipv4.ip_local_port_range": f"{FIRST_EPHEMERAL} 65535",
     "net.ipv4.tcp_tw_reuse": "1",
     "net.core.somaxconn": "4096",
     # Answers to what the tests do on purpose are not to be rationed.
@@ -219,6 +221,10 @@ class Lab:
                 timeout=timeout,
                 proc=self.toed.proc,
             )
+
+    def wait_no_slots(self, *, timeout: float = 30) -> None:
+        """Until no application holds a connection: its close follows the end of the flow."""
+        proc.wait_until(lambda: self.slots_used() == 0, "no slot is in use", timeout=timeout)
 
     def wait_idle(self, *, timeout: float = 30) -> None:
         """Until nothing at all is held: no flow, no listener, no queue pair."""

@@ -23,6 +23,12 @@ OK, FAILURE, USAGE, ERRORS = 0, 1, 2, 6
 QUICK = ["--time", "0.2", "--warmup", "0.05"]
 
 
+def at(port: int) -> int:
+    """A port for a server in the peer's namespace: none that a connection there may have had."""
+    assert port < labs.FIRST_EPHEMERAL
+    return port
+
+
 def command(*args: object) -> list[object]:
     return [paths.built("toehold"), "bench", *args]
 
@@ -38,7 +44,7 @@ class Server:
     """`toehold bench serve ROLE` on a port of the peer's loopback interface."""
 
     def __init__(self, lab: labs.Lab, role: str, port: int, *args: object, host: str = LOCAL):
-        self.where = f"{host}:{port}"
+        self.where = f"{host}:{at(port)}"
         self.proc = lab.client.start(
             command("serve", role, "--listen", self.where, "--json", *args), name=f"serve-{role}"
         )
@@ -60,7 +66,7 @@ def serving(lab: labs.Lab, port: int, handle):
     """A server of the test's own: handle(connection, its number) for each, one after the other."""
     listener = lab.client.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((LOCAL, port))
+    listener.bind((LOCAL, at(port)))
     listener.listen(64)
     kept = []
 
