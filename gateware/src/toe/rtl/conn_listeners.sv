@@ -104,14 +104,16 @@ module conn_listeners
   assign listener_o = listener_q[best_q];
   assign who_o = listener_q[who_i];
 
-  logic [Qps-1:0][7:0] count;
-  always_comb begin
-    count = '0;
-    for (int i = 0; i < int'(Qps); i++)
-      for (int l = 0; l < Listeners; l++)
-        if (listener_q[l].valid && listener_q[l].qp == qp_t'(i)) count[i] = count[i] + 8'd1;
+  logic [Qps-1:0][7:0] count_q;
+  wire removes = op_i == LsRemove && same;
+  assign count_o = count_q;
+  for (genvar i = 0; i < int'(Qps); i++) begin : gen_count
+    wire mine = qp_i == qp_t'(i);
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni || (forget_i && mine)) count_q[i] <= '0;
+      else if (mine) count_q[i] <= count_q[i] + 8'(put_i) - 8'(removes);
+    end
   end
-  assign count_o = count;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) listener_q <= '0;

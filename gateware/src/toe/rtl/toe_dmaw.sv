@@ -382,7 +382,9 @@ module toe_dmaw
     return r;
   endfunction
 
-  wire [1535:0] record_now = record(record_job_q, record_path_q);
+  // Its burst is aimed when the job is there, and written a cycle later at the earliest.
+  logic [1535:0] record_now;
+  always_ff @(posedge clk_i) record_now <= record(record_job_q, record_path_q);
   wire [31:0] record_count = 32'(record_job_q.tcb.record_at << 1);
 
   // Beats of a record: the first with an odd count, the rest, the first with an even one.

@@ -342,10 +342,11 @@ module toe_rx
   logic trans_valid_q6;
   trans_t trans_q6, trans_d;
 
-  function automatic logic [21:0] sum_front(input logic [103:0][7:0] d, input logic [5:0] bytes);
+  // Of the header without options: 20 bytes, or 40 of IPv6.
+  function automatic logic [21:0] sum_front(input logic [103:0][7:0] d, input logic ip6);
     logic [21:0] sum;
     sum = 22'd0;
-    for (int i = 0; i < 30; i++) if (6'(2 * i) < bytes) sum += 22'({d[2*i], d[2*i+1]});
+    for (int i = 0; i < 20; i++) sum += 22'((i < 10 || ip6) ? {d[2*i], d[2*i+1]} : 16'd0);
     return sum;
   endfunction
 
@@ -361,10 +362,10 @@ module toe_rx
     logic [15:0] total_len;
     logic [103:0][7:0] from_l4;
     trans_d = '0;
-    ihl = net_q5.where.ip4 ? {net_q5.l3[0][3:0], 2'd0} : 6'd40;
-    header = sum_front(net_q5.l3, ihl);
+    ihl = net_q5.where.ip4 ? 6'd20 : 6'd40;   // another one is refused below
+    header = sum_front(net_q5.l3, !net_q5.where.ip4);
     total_len = net_q5.where.stop - 16'(net_q5.where.l3);
-    from_l4 = net_q5.l3 >> {ihl, 3'd0};
+    from_l4 = net_q5.where.ip4 ? net_q5.l3 >> 160 : net_q5.l3 >> 320;
     trans_d.l4 = from_l4[59:0];
     trans_d.l4_at = net_q5.where.l3 + 7'(ihl);
     trans_d.l4_len = total_len - 16'(ihl);

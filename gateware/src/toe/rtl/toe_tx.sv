@@ -127,7 +127,8 @@ module toe_tx
   function automatic headers_t headers(input tx_desc_t d, input path_t p, input logic [47:0] mac);
     headers_t h;
     opts_t o;
-    logic [15:0] l4_len, sum;
+    logic [15:0] l4_len;
+    logic [31:0] sum;
     logic [59:0][7:0] l4;
     logic [159:0] ip4;
     logic [319:0] ip6;
@@ -150,9 +151,9 @@ module toe_tx
     if (!p.tuple.v6) begin
       ip4 = {8'h45, d.tos, 16'd20 + l4_len, 16'd0, 16'h4000, 8'd64, 8'd6, 16'd0,
              p.tuple.own[31:0], p.tuple.remote[31:0]};
-      sum = 16'd0;
-      for (int i = 0; i < 10; i++) sum = fold(32'(sum) + 32'(ip4[16*i+:16]));
-      ip4[79:64] = ~sum;
+      sum = 32'd0;
+      for (int i = 0; i < 10; i++) sum += 32'(ip4[16*i+:16]);
+      ip4[79:64] = ~fold(sum);
       {h.bytes[12], h.bytes[13]} = 16'h0800;
       for (int i = 0; i < 20; i++) h.bytes[14+i] = ip4[8*(19-i)+:8];
       for (int i = 0; i < 60; i++) h.bytes[34+i] = l4[i];
@@ -323,7 +324,6 @@ module toe_tx
   slot_t slot_q;
   headers_t h_q;
   qp_t filled_qp_q;
-  logic [31:0] sum_q;
   logic [15:0] left_q, second_left_q;   // payload of this piece, of the one behind it
   logic [5:0]  shift_q;            // lanes by which bytes move up
   logic [5:0]  skip_q;             // bytes of the beat that come before
@@ -385,25 +385,6 @@ module toe_tx
     endcase
   end
 
-  typedef struct packed {
-    slot_t       slot;
-    logic [11:0] bytes;
-    logic [15:0] csum;
-    logic [6:0]  sum_at;
-  } done_t;
-  done_t finished, leaving;
-  logic leaving_valid, leaving_done;
-  logic [SlotBits:0] done_room;
-  assign finished.slot = slot_q;
-  assign finished.bytes = at_q;
-  assign finished.csum = ~fold(sum_q);
-  assign finished.sum_at = h_q.l4_at + 7'd16;
-
-  toe_fifo #(.Width($bits(done_t)), .AddrBits(SlotBits)) done_list (
-    .clk_i, .rst_ni, .push_i(step_q == Flush), .data_i(finished), .room_o(done_room),
-    .valid_o(leaving_valid), .pop_i(leaving_done), .data_o(leaving)
-  );
-
   wire long_headers = ready_job.headers.length >= 7'd64;
   wire last_beat = left_q == in_beat && second_left_q == 16'd0;
 
@@ -411,9 +392,6 @@ module toe_tx
     unique case (step_q)
       Fill:
       if (r_valid_i) begin
-        // An odd byte in front would turn the words of the sum: sums are of lines as they stand.
-        sum_q <= 32'(fold(sum_q)) + (fills ? sum_line(joined & mask_from(lane)) + sum_line(rest)
-                                           : sum_line(kept & mask_from(lane)));
         part_q <= fills ? rest : kept;
         at_q <= at_q + 12'(in_beat);
         skip_q <= '0;
@@ -431,10 +409,6 @@ module toe_tx
       filled_qp_q <= ready_job.qp;
       at_q <= 12'(ready_job.headers.length);
       part_q <= ready_job.headers.bytes[63:0];
-      // The segment's header: all of the headers, less what stands before it.
-      sum_q <= sum_line(ready_job.headers.bytes[63:0] & mask_from(ready_job.headers.l4_at[5:0])) +
-               sum_line(ready_job.headers.bytes[127:64]) +
-               ready_job.pseudo;
       left_q <= ready_job.piece1;
       second_left_q <= ready_job.len - ready_job.piece1;
       skip_q <= ready_job.skip;
@@ -456,6 +430,72 @@ module toe_tx
       if (step_q == Flush) slot_q <= slot_q + 1'b1;
     end
   end
+
+  // ---- sums: lines, then their sums, then the packet's ----
+
+  typedef struct packed {
+    slot_t       slot;
+    logic [11:0] bytes;
+    logic [15:0] csum;
+    logic [6:0]  sum_at;
+  } done_t;
+
+  // A packet that ends, and one that begins, may be in the same cycle.
+  typedef struct packed {
+    logic        ends;
+    slot_t       slot;
+    logic [11:0] bytes;
+    logic [6:0]  sum_at;
+    logic        begins;
+    logic [31:0] pseudo;
+  } mark_t;
+
+  mark_t mark, mark_q, mark_q2;
+  logic [511:0] this_q, that_q;    // of two lines, what counts
+  logic [31:0] this_sum_q2, that_sum_q2, sum_q3;
+  assign mark.ends = step_q == Flush;
+  assign mark.slot = slot_q;
+  assign mark.bytes = at_q;
+  assign mark.sum_at = h_q.l4_at + 7'd16;
+  assign mark.begins = job_takes;
+  assign mark.pseudo = ready_job.pseudo;
+
+  always_ff @(posedge clk_i) begin
+    this_q <= '0;
+    that_q <= '0;
+    // An odd byte in front would turn the words of the sum: sums are of lines as they stand.
+    if (step_q == Fill && r_valid_i) begin
+      this_q <= (fills ? joined : kept) & mask_from(lane);
+      if (fills) that_q <= rest;
+    end
+    // The segment's header: all of the headers, less what stands before it.
+    if (job_takes) begin
+      this_q <= ready_job.headers.bytes[63:0] & mask_from(ready_job.headers.l4_at[5:0]);
+      that_q <= ready_job.headers.bytes[127:64];
+    end
+    this_sum_q2 <= sum_line(this_q);
+    that_sum_q2 <= sum_line(that_q);
+    sum_q3 <= (mark_q2.begins ? mark_q2.pseudo : 32'(fold(sum_q3))) + this_sum_q2 + that_sum_q2;
+    mark_q <= mark;
+    mark_q2 <= mark_q;
+    if (!rst_ni) begin
+      mark_q.ends <= 1'b0;
+      mark_q2.ends <= 1'b0;
+    end
+  end
+
+  done_t finished, leaving;
+  logic leaving_valid, leaving_done;
+  logic [SlotBits:0] done_room;
+  assign finished.slot = mark_q2.slot;
+  assign finished.bytes = mark_q2.bytes;
+  assign finished.csum = ~fold(sum_q3);
+  assign finished.sum_at = mark_q2.sum_at;
+
+  toe_fifo #(.Width($bits(done_t)), .AddrBits(SlotBits)) done_list (
+    .clk_i, .rst_ni, .push_i(mark_q2.ends), .data_i(finished), .room_o(done_room),
+    .valid_o(leaving_valid), .pop_i(leaving_done), .data_o(leaving)
+  );
 
   // Packets of each queue pair whose payload is not here yet.
   wire begins = asks && !second_q;
