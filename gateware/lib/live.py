@@ -120,6 +120,10 @@ def verilate(
     # What runs once (Verilator's "slow" files: reset, initial values) is not worth minutes of g++.
     command += ["-MAKEFLAGS", "OPT_FAST=-O2 OPT_GLOBAL=-O2 OPT_SLOW=-O0"]
     command += ["-o", program, *more, GATEWARE / "lint.vlt", *read(design)]
+    linked = [Path(f) for f in ldflags if Path(f).is_file()]
+    # Its makefile knows nothing of what is linked from elsewhere.
+    if program.exists() and any(f.stat().st_mtime > program.stat().st_mtime for f in linked):
+        program.unlink()
     log = folder / "build.log"
     with log.open("w") as f:
         if run(command, stdout=f, stderr=subprocess.STDOUT).returncode:

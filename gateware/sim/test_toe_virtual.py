@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateware.lib import differences, virtual
+from harness.paths import ROOT
 from packetdrill.api import Result
 from packetdrill.judge import SCRIPTS
 from packetdrill.worker import Worker
@@ -63,3 +64,14 @@ def test_property_tests_of_core(mode: str, runs: int) -> None:
     done = subprocess.run(argv, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert f"{runs} runs" in done.stdout
+
+
+def test_scripts_that_were_once_wrong() -> None:
+    """Those of core/tests/prop/scripts, each on the gateware."""
+    scripts = sorted((ROOT / "core" / "tests" / "prop" / "scripts").glob("*.prop"))
+    assert scripts
+    for script in scripts:
+        done = subprocess.run(
+            [virtual.prop(), "--replay", script], capture_output=True, text=True, timeout=600
+        )
+        assert done.returncode == 0, f"{script.name}: {done.stdout[-4000:]}{done.stderr[-2000:]}"

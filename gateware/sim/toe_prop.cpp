@@ -124,8 +124,8 @@ namespace
 {
 
 /* prop never frees a stack: of those it may still use, two, come two more while it looks for a
- * clock. */
-std::deque<std::unique_ptr<Gate>> gates;
+ * clock. They outlive main(), for what Verilator keeps for them is gone when exit() ends them. */
+auto &gates = *new std::deque<std::unique_ptr<Gate>>;
 
 /* Sees each frame that leaves (toe_twin.cpp). */
 void (*tap)(Gate &g, const Bytes &frame);

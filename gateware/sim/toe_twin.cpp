@@ -157,7 +157,7 @@ struct Twin {
     }
 };
 
-std::deque<std::unique_ptr<Twin>> twins;
+auto &twins = *new std::deque<std::unique_ptr<Twin>>; /* as gates of toe_prop.cpp */
 Twin *current;
 
 Key key_of(uint16_t lport, uint16_t rport)

@@ -276,6 +276,15 @@ static void remember_syn(struct wflow *f, const struct syn *new)
     f->syn[f->syns++ % WF_SYNS].unclear = unclear;
 }
 
+/* The stream ends with the first of its FINs, whatever a peer sends behind that. */
+static void in_fin(struct wflow *f, uint32_t seq)
+{
+    range_add(f, seq, seq + 1);
+    if (!f->fin_in || SEQ_LT(seq, f->fin_in_seq))
+        f->fin_in_seq = seq;
+    f->fin_in = 1;
+}
+
 void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
 {
     struct wflow *f;
@@ -297,11 +306,8 @@ void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
         return;
     }
     range_add(f, g.seq + ((g.flags & F_SYN) != 0), g.seq + ((g.flags & F_SYN) != 0) + g.len);
-    if (g.flags & F_FIN) {
-        f->fin_in = 1;
-        f->fin_in_seq = g.seq + ((g.flags & F_SYN) != 0) + g.len;
-        range_add(f, f->fin_in_seq, f->fin_in_seq + 1);
-    }
+    if (g.flags & F_FIN)
+        in_fin(f, g.seq + ((g.flags & F_SYN) != 0) + g.len);
     if (g.flags & F_ACK)
         in_ack(f, &g);
 }
