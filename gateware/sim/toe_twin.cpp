@@ -77,6 +77,7 @@ int golden_toec_close(golden_stack *, golden_tcb *, toec_time);
 int golden_toec_abort(golden_stack *, golden_tcb *, toec_time);
 int golden_toec_set_option(golden_stack *, golden_tcb *, enum toec_option, toec_u32, toec_time);
 void golden_toec_flow_info(const golden_stack *, const golden_tcb *, struct toec_info *);
+const toec_u64 *golden_toec_counters(const golden_stack *);
 }
 
 namespace
@@ -150,6 +151,12 @@ struct Twin {
     std::map<uint32_t, uint32_t> listeners;
     toec_time now = 0, due = TOEC_NEVER;
     bool asked = false; /* core/ asks for the neighbour */
+    toec_u64 probes = 0; /* tail loss probes before this event */
+
+    bool probed() const
+    {
+        return golden_toec_counters(golden)[TOEC_C_tcp_tail_probes] != probes;
+    }
 
     Gate &gate()
     {
@@ -244,7 +251,8 @@ Why excuse(const Twin &w, const Flow &f)
     const Tcb &t = f.gate->gone ? Tcb{} : const_cast<Twin &>(w).gate().tcb(f.gate);
     if (f.golden && !f.golden_gone)
         golden_toec_flow_info(w.golden, f.golden, &info);
-    if (info.in_flight > info.cwnd) /* a tail loss probe takes new data */
+    /* A tail loss probe takes new data, beyond cwnd and Nagle. */
+    if (w.probed() || info.in_flight > info.cwnd)
         return k_loss;
     if (t.recovery || t.timeouts || t.dupacks || t.sacked || t.retransmits || info.retransmits ||
         info.ca_state != TOEC_CA_OPEN || info.timeouts)
@@ -262,6 +270,13 @@ void leave(Flow &f, Why why)
     report.t->apart[why]++;
 }
 
+/* In TIME-WAIT nothing can come any more: what its ACKs say of the window means nothing. */
+void forget_windows(std::vector<Bytes> &list)
+{
+    for (Bytes &b : list)
+        b[14] = b[15] = 0;
+}
+
 void compare_sent(Twin &w)
 {
     std::vector<Key> keys;
@@ -275,6 +290,10 @@ void compare_sent(Twin &w)
 
         if (flow != w.flows.end() && flow->second.apart)
             continue;
+        if (flow != w.flows.end() && flow->second.golden_gone) {
+            forget_windows(a);
+            forget_windows(b);
+        }
         report.t->segments += a.size();
         if (a == b)
             continue;
@@ -368,6 +387,7 @@ Twin &begin(struct toec_stack *s, toec_time now)
     Twin &w = *reinterpret_cast<Twin *>(s->gate);
 
     w.now = now;
+    w.probes = golden_toec_counters(w.golden)[TOEC_C_tcp_tail_probes];
     current = &w;
     return w;
 }
