@@ -30,6 +30,7 @@ void start(Card &card, const Own &own, uint64_t seed)
                                  uint32_t{own.mac[2]} << 16 | uint32_t{own.mac[3]} << 24);
     card.set(TOE_AT(MAC_HI), uint32_t{own.mac[4]} | uint32_t{own.mac[5]} << 8);
     card.set(TOE_AT(MTU), own.mtu);
+    card.set(TOE_AT(CC), own.newreno);
     card.set(TOE_AT(IPV4), number(own.ip));
     card.set(TOE_AT(IPV4_PREFIX), own.prefix);
     card.set(TOE_AT(IPV4_GATEWAY), number(own.gateway));

@@ -33,6 +33,7 @@ constexpr unsigned kAreaShift = 40;
 struct Own {
     uint8_t ip[4] = {}, gateway[4] = {}, mac[6] = {2, 0x54, 0x4f, 0x45, 0, 1};
     unsigned prefix = 24, mtu = 1500;
+    bool newreno = false; /* else CUBIC */
 };
 
 /* Returns when it is ready. seed: of its secrets; 0: the system's random numbers. */

@@ -50,6 +50,24 @@ else:
 """
 
 
+CONTROL = """
+import socket, sys, time
+s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30)
+def control():
+    return s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).strip(b"\\0").decode()
+for wanted in sys.argv[3:]:
+    if wanted.startswith("="):
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, wanted[1:].encode())
+    else:
+        s.sendall(b"ab")
+        s.recv(100)
+        until = time.monotonic() + 30
+        while control() != wanted and time.monotonic() < until:
+            time.sleep(0.01)
+        print(control())
+"""
+
+
 def write_pcap(path: Path, packets: list[tuple[int, bytes]]) -> None:
     """With nanoseconds, Ethernet."""
     out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)]
@@ -306,6 +324,27 @@ def test_program_connects(toe: Toe) -> None:
     said = toe.server.run([PYTHON, "-c", CONNECT, toe.peer_ip, "6001"], env=toe.env()).stdout
     assert said.strip() == "ConnectionRefusedError"
     peer.stop()
+
+
+@pytest.mark.parametrize(("told", "other"), [("cubic", "reno"), ("reno", "cubic")])
+def test_congestion_control(tmp_path: Path, told: str, other: str) -> None:
+    """What toe_sim was told; another where a program asks for it."""
+    toe = Toe(tmp_path, None, "--congestion", told)
+    try:
+        peer = toe.client.start([PYTHON, "-c", MANY, 6000])
+        proc.wait_until(lambda: "listening" in peer.text(), "it does not listen", timeout=30)
+        argv = [PYTHON, "-c", CONTROL, toe.peer_ip, "6000", told, "=" + other, other]
+        assert toe.server.run(argv, env=toe.env()).stdout.split() == [told, other]
+        peer.stop()
+    finally:
+        toe.close()
+
+
+def test_congestion_control_that_is_not_there(tmp_path: Path) -> None:
+    argv = [live.build("toe_sim"), "--port", "null", "--ip", "10.0.0.1/24", "--congestion", "vegas"]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "--congestion vegas: cubic or reno" in done.stderr
 
 
 def test_program_dies_and_comes_again(toe: Toe) -> None:

@@ -55,6 +55,7 @@ ToeDevice::ToeDevice(const Config &c, uint64_t now, std::function<void(const Byt
     top_->ip4_gateway_i = number(c.gateway);
     top_->ip4_prefix_i = c.prefix;
     top_->mtu_i = c.mtu;
+    top_->cc_i = c.cc;
     std::memcpy(&top_->secret_i[0], c.secret, 16);
     for (unsigned i = 0; i < 12; i++)
         top_->hash_key_i[i] = static_cast<uint32_t>(random());

@@ -50,6 +50,7 @@ class ToeDevice
         uint8_t mac[6], ip[4], gateway[4];
         uint8_t prefix;
         uint16_t mtu;
+        uint8_t cc; /* as OPTION CC has it */
         uint8_t secret[16];
         uint64_t seed; /* of the flow table's hash */
     };

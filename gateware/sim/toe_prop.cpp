@@ -147,6 +147,7 @@ Gate::Gate(const toec_config &c, uint64_t time) : cfg(c), now(time)
     std::memcpy(d.gateway, c.gateway, 4);
     d.prefix = c.prefix_len;
     d.mtu = static_cast<uint16_t>(c.mtu);
+    d.cc = c.cc == TOEC_CC_NEWRENO;
     std::memcpy(d.secret, c.secret, 16);
     d.seed = c.secret[0];
     device.reset(new ToeDevice(d, time, [this](const Bytes &f) { out.push_back(f); }));

@@ -231,6 +231,7 @@ const char kUsage[] =
     "  --gateway A      its router\n"
     "  --mac M          its Ethernet address\n"
     "  --mtu N          of the link, 576 to 1500 (1500)\n"
+    "  --congestion NAME  of connections that ask for none: cubic, reno (cubic)\n"
     "  --socket PATH    where hosts find it (" TOEDEV_DEFAULT_SOCKET ")\n"
     "  --regs PATH      offers all registers on this Unix socket (toehold reg --bar sim:PATH)\n"
     "  --seed N         of its secrets; 0: the system's random numbers\n"
@@ -266,7 +267,7 @@ const struct option kKnown[] = {
     {"stall", 1, nullptr, 'l'},      {"delay", 1, nullptr, 'd'},    {"pcap", 1, nullptr, 'o'},
     {"fst", 1, nullptr, 'f'},        {"fst-from", 1, nullptr, 'a'}, {"fst-on", 1, nullptr, 'n'},
     {"fst-cycles", 1, nullptr, 'c'}, {"cycles", 1, nullptr, 'C'},   {"life", 1, nullptr, 'L'},
-    {"help", 0, nullptr, 'h'},       {nullptr, 0, nullptr, 0}};
+    {"congestion", 1, nullptr, 'q'}, {"help", 0, nullptr, 'h'},     {nullptr, 0, nullptr, 0}};
 
 void parse_address(Options &o, const std::string &value)
 {
@@ -313,6 +314,11 @@ Options parse(int argc, char **argv)
             break;
         case 'u':
             o.hosts.mtu = static_cast<unsigned>(count("mtu", optarg, 576, 1500));
+            break;
+        case 'q':
+            o.hosts.newreno = value == "reno";
+            if (value != "reno" && value != "cubic")
+                die(2, "--congestion %s: cubic or reno", optarg);
             break;
         case 's':
             o.hosts.socket = value;

@@ -21,6 +21,7 @@ module toe_top
   input  wire [5:0]   ip4_prefix_i,
   input  wire [31:0]  ip4_gateway_i,
   input  wire [15:0]  mtu_i,
+  input  wire [3:0]   cc_i,
   input  wire [127:0] secret_i,
   input  wire [383:0] hash_key_i,
   output wire         ready_o,
@@ -138,6 +139,7 @@ module toe_top
     own.ip4_prefix = ip4_prefix_i;
     own.ip4_gateway = ip4_gateway_i;
     own.mtu = mtu_i;
+    own.cc = cc_i;
     own.secret = secret_i;
     own.hash_key = hash_key_i;
   end

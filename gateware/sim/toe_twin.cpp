@@ -90,6 +90,10 @@ using Key = uint32_t; /* local port, remote port */
     X(loss, "loss recovery: core/ has RACK, TLP, PRR and undoing (no-rack, no-tlp, no-prr)")       \
     X(probe, "a closed window: the probe has another form (probe-below-window)")                   \
     X(keep, "a keep-alive probe: core/ sends it with its own clock")                               \
+    X(gap, "beyond a gap: SACK blocks take of a segment's payload, core/ leaves them out "         \
+           "(sack-before-data)")                                                                   \
+    X(twice,                                                                                       \
+      "a part of a segment came twice: the gateware tells it by DSACK, core/ of whole ones")       \
     X(growth, "after idle time core/ paces what RFC 7661 has kept (no-window-validation)")
 
 enum Why {
@@ -150,7 +154,7 @@ struct Twin {
     std::map<Key, std::vector<Bytes>> sent[2]; /* TCP headers of this event: gateware, core/ */
     std::map<uint32_t, uint32_t> listeners;
     toec_time now = 0, due = TOEC_NEVER;
-    bool asked = false; /* core/ asks for the neighbour */
+    bool asked = false;  /* core/ asks for the neighbour */
     toec_u64 probes = 0; /* tail loss probes before this event */
 
     bool probed() const
@@ -182,8 +186,11 @@ void note(Twin &w, int who, const uint8_t *f, uint32_t n)
 
     (void)n;
     b[16] = b[17] = 0;
-    if (tcp[13] & F_RST) /* its window means nothing */
+    if (tcp[13] & F_RST) { /* its window and its options mean nothing */
         b[14] = b[15] = 0;
+        b.resize(20);
+        b[12] = 5 << 4;
+    }
     b.push_back(static_cast<uint8_t>(len >> 8));
     b.push_back(static_cast<uint8_t>(len));
     w.sent[who][key].push_back(b);
@@ -191,7 +198,9 @@ void note(Twin &w, int who, const uint8_t *f, uint32_t n)
         Flow &flow = w.flows[key];
 
         if (flow.iss != be32(tcp + 4)) {
-            flow = Flow{};
+            /* Where they have parted core/ may still have the old one. */
+            if (!flow.apart || !flow.golden || flow.golden_gone)
+                flow = Flow{};
             report.t->flows++;
         }
         flow.key = key;
@@ -259,6 +268,8 @@ Why excuse(const Twin &w, const Flow &f)
         return k_loss;
     if (info.state >= TOEC_ESTABLISHED && info.snd_wnd < info.mss_send)
         return k_probe;
+    if (t.gaps && (t.flags & Tcb::kSack))
+        return k_gap;
     if (info.pacing_rate)
         return k_growth;
     return kNone;
@@ -275,6 +286,16 @@ void forget_windows(std::vector<Bytes> &list)
 {
     for (Bytes &b : list)
         b[14] = b[15] = 0;
+}
+
+/* A DSACK below the ACK (RFC 2883 4.1). */
+bool tells_duplicate(const std::vector<Bytes> &list)
+{
+    for (const Bytes &b : list)
+        for (size_t at = 20; at + 10 < b.size() && b[at]; at += b[at] == 1 ? 1 : b[at + 1])
+            if (b[at] == 5 && static_cast<int32_t>(be32(&b[at + 2]) - be32(&b[8])) < 0)
+                return true;
+    return false;
 }
 
 void compare_sent(Twin &w)
@@ -298,6 +319,8 @@ void compare_sent(Twin &w)
         if (a == b)
             continue;
         Why why = flow == w.flows.end() ? kNone : excuse(w, flow->second);
+        if (!why && (tells_duplicate(a) || tells_duplicate(b)))
+            why = k_twice;
         if (!why)
             part(w, "segments part", "gateware " + text_of(a) + "core " + text_of(b));
         leave(flow->second, why);
@@ -491,7 +514,8 @@ struct toec_stack *toec_init(void *mem, unsigned long, const struct toec_config 
 
     tap = on_gate_frame;
     w->cfg = *cfg;
-    w->cfg.cc = TOEC_CC_NEWRENO;
+    if (w->cfg.cc != TOEC_CC_NEWRENO)
+        w->cfg.cc = TOEC_CC_CUBIC;
     w->cfg.max_flows = w->cfg.max_records = w->cfg.max_time_wait = kSlots;
     w->cfg.mtu_probing = TOEC_MTU_PROBING_OFF;
     gate_init(&w->gate_stack, sizeof w->gate_stack, cfg, now);

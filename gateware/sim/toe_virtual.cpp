@@ -170,6 +170,7 @@ int device_up(void)
     std::memcpy(c.gateway, world.knobs.core.gateway, sizeof c.gateway);
     c.prefix = world.knobs.core.prefix_len;
     c.mtu = static_cast<uint16_t>(world.knobs.core.mtu);
+    c.cc = world.knobs.core.cc == TOEC_CC_NEWRENO;
     std::memcpy(c.secret, world.knobs.core.secret, sizeof c.secret);
     c.seed = world.knobs.seed;
     device = new sim::ToeDevice(c, world.now, send_frame);

@@ -3,8 +3,8 @@
  * regs.h - TOE registers. Made by device/gen_regs.py from device/toe.rdl:
  * change that, not this file. The fields are described there. Values are little endian.
  *
- * source sha256 c0d447444c722d6cf9d75ffd91aa8c0790ae5a56bd1c37ba68476486303b0ff6
- * text sha256   d0648d7b56e85e3093b97da58e711ca1dfc4809f5c92eaffefb02365d5c3d844
+ * source sha256 61a61b56e57a3223c5da347c014cd24b675d61624fc1eb555902ea2f6efc9622
+ * text sha256   4e234d8d6770debef8e99316ed90b006c2da879da8c9e8646c5548bd702d4e43
  */
 /* clang-format off */
 #ifndef TOE_REGS_H
@@ -207,6 +207,12 @@ extern "C" {
 #define TOE_REGS__READY__V_bp 0
 #define TOE_REGS__READY__V_bw 1
 
+// reg - toe_regs.CC
+#define TOE_REGS__CC__NEWRENO_bm 0x1
+#define TOE_REGS__CC__NEWRENO_bp 0
+#define TOE_REGS__CC__NEWRENO_bw 1
+#define TOE_REGS__CC__NEWRENO_reset 0x0
+
 // reg - toe_regs.QP_SELECT
 #define TOE_REGS__QP_SELECT__V_bm 0xffffffff
 #define TOE_REGS__QP_SELECT__V_bp 0
@@ -407,7 +413,8 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t HASH_KEY[12];
     uint32_t RUN;
     uint32_t READY;
-    uint8_t RESERVED_158_17f[0x28];
+    uint32_t CC;
+    uint8_t RESERVED_15c_17f[0x24];
     uint32_t QP_SELECT;
     uint32_t QP_AREA_LO;
     uint32_t QP_AREA_HI;
@@ -462,6 +469,7 @@ static_assert(sizeof(toe_regs_t) == 0x41000, "Packing error");
     REG("HASH_KEY", 0x120, 4, 12, 0x4, "w", "") \
     REG("RUN", 0x150, 4, 1, 0x4, "rw", "1 lets it run") \
     REG("READY", 0x154, 4, 1, 0x4, "r", "") \
+    REG("CC", 0x158, 4, 1, 0x4, "rw", "congestion control of flows to come; OPTION CC changes a flow's") \
     REG("QP_SELECT", 0x180, 4, 1, 0x4, "rw", "") \
     REG("QP_AREA_LO", 0x184, 4, 1, 0x4, "rw", "") \
     REG("QP_AREA_HI", 0x188, 4, 1, 0x4, "rw", "") \

@@ -9,6 +9,8 @@ src/toe/rtl/fpc_ack.sv
 src/toe/rtl/fpc_timer.sv
 src/toe/rtl/fpc_sack.sv
 src/toe/rtl/fpc_loss.sv
+src/toe/rtl/fpc_cubic_pkg.sv
+src/toe/rtl/fpc_cubic.sv
 src/toe/rtl/fpc_cc.sv
 src/toe/rtl/fpc_text.sv
 src/toe/rtl/fpc_plan.sv

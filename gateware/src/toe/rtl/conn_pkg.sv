@@ -8,6 +8,7 @@ package conn_pkg;
   import toe_pkg::*;
 
   localparam tick_t TimeWait = 32'd57220;      // 60 s
+  localparam tick_t SaidAgain = ms(500);      // in TIME-WAIT, between two answers
   localparam tick_t Patience = 32'd2861;       // 3 s for a neighbour
   localparam tick_t Again = 32'd95;            // 100 ms between questions
 
@@ -63,6 +64,7 @@ package conn_pkg;
     logic        ts;
     logic [31:0] ts_recent;
     logic [31:0] ts_offset;
+    tick_t       said_at;   // our last ACK
     tick_t       at;
     logic        live;
   } tw_t;

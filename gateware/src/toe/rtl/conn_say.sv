@@ -34,6 +34,7 @@ module conn_say
   input  wire seq_t                iss_i,
   input  wire [31:0]               ts_offset_i,
   input  wire [15:0]               mtu_i,
+  input  wire [3:0]                cc_i,
 
   output wire                      table_valid_o,
   output wire table_request_t      table_o,
@@ -112,7 +113,7 @@ module conn_say
     open.iss = iss_i;
     open.irs = seg.seq;
     open.wnd = active_i ? 16'd0 : seg.wnd;
-    open.mss_ok = !active_i && seg.opt.mss_ok;
+    open.mss_ok = !active_i && seg.opt.mss_ok && seg.opt.mss != 16'd0;  // 0 says nothing
     open.mss = seg.opt.mss;
     open.own_mss = mtu_i - (path_i.tuple.v6 ? 16'd60 : 16'd40);
     open.ws_ok = !active_i && seg.opt.ws_ok;
@@ -123,6 +124,7 @@ module conn_say
     open.ts_offset = ts_offset_i;
     open.tx_log = config_i.tx_log;
     open.rx_log = config_i.rx_log;
+    open.cc = cc_i;
   end
 
   event_t event_d;

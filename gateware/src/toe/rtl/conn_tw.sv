@@ -27,26 +27,34 @@ module conn_tw
   output wire tw_t           item_o,       // a cycle later
   output wire                due_o,
 
-  // A segment to item_o: it may begin a connection anew; is the FIN again; wants an answer.
+  // A segment to item_o: it may begin a connection anew; is the FIN again; is answered; would be, but
+  // an answer was given just now.
   input  wire seg_t          seg_i,
   output wire                anew_o,
   output wire                again_o,
-  output wire                says_o
+  output wire                says_o,
+  output wire                limited_o,
+  input  wire                said_i       // the answer to item_o goes
 );
 
   typedef logic [FlowBits-1:0] slot_t;
 
   slot_t head_q, tail_q;
   logic some_q;
-  tw_t item, pushed;
+  tw_t item, written;
   always_comb begin
-    pushed = push_item_i;
-    pushed.at = tick_i + TimeWait;
-    pushed.live = 1'b1;
+    if (push_i) begin
+      written = push_item_i;
+      written.at = tick_i + TimeWait;
+      written.live = 1'b1;
+    end else begin
+      written = item;
+      written.said_at = tick_i;
+    end
   end
 
   toe_ram #(.Width($bits(tw_t)), .AddrBits(FlowBits)) ring (
-    .clk_i, .write_i(push_i), .waddr_i(head_q), .wdata_i(pushed),
+    .clk_i, .write_i(push_i || said_i), .waddr_i(push_i ? head_q : index_i), .wdata_i(written),
     .raddr_i(look_i ? index_i : tail_q), .rdata_o(item)
   );
 
@@ -58,15 +66,22 @@ module conn_tw
   assign item_o = item;
   assign due_o = some_q && item.live && !past[31];
 
-  // RFC 9293 3.10.7.4, RFC 6191.
+  // RFC 9293 3.10.7.4, RFC 6191 2: a SYN that is surely newer.
   wire flags_t fl = seg_i.flags;
-  assign anew_o = is_syn(fl) && (seq_gt(seg_i.seq, item.rcv_nxt - 32'd1) ||
-      (item.ts && seg_i.opt.ts_ok && seq_gt(seg_i.opt.tsval, item.ts_recent)));
+  wire stamped = item.ts && seg_i.opt.ts_ok;
+  wire stale = stamped && seq_lt(seg_i.opt.tsval, item.ts_recent);
+  assign anew_o = is_syn(fl) && ((stamped && seq_gt(seg_i.opt.tsval, item.ts_recent)) ||
+                                 (!stale && seq_gt(seg_i.seq, item.rcv_nxt)));
   // The peer's FIN again: it has not seen our ACK, and the two MSL begin anew.
-  assign again_o = fl.fin && !fl.syn && !fl.rst && !full_o &&
+  assign again_o = fl.fin && !fl.syn && !fl.rst && !full_o && !stale &&
                    seg_i.seq + 32'(seg_i.len) + 32'd1 == item.rcv_nxt;
-  assign says_o = !fl.rst && (fl.syn || fl.fin || seg_i.len != 16'd0 ||
-                              seg_i.seq != item.rcv_nxt);
+  // Anything else but an ACK as it should be is acknowledged, seldom, so that two ends in TIME-WAIT
+  // cannot keep each other busy (RFC 5961 7).
+  wire wrong = !fl.rst && (fl.syn || fl.fin || seg_i.len != 16'd0 ||
+                           seg_i.seq != item.rcv_nxt || stale);
+  wire rested = tick_i - item.said_at >= SaidAgain;
+  assign says_o = wrong && rested;
+  assign limited_o = wrong && !rested;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

@@ -82,7 +82,7 @@ module fpc_check
       c.t.ws = g.opt.ws_ok;
       c.t.snd_scale = g.opt.ws_ok ? g.opt.ws : 4'd0;
       if (!g.opt.ws_ok) c.t.rcv_scale = 4'd0;
-      mss = g.opt.mss_ok ? g.opt.mss : (in.t.v6 ? 16'd1220 : 16'd536);
+      mss = (g.opt.mss_ok && g.opt.mss != 16'd0) ? g.opt.mss : (in.t.v6 ? 16'd1220 : 16'd536);
       if (mss < 16'd64) mss = 16'd64;
       if (mss > in.t.own_mss) mss = in.t.own_mss;
       c.t.mss = g.opt.ts_ok ? mss - 16'd12 : mss;

@@ -151,6 +151,10 @@ module fpc_host
       OptCc: begin
         ok = v <= 32'd1;
         c.t.cc.algorithm = v[3:0];
+        c.t.cc.acked = 32'd0;
+        c.t.cc.asked = 1'b0;
+        c.t.cc.epoch_set = 1'b0;
+        c.t.cc.w_max = 32'd0;
       end
       OptTos: begin
         ok = v <= 32'd255;

@@ -73,6 +73,8 @@ module fpc_open
     t.recover = o.iss;
     t.cc.cwnd = 32'(t.mss) * 32'(InitialSegments);
     t.cc.ssthresh = CwndMax;
+    t.cc.algorithm = o.cc;
+    t.cc.seen_at = c.stamp;
     t.keep_idle = 15'd7200;
     t.keep_intvl = 15'd75;
     t.keep_cnt = 7'd9;

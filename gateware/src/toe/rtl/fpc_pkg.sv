@@ -58,7 +58,6 @@ package fpc_pkg;
     logic        lost;      // fast recovery begins
     logic        timeout;
     logic        whole;     // recovery without SACK ends: all that was outstanding is acknowledged
-    logic        idle;      // nothing was under way for longer than an RTO (RFC 5681 4.1)
     logic [31:0] acked;     // bytes newly acknowledged outside of recovery, cwnd being the limit
   } cc_event_t;
 

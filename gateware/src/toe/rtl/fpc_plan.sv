@@ -94,8 +94,9 @@ module fpc_plan
     // It waits for the window when nothing is under way, and what is ready is more than it.
     c.waits_window = can_send(in.t) && in.t.snd_una == in.t.snd_nxt && !c.send &&
         ((left != 32'd0) ? !all_of_it : (fin_left && room == 32'd0));
-    c.waits_more = can_send(in.t) && left != 32'd0 && all_of_it && width_ < 32'(full) &&
-        !small_ok && (in.t.cork || seq_gt(in.t.snd_end, in.t.snd_psh));
+    // As long as something is under way an ACK will come; the time runs from then on, as in Linux.
+    c.waits_more = can_send(in.t) && in.t.snd_una == in.t.snd_nxt && left != 32'd0 && all_of_it &&
+        width_ < 32'(full) && !small_ok && (in.t.cork || seq_gt(in.t.snd_end, in.t.snd_psh));
     return c;
   endfunction
 

@@ -117,6 +117,7 @@ module toe_conn
   logic [15:0] port_try_q, port_next_q;
   logic fixed_port_q;
   path_t old_path_q;
+  logic tw_moved_q;                     // it has another place: its answer is noted there
   logic hash_for_port_q;
 
   wire tick_t tick = ticks(now_i);
@@ -251,13 +252,15 @@ module toe_conn
 
   slot_t tw_head, tw_tail;
   tw_t tw_item, tw_new;
-  logic tw_some, tw_full, tw_anew, tw_again, tw_says;
+  logic tw_some, tw_full, tw_anew, tw_again, tw_says, tw_limited;
   wire tw_push = (step_q == MsgAnswer && answer_valid_i && msg_q.kind == CnTimeWait) ||
                  (step_q == TwMoved && answer_valid_i);
   wire tw_pop = step_q inside {MsgTwOldAnswer, TwExpireAnswer} && answer_valid_i;
   always_comb begin
     tw_new = tw_item;
+    tw_new.said_at = tick;
     if (step_q == MsgAnswer) begin
+      tw_new.said_at = tick - SaidAgain;
       tw_new.snd_nxt = msg_q.snd_nxt;
       tw_new.rcv_nxt = msg_q.rcv_nxt;
       tw_new.ts = msg_q.ts;
@@ -270,7 +273,8 @@ module toe_conn
     .head_o(tw_head), .tail_o(tw_tail), .some_o(tw_some), .full_o(tw_full),
     .look_i(step_q inside {MissJudge, TwRead, TwJudge, TwTable, TwAgain, TwMoved, TwAnswer}),
     .index_i(slot_t'(miss_index_q)), .item_o(tw_item), .due_o(tw_due),
-    .seg_i(pkt_q.seg), .anew_o(tw_anew), .again_o(tw_again), .says_o(tw_says)
+    .seg_i(pkt_q.seg), .anew_o(tw_anew), .again_o(tw_again), .says_o(tw_says),
+    .limited_o(tw_limited), .said_i(step_q == TwAnswer && bare_ready_i && !tw_moved_q)
   );
 
   logic wait_room, wait_patient, wait_named;
@@ -309,7 +313,7 @@ module toe_conn
     .miss_index_i(miss_index_q), .old_path_i(old_path_q), .tw_head_i(tw_head),
     .tw_tail_i(tw_tail), .tw_i(tw_item), .active_i(active_q), .flow_i(flow_q),
     .path_i(new_path), .id_i(listener.id), .iss_i(iss), .ts_offset_i(hash_sum[63:32]),
-    .mtu_i(own_i.mtu),
+    .mtu_i(own_i.mtu), .cc_i(own_i.cc),
     .table_valid_o, .table_o, .path_at_o, .event_valid_o(event_valid), .event_o(event_new),
     .bare_valid_o, .bare_o,
     .bare_path_o, .write_valid_o, .write_o
@@ -499,6 +503,8 @@ module toe_conn
           else if (tw_again) step_q <= TwAgain;
           else if (tw_says) step_q <= TwAnswer;
           else step_q <= MissDone;
+          counts_q.tw_limited <= !tw_anew && !tw_again && tw_limited;
+          tw_moved_q <= tw_again;
         end
         TwAgain: if (table_ready_i) step_q <= TwMoved;
         TwMoved:

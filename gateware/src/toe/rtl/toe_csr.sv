@@ -102,6 +102,7 @@ module toe_csr
     for (int i = 0; i < 12; i++) own.hash_key[32*i+:32] = out.HASH_KEY[i].v.value;
     own.ip6_on = own.ip6 != '0;
     own.mtu = out.MTU.v.value[15:0];
+    own.cc = 4'(out.CC.newreno.value);
   end
   assign own_o = own;
   assign run_o = out.RUN.on.value;
@@ -209,7 +210,7 @@ module toe_csr
     in.FEATURES.rtt.next = 1'b0;
     in.FEATURES.move.next = 1'b0;
     in.FEATURES.card.next = 1'b1;
-    in.FEATURES.cubic.next = 1'b0;
+    in.FEATURES.cubic.next = 1'b1;
     in.FEATURES.ecn.next = 1'b0;
     in.FEATURES.fastopen.next = 1'b0;
     in.FEATURES.urgent.next = 1'b0;

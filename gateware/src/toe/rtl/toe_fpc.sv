@@ -103,6 +103,11 @@ module toe_fpc
   listed_t send_head, tell_head;
   event_t chosen, issued;
   logic use_event, use_tell, use_send;
+  logic ask_valid, ask_ready, window_valid, window_sent_q;
+  fpc_cubic_pkg::cubic_ask_t ask;
+  fpc_cubic_pkg::cubic_t window;
+  listed_t window_of_q;
+  wire use_window = window_valid && !window_sent_q;   // seldom: 100 cycles and more apart
 
   // What stands in the list for a queue pair that is gone passes without a place: its TCB says whose
   // the flow is now.
@@ -113,7 +118,7 @@ module toe_fpc
     use_event = 1'b0;
     use_tell = 1'b0;
     use_send = 1'b0;
-    unique case (turn_q)
+    if (!use_window) unique case (turn_q)
       2'd0: begin
         if (event_valid_i) use_event = 1'b1;
         else if (tell_ok) use_tell = 1'b1;
@@ -137,13 +142,19 @@ module toe_fpc
       chosen.qp = use_tell ? tell_head.qp : send_head.qp;
       chosen.body = body_t'(!tell_gone);
     end
+    if (use_window) begin
+      chosen.kind = EvWindow;
+      chosen.flow = window_of_q.flow;
+      chosen.qp = window_of_q.qp;
+    end
   end
 
-  assign wait_valid = use_event || use_tell || use_send;
+  assign wait_valid = use_event || use_tell || use_send || use_window;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) turn_q <= 2'd0;
-    else if (wait_valid && wait_ready) turn_q <= (turn_q == 2'd2) ? 2'd0 : turn_q + 2'd1;
+    else if (wait_valid && wait_ready && !use_window)
+      turn_q <= (turn_q == 2'd2) ? 2'd0 : turn_q + 2'd1;
   end
 
   assign event_ready_o = use_event && wait_ready;
@@ -243,7 +254,20 @@ module toe_fpc
   fpc_sack #(.Index(2)) sack2 (.c_i(q5), .c_o(c5a));
   fpc_sack #(.Index(3)) sack3 (.c_i(c5a), .c_o(c5));
   fpc_loss loss (.c_i(q6), .c_o(c6));
-  fpc_cc cc (.c_i(q7), .c_o(c7));
+  fpc_cc cc (.clk_i, .early_i(q4), .c_i(q7), .c_o(c7),
+             .ask_valid_o(ask_valid), .ask_ready_i(ask_ready), .ask_o(ask), .state_i(window));
+
+  // One flow at a time is with fpc_cubic. Its window stays there until its event passes fpc_cc.
+  fpc_cubic cubic (
+    .clk_i, .rst_ni,
+    .valid_i(ask_valid), .ready_o(ask_ready), .ask_i(ask),
+    .valid_o(window_valid), .ready_i(q7.valid && q7.kind == EvWindow), .state_o(window)
+  );
+  always_ff @(posedge clk_i) begin
+    if (ask_valid && ask_ready) window_of_q <= '{flow: q7.flow, qp: q7.t.qp};
+    if (!rst_ni || (ask_valid && ask_ready)) window_sent_q <= 1'b0;
+    else if (use_window && wait_ready) window_sent_q <= 1'b1;
+  end
   fpc_text text (.c_i(q8), .c_o(c8));
   fpc_plan plan (.c_i(q9), .c_o(c9));
   fpc_send send (.c_i(q10), .c_o(c10));

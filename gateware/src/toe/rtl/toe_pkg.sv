@@ -157,6 +157,7 @@ package toe_pkg;
     logic listen_full;     // a SYN dropped: backlog or slots full, or only WEAK listeners
     logic table_full;
     logic tw_recycled;
+    logic tw_limited;      // a segment in TIME-WAIT not answered: the last answer was just now
   } conn_counts_t;
 
   typedef struct packed {
@@ -182,21 +183,23 @@ package toe_pkg;
     logic [7:0]  ip6_prefix;
     addr_t       ip6_gateway;
     logic [15:0] mtu;
+    logic [3:0]  cc;         // congestion control of flows to come, as OPTION CC has it
     logic [127:0] secret;    // of ISNs (RFC 6528)
     logic [383:0] hash_key;  // of the flow table
   } own_t;
 
   // ---- events: what changes a flow ----
 
-  typedef enum logic [2:0] {
-    EvSegment = 3'd0,
-    EvCommand = 3'd1,  // from the SW ring
-    EvTimer   = 3'd2,
-    EvSend    = 3'd3,  // its turn to send a segment
-    EvTell    = 3'd4,  // its turn to write a HW command
-    EvOpen    = 3'd5,  // toe_conn has made it: the TCB begins
-    EvPurge   = 3'd6,  // its queue pair goes away: reset it and forget it
-    EvReset   = 3'd7   // its listener goes away: reset it, and tell
+  typedef enum logic [3:0] {
+    EvSegment = 4'd0,
+    EvCommand = 4'd1,  // from the SW ring
+    EvTimer   = 4'd2,
+    EvSend    = 4'd3,  // its turn to send a segment
+    EvTell    = 4'd4,  // its turn to write a HW command
+    EvOpen    = 4'd5,  // toe_conn has made it: the TCB begins
+    EvPurge   = 4'd6,  // its queue pair goes away: reset it and forget it
+    EvReset   = 4'd7,  // its listener goes away: reset it, and tell
+    EvWindow  = 4'd8   // fpc_cubic has its window
   } kind_e;
 
   // A new flow. active: SYN is ours; else it answers the peer's, whose fields are here.
@@ -219,6 +222,7 @@ package toe_pkg;
     logic [31:0] ts_offset; // RFC 7323 5.4
     logic [4:0]  tx_log;
     logic [4:0]  rx_log;
+    logic [3:0]  cc;        // as OPTION CC has it
   } open_t;
 
   typedef struct packed {
@@ -278,11 +282,18 @@ package toe_pkg;
   typedef struct packed {
     logic [31:0] cwnd;      // bytes
     logic [31:0] ssthresh;
-    logic [31:0] acked;     // bytes towards the next step of avoidance
-    logic [31:0] w_max;     // CUBIC: W_max, bytes
-    logic [31:0] w_est;     // ... the window Reno would have
-    tick_t       epoch;     // ... when this avoidance began, 0: not
-    logic [31:0] k;         // ... ticks until it is at w_max again
+    logic [31:0] acked;     // bytes: towards the next step (NewReno), not yet asked for (CUBIC)
+    logic        asked;     // CUBIC: fpc_cubic has the flow
+    logic [31:0] seen_at;   // ... stamp of the last ACK
+    logic        epoch_set; // ... the rest as fpc_cubic_pkg has it
+    logic        after_rto;
+    logic [31:0] w_max;
+    logic [31:0] cwnd_prior;
+    stamp_t      epoch;
+    logic [31:0] k;
+    logic [31:0] w_est;
+    logic [31:0] credit;
+    logic [31:0] est_credit;
     logic [3:0]  algorithm; // as OPTION CC has it
   } cc_t;
 

@@ -20,7 +20,7 @@ class Sources:
 
     def __init__(self, dut, rng) -> None:
         self.dut, self.rng = dut, rng
-        self.body = len(dut.command_i) - 25  # kind, flow, queue pair; then the body
+        self.body = len(dut.command_i) - 26  # kind, flow, queue pair; then the body
         self.offered = dict.fromkeys(SOURCES)
         self.due = [None] * FPCS
         self.want = [{name: deque() for name in (*SOURCES, "due")} for _ in range(FPCS)]
