@@ -138,6 +138,7 @@ void Card::cycle()
                 !answers_.empty() || top_.msix_valid_o || !tcb_reads_.empty() ||
                 !tcb_answers_.empty() || top_.m_axi_tcb_awvalid_o || top_.m_axi_tcb_arvalid_o;
 
+    watch_offers();
     take_link();
     take_bus();
     take_tcbs();
@@ -149,6 +150,44 @@ void Card::cycle()
     if (o_.virtual_time)
         top_.now_ns_i += kCycleNs;
     quiet_ = busy ? 0 : quiet_ + 1;
+}
+
+/* What is offered stays as it is until it is taken (AMBA AXI4 A3.2.1, AXI4-Stream 2.2.1). */
+template <typename... Part>
+void Card::stays(Offer &offer, bool valid, bool ready, const Part &...parts)
+{
+    static_assert((sizeof(Part) + ...) <= sizeof offer.what);
+    uint8_t now[sizeof offer.what];
+    size_t n = 0;
+
+    if (!offer.held && (!valid || ready))
+        return;
+    ((std::memcpy(now + n, &parts, sizeof parts), n += sizeof parts), ...);
+    if (offer.held && (!valid || std::memcmp(now, offer.what, n) != 0) && !unlawful++)
+        std::fprintf(stderr, "toe_sim: %s: what was offered did not stay, cycle %llu\n", offer.name,
+                     static_cast<unsigned long long>(cycles_));
+    offer.held = valid && !ready;
+    std::memcpy(offer.what, now, n);
+}
+
+void Card::watch_offers()
+{
+    const Vtoe_box &t = top_;
+
+    stays(axis_, t.m_axis_tvalid_o, t.m_axis_tready_i, t.m_axis_tdata_o, t.m_axis_tkeep_o,
+          t.m_axis_tlast_o);
+    stays(ar_, t.m_axi_arvalid_o, t.m_axi_arready_i, t.m_axi_araddr_o, t.m_axi_arlen_o,
+          t.m_axi_arid_o);
+    stays(aw_, t.m_axi_awvalid_o, t.m_axi_awready_i, t.m_axi_awaddr_o, t.m_axi_awlen_o);
+    stays(w_, t.m_axi_wvalid_o, t.m_axi_wready_i, t.m_axi_wdata_o, t.m_axi_wstrb_o,
+          t.m_axi_wlast_o);
+    stays(tcb_ar_, t.m_axi_tcb_arvalid_o, t.m_axi_tcb_arready_i, t.m_axi_tcb_araddr_o,
+          t.m_axi_tcb_arlen_o, t.m_axi_tcb_arid_o);
+    stays(tcb_aw_, t.m_axi_tcb_awvalid_o, t.m_axi_tcb_awready_i, t.m_axi_tcb_awaddr_o,
+          t.m_axi_tcb_awlen_o);
+    stays(tcb_w_, t.m_axi_tcb_wvalid_o, t.m_axi_tcb_wready_i, t.m_axi_tcb_wdata_o,
+          t.m_axi_tcb_wlast_o);
+    stays(msix_, t.msix_valid_o, t.msix_ready_i, t.msix_vector_o);
 }
 
 /* ---- the link ---- */

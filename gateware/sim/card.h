@@ -95,7 +95,7 @@ class Card
     void trigger();
 
     uint64_t strayed = 0;  /* reaches for host memory that is not there */
-    uint64_t unlawful = 0; /* bursts that AXI forbids */
+    uint64_t unlawful = 0; /* bursts that AXI forbids, and offers that did not stay */
     uint64_t bytes_in = 0, bytes_out = 0;
 
   private:
@@ -107,6 +107,15 @@ class Card
         uint64_t due, address;
         uint8_t id;
     };
+    /* What a stream offered in the cycle before, and nobody took. */
+    struct Offer {
+        const char *name;
+        bool held = false;
+        uint8_t what[96] = {};
+    };
+    template <typename... Part>
+    void stays(Offer &offer, bool valid, bool ready, const Part &...parts);
+    void watch_offers();
     void drive_link();
     void drive_bus();
     void take_link();
@@ -145,6 +154,8 @@ class Card
     std::deque<std::pair<uint64_t, unsigned>> tcb_writes_;
     std::deque<uint64_t> tcb_answers_;
     bool tcb_held_ = false;
+    Offer axis_{"m_axis"}, ar_{"m_axi AR"}, aw_{"m_axi AW"}, w_{"m_axi W"}, msix_{"msix"};
+    Offer tcb_ar_{"m_axi_tcb AR"}, tcb_aw_{"m_axi_tcb AW"}, tcb_w_{"m_axi_tcb W"};
     std::mt19937 random_{1};
     uint64_t cycles_ = 0, quiet_ = 0;
 };

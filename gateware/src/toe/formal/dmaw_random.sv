@@ -34,6 +34,11 @@ module dmaw_random;
   place_t path_at;
   path_t path;
 
+  // Offered in the cycle before, and not taken.
+  bit aw_held, w_held;
+  logic [71:0] aw_was;
+  logic [576:0] w_was;
+
   toe_dmaw #(.Qps(Qps), .Sources(Sources)) dut (
       .clk_i(clk), .rst_ni(rst_n), .now_i('0), .qp_i(qp),
       .closed_i(closed), .at_work_o(at_work),
@@ -229,6 +234,15 @@ module dmaw_random;
     w_ready = often();
     #1;
     next_line = line_of(32'(read_buffer) % Buffers, 32'(read_line));
+    // What is offered stays as it is until it is taken.
+    if (w_held && !(w_valid && w_was == {w_data, w_strb, w_last}))
+      $fatal(1, "seed %0d: a beat that nobody took did not stay", seed);
+    w_held = w_valid && !w_ready;
+    w_was = {w_data, w_strb, w_last};
+    if (aw_held && !(aw_valid && aw_was == {aw_addr, aw_len}))
+      $fatal(1, "seed %0d: an address that nobody took did not stay", seed);
+    aw_held = aw_valid && !aw_ready;
+    aw_was = {aw_addr, aw_len};
     if (w_valid && w_ready) beat();
     if (aw_valid && aw_ready) begin
       if (aw_addr[5:0] != 0) $fatal(1, "seed %0d: a burst at %h", seed, aw_addr);

@@ -25,6 +25,10 @@ module rx_random;
   logic [1:0][511:0] read_data;
   rx_counts_t counts;
 
+  // Offered in the cycle before, and not taken.
+  bit packet_held;
+  packet_t packet_was;
+
   toe_rx #(.BufBits(BufBits)) dut (
       .clk_i(clk), .rst_ni(rst_n), .own_i(own),
       .s_tdata_i(s_data), .s_tkeep_i(s_keep), .s_tvalid_i(s_valid), .s_tlast_i(s_last),
@@ -253,6 +257,11 @@ module rx_random;
       end
     end
     #1;
+    // What is offered stays as it is until it is taken.
+    if (packet_held && !(packet_valid && packet_was == packet))
+      $fatal(1, "seed %0d: a packet that nobody took did not stay", seed);
+    packet_held = packet_valid && !packet_ready;
+    packet_was = packet;
     if (packet_valid && packet_ready) begin
       due_t d;
       packet_t w;

@@ -28,6 +28,11 @@ module table_random;
   place_t [2:0] path_at;
   path_t [2:0] path;
 
+  // Offered in the cycle before, and not taken.
+  bit hit_held, miss_held;
+  logic [$bits(packet_t)+$bits(flow_t)-1:0] hit_was;
+  logic [$bits(packet_t)+$bits(flow_t):0] miss_was;
+
   toe_table #(.FlowBits(FlowBits)) dut (
       .clk_i(clk), .rst_ni(rst_n), .key_i(key), .ready_o(ready),
       .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
@@ -177,6 +182,8 @@ module table_random;
     end
     rst_n = 1'b1;
     asking = 1'b0;
+    hit_held = 1'b0;
+    miss_held = 1'b0;
   endtask
 
   place_t [2:0] path_at_before;
@@ -197,6 +204,14 @@ module table_random;
     for (int i = 0; i < 3; i++) path_at[i] = place_of($urandom_range(Places - 1));
     #1;
     // Before the edge: what passes.
+    if (hit_held && !(hit_valid && hit_was == {hit, hit_flow}))
+      $fatal(1, "seed %0d: a packet that nobody took did not stay", seed);
+    hit_held = hit_valid && !hit_ready;
+    hit_was = {hit, hit_flow};
+    if (miss_held && !(miss_valid && miss_was == {miss, miss_tw, miss_index}))
+      $fatal(1, "seed %0d: a packet of no flow that nobody took did not stay", seed);
+    miss_held = miss_valid && !miss_ready;
+    miss_was = {miss, miss_tw, miss_index};
     if (hit_valid && hit_ready) begin
       check(hit, 1'b1, 1'b0, hit_flow);
       hits++;

@@ -27,6 +27,11 @@ module tx_random;
   logic [7:0] ar_len;
   logic [511:0] r_data, m_data;
 
+  // Offered in the cycle before, and not taken.
+  bit m_held, ar_held;
+  logic [576:0] m_was;
+  logic [71:0] ar_was;
+
   toe_tx #(.Qps(Qps), .Fpcs(Fpcs)) dut (
       .clk_i(clk), .rst_ni(rst_n), .own_i(own), .qp_i(qp),
       .closed_i(closed), .at_work_o(at_work),
@@ -226,6 +231,15 @@ module tx_random;
     end
     #1;
     next_path = path_of(32'(path_at.index));
+    // What is offered stays as it is until it is taken.
+    if (m_held && !(m_valid && m_was == {m_data, m_keep, m_last}))
+      $fatal(1, "seed %0d: a beat that nobody took did not stay", seed);
+    m_held = m_valid && !m_ready;
+    m_was = {m_data, m_keep, m_last};
+    if (ar_held && !(ar_valid && ar_was == {ar_addr, ar_len}))
+      $fatal(1, "seed %0d: a read that nobody took did not stay", seed);
+    ar_held = ar_valid && !ar_ready;
+    ar_was = {ar_addr, ar_len};
     if (m_valid && m_ready) beat();
     if (ar_valid && ar_ready) begin
       bit ours = 1'b0;

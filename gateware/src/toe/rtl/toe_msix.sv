@@ -32,6 +32,8 @@ module toe_msix
       ripe[i] = wants_q[i] && !left[15];
       if (ripe[i]) next = qp_t'(i);
     end
+    // In turn: one that asks again and again does not keep the others waiting.
+    for (int i = Qps - 1; i >= 0; i--) if (ripe[i] && qp_t'(i) > vector_q) next = qp_t'(i);
   end
   assign valid_o = valid_q;
   assign vector_o = vector_q;
@@ -40,6 +42,7 @@ module toe_msix
     if (!rst_ni) begin
       wants_q <= '0;
       valid_q <= 1'b0;
+      vector_q <= '0;
     end else begin
       if (!valid_q || ready_i) begin
         valid_q <= ripe != '0;
