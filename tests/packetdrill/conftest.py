@@ -14,8 +14,8 @@ HERE = Path(__file__).resolve().parent
 # Folders whose scripts hold for both families. Over IPv6 the MTU is larger by what its header is
 # larger, so that segments are of the same size.
 BOTH = ("states", "options", "close", "connect", "urgent", "poll", "epoll", "calls")
-# ... but for these: what is so in IPv4 alone (the MSS where none is told).
-IPV4_ONLY = ("options/mss_none.pkt",)
+# ... but for these: what is so in IPv4 alone (the MSS where none is told, or none that can be).
+IPV4_ONLY = ("options/mss_none.pkt", "options/mss_zero.pkt")
 OVER_IPV6 = [("ip_version", "ipv6"), ("mtu", "1520")]
 _workers: dict[str, Worker] = {}
 
