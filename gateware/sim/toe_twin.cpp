@@ -145,6 +145,8 @@ struct Flow {
     uint32_t iss = 0, ts_offset = 0;
 };
 
+constexpr toec_time kTellAgain = 30ull * 1000 * 1000 * 1000;
+
 struct Twin {
     toec_stack gate_stack = {};
     Bytes memory;
@@ -154,6 +156,7 @@ struct Twin {
     std::map<Key, std::vector<Bytes>> sent[2]; /* TCP headers of this event: gateware, core/ */
     std::map<uint32_t, uint32_t> listeners;
     toec_time now = 0, due = TOEC_NEVER;
+    toec_time told = 0;  /* when the gateware's neighbour has told where it is */
     bool asked = false;  /* core/ asks for the neighbour */
     toec_u64 probes = 0; /* tail loss probes before this event */
 
@@ -405,6 +408,19 @@ void after(Twin &w)
     current = nullptr;
 }
 
+/* Both know their neighbour all the time, so that no SYN waits for one: the gateware forgets it
+ * after 60 s, core/ asks and is answered at once. */
+void tell_neighbour(Twin &w)
+{
+    uint8_t hello[128];
+    uint32_t n = neighbour_answer(hello);
+
+    w.told = w.now;
+    w.gate().now = w.now;
+    w.gate().device->receive(hello, n);
+    w.gate().settle();
+}
+
 Twin &begin(struct toec_stack *s, toec_time now)
 {
     Twin &w = *reinterpret_cast<Twin *>(s->gate);
@@ -412,6 +428,8 @@ Twin &begin(struct toec_stack *s, toec_time now)
     w.now = now;
     w.probes = golden_toec_counters(w.golden)[TOEC_C_tcp_tail_probes];
     current = &w;
+    if (now - w.told >= kTellAgain)
+        tell_neighbour(w);
     return w;
 }
 
@@ -526,14 +544,12 @@ struct toec_stack *toec_init(void *mem, unsigned long, const struct toec_config 
     twins.push_back(std::move(w));
     if (twins.size() > 4)
         twins.pop_front();
-    /* Both know their neighbour from the beginning. */
     Twin &t = begin(s, now);
+    tell_neighbour(t);
     uint32_t n = neighbour_answer(hello);
     struct toec_packet p = {};
     p.data = hello;
     p.head_len = p.len = n;
-    t.gate().device->receive(hello, n);
-    t.gate().settle();
     golden_toec_input(t.golden, &p, now);
     after(t);
     return s;
