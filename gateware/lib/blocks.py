@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A large design part by part, each synthesized by itself, out of its context; then the netlists
-are joined, so that what is counted and how deep logic lies is of the whole. A part that is there
-eight times is synthesized once, and again only when it is another: it is kept under a digest of
-what the front end makes of it, which comments and other parts do not change."""
+"""A large design part by part, each synthesized by itself, out of its context; then they are
+joined, so that what is counted and how deep logic lies is of the whole. A part that is there eight
+times is synthesized once, and again only when it is another: it is kept under a digest of what the
+front end makes of it, which comments and other parts do not change."""
 
 import hashlib
 import json
@@ -11,16 +11,14 @@ import shutil
 from functools import cache
 from pathlib import Path
 
-from . import synth
+from . import paths, synth
+from .depth import Netlist
 from .filelist import read
 from .synth import Design
 from .tools import alone
 
 # A parameter that says which of many a module is, and changes constants alone.
 WHICH = "Fpc"
-
-# What a joined netlist has between two names of one bit.
-SAME = "same"
 
 # Modules that only join others: each module that they name is a part.
 GLUE = ("toe_box", "toe_core")
@@ -84,8 +82,9 @@ def parameters_of(text: str) -> set[str]:
     return set(re.findall(r"\bparameter\b[^=,]*?(\w+)\s*=", header[1])) if header else set()
 
 
-def mapped(name: str, text: Path) -> tuple[dict, str]:
-    """The netlist of what was read into a file, kept under the digest of just that."""
+def mapped(name: str, text: Path) -> str:
+    """Makes the netlist of what was read into a file; gives the digest of just that, by which it is
+    kept."""
     h = hashlib.sha256(json.dumps([name, synth.MODULE]).encode())
     h.update(synth.tools())
     h.update(text.read_bytes())
@@ -101,7 +100,14 @@ def mapped(name: str, text: Path) -> tuple[dict, str]:
             new.write_text(json.dumps(lean(json.loads(raw.read_text())["modules"][name])))
             new.rename(place / "netlist.json")
             raw.unlink()
-    return json.loads((place / "netlist.json").read_text()), digest
+    return digest
+
+
+@cache
+def measured(name: str, place: Path) -> paths.Graph:
+    netlist = Netlist(json.loads((place / "netlist.json").read_text()))
+    counted = ((n, *synth.counted(c["type"])) for n, c in netlist.cells.items())
+    return paths.reduced(paths.of_netlist(netlist, counted), name)
 
 
 def lean(module: dict) -> dict:
@@ -115,19 +121,23 @@ def lean(module: dict) -> dict:
 
 
 @cache
-def part(name: str, top: str, values: tuple[tuple[str, int], ...]) -> tuple[dict, frozenset[str]]:
-    """Of a list of files the netlist of a module with these parameters, and the digests of what it
-    was made from."""
+def part(
+    name: str, top: str, values: tuple[tuple[str, int], ...]
+) -> tuple[paths.Graph, frozenset[str]]:
+    """Of a list of files a module with these parameters, and the digests of what it was made
+    from."""
     modules = declared(name)
     hidden = parts_of(top, modules)
     folder = synth.KEPT / "read" / "-".join([top, *(f"{k}{v}" for k, v in values)])
+    made = logic(top) if hidden else top
     with alone(folder):
         shell = elaborated(Design(top, name, dict(values)), hidden, folder)
-        netlist, digest = mapped(logic(top) if hidden else top, folder / "read.il")
+        digest = mapped(made, folder / "read.il")
+    graph = measured(made, synth.KEPT / digest)
     if not hidden:
-        return netlist, frozenset([digest])
+        return graph, frozenset([digest])
     digests = {digest}
-    inside = {logic(top): netlist}
+    inside = {logic(top): graph}
     for instance, cell in shell["cells"].items():
         kind = cell["type"]
         if kind in hidden:
@@ -135,7 +145,7 @@ def part(name: str, top: str, values: tuple[tuple[str, int], ...]) -> tuple[dict
             given = {k: int(v, 2) for k, v in cell["parameters"].items() if k in wanted}
             inside[instance], more = part(name, kind, tuple(sorted(given.items())))
             digests |= more
-    return join(shell, inside, logic(top)), frozenset(digests)
+    return paths.reduced(paths.joined(shell, inside, logic(top)), top), frozenset(digests)
 
 
 def logic(top: str) -> str:
@@ -161,54 +171,3 @@ def elaborated(design: Design, hidden: list[str], folder: Path) -> dict:
         script = script.replace(word, text)
     synth.yosys(folder, "read", script)
     return json.loads((folder / "shell.json").read_text())["modules"][design.top] if hidden else {}
-
-
-def join(shell: dict, inside: dict[str, dict], beside: str) -> dict:
-    """One flat netlist: each box of the shell becomes what is inside; beside is no box of the
-    sources, and leaves no word in names."""
-    cells = {}
-    names = {n: net for n, net in shell["netnames"].items() if not net["hide_name"]}
-    for box, module in inside.items():
-        outer = shell["cells"][box]["connections"]
-        bits, again = wires(box, module, outer)
-        within = "" if box == beside else f"{box}."
-        for name, cell in module["cells"].items():
-            connections = {p: [bits(b) for b in bs] for p, bs in cell["connections"].items()}
-            cells[f"{within}{name}"] = {**cell, "connections": connections}
-        for index, (inner, beyond) in enumerate(again):
-            cells[f"{box}.${SAME}{index}"] = same(inner, beyond)
-        for name, net in module["netnames"].items():
-            mine = {"hide_name": 0, "bits": [bits(b) for b in net["bits"]]}
-            names.setdefault(f"{within}{name}", mine)
-    return {"ports": shell["ports"], "cells": cells, "netnames": names}
-
-
-def same(inner: object, beyond: object) -> dict:
-    """A cell that costs nothing: an output that is an input, or another output."""
-    return {
-        "type": SAME,
-        "connections": {"A": [inner], "O": [beyond]},
-        "port_directions": {"A": "input", "O": "output"},
-    }
-
-
-def wires(box: str, module: dict, outer: dict) -> tuple:
-    """How bits of a module inside are called in the whole, and pairs of names for one."""
-    known: dict = {}
-    again = []
-    ports = sorted(module["ports"].items(), key=lambda port: port[1]["direction"] != "input")
-    for name, port in ports:
-        for bit, beyond in zip(port["bits"], outer.get(name, []), strict=False):
-            if port["direction"] == "input":
-                known[bit] = beyond
-            elif isinstance(bit, str) or bit in known:
-                again.append((known.get(bit, bit), beyond))
-            else:
-                known[bit] = beyond
-
-    def named(bit: object) -> object:
-        if isinstance(bit, str):
-            return bit
-        return known.setdefault(bit, f"{box}/{bit}")
-
-    return named, again

@@ -1,23 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logic depth of a netlist for Xilinx: LUTs, reads of LUT memories and entries of carry chains, on
-the longest paths between registers, memories, multipliers and ports. yosys's own ltp takes a carry
-cell as one node, and sees loops where a chain has none."""
+"""What costs what in a netlist for Xilinx: LUTs, reads of LUT memories and entries of carry chains,
+between registers, memories, multipliers and ports (paths.py adds them up). yosys's own ltp takes a
+carry cell as one node, and sees loops where a chain has none."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 Bit = int | str
 Arc = tuple[list[Bit], Bit, int]  # inputs, output, cost
-
-
-@dataclass
-class Route:
-    """The longest of those that end in one place."""
-
-    depth: int
-    first: str  # the register, memory or port where it begins
-    last: str
 
 
 def carry_arcs(cell: dict) -> list[Arc]:
@@ -57,7 +47,7 @@ def arcs_of(cell: dict) -> list[Arc]:
         return carry_arcs(cell)
     if kind.startswith("RAM") and not kind.startswith("RAMB"):
         return memory_arcs(cell)
-    if re.fullmatch(r"LUT[1-6]|MUXF[789]|INV|same", kind):
+    if re.fullmatch(r"LUT[1-6]|MUXF[789]|INV", kind):
         inputs = [b for p, bits in cell["connections"].items() if p != "O" for b in bits]
         return [(inputs, cell["connections"]["O"][0], 1 if kind.startswith("LUT") else 0)]
     return []
@@ -69,10 +59,9 @@ def plain(name: str) -> str:
 
 
 class Netlist:
-    """A flat netlist, and how deep each of its bits lies."""
+    """A flat netlist: what each of its bits hangs on, what it is called, and where paths end."""
 
-    def __init__(self, module: dict, top: str) -> None:
-        self.top = top
+    def __init__(self, module: dict) -> None:
         self.ports: dict[str, dict] = module["ports"]
         self.cells: dict[str, dict] = module["cells"]
         self.into: dict[Bit, list[tuple[list[Bit], int]]] = {}
@@ -87,45 +76,9 @@ class Netlist:
                 mine = f"{plain(name)}[{index}]" if len(net["bits"]) > 1 else plain(name)
                 # A net has a name in each module that it passes: the outermost is the shortest.
                 self.names[bit] = min(self.names.get(bit, mine), mine, key=len)
-        self.depth: dict[Bit, int] = {}
-        for start in self.into:
-            self._measure(start)
-
-    def _measure(self, start: Bit) -> None:
-        stack = [start]
-        while stack:  # a path may be longer than Python's own stack
-            bit = stack[-1]
-            if bit in self.depth:
-                stack.pop()
-                continue
-            arcs = self.into[bit]
-            missing = [b for ins, _ in arcs for b in ins if b in self.into and b not in self.depth]
-            if missing:
-                if len(stack) > len(self.into):
-                    raise ValueError(f"{self.top}: a combinational loop")
-                stack.extend(missing)
-                continue
-            self.depth[bit] = max(self._through(ins, cost) for ins, cost in arcs)
-            stack.pop()
-
-    def _through(self, inputs: list[Bit], cost: int) -> int:
-        return cost + max((self.depth.get(b, 0) for b in inputs), default=0)
-
-    def chain(self, bit: Bit) -> list[Bit]:
-        """The bits of the longest path to bit, the first first."""
-        found = [bit]
-        while found[-1] in self.into:
-            at = found[-1]
-            inputs = next(
-                i for i, cost in self.into[at] if self._through(i, cost) == self.depth[at]
-            )
-            if not inputs:
-                break
-            found.append(max(inputs, key=lambda b: self.depth.get(b, 0)))
-        return found[::-1]
 
     def ends(self) -> Iterator[tuple[str, list[Bit]]]:
-        """What paths end in: its name, and the bits that it takes."""
+        """What paths end in but for ports: its name, and the bits that it takes."""
         for name, cell in self.cells.items():
             if arcs_of(cell) and not cell["type"].startswith("RAM"):
                 continue
@@ -137,20 +90,3 @@ class Netlist:
             if known and (cell["type"].startswith("FD") or "$" in label):
                 label = known[0]
             yield label, taken
-        for name, port in self.ports.items():
-            if port["direction"] == "output":
-                yield name, port["bits"]
-
-    def longest(self) -> dict[str, Route]:
-        """By the register, memory or port where they end."""
-        found: dict[str, Route] = {}
-        for name, bits in self.ends():
-            if not bits:  # GND, VCC
-                continue
-            bit = max(bits, key=lambda b: self.depth.get(b, 0))
-            depth = self.depth.get(bit, 0)
-            base = re.sub(r"\[\d+\]$", "", name)
-            if depth and (base not in found or depth > found[base].depth):
-                first = self.chain(bit)[0]
-                found[base] = Route(depth, self.names.get(first, str(first)), name)
-        return found

@@ -7,12 +7,14 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from .depth import Netlist, plain
+from . import paths
+from .depth import Netlist
 from .filelist import read
 from .tools import BIN, GATEWARE, OUT, run
 
@@ -137,25 +139,21 @@ def luts_of_memory(kind: str) -> int:
     return 8 if re.fullmatch(r"RAM\d+M\d+", kind) else 4
 
 
-def count(cells: Iterable[dict]) -> dict[str, float]:
-    found: dict[str, float] = dict.fromkeys(("LUT", "FF", "BRAM36", "URAM", "DSP"), 0)
-    for cell in cells:
-        kind = cell["type"]
-        if re.fullmatch(r"LUT[1-6]", kind):
-            found["LUT"] += 1
-        elif re.fullmatch(r"RAM\d+(X1[SD]|M\d*)", kind):
-            found["LUT"] += luts_of_memory(kind)
-        elif kind.startswith("SRL"):
-            found["LUT"] += 1
-        elif kind.startswith("FD"):
-            found["FF"] += 1
-        elif kind in ("RAMB36E2", "RAMB18E2"):
-            found["BRAM36"] += 1 if kind == "RAMB36E2" else 0.5
-        elif kind.startswith("URAM"):
-            found["URAM"] += 1
-        elif kind == "DSP48E2":
-            found["DSP"] += 1
-    return found
+def counted(kind: str) -> tuple[str, float]:
+    """As what a cell is counted, and how often."""
+    if re.fullmatch(r"LUT[1-6]", kind) or kind.startswith("SRL"):
+        return "LUT", 1
+    if re.fullmatch(r"RAM\d+(X1[SD]|M\d*)", kind):
+        return "LUT", luts_of_memory(kind)
+    if kind in ("RAMB36E2", "RAMB18E2"):
+        return "BRAM36", 1 if kind == "RAMB36E2" else 0.5
+    names = {"FD": "FF", "URAM": "URAM", "DSP48E2": "DSP"}
+    return next(((name, 1) for start, name in names.items() if kind.startswith(start)), ("", 0))
+
+
+def total(counts: Iterable[Counter]) -> dict[str, float]:
+    found = sum(counts, Counter())
+    return {name: found[name] for name in ("LUT", "FF", "BRAM36", "URAM", "DSP")}
 
 
 def kept(design: Design, name: str, make: Callable[[], object]) -> object:
@@ -184,19 +182,21 @@ def ultrascale(design: Design) -> dict:
         whole: dict = {}
         if design.parts:
             values = tuple(design.parameters.items())
-            module, digests = blocks.part(design.list, design.top, values)
+            graph, digests = blocks.part(design.list, design.top, values)
             whole["made of"] = sorted(digests)
         else:
-            module = flat(design, FLAT, "xcup")
-        netlist = Netlist(module, design.top)
-        routes = sorted(netlist.longest().items(), key=lambda r: (-r[1].depth, r[0]))
-        whole |= count(netlist.cells.values())
-        whole["depth"] = max(netlist.depth.values(), default=0)
+            netlist = Netlist(flat(design, FLAT, "xcup"))
+            cells = ((name, *counted(cell["type"])) for name, cell in netlist.cells.items())
+            graph = paths.of_netlist(netlist, cells)
+        graph = paths.closed(graph, design.top)
+        routes = sorted(graph.routes.items(), key=lambda r: (-r[1].depth, r[0]))
+        whole |= total(graph.counts.values())
+        whole["depth"] = max((route.depth for _, route in routes), default=0)
         whole["routes"] = [vars(route) for _, route in routes]
-        inside: dict[str, list[dict]] = {}
-        for name, cell in netlist.cells.items():
-            inside.setdefault(part_of(plain(name)), []).append(cell)
-        whole["parts"] = {part: count(cells) for part, cells in sorted(inside.items())}
+        inside: dict[str, list[Counter]] = {}
+        for place, found in graph.counts.items():
+            inside.setdefault(part_of(f"{place}.x" if place else "x"), []).append(found)
+        whole["parts"] = {part: total(found) for part, found in sorted(inside.items())}
         return whole
 
     return kept(design, "xcup", make)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A design synthesized part by part: what parts there are, and that joined they are the whole."""
 
+import random
 import shutil
 from pathlib import Path
 
 import pytest
 
-from gateware.lib import blocks, filelist, synth
+from gateware.lib import blocks, filelist, paths, synth
 from gateware.lib.depth import Netlist
 from gateware.lib.tools import OUT
 
@@ -42,29 +43,118 @@ def box(clk: int, a: int, q: int, y: list[int]) -> dict:
     return {"type": "part", "connections": {"clk": [clk], "a": [a], "q": [q], "y": y}}
 
 
-def test_joined_parts_are_one_netlist() -> None:
+def graph(module: dict, top: str = "part") -> paths.Graph:
+    netlist = Netlist(module)
+    counted = ((name, *synth.counted(cell["type"])) for name, cell in netlist.cells.items())
+    return paths.reduced(paths.of_netlist(netlist, counted), top)
+
+
+def whole(shell: dict, inside: dict[str, paths.Graph], beside: str) -> paths.Graph:
+    return paths.closed(paths.reduced(paths.joined(shell, inside, beside), "top"), "top")
+
+
+def test_joined_parts_are_one() -> None:
     """From a register of one part through both into a register of the other; an output that is an
     input, and one that is a constant."""
     shell = {
-        "ports": {"clk": {"direction": "input", "bits": [2]}},
+        "ports": {
+            "clk": {"direction": "input", "bits": [2]},
+            "y": {"direction": "output", "bits": [14]},
+        },
         "cells": {"one": box(2, 9, 20, [10, 11, 12]), "two": box(2, 10, 9, [13, 14, 15])},
         "netnames": {},
     }
-    whole = blocks.join(shell, {"one": PART, "two": PART}, "logic")
-    netlist = Netlist(whole, "top")
-    assert synth.count(netlist.cells.values())["LUT"] == 4
-    assert synth.count(netlist.cells.values())["FF"] == 2
-    route = netlist.longest()["two.x_q"]
+    found = whole(shell, {"one": graph(PART), "two": graph(PART)}, "logic")
+    assert synth.total(found.counts.values())["LUT"] == 4
+    assert synth.total(found.counts.values())["FF"] == 2
+    assert found.counts["one"] == {"LUT": 2, "FF": 1}
+    route = found.routes["two.x_q"]
     assert (route.depth, route.first, route.last) == (2, "one.x_q", "two.x_q")
-    assert netlist.depth[11] == 0, "what passes through a part costs nothing"
-    assert netlist.longest()["one.x_q"].first == "two.x_q"
+    assert found.routes["one.x_q"].depth == 1
+    assert found.routes["y"].depth == 1, "what passes through a part costs nothing"
 
 
 def test_what_is_beside_the_parts_leaves_no_word_in_names() -> None:
     shell = {"ports": {}, "cells": {"a_logic": box(2, 3, 4, [5, 6, 7])}, "netnames": {}}
-    whole = blocks.join(shell, {"a_logic": PART}, "a_logic")
-    assert "x_q" in whole["netnames"]
-    assert {"ff", "in", "out"} <= set(whole["cells"])
+    found = whole(shell, {"a_logic": graph(PART)}, "a_logic")
+    assert list(found.routes) == ["x_q"]
+    assert list(found.counts) == [""]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_are_as_deep_joined_as_flat(seed: int) -> None:
+    """Random logic in two parts, one behind the other: measured joined and in one."""
+    rng = random.Random(seed)
+    one, two = random_part(rng, 8), random_part(rng, 8)
+    shell = {
+        "ports": {
+            "a": {"direction": "input", "bits": list(range(900, 908))},
+            "y": {"direction": "output", "bits": list(range(920, 928))},
+        },
+        "cells": {
+            "one": {"connections": {"a": list(range(900, 908)), "y": list(range(910, 918))}},
+            "two": {"connections": {"a": list(range(910, 918)), "y": list(range(920, 928))}},
+        },
+        "netnames": {},
+    }
+    found = whole(shell, {"one": graph(one), "two": graph(two)}, "logic")
+    flat = paths.closed(paths.of_netlist(Netlist(flattened(one, two))), "top")
+    depths = {name: route.depth for name, route in flat.routes.items()}
+    joined = {name: route.depth for name, route in found.routes.items()}
+    assert max(joined.values()) == max(depths.values()) > 3
+    # One end is named of those that a part's input goes as deep to; the deepest of each part is.
+    assert all(joined[name] <= depths[name] for name in joined)
+    for part in ("one.", "two."):
+        deepest = max(d for name, d in depths.items() if name.startswith(part))
+        assert max(d for name, d in joined.items() if name.startswith(part)) == deepest
+
+
+def random_part(rng: random.Random, width: int) -> dict:
+    """Registers, inputs, and LUTs that hang on what was there before."""
+    bits = list(range(2, 2 + width))
+    inputs, cells, names = list(bits), {}, {}
+    for n in range(6):
+        bits.append(100 + n)
+        names[f"r{n}_q"] = {"hide_name": 0, "bits": [100 + n]}
+    for n in range(40):
+        taken = {f"I{i}": [rng.choice(bits[-12:])] for i in range(2)}
+        ways = dict.fromkeys(taken, "input") | {"O": "output"}
+        cells[f"l{n}"] = {"type": "LUT2", "connections": taken | {"O": [200 + n]}}
+        cells[f"l{n}"]["port_directions"] = ways
+        bits.append(200 + n)
+    for n in range(6):
+        cells[f"r{n}"] = {
+            "type": "FDRE",
+            "connections": {"D": [rng.choice(bits)], "Q": [100 + n]},
+            "port_directions": {"D": "input", "Q": "output"},
+        }
+    outputs = [rng.choice(bits) for _ in range(width)]
+    ports = {
+        "a": {"direction": "input", "bits": inputs},
+        "y": {"direction": "output", "bits": outputs},
+    }
+    return {"ports": ports, "cells": cells, "netnames": names}
+
+
+def flattened(one: dict, two: dict) -> dict:
+    """The same in one: the second's inputs are the first's outputs."""
+    cells, names = {}, {}
+    between = dict(zip(two["ports"]["a"]["bits"], one["ports"]["y"]["bits"], strict=True))
+    for name, part, place in (
+        ("one", one, lambda b: b),
+        ("two", two, lambda b: between.get(b, b + 1000)),
+    ):
+        for cell, what in part["cells"].items():
+            wired = {p: [place(b) for b in bs] for p, bs in what["connections"].items()}
+            cells[f"{name}.{cell}"] = {**what, "connections": wired}
+        for net, what in part["netnames"].items():
+            names[f"{name}.{net}"] = {"hide_name": 0, "bits": [place(b) for b in what["bits"]]}
+    outputs = [between.get(b, b + 1000) for b in two["ports"]["y"]["bits"]]
+    ports = {
+        "a": {"direction": "input", "bits": one["ports"]["a"]["bits"]},
+        "y": {"direction": "output", "bits": outputs},
+    }
+    return {"ports": ports, "cells": cells, "netnames": names}
 
 
 def test_the_parts_of_the_toe() -> None:
@@ -130,8 +220,8 @@ def test_a_part_is_synthesized_once(monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / "part.sv").write_text(text)
         blocks.part.cache_clear()
         runs.clear()
-        whole, digests = blocks.part("all.f", "glue", ())
+        graph, digests = blocks.part("all.f", "glue", ())
         assert runs.count("mapped") == mapped
-        assert synth.count(whole["cells"].values())["FF"] == 2
+        assert synth.total(graph.counts.values())["FF"] == 2
         assert len(digests) == 2
     blocks.part.cache_clear()

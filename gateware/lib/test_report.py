@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateware.lib import filelist, report, synth
+from gateware.lib import filelist, paths, report, synth
 from gateware.lib.depth import Netlist
 from gateware.lib.synth import Design
 from gateware.lib.tools import BIN, OUT, run
@@ -109,15 +109,16 @@ def cell(kind: str, inputs: dict, outputs: dict) -> dict:
     return {"type": kind, "connections": inputs | outputs, "port_directions": ways}
 
 
-def netlist(cells: dict, names: dict[str, list[int]]) -> Netlist:
+def measured(cells: dict, names: dict[str, list[int]]) -> paths.Graph:
     nets = {name: {"hide_name": 0, "bits": bits} for name, bits in names.items()}
-    module = {"ports": {}, "cells": cells, "netnames": nets}
-    return Netlist(module, "top")
+    netlist = Netlist({"ports": {}, "cells": cells, "netnames": nets})
+    counted = ((name, *synth.counted(cell["type"])) for name, cell in cells.items())
+    return paths.closed(paths.of_netlist(netlist, counted), "top")
 
 
 def test_the_longest_path_and_its_ends(tmp_path: Path) -> None:
     """A queue's pointer, its memory (read without a clock), two LUTs, a register."""
-    n = netlist(
+    n = measured(
         {
             "$flatten\\a.\\from": cell("FDRE", {"D": [9]}, {"Q": [2]}),
             "mem": cell("RAM32M", {"ADDRA": [2], "DIA": [2]}, {"DOA": [3]}),
@@ -127,24 +128,29 @@ def test_the_longest_path_and_its_ends(tmp_path: Path) -> None:
         },
         {"a.from_q": [2], "a.to_q": [6]},
     )
-    route = n.longest()["a.to_q"]
+    route = n.routes["a.to_q"]
     assert (route.depth, route.first, route.last) == (3, "a.from_q", "a.to_q")
-    assert synth.count(n.cells.values())["LUT"] == 4 + 2
-    assert synth.count(n.cells.values())["FF"] == 2
+    assert synth.total(n.counts.values())["LUT"] == 4 + 2
+    assert synth.total(n.counts.values())["FF"] == 2
+
+
+ENDS = {"sum": 10, "last": 14}
 
 
 def test_a_chain_counts_once(tmp_path: Path) -> None:
     carry = cell(
         "CARRY4", {"S": [2, 3, 4, 5], "DI": [2, 3, 4, 5], "CI": [8]}, {"O": [10, 11, 12, 13]}
     )
-    n = netlist({"c": carry, "l": lut([13, 2], 14), "k": lut([2, 3], 8)}, {})
-    assert n.depth[10] == 1, "the chain's entry costs nothing more"
-    assert n.depth[14] == 2
+    ends = {name: cell("FDRE", {"D": [bit]}, {"Q": [20 + bit]}) for name, bit in ENDS.items()}
+    names = {f"{name}_q": [20 + bit] for name, bit in ENDS.items()}
+    n = measured({"c": carry, "l": lut([13, 2], 14), "k": lut([2, 3], 8), **ends}, names)
+    assert n.routes["sum_q"].depth == 1, "the chain's entry costs nothing more"
+    assert n.routes["last_q"].depth == 2
 
 
 def test_a_loop_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="top: a combinational loop"):
-        netlist({"x": lut([3, 2], 4), "y": lut([4, 2], 3)}, {})
+        measured({"x": lut([3, 2], 4), "y": lut([4, 2], 3)}, {})
 
 
 def test_parts() -> None:
