@@ -203,8 +203,9 @@ def ultrascale(design: Design) -> dict:
 
 
 def part_of(name: str) -> str:
-    """core.gen_fpc[0].fpc.text.x is of core.gen_fpc[0].fpc; csr.regs.x of csr."""
-    words = name.split(".")[:-1]
+    """core.gen_fpc[0].fpc.text.x is of core.gen_fpc[0].fpc; csr.regs.x of csr; what yosys names of
+    none."""
+    words = name.split(".")[:-1] if not name.startswith("$") else []
     most = (3 if "[" in words[1] else 2) if len(words) > 1 and words[0] == "core" else 1
     return ".".join(words[:most])
 

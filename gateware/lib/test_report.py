@@ -158,6 +158,7 @@ def test_parts() -> None:
     assert synth.part_of("core.gen_fpc[1].fpc.text.x") == "core.gen_fpc[1].fpc"
     assert synth.part_of("csr.regs.x") == "csr"
     assert synth.part_of("x") == ""
+    assert synth.part_of("$auto$ff.cc:266:slice$1") == ""
 
 
 CHAIN = """attribute \\top 1
