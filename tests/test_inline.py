@@ -8,6 +8,7 @@ import json
 import signal
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import lab as labs
@@ -265,11 +266,18 @@ def test_second_worker_takes_over(inline, tmp_path):
 # ---- wires
 
 
+@contextlib.contextmanager
+def wire_server(env: dict[str, str]) -> Iterator[None]:
+    """Its listener is the kernel's too, so that it has a namespace to itself: the port is free."""
+    argv = [TOE_ECHO, "server", PORT]
+    with netns.Pair() as pair, pair.server.start(argv, env=env, name="server") as server:
+        proc.wait_until(lambda: "ready" in server.text(), "server", proc=server)
+        yield
+
+
 @pytest.mark.sanitize
 def test_two_programs_on_a_wire(tmp_path):
-    argv = [TOE_ECHO, "server", PORT]
-    with proc.Proc(argv, env=wire(tmp_path, "a"), name="server") as server:
-        proc.wait_until(lambda: "ready" in server.text(), "server", proc=server)
+    with wire_server(wire(tmp_path, "a")):
         for connections, size in ((1, 1), (50, 3000), (4, 1_000_000)):
             argv = [TOE_ECHO, "client", "10.9.0.1", PORT, connections, size]
             done = proc.run(argv, env=wire(tmp_path, "b"), timeout=20)
@@ -278,9 +286,7 @@ def test_two_programs_on_a_wire(tmp_path):
 
 def test_impaired_wire(tmp_path):
     bad = f"loss=2,delay=1ms,jitter=1ms,reorder=2,duplicate=1,seed={labs.SEED}"
-    argv = [TOE_ECHO, "server", PORT]
-    with proc.Proc(argv, env=wire(tmp_path, "a", impair=bad), name="server") as server:
-        proc.wait_until(lambda: "ready" in server.text(), "server", proc=server)
+    with wire_server(wire(tmp_path, "a", impair=bad)):
         argv = [TOE_ECHO, "client", "10.9.0.1", PORT, 8, 200_000]
         done = proc.run(argv, env=wire(tmp_path, "b"), timeout=30)
         assert done.stdout == "done 8 200000\n"
