@@ -8,23 +8,29 @@
 /*
  * Answers what may be forged (RFC 5961 7): at most a few in a while, counted per flow, so that the
  * limit of one connection tells nothing about another (CVE-2016-5696). R5961-04, R5961-05. */
-void toec_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+static int may_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 ticks = toec_ticks(now);
 
     if (t->state < TOEC_ESTABLISHED && t->snd_nxt == t->iss)
-        return; /* our SYN, which is owed, goes first and says as much */
+        return 0; /* our SYN, which is owed, goes first and says as much */
     if (t->challenges == 0 || ticks - t->challenge_at >= TOEC_CHALLENGE_T) {
         t->challenge_at = ticks;
         t->challenges = 0;
     }
     if (t->challenges >= TOEC_CHALLENGE_N) {
         TOEC_COUNT(s, tcp_challenge_limited);
-        return;
+        return 0;
     }
     t->challenges++;
     TOEC_COUNT(s, tcp_challenge_acks);
-    toec_send_ack(s, t, now);
+    return 1;
+}
+
+void toec_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    if (may_challenge(s, t, now))
+        toec_send_ack(s, t, now);
 }
 
 /* Not 0 when the timestamp is older than what has been seen (RFC 7323 5.3 R1). R7323-13, R7323-16:
@@ -71,7 +77,6 @@ static void ack_unacceptable(struct toec_stack *s, struct toec_tcb *t, const str
 static int seq_acceptable(const struct toec_tcb *t, const struct toec_seg *g)
 {
     toec_u32 len = g->len + ((g->flags & TOEC_TH_SYN) != 0) + ((g->flags & TOEC_TH_FIN) != 0);
-    toec_u32 last = g->seq + len - 1;
     int open = TOEC_SEQ_GT(t->rcv_adv, t->rcv_nxt);
 
     if (len == 0)
@@ -79,9 +84,9 @@ static int seq_acceptable(const struct toec_tcb *t, const struct toec_seg *g)
                     : g->seq == t->rcv_nxt;
     if (!open) /* an in-order segment still brings its ACK, and a FIN needs no room */
         return g->seq == t->rcv_nxt;
-    return (TOEC_SEQ_GE(g->seq, t->rcv_nxt) && TOEC_SEQ_LT(g->seq, t->rcv_adv)) ||
-           (TOEC_SEQ_GE(last, t->rcv_nxt) && TOEC_SEQ_LT(last, t->rcv_adv)) ||
-           (TOEC_SEQ_LT(g->seq, t->rcv_nxt) && TOEC_SEQ_GE(last, t->rcv_adv));
+    /* It begins in the window, or before and reaches RCV.NXT. By distances: of what lies 2^31 away
+     * the last octet is "behind" the window, the first "before" it. */
+    return g->seq - t->rcv_nxt < t->rcv_adv - t->rcv_nxt || t->rcv_nxt - g->seq < len;
 }
 
 /* Second check: RST (RFC 5961 3.2). The segment is in the window. R5961-01; RFC 9293 MUST-11,
@@ -163,7 +168,8 @@ void toec_trim(struct toec_tcb *t, struct toec_seg *g)
 /*
  * A peer that does not know yet that the byte of its window probe was taken sends its ACKs from
  * before that byte (toec_bare_seq()). Their news counts: when both ends stand so, each would wait
- * for the other's for ever. A keep-alive looks the same, so they are answered as ever.
+ * for the other's for ever. A keep-alive looks the same, so they are answered as ever, once, and
+ * with their own timestamp.
  */
 static int is_ack_of_prober(const struct toec_tcb *t, const struct toec_seg *g)
 {
@@ -172,7 +178,8 @@ static int is_ack_of_prober(const struct toec_tcb *t, const struct toec_seg *g)
                TOEC_TH_ACK;
 }
 
-/* Checks one to four; 0 when the segment goes on, 1 when its ACK alone does. R5961-02, R7323-09,
+/* Checks one to four; 0 when the segment goes on, 1 when its ACK alone does, and is owed an answer.
+ * R5961-02, R7323-09,
  * R7323-14: a RST is not asked for its timestamp. */
 static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
 {
@@ -197,8 +204,10 @@ static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, t
     }
     if (!seq_acceptable(t, g)) {
         TOEC_COUNT(s, tcp_out_of_window);
+        if (is_ack_of_prober(t, g))
+            return 1;
         ack_unacceptable(s, t, g, now);
-        return is_ack_of_prober(t, g) ? 1 : -1;
+        return -1;
     }
     if (g->flags & TOEC_TH_RST) {
         on_rst(s, t, g, now);
@@ -272,8 +281,15 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
         toec_tfo_acked(s, t, now);
     if (g->uto)
         toec_uto_input(t, g);
-    if (toec_ack_input(s, t, g, now) || ack_alone)
+    if (toec_ack_input(s, t, g, now))
         return;
+    if (ack_alone) { /* data that it lets go is its answer too */
+        if (may_challenge(s, t, now)) {
+            t->flags |= TOEC_F_ACK_NOW;
+            toec_pend(s, t);
+        }
+        return;
+    }
     if (g->flags & TOEC_TH_URG)
         toec_urg_input(s, t, g);
     if (g->len || g->seq != t->rcv_nxt)

@@ -353,6 +353,60 @@ static void test_mark_after_undo(void **state)
     talk_end(&t);
 }
 
+/* RFC 9293 3.10.7.4, first check: a segment from half of the sequence space away is neither before
+ * the window nor behind it, and nothing of it counts. */
+static void test_segment_from_half_way_round(void **state)
+{
+    struct talk t;
+    uint32_t wnd;
+
+    (void)state;
+    talk_open(&t);
+    wnd = talk_info(&t).snd_wnd;
+    t.wnd = 77;
+    for (uint32_t near = 0; near < 3; near++)
+        talk_put(&t, F_ACK | F_PSH, 0x80000000u + 1000 * near, 0, 25);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_out_of_window), 3);
+    assert_int_equal(talk_info(&t).snd_wnd, wnd);
+    assert_int_equal(t.c->received, 0);
+    t.wnd = wnd; /* what begins before, and reaches into the window, does */
+    talk_put(&t, F_ACK | F_PSH, 0, 0, 25);
+    talk_put(&t, F_ACK | F_PSH, 20, 0, 25);
+    assert_int_equal(t.c->received, 45);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_out_of_window), 3);
+    talk_end(&t);
+}
+
+/* A keep-alive is answered once, also when its ACK is wrong (RFC 9293 3.8.4, RFC 5961 5.2), and the
+ * answer echoes its timestamp. */
+static void test_answer_to_keep_alive(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.ts = 1;
+    talk_passive(&t);
+    talk_skip(&t);
+    t.tsval += 7;
+    talk_say(&t, F_ACK, (uint32_t)-1, 0, 0);
+    assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 0).tsecr, t.tsval);
+    talk_silence(&t);
+    t.tsval += 7;
+    talk_say(&t, F_ACK, (uint32_t)-1, 4000, 0);
+    assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 0).tsecr, t.tsval - 7);
+    talk_silence(&t);
+    talk_send(&t, 100); /* what it acknowledges lets data go, which answers it */
+    talk_hear(&t, F_ACK, 0, 0, 100);
+    talk_send(&t, 50);
+    talk_silence(&t);
+    t.tsval += 7;
+    talk_say(&t, F_ACK, (uint32_t)-1, 100, 0);
+    assert_int_equal(talk_hear(&t, F_ACK, 100, 0, 50).tsecr, t.tsval);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +422,8 @@ int main(void)
         cmocka_unit_test(test_shutdown_of_held_syn),
         cmocka_unit_test(test_loss_after_mark),
         cmocka_unit_test(test_mark_after_undo),
+        cmocka_unit_test(test_segment_from_half_way_round),
+        cmocka_unit_test(test_answer_to_keep_alive),
     };
 
     return cmocka_run_group_tests_name("tcp_corners", tests, 0, 0);
