@@ -173,6 +173,7 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
     toec_runs_sent(s, t, seq + len + (fin != 0), now);
     t->snd_max = seq + len + (fin != 0);
     t->snd_nxt = t->snd_max;
+    t->flags &= ~TOEC_F_CORK_T; /* the writer's time runs while nothing is under way, as in Linux */
     toec_pm_sent(t, t->snd_max, TOEC_MIN(len, (toec_u32)t->mss));
     toec_tlp_restart(s, t, now);
     if (len != t->mss && len % t->mss)
