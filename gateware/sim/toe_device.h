@@ -35,8 +35,8 @@ struct Tcb {
     uint32_t ooo[4][2], board[4][2];
     uint32_t recovery, rto, dupacks;
 
-    static constexpr uint32_t kTimestamps = 1, kSack = 2, kScaling = 4, kActive = 16, kFin = 32,
-                              kFinIn = 64, kKnown = 128;
+    static constexpr uint32_t kTimestamps = 1, kSack = 2, kScaling = 4, kFinAhead = 8, kActive = 16,
+                              kFin = 32, kFinIn = 64, kKnown = 128;
 };
 static_assert(sizeof(Tcb) == 168, "the words of toe_look.sv");
 

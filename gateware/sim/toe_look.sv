@@ -45,7 +45,7 @@ module toe_look_fpc
     words[13] = t.min_rtt;
     words[14] = 32'(t.mss);
     words[15] = 32'(t.own_mss);
-    words[16] = {24'd0, t.known, t.fin_in, t.fin, t.active, 1'b0, t.ws, t.sack, t.ts};
+    words[16] = {24'd0, t.known, t.fin_in, t.fin, t.active, t.fin_ahead, t.ws, t.sack, t.ts};
     words[17] = {24'd0, t.rcv_scale, t.snd_scale};
     words[18] = t.retransmits;
     words[19] = 32'(t.backoff);

@@ -49,6 +49,8 @@
 #undef script_fit
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 #include <map>
 #include <string>
 #include <sys/mman.h>
@@ -78,6 +80,7 @@ int golden_toec_abort(golden_stack *, golden_tcb *, toec_time);
 int golden_toec_set_option(golden_stack *, golden_tcb *, enum toec_option, toec_u32, toec_time);
 void golden_toec_flow_info(const golden_stack *, const golden_tcb *, struct toec_info *);
 const toec_u64 *golden_toec_counters(const golden_stack *);
+int golden_toec_cwv_validated(const golden_tcb *); /* core/src/tcp_cwv.h */
 }
 
 namespace
@@ -91,10 +94,11 @@ using Key = uint32_t; /* local port, remote port */
     X(probe, "a closed window: the probe has another form (probe-below-window)")                   \
     X(keep, "a keep-alive probe: core/ sends it with its own clock")                               \
     X(gap, "beyond a gap: SACK blocks take of a segment's payload, core/ leaves them out "         \
-           "(sack-before-data)")                                                                   \
+           "(sack-before-data); a FIN is in none")                                                 \
     X(twice,                                                                                       \
       "a part of a segment came twice: the gateware tells it by DSACK, core/ of whole ones")       \
-    X(growth, "after idle time core/ paces what RFC 7661 has kept (no-window-validation)")
+    X(growth, "core/ judges by pipeACK whether cwnd is used, and paces what RFC 7661 has kept "    \
+              "(no-window-validation)")
 
 enum Why {
     kNone,
@@ -141,8 +145,16 @@ struct Flow {
     toec_tcb *gate = nullptr;
     golden_tcb *golden = nullptr;
     bool golden_gone = false;
+    bool grown = false; /* cwnd has parted, see note_growth() */
+    /* Before this event: of the gateware what was under way, of core/ pipeACK's word and pacing,
+     * which lets cwnd grow by all that is acknowledged. */
+    uint32_t flight = 0;
+    bool validated = false, paced = false;
     Why apart = kNone;
     uint32_t iss = 0, ts_offset = 0;
+    Why last = kNone;                        /* why they might have parted at the last event */
+    bool more = false;                       /* the last SEND was without PUSH */
+    std::vector<std::function<void()>> late; /* commands that wait for an answer to CONNECT */
 };
 
 constexpr toec_time kTellAgain = 30ull * 1000 * 1000 * 1000;
@@ -239,18 +251,33 @@ std::string text_of(const Bytes &b)
     return text;
 }
 
-std::string text_of(const std::vector<Bytes> &list)
+/* The first of a list that the other has not. */
+std::string text_of(const char *who, const std::vector<Bytes> &list,
+                    const std::vector<Bytes> &other)
 {
-    std::string s;
+    size_t at = 0;
 
-    for (const Bytes &b : list)
-        s += "[" + text_of(b) + "] ";
-    return s.empty() ? "nothing" : s.substr(0, 190);
+    while (at < list.size() && at < other.size() && list[at] == other[at])
+        at++;
+    if (at == list.size())
+        return std::string(who) + " " + std::to_string(at) + ", no other";
+    return std::string(who) + ' ' + std::to_string(list.size()) + ", the " +
+           std::to_string(at + 1) + ". [" + text_of(list[at]) + "]";
 }
 
 [[noreturn]] void part(Twin &w, const char *what, const std::string &how)
 {
     prop_fail(static_cast<struct host *>(w.cfg.user)->world, what, "%s", how.c_str());
+}
+
+std::string windows_of(Twin &w, const Flow &f)
+{
+    struct toec_info info = {};
+
+    if (!f.gate || f.gate->slot < 0 || f.gate->gone || !f.golden || f.golden_gone)
+        return "";
+    golden_toec_flow_info(w.golden, f.golden, &info);
+    return "; cwnd " + std::to_string(w.gate().tcb(f.gate).cwnd) + ' ' + std::to_string(info.cwnd);
 }
 
 /* May they part here? */
@@ -260,6 +287,8 @@ Why excuse(const Twin &w, const Flow &f)
 
     if (!f.gate || f.gate->slot < 0)
         return kNone;
+    if ((f.gate->gone || f.golden_gone) && f.last)
+        return f.last;
     const Tcb &t = f.gate->gone ? Tcb{} : const_cast<Twin &>(w).gate().tcb(f.gate);
     if (f.golden && !f.golden_gone)
         golden_toec_flow_info(w.golden, f.golden, &info);
@@ -271,11 +300,29 @@ Why excuse(const Twin &w, const Flow &f)
         return k_loss;
     if (info.state >= TOEC_ESTABLISHED && info.snd_wnd < info.mss_send)
         return k_probe;
-    if (t.gaps && (t.flags & Tcb::kSack))
+    if ((t.gaps || (t.flags & Tcb::kFinAhead)) && (t.flags & Tcb::kSack))
         return k_gap;
-    if (info.pacing_rate)
+    if (info.pacing_rate || (f.grown && t.cwnd != info.cwnd))
         return k_growth;
     return kNone;
+}
+
+/* Is cwnd used? By pipeACK, says core/; by what was under way, the gateware. Where one of the two
+ * alone has let it grow, its own measure must have said so. */
+void note_growth(Twin &w, Flow &f)
+{
+    struct toec_info info = {};
+
+    if (f.apart || f.grown || !f.gate || f.gate->slot < 0 || f.gate->half || f.gate->gone ||
+        !f.golden || f.golden_gone)
+        return;
+    const Tcb &t = w.gate().tcb(f.gate);
+    golden_toec_flow_info(w.golden, f.golden, &info);
+    f.grown = t.cwnd > info.cwnd ? !f.validated
+                                 : t.cwnd < info.cwnd && (f.paced || f.flight <= t.cwnd / 2);
+    f.flight = t.snd_nxt - t.snd_una;
+    f.validated = golden_toec_cwv_validated(f.golden);
+    f.paced = info.pacing_rate != 0;
 }
 
 void leave(Flow &f, Why why)
@@ -289,6 +336,14 @@ void forget_windows(std::vector<Bytes> &list)
 {
     for (Bytes &b : list)
         b[14] = b[15] = 0;
+}
+
+/* Where a write was pushed and the next one was not, the gateware still says where the first ended,
+ * as Linux does; core/ knows of the last write alone. */
+void forget_pushes(std::vector<Bytes> &list)
+{
+    for (Bytes &b : list)
+        b[13] &= ~F_PSH;
 }
 
 /* A DSACK below the ACK (RFC 2883 4.1). */
@@ -318,6 +373,10 @@ void compare_sent(Twin &w)
             forget_windows(a);
             forget_windows(b);
         }
+        if (flow != w.flows.end() && flow->second.more) {
+            forget_pushes(a);
+            forget_pushes(b);
+        }
         report.t->segments += a.size();
         if (a == b)
             continue;
@@ -325,7 +384,9 @@ void compare_sent(Twin &w)
         if (!why && (tells_duplicate(a) || tells_duplicate(b)))
             why = k_twice;
         if (!why)
-            part(w, "segments part", "gateware " + text_of(a) + "core " + text_of(b));
+            part(w, "segments part",
+                 text_of("gateware", a, b) + "; " + text_of("core", b, a) +
+                     (flow == w.flows.end() ? "" : windows_of(w, flow->second)));
         leave(flow->second, why);
     }
 }
@@ -385,11 +446,26 @@ void find_flows(Twin &w)
     }
 }
 
+/* The gateware's flow has a slot now: the commands that waited for it have gone out. */
+void catch_up(Twin &w, Flow &f)
+{
+    if (f.late.empty() || !f.gate || f.gate->slot < 0)
+        return;
+    for (auto &command : f.late)
+        if (f.golden && !f.golden_gone)
+            command();
+    f.late.clear();
+    w.due = golden_toec_poll(w.golden, w.now);
+}
+
 void after(Twin &w)
 {
     uint8_t answer[128];
 
     w.due = golden_toec_poll(w.golden, w.now);
+    find_flows(w);
+    for (auto &[key, f] : w.flows)
+        catch_up(w, f);
     while (w.asked) {
         struct toec_packet p = {};
 
@@ -399,10 +475,13 @@ void after(Twin &w)
         golden_toec_input(w.golden, &p, w.now);
         w.due = golden_toec_poll(w.golden, w.now);
     }
-    find_flows(w);
-    compare_sent(w);
     for (auto &[key, f] : w.flows)
+        note_growth(w, f);
+    compare_sent(w);
+    for (auto &[key, f] : w.flows) {
         compare_tcb(w, f);
+        f.last = excuse(w, f);
+    }
     w.sent[0].clear();
     w.sent[1].clear();
     current = nullptr;
@@ -441,16 +520,23 @@ Flow *flow_of(Twin &w, toec_tcb *f)
     return at == w.flows.end() || at->second.golden_gone ? nullptr : &at->second;
 }
 
-/* A command of a flow, to both. */
+/* A command of a flow, to both; or to core/ later, when the gateware has a slot to give it to. */
 template <typename G, typename C>
-int both(struct toec_stack *s, toec_tcb *f, toec_time now, G to_gate, C to_golden)
+int both(struct toec_stack *s, toec_tcb *f, toec_time now, bool waits, G to_gate, C to_golden)
 {
     Twin &w = begin(s, now);
     Flow *flow = flow_of(w, f);
+
+    waits = waits && f->slot < 0;
     int r = to_gate(&w.gate_stack);
 
-    if (flow && flow->golden)
-        to_golden(w.golden, flow->golden);
+    if (flow && flow->golden) {
+        if (waits)
+            flow->late.push_back(
+                [&w, flow, to_golden] { to_golden(w.golden, flow->golden, w.now); });
+        else
+            to_golden(w.golden, flow->golden, now);
+    }
     after(w);
     return r;
 }
@@ -608,7 +694,8 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
     golden_tcb *golden = nullptr;
     int r = gate_connect(&w.gate_stack, remote, rport, lport, bufs, now, flow);
 
-    if (r == 0) {
+    auto &segments = w.sent[0][key_of(lport, rport)];
+    if (r == 0 && !segments.empty()) { /* else its port is still in TIME-WAIT there */
         Flow &f = w.flows[key_of(lport, rport)];
 
         mine.owner = &f;
@@ -623,45 +710,61 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
 
 int toec_send(struct toec_stack *s, struct toec_tcb *f, toec_u32 n, int push, toec_time now)
 {
+    static const bool differs = std::getenv("TOE_TWIN_DIFFERS"); /* test_toe_twin.py */
+
+    auto &flows = reinterpret_cast<Twin *>(s->gate)->flows;
+    auto at = flows.find(key_of(f->lport, f->rport));
+
+    if (at != flows.end())
+        at->second.more = !push;
     return both(
-        s, f, now, [&](toec_stack *g) { return gate_send(g, f, n, push, now); },
-        [&](golden_stack *g, golden_tcb *t) { golden_toec_send(g, t, n, push, now); });
+        s, f, now, true, [&](toec_stack *g) { return gate_send(g, f, n, push, now); },
+        [=](golden_stack *g, golden_tcb *t, toec_time at) {
+            golden_toec_send(g, t, n, push && !differs, at);
+        });
 }
 
 int toec_recv(struct toec_stack *s, struct toec_tcb *f, toec_u32 n, toec_time now)
 {
     return both(
-        s, f, now, [&](toec_stack *g) { return gate_recv(g, f, n, now); },
-        [&](golden_stack *g, golden_tcb *t) { golden_toec_recv(g, t, n, now); });
+        s, f, now, true, [&](toec_stack *g) { return gate_recv(g, f, n, now); },
+        [=](golden_stack *g, golden_tcb *t, toec_time at) { golden_toec_recv(g, t, n, at); });
 }
 
 int toec_shutdown(struct toec_stack *s, struct toec_tcb *f, toec_time now)
 {
     return both(
-        s, f, now, [&](toec_stack *g) { return gate_shutdown(g, f, now); },
-        [&](golden_stack *g, golden_tcb *t) { golden_toec_shutdown(g, t, now); });
+        s, f, now, true, [&](toec_stack *g) { return gate_shutdown(g, f, now); },
+        [=](golden_stack *g, golden_tcb *t, toec_time at) { golden_toec_shutdown(g, t, at); });
 }
 
 int toec_close(struct toec_stack *s, struct toec_tcb *f, toec_time now)
 {
+    /* An attempt is given up by CANCEL, which resets what the peer has answered meanwhile. */
+    bool cancels = f->slot < 0;
+
     return both(
-        s, f, now, [&](toec_stack *g) { return gate_close(g, f, now); },
-        [&](golden_stack *g, golden_tcb *t) { golden_toec_close(g, t, now); });
+        s, f, now, false, [&](toec_stack *g) { return gate_close(g, f, now); },
+        [=](golden_stack *g, golden_tcb *t, toec_time at) {
+            cancels ? golden_toec_abort(g, t, at) : golden_toec_close(g, t, at);
+        });
 }
 
 int toec_abort(struct toec_stack *s, struct toec_tcb *f, toec_time now)
 {
     return both(
-        s, f, now, [&](toec_stack *g) { return gate_abort(g, f, now); },
-        [&](golden_stack *g, golden_tcb *t) { golden_toec_abort(g, t, now); });
+        s, f, now, false, [&](toec_stack *g) { return gate_abort(g, f, now); },
+        [=](golden_stack *g, golden_tcb *t, toec_time at) { golden_toec_abort(g, t, at); });
 }
 
 int toec_set_option(struct toec_stack *s, struct toec_tcb *f, enum toec_option opt, toec_u32 value,
                     toec_time now)
 {
     return both(
-        s, f, now, [&](toec_stack *g) { return gate_set_option(g, f, opt, value, now); },
-        [&](golden_stack *g, golden_tcb *t) { golden_toec_set_option(g, t, opt, value, now); });
+        s, f, now, true, [&](toec_stack *g) { return gate_set_option(g, f, opt, value, now); },
+        [=](golden_stack *g, golden_tcb *t, toec_time at) {
+            golden_toec_set_option(g, t, opt, value, at);
+        });
 }
 
 void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *f, struct toec_info *out)

@@ -77,7 +77,7 @@ package conn_pkg;
     MsgTwOld, MsgTwOldPath, MsgTwOldTable, MsgTwOldAnswer,
     TwExpire, TwExpirePath, TwExpireTable, TwExpireAnswer,
     MissFind, MissAnswer, MissEvent, MissJudge,
-    TwRead, TwJudge, TwTable, TwAgain, TwMoved, TwAnswer,
+    TwRead, TwJudge, TwTable, TwGone, TwAgain, TwMoved, TwAnswer,
     Listen, SynScan, SynPick, Slot, SlotRead, Hash, HashWait, Insert, InsertAnswer, OpenEvent,
     Reset, MissDone,
     CmdJudge, ListenScan, UnlistenScan, UnlistenFlow, UnlistenRead, UnlistenEvent,

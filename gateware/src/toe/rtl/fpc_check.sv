@@ -19,17 +19,15 @@ module fpc_check
   // has no length at the right edge, where all ACKs of a peer stand that has filled the window.
   function automatic logic acceptable(input tcb_t t, input seg_t g);
     logic [31:0] len;
-    seq_t last;
     logic open_;
     len = 32'(g.len) + 32'(g.flags.syn) + 32'(g.flags.fin);
-    last = g.seq + len - 32'd1;
     open_ = seq_gt(t.rcv_adv, t.rcv_nxt);
     if (len == 32'd0)
       return open_ ? seq_ge(g.seq, t.rcv_nxt) && seq_le(g.seq, t.rcv_adv) : g.seq == t.rcv_nxt;
     if (!open_) return g.seq == t.rcv_nxt;  // it still brings its ACK, and a FIN needs no room
-    return (seq_ge(g.seq, t.rcv_nxt) && seq_lt(g.seq, t.rcv_adv)) ||
-           (seq_ge(last, t.rcv_nxt) && seq_lt(last, t.rcv_adv)) ||
-           (seq_lt(g.seq, t.rcv_nxt) && seq_ge(last, t.rcv_adv));
+    // It begins in the window, or before and reaches RCV.NXT. By distances: of what lies 2^31 away the
+    // last octet is "behind" the window, the first "before" it.
+    return g.seq - t.rcv_nxt < t.rcv_adv - t.rcv_nxt || t.rcv_nxt - g.seq < len;
   endfunction
 
   // The ACK of a peer that does not know yet that its probe was taken, or a keep-alive.
@@ -193,7 +191,8 @@ module fpc_check
       c.t.heard = in.tick;
       if (in.t.state == StSynReceived) begin
         c.t.state = in.t.fin ? StFinWait1 : StEstablished;
-        c.t.max_wnd = 32'd0;  // that of the SYN was not scaled; fpc_ack has the first that is
+        c.t.max_wnd = 32'd0;  // that of the SYN was not scaled; fpc_ack has the first that is,
+        c.t.snd_wl1 = g.seq;  // and takes it (RFC 9293 3.10.7.4, fifth)
         if (in.t.timeouts != 8'd0) c.t.cc.cwnd = 32'(in.t.mss);
         c.t.snd_una = in.t.iss + 32'd1;
         c.t.rexmit = in.t.iss + 32'd1;

@@ -89,8 +89,8 @@ module fpc_plan
     c.fin_fits = room > width_;
     c.send = can_send(in.t) && (width_ != 32'd0 || (fin_left && left == 32'd0 && room != 32'd0)) &&
         (pipe + width_ <= in.t.cc.cwnd || (pipe == 32'd0)) &&
-        (width_ == 32'(full) || (all_of_it && small_ok) ||
-         (!all_of_it && (in.t.flush || width_ >= (in.t.max_wnd >> 1))));
+        (width_ == 32'(full) || (all_of_it && small_ok) || in.t.small_one ||
+         width_ >= (in.t.max_wnd >> 1));  // RFC 9293 3.8.6.2.1 (3): the peer's buffer is small
     // It waits for the window when nothing is under way, and what is ready is more than it.
     c.waits_window = can_send(in.t) && in.t.snd_una == in.t.snd_nxt && !c.send &&
         ((left != 32'd0) ? !all_of_it : (fin_left && room == 32'd0));

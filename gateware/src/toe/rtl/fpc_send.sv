@@ -204,6 +204,7 @@ module fpc_send
     stop = in.t.snd_nxt + 32'(in.new_len) + 32'(fin);
     c.t.snd_nxt = stop;
     if (in.new_len < in.full) c.t.snd_sml = stop;
+    c.t.small_one = 1'b0;
     if (stop == in.t.snd_end) c.t.flush = 1'b0;
     if (!in.t.timing) begin
       c.t.timing = 1'b1;
@@ -275,8 +276,9 @@ module fpc_send
       c.t.rtx_on = 1'b1;
       c.t.rtx_at = in.tick + rto(in.t);
     end
-    if (!in.waits_more) c.t.cork_on = 1'b0;
-    else if (!in.t.cork_on) begin
+    // As long as it waits for the window, the writer's time runs on.
+    if (!in.waits_more && !in.waits_window) c.t.cork_on = 1'b0;
+    else if (in.waits_more && !in.t.cork_on) begin
       c.t.cork_on = 1'b1;
       c.t.cork_at = in.tick + CorkMax;
     end

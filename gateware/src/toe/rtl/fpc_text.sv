@@ -53,6 +53,7 @@ module fpc_text
     tcb_t t;
     logic quick;
     t = in;
+    if (in.ack_now) return t;  // owed already, as what came twice is acknowledged at once
     // What is longer than a segment of ours counts as two.
     t.unacked = (in.unacked >= 2'd2) ? 2'd3 : in.unacked + (long_ ? 2'd2 : 2'd1);
     quick = in.quick != 4'd0 && !pushed;
@@ -95,7 +96,7 @@ module fpc_text
       c.t.gaps = left.n;
       c.t.ooo = left.r;
       if (is < was) c.t.rx_wraps = in.t.rx_wraps + 32'd1;
-      c.t = owe_ack(c.t, in.tick, in.t.gaps != 3'd0, in.seg.flags.psh,
+      c.t = owe_ack(c.t, in.tick, in.t.gaps != 3'd0 || in.t.fin_ahead, in.seg.flags.psh,
                     in.seg.len > in.t.mss);
     end else begin
       c.t.gaps = list.n;
@@ -108,10 +109,25 @@ module fpc_text
     return c;
   endfunction
 
+  // A FIN beyond a gap. Of two ends of one stream the first claim stands.
+  function automatic ctx_t fin_beyond(input ctx_t in, input seq_t stop);
+    ctx_t c;
+    c = in;
+    c.t.fin_ahead = 1'b1;
+    if (!in.t.fin_ahead) c.t.rcv_fin = stop;
+    if (in.seg.len == 16'd0) begin  // text has been answered (RFC 5681 4.2)
+      c.t = owe_ack(c.t, in.tick, 1'b1, 1'b0, 1'b0);
+      c.t.quick = 4'(QuickAcks);
+      c.dup_ack = 1'b1;
+    end
+    return c;
+  endfunction
+
+  // What came from beyond it is not of the stream.
   function automatic ctx_t fin(input ctx_t in);
     ctx_t c;
     c = in;
-    c.t.rcv_nxt = in.t.rcv_nxt + 32'd1;
+    c.t.rcv_nxt = in.t.rcv_fin + 32'd1;
     c.t.fin_in = 1'b1;
     c.t.fin_ahead = 1'b0;
     c.t.gaps = 3'd0;
@@ -129,12 +145,13 @@ module fpc_text
   function automatic ctx_t all(input ctx_t in);
     ctx_t c;
     seq_t stop;
-    logic takes;
+    logic takes, in_order;
     logic [31:0] skip;
     takes = in.t.state inside {StEstablished, StFinWait1, StFinWait2};
     c = trim(in);
     skip = c.place_at;
     stop = c.seg.seq + 32'(c.seg.len);
+    in_order = c.seg.seq == in.t.rcv_nxt;
     if (!takes) begin
       c.seg.len = 16'd0;  // behind the peer's FIN there is nothing
     end else begin
@@ -147,11 +164,11 @@ module fpc_text
         c.rst_ack = 1'b1;
       end else begin
         if (c.seg.len != 16'd0) c = text(c);
-        if (c.seg.flags.fin) begin
+        if (c.seg.flags.fin && in_order) begin
           c.t.fin_ahead = 1'b1;
           c.t.rcv_fin = stop;
-        end
-        if (c.t.fin_ahead && c.t.rcv_fin == c.t.rcv_nxt) c = fin(c);
+        end else if (c.seg.flags.fin) c = fin_beyond(c, stop);
+        if (c.t.fin_ahead && seq_ge(c.t.rcv_nxt, c.t.rcv_fin)) c = fin(c);
       end
     end
     c.seg.offset = in.seg.offset;

@@ -94,7 +94,7 @@ module fpc_timer
     if (in.t.snd_wnd == 32'd0) begin
       c.t.probe = 1'b1;
       c.counts.probe = 1'b1;
-    end else c.t.flush = 1'b1;  // the SWS override (RFC 9293 3.8.6.2.1)
+    end else c.t.small_one = 1'b1;  // the SWS override
     return c;
   endfunction
 

@@ -271,7 +271,7 @@ module toe_conn
   conn_tw #(.FlowBits(FlowBits)) tws (
     .clk_i, .rst_ni, .tick_i(tick), .push_i(tw_push), .push_item_i(tw_new), .pop_i(tw_pop),
     .head_o(tw_head), .tail_o(tw_tail), .some_o(tw_some), .full_o(tw_full),
-    .look_i(step_q inside {MissJudge, TwRead, TwJudge, TwTable, TwAgain, TwMoved, TwAnswer}),
+    .look_i(step_q inside {MissJudge, TwRead, TwJudge, TwAgain, TwMoved, TwAnswer}),
     .index_i(slot_t'(miss_index_q)), .item_o(tw_item), .due_o(tw_due),
     .seg_i(pkt_q.seg), .anew_o(tw_anew), .again_o(tw_again), .says_o(tw_says),
     .limited_o(tw_limited), .said_i(step_q == TwAnswer && bare_ready_i && !tw_moved_q)
@@ -499,7 +499,10 @@ module toe_conn
         TwRead: step_q <= TwJudge;
         TwJudge: begin
           old_path_q <= path_i;
-          if (tw_anew) step_q <= TwTable;
+          // Above what the old connection has sent (RFC 9293 3.10.7.4, TIME-WAIT).
+          iss_least_q <= tw_item.snd_nxt + 32'd65536;
+          iss_least_ok_q <= tw_anew;
+          if (tw_anew) step_q <= SynScan;
           else if (tw_again) step_q <= TwAgain;
           else if (tw_says) step_q <= TwAnswer;
           else step_q <= MissDone;
@@ -512,23 +515,20 @@ module toe_conn
           step_q <= TwAnswer;
         end
         TwAnswer: if (bare_ready_i) step_q <= MissDone;
-        TwTable:
-        if (table_ready_i) begin
-          // Above what the old connection has sent (RFC 9293 3.10.7.4, TIME-WAIT).
-          iss_least_q <= tw_item.snd_nxt + 32'd65536;
-          iss_least_ok_q <= 1'b1;
-          step_q <= SynScan;
-        end
         SynScan: if (walked) step_q <= SynPick;
         SynPick: begin
           qp_q <= listener.qp;
-          if (found && syn) step_q <= Slot;
+          // A SYN that no listener takes does not end TIME-WAIT.
+          if (found && syn) step_q <= miss_tw_q ? TwTable : Slot;
           else if (found || passed) begin
             // A listener drops what has neither SYN, ACK nor RST (RFC 9293 3.10.7.2), and SYN with FIN.
             counts_q.listen_full <= syn;
             step_q <= MissDone;
           end else step_q <= Reset;
         end
+
+        TwTable: if (table_ready_i) step_q <= TwGone;
+        TwGone: if (answer_valid_i) step_q <= Slot;
 
         // ---- a flow begins ----
         Slot: step_q <= SlotRead;

@@ -327,6 +327,7 @@ package toe_pkg;
     logic [31:0] max_wnd;    // largest ever offered
     seq_t        snd_sml;    // end of the last small segment (Nagle)
     logic        flush;      // what is waiting goes, however small: it has waited long enough
+    logic        small_one;  // one segment goes, however small (RFC 9293 3.8.6.2.1)
     logic        cork_on;    // cork_at runs
     tick_t       cork_at;
 
