@@ -44,7 +44,7 @@ static bool translate(char *words, struct argv *a)
         const char *ours, *its;
     } known[] = {{"--netif", "--port"}, {"--netio", "--port"}, {"--ip", "--ip"},
                  {"--mac", "--mac"},    {"--mtu", "--mtu"},    {"--gateway", "--gateway"},
-                 {"--seed", "--seed"}};
+                 {"--ip6", "--ip6"},    {"--seed", "--seed"},  {"--gateway6", "--gateway6"}};
     bool netif = false, ip = false;
     char *at, *word;
     size_t i;

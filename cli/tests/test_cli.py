@@ -293,11 +293,17 @@ class Gateware(Case):
         self.daemon()
         life = 'while [ "$1" != --life ]; do shift; done; cat "/dev/fd/$2"'
         env = self.simulation(f'echo "toe_sim: ready"; {life}; >{self.dir}/over')
-        r = self.toehold(*self.ASK, "--mtu", "1400", "--", "sh", "-c", "exit 7", env=env)
+        more = ["--mtu", "1400", "--ip6", "fd77::1/64", "--gateway6", "fd77::2"]
+        r = self.toehold(*self.ASK, *more, "--", "sh", "-c", "exit 7", env=env)
         self.assertEqual((r.returncode, r.stderr), (7, ""))
         options = self.arguments()
-        for pair in (["--port", "tap:t0"], ["--ip", "192.0.2.1/24"], ["--mtu", "1400"]):
-            self.assertEqual(options[options.index(pair[0]) + 1], pair[1])
+        pairs = [
+            ("--port", "tap:t0"),
+            ("--ip", "192.0.2.1/24"),
+            *zip(more[::2], more[1::2], strict=True),
+        ]
+        for name, value in pairs:
+            self.assertEqual(options[options.index(name) + 1], value)
         self.assertEqual(options[options.index("--socket") + 1], self.socket)
         for _ in range(500):
             if os.path.exists(os.path.join(self.dir, "over")):

@@ -19,6 +19,14 @@ uint32_t number(const uint8_t *b)
     return uint32_t{b[0]} << 24 | uint32_t{b[1]} << 16 | uint32_t{b[2]} << 8 | b[3];
 }
 
+/* Network byte order, four octets a word (device/toe.rdl). */
+void set_address(Card &card, uint32_t at, const uint8_t address[16])
+{
+    for (uint32_t i = 0; i < 16; i += 4)
+        card.set(at + i, uint32_t{address[i]} | uint32_t{address[i + 1]} << 8 |
+                             uint32_t{address[i + 2]} << 16 | uint32_t{address[i + 3]} << 24);
+}
+
 } // namespace
 
 void start(Card &card, const Own &own, uint64_t seed)
@@ -34,6 +42,15 @@ void start(Card &card, const Own &own, uint64_t seed)
     card.set(TOE_AT(IPV4), number(own.ip));
     card.set(TOE_AT(IPV4_PREFIX), own.prefix);
     card.set(TOE_AT(IPV4_GATEWAY), number(own.gateway));
+    if (own.ip6.prefix) {
+        uint8_t link[16];
+
+        link_local(own.mac, link);
+        card.set(TOE_AT(IPV6_PREFIX), own.ip6.prefix);
+        set_address(card, TOE_AT(IPV6), own.ip6.own);
+        set_address(card, TOE_AT(IPV6_GATEWAY), own.ip6.gateway);
+        set_address(card, TOE_AT(IPV6_LINK), link);
+    }
     for (uint32_t i = 0; i < 4; i++)
         card.set(TOE_AT(SECRET) + 4 * i, static_cast<uint32_t>(random()));
     for (uint32_t i = 0; i < 12; i++)

@@ -8,12 +8,9 @@
 #include <cstdint>
 
 #include "card.h"
+#include "ip6.h"
 
-#define _Alignas alignas
-#define _Alignof alignof
-#define _Static_assert static_assert
 extern "C" {
-#include <toe/device.h>
 #include <toe/regs.h>
 }
 
@@ -33,6 +30,7 @@ constexpr unsigned kAreaShift = 40;
 struct Own {
     uint8_t ip[4] = {}, gateway[4] = {}, mac[6] = {2, 0x54, 0x4f, 0x45, 0, 1};
     unsigned prefix = 24, mtu = 1500;
+    Ip6 ip6;
     bool newreno = false; /* else CUBIC */
 };
 

@@ -363,6 +363,7 @@ const char *Hosts::attach(int fd, const toedev_hello &hello, const int *fds, int
     while (!(state(*card_, q) & TOE_REGS__QP_STATE__ATTACHED_bm))
         card_->cycle();
     p.life = Life::kLive;
+    tell_ip6(*p.status(), options_.ip6);
     int out[2] = {page_fd_, p.doorbell};
 
     welcome(fd, q, out, 2);

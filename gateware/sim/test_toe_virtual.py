@@ -26,6 +26,26 @@ def test_scripts_differ_from_core_where_it_is_said() -> None:
     assert len(results) > 2 * len(known)
 
 
+def test_scripts_over_ipv6() -> None:
+    """Those that core/ passes over IPv6 too, on a link whose MSS is then that of the scripts. Its
+    neighbours are not known before, as those of IPv4 are."""
+    virtual.library()
+    options = [("ip_version", "ipv6"), ("mtu", "1520")]
+    differs = differences.expected()
+    failed, passed = [], 0
+    with Worker("core") as core, Worker("gateware") as gateware:
+        for path in sorted(SCRIPTS.rglob("*.pkt")):
+            if str(path.relative_to(SCRIPTS)) in differs:
+                continue
+            if core.run(path, options).kind == "ok":
+                result = gateware.run(path, options)
+                passed += result.kind == "ok"
+                if result.kind != "ok":
+                    failed.append(result.message)
+    assert not failed, "\n\n".join(failed)
+    assert passed > 250
+
+
 def test_each_name_is_explained() -> None:
     used = {name for _, name in differences.expected().values()}
     told = differences.names()

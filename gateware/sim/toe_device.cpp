@@ -39,6 +39,13 @@ unsigned log2_of(uint32_t power)
     return static_cast<unsigned>(__builtin_ctz(power));
 }
 
+/* The first octet is the highest. */
+template <typename Words> void wide(Words &to, const uint8_t address[16])
+{
+    for (unsigned i = 0; i < 4; i++)
+        to[3 - i] = number(address + 4 * i);
+}
+
 } // namespace
 
 ToeDevice::ToeDevice(const Config &c, uint64_t now, std::function<void(const Bytes &)> send)
@@ -54,6 +61,15 @@ ToeDevice::ToeDevice(const Config &c, uint64_t now, std::function<void(const Byt
     top_->ip4_i = number(c.ip);
     top_->ip4_gateway_i = number(c.gateway);
     top_->ip4_prefix_i = c.prefix;
+    if (c.ip6.prefix) {
+        uint8_t link[16];
+
+        link_local(c.mac, link);
+        wide(top_->ip6_i, c.ip6.own);
+        wide(top_->ip6_gateway_i, c.ip6.gateway);
+        wide(top_->ip6_link_i, link);
+        top_->ip6_prefix_i = static_cast<uint8_t>(c.ip6.prefix);
+    }
     top_->mtu_i = c.mtu;
     top_->cc_i = c.cc;
     std::memcpy(&top_->secret_i[0], c.secret, 16);

@@ -13,12 +13,7 @@
 #include <memory>
 #include <vector>
 
-#define _Alignas alignas
-#define _Alignof alignof
-#define _Static_assert static_assert
-extern "C" {
-#include <toe/device.h>
-}
+#include "ip6.h"
 
 class Vtoe_top;
 
@@ -48,6 +43,7 @@ class ToeDevice
 
     struct Config {
         uint8_t mac[6], ip[4], gateway[4];
+        Ip6 ip6;
         uint8_t prefix;
         uint16_t mtu;
         uint8_t cc; /* as OPTION CC has it */

@@ -4,6 +4,7 @@
  * toed, so that libtoe and every tool find it where toed would be. card.h is the hardware, hosts.h
  * the socket; packets come from a port (port.h).
  */
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
@@ -229,6 +230,8 @@ const char kUsage[] =
     "  --port SPEC      tap:NAME, packet:IFNAME, wire:PATH, pcap:...; netio/README.md has them\n"
     "  --ip A/LENGTH    its IPv4 address\n"
     "  --gateway A      its router\n"
+    "  --ip6 A/LENGTH   its IPv6 address, beside the link-local one\n"
+    "  --gateway6 A     its router there\n"
     "  --mac M          its Ethernet address\n"
     "  --mtu N          of the link, 576 to 1500 (1500)\n"
     "  --congestion NAME  of connections that ask for none: cubic, reno (cubic)\n"
@@ -267,7 +270,8 @@ const struct option kKnown[] = {
     {"stall", 1, nullptr, 'l'},      {"delay", 1, nullptr, 'd'},    {"pcap", 1, nullptr, 'o'},
     {"fst", 1, nullptr, 'f'},        {"fst-from", 1, nullptr, 'a'}, {"fst-on", 1, nullptr, 'n'},
     {"fst-cycles", 1, nullptr, 'c'}, {"cycles", 1, nullptr, 'C'},   {"life", 1, nullptr, 'L'},
-    {"congestion", 1, nullptr, 'q'}, {"help", 0, nullptr, 'h'},     {nullptr, 0, nullptr, 0}};
+    {"congestion", 1, nullptr, 'q'}, {"ip6", 1, nullptr, 'I'},      {"gateway6", 1, nullptr, 'G'},
+    {"help", 0, nullptr, 'h'},       {nullptr, 0, nullptr, 0}};
 
 void parse_address(Options &o, const std::string &value)
 {
@@ -277,6 +281,20 @@ void parse_address(Options &o, const std::string &value)
         inet_pton(AF_INET, value.substr(0, slash).c_str(), o.hosts.ip) != 1 ||
         std::sscanf(value.c_str() + slash + 1, "%u", &o.hosts.prefix) != 1 || o.hosts.prefix > 32)
         die(2, "--ip %s: an address and its prefix, as 10.0.0.1/24", value.c_str());
+}
+
+void parse_address6(Options &o, const std::string &value)
+{
+    size_t slash = value.find('/');
+    sim::Ip6 &ip6 = o.hosts.ip6;
+
+    if (slash == std::string::npos ||
+        inet_pton(AF_INET6, value.substr(0, slash).c_str(), ip6.own) != 1)
+        die(2, "--ip6 %s: an address and its prefix, as fd00::1/64", value.c_str());
+    ip6.prefix = static_cast<unsigned>(count("ip6", value.c_str() + slash + 1, 1, 128));
+    if (ip6.own[0] == 0xff || (ip6.own[0] == 0xfe && (ip6.own[1] & 0xc0) == 0x80) ||
+        std::count(ip6.own, ip6.own + 15, 0) == 15)
+        die(2, "--ip6 %s: neither multicast nor link-local nor loopback", value.c_str());
 }
 
 void parse_mac(Options &o, const char *value)
@@ -308,6 +326,13 @@ Options parse(int argc, char **argv)
         case 'g':
             if (inet_pton(AF_INET, value.c_str(), o.hosts.gateway) != 1)
                 die(2, "--gateway %s: no IPv4 address", value.c_str());
+            break;
+        case 'I':
+            parse_address6(o, value);
+            break;
+        case 'G':
+            if (inet_pton(AF_INET6, value.c_str(), o.hosts.ip6.gateway) != 1)
+                die(2, "--gateway6 %s: no IPv6 address", value.c_str());
             break;
         case 'm':
             parse_mac(o, optarg);
@@ -372,6 +397,8 @@ Options parse(int argc, char **argv)
     }
     if (o.port.empty() || o.hosts.ip[0] == 0 || optind != argc)
         die(2, "--port and --ip are needed, and nothing else than options; --help tells more");
+    if (!o.hosts.ip6.prefix && o.hosts.ip6.gateway[0])
+        die(2, "--gateway6 is of --ip6");
     if (!VM_TRACE_FST && !o.card.fst.empty())
         die(2, "--fst: this build has no waveforms (scripts/gateware sim toe_sim --trace)");
     if (o.card.fst.empty() && (o.card.fst_from || o.card.fst_waits || o.card.fst_cycles))

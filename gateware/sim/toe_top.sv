@@ -20,6 +20,10 @@ module toe_top
   input  wire [31:0]  ip4_i,
   input  wire [5:0]   ip4_prefix_i,
   input  wire [31:0]  ip4_gateway_i,
+  input  wire [127:0] ip6_i,           // 0: none
+  input  wire [7:0]   ip6_prefix_i,
+  input  wire [127:0] ip6_gateway_i,
+  input  wire [127:0] ip6_link_i,
   input  wire [15:0]  mtu_i,
   input  wire [3:0]   cc_i,
   input  wire [127:0] secret_i,
@@ -138,6 +142,11 @@ module toe_top
     own.ip4 = ip4_i;
     own.ip4_prefix = ip4_prefix_i;
     own.ip4_gateway = ip4_gateway_i;
+    own.ip6_on = ip6_i != '0;
+    own.ip6 = ip6_i;
+    own.ip6_prefix = ip6_prefix_i;
+    own.ip6_gateway = ip6_gateway_i;
+    own.ip6_link = ip6_link_i;
     own.mtu = mtu_i;
     own.cc = cc_i;
     own.secret = secret_i;

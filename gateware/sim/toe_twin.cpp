@@ -794,14 +794,20 @@ const char *toec_restore(struct toec_stack *, const void *, unsigned long,
     return "the gateware is not handed over";
 }
 
-/* Congestion control and its options are the exceptions' business. */
+/* Congestion control is the exceptions' business; no time at all in FIN-WAIT-2 is over before core/
+ * has been asked. */
+bool apart(const event &e)
+{
+    return e.a[2] == TOEC_OPT_CC || (e.a[2] == TOEC_OPT_LINGER2 && e.a[3] == 0);
+}
+
 void script_fit(struct script *s)
 {
     unsigned n = 0;
 
     gate_fit(s);
     for (unsigned i = 0; i < s->n; i++)
-        if (s->ev[i].op != E_arp && !(s->ev[i].op == E_option && s->ev[i].a[2] == TOEC_OPT_CC))
+        if (s->ev[i].op != E_arp && !(s->ev[i].op == E_option && apart(s->ev[i])))
             s->ev[n++] = s->ev[i];
     s->n = n;
 }

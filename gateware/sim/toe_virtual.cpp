@@ -100,6 +100,19 @@ void welcome(uint32_t reason)
     (void)!sendmsg(host.control, &message, MSG_NOSIGNAL);
 }
 
+sim::Ip6 own_ip6()
+{
+    const struct toec_config &core = world.knobs.core;
+    sim::Ip6 ip6;
+
+    if (core.ip6 == TOEC_IP6_OFF)
+        return ip6;
+    std::memcpy(ip6.own, core.ip6_addr, sizeof ip6.own);
+    std::memcpy(ip6.gateway, core.ip6_gateway, sizeof ip6.gateway);
+    ip6.prefix = core.ip6_prefix_len;
+    return ip6;
+}
+
 /* 0, or a TOE_R_*. */
 uint32_t attach(const toedev_hello &hello, int area_fd, int irq_fd)
 {
@@ -122,7 +135,10 @@ uint32_t attach(const toedev_hello &hello, int area_fd, int irq_fd)
 
         (void)!write(host.irq, &one, sizeof one);
     });
-    return host.qp < 0 ? TOE_R_NOBUFS : 0;
+    if (host.qp < 0)
+        return TOE_R_NOBUFS;
+    sim::tell_ip6(*reinterpret_cast<toedev_status *>(host.area + layout.status), own_ip6());
+    return 0;
 }
 
 void serve_hello()
@@ -161,14 +177,11 @@ int device_up(void)
 {
     sim::ToeDevice::Config c = {};
 
-    if (world.knobs.core.ip6 != TOEC_IP6_OFF) {
-        std::fprintf(stderr, "virtual: the simulated gateware is configured for IPv4 alone\n");
-        return -1;
-    }
     std::memcpy(c.mac, link_own_mac, sizeof c.mac);
     std::memcpy(c.ip, world.knobs.core.ip, sizeof c.ip);
     std::memcpy(c.gateway, world.knobs.core.gateway, sizeof c.gateway);
     c.prefix = world.knobs.core.prefix_len;
+    c.ip6 = own_ip6();
     c.mtu = static_cast<uint16_t>(world.knobs.core.mtu);
     c.cc = world.knobs.core.cc == TOEC_CC_NEWRENO;
     std::memcpy(c.secret, world.knobs.core.secret, sizeof c.secret);

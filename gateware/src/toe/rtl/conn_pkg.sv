@@ -51,6 +51,7 @@ package conn_pkg;
     qp_t         qp;
     command_t    command;
     entry_t      entry;
+    ahead_t      ahead;
     tick_t       deadline;
     tick_t       again;
   } waiting_t;

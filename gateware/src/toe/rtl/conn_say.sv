@@ -35,6 +35,7 @@ module conn_say
   input  wire [31:0]               ts_offset_i,
   input  wire [15:0]               mtu_i,
   input  wire [3:0]                cc_i,
+  input  wire ahead_t              ahead_i,      // of a CONNECT
 
   output wire                      table_valid_o,
   output wire table_request_t      table_o,
@@ -125,6 +126,7 @@ module conn_say
     open.tx_log = config_i.tx_log;
     open.rx_log = config_i.rx_log;
     open.cc = cc_i;
+    if (active_i) open.ahead = ahead_i;
   end
 
   event_t event_d;

@@ -26,8 +26,9 @@ module conn_waits
   output wire             patient_o,
   input  wire             again_i,    // ... later again
   input  wire             drop_i,     // ... is over
-  output wire             named_o,    // command_i, a CANCEL of qp_i, names one
+  output wire             named_o,    // command_i, a CANCEL or OPTION of qp_i, names one
   input  wire             cancel_i,   // ... which is over
+  input  wire             option_i,   // ... which keeps it
   input  wire             forget_i    // all of qp_i
 );
 
@@ -57,6 +58,21 @@ module conn_waits
     end
     named = same != '0;
   end
+  // As fpc_host takes them; what is out of range says nothing.
+  function automatic ahead_t with_option(input ahead_t in, input cmd_t m);
+    ahead_t a;
+    logic [31:0] v;
+    a = in;
+    v = cmd_arg0(m);
+    unique case (cmd_aux(m))
+      OptSyncnt: if (v <= 32'd127) a.syncnt = v[6:0];
+      OptUserTimeout: a.user_timeout = v;
+      OptTos: if (v <= 32'd255) a.tos = {v[7:2], 2'b00};
+      default: ;
+    endcase
+    return a;
+  endfunction
+
   wire tick_t left = tick_i - waiting_q[at_i].deadline;
 
   assign due_o = due;
@@ -71,11 +87,13 @@ module conn_waits
     else begin
       if (put_i)
         waiting_q[free] <= '{valid: 1'b1, qp: qp_i, command: command_i, entry: entry_i,
-                             deadline: tick_i + Patience, again: tick_i + 32'd1};
+                             ahead: '0, deadline: tick_i + Patience, again: tick_i + 32'd1};
       if (again_i) waiting_q[at_i].again <= tick_i + Again;
       if (drop_i) waiting_q[at_i].valid <= 1'b0;
       for (int i = 0; i < Waiting; i++) begin
         if (cancel_i && same[i]) waiting_q[i].valid <= 1'b0;
+        if (option_i && same[i])
+          waiting_q[i].ahead <= with_option(waiting_q[i].ahead, command_i.cmd);
         if (forget_i && waiting_q[i].qp == qp_i) waiting_q[i].valid <= 1'b0;
       end
     end

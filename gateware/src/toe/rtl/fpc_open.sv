@@ -79,6 +79,9 @@ module fpc_open
     t.keep_intvl = 15'd75;
     t.keep_cnt = 7'd9;
     t.linger2 = 16'd60;
+    t.syncnt = o.ahead.syncnt;
+    t.user_timeout = o.ahead.user_timeout;
+    t.tos = o.ahead.tos;
     t.generation = c.t.generation + 16'd1;
     t.in_send = c.t.in_send;
     t.in_tell = c.t.in_tell;

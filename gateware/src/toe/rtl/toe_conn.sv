@@ -105,6 +105,7 @@ module toe_conn
   command_t cmd_q;
   entry_t entry_q;
   logic from_wait_q;                 // the CONNECT has waited: its place in conn_waits
+  ahead_t ahead_q;                   // ... and what came for it meanwhile
   widx_t wait_q;
   slot_t index_q;                    // of scans over slots
   logic active_q;
@@ -289,6 +290,8 @@ module toe_conn
     .drop_i(from_wait_q && ((opens && active_q) || (step_q == Fail && write_ready_i))),
     .named_o(wait_named),
     .cancel_i(step_q == CmdJudge && cmd_type(cmd) == SwCancel && !detach_i[qidx_t'(qp_q)]),
+    .option_i(step_q == CmdJudge && cmd_type(cmd) == SwOption &&
+              (cmd_flags(cmd) & OptionListen) == 7'd0),
     .forget_i(forgets)
   );
 
@@ -313,7 +316,7 @@ module toe_conn
     .miss_index_i(miss_index_q), .old_path_i(old_path_q), .tw_head_i(tw_head),
     .tw_tail_i(tw_tail), .tw_i(tw_item), .active_i(active_q), .flow_i(flow_q),
     .path_i(new_path), .id_i(listener.id), .iss_i(iss), .ts_offset_i(hash_sum[63:32]),
-    .mtu_i(own_i.mtu), .cc_i(own_i.cc),
+    .mtu_i(own_i.mtu), .cc_i(own_i.cc), .ahead_i(ahead_q),
     .table_valid_o, .table_o, .path_at_o, .event_valid_o(event_valid), .event_o(event_new),
     .bare_valid_o, .bare_o,
     .bare_path_o, .write_valid_o, .write_o
@@ -394,6 +397,7 @@ module toe_conn
               qp_q <= command_qp_i;
               entry_q <= command_entry_i;
               from_wait_q <= 1'b0;
+              ahead_q <= '0;
               step_q <= CmdJudge;
             end
             TakeWaiting: begin
@@ -402,6 +406,7 @@ module toe_conn
               entry_q <= wait_item.entry;
               from_wait_q <= 1'b1;
               wait_q <= wait_next;
+              ahead_q <= wait_item.ahead;
               step_q <= ConnectHop;
             end
             TakeMiss: begin
@@ -586,7 +591,8 @@ module toe_conn
             end
             default: begin
               reason_q <= ReasonNoprotoopt;
-              step_q <= ((cmd_flags(cmd) & OptionListen) != 7'd0) ? Error : CookieScan;
+              if ((cmd_flags(cmd) & OptionListen) != 7'd0) step_q <= Error;
+              else step_q <= wait_named ? CmdDone : CookieScan;
             end
           endcase
         end

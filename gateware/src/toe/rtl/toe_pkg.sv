@@ -202,6 +202,14 @@ package toe_pkg;
     EvWindow  = 4'd8   // fpc_cubic has its window
   } kind_e;
 
+  // Options of a CONNECT that has no flow yet, as it waits for its neighbour: what its SYN heeds. Others
+  // come again with the answer.
+  typedef struct packed {
+    logic [6:0]  syncnt;
+    logic [31:0] user_timeout;
+    logic [7:0]  tos;
+  } ahead_t;
+
   // A new flow. active: SYN is ours; else it answers the peer's, whose fields are here.
   typedef struct packed {
     logic        active;
@@ -223,6 +231,7 @@ package toe_pkg;
     logic [4:0]  tx_log;
     logic [4:0]  rx_log;
     logic [3:0]  cc;        // as OPTION CC has it
+    ahead_t      ahead;
   } open_t;
 
   typedef struct packed {
