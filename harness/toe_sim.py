@@ -13,7 +13,7 @@ class ToeSim(toed.Toed):
     """A running toe_sim on tap0 of a pair that was made with tap=True."""
 
     # What toe_sim has for all programs, and what a program asks for of it.
-    SLOTS = 128
+    SLOTS = 256
     BUFFERS = 65536
 
     def __init__(self, pair: netns.Pair, *, netif: str = "tap:tap0"):
@@ -31,9 +31,11 @@ class ToeSim(toed.Toed):
     def stop(self) -> None:
         """As of toed; what strayed in host memory or broke AXI4 is a failure too."""
         super().stop()
-        wrong = re.findall(r"([1-9]\d*) (strayed|unlawful)", self.proc.text())
-        if wrong:
-            raise proc.Failed(f"toe_sim: {wrong}{self.proc.tail()}")
+        said = re.findall(r"(\d+) (strayed|unlawful)", self.proc.text())
+        if said != [("0", "strayed"), ("0", "unlawful")]:
+            raise proc.Failed(
+                f"toe_sim: {said or 'it has not said what strayed'}{self.proc.tail()}"
+            )
 
     def usage(self, name: str) -> int:
         """Of what it has: flows, listeners; half-open flows are among the flows."""

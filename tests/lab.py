@@ -24,6 +24,13 @@ MODE = os.environ.get("TOEHOLD_MODE", "toehold")
 LINUX = MODE == "linux"
 GATEWARE = MODE == "gateware"
 SEED = int(os.environ.get("TOEHOLD_SEED", "1"), 0)
+
+
+def gateware_lacks(what: str) -> pytest.MarkDecorator:
+    """The test is skipped in gateware mode: a name of docs/gateware-differences.md."""
+    return pytest.mark.skipif(GATEWARE, reason=f"docs/gateware-differences.md: {what}")
+
+
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 PYTHON = sys.executable
 
@@ -66,8 +73,12 @@ class Lab:
         hub: netns.Hub | None = None,
         host: int = 1,
     ):
-        if GATEWARE and (shared or args or env or hub or netif or engines > 1 or mtu > 1500):
-            pytest.skip("gateware mode: it has one engine, one address, and none of toed's options")
+        if GATEWARE:
+            asked = {"a shared address": shared, "options of toed": args, "variables of toed": env}
+            asked |= {"several servers": hub, "another back end": netif}
+            asked |= {"engines": engines > 1, "jumbo frames": mtu > 1500}
+            if wants := [what for what, is_asked in asked.items() if is_asked]:
+                pytest.skip(f"gateware mode: it has not {', '.join(wants)}")
         own = "10.77.0.3/24" if kernel else None
         self.pair = netns.Pair(
             hub=hub,

@@ -119,6 +119,7 @@ def test_load_by_wrk(lab, tmp_path, workers):
         assert int(re.search(r"(\d+) requests in", out)[1]) > 64
 
 
+@labs.gateware_lacks("no-moves")
 def test_reload_keeps_serving(lab, tmp_path):
     with nginx.start(lab, tmp_path, workers=2) as server:
         before = set(server.children())
@@ -138,6 +139,7 @@ def test_reload_keeps_serving(lab, tmp_path):
             assert int(nginx.get(lab, "/pid")) not in before
 
 
+@labs.gateware_lacks("no-moves")
 def test_clients_that_come_while_it_starts(lab, tmp_path):
     """Between listen() and the first worker: served, refused or reset, but not left hanging."""
     outcomes = Counter()
@@ -194,6 +196,7 @@ def test_graceful_quit_finishes_what_it_serves(lab, tmp_path):
         assert server.wait(20) == 0
 
 
+@labs.gateware_lacks("1024-flows")
 def test_1000_connections_at_once(lab, tmp_path):
     with nginx.start(lab, tmp_path, workers=2), labs.closing_all() as sockets:
         request = b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -350,6 +350,7 @@ reader.start()""")
 DEFER = "listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, seconds)"
 
 
+@labs.gateware_lacks("no-options-of-listeners")
 @pytest.mark.shows("setsockopt TCP_DEFER_ACCEPT")
 def test_deferred_accept_comes_with_data(lab, robot):
     robot.listen(lab.ip, PORT)
@@ -378,6 +379,7 @@ def test_deferred_accept_comes_with_the_end(lab, robot):
         assert robot("s.recv(10)") == b""
 
 
+@labs.gateware_lacks("no-options-of-listeners")
 @pytest.mark.shows("setsockopt TCP_DEFER_ACCEPT")
 def test_deferred_accept_has_a_limit(lab, robot):
     """After the time, in steps of the SYN-ACK's timer, also who has said nothing is accepted."""
@@ -416,6 +418,7 @@ if pid == 0:
 """
 
 
+@labs.gateware_lacks("no-moves")
 def test_what_came_before_the_fork_is_the_childs(lab, robot):
     """A master that listens, and a client that comes before the first worker is there."""
     robot.listen(lab.ip, PORT)
@@ -449,6 +452,7 @@ listener.close()
 """
 
 
+@labs.gateware_lacks("no-moves")
 def test_what_came_while_nobody_accepted_is_the_first_workers(lab, robot):
     """A daemon's master, whose parent has gone: it has the listener from a fork, and so its worker.
     Who connects is connected, and waits."""
@@ -487,6 +491,7 @@ listener.close()
 """
 
 
+@labs.gateware_lacks("no-moves")
 def test_a_program_that_has_looked_at_its_listener_keeps_the_port_open(lab, robot):
     """It asks for the name of what it was started with; it accepts when the parent has gone."""
     robot.listen(lab.ip, PORT)
@@ -498,6 +503,7 @@ def test_a_program_that_has_looked_at_its_listener_keeps_the_port_open(lab, robo
     robot("os.waitpid(pid, 0)")
 
 
+@labs.gateware_lacks("no-moves")
 @pytest.mark.parametrize("how", ["close", "kill"])
 def test_what_a_process_leaves_in_its_queue_is_the_others(lab, robot, how):
     """Two accept from one port; one leaves, by close() or killed, what it has not accepted."""
@@ -532,6 +538,7 @@ if pid == 0:
 """
 
 
+@labs.gateware_lacks("no-moves")
 def test_a_program_with_a_cleaned_environment_serves_the_listener_it_is_given(lab, robot):
     """As nginx starts its new binary, with no variables but those that it was told to keep; and the
     new one cleans its own too."""
