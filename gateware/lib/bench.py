@@ -7,6 +7,8 @@ import os
 import random
 from pathlib import Path
 
+from cocotb.clock import Clock
+from cocotb.triggers import RisingEdge
 from cocotb_tools.runner import get_results, get_runner
 
 from .filelist import read
@@ -18,6 +20,27 @@ def seeded() -> random.Random:
     seed = int(os.environ.get("TOE_TEST_SEED", "1"))
     print(f"TOE_TEST_SEED={seed}")
     return random.Random(seed)
+
+
+def packed(*fields: tuple[int, int]) -> int:
+    """Values and their widths, the first one highest, as in a packed struct."""
+    whole = 0
+    for value, width in fields:
+        assert 0 <= value < 1 << width, (value, width)
+        whole = whole << width | value
+    return whole
+
+
+async def begin(dut) -> None:
+    """All inputs at zero, the clock runs, and reset is over."""
+    for handle in dut:
+        if handle._name.endswith("_i"):
+            handle.value = 0
+    Clock(dut.clk_i, 4, unit="ns").start()
+    dut.rst_ni.value = 0
+    for _ in range(3):
+        await RisingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
 
 
 def simulate(

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places in HW rings, by chance taken, given back and written, of hosts of which some break their
+ring: no more places than there are, none withheld, each asker has its turn, and nothing for who
+broke it."""
+
+import cocotb
+from cocotb.triggers import ReadOnly, RisingEdge
+
+from gateware.lib.bench import begin, packed, seeded, simulate
+
+QPS, ASKERS = 3, 3
+AROUND = 1 << 32
+
+
+class Ring:
+    """One queue pair: what the host has taken, what was written, what is promised to whom."""
+
+    def __init__(self) -> None:
+        self.on = self.bad = False
+        self.log = self.head = self.tail = self.seen = 0
+        self.promised = 0
+
+    def begin(self, rng) -> None:
+        self.on, self.bad, self.log = True, False, rng.randrange(1, 5)
+        # All counts begin at zero; so that they go around here they are moved on, all at once.
+        self.head = self.tail = rng.choice([0, AROUND - rng.randrange(1, 40)])
+        self.seen = 0
+
+    def broken(self) -> bool:
+        """The tail is not between where it was and the head, the way around that counts take."""
+        return (self.tail - self.seen) % AROUND > (self.head - self.seen) % AROUND
+
+    def room(self) -> bool:
+        used = (self.head - self.tail) % AROUND + self.promised
+        return self.on and not self.bad and not self.broken() and used < 1 << self.log
+
+    def takes(self, rng) -> None:
+        """The host."""
+        ahead = (self.head - self.tail) % AROUND
+        if not self.bad and rng.random() < 0.3:
+            self.tail = (self.tail + rng.randrange(ahead + 1)) % AROUND
+        if rng.random() < 0.002:
+            self.tail = (self.tail + rng.choice([-1, -2, ahead + 1, AROUND // 2])) % AROUND
+
+    def clock(self) -> None:
+        if not self.on:
+            self.bad, self.seen = False, 0
+        elif self.broken():
+            self.bad = True
+        else:
+            self.seen = self.tail
+
+
+def config(ring: Ring) -> int:
+    return packed((ring.on, 1), (0, 64), (0, 5), (ring.log, 5), (0, 15 + 13 + 16 + 6 * 32))
+
+
+def lanes(values, width: int) -> int:
+    return sum(value << width * i for i, value in enumerate(values))
+
+
+@cocotb.test()
+async def no_ring_is_overrun(dut):
+    rng = seeded()
+    await begin(dut)
+    width = len(dut.qp_i) // QPS
+    assert width == 1 + 64 + 10 + 15 + 13 + 16 + 6 * 32
+    rings = [Ring() for _ in range(QPS)]
+    held: list[list[int]] = [[] for _ in range(ASKERS)]  # places of each: their queue pairs
+    asks: list[int | None] = [None] * ASKERS
+    waited = [0] * ASKERS
+    count = {"granted": 0, "returned": 0, "written": 0, "broken": 0, "left": 0}
+    busy = 0.5
+    for n in range(20000):
+        if n % 100 == 0:
+            busy = rng.choice([0.1, 0.5, 1])
+        for i in range(ASKERS):
+            if asks[i] is None and rng.random() < busy:
+                asks[i] = rng.randrange(QPS)
+        back = [
+            held[i].pop(rng.randrange(len(held[i]))) if held[i] and rng.random() < 0.2 else None
+            for i in range(ASKERS)
+        ]
+        writers = [places for places in held if places]
+        writes = rng.choice(writers).pop(0) if writers and rng.random() < 0.6 else None
+        dut.qp_i.value = lanes([config(ring) for ring in rings], width)
+        dut.hw_head_i.value = lanes([ring.head for ring in rings], 32)
+        dut.hw_tail_i.value = lanes([ring.tail for ring in rings], 32)
+        dut.ask_i.value = lanes([a is not None for a in asks], 1)
+        dut.ask_qp_i.value = lanes([a or 0 for a in asks], 6)
+        takes = [rng.random() < 0.8 for _ in range(ASKERS)]
+        dut.take_i.value = 0
+        dut.return_i.value = lanes([b is not None for b in back], 1)
+        dut.return_qp_i.value = lanes([b or 0 for b in back], 6)
+        dut.written_i.value, dut.written_qp_i.value = writes is not None, writes or 0
+        # Whoever is granted a place takes it in that cycle, or not.
+        dut.take_i.value = lanes(takes, 1)
+        await ReadOnly()
+        grants = dut.grant_o.value.to_unsigned()
+        bad = dut.bad_tail_o.value.to_unsigned()
+        assert bad == lanes([ring.bad for ring in rings], 1), "whose tail is wrong"
+        assert grants.bit_count() <= 1
+        for i in range(ASKERS):
+            if grants >> i & 1:
+                assert asks[i] is not None, "a grant that nobody asked for"
+                assert rings[asks[i]].room(), f"a place of {asks[i]}, which has none"
+            may = asks[i] is not None and rings[asks[i]].room() and not grants >> i & 1
+            waited[i] = waited[i] + 1 if may else 0
+            assert waited[i] < ASKERS, f"asker {i} does not get a place that there is"
+        await RisingEdge(dut.clk_i)
+        for ring in rings:
+            ring.clock()
+        for i in range(ASKERS):
+            if grants >> i & 1 and takes[i]:
+                rings[asks[i]].promised += 1
+                held[i].append(asks[i])
+                asks[i] = None
+                count["granted"] += 1
+            elif asks[i] is not None and rng.random() < 0.1:
+                asks[i] = None
+            if back[i] is not None:
+                rings[back[i]].promised -= 1
+                count["returned"] += 1
+        if writes is not None:
+            rings[writes].promised -= 1
+            rings[writes].head = (rings[writes].head + 1) % AROUND
+            count["written"] += 1
+        for ring in rings:
+            if ring.on:
+                ring.takes(rng)
+                assert ring.promised <= 1 << ring.log
+            if ring.on and rng.random() < (0.02 if ring.bad else 0.001):
+                ring.on = False
+                count["broken" if ring.bad else "left"] += 1
+            elif not ring.on and ring.promised == 0 and rng.random() < 0.05:
+                ring.begin(rng)
+    assert count["granted"] > 1000 and min(count.values()) > 10, count
+
+
+def test_hwroom():
+    simulate(
+        ["src/toe/toe_hwroom.f"],
+        "toe_hwroom",
+        "gateware.src.toe.tb.test_hwroom",
+        parameters={"Qps": QPS, "Askers": ASKERS},
+    )

@@ -1,0 +1,2 @@
+# When a queue pair may go.
+src/toe/rtl/toe_leave.sv
