@@ -155,71 +155,84 @@ package fpc_pkg;
     logic       full;   // there was no place for one
   } list_t;
 
+  // Lists hold ranges that do not touch each other, so that of those that x touches one at most begins
+  // before it and one at most ends behind it. All are compared with x at once; formal/ranges.sv has what
+  // these functions are, an entry after the other.
+  typedef logic [SackMax-1:0] each_t;
+
+  function automatic logic [2:0] count_of(input each_t e);
+    return 3'(e[0]) + 3'(e[1]) + 3'(e[2]) + 3'(e[3]);
+  endfunction
+
+  function automatic range_t joined(input ranges_t r, input range_t x, input each_t touching);
+    range_t m;
+    logic first, last;
+    m = '0;
+    first = 1'b0;
+    last = 1'b0;
+    for (int i = 0; i < SackMax; i++) begin
+      if (touching[i] && seq_lt(r[i].start, x.start)) begin
+        m.start |= r[i].start;
+        first = 1'b1;
+      end
+      if (touching[i] && seq_gt(r[i].stop, x.stop)) begin
+        m.stop |= r[i].stop;
+        last = 1'b1;
+      end
+    end
+    if (!first) m.start = x.start;
+    if (!last) m.stop = x.stop;
+    return m;
+  endfunction
+
+  // Those of r that are chosen, in their order.
+  function automatic ranges_t packed_(input ranges_t r, input each_t chosen);
+    ranges_t o;
+    o = '0;
+    for (int i = 0; i < SackMax; i++)
+      for (int k = 0; k <= i; k++)
+        if (chosen[i] && count_of(chosen & ((each_t'(1) << i) - each_t'(1))) == 3'(k)) o[k] |= r[i];
+    return o;
+  endfunction
+
   // Range x into a list that is kept by time: what it touches becomes one with it and stands first.
   function automatic list_t put_first(input logic [2:0] n, input ranges_t r, input range_t x);
-    list_t  o;
-    range_t m;
-    m = x;
+    list_t   o;
+    each_t   touching, kept;
+    ranges_t rest;
     for (int i = 0; i < SackMax; i++) begin
-      if (3'(i) < n && touches(r[i], x)) begin
-        m.start = seq_min(m.start, r[i].start);
-        m.stop = seq_max(m.stop, r[i].stop);
-      end
+      touching[i] = 3'(i) < n && touches(r[i], x);
+      kept[i] = 3'(i) < n && !touches(r[i], x);
     end
-    o.n = 3'd1;
-    o.r = '0;
-    o.r[0] = m;
-    o.full = 1'b0;
-    for (int i = 0; i < SackMax; i++) begin
-      if (3'(i) < n && !touches(r[i], x)) begin
-        if (o.n == 3'(SackMax)) o.full = 1'b1;
-        else begin
-          o.r[2'(o.n)] = r[i];
-          o.n = o.n + 3'd1;
-        end
-      end
-    end
+    rest = packed_(r, kept);
+    o.full = kept == '1;
+    o.n = o.full ? 3'(SackMax) : count_of(kept) + 3'd1;
+    o.r = {rest[SackMax-2:0], joined(r, x, touching)};
     return o;
   endfunction
 
   // Range x into a list that ascends. When there are too many the highest goes.
   function automatic list_t put_sorted(input logic [2:0] n, input ranges_t r, input range_t x);
-    list_t  o;
-    range_t m;
-    logic   in;
-    m = x;
+    list_t      o;
+    each_t      touching, below;
+    range_t     m;
+    logic [2:0] gone;
     for (int i = 0; i < SackMax; i++) begin
-      if (3'(i) < n && touches(r[i], x)) begin
-        m.start = seq_min(m.start, r[i].start);
-        m.stop = seq_max(m.stop, r[i].stop);
-      end
+      touching[i] = 3'(i) < n && touches(r[i], x);
+      below[i] = 3'(i) < n && seq_gt(x.start, r[i].stop);
     end
-    o.n = 3'd0;
+    m = joined(r, x, touching);
+    gone = count_of(touching);
+    o.full = n == 3'(SackMax) && gone == 3'd0;
+    o.n = o.full ? 3'(SackMax) : n + 3'd1 - gone;
     o.r = '0;
-    o.full = 1'b0;
-    in = 1'b0;
-    for (int i = 0; i < SackMax; i++) begin
-      if (3'(i) < n && !touches(r[i], x)) begin
-        if (!in && seq_lt(m.start, r[i].start)) begin
-          if (o.n == 3'(SackMax)) o.full = 1'b1;
-          else begin
-            o.r[2'(o.n)] = m;
-            o.n = o.n + 3'd1;
-          end
-          in = 1'b1;
+    for (int k = 0; k < SackMax; k++) begin
+      if (below[k]) o.r[k] = r[k];
+      else if (k == 0 || below[k-1]) o.r[k] = m;
+      else if (3'(k) < o.n) begin  // behind x: to the left by as many as are one with it
+        for (int j = k - 1; j < SackMax; j++) begin
+          if (gone == 3'(j - (k - 1))) o.r[k] |= r[j];
         end
-        if (o.n == 3'(SackMax)) o.full = 1'b1;
-        else begin
-          o.r[2'(o.n)] = r[i];
-          o.n = o.n + 3'd1;
-        end
-      end
-    end
-    if (!in) begin
-      if (o.n == 3'(SackMax)) o.full = 1'b1;
-      else begin
-        o.r[2'(o.n)] = m;
-        o.n = o.n + 3'd1;
       end
     end
     return o;
@@ -227,17 +240,17 @@ package fpc_pkg;
 
   // What is left of a list when all below edge is taken away; the order stays.
   function automatic list_t cut_below(input logic [2:0] n, input ranges_t r, input seq_t edge_);
-    list_t o;
-    o.n = 3'd0;
-    o.r = '0;
-    o.full = 1'b0;
+    list_t   o;
+    each_t   kept;
+    ranges_t cut;
+    cut = r;
     for (int i = 0; i < SackMax; i++) begin
-      if (3'(i) < n && seq_gt(r[i].stop, edge_)) begin
-        o.r[2'(o.n)] = r[i];
-        if (seq_lt(r[i].start, edge_)) o.r[2'(o.n)].start = edge_;
-        o.n = o.n + 3'd1;
-      end
+      kept[i] = 3'(i) < n && seq_gt(r[i].stop, edge_);
+      if (seq_lt(r[i].start, edge_)) cut[i].start = edge_;
     end
+    o.n = count_of(kept);
+    o.r = packed_(cut, kept);
+    o.full = 1'b0;
     return o;
   endfunction
 
