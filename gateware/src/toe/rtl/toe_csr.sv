@@ -143,6 +143,10 @@ module toe_csr
   function automatic logic [2:0] bell(input logic [7:0] addr);
     return {addr[7:6], addr[2]};
   endfunction
+  // Between them is nothing: it takes nothing and reads as zero.
+  function automatic logic is_bell(input logic [7:0] addr);
+    return addr[5:3] == 3'd0 && (addr[7] || !addr[2]);
+  endfunction
 
   logic [Qps-1:0][7:0][31:0] bell_q;
   for (genvar q = 0; q < int'(Qps); q++) begin : gen_bell
@@ -155,7 +159,8 @@ module toe_csr
     always_ff @(posedge clk_i) begin
       // A queue pair that is gone leaves none of its heads and tails to the next.
       if (!rst_ni || !config_q[q].enable) bell_q[q] <= '0;
-      else if (out.DOORBELLS[q].req && out.DOORBELLS[q].req_is_wr)
+      else if (out.DOORBELLS[q].req && out.DOORBELLS[q].req_is_wr &&
+               is_bell(out.DOORBELLS[q].addr))
         bell_q[q][bell(out.DOORBELLS[q].addr)] <=
             (bell_q[q][bell(out.DOORBELLS[q].addr)] & ~out.DOORBELLS[q].wr_biten) |
             (out.DOORBELLS[q].wr_data & out.DOORBELLS[q].wr_biten);
@@ -184,13 +189,18 @@ module toe_csr
   logic [MaxCounters-1:0][1:0] count_req_q;
   logic [MaxQps-1:0] bell_read_q, bell_write_q;
   logic [2:0] bell_at_q;
+  logic bell_there_q;
   always_ff @(posedge clk_i) begin
     bell_at_q <= '0;
+    bell_there_q <= 1'b0;
     for (int i = 0; i < int'(MaxCounters); i++) count_req_q[i] <= rst_ni ? out.COUNTERS[i].req : '0;
     for (int i = 0; i < int'(MaxQps); i++) begin
       bell_read_q[i] <= rst_ni && out.DOORBELLS[i].req && !out.DOORBELLS[i].req_is_wr;
       bell_write_q[i] <= rst_ni && out.DOORBELLS[i].req && out.DOORBELLS[i].req_is_wr;
-      if (out.DOORBELLS[i].req) bell_at_q <= bell(out.DOORBELLS[i].addr);
+      if (out.DOORBELLS[i].req) begin
+        bell_at_q <= bell(out.DOORBELLS[i].addr);
+        bell_there_q <= is_bell(out.DOORBELLS[i].addr);
+      end
     end
   end
 
@@ -238,7 +248,7 @@ module toe_csr
       in.DOORBELLS[i].rd_ack = bell_read_q[i];
       in.DOORBELLS[i].wr_ack = bell_write_q[i];
       in.DOORBELLS[i].rd_data = '0;
-      if (i < int'(Qps)) in.DOORBELLS[i].rd_data = bell_q[i][bell_at_q];
+      if (i < int'(Qps) && bell_there_q) in.DOORBELLS[i].rd_data = bell_q[i][bell_at_q];
     end
   end
 
