@@ -222,7 +222,6 @@ def test_pingpong_runs(tmp_path, systems):
 
 
 def test_plots_of_many_flows(tmp_path):
-    pytest.importorskip("matplotlib")
     from bench import load_plots
 
     rates = {n: {"requests_per_s": 1000 / int(n)} for n in ("10", "1000")}
@@ -293,7 +292,6 @@ def test_bulk_and_conns_run(tmp_path, name):
 
 @pytest.mark.long
 def test_plots_are_made_of_the_json_alone(tmp_path):
-    pytest.importorskip("matplotlib")
     short = [word for word in SHORT if word != "--no-plots"]
     body = run("nginx", tmp_path, *short, "--systems", "linux,inline,ideal")
     assert set(body["medians"]) == {"linux", "inline", "ideal"}
