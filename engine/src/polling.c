@@ -254,11 +254,15 @@ static void *run(void *arg)
     unsigned vain = 0;
 
     while (!atomic_load_explicit(&p->quit, memory_order_relaxed)) {
+        /* Before the round: the engines stand when it is shut, so that a round in vain has seen all
+         * that they have left. One that began earlier has not. */
+        int shut = gate_is_shut(&p->gate);
+
         if (polling_round(p, engine_clock())) {
             vain = 0;
             continue;
         }
-        if (gate_is_shut(&p->gate))
+        if (shut)
             gate_pass(&p->gate);
         engine_relax();
         if (++vain % LOOKS_PER_YIELD == 0)

@@ -67,7 +67,8 @@ struct common *polling_ring(struct polling *p, uint32_t engine);
  * and have ended before polling_join(), which hands out what they have left. */
 int polling_start(struct polling *p, int pinned, uint32_t cpu);
 void polling_join(struct polling *p);
-/* As engine_pause() and engine_resume(), of engines that are paused. p NULL: nothing happens. */
+/* As engine_pause() and engine_resume(), of engines that are paused: all that they have left is
+ * handed out when it returns. p NULL: nothing happens. */
 void polling_pause(struct polling *p);
 void polling_resume(struct polling *p);
 /* One round, as the thread does it all the time: returns what it found to do. */
