@@ -90,6 +90,12 @@ uint32_t common_room(struct common *c)
     return c->count - (c->head - c->tail_seen);
 }
 
+int common_is_handed_out(struct common *c)
+{
+    c->tail_seen = atomic_load_explicit(&c->tail, memory_order_acquire);
+    return c->tail_seen == c->head;
+}
+
 void common_put(struct common *c, enum common_kind kind, struct qp *qp, const struct toe_cmd *cmd)
 {
     struct entry *e = &c->entries[c->head & (c->count - 1)];

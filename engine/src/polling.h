@@ -82,6 +82,8 @@ void polling_unblock(struct polling *p, uint64_t before);
 
 /* Entries that may be put now. */
 uint32_t common_room(struct common *c);
+/* 1 when the manager has handed out all that was put: hosts see it, the SW tail too. */
+int common_is_handed_out(struct common *c);
 /* The caller has made sure of room. cmd: of COMMAND and LAST; w[0] of TAIL is the tail. */
 void common_put(struct common *c, enum common_kind kind, struct qp *qp, const struct toe_cmd *cmd);
 /* A queue pair comes, as it stands. */

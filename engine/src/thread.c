@@ -143,14 +143,21 @@ static void sleep_until(struct engine *e, uint64_t deadline)
     e->side_at = 0;
 }
 
+/* Before the engine says that it sleeps. A host that has rung for commands which the SW tail has
+ * not passed rings no second time; that tail may be on its way, with a manager that comes late. */
+static int tells_later(const struct engine *e)
+{
+    return e->cfg.common && !common_is_handed_out(e->cfg.common);
+}
+
 static void engine_sleep(struct engine *e)
 {
-    int ordered = set_sleeping(e, 1);
+    int later = tells_later(e), ordered = set_sleeping(e, 1);
     uint64_t deadline = engine_deadline(e);
 
     if (netio_fd(e->netio) < 0 && deadline > e->now + POLLED_NETIO)
         deadline = e->now + POLLED_NETIO;
-    if ((waits_for_room(e) || ordered != 0) && deadline > e->now + NS_PER_MS)
+    if ((waits_for_room(e) || later || ordered != 0) && deadline > e->now + NS_PER_MS)
         deadline = e->now + NS_PER_MS;
     if (!anything(e)) {
         engine_count(e, EC_sleeps);

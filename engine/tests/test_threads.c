@@ -485,6 +485,7 @@ struct look {
     const struct qp *qp;
     uint32_t taken; /* SW commands of it */
     uint64_t wakes; /* by the manager */
+    uint64_t deadline;
 };
 
 static void take_look(struct engine *e, void *arg)
@@ -494,6 +495,7 @@ static void take_look(struct engine *e, void *arg)
     common_tally(e);
     l->wakes = e->counters[EC_manager_wakes];
     l->taken = l->qp->sw.tail;
+    l->deadline = engine_deadline(e);
 }
 
 static void await_taken(struct world *w, const struct host *h, uint32_t n)
@@ -503,6 +505,49 @@ static void await_taken(struct world *w, const struct host *h, uint32_t n)
     do
         engine_call(w->a, take_look, &l);
     while (l.taken != n);
+}
+
+/* Its address is announced a second time: nothing will wake it by itself from then on. */
+static void await_no_deadline(struct world *w, const struct host *h)
+{
+    struct look l = {.qp = h->qp};
+
+    do {
+        usleep(10000);
+        engine_call(w->a, take_look, &l);
+    } while (l.deadline != UINT64_MAX);
+}
+
+/*
+ * libtoe rings once for what the TOE has not taken yet, which the SW tail tells; and that comes by
+ * the manager. An engine that has taken all and sleeps must hear of a command for which nobody has
+ * rung for this reason.
+ */
+static void test_one_bell_is_enough_when_the_manager_is_late(void **state)
+{
+    struct world *w = *state;
+    struct host x;
+    struct adoption ax = {&x, &w->t};
+    struct toe_cmd c;
+    uint32_t i;
+
+    engine_call(w->a, attach_in_engine, &ax);
+    await_no_deadline(w, &x);
+    polling_pause(w->manager);
+    put(&x, 99, 0, 0, 0);
+    await_taken(w, &x, 1);
+    assert_int_equal(toe_ring_load(&x.status->sw_tail), 0);
+    while (!toe_ring_load(&x.status->sleeping))
+        usleep(100);
+    usleep(10000); /* behind its last look */
+    host_put(&x, 99, 0, 0, 1, 0, 0);
+    polling_resume(w->manager);
+    for (i = 0; i < 2; i++) {
+        c = await_type(&x, TOE_CMD_ERROR);
+        assert_int_equal(toe_cmd_flow(&c), i);
+    }
+    engine_call(w->a, drop_in_engine, x.qp);
+    host_forget(&x);
 }
 
 /*
@@ -565,6 +610,7 @@ int main(void)
         M(test_sleepers_are_always_woken),
         M(test_a_blocking_interrupt_halts_only_its_queue_pair),
         M(test_hosts_come_and_go_under_a_manager),
+        M(test_one_bell_is_enough_when_the_manager_is_late),
         M(test_a_paused_manager_has_handed_out_all),
     };
 
