@@ -14,12 +14,14 @@ from pathlib import Path
 import lab as labs
 import nginx
 import pytest
+from test_upgrade import CONTRACT, HELLO
 
 from harness import netns, paths, proc, toed
 
 TOE_ECHO = paths.build_dir("toe_echo") / "manager/tests/toe_echo"
 TOEHOLD = paths.built("toehold")
 PORT = 7300
+QUERY = HELLO.pack(0x31454F54, CONTRACT, 2, 0, b"test")
 
 pytestmark = pytest.mark.toehold_only
 
@@ -212,6 +214,24 @@ def test_what_is_sent_before_the_end_arrives(inline):
                 got += len(data)
         assert got == 3_000_000
         assert sender.wait(10) == 0
+
+
+def test_a_question_comes_just_before_it_sleeps(inline):
+    """A look that does not sleep takes the word that somebody asks; the next one sleeps."""
+    script = f"""
+import os, select, socket
+listener = socket.create_server(("{inline.ip}", {PORT}))
+e = select.epoll()
+e.register(listener, select.EPOLLIN)
+e.poll(3)  # its address has been announced twice: nothing is left that would wake it
+asker = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+asker.connect(f"/run/toehold/inline-{{os.getpid()}}.sock")
+asker.send({QUERY!r})
+e.register(asker, select.EPOLLIN)
+e.poll(0)
+print(e.poll(20) and asker.recv(9).decode())
+"""
+    assert inline.run([labs.PYTHON, "-c", script]).stdout == '{"version\n'
 
 
 def test_idle_sleeps(either):

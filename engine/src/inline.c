@@ -131,31 +131,42 @@ static void side_watch(struct toedev_inline *t, int fd)
     epoll_ctl(t->side_epoll, EPOLL_CTL_ADD, fd, &ev);
 }
 
-static void accept_asker(struct toedev_inline *t)
+/* These return 1 when they have found something to do. */
+static int accept_asker(struct toedev_inline *t)
 {
     int fd = accept4(t->control.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     unsigned i;
 
     if (fd < 0)
-        return;
+        return 0;
     for (i = 0; i < ASKERS_MAX && t->askers[i] >= 0; i++)
         continue;
     if (i == ASKERS_MAX) {
         close(fd);
-        return;
+        return 1;
     }
     t->askers[i] = fd;
     side_watch(t, fd);
+    return 1;
+}
+
+static int accept_claim(const struct toedev_inline *t)
+{
+    int fd = accept4(t->control.lock_fd, NULL, NULL, SOCK_CLOEXEC);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 /* A connection ends with its first message, answered when it is a question. */
-static void hear_asker(struct toedev_inline *t, int fd)
+static int hear_asker(struct toedev_inline *t, int fd)
 {
     struct hello_message m;
     unsigned i;
 
     if (attach_receive(fd, &m) < 0)
-        return;
+        return 0;
     attach_discard(&m);
     if (m.kind == TOEDEV_HELLO_QUERY)
         query_answer(fd, stats_json(&t->control));
@@ -167,26 +178,29 @@ static void hear_asker(struct toedev_inline *t, int fd)
         if (t->askers[i] == fd)
             t->askers[i] = -1;
     close(fd);
+    return 1;
+}
+
+/* Not 0: more may wait. */
+static int hear(struct toedev_inline *t)
+{
+    struct epoll_event ev[4];
+    int n = epoll_wait(t->side_epoll, ev, 4, 0), done = 0, i;
+
+    for (i = 0; i < n; i++) {
+        if (ev[i].data.fd == t->control.listen_fd)
+            done += accept_asker(t);
+        else if (ev[i].data.fd == t->control.lock_fd)
+            done += accept_claim(t);
+        else
+            done += hear_asker(t, ev[i].data.fd);
+    }
+    return done;
 }
 
 static void side(void *arg)
 {
-    struct toedev_inline *t = arg;
-    struct epoll_event ev[4];
-    int n = epoll_wait(t->side_epoll, ev, 4, 0), i;
-
-    for (i = 0; i < n; i++) {
-        if (ev[i].data.fd == t->control.listen_fd) {
-            accept_asker(t);
-        } else if (ev[i].data.fd == t->control.lock_fd) {
-            int fd = accept4(t->control.lock_fd, NULL, NULL, SOCK_CLOEXEC);
-
-            if (fd >= 0)
-                close(fd);
-        } else {
-            hear_asker(t, ev[i].data.fd);
-        }
-    }
+    (void)hear(arg);
 }
 
 /* A socket for statistics is good to have: that there is none is an error only when it was asked
@@ -446,10 +460,12 @@ static unsigned run(struct toedev_inline *t, uint64_t now)
     return engine_glance(t->engine, now);
 }
 
+/* Who asks is heard at the last moment, however short ago that was before: what told of him may
+ * have been taken out of the program's epoll instance, edge-triggered, by a call that did not
+ * sleep. */
 static int prepare_sleep(struct toedev_inline *t)
 {
-    t->engine->side_at = 0; /* what wakes us may be that */
-    return netio_prepare_sleep(t->engine->netio);
+    return hear(t) != 0 || netio_prepare_sleep(t->engine->netio);
 }
 
 static uint64_t deadline(struct toedev_inline *t, uint64_t now)
