@@ -143,6 +143,12 @@ class Namespace:
         s.settimeout(timeout)
         try:
             s.connect((address, port))
+        except TimeoutError as e:
+            own = s.getsockname()[1]
+            s.close()
+            raise TimeoutError(
+                f"connect() from {self.name} port {own} to {address} port {port}: {e} ({timeout} s)"
+            ) from None
         except BaseException:
             s.close()
             raise

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import netns, proc, toe_sim, toed
+from harness import netns, paths, proc, toe_sim, toed
 
 MODE = os.environ.get("TOEHOLD_MODE", "toehold")
 LINUX = MODE == "linux"
@@ -187,7 +187,10 @@ class Lab:
 
     def connect(self, port: int, *, timeout: float = 10) -> proc.netns.socket.socket:
         """A connection from the peer to the address under test."""
-        return self.client.connect(self.ip, port, timeout=timeout)
+        try:
+            return self.client.connect(self.ip, port, timeout=timeout)
+        except TimeoutError as e:
+            raise TimeoutError(f"{e}\n{self.report()}") from None
 
     @staticmethod
     def _started(
@@ -248,6 +251,23 @@ class Lab:
                 proc=self.toed.proc,
             )
 
+    def report(self) -> str:
+        """For whoever reads of a failure: what both ends say now, and what each thread does."""
+        said = [f"load average: {Path('/proc/loadavg').read_text().strip()}"]
+        stats = [self.toed.socket] if self.toed else []
+        for pid in self.server.pids():
+            said += threads(pid)
+            stats += Path("/run/toehold").glob(f"inline-{pid}.sock")
+        asked = [(self.client, ["ss", "-tinoe", "dst", self.ip])]
+        asked += [(self.server, [paths.built("toehold"), "stats", "--socket", s]) for s in stats]
+        for ns, argv in asked:
+            try:
+                done = ns.run(argv, check=False, timeout=15)
+                said.append(f"{' '.join(map(str, argv))}:\n{done.stdout}{done.stderr}")
+            except proc.Failed as e:
+                said.append(str(e))
+        return "\n".join(said)
+
     def footprint(self) -> dict[str, int]:
         """Descriptors, and private memory in KiB, of toed."""
         return footprint(self.toed.proc.pid) if self.toed else {"fds": 0, "anon_kib": 0}
@@ -266,6 +286,17 @@ class Talk:
     def __exit__(self, *_exc):
         self.file.close()
         self.sock.close()
+
+
+def threads(pid: int) -> list[str]:
+    """Of each thread of a process: its name, and whether it runs, sleeps and where."""
+    found = []
+    for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
+        with contextlib.suppress(OSError):
+            name, rest = (task / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+            state, where = rest.split()[0], (task / "wchan").read_text()
+            found.append(f"pid {pid} thread {task.name} {name}: {state} {where}")
+    return found
 
 
 def footprint(pid: int) -> dict[str, int]:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
 import random
 import shutil
 import socket
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import lab as labs
@@ -104,10 +107,15 @@ def make_file(path: Path, size: int, seed: int = labs.SEED) -> str:
 
 
 class Http:
-    """HTTP/1.1 over one connection from the peer to the address under test."""
+    """HTTP/1.1 over one connection from the peer to the address under test.
+
+    An answer that does not come says which, of which connection, and what both ends say then.
+    """
 
     def __init__(self, lab: labs.Lab, port: int = 80, *, timeout: float = 60):
+        self._lab, self._answers = lab, 0
         self.sock: socket.socket = lab.connect(port, timeout=timeout)
+        self._name = f"from port {self.sock.getsockname()[1]} to port {port}"
         self._c = http.client.HTTPConnection(lab.ip, port)
         self._c.sock = self.sock
 
@@ -118,15 +126,29 @@ class Http:
         self._c.close()
         self.sock.close()
 
+    @contextlib.contextmanager
+    def _explained(self, what: str) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        except TimeoutError as e:
+            raise TimeoutError(
+                f"{what} {self._name}, after {self._answers} answers: {e}, "
+                f"{time.monotonic() - began:.1f} s after it began\n{self._lab.report()}"
+            ) from None
+
     def start(self, method: str, path: str, **options: object) -> http.client.HTTPResponse:
-        self._c.request(method, path, **options)
-        return self._c.getresponse()
+        with self._explained(f"{method} {path}"):
+            self._c.request(method, path, **options)
+            return self._c.getresponse()
 
     def get(self, path: str, **headers: str) -> bytes:
         """The body of a GET that must succeed."""
         response = self.start("GET", path, headers=headers)
-        body = response.read()
+        with self._explained(f"the body of GET {path}"):
+            body = response.read()
         assert response.status == 200, (response.status, body[:200])
+        self._answers += 1
         return body
 
     def digest(self, path: str) -> str:
@@ -134,8 +156,10 @@ class Http:
         response = self.start("GET", path)
         assert response.status == 200
         digest = hashlib.sha256()
-        while chunk := response.read(1 << 20):
-            digest.update(chunk)
+        with self._explained(f"the body of GET {path}"):
+            while chunk := response.read(1 << 20):
+                digest.update(chunk)
+        self._answers += 1
         return digest.hexdigest()
 
 

@@ -15,6 +15,7 @@ import ssl
 import struct
 import threading
 import time
+import traceback
 
 import lab as labs
 import nginx
@@ -48,7 +49,7 @@ class Load:
 
     def __init__(self, lab: labs.Lab, keep: int = 4, fresh: int = 2):
         self.asked = 0
-        self.failed: list[BaseException] = []
+        self.failed: list[str] = []
         self._lab, self._end = lab, threading.Event()
         kinds = [self._keep] * keep + [self._fresh] * fresh
         self._threads = [threading.Thread(target=self._run, args=[kind]) for kind in kinds]
@@ -57,7 +58,9 @@ class Load:
         try:
             ask()
         except BaseException as e:  # whatever it is, a request has failed
-            self.failed.append(e)
+            self.failed.append(f"{ask.__name__[1:]}: {''.join(traceback.format_exception(e))}")
+            if not isinstance(e, TimeoutError):  # which has it already
+                self.failed.append(self._lab.report())
 
     def _keep(self) -> None:
         with nginx.Http(self._lab) as web:
@@ -80,6 +83,11 @@ class Load:
         for thread in self._threads:
             thread.join()
 
+    def check(self) -> None:
+        """No request has failed."""
+        if self.failed:
+            raise proc.Failed("\n".join([f"after {self.asked} requests", *self.failed]))
+
 
 def load_through_upgrades(lab: labs.Lab, folder, count: int = 3) -> None:
     with nginx.start(lab, folder, workers=2), Load(lab) as load:
@@ -87,7 +95,7 @@ def load_through_upgrades(lab: labs.Lab, folder, count: int = 3) -> None:
             before = load.asked
             upgrade(lab)
             proc.wait_until(lambda least=before: load.asked > least + 50 or load.failed, "requests")
-    assert not load.failed
+    load.check()
 
 
 @pytest.mark.sanitize
@@ -129,7 +137,7 @@ def test_shared_address(make_lab, tmp_path):
             upgrade(lab)
             proc.wait_until(lambda least=asked: load.asked > least + 50 or load.failed, "requests")
         assert resets(lab) == before
-    assert not load.failed
+    load.check()
     load_through_upgrades(lab, tmp_path, 1)
 
 
