@@ -220,6 +220,17 @@ class Lab:
     def queue_pairs(self) -> int:
         return len(self.toed.queue_pairs()) if self.toed else 0
 
+    def listening(self) -> set[int]:
+        """The processes that listen on the TOE, on each of its engines."""
+        if not self.toed:
+            return set()
+        return set.intersection(
+            *(
+                {qp["pid"] for qp in engine["queue_pairs"] if qp["listeners"]}
+                for engine in self.toed.stats()["engines"]
+            )
+        )
+
     def slots_used(self) -> int:
         """Slots of all queue pairs that hold a connection."""
         if not self.toed:

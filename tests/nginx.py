@@ -88,7 +88,11 @@ def start(
     workers = options.get("workers", 1)
     proc.wait_until(lambda: len(server.children()) == workers, "nginx's workers", proc=server)
     if lab.toed:
-        proc.wait_until(lambda: lab.queue_pairs() > workers, "nginx's workers listen", proc=server)
+        # Who connects before is connected with the master, whose slot goes to a worker when that
+        # comes; the master gives it back when it next has to do with sockets, which may be never.
+        proc.wait_until(
+            lambda: set(server.children()) <= lab.listening(), "nginx's workers listen", proc=server
+        )
     proc.wait_port(lab.client, lab.ip, port, proc=server)
     return server
 

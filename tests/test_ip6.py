@@ -328,7 +328,9 @@ def test_several_engines(make_lab, tmp_path):
     with lab.app(nginx.configuration(tmp_path, f"[{OWN}]:80", workers=2), port=80) as server:
         # What the master took before its workers were there is reset.
         proc.wait_until(
-            lambda: lab.queue_pairs() >= 2 * (1 + 2), "nginx's workers listen", proc=server
+            lambda: len(server.children()) == 2 and set(server.children()) <= lab.listening(),
+            "nginx's workers listen",
+            proc=server,
         )
         for _ in range(20):
             assert lab.client.run(["curl", "-sS", f"http://[{OWN}]/hello"]).stdout == "hello\n"
