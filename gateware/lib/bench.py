@@ -7,11 +7,13 @@ import os
 import random
 from pathlib import Path
 
+import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 from cocotb_tools.runner import get_results, get_runner
 
 from .filelist import read
+from .formal import mutated
 from .tools import GATEWARE, OUT, alone, environment
 
 
@@ -31,12 +33,50 @@ def packed(*fields: tuple[int, int]) -> int:
     return whole
 
 
+class Offers:
+    """A stream out of the design. What it offers stays as it is until it is taken."""
+
+    def __init__(self, dut, name: str, *more: str, ready: str | None = None) -> None:
+        """name: as in `<name>_valid_o`, `<name>_ready_i`, `<name>_o`; more: other outputs of it.
+        ready "": it is taken as it comes."""
+        self.name = name
+        self.valid = getattr(dut, f"{name}_valid_o")
+        self.ready = None if ready == "" else getattr(dut, ready or f"{name}_ready_i")
+        own = getattr(dut, f"{name}_o", None)
+        self.values = ([own] if own is not None else []) + [getattr(dut, m) for m in more]
+        self.takes = ready == ""
+        self.held: tuple[int, ...] | None = None
+
+    def take(self, yes: bool) -> None:
+        """In this cycle, if something is offered."""
+        self.takes = yes
+        self.ready.value = yes
+
+    def forget(self) -> None:
+        """Reset takes back what is offered."""
+        self.held = None
+
+    def sees(self) -> tuple[int, ...] | None:
+        """Before the clock's edge: what is taken with it."""
+        if not self.valid.value:
+            assert self.held is None, f"{self.name}: what nobody took is taken back"
+            return None
+        said = tuple(int(v.value) for v in self.values)
+        assert self.held in (None, said), f"{self.name}: what nobody took has become another"
+        self.held = None if self.takes else said
+        return said if self.takes else None
+
+
 async def begin(dut) -> None:
     """All inputs at zero, the clock runs, and reset is over."""
     for handle in dut:
         if handle._name.endswith("_i"):
             handle.value = 0
     Clock(dut.clk_i, 4, unit="ns").start()
+    await reset(dut)
+
+
+async def reset(dut) -> None:
     dut.rst_ni.value = 0
     for _ in range(3):
         await RisingEdge(dut.clk_i)
@@ -52,15 +92,22 @@ def simulate(
     extra: list[Path] | None = None,
     testcase: str | None = None,
     env: dict[str, str] | None = None,
+    fault: tuple[str, str, str] | None = None,
 ) -> None:
     """lists: file lists of the design; module: the Python module whose cocotb tests run on top.
-    Fails when one fails or none ran. TOEHOLD_FST=1 writes dump.fst beside the results."""
+    Fails when one fails or none ran. TOEHOLD_FST=1 writes dump.fst beside the results.
+    fault: a file of it, text that stands there once, and what it becomes."""
     sources = list(dict.fromkeys([f for name in lists for f in read(name)] + (extra or [])))
     os.environ.update(environment())
     trace = bool(os.environ.get("TOEHOLD_FST"))
-    key = repr((sorted((parameters or {}).items()), trace)).encode()
+    key = repr((sorted((parameters or {}).items()), trace, *([fault] if fault else []))).encode()
     folder = OUT / "sim" / f"{top}-{hashlib.sha256(key).hexdigest()[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
+    if fault:
+        file, old, new = fault
+        at = sources.index(GATEWARE / file)
+        sources[at] = folder / Path(file).name
+        sources[at].write_text(mutated({"file": file, "old": old, "new": new}))
     runner = get_runner("verilator")
     with alone(folder):
         runner.build(
@@ -95,3 +142,9 @@ def simulate(
         print("\n".join(log.read_text().splitlines()[-40:]))
     assert ran, f"{module}: no test ran"
     assert not failed, f"{module}: {failed} of {ran} failed"
+
+
+def finds(fault: tuple[str, str, str], lists: list[str], top: str, module: str, **more) -> None:
+    """The tests fail when the design has this fault."""
+    with pytest.raises(AssertionError, match=r"\d+ of \d+ failed"):
+        simulate(lists, top, module, fault=fault, **more)
