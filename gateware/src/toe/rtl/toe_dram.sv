@@ -122,7 +122,7 @@ module toe_dram
         beat_q[f] <= (beat_q[f] == Last) ? '0 : beat_q[f] + 1'b1;
         if (beat_q[f] == Last) full_q[f] <= 1'b1;
       end
-      if (fetched_ready_i[f]) full_q[f] <= 1'b0;
+      if (full_q[f] && fetched_ready_i[f]) full_q[f] <= 1'b0;
       if (!rst_ni) begin
         full_q[f] <= 1'b0;
         beat_q[f] <= '0;
