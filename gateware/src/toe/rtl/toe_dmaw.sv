@@ -492,6 +492,11 @@ module toe_dmaw
           stale_q[i] <= 1'b0;
           halted_q[i] <= 1'b0;
         end
+        // Nothing is told to who goes; nor in the cycle in which it is gone and closed_i falls.
+        if (closed_i[i]) begin
+          dirty_q[i] <= 1'b0;
+          halted_q[i] <= 1'b0;
+        end
       end
     end
   end
