@@ -134,7 +134,7 @@ class Bench:
     def __init__(self, dut, rng) -> None:
         self.dut, self.rng = dut, rng
         self.qps = [Qp(i) for i in range(QPS)]
-        self.odds = 0.5
+        self.odds = self.handling = 0.5
         self.events = Offers(dut, "event")
         self.conns = Offers(dut, "conn", "conn_qp_o", "conn_entry_o")
         self.errors = Offers(dut, "write")
@@ -215,7 +215,7 @@ class Bench:
         dut, rng = self.dut, self.rng
         done = conn_done = error_done = 0
         for item in list(self.under_way):
-            if not self.often():
+            if rng.random() >= self.handling:
                 continue
             qp, position, how = item
             if how == "flow":
@@ -394,6 +394,7 @@ async def commands_are_handled_once(dut):
         for n in range(6000):
             if n % 100 == 0:
                 bench.odds = rng.choice([0.1, 0.5, 0.9, 1])
+                bench.handling = rng.choice([0.02, 0.1, 0.5, 1])
             await bench.cycle()
         if life < 2:  # in the middle of whatever goes on
             for name, value in bench.count.items():
@@ -405,7 +406,7 @@ async def commands_are_handled_once(dut):
             dut.r_valid_i.value = dut.grant_i.value = 0
             dut.done_i.value = dut.conn_done_i.value = dut.error_done_i.value = 0
             await reset(dut)
-    bench.odds = 1
+    bench.odds = bench.handling = 1
     for _ in range(2000):
         await bench.cycle(calm=True)
     for qp in bench.qps:
