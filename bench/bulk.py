@@ -4,7 +4,8 @@ each offload and zero copy off in turn; zero copy against copy by message size, 
 that are held and lent against such that are copied.
 
 `toehold bench bulk` writes as fast as it may to a sink, both on the same system, each on a core of
-its own. Samples are taken in turn. Writes out/bench/bulk.json, and a plot of that file beside it.
+its own. Samples are taken in turn. Beside AF_XDP: frames alone over the same veth, the limit of
+every TCP there. Writes out/bench/bulk.json, and a plot of that file beside it.
 """
 
 from __future__ import annotations
@@ -52,17 +53,24 @@ def once(
 
 def measure(options: argparse.Namespace) -> dict:
     points = [(c, m) for c in options.connections for m in options.messages]
+    alone = []
     with ExitStack() as stack:
         opened, absent = links.open_streams(LINKS, options.systems, stack, options)
         samples = {name: {point(*p): [] for p in points} for name in opened}
+        bare = None
+        if any(name.endswith("_af_xdp") for name in opened):
+            bare = stack.enter_context(links.Bare(pin=not options.unpinned))
         for number in range(options.samples):
+            if bare:
+                terminal.progress(f"sample {number + 1} of {options.samples}: {bare.title}")
+                alone.append(bare.pour(seconds=options.seconds, warmup=options.warmup))
             for connections, message in points:
                 for name, link in opened.items():
                     at = point(connections, message)
                     terminal.progress(f"sample {number + 1} of {options.samples}: {name}, {at}")
                     samples[name][at].append(once(link, connections, message, options))
     terminal.end_progress()
-    return {"samples": samples, "not_available": absent}
+    return {"samples": samples, "frames_alone": alone, "not_available": absent}
 
 
 def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
@@ -73,12 +81,16 @@ def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
     }
     goals = []
     one, many = point(1, AT), point(100, AT)
+    alone = [s["bytes_per_s"] for s in body.get("frames_alone", ())]
 
     def goal(title: str, system: str, at: str, other: str, other_at: str, least: float) -> None:
         own, against = found.get(system, {}).get(at), found.get(other, {}).get(other_at)
         if own and against:
             ratio = round(own / against, 3)
-            goals.append(report.Goal(title, ratio, "ratio", least, at_most=False))
+            limit = None
+            if alone and other == "linux_no_tso":
+                limit = round(median(alone) / against, 3)
+            goals.append(report.Goal(title, ratio, "ratio", least, at_most=False, limit=limit))
 
     for system, link in LINKS.items():
         if system.endswith("_wire"):

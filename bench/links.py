@@ -300,6 +300,44 @@ class InlineWire(_Inline, _OverWire):
     title = "inline, wire"
 
 
+class Bare(_OverVeth):
+    """AF_XDP over veth and nothing else: frames to and fro without TCP, nobody looks at what is in
+    them (bare/). What it does is the limit of every TCP that goes this way."""
+
+    title = "AF_XDP, frames alone"
+    # Ethernet, IP, TCP with its time stamps: what stands before the payload.
+    HEADERS = 14 + 20 + 32
+    FULL = 1448  # payload of a frame of the MTU
+
+    def _bare(self, end: int, *args: object) -> list[object]:
+        ips = [self.pair.server_ip, self.pair.client_ip]
+        own, peer = ips if end == 0 else ips[::-1]
+        argv = [paths.built("bare"), self.netifs[end], own, peer, *args]
+        return loadgen.pinned(self.cores[end], argv)
+
+    def _ask(
+        self, every: int, under_way: int, payload: int, back: int, seconds: float, warmup: float
+    ) -> dict:
+        """Frames of so much payload, every so many answered by one of `back` bytes."""
+        answers = ["answer", every, self.HEADERS + back]
+        times = [round(1000 * t) for t in (warmup, seconds)]
+        with self.server.start(self._bare(0, *answers), name="bare") as server:
+            proc.wait_until(lambda: "ready" in server.text(), "bare", proc=server)
+            asks = ["ask", under_way, self.HEADERS + payload, *times]
+            done = self.client.run(self._bare(1, *asks), timeout=seconds + warmup + 60)
+        found = json.loads(done.stdout)
+        return {**found, "per_s": round(found["frames"] / found["ns"] * 1e9, 1)}
+
+    def exchange(self, under_way: int, size: int, *, seconds: float, warmup: float = 0.5) -> dict:
+        """As so many connections that ask for so many bytes: each frame is answered by its like."""
+        return self._ask(1, under_way, size, size, seconds, warmup)
+
+    def pour(self, *, seconds: float, warmup: float = 0.5) -> dict:
+        """As a stream: full frames, up to 512 of them under way, and an answer to every 64."""
+        found = self._ask(64, 512, self.FULL, 0, seconds, warmup)
+        return {**found, "bytes_per_s": round(found["per_s"] * self.FULL)}
+
+
 LINKS: dict[str, type[Link]] = {
     "linux": Linux,
     "linux_busy": LinuxBusy,

@@ -3,8 +3,9 @@
 
 The same client and server (`toehold bench`) run on each system, both ends of a link on the same
 one, each end on a core of its own. Samples are taken in turn. Besides: what 400 idle connections
-do to one active one, and latency against offered load (open loop). Writes out/bench/pingpong.json,
-and plots of that file beside it.
+do to one active one, and latency against offered load (open loop). Beside AF_XDP: frames alone
+over the same veth, the limit of every TCP there. Writes out/bench/pingpong.json, and plots of that
+file beside it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from statistics import median
 
@@ -46,14 +48,25 @@ class Bench:
         self.links, self.absent = links.open_all(
             links.LINKS, options.systems, stack, pin=not options.unpinned
         )
+        self.bare = None
+        if "inline_af_xdp" in self.links:
+            self.bare = stack.enter_context(links.Bare(pin=not options.unpinned))
         self.done = 0
         self.line: list[float] = []
+        self.alone: list[dict] = []
 
     def note_line(self) -> None:
         """What a cache line's way to the other core and back takes now: ns. None: one core."""
         if not self.options.unpinned and os.cpu_count() > 1:
             cores = (links.SERVER_CORE, links.CLIENT_CORE)
             self.line.append(float(proc.run([paths.built("line"), *cores]).stdout))
+
+    def note_alone(self) -> None:
+        """What frames alone do where the goal is."""
+        if self.bare and AT[0] in self.options.connections and AT[1] in self.options.sizes:
+            terminal.progress(f"{self.bare.title}, {AT[0]} under way, {AT[1]} bytes")
+            times = {"seconds": self.options.seconds, "warmup": self.options.warmup}
+            self.alone.append(self.bare.exchange(*AT, **times))
 
     def sample(self, name: str, connections: int, size: int, **more: object) -> dict:
         self.done += 1
@@ -69,6 +82,7 @@ class Bench:
         samples = {name: {point(*p): [] for p in points} for name in self.links}
         for _ in range(self.options.samples):
             self.note_line()
+            self.note_alone()
             for connections, size in points:
                 for name in self.links:
                     found = self.sample(name, connections, size)
@@ -106,9 +120,13 @@ def medians(samples: dict) -> dict:
     }
 
 
-def summarise(closed: dict, idle: dict) -> tuple[dict, list[report.Goal]]:
-    """Medians, and the goals of what was measured."""
+def summarise(
+    closed: dict, idle: dict, alone: Sequence[dict] = ()
+) -> tuple[dict, list[report.Goal]]:
+    """Medians, and the goals of what was measured. alone: samples of frames alone over AF_XDP."""
     found = {"closed": medians(closed), "idle": medians(idle)}
+    if alone:
+        found["frames_alone"] = round(median(s["per_s"] for s in alone), 1)
     at, goals = point(*AT), []
     linux = found["closed"].get("linux", {}).get(at)
     for system, least in (("inline_af_xdp", 5), ("inline_wire", 16)):
@@ -116,7 +134,10 @@ def summarise(closed: dict, idle: dict) -> tuple[dict, list[report.Goal]]:
         if own and linux:
             ratio = round(own["requests_per_s"] / linux["requests_per_s"], 3)
             title = f"{links.LINKS[system].title} / Linux epoll, {AT[0]} connections"
-            goals.append(report.Goal(title, ratio, "ratio", least, at_most=False))
+            limit = None
+            if alone and system == "inline_af_xdp":
+                limit = round(found["frames_alone"] / linux["requests_per_s"], 3)
+            goals.append(report.Goal(title, ratio, "ratio", least, at_most=False, limit=limit))
     one = found["closed"].get("inline_wire", {}).get(point(1, 64))
     if one:
         p50 = round(one["p50"] / 1000, 3)
@@ -156,7 +177,7 @@ def run(options: argparse.Namespace) -> None:
         }
         load = bench.load(rates) if rates and options.loads else {}
     terminal.end_progress()
-    found, goals = summarise(closed, idle)
+    found, goals = summarise(closed, idle, bench.alone)
     show(found, goals, bench.absent)
     if bench.line:
         print(
@@ -169,7 +190,7 @@ def run(options: argparse.Namespace) -> None:
         "not_available": bench.absent,
         "line_ns": bench.line,
         "medians": found,
-        "samples": {"closed": closed, "idle": idle, "load": load},
+        "samples": {"closed": closed, "idle": idle, "load": load, "frames_alone": bench.alone},
     }
     report.write(options.out, body, goals)
 

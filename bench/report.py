@@ -16,20 +16,27 @@ from harness import paths
 
 @dataclass(frozen=True)
 class Goal:
-    """A figure to reach: value against goal, at most or at least that much."""
+    """A figure to reach: value against goal, at most or at least that much.
+
+    limit: what the same measurement gives without all that is ours, where that was measured too.
+    """
 
     name: str
     value: float
     unit: str
     goal: float
     at_most: bool = True
+    limit: float | None = None
 
     @property
     def met(self) -> bool:
         return self.value <= self.goal if self.at_most else self.value >= self.goal
 
     def as_json(self) -> dict:
-        return {**asdict(self), "met": self.met}
+        found = {**asdict(self), "met": self.met}
+        if self.limit is None:
+            del found["limit"]
+        return found
 
 
 def machine() -> dict:
@@ -68,7 +75,8 @@ def tell_goals(absent: dict[str, str], goals: list[Goal]) -> None:
     for goal in goals:
         verdict = terminal.good("met") if goal.met else terminal.bad("NOT MET")
         word = "at most" if goal.at_most else "at least"
-        print(f"  {goal.name}: {goal.value:g} {goal.unit}, {word} {goal.goal:g}: {verdict}")
+        limit = "" if goal.limit is None else f" (frames alone: {goal.limit:g})"
+        print(f"  {goal.name}: {goal.value:g} {goal.unit}, {word} {goal.goal:g}: {verdict}{limit}")
     if not goals:
         print("  none can be judged by what was measured")
 

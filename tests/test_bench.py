@@ -93,3 +93,17 @@ def test_a_table_without_a_terminal_has_no_colour():
     assert terminal.table(["", "n"], [["row", "1"], ["longer", "22"]]) == (
         "         n\nrow      1\nlonger  22"
     )
+
+
+def test_a_goal_tells_its_limit_where_that_is_known(tmp_path, capsys):
+    goals = [
+        report.Goal("rate", 1.5, "ratio", 5, at_most=False, limit=2.5),
+        report.Goal("cost", 0.3, "ratio", 0.4),
+    ]
+    report.tell_goals({}, goals)
+    said = capsys.readouterr().out.splitlines()
+    assert [line.endswith("(frames alone: 2.5)") for line in said] == [False, True, False]
+    report.write(tmp_path / "b.json", {}, goals)
+    written = json.loads((tmp_path / "b.json").read_text())["goals"]
+    assert [goal.get("limit") for goal in written] == [2.5, None]
+    assert "limit" not in written[1]

@@ -39,6 +39,10 @@ def test_pingpong_judges_medians():
     _, goals = pingpong.summarise(closed, idle)
     values = [(goal.value, goal.met) for goal in goals]
     assert values == [(6.0, True), (15.0, False), (0.9, True), (0.04, False)]
+    assert {goal.limit for goal in goals} == {None}
+    found, goals = pingpong.summarise(closed, idle, [{"per_s": x} for x in (1, 700, 800)])
+    assert [goal.limit for goal in goals] == [7.0, None, None, None]
+    assert found["frames_alone"] == 700
 
 
 def test_pingpong_without_the_inline_toe_has_no_goals():
@@ -62,6 +66,10 @@ def test_bulk_compares_like_with_like():
         "inline, AF_XDP / Linux without TSO": (0.8, False),
         "inline, AF_XDP: 100 connections / one": (1.0, True),
     }
+    alone = [{"bytes_per_s": x} for x in (10, 45, 60)]
+    _, goals = bulk.summarise({"samples": samples, "frames_alone": alone})
+    limits = {goal.name: goal.limit for goal in goals if goal.limit is not None}
+    assert limits == {"inline, AF_XDP / Linux without TSO": 0.9}
 
 
 def test_features_are_told_in_percent_of_all_on():
@@ -217,6 +225,9 @@ def test_pingpong_runs(tmp_path, systems):
         assert body["samples"]["idle"][system]["400"][0]["count"] > 0
         row = body["samples"]["load"][system][0]
         assert row["count"] == pytest.approx(row["rate"] * 0.2, abs=1)
+    alone = body["samples"]["frames_alone"]
+    assert len(alone) == ("inline_af_xdp" in systems)
+    assert all(found["per_s"] > 0 for found in alone)
     # Linux alone has none, inline at 32 connections only what idle ones cost.
     assert len(body["goals"]) == ("inline_wire" in systems)
 
