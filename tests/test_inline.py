@@ -312,6 +312,39 @@ def test_impaired_wire(tmp_path):
         assert done.stdout == "done 8 200000\n"
 
 
+ROOM = {"TOEHOLD_SLOTS": "64", "TOEHOLD_TX_SIZE": "1048576"}
+# Its connections' send buffers: of the first, of the last, and of that one when it wants more.
+BUFFERS = """
+import socket, sys
+def size(s):
+    return s.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+c = [socket.create_connection((sys.argv[1], int(sys.argv[2]))) for _ in range(40)]
+before = size(c[0]), size(c[-1])
+c[-1].setblocking(False)
+sent = c[-1].send(bytes(4 << 20))
+print(*before, size(c[-1]), sent)
+"""
+
+
+def test_many_share_their_send_buffers(tmp_path):
+    """Until one wants more, and its path is so long that a share would be its limit."""
+    slow = "delay=2ms"
+    env = {**wire(tmp_path, "b", impair=slow), **ROOM}
+    env["LD_PRELOAD"] = str(paths.built("libtoe_preload.so"))
+    with wire_server(wire(tmp_path, "a", impair=slow)):
+        done = proc.run(["/usr/bin/python3", "-c", BUFFERS, "10.9.0.1", PORT], env=env, timeout=30)
+    assert done.stdout.split() == ["1048576", "65536", "1048576", "1048576"]
+
+
+@pytest.mark.sanitize
+def test_buffers_that_grow_on_an_impaired_wire(tmp_path):
+    bad = f"loss=2,delay=1ms,jitter=1ms,reorder=2,duplicate=1,seed={labs.SEED}"
+    with wire_server({**wire(tmp_path, "a", impair=bad), **ROOM}):
+        argv = [TOE_ECHO, "client", "10.9.0.1", PORT, 40, 200_000]
+        done = proc.run(argv, env={**wire(tmp_path, "b"), **ROOM}, timeout=50)
+        assert done.stdout == "done 40 200000\n"
+
+
 @pytest.mark.sanitize
 def test_wire_to_toed(tmp_path):
     with netns.Pair() as pair:

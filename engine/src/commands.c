@@ -182,7 +182,7 @@ static int do_send(struct qp *qp, const struct command *c)
         return TOE_R_NOTCONN;
     if (c->arg0 == 0)
         return TOE_R_INVAL;
-    if (c->arg0 > qp->cfg.tx_size - s->tx_used)
+    if (c->arg0 > slot_tx_size(s) - s->tx_used)
         return TOE_R_MSGSIZE;
     /* before the call: what is acknowledged within it is taken off again */
     s->tx_used += c->arg0;

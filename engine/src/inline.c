@@ -313,6 +313,7 @@ static int make_qp(struct toedev_inline *t, struct toedev_inline_attach *a, char
     if (!t->qp)
         return -1;
     t->qp->expect = a->event ? a->expect : NULL;
+    t->qp->tx_shared = a->event && a->tx_shared;
     if (engine_adopt(t->engine, t->qp) != 0) {
         snprintf(err, err_size, "cannot watch a queue pair: %s", strerror(errno));
         return -1;
@@ -515,6 +516,13 @@ static void expect(struct toedev_inline *t, const uint32_t *slots, unsigned n)
             toec_expect_flow(t->engine->stack, qp->slots[slots[i]].flow);
 }
 
+static uint32_t tx_room(struct toedev_inline *t, uint32_t slot, int more)
+{
+    struct slot *s = &t->qp->slots[slot];
+
+    return more ? room_more(s) : slot_tx_size(s);
+}
+
 static void settle(struct toedev_inline *t, uint32_t slot)
 {
     if (slot < t->qp->cfg.slots)
@@ -551,6 +559,7 @@ static const struct toedev_inline_ops ops = {
     .refresh = refresh,
     .refer = refer,
     .expect = expect,
+    .tx_room = tx_room,
     .settle = settle,
     .where = where,
     .read_to = read_to,

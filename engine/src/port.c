@@ -30,7 +30,7 @@ static void find_payload(const struct toec_tx *tx, struct offload_payload *p)
         p->ref[0] = (struct netio_ref){tx->src->data + tx->off, tx->len};
         return;
     }
-    size = s->qp->cfg.tx_size;
+    size = slot_tx_size(s);
     from = tx->off & (size - 1);
     p->ref[0] = (struct netio_ref){slot_tx(s) + from, size - from};
     if (size - from >= tx->len) {

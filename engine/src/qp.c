@@ -222,6 +222,7 @@ struct slot *slot_take(struct qp *qp)
     s->member = NULL;
     s->open_prev = NULL;
     s->fast = 0;
+    room_begin(s);
     s->generation++;
     return s;
 }

@@ -51,6 +51,7 @@ struct slot {
     bool fast : 1;         /* CONNECT_READY was its answer: told, and OPENING yet */
     bool doomed : 1;       /* to be reset as soon as its handle is known */
     bool abort_queued : 1; /* in the engine's list of flows to reset */
+    uint8_t tx_less : 4;   /* uses cfg.tx_size >> tx_less of its send buffer (room.c) */
     uint16_t reason;       /* of PEND_FINAL and PEND_FAILED */
     uint16_t soft_error;
     uint32_t cookie;   /* of CONNECT, or listener id */
@@ -129,6 +130,7 @@ struct qp {
      */
     void (*expect)(void *arg, const uint32_t *slots, unsigned n, int data);
     void *tell_arg;
+    int tx_shared;              /* flows use a share of their send buffers, as the host knows */
     struct toe_ring_rx answers; /* what stands in the HW ring, which is memory of our own */
 
     uint64_t sw_commands, hw_commands, errors;
@@ -188,10 +190,19 @@ static inline void slot_fetch(const struct slot *s)
         __builtin_prefetch((const uint8_t *)s + at, 1);
 }
 struct slot *slot_take(struct qp *qp);
+/* What a flow uses of its send buffer (room.c): as it begins; and more, when that is due: the
+ * number of bytes. Nothing that is not announced may stand in the buffer then. */
+void room_begin(struct slot *s);
+uint32_t room_more(struct slot *s);
 void slot_free(struct slot *s);
 static inline uint8_t *slot_tx(const struct slot *s)
 {
     return s->qp->area + toedev_tx_offset(&s->qp->cfg, &s->qp->layout, s->index);
+}
+/* What of that is in use: a power of two. */
+static inline uint32_t slot_tx_size(const struct slot *s)
+{
+    return s->qp->cfg.tx_size >> s->tx_less;
 }
 static inline uint8_t *slot_rx(const struct slot *s)
 {

@@ -45,7 +45,7 @@ static int grow(struct refs *r)
 int refs_add(struct slot *s, uint32_t off, const uint8_t *data, uint32_t n)
 {
     struct offload *o = &s->qp->engine->offload;
-    uint32_t from = off - s->una, size = s->qp->cfg.tx_size;
+    uint32_t from = off - s->una, size = slot_tx_size(s);
     struct refs *r;
     struct ref *last;
 
@@ -82,7 +82,7 @@ void refs_acked(struct slot *s)
 void refs_settle(struct slot *s)
 {
     struct refs *r = s->refs;
-    uint32_t size = s->qp->cfg.tx_size;
+    uint32_t size = slot_tx_size(s);
 
     for (; r && r->count; r->head++, r->count--) {
         struct ref *f = at(r, 0);
@@ -133,7 +133,7 @@ static struct netio_ref piece(const struct slot *s, uint32_t off, uint32_t n, ui
 {
     const struct refs *r = s->refs;
     const struct ref *f = r && *i < r->count ? at(r, *i) : NULL;
-    uint32_t size = s->qp->cfg.tx_size, from = off & (size - 1), k = n;
+    uint32_t size = slot_tx_size(s), from = off & (size - 1), k = n;
 
     if (f && (int32_t)(off - f->off) >= 0) { /* its beginning may be acknowledged */
         uint32_t past = off - f->off;

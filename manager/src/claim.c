@@ -128,7 +128,7 @@ static int room(struct tsock *s, int flags)
             return terr(ENOTCONN);
         if (tsend_may(s) < 0)
             return -1;
-        if (s->state == TS_OPEN && s->tx_free)
+        if (s->state == TS_OPEN && (s->tx_free || tsend_grow(s)))
             return 0;
         if (!may_wait(s, flags))
             return terr(EAGAIN);
@@ -147,7 +147,11 @@ static ssize_t reserve(struct tsock *s, size_t n, struct iovec iov[2], int flags
     tobj_hold(&s->obj);
     r = room(s, flags);
     if (r == 0) {
-        uint32_t k = n < s->tx_free ? (uint32_t)n : s->tx_free;
+        uint32_t k;
+
+        if (n > s->tx_free)
+            (void)tsend_grow(s);
+        k = n < s->tx_free ? (uint32_t)n : s->tx_free;
 
         ranges(s->tx, s->tx_mask, s->tx_pos, k, iov);
         if (k) {

@@ -184,6 +184,8 @@ TOE_HIDDEN bool tinline_refer(struct tqp *qp, uint32_t slot, uint32_t off, const
 /* Such memory is not read any more when this returns. */
 TOE_HIDDEN void tinline_settle(struct tqp *qp, uint32_t slot);
 /* Commands for these slots, TOEDEV_EXPECT_MAX at most, will come soon. */
+/* Bytes of the send buffer that are in use; more: after asking for more. */
+TOE_HIDDEN uint32_t tinline_room(struct tqp *qp, uint32_t slot, bool more);
 TOE_HIDDEN void tinline_expect(struct tqp *qp, const uint32_t *slots, unsigned n);
 /* What frames.h does for a socket that is framed. */
 TOE_HIDDEN uint8_t *tinline_where(struct tqp *qp, uint32_t slot, uint32_t off, uint32_t *n);

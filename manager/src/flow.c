@@ -11,9 +11,9 @@ void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
     s->slot = slot;
     s->tx = qp->area + toedev_tx_offset(&qp->cfg, &qp->layout, slot);
     s->rx = qp->area + toedev_rx_offset(&qp->cfg, &qp->layout, slot);
-    s->tx_mask = qp->cfg.tx_size - 1;
+    s->tx_free = tinline_room(qp, slot, false);
+    s->tx_mask = s->tx_free - 1;
     s->rx_mask = qp->cfg.rx_size - 1;
-    s->tx_free = qp->cfg.tx_size;
     s->rx_held = 0;
     s->rx_pos = s->rx_avail = s->rx_unsaid = s->tx_pos = 0;
     s->eof = s->oob = 0;

@@ -161,6 +161,7 @@ static int open_inside(struct tqp *qp, const struct tconfig *cfg, char *err, siz
         a.event = on_event;
         a.expect = texpect_events;
         a.held = on_held;
+        a.tx_shared = 1;
         a.hold_min = cfg->hold_min;
     }
     tinline_inside++;
@@ -301,6 +302,11 @@ bool tinline_refer(struct tqp *qp, uint32_t slot, uint32_t off, const uint8_t *d
     tinline_inside = 0;
     errno = saved;
     return r == 0;
+}
+
+uint32_t tinline_room(struct tqp *qp, uint32_t slot, bool more)
+{
+    return qp->direct ? ops->tx_room(qp->inside, slot, more) : qp->cfg.tx_size;
 }
 
 void tinline_expect(struct tqp *qp, const uint32_t *slots, unsigned n)

@@ -48,6 +48,8 @@ static inline struct tsock *tsock_carried(int fd)
 
 /* Can bytes be sent, now or later? 0, or -1 with errno. */
 TOE_HIDDEN int tsend_may(struct tsock *s);
+/* There is not room enough: is there more now? Of an open socket without reserved bytes. */
+TOE_HIDDEN bool tsend_grow(struct tsock *s);
 /* The next n bytes of the send buffer are there: they go. */
 TOE_HIDDEN void tsend_put(struct tsock *s, uint32_t n, int flags);
 /* n bytes from the cursor, copied to stream offset `pos` of the send buffer. */

@@ -100,6 +100,18 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     return n;
 }
 
+bool tsend_grow(struct tsock *s)
+{
+    uint32_t size = s->tx_mask + 1, now;
+
+    if (likely(size == s->qp->cfg.tx_size))
+        return false;
+    now = tinline_room(s->qp, s->slot, true);
+    s->tx_free += now - size;
+    s->tx_mask = now - 1;
+    return now != size;
+}
+
 /* Can bytes be put now? Before it is open what goes with the SYN (fastopen.c). */
 static bool can_put(const struct tsock *s)
 {
@@ -131,6 +143,8 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
             return c->sent ? (ssize_t)c->sent : -1;
         if (c->sent == c->want)
             return (ssize_t)c->sent;
+        if (s->state == TS_OPEN && tsend_grow(s))
+            continue;
         if (s->nonblock || (c->flags & MSG_DONTWAIT))
             return c->sent ? (ssize_t)c->sent : terr(EAGAIN);
         if (!deadline)

@@ -17,7 +17,7 @@
 
 #include <toe/device.h>
 
-#define TOEDEV_INLINE_VERSION 4u
+#define TOEDEV_INLINE_VERSION 5u
 #define TOEDEV_INLINE_LIBRARY "libtoe_inline.so"
 #define TOEDEV_INLINE_SYMBOL  "toedev_inline"
 
@@ -57,6 +57,11 @@ struct toedev_inline_attach {
      */
     uint32_t hold_min;
     void (*held)(void *arg, uint32_t slot);
+    /*
+     * Direct: not 0: the host asks by tx_room() what part of a slot's send buffer is in use, and
+     * puts its bytes at their offset in the stream modulo that. 0: the whole of it always is.
+     */
+    int tx_shared;
     int irq_fd; /* threaded: an eventfd that does not block; it is duplicated */
 
     uint8_t *area;   /* out: as in device.h; the TOE's, until close() */
@@ -104,6 +109,11 @@ struct toedev_inline_ops {
     /* Commands for these n slots, TOEDEV_EXPECT_MAX at most, will come soon: what they will touch
      * is fetched into the cache. Nothing changes, and any number may stand in slots. */
     void (*expect)(struct toedev_inline *t, const uint32_t *slots, unsigned n);
+    /* With tx_shared: bytes of the slot's send buffer that are in use, a power of two. more: there
+     * is not room enough, and if more is due it is in use from now on: what was announced has been
+     * moved to its new places. Not while bytes stand in the buffer that are not announced. Without
+     * `more` it may be called within event(). */
+    uint32_t (*tx_room)(struct toedev_inline *t, uint32_t slot, int more);
     /* What is referred to is copied into the send buffer, and its memory not read any more. */
     void (*settle)(struct toedev_inline *t, uint32_t slot);
 

@@ -29,7 +29,7 @@
 struct toe_options {
     const char *socket; /* [TOEHOLD_SOCKET] of toed; /run/toehold/toed.sock */
     uint32_t slots;     /* [TOEHOLD_SLOTS] flows per queue pair; 4096 */
-    uint32_t tx_size;   /* [TOEHOLD_TX_SIZE] bytes of send buffer per flow; 65536 */
+    uint32_t tx_size;   /* [TOEHOLD_TX_SIZE] most bytes of send buffer per flow; 65536 */
     uint32_t rx_size;   /* [TOEHOLD_RX_SIZE] bytes of receive buffer per flow; 65536 */
     uint32_t
         busy_poll_us;   /* [TOEHOLD_BUSY_POLL_US] poll so long before sleeping; 0: sleep at once */
