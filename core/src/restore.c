@@ -288,7 +288,8 @@ void toec_restore_reach(struct toec_stack *s, toec_u32 index)
 static const char *listener_sound(const struct toec_listener *l)
 {
     if (l->port == 0 || l->families > (TOEC_L_IP4 | TOEC_L_IP6) || l->fo.n_keys > 2 ||
-        l->ecn < TOEC_ECN_OFF || l->ecn > TOEC_ECN_PASSIVE || l->discover > TOEC_MTU_OMIT)
+        l->ecn < TOEC_ECN_OFF || l->ecn > TOEC_ECN_PASSIVE || l->discover > TOEC_MTU_OMIT ||
+        l->reuse > TOEC_REUSE_ALL)
         return "the image is damaged: a listener is none that there is";
     return 0;
 }
@@ -331,7 +332,7 @@ static const char *restore_tw(struct toec_restoring *r)
     toec_u32 hash;
 
     memset(&w, 0, sizeof(w));
-    if (take(r, &toec_t_tw, &w))
+    if (take(r, &toec_t_tw, &w) || w.reuse > TOEC_REUSE_ALL)
         return DAMAGED;
     id.local = &w.local;
     id.remote = &w.remote;

@@ -336,7 +336,7 @@ static int options_sound(const struct toec_tcb *t)
            t->rare < 2 * TOEC_RARE_ACKED &&
            (t->rare & (TOEC_RARE_ACKED | TOEC_RARE_HALF)) != TOEC_RARE_ACKED &&
            t->fo.syn_len + t->path.hlen + TOEC_TCP_LEN <= t->path.mtu && t->keep_intvl &&
-           t->rto <= TOEC_RTO_MAX / 4u + 1u;
+           t->rto <= TOEC_RTO_MAX / 4u + 1u && t->pm.reuse <= TOEC_REUSE_ALL;
 }
 
 static const char *flow_sound(const struct toec_tcb *t)
@@ -392,6 +392,7 @@ const char *toec_restore_flow_end(struct toec_restoring *r)
         wrong = join_listener(r, t);
     if (wrong)
         return wrong;
+    toec_port_hold(r->s, &t->local, t->local_port, t->pm.reuse);
     flags = t->flags;
     t->flags &= ~PLACES;
     if (t->n_ooo == 0 && !toec_dsack_due(t))

@@ -81,7 +81,7 @@ static const struct toec_field listener_rows[] = {
     N(15, struct toec_listener, fo.no_cookie), N(16, struct toec_listener, fo.n_keys),
     N(17, struct toec_listener, fo.key[0][0]), N(18, struct toec_listener, fo.key[0][1]),
     N(19, struct toec_listener, fo.key[1][0]), N(20, struct toec_listener, fo.key[1][1]),
-    N(21, struct toec_listener, defer),
+    N(21, struct toec_listener, defer),        N(22, struct toec_listener, reuse),
 };
 const struct toec_table toec_t_listener = TABLE(listener_rows);
 
@@ -210,6 +210,7 @@ static const struct toec_field flow_rows[] = {
     N(122, struct toec_tcb, tally.dup_acks),
     N(123, struct toec_tcb, tx_wraps),
     N(124, struct toec_tcb, rx_wraps),
+    N(125, struct toec_tcb, pm.reuse),
 };
 const struct toec_table toec_t_flow = TABLE(flow_rows);
 
@@ -415,5 +416,6 @@ static const struct toec_field tw_rows[] = {
     N(7, struct toec_tw, ts_recent),   N(8, struct toec_tw, ts_off),
     N(9, struct toec_tw, since),       N(10, struct toec_tw, acked_at),
     N(11, struct toec_tw, wnd),        N(12, struct toec_tw, has_ts),
+    N(13, struct toec_tw, reuse),
 };
 const struct toec_table toec_t_tw = TABLE(tw_rows);

@@ -31,6 +31,8 @@ unsigned long toec_tcp_size(const struct toec_config *cfg)
     n += round64(sizeof(struct toec_episode) * (unsigned long)cfg->max_flows);
     n += round64(round64(sizeof(struct toec_tw)) * cfg->max_time_wait);
     n += round64(round64(sizeof(struct toec_listener)) * cfg->max_listeners);
+    n += round64(round64(toec_holders_size()) * toec_holders_most(cfg));
+    n += tab_size(toec_holders_most(cfg));
     n += tab_size(cfg->max_flows) + tab_size(cfg->max_time_wait) + tab_size(cfg->max_listeners);
     return n;
 }
@@ -67,6 +69,8 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
     carve_pool(&at, &tcp->tws, &tcp->tw_tab, sizeof(struct toec_tw), s->cfg.max_time_wait);
     carve_pool(&at, &tcp->listeners, &tcp->listen_tab, sizeof(struct toec_listener),
                s->cfg.max_listeners);
+    carve_pool(&at, &tcp->holders, &tcp->holder_tab, toec_holders_size(),
+               toec_holders_most(&s->cfg));
     tcp->pending = carve(&at, sizeof(struct toec_tcb *) * (unsigned long)s->cfg.max_flows);
     toec_pool_init(&tcp->records, carve(&at, RECORD_SIZE * s->cfg.max_records),
                    (toec_u32)RECORD_SIZE, s->cfg.max_records);
@@ -262,6 +266,7 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
     toec_delack_forget(s, t);
     toec_pace_put(s, t);
     toec_htab_del(&s->tcp->flow_tab, &t->node);
+    toec_port_leave(s, &t->local, t->local_port, t->pm.reuse);
     t->state = TOEC_CLOSED;
     toec_event(s, t, TOEC_EV_GONE, (toec_u32)why);
     toec_record_return(s, t);

@@ -269,6 +269,7 @@ struct toec_tw {
     toec_u32 acked_at;
     toec_u16 wnd;
     toec_u8 has_ts;
+    toec_u8 reuse; /* TOEC_REUSE_* */
 };
 
 #define TOEC_L_IP4 1u
@@ -286,6 +287,7 @@ struct toec_listener {
     toec_u8 discover;   /* TOEC_OPT_MTU_DISCOVER of its flows */
     toec_u8 tos;
     toec_u8 defer; /* TOEC_OPT_DEFER_ACCEPT */
+    toec_u8 reuse; /* TOEC_REUSE_* of its flows */
     toec_u16 user_mss;
     toec_u32 backlog, half_open;
     toec_u32 overflow_at;
@@ -322,6 +324,8 @@ struct toec_tcp {
     struct toec_pool flows, tws, listeners;
     struct toec_pool records, gaps, paces, episodes;
     struct toec_htab flow_tab, tw_tab, listen_tab;
+    struct toec_pool holders; /* of ports (tcp_bind.c) */
+    struct toec_htab holder_tab;
     struct toec_tcb **pending; /* flows that owe something: pending_n from the start on, and */
     toec_u32 pending_n;
     toec_u32 parked_n; /* that many at the end, which wait for a neighbour */
@@ -460,6 +464,8 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
 /* iss: the ISN to use. */
 void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toec_seg *g,
                        toec_u32 iss, toec_time now);
+/* The families of an "any" address; 0 for another one. */
+unsigned toec_any_families(const struct toec_addr *a, int only6);
 struct toec_listener *toec_listener_find(struct toec_stack *s, const struct toec_addr *addr,
                                          toec_u16 port);
 /* The handshake of a passive open is over: it leaves its listener's half-open list. */
@@ -469,6 +475,18 @@ void toec_half_open_del(struct toec_stack *s, struct toec_tcb *t);
  * unheard; the timer of one: not 0 when that is done with. */
 int toec_deferred(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g);
 int toec_defer_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now);
+
+/* ---- tcp_bind.c: who holds ports ---- */
+
+unsigned long toec_holders_size(void);
+toec_u32 toec_holders_most(const struct toec_config *cfg);
+/* A flow, or a connection in TIME-WAIT, has this port; has it no more. */
+void toec_port_hold(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port,
+                    unsigned reuse);
+void toec_port_leave(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port,
+                     unsigned reuse);
+/* TOEC_OPT_REUSE of a flow. */
+int toec_set_reuse(struct toec_stack *s, struct toec_tcb *t, toec_u32 reuse);
 
 /* ---- tcp_isn.c: ISNs, cookies, ports, timestamp offsets ---- */
 

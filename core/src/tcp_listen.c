@@ -39,8 +39,7 @@ struct toec_listener *toec_listener_find(struct toec_stack *s, const struct toec
     return l ? l : find_exact(s, 0, toec_addr_is4(addr) ? TOEC_L_IP4 : TOEC_L_IP6, port);
 }
 
-/* The families of an "any" address; 0 for another one. */
-static unsigned any_families(const struct toec_addr *a, int only6)
+unsigned toec_any_families(const struct toec_addr *a, int only6)
 {
     if (toec_addr_is_zero(a))
         return only6 ? TOEC_L_IP6 : TOEC_L_IP4 | TOEC_L_IP6;
@@ -56,7 +55,7 @@ int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 por
 
     if (port == 0 || !addr || !id)
         return TOEC_E_INVAL;
-    families = any_families(addr, (syn_backlog & TOEC_LISTEN_V6ONLY) != 0);
+    families = toec_any_families(addr, (syn_backlog & TOEC_LISTEN_V6ONLY) != 0);
     syn_backlog &= ~TOEC_LISTEN_V6ONLY;
     if (!families && !toec_addr_is_own(s, addr))
         return TOEC_E_NOTAVAIL;
@@ -153,6 +152,8 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
         return 0;
     }
     toec_tcb_buffers(t, &bufs);
+    t->pm.reuse = l->reuse;
+    toec_port_hold(s, &t->local, t->local_port, t->pm.reuse);
     t->path = path;
     t->ecn.policy = l->ecn;
     t->state = TOEC_SYN_RECEIVED;

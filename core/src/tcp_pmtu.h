@@ -33,6 +33,7 @@ struct toec_pm {
     toec_u16 low, high; /* known to pass, not known to fail; low 0: no search */
     toec_u16 probe;     /* a probe of this size is out; 0: none */
     toec_u8 sending;    /* ... is being sent: not to be cut */
+    toec_u8 reuse; /* TOEC_REUSE_* of the flow: nothing of the path, but a TCB has no other room */
     toec_u32 probe_start, probe_end;
     toec_u32 search_at; /* tick: when all is found, when to look again */
 };

@@ -51,6 +51,7 @@ static void queue_add(struct toec_stack *s, struct toec_tw *w, toec_time now)
 void toec_tw_free(struct toec_stack *s, struct toec_tw *w)
 {
     queue_del(s->tcp, w);
+    toec_port_leave(s, &w->local, w->local_port, w->reuse);
     toec_htab_del(&s->tcp->tw_tab, &w->node);
     toec_pool_put(&s->tcp->tws, w);
 }
@@ -78,6 +79,8 @@ void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         w->has_ts = (t->flags & TOEC_F_TS) != 0;
         w->ts_recent = t->ts_recent;
         w->ts_off = t->ts_off;
+        w->reuse = t->pm.reuse;
+        toec_port_hold(s, &w->local, w->local_port, w->reuse);
         w->acked_at = toec_ticks(now) - TOEC_CHALLENGE_T;
         toec_htab_add(&s->tcp->tw_tab, &w->node, t->node.hash);
         w->since = toec_ticks(now);
@@ -96,6 +99,7 @@ void toec_tw_again(struct toec_stack *s, const struct toec_tw *is, toec_u32 hash
         w = toec_pool_get(&s->tcp->tws);
     }
     *w = *is;
+    toec_port_hold(s, &w->local, w->local_port, w->reuse);
     toec_htab_add(&s->tcp->tw_tab, &w->node, hash);
     queue_add(s, w, now);
 }

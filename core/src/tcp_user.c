@@ -73,6 +73,7 @@ int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
     if (!t)
         return TOEC_E_NOBUFS;
     toec_tcb_buffers(t, bufs);
+    toec_port_hold(s, &t->local, t->local_port, t->pm.reuse);
     t->path = path;
     t->state = TOEC_SYN_SENT;
     t->ts_off = toec_ts_offset(s, &id);
@@ -324,9 +325,18 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
     case TOEC_OPT_MAXSEG:
     case TOEC_OPT_TOS:
         return set_path(s, t, opt, value);
+    case TOEC_OPT_REUSE:
+        return toec_set_reuse(s, t, value);
     default:
         return TOEC_E_INVAL;
     }
+}
+
+static int listen_option_ok(enum toec_option opt, toec_u32 value)
+{
+    if (opt == TOEC_OPT_DEFER_ACCEPT)
+        return value <= 255;
+    return opt == TOEC_OPT_REUSE ? value <= TOEC_REUSE_ALL : path_option_ok(opt, value);
 }
 
 int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, toec_u32 value)
@@ -336,10 +346,12 @@ int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, 
     if (id >= s->tcp->listeners.fresh)
         return TOEC_E_INVAL;
     l = toec_pool_at(&s->tcp->listeners, id);
-    if (!l->live || (opt == TOEC_OPT_DEFER_ACCEPT ? value > 255 : !path_option_ok(opt, value)))
+    if (!l->live || !listen_option_ok(opt, value))
         return TOEC_E_INVAL;
     if (opt == TOEC_OPT_DEFER_ACCEPT)
         l->defer = (toec_u8)value;
+    else if (opt == TOEC_OPT_REUSE)
+        l->reuse = (toec_u8)value;
     else if (opt == TOEC_OPT_ECN)
         l->ecn = (toec_u8)value;
     else if (opt == TOEC_OPT_MTU_DISCOVER)

@@ -65,6 +65,20 @@ static int do_listen(struct qp *qp, const struct command *c)
                       !!(c->flags & TOE_F_LISTEN_WEAK));
 }
 
+static int do_bind(struct qp *qp, const struct command *c)
+{
+    unsigned how = (c->flags & TOE_F_BIND_REUSEADDR ? TOEC_REUSE_ADDR : 0) |
+                   (c->flags & TOE_F_BIND_REUSEPORT ? TOEC_REUSE_PORT : 0) |
+                   (c->flags & TOE_F_BIND_V6ONLY ? TOEC_BIND_V6ONLY : 0);
+    struct toec_addr addr;
+    int reason = read_address(qp, c, c->flags & TOE_F_BIND_V6, &addr, NULL);
+
+    if (reason == 0 &&
+        (c->aux == 0 || (c->flags & (TOE_F_BIND_V6 | TOE_F_BIND_V6ONLY)) == TOE_F_BIND_V6ONLY))
+        reason = TOE_R_INVAL;
+    return reason ? reason : from_core(toec_bind_ok(qp->engine->stack, &addr, c->aux, how));
+}
+
 static int do_unlisten(struct qp *qp, const struct command *c)
 {
     return listen_remove(qp, c->flow);
@@ -338,6 +352,7 @@ static const struct {
     [TOE_CMD_ACCEPT] = {do_accept, TOE_F_ACCEPT_ALL},
     [TOE_CMD_RELEASE] = {do_release, TOE_F_RELEASE_ALL},
     [TOE_CMD_CANCEL] = {do_cancel, TOE_F_CANCEL_ALL},
+    [TOE_CMD_BIND] = {do_bind, TOE_F_BIND_ALL},
 };
 
 static int run_one(struct qp *qp, const struct command *c)

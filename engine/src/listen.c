@@ -387,6 +387,7 @@ int listen_option(struct qp *qp, uint32_t id, uint16_t option, uint32_t arg0, ui
     case TOE_OPT_TOS:
     case TOE_OPT_ECN:
     case TOE_OPT_DEFER_ACCEPT:
+    case TOE_OPT_REUSE:
         if (toec_listen_option(g->engine->stack, g->core_id, (enum toec_option)option, arg0) < 0)
             return TOE_R_NOPROTOOPT;
         return 0;

@@ -363,6 +363,60 @@ static void test_urgent_data_of_a_closed_flow(void **state)
     host_detach(&w->t, &z);
 }
 
+/* BIND: what of the port is there, and how it lets others in; nothing is kept of the question. */
+static void test_who_may_bind(void **state)
+{
+    struct hosts *w = *state;
+    const uint8_t reuse = TOE_F_BIND_REUSEADDR;
+    struct toe_cmd c;
+    uint32_t fx, fy;
+
+    host_put(&w->x, TOE_CMD_BIND, 0, PORT, 3, 0, 0);
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 7, 0, 16);
+    host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_REUSE, 7, TOEC_REUSE_ADDR, 0);
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    host_put(&w->x, TOE_CMD_BIND, 0, PORT, 3, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_error(&w->x, TOE_R_ADDRINUSE, 3, TOE_CMD_BIND);
+    host_put(&w->x, TOE_CMD_BIND, reuse, PORT, 3, IP_A, 0);
+    host_put(&w->x, TOE_CMD_BIND, reuse, PORT, 3, 0, 0);
+    host_put(&w->x, TOE_CMD_BIND, 0, PORT, 3, IP_B, 0); /* not where it is */
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+    /* the connection itself may change its mind, and a reset ends all of it */
+    host_put(&w->x, TOE_CMD_OPTION, 0, TOE_OPT_REUSE, fx, 0, 0);
+    host_put(&w->x, TOE_CMD_BIND, reuse, PORT, 3, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_error(&w->x, TOE_R_ADDRINUSE, 3, TOE_CMD_BIND);
+    host_put(&w->x, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, fx, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->x, TOE_CMD_CLOSE_EVENT);
+    assert_int_equal(toe_cmd_aux(&c), TOE_R_ABORTED);
+    host_put(&w->x, TOE_CMD_BIND, 0, PORT, 3, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_nothing(&w->x);
+}
+
+/* What is no question. */
+static void test_malformed_bind(void **state)
+{
+    struct hosts *w = *state;
+
+    static const struct {
+        uint8_t flags;
+        uint16_t port;
+        uint32_t at;
+    } bad[] = {
+        {0, 0, 0}, {TOE_F_BIND_V6ONLY, PORT, 0}, {TOE_F_BIND_V6, PORT, 1u << 20}, {0x40, PORT, 0}};
+    uint32_t i;
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        host_put(&w->x, TOE_CMD_BIND, bad[i].flags, bad[i].port, i, bad[i].at, 0);
+        bench_run(&w->t, NS_PER_MS);
+        host_want_error(&w->x, TOE_R_INVAL, i, TOE_CMD_BIND);
+    }
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, hosts_setup, hosts_teardown)
@@ -379,6 +433,8 @@ int main(void)
         TEST(test_keys_of_a_listener),
         TEST(test_urgent_data_is_told_before_it_comes),
         TEST(test_urgent_data_of_a_closed_flow),
+        TEST(test_who_may_bind),
+        TEST(test_malformed_bind),
     };
 
     return cmocka_run_group_tests_name("engine_opening", tests, NULL, NULL);

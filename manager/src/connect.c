@@ -53,6 +53,13 @@ void tconnect_failed(uint32_t cookie, int error)
     tflow_gone(s, error ? error : ECONNREFUSED);
 }
 
+void tconnect_options(struct tsock *s)
+{
+    tsock_apply_options(s);
+    if (tsock_reuse(s))
+        tsock_option(s, TOE_OPT_REUSE, tsock_reuse(s));
+}
+
 /* Has the next queue pair make the connection. */
 static void ask(struct tsock *s)
 {
@@ -71,7 +78,7 @@ static void ask(struct tsock *s)
                   ntohs(s->local_port)))
         tconnect_failed(s->handle, ECONNRESET);
     else
-        tsock_apply_options(s); /* those that a SYN follows: how long it tries, above all */
+        tconnect_options(s);
 }
 
 static void ask_elsewhere(struct tsock *s)

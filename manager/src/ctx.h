@@ -66,6 +66,7 @@ struct tqp {
     bool ordered;    /* the TOE does the fence of our doorbells (toe/ring.h) */
     bool broken;     /* the TOE broke the contract or is gone: tctx_progress() tears down */
     bool breached;   /* broken by a breach, which has been said */
+    bool no_bind;    /* the TOE has no BIND */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
     uint32_t addresses;           /* entries of the address table written, free-running */
@@ -121,6 +122,7 @@ struct tctx {
     uint32_t told_round;  /* number of that epoll_wait */
     uint64_t sleep_until; /* direct: the earliest end of a sleep that will run the TOE */
     uint32_t listeners;   /* sockets in TS_LISTEN */
+    bool bind_refused;    /* the BIND under way */
     bool elsewhere;       /* some CONNECT is to go to the next queue pair */
     uint32_t sleepers;    /* threads in the kernel that rely on the interrupt */
     uint32_t idle_looks;  /* progress calls without a command, for the check of the TOE's life */
@@ -401,6 +403,9 @@ TOE_HIDDEN void tlisten_drop_queue(struct tsock *s);
 /* The oldest of the accept queue, with the queue's reference; NULL none. */
 TOE_HIDDEN struct tsock *tlisten_dequeue(struct tsock *s);
 TOE_HIDDEN void tconnect_done(struct tqp *qp, const struct toe_cmd *c);
+/* Says its options: those that a SYN follows, how long it tries above all, and what an accepted
+ * connection has of its listener. */
+TOE_HIDDEN void tconnect_options(struct tsock *s);
 /* CONNECT_READY (fastopen.c). */
 TOE_HIDDEN void tconnect_ready(struct tqp *qp, const struct toe_cmd *c);
 /* A connection that CONNECT_READY had named ends before it is open. */
@@ -466,6 +471,11 @@ struct tname {
 };
 /* Reads an address. 0, or an errno (EAFNOSUPPORT, EINVAL). */
 TOE_HIDDEN int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out);
+/* The name the kernel has for the socket that stands in for this one. */
+TOE_HIDDEN int tsock_kernel_name(int fd, struct tname *out);
+/* After a connect() that failed, or the shutdown of a listener: as new, and the kernel's socket
+ * still has what bind() gave it. Not one that began as a duplicate of another's placeholder. */
+TOE_HIDDEN bool tsock_is_new(const struct tsock *s, int fd);
 TOE_HIDDEN enum tcarrier tpolicy_connect(int fd, const struct tname *to);
 TOE_HIDDEN enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only);
 /* Notes the making of a socket that TCP has nothing to do with. Lock not held. */

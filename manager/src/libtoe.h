@@ -365,6 +365,12 @@ TOE_HIDDEN bool tsock_record(const struct tsock *s, struct toedev_flow_record *o
 /* The pending error, cleared (SO_ERROR). */
 TOE_HIDDEN int tsock_take_error(struct tsock *s);
 /* Room enough to tell a sender of: at least half as much as is in use (sk_stream_is_writeable). */
+/* How it lets others have its port, as OPTION REUSE says it. */
+static inline uint32_t tsock_reuse(const struct tsock *s)
+{
+    return (s->opts.reuseaddr ? 1u : 0u) | (s->opts.reuseport ? 2u : 0u);
+}
+
 static inline bool tsock_writable(const struct tsock *s)
 {
     return s->tx_free && s->tx_free >= (s->tx_mask + 1 - s->tx_free) >> 1;

@@ -39,6 +39,8 @@ void tlisten_announce(struct tsock *s, bool weak)
         tfast_announce(s);
     if (s->opts.defer)
         tlisten_option(s, TOE_OPT_DEFER_ACCEPT, s->opts.defer);
+    if (tsock_reuse(s))
+        tlisten_option(s, TOE_OPT_REUSE, tsock_reuse(s));
     tpath_apply(s);
 }
 

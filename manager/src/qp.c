@@ -127,7 +127,7 @@ static void say_options(const struct tqp *qp, uint32_t slot)
     struct tsock *s = qp->slots[slot];
 
     if (s && s != TSLOT_CLOSING)
-        tsock_apply_options(s);
+        tconnect_options(s);
 }
 
 void tqp_flush(struct tqp *qp)
@@ -282,6 +282,11 @@ static void error_event(struct tqp *qp, const struct toe_cmd *c)
 
         if (s && s->state == TS_LISTEN)
             s->error = (int)reason;
+        return;
+    }
+    if (type == TOE_CMD_BIND) {
+        qp->no_bind |= reason == TOE_R_NOSYS;
+        tctx.bind_refused |= reason == TOE_R_ADDRINUSE;
         return;
     }
     /* A command for a flow that ended meanwhile: its CLOSE_EVENT is before us in the ring. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sock.c - sockets before they are connections: socket, bind, listen; and names, shutdown, errors
+ * sock.c - sockets before they are connections: socket, listen; and names, shutdown, errors
  * (SEEDS S1.14).
  *
- * A socket begins as a kernel socket. bind() always reaches the kernel, so that ports are reserved
- * and chosen there; with the TOE's address, which the kernel does not have, by IP_FREEBIND. Who
- * carries it is decided at listen() and connect().
+ * A socket begins as a kernel socket. Who carries it is decided at listen() and connect().
  */
 #include <string.h>
 
@@ -135,64 +133,13 @@ int toe_own_socket(int domain, int type, int protocol)
     return fd;
 }
 
-/* After a connect() that failed, or the shutdown of a listener: as new, and the kernel's socket
- * still has what bind() gave it. Not one that began as a duplicate of another's placeholder. */
-static bool is_as_new(const struct tsock *s, int fd)
+bool tsock_is_new(const struct tsock *s, int fd)
 {
     return s->state == TS_NEW ||
            (s->state == TS_DEAD && s->unconnected && !s->accepted && !tfd_is_own(fd));
 }
 
-/* The undecided socket behind fd, with the lock taken; else NULL and the lock not held. */
-static struct tsock *lock_new(int fd)
-{
-    struct tsock *s;
-
-    if (!tsock_get(fd))
-        return NULL;
-    tctx_lock();
-    s = tsock_get(fd);
-    if (s && is_as_new(s, fd))
-        return s;
-    tctx_unlock();
-    return NULL;
-}
-
-/* An address of the TOE, which the kernel does not have. */
-static bool is_own(const struct tname *at)
-{
-    struct toedev_ip6 t;
-
-    if (at->v4)
-        return ntohl(at->ip) >> 24 != IN_LOOPBACKNET && tctx_know() && at->ip == tctx.ip &&
-               !tctx.shared;
-    return !IN6_IS_ADDR_LOOPBACK(&at->ip6) && tctx_know() && tip6_get(&t) && tip6_own(&t, at);
-}
-
-int toe_bind(int fd, const struct sockaddr *addr, socklen_t len)
-{
-    struct tname at;
-    struct tsock *s = tsock_get(fd);
-
-    if (s && s->state != TS_FOREIGN && !is_as_new(s, fd))
-        return terr(EINVAL); /* bound already */
-    if (!s || tname_read(addr, len, &at) || at.wildcard)
-        return sys_bind(fd, addr, len);
-    s = lock_new(fd);
-    if (!s)
-        return sys_bind(fd, addr, len);
-    tip6_scope(fd, &at);
-    if (is_own(&at)) {
-        int on = 1;
-
-        sys_setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on));
-    }
-    tctx_unlock();
-    return sys_bind(fd, addr, len);
-}
-
-/* The name the kernel has for the socket that stands in for this one. */
-static int kernel_name(int fd, struct tname *out)
+int tsock_kernel_name(int fd, struct tname *out)
 {
     struct sockaddr_storage a;
     socklen_t len = sizeof(a);
@@ -274,7 +221,7 @@ int tsock_listens(struct tsock *s, int fd, int backlog)
     struct tname at;
     enum tcarrier by;
 
-    if (kernel_name(fd, &at) < 0)
+    if (tsock_kernel_name(fd, &at) < 0)
         return -1;
     s->backlog = backlog;
     by = tpolicy_listen(fd, &at, s->v6 && v6only(fd));
@@ -328,7 +275,7 @@ int toe_listen(int fd, int backlog)
         r = sys_listen(fd, backlog);
     else if (s->state == TS_NEW)
         r = listen_new(s, fd, backlog);
-    else if (is_as_new(s, fd))
+    else if (tsock_is_new(s, fd))
         r = listen_anew(s, fd, backlog);
     else
         r = listen_again(s, fd, backlog);
@@ -410,7 +357,7 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
     s = tsock_get(fd);
     if (s && peer && s->state == TS_OPEN)
         tctx_progress(); /* it may have ended */
-    if (s && s->state != TS_NEW && (peer || (s->state != TS_LISTEN && !is_as_new(s, fd)))) {
+    if (s && s->state != TS_NEW && (peer || (s->state != TS_LISTEN && !tsock_is_new(s, fd)))) {
         if (!peer)
             r = tsock_name(s, false, addr, len);
         else if (s->state == TS_OPEN || s->state == TS_SHARED)

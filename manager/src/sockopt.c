@@ -73,6 +73,14 @@ static enum verdict set_linger(struct tsock *s, const void *value, socklen_t len
 
 static enum verdict set_max_pacing(struct tsock *s, const void *value, socklen_t len);
 
+static void say_reuse(struct tsock *s)
+{
+    if (s->state == TS_LISTEN && s->announced)
+        tlisten_option(s, TOE_OPT_REUSE, tsock_reuse(s));
+    else
+        tsock_option(s, TOE_OPT_REUSE, tsock_reuse(s));
+}
+
 static enum verdict set_socket_level(struct tsock *s, int name, const void *value, socklen_t len)
 {
     int v = 0;
@@ -121,8 +129,10 @@ static enum verdict set_socket_level(struct tsock *s, int name, const void *valu
         tsock_option(s, TOE_OPT_KEEPALIVE, v != 0);
     } else if (name == SO_REUSEADDR) {
         s->opts.reuseaddr = v != 0;
+        say_reuse(s);
     } else if (name == SO_REUSEPORT) {
         s->opts.reuseport = v != 0;
+        say_reuse(s);
     } else if (name == SO_OOBINLINE) {
         s->opts.oobinline = v != 0;
     } else if (name == SO_ZEROCOPY) {

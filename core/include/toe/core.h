@@ -212,6 +212,18 @@ toec_u32 toec_set_mtu(struct toec_stack *s, toec_u32 mtu);
 #define TOEC_LISTEN_V6ONLY 0x80000000u
 int toec_listen(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port, void *owner,
                 toec_u32 syn_backlog, toec_u32 *id);
+/*
+ * May a socket be bound to addr and port, as far as the connections there allow, those in TIME-WAIT
+ * too? As bind(2) of Linux: each of them must let others in by one of the ways that the socket does
+ * (TOEC_REUSE_*, see TOEC_OPT_REUSE). addr as of toec_listen(), with TOEC_BIND_V6ONLY or'ed to how;
+ * listeners are not asked. 0, or TOEC_E_INUSE. Costs the same however many connections there are.
+ */
+#define TOEC_REUSE_ADDR  1u
+#define TOEC_REUSE_PORT  2u
+#define TOEC_REUSE_ALL   3u
+#define TOEC_BIND_V6ONLY 4u
+int toec_bind_ok(const struct toec_stack *s, const struct toec_addr *addr, toec_u16 port,
+                 unsigned how);
 /* Stops listening; half-open flows of it are dropped, established ones stay. */
 int toec_unlisten(struct toec_stack *s, toec_u32 id);
 
@@ -287,7 +299,9 @@ enum toec_option {
     /* Of a listener: 0..255; its flows are told with their first data or FIN, or when the timer of
      * the SYN-ACK has expired so often (TCP_DEFER_ACCEPT); 0: at once. */
     TOEC_OPT_DEFER_ACCEPT = 25,
-    TOEC_OPT_TOS = 42, /* DSCP and two bits that are not used, 0..255 (IP_TOS, IPV6_TCLASS) */
+    TOEC_OPT_REUSE = 44, /* TOEC_REUSE_*: who else may have its port while it is there, and then in
+                          * TIME-WAIT; see toec_bind_ok(). 0: nobody (the default) */
+    TOEC_OPT_TOS = 42,   /* DSCP and two bits that are not used, 0..255 (IP_TOS, IPV6_TCLASS) */
     /* Bytes per second at most (SO_MAX_PACING_RATE); 0 or 0xffffffff: no limit (the default). A
      * limit also turns pacing on for CUBIC and NewReno, which are not paced otherwise. */
     TOEC_OPT_MAX_PACING = 30
@@ -295,7 +309,7 @@ enum toec_option {
 int toec_set_option(struct toec_stack *s, struct toec_tcb *flow, enum toec_option opt,
                     toec_u32 value, toec_time now);
 /* As toec_set_option() for the flows a listener will make: TOEC_OPT_ECN, _MTU_DISCOVER, _MAXSEG,
- * _TOS; and TOEC_OPT_DEFER_ACCEPT, which a flow does not have. */
+ * _TOS, _REUSE; and TOEC_OPT_DEFER_ACCEPT, which a flow does not have. */
 int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, toec_u32 value);
 
 /* States as RFC 9293 3.3.2 names them. */

@@ -51,6 +51,11 @@ enum toe_cmd_type {
     /* flow cookie of a CONNECT: it is given up. Its answer is CONNECT_FAILED with ABORTED,
      * unless it has been answered already: then the CANCEL is ignored */
     TOE_CMD_CANCEL = 10,
+    /* aux port, flow host's choice, arg0 as of LISTEN: may a socket be bound there? ERROR with
+     * ADDRINUSE when a connection of the TOE, one in TIME-WAIT too, stands in the way as bind(2)
+     * of Linux has it: each must let others in by one of the ways that the flags name (OPTION
+     * REUSE). Nothing is kept of it */
+    TOE_CMD_BIND = 11,
     /* flow, aux peer port, arg0 peer IPv4 (0: see the flow record), arg1 listener id */
     TOE_CMD_LISTEN_ESTABLISHED = 129,
     /* flow, aux local port, arg0 cookie */
@@ -98,6 +103,11 @@ enum toe_cmd_type {
 #define TOE_F_ACCEPT_ALL 0x00u
 #define TOE_F_RELEASE_ALL 0x00u
 #define TOE_F_CANCEL_ALL 0x00u
+#define TOE_F_BIND_V6 0x01u
+#define TOE_F_BIND_V6ONLY 0x02u
+#define TOE_F_BIND_REUSEADDR 0x04u
+#define TOE_F_BIND_REUSEPORT 0x08u
+#define TOE_F_BIND_ALL 0x0fu
 #define TOE_F_LISTEN_ESTABLISHED_ALL 0x00u
 #define TOE_F_CONNECT_ESTABLISHED_ALL 0x00u
 #define TOE_F_CONNECT_FAILED_ALL 0x00u
@@ -154,6 +164,9 @@ enum toe_option {
     /* bytes of payload and options in a segment at most, 88..32767, announced to the peer where
      * the SYN is yet to come; 0: no bound */
     TOE_OPT_MAXSEG = 41,
+    /* who else may bind to the port while the connection is there, and then in TIME-WAIT: 1
+     * SO_REUSEADDR, 2 SO_REUSEPORT, 3 both, 0 nobody; see BIND */
+    TOE_OPT_REUSE = 44,
     /* TOS or Traffic Class, 0..255; its ECN field is not used */
     TOE_OPT_TOS = 42,
     /* 1 off, 2 asked for and granted, 3 granted when asked; where the SYN is yet to come */
@@ -285,6 +298,7 @@ _Static_assert((TOE_F_OPTION_ALL & ~TOE_CMD_FLAGS) == 0, "OPTION flags");
 _Static_assert((TOE_F_ACCEPT_ALL & ~TOE_CMD_FLAGS) == 0, "ACCEPT flags");
 _Static_assert((TOE_F_RELEASE_ALL & ~TOE_CMD_FLAGS) == 0, "RELEASE flags");
 _Static_assert((TOE_F_CANCEL_ALL & ~TOE_CMD_FLAGS) == 0, "CANCEL flags");
+_Static_assert((TOE_F_BIND_ALL & ~TOE_CMD_FLAGS) == 0, "BIND flags");
 _Static_assert((TOE_F_LISTEN_ESTABLISHED_ALL & ~TOE_CMD_FLAGS) == 0, "LISTEN_ESTABLISHED flags");
 _Static_assert((TOE_F_CONNECT_ESTABLISHED_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_ESTABLISHED flags");
 _Static_assert((TOE_F_CONNECT_FAILED_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_FAILED flags");
@@ -309,6 +323,7 @@ static inline const char *toe_cmd_name(unsigned number)
     case TOE_CMD_ACCEPT: return "ACCEPT";
     case TOE_CMD_RELEASE: return "RELEASE";
     case TOE_CMD_CANCEL: return "CANCEL";
+    case TOE_CMD_BIND: return "BIND";
     case TOE_CMD_LISTEN_ESTABLISHED: return "LISTEN_ESTABLISHED";
     case TOE_CMD_CONNECT_ESTABLISHED: return "CONNECT_ESTABLISHED";
     case TOE_CMD_CONNECT_FAILED: return "CONNECT_FAILED";
