@@ -252,6 +252,10 @@ void toec_icmp6_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
         TOEC_COUNT(s, icmp_bad_checksum);
         return;
     }
+    if (s->cfg.link && in->l4[TOEC_ICMP6_TYPE] >= TOEC_ICMP6_ECHO) {
+        TOEC_COUNT(s, icmp_ignored); /* information (RFC 4443 2.1) is the other stack's */
+        return;
+    }
     switch (in->l4[TOEC_ICMP6_TYPE]) {
     case TOEC_ICMP6_ECHO:
         echo(s, in, now);

@@ -116,19 +116,24 @@ static void start_dad(struct toec_stack *s, struct toec_own6 *own, toec_time now
                    now + (toec_time)(toec_rand32(s) % DAD_DELAY_MS) * TOEC_NS_PER_MS);
 }
 
+static struct toec_own6 *free_own(struct toec_stack *s)
+{
+    unsigned i;
+
+    for (i = 0; i < TOEC_IP6_ADDRS; i++)
+        if (s->ip6.own[i].state == TOEC_OWN_FREE)
+            return &s->ip6.own[i];
+    TOEC_COUNT(s, nd_tables_full);
+    return 0;
+}
+
 void toec_own_add(struct toec_stack *s, const struct toec_addr *addr, unsigned len, int automatic,
                   toec_time preferred, toec_time valid, toec_time now)
 {
-    struct toec_own6 *own = 0;
-    unsigned i;
+    struct toec_own6 *own = free_own(s);
 
-    for (i = 0; i < TOEC_IP6_ADDRS && !own; i++)
-        if (s->ip6.own[i].state == TOEC_OWN_FREE)
-            own = &s->ip6.own[i];
-    if (!own) {
-        TOEC_COUNT(s, nd_tables_full);
+    if (!own)
         return;
-    }
     memset(own, 0, sizeof(*own));
     own->addr = *addr;
     if (automatic)
@@ -202,6 +207,44 @@ void toec_dad_conflict(struct toec_stack *s, struct toec_own6 *own, toec_time no
     own->dad_counter++; /* RFC 7217 6 */
     make_address(s, &own->addr, &prefix, &own->dad_counter);
     start_dad(s, own, now);
+}
+
+/* ---- addresses that another stack looks after ---- */
+
+TOEC_STATIC_ASSERT(given_max, TOEC_GIVEN_MAX == TOEC_IP6_ADDRS);
+
+static int is_given(const struct toec_addr *a, const struct toec_given *given, unsigned n)
+{
+    unsigned i;
+
+    for (i = 0; i < n; i++)
+        if (toec_addr_eq(a, &given[i].addr))
+            return 1;
+    return 0;
+}
+
+/* No timers, no tests, no groups: those are the other's. */
+void toec_set_addresses6(struct toec_stack *s, const struct toec_given *given, unsigned n)
+{
+    struct toec_own6 *own;
+    unsigned i;
+
+    for (i = 0; i < TOEC_IP6_ADDRS; i++)
+        if (!is_given(&s->ip6.own[i].addr, given, n))
+            s->ip6.own[i].state = TOEC_OWN_FREE;
+    for (i = 0; i < n; i++) {
+        own = toec_own_any(s, &given[i].addr);
+        if (!own)
+            own = free_own(s);
+        if (!own)
+            break;
+        own->addr = given[i].addr;
+        own->prefix_len = given[i].prefix_len;
+        own->preferred_until = own->valid_until = TOEC_NEVER;
+        own->state = given[i].deprecated ? TOEC_OWN_DEPRECATED : TOEC_OWN_PREFERRED;
+    }
+    s->ip6.own_epoch++;
+    s->send_epoch++; /* who waits to send from one may try again */
 }
 
 /* ---- autoconfiguration ---- */
@@ -299,7 +342,7 @@ void toec_ip6_init(struct toec_stack *s, toec_time now)
     s->ip6.base_reachable = REACHABLE_MS;
     s->ip6.reachable = REACHABLE_MS * (toec_time)TOEC_NS_PER_MS;
     toec_icmp6_init(s);
-    if (s->cfg.ip6 == TOEC_IP6_OFF)
+    if (s->cfg.ip6 == TOEC_IP6_OFF || s->cfg.link)
         return;
     memset(&a, 0, sizeof(a));
     a.b[0] = 0xfe;

@@ -4,20 +4,30 @@
  */
 #include "stack.h"
 
+/* A host's address, of another host. */
+static int is_other(struct toec_stack *s, const struct toec_addr *dst)
+{
+    return toec_ip6_is_host(dst) && !toec_addr_is_zero(dst) && !toec_own_any(s, dst) &&
+           s->cfg.ip6 != TOEC_IP6_OFF;
+}
+
 int toec_ip6_path(struct toec_stack *s, const struct toec_addr *dst, struct toec_path *path)
 {
-    const struct toec_addr *via = toec_redirect_find(s, dst);
+    const struct toec_addr *via;
 
     memset(path, 0, sizeof(*path));
     path->mtu = (toec_u16)s->ip6.mtu;
     path->hlen = TOEC_IP6_LEN;
     path->epoch = s->route_epoch;
-    if (s->cfg.local && s->cfg.ip6 != TOEC_IP6_OFF && toec_own_find(s, dst)) {
+    if (s->cfg.local && !s->cfg.link && s->cfg.ip6 != TOEC_IP6_OFF && toec_own_find(s, dst)) {
         path->next_hop = *dst;
         return 0;
     }
-    if (toec_ip6_is_host(dst) && !toec_addr_is_zero(dst) && !toec_own_any(s, dst) &&
-        s->cfg.ip6 != TOEC_IP6_OFF) {
+    if (s->cfg.link && is_other(s, dst)) {
+        if (s->cfg.link->route(s->cfg.user, dst, &path->next_hop) == 0)
+            return 0;
+    } else if (is_other(s, dst)) {
+        via = toec_redirect_find(s, dst);
         if (!via)
             via = toec_ip6_on_link(s, dst) ? dst : toec_router_pick(s);
         if (via) {

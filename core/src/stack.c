@@ -59,6 +59,16 @@ static int addresses6_valid(const struct toec_config *c)
            (toec_addr_is_zero(&ip) || !toec_addr_eq(&ip, &router));
 }
 
+/* Not 0 when of IPv6 nothing is said that another stack will say: its addresses and routers. */
+static int given6(const struct toec_config *c)
+{
+    struct toec_addr ip, router;
+
+    memcpy(ip.b, c->ip6_addr, 16);
+    memcpy(router.b, c->ip6_gateway, 16);
+    return c->ip6 != TOEC_IP6_AUTO && toec_addr_is_zero(&ip) && toec_addr_is_zero(&router);
+}
+
 /* Not 0 when the addresses can be a host's and its gateway's. */
 static int addresses_valid(const struct toec_config *c)
 {
@@ -67,7 +77,7 @@ static int addresses_valid(const struct toec_config *c)
 
     if (toec_mac_is_group(c->mac) || toec_mac_is_zero(c->mac))
         return 0;
-    if (c->link && (ip == 0 || c->ip6 != TOEC_IP6_OFF || c->arp_probe))
+    if (c->link && (ip == 0 || c->arp_probe || !given6(c)))
         return 0;
     if (ip == 0 && c->ip6 != TOEC_IP6_OFF)
         return gateway == 0 && addresses6_valid(c);

@@ -41,6 +41,8 @@
 
 struct bound {
     uint8_t ip[4];
+    int ip6;
+    unsigned ifindex;
     int guard;      /* a socket of ours, bound */
     uint16_t taken; /* to this port, network byte order */
     pthread_mutex_t lock;
@@ -113,25 +115,56 @@ static void put_aside(struct bound *b, int fd)
         close(fd);
 }
 
-struct bound *bound_new(const uint8_t ip[4])
+int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, uint16_t *port,
+               int reuse)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(*port)};
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(*port)};
+    struct sockaddr *a = ip ? (struct sockaddr *)&in : (struct sockaddr *)&in6;
+    socklen_t len = ip ? sizeof(in) : sizeof(in6);
+    int fd = socket(a->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int on = 1;
+
+    if (fd < 0)
+        return -1;
+    if (ip) {
+        memcpy(&in.sin_addr, ip, 4);
+    } else {
+        if (at)
+            memcpy(&in6.sin6_addr, at, 16);
+        if (IN6_IS_ADDR_LINKLOCAL(&in6.sin6_addr))
+            in6.sin6_scope_id = ifindex;
+    }
+    /* a port of IPv6 says nothing of the same of IPv4 */
+    if ((!ip && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) ||
+        (reuse && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse))) ||
+        bind(fd, a, len) || getsockname(fd, a, &len)) {
+        close(fd);
+        return -1;
+    }
+    *port = ntohs(ip ? in.sin_port : in6.sin6_port);
+    return fd;
+}
+
+struct bound *bound_new(const uint8_t ip[4], unsigned ifindex)
 {
     struct bound *b = calloc(1, sizeof(*b));
-    struct sockaddr_in a = {.sin_family = AF_INET};
-    socklen_t len = sizeof(a);
+    uint16_t port = 0;
 
     if (!b)
         return NULL;
-    memcpy(b->ip, ip, sizeof(b->ip));
-    memcpy(&a.sin_addr, ip, 4);
+    if (ip)
+        memcpy(b->ip, ip, sizeof(b->ip));
+    b->ip6 = !ip;
+    b->ifindex = ifindex;
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->some, NULL);
-    b->guard = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (b->guard < 0 || bind(b->guard, (const struct sockaddr *)&a, sizeof(a)) != 0 ||
-        getsockname(b->guard, (struct sockaddr *)&a, &len) != 0) {
+    b->guard = bound_make(ip, NULL, ifindex, &port, 0);
+    if (b->guard < 0) {
         bound_free(b);
         return NULL;
     }
-    b->taken = a.sin_port;
+    b->taken = htons(port);
     return b;
 }
 
@@ -199,8 +232,14 @@ static int in_our_namespace(const struct bound *b, int fd)
     return same;
 }
 
-/* By its name: to the port, for what comes to our address by IPv4. *family: its own. */
-static int is_named(const struct bound *b, int fd, uint16_t port, int *family)
+/* For what comes to `at` by IPv6. */
+static int is_at(const struct sockaddr_in6 *a, const uint8_t at[16])
+{
+    return IN6_IS_ADDR_UNSPECIFIED(&a->sin6_addr) || memcmp(&a->sin6_addr, at, 16) == 0;
+}
+
+/* By its name: to the port, for what comes to our address. *family: its own. */
+static int is_named(const struct bound *b, int fd, const uint8_t at[16], uint16_t port, int *family)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
     struct sockaddr_storage a = {0};
@@ -212,12 +251,14 @@ static int is_named(const struct bound *b, int fd, uint16_t port, int *family)
     if (getsockname(fd, (struct sockaddr *)&a, &size))
         return 0;
     *family = a.ss_family;
+    memcpy(&in6, &a, sizeof(in6));
+    if (b->ip6)
+        return a.ss_family == AF_INET6 && in6.sin6_port == htons(port) && is_at(&in6, at);
     if (a.ss_family == AF_INET) {
         memcpy(&in, &a, sizeof(in));
         return in.sin_port == htons(port) &&
                (in.sin_addr.s_addr == INADDR_ANY || memcmp(&in.sin_addr, b->ip, 4) == 0);
     }
-    memcpy(&in6, &a, sizeof(in6));
     if (a.ss_family != AF_INET6 || in6.sin6_port != htons(port) ||
         option(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only) || v6only)
         return 0;
@@ -247,22 +288,31 @@ static int has_port(const struct bound *b, int fd, int family)
     return rc != 0 && errno == EINVAL;
 }
 
-int bound_is(struct bound *b, int fd, uint16_t port, int want)
+/* For every interface; one that has a link-local address is of its own, which must be ours. */
+static int has_interface(const struct bound *b, int fd, const uint8_t at[16])
 {
-    int protocol, interface, family = AF_UNSPEC;
+    int interface;
+
+    if (option(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &interface))
+        return 0;
+    return !interface ||
+           (b->ip6 && at[0] == 0xfe && (at[1] & 0xc0) == 0x80 && (unsigned)interface == b->ifindex);
+}
+
+int bound_is(struct bound *b, int fd, const uint8_t at[16], uint16_t port, int want)
+{
+    int protocol, family = AF_UNSPEC;
 
     /* what may change goes before bind(): what is bound stays as it is */
     return !option(fd, SOL_SOCKET, SO_PROTOCOL, &protocol) && protocol == IPPROTO_TCP &&
-           is_named(b, fd, port, &family) && in_our_namespace(b, fd) &&
-           !option(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &interface) && !interface &&
-           has_port(b, fd, family) && is_named(b, fd, port, &family) &&
-           !option(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &interface) && !interface &&
-           is_in_state(fd, want);
+           is_named(b, fd, at, port, &family) && in_our_namespace(b, fd) &&
+           has_interface(b, fd, at) && has_port(b, fd, family) &&
+           is_named(b, fd, at, port, &family) && has_interface(b, fd, at) && is_in_state(fd, want);
 }
 
 /* ---- a process ---- */
 
-static int find(struct bound *b, int pidfd, DIR *dir, uint16_t port, int want)
+static int find(struct bound *b, int pidfd, DIR *dir, const uint8_t at[16], uint16_t port, int want)
 {
     uint32_t left = may_look(b);
     char target[32], last[32] = "";
@@ -281,7 +331,7 @@ static int find(struct bound *b, int pidfd, DIR *dir, uint16_t port, int want)
         fd = (int)syscall(SYS_pidfd_getfd, pidfd, atoi(d->d_name), 0);
         if (fd < 0)
             continue;
-        if (bound_is(b, fd, port, want))
+        if (bound_is(b, fd, at, port, want))
             return fd;
         put_aside(b, fd);
         left--;
@@ -289,7 +339,7 @@ static int find(struct bound *b, int pidfd, DIR *dir, uint16_t port, int want)
     return -1;
 }
 
-int bound_find(struct bound *b, int pid, uint16_t port, int want)
+int bound_find(struct bound *b, int pid, const uint8_t at[16], uint16_t port, int want)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), found;
     char path[64];
@@ -299,7 +349,7 @@ int bound_find(struct bound *b, int pid, uint16_t port, int want)
         return -1;
     snprintf(path, sizeof(path), "/proc/%d/fd", pid);
     dir = opendir(path);
-    found = dir ? find(b, pidfd, dir, port, want) : -1;
+    found = dir ? find(b, pidfd, dir, at, port, want) : -1;
     if (dir)
         closedir(dir);
     close(pidfd);

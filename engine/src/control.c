@@ -273,7 +273,7 @@ static int serve_kernel(struct control *c, const struct pollfd *p, int *tidy)
         end = kernel_news(c->kernel);
     if (p[P_ASKED].revents)
         kernel_ask(c->kernel);
-    *tidy = ports_tidy(c->kernel->shared.ports, engine_clock());
+    *tidy = kernel_tidy(c->kernel, engine_clock());
     return end;
 }
 

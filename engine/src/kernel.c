@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel.c - follows the kernel's addresses, routes and neighbours (kernel.h).
+ * kernel.c - follows the kernel's addresses, routes and neighbours, of both families (kernel.h).
  *
  * Of routes and addresses no news is believed in part: whatever has changed, all is read anew.
  * Neighbours are told one by one. An engine's question is passed on to the kernel, which resolves
@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/neighbour.h>
-#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -24,26 +23,9 @@
 
 #include "kernel.h"
 #include "log.h"
+#include "rtnl.h"
 
-#define NEWS      32768 /* bytes read at once: what the kernel puts into one message at most */
 #define NUD_KNOWN (NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE)
-
-union news {
-    struct nlmsghdr h;
-    char bytes[NEWS];
-};
-
-static int netlink(uint32_t groups)
-{
-    const struct sockaddr_nl here = {.nl_family = AF_NETLINK, .nl_groups = groups};
-    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-
-    if (fd >= 0 && bind(fd, (const struct sockaddr *)&here, sizeof(here)) == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
 
 /* ---- the interface ---- */
 
@@ -113,118 +95,38 @@ static int find_mac(const char *ifname, uint8_t mac[6])
 
 /* ---- routes ---- */
 
-static uint32_t number_in(const struct rtattr *a)
-{
-    uint32_t n = 0;
-
-    memcpy(&n, RTA_DATA(a), RTA_PAYLOAD(a) < sizeof(n) ? RTA_PAYLOAD(a) : sizeof(n));
-    return n;
-}
-
-/* Of several ways (RTA_MULTIPATH) the first by our interface. Not 0 when there is one. */
-static int way_by(const struct kernel *k, const struct rtattr *many, struct route *r)
-{
-    const struct rtnexthop *w = RTA_DATA(many);
-    size_t left = RTA_PAYLOAD(many);
-
-    for (; RTNH_OK(w, (int)left); left -= RTNH_ALIGN(w->rtnh_len), w = RTNH_NEXT(w)) {
-        const struct rtattr *a = RTNH_DATA(w);
-        size_t n = w->rtnh_len - RTNH_LENGTH(0);
-
-        if ((unsigned)w->rtnh_ifindex != k->ifindex || (w->rtnh_flags & RTNH_F_DEAD))
-            continue;
-        for (; RTA_OK(a, n); a = RTA_NEXT(a, n))
-            if (a->rta_type == RTA_GATEWAY)
-                r->gateway = ntohl(number_in(a));
-            else if (a->rta_type == RTA_VIA)
-                r->nowhere = 1;
-        return 1;
-    }
-    return 0;
-}
-
-static void note_route(struct kernel *k, const struct nlmsghdr *h)
-{
-    const struct rtmsg *m = NLMSG_DATA(h);
-    const struct rtattr *a = RTM_RTA(m);
-    size_t left = RTM_PAYLOAD(h);
-    struct route r = {.len = m->rtm_dst_len};
-    uint32_t table = m->rtm_table;
-    int ours = m->rtm_type != RTN_UNICAST;
-
-    if (m->rtm_family != AF_INET || (m->rtm_flags & RTNH_F_DEAD))
-        return;
-    r.nowhere = (uint8_t)ours;
-    for (; RTA_OK(a, left); a = RTA_NEXT(a, left)) {
-        if (a->rta_type == RTA_DST)
-            r.to = ntohl(number_in(a));
-        else if (a->rta_type == RTA_GATEWAY)
-            r.gateway = ntohl(number_in(a));
-        else if (a->rta_type == RTA_VIA)
-            r.nowhere = 1; /* a gateway of IPv6, which this stack does not reach IPv4 by */
-        else if (a->rta_type == RTA_PRIORITY)
-            r.metric = number_in(a);
-        else if (a->rta_type == RTA_TABLE)
-            table = number_in(a);
-        else if (a->rta_type == RTA_OIF)
-            ours |= number_in(a) == k->ifindex;
-        else if (a->rta_type == RTA_MULTIPATH)
-            ours |= way_by(k, a, &r);
-    }
-    if (!ours || table != RT_TABLE_MAIN)
-        return;
-    if (k->routes->count < ROUTES_MAX)
-        k->routes->route[k->routes->count] = r;
-    k->routes->count++;
-}
-
 /* All that stand in the main table for our interface. 0, or -1 with errno. */
 static int read_routes(struct kernel *k)
 {
-    struct {
-        struct nlmsghdr h;
-        struct rtmsg m;
-    } q = {.h = {.nlmsg_len = sizeof(q),
-                 .nlmsg_type = RTM_GETROUTE,
-                 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-           .m = {.rtm_family = AF_INET}};
-    static union news news;
-    int fd = netlink(0), done = 0;
+    int rc = rtnl_routes(k->ifindex, k->shared.ports[1] != NULL, k->routes);
 
-    k->routes->count = 0;
-    if (fd < 0 || send(fd, &q, sizeof(q), 0) != (ssize_t)sizeof(q))
-        done = -1;
-    while (!done) {
-        ssize_t n = recv(fd, &news, sizeof(news), 0);
-        const struct nlmsghdr *h = &news.h;
-
-        if (n <= 0)
-            done = n < 0 && errno == EINTR ? 0 : -1;
-        for (; n > 0 && !done && NLMSG_OK(h, (size_t)n); h = NLMSG_NEXT(h, n)) {
-            if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR)
-                done = h->nlmsg_type == NLMSG_DONE ? 1 : -1;
-            else if (h->nlmsg_type == RTM_NEWROUTE)
-                note_route(k, h);
-        }
-    }
-    if (fd >= 0)
-        close(fd);
     if (k->routes->count > ROUTES_MAX) {
         log_msg("%u routes by %s: %u of them are used", k->routes->count, k->ifname, ROUTES_MAX);
         k->routes->count = ROUTES_MAX;
+        routes_sort(k->routes);
     }
-    routes_sort(k->routes);
-    return done > 0 ? 0 : -1;
+    return rc;
 }
 
-static const struct route *default_route(const struct kernel *k)
+static int read_addresses6(const struct kernel *k, struct addresses6 *out)
 {
-    const struct route *r = k->routes->count ? &k->routes->route[k->routes->count - 1] : NULL;
-    const struct route *best = NULL;
+    memset(out, 0, sizeof(*out));
+    return k->shared.ports[1] ? rtnl_addresses6(k->ifindex, out) : 0;
+}
 
-    while (r && r >= k->routes->route && r->len == 0)
-        best = r--;
-    return best && !best->nowhere ? best : NULL;
+/* Of that family; the best of several. */
+static const struct route *default_route(const struct kernel *k, int ip6)
+{
+    const uint8_t len = ip6 ? 0 : 96;
+    uint32_t i;
+
+    for (i = 0; i < k->routes->count; i++) {
+        const struct route *r = &k->routes->route[i];
+
+        if (r->len == len && shared_is4(&r->to) == !ip6)
+            return r->nowhere ? NULL : r;
+    }
+    return NULL;
 }
 
 static void each_engine(struct kernel *k, engine_fn fn, void *arg)
@@ -237,12 +139,51 @@ static void each_engine(struct kernel *k, engine_fn fn, void *arg)
 
 /* ---- opening ---- */
 
-static void take_port(void *arg, uint16_t port, unsigned how)
+static void take_port(void *arg, int ip6, uint16_t port, unsigned how)
 {
     struct kernel *k = arg;
 
     if (k->control->engine_count)
-        netio_take_port(k->control->engines[0]->netio, port, how);
+        netio_take_port(k->control->engines[0]->netio, ip6, port, how);
+}
+
+static int take_place(void *arg, const uint8_t addr[16], uint16_t port, int on)
+{
+    struct kernel *k = arg;
+
+    return k->control->engine_count
+               ? netio_take_place(k->control->engines[0]->netio, addr, port, on)
+               : 0;
+}
+
+static const struct ports_ops ports_ops = {take_port, take_place};
+
+void kernel_say_ports(struct kernel *k)
+{
+    ports_say(k->shared.ports[0]);
+    if (k->shared.ports[1])
+        ports_say(k->shared.ports[1]);
+}
+
+void kernel_save_ports(const struct kernel *k, struct toec_image_out *o, struct takeover *t)
+{
+    ports_save(k->shared.ports[0], o, t);
+    if (k->shared.ports[1])
+        ports_save(k->shared.ports[1], o, t);
+}
+
+int kernel_restore_port(struct kernel *k, const struct toec_image_in *in, struct takeover *t)
+{
+    struct ports *p = k->shared.ports[ports_is_ip6(in)];
+
+    return p ? ports_restore(p, in, t) : -1;
+}
+
+int kernel_tidy(struct kernel *k, uint64_t now)
+{
+    int left = ports_tidy(k->shared.ports[0], now);
+
+    return (k->shared.ports[1] && ports_tidy(k->shared.ports[1], now)) || left;
 }
 
 static int failed(int rc, char *err, size_t err_size, const char *what)
@@ -256,15 +197,20 @@ static int make(struct kernel *k, char *err, size_t err_size)
     int ends[2];
 
     k->routes = calloc(1, sizeof(*k->routes));
-    k->shared.ports = ports_new(k->ip, take_port, k);
-    if (!k->routes || !k->shared.ports)
+    k->shared.ports[0] = ports_new(k->ip, k->ifindex, &ports_ops, k);
+    if (!k->routes || !k->shared.ports[0])
         return failed(EXIT_RUNTIME, err, err_size, "no memory");
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return failed(EXIT_RUNTIME, err, err_size, "no pipe");
+    /* Of a kernel without IPv6 there is nothing to share. */
+    k->shared.ports[1] = ports_new(NULL, k->ifindex, &ports_ops, k);
+    k->options->shared6 = k->shared.ports[1] != NULL;
     k->asked = ends[0];
     k->shared.ask_fd = ends[1];
-    k->events = netlink(RTMGRP_LINK | RTMGRP_NEIGH | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE);
-    if (k->events < 0 || fcntl(k->events, F_SETFL, O_NONBLOCK) != 0 || read_routes(k) != 0)
+    k->events = rtnl_open(RTMGRP_LINK | RTMGRP_NEIGH | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE |
+                          RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE);
+    if (k->events < 0 || fcntl(k->events, F_SETFL, O_NONBLOCK) != 0 || read_routes(k) != 0 ||
+        read_addresses6(k, &k->addresses) != 0)
         return failed(EXIT_RUNTIME, err, err_size, "cannot ask the kernel (rtnetlink)");
     return -1;
 }
@@ -272,9 +218,9 @@ static int make(struct kernel *k, char *err, size_t err_size)
 /* The interface of the default route may be the only way to this machine. */
 static int check_default(const struct kernel *k, struct options *o, char *err, size_t err_size)
 {
-    const struct route *r = default_route(k);
+    const struct route *r = default_route(k, 0);
 
-    if (!r)
+    if (!r && !default_route(k, 1))
         return -1;
     if (!o->force) {
         snprintf(err, err_size,
@@ -285,7 +231,8 @@ static int check_default(const struct kernel *k, struct options *o, char *err, s
     }
     log_msg("warning: %s carries the default route of this machine, and --force is given",
             k->ifname);
-    toe_ip4_bytes(r->gateway, o->gateway);
+    if (r)
+        memcpy(o->gateway, r->gateway.b + 12, sizeof(o->gateway));
     return -1;
 }
 
@@ -331,45 +278,69 @@ int kernel_open(struct kernel *k, struct control *c, struct options *o, char *er
     return rc >= 0 ? rc : check_default(k, o, err, err_size);
 }
 
+static void say_addresses6(struct kernel *k)
+{
+    if (k->addresses.count > TOEC_GIVEN_MAX)
+        log_msg("%u addresses of IPv6 at %s: %u of them are used", k->addresses.count, k->ifname,
+                TOEC_GIVEN_MAX);
+    each_engine(k, shared_set_addresses6, &k->addresses);
+}
+
 void kernel_start(struct kernel *k)
 {
-    if (k->events >= 0)
-        each_engine(k, shared_set_routes, k->routes);
+    if (k->events < 0)
+        return;
+    say_addresses6(k);
+    each_engine(k, shared_set_routes, k->routes);
+}
+
+void kernel_resume(struct kernel *k)
+{
+    struct addresses6 now;
+
+    if (read_addresses6(k, &now) == 0)
+        k->addresses = now;
+    kernel_start(k);
+    kernel_say_ports(k);
 }
 
 /* ---- neighbours ---- */
 
+/* With room for the longer address. */
 struct neighbour_message {
     struct nlmsghdr h;
     struct ndmsg m;
     struct rtattr a;
-    uint8_t ip[4];
+    uint8_t addr[16];
 };
 
-static void neighbour_say(const struct kernel *k, const uint8_t ip[4], unsigned type,
+static void neighbour_say(const struct kernel *k, const struct toec_addr *addr, unsigned type,
                           unsigned flags, unsigned ndm_flags)
 {
-    struct neighbour_message q = {.h = {.nlmsg_len = sizeof(q),
-                                        .nlmsg_type = (uint16_t)type,
-                                        .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags)},
-                                  .m = {.ndm_family = AF_INET,
-                                        .ndm_ifindex = (int)k->ifindex,
-                                        .ndm_flags = (uint8_t)ndm_flags},
-                                  .a = {.rta_len = RTA_LENGTH(4), .rta_type = NDA_DST}};
+    int is4 = shared_is4(addr);
+    unsigned size = is4 ? 4 : 16;
+    struct neighbour_message q = {
+        .h = {.nlmsg_type = (uint16_t)type, .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags)},
+        .m = {.ndm_family = is4 ? AF_INET : AF_INET6,
+              .ndm_ifindex = (int)k->ifindex,
+              .ndm_flags = (uint8_t)ndm_flags},
+        .a = {.rta_type = NDA_DST}};
 
-    memcpy(q.ip, ip, 4);
-    if (send(k->events, &q, sizeof(q), 0) < 0)
+    q.a.rta_len = (uint16_t)RTA_LENGTH(size);
+    q.h.nlmsg_len = (uint32_t)(offsetof(struct neighbour_message, addr) + size);
+    memcpy(q.addr, addr->b + 16 - size, size);
+    if (send(k->events, &q, q.h.nlmsg_len, 0) < 0)
         log_msg("cannot ask the kernel about a neighbour: %s", strerror(errno));
 }
 
 void kernel_ask(struct kernel *k)
 {
-    uint8_t ips[64][4];
-    ssize_t n = read(k->asked, ips, sizeof(ips)), i;
+    struct toec_addr addrs[64];
+    ssize_t n = read(k->asked, addrs, sizeof(addrs)), i;
 
-    for (i = 0; i < n / 4; i++) {
-        neighbour_say(k, ips[i], RTM_NEWNEIGH, NLM_F_CREATE, NTF_USE);
-        neighbour_say(k, ips[i], RTM_GETNEIGH, 0, 0);
+    for (i = 0; i < n / (ssize_t)sizeof(addrs[0]); i++) {
+        neighbour_say(k, &addrs[i], RTM_NEWNEIGH, NLM_F_CREATE, NTF_USE);
+        neighbour_say(k, &addrs[i], RTM_GETNEIGH, 0, 0);
     }
 }
 
@@ -381,7 +352,7 @@ static void ask_all(const struct kernel *k)
     } q = {.h = {.nlmsg_len = sizeof(q),
                  .nlmsg_type = RTM_GETNEIGH,
                  .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-           .m = {.ndm_family = AF_INET}};
+           .m = {.ndm_family = AF_UNSPEC}};
 
     if (send(k->events, &q, sizeof(q), 0) < 0)
         log_msg("cannot ask the kernel about neighbours: %s", strerror(errno));
@@ -395,12 +366,12 @@ static void note_neighbour(struct kernel *k, const struct nlmsghdr *h)
     struct shared_neighbour n = {.known = (m->ndm_state & NUD_KNOWN) != 0};
     int ip = 0, mac = 0;
 
-    if (m->ndm_family != AF_INET || (unsigned)m->ndm_ifindex != k->ifindex)
+    if ((m->ndm_family != AF_INET && m->ndm_family != AF_INET6) ||
+        (unsigned)m->ndm_ifindex != k->ifindex)
         return;
     for (; RTA_OK(a, left); a = RTA_NEXT(a, left)) {
-        if (a->rta_type == NDA_DST && RTA_PAYLOAD(a) == 4) {
-            memcpy(n.ip, RTA_DATA(a), 4);
-            ip = 1;
+        if (a->rta_type == NDA_DST) {
+            ip = rtnl_address(a, &n.addr) == 0;
         } else if (a->rta_type == NDA_LLADDR && RTA_PAYLOAD(a) == 6) {
             memcpy(n.mac, RTA_DATA(a), 6);
             mac = 1;
@@ -411,6 +382,31 @@ static void note_neighbour(struct kernel *k, const struct nlmsghdr *h)
 }
 
 /* ---- news ---- */
+
+static void without_ip4(struct routes *r)
+{
+    uint32_t i, n = 0;
+
+    for (i = 0; i < r->count; i++)
+        if (!shared_is4(&r->route[i].to))
+            r->route[n++] = r->route[i];
+    r->count = n;
+}
+
+/* Which of them it has, and which are not for new connections. */
+static void look_at_addresses6(struct kernel *k)
+{
+    struct addresses6 now;
+
+    if (read_addresses6(k, &now) != 0) {
+        log_msg("cannot read the kernel's addresses: %s", strerror(errno));
+        return; /* as they were */
+    }
+    if (memcmp(&now, &k->addresses, sizeof(now)) == 0)
+        return;
+    k->addresses = now;
+    say_addresses6(k); /* before the routes go: peers are to hear of it */
+}
 
 /* Everything but neighbours, read anew. Not 0 when the interface has become another. */
 static int look_again(struct kernel *k)
@@ -423,6 +419,7 @@ static int look_again(struct kernel *k)
         log_msg("the Ethernet address of %s is another now: start toed anew", k->ifname);
         return 1;
     }
+    look_at_addresses6(k);
     inet_ntop(AF_INET, k->ip, text, sizeof(text));
     if (!has && k->has_address) {
         log_msg("the kernel has %s no more: all connections are reset; nothing is served until "
@@ -444,14 +441,14 @@ static int look_again(struct kernel *k)
             return 0; /* as they were */
     }
     if (!has)
-        k->routes->count = 0; /* by another address of the interface, from which we do not send */
+        without_ip4(k->routes); /* by another address of the interface, from which we do not send */
     each_engine(k, shared_set_routes, k->routes);
     return 0;
 }
 
 int kernel_news(struct kernel *k)
 {
-    static union news news;
+    static union rtnl_news news;
     int again = 0, lost = 0;
     ssize_t n;
 
@@ -482,6 +479,7 @@ void kernel_close(struct kernel *k)
         close(k->asked);
     if (k->shared.ask_fd >= 0)
         close(k->shared.ask_fd);
-    ports_free(k->shared.ports);
+    ports_free(k->shared.ports[0]);
+    ports_free(k->shared.ports[1]);
     free(k->routes);
 }

@@ -208,7 +208,6 @@ static struct listen_member *enter(struct listen_group *g, struct qp *qp, struct
 {
     m->group = g;
     m->qp = qp;
-    m->kept = -1;
     m->next = qp->members;
     qp->members = m;
     qp->member_count++;
@@ -277,7 +276,8 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
                uint32_t backlog, int weak)
 {
     struct listen_member *m = find_member(qp, id);
-    int reason, kept, mine;
+    struct ports_held held;
+    int reason, mine;
 
     if (m)
         return change(m, is_group(m->group, addr, v6only, port), backlog, weak);
@@ -286,7 +286,7 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
         return TOE_R_NOBUFS;
     if (qp->max_listeners && user_listeners(qp) >= qp->max_listeners + !!weak)
         return TOE_R_NOBUFS;
-    reason = shared_listen(qp, port, &kept); /* each member: it may be another user's port */
+    reason = shared_listen(qp, addr, v6only, port, &held); /* each: it may be another user's */
     if (reason)
         return reason;
     reason = owners_add(qp, port, 1);
@@ -295,11 +295,11 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
     if (!m) {
         if (mine)
             owners_del(qp, port);
-        shared_unlisten(qp->engine, port, kept);
+        shared_unlisten(qp->engine, port, &held);
         return reason;
     }
     m->id = id;
-    m->kept = kept;
+    m->held = held;
     m->backlog = backlog;
     m->weak = weak;
     if (!weak)
@@ -330,7 +330,7 @@ static void remove_member(struct listen_member **at)
     m->weak = 0; /* what it has may wait with one who is */
     leave_unaccepted(m, g);
     owners_del(m->qp, port);
-    shared_unlisten(e, port, m->kept);
+    shared_unlisten(e, port, &m->held);
     free(m);
 }
 

@@ -5,6 +5,7 @@
 #ifndef ENGINE_LISTEN_H
 #define ENGINE_LISTEN_H
 
+#include "ports.h"
 #include "qp.h"
 
 struct listen_member {
@@ -14,8 +15,8 @@ struct listen_member {
     uint32_t backlog, used; /* used: established, not accepted */
     uint32_t flows;         /* of those and half-open ones */
     int weak;
-    int kept;         /* its listening socket of a shared address (ports.h), or -1 */
-    uint8_t keys[32]; /* FASTOPEN_KEY, so far */
+    struct ports_held held; /* of a shared address */
+    uint8_t keys[32];       /* FASTOPEN_KEY, so far */
     uint32_t key_bytes;
     struct listen_member *next; /* of the queue pair */
 };

@@ -62,7 +62,7 @@ int flow_move(struct slot *s, struct toec_tcb *flow, struct slot *to)
     }
     toec_flow_info(e->stack, flow, &info);
     memcpy(slot_rx(to), slot_rx(s), extent < s->qp->cfg.rx_size ? extent : s->qp->cfg.rx_size);
-    shared_accept(to, info.local_port);
+    shared_accept(to, &info.local, info.local_port);
     arrive(to, s, flow, info.state == TOEC_CLOSE_WAIT);
     leave(s);
     engine_count(e, EC_flows_moved);

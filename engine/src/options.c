@@ -106,7 +106,7 @@ static const char help[] =
     "\n"
     "  --netif SPEC       packets: af_xdp:IFNAME, tap:IFNAME, wire:PATH, impair(...):SPEC\n"
     "  --ip A.B.C.D/LEN   the TOE's address and the length of its on-link prefix\n"
-    "  --ip shared        the interface's own IPv4 address, which the kernel keeps: of TCP the "
+    "  --ip shared        the interface's own addresses, which the kernel keeps: of TCP the "
     "ports\n"
     "                     that programs use on the TOE, and nothing else (af_xdp alone)\n"
     "  --force            ... also where the interface carries the default route\n"
@@ -444,7 +444,7 @@ static uint32_t ip_number(const uint8_t ip[4])
 static int check_shared(const struct options *o)
 {
     if (o->has_ip6)
-        return say(o, "--ip shared: IPv6 stays with the kernel: want neither --ip6 nor --ip6-auto");
+        return say(o, "--ip shared: IPv6 is shared too: want neither --ip6 nor --ip6-auto");
     if (ip_number(o->gateway) || o->has_mac || o->check_ip)
         return say(o, "--ip shared: gateway, Ethernet address and conflicts are the kernel's: want "
                       "no --gateway, --mac or --check-ip");

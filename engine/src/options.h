@@ -21,6 +21,7 @@ struct options {
     uint8_t prefix_len;
     uint8_t ip6[16], gateway6[16], prefix_len6;
     int shared, force; /* ip: what the kernel has; also on the interface of its default route */
+    int shared6;       /* ... which has IPv6; kernel.c finds out */
     int has_ip6, ip6_auto;
     int has_mac, has_secret;
     uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;

@@ -130,7 +130,7 @@ int toec_port_open(void *user, void *listener_owner, const struct toec_open *inf
     (void)user;
     if (!s)
         return -1;
-    shared_accept(s, info->local_port);
+    shared_accept(s, &info->local, info->local_port);
     out->owner = s;
     out->tx_size = s->qp->cfg.tx_size;
     out->rx_size = s->qp->cfg.rx_size;

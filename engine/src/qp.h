@@ -75,6 +75,8 @@ _Static_assert(sizeof(void *) != 8 || sizeof(struct slot) == 128, "two cache lin
 
 #define OPENING_BUCKETS 256u /* of CONNECTs by cookie; a power of two */
 
+#define SHARED_IP6 0x10000u
+
 struct qp {
     struct engine *engine;
     uint32_t id;
@@ -96,7 +98,8 @@ struct qp {
     uint32_t hw_published;
 
     struct slot *slots;
-    uint16_t *ports; /* of each slot's flow, that shared_leave() gives back; NULL: not shared */
+    uint32_t *ports; /* of each slot's flow, that shared_leave() gives back, with SHARED_IP6 for one
+                      * of IPv6; NULL: not shared */
     uint32_t *free_slots; /* LIFO: the warmest is taken first */
     uint32_t free_count;  /* these, and those that have never been in use: */
     uint32_t fresh;       /* ... from this index on */

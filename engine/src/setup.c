@@ -75,8 +75,12 @@ static void machine_secret(uint8_t secret[16])
         fclose(f);
 }
 
+#define IP6_MTU_LEAST 1280u /* RFC 8200 5; Linux has none of it on other links either */
+
 static void core6(const struct options *o, struct toec_config *cfg)
 {
+    if (o->shared6 && cfg->mtu >= IP6_MTU_LEAST)
+        cfg->ip6 = TOEC_IP6_STATIC; /* its addresses come from the kernel */
     if (!o->has_ip6)
         return;
     cfg->ip6 = o->ip6_auto ? TOEC_IP6_AUTO : TOEC_IP6_STATIC;

@@ -7,17 +7,7 @@
 #include "log.h"
 #include "shared.h"
 
-static uint32_t number(const uint8_t ip[4])
-{
-    return (uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16 | (uint32_t)ip[2] << 8 | ip[3];
-}
-
 /* ---- routes ---- */
-
-static uint32_t mask_of(uint8_t len)
-{
-    return len ? UINT32_MAX << (32 - len) : 0;
-}
 
 static int better(const void *a, const void *b)
 {
@@ -33,12 +23,20 @@ void routes_sort(struct routes *r)
     qsort(r->route, r->count, sizeof(r->route[0]), better);
 }
 
-const struct route *routes_find(const struct routes *r, uint32_t to)
+static int has_prefix(const struct route *r, const struct toec_addr *to)
+{
+    unsigned whole = r->len / 8u, rest = r->len % 8u;
+
+    return memcmp(r->to.b, to->b, whole) == 0 &&
+           (!rest || ((r->to.b[whole] ^ to->b[whole]) >> (8 - rest)) == 0);
+}
+
+const struct route *routes_find(const struct routes *r, const struct toec_addr *to)
 {
     uint32_t i;
 
     for (i = 0; i < r->count; i++)
-        if (((to ^ r->route[i].to) & mask_of(r->route[i].len)) == 0)
+        if (shared_is4(&r->route[i].to) == shared_is4(to) && has_prefix(&r->route[i], to))
             return &r->route[i];
     return NULL;
 }
@@ -46,24 +44,22 @@ const struct route *routes_find(const struct routes *r, uint32_t to)
 static int link_route(void *user, const struct toec_addr *dst, struct toec_addr *hop)
 {
     const struct engine *e = user;
-    const struct route *r = e->routes ? routes_find(e->routes, number(dst->b + 12)) : NULL;
+    const struct route *r = e->routes ? routes_find(e->routes, dst) : NULL;
 
     if (!r || r->nowhere)
         return -1;
-    *hop = *dst;
-    if (r->gateway)
-        toe_ip4_bytes(r->gateway, hop->b + 12);
+    *hop = r->has_gateway ? r->gateway : *dst;
     return 0;
 }
 
 /* ---- neighbours ---- */
 
-/* Four bytes are written whole or not at all; when there is no room core/ asks again. */
+/* Written whole or not at all; when there is no room core/ asks again. */
 static void link_ask(void *user, const struct toec_addr *addr)
 {
     const struct engine *e = user;
 
-    (void)!write(e->cfg.shared->ask_fd, addr->b + 12, 4);
+    (void)!write(e->cfg.shared->ask_fd, addr, sizeof(*addr));
 }
 
 const struct toec_link_ops shared_link = {.route = link_route, .ask = link_ask};
@@ -71,10 +67,8 @@ const struct toec_link_ops shared_link = {.route = link_route, .ask = link_ask};
 void shared_set_neighbour(struct engine *e, void *arg)
 {
     const struct shared_neighbour *n = arg;
-    struct toec_addr a = {.b = {[10] = 0xff, [11] = 0xff}};
 
-    memcpy(a.b + 12, n->ip, 4);
-    toec_neighbour(e->stack, &a, n->known ? n->mac : NULL, engine_clock());
+    toec_neighbour(e->stack, &n->addr, n->known ? n->mac : NULL, engine_clock());
     e->glance_until = 0;
 }
 
@@ -96,56 +90,115 @@ void shared_set_prefix(struct engine *e, void *arg)
     toec_set_prefix(e->stack, *(const uint8_t *)arg);
 }
 
-static void reset_slots(struct qp *qp)
+/* ---- addresses ---- */
+
+/* Is the flow's own address one that stays? */
+typedef int (*stays_fn)(const struct toec_addr *local, const void *arg);
+
+static void reset_slots(struct qp *qp, stays_fn stays, const void *arg)
 {
+    struct toec_stack *stack = qp->engine->stack;
+    struct toec_info info;
     uint32_t i;
 
     for (i = 0; i < qp->fresh; i++) {
         struct slot *s = &qp->slots[i];
 
-        if (s->flow)
-            toec_abort(qp->engine->stack, s->flow, qp->engine->now);
-        else if (s->state == SLOT_OPENING)
-            s->doomed = 1;
+        if (!s->flow) {
+            s->doomed |= s->state == SLOT_OPENING; /* half-open: of what family is not known */
+            continue;
+        }
+        toec_flow_info(stack, s->flow, &info);
+        if (!stays(&info.local, arg))
+            toec_abort(stack, s->flow, qp->engine->now);
     }
+}
+
+static void reset_flows(struct engine *e, stays_fn stays, const void *arg)
+{
+    uint32_t i;
+
+    for (i = 0; i < e->qp_count; i++)
+        reset_slots(e->qps[i], stays, arg);
+    toec_output(e->stack, engine_clock());
+    e->glance_until = 0;
+}
+
+static int is_of_ip6(const struct toec_addr *local, const void *arg)
+{
+    (void)arg;
+    return !shared_is4(local);
 }
 
 void shared_reset(struct engine *e, void *arg)
 {
+    reset_flows(e, is_of_ip6, arg);
+}
+
+static int is_there(const struct toec_addr *local, const void *arg)
+{
+    const struct addresses6 *now = arg;
     uint32_t i;
 
-    (void)arg;
-    for (i = 0; i < e->qp_count; i++)
-        reset_slots(e->qps[i]);
-    toec_output(e->stack, engine_clock());
+    for (i = 0; i < now->count && i < TOEC_GIVEN_MAX; i++)
+        if (memcmp(local, &now->given[i].addr, sizeof(*local)) == 0)
+            return 1;
+    return shared_is4(local);
+}
+
+/* Has it lost one? Else nothing is to be reset. */
+static int loses(const struct engine *e, const struct addresses6 *now)
+{
+    struct toec_own_addr own[TOEC_GIVEN_MAX];
+    unsigned n = toec_own_addresses(e->stack, own, TOEC_GIVEN_MAX), i;
+
+    for (i = 0; i < n; i++)
+        if (!is_there(&own[i].addr, now))
+            return 1;
+    return 0;
+}
+
+void shared_set_addresses6(struct engine *e, void *arg)
+{
+    const struct addresses6 *now = arg;
+
+    if (e->cfg.core.ip6 == TOEC_IP6_OFF)
+        return;
+    if (loses(e, now))
+        reset_flows(e, is_there, now); /* before: peers are to hear of it */
+    toec_set_addresses6(e->stack, now->given,
+                        now->count < TOEC_GIVEN_MAX ? now->count : TOEC_GIVEN_MAX);
     e->glance_until = 0;
 }
 
 /* ---- ports ---- */
 
-static void note_port(struct slot *s, uint16_t port)
+static void note_port(struct slot *s, uint16_t port, int ip6)
 {
     if (s->qp->ports)
-        s->qp->ports[s->index] = port;
+        s->qp->ports[s->index] = port | (ip6 ? SHARED_IP6 : 0);
 }
 
-void shared_accept(struct slot *s, uint16_t port)
+void shared_accept(struct slot *s, const struct toec_addr *local, uint16_t port)
 {
     const struct shared *sh = s->qp->engine->cfg.shared;
+    int ip6 = !shared_is4(local);
 
     if (!sh || !s->qp->ports)
         return;
-    ports_accept(sh->ports, port);
-    note_port(s, port);
+    ports_accept(sh->ports[ip6], port);
+    note_port(s, port, ip6);
 }
 
 void shared_leave(struct slot *s)
 {
     struct qp *qp = s->qp;
+    uint32_t has;
 
     if (!qp->ports || !qp->ports[s->index])
         return;
-    ports_leave(qp->engine->cfg.shared->ports, qp->ports[s->index], engine_clock());
+    has = qp->ports[s->index];
+    ports_leave(qp->engine->cfg.shared->ports[!!(has & SHARED_IP6)], (uint16_t)has, engine_clock());
     qp->ports[s->index] = 0;
 }
 
@@ -155,6 +208,7 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
     struct engine *e = s->qp->engine;
     const struct shared *sh = e->cfg.shared;
     const struct asker who = {.pid = s->qp->pid, .uid = s->qp->uid};
+    struct ports *ports = sh ? sh->ports[!shared_is4(to)] : NULL;
     int rc = TOEC_E_NOTAVAIL;
     unsigned i;
 
@@ -164,9 +218,11 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
     }
     if (!sh)
         return toec_connect_from(e->stack, local, to, to_port, local_port, bufs, e->now, &s->flow);
+    if (!ports)
+        return TOEC_E_UNREACH;
     for (i = 0; i < PORTS_TRIES && (rc == TOEC_E_NOTAVAIL || rc == TOEC_E_INUSE); i++) {
         uint16_t port = local_port;
-        int reason = ports_connect(sh->ports, &port, i, &who);
+        int reason = ports_connect(ports, local, &port, i, &who);
 
         if (reason == TOE_R_ADDRNOTAVAIL && !local_port)
             continue; /* the next choice may do */
@@ -176,33 +232,53 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
         }
         rc = toec_connect_from(e->stack, local, to, to_port, port, bufs, e->now, &s->flow);
         if (rc == 0)
-            note_port(s, port);
+            note_port(s, port, !shared_is4(to));
         else
-            ports_leave(sh->ports, port, engine_clock());
+            ports_leave(ports, port, engine_clock());
         if (local_port)
             break;
     }
     return rc;
 }
 
-int shared_listen(const struct qp *qp, uint16_t port, int *kept)
+/* The families that one who listens there serves. */
+static int serves(const struct toec_addr *addr, int v6only, int ip6)
+{
+    static const struct toec_addr any;
+
+    if (memcmp(addr, &any, sizeof(any)) == 0)
+        return ip6 || !v6only;
+    return shared_is4(addr) != ip6;
+}
+
+int shared_listen(const struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t port,
+                  struct ports_held *held)
 {
     const struct shared *sh = qp->engine->cfg.shared;
     const struct asker who = {.pid = qp->pid, .uid = qp->uid};
-    int reason;
+    int reason = 0, ip6;
 
-    *kept = -1;
-    if (sh)
-        reason = ports_listen(sh->ports, port, &who, kept);
-    else
+    *held = (struct ports_held){.kept = {-1, -1}};
+    if (!sh)
         reason = owner_may_use(qp, port) ? 0 : TOE_R_ADDRINUSE;
-    if (reason)
+    for (ip6 = 0; sh && ip6 < 2 && !reason; ip6++) {
+        if (!sh->ports[ip6] || !serves(addr, v6only, ip6))
+            continue;
+        reason = ports_listen(sh->ports[ip6], addr, port, &who, &held->kept[ip6]);
+        held->has[ip6] = reason == 0;
+    }
+    if (reason) {
+        shared_unlisten(qp->engine, port, held);
         engine_count(qp->engine, EC_port_refused);
+    }
     return reason;
 }
 
-void shared_unlisten(const struct engine *e, uint16_t port, int kept)
+void shared_unlisten(const struct engine *e, uint16_t port, const struct ports_held *held)
 {
-    if (e->cfg.shared)
-        ports_unlisten(e->cfg.shared->ports, port, kept);
+    int ip6;
+
+    for (ip6 = 0; e->cfg.shared && ip6 < 2; ip6++)
+        if (held->has[ip6])
+            ports_unlisten(e->cfg.shared->ports[ip6], port, held->kept[ip6]);
 }

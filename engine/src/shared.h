@@ -6,17 +6,21 @@
 #ifndef ENGINE_SHARED_H
 #define ENGINE_SHARED_H
 
+#include <string.h>
+
 #include "ports.h"
 #include "qp.h"
 
 #define ROUTES_MAX 1024u
 
-/* Numbers, host byte order. */
+/* Of either family; IPv4 is mapped, and so is the length of its prefixes: 96 and more. */
 struct route {
-    uint32_t to, gateway; /* gateway 0: on the link */
+    struct toec_addr to, gateway;
     uint32_t metric;
     uint8_t len;
-    uint8_t nowhere; /* blackhole, unreachable, ..., or a gateway of IPv6: we cannot send there */
+    uint8_t has_gateway; /* else it is on the link */
+    uint8_t nowhere;     /* blackhole, unreachable, ..., or a gateway of the other family: we cannot
+                          * send there */
 };
 
 /* Those by our interface, and those that lead nowhere; the one that counts first. */
@@ -25,17 +29,30 @@ struct routes {
     struct route route[ROUTES_MAX];
 };
 
+/* What the interface has of IPv6; there may be more than fit. */
+struct addresses6 {
+    uint32_t count;
+    struct toec_given given[TOEC_GIVEN_MAX];
+};
+
 /* Of the process. */
 struct shared {
-    struct ports *ports;
-    int ask_fd; /* engines write the neighbours (4 bytes each) that they ask about */
+    struct ports *ports[2]; /* of IPv4, of IPv6 */
+    int ask_fd; /* engines write the neighbours (a struct toec_addr each) that they ask about */
 };
+
+static inline int shared_is4(const struct toec_addr *a)
+{
+    static const struct toec_addr any4 = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}};
+
+    return memcmp(a, &any4, 12) == 0;
+}
 
 /* What toec_config.link of such an engine is. */
 extern const struct toec_link_ops shared_link;
 
 /* The route to take; NULL: none. */
-const struct route *routes_find(const struct routes *r, uint32_t to);
+const struct route *routes_find(const struct routes *r, const struct toec_addr *to);
 void routes_sort(struct routes *r);
 
 /* In the engine's thread: arg is the length of the prefix, a uint8_t. */
@@ -43,12 +60,16 @@ void shared_set_prefix(struct engine *e, void *arg);
 /* ... a struct routes to copy. */
 void shared_set_routes(struct engine *e, void *arg);
 struct shared_neighbour {
-    uint8_t ip[4], mac[6];
+    struct toec_addr addr;
+    uint8_t mac[6];
     int known; /* 0: it does not answer */
 };
 /* ... a struct shared_neighbour. */
 void shared_set_neighbour(struct engine *e, void *arg);
-/* ... not used: resets every connection; who listens goes on. */
+/* ... a struct addresses6: its own of IPv6 from now on. Connections from one that has gone are
+ * reset. */
+void shared_set_addresses6(struct engine *e, void *arg);
+/* ... not used: resets every connection of IPv4; who listens goes on. */
 void shared_reset(struct engine *e, void *arg);
 
 /* Opens a connection from one of our ports, as toec_connect_from(); 0 or a TOEC_E_*. Without a
@@ -56,11 +77,13 @@ void shared_reset(struct engine *e, void *arg);
 int shared_connect(struct slot *s, const struct toec_addr *local, const struct toec_addr *to,
                    uint16_t to_port, uint16_t local_port, const struct toec_buffers *bufs);
 /* A flow of this slot is about to be opened by a peer. */
-void shared_accept(struct slot *s, uint16_t port);
+void shared_accept(struct slot *s, const struct toec_addr *local, uint16_t port);
 /* The slot's flow has gone. */
 void shared_leave(struct slot *s);
-/* The queue pair listens there too: 0 or a TOE_R_*; *kept: for shared_unlisten(). */
-int shared_listen(const struct qp *qp, uint16_t port, int *kept);
-void shared_unlisten(const struct engine *e, uint16_t port, int kept);
+/* The queue pair listens there too, at addr as of LISTEN: 0 or a TOE_R_*; *held: for
+ * shared_unlisten(). */
+int shared_listen(const struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t port,
+                  struct ports_held *held);
+void shared_unlisten(const struct engine *e, uint16_t port, const struct ports_held *held);
 
 #endif

@@ -116,6 +116,8 @@ enum {
     TTAG_KEPT, /* a listening socket */
     TTAG_NAME,
     TTAG_VALUE,
+    TTAG_HELD, /* a bit for each family that a listener has the port of; none: of IPv4 */
+    TTAG_KEPT6,
     TTAG_ORDERS = 1, /* of an engine */
     TTAG_OFFLOAD,
     TTAG_KEYS = 100,

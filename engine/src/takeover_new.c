@@ -218,7 +218,7 @@ static int restore_process(struct heir *h, struct control *c)
         if (in.type == TREC_CLIENT && restore_client(h, c, &in) != 0)
             return -1;
         if (in.type == TREC_PORT && c->kernel &&
-            ports_restore(c->kernel->shared.ports, &in, &h->image) != 0)
+            kernel_restore_port(c->kernel, &in, &h->image) != 0)
             return -1;
     }
     return got;
@@ -245,7 +245,7 @@ int heir_restore(struct heir *h, struct control *c, char *err, size_t err_size)
         return rc;
     }
     if (c->kernel)
-        ports_say(c->kernel->shared.ports);
+        kernel_resume(c->kernel);
     return -1;
 }
 

@@ -105,7 +105,7 @@ static int open_again(struct control *c, int heir)
             nanosleep(&shortly, NULL);
         }
     if (c->kernel)
-        ports_say(c->kernel->shared.ports);
+        kernel_say_ports(c->kernel);
     if (netio_settle(c->engines[0]->netio, err, sizeof(err)) != 0)
         log_msg("%s", err); /* its own program is there still, or is looked after (tend.c) */
     return 0;
@@ -158,7 +158,7 @@ static int save_process(const struct control *c, const struct client *asker, int
         if (&c->clients[i] != asker)
             save_client(&o, t, &c->clients[i]);
     if (c->kernel)
-        ports_save(c->kernel->shared.ports, &o, t);
+        kernel_save_ports(c->kernel, &o, t);
     takeover_section_end(t);
     return t->failed || o.failed ? -1 : 0;
 }

@@ -119,7 +119,7 @@ static int slot_sound(const struct restoring *r, const struct saved_slot *is)
 
     return qp && is->index < qp->fresh && is->state <= SLOT_GONE && !qp->slots[is->index].qp &&
            is->tx_used <= qp->cfg.tx_size && is->rx_told <= qp->cfg.rx_size &&
-           is->pending < 2 * PEND_FAILED && is->port <= UINT16_MAX &&
+           is->pending < 2 * PEND_FAILED && is->port < 2 * SHARED_IP6 &&
            !(is->flags & SAVED_FLOW) == !needs_flow(is->state, is->flags);
 }
 
@@ -148,7 +148,7 @@ static const char *restore_slot(struct restoring *r)
     s->generation = is.generation;
     s->record_seq = is.record_seq;
     if (r->qp->ports)
-        r->qp->ports[is.index] = (uint16_t)is.port;
+        r->qp->ports[is.index] = is.port;
     if (is.flags & SAVED_CONNECTING)
         opening_add(s);
     if (is.pending)
@@ -210,6 +210,7 @@ static const char *restore_member(struct restoring *r)
     const uint8_t *keys;
     unsigned n = 0;
     struct qp *qp;
+    uint64_t held;
 
     if (take(r, &takeover_t_member, &is) || !r->g)
         return DAMAGED;
@@ -222,7 +223,11 @@ static const char *restore_member(struct restoring *r)
     m->id = is.id;
     m->backlog = is.backlog;
     m->weak = is.weak != 0;
-    m->kept = takeover_take_fd(r->t, toec_image_number(&r->in, TTAG_KEPT));
+    m->held.kept[0] = takeover_take_fd(r->t, toec_image_number(&r->in, TTAG_KEPT));
+    m->held.kept[1] = takeover_take_fd(r->t, toec_image_number(&r->in, TTAG_KEPT6));
+    held = toec_image_number(&r->in, TTAG_HELD);
+    m->held.has[0] = held == 0 || (held & 1);
+    m->held.has[1] = (held & 2) != 0;
     keys = toec_image_find(&r->in, TTAG_KEYS, &n);
     if (keys && n <= sizeof(m->keys)) {
         memcpy(m->keys, keys, n);

@@ -70,7 +70,9 @@ static void save_member(struct toec_image_out *o, struct takeover *t, const stru
     toec_image_begin(o, TREC_MEMBER);
     fields(o, &takeover_t_member, &saved);
     toec_image_bytes(o, TTAG_KEYS, m->keys, m->key_bytes);
-    toec_image_int(o, TTAG_KEPT, takeover_fd(t, m->kept));
+    toec_image_int(o, TTAG_KEPT, takeover_fd(t, m->held.kept[0]));
+    toec_image_int(o, TTAG_KEPT6, takeover_fd(t, m->held.kept[1]));
+    toec_image_int(o, TTAG_HELD, (toec_u64)(m->held.has[0] | m->held.has[1] << 1));
     toec_image_end(o);
 }
 

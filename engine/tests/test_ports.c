@@ -23,20 +23,36 @@
 #include <toe/device.h>
 #include <toe/netio.h>
 
+#include "bound.h"
 #include "shared.h"
 
 static const uint8_t loopback[4] = {127, 0, 0, 1};
 static uint8_t taken[65536]; /* what the XDP program would know */
 
-static void take(void *arg, uint16_t port, unsigned how)
+static unsigned places;                /* ... of addresses of IPv6 */
+static const struct toec_addr nowhere; /* in particular */
+
+static void take(void *arg, int ip6, uint16_t port, unsigned how)
 {
+    (void)ip6;
     assert_ptr_equal(arg, taken);
     taken[port] = (uint8_t)how;
 }
 
+static int place(void *arg, const uint8_t addr[16], uint16_t port, int on)
+{
+    (void)addr;
+    (void)port;
+    assert_ptr_equal(arg, taken);
+    places += on ? 1 : -1u;
+    return 0;
+}
+
+static const struct ports_ops ops = {take, place};
+
 static struct ports *begin(void)
 {
-    struct ports *p = ports_new(loopback, take, taken);
+    struct ports *p = ports_new(loopback, 1, &ops, taken);
 
     memset(taken, 0, sizeof(taken));
     assert_non_null(p);
@@ -99,11 +115,11 @@ static void a_listener_keeps_its_port(void **state)
     int fd;
 
     (void)state;
-    assert_int_equal(ports_listen(p, port, &own, &kept), 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0);
     assert_int_equal(taken[port], NETIO_TAKE);
     assert_int_equal(kernel_socket(port, 0, 0), -EADDRINUSE);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
-    assert_int_equal(ports_listen(p, port, &own, &kept), 0); /* on another engine */
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0); /* on another engine */
     ports_unlisten(p, port, kept);
     assert_int_equal(taken[port], NETIO_TAKE);
     ports_unlisten(p, port, kept);
@@ -151,8 +167,8 @@ static void refused_with(struct ports *p, int fd, uint16_t port)
     struct asker who = stranger(fd);
     uint16_t same = port;
 
-    assert_int_equal(ports_listen(p, port, &who, &kept), TOE_R_ADDRINUSE);
-    assert_int_equal(ports_connect(p, &same, 0, &who), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_listen(p, &nowhere, port, &who, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_connect(p, &nowhere, &same, 0, &who), TOE_R_ADDRINUSE);
     assert_int_equal(taken[port], 0);
     end_stranger(who);
 }
@@ -205,7 +221,7 @@ static void a_socket_of_both_families_is_proof(void **state)
     assert_int_equal(listen(fd, 1), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
     port = ntohs(a.sin6_port);
-    assert_int_equal(ports_listen(p, port, &own, &kept), 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0);
     assert_true(kept >= 0);
     ports_unlisten(p, port, kept);
     close(fd);
@@ -248,7 +264,7 @@ static void a_socket_of_one_interface_is_no_proof(void **state)
     (void)state;
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2), 0);
     assert_int_equal(listen(fd, 1), 0);
-    assert_int_equal(ports_listen(p, port, &own, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), TOE_R_ADDRINUSE);
     close(fd);
     end(p);
 }
@@ -291,9 +307,9 @@ static void to_be_bound_is_not_to_listen(void **state)
 
     (void)state;
     assert_true(victim >= 0);
-    assert_int_equal(ports_listen(p, port, &who, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_listen(p, &nowhere, port, &who, &kept), TOE_R_ADDRINUSE);
     /* he may connect from there, and does not get what the kernel has a listener for */
-    assert_int_equal(ports_connect(p, &port, 0, &who), 0);
+    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &who), 0);
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
     ports_leave(p, port, 1);
     end_stranger(who);
@@ -311,19 +327,19 @@ static void a_port_that_another_user_has_on_the_toe(void **state)
     int first;
 
     (void)state;
-    assert_int_equal(ports_listen(p, port, &user, &first), 0);
-    assert_int_equal(ports_listen(p, port, &who, &kept), TOE_R_ADDRINUSE);
-    assert_int_equal(ports_connect(p, &port, 0, &who), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_listen(p, &nowhere, port, &user, &first), 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &who, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &who), TOE_R_ADDRINUSE);
     same = (struct asker){.pid = who.pid, .uid = user.uid};
-    assert_int_equal(ports_listen(p, port, &same, &kept), 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &same, &kept), 0);
     ports_unlisten(p, port, kept);
     same.uid = 0;
-    assert_int_equal(ports_listen(p, port, &same, &kept), 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &same, &kept), 0);
     ports_unlisten(p, port, kept);
     ports_unlisten(p, port, first);
     port = 0; /* connected from */
-    assert_int_equal(ports_connect(p, &port, 0, &user), 0);
-    assert_int_equal(ports_connect(p, &port, 0, &who), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &user), 0);
+    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &who), TOE_R_ADDRINUSE);
     ports_leave(p, port, 1);
     end_stranger(who);
     end(p);
@@ -338,10 +354,10 @@ static void an_inherited_listener(void **state)
     struct asker worker = stranger(fd), who = stranger(-1);
 
     (void)state;
-    assert_int_equal(ports_listen(p, port, &own, &first), 0);
-    assert_int_equal(ports_listen(p, port, &worker, &kept), 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &first), 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &worker, &kept), 0);
     ports_unlisten(p, port, first);
-    assert_int_equal(ports_listen(p, port, &who, &first), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_listen(p, &nowhere, port, &who, &first), TOE_R_ADDRINUSE);
     ports_unlisten(p, port, kept);
     end_stranger(worker);
     end_stranger(who);
@@ -370,7 +386,7 @@ static void capabilities_of_another_user_namespace(void **state)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     if (byte) {
-        assert_int_equal(ports_listen(p, 1, &who, &kept), TOE_R_ADDRINUSE);
+        assert_int_equal(ports_listen(p, &nowhere, 1, &who, &kept), TOE_R_ADDRINUSE);
         assert_int_equal(taken[1], 0);
     }
     end_stranger(who);
@@ -392,10 +408,10 @@ static void a_listeners_socket_is_kept(void **state)
 
     (void)state;
     other.uid = own.uid;
-    assert_int_equal(ports_listen(p, port, &own, &first), 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &first), 0);
     close(fd);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
-    assert_int_equal(ports_listen(p, port, &other, &second), 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &other, &second), 0);
     assert_int_equal(second, -1); /* has none of its own */
     ports_unlisten(p, port, first);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
@@ -415,7 +431,7 @@ static void a_port_of_the_hosts_own(void **state)
     uint16_t port = port_of(fd);
 
     (void)state;
-    assert_int_equal(ports_listen(p, port, &own, &kept), 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0);
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS);
     ports_accept(p, port);
     ports_unlisten(p, port, kept); /* a connection of it lasts */
@@ -437,11 +453,11 @@ static void a_port_that_the_host_has_bound(void **state)
     uint16_t port = port_of(fd);
 
     (void)state;
-    assert_int_equal(ports_connect(p, &port, 0, &own), 0);
+    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &own), 0);
     close(fd);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
     assert_true(taken[port] & NETIO_TAKE);
-    assert_int_equal(ports_listen(p, port, &own, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), TOE_R_ADDRINUSE);
     ports_leave(p, port, 1);
     assert_int_equal(taken[port], 0);
     fd = kernel_socket(port, 0, 1);
@@ -457,16 +473,16 @@ static void chosen_ports_stay_for_a_while(void **state)
     unsigned try;
 
     (void)state;
-    assert_int_equal(ports_connect(p, &port, 0, &own), 0);
+    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &own), 0);
     assert_true(port >= 1024);
     assert_int_equal(taken[port], NETIO_TAKE);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
-    assert_int_equal(ports_connect(p, &again, 0, &own), 0);
+    assert_int_equal(ports_connect(p, &nowhere, &again, 0, &own), 0);
     assert_int_equal(again, port); /* to another peer it may be used */
     ports_leave(p, again, 1);
     for (try = 0; again == port && try < PORTS_TRIES; try++) {
         again = 0;
-        assert_int_equal(ports_connect(p, &again, try, &own), 0);
+        assert_int_equal(ports_connect(p, &nowhere, &again, try, &own), 0);
         if (again == port)
             ports_leave(p, again, 1);
     }
@@ -491,12 +507,37 @@ static void low_ports_are_for_those_who_may(void **state)
     if (geteuid() != 0) /* then toed may not either */
         skip();
     who = stranger(-1);
-    assert_int_equal(ports_listen(p, 1, &who, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_listen(p, &nowhere, 1, &who, &kept), TOE_R_ADDRINUSE);
     assert_int_equal(taken[1], 0);
     end_stranger(who);
-    assert_int_equal(ports_listen(p, 1, &own, &kept), 0);
+    assert_int_equal(ports_listen(p, &nowhere, 1, &own, &kept), 0);
     ports_unlisten(p, 1, kept);
     end(p);
+}
+
+static struct toec_addr mapped(uint32_t ip)
+{
+    struct toec_addr a = {.b = {[10] = 0xff, [11] = 0xff}};
+
+    toe_ip4_bytes(ip, a.b + 12);
+    return a;
+}
+
+static struct route route4(uint32_t to, uint8_t len, uint32_t gateway, uint32_t metric)
+{
+    return (struct route){.to = mapped(to),
+                          .len = (uint8_t)(96 + len),
+                          .gateway = mapped(gateway),
+                          .has_gateway = 1,
+                          .metric = metric};
+}
+
+/* The last byte of it; 0: no route. */
+static int gateway_to(const struct routes *r, struct toec_addr to)
+{
+    const struct route *found = routes_find(r, &to);
+
+    return found ? found->gateway.b[15] : 0;
 }
 
 static void the_longest_prefix_and_the_least_metric(void **state)
@@ -505,16 +546,127 @@ static void the_longest_prefix_and_the_least_metric(void **state)
 
     (void)state;
     r.count = 4;
-    r.route[0] = (struct route){.gateway = 1};
-    r.route[1] = (struct route){.to = 0x0a000000, .len = 8, .gateway = 2, .metric = 100};
-    r.route[2] = (struct route){.to = 0x0a010000, .len = 16, .gateway = 3, .metric = 200};
-    r.route[3] = (struct route){.to = 0x0a000000, .len = 8, .gateway = 4, .metric = 50};
+    r.route[0] = route4(0, 0, 1, 0);
+    r.route[1] = route4(0x0a000000, 8, 2, 100);
+    r.route[2] = route4(0x0a010000, 16, 3, 200);
+    r.route[3] = route4(0x0a000000, 8, 4, 50);
     routes_sort(&r);
-    assert_int_equal(routes_find(&r, 0x0a010203)->gateway, 3);
-    assert_int_equal(routes_find(&r, 0x0a020203)->gateway, 4);
-    assert_int_equal(routes_find(&r, 0xc0000201)->gateway, 1);
+    assert_int_equal(gateway_to(&r, mapped(0x0a010203)), 3);
+    assert_int_equal(gateway_to(&r, mapped(0x0a020203)), 4);
+    assert_int_equal(gateway_to(&r, mapped(0xc0000201)), 1);
     r.count = 3; /* without the default route, which stands last */
-    assert_null(routes_find(&r, 0xc0000201));
+    assert_int_equal(gateway_to(&r, mapped(0xc0000201)), 0);
+}
+
+/* What leads everywhere of one family leads nowhere of the other. */
+static void routes_are_of_one_family(void **state)
+{
+    const struct toec_addr near = {{0xfd, 1, [15] = 7}}, far = {{0x20, 1, [15] = 7}};
+    static struct routes r;
+
+    (void)state;
+    r.count = 3;
+    r.route[0] = route4(0x0a000000, 8, 1, 0);
+    r.route[1] = (struct route){.gateway = {{[15] = 2}}, .has_gateway = 1};
+    r.route[2] =
+        (struct route){.to = {{0xfd, 1}}, .len = 15, .gateway = {{[15] = 3}}, .has_gateway = 1};
+    routes_sort(&r);
+    assert_int_equal(gateway_to(&r, near), 3);
+    assert_int_equal(gateway_to(&r, far), 2);
+    assert_int_equal(gateway_to(&r, mapped(0x0a000001)), 1);
+    assert_int_equal(gateway_to(&r, mapped(0xc0000201)), 0);
+}
+
+/* ---- IPv6: at which addresses ---- */
+
+static struct ports *begin6(void)
+{
+    struct ports *p = ports_new(NULL, 1, &ops, taken);
+
+    memset(taken, 0, sizeof(taken));
+    places = 0;
+    assert_non_null(p);
+    return p;
+}
+
+static const struct toec_addr loopback6 = {{[15] = 1}}, other6 = {{0xfd, [15] = 9}};
+
+/* A listening socket of the kernel's. *port 0: it chooses. -1: refused. */
+static int listener6(const struct toec_addr *at, uint16_t *port)
+{
+    int fd = bound_make(NULL, at, 1, port, 0);
+
+    if (fd >= 0)
+        assert_int_equal(listen(fd, 1), 0);
+    return fd;
+}
+
+static void a_listener_at_one_address(void **state)
+{
+    struct ports *p = begin6();
+    uint16_t port = 0;
+    int fd = listener6(&loopback6, &port), other;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_listen(p, &other6, port, &own, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_listen(p, &loopback6, port, &own, &kept), 0);
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_SOME);
+    assert_int_equal(places, 1);
+    assert_int_equal(ports_listen(p, &other6, port, &own, &other), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_connect(p, &other6, &port, 0, &own), TOE_R_ADDRINUSE);
+    assert_int_equal(ports_connect(p, &loopback6, &port, 0, &own), 0);
+    ports_leave(p, port, 1);
+    ports_unlisten(p, port, kept);
+    assert_int_equal(taken[port], 0);
+    assert_int_equal(places, 0);
+    close(fd);
+    end(p);
+}
+
+static void a_listener_at_all_of_them(void **state)
+{
+    struct ports *p = begin6();
+    uint16_t port = 0, same;
+    int fd = listener6(NULL, &port), of_ip4;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(ports_listen(p, &other6, port, &own, &kept), 0); /* held there too */
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_SOME);
+    ports_unlisten(p, port, kept);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0);
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS);
+    assert_int_equal(places, 0);
+    ports_unlisten(p, port, kept);
+    close(fd);
+    /* without a socket of the host's: toed holds it, and not that of IPv4 */
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0);
+    assert_int_equal(taken[port], NETIO_TAKE);
+    same = port;
+    assert_int_equal(listener6(&loopback6, &same), -1);
+    of_ip4 = kernel_socket(port, 0, 1);
+    assert_true(of_ip4 >= 0);
+    close(of_ip4);
+    ports_unlisten(p, port, kept);
+    end(p);
+}
+
+static void chosen_ports_of_ip6(void **state)
+{
+    struct ports *p = begin6();
+    uint16_t port = 0, same;
+
+    (void)state;
+    assert_int_equal(ports_connect(p, &other6, &port, 0, &own), 0);
+    assert_int_equal(taken[port], NETIO_TAKE);
+    same = port;
+    assert_int_equal(listener6(NULL, &same), -1);
+    ports_leave(p, port, 1 * NS_PER_S);
+    assert_int_equal(ports_tidy(p, 70 * NS_PER_S), 0);
+    assert_int_equal(taken[port], 0);
+    end(p);
 }
 
 int main(void)
@@ -537,6 +689,10 @@ int main(void)
         cmocka_unit_test(chosen_ports_stay_for_a_while),
         cmocka_unit_test(low_ports_are_for_those_who_may),
         cmocka_unit_test(the_longest_prefix_and_the_least_metric),
+        cmocka_unit_test(routes_are_of_one_family),
+        cmocka_unit_test(a_listener_at_one_address),
+        cmocka_unit_test(a_listener_at_all_of_them),
+        cmocka_unit_test(chosen_ports_of_ip6),
     };
 
     own.pid = getpid();

@@ -203,6 +203,8 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     if (!to.port)
         return terr(ECONNREFUSED); /* nobody listens there, and what the kernel sends is reset */
     note_local_port(s, fd);
+    if (IN6_IS_ADDR_UNSPECIFIED(&s->local6))
+        s->local6 = to.from;
     return start(s, &to, fast);
 }
 

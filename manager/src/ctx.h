@@ -112,7 +112,7 @@ struct tctx {
     uint32_t next_qp;                 /* round robin of active opens */
     uint32_t generation;              /* counts attaches: epoll instances wire descriptors again */
     uint32_t ip, mask, gw;            /* of the TOE, network order; gw 0: none */
-    bool shared;                      /* the kernel has ip too */
+    bool shared;                      /* the kernel has its addresses too */
     int placeholder_fd;               /* what accepted connections are duplicates of */
     struct toedev_inline_info inside; /* of an engine in this process, which may be yet to come */
     bool known;           /* ip, mask, gw and inside are filled though nothing is attached */
@@ -466,8 +466,9 @@ struct tname {
     struct in6_addr ip6; /* of IPv6 */
     uint32_t scope;      /* of a link-local address: index of the interface, or 0 */
     uint16_t port;
-    bool v4;       /* an IPv4 address, plain or v4-mapped; else IPv6 */
-    bool wildcard; /* 0.0.0.0, or :: of a socket that takes IPv4 too */
+    struct in6_addr from; /* what tpolicy_connect() found that the kernel would send from; or :: */
+    bool v4;              /* an IPv4 address, plain or v4-mapped; else IPv6 */
+    bool wildcard;        /* 0.0.0.0, or :: of a socket that takes IPv4 too */
 };
 /* Reads an address. 0, or an errno (EAFNOSUPPORT, EINVAL). */
 TOE_HIDDEN int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out);
@@ -476,7 +477,7 @@ TOE_HIDDEN int tsock_kernel_name(int fd, struct tname *out);
 /* After a connect() that failed, or the shutdown of a listener: as new, and the kernel's socket
  * still has what bind() gave it. Not one that began as a duplicate of another's placeholder. */
 TOE_HIDDEN bool tsock_is_new(const struct tsock *s, int fd);
-TOE_HIDDEN enum tcarrier tpolicy_connect(int fd, const struct tname *to);
+TOE_HIDDEN enum tcarrier tpolicy_connect(int fd, struct tname *to);
 TOE_HIDDEN enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only);
 /* Notes the making of a socket that TCP has nothing to do with. Lock not held. */
 TOE_HIDDEN void tpolicy_other(int domain, int kind);
@@ -488,13 +489,14 @@ TOE_HIDDEN void tsock_to_kernel(struct tsock *s, int fd);
 enum troute { TROUTE_NONE, TROUTE_LOCAL, TROUTE_ON_LINK, TROUTE_GATEWAY };
 /* ... and how: all 0 where it does not say. */
 struct tway {
-    uint32_t source;    /* address of IPv4 that it would send from */
+    uint32_t source; /* address that it would send from, of IPv4 or */
+    struct in6_addr source6;
     uint32_t interface; /* ... by */
     bool via6;          /* to a gateway of IPv6 */
 };
 TOE_HIDDEN enum troute troute_ask(uint32_t ip, struct tway *way);
 /* scope: 0, or of a link-local address its interface. */
-TOE_HIDDEN enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope);
+TOE_HIDDEN enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope, struct tway *way);
 /* In a fork child: the parent's netlink socket is not ours. */
 TOE_HIDDEN void troute_forget(void);
 /* The kernel has accepted a connection: the listener's reason is its own. Returns fd. */

@@ -187,11 +187,20 @@ void tpolicy_other(int domain, int kind)
     tctx_unlock();
 }
 
-static enum tcarrier connect6(int fd, const struct tname *to)
+/* A shared address: what the kernel would send as the TOE does, the TOE sends. */
+static bool sends_as_we(const struct toedev_ip6 *t, const struct tway *way)
+{
+    const struct tname from = {.ip6 = way->source6, .scope = way->interface};
+
+    return way->interface == t->scope && tip6_own(t, &from);
+}
+
+static enum tcarrier connect6(int fd, struct tname *to)
 {
     struct toedev_ip6 t;
     enum troute route;
     uint32_t scope = 0;
+    struct tway way;
 
     if (to->wildcard || IN6_IS_ADDR_LOOPBACK(&to->ip6))
         return outside(fd, why_loopback);
@@ -201,15 +210,19 @@ static enum tcarrier connect6(int fd, const struct tname *to)
         return no_toe(fd);
     if (!tip6_get(&t))
         return pass(fd, why_v6, ENETUNREACH);
-    if (tip6_own(&t, to))
+    if (tip6_own(&t, to) && !tctx.shared)
         return TCARRY_TOE;
     if (IN6_IS_ADDR_LINKLOCAL(&to->ip6))
         scope = to->scope;
     if (IN6_IS_ADDR_LINKLOCAL(&to->ip6) && (!scope || scope != t.scope))
         return outside(fd, why_scope); /* without any it is EINVAL, which the kernel says */
-    route = troute_ask6(&to->ip6, scope);
+    route = troute_ask6(&to->ip6, scope, &way);
     if (route == TROUTE_LOCAL)
         return outside(fd, why_local);
+    if (tctx.shared) {
+        to->from = way.source6;
+        return sends_as_we(&t, &way) ? TCARRY_TOE : outside(fd, why_other);
+    }
     if (scope)
         return TCARRY_TOE; /* on the link by its name */
     if (tip6_on_link(&t, &to->ip6))
@@ -219,7 +232,7 @@ static enum tcarrier connect6(int fd, const struct tname *to)
     return pass(fd, why_route, ENETUNREACH);
 }
 
-enum tcarrier tpolicy_connect(int fd, const struct tname *to)
+enum tcarrier tpolicy_connect(int fd, struct tname *to)
 {
     uint32_t host = ntohl(to->ip);
     enum troute route;
@@ -261,7 +274,9 @@ static enum tcarrier listen6(int fd, const struct tname *at)
         return outside(fd, why_v6);
     if (at->wildcard)
         return TCARRY_BOTH;
-    return tip6_own(&t, at) ? TCARRY_TOE : pass(fd, why_kernel_addr, EADDRNOTAVAIL);
+    if (!tip6_own(&t, at))
+        return pass(fd, why_kernel_addr, EADDRNOTAVAIL);
+    return tctx.shared ? TCARRY_BOTH : TCARRY_TOE; /* as of IPv4, below */
 }
 
 enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only)

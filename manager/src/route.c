@@ -59,6 +59,8 @@ static enum troute read_route(const struct nlmsghdr *h, size_t n, struct tway *o
         out->via6 |= a->rta_type == RTA_VIA;
         if (a->rta_type == RTA_PREFSRC && RTA_PAYLOAD(a) == sizeof(out->source))
             memcpy(&out->source, RTA_DATA(a), sizeof(out->source));
+        else if (a->rta_type == RTA_PREFSRC && RTA_PAYLOAD(a) == sizeof(out->source6))
+            memcpy(&out->source6, RTA_DATA(a), sizeof(out->source6));
         else if (a->rta_type == RTA_OIF && RTA_PAYLOAD(a) == sizeof(out->interface))
             memcpy(&out->interface, RTA_DATA(a), sizeof(out->interface));
     }
@@ -90,9 +92,7 @@ enum troute troute_ask(uint32_t ip, struct tway *way)
     return answer_of(AF_INET, &ip, sizeof(ip), 0, way);
 }
 
-enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope)
+enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope, struct tway *way)
 {
-    struct tway none;
-
-    return answer_of(AF_INET6, ip, sizeof(*ip), scope, &none);
+    return answer_of(AF_INET6, ip, sizeof(*ip), scope, way);
 }

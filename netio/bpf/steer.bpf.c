@@ -11,9 +11,10 @@
  * over from another: a kernel that forwards would send it on, or say to the peer that nobody is
  * there.
  *
- * With a shared address, which the kernel has too, the TOE's are only: TCP to one of its ports, and
+ * With shared addresses, which the kernel has too, the TOE's are only: TCP to one of its ports, and
  * ICMP errors about what it has sent from one of them. Fragments of the former are dropped: whole
- * they would be answered by the kernel, which knows nothing of them, with RST.
+ * they would be answered by the kernel, which knows nothing of them, with RST. Of IPv6 that is TCP
+ * right behind the header; what stands behind extension headers is the kernel's.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -66,10 +67,12 @@ struct discovery {
     __u8 target[16];
 } __attribute__((packed));
 
+#define NEXT_FRAGMENT 44
 #define NEXT_ICMP6    58
 #define ND_SOLICIT    135
 #define ND_ADVERTISE  136
 #define ADDRESSES_MAX 16
+#define PLACES_MAX    4096 /* as STEER_PLACES of steer.h */
 
 /* Written before the program is loaded. */
 const volatile struct {
@@ -81,11 +84,16 @@ const volatile struct {
 #define TAKE        1
 #define TAKE_OTHERS 2
 #define TAKE_NO_SYN 4
+#define TAKE_SOME   8
+
+/* Of `ports`: one for each family. */
+#define IP4 0
+#define IP6 1
 
 /* Mapped by the process that has loaded it. */
 struct {
     __u64 dropped;
-    __u8 ports[65536]; /* TAKE_*: of TCP to this port */
+    __u8 ports[2][65536]; /* TAKE_*: of TCP to this port */
 } state;
 
 /* The TOE's addresses of IPv6, those still tested for duplicates too. */
@@ -95,6 +103,19 @@ struct {
     __uint(key_size, 16);
     __uint(value_size, 1);
 } addresses SEC(".maps");
+
+/* With TAKE_SOME: the addresses of IPv6 at which the port is the TOE's. */
+struct place {
+    __u8 addr[16];
+    __be16 port;
+} __attribute__((packed));
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, PLACES_MAX);
+    __uint(key_size, sizeof(struct place));
+    __uint(value_size, 1);
+} places SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_XSKMAP);
@@ -122,7 +143,8 @@ static __always_inline int is_ours6(const struct ip6_header *ip, const void *end
 
 #define PROTOCOL_ICMP 1
 #define PROTOCOL_TCP  6
-#define ICMP_LEN      8
+#define ICMP_LEN      8 /* of both families */
+#define FRAGMENT_LEN  8
 #define FRAGMENT_BITS 0x3fff /* MF and the offset */
 #define OFFSET_BITS   0x1fff
 
@@ -135,31 +157,61 @@ static __always_inline __u32 header_len(const struct ip_header *ip)
 }
 
 /* TAKE_* of the port at p; 0: it is the kernel's. */
-static __always_inline int port_at(const __u8 *p, const void *end)
+static __always_inline int port_at(const __u8 *p, const void *end, int family)
 {
     if ((const void *)(p + 2) > end)
         return 0;
-    return state.ports[(__u16)(p[0] << 8 | p[1])];
+    return state.ports[family][(__u16)(p[0] << 8 | p[1])];
 }
 
-/* What the kernel has for this connection: BPF_TCP_*, 0: nothing. */
-static __always_inline __u32 kernel_state(struct xdp_md *ctx, __be32 from, __be32 to,
-                                          const __u8 *from_port, const __u8 *to_port)
+/* The same of a port at an address of IPv6. */
+static __always_inline int place_at(const __u8 *addr, const __u8 *p, const void *end)
 {
-    struct bpf_sock_tuple t = {};
-    struct bpf_sock *sk;
+    int how = port_at(p, end, IP6);
+    struct place key;
+
+    if (!(how & TAKE_SOME))
+        return how;
+    __builtin_memcpy(key.addr, addr, sizeof(key.addr));
+    __builtin_memcpy(&key.port, p, sizeof(key.port));
+    return bpf_map_lookup_elem(&places, &key) ? how : 0;
+}
+
+/* What the kernel has for this connection: BPF_TCP_*, 0: nothing. size tells the family. */
+static __always_inline __u32 state_of(struct xdp_md *ctx, struct bpf_sock_tuple *t, __u32 size)
+{
+    struct bpf_sock *sk = bpf_skc_lookup_tcp(ctx, t, size, BPF_F_CURRENT_NETNS, 0);
     __u32 is;
 
-    t.ipv4.saddr = from;
-    t.ipv4.daddr = to;
-    __builtin_memcpy(&t.ipv4.sport, from_port, 2);
-    __builtin_memcpy(&t.ipv4.dport, to_port, 2);
-    sk = bpf_skc_lookup_tcp(ctx, &t, sizeof(t.ipv4), BPF_F_CURRENT_NETNS, 0);
     if (!sk)
         return 0;
     is = sk->state;
     bpf_sk_release(sk);
     return is;
+}
+
+static __always_inline __u32 kernel_state(struct xdp_md *ctx, __be32 from, __be32 to,
+                                          const __u8 *from_port, const __u8 *to_port)
+{
+    struct bpf_sock_tuple t = {};
+
+    t.ipv4.saddr = from;
+    t.ipv4.daddr = to;
+    __builtin_memcpy(&t.ipv4.sport, from_port, 2);
+    __builtin_memcpy(&t.ipv4.dport, to_port, 2);
+    return state_of(ctx, &t, sizeof(t.ipv4));
+}
+
+static __always_inline __u32 kernel_state6(struct xdp_md *ctx, const __u8 *from, const __u8 *to,
+                                           const __u8 *from_port, const __u8 *to_port)
+{
+    struct bpf_sock_tuple t = {};
+
+    __builtin_memcpy(t.ipv6.saddr, from, 16);
+    __builtin_memcpy(t.ipv6.daddr, to, 16);
+    __builtin_memcpy(&t.ipv6.sport, from_port, 2);
+    __builtin_memcpy(&t.ipv6.dport, to_port, 2);
+    return state_of(ctx, &t, sizeof(t.ipv6));
 }
 
 /* Is that a connection that the kernel has? What it merely remembers (TIME-WAIT) is none: the peer
@@ -186,7 +238,7 @@ static __always_inline int is_error_for_us(struct xdp_md *ctx, const __u8 *icmp,
         about->fragment & bpf_htons(OFFSET_BITS))
         return 0;
     tcp = (const __u8 *)about + len;
-    how = port_at(tcp, end);
+    how = port_at(tcp, end, IP4);
     if (how & TAKE_OTHERS && (const void *)(tcp + 4) <= end)
         return !is_kernels(kernel_state(ctx, about->destination, about->source, tcp + 2, tcp));
     return how;
@@ -196,25 +248,44 @@ static __always_inline int is_error_for_us(struct xdp_md *ctx, const __u8 *icmp,
 #define FLAG_SYN  2
 #define FLAG_ACK  16
 
-static __always_inline int verdict_tcp(struct xdp_md *ctx, const struct ip_header *ip,
-                                       const __u8 *tcp, const void *end)
+/* A segment to a port that the TOE takes so; is: what the kernel has for it. */
+static __always_inline int verdict_of(int how, int syn, __u32 is)
 {
-    int how = port_at(tcp + 2, end), syn;
-    __u32 is;
-
-    if (!how)
-        return XDP_PASS;
-    if (ip->fragment & bpf_htons(FRAGMENT_BITS)) {
-        __sync_fetch_and_add(&state.dropped, 1);
-        return XDP_DROP;
-    }
-    if (!(how & TAKE_OTHERS) || (const void *)(tcp + TCP_FLAGS + 1) > end)
-        return XDP_REDIRECT;
-    syn = (tcp[TCP_FLAGS] & (FLAG_SYN | FLAG_ACK)) == FLAG_SYN;
-    is = kernel_state(ctx, ip->source, ip->destination, tcp, tcp + 2);
     if ((how & TAKE_NO_SYN) && syn && is)
         return XDP_PASS; /* to its listener too */
     return is_kernels(is) ? XDP_PASS : XDP_REDIRECT;
+}
+
+/* The kernel has to be asked, and there are flags to tell. */
+static __always_inline int must_ask(int how, const __u8 *tcp, const void *end)
+{
+    return (how & TAKE_OTHERS) && (const void *)(tcp + TCP_FLAGS + 1) <= end;
+}
+
+static __always_inline int is_syn(const __u8 *tcp)
+{
+    return (tcp[TCP_FLAGS] & (FLAG_SYN | FLAG_ACK)) == FLAG_SYN;
+}
+
+static __always_inline int drop(void)
+{
+    __sync_fetch_and_add(&state.dropped, 1);
+    return XDP_DROP;
+}
+
+static __always_inline int verdict_tcp(struct xdp_md *ctx, const struct ip_header *ip,
+                                       const __u8 *tcp, const void *end)
+{
+    int how = port_at(tcp + 2, end, IP4);
+
+    if (!how)
+        return XDP_PASS;
+    if (ip->fragment & bpf_htons(FRAGMENT_BITS))
+        return drop();
+    if (!must_ask(how, tcp, end))
+        return XDP_REDIRECT;
+    return verdict_of(how, is_syn(tcp),
+                      kernel_state(ctx, ip->source, ip->destination, tcp, tcp + 2));
 }
 
 static __always_inline int verdict_shared(struct xdp_md *ctx, const struct ip_header *ip,
@@ -232,6 +303,66 @@ static __always_inline int verdict_shared(struct xdp_md *ctx, const struct ip_he
     if (ip->protocol == PROTOCOL_ICMP)
         return is_error_for_us(ctx, l4, end) ? XDP_REDIRECT : XDP_PASS;
     return ip->protocol == PROTOCOL_TCP ? verdict_tcp(ctx, ip, l4, end) : XDP_PASS;
+}
+
+/* RFC 4443 3: unreachable, too big, time exceeded, parameter problem, about a segment of the TOE's.
+ */
+static __always_inline int is_error6_for_us(struct xdp_md *ctx, const __u8 *icmp, const void *end)
+{
+    const struct ip6_header *about = (const void *)(icmp + ICMP_LEN);
+    const __u8 *tcp = (const void *)(about + 1);
+    int how;
+
+    if ((const void *)tcp > end || icmp[0] < 1 || icmp[0] > 4 || about->next != PROTOCOL_TCP ||
+        !bpf_map_lookup_elem(&addresses, about->source))
+        return 0;
+    how = place_at(about->source, tcp, end);
+    if (how & TAKE_OTHERS && (const void *)(tcp + 4) <= end)
+        return !is_kernels(kernel_state6(ctx, about->destination, about->source, tcp + 2, tcp));
+    return how;
+}
+
+/* RFC 8200 4.5: the first fragment of TCP to one of the TOE's ports. */
+static __always_inline int is_fragment6(const struct ip6_header *ip, const __u8 *frag,
+                                        const void *end)
+{
+    return (const void *)(frag + FRAGMENT_LEN) <= end && frag[0] == PROTOCOL_TCP && frag[2] == 0 &&
+           (frag[3] & 0xf8) == 0 && place_at(ip->destination, frag + FRAGMENT_LEN + 2, end);
+}
+
+static __always_inline int verdict_shared6(struct xdp_md *ctx, const struct ip6_header *ip,
+                                           const void *end)
+{
+    const __u8 *l4 = (const void *)(ip + 1);
+    __u8 key[16];
+    int how;
+
+    if ((const void *)l4 > end)
+        return XDP_PASS;
+    __builtin_memcpy(key, ip->destination, sizeof(key));
+    if (!bpf_map_lookup_elem(&addresses, key))
+        return XDP_PASS;
+    if (ip->next == NEXT_ICMP6)
+        return (const void *)(l4 + ICMP_LEN) <= end && is_error6_for_us(ctx, l4, end) ? XDP_REDIRECT
+                                                                                      : XDP_PASS;
+    if (ip->next == NEXT_FRAGMENT)
+        return is_fragment6(ip, l4, end) ? drop() : XDP_PASS;
+    how = ip->next == PROTOCOL_TCP ? place_at(key, l4 + 2, end) : 0;
+    if (!how)
+        return XDP_PASS;
+    if (!must_ask(how, l4, end))
+        return XDP_REDIRECT;
+    return verdict_of(how, is_syn(l4), kernel_state6(ctx, ip->source, ip->destination, l4, l4 + 2));
+}
+
+static __always_inline int verdict_of_shared(struct xdp_md *ctx, const struct ethhdr *eth,
+                                             const void *end)
+{
+    if (eth->h_proto == bpf_htons(ETH_P_IP))
+        return verdict_shared(ctx, (const void *)(eth + 1), end);
+    if (eth->h_proto == bpf_htons(ETH_P_IPV6))
+        return verdict_shared6(ctx, (const void *)(eth + 1), end);
+    return XDP_PASS;
 }
 
 static __always_inline int is_ours(const void *data, const void *end)
@@ -265,9 +396,7 @@ int toe_steer(struct xdp_md *ctx)
     if (!config.shared)
         verdict = is_ours(data, end) ? XDP_REDIRECT : XDP_PASS;
     else
-        verdict = eth->h_proto == bpf_htons(ETH_P_IP)
-                      ? verdict_shared(ctx, (const void *)(eth + 1), end)
-                      : XDP_PASS;
+        verdict = verdict_of_shared(ctx, eth, end);
     if (verdict != XDP_REDIRECT)
         return verdict;
     verdict = bpf_redirect_map(&sockets, ctx->rx_queue_index,

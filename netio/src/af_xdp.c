@@ -448,7 +448,7 @@ static void af_xdp_close(struct netio *n)
         close(x->announcements_fd);
     xsock_close(&x->sock);
     if (x->steer) {
-        steer_set_ip6(x->steer, (const uint8_t(*)[16])x->ip6, x->ip6_count, NULL, 0);
+        steer_drop_ip6(x->steer, (const uint8_t(*)[16])x->ip6, x->ip6_count);
         steer_detach(x->steer);
     }
     pool_free(&x->pool);
@@ -468,9 +468,14 @@ static void af_xdp_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned 
         groups_join(x->groups_fd, x->ifindex, addrs, count);
 }
 
-static void af_xdp_take_port(struct netio *n, uint16_t port, unsigned how)
+static void af_xdp_take_port(struct netio *n, int ip6, uint16_t port, unsigned how)
 {
-    steer_take_port(self(n)->steer, port, how);
+    steer_take_port(self(n)->steer, ip6, port, how);
+}
+
+static int af_xdp_take_place(struct netio *n, const uint8_t addr[16], uint16_t port, int on)
+{
+    return steer_take_place(self(n)->steer, addr, port, on);
 }
 
 static int af_xdp_heir(const struct netio *n)
@@ -513,6 +518,7 @@ const struct netio_ops af_xdp_ops = {
     .add_stats = af_xdp_add_stats,
     .set_ip6 = af_xdp_set_ip6,
     .take_port = af_xdp_take_port,
+    .take_place = af_xdp_take_place,
     .heir = af_xdp_heir,
     .settle = af_xdp_settle,
     .tend = af_xdp_tend,

@@ -31,8 +31,9 @@ struct netio_ops {
     uint64_t (*next_event)(const struct netio *n);
     /* As netio_set_ip6(); NULL: the back end takes every frame. */
     void (*set_ip6)(struct netio *n, const uint8_t addrs[][16], unsigned count);
-    /* As netio_take_port(); NULL: there is no shared address. */
-    void (*take_port)(struct netio *n, uint16_t port, unsigned how);
+    /* As netio_take_port(), netio_take_place(); NULL: there is no shared address. */
+    void (*take_port)(struct netio *n, int ip6, uint16_t port, unsigned how);
+    int (*take_place)(struct netio *n, const uint8_t addr[16], uint16_t port, int on);
     /* As netio_heir(), netio_settle(); NULL: there is none, nothing to do. */
     int (*heir)(const struct netio *n);
     int (*settle)(struct netio *n, const struct netio_err *err);

@@ -170,9 +170,14 @@ static void impair_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned 
     netio_set_ip6(self(n)->inner, addrs, count);
 }
 
-static void impair_take_port(struct netio *n, uint16_t port, unsigned how)
+static void impair_take_port(struct netio *n, int ip6, uint16_t port, unsigned how)
 {
-    netio_take_port(self(n)->inner, port, how);
+    netio_take_port(self(n)->inner, ip6, port, how);
+}
+
+static int impair_take_place(struct netio *n, const uint8_t addr[16], uint16_t port, int on)
+{
+    return netio_take_place(self(n)->inner, addr, port, on);
 }
 
 static int impair_heir(const struct netio *n)
@@ -228,6 +233,7 @@ static const struct netio_ops ops = {
     .add_stats = impair_add_stats,
     .set_ip6 = impair_set_ip6,
     .take_port = impair_take_port,
+    .take_place = impair_take_place,
     .heir = impair_heir,
     .settle = impair_settle,
     .tend = impair_tend,

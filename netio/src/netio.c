@@ -145,10 +145,15 @@ void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
         n->ops->set_ip6(n, addrs, count < NETIO_IP6_MAX ? count : NETIO_IP6_MAX);
 }
 
-void netio_take_port(struct netio *n, uint16_t port, unsigned how)
+void netio_take_port(struct netio *n, int ip6, uint16_t port, unsigned how)
 {
     if (n->ops->take_port)
-        n->ops->take_port(n, port, how);
+        n->ops->take_port(n, ip6, port, how);
+}
+
+int netio_take_place(struct netio *n, const uint8_t addr[16], uint16_t port, int on)
+{
+    return n->ops->take_place ? n->ops->take_place(n, addr, port, on) : 0;
 }
 
 int netio_heir(const struct netio *n)

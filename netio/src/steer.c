@@ -40,13 +40,14 @@ struct steer {
     } config; /* as the program has it */
     struct steer_shared {
         uint64_t dropped;
-        uint8_t ports[65536];
-    } * state; /* the program's own memory; NULL: the address is not shared */
+        uint8_t ports[2][65536]; /* of IPv4, of IPv6 */
+    } * state;                   /* the program's own memory; NULL: the address is not shared */
     enum steer_mode asked;
     struct bpf_object *object;
     int program_fd;
     int map_fd;
     int addresses_fd;
+    int places_fd;
     struct steered {
         uint8_t addr[16];
         unsigned users; /* sockets that want it; 0: free */
@@ -101,7 +102,7 @@ static int map_state(struct steer *s, int fd)
 static int load_with(struct steer *s, const char *ifname, uint32_t flags)
 {
     struct bpf_program *program;
-    struct bpf_map *sockets, *rodata, *addresses, *bss;
+    struct bpf_map *sockets, *rodata, *addresses, *places, *bss;
     int result = -ENOENT;
 
     s->object = bpf_object__open_mem(steer_program, steer_program_size, NULL);
@@ -111,8 +112,9 @@ static int load_with(struct steer *s, const char *ifname, uint32_t flags)
     sockets = bpf_object__find_map_by_name(s->object, "sockets");
     rodata = bpf_object__find_map_by_name(s->object, ".rodata");
     addresses = bpf_object__find_map_by_name(s->object, "addresses");
+    places = bpf_object__find_map_by_name(s->object, "places");
     bss = bpf_object__find_map_by_name(s->object, ".bss");
-    if (program && sockets && rodata && addresses && bss)
+    if (program && sockets && rodata && addresses && places && bss)
         result = bpf_program__set_flags(program, flags);
     if (result == 0)
         result = bpf_map__set_max_entries(sockets, ifctl_get_queues(ifname));
@@ -128,6 +130,7 @@ static int load_with(struct steer *s, const char *ifname, uint32_t flags)
     s->program_fd = bpf_program__fd(program);
     s->map_fd = bpf_map__fd(sockets);
     s->addresses_fd = bpf_map__fd(addresses);
+    s->places_fd = bpf_map__fd(places);
     return s->config.shared ? map_state(s, bpf_map__fd(bss)) : 0;
 }
 
@@ -358,10 +361,38 @@ void steer_set_ip6(struct steer *s, const uint8_t before[][16], unsigned before_
     pthread_mutex_unlock(&lock);
 }
 
-void steer_take_port(struct steer *s, uint16_t port, unsigned how)
+void steer_drop_ip6(struct steer *s, const uint8_t before[][16], unsigned before_n)
+{
+    int last;
+
+    pthread_mutex_lock(&lock);
+    last = s->references == 1;
+    pthread_mutex_unlock(&lock);
+    if (!last)
+        steer_set_ip6(s, before, before_n, NULL, 0);
+}
+
+void steer_take_port(struct steer *s, int ip6, uint16_t port, unsigned how)
 {
     if (s->state)
-        __atomic_store_n(&s->state->ports[port], (uint8_t)how, __ATOMIC_RELEASE);
+        __atomic_store_n(&s->state->ports[!!ip6][port], (uint8_t)how, __ATOMIC_RELEASE);
+}
+
+int steer_take_place(const struct steer *s, const uint8_t addr[16], uint16_t port, int on)
+{
+    static const uint8_t here = 1;
+    struct {
+        uint8_t addr[16];
+        uint8_t port[2]; /* as in a segment */
+    } key;
+
+    memcpy(key.addr, addr, sizeof(key.addr));
+    key.port[0] = (uint8_t)(port >> 8);
+    key.port[1] = (uint8_t)port;
+    if (on)
+        return bpf_map_update_elem(s->places_fd, &key, &here, BPF_ANY) ? -1 : 0;
+    (void)bpf_map_delete_elem(s->places_fd, &key);
+    return 0;
 }
 
 uint64_t steer_dropped(const struct steer *s)

@@ -22,11 +22,16 @@ int steer_link(const struct steer *s);
 /* Puts the program into the place of the one that is there, at once for all frames. */
 int steer_settle(struct steer *s, const struct netio_err *err);
 /* As netio_take_port(), and how many frames were dropped because they are fragments of it. */
-void steer_take_port(struct steer *s, uint16_t port, unsigned how);
+void steer_take_port(struct steer *s, int ip6, uint16_t port, unsigned how);
+/* As netio_take_place(). */
+int steer_take_place(const struct steer *s, const uint8_t addr[16], uint16_t port, int on);
 uint64_t steer_dropped(const struct steer *s);
 /* The addresses of IPv6 to steer for one socket, instead of those it gave before. Thread-safe. */
 void steer_set_ip6(struct steer *s, const uint8_t before[][16], unsigned before_n,
                    const uint8_t addrs[][16], unsigned count);
+/* The same when a socket ends. The program may be there still, for another process that takes over:
+ * what nobody here wants any more it goes on to steer, to nobody. */
+void steer_drop_ip6(struct steer *s, const uint8_t before[][16], unsigned before_n);
 void steer_detach(struct steer *s);
 /* From now on the frames of a queue go to this AF_XDP socket, until it is closed. Returns 0 or an
  * errno. */

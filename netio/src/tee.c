@@ -93,9 +93,14 @@ static void tee_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned cou
     netio_set_ip6(self(n)->inner, addrs, count);
 }
 
-static void tee_take_port(struct netio *n, uint16_t port, unsigned how)
+static void tee_take_port(struct netio *n, int ip6, uint16_t port, unsigned how)
 {
-    netio_take_port(self(n)->inner, port, how);
+    netio_take_port(self(n)->inner, ip6, port, how);
+}
+
+static int tee_take_place(struct netio *n, const uint8_t addr[16], uint16_t port, int on)
+{
+    return netio_take_place(self(n)->inner, addr, port, on);
 }
 
 static int tee_heir(const struct netio *n)
@@ -148,6 +153,7 @@ static const struct netio_ops ops = {
     .add_stats = tee_add_stats,
     .set_ip6 = tee_set_ip6,
     .take_port = tee_take_port,
+    .take_place = tee_take_place,
     .heir = tee_heir,
     .settle = tee_settle,
     .tend = tee_tend,

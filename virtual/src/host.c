@@ -102,8 +102,9 @@ enum troute troute_ask(uint32_t ip, struct tway *way)
     return TROUTE_NONE;
 }
 
-enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope)
+enum troute troute_ask6(const struct in6_addr *ip, uint32_t scope, struct tway *way)
 {
+    *way = (struct tway){0};
     (void)ip;
     (void)scope;
     return TROUTE_NONE;

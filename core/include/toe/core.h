@@ -85,8 +85,10 @@ struct toec_config {
     enum toec_mtu_probing mtu_probing;
     toec_u32 max_udp;                 /* UDP endpoints, 0: none; every port is unreachable then */
     const struct toec_udp_ops *udp;   /* who is told of UDP (port.h); kept */
-    const struct toec_link_ops *link; /* who knows routes and neighbours of IPv4 (port.h); kept. 0:
-                                       * prefix_len, gateway and ARP do. Without IPv6 alone */
+    const struct toec_link_ops *link; /* who knows routes and neighbours (port.h); kept. 0:
+                                       * prefixes, gateways, ARP and discovery do. With it IPv6 is
+                                       * TOEC_IP6_OFF, or TOEC_IP6_STATIC without an address: they
+                                       * come by toec_set_addresses6() */
     toec_u32
         local; /* not 0: the integrator hands back what is sent to an own address (toec_tx.local);
                 * 0: nobody can be reached there, and a packet from there is a forgery */
@@ -181,6 +183,17 @@ void toec_neighbour(struct toec_stack *s, const struct toec_addr *addr, const to
                     toec_time now);
 /* ... and what toec_link_ops.route() says may be another now. */
 void toec_routes_changed(struct toec_stack *s);
+
+/* With toec_config.link: the own addresses of IPv6, instead of those that there were; the other
+ * stack has tested them. Up to TOEC_GIVEN_MAX, the rest is left out and counted. Flows from one
+ * that has gone are the integrator's to reset, before. */
+#define TOEC_GIVEN_MAX 8u
+struct toec_given {
+    struct toec_addr addr;
+    toec_u8 prefix_len;
+    toec_u8 deprecated; /* not for new connections where there is another (RFC 4862 5.5.4) */
+};
+void toec_set_addresses6(struct toec_stack *s, const struct toec_given *given, unsigned n);
 
 /* Its address's prefix is another: what of the network is a broadcast address follows. */
 void toec_set_prefix(struct toec_stack *s, unsigned prefix_len);

@@ -119,10 +119,10 @@ int toec_port_open(void *user, void *listener_owner, const struct toec_open *inf
                    struct toec_buffers *out);
 
 /*
- * ---- IPv4 on a link that another stack looks after: only of stacks with toec_config.link ----
+ * ---- on a link that another stack looks after: only of stacks with toec_config.link ----
  *
- * The other one (a host's kernel) has the address too: it answers ARP, claims and defends the
- * address, knows routes and neighbours. core/ then sends no ARP of its own.
+ * The other one (a host's kernel) has the addresses too: it answers ARP and discovery, claims and
+ * defends them, knows routes and neighbours. core/ then sends nothing of that on its own.
  */
 struct toec_link_ops {
     /* Who is to be sent to on the way to dst: 0 with *hop (which may be dst), or -1: nobody. */

@@ -97,8 +97,8 @@ struct netio_config {
     int ip6;        /* not 0: IPv6 too; the addresses come by netio_set_ip6() */
     uint32_t queue; /* which receive queue, when the specification does not say */
     uint64_t seed;  /* of the impairing wire, when its options do not say */
-    int shared;     /* not 0: the kernel has ip too, and all of it but the TCP ports of
-                     * netio_take_port(); af_xdp alone */
+    int shared;     /* not 0: the kernel has the addresses too, and all of them but the TCP ports
+                     * of netio_take_port(); af_xdp alone */
     int heir;       /* 1 + the descriptor of netio_heir() of the process to take over from, or 0:
                      * none. It is taken over, also on failure. For the first queue alone */
 };
@@ -130,12 +130,15 @@ uint32_t netio_set_features(struct netio *n, uint32_t wanted);
 #define NETIO_IP6_MAX 8u
 void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count);
 
-/* Of a shared address: what of TCP to this port is received from now on; 0: nothing, it is the
- * kernel's. Any thread; once says it for all queues of the interface. */
+/* Of shared addresses: what of TCP to this port is received from now on, of IPv4 or of IPv6; 0:
+ * nothing, it is the kernel's. Any thread; once says it for all queues of the interface. */
 #define NETIO_TAKE        1u
 #define NETIO_TAKE_OTHERS 2u /* ... but for connections that the kernel has, */
 #define NETIO_TAKE_NO_SYN 4u /* ... and what opens new ones where the kernel has a listener */
-void netio_take_port(struct netio *n, uint16_t port, unsigned how);
+#define NETIO_TAKE_SOME   8u /* of IPv6: at the addresses of netio_take_place() alone */
+void netio_take_port(struct netio *n, int ip6, uint16_t port, unsigned how);
+/* That port at that address of IPv6 is received, or not any more. 0, or -1: there is no room. */
+int netio_take_place(struct netio *n, const uint8_t addr[16], uint16_t port, int on);
 
 /*
  * Is all of it still in its place? For whoever looks after the interface, now and then and from one
