@@ -421,9 +421,10 @@ static void test_the_end_of_the_engine_resets_every_flow(void **state)
     host_attach(&w->t, w->t.a, &w->x, &w->y.cfg);
 }
 
-static void take_none(void *arg, uint16_t port, unsigned how)
+static void take_none(void *arg, int ip6, uint16_t port, unsigned how)
 {
     (void)arg;
+    (void)ip6;
     (void)port;
     (void)how;
 }
@@ -434,11 +435,12 @@ static void test_a_listener_of_another_user(void **state)
     static const uint8_t loopback[4] = {127, 0, 0, 1};
     struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(4);
-    struct shared shared = {.ports = ports_new(loopback, take_none, NULL), .ask_fd = -1};
+    static const struct ports_ops ops = {.take = take_none}; /* of IPv4 there are no places */
+    struct shared shared = {.ports = {ports_new(loopback, 1, &ops, NULL)}, .ask_fd = -1};
     struct host z;
     unsigned i;
 
-    assert_non_null(shared.ports);
+    assert_non_null(shared.ports[0]);
     host_attach(&w->t, w->t.a, &z, &cfg);
     w->x.qp->uid = 1000;
     z.qp->uid = 1001;
@@ -459,7 +461,7 @@ static void test_a_listener_of_another_user(void **state)
     host_put(&z, TOE_CMD_UNLISTEN, 0, 0, 1, 0, 0);
     host_detach(&w->t, &z);
     w->t.a->cfg.shared = NULL;
-    ports_free(shared.ports);
+    ports_free(shared.ports[0]);
 }
 
 /* Of an address of the TOE's own: one user's processes share a port, and those that inherit it. */
