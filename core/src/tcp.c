@@ -266,7 +266,8 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
     toec_delack_forget(s, t);
     toec_pace_put(s, t);
     toec_htab_del(&s->tcp->flow_tab, &t->node);
-    toec_port_leave(s, &t->local, t->local_port, t->pm.reuse);
+    if (t->pm.reuse != TOEC_REUSE_GIVEN)
+        toec_port_leave(s, &t->local, t->local_port, t->pm.reuse);
     t->state = TOEC_CLOSED;
     toec_event(s, t, TOEC_EV_GONE, (toec_u32)why);
     toec_record_return(s, t);

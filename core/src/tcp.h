@@ -480,6 +480,8 @@ int toec_defer_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 
 unsigned long toec_holders_size(void);
 toec_u32 toec_holders_most(const struct toec_config *cfg);
+/* Of toec_pm.reuse: TIME-WAIT has the port now. */
+#define TOEC_REUSE_GIVEN (TOEC_REUSE_ALL + 1u)
 /* A flow, or a connection in TIME-WAIT, has this port; has it no more. */
 void toec_port_hold(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port,
                     unsigned reuse);

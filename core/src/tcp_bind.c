@@ -11,7 +11,7 @@
 struct holders {
     struct toec_hnode node; /* hash: port */
     struct toec_addr addr;
-    toec_u32 count[TOEC_REUSE_ALL + 1u];
+    toec_u32 count[TOEC_REUSE_ALL + 1u], all;
     toec_u16 port;
 };
 
@@ -26,14 +26,15 @@ toec_u32 toec_holders_most(const struct toec_config *cfg)
     return cfg->max_flows + cfg->max_time_wait;
 }
 
-static struct toec_hnode *first_of(const struct toec_stack *s, toec_u16 port)
+static toec_u32 hash_of(const struct toec_stack *s, toec_u16 port)
 {
-    return toec_htab_first(&s->tcp->holder_tab, toec_word_hash(&s->keys.flow, port, 0));
+    return toec_word_hash(&s->keys.flow, port, 0);
 }
 
-static struct holders *find(const struct toec_stack *s, const struct toec_addr *addr, toec_u16 port)
+static struct holders *find(const struct toec_stack *s, toec_u32 hash, const struct toec_addr *addr,
+                            toec_u16 port)
 {
-    struct toec_hnode *n = first_of(s, port);
+    struct toec_hnode *n = toec_htab_first(&s->tcp->holder_tab, hash);
 
     for (; n; n = toec_htab_next(n)) {
         struct holders *h = TOEC_CONTAINER(n, struct holders, node);
@@ -47,29 +48,27 @@ static struct holders *find(const struct toec_stack *s, const struct toec_addr *
 void toec_port_hold(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port,
                     unsigned reuse)
 {
-    struct holders *h = find(s, addr, port);
+    toec_u32 hash = hash_of(s, port);
+    struct holders *h = find(s, hash, addr, port);
 
     if (!h) {
         h = toec_pool_get(&s->tcp->holders);
         memset(h, 0, sizeof(*h));
         h->addr = *addr;
         h->port = port;
-        toec_htab_add(&s->tcp->holder_tab, &h->node, toec_word_hash(&s->keys.flow, port, 0));
+        toec_htab_add(&s->tcp->holder_tab, &h->node, hash);
     }
+    h->all++;
     h->count[reuse]++;
 }
 
 void toec_port_leave(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port,
                      unsigned reuse)
 {
-    struct holders *h = find(s, addr, port);
-    toec_u32 left = 0;
-    unsigned i;
+    struct holders *h = find(s, hash_of(s, port), addr, port);
 
     h->count[reuse]--;
-    for (i = 0; i <= TOEC_REUSE_ALL; i++)
-        left |= h->count[i];
-    if (left)
+    if (--h->all)
         return;
     toec_htab_del(&s->tcp->holder_tab, &h->node);
     toec_pool_put(&s->tcp->holders, h);
@@ -101,7 +100,7 @@ int toec_bind_ok(const struct toec_stack *s, const struct toec_addr *addr, toec_
                  unsigned how)
 {
     unsigned families = toec_any_families(addr, (how & TOEC_BIND_V6ONLY) != 0);
-    struct toec_hnode *n = first_of(s, port);
+    struct toec_hnode *n = toec_htab_first(&s->tcp->holder_tab, hash_of(s, port));
 
     for (; n; n = toec_htab_next(n)) {
         const struct holders *h = TOEC_CONTAINER(n, struct holders, node);

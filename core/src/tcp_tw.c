@@ -80,7 +80,7 @@ void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         w->ts_recent = t->ts_recent;
         w->ts_off = t->ts_off;
         w->reuse = t->pm.reuse;
-        toec_port_hold(s, &w->local, w->local_port, w->reuse);
+        t->pm.reuse = TOEC_REUSE_GIVEN; /* with the port */
         w->acked_at = toec_ticks(now) - TOEC_CHALLENGE_T;
         toec_htab_add(&s->tcp->tw_tab, &w->node, t->node.hash);
         w->since = toec_ticks(now);
