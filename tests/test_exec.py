@@ -245,6 +245,27 @@ def test_epoll_instance_knows_its_sockets(lab, robot, accepted):
         assert take(client, 6) == b"client"
 
 
+def test_epoll_instance_in_another(robot, accepted):
+    """The outer one goes on to hear of what is registered in the inner one, three deep."""
+    robot("eps = [select.epoll() for _ in range(3)]; eps[0].register(s, select.EPOLLIN)")
+    robot("[b.register(a.fileno(), select.EPOLLIN) for a, b in zip(eps, eps[1:])]; eps[2].poll(0)")
+    robot("[os.set_inheritable(e.fileno(), True) for e in eps]")
+    code = NAMES + (
+        "eps = [select.epoll.fromfd(int(n)) for n in sys.argv[2:]]\n"
+        "for _ in range(2):\n"
+        " for e, inner in zip(eps[:0:-1], eps[-2::-1]):\n"
+        "  (fd, _), = e.poll(20); assert fd == inner.fileno()\n"
+        " (fd, _), = eps[0].poll(20); assert fd == s.fileno()\n"
+        " s.sendall(s.recv(100)); assert not eps[2].poll(0)\n"
+        "s.recv(1)"
+    )
+    accepted.sendall(b"before")  # the first is there, or comes, at the exec
+    become(robot, code, *robot("[e.fileno() for e in eps]"))
+    assert take(accepted, 6) == b"before"
+    accepted.sendall(b"after")
+    assert take(accepted, 5) == b"after"
+
+
 def test_epoll_instance_with_a_listener_of_both(lab, robot):
     """At any address the kernel has the other half."""
     robot.listen("0.0.0.0", PORT)

@@ -422,8 +422,10 @@ bool tepoll_restore(struct tepoll *ep, struct tobj *o, const struct tepitem *as)
         return false;
     }
     ep->kernel_used = true;
-    if (tepoll_item_events(i))
+    if (tepoll_item_events(i)) {
         tepoll_ready_add(i);
+        tepoll_wake(ep); /* it may be registered in another one */
+    }
     return true;
 }
 

@@ -25,6 +25,7 @@ struct image_number {
 
 struct image_item {
     uint64_t data;
+    uint64_t inner; /* an instance, as image_number has it; 0: it is a socket */
     uint32_t events, mark, sock;
     int32_t fd;
     uint32_t dormant, disabled;
@@ -43,21 +44,25 @@ static void put(const void *what, size_t n)
 
 static void put_item(const struct tepitem *i)
 {
-    const struct image_item r = {.data = i->data,
-                                 .events = i->events,
-                                 .mark = i->mark,
-                                 .sock = ((const struct tsock *)i->obj)->at_exec,
-                                 .fd = i->fd,
-                                 .dormant = i->dormant,
-                                 .disabled = i->disabled};
+    struct image_item r = {.data = i->data,
+                           .events = i->events,
+                           .mark = i->mark,
+                           .fd = i->fd,
+                           .dormant = i->dormant,
+                           .disabled = i->disabled};
 
+    if (i->obj->kind == TOBJ_EPOLL)
+        r.inner = (uintptr_t)i->obj;
+    else
+        r.sock = ((const struct tsock *)i->obj)->at_exec;
     put(&r, sizeof(r));
 }
 
-/* Of a socket that is passed on. */
+/* Of a socket that is passed on, or of another instance, which may be. */
 static bool is_kept(const struct tepitem *i)
 {
-    return i->obj->kind == TOBJ_SOCK && ((const struct tsock *)i->obj)->at_exec;
+    return i->obj->kind == TOBJ_EPOLL ||
+           (i->obj->kind == TOBJ_SOCK && ((const struct tsock *)i->obj)->at_exec);
 }
 
 static void put_number(int fd, struct tobj *o)
@@ -107,6 +112,16 @@ static const void *take(size_t n)
     return at;
 }
 
+static struct tepitem as_item(const struct image_item *r)
+{
+    return (struct tepitem){.data = r->data,
+                            .events = r->events,
+                            .mark = r->mark,
+                            .fd = r->fd,
+                            .dormant = r->dormant,
+                            .disabled = r->disabled};
+}
+
 /* The instance, by a number of it that has been taken already; NULL: this is its first. */
 static struct tepoll *known(const uint8_t *first, uint64_t instance)
 {
@@ -140,15 +155,31 @@ static bool take_number(const uint8_t *first, struct tsock *const *socks, uint32
         return false;
     ep->wired = r->wired ? tctx.generation : 0;
     for (uint32_t i = 0; i < r->items; i++) {
-        const struct tepitem item = {.data = items[i].data,
-                                     .events = items[i].events,
-                                     .mark = items[i].mark,
-                                     .fd = items[i].fd,
-                                     .dormant = items[i].dormant,
-                                     .disabled = items[i].disabled};
+        const struct tepitem item = as_item(&items[i]);
 
+        if (items[i].inner)
+            continue; /* when all are there */
         if (items[i].sock - 1 >= socks_n ||
             !tepoll_restore(ep, &socks[items[i].sock - 1]->obj, &item))
+            return false;
+    }
+    return true;
+}
+
+/* What of the instance of this number is registered that is an instance itself. One that has been
+ * closed the kernel has forgotten, too. */
+static bool take_nested(const uint8_t *first, const struct image_number *r)
+{
+    const struct image_item *items = (const void *)(r + 1);
+    struct tepoll *ep = tepoll_get(r->fd);
+
+    if (!ep || ep->fd != r->fd)
+        return true; /* another number of it has them too */
+    for (uint32_t i = 0; i < r->items; i++) {
+        const struct tepitem item = as_item(&items[i]);
+        struct tepoll *inner = items[i].inner ? known(first, items[i].inner) : NULL;
+
+        if (inner && !tepoll_restore(ep, &inner->obj, &item))
             return false;
     }
     return true;
@@ -168,6 +199,10 @@ bool texec_epolls_take(const uint8_t *at, size_t n, struct tsock *const *socks, 
     first = from;
     for (uint64_t i = 0; i < h->numbers; i++)
         if (!take_number(first, socks, socks_n))
+            return false;
+    for (const struct image_number *r = (const void *)first; (const uint8_t *)r < from;
+         r = (const void *)((const uint8_t *)(r + 1) + r->items * sizeof(struct image_item)))
+        if (!take_nested(first, r))
             return false;
     return true;
 }
