@@ -645,7 +645,25 @@ void toec_set_prefix(struct toec_stack *s, unsigned prefix_len)
     (void)prefix_len;
 }
 
+/* It has no TIME-WAIT, and its listeners outlive their connections. */
+int toec_bind_ok(const struct toec_stack *s, const struct toec_addr *addr, toec_u16 port,
+                 unsigned how)
+{
+    (void)s;
+    (void)addr;
+    (void)port;
+    (void)how;
+    return 0;
+}
+
 /* Its address is never shared. */
+void toec_set_addresses6(struct toec_stack *s, const struct toec_given *given, unsigned n)
+{
+    (void)s;
+    (void)given;
+    (void)n;
+}
+
 void toec_neighbour(struct toec_stack *s, const struct toec_addr *addr, const toec_u8 *mac,
                     toec_time now)
 {

@@ -66,11 +66,21 @@ int netio_tend(struct netio *n, char *text, size_t text_size)
     return 0;
 }
 
-void netio_take_port(struct netio *n, uint16_t port, unsigned how)
+void netio_take_port(struct netio *n, int ip6, uint16_t port, unsigned how)
 {
     (void)n;
+    (void)ip6;
     (void)port;
     (void)how;
+}
+
+int netio_take_place(struct netio *n, const uint8_t addr[16], uint16_t port, int on)
+{
+    (void)n;
+    (void)addr;
+    (void)port;
+    (void)on;
+    return 0;
 }
 
 uint32_t netio_set_features(struct netio *n, uint32_t wanted)
