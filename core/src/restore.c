@@ -342,6 +342,7 @@ static const char *restore_tw(struct toec_restoring *r)
     if (toec_tw_find(r->s, hash, &id))
         return "the image is damaged: a pair is twice in TIME-WAIT";
     toec_tw_again(r->s, &w, hash, r->now);
+    r->tw = r->s->tcp->tw_last;
     return 0;
 }
 
@@ -375,6 +376,10 @@ static const char *restore_record(struct toec_restoring *r)
         return toec_restore_flow(r);
     case TOEC_REC_TW:
         return restore_tw(r);
+    case TOEC_REC_AO_KEY:
+    case TOEC_REC_AO:
+    case TOEC_REC_AO_LISTENER:
+        return toec_restore_ao(r);
     default:
         return toec_restore_part(r);
     }
@@ -405,6 +410,8 @@ const char *toec_restore(struct toec_stack *s, const void *image, unsigned long 
     }
     if (!wrong)
         wrong = toec_restore_flow_end(&r);
+    if (!wrong && r.keys)
+        wrong = "the image is damaged: it has keys of nobody";
     if (!wrong && r.flows != r.said)
         wrong = "the image is damaged: it has fewer flows than it says";
     if (!wrong && toec_timer_pending(&s->ip6.rs) && !toec_own_link_local(s))

@@ -11,7 +11,7 @@
 #define PLACES (TOEC_F_PENDING | TOEC_F_PARKED | TOEC_F_ARMED)
 /* ... that are of an episode of loss. */
 #define LOSSY     (TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD | TOEC_F_TLP | TOEC_F_SACKED)
-#define MSS_LEAST 40u /* TOEC_MSS_MIN, less what options take */
+#define MSS_LEAST 36u /* TOEC_MSS_MIN, less what options take */
 
 static int take(const struct toec_restoring *r, const struct toec_table *t, void *to)
 {
@@ -75,6 +75,7 @@ const char *toec_restore_flow(struct toec_restoring *r)
 
     if (wrong)
         return wrong;
+    r->tw = 0;
     memset(&is, 0, sizeof(is));
     if (take(r, &toec_t_flow, &is))
         return DAMAGED;
@@ -321,8 +322,7 @@ static int segments_sound(const struct toec_tcb *t)
         return 0;
     if (t->state == TOEC_SYN_SENT)
         return m->mtu == 0;
-    if (t->mss < MSS_LEAST ||
-        t->mss + t->path.hlen + TOEC_TCP_LEN + (t->flags & TOEC_F_TS ? 12u : 0u) > t->path.mtu)
+    if (t->mss < MSS_LEAST || t->mss + t->path.hlen + TOEC_TCP_LEN + toec_opt_len(t) > t->path.mtu)
         return 0;
     return m->mtu <= t->path.mtu && m->high <= t->path.mtu && m->probe <= t->path.mtu &&
            (m->low == 0 || (m->low >= TOEC_MTU_LEAST && m->low <= t->path.mtu)) &&
@@ -333,13 +333,13 @@ static int options_sound(const struct toec_tcb *t)
 {
     return t->scales >> 4 <= TOEC_WSCALE_MAX && (t->scales & 15u) <= TOEC_WSCALE_MAX &&
            t->backoff <= 16 && t->ecn.policy >= TOEC_ECN_OFF && t->ecn.policy <= TOEC_ECN_PASSIVE &&
-           t->rare < 2 * TOEC_RARE_ACKED &&
+           t->rare < 2 * TOEC_RARE_AO &&
            (t->rare & (TOEC_RARE_ACKED | TOEC_RARE_HALF)) != TOEC_RARE_ACKED &&
            t->fo.syn_len + t->path.hlen + TOEC_TCP_LEN <= t->path.mtu && t->keep_intvl &&
            t->rto <= TOEC_RTO_MAX / 4u + 1u && t->pm.reuse <= TOEC_REUSE_ALL;
 }
 
-static const char *flow_sound(const struct toec_tcb *t)
+static const char *flow_sound(const struct toec_restoring *r, const struct toec_tcb *t)
 {
     if (!receive_sound(t))
         return "the image is damaged: a flow has received what it cannot have";
@@ -353,6 +353,8 @@ static const char *flow_sound(const struct toec_tcb *t)
         return "the image is damaged: a flow has segments of no size that there is";
     if (!options_sound(t))
         return "the image is damaged: a flow has options that there are not";
+    if ((t->rare & TOEC_RARE_AO) && (!r->s->cfg.max_ao_keys || !toec_ao_of(r->s, t)))
+        return "the image is damaged: a flow has lost its keys";
     return 0;
 }
 
@@ -387,7 +389,7 @@ const char *toec_restore_flow_end(struct toec_restoring *r)
 
     if (!t)
         return 0;
-    wrong = flow_sound(t);
+    wrong = flow_sound(r, t);
     if (!wrong)
         wrong = join_listener(r, t);
     if (wrong)

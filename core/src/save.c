@@ -175,6 +175,33 @@ static void save_waiting(struct toec_image_out *o, const struct toec_wait *w)
     }
 }
 
+/* ---- TCP-AO ---- */
+
+static void save_keys(struct toec_image_out *o, const struct toec_ao_key *k)
+{
+    for (; k; k = k->next)
+        whole(o, TOEC_REC_AO_KEY, &toec_t_ao_key, k);
+}
+
+static unsigned place_of(const struct toec_ao_key *list, const struct toec_ao_key *k)
+{
+    unsigned n = 0;
+
+    for (; list != k; list = list->next)
+        n++;
+    return n;
+}
+
+static void save_ao(struct toec_image_out *o, const struct toec_ao *ao)
+{
+    save_keys(o, ao->keys);
+    toec_image_begin(o, TOEC_REC_AO);
+    fields(o, &toec_t_ao, ao);
+    toec_image_int(o, TOEC_TAG_CURRENT, place_of(ao->keys, ao->current));
+    toec_image_int(o, TOEC_TAG_RNEXT, place_of(ao->keys, ao->rnext));
+    toec_image_end(o);
+}
+
 static void save_listeners(struct toec_image_out *o, const struct toec_stack *s,
                            const struct toec_saver *to)
 {
@@ -189,6 +216,12 @@ static void save_listeners(struct toec_image_out *o, const struct toec_stack *s,
         toec_image_int(o, TOEC_TAG_INDEX, i);
         toec_image_int(o, TOEC_TAG_OWNER, name_of(to, l->owner, 1));
         fields(o, &toec_t_listener, l);
+        toec_image_end(o);
+        if (!l->ao_keys)
+            continue;
+        save_keys(o, l->ao_keys);
+        toec_image_begin(o, TOEC_REC_AO_LISTENER);
+        toec_image_int(o, TOEC_TAG_INDEX, i);
         toec_image_end(o);
     }
 }
@@ -270,6 +303,8 @@ static void save_flow(struct toec_image_out *o, const struct toec_tcb *of,
         whole(o, TOEC_REC_CWV, &toec_t_cwv, &t.stage.cwv);
     save_cc(o, of);
     save_flight(o, of, now);
+    if (of->rare & TOEC_RARE_AO)
+        save_ao(o, toec_ao_of(s, of));
 }
 
 /* Those in use are in no other state than CLOSED only within a call (tcp.c). */
@@ -304,8 +339,11 @@ int toec_save(const struct toec_stack *s, const struct toec_saver *to, toec_time
     save_listeners(&o, s, to);
     if (save_flows(&o, s, to, now) != s->tcp->flows.used)
         return TOEC_E_NOBUFS;
-    for (w = s->tcp->tw_first; w; w = w->next)
+    for (w = s->tcp->tw_first; w; w = w->next) {
         whole(&o, TOEC_REC_TW, &toec_t_tw, w);
+        if (w->ao)
+            save_ao(&o, w->ao);
+    }
     toec_image_begin(&o, TOEC_REC_END);
     toec_image_end(&o);
     return o.failed ? TOEC_E_NOBUFS : 0;

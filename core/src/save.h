@@ -46,7 +46,10 @@ enum {
     TOEC_REC_RUN,
     TOEC_REC_GAP, /* ... of a flow */
     TOEC_REC_TW,
-    TOEC_REC_END /* the last */
+    TOEC_REC_END,        /* the last */
+    TOEC_REC_AO_KEY,     /* TCP-AO: keys, before the record that they belong to; */
+    TOEC_REC_AO,         /* ... of the flow or the entry in TIME-WAIT that stands before; */
+    TOEC_REC_AO_LISTENER /* ... of a listener, before flows */
 };
 
 /* Fields beside those of the tables. */
@@ -72,7 +75,9 @@ enum {
     TOEC_TAG_EXPIRY,
     TOEC_TAG_MLD,
     TOEC_TAG_ANNOUNCE,
-    TOEC_TAG_FRAME /* of a packet: pieces of 255 bytes at this tag and those that follow */
+    TOEC_TAG_FRAME,         /* of a packet: pieces of 255 bytes at this tag and those that follow */
+    TOEC_TAG_CURRENT = 240, /* of TCP-AO: the keys in use, the first is 0 */
+    TOEC_TAG_RNEXT
 };
 
 struct toec_table {
@@ -83,7 +88,8 @@ struct toec_table {
 extern const struct toec_table toec_t_stack, toec_t_own6, toec_t_prefix6, toec_t_router6,
     toec_t_redirect6, toec_t_neigh, toec_t_pmtu, toec_t_listener, toec_t_flow, toec_t_cwv,
     toec_t_newreno, toec_t_cubic, toec_t_dctcp, toec_t_bbr, toec_t_rate, toec_t_pace,
-    toec_t_episode, toec_t_run, toec_t_gap, toec_t_peer, toec_t_waiting, toec_t_tw;
+    toec_t_episode, toec_t_run, toec_t_gap, toec_t_peer, toec_t_waiting, toec_t_tw, toec_t_ao,
+    toec_t_ao_key;
 
 /* ---- save.c ---- */
 
@@ -102,10 +108,12 @@ struct toec_restoring {
     const struct toec_restorer *by;
     toec_time now;
     struct toec_image_in in;
-    struct toec_tcb *flow; /* its records are being read, and it is not complete yet */
-    toec_u32 half_of;      /* its listener's index + 1 */
-    toec_u32 flows, said;  /* restored; that the image says it has */
-    toec_u8 has_cc;        /* its algorithm's record has come */
+    struct toec_tw *tw;       /* the last one restored */
+    struct toec_ao_key *keys; /* of TCP-AO, read, and nobody's yet */
+    struct toec_tcb *flow;    /* its records are being read, and it is not complete yet */
+    toec_u32 half_of;         /* its listener's index + 1 */
+    toec_u32 flows, said;     /* restored; that the image says it has */
+    toec_u8 has_cc;           /* its algorithm's record has come */
 };
 
 /* The deadline that an expiry at `tick` came from; `shift` as the wheel's: 0, or TOEC_PACE_SHIFT.
@@ -115,6 +123,8 @@ toec_time toec_deadline_of(toec_u32 tick, toec_time now);
 const char *toec_restore_flow(struct toec_restoring *r);
 /* ... one of those that follow it; */
 const char *toec_restore_part(struct toec_restoring *r);
+/* restore_ao.c: those of TCP-AO. */
+const char *toec_restore_ao(struct toec_restoring *r);
 /* ... there are no more of them, if there is a flow: it is checked and takes its place. */
 const char *toec_restore_flow_end(struct toec_restoring *r);
 

@@ -419,3 +419,23 @@ static const struct toec_field tw_rows[] = {
     N(13, struct toec_tw, reuse),
 };
 const struct toec_table toec_t_tw = TABLE(tw_rows);
+
+static const struct toec_field ao_rows[] = {
+    N(1, struct toec_ao, snd.seq),       N(2, struct toec_ao, snd.sne),
+    N(3, struct toec_ao, rcv.seq),       N(4, struct toec_ao, rcv.sne),
+    N(5, struct toec_ao, ready),         N(6, struct toec_ao, accept_icmp),
+    N(7, struct toec_ao, good),          N(8, struct toec_ao, bad),
+    N(9, struct toec_ao, no_key),        N(10, struct toec_ao, missing),
+    N(11, struct toec_ao, icmp_ignored),
+};
+const struct toec_table toec_t_ao = TABLE(ao_rows);
+
+static const struct toec_field ao_key_rows[] = {
+    B(1, struct toec_ao_key, remote),  N(2, struct toec_ao_key, remote_port),
+    N(3, struct toec_ao_key, prefix),  N(4, struct toec_ao_key, send_id),
+    N(5, struct toec_ao_key, recv_id), N(6, struct toec_ao_key, no_options),
+    N(7, struct toec_ao_key, alg),     N(8, struct toec_ao_key, len),
+    B(9, struct toec_ao_key, secret),  B(10, struct toec_ao_key, tx),
+    B(11, struct toec_ao_key, rx),
+};
+const struct toec_table toec_t_ao_key = TABLE(ao_key_rows);

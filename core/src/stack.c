@@ -11,6 +11,7 @@
 #define MAX_LISTENERS  65536u
 #define MAX_NEIGHBOURS 65536u /* their numbers have 16 bits: struct toec_path */
 #define MAX_UDP        65536u
+#define MAX_AO_KEYS    (1u << 20)
 #define MAX_DATAGRAMS  1024u
 #define MAX_GSO        61440u /* with headers it must fit the 16-bit length of IPv4 */
 
@@ -94,9 +95,9 @@ static int limits_valid(const struct toec_config *c)
            c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
            c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 &&
            (unsigned)c->cc <= TOEC_CC_BBR && c->home_index < c->home_count &&
-           c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) && c->ecn >= TOEC_ECN_OFF &&
-           c->ecn <= TOEC_ECN_PASSIVE && c->mtu_probing >= TOEC_MTU_PROBING_OFF &&
-           c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
+           c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) && c->max_ao_keys <= MAX_AO_KEYS &&
+           (c->max_ao_keys == 0 || c->ao) && c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE &&
+           c->mtu_probing >= TOEC_MTU_PROBING_OFF && c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
 }
 
 /* Copies the configuration with defaults; 0, or -1 when it is invalid. */
@@ -174,10 +175,11 @@ int toec_memory(const struct toec_config *cfg, struct toec_memory *out)
     out->neighbour = one_of(&c, &c.max_neighbours);
     out->datagram = one_of(&c, &c.max_datagrams);
     out->udp = one_of(&c, &c.max_udp);
+    out->ao_key = one_of(&c, &c.max_ao_keys);
     out->fixed = out->total - out->flow * c.max_flows - out->record * c.max_records -
                  out->listener * c.max_listeners - out->time_wait * c.max_time_wait -
                  out->neighbour * c.max_neighbours - out->datagram * c.max_datagrams -
-                 out->udp * c.max_udp;
+                 out->udp * c.max_udp - out->ao_key * c.max_ao_keys;
     return 0;
 }
 

@@ -29,6 +29,11 @@ unsigned long toec_tcp_size(const struct toec_config *cfg)
     n += (RECORD_SIZE + GAPS_SIZE) * cfg->max_records;
     n += round64(sizeof(struct toec_pace) * (unsigned long)cfg->max_flows);
     n += round64(sizeof(struct toec_episode) * (unsigned long)cfg->max_flows);
+    if (cfg->max_ao_keys) {
+        n += round64(sizeof(struct toec_ao) * (unsigned long)cfg->max_ao_keys);
+        n += round64(sizeof(struct toec_ao_key) * (unsigned long)cfg->max_ao_keys);
+        n += round64(sizeof(struct toec_ao *) * (unsigned long)cfg->max_flows);
+    }
     n += round64(round64(sizeof(struct toec_tw)) * cfg->max_time_wait);
     n += round64(round64(sizeof(struct toec_listener)) * cfg->max_listeners);
     n += round64(round64(toec_holders_size()) * toec_holders_most(cfg));
@@ -54,6 +59,22 @@ static void carve_pool(toec_u8 **mem, struct toec_pool *pool, struct toec_htab *
     size = round64(size);
     toec_pool_init(pool, carve(mem, size * total), (toec_u32)size, total);
     toec_htab_init(tab, carve(mem, buckets * sizeof(struct toec_hnode *)), buckets);
+}
+
+/* A connection with TCP-AO has one key at least. */
+static void init_ao(struct toec_tcp *tcp, toec_u8 **mem, const struct toec_config *cfg)
+{
+    unsigned long flows = sizeof(struct toec_ao *) * (unsigned long)cfg->max_flows;
+    toec_u32 n = cfg->max_ao_keys;
+
+    if (n == 0)
+        return;
+    toec_pool_init(&tcp->aos, carve(mem, sizeof(struct toec_ao) * (unsigned long)n),
+                   sizeof(struct toec_ao), n);
+    toec_pool_init(&tcp->ao_keys, carve(mem, sizeof(struct toec_ao_key) * (unsigned long)n),
+                   sizeof(struct toec_ao_key), n);
+    tcp->ao_of = carve(mem, flows);
+    memset(tcp->ao_of, 0, flows);
 }
 
 void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
@@ -82,6 +103,7 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
     toec_pool_init(&tcp->episodes,
                    carve(&at, sizeof(struct toec_episode) * (unsigned long)s->cfg.max_flows),
                    sizeof(struct toec_episode), s->cfg.max_flows);
+    init_ao(tcp, &at, &s->cfg);
 }
 
 toec_u32 toec_flow_count(const struct toec_stack *s)
@@ -97,6 +119,7 @@ void toec_tcp_usage(const struct toec_stack *s, struct toec_usage *out)
     out->half_open = s->tcp->half_open;
     out->listeners = s->tcp->listeners.used;
     out->time_wait = s->tcp->tws.used;
+    out->ao_keys = s->tcp->ao_keys.used;
 }
 
 /* ---- flows ---- */
@@ -247,6 +270,8 @@ static void unpark_all(struct toec_stack *s)
 
 void toec_tcb_discard(struct toec_stack *s, struct toec_tcb *t)
 {
+    if (t->rare & TOEC_RARE_AO)
+        toec_ao_free(s, toec_ao_detach(s, t));
     toec_htab_del(&s->tcp->flow_tab, &t->node);
     toec_pace_put(s, t);
     toec_record_return(s, t);
@@ -259,6 +284,8 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
 {
     if (t->rare & TOEC_RARE_HALF)
         toec_half_open_del(s, t);
+    if (t->rare & TOEC_RARE_AO)
+        toec_ao_free(s, toec_ao_detach(s, t));
     if (t->fo.flags & TOEC_FO_SYN)
         toec_tfo_end(s, t, 0, 0);
     unpend(s, t);
@@ -320,6 +347,8 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
     g->uto = 0;
     g->has_fo = 0;
     g->fo_len = 0;
+    g->ao_n = 0;
+    g->auth = 0;
     if (toec_opt_parse(g, h + TOEC_TCP_LEN, hlen - TOEC_TCP_LEN)) {
         TOEC_COUNT(s, tcp_bad_option);
         return -1;
@@ -350,12 +379,17 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
     g.hash = toec_tuple_hash(s, &g.id);
     t = toec_tcb_find(s, g.hash, &g.id);
     if (t) {
+        if (TOEC_UNLIKELY(((t->rare & TOEC_RARE_AO) | g.ao_n) != 0) &&
+            toec_ao_refuses(s, in, &g, t, 0, 0))
+            return;
         toec_segment(s, t, &g, now);
         return;
     }
     iss = toec_isn(s, &g.id, now);
     w = toec_tw_find(s, g.hash, &g.id);
     l = toec_listener_find(s, g.id.local, g.id.local_port);
+    if ((g.ao_n | s->cfg.max_ao_keys) && toec_ao_refuses(s, in, &g, 0, w, l))
+        return;
     if (w && !toec_tw_input(s, w, &g, l ? &iss : 0, now))
         return;
     if (l) {

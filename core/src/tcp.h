@@ -9,6 +9,7 @@
 #define TOE_TCP_H
 
 #include "stack.h"
+#include "tcp_ao.h"
 #include "tcp_cc.h"
 #include "tcp_cwv.h"
 #include "tcp_ecn.h"
@@ -270,6 +271,7 @@ struct toec_tw {
     toec_u16 wnd;
     toec_u8 has_ts;
     toec_u8 reuse; /* TOEC_REUSE_* */
+    struct toec_ao *ao; /* 0: without TCP-AO */
 };
 
 #define TOEC_L_IP4 1u
@@ -293,6 +295,7 @@ struct toec_listener {
     toec_u32 overflow_at;
     struct toec_tcb *half; /* half-open flows */
     struct toec_tfo_listen fo;
+    struct toec_ao_key *ao_keys;
 };
 
 /* A segment as parsed: sequence numbers and lengths are what is left after trimming. */
@@ -317,12 +320,17 @@ struct toec_seg {
     toec_u16 uto;           /* user timeout option (RFC 5482); 0: absent */
     toec_u8 has_fo, fo_len; /* Fast Open cookie (RFC 7413), in the frame */
     const toec_u8 *fo;
-    toec_u32 hash; /* of the 4-tuple, in the flow table */
+    toec_u8 ao_n;         /* TOEC_AO_COUNT, TOEC_AO_MD5 */
+    const toec_u8 *ao;    /* with ao_n: the option (RFC 5925), in the frame */
+    struct toec_ao *auth; /* of whom its MAC is; its answer has one too. 0: without TCP-AO */
+    toec_u32 hash;        /* of the 4-tuple, in the flow table */
 };
 
 struct toec_tcp {
     struct toec_pool flows, tws, listeners;
     struct toec_pool records, gaps, paces, episodes;
+    struct toec_pool aos, ao_keys;
+    struct toec_ao **ao_of; /* by the flow's index; there is none without max_ao_keys */
     struct toec_htab flow_tab, tw_tab, listen_tab;
     struct toec_pool holders; /* of ports (tcp_bind.c) */
     struct toec_htab holder_tab;
@@ -358,6 +366,12 @@ TOEC_INLINE int toec_is_out(const struct toec_tcb *t, toec_u32 x)
 TOEC_INLINE int toec_dsack_due(const struct toec_tcb *t)
 {
     return t->dsack.start != t->dsack.end;
+}
+
+/* Bytes that options take in every segment but the SYN. */
+TOEC_INLINE unsigned toec_opt_len(const struct toec_tcb *t)
+{
+    return ((t->flags & TOEC_F_TS) ? 12u : 0u) + ((t->rare & TOEC_RARE_AO) ? TOEC_AO_LEN : 0u);
 }
 
 TOEC_INLINE unsigned toec_snd_scale(const struct toec_tcb *t)

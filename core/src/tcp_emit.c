@@ -57,11 +57,15 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
 {
     struct toec_outbuf o;
     toec_u8 *h = toec_out_l4(&o);
-    unsigned hlen = TOEC_TCP_LEN, sacks = 0;
+    unsigned hlen = TOEC_TCP_LEN, sacks = 0, ao = 0;
     int r;
 
     if (t->flags & TOEC_F_TS)
         hlen += toec_opt_ts(h + hlen, toec_ticks(now) + t->ts_off, t->ts_recent);
+    if (t->rare & TOEC_RARE_AO) {
+        ao = hlen;
+        hlen += TOEC_AO_LEN;
+    }
     /* R2018-02; R2018-06: as long as anything lies beyond a gap, on every ACK. */
     if ((t->flags & (TOEC_F_SACK | TOEC_F_OOO)) == (TOEC_F_SACK | TOEC_F_OOO)) {
         /* With data only where a full segment is not exceeded. */
@@ -90,6 +94,8 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     o.len = len;
     if (len > t->mss && !t->pm.sending)
         o.gso_size = t->mss;
+    if (ao)
+        toec_ao_sign(s, toec_ao_of(s, t), &o, ao);
     r = toec_ip_output(s, &t->path, &o, now);
     if (r)
         return r;
@@ -127,7 +133,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_u8 *h = toec_out_l4(&o);
     unsigned flags = TOEC_TH_SYN, opts = TOEC_I_TIMESTAMPS | TOEC_I_SACK | TOEC_I_WSCALE;
     toec_u32 ack = 0, wnd = 1u << t->rx_log;
-    unsigned hlen;
+    unsigned hlen, ao = 0;
     int r;
 
     if (t->state != TOEC_SYN_SENT) {
@@ -147,6 +153,10 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     hlen =
         TOEC_TCP_LEN + toec_opt_syn(h + TOEC_TCP_LEN, opts, own_mss(t), toec_wscale_for(t->rx_log),
                                     toec_ticks(now) + t->ts_off, t->ts_recent);
+    if (t->rare & TOEC_RARE_AO) { /* with the four above 36 bytes */
+        ao = hlen;
+        hlen += TOEC_AO_LEN;
+    }
     if (t->rare & TOEC_RARE_UTO)
         hlen += toec_uto_option(t, h + hlen, TOEC_TCP_MAX_LEN - hlen);
     if (t->fo.flags) {
@@ -163,6 +173,8 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (wnd > 65535u)
         wnd = 65535u;
     toec_tcp_emit(h, t->local_port, t->remote_port, t->iss, ack, hlen, flags, wnd);
+    if (ao)
+        toec_ao_sign(s, toec_ao_of(s, t), &o, ao);
     r = toec_ip_output(s, &t->path, &o, now);
     if (r)
         return r;
@@ -179,15 +191,18 @@ int toec_send_bare(struct toec_stack *s, const struct toec_seg *to, toec_u32 seq
     struct toec_outbuf o;
     struct toec_path path;
     toec_u8 *h = toec_out_l4(&o);
+    unsigned hlen;
 
     memset(&path, 0, sizeof(path));
     if (toec_path_to(s, to->id.remote, &path))
         return -1;
     if (opt_len)
         memcpy(h + TOEC_TCP_LEN, opt, opt_len);
-    prepare(&o, to->id.local, to->id.remote, TOEC_TCP_LEN + opt_len);
-    toec_tcp_emit(h, to->id.local_port, to->id.remote_port, seq, ack, TOEC_TCP_LEN + opt_len, flags,
-                  wnd);
+    hlen = TOEC_TCP_LEN + opt_len + (to->auth ? TOEC_AO_LEN : 0u);
+    prepare(&o, to->id.local, to->id.remote, hlen);
+    toec_tcp_emit(h, to->id.local_port, to->id.remote_port, seq, ack, hlen, flags, wnd);
+    if (to->auth)
+        toec_ao_sign(s, to->auth, &o, TOEC_TCP_LEN + opt_len);
     if (toec_ip_post(s, &path, &o, now)) {
         TOEC_COUNT(s, tx_unresolved_drop);
         return -1;

@@ -34,6 +34,8 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
         TOEC_COUNT(s, tcp_icmp_ignored);
         return;
     }
+    if ((t->rare & TOEC_RARE_AO) && toec_ao_ignores(s, t, e))
+        return;
     if (e->type == TOEC_ICMP4_UNREACH && e->code == TOEC_ICMP4_UNREACH_FRAG) {
         toec_pm_too_big(s, t, e->seq, e->mtu, now);
         return;

@@ -91,6 +91,7 @@ int toec_unlisten(struct toec_stack *s, toec_u32 id)
         return TOEC_E_INVAL;
     while (l->half)
         toec_tcb_gone(s, l->half, TOEC_R_ABORTED);
+    toec_ao_keys_free(s, &l->ao_keys);
     toec_htab_del(&s->tcp->listen_tab, &l->node);
     l->live = 0;
     toec_pool_put(&s->tcp->listeners, l);
@@ -146,6 +147,10 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
     info.remote_port = g->id.remote_port;
     info.hash = g->hash;
     memset(&bufs, 0, sizeof(bufs));
+    if (g->ao_n && toec_ao_open(s, t, l, g)) {
+        toec_tcb_discard(s, t);
+        return 0;
+    }
     if (toec_port_open(s->cfg.user, l->owner, &info, &bufs) || !toec_buffers_ok(&bufs)) {
         TOEC_COUNT(s, tcp_open_refused);
         toec_tcb_discard(s, t);
@@ -160,6 +165,8 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
     t->ts_off = toec_ts_offset(s, &g->id);
     toec_take_iss(t, iss);
     toec_take_irs(t, irs, toec_ticks(now));
+    if (t->rare & TOEC_RARE_AO)
+        toec_ao_derive(t, toec_ao_of(s, t));
     t->pm.discover = l->discover;
     t->pm.user_mss = l->user_mss;
     t->tos = l->tos;
@@ -284,7 +291,8 @@ void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toe
         return;
     }
     TOEC_COUNT(s, tcp_syn_received);
-    if (backlog_full(s->tcp, l)) {
+    /* What has shown that it has the key needs no cookie. */
+    if (!g->ao_n && backlog_full(s->tcp, l)) {
         send_cookie(s, l, g, now);
         return;
     }
@@ -298,6 +306,7 @@ void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toe
      * peer sends it again. */
     if (g->uto)
         toec_uto_input(t, g);
-    toec_tfo_open(s, l, t, g, now);
+    if (!(t->rare & TOEC_RARE_AO))
+        toec_tfo_open(s, l, t, g, now);
     toec_pend(s, t);
 }

@@ -33,7 +33,6 @@ void toec_take_options(struct toec_tcb *t, const struct toec_seg *g)
     if (g->has_ts) {
         t->flags |= TOEC_F_TS;
         t->ts_recent = g->tsval; /* RFC 7323 4.3: PAWS begins with the SYN's own value */
-        mss -= 12;               /* RFC 6691 3 */
     }
     if (g->sack_ok)
         t->flags |= TOEC_F_SACK;
@@ -41,7 +40,7 @@ void toec_take_options(struct toec_tcb *t, const struct toec_seg *g)
         t->flags |= TOEC_F_WSCALE;
         t->scales = (toec_u8)(g->wscale << 4 | toec_wscale_for(t->rx_log));
     }
-    t->mss = (toec_u16)mss;
+    t->mss = (toec_u16)(mss - toec_opt_len(t)); /* RFC 6691 3 */
 }
 
 void toec_take_irs(struct toec_tcb *t, toec_u32 irs, toec_u32 ticks)

@@ -55,6 +55,13 @@ static void parse_one(struct toec_seg *g, const toec_u8 *o, unsigned len)
             g->fo = o + 2;
         }
         break;
+    case TOEC_TCPOPT_AO:
+        g->ao_n++;
+        g->ao = o;
+        break;
+    case TOEC_TCPOPT_MD5:
+        g->ao_n |= TOEC_AO_MD5;
+        break;
     case TOEC_TCPOPT_UTO:
         if (len == TOEC_TCPOPT_UTO_LEN)
             g->uto = toec_get16(o + 2);

@@ -81,8 +81,8 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
     if (len > max && s->cfg.max_gso > max)
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): no flow has an MSS of 0 */
         max = s->cfg.max_gso - s->cfg.max_gso % t->mss;
-    if (t->rare && toec_urg_waits(t))
-        max = t->mss; /* each segment has a pointer of its own */
+    if (t->rare && ((t->rare & TOEC_RARE_AO) || toec_urg_waits(t)))
+        max = t->mss; /* each segment has a pointer, or a MAC, of its own */
     if (toec_pace_rate(t))
         max = toec_pace_most(t, max);
     if ((t->ecn.flags & TOEC_ECN_CWR) || t->pm.no_df)

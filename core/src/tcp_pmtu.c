@@ -24,7 +24,7 @@ toec_u32 toec_pm_payload(const struct toec_tcb *t, toec_u32 size)
         mss = t->pm.peer_mss;
     if (t->pm.user_mss && mss > t->pm.user_mss)
         mss = t->pm.user_mss;
-    return mss - ((t->flags & TOEC_F_TS) ? 12u : 0u); /* RFC 6691 3 */
+    return mss - toec_opt_len(t); /* RFC 6691 3; RFC 5925 7.6, R5925-16 */
 }
 
 void toec_pm_sync(struct toec_stack *s, struct toec_tcb *t)
@@ -164,7 +164,7 @@ void toec_pm_too_big(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toe
 
 void toec_pm_sent(struct toec_tcb *t, toec_u32 end, toec_u32 len)
 {
-    toec_u32 size = len + headers(t) + ((t->flags & TOEC_F_TS) ? 12u : 0u);
+    toec_u32 size = len + headers(t) + toec_opt_len(t);
 
     if (t->pm.watch_size || size <= t->pm.carried)
         return;

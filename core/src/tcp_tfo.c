@@ -165,6 +165,8 @@ int toec_fastopen(struct toec_stack *s, struct toec_tcb *t, int no_cookie, toec_
 
     if (t->state != TOEC_SYN_SENT || t->snd_max != t->iss)
         return TOEC_E_INVAL;
+    if (t->rare & TOEC_RARE_AO) /* no room for the option beside that of TCP-AO */
+        return 0;
     if (p && is_blocked(p, now)) {
         TOEC_COUNT(s, tcp_fastopen_blocked);
         return 0;

@@ -52,6 +52,8 @@ void toec_tw_free(struct toec_stack *s, struct toec_tw *w)
 {
     queue_del(s->tcp, w);
     toec_port_leave(s, &w->local, w->local_port, w->reuse);
+    if (w->ao)
+        toec_ao_free(s, w->ao);
     toec_htab_del(&s->tcp->tw_tab, &w->node);
     toec_pool_put(&s->tcp->tws, w);
 }
@@ -82,6 +84,7 @@ void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         w->reuse = t->pm.reuse;
         t->pm.reuse = TOEC_REUSE_GIVEN; /* with the port */
         w->acked_at = toec_ticks(now) - TOEC_CHALLENGE_T;
+        w->ao = (t->rare & TOEC_RARE_AO) ? toec_ao_detach(s, t) : 0;
         toec_htab_add(&s->tcp->tw_tab, &w->node, t->node.hash);
         w->since = toec_ticks(now);
         queue_add(s, w, now);

@@ -406,7 +406,7 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct
         out->state = TOEC_SYN_RECEIVED; /* open for its user, not for the peer yet */
     out->mss_send = t->mss;
     out->pmtu = t->pm.mtu ? t->pm.mtu : t->path.mtu;
-    out->mss_recv = toec_own_mss(&t->path) - ((t->flags & TOEC_F_TS) ? 12 : 0);
+    out->mss_recv = toec_own_mss(&t->path) - toec_opt_len(t);
     out->srtt_us = to_us(t->srtt >> 3);
     out->rttvar_us = to_us(t->rttvar >> 2);
     out->rto_us = to_us(t->rto * 4u << 10);

@@ -135,6 +135,27 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
     memcpy(c->rx, p->data + p_off + n, len - n);
 }
 
+/* In two pieces, where the ring has its end. */
+static void show_sent(void *user, void *owner, toec_u32 off, toec_u32 len, struct toec_mac *mac)
+{
+    const struct conn *c = owner;
+    uint32_t at = off & (c->tx_size - 1), n = c->tx_size - at < len ? c->tx_size - at : len;
+
+    assert_ptr_equal(c->host, user);
+    toec_ao_feed(mac, c->tx + at, n);
+    toec_ao_feed(mac, c->tx, len - n);
+}
+
+static void show_received(void *user, const struct toec_packet *p, toec_u32 off, toec_u32 len,
+                          struct toec_mac *mac)
+{
+    (void)user;
+    assert_true(off + len <= p->len && !(p->flags & TOEC_RX_REASSEMBLED));
+    toec_ao_feed(mac, p->data + off, len);
+}
+
+const struct toec_ao_ops sim_ao = {show_sent, show_received};
+
 static struct conn *conn_new(struct host *h, uint16_t lport, uint16_t rport, int active)
 {
     struct conn *c = must(calloc(1, sizeof(*c)));

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include <toe/ao.h>
 #include <toe/core.h>
 #include <toe/counters.h>
 
@@ -129,6 +130,8 @@ uint32_t conn_read(struct conn *c, uint32_t n);
 void conn_shutdown(struct conn *c);
 void conn_close(struct conn *c);
 void conn_abort(struct conn *c);
+/* For toec_config.ao: shows the payload of these connections. */
+extern const struct toec_ao_ops sim_ao;
 /* The passive end of an active connection, or 0. */
 struct conn *conn_peer(struct conn *c);
 

@@ -93,8 +93,11 @@ struct toec_config {
         local; /* not 0: the integrator hands back what is sent to an own address (toec_tx.local);
                 * 0: nobody can be reached there, and a packet from there is a forgery */
     toec_u32 tcp_without; /* TOEC_I_*: options that are neither offered nor taken from a SYN */
-    toec_u32 arp_probe;  /* not 0: RFC 5227 2.1, the IPv4 address is tested before it is used, which
-                          * takes 5 to 9 s; see toec_ip4_state() */
+    toec_u32 arp_probe; /* not 0: RFC 5227 2.1, the IPv4 address is tested before it is used, which
+                         * takes 5 to 9 s; see toec_ip4_state() */
+    toec_u32 max_ao_keys;         /* TCP-AO (ao.h): keys of listeners and connections together, each
+                                   * connection's counted; 0: none, the option is not known */
+    const struct toec_ao_ops *ao; /* with max_ao_keys: who shows payload (port.h); kept */
     toec_u32 home_index; /* of home_count stacks behind one address, this is number home_index; */
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() is home. 0 or 1: one */
 };
@@ -110,7 +113,7 @@ unsigned long toec_size(const struct toec_config *cfg);
  */
 struct toec_memory {
     unsigned long total; /* toec_size() */
-    unsigned long flow, record, listener, time_wait, neighbour, datagram, udp;
+    unsigned long flow, record, listener, time_wait, neighbour, datagram, udp, ao_key;
     unsigned long fixed;
 };
 /* 0, or TOEC_E_INVAL when the configuration is invalid. */
@@ -450,7 +453,7 @@ int toec_udp_send(struct toec_stack *s, struct toec_udp *endpoint, const struct 
 const toec_u64 *toec_counters(const struct toec_stack *s); /* TOEC_C_MAX of them */
 /* How many of each pool are in use: tests for leaks, tools. */
 struct toec_usage {
-    toec_u32 flows, records, gaps, half_open, listeners, time_wait, neighbours, datagrams;
+    toec_u32 flows, records, gaps, half_open, listeners, time_wait, neighbours, datagrams, ao_keys;
 };
 void toec_usage(const struct toec_stack *s, struct toec_usage *out);
 

@@ -85,6 +85,15 @@
     X(tcp_fastopen_acked, "... whose data the peer took")                                          \
     X(tcp_fastopen_lost, "SYNs with a Fast Open option or data not answered")                      \
     X(tcp_fastopen_blocked, "Fast Opens not tried: such SYNs were lost on this path")              \
-    X(tcp_urgent, "urgent pointers of peers taken")
+    X(tcp_urgent, "urgent pointers of peers taken")                                                \
+    X(tcp_ao_good, "segments received whose TCP-AO MAC was right (RFC 5925)")                      \
+    X(tcp_ao_missing, "dropped: no TCP-AO option where a key demands it")                          \
+    X(tcp_ao_no_key, "dropped: TCP-AO option of a KeyID, or from a peer, that there is no key of") \
+    X(tcp_ao_bad_mac, "dropped: TCP-AO MAC wrong")                                                 \
+    X(tcp_ao_bad_option, "dropped: TCP-AO option of another length, twice, or beside TCP MD5's")   \
+    X(tcp_ao_no_flow, "dropped: TCP-AO option, and of no connection")                              \
+    X(tcp_ao_no_room, "keys and opens refused: all TCP-AO keys in use")                            \
+    X(tcp_ao_key_changes, "changes to another sending key that the peer has asked for")            \
+    X(tcp_ao_icmp_ignored, "ICMP errors ignored: the connection has TCP-AO (RFC 5925 7.8)")
 
 #endif

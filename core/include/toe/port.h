@@ -159,6 +159,22 @@ struct toec_udp_ops {
     void (*error)(void *user, void *owner, const struct toec_udp_err *e);
 };
 
+/*
+ * ---- TCP-AO (ao.h): only of stacks with toec_config.max_ao_keys ----
+ *
+ * The MAC of a segment covers its payload, which core/ does not touch. These show it: each calls
+ * toec_ao_feed(mac, ...) with all `len` bytes in order, at once or in pieces.
+ */
+struct toec_mac;
+struct toec_ao_ops {
+    /* Bytes of the send stream of `owner` from offset `off`, which toec_port_transmit() is about to
+     * be given. They must still be the same then. */
+    void (*sent)(void *user, void *owner, toec_u32 off, toec_u32 len, struct toec_mac *mac);
+    /* Payload of p from frame offset `off`. Not called for TOEC_RX_REASSEMBLED. */
+    void (*received)(void *user, const struct toec_packet *p, toec_u32 off, toec_u32 len,
+                     struct toec_mac *mac);
+};
+
 /* Events that a flow's owner is told. */
 enum toec_event {
     TOEC_EV_ESTABLISHED = 1, /* handshake done (active or passive) */

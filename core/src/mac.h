@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mac.h - the message authentication codes of TCP-AO (RFC 5926): HMAC-SHA-1 (RFC 2104, RFC 3174)
+ * and AES-128-CMAC (RFC 4493), and the two primitives that they are made of.
+ */
+#ifndef TOEC_MAC_H
+#define TOEC_MAC_H
+
+#include <toe/ao.h>
+
+#include "base.h"
+
+#define TOEC_SHA1_LEN  20u
+#define TOEC_AES_BLOCK 16u
+#define TOEC_MAC_MOST  20u /* bytes of a code, before it is truncated, and of a traffic key */
+
+struct toec_sha1 {
+    toec_u32 h[5];
+    toec_u32 n; /* bytes so far: far fewer than 2^29 */
+    toec_u8 block[64];
+};
+
+void toec_sha1_start(struct toec_sha1 *c);
+void toec_sha1_add(struct toec_sha1 *c, const toec_u8 *p, toec_u32 n);
+void toec_sha1_end(struct toec_sha1 *c, toec_u8 out[TOEC_SHA1_LEN]);
+
+struct toec_aes {
+    toec_u8 round[11][TOEC_AES_BLOCK]; /* round keys */
+};
+
+void toec_aes_key(struct toec_aes *a, const toec_u8 key[TOEC_AES_BLOCK]);
+void toec_aes_encrypt(const struct toec_aes *a, toec_u8 block[TOEC_AES_BLOCK]);
+
+struct toec_hmac {
+    struct toec_sha1 hash;
+    toec_u8 pad[64]; /* the key, filled with zeros */
+};
+
+struct toec_cmac {
+    struct toec_aes aes;
+    toec_u8 x[TOEC_AES_BLOCK];
+    toec_u8 last[TOEC_AES_BLOCK];
+    unsigned n; /* bytes in last: the block that may be the last one waits there */
+};
+
+/* A code that is being made. */
+struct toec_mac {
+    enum toec_ao_alg alg;
+    union {
+        struct toec_hmac hmac;
+        struct toec_cmac cmac;
+    } u;
+};
+
+/* Bytes of a code, and of the keys that one is made with. */
+TOEC_INLINE unsigned toec_mac_len(enum toec_ao_alg alg)
+{
+    return alg == TOEC_AO_HMAC_SHA1 ? TOEC_SHA1_LEN : TOEC_AES_BLOCK;
+}
+
+/* A key of any length for HMAC, of TOEC_AES_BLOCK bytes for CMAC. toec_ao_feed() adds bytes. */
+void toec_mac_start(struct toec_mac *m, enum toec_ao_alg alg, const toec_u8 *key, unsigned len);
+/* toec_mac_len() bytes; nothing of the key is left in *m. */
+void toec_mac_end(struct toec_mac *m, toec_u8 out[TOEC_MAC_MOST]);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_ao_seg.c - TCP-AO on segments: traffic keys (RFC 5925 5.2, RFC 5926 3.1), the MAC (RFC
+ * 5925 5.1), and what is done with a segment that comes with it, or without (RFC 5925 7.4, 7.5).
+ */
+#include "tcp.h"
+
+/* ---- sequence number extensions ---- */
+
+/* That of seq, which lies less than 2^31 away (RFC 5925 6.2). R5925-08. */
+static toec_u32 sne_at(const struct toec_sne *e, toec_u32 seq)
+{
+    if (TOEC_SEQ_LT(seq, e->seq))
+        return e->sne - (toec_u32)(seq > e->seq);
+    return e->sne + (toec_u32)(seq < e->seq);
+}
+
+static void sne_note(struct toec_sne *e, toec_u32 seq)
+{
+    if (!TOEC_SEQ_GT(seq, e->seq))
+        return;
+    e->sne = sne_at(e, seq);
+    e->seq = seq;
+}
+
+/* ---- keys and codes ---- */
+
+/* KDF_AES_128_CMAC takes keys of 16 bytes: others are made so (RFC 5926 3.1.1.2). */
+static void cmac_master(const struct toec_ao_key *k, toec_u8 *out)
+{
+    toec_u8 zero[TOEC_AES_BLOCK];
+    struct toec_mac m;
+
+    if (k->len == TOEC_AES_BLOCK) {
+        memcpy(out, k->secret, TOEC_AES_BLOCK);
+        return;
+    }
+    memset(zero, 0, sizeof(zero));
+    toec_mac_start(&m, TOEC_AO_AES_CMAC, zero, sizeof(zero));
+    toec_ao_feed(&m, k->secret, k->len);
+    toec_mac_end(&m, out);
+}
+
+static unsigned put_addr(toec_u8 *p, const struct toec_addr *a)
+{
+    if (toec_addr_is4(a)) {
+        memcpy(p, a->b + 12, 4);
+        return 4;
+    }
+    memcpy(p, a->b, 16);
+    return 16;
+}
+
+/* Traffic_Key = KDF_alg(Master_Key, Context, Output_Length): one block of it is enough for both
+ * algorithms (i = 1). R5926-01, R5926-02; RFC 5925 5.2: R5925-07. */
+void toec_ao_traffic_key(const struct toec_ao_key *k, const struct toec_tuple *id, toec_u32 src_isn,
+                         toec_u32 dst_isn, toec_u8 out[TOEC_MAC_MOST])
+{
+    enum toec_ao_alg alg = (enum toec_ao_alg)k->alg;
+    toec_u8 in[1 + 6 + 44 + 2] = {1, 'T', 'C', 'P', '-', 'A', 'O'}, master[TOEC_MAC_MOST];
+    unsigned n = 7;
+    struct toec_mac m;
+
+    n += put_addr(in + n, id->local);
+    n += put_addr(in + n, id->remote);
+    toec_put16(in + n, id->local_port);
+    toec_put16(in + n + 2, id->remote_port);
+    toec_put32(in + n + 4, src_isn);
+    toec_put32(in + n + 8, dst_isn);
+    toec_put16(in + n + 12, toec_mac_len(alg) * 8);
+    n += 14;
+    if (alg == TOEC_AO_HMAC_SHA1) {
+        toec_mac_start(&m, alg, k->secret, k->len);
+    } else {
+        cmac_master(k, master);
+        toec_mac_start(&m, alg, master, TOEC_AES_BLOCK);
+        memset(master, 0, sizeof(master));
+    }
+    toec_ao_feed(&m, in, n);
+    memset(out, 0, TOEC_MAC_MOST);
+    toec_mac_end(&m, out);
+}
+
+/* R5925-01, R5925-02: extension, pseudo-header, header with checksum and MAC as zeros; of the
+ * options, where the key says so, the AO option alone. R5926-03, R5926-04: which MAC. */
+void toec_ao_cover(struct toec_mac *m, const struct toec_ao_key *k, const toec_u8 *traffic,
+                   const struct toec_addr *src, const struct toec_addr *dst, const toec_u8 *h,
+                   unsigned at, toec_u32 len, toec_u32 sne)
+{
+    enum toec_ao_alg alg = (enum toec_ao_alg)k->alg;
+    toec_u8 pseudo[4 + 40], header[TOEC_TCP_MAX_LEN];
+    unsigned n = 4, hlen = toec_tcp_hlen(h);
+
+    memset(pseudo, 0, sizeof(pseudo));
+    toec_put32(pseudo, sne);
+    n += put_addr(pseudo + n, src);
+    n += put_addr(pseudo + n, dst);
+    if (toec_addr_is4(src)) { /* RFC 9293 3.1 */
+        pseudo[n + 1] = TOEC_IPPROTO_TCP;
+        toec_put16(pseudo + n + 2, len);
+        n += 4;
+    } else { /* RFC 8200 8.1 */
+        toec_put32(pseudo + n, len);
+        pseudo[n + 7] = TOEC_IPPROTO_TCP;
+        n += 8;
+    }
+    memcpy(header, h, hlen);
+    toec_put_sum(header + TOEC_TCP_SUM, 0);
+    memset(header + at + 4, 0, TOEC_AO_MAC);
+    toec_mac_start(m, alg, traffic, toec_mac_len(alg));
+    toec_ao_feed(m, pseudo, n);
+    if (k->no_options) {
+        toec_ao_feed(m, header, TOEC_TCP_LEN);
+        toec_ao_feed(m, header + at, TOEC_AO_LEN);
+    } else {
+        toec_ao_feed(m, header, hlen);
+    }
+}
+
+/* ---- out ---- */
+
+/* RFC 5925 7.4. R5925-09, R5925-10: KeyID of the key in use, RNextKeyID of the one that is asked
+ * for.
+ */
+void toec_ao_sign(struct toec_stack *s, struct toec_ao *ao, struct toec_outbuf *o, unsigned at)
+{
+    toec_u8 *h = toec_out_l4(o), syn_key[TOEC_MAC_MOST], mac[TOEC_MAC_MOST];
+    const struct toec_ao_key *k = ao->current;
+    const toec_u8 *traffic = k->tx;
+    toec_u32 seq = toec_tcp_seq(h);
+    struct toec_mac m;
+
+    h[at] = TOEC_TCPOPT_AO;
+    h[at + 1] = TOEC_AO_LEN;
+    h[at + 2] = k->send_id;
+    h[at + 3] = ao->rnext->recv_id;
+    if ((toec_tcp_flags(h) & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN) {
+        struct toec_tuple id; /* the peer's ISN is not known */
+
+        id.local = o->src;
+        id.remote = o->dst;
+        id.local_port = toec_tcp_sport(h);
+        id.remote_port = toec_tcp_dport(h);
+        toec_ao_traffic_key(k, &id, seq, 0, syn_key);
+        traffic = syn_key;
+    }
+    sne_note(&ao->snd, seq);
+    toec_ao_cover(&m, k, traffic, o->src, o->dst, h, at, o->l4_len + o->len, sne_at(&ao->snd, seq));
+    if (o->len)
+        s->cfg.ao->sent(s->cfg.user, o->owner, o->off, o->len, &m);
+    toec_mac_end(&m, mac);
+    memcpy(h + at + 4, mac, TOEC_AO_MAC);
+}
+
+/* ---- in ---- */
+
+/* Is the MAC right? In the same time wherever it differs. */
+static int mac_ok(struct toec_stack *s, const struct toec_ip_in *in, const struct toec_seg *g,
+                  const struct toec_ao_key *k, const toec_u8 *traffic, toec_u32 sne)
+{
+    toec_u8 mac[TOEC_MAC_MOST];
+    struct toec_mac m;
+    unsigned i, differ = 0;
+
+    toec_ao_cover(&m, k, traffic, &in->src, &in->dst, in->l4, (unsigned)(g->ao - in->l4),
+                  in->l4_len, sne);
+    if (g->len && (in->pkt->flags & TOEC_RX_REASSEMBLED))
+        toec_ao_feed(&m, in->pkt->data + g->off, g->len);
+    else if (g->len)
+        s->cfg.ao->received(s->cfg.user, in->pkt, g->off, g->len, &m);
+    toec_mac_end(&m, mac);
+    for (i = 0; i < TOEC_AO_MAC; i++)
+        differ |= mac[i] ^ g->ao[4 + i];
+    return differ == 0;
+}
+
+/* With the key of a segment whose sender knows nothing of our ISN, or (dst_isn) of an answer to our
+ * SYN. */
+static int first_mac_ok(struct toec_stack *s, const struct toec_ip_in *in, const struct toec_seg *g,
+                        const struct toec_ao_key *k, toec_u32 dst_isn)
+{
+    toec_u8 traffic[TOEC_MAC_MOST];
+    struct toec_tuple id;
+
+    id.local = g->id.remote;
+    id.remote = g->id.local;
+    id.local_port = g->id.remote_port;
+    id.remote_port = g->id.local_port;
+    toec_ao_traffic_key(k, &id, g->seq, dst_isn, traffic);
+    return mac_ok(s, in, g, k, traffic, 0);
+}
+
+static int is_syn(const struct toec_seg *g)
+{
+    return (g->flags & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN;
+}
+
+/* R5925-12: the option comes once, and not beside that of RFC 2385; both MACs have 96 bits. */
+static int option_ok(const struct toec_seg *g)
+{
+    return g->ao_n == 1 && g->ao[1] == TOEC_AO_LEN;
+}
+
+/* The peer would like to be sent to with another key (RFC 5925 7.5, 5; R5925-11): done when there
+ * is one. */
+static void heed_rnext(struct toec_stack *s, struct toec_ao *ao, const struct toec_seg *g)
+{
+    struct toec_ao_key *k;
+
+    if (g->ao[3] == ao->current->send_id)
+        return;
+    k = toec_ao_find(ao->keys, g->ao[3], -1);
+    if (!k)
+        return;
+    TOEC_COUNT(s, tcp_ao_key_changes);
+    ao->current = k;
+}
+
+/* A segment of a connection with keys, in TIME-WAIT too (t 0 then). R5925-14: whatever it is, also
+ * a RST: without the option, with a KeyID that there is no key of, or a wrong MAC, it is dropped.
+ */
+static int connection_refuses(struct toec_stack *s, const struct toec_ip_in *in, struct toec_seg *g,
+                              struct toec_ao *ao, struct toec_tcb *t)
+{
+    struct toec_ao_key *k;
+    int ok;
+
+    if (!(g->ao_n & TOEC_AO_COUNT)) {
+        TOEC_COUNT(s, tcp_ao_missing);
+        ao->missing++;
+        return -1;
+    }
+    if (!option_ok(g)) {
+        TOEC_COUNT(s, tcp_ao_bad_option);
+        ao->bad++;
+        return -1;
+    }
+    k = toec_ao_find(ao->keys, -1, g->ao[2]);
+    if (!k) {
+        TOEC_COUNT(s, tcp_ao_no_key);
+        ao->no_key++;
+        return -1;
+    }
+    if (is_syn(g))
+        ok = first_mac_ok(s, in, g, k, 0);
+    else if (t && t->state == TOEC_SYN_SENT)
+        ok = first_mac_ok(s, in, g, k, t->iss);
+    else
+        ok = mac_ok(s, in, g, k, k->rx, sne_at(&ao->rcv, g->seq));
+    if (!ok) {
+        TOEC_COUNT(s, tcp_ao_bad_mac);
+        ao->bad++;
+        return -1;
+    }
+    TOEC_COUNT(s, tcp_ao_good);
+    ao->good++;
+    g->auth = ao;
+    if (t && t->state == TOEC_SYN_SENT) {
+        if (!(g->flags & TOEC_TH_SYN))
+            return 0;
+        t->irs = g->seq;
+        toec_ao_derive(t, ao);
+    } else if (!is_syn(g)) {
+        sne_note(&ao->rcv, g->seq);
+    }
+    heed_rnext(s, ao, g);
+    return 0;
+}
+
+/* RFC 5925 7.5 for a listener: R5925-15: a peer that a key matches is heard with the option alone.
+ */
+static int listener_refuses(struct toec_stack *s, const struct toec_ip_in *in, struct toec_seg *g,
+                            struct toec_listener *l)
+{
+    struct toec_ao_key *k;
+
+    if (!(g->ao_n & TOEC_AO_COUNT)) {
+        for (k = l->ao_keys; k; k = k->next)
+            if (toec_ao_matches(k, &g->id)) {
+                TOEC_COUNT(s, tcp_ao_missing);
+                return -1;
+            }
+        g->ao_n = 0;
+        return 0;
+    }
+    if (!is_syn(g)) { /* of a connection that we know nothing of (RFC 5925 7.7) */
+        TOEC_COUNT(s, tcp_ao_no_flow);
+        return -1;
+    }
+    if (!option_ok(g)) {
+        TOEC_COUNT(s, tcp_ao_bad_option);
+        return -1;
+    }
+    for (k = l->ao_keys; k; k = k->next)
+        if (k->recv_id == g->ao[2] && toec_ao_matches(k, &g->id))
+            break;
+    if (!k) {
+        TOEC_COUNT(s, tcp_ao_no_key);
+        return -1;
+    }
+    if (!first_mac_ok(s, in, g, k, 0)) {
+        TOEC_COUNT(s, tcp_ao_bad_mac);
+        return -1;
+    }
+    TOEC_COUNT(s, tcp_ao_good);
+    return 0;
+}
+
+int toec_ao_refuses(struct toec_stack *s, const struct toec_ip_in *in, struct toec_seg *g,
+                    struct toec_tcb *t, struct toec_tw *w, struct toec_listener *l)
+{
+    if (t && (t->rare & TOEC_RARE_AO))
+        return connection_refuses(s, in, g, toec_ao_of(s, t), t);
+    if (!s->cfg.max_ao_keys) { /* RFC 9293 MUST-6: an option that is not known */
+        g->ao_n = 0;
+        return 0;
+    }
+    if (w && w->ao && !(l && is_syn(g) && (g->ao_n & TOEC_AO_COUNT)))
+        return connection_refuses(s, in, g, w->ao, 0);
+    if (l && (!w || is_syn(g)))
+        return listener_refuses(s, in, g, l);
+    if (!(g->ao_n & TOEC_AO_COUNT)) {
+        g->ao_n = 0;
+        return 0;
+    }
+    /* Nobody has a key for it. No RST: its MAC would need both ISNs (RFC 5925 7.7). */
+    if (t)
+        TOEC_COUNT(s, tcp_ao_no_key);
+    else
+        TOEC_COUNT(s, tcp_ao_no_flow);
+    return -1;
+}
