@@ -39,6 +39,12 @@ static int read_options(struct toec_seg *g, const uint8_t *o, unsigned n)
             g->tsval = toec_get32(o + i + 2);
             g->tsecr = toec_get32(o + i + 6);
         }
+        if (o[i] == 29) { /* RFC 5925 2.2: how many there are, and the last of them */
+            g->ao_n++;
+            g->ao = o + i;
+        }
+        if (o[i] == 19)
+            g->ao_n |= TOEC_AO_MD5;
         i += len;
     }
     return 0;
@@ -52,6 +58,7 @@ static void compare(const struct toec_seg *a, const struct toec_seg *b)
     FUZZ_CHECK(!a->has_wscale || a->wscale == b->wscale);
     FUZZ_CHECK(a->has_ts == b->has_ts);
     FUZZ_CHECK(!a->has_ts || (a->tsval == b->tsval && a->tsecr == b->tsecr));
+    FUZZ_CHECK(a->ao_n == b->ao_n && (!(a->ao_n & TOEC_AO_COUNT) || a->ao == b->ao));
     FUZZ_CHECK(a->n_sack == b->n_sack && a->n_sack <= 4);
     for (i = 0; i < a->n_sack; i++)
         FUZZ_CHECK(a->sack[i].start == b->sack[i].start && a->sack[i].end == b->sack[i].end);

@@ -179,6 +179,35 @@ static void set_option(struct host *h, struct conn *c, struct fuzz_in *in)
     (void)toec_set_option(h->stack, c->flow, o, value, h->sim->now);
 }
 
+#define MOST_KEYS 12u
+
+/* For every peer; of a connection the KeyIDs are the other way round. */
+static struct toec_ao_mkt a_key(int active)
+{
+    struct toec_ao_mkt k;
+
+    memset(&k, 0, sizeof(k));
+    if (sim_ip6)
+        k.remote.b[0] = 0xfd;
+    else
+        k.remote.b[10] = k.remote.b[11] = 0xff;
+    k.send_id = active ? 1 : 2;
+    k.recv_id = active ? 2 : 1;
+    k.alg = TOEC_AO_HMAC_SHA1;
+    k.secret = (const uint8_t *)"secret";
+    k.secret_len = 6;
+    return k;
+}
+
+/* All may be in use: then the other side does not hear it. */
+static void with_key(struct conn *c)
+{
+    const struct toec_ao_mkt k = a_key(1);
+
+    if (c->host->cfg.max_ao_keys && c->flow)
+        (void)toec_ao_add(c->host->stack, c->flow, &k);
+}
+
 /* With data on the SYN when the stack has a cookie for the peer, or none is wanted. */
 static void fast_connect(struct host *h, struct fuzz_in *in)
 {
@@ -189,6 +218,7 @@ static void fast_connect(struct host *h, struct fuzz_in *in)
     if (h->opened + h->sim->host[1 - h->index].opened >= 2 * MOST_CONNS)
         return;
     c = sim_connect_from(h->sim, h->index, 0, 80, &rc);
+    with_key(c);
     if (!c->gone && toec_fastopen(h->stack, c->flow, (int)(how & 1), h->sim->now) == 1)
         conn_write(c, how * 16, 1);
 }
@@ -203,12 +233,12 @@ static void user(struct sim *s, struct fuzz_in *in)
     switch (what >> 3 & 15) {
     case 0:
         if (h->opened + s->host[1 - h->index].opened < 2 * MOST_CONNS)
-            sim_connect_from(s, h->index, 0, 80, &rc);
+            with_key(sim_connect_from(s, h->index, 0, 80, &rc));
         break;
     case 1: /* at once from both sides: simultaneous open */
         if (s->host[0].opened == 0 && s->host[1].opened == 0) {
-            sim_connect_from(s, 0, 7000, 7000, &rc);
-            sim_connect_from(s, 1, 7000, 7000, &rc);
+            with_key(sim_connect_from(s, 0, 7000, 7000, &rc));
+            with_key(sim_connect_from(s, 1, 7000, 7000, &rc));
         }
         break;
     case 2:
@@ -371,6 +401,10 @@ static void set_up_rare(struct sim *s, unsigned what)
             h->cfg.mtu = 9000;
         if (what & 16384)
             h->tx_buf = h->rx_buf = 1u << 18;
+        if (what & 32768) {
+            h->cfg.max_ao_keys = MOST_KEYS;
+            h->cfg.ao = &sim_ao;
+        }
     }
 }
 
@@ -405,6 +439,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sim_start(&s);
     for (i = 0; i < 2; i++) {
         sim_listen(&s, i, 80, 4, &listener);
+        if (s.host[i].cfg.max_ao_keys) {
+            const struct toec_ao_mkt k = a_key(0);
+
+            FUZZ_CHECK(toec_listen_ao_add(s.host[i].stack, listener, &k) == 0);
+        }
         if (rare & 0xc0)
             toec_listen_fastopen(s.host[i].stack, listener,
                                  4 | (rare & 128 ? TOEC_FASTOPEN_NOCOOKIE : 0));

@@ -159,6 +159,10 @@ def options() -> Iterator[tuple[str, bytes]]:
     yield "sack", head + bytes([1, 1, 5, 34]) + u32(*range(8))
     yield "unknown", head + bytes([254, 6, 1, 2, 3, 4, 34, 2, 28, 4, 0, 5, 0])
     yield "cut", head + bytes([1, 1, 8])
+    ao = bytes([29, 16, 2, 1, *range(12)])
+    yield "ao", head + bytes([1, 1, 8, 10]) + u32(7, 8) + ao
+    yield "ao_twice", head + ao + ao
+    yield "ao_md5", head + ao + bytes([19, 18, *range(16), 1, 1])
 
 
 # ---- talk ----
@@ -174,6 +178,8 @@ TALK_RARE = {
     "jumbo": 1024 | 2048,
     "fast": 4096,
     "open": 4096 | 8192,
+    "keys": 16384,
+    "key": 32768,
 }
 
 
@@ -287,6 +293,7 @@ PAIR_RARE = {
     "open": 128,
     "few": 4096,
     "jumbo": 8192 | 16384,
+    "keys": 32768,
 }
 
 

@@ -44,6 +44,7 @@ struct talk {
     toec_u32 listener;
     int rare;          /* the set-up of rarer features is there */
     toec_u32 fast;     /* of the listener, from the start */
+    unsigned keyed;    /* TCP-AO: bits 16384 and 32768 of the set-up */
     uint8_t cookie[8]; /* of Fast Open, as the stack gave it */
 };
 
@@ -501,8 +502,34 @@ static void configure(struct talk *t, unsigned what)
         h->cfg.mtu = 9000;
     if (rare & 2048)
         h->tx_buf = h->rx_buf = 1u << 18;
+    if (rare & (16384 | 32768)) {
+        t->keyed = rare;
+        h->cfg.max_ao_keys = 4;
+        h->cfg.ao = &sim_ao;
+    }
     if (rare & 4096)
         t->fast = 2 | (rare & 8192 ? TOEC_FASTOPEN_NOCOOKIE : 0);
+}
+
+/* TCP-AO: nobody has the key but another host; or (32768) the peer should. */
+static void listen_keyed(struct talk *t)
+{
+    struct toec_ao_mkt k;
+
+    memset(&k, 0, sizeof(k));
+    k.remote.b[10] = k.remote.b[11] = 0xff;
+    k.remote.b[12] = 99;
+    if (sim_ip6)
+        memset(k.remote.b + 10, 0, 3);
+    k.prefix = t->keyed & 32768 ? 0 : 8;
+    if (sim_ip6 && k.prefix)
+        k.remote.b[0] = 0xfc;
+    k.alg = t->keyed & 16384 ? TOEC_AO_HMAC_SHA1 : TOEC_AO_AES_CMAC;
+    k.send_id = 1;
+    k.recv_id = 2;
+    k.secret = (const uint8_t *)"secret";
+    k.secret_len = 6;
+    FUZZ_CHECK(toec_listen_ao_add(t->s.host[0].stack, t->listener, &k) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -520,6 +547,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     t.s.retry = 5 * MSEC; /* or all of a run is asking for room */
     craft_start(&t.s);
     sim_listen(&t.s, 0, 80, set_up & 16 ? 1 : 4, &t.listener);
+    if (t.keyed)
+        listen_keyed(&t);
     if (t.fast)
         toec_listen_fastopen(t.s.host[0].stack, t.listener, t.fast);
     for (i = 0; i < PORTS; i++)

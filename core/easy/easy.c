@@ -59,6 +59,30 @@ static unsigned long up64(unsigned long n)
     return (n + 63) & ~63ul;
 }
 
+/* ---- payload for TCP-AO ---- */
+
+static void show_sent(void *user, void *owner, toec_u32 off, toec_u32 len, struct toec_mac *mac)
+{
+    const struct toec_easy *e = user;
+    const struct toec_conn *c = owner;
+    toec_u32 at = off & (e->cfg.tx_size - 1);
+    toec_u32 first = e->cfg.tx_size - at < len ? e->cfg.tx_size - at : len;
+
+    toec_ao_feed(mac, c->tx + at, first);
+    toec_ao_feed(mac, c->tx, len - first);
+}
+
+static void show_received(void *user, const struct toec_packet *p, toec_u32 off, toec_u32 len,
+                          struct toec_mac *mac)
+{
+    (void)user;
+    toec_ao_feed(mac, p->data + off, len);
+}
+
+static const struct toec_ao_ops easy_ao = {show_sent, show_received};
+
+/* ---- layout ---- */
+
 /* Defaults filled in, and where everything stands; -1: invalid. */
 static int lay_out_easy(struct toec_easy_config *c, struct easy_layout *l)
 {
@@ -70,6 +94,7 @@ static int lay_out_easy(struct toec_easy_config *c, struct easy_layout *l)
         c->rx_size = RING_SIZE;
     if (c->core.max_flows == 0)
         c->core.max_flows = 1024;
+    c->core.ao = &easy_ao;
     stack = toec_size(&c->core);
     if (stack == 0 || !power_of_two(c->tx_size) || !power_of_two(c->rx_size) || !c->send ||
         !c->event || c->core.max_gso || c->core.max_udp)

@@ -6,8 +6,6 @@
 #ifndef TOEC_MAC_H
 #define TOEC_MAC_H
 
-#include <toe/ao.h>
-
 #include "base.h"
 
 #define TOEC_SHA1_LEN  20u

@@ -91,6 +91,7 @@ static int prefix_eq(const struct toec_addr *a, const struct toec_addr *b, unsig
     return n % 8 == 0 || (a->b[i] ^ b->b[i]) >> (8 - n % 8) == 0;
 }
 
+/* R5925-03 */
 int toec_ao_matches(const struct toec_ao_key *k, const struct toec_tuple *id)
 {
     return (k->remote_port == 0 || k->remote_port == id->remote_port) &&
@@ -255,7 +256,7 @@ int toec_ao_add(struct toec_stack *s, struct toec_tcb *t, const struct toec_ao_m
     if (!mkt_valid(m) || !prefix_eq(&m->remote, &t->remote, m->prefix) ||
         (m->remote_port && m->remote_port != t->remote_port))
         return TOEC_E_INVAL;
-    /* RFC 5925 7.1: a connection that has begun without never has any. R5925-06 */
+    /* RFC 5925 7.3: a connection that has begun without never has any. R5925-06 */
     if (first && (t->state != TOEC_SYN_SENT || t->snd_max != t->iss || t->fo.flags))
         return TOEC_E_INVAL;
     if (ao && id_taken(ao->keys, m))

@@ -15,7 +15,6 @@
 
 #include <cmocka.h>
 
-#include <toe/ao.h>
 #include <toe/core.h>
 #include <toe/counters.h>
 

@@ -38,6 +38,7 @@ struct ao {
     struct sim s;
     struct conn *c, *peer;
     uint32_t id;
+    uint32_t listening; /* the listener's keys */
 };
 
 static void start(struct ao *a)
@@ -54,6 +55,7 @@ static void start(struct ao *a)
 static void listen_with(struct ao *a, struct toec_ao_mkt k)
 {
     assert_int_equal(toec_listen_ao_add(a->s.host[1].stack, a->id, &k), 0);
+    a->listening++;
 }
 
 static void key(struct conn *c, struct toec_ao_mkt k)
@@ -93,6 +95,15 @@ static uint64_t count(struct ao *a, unsigned host, enum toec_counter c)
     return sim_count(&a->s, host, c);
 }
 
+static uint32_t keys_used(struct ao *a, unsigned host)
+{
+    struct toec_usage u;
+
+    toec_usage(a->s.host[host].stack, &u);
+    return u.ao_keys;
+}
+
+/* Nothing is left but the listener's own key. */
 static void end(struct ao *a)
 {
     conn_close(a->c);
@@ -101,6 +112,8 @@ static void end(struct ao *a)
         conn_close(a->peer);
     sim_run(&a->s, 700 * SEC);
     assert_int_equal(a->s.place_violations, 0);
+    assert_int_equal(keys_used(a, 0), 0);
+    assert_int_equal(keys_used(a, 1), a->listening);
     sim_assert_clean(&a->s);
     sim_stop(&a->s);
 }

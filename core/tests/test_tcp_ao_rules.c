@@ -129,7 +129,7 @@ static void test_invalid(void **state)
     sim_stop(&o.s);
 }
 
-/* RFC 5925 3.1: no two keys with an ID in common for one connection. R5925-04. */
+/* RFC 5925 3.1: no two keys with an ID in common for one connection. R5925-03, R5925-04. */
 static void test_ids(void **state)
 {
     struct toec_ao_mkt k;
@@ -192,7 +192,27 @@ static void test_no_room(void **state)
     sim_stop(&o.s);
 }
 
-/* A connection that has begun without keys gets none (RFC 5925 7.1; R5925-06), and has nothing to
+/* ... and the same of connections: the third finds none. */
+static void test_no_room_for_a_third(void **state)
+{
+    struct conn *c[3];
+    struct one o;
+    unsigned i;
+
+    (void)state;
+    start_one(&o, 2);
+    for (i = 0; i < 3; i++) {
+        c[i] = sim_connect(&o.s, 0, 80);
+        assert_int_equal(flow_add(c[i], mkt(IP_B, 32, 1, 2)), i < 2 ? 0 : TOEC_E_NOBUFS);
+    }
+    assert_int_equal(sim_count(&o.s, 0, TOEC_C_tcp_ao_no_room), 1);
+    for (i = 0; i < 3; i++)
+        conn_close(c[i]);
+    assert_int_equal(keys_used(&o), 0);
+    sim_stop(&o.s);
+}
+
+/* A connection that has begun without keys gets none (RFC 5925 7.3; R5925-06), and has nothing to
  * say of them. */
 static void test_too_late(void **state)
 {
@@ -521,6 +541,65 @@ static void test_no_room_for_more(void **state)
     stop_pair(&p);
 }
 
+/* A connection needs a copy of each key that matches: room for one of two is none. */
+static void test_no_room_for_both(void **state)
+{
+    struct toec_ao_mkt k = mkt(IP_A, 32, 1, 2);
+    struct pair p;
+
+    (void)state;
+    start_pair(&p);
+    p.s.host[1].cfg.max_ao_keys = 3;
+    sim_start(&p.s);
+    sim_listen(&p.s, 1, PORT, 0, &p.id);
+    assert_int_equal(toec_listen_ao_add(p.s.host[1].stack, p.id, &k), 0);
+    k = mkt(IP_A, 32, 3, 4);
+    assert_int_equal(toec_listen_ao_add(p.s.host[1].stack, p.id, &k), 0);
+    connect_pair(&p);
+    assert_false(p.c->established);
+    assert_true(sim_count(&p.s, 1, TOEC_C_tcp_ao_no_room) >= 1);
+    assert_int_equal(toec_flow_count(p.s.host[1].stack), 0);
+    conn_close(p.c);
+    sim_stop(&p.s);
+}
+
+/* RNextKeyID names a key that the other side does not have: it goes on with the one it knows (RFC
+ * 5925 7.5), for which the first has another key. */
+static void test_unknown_rnext(void **state)
+{
+    struct toec_ao_mkt k = mkt(IP_A, 32, 1, 2);
+    struct toec_ao_info info;
+    struct pair p;
+
+    (void)state;
+    start_pair(&p);
+    sim_start(&p.s);
+    sim_listen(&p.s, 1, PORT, 0, &p.id);
+    k.alg = TOEC_AO_AES_CMAC;
+    k.secret = (const uint8_t *)"sixteen letters.";
+    k.secret_len = 16;
+    assert_int_equal(toec_listen_ao_add(p.s.host[1].stack, p.id, &k), 0);
+    p.c = sim_connect_from(&p.s, 0, 4000, PORT, NULL);
+    put32(k.remote.b + 12, IP_B);
+    k.send_id = 2;
+    k.recv_id = 9;
+    assert_int_equal(flow_add(p.c, k), 0);
+    k.send_id = 5;
+    k.recv_id = 1;
+    assert_int_equal(flow_add(p.c, k), 0);
+    sim_run(&p.s, SEC);
+    assert_true(p.c->established);
+    p.peer = conn_peer(p.c);
+    sim_transfer(&p.s, p.c, 20000, 60 * SEC);
+    sim_transfer(&p.s, p.peer, 20000, 60 * SEC);
+    assert_int_equal(toec_ao_info(p.s.host[0].stack, p.c->flow, &info), 0);
+    assert_int_equal(info.current, 2);
+    assert_int_equal(info.rnext, 9);
+    assert_int_equal(toec_ao_info(p.s.host[1].stack, p.peer->flow, &info), 0);
+    assert_int_equal(info.current, 1);
+    stop_pair(&p);
+}
+
 /* In TIME-WAIT: a FIN that comes again is acknowledged with a MAC, what has none is not heard; a
  * new SYN with one opens the pair anew. */
 static void test_time_wait(void **state)
@@ -650,13 +729,23 @@ static void test_image(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_config),       cmocka_unit_test(test_invalid),
-        cmocka_unit_test(test_ids),          cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_too_late),     cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_another_peer), cmocka_unit_test(test_not_configured),
-        cmocka_unit_test(test_reassembled),  cmocka_unit_test(test_own_keys),
-        cmocka_unit_test(test_backlog),      cmocka_unit_test(test_no_room_for_more),
-        cmocka_unit_test(test_time_wait),    cmocka_unit_test(test_icmp),
+        cmocka_unit_test(test_config),
+        cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_too_late),
+        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_another_peer),
+        cmocka_unit_test(test_not_configured),
+        cmocka_unit_test(test_reassembled),
+        cmocka_unit_test(test_own_keys),
+        cmocka_unit_test(test_backlog),
+        cmocka_unit_test(test_no_room_for_more),
+        cmocka_unit_test(test_no_room_for_a_third),
+        cmocka_unit_test(test_no_room_for_both),
+        cmocka_unit_test(test_unknown_rnext),
+        cmocka_unit_test(test_time_wait),
+        cmocka_unit_test(test_icmp),
         cmocka_unit_test(test_image),
     };
 

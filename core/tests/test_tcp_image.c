@@ -304,11 +304,75 @@ static void both_hosts(int ip6)
     sim_stop(&s);
 }
 
+static void key(struct sim *s, unsigned host, struct toec_tcb *flow, uint32_t listener, unsigned n)
+{
+    struct toec_ao_mkt k;
+
+    memset(&k, 0, sizeof(k));
+    toec_addr_set4(&k.remote, host == 0 ? IP_B : IP_A);
+    k.prefix = 24;
+    k.send_id = k.recv_id = (uint8_t)n;
+    k.alg = n & 1 ? TOEC_AO_HMAC_SHA1 : TOEC_AO_AES_CMAC;
+    k.secret = (const uint8_t *)"damage";
+    k.secret_len = 6;
+    assert_int_equal(flow ? toec_ao_add(s->host[host].stack, flow, &k)
+                          : toec_listen_ao_add(s->host[host].stack, listener, &k),
+                     0);
+}
+
+/* Connections with TCP-AO: asked for, half open, open with two keys, in TIME-WAIT. */
+static void keyed(struct sim *s)
+{
+    struct conn *c[4];
+    uint32_t id;
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        s->host[i].cfg.max_flows = 8;
+        s->host[i].cfg.max_ao_keys = 12;
+        s->host[i].cfg.ao = &sim_ao;
+    }
+    sim_start(s);
+    sim_listen(s, 1, 80, 0, &id);
+    key(s, 1, NULL, id, 1);
+    key(s, 1, NULL, id, 2);
+    for (i = 0; i < 4; i++) {
+        c[i] = sim_connect(s, 0, i == 3 ? 81 : 80);
+        key(s, 0, c[i]->flow, 0, 1 + i % 2);
+        if (i == 1)
+            key(s, 0, c[i]->flow, 0, 1);
+        if (i == 2)
+            s->impair.delay = SEC;
+        if (i < 2)
+            sim_run(s, 10 * MSEC);
+    }
+    assert_true(c[0]->established && c[1]->established);
+    conn_close(c[0]);
+    conn_close(conn_peer(c[0]));
+    sim_run(s, 1500 * MSEC);
+}
+
+static void damage_keys(void)
+{
+    struct sim s;
+
+    sim_init(&s, 2);
+    keyed(&s);
+    damage(&s.host[0]);
+    damage(&s.host[1]);
+    sim_run(&s, 3 * SEC); /* ... in TIME-WAIT */
+    damage(&s.host[0]);
+    damage(&s.host[1]);
+    s.host[0].cfg.max_ao_keys = s.host[1].cfg.max_ao_keys = 0;
+    sim_stop(&s);
+}
+
 static void test_damaged(void **state)
 {
     (void)state;
     both_hosts(0);
     both_hosts(1);
+    damage_keys();
 }
 
 /* ---- records that no stack of these tests has made ---- */
@@ -617,6 +681,11 @@ static void test_every_sentence(void **state)
         "a path MTU is none",
         "twice in TIME-WAIT",
         "fewer flows",
+        "a key of TCP-AO is none that there is",
+        "more keys of TCP-AO than there is room for",
+        "keys are there twice, or of nobody",
+        "it has keys of nobody",
+        "a flow has lost its keys",
         "a flow is there twice",
         "in the middle of a flow",
         "a flow of another address",

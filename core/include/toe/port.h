@@ -11,6 +11,7 @@
 #ifndef TOE_PORT_H
 #define TOE_PORT_H
 
+#include <toe/ao.h>
 #include <toe/types.h>
 
 struct toec_tcb;
@@ -165,7 +166,6 @@ struct toec_udp_ops {
  * The MAC of a segment covers its payload, which core/ does not touch. These show it: each calls
  * toec_ao_feed(mac, ...) with all `len` bytes in order, at once or in pieces.
  */
-struct toec_mac;
 struct toec_ao_ops {
     /* Bytes of the send stream of `owner` from offset `off`, which toec_port_transmit() is about to
      * be given. They must still be the same then. */

@@ -26,7 +26,8 @@ struct toec_conn;
 
 struct toec_easy_config {
     struct toec_config core; /* as toec_init() takes it; max_flows is the number of connections,
-                              * user goes to the functions below, max_gso and max_udp must be 0 */
+                              * user goes to the functions below, max_gso and max_udp must be 0;
+                              * ao is set here: max_ao_keys is all that TCP-AO needs */
     toec_u32 tx_size;        /* bytes to send kept per connection, until acknowledged: 16384; */
     toec_u32 rx_size;        /* ... and received: 16384. Powers of two, 4 KiB..16 MiB */
     /* Sends one whole Ethernet frame with its checksums. 0; -1: no room now, it comes again. */
