@@ -13,7 +13,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -278,6 +278,14 @@ class Lab:
             except proc.Failed as e:
                 said.append(str(e))
         return "\n".join(said)
+
+    @contextlib.contextmanager
+    def explaining_resets(self) -> Iterator[None]:
+        """Where none is expected: it comes with a report."""
+        try:
+            yield
+        except ConnectionResetError as e:
+            raise ConnectionResetError(f"{e}\n{self.report()}") from e
 
     def footprint(self) -> dict[str, int]:
         """Descriptors, and private memory in KiB, of toed."""

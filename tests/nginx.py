@@ -133,13 +133,18 @@ class Http:
     @contextlib.contextmanager
     def _explained(self, what: str) -> Iterator[None]:
         began = time.monotonic()
+        which = f"{what} {self._name}, after {self._answers} answers"
         try:
             yield
         except TimeoutError as e:
             raise TimeoutError(
-                f"{what} {self._name}, after {self._answers} answers: {e}, "
-                f"{time.monotonic() - began:.1f} s after it began\n{self._lab.report()}"
+                f"{which}: {e}, {time.monotonic() - began:.1f} s after it began\n"
+                f"{self._lab.report()}"
             ) from None
+        except ConnectionError as e:
+            if e.strerror:
+                e.strerror += f" ({which})"
+            raise
 
     def start(self, method: str, path: str, **options: object) -> http.client.HTTPResponse:
         with self._explained(f"{method} {path}"):

@@ -121,7 +121,7 @@ def test_load_by_wrk(lab, tmp_path, workers):
 
 @labs.gateware_lacks("no-moves")
 def test_reload_keeps_serving(lab, tmp_path):
-    with nginx.start(lab, tmp_path, workers=2) as server:
+    with nginx.start(lab, tmp_path, workers=2) as server, lab.explaining_resets():
         before = set(server.children())
         with nginx.Http(lab) as kept:
             kept.get("/hello")
