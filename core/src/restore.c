@@ -289,7 +289,7 @@ static const char *listener_sound(const struct toec_listener *l)
 {
     if (l->port == 0 || l->families > (TOEC_L_IP4 | TOEC_L_IP6) || l->fo.n_keys > 2 ||
         l->ecn < TOEC_ECN_OFF || l->ecn > TOEC_ECN_PASSIVE || l->discover > TOEC_MTU_OMIT ||
-        l->reuse > TOEC_REUSE_ALL)
+        l->reuse > TOEC_REUSE_ALL || (l->user_mss && l->user_mss < TOEC_MSS_MIN))
         return "the image is damaged: a listener is none that there is";
     return 0;
 }

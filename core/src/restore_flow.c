@@ -320,9 +320,13 @@ static int segments_sound(const struct toec_tcb *t)
 
     if (m->discover > TOEC_MTU_OMIT || t->path.mtu < least)
         return 0;
+    if (m->user_mss && m->user_mss < TOEC_MSS_MIN)
+        return 0;
     if (t->state == TOEC_SYN_SENT)
         return m->mtu == 0;
-    if (t->mss < MSS_LEAST || t->mss + t->path.hlen + TOEC_TCP_LEN + toec_opt_len(t) > t->path.mtu)
+    /* of both t->mss is made anew when the path changes */
+    if (m->peer_mss < TOEC_MSS_MIN || t->mss < MSS_LEAST ||
+        t->mss + t->path.hlen + TOEC_TCP_LEN + toec_opt_len(t) > t->path.mtu)
         return 0;
     return m->mtu <= t->path.mtu && m->high <= t->path.mtu && m->probe <= t->path.mtu &&
            (m->low == 0 || (m->low >= TOEC_MTU_LEAST && m->low <= t->path.mtu)) &&

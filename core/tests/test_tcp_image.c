@@ -352,6 +352,22 @@ static void keyed(struct sim *s)
     sim_run(s, 1500 * MSEC);
 }
 
+static void no_room_for_keys(struct host *h)
+{
+    void *mem = aligned_alloc(64, (h->mem_size + 63) & ~63ul);
+    unsigned keys = h->cfg.max_ao_keys;
+    struct image m = {0};
+
+    assert_non_null(mem);
+    image_save(&m, h);
+    h->cfg.max_ao_keys = 1;
+    assert_int_equal(try_image(h, mem, m.bytes, m.n), 0);
+    h->cfg.max_ao_keys = keys;
+    assert_int_equal(try_image(h, mem, m.bytes, m.n), 1);
+    image_free(&m);
+    free(mem);
+}
+
 static void damage_keys(void)
 {
     struct sim s;
@@ -363,7 +379,7 @@ static void damage_keys(void)
     sim_run(&s, 3 * SEC); /* ... in TIME-WAIT */
     damage(&s.host[0]);
     damage(&s.host[1]);
-    s.host[0].cfg.max_ao_keys = s.host[1].cfg.max_ao_keys = 0;
+    no_room_for_keys(&s.host[0]);
     sim_stop(&s);
 }
 
@@ -547,6 +563,12 @@ static void test_forged_listeners_and_pairs(void **state)
         toec_image_end(&f.o);
         assert_int_equal(forged(&f, n), !i);
     }
+    l.user_mss = TOEC_MSS_MIN;
+    record(&f, TOEC_REC_LISTENER, &toec_t_listener, &l);
+    assert_true(forged(&f, n));
+    l.user_mss--;
+    record(&f, TOEC_REC_LISTENER, &toec_t_listener, &l);
+    assert_false(forged(&f, n));
     memset(&w, 0, sizeof(w));
     w.remote.b[15] = w.local.b[15] = 1;
     w.local_port = w.remote_port = 7;
@@ -561,6 +583,50 @@ static void test_forged_listeners_and_pairs(void **state)
     }
     assert_true(forged(&f, n)); /* the oldest have given way */
     forge_end(&f);
+}
+
+/* Of the sizes that were agreed the size of a segment is made anew whenever the path changes. It
+ * was 0 then, once (fuzz/found/image). */
+static void test_sizes_of_segments(void **state)
+{
+    static const struct {
+        toec_u16 peer, user;
+        int taken;
+    } rows[] = {{TOEC_MSS_MIN, 0, 1},
+                {TOEC_MSS_MIN, TOEC_MSS_MIN, 1},
+                {TOEC_MSS_MIN - 1, 0, 0},
+                {12, 0, 0},
+                {0, 0, 0},
+                {TOEC_MSS_MIN, TOEC_MSS_MIN - 1, 0},
+                {TOEC_MSS_MIN, 12, 0}};
+    struct image m;
+    struct host *h;
+    struct conn *c;
+    struct sim s;
+    unsigned i;
+    uint32_t id;
+    void *mem;
+
+    (void)state;
+    sim_init(&s, 2);
+    sim_start(&s);
+    sim_listen(&s, 1, 80, 0, &id);
+    c = sim_connect(&s, 0, 80);
+    sim_run(&s, 1 * SEC);
+    h = &s.host[0];
+    assert_int_equal(c->flow->state, TOEC_ESTABLISHED);
+    mem = aligned_alloc(64, (h->mem_size + 63) & ~63ul);
+    assert_non_null(mem);
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        memset(&m, 0, sizeof(m));
+        c->flow->pm.peer_mss = rows[i].peer;
+        c->flow->pm.user_mss = rows[i].user;
+        image_save(&m, h);
+        assert_int_equal(try_image(h, mem, m.bytes, m.n), rows[i].taken);
+        image_free(&m);
+    }
+    free(mem);
+    sim_stop(&s);
 }
 
 /* A connection with more than there is room for, of what connections share. */
@@ -712,13 +778,10 @@ static void test_every_sentence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_forged_caches),
-        cmocka_unit_test(test_forged_packets),
-        cmocka_unit_test(test_forged_listeners_and_pairs),
-        cmocka_unit_test(test_no_room_for_flows),
-        cmocka_unit_test(test_no_room_to_write),
-        cmocka_unit_test(test_too_long_to_write),
+        cmocka_unit_test(test_damaged),           cmocka_unit_test(test_forged_caches),
+        cmocka_unit_test(test_forged_packets),    cmocka_unit_test(test_forged_listeners_and_pairs),
+        cmocka_unit_test(test_sizes_of_segments), cmocka_unit_test(test_no_room_for_flows),
+        cmocka_unit_test(test_no_room_to_write),  cmocka_unit_test(test_too_long_to_write),
         cmocka_unit_test(test_every_sentence), /* the last: it looks at what the others were told */
     };
 
