@@ -256,7 +256,7 @@ def test_epoll_instance_in_another(robot, accepted):
         " for e, inner in zip(eps[:0:-1], eps[-2::-1]):\n"
         "  (fd, _), = e.poll(20); assert fd == inner.fileno()\n"
         " (fd, _), = eps[0].poll(20); assert fd == s.fileno()\n"
-        " s.sendall(s.recv(100)); assert not eps[2].poll(0)\n"
+        " got = s.recv(100); assert not eps[2].poll(0); s.sendall(got)\n"
         "s.recv(1)"
     )
     accepted.sendall(b"before")  # the first is there, or comes, at the exec
