@@ -342,16 +342,19 @@ static int listen_option_ok(enum toec_option opt, toec_u32 value)
 int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, toec_u32 value)
 {
     struct toec_listener *l;
+    struct toec_tcb *t;
 
     if (id >= s->tcp->listeners.fresh)
         return TOEC_E_INVAL;
     l = toec_pool_at(&s->tcp->listeners, id);
     if (!l->live || !listen_option_ok(opt, value))
         return TOEC_E_INVAL;
-    if (opt == TOEC_OPT_DEFER_ACCEPT)
-        l->defer = (toec_u8)value;
-    else if (opt == TOEC_OPT_REUSE)
+    if (opt == TOEC_OPT_REUSE) {
         l->reuse = (toec_u8)value;
+        for (t = l->half; t; t = t->stage.half.next)
+            (void)toec_set_reuse(s, t, value);
+    } else if (opt == TOEC_OPT_DEFER_ACCEPT)
+        l->defer = (toec_u8)value;
     else if (opt == TOEC_OPT_ECN)
         l->ecn = (toec_u8)value;
     else if (opt == TOEC_OPT_MTU_DISCOVER)

@@ -358,6 +358,25 @@ static int fastopen_key(struct listen_member *m, uint32_t low, uint32_t high)
     return 0;
 }
 
+/* Of those that nobody has accepted, too: the option follows the LISTEN, and some may have come in
+ * between. */
+static void set_reuse(struct listen_group *g, uint32_t reuse)
+{
+    struct engine *e = g->engine;
+    uint32_t n, i;
+
+    for (n = 0; n < g->count; n++) {
+        const struct listen_member *m = g->members[n];
+
+        for (i = 0; m->flows && i < m->qp->fresh; i++) {
+            struct slot *s = &m->qp->slots[i];
+
+            if (s->member == m && s->flow)
+                (void)toec_set_option(e->stack, s->flow, TOEC_OPT_REUSE, reuse, e->now);
+        }
+    }
+}
+
 int listen_option(struct qp *qp, uint32_t id, uint16_t option, uint32_t arg0, uint32_t arg1)
 {
     struct listen_member *m = find_member(qp, id);
@@ -382,12 +401,16 @@ int listen_option(struct qp *qp, uint32_t id, uint16_t option, uint32_t arg0, ui
         rc = toec_listen_fastopen_key(g->engine->stack, g->core_id, m->keys, arg0);
         m->key_bytes = 0;
         break;
+    case TOE_OPT_REUSE:
+        if (toec_listen_option(g->engine->stack, g->core_id, TOEC_OPT_REUSE, arg0) < 0)
+            return TOE_R_NOPROTOOPT;
+        set_reuse(g, arg0);
+        return 0;
     case TOE_OPT_MTU_DISCOVER:
     case TOE_OPT_MAXSEG:
     case TOE_OPT_TOS:
     case TOE_OPT_ECN:
     case TOE_OPT_DEFER_ACCEPT:
-    case TOE_OPT_REUSE:
         if (toec_listen_option(g->engine->stack, g->core_id, (enum toec_option)option, arg0) < 0)
             return TOE_R_NOPROTOOPT;
         return 0;

@@ -373,8 +373,10 @@ static void test_who_may_bind(void **state)
 
     host_put(&w->x, TOE_CMD_BIND, 0, PORT, 3, 0, 0);
     host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 7, 0, 16);
-    host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_REUSE, 7, TOEC_REUSE_ADDR, 0);
     bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    /* it has come before the option, and waits to be accepted */
+    host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_REUSE, 7, TOEC_REUSE_ADDR, 0);
+    host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, fx, 0, 0);
     host_put(&w->x, TOE_CMD_BIND, 0, PORT, 3, 0, 0);
     bench_run(&w->t, NS_PER_MS);
     host_want_error(&w->x, TOE_R_ADDRINUSE, 3, TOE_CMD_BIND);
