@@ -300,7 +300,7 @@ module toe_conn
   conn_route the_route (
     .cmd_i(cmd), .entry_i(entry_q), .own_i, .tuple_o(route), .hop_o(neigh_o), .bad_o(no_route)
   );
-  assign neigh_valid_o = step_q == ConnectHop;
+  assign neigh_valid_o = step_q == ConnectHop && !no_route;
   assign neigh_v6_o = route.v6;
 
   // ---- what is said ----
