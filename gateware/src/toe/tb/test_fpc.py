@@ -349,11 +349,6 @@ FAULTS = {
         "    if (width_ > room) width_ = room;",
         "    if (width_ > room && room != 32'd0) width_ = room;",
     ),
-    "a place that is not needed is not given back": (
-        "src/toe/rtl/fpc_out.sv",
-        "o.back = c.kind == EvTell && c.placed && !tells;",
-        "o.back = c.kind == EvTell && c.placed && !tells && c.t.known;",
-    ),
 }
 
 
