@@ -55,7 +55,7 @@ class Flow:
 
     def open(self) -> None:
         rng = self.world.rng
-        self.free, self.failed = False, False
+        self.free = self.failed = self.begun = False
         self.lists()
         self.active = rng.random() < 0.3
         self.fate = rng.choice(["close", "close", "close", "peer", "peer", "abort", "reset"])
@@ -322,7 +322,7 @@ class Flow:
     def taken(self, event: dict, meaning) -> None:
         kind = event["kind"]
         if kind == KIND["EvOpen"]:
-            self.out_sent = -1
+            self.begun = True
         elif kind == KIND["EvCommand"]:
             if meaning[2]:
                 self.commands.append(meaning)

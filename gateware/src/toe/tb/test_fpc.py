@@ -111,7 +111,7 @@ class World:
             if flow.fate == "silent" and not flow.over and rng.random() < 0.001:
                 flow.events.append(({"kind": KIND["EvReset"]}, None))
                 flow.fate = "unlistened"
-            elif rng.random() < 0.0003 and not flow.over and not flow.released:
+            elif rng.random() < 0.0003 and flow.begun and not (flow.over or flow.released):
                 self.purge(flow)
         self.full = {q for q in self.full if rng.random() < 0.995 and not self.calm}
         if rng.random() < 0.002:
