@@ -87,7 +87,7 @@ class World:
         rng = self.rng
         self.now += rng.choice([0, 100, 1000, 20000])
         # Peers have time to answer before the next deadline comes.
-        if self.deadlines and (self.idle > 100 if self.calm else rng.random() < 0.02):
+        if self.deadlines and (self.idle > 100 if self.calm else rng.random() < 0.01):
             self.idle = 0
             first = min(self.deadlines.values(), key=self.ahead)
             self.now += max(self.ahead(first), 0) * TICK
