@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // hwroom.sv - places in a HW ring: what is promised and what the host has not taken never exceed the ring,
 // whoever asks, takes, gives back and writes, and however the host moves its tail within what there is.
-// Where it moves it elsewhere, nothing is granted any more.
+// Where it moves it elsewhere, nothing is granted as soon as that is seen, and until then no more than there
+// was before.
 `default_nettype none
 
 module hwroom
@@ -25,7 +26,7 @@ module hwroom
   always_comb begin
     qp = '0;
     qp[0].enable = 1'b1;
-    qp[0].hw_log = 5'd1;
+    qp[0].hw_log = 5'd2;
   end
 
   logic [0:0][31:0] head_q = '0, tail_q = '0;
@@ -63,19 +64,43 @@ module hwroom
       .written_i(written_i && rst_ni), .written_qp_i('0), .bad_tail_o(bad));
 
   wire [31:0] used = head_q[0] - tail_q[0];
+  wire [31:0] untaken = head_q[0] - u_room.seen_q[0];
+  // Given back or written, and not yet counted so.
+  wire [7:0] late = 8'(u_room.back_q[0]) + 8'(u_room.less_q[0]) + 8'(u_room.less_q[1]) +
+                    8'(u_room.less_q[2]);
+
+  // What was given back, written and taken some cycles ago, for induction.
+  logic [1:0] returned_q = '0;
+  logic written_q = 1'b0, taken_q3 = 1'b0;
+  always_ff @(posedge clk_i) begin
+    returned_q <= rst_ni ? 2'(u_room.less_q[0]) + 2'(u_room.less_q[1]) : '0;
+    written_q <= rst_ni && u_room.less_q[2];
+    taken_q3 <= rst_ni && u_room.taken_q2[0];
+  end
+  wire [31:0] free = 32'd4 - untaken - 32'(mine_q);
+  wire [31:0] unseen = 32'(u_room.taken_q[0]) + 32'(u_room.taken_q2[0]);
 
   always_comb begin
     if (!first_q) begin
-      // What induction may take for granted: both count the same.
-      assert (u_room.promised_q[0] == 32'(mine_q));
+      // What induction may take for granted: both count the same, each step of the way.
+      assert (u_room.promised_q[0] + 32'(u_room.taken_q[0]) == 32'(mine_q) + 32'(late));
+      assert (u_room.back_q[0] == 3'(returned_q) + 3'(written_q));
+      assert (u_room.head_q[0] == head_q[0] - 32'(u_room.less_q[2]));
+      assert (u_room.head_q2[0] == u_room.head_q[0] - 32'(written_q));
+      assert (u_room.recent_q[0] == (u_room.taken_q[0] || u_room.taken_q2[0] || taken_q3));
+      assert ($signed(u_room.left_q[0]) <= $signed(free + unseen));
+      if (u_room.some_q[0]) assert (free + unseen + 32'(taken_q3) >= 32'd1);
+      if (u_room.many_q[0]) assert (free + unseen + 32'(taken_q3) >= 32'd4);
+      assert (untaken + 32'(mine_q) <= 32'd4);
+      assert (untaken <= 32'd4);
+      if (bad[0]) assert (grant == 2'd0);
       if (wild_q) begin
-        assert (grant == 2'd0);
         assert (bad[0] || tail_q[0] - u_room.seen_q[0] > head_q[0] - u_room.seen_q[0]);
       end else begin
         assert (!bad[0]);
         assert (tail_q[0] - u_room.seen_q[0] <= 32'(moved_q));
-        assert (used + 32'(mine_q) <= 32'd2);
-        assert (used <= 32'd2);
+        assert (used + 32'(mine_q) <= 32'd4);
+        assert (used <= 32'd4);
       end
     end
   end

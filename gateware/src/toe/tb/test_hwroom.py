@@ -10,6 +10,8 @@ from gateware.lib.bench import begin, packed, seeded, simulate
 
 QPS, ASKERS = 3, 3
 AROUND = 1 << 32
+LATE = 4  # cycles until what is given back, written or taken by the host is room
+RECENT = 3  # cycles after a grant, until which a ring with few places grants no other
 
 
 class Ring:
@@ -19,9 +21,11 @@ class Ring:
         self.on = self.bad = False
         self.log = self.head = self.tail = self.seen = 0
         self.promised = 0
+        self.steady = 0  # cycles in which there was room
+        self.since = 0  # ... since the last grant
 
     def begin(self, rng) -> None:
-        self.on, self.bad, self.log = True, False, rng.randrange(1, 5)
+        self.on, self.bad, self.log = True, False, rng.randrange(1, 6)
         # All counts begin at zero; so that they go around here they are moved on, all at once.
         self.head = self.tail = rng.choice([0, AROUND - rng.randrange(1, 40)])
         self.seen = 0
@@ -31,8 +35,12 @@ class Ring:
         return (self.tail - self.seen) % AROUND > (self.head - self.seen) % AROUND
 
     def room(self) -> bool:
-        used = (self.head - self.tail) % AROUND + self.promised
-        return self.on and not self.bad and not self.broken() and used < 1 << self.log
+        used = (self.head - self.seen) % AROUND + self.promised
+        return self.on and not self.bad and used < 1 << self.log
+
+    def sure(self) -> bool:
+        """There is room, and has been for so long that it must be granted."""
+        return self.room() and self.steady >= LATE and self.since >= RECENT
 
     def takes(self, rng) -> None:
         """The host."""
@@ -42,7 +50,9 @@ class Ring:
         if rng.random() < 0.002:
             self.tail = (self.tail + rng.choice([-1, -2, ahead + 1, AROUND // 2])) % AROUND
 
-    def clock(self) -> None:
+    def clock(self, granted: bool) -> None:
+        self.steady = self.steady + 1 if self.room() and not self.broken() else 0
+        self.since = 0 if granted else self.since + 1
         if not self.on:
             self.bad, self.seen = False, 0
         elif self.broken():
@@ -104,12 +114,14 @@ async def no_ring_is_overrun(dut):
             if grants >> i & 1:
                 assert asks[i] is not None, "a grant that nobody asked for"
                 assert rings[asks[i]].room(), f"a place of {asks[i]}, which has none"
-            may = asks[i] is not None and rings[asks[i]].room() and not grants >> i & 1
+            may = asks[i] is not None and rings[asks[i]].sure() and not grants >> i & 1
             waited[i] = waited[i] + 1 if may else 0
-            assert waited[i] < ASKERS, f"asker {i} does not get a place that there is"
+            # Each of the others has a turn, which stays while its ring has just granted.
+            most = (ASKERS - 1) * (1 + RECENT)
+            assert waited[i] <= most, f"asker {i} does not get a place that there is"
         await RisingEdge(dut.clk_i)
-        for ring in rings:
-            ring.clock()
+        for q, ring in enumerate(rings):
+            ring.clock(any(grants >> i & 1 and takes[i] and asks[i] == q for i in range(ASKERS)))
         for i in range(ASKERS):
             if grants >> i & 1 and takes[i]:
                 rings[asks[i]].promised += 1
