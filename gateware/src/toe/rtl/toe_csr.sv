@@ -104,7 +104,10 @@ module toe_csr
     own.mtu = out.MTU.v.value[15:0];
     own.cc = 4'(out.CC.newreno.value);
   end
-  assign own_o = own;
+  // A cycle later, so that what hangs on them begins at a register.
+  own_t own_q;
+  always_ff @(posedge clk_i) own_q <= own;
+  assign own_o = own_q;
   assign run_o = out.RUN.on.value;
 
   // ---- queue pairs ----
@@ -171,16 +174,22 @@ module toe_csr
 
   localparam int unsigned All = Counters + FpcCounters;
   logic [All-1:0][63:0] count_q;
-  logic [All-1:0][7:0] more;
+  logic [All-1:0][7:0] more, more_q;
+  logic [Counters-1:0] pulses_q;
+  logic [Fpcs-1:0][FpcCounters-1:0] fpc_pulses_q;
   always_comb begin
     more = '0;
-    for (int i = 0; i < int'(Counters); i++) more[i] = 8'(pulses_i[i]);
+    for (int i = 0; i < int'(Counters); i++) more[i] = 8'(pulses_q[i]);
     for (int i = 0; i < int'(FpcCounters); i++)
       for (int f = 0; f < int'(Fpcs); f++)
-        more[int'(Counters)+i] = more[int'(Counters)+i] + 8'(fpc_pulses_i[f][i]);
+        more[int'(Counters)+i] = more[int'(Counters)+i] + 8'(fpc_pulses_q[f][i]);
   end
+  // What happens comes late in its cycle: it is counted two cycles later.
   always_ff @(posedge clk_i) begin
-    for (int i = 0; i < int'(All); i++) count_q[i] <= rst_ni ? count_q[i] + 64'(more[i]) : 64'd0;
+    pulses_q <= rst_ni ? pulses_i : '0;
+    fpc_pulses_q <= rst_ni ? fpc_pulses_i : '0;
+    more_q <= rst_ni ? more : '0;
+    for (int i = 0; i < int'(All); i++) count_q[i] <= rst_ni ? count_q[i] + 64'(more_q[i]) : 64'd0;
   end
 
   // ---- what is read ----
@@ -202,6 +211,23 @@ module toe_csr
         bell_there_q <= is_bell(out.DOORBELLS[i].addr);
       end
     end
+  end
+
+  // Of the queue pair that is selected.
+  typedef struct packed {
+    logic        attached;
+    logic        detached;
+    logic        halted;
+    logic [7:0]  listeners;
+    logic [15:0] used;
+  } state_t;
+  state_t [Qps-1:0] states_q;
+  state_t state_q;
+  always_ff @(posedge clk_i) begin
+    for (int i = 0; i < int'(Qps); i++)
+      states_q[i] <= '{attached: attached_i[i], detached: detached_i[i], halted: halted_i[i],
+                       listeners: listeners_i[i], used: used_i[i]};
+    state_q <= selects ? states_q[chosen] : '0;
   end
 
   always_comb begin
@@ -233,11 +259,11 @@ module toe_csr
     in.BUFFER_MAX.v.next = 32'(BufferMax);
     in.TICK_HZ.v.next = 32'd1_000_000_000;
     in.READY.v.next = ready_i;
-    in.QP_STATE.attached.next = selects && attached_i[chosen];
-    in.QP_STATE.detached.next = selects && detached_i[chosen];
-    in.QP_STATE.halted.next = selects && halted_i[chosen];
-    in.QP_STATE.listeners.next = selects ? listeners_i[chosen] : 8'd0;
-    in.QP_STATE.used.next = selects ? used_i[chosen] : 16'd0;
+    in.QP_STATE.attached.next = state_q.attached;
+    in.QP_STATE.detached.next = state_q.detached;
+    in.QP_STATE.halted.next = state_q.halted;
+    in.QP_STATE.listeners.next = state_q.listeners;
+    in.QP_STATE.used.next = state_q.used;
     for (int i = 0; i < int'(MaxCounters); i++) begin
       in.COUNTERS[i].rd_ack = count_req_q[i] != 2'd0;
       in.COUNTERS[i].rd_data = '0;
