@@ -82,11 +82,17 @@ module toe_sched
       chosen = turn_q;
       for (int i = 3; i >= 0; i--) if (asks[2'(turn_q + 2'(i))]) chosen = turn_q + 2'(i);
     end
-    wire goes = asks[chosen] && event_ready_i[f];
-
-    assign event_valid_o[f] = asks[chosen];
-    assign event_o[f] = (chosen == 2'd0) ? segment
-                      : (chosen == 2'd1) ? command_i : (chosen == 2'd2) ? conn_i : due;
+    // Two places in between, so that whether the FPC takes an event is not a matter of this cycle for
+    // those whom it comes from.
+    logic [1:0] next_room;
+    event_t next;
+    wire goes = asks != 4'd0 && next_room != 2'd0;
+    assign next = (chosen == 2'd0) ? segment
+                : (chosen == 2'd1) ? command_i : (chosen == 2'd2) ? conn_i : due;
+    toe_fifo #(.Width($bits(event_t)), .AddrBits(1)) to_fpc (
+      .clk_i, .rst_ni, .push_i(goes), .data_i(next), .room_o(next_room),
+      .valid_o(event_valid_o[f]), .pop_i(event_valid_o[f] && event_ready_i[f]), .data_o(event_o[f])
+    );
     assign segment_ready = goes && chosen == 2'd0;
     assign command_ready[f] = goes && chosen == 2'd1;
     assign conn_ready[f] = goes && chosen == 2'd2;

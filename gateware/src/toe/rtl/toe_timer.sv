@@ -32,7 +32,8 @@ module toe_timer
     tick_t at;
   } entry_t;
 
-  // cycle 0: read; 1: is it due; then it is taken off, unless the FPC writes in this cycle.
+  // cycle 0: read; 1: is it due; then it is taken off, unless the FPC's write
+  // comes in this cycle.
   index_t scan_q, scan_q1, clear_q;
   logic valid_q1, written_q, clearing_q;
   entry_t entry;
@@ -41,31 +42,38 @@ module toe_timer
   index_t due;
 
   assign past = ticks(now_i) - entry.at;
-  wire index_t written = index_t'(flow_i >> FpcBits);
-  wire takes = valid_q1 && entry.on && !past[31] && !write_i && !written_q && room != '0;
+  // What the FPC writes, a cycle later.
+  logic write_q;
+  index_t written_at_q;
+  entry_t write_entry_q;
+  wire takes = valid_q1 && entry.on && !past[31] && !write_q && !written_q && room != '0;
 
   toe_ram #(.Width($bits(entry_t)), .AddrBits(IndexBits)) deadlines (
     .clk_i,
-    .write_i(clearing_q || write_i || takes),
-    .waddr_i(clearing_q ? clear_q : (write_i ? written : scan_q1)),
-    .wdata_i((write_i && !clearing_q) ? {on_i, at_i} : 33'd0),
+    .write_i(clearing_q || write_q || takes),
+    .waddr_i(clearing_q ? clear_q : (write_q ? written_at_q : scan_q1)),
+    .wdata_i((write_q && !clearing_q) ? write_entry_q : '0),
     .raddr_i(scan_q),
     .rdata_o(entry)
   );
 
   always_ff @(posedge clk_i) begin
     scan_q1 <= scan_q;
+    written_at_q <= index_t'(flow_i >> FpcBits);
+    write_entry_q <= '{on: on_i, at: at_i};
     if (!rst_ni) begin
+      write_q <= 1'b0;
       scan_q <= '0;
       valid_q1 <= 1'b0;
       written_q <= 1'b0;
       clear_q <= '0;
       clearing_q <= 1'b1;
     end else begin
+      write_q <= write_i;
       scan_q <= scan_q + 1'b1;
       valid_q1 <= !clearing_q;
       // Written while it was read: what was read is no longer so.
-      written_q <= write_i && written == scan_q;
+      written_q <= write_q && written_at_q == scan_q;
       clear_q <= clear_q + 1'b1;
       if (clear_q == '1) clearing_q <= 1'b0;
     end
