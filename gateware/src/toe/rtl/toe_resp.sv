@@ -24,7 +24,7 @@ module toe_resp
   input  wire          free_ready_i,
   output wire buf_t    free_o,
 
-  // who wants to know a neighbour; answered in the next cycle
+  // who wants to know a neighbour; answered two cycles later
   input  wire          ask_valid_i,
   input  wire          ask_v6_i,
   input  wire addr_t   ask_i,
@@ -54,23 +54,33 @@ module toe_resp
   } neighbour_t;
 
   neighbour_t [Entries-1:0] table_q;
-  logic [EntryBits-1:0] next_q;
+  logic [EntryBits-1:0] next_q, place;
+  logic refreshed, writes_q;         // learned_q goes into the table, where it was before
 
-  // ---- the question ----
+  // ---- the question: who of the table it is, then where he is ----
 
-  logic known, answer_q, known_q, seek_q, seek_v6_q;
+  logic ask_q, ask_v6_q, answer_q, known_q, seek_q, seek_v6_q;
   logic [47:0] mac, mac_q;
-  addr_t seek_addr_q;
+  addr_t ask_addr_q, seek_addr_q;
+  logic [Entries-1:0] match_q;           // who is asked for, and was heard of not too long ago
   always_comb begin
-    known = 1'b0;
     mac = '0;
-    for (int i = 0; i < int'(Entries); i++) begin
-      if (table_q[i].valid && table_q[i].v6 == ask_v6_i && table_q[i].addr == ask_i &&
-          ticks(now_i) - table_q[i].seen < Fresh) begin
-        known = 1'b1;
-        mac = table_q[i].mac;
-      end
+    for (int i = 0; i < int'(Entries); i++) if (match_q[i]) mac = mac | table_q[i].mac;
+  end
+  always_ff @(posedge clk_i) begin
+    if (ask_valid_i) begin
+      ask_v6_q <= ask_v6_i;
+      ask_addr_q <= ask_i;
     end
+    // Not one whose place another one takes in this cycle.
+    for (int i = 0; i < int'(Entries); i++)
+      match_q[i] <= table_q[i].valid && ticks(now_i) - table_q[i].seen < Fresh &&
+                    table_q[i].v6 == ask_v6_i && table_q[i].addr == ask_i &&
+                    !(writes_q && !refreshed && place == EntryBits'(i));
+    known_q <= match_q != '0;
+    mac_q <= mac;
+    ask_q <= rst_ni && ask_valid_i;
+    answer_q <= rst_ni && ask_q;
   end
   assign answer_o = answer_q;
   assign known_o = known_q;
@@ -79,15 +89,18 @@ module toe_resp
   // ---- what has come ----
 
   typedef enum logic [3:0] {
-    Idle, Read0, Read1, Take1, Judge, Copy, CopyRead, CopyTake, Send0, Send1, Free
+    Idle, Read0, Read1, Take1, Judge, Sum0, Sum1, Sum2, Copy, CopyRead, CopyTake, Send0, Send1, Free
   } step_e;
-  step_e step_q;
+  step_e step_q, after_q;            // what comes behind the sums
   packet_t p_q;
   frame_t f_q;
   logic [4:0] line_q;
   frame_t out_q;
   logic [6:0] out_bytes_q;
   logic sought_q;                    // what is sent is our own question
+  logic sums_q;                      // it has a checksum, of
+  logic [7:0][17:0] sum_q;           // ... these
+  logic [21:0] total_q;
   logic [511:0] copy_q;
 
   function automatic logic [47:0] six(input frame_t f, input int unsigned at);
@@ -117,10 +130,10 @@ module toe_resp
     for (int i = 0; i < 16; i++) o[at+i] = v[8*(15-i)+:8];
     return o;
   endfunction
-  function automatic logic [15:0] fold(input logic [31:0] sum);
+  // Of up to 64 words: of what lies above 16 bits nothing is carried twice.
+  function automatic logic [15:0] fold(input logic [21:0] sum);
     logic [16:0] a;
-    a = 17'(sum[15:0]) + 17'(sum[31:16]);
-    a = 17'(a[15:0]) + 17'(a[16]);
+    a = 17'(sum[15:0]) + 17'(sum[21:16]);
     return a[15:0] + 16'(a[16]);
   endfunction
 
@@ -142,11 +155,10 @@ module toe_resp
     return f;
   endfunction
 
-  // A neighbour advertisement or solicitation with our link address.
+  // A neighbour advertisement or solicitation with our link address; its checksum comes later.
   function automatic frame_t nd(input logic asks, input own_t own, input addr_t from,
                                 input addr_t to, input logic [47:0] to_mac, input addr_t target);
     frame_t f;
-    logic [31:0] sum;
     f = '0;
     f = set6(f, 0, to_mac);
     f = set6(f, 6, own.mac);
@@ -161,9 +173,6 @@ module toe_resp
     f[78] = asks ? 8'd1 : 8'd2;
     f[79] = 8'd1;
     f = set6(f, 80, own.mac);
-    sum = 32'd32 + 32'd58;
-    for (int i = 22; i < 86; i += 2) sum += 32'({f[i], f[i+1]});
-    {f[56], f[57]} = ~fold(sum);
     return f;
   endfunction
 
@@ -179,13 +188,13 @@ module toe_resp
       o = set16(o, 22, sixteen(f, 38));
       o = set16(o, 38, sixteen(f, 22));
       o[54] = 8'd129;
-      sum = fold(32'({f[56], f[57]}) + 32'hfeff);   // 0x0100 less (RFC 1624)
+      sum = fold(22'({f[56], f[57]}) + 22'hfeff);   // 0x0100 less (RFC 1624)
       {o[56], o[57]} = sum;
     end else begin
       o = set4(o, 26, four(f, 30));
       o = set4(o, 30, four(f, 26));
       o[34] = 8'd0;
-      sum = fold(32'({f[36], f[37]}) + 32'h0800);
+      sum = fold(22'({f[36], f[37]}) + 22'h0800);
       {o[36], o[37]} = sum;
     end
     return o[63:0];
@@ -202,11 +211,10 @@ module toe_resp
   wire has_link = p_q.bytes >= 11'd86 && f_q[79] == 8'd1;
   wire echo_ok = !p_q.vlan && (p_q.tuple.v6 ? icmp6 == 8'd128 : 1'b1);
 
-  // Who has told us where he is.
-  logic learns;
-  neighbour_t learned;
-  logic refreshed;
-  logic [EntryBits-1:0] place;
+  // Who has told us where he is: found out with the packet, looked for in the table, written.
+  logic learns, learns_q;
+  neighbour_t learned, learned_q;
+  logic [Entries-1:0] same_q;
   always_comb begin
     learns = 1'b0;
     learned = '0;
@@ -229,14 +237,15 @@ module toe_resp
         learned.mac = (has_link && f_q[78] == 8'd2) ? six(f_q, 80) : p_q.mac;
       end
     end
-    refreshed = 1'b0;
-    place = next_q;
-    for (int i = 0; i < int'(Entries); i++) begin
-      if (table_q[i].valid && table_q[i].v6 == learned.v6 && table_q[i].addr == learned.addr) begin
-        refreshed = 1'b1;
-        place = EntryBits'(i);
-      end
-    end
+    refreshed = same_q != '0;
+    place = refreshed ? '0 : next_q;
+    for (int i = 0; i < int'(Entries); i++) if (same_q[i]) place = place | EntryBits'(i);
+  end
+
+  logic [21:0] total;
+  always_comb begin
+    total = 22'd32 + 22'd58;         // length and protocol, of the pseudo header
+    for (int i = 0; i < 8; i++) total += 22'(sum_q[i]);
   end
 
   assign packet_ready_o = step_q == Idle && !seek_q;
@@ -260,11 +269,14 @@ module toe_resp
   assign m_tlast_o = (step_q == Copy) ? copy_last : (step_q == Send1 || out_bytes_q <= 7'd64);
 
   always_ff @(posedge clk_i) begin
-    answer_q <= ask_valid_i;
-    known_q <= known;
-    mac_q <= mac;
-    if (learns) begin
-      table_q[place] <= learned;
+    learns_q <= rst_ni && learns;
+    learned_q <= (step_q == Judge) ? learned : learned_q;
+    writes_q <= rst_ni && learns_q;
+    for (int i = 0; i < int'(Entries); i++)
+      same_q[i] <= table_q[i].valid && table_q[i].v6 == learned_q.v6 &&
+                   table_q[i].addr == learned_q.addr;
+    if (writes_q) begin
+      table_q[place] <= learned_q;
       if (!refreshed) next_q <= next_q + 1'b1;
     end
     if (!rst_ni) begin
@@ -273,15 +285,17 @@ module toe_resp
       next_q <= '0;
       seek_q <= 1'b0;
     end else begin
-      if (ask_valid_i && !known && !seek_q) begin
+      if (answer_q && !known_q && !seek_q) begin
         seek_q <= 1'b1;
-        seek_v6_q <= ask_v6_i;
-        seek_addr_q <= ask_i;
+        seek_v6_q <= ask_v6_q;
+        seek_addr_q <= ask_addr_q;
       end
       unique case (step_q)
         Idle: begin
           line_q <= '0;
           sought_q <= seek_q;
+          sums_q <= seek_v6_q;
+          after_q <= Send0;
           if (seek_q) begin
             out_q <= seek_v6_q
                 ? nd(1'b1, own_i, own_i.ip6_link,
@@ -290,7 +304,7 @@ module toe_resp
                 : arp(1'b1, own_i, 48'd0, seek_addr_q[31:0]);
             out_bytes_q <= seek_v6_q ? 7'd86 : 7'd42;
             seek_q <= 1'b0;
-            step_q <= Send0;
+            step_q <= Sum0;
           end else if (packet_valid_i) begin
             p_q <= packet_i;
             step_q <= Read0;
@@ -310,22 +324,39 @@ module toe_resp
           step_q <= Judge;
         end
         Judge: begin
-          step_q <= Free;
+          step_q <= Sum0;
+          after_q <= Free;
+          sums_q <= !is_arp;
           copy_q <= echo(first, p_q.tuple.v6, own_i.mac);
           if (is_arp) begin
             if (arp_ok && arp_asks) begin
               out_q <= arp(1'b0, own_i, six(f_q, 22), four(f_q, 28));
               out_bytes_q <= 7'd42;
-              step_q <= Send0;
+              after_q <= Send0;
             end
           end else if (p_q.tuple.v6 && icmp6 != 8'd128) begin
             if (nd_ok && icmp6 == 8'd135 && target_ours) begin
               out_q <= nd(1'b0, own_i, sixteen(f_q, 62), sixteen(f_q, 22), p_q.mac,
                           sixteen(f_q, 62));
               out_bytes_q <= 7'd86;
-              step_q <= Send0;
+              after_q <= Send0;
             end
-          end else if (echo_ok) step_q <= Copy;
+          end else if (echo_ok) after_q <= Copy;
+        end
+        // The checksum of neighbour discovery: words by fours, all of them, into the frame.
+        Sum0: begin
+          for (int i = 0; i < 8; i++)
+            sum_q[i] <= 18'({out_q[22+8*i], out_q[23+8*i]}) + 18'({out_q[24+8*i], out_q[25+8*i]}) +
+                        18'({out_q[26+8*i], out_q[27+8*i]}) + 18'({out_q[28+8*i], out_q[29+8*i]});
+          step_q <= Sum1;
+        end
+        Sum1: begin
+          total_q <= total;
+          step_q <= Sum2;
+        end
+        Sum2: begin
+          if (sums_q) {out_q[56], out_q[57]} <= ~fold(total_q);
+          step_q <= after_q;
         end
         Copy:
         if (m_tready_i) begin
