@@ -71,11 +71,12 @@ module cmd
       .halt_o(halt), .halt_qp_o(), .halted_o(),
       .done_i(done_i[0]), .conn_done_i(done_i[1]), .error_done_i(done_i[2]));
 
-  // What the ring's state was when a line was chosen, a cycle before it is asked for.
-  logic ar_q = 1'b0, wrong_q = 1'b0;
+  // What the ring's state was when a line was chosen: read two cycles before it is asked for.
+  logic ar_q = 1'b0, wrong_q = 1'b0, wrong_q2 = 1'b0;
   always_ff @(posedge clk_i) begin
     ar_q <= ar;
     wrong_q <= jumped_q || bad_tail_i;
+    wrong_q2 <= wrong_q;
   end
 
   // What was handed on is handled later, once. The ERROR that says why a ring is halted is no command's.
@@ -107,7 +108,7 @@ module cmd
       if (ar) assert ((in_ring || in_table) && ar_addr[5:0] == 6'd0);
       if (ev_valid || conn_valid) assert (position == tail_q + 32'(handed_q));
       if (hands) assert (head_q - tail_q > 32'(handed_q));
-      if (ar && !ar_q && in_ring) assert (!wrong_q);
+      if (ar && !ar_q && in_ring) assert (!wrong_q2);
       if (halted_q) assert (!ar && !ev_valid && !conn_valid && !write_valid && !tail_valid);
       if (tail_valid) begin
         assert (open_q == '0);

@@ -3,7 +3,8 @@
 // to their flow's FPC or to toe_conn. The tail moves when all of a line are handled, and with it
 // their errors stand in the HW ring.
 //
-// One queue pair after the other, a line at a time.
+// One queue pair after the other, a line at a time. What there is of each queue pair is read a cycle
+// before it is looked at.
 `resetall
 `default_nettype none
 
@@ -70,7 +71,7 @@ module toe_cmd
   typedef logic [QpBits-1:0] qidx_t;
 
   typedef enum logic [3:0] {
-    Look, Ask, Data, Each, Place, Hand, Wait, Tail, EntryAsk, EntryData, HaltPlace, HaltError
+    Look, Ask, Data, Each, Place, Hand, Wait, Tail, Next, EntryAsk, EntryData, HaltPlace, HaltError
   } step_e;
 
   step_e step_q;
@@ -83,13 +84,31 @@ module toe_cmd
   logic [2:0] count_q;
   logic bad_phase_q;           // the line ended at an entry that is not there
 
-  wire qp_config_t q = qp_i[qidx_t'(qp_q)];
-  wire [31:0] tail = tail_q[qidx_t'(qp_q)];
-  wire [31:0] waiting = sw_head_i[qidx_t'(qp_q)] - tail;
+  // Of the queue pair at hand, as it was when it was read; and which is the next to be read.
+  qp_config_t q;
+  logic [31:0] tail, head;
+  logic serves, bad_tail;
+  qidx_t next_q;
+  wire [31:0] waiting = head - tail;
   wire [31:0] entries = 32'd1 << q.sw_log;
   wire [31:0] at = tail & (entries - 32'd1);
 
   // ---- the command at hand ----
+
+  // In Each it is looked at; from then on stands here what came of that.
+  typedef struct packed {
+    cmd_t        cmd;
+    logic [31:0] position;
+    flow_t       flow;
+    logic        to_flow;
+    logic        to_conn;
+    logic        refused;
+    logic        has_entry;
+    logic [7:0]  reason;
+    logic [63:0] entry_at;
+  } judged_t;
+  judged_t j;
+  logic [63:0] line_at_q;
 
   cmd_t cmd;
   assign cmd = line_q[128*index_q+:128];
@@ -159,6 +178,15 @@ module toe_cmd
   wire refused = !known || !flags_ok || !slot_ok || !entry_ok;
   entry_t entry_q;
 
+  always_ff @(posedge clk_i) begin
+    if (step_q == Each)
+      j <= '{cmd: cmd, position: position, flow: q.first + flow_t'(cmd_flow(cmd)),
+             to_flow: to_flow, to_conn: to_conn, refused: refused, has_entry: has_entry,
+             reason: reason,
+             entry_at: q.area + 64'(q.addresses_at) + (64'(cmd_arg0(cmd)) << 6)};
+    line_at_q <= (q.area + 64'(q.sw_at) + (64'(at) << 4)) & ~64'd63;
+  end
+
   function automatic entry_t read_entry(input logic [511:0] line);
     entry_t e;
     for (int i = 0; i < 16; i++) begin
@@ -174,10 +202,10 @@ module toe_cmd
   event_t event_out;
   write_t error_out;
   always_comb begin
-    command_out.cmd = cmd;
-    command_out.position = position;
+    command_out.cmd = j.cmd;
+    command_out.position = j.position;
     event_out.kind = EvCommand;
-    event_out.flow = q.first + flow_t'(cmd_flow(cmd));
+    event_out.flow = j.flow;
     event_out.qp = qp_q;
     event_out.body = body_t'(command_out);
     error_out = '0;
@@ -185,24 +213,23 @@ module toe_cmd
     error_out.flow = q.first;
     error_out.qp = qp_q;
     error_out.done = 1'b1;
-    error_out.cmd = command(HwError, 7'd0, 16'(reason), cmd_flow(cmd), position,
-                            32'(cmd_type(cmd)));
+    error_out.cmd = command(HwError, 7'd0, 16'(j.reason), cmd_flow(j.cmd), j.position,
+                            32'(cmd_type(j.cmd)));
     if (step_q == HaltError)
       error_out.cmd = command(HwError, 7'd0, 16'(ReasonProto), 32'd0, tail, 32'd0);
   end
 
   assign ar_valid_o = step_q == Ask || step_q == EntryAsk;
-  assign ar_addr_o = (step_q == Ask) ? (q.area + 64'(q.sw_at) + (64'(at) << 4)) & ~64'd63
-                   : q.area + 64'(q.addresses_at) + (64'(cmd_arg0(cmd)) << 6);
+  assign ar_addr_o = (step_q == Ask) ? line_at_q : j.entry_at;
   assign ask_o = step_q == Place || step_q == HaltPlace;
   assign ask_qp_o = qp_q;
-  assign event_valid_o = step_q == Hand && to_flow && !refused;
+  assign event_valid_o = step_q == Hand && j.to_flow && !j.refused;
   assign event_o = event_out;
-  assign conn_valid_o = step_q == Hand && to_conn && !refused;
+  assign conn_valid_o = step_q == Hand && j.to_conn && !j.refused;
   assign conn_o = command_out;
   assign conn_qp_o = qp_q;
   assign conn_entry_o = entry_q;
-  assign write_valid_o = (step_q == Hand && refused) || step_q == HaltError;
+  assign write_valid_o = (step_q == Hand && j.refused) || step_q == HaltError;
   assign write_o = error_out;
   assign tail_valid_o = step_q == Tail;
   assign tail_qp_o = qp_q;
@@ -225,8 +252,8 @@ module toe_cmd
   assign return_qp_o = qp_q;
 
   // A ring is broken: its queue pair is halted, alone. The ERROR that says so needs a place too.
-  wire bad_head = waiting > entries || bad_tail_i[qidx_t'(qp_q)];
-  wire serves = q.enable && !broken_q[qidx_t'(qp_q)] && !closed_i[qidx_t'(qp_q)];
+  wire bad_head = waiting > entries || bad_tail;
+  wire takes = serves && (waiting != 32'd0 || bad_head);
   for (genvar i = 0; i < int'(Qps); i++) begin : gen_at_work
     assign at_work_o[i] = step_q != Look && qp_q == qp_t'(i);
   end
@@ -240,12 +267,26 @@ module toe_cmd
   localparam int unsigned Patience = 63;
   logic [5:0] waited_q;
   wire tired = waited_q == 6'(Patience);
-  wire qp_t next_qp = (qp_q == qp_t'(Qps - 1)) ? '0 : qp_q + 1'b1;
+  // The next queue pair is read.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      qp_q <= '0;
+      next_q <= '0;
+      serves <= 1'b0;
+    end else if (step_q == Next || (step_q == Look && !takes)) begin
+      qp_q <= qp_t'(next_q);
+      next_q <= (next_q == qidx_t'(Qps - 1)) ? '0 : next_q + 1'b1;
+      q <= qp_i[next_q];
+      tail <= tail_q[next_q];
+      head <= sw_head_i[next_q];
+      bad_tail <= bad_tail_i[next_q];
+      serves <= qp_i[next_q].enable && !broken_q[next_q] && !closed_i[next_q];
+    end else if (step_q == Tail && tail_ready_i) tail <= tail_o;
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       step_q <= Look;
-      qp_q <= '0;
       tail_q <= '0;
       broken_q <= '0;
       out_q <= '0;
@@ -264,11 +305,7 @@ module toe_cmd
       end
       unique case (step_q)
         Look: begin
-          if (serves && waiting != 32'd0 && !bad_head) step_q <= Ask;
-          else begin
-            if (serves && bad_head) step_q <= HaltPlace;
-            else qp_q <= next_qp;
-          end
+          if (takes) step_q <= bad_head ? HaltPlace : Ask;
           index_q <= at[1:0];
           count_q <= '0;
           // As many as the line has from here on, and the ring.
@@ -290,7 +327,7 @@ module toe_cmd
           end else step_q <= Place;
         end
         Place:
-        if (grant_i) step_q <= (has_entry && !refused) ? EntryAsk : Hand;
+        if (grant_i) step_q <= (j.has_entry && !j.refused) ? EntryAsk : Hand;
         else if (tired) begin
           left_q <= '0;
           step_q <= Wait;
@@ -312,26 +349,23 @@ module toe_cmd
         Tail:
         if (tail_ready_i) begin
           tail_q[qidx_t'(qp_q)] <= tail + 32'(count_q);
-          if (bad_phase_q) step_q <= HaltPlace;
-          else begin
-            step_q <= Look;
-            qp_q <= next_qp;
-          end
+          step_q <= bad_phase_q ? HaltPlace : Next;
         end
+        Next: step_q <= Look;
         HaltPlace:
         if (grant_i) step_q <= HaltError;
         else if (tired) begin
           broken_q[qidx_t'(qp_q)] <= 1'b1;
           halt_q <= 1'b1;
           halt_qp_q <= qp_q;
-          step_q <= Look;
+          step_q <= Next;
         end
         default:                  // HaltError
         if (write_ready_i) begin
           broken_q[qidx_t'(qp_q)] <= 1'b1;
           halt_q <= 1'b1;
           halt_qp_q <= qp_q;
-          step_q <= Look;
+          step_q <= Next;
         end
       endcase
     end
