@@ -194,8 +194,8 @@ module toe_table
 
   // ---- requests, one at a time ----
 
-  typedef enum logic [2:0] {
-    Clear, Idle, Rows, Match, Path, Decide, Answer
+  typedef enum logic [3:0] {
+    Clear, Idle, Hash, Rows, Match, Path, Compare, Decide, Answer
   } step_e;
 
   step_e step_q;
@@ -219,9 +219,13 @@ module toe_table
     return w;
   endfunction
 
-  wire own_same = own_match_q.found && own_path.tuple == request_q.path.tuple;
-  wire second = load(row1_q) < load(row0_q);
-  wire full = load(row0_q) == 3'(Ways) && load(row1_q) == 3'(Ways);
+  // In Compare, for Decide.
+  logic own_same, second, full;
+  always_ff @(posedge clk_i) begin
+    own_same <= own_match_q.found && own_path.tuple == request_q.path.tuple;
+    second <= load(row1_q) < load(row0_q);
+    full <= load(row0_q) == 3'(Ways) && load(row1_q) == 3'(Ways);
+  end
   way_t new_way;
   assign new_way = '{valid: 1'b1, sig: own_hash_q.sig, place: request_q.place};
 
@@ -291,7 +295,10 @@ module toe_table
         Idle:
         if (request_valid_i) begin
           request_q <= request_i;
-          own_hash_q <= hash(request_i.path.tuple, key_i);
+          step_q <= Hash;
+        end
+        Hash: begin
+          own_hash_q <= hash(request_q.path.tuple, key_i);
           step_q <= Rows;
         end
         Rows: step_q <= Match;
@@ -301,7 +308,8 @@ module toe_table
           own_match_q <= match(own_row0, own_row1, own_hash_q.sig);
           step_q <= Path;
         end
-        Path: step_q <= Decide;
+        Path: step_q <= Compare;
+        Compare: step_q <= Decide;
         Decide: begin
           answer_q.place <= (request_q.op == TbInsert) ? request_q.place : own_match_q.place;
           unique case (request_q.op)
