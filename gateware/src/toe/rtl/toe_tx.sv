@@ -66,51 +66,37 @@ module toe_tx
     logic [6:0]        l4_at;
   } headers_t;
 
+  // All options are whole words, with NOPs where they are not by themselves.
   typedef struct packed {
-    logic [39:0][7:0] bytes;
-    logic [5:0]       length;
+    logic [9:0][31:0] words;       // words[0] is the first on the wire
+    logic [3:0]       length;
   } opts_t;
 
-  function automatic logic [39:0][7:0] put(input logic [39:0][7:0] to, input logic [5:0] at,
-                                           input logic [79:0] what, input int unsigned n);
-    logic [39:0][7:0] o;
-    logic [9:0][7:0] w;
-    o = to;
-    w = what;                       // its first byte is the highest of the n
-    for (int i = 0; i < 10; i++) if (i < int'(n)) o[6'(int'(at) + i)] = w[n-1-i];
-    return o;
-  endfunction
-
-  // MSS, timestamps, window scale, SACK; padded with NOPs to whole words. SACK permitted stands where
-  // the timestamps' NOPs are, as in core/ and Linux.
+  // MSS, timestamps, window scale, SACK. SACK permitted stands where the timestamps' NOPs are, as in
+  // core/ and Linux. Where each begins is known first; then each word is one of them.
   function automatic opts_t options(input tx_desc_t d);
     opts_t o;
-    o = '0;
-    if (d.mss_ok) begin
-      o.bytes = put(o.bytes, o.length, 80'({8'd2, 8'd4, d.mss}), 4);
-      o.length += 6'd4;
-    end
-    if (d.ts_ok) begin
-      o.bytes = put(o.bytes, o.length,
-                    80'({d.sack_ok ? 16'h0402 : 16'h0101, 8'd8, 8'd10}), 4);
-      o.bytes = put(o.bytes, o.length + 6'd4, 80'({d.tsval, d.tsecr}), 8);
-      o.length += 6'd12;
-    end else if (d.sack_ok) begin
-      o.bytes = put(o.bytes, o.length, 80'({8'd1, 8'd1, 8'd4, 8'd2}), 4);
-      o.length += 6'd4;
-    end
-    if (d.ws_ok) begin
-      o.bytes = put(o.bytes, o.length, 80'({8'd1, 8'd3, 8'd3, 4'd0, d.ws}), 4);
-      o.length += 6'd4;
-    end
-    if (d.sacks != 3'd0) begin
-      o.bytes = put(o.bytes, o.length, 80'({8'd1, 8'd1, 8'd5, 8'd2 + {2'd0, d.sacks, 3'd0}}), 4);
-      o.length += 6'd4;
+    logic [3:0] ts_at, ws_at, sack_at;
+    ts_at = 4'(d.mss_ok);
+    ws_at = ts_at + (d.ts_ok ? 4'd3 : 4'(d.sack_ok));
+    sack_at = ws_at + 4'(d.ws_ok);
+    o.length = sack_at + ((d.sacks != 3'd0) ? {d.sacks, 1'b1} : 4'd0);
+    o.words = '0;
+    if (d.mss_ok) o.words[0] = {8'd2, 8'd4, d.mss};
+    for (int w = 0; w < 10; w++) begin
+      if (d.ts_ok && ts_at == 4'(w))
+        o.words[w] = o.words[w] | {d.sack_ok ? 16'h0402 : 16'h0101, 8'd8, 8'd10};
+      if (d.ts_ok && ts_at + 4'd1 == 4'(w)) o.words[w] = o.words[w] | d.tsval;
+      if (d.ts_ok && ts_at + 4'd2 == 4'(w)) o.words[w] = o.words[w] | d.tsecr;
+      if (!d.ts_ok && d.sack_ok && ts_at == 4'(w)) o.words[w] = o.words[w] | 32'h0101_0402;
+      if (d.ws_ok && ws_at == 4'(w)) o.words[w] = o.words[w] | {8'd1, 8'd3, 8'd3, 4'd0, d.ws};
+      if (d.sacks != 3'd0 && sack_at == 4'(w))
+        o.words[w] = o.words[w] | {8'd1, 8'd1, 8'd5, 8'd2 + {2'd0, d.sacks, 3'd0}};
       for (int i = 0; i < SackMax; i++) begin
-        if (3'(i) < d.sacks) begin
-          o.bytes = put(o.bytes, o.length, 80'(d.sack[i]), 8);
-          o.length += 6'd8;
-        end
+        if (3'(i) < d.sacks && sack_at + 4'(1 + 2 * i) == 4'(w))
+          o.words[w] = o.words[w] | d.sack[i].start;
+        if (3'(i) < d.sacks && sack_at + 4'(2 + 2 * i) == 4'(w))
+          o.words[w] = o.words[w] | d.sack[i].stop;
       end
     end
     return o;
@@ -124,16 +110,16 @@ module toe_tx
   endfunction
 
   // Checksums stand as zero until they are known.
-  function automatic headers_t headers(input tx_desc_t d, input path_t p, input logic [47:0] mac);
+  function automatic headers_t headers(input tx_desc_t d, input opts_t o, input path_t p,
+                                       input logic [47:0] mac);
     headers_t h;
-    opts_t o;
-    logic [15:0] l4_len;
-    logic [31:0] sum;
+    logic [15:0] options_len, l4_len, ip4_len;
     logic [59:0][7:0] l4;
     logic [159:0] ip4;
     logic [319:0] ip6;
-    o = options(d);
-    l4_len = 16'd20 + 16'(o.length) + d.len;
+    options_len = 16'({o.length, 2'd0});
+    l4_len = d.len + options_len + 16'd20;
+    ip4_len = d.len + options_len + 16'd40;
     h = '0;
     for (int i = 0; i < 6; i++) begin
       h.bytes[i] = p.mac[8*(5-i)+:8];
@@ -144,16 +130,13 @@ module toe_tx
     {l4[2], l4[3]} = p.tuple.remote_port;
     {l4[4], l4[5], l4[6], l4[7]} = d.seq;
     {l4[8], l4[9], l4[10], l4[11]} = d.flags.ack ? d.ack : 32'd0;
-    l4[12] = {4'(4'd5 + o.length[5:2]), 4'd0};
+    l4[12] = {4'd5 + o.length, 4'd0};
     l4[13] = d.flags;
     {l4[14], l4[15]} = d.wnd;
-    l4[59:20] = o.bytes;
+    for (int i = 0; i < 40; i++) l4[20+i] = o.words[i/4][8*(3-i%4)+:8];
     if (!p.tuple.v6) begin
-      ip4 = {8'h45, d.tos, 16'd20 + l4_len, 16'd0, 16'h4000, 8'd64, 8'd6, 16'd0,
+      ip4 = {8'h45, d.tos, ip4_len, 16'd0, 16'h4000, 8'd64, 8'd6, 16'd0,
              p.tuple.own[31:0], p.tuple.remote[31:0]};
-      sum = 32'd0;
-      for (int i = 0; i < 10; i++) sum += 32'(ip4[16*i+:16]);
-      ip4[79:64] = ~fold(sum);
       {h.bytes[12], h.bytes[13]} = 16'h0800;
       for (int i = 0; i < 20; i++) h.bytes[14+i] = ip4[8*(19-i)+:8];
       for (int i = 0; i < 60; i++) h.bytes[34+i] = l4[i];
@@ -165,7 +148,7 @@ module toe_tx
       for (int i = 0; i < 60; i++) h.bytes[54+i] = l4[i];
       h.l4_at = 7'd54;
     end
-    h.length = h.l4_at + 7'd20 + 7'(o.length);
+    h.length = h.l4_at + 7'd20 + 7'({o.length, 2'd0});
     return h;
   endfunction
 
@@ -184,22 +167,39 @@ module toe_tx
     end
   end
 
-  // a: the path is looked up; b: it is there; c: so are headers and payload's place.
-  logic a_valid_q, b_valid_q, c_valid_q, a_bare_q, b_bare_q, b_held_q;
-  tx_desc_t a_q, b_q, c_q;
-  path_t a_path_q, b_path_q, c_path_q;
+  // a: the path is looked up, options are made; b: it is there; m: so are the headers but for IPv4's
+  // checksum; n: its sum, and that of the pseudo header; c: all of it. The payload's place comes along.
+  logic a_valid_q, b_valid_q, m_valid_q, n_valid_q, c_valid_q, a_bare_q, b_bare_q, b_held_q;
+  tx_desc_t a_q, b_q;
+  path_t a_path_q, b_path_q;
+  opts_t b_opts_q;
   qp_config_t b_qp_q;
-  headers_t c_headers_q;
-  logic [63:0] c_start_q;      // of the flow's send buffer
-  logic [31:0] c_offset_q;     // of the payload in it
-  logic [31:0] c_to_end_q;     // from there to the buffer's end
+  qp_t m_qp_q, n_qp_q, c_qp_q;
+  logic [15:0] m_len_q, n_len_q, c_len_q;
+  headers_t m_headers_q, n_headers_q, c_headers_q;
+  logic m_v6_q, n_v6_q;
+  logic [1:0][18:0] m_ip4_sums_q;
+  logic [19:0] n_ip4_sum_q;
+  logic [4:0][17:0] m_pseudo_q;
+  logic [31:0] n_pseudo_q, c_pseudo_q;
+  logic [63:0] m_base_q, m_tx_q, m_rx_q;   // the queue pair's buffers; those before the flow's
+  logic [63:0] n_start_q, c_start_q;       // of the flow's send buffer
+  logic [31:0] m_offset_q, n_offset_q, c_offset_q;   // of the payload in it
+  logic [31:0] m_mask_q, n_to_end_q;       // from there to the buffer's end
+  logic [63:0] c_addr_q;
+  logic c_wraps_q;
+  logic [15:0] c_piece1_q;
   logic c_leaves;
-  wire b_leaves = b_valid_q && (!c_valid_q || c_leaves);
+  wire n_leaves = n_valid_q && (!c_valid_q || c_leaves);
+  wire m_leaves = m_valid_q && (!n_valid_q || n_leaves);
+  wire b_leaves = b_valid_q && (!m_valid_q || m_leaves);
   wire a_leaves = a_valid_q && (!b_valid_q || b_leaves);
   wire chooses = !a_valid_q || a_leaves;
   wire path_t b_path = (b_bare_q || b_held_q) ? b_path_q : path_i;
   wire [31:0] b_slot = 32'(b_q.flow - b_qp_q.first);
   wire [31:0] b_mask = (32'd1 << b_qp_q.tx_log) - 32'd1;
+  // Payload in one piece, or in two around the end of the send buffer.
+  wire n_wraps = 32'(n_len_q) > n_to_end_q;
 
   for (genvar f = 0; f < int'(Fpcs); f++) begin : gen_ready
     assign desc_ready_o[f] = chooses && !bare_valid_i && any && source == FpcIndexBits'(f);
@@ -216,6 +216,7 @@ module toe_tx
     // What the lookup gave stays while b waits.
     if (a_leaves) begin
       b_q <= a_q;
+      b_opts_q <= options(a_q);
       b_qp_q <= qp_i[qidx_t'(a_q.qp)];
       b_bare_q <= a_bare_q;
       b_path_q <= a_path_q;
@@ -225,17 +226,54 @@ module toe_tx
       b_held_q <= 1'b1;
     end
     if (b_leaves) begin
-      c_q <= b_q;
-      c_path_q <= b_path;
-      c_headers_q <= headers(b_q, b_path, own_i.mac);
-      c_start_q <= b_qp_q.area + 64'(b_qp_q.buffers_at) +
-                   (64'(b_slot) << b_qp_q.tx_log) + (64'(b_slot) << b_qp_q.rx_log);
-      c_offset_q <= b_q.from & b_mask;
-      c_to_end_q <= (b_mask - (b_q.from & b_mask)) + 32'd1;
+      m_qp_q <= b_q.qp;
+      m_len_q <= b_q.len;
+      m_v6_q <= b_path.tuple.v6;
+      m_headers_q <= headers(b_q, b_opts_q, b_path, own_i.mac);
+      m_ip4_sums_q[0] <= 19'h0_c506 + 19'(b_q.tos) + 19'(b_q.len) + 19'({b_opts_q.length, 2'd0}) +
+                         19'd40;
+      m_ip4_sums_q[1] <= 19'(b_path.tuple.own[31:16]) + 19'(b_path.tuple.own[15:0]) +
+                         19'(b_path.tuple.remote[31:16]) + 19'(b_path.tuple.remote[15:0]);
+      for (int i = 0; i < 4; i++)
+        m_pseudo_q[i] <= 18'(b_path.tuple.own[32*i+:16]) + 18'(b_path.tuple.own[32*i+16+:16]) +
+                         18'(b_path.tuple.remote[32*i+:16]) + 18'(b_path.tuple.remote[32*i+16+:16]);
+      m_pseudo_q[4] <= 18'(b_q.len) + 18'({b_opts_q.length, 2'd0}) + 18'd26;   // header, protocol
+      m_base_q <= b_qp_q.area + 64'(b_qp_q.buffers_at);
+      m_tx_q <= 64'(b_slot) << b_qp_q.tx_log;
+      m_rx_q <= 64'(b_slot) << b_qp_q.rx_log;
+      m_offset_q <= b_q.from & b_mask;
+      m_mask_q <= b_mask;
+    end
+    if (m_leaves) begin
+      n_qp_q <= m_qp_q;
+      n_len_q <= m_len_q;
+      n_v6_q <= m_v6_q;
+      n_headers_q <= m_headers_q;
+      n_ip4_sum_q <= 20'(m_ip4_sums_q[0]) + 20'(m_ip4_sums_q[1]);
+      n_pseudo_q <= 32'(m_pseudo_q[0]) + 32'(m_pseudo_q[1]) + 32'(m_pseudo_q[2]) +
+                    32'(m_pseudo_q[3]) + 32'(m_pseudo_q[4]);
+      n_start_q <= m_base_q + m_tx_q + m_rx_q;
+      n_offset_q <= m_offset_q;
+      n_to_end_q <= (m_mask_q & ~m_offset_q) + 32'd1;
+    end
+    if (n_leaves) begin
+      c_qp_q <= n_qp_q;
+      c_len_q <= n_len_q;
+      c_headers_q <= n_headers_q;
+      if (!n_v6_q)
+        {c_headers_q.bytes[24], c_headers_q.bytes[25]} <= ~fold(32'(n_ip4_sum_q));
+      c_pseudo_q <= n_pseudo_q;
+      c_start_q <= n_start_q;
+      c_offset_q <= n_offset_q;
+      c_addr_q <= n_start_q + 64'(n_offset_q);
+      c_wraps_q <= n_wraps;
+      c_piece1_q <= n_wraps ? 16'(n_to_end_q) : n_len_q;
     end
     if (!rst_ni) begin
       a_valid_q <= 1'b0;
       b_valid_q <= 1'b0;
+      m_valid_q <= 1'b0;
+      n_valid_q <= 1'b0;
       c_valid_q <= 1'b0;
       turn_q <= '0;
     end else begin
@@ -245,53 +283,51 @@ module toe_tx
           turn_q <= (source == FpcIndexBits'(Fpcs - 1)) ? '0 : source + 1'b1;
       end
       if (!b_valid_q || b_leaves) b_valid_q <= a_leaves;
-      if (!c_valid_q || c_leaves) c_valid_q <= b_leaves;
+      if (!m_valid_q || m_leaves) m_valid_q <= b_leaves;
+      if (!n_valid_q || n_leaves) n_valid_q <= m_leaves;
+      if (!c_valid_q || c_leaves) c_valid_q <= n_leaves;
     end
   end
 
-  // Payload in one piece, or in two around the end of the send buffer.
   logic second_q;              // the first piece is asked for
-  wire wraps = 32'(c_q.len) > c_to_end_q;
-  wire [15:0] piece1 = wraps ? 16'(c_to_end_q) : c_q.len;
-  wire [15:0] piece = second_q ? c_q.len - piece1 : piece1;
-  wire [63:0] addr = second_q ? c_start_q : c_start_q + 64'(c_offset_q);
+  wire [15:0] behind = c_len_q - c_piece1_q;
+  wire [15:0] piece = second_q ? behind : c_piece1_q;
+  wire [63:0] addr = second_q ? c_start_q : c_addr_q;
   wire [15:0] span = 16'(addr[5:0]) + piece;
 
   typedef struct packed {
     headers_t    headers;
     logic [31:0] pseudo;       // sum of the pseudo header
     qp_t         qp;
-    logic [15:0] len;
     logic [15:0] piece1;
+    logic [15:0] rest;         // behind it
     logic [5:0]  skip;         // bytes of the first beat that come before
+    logic [6:0]  beat;         // ... that count
+    logic        one;          // the first beat is all of the first piece
   } job_t;
   job_t job, ready_job;
   logic job_valid, job_takes;
   logic [SlotBits:0] job_room, used_q;
   logic slot_left;             // a packet has left its slot
 
-  function automatic logic [31:0] pseudo(input path_t p, input logic [15:0] len);
-    logic [31:0] sum;
-    sum = 32'(len) + 32'd6;
-    for (int i = 0; i < 8; i++) sum += 32'(p.tuple.own[16*i+:16]) + 32'(p.tuple.remote[16*i+:16]);
-    return sum;
-  endfunction
-
   wire slot_free = !used_q[SlotBits];
-  wire has_payload = c_q.len != 16'd0;
+  wire has_payload = c_len_q != 16'd0;
   // Its queue pair is gone, and its payload; not between its pieces, for the first is on its way.
-  wire serves = qp_i[qidx_t'(c_q.qp)].enable && !closed_i[qidx_t'(c_q.qp)];
+  wire serves = qp_i[qidx_t'(c_qp_q)].enable && !closed_i[qidx_t'(c_qp_q)];
   wire drops = has_payload && !serves && !second_q;
   wire ar_free = !ar_valid_o || ar_ready_i;
   wire asks = c_valid_q && has_payload && !drops && (second_q || slot_free) && ar_free;
-  wire makes = c_valid_q && !drops && (has_payload ? asks && (second_q || !wraps) : slot_free);
+  wire makes = c_valid_q && !drops && (has_payload ? asks && (second_q || !c_wraps_q) : slot_free);
   assign c_leaves = c_valid_q && (drops || makes);
   assign job.headers = c_headers_q;
-  assign job.pseudo = pseudo(c_path_q, 16'(c_headers_q.length) - 16'(c_headers_q.l4_at) + c_q.len);
-  assign job.qp = c_q.qp;
-  assign job.len = c_q.len;
-  assign job.piece1 = piece1;
+  assign job.pseudo = c_pseudo_q;
+  assign job.qp = c_qp_q;
+  assign job.piece1 = c_piece1_q;
+  assign job.rest = behind;
   assign job.skip = c_offset_q[5:0];
+  wire [6:0] first_room = 7'd64 - 7'(c_offset_q[5:0]);
+  assign job.one = c_piece1_q <= 16'(first_room);
+  assign job.beat = job.one ? c_piece1_q[6:0] : first_room;
 
   always_ff @(posedge clk_i) begin
     if (asks) begin
@@ -304,7 +340,7 @@ module toe_tx
       used_q <= '0;
     end else begin
       if (ar_free) ar_valid_o <= asks;
-      if (asks) second_q <= wraps && !second_q;
+      if (asks) second_q <= c_wraps_q && !second_q;
       used_q <= used_q + (SlotBits + 1)'(makes) - (SlotBits + 1)'(slot_left);
     end
   end
@@ -326,7 +362,8 @@ module toe_tx
   qp_t filled_qp_q;
   logic [15:0] left_q, second_left_q;   // payload of this piece, of the one behind it
   logic [5:0]  shift_q;            // lanes by which bytes move up
-  logic [5:0]  skip_q;             // bytes of the beat that come before
+  logic [6:0]  beat_q;             // bytes of the next beat that count
+  logic        piece_ends_q;       // ... which is the last of this piece
   logic [11:0] at_q;               // bytes of the packet that are there
   logic [511:0] part_q;            // the line that is being filled
 
@@ -344,21 +381,30 @@ module toe_tx
     return '1 << {lane, 3'd0};
   endfunction
 
-  function automatic logic [31:0] sum_line(input logic [511:0] line);
+  // Of a line: of four words each, of all.
+  typedef logic [7:0][17:0] fours_t;
+  function automatic fours_t sum_fours(input logic [511:0] line);
+    fours_t f;
+    f = '0;
+    for (int i = 0; i < 32; i++) f[i/4] = f[i/4] + 18'({line[16*i+:8], line[16*i+8+:8]});
+    return f;
+  endfunction
+  function automatic logic [31:0] sum_line(input fours_t f);
     logic [31:0] sum;
     sum = '0;
-    for (int i = 0; i < 32; i++) sum += 32'({line[16*i+:8], line[16*i+8+:8]});
+    for (int i = 0; i < 8; i++) sum += 32'(f[i]);
     return sum;
   endfunction
 
-  // Of a beat: bytes that count, and where they begin in the packet.
-  wire [15:0] in_beat = (16'd64 - 16'(skip_q) < left_q) ? 16'd64 - 16'(skip_q) : left_q;
+  // Behind this beat.
+  wire [15:0] left = piece_ends_q ? second_left_q : left_q - 16'(beat_q);
+  wire one_left = left <= 16'd64;
   wire [511:0] turned = turn(r_data_i, shift_q);
   wire [5:0] lane = at_q[5:0];
-  wire [12:0] end_at = 13'(lane) + 13'(in_beat);
+  wire [6:0] end_at = 7'(lane) + beat_q;
   // The bytes of this beat in the line at hand, and those that overflow into the next.
   wire [511:0] joined = (part_q & ~mask_from(lane)) | (turned & mask_from(lane));
-  wire fills = end_at >= 13'd64;
+  wire fills = end_at[6];
   wire [5:0] rest_lane = end_at[5:0];
   wire [511:0] rest = turned & ~mask_from(rest_lane);
   wire [511:0] kept = joined & ~mask_from(rest_lane);
@@ -386,20 +432,19 @@ module toe_tx
   end
 
   wire long_headers = ready_job.headers.length >= 7'd64;
-  wire last_beat = left_q == in_beat && second_left_q == 16'd0;
+  wire last_beat = piece_ends_q && second_left_q == 16'd0;
 
   always_ff @(posedge clk_i) begin
     unique case (step_q)
       Fill:
       if (r_valid_i) begin
         part_q <= fills ? rest : kept;
-        at_q <= at_q + 12'(in_beat);
-        skip_q <= '0;
-        shift_q <= at_q[5:0] + 6'(in_beat);
-        if (left_q == in_beat) begin
-          left_q <= second_left_q;
-          second_left_q <= '0;
-        end else left_q <= left_q - in_beat;
+        at_q <= at_q + 12'(beat_q);
+        shift_q <= end_at[5:0];
+        left_q <= left;
+        beat_q <= one_left ? left[6:0] : 7'd64;
+        piece_ends_q <= one_left;
+        if (piece_ends_q) second_left_q <= '0;
       end
       Head: part_q <= h_q.bytes[127:64];
       default: ;
@@ -410,8 +455,9 @@ module toe_tx
       at_q <= 12'(ready_job.headers.length);
       part_q <= ready_job.headers.bytes[63:0];
       left_q <= ready_job.piece1;
-      second_left_q <= ready_job.len - ready_job.piece1;
-      skip_q <= ready_job.skip;
+      second_left_q <= ready_job.rest;
+      beat_q <= ready_job.beat;
+      piece_ends_q <= ready_job.one;
       shift_q <= ready_job.headers.length[5:0] - ready_job.skip;
     end
     if (!rst_ni) begin
@@ -423,7 +469,7 @@ module toe_tx
         Fill: if (r_valid_i && last_beat) step_q <= Flush;
         default: begin
           if (job_takes)
-            step_q <= long_headers ? Head : ((ready_job.len == 16'd0) ? Flush : Fill);
+            step_q <= long_headers ? Head : ((ready_job.piece1 == 16'd0) ? Flush : Fill);
           else step_q <= Idle;
         end
       endcase
@@ -450,9 +496,10 @@ module toe_tx
     logic [31:0] pseudo;
   } mark_t;
 
-  mark_t mark, mark_q, mark_q2;
+  mark_t mark, mark_q, mark_q2, mark_q3;
   logic [511:0] this_q, that_q;    // of two lines, what counts
-  logic [31:0] this_sum_q2, that_sum_q2, sum_q3;
+  fours_t this_fours_q2, that_fours_q2;
+  logic [31:0] this_sum_q3, that_sum_q3, sum_q4;   // 2 KiB: never near 2^32
   assign mark.ends = step_q == Flush;
   assign mark.slot = slot_q;
   assign mark.bytes = at_q;
@@ -473,27 +520,31 @@ module toe_tx
       this_q <= ready_job.headers.bytes[63:0] & mask_from(ready_job.headers.l4_at[5:0]);
       that_q <= ready_job.headers.bytes[127:64];
     end
-    this_sum_q2 <= sum_line(this_q);
-    that_sum_q2 <= sum_line(that_q);
-    sum_q3 <= (mark_q2.begins ? mark_q2.pseudo : 32'(fold(sum_q3))) + this_sum_q2 + that_sum_q2;
+    this_fours_q2 <= sum_fours(this_q);
+    that_fours_q2 <= sum_fours(that_q);
+    this_sum_q3 <= sum_line(this_fours_q2);
+    that_sum_q3 <= sum_line(that_fours_q2);
+    sum_q4 <= (mark_q3.begins ? mark_q3.pseudo : sum_q4) + this_sum_q3 + that_sum_q3;
     mark_q <= mark;
     mark_q2 <= mark_q;
+    mark_q3 <= mark_q2;
     if (!rst_ni) begin
       mark_q.ends <= 1'b0;
       mark_q2.ends <= 1'b0;
+      mark_q3.ends <= 1'b0;
     end
   end
 
   done_t finished, leaving;
   logic leaving_valid, leaving_done;
   logic [SlotBits:0] done_room;
-  assign finished.slot = mark_q2.slot;
-  assign finished.bytes = mark_q2.bytes;
-  assign finished.csum = ~fold(sum_q3);
-  assign finished.sum_at = mark_q2.sum_at;
+  assign finished.slot = mark_q3.slot;
+  assign finished.bytes = mark_q3.bytes;
+  assign finished.csum = ~fold(sum_q4);
+  assign finished.sum_at = mark_q3.sum_at;
 
   toe_fifo #(.Width($bits(done_t)), .AddrBits(SlotBits)) done_list (
-    .clk_i, .rst_ni, .push_i(mark_q2.ends), .data_i(finished), .room_o(done_room),
+    .clk_i, .rst_ni, .push_i(mark_q3.ends), .data_i(finished), .room_o(done_room),
     .valid_o(leaving_valid), .pop_i(leaving_done), .data_o(leaving)
   );
 
@@ -505,13 +556,15 @@ module toe_tx
     always_ff @(posedge clk_i) begin
       if (!rst_ni) coming_q <= '0;
       else
-        coming_q <= coming_q + (SlotBits + 1)'(begins && c_q.qp == qp_t'(i)) -
+        coming_q <= coming_q + (SlotBits + 1)'(begins && c_qp_q == qp_t'(i)) -
                     (SlotBits + 1)'(ends && filled_qp_q == qp_t'(i));
     end
     assign at_work_o[i] = coming_q != '0 ||
                           (a_valid_q && a_q.len != 16'd0 && a_q.qp == qp_t'(i)) ||
                           (b_valid_q && b_q.len != 16'd0 && b_q.qp == qp_t'(i)) ||
-                          (c_valid_q && c_q.len != 16'd0 && c_q.qp == qp_t'(i));
+                          (m_valid_q && m_len_q != 16'd0 && m_qp_q == qp_t'(i)) ||
+                          (n_valid_q && n_len_q != 16'd0 && n_qp_q == qp_t'(i)) ||
+                          (c_valid_q && c_len_q != 16'd0 && c_qp_q == qp_t'(i));
   end
 
   // ---- leave: lines are read ahead into a short queue ----
