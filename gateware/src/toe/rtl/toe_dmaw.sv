@@ -15,6 +15,11 @@
 module toe_dmaw
   import toe_pkg::*;
   import fpc_pkg::rto;
+  import fpc_pkg::RtoMin;
+  import fpc_pkg::RtoMax;
+  import fpc_pkg::RtoInit;
+  import fpc_pkg::RtoSyn;
+  import fpc_pkg::synchronized;
   import fpc_pkg::bytes_of;
   import toe_cmd_pkg::*;
 #(
@@ -83,12 +88,14 @@ module toe_dmaw
 
   // ---- what is next: taken while what is before it is written ----
   //
-  //   write_i -> early_q -> next_q -> ahead_q -> burst_q
-  //              path, buffer         address    beats
+  //   write_i -> first -> early_q -> next_q -> ahead_q -> burst_q
+  //              queue    path, buffer         address    beats
+  //
+  // What the queue pair's configuration says is read with early_q, and reckoned with on the way to next_q.
 
   logic [SourceBits-1:0] turn_q, source;
   logic early_valid_q, next_valid_q, next_done;
-  write_t early_q, next_q;
+  write_t first, early_q, next_q;
   logic any;
   always_comb begin
     source = turn_q;
@@ -102,46 +109,121 @@ module toe_dmaw
   end
   wire early_moves = early_valid_q && (!next_valid_q || next_done);
   wire early_room = !early_valid_q || early_moves;
+
+  // Two places, so that who asks need not hear in this cycle what becomes of the others. Of each it is
+  // known whose it is.
+  logic [1:0] first_room, held_q;
+  qp_t [1:0] held_qp_q;
+  logic first_valid, in_q, out_q;
+  wire enters = any && first_room != 2'd0;
+  wire first_moves = first_valid && early_room;
+  toe_fifo #(.Width($bits(write_t)), .AddrBits(1)) firsts (
+    .clk_i, .rst_ni, .push_i(enters), .data_i(write_i[source]), .room_o(first_room),
+    .valid_o(first_valid), .pop_i(first_moves), .data_o(first)
+  );
   for (genvar s = 0; s < int'(Sources); s++) begin : gen_ready
-    assign write_ready_o[s] = early_room && any && source == SourceBits'(s);
+    assign write_ready_o[s] = enters && source == SourceBits'(s);
   end
+  always_ff @(posedge clk_i) begin
+    if (enters) held_qp_q[in_q] <= write_i[source].qp;
+    if (!rst_ni) begin
+      turn_q <= '0;
+      held_q <= '0;
+      in_q <= 1'b0;
+      out_q <= 1'b0;
+    end else begin
+      if (enters) turn_q <= (source == SourceBits'(Sources - 1)) ? '0 : source + 1'b1;
+      if (enters) in_q <= !in_q;
+      if (first_moves) out_q <= !out_q;
+      for (int i = 0; i < 2; i++)
+        held_q[i] <= (held_q[i] && !(first_moves && out_q == 1'(i))) || (enters && in_q == 1'(i));
+    end
+  end
+
   // Nothing that was asked for is left: status words may follow.
-  wire idle = !any && !early_valid_q && !next_valid_q;
-  assign path_at_o = '{tw: 1'b0, index: early_moves ? early_q.flow : next_q.flow};
+  wire idle = !any && held_q == 2'd0 && !early_valid_q && !next_valid_q;
 
-  wire qp_config_t early_config = qp_i[qidx_t'(early_q.qp)];
-  wire qp_config_t q = qp_i[qidx_t'(next_q.qp)];
+  // The path stays while its job does.
+  logic path_came_q;
+  path_t path_q;
+  wire path_t path = path_came_q ? path_i : path_q;
+  assign path_at_o = '{tw: 1'b0, index: early_q.flow};
+  always_ff @(posedge clk_i) begin
+    path_came_q <= early_moves;
+    path_q <= path;
+  end
 
-  function automatic logic [63:0] buffers(input qp_config_t c, input flow_t flow);
-    logic [63:0] slot;
-    slot = 64'(flow - c.first);
-    return c.area + 64'(c.buffers_at) + (slot << c.tx_log) + (slot << c.rx_log);
+  // Of its queue pair: where there is what, sizes, and the flow's slot.
+  typedef struct packed {
+    logic [63:0] buffers;
+    logic [63:0] records;
+    logic [63:0] ring;
+    logic [4:0]  tx_log;
+    logic [4:0]  rx_log;
+    logic [4:0]  hw_log;
+    logic [31:0] slot;
+  } about_t;
+  about_t early_about_q;
+  logic [31:0] early_mask;           // of its receive buffer
+  wire qp_config_t first_config = qp_i[qidx_t'(first.qp)];
+  wire [31:0] early_to_end = (early_mask - (early_q.to & early_mask)) + 32'd1;
+  wire early_wraps = 32'(early_q.len) > early_to_end;
+  wire [31:0] early_entries = 32'd1 << early_about_q.hw_log;
+
+  // The retransmission timeout of a record, as fpc_pkg's rto() has it, in two steps: without backoff, and
+  // with it.
+  function automatic tick_t rto_once(input tcb_t t);
+    logic [31:0] varies, n;
+    varies = (t.rttvar >> 10) + 32'd1;
+    if (varies < RtoMin) varies = RtoMin;
+    n = ((t.srtt >> 13) + varies + 32'd4) & ~32'd3;
+    if (t.srtt == 32'd0) n = (synchronized(t) ? RtoSyn : RtoInit) & ~32'd3;
+    return (n > RtoMax) ? RtoMax : n;
   endfunction
-
-  function automatic logic [63:0] record_at(input qp_config_t c, input flow_t flow);
-    return c.area + 64'(c.records_at) + 64'(flow - c.first) * 64'd192;
+  function automatic tick_t backed_off(input tick_t once, input logic [3:0] backoff);
+    logic [47:0] wide;
+    wide = 48'(once) << backoff;
+    return ((wide > 48'(RtoMax)) ? RtoMax : tick_t'(wide)) + 32'd1;
   endfunction
 
   logic [63:0] next_base_q;          // of the receive buffer
   logic [31:0] next_at_q;            // of the first byte in it
-  logic [31:0] next_to_end_q;        // from there to its end
-  wire [31:0] early_mask = (32'd1 << early_config.rx_log) - 32'd1;
+  logic [63:0] next_ring_q, next_record_q;
+  logic [31:0] next_entries_q, next_slot_q;
+  logic next_wraps_q;                // payload is two pieces: it goes around the buffer's end
+  logic [15:0] next_piece1_q;
+  logic [31:0] next_sacked_q;        // for the record
+  tick_t next_rto_q;
 
   always_ff @(posedge clk_i) begin
     if (early_room) begin
-      early_valid_q <= any;
-      early_q <= write_i[source];
-      if (any) turn_q <= (source == SourceBits'(Sources - 1)) ? '0 : source + 1'b1;
+      early_valid_q <= first_valid;
+      early_q <= first;
+      early_about_q <= '{buffers: first_config.area + 64'(first_config.buffers_at),
+                         records: first_config.area + 64'(first_config.records_at),
+                         ring: first_config.area + 64'(first_config.hw_at),
+                         tx_log: first_config.tx_log, rx_log: first_config.rx_log,
+                         hw_log: first_config.hw_log, slot: 32'(first.flow - first_config.first)};
+      early_mask <= (32'd1 << first_config.rx_log) - 32'd1;
     end
     if (early_moves) begin
       next_q <= early_q;
-      next_base_q <= buffers(early_config, early_q.flow) + (64'd1 << early_config.tx_log);
+      next_slot_q <= early_about_q.slot;
+      next_base_q <= early_about_q.buffers +
+                     ((64'(early_about_q.slot) + 64'd1) << early_about_q.tx_log) +
+                     (64'(early_about_q.slot) << early_about_q.rx_log);
+      next_record_q <= early_about_q.records + (64'(early_about_q.slot) << 7) +
+                       (64'(early_about_q.slot) << 6);
+      next_ring_q <= early_about_q.ring;
+      next_entries_q <= early_entries;
       next_at_q <= early_q.to & early_mask;
-      next_to_end_q <= (early_mask - (early_q.to & early_mask)) + 32'd1;
+      next_wraps_q <= early_wraps;
+      next_piece1_q <= early_wraps ? 16'(early_to_end) : early_q.len;
+      next_sacked_q <= bytes_of(early_q.tcb.sacked, early_q.tcb.board);
+      next_rto_q <= rto_once(early_q.tcb);
     end
     if (early_moves || next_done) next_valid_q <= early_moves;
     if (!rst_ni) begin
-      turn_q <= '0;
       early_valid_q <= 1'b0;
       next_valid_q <= 1'b0;
     end
@@ -191,44 +273,58 @@ module toe_dmaw
   end
 
   // Payload, in one piece or in two around the end of the receive buffer.
-  wire wraps = 32'(next_q.len) > next_to_end_q;
-  wire [15:0] piece1 = wraps ? 16'(next_to_end_q) : next_q.len;
-  wire [15:0] piece = (part_q == 2'd0) ? piece1 : next_q.len - piece1;
+  wire [15:0] piece = (part_q == 2'd0) ? next_piece1_q : next_q.len - next_piece1_q;
   wire [63:0] dest = (part_q == 2'd0) ? next_base_q + 64'(next_at_q) : next_base_q;
   wire [15:0] span = 16'(dest[5:0]) + piece;
 
   // The command, whole.
   cmd_t cmd;
   wire [31:0] head = aimed_head_q[qidx_t'(next_q.qp)];
-  wire [31:0] entry = head & ((32'd1 << q.hw_log) - 32'd1);
-  wire [63:0] entry_at = q.area + 64'(q.hw_at) + (64'(entry) << 4);
+  wire [31:0] entry = head & (next_entries_q - 32'd1);
+  wire [63:0] entry_at = next_ring_q + (64'(entry) << 4);
   always_comb begin
     cmd = next_q.cmd;
     if (cmd_type(cmd) != HwConnectFailed && cmd_type(cmd) != HwError)
-      cmd[63:32] = 32'(next_q.flow - q.first);
+      cmd[63:32] = next_slot_q;
     if (cmd_type(cmd) == HwListenEstablished) begin
-      cmd[31:16] = path_i.tuple.remote_port;
-      cmd[95:64] = path_i.tuple.v6 ? 32'd0 : path_i.tuple.remote[31:0];
+      cmd[31:16] = path.tuple.remote_port;
+      cmd[95:64] = path.tuple.v6 ? 32'd0 : path.tuple.remote[31:0];
     end
-    if (cmd_type(cmd) == HwConnectEstablished) cmd[31:16] = path_i.tuple.local_port;
-    cmd[15] = (head & (32'd1 << q.hw_log)) == 32'd0;
+    if (cmd_type(cmd) == HwConnectEstablished) cmd[31:16] = path.tuple.local_port;
+    cmd[15] = (head & next_entries_q) == 32'd0;
   end
 
+  // A status word is chosen in one cycle, and aimed in the next if nothing else was asked for meanwhile.
+  typedef struct packed {
+    logic        tail;
+    logic        head;       // else, and no tail: that it is halted
+    qp_t         qp;
+    logic [63:0] at;
+    logic [31:0] word;
+  } chosen_t;
+  chosen_t chosen_q;
+  logic chosen_valid_q;
   wire qp_t status_qp = tail_valid_i ? tail_qp_i : ((dirty != '0) ? dirty_qp : halt_qp);
-  wire [63:0] status_at = qp_i[qidx_t'(status_qp)].area + 64'(qp_i[qidx_t'(status_qp)].status_at);
-
-  wire [31:0] status_word = tail_valid_i ? tail_i
-                          : ((dirty != '0) ? aimed_head_q[qidx_t'(dirty_qp)] : 32'(ReasonProto));
+  wire qp_config_t status_config = qp_i[qidx_t'(status_qp)];
+  wire [31:0] status_offset = status_config.status_at +
+                              (tail_valid_i ? 32'd0 : ((dirty != '0) ? 32'd64 : 32'd192));
+  wire chooses = idle && ahead_room && !chosen_valid_q &&
+                 (tail_valid_i || dirty != '0 || halted != '0);
+  always_ff @(posedge clk_i) begin
+    chosen_valid_q <= rst_ni && chooses;
+    chosen_q <= '{tail: tail_valid_i, head: dirty != '0, qp: status_qp,
+                  at: status_config.area + 64'(status_offset),
+                  word: tail_valid_i ? tail_i : ((dirty != '0) ? aimed_head_q[qidx_t'(dirty_qp)]
+                                                               : 32'(ReasonProto))};
+  end
 
   // A job that leads to nothing waits until it is alone, so that no two tell of their end at once.
-  wire nothing = !q.enable || closed_i[qidx_t'(next_q.qp)] ||
+  wire nothing = !qp_i[qidx_t'(next_q.qp)].enable || closed_i[qidx_t'(next_q.qp)] ||
                  (next_q.kind == WrPlace && next_q.len == 16'd0);
   wire passes = next_valid_q && nothing && part_q == 2'd0 && empty;
   wire aims_job = next_valid_q && (!nothing || part_q != 2'd0) && ahead_room;
-  wire aims_status = idle && ahead_room &&
-                     (tail_valid_i ? !closed_i[qidx_t'(tail_qp_i)]
-                                   : (dirty != '0 || halted != '0));
-  assign tail_ready_o = idle && ahead_room;
+  wire aims_status = chosen_valid_q && idle && !closed_i[qidx_t'(chosen_q.qp)];
+  assign tail_ready_o = chosen_valid_q && chosen_q.tail && idle;
 
   always_comb begin
     aimed = '0;
@@ -236,10 +332,10 @@ module toe_dmaw
     part = '0;
     aimed.qp = next_q.qp;
     if (aims_status) begin
-      aimed.qp = status_qp;
-      aimed.kind = (tail_valid_i || dirty == '0) ? Status : Head;
-      aimed_at = status_at + (tail_valid_i ? 64'd0 : ((dirty != '0) ? 64'd64 : 64'd192));
-      aimed.data = {96'd0, status_word};
+      aimed.qp = chosen_q.qp;
+      aimed.kind = (chosen_q.tail || !chosen_q.head) ? Status : Head;
+      aimed_at = chosen_q.at;
+      aimed.data = {96'd0, chosen_q.word};
       aimed.bytes = 16'd4;
       aimed.beats = 8'd1;
     end else if (next_q.kind == WrPlace) begin
@@ -248,12 +344,12 @@ module toe_dmaw
       aimed.bytes = piece;
       aimed.beats = 8'((span + 16'd63) >> 6);
       aimed.buffer = next_q.buffer;
-      aimed.from = next_q.offset + ((part_q == 2'd0) ? 11'd0 : 11'(piece1));
-      aimed.last = part_q != 2'd0 || !wraps;
+      aimed.from = next_q.offset + ((part_q == 2'd0) ? 11'd0 : 11'(next_piece1_q));
+      aimed.last = part_q != 2'd0 || !next_wraps_q;
       part = aimed.last ? 2'd0 : 2'd1;
     end else if (next_q.record && part_q != 2'd2) begin
       aimed.kind = (part_q == 2'd0) ? Record : RecordEnd;
-      aimed_at = record_at(q, next_q.flow);
+      aimed_at = next_record_q;
       aimed.beats = (part_q == 2'd0) ? 8'd3 : 8'd1;
       aimed.bytes = (part_q == 2'd0) ? 16'd192 : 16'd64;
       part = part_q + 2'd1;
@@ -273,6 +369,8 @@ module toe_dmaw
   // The record: behind its two bursts comes its command, so that it is written when the next is aimed.
   write_t record_job_q;
   path_t record_path_q;
+  logic [31:0] record_sacked_q;
+  tick_t record_rto_q;
   assign aw_valid_o = ahead_valid_q && !given_q;
   assign aw_addr_o = ahead_at_q;
   assign aw_len_o = ahead_q.beats - 8'd1;
@@ -285,7 +383,9 @@ module toe_dmaw
     end
     if (aims_job && aimed.kind == Record) begin
       record_job_q <= next_q;
-      record_path_q <= path_i;
+      record_path_q <= path;
+      record_sacked_q <= next_sacked_q;
+      record_rto_q <= backed_off(next_rto_q, next_q.tcb.backoff);
     end
     if (!rst_ni) begin
       ahead_valid_q <= 1'b0;
@@ -339,7 +439,8 @@ module toe_dmaw
     return 32'((48'(n) * 48'd16777) >> 14);
   endfunction
 
-  function automatic logic [1535:0] record(input write_t job, input path_t path);
+  function automatic logic [1535:0] record(input write_t job, input path_t of,
+                                          input logic [31:0] sacked, input tick_t timeout);
     logic [191:0][7:0] r;
     tcb_t t;
     logic [63:0] sent, acked, received;
@@ -352,15 +453,15 @@ module toe_dmaw
     r[5] = {5'd0, t.ws, t.sack, t.ts};
     r[6] = {4'd0, t.snd_scale};
     r[7] = {4'd0, t.rcv_scale};
-    r[23:8] = swapped(path.tuple, path.tuple.own);
-    r[39:24] = swapped(path.tuple, path.tuple.remote);
-    r[41:40] = path.tuple.local_port;
-    r[43:42] = path.tuple.remote_port;
+    r[23:8] = swapped(of.tuple, of.tuple.own);
+    r[39:24] = swapped(of.tuple, of.tuple.remote);
+    r[41:40] = of.tuple.local_port;
+    r[43:42] = of.tuple.remote_port;
     r[45:44] = t.mss;
     r[47:46] = t.own_mss;
     r[51:48] = usec_of(t.srtt >> 3);
     r[55:52] = usec_of(t.rttvar >> 2);
-    r[59:56] = usec_of(rto(t) << 10);
+    r[59:56] = usec_of(timeout << 10);
     r[63:60] = usec_of(t.min_rtt);
     r[67:64] = t.cc.cwnd;
     r[71:68] = t.cc.ssthresh;
@@ -374,7 +475,7 @@ module toe_dmaw
     r[115:112] = 32'(t.generation);
     r[136] = {4'd0, t.cc.algorithm};
     r[139:138] = t.own_mss + (t.v6 ? 16'd60 : 16'd40);
-    r[143:140] = bytes_of(t.sacked, t.board);
+    r[143:140] = sacked;
     r[178] = (t.recovery == RecLoss) ? 8'd4 : ((t.recovery == RecFast) ? 8'd3
            : ((t.sacked != 3'd0 || t.dupacks != 8'd0) ? 8'd1 : 8'd0));
     r[179] = t.timeouts;
@@ -384,7 +485,8 @@ module toe_dmaw
 
   // Its burst is aimed when the job is there, and written a cycle later at the earliest.
   logic [1535:0] record_now;
-  always_ff @(posedge clk_i) record_now <= record(record_job_q, record_path_q);
+  always_ff @(posedge clk_i)
+    record_now <= record(record_job_q, record_path_q, record_sacked_q, record_rto_q);
   wire [31:0] record_count = 32'(record_job_q.tcb.record_at << 1);
 
   // Beats of a record: the first with an odd count, the rest, the first with an even one.
@@ -482,7 +584,7 @@ module toe_dmaw
       // It tells of all commands before it; those behind it are written behind it.
       if (aims && aimed.kind == Head) dirty_q[qidx_t'(aimed.qp)] <= 1'b0;
       if (ends && burst_q.kind == Head) stale_q[qidx_t'(burst_q.qp)] <= 1'b0;
-      if (aims_status && !tail_valid_i && dirty == '0) halted_q[qidx_t'(halt_qp)] <= 1'b0;
+      if (aims_status && !chosen_q.tail && !chosen_q.head) halted_q[qidx_t'(chosen_q.qp)] <= 1'b0;
       if (halt_i) halted_q[qidx_t'(halt_qp_i)] <= 1'b1;
       for (int i = 0; i < int'(Qps); i++) begin
         if (!qp_i[i].enable) begin
@@ -506,7 +608,9 @@ module toe_dmaw
   assign error_done_o = dropped ? next_q.done : (command_written && burst_q.done);
   assign hw_head_o = head_q;
   for (genvar i = 0; i < int'(Qps); i++) begin : gen_at_work
-    assign at_work_o[i] = (early_valid_q && early_q.qp == qp_t'(i)) ||
+    assign at_work_o[i] = (held_q[0] && held_qp_q[0] == qp_t'(i)) ||
+                          (held_q[1] && held_qp_q[1] == qp_t'(i)) ||
+                          (early_valid_q && early_q.qp == qp_t'(i)) ||
                           (next_valid_q && next_q.qp == qp_t'(i)) ||
                           (ahead_valid_q && ahead_q.qp == qp_t'(i)) ||
                           (busy_q && burst_q.qp == qp_t'(i));
@@ -538,6 +642,15 @@ module toe_dmaw
     end
     assign irq_o[i] = irq_q;
   end
+
+`ifndef SYNTHESIS
+  logic recorded_q;
+  always_ff @(posedge clk_i) begin
+    recorded_q <= rst_ni && aims_job && aimed.kind == Record;
+    if (recorded_q)
+      assert (record_rto_q == rto(record_job_q.tcb)) else $error("a record with another RTO");
+  end
+`endif
 
 endmodule
 
