@@ -2,8 +2,8 @@
 // toe_rx.sv - packets come in (S1.5): into packet buffers of 2 KiB, while their headers are read and
 // their checksums verified. One beat of 64 bytes a cycle, one packet a cycle.
 //
-//   cycle  0     1        2       3     4 ..           +8
-//          beat  where    sum     add   L3, L4, judge  options   packet_o
+//   cycle  0     1        2      3, 4  5     6, 7    8, 9   10      11 ..
+//          beat  where    bytes  sum   add   L3, L4  sums   judge   options   packet_o
 //
 // Bytes stand in a beat from bit 0 on. L4 begins at an even byte, so that sums of 16-bit words of the
 // frame are sums of words of the segment: what stands before it is subtracted.
@@ -131,7 +131,7 @@ module toe_rx
     logic [BufBits-1:0] buffer;
   } beat_t;
 
-  beat_t b1, b2;
+  beat_t b1, b2, b3;
 
   always_ff @(posedge clk_i) begin
     b1.valid <= beat && keeps && rst_ni;
@@ -202,15 +202,7 @@ module toe_rx
   where_t where_q;
   always_ff @(posedge clk_i) if (b1.valid && b1.line == 6'd0) where_q <= locate(b1.data);
 
-  // ---- cycle 2: sums of the beat, as far as it is of the datagram ----
-
-  function automatic logic [21:0] sum_below(input logic [63:0][7:0] d, input logic [63:0] mask);
-    logic [21:0] sum;
-    sum = 22'd0;
-    for (int i = 0; i < 32; i++)
-      sum += 22'({mask[2*i] ? d[2*i] : 8'd0, mask[2*i+1] ? d[2*i+1] : 8'd0});
-    return sum;
-  endfunction
+  // ---- cycles 2 to 4: which bytes of the beat are of the datagram; their sum, four words at a time ----
 
   // Bytes of the line that lie below offset stop.
   function automatic logic [63:0] below(input logic [5:0] line_, input logic [15:0] stop);
@@ -219,11 +211,31 @@ module toe_rx
     return m;
   endfunction
 
+  typedef logic [7:0][17:0] fours_t;
+  function automatic fours_t sum_fours(input logic [63:0][7:0] d, input logic [63:0] mask);
+    fours_t f;
+    f = '0;
+    for (int i = 0; i < 32; i++)
+      f[i/4] = f[i/4] + 18'({mask[2*i] ? d[2*i] : 8'd0, mask[2*i+1] ? d[2*i+1] : 8'd0});
+    return f;
+  endfunction
+
+  typedef struct packed {
+    logic               valid;
+    logic               last;
+    logic               over;
+    logic [5:0]         line;
+    logic [BufBits-1:0] buffer;
+  } mark_t;
+
+  logic [63:0] mask_q3;
+  where_t where_q3, where_q4, where_q5;
+  mark_t b4, b5;
+  fours_t fours_q4;
   logic [21:0] beat_sum_q;
-  beat_t b3;
-  where_t where_q3;
-  logic [127:0][7:0] head_q3;
-  logic [11:0] size_q3;       // bytes of the frame that are there
+  logic [63:0][7:0] data_q4;
+  logic [127:0][7:0] head_q5;
+  logic [11:0] size_q4, size_q5;       // bytes of the frame that are there
 
   function automatic logic [6:0] ones(input logic [63:0] keep);
     logic [6:0] n;
@@ -234,15 +246,30 @@ module toe_rx
 
   always_ff @(posedge clk_i) begin
     b3 <= b2;
-    if (!rst_ni) b3.valid <= 1'b0;
+    mask_q3 <= below(b2.line, where_q.stop) & b2.keep;
     where_q3 <= where_q;
-    beat_sum_q <= sum_below(b2.data, below(b2.line, where_q.stop) & b2.keep);
-    if (b2.valid && b2.line == 6'd0) head_q3 <= {512'd0, b2.data};
-    if (b2.valid && b2.line == 6'd1) head_q3[127:64] <= b2.data;
-    size_q3 <= {b2.line, 6'd0} + 12'(ones(b2.keep));
+
+    b4 <= '{valid: b3.valid && rst_ni, last: b3.last, over: b3.over, line: b3.line,
+            buffer: b3.buffer};
+    fours_q4 <= sum_fours(b3.data, mask_q3);
+    where_q4 <= where_q3;
+    data_q4 <= b3.data;
+    size_q4 <= {b3.line, 6'd0} + 12'(ones(b3.keep));
+
+    b5 <= b4;
+    beat_sum_q <= 22'(fours_q4[0]) + 22'(fours_q4[1]) + 22'(fours_q4[2]) + 22'(fours_q4[3]) +
+                  22'(fours_q4[4]) + 22'(fours_q4[5]) + 22'(fours_q4[6]) + 22'(fours_q4[7]);
+    where_q5 <= where_q4;
+    size_q5 <= size_q4;
+    if (b4.valid && b4.line == 6'd0) head_q5 <= {512'd0, data_q4};
+    if (b4.valid && b4.line == 6'd1) head_q5[127:64] <= data_q4;
+    if (!rst_ni) begin
+      b3.valid <= 1'b0;
+      b5.valid <= 1'b0;
+    end
   end
 
-  // ---- cycle 3: sums of the frame ----
+  // ---- cycle 5: sums of the frame ----
 
   typedef struct packed {
     logic [127:0][7:0]  head;
@@ -261,25 +288,25 @@ module toe_rx
   endfunction
 
   logic [31:0] total_q;
-  wire [31:0] total = ((b3.line == 6'd0) ? 32'd0 : total_q) + 32'(beat_sum_q);
-  logic frame_valid_q4, over_q;
-  frame_t frame_q4;
+  wire [31:0] total = ((b5.line == 6'd0) ? 32'd0 : total_q) + 32'(beat_sum_q);
+  logic frame_valid_q6, over_q;
+  frame_t frame_q6;
 
   always_ff @(posedge clk_i) begin
-    if (b3.valid) begin
+    if (b5.valid) begin
       total_q <= total;
-      over_q <= (b3.line != 6'd0 && over_q) || b3.over;
+      over_q <= (b5.line != 6'd0 && over_q) || b5.over;
     end
-    frame_valid_q4 <= b3.valid && b3.last && rst_ni;
-    frame_q4.head <= head_q3;
-    frame_q4.where <= where_q3;
-    frame_q4.csum <= fold(total);
-    frame_q4.size <= size_q3;
-    frame_q4.over <= b3.over || (b3.line != 6'd0 && over_q);
-    frame_q4.buffer <= b3.buffer;
+    frame_valid_q6 <= b5.valid && b5.last && rst_ni;
+    frame_q6.head <= head_q5;
+    frame_q6.where <= where_q5;
+    frame_q6.csum <= fold(total);
+    frame_q6.size <= size_q5;
+    frame_q6.over <= b5.over || (b5.line != 6'd0 && over_q);
+    frame_q6.buffer <= b5.buffer;
   end
 
-  // ---- cycle 4: the IP header, moved to the front ----
+  // ---- cycle 6: the IP header, moved to the front ----
 
   typedef struct packed {
     logic [103:0][7:0]  l3;       // from the IP header on
@@ -297,27 +324,37 @@ module toe_rx
     return {h[at], h[at+1], h[at+2], h[at+3], h[at+4], h[at+5]};
   endfunction
 
-  logic net_valid_q5;
-  net_t net_q5;
+  // Of what stands before the IP header: 14 bytes, and four for each tag.
+  function automatic logic [21:0] sum_link(input logic [127:0][7:0] h, input logic [6:0] l3);
+    logic [21:0] sum;
+    sum = 22'd0;
+    for (int i = 0; i < 11; i++)
+      if (i < 7 || (i < 9 && l3 != 7'd14) || l3 == 7'd22) sum += 22'({h[2*i], h[2*i+1]});
+    return sum;
+  endfunction
+
+  logic net_valid_q7;
+  net_t net_q7;
 
   always_ff @(posedge clk_i) begin
-    net_valid_q5 <= frame_valid_q4 && rst_ni;
-    unique case (frame_q4.where.l3)
-      7'd14: net_q5.l3 <= frame_q4.head[117:14];
-      7'd18: net_q5.l3 <= frame_q4.head[121:18];
-      default: net_q5.l3 <= frame_q4.head[125:22];
+    net_valid_q7 <= frame_valid_q6 && rst_ni;
+    unique case (frame_q6.where.l3)
+      7'd14: net_q7.l3 <= frame_q6.head[117:14];
+      7'd18: net_q7.l3 <= frame_q6.head[121:18];
+      default: net_q7.l3 <= frame_q6.head[125:22];
     endcase
-    net_q5.to <= mac_at(frame_q4.head, 0);
-    net_q5.from <= mac_at(frame_q4.head, 6);
-    net_q5.where <= frame_q4.where;
-    net_q5.csum <= frame_q4.csum;
-    net_q5.size <= frame_q4.size;
-    net_q5.over <= frame_q4.over;
-    net_q5.buffer <= frame_q4.buffer;
-    net_q5.before_l3 <= sum_below(frame_q4.head[63:0], below(6'd0, 16'(frame_q4.where.l3)));
+    net_q7.to <= mac_at(frame_q6.head, 0);
+    net_q7.from <= mac_at(frame_q6.head, 6);
+    net_q7.where <= frame_q6.where;
+    net_q7.csum <= frame_q6.csum;
+    net_q7.size <= frame_q6.size;
+    net_q7.over <= frame_q6.over;
+    net_q7.buffer <= frame_q6.buffer;
+    net_q7.before_l3 <= sum_link(frame_q6.head, frame_q6.where.l3);
   end
 
-  // ---- cycle 5: the transport header, moved to the front; sums of what stands before it ----
+  // ---- cycle 7: the transport header, moved to the front; sums of what stands before it, and of the
+  // pseudo header, by fours ----
 
   typedef struct packed {
     logic [59:0][7:0]   l4;
@@ -328,8 +365,9 @@ module toe_rx
     addr_t              dst;
     logic [1:0]         ecn;
     logic               header_ok;
-    logic               ip_sum_ok;
-    logic [21:0]        before_l4;
+    logic [4:0][17:0]   header;     // sums, of the IP header
+    logic [21:0]        before_l3;  // ... of what stands before it
+    logic [3:0][17:0]   pseudo;     // ... of the addresses
     logic [47:0]        from;
     logic [47:0]        to;
     where_t             where;
@@ -339,16 +377,8 @@ module toe_rx
     logic [BufBits-1:0] buffer;
   } trans_t;
 
-  logic trans_valid_q6;
-  trans_t trans_q6, trans_d;
-
-  // Of the header without options: 20 bytes, or 40 of IPv6.
-  function automatic logic [21:0] sum_front(input logic [103:0][7:0] d, input logic ip6);
-    logic [21:0] sum;
-    sum = 22'd0;
-    for (int i = 0; i < 20; i++) sum += 22'((i < 10 || ip6) ? {d[2*i], d[2*i+1]} : 16'd0);
-    return sum;
-  endfunction
+  logic trans_valid_q8;
+  trans_t trans_q8, trans_d;
 
   function automatic addr_t addr6(input logic [103:0][7:0] d, input int unsigned at);
     addr_t a;
@@ -358,52 +388,80 @@ module toe_rx
 
   always_comb begin
     logic [5:0] ihl;
-    logic [21:0] header;
     logic [15:0] total_len;
     logic [103:0][7:0] from_l4;
     trans_d = '0;
-    ihl = net_q5.where.ip4 ? 6'd20 : 6'd40;   // another one is refused below
-    header = sum_front(net_q5.l3, !net_q5.where.ip4);
-    total_len = net_q5.where.stop - 16'(net_q5.where.l3);
-    from_l4 = net_q5.where.ip4 ? net_q5.l3 >> 160 : net_q5.l3 >> 320;
+    ihl = net_q7.where.ip4 ? 6'd20 : 6'd40;   // another one is refused below
+    // Of the header without options: 20 bytes, or 40 of IPv6.
+    for (int i = 0; i < 20; i++)
+      if (i < 10 || !net_q7.where.ip4)
+        trans_d.header[i/4] = trans_d.header[i/4] + 18'({net_q7.l3[2*i], net_q7.l3[2*i+1]});
+    total_len = net_q7.where.stop - 16'(net_q7.where.l3);
+    from_l4 = net_q7.where.ip4 ? net_q7.l3 >> 160 : net_q7.l3 >> 320;
     trans_d.l4 = from_l4[59:0];
-    trans_d.l4_at = net_q5.where.l3 + 7'(ihl);
+    trans_d.l4_at = net_q7.where.l3 + 7'(ihl);
     trans_d.l4_len = total_len - 16'(ihl);
-    trans_d.before_l4 = net_q5.before_l3 + header;
-    if (net_q5.where.ip4) begin
-      trans_d.proto = net_q5.l3[9];
-      trans_d.ecn = net_q5.l3[1][1:0];
-      trans_d.src = 128'({net_q5.l3[12], net_q5.l3[13], net_q5.l3[14], net_q5.l3[15]});
-      trans_d.dst = 128'({net_q5.l3[16], net_q5.l3[17], net_q5.l3[18], net_q5.l3[19]});
+    trans_d.before_l3 = net_q7.before_l3;
+    if (net_q7.where.ip4) begin
+      trans_d.proto = net_q7.l3[9];
+      trans_d.ecn = net_q7.l3[1][1:0];
+      trans_d.src = 128'({net_q7.l3[12], net_q7.l3[13], net_q7.l3[14], net_q7.l3[15]});
+      trans_d.dst = 128'({net_q7.l3[16], net_q7.l3[17], net_q7.l3[18], net_q7.l3[19]});
       // Version, length, no fragment; options are source routes and the like: not carried.
-      trans_d.header_ok = net_q5.l3[0] == 8'h45 && total_len >= 16'd20 &&
-          {net_q5.l3[6][5:0], net_q5.l3[7]} == 14'd0;
-      trans_d.ip_sum_ok = fold(32'(header)) == 16'hffff;
+      trans_d.header_ok = net_q7.l3[0] == 8'h45 && total_len >= 16'd20 &&
+          {net_q7.l3[6][5:0], net_q7.l3[7]} == 14'd0;
     end else begin
-      trans_d.proto = net_q5.l3[6];
-      trans_d.ecn = net_q5.l3[1][5:4];
-      trans_d.src = addr6(net_q5.l3, 8);
-      trans_d.dst = addr6(net_q5.l3, 24);
-      trans_d.header_ok = net_q5.l3[0][7:4] == 4'd6;
-      trans_d.ip_sum_ok = 1'b1;
+      trans_d.proto = net_q7.l3[6];
+      trans_d.ecn = net_q7.l3[1][5:4];
+      trans_d.src = addr6(net_q7.l3, 8);
+      trans_d.dst = addr6(net_q7.l3, 24);
+      trans_d.header_ok = net_q7.l3[0][7:4] == 4'd6;
     end
+    for (int i = 0; i < 8; i++)
+      trans_d.pseudo[i/2] = trans_d.pseudo[i/2] + 18'(trans_d.src[16*i+:16]) +
+                            18'(trans_d.dst[16*i+:16]);
     // All that the header speaks of must be there.
-    if (net_q5.where.stop > 16'(net_q5.size)) trans_d.header_ok = 1'b0;
-    trans_d.from = net_q5.from;
-    trans_d.to = net_q5.to;
-    trans_d.where = net_q5.where;
-    trans_d.csum = net_q5.csum;
-    trans_d.size = net_q5.size;
-    trans_d.over = net_q5.over;
-    trans_d.buffer = net_q5.buffer;
+    if (net_q7.where.stop > 16'(net_q7.size)) trans_d.header_ok = 1'b0;
+    trans_d.from = net_q7.from;
+    trans_d.to = net_q7.to;
+    trans_d.where = net_q7.where;
+    trans_d.csum = net_q7.csum;
+    trans_d.size = net_q7.size;
+    trans_d.over = net_q7.over;
+    trans_d.buffer = net_q7.buffer;
   end
 
   always_ff @(posedge clk_i) begin
-    trans_valid_q6 <= net_valid_q5 && rst_ni;
-    trans_q6 <= trans_d;
+    trans_valid_q8 <= net_valid_q7 && rst_ni;
+    trans_q8 <= trans_d;
   end
 
-  // ---- cycle 6: what it is ----
+  // ---- cycles 8 and 9: sums, whole, then folded. The segment's with its pseudo header is right when the
+  // frame's, with that, is as what lies before the segment (RFC 1071; neither is ever zero). ----
+
+  logic trans_valid_q9, trans_valid_q10;
+  trans_t trans_q9, trans_q10;
+  logic [21:0] header_q9, before_q9, pseudo_q9;
+  logic [15:0] header_q10, before_q10, with_pseudo_q10;
+
+  always_ff @(posedge clk_i) begin
+    trans_valid_q9 <= trans_valid_q8 && rst_ni;
+    trans_q9 <= trans_q8;
+    header_q9 <= 22'(trans_q8.header[0]) + 22'(trans_q8.header[1]) + 22'(trans_q8.header[2]) +
+                 22'(trans_q8.header[3]) + 22'(trans_q8.header[4]);
+    before_q9 <= trans_q8.before_l3 + 22'(trans_q8.header[0]) + 22'(trans_q8.header[1]) +
+                 22'(trans_q8.header[2]) + 22'(trans_q8.header[3]) + 22'(trans_q8.header[4]);
+    pseudo_q9 <= 22'(trans_q8.csum) + 22'(trans_q8.l4_len) + 22'(trans_q8.proto) +
+                 22'(trans_q8.pseudo[0]) + 22'(trans_q8.pseudo[1]) + 22'(trans_q8.pseudo[2]) +
+                 22'(trans_q8.pseudo[3]);
+    trans_valid_q10 <= trans_valid_q9 && rst_ni;
+    trans_q10 <= trans_q9;
+    header_q10 <= fold(32'(header_q9));
+    before_q10 <= fold(32'(before_q9));
+    with_pseudo_q10 <= fold(32'(pseudo_q9));
+  end
+
+  // ---- cycle 10: what it is ----
 
   typedef struct packed {
     logic       valid;
@@ -413,81 +471,72 @@ module toe_rx
 
   localparam int unsigned JudgedBits = $bits(judged_t);
 
-  function automatic logic [21:0] pseudo(input trans_t t);
-    logic [21:0] sum;
-    sum = 22'(t.l4_len) + 22'(t.proto);
-    for (int i = 0; i < 8; i++) sum += 22'(t.src[16*i+:16]) + 22'(t.dst[16*i+:16]);
-    return sum;
-  endfunction
-
-  logic [39:0][7:0] option_bytes_d, option_bytes_q7;
-  logic [5:0] option_len_d, option_len_q7;
-  judged_t judged_d, judged_q7;
+  logic [39:0][7:0] option_bytes_d, option_bytes_q11;
+  logic [5:0] option_len_d, option_len_q11;
+  judged_t judged_d, judged_q11;
 
   always_comb begin
-    logic [15:0] l4_sum, less;
     logic [5:0] thl;
     logic to_us, for_us, sum_ok;
     judged_d = '0;
-    judged_d.valid = trans_valid_q6;
-    // The segment's sum with its pseudo-header: what lies before it taken away (RFC 1071).
-    less = ~fold(32'(trans_q6.before_l4));
-    l4_sum = fold(32'(trans_q6.csum) + 32'(less) + 32'(pseudo(trans_q6)));
-    sum_ok = l4_sum == 16'hffff;
-    thl = {trans_q6.l4[12][7:4], 2'd0};
-    to_us = trans_q6.to == own_i.mac;
-    for_us = trans_q6.where.ip4 ? trans_q6.dst[31:0] == own_i.ip4 && own_i.ip4 != 32'd0
-           : own_i.ip6_on && (trans_q6.dst == own_i.ip6 || trans_q6.dst == own_i.ip6_link);
-    judged_d.packet.tuple.v6 = trans_q6.where.ip6;
-    judged_d.packet.tuple.remote = trans_q6.src;
-    judged_d.packet.tuple.own = trans_q6.dst;
-    judged_d.packet.tuple.remote_port = {trans_q6.l4[0], trans_q6.l4[1]};
-    judged_d.packet.tuple.local_port = {trans_q6.l4[2], trans_q6.l4[3]};
-    judged_d.packet.mac = trans_q6.from;
-    judged_d.packet.bytes = 11'(trans_q6.where.stop);
-    judged_d.packet.vlan = trans_q6.where.vlan;
-    judged_d.packet.seg.seq = {trans_q6.l4[4], trans_q6.l4[5], trans_q6.l4[6], trans_q6.l4[7]};
-    judged_d.packet.seg.ack = {trans_q6.l4[8], trans_q6.l4[9], trans_q6.l4[10], trans_q6.l4[11]};
-    judged_d.packet.seg.flags = trans_q6.l4[13];
-    judged_d.packet.seg.wnd = {trans_q6.l4[14], trans_q6.l4[15]};
-    judged_d.packet.seg.urgent = {trans_q6.l4[18], trans_q6.l4[19]};
-    judged_d.packet.seg.ecn = trans_q6.ecn;
-    judged_d.packet.seg.len = trans_q6.l4_len - 16'(thl);
-    judged_d.packet.seg.buffer = buf_t'(trans_q6.buffer);
-    judged_d.packet.seg.offset = 8'(trans_q6.l4_at) + 8'(thl);
-    option_bytes_d = trans_q6.l4[59:20];
+    judged_d.valid = trans_valid_q10;
+    sum_ok = with_pseudo_q10 == before_q10;
+    thl = {trans_q10.l4[12][7:4], 2'd0};
+    to_us = trans_q10.to == own_i.mac;
+    for_us = trans_q10.where.ip4 ? trans_q10.dst[31:0] == own_i.ip4 && own_i.ip4 != 32'd0
+           : own_i.ip6_on && (trans_q10.dst == own_i.ip6 || trans_q10.dst == own_i.ip6_link);
+    judged_d.packet.tuple.v6 = trans_q10.where.ip6;
+    judged_d.packet.tuple.remote = trans_q10.src;
+    judged_d.packet.tuple.own = trans_q10.dst;
+    judged_d.packet.tuple.remote_port = {trans_q10.l4[0], trans_q10.l4[1]};
+    judged_d.packet.tuple.local_port = {trans_q10.l4[2], trans_q10.l4[3]};
+    judged_d.packet.mac = trans_q10.from;
+    judged_d.packet.bytes = 11'(trans_q10.where.stop);
+    judged_d.packet.vlan = trans_q10.where.vlan;
+    judged_d.packet.seg.seq = {trans_q10.l4[4], trans_q10.l4[5], trans_q10.l4[6], trans_q10.l4[7]};
+    judged_d.packet.seg.ack = {trans_q10.l4[8], trans_q10.l4[9], trans_q10.l4[10],
+                               trans_q10.l4[11]};
+    judged_d.packet.seg.flags = trans_q10.l4[13];
+    judged_d.packet.seg.wnd = {trans_q10.l4[14], trans_q10.l4[15]};
+    judged_d.packet.seg.urgent = {trans_q10.l4[18], trans_q10.l4[19]};
+    judged_d.packet.seg.ecn = trans_q10.ecn;
+    judged_d.packet.seg.len = trans_q10.l4_len - 16'(thl);
+    judged_d.packet.seg.buffer = buf_t'(trans_q10.buffer);
+    judged_d.packet.seg.offset = 8'(trans_q10.l4_at) + 8'(thl);
+    option_bytes_d = trans_q10.l4[59:20];
     option_len_d = thl - 6'd20;
 
-    if (trans_q6.over) judged_d.why.too_long = 1'b1;
-    else if (trans_q6.where.arp) begin
-      if (to_us || trans_q6.to == 48'hffff_ffff_ffff) judged_d.packet.kind = PkArp;
+    if (trans_q10.over) judged_d.why.too_long = 1'b1;
+    else if (trans_q10.where.arp) begin
+      if (to_us || trans_q10.to == 48'hffff_ffff_ffff) judged_d.packet.kind = PkArp;
       else judged_d.why.not_ours = 1'b1;
-    end else if (trans_q6.where.ip6 && own_i.ip6_on && trans_q6.proto == 8'd58 &&
-                 trans_q6.header_ok && (for_us || trans_q6.dst[127:120] == 8'hff) && sum_ok &&
-                 (trans_q6.l4[0] == 8'd128 || trans_q6.l4[0] == 8'd135 || trans_q6.l4[0] == 8'd136))
+    end else if (trans_q10.where.ip6 && own_i.ip6_on && trans_q10.proto == 8'd58 &&
+                 trans_q10.header_ok && (for_us || trans_q10.dst[127:120] == 8'hff) && sum_ok &&
+                 (trans_q10.l4[0] == 8'd128 || trans_q10.l4[0] == 8'd135 ||
+                  trans_q10.l4[0] == 8'd136))
       judged_d.packet.kind = PkEcho;
-    else if (!(trans_q6.where.ip4 || trans_q6.where.ip6) || !to_us || !for_us)
+    else if (!(trans_q10.where.ip4 || trans_q10.where.ip6) || !to_us || !for_us)
       judged_d.why.not_ours = 1'b1;
-    else if (!trans_q6.header_ok) judged_d.why.bad_header = 1'b1;
-    else if (!trans_q6.ip_sum_ok) judged_d.why.bad_ip_sum = 1'b1;
-    else if (trans_q6.where.ip4 && trans_q6.proto == 8'd1 && trans_q6.l4[0] == 8'd8)
+    else if (!trans_q10.header_ok) judged_d.why.bad_header = 1'b1;
+    else if (trans_q10.where.ip4 && header_q10 != 16'hffff) judged_d.why.bad_ip_sum = 1'b1;
+    else if (trans_q10.where.ip4 && trans_q10.proto == 8'd1 && trans_q10.l4[0] == 8'd8)
       judged_d.packet.kind = PkEcho;
-    else if (trans_q6.proto != 8'd6) judged_d.why.not_ours = 1'b1;
-    else if (trans_q6.l4_len < 16'd20 || thl < 6'd20 || 16'(thl) > trans_q6.l4_len)
+    else if (trans_q10.proto != 8'd6) judged_d.why.not_ours = 1'b1;
+    else if (trans_q10.l4_len < 16'd20 || thl < 6'd20 || 16'(thl) > trans_q10.l4_len)
       judged_d.why.bad_header = 1'b1;
     else if (!sum_ok) judged_d.why.bad_tcp_sum = 1'b1;
     // From ourselves it is forged (land attack); port 0 is reserved (RFC 6335 6).
-    else if (trans_q6.src == trans_q6.dst || judged_d.packet.tuple.remote_port == 16'd0 ||
+    else if (trans_q10.src == trans_q10.dst || judged_d.packet.tuple.remote_port == 16'd0 ||
              judged_d.packet.tuple.local_port == 16'd0)
       judged_d.why.bad_header = 1'b1;
     else judged_d.packet.kind = PkTcp;
   end
 
   always_ff @(posedge clk_i) begin
-    judged_q7 <= judged_d;
-    if (!rst_ni) judged_q7.valid <= 1'b0;
-    option_bytes_q7 <= option_bytes_d;
-    option_len_q7 <= option_len_d;
+    judged_q11 <= judged_d;
+    if (!rst_ni) judged_q11.valid <= 1'b0;
+    option_bytes_q11 <= option_bytes_d;
+    option_len_q11 <= option_len_d;
   end
 
   // ---- the options, then out ----
@@ -500,10 +549,10 @@ module toe_rx
 
   rx_options #(.Side(JudgedBits)) options_stages (
     .clk_i,
-    .bytes_i(option_bytes_q7),
-    .length_i((judged_q7.packet.kind == PkTcp) ? option_len_q7 : 6'd0),
-    .syn_i(judged_q7.packet.seg.flags.syn),
-    .side_i(judged_q7),
+    .bytes_i(option_bytes_q11),
+    .length_i((judged_q11.packet.kind == PkTcp) ? option_len_q11 : 6'd0),
+    .syn_i(judged_q11.packet.seg.flags.syn),
+    .side_i(judged_q11),
     .options_o(options),
     .bad_o(options_bad),
     .side_o(side)
@@ -530,7 +579,7 @@ module toe_rx
     .valid_o(packet_valid_o), .pop_i(packet_valid_o && packet_ready_i), .data_o(packet_o)
   );
 
-  // A packet is taken in only if there will be a place for it: 16 stages may hold one each.
+  // A packet is taken in only if there will be a place for it: 20 stages may hold one each.
   logic [OutBits:0] coming_q;
   wire enters = take_first;
   always_ff @(posedge clk_i) begin
@@ -550,7 +599,7 @@ module toe_rx
   end
   assign counts_o = counts;
 
-  wire unused = &{1'b0, free_room, b3.data, b3.keep, trans_q6.size};
+  wire unused = &{1'b0, free_room, b3.data, b3.keep, trans_q10.size};
 
 endmodule
 
