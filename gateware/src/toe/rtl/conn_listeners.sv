@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // conn_listeners.sv - the listeners of all queue pairs, one list; whoever looks for one walks it, an entry
-// a cycle. A SYN goes to the one whose queue pair has the fewest flows, of those that have room.
+// a cycle, which is read in one and looked at in the next. A SYN goes to the one whose queue pair has the fewest flows, of those that have room.
 `resetall
 `default_nettype none
 
@@ -35,7 +35,8 @@ module conn_listeners
 
   input  wire                   put_i,       // the new one, at best_o
   input  wire                   more_i,      // best_o holds one flow more
-  input  wire                   less_i,      // ... who_i one less
+  input  wire                   less_i,      // ... less_who_i one less
+  input  wire lidx_t            less_who_i,
   input  wire lidx_t            who_i,
   output wire listener_t        who_o,
   input  wire                   forget_i,    // all of qp_i
@@ -47,7 +48,9 @@ module conn_listeners
   typedef logic [QpBits-1:0] qidx_t;
 
   listener_t [Listeners-1:0] listener_q;
-  lidx_t scan_q, best_q;
+  lidx_t scan_q, at_q, best_q;      // the next to be read; that which is looked at
+  listener_t at_scan;
+  logic looks_q;
   logic best_ok_q, passed_q;
   logic [15:0] best_flows_q;
 
@@ -57,10 +60,9 @@ module conn_listeners
                  : (l.any4 || (!l.v6 && !l.any4 && l.addr[31:0] == t.own[31:0])));
   endfunction
 
-  wire listener_t at_scan = listener_q[scan_q];
   wire qidx_t scan_qp = qidx_t'(at_scan.qp);
   wire fits = at_scan.held <= at_scan.backlog && free_i[scan_qp] != 16'd0 && !closed_i[scan_qp];
-  wire same = at_scan.valid && at_scan.qp == qp_i && at_scan.id == cmd_flow(cmd_i);
+  wire same = looks_q && at_scan.valid && at_scan.qp == qp_i && at_scan.id == cmd_flow(cmd_i);
 
   wire v6 = (cmd_flags(cmd_i) & ListenV6) != 7'd0;
   wire v4_mapped = entry_i.remote[127:32] == 96'hffff;
@@ -93,11 +95,15 @@ module conn_listeners
     end
   end
 
+  // The command is at hand for a cycle before a walk looks at the first.
+  listener_t asked_q;
+  always_ff @(posedge clk_i) asked_q <= asked;
+
   assign valid_o = asked_ok;
   assign same_o = same;
-  assign equal_o = at_scan.port == asked.port && at_scan.addr == asked.addr &&
-                   at_scan.any4 == asked.any4 && at_scan.any6 == asked.any6;
-  assign last_o = scan_q == '1 || (same && op_i != LsHear);
+  assign equal_o = at_scan.port == asked_q.port && at_scan.addr == asked_q.addr &&
+                   at_scan.any4 == asked_q.any4 && at_scan.any6 == asked_q.any6;
+  assign last_o = looks_q && (at_q == '1 || (same && op_i != LsHear));
   assign found_o = best_ok_q;
   assign passed_o = passed_q;
   assign best_o = best_q;
@@ -115,53 +121,55 @@ module conn_listeners
     end
   end
 
+  wire looks = looks_q && op_i != LsNothing;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) listener_q <= '0;
-    else begin
-      if (clear_i) begin
-        scan_q <= '0;
-        best_ok_q <= 1'b0;
-        passed_q <= 1'b0;
-        best_flows_q <= '1;
-      end
+    at_scan <= listener_q[scan_q];
+    at_q <= scan_q;
+    if (!rst_ni || clear_i) begin
+      scan_q <= '0;
+      looks_q <= 1'b0;
+      best_ok_q <= 1'b0;
+      passed_q <= 1'b0;
+      best_flows_q <= '1;
+    end else if (op_i != LsNothing) begin
+      scan_q <= scan_q + 1'b1;
+      looks_q <= !last_o;
+    end
+    if (looks) begin
       unique case (op_i)
-        LsHear: begin
-          if (hears(at_scan, tuple_i)) begin
-            if (at_scan.yields || !fits) passed_q <= 1'b1;
-            else if (!best_ok_q || flows_i[scan_qp] < best_flows_q) begin
-              best_ok_q <= 1'b1;
-              best_q <= scan_q;
-              best_flows_q <= flows_i[scan_qp];
-            end
+        LsHear:
+        if (hears(at_scan, tuple_i)) begin
+          if (at_scan.yields || !fits) passed_q <= 1'b1;
+          else if (!best_ok_q || flows_i[scan_qp] < best_flows_q) begin
+            best_ok_q <= 1'b1;
+            best_q <= at_q;
+            best_flows_q <= flows_i[scan_qp];
           end
-          scan_q <= scan_q + 1'b1;
         end
         // The id in use: the same again, or wrong. Else where there is room.
-        LsAdd: begin
-          if (!same) begin
-            if (!at_scan.valid) begin
-              best_ok_q <= 1'b1;
-              best_q <= scan_q;
-            end
-            scan_q <= scan_q + 1'b1;
-          end else if (equal_o) begin
-            listener_q[scan_q].backlog <= asked.backlog;
-            listener_q[scan_q].yields <= asked.yields;
-          end
+        LsAdd:
+        if (!same && !at_scan.valid) begin
+          best_ok_q <= 1'b1;
+          best_q <= at_q;
         end
-        LsRemove: begin
-          best_q <= scan_q;
-          if (same) listener_q[scan_q].valid <= 1'b0;
-          else scan_q <= scan_q + 1'b1;
-        end
-        default: ;
+        default: best_q <= at_q;   // LsRemove
       endcase
-      if (put_i) listener_q[best_q] <= asked;
-      if (more_i) listener_q[best_q].held <= listener_q[best_q].held + 32'd1;
-      if (less_i) listener_q[who_i].held <= listener_q[who_i].held - 32'd1;
-      if (forget_i)
-        for (int i = 0; i < Listeners; i++)
-          if (listener_q[i].qp == qp_i) listener_q[i].valid <= 1'b0;
+    end
+  end
+
+  for (genvar i = 0; i < int'(Listeners); i++) begin : gen_listener
+    wire looked = looks && at_q == lidx_t'(i);
+    wire best = best_q == lidx_t'(i);
+    always_ff @(posedge clk_i) begin
+      if (looked && op_i == LsAdd && same && equal_o) begin
+        listener_q[i].backlog <= asked_q.backlog;
+        listener_q[i].yields <= asked_q.yields;
+      end
+      listener_q[i].held <= listener_q[i].held + 32'(more_i && best) -
+                            32'(less_i && less_who_i == lidx_t'(i));
+      if (put_i && best) listener_q[i] <= asked_q;
+      if (!rst_ni || (looked && op_i == LsRemove && same) ||
+          (forget_i && listener_q[i].qp == qp_i)) listener_q[i].valid <= 1'b0;
     end
   end
 

@@ -70,20 +70,21 @@ package conn_pkg;
     logic        live;
   } tw_t;
 
-  typedef enum logic [5:0] {
+  typedef enum logic [6:0] {
     Idle,
-    AttachFill, AttachEnd,
-    DetachFlow, DetachRead, DetachEvent, DetachEnd,
+    AttachBegin, AttachFill, AttachEnd,
+    DetachBegin, DetachFlow, DetachRead, DetachEvent, DetachEnd,
     MsgRead, MsgPath, MsgTable, MsgAnswer, MsgFree, MsgBacklog,
     MsgTwOld, MsgTwOldPath, MsgTwOldTable, MsgTwOldAnswer,
     TwExpire, TwExpirePath, TwExpireTable, TwExpireAnswer,
     MissFind, MissAnswer, MissEvent, MissJudge,
-    TwRead, TwJudge, TwTable, TwGone, TwAgain, TwMoved, TwAnswer,
+    TwRead, TwWeigh, TwJudge, TwTable, TwGone, TwAgain, TwMoved, TwAnswer,
     Listen, SynScan, SynPick, Slot, SlotRead, Hash, HashWait, Insert, InsertAnswer, OpenEvent,
     Reset, MissDone,
-    CmdJudge, ListenScan, UnlistenScan, UnlistenFlow, UnlistenRead, UnlistenEvent,
+    CmdJudge, ListenScan, UnlistenScan, UnlistenBegin, UnlistenFlow, UnlistenRead, UnlistenEvent,
     UnlistenNext,
-    ConnectHop, ConnectNeigh, ConnectPort, CookieScan, CookieRead, CookieEvent,
+    ConnectHop, ConnectAsk, ConnectNeigh, ConnectPort, ConnectHash, ConnectTry,
+    CookieScan, CookieRead, CookieEvent,
     Error, FailAsk, Fail, CmdDone, Refuse
   } step_e;
 

@@ -112,18 +112,19 @@ module toe_conn
   flow_t flow_q;
   tuple_t tuple_q;
   logic [47:0] mac_q;
-  seq_t iss_least_q;
+  seq_t iss_least_q, iss_q;
   logic iss_least_ok_q;
   logic [7:0] reason_q;
-  logic [15:0] port_try_q, port_next_q;
+  logic [15:0] port_try_q, port_offset_q, port_next_q;   // offset, next: below PortCount
   logic fixed_port_q;
   path_t old_path_q;
   logic tw_moved_q;                     // it has another place: its answer is noted there
-  logic hash_for_port_q;
 
   wire tick_t tick = ticks(now_i);
   wire cmd_t cmd = cmd_q.cmd;
-  wire qp_config_t q = qp_i[qidx_t'(qp_q)];
+  // Of qp_q, a cycle later: no step that needs it follows at once on one that sets qp_q.
+  qp_config_t q;
+  always_ff @(posedge clk_i) q <= qp_i[qidx_t'(qp_q)];
   wire slot_t slots_mask = slot_t'((32'd1 << q.slots_log) - 32'd1);
 
   // Whoever takes nothing from its HW ring does not hold up the others: its answer is tried again.
@@ -180,13 +181,19 @@ module toe_conn
   logic [63:0] hash_sum;
   toe_siphash siphash (
     .clk_i, .rst_ni, .key_i(own_i.secret),
-    .start_i(step_q == Hash || (step_q == ConnectPort && !fixed_port_q && !hash_for_port_q)),
+    .start_i(step_q == Hash || (step_q == ConnectPort && !fixed_port_q)),
     .tuple_i(tuple_q),
     .word_i((step_q == Hash) ? 32'd0 : 32'd1), .done_o(hash_done), .sum_o(hash_sum)
   );
   // RFC 6528: a clock of 4 us and a keyed hash.
   wire seq_t iss_hashed = hash_sum[31:0] + now_i.ns[43:12];
   wire seq_t iss = (iss_least_ok_q && seq_lt(iss_hashed, iss_least_q)) ? iss_least_q : iss_hashed;
+
+  // RFC 6056, algorithm 3: a hash of the destination, brought to the range of ports, and a count.
+  wire [31:0] port_hashed = 32'(hash_sum[15:0]) * 32'(PortCount);
+  wire [16:0] port_sum = 17'(port_offset_q) + 17'(port_next_q);
+  wire [15:0] port_at = (port_sum >= 17'(PortCount)) ? 16'(port_sum - 17'(PortCount))
+                                                     : 16'(port_sum);
 
   // ---- what is kept ----
 
@@ -237,7 +244,9 @@ module toe_conn
       default: look_for = LsNothing;
     endcase
   end
-  // Which listener the message is about.
+  // Which listener the message is about; it has one less a cycle later.
+  logic less_q;
+  lidx_t less_who_q;
   wire msg_listener_ok = info.half && msg_listener.valid && msg_listener.qp == msg_q.qp &&
                          msg_listener.id == msg_q.id;
   conn_listeners #(.Qps(Qps)) listeners (
@@ -247,13 +256,24 @@ module toe_conn
     .equal_o(found_equal), .found_o(found), .passed_o(passed), .best_o(best),
     .listener_o(listener),
     .put_i(step_q == Listen && found), .more_i(opens && !active_q),
-    .less_i(step_q == MsgBacklog && msg_q.backlog && msg_listener_ok), .who_i(info.listener),
+    .less_i(less_q), .less_who_i(less_who_q), .who_i(info.listener),
     .who_o(msg_listener), .forget_i(forgets), .count_o(listeners_o)
   );
+  always_ff @(posedge clk_i) begin
+    less_who_q <= info.listener;
+    less_q <= rst_ni && step_q == MsgBacklog && msg_q.backlog && msg_listener_ok;
+  end
 
   slot_t tw_head, tw_tail;
   tw_t tw_item, tw_new;
   logic tw_some, tw_full, tw_anew, tw_again, tw_says, tw_limited;
+  logic tw_anew_q, tw_again_q, tw_says_q, tw_limited_q;
+  always_ff @(posedge clk_i) begin
+    tw_anew_q <= tw_anew;
+    tw_again_q <= tw_again;
+    tw_says_q <= tw_says;
+    tw_limited_q <= tw_limited;
+  end
   wire tw_push = (step_q == MsgAnswer && answer_valid_i && msg_q.kind == CnTimeWait) ||
                  (step_q == TwMoved && answer_valid_i);
   wire tw_pop = step_q inside {MsgTwOldAnswer, TwExpireAnswer} && answer_valid_i;
@@ -272,7 +292,7 @@ module toe_conn
   conn_tw #(.FlowBits(FlowBits)) tws (
     .clk_i, .rst_ni, .tick_i(tick), .push_i(tw_push), .push_item_i(tw_new), .pop_i(tw_pop),
     .head_o(tw_head), .tail_o(tw_tail), .some_o(tw_some), .full_o(tw_full),
-    .look_i(step_q inside {MissJudge, TwRead, TwJudge, TwAgain, TwMoved, TwAnswer}),
+    .look_i(step_q inside {MissJudge, TwRead, TwWeigh, TwJudge, TwAgain, TwMoved, TwAnswer}),
     .index_i(slot_t'(miss_index_q)), .item_o(tw_item), .due_o(tw_due),
     .seg_i(pkt_q.seg), .anew_o(tw_anew), .again_o(tw_again), .says_o(tw_says),
     .limited_o(tw_limited), .said_i(step_q == TwAnswer && bare_ready_i && !tw_moved_q)
@@ -296,12 +316,18 @@ module toe_conn
   );
 
   tuple_t route;
-  logic no_route;
+  logic no_route, no_route_q;
+  addr_t hop, hop_q;
   conn_route the_route (
-    .cmd_i(cmd), .entry_i(entry_q), .own_i, .tuple_o(route), .hop_o(neigh_o), .bad_o(no_route)
+    .cmd_i(cmd), .entry_i(entry_q), .own_i, .tuple_o(route), .hop_o(hop), .bad_o(no_route)
   );
-  assign neigh_valid_o = step_q == ConnectHop && !no_route;
-  assign neigh_v6_o = route.v6;
+  always_ff @(posedge clk_i) begin
+    hop_q <= hop;
+    no_route_q <= no_route;
+  end
+  assign neigh_valid_o = step_q == ConnectAsk && !no_route_q;
+  assign neigh_v6_o = tuple_q.v6;
+  assign neigh_o = hop_q;
 
   // ---- what is said ----
 
@@ -315,7 +341,7 @@ module toe_conn
     .waited_i(from_wait_q), .reason_i(reason_q), .qp_i(qp_q), .config_i(q), .index_i(index_q),
     .miss_index_i(miss_index_q), .old_path_i(old_path_q), .tw_head_i(tw_head),
     .tw_tail_i(tw_tail), .tw_i(tw_item), .active_i(active_q), .flow_i(flow_q),
-    .path_i(new_path), .id_i(listener.id), .iss_i(iss), .ts_offset_i(hash_sum[63:32]),
+    .path_i(new_path), .id_i(listener.id), .iss_i(iss_q), .ts_offset_i(hash_sum[63:32]),
     .mtu_i(own_i.mtu), .cc_i(own_i.cc), .ahead_i(ahead_q),
     .table_valid_o, .table_o, .path_at_o, .event_valid_o(event_valid), .event_o(event_new),
     .bare_valid_o, .bare_o,
@@ -370,7 +396,6 @@ module toe_conn
           index_q <= '0;
           iss_least_ok_q <= 1'b0;
           active_q <= 1'b0;
-          hash_for_port_q <= 1'b0;
           port_try_q <= '0;
           unique case (take)
             TakeMessage: begin
@@ -380,16 +405,16 @@ module toe_conn
             end
             TakeAttach: begin
               qp_q <= next_qp;
-              step_q <= AttachFill;
+              step_q <= AttachBegin;
             end
             TakeDetach: begin
               qp_q <= next_qp;
-              step_q <= DetachFlow;
+              step_q <= DetachBegin;
             end
             TakeSweep: begin
               qp_q <= sweep_qp_q;
               index_q <= sweep_at_q;
-              step_q <= sweep_detach_q ? DetachFlow : UnlistenFlow;
+              step_q <= sweep_detach_q ? DetachBegin : UnlistenBegin;
             end
             TakeTw: step_q <= TwExpire;
             TakeCommand: begin
@@ -422,6 +447,7 @@ module toe_conn
         end
 
         // ---- queue pairs ----
+        AttachBegin: step_q <= AttachFill;
         AttachFill: begin
           index_q <= index_q + 1'b1;
           if (index_q == slots_mask) step_q <= AttachEnd;
@@ -430,6 +456,7 @@ module toe_conn
           attached_q[qidx_t'(qp_q)] <= 1'b1;
           step_q <= Idle;
         end
+        DetachBegin: step_q <= DetachFlow;
         DetachFlow: step_q <= DetachRead;
         DetachRead: step_q <= info.used ? DetachEvent : DetachEnd;
         DetachEvent: if (event_goes) step_q <= DetachEnd;
@@ -501,18 +528,21 @@ module toe_conn
             step_q <= MissDone;
           end else step_q <= Reset;
         end
-        TwRead: step_q <= TwJudge;
-        TwJudge: begin
+        TwRead: step_q <= TwWeigh;
+        TwWeigh: begin
           old_path_q <= path_i;
+          step_q <= TwJudge;
+        end
+        TwJudge: begin
           // Above what the old connection has sent (RFC 9293 3.10.7.4, TIME-WAIT).
           iss_least_q <= tw_item.snd_nxt + 32'd65536;
-          iss_least_ok_q <= tw_anew;
-          if (tw_anew) step_q <= SynScan;
-          else if (tw_again) step_q <= TwAgain;
-          else if (tw_says) step_q <= TwAnswer;
+          iss_least_ok_q <= tw_anew_q;
+          if (tw_anew_q) step_q <= SynScan;
+          else if (tw_again_q) step_q <= TwAgain;
+          else if (tw_says_q) step_q <= TwAnswer;
           else step_q <= MissDone;
-          counts_q.tw_limited <= !tw_anew && !tw_again && tw_limited;
-          tw_moved_q <= tw_again;
+          counts_q.tw_limited <= !tw_anew_q && !tw_again_q && tw_limited_q;
+          tw_moved_q <= tw_again_q;
         end
         TwAgain: if (table_ready_i) step_q <= TwMoved;
         TwMoved:
@@ -542,7 +572,10 @@ module toe_conn
           step_q <= Hash;
         end
         Hash: step_q <= HashWait;
-        HashWait: if (hash_done) step_q <= Insert;
+        HashWait: begin
+          iss_q <= iss;
+          if (hash_done) step_q <= Insert;
+        end
         Insert: if (table_ready_i) step_q <= InsertAnswer;
         InsertAnswer:
         if (answer_valid_i) begin
@@ -550,7 +583,7 @@ module toe_conn
           else if (active_q) begin
             reason_q <= ReasonAddrnotavail;
             port_try_q <= port_try_q + 16'd1;
-            step_q <= (fixed_port_q || port_try_q == 16'd64) ? Refuse : ConnectPort;
+            step_q <= (fixed_port_q || port_try_q == 16'd64) ? Refuse : ConnectTry;
           end else begin
             counts_q.table_full <= 1'b1;
             step_q <= MissDone;
@@ -609,6 +642,7 @@ module toe_conn
           if (walked) step_q <= found_same ? UnlistenFlow : Error;
         end
         // Those that nobody has accepted are reset.
+        UnlistenBegin: step_q <= UnlistenFlow;
         UnlistenFlow: step_q <= UnlistenRead;
         UnlistenRead: begin
           if (info.used && info.half && info.listener == best)
@@ -639,9 +673,9 @@ module toe_conn
           tuple_q <= route;
           fixed_port_q <= cmd_arg1(cmd) != 32'd0;
           reason_q <= ReasonNetunreach;
-          if (no_route) step_q <= Refuse;
-          else step_q <= ConnectNeigh;
+          step_q <= ConnectAsk;
         end
+        ConnectAsk: step_q <= no_route_q ? Refuse : ConnectNeigh;
         ConnectNeigh:
         if (neigh_answer_i) begin
           mac_q <= neigh_mac_i;
@@ -658,16 +692,16 @@ module toe_conn
             step_q <= Refuse;
           end
         end
-        // RFC 6056, algorithm 3: a hash of the destination and a count.
-        ConnectPort: begin
-          if (fixed_port_q) step_q <= Slot;
-          else if (!hash_for_port_q) hash_for_port_q <= 1'b1;
-          else if (port_try_q != '0 || hash_done) begin
-            tuple_q.local_port <= PortFirst +
-                16'((hash_sum[31:0] + 32'(port_next_q)) % 32'(PortCount));
-            port_next_q <= port_next_q + 16'd1;
-            step_q <= Slot;
-          end
+        ConnectPort: step_q <= fixed_port_q ? Slot : ConnectHash;
+        ConnectHash:
+        if (hash_done) begin
+          port_offset_q <= port_hashed[31:16];
+          step_q <= ConnectTry;
+        end
+        ConnectTry: begin
+          tuple_q.local_port <= PortFirst + port_at;
+          port_next_q <= (port_next_q == PortCount - 16'd1) ? 16'd0 : port_next_q + 16'd1;
+          step_q <= Slot;
         end
         Refuse: step_q <= from_wait_q ? FailAsk : Fail;
         FailAsk:

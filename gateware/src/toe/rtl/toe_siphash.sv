@@ -43,25 +43,27 @@ module toe_siphash
     return s;
   endfunction
 
-  // The last word has the length, as SipHash wants it: 40 bytes.
+  // The last word has the length, as SipHash wants it: 40 bytes. The one at hand is words_q[0].
+  localparam int unsigned Rounds = 2 * Words + 4;
   logic [Words-1:0][63:0] words_q;
-  state_t s_q, r1, r2;
-  logic [3:0] step_q;
-  logic running_q, done_q;
+  state_t s_q, mixed, next;
+  logic [4:0] round_q;
+  logic running_q, ended_q, done_q;
   logic [63:0] sum_q;
+  wire of_word = round_q < 5'(2 * Words);
 
-  state_t mixed;
   always_comb begin
     mixed = s_q;
-    if (step_q < 4'(Words)) mixed.v3 = s_q.v3 ^ words_q[step_q[2:0]];
-    else if (step_q == 4'(Words)) mixed.v2 = s_q.v2 ^ 64'hff;
-    r1 = round(mixed);
-    r2 = round(r1);
-    if (step_q < 4'(Words)) r2.v0 = r2.v0 ^ words_q[step_q[2:0]];
+    if (of_word && !round_q[0]) mixed.v3 = s_q.v3 ^ words_q[0];
+    if (round_q == 5'(2 * Words)) mixed.v2 = s_q.v2 ^ 64'hff;
+    next = round(mixed);
+    if (of_word && round_q[0]) next.v0 = next.v0 ^ words_q[0];
   end
 
   always_ff @(posedge clk_i) begin
-    done_q <= 1'b0;
+    ended_q <= 1'b0;
+    done_q <= ended_q && !start_i;
+    if (ended_q) sum_q <= s_q.v0 ^ s_q.v1 ^ s_q.v2 ^ s_q.v3;
     if (start_i) begin
       words_q[0] <= tuple_i.remote[63:0];
       words_q[1] <= tuple_i.remote[127:64];
@@ -73,19 +75,20 @@ module toe_siphash
       s_q.v1 <= key_i[127:64] ^ 64'h646f72616e646f6d;
       s_q.v2 <= key_i[63:0] ^ 64'h6c7967656e657261;
       s_q.v3 <= key_i[127:64] ^ 64'h7465646279746573;
-      step_q <= '0;
+      round_q <= '0;
       running_q <= 1'b1;
     end else if (running_q) begin
-      s_q <= r2;
-      step_q <= step_q + 4'd1;
-      if (step_q == 4'(Words + 1)) begin   // four rounds at the end
+      s_q <= next;
+      round_q <= round_q + 5'd1;
+      if (round_q[0]) words_q <= words_q >> 64;
+      if (round_q == 5'(Rounds - 1)) begin
         running_q <= 1'b0;
-        done_q <= 1'b1;
-        sum_q <= r2.v0 ^ r2.v1 ^ r2.v2 ^ r2.v3;
+        ended_q <= 1'b1;
       end
     end
     if (!rst_ni) begin
       running_q <= 1'b0;
+      ended_q <= 1'b0;
       done_q <= 1'b0;
     end
   end

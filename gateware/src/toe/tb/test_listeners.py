@@ -70,7 +70,7 @@ class Bench:
             handle = getattr(dut, f"{name}_i")
             handle.value = does.get(name, rng.getrandbits(len(handle)))
         who = does.get("less", rng.randrange(PLACES))
-        dut.who_i.value = who
+        dut.who_i.value = dut.less_who_i.value = who
         dut.free_i.value = sum(n << 16 * q for q, n in enumerate(self.free))
         dut.flows_i.value = sum(n << 16 * q for q, n in enumerate(self.flows))
         dut.closed_i.value = sum(1 << q for q in range(QPS) if self.closed[q])
@@ -92,7 +92,7 @@ class Bench:
     async def walk(self, op: int, **does: int) -> None:
         """To its end; what is seen is of its last cycle."""
         await self.cycle(clear=1)
-        for _ in range(PLACES):
+        for _ in range(PLACES + 1):  # the first is read before it is looked at
             await self.cycle(op, **does)
             if self.last:
                 return
@@ -216,7 +216,7 @@ async def each_syn_has_its_listener(dut):
     kinds = ("new", "again", "other", "wrong", "full", "gone", "nobody", "taken", "passed")
     count = dict.fromkeys((*kinds, "unheard", "forgotten"), 0)
     grows = 0.5
-    for n in range(2500):
+    for n in range(4000):
         if n % 100 == 0:
             grows = rng.choice([0.1, 0.9])
         if rng.random() < 0.2:

@@ -33,7 +33,7 @@ async def sums_are_those_of_core(dut):
         await RisingEdge(dut.clk_i)
     dut.rst_ni.value = 1
     want, done = None, 0
-    for _ in range(6000):
+    for _ in range(10000):
         starts = rng.random() < (0.02 if want is not None else 0.5)
         key, word = rng.getrandbits(128), rng.getrandbits(32)
         remote, own = rng.getrandbits(128), rng.getrandbits(128)
