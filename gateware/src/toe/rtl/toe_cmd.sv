@@ -81,7 +81,7 @@ module toe_cmd
   logic [511:0] line_q;
   logic [1:0] index_q;
   logic [2:0] left_q, out_q;    // commands of the line to do; handed on and not handled
-  logic [2:0] count_q;
+  logic [31:0] position;        // in the ring, of the command at hand
   logic bad_phase_q;           // the line ended at an entry that is not there
 
   // Of the queue pair at hand, as it was when it was read; and which is the next to be read.
@@ -112,8 +112,9 @@ module toe_cmd
 
   cmd_t cmd;
   assign cmd = line_q[128*index_q+:128];
-  wire [31:0] position = tail + 32'(count_q);
-  wire phase_ok = cmd_phase(cmd) == ((position & entries) == 32'd0);
+  logic [31:0] entries_q;
+  always_ff @(posedge clk_i) entries_q <= entries;
+  wire phase_ok = cmd_phase(cmd) == ((position & entries_q) == 32'd0);
 
   logic to_flow, to_conn, flags_ok, known, slot_ok;
   logic [7:0] reason;
@@ -233,7 +234,7 @@ module toe_cmd
   assign write_o = error_out;
   assign tail_valid_o = step_q == Tail;
   assign tail_qp_o = qp_q;
-  assign tail_o = tail + 32'(count_q);
+  assign tail_o = position;
 
   wire handed = (event_valid_o && event_ready_i) || (conn_valid_o && conn_ready_i) ||
                 (write_valid_o && write_ready_i);
@@ -307,7 +308,7 @@ module toe_cmd
         Look: begin
           if (takes) step_q <= bad_head ? HaltPlace : Ask;
           index_q <= at[1:0];
-          count_q <= '0;
+          position <= tail;
           // As many as the line has from here on, and the ring.
           bad_phase_q <= 1'b0;
           left_q <= (waiting < 32'd4 - 32'(at[1:0])) ? 3'(waiting) : 3'd4 - 3'(at[1:0]);
@@ -341,14 +342,14 @@ module toe_cmd
         Hand:
         if (handed) begin
           index_q <= index_q + 2'd1;
-          count_q <= count_q + 3'd1;
+          position <= position + 32'd1;
           left_q <= left_q - 3'd1;
           step_q <= Each;
         end
         Wait: if (out_q == '0 && back_q == '0) step_q <= Tail;
         Tail:
         if (tail_ready_i) begin
-          tail_q[qidx_t'(qp_q)] <= tail + 32'(count_q);
+          tail_q[qidx_t'(qp_q)] <= position;
           step_q <= bad_phase_q ? HaltPlace : Next;
         end
         Next: step_q <= Look;
