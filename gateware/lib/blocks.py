@@ -103,9 +103,14 @@ def mapped(name: str, text: Path) -> str:
     return digest
 
 
+def loaded(digest: str) -> dict:
+    """The netlist that mapped() has kept."""
+    return json.loads((synth.KEPT / digest / "netlist.json").read_text())
+
+
 @cache
-def measured(name: str, place: Path) -> paths.Graph:
-    netlist = Netlist(json.loads((place / "netlist.json").read_text()))
+def measured(name: str, digest: str) -> paths.Graph:
+    netlist = Netlist(loaded(digest))
     counted = ((n, *synth.counted(c["type"])) for n, c in netlist.cells.items())
     return paths.reduced(paths.of_netlist(netlist, counted), name)
 
@@ -133,7 +138,7 @@ def part(
     with alone(folder):
         shell = elaborated(Design(top, name, dict(values)), hidden, folder)
         digest = mapped(made, folder / "read.il")
-    graph = measured(made, synth.KEPT / digest)
+    graph = measured(made, digest)
     if not hidden:
         return graph, frozenset([digest])
     digests = {digest}

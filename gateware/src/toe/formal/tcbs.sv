@@ -79,13 +79,14 @@ module tcbs
       .save_valid_o(save_valid), .save_ready_i(save_ready), .save_flow_o(save_flow),
       .save_o(save), .saved_i(saved), .evicted_o(evicted));
 
-  fpc_wait #(.PlaceBits(1), .HotBits(HotBits), .Stages(Stages)) u_wait (
+  // An event may begin in the cycle in which the one before it of its flow is written.
+  fpc_wait #(.PlaceBits(1), .HotBits(HotBits), .Stages(Stages - 1)) u_wait (
       .clk_i, .rst_ni, .valid_i(located_valid), .ready_o(located_ready), .event_i(located),
       .hot_i(hot), .at_i(at), .fresh_i(fresh),
       .want_o(want), .want_flow_o(want_flow), .want_fresh_o(want_fresh),
       .want_ready_i(want_ready), .came_i(came), .came_flow_i(came_flow), .came_at_i(came_at),
       .victim_i(victim), .pinned_o(pinned),
-      .flying_i(flying_q), .flow_i(flow_q), .go_i(go_i && !hole),
+      .flying_i(flying_q[Stages-2:0]), .flow_i(flow_q[Stages-2:0]), .go_i(go_i && !hole),
       .valid_o(issue), .event_o(out), .at_o(issue_at));
 
   // ---- the memory: what was saved of the watched flow is there once it said so ----
@@ -141,7 +142,7 @@ module tcbs
     if (goes) assert (out.body[3:0] == went_q);
     if (goes) assert (went_q != came_q);
     if (hole) assert (!issue);
-    for (int i = 0; i < int'(Stages); i++)
+    for (int i = 0; i < int'(Stages) - 1; i++)
       if (issue) assert (!(flying_q[i] && flow_q[i] == out.flow));
     if (asks && fetch_flow == watched) assert (saving_of_q == '0);
   end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fpc_ack.sv - the ACK field (RFC 9293 3.10.7.4, fifth): what is acknowledged, the send window, and
-// what follows for the state. Loss and time: fpc_loss.
+// what follows for the state; where the congestion window begins. Loss: fpc_loss, time: fpc_time.
 `resetall
 `default_nettype none
 
@@ -35,7 +35,13 @@ module fpc_ack
     left = cut_below(in.t.sacked, in.t.board, g.ack);
     c.t.sacked = left.n;
     c.t.board = left.r;
-    c.sacked_old = bytes_of(left.n, left.r);
+    // Of SACK ranges what does not lie in what is outstanding is a DSACK, or made up.
+    for (int i = 0; i < SackMax; i++) begin
+      c.sack_ok[i] = in.t.sack && 3'(i) < g.opt.sacks &&
+          seq_lt(g.opt.sack[i].start, g.opt.sack[i].stop) && seq_lt(g.ack, g.opt.sack[i].stop) &&
+          seq_le(g.opt.sack[i].stop, in.t.snd_nxt);
+      if (seq_lt(g.opt.sack[i].start, g.ack)) c.seg.opt.sack[i].start = g.ack;
+    end
 
     // SND.WND, SND.WL1; WL2 needs no keeping, it never exceeds SND.UNA. A retransmission, which has an
     // old SEG.SEQ, may bring the newest ACK: its window counts, as on Linux.
@@ -59,7 +65,7 @@ module fpc_ack
           c.t.state = StFinWait2;
           if (in.t.gone) begin
             c.t.keep_on = 1'b1;
-            c.t.keep_at = in.tick + seconds(in.t.linger2);
+            c.t.keep_at = in.tick + in.see.lapse_ticks;
           end
         end
         StClosing: c.time_wait = 1'b1;
@@ -81,6 +87,9 @@ module fpc_ack
       if (seq_lt(c_i.seg.ack, c_i.t.snd_una)) c.go_ack = 1'b0;  // old: its text counts
       else c = take(c_i);
     end
+    if (c_i.ten) c.t.cc.cwnd = 32'({c_i.t.mss, 3'd0}) + 32'({c_i.t.mss, 1'b0});
+    // RFC 5681 3.1: where the SYN was lost, the window is one segment.
+    if (c_i.one) c.t.cc.cwnd = 32'(c_i.t.mss);
   end
 
   assign c_o = c;

@@ -4,7 +4,9 @@
 //
 //   c_i.cc    what happened (cc_event_t), with the TCB after loss recovery has seen it
 //   c_o.t.cc  the flow's state (cc_t) after it, in the same cycle; nothing else changes
-//   early_i   the same flow three cycles before, when what is under way is known: for products
+//   early_i   the same flow three cycles before, when what is under way and what was acknowledged is known:
+//             what may become of the window is worked out meanwhile, and c_i.cc chooses. c_i.cc.acked
+//             is early_i.acked, or 0
 //   ask_*     to arithmetic that takes longer than a cycle; state_i is its answer, when EvWindow comes.
 //             A flow that cannot ask now keeps count of what was acknowledged and asks at a later ACK.
 //
@@ -35,66 +37,136 @@ module fpc_cc
   localparam logic [33:0] Beta = 34'd12025908429;
   localparam logic [33:0] Converge = 34'd14602888807;
 
-  // ---- what a loss would make of the window: RFC 9438 4.6, 4.7 ----
+  // ---- what may become of the window, a stage after the other ----
 
-  logic [31:0] under_way, base_q, cwnd_q;
+  typedef struct packed {
+    logic [31:0] cwnd, ssthresh, w_max;
+    logic [15:0] mss;
+    logic        reno;
+    logic        free;      // CUBIC may be asked
+    logic        idle;      // nothing is under way, nothing was acknowledged
+    logic        acks;
+    logic        slow;      // slow start
+    logic        fits;      // ... and it goes on
+    logic [31:0] flight;
+    logic [31:0] base;      // what is lost is a share of this
+    logic [31:0] n;         // bytes that count in slow start
+    logic [31:0] room;      // ... until its end
+    logic [31:0] sum;       // bytes that count in congestion avoidance
+    logic        step;      // ... are a window
+    stamp_t      stamp;
+    stamp_t      since;     // the last ACK
+    stamp_t      epoch;     // as it is,
+    stamp_t      epoch_on;  // ... and when the clock stood still
+    logic [31:0] grown;     // cwnd after an ACK
+    logic [31:0] acked;
+    logic        asks;
+    logic [31:0] whole;     // ... when recovery without SACK ends
+    logic        falls;     // it is smaller than before the last loss
+  } may_t;
+
+  may_t may0, may1, may2, may0_q, may1_q, may2_q;
   logic [65:0] cut_q, cut_q2, converge_q, converge_q2;
-  assign under_way = early_i.t.snd_nxt - early_i.t.snd_una;
+
+  always_comb begin
+    cc_t s;
+    logic [31:0] eight;
+    s = early_i.t.cc;
+    eight = 32'({early_i.t.mss, 3'd0});
+    may0 = '0;
+    may0.cwnd = s.cwnd;
+    may0.ssthresh = s.ssthresh;
+    may0.w_max = s.w_max;
+    may0.mss = early_i.t.mss;
+    may0.reno = s.algorithm == NewReno;
+    may0.free = s.algorithm != NewReno && !s.asked;
+    may0.acks = early_i.acked != 32'd0;
+    may0.idle = early_i.t.snd_una == early_i.t.snd_nxt && early_i.acked == 32'd0;
+    may0.slow = s.cwnd < s.ssthresh;
+    may0.flight = early_i.t.snd_nxt - early_i.t.snd_una;
+    // What limited transmit has sent beyond the window does not count (RFC 5681 (4)).
+    may0.base = (may0.flight < s.cwnd) ? may0.flight : s.cwnd;
+    // Appropriate byte counting, L = 8 (RFC 3465, RFC 9406 4.2), as core/.
+    may0.n = (early_i.acked > eight) ? eight : early_i.acked;
+    may0.room = s.ssthresh - s.cwnd;
+    may0.sum = s.acked + early_i.acked;
+    may0.acked = s.acked;
+    may0.stamp = early_i.stamp;
+    may0.since = early_i.stamp - s.seen_at;
+    may0.epoch = s.epoch;
+  end
+
+  always_comb begin
+    may1 = may0_q;
+    may1.fits = may0_q.room > may0_q.n;
+    if (may0_q.slow) begin
+      may1.grown = may0_q.cwnd + may0_q.n;
+      may1.sum = may0_q.n - may0_q.room;
+    end else begin
+      may1.grown = may0_q.cwnd + 32'(may0_q.mss);
+      may1.step = may0_q.sum >= may0_q.cwnd;
+      may1.room = may0_q.sum - may0_q.cwnd;
+    end
+    may1.whole = ((may0_q.flight > 32'(may0_q.mss)) ? may0_q.flight : 32'(may0_q.mss)) +
+        32'(may0_q.mss);
+    may1.epoch_on = may0_q.epoch + may0_q.since;
+    may1.falls = may0_q.cwnd < may0_q.w_max;
+  end
+
+  function automatic stamp_t bounded(input stamp_t epoch, input stamp_t now);
+    return (now - epoch > EpochMax) ? now - EpochMax : epoch;
+  endfunction
+
+  always_comb begin
+    may2 = may1_q;
+    if (may1_q.slow) begin
+      if (!may1_q.fits) begin
+        may2.grown = may1_q.ssthresh;
+        may2.acked = may1_q.sum;
+      end
+    end else begin
+      may2.acked = may1_q.sum;
+      if (may1_q.reno && may1_q.step) may2.acked = may1_q.room;
+      else may2.grown = may1_q.cwnd;
+    end
+    may2.asks = may1_q.free && !(may1_q.slow && may1_q.fits) && may2.acked != 32'd0 &&
+        may2.grown < CwndMax;
+    if (may2.grown > CwndMax) may2.grown = CwndMax;
+    if (may1_q.whole > may1_q.ssthresh) may2.whole = may1_q.ssthresh;
+    may2.epoch = bounded(may1_q.epoch, may1_q.stamp);
+    may2.epoch_on = bounded(may1_q.epoch_on, may1_q.stamp);
+  end
+
   always_ff @(posedge clk_i) begin
-    base_q <= (under_way < early_i.t.cc.cwnd) ? under_way : early_i.t.cc.cwnd;
-    cwnd_q <= early_i.t.cc.cwnd;
-    cut_q <= base_q * Beta;
-    converge_q <= cwnd_q * Converge;
+    may0_q <= may0;
+    may1_q <= may1;
+    may2_q <= may2;
+    cut_q <= may0_q.base * Beta;
+    converge_q <= may0_q.cwnd * Converge;
     cut_q2 <= cut_q;
     converge_q2 <= converge_q;
   end
   wire [31:0] cut = cut_q2[65:34];
   wire [31:0] converged = converge_q2[65:34];
 
-  function automatic cc_t reduced(input ctx_t in, input logic [31:0] cut, input logic [31:0] less);
+  // ---- what has become of it ----
+
+  // RFC 5681 (4), RFC 9438 4.6, 4.7.
+  function automatic cc_t reduced(input cc_t was, input may_t may, input logic timeout,
+                                  input logic [31:0] cut, input logic [31:0] less);
     cc_t s;
-    logic [31:0] mss, flight, half, least;
-    s = in.t.cc;
-    mss = 32'(in.t.mss);
-    least = mss << 1;
-    flight = in.t.snd_nxt - in.t.snd_una;
-    // RFC 5681 (4): half of what is under way, two segments at least; what limited transmit has sent
-    // beyond the window does not count.
-    half = ((flight < s.cwnd) ? flight : s.cwnd) >> 1;
-    if (s.algorithm != NewReno) half = cut;
-    s.ssthresh = (half < least) ? least : half;
-    s.w_max = (s.cwnd < s.w_max) ? less : s.cwnd;  // fast convergence (RFC 9438 4.7)
+    logic [31:0] least, share;
+    s = was;
+    least = 32'({may.mss, 1'b0});  // two segments
+    share = may.reno ? may.base >> 1 : cut;
+    s.ssthresh = (share < least) ? least : share;
+    s.w_max = may.falls ? less : s.cwnd;  // fast convergence (RFC 9438 4.7)
     s.cwnd_prior = s.cwnd;
     s.epoch_set = 1'b0;
     s.asked = 1'b0;
-    s.after_rto = in.cc.timeout;
-    s.cwnd = in.cc.timeout ? mss : s.ssthresh;
+    s.after_rto = timeout;
+    s.cwnd = timeout ? 32'(may.mss) : s.ssthresh;
     s.acked = 32'd0;
-    return s;
-  endfunction
-
-  function automatic cc_t grown(input ctx_t in);
-    cc_t s;
-    logic [31:0] mss, n, room;
-    s = in.t.cc;
-    mss = 32'(in.t.mss);
-    if (s.cwnd < s.ssthresh) begin
-      // Appropriate byte counting, L = 8 (RFC 3465, RFC 9406 4.2), as core/.
-      n = (in.cc.acked > (mss << 3)) ? (mss << 3) : in.cc.acked;
-      room = s.ssthresh - s.cwnd;
-      if (room > n) s.cwnd = s.cwnd + n;
-      else begin
-        s.cwnd = s.ssthresh;
-        s.acked = n - room;
-      end
-    end else begin
-      s.acked = s.acked + in.cc.acked;
-      if (s.algorithm == NewReno && s.acked >= s.cwnd) begin
-        s.acked = s.acked - s.cwnd;
-        s.cwnd = s.cwnd + mss;
-      end
-    end
-    if (s.cwnd > CwndMax) s.cwnd = CwndMax;
     return s;
   endfunction
 
@@ -118,37 +190,22 @@ module fpc_cc
     return s;
   endfunction
 
-  // The clock of an epoch does not run while the window is not used (RFC 9438 4.2, 5.8).
-  function automatic cc_t clocked(input ctx_t in);
+  function automatic cc_t after(input ctx_t in, input may_t may, input logic [31:0] cut,
+                                input logic [31:0] less, input cubic_t got);
     cc_t s;
-    stamp_t since;
-    logic idle;
+    logic used;
     s = in.t.cc;
-    since = in.stamp - s.seen_at;
-    idle = in.t.snd_una == in.t.snd_nxt && in.acked == 32'd0;
-    if (idle || (in.acked != 32'd0 && in.cc.acked == 32'd0)) s.epoch = s.epoch + since;
-    if (idle || in.acked != 32'd0) s.seen_at = in.stamp;
-    if (in.stamp - s.epoch > EpochMax) s.epoch = in.stamp - EpochMax;
-    return s;
-  endfunction
-
-  function automatic cc_t after(input ctx_t in, input logic [31:0] cut, input logic [31:0] less,
-                                input cubic_t got);
-    ctx_t x;
-    cc_t s;
-    logic [31:0] mss, flight;
-    x = in;
-    x.t.cc = clocked(in);
-    s = x.t.cc;
-    mss = 32'(in.t.mss);
-    flight = in.t.snd_nxt - in.t.snd_una;
+    used = in.cc.acked != 32'd0;
+    // The clock of an epoch does not run while the window is not used (RFC 9438 4.2, 5.8).
+    s.epoch = (may.idle || (may.acks && !used)) ? may.epoch_on : may.epoch;
+    if (may.idle || may.acks) s.seen_at = in.stamp;
     if (in.kind == EvWindow) s = answered(s, got);
-    else if (in.cc.timeout || in.cc.lost) s = reduced(x, cut, less);
-    else if (in.cc.whole) begin
-      // RFC 6582 3.2 step 3 (1): no burst of ssthresh when nothing is under way.
-      s.cwnd = ((flight > mss) ? flight : mss) + mss;
-      if (s.cwnd > s.ssthresh) s.cwnd = s.ssthresh;
-    end else if (in.cc.acked != 32'd0) s = grown(x);
+    else if (in.cc.timeout || in.cc.lost) s = reduced(s, may, in.cc.timeout, cut, less);
+    else if (in.cc.whole) s.cwnd = may.whole;  // RFC 6582 3.2 step 3 (1): no burst of ssthresh
+    else if (used) begin
+      s.cwnd = may.grown;
+      s.acked = may.acked;
+    end
     return s;
   endfunction
 
@@ -157,9 +214,9 @@ module fpc_cc
   logic asks;
 
   always_comb begin
-    s = after(c_i, cut, converged, state_i);
-    asks = c_i.valid && c_i.kind == EvSegment && s.algorithm != NewReno && !s.asked &&
-        c_i.cc.acked != 32'd0 && s.acked != 32'd0 && s.cwnd >= s.ssthresh && s.cwnd < CwndMax;
+    s = after(c_i, may2_q, cut, converged, state_i);
+    asks = c_i.valid && c_i.kind == EvSegment && may2_q.asks && c_i.cc.acked != 32'd0 &&
+        !c_i.cc.lost && !c_i.cc.whole;
     c = c_i;
     if (c_i.valid) c.t.cc = s;
     if (asks && ask_ready_i) begin

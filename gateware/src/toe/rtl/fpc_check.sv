@@ -17,28 +17,19 @@ module fpc_check
 
   // First check, the table of RFC 9293 3.4. As core/, it takes one thing that the table does not: what
   // has no length at the right edge, where all ACKs of a peer stand that has filled the window.
-  function automatic logic acceptable(input tcb_t t, input seg_t g);
-    logic [31:0] len;
-    logic open_;
-    len = 32'(g.len) + 32'(g.flags.syn) + 32'(g.flags.fin);
-    open_ = seq_gt(t.rcv_adv, t.rcv_nxt);
-    if (len == 32'd0)
-      return open_ ? seq_ge(g.seq, t.rcv_nxt) && seq_le(g.seq, t.rcv_adv) : g.seq == t.rcv_nxt;
-    if (!open_) return g.seq == t.rcv_nxt;  // it still brings its ACK, and a FIN needs no room
+  function automatic logic acceptable(input segment_seen_t s, input seg_t g);
+    logic empty;
+    empty = g.len == 16'd0 && !g.flags.syn && !g.flags.fin;
+    if (!s.open_) return s.at_nxt;  // what is long still brings its ACK, and a FIN needs no room
     // It begins in the window, or before and reaches RCV.NXT. By distances: of what lies 2^31 away the
     // last octet is "behind" the window, the first "before" it.
-    return g.seq - t.rcv_nxt < t.rcv_adv - t.rcv_nxt || t.rcv_nxt - g.seq < len;
+    return empty ? s.from_nxt && s.to_adv : s.inside_ || s.reaches;
   endfunction
 
   // The ACK of a peer that does not know yet that its probe was taken, or a keep-alive.
-  function automatic logic probers_ack(input tcb_t t, input seg_t g);
-    return g.seq == t.rcv_nxt - 32'd1 && g.len == 16'd0 && synchronized(t) &&
+  function automatic logic probers_ack(input tcb_t t, input segment_seen_t s, input seg_t g);
+    return s.at_last && g.len == 16'd0 && synchronized(t) &&
            !g.flags.syn && !g.flags.fin && !g.flags.rst && !g.flags.urg && g.flags.ack;
-  endfunction
-
-  // RFC 7323 5.3 R1; after 24 days TS.Recent is no longer to be compared with (5.5).
-  function automatic logic stale(input tcb_t t, input seg_t g, input tick_t tick);
-    return seq_lt(g.opt.tsval, t.ts_recent) && tick - t.heard < PawsIdle;
   endfunction
 
   // ---- SYN-SENT (RFC 9293 3.10.7.3) ----
@@ -46,11 +37,12 @@ module fpc_check
   function automatic ctx_t syn_sent(input ctx_t in);
     ctx_t c;
     seg_t g;
+    segment_seen_t s;
     logic ack_ok;
-    logic [15:0] mss;
     c = in;
     g = in.seg;
-    ack_ok = g.flags.ack && seq_gt(g.ack, in.t.iss) && seq_le(g.ack, in.t.snd_nxt);
+    s = in.see.segment;
+    ack_ok = g.flags.ack && s.ack_past_iss && s.ack_sent;
     if (g.flags.ack && !ack_ok) begin
       if (!g.flags.rst) begin
         c.rst = 1'b1;
@@ -70,7 +62,7 @@ module fpc_check
       c.t.rcv_read = g.seq + 32'd1;
       c.t.told_rx = g.seq + 32'd1;
       c.t.rcv_acked = g.seq + 32'd1;
-      c.t.rcv_adv = g.seq + 32'd1 + (in.t.rcv_adv - in.t.rcv_nxt);
+      c.t.rcv_adv = s.adv;
       c.t.snd_wl1 = g.seq;
       c.t.snd_wnd = 32'(g.wnd);
       c.t.max_wnd = 32'(g.wnd);
@@ -80,16 +72,13 @@ module fpc_check
       c.t.ws = g.opt.ws_ok;
       c.t.snd_scale = g.opt.ws_ok ? g.opt.ws : 4'd0;
       if (!g.opt.ws_ok) c.t.rcv_scale = 4'd0;
-      mss = (g.opt.mss_ok && g.opt.mss != 16'd0) ? g.opt.mss : (in.t.v6 ? 16'd1220 : 16'd536);
-      if (mss < 16'd64) mss = 16'd64;
-      if (mss > in.t.own_mss) mss = in.t.own_mss;
-      c.t.mss = g.opt.ts_ok ? mss - 16'd12 : mss;
-      c.t.cc.cwnd = 32'(c.t.mss) * 32'(InitialSegments);
+      c.t.mss = s.mss;
+      c.ten = 1'b1;
       c.t.heard = in.tick;
       if (g.flags.ack) begin
         c.t.state = StEstablished;
         // RFC 5681 3.1: where the SYN was lost, the window is one segment.
-        if (in.t.timeouts != 8'd0) c.t.cc.cwnd = 32'(c.t.mss);
+        c.one = in.t.timeouts != 8'd0;
         c.t.snd_una = g.ack;
         c.t.rexmit = g.ack;
         c.t.recover = g.ack;
@@ -120,10 +109,10 @@ module fpc_check
       if (in.seg.len != 16'd0 || in.seg.flags.fin) begin
         c.t.ack_now = 1'b1;
         // What lies below RCV.NXT has been received before (RFC 2883 4.1).
-        if (in.t.sack && in.seg.len != 16'd0 && had_before(in.t, in.seg.seq)) begin
+        if (in.t.sack && in.seg.len != 16'd0 && in.see.segment.had) begin
           c.t.dsack_ok = 1'b1;
           c.t.dsack.start = in.seg.seq;
-          c.t.dsack.stop = seq_min(in.seg.seq + 32'(in.seg.len), in.t.rcv_nxt);
+          c.t.dsack.stop = in.see.segment.old_stop;
         end
       end else c.challenge = 1'b1;
     end
@@ -133,7 +122,7 @@ module fpc_check
   function automatic ctx_t on_rst(input ctx_t in);
     ctx_t c;
     c = in;
-    if (in.seg.seq != in.t.rcv_nxt) c.challenge = 1'b1;  // RFC 5961 3.2
+    if (!in.see.segment.at_nxt) c.challenge = 1'b1;  // RFC 5961 3.2
     else begin
       c.counts.rst_received = 1'b1;
       c.end_now = 1'b1;
@@ -147,29 +136,33 @@ module fpc_check
   function automatic ctx_t later(input ctx_t in);
     ctx_t c;
     seg_t g;
-    logic no_syn_ack, alone;
-    c = in;
+    segment_seen_t s;
+    logic received, again, crossed, no_syn_ack, ok;
     g = in.seg;
-    alone = 1'b0;
-    // Simultaneous open: the peer's SYN-ACK counts as the ACK of our SYN.
-    if (in.t.state == StSynReceived && g.flags.syn && !g.flags.rst && g.flags.ack &&
-        g.seq == in.t.irs) begin
-      g.seq = g.seq + 32'd1;
+    s = in.see.segment;
+    received = in.t.state == StSynReceived;
+    again = received && g.flags.syn && !g.flags.rst && s.at_irs;
+    // Simultaneous open: the peer's SYN-ACK counts as the ACK of our SYN. Behind its SYN is RCV.NXT.
+    crossed = again && g.flags.ack;
+    if (crossed) begin
+      g.seq = in.t.rcv_nxt;
       g.flags.syn = 1'b0;
-      c.unscaled = 1'b1;
     end
-    no_syn_ack = in.t.state == StSynReceived &&
-                 !(seq_gt(g.ack, in.t.snd_una) && seq_le(g.ack, in.t.snd_nxt));
+    ok = acceptable(s, in.seg) || crossed;
+    no_syn_ack = received && !(s.ack_past_una && s.ack_sent);
+    c = in;
     c.seg = g;
-    if (in.t.state == StSynReceived && g.flags.syn && !g.flags.rst && g.seq == in.t.irs) begin
+    c.unscaled = crossed;
+    c.see.segment.had = s.had && !crossed;
+    if (again && !crossed) begin
       c.syn = 1'b1;  // our SYN-ACK was lost
     end else if (in.t.ts && !g.flags.rst && !g.opt.ts_ok) begin
       c.counts.no_timestamp = 1'b1;  // RFC 7323 3.2
       c.challenge = g.flags.syn;
-    end else if (in.t.ts && !g.flags.rst && stale(in.t, g, in.tick)) begin
+    end else if (in.t.ts && !g.flags.rst && s.stale) begin
       c.counts.paws = 1'b1;
       c = unacceptable(c);
-    end else if (!acceptable(in.t, g) && !probers_ack(in.t, g)) begin
+    end else if (!ok && !probers_ack(in.t, s, g)) begin
       c.counts.out_of_window = 1'b1;
       c = unacceptable(c);
     end else if (g.flags.rst) c = on_rst(c);
@@ -178,22 +171,21 @@ module fpc_check
     else if (no_syn_ack) begin
       c.rst = 1'b1;
       c.rst_seq = g.ack;
-    end else if (seq_gt(g.ack, in.t.snd_nxt) || seq_lt(g.ack, in.t.snd_una - in.t.max_wnd)) begin
+    end else if (!s.ack_sent || s.ack_old) begin
       c.counts.bad_ack = 1'b1;  // RFC 5961 5.2
       c.challenge = 1'b1;
     end else begin
-      alone = !acceptable(in.t, g);
-      if (alone) c.challenge = 1'b1;
+      if (!ok) c.challenge = 1'b1;  // it stands alone
       c.go_ack = 1'b1;
-      c.go_text = !alone;
+      c.go_text = ok;
       // RFC 7323 4.3: echoed is the timestamp of the segment which the next ACK is due to.
-      if (in.t.ts && seq_le(g.seq, in.t.rcv_acked)) c.t.ts_recent = g.opt.tsval;
+      if (in.t.ts && (s.acked || crossed)) c.t.ts_recent = g.opt.tsval;
       c.t.heard = in.tick;
-      if (in.t.state == StSynReceived) begin
+      if (received) begin
         c.t.state = in.t.fin ? StFinWait1 : StEstablished;
         c.t.max_wnd = 32'd0;  // that of the SYN was not scaled; fpc_ack has the first that is,
         c.t.snd_wl1 = g.seq;  // and takes it (RFC 9293 3.10.7.4, fifth)
-        if (in.t.timeouts != 8'd0) c.t.cc.cwnd = 32'(in.t.mss);
+        c.one = in.t.timeouts != 8'd0;
         c.t.snd_una = in.t.iss + 32'd1;
         c.t.rexmit = in.t.iss + 32'd1;
         c.t.recover = in.t.iss + 32'd1;

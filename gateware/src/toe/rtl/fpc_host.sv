@@ -24,36 +24,22 @@ module fpc_host
 
   function automatic ctx_t send(input ctx_t in, input logic [31:0] bytes, input logic push);
     ctx_t c;
-    logic [31:0] room;
     c = in;
-    // A FIN that is acknowledged is no byte of the buffer.
-    room = send_size(in.t) - (in.t.snd_end - seq_min(in.t.snd_una, in.t.snd_end));
     if (in.t.fin || in.t.gone || !(in.t.state inside {StEstablished, StCloseWait}))
       return refuse(in, ReasonNotconn);
-    if (bytes == 32'd0 || bytes > room) return refuse(in, ReasonMsgsize);
+    if (!in.see.command.send_fits) return refuse(in, ReasonMsgsize);
     c.t.snd_end = in.t.snd_end + bytes;
     if (push) c.t.snd_psh = c.t.snd_end;
     return c;
   endfunction
 
-  function automatic ctx_t receive(input ctx_t in, input logic [31:0] bytes);
+  function automatic ctx_t receive(input ctx_t in);
     ctx_t c;
-    logic [31:0] size, most, step;
-    seq_t edge_;
     c = in;
     if (in.t.gone) return refuse(in, ReasonNotconn);
-    if (bytes == 32'd0 || bytes > in.t.told_rx - in.t.rcv_read) return refuse(in, ReasonMsgsize);
-    c.t.rcv_read = in.t.rcv_read + bytes;
-    // A window update of its own only when the peer may be waiting for it: it knows less than the
-    // buffer has (and the window field can say) by a quarter. ACKs carry the rest (fpc_send: offer).
-    most = 32'd65535 << in.t.rcv_scale;
-    size = receive_size(in.t);
-    edge_ = seq_min(c.t.rcv_read + size, in.t.rcv_nxt + most);
-    if (size > most) size = most;
-    step = size >> 1;
-    if (step > 32'(in.t.mss)) step = 32'(in.t.mss);
-    if (step < (size >> 2)) step = size >> 2;
-    if (seq_ge(edge_, in.t.rcv_adv + step) &&
+    if (!in.see.command.read_fits) return refuse(in, ReasonMsgsize);
+    c.t.rcv_read = in.see.command.read;
+    if (seq_ge(in.see.command.edge_, in.see.command.wanted) &&
         in.t.state inside {StEstablished, StFinWait1, StFinWait2})
       c.t.ack_now = 1'b1;
     return c;
@@ -72,11 +58,9 @@ module fpc_host
 
   function automatic ctx_t close(input ctx_t in, input logic half);
     ctx_t c;
-    logic [31:0] unread;
     c = in;
-    unread = in.t.rcv_nxt - 32'(in.t.fin_in) - in.t.rcv_read;
     if (in.t.gone || (half && in.t.fin)) return refuse(in, ReasonNotconn);
-    if (!half && unread != 32'd0) begin
+    if (!half && !in.see.command.none_unread) begin
       // RFC 9293 MUST-... 3.6.1, RFC 2525 2.17: what was not read is lost, and the peer learns it.
       c = abort(in);
       c.t.gone = 1'b1;
@@ -90,7 +74,7 @@ module fpc_host
       StFinWait2: begin
         if (!half) begin
           c.t.keep_on = 1'b1;
-          c.t.keep_at = in.tick + seconds(in.t.linger2);
+          c.t.keep_at = in.tick + in.see.lapse_ticks;
         end
       end
       default: ;
@@ -122,14 +106,14 @@ module fpc_host
         c.t.keepalive = v[0];
         if (!in.t.gone) begin
           c.t.keep_on = v[0];
-          c.t.keep_at = in.tick + seconds(16'(in.t.keep_idle));
+          c.t.keep_at = in.tick + in.see.lapse_ticks;
         end
         c.t.keep_probes = 7'd0;
       end
       OptKeepidle: begin
         ok = v != 32'd0 && v <= 32'd32767;
         c.t.keep_idle = v[14:0];
-        if (in.t.keepalive && !in.t.gone) c.t.keep_at = in.tick + seconds(v[15:0]);
+        if (in.t.keepalive && !in.t.gone) c.t.keep_at = in.tick + in.see.lapse_ticks;
       end
       OptKeepintvl: begin
         ok = v != 32'd0 && v <= 32'd32767;
@@ -204,7 +188,7 @@ module fpc_host
     end
     unique case (cmd_type(m))
       SwSend: return send(in, cmd_arg0(m), cmd_flags(m) == SendPush);
-      SwRecv: return receive(in, cmd_arg0(m));
+      SwRecv: return receive(in);
       SwClose: begin
         if (cmd_flags(m) == CloseAbort) return abort(in);
         return close(in, cmd_flags(m) == CloseHalf);

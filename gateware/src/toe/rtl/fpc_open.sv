@@ -19,11 +19,11 @@ module fpc_open
   // What a segment of ours may carry: the peer's MSS, not below 64 (no attack by tiny segments), not
   // above the link's (RFC 9293 MUST-15, MUST-16), less the timestamps in each.
   function automatic logic [15:0] mss_for(input open_t o);
-    logic [15:0] mss;
-    mss = o.mss_ok ? o.mss : (o.v6 ? 16'd1220 : 16'd536);
-    if (mss < 16'd64) mss = 16'd64;
-    if (mss > o.own_mss) mss = o.own_mss;
-    return o.ts_ok ? mss - 16'd12 : mss;
+    logic [15:0] given, most;
+    given = o.mss_ok ? o.mss : (o.v6 ? 16'd1220 : 16'd536);
+    most = (given > o.own_mss) ? o.own_mss : given;
+    if (given < 16'd64) most = (16'd64 > o.own_mss) ? o.own_mss : 16'd64;
+    return o.ts_ok ? most - 16'd12 : most;
   endfunction
 
   function automatic tcb_t begin_tcb(input ctx_t c);
@@ -71,7 +71,6 @@ module fpc_open
     t.quick = 4'(QuickAcks);
     t.rexmit = o.iss;
     t.recover = o.iss;
-    t.cc.cwnd = 32'(t.mss) * 32'(InitialSegments);
     t.cc.ssthresh = CwndMax;
     t.cc.algorithm = o.cc;
     t.cc.seen_at = c.stamp;
@@ -94,6 +93,7 @@ module fpc_open
     c = c_i;
     if (c_i.valid && c_i.kind == EvOpen) begin
       c.t = begin_tcb(c_i);
+      c.ten = 1'b1;
       c.syn = 1'b1;
     end
     // The owner is gone: nobody is left to be told, also of what was over before.

@@ -42,64 +42,80 @@ module fpc_out
 
   // ---- telling ----
 
-  function automatic logic [31:0] new_rx(input tcb_t t);
-    return t.gone ? 32'd0 : t.rcv_nxt - 32'(t.fin_in) - t.told_rx;
-  endfunction
-  function automatic logic [31:0] new_tx(input tcb_t t);
-    seq_t acked;
-    acked = seq_min(t.snd_una, t.snd_end);
-    // Before the handshake is over SND.UNA is the SYN.
-    return (t.gone || seq_lt(acked, t.told_tx)) ? 32'd0 : acked - t.told_tx;
-  endfunction
-  function automatic logic has_to_tell(input tcb_t t);
-    if (t.tell_open) return 1'b1;
-    if (!t.known) return t.active && t.tell_end;
-    if (t.ended) return 1'b0;
-    return new_rx(t) != 32'd0 || new_tx(t) != 32'd0 || (t.tell_half && !t.gone) || t.tell_end;
+  // What of it is next, in order. One of them at most; or nothing.
+  typedef struct packed {
+    logic open_, failed, rx, tx, half, over;
+  } owed_t;
+
+  function automatic owed_t owed(input tcb_t t, input logic rx, input logic tx);
+    owed_t x;
+    x = '0;
+    if (t.tell_open) x.open_ = 1'b1;
+    else if (!t.known) x.failed = t.active && t.tell_end;
+    else if (!t.ended) begin
+      if (rx) x.rx = 1'b1;
+      else if (tx) x.tx = 1'b1;
+      else if (t.tell_half && !t.gone) x.half = 1'b1;
+      else x.over = t.tell_end;
+    end
+    return x;
   endfunction
 
-  function automatic out_t tell(input ctx_t c);
+  // Is there more, when this has been told?
+  function automatic logic more_than(input owed_t x, input ctx_t c);
+    logic rx, tx, half;
+    rx = c.some_rx;
+    tx = c.some_tx;
+    half = c.t.tell_half && !c.t.gone;
+    if (x.open_) return !c.t.ended && (rx || tx || half || c.t.tell_end);
+    if (x.rx) return tx || half || c.t.tell_end;
+    if (x.tx) return half || c.t.tell_end;
+    return x.half && c.t.tell_end;
+  endfunction
+
+  function automatic out_t tell(input ctx_t c, input owed_t x);
     out_t o;
     tcb_t t;
-    logic [31:0] n;
     o = '0;
     t = c.t;
     o.write.kind = WrCommand;
     o.write.flow = c.flow;
     o.write.qp = c.qp;
-    o.write.record = c.tick - t.record_at >= RecordEvery;
+    o.write.record = c.tick - t.record_at >= RecordEvery || x.open_ || x.half || x.over;
+    if (x.failed) o.write.record = 1'b0;
     o.write_ok = 1'b1;
-    if (t.tell_open) begin
-      t.tell_open = 1'b0;
-      t.known = 1'b1;
-      o.write.record = 1'b1;
-      o.write.cmd = t.active ? command(HwConnectEstablished, 7'd0, 16'd0, 32'd0, t.id, 32'd0)
-                             : command(HwListenEstablished, 7'd0, 16'd0, 32'd0, 32'd0, t.id);
-    end else if (!t.known) begin
-      t.tell_end = 1'b0;
-      t.active = 1'b0;
-      o.write.record = 1'b0;
-      o.write.cmd = command(HwConnectFailed, 7'd0, 16'(t.reason), 32'd0, t.id, 32'd0);
-      o.conn_ok = 1'b1;
-      o.conn.kind = CnFree;
-    end else if (new_rx(t) != 32'd0) begin
-      n = new_rx(t);
-      t.told_rx = t.told_rx + n;
-      o.write.cmd = command(HwDataReceived, 7'd0, 16'd0, 32'd0, n, 32'd0);
-    end else if (new_tx(t) != 32'd0) begin
-      n = new_tx(t);
-      t.told_tx = t.told_tx + n;
-      o.write.cmd = command(HwSendComplete, 7'd0, 16'd0, 32'd0, n, 32'd0);
-    end else if (t.tell_half && !t.gone) begin
-      t.tell_half = 1'b0;
-      o.write.record = 1'b1;
-      o.write.cmd = command(HwCloseEvent, CloseEventHalf, 16'd0, 32'd0, 32'd0, 32'd0);
-    end else begin
-      t.tell_end = 1'b0;
-      t.ended = 1'b1;
-      o.write.record = 1'b1;
-      o.write.cmd = command(HwCloseEvent, 7'd0, 16'(t.reason), 32'd0, 32'd0, 32'd0);
-    end
+    unique case (1'b1)
+      x.open_: begin
+        t.tell_open = 1'b0;
+        t.known = 1'b1;
+        o.write.cmd = t.active ? command(HwConnectEstablished, 7'd0, 16'd0, 32'd0, t.id, 32'd0)
+                               : command(HwListenEstablished, 7'd0, 16'd0, 32'd0, 32'd0, t.id);
+      end
+      x.failed: begin
+        t.tell_end = 1'b0;
+        t.active = 1'b0;
+        o.write.cmd = command(HwConnectFailed, 7'd0, 16'(t.reason), 32'd0, t.id, 32'd0);
+        o.conn_ok = 1'b1;
+        o.conn.kind = CnFree;
+      end
+      x.rx: begin
+        t.told_rx = t.told_rx + c.new_rx;
+        o.write.cmd = command(HwDataReceived, 7'd0, 16'd0, 32'd0, c.new_rx, 32'd0);
+      end
+      x.tx: begin
+        t.told_tx = t.told_tx + c.new_tx;
+        o.write.cmd = command(HwSendComplete, 7'd0, 16'd0, 32'd0, c.new_tx, 32'd0);
+      end
+      x.half: begin
+        t.tell_half = 1'b0;
+        o.write.cmd = command(HwCloseEvent, CloseEventHalf, 16'd0, 32'd0, 32'd0, 32'd0);
+      end
+      default: begin
+        t.tell_end = 1'b0;
+        t.ended = 1'b1;
+        o.write.cmd = command(HwCloseEvent, 7'd0, 16'(t.reason), 32'd0, 32'd0, 32'd0);
+      end
+    endcase
     if (o.write.record) t.record_at = c.tick;
     o.write.tcb = t;
     o.t = t;
@@ -114,39 +130,37 @@ module fpc_out
     return d[31] ? a : b;
   endfunction
 
-  // The earliest deadline, if there is any.
-  function automatic logic [32:0] deadline(input tcb_t t);
-    logic any;
+  typedef struct packed {
+    logic  on;
     tick_t at;
-    any = 1'b0;
-    at = '0;
-    if (t.rtx_on) begin
-      at = t.rtx_at;
-      any = 1'b1;
-    end
-    if (t.ack_later) begin
-      at = any ? sooner(at, t.delack_at) : t.delack_at;
-      any = 1'b1;
-    end
-    if (t.cork_on) begin
-      at = any ? sooner(at, t.cork_at) : t.cork_at;
-      any = 1'b1;
-    end
-    if (t.keep_on) begin
-      at = any ? sooner(at, t.keep_at) : t.keep_at;
-      any = 1'b1;
-    end
-    return {any, at};
+  } deadline_t;
+
+  function automatic deadline_t earlier(input deadline_t a, input deadline_t b);
+    deadline_t d;
+    d.on = a.on || b.on;
+    d.at = !b.on ? a.at : !a.on ? b.at : sooner(a.at, b.at);
+    return d;
+  endfunction
+
+  // The earliest, if there is any.
+  function automatic deadline_t deadline(input tcb_t t);
+    return earlier(
+        earlier('{on: t.rtx_on, at: t.rtx_at}, '{on: t.ack_later, at: t.delack_at}),
+        earlier('{on: t.cork_on, at: t.cork_at}, '{on: t.keep_on, at: t.keep_at}));
   endfunction
 
   function automatic out_t finish(input ctx_t c);
     out_t o;
     tcb_t t;
-    logic more, closing, tells;
+    owed_t x;
+    deadline_t next;
+    logic more, closing, tells, left;
     o = '0;
+    x = owed(c.t, c.some_rx, c.some_tx);
     // The slot may be another queue pair's since it was listed: that one's ring is asked then.
-    tells = c.kind == EvTell && c.placed && c.qp == c.t.qp && has_to_tell(c.t);
-    if (tells) o = tell(c);
+    tells = c.kind == EvTell && c.placed && c.qp == c.t.qp && x != '0;
+    left = tells ? more_than(x, c) : x != '0;
+    if (tells) o = tell(c, x);
     else o.t = c.t;
     t = o.t;
     closing = (c.end_now || c.time_wait) && c.t.state != StClosed;
@@ -164,6 +178,7 @@ module fpc_out
       o.conn.kind = c.time_wait ? CnTimeWait : CnGone;
       o.conn.free = !told_of(t) || c.kind == EvPurge;
       t = over(c);
+      left = owed(t, c.some_rx, c.some_tx) != '0;
     end else if (c.free || c.kind == EvPurge) begin
       o.conn_ok = 1'b1;
       o.conn.kind = CnFree;
@@ -210,11 +225,13 @@ module fpc_out
     if (c.kind == EvSend) t.in_send = 1'b0;
     if (c.kind == EvTell) t.in_tell = 1'b0;
     o.push_send = more && !t.in_send;
-    o.push_tell = has_to_tell(t) && !t.in_tell;
+    o.push_tell = left && !t.in_tell;
     if (o.push_send) t.in_send = 1'b1;
     if (o.push_tell) t.in_tell = 1'b1;
 
-    {o.timer_on, o.timer_at} = deadline(t);
+    next = deadline(c.t);
+    o.timer_on = next.on && !closing;
+    o.timer_at = next.at;
     o.valid = c.valid;
     o.kind = c.kind;
     o.flow = c.flow;

@@ -61,6 +61,114 @@ package fpc_pkg;
     logic [31:0] acked;     // bytes newly acknowledged outside of recovery, cwnd being the limit
   } cc_event_t;
 
+  typedef logic [SackMax-1:0] each_t;
+
+  // What fpc_look has found.
+  typedef struct packed {
+    logic        at_irs;       // SEG.SEQ is IRS,
+    logic        at_nxt;       // ... RCV.NXT,
+    logic        at_last;      // ... RCV.NXT - 1
+    logic        open_;        // the window is open
+    logic        from_nxt;     // SEG.SEQ lies not below RCV.NXT,
+    logic        to_adv;       // ... not above the right edge,
+    logic        inside_;      // ... in the window
+    logic        reaches;      // it begins below RCV.NXT and goes on above
+    logic        acked;        // it begins at or below Last.ACK.sent
+    logic        had;          // had_before()
+    logic        stale;        // by its timestamp (PAWS)
+    logic        ack_past_iss; // SEG.ACK lies above ISS,
+    logic        ack_past_una; // ... above SND.UNA,
+    logic        ack_sent;     // ... not above SND.NXT,
+    logic        ack_old;      // ... below all that a peer may still say (RFC 5961 5.2)
+    seq_t        old_stop;     // end of what was received before
+    seq_t        adv;          // of a SYN: the right edge of our window behind it
+    logic [15:0] mss;          // ... payload of a full segment
+  } segment_seen_t;
+
+  typedef struct packed {
+    logic [31:0] room;         // SEND: bytes that the buffer has room for
+    logic        send_fits;
+    logic [31:0] unread;       // CLOSE: bytes that the host has not read
+    logic        none_unread;
+    logic [31:0] told;         // RECV: bytes that it knows of
+    logic        read_fits;
+    seq_t        read;         // ... up to where it has read then
+    seq_t        most;         // ... as far as the window field can say
+    logic [31:0] step;         // ... and the least that is worth an update
+    seq_t        edge_;        // the right edge that could be offered
+    seq_t        wanted;       // ... and from where on it is
+  } command_seen_t;
+
+  typedef struct packed {
+    logic        rtx, delack, cork, keep;   // due
+    tick_t       idle;         // since the last segment
+    tick_t       stalled;      // since the first timeout
+  } timer_seen_t;
+
+  typedef struct packed {
+    segment_seen_t segment;
+    command_seen_t command;
+    timer_seen_t   timer;
+    logic [15:0]   lapse;      // seconds, in
+    tick_t         lapse_ticks;
+    tick_t         intvl_ticks;
+    tick_t         patience;   // USER_TIMEOUT in ticks
+  } seen_t;
+
+  typedef struct packed {
+    logic [2:0] n;
+    ranges_t    r;
+    logic       full;          // there was no place for one
+  } list_t;
+
+  // What fpc_plan has found on its way.
+  typedef struct packed {
+    logic        urgent;       // what stands at SND.UNA goes, whatever the windows say
+    seq_t        limit;        // the hole ends here at the latest,
+    logic [31:0] hole_len;     // ... and is so long
+    logic        missing;      // ... and lost
+    logic        hole_fin;     // the FIN comes right behind it
+    logic        hole_psh;
+    seq_t        hole_end;     // rexmit after it
+    logic [31:0] hole_from;    // its offset in the buffer
+    logic [31:0] flight;       // under way: bytes sent, less what was SACKed
+    logic [31:0] holes;        // ... less those below lost_to that were not sent again,
+    logic [SackMax-1:0][31:0] parts;  // ... but for those SACKed
+    logic [31:0] dups;         // ... less those that duplicates tell of
+    logic [31:0] pipe;
+    logic [31:0] left;         // bytes that were never sent
+    logic        no_left;
+    logic        fin_left;
+    logic [31:0] room;         // bytes that the peer's window has room for
+    logic        no_room;
+    logic        cork;         // the writer says that more will come
+    logic        small_ok;     // a segment that is not full may go
+    logic [31:0] width;        // of the next new segment
+    logic        some;         // ... it has bytes,
+    logic        whole;        // ... as many as it may,
+    logic        all;          // ... all that there are
+    logic        idle;         // nothing is under way
+    logic        new_fin;      // the FIN goes with it
+    logic        new_psh;
+    seq_t        new_end;      // SND.NXT after it
+    logic [31:0] new_from;
+  } plan_t;
+
+  // ... and fpc_offer.
+  typedef struct packed {
+    seq_t        limit;        // as far as the buffer goes
+    logic        moves;        // ... and the right edge may
+    logic        open_;
+    logic [31:0] lots;         // of 2^rcv_scale bytes
+    seq_t        low;          // RCV.NXT and those
+    logic [15:0] field;        // as it stands in the header
+    seq_t        next;         // the right edge after it
+    logic [15:0] syn;          // in the header of a SYN
+    logic [2:0]  sacks;
+    ranges_t     sack;
+    logic        anew;         // challenge ACKs are counted anew
+  } offer_t;
+
   typedef struct packed {
     logic        valid;
     kind_e       kind;
@@ -69,6 +177,7 @@ package fpc_pkg;
     tick_t       tick;
     stamp_t      stamp;
     tcb_t        t;
+    seen_t       see;
 
     // EvSegment: what is left of it; EvCommand
     seg_t        seg;
@@ -83,21 +192,53 @@ package fpc_pkg;
     logic [31:0] acked;        // bytes by which SND.UNA moves
     logic        dup;          // a duplicate ACK (RFC 5681 2)
     logic        timed;        // it acknowledges our SYN, whose round trip counts
+    logic        ten;          // the congestion window begins: ten segments
+    logic        one;          // ... one, as the SYN was lost
+    each_t       sack_ok;      // which SACK ranges of it count
     logic [31:0] sacked_old;   // bytes on the board before
     logic [31:0] sacked_new;
+    logic        sacked_more;
     seq_t        lost_to;      // what lies below, is on no board and was not sent again, is lost
+    logic        lost;         // ... there is such
+    logic        flight;       // something is under way
+    logic        past;         // recovery is over
+    logic        limited;      // the congestion window was what limited the sender
     cc_event_t   cc;
+
+    // time
+    logic        sample;       // a round trip was measured:
+    stamp_t      rtt;
+    logic        sample_min;   // ... that of a segment
+    logic        rtx_renew;    // the retransmission timer begins anew
+    logic        rtx_next;     // ... or runs for the next try,
+    logic        stall;        // ... the first,
+    logic [3:0]  backoff_was;
+    tick_t       rto_base;     // before backoff
+    tick_t       rto;
+    tick_t       rto_was;      // with the backoff that was
+    tick_t       rto_at;       // RTO from now on
+
     logic        challenge;    // an ACK that is rationed
     logic        dup_ack;      // what came lies beyond a gap: an ACK alone says so (RFC 5681 4.2)
 
+    // text
+    logic        texts;        // there is some, or a FIN
+    logic        takes;        // ... and the state takes it
+    logic        in_order;
+    seq_t        text_stop;
+    list_t       list;         // what lies beyond a gap, with it
+
     // what fpc_plan has found
+    plan_t       plan;
+    offer_t      offer;
+    logic [31:0] new_rx;       // bytes that the host is not told of yet
+    logic [31:0] new_tx;
+    logic        some_rx;
+    logic        some_tx;
     logic [15:0] full;         // payload of a full segment, less the SACK option in it (RFC 6691)
     seq_t        hole_start;   // to be sent again next
-    seq_t        hole_stop;
     logic        resend;       // ... and may be now
-    logic [15:0] new_len;      // of the next new segment
-    logic        send;         // ... may go now, or the FIN
-    logic        fin_fits;     // ... which the window has a place for
+    logic        send;         // the next new segment may go now, or the FIN
     logic        waits_window; // data waits for the peer's window alone
     logic        waits_more;   // ... for the writer
 
@@ -149,16 +290,9 @@ package fpc_pkg;
     return seq_le(a.start, b.stop) && seq_le(b.start, a.stop);
   endfunction
 
-  typedef struct packed {
-    logic [2:0] n;
-    ranges_t    r;
-    logic       full;   // there was no place for one
-  } list_t;
-
   // Lists hold ranges that do not touch each other, so that of those that x touches one at most begins
   // before it and one at most ends behind it. All are compared with x at once; formal/ranges.sv has what
   // these functions are, an entry after the other.
-  typedef logic [SackMax-1:0] each_t;
 
   function automatic logic [2:0] count_of(input each_t e);
     return 3'(e[0]) + 3'(e[1]) + 3'(e[2]) + 3'(e[3]);
@@ -284,17 +418,24 @@ package fpc_pkg;
 
   // The retransmission timeout (RFC 6298 2), with backoff. The minimum bounds the variance rather than
   // the sum, so that the peer's delayed ACK never looks like a loss. One tick more: this one has begun.
-  function automatic tick_t rto(input tcb_t t);
+  function automatic tick_t rto_base(input tcb_t t);
     logic [31:0] var_, ticks_;
-    logic [47:0] wide;
-    var_ = (t.rttvar >> 10) + 32'd1;
-    if (var_ < RtoMin) var_ = RtoMin;
-    ticks_ = ((t.srtt >> 13) + var_ + 32'd4) & ~32'd3;
+    var_ = t.rttvar >> 10;
+    ticks_ = (t.srtt >> 13) + ((var_ + 32'd1 < RtoMin) ? RtoMin + 32'd4 : var_ + 32'd5);
+    ticks_ = ticks_ & ~32'd3;
     // Without a sample after the handshake the SYN was sent again (RFC 6298 5.7).
     if (t.srtt == 32'd0) ticks_ = (synchronized(t) ? RtoSyn : RtoInit) & ~32'd3;
-    if (ticks_ > RtoMax) ticks_ = RtoMax;
-    wide = 48'(ticks_) << t.backoff;
+    return (ticks_ > RtoMax) ? RtoMax : ticks_;
+  endfunction
+
+  function automatic tick_t rto_backed(input tick_t base, input logic [3:0] backoff);
+    logic [47:0] wide;
+    wide = 48'(base) << backoff;
     return ((wide > 48'(RtoMax)) ? RtoMax : tick_t'(wide)) + 32'd1;
+  endfunction
+
+  function automatic tick_t rto(input tcb_t t);
+    return rto_backed(rto_base(t), t.backoff);
   endfunction
 
   // What lies below RCV.NXT from seq on has been received before, unless it lies below IRS too.

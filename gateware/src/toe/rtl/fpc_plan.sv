@@ -1,41 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // fpc_plan.sv - what fpc_send chooses from: how much is under way, the next hole, how much of the new
 // data may go (RFC 6675 3 to 5, RFC 9293 3.8.6.2.1, Nagle, cork).
+//
+//   Step 0   where the hole is; what there is to be sent, what the window has room for
+//   Step 1   how much is under way, how long hole and new segment are
+//   Step 2   which of them may go
 `resetall
 `default_nettype none
 
 module fpc_plan
   import toe_pkg::*;
   import fpc_pkg::*;
-(
+#(
+  parameter int unsigned Step = 0
+) (
   input  wire ctx_t c_i,
   output wire ctx_t c_o
 );
-
-  // Bytes of the board within [from, to).
-  function automatic logic [31:0] sacked_in(input tcb_t t, input seq_t from, input seq_t to);
-    logic [31:0] sum;
-    seq_t a, b;
-    sum = 32'd0;
-    for (int i = 0; i < SackMax; i++) begin
-      a = seq_max(t.board[i].start, from);
-      b = seq_min(t.board[i].stop, to);
-      if (3'(i) < t.sacked && seq_lt(a, b)) sum += b - a;
-    end
-    return sum;
-  endfunction
-
-  function automatic logic [31:0] under_way(input ctx_t c);
-    logic [31:0] flight, holes, dups;
-    seq_t p;
-    flight = c.t.snd_nxt - c.t.snd_una;
-    p = c.t.rexmit;
-    holes = seq_lt(p, c.lost_to) ? (c.lost_to - p) - sacked_in(c.t, p, c.lost_to) : 32'd0;
-    // Without SACK each duplicate says that a segment has left the network (RFC 6582 3.2, RFC 3042).
-    dups = (c.t.sack || c.t.recovery == RecLoss) ? 32'd0 : 32'(c.t.dupacks) * 32'(c.t.mss);
-    flight = flight - c.sacked_new - holes;
-    return (flight < dups) ? 32'd0 : flight - dups;
-  endfunction
 
   function automatic logic [15:0] full_of(input tcb_t t);
     logic [2:0] n;
@@ -43,60 +24,124 @@ module fpc_plan
     return (n == 3'd0) ? t.mss : t.mss - 16'd4 - {10'd0, n, 3'd0};
   endfunction
 
-  function automatic ctx_t plan(input ctx_t in);
-    ctx_t c;
-    seq_t p, stop;
-    logic [31:0] pipe, left, room, width_;
-    logic [15:0] full;
-    logic small_ok, all_of_it, fin_left, urgent_one;
-    c = in;
-    full = full_of(in.t);
-    c.full = full;
-    pipe = under_way(in);
+  // Bytes of a range within [from, to).
+  function automatic logic [31:0] bytes_in(input range_t r, input seq_t from, input seq_t to);
+    seq_t a, b;
+    a = seq_max(r.start, from);
+    b = seq_min(r.stop, to);
+    return seq_lt(a, b) ? b - a : 32'd0;
+  endfunction
 
-    // The hole: from the first byte at or above rexmit that is on no board.
-    p = in.t.rexmit_one ? in.t.snd_una : in.t.rexmit;
+  function automatic ctx_t look(input ctx_t in);
+    ctx_t c;
+    plan_t p;
+    seq_t at;
+    logic above;
+    p = in.plan;
+    p.urgent = in.t.rexmit_one && seq_lt(in.t.snd_una, in.t.snd_nxt);
+
+    // The hole: from the first byte at or above rexmit that is on no board. The board ascends, and its
+    // ranges do not touch: one of them at most has that byte.
+    at = in.t.rexmit_one ? in.t.snd_una : in.t.rexmit;
+    c = in;
+    c.hole_start = at;
+    p.limit = seq_min(in.t.snd_nxt, in.t.snd_end);
+    above = 1'b0;
+    for (int i = 0; i < SackMax; i++) begin
+      if (3'(i) < in.t.sacked) begin
+        if (seq_le(in.t.board[i].start, at)) begin
+          if (seq_lt(at, in.t.board[i].stop)) c.hole_start = in.t.board[i].stop;
+        end else begin
+          if (!above) p.limit = in.t.board[i].start;
+          above = 1'b1;
+        end
+      end
+    end
+
+    // What is under way.
+    p.flight = in.t.snd_nxt - in.t.snd_una - in.sacked_new;
+    p.holes = seq_lt(in.t.rexmit, in.lost_to) ? in.lost_to - in.t.rexmit : 32'd0;
     for (int i = 0; i < SackMax; i++)
-      if (3'(i) < in.t.sacked && seq_le(in.t.board[i].start, p) && seq_lt(p, in.t.board[i].stop))
-        p = in.t.board[i].stop;
-    stop = p + 32'(full);
-    for (int i = SackMax - 1; i >= 0; i--)
-      if (3'(i) < in.t.sacked && seq_gt(in.t.board[i].start, p) &&
-          seq_lt(in.t.board[i].start, stop))
-        stop = in.t.board[i].start;
-    stop = seq_min(seq_min(stop, in.t.snd_nxt), in.t.snd_end);
-    urgent_one = in.t.rexmit_one && seq_lt(in.t.snd_una, in.t.snd_nxt);
-    c.hole_start = p;
-    c.hole_stop = seq_max(stop, p);
-    c.resend = urgent_one ||
-        (seq_lt(p, in.lost_to) && seq_lt(p, in.t.snd_nxt) &&
-         pipe + (c.hole_stop - p) <= in.t.cc.cwnd);
-    if (!urgent_one) c.t.rexmit_one = 1'b0;
+      p.parts[i] = (3'(i) < in.t.sacked) ? bytes_in(in.t.board[i], in.t.rexmit, in.lost_to) : 32'd0;
+    // Without SACK each duplicate says that a segment has left the network (RFC 6582 3.2, RFC 3042).
+    p.dups = 32'(24'(in.t.dupacks) * 24'(in.t.mss));
 
     // New data.
-    left = seq_lt(in.t.snd_nxt, in.t.snd_end) ? in.t.snd_end - in.t.snd_nxt : 32'd0;
-    fin_left = in.t.fin && seq_le(in.t.snd_nxt, in.t.snd_end);
-    room = in.t.snd_una + in.t.snd_wnd - in.t.snd_nxt;
-    if (room[31]) room = 32'd0;
-    width_ = (left < 32'(full)) ? left : 32'(full);
-    if (width_ > room) width_ = room;
-    all_of_it = width_ == left;
+    p.left = seq_lt(in.t.snd_nxt, in.t.snd_end) ? in.t.snd_end - in.t.snd_nxt : 32'd0;
+    p.fin_left = in.t.fin && seq_le(in.t.snd_nxt, in.t.snd_end);
+    p.room = in.t.snd_una + in.t.snd_wnd - in.t.snd_nxt;
+    if (p.room[31]) p.room = 32'd0;
+    p.idle = in.t.snd_una == in.t.snd_nxt;
     // Nagle (RFC 9293 3.7.4, in Minshall's form) and what the writer said of more to come.
-    small_ok = in.t.flush || in.t.fin ||
-        (!in.t.cork && seq_le(in.t.snd_end, in.t.snd_psh) &&
-         (in.t.nodelay || seq_le(in.t.snd_sml, in.t.snd_una)));
-    c.new_len = 16'(width_);
-    c.fin_fits = room > width_;
-    c.send = can_send(in.t) && (width_ != 32'd0 || (fin_left && left == 32'd0 && room != 32'd0)) &&
-        (pipe + width_ <= in.t.cc.cwnd || (pipe == 32'd0)) &&
-        (width_ == 32'(full) || (all_of_it && small_ok) || in.t.small_one ||
-         width_ >= (in.t.max_wnd >> 1));  // RFC 9293 3.8.6.2.1 (3): the peer's buffer is small
+    p.cork = in.t.cork || seq_gt(in.t.snd_end, in.t.snd_psh);
+    p.small_ok = in.t.flush || in.t.fin ||
+        (!p.cork && (in.t.nodelay || seq_le(in.t.snd_sml, in.t.snd_una)));
+
+    c.full = full_of(in.t);
+    if (!p.urgent) c.t.rexmit_one = 1'b0;
+    c.plan = p;
+    return c;
+  endfunction
+
+  function automatic plan_t measure(input ctx_t in);
+    plan_t p;
+    logic [31:0] flight, dups, full, hole;
+    logic left_full, left_room, room_full;
+    p = in.plan;
+    full = 32'(in.full);
+    flight = (p.flight - p.holes) + ((p.parts[0] + p.parts[1]) + (p.parts[2] + p.parts[3]));
+    dups = (in.t.sack || in.t.recovery == RecLoss) ? 32'd0 : p.dups;
+    p.pipe = (flight < dups) ? 32'd0 : flight - dups;
+
+    hole = p.limit - in.hole_start;
+    p.hole_len = hole[31] ? 32'd0 : ((hole < full) ? hole : full);
+    p.missing = seq_lt(in.hole_start, in.lost_to) && seq_lt(in.hole_start, in.t.snd_nxt);
+
+    left_full = p.left <= full;
+    left_room = p.left <= p.room;
+    room_full = p.room <= full;
+    if (left_full && left_room) p.width = p.left;
+    else p.width = room_full ? p.room : full;
+    p.all = left_full && left_room;
+    p.whole = full <= p.left && full <= p.room;
+    p.some = p.left != 32'd0 && p.room != 32'd0 && full != 32'd0;
+    p.no_left = p.left == 32'd0;
+    p.no_room = p.room == 32'd0;
+    p.new_fin = p.fin_left && p.all && p.left < p.room;
+    return p;
+  endfunction
+
+  function automatic ctx_t plan(input ctx_t in);
+    ctx_t c;
+    plan_t p;
+    logic send;
+    seq_t hole_stop, new_stop;
+    c = in;
+    p = in.plan;
+    hole_stop = in.hole_start + p.hole_len;
+    p.hole_fin = in.t.fin && hole_stop == in.t.snd_end && in.t.snd_nxt == in.t.snd_end + 32'd1;
+    p.hole_end = p.hole_fin ? seq_max(in.t.rexmit, in.hole_start + p.hole_len + 32'd1)
+                            : seq_max(in.t.rexmit, hole_stop);
+    p.hole_psh = p.hole_len != 32'd0 && hole_stop == in.t.snd_psh;
+    p.hole_from = in.hole_start - in.t.iss - 32'd1;
+    c.resend = p.urgent || (p.missing && p.pipe + p.hole_len <= in.t.cc.cwnd);
+
+    new_stop = in.t.snd_nxt + p.width;
+    p.new_end = in.t.snd_nxt + p.width + 32'(p.new_fin);
+    p.new_psh = p.some && new_stop == in.t.snd_psh;
+    p.new_from = in.t.snd_nxt - in.t.iss - 32'd1;
+    send = can_send(in.t) && (p.some || (p.fin_left && p.no_left && !p.no_room)) &&
+        (p.pipe + p.width <= in.t.cc.cwnd || p.pipe == 32'd0) &&
+        (p.whole || (p.all && p.small_ok) || in.t.small_one ||
+         p.width >= (in.t.max_wnd >> 1));  // RFC 9293 3.8.6.2.1 (3): the peer's buffer is small
+    c.send = send;
     // It waits for the window when nothing is under way, and what is ready is more than it.
-    c.waits_window = can_send(in.t) && in.t.snd_una == in.t.snd_nxt && !c.send &&
-        ((left != 32'd0) ? !all_of_it : (fin_left && room == 32'd0));
+    c.waits_window = can_send(in.t) && p.idle && !send &&
+        (p.no_left ? p.fin_left && p.no_room : !p.all);
     // As long as something is under way an ACK will come; the time runs from then on, as in Linux.
-    c.waits_more = can_send(in.t) && in.t.snd_una == in.t.snd_nxt && left != 32'd0 && all_of_it &&
-        width_ < 32'(full) && !small_ok && (in.t.cork || seq_gt(in.t.snd_end, in.t.snd_psh));
+    c.waits_more = can_send(in.t) && p.idle && !p.no_left && p.all && !p.whole && !p.small_ok &&
+        p.cork;
+    c.plan = p;
     return c;
   endfunction
 
@@ -104,7 +149,13 @@ module fpc_plan
 
   always_comb begin
     c = c_i;
-    if (c_i.valid && synchronized(c_i.t)) c = plan(c_i);
+    if (c_i.valid && synchronized(c_i.t)) begin
+      unique case (Step)
+        0: c = look(c_i);
+        1: c.plan = measure(c_i);
+        default: c = plan(c_i);
+      endcase
+    end
   end
 
   assign c_o = c;

@@ -82,6 +82,15 @@ module fpc_tcbs
   typedef logic [IndexBits-1:0] index_t;
   typedef logic [HotBits-1:0] at_t;
 
+  // A flow's next event may begin in the cycle in which its TCB is written: it has what is written.
+  logic same_q;
+  logic [Width-1:0] written_q, read_tcb;
+  always_ff @(posedge clk_i) begin
+    same_q <= write_i && write_at_i == issue_at_i;
+    written_q <= write_tcb_i;
+  end
+  assign tcb_o = same_q ? written_q : read_tcb;
+
   function automatic flow_t flow_of(input index_t index);
     return (flow_t'(index) << FpcBits) | flow_t'(Fpc);
   endfunction
@@ -114,7 +123,7 @@ module fpc_tcbs
       .waddr_i(clearing_q ? at_t'(clear_q) : write_at_i),
       .wdata_i(clearing_q ? '0 : write_tcb_i),
       .raddr_i(issue_at_i),
-      .rdata_o(tcb_o)
+      .rdata_o(read_tcb)
     );
     assign want_ready_o = 1'b1;
     assign came_o = 1'b0;
@@ -331,11 +340,11 @@ module fpc_tcbs
       .waddr_i(write_i ? write_at_i : spare_at_q),
       .wdata_i(write_i ? write_tcb_i : (asked_q[0].fresh ? '0 : fetched_i)),
       .raddr_i(takes ? hand_q : issue_at_i),
-      .rdata_o(tcb_o)
+      .rdata_o(read_tcb)
     );
 
     always_ff @(posedge clk_i) begin
-      if (save_q) save_tcb_q <= tcb_o;
+      if (save_q) save_tcb_q <= read_tcb;
       if (takes) save_flow_q <= victim;
       if (!rst_ni) begin
         hole_q <= 1'b0;

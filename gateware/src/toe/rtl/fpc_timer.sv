@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fpc_timer.sv - a deadline of the flow has come (EvTimer). Which one, the TCB says; one that was put
-// off meanwhile does nothing.
+// off meanwhile does nothing. When the next try is, fpc_time says.
 `resetall
 `default_nettype none
 
@@ -14,12 +14,6 @@ module fpc_timer
 
   localparam logic [7:0] TimedOut = 8'd110;
 
-  function automatic logic due(input tick_t tick, input tick_t at);
-    tick_t past;
-    past = tick - at;
-    return !past[31];
-  endfunction
-
   function automatic ctx_t give_up(input ctx_t in);
     ctx_t c;
     c = in;
@@ -32,10 +26,6 @@ module fpc_timer
     return c;
   endfunction
 
-  function automatic tick_t patience_of(input tcb_t t);
-    return tick_t'((64'(t.user_timeout) * 64'd15625) >> 14) + 32'd1;
-  endfunction
-
   // Has the peer been silent for too long? (RFC 9293 3.8.3, RFC 5482)
   function automatic logic too_long(input ctx_t in);
     logic [7:0] limit;
@@ -44,25 +34,17 @@ module fpc_timer
     else if (in.t.state == StSynReceived) limit = 8'(GiveUpSynAck);
     else limit = 8'(GiveUpData);
     if (in.t.user_timeout != 32'd0 && in.t.timeouts != 8'd0) begin
-      if (in.tick - in.t.stalled_at >= patience_of(in.t)) return 1'b1;
+      if (in.see.timer.stalled >= in.see.patience) return 1'b1;
       if (synchronized(in.t)) return 1'b0;
     end
     return in.t.timeouts >= limit;
   endfunction
 
-  // The next try, or when the user's patience ends.
-  function automatic tick_t next_try(input ctx_t in);
-    tick_t at, stop;
-    at = in.tick + rto(in.t);
-    stop = in.t.stalled_at + patience_of(in.t);
-    if (in.t.user_timeout == 32'd0 || in.t.timeouts == 8'd0 || seq_ge(stop, at)) return at;
-    return seq_gt(stop, in.tick) ? stop : in.tick + 32'd1;
-  endfunction
-
   function automatic ctx_t retransmit(input ctx_t in);
     ctx_t c;
     c = in;
-    if (in.t.timeouts == 8'd0) c.t.stalled_at = in.tick - rto(in.t);
+    c.stall = in.t.timeouts == 8'd0;  // stalled_at: fpc_time
+    c.backoff_was = in.t.backoff;
     c.t.timeouts = in.t.timeouts + 8'd1;
     if (in.t.backoff != 4'd10) c.t.backoff = in.t.backoff + 4'd1;
     c.t.timing = 1'b0;
@@ -74,8 +56,6 @@ module fpc_timer
       c.t.rexmit = in.t.snd_una;
       c.t.rexmit_one = 1'b1;
       c.t.sacked = 3'd0;  // the peer may have thrown it away (RFC 2018 8)
-      c.sacked_new = 32'd0;
-      c.lost_to = in.t.snd_nxt;
       c.t.dupacks = 8'd0;
       c.cc.timeout = in.t.timeouts == 8'd0;
     end
@@ -102,8 +82,8 @@ module fpc_timer
     ctx_t c;
     tick_t idle, left;
     c = in;
-    idle = in.tick - in.t.heard;
-    left = seconds(16'(in.t.keep_idle));
+    idle = in.see.timer.idle;
+    left = in.see.lapse_ticks;
     if (in.t.gone && in.t.state == StFinWait2) begin
       c.end_now = 1'b1;  // nobody waits for the peer's FIN any longer
       c.t.reason = 8'd0;
@@ -114,7 +94,7 @@ module fpc_timer
     end else if (in.t.keep_probes >= in.t.keep_cnt) c = give_up(in);
     else begin
       c.t.keep_probes = in.t.keep_probes + 7'd1;
-      c.t.keep_at = in.tick + seconds(16'(in.t.keep_intvl));
+      c.t.keep_at = in.tick + in.see.intvl_ticks;
       // What is under way asks the peer already (RFC 9293 3.8.4).
       c.t.probe = in.t.snd_una == in.t.snd_nxt;
       c.counts.probe = c.t.probe;
@@ -127,19 +107,19 @@ module fpc_timer
   always_comb begin
     c = c_i;
     if (c_i.valid && c_i.kind == EvTimer && c_i.t.state != StClosed) begin
-      if (c_i.t.rtx_on && due(c_i.tick, c_i.t.rtx_at)) begin
+      if (c_i.see.timer.rtx) begin
         if (too_long(c_i)) c = give_up(c);
         else begin
           c = c_i.t.persist ? window_probe(c) : retransmit(c);
-          c.t.rtx_at = next_try(c);
+          c.rtx_next = 1'b1;
         end
       end
-      if (c_i.t.ack_later && due(c_i.tick, c_i.t.delack_at)) c.t.ack_now = 1'b1;
-      if (c_i.t.cork_on && due(c_i.tick, c_i.t.cork_at)) begin
+      if (c_i.see.timer.delack) c.t.ack_now = 1'b1;
+      if (c_i.see.timer.cork) begin
         c.t.cork_on = 1'b0;
         c.t.flush = 1'b1;
       end
-      if (c_i.t.keep_on && due(c_i.tick, c_i.t.keep_at) && !c.end_now) c = keep(c);
+      if (c_i.see.timer.keep && !c.end_now) c = keep(c);
     end
   end
 

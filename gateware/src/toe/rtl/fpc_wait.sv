@@ -32,7 +32,8 @@ module fpc_wait
   // Does an event of this flow wait?
   input  wire flow_t  victim_i,
   output wire         pinned_o,
-  // the pipeline: whose flows are in it, and whether it takes an event
+  // the pipeline: whose flows are in it, and whether it takes an event. What starts is at [0] in the
+  // next cycle, and one further in each.
   input  wire [Stages-1:0] flying_i,
   input  wire flow_t [Stages-1:0] flow_i,
   input  wire         go_i,
@@ -46,6 +47,7 @@ module fpc_wait
   typedef struct packed {
     logic [PlaceBits-1:0] place;
     flow_t                flow;
+    logic                 flies;   // the pipeline has its flow, in this cycle
     logic                 hot;
     logic                 fresh;
     logic                 asked;   // for its TCB
@@ -74,7 +76,7 @@ module fpc_wait
     oldest = '0;
     for (int i = Places - 1; i >= 0; i--) begin
       if ((PlaceBits + 1)'(i) < count_q) begin
-        if (order_q[i].hot && !flies(flying_i, flow_i, order_q[i].flow)) begin
+        if (order_q[i].hot && !order_q[i].flies) begin
           any_old = 1'b1;
           oldest = PlaceBits'(i);
         end
@@ -118,8 +120,13 @@ module fpc_wait
   assign want_fresh_o = order_q[wanted].fresh;
   assign pinned_o = pinned;
 
+  function automatic logic will_fly(input flow_t flow);
+    return flies(flying_i << 1, flow_i << $bits(flow_t), flow) || (valid_o && event_o.flow == flow);
+  endfunction
+
   always_comb begin
     order_d = order_q;
+    for (int i = 0; i < Places; i++) order_d[i].flies = will_fly(order_q[i].flow);
     count_d = count_q;
     taken_d = taken_q;
     if (want && want_ready_i) order_d[wanted].asked = 1'b1;
@@ -130,8 +137,9 @@ module fpc_wait
       count_d = count_q - 1'b1;
     end
     if (park) begin
-      order_d[PlaceBits'(count_d)] = '{place: free_place, flow: event_i.flow, hot: hot_i,
-                                       fresh: fresh_i, asked: 1'b0, at: at_i};
+      order_d[PlaceBits'(count_d)] = '{place: free_place, flow: event_i.flow,
+                                       flies: will_fly(event_i.flow), hot: hot_i, fresh: fresh_i,
+                                       asked: 1'b0, at: at_i};
       taken_d[free_place] = 1'b1;
       count_d = count_d + 1'b1;
     end

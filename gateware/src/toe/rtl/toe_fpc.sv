@@ -3,10 +3,16 @@
 // event a cycle, and gives back the TCB and what follows.
 //
 //   (cycle -1: where is its TCB? fpc_tcbs, where not all are on chip)
-//   cycle  0       1      2       3              4      5      6     7    8     9     10
-//          choose, open   check   ack/host/timer SACK   SACK   loss  cc   text  plan  send
-//          read
-//   cycle  11: out, the TCB is written
+//   cycle  0        1      2       3                4 to 7           8      9      10 to 12      13     14
+//          choose,  look,  look,   ack, host,       SACK, a range    loss   loss,  plan, offer;  send   out
+//          read     open   check   timer            each; text,             cc     12: owed
+//                                                   time
+//                                                   (4 to 8)
+//   In cycle 14 the TCB is written, and the flow's next event may be in cycle 0: fpc_tcbs gives it what is
+//   written.
+//
+// A stage is what stands between two registers. Modules of one stage follow each other in name alone: none
+// reads what another changes, so that no path goes through two.
 //
 // An event starts only when every queue that it may write has room for all that is in the pipeline.
 `resetall
@@ -79,15 +85,16 @@ module toe_fpc
   output wire fpc_counts_t counts_o
 );
 
-  localparam int unsigned Stages = 11;
+  localparam int unsigned Stages = 14;
   localparam int unsigned OutBits = 5;
   localparam int unsigned IndexBits = FlowBits - FpcBits;
   localparam int unsigned PlaceBits = 4;               // events that wait
   localparam int unsigned AtBits = (HotBits < IndexBits) ? HotBits : IndexBits;
 
 `ifndef SYNTHESIS
-  // A place is always found whose TCB no event keeps.
-  initial assert (HotBits >= IndexBits || 2 ** HotBits > 2 ** PlaceBits + Stages + 2)
+  // A place is always found whose TCB no event keeps: where one is wanted, an event waits whose TCB is
+  // not on chip, and all others keep one at most, as do the one that is just read, and the pipeline.
+  initial assert (HotBits >= IndexBits || 2 ** HotBits > 2 ** PlaceBits + Stages)
     else $fatal(1, "toe_fpc: %0d TCBs on chip are too few", 2 ** HotBits);
 `endif
 
@@ -194,14 +201,14 @@ module toe_fpc
     .evicted_o(evicted)
   );
 
-  fpc_wait #(.PlaceBits(PlaceBits), .HotBits(AtBits), .Stages(Stages)) waiting (
+  fpc_wait #(.PlaceBits(PlaceBits), .HotBits(AtBits), .Stages(Stages - 1)) waiting (
     .clk_i, .rst_ni,
     .valid_i(located_valid), .ready_o(located_ready), .event_i(located),
     .hot_i(hot), .at_i(at), .fresh_i(fresh),
     .want_o(want), .want_flow_o(want_flow), .want_fresh_o(want_fresh), .want_ready_i(want_ready),
     .came_i(came), .came_flow_i(came_flow), .came_at_i(came_at),
     .victim_i(victim), .pinned_o(pinned),
-    .flying_i(flying), .flow_i(flying_flow), .go_i(go),
+    .flying_i(flying[Stages-2:0]), .flow_i(flying_flow[Stages-2:0]), .go_i(go),
     .valid_o(issue), .event_o(issued), .at_o(issue_at)
   );
 
@@ -212,9 +219,9 @@ module toe_fpc
   logic   valid_q1;
   event_t event_q1;
   now_t   now_q1;
-  ctx_t c1, c2, c3_host, c3_ack, c3_timer, c3, c4, c4a, c5, c5a, c6, c7, c8, c9, c10;
-  ctx_t q2, q3, q4, q5, q6, q7, q8, q9, q10, q11;
-  ctx_t o1;
+  // cN is what leaves stage N, qN what comes into it.
+  ctx_t c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13;
+  ctx_t q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14;
 
   always_ff @(posedge clk_i) begin
     valid_q1 <= issue && rst_ni;
@@ -223,22 +230,28 @@ module toe_fpc
   end
 
   always_comb begin
-    c1 = '0;
-    c1.valid = valid_q1;
-    c1.kind = event_q1.kind;
-    c1.flow = event_q1.flow;
-    c1.qp = event_q1.qp;
-    c1.tick = ticks(now_q1);
-    c1.stamp = stamps(now_q1);
-    c1.t = tcb;
-    c1.seg = as_segment(event_q1.body);
-    c1.command = as_command(event_q1.body);
-    c1.open = as_open(event_q1.body);
-    c1.placed = event_q1.body[0];
+    c0 = '0;
+    c0.valid = valid_q1;
+    c0.kind = event_q1.kind;
+    c0.flow = event_q1.flow;
+    c0.qp = event_q1.qp;
+    c0.tick = ticks(now_q1);
+    c0.stamp = stamps(now_q1);
+    c0.t = tcb;
+    c0.seg = as_segment(event_q1.body);
+    c0.command = as_command(event_q1.body);
+    c0.open = as_open(event_q1.body);
+    c0.placed = event_q1.body[0];
   end
 
-  fpc_open open_stage (.c_i(c1), .c_o(o1));
-  fpc_check check (.c_i(q2), .c_o(c2));
+  ctx_t c1_look, c2_look;
+  fpc_look #(.Step(0)) look1 (.c_i(c0), .c_o(c1_look));
+  fpc_open open_stage (.c_i(c1_look), .c_o(c1));
+
+  fpc_look #(.Step(1)) look2 (.c_i(q2), .c_o(c2_look));
+  fpc_check check (.c_i(c2_look), .c_o(c2));
+
+  ctx_t c3_host, c3_ack, c3_timer;
   fpc_host host (.c_i(q3), .c_o(c3_host));
   fpc_ack ack (.c_i(q3), .c_o(c3_ack));
   fpc_timer timer (.c_i(q3), .c_o(c3_timer));
@@ -249,32 +262,59 @@ module toe_fpc
       default: c3 = c3_ack;
     endcase
   end
-  fpc_sack #(.Index(0)) sack0 (.c_i(q4), .c_o(c4a));
-  fpc_sack #(.Index(1)) sack1 (.c_i(c4a), .c_o(c4));
-  fpc_sack #(.Index(2)) sack2 (.c_i(q5), .c_o(c5a));
-  fpc_sack #(.Index(3)) sack3 (.c_i(c5a), .c_o(c5));
-  fpc_loss loss (.c_i(q6), .c_o(c6));
-  fpc_cc cc (.clk_i, .early_i(q4), .c_i(q7), .c_o(c7),
+
+  ctx_t c4_sack, c4_time, c5_sack, c5_time, c6_sack, c6_time, c7_sack, c7_time, c8_loss, c8_time;
+  fpc_sack #(.Index(0)) sack4 (.c_i(q4), .c_o(c4_sack));
+  fpc_time #(.Step(0)) time4 (.c_i(c4_sack), .c_o(c4_time));
+  fpc_text #(.Step(0)) text4 (.c_i(c4_time), .c_o(c4));
+
+  fpc_sack #(.Index(1)) sack5 (.c_i(q5), .c_o(c5_sack));
+  fpc_time #(.Step(1)) time5 (.c_i(c5_sack), .c_o(c5_time));
+  fpc_text #(.Step(1)) text5 (.c_i(c5_time), .c_o(c5));
+
+  fpc_sack #(.Index(2)) sack6 (.c_i(q6), .c_o(c6_sack));
+  fpc_time #(.Step(2)) time6 (.c_i(c6_sack), .c_o(c6_time));
+  fpc_text #(.Step(2)) text6 (.c_i(c6_time), .c_o(c6));
+
+  fpc_sack #(.Index(3)) sack7 (.c_i(q7), .c_o(c7_sack));
+  fpc_time #(.Step(3)) time7 (.c_i(c7_sack), .c_o(c7_time));
+  fpc_text #(.Step(3)) text7 (.c_i(c7_time), .c_o(c7));
+
+  fpc_loss #(.Step(0)) loss8 (.c_i(q8), .c_o(c8_loss));
+  fpc_time #(.Step(4)) time8 (.c_i(c8_loss), .c_o(c8_time));
+  fpc_text #(.Step(4)) text8 (.c_i(c8_time), .c_o(c8));
+
+  ctx_t c9_loss;
+  fpc_loss #(.Step(1)) loss9 (.c_i(q9), .c_o(c9_loss));
+  fpc_cc cc (.clk_i, .early_i(q6), .c_i(c9_loss), .c_o(c9),
              .ask_valid_o(ask_valid), .ask_ready_i(ask_ready), .ask_o(ask), .state_i(window));
 
   // One flow at a time is with fpc_cubic. Its window stays there until its event passes fpc_cc.
   fpc_cubic cubic (
     .clk_i, .rst_ni,
     .valid_i(ask_valid), .ready_o(ask_ready), .ask_i(ask),
-    .valid_o(window_valid), .ready_i(q7.valid && q7.kind == EvWindow), .state_o(window)
+    .valid_o(window_valid), .ready_i(q9.valid && q9.kind == EvWindow), .state_o(window)
   );
   always_ff @(posedge clk_i) begin
-    if (ask_valid && ask_ready) window_of_q <= '{flow: q7.flow, qp: q7.t.qp};
+    if (ask_valid && ask_ready) window_of_q <= '{flow: q9.flow, qp: q9.t.qp};
     if (!rst_ni || (ask_valid && ask_ready)) window_sent_q <= 1'b0;
     else if (use_window && wait_ready) window_sent_q <= 1'b1;
   end
-  fpc_text text (.c_i(q8), .c_o(c8));
-  fpc_plan plan (.c_i(q9), .c_o(c9));
-  fpc_send send (.c_i(q10), .c_o(c10));
-  fpc_out finish (.c_i(q11), .o_o(out));
+
+  ctx_t c10_plan, c11_plan, c12_plan, c12_offer;
+  fpc_plan #(.Step(0)) plan10 (.c_i(q10), .c_o(c10_plan));
+  fpc_offer #(.Step(0)) offer10 (.c_i(c10_plan), .c_o(c10));
+  fpc_plan #(.Step(1)) plan11 (.c_i(q11), .c_o(c11_plan));
+  fpc_offer #(.Step(1)) offer11 (.c_i(c11_plan), .c_o(c11));
+  fpc_plan #(.Step(2)) plan12 (.c_i(q12), .c_o(c12_plan));
+  fpc_offer #(.Step(2)) offer12 (.c_i(c12_plan), .c_o(c12_offer));
+  fpc_owed owed (.c_i(c12_offer), .c_o(c12));
+
+  fpc_send send (.c_i(q13), .c_o(c13));
+  fpc_out finish (.c_i(q14), .o_o(out));
 
   always_ff @(posedge clk_i) begin
-    q2 <= o1;
+    q2 <= c1;
     q3 <= c2;
     q4 <= c3;
     q5 <= c4;
@@ -284,6 +324,9 @@ module toe_fpc
     q9 <= c8;
     q10 <= c9;
     q11 <= c10;
+    q12 <= c11;
+    q13 <= c12;
+    q14 <= c13;
     if (!rst_ni) begin
       q2.valid <= 1'b0;
       q3.valid <= 1'b0;
@@ -295,13 +338,16 @@ module toe_fpc
       q9.valid <= 1'b0;
       q10.valid <= 1'b0;
       q11.valid <= 1'b0;
+      q12.valid <= 1'b0;
+      q13.valid <= 1'b0;
+      q14.valid <= 1'b0;
     end
   end
 
-  assign flying = {q11.valid, q10.valid, q9.valid, q8.valid, q7.valid, q6.valid, q5.valid, q4.valid,
-                   q3.valid, q2.valid, valid_q1};
-  assign flying_flow = {q11.flow, q10.flow, q9.flow, q8.flow, q7.flow, q6.flow, q5.flow, q4.flow,
-                        q3.flow, q2.flow, event_q1.flow};
+  assign flying = {q14.valid, q13.valid, q12.valid, q11.valid, q10.valid, q9.valid, q8.valid,
+                   q7.valid, q6.valid, q5.valid, q4.valid, q3.valid, q2.valid, valid_q1};
+  assign flying_flow = {q14.flow, q13.flow, q12.flow, q11.flow, q10.flow, q9.flow, q8.flow, q7.flow,
+                        q6.flow, q5.flow, q4.flow, q3.flow, q2.flow, event_q1.flow};
 
   // ---- what leaves ----
 
