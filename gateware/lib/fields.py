@@ -15,7 +15,8 @@ class Types:
     """What packages declare."""
 
     widths: dict[str, int] = field(default_factory=dict)
-    structs: dict[str, list[tuple[str, int, str]]] = field(default_factory=dict)  # name, width, type
+    # Of each field its name, its width, its type.
+    structs: dict[str, list[tuple[str, int, str]]] = field(default_factory=dict)
     arrays: dict[str, tuple[str, int]] = field(default_factory=dict)  # element, how many
     numbers: dict[str, int] = field(default_factory=dict)
 
@@ -26,7 +27,7 @@ class Types:
         text = re.sub(r"[A-Za-z_]\w*", lambda m: str(self.numbers[m[0]]), text)
         if not re.fullmatch(r"[\d\s()*+/-]+", text):
             raise ValueError(f"not a constant: {text}")
-        return int(eval(text.replace("/", "//")))  # noqa: S307 (digits and operators alone)
+        return int(eval(text.replace("/", "//")))  # digits and operators alone
 
     def dimensions(self, text: str) -> int:
         """[3:0][7:0] are 32."""
@@ -41,7 +42,7 @@ class Types:
     def read(self, text: str) -> None:
         """A package, without comments; what it uses was read before."""
         declared = re.compile(
-            r"(?P<number>localparam\s+(?:int unsigned|[\w\[\]:\s]+?)\s+(?P<n>\w+)\s*=\s*(?P<v>[^;]+);)"
+            r"(?P<number>localparam\s+[\w\[\]:\s]+?\s+(?P<n>\w+)\s*=\s*(?P<v>[^;]+);)"
             r"|typedef\s+(?P<struct>struct packed)\s*\{(?P<body>[^}]*)\}\s*(?P<s>\w+)\s*;"
             r"|typedef\s+enum\s+logic(?P<e>[^{]*)\{[^}]*\}\s*(?P<en>\w+)\s*;"
             r"|typedef\s+(?P<kind>\w+)\s*(?P<dim>(?:\[[^\]]*\])*)\s*(?P<t>\w+)\s*;"

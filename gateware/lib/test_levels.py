@@ -48,8 +48,16 @@ def test_bits_have_names() -> None:
     assert types.widths["quarter_t"] == 12
     names = {bit: types.name("outer_t", bit) for bit in (47, 46, 45, 43, 42, 34, 33, 16, 15, 0)}
     assert names == {
-        **{47: "kind", 46: "kind", 45: "odd", 43: "odd", 42: "in.low", 34: "in.one"},
-        **{33: "pair", 16: "pair", 15: "many", 0: "many"},
+        47: "kind",
+        46: "kind",
+        45: "odd",
+        43: "odd",
+        42: "in.low",
+        34: "in.one",
+        33: "pair",
+        16: "pair",
+        15: "many",
+        0: "many",
     }
     assert types.name("nibble_t", 1) == ""
     assert ports(MODULE) == {"a_i": "outer_t", "a_o": "outer_t"}

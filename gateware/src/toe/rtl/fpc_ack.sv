@@ -17,18 +17,19 @@ module fpc_ack
     seg_t g;
     logic [31:0] window, acked;
     list_t left;
-    logic fin_acked;
+    logic fin_acked, news;
     c = in;
     g = in.seg;
     acked = g.ack - in.t.snd_una;
     window = in.unscaled ? 32'(g.wnd) : 32'(g.wnd) << in.t.snd_scale;
     c.acked = acked;
+    news = g.ack != in.t.snd_una;
     // RFC 5681 2 has what a duplicate ACK is.
-    c.dup = acked == 32'd0 && g.len == 16'd0 && !g.flags.fin && window == in.t.snd_wnd &&
+    c.dup = !news && g.len == 16'd0 && !g.flags.fin && window == in.t.snd_wnd &&
             in.t.snd_una != in.t.snd_nxt && !in.t.persist;
     c.t.snd_una = g.ack;
     if (seq_lt(in.t.rexmit, g.ack)) c.t.rexmit = g.ack;
-    if (acked != 32'd0) begin
+    if (news) begin
       c.t.timeouts = 8'd0;
       if ((g.ack - in.t.iss) < (in.t.snd_una - in.t.iss)) c.t.tx_wraps = in.t.tx_wraps + 32'd1;
     end
@@ -45,7 +46,7 @@ module fpc_ack
 
     // SND.WND, SND.WL1; WL2 needs no keeping, it never exceeds SND.UNA. A retransmission, which has an
     // old SEG.SEQ, may bring the newest ACK: its window counts, as on Linux.
-    if (seq_ge(g.seq, in.t.snd_wl1) || acked != 32'd0) begin
+    if (seq_ge(g.seq, in.t.snd_wl1) || news) begin
       if (seq_ge(g.seq, in.t.snd_wl1)) c.t.snd_wl1 = g.seq;
       c.t.snd_wnd = window;
       if (window > in.t.max_wnd) c.t.max_wnd = window;
@@ -58,7 +59,8 @@ module fpc_ack
     end
     c.t.keep_probes = 7'd0;
 
-    fin_acked = in.t.fin && g.ack == in.t.snd_end + 32'd1;
+    // Nothing is sent behind the FIN, and nothing acknowledged that was not sent.
+    fin_acked = in.t.fin && seq_gt(g.ack, in.t.snd_end);
     if (fin_acked) begin
       unique case (in.t.state)
         StFinWait1: begin

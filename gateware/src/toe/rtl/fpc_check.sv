@@ -28,7 +28,7 @@ module fpc_check
 
   // The ACK of a peer that does not know yet that its probe was taken, or a keep-alive.
   function automatic logic probers_ack(input tcb_t t, input segment_seen_t s, input seg_t g);
-    return s.at_last && g.len == 16'd0 && synchronized(t) &&
+    return s.behind == 32'd1 && g.len == 16'd0 && synchronized(t) &&
            !g.flags.syn && !g.flags.fin && !g.flags.rst && !g.flags.urg && g.flags.ack;
   endfunction
 

@@ -31,21 +31,20 @@ module fpc_look
 
   function automatic segment_seen_t segment(input tcb_t t, input seg_t g, input tick_t tick);
     segment_seen_t s;
-    logic [31:0] len, ahead, behind, open_;
+    logic [31:0] len, ahead, open_;
     seq_t stop;
     len = 32'(g.len) + 32'(g.flags.syn) + 32'(g.flags.fin);
     ahead = g.seq - t.rcv_nxt;
-    behind = t.rcv_nxt - g.seq;
+    s.behind = t.rcv_nxt - g.seq;
     open_ = t.rcv_adv - t.rcv_nxt;
     stop = g.seq + 32'(g.len);
     s.at_irs = g.seq == t.irs;
     s.at_nxt = g.seq == t.rcv_nxt;
-    s.at_last = g.seq == t.rcv_nxt - 32'd1;
     s.open_ = seq_gt(t.rcv_adv, t.rcv_nxt);
     s.from_nxt = seq_ge(g.seq, t.rcv_nxt);
     s.to_adv = seq_le(g.seq, t.rcv_adv);
     s.inside_ = ahead < open_;
-    s.reaches = behind < len;
+    s.reaches = s.behind < len;
     s.acked = seq_le(g.seq, t.rcv_acked);
     s.had = had_before(t, g.seq);
     // RFC 7323 5.3 R1; after 24 days TS.Recent is no longer to be compared with (5.5).
@@ -64,34 +63,33 @@ module fpc_look
 
   function automatic command_seen_t sums(input tcb_t t, input logic [31:0] bytes);
     command_seen_t s;
-    logic [31:0] most, size, step;
+    logic [31:0] most, size;
     s = '0;
     // A FIN that is acknowledged is no byte of the buffer.
     s.room = seq_lt(t.snd_una, t.snd_end) ? send_size(t) - (t.snd_end - t.snd_una) : send_size(t);
     s.unread = t.rcv_nxt - 32'(t.fin_in) - t.rcv_read;
     s.told = t.told_rx - t.rcv_read;
     s.read = t.rcv_read + bytes;
-    // A window update of its own only when the peer may be waiting for it: it knows less than the
-    // buffer has (and the window field can say) by a quarter. ACKs carry the rest (fpc_offer).
     most = 32'd65535 << t.rcv_scale;
     size = receive_size(t);
     s.most = t.rcv_nxt + most;
-    if (size > most) size = most;
-    step = size >> 1;
-    if (step > 32'(t.mss)) step = 32'(t.mss);
-    if (step < (size >> 2)) step = size >> 2;
-    s.step = step;
+    s.size = (size > most) ? most : size;
     return s;
   endfunction
 
   function automatic command_seen_t compared(input command_seen_t in, input tcb_t t,
                                              input logic [31:0] bytes);
     command_seen_t s;
+    logic [31:0] step;
     s = in;
     s.send_fits = bytes != 32'd0 && bytes <= in.room;
     s.read_fits = bytes != 32'd0 && bytes <= in.told;
     s.edge_ = seq_min(in.read + receive_size(t), in.most);
-    s.wanted = t.rcv_adv + in.step;
+    // A window update of its own only when the peer may be waiting for it: it knows less than the
+    // buffer has (and the window field can say) by a quarter. ACKs carry the rest (fpc_offer).
+    step = (in.size[31:1] > 31'(t.mss)) ? 32'(t.mss) : in.size >> 1;
+    if (in.size[31:2] > 30'(t.mss)) step = in.size >> 2;
+    s.wanted = t.rcv_adv + step;
     s.none_unread = in.unread == 32'd0;
     return s;
   endfunction

@@ -20,7 +20,6 @@ module fpc_loss
     ctx_t c;
     logic [SackMax-1:0][31:0] bytes, above;
     logic [31:0] under_way;
-    each_t much;
     c = in;
     for (int i = 0; i < SackMax; i++)
       bytes[i] = (3'(i) < in.t.sacked) ? in.t.board[i].stop - in.t.board[i].start : 32'd0;
@@ -33,15 +32,8 @@ module fpc_loss
     // RFC 6675 IsLost(): a hole with more than two segments SACKed above it. The board ascends, so
     // all holes below some range are lost, and none above it.
     for (int i = 0; i < SackMax; i++)
-      much[i] = 3'(i) < in.t.sacked && above[i] > (32'(in.t.mss) << 1);
-    c.lost_to = in.t.snd_una;
-    c.lost = 1'b0;
-    for (int i = 0; i < SackMax; i++) begin
-      if (much[i] && (i == SackMax - 1 || !much[i+1])) begin
-        c.lost_to = in.t.board[i].start;
-        c.lost = in.t.board[i].start != in.t.snd_una;
-      end
-    end
+      c.much[i] = 3'(i) < in.t.sacked && above[i] > (32'(in.t.mss) << 1);
+    c.apart = in.t.board[0].start != in.t.snd_una;
     c.flight = in.t.snd_una != in.t.snd_nxt;
     c.past = seq_ge(in.t.snd_una, in.t.recover);
     // A window grows while it is what limits the sender (RFC 7661).
@@ -50,16 +42,25 @@ module fpc_loss
     return c;
   endfunction
 
+  // Up to the highest range with much above it.
+  function automatic seq_t lost_below(input ctx_t in);
+    seq_t edge_;
+    edge_ = in.t.snd_una;
+    for (int i = 0; i < SackMax; i++) if (in.much[i]) edge_ = in.t.board[i].start;
+    return edge_;
+  endfunction
+
   function automatic ctx_t recover(input ctx_t in);
     ctx_t c;
-    logic enter, news;
+    logic enter, news, lost;
     logic [31:0] grows;
     c = in;
     grows = in.limited ? in.acked : 32'd0;
     news = in.t.sack ? in.sacked_more : in.dup;
     if (in.acked != 32'd0) c.t.dupacks = 8'd0;
     if (news && in.t.dupacks != 8'hff) c.t.dupacks = in.t.dupacks + 8'd1;
-    enter = in.flight && ((news && in.t.dupacks >= 8'(DupThresh - 1)) || in.lost);
+    lost = in.much[1] || (in.much[0] && in.apart);
+    enter = in.flight && ((news && in.t.dupacks >= 8'(DupThresh - 1)) || lost);
     unique case (in.t.recovery)
       RecOpen: begin
         // RFC 6582 3.2: not again for what was outstanding when the last one began.
@@ -101,6 +102,7 @@ module fpc_loss
     if (Step == 0) c = sums(c_i);
     else begin
       if (c_i.valid && c_i.go_ack) c = recover(c_i);
+      c.lost_to = lost_below(c_i);
       if (c.t.recovery == RecLoss) c.lost_to = c.t.recover;
     end
   end

@@ -66,8 +66,8 @@ package fpc_pkg;
   // What fpc_look has found.
   typedef struct packed {
     logic        at_irs;       // SEG.SEQ is IRS,
-    logic        at_nxt;       // ... RCV.NXT,
-    logic        at_last;      // ... RCV.NXT - 1
+    logic        at_nxt;       // ... RCV.NXT
+    logic [31:0] behind;       // so many bytes before RCV.NXT
     logic        open_;        // the window is open
     logic        from_nxt;     // SEG.SEQ lies not below RCV.NXT,
     logic        to_adv;       // ... not above the right edge,
@@ -94,7 +94,7 @@ package fpc_pkg;
     logic        read_fits;
     seq_t        read;         // ... up to where it has read then
     seq_t        most;         // ... as far as the window field can say
-    logic [31:0] step;         // ... and the least that is worth an update
+    logic [31:0] size;         // ... of the window at most
     seq_t        edge_;        // the right edge that could be offered
     seq_t        wanted;       // ... and from where on it is
   } command_seen_t;
@@ -127,6 +127,8 @@ package fpc_pkg;
     seq_t        limit;        // the hole ends here at the latest,
     logic [31:0] hole_len;     // ... and is so long
     logic        missing;      // ... and lost
+    logic [31:0] hole_to_end;  // from its begin to SND.END,
+    logic [31:0] hole_to_psh;  // ... to the end of the last SEND with PUSH
     logic        hole_fin;     // the FIN comes right behind it
     logic        hole_psh;
     seq_t        hole_end;     // rexmit after it
@@ -148,6 +150,7 @@ package fpc_pkg;
     logic        whole;        // ... as many as it may,
     logic        all;          // ... all that there are
     logic        idle;         // nothing is under way
+    logic [31:0] new_to_psh;
     logic        new_fin;      // the FIN goes with it
     logic        new_psh;
     seq_t        new_end;      // SND.NXT after it
@@ -198,8 +201,9 @@ package fpc_pkg;
     logic [31:0] sacked_old;   // bytes on the board before
     logic [31:0] sacked_new;
     logic        sacked_more;
+    each_t       much;         // of the board, with what lies above: more than two segments
+    logic        apart;        // its first range does not begin at SND.UNA
     seq_t        lost_to;      // what lies below, is on no board and was not sent again, is lost
-    logic        lost;         // ... there is such
     logic        flight;       // something is under way
     logic        past;         // recovery is over
     logic        limited;      // the congestion window was what limited the sender
@@ -418,13 +422,13 @@ package fpc_pkg;
 
   // The retransmission timeout (RFC 6298 2), with backoff. The minimum bounds the variance rather than
   // the sum, so that the peer's delayed ACK never looks like a loss. One tick more: this one has begun.
-  function automatic tick_t rto_base(input tcb_t t);
+  function automatic tick_t rto_base(input tcb_t t, input logic sampled);
     logic [31:0] var_, ticks_;
     var_ = t.rttvar >> 10;
     ticks_ = (t.srtt >> 13) + ((var_ + 32'd1 < RtoMin) ? RtoMin + 32'd4 : var_ + 32'd5);
     ticks_ = ticks_ & ~32'd3;
     // Without a sample after the handshake the SYN was sent again (RFC 6298 5.7).
-    if (t.srtt == 32'd0) ticks_ = (synchronized(t) ? RtoSyn : RtoInit) & ~32'd3;
+    if (t.srtt == 32'd0 && !sampled) ticks_ = (synchronized(t) ? RtoSyn : RtoInit) & ~32'd3;
     return (ticks_ > RtoMax) ? RtoMax : ticks_;
   endfunction
 
@@ -435,7 +439,7 @@ package fpc_pkg;
   endfunction
 
   function automatic tick_t rto(input tcb_t t);
-    return rto_backed(rto_base(t), t.backoff);
+    return rto_backed(rto_base(t, 1'b0), t.backoff);
   endfunction
 
   // What lies below RCV.NXT from seq on has been received before, unless it lies below IRS too.

@@ -95,6 +95,9 @@ module fpc_plan
 
     hole = p.limit - in.hole_start;
     p.hole_len = hole[31] ? 32'd0 : ((hole < full) ? hole : full);
+    p.hole_to_end = in.t.snd_end - in.hole_start;
+    p.hole_to_psh = in.t.snd_psh - in.hole_start;
+    p.new_to_psh = in.t.snd_psh - in.t.snd_nxt;
     p.missing = seq_lt(in.hole_start, in.lost_to) && seq_lt(in.hole_start, in.t.snd_nxt);
 
     left_full = p.left <= full;
@@ -115,20 +118,20 @@ module fpc_plan
     ctx_t c;
     plan_t p;
     logic send;
-    seq_t hole_stop, new_stop;
+    seq_t hole_stop;
     c = in;
     p = in.plan;
     hole_stop = in.hole_start + p.hole_len;
-    p.hole_fin = in.t.fin && hole_stop == in.t.snd_end && in.t.snd_nxt == in.t.snd_end + 32'd1;
+    // SND.NXT is behind SND.END when the FIN has been sent.
+    p.hole_fin = in.t.fin && p.hole_len == p.hole_to_end && seq_gt(in.t.snd_nxt, in.t.snd_end);
     p.hole_end = p.hole_fin ? seq_max(in.t.rexmit, in.hole_start + p.hole_len + 32'd1)
                             : seq_max(in.t.rexmit, hole_stop);
-    p.hole_psh = p.hole_len != 32'd0 && hole_stop == in.t.snd_psh;
+    p.hole_psh = p.hole_len != 32'd0 && p.hole_len == p.hole_to_psh;
     p.hole_from = in.hole_start - in.t.iss - 32'd1;
     c.resend = p.urgent || (p.missing && p.pipe + p.hole_len <= in.t.cc.cwnd);
 
-    new_stop = in.t.snd_nxt + p.width;
     p.new_end = in.t.snd_nxt + p.width + 32'(p.new_fin);
-    p.new_psh = p.some && new_stop == in.t.snd_psh;
+    p.new_psh = p.some && p.width == p.new_to_psh;
     p.new_from = in.t.snd_nxt - in.t.iss - 32'd1;
     send = can_send(in.t) && (p.some || (p.fin_left && p.no_left && !p.no_room)) &&
         (p.pipe + p.width <= in.t.cc.cwnd || p.pipe == 32'd0) &&

@@ -29,14 +29,14 @@ module fpc_time
     rtt = in.stamp - in.t.rtt_start;
     age = in.tick - (in.seg.opt.tsecr - in.t.ts_offset);
     if (in.t.timing) begin
-      c.rtt = (rtt == 32'd0) ? 32'd1 : rtt;
+      c.rtt = rtt;
       if (seq_ge(in.seg.ack, in.t.rtt_seq)) begin
         c.sample = 1'b1;
         c.sample_min = 1'b1;
         c.t.timing = 1'b0;
       end
     end else begin
-      c.rtt = (age == 32'd0) ? 32'd1 : age << 10;
+      c.rtt = age << 10;
       if (in.acked != 32'd0 && in.t.ts && in.seg.opt.ts_ok && in.seg.opt.tsecr != 32'd0 &&
           seq_gt(in.seg.ack, in.t.rtt_seq) && age < RtoMax) begin
         c.sample = 1'b1;
@@ -60,16 +60,18 @@ module fpc_time
     return c;
   endfunction
 
-  // RFC 6298 2.2, 2.3.
-  function automatic tcb_t sample(input tcb_t in, input stamp_t rtt, input logic min);
+  // RFC 6298 2.2, 2.3. None is zero, and SRTT neither (Step 2).
+  function automatic tcb_t sample(input tcb_t in, input stamp_t found, input logic min);
     tcb_t t;
+    stamp_t rtt;
     logic signed [31:0] err, sum, rest;
     t = in;
     t.backoff = 4'd0;  // Karn: only a sample ends it
+    rtt = (found == 32'd0) ? 32'd1 : found;
     err = signed'(rtt) - signed'(in.srtt >> 3);
     sum = signed'(in.srtt) + err;
     rest = signed'(in.rttvar) - signed'(in.rttvar >> 2);
-    t.srtt = (sum == 32'sd0) ? 32'd1 : unsigned'(sum);
+    t.srtt = unsigned'(sum);
     t.rttvar = unsigned'((err < 0) ? rest - err : rest + err);
     if (in.srtt == 32'd0) begin
       t.srtt = rtt << 3;
@@ -103,7 +105,10 @@ module fpc_time
         if (c_i.valid && c_i.go_ack) c = clock_it(c);
       end
       1: if (c_i.valid && c_i.sample) c.t = sample(c_i.t, c_i.rtt, c_i.sample_min);
-      2: c.rto_base = rto_base(c_i.t);
+      2: begin
+        if (c_i.sample && c_i.t.srtt == 32'd0) c.t.srtt = 32'd1;
+        c.rto_base = rto_base(c_i.t, c_i.sample);
+      end
       3: begin
         c.rto = rto_backed(c_i.rto_base, c_i.t.backoff);
         c.rto_was = rto_backed(c_i.rto_base, c_i.backoff_was);

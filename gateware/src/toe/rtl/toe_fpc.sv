@@ -5,7 +5,7 @@
 //   (cycle -1: where is its TCB? fpc_tcbs, where not all are on chip)
 //   cycle  0        1      2       3                4 to 7           8      9      10 to 12      13     14
 //          choose,  look,  look,   ack, host,       SACK, a range    loss   loss,  plan, offer;  send   out
-//          read     open   check   timer            each; text,             cc     12: owed
+//          read     open   check   timer            each; text,             cc     11: owed
 //                                                   time
 //                                                   (4 to 8)
 //   In cycle 14 the TCB is written, and the flow's next event may be in cycle 0: fpc_tcbs gives it what is
@@ -301,14 +301,16 @@ module toe_fpc
     else if (use_window && wait_ready) window_sent_q <= 1'b1;
   end
 
-  ctx_t c10_plan, c11_plan, c12_plan, c12_offer;
+  ctx_t c10_plan, c11_plan, c11_offer, c12_plan, c12_offer;
   fpc_plan #(.Step(0)) plan10 (.c_i(q10), .c_o(c10_plan));
   fpc_offer #(.Step(0)) offer10 (.c_i(c10_plan), .c_o(c10));
   fpc_plan #(.Step(1)) plan11 (.c_i(q11), .c_o(c11_plan));
-  fpc_offer #(.Step(1)) offer11 (.c_i(c11_plan), .c_o(c11));
+  fpc_offer #(.Step(1)) offer11 (.c_i(c11_plan), .c_o(c11_offer));
+  fpc_owed #(.Step(0)) owed11 (.c_i(c11_offer), .c_o(c11));
+
   fpc_plan #(.Step(2)) plan12 (.c_i(q12), .c_o(c12_plan));
   fpc_offer #(.Step(2)) offer12 (.c_i(c12_plan), .c_o(c12_offer));
-  fpc_owed owed (.c_i(c12_offer), .c_o(c12));
+  fpc_owed #(.Step(1)) owed12 (.c_i(c12_offer), .c_o(c12));
 
   fpc_send send (.c_i(q13), .c_o(c13));
   fpc_out finish (.c_i(q14), .o_o(out));
