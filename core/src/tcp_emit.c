@@ -30,6 +30,12 @@ static unsigned rare_options(struct toec_tcb *t, toec_u8 *o, unsigned room, toec
     return toec_uto_option(t, o, room);
 }
 
+/* Of a segment that is complete but for it: behind the timestamps. */
+TOEC_NOINLINE void sign(struct toec_stack *s, const struct toec_tcb *t, struct toec_outbuf *o)
+{
+    toec_ao_sign(s, toec_ao_of(s, t), o, TOEC_TCP_LEN + toec_opt_len(t) - TOEC_AO_LEN);
+}
+
 static void point_urgent(struct toec_tcb *t, toec_u8 *h, toec_u32 seq, unsigned flags)
 {
     unsigned up = (flags & TOEC_TH_RST) ? 0 : toec_urg_pointer(t, seq);
@@ -57,15 +63,13 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
 {
     struct toec_outbuf o;
     toec_u8 *h = toec_out_l4(&o);
-    unsigned hlen = TOEC_TCP_LEN, sacks = 0, ao = 0;
+    unsigned hlen = TOEC_TCP_LEN, sacks = 0;
     int r;
 
     if (t->flags & TOEC_F_TS)
         hlen += toec_opt_ts(h + hlen, toec_ticks(now) + t->ts_off, t->ts_recent);
-    if (t->rare & TOEC_RARE_AO) {
-        ao = hlen;
+    if (t->rare & TOEC_RARE_AO)
         hlen += TOEC_AO_LEN;
-    }
     /* R2018-02; R2018-06: as long as anything lies beyond a gap, on every ACK. */
     if ((t->flags & (TOEC_F_SACK | TOEC_F_OOO)) == (TOEC_F_SACK | TOEC_F_OOO)) {
         /* With data only where a full segment is not exceeded. */
@@ -94,8 +98,8 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     o.len = len;
     if (len > t->mss && !t->pm.sending)
         o.gso_size = t->mss;
-    if (ao)
-        toec_ao_sign(s, toec_ao_of(s, t), &o, ao);
+    if (t->rare & TOEC_RARE_AO)
+        sign(s, t, &o);
     r = toec_ip_output(s, &t->path, &o, now);
     if (r)
         return r;
