@@ -270,7 +270,7 @@ struct toec_tw {
     toec_u32 acked_at;
     toec_u16 wnd;
     toec_u8 has_ts;
-    toec_u8 reuse; /* TOEC_REUSE_* */
+    toec_u8 reuse;      /* TOEC_REUSE_* */
     struct toec_ao *ao; /* 0: without TCP-AO */
 };
 

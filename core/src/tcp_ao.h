@@ -15,8 +15,9 @@ struct toec_seg;
 struct toec_tw;
 struct toec_listener;
 
-#define TOEC_AO_MAC 12u /* bytes of the code: both algorithms truncate to 96 bits (RFC 5926 3.2)   \
-                         */
+#define TOEC_AO_MAC                                                                                \
+    12u /* bytes of the code: both algorithms truncate to 96 bits (RFC 5926 3.2)                   \
+         */
 #define TOEC_AO_LEN (4u + TOEC_AO_MAC) /* of the option: kind, length, KeyID, RNextKeyID, MAC */
 
 /* toec_seg.ao_n */

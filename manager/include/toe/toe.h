@@ -178,10 +178,10 @@ int toe_getpeername(int fd, struct sockaddr *addr, socklen_t *len);
  */
 #define TOE_TCP_UTO 0x5482
 /*
- * Of any socket, at level IPPROTO_TCP, getsockopt() alone: who carries it, as text with a NUL. "toe";
- * "toe and kernel" (a listener that both serve); "undecided" (neither listen() nor connect() yet);
- * "kernel: " and why; "kernel" when that is not known. ENOPROTOOPT: there is no Toehold under this
- * program. Also a number that Linux does not use.
+ * Of any socket, at level IPPROTO_TCP, getsockopt() alone: who carries it, as text with a NUL.
+ * "toe"; "toe and kernel" (a listener that both serve); "undecided" (neither listen() nor connect()
+ * yet); "kernel: " and why; "kernel" when that is not known. ENOPROTOOPT: there is no Toehold under
+ * this program. Also a number that Linux does not use.
  */
 #define TOE_TCP_CARRIER 0x5483
 int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
