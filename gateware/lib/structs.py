@@ -6,8 +6,10 @@ that comes or moves does so in the tests too.
     toe.pack("flags_t", {"ack": 1})      # what is not named is 0
     toe.unpack("seg_t", bits)["flags"]["ack"]
 
-Values of enums are numbers (toe.names["EvOpen"]); of arrays lists, index 0 first."""
+Values of enums are numbers (toe.names["EvOpen"]); of arrays lists, index 0 first. Arrays of arrays
+are one array of all their elements."""
 
+import math
 import re
 
 from .tools import GATEWARE
@@ -19,7 +21,8 @@ ITEM = re.compile(
     r"|typedef\s+enum\s+logic\s*(?:\[(?P<high>[^\]]+):0\])?\s*\{(?P<items>[^}]*)\}\s*(?P<enum>\w+)\s*;"
     r"|typedef\s+(?P<base>\w+)\s*(?:\[(?P<range>[^\]]+):0\])?\s*(?P<alias>\w+)\s*;"
 )
-MEMBER = re.compile(r"(\w+)\s*(?:\[([^\]]+):0\])?\s+([\w\s,]+)$")
+MEMBER = re.compile(r"(\w+)\s*((?:\[[^\]]+:0\])*)\s+([\w\s,]+)$")
+RANGE = re.compile(r"\[([^\]]+):0\]")
 
 
 class Structs:
@@ -62,8 +65,9 @@ class Structs:
     def struct(self, text: str) -> list[tuple[str, str, int | None]]:
         found = []
         for part in filter(None, (p.strip() for p in text.split(";"))):
-            kind, high, names = MEMBER.fullmatch(part).groups()
-            count = self.number(high) + 1 if high else None
+            kind, ranges, names = MEMBER.fullmatch(part).groups()
+            sizes = [self.number(high) + 1 for high in RANGE.findall(ranges)]
+            count = math.prod(sizes) if sizes else None
             found += [(name.strip(), kind, count) for name in names.split(",")]
         return found
 

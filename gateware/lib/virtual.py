@@ -11,6 +11,8 @@ from .tools import OUT, ROOT, alone, require
 VIRTUAL = "virtual/libtoe_virtual.a"
 CORE = "core/libtoec.a"
 PROP = "core/tests/prop/prop"
+# One after the other: all three are of one design, whose C++ ccache then has for the others.
+MODEL = OUT / "live" / "toe_top"
 # Few flows: what a scan of all takes is little.
 SMALL = ["-GFlowBits=6"]
 INCLUDES = ("core/include", "device/include", "manager/include", "netio/include")
@@ -28,7 +30,7 @@ def library() -> Path:
     require()
     program = OUT / "live" / "toe_virtual" / "libtoe_gateware.so"
     program.parent.mkdir(parents=True, exist_ok=True)
-    with alone(program.parent):
+    with alone(program.parent), alone(MODEL):
         world, device = host_build(VIRTUAL, DEVICE)
         names = ROOT / "virtual" / "src" / "virtual.map"
         ldflags = ["-shared", "-Wl,--whole-archive", world, "-Wl,--no-whole-archive", device]
@@ -44,7 +46,7 @@ def prop() -> Path:
     require()
     program = OUT / "live" / "toe_prop" / "toe_prop"
     program.parent.mkdir(parents=True, exist_ok=True)
-    with alone(program.parent):
+    with alone(program.parent), alone(MODEL):
         core, device, _ = host_build(CORE, DEVICE, PROP)
         objects = sorted((ROOT / "build" / f"{PROP}.p").glob("*.o"))
         ldflags = [*(o for o in objects if o.name != "fit.c.o"), core, device]
@@ -71,7 +73,7 @@ def twin() -> Path:
     require()
     program = OUT / "live" / "toe_twin" / "toe_twin"
     program.parent.mkdir(parents=True, exist_ok=True)
-    with alone(program.parent):
+    with alone(program.parent), alone(MODEL):
         core, device, _ = host_build(CORE, DEVICE, PROP)
         objects = sorted((ROOT / "build" / f"{PROP}.p").glob("*.o"))
         ldflags = [*(o for o in objects if o.name != "fit.c.o")]

@@ -36,7 +36,7 @@ async def connections_begin_and_end(dut):
         ):
             getattr(dut, f"{name}_i").value = 0
         await reset(dut)
-        for n in range(9000):
+        for n in range(26000):
             if n % 200 == 0:
                 bench.odds = rng.choice([0.2, 0.6, 1])
             await bench.cycle()
