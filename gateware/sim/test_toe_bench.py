@@ -10,6 +10,9 @@ import pytest
 
 from gateware.lib import live, walk
 
+# A build of the whole TOE of its own: minutes. What it measures is bench/'s.
+pytestmark = pytest.mark.long
+
 PACKETS = 160
 
 

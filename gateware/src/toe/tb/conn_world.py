@@ -306,7 +306,8 @@ class Bench:
         """test_tw has which it is: a new connection, an answer, or nothing."""
         self.due["bare"].append(("maybe", packet))
         if syn:
-            self.due["event"].append(("maybe", packet))
+            then = [a[1:] for a in self.takers(packet["tuple"]["local_port"])[0]]
+            self.due["event"].append(("maybe", packet, then))
 
     def takes_message(self, message: dict) -> None:
         self.count["messages"] += 1
@@ -496,11 +497,11 @@ class Bench:
         else:
             name, packet, *able = self.due["event"].popleft()
             assert tup == TOE.unpack("tuple_t", TOE.pack("tuple_t", packet["tuple"]))
-            if name == "maybe":  # anew, in TIME-WAIT
-                able = [[a[1:] for a in self.takers(tup["local_port"])[0]]]
+            if name == "maybe":  # anew, in TIME-WAIT; chosen at some time since it came
+                able[0] += [a[1:] for a in self.takers(tup["local_port"])[0]]
                 self.count["anew"] += 1
             chosen = [lis for q, lis in able[0] if q is qp and qp.listeners.get(o["id"]) is lis]
-            assert chosen, "a listener that does not take it"
+            assert chosen, f"{name}: listener {o['id']} of {qp.index} does not take it, but {able}"
             chosen[0]["held"] += 1
             f["serial"] = chosen[0]["serial"]
             seg = packet["seg"]
