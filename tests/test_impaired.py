@@ -60,9 +60,9 @@ def test_bytes_both_ways_as_client(make_lab):
 
 
 @pytest.mark.parametrize("server_under_test", [True, False], ids=["server", "client"])
-def test_200_mb_each_way(make_lab, server_under_test):
+def test_100_mb_each_way(make_lab, server_under_test):
     lab = make_lab(impair=network("all"))
-    transfer(lab, 200 * MB, server_under_test, limit=240)
+    transfer(lab, 100 * MB, server_under_test, limit=240)
     lab.wait_idle(timeout=120)
 
 

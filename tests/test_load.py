@@ -97,7 +97,7 @@ def test_10000_connections(make_lab, tmp_path):
     "seconds",
     [
         pytest.param(3, marks=pytest.mark.sanitize),
-        30,
+        pytest.param(30, marks=pytest.mark.long),
     ],
 )
 def test_2000_short_connections_a_second(make_lab, tmp_path, closer, seconds):

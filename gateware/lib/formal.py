@@ -112,7 +112,7 @@ def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
         depth=proof["depth"],
         top=proof["top"],
         more="memory_map\nsetundef -zero -init" if proof.get("mapped") else "",
-        timeout=3600 if proof.get("long") else 300,
+        timeout=3600 if proof.get("long") else 900,
         parameters=parameters,
         names=" ".join(names),
         files="\n".join(names),
