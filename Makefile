@@ -8,11 +8,11 @@ PYTHON ?= /usr/bin/python3
 
 help:
 	@echo 'make demo             install what is needed, build, run nginx on Toehold and on Linux TCP, compare'
-	@echo 'make test             all tests but the long ones (needs root: they make network namespaces)'
+	@echo 'make test             all tests but the long ones and those of the workshop (needs root: they make network namespaces)'
 	@echo 'make test-long        the long ones too'
 	@echo 'make bench NAME=x     run bench/x.py, which writes out/bench/x.json; without NAME: list them (ARGS=: its options)'
 	@echo 'make lint             format, static checks, style of the tree'
-	@echo 'make gateware-test    simulations and proofs of the gateware'
+	@echo 'make gateware-test    the workshop: simulations and proofs of the gateware'
 	@echo 'make gateware-report  its size and speed, into docs/GATEWARE.md'
 	@echo 'make build            build into build/'
 	@echo 'make clean            remove build*/ and out/'
@@ -42,9 +42,8 @@ lint:
 	@scripts/lint
 
 gateware-test:
-	@scripts/setup gateware
-	@scripts/gateware test
-	@scripts/gateware formal
+	@scripts/setup build demo test gateware
+	@scripts/test --gateware
 
 gateware-report:
 	@scripts/setup gateware
