@@ -8,6 +8,8 @@
 #define SMALL_STACK_H
 
 #define TOEC_STACK_H
+#include <toe/core.h>
+
 #include "hash.h"
 #include "ip.h"
 #include "ip6.h"
@@ -17,6 +19,8 @@
 #undef TOEC_IP6_ADDRS
 #undef TOEC_IP6_PREFIXES
 #undef TOEC_IP6_ROUTERS
+#undef TOEC_GIVEN_MAX
+#define TOEC_GIVEN_MAX    SIZE
 #define TOEC_IP6_ADDRS    SIZE
 #define TOEC_IP6_PREFIXES SIZE
 #define TOEC_IP6_ROUTERS  (SIZE < 4 ? SIZE : 4)
@@ -41,6 +45,7 @@ struct toec_stack {
         toec_u8 mac[6], ip6_addr[16], ip6_gateway[16], ip6_secret[16], secret[32];
         toec_u32 mtu;
         toec_u8 ip6, ip6_prefix_len, ttl;
+        const struct toec_link_ops *link;
     } cfg;
     struct {
         struct toec_flow_key flow;
