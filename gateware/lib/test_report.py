@@ -181,8 +181,10 @@ def test_yosys_goes_through_deep_logic() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     cells = "\n".join(GATE.format(i=i, o=i + 1) for i in range(n))
     (folder / "chain.il").write_text(CHAIN.format(n=n + 1, last=n, cells=cells))
-    script = f"read_rtlil {folder}/chain.il; write_xaiger2 {folder}/chain.aig"
-    done = run([BIN / "python", synth.DEEP, "-q", "-p", script], capture_output=True, text=True)
+    # Where yosys is: in a checkout below /tmp it has another /tmp.
+    script = "read_rtlil chain.il; write_xaiger2 chain.aig"
+    command = [BIN / "python", synth.DEEP, "-q", "-p", script]
+    done = run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert (folder / "chain.aig").stat().st_size
 
