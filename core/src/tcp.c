@@ -25,7 +25,7 @@ unsigned long toec_tcp_size(const struct toec_config *cfg)
     unsigned long n = round64(sizeof(struct toec_tcp));
 
     n += round64(sizeof(struct toec_tcb)) * cfg->max_flows;
-    n += round64(sizeof(struct toec_tcb *) * (unsigned long)cfg->max_flows);
+    n += 2 * round64(sizeof(struct toec_tcb *) * (unsigned long)cfg->max_flows);
     n += (RECORD_SIZE + GAPS_SIZE) * cfg->max_records;
     n += round64(sizeof(struct toec_pace) * (unsigned long)cfg->max_flows);
     n += round64(sizeof(struct toec_episode) * (unsigned long)cfg->max_flows);
@@ -93,6 +93,7 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
     carve_pool(&at, &tcp->holders, &tcp->holder_tab, toec_holders_size(),
                toec_holders_most(&s->cfg));
     tcp->pending = carve(&at, sizeof(struct toec_tcb *) * (unsigned long)s->cfg.max_flows);
+    tcp->parked = carve(&at, sizeof(struct toec_tcb *) * (unsigned long)s->cfg.max_flows);
     toec_pool_init(&tcp->records, carve(&at, RECORD_SIZE * s->cfg.max_records),
                    (toec_u32)RECORD_SIZE, s->cfg.max_records);
     toec_pool_init(&tcp->gaps, carve(&at, GAPS_SIZE * s->cfg.max_records), (toec_u32)GAPS_SIZE,
@@ -210,13 +211,21 @@ void toec_event(struct toec_stack *s, struct toec_tcb *t, enum toec_event ev, to
 }
 
 /*
- * Flows that owe something stand in the pending list; those whose neighbour is being resolved are
- * parked at the far end of the same array, so that polls do not look at them in vain.
+ * Flows that owe something wait in a queue, so that each has its turn while transmit has room for few:
+ * else those that stand behind would starve as long as others come. Those whose neighbour is being
+ * resolved are parked apart, so that polls do not look at them in vain.
  */
-static void list_put(struct toec_tcp *tcp, struct toec_tcb *t, toec_u32 at)
+static toec_u32 queue_at(const struct toec_stack *s, toec_u32 n)
+{
+    toec_u32 at = s->tcp->pending_first + n;
+
+    return at < s->cfg.max_flows ? at : at - s->cfg.max_flows;
+}
+
+static void list_put(struct toec_tcb **list, struct toec_tcb *t, toec_u32 at)
 {
     t->pend_at = at;
-    tcp->pending[at] = t;
+    list[at] = t;
 }
 
 void toec_pend(struct toec_stack *s, struct toec_tcb *t)
@@ -224,19 +233,23 @@ void toec_pend(struct toec_stack *s, struct toec_tcb *t)
     if (t->flags & TOEC_F_PENDING)
         return;
     t->flags |= TOEC_F_PENDING;
-    list_put(s->tcp, t, s->tcp->pending_n++);
+    list_put(s->tcp->pending, t, queue_at(s, s->tcp->pending_n++));
 }
 
+/* Who leaves from the middle, as its flow ends, has the first in its place: all others keep theirs. */
 static void unpend(struct toec_stack *s, struct toec_tcb *t)
 {
     struct toec_tcp *tcp = s->tcp;
 
     if (!(t->flags & TOEC_F_PENDING))
         return;
-    if (t->flags & TOEC_F_PARKED)
-        list_put(tcp, tcp->pending[s->cfg.max_flows - tcp->parked_n--], t->pend_at);
-    else
-        list_put(tcp, tcp->pending[--tcp->pending_n], t->pend_at);
+    if (t->flags & TOEC_F_PARKED) {
+        list_put(tcp->parked, tcp->parked[--tcp->parked_n], t->pend_at);
+    } else {
+        list_put(tcp->pending, tcp->pending[tcp->pending_first], t->pend_at);
+        tcp->pending_first = queue_at(s, 1);
+        tcp->pending_n--;
+    }
     t->flags &= ~(TOEC_F_PENDING | TOEC_F_PARKED);
 }
 
@@ -244,7 +257,7 @@ static void park(struct toec_stack *s, struct toec_tcb *t)
 {
     unpend(s, t);
     t->flags |= TOEC_F_PENDING | TOEC_F_PARKED;
-    list_put(s->tcp, t, s->cfg.max_flows - ++s->tcp->parked_n);
+    list_put(s->tcp->parked, t, s->tcp->parked_n++);
 }
 
 void toec_unpark(struct toec_stack *s, struct toec_tcb *t)
@@ -260,12 +273,8 @@ static void unpark_all(struct toec_stack *s)
 {
     struct toec_tcp *tcp = s->tcp;
 
-    while (tcp->parked_n) {
-        struct toec_tcb *t = tcp->pending[s->cfg.max_flows - tcp->parked_n];
-
-        unpend(s, t);
-        toec_pend(s, t);
-    }
+    while (tcp->parked_n)
+        toec_unpark(s, tcp->parked[tcp->parked_n - 1]);
 }
 
 void toec_tcb_discard(struct toec_stack *s, struct toec_tcb *t)
@@ -414,7 +423,7 @@ static void pace_expired(void *user, struct toec_timer *timer, enum toec_timer_k
 static void output_pending(struct toec_stack *s, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
-    toec_u32 i = 0, left;
+    toec_u32 left;
 
     if (tcp->epoch != toec_send_epoch(s)) {
         tcp->epoch = toec_send_epoch(s);
@@ -422,11 +431,17 @@ static void output_pending(struct toec_stack *s, toec_time now)
     }
     /* Each flow that owes something gets one turn; output() frees no flow and adds none. */
     for (left = tcp->pending_n; left > 0 && !s->tx_full; left--) {
-        struct toec_tcb *t = tcp->pending[i];
+        struct toec_tcb *t = tcp->pending[tcp->pending_first];
+        toec_u64 sent = s->counters[TOEC_C_tcp_tx];
         int r = toec_tcp_output(s, t, now);
 
         if (r == TOEC_SEND_WAIT && s->tx_full) {
-            i++;
+            /* It has had a turn, if it sent anything: those behind it are not to wait until it has
+             * nothing more to say. */
+            if (s->counters[TOEC_C_tcp_tx] != sent) {
+                unpend(s, t);
+                toec_pend(s, t);
+            }
         } else if (r == TOEC_SEND_WAIT) {
             park(s, t);
             toec_watch(s, t, now); /* others may keep it from ever being resolved: R2 ends that */

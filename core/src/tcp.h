@@ -161,7 +161,7 @@ struct toec_tcb {
     toec_u32 timer_due; /* tick the timer is set for; may be earlier than needed */
     toec_u32 rtx_at;
     toec_u32 rcv_at;  /* tick of the last segment from the peer; age of ts_recent as well */
-    toec_u32 pend_at; /* place in the pending list */
+    toec_u32 pend_at; /* place in pending, or in parked */
 
     /* ---- with each ACK and each segment ---- */
     toec_u32 rtt_start; /* time rtt_seq was sent; near enough the last sending. 2^10 ns */
@@ -334,9 +334,11 @@ struct toec_tcp {
     struct toec_htab flow_tab, tw_tab, listen_tab;
     struct toec_pool holders; /* of ports (tcp_bind.c) */
     struct toec_htab holder_tab;
-    struct toec_tcb **pending; /* flows that owe something: pending_n from the start on, and */
+    struct toec_tcb **pending; /* a queue of flows that owe something: pending_n from */
+    toec_u32 pending_first;    /* this place on, around the end */
     toec_u32 pending_n;
-    toec_u32 parked_n; /* that many at the end, which wait for a neighbour */
+    struct toec_tcb **parked; /* those that wait for a neighbour, parked_n */
+    toec_u32 parked_n;
     toec_u32 epoch;    /* toec_send_epoch() when they were last looked at */
     toec_u32 half_open;
     struct toec_tw *tw_first, *tw_last;
