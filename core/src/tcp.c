@@ -211,9 +211,9 @@ void toec_event(struct toec_stack *s, struct toec_tcb *t, enum toec_event ev, to
 }
 
 /*
- * Flows that owe something wait in a queue, so that each has its turn while transmit has room for few:
- * else those that stand behind would starve as long as others come. Those whose neighbour is being
- * resolved are parked apart, so that polls do not look at them in vain.
+ * Flows that owe something wait in a queue, so that each has its turn while transmit has room for
+ * few: else those that stand behind would starve as long as others come. Those whose neighbour is
+ * being resolved are parked apart, so that polls do not look at them in vain.
  */
 static toec_u32 queue_at(const struct toec_stack *s, toec_u32 n)
 {
@@ -236,7 +236,8 @@ void toec_pend(struct toec_stack *s, struct toec_tcb *t)
     list_put(s->tcp->pending, t, queue_at(s, s->tcp->pending_n++));
 }
 
-/* Who leaves from the middle, as its flow ends, has the first in its place: all others keep theirs. */
+/* Who leaves from the middle, as its flow ends, has the first in its place: all others keep theirs.
+ */
 static void unpend(struct toec_stack *s, struct toec_tcb *t)
 {
     struct toec_tcp *tcp = s->tcp;
@@ -411,6 +412,8 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
     toec_send_rst(s, &g, now);
 }
 
+#define FETCH_AHEAD 8
+
 /* A paced flow may send its next burst. */
 static void pace_expired(void *user, struct toec_timer *timer, enum toec_timer_kind kind,
                          toec_time now)
@@ -418,6 +421,15 @@ static void pace_expired(void *user, struct toec_timer *timer, enum toec_timer_k
     (void)kind;
     (void)now;
     toec_pend(user, TOEC_CONTAINER(timer, struct toec_pace, timer)->flow);
+}
+
+/* Who waited behind so many others is in no cache any more. */
+static void fetch_ahead(const struct toec_stack *s)
+{
+    const struct toec_tcp *tcp = s->tcp;
+
+    toec_fetch_flow(tcp->pending[queue_at(s, FETCH_AHEAD)]);
+    TOEC_PREFETCH(tcp->pending[queue_at(s, FETCH_AHEAD / 2)]->owner);
 }
 
 static void output_pending(struct toec_stack *s, toec_time now)
@@ -433,7 +445,11 @@ static void output_pending(struct toec_stack *s, toec_time now)
     for (left = tcp->pending_n; left > 0 && !s->tx_full; left--) {
         struct toec_tcb *t = tcp->pending[tcp->pending_first];
         toec_u64 sent = s->counters[TOEC_C_tcp_tx];
-        int r = toec_tcp_output(s, t, now);
+        int r;
+
+        if (tcp->pending_n > FETCH_AHEAD)
+            fetch_ahead(s);
+        r = toec_tcp_output(s, t, now);
 
         if (r == TOEC_SEND_WAIT && s->tx_full) {
             /* It has had a turn, if it sent anything: those behind it are not to wait until it has

@@ -339,7 +339,7 @@ struct toec_tcp {
     toec_u32 pending_n;
     struct toec_tcb **parked; /* those that wait for a neighbour, parked_n */
     toec_u32 parked_n;
-    toec_u32 epoch;    /* toec_send_epoch() when they were last looked at */
+    toec_u32 epoch; /* toec_send_epoch() when they were last looked at */
     toec_u32 half_open;
     struct toec_tw *tw_first, *tw_last;
     struct toec_timer tw_timer;

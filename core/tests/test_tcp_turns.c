@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_turns.c - flows that wait for room in transmit have it in turn: none starves while others
- * come, and none has all of it.
+ * test_tcp_turns.c - flows that wait for room in transmit have it in turn: none starves while
+ * others come, and none has all of it.
  */
 #include "tcpsim.h"
 
@@ -72,7 +72,8 @@ static unsigned one_frame(struct crowd *w)
     return who;
 }
 
-/* Room for one at a time, and another comes each time: they leave in the order in which they came. */
+/* Room for one at a time, and another comes each time: they leave in the order in which they came.
+ */
 static void test_first_come_first_served(void **state)
 {
     struct crowd w;
