@@ -5,8 +5,8 @@ Set up and torn down on Linux, toed and the inline TOE: `toehold bench conns` wi
 way, both ends on the same system, each on a core of its own: "short" is one exchange of 64 bytes
 and the server closes (TIME-WAIT is its), "reset" is no exchange and the client resets.
 
-Many flows (bench/flows.py): requests per second over 1,000 to 1,000,000 established ones, all asked
-in turn, inline on the shared-memory wire, and the memory of one that is idle.
+Many flows (bench/flows.py): requests per second over 1,000 to 1,000,000 established ones, inline on
+the shared-memory wire, and the memory of one that is idle.
 
 Samples are taken in turn. Writes out/bench/conns.json, and plots of that file beside it.
 """

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many flows, for bench/conns.py: what they cost in throughput, and in memory while they are idle.
 
+Throughput is measured under two loads. "each": every connection asks again as soon as it has its
+answer, so that as many requests are under way as there are connections. "in turn": so few requests
+are under way, however many connections there are, and whose turn it is changes at random.
+
 Both ends are `toehold bench --api toe-own` on the shared-memory wire: one process each, whose
 connections have no descriptors of the kernel. Buffers are the smallest there are.
 """
@@ -16,8 +20,8 @@ from statistics import median
 from bench import links, loadgen, report, terminal
 from harness import paths, proc
 
-# Requests under way, asked of all connections in turn and in a random order.
-AT_ONCE = 64
+# Requests under way by load; 0: one on each connection.
+LOADS = {"each": 0, "in turn": 64}
 SIZE = 64
 BUFFER = 1024
 # A pair of addresses and a port of the server have 28,232 of the client's ports.
@@ -111,16 +115,18 @@ def room_for(flows: int) -> str | None:
     return f"{flows:,} flows need {flows * NEEDED >> 20} MiB, {free >> 20} MiB are free"
 
 
-def rate(flows: int, seconds: float, *, pin: bool = True) -> dict:
-    """Requests a second over all of them in turn."""
+def rate(load: str, flows: int, seconds: float, *, pin: bool = True) -> dict:
+    """Requests a second over all of them."""
     with ExitStack() as stack:
         link = _open(Inline, flows, stack, pin=pin)
         server = link.serve()
         stack.callback(server.kill)
         # Each connection has been used before it counts: its buffers are there.
         warm = max(0.5, flows / 100_000)
-        argv = link.ask("--connections", flows, "--at-once", min(AT_ONCE, flows), "--json")
-        argv += ["--quiet", "--time", seconds, "--warmup", warm]
+        argv = link.ask("--connections", flows, "--json", "--quiet", "--time", seconds)
+        argv += ["--warmup", warm]
+        if at_once := min(LOADS[load], flows):
+            argv += ["--at-once", at_once]
         done = link.client.run(
             loadgen.pinned(link.cores[1], argv), env=link.settings(1), timeout=600 + warm + seconds
         )
@@ -186,16 +192,14 @@ def per_flow(grown: dict) -> float:
 
 
 def measure(counts: Sequence[int], memory: int, samples: int, seconds: float, *, pin: bool) -> dict:
-    rates: dict[str, list[dict]] = {str(n): [] for n in counts}
-    absent = {}
+    rates: dict[str, dict[str, list[dict]]] = {load: {} for load in LOADS}
+    absent = {str(n): why for n in counts if (why := room_for(n))}
     for number in range(samples):
-        for n in counts:
-            if why := room_for(n):
-                absent[str(n)] = why
-                continue
-            terminal.progress(f"sample {number + 1} of {samples}: {n:,} flows")
-            rates[str(n)].append(rate(n, seconds, pin=pin))
-    found: dict = {"rates": {n: s for n, s in rates.items() if s}, "absent": absent, "memory": {}}
+        for n in (n for n in counts if str(n) not in absent):
+            for load, found in rates.items():
+                terminal.progress(f"sample {number + 1} of {samples}: {n:,} flows, {load}")
+                found.setdefault(str(n), []).append(rate(load, n, seconds, pin=pin))
+    found: dict = {"rates": rates, "absent": absent, "memory": {}}
     for name, kind in (("toed", Toeds), ("inline", Inline)) if memory else ():
         terminal.progress(f"{name}: memory of {memory:,} and {2 * memory:,} idle flows")
         found["memory"][name] = growth(kind, memory, pin=pin)
@@ -205,15 +209,19 @@ def measure(counts: Sequence[int], memory: int, samples: int, seconds: float, *,
 
 def summarise(found: dict) -> tuple[dict, list[report.Goal]]:
     medians = {
-        n: {name: round(median(s[name] for s in list_), 3) for name in list_[0]}
-        for n, list_ in found["rates"].items()
+        load: {
+            n: {name: round(median(s[name] for s in list_), 3) for name in list_[0]}
+            for n, list_ in by_count.items()
+        }
+        for load, by_count in found["rates"].items()
     }
     goals = []
-    few, many = (medians.get(str(n)) for n in (GOAL_FEW, GOAL_MANY))
-    if few and many:
-        ratio = round(many["requests_per_s"] / few["requests_per_s"], 3)
-        name = f"requests/s over {GOAL_MANY:,} flows / over {GOAL_FEW:,}"
-        goals.append(report.Goal(name, ratio, "times", GOAL_RATIO, at_most=False))
+    for load, by_count in medians.items():
+        few, many = (by_count.get(str(n)) for n in (GOAL_FEW, GOAL_MANY))
+        if few and many:
+            ratio = round(many["requests_per_s"] / few["requests_per_s"], 3)
+            name = f"requests/s over {GOAL_MANY:,} flows / over {GOAL_FEW:,}, {load}"
+            goals.append(report.Goal(name, ratio, "times", GOAL_RATIO, at_most=False))
     if "toed" in found["memory"]:
         used = per_flow(found["memory"]["toed"])
         goals.append(report.Goal("memory of an idle flow in toed", used, "bytes", GOAL_BYTES))
@@ -221,12 +229,14 @@ def summarise(found: dict) -> tuple[dict, list[report.Goal]]:
 
 
 def tell(found: dict, medians: dict) -> None:
-    if medians:
-        head = ["flows, all asked in turn", "requests/s", "p50 us", "p99 us"]
+    for load, by_count in medians.items():
+        if not by_count:
+            continue
+        head = [f"flows, {load}", "requests/s", "p50 us", "p99 us"]
         rows = [
             [f"{int(n):,}", f"{f['requests_per_s']:,.0f}"]
             + [f"{f[p]:,.1f}" for p in ("p50_us", "p99_us")]
-            for n, f in medians.items()
+            for n, f in by_count.items()
         ]
         print(f"\n{terminal.table(head, rows)}\n")
     if found["memory"]:

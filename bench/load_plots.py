@@ -164,13 +164,15 @@ def _zero_copy(body: dict, folder: Path) -> list[Path]:
 
 def _many_flows(body: dict, folder: Path) -> list[Path]:
     paths = []
-    if medians := body["flows"].get("medians"):
+    if any(body["flows"].get("medians", {}).values()):
         figure, axis = plt.subplots(figsize=(8, 4.5))
-        rates = [f["requests_per_s"] for f in medians.values()]
-        axis.plot([int(n) for n in medians], rates, marker="o")
+        for load, by_count in body["flows"]["medians"].items():
+            rates = [f["requests_per_s"] for f in by_count.values()]
+            axis.plot([int(n) for n in by_count], rates, marker="o", label=load)
         axis.set(xscale="log", ylim=(0, None), xlabel="flows", ylabel="requests/s")
         axis.grid(alpha=0.3)
-        axis.set_title(f"Requests over many flows, in turn ({_source(body)})", fontsize=10)
+        _legend(axis)
+        axis.set_title(f"Requests over many flows ({_source(body)})", fontsize=10)
         paths.append(_save(figure, folder, "flows"))
     if memory := body["flows"].get("memory"):
         figure, axis = plt.subplots(figsize=(8, 4.5))
