@@ -74,9 +74,18 @@ def paths(design: Design) -> list[str]:
     ]
 
 
-def write(chosen: list[Design]) -> None:
-    lines = [*head(HEAD), *(row(d) for d in chosen)]
-    first = {d.top: d for d in reversed(chosen) if d.parts}  # other parameters: much the same
+def told(page: str) -> dict[str, str]:
+    """The rows of the table, by design."""
+    table = page.split(BEGIN)[1].split(END)[0]
+    return {m[1]: m[0] for m in re.finditer(r"^\| `([^`|]+)` \|.*\| [0-9a-f]{12} \|$", table, re.M)}
+
+
+def write(chosen: list[Design], before: dict[str, str]) -> None:
+    """The table and what belongs to it; rows of `before` are put there as they are."""
+    rows = [before.get(d.name()) or row(d) for d in chosen]
+    lines = [*head(HEAD), *rows]
+    new = [d for d in chosen if d.name() not in before]
+    first = {d.top: d for d in reversed(new) if d.parts}  # other parameters: much the same
     if first:
         text = f"Paths longer than {LONG}, of each design the longest that end in different places:"
         lines += ["", text, "", *head(PATHS_HEAD)]
@@ -84,17 +93,16 @@ def write(chosen: list[Design]) -> None:
     for design in first.values():
         if design.top in GLUE:
             lines += ["", *parts(design)]
-    before, rest = PAGE.read_text().split(BEGIN)
-    _, after = rest.split(END)
+    above, rest = PAGE.read_text().split(BEGIN)
+    _, below = rest.split(END)
     text = "\n".join(lines)
     print(text)
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    PAGE.write_text(f"{above}{BEGIN}\n{text}\n{END}{below}")
 
 
 def stale(page: str, chosen: list[Design]) -> list[str]:
     """What in the table is not of these sources."""
-    table = page.split(BEGIN)[1].split(END)[0]
-    rows = dict(re.findall(r"^\| `([^`|]+)` \|.*\| ([0-9a-f]{12}) \|$", table, re.M))
+    rows = {name: line.split()[-2] for name, line in told(page).items()}
     names = {d.name() for d in chosen}
     said = [f"{d.name()}: not in the table" for d in chosen if d.name() not in rows]
     said += [f"{name}: in the table, not in report.jsonl" for name in rows if name not in names]
@@ -107,7 +115,7 @@ def stale(page: str, chosen: list[Design]) -> list[str]:
 def main(argv: list[str]) -> int:
     parser = ArgumentParser(prog="scripts/gateware report")
     parser.add_argument("--check", action="store_true", help="say which rows are old, make none")
-    parser.add_argument("--kept", action="store_true", help="write the rows that are made already")
+    parser.add_argument("--kept", action="store_true", help="write what is made already")
     parser.add_argument("only", nargs="*", help="make the rows whose name has this, write no table")
     try:
         return report(parser.parse_args(argv))
@@ -131,8 +139,10 @@ def report(options: Namespace) -> int:
                 print(row(design), flush=True)
         return 0
     if options.kept:
-        write([d for d in chosen if made(d)])
+        old = told(PAGE.read_text())
+        before = {d.name(): old[d.name()] for d in chosen if not made(d) and d.name() in old}
+        write([d for d in chosen if made(d) or d.name() in before], before)
         return 0
-    write(chosen)
+    write(chosen, {})
     forget_others(chosen)
     return 0

@@ -72,6 +72,23 @@ def test_old_rows_are_noticed(design: Design) -> None:
     assert more == ["a N=2: in the table, not in report.jsonl"]
 
 
+def test_rows_that_are_not_made_stay(
+    design: Design, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = replace(design, parameters={"N": 2})
+    old = "| `a N=2` | 7 | 0123456789ab |"
+    file = tmp_path / "page.md"
+    file.write_text(page("| `a N=1` | 1 | 0123456789ab |", old))
+    monkeypatch.setattr(report, "PAGE", file)
+    monkeypatch.setattr(report, "designs", lambda: [design, other])
+    monkeypatch.setattr(report, "made", lambda d: d is design)
+    monkeypatch.setattr(report, "row", lambda d: f"| `{d.name()}` | 9 | {d.digest} |")
+    assert report.main(["--kept"]) == 0
+    said = file.read_text()
+    assert report.told(said) == {"a N=1": f"| `a N=1` | 9 | {design.digest} |", "a N=2": old}
+    assert said.startswith("before") and said.endswith("behind")
+
+
 def test_clocks_of_several_seeds() -> None:
     assert report.clock({}) == "-"
     assert report.clock({"1": "99.50"}) == "99.50"
