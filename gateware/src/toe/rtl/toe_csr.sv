@@ -63,18 +63,30 @@ module toe_csr
   toe_regs_pkg::toe_regs__in_t in;
   toe_regs_pkg::toe_regs__out_t out;
 
+  logic req, req_is_write, stall_write, stall_read, read_done, read_error, write_done, write_error;
+  logic [18:0] req_addr;
+  logic [31:0] req_data, req_enables, read_data;
+  axil_front #(.AddrBits(19)) front (
+    .clk_i, .rst_ni,
+    .awvalid_i(s_axil_awvalid_i), .awready_o(s_axil_awready_o), .awaddr_i(s_axil_awaddr_i),
+    .wvalid_i(s_axil_wvalid_i), .wready_o(s_axil_wready_o), .wdata_i(s_axil_wdata_i),
+    .wstrb_i(s_axil_wstrb_i),
+    .bvalid_o(s_axil_bvalid_o), .bready_i(s_axil_bready_i), .bresp_o(s_axil_bresp_o),
+    .arvalid_i(s_axil_arvalid_i), .arready_o(s_axil_arready_o), .araddr_i(s_axil_araddr_i),
+    .rvalid_o(s_axil_rvalid_o), .rready_i(s_axil_rready_i), .rdata_o(s_axil_rdata_o),
+    .rresp_o(s_axil_rresp_o),
+    .req_o(req), .is_write_o(req_is_write), .addr_o(req_addr), .data_o(req_data),
+    .enables_o(req_enables), .stall_write_i(stall_write), .stall_read_i(stall_read),
+    .read_done_i(read_done), .read_error_i(read_error), .read_data_i(read_data),
+    .write_done_i(write_done), .write_error_i(write_error)
+  );
   toe_regs regs (
     .clk(clk_i), .rst(!rst_ni),
-    .s_axil_awready(s_axil_awready_o), .s_axil_awvalid(s_axil_awvalid_i),
-    .s_axil_awaddr(s_axil_awaddr_i), .s_axil_awprot(3'd0),
-    .s_axil_wready(s_axil_wready_o), .s_axil_wvalid(s_axil_wvalid_i),
-    .s_axil_wdata(s_axil_wdata_i), .s_axil_wstrb(s_axil_wstrb_i),
-    .s_axil_bready(s_axil_bready_i), .s_axil_bvalid(s_axil_bvalid_o),
-    .s_axil_bresp(s_axil_bresp_o),
-    .s_axil_arready(s_axil_arready_o), .s_axil_arvalid(s_axil_arvalid_i),
-    .s_axil_araddr(s_axil_araddr_i), .s_axil_arprot(3'd0),
-    .s_axil_rready(s_axil_rready_i), .s_axil_rvalid(s_axil_rvalid_o),
-    .s_axil_rdata(s_axil_rdata_o), .s_axil_rresp(s_axil_rresp_o),
+    .s_cpuif_req(req), .s_cpuif_req_is_wr(req_is_write), .s_cpuif_addr(req_addr),
+    .s_cpuif_wr_data(req_data), .s_cpuif_wr_biten(req_enables),
+    .s_cpuif_req_stall_wr(stall_write), .s_cpuif_req_stall_rd(stall_read),
+    .s_cpuif_rd_ack(read_done), .s_cpuif_rd_err(read_error), .s_cpuif_rd_data(read_data),
+    .s_cpuif_wr_ack(write_done), .s_cpuif_wr_err(write_error),
     .hwif_in(in), .hwif_out(out)
   );
 
@@ -162,10 +174,9 @@ module toe_csr
     always_ff @(posedge clk_i) begin
       // A queue pair that is gone leaves none of its heads and tails to the next.
       if (!rst_ni || !config_q[q].enable) bell_q[q] <= '0;
-      else if (out.DOORBELLS[q].req && out.DOORBELLS[q].req_is_wr &&
-               is_bell(out.DOORBELLS[q].addr))
-        bell_q[q][bell(out.DOORBELLS[q].addr)] <=
-            (bell_q[q][bell(out.DOORBELLS[q].addr)] & ~out.DOORBELLS[q].wr_biten) |
+      else if (out.DOORBELLS[q].req && out.DOORBELLS[q].req_is_wr && is_bell(req_addr[7:0]))
+        bell_q[q][bell(req_addr[7:0])] <=
+            (bell_q[q][bell(req_addr[7:0])] & ~out.DOORBELLS[q].wr_biten) |
             (out.DOORBELLS[q].wr_data & out.DOORBELLS[q].wr_biten);
     end
   end
@@ -200,16 +211,13 @@ module toe_csr
   logic [2:0] bell_at_q;
   logic bell_there_q;
   always_ff @(posedge clk_i) begin
-    bell_at_q <= '0;
-    bell_there_q <= 1'b0;
+    // Which word of a queue pair's page: the same of all that may be asked.
+    bell_at_q <= bell(req_addr[7:0]);
+    bell_there_q <= is_bell(req_addr[7:0]);
     for (int i = 0; i < int'(MaxCounters); i++) count_req_q[i] <= rst_ni ? out.COUNTERS[i].req : '0;
     for (int i = 0; i < int'(MaxQps); i++) begin
       bell_read_q[i] <= rst_ni && out.DOORBELLS[i].req && !out.DOORBELLS[i].req_is_wr;
       bell_write_q[i] <= rst_ni && out.DOORBELLS[i].req && out.DOORBELLS[i].req_is_wr;
-      if (out.DOORBELLS[i].req) begin
-        bell_at_q <= bell(out.DOORBELLS[i].addr);
-        bell_there_q <= is_bell(out.DOORBELLS[i].addr);
-      end
     end
   end
 
