@@ -2,7 +2,8 @@
 // fpc_wait.sv - lets one event a cycle into the pipeline, never one of a flow that is in it or whose TCB is
 // not on chip. Such an event waits here, and others pass it; events of one flow stay in order.
 //
-//   order_q   | 0 oldest | 1 | 2 | ...    each entry: where its event lies, its flow, and where the TCB
+// What waits does not move. Of each place it is known which others came before it and which are of
+// its flow: so the oldest is found without going through them, and none is long in its cycle.
 `resetall
 `default_nettype none
 
@@ -44,8 +45,9 @@ module fpc_wait
 
   localparam int unsigned Places = 2 ** PlaceBits;
 
+  typedef logic [Places-1:0] places_t;
+
   typedef struct packed {
-    logic [PlaceBits-1:0] place;
     flow_t                flow;
     logic                 flies;   // the pipeline has its flow, in this cycle
     logic                 hot;
@@ -55,9 +57,10 @@ module fpc_wait
   } entry_t;
 
   event_t store[Places];
-  entry_t [Places-1:0] order_q, order_d;
-  logic [PlaceBits:0] count_q, count_d;
-  logic [Places-1:0] taken_q, taken_d;
+  places_t there_q;
+  entry_t [Places-1:0] entry_q, entry_d;
+  places_t [Places-1:0] older_q;   // [i][j]: j came before i
+  places_t [Places-1:0] same_q;    // [i][j]: i and j are of one flow
 
   function automatic logic flies(input logic [Stages-1:0] flying, input flow_t [Stages-1:0] flows,
                                  input flow_t flow);
@@ -67,27 +70,36 @@ module fpc_wait
     return any;
   endfunction
 
-  // The oldest that may go.
-  logic any_old, new_free, room;
-  logic [PlaceBits-1:0] oldest, free_place;
+  // Of the next cycle, but for what begins in this one.
+  function automatic logic flies_on(input flow_t flow);
+    return flies(flying_i << 1, flow_i << $bits(flow_t), flow);
+  endfunction
 
+  function automatic places_t oldest_of(input places_t some);
+    places_t one;
+    for (int i = 0; i < Places; i++) one[i] = some[i] && (some & older_q[i]) == '0;
+    return one;
+  endfunction
+
+  function automatic logic [PlaceBits-1:0] place_of(input places_t one);
+    logic [PlaceBits-1:0] place;
+    place = '0;
+    for (int i = 0; i < Places; i++) place = place | (one[i] ? PlaceBits'(i) : '0);
+    return place;
+  endfunction
+
+  // The oldest that may go; what comes, if none of its flow waits: that one might go, and goes before.
+  places_t able, first;
+  logic [HotBits-1:0] first_at;
   always_comb begin
-    any_old = 1'b0;
-    oldest = '0;
-    for (int i = Places - 1; i >= 0; i--) begin
-      if ((PlaceBits + 1)'(i) < count_q) begin
-        if (order_q[i].hot && !order_q[i].flies) begin
-          any_old = 1'b1;
-          oldest = PlaceBits'(i);
-        end
-      end
-    end
-    free_place = '0;
-    for (int i = Places - 1; i >= 0; i--) if (!taken_q[i]) free_place = PlaceBits'(i);
-    // None of its flow waits then: that one might go, and goes before.
-    new_free = hot_i && !flies(flying_i, flow_i, event_i.flow);
-    room = !count_q[PlaceBits];
+    for (int i = 0; i < Places; i++) able[i] = there_q[i] && entry_q[i].hot && !entry_q[i].flies;
+    first = oldest_of(able);
+    first_at = '0;
+    for (int i = 0; i < Places; i++) first_at = first_at | (first[i] ? entry_q[i].at : '0);
   end
+  wire any_old = able != '0;
+  wire new_free = hot_i && !flies(flying_i, flow_i, event_i.flow);
+  wire room = there_q != '1;
 
   wire take_old = go_i && any_old;
   wire take_new = go_i && !any_old && valid_i && new_free;
@@ -95,72 +107,88 @@ module fpc_wait
 
   assign ready_o = take_new || room;
   assign valid_o = take_old || take_new;
-  assign event_o = take_old ? store[order_q[oldest].place] : event_i;
-  assign at_o = take_old ? order_q[oldest].at : at_i;
+  assign event_o = any_old ? store[place_of(first)] : event_i;
+  assign at_o = any_old ? first_at : at_i;
 
-  // The oldest whose TCB nobody has asked for.
-  logic want, pinned;
-  logic [PlaceBits-1:0] wanted;
+  // The first place that is free always gets what comes; whether it stays there is known later.
+  places_t free;
   always_comb begin
-    want = 1'b0;
-    wanted = '0;
-    pinned = 1'b0;
-    for (int i = Places - 1; i >= 0; i--) begin
-      if ((PlaceBits + 1)'(i) < count_q) begin
-        if (!order_q[i].hot && !order_q[i].asked) begin
-          want = 1'b1;
-          wanted = PlaceBits'(i);
-        end
-        pinned = pinned | (order_q[i].flow == victim_i);
-      end
+    free = '0;
+    for (int i = Places - 1; i >= 0; i--) if (!there_q[i]) free = places_t'(1) << i;
+  end
+
+  // Flows that are the same: as that of what comes, of the TCB that arrives, of one that might go from
+  // the chip.
+  places_t like_new, like_came, like_victim;
+  wire new_came = came_i && event_i.flow == came_flow_i;
+  always_comb begin
+    for (int i = 0; i < Places; i++) begin
+      like_new[i] = entry_q[i].flow == event_i.flow;
+      like_came[i] = came_i && entry_q[i].flow == came_flow_i;
+      like_victim[i] = entry_q[i].flow == victim_i;
     end
   end
-  assign want_o = want;
-  assign want_flow_o = order_q[wanted].flow;
-  assign want_fresh_o = order_q[wanted].fresh;
-  assign pinned_o = pinned;
+  assign pinned_o = (there_q & like_victim) != '0;
 
-  function automatic logic will_fly(input flow_t flow);
-    return flies(flying_i << 1, flow_i << $bits(flow_t), flow) || (valid_o && event_o.flow == flow);
-  endfunction
+  // The oldest whose TCB nobody has asked for is noted, and asked for from the next cycle on.
+  places_t unasked, picks;
+  logic want_q, want_fresh_q, pick_fresh;
+  flow_t want_flow_q, pick_flow;
+  wire picked = unasked != '0 && (!want_q || want_ready_i);
+  always_comb begin
+    for (int i = 0; i < Places; i++)
+      unasked[i] = there_q[i] && !entry_q[i].hot && !entry_q[i].asked;
+    picks = oldest_of(unasked);
+    pick_flow = '0;
+    pick_fresh = 1'b0;
+    for (int i = 0; i < Places; i++) begin
+      pick_flow = pick_flow | (picks[i] ? entry_q[i].flow : '0);
+      pick_fresh = pick_fresh | (picks[i] && entry_q[i].fresh);
+    end
+  end
+  assign want_o = want_q;
+  assign want_flow_o = want_flow_q;
+  assign want_fresh_o = want_fresh_q;
+  always_ff @(posedge clk_i) begin
+    if (picked) begin
+      want_flow_q <= pick_flow;
+      want_fresh_q <= pick_fresh;
+    end
+    // What another of its flow had asked for may come meanwhile.
+    if (!rst_ni) want_q <= 1'b0;
+    else if (picked) want_q <= (picks & like_came) == '0;
+    else want_q <= want_q && !want_ready_i && !(came_i && came_flow_i == want_flow_q);
+  end
 
   always_comb begin
-    order_d = order_q;
-    for (int i = 0; i < Places; i++) order_d[i].flies = will_fly(order_q[i].flow);
-    count_d = count_q;
-    taken_d = taken_q;
-    if (want && want_ready_i) order_d[wanted].asked = 1'b1;
-    if (take_old) begin
-      taken_d[order_q[oldest].place] = 1'b0;
-      for (int i = 0; i < Places - 1; i++)
-        if (PlaceBits'(i) >= oldest) order_d[i] = order_d[i+1];
-      count_d = count_q - 1'b1;
-    end
-    if (park) begin
-      order_d[PlaceBits'(count_d)] = '{place: free_place, flow: event_i.flow,
-                                       flies: will_fly(event_i.flow), hot: hot_i, fresh: fresh_i,
-                                       asked: 1'b0, at: at_i};
-      taken_d[free_place] = 1'b1;
-      count_d = count_d + 1'b1;
-    end
     for (int i = 0; i < Places; i++) begin
-      if (came_i && order_d[i].flow == came_flow_i) begin
-        order_d[i].hot = 1'b1;
-        order_d[i].at = came_at_i;
+      entry_d[i] = entry_q[i];
+      entry_d[i].flies = flies_on(entry_q[i].flow) || (take_old && (first & same_q[i]) != '0);
+      if (picked && picks[i]) entry_d[i].asked = 1'b1;
+      if (like_came[i]) begin
+        entry_d[i].hot = 1'b1;
+        entry_d[i].at = came_at_i;
       end
+      if (free[i])
+        entry_d[i] = '{flow: event_i.flow,
+                       flies: flies_on(event_i.flow) || (take_old && (first & like_new) != '0),
+                       hot: hot_i || new_came, fresh: fresh_i, asked: 1'b0,
+                       at: new_came ? came_at_i : at_i};
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (park) store[free_place] <= event_i;
-    order_q <= order_d;
-    if (!rst_ni) begin
-      count_q <= '0;
-      taken_q <= '0;
-    end else begin
-      count_q <= count_d;
-      taken_q <= taken_d;
+    if (room) store[place_of(free)] <= event_i;
+    entry_q <= entry_d;
+    for (int i = 0; i < Places; i++) begin
+      for (int j = 0; j < Places; j++) begin
+        if (free[i]) older_q[i][j] <= there_q[j];
+        else if (free[j]) older_q[i][j] <= 1'b0;
+        if (free[i]) same_q[i][j] <= like_new[j];
+        else if (free[j]) same_q[i][j] <= like_new[i];
+      end
     end
+    there_q <= rst_ni ? (there_q & ~(take_old ? first : '0)) | (park ? free : '0) : '0;
   end
 
 endmodule

@@ -185,15 +185,17 @@ def test_wait():
 
 FAULTS = {
     "an event is asked for, and its place is not noted": (
-        "        order_d[i].at = came_at_i;", "        order_d[i].at = order_q[i].at;",
+        "        entry_d[i].at = came_at_i;", "        entry_d[i].at = entry_q[i].at;",
     ),
     "what comes in while its TCB arrives waits for ever": (
-        "if (came_i && order_d[i].flow == came_flow_i) begin",
-        "if (came_i && order_q[i].flow == came_flow_i) begin",
+        "hot: hot_i || new_came,", "hot: hot_i,",
+    ),
+    "what comes in while its TCB arrives looks for it elsewhere": (
+        "at: new_came ? came_at_i : at_i", "at: at_i",
     ),
     "only the first that waits keeps its TCB": (
-        "pinned = pinned | (order_q[i].flow == victim_i);",
-        "pinned = order_q[i].flow == victim_i;",
+        "assign pinned_o = (there_q & like_victim) != '0;",
+        "assign pinned_o = there_q[0] && like_victim[0];",
     ),
     "a new one goes where one of its flow waits": (
         "wire take_new = go_i && !any_old && valid_i && new_free;",
@@ -204,7 +206,23 @@ FAULTS = {
         "for (int i = 0; i < int'(Stages) - 1; i++) any = any | (flying[i] && flows[i] == flow);",
     ),
     "a full list takes one more": (
-        "room = !count_q[PlaceBits];", "room = 1'b1;",
+        "wire room = there_q != '1;", "wire room = 1'b1;",
+    ),
+    "a place that is taken anew counts as older": (
+        "else if (free[j]) older_q[i][j] <= 1'b0;", "",
+    ),
+    "one whose flow has just gone is not held back": (
+        "flies_on(entry_q[i].flow) || (take_old && (first & same_q[i]) != '0)",
+        "flies_on(entry_q[i].flow)",
+    ),
+    "a new one is taken to be of the flow of what had its place": (
+        "else if (free[j]) same_q[i][j] <= like_new[i];", "",
+    ),
+    "a TCB is asked for that has just come": (
+        "else if (picked) want_q <= (picks & like_came) == '0;", "else if (picked) want_q <= 1'b1;",
+    ),
+    "a TCB is asked for that came while it waited to be": (
+        "!want_ready_i && !(came_i && came_flow_i == want_flow_q)", "!want_ready_i",
     ),
 }  # fmt: skip
 
