@@ -22,6 +22,7 @@ src/toe/rtl/fpc_send.sv
 src/toe/rtl/fpc_out.sv
 src/toe/rtl/toe_fifo.sv
 src/toe/rtl/toe_ram.sv
+src/toe/rtl/fpc_tell.sv
 src/toe/rtl/fpc_wait.sv
 src/toe/rtl/fpc_tcbs.sv
 src/toe/rtl/toe_fpc.sv

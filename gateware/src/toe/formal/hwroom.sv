@@ -59,7 +59,7 @@ module hwroom
 
   toe_hwroom #(.Qps(1), .Askers(2)) u_room (
       .clk_i, .rst_ni, .qp_i(qp), .hw_tail_i(tail_q), .hw_head_i(head_q),
-      .ask_i, .ask_qp_i('0), .grant_o(grant), .take_i,
+      .ask_i, .ask_qp_i('0), .grant_o(grant), .refuse_o(), .take_i,
       .return_i(back_i & {2{rst_ni}}), .return_qp_i('0),
       .written_i(written_i && rst_ni), .written_qp_i('0), .bad_tail_o(bad));
 

@@ -171,20 +171,23 @@ module toe_core
     .event_valid_o(event_valid), .event_ready_i(event_ready), .event_o(event_of)
   );
 
-  // Queue pairs that are not there, or are to go.
-  logic [Qps-1:0] gone, going, flows_reset, cmd_at_work, dmaw_at_work, tx_at_work;
+  // Queue pairs that are not there, or are to go: known a cycle later, so that what hangs on it begins at
+  // a register.
+  logic [Qps-1:0] gone_q, going_q, flows_reset, cmd_at_work, dmaw_at_work, tx_at_work;
   logic drain;
   logic [Fpcs-1:0] draining;
-  assign going = detach_i | halted_o;
-  for (genvar q = 0; q < int'(Qps); q++) begin : gen_gone
-    assign gone[q] = !qp_i[q].enable || going[q];
+  always_ff @(posedge clk_i) begin
+    for (int q = 0; q < int'(Qps); q++) begin
+      gone_q[q] <= !qp_i[q].enable || detach_i[q] || halted_o[q];
+      going_q[q] <= detach_i[q] || halted_o[q];
+    end
   end
   toe_leave #(.Qps(Qps)) leave (
     .clk_i, .rst_ni, .reset_i(flows_reset), .drain_o(drain), .draining_i(|draining),
     .at_work_i(cmd_at_work | dmaw_at_work | tx_at_work), .detached_o
   );
 
-  logic [Askers-1:0] ask, grant, take, give_back;
+  logic [Askers-1:0] ask, grant, refuse, take, give_back;
   qp_t [Askers-1:0] ask_qp, back_qp;
   logic [Writers-1:0] write_valid, write_ready;
   write_t [Writers-1:0] write;
@@ -222,9 +225,10 @@ module toe_core
     qp_t done_qp;
 
     toe_fpc #(.FlowBits(FlowBits), .FpcBits(FpcBits), .Fpc(f), .HotBits(HotBits)) fpc (
-      .clk_i, .rst_ni, .now_i, .gone_i(64'(gone)), .drain_i(drain), .draining_o(draining[f]),
+      .clk_i, .rst_ni, .now_i, .gone_i(64'(gone_q)), .drain_i(drain), .draining_o(draining[f]),
       .event_valid_i(event_valid[f]), .event_ready_o(event_ready[f]), .event_i(event_of[f]),
       .tell_valid_o(ask[f]), .tell_qp_o(ask_qp[f]), .tell_grant_i(grant[f]),
+      .tell_refuse_i(refuse[f]),
       .tell_take_o(take[f]), .tell_return_o(give_back[f]), .tell_return_qp_o(back_qp[f]),
       .write_valid_o(write_valid[f]), .write_ready_i(write_ready[f]), .write_o(write[f]),
       .tx_valid_o(tx_valid[f]), .tx_ready_i(tx_ready[f]), .tx_o(tx[f]),
@@ -263,11 +267,11 @@ module toe_core
 
   toe_hwroom #(.Qps(Qps), .Askers(Askers)) hwroom (
     .clk_i, .rst_ni, .qp_i, .hw_tail_i, .hw_head_i(hw_head),
-    .ask_i(ask), .ask_qp_i(ask_qp), .grant_o(grant), .take_i(take),
+    .ask_i(ask), .ask_qp_i(ask_qp), .grant_o(grant), .refuse_o(refuse), .take_i(take),
     .return_i(give_back), .return_qp_i(back_qp),
     .written_i(written), .written_qp_i(written_qp), .bad_tail_o(bad_tail)
   );
-  assign take[Fpcs] = 1'b1;       // who asks here takes what is granted
+  assign take[Fpcs] = 1'b1;       // who asks here takes what is granted, and waits where it is not
   assign take[Fpcs+1] = 1'b1;
   assign give_back[Fpcs+1] = 1'b0;
   assign back_qp[Fpcs+1] = '0;
@@ -297,7 +301,7 @@ module toe_core
 
   toe_conn #(.Qps(Qps), .FlowBits(FlowBits), .Fpcs(Fpcs)) conn (
     .clk_i, .rst_ni, .now_i, .own_i, .qp_i,
-    .detach_i(going), .reset_o(flows_reset), .attached_o,
+    .detach_i(going_q), .reset_o(flows_reset), .attached_o,
     .used_o, .listeners_o,
     .command_valid_i(cmd_conn_valid), .command_ready_o(cmd_conn_ready), .command_i(cmd_conn),
     .command_qp_i(cmd_conn_qp), .command_entry_i(cmd_conn_entry), .done_o(conn_done),
@@ -340,7 +344,7 @@ module toe_core
   logic tx_tvalid, tx_tlast, tx_tready, resp_tvalid, resp_tlast, resp_tready;
 
   toe_tx #(.Qps(Qps), .Fpcs(Fpcs)) generator (
-    .clk_i, .rst_ni, .own_i, .qp_i, .closed_i(going), .at_work_o(tx_at_work),
+    .clk_i, .rst_ni, .own_i, .qp_i, .closed_i(going_q), .at_work_o(tx_at_work),
     .desc_valid_i(tx_valid), .desc_ready_o(tx_ready), .desc_i(tx),
     .path_at_o(tx_path_at), .path_i(tx_path),
     .bare_valid_i(bare_valid), .bare_ready_o(bare_ready), .bare_i(bare), .bare_path_i(bare_path),

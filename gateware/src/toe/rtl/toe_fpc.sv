@@ -43,6 +43,7 @@ module toe_fpc
   output wire         tell_valid_o,
   output wire qp_t    tell_qp_o,
   input  wire         tell_grant_i,
+  input  wire         tell_refuse_i,   // there is none for now
   output wire         tell_take_o,
   output wire         tell_return_o,   // ... was not needed
   output wire qp_t    tell_return_qp_o,
@@ -106,7 +107,7 @@ module toe_fpc
   // ---- what comes next: an event, a flow that has to tell, one that has to send ----
 
   logic [1:0] turn_q;
-  logic send_valid, tell_listed, wait_valid, wait_ready, issue, go;
+  logic send_valid, tell_valid, tell_placed, wait_valid, wait_ready, issue, go;
   listed_t send_head, tell_head;
   event_t chosen, issued;
   logic use_event, use_tell, use_send;
@@ -116,11 +117,6 @@ module toe_fpc
   listed_t window_of_q;
   wire use_window = window_valid && !window_sent_q;   // seldom: 100 cycles and more apart
 
-  // What stands in the list for a queue pair that is gone passes without a place: its TCB says whose
-  // the flow is now.
-  wire tell_gone = gone_i[tell_head.qp];
-  wire tell_ok = tell_listed && (tell_gone || tell_grant_i);
-
   always_comb begin
     use_event = 1'b0;
     use_tell = 1'b0;
@@ -128,18 +124,18 @@ module toe_fpc
     if (!use_window) unique case (turn_q)
       2'd0: begin
         if (event_valid_i) use_event = 1'b1;
-        else if (tell_ok) use_tell = 1'b1;
+        else if (tell_valid) use_tell = 1'b1;
         else use_send = send_valid;
       end
       2'd1: begin
-        if (tell_ok) use_tell = 1'b1;
+        if (tell_valid) use_tell = 1'b1;
         else if (send_valid) use_send = 1'b1;
         else use_event = event_valid_i;
       end
       default: begin
         if (send_valid) use_send = 1'b1;
         else if (event_valid_i) use_event = 1'b1;
-        else use_tell = tell_ok;
+        else use_tell = tell_valid;
       end
     endcase
     chosen = event_i;
@@ -147,7 +143,7 @@ module toe_fpc
       chosen.kind = use_tell ? EvTell : EvSend;
       chosen.flow = use_tell ? tell_head.flow : send_head.flow;
       chosen.qp = use_tell ? tell_head.qp : send_head.qp;
-      chosen.body = body_t'(!tell_gone);
+      chosen.body = body_t'(tell_placed);
     end
     if (use_window) begin
       chosen.kind = EvWindow;
@@ -165,10 +161,6 @@ module toe_fpc
   end
 
   assign event_ready_o = use_event && wait_ready;
-  assign tell_valid_o = tell_listed && !tell_gone;
-  assign tell_qp_o = tell_head.qp;
-  wire tell_pop = use_tell && wait_ready;
-  assign tell_take_o = tell_pop && !tell_gone;
 
   // ---- the TCBs, and who waits for one ----
 
@@ -354,7 +346,7 @@ module toe_fpc
   // ---- what leaves ----
 
   logic [OutBits:0] write_room, tx_room, conn_room;
-  logic [IndexBits:0] send_room, tell_room;
+  logic [IndexBits:0] send_room;
 
   wire write_goes = write_valid_o && write_ready_i;
   wire tx_goes = tx_valid_o && tx_ready_i;
@@ -396,8 +388,7 @@ module toe_fpc
   end
   assign draining_o = old_writes_q != '0 || old_segments_q != '0;
 
-  // Each flow stands at most once in either list. One whose HW ring is full goes to the end.
-  wire rotate = tell_listed && !tell_ok && !out.push_tell;
+  // Each flow stands at most once in either list.
   listed_t listed;
   assign listed.flow = out.flow;
   assign listed.qp = out.t.qp;
@@ -407,11 +398,13 @@ module toe_fpc
     .push_i(out.push_send), .data_i(listed), .room_o(send_room),
     .valid_o(send_valid), .pop_i(use_send && wait_ready), .data_o(send_head)
   );
-  toe_fifo #(.Width($bits(listed_t)), .AddrBits(IndexBits)) tell_list (
-    .clk_i, .rst_ni,
-    .push_i(out.push_tell || rotate), .data_i(out.push_tell ? listed : tell_head),
-    .room_o(tell_room),
-    .valid_o(tell_listed), .pop_i(tell_pop || rotate), .data_o(tell_head)
+  fpc_tell #(.IndexBits(IndexBits)) tells (
+    .clk_i, .rst_ni, .gone_i,
+    .push_i(out.push_tell), .flow_i(listed.flow), .qp_i(listed.qp),
+    .ask_o(tell_valid_o), .ask_qp_o(tell_qp_o), .grant_i(tell_grant_i),
+    .refuse_i(tell_refuse_i), .take_o(tell_take_o),
+    .valid_o(tell_valid), .pop_i(use_tell && wait_ready), .flow_o(tell_head.flow),
+    .qp_o(tell_head.qp), .placed_o(tell_placed)
   );
 
   fpc_counts_t counts;
@@ -430,7 +423,7 @@ module toe_fpc
   end
   assign counts_o = counts;
 
-  wire unused = &{1'b0, send_room, tell_room, tcbs_ready};
+  wire unused = &{1'b0, send_room, tcbs_ready};
 
 endmodule
 

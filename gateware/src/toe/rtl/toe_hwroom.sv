@@ -16,10 +16,12 @@ module toe_hwroom
   input  wire [Qps-1:0][31:0]      hw_tail_i,     // as the host says
   input  wire [Qps-1:0][31:0]      hw_head_i,     // commands written
 
-  // One asker a cycle is granted a place; it is taken with take_i.
+  // One asker a cycle is granted a place, which is taken with take_i; or hears that there is none, and
+  // may ask for another before its next turn.
   input  wire [Askers-1:0]         ask_i,
   input  wire qp_t [Askers-1:0]    ask_qp_i,
   output wire [Askers-1:0]         grant_o,
+  output wire [Askers-1:0]         refuse_o,
   input  wire [Askers-1:0]         take_i,
   // Not needed after all.
   input  wire [Askers-1:0]         return_i,
@@ -89,12 +91,15 @@ module toe_hwroom
   wire qp_t turn_qp = ask_qp_i[turn_q];
   wire asks = ask_i[turn_q] && int'(turn_qp) < int'(Qps);
   wire stays = asks && waits[qidx_t'(turn_qp)];
-  logic [Askers-1:0] grant;
+  logic [Askers-1:0] grant, refuse;
   always_comb begin
     grant = '0;
+    refuse = '0;
     grant[turn_q] = asks && has_room[qidx_t'(turn_qp)];
+    refuse[turn_q] = asks && !has_room[qidx_t'(turn_qp)] && !stays;
   end
   assign grant_o = grant;
+  assign refuse_o = refuse;
 
   always_comb begin
     for (int q = 0; q < int'(Qps); q++)

@@ -52,6 +52,7 @@ class World:
         self.drained: set[int] = set()
         self.odds, self.calm, self.idle = 0.5, False, 0
         self.full: set[int] = set()
+        self.turn, self.turns = 0, 1  # toe_hwroom asks this FPC every so many cycles
         for stream in (self.writes, self.segments, self.messages, self.fetches, self.saves):
             stream.forget()
 
@@ -279,11 +280,12 @@ class World:
         self.next_event()
         self.drive()
         await Timer(1, unit="ns")  # who asks for a place is known with the clock
-        grants = False
-        if dut.tell_valid_o.value:
-            free = dut.tell_qp_o.value.to_unsigned() not in self.full
-            grants = free and self.rng.random() < self.odds
-        dut.tell_grant_i.value = grants
+        grants = refuses = False
+        self.turn = (self.turn + 1) % self.turns
+        if dut.tell_valid_o.value and self.turn == 0 and self.rng.random() < self.odds:
+            grants = dut.tell_qp_o.value.to_unsigned() not in self.full
+            refuses = not grants
+        dut.tell_grant_i.value, dut.tell_refuse_i.value = grants, refuses
         await ReadOnly()
         self.sees(grants)
         await RisingEdge(dut.clk_i)
@@ -293,6 +295,7 @@ async def life(world: World, cycles: int) -> None:
     for n in range(cycles):
         if n % 200 == 0:
             world.odds = world.rng.choice([0.2, 0.6, 0.95, 1])
+            world.turns = world.rng.choice([1, 1, 2, 3, 4])
         await world.cycle()
 
 
@@ -346,13 +349,13 @@ def test_fpc():
 FAULTS = {
     "payload of a segment is placed where the one before it ended": (
         "src/toe/rtl/fpc_text.sv",
-        "    c.place_at = c.seg.seq - in.t.irs - 32'd1;",
+        "    c.place_at = in.seg.seq - in.t.irs - 32'd1;",
         "    c.place_at = in.t.rcv_nxt - in.t.irs - 32'd1;",
     ),
     "more is sent than the peer has room for": (
         "src/toe/rtl/fpc_plan.sv",
-        "    if (width_ > room) width_ = room;",
-        "    if (width_ > room && room != 32'd0) width_ = room;",
+        "    else p.width = room_full ? p.room : full;",
+        "    else p.width = (room_full && p.room > 32'd64) ? p.room : full;",
     ),
 }
 

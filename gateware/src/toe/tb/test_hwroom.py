@@ -79,7 +79,8 @@ async def no_ring_is_overrun(dut):
     held: list[list[int]] = [[] for _ in range(ASKERS)]  # places of each: their queue pairs
     asks: list[int | None] = [None] * ASKERS
     waited = [0] * ASKERS
-    count = {"granted": 0, "returned": 0, "written": 0, "broken": 0, "left": 0}
+    unanswered = [0] * ASKERS
+    count = {"granted": 0, "returned": 0, "written": 0, "broken": 0, "left": 0, "refused": 0}
     busy = 0.5
     for n in range(20000):
         if n % 100 == 0:
@@ -109,8 +110,19 @@ async def no_ring_is_overrun(dut):
         grants = dut.grant_o.value.to_unsigned()
         bad = dut.bad_tail_o.value.to_unsigned()
         assert bad == lanes([ring.bad for ring in rings], 1), "whose tail is wrong"
-        assert grants.bit_count() <= 1
+        refuses = dut.refuse_o.value.to_unsigned()
+        assert grants.bit_count() + refuses.bit_count() <= 1
         for i in range(ASKERS):
+            if refuses >> i & 1:
+                assert asks[i] is not None, "a refusal of what nobody asked for"
+                ring = rings[asks[i]]
+                settled = ring.room() and min(ring.steady, ring.since) > LATE + RECENT
+                assert not settled, f"a place of {asks[i]} is refused"
+                count["refused"] += 1
+            # Nobody is left without an answer where there is nothing to wait for.
+            full = asks[i] is not None and rings[asks[i]].steady == 0 and rings[asks[i]].on
+            unanswered[i] = 0 if (grants | refuses) >> i & 1 or not full else unanswered[i] + 1
+            assert unanswered[i] <= (ASKERS - 1) * (1 + RECENT) + LATE, f"asker {i} hears nothing"
             if grants >> i & 1:
                 assert asks[i] is not None, "a grant that nobody asked for"
                 assert rings[asks[i]].room(), f"a place of {asks[i]}, which has none"

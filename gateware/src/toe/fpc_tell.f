@@ -1,0 +1,4 @@
+# Who has something to tell.
+src/toe/rtl/toe_pkg.sv
+src/toe/rtl/toe_fifo.sv
+src/toe/rtl/fpc_tell.sv
