@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conn_listeners.sv - the listeners of all queue pairs, one list; whoever looks for one walks it, an entry
-// a cycle, which is read in one and looked at in the next. A SYN goes to the one whose queue pair has the fewest flows, of those that have room.
+// a cycle, which is read in one and looked at in the next. A SYN goes to the one whose queue pair has the
+// fewest flows, of those that have room.
 `resetall
 `default_nettype none
 
@@ -14,7 +15,7 @@ module conn_listeners
   input  wire                   clk_i,
   input  wire                   rst_ni,
   input  wire own_t             own_i,
-  input  wire [Qps-1:0][15:0]   free_i,      // slots
+  input  wire [Qps-1:0]         full_i,      // no slot is free
   input  wire [Qps-1:0][15:0]   flows_i,
   input  wire [Qps-1:0]         closed_i,    // takes no more
 
@@ -61,7 +62,7 @@ module conn_listeners
   endfunction
 
   wire qidx_t scan_qp = qidx_t'(at_scan.qp);
-  wire fits = at_scan.held <= at_scan.backlog && free_i[scan_qp] != 16'd0 && !closed_i[scan_qp];
+  wire fits = at_scan.held <= at_scan.backlog && !full_i[scan_qp] && !closed_i[scan_qp];
   wire same = looks_q && at_scan.valid && at_scan.qp == qp_i && at_scan.id == cmd_flow(cmd_i);
 
   wire v6 = (cmd_flags(cmd_i) & ListenV6) != 7'd0;

@@ -83,7 +83,8 @@ package conn_pkg;
     Reset, MissDone,
     CmdJudge, ListenScan, UnlistenScan, UnlistenBegin, UnlistenFlow, UnlistenRead, UnlistenEvent,
     UnlistenNext,
-    ConnectHop, ConnectAsk, ConnectNeigh, ConnectPort, ConnectHash, ConnectTry,
+    ConnectHop, ConnectWay, ConnectNear, ConnectAsk, ConnectNeigh, ConnectPort, ConnectHash,
+    ConnectTry,
     CookieScan, CookieRead, CookieEvent,
     Error, FailAsk, Fail, CmdDone, Refuse
   } step_e;

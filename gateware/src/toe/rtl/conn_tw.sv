@@ -30,6 +30,7 @@ module conn_tw
   // A segment to item_o: it may begin a connection anew; is the FIN again; is answered; would be, but
   // an answer was given just now.
   input  wire seg_t          seg_i,
+  input  wire seq_t          end_i,        // behind its FIN, if it has one
   output wire                anew_o,
   output wire                again_o,
   output wire                says_o,
@@ -74,7 +75,7 @@ module conn_tw
                                  (!stale && seq_gt(seg_i.seq, item.rcv_nxt)));
   // The peer's FIN again: it has not seen our ACK, and the two MSL begin anew.
   assign again_o = fl.fin && !fl.syn && !fl.rst && !full_o && !stale &&
-                   seg_i.seq + 32'(seg_i.len) + 32'd1 == item.rcv_nxt;
+                   end_i == item.rcv_nxt;
   // Anything else but an ACK as it should be is acknowledged, seldom, so that two ends in TIME-WAIT
   // cannot keep each other busy (RFC 5961 7).
   wire wrong = !fl.rst && (fl.syn || fl.fin || seg_i.len != 16'd0 ||

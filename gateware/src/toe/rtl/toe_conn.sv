@@ -124,8 +124,11 @@ module toe_conn
   wire cmd_t cmd = cmd_q.cmd;
   // Of qp_q, a cycle later: no step that needs it follows at once on one that sets qp_q.
   qp_config_t q;
-  always_ff @(posedge clk_i) q <= qp_i[qidx_t'(qp_q)];
-  wire slot_t slots_mask = slot_t'((32'd1 << q.slots_log) - 32'd1);
+  slot_t slots_mask;
+  always_ff @(posedge clk_i) begin
+    q <= qp_i[qidx_t'(qp_q)];
+    slots_mask <= slot_t'((32'd1 << qp_i[qidx_t'(qp_q)].slots_log) - 32'd1);
+  end
 
   // Whoever takes nothing from its HW ring does not hold up the others: its answer is tried again.
   localparam int unsigned AskFor = 63;
@@ -229,8 +232,15 @@ module toe_conn
     .look_i(of_message ? msg_slot : scan_flow), .info_o(info),
     .free_o(free_slots), .used_o(used_slots)
   );
+  // A cycle later: nobody is asked for a slot in the cycle after one was taken or came back.
+  logic [Qps-1:0][15:0] used_slots_q;
+  logic [Qps-1:0] no_slot_q;
+  always_ff @(posedge clk_i) begin
+    used_slots_q <= used_slots;
+    for (int i = 0; i < int'(Qps); i++) no_slot_q[i] <= free_slots[i] == 16'd0;
+  end
   for (genvar i = 0; i < int'(Qps); i++) begin : gen_used
-    assign used_o[i] = attached_q[i] ? used_slots[i] : 16'd0;
+    assign used_o[i] = attached_q[i] ? used_slots_q[i] : 16'd0;
   end
 
   listen_e look_for;
@@ -250,7 +260,7 @@ module toe_conn
   wire msg_listener_ok = info.half && msg_listener.valid && msg_listener.qp == msg_q.qp &&
                          msg_listener.id == msg_q.id;
   conn_listeners #(.Qps(Qps)) listeners (
-    .clk_i, .rst_ni, .own_i, .free_i(free_slots), .flows_i(used_slots), .closed_i(detach_i),
+    .clk_i, .rst_ni, .own_i, .full_i(no_slot_q), .flows_i(used_slots_q), .closed_i(detach_i),
     .clear_i(step_q == Idle), .op_i(look_for), .tuple_i(pkt_q.tuple), .cmd_i(cmd),
     .entry_i(entry_q), .qp_i(qp_q), .valid_o(asked_ok), .last_o(walked), .same_o(found_same),
     .equal_o(found_equal), .found_o(found), .passed_o(passed), .best_o(best),
@@ -263,6 +273,9 @@ module toe_conn
     less_who_q <= info.listener;
     less_q <= rst_ni && step_q == MsgBacklog && msg_q.backlog && msg_listener_ok;
   end
+
+  seq_t fin_end_q;                  // behind the segment's FIN
+  always_ff @(posedge clk_i) fin_end_q <= pkt_q.seg.seq + 32'(pkt_q.seg.len) + 32'd1;
 
   slot_t tw_head, tw_tail;
   tw_t tw_item, tw_new;
@@ -294,7 +307,7 @@ module toe_conn
     .head_o(tw_head), .tail_o(tw_tail), .some_o(tw_some), .full_o(tw_full),
     .look_i(step_q inside {MissJudge, TwRead, TwWeigh, TwJudge, TwAgain, TwMoved, TwAnswer}),
     .index_i(slot_t'(miss_index_q)), .item_o(tw_item), .due_o(tw_due),
-    .seg_i(pkt_q.seg), .anew_o(tw_anew), .again_o(tw_again), .says_o(tw_says),
+    .seg_i(pkt_q.seg), .end_i(fin_end_q), .anew_o(tw_anew), .again_o(tw_again), .says_o(tw_says),
     .limited_o(tw_limited), .said_i(step_q == TwAnswer && bare_ready_i && !tw_moved_q)
   );
 
@@ -316,18 +329,14 @@ module toe_conn
   );
 
   tuple_t route;
-  logic no_route, no_route_q;
-  addr_t hop, hop_q;
+  logic no_route;
+  addr_t hop;
   conn_route the_route (
-    .cmd_i(cmd), .entry_i(entry_q), .own_i, .tuple_o(route), .hop_o(hop), .bad_o(no_route)
+    .clk_i, .cmd_i(cmd), .entry_i(entry_q), .own_i, .tuple_o(route), .hop_o(hop), .bad_o(no_route)
   );
-  always_ff @(posedge clk_i) begin
-    hop_q <= hop;
-    no_route_q <= no_route;
-  end
-  assign neigh_valid_o = step_q == ConnectAsk && !no_route_q;
+  assign neigh_valid_o = step_q == ConnectAsk && !no_route;
   assign neigh_v6_o = tuple_q.v6;
-  assign neigh_o = hop_q;
+  assign neigh_o = hop;
 
   // ---- what is said ----
 
@@ -386,7 +395,10 @@ module toe_conn
           attached_q[i] <= 1'b0;
           reset_q[i] <= 1'b0;
           scanned_q[i] <= 1'b0;
-        end else if (scanned_q[i] && purges_q == '0) reset_q[i] <= 1'b1;
+        end else if (scanned_q[i] && purges_q == '0 && step_q == Idle) begin
+          // The last slot has come back, too: its host may take the configuration away now.
+          reset_q[i] <= 1'b1;
+        end
       end
       purges_q <= purges_q + (FlowBits + 1)'(purge_out) - (FlowBits + 1)'(purge_in);
       if (leaves) sweep_q <= 1'b1;
@@ -673,15 +685,17 @@ module toe_conn
           tuple_q <= route;
           fixed_port_q <= cmd_arg1(cmd) != 32'd0;
           reason_q <= ReasonNetunreach;
-          step_q <= ConnectAsk;
+          step_q <= ConnectWay;
         end
-        ConnectAsk: step_q <= no_route_q ? Refuse : ConnectNeigh;
+        ConnectWay: step_q <= ConnectNear;
+        ConnectNear: step_q <= ConnectAsk;
+        ConnectAsk: step_q <= no_route ? Refuse : ConnectNeigh;
         ConnectNeigh:
         if (neigh_answer_i) begin
           mac_q <= neigh_mac_i;
           if (neigh_known_i) begin
             reason_q <= ReasonNobufs;
-            step_q <= (free_slots[qidx_t'(qp_q)] == 16'd0) ? Refuse : ConnectPort;
+            step_q <= no_slot_q[qidx_t'(qp_q)] ? Refuse : ConnectPort;
           end else if (from_wait_q) begin
             reason_q <= ReasonHostunreach;
             step_q <= wait_patient ? Idle : Refuse;

@@ -67,18 +67,22 @@ def test_conn():
 RTL = "src/toe/rtl/"
 FAULTS = {
     "the backlog is never given back": (
-        RTL + "toe_conn.sv", ".less_i(step_q == MsgBacklog && msg_q.backlog && msg_listener_ok)",
-        ".less_i(step_q == MsgBacklog && msg_q.backlog && msg_listener_ok && msg_q.free)",
+        RTL + "toe_conn.sv",
+        "less_q <= rst_ni && step_q == MsgBacklog && msg_q.backlog && msg_listener_ok;",
+        "less_q <= rst_ni && step_q == MsgBacklog && msg_q.free && msg_listener_ok;",
     ),
     "a RST to what has no ACK": (
         RTL + "conn_say.sv", "+ 32'(seg.flags.syn) + 32'(seg.flags.fin);", "+ 32'(seg.flags.syn);",
     ),
     "what lies beyond the gateway is asked for itself": (
-        RTL + "conn_route.sv", "wire addr_t hop = on_link ? to :", "wire addr_t hop = 1'b1 ? to :",
+        RTL + "conn_route.sv", "hop_q <= on_link_q ? to_q2 :", "hop_q <= 1'b1 ? to_q2 :",
     ),
     "one FPC is not heard": (
-        RTL + "conn_turn.sv", "turn_q <= (int'(source) == int'(Fpcs) - 1) ? '0 : source + 1'b1;",
-        "turn_q <= '0;",
+        RTL + "conn_turn.sv", "= idle_i && any && int'(source) == f;",
+        "= idle_i && any && int'(source) == f && f == 0;",
+    ),
+    "a queue pair is gone before its last slot has come back": (
+        RTL + "toe_conn.sv", "purges_q == '0 && step_q == Idle) begin", "purges_q == '0) begin",
     ),
 }  # fmt: skip
 

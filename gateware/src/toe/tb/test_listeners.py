@@ -71,7 +71,7 @@ class Bench:
             handle.value = does.get(name, rng.getrandbits(len(handle)))
         who = does.get("less", rng.randrange(PLACES))
         dut.who_i.value = dut.less_who_i.value = who
-        dut.free_i.value = sum(n << 16 * q for q, n in enumerate(self.free))
+        dut.full_i.value = sum((n == 0) << q for q, n in enumerate(self.free))
         dut.flows_i.value = sum(n << 16 * q for q, n in enumerate(self.flows))
         dut.closed_i.value = sum(1 << q for q in range(QPS) if self.closed[q])
         await ReadOnly()

@@ -94,6 +94,7 @@ class Bench:
         dut.push_item_i.value = item.bits(0) if item else rng.getrandbits(len(dut.push_item_i))
         if "segment" in does:
             dut.seg_i.value = does["segment"].bits()
+            dut.end_i.value = (does["segment"].seq + does["segment"].length + 1) % AROUND
         await ReadOnly()
         assert bool(dut.some_o.value) == bool(self.ring)
         assert bool(dut.full_o.value) == (len(self.ring) == SIZE)
