@@ -13,7 +13,8 @@ module conn_waits
   input  wire             rst_ni,
   input  wire tick_t      tick_i,
 
-  output wire             due_o,      // next_o is to be tried again
+  output wire             due_o,      // next_o is to be tried again: known a cycle later, and not in
+                                      // the cycle after a change
   output wire widx_t      next_o,
   output wire waiting_t   item_o,
   output wire             room_o,
@@ -34,8 +35,8 @@ module conn_waits
 
   waiting_t [Waiting-1:0] waiting_q;
 
-  logic due, room, named;
-  widx_t next, free;
+  logic due, due_q, room, named;
+  widx_t next, next_q, free;
   logic [Waiting-1:0] same;
   always_comb begin
     due = 1'b0;
@@ -75,14 +76,16 @@ module conn_waits
 
   wire tick_t left = tick_i - waiting_q[at_i].deadline;
 
-  assign due_o = due;
-  assign next_o = next;
-  assign item_o = waiting_q[next];
+  assign due_o = due_q;
+  assign next_o = next_q;
+  assign item_o = waiting_q[next_q];
   assign room_o = room;
   assign patient_o = left[31];
   assign named_o = named;
 
   always_ff @(posedge clk_i) begin
+    due_q <= rst_ni && due && !again_i && !drop_i && !cancel_i && !forget_i;
+    next_q <= next;
     if (!rst_ni) waiting_q <= '0;
     else begin
       if (put_i)

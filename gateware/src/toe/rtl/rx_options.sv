@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rx_options.sv - TCP options, one packet a cycle: Items stages, each takes one option and up to three
 // NOPs before it (RFC 9293 3.1, RFC 7323 appendix A). What does not fit its length ends the list, as
-// with Linux; what comes after Items options is not read.
+// with Linux; what comes after Items options is not read. Which bytes are NOPs stands beside them, and
+// how many come first: counted when they were moved, so that a stage begins with where its option is.
 `resetall
 `default_nettype none
 
@@ -23,7 +24,9 @@ module rx_options
 
   typedef struct packed {
     logic [39:0][7:0] bytes;
-    logic [5:0]       left;
+    logic [39:0]      nop;     // which of them are NOPs
+    logic [1:0]       nops;    // ... so many before the option
+    logic [5:0]       left;    // bytes of the list, with them
     logic             syn;
     logic             bad;
     options_t         found;
@@ -34,34 +37,45 @@ module rx_options
     return {b[at], b[at+1], b[at+2], b[at+3]};
   endfunction
 
+  function automatic logic [39:0] find_nops(input logic [39:0][7:0] b);
+    logic [39:0] n;
+    for (int i = 0; i < 40; i++) n[i] = b[i] == 8'd1;
+    return n;
+  endfunction
+
+  function automatic logic [1:0] nops_of(input logic [2:0] nop);
+    if (!nop[0]) return 2'd0;
+    if (!nop[1]) return 2'd1;
+    return nop[2] ? 2'd3 : 2'd2;
+  endfunction
+
   function automatic state_t take(input state_t in);
     state_t s;
     logic [39:0][7:0] b;
-    logic [1:0] nops;
-    logic [5:0] left, used;
+    logic [39:0] nop, nop_behind;
     logic [7:0] len;
+    logic [3:0][8:0] stop;      // behind the option, were so many NOPs before it
+    logic [3:0] over;
+    logic pads;                 // a fourth NOP
     s = in;
-    nops = 2'd0;
-    if (in.bytes[0] == 8'd1) begin
-      nops = 2'd1;
-      if (in.bytes[1] == 8'd1) begin
-        nops = 2'd2;
-        if (in.bytes[2] == 8'd1) nops = 2'd3;
-      end
-    end
-    b = in.bytes >> {nops, 3'd0};
-    left = (in.left > 6'(nops)) ? in.left - 6'(nops) : 6'd0;
+    b = in.bytes >> {in.nops, 3'd0};
     len = b[1];
-    used = 6'(len);
-    if (left == 6'd0 || b[0] == 8'd0) s.left = 6'd0;
-    else if (b[0] == 8'd1) begin
-      s.bytes = b;
-      s.left = left;
-    end else if (left < 6'd2 || len < 8'd2 || len > 8'(left)) begin
+    for (int n = 0; n < 4; n++) begin
+      stop[n] = 9'(in.bytes[n+1]) + 9'(n);
+      over[n] = in.bytes[n+1] < 8'd2 || stop[n] > 9'(in.left);
+    end
+    nop = in.nop >> in.nops;
+    nop_behind = nop >> len[5:0];
+    pads = nop[0];
+    s.bytes = pads ? b : b >> {len[5:0], 3'd0};
+    s.nop = pads ? nop : nop_behind;
+    s.nops = pads ? nops_of(nop[2:0]) : nops_of(nop_behind[2:0]);
+    s.left = pads ? in.left - 6'd3 : in.left - stop[in.nops][5:0];
+    if (in.left <= 6'(in.nops) || b[0] == 8'd0) s.left = 6'd0;
+    else if (!pads && over[in.nops]) begin
       s.left = 6'd0;
       s.bad = 1'b1;
-    end
-    else begin
+    end else if (!pads) begin
       unique case (b[0])
         8'd2:
         if (len == 8'd4 && in.syn) begin
@@ -90,21 +104,22 @@ module rx_options
         end
         default: ;
       endcase
-      s.bytes = b >> {used, 3'd0};
-      s.left = left - used;
     end
     return s;
   endfunction
 
   state_t [Items:0] stage;
+  wire [39:0] nop_first = find_nops(bytes_i);
 
-  always_comb begin
-    stage[0].bytes = bytes_i;
-    stage[0].left = length_i;
-    stage[0].syn = syn_i;
-    stage[0].bad = 1'b0;
-    stage[0].found = '0;
-    stage[0].side = side_i;
+  always_ff @(posedge clk_i) begin
+    stage[0].bytes <= bytes_i;
+    stage[0].nop <= nop_first;
+    stage[0].nops <= nops_of(nop_first[2:0]);
+    stage[0].left <= length_i;
+    stage[0].syn <= syn_i;
+    stage[0].bad <= 1'b0;
+    stage[0].found <= '0;
+    stage[0].side <= side_i;
   end
 
   for (genvar i = 0; i < int'(Items); i++) begin : gen_item

@@ -171,19 +171,27 @@ module toe_dmaw
   wire [31:0] early_entries = 32'd1 << early_about_q.hw_log;
 
   // The retransmission timeout of a record, as fpc_pkg's rto() has it, in two steps: without backoff, and
-  // with it.
-  function automatic tick_t rto_once(input tcb_t t);
-    logic [31:0] varies, n;
-    varies = (t.rttvar >> 10) + 32'd1;
-    if (varies < RtoMin) varies = RtoMin;
-    n = ((t.srtt >> 13) + varies + 32'd4) & ~32'd3;
-    if (t.srtt == 32'd0) n = (synchronized(t) ? RtoSyn : RtoInit) & ~32'd3;
-    return (n > RtoMax) ? RtoMax : n;
+  // with it, where it also gets its upper bound.
+  function automatic logic [31:0] rto_once(input tcb_t t);
+    logic [31:0] varies;
+    logic least;
+    varies = t.rttvar >> 10;
+    least = varies < RtoMin - 32'd1;
+    if (t.srtt == 32'd0) return (synchronized(t) ? RtoSyn : RtoInit) & ~32'd3;
+    return ((t.srtt >> 13) + (least ? RtoMin - 32'd1 : varies) + 32'd5) & ~32'd3;
   endfunction
-  function automatic tick_t backed_off(input tick_t once, input logic [3:0] backoff);
+  function automatic tick_t backed_off(input logic [31:0] once, input logic [3:0] backoff);
     logic [47:0] wide;
     wide = 48'(once) << backoff;
     return ((wide > 48'(RtoMax)) ? RtoMax : tick_t'(wide)) + 32'd1;
+  endfunction
+
+  // Of fpc_pkg's bytes_of(), two ranges.
+  function automatic logic [31:0] bytes_of_two(input tcb_t t, input int unsigned at);
+    logic [31:0] a, b;
+    a = t.board[at].stop - t.board[at].start;
+    b = t.board[at+1].stop - t.board[at+1].start;
+    return ((3'(at) < t.sacked) ? a : 32'd0) + ((3'(at + 1) < t.sacked) ? b : 32'd0);
   endfunction
 
   logic [63:0] next_base_q;          // of the receive buffer
@@ -192,8 +200,8 @@ module toe_dmaw
   logic [31:0] next_entries_q, next_slot_q;
   logic next_wraps_q;                // payload is two pieces: it goes around the buffer's end
   logic [15:0] next_piece1_q;
-  logic [31:0] next_sacked_q;        // for the record
-  tick_t next_rto_q;
+  logic [1:0][31:0] next_sacked_q;   // for the record: bytes of two ranges each
+  logic [31:0] next_rto_q;
 
   always_ff @(posedge clk_i) begin
     if (early_room) begin
@@ -219,7 +227,7 @@ module toe_dmaw
       next_at_q <= early_q.to & early_mask;
       next_wraps_q <= early_wraps;
       next_piece1_q <= early_wraps ? 16'(early_to_end) : early_q.len;
-      next_sacked_q <= bytes_of(early_q.tcb.sacked, early_q.tcb.board);
+      for (int i = 0; i < 2; i++) next_sacked_q[i] <= bytes_of_two(early_q.tcb, 2 * i);
       next_rto_q <= rto_once(early_q.tcb);
     end
     if (early_moves || next_done) next_valid_q <= early_moves;
@@ -305,15 +313,15 @@ module toe_dmaw
   chosen_t chosen_q;
   logic chosen_valid_q;
   wire qp_t status_qp = tail_valid_i ? tail_qp_i : ((dirty != '0) ? dirty_qp : halt_qp);
-  wire qp_config_t status_config = qp_i[qidx_t'(status_qp)];
-  wire [31:0] status_offset = status_config.status_at +
-                              (tail_valid_i ? 32'd0 : ((dirty != '0) ? 32'd64 : 32'd192));
+  logic [Qps-1:0][63:0] status_at_q;   // a queue pair has been told where long before it has a word
+  wire [7:0] status_offset = tail_valid_i ? 8'd0 : ((dirty != '0) ? 8'd64 : 8'd192);
   wire chooses = idle && ahead_room && !chosen_valid_q &&
                  (tail_valid_i || dirty != '0 || halted != '0);
   always_ff @(posedge clk_i) begin
+    for (int i = 0; i < int'(Qps); i++) status_at_q[i] <= qp_i[i].area + 64'(qp_i[i].status_at);
     chosen_valid_q <= rst_ni && chooses;
     chosen_q <= '{tail: tail_valid_i, head: dirty != '0, qp: status_qp,
-                  at: status_config.area + 64'(status_offset),
+                  at: status_at_q[qidx_t'(status_qp)] + 64'(status_offset),
                   word: tail_valid_i ? tail_i : ((dirty != '0) ? aimed_head_q[qidx_t'(dirty_qp)]
                                                                : 32'(ReasonProto))};
   end
@@ -384,7 +392,7 @@ module toe_dmaw
     if (aims_job && aimed.kind == Record) begin
       record_job_q <= next_q;
       record_path_q <= path;
-      record_sacked_q <= next_sacked_q;
+      record_sacked_q <= next_sacked_q[0] + next_sacked_q[1];
       record_rto_q <= backed_off(next_rto_q, next_q.tcb.backoff);
     end
     if (!rst_ni) begin
@@ -620,7 +628,8 @@ module toe_dmaw
 
   for (genvar i = 0; i < int'(Qps); i++) begin : gen_irq
     logic [31:0] seen_q, first_q2;
-    logic pending_q, irq_q;
+    logic pending_q, due_q, irq_q;
+    wire any_left = head_q[i] != hw_tail_i[i];
     wire [31:0] untaken = head_q[i] - hw_tail_i[i];
     wire armed = irq_arm_i[i] != 32'd0 && irq_seq_i[i] != seen_q;
     wire [31:0] usec = 32'(now_i.ns >> 10);
@@ -628,15 +637,17 @@ module toe_dmaw
                   untaken >= irq_count_i[i] || usec - first_q2 >= irq_usec_i[i];
     always_ff @(posedge clk_i) begin
       irq_q <= 1'b0;
-      pending_q <= untaken != 32'd0;
-      if (untaken == 32'd0 || !pending_q) first_q2 <= usec;
+      pending_q <= any_left;
+      due_q <= any_left && enough;
+      if (!any_left || !pending_q) first_q2 <= usec;
       // The head in memory is up to date when its reader is woken.
-      if (armed && untaken != 32'd0 && enough && !stale_q[i]) begin
+      if (armed && due_q && !stale_q[i]) begin
         irq_q <= 1'b1;
         seen_q <= irq_seq_i[i];
       end
       if (!rst_ni || !qp_i[i].enable) begin
         seen_q <= '0;
+        due_q <= 1'b0;
         irq_q <= 1'b0;
       end
     end
@@ -647,8 +658,11 @@ module toe_dmaw
   logic recorded_q;
   always_ff @(posedge clk_i) begin
     recorded_q <= rst_ni && aims_job && aimed.kind == Record;
-    if (recorded_q)
+    if (recorded_q) begin
       assert (record_rto_q == rto(record_job_q.tcb)) else $error("a record with another RTO");
+      assert (record_sacked_q == bytes_of(record_job_q.tcb.sacked, record_job_q.tcb.board))
+      else $error("a record with other bytes acknowledged selectively");
+    end
   end
 `endif
 

@@ -317,7 +317,7 @@ module toe_rx
     logic [11:0]        size;
     logic               over;
     logic [BufBits-1:0] buffer;
-    logic [21:0]        before_l3;
+    logic [3:0][17:0]   link;     // sums, of what stands before it
   } net_t;
 
   function automatic logic [47:0] mac_at(input logic [127:0][7:0] h, input int unsigned at);
@@ -325,11 +325,12 @@ module toe_rx
   endfunction
 
   // Of what stands before the IP header: 14 bytes, and four for each tag.
-  function automatic logic [21:0] sum_link(input logic [127:0][7:0] h, input logic [6:0] l3);
-    logic [21:0] sum;
-    sum = 22'd0;
+  function automatic logic [3:0][17:0] sum_link(input logic [127:0][7:0] h, input logic [6:0] l3);
+    logic [3:0][17:0] sum;
+    sum = '0;
     for (int i = 0; i < 11; i++)
-      if (i < 7 || (i < 9 && l3 != 7'd14) || l3 == 7'd22) sum += 22'({h[2*i], h[2*i+1]});
+      sum[i/3] = sum[i/3] + ((i < 7 || (i < 9 && l3 != 7'd14) || l3 == 7'd22) ?
+                             18'({h[2*i], h[2*i+1]}) : 18'd0);
     return sum;
   endfunction
 
@@ -350,7 +351,7 @@ module toe_rx
     net_q7.size <= frame_q6.size;
     net_q7.over <= frame_q6.over;
     net_q7.buffer <= frame_q6.buffer;
-    net_q7.before_l3 <= sum_link(frame_q6.head, frame_q6.where.l3);
+    net_q7.link <= sum_link(frame_q6.head, frame_q6.where.l3);
   end
 
   // ---- cycle 7: the transport header, moved to the front; sums of what stands before it, and of the
@@ -401,7 +402,8 @@ module toe_rx
     trans_d.l4 = from_l4[59:0];
     trans_d.l4_at = net_q7.where.l3 + 7'(ihl);
     trans_d.l4_len = total_len - 16'(ihl);
-    trans_d.before_l3 = net_q7.before_l3;
+    trans_d.before_l3 = 22'(net_q7.link[0]) + 22'(net_q7.link[1]) + 22'(net_q7.link[2]) +
+                        22'(net_q7.link[3]);
     if (net_q7.where.ip4) begin
       trans_d.proto = net_q7.l3[9];
       trans_d.ecn = net_q7.l3[1][1:0];
@@ -436,11 +438,35 @@ module toe_rx
     trans_q8 <= trans_d;
   end
 
+  // What can be said before the sums are there.
+  typedef struct packed {
+    logic to_us;       // by MAC
+    logic for_us;      // by IP
+    logic forged;      // from ourselves (land attack), or of port 0, which is reserved (RFC 6335 6)
+    logic length_ok;   // the TCP header, and all of it in the segment
+    logic echo6;       // ICMPv6 echo, neighbour solicitation and advertisement
+  } facts_t;
+
+  function automatic facts_t look(input trans_t t, input own_t own);
+    facts_t f;
+    logic [5:0] thl;
+    thl = {t.l4[12][7:4], 2'd0};
+    f.to_us = t.to == own.mac;
+    f.for_us = t.where.ip4 ? t.dst[31:0] == own.ip4 && own.ip4 != 32'd0
+             : own.ip6_on && (t.dst == own.ip6 || t.dst == own.ip6_link);
+    f.forged = t.src == t.dst || {t.l4[0], t.l4[1]} == 16'd0 || {t.l4[2], t.l4[3]} == 16'd0;
+    f.length_ok = t.l4_len >= 16'd20 && thl >= 6'd20 && 16'(thl) <= t.l4_len;
+    f.echo6 = t.where.ip6 && own.ip6_on && t.proto == 8'd58 &&
+        (t.l4[0] == 8'd128 || t.l4[0] == 8'd135 || t.l4[0] == 8'd136);
+    return f;
+  endfunction
+
   // ---- cycles 8 and 9: sums, whole, then folded. The segment's with its pseudo header is right when the
   // frame's, with that, is as what lies before the segment (RFC 1071; neither is ever zero). ----
 
   logic trans_valid_q9, trans_valid_q10;
   trans_t trans_q9, trans_q10;
+  facts_t facts_q10;
   logic [21:0] header_q9, before_q9, pseudo_q9;
   logic [15:0] header_q10, before_q10, with_pseudo_q10;
 
@@ -456,6 +482,7 @@ module toe_rx
                  22'(trans_q8.pseudo[3]);
     trans_valid_q10 <= trans_valid_q9 && rst_ni;
     trans_q10 <= trans_q9;
+    facts_q10 <= look(trans_q9, own_i);
     header_q10 <= fold(32'(header_q9));
     before_q10 <= fold(32'(before_q9));
     with_pseudo_q10 <= fold(32'(pseudo_q9));
@@ -471,20 +498,16 @@ module toe_rx
 
   localparam int unsigned JudgedBits = $bits(judged_t);
 
-  logic [39:0][7:0] option_bytes_d, option_bytes_q11;
-  logic [5:0] option_len_d, option_len_q11;
-  judged_t judged_d, judged_q11;
+  logic [5:0] option_len;
+  judged_t judged_d;
 
   always_comb begin
     logic [5:0] thl;
-    logic to_us, for_us, sum_ok;
+    logic sum_ok;
     judged_d = '0;
     judged_d.valid = trans_valid_q10;
     sum_ok = with_pseudo_q10 == before_q10;
     thl = {trans_q10.l4[12][7:4], 2'd0};
-    to_us = trans_q10.to == own_i.mac;
-    for_us = trans_q10.where.ip4 ? trans_q10.dst[31:0] == own_i.ip4 && own_i.ip4 != 32'd0
-           : own_i.ip6_on && (trans_q10.dst == own_i.ip6 || trans_q10.dst == own_i.ip6_link);
     judged_d.packet.tuple.v6 = trans_q10.where.ip6;
     judged_d.packet.tuple.remote = trans_q10.src;
     judged_d.packet.tuple.own = trans_q10.dst;
@@ -503,40 +526,28 @@ module toe_rx
     judged_d.packet.seg.len = trans_q10.l4_len - 16'(thl);
     judged_d.packet.seg.buffer = buf_t'(trans_q10.buffer);
     judged_d.packet.seg.offset = 8'(trans_q10.l4_at) + 8'(thl);
-    option_bytes_d = trans_q10.l4[59:20];
-    option_len_d = thl - 6'd20;
+    option_len = thl - 6'd20;
 
     if (trans_q10.over) judged_d.why.too_long = 1'b1;
     else if (trans_q10.where.arp) begin
-      if (to_us || trans_q10.to == 48'hffff_ffff_ffff) judged_d.packet.kind = PkArp;
+      if (facts_q10.to_us || trans_q10.to == 48'hffff_ffff_ffff) judged_d.packet.kind = PkArp;
       else judged_d.why.not_ours = 1'b1;
-    end else if (trans_q10.where.ip6 && own_i.ip6_on && trans_q10.proto == 8'd58 &&
-                 trans_q10.header_ok && (for_us || trans_q10.dst[127:120] == 8'hff) && sum_ok &&
-                 (trans_q10.l4[0] == 8'd128 || trans_q10.l4[0] == 8'd135 ||
-                  trans_q10.l4[0] == 8'd136))
+    end else if (facts_q10.echo6 && trans_q10.header_ok && sum_ok &&
+                 (facts_q10.for_us || trans_q10.dst[127:120] == 8'hff))
       judged_d.packet.kind = PkEcho;
-    else if (!(trans_q10.where.ip4 || trans_q10.where.ip6) || !to_us || !for_us)
+    else if (!(trans_q10.where.ip4 || trans_q10.where.ip6) || !facts_q10.to_us ||
+             !facts_q10.for_us)
       judged_d.why.not_ours = 1'b1;
     else if (!trans_q10.header_ok) judged_d.why.bad_header = 1'b1;
     else if (trans_q10.where.ip4 && header_q10 != 16'hffff) judged_d.why.bad_ip_sum = 1'b1;
     else if (trans_q10.where.ip4 && trans_q10.proto == 8'd1 && trans_q10.l4[0] == 8'd8)
       judged_d.packet.kind = PkEcho;
     else if (trans_q10.proto != 8'd6) judged_d.why.not_ours = 1'b1;
-    else if (trans_q10.l4_len < 16'd20 || thl < 6'd20 || 16'(thl) > trans_q10.l4_len)
+    else if (!facts_q10.length_ok)
       judged_d.why.bad_header = 1'b1;
     else if (!sum_ok) judged_d.why.bad_tcp_sum = 1'b1;
-    // From ourselves it is forged (land attack); port 0 is reserved (RFC 6335 6).
-    else if (trans_q10.src == trans_q10.dst || judged_d.packet.tuple.remote_port == 16'd0 ||
-             judged_d.packet.tuple.local_port == 16'd0)
-      judged_d.why.bad_header = 1'b1;
+    else if (facts_q10.forged) judged_d.why.bad_header = 1'b1;
     else judged_d.packet.kind = PkTcp;
-  end
-
-  always_ff @(posedge clk_i) begin
-    judged_q11 <= judged_d;
-    if (!rst_ni) judged_q11.valid <= 1'b0;
-    option_bytes_q11 <= option_bytes_d;
-    option_len_q11 <= option_len_d;
   end
 
   // ---- the options, then out ----
@@ -549,18 +560,21 @@ module toe_rx
 
   rx_options #(.Side(JudgedBits)) options_stages (
     .clk_i,
-    .bytes_i(option_bytes_q11),
-    .length_i((judged_q11.packet.kind == PkTcp) ? option_len_q11 : 6'd0),
-    .syn_i(judged_q11.packet.seg.flags.syn),
-    .side_i(judged_q11),
+    .bytes_i(trans_q10.l4[59:20]),
+    .length_i(option_len),
+    .syn_i(judged_d.packet.seg.flags.syn),
+    .side_i(judged_d),
     .options_o(options),
     .bad_o(options_bad),
     .side_o(side)
   );
   assign judged = judged_t'(side);
+  // Whether it is TCP at all is known only when its options are on their way.
+  wire is_tcp = judged.packet.kind == PkTcp;
+  wire bad_options = is_tcp && options_bad;
   always_comb begin
     finished = judged.packet;
-    finished.seg.opt = options;
+    finished.seg.opt = is_tcp ? options : '0;
   end
 
   // After reset nothing of before may come out.
@@ -570,7 +584,7 @@ module toe_rx
     else if (quiet_q != '0) quiet_q <= quiet_q - 1'b1;
   end
   wire came = judged.valid && quiet_q == '0;
-  wire dropped = came && (judged.packet.kind == PkDrop || options_bad);
+  wire dropped = came && (judged.packet.kind == PkDrop || bad_options);
 
   logic [OutBits:0] out_room;
   toe_fifo #(.Width($bits(packet_t)), .AddrBits(OutBits)) out_list (
@@ -594,7 +608,7 @@ module toe_rx
   rx_counts_t counts;
   always_comb begin
     counts = dropped ? judged.why : '0;
-    if (came && options_bad) counts.bad_header = 1'b1;
+    if (came && bad_options) counts.bad_header = 1'b1;
     counts.no_buffer = first && !take_first;
   end
   assign counts_o = counts;

@@ -445,16 +445,15 @@ FAULTS = {
         "wire tired = waited_q == 6'(Patience);", "wire tired = 1'b0;",
     ),
     "who is gone is served": (
-        "wire serves = q.enable && !broken_q[qidx_t'(qp_q)] && !closed_i[qidx_t'(qp_q)];",
-        "wire serves = q.enable && !broken_q[qidx_t'(qp_q)];",
+        "!broken_q[next_q] && !closed_i[next_q];", "!broken_q[next_q];",
     ),
     "a queue pair begins where the last one ended": (
         "          tail_q[i] <= '0;\n          broken_q[i] <= 1'b0;",
         "          broken_q[i] <= 1'b0;",
     ),
     "the entry of another command": (
-        "64'(q.addresses_at) + (64'(cmd_arg0(cmd)) << 6);",
-        "64'(q.addresses_at) + (64'(cmd_arg0(cmd)[1:0] & 2'd2) << 6);",
+        "64'(q.addresses_at) + (64'(cmd_arg0(cmd)) << 6)};",
+        "64'(q.addresses_at) + (64'(cmd_arg0(cmd)[1:0] & 2'd2) << 6)};",
     ),
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from gateware.lib.bench import seeded, simulate
 from gateware.lib.tools import GATEWARE, OUT
 
 LIBRARY = OUT / "sim" / "core_cubic.so"
-UNIT = GATEWARE / "src" / "toe" / "rtl" / "fpc_cubic.sv"
+UNIT = GATEWARE / "src/toe/rtl/fpc_cubic.sv"
 FIELDS = ["epoch_set", "after_rto", "cwnd", "w_max", "cwnd_prior"]
 FIELDS += ["epoch", "k", "w_est", "credit", "est_credit"]
 WIDTHS = [1, 1] + [32] * 8

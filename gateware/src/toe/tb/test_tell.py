@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who has something to tell, by chance, of queue pairs whose HW rings are full, have room, or are
-gone: each flow that is listed comes once, with a place of its queue pair unless that is gone, and no
-place is taken for nothing. Rings that stay full keep nobody else waiting, how often ever toe_hwroom
-asks this FPC, and however many stand in its list."""
+gone: each flow that is listed comes once, with a place of its queue pair unless that is gone, and
+no place is taken for nothing. Rings that stay full keep nobody else waiting, how often ever
+toe_hwroom asks this FPC, and however many stand in its list."""
 
 import cocotb
 import pytest

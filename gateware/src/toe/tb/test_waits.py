@@ -45,6 +45,7 @@ class Bench:
         self.dut, self.rng = dut, rng
         self.now = AROUND - 4 * PATIENCE
         self.places: list[Waiting | None] = [None] * PLACES
+        self.due: set[int] = set()  # of the cycle before
         assert len(dut.item_o) == 1 + 6 + 160 + 256 + 47 + 64
 
     def command(self, cookie: int, option: int = 0, value: int = 0) -> int:
@@ -64,7 +65,9 @@ class Bench:
         dut.tick_i.value, dut.at_i.value, dut.qp_i.value = self.now % AROUND, at, qp
         dut.command_i.value, dut.entry_i.value = command, does.get("entry", 0)
         await ReadOnly()
-        due = {i for i, w in enumerate(self.places) if w and not before(self.now, w.again)}
+        due, self.due = self.due, set()
+        if not {"again", "drop", "cancel", "forget"} & set(does):
+            self.due = {i for i, w in enumerate(self.places) if w and not before(self.now, w.again)}
         assert bool(dut.due_o.value) == bool(due), "whether one is to be tried"
         if due:
             self.next = dut.next_o.value.to_unsigned()
@@ -155,6 +158,7 @@ async def who_waits_is_tried_until_its_patience_ends(dut):
             count["forget"] += await bench.forget()
         due = [i for i, w in enumerate(bench.places) if w and not before(bench.now, w.again)]
         if due and rng.random() < 0.8:
+            await bench.cycle()
             await bench.cycle()
             at = bench.next
             if before(bench.now, bench.places[at].deadline) and rng.random() < 0.95:
