@@ -67,14 +67,18 @@ module toe_table
     logic [SigBits-1:0] sig;
   } hash_t;
 
-  localparam int unsigned HashBits = $bits(hash_t);
+  localparam int unsigned HashBits = RowBits + SigBits;
   localparam int unsigned TupleBits = $bits(tuple_t);
 
-  // Bit j is the parity of the tuple and the key from bit j on.
+  // Bit j is the parity of the tuple and the key from bit j on. A row and the signature name the other
+  // row: tuples of one signature that meet in one row meet in both, so that the second is seen and refused
+  // wherever the first stands, and never hides it.
   function automatic hash_t hash(input tuple_t t, input logic [383:0] key);
     logic [HashBits-1:0] h;
+    logic [RowBits-1:0] row;
     for (int j = 0; j < int'(HashBits); j++) h[j] = ^(t & TupleBits'(key >> j));
-    return hash_t'(h);
+    row = h[HashBits-1:SigBits];
+    return '{row0: row, row1: row ^ RowBits'(h), sig: h[SigBits-1:0]};
   endfunction
 
   function automatic logic [PlaceBits-1:0] slot_of(input place_t p);
