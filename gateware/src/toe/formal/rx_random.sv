@@ -186,7 +186,7 @@ module rx_random;
       head = {head, number($urandom_range(1) == 0 ? 128'h8100 : 128'h88a8, 2),
               number(128'($urandom), 2)};
     head = {head, number(v6 ? 128'h86dd : 128'h0800, 2)};
-    want.bytes = 11'(head.size() + l3.size() + l4.size());
+    want.bytes = 12'(head.size() + l3.size() + l4.size());
     frame = {head, l3, l4};
     if (wrong == Short) begin
       if (length < 61) wrong = Good;                // padding would make it whole

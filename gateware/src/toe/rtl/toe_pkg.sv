@@ -136,7 +136,7 @@ package toe_pkg;
     packet_e     kind;
     tuple_t      tuple;
     logic [47:0] mac;      // who sent it
-    logic [10:0] bytes;    // of the whole frame, without padding
+    logic [11:0] bytes;    // of the whole frame, without padding
     logic        vlan;
     seg_t        seg;
   } packet_t;

@@ -207,8 +207,8 @@ module toe_resp
   wire arp_asks = {f_q[20], f_q[21]} == 16'd1;
   wire [7:0] icmp6 = f_q[54];
   wire target_ours = sixteen(f_q, 62) == own_i.ip6 || sixteen(f_q, 62) == own_i.ip6_link;
-  wire nd_ok = p_q.tuple.v6 && !p_q.vlan && f_q[21] == 8'd255 && p_q.bytes >= 11'd78;
-  wire has_link = p_q.bytes >= 11'd86 && f_q[79] == 8'd1;
+  wire nd_ok = p_q.tuple.v6 && !p_q.vlan && f_q[21] == 8'd255 && p_q.bytes >= 12'd78;
+  wire has_link = p_q.bytes >= 12'd86 && f_q[79] == 8'd1;
   wire echo_ok = !p_q.vlan && (p_q.tuple.v6 ? icmp6 == 8'd128 : 1'b1);
 
   // Who has told us where he is: found out with the packet, looked for in the table, written.
@@ -254,8 +254,8 @@ module toe_resp
   assign free_valid_o = step_q == Free;
   assign free_o = p_q.seg.buffer;
 
-  wire [10:0] at = {line_q, 6'd0};
-  wire copy_last = p_q.bytes <= at + 11'd64;
+  wire [11:0] at = {1'b0, line_q, 6'd0};
+  wire copy_last = p_q.bytes <= at + 12'd64;
   wire [6:0] copy_keep = copy_last ? 7'(p_q.bytes - at) : 7'd64;
 
   function automatic logic [63:0] keep(input logic [6:0] n);

@@ -514,7 +514,7 @@ module toe_rx
     judged_d.packet.tuple.remote_port = {trans_q10.l4[0], trans_q10.l4[1]};
     judged_d.packet.tuple.local_port = {trans_q10.l4[2], trans_q10.l4[3]};
     judged_d.packet.mac = trans_q10.from;
-    judged_d.packet.bytes = 11'(trans_q10.where.stop);
+    judged_d.packet.bytes = 12'(trans_q10.where.stop);
     judged_d.packet.vlan = trans_q10.where.vlan;
     judged_d.packet.seg.seq = {trans_q10.l4[4], trans_q10.l4[5], trans_q10.l4[6], trans_q10.l4[7]};
     judged_d.packet.seg.ack = {trans_q10.l4[8], trans_q10.l4[9], trans_q10.l4[10],

@@ -113,9 +113,9 @@ class Bench:
         src = int.from_bytes(frame[6:12], "big")
         value = kind << 1 | v6
         value = (value << 288 | self.rng.getrandbits(288)) << 48 | src
-        value = (value << 11 | len(frame)) << BEFORE_BUFFER | (vlan << (BEFORE_BUFFER - 1))
+        value = (value << 12 | len(frame)) << BEFORE_BUFFER | (vlan << (BEFORE_BUFFER - 1))
         value = (value << BUFFER | buffer) << AFTER_BUFFER
-        assert len(self.dut.packet_i) == 2 + 289 + 48 + 11 + BEFORE_BUFFER + BUFFER + AFTER_BUFFER
+        assert len(self.dut.packet_i) == 2 + 289 + 48 + 12 + BEFORE_BUFFER + BUFFER + AFTER_BUFFER
         self.dut.packet_i.value = value
         self.dut.packet_valid_i.value = 1
         before, freed = len(self.frames), len(self.freed)
@@ -150,8 +150,11 @@ class Bench:
         return known, mac, self.frames[before:]
 
 
-def padding(rng) -> Raw:
-    return Raw(rng.randbytes(rng.choice([1, 8, 21, 22, 23, 56, 85, 86, 87, 700, 1400])))
+def padding(rng, header: int) -> Raw:
+    """Of a frame with so many bytes before it: up to a whole packet buffer."""
+    most = 2048 - header
+    sizes = [1, 8, 21, 22, 23, 56, 85, 86, 87, 700, 1400, most - 64, most - 63, most - 1, most]
+    return Raw(rng.randbytes(rng.choice(sizes)))
 
 
 def peer(rng) -> tuple[str, str, str]:
@@ -197,7 +200,7 @@ def arp(rng, known: Known, now: int):
 
 def echo(rng, known: Known, now: int):
     mac, ip, _ = peer(rng)
-    data, ident, seq = padding(rng), rng.randrange(1 << 16), rng.randrange(1 << 16)
+    data, ident, seq = padding(rng, 42), rng.randrange(1 << 16), rng.randrange(1 << 16)
     ttl, vlan = rng.randrange(1, 256), rng.random() < 0.1
     ask = IP(src=ip, dst=IP4, ttl=ttl, id=ident) / ICMP(type=8, id=ident, seq=seq) / data
     said = IP(src=IP4, dst=ip, ttl=ttl, id=ident) / ICMP(type=0, id=ident, seq=seq) / data
@@ -207,7 +210,7 @@ def echo(rng, known: Known, now: int):
 
 def echo6(rng, known: Known, now: int):
     mac, _, ip = peer(rng)
-    data, ident, seq = padding(rng), rng.randrange(1 << 16), rng.randrange(1 << 16)
+    data, ident, seq = padding(rng, 62), rng.randrange(1 << 16), rng.randrange(1 << 16)
     hops = rng.randrange(1, 256)
     kind = ICMPv6EchoRequest if rng.random() < 0.8 else ICMPv6EchoReply
     ask = IPv6(src=ip, dst=IP6, hlim=hops) / kind(id=ident, seq=seq) / data
