@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proofs: sby with boolector, as src/<block>/formal/proofs.toml names them. A proof counts when it
-holds, and when each of its faults, put into the design, makes it fail.
+"""Proofs: sby with boolector, as src/<block>/formal/*.toml name them (proofs.toml; what is of
+handshakes alone, edges.toml). A proof counts when it holds, and when each of its faults, put into
+the design, makes it fail.
 
     [name]
     top = "module"            # the bench; its ports are free inputs
@@ -8,6 +9,7 @@ holds, and when each of its faults, put into the design, makes it fail.
     mode = "prove"            # bmc: up to depth; prove: by induction, for all time; random: no
                               # proof, top drives itself by chance, for what lies too deep
     depth = 10
+    fault_depth = 12          # of the runs that show its faults; else as the proof's
     long = false              # only with --long
     faults_long = false       # its faults only with --long
     parameters = { N = 2 }
@@ -56,9 +58,11 @@ chformal -early
 
 def load() -> dict[str, dict]:
     proofs = {}
-    for path in sorted(GATEWARE.glob("src/*/formal/proofs.toml")):
+    for path in sorted(GATEWARE.glob("src/*/formal/*.toml")):
         block = path.parent.parent.name
         for name, proof in tomllib.loads(path.read_text()).items():
+            if f"{block}-{name}" in proofs:
+                raise ValueError(f"{path}: there is a proof {block}-{name} already")
             proofs[f"{block}-{name}"] = proof
     return proofs
 
@@ -109,7 +113,7 @@ def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
     parameters = " ".join(f"-G {k}={v}" for k, v in proof.get("parameters", {}).items())
     script = SBY.format(
         mode="bmc" if fault else proof["mode"],  # a fault is found by a run that shows it
-        depth=proof["depth"],
+        depth=proof.get("fault_depth", proof["depth"]) if fault else proof["depth"],
         top=proof["top"],
         more="memory_map\nsetundef -zero -init" if proof.get("mapped") else "",
         timeout=3600 if proof.get("long") else 900,
