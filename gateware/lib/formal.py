@@ -13,6 +13,7 @@ the design, makes it fail.
     long = false              # only with --long
     faults_long = false       # its faults only with --long
     parameters = { N = 2 }
+    bare = false              # without the assertions that the design itself has
     mapped = false            # memories as registers; all begin at zero, as in an FPGA
     [[name.faults]]
     file = "src/x/y.sv"
@@ -45,7 +46,7 @@ timeout {timeout}
 smtbmc --nounroll boolector
 
 [script]
-read_slang -j 1 --top {top} {parameters} {names}
+read_slang -j 1 --top {top} {parameters} {defines} {names}
 prep -top {top}
 {more}
 async2sync
@@ -118,6 +119,7 @@ def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
         more="memory_map\nsetundef -zero -init" if proof.get("mapped") else "",
         timeout=3600 if proof.get("long") else 900,
         parameters=parameters,
+        defines="-D SYNTHESIS" if proof.get("bare") else "",
         names=" ".join(names),
         files="\n".join(names),
     )
