@@ -25,7 +25,7 @@ GLUE = ("toe_box", "toe_core")
 
 # Parts of a part: what hangs on the number of flows, so that all else is the same for any.
 INSIDE = {
-    "toe_fpc": ("fpc_tcbs", "fpc_wait", "toe_fifo"),
+    "toe_fpc": ("fpc_tcbs", "fpc_tell", "fpc_wait", "toe_fifo"),
     "toe_conn": ("conn_listeners", "conn_slots", "conn_tw", "conn_waits"),
     "toe_csr": ("toe_regs",),
 }

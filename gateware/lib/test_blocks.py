@@ -2,6 +2,7 @@
 """A design synthesized part by part: what parts there are, and that joined they are the whole."""
 
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -165,6 +166,20 @@ def test_the_parts_of_the_toe() -> None:
     for top, inside in blocks.INSIDE.items():
         assert blocks.parts_of(top, modules) == list(inside)
     assert blocks.parameters_of(modules["toe_timer"]) == {"FlowBits", "FpcBits", "Fpc"}
+
+
+def test_no_part_is_left_in_what_joins_them() -> None:
+    """Or a module of the rest would be joined with another's part of the same name, of other width."""
+    modules = blocks.declared("src/toe/toe_box.f")
+    for top, inside in blocks.INSIDE.items():
+        rest, new = set(), {top}
+        while new:
+            rest |= new
+            words = {word for name in new for word in re.findall(r"\w+", modules[name])}
+            new = words & set(modules) - set(inside) - rest
+        for name in rest - {top}:
+            hidden = set(re.findall(r"\w+", modules[name])) & set(inside)
+            assert not hidden, f"{name}, in {top}, has a {hidden}: it must be a part itself"
 
 
 def test_what_a_part_is_made_from() -> None:
