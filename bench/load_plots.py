@@ -277,3 +277,27 @@ def multicore(body: dict, folder: Path) -> list[Path]:
     axes[2].tick_params(axis="x", rotation=20)
     figure.suptitle(_source(body), fontsize=9)
     return [_save(figure, folder, "multicore")]
+
+
+def hostcores(body: dict, folder: Path) -> list[Path]:
+    """Payload of 128-byte segments over host cores: measured, and beyond as if each core did as
+    much; a TOE's own limit is a level."""
+    figure, axis = plt.subplots(figsize=(8, 5))
+    titles, found = body["systems"], body["medians"]
+    link, most = found["payload_of_link_gbps"], max([*found["cores"].values(), 1])
+    for system, by_hosts in found["by_host_cores"].items():
+        used = [f["host_cores"] for f in by_hosts.values()]
+        (line,) = axis.plot(used, [f["gbps"] for f in by_hosts.values()], "o", label=titles[system])
+        last = found["cores"][system]
+        title = f"{titles[system]}: {last:g} cores for the link, if each does as much"
+        axis.plot([0, last], [0, link], "--", color=line.get_color(), label=title)
+    axis.axhline(link, color="grey", label=f"100 Gbit/s of the wire: {link:g} of payload")
+    if made := body["gateware"]:
+        title = f"{titles['gateware']}: receives {made['gbps']:g}"
+        axis.axhline(made["gbps"], color="black", linestyle=":", label=title)
+    axis.set(xlabel="host cores' time used", ylabel="Gbit/s of payload", xlim=(0, most * 1.05))
+    axis.set(ylim=(0, None), title="128-byte segments received")
+    axis.grid(alpha=0.3)
+    _legend(axis)
+    figure.suptitle(_source(body), fontsize=9)
+    return [_save(figure, folder, "hostcores")]

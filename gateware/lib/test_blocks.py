@@ -169,7 +169,7 @@ def test_the_parts_of_the_toe() -> None:
 
 
 def test_no_part_is_left_in_what_joins_them() -> None:
-    """Or a module of the rest would be joined with another's part of the same name, of other width."""
+    """Or a module of the rest would be joined with a part of the same name and another width."""
     modules = blocks.declared("src/toe/toe_box.f")
     for top, inside in blocks.INSIDE.items():
         rest, new = set(), {top}
