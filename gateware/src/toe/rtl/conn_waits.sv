@@ -13,8 +13,8 @@ module conn_waits
   input  wire             rst_ni,
   input  wire tick_t      tick_i,
 
-  output wire             due_o,      // next_o is to be tried again: known a cycle later, and not in
-                                      // the cycle after a change
+  // next_o is to be tried again: known a cycle later, and not in the cycle after a change.
+  output wire             due_o,
   output wire widx_t      next_o,
   output wire waiting_t   item_o,
   output wire             room_o,

@@ -53,10 +53,10 @@ module toe_rx
   logic [BufBits:0] free_room;
   logic back_valid;
   buf_t back;
-  logic [3:0] back_room;
+  logic [OutBits:0] back_room;
 
   // What this module drops itself waits for its turn at the list.
-  toe_fifo #(.Width($bits(buf_t)), .AddrBits(3)) back_list (
+  toe_fifo #(.Width($bits(buf_t)), .AddrBits(OutBits)) back_list (
     .clk_i, .rst_ni,
     .push_i(own_free_valid), .data_i(own_free), .room_o(back_room),
     .valid_o(back_valid), .pop_i(back_valid && !free_valid_i), .data_o(back)
@@ -151,7 +151,7 @@ module toe_rx
     logic        ip6;
     logic        arp;
     logic        vlan;
-    logic [15:0] stop;      // offset behind the datagram
+    logic [16:0] stop;      // offset behind the datagram: a length may be anything
   } where_t;
 
   function automatic logic [15:0] half(input logic [63:0][7:0] d, input int unsigned at);
@@ -195,7 +195,8 @@ module toe_rx
         len6 = half(d, 26);
       end
     endcase
-    w.stop = w.ip4 ? 16'(w.l3) + len4 : (w.ip6 ? 16'(w.l3) + 16'd40 + len6 : 16'(w.l3) + 16'd28);
+    w.stop = w.ip4 ? 17'(w.l3) + 17'(len4)
+           : (w.ip6 ? 17'(w.l3) + 17'd40 + 17'(len6) : 17'(w.l3) + 17'd28);
     return w;
   endfunction
 
@@ -205,9 +206,9 @@ module toe_rx
   // ---- cycles 2 to 4: which bytes of the beat are of the datagram; their sum, four words at a time ----
 
   // Bytes of the line that lie below offset stop.
-  function automatic logic [63:0] below(input logic [5:0] line_, input logic [15:0] stop);
+  function automatic logic [63:0] below(input logic [5:0] line_, input logic [16:0] stop);
     logic [63:0] m;
-    for (int i = 0; i < 64; i++) m[i] = {5'd0, line_[4:0], 6'(i)} < stop;
+    for (int i = 0; i < 64; i++) m[i] = {6'd0, line_[4:0], 6'(i)} < stop;
     return m;
   endfunction
 
@@ -366,6 +367,7 @@ module toe_rx
     addr_t              dst;
     logic [1:0]         ecn;
     logic               header_ok;
+    logic               whole;      // all that the headers speak of is there
     logic [4:0][17:0]   header;     // sums, of the IP header
     logic [21:0]        before_l3;  // ... of what stands before it
     logic [3:0][17:0]   pseudo;     // ... of the addresses
@@ -397,7 +399,7 @@ module toe_rx
     for (int i = 0; i < 20; i++)
       if (i < 10 || !net_q7.where.ip4)
         trans_d.header[i/4] = trans_d.header[i/4] + 18'({net_q7.l3[2*i], net_q7.l3[2*i+1]});
-    total_len = net_q7.where.stop - 16'(net_q7.where.l3);
+    total_len = 16'(net_q7.where.stop - 17'(net_q7.where.l3));
     from_l4 = net_q7.where.ip4 ? net_q7.l3 >> 160 : net_q7.l3 >> 320;
     trans_d.l4 = from_l4[59:0];
     trans_d.l4_at = net_q7.where.l3 + 7'(ihl);
@@ -422,8 +424,7 @@ module toe_rx
     for (int i = 0; i < 8; i++)
       trans_d.pseudo[i/2] = trans_d.pseudo[i/2] + 18'(trans_d.src[16*i+:16]) +
                             18'(trans_d.dst[16*i+:16]);
-    // All that the header speaks of must be there.
-    if (net_q7.where.stop > 16'(net_q7.size)) trans_d.header_ok = 1'b0;
+    trans_d.whole = net_q7.where.stop <= 17'(net_q7.size);
     trans_d.from = net_q7.from;
     trans_d.to = net_q7.to;
     trans_d.where = net_q7.where;
@@ -444,20 +445,27 @@ module toe_rx
     logic for_us;      // by IP
     logic forged;      // from ourselves (land attack), or of port 0, which is reserved (RFC 6335 6)
     logic length_ok;   // the TCP header, and all of it in the segment
-    logic echo6;       // ICMPv6 echo, neighbour solicitation and advertisement
+    logic echoes;      // the header of an ICMP message
+    logic asks6;       // ICMPv6 for us: echo, or neighbour solicitation and advertisement
   } facts_t;
 
   function automatic facts_t look(input trans_t t, input own_t own);
     facts_t f;
     logic [5:0] thl;
+    logic echo, neighbour, to_group;
     thl = {t.l4[12][7:4], 2'd0};
     f.to_us = t.to == own.mac;
     f.for_us = t.where.ip4 ? t.dst[31:0] == own.ip4 && own.ip4 != 32'd0
              : own.ip6_on && (t.dst == own.ip6 || t.dst == own.ip6_link);
     f.forged = t.src == t.dst || {t.l4[0], t.l4[1]} == 16'd0 || {t.l4[2], t.l4[3]} == 16'd0;
     f.length_ok = t.l4_len >= 16'd20 && thl >= 6'd20 && 16'(thl) <= t.l4_len;
-    f.echo6 = t.where.ip6 && own.ip6_on && t.proto == 8'd58 &&
-        (t.l4[0] == 8'd128 || t.l4[0] == 8'd135 || t.l4[0] == 8'd136);
+    f.echoes = t.l4_len >= 16'd8;
+    // Questions for a group are neighbours' alone: an echo would come from the group.
+    echo = t.l4[0] == 8'd128;
+    neighbour = t.l4[0] == 8'd135 || t.l4[0] == 8'd136;
+    to_group = (f.to_us || t.to[40]) && t.dst[127:120] == 8'hff;
+    f.asks6 = t.where.ip6 && own.ip6_on && t.proto == 8'd58 && f.echoes &&
+        ((f.to_us && f.for_us && (echo || neighbour)) || (to_group && neighbour));
     return f;
   endfunction
 
@@ -503,11 +511,12 @@ module toe_rx
 
   always_comb begin
     logic [5:0] thl;
-    logic sum_ok;
+    logic sum_ok, header_ok;
     judged_d = '0;
     judged_d.valid = trans_valid_q10;
     sum_ok = with_pseudo_q10 == before_q10;
     thl = {trans_q10.l4[12][7:4], 2'd0};
+    header_ok = trans_q10.header_ok && trans_q10.whole;
     judged_d.packet.tuple.v6 = trans_q10.where.ip6;
     judged_d.packet.tuple.remote = trans_q10.src;
     judged_d.packet.tuple.own = trans_q10.dst;
@@ -530,18 +539,21 @@ module toe_rx
 
     if (trans_q10.over) judged_d.why.too_long = 1'b1;
     else if (trans_q10.where.arp) begin
-      if (facts_q10.to_us || trans_q10.to == 48'hffff_ffff_ffff) judged_d.packet.kind = PkArp;
-      else judged_d.why.not_ours = 1'b1;
-    end else if (facts_q10.echo6 && trans_q10.header_ok && sum_ok &&
-                 (facts_q10.for_us || trans_q10.dst[127:120] == 8'hff))
+      if (!facts_q10.to_us && trans_q10.to != 48'hffff_ffff_ffff)
+        judged_d.why.not_ours = 1'b1;
+      else if (!trans_q10.whole) judged_d.why.bad_header = 1'b1;
+      else judged_d.packet.kind = PkArp;
+    end else if (facts_q10.asks6 && header_ok && sum_ok)
       judged_d.packet.kind = PkEcho;
     else if (!(trans_q10.where.ip4 || trans_q10.where.ip6) || !facts_q10.to_us ||
              !facts_q10.for_us)
       judged_d.why.not_ours = 1'b1;
-    else if (!trans_q10.header_ok) judged_d.why.bad_header = 1'b1;
+    else if (!header_ok) judged_d.why.bad_header = 1'b1;
     else if (trans_q10.where.ip4 && header_q10 != 16'hffff) judged_d.why.bad_ip_sum = 1'b1;
-    else if (trans_q10.where.ip4 && trans_q10.proto == 8'd1 && trans_q10.l4[0] == 8'd8)
-      judged_d.packet.kind = PkEcho;
+    else if (trans_q10.where.ip4 && trans_q10.proto == 8'd1 && trans_q10.l4[0] == 8'd8) begin
+      if (facts_q10.echoes) judged_d.packet.kind = PkEcho;
+      else judged_d.why.bad_header = 1'b1;
+    end
     else if (trans_q10.proto != 8'd6) judged_d.why.not_ours = 1'b1;
     else if (!facts_q10.length_ok)
       judged_d.why.bad_header = 1'b1;
@@ -577,13 +589,15 @@ module toe_rx
     finished.seg.opt = is_tcp ? options : '0;
   end
 
-  // After reset nothing of before may come out.
+  // After reset nothing of before may come out: until then nothing is taken either.
   logic [4:0] quiet_q;
+  logic open_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) quiet_q <= '1;
     else if (quiet_q != '0) quiet_q <= quiet_q - 1'b1;
+    open_q <= rst_ni && quiet_q == '0;
   end
-  wire came = judged.valid && quiet_q == '0;
+  wire came = judged.valid && open_q;
   wire dropped = came && (judged.packet.kind == PkDrop || bad_options);
 
   logic [OutBits:0] out_room;
@@ -593,14 +607,16 @@ module toe_rx
     .valid_o(packet_valid_o), .pop_i(packet_valid_o && packet_ready_i), .data_o(packet_o)
   );
 
-  // A packet is taken in only if there will be a place for it: 20 stages may hold one each.
+  // A packet is taken in only if there will be a place for it, whatever becomes of those on their way:
+  // 20 stages may hold one each.
   logic [OutBits:0] coming_q;
   wire enters = take_first;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) coming_q <= '0;
     else coming_q <= coming_q + (OutBits + 1)'(enters) - (OutBits + 1)'(came);
   end
-  assign room = coming_q + (OutBits + 1)'(1) < out_room && back_room > 4'd1;
+  wire [OutBits:0] places = coming_q + (OutBits + 1)'(1);
+  assign room = open_q && places < out_room && places < back_room;
 
   assign own_free_valid = dropped;
   assign own_free = judged.packet.seg.buffer;
