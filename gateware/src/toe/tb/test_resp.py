@@ -6,6 +6,7 @@ known is asked for. Link and buffers withhold ready by chance."""
 import ipaddress
 
 import cocotb
+import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 from scapy.layers.inet import ICMP, IP
@@ -21,9 +22,11 @@ from scapy.layers.inet6 import (
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 
-from gateware.lib.bench import seeded, simulate
+from gateware.lib.bench import finds, seeded, simulate
 
 ENTRIES = 4
+LISTS, TOP, MODULE = ["src/toe/toe_resp.f"], "toe_resp", "gateware.src.toe.tb.test_resp"
+PARAMETERS = {"Entries": ENTRIES}
 MAC, IP4, IP6, LINK = "02:54:4f:45:00:01", "10.0.0.1", "fd00::1", "fe80::1"
 ARP_KIND, ECHO_KIND = 2, 3
 FRESH = 61 * 10**9  # ns: more than a minute
@@ -296,9 +299,24 @@ async def answers_and_neighbours(dut):
 
 
 def test_resp():
-    simulate(
-        ["src/toe/toe_resp.f"],
-        "toe_resp",
-        "gateware.src.toe.tb.test_resp",
-        parameters={"Entries": ENTRIES},
-    )
+    simulate(LISTS, TOP, MODULE, parameters=PARAMETERS)
+
+
+FAULTS = {
+    "the last line of a packet buffer is never the last": (
+        "wire copy_last = p_q.bytes <= at + 12'd64;",
+        "wire copy_last = p_q.bytes <= {1'b0, at[10:0] + 11'd64};",
+    ),
+    "an echo of a whole buffer has no bytes": (
+        "wire copy_last = p_q.bytes <= at + 12'd64;",
+        "wire copy_last = 12'(p_q.bytes[10:0]) <= at + 12'd64;",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("why", FAULTS)
+def test_finds(why):
+    """A toe_resp with this fault does not pass."""
+    fault = ("src/toe/rtl/toe_resp.sv", *FAULTS[why])
+    finds(fault, LISTS, TOP, MODULE, parameters=PARAMETERS)
