@@ -80,7 +80,10 @@ module toe_cmd
   logic [Qps-1:0] broken_q;
   logic [511:0] line_q;
   logic [1:0] index_q;
-  logic [2:0] left_q, out_q;    // commands of the line to do; handed on and not handled
+  logic [2:0] left_q;           // commands of the line to do
+  // Handed on and not handled: four of the line, and an ERROR of each queue pair that was halted.
+  localparam int unsigned OutBits = $clog2(Qps + 5);
+  logic [OutBits-1:0] out_q;
   logic [31:0] position;        // in the ring, of the command at hand
   logic bad_phase_q;           // the line ended at an entry that is not there
 
@@ -296,7 +299,7 @@ module toe_cmd
     end else begin
       halt_q <= 1'b0;
       waited_q <= ask_o ? waited_q + 6'd1 : '0;
-      out_q <= out_q + 3'(handed) - all_dones;
+      out_q <= out_q + OutBits'(handed) - OutBits'(all_dones);
       back_q <= back_q + dones - 3'(return_o);
       for (int i = 0; i < int'(Qps); i++) begin
         if (!qp_i[i].enable) begin
