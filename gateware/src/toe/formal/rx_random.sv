@@ -124,6 +124,10 @@ module rx_random;
     want.tuple.own = v6 ? ($urandom_range(1) == 0 ? own.ip6 : own.ip6_link) : addr_t'(own.ip4);
     if (wrong == OtherAddress) want.tuple.own ^= 128'd1 << $urandom_range(31);
     want.tuple.remote = v6 ? {$urandom, $urandom, $urandom, $urandom} : addr_t'($urandom);
+    // A host's: groups and the like are tb/test_rx.py's.
+    if (v6) want.tuple.remote[127:126] = 2'b00;
+    if (v6) want.tuple.remote[125] = 1'b1;
+    if (!v6) want.tuple.remote[31:30] = 2'b10;
     if (wrong == Land) want.tuple.remote = want.tuple.own;
     want.tuple.remote_port = 16'(1 + $urandom_range(65534));
     want.tuple.local_port = 16'(1 + $urandom_range(65534));

@@ -443,11 +443,19 @@ module toe_rx
   typedef struct packed {
     logic to_us;       // by MAC
     logic for_us;      // by IP
+    logic nobody;      // the source is no host's address
     logic forged;      // from ourselves (land attack), or of port 0, which is reserved (RFC 6335 6)
     logic length_ok;   // the TCP header, and all of it in the segment
     logic echoes;      // the header of an ICMP message
     logic asks6;       // ICMPv6 for us: echo, or neighbour solicitation and advertisement
   } facts_t;
+
+  // No host's: this network, loopback, groups, broadcast (RFC 1122 3.2.1.3); of IPv6 none, loopback,
+  // groups, and IPv4's in IPv6's clothes, which a host would take for IPv4 (RFC 4291 2.5.2, 2.5.3, 2.7).
+  function automatic logic is_nobody(input logic v4, input addr_t a);
+    if (v4) return a[31:24] == 8'd0 || a[31:24] == 8'd127 || a[31:29] == 3'd7;
+    return a[127:1] == 127'd0 || a[127:120] == 8'hff || a[127:32] == 96'hffff;
+  endfunction
 
   function automatic facts_t look(input trans_t t, input own_t own);
     facts_t f;
@@ -457,6 +465,7 @@ module toe_rx
     f.to_us = t.to == own.mac;
     f.for_us = t.where.ip4 ? t.dst[31:0] == own.ip4 && own.ip4 != 32'd0
              : own.ip6_on && (t.dst == own.ip6 || t.dst == own.ip6_link);
+    f.nobody = is_nobody(t.where.ip4, t.src);
     f.forged = t.src == t.dst || {t.l4[0], t.l4[1]} == 16'd0 || {t.l4[2], t.l4[3]} == 16'd0;
     f.length_ok = t.l4_len >= 16'd20 && thl >= 6'd20 && 16'(thl) <= t.l4_len;
     f.echoes = t.l4_len >= 16'd8;
@@ -465,7 +474,7 @@ module toe_rx
     neighbour = t.l4[0] == 8'd135 || t.l4[0] == 8'd136;
     to_group = (f.to_us || t.to[40]) && t.dst[127:120] == 8'hff;
     f.asks6 = t.where.ip6 && own.ip6_on && t.proto == 8'd58 && f.echoes &&
-        ((f.to_us && f.for_us && (echo || neighbour)) || (to_group && neighbour));
+        ((f.to_us && f.for_us && ((echo && !f.nobody) || neighbour)) || (to_group && neighbour));
     return f;
   endfunction
 
@@ -548,7 +557,7 @@ module toe_rx
     else if (!(trans_q10.where.ip4 || trans_q10.where.ip6) || !facts_q10.to_us ||
              !facts_q10.for_us)
       judged_d.why.not_ours = 1'b1;
-    else if (!header_ok) judged_d.why.bad_header = 1'b1;
+    else if (!header_ok || facts_q10.nobody) judged_d.why.bad_header = 1'b1;
     else if (trans_q10.where.ip4 && header_q10 != 16'hffff) judged_d.why.bad_ip_sum = 1'b1;
     else if (trans_q10.where.ip4 && trans_q10.proto == 8'd1 && trans_q10.l4[0] == 8'd8) begin
       if (facts_q10.echoes) judged_d.packet.kind = PkEcho;

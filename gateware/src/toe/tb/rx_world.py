@@ -112,12 +112,19 @@ def judged(frame: bytes, own: Own) -> tuple[set[str], dict | None]:
     return {"not_ours"}, None
 
 
+def nobody(src: int, v6: bool) -> bool:
+    """No host has it (RFC 1122 3.2.1.3, RFC 4291 2.5, 2.7), or it is IPv4's in IPv6's clothes."""
+    if v6:
+        return src < 2 or src >> 120 == 0xFF or src >> 32 == 0xFFFF
+    return src >> 24 in (0, 127) or src >> 24 >= 224
+
+
 def of_ip4(frame: bytes, l3: int, own: Own, to_us: bool, packet: dict):
     ip, total = frame[l3:], half(frame, l3 + 2)
     src, dst = int.from_bytes(ip[12:16], "big"), int.from_bytes(ip[16:20], "big")
     if not to_us or dst != own.ip4 or own.ip4 == 0:
         return {"not_ours"}, None
-    if ip[0] != 0x45 or not 20 <= total <= len(ip) or half(ip, 6) & 0x3FFF:
+    if ip[0] != 0x45 or not 20 <= total <= len(ip) or half(ip, 6) & 0x3FFF or nobody(src, False):
         return {"bad_header"}, None
     if checksum(ip[:20]):
         return {"bad_ip_sum"}, None
@@ -145,14 +152,14 @@ def of_ip6(frame: bytes, l3: int, own: Own, to: int, packet: dict):
     pseudo = ip[8:40] + len(l4).to_bytes(4, "big") + bytes([0, 0, 0, kind])
     if own.ip6_on and kind == 58 and whole and len(l4) >= 8 and not checksum(pseudo + l4):
         group = ip[24] == 0xFF and (to_us or to >> 40 & 1)
-        asked = (for_us and to_us and l4[0] == 128) or (
+        asked = (for_us and to_us and l4[0] == 128 and not nobody(src, True)) or (
             l4[0] in (135, 136) and ((for_us and to_us) or group)
         )
         if asked:
             return set(), packet | {"kind": ECHO_KIND, "v6": 1, "bytes": l3 + total}
     if not to_us or not for_us:
         return {"not_ours"}, None
-    if not whole:
+    if not whole or nobody(src, True):
         return {"bad_header"}, None
     if kind != 6:
         return {"not_ours"}, None
@@ -225,6 +232,7 @@ class Maker:
 
     WRONG = ("mac", "address", "protocol", "ip sum", "sum", "fragment", "ip options", "version")
     WRONG += ("length", "cut", "runt", "long", "offset", "land", "port", "around", "any bit")
+    WRONG += ("source",)
 
     def __init__(self, rng, own: Own) -> None:
         self.rng, self.own = rng, own
@@ -259,6 +267,11 @@ class Maker:
         if "address" in wrong:
             dst ^= 1 << rng.randrange(128 if v6 else 32)
         src = dst if "land" in wrong else rng.getrandbits(128 if v6 else 32)
+        if "source" in wrong:
+            low = rng.getrandbits(32)
+            six = [low & 1, 0xFFFF << 32 | low, 0xFF << 120 | low]
+            four = [low & 0xFFFFFF, 127 << 24 | low & 0xFFFFFF, 7 << 29 | low]
+            src = rng.choice(six if v6 else four)
         tos = rng.getrandbits(8)
         if v6:
             ip = IPv6(src=ip6_text(src), dst=ip6_text(dst), tc=tos, fl=rng.getrandbits(20))

@@ -332,7 +332,19 @@ FAULTS = {
         RX, "(to_group && neighbour)", "(to_group && (echo || neighbour))",
     ),
     "ICMPv6 to another MAC address is ours": (
-        RX, "((f.to_us && f.for_us && (echo", "((f.for_us && (echo",
+        RX, "((f.to_us && f.for_us && ((echo", "((f.for_us && ((echo",
+    ),
+    "a group's segments are taken": (
+        RX, "|| a[31:29] == 3'd7;", "|| a[31:28] == 4'hf;",
+    ),
+    "loopback is taken from the link": (
+        RX, " || a[31:24] == 8'd127", "",
+    ),
+    "IPv4 comes in IPv6's clothes": (
+        RX, " || a[127:32] == 96'hffff;", ";",
+    ),
+    "nobody's echo is answered": (
+        RX, "((echo && !f.nobody) || neighbour)", "(echo || neighbour)",
     ),
     "neighbours who ask a group are not heard": (
         RX, "to_group = (f.to_us || t.to[40])", "to_group = f.to_us",
