@@ -45,7 +45,7 @@ module conn_slots
   info_t accepted;
   always_comb begin
     accepted = info;
-    accepted.half = 1'b0;   // UNLISTEN lets it be
+    accepted.half = 1'b0;   // its listener counts it no more, and UNLISTEN lets it be
   end
 
   toe_ram #(.Width(FlowBits), .AddrBits(FlowBits)) ring (

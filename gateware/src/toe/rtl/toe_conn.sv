@@ -205,6 +205,7 @@ module toe_conn
   wire slot_t msg_slot = slot_t'(msg_q.flow);
   wire slot_t scan_flow = slot_t'(q.first) + index_q;
   wire opens = step_q == OpenEvent && event_goes;
+  wire unheld = step_q == UnlistenEvent && event_goes;
   wire forgets = step_q == DetachEnd && index_q == slots_mask;
   wire leaves = step_q inside {DetachEnd, UnlistenNext} && index_q != slots_mask &&
                 event_room == '0;
@@ -226,8 +227,9 @@ module toe_conn
     .clk_i, .rst_ni, .config_i(qp_i), .qp_i(qp_q),
     .fill_i(step_q == AttachFill), .filled_i(step_q == AttachEnd),
     .take_i(opens), .info_i(new_info), .give_i(step_q == MsgFree),
-    .accept_i(step_q == MsgBacklog && msg_q.kind == CnAccepted),
-    .slot_i(step_q == AttachFill ? scan_flow : msg_slot),
+    // Whose listener is gone is no longer its: another may come in its place, by the same id.
+    .accept_i((step_q == MsgBacklog && msg_q.kind == CnAccepted) || unheld),
+    .slot_i((step_q == AttachFill || unheld) ? scan_flow : msg_slot),
     .next_o(next_slot), .taken_i(slot_t'(flow_q)),
     .look_i(of_message ? msg_slot : scan_flow), .info_o(info),
     .free_o(free_slots), .used_o(used_slots)

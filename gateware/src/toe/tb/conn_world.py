@@ -70,6 +70,7 @@ class Bench:
         self.neighbour: int | None = None  # asked for in the cycle before
         self.is_known, self.path = False, 0
         self.position = self.cookies = 0
+        self.anew: tuple | None = None  # who listens again, by which id and port
         self.odds, self.more, self.idle = 0.5, True, 0
         self.clocks: dict[int, int] = {}
         for stream in self.streams:
@@ -109,7 +110,10 @@ class Bench:
         )
         self.position = (self.position + 1) % AROUND
         fields = {"flow": rng.randrange(4), "aux": rng.choice([*PORTS, *PORTS, 0])}
-        if name == "LISTEN":
+        if self.anew and self.anew[0] is qp:  # a program that begins again, with flows on their way
+            name, fields = "LISTEN", {"flow": self.anew[1], "aux": self.anew[2], "arg1": 2}
+            self.anew = None
+        elif name == "LISTEN":
             fields |= {"arg0": rng.choice([0, OWN, OWN + 5]), "arg1": rng.randrange(4)}
             fields["flags"] = FLAGS["LISTEN"]["WEAK"] * (rng.random() < 0.1)
         elif name == "CONNECT":
@@ -361,6 +365,8 @@ class Bench:
         if c["flow"] not in qp.listeners:
             return "NOENT"
         gone = qp.listeners.pop(c["flow"])
+        if self.rng.random() < 0.7:
+            self.anew = (qp, c["flow"], gone["port"])
         for f in self.flows.values():
             if f["half"] and f["qp"] == qp.index and f["serial"] == gone["serial"]:
                 f["to_reset"] = True

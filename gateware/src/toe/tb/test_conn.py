@@ -71,6 +71,10 @@ FAULTS = {
         "less_q <= rst_ni && step_q == MsgBacklog && msg_q.backlog && msg_listener_ok;",
         "less_q <= rst_ni && step_q == MsgBacklog && msg_q.free && msg_listener_ok;",
     ),
+    "a flow of who listened before is taken from who listens now": (
+        RTL + "toe_conn.sv", "msg_q.kind == CnAccepted) || unheld),",
+        "msg_q.kind == CnAccepted)),",
+    ),
     "a RST to what has no ACK": (
         RTL + "conn_say.sv", "+ 32'(seg.flags.syn) + 32'(seg.flags.fin);", "+ 32'(seg.flags.syn);",
     ),
