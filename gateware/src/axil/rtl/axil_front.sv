@@ -54,6 +54,10 @@ module axil_front #(
 
   // What the master gave, kept until it has the answer.
   logic aw_q, w_q, ar_q;
+
+  // What the block answers, a cycle later.
+  logic read_done_q, write_done_q, read_failed_q, write_failed_q;
+  logic [31:0] read_data_q;
   logic [AddrBits-1:0] awaddr_q, araddr_q;
   assign awready_o = !aw_q;
   assign wready_o  = !w_q;
@@ -62,8 +66,8 @@ module axil_front #(
   wire write_waits = aw_q && w_q;
   wire write_next = write_waits && !(ar_q && is_write_o);  // turns: not after a write
   wire stalled = is_write_o ? stall_write_i : stall_read_i;
-  wire answered = is_write_o ? write_done_i : read_done_i;
-  wire failed = is_write_o ? write_error_i : read_error_i;
+  wire answered = is_write_o ? write_done_q : read_done_q;
+  wire failed = is_write_o ? write_failed_q : read_failed_q;
   wire taken = is_write_o ? bready_i : rready_i;
 
   always_ff @(posedge clk_i) begin
@@ -81,6 +85,12 @@ module axil_front #(
       araddr_q <= araddr_i;
     end
 
+    read_done_q    <= read_done_i && rst_ni;
+    write_done_q   <= write_done_i && rst_ni;
+    read_failed_q  <= read_error_i;
+    write_failed_q <= write_error_i;
+    read_data_q    <= read_data_i;
+
     case (state_q)
       Idle:
       if (write_waits || ar_q) begin
@@ -97,7 +107,7 @@ module axil_front #(
           rvalid_o <= !is_write_o;
           bresp_o  <= failed ? SlvErr : Okay;
           rresp_o  <= failed ? SlvErr : Okay;
-          rdata_o  <= read_data_i;
+          rdata_o  <= read_data_q;
         end
       end
       default:

@@ -40,7 +40,7 @@ module fpc_tell
     qp_t   qp;
   } listed_t;
 
-  logic listed, asks_q;
+  logic listed, asks_q, refused_q;
   listed_t head, asks_for_q;
   logic [IndexBits:0] room;
   logic [1:0] told_room;
@@ -48,11 +48,11 @@ module fpc_tell
   // What stands here for a queue pair that is gone passes without a place: its TCB says whose the flow
   // is now.
   wire gone = gone_i[asks_for_q.qp];
-  wire may = asks_q && told_room != 2'd0;
+  wire may = asks_q && !refused_q && told_room != 2'd0;
   wire leaves = may && (gone || grant_i);
   // Who is refused gives way to the next one, and only then: who gave way in between might not be here
-  // whenever this FPC is asked.
-  wire rotates = may && !gone && refuse_i && listed && !push_i;
+  // whenever this FPC is asked. It does not ask meanwhile, which is a cycle later.
+  wire rotates = refused_q && listed && !push_i;
   wire loads = listed && (!asks_q || leaves || rotates);
 
   toe_fifo #(.Width($bits(listed_t)), .AddrBits(IndexBits)) list (
@@ -64,6 +64,7 @@ module fpc_tell
   always_ff @(posedge clk_i) begin
     if (loads) asks_for_q <= head;
     asks_q <= rst_ni && (loads || (asks_q && !leaves));
+    refused_q <= rst_ni && ask_o && refuse_i;
   end
 
   assign ask_o = may && !gone;

@@ -347,6 +347,9 @@ module toe_fpc
 
   logic [OutBits:0] write_room, tx_room, conn_room;
   logic [IndexBits:0] send_room;
+  logic [1:0] sends_room;
+  logic send_listed, send_moves;
+  listed_t send_first;
 
   wire write_goes = write_valid_o && write_ready_i;
   wire tx_goes = tx_valid_o && tx_ready_i;
@@ -396,6 +399,13 @@ module toe_fpc
   toe_fifo #(.Width($bits(listed_t)), .AddrBits(IndexBits)) send_list (
     .clk_i, .rst_ni,
     .push_i(out.push_send), .data_i(listed), .room_o(send_room),
+    .valid_o(send_listed), .pop_i(send_moves), .data_o(send_first)
+  );
+  // What is next stands by itself: a thousand places are deep to read.
+  assign send_moves = send_listed && sends_room != 2'd0;
+  toe_fifo #(.Width($bits(listed_t)), .AddrBits(1)) sends (
+    .clk_i, .rst_ni,
+    .push_i(send_moves), .data_i(send_first), .room_o(sends_room),
     .valid_o(send_valid), .pop_i(use_send && wait_ready), .data_o(send_head)
   );
   fpc_tell #(.IndexBits(IndexBits)) tells (

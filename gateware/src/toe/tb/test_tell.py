@@ -111,15 +111,17 @@ def test_tell():
 
 FAULTS = {
     "who gives way does so when nobody was asked": (
-        "wire rotates = may && !gone && refuse_i && listed && !push_i;",
-        "wire rotates = may && !gone && !grant_i && listed && !push_i;",
+        "refused_q <= rst_ni && ask_o && refuse_i;",
+        "refused_q <= rst_ni && ask_o && !grant_i;",
     ),
     "who is refused stays first": (
-        "wire rotates = may && !gone && refuse_i && listed && !push_i;",
-        "wire rotates = 1'b0;",
+        "wire rotates = refused_q && listed && !push_i;", "wire rotates = 1'b0;",
     ),
     "what is pushed takes the place of who gives way": (
-        "refuse_i && listed && !push_i;", "refuse_i && listed;",
+        "refused_q && listed && !push_i;", "refused_q && listed;",
+    ),
+    "who gives way has a place after all": (
+        "wire may = asks_q && !refused_q &&", "wire may = asks_q &&",
     ),
     "a place is taken for who is gone": (
         "assign ask_o = may && !gone;", "assign ask_o = may;",
