@@ -58,6 +58,9 @@ def placed(page: str, found: dict) -> str:
 def main(argv: list[str]) -> int:
     """scripts/gateware walk [--write] [OPTION of toe_bench...]: prints the tables; --write puts
     them into docs/gateware/walk.md."""
+    if {"-h", "--help"} & set(argv):
+        print(main.__doc__)
+        return 0
     write = "--write" in argv
     more = [a for a in argv if a != "--write"]
     if write and more:

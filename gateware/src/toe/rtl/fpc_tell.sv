@@ -64,7 +64,7 @@ module fpc_tell
   always_ff @(posedge clk_i) begin
     if (loads) asks_for_q <= head;
     asks_q <= rst_ni && (loads || (asks_q && !leaves));
-    refused_q <= rst_ni && ask_o && refuse_i;
+    refused_q <= rst_ni && ask_o && refuse_i && listed;
   end
 
   assign ask_o = may && !gone;

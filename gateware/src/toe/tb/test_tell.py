@@ -111,8 +111,8 @@ def test_tell():
 
 FAULTS = {
     "who gives way does so when nobody was asked": (
-        "refused_q <= rst_ni && ask_o && refuse_i;",
-        "refused_q <= rst_ni && ask_o && !grant_i;",
+        "refused_q <= rst_ni && ask_o && refuse_i && listed;",
+        "refused_q <= rst_ni && ask_o && !grant_i && listed;",
     ),
     "who is refused stays first": (
         "wire rotates = refused_q && listed && !push_i;", "wire rotates = 1'b0;",
