@@ -284,20 +284,22 @@ def hostcores(body: dict, folder: Path) -> list[Path]:
     much; a TOE's own limit is a level."""
     figure, axis = plt.subplots(figsize=(8, 5))
     titles, found = body["systems"], body["medians"]
-    link, most = found["payload_of_link_gbps"], max([*found["cores"].values(), 1])
+    link = found["payload_of_link_gbps"]
     for system, by_hosts in found["by_host_cores"].items():
         used = [f["host_cores"] for f in by_hosts.values()]
-        (line,) = axis.plot(used, [f["gbps"] for f in by_hosts.values()], "o", label=titles[system])
+        rates = [f["gbps"] for f in by_hosts.values()]
+        (line,) = axis.loglog(used, rates, "o", label=titles[system])
         last = found["cores"][system]
         title = f"{titles[system]}: {last:g} cores for the link, if each does as much"
-        axis.plot([0, last], [0, link], "--", color=line.get_color(), label=title)
+        most = link / last  # of a core's time, the best there was
+        axis.loglog([1, last], [most, link], "--", color=line.get_color(), label=title)
     axis.axhline(link, color="grey", label=f"100 Gbit/s of the wire: {link:g} of payload")
     if made := body["gateware"]:
         title = f"{titles['gateware']}: receives {made['gbps']:g}"
         axis.axhline(made["gbps"], color="black", linestyle=":", label=title)
-    axis.set(xlabel="host cores' time used", ylabel="Gbit/s of payload", xlim=(0, most * 1.05))
-    axis.set(ylim=(0, None), title="128-byte segments received")
-    axis.grid(alpha=0.3)
+    axis.set(xlabel="host cores' time used", ylabel="Gbit/s of payload")
+    axis.set(title="128-byte segments received")
+    axis.grid(alpha=0.3, which="both")
     _legend(axis)
     figure.suptitle(_source(body), fontsize=9)
     return [_save(figure, folder, "hostcores")]
