@@ -450,7 +450,7 @@ module toe_rx
     logic asks6;       // ICMPv6 for us: echo, or neighbour solicitation and advertisement
   } facts_t;
 
-  // No host's: this network, loopback, groups, broadcast (RFC 1122 3.2.1.3); of IPv6 none, loopback,
+  // No host's: this network, loopback, groups, broadcast (R1122-04); of IPv6 none, loopback,
   // groups, and IPv4's in IPv6's clothes, which a host would take for IPv4 (RFC 4291 2.5.2, 2.5.3, 2.7).
   function automatic logic is_nobody(input logic v4, input addr_t a);
     if (v4) return a[31:24] == 8'd0 || a[31:24] == 8'd127 || a[31:29] == 3'd7;
