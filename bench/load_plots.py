@@ -282,7 +282,7 @@ def multicore(body: dict, folder: Path) -> list[Path]:
 def hostcores(body: dict, folder: Path) -> list[Path]:
     """Payload of 128-byte segments over host cores: measured, and beyond as if each core did as
     much; a TOE's own limit is a level."""
-    figure, axis = plt.subplots(figsize=(8, 5))
+    figure, axis = plt.subplots(figsize=(8, 8))
     titles, found = body["systems"], body["medians"]
     link = found["payload_of_link_gbps"]
     for system, by_hosts in found["by_host_cores"].items():
@@ -292,7 +292,9 @@ def hostcores(body: dict, folder: Path) -> list[Path]:
         last = found["cores"][system]
         title = f"{titles[system]}: {last:g} cores for the link, if each does as much"
         most = link / last  # of a core's time, the best there was
-        axis.loglog([1, last], [most, link], "--", color=line.get_color(), label=title)
+        axis.loglog(
+            [used[0], last], [used[0] * most, link], "--", color=line.get_color(), label=title
+        )
     axis.axhline(link, color="grey", label=f"100 Gbit/s of the wire: {link:g} of payload")
     if made := body["gateware"]:
         title = f"{titles['gateware']}: receives {made['gbps']:g}"
@@ -300,6 +302,6 @@ def hostcores(body: dict, folder: Path) -> list[Path]:
     axis.set(xlabel="host cores' time used", ylabel="Gbit/s of payload")
     axis.set(title="128-byte segments received")
     axis.grid(alpha=0.3, which="both")
-    _legend(axis)
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), fontsize=8)
     figure.suptitle(_source(body), fontsize=9)
     return [_save(figure, folder, "hostcores")]
