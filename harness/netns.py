@@ -154,6 +154,19 @@ class Namespace:
             raise
         return s
 
+    def ping(self, address: str, *options: object, count: int = 3) -> str:
+        """Asserts that the first so many are all answered; what ping said of it.
+
+        Under -c alone it waits for the last no longer than an interval, or twice the longest RTT
+        that it has seen, whatever -W says: too short on a busy machine. With -w it sends on until
+        so many answers are there.
+        """
+        argv = ["ping", "-c", count, "-i", "0.01", "-w", 30, *options, address]
+        said = self.run(argv, check=False).stdout
+        answered = {int(n) for n in re.findall(r"icmp_seq=(\d+)[^\n]*ttl=", said)}
+        assert answered == set(range(1, count + 1)), said
+        return said
+
     def pids(self) -> list[int]:
         """The processes inside."""
         done = proc.run(["ip", "netns", "pids", self.name], check=False)

@@ -32,6 +32,14 @@ def test_pair_reaches_the_other_end_and_nothing_else():
         ]
 
 
+def test_a_ping_that_is_not_answered_is_told():
+    with netns.Pair(kernel_ip="10.77.0.1/24") as pair:
+        pair.client.ping(pair.server_ip, "-s", 0, count=2)
+        pair.server.run(["sysctl", "-w", "net.ipv4.icmp_echo_ignore_all=1"])
+        with pytest.raises(AssertionError, match="0 received"):
+            pair.client.ping(pair.server_ip, "-w", 1)
+
+
 def test_sockets_of_a_namespace_are_usable_from_outside():
     with netns.Pair(kernel_ip="10.77.0.1/24") as pair, pair.server.socket() as listener:
         listener.bind((pair.server_ip, 7))
