@@ -67,16 +67,17 @@ def shared(place: dict[str, list[int]]) -> dict[int, list[str]]:
 class System:
     """One system with nothing on it yet, for as long as the with lasts."""
 
-    def __init__(self, name: str, hosts: int):
+    def __init__(self, name: str, hosts: int, *, offload: bool = True):
         self.place = placement(name, sorted(os.sched_getaffinity(0)), hosts)
-        self._name, self._stack = name, ExitStack()
+        self._name, self._offload, self._stack = name, offload, ExitStack()
         self.toed: Toed | None = None
 
     def __enter__(self) -> System:
         linux = self._name == "linux"
         more = {"subnet": "10.78.0", "kernel_ip": "10.78.0.1/24"} if linux else {}
         try:
-            self.pair = self._stack.enter_context(netns.Pair(offload=True, **more))
+            self.pair = self._stack.enter_context(netns.Pair(offload=self._offload, **more))
+            self._prepare()
             if not linux:
                 self.toed = self._stack.enter_context(Toed(self.pair, args=self._toed_args()))
         except BaseException:
@@ -86,6 +87,9 @@ class System:
 
     def __exit__(self, *_exc: object) -> None:
         self._stack.close()
+
+    def _prepare(self) -> None:
+        """What else is to be done to the pair before anybody uses it."""
 
     def _toed_args(self) -> list[object]:
         (engine,) = self.place["engine"]
