@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """For tests: builds a design with Verilator and runs a module of cocotb tests on it."""
 
-import contextlib
 import hashlib
 import os
 import random
@@ -125,8 +124,8 @@ def simulate(
     log = run_dir / "log"
     results = run_dir / "results.xml"
     results.unlink(missing_ok=True)
-    # Of what fails the results tell; an assertion of the design ends the simulator as an error.
-    with contextlib.suppress(SystemExit, RuntimeError):
+    ended: BaseException | None = None
+    try:
         runner.test(
             hdl_toplevel=top,
             test_module=module,
@@ -138,11 +137,14 @@ def simulate(
             waves=trace,
             log_file=log,
         )
+    except (SystemExit, RuntimeError) as e:  # a test fails, an assertion of the design does
+        ended = e
     ran, failed = get_results(results) if results.exists() else (0, 0)
     if failed or not ran:
         print("\n".join(log.read_text().splitlines()[-40:]))
     assert ran, f"{module}: no test ran"
     assert not failed, f"{module}: {failed} of {ran} failed"
+    assert ended is None, f"{module}: all passed, and the simulator ended with {ended!r}"
 
 
 def finds(fault: tuple[str, str, str], lists: list[str], top: str, module: str, **more) -> None:
