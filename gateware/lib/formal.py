@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proofs: sby with boolector, as src/<block>/formal/*.toml name them (proofs.toml; what is of
-handshakes alone, edges.toml). A proof counts when it holds, and when each of its faults, put into
-the design, makes it fail.
+handshakes alone, edges.toml; of the flow table, table.toml). A proof counts when it holds, and when
+each of its faults, put into the design, makes it fail.
 
     [name]
     top = "module"            # the bench; its ports are free inputs

@@ -55,7 +55,7 @@ module axil_front #(
   // What the master gave, kept until it has the answer.
   logic aw_q, w_q, ar_q;
 
-  // What the block answers, a cycle later.
+  // What the block answers, a cycle later; and the master's addresses.
   logic read_done_q, write_done_q, read_failed_q, write_failed_q;
   logic [31:0] read_data_q;
   logic [AddrBits-1:0] awaddr_q, araddr_q;

@@ -313,7 +313,7 @@ module toe_dmaw
   chosen_t chosen_q;
   logic chosen_valid_q;
   wire qp_t status_qp = tail_valid_i ? tail_qp_i : ((dirty != '0) ? dirty_qp : halt_qp);
-  logic [Qps-1:0][63:0] status_at_q;   // a queue pair has been told where long before it has a word
+  logic [Qps-1:0][63:0] status_at_q;   // an area is known long before a word goes there
   wire [7:0] status_offset = tail_valid_i ? 8'd0 : ((dirty != '0) ? 8'd64 : 8'd192);
   wire chooses = idle && ahead_room && !chosen_valid_q &&
                  (tail_valid_i || dirty != '0 || halted != '0);
