@@ -67,7 +67,9 @@ Hosts::Hosts(const Options &o) : options_(o), started_(now_ns())
     std::memcpy(at.sun_path, o.socket.c_str(), o.socket.size());
     if (answers(at))
         die(1, "--socket %s: a TOE answers there already", o.socket.c_str());
-    unlink(o.socket.c_str());
+    if (unlink(o.socket.c_str()) != 0 && errno != ENOENT)
+        die(1, "--socket %s: cannot take the place of what is there: %s", o.socket.c_str(),
+            std::strerror(errno));
     listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener_ < 0 ||
         bind(listener_, reinterpret_cast<struct sockaddr *>(&at), sizeof at) != 0 ||
@@ -391,6 +393,7 @@ void Hosts::welcome(int to, unsigned q, const int *fds, unsigned count)
     w.engines = 1;
     w.mtu = options_.mtu;
     w.prefix_len = static_cast<uint8_t>(options_.prefix);
+    w.flags = TOEDEV_WELCOME_STAYS;
     std::memcpy(w.mac, options_.mac, sizeof w.mac);
     std::memcpy(w.ip, options_.ip, sizeof w.ip);
     std::memcpy(w.gateway, options_.gateway, sizeof w.gateway);

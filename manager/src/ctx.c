@@ -45,7 +45,7 @@ static struct tqp *attach_one(uint32_t engine, struct twelcome *w)
 static void announce_here(struct tsock *s)
 {
     if (s->state == TS_LISTEN)
-        tlisten_announce(s, s->inherited && !s->used);
+        tlisten_begin(s);
 }
 
 static bool attach_all(void)
@@ -74,6 +74,7 @@ static bool attach_all(void)
     tctx.mask = w.mask;
     tctx.gw = w.gw;
     tctx.shared = w.shared;
+    tctx.stays = w.stays;
     tctx.generation++;
     tctx.idle_looks = 0;
     tctx.state = TC_UP;

@@ -113,6 +113,7 @@ struct tctx {
     uint32_t generation;              /* counts attaches: epoll instances wire descriptors again */
     uint32_t ip, mask, gw;            /* of the TOE, network order; gw 0: none */
     bool shared;                      /* the kernel has its addresses too */
+    bool stays;                       /* flows stay where they came to (TOEDEV_WELCOME_STAYS) */
     int placeholder_fd;               /* what accepted connections are duplicates of */
     struct toedev_inline_info inside; /* of an engine in this process, which may be yet to come */
     bool known;           /* ip, mask, gw and inside are filled though nothing is attached */
@@ -143,7 +144,7 @@ TOE_HIDDEN int tconfig_resolve(struct tconfig *cfg, const struct toe_options *op
 struct twelcome {
     uint32_t engines;
     uint32_t ip, mask, gw;
-    bool shared;
+    bool shared, stays;
 };
 /* A queue pair on the given engine, or NULL with a sentence in err. */
 TOE_HIDDEN struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelcome *w,
@@ -393,6 +394,11 @@ TOE_HIDDEN void tflow_say_read(struct tsock *s);
 /* ---- listen.c, connect.c. Lock held. ---- */
 
 TOE_HIDDEN void tlisten_announce(struct tsock *s, bool weak);
+/* ... for the first time: WEAK where it may be for another process to serve. */
+TOE_HIDDEN void tlisten_begin(struct tsock *s);
+/* Those that begin later do now; or are left to children that this process is about to have. */
+TOE_HIDDEN void tlisten_begin_now(void);
+TOE_HIDDEN void tlisten_leave_to_children(void);
 /* The listener becomes WEAK. What came before and nobody has accepted is a child's that serves. */
 TOE_HIDDEN void tlisten_weaken(struct tsock *s);
 TOE_HIDDEN void tlisten_established(struct tqp *qp, const struct toe_cmd *c);

@@ -68,6 +68,7 @@ static void before(void)
         pthread_mutex_lock(&alone);
     tctx_lock();
     keep_listeners();
+    tlisten_leave_to_children();
     thandover_before();
 }
 

@@ -3,6 +3,8 @@
  * listen.c - listeners: announcing them, the accept queue, accept (SEEDS S1.11, S1.12).
  */
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "ctx.h"
 #include "inherit.h"
@@ -42,6 +44,68 @@ void tlisten_announce(struct tsock *s, bool weak)
     if (tsock_reuse(s))
         tlisten_option(s, TOE_OPT_REUSE, tsock_reuse(s));
     tpath_apply(s);
+}
+
+bool tlisten_later;
+
+void tlisten_begin(struct tsock *s)
+{
+    bool inherited = s->inherited && !s->used;
+
+    s->later = tctx.stays && !s->used && !inherited;
+    tlisten_later = tlisten_later || s->later;
+    tlisten_announce(s, inherited || s->later);
+}
+
+static void begin_now(struct tsock *s)
+{
+    if (s->later && s->state == TS_LISTEN && s->weak)
+        tlisten_announce(s, false);
+    s->later = 0;
+}
+
+void tlisten_begin_now(void)
+{
+    tlisten_later = false;
+    if (tctx.state == TC_UP)
+        thandle_each(begin_now);
+}
+
+static void leave_to_children(struct tsock *s)
+{
+    s->later = 0;
+}
+
+void tlisten_leave_to_children(void)
+{
+    if (tlisten_later)
+        thandle_each(leave_to_children);
+    tlisten_later = false;
+}
+
+/* A program that is still on its way to a fork reads and writes files, devices, and logs, by way of
+ * pipes too. */
+static bool may_wait_for_others(int fd, bool waits)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return false;
+    if (S_ISSOCK(st.st_mode))
+        return true;
+    return waits && !S_ISREG(st.st_mode) && !(S_ISCHR(st.st_mode) && !isatty(fd));
+}
+
+void tlisten_goes_on(int fd, bool waits)
+{
+    int saved = errno;
+
+    if (fd < 0 || may_wait_for_others(fd, waits)) {
+        tctx_lock();
+        tlisten_begin_now();
+        tctx_unlock();
+    }
+    errno = saved;
 }
 
 void tlisten_weaken(struct tsock *s)

@@ -125,6 +125,13 @@ static inline bool carried(int fd)
     return unlikely(tobj_get(fd) != NULL);
 }
 
+/* A call on fd, -1 on many, by which the program talks to others; waits: or waits for them. */
+static inline void goes_on(int fd, bool waits)
+{
+    if (unlikely(tlisten_later))
+        tlisten_goes_on(fd, waits);
+}
+
 /* The value of a toe_* call, with errno as it was unless it failed: a system call that succeeds
  * leaves errno alone, and programs rely on it. */
 #define CARRY(call)                                                                                \

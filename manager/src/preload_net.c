@@ -34,6 +34,7 @@ EXPORT(int, accept4, (int fd, struct sockaddr *addr, socklen_t *len, int flags))
 
 EXPORT(int, connect, (int fd, const struct sockaddr *addr, socklen_t len))
 {
+    goes_on(fd, true);
     return carried(fd) ? CARRY_BLOCKING(toe_connect(fd, addr, len)) : libc.connect(fd, addr, len);
 }
 EXPORT_ALIAS(int, __connect, connect, (int, const struct sockaddr *, socklen_t));
@@ -45,6 +46,7 @@ EXPORT(int, shutdown, (int fd, int how))
 
 EXPORT(int, getsockname, (int fd, struct sockaddr *addr, socklen_t *len))
 {
+    goes_on(fd, true);
     return carried(fd) ? CARRY(toe_getsockname(fd, addr, len)) : libc.getsockname(fd, addr, len);
 }
 

@@ -194,7 +194,7 @@ static int listen_toe(struct tsock *s, int fd, const struct tname *at, bool dual
     tctx.listeners++;
     tsock_note_flags(s, fd);
     if (tctx_attached()) /* else at its first use, maybe in a child */
-        tlisten_announce(s, s->inherited && !s->used);
+        tlisten_begin(s);
     if (s->error) {
         int e = tsock_take_error(s);
 

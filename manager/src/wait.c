@@ -84,6 +84,8 @@ struct twaiter *twait_begin(size_t most)
     struct twaiter *w = &own_waiter;
 
     twait_end_left();
+    if (unlikely(tlisten_later))
+        tlisten_begin_now();
     if (!make_room(most))
         return NULL;
     memset(w, 0, sizeof(*w));

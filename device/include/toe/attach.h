@@ -52,6 +52,9 @@ struct toedev_hello {
 
 /* The host's kernel has the address too: what it has of TCP ports it keeps. */
 #define TOEDEV_WELCOME_SHARED 1u
+/* A flow that a listener's queue pair has got stays there, accepted or not; so WEAK ones get none.
+ */
+#define TOEDEV_WELCOME_STAYS 2u
 
 struct toedev_welcome {
     uint32_t magic, version;

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Listeners of programs that fork, on a TOE whose flows stay with the queue pair that they came to:
+who connects is served, whether it is before or after the children are there."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import proc
+
+from .toe_lab import PORT, PYTHON, Toe
+
+# Listens, and tells so where nobody can wait for it but by looking; argv[2] is what it does then.
+SERVER = """
+import os, select, socket, subprocess, sys, time
+told = sys.argv[3]
+never, open_end = os.pipe()
+s = socket.socket()
+s.bind(("0.0.0.0", int(sys.argv[1])))
+s.listen(8)
+def tell(): open(told, "w").close()
+def serve():
+    while True:
+        c, _ = s.accept()
+        c.sendall(c.recv(100) + b" back")
+        c.close()
+exec(sys.argv[2])
+serve()
+"""
+
+# A master that has much to do before its worker is there, and reads and writes files meanwhile.
+MASTER = """
+tell()
+for _ in range(20):
+    time.sleep(0.05)
+    print("busy", flush=True)
+    open("/dev/urandom", "rb").read(10), open("/etc/passwd", "rb").read()
+if os.fork():
+    time.sleep(1000)
+"""
+
+# It is the parent who serves; children are there for other things.
+PARENT = "tell(); time.sleep(0.5); os.fork() or time.sleep(1000)"
+
+# It goes on when its peer has connected, which somebody tells it.
+WAITS = {
+    "read": "tell(); os.read(never, 1)",
+    "poll": "p = select.poll(); p.register(never, select.POLLIN); tell(); p.poll()",
+    "select": "tell(); select.select([never], [], [])",
+    "epoll": "e = select.epoll(); e.register(never, select.EPOLLIN); tell(); e.poll()",
+    "recv": "a, b = socket.socketpair(); tell(); a.recv(1)",
+    # ... or tells somebody, and waits where libtoe does not see it
+    "send": "a, b = socket.socketpair(); b.send(b'x'); tell(); time.sleep(1000)",
+    "name": "s.getsockname(); tell(); time.sleep(1000)",
+}
+
+
+@pytest.fixture(scope="module")
+def toe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toe]:
+    toe = Toe(tmp_path_factory.mktemp("toe"), None)
+    yield toe
+    counts = toe.close()
+    assert counts["strayed"] == counts["unlawful"] == 0
+
+
+def started(toe: Toe, tmp_path: Path, does: str, **more: object) -> proc.Proc:
+    told = tmp_path / "listens"
+    p = toe.server.start([PYTHON, "-c", SERVER, PORT, does, told], env=toe.env(), **more)
+    proc.wait_until(told.exists, "it does not listen", proc=p, timeout=30)
+    return p
+
+
+def answer(s: socket.socket) -> bytes:
+    s.settimeout(30)
+    s.sendall(b"there")
+    return s.recv(100)
+
+
+@pytest.mark.parametrize("does", [MASTER, PARENT], ids=["master", "parent"])
+def test_who_connects_before_the_fork_is_served(toe: Toe, tmp_path: Path, does: str) -> None:
+    with started(toe, tmp_path, does):
+        with toe.client.connect(toe.ip, PORT, timeout=30) as early:
+            assert answer(early) == b"there back"
+        for _ in range(5):
+            with toe.client.connect(toe.ip, PORT) as later:
+                assert answer(later) == b"there back"
+
+
+@pytest.mark.parametrize("how", WAITS)
+def test_who_waits_for_its_peer_otherwise_is_reached(toe: Toe, tmp_path: Path, how: str) -> None:
+    """As an FTP server does, which accepts when it is told of the connection by another one."""
+    with started(toe, tmp_path, WAITS[how]), toe.client.connect(toe.ip, PORT, timeout=30):
+        pass
