@@ -42,9 +42,9 @@ static bool translate(char *words, struct argv *a)
 {
     static const struct {
         const char *ours, *its;
-    } known[] = {{"--netif", "--port"}, {"--netio", "--port"}, {"--ip", "--ip"},
-                 {"--mac", "--mac"},    {"--mtu", "--mtu"},    {"--gateway", "--gateway"},
-                 {"--ip6", "--ip6"},    {"--seed", "--seed"},  {"--gateway6", "--gateway6"}};
+    } known[] = {{"--netif", "--netif"}, {"--netio", "--netif"}, {"--ip", "--ip"},
+                 {"--mac", "--mac"},     {"--mtu", "--mtu"},     {"--gateway", "--gateway"},
+                 {"--ip6", "--ip6"},     {"--seed", "--seed"},   {"--gateway6", "--gateway6"}};
     bool netif = false, ip = false;
     char *at, *word;
     size_t i;

@@ -24,7 +24,7 @@ class ToeSim(toed.Toed):
 
     def _launch(self, *more: object) -> proc.Proc:
         return self.pair.server.start(
-            [self._program, "--port", self.netif, "--mtu", self.pair.mtu]
+            [self._program, "--netif", self.netif, "--mtu", self.pair.mtu]
             + ["--ip", self._address, "--socket", self.socket, "--seed", 1, *more]
         )
 

@@ -298,7 +298,7 @@ class Gateware(Case):
         self.assertEqual((r.returncode, r.stderr), (7, ""))
         options = self.arguments()
         pairs = [
-            ("--port", "tap:t0"),
+            ("--netif", "tap:t0"),
             ("--ip", "192.0.2.1/24"),
             *zip(more[::2], more[1::2], strict=True),
         ]

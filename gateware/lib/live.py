@@ -72,7 +72,7 @@ PROGRAMS = {
     "toe_sim": Program(
         "toe_box",
         "src/toe/toe_box.f",
-        ("toe_sim", "card", "driver", "hosts", "regs"),
+        ("toe_sim", "toe_options", "card", "driver", "hosts", "regs"),
         standard="c++20",
         # fewer TCBs on chip than tests have connections: the others are in the memory behind
         parameters=("FlowBits=10", "HotBits=6"),
@@ -81,7 +81,7 @@ PROGRAMS = {
     "toe_sim_4fpcs": Program(
         "toe_box",
         "src/toe/toe_box.f",
-        ("toe_sim", "card", "driver", "hosts", "regs"),
+        ("toe_sim", "toe_options", "card", "driver", "hosts", "regs"),
         standard="c++20",
         parameters=("FlowBits=10", "FpcBits=2", "HotBits=5"),
         counters=True,

@@ -29,7 +29,11 @@ inline int listen_at(const char *option, const std::string &path)
         std::exit(1);
     }
     std::memcpy(at.sun_path, path.c_str(), path.size() + 1);
-    unlink(path.c_str());
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+        std::fprintf(stderr, "%s %s: cannot take the place of what is there: %s\n", option,
+                     path.c_str(), std::strerror(errno));
+        std::exit(1);
+    }
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0 || bind(fd, reinterpret_cast<struct sockaddr *>(&at), sizeof at) != 0 ||
         listen(fd, 4) != 0) {

@@ -23,7 +23,7 @@ namespace
 
 [[noreturn]] void die(const std::string &spec, const std::string &why)
 {
-    std::fprintf(stderr, "%s: %s\n", spec.c_str(), why.c_str());
+    std::fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, spec.c_str(), why.c_str());
     std::exit(1);
 }
 

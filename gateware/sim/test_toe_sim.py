@@ -78,7 +78,7 @@ def write_pcap(path: Path, packets: list[tuple[int, bytes]]) -> None:
 
 
 def test_ping_and_a_port_that_is_closed(toe: Toe) -> None:
-    toe.client.run(["ping", "-c", "3", "-i", "0.1", "-s", "1000", "-W", "5", toe.ip])
+    toe.client.ping(toe.ip, "-s", 1000)
     said = toe.client.run([PYTHON, "-c", CONNECT, toe.ip, "9"]).stdout
     assert said.strip() == "ConnectionRefusedError"
 
@@ -268,7 +268,7 @@ def test_recording_names_cycles_and_runs_again_the_same(tmp_path: Path) -> None:
     runs = []
     for n in range(2):
         recorded = tmp_path / f"again{n}.pcapng"
-        argv = [live.build("toe_sim"), "--port", f"pcap:in={received}", "--ip", f"{toe.ip}/24"]
+        argv = [live.build("toe_sim"), "--netif", f"pcap:in={received}", "--ip", f"{toe.ip}/24"]
         argv += ["--socket", tmp_path / "virtual.sock", "--seed", 1, "--time", "virtual"]
         argv += ["--cycles", 400000, "--pcap", recorded]
         subprocess.run([str(a) for a in argv], check=True, timeout=60, capture_output=True)
@@ -296,7 +296,7 @@ def test_waveform_of_a_window(tmp_path: Path) -> None:
 
     def run(*options: object) -> list[int]:
         fst = tmp_path / "w.fst"
-        argv = [program, "--port", f"pcap:in={received}", "--ip", "10.0.0.1/24", "--seed", 1]
+        argv = [program, "--netif", f"pcap:in={received}", "--ip", "10.0.0.1/24", "--seed", 1]
         argv += ["--socket", tmp_path / "s", "--time", "virtual", "--cycles", 30000]
         argv += ["--fst", fst, "--pcap", tmp_path / "r.pcapng", *options]
         subprocess.run([str(a) for a in argv], check=True, timeout=120, capture_output=True)
@@ -313,7 +313,8 @@ def test_waveform_of_a_window(tmp_path: Path) -> None:
 
 
 def test_another_toe_is_there_already(toe: Toe) -> None:
-    argv = [live.build("toe_sim"), "--port", "null", "--ip", "10.0.0.1/24", "--socket", toe.socket]
+    argv = [live.build("toe_sim"), "--netif", "pcap:out=/dev/null", "--ip", "10.0.0.1/24"]
+    argv += ["--socket", toe.socket]
     second = toe.server.run(argv, check=False)
     assert second.returncode == 1
     assert "a TOE answers there already" in second.stderr
@@ -345,13 +346,6 @@ def test_congestion_control(tmp_path: Path, told: str, other: str) -> None:
         peer.stop()
     finally:
         toe.close()
-
-
-def test_congestion_control_that_is_not_there(tmp_path: Path) -> None:
-    argv = [live.build("toe_sim"), "--port", "null", "--ip", "10.0.0.1/24", "--congestion", "vegas"]
-    done = subprocess.run(argv, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "--congestion vegas: cubic or reno" in done.stderr
 
 
 def test_program_dies_and_comes_again(toe: Toe) -> None:

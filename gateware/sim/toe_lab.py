@@ -87,7 +87,7 @@ class Toe:
             self.server, self.client = self.pair.server, self.pair.client
             self.socket = folder / "toe.sock"
             port = f"impair({impair}):tap:tap0" if impair else "tap:tap0"
-            argv = [live.build(program), "--port", port, "--ip", f"{self.ip}/24"]
+            argv = [live.build(program), "--netif", port, "--ip", f"{self.ip}/24"]
             self.regs = folder / "regs.sock"
             argv += ["--socket", self.socket, "--regs", self.regs, "--seed", "1", *more]
             self.sim = self.server.start(argv)

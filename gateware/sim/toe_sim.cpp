@@ -4,7 +4,6 @@
  * toed, so that libtoe and every tool find it where toed would be. card.h is the hardware, hosts.h
  * the socket; packets come from a port (port.h).
  */
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
@@ -13,22 +12,19 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
-#include <getopt.h>
 #include <memory>
 #include <poll.h>
-#include <random>
 #include <string>
 #include <sys/time.h>
 #include <unistd.h>
 #include <vector>
-
-#include <arpa/inet.h>
 
 #include "card.h"
 #include "hosts.h"
 #include "port.h"
 #include "regs.h"
 #include "toe_counters.h"
+#include "toe_options.h"
 
 namespace sim
 {
@@ -66,19 +62,13 @@ constexpr uint64_t kStart = uint64_t{1} << 32; /* virtual time's first nanosecon
 
 volatile sig_atomic_t stop_asked;
 
-struct Options {
-    std::string port, regs, trigger;
-    uint64_t seed = 0, cycles = ~uint64_t{0};
-    int life = -1;
-    sim::Card::Options card;
-    sim::Hosts::Options hosts;
-};
+using sim::Options;
 
 class Simulation
 {
   public:
     explicit Simulation(const Options &o)
-        : options_(o), hosts_(o.hosts), port_(sim::open_port(o.port)),
+        : options_(o), port_(sim::open_port(o.netif)), hosts_(o.hosts),
           card_(o.card, {[this](uint64_t address) { return memory(address); },
                          [this](unsigned q) { hosts_.interrupt(q); },
                          [this](const sim::Frame &f) { lost_ += !port_->send(f, card_.time()); }}),
@@ -89,11 +79,8 @@ class Simulation
         pass_time();
         sim::start(card_, o.hosts, o.seed);
         hosts_.use(&card_);
-        for (size_t i = 0; i < sizeof toe_counters / sizeof toe_counters[0]; i++)
-            if (o.trigger == toe_counters[i])
-                trigger_ = TOE_AT(COUNTERS) + 8 * static_cast<uint32_t>(i);
-        if (!o.trigger.empty() && !trigger_)
-            die(2, "--fst-on %s: no such counter; toehold stats lists them", o.trigger.c_str());
+        if (o.trigger >= 0)
+            trigger_ = TOE_AT(COUNTERS) + 8 * static_cast<uint32_t>(o.trigger);
     }
 
     void run()
@@ -200,8 +187,8 @@ class Simulation
     }
 
     Options options_;
+    std::unique_ptr<sim::Port> port_; /* first: when it does not open, no socket stays behind */
     sim::Hosts hosts_;
-    std::unique_ptr<sim::Port> port_;
     sim::Card card_;
     sim::RegServer server_;
     uint64_t looks_ = 0, lost_ = 0, told_ = 0;
@@ -224,193 +211,11 @@ void end_waits()
     setitimer(ITIMER_REAL, &each, nullptr);
 }
 
-const char kUsage[] =
-    "usage: toe_sim --port SPEC --ip ADDRESS/LENGTH [OPTION...]\n"
-    "The gateware TOE, simulated, where toed would be.\n"
-    "  --port SPEC      tap:NAME, packet:IFNAME, wire:PATH, pcap:...; netio/README.md has them\n"
-    "  --ip A/LENGTH    its IPv4 address\n"
-    "  --gateway A      its router\n"
-    "  --ip6 A/LENGTH   its IPv6 address, beside the link-local one\n"
-    "  --gateway6 A     its router there\n"
-    "  --mac M          its Ethernet address\n"
-    "  --mtu N          of the link, 576 to 1500 (1500)\n"
-    "  --congestion NAME  of connections that ask for none: cubic, reno (cubic)\n"
-    "  --socket PATH    where hosts find it (" TOEDEV_DEFAULT_SOCKET ")\n"
-    "  --regs PATH      offers all registers on this Unix socket (toehold reg --bar sim:PATH)\n"
-    "  --seed N         of its secrets; 0: the system's random numbers\n"
-    "  --time wall|virtual  the machine's clock, or 4 ns a cycle and a millisecond whenever "
-    "nothing\n"
-    "                   happens (wall)\n"
-    "  --stall PERCENT  cycles in which link and bus withhold ready, 0 to 90 (0)\n"
-    "  --delay CYCLES   until host memory answers, 1 to 10000 (1)\n"
-    "  --cycles N       ends after so many\n"
-    "  --pcap FILE      records packets as pcapng, cycle numbers as comments\n"
-    "  --fst FILE       waveform (in a build with traces: scripts/gateware sim toe_sim --trace), "
-    "of\n"
-    "  --fst-from CYCLE   ... what comes from this cycle on, or\n"
-    "  --fst-on COUNTER   ... from when this counter first moves,\n"
-    "  --fst-cycles N     ... so many cycles\n"
-    "Exit codes: 0 after SIGINT or SIGTERM, 1 failed, 2 usage.\n";
-
-uint64_t count(const char *option, const char *text, uint64_t min, uint64_t max)
-{
-    char *end;
-    uint64_t v = std::strtoull(text, &end, 0);
-
-    if (end == text || *end || text[0] == '-' || v < min || v > max)
-        die(2, "--%s %s: a number from %llu to %llu", option, text,
-            static_cast<unsigned long long>(min), static_cast<unsigned long long>(max));
-    return v;
-}
-
-const struct option kKnown[] = {
-    {"port", 1, nullptr, 'p'},       {"ip", 1, nullptr, 'i'},       {"gateway", 1, nullptr, 'g'},
-    {"mac", 1, nullptr, 'm'},        {"mtu", 1, nullptr, 'u'},      {"socket", 1, nullptr, 's'},
-    {"seed", 1, nullptr, 'r'},       {"regs", 1, nullptr, 'R'},     {"time", 1, nullptr, 't'},
-    {"stall", 1, nullptr, 'l'},      {"delay", 1, nullptr, 'd'},    {"pcap", 1, nullptr, 'o'},
-    {"fst", 1, nullptr, 'f'},        {"fst-from", 1, nullptr, 'a'}, {"fst-on", 1, nullptr, 'n'},
-    {"fst-cycles", 1, nullptr, 'c'}, {"cycles", 1, nullptr, 'C'},   {"life", 1, nullptr, 'L'},
-    {"congestion", 1, nullptr, 'q'}, {"ip6", 1, nullptr, 'I'},      {"gateway6", 1, nullptr, 'G'},
-    {"help", 0, nullptr, 'h'},       {nullptr, 0, nullptr, 0}};
-
-void parse_address(Options &o, const std::string &value)
-{
-    size_t slash = value.find('/');
-
-    if (slash == std::string::npos ||
-        inet_pton(AF_INET, value.substr(0, slash).c_str(), o.hosts.ip) != 1 ||
-        std::sscanf(value.c_str() + slash + 1, "%u", &o.hosts.prefix) != 1 || o.hosts.prefix > 32)
-        die(2, "--ip %s: an address and its prefix, as 10.0.0.1/24", value.c_str());
-}
-
-void parse_address6(Options &o, const std::string &value)
-{
-    size_t slash = value.find('/');
-    sim::Ip6 &ip6 = o.hosts.ip6;
-
-    if (slash == std::string::npos ||
-        inet_pton(AF_INET6, value.substr(0, slash).c_str(), ip6.own) != 1)
-        die(2, "--ip6 %s: an address and its prefix, as fd00::1/64", value.c_str());
-    ip6.prefix = static_cast<unsigned>(count("ip6", value.c_str() + slash + 1, 1, 128));
-    if (ip6.own[0] == 0xff || (ip6.own[0] == 0xfe && (ip6.own[1] & 0xc0) == 0x80) ||
-        std::count(ip6.own, ip6.own + 15, 0) == 15)
-        die(2, "--ip6 %s: neither multicast nor link-local nor loopback", value.c_str());
-}
-
-void parse_mac(Options &o, const char *value)
-{
-    unsigned octet[6];
-
-    if (std::sscanf(value, "%x:%x:%x:%x:%x:%x", &octet[0], &octet[1], &octet[2], &octet[3],
-                    &octet[4], &octet[5]) != 6)
-        die(2, "--mac %s: six octets, as 02:00:00:00:00:01", value);
-    for (unsigned i = 0; i < 6; i++)
-        o.hosts.mac[i] = static_cast<uint8_t>(octet[i]);
-}
-
-Options parse(int argc, char **argv)
-{
-    Options o;
-    int c;
-
-    while ((c = getopt_long(argc, argv, "", kKnown, nullptr)) != -1) {
-        std::string value = optarg ? optarg : "";
-
-        switch (c) {
-        case 'p':
-            o.port = value;
-            break;
-        case 'i':
-            parse_address(o, value);
-            break;
-        case 'g':
-            if (inet_pton(AF_INET, value.c_str(), o.hosts.gateway) != 1)
-                die(2, "--gateway %s: no IPv4 address", value.c_str());
-            break;
-        case 'I':
-            parse_address6(o, value);
-            break;
-        case 'G':
-            if (inet_pton(AF_INET6, value.c_str(), o.hosts.ip6.gateway) != 1)
-                die(2, "--gateway6 %s: no IPv6 address", value.c_str());
-            break;
-        case 'm':
-            parse_mac(o, optarg);
-            break;
-        case 'u':
-            o.hosts.mtu = static_cast<unsigned>(count("mtu", optarg, 576, 1500));
-            break;
-        case 'q':
-            o.hosts.newreno = value == "reno";
-            if (value != "reno" && value != "cubic")
-                die(2, "--congestion %s: cubic or reno", optarg);
-            break;
-        case 's':
-            o.hosts.socket = value;
-            break;
-        case 'r':
-            o.seed = count("seed", optarg, 0, UINT64_MAX);
-            break;
-        case 'R':
-            o.regs = value;
-            break;
-        case 't':
-            o.card.virtual_time = value == "virtual";
-            if (value != "virtual" && value != "wall")
-                die(2, "--time %s: wall or virtual", optarg);
-            break;
-        case 'l':
-            o.card.stall = static_cast<unsigned>(count("stall", optarg, 0, 90));
-            break;
-        case 'd':
-            o.card.delay = static_cast<unsigned>(count("delay", optarg, 1, 10000));
-            break;
-        case 'o':
-            o.card.pcap = value;
-            break;
-        case 'f':
-            o.card.fst = value;
-            break;
-        case 'a':
-            o.card.fst_from = count("fst-from", optarg, 0, UINT64_MAX);
-            break;
-        case 'n':
-            o.trigger = value;
-            o.card.fst_waits = true;
-            break;
-        case 'c':
-            o.card.fst_cycles = count("fst-cycles", optarg, 1, UINT64_MAX);
-            break;
-        case 'C':
-            o.cycles = count("cycles", optarg, 1, UINT64_MAX);
-            break;
-        case 'L':
-            o.life = static_cast<int>(count("life", optarg, 0, 1 << 20));
-            break;
-        case 'h':
-            std::fputs(kUsage, stdout);
-            std::exit(0);
-        default:
-            std::fputs(kUsage, stderr);
-            std::exit(2);
-        }
-    }
-    if (o.port.empty() || o.hosts.ip[0] == 0 || optind != argc)
-        die(2, "--port and --ip are needed, and nothing else than options; --help tells more");
-    if (!o.hosts.ip6.prefix && o.hosts.ip6.gateway[0])
-        die(2, "--gateway6 is of --ip6");
-    if (!VM_TRACE_FST && !o.card.fst.empty())
-        die(2, "--fst: this build has no waveforms (scripts/gateware sim toe_sim --trace)");
-    if (o.card.fst.empty() && (o.card.fst_from || o.card.fst_waits || o.card.fst_cycles))
-        die(2, "--fst-from, --fst-on and --fst-cycles are of --fst FILE");
-    return o;
-}
-
 } // namespace
 
 int main(int argc, char **argv)
 {
-    Options options = parse(argc, argv);
+    Options options = sim::parse(argc, argv);
 
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
