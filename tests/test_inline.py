@@ -109,6 +109,21 @@ def test_nginx_of_one_worker(either, tmp_path):
     assert not Path(f"/run/toehold/inline-{worker}.sock").exists()
 
 
+def test_what_a_killed_process_left_is_taken_away(inline):
+    """By the next one; the sockets of those that live stay."""
+    waits = "import socket\ns = socket.create_server(('', 7300))\nwhile s.accept():\n  pass"
+    argv = [labs.PYTHON, "-c", waits]
+    killed = inline.app(argv, port=PORT)
+    left = Path(f"/run/toehold/inline-{killed.pid}.sock")
+    assert left.is_socket()
+    killed.kill()
+    assert left.is_socket()
+    with Inline() as other, other.app(argv, port=PORT) as lives:
+        assert not left.exists()
+        with inline.app(argv, port=PORT):
+            assert stats(f"/run/toehold/inline-{lives.pid}.sock")["engines"]
+
+
 def test_nginx_whose_worker_has_no_rights(inline, tmp_path):
     argv = nginx.configuration(tmp_path, f"{inline.ip}:80", user="www-data")
     with inline.app(argv, port=80) as server:

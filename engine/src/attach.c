@@ -2,8 +2,10 @@
 /* attach.c - the Unix socket's file, and hello and welcome on its connections (toe/attach.h). */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <glob.h>
 #include <grp.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +148,29 @@ void attach_unlink(struct control *c)
     c->listen_fd = -1;
     if (!is_served(&addr) && unlink(addr.sun_path) != 0 && errno != ENOENT)
         log_msg("cannot remove %s: %s", addr.sun_path, strerror(errno));
+}
+
+void attach_sweep(const char *pattern)
+{
+    glob_t found;
+    size_t i;
+
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+        return;
+    for (i = 0; i < found.gl_pathc; i++) {
+        struct sockaddr_un addr = {.sun_family = AF_UNIX};
+        const char *number = strpbrk(found.gl_pathv[i], "0123456789");
+        long pid = number ? strtol(number, NULL, 10) : 0;
+
+        /* One that lives is not disturbed; where its number is not to be seen, it answers. */
+        if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH ||
+            strlen(found.gl_pathv[i]) >= sizeof(addr.sun_path))
+            continue;
+        memcpy(addr.sun_path, found.gl_pathv[i], strlen(found.gl_pathv[i]) + 1);
+        if (!is_served(&addr))
+            unlink(addr.sun_path);
+    }
+    globfree(&found);
 }
 
 /* Descriptors of a message: the first HELLO_FDS are kept, any more are closed. */

@@ -38,5 +38,8 @@ int attach_inherit(struct control *c, int listen_fd);
 int attach_listen(const struct control *c);
 /* Takes the socket's file away, if it is still ours. */
 void attach_unlink(struct control *c);
+/* Takes away what processes that were killed have left: sockets whose paths match the pattern of
+ * glob(7), with the process's number as the first digits, and where nobody listens. */
+void attach_sweep(const char *pattern);
 
 #endif

@@ -32,6 +32,7 @@
 /* A back end that cannot wake us is looked at this often. */
 #define POLLED_NETIO (200 * NS_PER_US)
 #define ASKERS_MAX   4
+#define LEFT_BEHIND  "/run/toehold/inline-*.sock" /* TOEDEV_INLINE_STATS, of any process */
 
 struct toedev_inline {
     struct engine *engine;
@@ -212,6 +213,7 @@ static int open_socket(struct toedev_inline *t, char *err, size_t err_size)
     if (!asked) {
         snprintf(t->socket, sizeof(t->socket), TOEDEV_INLINE_STATS, (int)getpid());
         t->options.socket = t->socket;
+        attach_sweep(LEFT_BEHIND);
     }
     rc = control_open(&t->control, err, err_size);
     if (rc == 0) {
