@@ -65,7 +65,7 @@ static int by_size(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     uint64_t ns[ROUNDS];
-    double median;
+    uint64_t median;
     pthread_t other;
     uint32_t i = 0;
 
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     }
     pthread_join(other, NULL);
     qsort(ns, ROUNDS, sizeof(ns[0]), by_size);
-    median = (double)(ns[ROUNDS / 2]); /* of all trips of a round */
-    printf("%.1f\n", median / TRIPS);
+    median = ns[ROUNDS / 2]; /* of all trips of a round */
+    printf("%.1f\n", (double)median / TRIPS);
     return 0;
 }

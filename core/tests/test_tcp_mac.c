@@ -24,9 +24,10 @@ static unsigned unhex(const char *text, uint8_t *out)
         if (*text == ' ')
             continue;
         assert_non_null(at);
-        out[n] = (uint8_t)(out[n] << 4 | (at - set));
-        if (++digits % 2 == 0)
-            n++;
+        if (digits++ % 2 == 0)
+            out[n] = (uint8_t)((at - set) << 4);
+        else
+            out[n++] |= (uint8_t)(at - set);
     }
     return n;
 }

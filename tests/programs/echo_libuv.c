@@ -31,7 +31,8 @@ struct client {
 static void alloc(uv_handle_t *h, size_t hint, uv_buf_t *out)
 {
     (void)h;
-    *out = uv_buf_init(malloc(hint), (unsigned)hint);
+    out->base = malloc(hint);
+    out->len = out->base ? hint : 0;
 }
 
 static void free_handle(uv_handle_t *h)

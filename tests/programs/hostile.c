@@ -12,6 +12,7 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -172,6 +173,7 @@ static int attach(struct host *h)
                                        .rx_size = 4096u << below(3),
                                        .addresses = below(2) * 4};
     toedev_layout(&h->cfg, &h->layout);
+    assert(h->layout.total);
     h->ctl = reach();
     h->area_fd = make_area(h->layout.total, 0, SEALS);
     h->irq = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
