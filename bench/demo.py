@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
-from bench import cpu, report, syscalls, terminal, webserver, wrk
+from bench import cpu, report, running, syscalls, terminal, webserver, wrk
 from harness import netns, paths, proc
 from harness.toed import Toed, af_xdp_missing
 
@@ -201,9 +201,13 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="make demo", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--seconds", type=int, default=4, help="of each sample (4)")
-    parser.add_argument("--samples", type=int, default=6, help="of each case and system (6)")
-    parser.add_argument("--connections", type=int, default=64, help="kept open by wrk (64)")
+    parser.add_argument("--seconds", type=running.number, default=4, help="of each sample (4)")
+    parser.add_argument(
+        "--samples", type=running.number, default=6, help="of each case and system (6)"
+    )
+    parser.add_argument(
+        "--connections", type=running.number, default=64, help="kept open by wrk (64)"
+    )
     parser.add_argument("--netio", choices=["auto", "af_xdp", "tap"], default="auto")
     parser.add_argument("--out", type=Path, default=paths.OUT / "demo.json")
     options = parser.parse_args()

@@ -226,8 +226,12 @@ def run(options: argparse.Namespace) -> None:
 
 def main() -> int:
     parser = running.arguments("hostcores", __doc__, TITLES, seconds=3, samples=5)
-    parser.add_argument("--hosts", type=int, default=64, help="host cores, at most so many (64)")
-    parser.add_argument("--packets", type=int, default=1000, help="of the gateware's stream (1000)")
+    parser.add_argument(
+        "--hosts", type=running.number, default=64, help="host cores, at most so many (64)"
+    )
+    parser.add_argument(
+        "--packets", type=running.number, default=1000, help="of the gateware's stream (1000)"
+    )
     return running.carry_out("hostcores", parser.parse_args(), run)
 
 

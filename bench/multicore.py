@@ -306,9 +306,13 @@ def run(options: argparse.Namespace) -> None:
 
 def main() -> int:
     parser = running.arguments("multicore", __doc__, TITLES, seconds=3, samples=5)
-    parser.add_argument("--connections", type=int, default=64, help="kept open (64)")
-    parser.add_argument("--hosts", type=int, default=64, help="host cores, at most so many (64)")
-    parser.add_argument("--idle", type=float, default=2, help="seconds with nothing to do (2)")
+    parser.add_argument("--connections", type=running.number, default=64, help="kept open (64)")
+    parser.add_argument(
+        "--hosts", type=running.number, default=64, help="host cores, at most so many (64)"
+    )
+    parser.add_argument(
+        "--idle", type=running.duration, default=2, help="seconds with nothing to do (2)"
+    )
     parser.add_argument("--rate", type=float, default=500, help="of round trips, a second (500)")
     return running.carry_out("multicore", parser.parse_args(), run)
 

@@ -226,7 +226,7 @@ def run(options: argparse.Namespace) -> None:
 
 def main() -> int:
     parser = running.arguments("nginx", __doc__, TITLES, seconds=4, samples=6)
-    parser.add_argument("--connections", type=int, default=64, help="kept open (64)")
+    parser.add_argument("--connections", type=running.number, default=64, help="kept open (64)")
     parser.add_argument(
         "--profiler", choices=["perf", "callgrind", "none"], default="perf", help="(perf)"
     )

@@ -338,8 +338,12 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,
     )
-    parser.add_argument("--packets", type=int, default=10_000, help="of each case (10000)")
-    parser.add_argument("--interval-us", type=int, default=4000, help="between two (4000)")
+    parser.add_argument(
+        "--packets", type=running.number, default=10_000, help="of each case (10000)"
+    )
+    parser.add_argument(
+        "--interval-us", type=running.number, default=4000, help="between two (4000)"
+    )
     parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
     parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
     parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "rtt.json")

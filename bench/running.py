@@ -13,6 +13,24 @@ from bench import terminal
 from harness import netns, paths, proc
 
 
+def number(text: str) -> int:
+    """A whole number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}': want a whole number from 1")
+    return int(text)
+
+
+def duration(text: str) -> float:
+    """Seconds, more than none."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"'{text}': want seconds, more than 0")
+    return value
+
+
 def numbers(text: str) -> list[int]:
     """ "1,32": whole numbers from 1."""
     values = [int(part) for part in text.split(",")]
@@ -45,9 +63,9 @@ def arguments(
         description=description,
         formatter_class=argparse.RawTextHelpFormatter,
     )
-    parser.add_argument("--seconds", type=float, default=seconds, help=f"a sample ({seconds:g})")
+    parser.add_argument("--seconds", type=duration, default=seconds, help=f"a sample ({seconds:g})")
     parser.add_argument("--warmup", type=float, default=0.5, help="before it")
-    parser.add_argument("--samples", type=int, default=samples, help=f"of each ({samples})")
+    parser.add_argument("--samples", type=number, default=samples, help=f"of each ({samples})")
     parser.add_argument(
         "--systems", type=chosen(systems), default=list(systems), help=",".join(systems)
     )

@@ -127,9 +127,9 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,
     )
-    parser.add_argument("--seconds", type=float, default=1.0, help="a sample (1)")
-    parser.add_argument("--samples", type=int, default=7, help="of each (7)")
-    parser.add_argument("--cores", type=int, default=64, help="at most so many (64)")
+    parser.add_argument("--seconds", type=running.duration, default=1.0, help="a sample (1)")
+    parser.add_argument("--samples", type=running.number, default=7, help="of each (7)")
+    parser.add_argument("--cores", type=running.number, default=64, help="at most so many (64)")
     parser.add_argument(
         "--workloads",
         type=running.chosen(WORKLOADS),

@@ -13,7 +13,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from bench import report
+from bench import report, running
 from harness import paths, proc
 
 LENGTHS = [64, 128, 256, 512, 1448, 8948, 61440]
@@ -70,7 +70,7 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,
     )
-    parser.add_argument("--rounds", type=int, default=31, help="of each (31)")
+    parser.add_argument("--rounds", type=running.number, default=31, help="of each (31)")
     parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "sums.json")
     options = parser.parse_args()
     samples = measure(options.rounds)

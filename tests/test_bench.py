@@ -2,6 +2,9 @@
 """What benches compute from their samples, and how they report it."""
 
 import json
+import sys
+
+import pytest
 
 from bench import cpu, demo, figures, report, syscalls, terminal
 from harness import proc
@@ -107,3 +110,26 @@ def test_a_goal_tells_its_limit_where_that_is_known(tmp_path, capsys):
     written = json.loads((tmp_path / "b.json").read_text())["goals"]
     assert [goal.get("limit") for goal in written] == [2.5, None]
     assert "limit" not in written[1]
+
+
+@pytest.mark.parametrize(
+    ("bench", "option", "value"),
+    [
+        ("demo", "--seconds", "0"),
+        ("demo", "--samples", "-1"),
+        ("demo", "--connections", "many"),
+        ("gateware", "--packets", "0"),
+        ("hostcores", "--hosts", "0"),
+        ("hostcores", "--seconds", "0"),
+        ("hostcores", "--seconds", "nan"),
+        ("multicore", "--idle", "-2"),
+        ("nginx", "--samples", "1.5"),
+        ("rtt", "--packets", ""),
+        ("scaling", "--cores", "0"),
+        ("sums", "--rounds", "0"),
+    ],
+)
+def test_numbers_that_measure_nothing_are_refused(bench, option, value):
+    done = proc.run([sys.executable, "-m", f"bench.{bench}", option, value], check=False)
+    assert done.returncode == 2
+    assert f"argument {option}: '{value}': want " in done.stderr
