@@ -21,16 +21,22 @@
 
 #define LISTEN_BACKLOG 128
 
-/* 1 when somebody listens there. */
-static int is_served(const struct sockaddr_un *addr)
+/* 0, or why nobody is met there. */
+static int knock(const struct sockaddr_un *addr)
 {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int rc = fd < 0 ? -1 : connect(fd, (const struct sockaddr *)addr, sizeof(*addr));
-    int served = fd >= 0 && (rc == 0 || errno == EAGAIN);
+    int why = 0;
 
+    if (fd < 0 || connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) != 0)
+        why = errno;
     if (fd >= 0)
         close(fd);
-    return served;
+    return why == EAGAIN ? 0 : why; /* somebody listens who is busy */
+}
+
+static int is_served(const struct sockaddr_un *addr)
+{
+    return knock(addr) == 0;
 }
 
 /* 1 when something stands at the path that is no socket, so is not ours to replace. */
@@ -167,7 +173,7 @@ void attach_sweep(const char *pattern)
             strlen(found.gl_pathv[i]) >= sizeof(addr.sun_path))
             continue;
         memcpy(addr.sun_path, found.gl_pathv[i], strlen(found.gl_pathv[i]) + 1);
-        if (!is_served(&addr))
+        if (knock(&addr) == ECONNREFUSED && !is_taken(addr.sun_path))
             unlink(addr.sun_path);
     }
     globfree(&found);

@@ -49,6 +49,8 @@ WRONG = {
     "+ --stall 91": "--stall 91: a number from 0 to 90",
     "+ --delay 0": "--delay 0: a number from 1 to 10000",
     "+ --seed -1": "--seed -1: a number from 0",
+    "+ --seed +1": "--seed +1: a number from 0",
+    "+ --cycles 18446744073709551616": "--cycles 18446744073709551616: a number from 1",
     "+ --cycles many": "--cycles many: a number from 1",
     "+ --time soon": "--time soon: wall or virtual",
     "+ --congestion vegas": "--congestion vegas: cubic or reno",

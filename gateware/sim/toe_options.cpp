@@ -2,6 +2,8 @@
 #include "toe_options.h"
 
 #include <arpa/inet.h>
+#include <cctype>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -45,9 +47,11 @@ const char kUsage[] =
 uint64_t count(const char *option, const char *text, uint64_t min, uint64_t max)
 {
     char *end;
-    uint64_t v = std::strtoull(text, &end, 0);
+    uint64_t v;
 
-    if (end == text || *end || text[0] == '-' || v < min || v > max)
+    errno = 0;
+    v = std::strtoull(text, &end, 0);
+    if (!std::isdigit(static_cast<unsigned char>(text[0])) || *end || errno || v < min || v > max)
         die(2, "--%s %s: a number from %llu to %llu", option, text,
             static_cast<unsigned long long>(min), static_cast<unsigned long long>(max));
     return v;
