@@ -468,6 +468,47 @@ def test_what_came_while_nobody_accepted_is_the_first_workers(lab, robot):
     robot("os.waitpid(master, 0)")
 
 
+_WORKER = """
+import os, socket, sys
+at = int(sys.argv[1])
+if sys.argv[2] == "passed":
+    at = socket.recv_fds(socket.socket(fileno=at), 1, 1)[1][0]
+listener = socket.socket(fileno=at)
+while True:
+    s, _ = listener.accept()
+    s.sendall(s.recv(100) + b" by a worker")
+    s.close()
+"""
+_GIVES = """
+import subprocess
+mine, its = socket.socketpair()
+listener.set_inheritable(True)
+given = its if how == "passed" else listener
+argv = [python, "-c", worker, str(given.fileno()), how]
+if how == "spawned":
+    pid = os.posix_spawn(python, argv, os.environ)
+elif how == "inherited":
+    pid = subprocess.Popen(argv, close_fds=False).pid
+else:
+    pid = subprocess.Popen(argv, pass_fds=[given.fileno()]).pid
+if how == "passed":
+    socket.send_fds(mine, [b"x"], [listener.fileno()])
+"""
+
+
+@labs.gateware_lacks("no-moves")
+@pytest.mark.parametrize("how", ["spawned", "inherited", "named", "passed"])
+def test_who_gives_its_listener_away_takes_none_of_what_comes(lab, robot, how):
+    """To a program started by vfork() or posix_spawn(), or by SCM_RIGHTS; and it keeps its own."""
+    robot.listen(lab.ip, PORT)
+    robot(_GIVES, how=how, worker=_WORKER, python=labs.PYTHON)
+    for n in range(24):
+        with lab.connect(PORT) as s:
+            s.sendall(b"%d" % n)
+            assert take(s, 100) == b"%d by a worker" % n
+    robot("os.kill(pid, 9); os.waitpid(pid, 0); listener.close()")
+
+
 _LOOKS = """
 import os, socket, sys
 listener = socket.socket(fileno=int(sys.argv[1]))

@@ -17,9 +17,13 @@ SERVER = """
 import os, select, socket, subprocess, sys, time
 told = sys.argv[3]
 never, open_end = os.pipe()
-s = socket.socket()
-s.bind(("0.0.0.0", int(sys.argv[1])))
-s.listen(8)
+def listener():
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("0.0.0.0", int(sys.argv[1]) + ("again" in sys.argv)))
+    s.listen(8)
+    return s
+s = listener()
 def tell(): open(told, "w").close()
 def serve():
     while True:
@@ -30,19 +34,44 @@ exec(sys.argv[2])
 serve()
 """
 
-# A master that has much to do before its worker is there, and reads and writes files meanwhile.
+# A master that has something to do before its worker is there, and reads and writes meanwhile.
 MASTER = """
+a, b = socket.socketpair()
 tell()
-for _ in range(20):
+for _ in range(14):
     time.sleep(0.05)
+    a.send(b"a log"), s.getsockname()
     print("busy", flush=True)
     open("/dev/urandom", "rb").read(10), open("/etc/passwd", "rb").read()
 if os.fork():
     time.sleep(1000)
 """
 
+# The same once it has become another program, with a listener that has not begun.
+EXEC = (
+    """
+if "again" not in sys.argv:
+    s.set_inheritable(True)
+    os.execv(sys.executable, [sys.executable, "-c", os.environ["SERVER"], *sys.argv[1:], "again"])
+"""
+    + MASTER
+)
+
 # It is the parent who serves; children are there for other things.
 PARENT = "tell(); time.sleep(0.5); os.fork() or time.sleep(1000)"
+
+# It is passed to who serves it; the sender waits for other things.
+PASSED = """
+s.close()
+a, b = socket.socketpair()
+if os.fork() == 0:
+    s = socket.socket(fileno=socket.recv_fds(b, 1, 1)[1][0])
+    serve()
+s = listener()
+socket.send_fds(a, [b"x"], [s.fileno()])
+tell()
+os.read(never, 1)
+"""
 
 # It goes on when its peer has connected, which somebody tells it.
 WAITS = {
@@ -51,9 +80,12 @@ WAITS = {
     "select": "tell(); select.select([never], [], [])",
     "epoll": "e = select.epoll(); e.register(never, select.EPOLLIN); tell(); e.poll()",
     "recv": "a, b = socket.socketpair(); tell(); a.recv(1)",
-    # ... or tells somebody, and waits where libtoe does not see it
-    "send": "a, b = socket.socketpair(); b.send(b'x'); tell(); time.sleep(1000)",
-    "name": "s.getsockname(); tell(); time.sleep(1000)",
+    "accept": "u = socket.socket(socket.AF_UNIX); u.bind(told + 'u'); u.listen()\n"
+    "tell(); u.accept()",
+    # ... where libtoe does not see it
+    "sleep": "tell(); time.sleep(1000)",
+    "signal": "import signal; tell(); signal.pause()",
+    "child": "tell(); os.waitpid(os.posix_spawn('/bin/sleep', ['sleep', '1000'], os.environ), 0)",
 }
 
 
@@ -65,9 +97,10 @@ def toe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toe]:
     assert counts["strayed"] == counts["unlawful"] == 0
 
 
-def started(toe: Toe, tmp_path: Path, does: str, **more: object) -> proc.Proc:
+def started(toe: Toe, tmp_path: Path, does: str) -> proc.Proc:
     told = tmp_path / "listens"
-    p = toe.server.start([PYTHON, "-c", SERVER, PORT, does, told], env=toe.env(), **more)
+    env = toe.env() | {"SERVER": SERVER}
+    p = toe.server.start([PYTHON, "-c", SERVER, PORT, does, told], env=env)
     proc.wait_until(told.exists, "it does not listen", proc=p, timeout=30)
     return p
 
@@ -78,13 +111,22 @@ def answer(s: socket.socket) -> bytes:
     return s.recv(100)
 
 
-@pytest.mark.parametrize("does", [MASTER, PARENT], ids=["master", "parent"])
-def test_who_connects_before_the_fork_is_served(toe: Toe, tmp_path: Path, does: str) -> None:
+KINDS = {
+    "master": (MASTER, PORT),
+    "parent": (PARENT, PORT),
+    "exec": (EXEC, PORT + 1),
+    "passed": (PASSED, PORT),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_connects_before_the_fork_is_served(toe: Toe, tmp_path: Path, kind: str) -> None:
+    does, port = KINDS[kind]
     with started(toe, tmp_path, does):
-        with toe.client.connect(toe.ip, PORT, timeout=30) as early:
+        with toe.client.connect(toe.ip, port, timeout=30) as early:
             assert answer(early) == b"there back"
-        for _ in range(5):
-            with toe.client.connect(toe.ip, PORT) as later:
+        for _ in range(20):
+            with toe.client.connect(toe.ip, port) as later:
                 assert answer(later) == b"there back"
 
 

@@ -396,9 +396,11 @@ TOE_HIDDEN void tflow_say_read(struct tsock *s);
 TOE_HIDDEN void tlisten_announce(struct tsock *s, bool weak);
 /* ... for the first time: WEAK where it may be for another process to serve. */
 TOE_HIDDEN void tlisten_begin(struct tsock *s);
-/* Those that begin later do now; or are left to children that this process is about to have. */
-TOE_HIDDEN void tlisten_begin_now(void);
+/* later.c: one more begins later; all are left to children that this process is about to have. In
+ * the child: no thread of the parent's is there. */
+TOE_HIDDEN void tlisten_defer(void);
 TOE_HIDDEN void tlisten_leave_to_children(void);
+TOE_HIDDEN void tlisten_later_forget(void);
 /* The listener becomes WEAK. What came before and nobody has accepted is a child's that serves. */
 TOE_HIDDEN void tlisten_weaken(struct tsock *s);
 TOE_HIDDEN void tlisten_established(struct tqp *qp, const struct toe_cmd *c);

@@ -37,7 +37,7 @@ struct image_head {
     uint32_t sock_size, head_size; /* another build of libtoe has others */
     int32_t pid;
     uint32_t qps, socks, numbers;
-    uint32_t ip, mask, gw, shared;
+    uint32_t ip, mask, gw, shared, stays, zero;
     struct tconfig cfg;
 };
 
@@ -207,6 +207,7 @@ static void put_all(uint8_t *at)
                            .mask = tctx.mask,
                            .gw = tctx.gw,
                            .shared = tctx.shared,
+                           .stays = tctx.stays,
                            .cfg = tctx.cfg};
 
     for (uint32_t q = 0; q < tctx.qps_n; q++) {
@@ -434,6 +435,8 @@ static bool take_sock(const struct image_sock *r, struct tsock *s)
     if (s->handle && !thandle_restore(s->handle, s))
         return false;
     tctx.listeners += s->state == TS_LISTEN;
+    if (s->state == TS_LISTEN && s->later)
+        tlisten_defer();
     return true;
 }
 
@@ -504,6 +507,7 @@ static bool take_all(const struct image_head *h)
     tctx.mask = h->mask;
     tctx.gw = h->gw;
     tctx.shared = h->shared;
+    tctx.stays = h->stays;
     for (uint32_t q = 0; q < h->qps; q++)
         if (!take_qp(&h->cfg))
             return false;

@@ -78,6 +78,21 @@ static void weaken(struct tsock *s)
         tlisten_weaken(s);
 }
 
+void tfork_lends_listeners(void)
+{
+    int saved = errno;
+
+    /* where flows stay, a WEAK one would get none until it is used, if it ever is */
+    if (!tctx.listeners || tctx.stays)
+        return;
+    tctx_lock();
+    tctx_progress();
+    if (tctx.state == TC_UP)
+        thandle_each(weaken);
+    tctx_unlock();
+    errno = saved;
+}
+
 static void in_parent(void)
 {
     int saved = errno;
@@ -165,6 +180,7 @@ static void in_child(void)
         tctx.state = TC_COLD;
     twait_forget();
     troute_forget();
+    tlisten_later_forget();
     tfd_each(forget_sleepers);
     tctx_unlock();
     is_alone = false;

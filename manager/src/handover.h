@@ -36,6 +36,9 @@ TOE_HIDDEN bool thandover_any(void);
 /* fd's connection, if it is one, is about to be passed to another process: its number becomes the
  * Unix socket. 0, or -1 with errno. Takes the lock. */
 TOE_HIDDEN int thandover_pass(int fd);
+/* fork.c: a program is about to be started otherwise than by fork(): listeners that nobody has used
+ * here may be for it to serve. Takes the lock. */
+TOE_HIDDEN void tfork_lends_listeners(void);
 /* fork.c: between these no other thread's fork() happens; the caller's own does, and ends it in the
  * child. The lock is not held. */
 TOE_HIDDEN void tfork_alone_begin(void);

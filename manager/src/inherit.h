@@ -21,6 +21,9 @@ TOE_HIDDEN int tinherit_use(int fd);
 /* The program asks for its name: it means to serve it, maybe in children. From here on it keeps the
  * port open, and who connects waits there (WEAK). Takes the lock. */
 TOE_HIDDEN void tinherit_look(int fd);
+/* The other way: a listener is about to be passed to another process, which is likely to serve it.
+ * Takes the lock. */
+TOE_HIDDEN void tlisten_pass(int fd);
 /* Are there some that have not been used? Lock held. */
 TOE_HIDDEN bool tinherit_waits(void);
 

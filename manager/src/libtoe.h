@@ -139,7 +139,7 @@ struct tsock {
     uint32_t queued;        /* connections in the accept queue */
     uint8_t used;           /* this process accepts from it, or watches it */
     uint8_t weak;           /* announced to the TOE with flag WEAK */
-    uint8_t later;          /* ... only until this process goes on (tlisten_goes_on()) */
+    uint8_t later;          /* ... only until it begins (later.c) */
     uint8_t inherited;      /* by fork; TS_NEW: by exec or SCM_RIGHTS, not used yet (inherit.h) */
     uint8_t announced;      /* LISTEN sent on the present queue pairs */
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
@@ -261,13 +261,15 @@ TOE_HIDDEN void tsock_use(struct tsock *s);
 /*
  * Where flows stay with the queue pair that they came to, those that come before a program forks
  * the children that are to accept them would wait in it for ever. So a listener there is WEAK at
- * first, and gets none; until it is accepted from or watched, or the program goes on otherwise: it
- * waits for something, or talks to somebody who may then want to connect. A fork leaves it to the
- * children.
+ * first, and gets none: until it is accepted from or watched, or the program waits for something
+ * else, or a second has passed. A fork leaves it to the children.
  */
 extern TOE_HIDDEN bool tlisten_later; /* there are such listeners */
-/* The program is in a call on fd, -1 on many; waits: for what others do. Takes the lock. */
-TOE_HIDDEN void tlisten_goes_on(int fd, bool waits);
+/* They begin; commands are handled meanwhile. */
+TOE_HIDDEN void tlisten_begin_now(void);
+/* The program waits; or does so if it has to for what it reads. Take the lock. */
+TOE_HIDDEN void tlisten_goes_on(void);
+TOE_HIDDEN void tlisten_reads(int fd);
 
 /* ---- the rings (progress.c). Lock held. ---- */
 

@@ -3,8 +3,6 @@
  * listen.c - listeners: announcing them, the accept queue, accept (SEEDS S1.11, S1.12).
  */
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "ctx.h"
 #include "inherit.h"
@@ -46,72 +44,34 @@ void tlisten_announce(struct tsock *s, bool weak)
     tpath_apply(s);
 }
 
-bool tlisten_later;
-
 void tlisten_begin(struct tsock *s)
 {
     bool inherited = s->inherited && !s->used;
 
     s->later = tctx.stays && !s->used && !inherited;
-    tlisten_later = tlisten_later || s->later;
     tlisten_announce(s, inherited || s->later);
-}
-
-static void begin_now(struct tsock *s)
-{
-    if (s->later && s->state == TS_LISTEN && s->weak)
-        tlisten_announce(s, false);
-    s->later = 0;
-}
-
-void tlisten_begin_now(void)
-{
-    tlisten_later = false;
-    if (tctx.state == TC_UP)
-        thandle_each(begin_now);
-}
-
-static void leave_to_children(struct tsock *s)
-{
-    s->later = 0;
-}
-
-void tlisten_leave_to_children(void)
-{
-    if (tlisten_later)
-        thandle_each(leave_to_children);
-    tlisten_later = false;
-}
-
-/* A program that is still on its way to a fork reads and writes files, devices, and logs, by way of
- * pipes too. */
-static bool may_wait_for_others(int fd, bool waits)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) < 0)
-        return false;
-    if (S_ISSOCK(st.st_mode))
-        return true;
-    return waits && !S_ISREG(st.st_mode) && !(S_ISCHR(st.st_mode) && !isatty(fd));
-}
-
-void tlisten_goes_on(int fd, bool waits)
-{
-    int saved = errno;
-
-    if (fd < 0 || may_wait_for_others(fd, waits)) {
-        tctx_lock();
-        tlisten_begin_now();
-        tctx_unlock();
-    }
-    errno = saved;
+    if (s->later)
+        tlisten_defer();
 }
 
 void tlisten_weaken(struct tsock *s)
 {
     /* what it has taken goes to the first who serves (STALE), unless it is accepted here before */
     tlisten_announce(s, true);
+}
+
+void tlisten_pass(int fd)
+{
+    struct tsock *s;
+
+    tctx_lock();
+    s = tsock_get(fd);
+    if (s && s->state == TS_LISTEN) {
+        s->later = 0;
+        if (s->announced && !s->used && !s->weak)
+            tlisten_weaken(s);
+    }
+    tctx_unlock();
 }
 
 void tsock_use(struct tsock *s)
@@ -281,9 +241,14 @@ static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flag
 static int wait_both(struct tsock *s, int fd, uint64_t deadline)
 {
     struct pollfd k[2 + TWAIT_EXTRA] = {{.fd = fd, .events = POLLIN}};
-    struct twaiter *w = twait_begin(1);
+    struct twaiter *w;
     int r;
 
+    if (unlikely(tlisten_later)) {
+        tlisten_begin_now(); /* commands were handled: the caller looks again */
+        return 0;
+    }
+    w = twait_begin(1);
     if (!w)
         return -1;
     twait_add(w, &s->obj);

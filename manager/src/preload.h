@@ -125,11 +125,17 @@ static inline bool carried(int fd)
     return unlikely(tobj_get(fd) != NULL);
 }
 
-/* A call on fd, -1 on many, by which the program talks to others; waits: or waits for them. */
-static inline void goes_on(int fd, bool waits)
+/* The program is about to wait; or maybe, for what it reads (later.c). */
+static inline void waits(void)
 {
     if (unlikely(tlisten_later))
-        tlisten_goes_on(fd, waits);
+        tlisten_goes_on();
+}
+
+static inline void reads(int fd)
+{
+    if (unlikely(tlisten_later))
+        tlisten_reads(fd);
 }
 
 /* The value of a toe_* call, with errno as it was unless it failed: a system call that succeeds

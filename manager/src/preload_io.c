@@ -8,7 +8,6 @@
 
 EXPORT(ssize_t, send, (int fd, const void *buf, size_t n, int flags))
 {
-    goes_on(fd, false);
     return carried(fd) ? CARRY_BLOCKING(toe_send(fd, buf, n, flags)) : libc.send(fd, buf, n, flags);
 }
 EXPORT_ALIAS(ssize_t, __send, send, (int, const void *, size_t, int));
@@ -16,14 +15,12 @@ EXPORT_ALIAS(ssize_t, __send, send, (int, const void *, size_t, int));
 EXPORT(ssize_t, sendto,
        (int fd, const void *buf, size_t n, int flags, const struct sockaddr *addr, socklen_t len))
 {
-    goes_on(fd, false);
     return carried(fd) ? CARRY_BLOCKING(toe_sendto(fd, buf, n, flags, addr, len))
                        : libc.sendto(fd, buf, n, flags, addr, len);
 }
 
 EXPORT(ssize_t, sendmsg, (int fd, const struct msghdr *msg, int flags))
 {
-    goes_on(fd, false);
     return carried(fd) ? CARRY_BLOCKING(toe_sendmsg(fd, msg, flags))
                        : preload_send_rights(fd, msg, flags);
 }
@@ -65,7 +62,6 @@ static int send_rights(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 
 EXPORT(int, sendmmsg, (int fd, struct mmsghdr *msgs, unsigned n, int flags))
 {
-    goes_on(fd, false);
     if (carried(fd))
         return CARRY_BLOCKING(send_each(fd, msgs, n, flags));
     for (unsigned i = 0; i < n; i++)
@@ -77,14 +73,12 @@ EXPORT_ALIAS(int, __sendmmsg, sendmmsg, (int, struct mmsghdr *, unsigned, int));
 
 EXPORT(ssize_t, write, (int fd, const void *buf, size_t n))
 {
-    goes_on(fd, false);
     return carried(fd) ? CARRY_BLOCKING(toe_write(fd, buf, n)) : libc.write(fd, buf, n);
 }
 EXPORT_ALIAS(ssize_t, __write, write, (int, const void *, size_t));
 
 EXPORT(ssize_t, writev, (int fd, const struct iovec *iov, int n))
 {
-    goes_on(fd, false);
     return carried(fd) ? CARRY_BLOCKING(toe_writev(fd, iov, n)) : libc.writev(fd, iov, n);
 }
 
@@ -126,7 +120,7 @@ EXPORT(ssize_t, splice, (int in, loff_t *in_at, int out, loff_t *out_at, size_t 
 
 EXPORT(ssize_t, recv, (int fd, void *buf, size_t n, int flags))
 {
-    goes_on(fd, true);
+    reads(fd);
     return carried(fd) ? CARRY_BLOCKING(toe_recv(fd, buf, n, flags)) : libc.recv(fd, buf, n, flags);
 }
 EXPORT_ALIAS(ssize_t, __recv, recv, (int, void *, size_t, int));
@@ -134,7 +128,7 @@ EXPORT_ALIAS(ssize_t, __recv, recv, (int, void *, size_t, int));
 EXPORT(ssize_t, recvfrom,
        (int fd, void *buf, size_t n, int flags, struct sockaddr *addr, socklen_t *len))
 {
-    goes_on(fd, true);
+    reads(fd);
     return carried(fd) ? CARRY_BLOCKING(toe_recvfrom(fd, buf, n, flags, addr, len))
                        : libc.recvfrom(fd, buf, n, flags, addr, len);
 }
@@ -143,7 +137,7 @@ EXPORT(ssize_t, recvmsg, (int fd, struct msghdr *msg, int flags))
 {
     ssize_t r;
 
-    goes_on(fd, true);
+    reads(fd);
     if (carried(fd))
         return CARRY_BLOCKING(toe_recvmsg(fd, msg, flags));
     r = libc.recvmsg(fd, msg, flags);
@@ -185,7 +179,7 @@ EXPORT(int, recvmmsg,
 {
     int r;
 
-    goes_on(fd, true);
+    reads(fd);
     if (carried(fd))
         return CARRY_BLOCKING(receive_each(fd, msgs, n, flags, timeout));
     r = libc.recvmmsg(fd, msgs, n, flags, timeout);
@@ -197,14 +191,14 @@ EXPORT(int, recvmmsg,
 
 EXPORT(ssize_t, read, (int fd, void *buf, size_t n))
 {
-    goes_on(fd, true);
+    reads(fd);
     return carried(fd) ? CARRY_BLOCKING(toe_read(fd, buf, n)) : libc.read(fd, buf, n);
 }
 EXPORT_ALIAS(ssize_t, __read, read, (int, void *, size_t));
 
 EXPORT(ssize_t, readv, (int fd, const struct iovec *iov, int n))
 {
-    goes_on(fd, true);
+    reads(fd);
     return carried(fd) ? CARRY_BLOCKING(toe_readv(fd, iov, n)) : libc.readv(fd, iov, n);
 }
 

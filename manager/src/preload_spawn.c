@@ -31,6 +31,8 @@ static int spawn(spawn_fn *next, pid_t *pid, const char *path, const char *found
     bool asks;
     int r;
 
+    if (!tproc_borrowed())
+        tfork_lends_listeners();
     if (tproc_borrowed() || !thandover_any())
         return next(pid, path, actions, attributes, argv, envp);
     asks = texec_loads_us(found, envp);
@@ -94,6 +96,8 @@ __attribute__((used, visibility("hidden"))) void *preload_choose_vfork(void)
     pid_t (*chosen)(void) = !tproc_borrowed() && thandover_any() ? fork_and_wait : libc.vfork;
     void *r;
 
+    if (!tproc_borrowed())
+        tfork_lends_listeners();
     memcpy(&r, &chosen, sizeof r);
     return r;
 }
@@ -153,6 +157,7 @@ static int make_fit(const struct cmsghdr *c)
         }
         if (tsock_get(fd) && thandover_pass(fd) < 0)
             return -1;
+        tlisten_pass(fd);
     }
     return 0;
 }

@@ -7,7 +7,7 @@
 
 EXPORT(int, poll, (struct pollfd * fds, nfds_t n, int timeout_ms))
 {
-    goes_on(-1, true);
+    waits();
     return tpoll_any(fds, n) ? CARRY_BLOCKING(toe_poll(fds, n, timeout_ms))
                              : libc.poll(fds, n, timeout_ms);
 }
@@ -16,14 +16,14 @@ EXPORT_ALIAS(int, __poll, poll, (struct pollfd *, nfds_t, int));
 EXPORT(int, ppoll,
        (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask))
 {
-    goes_on(-1, true);
+    waits();
     return tpoll_any(fds, n) ? CARRY_BLOCKING(toe_ppoll(fds, n, timeout, mask))
                              : libc.ppoll(fds, n, timeout, mask);
 }
 
 EXPORT(int, select, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout))
 {
-    goes_on(-1, true);
+    waits();
     return tselect_any(n, r, w, e) ? CARRY_BLOCKING(toe_select(n, r, w, e, timeout))
                                    : libc.select(n, r, w, e, timeout);
 }
@@ -33,7 +33,7 @@ EXPORT(int, pselect,
        (int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout,
         const sigset_t *mask))
 {
-    goes_on(-1, true);
+    waits();
     return tselect_any(n, r, w, e) ? CARRY_BLOCKING(toe_pselect(n, r, w, e, timeout, mask))
                                    : libc.pselect(n, r, w, e, timeout, mask);
 }
@@ -58,7 +58,7 @@ EXPORT(int, epoll_ctl, (int ep, int op, int fd, struct epoll_event *event))
 
 EXPORT(int, epoll_wait, (int ep, struct epoll_event *events, int max, int timeout_ms))
 {
-    goes_on(-1, true);
+    waits();
     return carried(ep) ? CARRY_BLOCKING(toe_epoll_wait(ep, events, max, timeout_ms))
                        : libc.epoll_wait(ep, events, max, timeout_ms);
 }
@@ -66,7 +66,7 @@ EXPORT(int, epoll_wait, (int ep, struct epoll_event *events, int max, int timeou
 EXPORT(int, epoll_pwait,
        (int ep, struct epoll_event *events, int max, int timeout_ms, const sigset_t *mask))
 {
-    goes_on(-1, true);
+    waits();
     return carried(ep) ? CARRY_BLOCKING(toe_epoll_pwait(ep, events, max, timeout_ms, mask))
                        : libc.epoll_pwait(ep, events, max, timeout_ms, mask);
 }
@@ -75,7 +75,7 @@ EXPORT(int, epoll_pwait2,
        (int ep, struct epoll_event *events, int max, const struct timespec *timeout,
         const sigset_t *mask))
 {
-    goes_on(-1, true);
+    waits();
     return carried(ep) ? CARRY_BLOCKING(toe_epoll_pwait2(ep, events, max, timeout, mask))
                        : libc.epoll_pwait2(ep, events, max, timeout, mask);
 }

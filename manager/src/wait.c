@@ -84,8 +84,6 @@ struct twaiter *twait_begin(size_t most)
     struct twaiter *w = &own_waiter;
 
     twait_end_left();
-    if (unlikely(tlisten_later))
-        tlisten_begin_now();
     if (!make_room(most))
         return NULL;
     memset(w, 0, sizeof(*w));
@@ -325,9 +323,14 @@ int twait_sleep_sorted(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_
 int twait_one(struct tobj *o, uint64_t deadline)
 {
     struct pollfd k[1 + TWAIT_EXTRA];
-    struct twaiter *w = twait_begin(1);
+    struct twaiter *w;
     int r;
 
+    if (unlikely(tlisten_later)) {
+        tlisten_begin_now(); /* commands were handled: the caller looks again */
+        return 0;
+    }
+    w = twait_begin(1);
     if (!w)
         return -1;
     twait_add(w, o);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * later.c - listeners that begin later (libtoe.h), where flows stay with the queue pair that they
+ * came to: after a while by themselves, because not every way to wait is seen here.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctx.h"
+
+/* Who is turned away meanwhile comes again after a second at the soonest (RFC 6298 2.1). */
+#define PATIENCE_NS 1000000000u
+#define STACK_SIZE  (64u << 10)
+
+bool tlisten_later;
+static bool running;      /* a thread waits until they begin */
+static uint64_t begin_at; /* clock of tclock_ns() */
+
+static void begin_now(struct tsock *s)
+{
+    if (s->later && s->state == TS_LISTEN && s->weak)
+        tlisten_announce(s, false);
+    s->later = 0;
+}
+
+void tlisten_begin_now(void)
+{
+    tlisten_later = false;
+    if (tctx.state == TC_UP)
+        thandle_each(begin_now);
+}
+
+static void *wait_for_it(void *arg)
+{
+    (void)arg;
+    tctx_lock();
+    for (uint64_t now; tlisten_later && (now = tclock_ns()) < begin_at;) {
+        struct timespec rest = {.tv_sec = (time_t)((begin_at - now) / NSEC),
+                                .tv_nsec = (long)((begin_at - now) % NSEC)};
+
+        tctx_unlock();
+        nanosleep(&rest, NULL);
+        tctx_lock();
+    }
+    if (tlisten_later)
+        tlisten_begin_now();
+    running = false;
+    tctx_unlock();
+    return NULL;
+}
+
+static bool start(void)
+{
+    sigset_t all, before;
+    pthread_attr_t attr;
+    pthread_t thread;
+
+    tctx_lock_before_thread();
+    sigfillset(&all); /* signals are for the program's own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attr, STACK_SIZE);
+    running = pthread_create(&thread, &attr, wait_for_it, NULL) == 0;
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return running;
+}
+
+void tlisten_defer(void)
+{
+    tlisten_later = true;
+    begin_at = tclock_ns() + PATIENCE_NS;
+    if (!running && !start())
+        tlisten_begin_now();
+}
+
+static void leave_to_children(struct tsock *s)
+{
+    s->later = 0;
+}
+
+void tlisten_leave_to_children(void)
+{
+    if (tlisten_later)
+        thandle_each(leave_to_children);
+    tlisten_later = false;
+}
+
+void tlisten_later_forget(void)
+{
+    running = false;
+}
+
+/* A program that is still on its way to a fork reads files and devices. */
+static bool may_wait_for_others(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !(S_ISCHR(st.st_mode) && !isatty(fd));
+}
+
+void tlisten_goes_on(void)
+{
+    int saved = errno;
+
+    if (tlock_inside()) /* a handler within a call of ours */
+        return;
+    tctx_lock();
+    tlisten_begin_now();
+    tctx_unlock();
+    errno = saved;
+}
+
+void tlisten_reads(int fd)
+{
+    int saved = errno;
+
+    if (may_wait_for_others(fd))
+        tlisten_goes_on();
+    errno = saved;
+}
