@@ -24,6 +24,7 @@
 #include "Vrtt.h"
 #include "Vrtt___024root.h"
 #include "axis.h"
+#include "number.h"
 #include "path.h"
 #include "pcapng.h"
 #include "pci.h"
@@ -90,10 +91,9 @@ struct Options {
 
 uint64_t number(const char *option, const char *text, uint64_t min, uint64_t max)
 {
-    char *end;
-    uint64_t v = std::strtoull(text, &end, 0);
+    uint64_t v;
 
-    if (end == text || *end || v < min || v > max)
+    if (!sim::read_number(text, min, max, v))
         usage(std::string("--") + option + " " + text + ": a number from " + std::to_string(min) +
               " to " + std::to_string(max));
     return v;

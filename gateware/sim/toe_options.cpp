@@ -2,13 +2,12 @@
 #include "toe_options.h"
 
 #include <arpa/inet.h>
-#include <cctype>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <getopt.h>
 
+#include "number.h"
 #include "toe_counters.h"
 
 namespace sim
@@ -46,12 +45,9 @@ const char kUsage[] =
 
 uint64_t count(const char *option, const char *text, uint64_t min, uint64_t max)
 {
-    char *end;
     uint64_t v;
 
-    errno = 0;
-    v = std::strtoull(text, &end, 0);
-    if (!std::isdigit(static_cast<unsigned char>(text[0])) || *end || errno || v < min || v > max)
+    if (!read_number(text, min, max, v))
         die(2, "--%s %s: a number from %llu to %llu", option, text,
             static_cast<unsigned long long>(min), static_cast<unsigned long long>(max));
     return v;
