@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gateware.lib.tools import ROOT
 from harness import proc
 
 from .toe_lab import PORT, PYTHON, Toe
@@ -135,3 +136,13 @@ def test_who_waits_for_its_peer_otherwise_is_reached(toe: Toe, tmp_path: Path, h
     """As an FTP server does, which accepts when it is told of the connection by another one."""
     with started(toe, tmp_path, WAITS[how]), toe.client.connect(toe.ip, PORT, timeout=30):
         pass
+
+
+def test_a_handler_reads_within_a_call(toe: Toe) -> None:
+    """Of a signal that a program's own memory brings: nothing waits for what it interrupts."""
+    with toe.client.socket() as listener:
+        listener.bind((toe.peer_ip, PORT))
+        listener.listen()
+        argv = [ROOT / "build" / "tests" / "fault_reads", toe.peer_ip, PORT]
+        p = toe.server.start(argv, env=toe.env())
+        assert p.wait(20) == 0, p.tail()

@@ -244,8 +244,7 @@ static int wait_on(int epfd, struct epoll_event *events, int max, uint64_t most,
     tobj_hold(&c.ep->obj);
     if (unlikely(c.ep->unasked))
         tepoll_ask(c.ep);
-    if (unlikely(tlisten_later))
-        tlisten_begin_now();
+    tlisten_begun_by_wait();
     r = wait_locked(&c, most);
     if (unlikely(c.ep->sleepers && c.ep->ready_head))
         tepoll_wake(c.ep); /* more than we take: for the next thread */

@@ -3,8 +3,6 @@
  * later.c - listeners that begin later (libtoe.h), where flows stay with the queue pair that they
  * came to: after a while by themselves, because not every way to wait is seen here.
  */
-#include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,7 +11,6 @@
 
 /* Who is turned away meanwhile comes again after a second at the soonest (RFC 6298 2.1). */
 #define PATIENCE_NS 1000000000u
-#define STACK_SIZE  (64u << 10)
 
 bool tlisten_later;
 static bool running;      /* a thread waits until they begin */
@@ -52,29 +49,13 @@ static void *wait_for_it(void *arg)
     return NULL;
 }
 
-static bool start(void)
-{
-    sigset_t all, before;
-    pthread_attr_t attr;
-    pthread_t thread;
-
-    tctx_lock_before_thread();
-    sigfillset(&all); /* signals are for the program's own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attr, STACK_SIZE);
-    running = pthread_create(&thread, &attr, wait_for_it, NULL) == 0;
-    pthread_attr_destroy(&attr);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return running;
-}
-
 void tlisten_defer(void)
 {
     tlisten_later = true;
     begin_at = tclock_ns() + PATIENCE_NS;
-    if (!running && !start())
+    if (!running)
+        running = tctx_thread(wait_for_it);
+    if (!running)
         tlisten_begin_now();
 }
 

@@ -240,8 +240,8 @@ TOE_HIDDEN bool tlock_defer(int sig, siginfo_t *info, sigset_t *mask);
 TOE_HIDDEN void tlock_waiting(sigset_t *set);
 /* In a fork child: they are the parent's. */
 TOE_HIDDEN void tlock_forget(void);
-/* Makes the lock that is held one that a thread about to be made will respect. */
-TOE_HIDDEN void tctx_lock_before_thread(void);
+/* A thread of our own, detached, without the program's signals. Lock held. False: there is none. */
+TOE_HIDDEN bool tctx_thread(void *(*run)(void *arg));
 
 /* ---- readiness (ready.c). Lock held. ---- */
 
@@ -267,6 +267,14 @@ TOE_HIDDEN void tsock_use(struct tsock *s);
 extern TOE_HIDDEN bool tlisten_later; /* there are such listeners */
 /* They begin; commands are handled meanwhile. */
 TOE_HIDDEN void tlisten_begin_now(void);
+/* This process waits for something. True: what was looked at before is to be looked at again. */
+static inline bool tlisten_begun_by_wait(void)
+{
+    if (likely(!tlisten_later))
+        return false;
+    tlisten_begin_now();
+    return true;
+}
 /* The program waits; or does so if it has to for what it reads. Take the lock. */
 TOE_HIDDEN void tlisten_goes_on(void);
 TOE_HIDDEN void tlisten_reads(int fd);

@@ -21,7 +21,8 @@ static bool taken;
 
 /* The first few that wait stand here, in order; more of them wait in the kernel, blocked. That
  * alone would not do: a handler's change of its context's mask does not hold under valgrind. */
-#define HELD_MAX 4u
+#define HELD_MAX   4u
+#define STACK_SIZE (256u << 10) /* of a thread of our own */
 OF_THREAD volatile sig_atomic_t inside, some_wait;
 OF_THREAD siginfo_t held[HELD_MAX];
 OF_THREAD volatile unsigned held_from, held_to; /* counted on: the handler writes the second */
@@ -120,12 +121,32 @@ void tctx_lock(void)
     taken = true;
 }
 
-void tctx_lock_before_thread(void)
+/* Makes the lock that is held one that a thread about to be made will respect. */
+static void before_thread(void)
 {
     if (taken)
         return;
     pthread_mutex_lock(&mutex);
     taken = true;
+}
+
+bool tctx_thread(void *(*run)(void *arg))
+{
+    sigset_t all, before;
+    pthread_attr_t attr;
+    pthread_t thread;
+    int e;
+
+    before_thread();
+    sigfillset(&all); /* signals are for the program's own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attr, STACK_SIZE);
+    e = pthread_create(&thread, &attr, run, NULL);
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return e == 0;
 }
 
 static void give_back(void)

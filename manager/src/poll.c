@@ -198,8 +198,7 @@ static int run(struct tpoll *p, uint64_t deadline, const sigset_t *mask)
     int count;
 
     tctx_lock();
-    if (unlikely(tlisten_later))
-        tlisten_begin_now();
+    tlisten_begun_by_wait();
     look_up(p);
     count = look(p);
     if (!count && deadline != 0)

@@ -120,26 +120,25 @@ EXPORT(ssize_t, splice, (int in, loff_t *in_at, int out, loff_t *out_at, size_t 
 
 EXPORT(ssize_t, recv, (int fd, void *buf, size_t n, int flags))
 {
-    reads(fd);
-    return carried(fd) ? CARRY_BLOCKING(toe_recv(fd, buf, n, flags)) : libc.recv(fd, buf, n, flags);
+    return carried(fd) ? CARRY_BLOCKING(toe_recv(fd, buf, n, flags))
+                       : (reads(fd), libc.recv(fd, buf, n, flags));
 }
 EXPORT_ALIAS(ssize_t, __recv, recv, (int, void *, size_t, int));
 
 EXPORT(ssize_t, recvfrom,
        (int fd, void *buf, size_t n, int flags, struct sockaddr *addr, socklen_t *len))
 {
-    reads(fd);
     return carried(fd) ? CARRY_BLOCKING(toe_recvfrom(fd, buf, n, flags, addr, len))
-                       : libc.recvfrom(fd, buf, n, flags, addr, len);
+                       : (reads(fd), libc.recvfrom(fd, buf, n, flags, addr, len));
 }
 
 EXPORT(ssize_t, recvmsg, (int fd, struct msghdr *msg, int flags))
 {
     ssize_t r;
 
-    reads(fd);
     if (carried(fd))
         return CARRY_BLOCKING(toe_recvmsg(fd, msg, flags));
+    reads(fd);
     r = libc.recvmsg(fd, msg, flags);
     if (unlikely(r >= 0 && msg->msg_controllen))
         preload_take_rights(msg);
@@ -179,9 +178,9 @@ EXPORT(int, recvmmsg,
 {
     int r;
 
-    reads(fd);
     if (carried(fd))
         return CARRY_BLOCKING(receive_each(fd, msgs, n, flags, timeout));
+    reads(fd);
     r = libc.recvmmsg(fd, msgs, n, flags, timeout);
     for (int i = 0; i < r; i++)
         if (unlikely(msgs[i].msg_hdr.msg_controllen))
@@ -191,15 +190,14 @@ EXPORT(int, recvmmsg,
 
 EXPORT(ssize_t, read, (int fd, void *buf, size_t n))
 {
-    reads(fd);
-    return carried(fd) ? CARRY_BLOCKING(toe_read(fd, buf, n)) : libc.read(fd, buf, n);
+    return carried(fd) ? CARRY_BLOCKING(toe_read(fd, buf, n)) : (reads(fd), libc.read(fd, buf, n));
 }
 EXPORT_ALIAS(ssize_t, __read, read, (int, void *, size_t));
 
 EXPORT(ssize_t, readv, (int fd, const struct iovec *iov, int n))
 {
-    reads(fd);
-    return carried(fd) ? CARRY_BLOCKING(toe_readv(fd, iov, n)) : libc.readv(fd, iov, n);
+    return carried(fd) ? CARRY_BLOCKING(toe_readv(fd, iov, n))
+                       : (reads(fd), libc.readv(fd, iov, n));
 }
 
 static ssize_t read_at(int fd, const struct iovec *iov, int n, off_t at, int flags)

@@ -22,22 +22,20 @@ EXPORT(int, listen, (int fd, int backlog))
 
 EXPORT(int, accept, (int fd, struct sockaddr *addr, socklen_t *len))
 {
-    waits();
     return carried(fd) ? CARRY_BLOCKING(toe_accept(fd, addr, len))
-                       : tpolicy_accepted(fd, libc.accept(fd, addr, len));
+                       : (waits(), tpolicy_accepted(fd, libc.accept(fd, addr, len)));
 }
 
 EXPORT(int, accept4, (int fd, struct sockaddr *addr, socklen_t *len, int flags))
 {
-    waits();
     return carried(fd) ? CARRY_BLOCKING(toe_accept4(fd, addr, len, flags))
-                       : tpolicy_accepted(fd, libc.accept4(fd, addr, len, flags));
+                       : (waits(), tpolicy_accepted(fd, libc.accept4(fd, addr, len, flags)));
 }
 
 EXPORT(int, connect, (int fd, const struct sockaddr *addr, socklen_t len))
 {
-    waits();
-    return carried(fd) ? CARRY_BLOCKING(toe_connect(fd, addr, len)) : libc.connect(fd, addr, len);
+    return carried(fd) ? CARRY_BLOCKING(toe_connect(fd, addr, len))
+                       : (waits(), libc.connect(fd, addr, len));
 }
 EXPORT_ALIAS(int, __connect, connect, (int, const struct sockaddr *, socklen_t));
 

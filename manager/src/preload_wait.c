@@ -7,25 +7,22 @@
 
 EXPORT(int, poll, (struct pollfd * fds, nfds_t n, int timeout_ms))
 {
-    waits();
     return tpoll_any(fds, n) ? CARRY_BLOCKING(toe_poll(fds, n, timeout_ms))
-                             : libc.poll(fds, n, timeout_ms);
+                             : (waits(), libc.poll(fds, n, timeout_ms));
 }
 EXPORT_ALIAS(int, __poll, poll, (struct pollfd *, nfds_t, int));
 
 EXPORT(int, ppoll,
        (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask))
 {
-    waits();
     return tpoll_any(fds, n) ? CARRY_BLOCKING(toe_ppoll(fds, n, timeout, mask))
-                             : libc.ppoll(fds, n, timeout, mask);
+                             : (waits(), libc.ppoll(fds, n, timeout, mask));
 }
 
 EXPORT(int, select, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout))
 {
-    waits();
     return tselect_any(n, r, w, e) ? CARRY_BLOCKING(toe_select(n, r, w, e, timeout))
-                                   : libc.select(n, r, w, e, timeout);
+                                   : (waits(), libc.select(n, r, w, e, timeout));
 }
 EXPORT_ALIAS(int, __select, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *));
 
@@ -33,9 +30,8 @@ EXPORT(int, pselect,
        (int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout,
         const sigset_t *mask))
 {
-    waits();
     return tselect_any(n, r, w, e) ? CARRY_BLOCKING(toe_pselect(n, r, w, e, timeout, mask))
-                                   : libc.pselect(n, r, w, e, timeout, mask);
+                                   : (waits(), libc.pselect(n, r, w, e, timeout, mask));
 }
 
 /* ---- epoll: libtoe sees each instance's birth, as that of each socket ---- */
@@ -58,26 +54,23 @@ EXPORT(int, epoll_ctl, (int ep, int op, int fd, struct epoll_event *event))
 
 EXPORT(int, epoll_wait, (int ep, struct epoll_event *events, int max, int timeout_ms))
 {
-    waits();
     return carried(ep) ? CARRY_BLOCKING(toe_epoll_wait(ep, events, max, timeout_ms))
-                       : libc.epoll_wait(ep, events, max, timeout_ms);
+                       : (waits(), libc.epoll_wait(ep, events, max, timeout_ms));
 }
 
 EXPORT(int, epoll_pwait,
        (int ep, struct epoll_event *events, int max, int timeout_ms, const sigset_t *mask))
 {
-    waits();
     return carried(ep) ? CARRY_BLOCKING(toe_epoll_pwait(ep, events, max, timeout_ms, mask))
-                       : libc.epoll_pwait(ep, events, max, timeout_ms, mask);
+                       : (waits(), libc.epoll_pwait(ep, events, max, timeout_ms, mask));
 }
 
 EXPORT(int, epoll_pwait2,
        (int ep, struct epoll_event *events, int max, const struct timespec *timeout,
         const sigset_t *mask))
 {
-    waits();
     return carried(ep) ? CARRY_BLOCKING(toe_epoll_pwait2(ep, events, max, timeout, mask))
-                       : libc.epoll_pwait2(ep, events, max, timeout, mask);
+                       : (waits(), libc.epoll_pwait2(ep, events, max, timeout, mask));
 }
 
 /* ---- what -D_FORTIFY_SOURCE makes of them: the array's true size comes along ---- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* relay.c - a flow that other processes use by a Unix socket (relay.h). */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -10,10 +9,9 @@
 #include "relay.h"
 #include "share.h"
 
-#define PIECE      16384
-#define STACK_SIZE (256u << 10)
-#define SOON_MS    10      /* until a claim on the flow is looked at again */
-#define REST_NS    1000000 /* until who rests looks whether it is over */
+#define PIECE   16384
+#define SOON_MS 10      /* until a claim on the flow is looked at again */
+#define REST_NS 1000000 /* until who rests looks whether it is over */
 
 /* What goes one way between a flow and a Unix socket. */
 struct way {
@@ -517,11 +515,6 @@ static void *run(void *arg)
 
 bool trelay_start(void)
 {
-    sigset_t all, before;
-    pthread_attr_t attr;
-    pthread_t thread;
-    int e;
-
     if (running) {
         kick();
         return true;
@@ -529,16 +522,7 @@ bool trelay_start(void)
     kick_fd = tfd_internal(sys_eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (kick_fd < 0)
         return false;
-    tctx_lock_before_thread();
-    sigfillset(&all); /* signals are for the program's own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attr, STACK_SIZE);
-    e = pthread_create(&thread, &attr, run, NULL);
-    pthread_attr_destroy(&attr);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    running = e == 0;
+    running = tctx_thread(run);
     if (!running) {
         tfd_internal_close(kick_fd);
         kick_fd = -1;

@@ -326,10 +326,8 @@ int twait_one(struct tobj *o, uint64_t deadline)
     struct twaiter *w;
     int r;
 
-    if (unlikely(tlisten_later)) {
-        tlisten_begin_now(); /* commands were handled: the caller looks again */
+    if (tlisten_begun_by_wait())
         return 0;
-    }
     w = twait_begin(1);
     if (!w)
         return -1;
