@@ -337,7 +337,7 @@ static int options_sound(const struct toec_tcb *t)
 {
     return t->scales >> 4 <= TOEC_WSCALE_MAX && (t->scales & 15u) <= TOEC_WSCALE_MAX &&
            t->backoff <= 16 && t->ecn.policy >= TOEC_ECN_OFF && t->ecn.policy <= TOEC_ECN_PASSIVE &&
-           t->rare < 2 * TOEC_RARE_AO &&
+           t->rare < 2 * TOEC_RARE_SOFT &&
            (t->rare & (TOEC_RARE_ACKED | TOEC_RARE_HALF)) != TOEC_RARE_ACKED &&
            t->fo.syn_len + t->path.hlen + TOEC_TCP_LEN <= t->path.mtu && t->keep_intvl &&
            t->rto <= TOEC_RTO_MAX / 4u + 1u && t->pm.reuse <= TOEC_REUSE_ALL;

@@ -131,7 +131,7 @@ static const struct toec_field flow_rows[] = {
     N(43, struct toec_tcb, rexmits),
     N(44, struct toec_tcb, quick),
     N(45, struct toec_tcb, reason),
-    N(46, struct toec_tcb, tos),
+    N(46, struct toec_tcb, ecn.tos),
     N(47, struct toec_tcb, rare),
     N(48, struct toec_tcb, ecn.cut_end),
     N(49, struct toec_tcb, ecn.flags),

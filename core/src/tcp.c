@@ -26,6 +26,7 @@ unsigned long toec_tcp_size(const struct toec_config *cfg)
 
     n += round64(sizeof(struct toec_tcb)) * cfg->max_flows;
     n += 2 * round64(sizeof(struct toec_tcb *) * (unsigned long)cfg->max_flows);
+    n += round64(toec_delack_size(cfg));
     n += (RECORD_SIZE + GAPS_SIZE) * cfg->max_records;
     n += round64(sizeof(struct toec_pace) * (unsigned long)cfg->max_flows);
     n += round64(sizeof(struct toec_episode) * (unsigned long)cfg->max_flows);
@@ -81,6 +82,7 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
 {
     toec_u8 *at = mem;
     struct toec_tcp *tcp = carve(&at, sizeof(*tcp));
+    unsigned long owing;
 
     (void)now;
     memset(tcp, 0, sizeof(*tcp));
@@ -94,6 +96,8 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
                toec_holders_most(&s->cfg));
     tcp->pending = carve(&at, sizeof(struct toec_tcb *) * (unsigned long)s->cfg.max_flows);
     tcp->parked = carve(&at, sizeof(struct toec_tcb *) * (unsigned long)s->cfg.max_flows);
+    owing = toec_delack_size(&s->cfg);
+    toec_delack_init(tcp, carve(&at, owing), owing);
     toec_pool_init(&tcp->records, carve(&at, RECORD_SIZE * s->cfg.max_records),
                    (toec_u32)RECORD_SIZE, s->cfg.max_records);
     toec_pool_init(&tcp->gaps, carve(&at, GAPS_SIZE * s->cfg.max_records), (toec_u32)GAPS_SIZE,
@@ -282,6 +286,7 @@ void toec_tcb_discard(struct toec_stack *s, struct toec_tcb *t)
 {
     if (t->rare & TOEC_RARE_AO)
         toec_ao_free(s, toec_ao_detach(s, t));
+    toec_delack_forget(s, t);
     toec_htab_del(&s->tcp->flow_tab, &t->node);
     toec_pace_put(s, t);
     toec_record_return(s, t);
@@ -412,8 +417,6 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
     toec_send_rst(s, &g, now);
 }
 
-#define FETCH_AHEAD 8
-
 /* A paced flow may send its next burst. */
 static void pace_expired(void *user, struct toec_timer *timer, enum toec_timer_kind kind,
                          toec_time now)
@@ -428,8 +431,14 @@ static void fetch_ahead(const struct toec_stack *s)
 {
     const struct toec_tcp *tcp = s->tcp;
 
-    toec_fetch_flow(tcp->pending[queue_at(s, FETCH_AHEAD)]);
-    TOEC_PREFETCH(tcp->pending[queue_at(s, FETCH_AHEAD / 2)]->owner);
+    toec_fetch_flow(tcp->pending[queue_at(s, TOEC_FETCH_AHEAD)]);
+    TOEC_PREFETCH(tcp->pending[queue_at(s, TOEC_FETCH_AHEAD * 2 / 3)]->owner);
+    if (s->cfg.expect_send) {
+        const struct toec_tcb *t = tcp->pending[queue_at(s, TOEC_FETCH_AHEAD / 3)];
+
+        if (t->state >= TOEC_ESTABLISHED && t->snd_nxt != t->snd_end)
+            s->cfg.expect_send(s->cfg.user, t->owner, t->snd_nxt - t->iss - 1);
+    }
 }
 
 static void output_pending(struct toec_stack *s, toec_time now)
@@ -447,7 +456,7 @@ static void output_pending(struct toec_stack *s, toec_time now)
         toec_u64 sent = s->counters[TOEC_C_tcp_tx];
         int r;
 
-        if (tcp->pending_n > FETCH_AHEAD)
+        if (tcp->pending_n > TOEC_FETCH_AHEAD)
             fetch_ahead(s);
         r = toec_tcp_output(s, t, now);
 

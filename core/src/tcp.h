@@ -46,7 +46,7 @@
 #define TOEC_RTO_MIN     (TOEC_MS(200) + 1u) /* R6298-04: less than 1 s, as Linux */
 #define TOEC_RTO_MAX     TOEC_MS(120000)     /* R6298-05 */
 #define TOEC_DELACK      (TOEC_MS(40) + 1u)  /* RFC 9293 3.8.6.3: under 500 ms */
-#define TOEC_OWING       256u                /* flows that owe an ACK and have no timer for it */
+#define TOEC_OWING_LEAST 64u                 /* places for flows that owe an ACK: a power of two */
 #define TOEC_CORK_MAX    TOEC_MS(200)
 #define TOEC_TIME_WAIT_T TOEC_MS(60000) /* 2 MSL as Linux has it */
 #define TOEC_LINGER2_T   60u            /* seconds */
@@ -174,10 +174,9 @@ struct toec_tcb {
     toec_u8 probe_owed; /* ... has been due */
     toec_u8 rexmits;    /* timeouts without progress: R1, R2 */
     toec_u8 quick;      /* quick ACKs left */
-    toec_u8 reason;     /* last soft error: why, should the flow time out */
-    toec_u8 tos;        /* TOEC_OPT_TOS, without the ECN field */
     toec_u8 rare;       /* TOEC_RARE_* */
     toec_u8 tx_log;     /* send buffer is 1 << tx_log bytes */
+    toec_u16 owing_at;  /* where in toec_tcp.owing it stands, if it does */
     struct toec_ecn ecn;
     struct toec_tfo fo;
     struct toec_uto uto;
@@ -201,7 +200,7 @@ struct toec_tcb {
 
     /* ---- rarely ---- */
     toec_u32 recover; /* RecoveryPoint (RFC 6675), recover (RFC 6582) */
-    toec_u8 owing_at; /* place in toec_tcp.owing, if that has it */
+    toec_u8 reason;   /* TOEC_RARE_SOFT: last soft error: why, should the flow time out */
     toec_u8 n_ooo, ooo_room;
     toec_u8 keep_cnt, keep_probes, challenges;
     toec_u16 keep_idle, keep_intvl, linger2; /* seconds */
@@ -219,7 +218,10 @@ struct toec_tcb {
     struct toec_tally tally;
     toec_u32 tx_wraps, rx_wraps; /* 4 GiB laps of acknowledged and received bytes */
 };
-#define TOEC_TCB_HOT TOEC_OFFSETOF(struct toec_tcb, recover)
+/* Of flows that have their turn to send, how far ahead TCBs are fetched; their owners at 2/3 of
+ * that, what they send at 1/3. */
+#define TOEC_FETCH_AHEAD 12u
+#define TOEC_TCB_HOT     TOEC_OFFSETOF(struct toec_tcb, recover)
 
 #ifdef __GNUC__
 TOEC_STATIC_ASSERT(tcb_line0, __builtin_offsetof(struct toec_tcb, iss) <= 64);
@@ -228,6 +230,12 @@ TOEC_STATIC_ASSERT(tcb_line2, __builtin_offsetof(struct toec_tcb, timer) <= 192)
 TOEC_STATIC_ASSERT(tcb_hot, __builtin_offsetof(struct toec_tcb, recover) <= 512);
 #endif
 TOEC_STATIC_ASSERT(tcb, sizeof(struct toec_tcb) <= 640);
+
+/* Why a flow ends whose peer does not answer any more. */
+TOEC_INLINE enum toec_reason toec_silence(const struct toec_tcb *t)
+{
+    return t->rare & TOEC_RARE_SOFT ? (enum toec_reason)t->reason : TOEC_R_TIMEDOUT;
+}
 
 /* Bytes per 2^30 ns; 0: not paced. */
 TOEC_INLINE toec_u64 toec_pace_rate(const struct toec_tcb *t)
@@ -344,9 +352,11 @@ struct toec_tcp {
     struct toec_tw *tw_first, *tw_last;
     struct toec_timer tw_timer;
     struct toec_tfo_cache tfo;
-    struct toec_wheel pace_wheel;       /* in 2^14 ns, see tcp_pace.h */
-    struct toec_tcb *owing[TOEC_OWING]; /* tcp_delack.c: a queue; 0: has left it */
-    toec_u32 owing_head, owing_tail;    /* free-running */
+    struct toec_wheel pace_wheel;    /* in 2^14 ns, see tcp_pace.h */
+    struct toec_tcb **owing;         /* tcp_delack.c: a queue; 0: has left it */
+    toec_u32 owing_head, owing_tail; /* free-running */
+    toec_u32 owing_mask;
+    unsigned owing_shift; /* toec_tcb.owing_at counts so many places, as a power of two */
 };
 
 #define TOEC_TMR_FLOW ((enum toec_timer_kind)TOEC_TMR_TCP)
@@ -550,14 +560,24 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 
 /* ---- tcp_delack.c ---- */
 
-/* An ACK is owed, TOEC_DELACK from now at the latest. */
+/* What the queue needs, and the queue in so much memory, aligned to 64 bytes. */
+unsigned long toec_delack_size(const struct toec_config *cfg);
+void toec_delack_init(struct toec_tcp *tcp, void *mem, unsigned long size);
+/* An ACK is owed, TOEC_DELACK from now at the latest. None was. */
 void toec_delack_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* The time has come. */
 void toec_delack_expired(struct toec_stack *s, struct toec_tcb *t);
-/* The flow will be gone. */
-void toec_delack_forget(struct toec_stack *s, struct toec_tcb *t);
-/* At each poll, before output: sets timers for those that owe it still. The rest wants to be polled
- * at the time that it returns (TOEC_NEVER: there are none). */
+void toec_delack_leave(struct toec_stack *s, struct toec_tcb *t);
+/* It goes, and TOEC_F_DELACK will be cleared; or the flow will be gone. */
+TOEC_INLINE void toec_delack_forget(struct toec_stack *s, struct toec_tcb *t)
+{
+    if (t->flags & TOEC_F_DELACK)
+        toec_delack_leave(s, t);
+}
+/* It is owed, and the flow's timer is to see to it. */
+int toec_delack_timed(const struct toec_stack *s, const struct toec_tcb *t);
+/* At each poll, before output: whose time has come. Returns when the next one's comes (TOEC_NEVER:
+ * there is none, beside those that have a timer). */
 toec_time toec_delack_poll(struct toec_stack *s, toec_time now);
 
 /* ---- tcp_expect.c: into the cache. t may be of a flow that is gone: it is not looked into. ----

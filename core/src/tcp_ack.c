@@ -119,7 +119,7 @@ static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_
     if (t->flags & TOEC_F_PERSIST)
         t->backoff = 0; /* as in leave_persist() */
     t->rexmits = 0;
-    t->reason = 0;
+    t->rare &= (toec_u8)~TOEC_RARE_SOFT;
     t->probe_owed = 0;
     if ((t->flags & TOEC_F_FIN) && TOEC_SEQ_GT(g->ack, t->snd_end))
         data--;

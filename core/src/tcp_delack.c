@@ -4,13 +4,51 @@
  *
  * A program that answers what it gets does so at once or nearly, and the ACK goes with the answer.
  * A timer for it is then set for nothing, and 40 ms later, with many flows, a flow is brought into
- * the cache again for nothing. So a flow that owes one stands in a short queue first. Whose ACK has
- * gone leaves it; who owes it still in the next tick, or is the oldest when the queue is full, has
- * its timer set. All wait equally long, so the first in the queue is due first.
+ * the cache again for nothing. So a flow that owes one stands in a queue instead: all wait equally
+ * long, so the first is due first. Whose ACK has gone leaves its place empty. Should the queue be
+ * full, the oldest has a timer set.
+ *
+ * A flow knows its place by 16 bits: where there are more places, it is one of a few that lie
+ * beside each other.
  */
 #include "tcp.h"
 
-#define AT(tcp, i) ((tcp)->owing[(i) % TOEC_OWING])
+/* Of flows whose time has come, how far ahead they are fetched. */
+#define AHEAD 8u
+
+static struct toec_tcb **place(const struct toec_tcp *tcp, toec_u32 at)
+{
+    return &tcp->owing[at & tcp->owing_mask];
+}
+
+/* Where it stands in the queue; 0: nowhere. Places that are not in use were never written. */
+static struct toec_tcb **place_of(const struct toec_tcp *tcp, const struct toec_tcb *t)
+{
+    toec_u32 first = (toec_u32)t->owing_at << tcp->owing_shift, used, i;
+
+    used = tcp->owing_tail - tcp->owing_head;
+    for (i = first; i < first + (1u << tcp->owing_shift); i++)
+        if (((i - tcp->owing_head) & tcp->owing_mask) < used && tcp->owing[i] == t)
+            return &tcp->owing[i];
+    return 0;
+}
+
+unsigned long toec_delack_size(const struct toec_config *cfg)
+{
+    toec_u32 most = TOEC_MAX(cfg->max_flows, TOEC_OWING_LEAST);
+
+    return toec_htab_buckets(most) * sizeof(struct toec_tcb *);
+}
+
+void toec_delack_init(struct toec_tcp *tcp, void *mem, unsigned long size)
+{
+    toec_u32 places = (toec_u32)(size / sizeof(struct toec_tcb *));
+
+    tcp->owing = mem; /* pages of it are touched when they are used */
+    tcp->owing_mask = places - 1;
+    while (places >> tcp->owing_shift > 0x10000u)
+        tcp->owing_shift++;
+}
 
 /* Ticks until it is due; 0: it has been. */
 static toec_u32 left_of(const struct toec_tcb *t, toec_time now)
@@ -20,62 +58,77 @@ static toec_u32 left_of(const struct toec_tcb *t, toec_time now)
     return left <= TOEC_DELACK ? left : 0;
 }
 
-static void set_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+void toec_delack_expired(struct toec_stack *s, struct toec_tcb *t)
 {
-    toec_u32 left = left_of(t, now);
+    toec_delack_forget(s, t);
+    t->flags = (t->flags & ~TOEC_F_DELACK) | TOEC_F_ACK_NOW;
+    TOEC_COUNT(s, tcp_delayed_acks);
+    toec_pend(s, t);
+}
 
+/* The queue is full. */
+static void pass_first(struct toec_stack *s, toec_time now)
+{
+    struct toec_tcb *t = *place(s->tcp, s->tcp->owing_head++);
+    toec_u32 left;
+
+    if (!t)
+        return;
+    left = left_of(t, now);
     if (left)
         toec_due(s, t, toec_ticks(now) + left, now);
     else
         toec_delack_expired(s, t);
 }
 
-void toec_delack_expired(struct toec_stack *s, struct toec_tcb *t)
-{
-    t->flags = (t->flags & ~TOEC_F_DELACK) | TOEC_F_ACK_NOW;
-    TOEC_COUNT(s, tcp_delayed_acks);
-    toec_pend(s, t);
-}
-
 void toec_delack_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
-    toec_u32 due = toec_ticks(now) + TOEC_DELACK;
 
     t->flags |= TOEC_F_DELACK;
-    t->delack_at = (toec_u16)due;
-    toec_delack_forget(s, t); /* its place is that of an earlier one */
-    if ((t->flags & TOEC_F_ARMED) && TOEC_SEQ_LE(t->timer_due, due))
-        return;
-    if (tcp->owing_tail - tcp->owing_head == TOEC_OWING) {
-        struct toec_tcb *first = AT(tcp, tcp->owing_head++);
-
-        if (first && (first->flags & TOEC_F_DELACK))
-            set_timer(s, first, now);
-    }
-    t->owing_at = (toec_u8)(tcp->owing_tail % TOEC_OWING);
-    AT(tcp, tcp->owing_tail++) = t;
+    t->delack_at = (toec_u16)(toec_ticks(now) + TOEC_DELACK);
+    if (tcp->owing_tail - tcp->owing_head > tcp->owing_mask)
+        pass_first(s, now);
+    t->owing_at = (toec_u16)((tcp->owing_tail & tcp->owing_mask) >> tcp->owing_shift);
+    *place(tcp, tcp->owing_tail++) = t;
 }
 
-void toec_delack_forget(struct toec_stack *s, struct toec_tcb *t)
+void toec_delack_leave(struct toec_stack *s, struct toec_tcb *t)
 {
-    if (s->tcp->owing[t->owing_at] == t)
-        s->tcp->owing[t->owing_at] = 0;
+    struct toec_tcp *tcp = s->tcp;
+    struct toec_tcb **at = place_of(tcp, t);
+
+    if (!at)
+        return;
+    *at = 0;
+    if (at == place(tcp, tcp->owing_tail - 1))
+        tcp->owing_tail--;
+}
+
+int toec_delack_timed(const struct toec_stack *s, const struct toec_tcb *t)
+{
+    return (t->flags & TOEC_F_DELACK) && !place_of(s->tcp, t);
 }
 
 toec_time toec_delack_poll(struct toec_stack *s, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
+    unsigned left = TOEC_WHEEL_MOST;
 
-    for (; tcp->owing_head != tcp->owing_tail; tcp->owing_head++) {
-        struct toec_tcb *t = AT(tcp, tcp->owing_head);
+    while (tcp->owing_head != tcp->owing_tail) {
+        struct toec_tcb *t = *place(tcp, tcp->owing_head);
+        toec_u32 ticks = t ? left_of(t, now) : 0;
 
-        if (t && (t->flags & TOEC_F_DELACK)) {
-            if (left_of(t, now) == TOEC_DELACK)
-                return toec_tick_time(toec_ticks(now) + TOEC_DELACK, now);
-            set_timer(s, t, now);
-        }
-        AT(tcp, tcp->owing_head) = 0;
+        if (ticks)
+            return toec_tick_time(toec_ticks(now) + ticks, now);
+        if (t && left-- == 0)
+            return now; /* as timers: frames have their turn in between */
+        tcp->owing_head++;
+        if (!t)
+            continue;
+        if (tcp->owing_tail - tcp->owing_head > AHEAD)
+            toec_fetch_flow(*place(tcp, tcp->owing_head + AHEAD));
+        toec_delack_expired(s, t);
     }
     return TOEC_NEVER;
 }

@@ -28,6 +28,7 @@ struct toec_ecn {
     toec_u8 flags;
     toec_u8 policy; /* enum toec_ecn_policy */
     toec_u8 echo;   /* the ACK in hand carries ECE: the window does not grow */
+    toec_u8 tos;    /* TOEC_OPT_TOS, without the ECN field */
 };
 
 /* ---- handshake ---- */

@@ -85,7 +85,7 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     if (t->rare)
         hlen += rare_options(t, h + hlen, TOEC_TCP_MAX_LEN - hlen, len);
     prepare(&o, &t->local, &t->remote, hlen);
-    o.tos = t->tos;
+    o.tos = t->ecn.tos;
     o.no_df = t->pm.no_df;
     if ((t->ecn.flags & (TOEC_ECN_TX | TOEC_ECN_ECE)) && !(flags & TOEC_TH_RST))
         flags |= toec_ecn_emit(t, seq, len, &o.tos);
@@ -104,6 +104,7 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     if (r)
         return r;
     TOEC_COUNT(s, tcp_tx);
+    toec_delack_forget(s, t);
     t->flags &= ~(TOEC_F_ACK_NOW | TOEC_F_DELACK);
     if (flags & TOEC_TH_CWR)
         t->ecn.flags &= ~TOEC_ECN_CWR;
@@ -173,7 +174,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         o.len = toec_tfo_syn_len(s, t, hlen - TOEC_TCP_LEN);
         o.owner = t->owner;
     }
-    o.tos = t->tos; /* R3168-03: without the ECN field */
+    o.tos = t->ecn.tos; /* R3168-03: without the ECN field */
     if (wnd > 65535u)
         wnd = 65535u;
     toec_tcp_emit(h, t->local_port, t->remote_port, t->iss, ack, hlen, flags, wnd);
@@ -183,6 +184,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (r)
         return r;
     TOEC_COUNT(s, tcp_tx);
+    toec_delack_forget(s, t);
     t->flags &= ~(TOEC_F_ACK_NOW | TOEC_F_DELACK);
     t->rcv_acked = t->rcv_nxt;
     return 0;

@@ -65,7 +65,7 @@ void toec_fetch_timed(const struct toec_tcb *t)
     TOEC_PREFETCH(&t->rtx_at);
     TOEC_PREFETCH(&t->timer.pprev);
     TOEC_PREFETCH(&t->probe_set);
-    TOEC_PREFETCH(&t->rack);
+    TOEC_PREFETCH(&t->rack.record);
 }
 
 static void fetch(const struct toec_hnode *n)

@@ -17,6 +17,12 @@ static int is_hard(const struct toec_icmp_err *e)
             e->code == TOEC_ICMP4_UNREACH_ADMIN);
 }
 
+static void soft_error(struct toec_tcb *t, enum toec_reason why)
+{
+    t->reason = (toec_u8)why;
+    t->rare |= TOEC_RARE_SOFT;
+}
+
 /* RFC 9293 MUST-47, MUST-54, MUST-56, SHLD-25. */
 void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, toec_time now)
 {
@@ -47,7 +53,7 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
         return;
     }
     TOEC_COUNT(s, tcp_icmp_soft);
-    t->reason = (toec_u8)why;
+    soft_error(t, why);
     if (t->state >= TOEC_ESTABLISHED && !(t->flags & TOEC_F_USER_GONE))
         toec_event(s, t, TOEC_EV_ERROR, (toec_u32)why);
 }
@@ -60,7 +66,7 @@ void toec_unreachable(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_tcb_gone(s, t, TOEC_R_HOSTUNREACH);
         return;
     }
-    t->reason = TOEC_R_HOSTUNREACH;
+    soft_error(t, TOEC_R_HOSTUNREACH);
     if (t->state >= TOEC_ESTABLISHED && !(t->flags & TOEC_F_USER_GONE))
         toec_event(s, t, TOEC_EV_ERROR, TOEC_R_HOSTUNREACH);
     toec_watch(s, t, now);

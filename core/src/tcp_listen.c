@@ -169,7 +169,7 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
         toec_ao_derive(t, toec_ao_of(s, t));
     t->pm.discover = l->discover;
     t->pm.user_mss = l->user_mss;
-    t->tos = l->tos;
+    t->ecn.tos = l->tos;
     toec_take_options(t, g);
     toec_pm_start(s, t);
     toec_half_open_add(s, t, l);

@@ -89,7 +89,7 @@ void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toe
     toec_cc_start(s, t, now);
     t->rexmits = 0;
     t->backoff = 0;
-    t->reason = 0;
+    t->rare &= (toec_u8)~TOEC_RARE_SOFT;
     t->rtt_start = (toec_u32)(now >> 10);
     TOEC_COUNT(s, tcp_established);
     toec_event(s, t, TOEC_EV_ESTABLISHED, 0);

@@ -18,6 +18,7 @@ struct toec_seg;
 #define TOEC_RARE_HALF  8u  /* in SYN-RECEIVED, and came from LISTEN: in its list */
 #define TOEC_RARE_ACKED 16u /* ... and our SYN-ACK has arrived: data is waited for */
 #define TOEC_RARE_AO    32u /* TCP-AO: toec_ao_of() */
+#define TOEC_RARE_SOFT  64u /* `reason` is of an error since the last progress */
 
 struct toec_urg {
     toec_u32 snd_up; /* SND.UP: behind the last urgent byte (RFC 9293 MUST-62) */

@@ -150,7 +150,7 @@ void toec_keep_start(struct toec_stack *s, struct toec_tcb *t, toec_u32 ticks, t
 
 static void give_up(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    enum toec_reason why = t->reason ? (enum toec_reason)t->reason : TOEC_R_TIMEDOUT;
+    enum toec_reason why = toec_silence(t);
 
     TOEC_COUNT(s, tcp_timed_out);
     if (t->state == TOEC_SYN_SENT || t->state == TOEC_SYN_RECEIVED)
@@ -253,7 +253,7 @@ static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     limit = toec_user_timeout(t); /* as Linux: the user's time goes before the count */
     if (limit ? t->keep_probes && idle >= limit : t->keep_probes >= t->keep_cnt) {
         TOEC_COUNT(s, tcp_keepalive_dead);
-        toec_tcb_reset(s, t, t->reason ? (enum toec_reason)t->reason : TOEC_R_TIMEDOUT, now);
+        toec_tcb_reset(s, t, toec_silence(t), now);
         return 1;
     }
     t->keep_probes++;
@@ -289,7 +289,7 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if ((t->flags & TOEC_F_KEEP_T) && TOEC_SEQ_GE(ticks, t->keep_at) && on_keep(s, t, now))
         return;
     /* What is left. */
-    if (t->flags & TOEC_F_DELACK)
+    if (toec_delack_timed(s, t))
         toec_due(s, t, ticks + (toec_u32)(toec_i16)(t->delack_at - (toec_u16)ticks), now);
     if (t->flags & TOEC_F_CORK_T)
         toec_due(s, t, t->cork_at, now);
@@ -305,14 +305,15 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_due(s, t, t->keep_at, now);
 }
 
-/* With the next ones fetched: those that are looked at here, and what more the flows touch that
- * will send (output_pending() has its turn when all timers are done). */
+/* With the next ones fetched: those that are looked at here, and what more the first flows touch
+ * that will send: output_pending() has its turn when all timers are done, and fetches the others.
+ */
 static void flow_expired(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     if (t->timer.ahead)
         toec_fetch_timed(TOEC_CONTAINER(t->timer.ahead, struct toec_tcb, timer));
     toec_flow_timer(s, t, now);
-    if (t->flags & TOEC_F_PENDING)
+    if ((t->flags & TOEC_F_PENDING) && s->tcp->pending_n <= TOEC_FETCH_AHEAD)
         toec_fetch_flow(t);
 }
 

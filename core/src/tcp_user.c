@@ -269,7 +269,7 @@ static int set_path(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
     else if (opt == TOEC_OPT_MAXSEG)
         t->pm.user_mss = (toec_u16)value;
     else /* R1122-06; as Linux, the ECN field of a TCP segment is TCP's own */
-        t->tos = (toec_u8)(value & ~TOEC_IP_ECN);
+        t->ecn.tos = (toec_u8)(value & ~TOEC_IP_ECN);
     if (t->state >= TOEC_ESTABLISHED)
         toec_pm_sync(s, t);
     return 0;

@@ -112,11 +112,78 @@ static void test_other_frames_are_not(void **state)
     sim_stop(&s);
 }
 
+#define CROWD 100
+
+static struct {
+    unsigned asked;
+    struct conn *last;
+    uint32_t off;
+} coming;
+
+static void note_send(void *user, void *owner, toec_u32 off)
+{
+    (void)user;
+    coming.asked++;
+    coming.last = owner;
+    coming.off = off;
+}
+
+/* Flows wait for room to send. Who will have it soon is asked for, with where its stream goes on;
+ * who owes an ACK alone is not. */
+static void test_what_will_be_sent(void **state)
+{
+    struct conn *c[CROWD];
+    struct sim s;
+    unsigned i, n;
+    uint32_t id;
+
+    (void)state;
+    memset(&coming, 0, sizeof(coming));
+    sim_init(&s, 2);
+    s.host[0].cfg.expect_send = note_send;
+    sim_start(&s);
+    sim_listen(&s, 1, 80, CROWD, &id);
+    for (i = 0; i < CROWD; i++)
+        c[i] = sim_connect(&s, 0, 80);
+    sim_run(&s, 1 * SEC);
+    for (i = 0; i < CROWD; i++) {
+        assert_int_equal(conn_write(c[i], 10 + i, 1), 10 + i);
+        sim_run(&s, 1 * MSEC);
+    }
+    assert_int_equal(coming.asked, 0); /* nobody had to wait */
+
+    for (i = 0; i < CROWD; i++)
+        assert_int_equal(conn_write(conn_peer(c[i]), 100, 1), 100);
+    sim_run(&s, 200 * MSEC);
+    assert_in_range(sim_count(&s, 0, TOEC_C_tcp_delayed_acks), CROWD, CROWD + 10);
+    assert_int_equal(coming.asked, 0);
+
+    s.host[0].tx_room = 0;
+    for (i = 0; i < CROWD; i++)
+        assert_int_equal(conn_write(c[i], 50, 1), 50);
+    coming.asked = 0;
+    for (n = 1; n + 20 < CROWD; n++) { /* c[n - 1] has its turn */
+        s.host[0].tx_room = 1;
+        toec_poll(s.host[0].stack, s.now);
+        for (i = n + 1; i < n + 12 && c[i] != coming.last; i++)
+            ;
+        assert_ptr_equal(c[i], coming.last);
+        assert_int_equal(coming.off, 10 + i);
+    }
+    assert_true(coming.asked >= CROWD - 20);
+    s.host[0].tx_room = -1;
+    sim_run(&s, 1 * SEC);
+    for (i = 0; i < CROWD; i++)
+        assert_int_equal(c[i]->acked, 60 + i);
+    sim_stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frames_of_a_flow_are_known),
         cmocka_unit_test(test_other_frames_are_not),
+        cmocka_unit_test(test_what_will_be_sent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,16 @@ int toedev_layout(const struct toedev_qp_config *cfg, struct toedev_layout *out)
     out->addresses = at;
     at = page_up(at + (uint64_t)cfg->addresses * TOEDEV_ADDRESS_ENTRY);
     out->buffers = at;
-    out->total = at + (uint64_t)cfg->slots * ((uint64_t)cfg->tx_size + cfg->rx_size);
+    out->stride = (uint64_t)cfg->tx_size + cfg->rx_size;
+    out->total = at + cfg->slots * out->stride;
+    return 0;
+}
+
+int toedev_layout_inside(const struct toedev_qp_config *cfg, struct toedev_layout *out)
+{
+    if (toedev_layout(cfg, out) != 0)
+        return -1;
+    out->stride += TOEDEV_LINE;
+    out->total = out->buffers + cfg->slots * out->stride;
     return 0;
 }

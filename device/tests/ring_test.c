@@ -255,6 +255,28 @@ static void test_the_layout_has_no_overlap(void **state)
     assert_int_equal(toedev_rx_offset(&c, &l, 1023) + 65536, l.total);
 }
 
+/* Flows that have moved as many bytes are of different sets of a cache, and still within it. */
+static void test_buffers_inside_do_not_begin_alike(void **state)
+{
+    struct toedev_qp_config c = good_config();
+    struct toedev_layout l, shared;
+    uint32_t i, same = 0;
+
+    (void)state;
+    assert_int_equal(toedev_layout(&c, &shared), 0);
+    assert_int_equal(toedev_layout_inside(&c, &l), 0);
+    assert_int_equal(l.buffers, shared.buffers);
+    for (i = 1; i < c.slots; i++) {
+        assert_true(toedev_tx_offset(&c, &l, i) >= toedev_rx_offset(&c, &l, i - 1) + c.rx_size);
+        assert_int_equal(toedev_tx_offset(&c, &l, i) % 64, 0);
+        same += toedev_tx_offset(&c, &l, i) % 65536 == toedev_tx_offset(&c, &l, 0) % 65536;
+    }
+    assert_int_equal(same, 0);
+    assert_true(toedev_rx_offset(&c, &l, c.slots - 1) + c.rx_size <= l.total);
+    c.slots = 3;
+    assert_int_equal(toedev_layout_inside(&c, &l), -1);
+}
+
 static void test_the_largest_layout_does_not_overflow(void **state)
 {
     struct toedev_qp_config c = good_config();
@@ -330,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_a_hostile_head_is_named_bad),
         cmocka_unit_test(test_a_hostile_tail_is_named_bad),
         cmocka_unit_test(test_the_layout_has_no_overlap),
+        cmocka_unit_test(test_buffers_inside_do_not_begin_alike),
         cmocka_unit_test(test_the_largest_layout_does_not_overflow),
         cmocka_unit_test(test_the_layout_refuses_what_is_out_of_range),
         cmocka_unit_test(test_registers_and_memory_agree_on_the_doorbells),

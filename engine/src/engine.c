@@ -56,6 +56,7 @@ static int make_stack(struct engine *e, uint64_t now, char *err, size_t err_size
     void *mem;
 
     e->cfg.core.user = e;
+    e->cfg.core.expect_send = expect_send;
     e->stack_size = toec_size(&e->cfg.core);
     if (e->stack_size == 0) {
         snprintf(err, err_size, "the stack refuses this configuration (mtu %u, %u flows)",

@@ -50,6 +50,16 @@ static void fetch_direct(const struct qp *qp, const struct toec_expected *x, uns
         qp->expect(qp->tell_arg, slots + others, TOEC_EXPECT_MAX - others, 0);
 }
 
+void expect_send(void *user, void *owner, toec_u32 off)
+{
+    const struct slot *s = owner;
+    const uint8_t *at = slot_tx(s) + (off & (slot_tx_size(s) - 1));
+
+    (void)user;
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + 64); /* it may begin at the end of a line */
+}
+
 void expect_frames(struct engine *e, const struct netio_frame *f, unsigned n)
 {
     struct toec_expected x[TOEC_EXPECT_MAX];

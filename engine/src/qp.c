@@ -44,6 +44,9 @@ static int check_attach(const struct qp_attach *a, struct toedev_layout *l, char
     return 0;
 }
 
+#define SMALL_PAGE 4096u
+#define HUGE_PAGE  (2u << 20)
+
 /* All zero, on huge pages where there are such, and none of it resident before it is touched. */
 static void *get_pages(size_t size)
 {
@@ -65,6 +68,19 @@ static int make_slots(struct qp *qp)
     return qp->slots && qp->free_slots ? 0 : -1;
 }
 
+/* Buffers of many flows lie on huge pages when those of one are less than a small page, so that few
+ * bytes become resident that nobody uses. Larger ones stay on small pages: else those of idle
+ * flows, and what of a buffer is not in use, would be resident. */
+static void ask_huge(const struct qp *qp)
+{
+    size_t size = qp->layout.buffers;
+
+    if (qp->cfg.tx_size + qp->cfg.rx_size <= SMALL_PAGE)
+        size = qp->layout.total;
+    if (size >= HUGE_PAGE)
+        (void)madvise(qp->area, size, MADV_HUGEPAGE);
+}
+
 /* fd -1: memory of this process alone. */
 static int map_area(struct qp *qp, int fd)
 {
@@ -74,6 +90,8 @@ static int map_area(struct qp *qp, int fd)
     if (p == MAP_FAILED)
         return -1;
     qp->area = p;
+    if (fd < 0)
+        ask_huge(qp);
     qp->doorbells = (const void *)(qp->area + qp->layout.doorbells);
     qp->status = (void *)(qp->area + qp->layout.status);
     toe_ring_rx_init(&qp->sw, qp->area + qp->layout.sw_ring, qp->cfg.sw_entries);
@@ -162,7 +180,7 @@ struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const c
     copy_name(qp, name);
     (void)!getrandom(&qp->opening_salt, sizeof(qp->opening_salt), GRND_NONBLOCK);
     errno = EINVAL;
-    if (toedev_layout(cfg, &qp->layout) != 0 || make_slots(qp) != 0 || map_area(qp, -1) != 0)
+    if (toedev_layout_inside(cfg, &qp->layout) != 0 || make_slots(qp) != 0 || map_area(qp, -1) != 0)
         return no_qp(qp, err, err_size);
     madvise(qp->area, qp->layout.total, MADV_DONTFORK);
     if (tell) {

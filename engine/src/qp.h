@@ -214,6 +214,8 @@ static inline uint8_t *slot_rx(const struct slot *s)
 
 /* expect.c: of frames that are looked at next, TOEC_EXPECT_MAX at most. */
 void expect_frames(struct engine *e, const struct netio_frame *f, unsigned n);
+/* toec_config.expect_send */
+void expect_send(void *user, void *owner, toec_u32 off);
 
 /* commands.c: takes commands from the SW ring. Returns how many. */
 unsigned commands_run(struct qp *qp);

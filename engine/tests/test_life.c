@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,6 +18,60 @@
 #include "shared.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* ---- memory within a process ---- */
+
+/* Whether the mapping that at is in asks for huge pages. */
+static int asks_huge(const void *at)
+{
+    FILE *f = fopen("/proc/self/smaps", "re");
+    unsigned long from, to;
+    char line[512];
+    int within = 0, asks = -1;
+
+    assert_non_null(f);
+    while (asks < 0 && fgets(line, sizeof(line), f)) {
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+            within = (uintptr_t)at >= from && (uintptr_t)at < to;
+        else if (within && strncmp(line, "VmFlags:", 8) == 0)
+            asks = strstr(line, " hg") != NULL;
+    }
+    fclose(f);
+    return asks;
+}
+
+static struct qp *inside(uint32_t slots, uint32_t size)
+{
+    struct toedev_qp_config cfg = bench_qp_config(slots);
+    struct qp *qp;
+    char err[256];
+
+    cfg.tx_size = cfg.rx_size = size;
+    qp = qp_new_inside(&cfg, -1, "inside", NULL, NULL, err, sizeof(err));
+    assert_non_null(qp);
+    return qp;
+}
+
+/* Small buffers of many flows lie on huge pages; of large ones only what stands before them. */
+static void test_huge_pages_inside(void **state)
+{
+    struct qp *qp;
+
+    (void)state;
+    if (access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0)
+        skip();
+    qp = inside(16384, 1024);
+    assert_int_equal(asks_huge(qp->area), 1);
+    assert_int_equal(asks_huge(qp->area + qp->layout.buffers), 1);
+    qp_free(qp);
+    qp = inside(16384, 4096);
+    assert_int_equal(asks_huge(qp->area), 1);
+    assert_int_equal(asks_huge(qp->area + qp->layout.buffers), 0);
+    qp_free(qp);
+    qp = inside(64, 1024); /* it would fill no page */
+    assert_int_equal(asks_huge(qp->area), 0);
+    qp_free(qp);
+}
 
 /* ---- attach ---- */
 
@@ -554,6 +609,7 @@ static void test_an_owner_that_has_ended(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_huge_pages_inside),
         cmocka_unit_test(test_attach_checks_what_it_is_given),
         cmocka_unit_test(test_an_owner_that_has_ended),
         T(test_a_port_of_another_user_on_another_engine),

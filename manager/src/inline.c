@@ -196,10 +196,9 @@ struct tqp *tinline_attach(const struct tconfig *cfg, struct twelcome *w, char *
         return NULL;
     }
     qp->direct = cfg->place == TPLACE_INLINE;
-    if (qp->direct) {
+    if (qp->direct)
         qp->cfg.sw_entries = qp->cfg.hw_entries = DIRECT_ENTRIES;
-        (void)toedev_layout(&qp->cfg, &qp->layout);
-    }
+    (void)toedev_layout_inside(&qp->cfg, &qp->layout);
     qp->irq_fd = tfd_internal(sys_eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (qp->irq_fd < 0)
         snprintf(err, err_size, "cannot make an eventfd: %s", strerror(errno));

@@ -19,6 +19,7 @@
 
 #define TOEDEV_CONTRACT_VERSION 1u
 #define TOEDEV_PAGE             4096u
+#define TOEDEV_LINE             64u
 #define TOEDEV_ADDRESS_ENTRY    64u
 #define TOEDEV_RECORD           192u
 
@@ -131,16 +132,23 @@ _Static_assert(sizeof(struct toedev_flow_record) == TOEDEV_RECORD, "flow record"
 /* Byte offsets in the area. */
 struct toedev_layout {
     uint64_t doorbells, status, sw_ring, hw_ring, records, addresses, buffers, total;
+    uint64_t stride; /* from a slot's buffers to the next one's */
 };
 
 /* Computes the layout. Returns 0, or -1 when the configuration is outside its ranges. */
 int toedev_layout(const struct toedev_qp_config *cfg, struct toedev_layout *out);
 
+/* The same for an area within a process, which no device ever sees: a slot's buffers begin a cache
+ * line further on each time. Where flows have moved as many bytes each, their next ones would else
+ * all be of the same few sets of a cache, as the sizes of buffers are powers of two. */
+int toedev_layout_inside(const struct toedev_qp_config *cfg, struct toedev_layout *out);
+
 /* Offset of a slot's send and receive buffer. */
 static inline uint64_t toedev_tx_offset(const struct toedev_qp_config *cfg,
                                         const struct toedev_layout *l, uint32_t slot)
 {
-    return l->buffers + (uint64_t)slot * ((uint64_t)cfg->tx_size + cfg->rx_size);
+    (void)cfg;
+    return l->buffers + slot * l->stride;
 }
 static inline uint64_t toedev_rx_offset(const struct toedev_qp_config *cfg,
                                         const struct toedev_layout *l, uint32_t slot)
