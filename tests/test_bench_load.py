@@ -126,6 +126,16 @@ def test_many_flows_are_told_against_few():
     assert flows.summarise({"rates": {"each": {"1000": rates(1)}}, "memory": {}})[1] == []
 
 
+def test_memory_is_counted_without_huge_pages():
+    def allowed() -> str:
+        return proc.run(["grep", "THP_enabled", "/proc/self/status"]).stdout.split()[1]
+
+    before = allowed()
+    with flows.small_pages():
+        assert allowed() == "0"
+    assert allowed() == before
+
+
 @pytest.mark.parametrize("text", ["toed_wire,", "windows", "linux,linux_bus"])
 def test_systems_that_are_not_there(text, capsys):
     parser = running.arguments("x", "", links.LINKS, seconds=1, samples=1)

@@ -18,7 +18,7 @@
 /* Requests looked at for one that can begin. */
 #define LOOK_AHEAD 64u
 /* --at-once: connections that are fetched into the cache together, before their turn. */
-#define FETCHED 32u
+#define FETCHED 16u
 #define LARGE   ((size_t)2 << 20) /* a huge page */
 
 /* This worker's part of a number that the threads share. */
