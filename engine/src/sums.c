@@ -26,8 +26,10 @@ static toec_u16 plain_copy(void *dst, const void *src, unsigned long n)
 #include <immintrin.h>
 
 #define BLOCK 16384ul /* vectors */
-/* Below this there is nothing to win: one or two vectors, and then their lanes. */
-#define SHORT 128ul
+/* Below this there is nothing to win: a few vectors, and then their lanes. A copy saves another
+ * look at the bytes. */
+#define SHORT      192ul
+#define SHORT_COPY 128ul
 
 static toec_u16 fold(uint64_t x)
 {
@@ -97,7 +99,7 @@ static toec_u16 fold(uint64_t x)
         uint64_t sum = 0;                                                                          \
         unsigned long done;                                                                        \
                                                                                                    \
-        if (n < SHORT)                                                                             \
+        if (n < SHORT_COPY)                                                                        \
             return plain_copy(dst, src, n);                                                        \
         done = VECTORS(&sum, to, p, n);                                                            \
         return toec_sum_add(fold(sum), plain_copy(to + done, p + done, n - done), 0);              \
