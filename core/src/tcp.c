@@ -436,7 +436,7 @@ static void fetch_ahead(const struct toec_stack *s)
     if (s->cfg.expect_send) {
         const struct toec_tcb *t = tcp->pending[queue_at(s, TOEC_FETCH_AHEAD / 3)];
 
-        if (t->state >= TOEC_ESTABLISHED && t->snd_nxt != t->snd_end)
+        if (t->state >= TOEC_ESTABLISHED && TOEC_SEQ_LT(t->snd_nxt, t->snd_end))
             s->cfg.expect_send(s->cfg.user, t->owner, t->snd_nxt - t->iss - 1);
     }
 }

@@ -173,8 +173,17 @@ static void test_what_will_be_sent(void **state)
     assert_true(coming.asked >= CROWD - 20);
     s.host[0].tx_room = -1;
     sim_run(&s, 1 * SEC);
-    for (i = 0; i < CROWD; i++)
+    for (i = 0; i < CROWD; i++) {
         assert_int_equal(c[i]->acked, 60 + i);
+        conn_shutdown(c[i]);
+    }
+    sim_run(&s, 1 * SEC);
+    coming.asked = 0;
+    for (i = 0; i < CROWD; i++)
+        assert_int_equal(conn_write(conn_peer(c[i]), 100, 1), 100);
+    sim_run(&s, 200 * MSEC);
+    assert_in_range(sim_count(&s, 0, TOEC_C_tcp_delayed_acks), 2 * CROWD, 2 * CROWD + 10);
+    assert_int_equal(coming.asked, 0); /* a FIN ends what there is to send */
     sim_stop(&s);
 }
 
