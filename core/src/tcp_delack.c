@@ -126,7 +126,7 @@ toec_time toec_delack_poll(struct toec_stack *s, toec_time now)
         tcp->owing_head++;
         if (!t)
             continue;
-        if (tcp->owing_tail - tcp->owing_head > AHEAD)
+        if (tcp->owing_tail - tcp->owing_head > AHEAD && *place(tcp, tcp->owing_head + AHEAD))
             toec_fetch_flow(*place(tcp, tcp->owing_head + AHEAD));
         toec_delack_expired(s, t);
     }

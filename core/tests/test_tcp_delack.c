@@ -104,7 +104,7 @@ static void test_twice_in_a_tick(void **state)
 
 #define FLOWS 500
 
-/* All have their ACKs in time. Those in the queue may go, too. */
+/* All have their ACKs in time. Those in the queue may go, too, and leave an empty place. */
 static void test_many(void **state)
 {
     static struct conn *c[FLOWS];
@@ -126,13 +126,15 @@ static void test_many(void **state)
         assert_int_equal(conn_write(c[i], 10, 1), 10);
     sim_run(&s, 2 * MSEC); /* it has all arrived */
     assert_int_equal(sim_count(&s, 1, TOEC_C_tcp_delayed_acks), 0);
-    closed = conn_peer(c[FLOWS - 1]);
-    assert_int_equal(closed->received, 10);
-    conn_abort(closed);
+    for (i = FLOWS / 2; i < FLOWS; i += FLOWS / 2 - 1) {
+        closed = conn_peer(c[i]);
+        assert_int_equal(closed->received, 10);
+        conn_abort(closed);
+    }
     sim_run(&s, 45 * MSEC);
-    assert_int_equal(sim_count(&s, 1, TOEC_C_tcp_delayed_acks), FLOWS - 1);
+    assert_int_equal(sim_count(&s, 1, TOEC_C_tcp_delayed_acks), FLOWS - 2);
     for (i = 0; i < FLOWS - 1; i++)
-        assert_int_equal(c[i]->acked, 10);
+        assert_int_equal(c[i]->acked, i == FLOWS / 2 ? 0 : 10);
     sim_stop(&s);
 }
 
