@@ -93,6 +93,9 @@ const char *toec_restore_flow(struct toec_restoring *r)
     t = toec_tcb_new(r->s, &id, hash, r->now);
     is.node = t->node;
     is.remote_ip = t->remote_ip;
+    is.rare &= (toec_u8)~TOEC_RARE_SOFT; /* settle_reason() */
+    if (is.reason)
+        is.rare |= TOEC_RARE_SOFT;
     is.cc_ops = toec_cc_get((unsigned)toec_image_number(&r->in, TOEC_TAG_CC));
     if (!is.cc_ops)
         return "the image is damaged: a flow has no congestion control that there is";

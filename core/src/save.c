@@ -278,6 +278,14 @@ static void settle_delack(struct toec_tcb *t, toec_time now)
     t->timer_due = due;
 }
 
+/* In an image there is a soft error when it has a reason. */
+static void settle_reason(struct toec_tcb *t)
+{
+    if (!(t->rare & TOEC_RARE_SOFT))
+        t->reason = 0;
+    t->rare &= (toec_u8)~TOEC_RARE_SOFT;
+}
+
 static void save_flow(struct toec_image_out *o, const struct toec_tcb *of,
                       const struct toec_stack *s, const struct toec_saver *to, toec_time now)
 {
@@ -286,6 +294,7 @@ static void save_flow(struct toec_image_out *o, const struct toec_tcb *of,
 
     t = *of;
     settle_delack(&t, now);
+    settle_reason(&t);
     t.flags &= ~TOEC_F_PARKED;
     while (toec_cc_get(cc) != t.cc_ops)
         cc++;

@@ -261,6 +261,53 @@ static uint8_t *field_of(struct image *m, unsigned type, unsigned tag, unsigned 
 #define REC_STACK 0x5430u
 #define REC_FLOW  0x543bu
 
+/* A number of the first flow. */
+static uint64_t flow_number(const struct talk *t, unsigned tag)
+{
+    struct image m = {0};
+    struct toec_image_in in;
+    uint64_t n;
+
+    image_save(&m, &t->s.host[0]);
+    toec_image_open(&in, m.bytes, m.n);
+    while (toec_image_next(&in) == 1 && in.type != REC_FLOW)
+        ;
+    assert_int_equal(in.type, REC_FLOW);
+    n = toec_image_number(&in, tag);
+    image_free(&m);
+    return n;
+}
+
+#define TAG_REASON 45
+#define TAG_RARE   47
+
+/* The last soft error is why a flow ends. All releases have it in an image by its reason alone: of
+ * no other flag do they know, and 0 is none since the last progress. */
+static void test_soft_errors(void **state)
+{
+    struct tseg q;
+    struct talk t;
+
+    (void)state;
+    talk_open(&t);
+    talk_send(&t, 100);
+    q = talk_hear(&t, F_ACK, 0, 0, 100);
+    craft_icmp(&t.s, 3, 1, 0, &q);
+    assert_int_equal(flow_number(&t, TAG_REASON), TOEC_R_HOSTUNREACH);
+    assert_int_equal(flow_number(&t, TAG_RARE), 0);
+    talk_say(&t, F_ACK, 0, 100, 0);
+    assert_int_equal(flow_number(&t, TAG_REASON), 0);
+
+    talk_set(&t, TOEC_OPT_USER_TIMEOUT, 3000);
+    talk_send(&t, 100);
+    q = talk_hear(&t, F_ACK, 100, 0, 100);
+    craft_icmp(&t.s, 3, 1, 0, &q);
+    sim_hand_over(&t.s.host[0]);
+    craft_pass(&t.s, 5 * SEC);
+    assert_int_equal(t.c->gone_reason, TOEC_R_HOSTUNREACH);
+    talk_end(&t);
+}
+
 static void test_versions_and_addresses(void **state)
 {
     struct image m = {0};
@@ -378,7 +425,7 @@ int main(void)
         cmocka_unit_test(test_half_open),        cmocka_unit_test(test_secrets),
         cmocka_unit_test(test_truncated),        cmocka_unit_test(test_versions_and_addresses),
         cmocka_unit_test(test_no_room),          cmocka_unit_test(test_unknown_is_passed_over),
-        cmocka_unit_test(test_damaged_flows),
+        cmocka_unit_test(test_damaged_flows),    cmocka_unit_test(test_soft_errors),
     };
 
     return cmocka_run_group_tests_name("tcp_handover", tests, 0, 0);
