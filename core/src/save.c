@@ -269,7 +269,7 @@ static void save_flight(struct toec_image_out *o, const struct toec_tcb *t, toec
 /* As if its timer were set, where an ACK that it owes stands in the queue of tcp_delack.c. */
 static void settle_delack(struct toec_tcb *t, toec_time now)
 {
-    toec_u32 due = toec_ticks(now) + (toec_u32)(toec_i16)(t->delack_at - (toec_u16)toec_ticks(now));
+    toec_u32 due = toec_ticks(now) + toec_delack_left(t, toec_ticks(now));
 
     if (!(t->flags & TOEC_F_DELACK) ||
         ((t->flags & TOEC_F_ARMED) && TOEC_SEQ_LE(t->timer_due, due)))

@@ -563,6 +563,14 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* What the queue needs, and the queue in so much memory, aligned to 64 bytes. */
 unsigned long toec_delack_size(const struct toec_config *cfg);
 void toec_delack_init(struct toec_tcp *tcp, void *mem, unsigned long size);
+/* Ticks until it is due; 0: it has been. delack_at has 16 bits, 68 s: who is served much later than
+ * that may have it TOEC_DELACK later still. */
+TOEC_INLINE toec_u32 toec_delack_left(const struct toec_tcb *t, toec_u32 ticks)
+{
+    toec_u32 left = (toec_u16)(t->delack_at - (toec_u16)ticks);
+
+    return left <= TOEC_DELACK ? left : 0;
+}
 /* An ACK is owed, TOEC_DELACK from now at the latest. None was. */
 void toec_delack_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* The time has come. */

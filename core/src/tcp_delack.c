@@ -50,14 +50,6 @@ void toec_delack_init(struct toec_tcp *tcp, void *mem, unsigned long size)
         tcp->owing_shift++;
 }
 
-/* Ticks until it is due; 0: it has been. */
-static toec_u32 left_of(const struct toec_tcb *t, toec_time now)
-{
-    toec_u32 left = (toec_u16)(t->delack_at - (toec_u16)toec_ticks(now));
-
-    return left <= TOEC_DELACK ? left : 0;
-}
-
 void toec_delack_expired(struct toec_stack *s, struct toec_tcb *t)
 {
     toec_delack_forget(s, t);
@@ -74,7 +66,7 @@ static void pass_first(struct toec_stack *s, toec_time now)
 
     if (!t)
         return;
-    left = left_of(t, now);
+    left = toec_delack_left(t, toec_ticks(now));
     if (left)
         toec_due(s, t, toec_ticks(now) + left, now);
     else
@@ -117,7 +109,7 @@ toec_time toec_delack_poll(struct toec_stack *s, toec_time now)
 
     while (tcp->owing_head != tcp->owing_tail) {
         struct toec_tcb *t = *place(tcp, tcp->owing_head);
-        toec_u32 ticks = t ? left_of(t, now) : 0;
+        toec_u32 ticks = t ? toec_delack_left(t, toec_ticks(now)) : 0;
 
         if (ticks)
             return toec_tick_time(toec_ticks(now) + ticks, now);

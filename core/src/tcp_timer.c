@@ -264,19 +264,12 @@ static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return 0;
 }
 
-/* delack_at has 16 bits, 34 s either way. A timer that is served much later than it was due (nobody
- * polled) is not measured by them: the ACK is late in any case. */
-static int delack_due(const struct toec_tcb *t, toec_u32 ticks)
-{
-    return ticks - t->timer_due >= 0x4000u || (toec_i16)((toec_u16)ticks - t->delack_at) >= 0;
-}
-
 void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 ticks = toec_ticks(now);
 
     t->flags &= ~TOEC_F_ARMED;
-    if ((t->flags & TOEC_F_DELACK) && delack_due(t, ticks))
+    if ((t->flags & TOEC_F_DELACK) && !toec_delack_left(t, ticks))
         toec_delack_expired(s, t);
     if ((t->flags & TOEC_F_CORK_T) && TOEC_SEQ_GE(ticks, t->cork_at)) {
         t->flags = (t->flags & ~TOEC_F_CORK_T) | TOEC_F_UNCORK;
@@ -290,7 +283,7 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         return;
     /* What is left. */
     if (toec_delack_timed(s, t))
-        toec_due(s, t, ticks + (toec_u32)(toec_i16)(t->delack_at - (toec_u16)ticks), now);
+        toec_due(s, t, ticks + toec_delack_left(t, ticks), now);
     if (t->flags & TOEC_F_CORK_T)
         toec_due(s, t, t->cork_at, now);
     if (t->rack.reo_set)

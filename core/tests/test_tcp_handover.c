@@ -308,6 +308,28 @@ static void test_soft_errors(void **state)
     talk_end(&t);
 }
 
+/* An ACK is owed, and nobody polls before the stack has gone over. */
+static void test_ack_that_is_late(void **state)
+{
+    static const toec_time late[] = {MSEC, 30 * SEC, 40 * SEC, 60 * SEC};
+    struct talk t;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < sizeof(late) / sizeof(*late); i++) {
+        talk_open(&t);
+        craft_pass(&t.s, 5 * SEC); /* no timer is set */
+        talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
+        talk_silence(&t);
+        t.s.now += late[i];
+        sim_hand_over(&t.s.host[0]);
+        craft_pass(&t.s, 45 * MSEC);
+        talk_hear(&t, F_ACK, 0, 100, 0);
+        talk_silence(&t);
+        talk_end(&t);
+    }
+}
+
 static void test_versions_and_addresses(void **state)
 {
     struct image m = {0};
@@ -426,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_truncated),        cmocka_unit_test(test_versions_and_addresses),
         cmocka_unit_test(test_no_room),          cmocka_unit_test(test_unknown_is_passed_over),
         cmocka_unit_test(test_damaged_flows),    cmocka_unit_test(test_soft_errors),
+        cmocka_unit_test(test_ack_that_is_late),
     };
 
     return cmocka_run_group_tests_name("tcp_handover", tests, 0, 0);
