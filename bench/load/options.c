@@ -13,6 +13,8 @@
 
 #define CLIENTS (LOAD_PINGPONG | LOAD_BULK | LOAD_CONNS | LOAD_HTTP)
 #define ASKS    (LOAD_PINGPONG | LOAD_CONNS | LOAD_HTTP)
+/* With more, counting what is due would leave a thread no time to ask for it. */
+#define RATE_MAX 1e7
 
 static const char help[] =
     "usage: toehold bench pingpong --to ADDRESS:PORT [--size BYTES] [options]\n"
@@ -179,6 +181,9 @@ static const struct {
              {"serve", LOAD_SERVE}};
 
 static const char *const role_names[] = {"pingpong", "sink", "bulk", "http"};
+/* For people. */
+static const char *const serve_names[] = {"serve pingpong", "serve sink", "serve bulk",
+                                          "serve http"};
 
 static int bad(const char *option, const char *value, const char *want)
 {
@@ -215,7 +220,7 @@ static bool decimal(const char *text, double low, double high, double *out)
     char *end;
 
     errno = 0;
-    if ((text[0] < '0' || text[0] > '9') && text[0] != '.')
+    if (text[strspn(text, "0123456789.eE+-")] || text[0] == '+' || text[0] == '-')
         return false;
     *out = strtod(text, &end);
     return !errno && !*end && isfinite(*out) && *out >= low && *out <= high;
@@ -226,8 +231,7 @@ static int seconds(const char *option, const char *text, double low, uint64_t *n
     double s;
 
     if (!decimal(text, low, 86400, &s))
-        return bad(option, text,
-                   low > 0 ? "seconds, more than 0 and at most 86400" : "seconds, 0 to 86400");
+        return bad(option, text, low > 0 ? "seconds, 0.001 to 86400" : "seconds, 0 to 86400");
     *ns = (uint64_t)(s * (double)LOAD_NS_PER_S);
     return -1;
 }
@@ -401,7 +405,8 @@ static int take_value(struct load_options *o, int opt, const char *text)
         o->hdr = text;
         return *text ? -1 : bad("hdr", "''", "a file name");
     case O_RATE:
-        return decimal(text, 1e-3, 1e9, &o->rate) ? -1 : bad("rate", text, "0.001 to 1000000000");
+        return decimal(text, 1e-3, RATE_MAX, &o->rate) ? -1
+                                                       : bad("rate", text, "0.001 to 10000000");
     case O_SIZE:
         return take_size(o, text);
     case O_MESSAGE:
@@ -483,6 +488,11 @@ static int check(struct load_options *o, const char *name)
         load_message("--at-once is for the closed loop, --rate for the open one");
         return LOAD_USAGE;
     }
+    if (o->at_once > o->connections) {
+        load_message("--at-once %u: each needs a connection, and --connections is %u", o->at_once,
+                     o->connections);
+        return LOAD_USAGE;
+    }
     if (o->threads > o->connections) {
         load_message("--threads %u: each needs a connection, and --connections is %u", o->threads,
                      o->connections);
@@ -537,11 +547,19 @@ static int take_role(struct load_options *o, int argc, char **argv)
     return LOAD_USAGE;
 }
 
-static int take_option(struct load_options *o, int opt, char **argv)
+static int take_option(struct load_options *o, int opt, char **argv, const char *mode)
 {
-    const char *mode = argv[0];
     int i;
 
+    /* Within a word of letters, such as -ab, getopt has not gone on to the next word. */
+    if (opt == '?' && optopt && optopt < O_BASE) {
+        load_message("%s: unknown option -%c; --help shows the options", mode, optopt);
+        return LOAD_USAGE;
+    }
+    if (opt == '?' && optopt) {
+        load_message("%s: %s: it takes no value", mode, argv[optind - 1]);
+        return LOAD_USAGE;
+    }
     if (opt == '?' || opt == ':') {
         load_message("%s: %s %s; --help shows the options", mode,
                      opt == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
@@ -559,6 +577,7 @@ static int take_option(struct load_options *o, int opt, char **argv)
 int load_parse(struct load_options *o, int argc, char **argv)
 {
     int opt, skip = 1, rc;
+    const char *name;
 
     memset(o, 0, sizeof *o);
     rc = take_mode(o, argc, argv);
@@ -571,16 +590,17 @@ int load_parse(struct load_options *o, int argc, char **argv)
     defaults(o);
     argc -= skip;
     argv += skip;
+    name = o->mode == LOAD_SERVE ? serve_names[o->role] : argv[0];
     opterr = 0;
     while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-        rc = take_option(o, opt, argv);
+        rc = take_option(o, opt, argv, name);
         if (rc >= 0)
             return rc;
     }
     if (optind < argc) {
-        load_message("%s: what is '%s'? It takes options only; --help shows them", argv[0],
+        load_message("%s: what is '%s'? It takes options only; --help shows them", name,
                      argv[optind]);
         return LOAD_USAGE;
     }
-    return check(o, argv[0]);
+    return check(o, name);
 }
