@@ -102,6 +102,7 @@ def test_pingpong_counts_each_exchange_once(lab, size):
     assert served["bytes_received"] == served["bytes_sent"] == found["sent"] * size
     assert found["connections"] == served["connections"] == 5
     assert sum(s["count"] for s in found["by_second"]) == found["latency_ns"]["count"]
+    assert sum(s["bytes"] for s in found["by_second"]) == found["bytes"] >= found["requests"] * size
     assert 0 < found["latency_ns"]["min"] <= found["latency_ns"]["p50"]
     assert found["latency_ns"]["p99_99"] <= found["latency_ns"]["max"]
 
@@ -242,8 +243,8 @@ def test_at_once_asks_all_connections_in_turn(lab):
         threading.Thread(target=echo, daemon=True).start()
 
     with serving(lab, 7033, handle):
-        args = ["--to", f"{LOCAL}:7033", "--connections", 7, "--at-once", 1, "--verify", *QUICK]
-        found = bench(lab, "pingpong", *args)
+        args = ["--to", f"{LOCAL}:7033", "--connections", 7, "--at-once", 1, "--verify"]
+        found = bench(lab, "pingpong", *args, "--time", 1, "--warmup", 0)
     assert sum(asked) == found["sent"] == found["answered"] > 7
     assert max(asked) - min(asked) <= 1
 
@@ -387,6 +388,123 @@ def test_wrong_bytes_are_a_mismatch(lab):
         done = lab.client.run(command("pingpong", *args, "--json"), check=False)
     assert done.returncode == FAILURE
     assert json.loads(done.stdout)["errors"] == {"MISMATCH": 1}
+
+
+def said_of_http(lab, port: int, *args: object) -> str:
+    """The table and the messages of a run against answers of 404."""
+    with serving(lab, port, answer_always(http("404 Not Found\r\nContent-Length: 2", b"no"))):
+        argv = command("http", "--url", f"http://{LOCAL}:{port}/", *args, *QUICK)
+        done = lab.client.run(argv, check=False)
+    assert done.returncode == FAILURE
+    return done.stdout + done.stderr
+
+
+def test_another_status_is_told_with_its_number(lab):
+    text = said_of_http(lab, 7041)
+    assert "status 404" in text and "200 was expected" in text
+    assert "latency" not in text  # of nothing
+
+
+def test_no_answer_at_all_is_said(lab):
+    with serving(lab, 7042, lambda _s, _n: None):
+        args = ["--to", f"{LOCAL}:7042", "--timeout", "0.2", *QUICK]
+        said = bench(lab, "pingpong", *args, code=FAILURE)["said"]
+    assert "1 has no answer within --timeout 0.2 s of the end" in said
+    assert "nothing was measured: nothing was answered" in said
+
+
+def test_a_connection_that_was_stuck_from_the_warm_up_on_is_counted(lab):
+    def handle(s: socket.socket, number: int) -> None:
+        if number == 0:
+            threading.Thread(target=answer_always(bytes(64)), args=(s, 0), daemon=True).start()
+
+    with serving(lab, 7053, handle):
+        args = ["--to", f"{LOCAL}:7053", "--connections", 2, "--timeout", "0.2", *QUICK]
+        found = bench(lab, "pingpong", *args, code=ERRORS)
+    assert found["unanswered"] == found["sent"] - found["answered"] == 1
+
+
+def test_nothing_due_within_the_time_is_no_measurement(lab):
+    with Server(lab, "pingpong", 7043) as server:
+        args = ["--to", server.where, "--rate", "0.5", "--time", "0.2", "--warmup", "0.2"]
+        said = bench(lab, "pingpong", *args, code=FAILURE)["said"]
+    assert "nothing was measured: nothing was due within --time" in said
+
+
+@pytest.mark.parametrize(
+    ("mode", "port", "args"),
+    [("conns", 7044, ["--size", 64, "--close", "wait"]), ("http", 7045, ["--fresh"])],
+)
+def test_a_server_that_does_not_close_is_counted(lab, mode, port, args):
+    """It was to close after its answer: a connection that waits for that asks nothing more."""
+
+    def handle(s: socket.socket, _number: int) -> None:
+        s.sendall(http("200 OK\r\nContent-Length: 2", b"ok") if mode == "http" else s.recv(64))
+
+    to = ["--url", f"http://{LOCAL}:{port}/"] if mode == "http" else ["--to", f"{LOCAL}:{port}"]
+    with serving(lab, port, handle):
+        args = [*to, *args, "--connections", 3, "--timeout", "0.2", "--time", 1, "--warmup", 0]
+        found = bench(lab, mode, *args, code=ERRORS)
+    assert found["answered"] == 3
+    assert found["errors"] == {"ETIMEDOUT": 3}
+
+
+def test_a_thread_whose_connections_are_gone_still_owes_what_is_due(lab):
+    """One of two threads loses its connection: half of the requests are not answered, and told."""
+
+    def handle(s: socket.socket, number: int) -> None:
+        def echo() -> None:
+            while data := s.recv(64):
+                if number == 1:
+                    s.close()
+                    return
+                s.sendall(data)
+
+        threading.Thread(target=echo, daemon=True).start()
+
+    with serving(lab, 7046, handle):
+        args = ["--to", f"{LOCAL}:7046", "--connections", 2, "--threads", 2, "--rate", 200]
+        found = bench(lab, "pingpong", *args, "--time", 1, "--warmup", 0, code=ERRORS)
+    assert not found["ended_early"] and found["seconds"] == 1
+    assert found["answered"] == found["requests"] == 100
+    assert found["errors"]["EOF"] == 1
+    assert found["unanswered"] == found["errors"]["ENOTCONN"] == 99
+    assert found["latency_ns"]["count"] == 199
+
+
+# ---- how a run ends
+
+
+@pytest.mark.parametrize(
+    ("warmup", "code"), [("0", OK), ("20", FAILURE)], ids=["measured", "warming_up"]
+)
+def test_an_interrupted_run_tells_what_it_has(lab, warmup, code):
+    with Server(lab, "pingpong", 7047) as server:
+        args = ["--to", server.where, "--rate", 100, "--time", 30, "--warmup", warmup, "--json"]
+        with lab.client.start(command("pingpong", *args), name="load") as load:
+            time.sleep(1)
+            load.send_signal(signal.SIGINT)
+            assert load.wait(10) == code
+            text = load.text()
+    assert "of 30 s of the measured time: interrupted" in text
+    assert ("nothing was measured" in text) == (code == FAILURE)
+    found = json.loads(text[text.index("{") :])
+    assert found["ended_early"]
+    assert found["latency_ns"]["count"] == found["requests"]
+    if code == OK:
+        assert 0.3 < found["seconds"] < 5
+        assert abs(found["requests"] - 100 * found["seconds"]) <= 1
+
+
+@pytest.mark.parametrize("where", ["/dev/full", "/nowhere/x.hlog"])
+def test_a_log_that_cannot_be_written_is_said(lab, where):
+    with Server(lab, "pingpong", 7049) as server:
+        args = ["--to", server.where, "--hdr", where, *QUICK]
+        said = bench(lab, "pingpong", *args, code=FAILURE)["said"]
+        served = server.counted()
+    assert f"--hdr {where}: No s" in said  # space left on device, such file or directory
+    # Where the file is in vain, that is known before anything is measured.
+    assert bool(served["connections"]) == (where == "/dev/full")
 
 
 def test_a_lost_idle_connection_is_counted(lab):

@@ -35,14 +35,12 @@ static int sum_up(const struct run *run, struct worker *workers)
     const struct load_options *o = run->o;
     struct tally sum;
     uint64_t ended = 0, record = workers[0].t_record;
-    bool gave_up = false;
     uint32_t i;
     int rc = tally_init(&sum);
 
     for (i = 0; rc == 0 && i < o->threads; i++) {
         rc = tally_add(&sum, &workers[i].tally);
         ended = workers[i].ended > ended ? workers[i].ended : ended;
-        gave_up = gave_up || workers[i].gave_up;
     }
     if (rc != 0) {
         load_message("no memory for the result");
@@ -50,7 +48,7 @@ static int sum_up(const struct run *run, struct worker *workers)
     } else {
         double seconds = ended > record ? (double)(ended - record) / 1e9 : 0;
 
-        rc = result_tell(o, run, &sum, seconds, gave_up);
+        rc = result_tell(run, &sum, seconds);
     }
     tally_free(&sum);
     return rc;
@@ -59,9 +57,9 @@ static int sum_up(const struct run *run, struct worker *workers)
 int load_client(const struct load_options *o)
 {
     struct worker *workers = calloc(o->threads, sizeof *workers);
-    struct run run = {.o = o};
+    struct run run = {.o = o, .alive = o->connections};
     uint32_t i, made = 0;
-    int rc = workers ? 0 : LOAD_FAILURE;
+    int rc = workers && result_check_log(o) == 0 ? 0 : LOAD_FAILURE;
 
     for (; rc == 0 && made < o->threads; made++)
         rc = worker_init(&workers[made], &run, made) ? LOAD_FAILURE : 0;

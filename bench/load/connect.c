@@ -102,9 +102,15 @@ static int one_connected(struct worker *w, struct conn *c)
     return error;
 }
 
-static int said(const struct worker *w, int error)
+static int said(const struct worker *w, int error, uint32_t open)
 {
-    load_message("cannot connect to %s: %s", w->o->where, strerror(error));
+    bool ports = error == EADDRNOTAVAIL && w->o->mode != LOAD_HTTP;
+    const char *advice = error == EMFILE ? "; more are allowed by ulimit -n"
+                         : ports         ? "; --ports N has room for more"
+                                         : "";
+
+    load_message("cannot connect to %s: %s: %u of %u connections are open%s", w->o->where,
+                 strerror(error), open, w->active + w->idle, advice);
     return -1;
 }
 
@@ -135,7 +141,7 @@ int connect_all(struct worker *w)
         while (next < w->active + w->idle && next - done < CONNECTING_MAX) {
             error = conn_open(w, &w->conns[next++]);
             if (error)
-                return said(w, error);
+                return said(w, error, done - first);
         }
         n = w->o->calls->epoll_wait(w->ep, ev, EVENTS, w->o->busy ? 0 : 100);
         for (i = 0; i < n; i++) {
@@ -145,13 +151,13 @@ int connect_all(struct worker *w)
                 continue; /* what came of it shows when it is used */
             error = one_connected(w, c);
             if (error)
-                return said(w, error);
+                return said(w, error, done - first);
             done++;
             limit = load_clock() + w->o->timeout_ns;
         }
         progress(w, done, &told);
         if (load_interrupted || load_clock() > limit)
-            return said(w, load_interrupted ? EINTR : ETIMEDOUT);
+            return said(w, load_interrupted ? EINTR : ETIMEDOUT, done - first);
     }
     if (!w->o->quiet && w->id == 0 && done - first >= MANY)
         load_message("%u connections are open", done - first);

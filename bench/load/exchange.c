@@ -43,8 +43,10 @@ static void ask(struct worker *w, struct conn *c)
         }
         c->out_left -= (size_t)n;
         c->out_at += (size_t)n;
-        if (worker_in_window(w, w->now))
+        if (worker_in_window(w, w->now)) {
             w->tally.bytes_in_window += (uint64_t)n;
+            w->tally.interval_bytes += (uint64_t)n;
+        }
     }
     error = conn_want_out(w, c, c->out_left > 0);
     if (error)

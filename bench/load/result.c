@@ -133,15 +133,21 @@ static double cpu_seconds(void)
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-static void tell_json(const struct load_options *o, const struct tally *t, double seconds,
-                      bool gave_up)
+/* By a signal, or because nothing was left to measure with. */
+static bool ended_early(const struct run *run, double seconds)
 {
+    return run->gave_up || (load_interrupted && seconds < (double)run->o->time_ns / 1e9);
+}
+
+static void tell_json(const struct run *run, const struct tally *t, double seconds)
+{
+    const struct load_options *o = run->o;
     json_t *j = json_object();
 
     json_object_set_new(j, "mode", json_string(mode_name(o)));
     json_object_set_new(j, "settings", settings_json(o));
     json_object_set_new(j, "seconds", json_real(seconds));
-    json_object_set_new(j, "ended_early", json_boolean(gave_up));
+    json_object_set_new(j, "ended_early", json_boolean(ended_early(run, seconds)));
     json_object_set_new(j, "connections", number(t->connections));
     json_object_set_new(j, "sent", number(t->sent));
     json_object_set_new(j, "answered", number(t->answered));
@@ -188,13 +194,17 @@ static void tell_table(const struct load_options *o, const struct tally *t, doub
         printf("  %-14s %14.0f /s   %llu in all\n", what, per_second(t->in_window, seconds),
                (unsigned long long)t->in_window);
     printf("  %-14s %14.2f MiB/s\n", "payload", per_second(t->bytes_in_window, seconds) / 1048576);
-    for (i = 0; o->mode != LOAD_BULK && i < PERCENTILES; i++)
+    for (i = 0; t->all->total && i < PERCENTILES; i++)
         printf("  %s%-7g %14.1f us\n", "latency %", percentiles[i].percent,
                (double)hist_percentile(t->all, percentiles[i].percent) / 1e3);
-    if (o->mode != LOAD_BULK)
+    if (t->all->total)
         printf("  %-14s %16.1f us\n", "latency max", (double)t->all->max / 1e3);
     if (t->unanswered)
         printf("  %-14s %14llu\n", "unanswered", (unsigned long long)t->unanswered);
+    for (f = 0; f < 1000; f++)
+        if (t->statuses[f] && (uint32_t)f != o->expect_status)
+            printf("  status %-7d %14llu   %u was expected\n", f,
+                   (unsigned long long)t->statuses[f], o->expect_status);
     for (f = 0; f < FAIL_MAX; f++)
         if (t->failures[f])
             printf("  %-14s %14llu   %s\n", fail_name(f), (unsigned long long)t->failures[f],
@@ -208,6 +218,7 @@ static int write_log(const struct run *run, const struct tally *t, double second
     FILE *f = fopen(path, "we");
     int rc = h ? 0 : -1;
     uint32_t i;
+    bool lost;
 
     if (!f) {
         load_message("--hdr %s: %s", path, strerror(errno));
@@ -224,38 +235,79 @@ static int write_log(const struct run *run, const struct tally *t, double second
         rc = hlog_interval(f, at, left < 1 ? left : 1, h);
     }
     free(h);
-    if (fclose(f) != 0 || rc != 0) {
+    lost = ferror(f) != 0;
+    if (fclose(f) != 0 || lost || rc != 0) {
         load_message("--hdr %s: %s", path, rc ? "no memory" : strerror(errno));
         return -1;
     }
     return 0;
 }
 
-int result_tell(const struct load_options *o, const struct run *run, struct tally *t,
-                double seconds, bool gave_up)
+int result_check_log(const struct load_options *o)
 {
-    bool wrong = t->failed || t->unanswered || gave_up;
+    FILE *f = o->hdr ? fopen(o->hdr, "ae") : NULL;
+
+    if (o->hdr && !f) {
+        load_message("--hdr %s: %s", o->hdr, strerror(errno));
+        return -1;
+    }
+    if (f)
+        fclose(f);
+    return 0;
+}
+
+/* Whether there is a figure at all: of what was asked, or of what passed. */
+static bool measured(const struct load_options *o, const struct tally *t, double seconds)
+{
+    return o->mode == LOAD_BULK ? seconds > 0 && t->bytes > 0
+                                : t->answered && (t->in_window || t->all->total);
+}
+
+/* What did not go as it was to go, for people. */
+static void tell_wrong(const struct run *run, const struct tally *t, double seconds)
+{
+    const struct load_options *o = run->o;
+    double whole = (double)o->time_ns / 1e9;
+
+    if (t->failed)
+        load_message("%llu failure%s; the first: %s", (unsigned long long)t->failed,
+                     t->failed == 1 ? "" : "s", fail_text(t->first_failure));
+    if (t->unanswered)
+        load_message("%llu %s no answer within --timeout %g s of the end",
+                     (unsigned long long)t->unanswered, t->unanswered == 1 ? "has" : "have",
+                     (double)o->timeout_ns / 1e9);
+    if (ended_early(run, seconds))
+        load_message("ended after %.3f of %g s of the measured time: %s", seconds, whole,
+                     load_interrupted ? "interrupted"
+                     : o->fresh       ? "one attempt after the other failed"
+                                      : "all connections have failed");
+    if (!measured(o, t, seconds))
+        load_message("nothing was measured: %s", seconds <= 0 ? "it ended before the measured time"
+                                                 : o->mode == LOAD_BULK ? "no byte passed"
+                                                 : !t->answered         ? "nothing was answered"
+                                                 : o->rate > 0 && !t->failed
+                                                     ? "nothing was due within --time"
+                                                     : "nothing was begun within --time");
+}
+
+int result_tell(const struct run *run, const struct tally *t, double seconds)
+{
+    const struct load_options *o = run->o;
 
     if (!o->quiet && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
-    if (t->failed)
-        load_message("%llu failures; the first: %s", (unsigned long long)t->failed,
-                     fail_text(t->first_failure));
-    if (gave_up)
-        load_message("ended after %.3f s of the measured time: %s", seconds,
-                     o->fresh ? "one attempt after the other failed"
-                              : "all connections have failed");
+    tell_wrong(run, t, seconds);
     if (o->json)
-        tell_json(o, t, seconds, gave_up);
+        tell_json(run, t, seconds);
     else
         tell_table(o, t, seconds);
-    if (fflush(stdout) != 0) {
+    if (fflush(stdout) != 0 || ferror(stdout)) {
         load_message("cannot write: %s", strerror(errno));
         return LOAD_FAILURE;
     }
     if (o->hdr && write_log(run, t, seconds) != 0)
         return LOAD_FAILURE;
-    if (t->answered == 0)
+    if (!measured(o, t, seconds))
         return LOAD_FAILURE;
-    return wrong ? LOAD_ERRORS : LOAD_OK;
+    return t->failed || t->unanswered || run->gave_up ? LOAD_ERRORS : LOAD_OK;
 }

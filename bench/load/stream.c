@@ -30,6 +30,7 @@ static void stream_over(struct worker *w, struct conn *c, bool reset)
     conn_close(w, c, reset);
     c->state = CONN_DEAD;
     w->alive--;
+    atomic_fetch_sub(&w->run->alive, 1);
     worker_over(w, c);
     w->tally.answered++;
 }

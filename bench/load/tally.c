@@ -12,7 +12,7 @@ static const char *const texts[] = {
     "the answer has other bytes than expected",
     "not an HTTP answer that can be read",
     "another HTTP status than expected",
-    "another length of the body than expected",
+    "an answer of another length than expected",
     "the server counted other bytes than were sent",
 };
 

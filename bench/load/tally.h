@@ -15,7 +15,7 @@ enum {
     FAIL_MISMATCH,          /* other bytes than expected */
     FAIL_HTTP,              /* no HTTP answer, or one of a kind that is not read */
     FAIL_STATUS,            /* another status than expected */
-    FAIL_LENGTH,            /* another length of the body than expected */
+    FAIL_LENGTH,            /* an answer of another length than expected */
     FAIL_COUNT,             /* the sink counted other than we sent */
     FAIL_MAX
 };
@@ -45,8 +45,8 @@ struct tally {
     uint64_t in_window;       /* answers that came within the measured time */
     uint64_t bytes;           /* bulk: payload in all, warm-up and drain included */
     uint64_t bytes_in_window; /* payload that passed within it, both ways */
-    uint64_t unanswered;      /* due within it, no answer at the end; recorded with their age */
-    uint64_t connections;     /* established */
+    uint64_t unanswered; /* no answer at the end; those due within it are recorded with their age */
+    uint64_t connections; /* established */
     uint64_t idle_lost;
     uint64_t failed;
     uint64_t failures[FAIL_MAX];

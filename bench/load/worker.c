@@ -216,13 +216,16 @@ void worker_failed(struct worker *w, struct conn *c, int what)
     http_next(&c->http);
     c->out_left = 0;
     if (w->o->fresh) {
-        w->gave_up = w->gave_up || (w->gap == 0 && ++w->failed_in_row >= FAILED_IN_ROW);
+        if (w->gap == 0 && ++w->failed_in_row >= FAILED_IN_ROW)
+            w->run->gave_up = 1;
         worker_again(w, c);
         return;
     }
     c->state = CONN_DEAD;
-    if (--w->alive == 0)
-        w->gave_up = true;
+    w->alive--;
+    /* With those of the other threads: what is due on ours is owed until theirs have failed too. */
+    if (atomic_fetch_sub(&w->run->alive, 1) == 1 && !w->stopping)
+        w->run->gave_up = 1;
     else if (w->order)
         make_ready(w, in_turn(w));
 }
@@ -248,7 +251,7 @@ static void issue(struct worker *w)
 /* Begins what may be begun. A connection that is done at once is at the end of the list again. */
 static void begin_ready(struct worker *w)
 {
-    while (w->ready_first && !w->gave_up) {
+    while (w->ready_first && !w->run->gave_up) {
         struct conn *c = w->ready_first;
 
         w->ready_first = c->next_ready;
@@ -340,19 +343,48 @@ static void handle(struct worker *w, struct conn *c, uint32_t events)
         exchange_event(w, c, events);
 }
 
-static void progress(const struct worker *w)
+/* Everything that is still to be answered, and ends of the peer that are still to come. */
+static uint64_t waiting(const struct worker *w)
 {
-    double s = (double)(w->now - w->t_record) / 1e9;
-    bool bulk = w->o->mode == LOAD_BULK;
+    uint64_t n = w->under_way;
+    uint32_t i;
 
-    if (w->o->quiet || w->id != 0 || w->o->time_ns <= 2 * LOAD_NS_PER_S || !isatty(STDERR_FILENO))
+    for (i = 0; (w->gap > 0 || w->o->close == CLOSE_WAIT) && i < w->active; i++) {
+        n += w->conns[i].state == CONN_ENDING;
+        if (w->conns[i].state != CONN_DEAD)
+            n += w->conns[i].due - w->conns[i].taken;
+    }
+    return n;
+}
+
+/* Once a second, of what takes more than two. */
+static void progress(struct worker *w)
+{
+    const struct load_options *o = w->o;
+    double s = (double)(w->now - w->t_record) / 1e9;
+    uint64_t second = (w->now - w->t_start) / LOAD_NS_PER_S;
+    bool bulk = o->mode == LOAD_BULK;
+
+    if (o->quiet || w->id != 0 || w->told == second)
         return;
-    fprintf(stderr, "\r\033[K%.0f of %.0f s, %.0f %s/s%s", s, (double)w->o->time_ns / 1e9,
+    w->told = second;
+    if (!isatty(STDERR_FILENO) || (o->warmup_ns + o->time_ns <= 2 * LOAD_NS_PER_S && second < 2))
+        return;
+    if (w->stopping) {
+        fprintf(stderr, "\r\033[Kwaiting for answers: %llu", (unsigned long long)waiting(w));
+        return;
+    }
+    if (w->now < w->t_record) {
+        fprintf(stderr, "\r\033[Kwarming up: %llu of %.0f s", (unsigned long long)second,
+                (double)o->warmup_ns / 1e9);
+        return;
+    }
+    fprintf(stderr, "\r\033[K%.0f of %.0f s, %.0f %s/s%s", s, (double)o->time_ns / 1e9,
             (double)(bulk ? w->tally.bytes_in_window >> 20 : w->tally.in_window) / (s > 0 ? s : 1),
-            bulk                       ? "MiB"
-            : w->o->mode == LOAD_CONNS ? "connections"
-                                       : "requests",
-            w->o->threads > 1 ? " (first thread)" : "");
+            bulk                    ? "MiB"
+            : o->mode == LOAD_CONNS ? "connections"
+                                    : "requests",
+            o->threads > 1 ? " (first thread)" : "");
 }
 
 /* The seconds of the measurement, as they pass. */
@@ -367,9 +399,8 @@ static void tick(struct worker *w)
         return;
     if (tally_next(&w->tally, second) != 0) {
         load_message("no memory for a second's histogram");
-        w->gave_up = true;
+        w->run->gave_up = 1;
     }
-    progress(w);
 }
 
 static void stop(struct worker *w)
@@ -380,18 +411,6 @@ static void stop(struct worker *w)
         w->t_end = w->now; /* interrupted, or all have failed */
     if (w->o->mode == LOAD_BULK)
         streams_end(w);
-}
-
-/* Everything that is still to be answered. */
-static uint64_t waiting(const struct worker *w)
-{
-    uint64_t n = w->under_way;
-    uint32_t i;
-
-    for (i = 0; w->gap > 0 && i < w->active; i++)
-        if (w->conns[i].state != CONN_DEAD)
-            n += w->conns[i].due - w->conns[i].taken;
-    return n;
 }
 
 static void measure(struct worker *w)
@@ -408,17 +427,25 @@ static void measure(struct worker *w)
         for (i = 0; i < n; i++)
             handle(w, ev[i].data.ptr, ev[i].events);
         tick(w);
-        if (!w->stopping && (w->now >= w->t_end || w->gave_up || load_interrupted)) {
+        progress(w);
+        if (!w->stopping && (w->now >= w->t_end || w->run->gave_up || load_interrupted)) {
             issue(w); /* what has become due while we waited is owed */
             stop(w);
             limit = w->now + w->o->timeout_ns;
         }
-        if (w->stopping && (w->now >= limit || w->gave_up || waiting(w) == 0))
+        if (w->stopping && (w->now >= limit || w->run->gave_up || waiting(w) == 0))
             return;
     }
 }
 
-/* What was due in the measured time and never answered: its age is its latency at least. */
+/* No answer at the end: its age is its latency at least. Of the warm-up it is only counted. */
+static void unanswered(struct worker *w, uint64_t since)
+{
+    w->tally.unanswered++;
+    if (worker_in_window(w, since))
+        hist_record(w->tally.now, w->now - since);
+}
+
 static void record_unanswered(struct worker *w)
 {
     uint32_t i;
@@ -426,18 +453,12 @@ static void record_unanswered(struct worker *w)
     for (i = 0; i < w->active; i++) {
         struct conn *c = &w->conns[i];
 
-        if (c->busy && w->o->mode != LOAD_BULK && worker_in_window(w, c->started)) {
-            hist_record(w->tally.now, w->now - c->started);
-            w->tally.unanswered++;
-        }
-        for (; w->gap > 0 && c->taken < c->due; c->taken++) {
-            uint64_t due = worker_due_at(w, c->taken * w->active + c->index);
-
-            if (worker_in_window(w, due)) {
-                hist_record(w->tally.now, w->now - due);
-                w->tally.unanswered++;
-            }
-        }
+        if (c->busy && w->o->mode != LOAD_BULK)
+            unanswered(w, c->started);
+        if (c->state == CONN_ENDING && !w->run->gave_up)
+            tally_fail(&w->tally, ETIMEDOUT); /* the peer was to close, and has not */
+        for (; w->gap > 0 && c->taken < c->due; c->taken++)
+            unanswered(w, worker_due_at(w, c->taken * w->active + c->index));
     }
     if (w->o->mode == LOAD_BULK)
         w->tally.unanswered = w->under_way;

@@ -49,6 +49,8 @@ struct run {
     const struct load_options *o;
     pthread_barrier_t ready; /* all connections are there */
     int failed;              /* a worker could not connect: nobody measures */
+    atomic_uint alive;       /* active connections of all workers that are not dead */
+    atomic_int gave_up;      /* there is nothing left to measure with: all workers end */
     uint64_t t_start;        /* set by worker 0 between two barriers */
     double epoch_of_record;  /* seconds since 1970 when recording began */
 };
@@ -68,7 +70,8 @@ struct worker {
     uint32_t under_way; /* exchanges begun and not over; bulk: streams */
     uint32_t alive;     /* active connections that are not dead */
     uint32_t failed_in_row, next_port, next_to;
-    bool stopping, gave_up, coarse;         /* coarse: the kernel sleeps in milliseconds alone */
+    uint64_t told;                          /* progress: the second that was told last */
+    bool stopping, coarse;                  /* coarse: the kernel sleeps in milliseconds alone */
     int64_t expect_length;                  /* http: of the body; -1: not known yet */
     uint8_t *first_body;                    /* http --verify: what every body must be, */
     uint64_t first_known;                   /* as far as one has come */
@@ -113,7 +116,9 @@ void stream_event(struct worker *w, struct conn *c, uint32_t events);
 void streams_end(struct worker *w);
 
 /* result.c: tells what was measured. An exit code. */
-int result_tell(const struct load_options *o, const struct run *run, struct tally *t,
-                double seconds, bool gave_up);
+int result_tell(const struct run *run, const struct tally *t, double seconds);
+/* Whether the log of --hdr can be written, asked before anything is measured; -1 after a message.
+ */
+int result_check_log(const struct load_options *o);
 
 #endif
