@@ -496,6 +496,20 @@ def test_an_interrupted_run_tells_what_it_has(lab, warmup, code):
         assert abs(found["requests"] - 100 * found["seconds"]) <= 1
 
 
+@pytest.mark.parametrize(
+    ("closed", "code"), [("<&- 2>&-", OK), ("<&- >&-", FAILURE), ("<&- >&- 2>&-", FAILURE)]
+)
+def test_what_is_said_to_people_goes_into_no_connection(lab, closed, code):
+    """A closed stdin, stdout or stderr leaves its number free: none of the sockets gets it."""
+    with Server(lab, "pingpong", 7048) as server:
+        args = ["--to", server.where, "--connections", 1000, "--verify", *QUICK]
+        text = " ".join(map(str, command("pingpong", *args)))
+        done = lab.client.run(["sh", "-c", f"{text} {closed}"], check=False)
+        served = server.counted()
+    assert served["bytes_received"] == 64 * served["requests"]
+    assert done.returncode == code
+
+
 @pytest.mark.parametrize("where", ["/dev/full", "/nowhere/x.hlog"])
 def test_a_log_that_cannot_be_written_is_said(lab, where):
     with Server(lab, "pingpong", 7049) as server:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - toehold-bench, the load generator behind `toehold bench` (cli/README.md). */
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -81,6 +82,17 @@ static void on_signal(int number)
     load_interrupted = 1;
 }
 
+/* Where stdin, stdout or stderr is closed, a socket would get its number, and the other side what
+ * is said to people. Writing there fails, as before. */
+static void keep_numbers(void)
+{
+    int fd;
+
+    for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", O_RDONLY);
+}
+
 static void prepare(void)
 {
     struct sigaction act = {.sa_handler = on_signal}; /* no SA_RESTART: waits end */
@@ -99,8 +111,10 @@ static void prepare(void)
 int main(int argc, char **argv)
 {
     static struct load_options o;
-    int rc = load_parse(&o, argc, argv);
+    int rc;
 
+    keep_numbers();
+    rc = load_parse(&o, argc, argv);
     if (rc < 0) {
         prepare();
         rc = o.mode == LOAD_SERVE ? load_server(&o) : load_client(&o);
