@@ -521,6 +521,32 @@ def test_a_log_that_cannot_be_written_is_said(lab, where):
     assert bool(served["connections"]) == (where == "/dev/full")
 
 
+def test_what_a_server_counted_must_get_out(lab):
+    argv = [*command("serve", "pingpong", "--listen", f"{LOCAL}:7050", "--json"), ">/dev/full"]
+    with lab.client.start(["sh", "-c", "exec " + " ".join(map(str, argv))], name="serve") as server:
+        proc.wait_until(lambda: "serving" in server.text(), "serve", proc=server)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(10) == FAILURE
+        assert "cannot write: No space left on device" in server.text()
+
+
+def test_too_few_descriptors_are_said_at_both_ends(lab):
+    limited = ["prlimit", "--nofile=32:32"]
+    with Server(lab, "pingpong", 7051) as server:
+        argv = command("pingpong", "--to", server.where, "--connections", 50, *QUICK)
+        done = lab.client.run([*limited, *argv], check=False)
+    assert done.returncode == FAILURE
+    assert "Too many open files" in done.stderr and "of 50 connections are open" in done.stderr
+    assert "ulimit -n" in done.stderr
+    serve = command("serve", "pingpong", "--listen", f"{LOCAL}:7052")
+    with lab.client.start([*limited, *serve], name="serve") as server:
+        proc.wait_until(lambda: "serving" in server.text(), "serve", proc=server)
+        args = ["--to", f"{LOCAL}:7052", "--connections", 50, "--timeout", "0.2", *QUICK]
+        assert bench(lab, "pingpong", *args, code=ERRORS)["unanswered"] > 10
+        text = server.text()
+    assert text.count("cannot accept after") == 1 and "Too many open files" in text
+
+
 def test_a_lost_idle_connection_is_counted(lab):
     def handle(s: socket.socket, number: int) -> None:
         if number == 1:  # the one opened after the active one

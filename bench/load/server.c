@@ -43,6 +43,7 @@ struct server {
     size_t answer_size, close_answer_size;
     uint64_t connections, requests, bytes_in, bytes_out, mismatches;
     int failed;
+    bool accept_failed;
 };
 
 static void peer_free(struct server *s, struct peer *p)
@@ -266,6 +267,16 @@ static struct peer *new_peer(struct server *s, int fd)
     return NULL;
 }
 
+/* Who connects waits then: for a descriptor, or in vain. Said once. */
+static void cannot_accept(struct server *s, int error)
+{
+    if (error == EAGAIN || error == EINTR || error == ECONNABORTED || s->accept_failed)
+        return;
+    s->accept_failed = true;
+    load_message("cannot accept after %llu connections: %s%s", (unsigned long long)s->connections,
+                 strerror(error), error == EMFILE ? "; more are allowed by ulimit -n" : "");
+}
+
 static void accept_peers(struct server *s, int listener)
 {
     int fd, on = 1, turn;
@@ -274,8 +285,10 @@ static void accept_peers(struct server *s, int listener)
         struct peer *p;
 
         fd = s->o->calls->accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0)
+        if (fd < 0) {
+            cannot_accept(s, errno);
             return;
+        }
         s->connections++;
         s->o->calls->setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         p = new_peer(s, fd);
@@ -411,7 +424,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-static void tell(const struct load_options *o, const struct server *servers)
+static int tell(const struct load_options *o, const struct server *servers)
 {
     static const char *const roles[] = {"pingpong", "sink", "bulk", "http"};
     struct server sum = {0};
@@ -432,6 +445,10 @@ static void tell(const struct load_options *o, const struct server *servers)
     json_dumpf(j, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(j);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    load_message("cannot write: %s", strerror(errno));
+    return -1;
 }
 
 static int run_servers(const struct load_options *o, struct server *servers)
@@ -453,8 +470,8 @@ static int run_servers(const struct load_options *o, struct server *servers)
         pthread_join(servers[i].thread, NULL);
         failed |= servers[i].failed;
     }
-    if (o->json)
-        tell(o, servers);
+    if (o->json && tell(o, servers) != 0)
+        failed = 1;
     return failed ? LOAD_FAILURE : LOAD_OK;
 }
 
