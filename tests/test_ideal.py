@@ -46,6 +46,13 @@ def test_each_request_is_answered_once(per_connection):
         assert found["opened"] == served["connections"] == 20
 
 
+def test_a_result_that_cannot_be_written_is_a_failure():
+    argv = ["sh", "-c", 'exec "$@" >/dev/full', "sh"]
+    with Ideal(*QUICK, prefix=argv) as ideal, serve(ideal, "http"):
+        assert ideal.proc.wait(20) == FAILURE
+        assert "cannot write: No space left on device" in ideal.proc.text()
+
+
 def test_open_loop_asks_at_its_rate():
     args = ["--connections", 3, "--rate", 2000]
     with Ideal(*args, *QUICK) as ideal, serve(ideal, "http") as server:

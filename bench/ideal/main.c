@@ -190,6 +190,10 @@ static int tell(const struct program *p)
     json_dumpf(j, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(j);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        log_msg("cannot write: %s", strerror(errno));
+        return IDEAL_FAILURE;
+    }
     return i->unanswered || i->wrong_length || i->reset ? IDEAL_ERRORS : IDEAL_OK;
 }
 
