@@ -69,6 +69,7 @@ def measure(options: argparse.Namespace) -> dict:
                     at = point(connections, message)
                     terminal.progress(f"sample {number + 1} of {options.samples}: {name}, {at}")
                     samples[name][at].append(once(link, connections, message, options))
+        links.check_all(opened)
     terminal.end_progress()
     return {"samples": samples, "frames_alone": alone, "not_available": absent}
 

@@ -58,6 +58,7 @@ def measure(options: argparse.Namespace) -> dict:
                             "p99_us": latency["p99"] / 1000,
                         }
                     )
+        links.check_all(opened)
     terminal.end_progress()
     return {"samples": samples, "not_available": absent}
 

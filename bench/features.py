@@ -108,6 +108,7 @@ def measure_features(
                         f"sample {number + 1} of {options.samples}: {name}, off: {row}"
                     )
                     found[name][row].append(_one(link, words, take, message))
+        links.check_all(opened)
     terminal.end_progress()
     return found
 
@@ -137,6 +138,7 @@ def measure_zero_copy(
                         sample = take(link, 1, message, zero_copy=zero_copy)
                         for rate, values in found[name][str(message)][way].items():
                             values.append(sample[rate])
+        links.check_all(opened)
     terminal.end_progress()
     return found
 
@@ -193,6 +195,7 @@ def measure_receiving(
                             sample = _received(link, way, message, options)
                             for rate, values in found[name][frames][str(message)][way].items():
                                 values.append(sample[rate])
+        links.check_all(opened)
     terminal.end_progress()
     return found
 

@@ -137,6 +137,13 @@ class Link:
         finally:
             server.stop()
 
+    def check(self) -> None:
+        """Fails when an answer over it is another than was sent."""
+        try:
+            self.measure("pingpong", "--connections", 4, "--verify", seconds=0.2, warmup=0)
+        except proc.Failed as e:
+            raise proc.Failed(f"{self.title}: answers are not right: {e}") from e
+
     def sample(
         self,
         connections: int,
@@ -351,7 +358,8 @@ LINKS: dict[str, type[Link]] = {
 def open_all(
     table: Mapping[str, type[Link]], names: Sequence[str], stack: ExitStack, **options: object
 ) -> tuple[dict[str, Link], dict[str, str]]:
-    """The links of these names, open until stack closes; and why the others are missing."""
+    """The links of these names, open until stack closes, each seen to answer rightly; and why the
+    others are missing."""
     opened, absent = {}, {}
     for name in names:
         why = table[name].missing()
@@ -360,7 +368,14 @@ def open_all(
             terminal.say(f"not measured: {table[name].title}: {why}")
         else:
             opened[name] = stack.enter_context(table[name](**options))
+            opened[name].check()
     return opened, absent
+
+
+def check_all(opened: Mapping[str, Link]) -> None:
+    """After measuring: what answered rightly before it still does."""
+    for link in opened.values():
+        link.check()
 
 
 def open_streams(

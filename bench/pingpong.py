@@ -176,6 +176,7 @@ def run(options: argparse.Namespace) -> None:
             if by_point.get(point(*AT))
         }
         load = bench.load(rates) if rates and options.loads else {}
+        links.check_all(bench.links)
     terminal.end_progress()
     found, goals = summarise(closed, idle, bench.alone)
     show(found, goals, bench.absent)

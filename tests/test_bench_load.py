@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 
 import pytest
 
@@ -142,6 +143,28 @@ def test_systems_that_are_not_there(text, capsys):
     with pytest.raises(SystemExit):
         parser.parse_args(["--systems", text])
     assert "no system" in capsys.readouterr().err
+
+
+def test_a_link_that_answers_wrongly_is_not_measured():
+    asked = []
+
+    class Link(links.Link):
+        title = "some link"
+
+        def open(self, stack: ExitStack) -> None:
+            pass
+
+        def measure(self, mode: str, *args: object, **_more: object) -> dict:
+            asked.append((mode, "--verify" in args))
+            if len(asked) == 2:
+                raise proc.Failed("MISMATCH")
+            return {}
+
+    with ExitStack() as stack:
+        opened, _ = links.open_all({"x": Link}, ["x"], stack)
+        with pytest.raises(proc.Failed, match="some link: answers are not right: MISMATCH"):
+            links.check_all(opened)
+    assert asked == [("pingpong", True)] * 2
 
 
 def web(answered: int, user: float, system: float) -> dict:
