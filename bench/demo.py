@@ -63,6 +63,10 @@ class Comparison:
             "toehold": stack.enter_context(webserver.Nginx(pair, toed=self.toed)),
         }
         self.netio = self.toed.stats()["engines"][0]["netio"]["mode"]
+        self.peer_offloads = {
+            "linux": offloads(linux.client, linux.client_if),
+            "toehold": offloads(pair.client, pair.client_if),
+        }
 
     def load(self, case: str, system: str, seconds: int) -> wrk.Result:
         server = self.servers[system]
@@ -126,6 +130,23 @@ class Comparison:
                 )
         terminal.end_progress()
         return counts
+
+
+# As `ethtool -k` names what decides of which frames an interface sends and takes.
+OFFLOADS = (
+    "rx-checksumming",
+    "tx-checksumming",
+    "tcp-segmentation-offload",
+    "generic-segmentation-offload",
+    "generic-receive-offload",
+)
+
+
+def offloads(ns: netns.Namespace, interface: str) -> list[str]:
+    """Those of OFFLOADS that are on."""
+    lines = ns.run(["ethtool", "-k", interface]).stdout.splitlines()
+    states = dict(line.split(": ", 1) for line in lines if ": " in line)
+    return [name for name in OFFLOADS if states[name].startswith("on")]
 
 
 def medians(samples: list[dict[str, float]]) -> dict[str, float]:
@@ -245,7 +266,7 @@ def main() -> int:
             "wrk_threads": 1,
             "nginx_workers": 1,
             "keep_alive": True,
-            "peer_offloads": {"linux": "all of veth's", "toehold": "none: frames as on a wire"},
+            "peer_offloads": comparison.peer_offloads,
             "environment": {k: v for k, v in os.environ.items() if k.startswith("TOEHOLD_")},
         },
         "cases": cases,

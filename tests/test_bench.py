@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bench import cpu, demo, figures, report, syscalls, terminal
-from harness import proc
+from harness import netns, proc
 
 LINUX = {
     "requests_per_s": 100_000.0,
@@ -69,6 +69,14 @@ def test_figures_for_the_readme_say_where_they_come_from():
     )
     assert "`make demo`, 2026-01-02, commit abc" in text
     assert "| `return 200`, 256 bytes, Toehold | 200,000 | 150 | 300 | 2.50 | 2.00 + 0.50 |" in text
+
+
+def test_offloads_of_the_peer_are_those_it_has():
+    for on in (True, False):
+        with netns.Pair(offload=on) as pair:
+            found = demo.offloads(pair.client, pair.client_if)
+        assert ("tx-checksumming" in found) == on
+        assert ("tcp-segmentation-offload" in found) == on
 
 
 def test_cpu_time_of_a_process_is_seen():
