@@ -295,9 +295,13 @@ def main() -> int:
             terminal.say(f"gateware: {e}")
             return 1
     if not options.no_plots:
+        try:
+            body = running.read(options.out)
+        except OSError as e:
+            terminal.say(f"gateware: {e}")
+            return 1
         from bench import gateware_plots  # matplotlib: not needed to measure
 
-        body = json.loads(options.out.read_text())
         print(f"written: {gateware_plots.draw(body, options.out.with_suffix('.png'))}")
     return 0
 

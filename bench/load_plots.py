@@ -78,6 +78,8 @@ def _curves(body: dict, folder: Path) -> list[Path]:
 
 
 def pingpong(body: dict, folder: Path) -> list[Path]:
+    if not body["medians"]["closed"]:
+        return []
     made = [
         _closed(body, folder, "requests_per_s", "rate", "requests/s", 1),
         _closed(body, folder, "p50", "p50", "p50, us", 1e-3),

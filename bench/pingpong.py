@@ -151,13 +151,14 @@ def summarise(
 
 
 def show(found: dict, goals: list[report.Goal], absent: dict) -> None:
-    points = list(next(iter(found["closed"].values())))
+    points = list(next(iter(found["closed"].values()), {}))
     head = ["requests/s (p50 us)", *points]
     rows = []
     for system, by_point in found["closed"].items():
         cells = [f"{f['requests_per_s']:,.0f} ({f['p50'] / 1000:,.1f})" for f in by_point.values()]
         rows.append([links.LINKS[system].title, *cells])
-    print(f"\n{terminal.table(head, rows)}\n")
+    if rows:
+        print(f"\n{terminal.table(head, rows)}\n")
     report.tell_goals({links.LINKS[name].title: why for name, why in absent.items()}, goals)
 
 

@@ -81,6 +81,16 @@ def settings(options: argparse.Namespace) -> dict:
     return {name: value for name, value in vars(options).items() if name not in left_out}
 
 
+def read(path: Path) -> dict:
+    """What a bench has written. OSError when it has not."""
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        raise OSError(f"there is no {path}: measure first, without --plots-only") from None
+    except ValueError as e:
+        raise OSError(f"{path} is no JSON of a bench: {e}") from None
+
+
 def carry_out(
     name: str,
     options: argparse.Namespace,
@@ -106,9 +116,14 @@ def carry_out(
         print(f"written: {os.path.relpath(options.out)}")
     if options.no_plots:
         return 0
+    try:
+        body = read(options.out)
+    except OSError as e:
+        terminal.say(f"{name}: {e}")
+        return 1
     from bench import load_plots  # matplotlib: not needed to measure
 
     draw = getattr(load_plots, name)
-    for path in draw(json.loads(options.out.read_text()), options.out.with_suffix("")):
+    for path in draw(body, options.out.with_suffix("")):
         print(f"written: {os.path.relpath(path)}")
     return 0

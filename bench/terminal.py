@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 
 def _colour(stream) -> bool:
-    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain
 
 
 def _painted(text: str, code: str) -> str:

@@ -79,6 +79,24 @@ def test_offloads_of_the_peer_are_those_it_has():
         assert ("tcp-segmentation-offload" in found) == on
 
 
+@pytest.mark.parametrize(
+    ("bench", "text", "said"),
+    [
+        ("pingpong", None, "there is no"),
+        ("gateware", None, "there is no"),
+        ("scaling", "{", "is no JSON of a bench"),
+    ],
+)
+def test_plots_of_nothing_are_refused(tmp_path, bench, text, said):
+    out = tmp_path / "x.json"
+    if text:
+        out.write_text(text)
+    argv = [sys.executable, "-m", f"bench.{bench}", "--plots-only", "--out", out]
+    done = proc.run(argv, check=False)
+    assert done.returncode == 1
+    assert said in done.stderr and "Traceback" not in done.stderr
+
+
 def test_cpu_time_of_a_process_is_seen():
     with proc.Proc(["/usr/bin/python3", "-c", "while 1: pass"]) as busy:
         proc.wait_until(lambda: cpu.of(busy.pid).user > 0, "CPU time passes", timeout=60)

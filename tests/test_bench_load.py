@@ -266,6 +266,12 @@ def test_pingpong_runs(tmp_path, systems):
     assert len(body["goals"]) == ("inline_wire" in systems)
 
 
+def test_pingpong_of_no_system_says_so(tmp_path):
+    args = ["--samples", 1, "--seconds", "0.2", "--systems", "none"]
+    body = run("pingpong", tmp_path, *args)
+    assert body["goals"] == [] and body["samples"]["closed"] == {}
+
+
 def test_plots_of_many_flows(tmp_path):
     from bench import load_plots
 
