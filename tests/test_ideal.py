@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import nginx
 import pytest
@@ -108,6 +109,16 @@ def test_a_program_that_dies_leaves_its_requests_unanswered():
     assert code == ERRORS
     assert found["errors"]["RESET"] + found["unanswered"] > 0
     assert found["sent"] == found["answered"] + found["errors"]["RESET"] + found["unanswered"]
+
+
+def test_what_is_unanswered_since_the_warm_up_is_counted():
+    args = ["--connections", 5, "--time", 0.2, "--warmup", 3, "--timeout", 1]
+    with Ideal(*args) as ideal, serve(ideal, "http") as server:
+        proc.wait_until(lambda: used(ideal) == 5, "all connections are open", proc=ideal.proc)
+        server.send_signal(signal.SIGSTOP)
+        code, found = ideal.result(20)
+    assert code == ERRORS
+    assert 0 < found["unanswered"] == found["sent"] - found["answered"] <= 5
 
 
 def used(ideal: Ideal) -> int:

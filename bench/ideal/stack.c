@@ -459,21 +459,24 @@ static void begin(struct toec_stack *s)
     }
 }
 
+/* No answer at the end: its age is its latency at least. Of the warm-up it is only counted. */
+static void unanswered(struct toec_stack *s, uint64_t since)
+{
+    s->i->unanswered++;
+    if (in_window(s->i, since))
+        hist_record(s->i->latency, s->now - since);
+}
+
 static void record_unanswered(struct toec_stack *s)
 {
     struct ideal *i = s->i;
     uint32_t n;
 
     for (n = 0; n < i->connections; n++)
-        if (s->flows[n].state == FLOW_ASKED && in_window(i, s->flows[n].started)) {
-            hist_record(i->latency, s->now - s->flows[n].started);
-            i->unanswered++;
-        }
+        if (s->flows[n].state == FLOW_ASKED)
+            unanswered(s, s->flows[n].started);
     for (; i->rate > 0 && due_at(s, s->taken) < i->t_end; s->taken++)
-        if (in_window(i, due_at(s, s->taken))) {
-            hist_record(i->latency, s->now - due_at(s, s->taken));
-            i->unanswered++;
-        }
+        unanswered(s, due_at(s, s->taken));
 }
 
 static bool all_answered(const struct toec_stack *s)
