@@ -182,7 +182,7 @@ def goals(found: dict) -> list[report.Goal]:
     for row in found["latency"]:
         if row["delay"] != near:
             continue
-        what = f"{row['payload']} bytes"
+        what = f"{row['payload']} bytes, memory after {near} cycle{'s' if near != 1 else ''}"
         name = f"first beat in to first byte in host memory, {what}"
         judged.append(report.Goal(name, row["placed_cycles"], "cycles", 200))
         both = row["told_ns"] + row["sent_ns"]
