@@ -196,9 +196,11 @@ def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
         ):
             ratio = round(found["ideal"][name] / found["linux"][name], 3)
             goals.append(report.Goal(f"{title}: ideal TOE / Linux", ratio, "ratio", 4, False))
-    if body["profile"].get("ideal", {}).get("samples", 0) >= ENOUGH:
-        share = body["profile"]["ideal"]["parts"].get(LIBRARY, 0.0)
-        goals.append(report.Goal("libtoe's share of nginx's CPU, ideal TOE", share, "%", 15))
+    profile = body["profile"].get("ideal", {})
+    if profile.get("samples", 0) >= ENOUGH:
+        share = profile["parts"].get(LIBRARY, 0.0)
+        of = "CPU" if profile["by"] == "perf" else "instructions"
+        goals.append(report.Goal(f"libtoe's share of nginx's {of}, ideal TOE", share, "%", 15))
     return found, goals
 
 

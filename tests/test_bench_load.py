@@ -177,12 +177,16 @@ def test_nginx_compares_per_second_of_cpu():
     linux = [web(100_000, 0.2, 0.8), web(100_000, 0.1, 0.9), web(1, 0.0, 0.0)]
     body = {
         "samples": {"linux": linux, "ideal": [web(900_000, 1.5, 0.5)]},
-        "profile": {"ideal": {"samples": 1000, "parts": {"libtoe_preload.so": 16.0}}},
+        "profile": {"ideal": {"by": "perf", "samples": 1000, "parts": {"libtoe_preload.so": 16.0}}},
     }
     found, goals = nginx.summarise(body)
     assert found["linux"]["requests_per_cpu_s"] == 100_000
     assert found["linux"]["cpu_us"] == 10
     assert [(goal.value, goal.met) for goal in goals] == [(9, True), (4.5, True), (16, False)]
+    assert goals[-1].name == "libtoe's share of nginx's CPU, ideal TOE"
+    body["profile"]["ideal"]["by"] = "callgrind"
+    name = nginx.summarise(body)[1][-1].name
+    assert name == "libtoe's share of nginx's instructions, ideal TOE"
     body["profile"]["ideal"]["samples"] = 999  # too few: not judged
     assert len(nginx.summarise(body)[1]) == 2
 
