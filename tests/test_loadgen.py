@@ -348,6 +348,9 @@ def test_the_servers_death_is_counted_and_ends_the_run(lab):
 def test_nobody_listens(lab):
     said = bench(lab, "pingpong", "--to", f"{LOCAL}:7999", code=FAILURE)["said"]
     assert "cannot connect to 127.0.0.1:7999: Connection refused" in said
+    threads = ["--connections", 8, "--threads", 8]
+    said = bench(lab, "pingpong", "--to", f"{LOCAL}:7999", *threads, code=FAILURE)["said"]
+    assert said.count("cannot connect") == said.count("\n") == 1
     said = bench(lab, "conns", "--to", f"{LOCAL}:7999", *QUICK, "--quiet", code=FAILURE)
     assert "one attempt after the other failed" in str(said)
 

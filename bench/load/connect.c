@@ -102,6 +102,7 @@ static int one_connected(struct worker *w, struct conn *c)
     return error;
 }
 
+/* Of the first thread that it happens to, for the others say the same. */
 static int said(const struct worker *w, int error, uint32_t open)
 {
     bool ports = error == EADDRNOTAVAIL && w->o->mode != LOAD_HTTP;
@@ -109,8 +110,10 @@ static int said(const struct worker *w, int error, uint32_t open)
                          : ports         ? "; --ports N has room for more"
                                          : "";
 
-    load_message("cannot connect to %s: %s: %u of %u connections are open%s", w->o->where,
-                 strerror(error), open, w->active + w->idle, advice);
+    if (!__atomic_exchange_n(&w->run->failed, 1, __ATOMIC_RELAXED))
+        load_message("cannot connect to %s: %s: %u of %u connections are open%s%s", w->o->where,
+                     strerror(error), open, w->active + w->idle,
+                     w->o->threads > 1 ? " in a thread" : "", advice);
     return -1;
 }
 

@@ -26,9 +26,11 @@ void load_message(const char *format, ...)
     va_list args;
 
     va_start(args, format);
+    flockfile(stderr); /* a line of one thread whole */
     fputs("toehold bench: ", stderr);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
+    funlockfile(stderr);
     va_end(args);
 }
 
