@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <toe/attach.h>
+#include <toe/inline.h>
 #include <toe/regs.h>
 #include <toe/ring.h>
 
@@ -277,6 +278,20 @@ static void test_buffers_inside_do_not_begin_alike(void **state)
     assert_int_equal(toedev_layout_inside(&c, &l), -1);
 }
 
+/* libtoe and the engine that it loads each compute where everything lies, and may be of two
+ * releases: another layout is another version. */
+static void test_the_layout_inside_is_of_this_version(void **state)
+{
+    struct toedev_qp_config c = good_config();
+    struct toedev_layout l;
+
+    (void)state;
+    assert_int_equal(toedev_layout_inside(&c, &l), 0);
+    assert_int_equal(toedev_tx_offset(&c, &l, 2), l.buffers + 2 * (131072 + 64));
+    assert_int_equal(toedev_rx_offset(&c, &l, 2), l.buffers + 2 * (131072 + 64) + 65536);
+    assert_int_equal(TOEDEV_INLINE_VERSION, 6);
+}
+
 static void test_the_largest_layout_does_not_overflow(void **state)
 {
     struct toedev_qp_config c = good_config();
@@ -353,6 +368,7 @@ int main(void)
         cmocka_unit_test(test_a_hostile_tail_is_named_bad),
         cmocka_unit_test(test_the_layout_has_no_overlap),
         cmocka_unit_test(test_buffers_inside_do_not_begin_alike),
+        cmocka_unit_test(test_the_layout_inside_is_of_this_version),
         cmocka_unit_test(test_the_largest_layout_does_not_overflow),
         cmocka_unit_test(test_the_layout_refuses_what_is_out_of_range),
         cmocka_unit_test(test_registers_and_memory_agree_on_the_doorbells),

@@ -17,7 +17,7 @@
 
 #include <toe/device.h>
 
-#define TOEDEV_INLINE_VERSION 5u
+#define TOEDEV_INLINE_VERSION 6u
 #define TOEDEV_INLINE_LIBRARY "libtoe_inline.so"
 #define TOEDEV_INLINE_SYMBOL  "toedev_inline"
 
@@ -64,7 +64,7 @@ struct toedev_inline_attach {
     int tx_shared;
     int irq_fd; /* threaded: an eventfd that does not block; it is duplicated */
 
-    uint8_t *area;   /* out: as in device.h; the TOE's, until close() */
+    uint8_t *area;   /* out: as toedev_layout_inside() has it; the TOE's, until close() */
     int doorbell_fd; /* out, threaded: the TOE's */
     int wake_fd;     /* out, direct: readable (level) when run() has something to do; the TOE's */
 };
