@@ -129,7 +129,7 @@ def main() -> int:
     )
     parser.add_argument(
         "--memory-flows",
-        type=int,
+        type=running.number_or_none,
         default=50_000,
         metavar="N",
         help="idle ones, and twice as many, whose memory is compared (50000); 0: not measured",

@@ -313,7 +313,9 @@ def main() -> int:
     parser.add_argument(
         "--idle", type=running.duration, default=2, help="seconds with nothing to do (2)"
     )
-    parser.add_argument("--rate", type=float, default=500, help="of round trips, a second (500)")
+    parser.add_argument(
+        "--rate", type=running.number, default=500, help="of round trips, a second (500)"
+    )
     return running.carry_out("multicore", parser.parse_args(), run)
 
 

@@ -20,6 +20,11 @@ def number(text: str) -> int:
     return int(text)
 
 
+def number_or_none(text: str) -> int:
+    """A whole number from 0."""
+    return 0 if text == "0" else number(text)
+
+
 def duration(text: str) -> float:
     """Seconds, more than none."""
     try:

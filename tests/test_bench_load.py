@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from contextlib import ExitStack
 
@@ -125,6 +126,14 @@ def test_many_flows_are_told_against_few():
     _, goals = flows.summarise({"rates": found, "memory": memory})
     assert [(goal.value, goal.met) for goal in goals] == [(0.79, False), (0.8, True), (1042, False)]
     assert flows.summarise({"rates": {"each": {"1000": rates(1)}}, "memory": {}})[1] == []
+
+
+@pytest.mark.parametrize("text", ["-1", "1.5", "many", ""])
+def test_numbers_that_measure_nothing_are_refused(text):
+    for take in (running.number, running.number_or_none):
+        with pytest.raises(argparse.ArgumentTypeError, match="want a whole number from 1"):
+            take(text)
+    assert running.number_or_none("0") == 0
 
 
 def test_memory_is_counted_without_huge_pages():
