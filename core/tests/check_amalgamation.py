@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """toe_core.c and toe_core.h as the build has made them, toe_easy.c and toe_easy.h beside them: made
 anew they are the same, they compile alone as core/ does, need the functions of port.h and nothing
-else, and export what the public headers declare and nothing else.
+else, and export what the public headers declare and nothing else; C++ links with them.
 
 usage: check_amalgamation.py FOLDER AMALGAMATE INCLUDE_DIR SOURCE...
 """
@@ -46,8 +46,9 @@ def same(folder: Path, amalgamate: str, include: str, sources: list[str]) -> lis
 def check(folder: Path, target: str, level: str, port: set[str]) -> list[str]:
     compiler, _ = TARGETS[target]
     with tempfile.TemporaryDirectory() as cwd:
-        run([*compiler, *FLAGS, level, "-c", str(folder / "toe_core.c"), "-o", "one.o"], cwd)
-        run([*compiler, *FLAGS, level, "-c", str(folder / "toe_easy.c"), "-o", "easy.o"], cwd)
+        flags = [*FLAGS, "-pedantic", level]
+        run([*compiler, *flags, "-c", str(folder / "toe_core.c"), "-o", "one.o"], cwd)
+        run([*compiler, *flags, "-c", str(folder / "toe_easy.c"), "-o", "easy.o"], cwd)
         beyond = undefined("easy.o", cwd) - FROM_COMPILER - declared(folder / "toe_core.h")
         needed = undefined("one.o", cwd)
         symbols = run(
@@ -63,19 +64,45 @@ def check(folder: Path, target: str, level: str, port: set[str]) -> list[str]:
     return [f"{target} {level}: {what}" for what in sorted(wrong)]
 
 
-def cpp(folder: Path) -> list[str]:
-    """The header serves C++ too, and twice is once."""
-    text = '#include "toe_easy.h"\n#include "toe_core.h"\n'
-    command = ["c++", "-Wall", "-Wextra", "-Werror", f"-I{folder}", "-fsyntax-only", "-xc++", "-"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    return [f"as C++: {done.stderr}"] if done.returncode else []
+EMBEDDER = """
+#include "{easy}"
+#include "{core}"
+static int send_frame(void *, const toec_u8 *, toec_u32) {{ return 0; }}
+static void on_event(void *, toec_conn *, unsigned) {{}}
+int main()
+{{
+    toec_easy_config c{{}};
+    c.send = send_frame, c.event = on_event;
+    return toec_easy_size(&c) != 0 || toec_size(&c.core) != 0 || toec_sum("", 0) != 0;
+}}
+"""
+
+
+def cpp(folder: Path, include: Path) -> list[str]:
+    """The headers serve C++ too, twice is once, and what they declare is found by the linker:
+    the two files' and those that they are made from.
+    """
+    apart = [include, include.parent / "easy/include"]
+    cases = [([folder], "toe_{}.h"), (apart, "toe/{}.h")]
+    with tempfile.TemporaryDirectory() as cwd:
+        run(["cc", "-c", str(folder / "toe_core.c"), str(folder / "toe_easy.c")], cwd)
+        for i, (folders, name) in enumerate(cases):
+            text = EMBEDDER.format(easy=name.format("easy"), core=name.format("core"))
+            (Path(cwd) / f"{i}.cc").write_text(text)
+            flags = ["-std=c++11", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+            search = [f"-I{f}" for f in folders]
+            run(["c++", *flags, *search, f"{i}.cc", "toe_core.o", "toe_easy.o", "-o", "it"], cwd)
+            if subprocess.run([f"{cwd}/it"], check=False).returncode:
+                return [f"as C++, {name}: an empty configuration is taken"]
+    return []
 
 
 def main() -> int:
     folder, amalgamate, include, *sources = sys.argv[1:]
     at = Path(folder).resolve()
     port = port_functions(Path(include))
-    wrong = same(at, str(Path(amalgamate).resolve()), include, sources) + cpp(at)
+    wrong = same(at, str(Path(amalgamate).resolve()), include, sources)
+    wrong += cpp(at, Path(include).resolve())
     for target, level in CASES:
         wrong += check(at, target, level, port)
     text = (at / "toe_core.c").read_text()

@@ -23,6 +23,10 @@
 
 #include <toe/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct toec_stack;
 struct toec_tcb;
 
@@ -90,5 +94,9 @@ int toec_ao_info(const struct toec_stack *s, const struct toec_tcb *flow, struct
 struct toec_mac;
 /* The next n bytes of payload. */
 void toec_ao_feed(struct toec_mac *mac, const void *data, toec_u32 n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

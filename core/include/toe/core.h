@@ -10,6 +10,10 @@
 
 #include <toe/port.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct toec_stack;
 
 /* Congestion control: CUBIC (RFC 9438), NewReno (RFC 5681, RFC 6582), DCTCP (RFC 8257), BBR version
@@ -537,5 +541,9 @@ void toec_tx_finish(const struct toec_tx *tx, toec_u8 *frame, toec_u32 frame_len
 /* Toeplitz hash with the symmetric key: which of home_count stacks a 4-tuple is home to. */
 toec_u32 toec_rss_hash(const struct toec_addr *a, const struct toec_addr *b, toec_u16 pa,
                        toec_u16 pb);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,6 +13,10 @@
 
 #include <toe/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum toec_field_kind {
     TOEC_FIELD_INT,  /* a number of 1, 2, 4 or 8 bytes */
     TOEC_FIELD_BYTES /* as they stand */
@@ -73,5 +77,9 @@ int toec_image_take(const struct toec_image_in *in, const struct toec_field *tab
 toec_u64 toec_image_number(const struct toec_image_in *in, unsigned tag);
 /* The bytes of a field, *n of them; 0: there is none. */
 const toec_u8 *toec_image_find(const struct toec_image_in *in, unsigned tag, unsigned *n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

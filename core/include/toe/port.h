@@ -14,6 +14,10 @@
 #include <toe/ao.h>
 #include <toe/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct toec_tcb;
 
 /*
@@ -207,5 +211,9 @@ enum toec_reason {
 /* Tells the owner. `flow` is the handle for commands; after TOEC_EV_GONE it is invalid. */
 void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_event ev,
                      toec_u32 arg);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,7 +10,11 @@
 typedef unsigned char toec_u8;
 typedef unsigned short toec_u16;
 typedef unsigned int toec_u32;
+#ifdef __GNUC__
+__extension__ typedef unsigned long long toec_u64; /* in C89 with -pedantic too */
+#else
 typedef unsigned long long toec_u64;
+#endif
 typedef int toec_i32;
 
 /* Time in nanoseconds since an origin the integrator chooses; monotonic. */

@@ -14,6 +14,10 @@
 
 #include <toe/core.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct toec_easy;
 struct toec_conn;
 
@@ -86,5 +90,9 @@ toec_u32 toec_easy_reason(const struct toec_conn *c);
 struct toec_stack *toec_easy_stack(const struct toec_easy *e);
 struct toec_tcb *toec_easy_flow(const struct toec_conn *c);
 struct toec_easy *toec_easy_of(const struct toec_conn *c);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
