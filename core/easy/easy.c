@@ -14,6 +14,7 @@ void *memset(void *dst, int c, easy_size n);
 
 #define RING_SIZE  16384u
 #define HEADER_MAX 192u /* Ethernet, IP, TCP with options: less than that */
+#define LARGEST    ((unsigned long)-1 / 2 - 65536) /* there can be in one piece, beside the rest */
 
 #define C_END     1u  /* the peer has closed */
 #define C_SHUT    2u  /* so have we */
@@ -86,7 +87,7 @@ static const struct toec_ao_ops easy_ao = {show_sent, show_received};
 /* Defaults filled in, and where everything stands; -1: invalid. */
 static int lay_out_easy(struct toec_easy_config *c, struct easy_layout *l)
 {
-    unsigned long stack, mtu = c->core.mtu ? c->core.mtu : 1500;
+    unsigned long stack, each, mtu = c->core.mtu ? c->core.mtu : 1500;
 
     if (c->tx_size == 0)
         c->tx_size = RING_SIZE;
@@ -98,6 +99,9 @@ static int lay_out_easy(struct toec_easy_config *c, struct easy_layout *l)
     stack = toec_size(&c->core);
     if (stack == 0 || !power_of_two(c->tx_size) || !power_of_two(c->rx_size) || !c->send ||
         !c->event || c->core.max_gso || c->core.max_udp)
+        return -1;
+    each = sizeof(struct toec_conn) + c->tx_size + c->rx_size;
+    if (stack > LARGEST || c->core.max_flows > (LARGEST - stack) / each)
         return -1;
     l->frame = up64(sizeof(struct toec_easy));
     l->conns = l->frame + up64(mtu + HEADER_MAX);
@@ -125,7 +129,7 @@ struct toec_easy *toec_easy_init(void *mem, unsigned long size, const struct toe
     toec_u8 *at = mem;
     toec_u32 i;
 
-    if (lay_out_easy(&c, &l) < 0 || size < l.end || ((unsigned long)mem & 63))
+    if (!mem || lay_out_easy(&c, &l) < 0 || size < l.end || ((unsigned long)mem & 63))
         return 0;
     memset(e, 0, sizeof(*e));
     e->cfg = c;

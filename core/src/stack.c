@@ -100,14 +100,6 @@ static int limits_valid(const struct toec_config *c)
            c->mtu_probing >= TOEC_MTU_PROBING_OFF && c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
 }
 
-/* Copies the configuration with defaults; 0, or -1 when it is invalid. */
-static int configure(struct toec_config *to, const struct toec_config *from)
-{
-    *to = *from;
-    fill_defaults(to);
-    return limits_valid(to) && addresses_valid(to) ? 0 : -1;
-}
-
 /* ---- memory ---- */
 
 /* Where the parts of a stack stand in its memory: offsets, each a multiple of 64. */
@@ -139,13 +131,6 @@ static unsigned long bytes_of(const struct toec_config *c)
     return l.end;
 }
 
-unsigned long toec_size(const struct toec_config *cfg)
-{
-    struct toec_config filled;
-
-    return configure(&filled, cfg) < 0 ? 0 : bytes_of(&filled);
-}
-
 /* What one of the kind takes whose number is *max of *c: by 1024 more of them. */
 static unsigned long one_of(const struct toec_config *c, toec_u32 *max)
 {
@@ -158,6 +143,46 @@ static unsigned long one_of(const struct toec_config *c, toec_u32 *max)
     n -= bytes_of(c);
     *max = had;
     return n / 1024;
+}
+
+/*
+ * Not 0 when all of it has room in half of what an unsigned long counts, the largest there can be
+ * in one piece; what matters with 32 bits alone. Counted in 64 KiB and rounded up, 64 bytes more
+ * for each than it takes: hash tables grow in steps.
+ */
+static int fits(struct toec_config *c)
+{
+    toec_u32 *of[8], sum = 0;
+    unsigned i;
+
+    if (sizeof(unsigned long) > sizeof(toec_u32))
+        return 1;
+    of[0] = &c->max_flows;
+    of[1] = &c->max_records;
+    of[2] = &c->max_listeners;
+    of[3] = &c->max_time_wait;
+    of[4] = &c->max_neighbours;
+    of[5] = &c->max_datagrams;
+    of[6] = &c->max_udp;
+    of[7] = &c->max_ao_keys;
+    for (i = 0; i < 8; i++)
+        sum += ((toec_u32)one_of(c, of[i]) + 127) / 64 * ((*of[i] + 1023) / 1024);
+    return sum < 0x7fffffffu >> 16;
+}
+
+/* Copies the configuration with defaults; 0, or -1 when it is invalid. */
+static int configure(struct toec_config *to, const struct toec_config *from)
+{
+    *to = *from;
+    fill_defaults(to);
+    return limits_valid(to) && addresses_valid(to) && fits(to) ? 0 : -1;
+}
+
+unsigned long toec_size(const struct toec_config *cfg)
+{
+    struct toec_config filled;
+
+    return configure(&filled, cfg) < 0 ? 0 : bytes_of(&filled);
 }
 
 int toec_memory(const struct toec_config *cfg, struct toec_memory *out)
@@ -237,7 +262,7 @@ struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_co
     unsigned long needed = toec_size(cfg);
     struct layout l;
 
-    if (needed == 0 || size < needed || ((toec_uptr)mem & 63) != 0)
+    if (!mem || needed == 0 || size < needed || ((toec_uptr)mem & 63) != 0)
         return 0;
     memset(s, 0, sizeof(*s));
     (void)configure(&s->cfg, cfg); /* toec_size() has found it valid */

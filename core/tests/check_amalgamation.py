@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """toe_core.c and toe_core.h as the build has made them, toe_easy.c and toe_easy.h beside them: made
 anew they are the same, they compile alone as core/ does, need the functions of port.h and nothing
-else, and export what the public headers declare and nothing else; C++ links with them.
+else, and export what the public headers declare and nothing else; C++ links with them, and 32 bits
+get no size that has wrapped.
 
 usage: check_amalgamation.py FOLDER AMALGAMATE INCLUDE_DIR SOURCE...
 """
@@ -12,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from check_portable import FLAGS, FROM_COMPILER, TARGETS, port_functions, run, undefined
+from check_portable import FLAGS, FROM_COMPILER, GCC_RV32, TARGETS, port_functions, run, undefined
 
 CASES = [("m32-gcc", "-O1"), ("m32-clang", "-O0"), ("rv32-gcc", "-Os")]
 
@@ -97,12 +98,27 @@ def cpp(folder: Path, include: Path) -> list[str]:
     return []
 
 
+def sizes(folder: Path) -> list[str]:
+    """On 32 bits (sizes32.c)."""
+    program = Path(__file__).with_name("sizes32.c")
+    with tempfile.TemporaryDirectory() as cwd:
+        sources = [str(program), str(folder / "toe_core.c"), str(folder / "toe_easy.c")]
+        link = ["-static", "-Wl,--no-relax", "-o", "sizes", *sources]
+        run(
+            [*GCC_RV32, *FLAGS, "-O1", "-fno-tree-loop-distribute-patterns", f"-I{folder}", *link],
+            cwd,
+        )
+        emulator = ["qemu-riscv32-static", f"{cwd}/sizes"]
+        line = subprocess.run(emulator, check=False).returncode
+    return [f"{program.name}, line {line}: not so"] if line else []
+
+
 def main() -> int:
     folder, amalgamate, include, *sources = sys.argv[1:]
     at = Path(folder).resolve()
     port = port_functions(Path(include))
     wrong = same(at, str(Path(amalgamate).resolve()), include, sources)
-    wrong += cpp(at, Path(include).resolve())
+    wrong += cpp(at, Path(include).resolve()) + sizes(at)
     for target, level in CASES:
         wrong += check(at, target, level, port)
     text = (at / "toe_core.c").read_text()

@@ -270,6 +270,7 @@ static void wrong_configurations_are_refused(void **state)
     size = toec_easy_size(&c);
     assert_null(toec_easy_init(host[0].mem, size - 1, &c, now));
     assert_null(toec_easy_init((uint8_t *)host[0].mem + 8, size, &c, now));
+    assert_null(toec_easy_init(NULL, size, &c, now));
     c.tx_size = c.rx_size = c.core.max_flows = 0; /* 1024 connections of 16 KiB each way */
     assert_in_range(toec_easy_size(&c), 32ul << 20, 48ul << 20);
 }

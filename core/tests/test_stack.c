@@ -174,6 +174,7 @@ static void memory_is_checked(void **state)
     assert_non_null(mem);
     assert_null(toec_init(mem, size - 1, &b.cfg, 0));
     assert_null(toec_init(mem + 8, size, &b.cfg, 0));
+    assert_null(toec_init(NULL, size, &b.cfg, 0));
     assert_non_null(toec_init(mem, size, &b.cfg, 0));
     free(mem);
 }

@@ -111,7 +111,8 @@ struct toec_config {
 
 #define TOEC_OFF_TX_CSUM 1u /* transmit finishes checksums itself (informational for counters) */
 
-/* Bytes of memory a stack with this configuration needs; 0 when the configuration is invalid. */
+/* Bytes of memory a stack with this configuration needs; 0 when the configuration is invalid, or
+ * asks for more than a machine of 32 bits can have in one piece (2 GiB). */
 unsigned long toec_size(const struct toec_config *cfg);
 
 /*
@@ -128,7 +129,7 @@ int toec_memory(const struct toec_config *cfg, struct toec_memory *out);
 
 /*
  * Makes a stack in mem (aligned to 64 bytes, at least toec_size() bytes). Returns the stack, or 0
- * when the configuration is invalid or size too small.
+ * when the configuration is invalid, size too small or mem 0.
  */
 struct toec_stack *toec_init(void *mem, unsigned long size, const struct toec_config *cfg,
                              toec_time now);
@@ -448,9 +449,9 @@ struct toec_udp_msg {
 
 /*
  * Sends. Returns the bytes sent (fewer than len only with segment, when transmit has run out of
- * room), TOEC_E_AGAIN (no room, or the neighbour is being resolved: toec_send_epoch() of ip.h has
- * no meaning here, try again later), TOEC_E_MSGSIZE (too large for a datagram, or for the path with
- * dont_fragment), TOEC_E_UNREACH, TOEC_E_HOSTUNREACH, TOEC_E_NOTAVAIL, TOEC_E_INVAL.
+ * room), TOEC_E_AGAIN (no room, or the neighbour is being resolved: try again later; no event tells
+ * when), TOEC_E_MSGSIZE (too large for a datagram, or for the path with dont_fragment),
+ * TOEC_E_UNREACH, TOEC_E_HOSTUNREACH, TOEC_E_NOTAVAIL, TOEC_E_INVAL.
  */
 int toec_udp_send(struct toec_stack *s, struct toec_udp *endpoint, const struct toec_udp_msg *m,
                   toec_time now);

@@ -40,9 +40,9 @@ struct toec_easy_config {
     void (*event)(void *user, struct toec_conn *c, unsigned what);
 };
 
-/* Bytes of memory needed; 0: the configuration is invalid. */
+/* Bytes of memory needed; 0: the configuration is invalid, or too large for 32 bits. */
 unsigned long toec_easy_size(const struct toec_easy_config *cfg);
-/* mem: aligned to 64 bytes. 0 when size is too small or the configuration invalid. */
+/* mem: aligned to 64 bytes. 0 when it is 0, size too small or the configuration invalid. */
 struct toec_easy *toec_easy_init(void *mem, unsigned long size, const struct toec_easy_config *cfg,
                                  toec_time now);
 
