@@ -104,8 +104,7 @@ static void serve(struct toec_stack *stack, uint64_t now)
 }
 
 /* Makes a stack in mem (toec_size() bytes, aligned to 64) that listens on port. */
-static struct toec_stack *start(void *mem, const struct toec_config *cfg, toec_u16 port,
-                                uint64_t now)
+static struct toec_stack *start(void *mem, const struct toec_config *cfg, int port, uint64_t now)
 {
     struct toec_stack *stack = toec_init(mem, toec_size(cfg), cfg, now);
     struct toec_addr any = {{0}};
@@ -116,8 +115,8 @@ static struct toec_stack *start(void *mem, const struct toec_config *cfg, toec_u
         conns[i].next = unused;
         unused = &conns[i];
     }
-    if (!stack || toec_listen(stack, &any, port, NULL, 0, &id)) {
-        fprintf(stderr, "the address or the port cannot be used\n");
+    if (!stack || port > 65535 || toec_listen(stack, &any, (toec_u16)port, NULL, 0, &id)) {
+        fprintf(stderr, "the address or the port cannot be used, or there is no memory\n");
         exit(1);
     }
     return stack;

@@ -4,7 +4,11 @@
  * too, checksums by the card where it can. See echo_tap.c for the same over a descriptor.
  *
  *   echo_dpdk EAL-OPTIONS -- ADDRESS/LENGTH [PORT]
- *   echo_dpdk --no-huge --no-pci -m 128 --vdev=net_tap0,iface=dtap0 -- 192.0.2.10/24 7
+ *   echo_dpdk --no-huge --no-pci -m 128 --vdev=net_tap0,iface=dtap0 -- 192.0.2.10/24 7 &
+ *   ip link set dtap0 address 02:00:00:00:00:01 && ip addr add 192.0.2.1/24 dev dtap0
+ *   nc 192.0.2.10 7
+ *
+ * net_tap gives the kernel's end the card's own address: the kernel would not answer it.
  */
 #include <toe/core.h>
 
@@ -179,13 +183,14 @@ int main(int argc, char **argv)
     struct toec_config cfg = {.max_flows = CONNS};
     struct toec_stack *stack;
     unsigned long size;
+    char more;
     int i = rte_eal_init(argc, argv);
 
     if (i < 0)
         rte_exit(1, "DPDK does not start\n");
     argc -= i;
     argv += i;
-    if (argc < 2 || sscanf(argv[1], "%*[0-9.]/%hhu", &cfg.prefix_len) != 1 ||
+    if (argc < 2 || sscanf(argv[1], "%*[0-9.]/%2hhu%c", &cfg.prefix_len, &more) != 1 ||
         inet_pton(AF_INET, strtok(argv[1], "/"), cfg.ip) != 1)
         rte_exit(2, "usage: echo_dpdk EAL-OPTIONS -- ADDRESS/LENGTH [PORT]\n");
     pool = rte_pktmbuf_pool_create("mbufs", 4095, 128, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
@@ -194,8 +199,7 @@ int main(int argc, char **argv)
     if (getrandom(cfg.secret, sizeof(cfg.secret), 0) < 0)
         rte_exit(1, "no random bytes\n");
     size = toec_size(&cfg);
-    stack = start(rte_zmalloc("stack", size, 64), &cfg, (toec_u16)(argc > 2 ? atoi(argv[2]) : 7),
-                  clock_ns());
+    stack = start(rte_zmalloc("stack", size, 64), &cfg, argc > 2 ? atoi(argv[2]) : 7, clock_ns());
     printf("listening; checksums by %s\n", card_sums ? "the card" : "core/");
     fflush(stdout);
     run(stack);

@@ -86,6 +86,12 @@ static uint64_t clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
 static void run(struct toec_stack *stack)
 {
     static uint8_t frame[MTU + 128];
@@ -101,6 +107,8 @@ static void run(struct toec_stack *stack)
             toec_input(stack, &in, now);
             serve(stack, now);
         }
+        if (n < 0 && errno != EAGAIN) /* the device is gone */
+            die("read");
         next = toec_poll(stack, now);
         serve(stack, now);
         if (next > now) {
@@ -112,20 +120,15 @@ static void run(struct toec_stack *stack)
     }
 }
 
-static void die(const char *what)
-{
-    perror(what);
-    exit(1);
-}
-
 int main(int argc, char **argv)
 {
     struct toec_config cfg = {.mac = {2}, .prefix_len = 24, .mtu = MTU, .max_flows = CONNS};
     struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};
     struct toec_stack *stack;
     unsigned long size;
+    char more;
 
-    if (argc < 3 || sscanf(argv[2], "%*[0-9.]/%hhu", &cfg.prefix_len) != 1 ||
+    if (argc < 3 || sscanf(argv[2], "%*[0-9.]/%2hhu%c", &cfg.prefix_len, &more) != 1 ||
         inet_pton(AF_INET, strtok(argv[2], "/"), cfg.ip) != 1) {
         fprintf(stderr, "usage: %s TAP ADDRESS/LENGTH [PORT]\n", argv[0]);
         return 2;
@@ -137,8 +140,7 @@ int main(int argc, char **argv)
     if (getrandom(cfg.secret, sizeof(cfg.secret), 0) < 0 || getrandom(cfg.mac + 1, 5, 0) < 0)
         die("getrandom");
     size = toec_size(&cfg);
-    stack =
-        start(aligned_alloc(64, size), &cfg, (toec_u16)(argc > 3 ? atoi(argv[3]) : 7), clock_ns());
+    stack = start(aligned_alloc(64, size), &cfg, argc > 3 ? atoi(argv[3]) : 7, clock_ns());
     printf("listening; %lu KiB for the stack\n", size >> 10);
     fflush(stdout);
     run(stack);

@@ -82,9 +82,13 @@ static void on_readable(uv_poll_t *p, int status, int events)
     ssize_t n;
     int i;
 
-    (void)status, (void)events;
+    (void)events;
     for (i = 0; i < 64 && (n = read(s->tap, frame, sizeof(frame))) > 0; i++)
         toec_easy_input(s->easy, frame, (toec_u32)n, 0, uv_hrtime());
+    if (status < 0) { /* the device is gone */
+        fprintf(stderr, "the device: %s\n", uv_strerror(status));
+        exit(1);
+    }
     uv_update_time(p->loop);
     work(s);
 }
@@ -119,9 +123,11 @@ int main(int argc, char **argv)
     struct server s = {0};
     struct toec_easy_config cfg = {
         .core = {.mac = {2}, .user = &s, .max_flows = 256}, .send = send_frame, .event = on_event};
+    int port = argc > 3 ? atoi(argv[3]) : 7;
     unsigned long size;
+    char more;
 
-    if (argc < 3 || sscanf(argv[2], "%*[0-9.]/%hhu", &cfg.core.prefix_len) != 1 ||
+    if (argc < 3 || sscanf(argv[2], "%*[0-9.]/%2hhu%c", &cfg.core.prefix_len, &more) != 1 ||
         inet_pton(AF_INET, strtok(argv[2], "/"), cfg.core.ip) != 1) {
         fprintf(stderr, "usage: %s TAP ADDRESS/LENGTH [PORT [-v]]\n", argv[0]);
         return 2;
@@ -133,8 +139,7 @@ int main(int argc, char **argv)
         return 1;
     size = toec_easy_size(&cfg);
     s.easy = toec_easy_init(aligned_alloc(64, size), size, &cfg, uv_hrtime());
-    if (!s.easy ||
-        toec_easy_listen(s.easy, NULL, (toec_u16)(argc > 3 ? atoi(argv[3]) : 7), NULL, NULL)) {
+    if (!s.easy || port > 65535 || toec_easy_listen(s.easy, NULL, (toec_u16)port, NULL, NULL)) {
         fprintf(stderr, "%s: the address or the port cannot be used\n", argv[0]);
         return 1;
     }

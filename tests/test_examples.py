@@ -259,3 +259,48 @@ def test_time(server: Server):
         )
         server.unfilter()
         assert echo(s, b"z") == b"y" * 1000 + b"z"
+
+
+@pytest.mark.parametrize("example", ["echo_tap", "echo_tap_one", "echo_uv"])
+def test_the_device_goes_away(example: str):
+    """Set down it comes back; removed, the example says so and ends, where it could spin."""
+    s = Server(example)
+    try:
+        s.pair.server.run(["ip", "link", "set", "tap0", "down"])
+        s.pair.server.run(["ip", "link", "set", "tap0", "up"])
+        proc.wait_until(s.answers, "it answers again", proc=s.proc)
+        s.pair.server.run(["ip", "link", "del", "tap0"])
+        assert s.proc.wait(10) == 1
+        assert "bad" in s.proc.text()
+    finally:
+        s.close()
+
+
+WRONG = [
+    ([], 2, "usage"),
+    (["10.77.0.1"], 2, "usage"),
+    (["10.77.0.300/24"], 2, "usage"),
+    (["10.77.0.1/280"], 2, "usage"),
+    (["10.77.0.1/24x"], 2, "usage"),
+    (["10.77.0.1/33"], 1, "cannot be used"),
+    (["224.0.0.1/24"], 1, "cannot be used"),
+    (["10.77.0.1/24", "65536"], 1, "cannot be used"),
+    (["10.77.0.1/24", "echo"], 1, "cannot be used"),
+]
+
+
+def test_wrong_arguments():
+    """Numbers that do not fit are not cut to some that do; none of it is taken for memory."""
+    with netns.Pair() as pair:
+        for example in ("echo_tap", "echo_uv"):
+            for words, code, said in WRONG:
+                argv = [built(example), "tap0", *words]
+                done = pair.server.run(argv, check=False, timeout=5)
+                assert (done.returncode, said in done.stderr) == (code, True), (argv, done.stderr)
+
+
+def test_dpdk_without_memory_for_the_stack():
+    eal = ["--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "-m", "20"]
+    eal += [f"--file-prefix=toehold{os.getpid()}", "--vdev=net_null0"]
+    done = proc.run([built("echo_dpdk"), *eal, "--", "10.77.0.1/24"], check=False, timeout=20)
+    assert (done.returncode, "no memory" in done.stderr) == (1, True), done.stderr
