@@ -127,6 +127,7 @@ def test_what_cannot_be_is_said():
         ("dpdk:net_null0,args=nonsense=1", "cannot be made"),
         ("dpdk:net_null0,queues=65", "from 0 to 64"),
         ("dpdk:net_null0,speed=1", "unknown option 'speed'"),
+        ("dpdk:net_ring0", "no Ethernet address: --mac gives it one"),
     ):
         code, said = refused("--netif", spec)
         assert code == 3, said

@@ -53,11 +53,16 @@ static int make_descriptors(struct engine *e)
 
 static int make_stack(struct engine *e, uint64_t now, char *err, size_t err_size)
 {
+    static const uint8_t no_mac[6];
     void *mem;
 
     e->cfg.core.user = e;
     e->cfg.core.expect_send = expect_send;
     e->stack_size = toec_size(&e->cfg.core);
+    if (memcmp(e->cfg.core.mac, no_mac, 6) == 0) {
+        snprintf(err, err_size, "the interface has no Ethernet address: --mac gives it one");
+        return -1;
+    }
     if (e->stack_size == 0) {
         snprintf(err, err_size, "the stack refuses this configuration (mtu %u, %u flows)",
                  e->cfg.core.mtu, e->cfg.core.max_flows);

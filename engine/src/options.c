@@ -104,7 +104,8 @@ static const char help[] =
     "\n"
     "Runs a software TOE in the foreground: TCP/IP for the programs that attach to its socket.\n"
     "\n"
-    "  --netif SPEC       packets: af_xdp:IFNAME, tap:IFNAME, wire:PATH, impair(...):SPEC\n"
+    "  --netif SPEC       packets: af_xdp:IFNAME, dpdk:PORT, tap:IFNAME, wire:PATH,\n"
+    "                     impair(...):SPEC\n"
     "  --ip A.B.C.D/LEN   the TOE's address and the length of its on-link prefix\n"
     "  --ip shared        the interface's own addresses, which the kernel keeps: of TCP the "
     "ports\n"
@@ -263,15 +264,16 @@ static int parse_mac(struct options *o, const char *text)
     const char *want = "a unicast Ethernet address, such as 02:00:00:00:00:01";
     const char *p = text;
     char pair[3] = "";
-    unsigned i;
+    unsigned i, any = 0;
 
     for (i = 0; i < 6; i++, p += 3) {
         if (strspn(p, "0123456789abcdefABCDEF") != 2 || p[2] != (i < 5 ? ':' : '\0'))
             return bad(o, "mac", text, want);
         memcpy(pair, p, 2);
         o->mac[i] = (uint8_t)strtoul(pair, NULL, 16);
+        any |= o->mac[i];
     }
-    if (o->mac[0] & 1)
+    if (!any || (o->mac[0] & 1))
         return bad(o, "mac", text, want);
     o->has_mac = 1;
     return -1;

@@ -72,6 +72,7 @@ class CommandLine(unittest.TestCase):
             ([*good, "--ip", "10.0.0.255/24"], "broadcast"),
             ([*good, "--mac", "02:00:00:00:00"], "02:00:00:00:00"),
             ([*good, "--mac", "01:00:00:00:00:00"], "01:00"),
+            ([*good, "--mac", "00:00:00:00:00:00"], "a unicast Ethernet address"),
             ([*good, "--mac", " 2:00:00:00:00:01"], "a unicast Ethernet address"),
             ([*good, "--mac", "02:-1:00:00:00:01"], "a unicast Ethernet address"),
             ([*good, "--mac", "02:0x:00:00:00:01"], "a unicast Ethernet address"),
