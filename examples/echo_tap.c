@@ -133,8 +133,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s TAP ADDRESS/LENGTH [PORT]\n", argv[0]);
         return 2;
     }
-    snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", argv[1]);
     tap = open("/dev/net/tun", O_RDWR | O_NONBLOCK);
+    if (snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", argv[1]) >= (int)sizeof(ifr.ifr_name)) {
+        errno = ENAMETOOLONG;
+        die(argv[1]);
+    }
     if (tap < 0 || ioctl(tap, TUNSETIFF, &ifr) < 0)
         die(argv[1]);
     if (getrandom(cfg.secret, sizeof(cfg.secret), 0) < 0 || getrandom(cfg.mac + 1, 5, 0) < 0)

@@ -110,7 +110,10 @@ static int open_tap(const char *name)
     struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};
     int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK);
 
-    snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+    if (snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name) >= (int)sizeof(ifr.ifr_name)) {
+        errno = ENAMETOOLONG;
+        fd = -1;
+    }
     if (fd < 0 || ioctl(fd, TUNSETIFF, &ifr) < 0) {
         perror(name);
         exit(1);

@@ -297,6 +297,9 @@ def test_wrong_arguments():
                 argv = [built(example), "tap0", *words]
                 done = pair.server.run(argv, check=False, timeout=5)
                 assert (done.returncode, said in done.stderr) == (code, True), (argv, done.stderr)
+            argv = [built(example), "a_name_of_16_chr", "10.77.0.1/24"]
+            done = pair.server.run(argv, check=False, timeout=5)
+            assert (done.returncode, "too long" in done.stderr) == (1, True), done.stderr
 
 
 def test_dpdk_without_memory_for_the_stack():
