@@ -102,9 +102,9 @@ struct toec_config {
     toec_u32 max_ao_keys;         /* TCP-AO (ao.h): keys of listeners and connections together, each
                                    * connection's counted; 0: none, the option is not known */
     const struct toec_ao_ops *ao; /* with max_ao_keys: who shows payload (port.h); kept */
-    /* The stream of `owner` will soon be sent from offset `off` on, as far as can be told: what that
-     * touches may be fetched into the cache. Called while more than a dozen flows wait for their
-     * turn to send; it must change nothing. 0: nobody asks */
+    /* The stream of `owner` will soon be sent from offset `off` on, as far as can be told: what
+     * that touches may be fetched into the cache. Called while more than a dozen flows wait for
+     * their turn to send; it must change nothing. 0: nobody asks */
     void (*expect_send)(void *user, void *owner, toec_u32 off);
     toec_u32 home_index; /* of home_count stacks behind one address, this is number home_index; */
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() is home. 0 or 1: one */
