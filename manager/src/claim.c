@@ -254,8 +254,10 @@ static ssize_t bytes(struct tsock *s, uint32_t *skip, int flags)
             tflow_say_read(s); /* what is waited for may need all of the buffer */
         if (!may_wait(s, flags))
             return n ? (ssize_t)n : terr(EAGAIN);
-        if (wait_once(s, &deadline, s->opts.rcvtimeo) < 0)
+        if (wait_once(s, &deadline, s->opts.rcvtimeo) < 0) {
+            n = readable(s, skip); /* others may have read meanwhile */
             return n ? (ssize_t)n : -1;
+        }
         tctx_progress();
     }
 }

@@ -594,6 +594,58 @@ static void *borrow_in_thread(void *arg)
     return NULL;
 }
 
+static void no_matter(int sig)
+{
+    (void)sig;
+}
+
+struct patient {
+    int fd, err;
+    ssize_t r;
+};
+
+static void *borrow_until_signal(void *arg)
+{
+    struct patient *b = arg;
+    struct iovec iov[2];
+    uint64_t loan;
+
+    b->r = toe_recv_borrow(b->fd, SIZE_MAX, iov, &loan, 0);
+    b->err = errno;
+    return NULL;
+}
+
+/* Who waited for more, and is interrupted, has not what another thread has read meanwhile. */
+static void what_another_has_read_is_not_lent(void **state)
+{
+    struct sigaction act = {.sa_handler = no_matter}, old;
+    struct patient b = {.r = 0};
+    int fd[2], lowat = 100;
+    pthread_t t;
+    char in[20];
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(sigaction(SIGUSR1, &act, &old), 0);
+    toe_setsockopt(fd[1], SOL_SOCKET, SO_RCVLOWAT, &lowat, sizeof(lowat));
+    assert_int_equal(toe_send(fd[0], "0123456789", 10, 0), 10);
+    while (toe_recv(fd[1], in, sizeof(in), MSG_PEEK | MSG_DONTWAIT) != 10)
+        ;
+    b.fd = fd[1];
+    assert_int_equal(pthread_create(&t, NULL, borrow_until_signal, &b), 0);
+    poll(NULL, 0, 50); /* it sleeps */
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_DONTWAIT), 10);
+    pthread_kill(t, SIGUSR1);
+    pthread_join(t, NULL);
+    assert_int_equal(b.r, -1);
+    assert_int_equal(b.err, EINTR);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    sigaction(SIGUSR1, &old, NULL);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
 /* What a thread has borrowed is the socket's, and a child's end takes nothing from its parent. */
 static void loans_outlive_a_thread_and_a_child(void **state)
 {
@@ -665,6 +717,7 @@ int main(void)
         TOE_TEST(loans_that_are_none),
         TOE_TEST(the_number_of_loans_is_bounded),
         TOE_TEST(what_is_lent_is_no_room_for_the_peer),
+        TOE_TEST(what_another_has_read_is_not_lent),
         TOE_TEST(loans_outlive_a_thread_and_a_child),
         TOE_TEST(loans_outlive_a_reset),
     };
