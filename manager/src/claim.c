@@ -279,7 +279,8 @@ static uint32_t pieces(const struct tsock *s, uint32_t pos, uint32_t n, struct i
     return first + second;
 }
 
-static ssize_t peek(struct tsock *s, struct iovec iov[2], int flags)
+/* alone: not while somebody else peeks. */
+static ssize_t peek(struct tsock *s, struct iovec iov[2], int flags, bool alone)
 {
     uint32_t skip;
     ssize_t n;
@@ -288,6 +289,8 @@ static ssize_t peek(struct tsock *s, struct iovec iov[2], int flags)
         return -1;
     tobj_hold(&s->obj);
     n = bytes(s, &skip, flags);
+    if (n > 0 && alone && (s->claims & TCLAIM_RX))
+        n = terr(EBUSY);
     if (n == 0)
         iov[0] = iov[1] = (struct iovec){NULL, 0};
     /* All that there is, so what is in more than two pieces must be copied after all. */
@@ -304,21 +307,29 @@ static ssize_t peek(struct tsock *s, struct iovec iov[2], int flags)
     return n;
 }
 
-ssize_t toe_recv_peek(int fd, struct iovec iov[2], int flags)
+static ssize_t peek_at(int fd, struct iovec iov[2], int flags, bool alone)
 {
     struct tsock *s;
     ssize_t r = -1;
 
-    if (flags & ~MSG_DONTWAIT)
-        return terr(EINVAL);
-    if (!iov)
-        return terr(EFAULT);
     tctx_lock();
     s = tsock_carried(fd);
     if (s)
-        r = peek(s, iov, flags);
+        r = peek(s, iov, flags, alone);
     tctx_unlock();
     return r;
+}
+
+ssize_t toe_recv_peek(int fd, struct iovec iov[2], int flags)
+{
+    if (flags & ~MSG_DONTWAIT)
+        return terr(EINVAL);
+    return iov ? peek_at(fd, iov, flags, false) : terr(EFAULT);
+}
+
+ssize_t tclaim_peek_alone(int fd, struct iovec iov[2])
+{
+    return peek_at(fd, iov, 0, true);
 }
 
 static ssize_t consume(struct tsock *s, size_t n)

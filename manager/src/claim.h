@@ -65,6 +65,8 @@ struct tzc {
 
 /* The socket's, made when there is none; NULL with ENOBUFS. */
 TOE_HIDDEN struct tzc *tzc_get(struct tsock *s);
+/* toe_recv_peek(), but EBUSY while somebody else peeks. Takes the lock. */
+TOE_HIDDEN ssize_t tclaim_peek_alone(int fd, struct iovec iov[2]);
 /* n bytes have been read while some before them are lent. */
 TOE_HIDDEN void tloan_behind(struct tsock *s, uint32_t n);
 /* What is lent has been read: for a close, which must not find it unread. */

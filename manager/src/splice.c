@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include "claim.h"
 #include "io.h"
 #include "share.h"
 
@@ -101,7 +102,7 @@ static ssize_t to_pipe(int in, int out, size_t n, bool wait)
         }
         if (!(ready & POLLOUT))
             return terr(EAGAIN);
-        r = toe_recv_peek(in, v, 0);
+        r = tclaim_peek_alone(in, v);
         if (r <= 0)
             return r;
         if ((size_t)r > n)

@@ -179,10 +179,11 @@ static void nobody_else_sends_or_takes_meanwhile(void **state)
 {
     struct iovec iov[2];
     char c[4];
-    int fd[2], n;
+    int fd[2], n, into[2];
 
     (void)state;
     harness_pair(fd);
+    assert_int_equal(pipe(into), 0);
     assert_int_equal(toe_send_reserve(fd[0], 3, iov, 0), 3);
     assert_int_equal(toe_send(fd[0], "x", 1, 0), -1);
     assert_int_equal(errno, EBUSY);
@@ -195,6 +196,8 @@ static void nobody_else_sends_or_takes_meanwhile(void **state)
     assert_int_equal(toe_recv_peek(fd[1], iov, 0), 4);
     assert_int_equal(toe_recv(fd[1], c, 4, 0), -1);
     assert_int_equal(errno, EBUSY);
+    assert_int_equal(toe_splice(fd[1], NULL, into[1], NULL, 4, 0), -1);
+    assert_int_equal(errno, EBUSY);
     assert_int_equal(toe_recv(fd[1], c, 4, MSG_PEEK), 4); /* takes nothing */
     assert_int_equal(toe_ioctl(fd[1], FIONREAD, &n), 0);
     assert_int_equal(n, 4);
@@ -204,6 +207,8 @@ static void nobody_else_sends_or_takes_meanwhile(void **state)
     assert_memory_equal(c, "xyz", 3);
     toe_close(fd[0]);
     toe_close(fd[1]);
+    close(into[0]);
+    close(into[1]);
 }
 
 struct waiting {
