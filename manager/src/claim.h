@@ -58,6 +58,7 @@ struct tzc {
 
     struct tzc_queue flying; /* not acknowledged yet, in the order of the stream */
     struct tzc_queue done;   /* those with tokens that have not been told yet */
+    uint32_t begun;          /* calls that have not ended: each is to have room in flying */
     uint32_t next_number;    /* of the next MSG_ZEROCOPY call */
     struct tzc_send told;    /* the numbers to be told; one range, since streams are in order */
     bool telling;            /* told is in use */

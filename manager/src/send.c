@@ -205,9 +205,11 @@ static ssize_t send_told(struct tsock *s, struct tx_call *c)
     ssize_t r;
 
     tobj_hold(&s->obj);
-    r = tzc_may(s, c->numbered) < 0 ? -1 : send_locked(s, c);
-    if (r > 0)
-        tzc_sent(s, c->numbered, c->token, c->copied);
+    r = tzc_may(s, c->numbered);
+    if (r == 0) {
+        r = send_locked(s, c);
+        tzc_sent(s, r > 0, c->numbered, c->token, c->copied);
+    }
     tobj_put(&s->obj);
     return r;
 }

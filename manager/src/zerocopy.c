@@ -16,7 +16,8 @@
 #include "zerocopy.h"
 
 #define SENDS_FIRST 16u
-#define SENDS_MAX   1024u /* calls with tokens; a power of two */
+#define SENDS_MAX   1024u            /* calls with tokens; a power of two */
+#define FLYING_MAX  (2u * SENDS_MAX) /* and what MSG_ZEROCOPY calls between them share */
 
 /* ---- queues ---- */
 
@@ -25,17 +26,19 @@ static struct tzc_send *entry(const struct tzc_queue *q, uint32_t i)
     return &q->ring[(q->head + i) & (q->size - 1)];
 }
 
-/* Room for n entries, at most SENDS_MAX. */
-static bool make_room(struct tzc_queue *q, uint32_t n)
+/* Room for n entries, of `most` at most. */
+static bool make_room(struct tzc_queue *q, uint32_t n, uint32_t most)
 {
     uint32_t size = q->size ? q->size : SENDS_FIRST;
     struct tzc_send *ring;
 
+    if (n > most)
+        return false;
     if (n <= q->size)
         return true;
     while (size < n)
         size *= 2;
-    ring = size <= SENDS_MAX ? malloc(size * sizeof(*ring)) : NULL;
+    ring = malloc(size * sizeof(*ring));
     if (!ring)
         return false;
     for (uint32_t i = 0; i < q->count; i++)
@@ -105,40 +108,55 @@ void tzc_settle(struct tsock *s)
 int tzc_may(struct tsock *s, bool numbered)
 {
     struct tzc *zc = tzc_get(s);
-    uint32_t tokens;
+    uint32_t calls;
 
     if (!zc)
         return -1;
-    tokens = zc->flying.count + zc->done.count + 1;
-    /* numbers share an entry when there is no room for another (tzc_sent()) */
-    if (make_room(&zc->flying, zc->flying.count + 1) && (numbered || make_room(&zc->done, tokens)))
-        return 0;
-    return numbered && zc->flying.count && entry(&zc->flying, zc->flying.count - 1)->numbered
-               ? 0
-               : terr(ENOBUFS);
+    /* those of other threads too, that wait for room in the send buffer */
+    calls = zc->flying.count + zc->begun + 1;
+    if (!make_room(&zc->flying, calls, FLYING_MAX) ||
+        (!numbered && !make_room(&zc->done, calls + zc->done.count, SENDS_MAX)))
+        return terr(ENOBUFS);
+    zc->begun++;
+    return 0;
 }
 
-void tzc_sent(struct tsock *s, bool numbered, uint64_t token, bool copied)
+/* Numbers share an entry when there are many. */
+static bool joins(struct tzc *zc, bool numbered, uint32_t end, bool copied)
+{
+    struct tzc_send *last;
+
+    if (likely(!numbered || zc->flying.count < SENDS_MAX))
+        return false;
+    last = entry(&zc->flying, zc->flying.count - 1);
+    if (!last->numbered)
+        return false;
+    last->hi = zc->next_number++;
+    last->end = end;
+    last->copied |= copied;
+    return true;
+}
+
+void tzc_sent(struct tsock *s, bool any, bool numbered, uint64_t token, bool copied)
 {
     struct tzc *zc = s->zc;
-    struct tzc_queue *q = &zc->flying;
 
-    if (unlikely(q->count == q->size)) { /* told together with the one before */
-        entry(q, q->count - 1)->hi = zc->next_number++;
-        entry(q, q->count - 1)->end = s->tx_pos;
+    zc->begun--;
+    if (!any || joins(zc, numbered, s->tx_pos, copied))
         return;
-    }
-    *entry(q, q->count++) = (struct tzc_send){.token = token,
-                                              .lo = zc->next_number,
-                                              .hi = zc->next_number,
-                                              .end = s->tx_pos,
-                                              .numbered = numbered,
-                                              .copied = copied};
+    *entry(&zc->flying, zc->flying.count++) = (struct tzc_send){.token = token,
+                                                                .lo = zc->next_number,
+                                                                .hi = zc->next_number,
+                                                                .end = s->tx_pos,
+                                                                .numbered = numbered,
+                                                                .copied = copied};
     zc->next_number += numbered;
-    if (unlikely(s->state == TS_DEAD))
+    if (unlikely(s->state == TS_DEAD)) {
         tzc_gone(s);
-    else
+        tobj_notify(&s->obj, EPOLLERR);
+    } else {
         tzc_acked(s); /* it may have waited for room in between, and all is acknowledged */
+    }
 }
 
 bool tzc_put(struct tsock *s, uint32_t n, struct tio_cursor *c)

@@ -14,10 +14,11 @@
  * worth it and can be, else copied. Returns whether any were copied.
  */
 TOE_HIDDEN bool tzc_put(struct tsock *s, uint32_t n, struct tio_cursor *c);
-/* May a call that is to be told begin? 0, or -1 with ENOBUFS. */
+/* A call that is to be told may begin: 0, and tzc_sent() must follow; or -1 with ENOBUFS. */
 TOE_HIDDEN int tzc_may(struct tsock *s, bool numbered);
-/* A call has sent something, all that lies before tx_pos: it is told when that is acknowledged. */
-TOE_HIDDEN void tzc_sent(struct tsock *s, bool numbered, uint64_t token, bool copied);
+/* It has ended. If it has sent any, which is all that lies before tx_pos, it is told when that is
+ * acknowledged. */
+TOE_HIDDEN void tzc_sent(struct tsock *s, bool any, bool numbered, uint64_t token, bool copied);
 /* Bytes have been acknowledged. */
 TOE_HIDDEN void tzc_acked(struct tsock *s);
 /* The flow is gone: nothing is read any more. */

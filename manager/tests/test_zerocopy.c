@@ -8,6 +8,7 @@
 #include <linux/errqueue.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
@@ -301,6 +302,86 @@ static void a_reset_tells_all(void **state)
     toe_close(fd[0]);
 }
 
+/* Fills the peer's buffer and all but `left` bytes of the own one. */
+static void fill_but(int fd, uint32_t left)
+{
+    static const char memory[TX_SIZE];
+    int pending = 0;
+
+    for (size_t n = RX_SIZE; n;) { /* the peer's, which it acknowledges */
+        ssize_t r = toe_send(fd, memory, n < TX_SIZE ? n : TX_SIZE, 0);
+
+        assert_true(r > 0);
+        n -= (size_t)r;
+    }
+    do
+        assert_int_equal(toe_ioctl(fd, TIOCOUTQ, &pending), 0);
+    while (pending);
+    assert_int_equal(toe_send(fd, memory, TX_SIZE - left, 0), TX_SIZE - left);
+}
+
+#define BEFORE 15 /* calls under way: one more, and the queue of them is full */
+
+struct sender {
+    pthread_t thread;
+    int fd;
+    uint64_t token;
+    ssize_t r;
+};
+
+static void *send_one(void *arg)
+{
+    struct sender *s = arg;
+    struct iovec iov = {(void *)(uintptr_t) "x", 1};
+
+    s->r = toe_send_ref(s->fd, &iov, 1, 0, s->token);
+    return NULL;
+}
+
+/* All of them wait for room at once: each has its completion. */
+static void each_of_several_threads_is_told(void **state)
+{
+    static char in[RX_SIZE];
+    struct sender s[4];
+    uint32_t seen = 0;
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    fill_but(fd[0], BEFORE);
+    for (uint64_t i = 0; i < BEFORE; i++) {
+        struct iovec iov = {(void *)(uintptr_t) "x", 1};
+
+        assert_int_equal(toe_send_ref(fd[0], &iov, 1, MSG_DONTWAIT, i), 1);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        s[i] = (struct sender){.fd = fd[0], .token = BEFORE + i};
+        assert_int_equal(pthread_create(&s[i].thread, NULL, send_one, &s[i]), 0);
+    }
+    poll(NULL, 0, 100); /* they wait */
+    for (size_t got = 0; got < RX_SIZE + TX_SIZE + 4;) {
+        ssize_t r = toe_recv(fd[1], in, 3000, 0);
+
+        assert_true(r > 0);
+        got += (size_t)r;
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        pthread_join(s[i].thread, NULL);
+        assert_int_equal(s[i].r, 1);
+    }
+    for (unsigned n = 0; n < BEFORE + 4; n++) {
+        struct toe_completion c;
+
+        assert_true(harness_wait(fd[0], POLLERR) & POLLERR);
+        assert_int_equal(toe_send_completions(fd[0], &c, 1), 1);
+        assert_true(c.token < BEFORE + 4 && !(seen >> c.token & 1));
+        assert_true(c.token >= BEFORE || c.token == n);
+        seen |= 1u << c.token;
+    }
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
 /* ---- MSG_ZEROCOPY ---- */
 
 struct told {
@@ -462,6 +543,7 @@ int main(void)
         REF_TEST(completions_nobody_reads_are_bounded, all_by_reference),
         REF_TEST(close_gives_the_memory_back, all_by_reference),
         REF_TEST(a_reset_tells_all, all_by_reference),
+        REF_TEST(each_of_several_threads_is_told, all_by_reference),
         REF_TEST(calls_are_numbered_and_told_in_ranges, large_by_reference),
         REF_TEST(both_kinds_keep_apart, all_by_reference),
         REF_TEST(epoll_tells_once_when_edge_triggered, large_by_reference),
