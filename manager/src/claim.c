@@ -478,7 +478,7 @@ int toe_recv_return(int fd, uint64_t number)
     int r = -1;
 
     tctx_lock();
-    s = tsock_carried(fd);
+    s = tflow_of(tsock_carried(fd));
     if (s)
         r = give_back(s, number);
     tctx_unlock();

@@ -173,6 +173,12 @@ static inline bool tsock_kernels(const struct tsock *s)
 
 _Static_assert(sizeof(void *) != 8 || offsetof(struct tsock, local_port) <= 128, "two cache lines");
 
+/* The socket that has the flow: of one in TS_SHARED another, if it is here. */
+static inline struct tsock *tflow_of(struct tsock *s)
+{
+    return s && s->state == TS_SHARED && s->flow ? s->flow : s;
+}
+
 /* ---- the table of descriptors (fdtab.c) ---- */
 
 #define TFD_MAX (1u << 20) /* numbers above stay with the kernel, but for */

@@ -206,6 +206,9 @@ static ssize_t receive(int fd, const struct iovec *v, size_t count, int flags, s
     s = tsock_get(fd);
     if (likely(s && !tsock_kernels(s))) {
         r = recv_locked(s, v, (size_t)n, flags, msg);
+    } else if (unlikely(s && s->state == TS_SHARED && (flags & MSG_ERRQUEUE))) {
+        /* of a Unix socket that would be bytes of the stream */
+        r = tzc_errqueue(tflow_of(s), msg);
     } else {
         tshare_use(fd);
         r = TIO_KERNEL;

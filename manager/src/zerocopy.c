@@ -139,8 +139,12 @@ static bool joins(struct tzc *zc, bool numbered, uint32_t end, bool copied)
 
 void tzc_sent(struct tsock *s, bool any, bool numbered, uint64_t token, bool copied)
 {
-    struct tzc *zc = s->zc;
+    struct tzc *zc;
 
+    s = tflow_of(s); /* it may have come to be shared meanwhile */
+    zc = s->zc;
+    if (unlikely(!zc))
+        return; /* and the flow has ended */
     zc->begun--;
     if (!any || joins(zc, numbered, s->tx_pos, copied))
         return;
@@ -207,7 +211,7 @@ int toe_send_completions(int fd, struct toe_completion *out, int max)
     if (max < 0 || (max && !out))
         return terr(max < 0 ? EINVAL : EFAULT);
     tctx_lock();
-    s = tsock_carried(fd);
+    s = tflow_of(tsock_carried(fd));
     if (s) {
         struct tzc_queue *q = s->zc ? &s->zc->done : NULL;
 

@@ -678,6 +678,45 @@ static void loans_outlive_a_thread_and_a_child(void **state)
     harness_slots(0);
 }
 
+/* A child comes to use the connection: what is lent can still be given back, and is room then. */
+static void loans_outlive_that_it_is_shared(void **state)
+{
+    static char out[4 * RX_SIZE];
+    struct iovec iov[2];
+    uint64_t loan;
+    int fd[2], status, has[2];
+    size_t n;
+    pid_t child;
+    char b;
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(pipe(has), 0);
+    assert_int_equal(toe_send(fd[0], out, RX_SIZE / 2, 0), RX_SIZE / 2);
+    assert_true(toe_recv_borrow(fd[1], SIZE_MAX, iov, &loan, 0) > 0);
+    child = fork();
+    if (child == 0) {
+        toe_close(fd[0]);
+        for (n = 0; n < sizeof(out) && toe_recv(fd[1], &b, 1, 0) == 1; n++)
+            if (n == 0 && write(has[1], "", 1) != 1)
+                break;
+        _exit(n < sizeof(out) ? 1 : 0);
+    }
+    assert_int_equal(toe_send(fd[0], out, RX_SIZE / 4, 0), RX_SIZE / 4);
+    for (struct pollfd p = {.fd = has[0], .events = POLLIN}; toe_poll(&p, 1, 5000) != 1;)
+        fail_msg("the child has nothing");
+    assert_int_equal(toe_recv_return(fd[1], loan), 0);
+    assert_int_equal(toe_recv_return(fd[1], loan), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_send(fd[0], out, sizeof(out), 0), sizeof(out));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+    close(has[0]);
+    close(has[1]);
+}
+
 static void loans_outlive_a_reset(void **state)
 {
     struct linger hard = {1, 0};
@@ -724,6 +763,7 @@ int main(void)
         TOE_TEST(what_is_lent_is_no_room_for_the_peer),
         TOE_TEST(what_another_has_read_is_not_lent),
         TOE_TEST(loans_outlive_a_thread_and_a_child),
+        TOE_TEST(loans_outlive_that_it_is_shared),
         TOE_TEST(loans_outlive_a_reset),
     };
 

@@ -532,6 +532,70 @@ static void epoll_tells_once_when_edge_triggered(void **state)
     toe_close(fd[1]);
 }
 
+#define LONG_SEND 40000
+
+static void *send_long(void *arg)
+{
+    static const char memory[LONG_SEND];
+    struct sender *s = arg;
+
+    s->r = toe_send(s->fd, memory, sizeof(memory), FLAG);
+    return NULL;
+}
+
+/* The rest goes another way when a child comes to use the connection in the middle of a call; and
+ * what that way leads through has bytes, but no queue of errors. */
+static void a_child_shares_it_in_the_middle_of_a_call(void **state)
+{
+    static char in[RX_SIZE];
+    struct sender s = {.r = 0};
+    struct toe_completion c;
+    int fd[2], v = 1, status, go[2];
+    size_t got = 0;
+    pid_t pid;
+    char b;
+
+    (void)state;
+    harness_pair(fd);
+    toe_setsockopt(fd[0], SOL_SOCKET, SO_ZEROCOPY, &v, sizeof(v));
+    assert_int_equal(pipe(go), 0);
+    pid = fork();
+    if (pid == 0) {
+        toe_close(fd[1]);
+        if (read(go[0], &b, 1) != 1 || toe_send(fd[0], "c", 1, 0) != 1)
+            _exit(1);
+        _exit(toe_recv(fd[0], &b, 1, 0) == 1 ? 0 : 2);
+    }
+    s.fd = fd[0];
+    assert_int_equal(pthread_create(&s.thread, NULL, send_long, &s), 0);
+    poll(NULL, 0, 50); /* it waits for room */
+    assert_int_equal(write(go[1], "", 1), 1);
+    while (got < LONG_SEND + 1) {
+        ssize_t r = toe_recv(fd[1], in, 1000, 0);
+
+        assert_true(r > 0);
+        got += (size_t)r;
+        poll(NULL, 0, 1);
+    }
+    pthread_join(s.thread, NULL);
+    assert_int_equal(s.r, LONG_SEND);
+    assert_int_equal(toe_send(fd[1], "ab", 1, 0), 1);
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(toe_send(fd[1], "ab", 2, 0), 2);
+    assert_true(harness_wait(fd[0], POLLIN) & POLLIN);
+    while (toe_recv(fd[0], in, sizeof(in), MSG_ERRQUEUE) == 0)
+        ; /* what the call began with */
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(toe_send_completions(fd[0], &c, 1), 0);
+    assert_int_equal(toe_recv(fd[0], in, 2, MSG_WAITALL), 2);
+    assert_memory_equal(in, "ab", 2);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+    close(go[0]);
+    close(go[1]);
+}
+
 #define REF_TEST(f, setup) cmocka_unit_test_setup_teardown(f, setup, done)
 
 int main(void)
@@ -547,6 +611,7 @@ int main(void)
         REF_TEST(calls_are_numbered_and_told_in_ranges, large_by_reference),
         REF_TEST(both_kinds_keep_apart, all_by_reference),
         REF_TEST(epoll_tells_once_when_edge_triggered, large_by_reference),
+        REF_TEST(a_child_shares_it_in_the_middle_of_a_call, large_by_reference),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
