@@ -26,7 +26,7 @@ struct number {
 static int read_number(struct number *n, char *err, size_t err_size)
 {
     const char *text = tenv(n->env);
-    const char *from = n->env;
+    const char *from = "";
     unsigned long v = n->value ? n->value : n->fallback;
     char *end;
 
@@ -39,15 +39,15 @@ static int read_number(struct number *n, char *err, size_t err_size)
             return -1;
         }
     } else if (n->value) {
-        from = "struct toe_options";
+        from = " (struct toe_options)";
     }
     if (v < n->min || v > n->max) {
-        snprintf(err, err_size, "%s (%s): %lu is out of range; give %u to %u", n->env, from, v,
-                 n->min, n->max);
+        snprintf(err, err_size, "%s%s: %lu is out of range; give %u to %u", n->env, from, v, n->min,
+                 n->max);
         return -1;
     }
     if (n->power_of_two && (v & (v - 1))) {
-        snprintf(err, err_size, "%s (%s): %lu is not a power of two", n->env, from, v);
+        snprintf(err, err_size, "%s%s: %lu is not a power of two", n->env, from, v);
         return -1;
     }
     n->value = (uint32_t)v;
@@ -138,6 +138,11 @@ int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *er
     };
 
     memset(cfg, 0, sizeof(*cfg));
+    /* first: a process that requires the TOE does so whatever else is wrong */
+    if (read_flag("TOEHOLD_REQUIRE", o->require, &cfg->require, err, err_size) < 0) {
+        cfg->require = true;
+        return -1;
+    }
     for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
         if (read_number(&n[i], err, err_size) < 0)
             return -1;
@@ -155,8 +160,6 @@ int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *er
         read_inline(cfg, o->engine_options, err, err_size) < 0)
         return -1;
     if (read_flag("TOEHOLD_INLINE_BATCH", 1, &cfg->batch, err, err_size) < 0)
-        return -1;
-    if (read_flag("TOEHOLD_REQUIRE", o->require, &cfg->require, err, err_size) < 0)
         return -1;
     return read_flag("TOEHOLD_REPORT", 0, &cfg->report, err, err_size);
 }

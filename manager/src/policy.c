@@ -113,10 +113,11 @@ static bool require(void)
         char err[256];
         struct tconfig cfg;
 
-        if (tconfig_resolve(&cfg, NULL, err, sizeof(err)) == 0) {
+        tctx.configured = tconfig_resolve(&cfg, NULL, err, sizeof(err)) == 0;
+        if (tctx.configured)
             tctx.cfg = cfg;
-            tctx.configured = true;
-        }
+        else
+            tctx.cfg.require = cfg.require;
     }
     return tctx.cfg.require;
 }

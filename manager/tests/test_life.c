@@ -334,6 +334,32 @@ static int refused_listener(void)
     return toe_listen(l, 1) == -1 && errno == ENETDOWN ? 0 : 1;
 }
 
+/* Whatever is wrong, what is required is not passed on. */
+static int wrong_and_required(void)
+{
+    static const char *const wrong[][2] = {
+        {"TOEHOLD_ZEROCOPY_MIN", "abc"}, {"TOEHOLD_HOLD_MIN", "-1"},    {"TOEHOLD_SLOTS", "3"},
+        {"TOEHOLD_ENGINE", "here"},      {"TOEHOLD_INLINE_BATCH", "2"}, {"TOEHOLD_REQUIRE", "yes"}};
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        pid_t pid = fork();
+        int status;
+
+        if (pid == 0) {
+            struct sockaddr_in a = harness_address("0.0.0.0", 0);
+            int l = toe_socket(AF_INET, SOCK_STREAM, 0);
+
+            setenv("TOEHOLD_REQUIRE", "1", 1);
+            setenv(wrong[i][0], wrong[i][1], 1);
+            (void)toe_bind(l, (struct sockaddr *)&a, sizeof(a));
+            _exit(toe_listen(l, 1) == -1 && errno == ENETDOWN ? 0 : 1);
+        }
+        if (waitpid(pid, &status, 0) != pid || status)
+            return 1 + (int)i;
+    }
+    return 0;
+}
+
 static void no_daemon(void **state)
 {
     char err[2048], *first;
@@ -393,6 +419,9 @@ static void settings_are_checked(void **state)
     assert_non_null(strstr(err, "1 is out of range; give 1024 to 16777216"));
     assert_non_null(strstr(err, "TOEHOLD_RX_SIZE=many is not a number"));
     assert_non_null(strstr(err, "TOEHOLD_REQUIRE=yes is neither 0 nor 1"));
+    assert_int_equal(in_child(wrong_and_required, err, sizeof(err)), 0);
+    assert_non_null(strstr(err, "TOEHOLD_HOLD_MIN=-1 is not a number"));
+    assert_null(strstr(err, "kernel's TCP"));
 }
 
 int main(void)
