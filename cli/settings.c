@@ -4,9 +4,12 @@
  * clear error here and not one in each process of the command. Ranges: toe/toe.h, toe/device.h.
  */
 #define _GNU_SOURCE
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
+
+#include <toe/device.h>
 
 #include "cli.h"
 
@@ -17,10 +20,17 @@ struct setting {
 };
 
 static const struct setting settings[] = {
-    {"TOEHOLD_SLOTS", 1, 65536, true},         {"TOEHOLD_TX_SIZE", 4096, 16777216, true},
-    {"TOEHOLD_RX_SIZE", 4096, 16777216, true}, {"TOEHOLD_BUSY_POLL_US", 0, 1000000, false},
-    {"TOEHOLD_IRQ_COUNT", 0, 65535, false},    {"TOEHOLD_IRQ_USEC", 0, 1000000, false},
-    {"TOEHOLD_REQUIRE", 0, 1, false},          {"TOEHOLD_REPORT", 0, 1, false},
+    {"TOEHOLD_SLOTS", 1, TOEDEV_SLOTS_MAX, true},
+    {"TOEHOLD_TX_SIZE", TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX, true},
+    {"TOEHOLD_RX_SIZE", TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX, true},
+    {"TOEHOLD_BUSY_POLL_US", 0, 1000000, false},
+    {"TOEHOLD_IRQ_COUNT", 0, 65535, false},
+    {"TOEHOLD_IRQ_USEC", 0, 1000000, false},
+    {"TOEHOLD_HOLD_MIN", 0, UINT32_MAX, false},
+    {"TOEHOLD_ZEROCOPY_MIN", 1, UINT32_MAX, false},
+    {"TOEHOLD_INLINE_BATCH", 0, 1, false},
+    {"TOEHOLD_REQUIRE", 0, 1, false},
+    {"TOEHOLD_REPORT", 0, 1, false},
 };
 
 static bool check(const struct setting *s)
