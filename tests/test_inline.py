@@ -375,6 +375,8 @@ def test_wire_to_toed(tmp_path):
 
 # ---- settings
 
+ON_A_WIRE = ["--netif", "wire:/no/w", "--ip", "10.0.0.1/8"]
+
 
 @pytest.mark.parametrize(
     ("words", "code", "says"),
@@ -388,6 +390,8 @@ def test_wire_to_toed(tmp_path):
         (["--engine", "inline", "--netif", "a b"], 2, "white space"),
         (["--engine", "inline", "--netif", "none:/x", "--ip", "10.0.0.1/8"], 4, "none"),
         (["--engine", "thread", "--netif", "wire:/no/w", "--ip", "10.0.0.1/8"], 4, "/no/w"),
+        (["--engine", "thread", *ON_A_WIRE, "--cpu", "1023"], 4, "--cpu 1023: this machine has no"),
+        (["--engine", "inline", *ON_A_WIRE, "--cpu", "1023"], 4, "--cpu 1023: this machine has no"),
     ],
 )
 def test_wrong_options_are_refused(words, code, says):

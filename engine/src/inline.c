@@ -86,6 +86,27 @@ static void fill_info(const struct options *o, struct toedev_inline_info *out)
     out->spin_us = o->spin_us;
 }
 
+static void say_no_cpu(uint32_t cpu, char *err, size_t err_size)
+{
+    snprintf(err, err_size,
+             "--cpu %u: this machine has no such CPU, or the program may not run on it", cpu);
+}
+
+/* The CPU can be had: gone to, and come back from. */
+static int probe_cpu(const struct options *o, char *err, size_t err_size)
+{
+    cpu_set_t before, one;
+
+    if (!o->cpu_count || sched_getaffinity(0, sizeof(before), &before) != 0)
+        return 0;
+    CPU_ZERO(&one);
+    CPU_SET(o->cpu[0], &one);
+    if (sched_setaffinity(0, sizeof(one), &one) == 0)
+        return sched_setaffinity(0, sizeof(before), &before) == 0 ? 0 : EXIT_RUNTIME;
+    say_no_cpu(o->cpu[0], err, err_size);
+    return EXIT_CONFIG;
+}
+
 /* The interface can be had: opened, and closed again. */
 static int probe_interface(const struct options *o, char *err, size_t err_size)
 {
@@ -118,6 +139,8 @@ static int check(const char *text, int probe, struct toedev_inline_info *out, ch
         return rc;
     fill_info(&o, out);
     if (probe)
+        rc = probe_cpu(&o, err, err_size);
+    if (probe && rc == 0)
         rc = probe_interface(&o, err, err_size);
     free(words);
     return rc;
@@ -334,9 +357,10 @@ static int start_thread(struct toedev_inline *t, char *err, size_t err_size)
 {
     int rc = engine_start(t->engine);
 
-    if (rc != 0)
-        snprintf(err, err_size, "cannot start a thread%s: %s",
-                 t->options.cpu_count ? " on the CPU of --cpu" : "", strerror(rc));
+    if (rc == EINVAL && t->options.cpu_count)
+        say_no_cpu(t->options.cpu[0], err, err_size);
+    else if (rc != 0)
+        snprintf(err, err_size, "cannot start a thread: %s", strerror(rc));
     return rc == 0 ? 0 : -1;
 }
 
