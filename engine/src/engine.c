@@ -59,15 +59,13 @@ static int make_stack(struct engine *e, uint64_t now, char *err, size_t err_size
     e->cfg.core.user = e;
     e->cfg.core.expect_send = expect_send;
     e->stack_size = toec_size(&e->cfg.core);
-    if (memcmp(e->cfg.core.mac, no_mac, 6) == 0) {
+    if (e->stack_size == 0 && memcmp(e->cfg.core.mac, no_mac, 6) == 0)
         snprintf(err, err_size, "the interface has no Ethernet address: --mac gives it one");
-        return -1;
-    }
-    if (e->stack_size == 0) {
+    else if (e->stack_size == 0)
         snprintf(err, err_size, "the stack refuses this configuration (mtu %u, %u flows)",
                  e->cfg.core.mtu, e->cfg.core.max_flows);
+    if (e->stack_size == 0)
         return -1;
-    }
     mem = mmap(NULL, e->stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mem == MAP_FAILED) {
         snprintf(err, err_size, "no memory: %lu MiB for %u flows", e->stack_size >> 20,
