@@ -108,6 +108,18 @@ def build(name: str = "rtt_sim", trace: bool = False) -> Path:
         return build_alone(name, folder, trace)
 
 
+def forget_stale(folder: Path, cflags: list[str], sources: list[object]) -> None:
+    """Objects of our own sources that are older than a header go: what stands in a folder of
+    -isystem is in no list of what an object depends on.
+    """
+    folders = [Path(f.removeprefix("-isystem")) for f in cflags if f.startswith("-isystem")]
+    newest = max((h.stat().st_mtime for f in folders for h in f.rglob("*.h")), default=0)
+    for source in sources:
+        made = folder / f"{Path(str(source)).stem}.o"
+        if str(source).endswith(".cpp") and made.exists() and made.stat().st_mtime < newest:
+            made.unlink()
+
+
 def verilate(
     program: Path, top: str, design: str, cflags: list[str], ldflags: list[object], *more: object
 ) -> Path:
@@ -124,6 +136,7 @@ def verilate(
     # Its makefile knows nothing of what is linked from elsewhere.
     if program.exists() and any(f.stat().st_mtime > program.stat().st_mtime for f in linked):
         program.unlink()
+    forget_stale(folder, cflags, list(more))
     log = folder / "build.log"
     with log.open("w") as f:
         if run(command, stdout=f, stderr=subprocess.STDOUT).returncode:
