@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * settings.c - checks the TOEHOLD_* variables before a command starts, so that a wrong one is one
- * clear error here and not one in each process of the command. Ranges: toe/toe.h, toe/device.h.
+ * clear error here and not one in each process of the command. Ranges: toe/settings.h.
  */
 #define _GNU_SOURCE
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
-#include <toe/device.h>
+#include <toe/settings.h>
 
 #include "cli.h"
 
@@ -19,19 +18,9 @@ struct setting {
     bool power_of_two;
 };
 
-static const struct setting settings[] = {
-    {"TOEHOLD_SLOTS", 1, TOEDEV_SLOTS_MAX, true},
-    {"TOEHOLD_TX_SIZE", TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX, true},
-    {"TOEHOLD_RX_SIZE", TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX, true},
-    {"TOEHOLD_BUSY_POLL_US", 0, 1000000, false},
-    {"TOEHOLD_IRQ_COUNT", 0, 65535, false},
-    {"TOEHOLD_IRQ_USEC", 0, 1000000, false},
-    {"TOEHOLD_HOLD_MIN", 0, UINT32_MAX, false},
-    {"TOEHOLD_ZEROCOPY_MIN", 1, UINT32_MAX, false},
-    {"TOEHOLD_INLINE_BATCH", 0, 1, false},
-    {"TOEHOLD_REQUIRE", 0, 1, false},
-    {"TOEHOLD_REPORT", 0, 1, false},
-};
+#define NUMBER(name, low, high, pow2) {"TOEHOLD_" #name, low, high, pow2},
+#define FLAG(name)                    {"TOEHOLD_" #name, 0, 1, false},
+static const struct setting settings[] = {TOEDEV_NUMBERS(NUMBER) TOEDEV_FLAGS(FLAG)};
 
 static bool check(const struct setting *s)
 {

@@ -176,6 +176,25 @@ class Settings(Case):
                 self.assertEqual(r.returncode, 3, r.stderr)
                 self.assertIn(f"{name}={value}", r.stderr)
 
+    def test_the_ends_of_ranges_are_taken(self):
+        self.daemon()
+        for name, values in {
+            "TOEHOLD_SLOTS": (1, 1048576),
+            "TOEHOLD_TX_SIZE": (1024, 16777216),
+            "TOEHOLD_RX_SIZE": (1024, 16777216),
+            "TOEHOLD_BUSY_POLL_US": (0, 1000000),
+            "TOEHOLD_IRQ_COUNT": (0, 65536),
+            "TOEHOLD_IRQ_USEC": (0, 1000000),
+            "TOEHOLD_HOLD_MIN": (0, 2**32 - 1),
+            "TOEHOLD_ZEROCOPY_MIN": (1, 2**32 - 1),
+            "TOEHOLD_INLINE_BATCH": (0, 1),
+            "TOEHOLD_REPORT": (0, 1),
+        }.items():
+            for value in values:
+                with self.subTest(name=name, value=value):
+                    r = self.toehold("run", "true", env={name: str(value)})
+                    self.assertEqual(r.returncode, 0, r.stderr)
+
     def test_a_library_path_that_ld_preload_cannot_carry_is_3(self):
         self.daemon()
         path = os.path.join(self.dir, "a b.so")

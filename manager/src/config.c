@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <toe/settings.h>
+
 #include "ctx.h"
 #include "env.h"
 
@@ -13,44 +15,51 @@
 #define DEFAULT_SIZE         65536u
 #define DEFAULT_ZEROCOPY_MIN 4096 /* docs/PERFORMANCE.md has the measurement, */
 #define DEFAULT_HOLD_MIN     1024 /* ... and of this */
-#define MAX_USEC             1000000u
-#define MAX_COUNT            65536u
 
-/* One number: the option's value when not 0, the environment's when set. */
-struct number {
+/* By number: what the environment calls it, and its range. */
+#define NUMBER(name, low, high, pow2) N_##name,
+enum { TOEDEV_NUMBERS(NUMBER) NUMBERS };
+#undef NUMBER
+#define NUMBER(name, low, high, pow2) {"TOEHOLD_" #name, low, high, pow2},
+static const struct {
     const char *env;
-    uint32_t value, fallback, min, max;
+    uint32_t min, max;
     bool power_of_two;
+} numbers[] = {TOEDEV_NUMBERS(NUMBER)};
+#undef NUMBER
+
+/* The option when it is not 0, or the fallback; the environment's over both. */
+struct wanted {
+    uint32_t option, fallback, *out;
 };
 
-static int read_number(struct number *n, char *err, size_t err_size)
+static int read_number(unsigned i, const struct wanted *w, char *err, size_t err_size)
 {
-    const char *text = tenv(n->env);
-    const char *from = "";
-    unsigned long v = n->value ? n->value : n->fallback;
+    const char *env = numbers[i].env, *text = tenv(env), *from = "";
+    unsigned long v = w->option ? w->option : w->fallback;
     char *end;
 
     if (text && *text) {
         errno = 0;
         v = strtoul(text, &end, 10);
         if (*text < '0' || *text > '9' || errno || *end || v > UINT32_MAX) {
-            snprintf(err, err_size, "%s=%s is not a number; give one from %u to %u", n->env, text,
-                     n->min, n->max);
+            snprintf(err, err_size, "%s=%s is not a number; give one from %u to %u", env, text,
+                     numbers[i].min, numbers[i].max);
             return -1;
         }
-    } else if (n->value) {
+    } else if (w->option) {
         from = " (struct toe_options)";
     }
-    if (v < n->min || v > n->max) {
-        snprintf(err, err_size, "%s%s: %lu is out of range; give %u to %u", n->env, from, v, n->min,
-                 n->max);
+    if (v < numbers[i].min || v > numbers[i].max) {
+        snprintf(err, err_size, "%s%s: %lu is out of range; give %u to %u", env, from, v,
+                 numbers[i].min, numbers[i].max);
         return -1;
     }
-    if (n->power_of_two && (v & (v - 1))) {
-        snprintf(err, err_size, "%s%s: %lu is not a power of two", n->env, from, v);
+    if (numbers[i].power_of_two && (v & (v - 1))) {
+        snprintf(err, err_size, "%s%s: %lu is not a power of two", env, from, v);
         return -1;
     }
-    n->value = (uint32_t)v;
+    *w->out = (uint32_t)v;
     return 0;
 }
 
@@ -126,15 +135,16 @@ int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *er
 {
     static const struct toe_options none;
     const struct toe_options *o = opt ? opt : &none;
-    struct number n[] = {
-        {"TOEHOLD_SLOTS", o->slots, DEFAULT_SLOTS, 1, TOEDEV_SLOTS_MAX, true},
-        {"TOEHOLD_TX_SIZE", o->tx_size, DEFAULT_SIZE, TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX, true},
-        {"TOEHOLD_RX_SIZE", o->rx_size, DEFAULT_SIZE, TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX, true},
-        {"TOEHOLD_BUSY_POLL_US", o->busy_poll_us, 0, 0, MAX_USEC, false},
-        {"TOEHOLD_IRQ_COUNT", o->irq_count, 0, 0, MAX_COUNT, false},
-        {"TOEHOLD_IRQ_USEC", o->irq_usec, 0, 0, MAX_USEC, false},
-        {"TOEHOLD_HOLD_MIN", o->hold_min, DEFAULT_HOLD_MIN, 0, UINT32_MAX, false},
-        {"TOEHOLD_ZEROCOPY_MIN", o->zerocopy_min, DEFAULT_ZEROCOPY_MIN, 1, UINT32_MAX, false},
+    const char *busy = tenv(numbers[N_BUSY_POLL_US].env);
+    const struct wanted wanted[NUMBERS] = {
+        [N_SLOTS] = {o->slots, DEFAULT_SLOTS, &cfg->slots},
+        [N_TX_SIZE] = {o->tx_size, DEFAULT_SIZE, &cfg->tx_size},
+        [N_RX_SIZE] = {o->rx_size, DEFAULT_SIZE, &cfg->rx_size},
+        [N_BUSY_POLL_US] = {o->busy_poll_us, 0, &cfg->busy_poll_us},
+        [N_IRQ_COUNT] = {o->irq_count, 0, &cfg->irq_count},
+        [N_IRQ_USEC] = {o->irq_usec, 0, &cfg->irq_usec},
+        [N_HOLD_MIN] = {o->hold_min, DEFAULT_HOLD_MIN, &cfg->hold_min},
+        [N_ZEROCOPY_MIN] = {o->zerocopy_min, DEFAULT_ZEROCOPY_MIN, &cfg->zerocopy_min},
     };
 
     memset(cfg, 0, sizeof(*cfg));
@@ -143,18 +153,10 @@ int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *er
         cfg->require = true;
         return -1;
     }
-    for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
-        if (read_number(&n[i], err, err_size) < 0)
+    for (unsigned i = 0; i < NUMBERS; i++)
+        if (read_number(i, &wanted[i], err, err_size) < 0)
             return -1;
-    cfg->slots = n[0].value;
-    cfg->tx_size = n[1].value;
-    cfg->rx_size = n[2].value;
-    cfg->busy_poll_us = n[3].value;
-    cfg->busy_poll_given = o->busy_poll_us || (tenv(n[3].env) && *tenv(n[3].env));
-    cfg->irq_count = n[4].value;
-    cfg->irq_usec = n[5].value;
-    cfg->hold_min = n[6].value;
-    cfg->zerocopy_min = n[7].value;
+    cfg->busy_poll_given = o->busy_poll_us || (busy && *busy);
     if (read_path(cfg, o->socket, err, err_size) < 0 ||
         read_place(cfg, o->engine, err, err_size) < 0 ||
         read_inline(cfg, o->engine_options, err, err_size) < 0)
