@@ -93,9 +93,8 @@ const char *toec_restore_flow(struct toec_restoring *r)
     t = toec_tcb_new(r->s, &id, hash, r->now);
     is.node = t->node;
     is.remote_ip = t->remote_ip;
-    is.rare &= (toec_u8)~TOEC_RARE_SOFT; /* settle_reason() */
     if (is.reason)
-        is.rare |= TOEC_RARE_SOFT;
+        is.rare |= TOEC_RARE_SOFT; /* as settle_reason() has it */
     is.cc_ops = toec_cc_get((unsigned)toec_image_number(&r->in, TOEC_TAG_CC));
     if (!is.cc_ops)
         return "the image is damaged: a flow has no congestion control that there is";
@@ -340,7 +339,7 @@ static int options_sound(const struct toec_tcb *t)
 {
     return t->scales >> 4 <= TOEC_WSCALE_MAX && (t->scales & 15u) <= TOEC_WSCALE_MAX &&
            t->backoff <= 16 && t->ecn.policy >= TOEC_ECN_OFF && t->ecn.policy <= TOEC_ECN_PASSIVE &&
-           t->rare < 2 * TOEC_RARE_SOFT &&
+           t->rare < 2 * TOEC_RARE_SOFT && !(t->rare & TOEC_RARE_SOFT) == !t->reason &&
            (t->rare & (TOEC_RARE_ACKED | TOEC_RARE_HALF)) != TOEC_RARE_ACKED &&
            t->fo.syn_len + t->path.hlen + TOEC_TCP_LEN <= t->path.mtu && t->keep_intvl &&
            t->rto <= TOEC_RTO_MAX / 4u + 1u && t->pm.reuse <= TOEC_REUSE_ALL;

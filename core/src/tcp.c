@@ -487,11 +487,13 @@ void toec_output(struct toec_stack *s, toec_time now)
 toec_time toec_tcp_poll(struct toec_stack *s, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
-    toec_time next, owed = toec_delack_poll(s, now);
+    toec_time next, owed;
 
+    toec_delack_poll(s, now);
     toec_wheel_run(&tcp->pace_wheel, now << TOEC_PACE_SHIFT, pace_expired, s);
     output_pending(s, now);
     next = toec_wheel_next(&tcp->pace_wheel, now << TOEC_PACE_SHIFT);
     next = next == TOEC_NEVER ? TOEC_NEVER : next >> TOEC_PACE_SHIFT;
+    owed = toec_delack_next(s, now);
     return TOEC_MIN(next, owed);
 }

@@ -584,9 +584,10 @@ TOEC_INLINE void toec_delack_forget(struct toec_stack *s, struct toec_tcb *t)
 }
 /* It is owed, and the flow's timer is to see to it. */
 int toec_delack_timed(const struct toec_stack *s, const struct toec_tcb *t);
-/* At each poll, before output: whose time has come. Returns when the next one's comes (TOEC_NEVER:
- * there is none, beside those that have a timer). */
-toec_time toec_delack_poll(struct toec_stack *s, toec_time now);
+/* At each poll, before output: whose time has come. */
+void toec_delack_poll(struct toec_stack *s, toec_time now);
+/* After it: when the next one's comes (TOEC_NEVER: there is none, beside those with a timer). */
+toec_time toec_delack_next(struct toec_stack *s, toec_time now);
 
 /* ---- tcp_expect.c: into the cache. t may be of a flow that is gone: it is not looked into. ----
  */

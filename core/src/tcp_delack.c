@@ -102,25 +102,35 @@ int toec_delack_timed(const struct toec_stack *s, const struct toec_tcb *t)
     return (t->flags & TOEC_F_DELACK) && !place_of(s->tcp, t);
 }
 
-toec_time toec_delack_poll(struct toec_stack *s, toec_time now)
+/* Who owes one for the longest time; 0: nobody does. */
+static struct toec_tcb *first(struct toec_tcp *tcp)
 {
-    struct toec_tcp *tcp = s->tcp;
-    unsigned left = TOEC_WHEEL_MOST;
-
-    while (tcp->owing_head != tcp->owing_tail) {
-        struct toec_tcb *t = *place(tcp, tcp->owing_head);
-        toec_u32 ticks = t ? toec_delack_left(t, toec_ticks(now)) : 0;
-
-        if (ticks)
-            return toec_tick_time(toec_ticks(now) + ticks, now);
-        if (t && left-- == 0)
-            return now; /* as timers: frames have their turn in between */
+    while (tcp->owing_head != tcp->owing_tail && !*place(tcp, tcp->owing_head))
         tcp->owing_head++;
-        if (!t)
-            continue;
+    return tcp->owing_head != tcp->owing_tail ? *place(tcp, tcp->owing_head) : 0;
+}
+
+void toec_delack_poll(struct toec_stack *s, toec_time now)
+{
+    unsigned left = TOEC_WHEEL_MOST; /* as timers: frames have their turn in between */
+    struct toec_tcp *tcp = s->tcp;
+    struct toec_tcb *t;
+
+    while ((t = first(tcp)) != 0 && !toec_delack_left(t, toec_ticks(now)) && left-- > 0) {
+        tcp->owing_head++;
         if (tcp->owing_tail - tcp->owing_head > AHEAD && *place(tcp, tcp->owing_head + AHEAD))
             toec_fetch_flow(*place(tcp, tcp->owing_head + AHEAD));
         toec_delack_expired(s, t);
     }
-    return TOEC_NEVER;
+}
+
+toec_time toec_delack_next(struct toec_stack *s, toec_time now)
+{
+    const struct toec_tcb *t = first(s->tcp);
+    toec_u32 left;
+
+    if (!t)
+        return TOEC_NEVER;
+    left = toec_delack_left(t, toec_ticks(now));
+    return left ? toec_tick_time(toec_ticks(now) + left, now) : now;
 }

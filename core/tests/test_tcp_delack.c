@@ -37,6 +37,23 @@ static void test_answer_in_time_sets_no_timer(void **state)
     talk_end(&t);
 }
 
+/* Whose answer goes in a poll wants no other for the ACK: nobody is woken for it. */
+static void test_an_answer_leaves_no_deadline(void **state)
+{
+    struct talk t;
+    toec_time at;
+
+    (void)state;
+    talk_open(&t);
+    talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
+    assert_int_equal(conn_read(t.c, 1000), 100);
+    assert_int_equal(conn_write(t.c, 100, 1), 100);
+    at = toec_poll(t.s.host[0].stack, t.s.now);
+    assert_in_range(at - t.s.now, 100 * MSEC, 2 * SEC); /* of its retransmission */
+    talk_hear(&t, F_ACK, 0, 100, 100);
+    talk_end(&t);
+}
+
 /* Who does not answer has no timer either: the queue knows when. */
 static void test_no_answer(void **state)
 {
@@ -177,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answer_in_time_sets_no_timer),
+        cmocka_unit_test(test_an_answer_leaves_no_deadline),
         cmocka_unit_test(test_no_answer),
         cmocka_unit_test(test_it_is_the_deadline),
         cmocka_unit_test(test_twice_in_a_tick),
