@@ -68,8 +68,8 @@ static int make_slots(struct qp *qp)
     return qp->slots && qp->free_slots ? 0 : -1;
 }
 
-/* Buffers of many flows lie on huge pages when those of one are less than a small page, so that few
- * bytes become resident that nobody uses. Larger ones stay on small pages: else those of idle
+/* Buffers of many flows lie on huge pages when those of one are no more than a small page, so that
+ * few bytes become resident that nobody uses. Larger ones stay on small pages: else those of idle
  * flows, and what of a buffer is not in use, would be resident. */
 static void ask_huge(const struct qp *qp)
 {
