@@ -28,9 +28,7 @@ static void count_bytes(struct worker *w, ssize_t n)
 static void stream_over(struct worker *w, struct conn *c, bool reset)
 {
     conn_close(w, c, reset);
-    c->state = CONN_DEAD;
-    w->alive--;
-    atomic_fetch_sub(&w->run->alive, 1);
+    worker_lost(w, c);
     worker_over(w, c);
     w->tally.answered++;
 }

@@ -208,6 +208,13 @@ void worker_answered(struct worker *w, struct conn *c)
         w->tally.in_window++;
 }
 
+bool worker_lost(struct worker *w, struct conn *c)
+{
+    c->state = CONN_DEAD;
+    w->alive--;
+    return atomic_fetch_sub(&w->run->alive, 1) == 1;
+}
+
 void worker_failed(struct worker *w, struct conn *c, int what)
 {
     tally_fail(&w->tally, what);
@@ -221,10 +228,8 @@ void worker_failed(struct worker *w, struct conn *c, int what)
         worker_again(w, c);
         return;
     }
-    c->state = CONN_DEAD;
-    w->alive--;
     /* With those of the other threads: what is due on ours is owed until theirs have failed too. */
-    if (atomic_fetch_sub(&w->run->alive, 1) == 1 && !w->stopping)
+    if (worker_lost(w, c) && !w->stopping)
         w->run->gave_up = 1;
     else if (w->order)
         make_ready(w, in_turn(w));

@@ -95,6 +95,8 @@ void worker_over(struct worker *w, struct conn *c);
 void worker_answered(struct worker *w, struct conn *c);
 /* The connection begins another when it may. */
 void worker_again(struct worker *w, struct conn *c);
+/* The connection does no more. Whether all of all threads are such now. */
+bool worker_lost(struct worker *w, struct conn *c);
 /* The connection cannot be used any more; what: errno or FAIL_*. */
 void worker_failed(struct worker *w, struct conn *c, int what);
 
