@@ -15,7 +15,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from bench import report
-from harness import paths
+from tests.lab import paths
 
 # What is compared: the hostile case, the plain one, and how many times as much it may cost.
 PAIRS = [

@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import median
 
 from bench import cpu, report, running, syscalls, terminal, webserver, wrk
-from harness import netns, paths, proc
-from harness.toed import Toed, af_xdp_missing
+from tests.lab import netns, paths, proc
+from tests.lab.toed import Toed, af_xdp_missing
 
 SYSTEMS = ("linux", "toehold")
 TITLES = {"return200": "return 200, 256 bytes", "file256": "256-byte file"}

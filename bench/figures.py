@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 
-from harness import paths
+from tests.lab import paths
 
 BEGIN = "<!-- figures: written by python3 -m bench.figures -->"
 END = "<!-- end of figures -->"

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from bench import links, loadgen, report, terminal
-from harness import paths, proc
+from tests.lab import paths, proc
 
 # Requests under way by load; 0: one on each connection.
 LOADS = {"each": 0, "in turn": 64}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import report, running, terminal
-from harness import paths, proc
+from tests.lab import paths, proc
 
 CYCLE_NS = 4
 PAYLOADS = [1, 16, 64, 128, 256, 512, 1024, 1460]

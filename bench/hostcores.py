@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import gateware, loadgen, multicore, report, running, terminal
-from harness import proc
-from harness.toed import af_xdp_missing
+from tests.lab import proc
+from tests.lab.toed import af_xdp_missing
 
 TITLES = {
     "linux": "Linux",

@@ -5,7 +5,7 @@ Counted by callgrind in programs of bench/count/, in virtual time, compiled for 
 the build. Instructions of Toehold's own code alone: those of the C library are left out, as which
 memcpy() it takes depends on the CPU, and so is what stands in for the network and the program. So a
 count changes with the code and the compiler, and with nothing else. The baseline is
-bench/instructions.json; a test compares with it (tests/test_instructions.py).
+bench/instructions.json; a test compares with it (tests/tree/test_instructions.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import callgrind, report
-from harness import paths
+from tests.lab import paths
 
 BASELINE = paths.ROOT / "bench" / "instructions.json"
 RECORD = "make bench NAME=instructions ARGS=--write-baseline"

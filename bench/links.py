@@ -18,8 +18,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from bench import loadgen, terminal
-from harness import netns, paths, proc
-from harness.toed import Toed, af_xdp_missing
+from tests.lab import netns, paths, proc
+from tests.lab.toed import Toed, af_xdp_missing
 
 SERVER_CORE, CLIENT_CORE = 0, 1
 PORT = 7000

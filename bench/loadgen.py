@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from harness import paths, proc
-from harness.netns import Namespace
+from tests.lab import paths, proc
+from tests.lab.netns import Namespace
 
 Wrap = Callable[[Sequence[object]], list[object]]
 

@@ -21,8 +21,8 @@ from contextlib import ExitStack
 from statistics import median
 
 from bench import cpu, loadgen, report, running, terminal, webserver
-from harness import netns
-from harness.toed import Toed, af_xdp_missing
+from tests.lab import netns
+from tests.lab.toed import Toed, af_xdp_missing
 
 TITLES = {
     "linux": "Linux",

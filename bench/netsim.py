@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 
 from bench import netsim_plots, report
-from harness import netsim, paths
+from tests.lab import netsim, paths
 
 # Every congestion control the plots speak of; what core/ refuses is named and left out.
 CCS = ["cubic", "reno", "bbr", "dctcp"]

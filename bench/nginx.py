@@ -17,8 +17,8 @@ from pathlib import Path
 from statistics import median
 
 from bench import callgrind, cpu, links, loadgen, perf, report, running, terminal, webserver
-from harness import ideal, netns, paths, proc
-from harness.toed import Toed, af_xdp_missing
+from tests.lab import ideal, netns, paths, proc
+from tests.lab.toed import Toed, af_xdp_missing
 
 NGINX_CORE, OTHER_CORE = 0, 1
 CASE = "return200"

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from harness import paths, proc
+from tests.lab import paths, proc
 
 _HZ = 2000
 

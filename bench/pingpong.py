@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from statistics import median
 
 from bench import links, report, running, terminal
-from harness import paths, proc
+from tests.lab import paths, proc
 
 CONNECTIONS, SIZES = (1, 32, 256, 4096), (1, 64)
 IDLE = 400

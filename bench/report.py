@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench import terminal
-from harness import paths
+from tests.lab import paths
 
 
 @dataclass(frozen=True)

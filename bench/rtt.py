@@ -27,7 +27,7 @@ import time
 from pathlib import Path
 
 from bench import report, running
-from harness import netns, paths, proc
+from tests.lab import netns, paths, proc
 
 NEAR, FAR, PORT = "10.88.0.2", "10.88.0.1", 7
 MAGIC = b"TRTT"

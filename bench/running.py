@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bench import terminal
-from harness import netns, paths, proc
+from tests.lab import netns, paths, proc
 
 
 def number(text: str) -> int:

@@ -16,7 +16,7 @@ import statistics
 import sys
 
 from bench import report, running
-from harness import paths, proc
+from tests.lab import paths, proc
 
 WORKLOADS = {
     "ping-pong": (32, 64),

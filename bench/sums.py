@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from bench import report, running
-from harness import paths, proc
+from tests.lab import paths, proc
 
 LENGTHS = [64, 128, 256, 512, 1448, 8948, 61440]
 SEGMENT = 1448  # payload that decides: what is no faster with it is not worth having

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import cpu
-from harness import paths, proc
-from harness.netns import Namespace, Pair
-from harness.toed import Toed
+from tests.lab import paths, proc
+from tests.lab.netns import Namespace, Pair
+from tests.lab.toed import Toed
 
 BODY = ("0123456789abcdef" * 16)[:255] + "\n"  # 256 bytes
 

@@ -7,8 +7,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.netns import Namespace
-from harness.proc import Failed
+from tests.lab.netns import Namespace
+from tests.lab.proc import Failed
 
 _REPORT = Path(__file__).with_name("wrk_report.lua")
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import lab as labs  # noqa: E402
-from robot import PORT, Robot  # noqa: E402
+from tests.lab import lab as labs
+from tests.lab.robot import PORT, Robot
 
 
 def pytest_configure(config: pytest.Config) -> None:

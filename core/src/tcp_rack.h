@@ -34,7 +34,7 @@ struct toec_tcb;
 struct toec_seg;
 struct toec_info;
 
-#ifndef TOEC_RUNS /* proofs/ takes fewer */
+#ifndef TOEC_RUNS /* tests/proofs/ takes fewer */
 #define TOEC_RUNS 128u
 #endif
 #define TOEC_RUNS_OWN 1u

@@ -110,7 +110,7 @@ static void note_marks(struct toec_tcb *t)
         t->flags &= ~TOEC_F_SACKED;
 }
 
-#ifndef RUNS_HELD /* proofs/ takes fewer */
+#ifndef RUNS_HELD /* tests/proofs/ takes fewer */
 #define RUNS_HELD 16u
 #endif
 

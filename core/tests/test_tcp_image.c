@@ -586,7 +586,7 @@ static void test_forged_listeners_and_pairs(void **state)
 }
 
 /* Of the sizes that were agreed the size of a segment is made anew whenever the path changes. It
- * was 0 then, once (fuzz/found/image). */
+ * was 0 then, once (tests/fuzz/found/image). */
 static void test_sizes_of_segments(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.c - the time of a toed that runs; virtual/ has another clock in its place. */
+/* clock.c - the time of a toed that runs; tests/virtual/ has another clock in its place. */
 #include <time.h>
 
 #include "engine.h"

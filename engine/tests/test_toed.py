@@ -374,7 +374,7 @@ class LittleMemory(Attached):
 
 
 class TakenOver(Attached):
-    """By another one: docs/UPGRADE.md. Real traffic: tests/test_upgrade.py."""
+    """By another one: docs/UPGRADE.md. Real traffic: tests/system/test_upgrade.py."""
 
     options = ("--max-qps", "200")
 

@@ -7,8 +7,8 @@ does not pass; docs/gateware-differences.md a section for each name."""
 import re
 from pathlib import Path
 
-from packetdrill.api import Result
-from packetdrill.judge import SCRIPTS
+from tests.packetdrill.api import Result
+from tests.packetdrill.judge import SCRIPTS
 
 from .tools import ROOT
 

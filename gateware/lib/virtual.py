@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the TOE for virtual time (gateware/sim/toe_device.h): one object that the runner of
-packetdrill's scripts loads in the place of virtual/'s own."""
+packetdrill's scripts loads in the place of tests/virtual/'s own."""
 
 import subprocess
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 from .live import DEVICE, SIM, host_build, verilate
 from .tools import OUT, ROOT, alone, require
 
-VIRTUAL = "virtual/libtoe_virtual.a"
+VIRTUAL = "tests/virtual/libtoe_virtual.a"
 CORE = "core/libtoec.a"
 PROP = "core/tests/prop/prop"
 # One after the other: all three are of one design, whose C++ ccache then has for the others.
@@ -32,11 +32,11 @@ def library() -> Path:
     program.parent.mkdir(parents=True, exist_ok=True)
     with alone(program.parent), alone(MODEL):
         world, device = host_build(VIRTUAL, DEVICE)
-        names = ROOT / "virtual" / "src" / "virtual.map"
+        names = ROOT / "tests" / "virtual" / "src" / "virtual.map"
         ldflags = ["-shared", "-Wl,--whole-archive", world, "-Wl,--no-whole-archive", device]
         ldflags += [f"-Wl,--version-script={names}", "-Wl,-Bsymbolic", "-Wl,--no-undefined"]
         ldflags += ["-pthread", "-ldl"]
-        flags = cflags("virtual/include", "virtual/src")
+        flags = cflags("tests/virtual/include", "tests/virtual/src")
         sources = [SIM / "toe_device.cpp", SIM / "toe_virtual.cpp"]
         return verilate(program, "toe_top", "sim/toe_virtual.f", flags, ldflags, *SMALL, *sources)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateware.lib.tools import ROOT
-from harness import proc
+from tests.lab import proc
 
 from .toe_lab import PORT, PYTHON, Toe
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gateware.lib.tools import ROOT
-from harness import proc
+from tests.lab import proc
 
 from . import raw_host as raw
 from .raw_host import Host, Shape

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import proc
+from tests.lab import proc
 
 from .test_toe_sim import CONNECT
 from .toe_lab import ECHO, PORT, PYTHON, TALK, Toe

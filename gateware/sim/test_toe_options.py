@@ -4,7 +4,7 @@
 import pytest
 
 from gateware.lib import live
-from harness import proc
+from tests.lab import proc
 
 NETIF, IP = ["--netif", "pcap:out=/dev/null"], ["--ip", "10.0.0.1/24"]
 ADDRESS = "want an address and prefix length"

@@ -14,7 +14,7 @@ import pytest
 
 from gateware.lib import live
 from gateware.lib.tools import ROOT
-from harness import netns, proc
+from tests.lab import netns, proc
 
 from .test_live import read_pcapng
 from .toe_lab import ECHO, MANY, PORT, PYTHON, TALK, TOEHOLD, Toe

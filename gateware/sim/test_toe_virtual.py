@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from gateware.lib import differences, virtual
-from harness.paths import ROOT
-from packetdrill.api import Result
-from packetdrill.judge import SCRIPTS
-from packetdrill.worker import Worker
+from tests.lab.paths import ROOT
+from tests.packetdrill.api import Result
+from tests.packetdrill.judge import SCRIPTS
+from tests.packetdrill.worker import Worker
 
 
 def test_scripts_differ_from_core_where_it_is_said() -> None:

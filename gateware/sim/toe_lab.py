@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gateware.lib import live
 from gateware.lib.tools import ROOT
-from harness import netns, proc
+from tests.lab import netns, proc
 
 PYTHON = "/usr/bin/python3"
 TOEHOLD = ROOT / "build" / "cli" / "toehold"

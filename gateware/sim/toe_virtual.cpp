@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe_virtual.cpp - the gateware as the TOE of virtual/ (world.h, "the TOE"): libtoe and scripts
+ * toe_virtual.cpp - the gateware as the TOE of tests/virtual/ (world.h, "the TOE"): libtoe and scripts
  * over it in virtual time. Linked with libtoe_virtual.a in the place of soft.c.
  */
 #include <cstring>

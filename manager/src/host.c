@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host.c - the machine under libtoe: its clock, its sleep, the way to its TOE. route.c belongs to
- * it too. virtual/ puts a machine whose time is an argument in the place of both.
+ * it too. tests/virtual/ puts a machine whose time is an argument in the place of both.
  */
 #include <errno.h>
 #include <limits.h>

@@ -341,7 +341,7 @@ TOE_HIDDEN int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uin
 /* Sleeps for one object: begin, add, sleep, end. `deadline` as above. 0 or -1 with errno. */
 TOE_HIDDEN int twait_one(struct tobj *o, uint64_t deadline);
 
-/* ---- the machine (host.c; virtual/ has another). Lock not held when they may sleep. ---- */
+/* ---- the machine (host.c; tests/virtual/ has another). Lock not held when they may sleep. ---- */
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 TOE_HIDDEN uint64_t tclock_ns(void);

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from harness.netns import PREFIX, Namespace, Pair
+from tests.lab.netns import PREFIX, Namespace, Pair
 
 ECHO = IP6 = OLD_KERNEL = None
 TOE = "10.77.0.1"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from packetdrill.worker import Worker
+from tests.packetdrill.worker import Worker
 
 HERE = Path(__file__).resolve().parent
 # Folders whose scripts hold for both families. Over IPv6 the MTU is larger by what its header is

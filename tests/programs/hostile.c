@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hostile.c - a program that attaches to a toed as libtoe does and then breaks every rule of the
- * device contract, by a seed; tests/test_hostile.py runs it beside honest ones.
+ * device contract, by a seed; tests/system/test_hostile.py runs it beside honest ones.
  *
  *   hostile SOCKET SEED LIVES PEER_IP PORT PEER_PORT MARK
  *

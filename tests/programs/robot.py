@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does what a test says, call by call: tests/robot.py is the other end of the Unix socket PATH."""
+"""Makes the calls that a test sends; tests/lab/robot.py is the other end of the socket PATH."""
 
 import ast
 import builtins

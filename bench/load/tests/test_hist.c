@@ -104,7 +104,7 @@ static void test_sums_are_as_if_recorded_in_one(void **state)
     free(one);
 }
 
-/* The rest of it is decoded by tests/test_loadgen.py. */
+/* The rest of it is decoded by tests/system/test_loadgen.py. */
 static void test_the_encoding_begins_as_the_format_says(void **state)
 {
     struct hist *h = hist_new();

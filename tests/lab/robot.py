@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process under test that makes the system calls a test tells it to, one after the other.
+
+    robot("s = socket.create_connection((peer, 80)); s.recv(10)", peer=lab.peer_ip)
+
+runs the statements there and returns the value of the last one; an OSError there is raised here.
+tell() does not wait for the end of a call that blocks; result() does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import pickle
+import select
+import shutil
+import socket
+import struct
+import tempfile
+from pathlib import Path
+
+from tests.lab import lab as labs
+
+PORT = 7000  # where robots listen, and peers for them
+
+
+class Robot:
+    def __init__(self, lab: labs.Lab, *, env: dict | None = None, on_peer: bool = False):
+        folder = Path(tempfile.mkdtemp(prefix="toehold-"))
+        try:
+            with socket.socket(socket.AF_UNIX) as listener:
+                path = folder / "robot"
+                listener.bind(str(path))
+                listener.listen()
+                listener.settimeout(20)
+                if on_peer:
+                    self.proc = lab.peer_script("robot.py", path)
+                else:
+                    # Its Unix socket is the kernel's.
+                    self.proc = lab.script("robot.py", path, require=False, env=env)
+                try:
+                    self._control, _ = listener.accept()
+                except BaseException:
+                    self.proc.kill()
+                    raise
+        finally:
+            shutil.rmtree(folder)
+        self._stream = self._control.makefile("rwb")
+        self._waiting = 0
+        self.pid = self.proc.pid
+
+    def __enter__(self) -> Robot:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._control.shutdown(socket.SHUT_RDWR)
+        self._stream.close()
+        self._control.close()
+        self.proc.stop()
+
+    def tell(self, code: str, **given: object) -> None:
+        """Starts it without waiting for its end."""
+        data = pickle.dumps((code, given))
+        self._stream.write(struct.pack("<I", len(data)) + data)
+        self._stream.flush()
+        self._waiting += 1
+
+    def result(self, timeout: float = 30) -> object:
+        """The value of what was told last."""
+        self._control.settimeout(timeout)
+        head = self._stream.read(4)
+        if not head:
+            raise RuntimeError(f"the robot has ended: {self.proc.wait(10)}{self.proc.tail()}")
+        kind, *rest = pickle.loads(self._stream.read(struct.unpack("<I", head)[0]))
+        self._waiting -= 1
+        if kind == "value":
+            return rest[0]
+        if kind == "error":
+            name, errno, text = rest
+            raise OSError(errno, text) if errno else getattr(builtins, name)(text)
+        raise RuntimeError(f"in the robot: {rest[0]}")
+
+    def waits(self, seconds: float = 0.3) -> bool:
+        """Is the end of what was told not here, after so long?"""
+        return not select.select([self._control], [], [], seconds)[0]
+
+    def __call__(self, code: str, timeout: float = 30, **given: object) -> object:
+        self.tell(code, **given)
+        return self.result(timeout)
+
+    # Ends of connections are named in the robot: "s" unless told otherwise.
+
+    def listen(self, ip: str, port: int, name: str = "listener", backlog: int = 128) -> int:
+        """A listener there; its port."""
+        return self(
+            f"{name} = socket.create_server((ip, port), backlog=backlog)\n{name}.getsockname()[1]",
+            ip=ip,
+            port=port,
+            backlog=backlog,
+        )
+
+    def accept(self, name: str = "s", listener: str = "listener") -> tuple:
+        """Accepts there; the peer's address."""
+        return self(f"{name}, _ = {listener}.accept(); _")
+
+
+def take(s: socket.socket, count: int) -> bytes:
+    """The next `count` bytes; fewer only at the end of the stream."""
+    got = bytearray()
+    while len(got) < count and (chunk := s.recv(count - len(got))):
+        got += chunk
+    return bytes(got)

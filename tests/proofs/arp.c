@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arp.c - any frame of ARP. The table of neighbours is not part of it. */
+#include "proof.h"
+
+#include "../../core/src/arp.c"
+
+#define HEAD 64
+
+static toec_u8 frame[HEAD];
+static struct toec_stack s;
+static struct toec_neigh known;
+
+struct toec_neigh *look_up(struct toec_stack *stack, const struct toec_addr *addr)
+{
+    (void)stack;
+    READABLE(addr, sizeof(*addr));
+    return nondet_u8() ? &known : 0;
+}
+
+struct toec_neigh *add(struct toec_stack *stack, const struct toec_addr *addr, int in_use,
+                       toec_time now)
+{
+    (void)stack;
+    (void)in_use;
+    (void)now;
+    READABLE(addr, sizeof(*addr));
+    return nondet_u8() ? &known : 0;
+}
+
+void proof(void)
+{
+    struct toec_packet p;
+    unsigned n = nondet_u8();
+
+    ASSUME(n >= TOEC_ETH_LEN && n <= HEAD);
+    ANYTHING(frame);
+    ANYTHING(s);
+    ANYTHING(known);
+    p.data = frame + HEAD - n;
+    p.head_len = p.len = n;
+    toec_arp_input(&s, &p, nondet_u64());
+}

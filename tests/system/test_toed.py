@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toed and toehold as programs: wrong input, no rights, no daemon."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import stat
+import struct
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.lab import lab as labs
+from tests.lab import nginx, paths, proc
+from tests.lab import toed as toed_module
+
+USAGE, CONFIGURATION = 2, 3
+GOOD = ["--netif", "tap:toe9", "--ip", "10.78.0.1/24"]
+
+pytestmark = pytest.mark.toehold_only
+
+
+def toed(lab, *argv: object, prefix: tuple = ()):
+    """toed with these arguments, which must end by itself."""
+    return lab.server.run([*prefix, paths.built("toed"), *argv], check=False, timeout=20)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ([], "--netif"),
+        (["--netif", "tap:toe9"], "--ip"),
+        ([*GOOD, "--no-such-option"], "no-such-option"),
+        ([*GOOD, "stray"], "stray"),
+        (["--netif", "tap:toe9", "--ip", "10.78.0.1"], "10.78.0.1"),
+        (["--netif", "tap:toe9", "--ip", "10.78.0.256/24"], "10.78.0.256"),
+        (["--netif", "tap:toe9", "--ip", "10.78.0.1/33"], "33"),
+        (["--netif", "tap:toe9", "--ip", "127.0.0.1/8"], "127.0.0.1"),
+        (["--netif", "tap:toe9", "--ip", "224.0.0.1/8"], "224.0.0.1"),
+        ([*GOOD, "--gateway", "nowhere"], "nowhere"),
+        ([*GOOD, "--mac", "01:00:00:00:00:01"], "01:00:00:00:00:01"),
+        ([*GOOD, "--mtu", "575"], "575"),
+        ([*GOOD, "--ttl", "256"], "256"),
+        ([*GOOD, "--engines", "0"], "engines"),
+        ([*GOOD, "--engines", "-1"], "-1"),
+        ([*GOOD, "--max-flows", "many"], "many"),
+        ([*GOOD, "--seed", "xyz"], "xyz"),
+        ([*GOOD, "--user-limits", "qps=4,flows=9"], "flows=9"),
+        ([*GOOD, "--user-limits", "slots=0"], "slots=0"),
+    ],
+)
+def test_wrong_usage(lab, argv, said):
+    done = toed(lab, *argv)
+    assert done.returncode == USAGE, done.stderr
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize(
+    ("netif", "said"),
+    [
+        ("eth0", "eth0"),
+        ("carrier-pigeon:eth0", "carrier-pigeon"),
+        ("af_xdp:absent0", "absent0"),
+        ("af_xdp:", "af_xdp"),
+        ("af_xdp:srv0,queue=99", "99"),
+        ("af_xdp:srv0,colour=red", "colour"),
+        ("tap:a-name-that-is-too-long", "too"),
+        ("impair(loss=101):tap:toe9", "101"),
+        ("impair(lose=1):tap:toe9", "lose"),
+        ("impair(loss=1:tap:toe9", "impair"),
+        ("wire:/absent/folder/wire,side=a", "/absent/folder"),
+        ("", "kind"),
+    ],
+)
+def test_wrong_interface(make_lab, netif, said):
+    lab = make_lab()
+    lab.toed.stop()
+    done = toed(lab, "--netif", netif, "--ip", "10.77.0.1/24", "--socket", lab.toed.socket)
+    assert done.returncode in (USAGE, CONFIGURATION), done.stderr
+    assert said in done.stderr
+    assert not lab.toed.socket.exists()
+
+
+def test_more_than_the_interface_has(make_lab):
+    lab = make_lab()
+    lab.toed.stop()
+    common = ["--netif", lab.toed.netif, "--ip", "10.77.0.1/24", "--socket", lab.toed.socket]
+    for option, value in (("--engines", 2), ("--mtu", 9000)):
+        done = toed(lab, *common, option, value)
+        assert done.returncode == CONFIGURATION
+        assert f"{option} {value}" in done.stderr
+
+
+def test_socket_path_that_cannot_be(lab, tmp_path):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file/toed.sock", "/" + "x" * 200, tmp_path):
+        done = toed(lab, *GOOD, "--socket", path)
+        assert done.returncode in (1, USAGE, CONFIGURATION), done.stderr
+        assert str(path)[:60] in done.stderr
+    assert tmp_path.is_dir()
+
+
+def test_without_rights(make_lab, tmp_path):
+    lab = make_lab()
+    lab.toed.stop()
+    setpriv = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all")
+    (tmp_path / "open").mkdir(mode=0o777)
+    for netif in (f"af_xdp:{lab.pair.server_if}", "tap:toe9"):
+        argv = ["--netif", netif, "--ip", "10.77.0.1/24", "--socket", tmp_path / "open/toed.sock"]
+        done = toed(lab, *argv, prefix=setpriv)
+        assert done.returncode in (1, CONFIGURATION)
+        assert "root" in done.stderr
+
+
+def test_help_and_version(lab):
+    assert "--netif" in toed(lab, "--help").stdout
+    assert toed(lab, "--version").stdout.startswith("toed ")
+
+
+def test_socket_is_for_root_alone(lab):
+    mode = lab.toed.socket.stat().st_mode
+    assert stat.S_ISSOCK(mode)
+    assert mode & 0o007 == 0
+
+
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+SERVER = """
+import socket, sys
+held = []
+for port in (4001, 4002, 4003):
+    try:
+        held.append(socket.create_server((sys.argv[1], port)))
+    except OSError as e:
+        print(port, e.strerror, flush=True)
+print("serving", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.sanitize
+def test_user_and_what_he_may_have(make_lab):
+    """--user may attach; --user-limits holds him, not root; what he gives back he has again."""
+    lab = make_lab(args=["--user", "nobody", "--user-limits", "qps=1,listeners=2,commands=1000"])
+    # Debian's Python: the one that runs this may be where he cannot go.
+    argv = [*NOBODY, *lab.toed.wrapped(["/usr/bin/python3", "-c", SERVER, lab.ip])]
+    for _ in range(2):
+        with lab.server.start(["sh", "-c", 'sleep 60 | exec "$@"', "sh", *argv]) as server:
+            proc.wait_until(lambda s=server: "serving" in s.text(), "it serves", proc=server)
+            assert "4003 No buffer space available" in server.text()
+            lab.connect(4002).close()
+            second = lab.server.run(argv, check=False)
+            assert second.stdout.count("\n") == 4  # no port is had
+            assert "user 65534 has 1 and asks for 1 more: --user-limits has qps=1" in second.stderr
+            root = lab.run([labs.PYTHON, "-c", SERVER.replace("400", "500"), lab.ip])
+            assert root.stdout == "serving\n"
+        lab.wait_idle()
+
+
+PARENT = """
+import select, socket, subprocess, sys
+held = [socket.create_server(("", port)) for port in (4001, 4002)]
+fds = [s.fileno() for s in held]
+helper = "import select, sys; print(select.select(eval(sys.argv[1]), [], [], 0))"
+subprocess.run([sys.executable, "-c", helper, str(fds)], pass_fds=fds, check=True)
+print("serving", flush=True)
+for _ in range(2):
+    for s in held:
+        s.accept()[0].sendall(b"hello")
+"""
+
+
+def test_user_whose_helper_has_no_room_for_its_listeners(make_lab):
+    """A program that inherits listeners and cannot have them leaves them to its parent."""
+    lab = make_lab(kernel=True, args=["--user", "nobody", "--user-limits", "qps=2,listeners=2"])
+    argv = [*NOBODY, *lab.toed.wrapped(["/usr/bin/python3", "-c", PARENT])]
+    with lab.server.start(argv) as server:
+        proc.wait_until(lambda: "serving" in server.text(), "it serves", proc=server)
+        for address in (lab.kernel_ip, lab.ip):
+            for port in (4001, 4002):
+                with lab.client.connect(address, port) as s:
+                    assert s.recv(5) == b"hello"
+
+
+def test_user_must_exist(make_lab, tmp_path):
+    lab = make_lab()
+    lab.toed.stop()
+    argv = ["--netif", f"af_xdp:{lab.pair.server_if}", "--ip", "10.77.0.1/24"]
+    done = toed(lab, *argv, "--socket", tmp_path / "s", "--user", "no-such-user")
+    assert done.returncode == CONFIGURATION
+    assert "no-such-user" in done.stderr
+
+
+@pytest.mark.sanitize
+def test_rubbish_on_the_control_socket(lab, tmp_path):
+    """Whatever a program writes there: toed answers or hangs up, and goes on."""
+    socket = labs.netns.socket
+    for message in (
+        b"",
+        b"x",
+        bytes(200),
+        b"\xff" * 4000,
+        b"TOE1",
+        struct.pack("<III", 0x31454F54, 1, 1) + b"\xff" * 200,
+        struct.pack("<III", 0x31454F54, 99, 1) + bytes(200),
+        struct.pack("<III", 0x31454F54, 1, 77) + bytes(200),
+    ):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.settimeout(10)
+            s.connect(str(lab.toed.socket))
+            s.send(message)
+            while s.recv(1 << 16):
+                pass
+    # Those that say nothing at all keep nobody out.
+    silent = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(50)]
+    for s in silent:
+        s.connect(str(lab.toed.socket))
+    with nginx.start(lab, tmp_path):
+        assert nginx.get(lab, "/hello") == b"hello\n"
+    for s in silent:
+        s.close()
+
+
+def test_programs_run_on_the_kernel_without_a_daemon(lab, tmp_path):
+    """Said once on stderr, and nginx serves by Linux TCP; under --require it does not start."""
+    argv = nginx.configuration(tmp_path, f"{lab.kernel_ip}:80")
+    run = [paths.built("toehold"), "run", "--socket", tmp_path / "nobody"]
+    done = lab.server.run([*run, "--require", "--", *argv], check=False)
+    assert done.returncode == 4
+    assert str(tmp_path / "nobody") in done.stderr
+    with lab.server.start([*run, "--", *argv], name="nginx-without-toed") as server:
+        proc.wait_port(lab.client, lab.kernel_ip, 80, proc=server)
+        with lab.client.connect(lab.kernel_ip, 80) as s:
+            s.sendall(b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert s.recv(4096).startswith(b"HTTP/1.1 200")
+        assert server.text().count(str(tmp_path / "nobody")) == 1
+
+
+def test_what_the_toe_cannot_carry_is_refused_under_require(lab):
+    """A kernel's address; without --require it is the kernel's and said, loopback always passes."""
+    code = "import socket, sys; socket.create_server((sys.argv[1], 0)); print('listening')"
+    listen = [labs.PYTHON, "-c", code]
+    assert "listening" in lab.run([*listen, "127.0.0.1"]).stdout
+    done = lab.run([*listen, lab.kernel_ip], require=False)
+    assert "listening" in done.stdout
+    assert done.stderr.count("kernel") >= 1
+    done = lab.run([*listen, lab.kernel_ip], check=False)
+    assert done.returncode == 1
+    assert "listening" not in done.stdout
+
+
+@pytest.mark.parametrize("require", [False, True])
+@pytest.mark.shows(
+    "io_uring_setup",
+    "io_uring_queue_init",
+    "io_uring_queue_init_params",
+    "io_uring_queue_init_mem",
+    "syscall",
+    verdict="kernel",
+)
+def test_io_uring_is_said(lab, require):
+    """Its operations go past the TOE: said once, and refused where nothing may."""
+    run = [paths.built("toehold"), "run", "--socket", lab.toed.socket]
+    argv = [*run, *["--require"] * require, "--", paths.built("ringuser")]
+    done = lab.server.run(argv)
+    said = "io_uring: what the program does on its rings bypasses the TOE"
+    assert done.stderr.count(said) == 1
+    assert ("refused" in done.stderr) == require
+    kernel = lab.server.run([paths.built("ringuser")])
+    assert kernel.stderr == ""
+    if not require:
+        assert done.stdout == kernel.stdout
+    else:
+        refused = "liburing: Function not implemented\nsyscall: Function not implemented\n"
+        assert done.stdout == refused + "pid: 1\nsplice: -1 1\n"
+
+
+def test_report_says_what_is_not_carried_and_why(lab):
+    code = "import socket; [socket.create_server(('127.0.0.1', 0)) for _ in range(5)]"
+    run = [paths.built("toehold"), "run", "--report", "--socket", lab.toed.socket, "--"]
+    done = lab.server.run([*run, labs.PYTHON, "-c", code])
+    said = [line for line in done.stderr.splitlines() if "toehold" in line]
+    assert len(said) == 1, done.stderr
+    assert "loopback" in said[0] or "127.0.0.1" in said[0]
+
+
+def test_address_of_another_host(make_lab):
+    """--check-ip (RFC 5227): an address that somebody has is not used, one that nobody has is."""
+    lab = make_lab()
+    netif = f"af_xdp:{lab.pair.server_if}"
+    lab.toed.stop()
+    done = toed(lab, "--netif", netif, "--ip", f"{lab.peer_ip}/24", "--check-ip")
+    assert done.returncode == CONFIGURATION
+    mac = lab.client.run(["cat", f"/sys/class/net/{lab.pair.client_if}/address"]).stdout.strip()
+    assert f"another host has this address: {mac}" in done.stderr
+    assert "ready" not in done.stderr
+    begin = time.monotonic()
+    with toed_module.Toed(lab.pair, args=["--check-ip"], engines=1) as checked:
+        assert 4 < time.monotonic() - begin < 15
+        lab.client.run(["ping", "-c1", "-W2", lab.ip])
+        # who takes it later is named
+        station = bytes.fromhex(mac.replace(":", ""))
+        claim = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + station + socket.inet_aton(lab.ip)
+        claim += bytes(6) + socket.inet_aton(lab.ip)
+        with lab.client.entered():
+            raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        with raw:
+            raw.bind((lab.pair.client_if, 0))
+            raw.send(b"\xff" * 6 + station + b"\x08\x06" + claim)
+        proc.wait_until(lambda: f"our address of IPv4: {mac}" in checked.proc.text(), "it says so")
+    lab.toed.start()
+
+
+def blocked(pid: int, name: str) -> int:
+    """How often the process's thread of that name has slept in the kernel."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        text = (task / "status").read_text()
+        if f"Name:\t{name}\n" in text:
+            return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M)[1])
+    raise AssertionError(f"no thread {name}")
+
+
+def test_sleeps_on_a_kernel_without_epoll_pwait2(lab, tmp_path):
+    """Before Linux 5.11, and in sandboxes: in milliseconds then, not in a circle."""
+    epoll_pwait2 = 441
+    hidden = [labs.PYTHON, labs.PROGRAMS / "without_call.py", epoll_pwait2]
+    argv = [*hidden, paths.built("toed"), "--netif", f"pcap:out={tmp_path}/out"]
+    argv += ["--ip", "10.78.0.1/24", "--socket", tmp_path / "s"]
+    stats = [paths.built("toehold"), "stats", "--json", "--socket", tmp_path / "s"]
+
+    def sleeps() -> int:
+        said = json.loads(proc.run(stats).stdout)
+        return said["engines"][0]["counters"]["sleeps"]
+
+    with lab.server.start(argv, name="toed-old") as daemon:
+        proc.wait_until((tmp_path / "s").exists, "toed", proc=daemon)
+        # The interface wakes nobody: its engine looks at it again and again, sleeping between.
+        before = sleeps(), blocked(daemon.pid, "toed-engine0")
+        proc.wait_until(lambda: sleeps() > before[0] + 50, "sleeps", proc=daemon)
+        slept, switched = sleeps() - before[0], blocked(daemon.pid, "toed-engine0") - before[1]
+        assert switched > slept / 2
+        assert daemon.stop() == 0

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens while a new toed takes over (docs/UPGRADE.md): programs and peers go, the new one
+says nothing, the network asks who has the address."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import struct
+
+import pytest
+from test_upgrade import HOLDS, before_the_last_word, still_serves, then_says, upgrade
+
+from tests.lab import lab as labs
+from tests.lab import proc
+from tests.lab.robot import PORT, Robot
+
+pytestmark = pytest.mark.toehold_only
+
+
+def ended(peer: socket.socket) -> bool:
+    """The peer hears the end of its connection: a FIN or an RST."""
+    try:
+        return peer.recv(10) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("serves", ["the new one", "the old one"])
+def test_a_program_dies(lab, tmp_path, serves):
+    """Nobody looks at its end for that moment: whoever serves then finds it gone."""
+    with contextlib.ExitStack() as stack:
+        robot, other = stack.enter_context(Robot(lab)), stack.enter_context(Robot(lab))
+        peers = []
+        for port, each in ((PORT, robot), (PORT + 1, other)):
+            each.listen(lab.ip, port)
+            peers.append(stack.enter_context(lab.connect(port)))
+            each.accept()
+        had = lab.queue_pairs(), lab.usage("listeners")
+        with before_the_last_word(lab, tmp_path / "relay") as (new, go_on):
+            robot.proc.kill()
+            if serves == "the new one":
+                go_on()
+                assert lab.toed.proc.wait(20) == 0, lab.toed.proc.tail()
+                lab.toed.proc = new
+            else:
+                new.kill()
+        assert ended(peers[0])
+        peers[0].close()
+        proc.wait_until(lambda: lab.queue_pairs() == had[0] - 1, "it is gone", proc=lab.toed.proc)
+        assert lab.usage("listeners") == had[1] - 1
+        still_serves(other, peers[1])
+    lab.wait_idle()
+
+
+@pytest.mark.parametrize("how", ["ends", "resets"])
+def test_a_peer_goes(lab, robot, peer, tmp_path, how):
+    """Its FIN or RST comes while nobody takes it. A FIN comes again; who was reset hears of it with
+    what it sends next."""
+    if how == "resets":
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    with before_the_last_word(lab, tmp_path / "relay") as (new, go_on):
+        peer.close()
+        go_on()
+        assert lab.toed.proc.wait(20) == 0, lab.toed.proc.tail()
+        lab.toed.proc = new
+    if how == "ends":
+        assert robot("s.recv(10)") == b""
+    else:
+        with pytest.raises(ConnectionResetError):
+            robot("s.send(b'hello')\ns.recv(10)")
+    robot("s.close()")
+    lab.wait_no_flows()
+
+
+SAYS_NOTHING = HOLDS.replace('s.send(b"it cannot")\n', "")
+
+
+@pytest.mark.long  # the 20 s that the old one waits
+def test_the_new_one_says_nothing(lab, robot, accepted):
+    """It has everything, and neither takes over nor gives up."""
+    assert SAYS_NOTHING != HOLDS
+    with (
+        then_says(lab, "it takes too long", "does not let go", "serving on"),
+        lab.server.start([labs.PYTHON, "-c", SAYS_NOTHING, lab.toed.socket]) as new,
+    ):
+        assert new.wait(60) == -signal.SIGKILL
+        assert "has it" in new.text()
+    still_serves(robot, accepted)
+    upgrade(lab)
+    still_serves(robot, accepted)
+
+
+def arp(lab: labs.Lab) -> socket.socket:
+    """What the peer hears of ARP from now on."""
+    s = lab.client.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    s.bind((lab.pair.client_if, 0x0806))
+    s.setblocking(False)
+    return s
+
+
+def heard(s: socket.socket, of: str) -> list[tuple[int, str]]:
+    """Operation and target of each packet of this sender."""
+    found = []
+    with contextlib.suppress(BlockingIOError):
+        while frame := s.recv(100):
+            if frame[28:32] == socket.inet_aton(of):
+                found.append((frame[21], socket.inet_ntoa(frame[38:42])))
+    return found
+
+
+def test_neighbours_are_known(lab, robot, accepted):
+    """Nobody is asked anew, and the address is announced twice in all (RFC 5227 2.3), whoever
+    serves; who asks for it is answered by the new one."""
+    proc.wait_until(lambda: lab.toed.stats()["uptime_s"] > 3, "the announcements are over")
+    with arp(lab) as s:
+        for _ in range(2):
+            upgrade(lab)
+            still_serves(robot, accepted)
+        started = lab.toed.stats()["uptime_s"]
+        proc.wait_until(lambda: lab.toed.stats()["uptime_s"] > started + 2, "two seconds")
+        assert [one for one in heard(s, lab.ip) if one[0] == 1] == []
+        lab.client.run(["ip", "neigh", "flush", "dev", lab.pair.client_if])
+        accepted.sendall(b"who has it?")
+        assert robot("s.recv(100)") == b"who has it?"
+        assert (2, lab.peer_ip) in heard(s, lab.ip)
+
+
+def test_who_claims_the_address_is_known(make_lab):
+    """--check-ip: the test is not made again, in which the address would belong to nobody."""
+    lab = make_lab(args=["--check-ip"])
+    with Robot(lab) as robot:
+        robot.listen(lab.ip, PORT)
+        with lab.connect(PORT) as peer, arp(lab) as s:
+            robot.accept()
+            upgrade(lab)
+            still_serves(robot, peer)
+            with lab.connect(PORT) as another:
+                robot.accept("q")
+                another.sendall(b"at once")
+                assert robot("q.recv(10)") == b"at once"
+            assert heard(s, "0.0.0.0") == []

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/COMPATIBILITY.md: every call is in it, and tests show what it says."""
+
+import re
+import runpy
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts" / "compatibility"
+
+
+@pytest.fixture(scope="module")
+def script():
+    return runpy.run_path(str(SCRIPT))
+
+
+def test_table_is_what_the_marks_say():
+    done = subprocess.run([SCRIPT, "check"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_call_is_in_the_table(script):
+    """Every name that the preload library takes; the others stand in PRELOAD.md with the reason."""
+    names = re.findall(r"^\s+(\w+);", (ROOT / "manager/src/preload.map").read_text(), re.M)
+    rows = {row.split()[0] for row in script["collect"]()}
+    assert len(names) > 100
+    assert set(names) - rows == set()
+
+
+RESULT = """<testsuites><testsuite>
+<testcase classname="tests.system.test_a" name="test_x[one]"/>
+<testcase classname="tests.system.test_a" name="test_x[two]">{}</testcase>
+</testsuite></testsuites>"""
+
+
+@pytest.mark.parametrize(
+    ("toehold", "linux", "works"),
+    [
+        ("", "", True),
+        ("<failure/>", "", False),
+        ("", "<error/>", False),
+        ("<skipped/>", "", True),
+        ("", None, False),
+    ],
+)
+def test_row_without_its_test_does_not_work(script, tmp_path, toehold, linux, works):
+    files = []
+    for mode, fault in (("toehold", toehold), ("linux", linux)):
+        if fault is not None:
+            files.append(tmp_path / f"{mode}.xml")
+            files[-1].write_text(RESULT.format(fault))
+    row = script["Row"]({"works"}, {"tests/system/test_a.py::test_x": True})
+    text = script["table"]({"recv MSG_PEEK": row}, script["Results"](files))
+    assert ("| `recv` | MSG_PEEK | works |" in text) == works
+    assert ("did not pass" in text) != works
+
+
+def test_wrong_verdict_is_told(script):
+    with pytest.raises(script["Wrong"], match="no verdict"):
+        script["_add"]({}, "recv", "maybe", "tests/system/test_a.py::test_x", True)
