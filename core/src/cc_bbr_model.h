@@ -6,7 +6,7 @@
 #ifndef TOE_CC_BBR_MODEL_H
 #define TOE_CC_BBR_MODEL_H
 
-#include "bits.h"
+#include "base/bits.h"
 #include "tcp.h"
 
 #define BBR(t) ((t)->cc.u.bbr)

@@ -5,7 +5,7 @@
  *
  * Without ECN there is nothing to measure: such a flow is NewReno's (as in Linux).
  */
-#include "bits.h"
+#include "base/bits.h"
 #include "tcp.h"
 
 #define ONE 1048576u /* alpha and the share of marked bytes: 1 is 2^20 */

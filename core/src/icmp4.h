@@ -4,7 +4,7 @@
 #define TOEC_ICMP4_H
 
 #include "ip.h"
-#include "rate.h"
+#include "base/rate.h"
 #include "wire_icmp4.h"
 
 /*

@@ -7,8 +7,8 @@
 #define TOEC_IP6_H
 
 #include "ip.h"
-#include "rate.h"
-#include "timer.h"
+#include "base/rate.h"
+#include "base/timer.h"
 #include "wire_icmp6.h"
 
 /* ---- own addresses ---- */

@@ -6,7 +6,7 @@
 #ifndef TOEC_TCP_AO_H
 #define TOEC_TCP_AO_H
 
-#include "mac.h"
+#include "base/mac.h"
 #include "stack.h"
 
 struct toec_tcb;

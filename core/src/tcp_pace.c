@@ -6,7 +6,7 @@
  * Who comes late, because timers and the integrator's sleep are coarse, makes up for half a
  * quantum, so that two bursts are always half a quantum's time apart.
  */
-#include "bits.h"
+#include "base/bits.h"
 #include "tcp.h"
 
 #define RATE_MIN 1074u /* 1000 bytes per second */

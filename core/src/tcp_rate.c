@@ -2,7 +2,7 @@
 /*
  * tcp_rate.c - delivery rate samples, see tcp_rate.h.
  */
-#include "bits.h"
+#include "base/bits.h"
 #include "tcp.h"
 
 void toec_rate_start(struct toec_tcb *t, toec_time now)

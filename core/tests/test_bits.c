@@ -3,7 +3,7 @@
  * test_bits.c - the small tools: bit search, 64-bit arithmetic, pool, token bucket, wire formats.
  */
 #include "bench.h"
-#include "bits.h"
+#include "base/bits.h"
 #include "random.h"
 #include "wire_arp.h"
 

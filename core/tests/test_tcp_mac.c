@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "mac.h"
+#include "base/mac.h"
 
 static unsigned unhex(const char *text, uint8_t *out)
 {

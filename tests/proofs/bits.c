@@ -2,7 +2,7 @@
 /* bits.c - 64-bit shifts by halves, and bit searches, for all arguments: as the machine's own. */
 #include "proof.h"
 
-#include "bits.h"
+#include "base/bits.h"
 
 void proof(void)
 {

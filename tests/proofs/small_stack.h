@@ -10,7 +10,7 @@
 #define TOEC_STACK_H
 #include <toe/core.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "ip.h"
 #include "ip6.h"
 #include "neigh.h"

@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "../../core/src/timer.c"
+#include "../../core/src/base/timer.c"
 
 static struct toec_wheel w;
 
