@@ -5,7 +5,7 @@
 
 #include "ip.h"
 #include "base/rate.h"
-#include "wire_icmp4.h"
+#include "wire/wire_icmp4.h"
 
 /*
  * Errors are limited per destination (hashed into this many buckets): one limit for all would let a

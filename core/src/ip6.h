@@ -9,7 +9,7 @@
 #include "ip.h"
 #include "base/rate.h"
 #include "base/timer.h"
-#include "wire_icmp6.h"
+#include "wire/wire_icmp6.h"
 
 /* ---- own addresses ---- */
 

@@ -5,7 +5,7 @@
 #include "bench.h"
 #include "base/bits.h"
 #include "random.h"
-#include "wire_arp.h"
+#include "wire/wire_arp.h"
 
 static void bit_search(void **state)
 {
