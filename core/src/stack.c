@@ -2,7 +2,7 @@
 /*
  * stack.c - a stack as a whole: configuration, memory, input and time.
  */
-#include "stack.h"
+#include "ip/stack.h"
 
 /* ---- configuration ---- */
 

@@ -8,7 +8,7 @@
 #ifndef TOE_TCP_H
 #define TOE_TCP_H
 
-#include "stack.h"
+#include "ip/stack.h"
 #include "tcp_ao.h"
 #include "tcp_cc.h"
 #include "tcp_cwv.h"

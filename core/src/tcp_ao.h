@@ -7,7 +7,7 @@
 #define TOEC_TCP_AO_H
 
 #include "base/mac.h"
-#include "stack.h"
+#include "ip/stack.h"
 
 struct toec_tcb;
 struct toec_tuple;

@@ -6,7 +6,7 @@
 #ifndef TOEC_TCP_IF_H
 #define TOEC_TCP_IF_H
 
-#include "ip.h"
+#include "ip/ip.h"
 #include "base/timer.h"
 
 /* Bytes TCP needs for this (validated, defaults filled in) configuration; a multiple of 64. */

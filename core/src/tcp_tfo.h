@@ -8,7 +8,7 @@
 #ifndef TOEC_TCP_TFO_H
 #define TOEC_TCP_TFO_H
 
-#include "stack.h"
+#include "ip/stack.h"
 
 struct toec_tcb;
 struct toec_seg;

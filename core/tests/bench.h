@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "stack.h"
+#include "ip/stack.h"
 
 #define SEC  1000000000ull
 #define MSEC 1000000ull

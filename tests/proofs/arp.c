@@ -2,7 +2,7 @@
 /* arp.c - any frame of ARP. The table of neighbours is not part of it. */
 #include "proof.h"
 
-#include "../../core/src/arp.c"
+#include "../../core/src/ip/arp.c"
 
 #define HEAD 64
 

@@ -11,9 +11,9 @@
 #include <toe/core.h>
 
 #include "base/hash.h"
-#include "ip.h"
-#include "ip6.h"
-#include "neigh.h"
+#include "ip/ip.h"
+#include "ip/ip6.h"
+#include "ip/neigh.h"
 
 /* Tables of as many entries as the proof goes up to. */
 #undef TOEC_IP6_ADDRS

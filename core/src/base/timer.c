@@ -8,7 +8,7 @@
  * level (two bits, four slots) slots behind `cur` are those of the next round, which is why a delay
  * stays below 3 * 2^30 ticks.
  */
-#include "../stack.h"
+#include "../ip/stack.h"
 
 #define DIGIT     5
 #define TOP       (TOEC_WHEEL_LEVELS - 1)

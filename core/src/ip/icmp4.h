@@ -4,8 +4,8 @@
 #define TOEC_ICMP4_H
 
 #include "ip.h"
-#include "base/rate.h"
-#include "wire/wire_icmp4.h"
+#include "../base/rate.h"
+#include "../wire/wire_icmp4.h"
 
 /*
  * Errors are limited per destination (hashed into this many buckets): one limit for all would let a

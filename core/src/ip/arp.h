@@ -5,7 +5,7 @@
 #define TOEC_ARP_H
 
 #include "ip.h"
-#include "base/timer.h"
+#include "../base/timer.h"
 
 struct toec_arp_state {
     struct toec_timer announce; /* and probes before */

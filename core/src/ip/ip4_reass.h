@@ -6,10 +6,10 @@
 #ifndef TOEC_IP4_REASS_H
 #define TOEC_IP4_REASS_H
 
-#include "base/hash.h"
+#include "../base/hash.h"
 #include "ip.h"
-#include "base/pool.h"
-#include "base/timer.h"
+#include "../base/pool.h"
+#include "../base/timer.h"
 
 /* Payload starts here, so that the Ethernet header and what stands before the payload fit. */
 #define TOEC_REASS_HEAD  336

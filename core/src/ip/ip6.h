@@ -7,9 +7,9 @@
 #define TOEC_IP6_H
 
 #include "ip.h"
-#include "base/rate.h"
-#include "base/timer.h"
-#include "wire/wire_icmp6.h"
+#include "../base/rate.h"
+#include "../base/timer.h"
+#include "../wire/wire_icmp6.h"
 
 /* ---- own addresses ---- */
 

@@ -6,17 +6,17 @@
 #define TOEC_STACK_H
 
 #include "arp.h"
-#include "base/hash.h"
+#include "../base/hash.h"
 #include "icmp4.h"
 #include "ip.h"
 #include "ip4_reass.h"
 #include "ip6.h"
 #include "neigh.h"
 #include "pmtu.h"
-#include "base/pool.h"
-#include "base/rate.h"
-#include "tcp_if.h"
-#include "base/timer.h"
+#include "../base/pool.h"
+#include "../base/rate.h"
+#include "../tcp_if.h"
+#include "../base/timer.h"
 #include "udp.h"
 #include "wait.h"
 

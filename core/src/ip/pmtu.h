@@ -6,10 +6,10 @@
 #ifndef TOEC_PMTU_H
 #define TOEC_PMTU_H
 
-#include "base/hash.h"
+#include "../base/hash.h"
 #include "ip.h"
-#include "base/pool.h"
-#include "base/timer.h"
+#include "../base/pool.h"
+#include "../base/timer.h"
 
 #define TOEC_PMTU_ENTRIES 256u
 /*

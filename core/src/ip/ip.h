@@ -6,10 +6,10 @@
 #ifndef TOEC_IP_H
 #define TOEC_IP_H
 
-#include "wire/wire_eth.h"
-#include "wire/wire_ip4.h"
-#include "wire/wire_ip6.h"
-#include "wire/wire_tcp.h"
+#include "../wire/wire_eth.h"
+#include "../wire/wire_ip4.h"
+#include "../wire/wire_ip6.h"
+#include "../wire/wire_tcp.h"
 
 struct toec_stack;
 

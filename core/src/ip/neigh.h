@@ -6,11 +6,11 @@
 #ifndef TOEC_NEIGH_H
 #define TOEC_NEIGH_H
 
-#include "base/hash.h"
+#include "../base/hash.h"
 #include "ip.h"
-#include "base/pool.h"
-#include "base/rate.h"
-#include "base/timer.h"
+#include "../base/pool.h"
+#include "../base/rate.h"
+#include "../base/timer.h"
 
 enum toec_neigh_state {
     TOEC_NEIGH_FREE = 0,

@@ -3,9 +3,9 @@
 #ifndef TOEC_UDP_H
 #define TOEC_UDP_H
 
-#include "base/hash.h"
+#include "../base/hash.h"
 #include "ip.h"
-#include "base/pool.h"
+#include "../base/pool.h"
 
 struct toec_icmp_err;
 

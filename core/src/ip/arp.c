@@ -4,7 +4,7 @@
  */
 #include "arp.h"
 #include "stack.h"
-#include "wire/wire_arp.h"
+#include "../wire/wire_arp.h"
 
 /* RFC 5227 1.1 */
 #define PROBE_WAIT_MS     1000u
