@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/tcp_cc.h"
+#include "../src/cc/tcp_cc.h"
 #include "net.h"
 
 #define PORT 80

@@ -10,10 +10,10 @@
 
 #include "ip/stack.h"
 #include "tcp_ao.h"
-#include "tcp_cc.h"
-#include "tcp_cwv.h"
+#include "cc/tcp_cc.h"
+#include "cc/tcp_cwv.h"
 #include "tcp_ecn.h"
-#include "tcp_pace.h"
+#include "cc/tcp_pace.h"
 #include "tcp_pmtu.h"
 #include "tcp_rack.h"
 #include "tcp_rare.h"

@@ -5,7 +5,7 @@
  */
 #include "ccbench.h"
 
-#include "cc_bbr_model.h"
+#include "cc/cc_bbr_model.h"
 
 static struct toec_cc_bbr *bbr(struct ccbench *b)
 {

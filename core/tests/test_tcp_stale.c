@@ -5,7 +5,7 @@
  */
 #include "tcptalk.h"
 
-#include "cc_bbr_model.h"
+#include "cc/cc_bbr_model.h"
 
 #define MSS  1460u
 #define RTT  (100 * MSEC)

@@ -81,7 +81,7 @@ int golden_toec_abort(golden_stack *, golden_tcb *, toec_time);
 int golden_toec_set_option(golden_stack *, golden_tcb *, enum toec_option, toec_u32, toec_time);
 void golden_toec_flow_info(const golden_stack *, const golden_tcb *, struct toec_info *);
 const toec_u64 *golden_toec_counters(const golden_stack *);
-int golden_toec_cwv_validated(const golden_tcb *); /* core/src/tcp_cwv.h */
+int golden_toec_cwv_validated(const golden_tcb *); /* core/src/cc/tcp_cwv.h */
 }
 
 #include "twin_compare.h"

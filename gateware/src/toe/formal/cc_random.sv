@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cc_random.sv - fpc_cc against what RFC 9438, RFC 5681 and core/src/cc_cubic.c say of a window, by
+// cc_random.sv - fpc_cc against what RFC 9438, RFC 5681 and core/src/cc/cc_cubic.c say of a window, by
 // chance: some flows, an event of one in each cycle at most, as the pipeline brings them (what is under
 // way known three cycles before). In fpc_cubic's place stands one that takes its time and answers
 // anything: an answer counts unless the window was reduced in between.

@@ -10,7 +10,7 @@
 //   ask_*     to arithmetic that takes longer than a cycle; state_i is its answer, when EvWindow comes.
 //             A flow that cannot ask now keeps count of what was acknowledged and asks at a later ACK.
 //
-// CUBIC (RFC 9438), as core/src/cc_cubic.c, or NewReno (RFC 5681, RFC 6582), as OPTION CC has it. A window
+// CUBIC (RFC 9438), as core/src/cc/cc_cubic.c, or NewReno (RFC 5681, RFC 6582), as OPTION CC has it. A window
 // grows only while it is what limits the sender (RFC 2861, RFC 7661 in its simple form: c_i.cc.acked
 // is 0 otherwise).
 `resetall

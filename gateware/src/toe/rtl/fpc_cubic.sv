@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fpc_cubic.sv - what an ACK does to a window in congestion avoidance, as CUBIC has it (RFC 9438): the
-// numbers are those of core/src/cc_cubic.c, bit for bit. One multiplier and one divider that take a bit a
+// numbers are those of core/src/cc/cc_cubic.c, bit for bit. One multiplier and one divider that take a bit a
 // cycle, outside of the FPC's pipeline: about 130 cycles for an ACK, 600 for the one that begins an
 // epoch and needs K, the cube root.
 //

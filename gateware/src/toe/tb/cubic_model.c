@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cubic_model.c - core's CUBIC (core/src/cc_cubic.c), its state in an array, for test_cubic.py. */
+/* cubic_model.c - core's CUBIC (core/src/cc/cc_cubic.c), its state in an array, for test_cubic.py. */
 #include "tcp.h"
 
 /* The order of fpc_cubic_pkg's cubic_t. */

@@ -6,8 +6,8 @@
 #ifndef TOE_CC_BBR_MODEL_H
 #define TOE_CC_BBR_MODEL_H
 
-#include "base/bits.h"
-#include "tcp.h"
+#include "../base/bits.h"
+#include "../tcp.h"
 
 #define BBR(t) ((t)->cc.u.bbr)
 

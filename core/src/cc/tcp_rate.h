@@ -10,7 +10,7 @@
 #ifndef TOE_TCP_RATE_H
 #define TOE_TCP_RATE_H
 
-#include "base/base.h"
+#include "../base/base.h"
 
 struct toec_tcb;
 

@@ -6,7 +6,7 @@
 #ifndef TOE_CC_BBR_H
 #define TOE_CC_BBR_H
 
-#include "base/base.h"
+#include "../base/base.h"
 
 enum toec_bbr_state {
     TOEC_BBR_STARTUP = 0,

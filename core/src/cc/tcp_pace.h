@@ -10,7 +10,7 @@
 #ifndef TOE_TCP_PACE_H
 #define TOE_TCP_PACE_H
 
-#include "base/timer.h"
+#include "../base/timer.h"
 
 struct toec_stack;
 struct toec_tcb;

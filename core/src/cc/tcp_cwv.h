@@ -7,7 +7,7 @@
 #ifndef TOE_TCP_CWV_H
 #define TOE_TCP_CWV_H
 
-#include "base/base.h"
+#include "../base/base.h"
 
 struct toec_stack;
 struct toec_tcb;
