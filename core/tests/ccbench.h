@@ -8,7 +8,7 @@
 
 #include "tcpsim.h"
 
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 #define MSS 1448u
 

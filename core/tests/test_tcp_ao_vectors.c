@@ -7,7 +7,7 @@
 #include "tcpsim.h"
 #include "tcpsim_parts.h"
 
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 /* What the BGP speakers of the RFC say to each other. */
 #define OPEN(as, router)                                                                           \

@@ -7,7 +7,7 @@
 #include "tcpsim.h"
 #include "tcpsim_parts.h"
 
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 #define PORT   179
 #define BEFORE 100000u /* the numbers of one side end so far behind its ISN */

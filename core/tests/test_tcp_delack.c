@@ -5,7 +5,7 @@
  */
 #include "tcptalk.h"
 
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 /* The deadline of what is owed now, in ticks from now. */
 static uint32_t owed_in(struct talk *t)

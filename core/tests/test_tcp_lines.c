@@ -7,7 +7,7 @@
  */
 #include "tcpsim.h"
 
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>

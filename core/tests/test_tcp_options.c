@@ -5,7 +5,7 @@
  */
 #include "tcpsim.h"
 
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 static struct toec_seg parse(unsigned flags, const uint8_t *o, unsigned n, int result)
 {

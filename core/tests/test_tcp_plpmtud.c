@@ -5,7 +5,7 @@
  */
 #include "tcptalk.h"
 
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 #define RTT   (100 * MSEC)
 #define BASE  1024u /* payload of the size where a search begins */

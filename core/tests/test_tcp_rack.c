@@ -5,7 +5,7 @@
  */
 #include "tcptalk.h"
 
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 #define MSS 1460u
 #define RTT (100 * MSEC)

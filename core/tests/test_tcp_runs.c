@@ -5,7 +5,7 @@
  */
 #include "tcptalk.h"
 
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 #define STEP 1000u /* bytes of a run */
 

@@ -58,7 +58,7 @@
 
 struct golden_stack;
 struct golden_tcb;
-struct toec_tuple { /* core/src/tcp.h */
+struct toec_tuple { /* core/src/tcp/tcp.h */
     const struct toec_addr *local, *remote;
     toec_u16 local_port, remote_port;
 };

@@ -5,7 +5,7 @@
  *
  * Input: [flags][which options to write][mss, 2][wscale][tsval, 4][tsecr, 4][option area, to 40].
  */
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 #include "fuzz.h"
 

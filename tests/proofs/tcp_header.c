@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "../../core/src/tcp.c"
+#include "../../core/src/tcp/tcp.c"
 
 #define HEAD 64
 

@@ -6,7 +6,7 @@
  * cwnd and of W_est to 2^-32 byte. One division per ACK.
  */
 #include "../base/bits.h"
-#include "../tcp.h"
+#include "../tcp/tcp.h"
 
 /* 137 s: longer epochs gain nothing, and t^3 stays below 2^81. */
 #define T_MAX ((1u << 27) - 1)

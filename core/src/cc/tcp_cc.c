@@ -3,7 +3,7 @@
  * tcp_cc.c - between the flow and its congestion-control algorithm: the initial window, which ACKs
  * may enlarge the window, what is kept for an undo.
  */
-#include "../tcp.h"
+#include "../tcp/tcp.h"
 
 static const struct toec_cc_ops *const algorithms[TOEC_CC_COUNT] = {
     &toec_cc_cubic,   /* TOEC_CC_CUBIC */

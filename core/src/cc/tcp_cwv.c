@@ -6,7 +6,7 @@
  * kept as the most of the last and of the current half of that period.
  */
 #include "../base/bits.h"
-#include "../tcp.h"
+#include "../tcp/tcp.h"
 
 #define NVP TOEC_MS(300000) /* RFC 7661 4.4.3: five minutes */
 

@@ -7,7 +7,7 @@
  * quantum, so that two bursts are always half a quantum's time apart.
  */
 #include "../base/bits.h"
-#include "../tcp.h"
+#include "../tcp/tcp.h"
 
 #define RATE_MIN 1074u /* 1000 bytes per second */
 #define BURST_MAX                                                                                  \

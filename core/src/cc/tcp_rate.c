@@ -3,7 +3,7 @@
  * tcp_rate.c - delivery rate samples, see tcp_rate.h.
  */
 #include "../base/bits.h"
-#include "../tcp.h"
+#include "../tcp/tcp.h"
 
 void toec_rate_start(struct toec_tcb *t, toec_time now)
 {

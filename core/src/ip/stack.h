@@ -15,7 +15,7 @@
 #include "pmtu.h"
 #include "../base/pool.h"
 #include "../base/rate.h"
-#include "../tcp_if.h"
+#include "../tcp/tcp_if.h"
 #include "../base/timer.h"
 #include "udp.h"
 #include "wait.h"

@@ -7,7 +7,7 @@ package fpc_pkg;
 
   import toe_pkg::*;
 
-  // Times and bounds, as core/ has them (core/src/tcp.h).
+  // Times and bounds, as core/ has them (core/src/tcp/tcp.h).
   localparam logic [31:0] CwndMax = 32'h3fff_ffff;
   localparam int unsigned InitialSegments = 10;      // RFC 6928
   localparam int unsigned DupThresh = 3;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cubic_model.c - core's CUBIC (core/src/cc/cc_cubic.c), its state in an array, for test_cubic.py. */
-#include "tcp.h"
+#include "tcp/tcp.h"
 
 /* The order of fpc_cubic_pkg's cubic_t. */
 enum { EPOCH_SET, AFTER_RTO, CWND, W_MAX, CWND_PRIOR, EPOCH, K, W_EST, CREDIT, EST_CREDIT, WORDS };

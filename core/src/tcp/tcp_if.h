@@ -6,8 +6,8 @@
 #ifndef TOEC_TCP_IF_H
 #define TOEC_TCP_IF_H
 
-#include "ip/ip.h"
-#include "base/timer.h"
+#include "../ip/ip.h"
+#include "../base/timer.h"
 
 /* Bytes TCP needs for this (validated, defaults filled in) configuration; a multiple of 64. */
 unsigned long toec_tcp_size(const struct toec_config *cfg);

@@ -8,12 +8,12 @@
 #ifndef TOE_TCP_H
 #define TOE_TCP_H
 
-#include "ip/stack.h"
+#include "../ip/stack.h"
 #include "tcp_ao.h"
-#include "cc/tcp_cc.h"
-#include "cc/tcp_cwv.h"
+#include "../cc/tcp_cc.h"
+#include "../cc/tcp_cwv.h"
 #include "tcp_ecn.h"
-#include "cc/tcp_pace.h"
+#include "../cc/tcp_pace.h"
 #include "tcp_pmtu.h"
 #include "tcp_rack.h"
 #include "tcp_rare.h"

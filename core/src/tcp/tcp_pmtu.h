@@ -6,7 +6,7 @@
 #ifndef TOE_TCP_PMTU_H
 #define TOE_TCP_PMTU_H
 
-#include "base/base.h"
+#include "../base/base.h"
 
 struct toec_stack;
 struct toec_tcb;

@@ -6,8 +6,8 @@
 #ifndef TOEC_TCP_AO_H
 #define TOEC_TCP_AO_H
 
-#include "base/mac.h"
-#include "ip/stack.h"
+#include "../base/mac.h"
+#include "../ip/stack.h"
 
 struct toec_tcb;
 struct toec_tuple;

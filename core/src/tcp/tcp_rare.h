@@ -6,7 +6,7 @@
 #ifndef TOEC_TCP_RARE_H
 #define TOEC_TCP_RARE_H
 
-#include "ip/stack.h"
+#include "../ip/stack.h"
 
 struct toec_tcb;
 struct toec_seg;

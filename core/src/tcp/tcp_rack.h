@@ -27,7 +27,7 @@
 #ifndef TOE_TCP_RACK_H
 #define TOE_TCP_RACK_H
 
-#include "cc/tcp_cc.h"
+#include "../cc/tcp_cc.h"
 
 struct toec_stack;
 struct toec_tcb;

@@ -8,7 +8,7 @@
 #ifndef TOEC_TCP_TFO_H
 #define TOEC_TCP_TFO_H
 
-#include "ip/stack.h"
+#include "../ip/stack.h"
 
 struct toec_tcb;
 struct toec_seg;
