@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "save.h"
+#include "image/save.h"
 
 #include "tcpsim.h"
 

@@ -16,7 +16,7 @@
 
 #include <toe/image.h>
 
-#include "tcp/tcp.h"
+#include "../tcp/tcp.h"
 
 #define TOEC_SAVE_VERSION 1u
 #define TOEC_MTU_LEAST    200u /* less than what a search for the path MTU goes down to */
