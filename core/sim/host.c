@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../src/cc/tcp_cc.h"
+#include "../src/tcp/tcp.h"
 #include "net.h"
 
 #define PORT 80

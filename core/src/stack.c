@@ -2,7 +2,14 @@
 /*
  * stack.c - a stack as a whole: configuration, memory, input and time.
  */
-#include "ip/stack.h"
+#include "ip/ip4_in.h"
+#include "ip/ip4_out.h"
+#include "ip/ip6_addr.h"
+#include "ip/ip6_in.h"
+#include "ip/mld.h"
+#include "ip/nd_router.h"
+#include "tcp/tcp_if.h"
+#include "tcp/tcp_tables.h"
 
 /* ---- configuration ---- */
 
@@ -206,51 +213,6 @@ int toec_memory(const struct toec_config *cfg, struct toec_memory *out)
                  out->neighbour * c.max_neighbours - out->datagram * c.max_datagrams -
                  out->udp * c.max_udp - out->ao_key * c.max_ao_keys;
     return 0;
-}
-
-/* ---- keys ---- */
-
-/* One key from the secret: SipHash keyed with its first half over its second half and a label. */
-static toec_u64 derive(const struct toec_config *cfg, unsigned label)
-{
-    toec_u8 in[17];
-    toec_u64 key[2];
-
-    memcpy(key, cfg->secret, 16);
-    memcpy(in, cfg->secret + 16, 16);
-    in[16] = (toec_u8)label;
-    return toec_siphash(key, in, sizeof(in));
-}
-
-void toec_derive_keys(struct toec_stack *s)
-{
-    struct toec_keys *k = &s->keys;
-    toec_u64 given[2];
-    unsigned i;
-
-    for (i = 0; i < 2; i++) {
-        k->isn[i] = derive(&s->cfg, i);
-        k->cookie[i] = derive(&s->cfg, 2 + i);
-        k->ts[i] = derive(&s->cfg, 6 + i);
-        k->rand[i] = derive(&s->cfg, 8 + i);
-        k->tfo[i] = derive(&s->cfg, 200 + i);
-    }
-    for (i = 0; i <= TOEC_FLOW_WORDS; i++)
-        k->flow.k[i] = derive(&s->cfg, 10 + i);
-    for (i = 0; i < 2; i++) {
-        s->ip6.label_key[i] = derive(&s->cfg, 64 + i);
-        s->ip6.iid_key[i] = derive(&s->cfg, 66 + i);
-    }
-    memcpy(given, s->cfg.ip6_secret, sizeof(given));
-    if (given[0] | given[1])
-        memcpy(s->ip6.iid_key, given, sizeof(given));
-}
-
-toec_u32 toec_rand32(struct toec_stack *s)
-{
-    toec_u64 n = s->rand_count++;
-
-    return (toec_u32)toec_siphash(s->keys.rand, &n, sizeof(n));
 }
 
 /* ---- init ---- */

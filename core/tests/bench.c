@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "ip/ip4_in.h"
+#include "tcp/tcp_if.h"
+#include "tcp/tcp_tables.h"
 
 const uint8_t own_mac[6] = {2, 0, 0, 0, 0, 1}, peer_mac[6] = {2, 0, 0, 0, 0, 2},
               other_mac[6] = {2, 0, 0, 0, 0, 3}, broadcast_mac[6] = {255, 255, 255, 255, 255, 255};

@@ -8,6 +8,7 @@
 
 #include "tcpsim.h"
 
+#include "cc/tcp_record.h"
 #include "tcp/tcp.h"
 
 #define MSS 1448u

@@ -4,6 +4,7 @@
  * that arp.c and neigh.c follow, in virtual time.
  */
 #include "bench.h"
+#include "ip/ip4_out.h"
 
 /* Sends a datagram without payload to dst; what toec_ip4_output() says. */
 static int try_send(struct bench *b, struct toec_path *path)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_arp_probe.c - our address is tested before it is used (RFC 5227 2.1). R826-04. */
+#include "ip/ip_out.h"
 #include "ip/stack.h"
 
 #include "bench.h"

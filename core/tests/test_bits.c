@@ -2,10 +2,13 @@
 /*
  * test_bits.c - the small tools: bit search, 64-bit arithmetic, pool, token bucket, wire formats.
  */
-#include "bench.h"
 #include "base/bits.h"
+#include "base/pool.h"
+#include "base/rate.h"
+#include "bench.h"
 #include "random.h"
 #include "wire/wire_arp.h"
+#include "wire/wire_tcp.h"
 
 static void bit_search(void **state)
 {

@@ -4,6 +4,8 @@
  */
 #include "bench.h"
 #include "random.h"
+#include "ip/ip4_out.h"
+#include "ip/ip4_in.h"
 
 static const struct ip4_spec tcp_spec = {PEER_IP, OWN_IP, 6, 64, 0x1234, 0x4000, 0, 0};
 

@@ -4,6 +4,9 @@
  * own, routes, neighbours and addresses of IPv6 as they are told, in virtual time.
  */
 #include "bench6.h"
+#include "ip/ip6_out.h"
+#include "ip/ip4_out.h"
+#include "ip/ip6_addr.h"
 
 static uint32_t asked; /* about whom; 0: nobody */
 static unsigned asks;

@@ -4,6 +4,7 @@
  * them back, taken only from it (toec_config.local, toec_tx.local, TOEC_RX_LOCAL).
  */
 #include "bench6.h"
+#include "ip/ip_out.h"
 
 static void begin(struct bench *b, int local)
 {

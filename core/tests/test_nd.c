@@ -4,6 +4,7 @@
  * address detection (RFC 4862 5.4).
  */
 #include "bench6.h"
+#include "ip/ip_out.h"
 
 static const struct ip6_spec from_peer = {&peer6, &own6, 58, 255, 0};
 

@@ -4,6 +4,7 @@
  * redirects; how long we ask for one (RFC 7559); queries for groups (RFC 3810).
  */
 #include "bench6.h"
+#include "ip/ip_out.h"
 
 static const struct toec_addr second = {{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xfd}};
 static const struct ip6_spec from_router = {&router6, &own6, 58, 255, router_mac};

@@ -4,6 +4,7 @@
  * what is left without one; groups that two addresses share.
  */
 #include "bench6.h"
+#include "ip/ip_out.h"
 
 static void advertise(struct bench *b, uint32_t valid, uint32_t preferred)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "ip/ip4_out.h"
 
 static void defaults(void **state)
 {

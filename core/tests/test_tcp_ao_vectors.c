@@ -8,6 +8,8 @@
 #include "tcpsim_parts.h"
 
 #include "tcp/tcp.h"
+#include "tcp/tcp_ao_seg.h"
+#include "tcp/tcp_open.h"
 
 /* What the BGP speakers of the RFC say to each other. */
 #define OPEN(as, router)                                                                           \

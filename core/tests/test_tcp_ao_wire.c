@@ -8,6 +8,7 @@
 #include "tcpsim_parts.h"
 
 #include "tcp/tcp.h"
+#include "tcp/tcp_ao_seg.h"
 
 #define PORT   179
 #define BEFORE 100000u /* the numbers of one side end so far behind its ISN */

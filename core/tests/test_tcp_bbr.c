@@ -5,6 +5,11 @@
  * rate samples.
  */
 #include "ccbench.h"
+#include "cc/cc_newreno.h"
+#include "tcp/tcp_timer.h"
+#include "cc/tcp_cc.h"
+#include "cc/cc_bbr.h"
+#include "tcp/tcp_tables.h"
 
 #define PACKETS 65536u
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "image/save.h"
+#include "image/save_tables.h"
 
 #include "tcpsim.h"
 

@@ -6,6 +6,8 @@
 #include "tcpsim.h"
 
 #include "tcp/tcp.h"
+#include "tcp/tcp_opt.h"
+#include "tcp/tcp_uto.h"
 
 static struct toec_seg parse(unsigned flags, const uint8_t *o, unsigned n, int result)
 {

@@ -5,7 +5,9 @@
  */
 #include "tcptalk.h"
 
+#include "cc/tcp_record.h"
 #include "tcp/tcp.h"
+#include "tcp/tcp_runs.h"
 
 #define STEP 1000u /* bytes of a run */
 

@@ -6,7 +6,9 @@
  */
 #include "tcptalk.h"
 
+#include "cc/tcp_record.h"
 #include "tcp/tcp.h"
+#include "tcp/tcp_runs.h"
 
 #define MSS 1460u
 #define RTT (100 * MSEC)

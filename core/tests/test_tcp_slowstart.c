@@ -6,6 +6,9 @@
 #include "tcptalk.h"
 
 #include "ccbench.h"
+#include "cc/cc_newreno.h"
+#include "cc/cc_cubic.h"
+#include "cc/tcp_cc.h"
 
 /* One round trip: the window acknowledged two segments at a time, each with the RTT a queue behind
  * a bottleneck of `bdp` segments gives (or `rtt` as it is when bdp is 0). */

@@ -6,6 +6,7 @@
 #include "tcptalk.h"
 
 #include "cc/cc_bbr_model.h"
+#include "cc/cc_bbr.h"
 
 #define MSS  1460u
 #define RTT  (100 * MSEC)

@@ -6,6 +6,7 @@
  * Input: [flags][which options to write][mss, 2][wscale][tsval, 4][tsecr, 4][option area, to 40].
  */
 #include "tcp/tcp.h"
+#include "tcp/tcp_opt.h"
 
 #include "fuzz.h"
 

@@ -4,7 +4,7 @@
  */
 #include "proof.h"
 
-#include "sum.c"
+#include "base/sum.c"
 
 #define LONG 160
 

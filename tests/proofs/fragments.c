@@ -6,7 +6,7 @@
  */
 #include "proof.h"
 
-#include "ip4_reass.c"
+#include "ip/ip4_reass.c"
 
 /* Blocks of one fragment: more would only be more turns of the same loops. The place is any. */
 #define MOST_BLOCKS SIZE

@@ -2,7 +2,7 @@
 /* icmp4_quote.c - what an ICMP error quotes: read within the message, kept within the buffer. */
 #include "proof.h"
 
-#include "icmp4.c"
+#include "ip/icmp4.c"
 
 static struct toec_stack s;
 static toec_u32 message; /* bytes of the ICMP message in the frame */

@@ -2,7 +2,7 @@
 /* icmp6_header.c - any message of ICMPv6 up to what it quotes: read within the message. */
 #include "proof.h"
 
-#include "icmp6.c"
+#include "ip/icmp6.c"
 
 #define HEAD 64
 

@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "ip4_in.c"
+#include "ip/ip4_in.c"
 
 #define HEAD 80
 

@@ -2,7 +2,7 @@
 /* ip4_options.c - the walk over every option area of an IPv4 header. */
 #include "proof.h"
 
-#include "ip4_in.c"
+#include "ip/ip4_in.c"
 
 static toec_u8 header[20 + SIZE]; /* proofs.toml: 40 in the long run */
 static struct toec_stack s;

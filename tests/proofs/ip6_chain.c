@@ -2,7 +2,7 @@
 /* ip6_chain.c - the walk over every chain of extension headers in up to 64 bytes (RFC 7112). */
 #include "proof.h"
 
-#include "ip6_ext.c"
+#include "ip/ip6_ext.c"
 
 #define LONG SIZE /* proofs.toml: 64 in the long run */
 

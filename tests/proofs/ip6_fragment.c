@@ -6,7 +6,7 @@
  */
 #include "proof.h"
 
-#include "ip6_reass.c"
+#include "ip/ip6_reass.c"
 
 #define HEAD (TOEC_ETH_LEN + TOEC_REASS_HEAD + 64)
 

@@ -2,7 +2,7 @@
 /* ip6_options.c - the walk over the options of every extension header of up to 64 bytes. */
 #include "proof.h"
 
-#include "ip6_ext.c"
+#include "ip/ip6_ext.c"
 
 #define LONG SIZE /* proofs.toml: 64 in the long run */
 

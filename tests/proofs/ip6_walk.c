@@ -6,7 +6,7 @@
  */
 #include "proof.h"
 
-#include "ip6_in.c"
+#include "ip/ip6_in.c"
 
 /* proofs.toml: 64 in the long run */
 #define HEAD (TOEC_ETH_LEN + TOEC_IP6_LEN + SIZE)

@@ -3,7 +3,7 @@
  */
 #include "proof.h"
 
-#include "mld.c"
+#include "ip/mld.c"
 
 static toec_u8 message[TOEC_ICMP6_LEN];
 static struct toec_stack s;

@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "nd.c"
+#include "ip/nd.c"
 
 #define HEAD 96
 

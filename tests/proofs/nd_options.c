@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "nd.c"
+#include "ip/nd.c"
 
 #define LONG SIZE /* proofs.toml: 72 in the long run */
 

@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "tcp_sack.c"
+#include "tcp/tcp_sack.c"
 
 #define WINDOW 0x40000000u
 

@@ -4,7 +4,7 @@
  */
 #include "proof.h"
 
-#include "tcp_sack.c"
+#include "tcp/tcp_sack.c"
 
 #define ROOM 16u /* less than TOEC_OOO_MAX: the code is the same, the solver ends */
 

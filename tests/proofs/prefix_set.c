@@ -9,7 +9,7 @@
 #include "small_stack.h"
 
 #include "expiry_timer.h"
-#include "nd_router.c"
+#include "ip/nd_router.c"
 
 static struct toec_prefix6 before[TOEC_IP6_PREFIXES];
 

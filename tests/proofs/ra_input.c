@@ -6,7 +6,7 @@
  */
 #include "proof.h"
 
-#include "nd_router.c"
+#include "ip/nd_router.c"
 
 static toec_u8 message[TOEC_RA_LEN], prefix[TOEC_IP6_PREFIXES][TOEC_NDOPT_PREFIX_LEN], mtu[4],
     mac[6];

@@ -3,7 +3,7 @@
  * lost; what is told of it is no more than is outstanding. */
 #include "runs.h"
 
-#include "tcp_rack.c"
+#include "tcp/tcp_rack.c"
 
 void proof(void)
 {

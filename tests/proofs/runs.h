@@ -10,7 +10,8 @@
 #include "proof.h"
 
 #define TOEC_RUNS ((unsigned)SIZE)
-#include "tcp_runs.c"
+#include "cc/tcp_record.c"
+#include "tcp/tcp_runs.c"
 
 /* Bytes of a run at most: enough for every order that the edges of runs and of a block can be in,
  * and all that the code does with sequence numbers is to compare and to subtract them. */

@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "tcp_sack.c"
+#include "tcp/tcp_sack.c"
 
 static struct toec_stack s;
 static struct toec_tcb t;

@@ -2,7 +2,7 @@
 /* siphash.c - the keyed hash of every length up to 40 bytes reads just these bytes. */
 #include "proof.h"
 
-#include "hash.c"
+#include "base/hash.c"
 
 #define LONG 40
 

@@ -9,7 +9,7 @@
 #define OWN_ADDRESSES
 #include "small_stack.h"
 
-#include "ip6_addr.c"
+#include "ip/ip6_addr.c"
 
 static struct toec_stack s;
 static struct toec_own6 before[TOEC_IP6_ADDRS];

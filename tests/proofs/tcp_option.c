@@ -2,7 +2,7 @@
 /* tcp_option.c - one TCP option of any kind and of each length that fits into a header. */
 #include "proof.h"
 
-#include "tcp_opt.c"
+#include "tcp/tcp_opt.c"
 
 static toec_u8 area[40];
 

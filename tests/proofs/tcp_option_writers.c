@@ -2,7 +2,7 @@
 /* tcp_option_writers.c - what is written never exceeds its room, and is a multiple of 4. */
 #include "proof.h"
 
-#include "tcp_opt.c"
+#include "tcp/tcp_opt.c"
 
 static toec_u8 area[40];
 static struct toec_tcb t;

@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "tcp_opt.c"
+#include "tcp/tcp_opt.c"
 
 static toec_u8 area[SIZE]; /* proofs.toml: 40 in the long run */
 

@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "tcp_in.c"
+#include "tcp/tcp_in.c"
 
 static struct toec_tcb t;
 

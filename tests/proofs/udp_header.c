@@ -2,7 +2,7 @@
 /* udp_header.c - any datagram of UDP, of any length it claims: what is handed on lies within. */
 #include "proof.h"
 
-#include "udp.c"
+#include "ip/udp.c"
 
 #define HEAD 64
 

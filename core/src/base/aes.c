@@ -3,7 +3,7 @@
  * aes.c - AES with a key of 128 bits, encryption (FIPS 197), for AES-128-CMAC-96 of TCP-AO alone
  * (RFC 5926 3.2.2). Tables of 256 bytes; how long it takes depends on what is in the cache.
  */
-#include "mac.h"
+#include "aes.h"
 
 static const toec_u8 aes_sbox[256] = {
     0x63, 0x7c, 0x77, 0x7b, 0xf2, 0x6b, 0x6f, 0xc5, 0x30, 0x01, 0x67, 0x2b, 0xfe, 0xd7, 0xab, 0x76,

@@ -3,6 +3,7 @@
  * hash.c - SipHash-2-4, multilinear flow hash, Toeplitz.
  */
 #include "hash.h"
+
 #include "../wire/wire.h"
 
 #define ROTL(x, n) ((x) << (n) | (x) >> (64 - (n)))

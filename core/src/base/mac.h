@@ -6,28 +6,10 @@
 #ifndef TOEC_MAC_H
 #define TOEC_MAC_H
 
-#include "base.h"
+#include "aes.h"
+#include "sha1.h"
 
-#define TOEC_SHA1_LEN  20u
-#define TOEC_AES_BLOCK 16u
-#define TOEC_MAC_MOST  20u /* bytes of a code, before it is truncated, and of a traffic key */
-
-struct toec_sha1 {
-    toec_u32 h[5];
-    toec_u32 n; /* bytes so far: far fewer than 2^29 */
-    toec_u8 block[64];
-};
-
-void toec_sha1_start(struct toec_sha1 *c);
-void toec_sha1_add(struct toec_sha1 *c, const toec_u8 *p, toec_u32 n);
-void toec_sha1_end(struct toec_sha1 *c, toec_u8 out[TOEC_SHA1_LEN]);
-
-struct toec_aes {
-    toec_u8 round[11][TOEC_AES_BLOCK]; /* round keys */
-};
-
-void toec_aes_key(struct toec_aes *a, const toec_u8 key[TOEC_AES_BLOCK]);
-void toec_aes_encrypt(const struct toec_aes *a, toec_u8 block[TOEC_AES_BLOCK]);
+#define TOEC_MAC_MOST 20u /* bytes of a code, before it is truncated, and of a traffic key */
 
 struct toec_hmac {
     struct toec_sha1 hash;

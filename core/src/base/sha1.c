@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sha1.c - SHA-1 (RFC 3174, method 1), for HMAC-SHA-1-96 of TCP-AO alone (RFC 5926 3.2.1). */
-#include "mac.h"
+#include "sha1.h"
+
 #include "../wire/wire.h"
 
 static toec_u32 rol(toec_u32 x, unsigned n)

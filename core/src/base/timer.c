@@ -8,6 +8,8 @@
  * level (two bits, four slots) slots behind `cur` are those of the next round, which is why a delay
  * stays below 3 * 2^30 ticks.
  */
+#include "timer.h"
+
 #include "../ip/stack.h"
 
 #define DIGIT     5

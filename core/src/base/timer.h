@@ -78,8 +78,6 @@ TOEC_INLINE int toec_timer_pending(const struct toec_timer *t)
     return t->pprev != 0;
 }
 
-/* ---- the wheel itself, for stack.c and its tests ---- */
-
 typedef void toec_timer_fn(void *user, struct toec_timer *t, enum toec_timer_kind kind,
                            toec_time now);
 

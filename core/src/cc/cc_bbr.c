@@ -5,7 +5,11 @@
  *
  * Left out: ECN of the draft's appendix; an ECE counts as a loss in its round.
  */
+#include "cc_bbr.h"
+
+#include "../tcp/tcb.h"
 #include "cc_bbr_model.h"
+#include "tcp_record.h"
 
 static toec_u32 random_of(struct toec_cc_bbr *b)
 {

@@ -5,6 +5,8 @@
  */
 #include "cc_bbr_model.h"
 
+#include "cc_bbr.h"
+
 toec_u32 toec_bbr_bdp(const struct toec_tcb *t, toec_u64 bw, unsigned gain)
 {
     toec_u32 rtt = BBR(t)->min_rtt;

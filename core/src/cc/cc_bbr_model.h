@@ -83,7 +83,4 @@ void toec_bbr_note_loss(struct toec_tcb *t);
 /* HandleLostPacket() */
 void toec_bbr_lost(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 bytes, toec_time now);
 
-/* cc_bbr.c: ProbeBW_UP has caused too much loss. */
-void toec_bbr_probe_failed(struct toec_tcb *t, toec_time now);
-
 #endif

@@ -5,8 +5,9 @@
  * Times are stamps of 2^10 ns, windows in bytes. The cubic is computed to 1/1024 segment, growth of
  * cwnd and of W_est to 2^-32 byte. One division per ACK.
  */
-#include "../base/bits.h"
-#include "../tcp/tcp.h"
+#include "cc_cubic.h"
+
+#include "cc_hystart.h"
 
 /* 137 s: longer epochs gain nothing, and t^3 stays below 2^81. */
 #define T_MAX ((1u << 27) - 1)

@@ -5,8 +5,10 @@
  *
  * Without ECN there is nothing to measure: such a flow is NewReno's (as in Linux).
  */
-#include "../base/bits.h"
-#include "../tcp/tcp.h"
+#include "cc_dctcp.h"
+
+#include "cc_hystart.h"
+#include "cc_newreno.h"
 
 #define ONE 1048576u /* alpha and the share of marked bytes: 1 is 2^20 */
 #define G   4u       /* RFC 8257 4.2: the gain g is 1/16 */

@@ -4,7 +4,7 @@
  * overflows; Conservative Slow Start in between finds out whether it was only jitter.
  * R9438-08, R9406-01, R9406-02.
  */
-#include "../tcp/tcp.h"
+#include "cc_hystart.h"
 
 #define NONE            0xffffffffu
 #define MIN_RTT_THRESH  3906u  /* 4 ms in 2^10 ns */

@@ -2,7 +2,9 @@
 /*
  * cc_newreno.c - NewReno's window (RFC 5681, RFC 6582), bytes counted as RFC 3465 has it.
  */
-#include "../tcp/tcp.h"
+#include "cc_newreno.h"
+
+#include "cc_hystart.h"
 
 static void newreno_init(struct toec_tcb *t, toec_time now)
 {

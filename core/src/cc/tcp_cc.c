@@ -3,7 +3,14 @@
  * tcp_cc.c - between the flow and its congestion-control algorithm: the initial window, which ACKs
  * may enlarge the window, what is kept for an undo.
  */
-#include "../tcp/tcp.h"
+#include "tcp_cc.h"
+
+#include "../tcp/tcb.h"
+#include "cc_bbr.h"
+#include "cc_cubic.h"
+#include "cc_dctcp.h"
+#include "cc_newreno.h"
+#include "tcp_record.h"
 
 static const struct toec_cc_ops *const algorithms[TOEC_CC_COUNT] = {
     &toec_cc_cubic,   /* TOEC_CC_CUBIC */

@@ -22,7 +22,7 @@
 #ifndef TOE_TCP_CC_H
 #define TOE_TCP_CC_H
 
-#include "cc_bbr.h"
+#include "cc_bbr_state.h"
 #include "tcp_rate.h"
 
 struct toec_stack;
@@ -142,8 +142,6 @@ struct toec_cc_ops {
 /* By enum toec_cc; 0: there is none of this number. */
 const struct toec_cc_ops *toec_cc_get(unsigned n);
 
-/* ---- tcp_cc.c: what the rest of TCP calls ---- */
-
 /* Where the flow's algorithm needs a record and none is free, it is NewReno's (counted). */
 void toec_cc_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* min(10 SMSS, max(2 SMSS, 14600)), R6928-01. */
@@ -163,17 +161,5 @@ int toec_cc_change(struct toec_stack *s, struct toec_tcb *t, const struct toec_c
 void toec_cc_info(const struct toec_tcb *t, struct toec_info *out);
 
 /* ---- for algorithms ---- */
-
-/* Slow start (RFC 5681 3.1) with HyStart++ (RFC 9406); returns the bytes of a->grow left over for
- * congestion avoidance. Called for every ACK that may grow the window. */
-toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h,
-                            const struct toec_cc_ack *a);
-/* At init(): this is the first slow start. */
-void toec_hystart_begin(struct toec_tcb *t, struct toec_hystart *h);
-
-extern const struct toec_cc_ops toec_cc_cubic;
-extern const struct toec_cc_ops toec_cc_newreno;
-extern const struct toec_cc_ops toec_cc_dctcp;
-extern const struct toec_cc_ops toec_cc_bbr;
 
 #endif

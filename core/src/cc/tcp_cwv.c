@@ -5,8 +5,9 @@
  * pipeACK is the most that was acknowledged in one round trip, looking back over max(3 RTT, 1 s):
  * kept as the most of the last and of the current half of that period.
  */
-#include "../base/bits.h"
-#include "../tcp/tcp.h"
+#include "tcp_cwv.h"
+
+#include "../tcp/tcb.h"
 
 #define NVP TOEC_MS(300000) /* RFC 7661 4.4.3: five minutes */
 

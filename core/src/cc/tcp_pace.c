@@ -6,8 +6,9 @@
  * Who comes late, because timers and the integrator's sleep are coarse, makes up for half a
  * quantum, so that two bursts are always half a quantum's time apart.
  */
-#include "../base/bits.h"
-#include "../tcp/tcp.h"
+#include "tcp_pace.h"
+
+#include "../tcp/tcp_tables.h"
 
 #define RATE_MIN 1074u /* 1000 bytes per second */
 #define BURST_MAX                                                                                  \

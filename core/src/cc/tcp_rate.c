@@ -2,8 +2,9 @@
 /*
  * tcp_rate.c - delivery rate samples, see tcp_rate.h.
  */
-#include "../base/bits.h"
-#include "../tcp/tcp.h"
+#include "tcp_rate.h"
+
+#include "../tcp/tcb.h"
 
 void toec_rate_start(struct toec_tcb *t, toec_time now)
 {

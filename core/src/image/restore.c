@@ -4,7 +4,15 @@
  * before it is used: a stack made of a forged one may be wrong about its peers, but reads and
  * writes no memory but its own.
  */
-#include "save.h"
+#include "restore.h"
+
+#include "../ip/ip6_addr.h"
+#include "../ip/nd_router.h"
+#include "../tcp/tcp_timer.h"
+#include "../tcp/tcp_tw.h"
+#include "restore_ao.h"
+#include "restore_flow.h"
+#include "save_tables.h"
 
 #define DAMAGED "the image is damaged: a record ends too early, or a value is too large"
 

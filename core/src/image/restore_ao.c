@@ -2,7 +2,9 @@
 /*
  * restore_ao.c - keys of TCP-AO in an image: they come first, then who has them (save.h).
  */
-#include "save.h"
+#include "restore_ao.h"
+
+#include "save_tables.h"
 
 #define DAMAGED "the image is damaged: a key of TCP-AO is none that there is"
 

@@ -3,7 +3,19 @@
  * restore_flow.c - a flow of an image (restore.c): it is read into a TCB, with all that it borrows,
  * then checked as a whole, and only then found by segments and timers.
  */
-#include "save.h"
+#include "restore_flow.h"
+
+#include "../cc/cc_bbr.h"
+#include "../cc/cc_cubic.h"
+#include "../cc/cc_dctcp.h"
+#include "../cc/cc_newreno.h"
+#include "../cc/tcp_record.h"
+#include "../tcp/tcp_bind.h"
+#include "../tcp/tcp_listen.h"
+#include "../tcp/tcp_runs.h"
+#include "../tcp/tcp_sack.h"
+#include "restore.h"
+#include "save_tables.h"
 
 #define DAMAGED "the image is damaged: a record ends too early, or a value is too large"
 

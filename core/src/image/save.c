@@ -2,6 +2,12 @@
 /* save.c - writes a stack down for another one that goes on with it: see save.h. */
 #include "save.h"
 
+#include "../cc/cc_cubic.h"
+#include "../cc/cc_dctcp.h"
+#include "../cc/cc_newreno.h"
+#include "../tcp/tcp_delack.h"
+#include "save_tables.h"
+
 #define COUNTER_NAME(name, description) {#name, sizeof(#name) - 1},
 static const struct counter_name {
     const char *text;

@@ -85,22 +85,7 @@ struct toec_table {
     unsigned count;
 };
 
-extern const struct toec_table toec_t_stack, toec_t_own6, toec_t_prefix6, toec_t_router6,
-    toec_t_redirect6, toec_t_neigh, toec_t_pmtu, toec_t_listener, toec_t_flow, toec_t_cwv,
-    toec_t_newreno, toec_t_cubic, toec_t_dctcp, toec_t_bbr, toec_t_rate, toec_t_pace,
-    toec_t_episode, toec_t_run, toec_t_gap, toec_t_peer, toec_t_waiting, toec_t_tw, toec_t_ao,
-    toec_t_ao_key;
-
-/* ---- save.c ---- */
-
 const char *toec_counter_name(unsigned i, unsigned *len);
-
-/* ---- restore.c ---- */
-
-/* Listeners up to this index are in use, or free. */
-void toec_restore_reach(struct toec_stack *s, toec_u32 index);
-
-/* ---- restore_flow.c ---- */
 
 /* A stack that is being restored. */
 struct toec_restoring {
@@ -115,17 +100,5 @@ struct toec_restoring {
     toec_u32 flows, said;     /* restored; that the image says it has */
     toec_u8 has_cc;           /* its algorithm's record has come */
 };
-
-/* The deadline that an expiry at `tick` came from; `shift` as the wheel's: 0, or TOEC_PACE_SHIFT.
- */
-toec_time toec_deadline_of(toec_u32 tick, toec_time now);
-/* Each returns 0 or a sentence. The first record of a flow; */
-const char *toec_restore_flow(struct toec_restoring *r);
-/* ... one of those that follow it; */
-const char *toec_restore_part(struct toec_restoring *r);
-/* restore_ao.c: those of TCP-AO. */
-const char *toec_restore_ao(struct toec_restoring *r);
-/* ... there are no more of them, if there is a flow: it is checked and takes its place. */
-const char *toec_restore_flow_end(struct toec_restoring *r);
 
 #endif

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* save_tables.c - what of each structure stands in an image, and under which tag (save.h). */
-#include "save.h"
+#include "save_tables.h"
+
+#include "../cc/cc_bbr.h"
+#include "../cc/cc_cubic.h"
+#include "../cc/cc_dctcp.h"
+#include "../cc/cc_newreno.h"
 
 #define N(tag, type, member)                                                                       \
     TOEC_FIELD(tag, TOEC_FIELD_INT, type, member, TOEC_OFFSETOF(type, member))

@@ -3,8 +3,10 @@
  * arp.c - Address Resolution Protocol (RFC 826), announcements and defence (RFC 5227).
  */
 #include "arp.h"
-#include "stack.h"
+
 #include "../wire/wire_arp.h"
+#include "ip4_out.h"
+#include "stack.h"
 
 /* RFC 5227 1.1 */
 #define PROBE_WAIT_MS     1000u

@@ -4,8 +4,8 @@
 #ifndef TOEC_ARP_H
 #define TOEC_ARP_H
 
-#include "ip.h"
 #include "../base/timer.h"
+#include "ip.h"
 
 struct toec_arp_state {
     struct toec_timer announce; /* and probes before */

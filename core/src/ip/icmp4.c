@@ -2,6 +2,12 @@
 /*
  * icmp4.c - Internet Control Message Protocol (RFC 792, RFC 1122 3.2.2).
  */
+#include "icmp4.h"
+
+#include "../tcp/tcp_if.h"
+#include "ip4_in.h"
+#include "ip4_out.h"
+#include "ip_out.h"
 #include "stack.h"
 
 #define ECHO_BURST  100

@@ -3,9 +3,9 @@
 #ifndef TOEC_ICMP4_H
 #define TOEC_ICMP4_H
 
-#include "ip.h"
 #include "../base/rate.h"
 #include "../wire/wire_icmp4.h"
+#include "icmp_err.h"
 
 /*
  * Errors are limited per destination (hashed into this many buckets): one limit for all would let a
@@ -26,5 +26,8 @@ void toec_icmp4_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
  */
 void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigned type,
                       unsigned code, toec_time now);
+
+/* What the error means to the owner of a flow or endpoint (icmp4.c). */
+enum toec_reason toec_icmp_reason(const struct toec_icmp_err *e);
 
 #endif

@@ -2,7 +2,15 @@
 /*
  * icmp6.c - ICMPv6 (RFC 4443): echo, errors in and out; discovery goes to nd.c, queries to mld.c.
  */
-#include "stack.h"
+#include "icmp6.h"
+
+#include "../tcp/tcp_if.h"
+#include "ip4_in.h"
+#include "ip6_addr.h"
+#include "ip6_out.h"
+#include "ip_out.h"
+#include "mld.h"
+#include "nd.h"
 
 #define ECHO_BURST  100
 #define ERROR_BURST 10

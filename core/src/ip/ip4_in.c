@@ -2,7 +2,11 @@
 /*
  * ip4_in.c - IPv4 input (RFC 791, RFC 1122 3.2.1): what is wrong is dropped silently and counted.
  */
-#include "stack.h"
+#include "ip4_in.h"
+
+#include "../tcp/tcp_if.h"
+#include "ip4_out.h"
+#include "ip_out.h"
 
 /*
  * Walks the options. Unknown ones are ignored (R1122-08); source routing is refused since

@@ -2,7 +2,7 @@
 /*
  * ip4_out.c - IPv4 output: routing (RFC 1122 3.3.1), header, checksums.
  */
-#include "stack.h"
+#include "ip4_out.h"
 
 int toec_ip4_is_martian(toec_u32 ip)
 {

@@ -10,6 +10,11 @@
  * one that overlaps in part is an attack or a broken sender, and the datagram is dropped as RFC
  * 5722 has it for IPv6. So no byte is ever replaced and no receiver can see other bytes than we do.
  */
+#include "ip4_reass.h"
+
+#include "ip4_in.h"
+#include "ip4_out.h"
+#include "ip6_reass.h"
 #include "stack.h"
 
 #define TIMEOUT    (60 * TOEC_NS_PER_S) /* R1122-18: fixed, 60 to 120 s */

@@ -7,9 +7,9 @@
 #define TOEC_IP4_REASS_H
 
 #include "../base/hash.h"
-#include "ip.h"
 #include "../base/pool.h"
 #include "../base/timer.h"
+#include "ip.h"
 
 /* Payload starts here, so that the Ethernet header and what stands before the payload fit. */
 #define TOEC_REASS_HEAD  336
@@ -64,12 +64,6 @@ void toec_reass_free(struct toec_stack *s, struct toec_datagram *d);
 int toec_reass_ecn(const struct toec_datagram *d);
 /* The packet whose header and payload stand in d, len bytes from the IP header on. */
 void toec_reass_packet(const struct toec_datagram *d, struct toec_packet *p, toec_u32 len);
-
-/* A fragment of IPv6: in->l4 is the fragment header; next_at: where in the packet its type stands.
- */
-void toec_reass6_input(struct toec_stack *s, const struct toec_ip_in *in, unsigned next_at,
-                       toec_time now);
-void toec_reass6_timeout(struct toec_stack *s, struct toec_datagram *d, toec_time now);
 
 void toec_reass_timer(struct toec_stack *s, struct toec_timer *t, toec_time now);
 /* A fragment (MF set or offset not 0) of a datagram for us, header checked. */

@@ -4,7 +4,11 @@
  * interface identifiers that are stable and tell nothing (RFC 7217); which one to send from (RFC
  * 6724).
  */
-#include "stack.h"
+#include "ip6_addr.h"
+
+#include "icmp6.h"
+#include "mld.h"
+#include "nd_router.h"
 
 #define DAD_TRANSMITS 1 /* RFC 4862 5.1 */
 #define DAD_DELAY_MS  1000u

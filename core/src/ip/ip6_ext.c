@@ -2,7 +2,7 @@
 /*
  * ip6_ext.c - walks over options and extension headers of IPv6 (RFC 8200 4) that need no stack.
  */
-#include "ip6.h"
+#include "ip6_ext.h"
 
 /* RFC 8504 5.3: a host may limit what it looks at; as Linux's max_dst_opts_number has it. */
 #define MAX_OPTIONS 8

@@ -3,7 +3,13 @@
  * ip6_in.c - IPv6 input (RFC 8200): what is wrong is dropped and counted; the sender is told where
  * the RFC says so.
  */
-#include "stack.h"
+#include "ip6_in.h"
+
+#include "../tcp/tcp_if.h"
+#include "icmp6.h"
+#include "ip6_addr.h"
+#include "ip6_ext.h"
+#include "ip6_reass.h"
 
 #define MAX_HEADERS 8   /* extension headers of a packet (RFC 8504 5.3) */
 #define MAX_CHAIN   512 /* their bytes */

@@ -2,7 +2,11 @@
 /*
  * ip6_out.c - IPv6 output: next hop (RFC 4861 5.2), header, flow label (RFC 6437), checksum.
  */
-#include "stack.h"
+#include "ip6_out.h"
+
+#include "ip4_out.h"
+#include "ip6_addr.h"
+#include "nd_router.h"
 
 /* A host's address, of another host. */
 static int is_other(struct toec_stack *s, const struct toec_addr *dst)

@@ -3,7 +3,11 @@
  * ip6_reass.c - IPv6 reassembly (RFC 8200 4.5, RFC 5722, RFC 7112): checks of a fragment, and the
  * packet made of them. Memory and intervals are those of ip4_reass.c.
  */
-#include "stack.h"
+#include "ip6_reass.h"
+
+#include "icmp6.h"
+#include "ip6_ext.h"
+#include "ip6_in.h"
 
 /* The part before the fragment header, with the Ethernet header, must fit before the payload. */
 #define MAX_BEFORE ((toec_u32)(TOEC_REASS_HEAD - TOEC_ETH_LEN))

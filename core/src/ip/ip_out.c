@@ -2,7 +2,11 @@
 /*
  * ip_out.c - what the layers above ask of IP whichever family it is: paths, own addresses, output.
  */
-#include "stack.h"
+#include "ip_out.h"
+
+#include "ip4_out.h"
+#include "ip6_addr.h"
+#include "ip6_out.h"
 
 int toec_path_to(struct toec_stack *s, const struct toec_addr *dst, struct toec_path *path)
 {

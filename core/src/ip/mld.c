@@ -3,7 +3,10 @@
  * mld.c - says which groups we listen to (RFC 3810), so that switches that snoop send them here:
  * the solicited-node groups of our addresses. Queries of version 1 are answered with version 2 too.
  */
-#include "stack.h"
+#include "mld.h"
+
+#include "ip6_addr.h"
+#include "ip6_out.h"
 
 #define ROBUSTNESS   2     /* RFC 3810 9.1 */
 #define CHANGE_MS    1000u /* Unsolicited Report Interval, 9.11 */

@@ -3,7 +3,11 @@
  * nd.c - neighbour discovery (RFC 4861): solicitations, advertisements and redirects. Routers are
  * in nd_router.c, the states of neighbours in neigh.c, which ARP shares.
  */
-#include "stack.h"
+#include "nd.h"
+
+#include "ip6_addr.h"
+#include "ip6_out.h"
+#include "nd_router.h"
 
 #define HOPS 255 /* RFC 4861 7.1: only from this link */
 

@@ -4,7 +4,10 @@
  * routers, on-link prefixes, and what redirects have taught. All tables are bounded: what does not
  * fit is counted and not learned.
  */
-#include "stack.h"
+#include "nd_router.h"
+
+#include "ip6_addr.h"
+#include "ip6_out.h"
 
 #define RS_INTERVAL_S  4u                     /* RTR_SOLICITATION_INTERVAL */
 #define RS_MAX         (3600 * TOEC_NS_PER_S) /* RFC 7559 2: MRT */

@@ -8,7 +8,10 @@
  * ones; only a neighbour that we want to send to replaces one that was in use, and the least used
  * first.
  */
-#include "arp.h"
+#include "neigh.h"
+
+#include "ip_out.h"
+#include "nd_router.h"
 #include "stack.h"
 
 #define REACHABLE_TIME (30 * TOEC_NS_PER_S) /* RFC 4861 10 */

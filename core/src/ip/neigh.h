@@ -7,10 +7,10 @@
 #define TOEC_NEIGH_H
 
 #include "../base/hash.h"
-#include "ip.h"
 #include "../base/pool.h"
 #include "../base/rate.h"
 #include "../base/timer.h"
+#include "ip.h"
 
 enum toec_neigh_state {
     TOEC_NEIGH_FREE = 0,
@@ -59,8 +59,6 @@ void toec_neigh_retry_timer(struct toec_stack *s);
 int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u8 **mac,
                       toec_time now);
 
-/* ---- for arp.c ---- */
-
 struct toec_neigh *toec_neigh_find(struct toec_stack *s, const struct toec_addr *addr);
 /*
  * A new entry without state: call toec_neigh_stale() or _reachable() next. 0 when the table is full
@@ -73,5 +71,17 @@ void toec_neigh_stale(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 void toec_neigh_again(struct toec_stack *s, struct toec_neigh *n, const struct toec_neigh *is,
                       toec_time deadline);
 void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time now);
+
+/*
+ * The neighbour of this path is known to work, since something new came from beyond it (RFC 4861
+ * 7.3.1's forward progress): spares probes. Cheap; call it when data is newly acknowledged.
+ */
+void toec_path_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now);
+/*
+ * Nothing has come back for several timeouts (RFC 9293 3.8.3 (b), negative advice): the neighbour
+ * is verified now, unless something else has come from beyond it lately; the path is looked up
+ * anew.
+ */
+void toec_path_doubt(struct toec_stack *s, struct toec_path *path, toec_time now);
 
 #endif

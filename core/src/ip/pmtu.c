@@ -3,6 +3,8 @@
  * pmtu.c - see pmtu.h. Who may lower a path's MTU is decided by its callers, which know what they
  * have sent (RFC 5927 7.2); tcp_pmtu.c and udp.c.
  */
+#include "pmtu.h"
+
 #include "stack.h"
 
 /* R1191-03, R8201-04: not raised sooner than 5 minutes after it was lowered, 10 recommended. */

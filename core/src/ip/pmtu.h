@@ -7,9 +7,9 @@
 #define TOEC_PMTU_H
 
 #include "../base/hash.h"
-#include "ip.h"
 #include "../base/pool.h"
 #include "../base/timer.h"
+#include "ip.h"
 
 #define TOEC_PMTU_ENTRIES 256u
 /*

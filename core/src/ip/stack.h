@@ -5,30 +5,20 @@
 #ifndef TOEC_STACK_H
 #define TOEC_STACK_H
 
-#include "arp.h"
 #include "../base/hash.h"
+#include "../base/pool.h"
+#include "../base/rate.h"
+#include "../base/timer.h"
+#include "arp.h"
 #include "icmp4.h"
 #include "ip.h"
 #include "ip4_reass.h"
 #include "ip6.h"
+#include "keys.h"
 #include "neigh.h"
 #include "pmtu.h"
-#include "../base/pool.h"
-#include "../base/rate.h"
-#include "../tcp/tcp_if.h"
-#include "../base/timer.h"
 #include "udp.h"
 #include "wait.h"
-
-/* Keys derived from toec_config.secret, one per use, so that none can be learned from another. */
-struct toec_keys {
-    toec_u64 isn[2];           /* initial sequence numbers (RFC 6528) */
-    toec_u64 cookie[2];        /* SYN cookies */
-    toec_u64 ts[2];            /* timestamp offsets (RFC 7323 5.4) */
-    toec_u64 rand[2];          /* toec_rand32() */
-    toec_u64 tfo[2];           /* Fast Open cookies (RFC 7413 4.1.2) */
-    struct toec_flow_key flow; /* lookup tables */
-};
 
 struct toec_tcp; /* defined by TCP */
 
@@ -60,14 +50,5 @@ struct toec_stack {
 
 #define TOEC_COUNT(s, name)        ((s)->counters[TOEC_C_##name]++)
 #define TOEC_COUNT_ADD(s, name, n) ((s)->counters[TOEC_C_##name] += (n))
-
-/* Hands a frame to the integrator and counts it: 0, or TOEC_SEND_WAIT when there is no room. */
-int toec_transmit(struct toec_stack *s, const struct toec_tx *tx);
-
-/* From cfg.secret and cfg.ip6_secret. */
-void toec_derive_keys(struct toec_stack *s);
-
-/* Pseudo-random number that nobody outside can predict (SipHash in counter mode). */
-toec_u32 toec_rand32(struct toec_stack *s);
 
 #endif

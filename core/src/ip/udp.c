@@ -2,6 +2,10 @@
 /*
  * udp.c - UDP: endpoints, input, ICMP errors. Sending is in udp_out.c.
  */
+#include "udp.h"
+
+#include "ip4_in.h"
+#include "ip_out.h"
 #include "stack.h"
 
 #ifdef TOEC_NO_UDP

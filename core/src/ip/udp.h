@@ -4,8 +4,8 @@
 #define TOEC_UDP_H
 
 #include "../base/hash.h"
-#include "ip.h"
 #include "../base/pool.h"
+#include "ip.h"
 
 struct toec_icmp_err;
 

@@ -3,6 +3,9 @@
  * udp_out.c - sending UDP datagrams: one, or a run of equal ones (UDP_SEGMENT of Linux), cut into
  * fragments where the path takes no larger ones.
  */
+#include "ip4_out.h"
+#include "ip6_out.h"
+#include "ip_out.h"
 #include "stack.h"
 
 #ifndef TOEC_NO_UDP

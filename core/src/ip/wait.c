@@ -3,6 +3,12 @@
  * wait.c - see wait.h. A frame is copied whole, checksum and all, so that nothing it came from need
  * stay; the ring bounds what a flood can hold here.
  */
+#include "wait.h"
+
+#include "ip4_in.h"
+#include "ip4_out.h"
+#include "ip6_out.h"
+#include "ip_out.h"
 #include "stack.h"
 
 static struct toec_waiting *at(struct toec_wait *w, toec_u32 i)

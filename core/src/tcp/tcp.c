@@ -5,6 +5,26 @@
  */
 #include "tcp.h"
 
+#include "../cc/tcp_record.h"
+#include "../ip/ip4_in.h"
+#include "../ip/ip4_out.h"
+#include "tcp_ao_seg.h"
+#include "tcp_bind.h"
+#include "tcp_delack.h"
+#include "tcp_emit.h"
+#include "tcp_expect.h"
+#include "tcp_icmp.h"
+#include "tcp_if.h"
+#include "tcp_in.h"
+#include "tcp_isn.h"
+#include "tcp_listen.h"
+#include "tcp_opt.h"
+#include "tcp_out.h"
+#include "tcp_reclaim.h"
+#include "tcp_runs.h"
+#include "tcp_sack.h"
+#include "tcp_tw.h"
+
 /* ---- memory ---- */
 
 static unsigned long round64(unsigned long n)
@@ -340,6 +360,7 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
         return -1;
     }
     g->pkt = in->pkt;
+    g->header = h;
     g->id.local = &in->dst;
     g->id.remote = &in->src;
     g->id.local_port = toec_tcp_dport(h);
@@ -373,48 +394,56 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
     return 0;
 }
 
-/* RFC 9293 MUST-63. */
-void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
+void toec_tcp_segment(struct toec_stack *s, struct toec_seg *g, toec_time now)
 {
-    struct toec_seg g;
     struct toec_tcb *t;
     struct toec_tw *w;
     struct toec_listener *l;
     toec_u32 iss;
 
     TOEC_COUNT(s, tcp_rx);
-    if (parse(s, in, &g))
-        return;
-    /* A segment from ourselves is forged (land attack); port 0 is reserved (RFC 6335 6). */
-    if ((toec_addr_eq(&in->src, &in->dst) && !(in->pkt->flags & TOEC_RX_LOCAL)) ||
-        g.id.local_port == 0 || g.id.remote_port == 0) {
+    /* A segment from ourselves is forged (land attack, RFC 9293 MUST-63); port 0 is reserved
+     * (RFC 6335 6). */
+    if ((toec_addr_eq(g->id.remote, g->id.local) && !(g->pkt->flags & TOEC_RX_LOCAL)) ||
+        g->id.local_port == 0 || g->id.remote_port == 0) {
         TOEC_COUNT(s, tcp_bad_source);
         return;
     }
-    g.hash = toec_tuple_hash(s, &g.id);
-    t = toec_tcb_find(s, g.hash, &g.id);
+    g->hash = toec_tuple_hash(s, &g->id);
+    t = toec_tcb_find(s, g->hash, &g->id);
     if (t) {
-        if (TOEC_UNLIKELY(((t->rare & TOEC_RARE_AO) | g.ao_n) != 0) &&
-            toec_ao_refuses(s, in, &g, t, 0, 0))
+        if (TOEC_UNLIKELY(((t->rare & TOEC_RARE_AO) | g->ao_n) != 0) &&
+            toec_ao_refuses(s, g, t, 0, 0))
             return;
-        toec_segment(s, t, &g, now);
+        toec_segment(s, t, g, now);
         return;
     }
-    iss = toec_isn(s, &g.id, now);
-    w = toec_tw_find(s, g.hash, &g.id);
-    l = toec_listener_find(s, g.id.local, g.id.local_port);
-    if ((g.ao_n | s->cfg.max_ao_keys) && toec_ao_refuses(s, in, &g, 0, w, l))
+    iss = toec_isn(s, &g->id, now);
+    w = toec_tw_find(s, g->hash, &g->id);
+    l = toec_listener_find(s, g->id.local, g->id.local_port);
+    if ((g->ao_n | s->cfg.max_ao_keys) && toec_ao_refuses(s, g, 0, w, l))
         return;
-    if (w && !toec_tw_input(s, w, &g, l ? &iss : 0, now))
+    if (w && !toec_tw_input(s, w, g, l ? &iss : 0, now))
         return;
     if (l) {
-        toec_listen_input(s, l, &g, iss, now);
+        toec_listen_input(s, l, g, iss, now);
         return;
     }
-    if (g.flags & TOEC_TH_RST)
+    if (g->flags & TOEC_TH_RST)
         return; /* RFC 9293 3.10.7.1: an RST is never answered */
     TOEC_COUNT(s, tcp_no_port_rst);
-    toec_send_rst(s, &g, now);
+    toec_send_rst(s, g, now);
+}
+
+void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
+{
+    struct toec_seg g;
+
+    if (parse(s, in, &g)) {
+        TOEC_COUNT(s, tcp_rx);
+        return;
+    }
+    toec_tcp_segment(s, &g, now);
 }
 
 /* A paced flow may send its next burst. */

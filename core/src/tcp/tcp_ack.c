@@ -3,7 +3,15 @@
  * tcp_ack.c - the ACK field (RFC 9293 3.10.7.4, fifth): what is acknowledged, the send window, RTT
  * samples, and what follows for the state.
  */
+#include "tcp_ack.h"
+
 #include "tcp.h"
+#include "tcp_in.h"
+#include "tcp_recover.h"
+#include "tcp_runs.h"
+#include "tcp_sack.h"
+#include "tcp_timer.h"
+#include "tcp_tw.h"
 
 /* RFC 9293 MUST-18, R7323-11; RFC 6298 3 (Karn) and RFC 7323 4.1: the timed segment, else the
  * echoed timestamp. Returns the sample, 0: there is none. */

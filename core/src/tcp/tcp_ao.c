@@ -2,7 +2,10 @@
 /*
  * tcp_ao.c - the keys of TCP-AO (RFC 5925 3.1): whose they are, which is for whom, which is in use.
  */
-#include "tcp.h"
+#include "tcp_ao.h"
+
+#include "tcp_ao_seg.h"
+#include "tcp_tables.h"
 
 /* ---- memory ---- */
 

@@ -49,8 +49,6 @@ struct toec_ao {
     toec_u64 good, bad, no_key, missing, icmp_ignored;
 };
 
-/* ---- tcp_ao.c: keys ---- */
-
 /* The AO state of a flow with TOEC_RARE_AO. */
 struct toec_ao *toec_ao_of(const struct toec_stack *s, const struct toec_tcb *t);
 /* Makes it one without keys, which is to get some at once; 0: no room (counted). */
@@ -74,23 +72,5 @@ int toec_ao_open(struct toec_stack *s, struct toec_tcb *t, const struct toec_lis
 void toec_ao_derive(const struct toec_tcb *t, struct toec_ao *ao);
 /* Not 0: the connection is not to hear of an ICMP error of this type and code (counted). */
 int toec_ao_ignores(struct toec_stack *s, struct toec_tcb *t, const struct toec_icmp_err *e);
-
-/* ---- tcp_ao_seg.c: segments ---- */
-
-/* The traffic key for segments from id's local end to its remote one (RFC 5925 5.2, RFC 5926 3.1).
- */
-void toec_ao_traffic_key(const struct toec_ao_key *k, const struct toec_tuple *from_to,
-                         toec_u32 src_isn, toec_u32 dst_isn, toec_u8 out[TOEC_MAC_MOST]);
-/* RFC 5925 5.1: what of a MAC stands before the payload. h: TCP header with its options, of which
- * that at `at` is the AO option; len: of header and payload. */
-void toec_ao_cover(struct toec_mac *m, const struct toec_ao_key *k, const toec_u8 *traffic,
-                   const struct toec_addr *src, const struct toec_addr *dst, const toec_u8 *h,
-                   unsigned at, toec_u32 len, toec_u32 sne);
-/* The segment o is complete but for its option, for which there is room at `at`. */
-void toec_ao_sign(struct toec_stack *s, struct toec_ao *ao, struct toec_outbuf *o, unsigned at);
-/* Not 0: the segment is dropped (counted). t, w, l: what it is for, each may be 0. g->ao_n is not 0
- * after that only when its MAC is right. */
-int toec_ao_refuses(struct toec_stack *s, const struct toec_ip_in *in, struct toec_seg *g,
-                    struct toec_tcb *t, struct toec_tw *w, struct toec_listener *l);
 
 #endif

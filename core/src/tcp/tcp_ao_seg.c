@@ -3,7 +3,7 @@
  * tcp_ao_seg.c - TCP-AO on segments: traffic keys (RFC 5925 5.2, RFC 5926 3.1), the MAC (RFC
  * 5925 5.1), and what is done with a segment that comes with it, or without (RFC 5925 7.4, 7.5).
  */
-#include "tcp.h"
+#include "tcp_ao_seg.h"
 
 /* ---- sequence number extensions ---- */
 
@@ -155,19 +155,19 @@ void toec_ao_sign(struct toec_stack *s, struct toec_ao *ao, struct toec_outbuf *
 /* ---- in ---- */
 
 /* Is the MAC right? In the same time wherever it differs. */
-static int mac_ok(struct toec_stack *s, const struct toec_ip_in *in, const struct toec_seg *g,
-                  const struct toec_ao_key *k, const toec_u8 *traffic, toec_u32 sne)
+static int mac_ok(struct toec_stack *s, const struct toec_seg *g, const struct toec_ao_key *k,
+                  const toec_u8 *traffic, toec_u32 sne)
 {
     toec_u8 mac[TOEC_MAC_MOST];
     struct toec_mac m;
     unsigned i, differ = 0;
 
-    toec_ao_cover(&m, k, traffic, &in->src, &in->dst, in->l4, (unsigned)(g->ao - in->l4),
-                  in->l4_len, sne);
-    if (g->len && (in->pkt->flags & TOEC_RX_REASSEMBLED))
-        toec_ao_feed(&m, in->pkt->data + g->off, g->len);
+    toec_ao_cover(&m, k, traffic, g->id.remote, g->id.local, g->header,
+                  (unsigned)(g->ao - g->header), toec_tcp_hlen(g->header) + g->len, sne);
+    if (g->len && (g->pkt->flags & TOEC_RX_REASSEMBLED))
+        toec_ao_feed(&m, g->pkt->data + g->off, g->len);
     else if (g->len)
-        s->cfg.ao->received(s->cfg.user, in->pkt, g->off, g->len, &m);
+        s->cfg.ao->received(s->cfg.user, g->pkt, g->off, g->len, &m);
     toec_mac_end(&m, mac);
     for (i = 0; i < TOEC_AO_MAC; i++)
         differ |= mac[i] ^ g->ao[4 + i];
@@ -176,8 +176,8 @@ static int mac_ok(struct toec_stack *s, const struct toec_ip_in *in, const struc
 
 /* With the key of a segment whose sender knows nothing of our ISN, or (dst_isn) of an answer to our
  * SYN. */
-static int first_mac_ok(struct toec_stack *s, const struct toec_ip_in *in, const struct toec_seg *g,
-                        const struct toec_ao_key *k, toec_u32 dst_isn)
+static int first_mac_ok(struct toec_stack *s, const struct toec_seg *g, const struct toec_ao_key *k,
+                        toec_u32 dst_isn)
 {
     toec_u8 traffic[TOEC_MAC_MOST];
     struct toec_tuple id;
@@ -187,7 +187,7 @@ static int first_mac_ok(struct toec_stack *s, const struct toec_ip_in *in, const
     id.local_port = g->id.remote_port;
     id.remote_port = g->id.local_port;
     toec_ao_traffic_key(k, &id, g->seq, dst_isn, traffic);
-    return mac_ok(s, in, g, k, traffic, 0);
+    return mac_ok(s, g, k, traffic, 0);
 }
 
 static int is_syn(const struct toec_seg *g)
@@ -219,8 +219,8 @@ static void heed_rnext(struct toec_stack *s, struct toec_ao *ao, const struct to
 /* A segment of a connection with keys, in TIME-WAIT too (t 0 then). R5925-14: whatever it is, also
  * a RST: without the option, with a KeyID that there is no key of, or a wrong MAC, it is dropped.
  */
-static int connection_refuses(struct toec_stack *s, const struct toec_ip_in *in, struct toec_seg *g,
-                              struct toec_ao *ao, struct toec_tcb *t)
+static int connection_refuses(struct toec_stack *s, struct toec_seg *g, struct toec_ao *ao,
+                              struct toec_tcb *t)
 {
     struct toec_ao_key *k;
     int ok;
@@ -242,11 +242,11 @@ static int connection_refuses(struct toec_stack *s, const struct toec_ip_in *in,
         return -1;
     }
     if (is_syn(g))
-        ok = first_mac_ok(s, in, g, k, 0);
+        ok = first_mac_ok(s, g, k, 0);
     else if (t && t->state == TOEC_SYN_SENT)
-        ok = first_mac_ok(s, in, g, k, t->iss);
+        ok = first_mac_ok(s, g, k, t->iss);
     else
-        ok = mac_ok(s, in, g, k, k->rx, sne_at(&ao->rcv, g->seq));
+        ok = mac_ok(s, g, k, k->rx, sne_at(&ao->rcv, g->seq));
     if (!ok) {
         TOEC_COUNT(s, tcp_ao_bad_mac);
         ao->bad++;
@@ -269,8 +269,7 @@ static int connection_refuses(struct toec_stack *s, const struct toec_ip_in *in,
 
 /* RFC 5925 7.5 for a listener: R5925-15: a peer that a key matches is heard with the option alone.
  */
-static int listener_refuses(struct toec_stack *s, const struct toec_ip_in *in, struct toec_seg *g,
-                            struct toec_listener *l)
+static int listener_refuses(struct toec_stack *s, struct toec_seg *g, struct toec_listener *l)
 {
     struct toec_ao_key *k;
 
@@ -298,7 +297,7 @@ static int listener_refuses(struct toec_stack *s, const struct toec_ip_in *in, s
         TOEC_COUNT(s, tcp_ao_no_key);
         return -1;
     }
-    if (!first_mac_ok(s, in, g, k, 0)) {
+    if (!first_mac_ok(s, g, k, 0)) {
         TOEC_COUNT(s, tcp_ao_bad_mac);
         return -1;
     }
@@ -306,19 +305,19 @@ static int listener_refuses(struct toec_stack *s, const struct toec_ip_in *in, s
     return 0;
 }
 
-int toec_ao_refuses(struct toec_stack *s, const struct toec_ip_in *in, struct toec_seg *g,
-                    struct toec_tcb *t, struct toec_tw *w, struct toec_listener *l)
+int toec_ao_refuses(struct toec_stack *s, struct toec_seg *g, struct toec_tcb *t, struct toec_tw *w,
+                    struct toec_listener *l)
 {
     if (t && (t->rare & TOEC_RARE_AO))
-        return connection_refuses(s, in, g, toec_ao_of(s, t), t);
+        return connection_refuses(s, g, toec_ao_of(s, t), t);
     if (!s->cfg.max_ao_keys) { /* RFC 9293 MUST-6: an option that is not known */
         g->ao_n = 0;
         return 0;
     }
     if (w && w->ao && !(l && is_syn(g) && (g->ao_n & TOEC_AO_COUNT)))
-        return connection_refuses(s, in, g, w->ao, 0);
+        return connection_refuses(s, g, w->ao, 0);
     if (l && (!w || is_syn(g)))
-        return listener_refuses(s, in, g, l);
+        return listener_refuses(s, g, l);
     if (!(g->ao_n & TOEC_AO_COUNT)) {
         g->ao_n = 0;
         return 0;

@@ -5,7 +5,10 @@
  * to bind there, as Linux has it (inet_csk_bind_conflict()). Listeners are not counted: their users
  * know of each other (TOEC_E_INUSE).
  */
-#include "tcp.h"
+#include "tcp_bind.h"
+
+#include "tcp_listen.h"
+#include "tcp_tables.h"
 
 /* Of one address and port: how many hold it that let others in by TOEC_REUSE_*. */
 struct holders {

@@ -6,8 +6,10 @@
  * As Linux: the peer's bare ACK of our SYN-ACK is left unheard, and the flow stays half open. Its
  * timer runs on but sends nothing; the last time it does, so that the peer's answer opens it.
  */
+#include "tcp_defer.h"
+
 #include "tcp.h"
-#include "tcp_rare.h"
+#include "tcp_timer.h"
 
 int toec_deferred(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g)
 {

@@ -11,7 +11,12 @@
  * A flow knows its place by 16 bits: where there are more places, it is one of a few that lie
  * beside each other.
  */
+#include "tcp_delack.h"
+
 #include "tcp.h"
+#include "tcp_expect.h"
+#include "tcp_tables.h"
+#include "tcp_timer.h"
 
 /* Of flows whose time has come, how far ahead they are fetched. */
 #define AHEAD 8u

@@ -6,7 +6,10 @@
  * Chosen as Linux does: a SYN sent again asks no more (6.1.1.1 MAY; tcp_ecn_fallback), and an
  * ECN-setup SYN that is itself ECN-capable is refused, as the path may not keep the field.
  */
-#include "tcp.h"
+#include "tcp_ecn.h"
+
+#include "tcb.h"
+#include "tcp_out.h"
 
 #define SETUP (TOEC_TH_ECE | TOEC_TH_CWR)
 

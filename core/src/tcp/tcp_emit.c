@@ -2,7 +2,17 @@
 /*
  * tcp_emit.c - builds segments (RFC 9293 3.1): of a flow, and in answer to a segment without one.
  */
+#include "tcp_emit.h"
+
+#include "../ip/ip_out.h"
 #include "tcp.h"
+#include "tcp_ao_seg.h"
+#include "tcp_delack.h"
+#include "tcp_open.h"
+#include "tcp_opt.h"
+#include "tcp_out.h"
+#include "tcp_urg.h"
+#include "tcp_uto.h"
 
 static void prepare(struct toec_outbuf *o, const struct toec_addr *src, const struct toec_addr *dst,
                     unsigned hlen)

@@ -7,7 +7,9 @@
  * Frames are looked at as far as it takes to find their flow, and believed; toec_input() does the
  * checking. A wrong guess costs a cache line.
  */
-#include "tcp.h"
+#include "tcp_expect.h"
+
+#include "tcp_tables.h"
 
 /* What of a TCB in-order traffic touches lies in front. */
 #define LINES ((TOEC_TCB_HOT + 63) / 64)

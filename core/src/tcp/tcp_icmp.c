@@ -3,7 +3,11 @@
  * tcp_icmp.c - what an ICMP error does to a flow (RFC 1122 4.2.3.9, RFC 5461, RFC 5927, RFC 1191).
  * Anyone can send one, so it must quote a sequence number that is under way, and can do little.
  */
+#include "tcp_icmp.h"
+
 #include "tcp.h"
+#include "tcp_if.h"
+#include "tcp_timer.h"
 
 /*
  * Errors that end an attempt to connect: RFC 9293 SHLD-26 has protocol and port unreachable; a

@@ -3,7 +3,19 @@
  * tcp_in.c - a segment arrives for a flow in SYN-RECEIVED or later (RFC 9293 3.10.7.4): the checks,
  * in the order of the RFC. ACKs are handled in tcp_ack.c, text and FIN in tcp_text.c.
  */
+#include "tcp_in.h"
+
 #include "tcp.h"
+#include "tcp_ack.h"
+#include "tcp_defer.h"
+#include "tcp_emit.h"
+#include "tcp_open.h"
+#include "tcp_opt.h"
+#include "tcp_out.h"
+#include "tcp_sack.h"
+#include "tcp_text.h"
+#include "tcp_urg.h"
+#include "tcp_uto.h"
 
 /*
  * Answers what may be forged (RFC 5961 7): at most a few in a while, counted per flow, so that the

@@ -3,7 +3,12 @@
  * tcp_isn.c - what must not be guessed: initial sequence numbers (RFC 6528), SYN cookies (RFC 4987
  * 3.6), ephemeral ports (RFC 6056), timestamp offsets (RFC 7323 5.4).
  */
+#include "tcp_isn.h"
+
 #include "tcp.h"
+#include "tcp_listen.h"
+#include "tcp_tables.h"
+#include "tcp_tw.h"
 
 static toec_u64 tuple_mac(const toec_u64 key[2], const struct toec_tuple *id, toec_u16 local_port,
                           toec_u32 a, toec_u32 b)

@@ -3,7 +3,17 @@
  * tcp_listen.c - listeners and passive opens (RFC 9293 3.10.7.2), the backlog of half-open flows
  * and the SYN cookies that take over when it is full (RFC 4987 3.6).
  */
+#include "tcp_listen.h"
+
+#include "../ip/ip_out.h"
 #include "tcp.h"
+#include "tcp_bind.h"
+#include "tcp_emit.h"
+#include "tcp_in.h"
+#include "tcp_isn.h"
+#include "tcp_open.h"
+#include "tcp_opt.h"
+#include "tcp_uto.h"
 
 /* A cookie's SYN-ACK is sent before there are buffers: it offers what the smallest buffer holds and
  * the scale that the largest needs. */

@@ -3,7 +3,15 @@
  * tcp_open.c - how connections begin: the SYN's options, SYN-SENT (RFC 9293 3.10.7.3), and the step
  * to ESTABLISHED that all ways of opening share.
  */
+#include "tcp_open.h"
+
 #include "tcp.h"
+#include "tcp_emit.h"
+#include "tcp_in.h"
+#include "tcp_listen.h"
+#include "tcp_text.h"
+#include "tcp_timer.h"
+#include "tcp_uto.h"
 
 /* RFC 9293 MUST-67, SHLD-6; R6691-01: what a datagram of the path holds less the fixed headers. */
 unsigned toec_own_mss(const struct toec_path *path)

@@ -2,7 +2,7 @@
 /*
  * tcp_opt.c - TCP options (RFC 9293 3.2, RFC 7323, RFC 2018): parsing and writing.
  */
-#include "tcp.h"
+#include "tcp_opt.h"
 
 static void parse_sack(struct toec_seg *g, const toec_u8 *o, unsigned len)
 {

@@ -3,7 +3,16 @@
  * tcp_out.c - what a flow sends and when (RFC 9293 3.8.6, RFC 5681, Nagle): data, FIN, ACKs and
  * SYNs. Segments are built in tcp_emit.c.
  */
+#include "tcp_out.h"
+
+#include "../cc/tcp_record.h"
 #include "tcp.h"
+#include "tcp_emit.h"
+#include "tcp_recover.h"
+#include "tcp_runs.h"
+#include "tcp_timer.h"
+#include "tcp_undo.h"
+#include "tcp_urg.h"
 
 /* Of a segment without SYN: scaled, in SYN-RECEIVED too (RFC 7323 2.2).
  * RFC 9293 3.8.6.2.2: the right edge moves by at least half the buffer or a full segment, never

@@ -4,7 +4,12 @@
  * how far they are believed (RFC 5927 7.2), and what is concluded when they say nothing (RFC 4821
  * 7.7, as net.ipv4.tcp_mtu_probing of Linux).
  */
+#include "tcp_pmtu.h"
+
+#include "tcb.h"
 #include "tcp.h"
+#include "tcp_recover.h"
+#include "tcp_runs.h"
 
 static toec_u32 floor_of(const struct toec_tcb *t)
 {

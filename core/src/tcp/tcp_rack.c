@@ -5,7 +5,11 @@
  *
  * With SACK only (R8985-01). Without, there are duplicate ACKs (RFC 5681, RFC 6582).
  */
-#include "tcp.h"
+#include "tcp_rack.h"
+
+#include "tcb.h"
+#include "tcp_runs.h"
+#include "tcp_timer.h"
 
 #define REORDERING_MAX 300u /* tcp_max_reordering of Linux */
 

@@ -161,46 +161,6 @@ struct toec_news {
     toec_u32 run_rtt;  /* ... and its RTT; 0: it was sent more than once */
 };
 
-/* ---- tcp_runs.c: the record ---- */
-
-/* A new flow: nothing is outstanding. */
-void toec_runs_init(struct toec_tcb *t);
-/* The flow has a record of its own from now on; 0 when none is free (counted). */
-struct toec_record *toec_record_borrow(struct toec_stack *s, struct toec_tcb *t);
-void toec_record_return(struct toec_stack *s, struct toec_tcb *t);
-/* Nothing is outstanding, and nothing was for a while: returns it, unless it is needed still. */
-void toec_runs_done(struct toec_stack *s, struct toec_tcb *t);
-/* There are signs of loss: what is remembered of them. */
-struct toec_episode *toec_episode_get(struct toec_stack *s, struct toec_tcb *t, toec_time now);
-/* The flow ends. */
-void toec_episode_put(struct toec_stack *s, struct toec_tcb *t);
-/* Nothing is outstanding: forgets the episode when it is long over, else sets a timer for it. */
-void toec_episode_done(struct toec_stack *s, struct toec_tcb *t, toec_time now);
-/* New data up to `end` goes out; SND.MAX has not moved yet. */
-void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now);
-/* [start, end), of what is outstanding, goes out again. */
-void toec_runs_resent(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
-                      toec_time now);
-/* Everything below `una` is acknowledged; SND.UNA has not moved yet. */
-void toec_runs_acked(struct toec_tcb *t, toec_u32 una, struct toec_news *n);
-/* [start, end), of what is outstanding, is SACKed. */
-void toec_runs_sacked(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
-                      struct toec_news *n);
-/* Run i, not SACKed, is taken for lost. */
-void toec_runs_lose(struct toec_tcb *t, unsigned i, toec_time now);
-/* Drops what lies below SND.UNA; afterwards the first run begins there. */
-void toec_runs_purge(struct toec_tcb *t);
-/* Nothing is outstanding any more. */
-void toec_runs_clear(struct toec_tcb *t);
-/* Takes marks (TOEC_RUN_SACKED, TOEC_RUN_LOST) off all runs. */
-void toec_runs_unmark(struct toec_tcb *t, unsigned marks);
-/* The first range with all of `with` and none of `without` among its marks: 1 with [*start, *end),
- * at most an MSS long, or 0. */
-int toec_runs_first(struct toec_tcb *t, unsigned with, unsigned without, toec_u32 *start,
-                    toec_u32 *end);
-
-/* ---- tcp_rack.c: RACK-TLP ---- */
-
 /* A segment was delivered, or some of it: `end` is its end. */
 void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 end,
                          struct toec_news *n);
@@ -224,19 +184,5 @@ void toec_tlp_sent(struct toec_stack *s, struct toec_tcb *t, int again, toec_tim
 /* TLP_process_ack() of RFC 8985 7.4, before SND.UNA moves; not 0 when the probe has repaired a
  * loss. dup: a duplicate ACK without SACK. */
 int toec_tlp_ack(struct toec_tcb *t, toec_u32 ack, int dup, const struct toec_news *n);
-
-/* ---- tcp_undo.c ---- */
-
-/* The window is about to be reduced, by a timeout or not; SND.MAX ends the episode, which there is.
- * In recovery already, it goes on. */
-void toec_undo_save(struct toec_tcb *t, int rto);
-/* A segment was sent again. */
-void toec_undo_resent(struct toec_tcb *t, toec_time now);
-/* Was there no loss? Undoes it then and returns 1. */
-int toec_undo_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
-                  const struct toec_news *n);
-/* F-RTO, for an ACK in the recovery from a timeout; as above. */
-int toec_frto_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
-                  const struct toec_news *n);
 
 #endif

@@ -33,25 +33,4 @@ struct toec_uto {
     toec_u8 owed; /* segments that are still to carry the option */
 };
 
-/* ---- tcp_uto.c ---- */
-
-/* Ticks after which the flow is given up, or 0: after R2 retransmissions. */
-toec_u32 toec_user_timeout(const struct toec_tcb *t);
-/* A timeout has come, of data, a SYN or a window probe: is it the last? */
-int toec_is_over(const struct toec_tcb *t, int persist, toec_u32 ticks);
-/* The retransmission due at `at` comes earlier when the user's patience ends before. */
-toec_u32 toec_uto_clamp(const struct toec_tcb *t, toec_u32 at, toec_u32 ticks);
-unsigned toec_uto_option(struct toec_tcb *t, toec_u8 *o, unsigned room);
-void toec_uto_input(struct toec_tcb *t, const struct toec_seg *g);
-int toec_uto_set(struct toec_stack *s, struct toec_tcb *t, toec_u32 seconds);
-
-/* ---- tcp_urg.c ---- */
-
-/* The urgent pointer of a segment at seq, or 0. */
-unsigned toec_urg_pointer(struct toec_tcb *t, toec_u32 seq);
-/* A segment has URG set; it is acceptable and not trimmed. */
-void toec_urg_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g);
-/* Urgent data waits to be sent: it is not held back, nor segmented by others. */
-int toec_urg_waits(const struct toec_tcb *t);
-
 #endif

@@ -4,7 +4,11 @@
  * is reset (RFC 6429 3: the system may when resources are low, R6429-01). Who opens connections and
  * then shuts the window or falls silent (Sockstress, CVE-2008-4609) cannot keep others out.
  */
-#include "tcp.h"
+#include "tcp_reclaim.h"
+
+#include "tcp_emit.h"
+#include "tcp_tables.h"
+#include "tcp_timer.h"
 
 #define SAMPLES 16u
 

@@ -10,21 +10,13 @@
  * data; rule 3 finds nothing, as all holes below what is SACKed are lost at once unless reordering
  * was seen, and then the reordering window is there to wait; rule 4, the rescue retransmission.
  */
+#include "tcp_recover.h"
+
+#include "../cc/tcp_record.h"
 #include "tcp.h"
-
-toec_u32 toec_pipe(const struct toec_tcb *t)
-{
-    toec_u32 out = t->snd_max - t->snd_una, left;
-
-    if (t->flags & TOEC_F_SACKED)
-        out -= t->rack.sacked + t->rack.lost;
-    if (t->flags & TOEC_F_SACK)
-        return out;
-    /* Without SACK each duplicate ACK says that one segment has left (RFC 6582 3.2). That inflates
-     * the window by as much: ssthresh plus three segments to begin with (R5681-10). */
-    left = (toec_u32)t->dupacks * t->mss;
-    return out > left ? out - left : 0;
-}
+#include "tcp_runs.h"
+#include "tcp_timer.h"
+#include "tcp_undo.h"
 
 /* ---- PRR ---- */
 

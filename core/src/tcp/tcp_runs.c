@@ -6,7 +6,11 @@
  * bisection, replaces what it touches in one move of at most TOEC_RUNS entries, and there are four
  * blocks at most to an ACK. The record is never longer.
  */
-#include "tcp.h"
+#include "tcp_runs.h"
+
+#include "../cc/tcp_record.h"
+#include "tcp_tables.h"
+#include "tcp_timer.h"
 
 /* What a run may hold of 1/32 SRTT: srtt is kept times 8. */
 #define QUANTUM(t) ((t)->srtt >> 8)
@@ -14,38 +18,6 @@
 static toec_u32 start_of(const struct toec_tcb *t, unsigned i)
 {
     return i ? t->rack.run[i - 1].end : t->snd_una;
-}
-
-void toec_runs_init(struct toec_tcb *t)
-{
-    t->rack.n = 0;
-    t->rack.record = 0;
-    t->rack.run = t->rack.own;
-    t->rack.room = TOEC_RUNS_OWN;
-}
-
-struct toec_record *toec_record_borrow(struct toec_stack *s, struct toec_tcb *t)
-{
-    struct toec_rack *k = &t->rack;
-
-    if (k->record)
-        return k->record;
-    k->record = toec_pool_get(&s->tcp->records);
-    if (!k->record) {
-        TOEC_COUNT(s, tcp_no_record);
-        return 0;
-    }
-    memcpy(k->record->run, k->own, k->n * sizeof(k->own[0]));
-    k->run = k->record->run;
-    k->room = TOEC_RUNS;
-    return k->record;
-}
-
-void toec_record_return(struct toec_stack *s, struct toec_tcb *t)
-{
-    if (t->rack.record)
-        toec_pool_put(&s->tcp->records, t->rack.record);
-    toec_runs_init(t);
 }
 
 void toec_runs_done(struct toec_stack *s, struct toec_tcb *t)

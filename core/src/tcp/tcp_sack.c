@@ -4,7 +4,10 @@
  * bounded list of what was received beyond a gap (intervals only; the bytes are in place already),
  * and the blocks that the peer sends, which the record of transmissions takes (tcp_runs.c).
  */
-#include "tcp.h"
+#include "tcp_sack.h"
+
+#include "tcp_runs.h"
+#include "tcp_tables.h"
 
 /* Puts [start, end) at index `at` of n intervals. Carried along rather than moved from the end, as
  * compilers make that a memmove(), which core/ does not have. */

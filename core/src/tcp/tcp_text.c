@@ -3,7 +3,15 @@
  * tcp_text.c - segment text and FIN (RFC 9293 3.10.7.4, seventh and eighth): placed directly at its
  * stream offset, in order or not; and when to acknowledge it (RFC 9293 3.8.6.3, RFC 5681 4.2).
  */
+#include "tcp_text.h"
+
+#include "../ip/ip4_in.h"
 #include "tcp.h"
+#include "tcp_delack.h"
+#include "tcp_emit.h"
+#include "tcp_out.h"
+#include "tcp_sack.h"
+#include "tcp_tw.h"
 
 /* The FIN has come in order: rcv_nxt lies behind it. Not 0 when the flow is gone. */
 static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)

@@ -8,7 +8,16 @@
  * before is good until the next change, and answered with the new one. The keys that a listener is
  * given (TCP_FASTOPEN_KEY) stay until it is given others.
  */
+#include "tcp_tfo.h"
+
 #include "tcp.h"
+#include "tcp_emit.h"
+#include "tcp_in.h"
+#include "tcp_listen.h"
+#include "tcp_open.h"
+#include "tcp_tables.h"
+#include "tcp_text.h"
+#include "tcp_timer.h"
 
 #define TOEC_FO_PERIOD 46 /* of 2^n ns: 19.5 hours */
 #define RESET_TIME     TOEC_MS(60000)

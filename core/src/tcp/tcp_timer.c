@@ -6,7 +6,19 @@
  * a deadline back, as every ACK does, touches the TCB alone; the timer that then fires too early
  * looks again.
  */
+#include "tcp_timer.h"
+
 #include "tcp.h"
+#include "tcp_defer.h"
+#include "tcp_delack.h"
+#include "tcp_emit.h"
+#include "tcp_expect.h"
+#include "tcp_if.h"
+#include "tcp_recover.h"
+#include "tcp_runs.h"
+#include "tcp_tables.h"
+#include "tcp_tw.h"
+#include "tcp_uto.h"
 
 toec_time toec_tick_time(toec_u32 due, toec_time now)
 {

@@ -3,7 +3,13 @@
  * tcp_tw.c - TIME-WAIT (RFC 9293 3.6, RFC 1337, RFC 6191) in entries of their own: a closed flow
  * gives its TCB and buffers back at once.
  */
+#include "tcp_tw.h"
+
 #include "tcp.h"
+#include "tcp_bind.h"
+#include "tcp_emit.h"
+#include "tcp_opt.h"
+#include "tcp_timer.h"
 
 struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, const struct toec_tuple *id)
 {

@@ -5,7 +5,11 @@
  * not sent again (F-RTO, RFC 5682), a DSACK for each retransmission (RFC 3708). The window is then
  * what it was before (RFC 4015).
  */
-#include "tcp.h"
+#include "tcp_undo.h"
+
+#include "../cc/tcp_record.h"
+#include "tcp_runs.h"
+#include "tcp_timer.h"
 
 void toec_undo_save(struct toec_tcb *t, int rto)
 {

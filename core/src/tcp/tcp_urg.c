@@ -8,6 +8,8 @@
  * Nothing here is used as an offset into a segment, so pointers of any value are harmless. SHLD-13:
  * URG is sent for who asks for it alone.
  */
+#include "tcp_urg.h"
+
 #include "tcp.h"
 
 int toec_urgent(struct toec_stack *s, struct toec_tcb *t, toec_time now)

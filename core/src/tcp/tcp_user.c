@@ -2,7 +2,17 @@
 /*
  * tcp_user.c - what the user asks of a flow: the calls of RFC 9293 3.10.1 to 3.10.6 and options.
  */
+#include "../ip/ip_out.h"
 #include "tcp.h"
+#include "tcp_bind.h"
+#include "tcp_emit.h"
+#include "tcp_isn.h"
+#include "tcp_open.h"
+#include "tcp_out.h"
+#include "tcp_tables.h"
+#include "tcp_timer.h"
+#include "tcp_tw.h"
+#include "tcp_uto.h"
 
 /* ---- OPEN ---- */
 

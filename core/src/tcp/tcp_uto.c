@@ -7,6 +7,8 @@
  * within bounds. A time the user has set stands (CHANGEABLE is false then). Who has not been given
  * one ignores the option: R5482-01.
  */
+#include "tcp_uto.h"
+
 #include "tcp.h"
 
 #define L_LIMIT 100u    /* seconds: RFC 9293 SHLD-11, RFC 5482 3.1 */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cubic_model.c - core's CUBIC (core/src/cc/cc_cubic.c), its state in an array, for test_cubic.py. */
+/* cubic_model.c - core's CUBIC (core/src/cc/cc_cubic.c), its state in an array, for test_cubic.py.
+ */
+#include "cc/cc_cubic.h"
 #include "tcp/tcp.h"
 
 /* The order of fpc_cubic_pkg's cubic_t. */

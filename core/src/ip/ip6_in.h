@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ip6_in.h - IPv6 input (RFC 8200): what is wrong is dropped and counted; the sender is told where
+ * the RFC says so.
+ */
+#ifndef TOEC_IP6_IN_H
+#define TOEC_IP6_IN_H
+
+#include "stack.h"
+
+void toec_ip6_input(struct toec_stack *s, const struct toec_packet *p, int group, toec_time now);
+/* Walks the extension headers from in->l4 on and delivers. */
+void toec_ip6_walk(struct toec_stack *s, struct toec_ip_in *in, toec_time now);
+/* Fills *in from a frame whose IPv6 header has been checked. */
+void toec_ip6_parse(struct toec_ip_in *in, const struct toec_packet *p);
+
+#endif
