@@ -12,8 +12,8 @@
 
 #include <jansson.h>
 
+#include "base/log.h"
 #include "control.h"
-#include "log.h"
 #include "options.h"
 
 /* Never sleeps: it has a core, and its host need not wake it. */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "attach.h"
-#include "log.h"
+#include "base/log.h"
 #include "numa.h"
 
 #define LISTEN_BACKLOG 128

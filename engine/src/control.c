@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "base/log.h"
 #include "control.h"
 #include "kernel.h"
-#include "log.h"
 #include "tend.h"
 
 /* Connections that have not said hello: how many, and how long they may take. */

@@ -14,10 +14,10 @@
 
 #include <toe/counters.h>
 
+#include "base/log.h"
 #include "gro.h"
 #include "hold.h"
 #include "listen.h"
-#include "log.h"
 #include "numa.h"
 #include "order.h"
 #include "qp.h"

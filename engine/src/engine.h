@@ -21,10 +21,10 @@
 #include <toe/lines.h>
 #include <toe/netio.h>
 
-#include "counters.h"
+#include "base/counters.h"
+#include "base/spawn.h"
 #include "loop.h"
 #include "offload.h"
-#include "spawn.h"
 
 #define NS_PER_US 1000ull
 #define NS_PER_MS 1000000ull

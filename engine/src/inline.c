@@ -20,9 +20,9 @@
 #include <toe/inline.h>
 
 #include "attach.h"
+#include "base/log.h"
 #include "hold.h"
 #include "interlock.h"
-#include "log.h"
 #include "numa.h"
 #include "refs.h"
 #include "setup.h"

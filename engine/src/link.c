@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "link.h"
-#include "log.h"
 
 #define NEWS 8192 /* bytes read at once */
 

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "base/log.h"
 #include "control.h"
 #include "interlock.h"
 #include "kernel.h"
-#include "log.h"
 #include "numa.h"
 #include "setup.h"
 #include "steer.h"

@@ -3,9 +3,9 @@
 #define _GNU_SOURCE
 #include <sched.h>
 
+#include "base/spawn.h"
 #include "polling.h"
 #include "qp.h"
-#include "spawn.h"
 
 /* Handed out of one ring before hosts are told, and the next ring has its turn. */
 #define DEAL_BUDGET 64u

@@ -21,7 +21,7 @@
 #include <toe/lines.h>
 #include <toe/ring.h>
 
-#include "irq.h"
+#include "base/irq.h"
 
 struct common;
 struct engine;

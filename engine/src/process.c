@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "attach.h"
-#include "log.h"
+#include "base/log.h"
 
 /* At the end, flows get this long to send their RSTs. */
 #define STOP_TIME (1 * NS_PER_S)

@@ -14,9 +14,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "hold.h"
 #include "listen.h"
-#include "log.h"
 #include "refs.h"
 
 /* Slots looked at in one step when flows are reset: a big queue pair must not stall the others. */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "shared.h"
 
 /* ---- routes ---- */

@@ -12,8 +12,8 @@
 
 #include <toe/counters.h>
 
+#include "base/log.h"
 #include "control.h"
-#include "log.h"
 
 struct qp_figures {
     uint32_t id, slots, used, listeners;

@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "control.h"
-#include "log.h"
 
 struct change {
     uint32_t changed, on;

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "base/log.h"
 #include "kernel.h"
-#include "log.h"
 #include "takeover_talk.h"
 
 __attribute__((format(printf, 4, 5))) static int fail(char *err, size_t err_size, int rc,

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "base/log.h"
 #include "kernel.h"
-#include "log.h"
 #include "setup.h"
 #include "takeover_talk.h"
 

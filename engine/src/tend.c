@@ -5,7 +5,7 @@
  */
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "tend.h"
 
 static void set_mtu(struct engine *e, void *arg)

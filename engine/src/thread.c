@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/spawn.h"
 #include "order.h"
 #include "qp.h"
-#include "spawn.h"
 #include "steer.h"
 
 /* A back end that cannot wake us is looked at this often. */

@@ -10,7 +10,7 @@
 #include <toe/counters.h>
 
 #include "attach.h"
-#include "log.h"
+#include "base/log.h"
 #include "world.h"
 
 /* Rounds at one moment before time is made to move: what waits for room would go round for ever. */
