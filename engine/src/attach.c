@@ -17,7 +17,7 @@
 
 #include "attach.h"
 #include "base/log.h"
-#include "numa.h"
+#include "kernel/numa.h"
 
 #define LISTEN_BACKLOG 128
 

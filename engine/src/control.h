@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "link.h"
+#include "kernel/link.h"
 #include "options.h"
 #include "qp.h"
 

@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "hold.h"
 #include "interlock.h"
-#include "numa.h"
+#include "kernel/numa.h"
 #include "refs.h"
 #include "setup.h"
 

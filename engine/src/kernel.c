@@ -23,7 +23,7 @@
 
 #include "base/log.h"
 #include "kernel.h"
-#include "rtnl.h"
+#include "kernel/rtnl.h"
 
 #define NUD_KNOWN (NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE)
 

@@ -5,7 +5,7 @@
 #ifndef ENGINE_LISTEN_H
 #define ENGINE_LISTEN_H
 
-#include "ports.h"
+#include "kernel/ports.h"
 #include "qp.h"
 
 struct listen_member {

@@ -14,7 +14,7 @@
 #include "control.h"
 #include "interlock.h"
 #include "kernel.h"
-#include "numa.h"
+#include "kernel/numa.h"
 #include "setup.h"
 #include "steer.h"
 #include "takeover_talk.h"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "ports.h"
+#include "kernel/ports.h"
 #include "qp.h"
 
 #define ROUTES_MAX 1024u

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/spawn.h"
-#include "order.h"
+#include "kernel/host_fence.h"
 #include "qp.h"
 #include "steer.h"
 

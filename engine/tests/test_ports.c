@@ -23,7 +23,7 @@
 #include <toe/device.h>
 #include <toe/netio.h>
 
-#include "bound.h"
+#include "kernel/bound_sockets.h"
 #include "shared.h"
 
 static const uint8_t loopback[4] = {127, 0, 0, 1};

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "order.h"
+#include "host_fence.h"
 
 #define SPIN_LEAST_US 20u
 

@@ -21,7 +21,7 @@
 #include <toe/device.h>
 #include <toe/netio.h>
 
-#include "bound.h"
+#include "bound_sockets.h"
 #include "engine.h"
 #include "ports.h"
 #include "takeover.h"

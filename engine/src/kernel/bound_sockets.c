@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bound.h"
+#include "bound_sockets.h"
 
 #ifndef SO_NETNS_COOKIE /* Linux 5.14 */
 #define SO_NETNS_COOKIE 71
