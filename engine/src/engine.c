@@ -15,16 +15,16 @@
 #include <toe/counters.h>
 
 #include "base/log.h"
-#include "gro.h"
+#include "frames/gro.h"
+#include "frames/steer.h"
+#include "frames/sums.h"
+#include "trips.h"
 #include "hold.h"
 #include "kernel/host_fence.h"
 #include "kernel/numa.h"
 #include "listen.h"
 #include "qp.h"
 #include "shared.h"
-#include "steer.h"
-#include "sums.h"
-#include "trips.h"
 
 #define RX_BURST 64u
 _Static_assert(RX_BURST <= 64, "a bit of hold.kept for each");

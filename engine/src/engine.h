@@ -23,8 +23,8 @@
 
 #include "base/counters.h"
 #include "base/spawn.h"
-#include "loop.h"
-#include "offload.h"
+#include "frames/loop.h"
+#include "frames/offload.h"
 
 #define NS_PER_US 1000ull
 #define NS_PER_MS 1000000ull

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gro.h"
+#include "frames/gro.h"
 #include "hold.h"
 
 #define EXPECTED 6u /* lines of the next frame; then the hardware knows */

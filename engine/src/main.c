@@ -12,11 +12,11 @@
 #include "attach.h"
 #include "base/log.h"
 #include "control.h"
+#include "frames/steer.h"
 #include "interlock.h"
 #include "kernel.h"
 #include "kernel/numa.h"
 #include "setup.h"
-#include "steer.h"
 #include "takeover_talk.h"
 
 #define CLAIM_LOOK_MS 50

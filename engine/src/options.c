@@ -14,7 +14,7 @@
 
 #include <toe/attach.h>
 
-#include "offload.h"
+#include "frames/offload.h"
 #include "options.h"
 
 #define WORDS_MAX 64 /* of the options of an engine within a program */

@@ -8,12 +8,12 @@
  */
 #include <string.h>
 
-#include "gro.h"
+#include "frames/gro.h"
+#include "frames/sums.h"
 #include "hold.h"
 #include "listen.h"
 #include "refs.h"
 #include "shared.h"
-#include "sums.h"
 
 /* Where the payload of tx lies. */
 static void find_payload(const struct toec_tx *tx, struct offload_payload *p)

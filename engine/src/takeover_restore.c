@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frames/offload.h"
 #include "listen.h"
-#include "offload.h"
 #include "takeover.h"
 
 #define DAMAGED "the image of an engine is damaged"

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "base/spawn.h"
+#include "frames/steer.h"
 #include "kernel/host_fence.h"
 #include "qp.h"
-#include "steer.h"
 
 /* A back end that cannot wake us is looked at this often. */
 #define POLLED_NETIO (200 * NS_PER_US)

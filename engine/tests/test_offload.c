@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "gro.h"
-#include "offload.h"
+#include "frames/gro.h"
+#include "frames/offload.h"
 
 #define ETH     14u
 #define MOST    61440u
