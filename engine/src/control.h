@@ -8,9 +8,9 @@
 
 #include <jansson.h>
 
+#include "hosts/qp.h"
 #include "kernel/link.h"
 #include "options.h"
-#include "qp.h"
 
 struct client {
     int fd, pidfd; /* pidfd -1: not available, the end of fd alone counts */

@@ -18,13 +18,13 @@
 #include "frames/gro.h"
 #include "frames/steer.h"
 #include "frames/sums.h"
-#include "trips.h"
-#include "hold.h"
+#include "hosts/listen.h"
+#include "hosts/qp.h"
+#include "hosts/rx_hold.h"
+#include "hosts/shared.h"
 #include "kernel/host_fence.h"
 #include "kernel/numa.h"
-#include "listen.h"
-#include "qp.h"
-#include "shared.h"
+#include "trips.h"
 
 #define RX_BURST 64u
 _Static_assert(RX_BURST <= 64, "a bit of hold.kept for each");

@@ -71,7 +71,7 @@ typedef void (*engine_fn)(struct engine *e, void *arg);
 
 struct held;
 
-/* Received frames that stay until their payload has been read (hold.h). */
+/* Received frames that stay until their payload has been read (rx_hold.h). */
 struct hold {
     uint32_t min; /* bytes of payload from which on a frame is; 0: none is */
     uint32_t count, max;
@@ -100,7 +100,7 @@ struct engine {
     struct hold hold;
     struct loop loop;
     int node;                   /* of NUMA, that its memory is asked for from; NUMA_ANY */
-    int orders;                 /* hosts need no fence for a doorbell: see order.h */
+    int orders;                 /* hosts need no fence for a doorbell: see host_fence.h */
     uint64_t now;               /* time of the step that runs */
     uint64_t core_deadline;     /* from toec_poll() */
     uint64_t side_at;           /* when cfg.side is to be called again */

@@ -21,10 +21,10 @@
 
 #include "attach.h"
 #include "base/log.h"
-#include "hold.h"
+#include "hosts/refs.h"
+#include "hosts/rx_hold.h"
 #include "interlock.h"
 #include "kernel/numa.h"
-#include "refs.h"
 #include "setup.h"
 
 /* At the end resets get this long to leave. */

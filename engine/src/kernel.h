@@ -7,7 +7,7 @@
 #define ENGINE_KERNEL_H
 
 #include "control.h"
-#include "shared.h"
+#include "hosts/shared.h"
 
 struct kernel {
     struct shared shared;

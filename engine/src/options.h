@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "users.h"
+#include "hosts/users.h"
 
 /* Exit codes. */
 #define EXIT_RUNTIME 1 /* something failed while starting or running */

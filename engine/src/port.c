@@ -10,10 +10,10 @@
 
 #include "frames/gro.h"
 #include "frames/sums.h"
-#include "hold.h"
-#include "listen.h"
-#include "refs.h"
-#include "shared.h"
+#include "hosts/listen.h"
+#include "hosts/refs.h"
+#include "hosts/rx_hold.h"
+#include "hosts/shared.h"
 
 /* Where the payload of tx lies. */
 static void find_payload(const struct toec_tx *tx, struct offload_payload *p)

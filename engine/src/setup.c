@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "hosts/shared.h"
 #include "setup.h"
-#include "shared.h"
 
 int setup_secret(struct options *o, uint64_t *netio_seed)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "listen.h"
+#include "hosts/listen.h"
 #include "takeover.h"
 
 struct section {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "frames/offload.h"
-#include "listen.h"
+#include "hosts/listen.h"
 #include "takeover.h"
 
 #define DAMAGED "the image of an engine is damaged"

@@ -3,7 +3,7 @@
  * stack. Payload stays where it is, in memory that hosts and both processes share. */
 #include <string.h>
 
-#include "listen.h"
+#include "hosts/listen.h"
 #include "takeover.h"
 
 static void fields(struct toec_image_out *o, const struct takeover_table *t, const void *from)

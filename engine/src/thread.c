@@ -5,8 +5,8 @@
  *
  * No wake-up is lost: the engine says that it sleeps, then (full fence) looks at every source once
  * more; a host writes its head, then (full fence) looks whether the engine sleeps and rings
- * (ring.h), or leaves that fence to the engine (order.h). Hand-over rings and engine_call() do the
- * same.
+ * (ring.h), or leaves that fence to the engine (host_fence.h). Hand-over rings and engine_call() do
+ * the same.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 #include "base/spawn.h"
 #include "frames/steer.h"
+#include "hosts/qp.h"
 #include "kernel/host_fence.h"
-#include "qp.h"
 
 /* A back end that cannot wake us is looked at this often. */
 #define POLLED_NETIO (200 * NS_PER_US)

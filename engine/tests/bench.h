@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "listen.h"
+#include "hosts/listen.h"
 #include "memwire.h"
 
 #define IP_A 0x0a000001u

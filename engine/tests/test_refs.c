@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "refs.h"
+#include "hosts/refs.h"
 
 #define SIZE  4096u
 #define BYTES 200000u

@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "../../engine/src/commands.c"
+#include "../../engine/src/hosts/commands.c"
 
 #define SLOTS 4
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* often.c - messages that programs cause: a bounded number of them (log.h). */
+/* log_limited.c - messages that programs cause: a bounded number of them (log.h). */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bound.c - who holds a port in the kernel (bound.h).
+ * bound_sockets.c - who holds a port in the kernel (bound_sockets.h).
  *
  * What getsockname(2) says is no proof: a connection that has ended goes on saying its port, which
  * may be somebody else's by now. bind(2) is: it fails with EINVAL upon a socket that is bound, and

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bound.h - does a process hold a TCP port of this machine's kernel? Its descriptors are looked
- * through (pidfd_getfd(2)); nothing of what it says counts, nor what it may change meanwhile.
+ * bound_sockets.h - does a process hold a TCP port of this machine's kernel? Its descriptors are
+ * looked through (pidfd_getfd(2)); nothing of what it says counts, nor what it may change
+ * meanwhile.
  */
 #ifndef ENGINE_BOUND_H
 #define ENGINE_BOUND_H

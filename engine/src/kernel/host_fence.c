@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order.c - see order.h; membarrier(2). */
+/* host_fence.c - see host_fence.h; membarrier(2). */
 #define _GNU_SOURCE
 #include <linux/membarrier.h>
 #include <sys/syscall.h>

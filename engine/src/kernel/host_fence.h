@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order.h - the fence of a doorbell, done for all hosts at once by the engine that is about to
+ * host_fence.h - the fence of a doorbell, done for all hosts at once by the engine that is about to
  * sleep (toe/ring.h): it sleeps seldom, they ring for every command.
  */
 #ifndef TOE_ENGINE_ORDER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * room.c - how much of its send buffer a flow uses, where the host asks for that (toe/inline.h).
+ * tx_share.c - how much of its send buffer a flow uses, where the host asks for that
+ * (toe/inline.h).
  *
  * A ring is written from end to end whatever waits in it. A hundred rings of 1 MiB are more than a
  * cache holds, and each byte is then fetched from memory to be overwritten, although a path of some

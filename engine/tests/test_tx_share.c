@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_room.c - shares of send buffers (room.c): how large they are, when they grow, and that a
- * stream whose buffer grows while some of it is under way, and lost, arrives as it was sent.
+ * test_tx_share.c - shares of send buffers (tx_share.c): how large they are, when they grow, and
+ * that a stream whose buffer grows while some of it is under way, and lost, arrives as it was sent.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow_move.h"
 #include "listen.h"
-#include "move.h"
 #include "shared.h"
 
 static int is_group(const struct listen_group *g, const struct toec_addr *addr, int v6only,

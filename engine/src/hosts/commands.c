@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "hold.h"
 #include "listen.h"
+#include "rx_hold.h"
 #include "shared.h"
 
 /* Commands taken from one queue pair before the next has its turn. */

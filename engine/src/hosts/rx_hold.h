@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hold.h - received payload that stays in the frame it came in until the program has read it or
+ * rx_hold.h - received payload that stays in the frame it came in until the program has read it or
  * given it back (SEEDS S4.4). Only of a host within the engine's own thread: frames are memory of
  * the back end, and between processes they would have to be shown whole.
  *

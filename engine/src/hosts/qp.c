@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "hold.h"
 #include "listen.h"
 #include "refs.h"
+#include "rx_hold.h"
 
 /* Slots looked at in one step when flows are reset: a big queue pair must not stall the others. */
 #define REAP_BATCH 256u

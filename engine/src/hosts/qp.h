@@ -51,7 +51,7 @@ struct slot {
     bool fast : 1;         /* CONNECT_READY was its answer: told, and OPENING yet */
     bool doomed : 1;       /* to be reset as soon as its handle is known */
     bool abort_queued : 1; /* in the engine's list of flows to reset */
-    uint8_t tx_less : 4;   /* uses cfg.tx_size >> tx_less of its send buffer (room.c) */
+    uint8_t tx_less : 4;   /* uses cfg.tx_size >> tx_less of its send buffer (tx_share.c) */
     uint16_t reason;       /* of PEND_FINAL and PEND_FAILED */
     uint16_t soft_error;
     uint32_t cookie;   /* of CONNECT, or listener id */
@@ -106,7 +106,7 @@ struct qp {
     struct slot *pend_first, *pend_last;
     struct listen_member *members;
     uint32_t member_count;
-    struct hold_list *held;                /* of each slot (hold.h); NULL: nothing is held */
+    struct hold_list *held;                /* of each slot (rx_hold.h); NULL: nothing is held */
     struct slot *opening[OPENING_BUCKETS]; /* CONNECTs without answer, by cookie */
     uint32_t opening_salt;
 
@@ -193,7 +193,7 @@ static inline void slot_fetch(const struct slot *s)
         __builtin_prefetch((const uint8_t *)s + at, 1);
 }
 struct slot *slot_take(struct qp *qp);
-/* What a flow uses of its send buffer (room.c): as it begins; and more, when that is due: the
+/* What a flow uses of its send buffer (tx_share.c): as it begins; and more, when that is due: the
  * number of bytes. Nothing that is not announced may stand in the buffer then. */
 void room_begin(struct slot *s);
 uint32_t room_more(struct slot *s);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_hold.c - received frames that stay until they are read (hold.h): a host in the engine's own
- * thread reads a stream that comes over a wire which loses, doubles and swaps frames, in every way
- * that there is, with every reason for a copy. Bytes are compared one by one, and frames counted.
+ * test_rx_hold.c - received frames that stay until they are read (rx_hold.h): a host in the
+ * engine's own thread reads a stream that comes over a wire which loses, doubles and swaps frames,
+ * in every way that there is, with every reason for a copy. Bytes are compared one by one, and
+ * frames counted.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
-#include "hold.h"
+#include "hosts/rx_hold.h"
 
 #define QUEUE  1024u
 #define FRAME  2048u

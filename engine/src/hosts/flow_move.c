@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * move.c - a flow that nobody has accepted gets another slot (move.h).
+ * flow_move.c - a flow that nobody has accepted gets another slot (flow_move.h).
  *
  * Until then a host only ever was told of it: so its streams are where they began, and what has
  * been received stands at the beginning of the receive buffer.
  */
 #include <string.h>
 
+#include "flow_move.h"
 #include "listen.h"
-#include "move.h"
 #include "shared.h"
 
-/* Payload of a host in the engine's thread may be anywhere (hold.h), and it has no other. */
+/* Payload of a host in the engine's thread may be anywhere (rx_hold.h), and it has no other. */
 static int alike(const struct qp *a, const struct qp *b)
 {
     return a->cfg.tx_size == b->cfg.tx_size && a->cfg.rx_size == b->cfg.rx_size && !a->tell &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * move.h - a passive flow that nobody has accepted, from one slot to another of the same engine.
+ * flow_move.h - a passive flow that nobody has accepted, from one slot to another of the same
+ * engine.
  */
 #ifndef ENGINE_MOVE_H
 #define ENGINE_MOVE_H

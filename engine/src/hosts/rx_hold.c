@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hold.c - received payload that stays in its frame (hold.h).
+ * rx_hold.c - received payload that stays in its frame (rx_hold.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "frames/gro.h"
-#include "hold.h"
+#include "rx_hold.h"
 
 #define EXPECTED 6u /* lines of the next frame; then the hardware knows */
 
