@@ -20,8 +20,8 @@
 
 #include <toe/image.h>
 
-#include "engine.h"
 #include "hosts/qp.h"
+#include "round/engine.h"
 
 #define TAKEOVER_TIME (20 * NS_PER_S)
 #define FDS_MOST      200u /* in a message; SCM_MAX_FD of Linux is 253 */

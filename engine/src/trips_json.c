@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "control.h"
-#include "trips.h"
+#include "round/trips.h"
 
 #define UNIT_NS 1024
 

@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "engine.h"
 #include "log.h"
+#include "round/engine.h"
 
 /* Counts a message. 1: it may be said; *left_out: those of before that were not, told once. */
 static int may_say(unsigned *left_out)

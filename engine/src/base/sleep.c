@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <sys/epoll.h>
 
-#include "engine.h"
+#include "round/engine.h"
 
 int engine_epoll(int ep, struct epoll_event *ev, int max, uint64_t ns)
 {

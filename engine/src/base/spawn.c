@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "engine.h"
+#include "round/engine.h"
 #include "spawn.h"
 
 /* Its arrival ends a blocked write with EINTR, which is all it is for. */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "engine.h"
+#include "round/engine.h"
 
 /* A frame of several segments is kept whole: no longer than IP can say. */
 #define ROOM (((14u + 65535u) + LINE - 1) & ~(LINE - 1))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "round/engine.h"
 #include "sums.h"
 
 /* As ethtool -k names them, and ethtool -K's words for them. */

@@ -13,9 +13,9 @@
 #include <toe/attach.h>
 #include <toe/ring.h>
 
-#include "engine.h"
 #include "owner.h"
 #include "polling.h"
+#include "round/engine.h"
 #include "users.h"
 
 enum slot_state {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "round/engine.h"
 #include "users.h"
 
 #define BURST (NS_PER_S / 10)

@@ -22,8 +22,8 @@
 #include <toe/netio.h>
 
 #include "bound_sockets.h"
-#include "engine.h"
 #include "ports.h"
+#include "round/engine.h"
 #include "takeover.h"
 
 #define PORTS       65536u
