@@ -13,8 +13,8 @@
 #include <jansson.h>
 
 #include "base/log.h"
-#include "control.h"
 #include "options.h"
+#include "process/control.h"
 
 /* Never sleeps: it has a core, and its host need not wake it. */
 #define SPIN_US 4000000000u

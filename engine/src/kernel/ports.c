@@ -23,8 +23,8 @@
 
 #include "bound_sockets.h"
 #include "ports.h"
+#include "process/takeover.h"
 #include "round/engine.h"
-#include "takeover.h"
 
 #define PORTS       65536u
 #define CHOSEN_MAX  16384u          /* of ports that the kernel has chosen for us */

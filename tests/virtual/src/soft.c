@@ -9,8 +9,8 @@
 
 #include <toe/counters.h>
 
-#include "attach.h"
 #include "base/log.h"
+#include "process/attach.h"
 #include "world.h"
 
 /* Rounds at one moment before time is made to move: what waits for room would go round for ever. */

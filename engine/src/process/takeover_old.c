@@ -107,7 +107,8 @@ static int open_again(struct control *c, int heir)
     if (c->kernel)
         kernel_say_ports(c->kernel);
     if (netio_settle(c->engines[0]->netio, err, sizeof(err)) != 0)
-        log_msg("%s", err); /* its own program is there still, or is looked after (tend.c) */
+        log_msg("%s",
+                err); /* its own program is there still, or is looked after (interface_watch.c) */
     return 0;
 }
 

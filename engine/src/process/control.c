@@ -20,8 +20,8 @@
 #include "attach.h"
 #include "base/log.h"
 #include "control.h"
+#include "interface_watch.h"
 #include "kernel.h"
-#include "tend.h"
 
 /* Connections that have not said hello: how many, and how long they may take. */
 #define CLIENTS_AT_FIRST 64u

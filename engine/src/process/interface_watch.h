@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tend.h - what others do to the interface while toed serves by it, and what toed does about it. */
+/* interface_watch.h - what others do to the interface while toed serves by it, and what toed does
+ * about it. */
 #ifndef ENGINE_TEND_H
 #define ENGINE_TEND_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tend.c - see tend.h. State and MTU of the interface come by rtnetlink (link.c). That its XDP
- * program has been taken off nobody tells: it is looked at.
+ * interface_watch.c - see interface_watch.h. State and MTU of the interface come by rtnetlink
+ * (link.c). That its XDP program has been taken off nobody tells: it is looked at.
  */
 #include <unistd.h>
 
 #include "base/log.h"
-#include "tend.h"
+#include "interface_watch.h"
 
 static void set_mtu(struct engine *e, void *arg)
 {
