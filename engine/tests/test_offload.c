@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "frames/gro.h"
+#include "frames/gso.h"
 #include "frames/offload.h"
 
 #define ETH     14u

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "frames/engine_state.h"
+#include "frames/gso.h"
 #include "hosts/refs.h"
 
 #define SIZE  4096u

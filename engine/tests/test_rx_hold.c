@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "hosts/direct.h"
 #include "hosts/rx_hold.h"
 
 #define QUEUE  1024u

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "bench.h"
+#include "hosts/direct.h"
+#include "hosts/tx_share.h"
 
 #define QUEUE  1024u
 #define FRAME  2048u
@@ -256,13 +258,13 @@ static void more_is_had_when_it_is_due(void **state)
     begin(1);
     others(s, 20);
     connect_over(100 * NS_PER_US);
-    assert_int_equal(room_more(slot()), 64 * KIB);
+    assert_int_equal(tx_share_grow(slot()), 64 * KIB);
     others_gone(s + 10, 10);
-    assert_int_equal(room_more(slot()), 128 * KIB);
+    assert_int_equal(tx_share_grow(slot()), 128 * KIB);
     others_gone(s, 10);
-    assert_int_equal(room_more(slot()), TX);
+    assert_int_equal(tx_share_grow(slot()), TX);
     others(s, 20); /* it keeps what it has */
-    assert_int_equal(room_more(slot()), TX);
+    assert_int_equal(tx_share_grow(slot()), TX);
     others_gone(s, 20);
     end();
 
@@ -270,7 +272,7 @@ static void more_is_had_when_it_is_due(void **state)
     others(s, 20);
     connect_over(2 * NS_PER_MS);
     assert_int_equal(w.size, 64 * KIB);
-    assert_int_equal(room_more(slot()), TX);
+    assert_int_equal(tx_share_grow(slot()), TX);
     others_gone(s, 20);
     end();
 }
@@ -295,10 +297,10 @@ static void a_stream_arrives_as_sent(void **state)
             send_some(1 + below(30000));
             if (w.sent >= grow_at && w.size < TX && w.sent != w.acked) {
                 others_gone(s + 20 - first, first);
-                w.size = room_more(slot());
+                w.size = tx_share_grow(slot());
                 moved += w.sent - w.acked;
                 others_gone(s, 20 - first);
-                w.size = room_more(slot());
+                w.size = tx_share_grow(slot());
                 assert_int_equal(w.size, TX);
             }
             run(100 * NS_PER_US);

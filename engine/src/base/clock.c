@@ -2,7 +2,7 @@
 /* clock.c - the time of a toed that runs; tests/virtual/ has another clock in its place. */
 #include <time.h>
 
-#include "round/engine.h"
+#include "clock.h"
 
 uint64_t engine_clock(void)
 {

@@ -5,8 +5,8 @@
 
 #include <toe/ring.h>
 
+#include "clock.h"
 #include "irq.h"
-#include "round/engine.h"
 
 /* Longest wait that moderation may ask for. */
 #define MODERATION_MAX_US 1000000u

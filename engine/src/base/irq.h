@@ -11,6 +11,11 @@
 
 #include <toe/device.h>
 
+#include "clock.h"
+
+/* An interrupt write that takes longer than this is ended and its queue pair halted. */
+#define IRQ_TIME (50 * NS_PER_MS)
+
 struct irq {
     uint32_t fired;    /* doorbells.irq_seq that has had its interrupt */
     int broken;        /* a write has failed or blocked: none again */

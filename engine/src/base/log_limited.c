@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_limited.c - messages that programs cause: a bounded number of them (log.h). */
+/* log_limited.c - messages that programs cause: a bounded number of them (log_limited.h). */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "clock.h"
 #include "log.h"
-#include "round/engine.h"
+#include "log_limited.h"
 
 /* Counts a message. 1: it may be said; *left_out: those of before that were not, told once. */
 static int may_say(unsigned *left_out)
@@ -23,14 +24,14 @@ static int may_say(unsigned *left_out)
         second = now;
         said = kept = 0;
     }
-    may = said < LOG_OFTEN;
+    may = said < LOG_LIMIT;
     said += may;
     kept += !may;
     pthread_mutex_unlock(&lock);
     return may;
 }
 
-void log_often(const char *format, ...)
+void log_limited(const char *format, ...)
 {
     unsigned left_out;
     char text[400];
@@ -40,7 +41,7 @@ void log_often(const char *format, ...)
         return;
     if (left_out)
         log_msg("%u messages about programs were left out: more than %u a second", left_out,
-                LOG_OFTEN);
+                LOG_LIMIT);
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sleep.c - sleeping in the kernel, to the nanosecond where it can. */
+/* sleep.c - see sleep.h. Sleeps in the kernel to the nanosecond where it can. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "round/engine.h"
+#include "clock.h"
+#include "sleep.h"
 
 int engine_epoll(int ep, struct epoll_event *ev, int max, uint64_t ns)
 {
@@ -22,4 +25,20 @@ int engine_epoll(int ep, struct epoll_event *ev, int max, uint64_t ns)
         atomic_store_explicit(&coarse, 1, memory_order_relaxed);
     }
     return epoll_wait(ep, ev, max, ms < INT_MAX ? (int)ms : INT_MAX);
+}
+
+void engine_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+void wake_fd_write(int fd)
+{
+    uint64_t one = 1;
+
+    /* Fails only when the counter is full, and then it wakes already. */
+    if (write(fd, &one, sizeof(one)) < 0)
+        return;
 }

@@ -6,7 +6,8 @@
 #include <signal.h>
 #include <time.h>
 
-#include "round/engine.h"
+#include "clock.h"
+#include "irq.h"
 #include "spawn.h"
 
 /* Its arrival ends a blocked write with EINTR, which is all it is for. */

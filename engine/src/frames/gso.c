@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "offload.h"
+#include "gso.h"
 #include "sums.h"
 
 #define ETH_LEN     14u

@@ -3,7 +3,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "round/engine.h"
+#include "engine_state.h"
+#include "gso.h"
+#include "loop.h"
 
 /* A frame of several segments is kept whole: no longer than IP can say. */
 #define ROOM (((14u + 65535u) + LINE - 1) & ~(LINE - 1))

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "round/engine.h"
+#include "engine_state.h"
+#include "gso.h"
+#include "offload.h"
 #include "sums.h"
 
 /* As ethtool -k names them, and ethtool -K's words for them. */

@@ -79,7 +79,7 @@ static inline int offload_may_refer(const struct toec_tx *tx, uint32_t n,
     return n >= OFFLOAD_REFER && (f->flags & need) == need && tx->csum_offset == OFFLOAD_TCP_SUM;
 }
 
-/* offload.c. In the engine's thread, but engine_new() for the first. */
+/* In the engine's thread, but engine_new() for the first. */
 int offload_init(struct engine *e, uint32_t wanted);
 void offload_free(struct engine *e);
 void offload_set(struct engine *e, uint32_t wanted);
@@ -100,15 +100,5 @@ void offload_refer(struct engine *e, const struct toec_tx *tx, const struct offl
                    struct netio_frame *f);
 /* Sends a frame of several segments (tx->gso_size). As toec_port_transmit(). */
 int offload_send(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p);
-
-/* gso.c. The header of the segment of n bytes at payload offset `at` of tx, as TSO makes it; out
- * has room for tx->hdr_len. */
-void gso_header(uint8_t *out, const struct toec_tx *tx, uint32_t at, uint32_t n);
-/* n bytes of the payload from offset `from` on: where they lie, and copied. */
-void gso_slice(struct offload_payload *out, const struct offload_payload *p, uint32_t from,
-               uint32_t n);
-void gso_gather(uint8_t *out, const struct offload_payload *p, uint32_t from, uint32_t n);
-/* ... and summed up meanwhile, as toec_sum(). */
-uint16_t gso_gather_sum(uint8_t *out, const struct offload_payload *p, uint32_t from, uint32_t n);
 
 #endif

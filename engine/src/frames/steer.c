@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine_state.h"
 #include "steer.h"
 
 #define HANDOVER_ENTRIES 256u

@@ -5,7 +5,7 @@
 #ifndef ENGINE_STEER_H
 #define ENGINE_STEER_H
 
-#include "round/engine.h"
+#include "engine_state.h"
 
 /* Rings between count engines for frames of up to frame_size bytes. NULL: no memory. */
 struct handover *handover_new(uint32_t count, uint32_t frame_size);

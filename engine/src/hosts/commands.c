@@ -9,7 +9,11 @@
  */
 #include <string.h>
 
+#include "base/pace.h"
+#include "commands.h"
+#include "events.h"
 #include "listen.h"
+#include "opening.h"
 #include "rx_hold.h"
 #include "shared.h"
 

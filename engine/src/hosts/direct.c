@@ -7,6 +7,9 @@
  *
  * The host does not call back from a notification: it notes what it owes (manager/, tqp_flush()).
  */
+#include "direct.h"
+#include "commands.h"
+#include "events.h"
 #include "qp.h"
 
 /* The answers. */

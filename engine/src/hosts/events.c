@@ -7,8 +7,12 @@
  * step. So DATA_RECEIVED and SEND_COMPLETE merge by themselves, and a full HW ring loses nothing:
  * the slot waits in the list, one entry a flow however many events it had.
  */
+#include "events.h"
+#include "base/irq.h"
 #include "base/log.h"
+#include "direct.h"
 #include "listen.h"
+#include "opening.h"
 #include "qp.h"
 
 /* Entries of the common ring that an answer may bring about: the SW tail, and what is said last. */

@@ -4,6 +4,7 @@
  * them; with many flows none of that is in the cache. It is fetched in steps, each for all frames,
  * as each says where the next one's lies. A wrong guess costs a cache line.
  */
+#include "expect.h"
 #include "qp.h"
 
 /* The flows' slots, and where their next bytes go. */

@@ -7,8 +7,10 @@
  */
 #include <string.h>
 
+#include "events.h"
 #include "flow_move.h"
 #include "listen.h"
+#include "record.h"
 #include "shared.h"
 
 /* Payload of a host in the engine's thread may be anywhere (rx_hold.h), and it has no other. */

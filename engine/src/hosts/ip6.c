@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "ip6.h"
 #include "qp.h"
 
 _Static_assert(TOEDEV_IP6_ADDRS <= NETIO_IP6_MAX, "as many addresses as the back end takes");

@@ -4,6 +4,7 @@
  * the host knows the slot. Cookies are the host's choice, so the buckets are keyed: it cannot
  * choose such as share one. Of equal cookies the newest is found.
  */
+#include "opening.h"
 #include "qp.h"
 
 static struct slot **bucket(const struct qp *qp, uint32_t cookie)

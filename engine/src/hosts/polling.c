@@ -3,6 +3,9 @@
 #define _GNU_SOURCE
 #include <sched.h>
 
+#include "base/clock.h"
+#include "base/irq.h"
+#include "base/sleep.h"
 #include "base/spawn.h"
 #include "polling.h"
 #include "qp.h"
@@ -200,7 +203,7 @@ static void interrupt(struct polling *p, struct outlet *o, uint64_t now)
     if (irq_write(&o->irq, o->irq_fd, &p->irq_since, now) == 0)
         return;
     atomic_store(&o->qp->irq_failed, 1);
-    engine_wake(o->qp->engine);
+    wake_fd_write(o->qp->engine->wake_fd);
 }
 
 /* Those that wait for moderation stay in the list. */

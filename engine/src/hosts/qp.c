@@ -14,10 +14,17 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/log_limited.h"
+#include "commands.h"
+#include "events.h"
 #include "listen.h"
+#include "opening.h"
+#include "qp.h"
 #include "refs.h"
 #include "rx_hold.h"
+#include "tx_share.h"
 
 /* Slots looked at in one step when flows are reset: a big queue pair must not stall the others. */
 #define REAP_BATCH 256u
@@ -240,7 +247,7 @@ struct slot *slot_take(struct qp *qp)
     s->member = NULL;
     s->open_prev = NULL;
     s->fast = 0;
-    room_begin(s);
+    tx_share_begin(s);
     s->generation++;
     return s;
 }
@@ -268,8 +275,8 @@ void qp_halt(struct qp *qp, uint16_t reason)
     __atomic_store_n(&qp->status->halted, reason, __ATOMIC_RELEASE);
     event_last(qp);
     engine_count(qp->engine, EC_qp_halted);
-    log_often("queue pair %u (%s, pid %d) halted: %s at SW position %u, its flows are reset",
-              qp->id, qp->name, qp->pid, toe_reason_name(reason), qp->sw.tail);
+    log_limited("queue pair %u (%s, pid %d) halted: %s at SW position %u, its flows are reset",
+                qp->id, qp->name, qp->pid, toe_reason_name(reason), qp->sw.tail);
     listen_remove_all(qp);
     qp->abort_all = 1;
     qp->abort_next = 0;

@@ -13,9 +13,10 @@
 #include <toe/attach.h>
 #include <toe/ring.h>
 
+#include "base/pace.h"
+#include "frames/engine_state.h"
 #include "owner.h"
 #include "polling.h"
-#include "round/engine.h"
 #include "users.h"
 
 enum slot_state {
@@ -178,13 +179,6 @@ unsigned qp_reap(struct qp *qp);
 /* 1 when it was dropped and no slot is in use. */
 int qp_unused(const struct qp *qp);
 
-/* CONNECTs that have no answer yet, by cookie (opening.c). */
-void opening_add(struct slot *s);
-/* Not in the list: nothing happens. */
-void opening_del(struct slot *s);
-/* One of this cookie, or NULL. */
-struct slot *opening_find(const struct qp *qp, uint32_t cookie);
-
 static inline void slot_fetch(const struct slot *s)
 {
     size_t at;
@@ -193,10 +187,6 @@ static inline void slot_fetch(const struct slot *s)
         __builtin_prefetch((const uint8_t *)s + at, 1);
 }
 struct slot *slot_take(struct qp *qp);
-/* What a flow uses of its send buffer (tx_share.c): as it begins; and more, when that is due: the
- * number of bytes. Nothing that is not announced may stand in the buffer then. */
-void room_begin(struct slot *s);
-uint32_t room_more(struct slot *s);
 void slot_free(struct slot *s);
 static inline uint8_t *slot_tx(const struct slot *s)
 {
@@ -211,79 +201,5 @@ static inline uint8_t *slot_rx(const struct slot *s)
 {
     return s->qp->area + toedev_rx_offset(&s->qp->cfg, &s->qp->layout, s->index);
 }
-
-/* expect.c: of frames that are looked at next, TOEC_EXPECT_MAX at most. */
-void expect_frames(struct engine *e, const struct netio_frame *f, unsigned n);
-/* toec_config.expect_send */
-void expect_send(void *user, void *owner, toec_u32 off);
-
-/* commands.c: takes commands from the SW ring. Returns how many. */
-unsigned commands_run(struct qp *qp);
-
-/*
- * Its host is gone and can say CLOSE no more. It had read all that it may have read without saying
- * so: libtoe does after a quarter of the buffer at the latest. Were those bytes taken for unread, a
- * RST would overtake the answer to them.
- */
-void command_close_left(struct slot *s);
-
-/* A command: 0, CROSSED or the TOE_R_* that refuses it. Its flags are checked too. */
-struct command {
-    uint8_t type, flags;
-    uint16_t aux;
-    uint32_t flow, arg0, arg1;
-};
-/* Not an error and nothing to do: the flow has gone while the command was on its way. */
-#define CROSSED (-1)
-/* Does it, counts a refusal and answers ERROR to it; position: of that answer. */
-void command_run(struct qp *qp, const struct toe_cmd *raw, uint32_t position);
-/* 1 when one answer can be written; 0: not now; the queue pair is halted on an impossible tail. */
-int command_can_answer(struct qp *qp);
-
-/* direct.c: a host in the engine's own thread. */
-void direct_command(struct qp *qp, const struct toe_cmd *raw);
-/* Tells what is pending. Returns how many. */
-unsigned direct_tell(struct qp *qp);
-
-/* events.c: notifications to the host. */
-/* The command for the first of the slot's pending notifications, which is taken off. */
-struct toe_cmd event_next(struct slot *s);
-void event_pend(struct slot *s, unsigned what);
-/* Writes one at once. The caller has made sure of room. */
-void event_put(struct qp *qp, const struct toe_cmd *c);
-/* ... ERROR. */
-void event_error(struct qp *qp, uint16_t reason, uint32_t flow, uint32_t position, uint8_t type);
-/* Commands that may be written now, with what one answer may bring about besides; TOE_RING_BAD as
- * toe_ring_room(). */
-uint32_t event_room(struct qp *qp);
-/* 1 when there is room for one, by the HW tail last read. */
-int event_has_room(struct qp *qp);
-/* There is none: counted once until there is. */
-void event_full(struct qp *qp);
-/* Publishes that commands have been taken. */
-void event_sw_tail(struct qp *qp);
-/* The last that its host hears: status.halted, ERROR where there is room, and an interrupt, armed
- * or not. As soon as it can be said. */
-void event_last(struct qp *qp);
-/* Before the queue pair is let go: 1 when whoever writes its HW ring knows. */
-int event_gone(struct qp *qp);
-/* Writes what is pending as far as there is room, publishes, interrupts. Returns work done. */
-unsigned events_flush(struct qp *qp);
-/* When moderation wants to be called. UINT64_MAX: no need. */
-uint64_t events_deadline(const struct qp *qp);
-
-/* record.c: flow records. */
-void record_write(struct slot *s);
-void record_touch(struct slot *s);
-/* Refreshes records whose time has come, a bounded number. */
-/* ---- ip6.c ---- */
-
-/* Writes what the TOE has of IPv6 into the status page. */
-void ip6_tell(struct engine *e, struct qp *qp);
-/* At every step: tells the back end and the hosts when it has changed. */
-void ip6_update(struct engine *e);
-
-void records_refresh(struct engine *e);
-uint64_t records_deadline(const struct engine *e);
 
 #endif

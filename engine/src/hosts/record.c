@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
+#include "base/clock.h"
 #include "qp.h"
+#include "record.h"
 
 /* A record is refreshed at most this often, and at most so many in one step. */
 #define REFRESH_TIME  (20 * NS_PER_MS)

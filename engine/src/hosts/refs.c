@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames/gso.h"
 #include "refs.h"
 
 #define REFS_FIRST 16u

@@ -4,42 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "kernel/routes.h"
 #include "shared.h"
-
-/* ---- routes ---- */
-
-static int better(const void *a, const void *b)
-{
-    const struct route *x = a, *y = b;
-
-    if (x->len != y->len)
-        return x->len > y->len ? -1 : 1;
-    return x->metric < y->metric ? -1 : x->metric > y->metric;
-}
-
-void routes_sort(struct routes *r)
-{
-    qsort(r->route, r->count, sizeof(r->route[0]), better);
-}
-
-static int has_prefix(const struct route *r, const struct toec_addr *to)
-{
-    unsigned whole = r->len / 8u, rest = r->len % 8u;
-
-    return memcmp(r->to.b, to->b, whole) == 0 &&
-           (!rest || ((r->to.b[whole] ^ to->b[whole]) >> (8 - rest)) == 0);
-}
-
-const struct route *routes_find(const struct routes *r, const struct toec_addr *to)
-{
-    uint32_t i;
-
-    for (i = 0; i < r->count; i++)
-        if (shared_is4(&r->route[i].to) == shared_is4(to) && has_prefix(&r->route[i], to))
-            return &r->route[i];
-    return NULL;
-}
 
 static int link_route(void *user, const struct toec_addr *dst, struct toec_addr *hop)
 {
@@ -127,7 +95,7 @@ static void reset_flows(struct engine *e, stays_fn stays, const void *arg)
 static int is_of_ip6(const struct toec_addr *local, const void *arg)
 {
     (void)arg;
-    return !shared_is4(local);
+    return !routes_is4(local);
 }
 
 void shared_reset(struct engine *e, void *arg)
@@ -143,7 +111,7 @@ static int is_there(const struct toec_addr *local, const void *arg)
     for (i = 0; i < now->count && i < TOEC_GIVEN_MAX; i++)
         if (memcmp(local, &now->given[i].addr, sizeof(*local)) == 0)
             return 1;
-    return shared_is4(local);
+    return routes_is4(local);
 }
 
 /* Has it lost one? Else nothing is to be reset. */
@@ -182,7 +150,7 @@ static void note_port(struct slot *s, uint16_t port, int ip6)
 void shared_accept(struct slot *s, const struct toec_addr *local, uint16_t port)
 {
     const struct shared *sh = s->qp->engine->cfg.shared;
-    int ip6 = !shared_is4(local);
+    int ip6 = !routes_is4(local);
 
     if (!sh || !s->qp->ports)
         return;
@@ -208,7 +176,7 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
     struct engine *e = s->qp->engine;
     const struct shared *sh = e->cfg.shared;
     const struct asker who = {.pid = s->qp->pid, .uid = s->qp->uid};
-    struct ports *ports = sh ? sh->ports[!shared_is4(to)] : NULL;
+    struct ports *ports = sh ? sh->ports[!routes_is4(to)] : NULL;
     int rc = TOEC_E_NOTAVAIL;
     unsigned i;
 
@@ -232,7 +200,7 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
         }
         rc = toec_connect_from(e->stack, local, to, to_port, port, bufs, e->now, &s->flow);
         if (rc == 0)
-            note_port(s, port, !shared_is4(to));
+            note_port(s, port, !routes_is4(to));
         else
             ports_leave(ports, port, engine_clock());
         if (local_port)
@@ -248,7 +216,7 @@ static int serves(const struct toec_addr *addr, int v6only, int ip6)
 
     if (memcmp(addr, &any, sizeof(any)) == 0)
         return ip6 || !v6only;
-    return shared_is4(addr) != ip6;
+    return routes_is4(addr) != ip6;
 }
 
 int shared_listen(const struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t port,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "qp.h"
+#include "tx_share.h"
 
 #define TOGETHER  (2u << 20) /* what all of them use */
 #define LEAST     65536u     /* but for this: a large frame */
@@ -27,7 +28,7 @@ static uint8_t share(const struct qp *qp)
     return less;
 }
 
-void room_begin(struct slot *s)
+void tx_share_begin(struct slot *s)
 {
     s->tx_less = s->qp->tx_shared ? share(s->qp) : 0;
 }
@@ -57,7 +58,7 @@ static int is_long(const struct slot *s)
     return i.min_rtt_us >= LONG_PATH;
 }
 
-uint32_t room_more(struct slot *s)
+uint32_t tx_share_grow(struct slot *s)
 {
     uint32_t old = slot_tx_size(s);
     uint8_t less;

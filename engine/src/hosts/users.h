@@ -39,22 +39,4 @@ void user_put(struct user **users, struct user *u);
 int user_may(const struct user *u, const struct user_limits *l, uint32_t slots, uint64_t bytes,
              char *err, size_t err_size);
 
-/*
- * Commands of one queue pair, at most `rate` a second (GCRA: a burst of a tenth of a second is let
- * through at once).
- */
-struct pace {
-    uint64_t interval; /* ns for each; 0: no limit */
-    uint64_t due;      /* of the next one, were they evenly spread */
-};
-
-void pace_init(struct pace *p, uint32_t rate);
-/* Another rate; what is due stays so. */
-void pace_set(struct pace *p, uint32_t rate);
-/* How many of n may be taken at `now`. */
-unsigned pace_room(const struct pace *p, unsigned n, uint64_t now);
-void pace_took(struct pace *p, unsigned n, uint64_t now);
-/* When there is room for one again. */
-uint64_t pace_at(const struct pace *p);
-
 #endif

@@ -21,10 +21,10 @@
 #include <toe/device.h>
 #include <toe/netio.h>
 
+#include "base/clock.h"
+#include "base/takeover_image.h"
 #include "bound_sockets.h"
 #include "ports.h"
-#include "process/takeover.h"
-#include "round/engine.h"
 
 #define PORTS       65536u
 #define CHOSEN_MAX  16384u          /* of ports that the kernel has chosen for us */

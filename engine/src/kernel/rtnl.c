@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "routes.h"
 #include "rtnl.h"
 
 int rtnl_open(uint32_t groups)

@@ -8,7 +8,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
-#include "hosts/shared.h"
+#include "routes.h"
 
 #define RTNL_NEWS 32768 /* bytes read at once: what the kernel puts into one message at most */
 

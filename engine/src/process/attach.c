@@ -17,7 +17,11 @@
 
 #include "attach.h"
 #include "base/log.h"
+#include "base/log_limited.h"
+#include "base/pace.h"
 #include "kernel/numa.h"
+#include "round/engine.h"
+#include "round/thread.h"
 
 #define LISTEN_BACKLOG 128
 
@@ -248,7 +252,7 @@ int attach_moved(struct client *cl, struct hello_message *m)
     int pid = m->fd_count == 1 ? toedev_process_of(m->fds[0], cl->uid) : 0;
 
     if (!pid) {
-        log_often("pid %d would leave its queue pair to no process of its user", cl->pid);
+        log_limited("pid %d would leave its queue pair to no process of its user", cl->pid);
         return -1;
     }
     if (cl->pidfd >= 0)
@@ -315,7 +319,7 @@ static int refuse(struct control *c, const struct client *cl, uint32_t reason, c
     w.reason = reason;
     snprintf(w.message, sizeof(w.message), "%s", why);
     c->refused++;
-    log_often("pid %d refused: %s", cl->pid, why);
+    log_limited("pid %d refused: %s", cl->pid, why);
     send_welcome(cl->fd, &w, NULL, 0); /* the connection ends either way */
     return -1;
 }
@@ -466,8 +470,8 @@ int attach_client(struct control *c, struct client *cl, struct hello_message *m)
     cl->engine = c->engines[m->hello.engine];
     fill_welcome(c, &w);
     w.qp_id = qp->id;
-    log_often("queue pair %u (%s, pid %d) attached to engine %u", qp->id, qp->name, qp->pid,
-              m->hello.engine);
+    log_limited("queue pair %u (%s, pid %d) attached to engine %u", qp->id, qp->name, qp->pid,
+                m->hello.engine);
     return send_welcome(cl->fd, &w, (int[]){c->regs_fd, qp->doorbell_fd}, 2);
 }
 

@@ -18,10 +18,18 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "base/clock.h"
+#include "base/irq.h"
 #include "base/log.h"
+#include "base/log_limited.h"
 #include "control.h"
+#include "frames/engine_state.h"
 #include "interface_watch.h"
 #include "kernel.h"
+#include "round/thread.h"
+#include "stats.h"
+#include "switch.h"
+#include "trips_json.h"
 
 /* Connections that have not said hello: how many, and how long they may take. */
 #define CLIENTS_AT_FIRST 64u
@@ -41,7 +49,7 @@ static void client_remove(struct control *c, uint32_t i)
     struct client *cl = &c->clients[i];
 
     if (cl->qp) {
-        log_often("queue pair %u (%s, pid %d) detached", cl->qp->id, cl->qp->name, cl->qp->pid);
+        log_limited("queue pair %u (%s, pid %d) detached", cl->qp->id, cl->qp->name, cl->qp->pid);
         engine_call(cl->engine, drop_in_engine, cl->qp);
     }
     close(cl->fd);
@@ -140,7 +148,7 @@ static int client_message(struct control *c, struct client *cl)
     }
     if (got > 0 && cl->qp) {
         c->hung_up++;
-        log_often("pid %d: a second message on a queue pair's connection", cl->pid);
+        log_limited("pid %d: a second message on a queue pair's connection", cl->pid);
     }
     if (got == 0 || cl->qp) {
         attach_discard(&m);

@@ -6,7 +6,7 @@
 #ifndef ENGINE_CONTROL_H
 #define ENGINE_CONTROL_H
 
-#include <jansson.h>
+#include <pthread.h>
 
 #include "hosts/qp.h"
 #include "kernel/link.h"
@@ -55,18 +55,6 @@ struct control {
     int given_away; /* another toed has it all (takeover.h): nothing is to be undone */
 };
 
-/* process.c: first of all, with *c zeroed: this thread, and those that it starts, take the signals
- * of an end from signal_fd alone. 0, or -1 and errno. */
-int control_init(struct control *c, const struct options *o);
-/* Resets every flow, so that peers learn of the end; after a second it logs how many are left. */
-void control_stop_flows(struct control *c);
-/* engine_pause() of all, and of their manager; before they start: they begin so. */
-void control_pause(struct control *c);
-void control_resume(struct control *c);
-/* Ends the engines' threads and frees the engines, with what is left of queue pairs whose flows did
- * not end in time. */
-void control_free_engines(struct control *c);
-
 /* Opens the socket at options->socket: it appears there only now. Returns 0, or an exit code with
  * a sentence in err. */
 int control_open(struct control *c, char *err, size_t err_size);
@@ -79,22 +67,5 @@ void control_close(struct control *c);
 int control_add_client(struct control *c, const struct client *cl);
 /* engine_config.qp_unused; arg is the control. Any engine's thread. */
 void control_qp_unused(void *arg, struct qp *qp);
-
-/* registers.c: a read-only image of register page 0. -1: errno says why not. */
-int registers_new(const struct control *c);
-
-/* switch.c: what TOEDEV_HELLO_OFFLOAD with this text answers. NULL: no memory. */
-json_t *offload_answer(struct control *c, int fd, const char *text);
-json_t *offload_json(const struct offload *o);
-/* 0, or -1 and a sentence when something asked for (to be on) is not offered. */
-int offload_fixed(uint32_t offered, uint32_t asked, char *err, size_t err_size);
-
-/* stats.c: what TOEDEV_HELLO_QUERY answers. NULL: no memory. */
-json_t *stats_json(struct control *c);
-/* trips_json.c: what TOEDEV_HELLO_RTT with this text, "ENGINE SINCE", answers. NULL: no memory, or
- * no such engine. */
-json_t *trips_json(struct control *c, const char *text);
-/* Sends an answer, in one message, and lets it go. */
-void query_answer(int fd, json_t *j);
 
 #endif

@@ -20,12 +20,22 @@
 #include <toe/inline.h>
 
 #include "attach.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/sleep.h"
+#include "hosts/direct.h"
+#include "hosts/record.h"
 #include "hosts/refs.h"
 #include "hosts/rx_hold.h"
+#include "hosts/tx_share.h"
 #include "interlock.h"
 #include "kernel/numa.h"
+#include "round/engine.h"
+#include "round/thread.h"
 #include "setup.h"
+#include "stats.h"
+#include "switch.h"
+#include "trips_json.h"
 
 /* At the end resets get this long to leave. */
 #define RESET_TIME (20 * NS_PER_MS)
@@ -546,7 +556,7 @@ static uint32_t tx_room(struct toedev_inline *t, uint32_t slot, int more)
 {
     struct slot *s = &t->qp->slots[slot];
 
-    return more ? room_more(s) : slot_tx_size(s);
+    return more ? tx_share_grow(s) : slot_tx_size(s);
 }
 
 static void settle(struct toedev_inline *t, uint32_t slot)

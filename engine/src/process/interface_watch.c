@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "frames/engine_state.h"
 #include "interface_watch.h"
+#include "registers.h"
+#include "round/thread.h"
 
 static void set_mtu(struct engine *e, void *arg)
 {

@@ -22,8 +22,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "frames/engine_state.h"
 #include "kernel.h"
+#include "kernel/routes.h"
 #include "kernel/rtnl.h"
+#include "round/thread.h"
 
 #define NUD_KNOWN (NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE)
 
@@ -123,7 +126,7 @@ static const struct route *default_route(const struct kernel *k, int ip6)
     for (i = 0; i < k->routes->count; i++) {
         const struct route *r = &k->routes->route[i];
 
-        if (r->len == len && shared_is4(&r->to) == !ip6)
+        if (r->len == len && routes_is4(&r->to) == !ip6)
             return r->nowhere ? NULL : r;
     }
     return NULL;
@@ -317,7 +320,7 @@ struct neighbour_message {
 static void neighbour_say(const struct kernel *k, const struct toec_addr *addr, unsigned type,
                           unsigned flags, unsigned ndm_flags)
 {
-    int is4 = shared_is4(addr);
+    int is4 = routes_is4(addr);
     unsigned size = is4 ? 4 : 16;
     struct neighbour_message q = {
         .h = {.nlmsg_type = (uint16_t)type, .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags)},
@@ -388,7 +391,7 @@ static void without_ip4(struct routes *r)
     uint32_t i, n = 0;
 
     for (i = 0; i < r->count; i++)
-        if (!shared_is4(&r->route[i].to))
+        if (!routes_is4(&r->route[i].to))
             r->route[n++] = r->route[i];
     r->count = n;
 }

@@ -10,14 +10,21 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "control.h"
 #include "frames/steer.h"
 #include "interlock.h"
 #include "kernel.h"
 #include "kernel/numa.h"
+#include "process.h"
+#include "registers.h"
+#include "round/engine.h"
+#include "round/thread.h"
 #include "setup.h"
-#include "takeover_talk.h"
+#include "switch.h"
+#include "takeover_new.h"
+#include "takeover_old.h"
 
 #define CLAIM_LOOK_MS 50
 

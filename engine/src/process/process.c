@@ -7,7 +7,11 @@
 #include <time.h>
 
 #include "attach.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "process.h"
+#include "round/engine.h"
+#include "round/thread.h"
 
 /* At the end, flows get this long to send their RSTs. */
 #define STOP_TIME (1 * NS_PER_S)

@@ -14,6 +14,7 @@
 #include <toe/regs.h>
 
 #include "control.h"
+#include "registers.h"
 
 #define ID_TOE1  0x31454f54u
 #define TICK_1NS 1000000000u

@@ -12,8 +12,13 @@
 
 #include <toe/counters.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "control.h"
+#include "frames/engine_state.h"
+#include "round/thread.h"
+#include "stats.h"
+#include "switch.h"
 
 struct qp_figures {
     uint32_t id, slots, used, listeners;

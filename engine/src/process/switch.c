@@ -11,6 +11,9 @@
 
 #include "base/log.h"
 #include "control.h"
+#include "frames/engine_state.h"
+#include "round/thread.h"
+#include "switch.h"
 
 struct change {
     uint32_t changed, on;

@@ -11,8 +11,13 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/takeover_image.h"
+#include "frames/engine_state.h"
 #include "kernel.h"
+#include "takeover_new.h"
+#include "takeover_restore.h"
 #include "takeover_talk.h"
 
 __attribute__((format(printf, 4, 5))) static int fail(char *err, size_t err_size, int rc,

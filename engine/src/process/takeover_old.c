@@ -16,9 +16,15 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/takeover_image.h"
 #include "kernel.h"
+#include "process.h"
+#include "round/engine.h"
 #include "setup.h"
+#include "takeover_old.h"
+#include "takeover_save.h"
 #include "takeover_talk.h"
 
 #define ANSWER_TIME (5 * NS_PER_S) /* to compare options */

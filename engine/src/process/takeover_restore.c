@@ -8,9 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/takeover_image.h"
 #include "frames/offload.h"
+#include "hosts/events.h"
+#include "hosts/ip6.h"
 #include "hosts/listen.h"
-#include "takeover.h"
+#include "hosts/opening.h"
+#include "hosts/record.h"
+#include "round/engine.h"
+#include "takeover_restore.h"
+#include "takeover_tables.h"
 
 #define DAMAGED "the image of an engine is damaged"
 

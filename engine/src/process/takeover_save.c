@@ -3,8 +3,11 @@
  * stack. Payload stays where it is, in memory that hosts and both processes share. */
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/takeover_image.h"
 #include "hosts/listen.h"
-#include "takeover.h"
+#include "takeover_save.h"
+#include "takeover_tables.h"
 
 static void fields(struct toec_image_out *o, const struct takeover_table *t, const void *from)
 {

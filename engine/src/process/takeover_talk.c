@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/takeover_image.h"
 #include "takeover_talk.h"
 
 #define SEND_TIME (5 * NS_PER_S)

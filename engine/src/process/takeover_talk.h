@@ -1,14 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* takeover_talk.h - the talk of takeover.h between two processes, and what each does in it. */
+/*
+ * takeover_talk.h - a new toed takes over from the one that runs (docs/UPGRADE.md): it asks on the
+ * control socket, is given all that there is, and serves on.
+ *
+ *   new -> old   hello of kind TOEDEV_HELLO_TAKE_OVER
+ *   old -> new   welcome, then its options as text; the new one ends the talk when they are others
+ *   new -> old   GO: engines stop, all is written down (takeover_save.c), the interface is closed
+ *   old -> new   IMAGE with a memfd, then its descriptors, FDS_MOST in each message
+ *   new -> old   DONE: all of it has been read (takeover_restore.c), the interface is open
+ *   old -> new   YOURS: the point of no return; the old one ends, the new one's engines run
+ *
+ * Until it says YOURS the old one goes on where it stopped when the new one says anything else, has
+ * gone, or takes longer than TAKEOVER_TIME; it says BACK then, and takes the interface back when
+ * the new one has ended: who does not is killed. An end without a word after DONE is that of a
+ * process that was killed: the new one goes on.
+ */
 #ifndef ENGINE_TAKEOVER_TALK_H
 #define ENGINE_TAKEOVER_TALK_H
 
-#include "control.h"
-#include "takeover.h"
+#include <sys/types.h>
 
-/* ---- takeover_talk.c ---- */
+#include "base/clock.h"
+#include "base/takeover_image.h"
+#include "options.h"
 
-#define TALK_TEXT 4096u
+#define TAKEOVER_TIME (20 * NS_PER_S)
+#define FDS_MOST      200u /* in a message; SCM_MAX_FD of Linux is 253 */
+#define TALK_TEXT     4096u
 
 /* One message, as bytes. Send: 0, or -1 and errno. Receive, at most `room`, until the time (of
  * engine_clock()): its length, 0 at the end of the connection, -1 and errno (EMFILE: this process
@@ -25,32 +43,5 @@ int talk_send_image(int to, const struct takeover *t);
 int talk_receive_image(int from, struct takeover *t, char *err, size_t err_size);
 /* What must be the same in both: lines of "name value". */
 void talk_options(const struct options *o, char *text, size_t size);
-
-/* ---- takeover_old.c ---- */
-
-/* The client asks to take over: the whole talk, in which nobody else is served. 1: it has, and
- * this process is to end, undoing nothing; 0: it has not. */
-int takeover_give(struct control *c, struct client *cl);
-
-/* ---- takeover_new.c ---- */
-
-struct heir {
-    struct takeover image;
-    int fd;  /* of the talk; -1: none */
-    int pid; /* of the other */
-    int listen_fd, lock_fd, heir_fd;
-    uint64_t began; /* the other's engines have stopped; 0: not yet */
-    struct takeover_tally tally;
-};
-
-/* Asks the toed at o->socket, compares options, and has it stop. -1 to go on, or an exit code with
- * a sentence in err. */
-int heir_ask(struct heir *h, const struct options *o, char *err, size_t err_size);
-/* Engines have been made: they, and who is attached. As above. */
-int heir_restore(struct heir *h, struct control *c, char *err, size_t err_size);
-/* The running toed is told why nothing comes of it. */
-void heir_refuse(const struct heir *h, const char *why);
-/* All is there, engines too, which are paused: from here on it is ours, or it is not. As above. */
-int heir_settle(struct heir *h, struct control *c, char *err, size_t err_size);
 
 #endif

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "control.h"
+#include "frames/engine_state.h"
+#include "round/thread.h"
 #include "round/trips.h"
+#include "trips_json.h"
 
 #define UNIT_NS 1024
 

@@ -14,12 +14,20 @@
 
 #include <toe/counters.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/pace.h"
+#include "engine.h"
 #include "frames/gro.h"
 #include "frames/steer.h"
 #include "frames/sums.h"
+#include "hosts/commands.h"
+#include "hosts/events.h"
+#include "hosts/expect.h"
+#include "hosts/ip6.h"
 #include "hosts/listen.h"
 #include "hosts/qp.h"
+#include "hosts/record.h"
 #include "hosts/rx_hold.h"
 #include "hosts/shared.h"
 #include "kernel/host_fence.h"

@@ -8,9 +8,12 @@
  */
 #include <string.h>
 
+#include "frames/engine_state.h"
 #include "frames/gro.h"
 #include "frames/sums.h"
+#include "hosts/events.h"
 #include "hosts/listen.h"
+#include "hosts/record.h"
 #include "hosts/refs.h"
 #include "hosts/rx_hold.h"
 #include "hosts/shared.h"

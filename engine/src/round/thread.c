@@ -15,10 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/irq.h"
+#include "base/sleep.h"
 #include "base/spawn.h"
+#include "engine.h"
 #include "frames/steer.h"
+#include "hosts/commands.h"
 #include "hosts/qp.h"
 #include "kernel/host_fence.h"
+#include "thread.h"
 
 /* A back end that cannot wake us is looked at this often. */
 #define POLLED_NETIO (200 * NS_PER_US)
@@ -27,11 +33,7 @@
 
 void engine_wake(struct engine *e)
 {
-    uint64_t one = 1;
-
-    /* Fails only when the counter is full, and then it wakes already. */
-    if (write(e->wake_fd, &one, sizeof(one)) < 0)
-        return;
+    wake_fd_write(e->wake_fd);
 }
 
 static void run_call(struct engine *e)
@@ -164,13 +166,6 @@ static void engine_sleep(struct engine *e)
         sleep_until(e, deadline);
     }
     (void)set_sleeping(e, 0);
-}
-
-void engine_relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
 }
 
 /*
