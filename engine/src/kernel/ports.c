@@ -240,11 +240,23 @@ static int may_join(const struct port *e, uid_t uid)
 
 #define MUST_LOOK (-1) /* no more is known without a look at the host's sockets */
 
+/* Binds a socket of our own to a port that the TOE does not have. reuse: over old connections of
+ * the kernel's. -1: it cannot be bound. */
+static int bind_unused(struct ports *p, const struct toec_addr *at, uint16_t port, uid_t uid,
+                       int reuse)
+{
+    int fd = may_bind(p, uid, port) ? bind_own(p, at, &port, reuse) : -1;
+
+    if (fd < 0)
+        return -1;
+    add(p, port, fd, uid);
+    return 0;
+}
+
 /* May he listen? 0: the port is his, or he may join; MUST_LOOK; or a TOE_R_*. */
 static int ask_to_listen(struct ports *p, const struct toec_addr *at, uint16_t port, uid_t uid)
 {
     struct port *e = &p->port[port];
-    int fd;
 
     if (e->listeners && !has_place(p, e, at))
         return MUST_LOOK;
@@ -254,10 +266,8 @@ static int ask_to_listen(struct ports *p, const struct toec_addr *at, uint16_t p
         return MUST_LOOK;
     if (e->chosen || e->fd_plus_1)
         return TOE_R_ADDRINUSE; /* connected from */
-    fd = may_bind(p, uid, port) ? bind_own(p, at, &port, 0) : -1;
-    if (fd < 0)
+    if (bind_unused(p, at, port, uid, 0) != 0)
         return MUST_LOOK;
-    add(p, port, fd, uid);
     e->mixed = e->flows != 0;
     return 0;
 }
@@ -272,16 +282,10 @@ static int answer_to_listen(struct ports *p, const struct toec_addr *at, uint16_
         return found >= 0 || (may_join(e, uid) && has_place(p, e, at)) ? 0 : TOE_R_ADDRINUSE;
     if (e->chosen || e->fd_plus_1)
         return TOE_R_ADDRINUSE; /* meanwhile */
-    if (found >= 0) {
+    if (found >= 0)
         add(p, port, -1, uid);
-    } else {
-        /* old connections of the kernel's stand in the way */
-        int fd = may_bind(p, uid, port) ? bind_own(p, at, &port, 1) : -1;
-
-        if (fd < 0)
-            return TOE_R_ADDRINUSE;
-        add(p, port, fd, uid);
-    }
+    else if (bind_unused(p, at, port, uid, 1) != 0)
+        return TOE_R_ADDRINUSE;
     e->mixed = 1;
     return 0;
 }
@@ -392,14 +396,11 @@ static uint16_t choose(struct ports *p, unsigned try, uid_t uid)
 static int ask_to_use(struct ports *p, const struct toec_addr *at, uint16_t port, uid_t uid)
 {
     struct port *e = &p->port[port];
-    int fd;
 
     if (e->listeners || e->chosen || e->fd_plus_1)
         return may_join(e, uid) && has_place(p, e, at) ? 0 : MUST_LOOK;
-    fd = may_bind(p, uid, port) ? bind_own(p, at, &port, 0) : -1;
-    if (fd < 0)
+    if (bind_unused(p, at, port, uid, 0) != 0)
         return MUST_LOOK;
-    add(p, port, fd, uid);
     e->mixed = e->flows != 0;
     return 0;
 }
@@ -420,12 +421,8 @@ static int answer_to_use(struct ports *p, const struct toec_addr *at, uint16_t p
     if (found >= 0) {
         add(p, port, found, uid);
         e->lent = 1;
-    } else {
-        int fd = may_bind(p, uid, port) ? bind_own(p, at, &port, 1) : -1;
-
-        if (fd < 0)
-            return TOE_R_ADDRINUSE;
-        add(p, port, fd, uid);
+    } else if (bind_unused(p, at, port, uid, 1) != 0) {
+        return TOE_R_ADDRINUSE;
     }
     e->mixed = 1;
     return 0;
