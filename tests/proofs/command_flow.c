@@ -45,7 +45,7 @@ void proof(void)
         return;
     }
     PROVE(c.flow < qp.cfg.slots && s == &slots[c.flow]);
-    PROVE(slots[c.flow].told);
+    PROVE(slots[c.flow].announced);
     s = NULL;
     if (named_flow(&qp, &c, &s) == 0)
         PROVE(s == &slots[c.flow] && slots[c.flow].state != SLOT_GONE);

@@ -66,7 +66,7 @@ int named(struct qp *q, const struct command *c, struct slot **out)
 {
     (void)c;
     PROVE(q == &qp);
-    if (!slots[0].told)
+    if (!slots[0].announced)
         return TOE_R_BADF;
     *out = &slots[0];
     return 0;
@@ -91,7 +91,7 @@ static int sums_fit(void)
 
     for (i = 0; i < SLOTS; i++) /* a share of the send buffer is 1 byte at least (tx_share.c) */
         if (slots[i].tx_less > 12 || slots[i].tx_used > slot_tx_size(&slots[i]) ||
-            slots[i].rx_told > qp.cfg.rx_size)
+            slots[i].rx_reported > qp.cfg.rx_size)
             return 0;
     return 1;
 }

@@ -70,7 +70,7 @@ struct hold {
     uint32_t count, max;
     uint32_t free;      /* of nodes, index + 1 */
     struct held *nodes; /* max of them */
-    void (*told)(void *arg, uint32_t slot);
+    void (*notify)(void *arg, uint32_t slot);
     void *arg;
     /* The batch that is handled: which of its frames are held, bit by bit. */
     const struct netio_frame *batch;
@@ -97,7 +97,7 @@ struct engine {
     uint64_t now;               /* time of the step that runs */
     uint64_t core_deadline;     /* from toec_poll() */
     uint64_t side_at;           /* when cfg.side is to be called again */
-    uint64_t glance_until;      /* see engine_glance() */
+    uint64_t idle_until;        /* see engine_poll_idle() */
     uint32_t ip6_epoch;         /* toec_own_epoch() as last told */
     struct qp **qps;            /* qp_count of them */
     uint32_t qp_count, qp_turn; /* turn: who is served first */

@@ -105,7 +105,7 @@ static void connect_ready(struct qp *qp, struct slot *s)
     struct toe_cmd c = toe_cmd_make(TOE_CMD_CONNECT_READY, 0, 0, s->index, s->cookie, 0);
 
     s->fast = 1;
-    s->told = 1;
+    s->announced = 1;
     opening_del(s);
     event_put(qp, &c);
 }
@@ -166,7 +166,7 @@ static int do_cancel(struct qp *qp, const struct command *c)
 /* The slot a command names, when the host may name it. */
 static int named_slot(struct qp *qp, const struct command *c, struct slot **out)
 {
-    if (c->flow >= qp->cfg.slots || !qp->slots[c->flow].told)
+    if (c->flow >= qp->cfg.slots || !qp->slots[c->flow].announced)
         return TOE_R_BADF;
     *out = &qp->slots[c->flow];
     return 0;
@@ -225,9 +225,9 @@ static int do_recv(struct qp *qp, const struct command *c)
         return TOE_R_NOTCONN;
     if (c->arg0 == 0)
         return TOE_R_INVAL;
-    if (c->arg0 > s->rx_told)
+    if (c->arg0 > s->rx_reported)
         return TOE_R_MSGSIZE;
-    s->rx_told -= c->arg0;
+    s->rx_reported -= c->arg0;
     return from_core(toec_recv(e->stack, s->flow, c->arg0, e->now));
 }
 
@@ -271,7 +271,7 @@ static int do_close(struct qp *qp, const struct command *c)
 void command_close_left(struct slot *s)
 {
     struct engine *e = s->qp->engine;
-    uint32_t unsaid = s->rx_told + s->pend_data;
+    uint32_t unsaid = s->rx_reported + s->pend_data;
 
     closing(s);
     if (unsaid && unsaid <= s->qp->cfg.rx_size >> 2)

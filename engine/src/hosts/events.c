@@ -113,14 +113,14 @@ struct toe_cmd event_next(struct slot *s)
     s->pending &= (uint8_t)~what;
     switch (what) {
     case PEND_ESTABLISHED:
-        s->told = 1;
+        s->announced = 1;
         opening_del(s);
         return established(s);
     case PEND_URGENT:
         return toe_cmd_make(TOE_CMD_URGENT, 0, 0, s->index, s->urgent_at, 0);
     case PEND_DATA:
         c = toe_cmd_make(TOE_CMD_DATA_RECEIVED, 0, 0, s->index, s->pend_data, 0);
-        s->rx_told += s->pend_data;
+        s->rx_reported += s->pend_data;
         s->pend_data = 0;
         return c;
     case PEND_ACKED:

@@ -29,7 +29,7 @@ static void leave(struct slot *s)
     s->state = SLOT_GONE;
     s->reason = TOE_R_STALE;
     s->pending = 0;
-    if (!s->told) {
+    if (!s->announced) {
         slot_free(s);
         return;
     }
@@ -43,7 +43,7 @@ static void arrive(struct slot *to, const struct slot *from, struct toec_tcb *fl
     to->state = SLOT_OPEN;
     to->soft_error = from->soft_error;
     to->urgent_at = from->urgent_at;
-    to->pend_data = from->rx_told + from->pend_data;
+    to->pend_data = from->rx_reported + from->pend_data;
     listen_enter(to);
     record_write(to);
     event_pend(to, PEND_ESTABLISHED | (to->urgent_at ? PEND_URGENT : 0) |

@@ -240,10 +240,10 @@ struct slot *slot_take(struct qp *qp)
     s->flow = NULL;
     s->state = SLOT_OPENING;
     s->pending = 0;
-    s->active = s->told = s->accepted = s->counted = s->half_closed = s->doomed = 0;
+    s->active = s->announced = s->accepted = s->counted = s->half_closed = s->doomed = 0;
     s->reason = s->soft_error = 0;
     s->urgent_at = 0;
-    s->cookie = s->tx_used = s->una = s->rx_told = s->pend_data = s->pend_acked = 0;
+    s->cookie = s->tx_used = s->una = s->rx_reported = s->pend_data = s->pend_acked = 0;
     s->member = NULL;
     s->open_prev = NULL;
     s->fast = 0;
@@ -261,7 +261,7 @@ void slot_free(struct slot *s)
     refs_drop(s);
     hold_drop(s);
     s->state = SLOT_FREE;
-    s->told = 0;
+    s->announced = 0;
     s->pending = 0; /* its place in the pending list is dropped when its turn comes */
     qp->free_slots[given_back(qp)] = s->index;
     qp->free_count++;

@@ -45,7 +45,7 @@ struct slot {
     bool queued : 1;       /* in the queue pair's list of pending slots */
     bool dirty : 1;        /* in the engine's list of records to refresh */
     bool active : 1;       /* opened by CONNECT */
-    bool told : 1;         /* the host has been told of it: commands may name it */
+    bool announced : 1;    /* the host knows of it: its commands may name it */
     bool accepted : 1;     /* ACCEPT seen, or no longer of the backlog */
     bool counted : 1;      /* stands in its listener's backlog */
     bool half_closed : 1;  /* the host has ended its sending */
@@ -55,11 +55,11 @@ struct slot {
     uint8_t tx_less : 4;   /* uses cfg.tx_size >> tx_less of its send buffer (tx_share.c) */
     uint16_t reason;       /* of PEND_FINAL and PEND_FAILED */
     uint16_t soft_error;
-    uint32_t cookie;   /* of CONNECT, or listener id */
-    uint32_t tx_used;  /* bytes announced by SEND, not yet acknowledged */
-    uint32_t una;      /* stream offset of the first byte sent that is not acknowledged */
-    struct refs *refs; /* what is to be sent from elsewhere (refs.h); NULL: nothing ever was */
-    uint32_t rx_told;  /* bytes told by DATA_RECEIVED, not yet given back by RECV */
+    uint32_t cookie;      /* of CONNECT, or listener id */
+    uint32_t tx_used;     /* bytes announced by SEND, not yet acknowledged */
+    uint32_t una;         /* stream offset of the first byte sent that is not acknowledged */
+    struct refs *refs;    /* what is to be sent from elsewhere (refs.h); NULL: nothing ever was */
+    uint32_t rx_reported; /* bytes reported by DATA_RECEIVED, not yet given back by RECV */
     uint32_t pend_data, pend_acked;
     uint32_t urgent_at;                  /* stream offset behind the peer's urgent data */
     struct slot *open_next, **open_prev; /* CONNECTs without answer; open_prev NULL: none */

@@ -20,7 +20,7 @@ static struct held *node(const struct engine *e, uint32_t number)
     return &e->hold.nodes[number - 1];
 }
 
-int hold_begin(struct engine *e, struct qp *qp, uint32_t min, void (*told)(void *, uint32_t),
+int hold_begin(struct engine *e, struct qp *qp, uint32_t min, void (*notify)(void *, uint32_t),
                void *arg)
 {
     struct hold *h = &e->hold;
@@ -40,7 +40,7 @@ int hold_begin(struct engine *e, struct qp *qp, uint32_t min, void (*told)(void 
     }
     h->max = info.hold_max;
     h->min = min;
-    h->told = told;
+    h->notify = notify;
     h->arg = arg;
     return 0;
 }
@@ -78,7 +78,7 @@ int hold_put_off(struct engine *e, struct slot *s, uint32_t off, const struct to
     }
     /* Not of a batch (reassembled, or handed over); or its host does not know the flow yet. */
     if ((!h->frame && !p->opaque) || (p->flags & TOEC_RX_REASSEMBLED) || s->state != SLOT_OPEN ||
-        !s->told) {
+        !s->announced) {
         engine_count(e, EC_hold_unfit);
         return 0;
     }
@@ -145,7 +145,7 @@ static int keep(struct engine *e, const struct slot *s, uint32_t off, const uint
     h->count++;
     *node(e, number) = (struct held){.data = data, .token = f->token, .off = off, .len = len};
     if (!l->first)
-        h->told(h->arg, s->index);
+        h->notify(h->arg, s->index);
     append(e, l, number);
     engine_count(e, EC_rx_held);
     return 1;

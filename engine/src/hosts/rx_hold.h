@@ -32,9 +32,9 @@ struct hold_list {
 };
 
 /* From now on frames of this queue pair's flows are held when they bring at least min bytes of
- * payload; told(arg, slot) is called when the first of a slot is, before the bytes are told.
+ * payload; notify(arg, slot) is called when the first of a slot is, before the bytes are told.
  * Nothing happens when min is 0 or the back end holds none. 0, or -1 without memory. */
-int hold_begin(struct engine *e, struct qp *qp, uint32_t min, void (*told)(void *, uint32_t),
+int hold_begin(struct engine *e, struct qp *qp, uint32_t min, void (*notify)(void *, uint32_t),
                void *arg);
 /* Gives back all. */
 void hold_end(struct engine *e);

@@ -37,7 +37,7 @@ void shared_set_neighbour(struct engine *e, void *arg)
     const struct shared_neighbour *n = arg;
 
     toec_neighbour(e->stack, &n->addr, n->known ? n->mac : NULL, engine_clock());
-    e->glance_until = 0;
+    e->idle_until = 0;
 }
 
 void shared_set_routes(struct engine *e, void *arg)
@@ -50,7 +50,7 @@ void shared_set_routes(struct engine *e, void *arg)
     }
     memcpy(e->routes, arg, sizeof(*e->routes));
     toec_routes_changed(e->stack);
-    e->glance_until = 0;
+    e->idle_until = 0;
 }
 
 void shared_set_prefix(struct engine *e, void *arg)
@@ -89,7 +89,7 @@ static void reset_flows(struct engine *e, stays_fn stays, const void *arg)
     for (i = 0; i < e->qp_count; i++)
         reset_slots(e->qps[i], stays, arg);
     toec_output(e->stack, engine_clock());
-    e->glance_until = 0;
+    e->idle_until = 0;
 }
 
 static int is_of_ip6(const struct toec_addr *local, const void *arg)
@@ -136,7 +136,7 @@ void shared_set_addresses6(struct engine *e, void *arg)
         reset_flows(e, is_there, now); /* before: peers are to hear of it */
     toec_set_addresses6(e->stack, now->given,
                         now->count < TOEC_GIVEN_MAX ? now->count : TOEC_GIVEN_MAX);
-    e->glance_until = 0;
+    e->idle_until = 0;
 }
 
 /* ---- ports ---- */

@@ -14,14 +14,14 @@ static long membarrier(int cmd)
     return syscall(SYS_membarrier, cmd, 0, 0);
 }
 
-int order_wanted(uint32_t spin_us)
+int host_fence_wanted(uint32_t spin_us)
 {
     long known = membarrier(MEMBARRIER_CMD_QUERY);
 
     return spin_us >= SPIN_LEAST_US && known > 0 && (known & MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
-int order_hosts(void)
+int host_fence(void)
 {
     return membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0 ? 0 : -1;
 }

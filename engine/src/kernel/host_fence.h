@@ -11,10 +11,10 @@
 /* Whether an engine that polls for so long before it sleeps does it: not one that sleeps at once,
  * which would interrupt the cores of its hosts each time. Nor where the kernel cannot (before Linux
  * 4.16, some sandboxes). */
-int order_wanted(uint32_t spin_us);
+int host_fence_wanted(uint32_t spin_us);
 
 /* Every thread that runs, of a process that has registered for it, has fenced when this returns 0.
  * -1: the kernel has no memory to ask them with; somebody may have rung unheard. */
-int order_hosts(void);
+int host_fence(void);
 
 #endif

@@ -290,7 +290,7 @@ static int patience(const struct control *c, int tidy)
 {
     if (c->client_count || tidy)
         return WATCH_MS;
-    return c->link.fd >= 0 ? TEND_MS : -1;
+    return c->link.fd >= 0 ? INTERFACE_WATCH_MS : -1;
 }
 
 int control_run(struct control *c)
@@ -321,7 +321,7 @@ int control_run(struct control *c)
         if (p[P_LOCK].revents)
             accept_claims(c);
         n = p[P_SIGNAL].revents;
-        gone = tend(c, p[P_LINK].revents) | serve_kernel(c, p, &tidy);
+        gone = interface_watch(c, p[P_LINK].revents) | serve_kernel(c, p, &tidy);
         if (p[P_LISTEN].revents)
             accept_clients(c); /* last: more of them are watched elsewhere */
         if (n)

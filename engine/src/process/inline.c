@@ -479,7 +479,7 @@ static void command(struct toedev_inline *t, const struct toe_cmd *c, uint64_t n
 {
     t->engine->now = now;
     t->commanded = 1;
-    t->engine->glance_until = 0;
+    t->engine->idle_until = 0;
     direct_command(t->qp, c);
 }
 
@@ -492,9 +492,9 @@ static void flush(struct toedev_inline *t, uint64_t now)
 
 static unsigned run(struct toedev_inline *t, uint64_t now)
 {
-    engine_side(t->engine, now);
+    run_side_hook(t->engine, now);
     t->commanded = 0;
-    return engine_glance(t->engine, now);
+    return engine_poll_idle(t->engine, now);
 }
 
 /* Who asks is heard at the last moment, however short ago that was before: what told of him may
@@ -514,7 +514,7 @@ static uint64_t deadline(struct toedev_inline *t, uint64_t now)
         t->commanded = 0;
         e->now = now;
         e->core_deadline = toec_poll(e->stack, now);
-        e->glance_until = 0;
+        e->idle_until = 0;
     }
     if (t->qp->pend_first || t->qp->hw.head != t->qp->answers.tail)
         return now; /* run() tells it */

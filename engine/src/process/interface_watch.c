@@ -16,7 +16,7 @@ static void set_mtu(struct engine *e, void *arg)
     uint32_t *mtu = arg;
 
     *mtu = toec_set_mtu(e->stack, *mtu);
-    e->glance_until = 0;
+    e->idle_until = 0;
 }
 
 static void say_mtu(uint32_t now, uint32_t used, int before)
@@ -63,7 +63,7 @@ static void follow_mtu(struct control *c)
     tell_hosts(c);
 }
 
-int tend(struct control *c, int news)
+int interface_watch(struct control *c, int news)
 {
     char text[160];
     int rc;

@@ -7,9 +7,9 @@
 #include "control.h"
 
 /* How often it wants to be called, at least. */
-#define TEND_MS 1000
+#define INTERFACE_WATCH_MS 1000
 
 /* Main thread; news: c->link is readable. Not 0 when toed cannot go on, which it has said. */
-int tend(struct control *c, int news);
+int interface_watch(struct control *c, int news);
 
 #endif

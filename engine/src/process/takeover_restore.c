@@ -105,7 +105,7 @@ static const char *restore_qp(struct restoring *r)
 static void take_flags(struct slot *s, uint32_t flags)
 {
     s->active = (flags & SAVED_ACTIVE) != 0;
-    s->told = (flags & SAVED_TOLD) != 0;
+    s->announced = (flags & SAVED_ANNOUNCED) != 0;
     s->accepted = (flags & SAVED_ACCEPTED) != 0;
     s->counted = (flags & SAVED_COUNTED) != 0;
     s->half_closed = (flags & SAVED_HALF) != 0;
@@ -126,7 +126,7 @@ static int slot_sound(const struct restoring *r, const struct saved_slot *is)
     const struct qp *qp = r->qp;
 
     return qp && is->index < qp->fresh && is->state <= SLOT_GONE && !qp->slots[is->index].qp &&
-           is->tx_used <= qp->cfg.tx_size && is->rx_told <= qp->cfg.rx_size &&
+           is->tx_used <= qp->cfg.tx_size && is->rx_reported <= qp->cfg.rx_size &&
            is->pending < 2 * PEND_FAILED && is->port < 2 * SHARED_IP6 &&
            !(is->flags & SAVED_FLOW) == !needs_flow(is->state, is->flags);
 }
@@ -149,7 +149,7 @@ static const char *restore_slot(struct restoring *r)
     s->cookie = is.cookie;
     s->tx_used = is.tx_used;
     s->una = is.una;
-    s->rx_told = is.rx_told;
+    s->rx_reported = is.rx_reported;
     s->pend_data = is.pend_data;
     s->pend_acked = is.pend_acked;
     s->urgent_at = is.urgent_at;

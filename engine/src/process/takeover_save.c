@@ -17,7 +17,7 @@ static void fields(struct toec_image_out *o, const struct takeover_table *t, con
 static uint32_t flags_of(const struct slot *s)
 {
     return (s->flow ? SAVED_FLOW : 0) | (s->open_prev ? SAVED_CONNECTING : 0) |
-           (s->active ? SAVED_ACTIVE : 0) | (s->told ? SAVED_TOLD : 0) |
+           (s->active ? SAVED_ACTIVE : 0) | (s->announced ? SAVED_ANNOUNCED : 0) |
            (s->accepted ? SAVED_ACCEPTED : 0) | (s->counted ? SAVED_COUNTED : 0) |
            (s->half_closed ? SAVED_HALF : 0) | (s->fast ? SAVED_FAST : 0) |
            (s->doomed ? SAVED_DOOMED : 0) | (s->abort_queued ? SAVED_ABORT : 0) |
@@ -36,7 +36,7 @@ static void save_slot(struct toec_image_out *o, const struct slot *s)
         .cookie = s->cookie,
         .tx_used = s->tx_used,
         .una = s->una,
-        .rx_told = s->rx_told,
+        .rx_reported = s->rx_reported,
         .pend_data = s->pend_data,
         .pend_acked = s->pend_acked,
         .urgent_at = s->urgent_at,

@@ -72,7 +72,7 @@ static const struct toec_field slot_rows[] = {
     N(3, struct saved_slot, pending),     N(4, struct saved_slot, flags),
     N(5, struct saved_slot, reason),      N(6, struct saved_slot, soft_error),
     N(7, struct saved_slot, cookie),      N(8, struct saved_slot, tx_used),
-    N(9, struct saved_slot, una),         N(10, struct saved_slot, rx_told),
+    N(9, struct saved_slot, una),         N(10, struct saved_slot, rx_reported),
     N(11, struct saved_slot, pend_data),  N(12, struct saved_slot, pend_acked),
     N(13, struct saved_slot, urgent_at),  N(14, struct saved_slot, generation),
     N(15, struct saved_slot, record_seq), N(16, struct saved_slot, member),

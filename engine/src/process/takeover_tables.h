@@ -9,7 +9,7 @@
 
 /* One table for both. */
 struct saved_slot {
-    uint32_t index, state, pending, flags, reason, soft_error, cookie, tx_used, una, rx_told,
+    uint32_t index, state, pending, flags, reason, soft_error, cookie, tx_used, una, rx_reported,
         pend_data, pend_acked, urgent_at, generation, record_seq, member, port;
 };
 struct saved_member {
@@ -29,7 +29,7 @@ extern const struct takeover_table takeover_t_qp, takeover_t_slot, takeover_t_gr
 #define SAVED_FLOW       1u /* has a flow, whose handle is known */
 #define SAVED_CONNECTING 2u /* ... CONNECT without answer */
 #define SAVED_ACTIVE     4u
-#define SAVED_TOLD       8u
+#define SAVED_ANNOUNCED  8u
 #define SAVED_ACCEPTED   16u
 #define SAVED_COUNTED    32u
 #define SAVED_HALF       64u

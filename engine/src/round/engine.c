@@ -102,7 +102,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
     sums_choose();
     e->netio = cfg->netio;
     e->node = cfg->pinned ? numa_node_of(NUMA_SYS, cfg->cpu) : NUMA_ANY;
-    e->orders = order_wanted(cfg->spin_us);
+    e->orders = host_fence_wanted(cfg->spin_us);
     e->now = now;
     e->core_deadline = now;
     e->epoll_fd = e->wake_fd = -1;
@@ -363,7 +363,7 @@ static void tell_of_claims(struct engine *e)
 }
 
 /* A round, from where its frames have been received. */
-static unsigned go_on(struct engine *e, unsigned work)
+static unsigned finish_round(struct engine *e, unsigned work)
 {
     uint64_t now = e->now;
 
@@ -385,10 +385,10 @@ unsigned engine_step(struct engine *e, uint64_t now)
     e->now = now;
     if (offload_holds(&e->offload))
         (void)offload_push(e);
-    return go_on(e, receive(e));
+    return finish_round(e, receive(e));
 }
 
-unsigned engine_glance(struct engine *e, uint64_t now)
+unsigned engine_poll_idle(struct engine *e, uint64_t now)
 {
     unsigned work;
 
@@ -396,14 +396,14 @@ unsigned engine_glance(struct engine *e, uint64_t now)
         (void)offload_push(e);
     e->now = now;
     work = receive(e);
-    if (!work && now < e->glance_until)
+    if (!work && now < e->idle_until)
         return 0;
-    work = go_on(e, work);
-    e->glance_until = engine_deadline(e);
+    work = finish_round(e, work);
+    e->idle_until = engine_deadline(e);
     return work;
 }
 
-void engine_side(struct engine *e, uint64_t now)
+void run_side_hook(struct engine *e, uint64_t now)
 {
     if (!e->cfg.side || now < e->side_at)
         return;

@@ -23,13 +23,13 @@ void engine_free(struct engine *e);
  */
 unsigned engine_step(struct engine *e, uint64_t now);
 /* The same by one that looks all the time, and alone: when no frame has come, nothing is due and
- * e->glance_until has not been set to 0 because something else was done, that is all. */
-unsigned engine_glance(struct engine *e, uint64_t now);
+ * e->idle_until has not been set to 0 because something else was done, that is all. */
+unsigned engine_poll_idle(struct engine *e, uint64_t now);
 /* When engine_step() must be called at the latest, given no arrivals. UINT64_MAX: no need. */
 uint64_t engine_deadline(const struct engine *e);
 
 /* Calls cfg.side when its time has come. */
-void engine_side(struct engine *e, uint64_t now);
+void run_side_hook(struct engine *e, uint64_t now);
 
 /* The same without telling its host anything, who knows all. */
 int engine_enlist(struct engine *e, struct qp *qp);

@@ -90,7 +90,7 @@ static int set_sleeping(struct engine *e, uint32_t on)
     if (!on || !e->orders || !e->qp_count)
         return 0;
     engine_count(e, EC_hosts_ordered);
-    return order_hosts();
+    return host_fence();
 }
 
 /* The last look, after saying that we sleep. */
@@ -209,7 +209,7 @@ static void *run(void *arg)
             run_call(e);
             busy_at = now;
         }
-        engine_side(e, now);
+        run_side_hook(e, now);
         if (engine_step(e, now)) {
             busy_at = now;
         } else if (now - busy_at < e->cfg.spin_us * NS_PER_US) {
