@@ -52,7 +52,7 @@ struct control {
     uint64_t netio_seed; /* of the impairing wire */
     /* Asked to hand over to another toed: 1 when that has been done. NULL: it is refused. */
     int (*give)(struct control *c, struct client *cl);
-    int given_away; /* another toed has it all (takeover.h): nothing is to be undone */
+    int given_away; /* another toed has it all (takeover_talk.h): nothing is to be undone */
 };
 
 /* Opens the socket at options->socket: it appears there only now. Returns 0, or an exit code with
