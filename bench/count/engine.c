@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "sums.h"
+#include "frames/sums.h"
 
 #include "count.h"
 

@@ -12,9 +12,14 @@
 
 #include <jansson.h>
 
-#include "control.h"
-#include "log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "options.h"
+#include "process/control.h"
+#include "process/process.h"
+#include "process/registers.h"
+#include "round/engine.h"
+#include "round/thread.h"
 
 /* Never sleeps: it has a core, and its host need not wake it. */
 #define SPIN_US 4000000000u

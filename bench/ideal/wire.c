@@ -51,13 +51,6 @@ void netio_get_stats(const struct netio *n, struct netio_stats *out)
     *out = n->stats;
 }
 
-void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
-{
-    (void)n;
-    (void)addrs;
-    (void)count;
-}
-
 int netio_tend(struct netio *n, char *text, size_t text_size)
 {
     (void)n;
@@ -80,13 +73,6 @@ int netio_take_place(struct netio *n, const uint8_t addr[16], uint16_t port, int
     (void)addr;
     (void)port;
     (void)on;
-    return 0;
-}
-
-uint32_t netio_set_features(struct netio *n, uint32_t wanted)
-{
-    (void)n;
-    (void)wanted;
     return 0;
 }
 
@@ -132,25 +118,6 @@ void netio_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t 
     n->stats.tx_bytes += frame->len;
     if (reader)
         reader(reader_arg, frame->data, frame->len);
-}
-
-void netio_tx_cancel(struct netio *n, const struct netio_frame *frame)
-{
-    (void)n;
-    (void)frame;
-}
-
-void netio_tx_flush(struct netio *n, uint64_t now_ns)
-{
-    (void)n;
-    (void)now_ns;
-}
-
-/* Nothing ever arrives: any descriptor that stays silent would do, and none is needed. */
-int netio_fd(const struct netio *n)
-{
-    (void)n;
-    return -1;
 }
 
 int netio_prepare_sleep(struct netio *n)

@@ -6,7 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "pairs.h"
+#include "round/engine.h"
 
 #define RING         4096u
 #define WARM_UP_EACH 100u            /* answers on each connection, */

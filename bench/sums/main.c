@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - what the checksum, alone and with a copy, takes by each way that this CPU has
- * (engine/src/sums.h), for bench/sums.py:
+ * (engine/src/frames/sums.h), for bench/sums.py:
  *
  *   sums ROUNDS LENGTH...
  *
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sums.h"
+#include "frames/sums.h"
 
 #define MOST    65536u
 #define BYTES   (4u << 20) /* of a sample, all calls together */

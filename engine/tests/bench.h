@@ -14,8 +14,9 @@
 
 #include <cmocka.h>
 
-#include "listen.h"
+#include "hosts/listen.h"
 #include "memwire.h"
+#include "round/engine.h"
 
 #define IP_A 0x0a000001u
 #define IP_B 0x0a000002u

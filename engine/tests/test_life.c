@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "shared.h"
+#include "hosts/shared.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "numa.h"
+#include "kernel/numa.h"
 
 #define PAGE 4096u
 

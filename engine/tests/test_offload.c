@@ -11,8 +11,9 @@
 
 #include <cmocka.h>
 
-#include "gro.h"
-#include "offload.h"
+#include "frames/gro.h"
+#include "frames/gso.h"
+#include "frames/offload.h"
 
 #define ETH     14u
 #define MOST    61440u

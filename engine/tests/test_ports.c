@@ -23,8 +23,10 @@
 #include <toe/device.h>
 #include <toe/netio.h>
 
-#include "bound.h"
-#include "shared.h"
+#include "base/clock.h"
+#include "hosts/shared.h"
+#include "kernel/bound_sockets.h"
+#include "kernel/routes.h"
 
 static const uint8_t loopback[4] = {127, 0, 0, 1};
 static uint8_t taken[65536]; /* what the XDP program would know */

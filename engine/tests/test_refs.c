@@ -13,7 +13,9 @@
 
 #include <cmocka.h>
 
-#include "refs.h"
+#include "frames/engine_state.h"
+#include "frames/gso.h"
+#include "hosts/refs.h"
 
 #define SIZE  4096u
 #define BYTES 200000u

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "frames/steer.h"
 #include "owned.h"
-#include "steer.h"
 
 #define CONNS    32u
 #define BYTES    5000u

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "steer.h"
+#include "frames/steer.h"
 
 #define HERE  9u /* no engine of the four: shows that a frame stays where it came */
 #define COUNT 4u

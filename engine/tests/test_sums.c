@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "sums.h"
+#include "frames/sums.h"
 
 #define MOST  70000u
 #define GUARD 64u

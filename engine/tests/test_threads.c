@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "round/thread.h"
 
 #define WAIT_MS 20000
 #define ROUNDS  1500

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/pace.h"
 #include "bench.h"
 
 #define SOMEBODY 1000u

@@ -13,7 +13,7 @@
 
 #include "../../cli/cli.h"
 #include "../../manager/src/ctx.h"
-#include "options.h"
+#include "process/options.h"
 
 #include "fuzz.h"
 

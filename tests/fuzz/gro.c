@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gro.c - fuzz target: the engine joins segments of one batch (engine/src/gro.c) before anybody has
- * checked them.
+ * gro.c - fuzz target: the engine joins segments of one batch (engine/src/frames/gro.c) before
+ * anybody has checked them.
  *
  * Input: a list of frames: [flow and family][payload][flags and marks][number of edits][offset,
  * value]. Each follows the last of its flow and is right but for the edits. Checks: each frame is
  * delivered once, those of a flow in order; what is joined are the bytes that came, in sequence,
  * under a header that says so, and nobody's checksum was wrong; nothing is read beyond a frame.
  */
-#include "gro.h"
+#include "frames/gro.h"
 
 #include "fuzz.h"
 

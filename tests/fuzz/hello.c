@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "attach.h"
 #include "bench.h"
+#include "process/attach.h"
 
 #include "hello.h"
 

@@ -5,7 +5,7 @@
  */
 #include "proof.h"
 
-#include "../../engine/src/commands.c"
+#include "../../engine/src/hosts/commands.c"
 
 #define SLOTS 4
 
@@ -45,7 +45,7 @@ void proof(void)
         return;
     }
     PROVE(c.flow < qp.cfg.slots && s == &slots[c.flow]);
-    PROVE(slots[c.flow].told);
+    PROVE(slots[c.flow].announced);
     s = NULL;
     if (named_flow(&qp, &c, &s) == 0)
         PROVE(s == &slots[c.flow] && slots[c.flow].state != SLOT_GONE);

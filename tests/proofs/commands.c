@@ -7,7 +7,7 @@
  */
 #include "proof.h"
 
-#include "../../engine/src/commands.c"
+#include "../../engine/src/hosts/commands.c"
 
 #define SLOTS     2
 #define ADDRESSES 4
@@ -50,7 +50,7 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
     return -(int)(nondet_u8() % 120);
 }
 
-/* What is held of its stream goes back (engine/tests/test_hold.c). */
+/* What is held of its stream goes back (engine/tests/test_rx_hold.c). */
 void hold_drop(struct slot *s)
 {
     PROVE(s == &slots[0] || s == &slots[1]);
@@ -66,7 +66,7 @@ int named(struct qp *q, const struct command *c, struct slot **out)
 {
     (void)c;
     PROVE(q == &qp);
-    if (!slots[0].told)
+    if (!slots[0].announced)
         return TOE_R_BADF;
     *out = &slots[0];
     return 0;
@@ -89,9 +89,9 @@ static int sums_fit(void)
 {
     unsigned i;
 
-    for (i = 0; i < SLOTS; i++) /* a share of the send buffer is 1 byte at least (room.c) */
+    for (i = 0; i < SLOTS; i++) /* a share of the send buffer is 1 byte at least (tx_share.c) */
         if (slots[i].tx_less > 12 || slots[i].tx_used > slot_tx_size(&slots[i]) ||
-            slots[i].rx_told > qp.cfg.rx_size)
+            slots[i].rx_reported > qp.cfg.rx_size)
             return 0;
     return 1;
 }

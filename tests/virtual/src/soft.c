@@ -9,8 +9,12 @@
 
 #include <toe/counters.h>
 
-#include "attach.h"
-#include "log.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "hosts/record.h"
+#include "process/attach.h"
+#include "process/registers.h"
+#include "round/engine.h"
 #include "world.h"
 
 /* Rounds at one moment before time is made to move: what waits for room would go round for ever. */

@@ -120,13 +120,6 @@ void netio_get_stats(const struct netio *n, struct netio_stats *out)
     *out = n->stats;
 }
 
-uint32_t netio_set_features(struct netio *n, uint32_t wanted)
-{
-    (void)n;
-    (void)wanted;
-    return 0;
-}
-
 unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uint64_t now_ns)
 {
     struct frame *f = n->in.first;
@@ -181,34 +174,9 @@ void netio_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t 
         n->stats.tx_dropped++;
 }
 
-void netio_tx_cancel(struct netio *n, const struct netio_frame *frame)
-{
-    (void)n;
-    (void)frame;
-}
-
-void netio_tx_flush(struct netio *n, uint64_t now_ns)
-{
-    (void)n;
-    (void)now_ns;
-}
-
-int netio_fd(const struct netio *n)
-{
-    (void)n;
-    return -1;
-}
-
 int netio_prepare_sleep(struct netio *n)
 {
     return n->in.first != NULL;
-}
-
-void netio_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
-{
-    (void)n;
-    (void)addrs;
-    (void)count;
 }
 
 uint64_t netio_next_event(const struct netio *n)

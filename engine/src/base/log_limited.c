@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log_limited.c - messages that programs cause: a bounded number of them (log_limited.h). */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "clock.h"
+#include "log.h"
+#include "log_limited.h"
+
+/* Counts a message. 1: it may be said; *left_out: those of before that were not, told once. */
+static int may_say(unsigned *left_out)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t second;
+    static unsigned said, kept;
+    uint64_t now = engine_clock() / NS_PER_S;
+    int may;
+
+    pthread_mutex_lock(&lock);
+    *left_out = 0;
+    if (now != second) {
+        *left_out = kept;
+        second = now;
+        said = kept = 0;
+    }
+    may = said < LOG_LIMIT;
+    said += may;
+    kept += !may;
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
+void log_limited(const char *format, ...)
+{
+    unsigned left_out;
+    char text[400];
+    va_list args;
+
+    if (!may_say(&left_out))
+        return;
+    if (left_out)
+        log_msg("%u messages about programs were left out: more than %u a second", left_out,
+                LOG_LIMIT);
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    log_msg("%s", text);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* expect.h - fetches into the cache what a batch, or a flow that sends, will touch. */
+#ifndef ENGINE_EXPECT_H
+#define ENGINE_EXPECT_H
+
+#include "qp.h"
+
+/* Of frames that are looked at next, TOEC_EXPECT_MAX at most. */
+void expect_frames(struct engine *e, const struct netio_frame *f, unsigned n);
+/* toec_config.expect_send */
+void expect_send(void *user, void *owner, toec_u32 off);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * control.c - who is attached, and until when (toe/attach.h). One SOCK_SEQPACKET connection is one
+ * queue pair; it ends with the connection or with the process that made it, whichever comes first
+ * (a child that inherited the descriptor keeps the connection open, the pidfd does not care).
+ * Another process has its place when it is told so (TOEDEV_HELLO_MOVED).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "base/clock.h"
+#include "base/irq.h"
+#include "base/log.h"
+#include "base/log_limited.h"
+#include "control.h"
+#include "frames/engine_state.h"
+#include "interface_watch.h"
+#include "kernel.h"
+#include "round/thread.h"
+#include "stats.h"
+#include "switch.h"
+#include "trips_json.h"
+
+/* Connections that have not said hello: how many, and how long they may take. */
+#define CLIENTS_AT_FIRST 64u
+#define SILENT_MAX       64u
+#define SILENT_TIME      (5 * NS_PER_S)
+/* How often interrupt writes are looked at while anybody is attached. */
+#define WATCH_MS 100
+
+static void drop_in_engine(struct engine *e, void *arg)
+{
+    (void)e;
+    qp_drop(arg);
+}
+
+static void client_remove(struct control *c, uint32_t i)
+{
+    struct client *cl = &c->clients[i];
+
+    if (cl->qp) {
+        log_limited("queue pair %u (%s, pid %d) detached", cl->qp->id, cl->qp->name, cl->qp->pid);
+        engine_call(cl->engine, drop_in_engine, cl->qp);
+    }
+    close(cl->fd);
+    if (cl->pidfd >= 0)
+        close(cl->pidfd);
+    c->clients[i] = c->clients[--c->client_count];
+}
+
+/* The descriptors of the main thread, in this order; then each client's two. */
+enum { P_SIGNAL, P_LISTEN, P_LOCK, P_WAKE, P_LINK, P_KERNEL, P_ASKED, P_CLIENTS };
+
+/* Of so many clients and what it takes to watch them, so that serving those there are needs no
+ * memory. 0, or -1 and all is as before. */
+static int make_room(struct control *c, uint32_t room)
+{
+    struct client *p = realloc(c->clients, room * sizeof(*p));
+    struct pollfd *polled;
+
+    if (!p)
+        return -1;
+    c->clients = p;
+    polled = realloc(c->polled, (P_CLIENTS + 2 * (size_t)room) * sizeof(*polled));
+    if (!polled)
+        return -1;
+    c->polled = polled;
+    c->client_room = room;
+    return 0;
+}
+
+static int room_for_client(struct control *c)
+{
+    uint32_t i, silent = 0;
+
+    for (i = 0; i < c->client_count; i++)
+        silent += !c->clients[i].qp;
+    if (silent >= SILENT_MAX)
+        return 0;
+    return c->client_count < c->client_room ||
+           make_room(c, c->client_room ? c->client_room * 2 : CLIENTS_AT_FIRST) == 0;
+}
+
+int control_add_client(struct control *c, const struct client *cl)
+{
+    if (!room_for_client(c))
+        return -1;
+    c->clients[c->client_count++] = *cl;
+    return 0;
+}
+
+static void accept_clients(struct control *c)
+{
+    struct ucred cred;
+    socklen_t len;
+    int fd;
+
+    while ((fd = accept4(c->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+        struct client *cl;
+
+        len = sizeof(cred);
+        if (!room_for_client(c) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0) {
+            close(fd); /* too many that say nothing */
+            c->hung_up++;
+            continue;
+        }
+        cl = &c->clients[c->client_count++];
+        memset(cl, 0, sizeof(*cl));
+        cl->fd = fd;
+        cl->pid = cred.pid;
+        cl->uid = cred.uid;
+        cl->pidfd = cred.pid > 0 ? (int)syscall(SYS_pidfd_open, cred.pid, 0) : -1;
+        cl->deadline = engine_clock() + SILENT_TIME;
+    }
+}
+
+/* Those who only hold the claim's address up: see interlock.c. */
+static void accept_claims(struct control *c)
+{
+    int fd = accept4(c->lock_fd, NULL, NULL, SOCK_CLOEXEC);
+
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Handles what a connection says. Returns 0 to keep it, -1 to end it. */
+static int client_message(struct control *c, struct client *cl)
+{
+    struct hello_message m;
+    int got = attach_receive(cl->fd, &m);
+
+    if (got < 0)
+        return 0; /* spurious */
+    if (got > 0 && cl->qp && m.kind == TOEDEV_HELLO_MOVED) {
+        got = attach_moved(cl, &m);
+        attach_discard(&m);
+        return got;
+    }
+    if (got > 0 && cl->qp) {
+        c->hung_up++;
+        log_limited("pid %d: a second message on a queue pair's connection", cl->pid);
+    }
+    if (got == 0 || cl->qp) {
+        attach_discard(&m);
+        return -1;
+    }
+    if (m.kind == TOEDEV_HELLO_QUERY) {
+        attach_discard(&m);
+        query_answer(cl->fd, stats_json(c));
+        return -1;
+    }
+    if (m.kind == TOEDEV_HELLO_OFFLOAD) {
+        attach_discard(&m);
+        query_answer(cl->fd, offload_answer(c, cl->fd, m.hello.name));
+        return -1;
+    }
+    if (m.kind == TOEDEV_HELLO_TAKE_OVER) {
+        attach_discard(&m);
+        if (c->give)
+            c->given_away = c->give(c, cl);
+        else
+            (void)attach_answer_take_over(c, cl, "nothing here can be handed over");
+        return -1;
+    }
+    if (m.kind == TOEDEV_HELLO_RTT) {
+        attach_discard(&m);
+        query_answer(cl->fd, trips_json(c, m.hello.name));
+        return -1;
+    }
+    if (m.kind == TOEDEV_HELLO_REGISTERS) {
+        attach_discard(&m);
+        attach_registers(c, cl);
+        return -1;
+    }
+    return attach_client(c, cl, &m);
+}
+
+static void set_polled(const struct control *c)
+{
+    struct pollfd *p = c->polled;
+    uint32_t i;
+
+    p[P_SIGNAL] = (struct pollfd){c->signal_fd, POLLIN, 0};
+    p[P_LISTEN] = (struct pollfd){c->listen_fd, POLLIN, 0};
+    p[P_LOCK] = (struct pollfd){c->lock_fd, POLLIN, 0};
+    p[P_WAKE] = (struct pollfd){c->wake_fd, POLLIN, 0};
+    p[P_LINK] = (struct pollfd){c->link.fd, POLLIN, 0};
+    p[P_KERNEL] = (struct pollfd){c->kernel ? c->kernel->events : -1, POLLIN, 0};
+    p[P_ASKED] = (struct pollfd){c->kernel ? c->kernel->asked : -1, POLLIN, 0};
+    for (i = 0; i < c->client_count; i++) {
+        p[P_CLIENTS + 2 * i] = (struct pollfd){c->clients[i].fd, POLLIN, 0};
+        p[P_CLIENTS + 2 * i + 1] = (struct pollfd){c->clients[i].pidfd, POLLIN, 0};
+    }
+}
+
+static void serve_clients(struct control *c, const struct pollfd *p)
+{
+    uint64_t now = engine_clock();
+    uint32_t i;
+
+    /* backwards, so that removing (the last takes the place) leaves the rest where poll saw it */
+    for (i = c->client_count; i-- > 0;) {
+        struct client *cl = &c->clients[i];
+        int pidfd = cl->pidfd, gone = 0;
+
+        if (p[P_CLIENTS + 2 * i].revents)
+            gone = client_message(c, cl) != 0;
+        if (c->given_away)
+            return;
+        /* what it said last counts first: maybe another process is there in its place */
+        gone |= cl->pidfd == pidfd && p[P_CLIENTS + 2 * i + 1].revents != 0;
+        if (!gone && !cl->qp && now > cl->deadline) {
+            c->hung_up++;
+            gone = 1;
+        }
+        if (gone)
+            client_remove(c, i);
+    }
+}
+
+void control_qp_unused(void *arg, struct qp *qp)
+{
+    struct control *c = arg;
+    uint64_t one = 1;
+
+    pthread_mutex_lock(&c->lock);
+    qp->next_unused = c->unused;
+    c->unused = qp;
+    pthread_mutex_unlock(&c->lock);
+    if (write(c->wake_fd, &one, sizeof(one)) < 0)
+        log_msg("cannot wake the control thread: %s", strerror(errno));
+}
+
+static void free_unused(struct control *c)
+{
+    struct qp *qp;
+    uint64_t n;
+
+    if (read(c->wake_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
+        log_msg("wake descriptor: %s", strerror(errno));
+    pthread_mutex_lock(&c->lock);
+    qp = c->unused;
+    c->unused = NULL;
+    pthread_mutex_unlock(&c->lock);
+    while (qp) {
+        struct qp *next = qp->next_unused;
+
+        attach_free(c, qp);
+        qp = next;
+    }
+}
+
+static void watch_engines(struct control *c)
+{
+    uint64_t now = engine_clock();
+    uint32_t i;
+
+    for (i = 0; i < c->engine_count; i++)
+        engine_unblock(c->engines[i], now - IRQ_TIME);
+    polling_unblock(c->polling, now - IRQ_TIME);
+}
+
+/* What a shared address asks for. Not 0 when it cannot go on. */
+static int serve_kernel(struct control *c, const struct pollfd *p, int *tidy)
+{
+    int end = 0;
+
+    if (!c->kernel)
+        return 0;
+    if (p[P_KERNEL].revents)
+        end = kernel_news(c->kernel);
+    if (p[P_ASKED].revents)
+        kernel_ask(c->kernel);
+    *tidy = kernel_tidy(c->kernel, engine_clock());
+    return end;
+}
+
+/* How long to wait for something to happen, in milliseconds. */
+static int patience(const struct control *c, int tidy)
+{
+    if (c->client_count || tidy)
+        return WATCH_MS;
+    return c->link.fd >= 0 ? INTERFACE_WATCH_MS : -1;
+}
+
+int control_run(struct control *c)
+{
+    int tidy = 0;
+
+    if (make_room(c, c->client_room ? c->client_room : CLIENTS_AT_FIRST) != 0) {
+        log_msg("no memory for %u connections", CLIENTS_AT_FIRST);
+        return EXIT_RUNTIME;
+    }
+    for (;;) {
+        struct pollfd *p = c->polled;
+        int n, gone;
+
+        set_polled(c);
+        n = poll(p, P_CLIENTS + 2 * (nfds_t)c->client_count, patience(c, tidy));
+        if (n < 0 && errno != EINTR) {
+            log_msg("poll: %s", strerror(errno));
+            return EXIT_RUNTIME;
+        }
+        watch_engines(c);
+        if (n >= 0)
+            serve_clients(c, p);
+        if (c->given_away)
+            return 0;
+        if (p[P_WAKE].revents)
+            free_unused(c);
+        if (p[P_LOCK].revents)
+            accept_claims(c);
+        n = p[P_SIGNAL].revents;
+        gone = interface_watch(c, p[P_LINK].revents) | serve_kernel(c, p, &tidy);
+        if (p[P_LISTEN].revents)
+            accept_clients(c); /* last: more of them are watched elsewhere */
+        if (n)
+            return 0;
+        if (gone)
+            return EXIT_RUNTIME;
+    }
+}
+
+void control_close(struct control *c)
+{
+    attach_unlink(c);
+    while (c->client_count)
+        client_remove(c, c->client_count - 1);
+    free_unused(c);
+    free(c->clients);
+    free(c->polled);
+    c->clients = NULL;
+    c->polled = NULL;
+    c->client_room = 0;
+    link_close(&c->link);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * interface_watch.c - see interface_watch.h. State and MTU of the interface come by rtnetlink
+ * (link.c). That its XDP program has been taken off nobody tells: it is looked at.
+ */
+#include <unistd.h>
+
+#include "base/log.h"
+#include "frames/engine_state.h"
+#include "interface_watch.h"
+#include "registers.h"
+#include "round/thread.h"
+
+static void set_mtu(struct engine *e, void *arg)
+{
+    uint32_t *mtu = arg;
+
+    *mtu = toec_set_mtu(e->stack, *mtu);
+    e->idle_until = 0;
+}
+
+static void say_mtu(uint32_t now, uint32_t used, int before)
+{
+    if (now == used)
+        log_msg("the MTU of the interface is %u now: all connections keep to it", now);
+    else if (now < used)
+        log_msg("the MTU of the interface is %u now: the TOE needs %u at least, and what is larger "
+                "may be lost",
+                now, used);
+    else if (before)
+        log_msg("the MTU of the interface is %u now: toed goes on with %u, which it began with; "
+                "start it anew to use more",
+                now, used);
+}
+
+/* Also for who attaches from now on; who has the page of registers already keeps it. */
+static void tell_hosts(struct control *c)
+{
+    int fd = registers_new(c);
+
+    if (fd < 0)
+        return;
+    close(c->regs_fd);
+    c->regs_fd = fd;
+}
+
+static void follow_mtu(struct control *c)
+{
+    uint32_t used = 0, i;
+
+    if (c->link.mtu == c->mtu_seen)
+        return;
+    for (i = 0; i < c->engine_count; i++) {
+        used = c->link.mtu;
+        engine_call(c->engines[i], set_mtu, &used);
+    }
+    if (c->mtu_seen || used != c->mtu)
+        say_mtu(c->link.mtu, used, c->mtu_seen != 0);
+    c->mtu_seen = c->link.mtu;
+    if (used == c->mtu)
+        return;
+    c->mtu = used;
+    tell_hosts(c);
+}
+
+int interface_watch(struct control *c, int news)
+{
+    char text[160];
+    int rc;
+
+    if (c->link.fd < 0)
+        return 0;
+    if (news && link_gone(&c->link))
+        return 1;
+    follow_mtu(c);
+    rc = netio_tend(c->engines[0]->netio, text, sizeof(text));
+    if (rc < 0 && link_gone(&c->link))
+        return 1; /* that is why */
+    if (rc)
+        log_msg("%s", text);
+    return rc < 0;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - toed, the software TOE: puts engines, packets and the control socket together. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "control.h"
+#include "frames/steer.h"
+#include "interlock.h"
+#include "kernel.h"
+#include "kernel/numa.h"
+#include "process.h"
+#include "registers.h"
+#include "round/engine.h"
+#include "round/thread.h"
+#include "setup.h"
+#include "switch.h"
+#include "takeover_new.h"
+#include "takeover_old.h"
+
+#define CLAIM_LOOK_MS 50
+
+struct daemon {
+    struct options options;
+    struct control control;
+    struct kernel kernel;
+    struct handover *handover;
+    struct owners *owners; /* of several engines, without a shared address */
+    struct heir heir;      /* of another toed, with --take-over */
+};
+
+static int failed(int rc, const char *err)
+{
+    log_msg("%s", err);
+    return rc;
+}
+
+/* Checked once, at the first queue. */
+static int settle(struct daemon *d, const struct netio *n)
+{
+    struct control *c = &d->control;
+    char err[256];
+    int rc = setup_settle(&d->options, n, &c->info, &c->mtu, c->mac, err, sizeof(err));
+
+    if (rc >= 0)
+        return failed(rc, err);
+    if (d->options.engines > 1) {
+        d->handover = handover_new(d->options.engines, c->mtu + 64);
+        if (!d->handover) {
+            log_msg("no memory for the rings between %u engines", d->options.engines);
+            return EXIT_RUNTIME;
+        }
+    }
+    d->owners = d->options.shared ? NULL : owners_new();
+    if (!d->owners && !d->options.shared) {
+        log_msg("no memory for the owners of ports");
+        return EXIT_RUNTIME;
+    }
+    return -1;
+}
+
+static int make_engine(struct daemon *d, uint32_t id)
+{
+    struct control *c = &d->control;
+    struct engine_config cfg = {.id = id,
+                                .count = d->options.engines,
+                                .max_qps = d->options.max_qps,
+                                .spin_us = d->options.spin_us,
+                                .offload = d->options.offload,
+                                .pinned = d->options.cpu_count != 0,
+                                .cpu = d->options.cpu[id],
+                                .qp_unused = control_qp_unused,
+                                .arg = c};
+    char err[256];
+    int rc = setup_netio(&d->options, d->control.netio_seed, id, id ? -1 : d->heir.heir_fd,
+                         &cfg.netio, err, sizeof(err));
+
+    if (rc >= 0)
+        return failed(rc, err);
+    if (id == 0)
+        rc = settle(d, cfg.netio);
+    if (rc >= 0) {
+        netio_close(cfg.netio);
+        return rc;
+    }
+    cfg.handover = d->handover;
+    cfg.owners = d->owners;
+    cfg.common = polling_ring(c->polling, id);
+    cfg.shared = d->options.shared ? &d->kernel.shared : NULL;
+    cfg.scope = c->info.ifindex;
+    setup_core(&d->options, c->mac, c->mtu, id, &cfg.core);
+    c->engines[id] = engine_new(&cfg, engine_clock(), err, sizeof(err));
+    if (!c->engines[id]) {
+        log_msg("%s", err);
+        netio_close(cfg.netio);
+        return EXIT_CONFIG;
+    }
+    c->engine_count = id + 1;
+    if (offload_fixed(c->engines[id]->offload.offered, d->options.offload_asked, err,
+                      sizeof(err)) != 0) {
+        log_msg("--offload: %s", err);
+        return EXIT_CONFIG;
+    }
+    return -1;
+}
+
+/* The same, with what it allocates of the memory near its CPU. */
+static int make_engine_near(struct daemon *d, uint32_t id)
+{
+    const struct options *o = &d->options;
+    int node = o->cpu_count ? numa_node_of(NUMA_SYS, o->cpu[id]) : NUMA_ANY, rc;
+    struct numa_policy was;
+    int e = numa_prefer(node, &was);
+
+    rc = make_engine(d, id);
+    numa_restore(&was);
+    if (!o->cpu_count || rc >= 0)
+        return rc;
+    if (e)
+        log_msg("engine %u: CPU %u; memory of NUMA node %d cannot be asked for: %s", id, o->cpu[id],
+                node, strerror(e));
+    else if (node == NUMA_ANY)
+        log_msg("engine %u: CPU %u; one NUMA node, so no memory is nearer", id, o->cpu[id]);
+    else
+        log_msg("engine %u: CPU %u, memory of NUMA node %d", id, o->cpu[id], node);
+    return rc;
+}
+
+static int make_engines(struct daemon *d)
+{
+    uint32_t i;
+    int rc = -1;
+
+    d->control.engines = calloc(d->options.engines, sizeof(struct engine *));
+    if (d->options.polling)
+        d->control.polling = polling_new(d->options.engines, COMMON_ENTRIES);
+    if (!d->control.engines || (d->options.polling && !d->control.polling)) {
+        log_msg("no memory for %u engines", d->options.engines);
+        return EXIT_RUNTIME;
+    }
+    for (i = 0; i < d->options.engines && rc < 0; i++)
+        rc = make_engine_near(d, i);
+    if (rc < 0)
+        kernel_start(&d->kernel);
+    return rc;
+}
+
+static int start_manager(const struct daemon *d)
+{
+    const struct options *o = &d->options;
+    int e = o->polling ? polling_start(d->control.polling, o->manager_pinned, o->manager_cpu) : 0;
+
+    if (e == EINVAL && o->manager_pinned)
+        log_msg("--manager-cpu %u: this machine has no such CPU, or toed may not run on it",
+                o->manager_cpu);
+    else if (e)
+        log_msg("cannot start the thread of the polling manager: %s", strerror(e));
+    return !e ? -1 : e == EINVAL ? EXIT_CONFIG : EXIT_RUNTIME;
+}
+
+/* Only when all are made: hand-over needs every engine in its place. */
+static int start_engines(struct daemon *d)
+{
+    int rc = start_manager(d);
+    uint32_t i;
+
+    for (i = 0; i < d->options.engines && rc < 0; i++) {
+        int e = engine_start(d->control.engines[i]);
+
+        if (e == EINVAL && d->options.cpu_count) {
+            log_msg("--cpu %u: this machine has no such CPU, or toed may not run on it",
+                    d->options.cpu[i]);
+            rc = EXIT_CONFIG;
+        } else if (e) {
+            log_msg("cannot start the thread of engine %u%s: %s", i,
+                    d->options.cpu_count ? " on the CPU of --cpu" : "", strerror(e));
+            rc = EXIT_RUNTIME;
+        }
+    }
+    return rc;
+}
+
+static int prepare(struct daemon *d)
+{
+    struct rlimit files;
+
+    if (control_init(&d->control, &d->options) != 0) {
+        log_msg("no descriptors: %s", strerror(errno));
+        return EXIT_RUNTIME;
+    }
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max; /* four descriptors a queue pair */
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (setup_secret(&d->options, &d->control.netio_seed) != 0) {
+        log_msg("no random numbers: %s", strerror(errno));
+        return EXIT_RUNTIME;
+    }
+    return -1;
+}
+
+static int claim(struct daemon *d)
+{
+    char err[256];
+
+    if (d->options.take_over) /* it comes with the rest */
+        return -1;
+
+    d->control.lock_fd = interlock_claim(d->options.netif, err, sizeof(err));
+    if (d->control.lock_fd != -1)
+        return -1;
+    log_msg("%s", err);
+    return EXIT_CONFIG;
+}
+
+/* Before the engines: they are made for what the kernel has. */
+static int share(struct daemon *d)
+{
+    char err[256];
+    int rc = kernel_open(&d->kernel, &d->control, &d->options, err, sizeof(err));
+
+    if (rc >= 0)
+        return failed(rc, err);
+    if (d->options.shared)
+        d->control.kernel = &d->kernel;
+    return -1;
+}
+
+static void say_ready(const struct daemon *d)
+{
+    const struct control *c = &d->control;
+    char own[96];
+
+    options_addresses(&d->options, own, sizeof(own));
+    log_msg("ready: %s on %s (%s), MTU %u, %u engine%s%s, socket %s", own, d->options.netif,
+            c->info.mode, c->mtu, c->engine_count, c->engine_count == 1 ? "" : "s",
+            d->options.polling ? " and a polling manager" : "", d->options.socket);
+}
+
+struct claim {
+    enum toec_ip4_state state;
+    uint8_t mac[6];
+};
+
+static void claim_in_engine(struct engine *e, void *arg)
+{
+    struct claim *c = arg;
+
+    c->state = toec_ip4_state(e->stack, c->mac);
+}
+
+/* What the engines know of the address: TESTED while any is not sure, TAKEN as soon as one is told.
+ */
+static struct claim address_claim(struct control *c)
+{
+    struct claim all = {.state = TOEC_IP4_OWN}, one;
+    uint32_t i;
+
+    for (i = 0; i < c->engine_count && all.state != TOEC_IP4_TAKEN; i++) {
+        engine_call(c->engines[i], claim_in_engine, &one);
+        if (one.state == TOEC_IP4_TAKEN || one.state == TOEC_IP4_TESTED)
+            all = one;
+    }
+    return all;
+}
+
+/* Waits until the address is known to be ours (--check-ip). -1 to go on, or an exit code. */
+static int settle_address(struct daemon *d)
+{
+    struct pollfd p = {d->control.signal_fd, POLLIN, 0};
+    struct claim claim;
+
+    while ((claim = address_claim(&d->control)).state == TOEC_IP4_TESTED)
+        if (poll(&p, 1, CLAIM_LOOK_MS) > 0)
+            return 0;
+    if (claim.state != TOEC_IP4_TAKEN)
+        return -1;
+    log_msg("--ip: another host has this address: %02x:%02x:%02x:%02x:%02x:%02x", claim.mac[0],
+            claim.mac[1], claim.mac[2], claim.mac[3], claim.mac[4], claim.mac[5]);
+    return EXIT_CONFIG;
+}
+
+static int make_registers(struct control *c)
+{
+    c->regs_fd = registers_new(c);
+    if (c->regs_fd >= 0)
+        return -1;
+    log_msg("cannot make the register page: %s", strerror(errno));
+    return EXIT_RUNTIME;
+}
+
+static int open_door(struct daemon *d)
+{
+    char err[256];
+    int rc = settle_address(d);
+
+    if (rc < 0)
+        rc = make_registers(&d->control);
+    if (rc >= 0)
+        return rc;
+    rc = control_open(&d->control, err, sizeof(err));
+    return rc == 0 ? -1 : failed(rc, err);
+}
+
+/* With --take-over: the running toed stops, and what it has comes here. */
+static int inherit(struct daemon *d)
+{
+    char err[512];
+    int rc;
+
+    d->control.give = takeover_give;
+    d->heir.fd = d->heir.listen_fd = d->heir.lock_fd = d->heir.heir_fd = -1;
+    if (!d->options.take_over)
+        return -1;
+    rc = heir_ask(&d->heir, &d->options, err, sizeof(err));
+    d->control.lock_fd = d->heir.lock_fd;
+    return rc < 0 ? -1 : failed(rc, err);
+}
+
+/* ... and its socket. What can fail is done before the last word. */
+static int inherit_door(struct daemon *d)
+{
+    struct control *c = &d->control;
+    char err[512];
+    int rc = heir_restore(&d->heir, c, err, sizeof(err));
+
+    if (rc >= 0)
+        return failed(rc, err);
+    control_pause(c);
+    rc = make_registers(c);
+    if (rc < 0)
+        rc = start_engines(d);
+    if (rc < 0 && attach_inherit(c, d->heir.listen_fd) != 0) {
+        log_msg("cannot listen on the socket of the running toed: %s", strerror(errno));
+        rc = EXIT_RUNTIME;
+    }
+    if (rc >= 0) {
+        heir_refuse(&d->heir, "it cannot start, and says why");
+        return rc;
+    }
+    rc = heir_settle(&d->heir, c, err, sizeof(err));
+    if (rc >= 0)
+        return failed(rc, err);
+    control_resume(c);
+    return -1;
+}
+
+static int serve(struct daemon *d)
+{
+    struct control *c = &d->control;
+    int rc;
+
+    say_ready(d);
+    rc = control_run(c);
+    if (c->given_away)
+        _exit(0); /* all of it is another's now: nothing may be reset, taken away or given back */
+    log_msg("ending");
+    control_stop_flows(c);
+    control_close(c);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    static struct daemon d;
+    int rc = options_parse(&d.options, argc, argv);
+
+    if (rc < 0)
+        rc = prepare(&d);
+    if (rc < 0)
+        rc = claim(&d);
+    if (rc < 0)
+        rc = share(&d);
+    if (rc < 0)
+        rc = inherit(&d);
+    if (rc < 0)
+        rc = make_engines(&d);
+    if (rc < 0)
+        rc = d.options.take_over ? inherit_door(&d) : start_engines(&d);
+    if (rc < 0 && !d.options.take_over)
+        rc = open_door(&d);
+    if (rc < 0)
+        rc = serve(&d);
+    else if (d.heir.image.n)
+        _exit(rc); /* the toed that runs has it all still: nothing may be reset or taken away */
+    control_free_engines(&d.control);
+    kernel_close(&d.kernel);
+    handover_free(d.handover);
+    free(d.owners);
+    free(d.control.engines);
+    return rc;
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.c - the command line of toed, and the options of an engine within a program. Not by
+ * getopt(): its state would be the program's.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <toe/attach.h>
+
+#include "frames/offload.h"
+#include "options.h"
+
+#define WORDS_MAX 64 /* of the options of an engine within a program */
+
+enum {
+    OPT_NETIF,
+    OPT_IP,
+    OPT_GATEWAY,
+    OPT_FORCE,
+    OPT_IP6,
+    OPT_IP6_AUTO,
+    OPT_GATEWAY6,
+    OPT_MAC,
+    OPT_SOCKET,
+    OPT_USER,
+    OPT_GROUP,
+    OPT_USER_LIMITS,
+    OPT_ENGINES,
+    OPT_SPIN,
+    OPT_MAX_FLOWS,
+    OPT_MAX_QPS,
+    OPT_MAX_MEMORY,
+    OPT_MTU,
+    OPT_CONGESTION,
+    OPT_ECN,
+    OPT_MTU_PROBING,
+    OPT_TTL,
+    OPT_CHECK_IP,
+    OPT_OFFLOAD,
+    OPT_SEED,
+    OPT_CPU,
+    OPT_MANAGER,
+    OPT_MANAGER_CPU,
+    OPT_LINGER,
+    OPT_TAKE_OVER,
+    OPT_HELP,
+    OPT_VERSION
+};
+
+/* Whose an option is. */
+#define OF_TOED   1u
+#define OF_INSIDE 2u
+#define OF_BOTH   (OF_TOED | OF_INSIDE)
+
+static const struct option_name {
+    const char *name;
+    uint8_t opt, has_value, of;
+} names[] = {
+    {"netif", OPT_NETIF, 1, OF_BOTH},
+    {"netio", OPT_NETIF, 1, OF_BOTH},
+    {"ip", OPT_IP, 1, OF_BOTH},
+    {"gateway", OPT_GATEWAY, 1, OF_BOTH},
+    {"force", OPT_FORCE, 0, OF_TOED},
+    {"ip6", OPT_IP6, 1, OF_BOTH},
+    {"ip6-auto", OPT_IP6_AUTO, 0, OF_BOTH},
+    {"gateway6", OPT_GATEWAY6, 1, OF_BOTH},
+    {"mac", OPT_MAC, 1, OF_BOTH},
+    {"socket", OPT_SOCKET, 1, OF_BOTH},
+    {"user", OPT_USER, 1, OF_TOED},
+    {"group", OPT_GROUP, 1, OF_TOED},
+    {"user-limits", OPT_USER_LIMITS, 1, OF_TOED},
+    {"engines", OPT_ENGINES, 1, OF_TOED},
+    {"spin-us", OPT_SPIN, 1, OF_BOTH},
+    {"max-flows", OPT_MAX_FLOWS, 1, OF_BOTH},
+    {"max-qps", OPT_MAX_QPS, 1, OF_TOED},
+    {"max-memory", OPT_MAX_MEMORY, 1, OF_TOED},
+    {"mtu", OPT_MTU, 1, OF_BOTH},
+    {"congestion", OPT_CONGESTION, 1, OF_BOTH},
+    {"ecn", OPT_ECN, 1, OF_BOTH},
+    {"mtu-probing", OPT_MTU_PROBING, 1, OF_BOTH},
+    {"ttl", OPT_TTL, 1, OF_BOTH},
+    {"check-ip", OPT_CHECK_IP, 0, OF_TOED},
+    {"offload", OPT_OFFLOAD, 1, OF_BOTH},
+    {"seed", OPT_SEED, 1, OF_BOTH},
+    {"cpu", OPT_CPU, 1, OF_BOTH},
+    {"manager", OPT_MANAGER, 1, OF_TOED},
+    {"manager-cpu", OPT_MANAGER_CPU, 1, OF_TOED},
+    {"linger-ms", OPT_LINGER, 1, OF_INSIDE},
+    {"take-over", OPT_TAKE_OVER, 0, OF_TOED},
+    {"help", OPT_HELP, 0, OF_TOED},
+    {"version", OPT_VERSION, 0, OF_TOED},
+};
+
+static const char help[] =
+    "usage: toed --netif SPEC [--ip A.B.C.D/LEN | --ip shared] [--ip6 ADDRESS/LEN | --ip6-auto] "
+    "[options]\n"
+    "\n"
+    "Runs a software TOE in the foreground: TCP/IP for the programs that attach to its socket.\n"
+    "\n"
+    "  --netif SPEC       packets: af_xdp:IFNAME, dpdk:PORT, tap:IFNAME, wire:PATH,\n"
+    "                     impair(...):SPEC\n"
+    "  --ip A.B.C.D/LEN   the TOE's address and the length of its on-link prefix\n"
+    "  --ip shared        the interface's own addresses, which the kernel keeps: of TCP the "
+    "ports\n"
+    "                     that programs use on the TOE, and nothing else (af_xdp alone)\n"
+    "  --force            ... also where the interface carries the default route\n"
+    "  --gateway A.B.C.D  for destinations off the link (default: none, they are unreachable)\n"
+    "  --check-ip         ends when another host has the address of --ip: asks before it is used\n"
+    "                     (RFC 5227), and is ready 5 to 9 s later\n"
+    "  --ip6 ADDRESS/LEN  an IPv6 address and the length of its on-link prefix\n"
+    "  --ip6-auto         addresses, routers and MTU of IPv6 as routers advertise them\n"
+    "  --gateway6 ADDRESS router for IPv6 destinations off the link\n"
+    "  --mac M            Ethernet address (default: the interface's)\n"
+    "  --mtu N            576..9216 (default: the interface's)\n"
+    "  --socket PATH      where programs attach (default " TOEDEV_DEFAULT_SOCKET ")\n"
+    "  --take-over        takes over from the toed that serves at that socket: connections, "
+    "listeners\n"
+    "                     and programs notice nothing, and it ends (docs/UPGRADE.md)\n"
+    "  --user NAME        user who may attach besides root (default: none)\n"
+    "  --group NAME       group that may attach (default: only root's)\n"
+    "  --user-limits LIST what each user but root may have: qps=N, slots=N and memory=MIB over "
+    "all\n"
+    "                     engines, listeners=N on each; commands=N a second of each queue pair\n"
+    "                     (qps=4,slots=1000,...; default: no limits)\n"
+    "  --engines N        threads, each with a queue of the interface, 1..64 (default 1)\n"
+    "  --cpu N[,N...]     the CPU that each engine runs on, and whose memory it uses (default: "
+    "any)\n"
+    "  --manager NAME     who tells the programs what has come: interrupts, each engine itself "
+    "(default);\n"
+    "                     polling, a thread of its own, which always polls: for comparison\n"
+    "  --manager-cpu N    the CPU that the polling manager runs on (default: any)\n"
+    "  --spin-us N        polls this long without work before it sleeps, 0..1000000 (default 50);\n"
+    "                     0 where it shares its core with the programs that it serves\n"
+    "  --max-flows N      connections per engine, 1..1048576 (default 16384)\n"
+    "  --max-qps N        queue pairs per engine, 1..1024 (default 128)\n"
+    "  --max-memory MIB   address space for queue pairs, all together (default 65536)\n"
+    "  --congestion NAME  of connections that ask for none: cubic, reno, bbr, dctcp (default "
+    "cubic)\n"
+    "  --ecn N            as net.ipv4.tcp_ecn: 0 never, 1 asked for, 2 when asked (default 2)\n"
+    "  --mtu-probing N    as net.ipv4.tcp_mtu_probing: 0 never, 1 when full segments time out\n"
+    "                     again and again, 2 always (default 1)\n"
+    "  --ttl N            time to live of IPv4, hop limit of IPv6, 1..255 (default 64)\n"
+    "  --offload LIST     rx, tx, sg, tso, gso, gro, lro, rxhash: tso=off,gro=on,... (default: "
+    "all\n"
+    "                     that the interface has); toehold offload switches them later\n"
+    "  --seed HEX         for tests only: fixes the secret behind sequence numbers and ports\n"
+    "  --help, --version\n"
+    "\n"
+    "SIGTERM, SIGINT or SIGHUP ends it: peers get RST, the interface is put back as it was.\n"
+    "Exit codes: 0 ended by a signal or taken over from, 1 failure while running (the interface is "
+    "gone, too),\n"
+    "2 usage, 3 configuration.\n";
+
+/* What is wrong, to where messages go. */
+__attribute__((format(printf, 2, 3))) static int say(const struct options *o, const char *format,
+                                                     ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (o->err) {
+        vsnprintf(o->err, o->err_size, format, args);
+    } else {
+        fputs("toed: ", stderr);
+        vfprintf(stderr, format, args);
+        fputc('\n', stderr);
+    }
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+static int bad(const struct options *o, const char *option, const char *value, const char *want)
+{
+    return say(o, "--%s %s: want %s", option, value, want);
+}
+
+static int number(const struct options *o, const char *option, const char *text, uint32_t low,
+                  uint32_t high, uint32_t *out)
+{
+    char *end, want[64];
+    unsigned long v;
+
+    errno = 0;
+    v = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || v < low || v > high) {
+        snprintf(want, sizeof(want), "a number from %u to %u", low, high);
+        return bad(o, option, text, want);
+    }
+    *out = (uint32_t)v;
+    return -1;
+}
+
+/* Not ::, ::1, mapped or multicast. */
+static int unicast6(const uint8_t a[16])
+{
+    struct in6_addr in;
+
+    memcpy(&in, a, sizeof(in));
+    return !IN6_IS_ADDR_UNSPECIFIED(&in) && !IN6_IS_ADDR_LOOPBACK(&in) &&
+           !IN6_IS_ADDR_V4MAPPED(&in) && !IN6_IS_ADDR_MULTICAST(&in);
+}
+
+static int parse_ip(struct options *o, const char *text)
+{
+    char addr[INET_ADDRSTRLEN];
+    const char *slash = strchr(text, '/');
+    uint32_t len = 0;
+
+    o->shared = strcmp(text, "shared") == 0;
+    if (o->shared)
+        return -1;
+    if (!slash || (size_t)(slash - text) >= sizeof(addr))
+        return bad(o, "ip", text, "an address and prefix length, such as 10.0.0.2/24");
+    memcpy(addr, text, (size_t)(slash - text));
+    addr[slash - text] = 0;
+    if (inet_pton(AF_INET, addr, o->ip) != 1)
+        return bad(o, "ip", text, "an address and prefix length, such as 10.0.0.2/24");
+    if (number(o, "ip", slash + 1, 1, 32, &len) >= 0)
+        return EXIT_USAGE;
+    o->prefix_len = (uint8_t)len;
+    if (o->ip[0] == 0 || o->ip[0] == 127 || o->ip[0] >= 224)
+        return bad(o, "ip", text, "a unicast address that is not loopback");
+    return -1;
+}
+
+static int parse_ip6(struct options *o, const char *text)
+{
+    char addr[INET6_ADDRSTRLEN];
+    const char *slash = strchr(text, '/');
+    const char *want = "an address and prefix length, such as 2001:db8::10/64";
+    uint32_t len = 0;
+
+    if (!slash || (size_t)(slash - text) >= sizeof(addr))
+        return bad(o, "ip6", text, want);
+    memcpy(addr, text, (size_t)(slash - text));
+    addr[slash - text] = 0;
+    if (inet_pton(AF_INET6, addr, o->ip6) != 1)
+        return bad(o, "ip6", text, want);
+    if (number(o, "ip6", slash + 1, 1, 128, &len) >= 0)
+        return EXIT_USAGE;
+    o->prefix_len6 = (uint8_t)len;
+    if (!unicast6(o->ip6) || (o->ip6[0] == 0xfe && (o->ip6[1] & 0xc0) == 0x80))
+        return bad(o, "ip6", text, "a unicast address that is neither loopback nor link-local");
+    o->has_ip6 = 1;
+    return -1;
+}
+
+static int parse_gateway6(struct options *o, const char *text)
+{
+    return inet_pton(AF_INET6, text, o->gateway6) == 1 && unicast6(o->gateway6)
+               ? -1
+               : bad(o, "gateway6", text, "a unicast IPv6 address");
+}
+
+static int parse_mac(struct options *o, const char *text)
+{
+    const char *want = "a unicast Ethernet address, such as 02:00:00:00:00:01";
+    const char *p = text;
+    char pair[3] = "";
+    unsigned i, any = 0;
+
+    for (i = 0; i < 6; i++, p += 3) {
+        if (strspn(p, "0123456789abcdefABCDEF") != 2 || p[2] != (i < 5 ? ':' : '\0'))
+            return bad(o, "mac", text, want);
+        memcpy(pair, p, 2);
+        o->mac[i] = (uint8_t)strtoul(pair, NULL, 16);
+        any |= o->mac[i];
+    }
+    if (!any || (o->mac[0] & 1))
+        return bad(o, "mac", text, want);
+    o->has_mac = 1;
+    return -1;
+}
+
+static int parse_congestion(struct options *o, const char *arg)
+{
+    static const char *const names[] = {"cubic", "reno", "dctcp", "bbr"}; /* by enum toec_cc */
+    uint32_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcmp(arg, names[i])) {
+            o->cc = i;
+            return -1;
+        }
+    return bad(o, "congestion", arg, "cubic, reno, bbr or dctcp");
+}
+
+/* Up to 64 hex digits; what is missing is zero. */
+static int parse_seed(struct options *o, const char *text)
+{
+    size_t n = strlen(text), i;
+
+    if (n == 0 || n > 2 * sizeof(o->secret) || strspn(text, "0123456789abcdefABCDEF") != n)
+        return bad(o, "seed", text, "1 to 64 hex digits");
+    for (i = 0; i < n; i++) {
+        const char digit[2] = {text[i], 0};
+
+        o->secret[i / 2] |= (uint8_t)(strtoul(digit, NULL, 16) << (i % 2 ? 0 : 4));
+    }
+    o->has_secret = 1;
+    return -1;
+}
+
+static int parse_offload(struct options *o, const char *text)
+{
+    uint32_t changed, on;
+    char why[160];
+
+    if (offload_parse(text, &changed, &on, why, sizeof(why)) != 0)
+        return say(o, "--offload: %s", why);
+    o->offload = (o->offload & ~changed) | on;
+    o->offload_asked = (o->offload_asked & ~changed) | on;
+    return -1;
+}
+
+static int parse_limits(struct options *o, const char *text)
+{
+    char why[160];
+
+    if (limits_parse(&o->limits, text, why, sizeof(why)) != 0)
+        return say(o, "--user-limits: %s", why);
+    return -1;
+}
+
+/* "2" or "2,3": the first engine's, the second's, ... */
+static int parse_cpus(struct options *o, const char *arg)
+{
+    char word[16];
+    size_t n;
+
+    for (o->cpu_count = 0; o->cpu_count < ENGINES_MAX; arg += n + 1) {
+        n = strcspn(arg, ",");
+        snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : (int)sizeof(word) - 1,
+                 arg);
+        if (number(o, "cpu", word, 0, CPU_SETSIZE - 1, &o->cpu[o->cpu_count]) >= 0)
+            return EXIT_USAGE;
+        o->cpu_count++;
+        if (arg[n] == '\0')
+            return -1;
+    }
+    return say(o, "--cpu: more than %u CPUs", ENGINES_MAX);
+}
+
+static int parse_manager(struct options *o, const char *arg)
+{
+    o->polling = strcmp(arg, "polling") == 0;
+    return o->polling || strcmp(arg, "interrupts") == 0
+               ? -1
+               : bad(o, "manager", arg, "interrupts or polling");
+}
+
+static int parse_one(struct options *o, int opt, const char *arg)
+{
+    switch (opt) {
+    case OPT_NETIF:
+        o->netif = arg;
+        return -1;
+    case OPT_IP:
+        return parse_ip(o, arg);
+    case OPT_GATEWAY:
+        return inet_pton(AF_INET, arg, o->gateway) == 1 ? -1 : bad(o, "gateway", arg, "an address");
+    case OPT_FORCE:
+        o->force = 1;
+        return -1;
+    case OPT_IP6:
+        return parse_ip6(o, arg);
+    case OPT_IP6_AUTO:
+        o->has_ip6 = o->ip6_auto = 1;
+        return -1;
+    case OPT_GATEWAY6:
+        return parse_gateway6(o, arg);
+    case OPT_MAC:
+        return parse_mac(o, arg);
+    case OPT_SOCKET:
+        o->socket = arg;
+        return -1;
+    case OPT_USER:
+        o->user = arg;
+        return -1;
+    case OPT_GROUP:
+        o->group = arg;
+        return -1;
+    case OPT_USER_LIMITS:
+        return parse_limits(o, arg);
+    case OPT_ENGINES:
+        return number(o, "engines", arg, 1, ENGINES_MAX, &o->engines);
+    case OPT_SPIN:
+        return number(o, "spin-us", arg, 0, 1000000, &o->spin_us);
+    case OPT_MAX_FLOWS:
+        return number(o, "max-flows", arg, 1, 1u << 20, &o->max_flows);
+    case OPT_MAX_QPS:
+        return number(o, "max-qps", arg, 1, 1024, &o->max_qps);
+    case OPT_MAX_MEMORY:
+        return number(o, "max-memory", arg, 1, UINT32_MAX, &o->max_memory_mib);
+    case OPT_MTU:
+        return number(o, "mtu", arg, 576, 9216, &o->mtu);
+    case OPT_CONGESTION:
+        return parse_congestion(o, arg);
+    case OPT_ECN:
+        return number(o, "ecn", arg, 0, 2, &o->ecn);
+    case OPT_MTU_PROBING:
+        return number(o, "mtu-probing", arg, 0, 2, &o->mtu_probing);
+    case OPT_TTL:
+        return number(o, "ttl", arg, 1, 255, &o->ttl);
+    case OPT_CHECK_IP:
+        o->check_ip = 1;
+        return -1;
+    case OPT_TAKE_OVER:
+        o->take_over = 1;
+        return -1;
+    case OPT_OFFLOAD:
+        return parse_offload(o, arg);
+    case OPT_SEED:
+        return parse_seed(o, arg);
+    case OPT_HELP:
+        fputs(help, stdout);
+        return 0;
+    case OPT_VERSION:
+        puts("toed " TOEHOLD_VERSION);
+        return 0;
+    case OPT_MANAGER:
+        return parse_manager(o, arg);
+    case OPT_MANAGER_CPU:
+        o->manager_pinned = 1;
+        return number(o, "manager-cpu", arg, 0, CPU_SETSIZE - 1, &o->manager_cpu);
+    case OPT_LINGER:
+        return number(o, "linger-ms", arg, 0, 60000, &o->linger_ms);
+    default: /* OPT_CPU */
+        return parse_cpus(o, arg);
+    }
+}
+
+static uint32_t ip_number(const uint8_t ip[4])
+{
+    return (uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16 | (uint32_t)ip[2] << 8 | ip[3];
+}
+
+/* The kernel has all of it, and says it. */
+static int check_shared(const struct options *o)
+{
+    if (o->has_ip6)
+        return say(o, "--ip shared: IPv6 is shared too: want neither --ip6 nor --ip6-auto");
+    if (ip_number(o->gateway) || o->has_mac || o->check_ip)
+        return say(o, "--ip shared: gateway, Ethernet address and conflicts are the kernel's: want "
+                      "no --gateway, --mac or --check-ip");
+    return -1;
+}
+
+/* What no single option shows: address, prefix and gateway must go together. */
+static int check_addresses(const struct options *o)
+{
+    uint32_t ip = ip_number(o->ip), gateway = ip_number(o->gateway);
+    uint32_t host = o->prefix_len == 32 ? 0 : UINT32_MAX >> o->prefix_len;
+    static const uint8_t none[16];
+
+    if (o->shared)
+        return check_shared(o);
+    if (!o->has_ip6 && memcmp(o->gateway6, none, sizeof(none)) != 0)
+        return say(o, "--gateway6: want --ip6 or --ip6-auto too");
+    if (o->has_ip6 && memcmp(o->gateway6, o->ip6, sizeof(o->ip6)) == 0 && !o->ip6_auto)
+        return say(o, "--gateway6: want another address than that of --ip6");
+    if (!o->prefix_len && gateway == 0)
+        return -1; /* IPv6 alone */
+    if (!o->prefix_len)
+        return say(o, "--gateway: want --ip too");
+    if (o->prefix_len < 31 && ((ip & host) == 0 || (ip & host) == host))
+        return say(o, "--ip: the %s address of the prefix cannot be the TOE's",
+                   (ip & host) == 0 ? "network" : "broadcast");
+    if (gateway != 0 && (gateway == ip || ((gateway ^ ip) & ~host) != 0))
+        return say(o, "--gateway: want another address within the prefix of --ip");
+    return -1;
+}
+
+static const struct option_name *find(const char *word, size_t len, unsigned of)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if ((names[i].of & of) && strlen(names[i].name) == len &&
+            memcmp(names[i].name, word, len) == 0)
+            return &names[i];
+    return NULL;
+}
+
+/* The option that stands at words[*at], its value with it. */
+static int take_one(struct options *o, int count, char **words, int *at, unsigned of)
+{
+    const char *word = words[(*at)++], *equals = strchr(word, '='), *arg = "";
+    const struct option_name *n;
+
+    if (strncmp(word, "--", 2) != 0)
+        return say(o, "'%s': options only, such as --netif%s", word,
+                   of == OF_TOED ? "; --help shows them" : "");
+    n = find(word + 2, equals ? (size_t)(equals - word) - 2 : strlen(word) - 2, of);
+    if (!n)
+        return say(o, "there is no option '%s'%s", word,
+                   of == OF_TOED ? "; --help shows the options" : " of an engine in the program");
+    if (equals && !n->has_value)
+        return say(o, "--%s takes no value", n->name);
+    if (n->has_value && !equals && *at == count)
+        return say(o, "--%s needs a value", n->name);
+    if (n->has_value)
+        arg = equals ? equals + 1 : words[(*at)++];
+    return parse_one(o, n->opt, arg);
+}
+
+static int parse(struct options *o, int count, char **words, unsigned of)
+{
+    int at = 0, rc;
+
+    o->engines = 1;
+    o->spin_us = 50;
+    o->offload = OFFLOAD_ALL;
+    o->ecn = 2;
+    o->mtu_probing = 1;
+    o->max_flows = 16384;
+    o->max_qps = of == OF_TOED ? 128 : 1;
+    o->max_memory_mib = 65536;
+    o->linger_ms = 1000;
+    while (at < count) {
+        rc = take_one(o, count, words, &at, of);
+        if (rc >= 0)
+            return rc;
+    }
+    if (!o->netif || (!o->prefix_len && !o->has_ip6 && !o->shared))
+        return say(o, "--%s is missing%s", o->netif ? "ip" : "netif",
+                   of == OF_TOED ? "; --help shows the options" : "");
+    if (o->shared && of == OF_INSIDE)
+        return say(o, "--ip shared: want toed: an engine in a program has an address of its own");
+    if (o->force && !o->shared)
+        return say(o, "--force: want --ip shared too");
+    if (o->cpu_count && o->cpu_count != o->engines)
+        return say(o, "--cpu names %u CPUs for %u engine%s: one for each", o->cpu_count, o->engines,
+                   o->engines == 1 ? "" : "s");
+    if (o->manager_pinned && !o->polling)
+        return say(o, "--manager-cpu: want --manager polling too");
+    return check_addresses(o);
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+    memset(o, 0, sizeof(*o));
+    o->socket = TOEDEV_DEFAULT_SOCKET;
+    return parse(o, argc - 1, argv + 1, OF_TOED);
+}
+
+int options_parse_inside(struct options *o, char *text, char *err, size_t err_size)
+{
+    char *words[WORDS_MAX], *rest = NULL, *word;
+    int count = 0;
+
+    memset(o, 0, sizeof(*o));
+    o->err = err;
+    o->err_size = err_size;
+    for (word = strtok_r(text, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
+        if (count == WORDS_MAX)
+            return say(o, "more than %d words of options", WORDS_MAX);
+        words[count++] = word;
+    }
+    return parse(o, count, words, OF_INSIDE);
+}
+
+void options_addresses(const struct options *o, char *out, size_t size)
+{
+    char ip[INET_ADDRSTRLEN + 8] = "", ip6[INET6_ADDRSTRLEN + 8] = "";
+
+    if (o->prefix_len) {
+        inet_ntop(AF_INET, o->ip, ip, INET_ADDRSTRLEN);
+        snprintf(ip + strlen(ip), 8, "/%u", o->prefix_len);
+    }
+    if (o->prefix_len6) {
+        inet_ntop(AF_INET6, o->ip6, ip6, INET6_ADDRSTRLEN);
+        snprintf(ip6 + strlen(ip6), 8, "/%u", o->prefix_len6);
+    }
+    snprintf(out, size, "%s%s%s%s%s", ip, o->shared ? " (shared with the kernel)" : "",
+             *ip && *ip6 ? " and " : "", ip6,
+             !o->ip6_auto  ? ""
+             : *ip || *ip6 ? " and IPv6 as advertised"
+                           : "IPv6 as advertised");
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* setup.c - from options to netio and the stack's configuration (setup.h). */
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "hosts/shared.h"
+#include "setup.h"
+
+int setup_secret(struct options *o, uint64_t *netio_seed)
+{
+    if (o->has_secret) {
+        memcpy(netio_seed, o->secret, sizeof(*netio_seed));
+        return 0;
+    }
+    if (getrandom(o->secret, sizeof(o->secret), 0) != sizeof(o->secret) ||
+        getrandom(netio_seed, sizeof(*netio_seed), 0) != sizeof(*netio_seed))
+        return -1;
+    return 0;
+}
+
+int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, int heir,
+                struct netio **out, char *err, size_t err_size)
+{
+    struct netio_config cfg = {.queue = queue, .heir = heir + 1};
+
+    memcpy(cfg.ip, o->ip, sizeof(cfg.ip));
+    cfg.ip6 = o->has_ip6;
+    cfg.seed = seed;
+    cfg.shared = o->shared;
+    *out = netio_open(o->netif, &cfg, err, err_size);
+    return *out ? -1 : EXIT_CONFIG;
+}
+
+int setup_settle(const struct options *o, const struct netio *n, struct netio_info *info,
+                 uint32_t *mtu, uint8_t mac[6], char *err, size_t err_size)
+{
+    netio_get_info(n, info);
+    *mtu = o->mtu ? o->mtu : info->mtu;
+    if (*mtu > info->mtu) {
+        snprintf(err, err_size, "--mtu %u: the interface carries %u at most", *mtu, info->mtu);
+        return EXIT_CONFIG;
+    }
+    memcpy(mac, o->has_mac ? o->mac : info->mac, 6);
+    if (o->engines > info->queues) {
+        snprintf(err, err_size,
+                 "--engines %u: each needs a receive queue and the interface has %u; give it more "
+                 "queues or toed fewer engines",
+                 o->engines, info->queues);
+        return EXIT_CONFIG;
+    }
+    /* Frames of the others would reach the kernel, which resets what it knows nothing of. */
+    if (o->shared && o->engines < info->queues) {
+        snprintf(err, err_size,
+                 "--ip shared: the interface has %u receive queues and each needs an engine: "
+                 "--engines %u, or fewer queues ('ethtool -L IFNAME combined %u', or 'rx %u')",
+                 info->queues, info->queues, o->engines, o->engines);
+        return EXIT_CONFIG;
+    }
+    return -1;
+}
+
+/*
+ * Interface identifiers (RFC 7217) must be the same after each start, and not tell whose they are:
+ * their secret is the machine's. A fixed seed (tests), or none there, makes them of the secret.
+ */
+static void machine_secret(uint8_t secret[16])
+{
+    FILE *f = fopen("/etc/machine-id", "re");
+    unsigned i, byte;
+
+    for (i = 0; f && i < 16 && fscanf(f, "%2x", &byte) == 1; i++)
+        secret[i] = (uint8_t)(byte ^ (0x70u + i));
+    if (f)
+        fclose(f);
+}
+
+#define IP6_MTU_LEAST 1280u /* RFC 8200 5; Linux has none of it on other links either */
+
+static void core6(const struct options *o, struct toec_config *cfg)
+{
+    if (o->shared6 && cfg->mtu >= IP6_MTU_LEAST)
+        cfg->ip6 = TOEC_IP6_STATIC; /* its addresses come from the kernel */
+    if (!o->has_ip6)
+        return;
+    cfg->ip6 = o->ip6_auto ? TOEC_IP6_AUTO : TOEC_IP6_STATIC;
+    memcpy(cfg->ip6_addr, o->ip6, sizeof(cfg->ip6_addr));
+    memcpy(cfg->ip6_gateway, o->gateway6, sizeof(cfg->ip6_gateway));
+    cfg->ip6_prefix_len = o->prefix_len6;
+    if (!o->has_secret)
+        machine_secret(cfg->ip6_secret);
+}
+
+void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uint32_t id,
+                struct toec_config *cfg)
+{
+    memset(cfg, 0, sizeof(*cfg));
+    memcpy(cfg->mac, mac, sizeof(cfg->mac));
+    memcpy(cfg->ip, o->ip, sizeof(cfg->ip));
+    if (o->shared)
+        cfg->link = &shared_link;
+    else
+        memcpy(cfg->gateway, o->gateway, sizeof(cfg->gateway));
+    memcpy(cfg->secret, o->secret, sizeof(cfg->secret));
+    cfg->prefix_len = o->prefix_len;
+    cfg->mtu = mtu;
+    cfg->ttl = o->ttl;
+    cfg->cc = (enum toec_cc)o->cc;
+    cfg->ecn = (enum toec_ecn_policy)(TOEC_ECN_OFF + o->ecn); /* in the same order */
+    cfg->mtu_probing = (enum toec_mtu_probing)(TOEC_MTU_PROBING_OFF + o->mtu_probing);
+    cfg->max_flows = o->max_flows;
+    cfg->max_listeners = 1024;
+    cfg->arp_probe = (toec_u32)o->check_ip;
+    cfg->local = 1;
+    core6(o, cfg);
+    cfg->home_index = id;
+    cfg->home_count = o->engines;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stats.c - what the TOE says of itself, as JSON. Each engine copies its figures in its own thread
+ * between two rounds; text is made of the copy here.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <toe/counters.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "control.h"
+#include "frames/engine_state.h"
+#include "round/thread.h"
+#include "stats.h"
+#include "switch.h"
+
+struct qp_figures {
+    uint32_t id, slots, used, listeners;
+    int pid;
+    char name[32];
+    uint64_t sw_commands, hw_commands, errors;
+    uint16_t halted;
+};
+
+struct figures {
+    struct netio_info info;
+    struct netio_stats netio;
+    struct toec_usage usage;
+    toec_u64 core[TOEC_C_MAX];
+    uint64_t engine[EC_MAX];
+    uint32_t qp_count;
+    struct qp_figures *qps; /* room for max_qps */
+    struct offload offload;
+    uint32_t held, hold_max; /* received frames; as many as the back end spares */
+    struct toec_own_addr own6[8];
+    unsigned own6_n;
+};
+
+static void copy_figures(struct engine *e, void *arg)
+{
+    struct figures *f = arg;
+    uint32_t i;
+
+    common_tally(e);
+    netio_get_info(e->netio, &f->info);
+    netio_get_stats(e->netio, &f->netio);
+    f->own6_n = toec_own_addresses(e->stack, f->own6, 8);
+    toec_usage(e->stack, &f->usage);
+    f->offload = e->offload;
+    f->held = e->hold.count;
+    f->hold_max = e->hold.max;
+    memcpy(f->core, toec_counters(e->stack), sizeof(f->core));
+    memcpy(f->engine, e->counters, sizeof(f->engine));
+    f->qp_count = e->qp_count;
+    for (i = 0; i < e->qp_count; i++) {
+        const struct qp *qp = e->qps[i];
+
+        f->qps[i] = (struct qp_figures){.id = qp->id,
+                                        .slots = qp->cfg.slots,
+                                        .used = qp->cfg.slots - qp->free_count,
+                                        .listeners = qp->member_count,
+                                        .pid = qp->pid,
+                                        .sw_commands = qp->sw_commands,
+                                        .hw_commands = qp->hw_commands,
+                                        .errors = qp->errors,
+                                        .halted = qp->halted};
+        memcpy(f->qps[i].name, qp->name, sizeof(f->qps[i].name));
+    }
+}
+
+static json_t *number(uint64_t v)
+{
+    return json_integer((json_int_t)v);
+}
+
+static json_t *counters_json(const struct figures *f)
+{
+    static const char *const core_names[] = {
+#define X(name, description) #name,
+        TOEC_COUNTERS(X)
+#undef X
+    };
+    static const char *const engine_names[] = {
+#define X(name) #name,
+        ENGINE_COUNTERS(X)
+#undef X
+    };
+    json_t *j = json_object();
+    unsigned i;
+
+    for (i = 0; i < TOEC_C_MAX; i++)
+        json_object_set_new(j, core_names[i], number(f->core[i]));
+    for (i = 0; i < EC_MAX; i++)
+        json_object_set_new(j, engine_names[i], number(f->engine[i]));
+    return j;
+}
+
+static json_t *netio_json(const struct figures *f)
+{
+    const struct netio_stats *n = &f->netio;
+
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mode", f->info.mode,
+                     "rx_held", number(f->held), "rx_hold_max", number(f->hold_max), "rx_frames",
+                     number(n->rx_frames), "rx_bytes", number(n->rx_bytes), "tx_frames",
+                     number(n->tx_frames), "tx_bytes", number(n->tx_bytes), "rx_dropped",
+                     number(n->rx_dropped), "tx_dropped", number(n->tx_dropped));
+}
+
+static json_t *usage_json(const struct toec_usage *u)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "flows", number(u->flows), "records",
+                     number(u->records), "half_open", number(u->half_open), "listeners",
+                     number(u->listeners), "time_wait", number(u->time_wait), "neighbours",
+                     number(u->neighbours), "datagrams", number(u->datagrams));
+}
+
+static json_t *qps_json(const struct figures *f)
+{
+    json_t *list = json_array();
+    uint32_t i;
+
+    for (i = 0; i < f->qp_count; i++) {
+        const struct qp_figures *q = &f->qps[i];
+
+        json_array_append_new(list, json_pack("{s:o, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i}",
+                                              "id", number(q->id), "pid", q->pid, "name", q->name,
+                                              "slots", number(q->slots), "slots_used",
+                                              number(q->used), "listeners", number(q->listeners),
+                                              "sw_commands", number(q->sw_commands), "hw_commands",
+                                              number(q->hw_commands), "errors", number(q->errors),
+                                              "halted", (int)q->halted));
+    }
+    return list;
+}
+
+/* Own addresses of IPv6: "2001:db8::1/64", those not in use with the reason. */
+static json_t *ip6_json(const struct figures *f)
+{
+    json_t *list = json_array();
+    unsigned i;
+
+    for (i = 0; i < f->own6_n; i++) {
+        char ip[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 24];
+
+        inet_ntop(AF_INET6, f->own6[i].addr.b, ip, sizeof(ip));
+        snprintf(text, sizeof(text), "%s/%u%s", ip, f->own6[i].prefix_len,
+                 f->own6[i].usable      ? ""
+                 : f->own6[i].tentative ? " tentative"
+                                        : " duplicate");
+        json_array_append_new(list, json_string(text));
+    }
+    return list;
+}
+
+static json_t *engine_json(struct control *c, uint32_t id)
+{
+    struct figures *f = calloc(1, sizeof(*f));
+    json_t *j = NULL;
+
+    if (f)
+        f->qps = calloc(c->options->max_qps, sizeof(*f->qps));
+    if (f && f->qps) {
+        engine_call(c->engines[id], copy_figures, f);
+        j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", number(id), "netio",
+                      netio_json(f), "offload", offload_json(&f->offload), "ip6", ip6_json(f),
+                      "counters", counters_json(f), "usage", usage_json(&f->usage), "queue_pairs",
+                      qps_json(f));
+    }
+    if (f)
+        free(f->qps);
+    free(f);
+    return j;
+}
+
+json_t *stats_json(struct control *c)
+{
+    json_t *engines = json_array();
+    char address[96];
+    uint32_t i;
+
+    for (i = 0; i < c->engine_count; i++)
+        json_array_append_new(engines, engine_json(c, i));
+    options_addresses(c->options, address, sizeof(address));
+    return json_pack("{s:s, s:o, s:s, s:s, s:{s:o, s:o}, s:o}", "version", TOEHOLD_VERSION,
+                     "uptime_s", number((engine_clock() - c->started) / NS_PER_S), "address",
+                     address, "manager", c->polling ? "polling" : "interrupts", "control",
+                     "refused", number(c->refused), "hung_up", number(c->hung_up), "engines",
+                     engines);
+}
+
+void query_answer(int fd, json_t *j)
+{
+    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+    size_t len = text ? strlen(text) : 0;
+    int room = (int)len + 4096;
+
+    /* One message: the socket's buffer must take it whole. */
+    if (text && setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+    if (!text || send(fd, text, len, MSG_NOSIGNAL) < 0)
+        log_msg("cannot answer a query: %s", strerror(errno));
+    free(text);
+    json_decref(j);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stats.h - statistics, as JSON for tools. */
+#ifndef ENGINE_STATS_H
+#define ENGINE_STATS_H
+
+#include <jansson.h>
+
+#include "control.h"
+
+/* What TOEDEV_HELLO_QUERY answers. NULL: no memory. */
+json_t *stats_json(struct control *c);
+/* Sends an answer, in one message, and lets it go. */
+void query_answer(int fd, json_t *j);
+
+#endif
