@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.c - the machine under libtoe in virtual time, in the place of manager/src/host.c and
+ * host.c - the machine under libtoe in virtual time, in the place of manager/src/toe/host.c and
  * route.c: sleeping runs the engine and lets time pass.
  */
 #include "ctx.h"
