@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../../cli/cli.h"
-#include "../../manager/src/toe/ctx.h"
+#include "../../manager/src/base/config.h"
 #include "options.h"
 
 #include "fuzz.h"

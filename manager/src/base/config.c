@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <toe/inline.h>
 #include <toe/settings.h>
 
-#include "ctx.h"
+#include "config.h"
 #include "env.h"
 
 #define DEFAULT_SLOTS        4096u

@@ -3,8 +3,8 @@
  * env.h - LD_PRELOAD and the TOEHOLD_ variables as they were when the program started: a server may
  * clean or replace its environment before its first socket, or before it executes another program.
  */
-#ifndef TOE_ENV_H
-#define TOE_ENV_H
+#ifndef LIBTOE_ENV_H
+#define LIBTOE_ENV_H
 
 #include "libtoe.h"
 

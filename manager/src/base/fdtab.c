@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "ctx.h"
+#include "dispatch.h"
+#include "fdtab.h"
+#include "tsock.h"
 
 #define CHUNK 65536u     /* of memory for objects; */
 #define LARGE (2u << 20) /* ... on huge pages where there are such, from the MANYth chunk on: */
@@ -82,14 +84,10 @@ void tobj_put(struct tobj *o)
 {
     if (--o->refs)
         return;
-    if (o->items)
-        tepoll_forget_object(o);
-    if (o->kind == TOBJ_SOCK) {
-        tsock_end((struct tsock *)o);
+    tdispatch_object_end(o);
+    if (o->kind == TOBJ_SOCK) { /* wait/epoll.c has the memory of epoll instances */
         o->kind = TOBJ_FREE;
         tpool_put(&sock_pool, o);
-    } else if (o->kind == TOBJ_EPOLL) {
-        tepoll_end((struct tepoll *)o);
     }
 }
 

@@ -2,6 +2,7 @@
 /* internal.c - libtoe's own descriptors: high numbers, protected (internal.h). */
 #include <sys/resource.h>
 
+#include "fdtab.h"
 #include "internal.h"
 
 #define WORD_BITS 64u

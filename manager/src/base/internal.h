@@ -7,8 +7,8 @@
  * low numbers by dup2(). So libtoe's own descriptors get high numbers, and under the preload
  * library closing one answers EBADF, as if it were not there.
  */
-#ifndef TOE_INTERNAL_H
-#define TOE_INTERNAL_H
+#ifndef LIBTOE_INTERNAL_H
+#define LIBTOE_INTERNAL_H
 
 #include <stdbool.h>
 
@@ -29,11 +29,6 @@ TOE_HIDDEN int tfd_next_internal(unsigned from, unsigned to);
 /* Is this a child by vfork() or clone() that runs on the memory of another process? What it does to
  * its descriptors must not touch our tables, which are its parent's. Costs a system call. */
 TOE_HIDDEN bool tproc_borrowed(void);
-/* The process ends: its connections are closed as the kernel closes a dying process's sockets,
- * gracefully, or left to another that stays behind for its children. Other threads go on until the
- * process is gone, and must not bring up what has been taken down. Takes the lock, unless this
- * thread has it: then it died inside, and nothing can be done. */
-TOE_HIDDEN void tctx_end(void);
 /* Notes that this memory belongs to the calling process: at start and in a child after fork(). */
 TOE_HIDDEN void tproc_own(void);
 

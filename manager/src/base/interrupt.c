@@ -15,8 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "ctx.h"
-#include "wait.h"
+#include "interrupt.h"
 
 /* Since this thread's last tsig_begin(): any handler, and one without SA_RESTART. */
 OF_THREAD volatile sig_atomic_t came, came_to_end;

@@ -4,8 +4,8 @@
  * libtoe_preload.so those names lead back into libtoe. Each sys_* has the arguments, the result and
  * the errno of the call it is named after.
  */
-#ifndef TOE_SYS_H
-#define TOE_SYS_H
+#ifndef LIBTOE_SYS_H
+#define LIBTOE_SYS_H
 
 #include <fcntl.h>
 #include <poll.h>

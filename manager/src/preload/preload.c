@@ -6,8 +6,9 @@
 
 #include "exec.h"
 #include "inherit.h"
+#include "internal.h"
 #include "preload.h"
-#include "wait.h"
+#include "signals.h"
 
 /* ---- before the constructor: the system calls ---- */
 

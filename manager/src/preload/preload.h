@@ -7,8 +7,8 @@
  * that has the name, so that other preloaded libraries keep working and blocking calls remain
  * cancellation points). A descriptor in the table goes to toe_*.
  */
-#ifndef TOE_PRELOAD_H
-#define TOE_PRELOAD_H
+#ifndef LIBTOE_PRELOAD_H
+#define LIBTOE_PRELOAD_H
 
 #include <limits.h>
 #include <pthread.h>
@@ -18,9 +18,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "ctx.h"
-#include "internal.h"
-#include "pollset.h"
+#include "fdtab.h"
+#include "listen_defer.h"
 
 /* Each name the layer passes on by: return type, name, parameters. */
 #define LIBC_CALLS(X)                                                                              \

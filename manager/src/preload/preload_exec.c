@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "end.h"
 #include "exec.h"
+#include "exec_env.h"
+#include "exec_file.h"
 #include "handover.h"
 #include "internal.h"
 #include "preload.h"

@@ -6,6 +6,8 @@
 
 #include <sys/ioctl.h>
 
+#include "fdtab.h"
+#include "internal.h"
 #include "preload.h"
 #include "preload_stdio.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preload_io.c - libc's names that move data (preload.h). */
 #define _GNU_SOURCE
+#include "host.h"
+#include "pollset.h"
 #include "preload.h"
 #include "preload_rights.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preload_net.c - libc's names that make sockets and ask about them (preload.h). */
 #define _GNU_SOURCE
+#include "policy.h"
 #include "preload.h"
 
 /* libtoe sees every socket's birth: what it will never carry it leaves to the kernel at once. */

@@ -11,6 +11,9 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "fdtab.h"
+#include "internal.h"
+#include "policy.h"
 #include "preload.h"
 
 #ifndef SYS_io_uring_setup

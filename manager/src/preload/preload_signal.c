@@ -12,8 +12,12 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "fdtab.h"
+#include "internal.h"
+#include "interrupt.h"
+#include "lock.h"
 #include "preload.h"
-#include "wait.h"
+#include "signals.h"
 
 typedef void (*handler)(int);
 typedef void (*action)(int, siginfo_t *, void *);

@@ -12,9 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec.h"
+#include "epoll.h"
+#include "exec_file.h"
+#include "fdtab.h"
+#include "fork.h"
 #include "handover.h"
 #include "inherit.h"
+#include "internal.h"
+#include "log.h"
 #include "preload.h"
 #include "preload_rights.h"
 

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fdtab.h"
+#include "lock.h"
 #include "preload.h"
 #include "preload_stdio.h"
 

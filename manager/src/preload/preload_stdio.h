@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preload_stdio.h - what dup2() tells the C library's buffered files (preload_stdio.c). */
-#ifndef TOE_PRELOAD_STDIO_H
-#define TOE_PRELOAD_STDIO_H
+#ifndef LIBTOE_PRELOAD_STDIO_H
+#define LIBTOE_PRELOAD_STDIO_H
 
 #include "libtoe.h"
 

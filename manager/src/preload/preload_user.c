@@ -10,6 +10,8 @@
 #include <dlfcn.h>
 #include <grp.h>
 
+#include "inherit.h"
+#include "internal.h"
 #include "preload.h"
 
 static void rights_change(void)

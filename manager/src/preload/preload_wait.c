@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include <limits.h>
 
+#include "pollset.h"
 #include "preload.h"
+#include "select.h"
 
 EXPORT(int, poll, (struct pollfd * fds, nfds_t n, int timeout_ms))
 {

@@ -8,12 +8,23 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "attach.h"
+#include "config.h"
 #include "ctx.h"
 #include "exec.h"
-#include "handover.h"
+#include "exec_epoll.h"
+#include "exec_relay.h"
+#include "fdtab.h"
+#include "handle.h"
 #include "internal.h"
+#include "listen_defer.h"
+#include "lock.h"
+#include "log.h"
+#include "moderation.h"
+#include "qp.h"
 #include "relay.h"
-#include "share.h"
+#include "share_use.h"
+#include "tsock.h"
 
 #define IMAGE_NAME  "toehold-exec"
 #define IMAGE_LINK  "/memfd:" IMAGE_NAME " (deleted)"

@@ -11,10 +11,12 @@
  * connections through a process of its own that stays behind (handover.h). So does one whose
  * process has children that use connections through it (relay.h).
  */
-#ifndef TOE_EXEC_H
-#define TOE_EXEC_H
+#ifndef LIBTOE_EXEC_H
+#define LIBTOE_EXEC_H
 
 #include "libtoe.h"
+
+struct tobj;
 
 /*
  * Before execve(). adopts: the new program will have libtoe. True: it has been prepared, the lock
@@ -28,17 +30,5 @@ TOE_HIDDEN void texec_adopt(void);
 
 /* Does exec leave it open, and is it a socket of the TOE's? */
 TOE_HIDDEN bool texec_outlives(int fd, const struct tobj *o);
-/* exec_epoll.c: epoll instances, when the sockets have their at_exec. Writes them at `at`, NULL:
- * only counts the bytes. Takes them over from there, with the sockets taken before by at_exec. */
-TOE_HIDDEN size_t texec_epolls_put(uint8_t *at);
-TOE_HIDDEN bool texec_epolls_take(const uint8_t *at, size_t n, struct tsock *const *socks,
-                                  uint32_t socks_n);
-/* exec_env.c: the environment for a program that is given a listener so. How many pointers it
- * takes, 0: it is good as it is. Then what to fill them with. */
-TOE_HIDDEN size_t texec_env_room(char *const envp[]);
-TOE_HIDDEN void texec_env_fill(char *const envp[], char *to[]);
-
-/* exec_file.c: will this file, executed with this environment, load the object that we are in? */
-TOE_HIDDEN bool texec_loads_us(const char *path, char *const envp[]);
 
 #endif

@@ -8,9 +8,11 @@
  */
 #include <string.h>
 
-#include "ctx.h"
 #include "env.h"
 #include "exec.h"
+#include "exec_env.h"
+#include "fdtab.h"
+#include "tsock.h"
 
 static bool is_set(char *const envp[], const char *variable)
 {

@@ -7,9 +7,11 @@
  */
 #include <string.h>
 
+#include "ctx.h"
 #include "epoll.h"
-#include "exec.h"
-#include "internal.h"
+#include "exec_epoll.h"
+#include "fdtab.h"
+#include "tsock.h"
 
 struct image_head {
     uint64_t secret;

@@ -13,7 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "exec.h"
+#include "exec_file.h"
 
 #define INTERPRETERS_MAX 4 /* as Linux: a script's interpreter may be a script */
 

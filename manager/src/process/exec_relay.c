@@ -12,10 +12,18 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "attach.h"
+#include "config.h"
 #include "ctx.h"
+#include "exec_relay.h"
+#include "fdtab.h"
+#include "fork.h"
 #include "handover.h"
 #include "internal.h"
+#include "lock.h"
+#include "qp.h"
 #include "relay.h"
+#include "route.h"
 #include "wait.h"
 
 /* Nothing but that: _exit() may be ours (preload_exec.c). */

@@ -10,9 +10,23 @@
  */
 #include <pthread.h>
 
+#include "announce.h"
+#include "attach.h"
 #include "claim.h"
+#include "config.h"
+#include "ctx.h"
+#include "epoll.h"
+#include "fdtab.h"
+#include "fork.h"
+#include "handle.h"
 #include "handover.h"
 #include "internal.h"
+#include "listen.h"
+#include "listen_defer.h"
+#include "lock.h"
+#include "qp.h"
+#include "route.h"
+#include "tsock.h"
 #include "wait.h"
 
 /* Who forks while a descriptor is there that only one child may have (vfork() as a fork()). */
@@ -91,6 +105,20 @@ void tfork_lends_listeners(void)
         thandle_each(weaken);
     tctx_unlock();
     errno = saved;
+}
+
+void tlisten_pass(int fd)
+{
+    struct tsock *s;
+
+    tctx_lock();
+    s = tsock_get(fd);
+    if (s && s->state == TS_LISTEN) {
+        s->later = 0;
+        if (s->announced && !s->used && !s->weak)
+            tlisten_weaken(s);
+    }
+    tctx_unlock();
 }
 
 static void in_parent(void)

@@ -8,11 +8,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ctx.h"
+#include "fdtab.h"
 #include "handover.h"
 #include "internal.h"
+#include "lock.h"
+#include "log.h"
 #include "relay.h"
 #include "share.h"
+#include "share_use.h"
+#include "tsock.h"
 
 /* A server that forks per connection has few open in the parent. One with more is no such server,
  * and must not pay for it at each fork (redis saves by a child, with thousands of clients). */

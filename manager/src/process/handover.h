@@ -11,8 +11,8 @@
  *
  * All with the lock held.
  */
-#ifndef TOE_HANDOVER_H
-#define TOE_HANDOVER_H
+#ifndef LIBTOE_HANDOVER_H
+#define LIBTOE_HANDOVER_H
 
 #include "libtoe.h"
 
@@ -36,31 +36,12 @@ TOE_HIDDEN bool thandover_any(void);
 /* fd's connection, if it is one, is about to be passed to another process: its number becomes the
  * Unix socket. 0, or -1 with errno. Takes the lock. */
 TOE_HIDDEN int thandover_pass(int fd);
-/* fork.c: a program is about to be started otherwise than by fork(): listeners that nobody has used
- * here may be for it to serve. Takes the lock. */
-TOE_HIDDEN void tfork_lends_listeners(void);
-/* fork.c: between these no other thread's fork() happens; the caller's own does, and ends it in the
- * child. The lock is not held. */
-TOE_HIDDEN void tfork_alone_begin(void);
-TOE_HIDDEN void tfork_alone_end(void);
-/*
- * exec_relay.c: before an exec of a program without libtoe. A process stays behind that has the
- * connections from the exec on, and the numbers that lead there are Unix sockets. False: there is
- * none to be left, or no process. come_back(): the exec has failed.
- */
-TOE_HIDDEN bool thandover_stay_behind(void);
-TOE_HIDDEN void thandover_come_back(void);
-/* This process is about to end: another stays behind for its relays. True: nothing of the TOE is
- * here any more. */
-TOE_HIDDEN bool thandover_succeed(void);
-/* What these two need: as spawn_begin() and spawn_end(), without the lock; is there any? used: by
+/* For exec_relay.c: as spawn_begin() and spawn_end(), without the lock; is there any? used: by
  * another process, which has it now. */
 TOE_HIDDEN bool thandover_lend(bool at_exec);
 TOE_HIDDEN void thandover_take_back(bool used);
 /* In the process that stays behind, in the place of take_back(): what is lent is the new program's.
  */
 TOE_HIDDEN void thandover_carry_lent(void);
-/* fork() of another copy of this process, where nothing of libtoe changes. */
-TOE_HIDDEN int tfork_copy(void);
 
 #endif

@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctx.h"
 #include "epoll.h"
+#include "fdtab.h"
 #include "inherit.h"
-#include "internal.h"
+#include "lock.h"
 #include "share.h"
+#include "sockopt.h"
+#include "tsock.h"
 
 static int ask(int fd, int level, int name)
 {
@@ -17,18 +21,6 @@ static int ask(int fd, int level, int name)
     socklen_t len = sizeof v;
 
     return sys_getsockopt(fd, level, name, &v, &len) == 0 ? v : -1;
-}
-
-/* The backlog, which the kernel tells of a listener only here. */
-static int backlog_of(int fd)
-{
-    struct tcp_info info;
-    socklen_t len = sizeof info;
-
-    memset(&info, 0, sizeof info);
-    if (sys_getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 || !info.tcpi_sacked)
-        return SOMAXCONN;
-    return (int)info.tcpi_sacked;
 }
 
 static void adopt(int fd, int domain)
@@ -51,35 +43,6 @@ static void adopt(int fd, int domain)
     errno = saved;
 }
 
-int tinherit_use(int fd)
-{
-    struct tsock *s = tsock_get(fd);
-    int saved = errno;
-
-    if (likely(!s || s->state != TS_NEW || !s->inherited))
-        return 0;
-    s->used = 1; /* announced in earnest */
-    if (tsock_listens(s, fd, backlog_of(fd)) < 0)
-        return -1;
-    errno = saved;
-    return 0;
-}
-
-void tinherit_look(int fd)
-{
-    struct tsock *s = tsock_get(fd);
-    int saved = errno;
-
-    if (likely(!s || s->state != TS_NEW || !s->inherited))
-        return;
-    tctx_lock();
-    s = tsock_get(fd);
-    if (s && s->state == TS_NEW && s->inherited)
-        (void)tsock_listens(s, fd, backlog_of(fd)); /* accept() says what is wrong */
-    tctx_unlock();
-    errno = saved;
-}
-
 static bool some_wait;
 
 static void look_for_waiting(struct tobj *o)
@@ -89,7 +52,8 @@ static void look_for_waiting(struct tobj *o)
     some_wait |= o->kind == TOBJ_SOCK && s->state == TS_NEW && s->inherited;
 }
 
-bool tinherit_waits(void)
+/* Are there inherited listeners that have not been used? */
+static bool inherited_waits(void)
 {
     some_wait = false;
     tfd_each(look_for_waiting);
@@ -151,4 +115,12 @@ void tinherit_all(void)
     if (dir)
         closedir(dir);
     errno = saved;
+}
+
+void tctx_before_rights_change(void)
+{
+    tctx_lock();
+    if (tctx.state == TC_COLD && (tctx.listeners || inherited_waits()))
+        tctx_need();
+    tctx_unlock();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inherit.h - listeners, and epoll instances, that came from another program, by exec or
- * SCM_RIGHTS. */
-#ifndef TOE_INHERIT_H
-#define TOE_INHERIT_H
+ * SCM_RIGHTS (inherit.c). */
+#ifndef LIBTOE_INHERIT_H
+#define LIBTOE_INHERIT_H
 
 #include "libtoe.h"
 
@@ -15,16 +15,8 @@
 TOE_HIDDEN void tinherit(int fd);
 /* The same of all descriptors that the program was started with. */
 TOE_HIDDEN void tinherit_all(void);
-/* The program accepts from fd or watches it: if it is such a listener, it is decided now who
- * carries it. 0, or -1 with errno. fd may lead to nothing of ours afterwards. Lock held. */
-TOE_HIDDEN int tinherit_use(int fd);
-/* The program asks for its name: it means to serve it, maybe in children. From here on it keeps the
- * port open, and who connects waits there (WEAK). Takes the lock. */
-TOE_HIDDEN void tinherit_look(int fd);
-/* The other way: a listener is about to be passed to another process, which is likely to serve it.
- * Takes the lock. */
-TOE_HIDDEN void tlisten_pass(int fd);
-/* Are there some that have not been used? Lock held. */
-TOE_HIDDEN bool tinherit_waits(void);
+/* The process is about to become another user: while it may, attaches where it has listeners,
+ * inherited ones that have not been used included. Takes the lock. */
+TOE_HIDDEN void tctx_before_rights_change(void);
 
 #endif

@@ -4,10 +4,17 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "claim.h"
+#include "ctx.h"
+#include "dispatch.h"
+#include "fdtab.h"
 #include "internal.h"
+#include "lock.h"
+#include "log.h"
 #include "relay.h"
 #include "share.h"
+#include "share_use.h"
+#include "tsock.h"
+#include "tzc.h"
 
 #define PIECE   16384
 #define SOON_MS 10      /* until a claim on the flow is looked at again */

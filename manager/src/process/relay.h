@@ -8,10 +8,10 @@
  *
  * With the lock held, but for trelay_serve().
  */
-#ifndef TOE_RELAY_H
-#define TOE_RELAY_H
+#ifndef LIBTOE_RELAY_H
+#define LIBTOE_RELAY_H
 
-#include "libtoe.h"
+#include "tsock.h"
 
 struct relay;
 
@@ -26,9 +26,6 @@ TOE_HIDDEN void trelay_withdraw(struct tsock *s);
 TOE_HIDDEN void trelay_share(struct tsock *s);
 /* The last offer of s is taken: nobody asks, and this process has no number for s any more. */
 TOE_HIDDEN bool trelay_carry(struct tsock *s);
-/* Ends the offers that nobody has any more. A last one is carried when s has no other number than
- * the one about to be closed. */
-TOE_HIDDEN void trelay_look(struct tsock *s);
 /* In a fork child: they are the parent's. Of one that ends: they are its successor's. */
 TOE_HIDDEN void trelay_forget(void);
 /* Are there any? */

@@ -5,9 +5,17 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "ctx.h"
+#include <toe/fds.h>
+
+#include "epoll.h"
+#include "fdtab.h"
+#include "flow.h"
 #include "internal.h"
+#include "qp.h"
+#include "ready.h"
 #include "share.h"
+#include "share_use.h"
+#include "tsock.h"
 
 /* The name of the flow's end: abstract, and its own by the number of its inode. */
 struct name {
@@ -20,8 +28,6 @@ struct name {
 };
 
 static const char mark[16] = "toehold-connect";
-
-bool tshare_some;
 
 #define NAME_AT   offsetof(struct sockaddr_un, sun_path[1]) /* sun_path[0] is 0: abstract */
 #define NAME_SIZE (NAME_AT + sizeof(struct name))
@@ -102,135 +108,7 @@ void tshare_prepare(int end, const struct tsock *s)
         sys_fcntl(end, F_SETFL, O_RDWR | O_NONBLOCK);
 }
 
-/* ---- asking ---- */
-
-/* One byte with descriptors. */
-struct parcel {
-    struct iovec v;
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
-    char byte;
-};
-
-static struct msghdr pack(struct parcel *p, const int *fds, size_t n)
-{
-    struct msghdr m = {.msg_iov = &p->v, .msg_iovlen = 1};
-
-    memset(p, 0, sizeof(*p));
-    p->v = (struct iovec){&p->byte, 1};
-    m.msg_control = p->control;
-    m.msg_controllen = CMSG_SPACE(n * sizeof(int));
-    if (fds) {
-        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(n * sizeof(int));
-        memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-    }
-    return m;
-}
-
-/* How many descriptors have come, at most two. */
-static size_t unpack(struct msghdr *m, int fds[2])
-{
-    const struct cmsghdr *c = m->msg_controllen ? CMSG_FIRSTHDR(m) : NULL;
-    size_t n = 0;
-
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-        n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    if (n)
-        memcpy(fds, CMSG_DATA(c), n * sizeof(int));
-    return n;
-}
-
-static struct tsock *replaced; /* for replace_number() */
-static int replaced_by;
-
-void tshare_replace(int fd, int end)
-{
-    int close_on_exec = sys_fcntl(fd, F_GETFD, 0) & FD_CLOEXEC;
-
-    sys_dup3(end, fd, close_on_exec ? O_CLOEXEC : 0);
-}
-
-static void replace_number(int fd, struct tobj *o)
-{
-    if (o == &replaced->obj && !tfd_is_internal(fd) && !tfd_is_own(fd))
-        tshare_replace(fd, replaced_by);
-}
-
-/* All the program's numbers of s. */
-static void replace(struct tsock *s, int end)
-{
-    replaced = s;
-    replaced_by = end;
-    tfd_each_number(replace_number);
-}
-
-/* An option of no use to a Unix socket; its users' own is kept elsewhere (sockopt.c). */
-#define NOTE_OPTION SO_MAX_PACING_RATE
-#define NOTE        0x70e5a4edu
-
-void tshare_note(int end)
-{
-    uint32_t v = NOTE;
-
-    sys_setsockopt(end, SOL_SOCKET, NOTE_OPTION, &v, sizeof(v));
-}
-
-static bool is_noted(int end)
-{
-    uint32_t v = 0;
-    socklen_t len = sizeof(v);
-
-    return sys_getsockopt(end, SOL_SOCKET, NOTE_OPTION, &v, &len) == 0 && v == NOTE;
-}
-
-/* Until it is served; the process that should do so ends this too, by its end. */
-static void await(struct tsock *s, int answer)
-{
-    struct pollfd p = {.fd = answer, .events = POLLIN};
-    struct parcel parcel;
-    struct msghdr m = pack(&parcel, NULL, 1);
-    int fds[2];
-
-    tctx_unlock();
-    while (sys_ppoll(&p, 1, NULL, NULL) < 0 && errno == EINTR)
-        ;
-    tctx_lock();
-    if (sys_recvmsg(answer, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0 || unpack(&m, fds) != 1)
-        return;
-    replace(s, fds[0]);
-    sys_close(fds[0]);
-}
-
-void tshare_ask(struct tsock *s)
-{
-    int fd = tfd_find(&s->obj, -1), ends[2], saved = errno;
-    struct parcel parcel;
-    struct msghdr m;
-
-    s->unasked = false;
-    atomic_store_explicit(&s->settled, true, memory_order_relaxed);
-    tepoll_to_kernel(s);
-    tobj_hold(&s->obj);
-    if (fd >= 0 && !is_noted(fd) &&
-        syscall(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-        int fds[2] = {fd, ends[1]};
-
-        m = pack(&parcel, fds, 2);
-        if (sys_sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-            sys_close(ends[1]);
-        } else {
-            sys_close(ends[1]);
-            await(s, ends[0]);
-            tshare_note(tfd_find(&s->obj, -1));
-        }
-        sys_close(ends[0]);
-    }
-    tobj_put(&s->obj);
-    errno = saved;
-}
+/* ---- users ---- */
 
 bool tshare_adopt(int fd)
 {
@@ -245,7 +123,7 @@ bool tshare_adopt(int fd)
     s->state = TS_SHARED;
     s->unasked = tshare_some = true;
     (void)has_name(fd, s);
-    if (is_noted(fd)) {
+    if (tshare_is_noted(fd)) {
         s->unasked = false;
         atomic_store_explicit(&s->settled, true, memory_order_relaxed);
     }
@@ -285,15 +163,16 @@ bool tshare_any_unasked(void)
 
 ssize_t tshare_hear(int unix_fd, void *buf, size_t n, struct tshare_ask *ask)
 {
-    struct parcel parcel;
-    struct msghdr m = pack(&parcel, NULL, 2);
+    TOE_FDS_ROOM(2) room;
+    struct iovec v = {buf, n};
+    struct msghdr m = {
+        .msg_iov = &v, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof(room)};
     int fds[2] = {-1, -1};
     ssize_t r;
 
     *ask = (struct tshare_ask){-1, -1};
-    parcel.v = (struct iovec){buf, n};
     r = sys_recvmsg(unix_fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (r <= 0 || unpack(&m, fds) != 2)
+    if (r <= 0 || toe_fds_take(&m, fds, 2) != 2)
         return r;
     ask->end = tfd_internal(fds[0]);
     ask->answer = tfd_internal(fds[1]);
@@ -303,9 +182,12 @@ ssize_t tshare_hear(int unix_fd, void *buf, size_t n, struct tshare_ask *ask)
 
 void tshare_answer(int answer, int end)
 {
-    struct parcel parcel;
-    struct msghdr m = pack(&parcel, &end, 1);
+    TOE_FDS_ROOM(1) room;
+    char byte = 0;
+    struct iovec v = {&byte, 1};
+    struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
 
+    toe_fds_put(&m, &room, &end, 1);
     (void)sys_sendmsg(answer, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -336,7 +218,7 @@ void tshare_inherit(struct tsock *s)
 
 void tshare_orphan(struct tsock *s)
 {
-    tshare_part(s);
+    tflow_part(s);
     if (s->state == TS_SHARED)
         return;
     if (s->qp)
@@ -378,16 +260,7 @@ void tshare_divide(struct tsock *s, bool nonblock, struct tsock *flow, int end)
     atomic_store_explicit(&s->settled, true, memory_order_relaxed);
     if (s->nonblock != nonblock) /* it was changed here; what the others changed is there */
         sys_fcntl(end, F_SETFL, s->nonblock ? O_RDWR | O_NONBLOCK : O_RDWR);
-    replace(s, end);
+    tshare_replace_all(s, end);
     tepoll_to_kernel(s);
     tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* who waits looks again: the kernel answers now */
-}
-
-void tshare_part(struct tsock *s)
-{
-    if (s->flow)
-        s->flow->face = NULL;
-    if (s->face)
-        s->face->flow = NULL;
-    s->flow = s->face = NULL;
 }

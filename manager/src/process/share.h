@@ -13,25 +13,13 @@
  *
  * With the lock held.
  */
-#ifndef TOE_SHARE_H
-#define TOE_SHARE_H
+#ifndef LIBTOE_SHARE_H
+#define LIBTOE_SHARE_H
 
-#include "libtoe.h"
+#include "tsock.h"
 
-/* ---- who uses it ---- */
+/* ---- who uses it (its first use: share_use.h) ---- */
 
-TOE_HIDDEN void tshare_ask(struct tsock *s);
-/* There are, or were, sockets that have to be asked for. */
-extern TOE_HIDDEN bool tshare_some;
-/* Before fd is used: asks, where it is such a socket and that has not been done. The lock is given
- * back meanwhile: who has the flow may be another thread of this process. */
-static inline void tshare_use(int fd)
-{
-    struct tsock *s = tsock_get(fd);
-
-    if (unlikely(s && s->unasked))
-        tshare_ask(s);
-}
 /* Before another program, which will not ask, gets the numbers that an exec leaves open, or all. */
 TOE_HIDDEN void tshare_use_all(bool at_exec);
 /* Is there one that has not been asked for? */
@@ -42,8 +30,6 @@ TOE_HIDDEN bool tshare_adopt(int fd);
 TOE_HIDDEN void tshare_inherit(struct tsock *s);
 /* The parent's flow: nothing of it is here. */
 TOE_HIDDEN void tshare_orphan(struct tsock *s);
-/* The number becomes the Unix socket `end`, with its own FD_CLOEXEC. */
-TOE_HIDDEN void tshare_replace(int fd, int end);
 
 /* ---- who has the flow ---- */
 
@@ -52,10 +38,6 @@ TOE_HIDDEN bool tshare_has_number(const struct tsock *s);
 /* Numbers and registrations of s lead to the Unix socket; `flow`, new, has the flow. O_NONBLOCK was
  * so when both were the same. */
 TOE_HIDDEN void tshare_divide(struct tsock *s, bool nonblock, struct tsock *flow, int end);
-/* One of the two ends. */
-TOE_HIDDEN void tshare_part(struct tsock *s);
-/* Notes on the other end that it has been asked for: for all who will have it. */
-TOE_HIDDEN void tshare_note(int end);
 /* Our end of a pair has the names of s; theirs the flags and time limits. */
 TOE_HIDDEN void tshare_name(int unix_fd, const struct tsock *s);
 TOE_HIDDEN void tshare_prepare(int end, const struct tsock *s);

@@ -6,6 +6,13 @@
  * socket(7)).
  */
 #include "ctx.h"
+#include "fdtab.h"
+#include "ip6.h"
+#include "lock.h"
+#include "name.h"
+#include "qp.h"
+#include "sock.h"
+#include "tsock.h"
 
 /* The undecided socket behind fd, with the lock taken; else NULL and the lock not held. */
 static struct tsock *lock_new(int fd)

@@ -8,9 +8,21 @@
 #include <sys/mman.h>
 
 #include "claim.h"
+#include "ctx.h"
+#include "fdtab.h"
+#include "flow.h"
 #include "frames.h"
+#include "host.h"
+#include "inline.h"
 #include "io.h"
+#include "lock.h"
+#include "qp.h"
+#include "recv.h"
+#include "send.h"
+#include "tsock.h"
+#include "tzc.h"
 #include "urgent.h"
+#include "wait.h"
 #include "zerocopy.h"
 
 struct tzc *tzc_get(struct tsock *s)
@@ -219,7 +231,7 @@ ssize_t toe_send_commit(int fd, size_t n, int flags)
 /* Bytes that a recv() could have now; *skip of the stream before them are left out. */
 static uint32_t readable(const struct tsock *s, uint32_t *skip)
 {
-    *skip = unlikely(s->oob) ? turgent_skip(s) : 0;
+    *skip = unlikely(s->oob) ? tsock_urgent_skip(s) : 0;
     return unlikely(s->oob) ? turgent_readable(s) : s->rx_avail;
 }
 

@@ -5,6 +5,24 @@
 #include <string.h>
 
 #include "connect.h"
+#include "ctx.h"
+#include "dispatch.h"
+#include "epoll.h"
+#include "fastopen.h"
+#include "fdtab.h"
+#include "flow.h"
+#include "handle.h"
+#include "host.h"
+#include "ip6.h"
+#include "lock.h"
+#include "name.h"
+#include "option_apply.h"
+#include "policy.h"
+#include "qp.h"
+#include "ready.h"
+#include "sock.h"
+#include "tsock.h"
+#include "wait.h"
 
 void tconnect_done(struct tqp *qp, const struct toe_cmd *c)
 {
@@ -51,13 +69,6 @@ void tconnect_failed(uint32_t cookie, int error)
     s->fast = s->fast_sent = 0;
     s->connect_failed = 1;
     tflow_gone(s, error ? error : ECONNREFUSED);
-}
-
-void tconnect_options(struct tsock *s)
-{
-    tsock_apply_options(s);
-    if (tsock_reuse(s))
-        tsock_option(s, TOE_OPT_REUSE, tsock_reuse(s));
 }
 
 /* Has the next queue pair make the connection. */

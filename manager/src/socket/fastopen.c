@@ -10,7 +10,16 @@
 #include <string.h>
 
 #include "connect.h"
-#include "io.h"
+#include "ctx.h"
+#include "dispatch.h"
+#include "fastopen.h"
+#include "fdtab.h"
+#include "flow.h"
+#include "handle.h"
+#include "ip6.h"
+#include "qp.h"
+#include "ready.h"
+#include "tsock.h"
 
 void tconnect_ready(struct tqp *qp, const struct toe_cmd *c)
 {
@@ -103,31 +112,4 @@ int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool data,
     if (s->state == TS_CONNECTING && !s->fast)
         return s->nonblock ? terr(EINPROGRESS) : tconnect_wait(s);
     return s->state == TS_DEAD ? tconnect_wait(s) : 0;
-}
-
-/* ---- listeners ---- */
-
-static uint32_t word(const uint8_t *b)
-{
-    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-}
-
-void tfast_announce(const struct tsock *s)
-{
-    const struct tsock_opts *o = &s->opts;
-
-    for (uint32_t q = 0; q < tctx.qps_n; q++) {
-        struct tqp *qp = tctx.qps[q];
-
-        if (o->fastopen_keys) {
-            for (uint32_t i = 0; i < 2u * o->fastopen_keys; i++)
-                tqp_send(qp, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN_KEY, s->handle,
-                         word(o->fastopen_key + 8 * i), word(o->fastopen_key + 8 * i + 4));
-            tqp_send(qp, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN_KEYS, s->handle,
-                     o->fastopen_keys, 0);
-        }
-        if (tqp_send(qp, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN, s->handle,
-                     (uint32_t)o->fastopen, o->fastopen_no_cookie))
-            tqp_settle(qp); /* a client that gets no cookie does not ask again at once */
-    }
 }

@@ -9,7 +9,12 @@
 #include <sys/ioctl.h>
 
 #include "ctx.h"
-#include "share.h"
+#include "fcntl_flags.h"
+#include "fdtab.h"
+#include "lock.h"
+#include "record.h"
+#include "share_use.h"
+#include "tsock.h"
 #include "urgent.h"
 
 static int get_flags(const struct tsock *s, int fd)

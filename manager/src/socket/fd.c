@@ -3,8 +3,14 @@
  * fd.c - what is done to descriptor numbers: close and dup (fcntl.c has the rest).
  */
 #include "ctx.h"
+#include "dispatch.h"
+#include "epoll.h"
+#include "fdtab.h"
+#include "host.h"
 #include "internal.h"
-#include "relay.h"
+#include "lock.h"
+#include "qp.h"
+#include "tsock.h"
 #include "wait.h"
 
 /*

@@ -2,7 +2,15 @@
 /*
  * flow.c - the life of a flow's slot: from establishment to RELEASE (docs/device-contract.md).
  */
-#include "share.h"
+#include "flow.h"
+#include "batch.h"
+#include "claim.h"
+#include "handle.h"
+#include "inline.h"
+#include "listen.h"
+#include "qp.h"
+#include "ready.h"
+#include "tsock.h"
 #include "zerocopy.h"
 
 void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
@@ -105,9 +113,18 @@ static void end_connecting(struct tsock *s)
     s->fast = s->fast_sent = 0;
 }
 
+void tflow_part(struct tsock *s)
+{
+    if (s->flow)
+        s->flow->face = NULL;
+    if (s->face)
+        s->face->flow = NULL;
+    s->flow = s->face = NULL;
+}
+
 void tsock_end(struct tsock *s)
 {
-    tshare_part(s);
+    tflow_part(s);
     switch ((enum tsock_state)s->state) {
     case TS_OPEN:
         end_open(s);

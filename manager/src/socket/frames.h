@@ -4,10 +4,11 @@
  * (toe/inline.h; SEEDS S4.4). While tsock.framed is 0 all are in the slot's receive buffer, as they
  * always are with another TOE. Lock held.
  */
-#ifndef TOE_FRAMES_H
-#define TOE_FRAMES_H
+#ifndef LIBTOE_FRAMES_H
+#define LIBTOE_FRAMES_H
 
-#include "ctx.h"
+#include "inline.h"
+#include "tsock.h"
 
 /* Where the byte at stream offset pos is, of n that have been told; *n becomes how many of them lie
  * there in one piece. */

@@ -4,84 +4,27 @@
  */
 #include <string.h>
 
+#include "announce.h"
 #include "ctx.h"
-#include "inherit.h"
+#include "dispatch.h"
+#include "fdtab.h"
+#include "flow.h"
+#include "handle.h"
+#include "host.h"
+#include "ip6.h"
+#include "listen.h"
+#include "listen_defer.h"
+#include "lock.h"
+#include "name.h"
+#include "option_apply.h"
+#include "policy.h"
+#include "qp.h"
+#include "ready.h"
+#include "signals.h"
+#include "tsock.h"
 #include "wait.h"
 
 #define OWN_NUMBER 0x40000000 /* beside the SOCK_* of accept4() */
-
-/* Waits for the TOE: who connects after setsockopt() is to meet the option. */
-void tlisten_option(const struct tsock *s, uint16_t option, uint32_t value)
-{
-    for (uint32_t q = 0; q < tctx.qps_n; q++)
-        if (tqp_send(tctx.qps[q], TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, option, s->handle, value, 0))
-            tqp_settle(tctx.qps[q]);
-}
-
-void tlisten_announce(struct tsock *s, bool weak)
-{
-    int backlog = s->backlog < 1 ? 1 : s->backlog;
-    uint8_t flags = weak ? TOE_F_LISTEN_WEAK : 0;
-
-    if (s->ip6)
-        flags |= TOE_F_LISTEN_V6 | (s->opts.v6only ? TOE_F_LISTEN_V6ONLY : 0);
-    for (uint32_t q = 0; q < tctx.qps_n; q++) {
-        struct tqp *qp = tctx.qps[q];
-        uint32_t at = s->ip6 ? tip6_entry(qp, &s->local6, NULL) : ntohl(s->local_ip);
-
-        if (tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at,
-                     (uint32_t)backlog))
-            tqp_settle(qp);
-    }
-    s->announced = 1;
-    s->weak = weak;
-    if (s->opts.fastopen)
-        tfast_announce(s);
-    if (s->opts.defer)
-        tlisten_option(s, TOE_OPT_DEFER_ACCEPT, s->opts.defer);
-    if (tsock_reuse(s))
-        tlisten_option(s, TOE_OPT_REUSE, tsock_reuse(s));
-    tpath_apply(s);
-}
-
-void tlisten_begin(struct tsock *s)
-{
-    bool inherited = s->inherited && !s->used;
-
-    s->later = tctx.stays && !s->used && !inherited;
-    tlisten_announce(s, inherited || s->later);
-    if (s->later)
-        tlisten_defer();
-}
-
-void tlisten_weaken(struct tsock *s)
-{
-    /* what it has taken goes to the first who serves (STALE), unless it is accepted here before */
-    tlisten_announce(s, true);
-}
-
-void tlisten_pass(int fd)
-{
-    struct tsock *s;
-
-    tctx_lock();
-    s = tsock_get(fd);
-    if (s && s->state == TS_LISTEN) {
-        s->later = 0;
-        if (s->announced && !s->used && !s->weak)
-            tlisten_weaken(s);
-    }
-    tctx_unlock();
-}
-
-void tsock_use(struct tsock *s)
-{
-    s->used = 1;
-    if (likely(s->announced && !s->weak))
-        return;
-    if (s->state == TS_LISTEN && tctx_need() && (!s->announced || s->weak))
-        tlisten_announce(s, false);
-}
 
 void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
 {

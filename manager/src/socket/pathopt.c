@@ -3,28 +3,22 @@
  * pathopt.c - options about the path and the packets (ip(7), ipv6(7), tcp(7)): IP_TOS,
  * IPV6_TCLASS, IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, TCP_MAXSEG, IP_MTU.
  *
- * The placeholder keeps and checks them, as Linux does; what it would take is told to the TOE.
+ * The placeholder keeps and checks them, as Linux does. What it accepts is sent to the TOE.
  */
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
 
-#include "sockopt.h"
+#include "option_apply.h"
+#include "pathopt.h"
+#include "record.h"
+#include "tsock.h"
 
 /* As Linux has them: TCP_MIN_MSS, MAX_TCP_WINDOW. */
 #define MSS_MIN 88
 #define MSS_MAX 32767
 
 #define DISCOVER_MAX 5 /* IP_PMTUDISC_OMIT */
-
-static void tell(struct tsock *s, uint16_t option, uint32_t value)
-{
-    if (s->state != TS_LISTEN) {
-        tsock_option(s, option, value);
-        return;
-    }
-    if (s->announced)
-        tlisten_option(s, option, value);
-}
 
 void tpath_set(struct tsock *s, int level, int name, const void *value, socklen_t len)
 {
@@ -38,29 +32,19 @@ void tpath_set(struct tsock *s, int level, int name, const void *value, socklen_
         return;
     if ((level == IPPROTO_IP && name == IP_TOS) || (level == IPPROTO_IPV6 && name == IPV6_TCLASS)) {
         s->opts.tos = (uint8_t)(v == -1 ? 0 : v);
-        tell(s, TOE_OPT_TOS, s->opts.tos);
+        tpath_option(s, TOE_OPT_TOS, s->opts.tos);
     } else if ((level == IPPROTO_IP && name == IP_MTU_DISCOVER) ||
                (level == IPPROTO_IPV6 && name == IPV6_MTU_DISCOVER)) {
         if (v < 0 || v > DISCOVER_MAX)
             return;
         s->opts.discover = (uint8_t)(v + 1);
-        tell(s, TOE_OPT_MTU_DISCOVER, (uint32_t)v);
+        tpath_option(s, TOE_OPT_MTU_DISCOVER, (uint32_t)v);
     } else if (level == IPPROTO_TCP && name == TCP_MAXSEG) {
         if (v != 0 && (v < MSS_MIN || v > MSS_MAX))
             return;
         s->opts.maxseg = (uint16_t)v;
-        tell(s, TOE_OPT_MAXSEG, (uint32_t)v);
+        tpath_option(s, TOE_OPT_MAXSEG, (uint32_t)v);
     }
-}
-
-void tpath_apply(struct tsock *s)
-{
-    if (s->opts.tos)
-        tell(s, TOE_OPT_TOS, s->opts.tos);
-    if (s->opts.discover)
-        tell(s, TOE_OPT_MTU_DISCOVER, s->opts.discover - 1u);
-    if (s->opts.maxseg)
-        tell(s, TOE_OPT_MAXSEG, s->opts.maxseg);
 }
 
 int tpath_mtu(const struct tsock *s)

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * policy.c - who carries a socket, and what is said about those that the kernel carries.
+ * policy.c - who carries a socket, and what is reported about those that the kernel carries.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "config.h"
 #include "ctx.h"
-
-#define SAID_MAX 64
+#include "epoll.h"
+#include "fdtab.h"
+#include "ip6.h"
+#include "lock.h"
+#include "log.h"
+#include "name.h"
+#include "policy.h"
+#include "ready.h"
+#include "route.h"
+#include "tsock.h"
 
 /* Why a number is not carried, by number; string constants. */
 static _Atomic(const char *) reasons[TFD_MAX];
@@ -25,60 +32,6 @@ static const char *const why_other =
 static const char *const why_cast = "broadcast and multicast addresses are not TCP destinations";
 static const char *const why_came = "accepted from an interface of the kernel's";
 static const char *const why_down = "no TOE is attached";
-
-static void say(const char *fmt, va_list ap)
-{
-    char line[512];
-    int n = snprintf(line, sizeof(line), "toehold: ");
-    int k = vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
-
-    if (k < 0)
-        return;
-    n += k;
-    if (n > (int)sizeof(line) - 2)
-        n = (int)sizeof(line) - 2;
-    line[n++] = '\n';
-    (void)!sys_write(STDERR_FILENO, line, (size_t)n);
-}
-
-/* True once per key: a string constant's address. */
-static bool first_time(const char *key)
-{
-    static _Atomic(const char *) said[SAID_MAX];
-
-    for (int i = 0; i < SAID_MAX; i++) {
-        const char *there = NULL;
-
-        if (atomic_compare_exchange_strong(&said[i], &there, key))
-            return true;
-        if (there == key)
-            return false;
-    }
-    return true;
-}
-
-void tlog_once(const char *fmt, ...)
-{
-    int saved = errno;
-    va_list ap;
-
-    va_start(ap, fmt);
-    if (first_time(fmt))
-        say(fmt, ap);
-    va_end(ap);
-    errno = saved;
-}
-
-void tlog(const char *fmt, ...)
-{
-    int saved = errno;
-    va_list ap;
-
-    va_start(ap, fmt);
-    say(fmt, ap);
-    va_end(ap);
-    errno = saved;
-}
 
 void tpolicy_clear(int fd)
 {
@@ -124,7 +77,7 @@ static bool require(void)
 
 static void say_reason(const char *why)
 {
-    if (first_time(why))
+    if (tlog_first(why))
         tlog("a socket stays with the kernel: %s", why);
 }
 

@@ -5,9 +5,21 @@
  */
 #include <string.h>
 
+#include "claim.h"
+#include "ctx.h"
+#include "fdtab.h"
+#include "flow.h"
 #include "frames.h"
-#include "share.h"
+#include "host.h"
+#include "io.h"
+#include "lock.h"
+#include "recv.h"
+#include "share_use.h"
+#include "sock.h"
+#include "tsock.h"
+#include "tzc.h"
 #include "urgent.h"
+#include "wait.h"
 #include "zerocopy.h"
 
 /* Copies n bytes at stream offset `pos` to where the cursor stands. */
@@ -86,7 +98,7 @@ static void take_bytes(struct tsock *s, struct rx_call *c, uint32_t n, uint32_t 
  * when it is in line (SO_OOBINLINE). */
 static void take_to_mark(struct tsock *s, struct rx_call *c)
 {
-    uint32_t n = turgent_readable(s), skip = turgent_skip(s);
+    uint32_t n = turgent_readable(s), skip = tsock_urgent_skip(s);
 
     if (turgent_at_mark(s) && c->got) {
         c->least = c->got;

@@ -6,8 +6,8 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#include "ctx.h"
 #include "internal.h"
+#include "route.h"
 
 static int netlink_fd = -1;
 

@@ -6,7 +6,22 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "share.h"
+#include "attach.h"
+#include "batch.h"
+#include "ctx.h"
+#include "fastopen.h"
+#include "fdtab.h"
+#include "host.h"
+#include "inline.h"
+#include "io.h"
+#include "lock.h"
+#include "qp.h"
+#include "send.h"
+#include "share_use.h"
+#include "sock.h"
+#include "tsock.h"
+#include "tzc.h"
+#include "wait.h"
 #include "zerocopy.h"
 
 #define SENDS_PER_LIFE 64 /* calls between two looks whether the TOE lives */

@@ -7,72 +7,25 @@
  */
 #include <string.h>
 
+#include "announce.h"
 #include "ctx.h"
-#include "inherit.h"
-#include "share.h"
-
-int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out)
-{
-    memset(out, 0, sizeof(*out));
-    if (!addr || len < sizeof(sa_family_t))
-        return EINVAL;
-    if (addr->sa_family == AF_INET) {
-        struct sockaddr_in a;
-
-        if (len < sizeof(a))
-            return EINVAL;
-        memcpy(&a, addr, sizeof(a));
-        out->ip = a.sin_addr.s_addr;
-        out->port = a.sin_port;
-        out->v4 = true;
-        out->wildcard = out->ip == htonl(INADDR_ANY);
-        return 0;
-    }
-    if (addr->sa_family == AF_INET6) {
-        struct sockaddr_in6 a;
-
-        if (len < sizeof(a))
-            return EINVAL;
-        memcpy(&a, addr, sizeof(a));
-        out->port = a.sin6_port;
-        out->v4 = IN6_IS_ADDR_V4MAPPED(&a.sin6_addr);
-        out->wildcard = IN6_IS_ADDR_UNSPECIFIED(&a.sin6_addr);
-        if (out->v4)
-            memcpy(&out->ip, &a.sin6_addr.s6_addr[12], 4);
-        else
-            out->ip6 = a.sin6_addr;
-        out->scope = a.sin6_scope_id;
-        return 0;
-    }
-    return EAFNOSUPPORT;
-}
-
-int tsock_name(const struct tsock *s, bool peer, struct sockaddr *addr, socklen_t *len)
-{
-    uint32_t ip = peer ? s->remote_ip : s->local_ip;
-    uint16_t port = peer ? s->remote_port : s->local_port;
-    struct sockaddr_in a4 = {.sin_family = AF_INET, .sin_port = port, .sin_addr = {ip}};
-    struct sockaddr_in6 a6 = {.sin6_family = AF_INET6, .sin6_port = port};
-    const void *a = s->v6 ? (const void *)&a6 : (const void *)&a4;
-    socklen_t size = s->v6 ? sizeof(a6) : sizeof(a4), room;
-
-    if (!addr || !len)
-        return terr(EFAULT);
-    if ((int)*len < 0)
-        return terr(EINVAL);
-    if (s->v6 && s->ip6) {
-        a6.sin6_addr = peer ? s->remote6 : s->local6;
-        if (IN6_IS_ADDR_LINKLOCAL(&a6.sin6_addr))
-            a6.sin6_scope_id = s->scope;
-    } else if (s->v6 && ip) {
-        memset(&a6.sin6_addr.s6_addr[10], 0xff, 2);
-        memcpy(&a6.sin6_addr.s6_addr[12], &ip, 4);
-    }
-    room = *len < size ? *len : size;
-    memcpy(addr, a, room);
-    *len = size;
-    return 0;
-}
+#include "epoll.h"
+#include "fcntl_flags.h"
+#include "fdtab.h"
+#include "flow.h"
+#include "handle.h"
+#include "inherited.h"
+#include "inline.h"
+#include "ip6.h"
+#include "listen.h"
+#include "lock.h"
+#include "name.h"
+#include "policy.h"
+#include "qp.h"
+#include "ready.h"
+#include "share_use.h"
+#include "sock.h"
+#include "tsock.h"
 
 int toe_socket(int domain, int type, int protocol)
 {
@@ -137,16 +90,6 @@ bool tsock_is_new(const struct tsock *s, int fd)
 {
     return s->state == TS_NEW ||
            (s->state == TS_DEAD && s->unconnected && !s->accepted && !tfd_is_own(fd));
-}
-
-int tsock_kernel_name(int fd, struct tname *out)
-{
-    struct sockaddr_storage a;
-    socklen_t len = sizeof(a);
-
-    if (sys_getsockname(fd, (struct sockaddr *)&a, &len) < 0)
-        return -1;
-    return tname_read((struct sockaddr *)&a, len, out) ? -1 : 0;
 }
 
 static bool v6only(int fd)
@@ -391,35 +334,4 @@ int tsock_take_error(struct tsock *s)
 
     s->error = 0;
     return e;
-}
-
-void tsock_option(struct tsock *s, uint16_t option, uint32_t value)
-{
-    if (s->state == TS_OPEN || (s->state == TS_CONNECTING && s->fast))
-        tqp_send(s->qp, TOE_CMD_OPTION, 0, option, s->slot, value, 0);
-    else if (s->state == TS_CONNECTING && s->qp)
-        tqp_send(s->qp, TOE_CMD_OPTION, TOE_F_OPTION_CONNECT, option, s->handle, value, 0);
-}
-
-bool tsock_record(const struct tsock *s, struct toedev_flow_record *out)
-{
-    const struct toedev_flow_record *r;
-
-    if (unlikely(s->flow))
-        s = s->flow;
-    if (!s->qp || s->state == TS_CONNECTING)
-        return false;
-    if (s->qp->direct)
-        tinline_refresh(s->qp, s->slot);
-    r = (const struct toedev_flow_record *)(s->qp->area + s->qp->layout.records) + s->slot;
-    for (int tries = 0; tries < 1000; tries++) {
-        uint32_t seq = __atomic_load_n(&r->seq, __ATOMIC_ACQUIRE);
-
-        memcpy(out, r, sizeof(*out));
-        atomic_thread_fence(memory_order_acquire);
-        if (!(seq & 1) && __atomic_load_n(&r->seq, __ATOMIC_RELAXED) == seq)
-            return true;
-        tpause();
-    }
-    return false;
 }

@@ -16,7 +16,12 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "fdtab.h"
+#include "lock.h"
+#include "option.h"
+#include "pathopt.h"
 #include "sockopt.h"
+#include "tsock.h"
 
 const char sockopt_cc[SOCKOPT_CCS][16] = {"cubic", "reno", "dctcp", "bbr"};
 
@@ -413,38 +418,4 @@ int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len
     }
     tctx_unlock();
     return r;
-}
-
-void tsock_apply_options(struct tsock *s)
-{
-    const struct tsock_opts *o = &s->opts;
-
-    if (o->nodelay)
-        tsock_option(s, TOE_OPT_NODELAY, 1);
-    if (o->cork)
-        tsock_option(s, TOE_OPT_CORK, 1);
-    if (o->quickack)
-        tsock_option(s, TOE_OPT_QUICKACK, 1);
-    if (o->cc)
-        tsock_option(s, TOE_OPT_CC, o->cc - 1);
-    if (o->max_pacing)
-        tsock_option(s, TOE_OPT_MAX_PACING, pacing_value(o->max_pacing));
-    /* The times before the switch, so that the first probe is at the right time. */
-    if (o->keepidle)
-        tsock_option(s, TOE_OPT_KEEPIDLE, (uint32_t)o->keepidle);
-    if (o->keepintvl)
-        tsock_option(s, TOE_OPT_KEEPINTVL, (uint32_t)o->keepintvl);
-    if (o->keepcnt)
-        tsock_option(s, TOE_OPT_KEEPCNT, (uint32_t)o->keepcnt);
-    if (o->keepalive)
-        tsock_option(s, TOE_OPT_KEEPALIVE, 1);
-    if (o->syncnt)
-        tsock_option(s, TOE_OPT_SYNCNT, (uint32_t)o->syncnt);
-    if (o->uto)
-        tsock_option(s, TOE_OPT_ADV_UTO, (uint32_t)o->uto);
-    if (o->user_timeout)
-        tsock_option(s, TOE_OPT_USER_TIMEOUT, (uint32_t)o->user_timeout);
-    if (o->linger2 > 0)
-        tsock_option(s, TOE_OPT_LINGER2, (uint32_t)o->linger2);
-    tpath_apply(s);
 }

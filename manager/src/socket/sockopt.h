@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sockopt.h - what sockopt.c, sockopt_get.c and tcpinfo.c share. */
+/* sockopt.h - what sockopt.c and sockopt_get.c share. Lock held. */
 #ifndef TOE_SOCKOPT_H
 #define TOE_SOCKOPT_H
 
-#include <linux/tcp.h>
-
-#include "libtoe.h"
+#include "tsock.h"
 
 enum verdict {
     DONE,      /* dealt with here */
@@ -17,16 +15,12 @@ enum verdict {
 #define SOCKOPT_CCS 4
 extern TOE_HIDDEN const char sockopt_cc[SOCKOPT_CCS][16]; /* TCP_CA_NAME_MAX */
 
-/* A rate as a flow can be told it. */
-static inline uint32_t pacing_value(uint64_t rate)
-{
-    return rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
-}
-
 /* A socket of the kernel's like s, to be closed: a shared connection has no placeholder that knows
  * options of TCP and IP. */
 TOE_HIDDEN int tsockopt_other(const struct tsock *s);
-/* TCP_INFO (tcp(7)) from the flow record, which costs the TOE no command. Lock held. */
-TOE_HIDDEN void tsock_tcp_info(const struct tsock *s, struct tcp_info *out);
+/* TCP_DEFER_ACCEPT as Linux rounds it: how often the SYN-ACK's timer expires in so many seconds,
+ * and the seconds of so many times. */
+TOE_HIDDEN uint8_t tdefer_times(int seconds);
+TOE_HIDDEN int tdefer_seconds(uint8_t times);
 
 #endif

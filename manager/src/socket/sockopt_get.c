@@ -7,7 +7,17 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "ctx.h"
+#include "fdtab.h"
+#include "lock.h"
+#include "name.h"
+#include "option.h"
+#include "pathopt.h"
+#include "record.h"
+#include "sock.h"
 #include "sockopt.h"
+#include "tcpinfo.h"
+#include "tsock.h"
 
 /* Of a Linux system with its default sysctls; what a new socket answers. */
 #define DEFAULT_KEEPIDLE  7200

@@ -12,8 +12,11 @@
 #include <sys/stat.h>
 
 #include "claim.h"
-#include "io.h"
-#include "share.h"
+#include "fdtab.h"
+#include "lock.h"
+#include "send.h"
+#include "share_use.h"
+#include "tsock.h"
 
 #define SPLICE_ALL (SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT)
 #define PAGE       4096u

@@ -2,7 +2,9 @@
 /* tcpinfo.c - TCP_INFO from a flow record (docs/device-contract.md, flow records; tcp(7)). */
 #include <string.h>
 
-#include "sockopt.h"
+#include "record.h"
+#include "tcpinfo.h"
+#include "tsock.h"
 
 /* Linux's numbers of the states, by those of the flow record (RFC 9293 3.3.2, in its order). */
 static const uint8_t linux_state[] = {

@@ -8,7 +8,12 @@
 #include <string.h>
 
 #include "claim.h"
+#include "ctx.h"
 #include "frames.h"
+#include "ready.h"
+#include "sigurg.h"
+#include "tsock.h"
+#include "tzc.h"
 #include "urgent.h"
 
 /* Bytes between the reader and the mark. */
@@ -32,33 +37,6 @@ static void arrived(struct tsock *s)
     tobj_notify(&s->obj, EPOLLPRI);
 }
 
-/* Who handles the signal may use the socket, so it goes out when the lock has been given back. */
-static void owe_signal(int32_t owner, bool thread)
-{
-    struct tsigurg *due = &tctx.sigurg;
-    uint32_t i = 0;
-
-    while (i < due->n && (due->owner[i] != owner || due->thread[i] != thread))
-        i++;
-    if (owner && i < TSIGURG_MAX) {
-        due->owner[i] = owner;
-        due->thread[i] = thread;
-        due->n = i < due->n ? due->n : i + 1;
-    }
-}
-
-void turgent_signal(const struct tsigurg *due)
-{
-    int saved = errno;
-
-    for (uint32_t i = 0; i < due->n; i++)
-        if (due->thread[i])
-            syscall(SYS_tkill, due->owner[i], SIGURG);
-        else if (due->owner[i] != -1) /* process group 1 to F_SETOWN, to kill() everyone */
-            kill(due->owner[i], SIGURG);
-    errno = saved;
-}
-
 void turgent_told(struct tsock *s, uint32_t end)
 {
     /* the mark that was before is none any more, and its byte one of the stream, as on Linux */
@@ -77,7 +55,7 @@ void turgent_told(struct tsock *s, uint32_t end)
     }
     s->oob = TOOB_TOLD;
     s->oob_pos = end - 1;
-    owe_signal(s->owner, s->owner_tid);
+    tsigurg_owe(s->owner, s->owner_tid);
     if (ahead(s) < s->rx_avail)
         arrived(s);
 }
@@ -102,11 +80,6 @@ uint32_t turgent_readable(const struct tsock *s)
 uint32_t turgent_queued(const struct tsock *s)
 {
     return !s->opts.oobinline && ahead(s) < s->rx_avail ? ahead(s) : s->rx_avail;
-}
-
-uint32_t turgent_skip(const struct tsock *s)
-{
-    return ahead(s) == 0 && s->rx_avail && !s->opts.oobinline;
 }
 
 void turgent_passed(struct tsock *s)

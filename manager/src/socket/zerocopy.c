@@ -13,6 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "claim.h"
+#include "ctx.h"
+#include "inline.h"
+#include "io.h"
+#include "lock.h"
+#include "ready.h"
+#include "send.h"
+#include "tsock.h"
+#include "tzc.h"
 #include "zerocopy.h"
 
 #define SENDS_FIRST 16u

@@ -3,11 +3,11 @@
  * zerocopy.h - sending from the application's memory: MSG_ZEROCOPY and toe_send_ref()
  * (zerocopy.c). Lock held.
  */
-#ifndef TOE_ZEROCOPY_H
-#define TOE_ZEROCOPY_H
+#ifndef LIBTOE_ZEROCOPY_H
+#define LIBTOE_ZEROCOPY_H
 
-#include "claim.h"
 #include "io.h"
+#include "tzc.h"
 
 /*
  * n bytes from the cursor become those of the send buffer from tx_pos on: by reference what is
@@ -25,11 +25,6 @@ TOE_HIDDEN void tzc_acked(struct tsock *s);
 TOE_HIDDEN void tzc_gone(struct tsock *s);
 /* The application closes the flow: what it referred to is its own again when this returns. */
 TOE_HIDDEN void tzc_settle(struct tsock *s);
-/* Is there something to be told (EPOLLERR)? */
-static inline bool tzc_waits(const struct tsock *s)
-{
-    return s->zc && (s->zc->telling || s->zc->done.count);
-}
 /* recv() and its kin with MSG_ERRQUEUE; msg may be NULL. 0, or -1 with EAGAIN. */
 TOE_HIDDEN ssize_t tzc_errqueue(struct tsock *s, struct msghdr *msg);
 TOE_HIDDEN void tzc_free(struct tzc *zc);

@@ -9,8 +9,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "ctx.h"
+#include <toe/fds.h>
+
+#include "attach.h"
+#include "config.h"
+#include "host.h"
+#include "inline.h"
 #include "internal.h"
+#include "qp.h"
 
 #define WELCOME_SECS 5
 #define WELCOME_FDS  2
@@ -67,23 +73,13 @@ static int say(const struct tqp *qp, uint32_t kind, const int *fds, size_t n)
                              .kind = kind,
                              .engine = qp->engine,
                              .qp = qp->cfg};
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(2 * sizeof(int))];
-    } control = {0};
+    TOE_FDS_ROOM(2) room;
     struct iovec v = {&h, sizeof(h)};
-    struct msghdr m = {.msg_iov = &v,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = CMSG_SPACE(n * sizeof(int))};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
 
     /* not argv[0]: nginx and others write over that */
     prctl(PR_GET_NAME, h.name);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(n * sizeof(int));
-    memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+    toe_fds_put(&m, &room, fds, n);
     return sys_sendmsg(qp->ctl_fd, &m, MSG_NOSIGNAL) == (ssize_t)sizeof(h) ? 0 : -1;
 }
 
@@ -101,39 +97,14 @@ void tqp_moved(const struct tqp *qp, int pidfd)
     (void)say(qp, TOEDEV_HELLO_MOVED, &pidfd, 1);
 }
 
-/* Takes the descriptors out of a message: how many, -1 when there are more than asked for. */
-static int take_fds(struct msghdr *m, int *fds, int max)
-{
-    int n = 0;
-
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-        int k = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (int i = 0; i < k; i++) {
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-            if (n < max)
-                fds[n++] = fd;
-            else
-                sys_close(fd);
-        }
-    }
-    return n;
-}
-
 static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, size_t size)
 {
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(4 * sizeof(int))];
-    } control;
+    TOE_FDS_ROOM(4) room;
     struct iovec v = {w, sizeof(*w)};
     struct msghdr m = {
-        .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-    int fds[WELCOME_FDS], n;
+        .msg_iov = &v, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof(room)};
+    int fds[WELCOME_FDS];
+    size_t n;
     ssize_t got;
 
     thost_yield(); /* a TOE in this very thread answers now */
@@ -142,7 +113,7 @@ static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, siz
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return fail(err, size, "the TOE did not answer", strerror(errno));
-    n = take_fds(&m, fds, WELCOME_FDS);
+    n = toe_fds_take(&m, fds, WELCOME_FDS);
     if (n == WELCOME_FDS) {
         sys_close(fds[0]); /* the register page: libtoe needs nothing of it */
         qp->doorbell_fd = tfd_internal(fds[1]);

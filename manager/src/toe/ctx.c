@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ctx.c - coming up, going down, and surviving the TOE (SEEDS S1.14; docs/device-contract.md).
+ * ctx.c - attaching to the TOE, progress, and surviving its loss (SEEDS S1.14;
+ * docs/device-contract.md).
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
-#include "handover.h"
-#include "inherit.h"
+#include "announce.h"
+#include "attach.h"
+#include "config.h"
+#include "ctx.h"
+#include "dispatch.h"
+#include "handle.h"
+#include "host.h"
+#include "inline.h"
 #include "internal.h"
-#include "share.h"
+#include "lock.h"
+#include "log.h"
+#include "qp.h"
+#include "tsock.h"
 
 #define RETRY_NS       (100 * 1000000ull)
 #define LOOKS_PER_LIFE 1024 /* empty looks at the rings between two checks that the TOE lives */
@@ -27,7 +35,7 @@ static bool configure(const struct toe_options *opt)
     return true;
 }
 
-static void drop_qps(void)
+void tctx_detach(void)
 {
     while (tctx.qps_n)
         tqp_detach(tctx.qps[--tctx.qps_n]);
@@ -56,7 +64,7 @@ static bool attach_all(void)
         struct tqp *qp = attach_one(e, &w);
 
         if (!qp) {
-            drop_qps();
+            tctx_detach();
             return false;
         }
         tctx.qps[tctx.qps_n++] = qp;
@@ -67,7 +75,7 @@ static bool attach_all(void)
     if (tctx.placeholder_fd < 0) {
         snprintf(tctx.last_error, sizeof(tctx.last_error), "cannot make a socket: %s",
                  strerror(errno));
-        drop_qps();
+        tctx_detach();
         return false;
     }
     tctx.ip = w.ip;
@@ -126,14 +134,6 @@ bool tctx_know(void)
     return ok && !tctx.inside.ip6_auto ? true : tctx_need();
 }
 
-void tctx_before_rights_change(void)
-{
-    tctx_lock();
-    if (tctx.state == TC_COLD && (tctx.listeners || tinherit_waits()))
-        tctx_need();
-    tctx_unlock();
-}
-
 static void announce_used(struct tsock *s)
 {
     if (s->state == TS_LISTEN && s->used)
@@ -155,19 +155,6 @@ bool tctx_retry(void)
     return true;
 }
 
-static void lose(struct tsock *s)
-{
-    if (s->state == TS_LISTEN) {
-        tlisten_drop_queue(s);
-        s->announced = 0;
-        /* Who sleeps on it looks again, and for the next TOE: what was to wake it goes with the
-         * queue pairs, out of an epoll instance even before its sleeper has seen it. */
-        tobj_notify(&s->obj, EPOLLIN | EPOLLRDNORM);
-    } else if (s->state == TS_CONNECTING) {
-        tconnect_failed(s->handle, ECONNRESET);
-    }
-}
-
 void tctx_lost(void)
 {
     bool said = false;
@@ -180,27 +167,8 @@ void tctx_lost(void)
     }
     if (!said)
         tlog("the TOE has ended; connections over it are reset");
-    thandle_each(lose);
-    for (uint32_t q = 0; q < tctx.qps_n; q++) {
-        struct tqp *qp = tctx.qps[q];
-
-        for (uint32_t i = 0; i < qp->cfg.slots; i++) {
-            struct tsock *s = qp->slots[i];
-            int error;
-
-            qp->slots[i] = NULL;
-            if (!s || s == TSLOT_CLOSING)
-                continue;
-            error = s->state == TS_OPEN || s->rx_avail ? ECONNRESET : s->error;
-            tclaim_lost(s, qp);
-            s->qp = NULL;
-            s->rx_avail = 0; /* the buffers go with the queue pair */
-            s->rx = s->tx = NULL;
-            s->framed = false;
-            tflow_gone(s, error);
-        }
-    }
-    drop_qps();
+    tdispatch_lost();
+    tctx_detach();
 }
 
 static bool any_broken(bool look)
@@ -266,94 +234,6 @@ int toe_init(const struct toe_options *opt)
     }
     tctx_unlock();
     return r;
-}
-
-static void end_handle(struct tsock *s)
-{
-    tsock_end(s);
-}
-
-/* Waits until the TOE has taken all our commands, so that a CLOSE is not overtaken by our death;
- * given up when it takes longer than a TOE that works ever needs. */
-static void drain_out(void)
-{
-    uint64_t limit = tclock_ns() + NSEC / 10;
-
-    for (uint32_t q = 0; q < tctx.qps_n; q++) {
-        struct tqp *qp = tctx.qps[q];
-
-        tqp_ring(qp);
-        while (!qp->broken && toe_ring_load(&qp->status->sw_tail) != qp->sw.head &&
-               tclock_ns() < limit) {
-            struct timespec ts = {0, 20000};
-
-            tqp_drain(qp);
-            tqp_flush(qp);
-            thost_ppoll(NULL, 0, &ts, NULL, NULL);
-        }
-    }
-}
-
-static void terminate_locked(void)
-{
-    if (tctx.state == TC_UP) {
-        thandle_each(end_handle);
-        for (uint32_t q = 0; q < tctx.qps_n; q++) {
-            struct tqp *qp = tctx.qps[q];
-
-            for (uint32_t i = 0; i < qp->cfg.slots; i++)
-                if (qp->slots[i] && qp->slots[i] != TSLOT_CLOSING)
-                    tsock_end(qp->slots[i]);
-        }
-        drain_out();
-        drop_qps();
-    }
-    tfd_internal_close(tctx.placeholder_fd);
-    tctx.placeholder_fd = -1;
-    tctx.state = TC_COLD;
-    tctx.configured = false;
-}
-
-void toe_terminate(void)
-{
-    tctx_lock();
-    terminate_locked();
-    tctx_unlock();
-}
-
-/* Another process has the queue pairs: here nothing more is done with them. */
-static void leave_to_successor(void)
-{
-    for (uint32_t q = 0; q < tctx.qps_n; q++)
-        for (uint32_t i = 0; i < tctx.qps[q]->cfg.slots; i++)
-            if (tctx.qps[q]->slots[i] && tctx.qps[q]->slots[i] != TSLOT_CLOSING)
-                tshare_orphan(tctx.qps[q]->slots[i]);
-    tctx.qps_n = 0;
-}
-
-void tctx_end(void)
-{
-    if (tlock_inside())
-        return;
-    atomic_store(&tctx.ended, true);
-    tctx_lock();
-    if (tctx.state == TC_UP && thandover_succeed())
-        leave_to_successor();
-    else if (tctx.state == TC_UP)
-        terminate_locked();
-    tctx.state = TC_FAILED;
-    tctx_unlock();
-}
-
-static void __attribute__((destructor)) at_exit(void)
-{
-    tctx_end();
-}
-
-/* Which calls no destructors. */
-static void __attribute__((constructor)) before_quick_exit(void)
-{
-    at_quick_exit(tctx_end);
 }
 
 const char *toe_last_error(void)

@@ -5,7 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "ctx.h"
+#include "handle.h"
+#include "tsock.h"
 
 #define INDEX_BITS 20
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "wait.h"
+#include "host.h"
+#include "interrupt.h"
 
 uint64_t tclock_ns(void)
 {

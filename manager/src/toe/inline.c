@@ -14,10 +14,15 @@
 
 #include <toe/tsc.h>
 
+#include "attach.h"
+#include "config.h"
 #include "ctx.h"
+#include "dispatch.h"
 #include "env.h"
-#include "expect.h"
+#include "inline.h"
 #include "internal.h"
+#include "qp.h"
+#include "tsock.h"
 
 #define DIRECT_ENTRIES 256u /* direct: answers between two rounds */
 #define ROUNDS_MAX     64   /* before a sleep; then it is a short one */
@@ -138,7 +143,7 @@ static void on_event(void *arg, const struct toe_cmd *c)
 
     qp->events++;
     if (likely(!qp->broken))
-        tqp_handle(qp, c);
+        tdispatch_command(qp, c);
 }
 
 /* Before the DATA_RECEIVED of these bytes. */

@@ -6,6 +6,12 @@
 #include <string.h>
 
 #include "ctx.h"
+#include "inline.h"
+#include "ip6.h"
+#include "name.h"
+#include "qp.h"
+#include "record.h"
+#include "tsock.h"
 
 static bool read_status(struct toedev_ip6 *out)
 {

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * later.c - listeners that begin later (libtoe.h), where flows stay with the queue pair that they
- * came to: after a while by themselves, because not every way to wait is seen here.
+ * listen_defer.c - deferred listeners (listen_defer.h), where flows stay with the queue pair that
+ * they came to. They begin by themselves after a second, because libtoe does not see every way to
+ * wait.
  */
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "announce.h"
 #include "ctx.h"
+#include "handle.h"
+#include "host.h"
+#include "listen_defer.h"
+#include "lock.h"
+#include "tsock.h"
 
-/* Who is turned away meanwhile comes again after a second at the soonest (RFC 6298 2.1). */
+/* A peer whose SYN is dropped meanwhile retransmits it after a second or later (RFC 6298 2.1). */
 #define PATIENCE_NS 1000000000u
 
 bool tlisten_later;

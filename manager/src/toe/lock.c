@@ -12,7 +12,9 @@
 #include <sys/single_threaded.h>
 
 #include "ctx.h"
-#include "urgent.h"
+#include "inline.h"
+#include "lock.h"
+#include "sigurg.h"
 
 static pthread_mutex_t mutex = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 /* Whether the holder took the mutex: a thread may end, and the process be single-threaded again,
@@ -180,5 +182,5 @@ void tctx_unlock(void)
     tctx.sigurg.n = 0;
     give_back();
     tlock_leave();
-    turgent_signal(&due);
+    tsigurg_send(&due);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* moderation.h - interrupt moderation that follows the load (SEEDS S3.3). */
-#ifndef TOE_MODERATION_H
-#define TOE_MODERATION_H
+#ifndef LIBTOE_MODERATION_H
+#define LIBTOE_MODERATION_H
 
 #include <stdint.h>
 

@@ -9,9 +9,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ctx.h"
-#include "urgent.h"
-#include "zerocopy.h"
+#include "attach.h"
+#include "config.h"
+#include "dispatch.h"
+#include "host.h"
+#include "inline.h"
+#include "log.h"
+#include "moderation.h"
+#include "option_apply.h"
+#include "qp.h"
+#include "tsock.h"
 
 #define SW_ENTRIES       1024u
 #define HW_ENTRIES       4096u
@@ -172,166 +179,6 @@ void tqp_arm(struct tqp *qp)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* The socket of a flow that the TOE names; NULL when nobody wants to know. */
-static struct tsock *flow_sock(struct tqp *qp, const struct toe_cmd *c)
-{
-    uint32_t slot = toe_cmd_flow(c);
-    struct tsock *s;
-
-    if (unlikely(slot >= qp->cfg.slots || !qp->slots[slot])) {
-        tqp_breach(qp, "a command for a flow that is not there", slot);
-        return NULL;
-    }
-    s = qp->slots[slot];
-    return s == TSLOT_CLOSING ? NULL : s;
-}
-
-static void data_received(struct tqp *qp, const struct toe_cmd *c)
-{
-    struct tsock *s = flow_sock(qp, c);
-    uint32_t n = toe_cmd_arg0(c);
-
-    if (unlikely(!s || s->state != TS_OPEN))
-        return;
-    if (unlikely(n > s->rx_mask + 1 - s->rx_avail - s->rx_unsaid - s->rx_held)) {
-        tqp_breach(qp, "more data than the receive buffer holds", n);
-        return;
-    }
-    /* after shutdown(SHUT_RD) Linux still takes data in; the reader sees end of stream all the same
-     */
-    s->rx_avail += n;
-    if (unlikely(s->oob))
-        turgent_data(s);
-    tobj_notify(&s->obj, EPOLLIN | EPOLLRDNORM);
-}
-
-static void urgent(struct tqp *qp, const struct toe_cmd *c)
-{
-    struct tsock *s = flow_sock(qp, c);
-
-    if (s && s->state == TS_OPEN)
-        turgent_told(s, toe_cmd_arg0(c));
-}
-
-static void send_complete(struct tqp *qp, const struct toe_cmd *c)
-{
-    struct tsock *s = flow_sock(qp, c);
-    uint32_t n = toe_cmd_arg0(c);
-    bool was_writable;
-
-    if (unlikely(!s || s->state != TS_OPEN))
-        return;
-    if (unlikely(n > s->tx_mask + 1 - s->tx_free)) {
-        tqp_breach(qp, "more bytes acknowledged than sent", n);
-        return;
-    }
-    was_writable = tsock_writable(s);
-    s->tx_free += n;
-    if (unlikely(s->zc))
-        tzc_acked(s);
-    /* Also when no sender was turned away: a poller may have found the socket not writable. */
-    if (unlikely((!was_writable && tsock_writable(s)) || s->lingering))
-        tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
-}
-
-/* A reset in CLOSE-WAIT is a broken pipe (Linux, tcp_reset()). */
-static int end_error(const struct tsock *s, int reason)
-{
-    if (reason == TOE_R_STALE)
-        return ECONNRESET; /* accepted here while another got it */
-    return reason == ECONNRESET && s->eof && !(s->shut & TSHUT_WR) ? EPIPE : reason;
-}
-
-static void close_event(struct tqp *qp, const struct toe_cmd *c)
-{
-    struct tsock *s = flow_sock(qp, c);
-    uint32_t slot = toe_cmd_flow(c);
-
-    if (qp->broken)
-        return;
-    if (toe_cmd_flags(c) & TOE_F_CLOSE_EVENT_HALF) {
-        if (s && s->state == TS_OPEN) {
-            s->eof = 1;
-            tobj_notify(&s->obj, tsock_events(s) | EPOLLIN | EPOLLRDHUP);
-        }
-        return;
-    }
-    if (s) {
-        if (s->listener && toe_cmd_aux(c) == TOE_R_STALE)
-            tlisten_stale(s);
-        else if (s->state == TS_OPEN)
-            tflow_gone(s, end_error(s, toe_cmd_aux(c)));
-        else if (s->fast)
-            tfast_ended(s, toe_cmd_aux(c));
-    } else {
-        tqp_release_later(qp, slot);
-    }
-}
-
-static void error_event(struct tqp *qp, const struct toe_cmd *c)
-{
-    unsigned reason = toe_cmd_aux(c), type = toe_cmd_arg1(c);
-    const char *name = toe_cmd_name(type);
-
-    if (type == TOE_CMD_CONNECT) {
-        tconnect_failed(toe_cmd_flow(c), (int)reason);
-        return;
-    }
-    if (type == TOE_CMD_LISTEN) {
-        struct tsock *s = thandle_get(toe_cmd_flow(c));
-
-        if (s && s->state == TS_LISTEN)
-            s->error = (int)reason;
-        return;
-    }
-    if (type == TOE_CMD_BIND) {
-        qp->no_bind |= reason == TOE_R_NOSYS;
-        tctx.bind_refused |= reason == TOE_R_ADDRINUSE;
-        return;
-    }
-    /* A command for a flow that ended meanwhile: its CLOSE_EVENT is before us in the ring. */
-    if (reason == TOE_R_NOTCONN || reason == TOE_R_BADF || reason == TOE_R_NOENT)
-        return;
-    if (type == TOE_CMD_OPTION)
-        return;
-    tqp_breach(qp, name ? name : "a command was refused", reason);
-}
-
-void tqp_handle(struct tqp *qp, const struct toe_cmd *c)
-{
-    switch (toe_cmd_type(c)) {
-    case TOE_CMD_DATA_RECEIVED:
-        data_received(qp, c);
-        break;
-    case TOE_CMD_SEND_COMPLETE:
-        send_complete(qp, c);
-        break;
-    case TOE_CMD_LISTEN_ESTABLISHED:
-        tlisten_established(qp, c);
-        break;
-    case TOE_CMD_CONNECT_ESTABLISHED:
-        tconnect_done(qp, c);
-        break;
-    case TOE_CMD_CONNECT_READY:
-        tconnect_ready(qp, c);
-        break;
-    case TOE_CMD_URGENT:
-        urgent(qp, c);
-        break;
-    case TOE_CMD_CONNECT_FAILED:
-        tconnect_failed(toe_cmd_arg0(c), toe_cmd_aux(c));
-        break;
-    case TOE_CMD_CLOSE_EVENT:
-        close_event(qp, c);
-        break;
-    case TOE_CMD_ERROR:
-        error_event(qp, c);
-        break;
-    default:
-        tqp_breach(qp, "unknown HW command", toe_cmd_type(c));
-    }
-}
-
 uint32_t tqp_drain(struct tqp *qp)
 {
     struct toe_cmd c;
@@ -340,7 +187,7 @@ uint32_t tqp_drain(struct tqp *qp)
     if (qp->direct)
         return tinline_run(qp);
     while (n < DRAIN_MAX && toe_ring_get(&qp->hw, &c)) {
-        tqp_handle(qp, &c);
+        tdispatch_command(qp, &c);
         n++;
         if (unlikely(qp->broken))
             break;

@@ -7,10 +7,19 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 
+#include "announce.h"
+#include "ctx.h"
+#include "dispatch.h"
 #include "epoll.h"
-#include "inherit.h"
+#include "fdtab.h"
+#include "host.h"
+#include "inline.h"
 #include "internal.h"
-#include "share.h"
+#include "lock.h"
+#include "qp.h"
+#include "ready.h"
+#include "share_use.h"
+#include "tsock.h"
 #include "wait.h"
 
 #define ALWAYS  (EPOLLERR | EPOLLHUP)

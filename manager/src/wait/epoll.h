@@ -6,10 +6,10 @@
  * has a tepitem here, and none in the kernel. An undecided socket has both (the item is dormant); a
  * listener that the kernel serves too has both, and its kernel event carries a mark of ours.
  */
-#ifndef TOE_EPOLL_H
-#define TOE_EPOLL_H
+#ifndef LIBTOE_EPOLL_H
+#define LIBTOE_EPOLL_H
 
-#include "ctx.h"
+#include "tsock.h"
 
 /* All that telling events touches lies in the first cache line. */
 struct tepitem {
@@ -69,5 +69,21 @@ TOE_HIDDEN void tepoll_ready_add(struct tepitem *i);
 TOE_HIDDEN void tepoll_ready_del(struct tepitem *i);
 /* What of the item is to be told now; 0 nothing. */
 TOE_HIDDEN uint32_t tepoll_item_events(const struct tepitem *i);
+
+TOE_HIDDEN void tepoll_mark(struct tobj *o, uint32_t events);
+TOE_HIDDEN void tepoll_forget_object(struct tobj *o);
+/* A descriptor of the instance was closed, others remain. */
+TOE_HIDDEN void tepoll_fd_closed(struct tepoll *ep, int fd);
+/* In a fork child: what was wired is the parent's. */
+TOE_HIDDEN void tepoll_fork_child(struct tepoll *ep);
+/* s was the TOE's and is now the kernel's, and so are its registrations. */
+TOE_HIDDEN void tepoll_to_kernel(struct tsock *s);
+/* s was undecided and is now the TOE's (or the kernel's): moves its registrations. */
+TOE_HIDDEN void tepoll_adopt(struct tsock *s);
+TOE_HIDDEN void tepoll_abandon(struct tsock *s);
+TOE_HIDDEN void tepoll_end(struct tepoll *ep);
+/* Is fd an epoll instance with sockets of ours? Takes the lock. */
+TOE_HIDDEN bool tepoll_watches(int fd);
+TOE_HIDDEN bool tepoll_ready(struct tepoll *ep);
 
 #endif

@@ -8,7 +8,17 @@
  */
 #include <limits.h>
 
+#include "attach.h"
+#include "batch.h"
+#include "ctx.h"
 #include "epoll.h"
+#include "fdtab.h"
+#include "host.h"
+#include "interrupt.h"
+#include "listen_defer.h"
+#include "lock.h"
+#include "qp.h"
+#include "tsock.h"
 #include "wait.h"
 
 #define KERNEL_TURNS  16

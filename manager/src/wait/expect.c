@@ -7,8 +7,14 @@
  *
  * Nothing is changed, and a wrong guess costs a cache line.
  */
-#include "expect.h"
+#include "ctx.h"
+#include "dispatch.h"
 #include "epoll.h"
+#include "fdtab.h"
+#include "inline.h"
+#include "lock.h"
+#include "qp.h"
+#include "tsock.h"
 
 #define LINE 64u
 

@@ -10,9 +10,18 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "inherit.h"
+#include "announce.h"
+#include "ctx.h"
+#include "dispatch.h"
+#include "fdtab.h"
+#include "host.h"
+#include "listen_defer.h"
+#include "lock.h"
 #include "pollset.h"
-#include "share.h"
+#include "ready.h"
+#include "share_use.h"
+#include "tsock.h"
+#include "wait.h"
 
 #define FEW 32 /* entries for which no memory is asked */
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pollset.h - what poll.c gives to select.c and to the preload layer. */
-#ifndef TOE_POLLSET_H
-#define TOE_POLLSET_H
+/* pollset.h - poll(2) for select.c and the preload library (poll.c; <poll.h> is the system's). */
+#ifndef LIBTOE_POLLSET_H
+#define LIBTOE_POLLSET_H
 
 #include "libtoe.h"
 
 /* Is any of these descriptors libtoe's? Otherwise the call is the kernel's alone. */
 TOE_HIDDEN bool tpoll_any(const struct pollfd *fds, nfds_t n);
-TOE_HIDDEN bool tselect_any(int n, const fd_set *r, const fd_set *w, const fd_set *e);
 
 /*
  * poll(2) over descriptors of the TOE and of the kernel until `deadline` (tclock_ns() time; 0: does

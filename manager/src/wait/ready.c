@@ -2,16 +2,20 @@
 /*
  * ready.c - what can be done with a socket now, and who is told (SEEDS S1.14; tcp_poll of Linux).
  */
-#include "ctx.h"
-#include "urgent.h"
-#include "zerocopy.h"
+#include "ready.h"
+#include "epoll.h"
+#include "fdtab.h"
+#include "tsock.h"
+#include "tzc.h"
+#include "wait.h"
 
 static bool readable(const struct tsock *s)
 {
     uint32_t want = s->lowat > 1 ? (uint32_t)s->lowat : 1;
     uint32_t half = (s->rx_mask + 1) >> 1; /* a peer with a closed window could not send more */
 
-    return s->rx_avail - (unlikely(s->oob) ? turgent_skip(s) : 0) >= (want < half ? want : half);
+    return s->rx_avail - (unlikely(s->oob) ? tsock_urgent_skip(s) : 0) >=
+           (want < half ? want : half);
 }
 
 static uint32_t open_events(const struct tsock *s)

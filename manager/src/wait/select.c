@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host.h"
 #include "pollset.h"
+#include "select.h"
+#include "tsock.h"
 
 #define FEW       64
 #define WORD_BITS (8 * (int)sizeof(unsigned long))

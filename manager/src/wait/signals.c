@@ -11,6 +11,8 @@
 #include <sys/signalfd.h>
 
 #include "internal.h"
+#include "lock.h"
+#include "signals.h"
 #include "wait.h"
 
 static atomic_bool watched; /* every change of a handler is told: the preload library */

@@ -13,7 +13,15 @@
 #include <sys/eventfd.h>
 
 #include "ctx.h"
+#include "fdtab.h"
+#include "host.h"
+#include "inline.h"
 #include "internal.h"
+#include "interrupt.h"
+#include "listen_defer.h"
+#include "lock.h"
+#include "qp.h"
+#include "signals.h"
 #include "wait.h"
 
 #define LOST_CAP_NS   (100 * 1000000ull) /* while the TOE is away: try it again so often */
