@@ -5,13 +5,12 @@
  *
  * The placeholder keeps and checks them, as Linux does. What it accepts is sent to the TOE.
  */
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <string.h>
 
 #include "option_apply.h"
 #include "pathopt.h"
 #include "record.h"
+#include "sockopt.h"
 #include "tsock.h"
 
 /* As Linux has them: TCP_MIN_MSS, MAX_TCP_WINDOW. */
@@ -20,31 +19,50 @@
 
 #define DISCOVER_MAX 5 /* IP_PMTUDISC_OMIT */
 
-void tpath_set(struct tsock *s, int level, int name, const void *value, socklen_t len)
+/* ip(7): a byte will do. False: there is none. */
+static bool read_value(const void *value, socklen_t len, int *v)
 {
-    int v = 0;
-
-    if (len >= sizeof v)
-        memcpy(&v, value, sizeof v);
+    if (len >= sizeof *v)
+        memcpy(v, value, sizeof *v);
     else if (len >= 1)
-        v = *(const uint8_t *)value; /* ip(7): a byte will do */
-    else
-        return;
-    if ((level == IPPROTO_IP && name == IP_TOS) || (level == IPPROTO_IPV6 && name == IPV6_TCLASS)) {
-        s->opts.tos = (uint8_t)(v == -1 ? 0 : v);
-        tpath_option(s, TOE_OPT_TOS, s->opts.tos);
-    } else if ((level == IPPROTO_IP && name == IP_MTU_DISCOVER) ||
-               (level == IPPROTO_IPV6 && name == IPV6_MTU_DISCOVER)) {
-        if (v < 0 || v > DISCOVER_MAX)
-            return;
-        s->opts.discover = (uint8_t)(v + 1);
-        tpath_option(s, TOE_OPT_MTU_DISCOVER, (uint32_t)v);
-    } else if (level == IPPROTO_TCP && name == TCP_MAXSEG) {
-        if (v != 0 && (v < MSS_MIN || v > MSS_MAX))
-            return;
-        s->opts.maxseg = (uint16_t)v;
-        tpath_option(s, TOE_OPT_MAXSEG, (uint32_t)v);
-    }
+        *v = *(const uint8_t *)value;
+    return len >= 1;
+}
+
+enum verdict tpath_set_tos(struct tsock *s, const struct set_option *o, const void *value,
+                           socklen_t len)
+{
+    int v;
+
+    if (!read_value(value, len, &v))
+        return UNHANDLED;
+    s->opts.tos = (uint8_t)(v == -1 ? 0 : v);
+    tpath_option(s, o->option, s->opts.tos);
+    return UNHANDLED;
+}
+
+enum verdict tpath_set_discover(struct tsock *s, const struct set_option *o, const void *value,
+                                socklen_t len)
+{
+    int v;
+
+    if (!read_value(value, len, &v) || v < 0 || v > DISCOVER_MAX)
+        return UNHANDLED;
+    s->opts.discover = (uint8_t)(v + 1);
+    tpath_option(s, o->option, (uint32_t)v);
+    return UNHANDLED;
+}
+
+enum verdict tpath_set_maxseg(struct tsock *s, const struct set_option *o, const void *value,
+                              socklen_t len)
+{
+    int v;
+
+    if (!read_value(value, len, &v) || (v != 0 && (v < MSS_MIN || v > MSS_MAX)))
+        return UNHANDLED;
+    s->opts.maxseg = (uint16_t)v;
+    tpath_option(s, o->option, (uint32_t)v);
+    return UNHANDLED;
 }
 
 int tpath_mtu(const struct tsock *s)

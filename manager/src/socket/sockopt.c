@@ -64,10 +64,55 @@ static bool read_timeout(const void *value, socklen_t len, uint64_t *ns)
     return true;
 }
 
-static enum verdict set_linger(struct tsock *s, const void *value, socklen_t len)
+/* A field of struct tsock, as rows of set_options[] name it. */
+static void *kept(struct tsock *s, const struct set_option *o)
+{
+    return (uint8_t *)s + o->at;
+}
+
+/* ---- actions of rows ---- */
+
+/* What would promise what the TOE does not do. */
+static enum verdict refuse(struct tsock *s, const struct set_option *o, const void *value,
+                           socklen_t len)
+{
+    (void)s, (void)o, (void)value, (void)len;
+    return terr(ENOPROTOOPT), WRONG;
+}
+
+/* What can only be read, as on Linux. */
+static enum verdict read_only(struct tsock *s, const struct set_option *o, const void *value,
+                              socklen_t len)
+{
+    return refuse(s, o, value, len);
+}
+
+/* The placeholder checks and keeps it; it does not act on the flow. */
+static enum verdict keep(struct tsock *s, const struct set_option *o, const void *value,
+                         socklen_t len)
+{
+    int v;
+
+    (void)s;
+    return o->level == IPPROTO_TCP && !read_int(value, len, &v) ? WRONG : UNHANDLED;
+}
+
+/* The buffers of a queue pair's slots are of one size: a hint, as Linux takes it too. */
+static enum verdict set_hint(struct tsock *s, const struct set_option *o, const void *value,
+                             socklen_t len)
+{
+    int v;
+
+    (void)s, (void)o;
+    return read_int(value, len, &v) ? DONE : WRONG;
+}
+
+static enum verdict set_linger(struct tsock *s, const struct set_option *o, const void *value,
+                               socklen_t len)
 {
     struct linger l;
 
+    (void)o;
     if (len < sizeof l)
         return terr(EINVAL), WRONG;
     memcpy(&l, value, sizeof l);
@@ -76,102 +121,100 @@ static enum verdict set_linger(struct tsock *s, const void *value, socklen_t len
     return DONE;
 }
 
-static enum verdict set_max_pacing(struct tsock *s, const void *value, socklen_t len);
-
-static void say_reuse(struct tsock *s)
+static enum verdict set_timeout(struct tsock *s, const struct set_option *o, const void *value,
+                                socklen_t len)
 {
+    return read_timeout(value, len, kept(s, o)) ? DONE : WRONG;
+}
+
+/* Kept in a byte, and sent to the TOE when the row has an option of it. */
+static enum verdict set_flag(struct tsock *s, const struct set_option *o, const void *value,
+                             socklen_t len)
+{
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    *(uint8_t *)kept(s, o) = v != 0;
+    if (o->option)
+        tsock_option(s, o->option, v != 0);
+    return DONE;
+}
+
+static enum verdict set_quickack(struct tsock *s, const struct set_option *o, const void *value,
+                                 socklen_t len)
+{
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    v &= 1;
+    return set_flag(s, o, &v, sizeof v);
+}
+
+static enum verdict set_reuse(struct tsock *s, const struct set_option *o, const void *value,
+                              socklen_t len)
+{
+    enum verdict verdict = set_flag(s, o, value, len);
+
+    if (verdict == WRONG)
+        return verdict;
     if (s->state == TS_LISTEN && s->announced)
         tlisten_option(s, TOE_OPT_REUSE, tsock_reuse(s));
     else
         tsock_option(s, TOE_OPT_REUSE, tsock_reuse(s));
+    return verdict;
 }
 
-static enum verdict set_socket_level(struct tsock *s, int name, const void *value, socklen_t len)
+static enum verdict set_zerocopy(struct tsock *s, const struct set_option *o, const void *value,
+                                 socklen_t len)
 {
-    int v = 0;
+    int v;
 
-    switch (name) {
-    case SO_LINGER:
-        return set_linger(s, value, len);
-    case SO_RCVTIMEO:
-        return read_timeout(value, len, &s->opts.rcvtimeo) ? DONE : WRONG;
-    case SO_SNDTIMEO:
-        return read_timeout(value, len, &s->opts.sndtimeo) ? DONE : WRONG;
-    case SO_MAX_PACING_RATE:
-        return set_max_pacing(s, value, len);
-    case SO_ATTACH_FILTER:
-    case SO_ATTACH_BPF:
-    case SO_TIMESTAMP:
-    case SO_TIMESTAMPNS:
-    case SO_TIMESTAMPING:
-    case SO_BINDTODEVICE:
-    case SO_PEEK_OFF:
-        return terr(ENOPROTOOPT), WRONG;
-    case SO_ERROR:
-    case SO_TYPE:
-    case SO_DOMAIN:
-    case SO_PROTOCOL:
-    case SO_ACCEPTCONN:
-        return terr(ENOPROTOOPT), WRONG; /* can only be asked */
-    case SO_KEEPALIVE:
-    case SO_REUSEADDR:
-    case SO_REUSEPORT:
-    case SO_RCVLOWAT:
-    case SO_OOBINLINE:
-    case SO_ZEROCOPY:
-        break;
-    case SO_RCVBUF:
-    case SO_SNDBUF:
-        /* The buffers of a queue pair's slots are of one size: a wish, as Linux takes it too. */
-        return read_int(value, len, &v) ? DONE : WRONG;
-    default:
-        return UNHANDLED;
-    }
+    (void)o;
     if (!read_int(value, len, &v))
         return WRONG;
-    if (name == SO_KEEPALIVE) {
-        s->opts.keepalive = v != 0;
-        tsock_option(s, TOE_OPT_KEEPALIVE, v != 0);
-    } else if (name == SO_REUSEADDR) {
-        s->opts.reuseaddr = v != 0;
-        say_reuse(s);
-    } else if (name == SO_REUSEPORT) {
-        s->opts.reuseport = v != 0;
-        say_reuse(s);
-    } else if (name == SO_OOBINLINE) {
-        s->opts.oobinline = v != 0;
-    } else if (name == SO_ZEROCOPY) {
-        if (v < 0 || v > 1)
-            return terr(EINVAL), WRONG;
-        s->opts.zerocopy = (uint8_t)v;
-    } else {
-        s->lowat = v < 0 ? INT_MAX : v;
-    }
+    if (v < 0 || v > 1)
+        return terr(EINVAL), WRONG;
+    s->opts.zerocopy = (uint8_t)v;
     return DONE;
 }
 
-static enum verdict set_congestion(struct tsock *s, const void *value, socklen_t len)
+static enum verdict set_lowat(struct tsock *s, const struct set_option *o, const void *value,
+                              socklen_t len)
+{
+    int v;
+
+    (void)o;
+    if (!read_int(value, len, &v))
+        return WRONG;
+    s->lowat = v < 0 ? INT_MAX : v;
+    return DONE;
+}
+
+static enum verdict set_congestion(struct tsock *s, const struct set_option *o, const void *value,
+                                   socklen_t len)
 {
     char name[16]; /* TCP_CA_NAME_MAX */
     size_t n = len < sizeof name - 1 ? len : sizeof name - 1;
-    uint32_t i;
 
     if (len < 1)
         return terr(EINVAL), WRONG;
     memcpy(name, value, n);
     name[n] = '\0';
-    for (i = 0; i < SOCKOPT_CCS; i++) {
+    for (uint32_t i = 0; i < SOCKOPT_CCS; i++) {
         if (strcmp(name, sockopt_cc[i]) != 0)
             continue;
         s->opts.cc = i + 1;
-        tsock_option(s, TOE_OPT_CC, i);
+        tsock_option(s, o->option, i);
         return DONE;
     }
     return terr(ENOENT), WRONG;
 }
 
-/* As Linux: an int or a long, all ones for no limit. What a flow can be told ends at 34 Gbit/s. */
-static enum verdict set_max_pacing(struct tsock *s, const void *value, socklen_t len)
+/* As Linux: an int or a long, all ones for no limit. A flow's own limit ends at 34 Gbit/s. */
+static enum verdict set_max_pacing(struct tsock *s, const struct set_option *o, const void *value,
+                                   socklen_t len)
 {
     uint64_t rate = 0;
     int v;
@@ -184,28 +227,41 @@ static enum verdict set_max_pacing(struct tsock *s, const void *value, socklen_t
         rate = v == -1 ? UINT64_MAX : (uint32_t)v;
     }
     s->opts.max_pacing = rate == UINT64_MAX ? 0 : rate;
-    tsock_option(s, TOE_OPT_MAX_PACING, pacing_value(s->opts.max_pacing));
+    tsock_option(s, o->option, pacing_value(s->opts.max_pacing));
     return DONE;
 }
 
-static enum verdict set_bounded(struct tsock *s, uint16_t option, int v, int max, int32_t *keep)
+static enum verdict set_range(struct tsock *s, const struct set_option *o, const void *value,
+                              socklen_t len)
 {
-    if (v < 1 || v > max)
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    if (v < o->min || v > o->max)
         return terr(EINVAL), WRONG;
-    *keep = v;
-    tsock_option(s, option, (uint32_t)v);
+    *(int32_t *)kept(s, o) = v;
+    tsock_option(s, o->option, (uint32_t)v);
     return DONE;
 }
 
-static enum verdict set_flag(struct tsock *s, uint16_t option, int v, uint8_t *keep)
+static enum verdict set_linger2(struct tsock *s, const struct set_option *o, const void *value,
+                                socklen_t len)
 {
-    *keep = v != 0;
-    tsock_option(s, option, v != 0);
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    s->opts.linger2 = v;
+    if (v > 0)
+        tsock_option(s, o->option, (uint32_t)v);
     return DONE;
 }
 
-static enum verdict set_fastopen_key(struct tsock *s, const void *value, socklen_t len)
+static enum verdict set_fastopen_key(struct tsock *s, const struct set_option *o, const void *value,
+                                     socklen_t len)
 {
+    (void)o;
     if (len != 16 && len != 32)
         return terr(EINVAL), WRONG;
     s->opts.fastopen_keys = (uint8_t)(len / 16);
@@ -215,23 +271,34 @@ static enum verdict set_fastopen_key(struct tsock *s, const void *value, socklen
     return DONE;
 }
 
-static enum verdict set_fastopen(struct tsock *s, int name, int v)
+static enum verdict set_fastopen(struct tsock *s, const struct set_option *o, const void *value,
+                                 socklen_t len)
 {
-    if (name == TCP_FASTOPEN) {
-        if (v < 0 || (s->state != TS_NEW && s->state != TS_LISTEN))
-            return terr(EINVAL), WRONG;
-        s->opts.fastopen = v;
-        if (s->state == TS_LISTEN && s->announced)
-            tfast_announce(s);
-        return DONE;
-    }
-    if (v < 0 || v > 1 ||
-        (s->state != TS_NEW && (name != TCP_FASTOPEN_NO_COOKIE || s->state != TS_LISTEN)))
+    int v;
+
+    (void)o;
+    if (!read_int(value, len, &v))
+        return WRONG;
+    if (v < 0 || (s->state != TS_NEW && s->state != TS_LISTEN))
         return terr(EINVAL), WRONG;
-    if (name == TCP_FASTOPEN_CONNECT)
-        s->opts.fastopen_connect = (uint8_t)v;
-    else
-        s->opts.fastopen_no_cookie = (uint8_t)v;
+    s->opts.fastopen = v;
+    if (s->state == TS_LISTEN && s->announced)
+        tfast_announce(s);
+    return DONE;
+}
+
+/* TCP_FASTOPEN_CONNECT, of a new socket; TCP_FASTOPEN_NO_COOKIE, of a listener too. */
+static enum verdict set_fastopen_flag(struct tsock *s, const struct set_option *o,
+                                      const void *value, socklen_t len)
+{
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    if (v < 0 || v > 1 ||
+        (s->state != TS_NEW && (o->name != TCP_FASTOPEN_NO_COOKIE || s->state != TS_LISTEN)))
+        return terr(EINVAL), WRONG;
+    *(uint8_t *)kept(s, o) = (uint8_t)v;
     if (s->state == TS_LISTEN && s->announced && s->opts.fastopen)
         tfast_announce(s);
     return DONE;
@@ -264,80 +331,121 @@ int tdefer_seconds(uint8_t times)
     return sum;
 }
 
-static enum verdict set_tcp_level(struct tsock *s, int name, const void *value, socklen_t len)
+/* The kernel's half of the listener has it too. */
+static enum verdict set_defer_accept(struct tsock *s, const struct set_option *o, const void *value,
+                                     socklen_t len)
 {
     int v;
 
-    if (name == TCP_CONGESTION)
-        return set_congestion(s, value, len);
-    if (name == TCP_ULP || name == TCP_MD5SIG || name == TCP_MD5SIG_EXT || name == TCP_REPAIR ||
-        name == TCP_ZEROCOPY_RECEIVE || name == TCP_INQ || name == TCP_INFO)
-        return terr(ENOPROTOOPT), WRONG;
-    if (name == TCP_FASTOPEN_KEY)
-        return set_fastopen_key(s, value, len);
     if (!read_int(value, len, &v))
         return WRONG;
-    switch (name) {
-    case TCP_FASTOPEN:
-    case TCP_FASTOPEN_CONNECT:
-    case TCP_FASTOPEN_NO_COOKIE:
-        return set_fastopen(s, name, v);
-    case TCP_DEFER_ACCEPT:
-        s->opts.defer = tdefer_times(v);
-        if (s->state == TS_LISTEN && s->announced)
-            tlisten_option(s, TOE_OPT_DEFER_ACCEPT, s->opts.defer);
-        return UNHANDLED; /* the kernel's half has it too */
-    case TCP_SYNCNT:
-        return set_bounded(s, TOE_OPT_SYNCNT, v, SYN_COUNT_MAX, &s->opts.syncnt);
-    case TOE_TCP_UTO:
-        if (v < 0 || v > UTO_MAX)
-            return terr(EINVAL), WRONG;
-        s->opts.uto = v;
-        tsock_option(s, TOE_OPT_ADV_UTO, (uint32_t)v);
-        return DONE;
-    case TCP_NODELAY:
-        return set_flag(s, TOE_OPT_NODELAY, v, &s->opts.nodelay);
-    case TCP_CORK:
-        return set_flag(s, TOE_OPT_CORK, v, &s->opts.cork);
-    case TCP_QUICKACK:
-        return set_flag(s, TOE_OPT_QUICKACK, v & 1, &s->opts.quickack);
-    case TCP_KEEPIDLE:
-        return set_bounded(s, TOE_OPT_KEEPIDLE, v, KEEP_SECONDS_MAX, &s->opts.keepidle);
-    case TCP_KEEPINTVL:
-        return set_bounded(s, TOE_OPT_KEEPINTVL, v, KEEP_SECONDS_MAX, &s->opts.keepintvl);
-    case TCP_KEEPCNT:
-        return set_bounded(s, TOE_OPT_KEEPCNT, v, KEEP_COUNT_MAX, &s->opts.keepcnt);
-    case TCP_USER_TIMEOUT:
-        if (v < 0)
-            return terr(EINVAL), WRONG;
-        s->opts.user_timeout = v;
-        tsock_option(s, TOE_OPT_USER_TIMEOUT, (uint32_t)v);
-        return DONE;
-    case TCP_LINGER2:
-        s->opts.linger2 = v;
-        if (v > 0)
-            tsock_option(s, TOE_OPT_LINGER2, (uint32_t)v);
-        return DONE;
-    default:
-        return UNHANDLED;
-    }
+    s->opts.defer = tdefer_times(v);
+    if (s->state == TS_LISTEN && s->announced)
+        tlisten_option(s, o->option, s->opts.defer);
+    return UNHANDLED;
 }
+
+/* As Linux: not once it is bound. */
+static enum verdict set_v6only(struct tsock *s, const struct set_option *o, const void *value,
+                               socklen_t len)
+{
+    (void)o, (void)value, (void)len;
+    return s->state != TS_NEW ? (terr(EINVAL), WRONG) : UNHANDLED;
+}
+
+/* ---- the table ---- */
+
+#define AT(field) offsetof(struct tsock, opts.field)
+#define ROW(of, option_name, action, ...)                                                          \
+    {                                                                                              \
+        .level = (of), .name = (option_name), .set = action, __VA_ARGS__                           \
+    }
+
+/*
+ * Every option that setsockopt() treats in its own way. docs/COMPATIBILITY.md is made from these
+ * rows (scripts/compatibility), so a row begins with level and name, and its action says what the
+ * page says: refuse, read_only, keep, or an effect. All other options go to the placeholder.
+ * Programs set the first rows most often.
+ */
+static const struct set_option set_options[] = {
+    ROW(IPPROTO_TCP, TCP_NODELAY, set_flag, .option = TOE_OPT_NODELAY, .at = AT(nodelay)),
+    ROW(IPPROTO_TCP, TCP_CORK, set_flag, .option = TOE_OPT_CORK, .at = AT(cork)),
+    ROW(IPPROTO_TCP, TCP_QUICKACK, set_quickack, .option = TOE_OPT_QUICKACK, .at = AT(quickack)),
+    ROW(IPPROTO_TCP, TCP_KEEPIDLE, set_range, .option = TOE_OPT_KEEPIDLE, .at = AT(keepidle),
+        .min = 1, .max = KEEP_SECONDS_MAX),
+    ROW(IPPROTO_TCP, TCP_KEEPINTVL, set_range, .option = TOE_OPT_KEEPINTVL, .at = AT(keepintvl),
+        .min = 1, .max = KEEP_SECONDS_MAX),
+    ROW(IPPROTO_TCP, TCP_KEEPCNT, set_range, .option = TOE_OPT_KEEPCNT, .at = AT(keepcnt), .min = 1,
+        .max = KEEP_COUNT_MAX),
+    ROW(IPPROTO_TCP, TCP_SYNCNT, set_range, .option = TOE_OPT_SYNCNT, .at = AT(syncnt), .min = 1,
+        .max = SYN_COUNT_MAX),
+    ROW(IPPROTO_TCP, TCP_USER_TIMEOUT, set_range, .option = TOE_OPT_USER_TIMEOUT,
+        .at = AT(user_timeout), .max = INT_MAX),
+    ROW(IPPROTO_TCP, TOE_TCP_UTO, set_range, .option = TOE_OPT_ADV_UTO, .at = AT(uto),
+        .max = UTO_MAX),
+    ROW(IPPROTO_TCP, TCP_LINGER2, set_linger2, .option = TOE_OPT_LINGER2),
+    ROW(IPPROTO_TCP, TCP_CONGESTION, set_congestion, .option = TOE_OPT_CC),
+    ROW(IPPROTO_TCP, TCP_DEFER_ACCEPT, set_defer_accept, .option = TOE_OPT_DEFER_ACCEPT),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN, set_fastopen),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN_CONNECT, set_fastopen_flag, .at = AT(fastopen_connect)),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, set_fastopen_flag, .at = AT(fastopen_no_cookie)),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN_KEY, set_fastopen_key),
+    ROW(IPPROTO_TCP, TCP_MAXSEG, tpath_set_maxseg, .option = TOE_OPT_MAXSEG),
+    ROW(IPPROTO_TCP, TCP_NOTSENT_LOWAT, keep),
+    ROW(IPPROTO_TCP, TCP_WINDOW_CLAMP, keep),
+    ROW(IPPROTO_TCP, TCP_ULP, refuse),
+    ROW(IPPROTO_TCP, TCP_MD5SIG, refuse),
+    ROW(IPPROTO_TCP, TCP_MD5SIG_EXT, refuse),
+    ROW(IPPROTO_TCP, TCP_REPAIR, refuse),
+    ROW(IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, refuse),
+    ROW(IPPROTO_TCP, TCP_INQ, refuse),
+    ROW(IPPROTO_TCP, TCP_INFO, read_only),
+    ROW(SOL_SOCKET, SO_KEEPALIVE, set_flag, .option = TOE_OPT_KEEPALIVE, .at = AT(keepalive)),
+    ROW(SOL_SOCKET, SO_LINGER, set_linger),
+    ROW(SOL_SOCKET, SO_REUSEADDR, set_reuse, .at = AT(reuseaddr)),
+    ROW(SOL_SOCKET, SO_REUSEPORT, set_reuse, .at = AT(reuseport)),
+    ROW(SOL_SOCKET, SO_RCVTIMEO, set_timeout, .at = AT(rcvtimeo)),
+    ROW(SOL_SOCKET, SO_SNDTIMEO, set_timeout, .at = AT(sndtimeo)),
+    ROW(SOL_SOCKET, SO_RCVLOWAT, set_lowat),
+    ROW(SOL_SOCKET, SO_OOBINLINE, set_flag, .at = AT(oobinline)),
+    ROW(SOL_SOCKET, SO_ZEROCOPY, set_zerocopy),
+    ROW(SOL_SOCKET, SO_MAX_PACING_RATE, set_max_pacing, .option = TOE_OPT_MAX_PACING),
+    ROW(SOL_SOCKET, SO_RCVBUF, set_hint),
+    ROW(SOL_SOCKET, SO_SNDBUF, set_hint),
+    ROW(SOL_SOCKET, SO_PRIORITY, keep),
+    ROW(SOL_SOCKET, SO_ATTACH_FILTER, refuse),
+    ROW(SOL_SOCKET, SO_ATTACH_BPF, refuse),
+    ROW(SOL_SOCKET, SO_TIMESTAMP, refuse),
+    ROW(SOL_SOCKET, SO_TIMESTAMPNS, refuse),
+    ROW(SOL_SOCKET, SO_TIMESTAMPING, refuse),
+    ROW(SOL_SOCKET, SO_BINDTODEVICE, refuse),
+    ROW(SOL_SOCKET, SO_PEEK_OFF, refuse),
+    ROW(SOL_SOCKET, SO_ERROR, read_only),
+    ROW(SOL_SOCKET, SO_TYPE, read_only),
+    ROW(SOL_SOCKET, SO_DOMAIN, read_only),
+    ROW(SOL_SOCKET, SO_PROTOCOL, read_only),
+    ROW(SOL_SOCKET, SO_ACCEPTCONN, read_only),
+    ROW(IPPROTO_IP, IP_TOS, tpath_set_tos, .option = TOE_OPT_TOS),
+    ROW(IPPROTO_IP, IP_MTU_DISCOVER, tpath_set_discover, .option = TOE_OPT_MTU_DISCOVER),
+    ROW(IPPROTO_IP, IP_TTL, keep),
+    ROW(IPPROTO_IPV6, IPV6_TCLASS, tpath_set_tos, .option = TOE_OPT_TOS),
+    ROW(IPPROTO_IPV6, IPV6_MTU_DISCOVER, tpath_set_discover, .option = TOE_OPT_MTU_DISCOVER),
+    ROW(IPPROTO_IPV6, IPV6_V6ONLY, set_v6only),
+};
 
 static enum verdict set_carried(struct tsock *s, int level, int name, const void *value,
                                 socklen_t len)
 {
+    static const struct set_option other_tcp = {.level = IPPROTO_TCP, .set = keep};
+
     if (len > INT_MAX)
         return terr(EINVAL), WRONG;
     if (len && !value)
         return terr(EFAULT), WRONG;
-    if (level == SOL_SOCKET)
-        return set_socket_level(s, name, value, len);
-    if (level == IPPROTO_TCP && name != TCP_MAXSEG)
-        return set_tcp_level(s, name, value, len);
-    if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY && s->state != TS_NEW)
-        return terr(EINVAL), WRONG; /* as Linux, once it is bound */
-    tpath_set(s, level, name, value, len);
-    return UNHANDLED;
+    for (size_t i = 0; i < sizeof set_options / sizeof set_options[0]; i++)
+        if (set_options[i].name == name && set_options[i].level == level)
+            return set_options[i].set(s, &set_options[i], value, len);
+    return level == IPPROTO_TCP ? keep(s, &other_tcp, value, len) : UNHANDLED;
 }
 
 /* The kernel has taken it for an undecided socket: remember it for the TOE. What the TOE does not

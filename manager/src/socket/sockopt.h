@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sockopt.h - what sockopt.c and sockopt_get.c share. Lock held. */
-#ifndef TOE_SOCKOPT_H
-#define TOE_SOCKOPT_H
+#ifndef LIBTOE_SOCKOPT_H
+#define LIBTOE_SOCKOPT_H
 
 #include "tsock.h"
 
@@ -9,6 +9,16 @@ enum verdict {
     DONE,      /* dealt with here */
     WRONG,     /* errno is set */
     UNHANDLED, /* the placeholder's */
+};
+
+/* A row of the table of setsockopt(). */
+struct set_option {
+    int level, name;
+    enum verdict (*set)(struct tsock *s, const struct set_option *o, const void *value,
+                        socklen_t len);
+    uint16_t option; /* TOE_OPT_* that the flow gets */
+    uint16_t at;     /* offset in struct tsock of what is kept */
+    int32_t min, max;
 };
 
 /* The kernel's names of the algorithms, by the value of TOE_OPT_CC. */

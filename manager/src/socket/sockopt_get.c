@@ -59,7 +59,58 @@ static enum verdict verdict_of(int r)
     return r < 0 ? WRONG : DONE;
 }
 
-/* An ICMP error that did not end the connection: told once, as Linux does (RFC 9293 SHLD-25). */
+struct get_option;
+typedef enum verdict get_fn(struct tsock *s, const struct get_option *o, void *value,
+                            socklen_t *len);
+
+/* A row of the table of getsockopt(). */
+struct get_option {
+    int level, name;
+    get_fn *get;
+    uint16_t at;  /* offset in struct tsock of what is kept */
+    int fallback; /* when that is 0; or the constant */
+};
+
+static const void *kept(const struct tsock *s, const struct get_option *o)
+{
+    return (const uint8_t *)s + o->at;
+}
+
+/* ---- getters of rows ---- */
+
+static enum verdict refuse(struct tsock *s, const struct get_option *o, void *value, socklen_t *len)
+{
+    (void)s, (void)o, (void)value, (void)len;
+    return terr(ENOPROTOOPT), WRONG;
+}
+
+static enum verdict get_flag(struct tsock *s, const struct get_option *o, void *value,
+                             socklen_t *len)
+{
+    return verdict_of(give_int(value, len, *(const uint8_t *)kept(s, o)));
+}
+
+static enum verdict get_number(struct tsock *s, const struct get_option *o, void *value,
+                               socklen_t *len)
+{
+    return verdict_of(give_int(value, len, or_default(*(const int32_t *)kept(s, o), o->fallback)));
+}
+
+static enum verdict get_constant(struct tsock *s, const struct get_option *o, void *value,
+                                 socklen_t *len)
+{
+    (void)s;
+    return verdict_of(give_int(value, len, o->fallback));
+}
+
+static enum verdict get_timeout(struct tsock *s, const struct get_option *o, void *value,
+                                socklen_t *len)
+{
+    return verdict_of(give_timeout(value, len, *(const uint64_t *)kept(s, o)));
+}
+
+/* An ICMP error that did not end the connection: reported once, as Linux does (RFC 9293 SHLD-25).
+ */
 static int take_soft_error(struct tsock *s)
 {
     struct toedev_flow_record r;
@@ -70,193 +121,219 @@ static int take_soft_error(struct tsock *s)
     return (int)r.soft_error;
 }
 
-static enum verdict get_socket_level(struct tsock *s, int name, void *value, socklen_t *len)
+static enum verdict get_error(struct tsock *s, const struct get_option *o, void *value,
+                              socklen_t *len)
 {
-    const struct tsock_opts *o = &s->opts;
-    struct linger l = {o->linger_on, o->linger_s};
-    uint64_t pacing;
-    int v;
+    int v = tsock_take_error(s);
 
-    switch (name) {
-    case SO_ERROR:
-        v = tsock_take_error(s);
-        if (!v)
-            v = take_soft_error(s);
-        break;
-    case SO_TYPE:
-        v = SOCK_STREAM;
-        break;
-    case SO_DOMAIN:
-        v = s->v6 ? AF_INET6 : AF_INET;
-        break;
-    case SO_PROTOCOL:
-        v = IPPROTO_TCP;
-        break;
-    case SO_ACCEPTCONN:
-        v = s->state == TS_LISTEN;
-        break;
-    case SO_KEEPALIVE:
-        v = o->keepalive;
-        break;
-    case SO_REUSEADDR:
-        v = o->reuseaddr;
-        break;
-    case SO_REUSEPORT:
-        v = o->reuseport;
-        break;
-    case SO_OOBINLINE:
-        v = o->oobinline;
-        break;
-    case SO_ZEROCOPY:
-        v = o->zerocopy;
-        break;
-    case SO_RCVLOWAT:
-        v = or_default(s->lowat, 1);
-        break;
-    case SO_RCVBUF:
-        if (!s->rx)
-            return UNHANDLED;
-        v = (int)(s->rx_mask + 1);
-        break;
-    case SO_SNDBUF:
-        if (!s->tx)
-            return UNHANDLED;
-        v = (int)(s->tx_mask + 1);
-        break;
-    case SO_MAX_PACING_RATE:
-        pacing = o->max_pacing ? o->max_pacing : UINT64_MAX;
-        if (*len >= sizeof pacing)
-            return verdict_of(give(value, len, &pacing, sizeof pacing));
-        v = (int)pacing_value(pacing);
-        break;
-    case SO_LINGER:
-        return verdict_of(give(value, len, &l, sizeof l));
-    case SO_PEERNAME:
-        return verdict_of(s->state == TS_OPEN || s->state == TS_SHARED
-                              ? tsock_name(s, true, value, len)
-                              : terr(ENOTCONN));
-    case SO_RCVTIMEO:
-        return verdict_of(give_timeout(value, len, o->rcvtimeo));
-    case SO_SNDTIMEO:
-        return verdict_of(give_timeout(value, len, o->sndtimeo));
-    default:
-        return UNHANDLED;
-    }
+    (void)o;
+    return verdict_of(give_int(value, len, v ? v : take_soft_error(s)));
+}
+
+static enum verdict get_domain(struct tsock *s, const struct get_option *o, void *value,
+                               socklen_t *len)
+{
+    (void)o;
+    return verdict_of(give_int(value, len, s->v6 ? AF_INET6 : AF_INET));
+}
+
+static enum verdict get_acceptconn(struct tsock *s, const struct get_option *o, void *value,
+                                   socklen_t *len)
+{
+    (void)o;
+    return verdict_of(give_int(value, len, s->state == TS_LISTEN));
+}
+
+/* The slot's true sizes. */
+static enum verdict get_rcvbuf(struct tsock *s, const struct get_option *o, void *value,
+                               socklen_t *len)
+{
+    (void)o;
+    return s->rx ? verdict_of(give_int(value, len, (int)(s->rx_mask + 1))) : UNHANDLED;
+}
+
+static enum verdict get_sndbuf(struct tsock *s, const struct get_option *o, void *value,
+                               socklen_t *len)
+{
+    (void)o;
+    return s->tx ? verdict_of(give_int(value, len, (int)(s->tx_mask + 1))) : UNHANDLED;
+}
+
+static enum verdict get_max_pacing(struct tsock *s, const struct get_option *o, void *value,
+                                   socklen_t *len)
+{
+    uint64_t pacing = s->opts.max_pacing ? s->opts.max_pacing : UINT64_MAX;
+
+    (void)o;
+    if (*len >= sizeof pacing)
+        return verdict_of(give(value, len, &pacing, sizeof pacing));
+    return verdict_of(give_int(value, len, (int)pacing_value(pacing)));
+}
+
+static enum verdict get_linger(struct tsock *s, const struct get_option *o, void *value,
+                               socklen_t *len)
+{
+    struct linger l = {s->opts.linger_on, s->opts.linger_s};
+
+    (void)o;
+    return verdict_of(give(value, len, &l, sizeof l));
+}
+
+static enum verdict get_peername(struct tsock *s, const struct get_option *o, void *value,
+                                 socklen_t *len)
+{
+    (void)o;
+    return verdict_of(s->state == TS_OPEN || s->state == TS_SHARED ? tsock_name(s, true, value, len)
+                                                                   : terr(ENOTCONN));
+}
+
+static enum verdict get_info(struct tsock *s, const struct get_option *o, void *value,
+                             socklen_t *len)
+{
+    struct tcp_info info;
+
+    (void)o;
+    tsock_tcp_info(s, &info);
+    return verdict_of(give(value, len, &info, sizeof info));
+}
+
+static enum verdict get_fastopen_key(struct tsock *s, const struct get_option *o, void *value,
+                                     socklen_t *len)
+{
+    (void)o;
+    return verdict_of(give(value, len, s->opts.fastopen_key, 16u * s->opts.fastopen_keys));
+}
+
+static enum verdict get_defer_accept(struct tsock *s, const struct get_option *o, void *value,
+                                     socklen_t *len)
+{
+    (void)o;
+    return verdict_of(give_int(value, len, tdefer_seconds(s->opts.defer)));
+}
+
+/* Linux reports 536 where there is no connection, or what was set. */
+static enum verdict get_maxseg(struct tsock *s, const struct get_option *o, void *value,
+                               socklen_t *len)
+{
+    struct toedev_flow_record r;
+    int v = 536;
+
+    (void)o;
+    if (s->state == TS_LISTEN && s->opts.maxseg)
+        v = s->opts.maxseg;
+    else if (tsock_record(s, &r) && r.mss_send)
+        v = r.mss_send;
     return verdict_of(give_int(value, len, v));
 }
 
-static int maximum_segment(struct tsock *s)
-{
-    struct toedev_flow_record r;
-
-    /* Linux answers 536 where there is no connection, or what was set. */
-    if (s->state == TS_LISTEN && s->opts.maxseg)
-        return s->opts.maxseg;
-    return tsock_record(s, &r) && r.mss_send ? r.mss_send : 536;
-}
-
-static enum verdict get_congestion(const struct tsock *s, void *value, socklen_t *len)
+static enum verdict get_congestion(struct tsock *s, const struct get_option *o, void *value,
+                                   socklen_t *len)
 {
     struct toedev_flow_record r;
     uint32_t cc = s->opts.cc ? s->opts.cc - 1 : 0;
 
-    /* What the TOE's own default is, only a flow tells. */
+    (void)o;
+    /* Only a flow's record names the TOE's own default. */
     if (tsock_record(s, &r) && r.cc < SOCKOPT_CCS && !s->opts.cc)
         cc = r.cc;
     return verdict_of(give(value, len, sockopt_cc[cc], sizeof sockopt_cc[cc]));
 }
 
-static enum verdict get_tcp_level(struct tsock *s, int name, void *value, socklen_t *len)
-{
-    const struct tsock_opts *o = &s->opts;
-    struct tcp_info info;
-    int v;
-
-    switch (name) {
-    case TCP_INFO:
-        tsock_tcp_info(s, &info);
-        return verdict_of(give(value, len, &info, sizeof info));
-    case TCP_FASTOPEN_KEY:
-        return verdict_of(give(value, len, o->fastopen_key, 16u * o->fastopen_keys));
-    case TCP_CONGESTION:
-        return get_congestion(s, value, len);
-    case TCP_NODELAY:
-        v = o->nodelay;
-        break;
-    case TCP_CORK:
-        v = o->cork;
-        break;
-    case TCP_QUICKACK:
-        v = o->quickack;
-        break;
-    case TCP_MAXSEG:
-        v = maximum_segment(s);
-        break;
-    case TCP_KEEPIDLE:
-        v = or_default(o->keepidle, DEFAULT_KEEPIDLE);
-        break;
-    case TCP_KEEPINTVL:
-        v = or_default(o->keepintvl, DEFAULT_KEEPINTVL);
-        break;
-    case TCP_KEEPCNT:
-        v = or_default(o->keepcnt, DEFAULT_KEEPCNT);
-        break;
-    case TCP_USER_TIMEOUT:
-        v = o->user_timeout;
-        break;
-    case TCP_LINGER2:
-        v = or_default(o->linger2, DEFAULT_LINGER2);
-        break;
-    case TCP_SYNCNT:
-        v = or_default(o->syncnt, DEFAULT_SYNCNT);
-        break;
-    case TCP_DEFER_ACCEPT:
-        v = tdefer_seconds(o->defer);
-        break;
-    case TOE_TCP_UTO:
-        v = o->uto;
-        break;
-    case TCP_FASTOPEN:
-        v = o->fastopen;
-        break;
-    case TCP_FASTOPEN_CONNECT:
-        v = o->fastopen_connect;
-        break;
-    case TCP_FASTOPEN_NO_COOKIE:
-        v = o->fastopen_no_cookie;
-        break;
-    case TCP_INQ:
-    case TCP_ZEROCOPY_RECEIVE:
-    case TCP_ULP:
-    case TCP_REPAIR:
-        return terr(ENOPROTOOPT), WRONG;
-    default:
-        return UNHANDLED;
-    }
-    return verdict_of(give_int(value, len, v));
-}
-
-/* Accepted sockets share one placeholder, so what it keeps may be another's. */
-static enum verdict get_own_path(const struct tsock *s, int level, int name, void *value,
-                                 socklen_t *len)
-{
-    int six = level == IPPROTO_IPV6;
-
-    if (!s->accepted || (level != IPPROTO_IP && !(six && s->v6)))
-        return UNHANDLED;
-    if (name == (six ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER))
-        return verdict_of(
-            give_int(value, len, s->opts.discover ? s->opts.discover - 1 : IP_PMTUDISC_WANT));
-    if (name == (six ? IPV6_TCLASS : IP_TOS))
-        return verdict_of(give_int(value, len, s->opts.tos));
-    return UNHANDLED;
-}
-
-static enum verdict get_mtu(const struct tsock *s, void *value, socklen_t *len)
+static enum verdict get_mtu(struct tsock *s, const struct get_option *o, void *value,
+                            socklen_t *len)
 {
     int mtu = tpath_mtu(s);
 
+    (void)o;
     return mtu < 0 ? WRONG : verdict_of(give_int(value, len, mtu));
+}
+
+/* Accepted sockets share one placeholder, so what it keeps may be another's. */
+static bool placeholder_is_shared(const struct tsock *s, const struct get_option *o)
+{
+    return s->accepted && (o->level == IPPROTO_IP || s->v6);
+}
+
+static enum verdict get_mtu_discover(struct tsock *s, const struct get_option *o, void *value,
+                                     socklen_t *len)
+{
+    if (!placeholder_is_shared(s, o))
+        return UNHANDLED;
+    return verdict_of(
+        give_int(value, len, s->opts.discover ? s->opts.discover - 1 : IP_PMTUDISC_WANT));
+}
+
+static enum verdict get_tos(struct tsock *s, const struct get_option *o, void *value,
+                            socklen_t *len)
+{
+    return placeholder_is_shared(s, o) ? verdict_of(give_int(value, len, s->opts.tos)) : UNHANDLED;
+}
+
+/* ---- the table ---- */
+
+#define AT(field) offsetof(struct tsock, opts.field)
+#define ROW(of, option_name, getter, ...)                                                          \
+    {                                                                                              \
+        .level = (of), .name = (option_name), .get = getter, __VA_ARGS__                           \
+    }
+
+/* Every option that getsockopt() treats in its own way, as set_options[] of sockopt.c. All others
+ * are read from the placeholder. */
+static const struct get_option get_options[] = {
+    ROW(SOL_SOCKET, SO_ERROR, get_error),
+    ROW(IPPROTO_TCP, TCP_INFO, get_info),
+    ROW(SOL_SOCKET, SO_TYPE, get_constant, .fallback = SOCK_STREAM),
+    ROW(SOL_SOCKET, SO_DOMAIN, get_domain),
+    ROW(SOL_SOCKET, SO_PROTOCOL, get_constant, .fallback = IPPROTO_TCP),
+    ROW(SOL_SOCKET, SO_ACCEPTCONN, get_acceptconn),
+    ROW(SOL_SOCKET, SO_KEEPALIVE, get_flag, .at = AT(keepalive)),
+    ROW(SOL_SOCKET, SO_REUSEADDR, get_flag, .at = AT(reuseaddr)),
+    ROW(SOL_SOCKET, SO_REUSEPORT, get_flag, .at = AT(reuseport)),
+    ROW(SOL_SOCKET, SO_OOBINLINE, get_flag, .at = AT(oobinline)),
+    ROW(SOL_SOCKET, SO_ZEROCOPY, get_flag, .at = AT(zerocopy)),
+    ROW(SOL_SOCKET, SO_RCVLOWAT, get_number, .at = offsetof(struct tsock, lowat), .fallback = 1),
+    ROW(SOL_SOCKET, SO_RCVBUF, get_rcvbuf),
+    ROW(SOL_SOCKET, SO_SNDBUF, get_sndbuf),
+    ROW(SOL_SOCKET, SO_MAX_PACING_RATE, get_max_pacing),
+    ROW(SOL_SOCKET, SO_LINGER, get_linger),
+    ROW(SOL_SOCKET, SO_PEERNAME, get_peername),
+    ROW(SOL_SOCKET, SO_RCVTIMEO, get_timeout, .at = AT(rcvtimeo)),
+    ROW(SOL_SOCKET, SO_SNDTIMEO, get_timeout, .at = AT(sndtimeo)),
+    ROW(IPPROTO_TCP, TCP_NODELAY, get_flag, .at = AT(nodelay)),
+    ROW(IPPROTO_TCP, TCP_CORK, get_flag, .at = AT(cork)),
+    ROW(IPPROTO_TCP, TCP_QUICKACK, get_flag, .at = AT(quickack)),
+    ROW(IPPROTO_TCP, TCP_MAXSEG, get_maxseg),
+    ROW(IPPROTO_TCP, TCP_KEEPIDLE, get_number, .at = AT(keepidle), .fallback = DEFAULT_KEEPIDLE),
+    ROW(IPPROTO_TCP, TCP_KEEPINTVL, get_number, .at = AT(keepintvl), .fallback = DEFAULT_KEEPINTVL),
+    ROW(IPPROTO_TCP, TCP_KEEPCNT, get_number, .at = AT(keepcnt), .fallback = DEFAULT_KEEPCNT),
+    ROW(IPPROTO_TCP, TCP_USER_TIMEOUT, get_number, .at = AT(user_timeout)),
+    ROW(IPPROTO_TCP, TCP_LINGER2, get_number, .at = AT(linger2), .fallback = DEFAULT_LINGER2),
+    ROW(IPPROTO_TCP, TCP_SYNCNT, get_number, .at = AT(syncnt), .fallback = DEFAULT_SYNCNT),
+    ROW(IPPROTO_TCP, TCP_DEFER_ACCEPT, get_defer_accept),
+    ROW(IPPROTO_TCP, TCP_CONGESTION, get_congestion),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN, get_number, .at = AT(fastopen)),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN_CONNECT, get_flag, .at = AT(fastopen_connect)),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, get_flag, .at = AT(fastopen_no_cookie)),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN_KEY, get_fastopen_key),
+    ROW(IPPROTO_TCP, TOE_TCP_UTO, get_number, .at = AT(uto)),
+    ROW(IPPROTO_TCP, TCP_INQ, refuse),
+    ROW(IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, refuse),
+    ROW(IPPROTO_TCP, TCP_ULP, refuse),
+    ROW(IPPROTO_TCP, TCP_REPAIR, refuse),
+    ROW(IPPROTO_IP, IP_MTU, get_mtu),
+    ROW(IPPROTO_IP, IP_MTU_DISCOVER, get_mtu_discover),
+    ROW(IPPROTO_IP, IP_TOS, get_tos),
+    ROW(IPPROTO_IPV6, IPV6_MTU, get_mtu),
+    ROW(IPPROTO_IPV6, IPV6_MTU_DISCOVER, get_mtu_discover),
+    ROW(IPPROTO_IPV6, IPV6_TCLASS, get_tos),
+};
+
+static enum verdict get_carried(struct tsock *s, int level, int name, void *value, socklen_t *len)
+{
+    for (size_t i = 0; i < sizeof get_options / sizeof get_options[0]; i++)
+        if (get_options[i].name == name && get_options[i].level == level)
+            return get_options[i].get(s, &get_options[i], value, len);
+    return UNHANDLED;
 }
 
 /* The Unix socket has what calls go by. */
@@ -303,14 +380,23 @@ static int get_carrier(int fd, void *value, socklen_t *len)
     return give(value, len, text, strlen(text) + 1);
 }
 
+/* Options of any socket, whoever carries it. */
+static const struct {
+    int level, name;
+    int (*get)(int fd, void *value, socklen_t *len);
+} any_options[] = {
+    {IPPROTO_TCP, TOE_TCP_CARRIER, get_carrier},
+};
+
 int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
     enum verdict verdict = UNHANDLED;
     struct tsock *s;
     int r;
 
-    if (unlikely(level == IPPROTO_TCP && name == TOE_TCP_CARRIER))
-        return get_carrier(fd, value, len);
+    for (size_t i = 0; i < sizeof any_options / sizeof any_options[0]; i++)
+        if (any_options[i].name == name && any_options[i].level == level)
+            return any_options[i].get(fd, value, len);
     if (!tsock_get(fd))
         return sys_getsockopt(fd, level, name, value, len);
     tctx_lock();
@@ -322,15 +408,8 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
             verdict = (terr(EFAULT), WRONG);
         else if (s->state == TS_SHARED && is_unix_sockets(level, name))
             verdict = UNHANDLED;
-        else if (level == SOL_SOCKET)
-            verdict = get_socket_level(s, name, value, len);
-        else if (level == IPPROTO_TCP)
-            verdict = get_tcp_level(s, name, value, len);
-        else if ((level == IPPROTO_IP && name == IP_MTU) ||
-                 (level == IPPROTO_IPV6 && name == IPV6_MTU))
-            verdict = get_mtu(s, value, len);
         else
-            verdict = get_own_path(s, level, name, value, len);
+            verdict = get_carried(s, level, name, value, len);
     }
     r = verdict == WRONG       ? -1
         : verdict == UNHANDLED ? placeholder_get(s, fd, level, name, value, len)
