@@ -29,7 +29,7 @@ void toe_fds_put(struct msghdr *m, void *room, const int *fds, size_t n)
 
 size_t toe_fds_take(struct msghdr *m, int *fds, size_t max)
 {
-    size_t got = 0;
+    size_t came = 0;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
         size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -40,11 +40,11 @@ size_t toe_fds_take(struct msghdr *m, int *fds, size_t max)
             int fd;
 
             memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
-            if (got < max)
-                fds[got++] = fd;
+            if (came++ < max)
+                fds[came - 1] = fd;
             else /* not close(): in a program under the preload library that is libtoe's */
                 (void)syscall(SYS_close, fd);
         }
     }
-    return got;
+    return came;
 }

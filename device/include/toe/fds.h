@@ -20,7 +20,7 @@
  * refers to from then on. n may be 0: then the message has no control data. */
 void toe_fds_put(struct msghdr *m, void *room, const int *fds, size_t n);
 /* Takes the descriptors out of a received message: the first `max` into fds, further ones are
- * closed. Returns how many are in fds. */
+ * closed. Returns how many came, so more than `max` when some were closed. */
 size_t toe_fds_take(struct msghdr *m, int *fds, size_t max);
 
 #endif

@@ -2,11 +2,12 @@
 /*
  * config.c - settings: struct toe_options, over it the environment, under it the defaults.
  */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <toe/inline.h>
+#include <toe/number.h>
 #include <toe/settings.h>
 
 #include "config.h"
@@ -37,13 +38,10 @@ struct wanted {
 static int read_number(unsigned i, const struct wanted *w, char *err, size_t err_size)
 {
     const char *env = numbers[i].env, *text = tenv(env), *from = "";
-    unsigned long v = w->option ? w->option : w->fallback;
-    char *end;
+    uint64_t v = w->option ? w->option : w->fallback;
 
     if (text && *text) {
-        errno = 0;
-        v = strtoul(text, &end, 10);
-        if (*text < '0' || *text > '9' || errno || *end || v > UINT32_MAX) {
+        if (!toe_number(text, 10, &v) || v > UINT32_MAX) {
             snprintf(err, err_size, "%s=%s is not a number; give one from %u to %u", env, text,
                      numbers[i].min, numbers[i].max);
             return -1;
@@ -52,12 +50,12 @@ static int read_number(unsigned i, const struct wanted *w, char *err, size_t err
         from = " (struct toe_options)";
     }
     if (v < numbers[i].min || v > numbers[i].max) {
-        snprintf(err, err_size, "%s%s: %lu is out of range; give %u to %u", env, from, v,
+        snprintf(err, err_size, "%s%s: %" PRIu64 " is out of range; give %u to %u", env, from, v,
                  numbers[i].min, numbers[i].max);
         return -1;
     }
     if (numbers[i].power_of_two && (v & (v - 1))) {
-        snprintf(err, err_size, "%s%s: %lu is not a power of two", env, from, v);
+        snprintf(err, err_size, "%s%s: %" PRIu64 " is not a power of two", env, from, v);
         return -1;
     }
     *w->out = (uint32_t)v;

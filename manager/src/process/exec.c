@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <toe/number.h>
+
 #include "attach.h"
 #include "config.h"
 #include "ctx.h"
@@ -602,13 +604,15 @@ static int find_image(void)
     DIR *dir = opendir("/proc/self/fd");
     const struct dirent *e;
     int found = -1;
+    uint64_t fd;
 
     while (dir && (e = readdir(dir))) {
         char to[sizeof(IMAGE_LINK)];
         ssize_t n = readlinkat(dirfd(dir), e->d_name, to, sizeof(to));
 
-        if (n == (ssize_t)sizeof(IMAGE_LINK) - 1 && memcmp(to, IMAGE_LINK, (size_t)n) == 0)
-            found = (int)strtol(e->d_name, NULL, 10);
+        if (n == (ssize_t)sizeof(IMAGE_LINK) - 1 && memcmp(to, IMAGE_LINK, (size_t)n) == 0 &&
+            toe_number(e->d_name, 10, &fd))
+            found = (int)fd;
     }
     if (dir)
         closedir(dir);

@@ -3,8 +3,9 @@
 #include <dirent.h>
 #include <linux/tcp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include <toe/number.h>
 
 #include "ctx.h"
 #include "epoll.h"
@@ -108,10 +109,11 @@ void tinherit_all(void)
     DIR *dir = opendir("/proc/self/fd");
     const struct dirent *e;
     int saved = errno;
+    uint64_t fd;
 
     while (dir && (e = readdir(dir)))
-        if (e->d_name[0] >= '0' && e->d_name[0] <= '9')
-            tinherit((int)strtol(e->d_name, NULL, 10));
+        if (toe_number(e->d_name, 10, &fd)) /* not "." and ".." */
+            tinherit((int)fd);
     if (dir)
         closedir(dir);
     errno = saved;

@@ -114,7 +114,7 @@ static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, siz
     if (got < 0)
         return fail(err, size, "the TOE did not answer", strerror(errno));
     n = toe_fds_take(&m, fds, WELCOME_FDS);
-    if (n == WELCOME_FDS) {
+    if (n >= WELCOME_FDS) {
         sys_close(fds[0]); /* the register page: libtoe needs nothing of it */
         qp->doorbell_fd = tfd_internal(fds[1]);
     } else if (n == 1) {
