@@ -15,7 +15,7 @@ struct tepoll;
 struct tepitem;
 struct twnode;
 
-/* The part that sockets and epoll instances share: who looks at them. */
+/* The part that sockets and epoll instances share: their references and waiters. */
 struct tobj {
     uint8_t kind;
     uint8_t pad[3];

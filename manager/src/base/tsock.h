@@ -50,7 +50,7 @@ struct tsock_opts {
 };
 
 /* Urgent data (urgent.h). */
-enum toob { TOOB_NONE, TOOB_TOLD /* and yet to come */, TOOB_VALID, TOOB_READ };
+enum toob { TOOB_NONE, TOOB_ANNOUNCED /* and yet to come */, TOOB_VALID, TOOB_READ };
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): by what is touched together */
 struct tsock {
@@ -61,27 +61,27 @@ struct tsock {
     uint8_t eof;   /* the peer's FIN is in: after rx_avail comes end of stream */
     uint8_t shut;  /* TSHUT_* */
     uint8_t nonblock;
-    uint8_t dual;       /* TS_LISTEN: the kernel socket of this number listens too */
-    uint8_t v6;         /* made as AF_INET6: names are sockaddr_in6, of IPv4 mapped */
-    uint8_t accepted;   /* the connection came by accept() */
-    uint8_t oob;        /* enum toob: there is a mark, at oob_pos */
-    int32_t error;      /* pending SO_ERROR, an errno */
-    uint32_t slot;      /* in qp */
-    struct tqp *qp;     /* NULL unless TS_CONNECTING or a flow holds a slot */
-    uint8_t *rx, *tx;   /* the slot's buffers */
-    uint32_t rx_pos;    /* stream offset of the next byte to read, modulo 2^32 */
-    uint32_t rx_avail;  /* bytes to read */
-    uint32_t rx_unsaid; /* bytes read for which no RECV has been sent */
+    uint8_t dual;           /* TS_LISTEN: the kernel socket of this number listens too */
+    uint8_t v6;             /* made as AF_INET6: names are sockaddr_in6, of IPv4 mapped */
+    uint8_t accepted;       /* the connection came by accept() */
+    uint8_t oob;            /* enum toob: there is a mark, at oob_pos */
+    int32_t error;          /* pending SO_ERROR, an errno */
+    uint32_t slot;          /* in qp */
+    struct tqp *qp;         /* NULL unless TS_CONNECTING or a flow holds a slot */
+    uint8_t *rx, *tx;       /* the slot's buffers */
+    uint32_t rx_pos;        /* stream offset of the next byte to read, modulo 2^32 */
+    uint32_t rx_avail;      /* bytes to read */
+    uint32_t rx_unreported; /* bytes read for which no RECV has been sent */
     uint32_t rx_mask, tx_mask;
-    uint32_t tx_pos;     /* stream offset of the next byte to send, modulo 2^32 */
-    uint32_t tx_free;    /* room in the send buffer, bytes */
-    uint32_t told_round; /* the epoll_wait that told it and that nothing has answered, or 0 */
-    uint32_t rx_held;    /* bytes read for which no RECV may be sent: some of them are lent */
-    uint8_t claims;      /* TCLAIM_*: its buffers are in the application's hands (claim.h) */
-    uint8_t lingering;   /* close() waits for the peer's acknowledgements */
-    bool framed;         /* some received bytes are not in rx, but in frames (frames.h) */
-    int32_t lowat;       /* SO_RCVLOWAT; 0 and 1: 1 byte */
-    struct tzc *zc;      /* NULL until it sends or receives without a copy (claim.h) */
+    uint32_t tx_pos;         /* stream offset of the next byte to send, modulo 2^32 */
+    uint32_t tx_free;        /* room in the send buffer, bytes */
+    uint32_t epoll_reported; /* the epoll_wait that reported it and is not answered yet, or 0 */
+    uint32_t rx_held;        /* bytes read for which no RECV may be sent: some of them are lent */
+    uint8_t claims;    /* TCLAIM_*: its buffers are in the application's hands (lent_buffers.h) */
+    uint8_t lingering; /* close() waits for the peer's acknowledgements */
+    bool framed;       /* some received bytes are not in rx, but in frames (frames.h) */
+    int32_t lowat;     /* SO_RCVLOWAT; 0 and 1: 1 byte */
+    struct tzc *zc;    /* NULL until it sends or receives without a copy (lent_buffers.h) */
 
     /* names, network byte order */
     uint16_t local_port, remote_port;
@@ -90,7 +90,7 @@ struct tsock {
     struct in6_addr local6, remote6;
     uint32_t scope; /* of link-local addresses */
 
-    uint32_t soft_told; /* the flow record's soft error that SO_ERROR has given */
+    uint32_t soft_reported; /* the flow record's soft error that SO_ERROR has given */
 
     struct tsock_opts opts;
 
@@ -105,21 +105,21 @@ struct tsock {
     uint8_t announced;      /* LISTEN sent on the present queue pairs */
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
     uint8_t unconnected;    /* TS_DEAD by shutdown() of a connect or listener: as a new socket */
-    uint8_t connect_untold; /* TS_OPEN: connect() has not yet returned 0 for it */
-    uint8_t abort;          /* tsock_end() resets the connection, whatever SO_LINGER says */
-    uint8_t asked;          /* TS_CONNECTING: queue pairs that had the CONNECT */
-    uint8_t elsewhere;      /* TS_CONNECTING: the next queue pair is to have it */
-    uint8_t wants_fast;     /* TS_CONNECTING: CONNECT_READY is waited for */
-    uint8_t fast;           /* TS_CONNECTING: it has come; the SYN waits for data ... */
-    uint8_t fast_sent;      /* ... which is given */
+    uint8_t connect_unreported; /* TS_OPEN: connect() has not yet returned 0 for it */
+    uint8_t abort;              /* tsock_end() resets the connection, whatever SO_LINGER says */
+    uint8_t asked;              /* TS_CONNECTING: queue pairs that had the CONNECT */
+    uint8_t elsewhere;          /* TS_CONNECTING: the next queue pair is to have it */
+    uint8_t wants_fast;         /* TS_CONNECTING: CONNECT_READY is waited for */
+    uint8_t fast;               /* TS_CONNECTING: it has come; the SYN waits for data ... */
+    uint8_t fast_sent;          /* ... which is given */
     uint8_t oob_byte;
     uint32_t oob_pos; /* stream offset of the last urgent byte */
-    int32_t owner;    /* of F_SETOWN: who gets SIGURG */
+    int32_t owner;    /* of F_SETOWN: gets SIGURG */
     bool owner_tid;   /* ... and it is one thread (F_SETOWN_EX) */
     struct tsock *accept_head, *accept_tail, *accept_next;
     int32_t child_end;         /* at a fork: descriptor + 1 of what the child is to have */
     uint32_t relays;           /* that hold it (relay.h) */
-    bool unasked;              /* TS_SHARED: who has the flow does not know that it is used */
+    bool unasked;              /* TS_SHARED: the owner of the flow does not know that it is used */
     atomic_bool settled;       /* TS_SHARED, and not unasked: waiting for it is the kernel's */
     struct tsock *flow, *face; /* TS_SHARED: what has the flow, when it is here; the other way */
     struct tsock *listener;    /* of a connection that waits in an accept queue */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tzc.h - the data of a socket that sends or receives without a copy (claim.h, zerocopy.h). */
+/* tzc.h - the data of a socket that sends or receives without a copy (lent_buffers.h, zerocopy.h).
+ */
 #ifndef LIBTOE_TZC_H
 #define LIBTOE_TZC_H
 
@@ -23,7 +24,7 @@ struct tloan {
     bool lent; /* else given back, or read while something before them was lent */
 };
 
-/* One call of those that are told when their memory is free (zerocopy.h). */
+/* One send whose caller is notified when its memory is free (zerocopy.h). */
 struct tzc_send {
     uint64_t token;  /* of toe_send_ref() */
     uint32_t lo, hi; /* numbers of MSG_ZEROCOPY calls */
@@ -51,17 +52,17 @@ struct tzc {
     uint32_t loans_count; /* in it */
 
     struct tzc_queue flying; /* not acknowledged yet, in the order of the stream */
-    struct tzc_queue done;   /* those with tokens that have not been told yet */
+    struct tzc_queue done;   /* those with tokens that have not been reported yet */
     uint32_t begun;          /* calls that have not ended: each is to have room in flying */
     uint32_t next_number;    /* of the next MSG_ZEROCOPY call */
-    struct tzc_send told;    /* the numbers to be told; one range, since streams are in order */
-    bool telling;            /* told is in use */
+    struct tzc_send notify;  /* the numbers to report; one range, since streams are in order */
+    bool notify_pending;     /* notify is in use */
 };
 
 /* Are there notifications for the application to read (EPOLLERR)? */
 static inline bool tzc_waits(const struct tsock *s)
 {
-    return s->zc && (s->zc->telling || s->zc->done.count);
+    return s->zc && (s->zc->notify_pending || s->zc->done.count);
 }
 
 #endif

@@ -119,7 +119,7 @@ TOE_HIDDEN long raw_syscall(long n, ...);
         __attribute__((alias(#target), visibility("default")))
 
 /* Does libtoe know this descriptor? */
-static inline bool carried(int fd)
+static inline bool is_toe_fd(int fd)
 {
     return unlikely(tobj_get(fd) != NULL);
 }

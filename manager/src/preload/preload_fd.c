@@ -15,7 +15,7 @@
  * descriptor, not the connection. */
 static bool ours(int fd)
 {
-    return carried(fd) && !tproc_borrowed();
+    return is_toe_fd(fd) && !tproc_borrowed();
 }
 
 EXPORT(int, close, (int fd))
@@ -39,7 +39,7 @@ static void close_carried(unsigned first, unsigned last)
     unsigned fd;
 
     for (fd = first; fd < TFD_MAX && fd <= last; fd++)
-        if (carried((int)fd) && !tfd_is_internal((int)fd))
+        if (is_toe_fd((int)fd) && !tfd_is_internal((int)fd))
             toe_close((int)fd);
 }
 
@@ -120,14 +120,14 @@ EXPORT(int, ioctl, (int fd, unsigned long request, ...))
     va_start(args, request);
     arg = va_arg(args, void *);
     va_end(args);
-    return carried(fd) ? CARRY(toe_ioctl(fd, request, arg)) : libc.ioctl(fd, request, arg);
+    return is_toe_fd(fd) ? CARRY(toe_ioctl(fd, request, arg)) : libc.ioctl(fd, request, arg);
 }
 
 /* libc's own asks the placeholder. */
 EXPORT(int, sockatmark, (int fd))
 {
     int at = 0;
-    int r = carried(fd) ? CARRY(toe_ioctl(fd, SIOCATMARK, &at)) : libc.ioctl(fd, SIOCATMARK, &at);
+    int r = is_toe_fd(fd) ? CARRY(toe_ioctl(fd, SIOCATMARK, &at)) : libc.ioctl(fd, SIOCATMARK, &at);
 
     return r < 0 ? r : at;
 }

@@ -10,24 +10,26 @@
 
 EXPORT(ssize_t, send, (int fd, const void *buf, size_t n, int flags))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_send(fd, buf, n, flags)) : libc.send(fd, buf, n, flags);
+    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_send(fd, buf, n, flags))
+                         : libc.send(fd, buf, n, flags);
 }
 EXPORT_ALIAS(ssize_t, __send, send, (int, const void *, size_t, int));
 
 EXPORT(ssize_t, sendto,
        (int fd, const void *buf, size_t n, int flags, const struct sockaddr *addr, socklen_t len))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_sendto(fd, buf, n, flags, addr, len))
-                       : libc.sendto(fd, buf, n, flags, addr, len);
+    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_sendto(fd, buf, n, flags, addr, len))
+                         : libc.sendto(fd, buf, n, flags, addr, len);
 }
 
 EXPORT(ssize_t, sendmsg, (int fd, const struct msghdr *msg, int flags))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_sendmsg(fd, msg, flags))
-                       : preload_send_rights(fd, msg, flags);
+    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_sendmsg(fd, msg, flags))
+                         : preload_send_rights(fd, msg, flags);
 }
 
-/* Stops, as the kernel does, at an error (which is told if nothing was sent) or a short message. */
+/* Stops, as the kernel does, at an error (which is returned if nothing was sent) or a short
+ * message. */
 static int send_each(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 {
     unsigned i, k;
@@ -64,7 +66,7 @@ static int send_rights(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 
 EXPORT(int, sendmmsg, (int fd, struct mmsghdr *msgs, unsigned n, int flags))
 {
-    if (carried(fd))
+    if (is_toe_fd(fd))
         return CARRY_BLOCKING(send_each(fd, msgs, n, flags));
     for (unsigned i = 0; i < n; i++)
         if (unlikely(msgs[i].msg_hdr.msg_control) && preload_has_rights(&msgs[i].msg_hdr))
@@ -75,13 +77,13 @@ EXPORT_ALIAS(int, __sendmmsg, sendmmsg, (int, struct mmsghdr *, unsigned, int));
 
 EXPORT(ssize_t, write, (int fd, const void *buf, size_t n))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_write(fd, buf, n)) : libc.write(fd, buf, n);
+    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_write(fd, buf, n)) : libc.write(fd, buf, n);
 }
 EXPORT_ALIAS(ssize_t, __write, write, (int, const void *, size_t));
 
 EXPORT(ssize_t, writev, (int fd, const struct iovec *iov, int n))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_writev(fd, iov, n)) : libc.writev(fd, iov, n);
+    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_writev(fd, iov, n)) : libc.writev(fd, iov, n);
 }
 
 /* A socket has no position: -1 means "as writev", any other is ESPIPE. preadv and pwritev, which
@@ -99,21 +101,21 @@ static ssize_t write_at(int fd, const struct iovec *iov, int n, off_t at, int fl
 
 EXPORT(ssize_t, pwritev2, (int fd, const struct iovec *iov, int n, off_t at, int flags))
 {
-    return carried(fd) ? CARRY_BLOCKING(write_at(fd, iov, n, at, flags))
-                       : libc.pwritev2(fd, iov, n, at, flags);
+    return is_toe_fd(fd) ? CARRY_BLOCKING(write_at(fd, iov, n, at, flags))
+                         : libc.pwritev2(fd, iov, n, at, flags);
 }
 EXPORT_ALIAS(ssize_t, pwritev64v2, pwritev2, (int, const struct iovec *, int, off_t, int));
 
 EXPORT(ssize_t, sendfile, (int out, int in, off_t *at, size_t n))
 {
-    return carried(out) ? CARRY_BLOCKING(toe_sendfile(out, in, at, n))
-                        : libc.sendfile(out, in, at, n);
+    return is_toe_fd(out) ? CARRY_BLOCKING(toe_sendfile(out, in, at, n))
+                          : libc.sendfile(out, in, at, n);
 }
 EXPORT_ALIAS(ssize_t, sendfile64, sendfile, (int, int, off_t *, size_t));
 
 EXPORT(ssize_t, splice, (int in, loff_t *in_at, int out, loff_t *out_at, size_t n, unsigned flags))
 {
-    return carried(in) || carried(out)
+    return is_toe_fd(in) || is_toe_fd(out)
                ? CARRY_BLOCKING(toe_splice(in, in_at, out, out_at, n, flags))
                : libc.splice(in, in_at, out, out_at, n, flags);
 }
@@ -122,23 +124,23 @@ EXPORT(ssize_t, splice, (int in, loff_t *in_at, int out, loff_t *out_at, size_t 
 
 EXPORT(ssize_t, recv, (int fd, void *buf, size_t n, int flags))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_recv(fd, buf, n, flags))
-                       : (reads(fd), libc.recv(fd, buf, n, flags));
+    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_recv(fd, buf, n, flags))
+                         : (reads(fd), libc.recv(fd, buf, n, flags));
 }
 EXPORT_ALIAS(ssize_t, __recv, recv, (int, void *, size_t, int));
 
 EXPORT(ssize_t, recvfrom,
        (int fd, void *buf, size_t n, int flags, struct sockaddr *addr, socklen_t *len))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_recvfrom(fd, buf, n, flags, addr, len))
-                       : (reads(fd), libc.recvfrom(fd, buf, n, flags, addr, len));
+    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_recvfrom(fd, buf, n, flags, addr, len))
+                         : (reads(fd), libc.recvfrom(fd, buf, n, flags, addr, len));
 }
 
 EXPORT(ssize_t, recvmsg, (int fd, struct msghdr *msg, int flags))
 {
     ssize_t r;
 
-    if (carried(fd))
+    if (is_toe_fd(fd))
         return CARRY_BLOCKING(toe_recvmsg(fd, msg, flags));
     reads(fd);
     r = libc.recvmsg(fd, msg, flags);
@@ -180,7 +182,7 @@ EXPORT(int, recvmmsg,
 {
     int r;
 
-    if (carried(fd))
+    if (is_toe_fd(fd))
         return CARRY_BLOCKING(receive_each(fd, msgs, n, flags, timeout));
     reads(fd);
     r = libc.recvmmsg(fd, msgs, n, flags, timeout);
@@ -192,14 +194,15 @@ EXPORT(int, recvmmsg,
 
 EXPORT(ssize_t, read, (int fd, void *buf, size_t n))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_read(fd, buf, n)) : (reads(fd), libc.read(fd, buf, n));
+    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_read(fd, buf, n))
+                         : (reads(fd), libc.read(fd, buf, n));
 }
 EXPORT_ALIAS(ssize_t, __read, read, (int, void *, size_t));
 
 EXPORT(ssize_t, readv, (int fd, const struct iovec *iov, int n))
 {
-    return carried(fd) ? CARRY_BLOCKING(toe_readv(fd, iov, n))
-                       : (reads(fd), libc.readv(fd, iov, n));
+    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_readv(fd, iov, n))
+                         : (reads(fd), libc.readv(fd, iov, n));
 }
 
 static ssize_t read_at(int fd, const struct iovec *iov, int n, off_t at, int flags)
@@ -215,8 +218,8 @@ static ssize_t read_at(int fd, const struct iovec *iov, int n, off_t at, int fla
 
 EXPORT(ssize_t, preadv2, (int fd, const struct iovec *iov, int n, off_t at, int flags))
 {
-    return carried(fd) ? CARRY_BLOCKING(read_at(fd, iov, n, at, flags))
-                       : libc.preadv2(fd, iov, n, at, flags);
+    return is_toe_fd(fd) ? CARRY_BLOCKING(read_at(fd, iov, n, at, flags))
+                         : libc.preadv2(fd, iov, n, at, flags);
 }
 EXPORT_ALIAS(ssize_t, preadv64v2, preadv2, (int, const struct iovec *, int, off_t, int));
 

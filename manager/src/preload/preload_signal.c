@@ -146,7 +146,7 @@ static void flags_changed(int sig)
     tsig_changed();
 }
 
-static handler told(handler h, handler before)
+static handler note_change(handler h, handler before)
 {
     action ours = stand_in;
     handler as_handler;
@@ -172,7 +172,7 @@ static handler now_set(int sig)
         if (!find(#name, &found))                                                                  \
             return terr(ENOSYS), SIG_ERR;                                                          \
         __builtin_memcpy(&next, &found, sizeof found);                                             \
-        r = told(next(sig, h), before);                                                            \
+        r = note_change(next(sig, h), before);                                                     \
         take_place(sig);                                                                           \
         return r;                                                                                  \
     }

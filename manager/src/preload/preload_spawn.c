@@ -5,8 +5,8 @@
  * What another program gets of a connection is a Unix socket that leads to it (handover.h); so it
  * is here when it has been passed on. A child of vfork() would have only the placeholder: with
  * connections that it could be handed, vfork() is a fork() that waits until the child has executed
- * its program. Listeners are the kernel's own sockets, which the receiver announces to the TOE anew
- * (inherit.c).
+ * its program. Listeners are the kernel's own sockets, which the receiver announces to the TOE
+ * again (inherit.c).
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -178,7 +178,7 @@ bool preload_has_rights(const struct msghdr *msg)
             int fd;
 
             memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            if (carried(fd))
+            if (is_toe_fd(fd))
                 return true;
         }
     return false;

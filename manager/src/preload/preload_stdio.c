@@ -5,7 +5,7 @@
  * The C library writes its buffers by system calls of its own, which would reach the placeholder.
  * So the file that fdopen() makes of a socket is one that calls back (fopencookie(3)), and fileno()
  * knows its number. A standard file (stdin, stdout, stderr) becomes such a file when dup2() puts a
- * socket under its number, and stays one: it asks each time who has the number.
+ * socket under its number, and stays one: it looks up the owner of the number each time.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static ssize_t cookie_write(void *cookie, const char *buf, size_t n)
 static int cookie_seek(void *cookie, off64_t *at, int whence)
 {
     int fd = ((struct stream *)cookie)->fd;
-    off64_t to = carried(fd) ? terr(ESPIPE) : lseek64(fd, *at, whence);
+    off64_t to = is_toe_fd(fd) ? terr(ESPIPE) : lseek64(fd, *at, whence);
 
     if (to >= 0)
         *at = to;
@@ -77,7 +77,7 @@ static int cookie_close(void *cookie)
 
 /*
  * While the connections are still there. A file that a thread blocks in is not waited for: exit()
- * must end. Who holds a file's lock keeps it in the list (fclose() takes that lock too).
+ * must end. A holder of a file's lock keeps it in the list (fclose() takes that lock too).
  */
 static void flush_at_exit(void)
 {
@@ -164,7 +164,7 @@ static int number_of(const FILE *file)
 
 EXPORT(FILE *, fdopen, (int fd, const char *mode))
 {
-    return carried(fd) && tsock_get(fd) ? make(fd, mode) : libc.fdopen(fd, mode);
+    return is_toe_fd(fd) && tsock_get(fd) ? make(fd, mode) : libc.fdopen(fd, mode);
 }
 
 EXPORT(int, fileno, (FILE * file))
@@ -233,7 +233,7 @@ static FILE *give_back(const char *path, FILE *file)
     fflush(file);
     *standard_file(fd) = originals[fd];
     originals[fd] = NULL;
-    null = carried(fd) ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+    null = is_toe_fd(fd) ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
     if (null >= 0) {
         toe_dup2(null, fd);
         sys_close(null);
@@ -349,7 +349,7 @@ static int print(int fd, const char *format, va_list args)
 
 EXPORT(int, vdprintf, (int fd, const char *format, va_list args))
 {
-    return carried(fd) ? print(fd, format, args) : libc.vdprintf(fd, format, args);
+    return is_toe_fd(fd) ? print(fd, format, args) : libc.vdprintf(fd, format, args);
 }
 
 EXPORT(int, dprintf, (int fd, const char *format, ...))
@@ -366,7 +366,7 @@ EXPORT(int, dprintf, (int fd, const char *format, ...))
 /* With -D_FORTIFY_SOURCE: %n only in memory that cannot be written, which is not checked here. */
 EXPORT(int, __vdprintf_chk, (int fd, int flag, const char *format, va_list args))
 {
-    return carried(fd) ? print(fd, format, args) : libc.__vdprintf_chk(fd, flag, format, args);
+    return is_toe_fd(fd) ? print(fd, format, args) : libc.__vdprintf_chk(fd, flag, format, args);
 }
 
 EXPORT(int, __dprintf_chk, (int fd, int flag, const char *format, ...))

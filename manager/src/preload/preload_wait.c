@@ -50,29 +50,29 @@ EXPORT(int, epoll_create1, (int flags))
 
 EXPORT(int, epoll_ctl, (int ep, int op, int fd, struct epoll_event *event))
 {
-    return carried(ep) || carried(fd) ? CARRY(toe_epoll_ctl(ep, op, fd, event))
-                                      : libc.epoll_ctl(ep, op, fd, event);
+    return is_toe_fd(ep) || is_toe_fd(fd) ? CARRY(toe_epoll_ctl(ep, op, fd, event))
+                                          : libc.epoll_ctl(ep, op, fd, event);
 }
 
 EXPORT(int, epoll_wait, (int ep, struct epoll_event *events, int max, int timeout_ms))
 {
-    return carried(ep) ? CARRY_BLOCKING(toe_epoll_wait(ep, events, max, timeout_ms))
-                       : (waits(), libc.epoll_wait(ep, events, max, timeout_ms));
+    return is_toe_fd(ep) ? CARRY_BLOCKING(toe_epoll_wait(ep, events, max, timeout_ms))
+                         : (waits(), libc.epoll_wait(ep, events, max, timeout_ms));
 }
 
 EXPORT(int, epoll_pwait,
        (int ep, struct epoll_event *events, int max, int timeout_ms, const sigset_t *mask))
 {
-    return carried(ep) ? CARRY_BLOCKING(toe_epoll_pwait(ep, events, max, timeout_ms, mask))
-                       : (waits(), libc.epoll_pwait(ep, events, max, timeout_ms, mask));
+    return is_toe_fd(ep) ? CARRY_BLOCKING(toe_epoll_pwait(ep, events, max, timeout_ms, mask))
+                         : (waits(), libc.epoll_pwait(ep, events, max, timeout_ms, mask));
 }
 
 EXPORT(int, epoll_pwait2,
        (int ep, struct epoll_event *events, int max, const struct timespec *timeout,
         const sigset_t *mask))
 {
-    return carried(ep) ? CARRY_BLOCKING(toe_epoll_pwait2(ep, events, max, timeout, mask))
-                       : (waits(), libc.epoll_pwait2(ep, events, max, timeout, mask));
+    return is_toe_fd(ep) ? CARRY_BLOCKING(toe_epoll_pwait2(ep, events, max, timeout, mask))
+                         : (waits(), libc.epoll_pwait2(ep, events, max, timeout, mask));
 }
 
 /* ---- what -D_FORTIFY_SOURCE makes of them: the array's true size comes along ---- */

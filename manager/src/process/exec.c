@@ -36,7 +36,8 @@
 #define FDS_PER_QP 4u
 
 /* What every build of libtoe with this magic number reads: the descriptors that outlive the exec
- * for us. Who does not take them over must close them, so that toed resets the connections. */
+ * for us. A program that does not take them over must close them, so that toed resets the
+ * connections. */
 struct image_fds {
     uint32_t magic, n;
     int32_t fds[FDS_PER_QP * TOE_MAX_ENGINES];
@@ -417,12 +418,12 @@ static bool take_qp(const struct tconfig *cfg)
 static void cleanse(struct tsock *s)
 {
     s->obj = (struct tobj){.kind = TOBJ_SOCK};
-    s->rx_unsaid += s->rx_held; /* its loans */
+    s->rx_unreported += s->rx_held; /* its loans */
     s->rx_held = 0;
     s->claims = s->lingering = 0;
     s->zc = NULL;
     s->accept_head = s->accept_tail = s->accept_next = s->listener = NULL;
-    s->told_round = s->at_exec = 0;
+    s->epoll_reported = s->at_exec = 0;
     s->child_end = 0;
     s->relays = 0;
     s->flow = s->face = NULL;
@@ -537,7 +538,7 @@ static bool take_all(const struct image_head *h)
     return tctx.placeholder_fd >= 0;
 }
 
-/* Nobody takes these over: closed, so that toed resets what is on them. */
+/* Not taken over: closed, so that toed resets the connections on them. */
 static void drop_kept(const struct image_fds *kept)
 {
     for (uint32_t i = 0; i < kept->n && i < FDS_PER_QP * TOE_MAX_ENGINES; i++)

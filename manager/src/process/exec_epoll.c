@@ -3,7 +3,7 @@
  * exec_epoll.c - epoll instances that outlive an exec know the TOE's sockets again (exec.h).
  *
  * The kernel's instance stays, with what is registered there: undecided sockets, the kernel's
- * halves of listeners, and our interrupts, whose data is told by the secret of the old program.
+ * halves of listeners, and our interrupts, whose data has the secret of the old program.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct image_head {
 
 /* A number, then what is registered there; of an instance with several numbers at each. */
 struct image_number {
-    uint64_t instance; /* only to be told from others */
+    uint64_t instance; /* only distinguishes it from others */
     int32_t fd;
     uint32_t items, wired, pad;
 };

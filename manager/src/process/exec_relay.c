@@ -5,7 +5,8 @@
  *
  * That one is a copy of this before the exec: descriptors are the same, and the queue pairs' memory
  * is mapped again. Until the exec has happened it only waits: the end of a pipe that is closed on
- * exec tells. It is no child of the program, so nobody waits for it, and has none of its files.
+ * exec tells. It is no child of the program, which therefore need not wait for it, and has none of
+ * its files.
  */
 #include <linux/close_range.h>
 #include <sys/mman.h>
@@ -107,7 +108,7 @@ static void stay(int end)
     finish(0);
 }
 
-/* A child of a child: when that is gone, nobody's. */
+/* A grandchild: init's, once its parent is gone. */
 static bool leave_one(const int ends[2])
 {
     int pid = tfork_copy(), status = -1;
@@ -172,7 +173,7 @@ void thandover_come_back(void)
 {
     trelay_rest(false);
     move_to(getpid());
-    /* nobody may be there: not by a signal */
+    /* there may be no reader: no SIGPIPE */
     if (exec_pipe >= 0)
         (void)!syscall(SYS_sendto, exec_pipe, "f", 1, MSG_NOSIGNAL, NULL, 0);
     tfd_internal_close(exec_pipe);

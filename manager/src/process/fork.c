@@ -4,7 +4,7 @@
  * after listen()).
  *
  * Queue pairs stay the parent's. The child inherits listeners and announces each at its first use;
- * the parent's listener that nobody in the parent has used is turned WEAK, because the child is
+ * the parent's listener, if the parent has not used it, becomes WEAK, because the child is
  * likely to serve it (a master that listens, workers that accept). Connections stay the parent's;
  * the child reaches its peers through it (handover.h).
  */
@@ -12,7 +12,6 @@
 
 #include "announce.h"
 #include "attach.h"
-#include "claim.h"
 #include "config.h"
 #include "ctx.h"
 #include "epoll.h"
@@ -21,6 +20,7 @@
 #include "handle.h"
 #include "handover.h"
 #include "internal.h"
+#include "lent_buffers.h"
 #include "listen.h"
 #include "listen_defer.h"
 #include "lock.h"
@@ -29,7 +29,8 @@
 #include "tsock.h"
 #include "wait.h"
 
-/* Who forks while a descriptor is there that only one child may have (vfork() as a fork()). */
+/* Held by a thread that forks while a descriptor exists for one child only (vfork() as a fork()).
+ */
 static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool is_alone;
 
@@ -201,7 +202,7 @@ static void in_child(void)
         tqp_forget(tctx.qps[--tctx.qps_n]);
     tfd_internal_close(tctx.placeholder_fd);
     tctx.placeholder_fd = -1;
-    tctx.sleepers = tctx.told = 0;
+    tctx.sleepers = tctx.batch_unanswered = 0;
     tctx.polling = false;
     tctx.sigurg.n = 0; /* the parent sends them */
     if (tctx.state != TC_FAILED)

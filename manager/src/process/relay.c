@@ -18,14 +18,14 @@
 
 #define PIECE   16384
 #define SOON_MS 10      /* until a claim on the flow is looked at again */
-#define REST_NS 1000000 /* until who rests looks whether it is over */
+#define REST_NS 1000000 /* between two checks whether the rest is over */
 
 /* What goes one way between a flow and a Unix socket. */
 struct way {
     char data[PIECE];
     size_t at, len; /* of data: bytes to write are [at, len) */
     bool end;       /* nothing more comes */
-    bool told;      /* the end has been passed on */
+    bool fin_sent;  /* the end has been passed on */
 };
 
 struct ways {
@@ -85,7 +85,7 @@ bool trelay_offer(struct tsock *s)
     return true;
 }
 
-/* The relay ends; its memory goes when nobody looks at it (sweep()). */
+/* The relay ends; sweep() frees its memory when no loop refers to it. */
 static void end(struct relay *r)
 {
     struct tsock *s = r->sock;
@@ -145,7 +145,7 @@ static void divide(struct tsock *s, bool nonblock, int others_end)
     struct tsock *flow = tsock_new();
 
     if (!flow)
-        return; /* this process goes on as before: two who read each have what comes to them */
+        return; /* this process goes on as before: each of two readers gets what it reads */
     tshare_divide(s, nonblock, flow, others_end);
     for (struct relay *r = relays; r; r = r->next)
         if (r->sock == s) {
@@ -162,7 +162,8 @@ static bool is_claimed(const struct tsock *s)
     return s->claims & (TCLAIM_TX | TCLAIM_RX);
 }
 
-/* Who has the other end shares the flow with this process; others_end is one more of it, or -1. */
+/* The owner of the other end shares the flow with this process; others_end is one more of it, or
+ * -1. */
 static void share(struct relay *r, int others_end)
 {
     if (others_end >= 0)
@@ -279,7 +280,7 @@ static void read_unix(struct relay *r)
     w->at = 0;
     w->len = n > 0 ? (size_t)n : 0;
     w->end = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-    /* Another who has the same end: it is served already. */
+    /* Another owner of the same end: it is served already. */
     tfd_internal_close(ask.end);
     tfd_internal_close(ask.answer);
 }
@@ -297,8 +298,8 @@ static bool drain(struct way *w, int fd, bool toe)
             return errno == EAGAIN || errno == EINTR;
         w->at += (size_t)n;
     }
-    if (w->at == w->len && w->end && !w->told) {
-        w->told = true;
+    if (w->at == w->len && w->end && !w->fin_sent) {
+        w->fin_sent = true;
         if (toe)
             toe_shutdown(fd, SHUT_WR);
         else
@@ -326,9 +327,9 @@ static bool turn(struct relay *r, short flow, short others)
         return false;
     if (!drain(in, r->unix_fd, false)) {
         in->at = in->len; /* they read no more; what they have written still goes */
-        in->end = in->told = true;
+        in->end = in->fin_sent = true;
     }
-    return drain(out, r->toe_fd, true) && !(in->told && out->told);
+    return drain(out, r->toe_fd, true) && !(in->fin_sent && out->fin_sent);
 }
 
 /* ---- the thread ---- */
@@ -403,7 +404,7 @@ static nfds_t list(bool *soon)
         out = &r->ways->to_peer;
         flow = (!is_full(in) && !in->end ? POLLIN : 0) | (is_full(out) ? POLLOUT : 0);
         others = (!is_full(out) && !out->end ? POLLIN : 0) | (is_full(in) ? POLLOUT : 0);
-        /* A hang-up that nobody waits for would wake us for ever. */
+        /* A hang-up outside the requested events would wake us for ever. */
         if (flow)
             r->flow_at = list_one(r->toe_fd, flow, &n);
         if (others || !is_full(out))

@@ -20,11 +20,12 @@ struct relay;
 TOE_HIDDEN bool trelay_offer(struct tsock *s);
 /* There is a thread that serves, now and until no relay is left. False: it cannot be made. */
 TOE_HIDDEN bool trelay_start(void);
-/* The offers that nobody has asked for since and that trelay_offer() made last are taken back. */
+/* Takes back the offers that trelay_offer() made last and that no process has asked for since. */
 TOE_HIDDEN void trelay_withdraw(struct tsock *s);
 /* Others have s->child_end, and will not ask: from here on this process and they share s. */
 TOE_HIDDEN void trelay_share(struct tsock *s);
-/* The last offer of s is taken: nobody asks, and this process has no number for s any more. */
+/* The last offer of s is taken without an ask, and this process has no descriptor for s any more.
+ */
 TOE_HIDDEN bool trelay_carry(struct tsock *s);
 /* In a fork child: they are the parent's. Of one that ends: they are its successor's. */
 TOE_HIDDEN void trelay_forget(void);

@@ -59,7 +59,7 @@ void tshare_name(int unix_fd, const struct tsock *s)
     (void)sys_bind(unix_fd, (struct sockaddr *)&a, NAME_SIZE);
 }
 
-/* Who has a Unix socket that leads to a relay reads it there. */
+/* The owner of a Unix socket that leads to a relay reads the name there. */
 static bool read_name(int fd, struct name *n)
 {
     struct sockaddr_un a;
@@ -198,11 +198,11 @@ static void let_go(struct tsock *s)
 {
     s->qp = NULL;
     s->rx = s->tx = NULL;
-    s->rx_avail = s->rx_unsaid = s->rx_held = 0;
+    s->rx_avail = s->rx_unreported = s->rx_held = 0;
     s->framed = false;
     s->claims = 0;
     s->oob = 0;
-    s->told_round = 0;
+    s->epoll_reported = 0;
 }
 
 void tshare_inherit(struct tsock *s)
@@ -262,5 +262,5 @@ void tshare_divide(struct tsock *s, bool nonblock, struct tsock *flow, int end)
         sys_fcntl(end, F_SETFL, s->nonblock ? O_RDWR | O_NONBLOCK : O_RDWR);
     tshare_replace_all(s, end);
     tepoll_to_kernel(s);
-    tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* who waits looks again: the kernel answers now */
+    tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* waiters look again: the kernel answers now */
 }

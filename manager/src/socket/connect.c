@@ -46,8 +46,8 @@ void tconnect_done(struct tqp *qp, const struct toe_cmd *c)
     tflow_open(s, qp, slot);
     if (s->ip6)
         tip6_names(s);
-    s->connect_untold = 1;
-    tqp_options_later(qp, slot); /* who waits with poll need not call connect() again */
+    s->connect_unreported = 1;
+    tqp_options_later(qp, slot); /* a caller that waits with poll need not call connect() again */
     tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
 }
 
@@ -133,10 +133,10 @@ static int start(struct tsock *s, const struct tname *to, bool fast)
 static int finish(struct tsock *s)
 {
     if (s->state == TS_OPEN) {
-        s->connect_untold = 0;
+        s->connect_unreported = 0;
         return 0;
     }
-    s->unconnected = s->connect_failed; /* told: as new (__inet_stream_connect() of Linux) */
+    s->unconnected = s->connect_failed; /* reported: as new (__inet_stream_connect() of Linux) */
     return terr(s->error ? tsock_take_error(s) : ECONNABORTED);
 }
 
@@ -212,7 +212,7 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     }
     *kernel = false;
     if (!to.port)
-        return terr(ECONNREFUSED); /* nobody listens there, and what the kernel sends is reset */
+        return terr(ECONNREFUSED); /* there is no listener, and what the kernel sends is reset */
     note_local_port(s, fd);
     if (IN6_IS_ADDR_UNSPECIFIED(&s->local6))
         s->local6 = to.from;
@@ -259,7 +259,7 @@ static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, 
             return terr(EISCONN);
         return s->nonblock ? terr(EALREADY) : tconnect_wait(s);
     case TS_OPEN:
-        if (!s->connect_untold)
+        if (!s->connect_unreported)
             return terr(EISCONN);
         return finish(s);
     case TS_LISTEN:

@@ -5,7 +5,6 @@
  * ring can drain the HW ring.
  */
 #include "dispatch.h"
-#include "claim.h"
 #include "connect.h"
 #include "ctx.h"
 #include "epoll.h"
@@ -13,6 +12,7 @@
 #include "fdtab.h"
 #include "flow.h"
 #include "handle.h"
+#include "lent_buffers.h"
 #include "listen.h"
 #include "qp.h"
 #include "ready.h"
@@ -20,7 +20,7 @@
 #include "urgent.h"
 #include "zerocopy.h"
 
-/* The socket of a flow that the TOE names; NULL when nobody wants to know. */
+/* The socket of a flow that the TOE names; NULL when the application has closed it. */
 static struct tsock *flow_sock(struct tqp *qp, const struct toe_cmd *c)
 {
     uint32_t slot = toe_cmd_flow(c);
@@ -41,7 +41,7 @@ static void data_received(struct tqp *qp, const struct toe_cmd *c)
 
     if (unlikely(!s || s->state != TS_OPEN))
         return;
-    if (unlikely(n > s->rx_mask + 1 - s->rx_avail - s->rx_unsaid - s->rx_held)) {
+    if (unlikely(n > s->rx_mask + 1 - s->rx_avail - s->rx_unreported - s->rx_held)) {
         tqp_breach(qp, "more data than the receive buffer holds", n);
         return;
     }
@@ -58,7 +58,7 @@ static void urgent(struct tqp *qp, const struct toe_cmd *c)
     struct tsock *s = flow_sock(qp, c);
 
     if (s && s->state == TS_OPEN)
-        turgent_told(s, toe_cmd_arg0(c));
+        turgent_announced(s, toe_cmd_arg0(c));
 }
 
 static void send_complete(struct tqp *qp, const struct toe_cmd *c)
@@ -185,7 +185,7 @@ static void lose(struct tsock *s)
     if (s->state == TS_LISTEN) {
         tlisten_drop_queue(s);
         s->announced = 0;
-        /* Who sleeps on it looks again, and for the next TOE: what was to wake it goes with the
+        /* Sleepers look again, for the next TOE: the interrupt that would wake them goes with the
          * queue pairs, out of an epoll instance even before its sleeper has seen it. */
         tobj_notify(&s->obj, EPOLLIN | EPOLLRDNORM);
     } else if (s->state == TS_CONNECTING) {

@@ -35,7 +35,7 @@ void tconnect_ready(struct tqp *qp, const struct toe_cmd *c)
         tqp_abort_later(qp, slot);
         return;
     }
-    if (!s->wants_fast) { /* nobody waits for it any more, so nothing would start its SYN */
+    if (!s->wants_fast) { /* the caller has given up, so nothing would start its SYN */
         tqp_abort_later(qp, slot);
         tconnect_failed(s->handle, ETIMEDOUT);
         return;

@@ -62,7 +62,7 @@ static int duplicate(struct tobj *o, int fd, int cmd, long lowest)
     return copy;
 }
 
-/* Who gets SIGURG: the kernel knows who there is, and what may be named. */
+/* The owner, which gets SIGURG: the kernel checks which process or thread may be named. */
 static int set_owner(struct tsock *s, int fd, int cmd, long arg)
 {
     const struct f_owner_ex *ex = (const struct f_owner_ex *)arg;

@@ -4,9 +4,9 @@
  */
 #include "flow.h"
 #include "batch.h"
-#include "claim.h"
 #include "handle.h"
 #include "inline.h"
+#include "lent_buffers.h"
 #include "listen.h"
 #include "qp.h"
 #include "ready.h"
@@ -23,20 +23,20 @@ void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
     s->tx_mask = s->tx_free - 1;
     s->rx_mask = qp->cfg.rx_size - 1;
     s->rx_held = 0;
-    s->rx_pos = s->rx_avail = s->rx_unsaid = s->tx_pos = 0;
+    s->rx_pos = s->rx_avail = s->rx_unreported = s->tx_pos = 0;
     s->eof = s->oob = 0;
     s->framed = false;
     s->state = TS_OPEN;
     qp->slots[slot] = s;
 }
 
-void tflow_say_read(struct tsock *s)
+void tflow_report_read(struct tsock *s)
 {
-    uint32_t n = s->rx_unsaid;
+    uint32_t n = s->rx_unreported;
 
     if (!n || s->state != TS_OPEN)
         return;
-    s->rx_unsaid = 0;
+    s->rx_unreported = 0;
     tqp_send(s->qp, TOE_CMD_RECV, 0, 0, s->slot, n, 0);
 }
 
@@ -85,11 +85,11 @@ static void end_open(struct tsock *s)
 
     tloan_settle(s);
     /* unread data is for the TOE to see: it answers a close over it with RST, as Linux does */
-    tflow_say_read(s);
+    tflow_report_read(s);
     tzc_settle(s);
     qp->slots[s->slot] = TSLOT_CLOSING;
     s->qp = NULL;
-    ttold_answered(s);
+    tbatch_answered(s);
     tqp_send(qp, TOE_CMD_CLOSE, abort ? TOE_F_CLOSE_ABORT : 0, 0, s->slot, 0, 0);
 }
 

@@ -18,7 +18,7 @@ TOE_HIDDEN void tflow_done(struct tsock *s);
 /* The final CLOSE_EVENT or the loss of the TOE, with an errno or 0. */
 TOE_HIDDEN void tflow_gone(struct tsock *s, int error);
 /* Says RECV for what was read. */
-TOE_HIDDEN void tflow_say_read(struct tsock *s);
+TOE_HIDDEN void tflow_report_read(struct tsock *s);
 /* The two sockets of a shared connection, one of which ends, know each other no more. */
 TOE_HIDDEN void tflow_part(struct tsock *s);
 

@@ -10,8 +10,8 @@
 #include "inline.h"
 #include "tsock.h"
 
-/* Where the byte at stream offset pos is, of n that have been told; *n becomes how many of them lie
- * there in one piece. */
+/* Returns where the byte at stream offset pos is, of n that were received; *n becomes how many of
+ * them are there in one piece. */
 static inline uint8_t *tframe_at(const struct tsock *s, uint32_t pos, uint32_t *n)
 {
     uint32_t at = pos & s->rx_mask;
@@ -23,8 +23,8 @@ static inline uint8_t *tframe_at(const struct tsock *s, uint32_t pos, uint32_t *
     return s->rx + at;
 }
 
-/* The reader has moved on, or a loan has been given back: frames that nobody reads any more go
- * back. Not while draining. */
+/* The reader has moved on, or a loan was returned: frees frames that are read. Not while draining.
+ */
 static inline void tframe_read(struct tsock *s)
 {
     if (unlikely(s->framed))

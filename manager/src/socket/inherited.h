@@ -7,7 +7,7 @@
 #include "libtoe.h"
 
 /* The program asks for its name: it means to serve it, maybe in children. From here on it keeps the
- * port open, and who connects waits there (WEAK). Takes the lock. */
+ * port open, and peers that connect wait there (WEAK). Takes the lock. */
 TOE_HIDDEN void tinherit_look(int fd);
 /* The other way: a listener is about to be passed to another process, which is likely to serve it.
  * Takes the lock. */

@@ -35,7 +35,7 @@ struct tio_cursor {
 };
 
 /* The socket of fd, or NULL with EBADF, or EOPNOTSUPP when it is the kernel's. Lock held. */
-static inline struct tsock *tsock_carried(int fd)
+static inline struct tsock *tsock_of_toe(int fd)
 {
     struct tsock *s = tsock_get(fd);
 

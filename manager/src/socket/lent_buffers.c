@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim.c - toe_send_reserve/commit, toe_recv_peek/consume and toe_recv_borrow/return: the
+ * lent_buffers.c - toe_send_reserve/commit, toe_recv_peek/consume and toe_recv_borrow/return: the
  * application works in the slot's buffers itself, or reads in the frames (SEEDS S4.4).
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "claim.h"
 #include "ctx.h"
 #include "fdtab.h"
 #include "flow.h"
@@ -15,6 +14,7 @@
 #include "host.h"
 #include "inline.h"
 #include "io.h"
+#include "lent_buffers.h"
 #include "lock.h"
 #include "qp.h"
 #include "recv.h"
@@ -30,8 +30,7 @@ struct tzc *tzc_get(struct tsock *s)
     if (likely(s->zc != NULL))
         return s->zc;
     s->zc = calloc(1, sizeof(*s->zc));
-    if (s->zc) /* now: when a TOE ends under a claim there is nobody to tell that memory has run out
-                */
+    if (s->zc) /* now: the end of a TOE under a claim has no caller to report lack of memory to */
         s->zc->spare = calloc(1, sizeof(*s->zc->spare));
     if (s->zc && !s->zc->spare) {
         free(s->zc);
@@ -186,7 +185,7 @@ ssize_t toe_send_reserve(int fd, size_t n, struct iovec iov[2], int flags)
     if (!iov)
         return terr(EFAULT);
     tctx_lock();
-    s = tsock_carried(fd);
+    s = tsock_of_toe(fd);
     if (s)
         r = reserve(s, n, iov, flags);
     tctx_unlock();
@@ -218,7 +217,7 @@ ssize_t toe_send_commit(int fd, size_t n, int flags)
     if (flags & ~(MSG_MORE | MSG_OOB | MSG_NOSIGNAL))
         return terr(EINVAL);
     tctx_lock();
-    s = tsock_carried(fd);
+    s = tsock_of_toe(fd);
     if (s)
         r = commit(s, n, flags);
     tctx_unlock();
@@ -262,8 +261,8 @@ static ssize_t bytes(struct tsock *s, uint32_t *skip, int flags)
             return n;
         if (!trecv_must_wait(s, &r))
             return r;
-        if (s->rx_unsaid && s->state == TS_OPEN)
-            tflow_say_read(s); /* what is waited for may need all of the buffer */
+        if (s->rx_unreported && s->state == TS_OPEN)
+            tflow_report_read(s); /* what is waited for may need all of the buffer */
         if (!may_wait(s, flags))
             return n ? (ssize_t)n : terr(EAGAIN);
         if (wait_once(s, &deadline, s->opts.rcvtimeo) < 0) {
@@ -325,7 +324,7 @@ static ssize_t peek_at(int fd, struct iovec iov[2], int flags, bool alone)
     ssize_t r = -1;
 
     tctx_lock();
-    s = tsock_carried(fd);
+    s = tsock_of_toe(fd);
     if (s)
         r = peek(s, iov, flags, alone);
     tctx_unlock();
@@ -366,7 +365,7 @@ ssize_t toe_recv_consume(int fd, size_t n)
     ssize_t r = -1;
 
     tctx_lock();
-    s = tsock_carried(fd);
+    s = tsock_of_toe(fd);
     if (s)
         r = consume(s, n);
     tctx_unlock();
@@ -404,7 +403,7 @@ void tloan_behind(struct tsock *s, uint32_t n)
 
 void tloan_settle(struct tsock *s)
 {
-    s->rx_unsaid += s->rx_held;
+    s->rx_unreported += s->rx_held;
     s->rx_held = 0;
 }
 
@@ -454,7 +453,7 @@ ssize_t toe_recv_borrow(int fd, size_t n, struct iovec iov[2], uint64_t *number,
     if (!iov || !number)
         return terr(EFAULT);
     tctx_lock();
-    s = tsock_carried(fd);
+    s = tsock_of_toe(fd);
     if (s)
         r = n ? borrow(s, n, iov, number, flags) : 0;
     tctx_unlock();
@@ -475,10 +474,10 @@ static int give_back(struct tsock *s, uint64_t number)
         zc->loans_count--;
     }
     s->rx_held -= n;
-    s->rx_unsaid += n;
+    s->rx_unreported += n;
     tframe_read(s);
-    if (s->rx_unsaid > s->rx_mask >> 2)
-        tflow_say_read(s);
+    if (s->rx_unreported > s->rx_mask >> 2)
+        tflow_report_read(s);
     if (!zc->loans_count)
         unclaim(s, TLOANS);
     return 0;
@@ -490,7 +489,7 @@ int toe_recv_return(int fd, uint64_t number)
     int r = -1;
 
     tctx_lock();
-    s = tflow_of(tsock_carried(fd));
+    s = tflow_of(tsock_of_toe(fd));
     if (s)
         r = give_back(s, number);
     tctx_unlock();

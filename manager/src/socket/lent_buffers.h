@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim.h - parts of a flow's buffers in the hands of the application (claim.c). Lock held.
+ * lent_buffers.h - parts of a flow's buffers in the hands of the application (lent_buffers.c). Lock
+ * held.
  *
  * While there is a claim the slot is not given back, whatever becomes of the flow: its next owner's
  * bytes would stand where the application writes. When the TOE ends, the memory of the queue pair
  * stays mapped until the last claim on it has ended.
  */
-#ifndef LIBTOE_CLAIM_H
-#define LIBTOE_CLAIM_H
+#ifndef LIBTOE_LENT_BUFFERS_H
+#define LIBTOE_LENT_BUFFERS_H
 
 #include "tzc.h"
 

@@ -86,14 +86,15 @@ void tlisten_drop_queue(struct tsock *l)
     struct tsock *s;
 
     while ((s = tlisten_dequeue(l))) {
-        /* as Linux does with what nobody accepted: RST */
+        /* as Linux does with connections not yet accepted: RST */
         s->opts.linger_on = 1;
         s->opts.linger_s = 0;
         tobj_put(&s->obj);
     }
 }
 
-/* What nobody accepted is the TOE's at UNLISTEN: others who listen there get it, or it is reset. */
+/* At UNLISTEN, connections not yet accepted return to the TOE: another listener gets them, or they
+ * are reset. */
 static void leave_queue(struct tsock *l)
 {
     struct tsock *s;
@@ -132,12 +133,12 @@ void tlisten_end(struct tsock *s)
         leave_queue(s);
     else
         tlisten_drop_queue(s);
-    thandle_free(handle); /* what comes from here on finds nobody */
+    thandle_free(handle); /* later commands find no socket */
     s->handle = 0;
     tctx.listeners--;
     if (!s->announced)
         return;
-    /* Waits: who connects after close() is not to meet it. */
+    /* Waits: a peer that connects after close() must not reach it. */
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         if (tqp_send(tctx.qps[q], TOE_CMD_UNLISTEN, 0, 0, handle, 0, 0))
             tqp_settle(tctx.qps[q]);

@@ -135,7 +135,7 @@ static enum tcarrier no_toe(int fd)
 void tpolicy_other(int domain, int kind)
 {
     if ((domain != AF_INET && domain != AF_INET6) || (kind != SOCK_STREAM && kind != SOCK_DGRAM))
-        return; /* Unix, netlink, raw: no TCP and nobody's business */
+        return; /* Unix, netlink, raw: nothing to report */
     tctx_lock();
     outside(-1, why_udp);
     tctx_unlock();

@@ -21,7 +21,7 @@ TOE_HIDDEN bool tpolicy_ring(void);
 TOE_HIDDEN void tsock_to_kernel(struct tsock *s, int fd);
 /* The kernel has accepted a connection: the listener's reason is its own. Returns fd. */
 TOE_HIDDEN int tpolicy_accepted(int listener, int fd);
-/* The number is given back or made anew: forgets why it was not carried. */
+/* The descriptor is closed or reused: forgets why it was not carried. */
 TOE_HIDDEN void tpolicy_clear(int fd);
 
 #endif

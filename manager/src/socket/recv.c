@@ -5,13 +5,13 @@
  */
 #include <string.h>
 
-#include "claim.h"
 #include "ctx.h"
 #include "fdtab.h"
 #include "flow.h"
 #include "frames.h"
 #include "host.h"
 #include "io.h"
+#include "lent_buffers.h"
 #include "lock.h"
 #include "recv.h"
 #include "share_use.h"
@@ -50,12 +50,12 @@ void trecv_taken(struct tsock *s, uint32_t n)
     if (unlikely(s->claims & TLOANS))
         tloan_behind(s, n);
     else
-        s->rx_unsaid += n;
+        s->rx_unreported += n;
     tframe_read(s);
     /* A quarter of the buffer at a time: the peer always has the other three quarters, so the
      * window never closes over bytes read but not said. */
-    if (unlikely(s->rx_unsaid > s->rx_mask >> 2))
-        tflow_say_read(s);
+    if (unlikely(s->rx_unreported > s->rx_mask >> 2))
+        tflow_report_read(s);
     if (unlikely(s->state == TS_DEAD))
         tflow_done(s);
 }
@@ -132,7 +132,7 @@ static void take(struct tsock *s, struct rx_call *c)
     take_bytes(s, c, (uint32_t)n, 0);
 }
 
-/* Somebody reads in place, and nobody else may take the bytes away (toe_recv_peek()). */
+/* A reader works in place, and no other may take the bytes away (toe_recv_peek()). */
 static bool is_claimed(const struct tsock *s, int flags)
 {
     return (s->claims & TCLAIM_RX) && !(flags & MSG_PEEK);
@@ -156,8 +156,8 @@ static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
             return (ssize_t)c->got;
         if (!trecv_must_wait(s, &r))
             return c->got ? (ssize_t)c->got : r;
-        if (unlikely((c->flags & MSG_PEEK) && s->rx_unsaid && s->state == TS_OPEN)) {
-            tflow_say_read(s); /* what is waited for may need all of the buffer */
+        if (unlikely((c->flags & MSG_PEEK) && s->rx_unreported && s->state == TS_OPEN)) {
+            tflow_report_read(s); /* what is waited for may need all of the buffer */
             continue;
         }
         if (s->nonblock || (c->flags & MSG_DONTWAIT))

@@ -32,10 +32,10 @@ struct tx_call {
     off_t *offset;
     size_t want, sent;
     int flags;
-    bool told;     /* when its memory is free: from there, if it can be (zerocopy.h) */
-    bool numbered; /* ... by MSG_ZEROCOPY, else with the token */
-    bool copied;   /* some of it was */
-    bool moved;    /* the socket has become the kernel's meanwhile (share.h) */
+    bool zc_notify; /* when its memory is free: from there, if it can be (zerocopy.h) */
+    bool numbered;  /* ... by MSG_ZEROCOPY, else with the token */
+    bool copied;    /* some of it was */
+    bool moved;     /* the socket has become the kernel's meanwhile (share.h) */
     uint64_t token;
 };
 
@@ -81,7 +81,7 @@ void tsend_put(struct tsock *s, uint32_t n, int flags)
         f |= TOE_F_SEND_URGENT;
     s->tx_pos += n;
     s->tx_free -= n;
-    ttold_answered(s);
+    tbatch_answered(s);
     tqp_send(s->qp, TOE_CMD_SEND, f, 0, s->slot, n, 0);
 }
 
@@ -94,7 +94,7 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     if (!n)
         return 0;
     if (likely(c->at.v != NULL)) {
-        if (unlikely(c->told))
+        if (unlikely(c->zc_notify))
             c->copied |= tzc_put(s, n, &c->at);
         else
             tsend_copy(s, s->tx_pos, n, &c->at);
@@ -172,9 +172,9 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
 }
 
 /*
- * Has the TOE told anything, or gone away? Who only ever sends would not hear of the end of the
- * connection before the buffer is full: a look at the ring for each call, at the TOE for some. Who
- * answers what epoll_wait() has just told has the look behind it, and spares the ring's line.
+ * Has the TOE written anything, or gone away? A program that only sends would not learn of the end
+ * of the connection before the buffer is full: so each call looks at the ring, and some at the TOE.
+ * An answer to what epoll_wait() has just reported does not, and spares the ring's cache line.
  */
 static bool is_news(const struct tsock *s)
 {
@@ -189,7 +189,7 @@ static ssize_t send_locked(struct tsock *s, struct tx_call *c)
 {
     ssize_t r;
 
-    if (likely(s->state == TS_OPEN) && !ttold_fresh(s) && unlikely(is_news(s)))
+    if (likely(s->state == TS_OPEN) && !tbatch_unanswered(s) && unlikely(is_news(s)))
         tctx_progress();
     if (likely(s->state == TS_OPEN)) {
         if (likely(!(s->shut & TSHUT_WR) && !(s->claims & TCLAIM_TX))) {
@@ -214,8 +214,8 @@ void tsend_signal(ssize_t r, int flags)
     errno = EPIPE;
 }
 
-/* A send that is told when its memory is free. */
-static ssize_t send_told(struct tsock *s, struct tx_call *c)
+/* A send whose caller is notified when its memory is free. */
+static ssize_t send_notified(struct tsock *s, struct tx_call *c)
 {
     ssize_t r;
 
@@ -263,10 +263,10 @@ static ssize_t transmit(int fd, struct tx_call *c)
         tshare_use(fd);
         r = TIO_KERNEL;
     } else if (unlikely((c->flags & MSG_ZEROCOPY) && s->opts.zerocopy && c->want && c->at.v)) {
-        c->told = c->numbered = true;
-        r = send_told(s, c);
+        c->zc_notify = c->numbered = true;
+        r = send_notified(s, c);
     } else {
-        r = likely(!c->told) ? send_locked(s, c) : send_told(s, c);
+        r = likely(!c->zc_notify) ? send_locked(s, c) : send_notified(s, c);
     }
     tctx_unlock();
     if (unlikely(c->moved))
@@ -289,7 +289,7 @@ ssize_t tsend_ref(int fd, const struct iovec *v, size_t count, int flags, uint64
 {
     ssize_t n = tio_total(v, count);
     struct tx_call c = {
-        .at = {v, 0}, .want = (size_t)n, .flags = flags, .told = true, .token = token};
+        .at = {v, 0}, .want = (size_t)n, .flags = flags, .zc_notify = true, .token = token};
     ssize_t r;
 
     if (n <= 0)

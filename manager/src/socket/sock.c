@@ -59,7 +59,7 @@ int toe_socket(int domain, int type, int protocol)
     return fd;
 }
 
-/* As one that was shut down: the TOE carries it or nobody does, so there is nothing to decide. */
+/* As one that was shut down: only the TOE can carry it, so there is nothing to decide. */
 int toe_own_socket(int domain, int type, int protocol)
 {
     int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC), fd = -1;
@@ -187,7 +187,7 @@ static int listen_new(struct tsock *s, int fd, int backlog)
 }
 
 /* A socket that failed to connect, or a listener that was shut down, listens (again). */
-static int listen_anew(struct tsock *s, int fd, int backlog)
+static int listen_again_as_new(struct tsock *s, int fd, int backlog)
 {
     int error = s->error, r;
 
@@ -219,7 +219,7 @@ int toe_listen(int fd, int backlog)
     else if (s->state == TS_NEW)
         r = listen_new(s, fd, backlog);
     else if (tsock_is_new(s, fd))
-        r = listen_anew(s, fd, backlog);
+        r = listen_again_as_new(s, fd, backlog);
     else
         r = listen_again(s, fd, backlog);
     tctx_unlock();
@@ -264,7 +264,7 @@ static int shutdown_locked(struct tsock *s, int fd, int how)
     case TS_FOREIGN:
         return terr(ENOTCONN);
     }
-    /* as Linux (inet_shutdown): an unconnected socket again, which may connect anew */
+    /* as Linux (inet_shutdown): an unconnected socket, which may connect again */
     s->state = TS_DEAD;
     s->connect_failed = s->unconnected = 1;
     tobj_notify(&s->obj, tsock_events(s));

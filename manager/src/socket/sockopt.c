@@ -2,7 +2,7 @@
 /*
  * sockopt.c - setsockopt of what the TOE carries (socket(7), tcp(7), ip(7)); sockopt_get.c asks.
  *
- * Three kinds of options. Those that TCP acts on are kept in struct tsock and told to the TOE.
+ * Three kinds of options. Those that TCP acts on are kept in struct tsock and sent to the TOE.
  * Those that a TOE has no use for (a priority, a kernel filter that is only a hint) are kept by the
  * placeholder, which is a kernel TCP socket and checks their values as Linux does. Those that would
  * promise what the TOE does not do (TLS in the kernel, MD5) are ENOPROTOOPT.

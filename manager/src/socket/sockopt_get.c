@@ -115,9 +115,9 @@ static int take_soft_error(struct tsock *s)
 {
     struct toedev_flow_record r;
 
-    if (s->state != TS_OPEN || !tsock_record(s, &r) || r.soft_error == s->soft_told)
+    if (s->state != TS_OPEN || !tsock_record(s, &r) || r.soft_error == s->soft_reported)
         return 0;
-    s->soft_told = r.soft_error;
+    s->soft_reported = r.soft_error;
     return (int)r.soft_error;
 }
 
@@ -403,7 +403,7 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
     s = tsock_get(fd);
     if (s && s->state != TS_NEW) {
         if (level == SOL_SOCKET && name == SO_ERROR)
-            tctx_progress(); /* what has come, also when nobody waited for it */
+            tctx_progress(); /* handles what has come, also without a wait */
         if (!value || !len)
             verdict = (terr(EFAULT), WRONG);
         else if (s->state == TS_SHARED && is_unix_sockets(level, name))

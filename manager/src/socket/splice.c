@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include "claim.h"
 #include "fdtab.h"
+#include "lent_buffers.h"
 #include "lock.h"
 #include "send.h"
 #include "share_use.h"
@@ -100,7 +100,7 @@ static ssize_t to_pipe(int in, int out, size_t n, bool wait)
         if (ready < 0)
             return -1;
         if (ready & POLLERR) {
-            tsend_signal(terr(EPIPE), 0); /* nobody reads */
+            tsend_signal(terr(EPIPE), 0); /* no reader */
             return -1;
         }
         if (!(ready & POLLOUT))

@@ -7,9 +7,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "claim.h"
 #include "ctx.h"
 #include "frames.h"
+#include "lent_buffers.h"
 #include "ready.h"
 #include "sigurg.h"
 #include "tsock.h"
@@ -37,7 +37,7 @@ static void arrived(struct tsock *s)
     tobj_notify(&s->obj, EPOLLPRI);
 }
 
-void turgent_told(struct tsock *s, uint32_t end)
+void turgent_announced(struct tsock *s, uint32_t end)
 {
     /* the mark that was before is none any more, and its byte one of the stream, as on Linux */
     if ((int32_t)(end - 1 - s->rx_pos) < 0)
@@ -49,11 +49,11 @@ void turgent_told(struct tsock *s, uint32_t end)
         if (s->claims & TLOANS)
             tloan_behind(s, 1);
         else
-            s->rx_unsaid++;
+            s->rx_unreported++;
         if (s->claims & TCLAIM_RX)
             s->zc->skip = 0;
     }
-    s->oob = TOOB_TOLD;
+    s->oob = TOOB_ANNOUNCED;
     s->oob_pos = end - 1;
     tsigurg_owe(s->owner, s->owner_tid);
     if (ahead(s) < s->rx_avail)
@@ -62,7 +62,7 @@ void turgent_told(struct tsock *s, uint32_t end)
 
 void turgent_data(struct tsock *s)
 {
-    if (s->oob == TOOB_TOLD && ahead(s) < s->rx_avail)
+    if (s->oob == TOOB_ANNOUNCED && ahead(s) < s->rx_avail)
         arrived(s);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* urgent.h - urgent data of a socket (urgent.c). Lock held; tsock.oob is not TOOB_NONE but for
- * turgent_told(), turgent_data() and turgent_recv(). */
+ * turgent_announced(), turgent_data() and turgent_recv(). */
 #ifndef LIBTOE_URGENT_H
 #define LIBTOE_URGENT_H
 
 #include "tsock.h"
 
 /* The TOE says: urgent data ends at stream offset `end`. */
-TOE_HIDDEN void turgent_told(struct tsock *s, uint32_t end);
+TOE_HIDDEN void turgent_announced(struct tsock *s, uint32_t end);
 /* More data has come. */
 TOE_HIDDEN void turgent_data(struct tsock *s);
 /* The next byte to read is the urgent one (SIOCATMARK). */

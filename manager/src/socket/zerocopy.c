@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
 #include "ctx.h"
 #include "inline.h"
 #include "io.h"
+#include "lent_buffers.h"
 #include "lock.h"
 #include "ready.h"
 #include "send.h"
@@ -69,12 +69,12 @@ void tzc_free(struct tzc *zc)
 /* Linux merges ranges that follow each other, whatever their codes (skb_zerocopy_notify_extend). */
 static void tell_numbers(struct tzc *zc, const struct tzc_send *e)
 {
-    if (zc->telling) {
-        zc->told.hi = e->hi;
+    if (zc->notify_pending) {
+        zc->notify.hi = e->hi;
         return;
     }
-    zc->told = *e;
-    zc->telling = true;
+    zc->notify = *e;
+    zc->notify_pending = true;
 }
 
 static void complete(struct tzc *zc)
@@ -210,7 +210,7 @@ ssize_t toe_send_ref(int fd, const struct iovec *iov, int count, int flags, uint
     return tsend_ref(fd, iov, (size_t)count, flags, token);
 }
 
-/* ---- telling ---- */
+/* ---- notify_pending ---- */
 
 int toe_send_completions(int fd, struct toe_completion *out, int max)
 {
@@ -220,7 +220,7 @@ int toe_send_completions(int fd, struct toe_completion *out, int max)
     if (max < 0 || (max && !out))
         return terr(max < 0 ? EINVAL : EFAULT);
     tctx_lock();
-    s = tflow_of(tsock_carried(fd));
+    s = tflow_of(tsock_of_toe(fd));
     if (s) {
         struct tzc_queue *q = s->zc ? &s->zc->done : NULL;
 
@@ -253,7 +253,7 @@ static void put_control(struct msghdr *msg, int level, int type, const void *dat
     msg->msg_controllen = CMSG_SPACE(len) < room ? CMSG_SPACE(len) : room;
 }
 
-/* ip_recv_error() and ipv6_recv_error(): what is told, and nobody as the offender. */
+/* ip_recv_error() and ipv6_recv_error(): the report, and no address as the offender. */
 ssize_t tzc_errqueue(struct tsock *s, struct msghdr *msg)
 {
     struct {
@@ -262,14 +262,14 @@ ssize_t tzc_errqueue(struct tsock *s, struct msghdr *msg)
     } err = {.e = {.ee_origin = SO_EE_ORIGIN_ZEROCOPY}};
 
     tctx_progress();
-    if (!s->zc || !s->zc->telling)
+    if (!s->zc || !s->zc->notify_pending)
         return terr(EAGAIN);
-    s->zc->telling = false;
+    s->zc->notify_pending = false;
     if (!msg)
         return 0;
-    err.e.ee_code = s->zc->told.copied ? SO_EE_CODE_ZEROCOPY_COPIED : 0;
-    err.e.ee_info = s->zc->told.lo;
-    err.e.ee_data = s->zc->told.hi;
+    err.e.ee_code = s->zc->notify.copied ? SO_EE_CODE_ZEROCOPY_COPIED : 0;
+    err.e.ee_info = s->zc->notify.lo;
+    err.e.ee_data = s->zc->notify.hi;
     msg->msg_flags = MSG_ERRQUEUE;
     msg->msg_namelen = 0;
     if (s->v6)

@@ -14,9 +14,10 @@
  * worth it and can be, else copied. Returns whether any were copied.
  */
 TOE_HIDDEN bool tzc_put(struct tsock *s, uint32_t n, struct tio_cursor *c);
-/* A call that is to be told may begin: 0, and tzc_sent() must follow; or -1 with ENOBUFS. */
+/* A call whose caller will be notified may begin: 0, and tzc_sent() must follow; or -1 with
+ * ENOBUFS. */
 TOE_HIDDEN int tzc_may(struct tsock *s, bool numbered);
-/* It has ended. If it has sent any, which is all that lies before tx_pos, it is told when that is
+/* It has ended. If it has sent any, which is all before tx_pos, its caller is notified when that is
  * acknowledged. */
 TOE_HIDDEN void tzc_sent(struct tsock *s, bool any, bool numbered, uint64_t token, bool copied);
 /* Bytes have been acknowledged. */

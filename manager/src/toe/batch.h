@@ -13,29 +13,29 @@
 #include "ctx.h"
 #include "tsock.h"
 
-static inline void ttold_begin(void)
+static inline void tbatch_begin(void)
 {
-    tctx.told = 0;
-    if (unlikely(!++tctx.told_round))
-        tctx.told_round = 1;
+    tctx.batch_unanswered = 0;
+    if (unlikely(!++tctx.batch_round))
+        tctx.batch_round = 1;
 }
-static inline void ttold_note(struct tsock *s)
+static inline void tbatch_report(struct tsock *s)
 {
-    if (s->qp && s->told_round != tctx.told_round) {
-        s->told_round = tctx.told_round;
-        tctx.told_most = ++tctx.told;
+    if (s->qp && s->epoll_reported != tctx.batch_round) {
+        s->epoll_reported = tctx.batch_round;
+        tctx.batch_size = ++tctx.batch_unanswered;
     }
 }
 /* Told by the last epoll_wait(), which looked at the rings, and not answered yet. */
-static inline bool ttold_fresh(const struct tsock *s)
+static inline bool tbatch_unanswered(const struct tsock *s)
 {
-    return s->told_round && s->told_round == tctx.told_round;
+    return s->epoll_reported && s->epoll_reported == tctx.batch_round;
 }
-static inline void ttold_answered(struct tsock *s)
+static inline void tbatch_answered(struct tsock *s)
 {
-    if (ttold_fresh(s) && tctx.told) {
-        s->told_round = 0;
-        tctx.told--;
+    if (tbatch_unanswered(s) && tctx.batch_unanswered) {
+        s->epoll_reported = 0;
+        tctx.batch_unanswered--;
     }
 }
 

@@ -48,8 +48,8 @@ static struct tqp *attach_one(uint32_t engine, struct twelcome *w)
     return tinline_attach(&tctx.cfg, w, tctx.last_error, sizeof(tctx.last_error));
 }
 
-/* Who opens the interface answers for all listeners of this process; an inherited one may be for
- * another to serve, until it is used. */
+/* The opener of the interface answers for all listeners of this process; an inherited one may be
+ * for another to serve, until it is used. */
 static void announce_here(struct tsock *s)
 {
     if (s->state == TS_LISTEN)
@@ -163,7 +163,7 @@ void tctx_lost(void)
     tctx.retry_at = 0;
     for (uint32_t q = 0; q < tctx.qps_n; q++) {
         said |= tctx.qps[q]->breached;
-        tctx.qps[q]->broken = true; /* nobody waits for room any more */
+        tctx.qps[q]->broken = true; /* ends waits for room */
     }
     if (!said)
         tlog("the TOE has ended; connections over it are reset");

@@ -34,18 +34,18 @@ struct tctx {
     bool stays;                       /* flows stay where they came to (TOEDEV_WELCOME_STAYS) */
     int placeholder_fd;               /* what accepted connections are duplicates of */
     struct toedev_inline_info inside; /* of an engine in this process, which may be yet to come */
-    bool known;           /* ip, mask, gw and inside are filled though nothing is attached */
-    bool polling;         /* a thread polls before it sleeps */
-    uint32_t told;        /* sockets that the last epoll_wait told and nobody has touched yet */
-    uint32_t told_most;   /* of how many at first */
-    uint32_t told_round;  /* number of that epoll_wait */
-    uint64_t sleep_until; /* direct: the earliest end of a sleep that will run the TOE */
-    uint32_t listeners;   /* sockets in TS_LISTEN */
-    bool bind_refused;    /* the BIND under way */
-    bool elsewhere;       /* some CONNECT is to go to the next queue pair */
-    uint32_t sleepers;    /* threads in the kernel that rely on the interrupt */
-    uint32_t idle_looks;  /* progress calls without a command, for the check of the TOE's life */
-    uint64_t retry_at;    /* TC_LOST: when to try to attach again, tclock_ns() */
+    bool known;                /* ip, mask, gw and inside are filled though nothing is attached */
+    bool polling;              /* a thread polls before it sleeps */
+    uint32_t batch_unanswered; /* sockets that the last epoll_wait reported, not used since */
+    uint32_t batch_size;       /* of how many at first */
+    uint32_t batch_round;      /* number of that epoll_wait */
+    uint64_t sleep_until;      /* direct: the earliest end of a sleep that will run the TOE */
+    uint32_t listeners;        /* sockets in TS_LISTEN */
+    bool bind_refused;         /* the BIND under way */
+    bool elsewhere;            /* some CONNECT is to go to the next queue pair */
+    uint32_t sleepers;         /* threads in the kernel that rely on the interrupt */
+    uint32_t idle_looks; /* progress calls without a command, for the check of the TOE's life */
+    uint64_t retry_at;   /* TC_LOST: when to try to attach again, tclock_ns() */
     struct tsigurg sigurg;
     char last_error[256];
 };

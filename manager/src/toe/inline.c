@@ -265,8 +265,8 @@ void tinline_sent(struct tqp *qp)
 {
     int saved = errno;
 
-    if (!qp->unsent || (tctx.cfg.batch && tctx.told && qp->unsent < GATHER_MOST &&
-                        2 * qp->unsent < tctx.told_most))
+    if (!qp->unsent || (tctx.cfg.batch && tctx.batch_unanswered && qp->unsent < GATHER_MOST &&
+                        2 * qp->unsent < tctx.batch_size))
         return;
     tinline_inside = 1;
     ops->flush(qp->inside, qp->now);

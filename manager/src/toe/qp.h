@@ -38,7 +38,7 @@ struct tqp {
     struct toedev_inline *inside; /* the TOE, when it is in this process */
     uint64_t now;                 /* direct: of its last call */
     uint32_t events;              /* direct: notifications handled, free-running */
-    struct tkept *kept;           /* the area outlives it (claim.h) */
+    struct tkept *kept;           /* the area outlives it (lent_buffers.h) */
     struct toedev_qp_config cfg;
     struct toedev_layout layout;
 };

@@ -159,18 +159,18 @@ void tepoll_wake(struct tepoll *ep)
         tobj_notify(&ep->obj, EPOLLIN | EPOLLRDNORM);
 }
 
-/* EPOLLEXCLUSIVE: once one that sleeps is told, the others of that kind are not. */
+/* EPOLLEXCLUSIVE: once a sleeping instance is notified, others of that kind are not. */
 void tepoll_mark(struct tobj *o, uint32_t events)
 {
-    bool told = false;
+    bool notified = false;
 
     for (struct tepitem *i = o->items; i; i = i->next_of_obj) {
         if (i->disabled || i->dormant || !(events & (i->events | ALWAYS)))
             continue;
         if (unlikely(i->events & EPOLLEXCLUSIVE)) {
-            if (told)
+            if (notified)
                 continue;
-            told = i->ep->sleepers && !i->ep->kicked;
+            notified = i->ep->sleepers && !i->ep->kicked;
         }
         tepoll_ready_add(i);
         if (unlikely(i->ep->sleepers || i->ep->obj.waiters || i->ep->obj.items))
@@ -472,7 +472,7 @@ static int ctl_locked(struct tepoll *ep, int op, int fd, struct tobj *o, struct 
         return ctl_del(i);
     }
     attend(ep);
-    /* what is ready already is told, edge-triggered too; who waits in another thread hears of it */
+    /* what is ready already is reported, edge-triggered too, and to sleepers in other threads */
     if (r == 0 && tepoll_item_events(i)) {
         tepoll_ready_add(i);
         tepoll_wake(ep);

@@ -11,19 +11,19 @@
 
 #include "tsock.h"
 
-/* All that telling events touches lies in the first cache line. */
+/* All that notify_pending events touches lies in the first cache line. */
 struct tepitem {
     struct tepoll *ep;
     struct tobj *obj;
     struct tepitem *next_of_obj;
     struct tepitem *prev_ready, *next_ready;
     uint64_t data;
-    uint32_t events; /* as registered, with EPOLLET and so on */
-    bool ready;      /* on the ready list */
-    bool dormant;    /* the socket is undecided: the kernel serves it */
-    bool disabled;   /* one-shot, and shot */
-    bool told;       /* its kernel half was told in this very wait */
-    uint32_t mark;   /* number in kernel events of a dual listener, 0 none (epoll.c) */
+    uint32_t events;      /* as registered, with EPOLLET and so on */
+    bool ready;           /* on the ready list */
+    bool dormant;         /* the socket is undecided: the kernel serves it */
+    bool disabled;        /* one-shot, and shot */
+    bool kernel_reported; /* its kernel half was reported in this very wait */
+    uint32_t mark;        /* number in kernel events of a dual listener, 0 none (epoll.c) */
     int fd;
     struct tepitem *prev, *next; /* all of the instance */
 };
@@ -32,9 +32,9 @@ _Static_assert(offsetof(struct tepitem, prev) <= 64, "one cache line");
 struct tepoll {
     struct tobj obj; /* first */
     int fd;          /* a descriptor of it, for epoll_ctl */
-    int kick_fd;     /* wakes who sleeps in the kernel's epoll_wait */
+    int kick_fd;     /* wakes sleepers in the kernel's epoll_wait */
     uint32_t sleepers;
-    bool kicked;       /* kick_fd written and nobody awake yet */
+    bool kicked;       /* kick_fd written and no sleeper awake yet */
     bool kernel_used;  /* has or had kernel descriptors */
     bool unasked;      /* in a fork child: its connections may have to be asked for (share.h) */
     uint8_t turns;     /* waits answered without asking the kernel */
@@ -44,8 +44,8 @@ struct tepoll {
     struct tepitem *ready_head, *ready_tail;
 };
 
-/* Our own events in a kernel epoll are told from the application's by the upper half of their data:
- * a number drawn at random per process that no pointer has. */
+/* Our own events in a kernel epoll are distinguished from the application's by the upper half of
+ * their data: a number drawn at random per process that no pointer has. */
 TOE_HIDDEN uint64_t tepoll_mark_data(uint32_t number);
 TOE_HIDDEN bool tepoll_is_mark(uint64_t data);
 /* Before the first of ours: the kernel's instances have marks of the program that we were. */
@@ -67,7 +67,7 @@ TOE_HIDDEN void tepoll_wake(struct tepoll *ep);
 TOE_HIDDEN void tepoll_ask(struct tepoll *ep);
 TOE_HIDDEN void tepoll_ready_add(struct tepitem *i);
 TOE_HIDDEN void tepoll_ready_del(struct tepitem *i);
-/* What of the item is to be told now; 0 nothing. */
+/* The events of the item to report now; 0 none. */
 TOE_HIDDEN uint32_t tepoll_item_events(const struct tepitem *i);
 
 TOE_HIDDEN void tepoll_mark(struct tobj *o, uint32_t events);

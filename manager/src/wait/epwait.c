@@ -2,9 +2,9 @@
 /*
  * epwait.c - epoll_wait over the ready list and the kernel's epoll (SEEDS S1.14, S1.15).
  *
- * The ready list is looked at first, each entry checked again before it is told. The kernel's part
- * is asked every KERNEL_TURNS waits and whenever this call would sleep, so that neither side
- * starves and a busy TOE costs no system call per wait.
+ * The ready list is looked at first, each entry is checked again before it is reported. The
+ * kernel's part is asked every KERNEL_TURNS waits and whenever this call would sleep, so that
+ * neither side starves and a busy TOE costs no system call per wait.
  */
 #include <limits.h>
 
@@ -30,8 +30,8 @@ struct epcall {
     int epfd;
     struct epoll_event *out;
     int max, n;
-    bool woken; /* took the kick or an interrupt out of the kernel's epoll */
-    bool told;  /* some item was told by its kernel half */
+    bool woken;           /* took the kick or an interrupt out of the kernel's epoll */
+    bool kernel_reported; /* some item was reported by its kernel half */
     const sigset_t *mask;
 };
 
@@ -48,8 +48,8 @@ static void collect(struct epcall *c)
         next = i->next_ready;
         end = i == last;
         tepoll_ready_del(i);
-        if (unlikely(i->told)) {
-            i->told = false;
+        if (unlikely(i->kernel_reported)) {
+            i->kernel_reported = false;
             if (events && !(i->events & EPOLLET))
                 tepoll_ready_add(i);
             continue;
@@ -58,7 +58,7 @@ static void collect(struct epcall *c)
             continue;
         c->out[c->n++] = (struct epoll_event){.events = events, .data.u64 = i->data};
         if (i->obj->kind == TOBJ_SOCK)
-            ttold_note((struct tsock *)i->obj);
+            tbatch_report((struct tsock *)i->obj);
         if (i->events & EPOLLONESHOT) {
             i->disabled = true;
             if (unlikely(i->mark)) {
@@ -70,10 +70,10 @@ static void collect(struct epcall *c)
             tepoll_ready_add(i);
         }
     }
-    if (unlikely(c->told)) /* of those not reached for want of room, the next wait tells anew */
+    if (unlikely(c->kernel_reported)) /* items not reached for lack of room: the next wait */
         for (i = ep->ready_head; i; i = i->next_ready)
-            i->told = false;
-    c->told = false;
+            i->kernel_reported = false;
+    c->kernel_reported = false;
 }
 
 /* Takes our own events out of the n that the kernel put behind those there are; merges those of
@@ -101,8 +101,8 @@ static void take_kernel(struct epcall *c, int n)
             continue;
         if (i->events & EPOLLONESHOT)
             i->disabled = true;
-        i->told = i->ready;
-        c->told |= i->told;
+        i->kernel_reported = i->ready;
+        c->kernel_reported |= i->kernel_reported;
         c->out[c->n++] = (struct epoll_event){.events = e.events, .data.u64 = i->data};
     }
 }
@@ -199,7 +199,7 @@ static int wait_locked(struct epcall *c, uint64_t most)
     bool polled = false;
 
     tsig_begin();
-    ttold_begin();
+    tbatch_begin();
     tctx_progress();
     if (ep->kernel_used && kernel_due(ep, ++ep->turns >= KERNEL_TURNS)) {
         ep->turns = 0;

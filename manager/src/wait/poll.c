@@ -111,8 +111,8 @@ static int collect_toe(struct tpoll *p)
     return count;
 }
 
-/* Whom must the kernel be asked about? Made anew each time: a connect() in another thread may have
- * decided a socket. */
+/* Lists the descriptors that the kernel must be asked about. Each time: a connect() in another
+ * thread may have decided a socket. */
 static void list_kernel(struct tpoll *p)
 {
     nfds_t i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ready.c - what can be done with a socket now, and who is told (SEEDS S1.14; tcp_poll of Linux).
+ * ready.c - what can be done with a socket now, and who is notified (SEEDS S1.14; tcp_poll of
+ * Linux).
  */
 #include "ready.h"
 #include "epoll.h"

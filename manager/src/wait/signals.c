@@ -15,7 +15,7 @@
 #include "signals.h"
 #include "wait.h"
 
-static atomic_bool watched; /* every change of a handler is told: the preload library */
+static atomic_bool watched; /* the preload library reports every change of a handler */
 static atomic_bool stale = true;
 static sigset_t restarting;
 static bool some_end; /* handlers without SA_RESTART */

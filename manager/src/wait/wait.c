@@ -5,7 +5,7 @@
  *
  * No wake-up is lost: whoever handles HW commands, this thread or another, holds the lock and kicks
  * the waiters of what changed; a thread that sleeps is counted in tctx.sleepers, so that a drain by
- * another arms the interrupt anew (tctx_progress()).
+ * another arms the interrupt again (tctx_progress()).
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -242,7 +242,7 @@ static void take_own(struct pollfd *p, nfds_t n, uint32_t generation)
     if (p[0].revents)
         (void)!sys_read(p[0].fd, &count, sizeof(count));
     if (generation != tctx.generation)
-        return; /* another thread has attached anew meanwhile: the rest is not ours any more */
+        return; /* another thread has attached again meanwhile: the rest is not ours any more */
     for (nfds_t i = 1; i + 1 < n && (i - 1) / 2 < tctx.qps_n; i += 2) {
         struct tqp *qp = tctx.qps[(i - 1) / 2];
 
@@ -253,8 +253,8 @@ static void take_own(struct pollfd *p, nfds_t n, uint32_t generation)
     }
 }
 
-/* Where restarting signals are to be told from others: their signalfd is one more of all, and a
- * mask holds them back. */
+/* Where restarting signals must be distinguished from others: their signalfd is one more of all,
+ * and a mask holds them back. */
 static nfds_t hold_back(struct pollfd *all, nfds_t n, sigset_t *held, bool *sorted)
 {
     int fd = sorted ? tsig_sort(held) : -1;
