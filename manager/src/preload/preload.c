@@ -8,6 +8,7 @@
 #include "inherit.h"
 #include "internal.h"
 #include "preload.h"
+#include "preload_ring.h"
 #include "signals.h"
 
 /* ---- before the constructor: the system calls ---- */

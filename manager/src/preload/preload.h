@@ -99,12 +99,6 @@ struct libc {
  * system calls themselves, so that no call ever waits for dlsym() to be possible. */
 extern TOE_HIDDEN struct libc libc;
 
-/* preload_exec.c: the file that execvp() will find, into `to`. */
-TOE_HIDDEN const char *preload_find(const char *file, char to[PATH_MAX]);
-
-/* preload_ring.c: syscall(2) without the C library, which may not have been found yet. */
-TOE_HIDDEN long raw_syscall(long n, ...);
-
 /*
  * EXPORT(type, name, parameters) begins the definition of libc's `name`. It is another name to the
  * compiler, because libc's headers declare some of them with types that only they can use.

@@ -13,6 +13,8 @@
 #include "handover.h"
 #include "internal.h"
 #include "preload.h"
+#include "preload_exec.h"
+#include "preload_ring.h"
 
 /* The file that execvp() will find, into `to`. */
 const char *preload_find(const char *file, char to[PATH_MAX])

@@ -4,7 +4,7 @@
 #include "host.h"
 #include "pollset.h"
 #include "preload.h"
-#include "preload_rights.h"
+#include "preload_spawn.h"
 
 /* ---- sending ---- */
 

@@ -15,6 +15,7 @@
 #include "internal.h"
 #include "policy.h"
 #include "preload.h"
+#include "preload_ring.h"
 
 #ifndef SYS_io_uring_setup
 #define SYS_io_uring_setup 425 /* the same on every architecture */

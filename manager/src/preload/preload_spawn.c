@@ -21,7 +21,8 @@
 #include "internal.h"
 #include "log.h"
 #include "preload.h"
-#include "preload_rights.h"
+#include "preload_exec.h"
+#include "preload_spawn.h"
 
 /* ---- posix_spawn ---- */
 

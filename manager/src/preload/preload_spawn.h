@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload_rights.h - descriptors in the control data of Unix sockets (preload_spawn.c). */
-#ifndef LIBTOE_PRELOAD_RIGHTS_H
-#define LIBTOE_PRELOAD_RIGHTS_H
+/* preload_spawn.h - descriptors in the control data of Unix sockets (preload_spawn.c). */
+#ifndef LIBTOE_PRELOAD_SPAWN_H
+#define LIBTOE_PRELOAD_SPAWN_H
 
 #include "libtoe.h"
 
