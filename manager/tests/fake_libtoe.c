@@ -7,8 +7,21 @@
 
 #include <cmocka.h>
 
+#include "announce.h"
+#include "ctx.h"
+#include "dispatch.h"
 #include "fake_libtoe.h"
-#include "inherit.h"
+#include "host.h"
+#include "listen_defer.h"
+#include "lock.h"
+#include "name.h"
+#include "option.h"
+#include "ready.h"
+#include "record.h"
+#include "share_use.h"
+#include "sock.h"
+#include "urgent.h"
+#include "wait.h"
 
 #define SOCKETS 256
 
@@ -24,8 +37,6 @@ const char *toe_why_not(int fd)
     (void)fd;
     return NULL;
 }
-
-void tfd_set(int fd, struct tobj *o);
 
 void fake_reset(void)
 {

@@ -6,7 +6,7 @@
 #ifndef FAKE_LIBTOE_H
 #define FAKE_LIBTOE_H
 
-#include "libtoe.h"
+#include "tsock.h"
 
 struct fake {
     uint64_t now;            /* of tclock_ns() */

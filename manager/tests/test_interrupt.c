@@ -14,7 +14,9 @@
 
 #include <cmocka.h>
 
-#include "wait.h"
+#include "host.h"
+#include "interrupt.h"
+#include "lock.h"
 
 static volatile sig_atomic_t called, ran[NSIG], sum;
 static bool restarts, mask_is_ignored;

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "fake_libtoe.h"
+#include "option_apply.h"
 
 static struct tsock *sock;
 static int fd; /* placeholder of sock */

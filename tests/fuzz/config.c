@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../../cli/cli.h"
-#include "../../manager/src/ctx.h"
+#include "../../manager/src/base/config.h"
 #include "process/options.h"
 
 #include "fuzz.h"

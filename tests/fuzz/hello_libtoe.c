@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hello_libtoe.c - target `hello`: libtoe hears what answers at the socket of toed. */
-#include "../../manager/src/attach.c" /* NOLINT(bugprone-suspicious-include) */
+#include "../../manager/src/toe/attach.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include "hello.h"
 

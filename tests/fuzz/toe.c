@@ -19,8 +19,9 @@
 
 #include <toe/toe.h>
 
-#include "ctx.h"
+#include "attach.h"
 #include "internal.h"
+#include "qp.h"
 
 #include "fuzz.h"
 

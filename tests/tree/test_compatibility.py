@@ -24,7 +24,7 @@ def test_table_is_what_the_marks_say():
 
 def test_every_call_is_in_the_table(script):
     """Every name that the preload library takes; the others stand in PRELOAD.md with the reason."""
-    names = re.findall(r"^\s+(\w+);", (ROOT / "manager/src/preload.map").read_text(), re.M)
+    names = re.findall(r"^\s+(\w+);", (ROOT / "manager/src/preload/preload.map").read_text(), re.M)
     rows = {row.split()[0] for row in script["collect"]()}
     assert len(names) > 100
     assert set(names) - rows == set()
@@ -61,3 +61,36 @@ def test_row_without_its_test_does_not_work(script, tmp_path, toehold, linux, wo
 def test_wrong_verdict_is_told(script):
     with pytest.raises(script["Wrong"], match="no verdict"):
         script["_add"]({}, "recv", "maybe", "tests/system/test_a.py::test_x", True)
+
+
+def test_every_option_of_the_tables_has_a_row(script):
+    tables = script["options"]()
+    assert tables["setsockopt"][("IPPROTO_TCP", "TCP_ULP")] == "refuse"
+    assert ("IPPROTO_TCP", "TOE_TCP_CARRIER") in tables["getsockopt"]
+    page = (ROOT / "docs/COMPATIBILITY.md").read_text()
+    for rows in tables.values():
+        assert len(rows) > 40
+        for level, option in rows:
+            assert f"| {level} | {option} |" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "wrong"),
+    [
+        ("setsockopt TCP_NODELAY", "works", None),
+        ("setsockopt TCP_ULP", "refused", None),
+        ("setsockopt unknown option", "works", None),
+        ("recv MSG_PEEK", "works", None),
+        ("setsockopt TCP_NO_SUCH", "works", "add a row to manager/src/socket/sockopt.c"),
+        ("getsockopt TCP_NO_SUCH", "works", "add a row to manager/src/socket/sockopt_get.c"),
+        ("setsockopt TCP_NODELAY", "refused", "the tests show refused"),
+        ("setsockopt TCP_ULP", "works", "the table of .* has refuse"),
+    ],
+)
+def test_a_row_without_its_table_entry_is_an_error(script, name, verdict, wrong):
+    rows = {name: script["Row"]({verdict}, {"tests/system/test_a.py::test_x": True})}
+    if wrong is None:
+        script["match"](rows, script["options"]())
+    else:
+        with pytest.raises(script["Wrong"], match=wrong):
+            script["match"](rows, script["options"]())

@@ -15,6 +15,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <toe/fds.h>
+
 #include "attach.h"
 #include "base/log.h"
 #include "base/log_limited.h"
@@ -183,30 +185,6 @@ void attach_sweep(const char *pattern)
     globfree(&found);
 }
 
-/* Descriptors of a message: the first HELLO_FDS are kept, any more are closed. */
-static void take_fds(struct msghdr *msg, struct hello_message *m)
-{
-    struct cmsghdr *cm;
-
-    for (cm = CMSG_FIRSTHDR(msg); cm; cm = CMSG_NXTHDR(msg, cm)) {
-        size_t n, i;
-
-        if (cm->cmsg_level != SOL_SOCKET || cm->cmsg_type != SCM_RIGHTS)
-            continue;
-        n = (cm->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (i = 0; i < n; i++) {
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(cm) + i * sizeof(int), sizeof(fd));
-            if (m->fd_count < HELLO_FDS)
-                m->fds[m->fd_count] = fd;
-            else
-                close(fd);
-            m->fd_count++;
-        }
-    }
-}
-
 static void check_hello(struct hello_message *m, ssize_t len)
 {
     m->wrong = NULL;
@@ -224,15 +202,12 @@ static void check_hello(struct hello_message *m, ssize_t len)
 
 int attach_receive(int fd, struct hello_message *m)
 {
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(16 * sizeof(int))];
-    } control;
+    TOE_FDS_ROOM(16) control;
     struct iovec iov = {&m->hello, sizeof(m->hello)};
     struct msghdr msg = {.msg_iov = &iov,
                          .msg_iovlen = 1,
-                         .msg_control = control.room,
-                         .msg_controllen = sizeof(control.room)};
+                         .msg_control = &control,
+                         .msg_controllen = sizeof(control)};
     ssize_t n;
 
     memset(m, 0, sizeof(*m));
@@ -240,7 +215,7 @@ int attach_receive(int fd, struct hello_message *m)
     n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT | MSG_TRUNC);
     if (n < 0)
         return errno == EAGAIN || errno == EINTR ? -1 : 0;
-    take_fds(&msg, m);
+    m->fd_count = (int)toe_fds_take(&msg, m->fds, HELLO_FDS);
     if (n == 0)
         return 0;
     check_hello(m, n);
@@ -275,25 +250,11 @@ void attach_discard(struct hello_message *m)
 
 static int send_welcome(int to, const struct toedev_welcome *w, const int *fds, size_t n)
 {
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(2 * sizeof(int))];
-    } control;
+    TOE_FDS_ROOM(2) control;
     struct iovec iov = {(void *)w, sizeof(*w)};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
-    if (n > 0) {
-        struct cmsghdr *cm;
-
-        memset(&control, 0, sizeof(control));
-        msg.msg_control = control.room;
-        msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
-        cm = CMSG_FIRSTHDR(&msg);
-        cm->cmsg_level = SOL_SOCKET;
-        cm->cmsg_type = SCM_RIGHTS;
-        cm->cmsg_len = CMSG_LEN(n * sizeof(int));
-        memcpy(CMSG_DATA(cm), fds, n * sizeof(int));
-    }
+    toe_fds_put(&msg, &control, fds, n);
     return sendmsg(to, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*w) ? 0 : -1;
 }
 

@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <toe/fds.h>
+
 #include "base/clock.h"
 #include "base/takeover_image.h"
 #include "takeover_talk.h"
@@ -43,27 +45,13 @@ static int wait_for(int fd, short event, uint64_t until)
 
 int talk_send(int to, const void *data, size_t n, const int *fds, uint32_t fd_count)
 {
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(FDS_MOST * sizeof(int))];
-    } control;
+    TOE_FDS_ROOM(FDS_MOST) control;
     struct iovec iov = {(void *)data, n};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
     uint64_t until = engine_clock() + SEND_TIME;
     ssize_t sent;
 
-    if (fd_count) {
-        struct cmsghdr *cm;
-
-        memset(&control, 0, sizeof(control));
-        msg.msg_control = control.room;
-        msg.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
-        cm = CMSG_FIRSTHDR(&msg);
-        cm->cmsg_level = SOL_SOCKET;
-        cm->cmsg_type = SCM_RIGHTS;
-        cm->cmsg_len = CMSG_LEN(fd_count * sizeof(int));
-        memcpy(CMSG_DATA(cm), fds, fd_count * sizeof(int));
-    }
+    toe_fds_put(&msg, &control, fds, fd_count);
     while ((sent = sendmsg(to, &msg, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 &&
            (errno == EINTR || errno == EAGAIN))
         if (wait_for(to, POLLOUT, until) != 0)
@@ -73,41 +61,22 @@ int talk_send(int to, const void *data, size_t n, const int *fds, uint32_t fd_co
 
 static void keep_fds(struct msghdr *msg, int *fds, uint32_t *fd_count)
 {
-    uint32_t room = fds ? *fd_count : 0, got = 0;
-    struct cmsghdr *cm;
+    uint32_t room = fds ? *fd_count : 0;
+    size_t came = toe_fds_take(msg, fds, room);
 
-    for (cm = CMSG_FIRSTHDR(msg); cm; cm = CMSG_NXTHDR(msg, cm)) {
-        size_t n, i;
-
-        if (cm->cmsg_level != SOL_SOCKET || cm->cmsg_type != SCM_RIGHTS)
-            continue;
-        n = (cm->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (i = 0; i < n; i++) {
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(cm) + i * sizeof(int), sizeof(fd));
-            if (got < room)
-                fds[got++] = fd;
-            else
-                close(fd);
-        }
-    }
     if (fds)
-        *fd_count = got;
+        *fd_count = came < room ? (uint32_t)came : room;
 }
 
 ssize_t talk_receive(int from, void *data, size_t room, int *fds, uint32_t *fd_count,
                      uint64_t until)
 {
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(253 * sizeof(int))];
-    } control;
+    TOE_FDS_ROOM(253) control;
     struct iovec iov = {data, room};
     struct msghdr msg = {.msg_iov = &iov,
                          .msg_iovlen = 1,
-                         .msg_control = control.room,
-                         .msg_controllen = sizeof(control.room)};
+                         .msg_control = &control,
+                         .msg_controllen = sizeof(control)};
     ssize_t n;
 
     if (wait_for(from, POLLIN, until) != 0)

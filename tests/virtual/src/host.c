@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.c - the machine under libtoe in virtual time, in the place of manager/src/host.c and
+ * host.c - the machine under libtoe in virtual time, in the place of manager/src/toe/host.c and
  * route.c: sleeping runs the engine and lets time pass.
  */
-#include "ctx.h"
+#include "host.h"
+#include "route.h"
 #include "world.h"
 
 uint64_t tclock_ns(void)

@@ -16,6 +16,10 @@
 #include <toe/toe.h>
 
 #include "ctx.h"
+#include "fdtab.h"
+#include "lock.h"
+#include "name.h"
+#include "route.h"
 #include "world.h"
 
 /* When the call that this thread made last has ended, if it slept in it. */

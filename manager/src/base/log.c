@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log.c - messages to the user on standard error. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "fdtab.h"
+#include "log.h"
+
+#define SAID_MAX 64
+
+static void say(const char *fmt, va_list ap)
+{
+    char line[512];
+    int n = snprintf(line, sizeof(line), "toehold: ");
+    int k = vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
+
+    if (k < 0)
+        return;
+    n += k;
+    if (n > (int)sizeof(line) - 2)
+        n = (int)sizeof(line) - 2;
+    line[n++] = '\n';
+    (void)!sys_write(STDERR_FILENO, line, (size_t)n);
+}
+
+/* True once per key: a string constant's address. */
+bool tlog_first(const char *key)
+{
+    static _Atomic(const char *) said[SAID_MAX];
+
+    for (int i = 0; i < SAID_MAX; i++) {
+        const char *there = NULL;
+
+        if (atomic_compare_exchange_strong(&said[i], &there, key))
+            return true;
+        if (there == key)
+            return false;
+    }
+    return true;
+}
+
+void tlog_once(const char *fmt, ...)
+{
+    int saved = errno;
+    va_list ap;
+
+    va_start(ap, fmt);
+    if (tlog_first(fmt))
+        say(fmt, ap);
+    va_end(ap);
+    errno = saved;
+}
+
+void tlog(const char *fmt, ...)
+{
+    int saved = errno;
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(fmt, ap);
+    va_end(ap);
+    errno = saved;
+}

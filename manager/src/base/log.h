@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log.h - messages to the user on standard error (log.c). */
+#ifndef LIBTOE_LOG_H
+#define LIBTOE_LOG_H
+
+#include "libtoe.h"
+
+/* One line on standard error, "toehold: ...", at most once per process for the same `fmt`. */
+TOE_HIDDEN void tlog_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same, each time. */
+TOE_HIDDEN void tlog(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* True at the first call with this key, the address of a string constant. */
+TOE_HIDDEN bool tlog_first(const char *key);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * preload.h - what the files of libtoe_preload.so share.
+ *
+ * The library has libc's names and puts itself before libc. A descriptor that is not in libtoe's
+ * table costs one bounded look into it and goes on to the C library (struct libc: the next object
+ * that has the name, so that other preloaded libraries keep working and blocking calls remain
+ * cancellation points). A descriptor in the table goes to toe_*.
+ */
+#ifndef LIBTOE_PRELOAD_H
+#define LIBTOE_PRELOAD_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "fdtab.h"
+#include "listen_defer.h"
+
+/* Each name the layer passes on by: return type, name, parameters. */
+#define LIBC_CALLS(X)                                                                              \
+    X(int, socket, (int, int, int))                                                                \
+    X(int, bind, (int, const struct sockaddr *, socklen_t))                                        \
+    X(int, listen, (int, int))                                                                     \
+    X(int, accept, (int, struct sockaddr *, socklen_t *))                                          \
+    X(int, accept4, (int, struct sockaddr *, socklen_t *, int))                                    \
+    X(int, connect, (int, const struct sockaddr *, socklen_t))                                     \
+    X(int, shutdown, (int, int))                                                                   \
+    X(int, getsockname, (int, struct sockaddr *, socklen_t *))                                     \
+    X(int, getpeername, (int, struct sockaddr *, socklen_t *))                                     \
+    X(int, getsockopt, (int, int, int, void *, socklen_t *))                                       \
+    X(int, setsockopt, (int, int, int, const void *, socklen_t))                                   \
+    X(ssize_t, send, (int, const void *, size_t, int))                                             \
+    X(ssize_t, sendto, (int, const void *, size_t, int, const struct sockaddr *, socklen_t))       \
+    X(ssize_t, sendmsg, (int, const struct msghdr *, int))                                         \
+    X(int, sendmmsg, (int, struct mmsghdr *, unsigned, int))                                       \
+    X(ssize_t, recv, (int, void *, size_t, int))                                                   \
+    X(ssize_t, recvfrom, (int, void *, size_t, int, struct sockaddr *, socklen_t *))               \
+    X(ssize_t, recvmsg, (int, struct msghdr *, int))                                               \
+    X(int, recvmmsg, (int, struct mmsghdr *, unsigned, int, struct timespec *))                    \
+    X(ssize_t, read, (int, void *, size_t))                                                        \
+    X(ssize_t, readv, (int, const struct iovec *, int))                                            \
+    X(ssize_t, write, (int, const void *, size_t))                                                 \
+    X(ssize_t, writev, (int, const struct iovec *, int))                                           \
+    X(ssize_t, preadv2, (int, const struct iovec *, int, off_t, int))                              \
+    X(ssize_t, pwritev2, (int, const struct iovec *, int, off_t, int))                             \
+    X(ssize_t, sendfile, (int, int, off_t *, size_t))                                              \
+    X(ssize_t, splice, (int, loff_t *, int, loff_t *, size_t, unsigned))                           \
+    X(int, close, (int))                                                                           \
+    X(int, close_range, (unsigned, unsigned, int))                                                 \
+    X(int, dup, (int))                                                                             \
+    X(int, dup2, (int, int))                                                                       \
+    X(int, dup3, (int, int, int))                                                                  \
+    X(int, fcntl, (int, int, ...))                                                                 \
+    X(int, ioctl, (int, unsigned long, ...))                                                       \
+    X(int, poll, (struct pollfd *, nfds_t, int))                                                   \
+    X(int, ppoll, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *))            \
+    X(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *))                          \
+    X(int, pselect,                                                                                \
+      (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *))              \
+    X(long, syscall, (long, ...))                                                                  \
+    X(int, epoll_ctl, (int, int, int, struct epoll_event *))                                       \
+    X(int, epoll_wait, (int, struct epoll_event *, int, int))                                      \
+    X(int, epoll_pwait, (int, struct epoll_event *, int, int, const sigset_t *))                   \
+    X(int, epoll_pwait2,                                                                           \
+      (int, struct epoll_event *, int, const struct timespec *, const sigset_t *))                 \
+    X(FILE *, fdopen, (int, const char *))                                                         \
+    X(FILE *, freopen, (const char *, const char *, FILE *))                                       \
+    X(FILE *, freopen64, (const char *, const char *, FILE *))                                     \
+    X(int, fileno, (FILE *))                                                                       \
+    X(int, fileno_unlocked, (FILE *))                                                              \
+    X(int, vdprintf, (int, const char *, va_list))                                                 \
+    X(int, __vdprintf_chk, (int, int, const char *, va_list))                                      \
+    X(int, execve, (const char *, char *const[], char *const[]))                                   \
+    X(int, execvpe, (const char *, char *const[], char *const[]))                                  \
+    X(int, fexecve, (int, char *const[], char *const[]))                                           \
+    X(int, execveat, (int, const char *, char *const[], char *const[], int))                       \
+    X(void, _exit, (int))                                                                          \
+    X(pid_t, vfork, (void))                                                                        \
+    X(int, posix_spawn,                                                                            \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
+       char *const[], char *const[]))                                                              \
+    X(int, posix_spawnp,                                                                           \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
+       char *const[], char *const[]))
+
+struct libc {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a name cannot stand in them */
+#define X(type, name, parameters) type(*name) parameters;
+    LIBC_CALLS(X)
+#undef X
+};
+
+/* Filled once, before main(); until then (a constructor of another library makes a call) the
+ * system calls themselves, so that no call ever waits for dlsym() to be possible. */
+extern TOE_HIDDEN struct libc libc;
+
+/*
+ * EXPORT(type, name, parameters) begins the definition of libc's `name`. It is another name to the
+ * compiler, because libc's headers declare some of them with types that only they can use.
+ */
+#define EXPORT(type, name, parameters)                                                             \
+    type preload_##name parameters __asm__(#name) __attribute__((visibility("default")));          \
+    type preload_##name parameters
+
+/* One more name of the function exported as `target`. */
+#define EXPORT_ALIAS(type, name, target, parameters)                                               \
+    type preload_##name parameters __asm__(#name)                                                  \
+        __attribute__((alias(#target), visibility("default")))
+
+/* Does libtoe know this descriptor? */
+static inline bool is_toe_fd(int fd)
+{
+    return unlikely(tobj_get(fd) != NULL);
+}
+
+/* The program is about to wait; or maybe, for what it reads (later.c). */
+static inline void waits(void)
+{
+    if (unlikely(tlisten_later))
+        tlisten_goes_on();
+}
+
+static inline void reads(int fd)
+{
+    if (unlikely(tlisten_later))
+        tlisten_reads(fd);
+}
+
+/* The value of a toe_* call, with errno as it was unless it failed: a system call that succeeds
+ * leaves errno alone, and programs rely on it. */
+#define CARRY(call)                                                                                \
+    __extension__({                                                                                \
+        int errno_before_ = errno;                                                                 \
+        __typeof__(call) result_ = (call);                                                         \
+        if (result_ >= 0)                                                                          \
+            errno = errno_before_;                                                                 \
+        result_;                                                                                   \
+    })
+
+/* The same of a call that blocks: a cancellation point (pthreads(7)), at its beginning. */
+#define CARRY_BLOCKING(call)                                                                       \
+    __extension__({                                                                                \
+        pthread_testcancel();                                                                      \
+        CARRY(call);                                                                               \
+    })
+
+#endif

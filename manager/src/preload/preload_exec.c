@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preload_exec.c - libc's names by which a process becomes another program (exec.h), or ends. */
+#define _GNU_SOURCE
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "end.h"
+#include "exec.h"
+#include "exec_env.h"
+#include "exec_file.h"
+#include "handover.h"
+#include "internal.h"
+#include "preload.h"
+#include "preload_exec.h"
+#include "preload_ring.h"
+
+/* The file that execvp() will find, into `to`. */
+const char *preload_find(const char *file, char to[PATH_MAX])
+{
+    const char *at = getenv("PATH");
+
+    if (strchr(file, '/'))
+        return file;
+    for (at = at ? at : "/bin:/usr/bin"; *at; at += *at == ':') {
+        size_t n = strcspn(at, ":");
+
+        if (snprintf(to, PATH_MAX, "%.*s%s%s", (int)n, at, n ? "/" : "", file) < PATH_MAX &&
+            access(to, X_OK) == 0)
+            return to;
+        at += n;
+    }
+    return file;
+}
+
+/* Before an exec of `path`; what is to be called when it has failed. */
+static bool begin(const char *path, char *const envp[])
+{
+    bool adopts;
+
+    if (tproc_borrowed())
+        return false;
+    adopts = path && texec_loads_us(path, envp);
+    if (!adopts)
+        thandover_before_exec();
+    return texec_begin(adopts);
+}
+
+/* envp becomes what the new program needs of it. Memory of the caller's: there may be no other
+ * between fork() and exec. */
+#define COMPLETE(envp)                                                                             \
+    size_t room_ = texec_env_room(envp);                                                           \
+    char *env_[room_ + 1];                                                                         \
+                                                                                                   \
+    if (room_) {                                                                                   \
+        texec_env_fill(envp, env_);                                                                \
+        (envp) = env_;                                                                             \
+    }
+
+static int end(bool begun, int r)
+{
+    if (begun)
+        texec_failed();
+    return r;
+}
+
+EXPORT(int, execve, (const char *path, char *const argv[], char *const envp[]))
+{
+    bool begun;
+    COMPLETE(envp)
+
+    begun = begin(path, envp);
+    return end(begun, libc.execve(path, argv, envp));
+}
+
+EXPORT(int, execv, (const char *path, char *const argv[]))
+{
+    return preload_execve(path, argv, environ);
+}
+
+EXPORT(int, execvpe, (const char *file, char *const argv[], char *const envp[]))
+{
+    char found[PATH_MAX];
+    bool begun;
+    COMPLETE(envp)
+
+    begun = begin(preload_find(file, found), envp);
+    return end(begun, libc.execvpe(file, argv, envp));
+}
+
+EXPORT(int, execvp, (const char *file, char *const argv[]))
+{
+    return preload_execvpe(file, argv, environ);
+}
+
+EXPORT(int, fexecve, (int fd, char *const argv[], char *const envp[]))
+{
+    char path[32];
+    bool begun;
+    COMPLETE(envp)
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    begun = begin(path, envp);
+    return end(begun, libc.fexecve(fd, argv, envp));
+}
+
+EXPORT(int, execveat,
+       (int dir, const char *path, char *const argv[], char *const envp[], int flags))
+{
+    char at[PATH_MAX];
+    bool begun;
+    COMPLETE(envp)
+
+    if (path && (*path == '/' || dir == AT_FDCWD))
+        begun = begin(path, envp);
+    else if (path && snprintf(at, sizeof at, "/proc/self/fd/%d%s%s", dir, *path ? "/" : "", path) <
+                         (int)sizeof at)
+        begun = begin(at, envp);
+    else
+        begun = begin(NULL, envp);
+    return end(begun, libc.execveat(dir, path, argv, envp, flags));
+}
+
+/* ---- arguments one by one ---- */
+
+/* How many there are, the first and the NULL too. */
+static size_t count(va_list args)
+{
+    size_t n = 2;
+    va_list at;
+
+    va_copy(at, args);
+    while (va_arg(at, char *))
+        n++;
+    va_end(at);
+    return n;
+}
+
+/* Into argv; `args` stands behind the NULL. */
+#define COLLECT(argv, first, args)                                                                 \
+    do {                                                                                           \
+        size_t n_ = 0;                                                                             \
+        for (char *a_ = (char *)(uintptr_t)(first);; a_ = va_arg(args, char *)) {                  \
+            (argv)[n_++] = a_;                                                                     \
+            if (!a_)                                                                               \
+                break;                                                                             \
+        }                                                                                          \
+    } while (0)
+
+EXPORT(int, execl, (const char *path, const char *arg, ...))
+{
+    va_list args;
+
+    va_start(args, arg);
+    {
+        char *argv[count(args)];
+
+        COLLECT(argv, arg, args);
+        va_end(args);
+        return preload_execve(path, argv, environ);
+    }
+}
+
+EXPORT(int, execlp, (const char *file, const char *arg, ...))
+{
+    va_list args;
+
+    va_start(args, arg);
+    {
+        char *argv[count(args)];
+
+        COLLECT(argv, arg, args);
+        va_end(args);
+        return preload_execvpe(file, argv, environ);
+    }
+}
+
+EXPORT(int, execle, (const char *path, const char *arg, ...))
+{
+    va_list args;
+
+    va_start(args, arg);
+    {
+        char *argv[count(args)], **envp;
+
+        COLLECT(argv, arg, args);
+        envp = va_arg(args, char **);
+        va_end(args);
+        return preload_execve(path, argv, envp);
+    }
+}
+
+/* ---- the end ---- */
+
+/* As exit() does it in the end: libtoe's destructor is not called. */
+EXPORT(void, _exit, (int status))
+{
+    if (!tproc_borrowed())
+        tctx_end();
+    libc._exit(status);
+    raw_syscall(SYS_exit_group, status); /* so that the compiler sees it too */
+}
+EXPORT_ALIAS(void, _Exit, _exit, (int));

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preload_ring.h - system calls that bypass the C library (preload_ring.c). */
+#ifndef LIBTOE_PRELOAD_RING_H
+#define LIBTOE_PRELOAD_RING_H
+
+#include "libtoe.h"
+
+/* syscall(2) without the C library, which may not have been found yet. */
+TOE_HIDDEN long raw_syscall(long n, ...);
+
+#endif

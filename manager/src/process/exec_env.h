@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exec_env.h - the environment across exec (exec_env.c). */
+#ifndef LIBTOE_EXEC_ENV_H
+#define LIBTOE_EXEC_ENV_H
+
+#include "libtoe.h"
+
+/* The environment for a program that is given a listener so. How many pointers it
+ * takes, 0: it is good as it is. Then what to fill them with. */
+TOE_HIDDEN size_t texec_env_room(char *const envp[]);
+TOE_HIDDEN void texec_env_fill(char *const envp[], char *to[]);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * connect.c - active opens, with the results of Linux's connect() (SEEDS S1.11, S1.12; connect(2)).
+ */
+#include <string.h>
+
+#include "connect.h"
+#include "ctx.h"
+#include "dispatch.h"
+#include "epoll.h"
+#include "fastopen.h"
+#include "fdtab.h"
+#include "flow.h"
+#include "handle.h"
+#include "host.h"
+#include "ip6.h"
+#include "lock.h"
+#include "name.h"
+#include "option_apply.h"
+#include "policy.h"
+#include "qp.h"
+#include "ready.h"
+#include "sock.h"
+#include "tsock.h"
+#include "wait.h"
+
+void tconnect_done(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = thandle_get(toe_cmd_arg0(c));
+    uint32_t slot = toe_cmd_flow(c);
+
+    if (tfast_established(qp, c))
+        return;
+    if (slot >= qp->cfg.slots || qp->slots[slot]) {
+        tqp_breach(qp, "a connection on a slot in use", slot);
+        return;
+    }
+    qp->slots[slot] = TSLOT_CLOSING;
+    if (!s || s->state != TS_CONNECTING || s->qp != qp) {
+        tqp_abort_later(qp, slot); /* closed while connecting */
+        return;
+    }
+    thandle_free(s->handle);
+    s->handle = 0;
+    s->local_port = htons(toe_cmd_aux(c));
+    tflow_open(s, qp, slot);
+    if (s->ip6)
+        tip6_names(s);
+    s->connect_unreported = 1;
+    tqp_options_later(qp, slot); /* a caller that waits with poll need not call connect() again */
+    tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
+}
+
+void tconnect_failed(uint32_t cookie, int error)
+{
+    struct tsock *s = thandle_get(cookie);
+
+    if (!s || s->state != TS_CONNECTING)
+        return;
+    /* The segments of a port that bind() chose reach one engine: the others refuse it. */
+    if (error == EADDRNOTAVAIL && s->local_port && s->asked < tctx.qps_n) {
+        s->elsewhere = tctx.elsewhere = true;
+        return;
+    }
+    thandle_free(s->handle);
+    s->handle = 0;
+    s->qp = NULL;
+    s->rx = s->tx = NULL;
+    s->fast = s->fast_sent = 0;
+    s->connect_failed = 1;
+    tflow_gone(s, error ? error : ECONNREFUSED);
+}
+
+/* Has the next queue pair make the connection. */
+static void ask(struct tsock *s)
+{
+    uint8_t flags = s->wants_fast ? TOE_F_CONNECT_FAST : 0;
+    uint32_t to;
+
+    if (flags && s->opts.fastopen_no_cookie)
+        flags |= TOE_F_CONNECT_NOCOOKIE;
+    s->qp = tctx.qps[tctx.next_qp++ % tctx.qps_n];
+    s->asked++;
+    s->elsewhere = false;
+    to = s->ip6 ? tip6_entry(s->qp, &s->remote6, &s->local6) : ntohl(s->remote_ip);
+    if (s->ip6)
+        flags |= TOE_F_CONNECT_V6;
+    if (!tqp_send(s->qp, TOE_CMD_CONNECT, flags, ntohs(s->remote_port), s->handle, to,
+                  ntohs(s->local_port)))
+        tconnect_failed(s->handle, ECONNRESET);
+    else
+        tconnect_options(s);
+}
+
+static void ask_elsewhere(struct tsock *s)
+{
+    if (s->state == TS_CONNECTING && s->elsewhere)
+        ask(s);
+}
+
+void tconnect_elsewhere(void)
+{
+    tctx.elsewhere = false;
+    thandle_each(ask_elsewhere);
+}
+
+/* Sends CONNECT. 0 or -1 with errno. */
+static int start(struct tsock *s, const struct tname *to, bool fast)
+{
+    s->handle = thandle_new(s);
+    if (!s->handle)
+        return terr(ENOBUFS);
+    s->state = TS_CONNECTING;
+    s->error = 0;
+    s->asked = 0;
+    s->eof = s->shut = s->connect_failed = s->unconnected = 0;
+    s->fast = s->fast_sent = s->oob = 0;
+    s->wants_fast = fast;
+    s->remote_ip = to->ip;
+    s->ip6 = !to->v4;
+    s->remote6 = to->ip6;
+    s->scope = to->scope;
+    s->remote_port = to->port;
+    s->local_ip = tctx.ip;
+    ask(s);
+    if (fast)
+        tfast_settle(s);
+    tepoll_adopt(s); /* last: it may find the TOE gone, and the queue pair with it */
+    return 0;
+}
+
+/* The end of a connect() that waited or that comes back. */
+static int finish(struct tsock *s)
+{
+    if (s->state == TS_OPEN) {
+        s->connect_unreported = 0;
+        return 0;
+    }
+    s->unconnected = s->connect_failed; /* reported: as new (__inet_stream_connect() of Linux) */
+    return terr(s->error ? tsock_take_error(s) : ECONNABORTED);
+}
+
+int tconnect_wait(struct tsock *s)
+{
+    uint64_t deadline = tclock_deadline(s->opts.sndtimeo);
+
+    while (s->state == TS_CONNECTING) {
+        tctx_progress();
+        if (s->state != TS_CONNECTING)
+            break;
+        if (deadline != TWAIT_FOREVER && tclock_ns() >= deadline)
+            return terr(EINPROGRESS);
+        if (twait_one(&s->obj, deadline) < 0)
+            return -1;
+    }
+    return finish(s);
+}
+
+/* The port bind() gave to the kernel socket that stands in for this one. */
+static void note_local_port(struct tsock *s, int fd)
+{
+    struct sockaddr_storage a;
+    socklen_t len = sizeof(a);
+    struct tname n;
+
+    if (tfd_is_own(fd))
+        return;
+    if (sys_getsockname(fd, (struct sockaddr *)&a, &len) == 0 &&
+        tname_read((struct sockaddr *)&a, len, &n) == 0)
+        s->local_port = n.port, s->local6 = n.ip6;
+}
+
+/* A kernel socket again, after a connect() over the TOE that failed. */
+static void back_to_kernel(struct tsock *s, int fd)
+{
+    if (s->state != TS_NEW)
+        sys_fcntl(fd, F_SETFL, s->nonblock ? O_NONBLOCK : 0);
+    tsock_to_kernel(s, fd);
+}
+
+int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len, bool fast,
+                   bool *kernel)
+{
+    struct tname to;
+    int wrong = tname_read(addr, len, &to);
+
+    *kernel = true;
+    if (wrong && tfd_is_own(fd)) {
+        *kernel = false;
+        return terr(wrong);
+    }
+    if (wrong)
+        return 0; /* the kernel says what is wrong with it */
+    if (to.v4 && s->opts.v6only && s->state == TS_NEW)
+        return 0; /* and with IPv4 on a socket of IPv6 alone */
+    if (!tfd_is_own(fd))
+        tip6_scope(fd, &to);
+    switch (tpolicy_connect(fd, &to)) {
+    case TCARRY_KERNEL:
+    case TCARRY_BOTH:
+        if (tfd_is_own(fd)) {
+            *kernel = false;
+            return terr(ENETUNREACH);
+        }
+        back_to_kernel(s, fd);
+        return 0;
+    case TCARRY_REFUSED:
+        *kernel = false;
+        return -1;
+    case TCARRY_TOE:
+        break;
+    }
+    *kernel = false;
+    if (!to.port)
+        return terr(ECONNREFUSED); /* there is no listener, and what the kernel sends is reset */
+    note_local_port(s, fd);
+    if (IN6_IS_ADDR_UNSPECIFIED(&s->local6))
+        s->local6 = to.from;
+    return start(s, &to, fast);
+}
+
+/* connect() to AF_UNSPEC dissolves the association (connect(2)): a reset, and a socket as new. */
+static int disconnect(struct tsock *s)
+{
+    if (s->state == TS_OPEN || s->state == TS_CONNECTING)
+        s->error = ECONNRESET;
+    if (s->state == TS_OPEN)
+        s->abort = 1;
+    tsock_end(s);
+    s->abort = 0;
+    s->eof = s->shut = s->oob = 0;
+    s->connect_failed = s->unconnected = 1;
+    tobj_notify(&s->obj, tsock_events(s));
+    return 0;
+}
+
+static int connect_new(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
+                       bool *kernel)
+{
+    if (tconnect_begin(s, fd, addr, len, s->opts.fastopen_connect, kernel) < 0)
+        return -1;
+    /* TCP_FASTOPEN_CONNECT with a cookie: connected for all the program can tell, and the SYN goes
+     * with what it writes */
+    if (*kernel || s->fast)
+        return 0;
+    return s->nonblock && s->state == TS_CONNECTING ? terr(EINPROGRESS) : tconnect_wait(s);
+}
+
+static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
+                          bool *kernel)
+{
+    tctx_progress();
+    if (addr && len >= sizeof(sa_family_t) && addr->sa_family == AF_UNSPEC &&
+        (s->state == TS_OPEN || s->state == TS_CONNECTING || s->state == TS_DEAD))
+        return disconnect(s);
+    switch ((enum tsock_state)s->state) {
+    case TS_CONNECTING:
+        if (s->fast && !s->fast_sent)
+            return terr(EISCONN);
+        return s->nonblock ? terr(EALREADY) : tconnect_wait(s);
+    case TS_OPEN:
+        if (!s->connect_unreported)
+            return terr(EISCONN);
+        return finish(s);
+    case TS_LISTEN:
+    case TS_SHARED:
+    case TS_FOREIGN:
+        return terr(EISCONN);
+    case TS_DEAD:
+        if (s->connect_failed && s->error && !s->unconnected)
+            return finish(s);
+        if (!s->connect_failed)
+            return terr(EISCONN);
+        break;
+    case TS_NEW:
+        if (s->inherited)
+            return terr(EISCONN); /* it listens */
+        break;
+    }
+    return connect_new(s, fd, addr, len, kernel);
+}
+
+int toe_connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+    bool kernel = false;
+    struct tsock *s;
+    int r = 0;
+
+    if (!tsock_get(fd))
+        return sys_connect(fd, addr, len);
+    tctx_lock();
+    s = tsock_get(fd);
+    if (!s) {
+        kernel = true;
+    } else {
+        tobj_hold(&s->obj);
+        r = connect_locked(s, fd, addr, len, &kernel);
+        tobj_put(&s->obj);
+    }
+    tctx_unlock();
+    return kernel ? sys_connect(fd, addr, len) : r;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dispatch.c - HW commands to sockets (SEEDS S1.12; dispatch.h): every command becomes a change of
+ * a socket and a notification. Handlers never send SW commands, so that a wait for room in the SW
+ * ring can drain the HW ring.
+ */
+#include "dispatch.h"
+#include "connect.h"
+#include "ctx.h"
+#include "epoll.h"
+#include "fastopen.h"
+#include "fdtab.h"
+#include "flow.h"
+#include "handle.h"
+#include "lent_buffers.h"
+#include "listen.h"
+#include "qp.h"
+#include "ready.h"
+#include "tsock.h"
+#include "urgent.h"
+#include "zerocopy.h"
+
+/* The socket of a flow that the TOE names; NULL when the application has closed it. */
+static struct tsock *flow_sock(struct tqp *qp, const struct toe_cmd *c)
+{
+    uint32_t slot = toe_cmd_flow(c);
+    struct tsock *s;
+
+    if (unlikely(slot >= qp->cfg.slots || !qp->slots[slot])) {
+        tqp_breach(qp, "a command for a flow that is not there", slot);
+        return NULL;
+    }
+    s = qp->slots[slot];
+    return s == TSLOT_CLOSING ? NULL : s;
+}
+
+static void data_received(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = flow_sock(qp, c);
+    uint32_t n = toe_cmd_arg0(c);
+
+    if (unlikely(!s || s->state != TS_OPEN))
+        return;
+    if (unlikely(n > s->rx_mask + 1 - s->rx_avail - s->rx_unreported - s->rx_held)) {
+        tqp_breach(qp, "more data than the receive buffer holds", n);
+        return;
+    }
+    /* after shutdown(SHUT_RD) Linux still takes data in; the reader sees end of stream all the same
+     */
+    s->rx_avail += n;
+    if (unlikely(s->oob))
+        turgent_data(s);
+    tobj_notify(&s->obj, EPOLLIN | EPOLLRDNORM);
+}
+
+static void urgent(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = flow_sock(qp, c);
+
+    if (s && s->state == TS_OPEN)
+        turgent_announced(s, toe_cmd_arg0(c));
+}
+
+static void send_complete(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = flow_sock(qp, c);
+    uint32_t n = toe_cmd_arg0(c);
+    bool was_writable;
+
+    if (unlikely(!s || s->state != TS_OPEN))
+        return;
+    if (unlikely(n > s->tx_mask + 1 - s->tx_free)) {
+        tqp_breach(qp, "more bytes acknowledged than sent", n);
+        return;
+    }
+    was_writable = tsock_writable(s);
+    s->tx_free += n;
+    if (unlikely(s->zc))
+        tzc_acked(s);
+    /* Also when no sender was turned away: a poller may have found the socket not writable. */
+    if (unlikely((!was_writable && tsock_writable(s)) || s->lingering))
+        tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
+}
+
+/* A reset in CLOSE-WAIT is a broken pipe (Linux, tcp_reset()). */
+static int end_error(const struct tsock *s, int reason)
+{
+    if (reason == TOE_R_STALE)
+        return ECONNRESET; /* accepted here while another got it */
+    return reason == ECONNRESET && s->eof && !(s->shut & TSHUT_WR) ? EPIPE : reason;
+}
+
+static void close_event(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = flow_sock(qp, c);
+    uint32_t slot = toe_cmd_flow(c);
+
+    if (qp->broken)
+        return;
+    if (toe_cmd_flags(c) & TOE_F_CLOSE_EVENT_HALF) {
+        if (s && s->state == TS_OPEN) {
+            s->eof = 1;
+            tobj_notify(&s->obj, tsock_events(s) | EPOLLIN | EPOLLRDHUP);
+        }
+        return;
+    }
+    if (s) {
+        if (s->listener && toe_cmd_aux(c) == TOE_R_STALE)
+            tlisten_stale(s);
+        else if (s->state == TS_OPEN)
+            tflow_gone(s, end_error(s, toe_cmd_aux(c)));
+        else if (s->fast)
+            tfast_ended(s, toe_cmd_aux(c));
+    } else {
+        tqp_release_later(qp, slot);
+    }
+}
+
+static void error_event(struct tqp *qp, const struct toe_cmd *c)
+{
+    unsigned reason = toe_cmd_aux(c), type = toe_cmd_arg1(c);
+    const char *name = toe_cmd_name(type);
+
+    if (type == TOE_CMD_CONNECT) {
+        tconnect_failed(toe_cmd_flow(c), (int)reason);
+        return;
+    }
+    if (type == TOE_CMD_LISTEN) {
+        struct tsock *s = thandle_get(toe_cmd_flow(c));
+
+        if (s && s->state == TS_LISTEN)
+            s->error = (int)reason;
+        return;
+    }
+    if (type == TOE_CMD_BIND) {
+        qp->no_bind |= reason == TOE_R_NOSYS;
+        tctx.bind_refused |= reason == TOE_R_ADDRINUSE;
+        return;
+    }
+    /* A command for a flow that ended meanwhile: its CLOSE_EVENT is before us in the ring. */
+    if (reason == TOE_R_NOTCONN || reason == TOE_R_BADF || reason == TOE_R_NOENT)
+        return;
+    if (type == TOE_CMD_OPTION)
+        return;
+    tqp_breach(qp, name ? name : "a command was refused", reason);
+}
+
+void tdispatch_command(struct tqp *qp, const struct toe_cmd *c)
+{
+    switch (toe_cmd_type(c)) {
+    case TOE_CMD_DATA_RECEIVED:
+        data_received(qp, c);
+        break;
+    case TOE_CMD_SEND_COMPLETE:
+        send_complete(qp, c);
+        break;
+    case TOE_CMD_LISTEN_ESTABLISHED:
+        tlisten_established(qp, c);
+        break;
+    case TOE_CMD_CONNECT_ESTABLISHED:
+        tconnect_done(qp, c);
+        break;
+    case TOE_CMD_CONNECT_READY:
+        tconnect_ready(qp, c);
+        break;
+    case TOE_CMD_URGENT:
+        urgent(qp, c);
+        break;
+    case TOE_CMD_CONNECT_FAILED:
+        tconnect_failed(toe_cmd_arg0(c), toe_cmd_aux(c));
+        break;
+    case TOE_CMD_CLOSE_EVENT:
+        close_event(qp, c);
+        break;
+    case TOE_CMD_ERROR:
+        error_event(qp, c);
+        break;
+    default:
+        tqp_breach(qp, "unknown HW command", toe_cmd_type(c));
+    }
+}
+
+static void lose(struct tsock *s)
+{
+    if (s->state == TS_LISTEN) {
+        tlisten_drop_queue(s);
+        s->announced = 0;
+        /* Sleepers look again, for the next TOE: the interrupt that would wake them goes with the
+         * queue pairs, out of an epoll instance even before its sleeper has seen it. */
+        tobj_notify(&s->obj, EPOLLIN | EPOLLRDNORM);
+    } else if (s->state == TS_CONNECTING) {
+        tconnect_failed(s->handle, ECONNRESET);
+    }
+}
+
+/* The buffers go with the queue pair. */
+static void lose_flow(struct tqp *qp, struct tsock *s)
+{
+    int error = s->state == TS_OPEN || s->rx_avail ? ECONNRESET : s->error;
+
+    tclaim_lost(s, qp);
+    s->qp = NULL;
+    s->rx_avail = 0;
+    s->rx = s->tx = NULL;
+    s->framed = false;
+    tflow_gone(s, error);
+}
+
+void tdispatch_lost(void)
+{
+    thandle_each(lose);
+    for (uint32_t q = 0; q < tctx.qps_n; q++) {
+        struct tqp *qp = tctx.qps[q];
+
+        for (uint32_t i = 0; i < qp->cfg.slots; i++) {
+            struct tsock *s = qp->slots[i];
+
+            qp->slots[i] = NULL;
+            if (s && s != TSLOT_CLOSING)
+                lose_flow(qp, s);
+        }
+    }
+}
+
+void tdispatch_object_end(struct tobj *o)
+{
+    if (o->items)
+        tepoll_forget_object(o);
+    if (o->kind == TOBJ_SOCK)
+        tsock_end((struct tsock *)o);
+    else if (o->kind == TOBJ_EPOLL)
+        tepoll_end((struct tepoll *)o);
+}

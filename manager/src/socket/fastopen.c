@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fastopen.c - Fast Open as Linux's sockets have it (RFC 7413; tcp(7)): MSG_FASTOPEN,
+ * TCP_FASTOPEN_CONNECT, and listeners with TCP_FASTOPEN.
+ *
+ * The CONNECT's answer is waited for, which a TOE that works gives at once: CONNECT_READY when data
+ * may go with the SYN. The socket is then TS_CONNECTING with a slot (s->fast), and the first bytes
+ * put into its buffer start the SYN.
+ */
+#include <string.h>
+
+#include "connect.h"
+#include "ctx.h"
+#include "dispatch.h"
+#include "fastopen.h"
+#include "fdtab.h"
+#include "flow.h"
+#include "handle.h"
+#include "ip6.h"
+#include "qp.h"
+#include "ready.h"
+#include "tsock.h"
+
+void tconnect_ready(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = thandle_get(toe_cmd_arg0(c));
+    uint32_t slot = toe_cmd_flow(c);
+
+    if (slot >= qp->cfg.slots || qp->slots[slot]) {
+        tqp_breach(qp, "a connection on a slot in use", slot);
+        return;
+    }
+    qp->slots[slot] = TSLOT_CLOSING;
+    if (!s || s->state != TS_CONNECTING || s->qp != qp) {
+        tqp_abort_later(qp, slot);
+        return;
+    }
+    if (!s->wants_fast) { /* the caller has given up, so nothing would start its SYN */
+        tqp_abort_later(qp, slot);
+        tconnect_failed(s->handle, ETIMEDOUT);
+        return;
+    }
+    tflow_open(s, qp, slot);
+    s->state = TS_CONNECTING;
+    s->fast = 1;
+}
+
+bool tfast_established(struct tqp *qp, const struct toe_cmd *c)
+{
+    uint32_t slot = toe_cmd_flow(c);
+    struct tsock *s = slot < qp->cfg.slots ? qp->slots[slot] : NULL;
+
+    if (!s)
+        return false;
+    if (s == TSLOT_CLOSING) /* closed meanwhile; its end is under way */
+        return true;
+    if (!s->fast || s->handle != toe_cmd_arg0(c))
+        return false;
+    thandle_free(s->handle);
+    s->handle = 0;
+    s->fast = s->fast_sent = 0;
+    s->local_port = htons(toe_cmd_aux(c));
+    s->state = TS_OPEN;
+    if (s->ip6)
+        tip6_names(s);
+    tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
+    return true;
+}
+
+void tfast_ended(struct tsock *s, int error)
+{
+    thandle_free(s->handle);
+    s->handle = 0;
+    s->fast = s->fast_sent = 0;
+    s->connect_failed = 1;
+    tflow_gone(s, error ? error : ECONNREFUSED);
+}
+
+void tfast_settle(struct tsock *s)
+{
+    for (uint32_t n = 0; n <= tctx.qps_n && s->state == TS_CONNECTING && s->qp; n++) {
+        tqp_settle(s->qp);
+        if (!s->elsewhere)
+            break;
+        tconnect_elsewhere();
+    }
+    s->wants_fast = 0;
+}
+
+int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool data, bool *kernel)
+{
+    struct tsock *s = tsock_get(fd);
+
+    *kernel = true;
+    if (!s)
+        return 0;
+    tctx_progress();
+    if (s->state == TS_CONNECTING) {
+        *kernel = false;
+        return s->fast && !s->fast_sent ? 0 : terr(EALREADY);
+    }
+    if (s->state != TS_NEW && !(s->state == TS_DEAD && s->connect_failed)) {
+        *kernel = false;
+        return terr(EISCONN);
+    }
+    if (!addr) {
+        *kernel = s->state == TS_NEW;
+        return terr(EINVAL);
+    }
+    if (tconnect_begin(s, fd, addr, len, data, kernel) < 0 || *kernel)
+        return *kernel ? 0 : -1;
+    if (s->state == TS_CONNECTING && !s->fast)
+        return s->nonblock ? terr(EINPROGRESS) : tconnect_wait(s);
+    return s->state == TS_DEAD ? tconnect_wait(s) : 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* listen.h - listeners: the accept queue (listen.c). Lock held. */
+#ifndef LIBTOE_LISTEN_H
+#define LIBTOE_LISTEN_H
+
+#include "tsock.h"
+
+struct toe_cmd;
+struct tqp;
+
+/* LISTEN_ESTABLISHED. */
+TOE_HIDDEN void tlisten_established(struct tqp *qp, const struct toe_cmd *c);
+TOE_HIDDEN void tlisten_end(struct tsock *s);
+/* Another process that listens there got the connection: out of the accept queue. */
+TOE_HIDDEN void tlisten_stale(struct tsock *s);
+TOE_HIDDEN void tlisten_drop_queue(struct tsock *s);
+/* The oldest of the accept queue, with the queue's reference; NULL none. */
+TOE_HIDDEN struct tsock *tlisten_dequeue(struct tsock *s);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pathopt.c - options about the path and the packets (ip(7), ipv6(7), tcp(7)): IP_TOS,
+ * IPV6_TCLASS, IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, TCP_MAXSEG, IP_MTU.
+ *
+ * The placeholder keeps and checks them, as Linux does. What it accepts is sent to the TOE.
+ */
+#include <string.h>
+
+#include "option_apply.h"
+#include "pathopt.h"
+#include "record.h"
+#include "sockopt.h"
+#include "tsock.h"
+
+/* As Linux has them: TCP_MIN_MSS, MAX_TCP_WINDOW. */
+#define MSS_MIN 88
+#define MSS_MAX 32767
+
+#define DISCOVER_MAX 5 /* IP_PMTUDISC_OMIT */
+
+/* ip(7): a byte will do. False: there is none. */
+static bool read_value(const void *value, socklen_t len, int *v)
+{
+    if (len >= sizeof *v)
+        memcpy(v, value, sizeof *v);
+    else if (len >= 1)
+        *v = *(const uint8_t *)value;
+    return len >= 1;
+}
+
+enum verdict tpath_set_tos(struct tsock *s, const struct set_option *o, const void *value,
+                           socklen_t len)
+{
+    int v;
+
+    if (!read_value(value, len, &v))
+        return UNHANDLED;
+    s->opts.tos = (uint8_t)(v == -1 ? 0 : v);
+    tpath_option(s, o->option, s->opts.tos);
+    return UNHANDLED;
+}
+
+enum verdict tpath_set_discover(struct tsock *s, const struct set_option *o, const void *value,
+                                socklen_t len)
+{
+    int v;
+
+    if (!read_value(value, len, &v) || v < 0 || v > DISCOVER_MAX)
+        return UNHANDLED;
+    s->opts.discover = (uint8_t)(v + 1);
+    tpath_option(s, o->option, (uint32_t)v);
+    return UNHANDLED;
+}
+
+enum verdict tpath_set_maxseg(struct tsock *s, const struct set_option *o, const void *value,
+                              socklen_t len)
+{
+    int v;
+
+    if (!read_value(value, len, &v) || (v != 0 && (v < MSS_MIN || v > MSS_MAX)))
+        return UNHANDLED;
+    s->opts.maxseg = (uint16_t)v;
+    tpath_option(s, o->option, (uint32_t)v);
+    return UNHANDLED;
+}
+
+int tpath_mtu(const struct tsock *s)
+{
+    struct toedev_flow_record r;
+
+    if (s->state != TS_OPEN || !tsock_record(s, &r) || !r.pmtu)
+        return terr(ENOTCONN);
+    return r.pmtu;
+}

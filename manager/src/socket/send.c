@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * send.c - the send family: from the caller straight into the slot's buffer (SEEDS S1.13; tcp(7)).
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "attach.h"
+#include "batch.h"
+#include "ctx.h"
+#include "fastopen.h"
+#include "fdtab.h"
+#include "host.h"
+#include "inline.h"
+#include "io.h"
+#include "lock.h"
+#include "qp.h"
+#include "send.h"
+#include "share_use.h"
+#include "sock.h"
+#include "tsock.h"
+#include "tzc.h"
+#include "wait.h"
+#include "zerocopy.h"
+
+#define SENDS_PER_LIFE 64 /* calls between two looks whether the TOE lives */
+
+struct tx_call {
+    struct tio_cursor at; /* of the caller's memory; v NULL: of in_fd */
+    int in_fd;
+    off_t *offset;
+    size_t want, sent;
+    int flags;
+    bool zc_notify; /* when its memory is free: from there, if it can be (zerocopy.h) */
+    bool numbered;  /* ... by MSG_ZEROCOPY, else with the token */
+    bool copied;    /* some of it was */
+    bool moved;     /* the socket has become the kernel's meanwhile (share.h) */
+    uint64_t token;
+};
+
+void tsend_copy(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
+{
+    while (n) {
+        uint32_t at = pos & s->tx_mask, k = s->tx_mask + 1 - at;
+
+        while (c->done == c->v->iov_len) {
+            c->v++;
+            c->done = 0;
+        }
+        if (k > n)
+            k = n;
+        if (k > c->v->iov_len - c->done)
+            k = (uint32_t)(c->v->iov_len - c->done);
+        memcpy(s->tx + at, (const uint8_t *)c->v->iov_base + c->done, k);
+        c->done += k;
+        pos += k;
+        n -= k;
+    }
+}
+
+/* Reads up to n bytes of a file straight into the send buffer. Bytes, 0 at the end, -1. */
+static ssize_t read_in(const struct tsock *s, uint32_t n, const struct tx_call *c)
+{
+    uint32_t at = s->tx_pos & s->tx_mask, k = s->tx_mask + 1 - at;
+    struct iovec v[2] = {{s->tx + at, n < k ? n : k}, {s->tx, n < k ? 0 : n - k}};
+    int pieces = v[1].iov_len ? 2 : 1;
+
+    if (c->offset)
+        return syscall(SYS_preadv, c->in_fd, v, pieces, (long)*c->offset, 0l);
+    return sys_readv(c->in_fd, v, pieces);
+}
+
+void tsend_put(struct tsock *s, uint32_t n, int flags)
+{
+    uint8_t f = flags & MSG_MORE ? 0 : TOE_F_SEND_PUSH;
+
+    if (unlikely(s->state == TS_CONNECTING))
+        s->fast_sent = 1;
+    if (unlikely(flags & MSG_OOB))
+        f |= TOE_F_SEND_URGENT;
+    s->tx_pos += n;
+    s->tx_free -= n;
+    tbatch_answered(s);
+    tqp_send(s->qp, TOE_CMD_SEND, f, 0, s->slot, n, 0);
+}
+
+/* Puts what there is room for. Bytes, or -1 with errno (only a file can fail). */
+static ssize_t put(struct tsock *s, struct tx_call *c)
+{
+    size_t left = c->want - c->sent;
+    uint32_t n = left < s->tx_free ? (uint32_t)left : s->tx_free;
+
+    if (!n)
+        return 0;
+    if (likely(c->at.v != NULL)) {
+        if (unlikely(c->zc_notify))
+            c->copied |= tzc_put(s, n, &c->at);
+        else
+            tsend_copy(s, s->tx_pos, n, &c->at);
+    } else {
+        ssize_t got = read_in(s, n, c);
+
+        if (got <= 0) {
+            c->want = c->sent; /* end of the file: done */
+            return got;
+        }
+        n = (uint32_t)got;
+        if (c->offset)
+            *c->offset += got;
+    }
+    c->sent += n;
+    /* MSG_OOB: the last byte of all is the urgent one */
+    tsend_put(s, n, c->sent == c->want ? c->flags : c->flags & ~MSG_OOB);
+    return n;
+}
+
+bool tsend_grow(struct tsock *s)
+{
+    uint32_t size = s->tx_mask + 1, now;
+
+    if (likely(size == s->qp->cfg.tx_size))
+        return false;
+    now = tinline_room(s->qp, s->slot, true);
+    s->tx_free += now - size;
+    s->tx_mask = now - 1;
+    return now != size;
+}
+
+/* Can bytes be put now? Before it is open what goes with the SYN (fastopen.c). */
+static bool can_put(const struct tsock *s)
+{
+    return s->state == TS_OPEN || (s->state == TS_CONNECTING && s->fast && !s->fast_sent);
+}
+
+int tsend_may(struct tsock *s)
+{
+    if (unlikely(s->claims & TCLAIM_TX))
+        return terr(EBUSY);
+    if (likely(s->state == TS_OPEN && !(s->shut & TSHUT_WR)))
+        return 0;
+    if (s->state == TS_CONNECTING && !(s->shut & TSHUT_WR))
+        return 0;
+    return terr(s->error && s->state == TS_DEAD ? tsock_take_error(s) : EPIPE);
+}
+
+static ssize_t send_wait(struct tsock *s, struct tx_call *c)
+{
+    uint64_t deadline = 0;
+
+    for (;;) {
+        tctx_progress();
+        if (unlikely(tsock_kernels(s))) {
+            c->moved = true;
+            return (ssize_t)c->sent;
+        }
+        if (tsend_may(s) < 0 || (can_put(s) && put(s, c) < 0))
+            return c->sent ? (ssize_t)c->sent : -1;
+        if (c->sent == c->want)
+            return (ssize_t)c->sent;
+        if (s->state == TS_OPEN && tsend_grow(s))
+            continue;
+        if (s->nonblock || (c->flags & MSG_DONTWAIT))
+            return c->sent ? (ssize_t)c->sent : terr(EAGAIN);
+        if (!deadline)
+            deadline = tclock_deadline(s->opts.sndtimeo);
+        else if (deadline != TWAIT_FOREVER && tclock_ns() >= deadline)
+            return c->sent ? (ssize_t)c->sent : terr(EAGAIN);
+        if (twait_one(&s->obj, deadline) < 0)
+            return c->sent ? (ssize_t)c->sent : -1;
+    }
+}
+
+/*
+ * Has the TOE written anything, or gone away? A program that only sends would not learn of the end
+ * of the connection before the buffer is full: so each call looks at the ring, and some at the TOE.
+ * An answer to what epoll_wait() has just reported does not, and spares the ring's cache line.
+ */
+static bool is_news(const struct tsock *s)
+{
+    struct tqp *qp = s->qp;
+
+    if (unlikely(++qp->sends % SENDS_PER_LIFE == 0 && tqp_gone(qp)))
+        qp->broken = true;
+    return toe_ring_ready(&qp->hw) || qp->broken;
+}
+
+static ssize_t send_locked(struct tsock *s, struct tx_call *c)
+{
+    ssize_t r;
+
+    if (likely(s->state == TS_OPEN) && !tbatch_unanswered(s) && unlikely(is_news(s)))
+        tctx_progress();
+    if (likely(s->state == TS_OPEN)) {
+        if (likely(!(s->shut & TSHUT_WR) && !(s->claims & TCLAIM_TX))) {
+            if (put(s, c) < 0)
+                return -1;
+            if (likely(c->sent == c->want))
+                return (ssize_t)c->sent;
+        }
+    }
+    tobj_hold(&s->obj);
+    r = send_wait(s, c);
+    tobj_put(&s->obj);
+    return r;
+}
+
+void tsend_signal(ssize_t r, int flags)
+{
+    if (likely(r != -1 || errno != EPIPE || (flags & MSG_NOSIGNAL)))
+        return;
+    if (!atomic_load_explicit(&tctx.ended, memory_order_relaxed))
+        raise(SIGPIPE);
+    errno = EPIPE;
+}
+
+/* A send whose caller is notified when its memory is free. */
+static ssize_t send_notified(struct tsock *s, struct tx_call *c)
+{
+    ssize_t r;
+
+    tobj_hold(&s->obj);
+    r = tzc_may(s, c->numbered);
+    if (r == 0) {
+        r = send_locked(s, c);
+        tzc_sent(s, r > 0, c->numbered, c->token, c->copied);
+    }
+    tobj_put(&s->obj);
+    return r;
+}
+
+/* What was not sent before the socket became the kernel's. */
+static ssize_t send_rest(int fd, struct tx_call *c)
+{
+    ssize_t r = 0;
+
+    if (!c->at.v && c->sent < c->want)
+        r = sys_sendfile(fd, c->in_fd, c->offset, c->want - c->sent);
+    while (c->at.v && c->sent < c->want && r >= 0) {
+        size_t n = c->at.v->iov_len - c->at.done;
+
+        r = sys_sendto(fd, (const char *)c->at.v->iov_base + c->at.done, n, c->flags | MSG_NOSIGNAL,
+                       NULL, 0);
+        c->sent += r > 0 ? (size_t)r : 0;
+        if (r >= 0 && (size_t)r < n)
+            break;
+        c->at = (struct tio_cursor){c->at.v + 1, 0};
+    }
+    if (!c->at.v && r > 0)
+        c->sent += (size_t)r;
+    return c->sent ? (ssize_t)c->sent : r;
+}
+
+/* TIO_KERNEL, or as send. */
+static ssize_t transmit(int fd, struct tx_call *c)
+{
+    struct tsock *s;
+    ssize_t r;
+
+    tctx_lock();
+    s = tsock_get(fd);
+    if (unlikely(!s || tsock_kernels(s))) {
+        tshare_use(fd);
+        r = TIO_KERNEL;
+    } else if (unlikely((c->flags & MSG_ZEROCOPY) && s->opts.zerocopy && c->want && c->at.v)) {
+        c->zc_notify = c->numbered = true;
+        r = send_notified(s, c);
+    } else {
+        r = likely(!c->zc_notify) ? send_locked(s, c) : send_notified(s, c);
+    }
+    tctx_unlock();
+    if (unlikely(c->moved))
+        r = send_rest(fd, c);
+    tsend_signal(r, c->flags); /* the lock is not held: a handler may do as it likes */
+    return r;
+}
+
+static ssize_t transmit_v(int fd, const struct iovec *v, size_t count, int flags)
+{
+    ssize_t n = count == 1 ? (ssize_t)v->iov_len : tio_total(v, count);
+    struct tx_call c = {.at = {v, 0}, .want = (size_t)n, .flags = flags};
+
+    if (unlikely(n < 0))
+        return terr(EINVAL);
+    return transmit(fd, &c);
+}
+
+ssize_t tsend_ref(int fd, const struct iovec *v, size_t count, int flags, uint64_t token)
+{
+    ssize_t n = tio_total(v, count);
+    struct tx_call c = {
+        .at = {v, 0}, .want = (size_t)n, .flags = flags, .zc_notify = true, .token = token};
+    ssize_t r;
+
+    if (n <= 0)
+        return n;
+    r = transmit(fd, &c);
+    if (r != TIO_KERNEL)
+        return r;
+    return terr(tsock_get(fd) ? ENOTCONN : sys_fcntl(fd, F_GETFD, 0) < 0 ? EBADF : EOPNOTSUPP);
+}
+
+/* sendto() and sendmsg() with MSG_FASTOPEN: connect() and send() in one. */
+static ssize_t transmit_fast(int fd, const struct iovec *v, size_t count, int flags,
+                             const struct sockaddr *addr, socklen_t len)
+{
+    ssize_t n = count == 1 ? (ssize_t)v->iov_len : tio_total(v, count);
+    struct tsock *s;
+    bool kernel;
+    int r;
+
+    if (n < 0)
+        return terr(EINVAL);
+    tctx_lock();
+    s = tsock_get(fd);
+    if (s)
+        tobj_hold(&s->obj);
+    r = tfast_connect(fd, addr, len, n > 0, &kernel);
+    if (s)
+        tobj_put(&s->obj);
+    tctx_unlock();
+    if (kernel)
+        return TIO_KERNEL;
+    return r < 0 ? r : transmit_v(fd, v, count, flags & ~MSG_FASTOPEN);
+}
+
+ssize_t toe_send(int fd, const void *buf, size_t n, int flags)
+{
+    return toe_sendto(fd, buf, n, flags, NULL, 0);
+}
+
+ssize_t toe_sendto(int fd, const void *buf, size_t n, int flags, const struct sockaddr *addr,
+                   socklen_t len)
+{
+    struct iovec v = {(void *)(uintptr_t)buf, n};
+    ssize_t r = TIO_KERNEL;
+
+    /* an address on a connected stream is ignored, as Linux does */
+    if (likely(tsock_get(fd)))
+        r = unlikely(flags & MSG_FASTOPEN) ? transmit_fast(fd, &v, 1, flags, addr, len)
+                                           : transmit_v(fd, &v, 1, flags);
+    return r == TIO_KERNEL ? sys_sendto(fd, buf, n, flags, addr, len) : r;
+}
+
+ssize_t toe_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+    ssize_t r = TIO_KERNEL;
+
+    if (tsock_get(fd) && msg->msg_iovlen > TIO_VECTORS)
+        return terr(EMSGSIZE);
+    if (tsock_get(fd))
+        r = unlikely(flags & MSG_FASTOPEN) ? transmit_fast(fd, msg->msg_iov, msg->msg_iovlen, flags,
+                                                           msg->msg_name, msg->msg_namelen)
+                                           : transmit_v(fd, msg->msg_iov, msg->msg_iovlen, flags);
+    return r == TIO_KERNEL ? sys_sendmsg(fd, msg, flags) : r;
+}
+
+ssize_t toe_write(int fd, const void *buf, size_t n)
+{
+    struct iovec v = {(void *)(uintptr_t)buf, n};
+    ssize_t r = TIO_KERNEL;
+
+    if (likely(tsock_get(fd)))
+        r = transmit_v(fd, &v, 1, 0);
+    return r == TIO_KERNEL ? sys_write(fd, buf, n) : r;
+}
+
+ssize_t toe_writev(int fd, const struct iovec *iov, int count)
+{
+    ssize_t r = TIO_KERNEL;
+
+    if (likely(tsock_get(fd)))
+        r = count < 0 ? terr(EINVAL) : transmit_v(fd, iov, (size_t)count, 0);
+    return r == TIO_KERNEL ? sys_writev(fd, iov, count) : r;
+}
+
+/* Linux's sendfile() into a socket we carry; a source that is no file would block under the lock.
+ */
+static int check_source(int in_fd, const off_t *offset)
+{
+    struct stat st;
+
+    if (tobj_get(in_fd))
+        return terr(EINVAL);
+    if (offset)
+        return *offset < 0 ? terr(EINVAL) : 0; /* preadv refuses what cannot seek */
+    if (fstat(in_fd, &st) < 0)
+        return -1;
+    return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) ? 0 : terr(EINVAL);
+}
+
+ssize_t toe_sendfile(int fd, int in_fd, off_t *offset, size_t n)
+{
+    struct tx_call c = {.in_fd = in_fd, .offset = offset, .want = n};
+    ssize_t r = TIO_KERNEL;
+
+    if (tsock_get(fd))
+        r = check_source(in_fd, offset) < 0 ? -1 : transmit(fd, &c);
+    return r == TIO_KERNEL ? sys_sendfile(fd, in_fd, offset, n) : r;
+}

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sockopt.c - setsockopt of what the TOE carries (socket(7), tcp(7), ip(7)); sockopt_get.c asks.
+ *
+ * Three kinds of options. Those that TCP acts on are kept in struct tsock and sent to the TOE.
+ * Those that a TOE has no use for (a priority, a kernel filter that is only a hint) are kept by the
+ * placeholder, which is a kernel TCP socket and checks their values as Linux does. Those that would
+ * promise what the TOE does not do (TLS in the kernel, MD5) are ENOPROTOOPT.
+ *
+ * Until it is decided who carries a socket (TS_NEW), the kernel is asked first: it checks, it
+ * keeps, and what it accepts is remembered for the case that the TOE carries it.
+ */
+#include <limits.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "fdtab.h"
+#include "lock.h"
+#include "option.h"
+#include "pathopt.h"
+#include "sockopt.h"
+#include "tsock.h"
+
+const char sockopt_cc[SOCKOPT_CCS][16] = {"cubic", "reno", "dctcp", "bbr"};
+
+/* tcp(7): the largest values Linux takes (MAX_TCP_KEEPIDLE and so on). */
+#define KEEP_SECONDS_MAX 32767
+#define KEEP_COUNT_MAX   127
+#define SYN_COUNT_MAX    127
+#define DEFER_PERIOD_MAX 120
+#define UTO_MAX          1966020 /* RFC 5482: 15 bits of minutes */
+
+static bool read_int(const void *value, socklen_t len, int *out)
+{
+    if (len < sizeof *out) {
+        errno = EINVAL;
+        return false;
+    }
+    if (!value) {
+        errno = EFAULT;
+        return false;
+    }
+    memcpy(out, value, sizeof *out);
+    return true;
+}
+
+static bool read_timeout(const void *value, socklen_t len, uint64_t *ns)
+{
+    struct timeval tv;
+
+    if (len < sizeof tv) {
+        errno = EINVAL;
+        return false;
+    }
+    memcpy(&tv, value, sizeof tv);
+    if (tv.tv_usec < 0 || tv.tv_usec >= 1000000) {
+        errno = EDOM;
+        return false;
+    }
+    /* Linux: a negative time does not wait at all. */
+    *ns = tv.tv_sec < 0 ? 1 : (uint64_t)tv.tv_sec * NSEC + (uint64_t)tv.tv_usec * 1000;
+    return true;
+}
+
+/* A field of struct tsock, as rows of set_options[] name it. */
+static void *kept(struct tsock *s, const struct set_option *o)
+{
+    return (uint8_t *)s + o->at;
+}
+
+/* ---- actions of rows ---- */
+
+/* What would promise what the TOE does not do. */
+static enum verdict refuse(struct tsock *s, const struct set_option *o, const void *value,
+                           socklen_t len)
+{
+    (void)s, (void)o, (void)value, (void)len;
+    return terr(ENOPROTOOPT), WRONG;
+}
+
+/* What can only be read, as on Linux. */
+static enum verdict read_only(struct tsock *s, const struct set_option *o, const void *value,
+                              socklen_t len)
+{
+    return refuse(s, o, value, len);
+}
+
+/* The placeholder checks and keeps it; it does not act on the flow. */
+static enum verdict keep(struct tsock *s, const struct set_option *o, const void *value,
+                         socklen_t len)
+{
+    int v;
+
+    (void)s;
+    return o->level == IPPROTO_TCP && !read_int(value, len, &v) ? WRONG : UNHANDLED;
+}
+
+/* The buffers of a queue pair's slots are of one size: a hint, as Linux takes it too. */
+static enum verdict set_hint(struct tsock *s, const struct set_option *o, const void *value,
+                             socklen_t len)
+{
+    int v;
+
+    (void)s, (void)o;
+    return read_int(value, len, &v) ? DONE : WRONG;
+}
+
+static enum verdict set_linger(struct tsock *s, const struct set_option *o, const void *value,
+                               socklen_t len)
+{
+    struct linger l;
+
+    (void)o;
+    if (len < sizeof l)
+        return terr(EINVAL), WRONG;
+    memcpy(&l, value, sizeof l);
+    s->opts.linger_on = l.l_onoff != 0;
+    s->opts.linger_s = l.l_onoff ? l.l_linger : 0;
+    return DONE;
+}
+
+static enum verdict set_timeout(struct tsock *s, const struct set_option *o, const void *value,
+                                socklen_t len)
+{
+    return read_timeout(value, len, kept(s, o)) ? DONE : WRONG;
+}
+
+/* Kept in a byte, and sent to the TOE when the row has an option of it. */
+static enum verdict set_flag(struct tsock *s, const struct set_option *o, const void *value,
+                             socklen_t len)
+{
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    *(uint8_t *)kept(s, o) = v != 0;
+    if (o->option)
+        tsock_option(s, o->option, v != 0);
+    return DONE;
+}
+
+static enum verdict set_quickack(struct tsock *s, const struct set_option *o, const void *value,
+                                 socklen_t len)
+{
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    v &= 1;
+    return set_flag(s, o, &v, sizeof v);
+}
+
+static enum verdict set_reuse(struct tsock *s, const struct set_option *o, const void *value,
+                              socklen_t len)
+{
+    enum verdict verdict = set_flag(s, o, value, len);
+
+    if (verdict == WRONG)
+        return verdict;
+    if (s->state == TS_LISTEN && s->announced)
+        tlisten_option(s, TOE_OPT_REUSE, tsock_reuse(s));
+    else
+        tsock_option(s, TOE_OPT_REUSE, tsock_reuse(s));
+    return verdict;
+}
+
+static enum verdict set_zerocopy(struct tsock *s, const struct set_option *o, const void *value,
+                                 socklen_t len)
+{
+    int v;
+
+    (void)o;
+    if (!read_int(value, len, &v))
+        return WRONG;
+    if (v < 0 || v > 1)
+        return terr(EINVAL), WRONG;
+    s->opts.zerocopy = (uint8_t)v;
+    return DONE;
+}
+
+static enum verdict set_lowat(struct tsock *s, const struct set_option *o, const void *value,
+                              socklen_t len)
+{
+    int v;
+
+    (void)o;
+    if (!read_int(value, len, &v))
+        return WRONG;
+    s->lowat = v < 0 ? INT_MAX : v;
+    return DONE;
+}
+
+static enum verdict set_congestion(struct tsock *s, const struct set_option *o, const void *value,
+                                   socklen_t len)
+{
+    char name[16]; /* TCP_CA_NAME_MAX */
+    size_t n = len < sizeof name - 1 ? len : sizeof name - 1;
+
+    if (len < 1)
+        return terr(EINVAL), WRONG;
+    memcpy(name, value, n);
+    name[n] = '\0';
+    for (uint32_t i = 0; i < SOCKOPT_CCS; i++) {
+        if (strcmp(name, sockopt_cc[i]) != 0)
+            continue;
+        s->opts.cc = i + 1;
+        tsock_option(s, o->option, i);
+        return DONE;
+    }
+    return terr(ENOENT), WRONG;
+}
+
+/* As Linux: an int or a long, all ones for no limit. A flow's own limit ends at 34 Gbit/s. */
+static enum verdict set_max_pacing(struct tsock *s, const struct set_option *o, const void *value,
+                                   socklen_t len)
+{
+    uint64_t rate = 0;
+    int v;
+
+    if (len >= sizeof rate) {
+        memcpy(&rate, value, sizeof rate);
+    } else {
+        if (!read_int(value, len, &v))
+            return WRONG;
+        rate = v == -1 ? UINT64_MAX : (uint32_t)v;
+    }
+    s->opts.max_pacing = rate == UINT64_MAX ? 0 : rate;
+    tsock_option(s, o->option, pacing_value(s->opts.max_pacing));
+    return DONE;
+}
+
+static enum verdict set_range(struct tsock *s, const struct set_option *o, const void *value,
+                              socklen_t len)
+{
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    if (v < o->min || v > o->max)
+        return terr(EINVAL), WRONG;
+    *(int32_t *)kept(s, o) = v;
+    tsock_option(s, o->option, (uint32_t)v);
+    return DONE;
+}
+
+static enum verdict set_linger2(struct tsock *s, const struct set_option *o, const void *value,
+                                socklen_t len)
+{
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    s->opts.linger2 = v;
+    if (v > 0)
+        tsock_option(s, o->option, (uint32_t)v);
+    return DONE;
+}
+
+static enum verdict set_fastopen_key(struct tsock *s, const struct set_option *o, const void *value,
+                                     socklen_t len)
+{
+    (void)o;
+    if (len != 16 && len != 32)
+        return terr(EINVAL), WRONG;
+    s->opts.fastopen_keys = (uint8_t)(len / 16);
+    memcpy(s->opts.fastopen_key, value, len);
+    if (s->state == TS_LISTEN && s->announced)
+        tfast_announce(s);
+    return DONE;
+}
+
+static enum verdict set_fastopen(struct tsock *s, const struct set_option *o, const void *value,
+                                 socklen_t len)
+{
+    int v;
+
+    (void)o;
+    if (!read_int(value, len, &v))
+        return WRONG;
+    if (v < 0 || (s->state != TS_NEW && s->state != TS_LISTEN))
+        return terr(EINVAL), WRONG;
+    s->opts.fastopen = v;
+    if (s->state == TS_LISTEN && s->announced)
+        tfast_announce(s);
+    return DONE;
+}
+
+/* TCP_FASTOPEN_CONNECT, of a new socket; TCP_FASTOPEN_NO_COOKIE, of a listener too. */
+static enum verdict set_fastopen_flag(struct tsock *s, const struct set_option *o,
+                                      const void *value, socklen_t len)
+{
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    if (v < 0 || v > 1 ||
+        (s->state != TS_NEW && (o->name != TCP_FASTOPEN_NO_COOKIE || s->state != TS_LISTEN)))
+        return terr(EINVAL), WRONG;
+    *(uint8_t *)kept(s, o) = (uint8_t)v;
+    if (s->state == TS_LISTEN && s->announced && s->opts.fastopen)
+        tfast_announce(s);
+    return DONE;
+}
+
+/* secs_to_retrans() and retrans_to_secs() of Linux: 1 s at first, doubled each time, two minutes at
+ * most. */
+static int defer_next(int period)
+{
+    return period < DEFER_PERIOD_MAX / 2 ? 2 * period : DEFER_PERIOD_MAX;
+}
+
+uint8_t tdefer_times(int seconds)
+{
+    uint8_t times = 0;
+
+    for (int period = 1, sum = 0; sum < seconds && times < UINT8_MAX; period = defer_next(period)) {
+        sum += period;
+        times++;
+    }
+    return times;
+}
+
+int tdefer_seconds(uint8_t times)
+{
+    int sum = 0;
+
+    for (int period = 1; times--; period = defer_next(period))
+        sum += period;
+    return sum;
+}
+
+/* The kernel's half of the listener has it too. */
+static enum verdict set_defer_accept(struct tsock *s, const struct set_option *o, const void *value,
+                                     socklen_t len)
+{
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    s->opts.defer = tdefer_times(v);
+    if (s->state == TS_LISTEN && s->announced)
+        tlisten_option(s, o->option, s->opts.defer);
+    return UNHANDLED;
+}
+
+/* As Linux: not once it is bound. */
+static enum verdict set_v6only(struct tsock *s, const struct set_option *o, const void *value,
+                               socklen_t len)
+{
+    (void)o, (void)value, (void)len;
+    return s->state != TS_NEW ? (terr(EINVAL), WRONG) : UNHANDLED;
+}
+
+/* ---- the table ---- */
+
+#define AT(field) offsetof(struct tsock, opts.field)
+#define ROW(of, option_name, action, ...)                                                          \
+    {                                                                                              \
+        .level = (of), .name = (option_name), .set = action, __VA_ARGS__                           \
+    }
+
+/*
+ * Every option that setsockopt() treats in its own way. docs/COMPATIBILITY.md is made from these
+ * rows (scripts/compatibility), so a row begins with level and name, and its action says what the
+ * page says: refuse, read_only, keep, or an effect. All other options go to the placeholder.
+ * Programs set the first rows most often.
+ */
+static const struct set_option set_options[] = {
+    ROW(IPPROTO_TCP, TCP_NODELAY, set_flag, .option = TOE_OPT_NODELAY, .at = AT(nodelay)),
+    ROW(IPPROTO_TCP, TCP_CORK, set_flag, .option = TOE_OPT_CORK, .at = AT(cork)),
+    ROW(IPPROTO_TCP, TCP_QUICKACK, set_quickack, .option = TOE_OPT_QUICKACK, .at = AT(quickack)),
+    ROW(IPPROTO_TCP, TCP_KEEPIDLE, set_range, .option = TOE_OPT_KEEPIDLE, .at = AT(keepidle),
+        .min = 1, .max = KEEP_SECONDS_MAX),
+    ROW(IPPROTO_TCP, TCP_KEEPINTVL, set_range, .option = TOE_OPT_KEEPINTVL, .at = AT(keepintvl),
+        .min = 1, .max = KEEP_SECONDS_MAX),
+    ROW(IPPROTO_TCP, TCP_KEEPCNT, set_range, .option = TOE_OPT_KEEPCNT, .at = AT(keepcnt), .min = 1,
+        .max = KEEP_COUNT_MAX),
+    ROW(IPPROTO_TCP, TCP_SYNCNT, set_range, .option = TOE_OPT_SYNCNT, .at = AT(syncnt), .min = 1,
+        .max = SYN_COUNT_MAX),
+    ROW(IPPROTO_TCP, TCP_USER_TIMEOUT, set_range, .option = TOE_OPT_USER_TIMEOUT,
+        .at = AT(user_timeout), .max = INT_MAX),
+    ROW(IPPROTO_TCP, TOE_TCP_UTO, set_range, .option = TOE_OPT_ADV_UTO, .at = AT(uto),
+        .max = UTO_MAX),
+    ROW(IPPROTO_TCP, TCP_LINGER2, set_linger2, .option = TOE_OPT_LINGER2),
+    ROW(IPPROTO_TCP, TCP_CONGESTION, set_congestion, .option = TOE_OPT_CC),
+    ROW(IPPROTO_TCP, TCP_DEFER_ACCEPT, set_defer_accept, .option = TOE_OPT_DEFER_ACCEPT),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN, set_fastopen),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN_CONNECT, set_fastopen_flag, .at = AT(fastopen_connect)),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, set_fastopen_flag, .at = AT(fastopen_no_cookie)),
+    ROW(IPPROTO_TCP, TCP_FASTOPEN_KEY, set_fastopen_key),
+    ROW(IPPROTO_TCP, TCP_MAXSEG, tpath_set_maxseg, .option = TOE_OPT_MAXSEG),
+    ROW(IPPROTO_TCP, TCP_NOTSENT_LOWAT, keep),
+    ROW(IPPROTO_TCP, TCP_WINDOW_CLAMP, keep),
+    ROW(IPPROTO_TCP, TCP_ULP, refuse),
+    ROW(IPPROTO_TCP, TCP_MD5SIG, refuse),
+    ROW(IPPROTO_TCP, TCP_MD5SIG_EXT, refuse),
+    ROW(IPPROTO_TCP, TCP_REPAIR, refuse),
+    ROW(IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, refuse),
+    ROW(IPPROTO_TCP, TCP_INQ, refuse),
+    ROW(IPPROTO_TCP, TCP_INFO, read_only),
+    ROW(SOL_SOCKET, SO_KEEPALIVE, set_flag, .option = TOE_OPT_KEEPALIVE, .at = AT(keepalive)),
+    ROW(SOL_SOCKET, SO_LINGER, set_linger),
+    ROW(SOL_SOCKET, SO_REUSEADDR, set_reuse, .at = AT(reuseaddr)),
+    ROW(SOL_SOCKET, SO_REUSEPORT, set_reuse, .at = AT(reuseport)),
+    ROW(SOL_SOCKET, SO_RCVTIMEO, set_timeout, .at = AT(rcvtimeo)),
+    ROW(SOL_SOCKET, SO_SNDTIMEO, set_timeout, .at = AT(sndtimeo)),
+    ROW(SOL_SOCKET, SO_RCVLOWAT, set_lowat),
+    ROW(SOL_SOCKET, SO_OOBINLINE, set_flag, .at = AT(oobinline)),
+    ROW(SOL_SOCKET, SO_ZEROCOPY, set_zerocopy),
+    ROW(SOL_SOCKET, SO_MAX_PACING_RATE, set_max_pacing, .option = TOE_OPT_MAX_PACING),
+    ROW(SOL_SOCKET, SO_RCVBUF, set_hint),
+    ROW(SOL_SOCKET, SO_SNDBUF, set_hint),
+    ROW(SOL_SOCKET, SO_PRIORITY, keep),
+    ROW(SOL_SOCKET, SO_ATTACH_FILTER, refuse),
+    ROW(SOL_SOCKET, SO_ATTACH_BPF, refuse),
+    ROW(SOL_SOCKET, SO_TIMESTAMP, refuse),
+    ROW(SOL_SOCKET, SO_TIMESTAMPNS, refuse),
+    ROW(SOL_SOCKET, SO_TIMESTAMPING, refuse),
+    ROW(SOL_SOCKET, SO_BINDTODEVICE, refuse),
+    ROW(SOL_SOCKET, SO_PEEK_OFF, refuse),
+    ROW(SOL_SOCKET, SO_ERROR, read_only),
+    ROW(SOL_SOCKET, SO_TYPE, read_only),
+    ROW(SOL_SOCKET, SO_DOMAIN, read_only),
+    ROW(SOL_SOCKET, SO_PROTOCOL, read_only),
+    ROW(SOL_SOCKET, SO_ACCEPTCONN, read_only),
+    ROW(IPPROTO_IP, IP_TOS, tpath_set_tos, .option = TOE_OPT_TOS),
+    ROW(IPPROTO_IP, IP_MTU_DISCOVER, tpath_set_discover, .option = TOE_OPT_MTU_DISCOVER),
+    ROW(IPPROTO_IP, IP_TTL, keep),
+    ROW(IPPROTO_IPV6, IPV6_TCLASS, tpath_set_tos, .option = TOE_OPT_TOS),
+    ROW(IPPROTO_IPV6, IPV6_MTU_DISCOVER, tpath_set_discover, .option = TOE_OPT_MTU_DISCOVER),
+    ROW(IPPROTO_IPV6, IPV6_V6ONLY, set_v6only),
+};
+
+static enum verdict set_carried(struct tsock *s, int level, int name, const void *value,
+                                socklen_t len)
+{
+    static const struct set_option other_tcp = {.level = IPPROTO_TCP, .set = keep};
+
+    if (len > INT_MAX)
+        return terr(EINVAL), WRONG;
+    if (len && !value)
+        return terr(EFAULT), WRONG;
+    for (size_t i = 0; i < sizeof set_options / sizeof set_options[0]; i++)
+        if (set_options[i].name == name && set_options[i].level == level)
+            return set_options[i].set(s, &set_options[i], value, len);
+    return level == IPPROTO_TCP ? keep(s, &other_tcp, value, len) : UNHANDLED;
+}
+
+/* The kernel has taken it for an undecided socket: remember it for the TOE. What the TOE does not
+ * know is no error here, because the kernel may carry the socket. */
+static void remember(struct tsock *s, int level, int name, const void *value, socklen_t len)
+{
+    int before = errno, v;
+
+    if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY && read_int(value, len, &v))
+        s->opts.v6only = v != 0;
+    else
+        (void)set_carried(s, level, name, value, len);
+    errno = before;
+}
+
+/* A number of our own has no placeholder. */
+static int placeholder_set(int fd, int level, int name, const void *value, socklen_t len)
+{
+    return tfd_is_own(fd) ? terr(ENOPROTOOPT) : sys_setsockopt(fd, level, name, value, len);
+}
+
+int tsockopt_other(const struct tsock *s)
+{
+    return sys_socket(s->v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+/* What calls go by is the Unix socket's (SO_RCVTIMEO), the rest the flow's, where it is here. What
+ * the TOE does not know of TCP and IP another socket of the kernel's judges. */
+static int set_shared(struct tsock *s, int fd, int level, int name, const void *value,
+                      socklen_t len)
+{
+    enum verdict verdict = set_carried(s, level, name, value, len);
+    int r, other;
+
+    if (verdict != WRONG && s->flow)
+        (void)set_carried(s->flow, level, name, value, len);
+    if (verdict == WRONG || (verdict == DONE && level != SOL_SOCKET))
+        return verdict == WRONG ? -1 : 0;
+    if (level == SOL_SOCKET) {
+        /* where that says something to libtoe (tshare_note()) */
+        r = name == SO_MAX_PACING_RATE ? 0 : sys_setsockopt(fd, level, name, value, len);
+        return verdict == DONE ? 0 : r;
+    }
+    other = tsockopt_other(s);
+    r = sys_setsockopt(other, level, name, value, len);
+    sys_close(other);
+    return r;
+}
+
+int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+    struct tsock *s;
+    enum verdict verdict;
+    int r;
+
+    if (!tsock_get(fd))
+        return sys_setsockopt(fd, level, name, value, len);
+    tctx_lock();
+    s = tsock_get(fd);
+    if (s && s->state == TS_SHARED) {
+        int before = errno;
+
+        r = set_shared(s, fd, level, name, value, len);
+        errno = r < 0 ? errno : before;
+    } else if (!s || s->state == TS_NEW) {
+        r = sys_setsockopt(fd, level, name, value, len);
+        if (s && r == 0)
+            remember(s, level, name, value, len);
+        else if (s && level == IPPROTO_TCP && name == TCP_CONGESTION &&
+                 (errno == ENOENT || errno == EPERM) &&
+                 set_carried(s, level, name, value, len) == DONE)
+            r = 0; /* the TOE has an algorithm that this kernel has not, or not for everyone */
+    } else {
+        verdict = set_carried(s, level, name, value, len);
+        r = verdict == WRONG       ? -1
+            : verdict == UNHANDLED ? placeholder_set(fd, level, name, value, len)
+                                   : 0;
+    }
+    tctx_unlock();
+    return r;
+}

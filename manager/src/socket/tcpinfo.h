@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tcpinfo.h - TCP_INFO (tcpinfo.c). Lock held. */
+#ifndef LIBTOE_TCPINFO_H
+#define LIBTOE_TCPINFO_H
+
+#include <linux/tcp.h>
+
+#include "tsock.h"
+
+/* TCP_INFO (tcp(7)) from the flow record, which costs the TOE no command.  */
+TOE_HIDDEN void tsock_tcp_info(const struct tsock *s, struct tcp_info *out);
+
+#endif

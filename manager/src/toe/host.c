@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host.c - the machine under libtoe: its clock, its sleep, the way to its TOE. route.c belongs to
+ * it too. tests/virtual/ puts a machine whose time is an argument in the place of both.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "host.h"
+#include "interrupt.h"
+
+uint64_t tclock_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * NSEC + (uint64_t)ts.tv_nsec;
+}
+
+int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask,
+                const volatile sig_atomic_t *note)
+{
+    return (int)tsig_sleep(note, SYS_ppoll, (long)fds, (long)n, (long)ts, (long)mask, 8);
+}
+
+int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms, const sigset_t *mask)
+{
+    return sys_epoll_pwait(ep, ev, max, timeout_ms, mask);
+}
+
+/* The same in whole milliseconds, rounded up: for ever is -1. */
+static int until_ms(uint64_t left, uint64_t deadline)
+{
+    uint64_t ms = left / (NSEC / 1000) + (left % (NSEC / 1000) != 0);
+
+    if (deadline == TWAIT_FOREVER)
+        return -1;
+    return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline,
+                      const sigset_t *mask, const volatile sig_atomic_t *note)
+{
+    static int missing; /* before Linux 5.11, and under valgrind of Debian 12 */
+    uint64_t now = tclock_ns(), left = deadline > now ? deadline - now : 0;
+    struct timespec ts = {(time_t)(left / NSEC), (long)(left % NSEC)};
+    int n;
+
+    if (!__atomic_load_n(&missing, __ATOMIC_RELAXED)) {
+        n = (int)tsig_sleep(note, SYS_epoll_pwait2, ep, (long)ev, max,
+                            deadline == TWAIT_FOREVER ? 0 : (long)&ts, (long)mask);
+        if (n >= 0 || errno != ENOSYS)
+            return n;
+        __atomic_store_n(&missing, 1, __ATOMIC_RELAXED);
+    }
+    return (int)tsig_sleep(note, SYS_epoll_pwait, ep, (long)ev, max, until_ms(left, deadline),
+                           (long)mask);
+}
+
+void thost_yield(void)
+{
+    sched_yield();
+}
+
+int thost_attach(int fd, const char *path)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+    memcpy(a.sun_path, path, strlen(path) + 1);
+    return sys_connect(fd, (struct sockaddr *)&a, sizeof(a));
+}

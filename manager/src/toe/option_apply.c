@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* option_apply.c - sends the options that were set before (option_apply.h). */
+#include "option_apply.h"
+#include "option.h"
+#include "tsock.h"
+
+void tpath_option(struct tsock *s, uint16_t option, uint32_t value)
+{
+    if (s->state != TS_LISTEN) {
+        tsock_option(s, option, value);
+        return;
+    }
+    if (s->announced)
+        tlisten_option(s, option, value);
+}
+
+void tpath_apply(struct tsock *s)
+{
+    if (s->opts.tos)
+        tpath_option(s, TOE_OPT_TOS, s->opts.tos);
+    if (s->opts.discover)
+        tpath_option(s, TOE_OPT_MTU_DISCOVER, s->opts.discover - 1u);
+    if (s->opts.maxseg)
+        tpath_option(s, TOE_OPT_MAXSEG, s->opts.maxseg);
+}
+
+void tsock_apply_options(struct tsock *s)
+{
+    const struct tsock_opts *o = &s->opts;
+
+    if (o->nodelay)
+        tsock_option(s, TOE_OPT_NODELAY, 1);
+    if (o->cork)
+        tsock_option(s, TOE_OPT_CORK, 1);
+    if (o->quickack)
+        tsock_option(s, TOE_OPT_QUICKACK, 1);
+    if (o->cc)
+        tsock_option(s, TOE_OPT_CC, o->cc - 1);
+    if (o->max_pacing)
+        tsock_option(s, TOE_OPT_MAX_PACING, pacing_value(o->max_pacing));
+    /* The times before the switch, so that the first probe is at the right time. */
+    if (o->keepidle)
+        tsock_option(s, TOE_OPT_KEEPIDLE, (uint32_t)o->keepidle);
+    if (o->keepintvl)
+        tsock_option(s, TOE_OPT_KEEPINTVL, (uint32_t)o->keepintvl);
+    if (o->keepcnt)
+        tsock_option(s, TOE_OPT_KEEPCNT, (uint32_t)o->keepcnt);
+    if (o->keepalive)
+        tsock_option(s, TOE_OPT_KEEPALIVE, 1);
+    if (o->syncnt)
+        tsock_option(s, TOE_OPT_SYNCNT, (uint32_t)o->syncnt);
+    if (o->uto)
+        tsock_option(s, TOE_OPT_ADV_UTO, (uint32_t)o->uto);
+    if (o->user_timeout)
+        tsock_option(s, TOE_OPT_USER_TIMEOUT, (uint32_t)o->user_timeout);
+    if (o->linger2 > 0)
+        tsock_option(s, TOE_OPT_LINGER2, (uint32_t)o->linger2);
+    tpath_apply(s);
+}
+
+void tconnect_options(struct tsock *s)
+{
+    tsock_apply_options(s);
+    if (tsock_reuse(s))
+        tsock_option(s, TOE_OPT_REUSE, tsock_reuse(s));
+}
