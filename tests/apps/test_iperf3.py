@@ -57,7 +57,7 @@ def test_both_directions_at_once(lab):
 
 
 def test_one_server_many_tests(lab):
-    """The server goes on after each client, those that vanish in the middle included."""
+    """The server survives each client, including those that vanish in mid-transfer."""
     with lab.app([*SERVER, "-B", lab.ip], says="listening") as server:
         argv = ["iperf3", "-c", lab.ip, "-p", PORT, "-n", "1M", "-J"]
         for n in range(1, 4):

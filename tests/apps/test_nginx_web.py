@@ -41,7 +41,7 @@ def make_certificate(folder: Path, name: str) -> Path:
 
 
 def start(lab: labs.Lab, folder: Path, *, more: str = "", **options: object) -> proc.Proc:
-    """nginx with a TLS server besides."""
+    """nginx with an additional TLS server."""
     make_certificate(folder, lab.ip)
     tls = _TLS_SERVER.format(ip=lab.ip, folder=folder, more=more)
     return nginx.start(lab, folder, more=tls, **options)

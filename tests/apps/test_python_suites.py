@@ -20,7 +20,7 @@ from tests.lab import netns
 SUITE = labs.PROGRAMS / "python_suite.py"
 
 # On neither side: this kernel has no vsock and the wait for it never ends; there is no UDP at the
-# TOE's address, which is not the kernel's here; hosts of the internet cannot be asked.
+# TOE's address, which is not the kernel's here; hosts of the internet cannot be reached.
 LEAVE_OUT = "|".join(
     [
         "VSOCK",

@@ -45,7 +45,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @contextlib.contextmanager
 def rsyncd(start, address: str, folder: Path):
-    """A daemon whose module `files` is folder/files, for reading and writing."""
+    """An rsync daemon whose module `files` is folder/files, readable and writable."""
     (folder / "files").mkdir(parents=True, exist_ok=True)
     config = folder / "rsyncd.conf"
     config.write_text(
@@ -111,7 +111,7 @@ def gitd(start, address: str, folder: Path):
 
 @pytest.fixture
 def origin(tmp_path) -> str:
-    """tmp_path/served.git is there to be served; its only commit."""
+    """Creates tmp_path/served.git to be served; returns its only commit."""
     local = Git(proc.run, tmp_path / "origin")
     (tmp_path / "origin").mkdir()
     make_tree(tmp_path / "origin")

@@ -44,7 +44,7 @@ def test_commands(ends, tmp_path):
 
 
 def test_session(ends, tmp_path):
-    """A shell that answers line by line, and knows who has called. So does the log."""
+    """A shell answers line by line and sees the client's address; the log has it too."""
     ns, wrapped, address, log = ends
     with ssh.Session(ns, wrapped(ssh.client(tmp_path, address, "sh"))) as session:
         client, port, server, at = session("echo $SSH_CONNECTION").split()
