@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MSG_ZEROCOPY as its users see it: `serve ADDRESS PORT`, a sink, and `client ADDRESS PORT`.
 
-The client says what it saw in JSON, but not whether bytes were copied all the same.
+The client reports what it saw as JSON, except whether the bytes were copied anyway.
 """
 
 import errno
@@ -32,7 +32,7 @@ def acknowledged(sock):
 
 
 def errqueue(sock, room=256):
-    """A completion, in words; None when there is none."""
+    """Describes a completion; None if there is none."""
     try:
         data, control, flags, name = sock.recvmsg(16, room, socket.MSG_ERRQUEUE)
     except BlockingIOError:
