@@ -24,8 +24,8 @@ static struct toec_episode episode;
 static struct toec_cc_ops algorithm;
 
 /*
- * In order and without a gap up to SND.MAX; what is SACKed is not lost; the sums are the marks'.
- * Runs below SND.UNA may be there while nothing is marked.
+ * In order and without a gap up to SND.MAX; a SACKed run is not lost; the sums equal the marks.
+ * Runs below SND.UNA may remain while nothing is marked.
  */
 static int in_order(void)
 {
@@ -119,8 +119,8 @@ static void any_record(int fresh)
         t.flags |= TOEC_F_SACKED;
 }
 
-/* What runs_room.c shows of make_room(), and no more: it leaves all as it is, or fewer runs that
- * cover the same, with the same sums, and none of them below SND.UNA. */
+/* Only what runs_room.c proves of make_room(): it changes nothing, or leaves fewer runs that cover
+ * the same bytes with the same sums, none of them below SND.UNA. */
 int make_room_any(struct toec_stack *stack, struct toec_tcb *flow, unsigned need)
 {
     toec_u32 max = t.snd_max, sacked = t.rack.sacked, lost = t.rack.lost;
