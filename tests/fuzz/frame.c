@@ -5,11 +5,11 @@
  * and what it quotes, neighbour discovery and router advertisements, UDP, TCP.
  *
  * Input: a list of [control][length, 2 bytes][frame]. Control: 1 fix the IPv4 header checksum, 2
- * fix the checksum of TCP, UDP or ICMP, 4 only the headers are contiguous, 8 our Ethernet address
- * is put in, 16 some time passes before, 32 much, 64 the target of neighbour discovery is an
- * address of ours, 128 the answer of UDP is long. Checks: core/ reads headers within head_len and
- * payload within the frame only (memory ends there); what it sends is well formed; pools are full
- * in the end.
+ * fix the checksum of TCP, UDP or ICMP, 4 only the headers are contiguous, 8 the destination is the
+ * stack's Ethernet address, 16 some time passes before, 32 much time, 64 the target of neighbour
+ * discovery is an address of the stack, 128 the UDP reply is long. Checks: core/ reads headers only
+ * within head_len and payload only within the frame (memory ends there); the frames sent are well
+ * formed; all pool entries are free at the end.
  */
 #include <toe/core.h>
 #include <toe/counters.h>
@@ -48,7 +48,7 @@ static uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
     return sum;
 }
 
-/* ---- the port: payload of a frame stands in memory of its own behind opaque ---- */
+/* ---- the port: the payload of a frame has its own memory, named by `opaque` ---- */
 
 static const uint8_t udp_bytes[2 * LONG]; /* what is sent by UDP */
 
@@ -73,7 +73,8 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     FUZZ_CHECK(get16(h + 12) == 0x0800 && tx->hdr_len >= 34 && h[14] == 0x45);
     FUZZ_CHECK(get16(h + 16) + 14 == tx->hdr_len + tx->len);
     FUZZ_CHECK(sum16(h + 14, 20, 0) == 0xffff);
-    FUZZ_CHECK(tx->len == 0 || tx->off + tx->len <= most); /* of TCP nobody has written anything */
+    FUZZ_CHECK(tx->len == 0 ||
+               tx->off + tx->len <= most); /* the application has written nothing to TCP */
     return 0;
 }
 
@@ -315,7 +316,7 @@ static struct toec_stack *start(void **mem, uint64_t now)
     return s;
 }
 
-/* Time passes until nothing is left, polling as asked. */
+/* Advances time, polling as requested, until no work remains. */
 static void finish(struct toec_stack *s, uint64_t now)
 {
     uint64_t end = now + 400 * SECOND, next;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hello.c - fuzz target: what processes say to each other before there are rings: a host to toed
- * (toe/attach.h), toed to libtoe, one side of netio's wire to the other. Each is a message with
- * descriptors, from someone who is not trusted.
+ * hello.c - fuzz target: the messages that processes exchange before they share rings: a host to
+ * toed (toe/attach.h), toed to libtoe, one side of netio's wire to the other. Each is a message
+ * with descriptors from an untrusted sender.
  *
- * Input: [who hears: 0 toed, 1 libtoe, 2 the wire][descriptors: how many, the kind of each][edits
- * of a message that is right: offset, value]. Checks: what is wrong is refused in words; no
- * descriptor stays open; queue pairs are given back.
+ * Input: [receiver: 0 toed, 1 libtoe, 2 the wire][descriptors: how many, the kind of each][edits of
+ * a valid message: offset, value]. Checks: an invalid message is rejected with a reason; no
+ * descriptor stays open; queue pairs are freed.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -72,7 +72,7 @@ static struct conn *nth(struct host *h, unsigned n)
     return c;
 }
 
-/* The link: its path MTU (0: any), whether it says so, whether it marks congestion. */
+/* The link: its path MTU (0: any), whether it reports it, whether it marks congestion. */
 static struct {
     uint32_t mtu;
     int tells, marks;
@@ -90,7 +90,7 @@ static void show_frame(const struct sim *s, unsigned from, const uint8_t *f, uin
                 (unsigned)(len - (unsigned)(t - f) - (t[12] >> 4) * 4u));
 }
 
-/* A router's error to who has sent f: 64 bytes of it are quoted. */
+/* Sends a router's error to the sender of f, quoting 64 bytes. */
 static void too_big(struct sim *s, unsigned to, const uint8_t *f)
 {
     uint8_t e[14 + 40 + 8 + 64] = {0}, *ip = e + 14, *icmp = ip + (sim_ip6 ? 40 : 20);
@@ -199,7 +199,7 @@ static struct toec_ao_mkt a_key(int active)
     return k;
 }
 
-/* All may be in use: then the other side does not hear it. */
+/* All may be in use: then the frame is lost. */
 static void with_key(struct conn *c)
 {
     const struct toec_ao_mkt k = a_key(1);

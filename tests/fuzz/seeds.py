@@ -246,7 +246,7 @@ def conversations(rare: bool) -> Iterator[tuple[str, int, bytes]]:
 
 
 def fast_conversations() -> Iterator[tuple[str, int, bytes]]:
-    """Fast Open: in which the option is asked for, answered and used."""
+    """Fast Open: the option is requested, answered and used."""
     write, wait = other(0, 1, 0, 1), other(12, 9)
 
     def syn(kind: int, length: int, port: int) -> bytes:
@@ -373,7 +373,7 @@ def rings() -> Iterator[tuple[str, bytes]]:
 
 
 def hellos() -> Iterator[tuple[str, bytes]]:
-    """Who hears, descriptors, edits: offset, which of the likely numbers."""
+    """Receiver, descriptors, edits: offset, index of a likely value."""
     yield "toed", bytes([0, 2, 0, 1])
     yield "libtoe", bytes([1, 2, 0, 1])
     yield "wire", bytes([2, 1, 0])

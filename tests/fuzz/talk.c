@@ -42,7 +42,7 @@ struct talk {
     struct line line[PORTS];
     struct fuzz_in in;
     toec_u32 listener;
-    int rare;          /* the set-up of rarer features is there */
+    int rare;          /* the input has a set-up of rarer features */
     toec_u32 fast;     /* of the listener, from the start */
     unsigned keyed;    /* TCP-AO: bits 16384 and 32768 of the set-up */
     uint8_t cookie[8]; /* of Fast Open, as the stack gave it */
@@ -215,7 +215,7 @@ static void segment(struct talk *t, unsigned i, unsigned flags)
         g.urg = (uint16_t)fuzz_u16(&t->in);
     if (flags & F_SYN) {
         l->syns++;
-        if (!c || l->syns == 1) { /* the first counts, whatever was said before */
+        if (!c || l->syns == 1) { /* the first acknowledgement counts, whatever came before */
             l->isn = g.seq;
             l->sent = l->acked = g.seq;
         }
@@ -412,7 +412,7 @@ static void other_act(struct talk *t, unsigned i, unsigned n)
         break;
     case 12:
     case 13:
-        t->s.host[0].tx_room = -1; /* it would be asked for room all that time */
+        t->s.host[0].tx_room = -1; /* it would have to make room all that time */
         craft_pass(&t->s, (uint64_t)fuzz_u8(&t->in) * SEC);
         break;
     case 14:
@@ -474,7 +474,7 @@ static void end(struct talk *t)
     sim_stop(&t->s);
 }
 
-/* What the first bytes of the input say of the stack. */
+/* The stack's configuration, from the first bytes of the input. */
 static void configure(struct talk *t, unsigned what)
 {
     struct host *h = &t->s.host[0];
@@ -511,7 +511,7 @@ static void configure(struct talk *t, unsigned what)
         t->fast = 2 | (rare & 8192 ? TOEC_FASTOPEN_NOCOOKIE : 0);
 }
 
-/* TCP-AO: nobody has the key but another host; or (32768) the peer should. */
+/* TCP-AO: a key for another host only; or (32768) the peer is expected to use it. */
 static void listen_keyed(struct talk *t)
 {
     struct toec_ao_mkt k;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe.c - fuzz target: libtoe over a TOE that is broken or hostile. This file takes the place of
- * attach.c: a queue pair is memory of this process, and the input says what the TOE writes there
- * while the program makes its calls, none of which waits.
+ * toe.c - fuzz target: libtoe over a TOE that is broken or hostile. This file replaces attach.c: a
+ * queue pair is memory of this process. The input determines what the TOE writes there while the
+ * program makes its calls, none of which blocks.
  *
- * Input: a list of acts, of the program or of the TOE. Checks: calls return what they may return
- * and nothing beyond the area is touched; everything is given back in the end.
+ * Input: a list of acts, of the program or of the TOE. Checks: calls return only permitted results,
+ * nothing beyond the area is touched, everything is freed at the end.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -184,7 +184,7 @@ static void emit(unsigned type)
     uint64_t w0;
     static uint32_t head;
 
-    /* The TOE's head is where the host looks next, past what it has not yet looked at. */
+    /* The TOE's head: the host's read position plus the entries that it has not read yet. */
     head = the_qp->hw.tail;
     while (((toe_le64(the_qp->hw.entries[head & (ENTRIES - 1)].w[0]) & TOE_CMD_PHASE) ==
             toe_ring_phase(head, ENTRIES)) &&
@@ -206,7 +206,7 @@ static void scribble(void)
         the_qp->area[(at + i) % the_qp->layout.total] = p[i];
 }
 
-/* What the TOE says of IPv6: addresses fd00::/8, as many as it likes to claim. */
+/* The TOE's IPv6 state: addresses in fd00::/8, and any count of them. */
 static void tell_ip6(void)
 {
     struct toedev_ip6 *p = &status()->ip6;
@@ -468,7 +468,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     setenv("TOEHOLD_SOCKET", "/nonexistent", 1);
-    /* What libtoe gives to the kernel must find nobody there. */
+    /* Nothing may answer the connections that libtoe hands to the kernel. */
     if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET)) {
         perror("unshare");
         exit(1);

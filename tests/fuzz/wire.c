@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.c - fuzz target: the shared-memory wire of netio with another side that writes anything
- * there. The link itself is made here, by functions in place of those of wire_link.c.
+ * wire.c - fuzz target: the shared-memory wire of netio with a peer that writes anything there.
+ * Functions here replace those of wire_link.c and create the link.
  *
- * Input: a list of acts. Checks: frames lie within their buffers; a frame sent is left where it was
+ * Input: a list of acts. Checks: frames lie within their buffers; a sent frame stays where it was
  * built; nothing beyond the memory is touched.
  */
 #include "../../netio/src/wire.c" /* NOLINT(bugprone-suspicious-include) */
