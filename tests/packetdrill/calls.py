@@ -30,7 +30,7 @@ class Prepared:
     name: str
     args: list[int]
     is_fd: bool = False  # any descriptor is right where the script has one
-    after: Callable[[int], None] = lambda result: None  # result >= 0: looks at what came back
+    after: Callable[[int], None] = lambda result: None  # result >= 0: checks the returned values
     keep: list[object] = field(default_factory=list)  # memory that the call uses
 
 
@@ -530,7 +530,7 @@ def option_value(e: object) -> bytes:
     if isinstance(value, Struct) and "onoff" in value.members:
         m = value.members
         return struct.pack("=ii", integer(m["onoff"]), integer(m["linger"]))
-    if isinstance(value, Struct) and "tv_sec" in value.members:  # ours: SO_RCVTIMEO
+    if isinstance(value, Struct) and "tv_sec" in value.members:  # beyond packetdrill: SO_RCVTIMEO
         m = value.members
         return struct.pack("=qq", integer(m["tv_sec"]), integer(m.get("tv_usec", 0)))
     if isinstance(value, Address):

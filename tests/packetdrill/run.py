@@ -198,7 +198,7 @@ class Run:
         event.time_end += event.offset
 
     def wait(self, what: str) -> None:
-        """Until the time of the event; a call that is blocked may return meanwhile."""
+        """Waits for the time of the event; a blocked call may return in between."""
         self.backend.sleep_until(self.event.time * US)
         self.look_at_blocked()
         self.check_time(self.now(), what)

@@ -10,7 +10,7 @@ from tests.packetdrill.packet import Packet
 
 M32 = 0xFFFFFFFF
 
-# States, as packetdrill's socket.h has them.
+# States, as in packetdrill's socket.h.
 NEW, LISTENING, PASSIVE, SYNACK_SENT, SYNACK_ACKED, CONNECTING, SYN_SENT, SYN_ACKED = range(8)
 
 

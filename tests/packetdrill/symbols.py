@@ -221,7 +221,7 @@ def symbol(name: str) -> int:
 
 
 def evaluate(e: object) -> object:
-    """Words to numbers, also within lists; what is no number stays as it is."""
+    """Converts names to numbers, also within lists; other values stay unchanged."""
     match e:
         case Word(name=name):
             return symbol(name)
