@@ -333,7 +333,7 @@ def test_bulk_with_features_off_runs(tmp_path, systems, more):
         for by_message in by_frames.values():
             assert all(v > 0 for way in by_message["65536"].values() for v in way["bytes_per_s"])
     for system in systems.split(","):
-        # on a wire all are there; AF_XDP has what kernel and driver have
+        # a wire has all of them; AF_XDP those of kernel and driver
         assert {"all on", "zero copy"} <= set(body["features"][system])
         assert "tso" in body["features"][system] or "af_xdp" in system
         for rates in body["zero_copy"][system]["65536"].values():

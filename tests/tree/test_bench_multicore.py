@@ -86,7 +86,7 @@ def test_cpu_time_is_told_by_thread():
                 "worker-of-test" in cpu.by_thread(os.getpid())
                 and cpu.by_thread(os.getpid())["worker-of-test"] > 0.05
             ),
-            "it has used some",
+            "it has used CPU time",
         )
     finally:
         end.set()

@@ -160,7 +160,7 @@ def test_cubic_leaves_reno_its_share():
 
 
 def test_a_longer_round_trip_is_no_starvation():
-    """CUBIC grows in real time: with four times the RTT more than a tenth is left."""
+    """CUBIC grows in real time: a flow with four times the RTT gets over a tenth."""
     result = netsim.run(
         *path("100mbit", 20, queue="250kB"),
         *["--flow", "rtt=20ms", "--flow", "rtt=80ms", "--time", "120s", "--warmup", "30s"],
@@ -299,7 +299,7 @@ def test_ecn_signals_without_loss():
 
 
 def test_dctcp_keeps_the_queue_at_the_step():
-    """RFC 8257: around K bytes, with the link full and nothing lost once it has started."""
+    """RFC 8257: around K bytes, with the link full and no loss after the start."""
     need_cc("dctcp")
     result = netsim.run(
         *path("1gbit", 1, queue="1MB", fwd="qdisc=step,step=60kB"),

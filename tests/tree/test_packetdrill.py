@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runner of packetdrill scripts itself: what is wrong is caught, and said as packetdrill says
-it. Each case is a script that passes and one change that makes it fail."""
+"""The runner of packetdrill scripts itself: it detects errors and reports them as packetdrill does.
+Each case is a script that passes and one change that makes it fail."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GOOD = """\
 +0 > F. 101:101(0) ack 11 <...>
 """
 
-# What is replaced by what, and what the failure says.
+# Text to replace, its replacement, and the expected failure message.
 WRONG = {
     "flags": ("> S. 0:0(0)", "> S 0:0(0)", "tcp_ack: expected: 0"),
     "syn flag": ("> P. 1:101", "> SP. 1:101", "tcp_syn: expected: 1"),
