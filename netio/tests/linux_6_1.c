@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * linux_6_1.c - preloaded: AF_XDP as Linux 6.1 has it, for tests on newer kernels. What it does not
- * know it refuses as that does (net/xdp/xsk.c, xdp_umem.c).
+ * linux_6_1.c - preloaded: AF_XDP as in Linux 6.1, for tests on newer kernels. Newer features are
+ * rejected as 6.1 rejects them (net/xdp/xsk.c, xdp_umem.c).
  *
- * TOE_TEST_NO_FRAGS=1: XDP programs do not bear frames of several buffers either, as in 5.17.
+ * TOE_TEST_NO_FRAGS=1: XDP programs cannot take frames of several buffers either, as in 5.17.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -168,7 +168,7 @@ static void too_long_and_without_end(void **state)
     assert_int_equal(x.n.stats.rx_dropped, 1);
     assert_all_there(0);
     netio_set_features(&x.n, UINT32_MAX);
-    for (i = 0; i < 500; i++) { /* over what any frame has, and buffers come back meanwhile */
+    for (i = 0; i < 500; i++) { /* larger than any frame, and buffers are returned in between */
         kernel_receives(1, 3840, XDP_PKT_CONTD);
         assert_int_equal(receive(f, 80), 0);
     }
@@ -206,7 +206,7 @@ static void no_memory_for_a_large_one(void **state)
     netio_rx_release(&x.n, f, 1);
 }
 
-/* The frame that stands in the ring from descriptor `at` on. */
+/* The frame whose descriptors in the ring begin at `at`. */
 static uint32_t sent(uint32_t at, uint8_t *out)
 {
     uint32_t len = 0;
@@ -301,8 +301,8 @@ static void no_room_and_wrong_completions(void **state)
     assert_all_there(0);
 }
 
-/* As many buffers as there are when it runs. Held, they are nobody else's; the kernel keeps half of
- * what it had to receive into, and sending all that it had. */
+/* Holds the maximum number of buffers. Held buffers are not reused; the kernel keeps half of its
+ * receive buffers, and sending keeps all of its own. */
 static void held_buffers_are_left_alone_and_come_back(void **state)
 {
     static uintptr_t held[FRAME_COUNT / HOLD_SHARE];

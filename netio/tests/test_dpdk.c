@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_dpdk.c - the dpdk back end over net_ring, whose ports receive what they send.
+ * test_dpdk.c - the dpdk back end over net_ring, whose ports receive the frames that they send.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static int send_one(struct netio *n, uint32_t number, uint32_t len)
     return 0;
 }
 
-/* Takes what is there, which must be numbered from `from` on; returns how many. */
+/* Receives the pending frames, which must be numbered from `from`; returns their number. */
 static uint32_t take_all(struct netio *n, uint32_t from, uint32_t len)
 {
     struct netio_frame f[BATCH];
@@ -95,7 +95,7 @@ static void what_is_sent_arrives(void **state)
     netio_close(n);
 }
 
-/* A full ring is told by netio_tx_alloc(); what was submitted goes later. */
+/* netio_tx_alloc() reports a full ring; submitted frames are sent later. */
 static void a_full_ring_holds_back(void **state)
 {
     struct netio *n = open_ok("dpdk:net_ring1");
@@ -175,7 +175,7 @@ static void queues_are_used_once_and_of_one_port(void **state)
     netio_close(b);
 }
 
-/* A quarter of the frames; the port goes on with the rest. */
+/* A quarter of the frames; the port continues with the rest. */
 static void held_frames_are_left_alone_and_come_back(void **state)
 {
     static struct netio_frame held[2000];

@@ -49,7 +49,7 @@ static void unhold_all(struct netio *b, struct netio_frame *f, uint32_t count, u
     test_free(f);
 }
 
-/* Neither side waits for what is held, however often the ring goes round meanwhile. */
+/* Held buffers never block either side, however often the ring wraps. */
 static void wire_goes_on(const char *b_spec)
 {
     struct netio *a, *b;
@@ -105,7 +105,7 @@ static void send_large(struct netio *a, uint8_t byte)
     netio_tx_flush(a, clock_now());
 }
 
-/* Large frames have fewer buffers, and a bound of their own. */
+/* Large frames have fewer buffers and a separate limit. */
 static void large_frames_are_held(void **state)
 {
     static struct netio_frame f[100];
@@ -143,7 +143,7 @@ static void large_frames_are_held(void **state)
     netio_close(b);
 }
 
-/* Frames that wait on an impairing wire are in a bounded memory of its own. */
+/* Frames delayed on an impairing wire use its own bounded memory. */
 static void an_impairing_wire_holds_nothing(void **state)
 {
     struct netio *a, *b;

@@ -332,7 +332,7 @@ static void memory_is_bounded(void **state)
     finish(&p);
 }
 
-/* A trace of what comes out: numbers and times, mixed into one word. */
+/* A hash of the output: frame numbers and times. */
 static uint64_t trace(const char *options, uint64_t salt)
 {
     struct impair_path p;

@@ -113,7 +113,7 @@ def ping(ns, address, size=56, count=3):
 
 
 def udp(ns, address, payloads, port=7):
-    """Sends each datagram and waits for it to come back, from one socket."""
+    """Sends each datagram from one socket and waits for its echo."""
     with ns.socket(kind=socket.SOCK_DGRAM) as s:
         s.settimeout(5)
         s.connect((address, port))
@@ -123,7 +123,7 @@ def udp(ns, address, payloads, port=7):
 
 
 def attached(ns, interface):
-    """What ip says of an XDP program on the interface: None, or its mode."""
+    """The mode of the interface's XDP program, as ip shows it; None if there is none."""
     out = ns.run(["ip", "-j", "link", "show", interface]).stdout
     return json.loads(out)[0].get("xdp", {}).get("mode")
 
@@ -311,11 +311,11 @@ class AfXdp(unittest.TestCase):
             with self.client.socket(kind=socket.SOCK_DGRAM) as s:
                 for _ in range(20000):
                     s.sendto(b"x" * 64, (TOE, 7))
-            # What comes while the flood still stands in the rings may be dropped as it is.
+            # Frames that arrive while the flood fills the rings may be dropped like it.
             wait_for(lambda: ping(self.client, TOE, count=1) == 1)
             self.assertEqual(ping(self.client, TOE), 3)
             [counters] = echo.stop()
-        # Each once; the peer may ask a few times more for its neighbour.
+        # Each once; the peer may send a few more neighbour solicitations.
         self.assertLessEqual(counters["rx"] + counters["rx_dropped"], 20005 + 50)
         self.assertGreater(counters["rx"], 5)
 
@@ -389,7 +389,7 @@ class AfXdpQueues(unittest.TestCase):
 
 
 class AfXdpIp6(unittest.TestCase):
-    """Queues of one interface, each with addresses of its own."""
+    """Queues of one interface, each with its own addresses."""
 
     A, B = "fd00::a", "fd00::b"
 
@@ -405,7 +405,7 @@ class AfXdpIp6(unittest.TestCase):
         self.addCleanup(self.pair.delete)
 
     def run_on(self, frames):
-        """What the program says of the batches in which these come to it."""
+        """Sends the frames; returns the program's lines on the batches that it received."""
         spec = f"af_xdp:{self.pair.server_if}"
         process = subprocess.Popen(
             ["ip", "netns", "exec", self.pair.server.name, IP6, spec]
@@ -500,7 +500,7 @@ class Tap(unittest.TestCase):
 
 
 def ping_nobody(ns, address):
-    """Asks for an address that nobody has; the kernel gives up after its own time or at once."""
+    """Resolves an unused address; the kernel gives up after its own timeout, or immediately."""
     ns.run(["ip", "neigh", "flush", "dev", "cli0"])
     with ns.socket(kind=socket.SOCK_DGRAM) as s:
         s.settimeout(0.3)

@@ -131,7 +131,7 @@ static void nothing_else(void **state)
     assert_int_equal(partial_find(f, len, &p), 0);
 }
 
-/* Whatever is found lies within the frame. */
+/* The payload found lies within the frame. */
 static void any_bytes(void **state)
 {
     unsigned i;

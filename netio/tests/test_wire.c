@@ -23,8 +23,8 @@
 
 #define MANY 200000u
 
-/* Sleeps as an engine does. That the sleep never ends means a lost wake-up; it may happen in a
- * thread or process of its own, where cmocka cannot fail. */
+/* Sleeps as an engine does. A sleep without end is a lost wake-up; in another thread or process
+ * cmocka cannot fail the test. */
 static void rest(struct netio *n)
 {
     struct pollfd p = {.fd = netio_fd(n), .events = POLLIN};
@@ -85,7 +85,7 @@ static void a_full_ring_refuses_and_goes_on(void **state)
     for (i = 0; i < WIRE_SLOTS; i++)
         assert_int_equal(send_number(a, i, 60, 1), 0);
     assert_int_equal(send_number(a, i, 60, 1), -1);
-    assert_true(netio_next_event(a) != UINT64_MAX); /* nobody wakes us when there is room again */
+    assert_true(netio_next_event(a) != UINT64_MAX); /* no wake-up comes when there is room again */
     assert_int_equal(receive_number(b, 1), 0);
     assert_int_equal(send_number(a, i, 60, 1), 0);
     assert_int_equal(send_number(a, i, 60, 1), -1);
@@ -266,7 +266,7 @@ static void two_processes_b_first(void **state)
     int status;
 
     (void)state;
-    usleep(120000); /* the other has tried and found nobody; no result depends on it */
+    usleep(120000); /* the other side has tried and found no peer; no result depends on it */
     a = open_ok(in_folder("wire:@/w"));
     wait_linked(a, 1);
     send_and_check(a, MANY, 300);
@@ -340,7 +340,7 @@ static void death_wakes_a_sleeper(void **state)
     assert_int_equal(poll(&p, 1, 0), 0);
     kill_and_reap(child);
     assert_int_equal(poll(&p, 1, 20000), 1);
-    assert_int_equal(netio_prepare_sleep(a), 1); /* look at netio_next_event() again */
+    assert_int_equal(netio_prepare_sleep(a), 1); /* call netio_next_event() again */
     assert_int_equal(netio_prepare_sleep(a), 0);
     assert_false(is_linked(a));
     assert_int_equal(poll(&p, 1, 0), 0); /* and does not keep it awake */

@@ -32,13 +32,13 @@ const char *make_folder(void);
 void remove_folder(void);
 /* The text with "@" replaced by the folder, in one of a few rotating buffers. */
 const char *in_folder(const char *text);
-/* A test with a folder of its own. */
+/* A test with its own folder. */
 #define WITH_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
 int folder_setup(void **state);
 int folder_teardown(void **state);
 /* CLOCK_MONOTONIC. */
 uint64_t clock_now(void);
-/* Whether an end of the shared-memory wire has its other end; waits until it is so. */
+/* Waits until an end of the shared-memory wire is connected to the other end. */
 int is_linked(struct netio *n);
 void wait_linked(struct netio *n, int linked);
 /* The seed of this run: TOEHOLD_SEED, else fixed. Printed at the first call. */
