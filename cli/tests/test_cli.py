@@ -332,7 +332,7 @@ class Gateware(Case):
                 break
             time.sleep(0.02)
         else:
-            self.fail("it has not ended with the command")
+            self.fail("still running after the command ended")
 
     def test_the_command_is_told_of_a_toed(self):
         self.daemon()
