@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks upon a whole TOE that serves nginx; docs/SECURITY.md lists the others.
+"""Attacks on a whole TOE that serves nginx; docs/SECURITY.md lists the others.
 
-Who is honest is served all the while, memory stays what it was, and nothing is left afterwards.
+During each attack honest clients are served and memory does not grow; afterwards no state remains.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def test_flood_of_syns_from_everywhere(make_lab, tmp_path):
             proc.wait_until(lambda: lab.counter("tcp_cookies_sent") > 10_000, "the flood is on")
             for _ in range(20):
                 assert nginx.get(lab, "/hello") == b"hello\n"
-            proc.wait_until(lambda: lab.counter("tcp_cookies_sent") > 100_000, "it goes on")
+            proc.wait_until(lambda: lab.counter("tcp_cookies_sent") > 100_000, "it continues")
             assert lab.usage("flows") <= 1024
             assert anon_kib(lab) <= before + 4096
         finally:

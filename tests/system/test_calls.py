@@ -94,7 +94,7 @@ for i in range(2):
 
 @pytest.mark.shows("recvmsg control data", "sendmsg control data")
 def test_control_data_of_a_stream(c, peer):
-    """A message of a stream brings no control data and no name, and takes no descriptors along."""
+    """A stream message has no control data and no name, and passes no descriptors."""
     peer.sendall(b"hello")
     c("p = select.poll(); p.register(s, select.POLLIN); p.poll(20000)")
     assert c("s.recvmsg(100, 1000)") == (b"hello", [], 0, None)
@@ -318,7 +318,7 @@ def test_listener_by_scm_rights(lab, robot):
         robot("socket.send_fds(v, [b'x'], [listener.fileno()]); listener.close()")
         other("_, fds, _, _ = socket.recv_fds(v, 1, 4); listener = socket.socket(fileno=fds[0])")
         other.tell("s, _ = listener.accept(); s.recv(5)")
-        other.waits()  # it has come to accept(), from where on it is the TOE's
+        other.waits()  # it has reached accept(): from here on the TOE handles the call
         with lab.connect(PORT) as peer:
             peer.sendall(b"hello")
             assert other.result() == b"hello"
@@ -405,7 +405,7 @@ os.waitpid(os.posix_spawn('/bin/echo', ['echo', 'hello'], os.environ, file_actio
 
 @pytest.mark.toehold_only
 def test_listener_that_a_program_has_and_does_not_use(lab, c):
-    """It takes nothing of toed for it, and leaves the open file as it is."""
+    """It uses no resource of toed for it and does not change the open file."""
     c.listen("", PORT)
     with lab.connect(PORT):
         c.accept()
@@ -609,7 +609,7 @@ def signal_in(c, how, sig):
 
 
 def end_of(c, sig):
-    """What the wait says. One that came before it began ends nothing, on Linux neither."""
+    """The result of the wait. A signal before the wait does not end it, as on Linux."""
     for _ in range(10):
         if not c.waits(2):
             break
@@ -627,7 +627,7 @@ def test_signals_end_every_wait(c, peer, how):
 @pytest.mark.parametrize("robot", [{"TOEHOLD_BUSY_POLL_US": "1000000"}], indirect=True)
 @pytest.mark.parametrize("how", WAITS)
 def test_signals_end_a_wait_that_still_polls(c, accepted, how):
-    """The kernel, which would say EINTR, is asked when the time of polling is over."""
+    """The kernel, which would return EINTR, is called when the polling time has elapsed."""
     signal_in(c, how, signal.SIGUSR2)
     assert end_of(c, signal.SIGUSR2) == -errno.EINTR
 
@@ -677,7 +677,7 @@ def test_broken_pipe_signals(c, peer):
     "setsockopt unknown option",
 )
 def test_every_option_there_is(c, peer):
-    """What is set can be asked; what Linux refuses is refused."""
+    """Options that were set can be read; values that Linux rejects are rejected."""
     c("""
 def opt(level, name, *value):
     b = words(*value)
@@ -703,7 +703,7 @@ def opt(level, name, *value):
         assert c("opt(level, name, *value)", level=level, name=name, value=value) == 0, name
         got = c("s.getsockopt(level, name, 4 * len(value))")
         if name in (socket.SO_RCVBUF, socket.SO_SNDBUF) and level == sol:
-            assert got > bytes(4), name  # the kernel doubles it, the TOE has what it has
+            assert got > bytes(4), name  # the kernel doubles it, the TOE returns its actual size
         elif name == socket.TCP_DEFER_ACCEPT and level == tcp:
             assert got in (c("words(5)"), c("words(7)")), name  # in steps of its retransmissions
         else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications and toed end, in order or not: nobody hangs, nothing stays behind."""
+"""Applications and toed end, in order or not: no process hangs, no state remains."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_killed_in_the_middle_of_a_transfer(lab, tmp_path):
 
 @pytest.mark.toehold_only
 def test_killed_toed_resets_every_connection(lab, robot):
-    """Whatever call they sleep in ends; accept() goes on when toed is there again."""
+    """Every blocking call returns; accept() continues when toed runs again."""
     robot.listen(lab.ip, PORT)
     with lab.connect(PORT), lab.connect(PORT), lab.connect(PORT):
         robot.accept("a")
@@ -238,10 +238,10 @@ def test_clients_end_when_toed_is_killed(lab, tmp_path):
 @pytest.mark.toehold_only
 @pytest.mark.sanitize
 def test_stopped_toed_says_goodbye(lab, robot):
-    """SIGTERM: peers are reset, the socket's path is gone, the interface is as before."""
+    """SIGTERM: peers are reset, the socket's path is removed, the interface is restored."""
     robot.listen(lab.ip, PORT)
     for number in (signal.SIGTERM, signal.SIGINT):
-        # libtoe has no thread of its own: it comes back to a new toed within the program's calls.
+        # libtoe has no thread: it attaches to a new toed within the program's calls.
         robot.tell("s, _ = listener.accept()")
         with reconnect(lab, PORT) as peer:
             robot.result()
@@ -259,12 +259,12 @@ def test_stopped_toed_says_goodbye(lab, robot):
 
 @pytest.mark.toehold_only
 def test_toed_starts_again_at_once(make_lab):
-    """What a kill leaves behind (the path, the kernel's AF_XDP queue) does not stand in the way."""
+    """Remains of a kill (the path, the kernel's AF_XDP queue) do not block a restart."""
     lab = make_lab()
     for n in range(6):
         (lab.toed.kill, lab.toed.stop)[n % 2]()
         lab.toed.start()
-        # (The first answer may be lost: the new toed does not know yet who asks.)
+        # (The first reply may be lost: the new toed has not resolved the client yet.)
         lab.client.run(["ping", "-c3", "-i0.2", "-W5", lab.ip])
 
 
@@ -317,7 +317,7 @@ def test_idle_costs_next_to_nothing(make_lab, tmp_path):
 @pytest.mark.toehold_only
 @pytest.mark.parametrize("mode", ["af_xdp", "tap"])
 def test_interface_down_and_up_and_gone(make_lab, mode):
-    """Connections outlast an interface that is down; one that is gone ends toed, which says so."""
+    """Connections survive an interface that is down; a removed one ends toed, with a message."""
     lab = make_lab(mode=mode)
     interface = {"af_xdp": lab.pair.server_if, "tap": "tap0"}[mode]
     with Robot(lab) as robot, labs.closing_all() as sockets:
@@ -333,7 +333,7 @@ def test_interface_down_and_up_and_gone(make_lab, mode):
         assert s.recv(7) == b"through"
         lab.server.run(["ip", "link", "delete", interface])
         assert lab.toed.proc.wait(10) == 1
-        assert "the interface is gone" in lab.toed.proc.text()
+        assert "the interface is removed" in lab.toed.proc.text()
         with pytest.raises(ConnectionResetError):
             robot("s.recv(1)")
         lab.toed.kill()  # it has ended, and not with 0

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples/: each echo server against Linux peers: ping, a megabyte, many connections, loss.
 
-Each test runs on each example. What an example needs and is not here (libuv, DPDK, QEMU) skips its
-tests and says so: `scripts/setup build test` installs it.
-"""
+Each test runs on each example. If a requirement of an example is missing (libuv, DPDK, QEMU), its
+tests are skipped with the reason: `scripts/setup build test` installs it."""
 
 from __future__ import annotations
 
@@ -263,7 +262,7 @@ def test_time(server: Server):
 
 @pytest.mark.parametrize("example", ["echo_tap", "echo_tap_one", "echo_uv"])
 def test_the_device_goes_away(example: str):
-    """Set down it comes back; removed, the example says so and ends, where it could spin."""
+    """Set down, it comes back; removed, the example reports it and exits instead of spinning."""
     s = Server(example)
     try:
         s.pair.server.run(["ip", "link", "set", "tap0", "down"])

@@ -263,7 +263,7 @@ def test_link_local_to_the_peer(lab6, tmp_path, bind):
     own, interface = own_local(lab6), interface_of(lab6)
     flows = lab6.counter("tcp_established")
     argv = [labs.PYTHON, "-c", LOCAL, own, PEER_LOCAL, interface, bind]
-    # nginx takes no scope in "listen": any address, asked for by the link-local one
+    # nginx takes no scope in "listen": any address, reached by the link-local one
     peer = nginx.configuration(tmp_path, "[::]:80")
     with lab6.peer(peer) as web:
         proc.wait_port(lab6.client, PEER, 80, proc=web, timeout=20)

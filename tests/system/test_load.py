@@ -42,10 +42,10 @@ def result_of(load: proc.Proc, timeout: float) -> dict:
 
 
 def unchanged(before: dict[str, int], lab: labs.Lab, slack_kib: int) -> None:
-    """toed holds no more than before. slack: pools are touched as they are used, and some only when
-    a machine that is late lets a connection lose something.
+    """toed uses no more memory and descriptors than before. slack: pools are touched on use, some
+    only when a slow machine makes a connection lose segments.
 
-    Whoever asked for statistics last is a descriptor or two until toed has seen that he is gone.
+    The last client of the statistics counts as a descriptor or two until toed has seen it close.
     """
     proc.wait_until(
         lambda: lab.footprint()["fds"] <= before["fds"], "toed has no more descriptors than before"

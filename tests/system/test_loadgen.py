@@ -224,7 +224,7 @@ def test_several_ports_have_their_share_of_connections(lab):
     assert found["sent"] == found["answered"] == served["requests"] > 0
     assert found["connections"] == served["connections"] == 50
     assert found["resident_connected"] >= found["resident_before"] > 0
-    with Server(lab, "pingpong", 7031) as second:  # 7030 and 7032 are not there
+    with Server(lab, "pingpong", 7031) as second:  # 7030 and 7032 have no server
         args = ["--to", f"{LOCAL}:7030", "--ports", 3, "--connections", 3, *QUICK]
         assert "cannot connect" in bench(lab, "pingpong", *args, code=FAILURE)["said"]
         second.counted()
@@ -308,7 +308,7 @@ def test_open_loop_without_epoll_pwait2(lab):
 
 
 def test_a_stall_of_the_server_is_seen_by_all_that_were_due(lab, tmp_path):
-    """No coordinated omission: 1000 requests a second, a server that stands still for 0.4 s."""
+    """No coordinated omission: 1000 requests a second, a server that stalls for 0.4 s."""
     log = tmp_path / "x.hlog"
     with Server(lab, "pingpong", 7008) as server:
         args = ["--to", server.where, "--rate", 1000, "--connections", 2, "--hdr", log]
@@ -438,7 +438,7 @@ def test_nothing_due_within_the_time_is_no_measurement(lab):
     [("conns", 7044, ["--size", 64, "--close", "wait"]), ("http", 7045, ["--fresh"])],
 )
 def test_a_server_that_does_not_close_is_counted(lab, mode, port, args):
-    """It was to close after its answer: a connection that waits for that asks nothing more."""
+    """The server is to close after its answer: a waiting connection sends no more requests."""
 
     def handle(s: socket.socket, _number: int) -> None:
         s.sendall(http("200 OK\r\nContent-Length: 2", b"ok") if mode == "http" else s.recv(64))
@@ -452,7 +452,7 @@ def test_a_server_that_does_not_close_is_counted(lab, mode, port, args):
 
 
 def test_a_thread_whose_connections_are_gone_still_owes_what_is_due(lab):
-    """One of two threads loses its connection: half of the requests are not answered, and told."""
+    """One of two threads loses its connection: half of the requests are reported unanswered."""
 
     def handle(s: socket.socket, number: int) -> None:
         def echo() -> None:

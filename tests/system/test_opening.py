@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fast Open, urgent data and connects given up; Linux is one end, and judges the other."""
+"""Fast Open, urgent data and aborted connects; Linux is one end and the reference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SYN_DATA = f"s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 8)[5] & {TCPI_OPT
 
 @pytest.fixture
 def fast(lab):
-    """Both kernels ask for and give out cookies, and know none of each other."""
+    """Both kernels request and issue cookies, and have none of each other."""
     for ns in (lab.server, lab.client):
         ns.run(["sysctl", "-qw", "net.ipv4.tcp_fastopen=3"])
         ns.run(["ip", "tcp_metrics", "flush", "all"])
@@ -55,7 +55,7 @@ def serve(end: Robot, ip: str, queue: int = 16) -> None:
 
 
 def talk(client: Robot, server: Robot, connect: str) -> tuple[bool, bool]:
-    """One connection; whether either end says that its data went with the SYN."""
+    """Makes one connection; returns whether either end reports data in the SYN."""
     client("s = socket.socket()\n" + connect)
     server("s, _ = listener.accept()")
     assert server("s.recv(1000, socket.MSG_WAITALL) == b'q' * 1000")
@@ -112,7 +112,7 @@ def test_server_without_cookies(lab, fast, robot, peer, when):
 
 
 def test_server_that_does_not(lab, fast, robot, peer):
-    """A client that asks for a cookie gets none, and its data by the handshake."""
+    """A client that requests a cookie gets none; its data follows the handshake."""
     serve(robot, lab.ip, queue=0)
     peer("at = to", to=(lab.ip, PORT))
     for _ in range(2):
@@ -133,8 +133,8 @@ def test_client_of_a_server_that_does_not(lab, robot, peer):
 
 @pytest.mark.sanitize
 def test_cookies_are_those_of_linux(lab, fast, robot, peer):
-    """The same key and addresses make the same cookie, whoever makes it: servers of both kinds can
-    stand behind one address. What is wanted here Linux says itself in Linux mode."""
+    """The same key and addresses make the same cookie on either stack: servers of both kinds can
+    share one address. In Linux mode Linux confirms the expected value."""
     serve(robot, lab.ip)
     key = bytes(range(16))
     robot(f"listener.setsockopt(socket.IPPROTO_TCP, {TCP_FASTOPEN_KEY}, key)", key=key)
@@ -234,7 +234,7 @@ def test_sigurg(pair, sender):
 
 @pytest.mark.shows("connect TCP_USER_TIMEOUT")
 def test_user_timeout_of_a_connect(lab, robot, peer):
-    """RFC 9293 MUST-21, MUST-22: TCP_USER_TIMEOUT and TCP_SYNCNT end a connect nobody answers."""
+    """RFC 9293 MUST-21, MUST-22: TCP_USER_TIMEOUT and TCP_SYNCNT end an unanswered connect."""
     at = (lab.peer_ip, PORT)
     peer("l = socket.create_server(at, backlog=0)", at=at)
     peer("kept = [socket.create_connection(at)]")  # its accept queue is full: SYNs are dropped

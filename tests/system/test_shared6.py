@@ -34,7 +34,7 @@ def change(ns, what: str, address: str, interface: str, *how: str) -> None:
 
 
 def make(make_lab, **options):
-    """A lab whose interface has addresses of IPv6 by hand: its link has no automatic ones."""
+    """A lab with IPv6 addresses set by hand: its link has no automatic ones."""
     lab = make_lab(shared=True, **options)
     with_addresses(lab)
     return lab
@@ -163,7 +163,7 @@ def test_100_mb_both_ways(make_lab):
 
 @pytest.mark.sanitize
 def test_nginx_beside_the_kernel(lab, tmp_path):
-    """SSH, ping and UDP go on; so does the kernel's TCP at another port."""
+    """SSH, ping and UDP continue; so does the kernel's TCP at another port."""
     sshd = lab.server.start(ssh.server(tmp_path, OWN), name="sshd")
     argv = nginx.configuration(tmp_path, f"[{OWN}]:80")
     digest = nginx.make_file(tmp_path / "files/large", 20 * MB)
@@ -302,7 +302,7 @@ def test_the_same_port_of_the_other_family_is_the_kernels(lab, robot):
 
 
 def test_the_same_port_at_another_address_is_the_kernels(lab, robot):
-    """Whoever came first: each has its own address."""
+    """In any order: each has its own address."""
     listen(robot, OWN)
     with kernel_socket(lab, SECOND, PORT, reuse=True) as other:
         other.listen()
@@ -330,7 +330,7 @@ def test_the_kernel_takes_a_port_over_while_connections_last(lab, robot):
         robot("s.close()")
 
 
-# ---- what the kernel says
+# ---- what the kernel reports
 
 
 def test_link_local(lab, robot):
@@ -341,7 +341,7 @@ def test_link_local(lab, robot):
 
 
 def test_neighbours_are_the_kernels(lab, robot):
-    """Another Ethernet address of the peer's, as the kernel learns of it."""
+    """The peer changes its Ethernet address; the kernel learns it."""
     listen(robot)
     address = lab.client.run(["cat", f"/sys/class/net/{lab.pair.client_if}/address"]).stdout.strip()
     interface = lab.pair.client_if
@@ -491,7 +491,7 @@ def test_nothing_is_left(make_lab, how):
 
 
 def test_another_toed_takes_over(make_lab):
-    """Connections go on, and so do listeners at one address and at all of them."""
+    """Connections survive, and so do listeners at one address and at all of them."""
     lab = make(make_lab)
     with Robot(lab) as robot:
         listen(robot, SECOND, PORT + 1)
@@ -508,7 +508,7 @@ def test_another_toed_takes_over(make_lab):
             assert "taken over from pid" in lab.toed.take_over()
             served_by_the_toe(lab, robot, SECOND, PORT + 1)
             # (Not later: what comes twice when its connection is over is the kernel's to answer.)
-            assert resets(lab) == before, "the kernel gets nothing while nobody takes the frames"
+            assert resets(lab) == before, "the kernel gets no frames while no toed receives them"
         for end in ends:
             assert end.wait(120) == 0, end.tail()
         with kernel_socket(lab, OWN, PORT + 1, reuse=True) as other:

@@ -30,7 +30,7 @@ wait.register(s, select.POLLIN)""")
 
 @pytest.mark.shows("splice into a pipe")
 def test_into_a_pipe(c, peer):
-    """As much as there is; what is not asked for stays to be read."""
+    """Moves as much as is available; bytes beyond the requested length stay readable."""
     peer.sendall(b"hello world")
     assert c("splice(s.fileno(), w, 5), os.read(r, 100)") == (5, b"hello")
     assert c("splice(s.fileno(), w, 100, flags), os.read(r, 100)", flags=NONBLOCK) == (6, b" world")
