@@ -23,7 +23,8 @@ struct netio {
     uint32_t out_there; /* frames received and neither released nor given back */
     uint32_t head, tail;
     uint32_t len[FRAMES];
-    uint8_t *frames[FRAMES]; /* each as long as it is, so that sanitizers see its end */
+    uint8_t
+        *frames[FRAMES]; /* each allocated at its exact length, so that sanitizers see its end */
     uint8_t out[SIZE];
     struct netio_stats stats;
 };

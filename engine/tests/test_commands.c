@@ -13,7 +13,7 @@ struct world {
     uint32_t open;    /* slot at x: established */
     uint32_t half;    /* established, x has shut its sending down */
     uint32_t closing; /* x has closed it, the peer has not */
-    uint32_t gone;    /* final CLOSE_EVENT told, not released */
+    uint32_t gone;    /* final CLOSE_EVENT delivered, not released */
     uint32_t opening; /* a half-open passive flow: not known to the host */
 };
 

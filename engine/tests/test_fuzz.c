@@ -49,7 +49,7 @@ static int room(struct host *h)
     return n != TOE_RING_BAD && n > 0;
 }
 
-/* One hostile act. Returns 1 when the host should attach anew. */
+/* Does one hostile act. Returns 1 when the host should attach again. */
 static int act(struct host *h)
 {
     struct toe_cmd c;

@@ -32,7 +32,7 @@ struct road {
 struct reader {
     struct qp *qp;
     uint32_t flow, said, established, ended, framed;
-    uint32_t told, pos, front; /* stream offsets: told, read, given back */
+    uint32_t told, pos, front; /* stream offsets: notified, read, returned */
     struct {
         const uint8_t *data;
         uint32_t off, len;
@@ -137,7 +137,7 @@ static void told_of_first(void *arg, uint32_t slot)
 
     assert_true(r->established);
     assert_int_equal(slot, r->flow);
-    assert_false(r->framed); /* else it has not been said that there was none left */
+    assert_false(r->framed); /* else the previous credit had not been reported as used up */
     r->framed = 1;
 }
 
@@ -221,7 +221,7 @@ static void give_back(uint32_t i)
     move_front();
 }
 
-/* One of the things that a host may do. */
+/* Does one of the actions that a host may do. */
 static void read_somehow(void)
 {
     struct reader *r = &w.r;
@@ -300,7 +300,7 @@ static void begin(uint32_t hold_min, uint32_t bound)
     w.road.from_a.seen = from_a;
     memwire_watch(w.t.wire_b, &w.road.from_b);
     memwire_watch(w.t.wire_a, &w.road.from_a);
-    memwire_lose(w.t.wire_b, 1); /* the road brings them */
+    memwire_lose(w.t.wire_b, 1); /* the road carries them */
 }
 
 /* The road is as any wire again, and everything ends. */
@@ -392,8 +392,8 @@ static void few_frames_and_small_ones(void **state)
     }
 }
 
-/* Who reads at the same places gives the same windows at the same times, held or copied: what A
- * sends is the same to the last byte. */
+/* Hosts that read at the same places advertise the same windows at the same times, held or copied:
+ * A's output is identical to the byte. */
 static void the_peer_cannot_tell(void **state)
 {
     uint64_t sent[2];
@@ -483,7 +483,7 @@ static void an_engine_that_ends_leaves_nothing(void **state)
     end();
 }
 
-/* Without a back end that can, or with nothing asked for, everything is as it was. */
+/* Without a back end that can hold, or without a request for it, nothing changes. */
 static void nothing_is_held_where_it_cannot_be(void **state)
 {
     (void)state;

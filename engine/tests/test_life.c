@@ -21,7 +21,7 @@
 
 /* ---- memory within a process ---- */
 
-/* Whether the mapping that at is in asks for huge pages. */
+/* Whether the mapping that contains `at` is advised to use huge pages. */
 static int asks_huge(const void *at)
 {
     FILE *f = fopen("/proc/self/smaps", "re");
@@ -52,7 +52,7 @@ static struct qp *inside(uint32_t slots, uint32_t size)
     return qp;
 }
 
-/* Small buffers of many flows lie on huge pages; of large ones only what stands before them. */
+/* Small buffers of many flows are on huge pages; with large ones, only the part before them is. */
 static void test_huge_pages_inside(void **state)
 {
     struct qp *qp;
@@ -233,7 +233,7 @@ static void test_an_impossible_hw_tail_halts_and_resets_the_flows(void **state)
     host_detach(&w->t, &v);
 }
 
-/* Its owner has gone, with commands still to be done: it comes back all the same. */
+/* Its owner has exited with commands pending: the queue pair is freed all the same. */
 static void test_a_queue_pair_that_is_halted_while_it_leaves(void **state)
 {
     struct hosts *w = *state;
@@ -367,7 +367,7 @@ static void test_what_the_dead_owner_had_closed_is_still_delivered(void **state)
     what_the_dead_owner_had_closed_is_delivered(*state, 1);
 }
 
-/* Who ends right behind a send and a close is gone before the engine has looked at its ring. */
+/* A host that exits right after a send and a close is gone before the engine reads its ring. */
 static void test_what_the_dead_owner_had_announced_is_still_done(void **state)
 {
     what_the_dead_owner_had_closed_is_delivered(*state, 0);
@@ -471,7 +471,7 @@ static void test_the_end_of_the_engine_resets_every_flow(void **state)
             i++;
         }
     }
-    /* x is gone already; the hosts_teardown drops one that is there */
+    /* x is detached already; hosts_teardown() expects an attached one */
     host_forget(&w->x);
     host_attach(&w->t, w->t.a, &w->x, &w->y.cfg);
 }
@@ -484,7 +484,7 @@ static void take_none(void *arg, int ip6, uint16_t port, unsigned how)
     (void)how;
 }
 
-/* Of a shared address: the engine has the port already, which makes it nobody else's. */
+/* On a shared address: the engine owns the port already, so another user cannot get it. */
 static void test_a_listener_of_another_user(void **state)
 {
     static const uint8_t loopback[4] = {127, 0, 0, 1};
@@ -531,7 +531,7 @@ static void test_a_port_of_another_user(void **state)
     w->x.qp->uid = 1000;
     z.qp->uid = 1001;
     owner_read(&w->x.qp->owner, getppid(), -1);
-    owner_read(&z.qp->owner, 1, -1); /* nobody's child */
+    owner_read(&z.qp->owner, 1, -1); /* not a child of the owner */
     host_put(&w->x, TOE_CMD_LISTEN, 0, 443, 1, 0, 4);
     bench_run(&w->t, NS_PER_MS);
     host_want_nothing(&w->x);

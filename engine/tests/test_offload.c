@@ -272,7 +272,7 @@ static void what_is_cut_is_good_and_joins_to_the_same(void **state)
     }
 }
 
-/* FIN stands on the last segment, and that one is not joined. */
+/* The last segment carries the FIN, and that one is not joined. */
 static void a_fin_is_on_the_last_and_stays_alone(void **state)
 {
     unsigned i;
@@ -303,7 +303,7 @@ static void add_segment(uint32_t at, uint32_t n)
 static void sizes_tell_where_a_chain_ends(void **state)
 {
     (void)state;
-    large.ip4 = 0; /* no identifications, which would tell them apart */
+    large.ip4 = 0; /* no identifications, which would distinguish them */
     make_large(&large, 4000, 1000, 0x10);
     batch.count = 0;
     add_segment(0, 500);
@@ -321,7 +321,7 @@ static void sizes_tell_where_a_chain_ends(void **state)
     assert_memory_equal(sink.data, large.data, 3999);
 }
 
-/* Writes a frame's checksums anew after a header was changed. */
+/* Recomputes a frame's checksums after a header change. */
 static void seal(uint8_t *p, uint32_t len)
 {
     uint32_t l4 = p[ETH] >> 4 == 4 ? ETH + 20 : ETH + 40;
@@ -442,7 +442,7 @@ static void bad_checksums_stay_alone(void **state)
             join(&batch, &sink);
             /* what comes before it or behind it joins */
             assert_int_equal(sink.packets, which == 1 ? 3 : 2);
-            /* vouched for, nobody looks at TCP's */
+            /* marked as verified: the TCP checksum is not checked */
             if (!(k & 4 && large.ip4)) {
                 unsigned i;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_ports.c - ports of a shared address, agreed with this machine's kernel: the address is
- * 127.0.0.1, the host that asks this process. And the choice among routes.
+ * test_ports.c - ports of a shared address, coordinated with this machine's kernel: the address is
+ * 127.0.0.1, and this process is the requesting host. Also the choice among routes.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -132,7 +132,7 @@ static void a_listener_keeps_its_port(void **state)
 
 #define NOBODY 65534
 
-/* Another process, which has nothing but fd (-1: not even that), of another user. */
+/* Another process, of another user, which has only fd (-1: not even that). */
 static struct asker stranger(int fd)
 {
     struct asker who = {.uid = NOBODY};
@@ -269,7 +269,7 @@ static void a_socket_of_one_interface_is_no_proof(void **state)
     end(p);
 }
 
-/* What somebody accepted, and its peer has reset: it names the port, which is not its own. */
+/* An accepted connection that its peer has reset: it names the port, but does not own it. */
 static void a_dead_connection_is_no_proof(void **state)
 {
     const struct linger reset = {.l_onoff = 1};
@@ -297,7 +297,7 @@ static void a_dead_connection_is_no_proof(void **state)
     end(p);
 }
 
-/* With SO_REUSEADDR many are bound; the one who listens has the port. */
+/* With SO_REUSEADDR several sockets are bound; the listening one owns the port. */
 static void to_be_bound_is_not_to_listen(void **state)
 {
     struct ports *p = begin();
@@ -318,7 +318,7 @@ static void to_be_bound_is_not_to_listen(void **state)
     end(p);
 }
 
-/* Who has the port on the TOE shares it with nobody else's programs. */
+/* A user that owns a port on the TOE does not share it with programs of other users. */
 static void a_port_that_another_user_has_on_the_toe(void **state)
 {
     struct ports *p = begin();
@@ -345,7 +345,7 @@ static void a_port_that_another_user_has_on_the_toe(void **state)
     end(p);
 }
 
-/* ... but with those who have inherited the listener, as the workers of a server do. */
+/* ... but with processes that have inherited the listener, such as workers of a server. */
 static void an_inherited_listener(void **state)
 {
     struct ports *p = begin();
@@ -365,7 +365,7 @@ static void an_inherited_listener(void **state)
     end(p);
 }
 
-/* All ones stand there in a user namespace of one's own. */
+/* It is all ones in a private user namespace. */
 static void capabilities_of_another_user_namespace(void **state)
 {
     struct ports *p = begin();
@@ -394,10 +394,11 @@ static void capabilities_of_another_user_namespace(void **state)
     close(ready[1]);
     end(p);
     if (!byte)
-        skip(); /* this kernel lets nobody make one */
+        skip(); /* this kernel does not allow user namespaces */
 }
 
-/* The host closes it in the kernel and goes on here: nobody else gets the port meanwhile. */
+/* The host closes it in the kernel and continues on the TOE: no other process gets the port in
+ * between. */
 static void a_listeners_socket_is_kept(void **state)
 {
     struct ports *p = begin();
@@ -412,7 +413,7 @@ static void a_listeners_socket_is_kept(void **state)
     close(fd);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
     assert_int_equal(ports_listen(p, &nowhere, port, &other, &second), 0);
-    assert_int_equal(second, -1); /* has none of its own */
+    assert_int_equal(second, -1); /* has no socket itself */
     ports_unlisten(p, port, first);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
     ports_unlisten(p, port, second);
@@ -554,7 +555,7 @@ static void the_longest_prefix_and_the_least_metric(void **state)
     assert_int_equal(gateway_to(&r, mapped(0x0a010203)), 3);
     assert_int_equal(gateway_to(&r, mapped(0x0a020203)), 4);
     assert_int_equal(gateway_to(&r, mapped(0xc0000201)), 1);
-    r.count = 3; /* without the default route, which stands last */
+    r.count = 3; /* without the default route, which is last */
     assert_int_equal(gateway_to(&r, mapped(0xc0000201)), 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_room.c - shares of send buffers (room.c): how large they are, when they grow, and that a
- * stream whose buffer grows while some of it is under way, and lost, arrives as it was sent.
+ * test_room.c - shares of send buffers (room.c): their sizes, when they grow, and that a stream
+ * arrives intact if its buffer grows while some of it is in flight, and lost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,10 +118,10 @@ static void begin(int shared)
     host_attach(&w.t, w.t.b, &w.y, &cfg_y);
     w.road.from_a.seen = from_a;
     memwire_watch(w.t.wire_a, &w.road.from_a);
-    memwire_lose(w.t.wire_a, 1); /* the road brings them */
+    memwire_lose(w.t.wire_a, 1); /* the road carries them */
 }
 
-/* A connection whose shortest round trip is that. */
+/* Opens a connection with that minimum round-trip time. */
 static void connect_over(uint64_t ns)
 {
     struct toe_cmd c;
@@ -242,7 +242,7 @@ static void no_more_is_sent_than_there_is_room_for(void **state)
     direct_command(w.qp, &c);
     assert_int_equal(w.t.a->counters[EC_cmd_bad_length], 1);
     w.qp->tell = tell;
-    w.qp->hw.head = w.qp->answers.tail; /* it is not told */
+    w.qp->hw.head = w.qp->answers.tail; /* the ring is full: no notification */
     others_gone(s, 20);
     end();
 }
@@ -261,7 +261,7 @@ static void more_is_had_when_it_is_due(void **state)
     assert_int_equal(room_more(slot()), 128 * KIB);
     others_gone(s, 10);
     assert_int_equal(room_more(slot()), TX);
-    others(s, 20); /* it keeps what it has */
+    others(s, 20); /* it keeps its share */
     assert_int_equal(room_more(slot()), TX);
     others_gone(s, 20);
     end();

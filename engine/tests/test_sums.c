@@ -87,7 +87,7 @@ static void test_lengths_beyond_any_frame(void **state)
     }
 }
 
-/* A sum that is 0 is of zeros alone, any other multiple of 0xffff is 0xffff: as plain C has it. */
+/* Only zeros sum to 0; any other multiple of 0xffff gives 0xffff, as in plain C. */
 static void test_the_two_zeros(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_the_widest_is_chosen(void **state)
     sums_choose();
     assert_ptr_equal(sums, widest);
     sums_use(sums_all);
-    sums_choose(); /* whoever was told keeps it */
+    sums_choose(); /* an earlier caller keeps it */
     assert_ptr_equal(sums, sums_all);
 }
 

@@ -120,8 +120,8 @@ static uint32_t gone(struct world *w)
     return n;
 }
 
-/* A queue pair whose flows still had to end when its engine's thread did, is its engine's: here it
- * gets the rounds that are missing, and the manager, which has the last word, its time. */
+/* A queue pair with flows that had not ended when its engine's thread stopped still belongs to the
+ * engine: runs the missing rounds, and then the manager, which frees it. */
 static void let_all_go(struct world *w)
 {
     uint32_t i;
@@ -176,7 +176,7 @@ static void drop_in_engine(struct engine *e, void *arg)
     qp_drop(arg);
 }
 
-/* As ring.h has it: publish, fence unless the TOE does, ring when it sleeps. */
+/* As in ring.h: publish, fence unless the TOE does, ring when it sleeps. */
 static void ring_doorbell(struct host *h)
 {
     uint64_t one = 1;
@@ -348,7 +348,7 @@ static void attach_blocking(struct world *w, struct host *x)
         usleep(100);
 }
 
-/* The one who calls is the one who would have ended the write. */
+/* The caller is the thread that would have let the write complete. */
 static void test_a_blocking_interrupt_does_not_keep_a_call(void **state)
 {
     struct world *w = *state;
@@ -365,8 +365,8 @@ static void test_a_blocking_interrupt_does_not_keep_a_call(void **state)
     host_forget(&x);
 }
 
-/* What is on its way to a host that goes away is nobody's; its memory stays until then (the
- * sanitizers look). */
+/* Notifications in transit to a host that detaches are dropped; its memory stays until then (the
+ * sanitizers check). */
 static void test_hosts_come_and_go_under_a_manager(void **state)
 {
     struct world *w = *state;
@@ -427,7 +427,7 @@ static void test_a_blocking_interrupt_does_not_keep_an_end(void **state)
     host_forget(&x);
 }
 
-/* Nothing is done for anybody, and all of it afterwards; also when it has slept. */
+/* No host is served during the pause, and all are afterwards; also if the engine slept. */
 static void test_a_paused_engine_does_nothing(void **state)
 {
     struct world *w = *state;
@@ -519,9 +519,9 @@ static void await_no_deadline(struct world *w, const struct host *h)
 }
 
 /*
- * libtoe rings once for what the TOE has not taken yet, which the SW tail tells; and that comes by
- * the manager. An engine that has taken all and sleeps must hear of a command for which nobody has
- * rung for this reason.
+ * libtoe rings once for the commands that the TOE has not read yet, as the SW tail shows; the
+ * manager writes that tail. An engine that has read all and sleeps must find a command for which no
+ * doorbell was rung for this reason.
  */
 static void test_one_bell_is_enough_when_the_manager_is_late(void **state)
 {
@@ -551,9 +551,9 @@ static void test_one_bell_is_enough_when_the_manager_is_late(void **state)
 }
 
 /*
- * Who pauses engines and manager finds all handed out, though the manager was in the middle of a
- * round. Here it stands in the interrupt of x, which a round with nothing to hand out found due,
- * while something comes for y.
+ * After a pause of engines and manager all notifications are delivered, even if the manager was in
+ * the middle of a round. Here it blocks in the interrupt of x, found due in an empty round, while a
+ * notification for y arrives.
  */
 static void test_a_paused_manager_has_handed_out_all(void **state)
 {

@@ -251,7 +251,7 @@ class Attached(unittest.TestCase):
         child = os.fork()
         if child == 0:
             s = self.hello([memfd(), eventfd()])[0]
-            if os.fork() == 0:  # holds the connection open, and waits to be told to end
+            if os.fork() == 0:  # holds the connection open until it is stopped
                 os.close(w)
                 os.read(r, 1)
                 os._exit(0)
@@ -400,7 +400,7 @@ class TakenOver(Attached):
             s.close()
         self.wait_for(lambda: len(self.qps()) == 50)
         _, reason, _, _, fields = self.hello([memfd(), eventfd()])
-        self.assertEqual((reason, fields[3]), (0, 150))  # numbers go on
+        self.assertEqual((reason, fields[3]), (0, 150))  # numbers continue
 
     def test_limits_hold_for_what_came_over(self):
         for _ in range(2):
