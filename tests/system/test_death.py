@@ -333,7 +333,7 @@ def test_interface_down_and_up_and_gone(make_lab, mode):
         assert s.recv(7) == b"through"
         lab.server.run(["ip", "link", "delete", interface])
         assert lab.toed.proc.wait(10) == 1
-        assert "the interface is removed" in lab.toed.proc.text()
+        assert "the interface is gone" in lab.toed.proc.text()
         with pytest.raises(ConnectionResetError):
             robot("s.recv(1)")
         lab.toed.kill()  # it has ended, and not with 0

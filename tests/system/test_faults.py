@@ -123,7 +123,7 @@ def test_mtu_changes(make_lab, kind):
         lab.server.run(
             ["ip", "link", "set", interfaces[-1 if kind == "tap" else 0][1], "mtu", 1600]
         )
-        says(lab, "toed keeps 1500, which it started with")
+        says(lab, "toed goes on with 1500, which it began with")
         assert lab.toed.stats()["engines"]
 
 
