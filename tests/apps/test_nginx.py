@@ -226,7 +226,7 @@ def test_port_is_free_again_for_an_old_client(lab, tmp_path):
         s = lab.client.socket(socket.AF_INET)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.settimeout(10)
-        s.bind(("", 722))  # below what a connect() may be given by itself
+        s.bind(("", 722))  # below the range from which connect() chooses
         s.connect((lab.ip, 80))
         return s
 

@@ -42,7 +42,7 @@ class Load:
         self._wrk.kill()
 
     def end(self) -> tuple[int, str]:
-        """How many requests were answered, and what failed."""
+        """The number of answered requests, and the failures."""
 
         def ended() -> bool:  # a signal just before it sleeps is not enough
             self._wrk.send_signal(signal.SIGINT)
@@ -97,7 +97,7 @@ def wait_ended(pids, what: str) -> None:
 
 @pytest.mark.sanitize
 def test_reload(lab, tmp_path):
-    """Several in a row; no request fails, and what is on its way comes whole."""
+    """Several in a row; no request fails, and transfers in progress complete."""
     digest = None
     with nginx.start(lab, tmp_path, workers=2) as server:
         digest = nginx.make_file(tmp_path / "files/large", LARGE)

@@ -73,7 +73,7 @@ def test_replication(lab, tmp_path, roles, diskless):
         killed = master.call(b"CLIENT", b"KILL", b"TYPE", b"replica")
         assert killed == b"1"
         write(master, 500, b"again")
-        proc.wait_until(in_step, "the replica has come back", timeout=30, proc=server)
+        proc.wait_until(in_step, "the replica has reconnected", timeout=30, proc=server)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ class Cluster:
     """Two nodes on each of the labs."""
 
     PORTS = (7001, 7002)
-    # A node that does not run for that long is taken for dead: on a busy machine, too.
+    # A node that is unresponsive for that long is considered failed, on a busy machine too.
     PATIENT, WATCHFUL = 60_000, 2_000
 
     def __init__(self, all_labs: list[labs.Lab], folder: Path, stack: contextlib.ExitStack):
@@ -137,7 +137,7 @@ class Cluster:
 
 
 def test_cluster(three_toes, tmp_path):
-    """Keys over three masters on three TOEs; a master is killed, its replica takes its place."""
+    """Keys over three masters on three TOEs; a master is killed, its replica takes over."""
     with contextlib.ExitStack() as stack:
         cluster = Cluster(three_toes, tmp_path, stack)
         cluster.create()

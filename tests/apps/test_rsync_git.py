@@ -58,7 +58,7 @@ def rsyncd(start, address: str, folder: Path):
 
 @pytest.mark.parametrize("side", ["server", "client"])
 def test_rsync(lab, tmp_path, side):
-    """A tree there and back; then what has changed of it alone."""
+    """Copies a tree both ways; then only its changes."""
     ip = lab.ip if side == "server" else lab.peer_ip
     run = lab.client.run if side == "server" else lab.run
     (tmp_path / "tree").mkdir()
