@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gRPC service of bytes and its client: `grpc_echo.py serve ADDRESS`, `... client ADDRESS`.
 
-The methods: One (what came, reversed), Many (what came, N times), Both (each message as it comes).
+The methods: One (the request reversed), Many (the request N times), Both (echoes each message).
 The client makes calls of all three, several at a time, and prints their number as JSON.
 """
 

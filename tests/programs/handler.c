@@ -95,7 +95,7 @@ static void echo(int fd, int round)
 
 static void start_timer(int on)
 {
-    /* a time that is no multiple of what a round takes */
+    /* a period that is no multiple of a round's duration */
     struct itimerval t = {{0, 0}, {0, on ? 700 + times % 97 : 0}};
 
     setitimer(ITIMER_REAL, &t, NULL);
@@ -132,7 +132,7 @@ static void on_alarm(int sig)
     errno = saved;
 }
 
-/* What another program has sent comes back before what we send: a line that is no echo of it. */
+/* The echo of another program's data arrives before that of ours: a line that is not our echo. */
 static void find_place(void)
 {
     char mark[16], seen[16] = "";

@@ -33,7 +33,7 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* What lives have done and found, in memory that they share with their maker. */
+/* The actions and findings of lives, in memory shared with their parent. */
 struct tally {
     uint32_t attached, refused, halted, acts, leaks, resized, written;
 };
@@ -198,7 +198,7 @@ static int attach(struct host *h)
 
 /* ---- greetings that are none ---- */
 
-/* A descriptor that is not what it should be. */
+/* An invalid descriptor. */
 static int wrong_fd(uint64_t size)
 {
     int ends[2];
@@ -337,7 +337,7 @@ static int opened(struct host *h)
     return -1;
 }
 
-/* Of each kind of refusal one, upon a connection that is in order. */
+/* One of each kind of rejection, on a valid connection. */
 static void misuse(struct host *h)
 {
     const struct toe_cmd first[] = {toe_cmd_make(TOE_CMD_CONNECT, 0, peer_port, 1, peer_ip, 0),

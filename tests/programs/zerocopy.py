@@ -17,7 +17,7 @@ SO_ZEROCOPY, MSG_ZEROCOPY = 60, 0x4000000
 SIOCOUTQ = 0x5411
 COPIED = 1
 
-kept = []  # what is sent must stay
+kept = []  # sent memory must stay unchanged
 saw = {}
 
 
@@ -115,7 +115,7 @@ def run(sock):
 
 
 def full(address, port):
-    """Calls that take nothing have no number: the peer reads when a second connection comes."""
+    """Calls that accept no bytes have no number: the peer reads when a second connection comes."""
     with socket.create_connection((address, port)) as sock:
         set_option(sock, 1)
         sock.setblocking(False)
