@@ -12,7 +12,7 @@
 static struct qp qp;
 static struct slot slots[SLOTS];
 
-/* Called by what is not proved here. */
+/* Called by code that is not part of this proof. */
 struct slot *slot_take(struct qp *q)
 {
     (void)q;

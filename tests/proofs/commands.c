@@ -50,7 +50,7 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
     return -(int)(nondet_u8() % 120);
 }
 
-/* What is held of its stream goes back (engine/tests/test_hold.c). */
+/* Held parts of its stream are released (engine/tests/test_hold.c). */
 void hold_drop(struct slot *s)
 {
     PROVE(s == &slots[0] || s == &slots[1]);

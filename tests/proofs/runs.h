@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.h - any record of transmissions that is sound, for the proofs of tcp_runs.c and tcp_rack.c:
- * each assumes one and shows that what its function leaves is one again. Runs are SIZE at most, so
- * that a full record is among them; nothing in the code depends on how many TOEC_RUNS there are.
+ * runs.h - any record of transmissions that satisfies the invariants, for the proofs of tcp_runs.c
+ * and tcp_rack.c: each assumes the invariants and proves that its function keeps them. Runs are
+ * SIZE at most, so that a full record is among them; the code does not depend on the value of
+ * TOEC_RUNS.
  */
 #ifndef RUNS_H
 #define RUNS_H
@@ -139,7 +140,7 @@ int make_room_any(struct toec_stack *stack, struct toec_tcb *flow, unsigned need
     return 1;
 }
 
-/* What splice() does, one run after another; that it is the same is not shown. */
+/* The effect of splice(), one run after another; the equivalence is not proved here. */
 void splice_by_one(struct toec_rack *k, unsigned at, unsigned del, const struct toec_run *put,
                    unsigned m)
 {
