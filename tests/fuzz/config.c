@@ -82,7 +82,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
     (void)argc;
     (void)argv;
-    /* The messages of toed for people: most of the time of a run. The fuzzer's own go elsewhere. */
+    /* Discards toed's messages, which would take most of the time. The fuzzer's own use another
+     * stream. */
     stdout = fdopen(null, "w");
     return 0;
 }

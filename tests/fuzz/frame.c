@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame.c - fuzz target: any frames into a stack with a listener. Every header parser of core/ is
- * behind it: Ethernet, ARP, IPv4 and its options, IPv6 and its extension headers, fragments, ICMP
+ * frame.c - fuzz target: any frames into a stack with a listener. This reaches every header parser
+ * of core/: Ethernet, ARP, IPv4 and its options, IPv6 and its extension headers, fragments, ICMP
  * and what it quotes, neighbour discovery and router advertisements, UDP, TCP.
  *
  * Input: a list of [control][length, 2 bytes][frame]. Control: 1 fix the IPv4 header checksum, 2
@@ -50,7 +50,7 @@ static uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
 
 /* ---- the port: the payload of a frame has its own memory, named by `opaque` ---- */
 
-static const uint8_t udp_bytes[2 * LONG]; /* what is sent by UDP */
+static const uint8_t udp_bytes[2 * LONG]; /* the UDP payload sent */
 
 int toec_port_transmit(void *user, const struct toec_tx *tx)
 {
@@ -202,7 +202,7 @@ static void fix_ip(uint8_t *f, uint32_t n)
     put16(f + 24, ~sum16(f + 14, hlen, 0));
 }
 
-/* After the extension headers that there are. */
+/* After the existing extension headers. */
 static void fix_l4_of_ip6(uint8_t *f, uint32_t n)
 {
     uint32_t at = 54, end = n >= 54 ? 54 + get16(f + 18) : 0, next = n >= 54 ? f[20] : 0, field;
@@ -325,7 +325,7 @@ static void finish(struct toec_stack *s, uint64_t now)
 
     while (now < end) {
         next = toec_poll(s, now);
-        FUZZ_CHECK(next > now); /* transmit has room: nothing is to be done now */
+        FUZZ_CHECK(next > now); /* transmit has room: no immediate work */
         FUZZ_CHECK(++polls < 100000);
         now = next < end ? next : end;
     }

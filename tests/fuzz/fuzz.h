@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz.h - what the fuzz targets share: an input read as a list of numbers, and checks that hold
- * with or without a fuzzer behind them.
+ * fuzz.h - shared by the fuzz targets: an input read as a list of numbers, and checks that work
+ * with or without a fuzzer.
  *
- * A target defines LLVMFuzzerTestOneInput(). libFuzzer and AFL++ call it by themselves; without
- * them replay.c does, on files. A target keeps nothing from one input to the next.
+ * A target defines LLVMFuzzerTestOneInput(). libFuzzer and AFL++ call it; without them replay.c
+ * does, on files. A target keeps no state between inputs.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -21,7 +21,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 /* Not 0: TOE_FUZZ_VERBOSE is set, and the target logs events to stderr (asserts.c). */
 extern int fuzz_verbose;
 
-/* What must hold. A fuzzer takes abort() as a finding. */
+/* Asserts a property. A fuzzer reports abort() as a finding. */
 #define FUZZ_CHECK(what)                                                                           \
     do {                                                                                           \
         if (!(what)) {                                                                             \

@@ -140,7 +140,7 @@ static struct arrived *take(const uint8_t *p)
     return &frames[i];
 }
 
-/* What the frame was when it came, of a joined packet: its payload begins at. */
+/* Of a joined packet, the original frame whose payload begins there. */
 static void check_part(const struct arrived *a, uint32_t l4, uint32_t head, const uint8_t *payload,
                        uint32_t len, uint32_t seq)
 {

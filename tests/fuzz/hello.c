@@ -56,7 +56,7 @@ static int memory(uint64_t size, unsigned seals)
     return fd;
 }
 
-/* A descriptor of some kind; size is what memory ought to have. */
+/* A descriptor of some kind; size: the valid size of memory. */
 static int descriptor(unsigned kind, uint64_t size)
 {
     switch (kind % 7) {
@@ -148,7 +148,7 @@ static void say(int fd, const uint8_t *m, size_t size, const int *fds, unsigned 
     FUZZ_CHECK(sendmsg(fd, &msg, MSG_NOSIGNAL) == (ssize_t)size);
 }
 
-/* The answer that the host would read: whether it was taken. */
+/* Reads the reply that the host would get: whether it was accepted. */
 static int answered(int fd)
 {
     struct toedev_welcome w;

@@ -11,7 +11,7 @@ void hello_to_wire(int fd);
 void hello_to_libtoe(int fd);
 /* The valid message of a wire's other side; returns its size. */
 size_t hello_of_wire(void *message);
-/* How large the memory must be that comes with it. */
+/* Required size of the memory that is passed with it. */
 uint64_t hello_wire_size(void);
 
 #endif

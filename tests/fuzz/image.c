@@ -45,7 +45,7 @@ struct host {
     struct conn conn[CONNS];
     struct frame out[FRAMES]; /* sent, not delivered yet */
     unsigned outs;
-    int silent; /* what it sends goes nowhere */
+    int silent; /* its output is discarded */
 };
 
 struct image {
@@ -55,7 +55,7 @@ struct image {
 
 static struct host hosts[2];
 static struct image images[2][SCENES];
-static struct frame later[2][FRAMES]; /* what each would have got next */
+static struct frame later[2][FRAMES]; /* the next input of each */
 static unsigned laters[2];
 static struct conn conns[2][SCENES][CONNS];
 static uint64_t now = 1000000 * MS;

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Good inputs of every fuzz target, from which fuzzers and replays begin.
+"""Valid inputs of every fuzz target, the seeds of fuzzers and replays.
 
-tests/fuzz/seeds.py FOLDER writes FOLDER/TARGET/NAME for each. They are made here rather than kept,
-so that they follow the formats that the targets describe at their tops.
-"""
+tests/fuzz/seeds.py FOLDER writes FOLDER/TARGET/NAME for each. They are generated, not stored, so
+that they follow the formats described at the top of the targets."""
 
 import struct
 import sys

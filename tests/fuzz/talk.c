@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * talk.c - fuzz target: a stack with an application in conversation with a peer that knows where
- * the windows are. Sequence numbers of the peer's segments are given as distances from what is
- * expected, checksums are right, so that inputs reach every state; what else is in them is the
- * fuzzer's.
+ * talk.c - fuzz target: a stack with an application, against a peer that knows the windows.
+ * Sequence numbers of the peer's segments are given as distances from what is expected, checksums
+ * are right, so that inputs reach every state; what else is in them is the fuzzer's.
  *
  * Input: [set-up][set-up of the rarer features, 2 bytes, when its bit 128 is set][a list of acts:
  * the peer's port, and 0..39 a segment, 40..63 the rest]. Checks after each act: the stack sends no
@@ -22,11 +21,11 @@
 #define FAR       0x40000000u
 #define PORTS     4 /* peer's ports 5000.. */
 
-/* What the peer knows of a connection. */
+/* The peer's state of a connection. */
 struct line {
     uint32_t isn, iss; /* first sequence number of each side */
     uint32_t sent;     /* SND.NXT of the peer, farthest */
-    uint32_t heard;    /* RCV.NXT of the peer, as far as it cares: farthest byte that came */
+    uint32_t heard;    /* RCV.NXT of the peer, as far as it cares: highest byte received */
     uint32_t right;    /* farthest right edge of the windows the peer has offered */
     uint32_t acked;    /* by the stack, last */
     uint32_t syn_wnd;  /* of its SYN: what a server of Fast Open may send into at once */
@@ -45,7 +44,7 @@ struct talk {
     int rare;          /* the input has a set-up of rarer features */
     toec_u32 fast;     /* of the listener, from the start */
     unsigned keyed;    /* TCP-AO: bits 16384 and 32768 of the set-up */
-    uint8_t cookie[8]; /* of Fast Open, as the stack gave it */
+    uint8_t cookie[8]; /* of Fast Open, from the stack */
 };
 
 static int later(uint32_t a, uint32_t b)
@@ -71,7 +70,7 @@ static void say(const struct talk *t, const char *who, const struct tseg *g)
                 g->len);
 }
 
-/* A segment of the stack on a line: the rules that hold whatever the peer does. */
+/* Checks a segment of the stack: the rules that hold for any peer. */
 static void hear(struct talk *t, const struct tseg *g)
 {
     unsigned i = (unsigned)g->dport - 5000u;
@@ -225,7 +224,7 @@ static void segment(struct talk *t, unsigned i, unsigned flags)
             l->shift = g.wscale > 14 ? 14 : (unsigned)g.wscale;
     }
     end = g.seq + g.len + !!(flags & F_SYN) + !!(flags & F_FIN);
-    /* What is farther away than any window counts for nothing. */
+    /* A number beyond any window is ignored. */
     if (later(end, l->sent) && end - l->acked < FAR)
         l->sent = end;
     /* Scaling of the window may have been refused or agreed: the larger of both is the bound. */
@@ -447,7 +446,7 @@ static void act(struct talk *t)
         segment(t, i, flags[n & 7]);
     else
         other_act(t, i, n - 40);
-    if (n < 32 || n >= 40) /* more segments may come in one batch */
+    if (n < 32 || n >= 40) /* more segments may arrive in one batch */
         craft_poll(&t->s);
 }
 

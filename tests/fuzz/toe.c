@@ -141,7 +141,7 @@ static struct toedev_status *status(void)
     return (void *)(the_qp->area + the_qp->layout.status);
 }
 
-/* Remembers the numbers the program gave to its listeners and connects. */
+/* Records the numbers that the program assigned to its listeners and connects. */
 static void look(void)
 {
     for (; st.seen != the_qp->sw.head; st.seen++) {
@@ -265,8 +265,8 @@ static void toe_act(unsigned what)
     }
 }
 
-/* libtoe yields where it waits for its commands to be taken: then a TOE's turn comes, even of one
- * that does nothing else (meson.build: --wrap). */
+/* libtoe yields while it waits for its commands to be read: then the TOE acts, even one that does
+ * nothing else (meson.build: --wrap). */
 int __wrap_sched_yield(void);
 int __wrap_sched_yield(void)
 {
@@ -458,7 +458,7 @@ static void end(void)
         take_commands();
     toe_close(st.epoll);
     if (the_qp)
-        the_qp->broken = true; /* or it would wait 100 ms for its last commands to be taken */
+        the_qp->broken = true; /* or it would wait 100 ms for its last commands to be read */
     toe_terminate();
     FUZZ_CHECK(the_qp == NULL);
 }
