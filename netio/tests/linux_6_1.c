@@ -51,7 +51,7 @@ int bind(int fd, const struct sockaddr *to, socklen_t len)
     return next(fd, to, len);
 }
 
-/* libbpf's way to bpf(2). */
+/* The call by which libbpf reaches bpf(2). */
 long syscall(long number, ...)
 {
     long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");

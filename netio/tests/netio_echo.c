@@ -36,7 +36,7 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Writes the answer to request q of len bytes to p; 0 when there is none. */
+/* Writes the reply to request q of len bytes to p; returns 0 if there is none. */
 static int make_answer(uint8_t *p, const uint8_t *q, uint32_t len, const uint8_t mac[6],
                        const uint8_t ip[4])
 {

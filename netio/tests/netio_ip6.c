@@ -63,7 +63,7 @@ int main(int argc, char **argv)
             return 1;
         }
         netio_set_ip6(n[i], (const uint8_t(*)[16])addrs, 2 - i);
-        netio_prepare_sleep(n[i]); /* gives the kernel its frames */
+        netio_prepare_sleep(n[i]); /* returns the frames to the kernel */
     }
     puts("ready");
     fflush(stdout);

@@ -26,7 +26,7 @@ unsigned owned_by(unsigned owner);
  * of an owner. */
 unsigned owned_conflicts(void);
 unsigned owned_ranges(unsigned owner);
-/* Memory of the test's own, which nothing is ever taken from. */
+/* Memory of the test itself, which is never protected. */
 void *owned_outside(size_t n);
 
 /*

@@ -82,7 +82,7 @@ static void what_is_sent_arrives(void **state)
     assert_int_equal(info.mtu, 1500);
     assert_int_equal(info.queues, 1);
     assert_non_null(strstr(info.mode, "net_ring"));
-    for (round = 0; round < 200; round++) { /* more than there are frames */
+    for (round = 0; round < 200; round++) { /* more than the number of frames */
         for (i = 0; i < 60; i++)
             assert_int_equal(send_one(n, round * 60 + i, 60 + round), 0);
         netio_tx_flush(n, 0);
@@ -122,7 +122,7 @@ static void a_full_ring_holds_back(void **state)
     netio_close(n);
 }
 
-/* Header and references go in several pieces and arrive as one frame. */
+/* Header and references are sent in several segments and arrive as one frame. */
 static void pieces_are_joined(void **state)
 {
     static uint8_t bytes[60000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_hold.c - netio_rx_hold() of the back ends that need no interface: the wire, tee in front of
- * it, and those that keep nothing. (AF_XDP and DPDK: test_af_xdp.c, test_dpdk.c.)
+ * it, and those that cannot hold. (AF_XDP and DPDK: test_af_xdp.c, test_dpdk.c.)
  */
 #include <string.h>
 
@@ -60,7 +60,7 @@ static void wire_goes_on(const char *b_spec)
     open_both(b_spec, &a, &b);
     netio_get_info(b, &info);
     assert_true(info.hold_max > count);
-    for (round = 0; round < 2; round++) { /* all that came back can be held again */
+    for (round = 0; round < 2; round++) { /* all returned ones can be held again */
         f = hold_all(a, b, count, 1000);
         for (i = 0; i < 5000; i++) {
             assert_int_equal(send_number(a, i, 60, clock_now()), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_wire.c - the shared-memory wire: order and bytes across many laps, sleeping and waking, two
- * threads and two processes, ends that die and come back.
+ * test_wire.c - the shared-memory wire: order and bytes across many laps, sleep and wake-up, two
+ * threads and two processes, ends that die and reconnect.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -170,7 +170,7 @@ static void without_the_other_side_sending_drops(void **state)
     netio_close(a);
 }
 
-/* ---- echo by another thread or process, which sleeps when there is nothing to do ---- */
+/* ---- echo by another thread or process, which sleeps when idle ---- */
 
 static void echo(struct netio *n, uint32_t count)
 {
@@ -203,7 +203,7 @@ static void *echo_thread(void *n)
     return NULL;
 }
 
-/* Sends count numbered frames, at most window ahead of the echo, and checks what comes back. */
+/* Sends count numbered frames, at most window ahead of the echo, and checks the echo. */
 static void send_and_check(struct netio *n, uint32_t count, uint32_t window)
 {
     struct netio_frame f[32];
@@ -281,7 +281,7 @@ static void kill_and_reap(pid_t child)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Either side may be killed and come back, any number of times. */
+/* Either side may be killed and reconnect, any number of times. */
 static void death_is_noticed_and_a_new_peer_is_linked(void **state)
 {
     static const char *const specs[][2] = {{"wire:@/w,side=a", "wire:@/w,side=b"},
@@ -299,7 +299,8 @@ static void death_is_noticed_and_a_new_peer_is_linked(void **state)
             send_and_check(n, 2000, 50);
             kill_and_reap(child);
             wait_linked(n, 0);
-            assert_int_equal(send_number(n, 1, 60, clock_now()), 0); /* dropped, and nothing else */
+            assert_int_equal(send_number(n, 1, 60, clock_now()),
+                             0); /* dropped, without other effects */
         }
         netio_close(n);
         (void)unlink(in_folder("@/w")); /* of the side a that was killed */
