@@ -219,7 +219,7 @@ static void test_a_hostile_tail_is_named_bad(void **state)
     toe_ring_put(&p.tx, &c);
     p.tail = p.tx.head + 1; /* past our head */
     assert_int_equal(toe_ring_room(&p.tx), TOE_RING_BAD);
-    p.tail = p.tx.head - 4; /* before what it said already */
+    p.tail = p.tx.head - 4; /* before the position already published */
     assert_int_equal(toe_ring_room(&p.tx), TOE_RING_BAD);
     p.tail = p.tx.head - 1;
     assert_int_equal(toe_ring_room(&p.tx), COUNT - 1);

@@ -12,7 +12,7 @@
 #define MS       1000000u
 #define OFF_MOST (100u * 1000) /* promised are tens of nanoseconds */
 
-/* Between two readings of the clock, give or take. */
+/* Between two readings of the clock, with a tolerance. */
 static void check(struct toe_tsc *c)
 {
     uint64_t before = toe_tsc_clock(), now = toe_tsc_now(c), after = toe_tsc_clock();
@@ -48,7 +48,7 @@ static void after_a_sleep_it_is_the_clock(void **state)
 }
 
 #if defined(__x86_64__)
-/* A thread that has to wait between the two readings does not take them for one moment. */
+/* A thread delayed between the two readings does not treat them as simultaneous. */
 static void a_wait_between_counter_and_clock_is_seen(void **state)
 {
     struct timespec t = {0, 2 * MS};
