@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which packet answers which, given as bytes with the stamps they would have. */
+/* Matches packets with their replies, given as bytes with timestamps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,7 +137,7 @@ static void test_connections_that_are_over_leave_their_places(void **state)
     end(&b);
 }
 
-/* What is in flight keeps its place: no room is made by forgetting it. */
+/* Segments in flight keep their entries: they are not evicted to make room. */
 static void test_connections_in_flight_are_kept(void **state)
 {
     enum { CONNECTIONS = 20000 };
@@ -157,7 +157,7 @@ static void test_connections_in_flight_are_kept(void **state)
     end(&b);
 }
 
-/* The same ports again, with a number that the old connection would take for one sent before. */
+/* The same ports again, with a number that the old connection would treat as already sent. */
 static void test_a_syn_begins_anew(void **state)
 {
     const struct end e = {0, 10000};
