@@ -36,7 +36,7 @@ int harness_teardown(void **state);
 
 const char *harness_path(void);
 pid_t harness_toe(void);
-/* How many engines it has: LOOPTOE_ENGINES, 1. */
+/* The number of its engines: LOOPTOE_ENGINES, default 1. */
 unsigned harness_engines(void);
 /* The tests run over a whole stack in this process: HARNESS_ENGINE, inline or thread. */
 bool harness_inline(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* looptoe.c - the TOE for tests: its process, who attaches, its loop (looptoe.h). */
+/* looptoe.c - the TOE for tests: its process, attached hosts, its loop (looptoe.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -12,12 +12,12 @@
 #define LISTENERS 64
 
 struct flow {
-    bool ready; /* CONNECT_READY said: opens with its first SEND */
+    bool ready; /* CONNECT_READY sent: opens with its first SEND */
     uint16_t port;
     uint32_t cookie;
     bool used, fin_wanted, fin_sent, detached, gone;
     bool v6;
-    struct flow *peer; /* NULL: none, or gone */
+    struct flow *peer; /* NULL: none, or ended */
     struct qp *qp;
     uint32_t slot, listener; /* listener: its id, until accepted */
     uint32_t tx_at, tx_queued, rx_at, rx_free;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_claim.c - toe_send_reserve/commit and toe_recv_peek/consume (toe.h): the bytes of the
- * stream, who may do what meanwhile, and memory that stays when connection or TOE go.
+ * stream, which calls are allowed during a claim, and memory that stays valid after the connection
+ * or the TOE has ended.
  */
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -161,7 +162,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(toe_send_commit(fd[0], 1, MSG_DONTWAIT), -1);
     assert_int_equal(errno, EINVAL);
     write_pattern(iov, 10, 0);
-    assert_int_equal(toe_send_commit(fd[0], 10, 0), 10); /* it has survived all this */
+    assert_int_equal(toe_send_commit(fd[0], 10, 0), 10); /* it is still usable */
     harness_wait(fd[1], POLLIN);
     assert_int_equal(toe_recv_peek(fd[1], iov, 0), 10);
     assert_int_equal(toe_recv_consume(fd[1], 11), -1);
@@ -298,7 +299,7 @@ static void ends_are_those_of_send_and_recv(void **state)
     while (!(harness_wait(fd[1], POLLIN | POLLRDHUP) & POLLRDHUP))
         ;
     toe_setsockopt(fd[1], SOL_SOCKET, SO_RCVLOWAT, &(int){100}, sizeof(int));
-    assert_int_equal(toe_recv_peek(fd[1], iov, 0), 5); /* no more than these are to come */
+    assert_int_equal(toe_recv_peek(fd[1], iov, 0), 5); /* these are the last bytes */
     assert_int_equal(toe_recv_consume(fd[1], 5), 5);
     assert_int_equal(toe_recv_peek(fd[1], iov, 0), 0);
     assert_int_equal(toe_recv_consume(fd[1], 0), -1);
@@ -309,7 +310,7 @@ static void ends_are_those_of_send_and_recv(void **state)
     harness_slots(0);
 }
 
-/* The slot would go to another connection, whose bytes would stand where we write. */
+/* The slot would go to another connection, and the claim would write into its bytes. */
 static void a_reset_leaves_the_memory(void **state)
 {
     struct linger hard = {1, 0};
@@ -620,7 +621,8 @@ static void *borrow_until_signal(void *arg)
     return NULL;
 }
 
-/* Who waited for more, and is interrupted, has not what another thread has read meanwhile. */
+/* A thread that waited for more and is interrupted does not get bytes that another thread has read.
+ */
 static void what_another_has_read_is_not_lent(void **state)
 {
     struct sigaction act = {.sa_handler = no_matter}, old;

@@ -76,13 +76,13 @@ static void edge_triggered(void **state)
     (void)state;
     harness_pair(fd);
     watch(EPOLL_CTL_ADD, fd[1], EPOLLIN | EPOLLOUT | EPOLLET, 1);
-    assert_int_equal(look(0), 1); /* writable already: told once */
+    assert_int_equal(look(0), 1); /* writable already: reported once */
     assert_int_equal(got[0].events, EPOLLOUT);
     assert_int_equal(look(0), 0);
     put(fd[0], fd[1], "a");
     assert_int_equal(look(-1), 1);
     assert_int_equal(got[0].events, EPOLLIN | EPOLLOUT);
-    assert_int_equal(look(0), 0); /* not read, not told again */
+    assert_int_equal(look(0), 0); /* not read, not reported again */
     put(fd[0], fd[1], "b");       /* more: a new edge */
     assert_int_equal(look(-1), 1);
     assert_int_equal(look(0), 0);
@@ -150,7 +150,7 @@ static void ready_is_checked_again(void **state)
     harness_pair(fd);
     watch(EPOLL_CTL_ADD, fd[1], EPOLLIN | EPOLLET, 1);
     put(fd[0], fd[1], "a");
-    assert_int_equal(toe_recv(fd[1], &c, 1, 0), 1); /* read before anybody was told */
+    assert_int_equal(toe_recv(fd[1], &c, 1, 0), 1); /* read before the event was reported */
     assert_int_equal(look(0), 0);
     watch(EPOLL_CTL_DEL, fd[1], 0, 0);
     put(fd[0], fd[1], "b");
@@ -262,7 +262,7 @@ static void an_edge_after_both_halves_of_a_listener_is_told(void **state)
     toe_getsockname(l, (struct sockaddr *)&any, &len);
     lo = harness_address("127.0.0.1", ntohs(any.sin_port));
     watch(EPOLL_CTL_ADD, l, EPOLLIN | EPOLLET, 5);
-    for (int i = 0; i < 40; i++) { /* in some of these waits the kernel is asked first */
+    for (int i = 0; i < 40; i++) { /* some of these waits poll the kernel first */
         c[0] = harness_connect(ntohs(any.sin_port));
         c[1] = toe_socket(AF_INET, SOCK_STREAM, 0);
         assert_int_equal(toe_connect(c[1], (struct sockaddr *)&lo, sizeof(lo)), 0);
@@ -387,7 +387,8 @@ static void sleeps_until_data_comes(void **state)
     for (int i = 0; i < 20; i++) {
         char c;
 
-        /* the TOE is stopped with the command in its ring; a child lets it go on while we sleep */
+        /* the TOE is stopped with the command in its ring; a child resumes it while this process
+         * sleeps */
         looptoe_freeze(harness_toe(), 1);
         assert_int_equal(toe_send(fd[0], "z", 1, 0), 1);
         pid = fork();

@@ -92,7 +92,7 @@ static void any_number_may_be_fetched(void **state)
     toe_close(ep);
 }
 
-#define LIMIT 200 /* poll() takes no more than that either */
+#define LIMIT 200 /* poll() has the same limit */
 
 static void no_descriptor_of_the_kernel_is_used(void **state)
 {
@@ -127,7 +127,7 @@ static void no_descriptor_of_the_kernel_is_used(void **state)
     toe_close(again[1]);
 }
 
-/* The TOE carries them or nobody does. */
+/* The TOE carries them; there is no fallback to the kernel. */
 static void what_they_are_not_for_is_refused(void **state)
 {
     struct sockaddr_in to = harness_address("127.0.0.1", 7201);

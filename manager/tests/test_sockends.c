@@ -82,7 +82,7 @@ static void close_over_unread_data_resets(void **state)
     assert_int_equal(toe_recv(fd[0], &c, 1, 0), -1);
     assert_int_equal(errno, ECONNRESET);
     toe_close(fd[0]);
-    /* read to the end, the close is an orderly one: what was read has been told to the TOE */
+    /* read to the end, the close is an orderly one: the TOE was notified of the reads */
     harness_pair(fd);
     assert_int_equal(toe_send(fd[0], "r", 1, 0), 1);
     harness_wait(fd[1], POLLIN);
