@@ -34,8 +34,8 @@ def test_tap(make_lab, tmp_path):
 
 @contextlib.contextmanager
 def two_toeds(tmp_path, *, server_args=(), capture=None):
-    """A server side and a client side, both on Toehold: no kernel between them. What the client
-    receives and sends goes to the file `capture`."""
+    """A server side and a client side, both on Toehold: no kernel between them. The file `capture`
+    gets the client's traffic."""
     with netns.Pair() as pair, contextlib.ExitStack() as stack:
         wire = f"wire:{tmp_path}/wire"
         server = stack.enter_context(toed.Toed(pair, netif=f"{wire},side=a", args=server_args))

@@ -165,7 +165,7 @@ def test_options_of_the_connection_count(lab, robot, port):
     ],
 )
 def test_addresses(lab, robot, port, held, at, only6, may):
-    """An address stands in the way of itself and of those that it is one of."""
+    """An address conflicts with itself and with the wildcards that include it."""
     with serve(lab, robot, own_of(lab, held), port):
         assert bind(robot, (at, port), NONE, only6) == may
         assert bind(robot, (at, port), ADDR, only6)
@@ -237,7 +237,7 @@ def test_a_second_bind_is_invalid_all_the_same(lab, robot, port):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("how", ["exit", "kill"])
 def test_a_server_that_comes_back(lab, port, how):
-    """Its predecessor has just ended, with connections of it in TIME-WAIT."""
+    """The previous server has just ended, with connections in TIME-WAIT."""
     at = lab.ip, port
     first = Robot(lab)
     to_time_wait(first, serve(lab, first, *at))

@@ -165,7 +165,7 @@ def test_standard_output_reopened(c, peer, tmp_path):
 
 @pytest.mark.shows("freopen of a file over a socket")
 def test_file_over_a_socket_reopened(c, peer, tmp_path):
-    """The same FILE, and its number: what was written is the peer's, what follows the file's."""
+    """The same FILE and descriptor: earlier output goes to the peer, later output to the file."""
     c("libc.freopen.restype = libc.fdopen.restype = libc.fgets.restype = ctypes.c_void_p")
     c("n = os.dup(s.fileno()); f = libc.fdopen(n, b'r+'); s.close()")
     peer.sendall(b"one\ntwo\n")
@@ -200,7 +200,7 @@ def test_shell_with_a_connection(lab, peer_listener):
 
 
 def test_exit_sends_and_waits_for_no_reader(c, peer):
-    """What a file over a socket holds goes out; a thread that blocks in another file is let be."""
+    """A FILE over a socket is flushed; a thread that blocks in another FILE is not disturbed."""
     c("""
 libc.fdopen.restype = ctypes.c_void_p
 f = ctypes.c_void_p(libc.fdopen(s.fileno(), b'w'))
@@ -391,7 +391,7 @@ pid = os.HOW(sys.executable, [sys.executable, '-c', e], os.environ, file_actions
 @pytest.mark.parametrize("how", ["vfork", "posix_spawn"])
 @pytest.mark.shows("vfork", "posix_spawn")
 def test_program_that_writes_and_reads_nothing(c, peer, how):
-    """What it wrote arrives, however soon it ends and whatever the peer has sent it."""
+    """Its output arrives, however soon it exits and whatever the peer has sent."""
     peer.sendall(bytes(1 << 16))
     c("import subprocess")
     if how == "vfork":
@@ -477,7 +477,7 @@ def test_listen_again_after_shutdown(lab, robot):
 
 @pytest.mark.shows("bind SO_REUSEADDR over TIME-WAIT")
 def test_bind_over_time_wait(lab, c, accepted):
-    """The side that closes first has TIME-WAIT: a listener comes back over it."""
+    """The side that closes first has TIME-WAIT: a listener binds over it."""
     c("s.close(); listener.close()")
     assert accepted.recv(1) == b""
     accepted.close()

@@ -89,7 +89,7 @@ def test_max_pacing_rate(lab, robot, peer_listener):
         reader.start()
         took = robot("t = time.monotonic(); s.sendall(bytes(2 << 20)); time.monotonic() - t")
         reader.join(20)
-        # 2 MiB at 5 MB/s are 0.42 s, less what the send buffer holds at the end
+        # 2 MiB at 5 MB/s are 0.42 s, minus the content of the send buffer at the end
         assert took > 0.2
         assert 4990000 <= rates(robot)["pacing"] <= 5000000
         assert rates(robot)["max"] == 5000000

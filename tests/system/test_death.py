@@ -28,7 +28,7 @@ def robot(lab):
 
 
 def ended_within(s: socket.socket, seconds: float) -> None:
-    """The peer's end sees FIN or RST, after whatever data is still on its way."""
+    """The peer sees FIN or RST, after the data still in flight."""
     s.settimeout(seconds)
     try:
         while s.recv(65536):
@@ -278,7 +278,7 @@ def test_second_toed_on_an_interface_is_refused(lab, robot, tmp_path):
         assert done.returncode not in (0, 2)
         assert lab.pair.server_if in done.stderr
         assert not (tmp_path / "other.sock").exists()
-        # One on the same socket path is refused too, and does not take the path away.
+        # One on the same socket path is rejected too, and does not remove the path.
         argv = [paths.built("toed"), "--netif", "tap:tap9", "--ip", "10.78.0.9/24"]
         done = lab.server.run([*argv, "--socket", lab.toed.socket], check=False)
         assert done.returncode not in (0, 2)
@@ -302,7 +302,7 @@ def test_idle_costs_next_to_nothing(make_lab, tmp_path):
             sockets.append(http.sock)
             assert http.get("/hello") == b"hello\n"
         idle = {"toed": lab.toed.proc.pid, "nginx": server.children()[0]}
-        time.sleep(1)  # busy polling and delayed ACKs come to rest
+        time.sleep(1)  # busy polling and delayed ACKs end
         seconds = 5
         before = {name: labs.cpu_ticks(pid) for name, pid in idle.items()}
         time.sleep(seconds)

@@ -102,7 +102,7 @@ class Machine:
             self.run(f"[ $(cat {SYS}/enable) != 0 ] || echo 1 > {SYS}/enable")
 
     def way(self, name: str) -> str:
-        """What --bar has, once the function is bound for it."""
+        """The argument of --bar, once the function is bound to the driver."""
         self.bind({"vfio": "vfio-pci", "uio": "uio_pci_generic", "pci": ""}[name])
         return {"vfio": f"vfio:{FUNCTION}/2", "uio": "uio:0", "pci": f"pci:{FUNCTION}"}[name] + BOX
 

@@ -142,7 +142,7 @@ def server(_running: Server):
 
 
 def echo(s: socket.socket, data: bytes) -> bytes:
-    """What comes back until the server closes too, while data is being sent."""
+    """Returns the echo until the server closes too, while sending data."""
     got = bytearray()
 
     def receive() -> None:
@@ -194,7 +194,7 @@ def test_many_connections(server: Server):
 
 
 def test_more_connections_than_it_has_room_for(server: Server):
-    """The next ones are not answered, and the server lives; room that comes back is used."""
+    """Further clients get no reply, and the server survives; freed room is used."""
     conns = [server.connect() for _ in range(256)]
     extra = server.client.socket()
     extra.settimeout(0.3)
@@ -216,7 +216,8 @@ def test_more_connections_than_it_has_room_for(server: Server):
 
 
 def test_loss(server: Server):
-    """One frame of 50 is lost: every byte of ten connections at once still comes back right."""
+    """One frame of 50 is lost: every byte of ten concurrent connections is still echoed
+    correctly."""
     data = random.Random(labs.SEED).randbytes(200_000)
     server.filter("numgen inc mod 50 49 counter drop")
     sockets = [server.connect() for _ in range(10)]
@@ -247,7 +248,7 @@ def test_loss(server: Server):
 
 
 def test_time(server: Server):
-    """It wakes by itself: when ACKs are lost and nothing else comes, data is sent again."""
+    """It wakes by timer: if ACKs are lost and no packet arrives, data is retransmitted."""
     with server.connect() as s:
         s.sendall(b"x")
         assert s.recv(10) == b"x"
@@ -289,7 +290,7 @@ WRONG = [
 
 
 def test_wrong_arguments():
-    """Numbers that do not fit are not cut to some that do; none of it is taken for memory."""
+    """Numbers out of range are not truncated, and none is used as a memory size."""
     with netns.Pair() as pair:
         for example in ("echo_tap", "echo_uv"):
             for words, code, said in WRONG:

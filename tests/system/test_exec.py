@@ -13,7 +13,7 @@ from tests.lab import lab as labs
 from tests.lab.robot import PORT, take
 
 NAMES = "import os, select, socket, sys, time\ns = socket.socket(fileno=int(sys.argv[1]))\n"
-# What is executed: reads 11 bytes and answers with them and the peer's name.
+# The executed program: reads 11 bytes and answers with them and the peer's name.
 SECOND = (
     NAMES
     + """
@@ -42,7 +42,7 @@ def named(peer):
 
 @pytest.mark.shows("execve with a connection")
 def test_connection_goes_on(lab, robot, peer):
-    """With what was read and what was not, what was written and is still on its way."""
+    """With bytes read and unread, and written bytes still in flight."""
     peer.sendall(b"read hello ")
     assert robot("s.recv(5)") == b"read "
     robot("s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1); s.sendall(bytes(50000))")

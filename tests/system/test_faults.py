@@ -32,7 +32,7 @@ def lab_of(make_lab, kind: str, **options):
 
 @contextlib.contextmanager
 def flowing(lab):
-    """A connection with data both ways, before and after what the test does in between."""
+    """A connection with data both ways, before and after the body of the `with`."""
     with Robot(lab) as robot:
         robot.listen(lab.ip, PORT)
         with lab.connect(PORT) as peer:
@@ -52,7 +52,7 @@ def says(lab, text: str, times: int = 1) -> None:
 
 
 def link(lab, end: str, *what: object) -> None:
-    """`ip link set` upon the interface of either end."""
+    """Runs `ip link set` on the interface of either end."""
     ns, interface = {
         "server": (lab.server, lab.pair.server_if),
         "client": (lab.client, lab.pair.client_if),
@@ -80,7 +80,7 @@ def test_down_and_up(make_lab, kind, end):
 
 
 def mss_of_new(lab, robot) -> tuple[int, int]:
-    """What a new connection sends at most, of the peer and of the robot, with timestamps."""
+    """The largest segment of a new connection, of the peer and of the robot, with timestamps."""
     with lab.connect(PORT) as s:
         robot.accept("other")
         maxseg = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
@@ -91,7 +91,7 @@ def mss_of_new(lab, robot) -> tuple[int, int]:
 
 @pytest.mark.sanitize
 def test_mtu_changes(make_lab, kind):
-    """Connections keep to it, those that are open too; more than at the start is not used."""
+    """Connections respect it, open ones too; it never exceeds the value at the start."""
     lab = lab_of(make_lab, kind)
     interfaces = [("server", lab.pair.server_if), ("client", lab.pair.client_if)]
     interfaces += [("server", name) for name in ("br0", "tap0") if kind == "tap"]

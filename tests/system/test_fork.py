@@ -170,7 +170,7 @@ def test_parent_blocked_in_send(r, peer):
 
 @pytest.mark.parametrize("wait", ["poll", "select", "epoll"])
 def test_waits(r, peer, wait):
-    """Both wait for the connection by what they made before the fork, and after."""
+    """Both wait for the connection with objects made before and after the fork."""
     r("""
 def poll(): p = select.poll(); p.register(s, select.POLLIN); return lambda: p.poll()[0][0]
 def epoll(): p = select.epoll(); p.register(s, select.EPOLLIN); return lambda: p.poll()[0][0]
@@ -189,7 +189,7 @@ def select_(): return lambda: select.select([s], [], [])[0][0].fileno()
 
 
 def test_names_and_flags(r, peer):
-    """The child knows the peer, and what one sets of the open file is so for both."""
+    """The child can name the peer, and flags of the open file are shared."""
     r("""
 def see():
     return (s.getpeername(), s.getsockname(), s.getsockopt(1, socket.SO_TYPE),
@@ -302,7 +302,7 @@ def test_many_forks(r, peer):
 
 @pytest.mark.toehold_only
 def test_parent_stays_on_the_toe(r, peer, lab):
-    """A child that leaves the connection alone costs nothing: bytes go straight."""
+    """A child that does not use the connection costs nothing: bytes take the direct path."""
     r("a, b = socket.socketpair(); pid = child('b.recv(1)')")
     r("flow = s.getsockopt(6, socket.TCP_INFO, 200)")
     peer.sendall(b"hello")
@@ -376,7 +376,7 @@ def test_passed_to_itself(r, peer):
 
 
 def test_program_reads_while_nobody_takes_what_is_sent(r, peer):
-    """A child has filled the way to the peer; what it executes must not wait for that to read."""
+    """A child has filled the path to the peer; the program it executes can still read."""
     r("os.set_inheritable(s.fileno(), True)")
     program = (
         "import socket, sys\ns = socket.socket(fileno=int(sys.argv[1]))\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toe-ideal: programs attach to it as to toed, and it counts what they answer."""
+"""toe-ideal: programs attach to it as to toed, and it counts their responses."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_nginx_of_one_worker(either, tmp_path):
 
 
 def test_what_a_killed_process_left_is_taken_away(inline):
-    """By the next one; the sockets of those that live stay."""
+    """The next process removes it; the sockets of live processes stay."""
     waits = "import socket\ns = socket.create_server(('', 7300))\nwhile s.accept():\n  pass"
     argv = [labs.PYTHON, "-c", waits]
     killed = inline.app(argv, port=PORT)

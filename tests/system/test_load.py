@@ -51,7 +51,7 @@ def unchanged(before: dict[str, int], lab: labs.Lab, slack_kib: int) -> None:
         lambda: lab.footprint()["fds"] <= before["fds"], "toed has no more descriptors than before"
     )
     after = lab.footprint()
-    # A sanitizer keeps freed memory for a while, and finds what was not freed by itself.
+    # A sanitizer keeps freed memory for a while, and reports leaks itself.
     if "TOEHOLD_TOED_BUILD" not in os.environ:
         assert after["anon_kib"] <= before["anon_kib"] + slack_kib
 
@@ -150,7 +150,7 @@ def test_short_connections_as_a_client(lab, tmp_path):
 @pytest.mark.toehold_only
 @pytest.mark.parametrize("limit", ["slots", "flows"])
 def test_more_connections_than_room(make_lab, tmp_path, limit):
-    """Those beyond it wait (their SYN is dropped and counted) and are served when room comes."""
+    """Those beyond it wait (their SYN is dropped and counted) and are served when there is room."""
     room = 16
     lab = make_lab(args=["--max-flows", room] if limit == "flows" else [])
     env = {"TOEHOLD_SLOTS": str(room)} if limit == "slots" else {}

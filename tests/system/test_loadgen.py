@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toehold bench, the load generator: what it counts is what happened."""
+"""toehold bench, the load generator: its counts are correct."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_conns_counts_each_connection_once(lab, close, size):
         served = server.counted()
     assert found["sent"] == found["answered"] == found["connections"] == 125
     assert found["latency_ns"]["count"] == 100
-    # A reset can come before the server has accepted.
+    # A reset can arrive before the server has accepted.
     assert served["connections"] == 125 or close == "rst"
 
 
@@ -169,7 +169,7 @@ def test_bulk_up_ends_when_the_sink_has_all(lab, message, more):
     # Linux stalls for 200 ms where small sends by MSG_ZEROCOPY fill the receiver with pages.
     assert found["bytes"] > 0 or more
     if more:
-        # a send() may take less than a message
+        # a send() may accept less than a message
         assert found["zero_copy_sends"] >= served["bytes_received"] // message
         assert found["zero_copy_sends"] >= found["zero_copy_copied"]
     else:
@@ -326,7 +326,7 @@ def test_a_stall_of_the_server_is_seen_by_all_that_were_due(lab, tmp_path):
     assert found["latency_ns"]["p90"] >= 90_000_000
 
 
-# ---- what goes wrong is counted
+# ---- failures are counted
 
 
 def test_the_servers_death_is_counted_and_ends_the_run(lab):

@@ -70,8 +70,7 @@ def outlives(lab, n: int) -> bool:
 
 @pytest.mark.parametrize("samples", [16, pytest.param(1000, marks=pytest.mark.long)])
 def test_toed(server, tmp_path, samples):
-    """It ends with a sentence and its exit code, or refuses what needed that memory and serves
-    on."""
+    """It exits with a message and its exit code, or rejects the request and continues to serve."""
     lab, toed = server, server.toed
     count = tmp_path / "count"
     stats = [paths.built("toehold"), "stats", "--socket", toed.socket]

@@ -99,7 +99,8 @@ def csum_errors(ns):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("off", ["tso", "tso gso"])
 def test_payload_by_reference_in_frames_of_one_segment(make_lab, tmp_path, off):
-    """Of 9,000 bytes, where the back end takes them from several places; cut by us or not."""
+    """Frames of 9,000 bytes, if the back end gathers them from several buffers; segmented by toed
+    or not."""
     lab = make_lab(mode="tap", mtu=9000)
     switch(lab, ["tso", "gso"], off.split())
     with nginx.start(lab, tmp_path):
@@ -169,7 +170,7 @@ def test_af_xdp_switched_while_it_runs(make_lab, tmp_path):
 
 
 def test_checksums_that_the_sending_device_cannot_make(make_lab, tmp_path):
-    """Then the kernel does, and takes frames of several buffers for one."""
+    """Then the kernel does, and merges frames of several buffers into one."""
     lab = make_lab(mtu=9000)
     lab.server.run(["ethtool", "-K", lab.pair.server_if, "tx", "off", "sg", "off"])
     with nginx.start(lab, tmp_path):
@@ -214,7 +215,7 @@ def test_names_and_refusals(make_lab, tmp_path):
     ):
         done = offload(lab.toed, *words, check=False)
         assert (done.returncode, said in done.stderr) == (code, True), done.stderr
-    assert state(lab.toed)["gro"] == (True, True, False)  # nothing was done of what failed
+    assert state(lab.toed)["gro"] == (True, True, False)  # a failed request has no effect
     assert offload(lab.toed, "generic-receive-offload", "off").stdout == ""
     assert state(lab.toed)["gro"] == (False, False, False)
     with nginx.start(lab, tmp_path):
@@ -253,7 +254,7 @@ def test_refusals_at_the_start(tmp_path):
 
 
 def frames(capture, ip):
-    """Lengths of the TCP frames from an address in a capture, and how many checksums are wrong."""
+    """Lengths of the TCP frames from an address in a capture, and the number of wrong checksums."""
     out = proc.run(["tcpdump", "-nn", "-e", "-vv", "-r", capture, f"tcp and src {ip}"]).stdout
     lengths = [int(n) for n in re.findall(r"IPv4 \(0x0800\), length (\d+):", out)]
     return lengths, out.count("(incorrect")

@@ -42,7 +42,7 @@ class Far:
         self.router.run(["sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv4.icmp_ratelimit=0"])
 
     def serve(self) -> object:
-        """Takes connections and counts their bytes."""
+        """Accepts connections and counts their bytes."""
         script = (
             "import socket\n"
             f"l = socket.create_server(('{FAR_IP}', {PORT}))\n"

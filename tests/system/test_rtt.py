@@ -129,7 +129,7 @@ def listens(stretch, backlog: int) -> socket.socket:
 
 
 def check_figures(result: dict) -> None:
-    """What holds of every result."""
+    """Checks that hold for every result."""
     times, n = result["rtt_ns"], result["samples"]
     percentiles = list(times["percentiles"].values())
     assert sorted(percentiles) == percentiles
@@ -198,7 +198,7 @@ def test_each_lost_probe_is_counted_and_named(stretch, tmp_path):
 @pytest.mark.parametrize("probe", [["--udp", f"{FAR}:7"], ["--icmp", FAR]])
 def test_duplicates_are_no_samples(stretch, probe):
     with stretch.wire("--double", 4) as told, stretch.responder():
-        # it ends with the last answer, behind which another of the same probe is not waited for
+        # it ends with the last reply, and does not wait for a duplicate of the same probe
         result = stretch.measure(*probe, "--count", 43)
     assert result["counts"]["duplicates"] == told[0]["doubled"] == 10, result["counts"]
     assert (result["samples"], result["counts"]["lost"]) == (43, 0), result["counts"]
@@ -300,15 +300,15 @@ def test_questions_over_udp_are_timed(stretch, match):
             sent = stretch.measure("--udp", f"{FAR}:7", "--count", 30, "--interval-us", 20000)
     assert sent["samples"] == 30
     result = seen[0]
-    # without a tag, a question that is late gives its place to the next one
+    # without a tag, the next probe replaces a late one
     late = result["counts"]["replaced"]
     if match[0] == "any":
-        assert result["samples"] + late >= 30  # whatever else passes is of it too
+        assert result["samples"] + late >= 30  # other packets count as well
     else:
         assert match[0] == "udp" or late == 0
         assert (result["samples"] + late, result["counts"]["sent"]) == (30, 30)
         assert late or result["rtt_ns"]["min"] >= 2 * MS
-    # what was seen from outside is what the probes saw, to a small part
+    # the passive measurement equals that of the probes, up to a small error
     assert abs(result["rtt_ns"]["percentiles"]["50"] - sent["rtt_ns"]["percentiles"]["50"]) < 5 * MS
 
 
@@ -345,8 +345,8 @@ def test_segments_are_timed_by_their_acknowledgements(stretch):
     with stretch.wire("--delay-ms", 2) as told, stretch.watching("--match", "tcp") as seen:
         tcp_rounds(stretch, 20)
     result = seen[0]
-    # SYN, the questions, FIN; what an acknowledgement of more covers is not timed
-    # (that of the FIN may be still under way)
+    # SYN, the requests, FIN; segments covered by a later acknowledgement are not timed (that of the
+    # FIN may still be in flight)
     counts = result["counts"]
     assert result["samples"] + counts["covered"] + counts.get("in_flight", 0) == 22
     assert result["samples"] >= 20
@@ -395,7 +395,7 @@ def test_outputs_agree(stretch, tmp_path):
 
 
 def on_terminal(argv: list[str], env: dict[str, str]) -> str:
-    """What a program writes to a terminal."""
+    """The output of a program on a terminal."""
     main, side = pty.openpty()
     with subprocess.Popen(argv, stdin=side, stdout=side, env={**os.environ, **env}) as p:
         os.close(side)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An address that toed shares with the kernel: each gets what is its own, whatever the other does.
+"""An address that toed shares with the kernel: each gets its own traffic, whatever the other does.
 
-The kernel's programs here are sockets of the test's own in the server's namespace.
+The kernel's programs here are sockets of this test in the server's namespace.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def test_the_kernel_goes_on_under_load(lab, tmp_path):
 
 @pytest.fixture
 def tracked(lab):
-    """The server's kernel keeps track of connections; what it knows of a TCP port, and how many
-    packets of it netfilter has seen."""
+    """The server's kernel keeps track of connections; its entries for a TCP port, and the number of
+    its packets that netfilter has seen."""
     hooks = "".join(
         f"add chain ip seen {hook} {{ type filter hook {hook} priority 0; }}; "
         f"add rule ip seen {hook} ct state new; add rule ip seen {hook} tcp {end} 80 counter; "
@@ -179,7 +179,7 @@ def test_100_mb_both_ways(make_lab, engines):
 
 
 def test_from_this_very_host(lab, robot):
-    """What listens on the TOE is reached from inside too: the kernel's half of it."""
+    """A listener on the TOE is reached from local programs too, by its kernel half."""
     robot.listen(lab.ip, PORT)
     with lab.server.connect(lab.ip, PORT) as s:
         robot("s, _ = listener.accept(); s.sendall(b'hello')")
@@ -452,7 +452,7 @@ def test_routes_are_the_kernels(lab, robot, peer_listener):
 
 
 def test_icmp_errors_about_connections_of_the_toe(lab, robot):
-    """They are about what the kernel has never sent: the TOE gets them."""
+    """They refer to packets that the kernel has not sent: the TOE gets them."""
     before = lab.counter("icmp_error_rx")
     lab.client.run(["sysctl", "-qw", "net.ipv4.ip_forward=1"])
     lab.client.run(["ip", "route", "add", "unreachable", "198.51.100.0/24"])
@@ -558,7 +558,7 @@ def test_refusals(lab):
 
 
 def test_fewer_engines_than_receive_queues(make_lab):
-    """What comes by a queue without an engine would be reset by the kernel."""
+    """The kernel would reset connections on a queue without an engine."""
     lab = make_lab(shared=True, engines=2)
     lab.toed.stop()
     said = refused(lab, "--netif", f"af_xdp:{lab.pair.server_if}")
@@ -617,7 +617,7 @@ def test_down_and_up_again(make_lab):
 
 
 def test_fragments_of_tcp_are_dropped(lab, robot):
-    """The kernel would put them together, and reset what it knows nothing of."""
+    """The kernel would reassemble them and reset the unknown connection."""
 
     def dropped() -> int:
         return lab.toed.stats()["engines"][0]["netio"]["rx_dropped"]
@@ -636,7 +636,7 @@ def test_fragments_of_tcp_are_dropped(lab, robot):
     assert lab.server.run(["nstat", "-asz", "TcpOutRsts"]).stdout == resets
 
 
-# ---- routes that are not the TOE's to take
+# ---- routes that the TOE must not use
 
 
 def errno_of_connect(lab, robot, at) -> str | None:
@@ -756,7 +756,7 @@ def test_gateway_of_ip6(lab, robot):
 
 
 def test_another_prefix(make_lab):
-    """What of the network is a broadcast address follows; connections do not notice."""
+    """The broadcast address follows the network; connections are not affected."""
     lab = make_lab(shared=True)
     interface = ["dev", lab.pair.server_if]
     with Robot(lab) as robot:

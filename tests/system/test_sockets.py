@@ -156,7 +156,7 @@ def test_backlog_holds_connections_until_accepted(lab, robot):
 
 
 def test_backlog_refuses_no_one_for_good(lab, robot):
-    """More clients than the backlog: those above it wait, and are served as room comes."""
+    """More clients than the backlog: those above it wait, and are served as room appears."""
     robot.listen(lab.ip, PORT, backlog=4)
     answers = []
 
@@ -556,7 +556,7 @@ def test_what_a_process_leaves_in_its_queue_is_the_others(lab, robot, how):
         s.sendall(b"first")
         assert take(s, 100) == b"first by a child"
     with pytest.raises(BlockingIOError):
-        robot("listener.setblocking(False); listener.accept()")  # it takes part from now on
+        robot("listener.setblocking(False); listener.accept()")  # it accepts too from now on
     with labs.closing_all() as clients:
         for n in range(30):
             clients.append(lab.connect(PORT))

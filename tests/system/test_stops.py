@@ -21,7 +21,7 @@ WRAP_S = (1 << 52) // 1_000_000_000  # when the core's count of ticks has been t
 
 @contextlib.contextmanager
 def flowing(lab, *, port: int = PORT, env: dict | None = None):
-    """A connection with data both ways; the whole of it is right at the end."""
+    """A connection with data both ways, compared completely at the end."""
     with Robot(lab, env=env) as robot:
         robot.listen(lab.ip, port)
         with lab.connect(port) as peer:
@@ -79,7 +79,7 @@ kept.append(c)
 @pytest.mark.toehold_only
 @pytest.mark.skipif(not FAKETIME, reason="no libfaketime: apt-get install faketime")
 def test_the_clock_on_the_wall_jumps(make_lab, tmp_path):
-    """toed does not go by it."""
+    """toed does not use that clock."""
     now = tmp_path / "now"
     now.write_text("+0")
     env = {
@@ -138,7 +138,7 @@ def test_a_program_stands_still(make_lab, seconds):
             robot("kept.append(listener.accept()[0])")
         robot.proc.send_signal(signal.SIGSTOP)
         sent = [0] * len(peers)
-        for n, s in enumerate(peers):  # till nothing more goes in
+        for n, s in enumerate(peers):  # until the buffer is full
             s.setblocking(False)
             with contextlib.suppress(BlockingIOError):
                 while sent[n] < 400_000:

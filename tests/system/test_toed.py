@@ -24,7 +24,7 @@ pytestmark = pytest.mark.toehold_only
 
 
 def toed(lab, *argv: object, prefix: tuple = ()):
-    """toed with these arguments, which must end by itself."""
+    """Runs toed with these arguments; it must exit by itself."""
     return lab.server.run([*prefix, paths.built("toed"), *argv], check=False, timeout=20)
 
 
@@ -145,9 +145,10 @@ sys.stdin.read()
 
 @pytest.mark.sanitize
 def test_user_and_what_he_may_have(make_lab):
-    """--user may attach; --user-limits holds him, not root; what he gives back he has again."""
+    """--user may attach; --user-limits bounds that user, not root; released resources are available
+    again."""
     lab = make_lab(args=["--user", "nobody", "--user-limits", "qps=1,listeners=2,commands=1000"])
-    # Debian's Python: the one that runs this may be where he cannot go.
+    # Debian's Python: the one that runs this test may be in a folder that user cannot read.
     argv = [*NOBODY, *lab.toed.wrapped(["/usr/bin/python3", "-c", SERVER, lab.ip])]
     for _ in range(2):
         with lab.server.start(["sh", "-c", 'sleep 60 | exec "$@"', "sh", *argv]) as server:
@@ -318,7 +319,7 @@ def test_address_of_another_host(make_lab):
 
 
 def blocked(pid: int, name: str) -> int:
-    """How often the process's thread of that name has slept in the kernel."""
+    """The number of sleeps in the kernel of the process's thread with that name."""
     for task in Path(f"/proc/{pid}/task").iterdir():
         text = (task / "status").read_text()
         if f"Name:\t{name}\n" in text:

@@ -56,7 +56,7 @@ class Load:
     def _run(self, ask) -> None:
         try:
             ask()
-        except BaseException as e:  # whatever it is, a request has failed
+        except BaseException as e:  # for any error, a request has failed
             self.failed.append(f"{ask.__name__[1:]}: {''.join(traceback.format_exception(e))}")
             if not isinstance(e, TimeoutError):  # whose message has the report already
                 self.failed.append(self._lab.report())
@@ -188,7 +188,7 @@ def test_idle(lab, robot, peer):
 
 
 def test_unread(lab, robot, peer):
-    """What had arrived and was not read is read afterwards, and what came later behind it."""
+    """Unread data is read afterwards, followed by later data."""
     peer.sendall(b"before ")
     robot("assert s.recv(1, socket.MSG_PEEK) == b'b'")
     upgrade(lab)
@@ -350,7 +350,7 @@ def test_tools_and_counters(lab, robot, accepted):
     assert lab.toed.stats()["uptime_s"] > 0
 
 
-# ---- what does not work out
+# ---- failed take-overs
 
 
 def wait_said(toed: proc.Proc, what: str, since: int = 0) -> None:
