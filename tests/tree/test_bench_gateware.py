@@ -21,7 +21,7 @@ def latency(rows: list[list[int]], delay: int = 1) -> dict:
 
 
 def test_a_link_of_100_gbit_is_seen_as_one():
-    """1500 bytes of IPv4 take 1538 of the link: 8.127 M/s."""
+    """1500 bytes of IPv4 use 1538 of the link: 8.127 M/s."""
     assert gateware.on_wire(1) == gateware.on_wire(6) == 84
     assert gateware.on_wire(1460) == 1538
     row = gateware.rates(stream(30760, 1000, 1460, counters={"no_buffer": 3}))

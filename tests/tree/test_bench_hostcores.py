@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench hostcores: what it reads and computes, and that it runs to its end."""
+"""bench hostcores: its input, its computations, and a complete run."""
 
 import json
 import sys

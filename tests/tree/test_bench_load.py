@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benches of the load generator: what they compute, and that they run to their end."""
+"""The benches of the load generator: their computations, and complete runs."""
 
 from __future__ import annotations
 
@@ -312,7 +312,7 @@ def test_many_flows_run(tmp_path):
     for grown in body["memory"].values():
         for parts in grown.values():
             assert 100 < sum(parts.values()) < 8192
-    # Idle flows touch nothing of their buffers: what toed shares with its program are records.
+    # Idle flows do not touch their buffers: toed shares only records with its program.
     assert body["memory"]["toed"]["toed_of_server"]["shared"] < 2 * flows.BUFFER
 
 

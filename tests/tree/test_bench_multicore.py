@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench multicore: where it puts everybody, what it computes, and that it runs to its end."""
+"""bench multicore: its placement of processes, its computations, and a complete run."""
 
 import json
 import os

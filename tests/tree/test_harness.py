@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness itself: what it starts ends, however the run ends; namespaces have no way out."""
+"""The harness itself: its processes end, however the run ends; namespaces have no route to the
+outside."""
 
 import os
 import signal

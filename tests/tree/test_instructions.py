@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a segment, an ACK, a request and a connection take in instructions stays as recorded."""
+"""The instruction counts of a segment, an ACK, a request and a connection stay as recorded."""
 
 import json
 

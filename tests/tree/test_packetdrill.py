@@ -190,7 +190,7 @@ def test_tolerance(core: Worker, tmp_path: Path) -> None:
 
 
 def test_payload_is_a_pattern(core: Worker, tmp_path: Path) -> None:
-    """What is read must be what came, from the right place: here bytes 1 to 10 come as 2 to 11."""
+    """Bytes read must match the stream at their offset: here bytes 1 to 10 arrive as 2 to 11."""
     text = GOOD.replace("S 0:0(0) win 32792", "S 4294967295:4294967295(0) win 32792")
     text = text.replace("ack 1 win 65535", "ack 0 win 65535")
     result = run(core, tmp_path, text)
@@ -198,7 +198,7 @@ def test_payload_is_a_pattern(core: Worker, tmp_path: Path) -> None:
 
 
 def test_same_again(core: Worker, tmp_path: Path) -> None:
-    """A stack does not remember the one before it, and the same seed gives the same numbers."""
+    """A stack keeps no state of the previous one, and the same seed gives the same numbers."""
     logs = [run(core, tmp_path, GOOD).log for _ in range(2)]
     other = run(core, tmp_path, GOOD, ("so_flags", "seed=2")).log
     assert logs[0] == logs[1] != other
