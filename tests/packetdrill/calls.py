@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The system calls of the language: arguments of the script to memory, and what comes back to the
-script's expectations. Each prepares a Prepared; run.py makes the call."""
+"""The system calls of the language: converts arguments of the script to memory, and compares
+results with the script. Each call prepares a Prepared; run.py makes the call."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Calls:
         return evaluate(e[0])
 
     def sockaddr(self, i: int, port: int, remote: bool) -> bytes:
-        """What a call gets for `...`, an address written out, or a family alone."""
+        """The argument for `...`, an explicit address, or a family alone."""
         e = self.arguments[i]
         config = self.run.config
         if e is ELLIPSIS:
@@ -167,7 +167,7 @@ class Calls:
     # ---- reading ----
 
     def reading(self, sock: s.Sock | None, got: bytes, flags: int) -> None:
-        """The bytes must be those of the stream at this place."""
+        """The bytes must be those of the stream at this offset."""
         if not sock or sock.read is None or sock.protocol != 6 or flags & (MSG_OOB | MSG_ERRQUEUE):
             return
         if not flags & MSG_TRUNC and got != pattern.stream(sock.read, len(got)):

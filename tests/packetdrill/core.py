@@ -202,11 +202,11 @@ class Core:
             raise NotSupported(f"sysctl {name}={value}: {err.value.decode()}")
 
     def command(self, line: str) -> bool:
-        """Of lines that only Linux can obey, those that need not be obeyed here."""
+        """Lines that only Linux can execute and that may be ignored here."""
         return line.startswith(("tc qdisc", "ethtool", "ip link"))
 
     def knobs(self) -> list[tuple[str, str, str]]:
-        """Names, defaults and what they are."""
+        """Names, defaults and descriptions."""
         err, out = c.create_string_buffer(256), []
         self.lib.toevt_init(b"", self.table, err, len(err))
         text = c.c_char_p()

@@ -32,7 +32,7 @@ TRIES = 3
 
 
 def duration(path: Path) -> float:
-    """Seconds, at least; what comes at any time (*) is not known."""
+    """The least duration in seconds; events at any time (*) do not count."""
     at = 0
     for e in parse(path.read_text(), str(path)).events:
         if e.time_type in (ABSOLUTE, ABSOLUTE_RANGE):
@@ -104,7 +104,7 @@ def judge(
 def complaints(
     results: dict[Path, Result], explained: dict[str, str], folder: Path = SCRIPTS
 ) -> list[str]:
-    """What is wrong with the table: differences without a line, lines without a difference."""
+    """Errors of the table: differences without a line, lines without a difference."""
     out = []
     names = {str(p.relative_to(folder)): r for p, r in results.items()}
     for name, result in names.items():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets of a script: those in become live and are given to the stack, those out are waited for,
-mapped to the script's numbers and compared."""
+"""Packets of a script: incoming ones are converted to live numbers and passed to the stack;
+outgoing ones are awaited, mapped to the script's numbers and compared."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class Packets:
         sock.last_in = live
 
     def payload(self, isn: int, spec: PacketSpec) -> bytes:
-        """Of the stream: the first byte behind the SYN is its beginning."""
+        """Stream offset: the stream begins with the first byte after the SYN."""
         at = spec.seq - isn - ("S" not in spec.flags)
         return pattern.stream(at & M32, spec.length)
 
@@ -286,7 +286,7 @@ class Packets:
         return p
 
     def sniff(self, event: Event, sock: s.Sock, spec: PacketSpec) -> Packet:
-        """The next packet of this socket; others that are no socket's of the script are let go."""
+        """The next packet of this socket; packets of no socket of the script are dropped."""
         look = LOOK_ANY_NS if event.time_type == ANY else LOOK_NS
         until = max(event.time_end * US, self.run.backend.now()) + look
         if not self.run.backend.virtual:

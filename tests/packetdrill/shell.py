@@ -14,7 +14,8 @@ from tests.packetdrill.errors import NotSupported
 if TYPE_CHECKING:
     from tests.packetdrill.run import Run
 
-# Of google/packetdrill and of Linux's selftests: what they set is the default here, or is undone.
+# Of google/packetdrill and of Linux's selftests: their settings are the default here, or are
+# undone.
 DEFAULTS = re.compile(r"^(\.|source|sh|bash)?\s*[\w./]*(defaults|sysctl_restore)[\w_]*(\.sh)?\b")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of constants: those that Python's modules have, and those they lack (Linux's uapi)."""
+"""Names of constants: from Python's modules, and those missing there (Linux's uapi)."""
 
 from __future__ import annotations
 
