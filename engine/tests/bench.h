@@ -40,7 +40,7 @@ struct bench {
     struct engine *a, *b;
     struct polling *manager; /* of both engines; NULL: they interrupt themselves */
     struct netio *wire_a, *wire_b;
-    struct qp *unused[16]; /* queue pairs that engines have let go */
+    struct qp *unused[16]; /* queue pairs that engines have freed */
     uint32_t unused_count;
     uint32_t next_qp;
 };
@@ -83,9 +83,9 @@ void host_forget(struct host *h);
 /* Writes one command and moves the head. */
 void host_put(struct host *h, uint8_t type, uint8_t flags, uint16_t aux, uint32_t flow,
               uint32_t arg0, uint32_t arg1);
-/* Takes the next HW command and moves the tail; 0 when there is none. */
+/* Reads the next HW command and moves the tail; returns 0 if there is none. */
 int host_get(struct host *h, struct toe_cmd *c);
-/* Takes the next HW command, which must be of this type. */
+/* Reads the next HW command, which must be of this type. */
 struct toe_cmd host_want(struct host *h, uint8_t type);
 void host_want_nothing(struct host *h);
 void host_want_error(struct host *h, uint16_t reason, uint32_t flow, uint8_t type);

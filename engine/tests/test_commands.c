@@ -213,7 +213,7 @@ static uint32_t slot_of(const struct world *w, const struct bad *b)
     case OPENING:
         return w->opening;
     case FREE:
-        return 15; /* the one taken last */
+        return 15; /* the one allocated last */
     case BEYOND:
         return 16;
     case FAR:
@@ -225,7 +225,7 @@ static uint32_t slot_of(const struct world *w, const struct bad *b)
 
 #define SLOT_BYTES (16 * sizeof(struct slot))
 
-/* What must not change: everything but the count of this error. */
+/* Everything except the count of this error must stay unchanged. */
 static void snapshot(const struct world *w, uint64_t *counters, uint8_t *slots)
 {
     memcpy(counters, w->h.t.a->counters, sizeof(w->h.t.a->counters));

@@ -42,8 +42,8 @@ static void see_ack(struct memwire_tap *tap, const uint8_t *frame, uint32_t len)
     t->acks += frame[23] == 6 && ip_len == 20 + tcp * 4;
 }
 
-/* RFC 9293 MUST-59: what has come in one batch draws one ACK, joined before by GRO or not; and the
- * host one command for it. */
+/* RFC 9293 MUST-59: the segments of one batch draw one ACK, joined by GRO or not, and the host gets
+ * one command for them. */
 static void test_a_batch_draws_one_acknowledgement(void **state)
 {
     struct ack_tap tap = {.tap = {.seen = see_ack}};
@@ -261,7 +261,7 @@ static void test_the_backlog_is_freed_by_accept(void **state)
     host_want_nothing(&w->x);
     assert_true(w->t.a->counters[EC_backlog_full] > 0);
     host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, flow, 0, 0);
-    bench_run(&w->t, 10 * NS_PER_S); /* the SYN comes again */
+    bench_run(&w->t, 10 * NS_PER_S); /* the SYN is retransmitted */
     host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
     host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, flow, 0, 0);
     bench_run(&w->t, NS_PER_MS);
@@ -643,7 +643,7 @@ static void test_an_interrupt_comes_once_for_each_arming(void **state)
     bench_run(&w->t, NS_PER_S);
     assert_int_equal(host_interrupts(&w->x), 0);
     arm(&w->x);
-    toe_ring_store(&w->x.doorbells->irq_arm, 0); /* thought better of it */
+    toe_ring_store(&w->x.doorbells->irq_arm, 0); /* disarmed again */
     host_send(&w->y, fy, 20, 10);
     bench_run(&w->t, NS_PER_S);
     assert_int_equal(host_interrupts(&w->x), 0);
@@ -726,8 +726,8 @@ static void test_nothing_is_lost_while_the_wire_has_no_room(void **state)
     assert_true(w->t.b->counters[EC_tx_no_room] >= 50);
 }
 
-/* With GSO core/ hands over large segments: what has no room while they are cut waits, and goes
- * before anything else. The other end joins them again. */
+/* With GSO core/ hands over large segments: parts without room during segmentation wait, and are
+ * sent before anything else. The other end joins them again. */
 static void test_a_full_back_end_holds_the_rest_of_a_large_segment(void **state)
 {
     struct hosts *w = *state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_fuzz.c - a host that writes anything anywhere in its area, next to one that behaves. The
- * engine must not crash (sanitizers), the good host must get exactly what is its own, and
- * everything must come back in the end. TOEHOLD_SEED repeats a run.
+ * test_fuzz.c - a host that writes anything anywhere in its area, next to a well-behaved one. The
+ * engine must not crash (sanitizers), the well-behaved host must get exactly its own data, and all
+ * resources must be freed at the end. TOEHOLD_SEED repeats a run.
  */
 #include <stdio.h>
 #include <stdlib.h>

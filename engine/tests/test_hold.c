@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_hold.c - received frames that stay until they are read (hold.h): a host in the engine's own
- * thread reads a stream that comes over a wire which loses, doubles and swaps frames, in every way
- * that there is, with every reason for a copy. Bytes are compared one by one, and frames counted.
+ * thread reads a stream over a wire that loses, doubles and swaps frames, by every read call, with
+ * every reason for a copy. Compares each byte and counts frames.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define RX     16384u
 #define STREAM 1500000u
 
-/* Frames of B on their way to A, and what A sends, as one number. */
+/* Frames of B in transit to A, and a hash of A's output. */
 struct road {
     struct memwire_tap from_b, from_a;
     struct bench *t;
@@ -181,7 +181,7 @@ static void check_at(uint32_t off, uint32_t n)
     }
 }
 
-/* What all before it have given back. */
+/* The total returned by earlier ones. */
 static void move_front(void)
 {
     struct reader *r = &w.r;
@@ -326,7 +326,7 @@ static void run(uint64_t ns)
     assert_true(w.t.a->hold.count <= w.t.a->hold.max);
 }
 
-/* Bytes arrive for as long as it takes, and none is read. */
+/* Bytes arrive without being read, for as long as needed. */
 static void receive(uint32_t n)
 {
     uint32_t target = w.sent + n;
@@ -460,7 +460,7 @@ static void a_close_gives_all_back(void **state)
     }
 }
 
-/* What comes for a flow that its host has closed, and has not read, is not held. */
+/* Data for a flow that its host has closed without reading is not held. */
 static void a_host_that_goes_leaves_nothing(void **state)
 {
     (void)state;

@@ -46,7 +46,7 @@ static void connect6(struct hosts *w, uint32_t cookie, uint32_t index, const uin
     bench_run(&w->t, NS_PER_S);
 }
 
-/* Established both ways, with these names in the records; bytes go across. */
+/* Established both ways, with these addresses in the records; transfers bytes. */
 static void want_open(struct hosts *w, uint32_t cookie, const uint8_t *a, const uint8_t *b)
 {
     const struct toedev_flow_record *r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_life.c - attach, hostile rings, and the death of owners: what one host does or suffers stays
- * with it, and everything it held comes back (docs/device-contract.md: Doorbells, Host death).
+ * test_life.c - attach, hostile rings, and the death of owners: the effects of one host stay
+ * limited to it, and all its resources are freed (docs/device-contract.md: Doorbells, Host death).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static uint32_t attach_reason(int area_fd, int irq_fd, const struct toedev_qp_co
         qp_free(qp);
     } else
         assert_true(err[0] != 0);
-    /* taken over either way */
+    /* ownership passes in both cases */
     assert_int_equal(fcntl(area_fd, F_GETFD), -1);
     assert_int_equal(fcntl(irq_fd, F_GETFD), -1);
     return reason;
@@ -123,7 +123,7 @@ static void test_attach_checks_what_it_is_given(void **state)
     assert_int_equal(REASON(bench_memfd(l.total, F_SEAL_GROW | F_SEAL_SHRINK), good_irq()),
                      TOE_R_INVAL);
     assert_int_equal(REASON(bench_memfd(l.total, SEALS | F_SEAL_WRITE), good_irq()), TOE_R_INVAL);
-    /* another size than the configuration gives */
+    /* a size that differs from the configuration */
     assert_int_equal(REASON(bench_memfd(l.total - 4096, SEALS), good_irq()), TOE_R_INVAL);
     assert_int_equal(REASON(bench_memfd(l.total + 4096, SEALS), good_irq()), TOE_R_INVAL);
     assert_int_equal(REASON(bench_memfd(0, SEALS), good_irq()), TOE_R_INVAL);
@@ -289,7 +289,7 @@ static void test_errors_without_room_wait_and_do_not_block_others(void **state)
 
 /* ---- death ---- */
 
-/* As the kernel does it: its connections end with a FIN, those that wait for it are reset. */
+/* As the kernel does it: its connections end with a FIN, those not yet accepted are reset. */
 static void test_the_flows_of_a_dead_owner_are_closed(void **state)
 {
     struct hosts *w = *state;
@@ -341,7 +341,7 @@ static void what_the_dead_owner_had_closed_is_delivered(struct hosts *w, int tak
     host_send(&z, fz, 0, 16000);
     host_put(&z, TOE_CMD_CLOSE, 0, 0, fz, 0, 0);
     if (taken)
-        bench_step_a(&w->t); /* commands taken, hardly anything sent */
+        bench_step_a(&w->t); /* commands read, almost nothing sent */
     qp_drop(z.qp);
     host_forget(&z); /* the engine's mapping lives on */
     bench_run(&w->t, 5 * NS_PER_S);
@@ -373,7 +373,7 @@ static void test_what_the_dead_owner_had_announced_is_still_done(void **state)
     what_the_dead_owner_had_closed_is_delivered(*state, 0);
 }
 
-/* Whatever the dead announced, the others have their turns, and it takes no new connection. */
+/* Whatever a dead host announced, other hosts are served, and it gets no new connection. */
 static void test_what_the_dead_owner_had_announced_is_done_in_turns(void **state)
 {
     struct hosts *w = *state;
@@ -519,7 +519,8 @@ static void test_a_listener_of_another_user(void **state)
     ports_free(shared.ports[0]);
 }
 
-/* Of an address of the TOE's own: one user's processes share a port, and those that inherit it. */
+/* On an address of the TOE alone: processes of one user share a port, and so do those that inherit
+ * it. */
 static void test_a_port_of_another_user(void **state)
 {
     struct hosts *w = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_offload.c - cutting (gso.c) and joining (gro.c) of segments: what is cut is what TSO would
- * make, what is joined again is what was cut, and nothing else is ever joined.
+ * test_offload.c - cutting (gso.c) and joining (gro.c) of segments: segments equal those of TSO,
+ * joining restores the original, and nothing else is ever joined.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,7 +160,7 @@ static uint32_t cut(const struct large *l, struct batch *b)
     return b->count - begun;
 }
 
-/* Each segment is a good one by itself, and they are the whole. */
+/* Each segment is valid alone, and together they are the whole. */
 static void check_segments(const struct large *l, const struct batch *b)
 {
     const uint8_t *whole = l->hdr + l->tx.csum_start;
@@ -190,7 +190,7 @@ static void check_segments(const struct large *l, const struct batch *b)
     assert_int_equal(at, l->tx.len);
 }
 
-/* ---- what comes out of joining ---- */
+/* ---- the output of joining ---- */
 
 struct sink {
     uint32_t packets, joined, len, pushes;
@@ -440,7 +440,7 @@ static void bad_checksums_stay_alone(void **state)
             else
                 batch.mem[which][large.tx.hdr_len + below(1000)] ^= 1;
             join(&batch, &sink);
-            /* what comes before it or behind it joins */
+            /* segments before or after it join */
             assert_int_equal(sink.packets, which == 1 ? 3 : 2);
             /* marked as verified: the TCP checksum is not checked */
             if (!(k & 4 && large.ip4)) {
@@ -457,8 +457,8 @@ static void bad_checksums_stay_alone(void **state)
         }
 }
 
-/* Any order, losses, repeats, strange frames, several flows: what comes out is what went in, frame
- * by frame in the order of its flow. */
+/* Any order, losses, repeats, strange frames, several flows: the output equals the input, frame by
+ * frame in the order of its flow. */
 static struct large flows[12];
 
 static void any_mixture_comes_out_whole(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_opening.c - a CONNECT before its answer: given up (CANCEL), with options, with data on the
+ * test_opening.c - a CONNECT before its answer: aborted (CANCEL), with options, with data on the
  * SYN (Fast Open); and urgent data (docs/device-contract.md).
  */
 #include <string.h>
@@ -213,7 +213,7 @@ static void test_fast_open_sends_data_with_the_syn(void **state)
     c = host_want(&w->y, TOE_CMD_SEND_COMPLETE);
     assert_int_equal(toe_cmd_arg0(&c), 700);
     assert_int_equal(toec_counters(w->t.b->stack)[TOEC_C_tcp_fastopen_acked], 1);
-    /* CANCEL is for what has no answer */
+    /* CANCEL applies only before the answer */
     host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 2, 0, 0);
     bench_run(&w->t, NS_PER_MS);
     host_want_nothing(&w->y);
@@ -399,7 +399,7 @@ static void test_who_may_bind(void **state)
     host_want_nothing(&w->x);
 }
 
-/* What is no question. */
+/* Invalid queries. */
 static void test_malformed_bind(void **state)
 {
     struct hosts *w = *state;

@@ -118,7 +118,7 @@ static void test_a_queue_pair_lives_while_commands_for_it_are_on_their_way(void 
     qp_drop(z.qp);
     for (i = 0; i < 10; i++)
         engine_step(w->t.a, w->t.now);
-    assert_int_equal(w->t.a->qp_count, 1); /* the engine has let it go */
+    assert_int_equal(w->t.a->qp_count, 1); /* the engine has released it */
     assert_int_equal(w->t.unused_count, 0);
     hand_out(w);
     assert_int_equal(w->t.unused_count, 1);

@@ -27,7 +27,7 @@
 #include "shared.h"
 
 static const uint8_t loopback[4] = {127, 0, 0, 1};
-static uint8_t taken[65536]; /* what the XDP program would know */
+static uint8_t taken[65536]; /* the state that the XDP program would have */
 
 static unsigned places;                /* ... of addresses of IPv6 */
 static const struct toec_addr nowhere; /* in particular */
@@ -62,7 +62,7 @@ static struct ports *begin(void)
 static struct asker own; /* this process */
 static int kept;         /* by the call before */
 
-/* Everything is given back. */
+/* Everything is released. */
 static void end(struct ports *p)
 {
     unsigned i;
@@ -161,7 +161,7 @@ static void end_stranger(struct asker who)
     waitpid(who.pid, NULL, 0);
 }
 
-/* The stranger has fd, which is no proof that the port is his. */
+/* The stranger has fd, which does not prove that it owns the port. */
 static void refused_with(struct ports *p, int fd, uint16_t port)
 {
     struct asker who = stranger(fd);
@@ -308,7 +308,7 @@ static void to_be_bound_is_not_to_listen(void **state)
     (void)state;
     assert_true(victim >= 0);
     assert_int_equal(ports_listen(p, &nowhere, port, &who, &kept), TOE_R_ADDRINUSE);
-    /* he may connect from there, and does not get what the kernel has a listener for */
+    /* it may connect from there, but gets no connections for the kernel's listener */
     assert_int_equal(ports_connect(p, &nowhere, &port, 0, &who), 0);
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
     ports_leave(p, port, 1);
@@ -435,7 +435,7 @@ static void a_port_of_the_hosts_own(void **state)
     assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0);
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS);
     ports_accept(p, port);
-    ports_unlisten(p, port, kept); /* a connection of it lasts */
+    ports_unlisten(p, port, kept); /* one of its connections still exists */
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
     close(fd);
     fd = kernel_socket(port, 0, 1); /* and anybody may have the port */
@@ -533,7 +533,7 @@ static struct route route4(uint32_t to, uint8_t len, uint32_t gateway, uint32_t 
                           .metric = metric};
 }
 
-/* The last byte of it; 0: no route. */
+/* Its last byte; 0: no route. */
 static int gateway_to(const struct routes *r, struct toec_addr to)
 {
     const struct route *found = routes_find(r, &to);
@@ -559,7 +559,7 @@ static void the_longest_prefix_and_the_least_metric(void **state)
     assert_int_equal(gateway_to(&r, mapped(0xc0000201)), 0);
 }
 
-/* What leads everywhere of one family leads nowhere of the other. */
+/* The default route of one family is no route of the other. */
 static void routes_are_of_one_family(void **state)
 {
     const struct toec_addr near = {{0xfd, 1, [15] = 7}}, far = {{0x20, 1, [15] = 7}};

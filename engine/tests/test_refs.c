@@ -100,7 +100,7 @@ static void acknowledge(uint32_t n)
         refs_acked(&slot);
 }
 
-/* Offsets wrap around in the middle of it. */
+/* Offsets wrap in the middle of it. */
 static void bytes_are_found_wherever_they_lie(void **state)
 {
     (void)state;

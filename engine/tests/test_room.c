@@ -56,7 +56,7 @@ static void from_a(struct memwire_tap *tap, const uint8_t *frame, uint32_t len)
     r->len[r->count++] = len;
 }
 
-/* A way takes so long. */
+/* The one-way delay. */
 static void run(uint64_t ns)
 {
     uint32_t i;
@@ -207,7 +207,7 @@ static void a_flow_begins_with_its_share(void **state)
     for (i = 0; i < sizeof(want) / sizeof(want[0]); i++)
         assert_int_equal(slot_tx_size(s[want[i].number - 1]), want[i].kib * KIB);
     others_gone(s, SLOTS);
-    others(s, 1); /* what the one before had is forgotten */
+    others(s, 1); /* the share of the previous connection is dropped */
     assert_int_equal(slot_tx_size(s[0]), TX);
     others_gone(s, 1);
     end();
@@ -275,7 +275,7 @@ static void more_is_had_when_it_is_due(void **state)
     end();
 }
 
-/* In steps or at once, wherever in the stream, with whatever is under way. */
+/* In steps or at once, at any position of the stream, with any data in flight. */
 static void a_stream_arrives_as_sent(void **state)
 {
     uint32_t round, moved = 0;

@@ -26,7 +26,7 @@
 #define TOE_IP   IP_A
 #define PEER_IP  IP_B
 
-/* What a host knows of one of its connections. */
+/* A host's state of one of its connections. */
 struct talk {
     uint32_t flow, got, want, sent;
     uint16_t local_port, remote_port;
@@ -295,7 +295,8 @@ static uint32_t home(const struct talk *t)
     return toec_rss_hash(&toe, &peer, t->local_port, t->remote_port) % 2;
 }
 
-/* Every connection was had, on the engine that its hash names, whatever queue its frames came by.
+/* Every connection was established on the engine that its hash names, whatever queue its frames
+ * used.
  */
 static void check_conversation(struct world *w)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_threads.c - engines with their threads, on a real shared-memory wire, asleep whenever there
- * is nothing to do. No wake-up may be lost on any of the ways: frame, doorbell, interrupt, call. A
- * lost one shows as a wait that does not end within WAIT_MS.
+ * test_threads.c - engines with their threads, on a real shared-memory wire, asleep whenever idle.
+ * No wake-up may be lost on any path: frame, doorbell, interrupt, call. A lost one shows as a wait
+ * that does not end within WAIT_MS.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static void let_go(void *arg, struct qp *qp)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* What the engines of a test have. */
+/* The resources of a test's engines. */
 static uint32_t spin_us;
 
 static struct engine *start(struct world *w, char side, uint8_t last)
@@ -195,7 +195,7 @@ static void put(struct host *h, uint8_t type, uint16_t aux, uint32_t flow, uint3
     ring_doorbell(h);
 }
 
-/* The next HW command, asleep until it comes. */
+/* Sleeps until the next HW command and returns it. */
 static struct toe_cmd await(struct host *h)
 {
     struct pollfd p = {h->irq_fd, POLLIN, 0};
@@ -262,7 +262,7 @@ static void sleepers_are_always_woken(struct world *w, uint32_t orders)
     assert_int_equal(x.status->orders, orders);
     assert_int_equal(y.status->orders, orders);
     put(&x, TOE_CMD_LISTEN, PORT, 1, 0);
-    usleep(20000); /* a SYN that comes before would be refused, which is no subject here */
+    usleep(20000); /* an earlier SYN would be rejected, which is not tested here */
     put(&y, TOE_CMD_CONNECT, PORT, 1, IP_A);
     c = await_type(&x, TOE_CMD_LISTEN_ESTABLISHED);
     fx = toe_cmd_flow(&c);
@@ -479,7 +479,7 @@ static void test_calls_of_several_threads_are_all_made(void **state)
     }
 }
 
-/* ---- a manager that comes late ---- */
+/* ---- a late manager ---- */
 
 struct look {
     const struct qp *qp;
@@ -507,7 +507,7 @@ static void await_taken(struct world *w, const struct host *h, uint32_t n)
     while (l.taken != n);
 }
 
-/* Its address is announced a second time: nothing will wake it by itself from then on. */
+/* Its address is announced a second time: from then on no timer wakes it. */
 static void await_no_deadline(struct world *w, const struct host *h)
 {
     struct look l = {.qp = h->qp};
@@ -539,7 +539,7 @@ static void test_one_bell_is_enough_when_the_manager_is_late(void **state)
     assert_int_equal(toe_ring_load(&x.status->sw_tail), 0);
     while (!toe_ring_load(&x.status->sleeping))
         usleep(100);
-    usleep(10000); /* behind its last look */
+    usleep(10000); /* after its last poll */
     host_put(&x, 99, 0, 0, 1, 0, 0);
     polling_resume(w->manager);
     for (i = 0; i < 2; i++) {

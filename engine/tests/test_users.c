@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_users.c - what a user may have of a TOE: accounts, listeners on an engine, commands a
- * second.
+ * test_users.c - limits of a user: accounts, listeners on an engine, commands a second.
  */
 #include <string.h>
 
@@ -148,7 +147,7 @@ static void test_listeners_of_a_user(void **state)
     assert_int_equal(listen_reason(w, &w->x, 3, 0), TOE_R_NOBUFS);
     assert_int_equal(listen_reason(w, &w->x, 2, 0), 0); /* again: it holds that one */
     assert_int_equal(listen_reason(w, &other, 3, 0), 0);
-    /* one turns weak by a new one, and then takes the old back */
+    /* a new one makes one weak, and then the old one is restored */
     assert_int_equal(listen_reason(w, &w->x, 4, TOE_F_LISTEN_WEAK), 0);
     host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 4, 0, 0);
     host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 2, 0, 0);
