@@ -16,7 +16,7 @@ struct fake {
     unsigned uses;           /* calls of tsock_use() */
     unsigned sleeps;         /* calls of twait_sleep() */
     unsigned last_look_adds; /* waiters registered at the last readiness check */
-    /* What happens in a sleep; its result is twait_sleep's. NULL: sleeping fails the test. */
+    /* Called for a sleep; its result is that of twait_sleep(). NULL: a sleep fails the test. */
     int (*sleep)(struct pollfd *kfds, nfds_t n, uint64_t deadline);
     /* OPTION commands, in order */
     struct {

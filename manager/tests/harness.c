@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* harness.c - what the tests of libtoe share (harness.h). */
+/* harness.c - shared by the tests of libtoe (harness.h). */
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -61,7 +61,7 @@ void harness_new_toe(void)
     toe = looptoe_start(path, harness_engines());
 }
 
-/* A network namespace of the test's own, so that ports do not meet those of tests beside it. */
+/* A private network namespace, so that ports do not collide with those of concurrent tests. */
 static int isolate(void)
 {
     static int done;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* harness.h - what the tests of libtoe share: a looptoe per test, and sockets over it. */
+/* harness.h - shared by the tests of libtoe: a looptoe per test, and sockets over it. */
 #ifndef TOE_TEST_HARNESS_H
 #define TOE_TEST_HARNESS_H
 

@@ -222,7 +222,7 @@ static void doze(int listen_fd, int timeout)
         if (p[2 + 2 * i].revents)
             (void)!read(loop_qps[i]->bell, &count, sizeof(count));
         if (p[1 + 2 * i].revents) {
-            serve(); /* what a dying process has put before */
+            serve(); /* commands of a process before it died */
             detach(i);
         }
     }

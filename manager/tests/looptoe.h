@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #define LOOPTOE_IP      "10.99.0.2" /* its address: listeners that are not wildcards */
-#define LOOPTOE_PEER_IP "10.99.0.1" /* what to connect to */
+#define LOOPTOE_PEER_IP "10.99.0.1" /* the address to connect to */
 /* With LOOPTOE_IP6 in the environment it supports IPv6, on interface 1, without a router. */
 #define LOOPTOE_IP6        "fd99::2"
 #define LOOPTOE_LOCAL6     "fe80::2"

@@ -15,7 +15,7 @@ unsigned loop_options, loop_ports_left;
 static uint16_t next_port = 40000;
 static unsigned next_listener;
 
-/* CONNECTs to a port where all are weak: their SYNs are dropped and come again. */
+/* CONNECTs to a port where all are weak: their SYNs are dropped and retransmitted. */
 static struct {
     struct qp *qp;
     struct toe_cmd cmd;
@@ -301,7 +301,8 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
         memcpy(&a, q->area + q->l.addresses + toe_cmd_arg0(c) * sizeof(a), sizeof(a));
     if (misbehave(q, toe_cmd_aux(c), cookie))
         return;
-    if (toe_cmd_arg1(c) && port % loop_engines != q->engine) { /* the answers would go elsewhere */
+    if (toe_cmd_arg1(c) &&
+        port % loop_engines != q->engine) { /* the replies would go to another address */
         emit(q, TOE_CMD_CONNECT_FAILED, 0, TOE_R_ADDRNOTAVAIL, 0, cookie, 0);
         return;
     }

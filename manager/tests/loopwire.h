@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loopwire.h - what the two halves of the TOE for tests share: attaching, and its commands. */
+/* loopwire.h - shared by the two halves of the TOE for tests: attach, and its commands. */
 #ifndef TOE_LOOPWIRE_H
 #define TOE_LOOPWIRE_H
 
@@ -52,7 +52,7 @@ extern const uint8_t loop_own6[2][16];
 
 /* One command of this queue pair. */
 void loop_handle(struct qp *q, const struct toe_cmd *c);
-/* The queue pair goes: what it waited for is forgotten, its peers are reset. */
+/* The queue pair is removed: its pending requests are dropped, its peers are reset. */
 void loop_forget(struct qp *q);
 
 #endif

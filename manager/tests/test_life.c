@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_life.c - coming up, fork, and what libtoe does when the TOE dies or misbehaves. */
+/* test_life.c - start, fork, and the reaction of libtoe when the TOE dies or misbehaves. */
 #include "harness.h"
 
 static void death_resets_and_restart_serves(void **state)
@@ -287,7 +287,7 @@ static void exit_closes_in_order(void **state)
     toe_close(l);
 }
 
-/* In a child, so that settings and stderr are its own: what it wrote to stderr, and its status. */
+/* Runs in a child with separate settings and stderr; returns its stderr and its status. */
 static int in_child(int (*f)(void), char *err, size_t size)
 {
     int p[2], status;
@@ -335,7 +335,7 @@ static int refused_listener(void)
     return toe_listen(l, 1) == -1 && errno == ENETDOWN ? 0 : 1;
 }
 
-/* Whatever is wrong, what is required is not passed on. */
+/* With any wrong setting, TOEHOLD_REQUIRE still prevents the fallback to the kernel. */
 static int wrong_and_required(void)
 {
     static const char *const wrong[][2] = {

@@ -92,7 +92,7 @@ static int exchange(int kind, int ep, int fd, unsigned n)
     return memcmp(in, out, len);
 }
 
-/* Returns how many rounds went wrong. */
+/* Returns the number of failed rounds. */
 static void *client(void *arg)
 {
     int kind = (int)(intptr_t)arg, ep = toe_epoll_create1(0);
@@ -254,7 +254,7 @@ static void end_in_the_middle(void)
     exit(0);
 }
 
-/* exit() while others wait and send: what tears down does so once, and to its end. */
+/* exit() while other threads wait and send: the teardown runs once and completes. */
 static void exits_while_threads_are_busy(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_opening.c - connects given up, Fast Open and urgent data with Linux's meaning (tcp(7)), over
- * looptoe.
+ * test_opening.c - aborted connects, Fast Open and urgent data with Linux's semantics (tcp(7)),
+ * over looptoe.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,7 +13,7 @@
 
 #include "harness.h"
 
-/* ---- connects given up ---- */
+/* ---- aborted connects ---- */
 
 /* The slot of an unanswered connect is free as soon as it is closed, not minutes later. */
 static void closing_a_connect_cancels_it(void **state)
@@ -120,7 +120,7 @@ static void msg_fastopen(void **state)
     toe_close(listener);
 }
 
-/* Without waiting: EINPROGRESS and nothing sent while a cookie is fetched, else what was taken. */
+/* Non-blocking: EINPROGRESS and nothing sent while a cookie is fetched, else the accepted bytes. */
 static void msg_fastopen_nonblocking(void **state)
 {
     int listener = fast_listener(), fd = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -146,7 +146,7 @@ static void msg_fastopen_nonblocking(void **state)
     toe_close(listener);
 }
 
-/* connect() comes back at once, write() makes the connection. */
+/* connect() returns immediately, write() opens the connection. */
 static void fastopen_connect(void **state)
 {
     struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, PORT);
@@ -489,7 +489,7 @@ static void handler_of_sigurg_reads(void **state)
         assert_int_equal(toe_send(fd[0], "a", 1, 0), 1);
         assert_int_equal(toe_send(fd[0], "!", 1, MSG_OOB), 1);
         while (!urgent_got)
-            if (toe_poll(&p, 1, 10) == 1 && urgent_signals == i) /* it came before the byte */
+            if (toe_poll(&p, 1, 10) == 1 && urgent_signals == i) /* it arrived before the byte */
                 read_urgent(0), urgent_signals--;
         assert_int_equal(urgent_got, '!');
         assert_int_equal(urgent_signals, i);
@@ -506,7 +506,7 @@ static void handler_of_sigurg_reads(void **state)
 
 static int kills_of_all;
 
-/* In place of libc's: that of -1 would go to every process there is. */
+/* Replaces libc's: -1 would signal every process. */
 int kill(pid_t pid, int number)
 {
     if (pid == -1) {

@@ -482,8 +482,8 @@ static void test_a_child_of_vfork_closes_its_own(void **state)
 {
     struct pair *p = *state;
     volatile int client = p->client, server = p->server, listener = p->listener;
-    /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork): what
-     * programs do after vfork is what is tested */
+    /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork): tests what
+     * programs do after vfork */
     pid_t pid = vfork();
 
     if (pid == 0) {
@@ -569,7 +569,7 @@ static void test_control_data_longer_than_its_buffer(void **state)
     munmap(area, 2 * page);
 }
 
-/* A library of the program's own choice, which is not in the scope that RTLD_NEXT looks into. */
+/* A library that the program loads, outside the scope of RTLD_NEXT. */
 static void test_liburing_that_dlopen_brought(void **state)
 {
     const char *path = getenv("LIBURING");

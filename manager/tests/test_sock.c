@@ -375,7 +375,7 @@ static void slots_run_out_and_come_back(void **state)
 
     (void)state;
     if (harness_inline())
-        skip(); /* both ends take slots */
+        skip(); /* both ends use slots */
     for (;;) {
         c = toe_socket(AF_INET, SOCK_STREAM, 0);
         if (toe_connect(c, (struct sockaddr *)&a, sizeof(a)) < 0)

@@ -140,7 +140,7 @@ static void test_short_and_missing_values(void **state)
     assert_int_equal(errno, EINVAL);
     assert_int_equal(toe_getsockopt(fd, SOL_SOCKET, SO_ERROR, NULL, &len), -1);
     assert_int_equal(errno, EFAULT);
-    /* A short room is filled as far as it goes. */
+    /* A short buffer is filled up to its size. */
     len = 1;
     sock->opts.nodelay = 1;
     c = 0;

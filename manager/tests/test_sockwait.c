@@ -222,7 +222,7 @@ static void ring_full_waits_for_the_toe(void **state)
 
     (void)state;
     harness_pair(fd);
-    /* far more commands than the ring holds, while the TOE takes none; a child thaws it */
+    /* far more commands than the ring holds, while the TOE reads none; a child resumes it */
     looptoe_freeze(harness_toe(), 1);
     pid = fork();
     if (pid == 0) {

@@ -17,7 +17,7 @@
 static int ep, stop_pipe[2];
 static atomic_int served; /* connections that the workers have closed */
 
-/* Returns how many rounds went wrong. */
+/* Returns the number of failed rounds. */
 static void *client(void *arg)
 {
     struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, PORT);
@@ -165,7 +165,7 @@ static void sleepers_are_woken(void **state)
         assert_int_equal(toe_epoll_ctl(s[2].fd, EPOLL_CTL_ADD, fd[2][1], &e), 0);
         for (int i = 0; i < 3; i++)
             assert_int_equal(toe_send(fd[i][0], "w", 1, 0), 1);
-        if (round % 2) /* this thread handles what the interrupt was for */
+        if (round % 2) /* this thread handles the cause of the interrupt */
             for (int i = 0; i < 1000; i++)
                 toe_recv(fd[0][0], &e, 1, MSG_DONTWAIT);
         for (int i = 0; i < 3; i++) {
