@@ -52,7 +52,7 @@ static void test_percentiles_are_those_of_the_samples(void **state)
         uint64_t want = v[(size_t)ceil(percents[i] / 100 * N) - 1];
         uint64_t got = hist_percentile(r.hist, percents[i]);
 
-        /* the counters have three digits, and tell their largest value */
+        /* the counters have three digits and report their largest value */
         assert_true(got >= want && got <= want + want / 1000 + 1);
     }
     assert_int_equal(r.min, v[0]);
@@ -126,7 +126,7 @@ static void test_few_samples_have_few_bins(void **state)
     result_free(&r);
 }
 
-/* What a module's histogram and totals say is what its samples would. */
+/* A module's histogram and totals give the same result as its samples. */
 static void test_totals_are_as_samples(void **state)
 {
     struct result one = {0}, all = {0};

@@ -49,7 +49,7 @@ ANSWER = {
 
 
 class Daemon:
-    """Answers queries as toed does; a connection without a query is let go."""
+    """Answers queries as toed does; closes a connection without a query."""
 
     def __init__(self, path, answer):
         self.answer = answer
@@ -303,7 +303,7 @@ class Gateware(Case):
     ASK = ("run", "--engine", "gateware", "--netif", "tap:t0", "--ip", "192.0.2.1/24")
 
     def simulation(self, does):
-        """In the place of toe_sim: a script that leaves its arguments behind."""
+        """Replaces toe_sim: a script that records its arguments."""
         text = f'#!/bin/sh\necho "$@" >{self.dir}/arguments\n{does}\n'
         return {"TOEHOLD_TOE_SIM": self.file("toe_sim", text.encode())}
 
@@ -332,7 +332,7 @@ class Gateware(Case):
                 break
             time.sleep(0.02)
         else:
-            self.fail("it has not ended with the command")
+            self.fail("still running after the command ended")
 
     def test_the_command_is_told_of_a_toed(self):
         self.daemon()
@@ -421,7 +421,7 @@ class Bypass(Case):
     def test_every_cut_of_the_headers_ends_in_an_answer(self):
         for size in range(1, 1200, 37):
             path = self.file("cut", self.image[:size])
-            # A shell takes what is too short for a program, and finds redirections in it.
+            # A shell would run a file that is too short for a program, redirections included.
             r = self.toehold("run", "--require", path, cwd=self.dir)
             self.assertIn(r.returncode, (0, 5, 2, 126, 127, -11, -9), (size, r.stderr))
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h - a stack on the bench: memory, virtual time, a wire that records what is sent, and a TCP
- * that records what it is given. Frames are built and taken apart by functions of their own, so
- * that a mistake in core/'s wire layer is not made twice.
+ * bench.h - a stack under test: memory, virtual time, a wire that records sent frames, and a TCP
+ * that records its input. Frames are built and parsed by separate functions, so that an error in
+ * core/'s wire layer is not repeated here.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -40,7 +40,7 @@ struct bench {
     toec_time now;
     struct sent *sent; /* frames transmitted and not yet taken by bench_next() */
     unsigned sent_count, sent_read;
-    int tx_room;       /* frames transmit accepts before it says no; -1: any number */
+    int tx_room;       /* frames that transmit accepts before it refuses; -1: any number */
     uint32_t head_len; /* contiguous bytes of frames given; 0: all */
     /* What TCP was given. */
     unsigned tcp_inputs, tcp_errors, tcp_timers;
@@ -94,7 +94,8 @@ uint32_t make_ip4(uint8_t *f, const struct ip4_spec *spec, const void *payload, 
 void fix_ip4(uint8_t *f);
 /* ICMP message into p: checksum right. Returns the length. */
 uint32_t make_icmp(uint8_t *p, int type, int code, uint32_t rest, const void *data, uint32_t len);
-/* The peer makes itself known: asks for us, its entry is learned; the reply is forgotten. */
+/* The peer sends an ARP request for our address, so that its entry is learned; the reply is
+ * discarded. */
 void bench_learn(struct bench *b, const uint8_t *mac, uint32_t ip);
 
 #endif

@@ -29,7 +29,7 @@ void input_icmp6(struct bench *b, const struct ip6_spec *spec, int type, int cod
 /* A neighbour discovery message about target with options; hop limit 255 when the spec has none. */
 void input_nd(struct bench *b, const struct ip6_spec *spec, int type, uint32_t rest,
               const struct toec_addr *target, const void *options, uint32_t len);
-/* The neighbour advertises itself, asked or not. */
+/* The neighbour advertises itself, solicited or not. */
 void bench6_learn(struct bench *b, const struct toec_addr *addr, const uint8_t *mac);
 /* The link-layer address option. */
 void mac_option(uint8_t opt[8], int type, const uint8_t *mac);

@@ -22,7 +22,7 @@ struct ccbench {
     toec_time now;
 };
 
-/* The flow is paced, and has a record and an episode, borrowed from nobody. */
+/* The flow is paced, and has its own record and episode, not borrowed ones. */
 static inline void ccb_record(struct ccbench *b)
 {
     toec_runs_init(&b->t);

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toe_core.c and toe_core.h as the build has made them, toe_easy.c and toe_easy.h beside them: made
-anew they are the same, they compile alone as core/ does, need the functions of port.h and nothing
-else, and export what the public headers declare and nothing else; C++ links with them, and 32 bits
-get no size that has wrapped.
+"""Checks the built toe_core.c, toe_core.h, toe_easy.c and toe_easy.h: generating them again gives
+the same text, they compile alone as core/ does, need only the functions of port.h, and export only
+what the public headers declare; C++ links with them, and on 32 bits no size wraps.
 
 usage: check_amalgamation.py FOLDER AMALGAMATE INCLUDE_DIR SOURCE...
 """

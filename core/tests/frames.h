@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frames.h - what every simulated network of core/'s tests is made of: frames ordered by the time
- * they arrive, and numbers as they stand on the wire.
+ * frames.h - the basis of all simulated networks of core/'s tests: frames ordered by arrival time,
+ * and numbers in wire format.
  */
 #ifndef FRAMES_H
 #define FRAMES_H

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One for all files of a program: what a seed begins, the link of tcpsim.h goes on with. */
+/* One generator for all files of a program: seeded once, also used by the link of tcpsim.h. */
 __attribute__((weak)) uint64_t random_state;
 
 /* Each test that draws numbers calls this first, so that it does not depend on those before it. */

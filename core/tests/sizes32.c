@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sizes32.c - a program for 32 bits without a C library (check_amalgamation.py runs it): what has
- * no room there is refused, and no size is less than what is asked for. Ends with the number of the
- * first line that is wrong, or 0.
+ * sizes32.c - a 32-bit program without a C library (check_amalgamation.py runs it): configurations
+ * that do not fit are rejected, and no size is smaller than requested. Exits with the line of the
+ * first failure, or 0.
  */
 #include "toe_easy.h"
 
@@ -89,7 +89,7 @@ int main(void)
     if (toec_size(&c.core) < 600ul << 20) /* the flows themselves have room */
         return __LINE__;
     c.core.max_ao_keys = c.core.max_time_wait = c.core.max_records = 1u << 20;
-    c.core.ao = (const struct toec_ao_ops *)&c; /* not asked */
+    c.core.ao = (const struct toec_ao_ops *)&c; /* not reached */
     if (toec_size(&c.core))
         return __LINE__;
     if (easy_size(1024, 1u << 19) < 1ul << 30 || easy_size(1024, 1u << 20))

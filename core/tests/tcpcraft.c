@@ -94,7 +94,7 @@ void craft_init(struct sim *s)
     sim_init(s, 1);
     s->crafted = 1;
     s->impair.delay = 0;
-    /* Dialogues count timeouts: segments stay as long as they are, unless a test has it so. */
+    /* Dialogues count timeouts: the segment size stays fixed unless a test enables the search. */
     s->host[0].cfg.mtu_probing = TOEC_MTU_PROBING_OFF;
 }
 

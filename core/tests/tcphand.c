@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcphand.c - a host's stack is written down and goes on as another one (toec_save(),
- * toec_restore()). With TOEHOLD_HANDOVER=N in the environment that is done before every Nth poll,
- * in whatever test: nothing it asserts may change.
+ * tcphand.c - saves a host's stack and restores it as another one (toec_save(), toec_restore()).
+ * With TOEHOLD_HANDOVER=N in the environment this happens before every Nth poll of any test: all
+ * its assertions must still hold.
  */
 #include <stdlib.h>
 
@@ -85,7 +85,7 @@ void image_free(struct image *m)
     memset(m, 0, sizeof(*m));
 }
 
-/* Says where. */
+/* Prints the place. */
 static void differ(const struct image *a, const struct image *b)
 {
     struct toec_image_in x, y;

@@ -122,7 +122,7 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
 {
     struct host *h = user;
     struct conn *c = owner;
-    /* Where the bytes stand relative to what was read, over 32 bits' wrap. */
+    /* Position of the bytes relative to the read offset, across the 32-bit wrap. */
     uint32_t ahead = off - (uint32_t)c->read;
     uint32_t at, n;
 
@@ -135,7 +135,7 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
     memcpy(c->rx, p->data + p_off + n, len - n);
 }
 
-/* In two pieces, where the ring has its end. */
+/* In two pieces at the end of the ring. */
 static void show_sent(void *user, void *owner, toec_u32 off, toec_u32 len, struct toec_mac *mac)
 {
     const struct conn *c = owner;

@@ -131,8 +131,8 @@ static void settle_addresses(struct sim *s)
     s->impair = asked;
 }
 
-/* Memory of stacks is kept from one simulation to the next of the same size: mapping it anew would
- * be most of a short one. AddressSanitizer sees who uses it in between. */
+/* Keeps the memory of stacks for the next simulation of the same size: mapping it again would
+ * dominate a short one. AddressSanitizer detects uses in between. */
 static struct {
     void *mem;
     unsigned long size;
@@ -220,7 +220,7 @@ void sim_poll(struct sim *s, struct host *h)
         craft_answer(s);
         h->deadline = toec_poll(h->stack, s->now);
     }
-    /* `now` asks to be called again when transmit has room: a little later here. */
+    /* `now` requests a call when transmit has room: a little later here. */
     if (h->deadline <= s->now)
         h->deadline = s->now + s->retry;
 }

@@ -52,7 +52,7 @@ struct conn {
     uint32_t tx_seed, rx_seed; /* of the byte pattern each way */
     int established, peer_closed, gone, shut, closed;
     uint32_t gone_reason, error;
-    unsigned urgent;    /* times told of urgent data */
+    unsigned urgent;    /* notifications of urgent data */
     uint32_t urgent_at; /* ... and where it ends, last */
     uint16_t local_port, remote_port;
     struct conn *next;
@@ -90,13 +90,13 @@ struct sim {
     int crafted;
     struct frame *sent[4096];
     unsigned sent_n, sent_read;
-    toec_time retry;            /* who found no room in transmit asks again after this; 10 us */
+    toec_time retry;            /* delay before a retry when transmit has no room; 10 us */
     int peer_silent, arp_asked; /* the crafted peer answers ARP unless silent */
     uint32_t place_violations;
     /* Crafted frames carry this TOS. */
     uint8_t peer_tos;
-    /* What stands between the hosts beside the impairments: sees, and may change, each frame; how
-     * long it is held besides, or -1: it is dropped. */
+    /* A middlebox between the hosts, beside the impairments: sees and may change each frame.
+     * Returns the extra delay, or -1 to drop it. */
     int64_t (*router)(struct sim *s, unsigned from, uint8_t *frame, uint32_t len);
     void *router_state;
 };
@@ -115,7 +115,7 @@ uint64_t sim_count(const struct sim *s, unsigned host, enum toec_counter c);
 /* c sends until `goal` bytes are acknowledged, and its peer reads; no longer than limit. How long
  * it took. */
 toec_time sim_transfer(struct sim *s, struct conn *c, uint64_t goal, toec_time limit);
-/* Nothing is left: every flow GONE once, pools full. */
+/* No state remains: every flow GONE once, pools full. */
 void sim_assert_clean(struct sim *s);
 
 struct conn *sim_connect(struct sim *s, unsigned from, uint16_t port);
@@ -142,7 +142,7 @@ struct image {
 };
 
 void image_save(struct image *m, const struct host *h);
-/* Makes the host's stack anew, of the image: NULL, or what is wrong with it. */
+/* Restores the host's stack from the image; returns NULL, or the error. */
 const char *image_restore(const struct image *m, struct host *h);
 void image_free(struct image *m);
 /* Both; saved again, the image is the same. */
@@ -164,7 +164,7 @@ struct tseg {
     uint16_t urg;
     int fo_len; /* of the Fast Open option's cookie; -1: absent */
     uint8_t fo[16];
-    unsigned uto;          /* user timeout option as it stands, 0: absent */
+    unsigned uto;          /* user timeout option in wire format, 0: absent */
     uint32_t payload_seed; /* of the pattern put into crafted payload, at stream offset below */
     uint64_t payload_at;
     uint8_t tos; /* as received */

@@ -20,7 +20,7 @@ void sim_hand_over_now_and_then(struct host *h);
 /* tcpowner.c: the n bytes from `at` on of the stream of this seed. */
 void stream_fill(uint8_t *to, uint32_t seed, uint64_t at, uint32_t n);
 
-/* tcpcraft.c: the crafted peer tells its Ethernet address when it was asked. */
+/* tcpcraft.c: the crafted peer answers a request for its Ethernet address. */
 void craft_answer(struct sim *s);
 
 #endif

@@ -41,7 +41,7 @@ void talk_full(struct talk *t);
 void talk_under_way(struct talk *t, unsigned n);
 /* ... with SACK or not and an RTT of 100 ms. */
 void talk_flight(struct talk *t, int sack, unsigned n);
-/* The stack is told to connect to the peer's OWN_PORT; nothing is sent yet. */
+/* Makes the stack connect to the peer's OWN_PORT; nothing is sent yet. */
 void talk_connect(struct talk *t);
 /* ... and is established. */
 void talk_active(struct talk *t);
@@ -73,7 +73,7 @@ uint64_t talk_count(struct talk *t, enum toec_counter c);
 struct toec_info talk_info(struct talk *t);
 /* Sets an option of the connection, which must be taken. */
 void talk_set(struct talk *t, enum toec_option option, uint32_t value);
-/* ... whose result is given back. */
+/* ... and returns the result. */
 int talk_option(struct talk *t, enum toec_option option, uint32_t value);
 
 #endif

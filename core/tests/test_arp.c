@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "ip/ip4_out.h"
 
-/* Sends a datagram without payload to dst; what toec_ip4_output() says. */
+/* Sends a datagram without payload to dst; returns the result of toec_ip4_output(). */
 static int try_send(struct bench *b, struct toec_path *path)
 {
     struct toec_outbuf o;
@@ -47,7 +47,7 @@ static void expect_sent_to(struct bench *b, const uint8_t *mac)
     assert_memory_equal(f->data, mac, 6);
 }
 
-/* R826-04: no probes before it unless asked for (test_arp_probe.c), as Linux. */
+/* R826-04: no probes before it unless configured (test_arp_probe.c), as Linux. */
 static void announces_twice(void **state)
 {
     struct bench b;
@@ -78,7 +78,7 @@ static void resolves_then_sends(void **state)
     assert_int_equal(try_send(&b, &path), TOEC_SEND_WAIT);
     expect_arp(&b, 1, broadcast_mac, PEER_IP);
     epoch = toec_send_epoch(b.s);
-    assert_int_equal(try_send(&b, &path), TOEC_SEND_WAIT); /* asking once is enough */
+    assert_int_equal(try_send(&b, &path), TOEC_SEND_WAIT); /* one request is enough */
     assert_null(bench_next(&b));
     assert_int_equal(toec_send_epoch(b.s), epoch);
     bench_input(&b, f, make_arp(f, 2, peer_mac, PEER_IP, own_mac, OWN_IP));
@@ -130,7 +130,7 @@ static void gives_up_after_three_requests(void **state)
     assert_null(bench_next(&b));
     assert_int_equal(try_send(&b, &path), TOEC_SEND_UNREACH);
     assert_int_equal(bench_counter(&b, TOEC_C_neigh_failed), 1);
-    bench_pass(&b, 2 * SEC); /* told at once while the failure is fresh */
+    bench_pass(&b, 2 * SEC); /* reported immediately while the failure is recent */
     assert_int_equal(try_send(&b, &path), TOEC_SEND_UNREACH);
     assert_null(bench_next(&b));
     bench_pass(&b, 2 * SEC);
@@ -140,7 +140,7 @@ static void gives_up_after_three_requests(void **state)
     bench_stop(&b);
 }
 
-/* A waiting sender learns of the failure by the epoch. */
+/* A waiting sender detects the failure by the epoch. */
 static void failure_changes_the_epoch(void **state)
 {
     struct toec_path path;
@@ -190,7 +190,7 @@ static void stale_entry_is_probed_on_use(void **state)
     bench_init(&b);
     resolve(&b, &path, PEER_IP, peer_mac);
     bench_pass(&b, 31 * SEC);
-    assert_null(bench_next(&b)); /* nobody sends, nobody probes */
+    assert_null(bench_next(&b)); /* no sender, no probe */
     assert_int_equal(try_send(&b, &path), 0);
     expect_sent_to(&b, peer_mac);
     bench_pass(&b, 4990 * MSEC);
@@ -202,7 +202,8 @@ static void stale_entry_is_probed_on_use(void **state)
     bench_input(&b, f, make_arp(f, 2, peer_mac, PEER_IP, own_mac, OWN_IP));
     bench_pass(&b, 29 * SEC);
     assert_null(bench_next(&b));
-    /* Once more, with nobody answering: three unicast, then three broadcast requests, then gone. */
+    /* Again, without a reply: three unicast, then three broadcast requests, then the entry is
+     * removed. */
     bench_pass(&b, 2 * SEC);
     assert_int_equal(try_send(&b, &path), 0);
     bench_forget_sent(&b);
@@ -222,8 +223,8 @@ static void stale_entry_is_probed_on_use(void **state)
     bench_stop(&b);
 }
 
-/* RFC 9293 3.8.3: a transport that hears nothing has the neighbour verified at once, but not when
- * others have just heard from beyond it. */
+/* RFC 9293 3.8.3: a transport that receives nothing triggers verification of the neighbour
+ * immediately, but not if others have just received through it. */
 static void doubt_is_settled_at_once(void **state)
 {
     struct toec_path path;
@@ -240,7 +241,7 @@ static void doubt_is_settled_at_once(void **state)
     bench_pass(&b, 2 * MSEC);
     assert_null(bench_next(&b));
     bench_pass(&b, SEC);
-    assert_int_equal(try_send(&b, &path), 0); /* looked up anew: path.gen */
+    assert_int_equal(try_send(&b, &path), 0); /* looked up again: path.gen */
     expect_sent_to(&b, peer_mac);
     toec_path_doubt(b.s, &path, b.now);
     bench_pass(&b, 2 * MSEC);
@@ -301,7 +302,8 @@ static void unused_entries_go_away(void **state)
     bench_stop(&b);
 }
 
-/* R826-01, and RFC 826: who asks for us is learned, since we are about to answer it. */
+/* R826-01, and RFC 826: the sender of a request for our address is learned, since the reply needs
+ * it. */
 static void answers_requests_and_learns(void **state)
 {
     const struct sent *sent;
@@ -511,8 +513,8 @@ static void flood_of_destinations_evicts_no_resolved_entry(void **state)
 }
 
 /*
- * More senders wait than entries may: who was pushed out is not called back to push out others, and
- * no storm of broadcasts arises however often they try.
+ * More senders wait than entries are allowed: an evicted one is not called back to evict others,
+ * and retries cause no broadcast storm.
  */
 static void waiting_senders_make_no_storm(void **state)
 {
@@ -544,7 +546,8 @@ static void waiting_senders_make_no_storm(void **state)
     bench_stop(&b);
 }
 
-/* More neighbours in use than entries: all can be reached in turn, the least used make room. */
+/* More neighbours in use than entries: all can be reached one after the other; the least used are
+ * evicted. */
 static void more_neighbours_than_entries(void **state)
 {
     struct toec_path path[40];

@@ -38,8 +38,8 @@ static void expect_request(struct bench *b, uint32_t spa)
     assert_int_equal(peek32(f->data + 38), OWN_IP);
 }
 
-/* Three probes a second or two apart, after a random part of a second; two seconds of silence
- * later the address is ours and announced. */
+/* Three probes a second or two apart, after a random part of a second; after two seconds without a
+ * claim the address is ours and announced. */
 static void nobody_objects(void **state)
 {
     struct bench b;
@@ -71,7 +71,7 @@ static void nobody_objects(void **state)
     bench_stop(&b);
 }
 
-/* Nothing is answered, taken or sent from an address that is not ours yet. */
+/* An address that is not ours yet is not answered for, received on, or sent from. */
 static void unused_meanwhile(void **state)
 {
     uint8_t f[128], ping[16], icmp[32];
@@ -132,7 +132,7 @@ static void somebody_objects(void **state)
     }
 }
 
-/* Not asked for: ours at once; who claims it later is remembered. */
+/* Not configured: ours immediately; a later claimant is recorded. */
 static void claims_in_use(void **state)
 {
     uint8_t f[64];

@@ -23,7 +23,7 @@
 #define RING  4096u
 
 struct app {
-    struct toec_conn *c; /* NULL: gone or closed */
+    struct toec_conn *c; /* NULL: ended or closed */
     uint32_t to_write, written, read;
     unsigned seen; /* events */
     uint32_t reason;
@@ -314,8 +314,7 @@ static void with_key(struct toec_easy *e, unsigned peer, struct toec_tcb *flow, 
                      0);
 }
 
-/* TCP-AO asks for nothing but the number of keys: payload is shown from the rings, around their
- * ends. */
+/* TCP-AO needs only the number of keys: payload is read from the rings, across their ends. */
 static void authenticated(void **state)
 {
     struct app *a;
@@ -334,7 +333,7 @@ static void authenticated(void **state)
     assert_int_equal(toec_counters(toec_easy_stack(host[1].easy))[TOEC_C_tcp_ao_bad_mac], 0);
 }
 
-/* FIN one way, data the other way, FIN; the one who has shut down hears that it is over. */
+/* FIN one way, data the other way, FIN; the side that has shut down is notified of the end. */
 static void half_closed(void **state)
 {
     struct app *a = connect_to(7, 10000), *b;
@@ -349,7 +348,7 @@ static void half_closed(void **state)
     assert_int_equal(toec_easy_write(a->c, "x", 1), 0);
     run(2000 * MS);
     assert_int_equal(b->read, 10000);
-    assert_null(b->c); /* closed: it hears no more */
+    assert_null(b->c); /* closed: no more events */
     assert_true(b->seen & TOEC_EASY_END);
     assert_false(b->seen & TOEC_EASY_GONE);
     assert_int_equal(a->read, 20000);
@@ -359,7 +358,7 @@ static void half_closed(void **state)
     assert_int_equal(flows(0) + flows(1), 0);
 }
 
-/* What stands unread when the connection ends can be read in the last event. */
+/* Bytes unread when the connection ends can be read in the last event. */
 static void the_last_event_reads(void **state)
 {
     struct app *a = connect_to(7, 0), *b;
@@ -393,7 +392,7 @@ static void refused(void **state)
     assert_int_equal(a->reason, TOEC_R_REFUSED);
 }
 
-/* Neither abort nor a close with bytes unread is heard of by the one who did it. */
+/* The caller gets no event for its own abort, or its own close with unread bytes. */
 static void resets(void **state)
 {
     struct app *a = connect_to(7, 100), *b = connect_to(7, 100);
@@ -449,7 +448,7 @@ static void all_in_use(void **state)
     }
 }
 
-/* A handshake that never ends gives its memory back, and nobody has heard of it. */
+/* An incomplete handshake frees its memory, without an event. */
 static void half_open(void **state)
 {
     connect_to(8, 0);

@@ -125,7 +125,7 @@ static void rss_hash_is_symmetric(void **state)
         assert_in_range(homes[i], 800, 1200);
 }
 
-/* As a NIC with this key has it: 12 bytes for IPv4 (carried in mapped form), 36 for IPv6. */
+/* As a NIC computes it with this key: 12 bytes for IPv4 (in mapped form), 36 for IPv6. */
 static void rss_hash_is_the_nics(void **state)
 {
     struct toec_addr a, b;

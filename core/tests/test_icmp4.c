@@ -256,7 +256,7 @@ static void udp_is_port_unreachable(void **state)
     poke16(msg + 6, 0); /* sent without a checksum */
     bench_input(&b, f, make_ip4(f, &spec, msg, len));
     expect_error(&b, 3, 3, f, 20 + 38);
-    make_udp(msg, 30); /* IP carries more than UDP says */
+    make_udp(msg, 30); /* the IP payload exceeds the UDP length */
     bench_input(&b, f, make_ip4(f, &spec, msg, len + 2));
     expect_error(&b, 3, 3, f, 20 + 40);
     len = make_udp(msg, 1400); /* RFC 1812: 576 bytes at most */
@@ -495,7 +495,7 @@ static void bad_quotes(void **state)
     bench_stop(&b);
 }
 
-/* No route back, or no room for the second fragment: nothing is said to have been sent. */
+/* No route back, or no room for the second fragment: not counted as sent. */
 static void no_way_to_answer(void **state)
 {
     static uint8_t data[3000], f[4096], p[4096];

@@ -84,7 +84,8 @@ static void echo_is_limited(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4443 2.4 (c), (e), (f): at most 1280 bytes; never about errors, groups, nobody; not many. */
+/* RFC 4443 2.4 (c), (e), (f): at most 1280 bytes; never about errors, groups or the unspecified
+ * address; rate-limited. */
 static void errors_out(void **state)
 {
     static uint8_t f[2048], data[1400];
@@ -315,7 +316,7 @@ static void timeouts_of_messages(void **state)
     bench_stop(&b);
 }
 
-/* A quote that is not of IPv6, or of a protocol that nobody speaks here. */
+/* A quote that is not IPv6, or of an unsupported protocol. */
 static void strange_quotes(void **state)
 {
     uint8_t q[60] = {0x60, 0, 0, 0, 0, 20, 6, 64};

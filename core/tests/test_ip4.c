@@ -411,7 +411,7 @@ static void output_header(void **state)
     bench_stop(&b);
 }
 
-/* With no room in transmit the sender is told, and poll asks to be called at once. */
+/* With no room in transmit the sender is notified, and poll requests an immediate call. */
 static void full_transmit(void **state)
 {
     struct toec_outbuf o;

@@ -76,7 +76,7 @@ static void bad_headers(void **state)
     poke16(f + 18, 21);
     bench_input(&b, f, len);
     assert_int_equal(bench_counter(&b, TOEC_C_ip6_bad_length), 1);
-    /* Sources nobody has: groups, loopback, IPv4 in disguise, our own; :: with TCP. */
+    /* Invalid sources: groups, loopback, IPv4-mapped, our own; :: with TCP. */
     s.src = &all_nodes;
     input(&b, &s, tcp, 20);
     s.src = &loopback;
@@ -136,7 +136,7 @@ static void headers_in_order(void **state)
     bench_stop(&b);
 }
 
-/* R8200-02: with the offset of the byte that names it. No next header says nothing. */
+/* R8200-02: with the offset of the byte that names it. No Next Header draws no error. */
 static void unknown_next_header(void **state)
 {
     struct bench b;
@@ -388,7 +388,7 @@ static void chains(void **state)
                          table[i].whole);
 }
 
-/* Headers that end before they have begun, or that are more than is looked at. */
+/* Truncated headers, or more headers than are parsed. */
 static void short_headers(void **state)
 {
     struct ip6_spec s = from_peer;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_link.c - a link that another stack looks after (toec_link_ops): no ARP or discovery of our
- * own, routes, neighbours and addresses of IPv6 as they are told, in virtual time.
+ * test_link.c - a link managed by another stack (toec_link_ops): no own ARP or neighbour discovery;
+ * routes, neighbours and IPv6 addresses as notified, in virtual time.
  */
 #include "bench6.h"
 #include "ip/ip6_out.h"
 #include "ip/ip4_out.h"
 #include "ip/ip6_addr.h"
 
-static uint32_t asked; /* about whom; 0: nobody */
+static uint32_t asked; /* the requested address; 0: none */
 static unsigned asks;
 static uint32_t gateway;                 /* of all that is not 10/8; 0: none */
 static const struct toec_addr *gateway6; /* of all that is not fd00::/8 */
@@ -57,7 +57,7 @@ static void begin(struct bench *b)
     bench_poll(b);
 }
 
-/* Sends a datagram without payload to dst; what toec_ip4_output() says. */
+/* Sends a datagram without payload to dst; returns the result of toec_ip4_output(). */
 static int try_send(struct bench *b, uint32_t dst, struct toec_path *path)
 {
     struct toec_outbuf o;
@@ -124,7 +124,7 @@ static void asks_and_is_told(void **state)
     bench_stop(&b);
 }
 
-/* One that nobody sends to takes no room. */
+/* An unused neighbour takes no room. */
 static void strangers_are_not_kept(void **state)
 {
     struct toec_usage usage;
@@ -151,14 +151,14 @@ static void does_not_answer(void **state)
     toec_neighbour(b.s, mapped(PEER_IP), NULL, b.now);
     assert_int_equal(try_send(&b, PEER_IP, &path), TOEC_SEND_UNREACH);
     toec_neighbour(b.s, mapped(PEER_IP), NULL, b.now);
-    assert_int_equal(bench_counter(&b, TOEC_C_neigh_failed), 1); /* told again: no news */
+    assert_int_equal(bench_counter(&b, TOEC_C_neigh_failed), 1); /* notified again: no change */
     toec_neighbour(b.s, mapped(PEER_IP), peer_mac, b.now);
     assert_int_equal(try_send(&b, PEER_IP, &path), 0);
     expect_sent_to(&b, peer_mac);
     bench_stop(&b);
 }
 
-/* Nobody answers the question: asked again, and given up. */
+/* The request gets no reply: repeated, then abandoned. */
 static void no_word(void **state)
 {
     struct toec_path path;
@@ -175,7 +175,7 @@ static void no_word(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4861 7.3.3, without frames: one in use that nothing confirms is asked about. */
+/* RFC 4861 7.3.3, without frames: a used but unconfirmed one is verified. */
 static void verified_in_use(void **state)
 {
     struct toec_path path;
@@ -226,7 +226,7 @@ static void routes_change(void **state)
     bench_stop(&b);
 }
 
-/* No way leads to what is no host, whatever the routes say. */
+/* An address that is not a host's is unreachable, whatever the routes. */
 static void only_to_hosts(void **state)
 {
     static const uint32_t none[] = {OWN_IP, 0x0a0000ffu, 0x0a000000u, 0xe0000001u, 0x7f000001u, 0};
@@ -257,7 +257,7 @@ static void begin6(struct bench *b, const struct toec_given *given, unsigned n)
     bench_poll(b);
 }
 
-/* A datagram from our address to dst; what toec_ip6_output() says. */
+/* Sends a datagram from our address to dst; returns the result of toec_ip6_output(). */
 static int try_send6(struct bench *b, const struct toec_addr *dst, struct toec_path *path)
 {
     struct toec_outbuf o;

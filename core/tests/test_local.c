@@ -58,7 +58,7 @@ static void sent_as_local(void **state)
         assert_non_null(f);
         assert_int_equal(f->local, 1);
         assert_memory_equal(f->data, own_mac, 6);
-        assert_null(bench_next(&b)); /* nobody is asked who has the address */
+        assert_null(bench_next(&b)); /* no resolution of the address */
         assert_int_equal(toec_path_to(b.s, i ? &peer6 : mapped(PEER_IP), &path), 0);
         assert_int_equal(try_send(&b, i ? &peer6 : mapped(PEER_IP), &path), TOEC_SEND_WAIT);
         f = bench_next(&b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_nd.c - neighbours (RFC 4861): which messages count, what they change, when we ask; duplicate
- * address detection (RFC 4862 5.4).
+ * test_nd.c - neighbours (RFC 4861): which messages count, what they change, when we solicit;
+ * duplicate address detection (RFC 4862 5.4).
  */
 #include "bench6.h"
 #include "ip/ip_out.h"
@@ -51,7 +51,7 @@ static void solicitation_validity(void **state)
     input_nd(&b, &s, 135, 0, &own6, opt, 8);
     bad++;
     opt[1] = 1;
-    s.src = &none6; /* from nobody: to us alone, and with a source address option */
+    s.src = &none6; /* from ::, to a unicast address, and with a source address option */
     input_nd(&b, &s, 135, 0, &own6, 0, 0);
     bad++;
     assert_int_equal(bench_counter(&b, TOEC_C_nd_bad), bad);
@@ -118,7 +118,7 @@ static void advertisement_validity(void **state)
     assert_int_equal(bench_counter(&b, TOEC_C_nd_bad), 4);
     assert_int_equal(entry(&b)->state, TOEC_NEIGH_INCOMPLETE);
     mac_option(opt, 2, peer_mac);
-    input_nd(&b, &s, 136, 0x60000000, &far6, opt, 8); /* nobody asked for it */
+    input_nd(&b, &s, 136, 0x60000000, &far6, opt, 8); /* unsolicited */
     assert_null(toec_neigh_find(b.s, &far6));
     input_nd(&b, &s, 136, 0x60000000, &peer6, opt, 8);
     assert_int_equal(entry(&b)->state, TOEC_NEIGH_REACHABLE);
@@ -156,7 +156,7 @@ static void override_and_solicited(void **state)
     bench_stop(&b);
 }
 
-/* ---- when we ask ---- */
+/* ---- when we solicit ---- */
 
 static int try_send(struct bench *b, struct toec_path *path)
 {
@@ -208,7 +208,7 @@ static void three_solicitations(void **state)
     bench_stop(&b);
 }
 
-/* R4861-06: REACHABLE, STALE after about 30 s, DELAY 5 s, three unicast probes, then all are asked.
+/* R4861-06: REACHABLE, STALE after about 30 s, DELAY 5 s, three unicast probes, then multicast.
  */
 static void unreachability_detection(void **state)
 {
@@ -245,7 +245,7 @@ static void unreachability_detection(void **state)
     bench_stop(&b);
 }
 
-/* RFC 6583: asking for a million who are not there pushes out nobody who is. */
+/* RFC 6583: solicitations for a million unused addresses evict no reachable neighbour. */
 static void floods_push_out_nobody(void **state)
 {
     struct toec_addr a = peer6;
@@ -267,7 +267,7 @@ static void floods_push_out_nobody(void **state)
         b.now += 100000;
         if (i % 100 == 0)
             bench_poll(&b);
-        if (i % 10000 == 0) { /* once a second, and it is heard of */
+        if (i % 10000 == 0) { /* once a second, and its reply is processed */
             assert_int_equal(try_send(&b, &known), 0);
             toec_path_confirm(b.s, &known, b.now);
             toec_usage(b.s, &u);
@@ -283,8 +283,8 @@ static void floods_push_out_nobody(void **state)
 
 /* ---- duplicate address detection ---- */
 
-/* R4862-01, R4862-02: asks once from ::, to the solicited-node group it has joined; then announces.
- * R6980-01: in one piece. */
+/* R4862-01, R4862-02: solicits once from ::, to the solicited-node group it has joined; then
+ * advertises. R6980-01: in one piece. */
 static void detects_no_duplicate(void **state)
 {
     struct toec_own_addr own[8];
@@ -332,8 +332,8 @@ static void detects_no_duplicate(void **state)
     bench_stop(&b);
 }
 
-/* R4862-03: another one has it, or tests it: a static address is given up; link-local ones are made
- * anew. Who asks for it gets no answer. */
+/* R4862-03: another host has it, or tests it: a static address is dropped; a new link-local one is
+ * generated. Solicitations for it get no reply. */
 static void duplicates(void **state)
 {
     struct toec_own_addr own[8], again[8];
@@ -349,7 +349,7 @@ static void duplicates(void **state)
     toec_addr_solicited(&group, &own[1].addr);
     s.dst = &group;
     mac_option(opt, 1, peer_mac);
-    input_nd(&b, &s, 135, 0, &own[1].addr, opt, 8); /* asks, and does not test */
+    input_nd(&b, &s, 135, 0, &own[1].addr, opt, 8); /* solicits, and does not test */
     assert_null(bench_next(&b));
     assert_int_equal(bench_counter(&b, TOEC_C_nd_dad_failed), 0);
     s.dst = &all_nodes;
@@ -372,7 +372,8 @@ static void duplicates(void **state)
     bench_stop(&b);
 }
 
-/* RFC 7527: what a loop brings back is our own question. Others' questions are no answers either.
+/* RFC 7527: a looped-back solicitation is our own. Other hosts' solicitations are no replies
+ * either.
  */
 static void own_probe_is_no_duplicate(void **state)
 {

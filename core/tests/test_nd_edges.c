@@ -72,7 +72,7 @@ static void options(void **state)
 
 /* ---- solicitations ---- */
 
-/* An Ethernet address that nobody has teaches nothing; the question is answered all the same. */
+/* An invalid Ethernet address is not learned; the solicitation is answered all the same. */
 static void impossible_ethernet_addresses(void **state)
 {
     static const uint8_t zero[6] = {0};
@@ -93,7 +93,8 @@ static void impossible_ethernet_addresses(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4861 7.2.3: who asks tells its address, new or changed; without the option it tells none. */
+/* RFC 4861 7.2.3: a solicitation carries the sender's address, new or changed; without the option,
+ * none. */
 static void solicitors_are_learned(void **state)
 {
     struct ip6_spec far = {&far6, &own6, 58, 255, 0};
@@ -110,7 +111,7 @@ static void solicitors_are_learned(void **state)
     assert_int_equal(toec_path_to(b.s, &peer6, &path), 0);
     assert_int_equal(try_send(&b, &peer6, &path), TOEC_SEND_WAIT);
     bench_forget_sent(&b);
-    mac_option(opt, 1, peer_mac); /* we wait for it: now it has said where it is */
+    mac_option(opt, 1, peer_mac); /* we wait for it: now it has given its address */
     input_nd(&b, &from_peer, 135, 0, &own6, opt, 8);
     assert_int_equal(entry(&b, &peer6)->state, TOEC_NEIGH_STALE);
     assert_int_equal(try_send(&b, &peer6, &path), 0);
@@ -128,8 +129,8 @@ static void solicitors_are_learned(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4862 5.4.3: another host tests our address: told to everyone. With a source option, or to
- * another group, such a question is none (R4861-01). */
+/* RFC 4862 5.4.3: another host tests our address: the reply goes to all nodes. With a source
+ * option, or to another group, such a solicitation is invalid (R4861-01). */
 static void others_probes(void **state)
 {
     struct ip6_spec s = {&none6, &own6, 58, 255, 0};
@@ -157,8 +158,8 @@ static void others_probes(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4862 5.4.3: who only asks for a tentative address gets no answer, and is no duplicate; who
- * tests it with a number that is not ours is one. Then its packets are another host's. */
+/* RFC 4862 5.4.3: a plain solicitation for a tentative address gets no reply and is no duplicate; a
+ * test of it with another nonce is one. Then its packets belong to another host. */
 static void questions_before_it_is_ours(void **state)
 {
     struct ip6_spec s = {&peer6, &all_nodes, 58, 255, 0};
@@ -179,7 +180,7 @@ static void questions_before_it_is_ours(void **state)
     assert_int_equal(toec_source_for(b.s, &peer6, &src), TOEC_E_NOTAVAIL);
     assert_int_equal(toec_path_to(b.s, &peer6, &path), 0);
     assert_int_equal(try_send(&b, &peer6, &path), TOEC_SEND_WAIT);
-    assert_int_equal(bench_counter(&b, TOEC_C_nd_solicits_sent), 0); /* from whom? */
+    assert_int_equal(bench_counter(&b, TOEC_C_nd_solicits_sent), 0); /* no sender address */
     s.dst = &all_nodes;
     input_icmp6(&b, &s, 128, 0, 1, "x", 1);
     assert_int_equal(bench_counter(&b, TOEC_C_icmp_echo_sent), 0);
@@ -191,7 +192,7 @@ static void questions_before_it_is_ours(void **state)
     s.dst = &all_nodes;
     input_nd(&b, &s, 135, 0, &own6, 0, 0); /* not to be answered by us */
     assert_int_equal(bench_counter(&b, TOEC_C_nd_not_ours), 1);
-    s.src = &own6; /* the one who has it speaks */
+    s.src = &own6; /* the owner of the address sends */
     s.dst = &all_nodes;
     s.next = 6;
     bench_input(&b, f, make_ip6(f, &s, tcp, 20));
@@ -256,7 +257,7 @@ static void split_messages(void **state)
 
 /* ---- when transmit is full ---- */
 
-/* What cannot be sent does not count as sent, and is asked or said again by its timer. */
+/* A message that could not be sent does not count as sent; its timer repeats it. */
 static void full_transmit(void **state)
 {
     struct toec_own_addr own[8];
@@ -306,8 +307,8 @@ static struct toec_addr numbered(unsigned i)
     return a;
 }
 
-/* Every entry in use: those who only ask are not learned; who is sent to takes the place of the
- * first that has not been used since the hand came by, and that takes a few looks. */
+/* Every entry in use: senders of solicitations are not learned; a new destination replaces the
+ * first entry not used since the clock hand passed, after a few steps. */
 static void every_entry_in_use(void **state)
 {
     struct toec_addr a = numbered(5000);
@@ -351,15 +352,14 @@ static void every_entry_in_use(void **state)
     bench_learn(&b, peer_mac, PEER_IP);
     assert_int_equal(bench_counter(&b, TOEC_C_arp_not_learned), 1);
     assert_null(toec_neigh_find(b.s, mapped(PEER_IP)));
-    for (i = 0; i < 5; i++) /* who asks does not push it out */
+    for (i = 0; i < 5; i++) /* a solicitation does not evict it */
         bench6_learn(&b, &peer6, peer_mac);
     assert_null(entry(&b, &peer6));
     assert_non_null(entry(&b, &a));
     bench_stop(&b);
 }
 
-/* Numbers of entries are never 0, which stands for none; a path that never had one vouches for
- * none. */
+/* Numbers of entries are never 0, which means none; a path that never had one confirms none. */
 static void generations_wrap(void **state)
 {
     struct toec_path path, other;

@@ -64,7 +64,7 @@ static unsigned automatic(struct bench *b, struct toec_own_addr *out)
     return found;
 }
 
-/* RFC 7559: asks until an answer comes, each time after twice as long; stops with it. */
+/* RFC 7559: solicits until a reply comes, each time after twice the interval; stops with it. */
 static void solicits(void **state)
 {
     const struct sent *f;
@@ -179,7 +179,7 @@ static void impossible_prefixes(void **state)
     bench_stop(&b);
 }
 
-/* R4862-06: preferred, then deprecated, then gone; R4862-05: never at once by a forged
+/* R4862-06: preferred, then deprecated, then removed; R4862-05: never immediately by a forged
  * advertisement. */
 static void lifetimes(void **state)
 {
@@ -208,7 +208,7 @@ static void lifetimes(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4861 6.3.6: one that answers before one that does not; a router that leaves is left. */
+/* RFC 4861 6.3.6: a reachable one before an unreachable one; a router that withdraws is dropped. */
 static void chooses_routers(void **state)
 {
     struct toec_path path;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_nd_routes.c - what routers teach and take back (RFC 4861 6.3, 8): parameters, prefixes,
- * redirects; how long we ask for one (RFC 7559); queries for groups (RFC 3810).
+ * test_nd_routes.c - what routers advertise and withdraw (RFC 4861 6.3, 8): parameters, prefixes,
+ * redirects; how long we solicit one (RFC 7559); queries for groups (RFC 3810).
  */
 #include "bench6.h"
 #include "ip/ip_out.h"
@@ -57,7 +57,7 @@ static void expect_via(struct bench *b, const struct toec_addr *dst, const struc
     assert_memory_equal(path.next_hop.b, via->b, 16);
 }
 
-/* RFC 4861 6.3.4: reachable and retransmission times within bounds; 0 says nothing. */
+/* RFC 4861 6.3.4: reachable and retransmission times within bounds; 0 is unspecified. */
 static void parameters(void **state)
 {
     static const struct {
@@ -78,7 +78,7 @@ static void parameters(void **state)
         assert_int_equal(b.s->ip6.retrans, table[i].taken * MSEC);
     }
     r.retrans = 0;
-    r.hops = 0; /* not said: stays */
+    r.hops = 0; /* unspecified: unchanged */
     r.reachable = 1000;
     advertise(&b, &router6, &r);
     assert_int_equal(b.s->ip6.hops, 64);
@@ -94,7 +94,7 @@ static void parameters(void **state)
     bench_stop(&b);
 }
 
-/* RFC 7559: an hour between questions at most, however long nobody answers. */
+/* RFC 7559: at most an hour between solicitations, however long no router replies. */
 static void asks_for_ever(void **state)
 {
     const struct sent *f;
@@ -116,8 +116,8 @@ static void asks_for_ever(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4861 6.3.5, 7.2.5: a router says that it is none: by lifetime, or by its flag. What it has
- * redirected to, and what is redirected to it, is forgotten. */
+/* RFC 4861 6.3.5, 7.2.5: a router withdraws: by lifetime, or by its flag. Redirects from it, and to
+ * it, are removed. */
 static void routers_retire(void **state)
 {
     struct ip6_spec s = {&second, &own6, 58, 255, router_mac};
@@ -168,7 +168,7 @@ static void routers_retire(void **state)
 }
 
 /* RFC 4861 8.3: the destination is on this link after all. Redirects share a table by hash: one of
- * another destination is not taken for ours. */
+ * another destination is not used for ours. */
 static void redirects_to_the_link(void **state)
 {
     struct ra r = {64, 1800, 0, 0, {0}, 0};
@@ -301,7 +301,7 @@ static void listener_queries(void **state)
     assert_int_equal(bench_counter(&b, TOEC_C_mld_reports_sent), n + 3);
     bench_stop(&b);
     bench6_config(&b, TOEC_IP6_STATIC);
-    bench_start(&b); /* a change under way tells it all */
+    bench_start(&b); /* a pending change reports all of it */
     input_icmp6(&b, &s, 130, 0, 1000u << 16, m, 20);
     bench_pass(&b, 5 * SEC);
     assert_int_equal(bench_counter(&b, TOEC_C_mld_queries), 1);

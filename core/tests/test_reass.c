@@ -76,7 +76,7 @@ static void every_order_of_five(void **state)
 
 /*
  * All triples of fragments within nine blocks, in the order given, each last or not: against a
- * model that remembers blocks as the policy says.
+ * model that keeps blocks according to the policy.
  */
 struct policy {
     unsigned have, total, open;

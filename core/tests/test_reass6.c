@@ -99,7 +99,7 @@ static void ecn(void **state)
     bench_stop(&b);
 }
 
-/* R8200-06: alone, whatever else has its ID. */
+/* R8200-06: alone, whatever other fragments have its ID. */
 static void atomic(void **state)
 {
     struct bench b;
@@ -139,8 +139,8 @@ static void overlaps(void **state)
 }
 
 /* All triples of fragments within nine blocks, in the order given, each last or not: an overlap, or
- * an end that does not fit, is the end of the datagram, whatever comes of it later. What lies
- * wholly within what has come is taken for a copy: no byte is replaced. */
+ * an end that does not fit, ends the datagram, whatever arrives of it later. A fragment wholly
+ * within received data counts as a copy: no byte is replaced. */
 struct policy {
     unsigned have, total, dead;
     unsigned delivered, dropped, copies;
@@ -268,7 +268,7 @@ static void impossible_lengths(void **state)
     bench_stop(&b);
 }
 
-/* R8200-11 (RFC 7112): the chain up to the end of the TCP header stands in the first fragment. */
+/* R8200-11 (RFC 7112): the chain up to the end of the TCP header is in the first fragment. */
 static void whole_chain_first(void **state)
 {
     struct bench b;
@@ -278,14 +278,14 @@ static void whole_chain_first(void **state)
     fragment(&b, 1, 0, 16, 1);
     (void)expect_icmp6(&b, 4, 3, &own6, &peer6, 0);
     assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_chain), 1);
-    whole[12] = 0x70; /* 28 bytes of header, of which 24 are there */
+    whole[12] = 0x70; /* 28 bytes of header, of which 24 are present */
     fragment(&b, 1, 0, 24, 1);
     assert_int_equal(bench_counter(&b, TOEC_C_ip6_frag_chain), 2);
     assert_int_equal(datagrams(&b), 0);
     bench_stop(&b);
 }
 
-/* Bounded memory: the oldest gives way. */
+/* Bounded memory: the oldest is evicted. */
 static void pool_is_bounded(void **state)
 {
     struct bench b;

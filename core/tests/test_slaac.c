@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_slaac.c - our own addresses (RFC 4862): how often another is tried, lifetimes that change,
- * what is left without one; groups that two addresses share.
+ * test_slaac.c - our own addresses (RFC 4862): how often another is tried, changing lifetimes, the
+ * state without one; groups that two addresses share.
  */
 #include "bench6.h"
 #include "ip/ip_out.h"
@@ -43,7 +43,7 @@ static void claim(struct bench *b, const struct toec_addr *a)
     input_nd(b, &s, 136, 0x20000000, a, opt, 8);
 }
 
-/* RFC 7217 6: three more tries, then none: without a link-local address, and told so. */
+/* RFC 7217 6: three more tries, then none: no link-local address, and a notification of that. */
 static void gives_up(void **state)
 {
     struct toec_own_addr own[8];
@@ -65,7 +65,7 @@ static void gives_up(void **state)
     bench_pass(&b, 5 * SEC);
     toec_own_addresses(b.s, own, 8);
     assert_true(own[1].usable);
-    while ((f = bench_next(&b)) != 0) /* RFC 3810 5.2.14: reports from nobody */
+    while ((f = bench_next(&b)) != 0) /* RFC 3810 5.2.14: reports from :: */
         if (f->data[20] == 0 && f->data[62] == 143) {
             reports++;
             assert_memory_equal(f->data + 22, none6.b, 16);

@@ -87,7 +87,7 @@ static void invalid_configurations(void **state)
     invalid(&b);
     b.cfg.max_udp = 65537;
     invalid(&b);
-    b.cfg.max_udp = 1; /* without who hears them */
+    b.cfg.max_udp = 1; /* without a receiver for them */
     invalid(&b);
     b.cfg.ecn = (enum toec_ecn_policy)99;
     invalid(&b);
@@ -118,7 +118,7 @@ static void invalid_ip6_configurations(void **state)
     b.cfg.ip6_gateway[0] = b.cfg.ip6_addr[0] = 0xfd;
     invalid(&b);
     b.cfg.ip6 = TOEC_IP6_STATIC;
-    memset(b.cfg.ip, 0, 4); /* a gateway for nobody */
+    memset(b.cfg.ip, 0, 4); /* a gateway without an address */
     invalid(&b);
     b.cfg.ip6 = TOEC_IP6_STATIC;
     b.cfg.ip6_addr[0] = 0xfd;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tcp_ao.c - connections with TCP-AO (RFC 5925) between two stacks: they carry data over a bad
- * link, in both families, with both algorithms; keys change on the way; what somebody
- * on the path makes of segments is dropped and counted.
+ * link, in both families, with both algorithms; keys change on the way; segments modified on the
+ * path are dropped and counted.
  */
 #include "tcpsim.h"
 #include "tcpsim_parts.h"
@@ -103,7 +103,7 @@ static uint32_t keys_used(struct ao *a, unsigned host)
     return u.ao_keys;
 }
 
-/* Nothing is left but the listener's own key. */
+/* Only the listener's own key remains. */
 static void end(struct ao *a)
 {
     conn_close(a->c);
@@ -275,8 +275,8 @@ static void test_room(void **state)
 
 /* ---- change-over ---- */
 
-/* RFC 5925 6.1: who has a new key asks for it in RNextKeyID, the other sends with it from then on;
- * nothing is lost, and the old one may go. R5925-09, R5925-10, R5925-11. */
+/* RFC 5925 6.1: an end with a new key requests it in RNextKeyID, the other sends with it from then
+ * on; nothing is lost, and the old one may be deleted. R5925-09, R5925-10, R5925-11. */
 static void test_change_over(void **state)
 {
     struct ao a = {0};
@@ -298,7 +298,7 @@ static void test_change_over(void **state)
     assert_int_equal(info(a.peer).current, 2);
     assert_int_equal(count(&a, 1, TOEC_C_tcp_ao_key_changes), 1);
     assert_int_equal(info(a.c).current, 61);
-    /* ... and sends with key 1 of its own accord */
+    /* ... and chooses key 1 for sending by itself */
     assert_int_equal(toec_ao_use(a.s.host[0].stack, a.c->flow, 1, -1), 0);
     sim_transfer(&a.s, a.peer, 30000, SEC);
     /* its RNext is still 61, which is what the other would like: back again (RFC 5925 7.5) */
@@ -329,7 +329,8 @@ static void test_change_over(void **state)
 
 /* ---- on the path ---- */
 
-/* Each of five segments is spoilt and comes again: the stream is whole, and the counter says why.
+/* Each of five segments is corrupted and retransmitted: the stream is complete, and the counter
+ * gives the reason.
  */
 static void spoiled(int what, enum toec_counter why, uint64_t bad, uint64_t no_key,
                     uint64_t missing)

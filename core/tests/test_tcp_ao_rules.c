@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_ao_rules.c - TCP-AO: which keys are taken, who is heard and who is not, what is done to
- * strangers, in TIME-WAIT, by ICMP, in an image (RFC 5925 3.1, 7).
+ * test_tcp_ao_rules.c - TCP-AO: which keys are accepted, which segments are accepted, handling of
+ * peers without a key, in TIME-WAIT, by ICMP, in an image (RFC 5925 3.1, 7).
  */
 #include "tcpsim.h"
 #include "tcpsim_parts.h"
@@ -69,7 +69,7 @@ static void test_config(void **state)
     sim_init(&s, 1);
     assert_int_equal(toec_memory(&s.host[0].cfg, &without), 0);
     s.host[0].cfg.max_ao_keys = 16;
-    assert_int_equal(toec_size(&s.host[0].cfg), 0); /* who shows payload? */
+    assert_int_equal(toec_size(&s.host[0].cfg), 0); /* no function that reads payload */
     s.host[0].cfg.ao = &sim_ao;
     assert_int_equal(toec_memory(&s.host[0].cfg, &with), 0);
     assert_true(with.ao_key >= TOEC_AO_SECRET_MAX + 40);
@@ -173,7 +173,7 @@ static void test_ids(void **state)
     sim_stop(&o.s);
 }
 
-/* All keys in use: refused, counted, nothing is left. */
+/* All keys in use: rejected, counted, no state remains. */
 static void test_no_room(void **state)
 {
     struct conn *c;
@@ -212,8 +212,7 @@ static void test_no_room_for_a_third(void **state)
     sim_stop(&o.s);
 }
 
-/* A connection that has begun without keys gets none (RFC 5925 7.3; R5925-06), and has nothing to
- * say of them. */
+/* A connection opened without keys gets none (RFC 5925 7.3; R5925-06), and reports none. */
 static void test_too_late(void **state)
 {
     struct toec_ao_info info;
@@ -284,7 +283,7 @@ static void test_strangers(void **state)
     memcpy(md5, an_option, 16);
     md5[16] = 19;
     md5[17] = 18;
-    /* nobody has a key: none for a SYN, no connection, no listener */
+    /* no key: none for a SYN, no connection, no listener */
     raw(&o, PORT, F_SYN, 0, an_option, 16);
     dropped(&o, TOEC_C_tcp_ao_no_key, 1);
     raw(&o, PORT, F_ACK, 77, an_option, 16);
@@ -298,7 +297,7 @@ static void test_strangers(void **state)
     dropped(&o, TOEC_C_tcp_ao_missing, 1);
     raw(&o, PORT, F_ACK, 77, NULL, 0);
     dropped(&o, TOEC_C_tcp_ao_missing, 2);
-    raw(&o, PORT, F_SYN, 0, md5 + 16, 20); /* as if it were not there */
+    raw(&o, PORT, F_SYN, 0, md5 + 16, 20); /* as if it did not exist */
     dropped(&o, TOEC_C_tcp_ao_missing, 3);
     raw(&o, PORT, F_SYN, 0, an_option, 16);
     dropped(&o, TOEC_C_tcp_ao_bad_mac, 1);
@@ -483,8 +482,8 @@ static void test_own_keys(void **state)
     stop_pair(&p);
 }
 
-/* A flood of SYNs from peers without keys fills the backlog: who has the key gets through, without
- * a cookie. */
+/* A flood of SYNs from peers without keys fills the backlog: a client with the key gets through,
+ * without a cookie. */
 static void test_backlog(void **state)
 {
     struct toec_ao_mkt k = mkt(IP_A, 32, 1, 2);
@@ -563,7 +562,7 @@ static void test_no_room_for_both(void **state)
     sim_stop(&p.s);
 }
 
-/* RNextKeyID names a key that the other side does not have: it goes on with the one it knows (RFC
+/* RNextKeyID names a key that the other side does not have: it continues with the one it has (RFC
  * 5925 7.5), for which the first has another key. */
 static void test_unknown_rnext(void **state)
 {
@@ -600,8 +599,8 @@ static void test_unknown_rnext(void **state)
     stop_pair(&p);
 }
 
-/* In TIME-WAIT: a FIN that comes again is acknowledged with a MAC, what has none is not heard; a
- * new SYN with one opens the pair anew. */
+/* In TIME-WAIT: a repeated FIN is acknowledged with a MAC, segments without one are ignored; a new
+ * SYN with one reopens the pair. */
 static void test_time_wait(void **state)
 {
     struct conn *bare;
@@ -660,7 +659,7 @@ static void tell(struct pair *p, unsigned code)
 }
 
 /* RFC 5925 7.8; R5925-13: hard errors about a synchronized connection, and that a datagram is too
- * large, are ignored unless the owner would like to hear of them. */
+ * large, are ignored unless the owner enables them. */
 static void test_icmp(void **state)
 {
     struct toec_ao_info info;
@@ -695,8 +694,8 @@ static void test_icmp(void **state)
     stop_pair(&p);
 }
 
-/* An image has its keys: into a stack with room for fewer it does not go, and of one without any no
- * less; damaged ones are refused. */
+/* An image contains the keys: a stack with room for fewer, or for none, rejects it; damaged keys
+ * are rejected. */
 static void test_image(void **state)
 {
     struct image m = {0};
@@ -707,7 +706,7 @@ static void test_image(void **state)
     start_pair(&p);
     open_pair(&p, 0);
     image_save(&m, &p.s.host[1]);
-    p.s.host[1].cfg.max_ao_keys = 1; /* the listener's has gone into it */
+    p.s.host[1].cfg.max_ao_keys = 1; /* the listener's key was saved too */
     wrong = image_restore(&m, &p.s.host[1]);
     assert_string_equal(wrong, "the image has more keys of TCP-AO than there is room for");
     p.s.host[1].cfg.max_ao_keys = 8;

@@ -11,7 +11,7 @@
 #include "tcp/tcp_ao_seg.h"
 #include "tcp/tcp_open.h"
 
-/* What the BGP speakers of the RFC say to each other. */
+/* The segments of the RFC's BGP speakers. */
 #define OPEN(as, router)                                                                           \
     "ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff 00 43 01 04" as "00 b4" router                \
     "26 02 06 01 04 00 01 00 01 02 02 80 00 02 02 02 00 02 02 42 00 02 06 41 04 00 00" as          \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_ao_wire.c - TCP-AO as one on the path sees it who has the key and counts sequence
- * numbers in 64 bits: the MAC of each segment is what RFC 5925 5.1 says, when numbers wrap too
+ * test_tcp_ao_wire.c - TCP-AO as seen by an observer on the path that has the key and counts
+ * sequence numbers in 64 bits: the MAC of each segment follows RFC 5925 5.1, also when numbers wrap
  * (6.2). R5925-08.
  */
 #include "tcpsim.h"

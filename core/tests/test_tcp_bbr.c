@@ -28,7 +28,7 @@ struct path {
     toec_time rtt;
     uint32_t limit;      /* of the queue, bytes */
     double loss;         /* chance */
-    toec_time idle;      /* the application has nothing to send before */
+    toec_time idle;      /* application-limited before that */
     toec_time freed;     /* the link has sent all it holds */
     uint32_t head, tail; /* packets under way: tail..head */
     uint32_t flight, recover;
@@ -147,7 +147,7 @@ static void acks(void)
 
             if (p.head - p.tail <= 3) {
                 if (p.b.now - k->sent < 2 * p.rtt)
-                    return; /* a tail loss probe will tell */
+                    return; /* a tail loss probe will show it */
             } else if (later->back > p.b.now ||
                        (later->back == 0 && p.b.now - k->sent < 2 * p.rtt)) {
                 return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_bind.c - may a socket be bound over connections, and those in TIME-WAIT? As
- * inet_csk_bind_conflict() of Linux has it.
+ * test_tcp_bind.c - may a socket be bound to a port with connections, or with ones in TIME-WAIT? As
+ * in inet_csk_bind_conflict() of Linux.
  */
 #include "tcptalk.h"
 
@@ -25,7 +25,7 @@ static int bind_at(const struct talk *t, struct toec_addr a, unsigned how)
     return toec_bind_ok(t->s.host[0].stack, &a, t->own_port, how);
 }
 
-/* By each way of the binder: what the connections that there are say. */
+/* For each set of options of the binder: the verdict of the existing connections. */
 static void want(const struct talk *t, int none, int addr, int port, int both)
 {
     const int said[4] = {none, addr, port, both};

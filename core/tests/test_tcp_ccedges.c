@@ -72,7 +72,7 @@ static void test_bbr_events(void **state)
     assert_int_equal(b.t.cwnd, 20 * MSS);
 }
 
-/* 5.4.1: from idle it goes on at the rate it knows; a measurement that is over then ends. */
+/* 5.4.1: after idle it continues at the estimated rate; an expired measurement ends. */
 static void test_bbr_restart(void **state)
 {
     struct ccbench b;
@@ -196,7 +196,7 @@ static void test_round_trips(void **state)
     assert_int_equal(b.t.rto * 4u, TOEC_RTO_MAX);
 }
 
-/* Rates beyond what pacing can say are its most. */
+/* Rates above the maximum of pacing are clamped to it. */
 static void test_rates(void **state)
 {
     struct ccbench b;

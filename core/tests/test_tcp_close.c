@@ -44,7 +44,7 @@ static void test_active_close(void **state)
     talk_end(&t);
 }
 
-/* They close first: CLOSE-WAIT, LAST-ACK, gone without TIME-WAIT. */
+/* The peer closes first: CLOSE-WAIT, LAST-ACK, closed without TIME-WAIT. */
 static void test_passive_close(void **state)
 {
     struct talk t;
@@ -105,7 +105,7 @@ static void test_fin_ack_in_one(void **state)
     talk_end(&t);
 }
 
-/* Half close: our direction ends, theirs goes on as long as they like. RFC 9293 MAY-1. */
+/* Half close: our direction ends, the peer's continues as long as it likes. RFC 9293 MAY-1. */
 static void test_half_close(void **state)
 {
     struct talk t;
@@ -207,7 +207,7 @@ static void test_close_unread(void **state)
     talk_end(&t);
 }
 
-/* Data after a full close: nobody will read it, RST. */
+/* Data after a full close cannot be read: RST. */
 static void test_data_after_close(void **state)
 {
     struct talk t;
@@ -346,7 +346,7 @@ static void test_rst_table(void **state)
     }
 }
 
-/* RFC 5961 4.2: a SYN, wherever it stands, draws a challenge ACK and nothing else. */
+/* RFC 5961 4.2: a SYN with any number draws only a challenge ACK. */
 static void test_syn_in_window(void **state)
 {
     static const int32_t at[] = {-1, 0, 1000, 100000, -100000};
@@ -485,8 +485,8 @@ static void into_time_wait(struct talk *t)
     assert_int_equal(usage_of(t).time_wait, 1);
 }
 
-/* RFC 6191, RFC 9293 3.6.1: a newer SYN opens the pair anew, with a higher ISN; an old one does
- * not. RFC 9293 SHLD-4, MAY-2. */
+/* RFC 6191, RFC 9293 3.6.1: a newer SYN reopens the pair, with a higher ISN; an old one does not.
+ * RFC 9293 SHLD-4, MAY-2. */
 static void test_time_wait_reopen(void **state)
 {
     static const struct {

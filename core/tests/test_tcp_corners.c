@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_corners.c - where two features meet, or one meets the end of its numbers: found by
- * reading, each failed before it was mended.
+ * test_tcp_corners.c - interactions of two features, or of one with the end of its number range:
+ * found by reading, each failed before it was fixed.
  */
 #include "tcptalk.h"
 
@@ -54,7 +54,7 @@ static void test_rtt_of_fast_open(void **state)
     talk_end(&t);
 }
 
-/* R6298-06 (Karn): a SYN-ACK that was sent again because the peer asked again gives no sample. */
+/* R6298-06 (Karn): a SYN-ACK retransmitted for a repeated SYN gives no sample. */
 static void test_no_rtt_of_repeated_syn_ack(void **state)
 {
     struct talk t;
@@ -104,7 +104,7 @@ static void test_full_buffer_before_handshake(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-30: urgent data in a stream of any length, also where 2 GiB have gone before. */
+/* RFC 9293 MUST-30: urgent data in a stream of any length, also after 2 GiB. */
 static void test_urgent_beyond_2_gib(void **state)
 {
     struct talk t;
@@ -147,8 +147,8 @@ static void test_long_user_timeout(void **state)
     talk_end(&t);
 }
 
-/* RFC 5961 4.2: a SYN is answered by a challenge ACK whatever it has, and so without a timestamp
- * too: a peer that has started anew and offers none would never learn of the old connection. */
+/* RFC 5961 4.2: any SYN draws a challenge ACK, also one without a timestamp: otherwise a restarted
+ * peer that offers none would never detect the old connection. */
 static void test_syn_without_timestamp(void **state)
 {
     struct talk t;
@@ -203,8 +203,8 @@ static void test_simultaneous_open_window(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 3.6.1 (MAY-2): a SYN reopens a pair in TIME-WAIT where somebody listens. Elsewhere it is
- * refused, and ends nothing: the pairs of clients could be cleared by anyone who guesses them. */
+/* RFC 9293 3.6.1 (MAY-2): a SYN reopens a pair in TIME-WAIT if there is a listener. Otherwise it is
+ * rejected and ends nothing, else a guesser could clear the pairs of clients. */
 static void test_time_wait_without_listener(void **state)
 {
     struct talk t;
@@ -233,8 +233,8 @@ static void test_time_wait_without_listener(void **state)
     talk_end(&t);
 }
 
-/* BBR keeps no record of use of its window; who takes over from it does not find an age of
- * idleness there. */
+/* BBR does not track the use of its window; an algorithm that takes over must not see a long idle
+ * time. */
 static void test_cubic_after_bbr(void **state)
 {
     struct talk t;
@@ -262,7 +262,7 @@ static void test_cubic_after_bbr(void **state)
     talk_end(&t);
 }
 
-/* A SYN that waits for data to go with it does not wait for ever: shutdown() says that none comes.
+/* A SYN that waits for its data does not wait for ever: shutdown() means that none will come.
  */
 static void test_shutdown_of_held_syn(void **state)
 {

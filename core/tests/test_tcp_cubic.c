@@ -188,7 +188,7 @@ static void test_timeout(void **state)
     assert_true(ccb_segs(&b) > 900); /* convex from the beginning */
 }
 
-/* R9438-07: a loss that was none: all as before, the epoch too. */
+/* R9438-07: a spurious loss: everything is restored, the epoch too. */
 static void test_undo(void **state)
 {
     struct ccbench b, was;
@@ -229,7 +229,7 @@ static void test_unused_time(void **state)
     ccb_congest(&a, TOEC_CC_LOSS);
     ccb_ack(&a, MSS, MSS, 0.1);
     b = a;
-    for (i = 0; i < 100; i++) { /* 10 s of ACKs that say nothing about the window */
+    for (i = 0; i < 100; i++) { /* 10 s of ACKs while not window-limited */
         ccb_pass(&b, 0.1);
         ccb_ack(&b, MSS, 0, 0.1);
     }

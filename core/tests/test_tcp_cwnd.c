@@ -119,7 +119,7 @@ static void test_cubic_shape(void **state)
     talk_end(&t);
 }
 
-/* A sender that has nothing to send does not grow its window (RFC 9438 5.8, RFC 5681). */
+/* An application-limited sender does not grow its window (RFC 9438 5.8, RFC 5681). */
 static void test_no_growth_when_app_limited(void **state)
 {
     struct talk t;
@@ -138,8 +138,8 @@ static void test_no_growth_when_app_limited(void **state)
     talk_end(&t);
 }
 
-/* R5681-12, as RFC 7661 has it (R7661-04): the window is kept over idle time, for five minutes each
- * half. */
+/* R5681-12, as in RFC 7661 (R7661-04): the window is kept over idle time and halved every five
+ * minutes. */
 static void test_restart_after_idle(void **state)
 {
     struct talk t;

@@ -222,7 +222,7 @@ static void test_send_errors(void **state)
     talk_end(&t);
 }
 
-/* Transmit has no room: nothing is lost, toec_poll() asks to be called again. */
+/* Transmit has no room: nothing is lost, toec_poll() requests another call. */
 static void test_transmit_full(void **state)
 {
     struct talk t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_dctcp.c - DCTCP (RFC 8257): which ACKs tell which marks, how alpha follows the share of
- * marked bytes, what a mark and a loss cost, and how short a queue it keeps.
+ * test_tcp_dctcp.c - DCTCP (RFC 8257): which ACKs report which marks, how alpha follows the share
+ * of marked bytes, the reduction for a mark and a loss, and the queue length.
  */
 #include "markq.h"
 #include "tcptalk.h"
@@ -53,7 +53,7 @@ static void test_receiver(void **state)
     craft_poll(&t.s);
     talk_hear(&t, F_ACK | F_ECE, 0, 1200, 0);
     put_marked(&t, CE, F_ACK, 1200, 100);
-    put_marked(&t, 0, F_ACK, 1300, 100); /* not ECN-capable: tells nothing */
+    put_marked(&t, 0, F_ACK, 1300, 100); /* not ECN-capable: no information */
     craft_poll(&t.s);
     talk_hear(&t, F_ACK | F_ECE, 0, 1400, 0);
     put_marked(&t, CE, F_ACK, 1400, 100);
@@ -155,7 +155,7 @@ static void test_without_ecn(void **state)
     talk_init(&t);
     t.s.host[0].cfg.cc = TOEC_CC_DCTCP;
     talk_active(&t);
-    assert_int_equal(t.heard_syn, F_ECE | F_CWR); /* asks whatever the policy is */
+    assert_int_equal(t.heard_syn, F_ECE | F_CWR); /* requests ECN under any policy */
     talk_send(&t, 60000);
     assert_int_equal(craft_expect(&t.s).tos, 0);
     talk_skip(&t);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_delack.c - flows that owe a delayed ACK stand in a queue and have no timer for it: none
- * is forgotten or late.
+ * test_tcp_delack.c - flows with a pending delayed ACK are in a queue without a timer: no ACK is
+ * lost or late.
  */
 #include "tcptalk.h"
 
 #include "tcp/tcp.h"
 
-/* The deadline of what is owed now, in ticks from now. */
+/* The deadline of the pending ACK, in ticks from now. */
 static uint32_t owed_in(struct talk *t)
 {
     return (uint32_t)((t->s.host[0].deadline >> 20) - (t->s.now >> 20));
@@ -37,7 +37,7 @@ static void test_answer_in_time_sets_no_timer(void **state)
     talk_end(&t);
 }
 
-/* Whose answer goes in a poll wants no other for the ACK: nobody is woken for it. */
+/* A piggybacked ACK cancels the deadline: no wake-up for it. */
 static void test_an_answer_leaves_no_deadline(void **state)
 {
     struct talk t;
@@ -54,7 +54,7 @@ static void test_an_answer_leaves_no_deadline(void **state)
     talk_end(&t);
 }
 
-/* Who does not answer has no timer either: the queue knows when. */
+/* A flow without a reply has no timer either: the queue has the deadline. */
 static void test_no_answer(void **state)
 {
     const struct toec_tcb *flow;
@@ -77,7 +77,7 @@ static void test_no_answer(void **state)
     talk_end(&t);
 }
 
-/* Who is polled at the deadline alone, as somebody who sleeps until then, acknowledges at it. */
+/* A stack polled only at the deadline, as by a sleeping caller, acknowledges at it. */
 static void test_it_is_the_deadline(void **state)
 {
     struct talk t;
@@ -96,7 +96,7 @@ static void test_it_is_the_deadline(void **state)
     talk_end(&t);
 }
 
-/* An ACK that was owed in the same tick, and went, makes the next one neither earlier nor later. */
+/* An ACK already sent in the same tick makes the next one neither earlier nor later. */
 static void test_twice_in_a_tick(void **state)
 {
     struct talk t;
@@ -155,8 +155,8 @@ static void test_many(void **state)
     sim_stop(&s);
 }
 
-/* One owes an ACK while another takes more places of the queue than it has: the ACK comes when it
- * would have come, and the queue goes on. */
+/* One flow has a pending ACK while another uses more queue entries than exist: the ACK is still on
+ * time, and the queue still works. */
 static void test_a_full_queue(void **state)
 {
     struct conn *owes, *busy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_ecn.c - ECN (RFC 3168): who may mark, what is echoed, and what an echo does; then whole
- * transfers over a queue that marks.
+ * test_tcp_ecn.c - ECN (RFC 3168): which packets are ECN-capable, what is echoed, and the effect of
+ * an echo; then whole transfers over a queue that marks.
  */
 #include "markq.h"
 #include "tcptalk.h"
@@ -9,7 +9,7 @@
 #define ECT0 2u
 #define CE   3u
 
-/* An established connection whose peer asked for ECN. */
+/* An established connection whose peer requested ECN. */
 static void begin(struct talk *t)
 {
     talk_init(t);
@@ -26,7 +26,7 @@ static void say_marked(struct talk *t, unsigned mark, unsigned flags, uint32_t s
     craft_poll(&t->s);
 }
 
-/* R3168-02, R3168-03: flags of the handshake; a passive open grants what it is asked for. */
+/* R3168-02, R3168-03: flags of the handshake; a passive open agrees to a request. */
 static void test_passive_negotiation(void **state)
 {
     static const struct {
@@ -62,7 +62,7 @@ static void test_passive_negotiation(void **state)
     }
 }
 
-/* RFC 9293 SHLD-8; R3168-02: the SYN that asks, and which SYN-ACK grants. */
+/* RFC 9293 SHLD-8; R3168-02: the SYN that requests, and which SYN-ACK agrees. */
 static void test_active_negotiation(void **state)
 {
     static const struct {
@@ -120,8 +120,8 @@ static void test_policy_of_one(void **state)
     talk_end(&t);
 }
 
-/* RFC 3168 6.1.1.1: a SYN that gets no answer is sent again without asking. What a late SYN-ACK
- * grants nevertheless is echoed, but nothing of ours may be ECN-capable then (6.1.1). */
+/* RFC 3168 6.1.1.1: an unanswered SYN is retransmitted without the request. If a late SYN-ACK
+ * agrees all the same, marks are echoed, but our packets must not be ECN-capable (6.1.1). */
 static void test_fallback(void **state)
 {
     struct talk t;
@@ -238,7 +238,8 @@ static void test_cookie(void **state)
     }
 }
 
-/* R3168-05: ECE on every ACK from the first mark until CWR; a mark beside CWR begins anew. */
+/* R3168-05: ECE on every ACK from the first mark until CWR; a mark on a segment with CWR starts
+ * again. */
 static void test_echo_until_cwr(void **state)
 {
     struct talk t;

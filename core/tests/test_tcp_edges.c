@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tcp_edges.c - small things at the edges of states and timers, dialogue by dialogue. */
+/* test_tcp_edges.c - edge cases of states and timers, dialogue by dialogue. */
 #include "tcptalk.h"
 
-/* The time of a delayed ACK has 16 bits: nobody polling for longer than they reach loses none. */
+/* The time of a delayed ACK has 16 bits: a gap in polling longer than their range loses no ACK. */
 static void test_delayed_ack_after_long_stop(void **state)
 {
     struct talk t;
@@ -11,14 +11,14 @@ static void test_delayed_ack_after_long_stop(void **state)
     talk_open(&t);
     talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
     talk_silence(&t);
-    t.s.now += 40 * SEC; /* beyond 2^15 ticks, and not polled meanwhile */
+    t.s.now += 40 * SEC; /* beyond 2^15 ticks, without a poll in between */
     craft_poll(&t.s);
     talk_hear(&t, F_ACK, 0, 100, 0);
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-39: reading what came draws no ACK of its own while the peer has window enough,
- * also where the window field cannot say all that the buffer has. */
+/* RFC 9293 MUST-39: reading draws no separate ACK while the peer has enough window, also when the
+ * window field cannot express the whole buffer. */
 static void test_no_ack_for_each_read(void **state)
 {
     struct talk t;
@@ -40,7 +40,7 @@ static void test_no_ack_for_each_read(void **state)
     talk_end(&t);
 }
 
-/* A closed window opens by an update of its own, once it is worth it (RFC 9293 MUST-39). */
+/* A closed window opens by a separate update, once it is large enough (RFC 9293 MUST-39). */
 static void test_window_update(void **state)
 {
     struct talk t;
@@ -83,7 +83,7 @@ static void test_rst_has_timestamps(void **state)
     assert_int_equal(g.seq, t.iss + 1 + 7777);
     assert_int_equal(g.has_ts, 1);
     assert_int_equal(g.tsecr, 0);
-    talk_say(&t, F_ACK, 0, 0, 0); /* nothing else has come of it */
+    talk_say(&t, F_ACK, 0, 0, 0); /* it had no other effect */
     t.c = t.s.host[0].conns;
     assert_true(t.c->established);
     /* and so has the RST of a connection */
@@ -101,7 +101,7 @@ static void test_icmp_in_syn_sent(void **state)
 {
     static const struct {
         unsigned type, code;
-        uint32_t reason; /* 0: goes on */
+        uint32_t reason; /* 0: continues */
     } table[] = {
         {3, 0, 0},
         {3, 1, 0},

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_ends.c - short connections over a link that loses, doubles and reorders, each ended at
- * any moment by both sides, each in a way of its own. Who is told of the other's FIN has every byte
- * that the other wrote; what was acknowledged has arrived; where both end with care nothing is lost
- * either way. Each connection has a seed of its own, which TOE_TEST_SEED repeats; 5,000 of them,
- * 100,000 with TOE_TEST_LONG=1.
+ * test_tcp_ends.c - short connections over a link that loses, doubles and reorders, each ended by
+ * both sides at random moments in random ways. A side that sees the peer's FIN has received every
+ * byte; acknowledged bytes have arrived; if both close gracefully nothing is lost. Each connection
+ * has its own seed, which TOE_TEST_SEED repeats; 5,000 of them, 100,000 with TOE_TEST_LONG=1.
  */
 #include "tcpsim.h"
 
@@ -18,9 +17,9 @@
 
 enum way {
     SHUT,   /* writes no more, and reads what comes */
-    CLOSE,  /* reads what is there, and closes: what comes later is answered by a reset */
-    UNREAD, /* closes over what is there: a reset where something is (RFC 2525 2.17) */
-    ABORT,  /* reads what is there, and resets */
+    CLOSE,  /* reads all available bytes and closes: later data is answered by a reset */
+    UNREAD, /* closes without reading: a reset if bytes are unread (RFC 2525 2.17) */
+    ABORT,  /* reads all available bytes and resets */
     WAYS
 };
 
@@ -35,7 +34,7 @@ struct side {
 
 static uint64_t seed;
 
-/* Neighbours are heard of, whatever else is lost. Every packet takes 1 to 4 ms. */
+/* ARP is never lost, unlike other packets. Every packet takes 1 to 4 ms. */
 static int64_t bad_link(struct sim *s, unsigned from, uint8_t *frame, uint32_t len)
 {
     unsigned proto = frame[12] == 8 ? frame[23] : frame[20];
@@ -121,7 +120,7 @@ static void live(struct side *x)
     }
 }
 
-/* Whether this side took all that the other said, whenever it came. */
+/* Whether this side accepted all that the other sent, at any time. */
 static int patient(const struct side *x, const struct side *other)
 {
     if (x->way == SHUT)

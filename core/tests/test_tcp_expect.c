@@ -11,7 +11,7 @@ static struct {
     struct conn *conns[2];
 } seen;
 
-/* Asks about a frame at its exact size, so that a sanitizer sees what is read behind its end. */
+/* Passes a frame of exact size, so that a sanitizer detects reads beyond its end. */
 static struct toec_expected ask(struct toec_stack *s, const uint8_t *frame, uint32_t len)
 {
     uint8_t *copy = malloc(len ? len : 1);
@@ -128,8 +128,8 @@ static void note_send(void *user, void *owner, toec_u32 off)
     coming.off = off;
 }
 
-/* Flows wait for room to send. Who will have it soon is asked for, with where its stream goes on;
- * who owes an ACK alone is not. */
+/* Flows wait for room to send. The flows served next are predicted, with their stream position;
+ * those with only an ACK pending are not. */
 static void test_what_will_be_sent(void **state)
 {
     struct conn *c[CROWD];
@@ -150,7 +150,7 @@ static void test_what_will_be_sent(void **state)
         assert_int_equal(conn_write(c[i], 10 + i, 1), 10 + i);
         sim_run(&s, 1 * MSEC);
     }
-    assert_int_equal(coming.asked, 0); /* nobody had to wait */
+    assert_int_equal(coming.asked, 0); /* no flow had to wait */
 
     for (i = 0; i < CROWD; i++)
         assert_int_equal(conn_write(conn_peer(c[i]), 100, 1), 100);
@@ -162,7 +162,7 @@ static void test_what_will_be_sent(void **state)
     for (i = 0; i < CROWD; i++)
         assert_int_equal(conn_write(c[i], 50, 1), 50);
     coming.asked = 0;
-    for (n = 1; n + 20 < CROWD; n++) { /* c[n - 1] has its turn */
+    for (n = 1; n + 20 < CROWD; n++) { /* c[n - 1] is next */
         s.host[0].tx_room = 1;
         toec_poll(s.host[0].stack, s.now);
         for (i = n + 1; i < n + 12 && c[i] != coming.last; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_family.c - what TCP does otherwise over IPv6 than over IPv4, or must do the same: two
- * whole stacks and something between them that looks at frames, and changes them.
+ * test_tcp_family.c - differences of TCP over IPv6 and IPv4, and what must be the same: two whole
+ * stacks and a middlebox that inspects and changes frames.
  */
 #include "tcpsim.h"
 
@@ -206,7 +206,7 @@ static void test_default_mss_of_syn_data(void **state)
     }
 }
 
-/* RFC 9293 MUST-49: TTL and hop limit are what the configuration says, else 64. */
+/* RFC 9293 MUST-49: TTL and hop limit are configurable, default 64. */
 static void test_ttl(void **state)
 {
     unsigned ip6;
@@ -228,8 +228,8 @@ static void test_ttl(void **state)
     }
 }
 
-/* RFC 9293 MUST-57: a SYN to many is dropped without a word, whether the address of IP says so or
- * that of Ethernet. */
+/* RFC 9293 MUST-57: a multicast or broadcast SYN is dropped silently, by its IP or its Ethernet
+ * address. */
 static void test_syn_to_many(void **state)
 {
     static const uint8_t ip4[3][4] = {{10, 0, 0, 255}, {255, 255, 255, 255}, {224, 0, 0, 1}};

@@ -39,7 +39,7 @@ static struct tseg ask(struct talk *t, int fo_len, const uint8_t *cookie, uint32
     return g;
 }
 
-/* Asks for a cookie and forgets the connection. */
+/* Requests a cookie and drops the connection. */
 static void get_cookie(struct talk *t, uint8_t cookie[8])
 {
     struct tseg g = ask(t, 0, 0, 0, 0);
@@ -65,8 +65,8 @@ static void early(struct talk *t, uint32_t max)
     t->c = t->s.host[0].conns;
 }
 
-/* RFC 7413 4.2.2: data on the SYN is told at once, and answered before the handshake is over.
- * R7413-04, R7413-10. */
+/* RFC 7413 4.2.2: data on the SYN is delivered immediately, and answered before the handshake
+ * completes. R7413-04, R7413-10. */
 static void test_server(void **state)
 {
     struct talk t;
@@ -116,7 +116,7 @@ static void test_server_without_cookies(void **state)
     g = ask(&t, 8, wrong, 100, 100);
     assert_int_equal(g.fo_len, -1);
     t.peer_port++;
-    g = ask(&t, 0, 0, 0, 0); /* asks for a cookie, and is open: as Linux */
+    g = ask(&t, 0, 0, 0, 0); /* requests a cookie, and is open: as Linux */
     assert_int_equal(g.fo_len, -1);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_taken), 3);
     t.peer_port++;
@@ -225,7 +225,8 @@ static void test_server_keys(void **state)
     talk_end(&t);
 }
 
-/* The keys of a listener: what Linux makes of the same key, and a second one that is accepted. */
+/* The keys of a listener: the same cookie as Linux from the same key, and a second key that is
+ * accepted. */
 static void test_server_given_keys(void **state)
 {
     static const uint8_t keys[32] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
@@ -256,7 +257,7 @@ static void test_server_given_keys(void **state)
     talk_end(&t);
 }
 
-/* The queue is bounded; who resets what it opened stays counted for a minute (RFC 7413 5.1).
+/* The queue is bounded; a connection reset by its client stays counted for a minute (RFC 7413 5.1).
  * R7413-05. */
 static void test_server_limit(void **state)
 {
@@ -430,7 +431,7 @@ static struct tseg start(struct talk *t, uint32_t n, int no_cookie, int fast)
     return g;
 }
 
-/* The SYN-ACK: it acknowledges n bytes and brings the cookie. */
+/* The SYN-ACK: it acknowledges n bytes and carries the cookie. */
 static void answer(struct talk *t, uint32_t n, int fo_len)
 {
     struct tseg g = talk_seg(t, F_SYN | F_ACK, (uint32_t)-1, n, 0);
@@ -461,7 +462,7 @@ static void learn(struct talk *t)
     finish(t);
 }
 
-/* RFC 7413 4.2.1: asks for a cookie, then uses it; all, nothing or some of the data is taken.
+/* RFC 7413 4.2.1: requests a cookie, then uses it; all, none or some of the data is accepted.
  * R7413-06, R7413-09. */
 static void test_client(void **state)
 {
@@ -516,7 +517,7 @@ static void test_client_much_data(void **state)
     talk_end(&t);
 }
 
-/* Data without a cookie, where the user says that the path is one's own. */
+/* Data without a cookie, if the user declares the path trusted. */
 static void test_client_no_cookie(void **state)
 {
     struct talk t;
@@ -637,7 +638,7 @@ static void test_stacks(void **state)
             conn_write(p, 3000, 1);
             toec_poll(s.host[1].stack, s.now);
         }
-        sim_run(&s, 50 * MSEC); /* one round trip after the beginning: the answer is there */
+        sim_run(&s, 50 * MSEC); /* one round trip after the start: the reply has arrived */
         assert_int_equal(c->received, round ? 3000 : 0);
         sim_run(&s, 5 * SEC);
         assert_int_equal(c->acked, 1000);

@@ -87,7 +87,8 @@ static void test_no_room(void **state)
     talk_end(&t);
 }
 
-/* ... and then the first SYN-ACK is acknowledged after all: the data sent since has its timer. */
+/* ... and then the first SYN-ACK is acknowledged after all: the data sent since then has a timer.
+ */
 static void test_acked_while_no_room(void **state)
 {
     struct talk t;

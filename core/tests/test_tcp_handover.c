@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_handover.c - a stack goes on as another one (toec_save(), toec_restore()): in every
- * state of TCP, and what a restorer refuses. TOEHOLD_HANDOVER (tcphand.c) shows the same with all
- * other tests of TCP, core/tests/prop with random ones.
+ * test_tcp_handover.c - a stack is saved and restored as another one (toec_save(), toec_restore()):
+ * in every state of TCP, and what a restorer rejects. TOEHOLD_HANDOVER (tcphand.c) shows the same
+ * with all other tests of TCP, core/tests/prop with random ones.
  */
 #include <stdlib.h>
 
@@ -281,8 +281,8 @@ static uint64_t flow_number(const struct talk *t, unsigned tag)
 #define TAG_REASON 45
 #define TAG_RARE   47
 
-/* The last soft error is why a flow ends. All releases have it in an image by its reason alone: of
- * no other flag do they know, and 0 is none since the last progress. */
+/* The last soft error is the reason for a flow's end. In images of all releases it is stored by its
+ * reason alone: there is no other flag, and 0 means none since the last progress. */
 static void test_soft_errors(void **state)
 {
     struct tseg q;
@@ -308,7 +308,7 @@ static void test_soft_errors(void **state)
     talk_end(&t);
 }
 
-/* An ACK is owed, and nobody polls before the stack has gone over. */
+/* An ACK is pending, and there is no poll before the hand-over. */
 static void test_ack_that_is_late(void **state)
 {
     static const toec_time late[] = {MSEC, 30 * SEC, 40 * SEC, 60 * SEC};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_image.c - images of stacks (toec_save()), damaged field by field: each is refused with
- * the sentence that says what is wrong, or makes a stack that can be saved again. The images have
- * some of all that there is: every state and every congestion control, losses, gaps, Fast Open,
- * both families.
+ * test_tcp_image.c - images of stacks (toec_save()), damaged field by field: each is rejected with
+ * a message that names the error, or gives a stack that can be saved again. The images cover every
+ * state and every congestion control, losses, gaps, Fast Open, both families.
  */
 #include <stdlib.h>
 
@@ -89,7 +88,7 @@ static int try_image(struct host *h, void *mem, const uint8_t *bytes, unsigned l
     const struct toec_restorer by = {h, take_flow, take_listener};
     unsigned long written = 0;
     const struct toec_saver to = {&written, put_nowhere, name_of};
-    uint8_t *exact = malloc(n ? n : 1); /* so that a sanitizer sees who reads beyond it */
+    uint8_t *exact = malloc(n ? n : 1); /* so that a sanitizer detects reads beyond it */
     struct toec_stack *s = toec_init(mem, h->mem_size, &h->cfg, h->sim->now);
     const char *wrong;
 
@@ -118,7 +117,7 @@ struct damage {
     unsigned taken, refused;
 };
 
-/* The image with other bytes where had of them stood, in the record at `record` (0: in none). */
+/* Replaces `had` bytes of the image by others, in the record at `record` (0: in none). */
 static void with(struct damage *d, unsigned long at, unsigned long had, const uint8_t *is,
                  unsigned n, unsigned long record)
 {
@@ -163,7 +162,7 @@ static void damage_field(struct damage *d, unsigned long record, unsigned long a
 
     for (i = 0; i < n && i < 8; i++)
         value |= (uint64_t)field[2 + i] << 8 * i;
-    with(d, at, 2u + n, field, 0, record); /* it is not there, which means 0 */
+    with(d, at, 2u + n, field, 0, record); /* it is absent, which means 0 */
     for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (n <= 8)
             field_is(d, record, at, others[i], others[i] > 0xffff ? 4 : others[i] > 0xff ? 2 : 1);
@@ -250,7 +249,7 @@ static void busy(struct sim *s)
         c[i] = sim_connect(s, 0, 80);
         set(c[i], TOEC_OPT_CC, i);
     }
-    /* It asks for the cookie that ending() uses. */
+    /* It requests the cookie that ending() uses. */
     assert_int_equal(toec_fastopen(s->host[0].stack, c[0]->flow, 0, s->now), 0);
     set(c[1], TOEC_OPT_MAX_PACING, 3000000);
     set(c[2], TOEC_OPT_ECN, 2);
@@ -321,7 +320,7 @@ static void key(struct sim *s, unsigned host, struct toec_tcb *flow, uint32_t li
                      0);
 }
 
-/* Connections with TCP-AO: asked for, half open, open with two keys, in TIME-WAIT. */
+/* Connections with TCP-AO: requested, half open, open with two keys, in TIME-WAIT. */
 static void keyed(struct sim *s)
 {
     struct conn *c[4];
@@ -446,7 +445,7 @@ static void record(struct forge *f, unsigned type, const struct toec_table *t, c
     assert_int_equal(f->o.failed, 0);
 }
 
-/* Is it taken, with its end? What was forged is gone afterwards. */
+/* Is it accepted, with its end? Forged values are dropped afterwards. */
 static int forged(struct forge *f, unsigned long before)
 {
     int taken;
@@ -582,12 +581,12 @@ static void test_forged_listeners_and_pairs(void **state)
         w.remote_port++;
         record(&f, TOEC_REC_TW, &toec_t_tw, &w);
     }
-    assert_true(forged(&f, n)); /* the oldest have given way */
+    assert_true(forged(&f, n)); /* the oldest were evicted */
     forge_end(&f);
 }
 
-/* Of the sizes that were agreed the size of a segment is made anew whenever the path changes. It
- * was 0 then, once (tests/fuzz/found/image). */
+/* The segment size is recomputed from the negotiated sizes whenever the path changes. It was 0 once
+ * (tests/fuzz/found/image). */
 static void test_sizes_of_segments(void **state)
 {
     static const struct {
@@ -724,7 +723,7 @@ static void test_too_long_to_write(void **state)
     image_free(&m);
 }
 
-/* ---- what all that was told ---- */
+/* ---- what was reported ---- */
 
 static void test_every_sentence(void **state)
 {
@@ -783,7 +782,8 @@ int main(void)
         cmocka_unit_test(test_forged_packets),    cmocka_unit_test(test_forged_listeners_and_pairs),
         cmocka_unit_test(test_sizes_of_segments), cmocka_unit_test(test_no_room_for_flows),
         cmocka_unit_test(test_no_room_to_write),  cmocka_unit_test(test_too_long_to_write),
-        cmocka_unit_test(test_every_sentence), /* the last: it looks at what the others were told */
+        cmocka_unit_test(test_every_sentence), /* the last: it checks what was reported to the
+                                                  others */
     };
 
     return cmocka_run_group_tests_name("tcp_image", tests, NULL, NULL);

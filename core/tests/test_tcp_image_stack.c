@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_image_stack.c - what a stack has beside its flows, handed over (toec_save(),
- * toec_restore()): a test of its address that is under way, what others claim, neighbours; and what
- * an image may not say of them.
+ * test_tcp_image_stack.c - hand-over of a stack's state besides its flows (toec_save(),
+ * toec_restore()): a running test of its address, claims of others, neighbours; and invalid values
+ * in an image.
  */
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static int state_of(struct host *h, const uint8_t *mac)
     return state;
 }
 
-/* An ARP reply of another host, which says that it has our address. */
+/* An ARP reply of another host that claims our address. */
 static void claim(struct host *h)
 {
     uint8_t f[60] = {[12] = 8, 6, 0, 1, 8, 0, 6, 4, 0, 2};
@@ -44,7 +44,7 @@ static void claim(struct host *h)
     toec_input(h->stack, &p, h->sim->now);
 }
 
-/* RFC 5227 2.1: three probes and two announcements, however often it goes on elsewhere. */
+/* RFC 5227 2.1: three probes and two announcements, however often it is handed over. */
 static void test_address_under_test(void **state)
 {
     struct host *h;
@@ -68,7 +68,7 @@ static void test_address_under_test(void **state)
     sim_stop(&s);
 }
 
-/* Who has it is known afterwards, and nothing is sent from it. */
+/* The claimant is known afterwards, and nothing is sent from the address. */
 static void test_address_taken(void **state)
 {
     struct host *h;
@@ -114,7 +114,7 @@ static void test_address_defended(void **state)
     sim_stop(&s);
 }
 
-/* Nobody is asked for the address that he had just told. */
+/* No solicitation for an address that was just learned. */
 static void test_neighbours(void **state)
 {
     struct sim s;
@@ -138,7 +138,7 @@ static void test_neighbours(void **state)
 
 /* ---- what no stack has written ---- */
 
-/* The stack as it is makes no image that is taken, for this reason. */
+/* The current stack gives an image that is rejected for this reason. */
 static void refused(struct host *h, const struct image *good, const char *why)
 {
     struct image m = {0};
@@ -150,7 +150,7 @@ static void refused(struct host *h, const struct image *good, const char *why)
     if (!strstr(wrong, why))
         fail_msg("\"%s\" is not \"%s\"", wrong, why);
     image_free(&m);
-    assert_null(image_restore(good, h)); /* what is made anew works */
+    assert_null(image_restore(good, h)); /* the restored stack works */
     toec_poll(h->stack, h->sim->now);
 }
 

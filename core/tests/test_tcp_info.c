@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_info.c - what toec_flow_info() says of loss recovery. The RTT is 100 ms.
+ * test_tcp_info.c - toec_flow_info() during loss recovery. The RTT is 100 ms.
  */
 #include "tcptalk.h"
 
@@ -92,7 +92,7 @@ static void test_reordering(void **state)
     talk_end(&t);
 }
 
-/* Without SACK each duplicate ACK stands for a segment. */
+/* Without SACK each duplicate ACK counts as a segment. */
 static void test_without_sack(void **state)
 {
     struct toec_info i;
@@ -166,7 +166,7 @@ static void test_tail_probe(void **state)
     talk_end(&t);
 }
 
-/* The peer tells of marks: the window is cut, until what was outstanding has arrived. */
+/* The peer reports marks: the window is reduced until the outstanding data has arrived. */
 static void test_window_cut(void **state)
 {
     struct toec_info i;
@@ -186,7 +186,7 @@ static void test_window_cut(void **state)
     talk_end(&t);
 }
 
-/* toec_memory() says where the bytes go, whatever is configured. */
+/* toec_memory() accounts for all bytes, in any configuration. */
 static void test_memory(void **state)
 {
     struct sim s;

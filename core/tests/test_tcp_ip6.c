@@ -40,7 +40,8 @@ static void pieces(struct talk *t, uint32_t at, uint32_t n, uint32_t most)
     assert_int_equal(largest, most);
 }
 
-/* RFC 9293 MUST-14, MUST-16: our option says what the link carries; the peer's limits us. */
+/* RFC 9293 MUST-14, MUST-16: our option advertises the link's size; the peer's limits our segments.
+ */
 static void test_mss_of_the_link(void **state)
 {
     struct talk t;
@@ -54,7 +55,7 @@ static void test_mss_of_the_link(void **state)
     g = craft_expect(&t.s);
     assert_int_equal(g.mss, MSS);
     talk_end(&t);
-    talk_init(&t); /* the peer says 1460 */
+    talk_init(&t); /* the peer advertises 1460 */
     talk_passive(&t);
     assert_int_equal(talk_info(&t).mss_send, MSS);
     talk_end(&t);
@@ -116,7 +117,7 @@ static void test_default_mss_by_cookie(void **state)
     talk_end(&t);
 }
 
-/* RFC 8201 4: smaller at once, and what was too large again in smaller pieces; the congestion
+/* RFC 8201 4: smaller immediately, and too large data again in smaller segments; the congestion
  * window as it was (5.4). */
 static void test_packet_too_big(void **state)
 {
@@ -229,7 +230,7 @@ static void advertise(struct talk *t, uint32_t mtu)
     craft_icmp6(&t->s, router, 255, m, sizeof(m));
 }
 
-/* RFC 4861 6.3.4: the link's MTU as routers say, for open flows too, down and up again. */
+/* RFC 4861 6.3.4: the link's MTU as routers advertise it, for open flows too, down and up again. */
 static void test_advertised_mtu(void **state)
 {
     struct talk t;
@@ -343,7 +344,7 @@ static void test_errors_for_a_syn(void **state)
     }
 }
 
-/* RFC 3168 5: the bits stand in the traffic class. */
+/* RFC 3168 5: the bits are in the traffic class. */
 static void test_ecn_bits(void **state)
 {
     struct talk t;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_lines.c - what stands behind `recover` in a TCB is for losses, options and statistics
- * (tcp.h): traffic in order does not touch it, as each cache line of many flows is waited for.
+ * test_tcp_lines.c - the fields after `recover` in a TCB are for losses, options and statistics
+ * (tcp.h): in-order traffic does not touch them, because with many flows each cache line is a miss.
  *
- * With the address sanitizer reading it is a fault too; without it, writing.
+ * With the address sanitizer reads are detected too; without it, only writes.
  */
 #include "tcpsim.h"
 

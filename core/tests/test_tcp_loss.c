@@ -124,8 +124,8 @@ static void test_rto_skips_sacked(void **state)
     talk_end(&t);
 }
 
-/* A peer that drops what it has SACKed (R2018-07): it is sent again all the same, for it was kept
- * (R2018-08). */
+/* A peer that drops what it has SACKed (R2018-07): it is retransmitted all the same, because it was
+ * kept (R2018-08). */
 static void test_reneging(void **state)
 {
     static const uint32_t blocks[] = {MSS, 3 * MSS, 0, 0};
@@ -388,7 +388,7 @@ static void test_icmp_hard_and_soft(void **state)
     sim_stop(&s);
 }
 
-/* The neighbour stops answering ARP: a soft error, and the flow goes on when it is back. */
+/* The neighbour stops answering ARP: a soft error, and the flow continues when it is back. */
 static void test_neighbour_lost(void **state)
 {
     struct talk t;
@@ -409,7 +409,7 @@ static void test_neighbour_lost(void **state)
     talk_end(&t);
 }
 
-/* A flow that only receives owes an ACK its neighbour cannot be given: no timeout of data. */
+/* A receive-only flow has a pending ACK that its neighbour cannot be sent: no data timeout. */
 static void test_neighbour_lost_while_receiving(void **state)
 {
     struct talk t;

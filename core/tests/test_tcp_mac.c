@@ -143,7 +143,7 @@ static void test_aes_cmac(void **state)
     code(TOEC_AO_AES_CMAC, key, 16, m, 64, "51f0bebf7e3b9d92fc49741779363cfe");
 }
 
-/* Nothing of the key is left where the code was made. */
+/* The memory used to compute the code keeps nothing of the key. */
 static void test_nothing_left(void **state)
 {
     static const struct toec_mac none;

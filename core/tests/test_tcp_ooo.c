@@ -67,7 +67,7 @@ static void test_sack_generation(void **state)
     talk_end(&t);
 }
 
-/* Four blocks fit without timestamps (R2018-04); none is sent to a peer that did not ask for them
+/* Four blocks fit without timestamps (R2018-04); none is sent to a peer without SACK-permitted
  * (R2018-02). */
 static void test_sack_room(void **state)
 {
@@ -130,7 +130,7 @@ static void test_fin_out_of_order(void **state)
     talk_end(&t);
 }
 
-/* Two different ends of the stream: the first claim stands, and nothing is read beyond it. */
+/* Two different ends of the stream: the first one counts, and nothing is read beyond it. */
 static void test_two_fins(void **state)
 {
     struct talk t;
@@ -164,7 +164,7 @@ static void test_fin_behind_old_data(void **state)
     talk_end(&t);
 }
 
-/* Segments that overlap what is there: each byte is taken once. */
+/* Segments that overlap received data: each byte is accepted once. */
 static void test_overlap(void **state)
 {
     struct talk t;
@@ -186,7 +186,7 @@ static void test_overlap(void **state)
     talk_end(&t);
 }
 
-/* Urgent data is delivered in line, whatever the pointer says. */
+/* Urgent data is delivered in line, for any pointer. */
 static void test_urgent(void **state)
 {
     struct talk t;

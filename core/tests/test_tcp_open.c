@@ -57,8 +57,8 @@ static void test_active_refused(void **state)
     sim_stop(&s);
 }
 
-/* What says that the peer has an old connection brings the SYN again soon, but once: a pair in
- * TIME-WAIT is open to a SYN whose timestamp is newer, and ignores our RST. */
+/* A sign that the peer has an old connection triggers one early retransmission of the SYN: a pair
+ * in TIME-WAIT accepts a SYN with a newer timestamp, and ignores our RST. */
 static void test_syn_again_soon(void **state)
 {
     struct sim s;
@@ -325,7 +325,7 @@ static void test_ports(void **state)
     sim_stop(&s);
 }
 
-/* Of several stacks behind one address each chooses ports whose answers come back to it. */
+/* Each of several stacks behind one address chooses ports whose replies arrive at it. */
 static void test_ports_home(void **state)
 {
     uint32_t home;

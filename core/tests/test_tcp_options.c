@@ -66,7 +66,7 @@ static void test_almost_the_usual(void **state)
     o[2] = 77;
     assert_false(parse(TOEC_TH_ACK, o, 12, 0).has_ts);
     memcpy(o, usual, 12);
-    o[3] = 9; /* a byte is left over, which is the end */
+    o[3] = 9; /* one byte remains, which is the end */
     o[11] = 0;
     assert_false(parse(TOEC_TH_ACK, o, 12, 0).has_ts);
     o[0] = 8; /* the other order */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tcp_pace.c - pacing: the rate is kept, bursts are a quantum at most, half a quantum apart,
- * and nobody else is held up. Congestion window validation (RFC 7661).
+ * and no other flow is delayed. Congestion window validation (RFC 7661).
  */
 #include "tcptalk.h"
 
@@ -165,7 +165,7 @@ static void test_deadline(void **state)
     }
     due = t.s.now - due;
     assert_true(due >= 999 * USEC && due <= 1020 * USEC);
-    assert_int_equal(set_rate(&t, 0xffffffffu), 0); /* the limit is gone */
+    assert_int_equal(set_rate(&t, 0xffffffffu), 0); /* the limit is removed */
     assert_int_equal(talk_info(&t).pacing_rate, 0);
     talk_send(&t, MSS);
     assert_true(talk_skip(&t) >= 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tcp_plpmtud.c - the search for the path MTU (RFC 4821 7), dialogue by dialogue: when a probe
- * may go, what its loss costs, how soon the next one follows, and what routers say about one.
+ * may be sent, the cost of its loss, the delay of the next one, and router messages about one.
  */
 #include "tcptalk.h"
 
@@ -27,7 +27,7 @@ static void begin(struct talk *t)
     assert_int_equal(talk_info(t).mss_send, BASE);
 }
 
-/* n bytes are written; heard: those that went, in all. */
+/* n bytes are written; heard: the total sent. */
 static uint32_t write_out(struct talk *t, uint32_t n, uint32_t *heard)
 {
     uint32_t longest = 0;
@@ -83,7 +83,7 @@ static void test_enough_follows(void **state)
     assert_int_equal(write_out(&t, PROBE + 4 * BASE, &heard), PROBE);
     assert_int_equal(probes(&t), 1);
     talk_end(&t);
-    begin(&t); /* the peer's window holds no more than three behind it */
+    begin(&t); /* the peer's window holds at most three after it */
     t.wnd = PROBE + 4 * BASE - 1;
     talk_say(&t, F_ACK, 0, 0, 0);
     heard = 0;
@@ -198,8 +198,8 @@ static void round_trip(struct talk *t, uint32_t *acked, uint32_t mtu)
     craft_forget(&t->s);
 }
 
-/* R4821-04: what has been found is not asked for again within five minutes (here ten), then it is:
- * the path may have changed. */
+/* R4821-04: the size found is not probed again within five minutes (here ten), then it is: the path
+ * may have changed. */
 static void test_search_rests(void **state)
 {
     struct talk t;
@@ -228,7 +228,7 @@ static void test_search_rests(void **state)
     talk_end(&t);
 }
 
-/* ---- what routers say of a probe ---- */
+/* ---- router messages about a probe ---- */
 
 static void frag_needed(struct talk *t, uint32_t mtu)
 {
@@ -238,9 +238,9 @@ static void frag_needed(struct talk *t, uint32_t mtu)
     craft_poll(&t->s);
 }
 
-/* R8899-01: an MTU that the probe would have fitted, and one above all that is in use, tell
- * nothing; one between the size in use and the probe's ends the search above it, and raises
- * nothing. */
+/* R8899-01: an MTU that the probe would have fitted, and one above all that is in use, have no
+ * effect; one between the size in use and the probe's ends the search above it, and raises nothing.
+ */
 static void test_too_big(void **state)
 {
     struct talk t;

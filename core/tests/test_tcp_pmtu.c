@@ -25,8 +25,8 @@ static void frag_needed(struct talk *t, uint32_t seq, uint32_t mtu)
     craft_poll(&t->s);
 }
 
-/* R1191-01: DF on everything; a smaller MTU at once, what was too large again in smaller pieces,
- * the congestion window as it was. */
+/* R1191-01: DF on everything; a smaller MTU immediately, too large data again in smaller segments,
+ * the congestion window unchanged. */
 static void test_reduction(void **state)
 {
     struct talk t;
@@ -51,7 +51,7 @@ static void test_reduction(void **state)
     assert_int_equal(talk_info(&t).mss_send, 960);
     assert_int_equal(talk_info(&t).mss_recv, MSS); /* what we take is not the path's matter */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 1);
-    /* The errors about the other two say nothing new. */
+    /* The errors about the other two are redundant. */
     frag_needed(&t, MSS, 1000);
     talk_silence(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 1);
@@ -196,8 +196,8 @@ static void test_cache(void **state)
     talk_end(&t);
 }
 
-/* A second flow of the same path: it hears of the change without an error of its own, and an error
- * about what it had under way then is heeded once. */
+/* A second flow of the same path: it sees the change without an error of its own; an error about
+ * its data in flight then is honoured once. */
 static void test_shared(void **state)
 {
     struct talk t;
@@ -279,7 +279,7 @@ static void test_options(void **state)
     talk_end(&t);
 }
 
-/* RFC 4821 7.2: a message while the search goes on bounds it. A larger MAXSEG bounds nothing. */
+/* RFC 4821 7.2: a message during the search bounds it. A larger MAXSEG bounds nothing. */
 static void test_search_is_bounded(void **state)
 {
     struct talk t;
@@ -327,7 +327,7 @@ static void test_link_mtu(void **state)
     assert_true(again);
     talk_say(&t, F_ACK, 0, 3 * MSS + 2 * 960, 0);
     talk_skip(&t);
-    assert_int_equal(toec_set_mtu(s, 9000), 1500); /* no more than it began with */
+    assert_int_equal(toec_set_mtu(s, 9000), 1500); /* at most its initial size */
     talk_send(&t, MSS);
     talk_hear(&t, F_ACK, 3 * MSS + 2 * 960, 0, MSS);
     assert_int_equal(toec_set_mtu(s, 68), 576);
@@ -402,7 +402,7 @@ static void test_black_hole(void **state)
     assert_int_equal(g.len, 296 - 40); /* and so on, to a floor */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_black_holes), 3);
     talk_end(&t);
-    /* Small segments tell nothing about sizes. */
+    /* Small segments give no information about sizes. */
     talk_init(&t);
     t.s.host[0].cfg.mtu_probing = TOEC_MTU_PROBING_BLACK_HOLE;
     talk_passive(&t);
@@ -505,7 +505,7 @@ static struct result transfer(struct router *r, enum toec_mtu_probing probing, u
     return res;
 }
 
-/* From the start: one flight is lost, and nobody takes it for congestion. */
+/* From the start: one flight is lost, which is not treated as congestion. */
 static void test_small_path(void **state)
 {
     static const uint32_t mtus[] = {1400, 1280, 1006, 552};
@@ -550,7 +550,7 @@ static void test_tiny_path(void **state)
     assert_true(r.passed_large > 100);
 }
 
-/* R4821-01: a router that drops and says nothing. */
+/* R4821-01: a router that drops silently. */
 static void test_black_hole_path(void **state)
 {
     struct router r = {1200, 1, 0, 0, 0, 0};

@@ -46,7 +46,7 @@ static unsigned ms_until(struct talk *t, uint32_t n)
 /* ---- the reordering window ---- */
 
 /* R8985-05: fewer than three segments SACKed: what was sent before them is lost once a quarter of
- * the least RTT has passed, to the tick. R8985-01: all of one flight are told apart. */
+ * the least RTT has passed, to the tick. R8985-01: all of one flight are distinguished. */
 static void test_waits_for_reordering(void **state)
 {
     struct talk t;
@@ -64,7 +64,7 @@ static void test_waits_for_reordering(void **state)
     talk_end(&t);
 }
 
-/* R8985-04: half of the window may have passed already; only what is left is waited for. */
+/* R8985-04: half of the window may have passed already; only the remainder is awaited. */
 static void test_remaining_time(void **state)
 {
     struct talk t;
@@ -402,7 +402,7 @@ static void test_wrap(void **state)
 /* ---- tail loss probes ---- */
 
 /* R8985-06: after two round trips without an ACK, the last segment once more; R8985-07: once. Then
- * the RTO, which starts anew with the probe. */
+ * the RTO, which restarts with the probe. */
 static void test_probe(void **state)
 {
     struct talk t;
@@ -448,7 +448,7 @@ static void test_probe_finds_the_rest(void **state)
     talk_end(&t);
 }
 
-/* New data is a better probe, whatever the congestion window says; not whatever the peer's says. */
+/* New data is a better probe, beyond the congestion window, but not beyond the peer's. */
 static void test_probe_of_new_data(void **state)
 {
     struct talk t;
@@ -506,7 +506,7 @@ static void test_no_probe(void **state)
     talk_end(&t);
 }
 
-/* R8985-08: the probe was the last segment, and nobody reports a duplicate: it has repaired a loss.
+/* R8985-08: the probe was the last segment, and no duplicate is reported: it has repaired a loss.
  * With a DSACK, or a second ACK of the same, the original had arrived. */
 static void test_probe_repairs(void **state)
 {
@@ -529,7 +529,7 @@ static void test_probe_repairs(void **state)
             talk_say(&t, F_ACK, 0, 10 * MSS, 0);
         talk_send(&t, MSS);
         craft_pass(&t.s, RTT / 2);
-        if (how == 2) /* nothing was outstanding when it came: it tells now */
+        if (how == 2) /* nothing was outstanding when it came: it counts now */
             talk_say(&t, F_ACK, 0, 10 * MSS, 0);
         talk_say(&t, F_ACK, 0, 11 * MSS, 0);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_tail_repairs), how == 0);

@@ -21,7 +21,7 @@ static void say_urgent(struct talk *t, unsigned flags, uint32_t seq, uint32_t le
     craft_say(&t->s, &g);
 }
 
-/* RFC 9293 MUST-62: the pointer stands behind the last urgent byte, on every segment before it;
+/* RFC 9293 MUST-62: the pointer is just after the last urgent byte, on every segment before it;
  * MUST-31: of any length. */
 static void test_urgent_sent(void **state)
 {
@@ -73,7 +73,7 @@ static void test_urgent_into_closed_window(void **state)
     talk_end(&t);
 }
 
-/* More than the field can say, and segmentation by others: each segment has its own pointer. */
+/* More than the field can express, and segmentation offload: each segment has its own pointer. */
 static void test_urgent_far_and_segmented(void **state)
 {
     struct talk t;
@@ -99,8 +99,8 @@ static void test_urgent_far_and_segmented(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-32, MUST-33: told when it is announced, before its bytes are there, and when it
- * moves on; the stream has every byte. */
+/* RFC 9293 MUST-32, MUST-33: notified when announced, before its bytes arrive, and when it moves;
+ * the stream has every byte. */
 static void test_urgent_received(void **state)
 {
     struct talk t;
@@ -211,7 +211,7 @@ static void test_urgent_errors(void **state)
 
 /* ---- user timeouts ---- */
 
-/* Seconds until the connection is gone, a multiple of 0.1. */
+/* Seconds until the connection has ended, a multiple of 0.1. */
 static double lives(struct talk *t, double most)
 {
     double n;
@@ -245,7 +245,7 @@ static void test_user_timeout_of_data(void **state)
     }
 }
 
-/* MUST-22, MUST-23: over three minutes for a SYN, unless the user has said so. */
+/* MUST-22, MUST-23: over three minutes for a SYN, unless the user has set a timeout. */
 static void test_user_timeout_of_a_syn(void **state)
 {
     static const struct {
@@ -278,8 +278,8 @@ static void test_user_timeout_of_a_syn(void **state)
     }
 }
 
-/* R6429-01, MUST-37: a window closed for ever holds a flow as long as its user wants: for ever,
- * when he has said nothing and probes are answered, else for his time. */
+/* R6429-01, MUST-37: a window closed for ever holds a flow as long as its user wants: for ever if
+ * there is no user timeout and probes are answered, else for that time. */
 static void test_user_timeout_of_a_closed_window(void **state)
 {
     unsigned limit;
@@ -311,7 +311,7 @@ static void test_user_timeout_of_a_closed_window(void **state)
     }
 }
 
-/* A window that opens again begins the time anew. */
+/* A window that opens again restarts the timeout. */
 static void test_user_timeout_begins_anew(void **state)
 {
     struct talk t;
@@ -354,7 +354,7 @@ static void test_user_timeout_of_keepalive(void **state)
 
 /* ---- the option ---- */
 
-/* RFC 5482 3.1: both have said a time: the larger one counts, within 100 s and a day. R5482-03,
+/* RFC 5482 3.1: both have given a time: the larger one counts, between 100 s and a day. R5482-03,
  * R5482-04, R5482-05. */
 static void test_uto_agreed(void **state)
 {
@@ -397,8 +397,8 @@ static void test_uto_agreed(void **state)
     }
 }
 
-/* It stands on the SYN and a few segments after, where it fits, in seconds or minutes; and a time
- * that the user has set stays. R5482-02. */
+/* It is on the SYN and the next few segments, if it fits, in seconds or minutes; a time that the
+ * user has set stays. R5482-02. */
 static void test_uto_sent(void **state)
 {
     struct talk t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_record.c - the record that a flow borrows for what it has under way: who needs one, when
- * it comes back, and how a flow does without.
+ * test_tcp_record.c - the record that a flow borrows for its data in flight: when it needs one,
+ * when it returns it, and how it works without.
  */
 #include "tcptalk.h"
 
@@ -17,7 +17,7 @@ static struct toec_usage usage(struct sim *s)
     return u;
 }
 
-/* Who asks and answers needs none: what is sent within a moment is one run. */
+/* Requests and replies need none: data sent close together is one run. */
 static void test_small_talk_borrows_nothing(void **state)
 {
     struct talk t;
@@ -37,7 +37,7 @@ static void test_small_talk_borrows_nothing(void **state)
     talk_end(&t);
 }
 
-/* Ten segments are under way, with gaps in what the peer says it has: that takes a record. */
+/* Ten segments are in flight, with gaps in the peer's SACKs: that needs a record. */
 static void borrow(struct talk *t)
 {
     static const uint32_t holes[] = {1 * MSS, 2 * MSS, 3 * MSS, 4 * MSS, 5 * MSS, 6 * MSS, 0, 0};
@@ -61,7 +61,7 @@ static void test_idle_flow_gives_it_back(void **state)
     assert_int_equal(t.c->flow->rack.sacked, 3 * MSS);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
     assert_int_equal(t.c->acked, 10 * MSS);
-    assert_int_equal(usage(&t.s).records, 1); /* it may go on at once */
+    assert_int_equal(usage(&t.s).records, 1); /* it may continue immediately */
     craft_pass(&t.s, 3 * SEC);
     assert_int_equal(usage(&t.s).records, 0);
     /* and the flow works as before */
@@ -74,7 +74,7 @@ static void test_idle_flow_gives_it_back(void **state)
     talk_end(&t);
 }
 
-/* What pacing needs is there for as long as the flow may be paced. */
+/* The state for pacing exists as long as the flow may be paced. */
 static void test_pacing_is_borrowed(void **state)
 {
     const struct toec_pool *pool;
@@ -181,8 +181,8 @@ static void test_late_report(void **state)
     }
 }
 
-/* A flow that only talks remembers nothing: neither in slow start, which looks at every ACK, nor
- * with gaps in what it receives. */
+/* A flow of requests and replies borrows no record: neither in slow start, which uses every ACK,
+ * nor with gaps in its received data. */
 static void test_no_episode_without_loss(void **state)
 {
     struct talk t;
@@ -202,7 +202,7 @@ static void test_no_episode_without_loss(void **state)
     talk_end(&t);
 }
 
-/* A flow that ends while it has one leaves none behind. */
+/* A flow that ends with a record returns it. */
 static void test_reset_gives_it_back(void **state)
 {
     struct talk t;
@@ -245,7 +245,7 @@ static void test_gaps_are_given_back(void **state)
     talk_end(&t);
 }
 
-/* When all are lent, a flow keeps what it has room for; the rest comes again. */
+/* When all are lent, a flow keeps what fits; the rest is SACKed again. */
 static void test_without_room_for_gaps(void **state)
 {
     struct toec_pool *pool;

@@ -42,7 +42,7 @@ static void test_connect_from(void **state)
         assert_int_equal(toec_connect(s, &peer, 80, 0, &b, t.s.now, &f), TOEC_E_INVAL);
     }
     b.tx_size = b.rx_size = 65536;
-    b.owner = sim_connect(&t.s, 0, 80); /* somebody to hear of the end of the next two */
+    b.owner = sim_connect(&t.s, 0, 80); /* an owner to be notified of the end of the next two */
     assert_int_equal(toec_connect_from(s, &own, &peer, 81, 4000, &b, t.s.now, &f), 0);
     assert_int_equal(toec_connect_from(s, &own, &peer, 81, 4000, &b, t.s.now, &f), TOEC_E_INUSE);
     assert_int_equal(toec_connect_from(s, &zero, &peer, 82, 4000, &b, t.s.now, &f), 0);
@@ -105,7 +105,7 @@ static void test_option_values(void **state)
     talk_set(&t, TOEC_OPT_MAX_PACING, 0xffffffffu); /* as Linux: none */
     toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
     assert_int_equal(i.max_pacing_rate, 0);
-    /* QUICKACK says at once what is owed. */
+    /* QUICKACK sends a pending ACK immediately. */
     talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
     talk_skip(&t);
     talk_say(&t, F_ACK | F_PSH, 100, 0, 100);
@@ -152,7 +152,7 @@ static void test_uto(void **state)
     talk_end(&t);
 }
 
-/* Pacing and urgent data asked for before the handshake is over. */
+/* Pacing and urgent data requested before the handshake completes. */
 static void test_before_the_syn(void **state)
 {
     struct talk t;
@@ -181,7 +181,8 @@ static void test_before_the_syn(void **state)
     talk_end(&t);
 }
 
-/* RFC 4987 3.6: what a cookie can say of the SYN, with each set of options; the listener's MSS. */
+/* RFC 4987 3.6: what a cookie can encode of the SYN, with each set of options; the listener's MSS.
+ */
 static void test_cookies(void **state)
 {
     unsigned with;

@@ -107,7 +107,7 @@ static void test_full_ack(void **state)
     talk_end(&t);
 }
 
-/* R6582-04: the first partial ACK starts the timer anew, later ones do not. */
+/* R6582-04: the first partial ACK restarts the timer, later ones do not. */
 static void test_timer(void **state)
 {
     struct talk t;

@@ -2,8 +2,8 @@
 /* test_tcp_rows.c - requirements of RFC 9293 that no other dialogue shows, one by one. */
 #include "tcptalk.h"
 
-/* RFC 9293 MUST-11: a RST in SYN-RECEIVED takes a passive open back to LISTEN without a word, and
- * is the failure of an active one. */
+/* RFC 9293 MUST-11: a RST in SYN-RECEIVED returns a passive open to LISTEN silently, and fails an
+ * active one. */
 static void test_rst_in_syn_received(void **state)
 {
     struct sim s;
@@ -40,7 +40,7 @@ static void test_rst_in_syn_received(void **state)
     sim_stop(&s);
 }
 
-/* RFC 9293 MUST-46: nobody can be connected to at an address of many. */
+/* RFC 9293 MUST-46: a connect to a multicast or broadcast address fails. */
 static void test_connect_to_many(void **state)
 {
     static const uint8_t to[][4] = {{224, 0, 0, 1},  {239, 1, 2, 3}, {255, 255, 255, 255},
@@ -67,8 +67,8 @@ static void test_connect_to_many(void **state)
     sim_stop(&s);
 }
 
-/* RFC 9293 MUST-41, MUST-42: a listener comes and goes without hurting connections; several share a
- * port with different local addresses, and the exact one is asked first. */
+/* RFC 9293 MUST-41, MUST-42: a listener opens and closes without affecting connections; several
+ * share a port with different local addresses, and the exact match comes first. */
 static void test_listeners_of_one_port(void **state)
 {
     struct talk t;
@@ -97,7 +97,7 @@ static void test_listeners_of_one_port(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 SHLD-2: a RST may carry text, which tells why. */
+/* RFC 9293 SHLD-2: a RST may carry text that gives the reason. */
 static void test_rst_with_text(void **state)
 {
     struct talk t;
@@ -239,8 +239,8 @@ static void test_every_order(void **state)
     }
 }
 
-/* RFC 9293 SHLD-15, SHLD-16, SHLD-17: a window that shrinks over data under way: nothing new beyond
- * it, what lies within is sent again, and what lies beyond ends nothing. */
+/* RFC 9293 SHLD-15, SHLD-16, SHLD-17: a window that shrinks over data in flight: nothing new beyond
+ * it, data within is retransmitted, and data beyond does not end the connection. */
 static void test_shrunk_window(void **state)
 {
     struct talk t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_runs.c - the record of transmissions when it is full: what is merged, what merged runs
- * still tell, what is left alone. The RTT is 100 ms.
+ * test_tcp_runs.c - the record of transmissions when it is full: which runs are merged, what merged
+ * runs still record, which stay separate. The RTT is 100 ms.
  */
 #include "tcptalk.h"
 

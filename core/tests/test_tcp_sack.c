@@ -127,8 +127,8 @@ static void test_prr_slow_start(void **state)
     talk_end(&t);
 }
 
-/* CVE-2019-11477/11478: blocks of a byte, as many as the peer likes: the record keeps its bound,
- * and what it has no room for is forgotten, and counted. */
+/* CVE-2019-11477/11478: blocks of a byte, as many as the peer likes: the record keeps its bound;
+ * blocks that do not fit are dropped and counted. */
 static void test_many_blocks(void **state)
 {
     struct talk t;
@@ -325,8 +325,8 @@ static void test_dsack_below(void **state)
     talk_end(&t);
 }
 
-/* ... above it: the second block is the one it lies in (RFC 2883 4). R2018-03, R2018-05: otherwise
- * the latest is first, and those before it follow. */
+/* ... above it: the second block is the one that contains it (RFC 2883 4). R2018-03, R2018-05:
+ * otherwise the latest is first, and those before it follow. */
 static void test_dsack_above(void **state)
 {
     struct talk t;
@@ -353,7 +353,7 @@ static void test_dsack_above(void **state)
     talk_end(&t);
 }
 
-/* What lies before the first byte of the connection was never received. */
+/* Bytes before the first one of the connection were never received. */
 static void test_no_dsack_below_irs(void **state)
 {
     struct talk t;
@@ -396,7 +396,7 @@ static void test_bare_fin_twice(void **state)
     talk_end(&t);
 }
 
-/* RFC 2883 4: a block above what is acknowledged is a DSACK when the second block has it within. */
+/* RFC 2883 4: a block above what is acknowledged is a DSACK if the second block contains it. */
 static void test_dsack_within_second_block(void **state)
 {
     static const uint32_t within[] = {3 * MSS, 4 * MSS, 2 * MSS, 5 * MSS, 0, 0};

@@ -10,8 +10,8 @@
 #include "cc/cc_cubic.h"
 #include "cc/tcp_cc.h"
 
-/* One round trip: the window acknowledged two segments at a time, each with the RTT a queue behind
- * a bottleneck of `bdp` segments gives (or `rtt` as it is when bdp is 0). */
+/* One round trip: the window acknowledged two segments at a time, each with the RTT of the queue at
+ * a bottleneck of `bdp` segments (or exactly `rtt` if bdp is 0). */
 static void round_trip(struct ccbench *b, double rtt, unsigned bdp, double jitter)
 {
     uint32_t end;
@@ -68,8 +68,8 @@ static void test_hystart_steady(void **state)
     assert_int_equal(b.t.cc.hs_phase, TOEC_HS_SLOW);
 }
 
-/* RFC 9406 4.2: a round that was late by itself leads to Conservative Slow Start, a quarter of the
- * growth, and back when the delay is as before. */
+/* RFC 9406 4.2: a single late round leads to Conservative Slow Start, a quarter of the growth, and
+ * back when the delay has recovered. */
 static void test_hystart_jitter(void **state)
 {
     struct ccbench b;
@@ -113,7 +113,7 @@ static void test_hystart_css_rounds(void **state)
     assert_true(b.t.cc.ssthresh < TOEC_CWND_MAX);
 }
 
-/* Fewer than 8 samples in a round, or less than 4 ms more, say nothing. */
+/* Fewer than 8 samples in a round, or less than 4 ms more, are no signal. */
 static void test_hystart_thresholds(void **state)
 {
     struct ccbench b;
@@ -168,8 +168,8 @@ static void test_newreno_timeout(void **state)
     assert_int_equal(b.t.cc.ssthresh, 2 * MSS);
 }
 
-/* R5681-03: an ACK cut into pieces of one byte gives no more than the whole one, in slow start and
- * beyond it (Savage 1999, ACK division). */
+/* R5681-03: an ACK split into one-byte ACKs grows the window no more than the whole one, in slow
+ * start and beyond it (Savage 1999, ACK division). */
 static void test_ack_division(void **state)
 {
     unsigned i, slow;

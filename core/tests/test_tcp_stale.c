@@ -10,7 +10,7 @@
 
 #define MSS  1460u
 #define RTT  (100 * MSEC)
-#define GONE 0x80000010u /* more than 2 GiB ahead is what lies a little less back */
+#define GONE 0x80000010u /* a distance above 2 GiB reads as a smaller one backwards */
 
 /* n segments, acknowledged a round trip later. */
 static void begin(struct talk *t, int sack, unsigned n)
@@ -134,7 +134,7 @@ static void test_probe_rtt(void **state)
     talk_end(&t);
 }
 
-/* What is learned of an episode of loss takes back no cut that came after it. */
+/* Late evidence about a loss episode does not undo a later reduction. */
 static void test_undo_after_ecn(void **state)
 {
     static const uint32_t lost[] = {11 * MSS, 15 * MSS, 0, 0};
@@ -164,7 +164,7 @@ static void test_undo_after_ecn(void **state)
     talk_end(&t);
 }
 
-/* BBR takes over with data outstanding: of that it has no samples from before. */
+/* BBR takes over with data outstanding: it has no delivery samples for that. */
 static void test_change_to_bbr(void **state)
 {
     struct talk t;

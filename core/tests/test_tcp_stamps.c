@@ -111,7 +111,7 @@ static void test_sequence_wrap(void **state)
     talk_end(&t);
 }
 
-/* Streams of more than 4 GiB: offsets wrap, byte counts go on. */
+/* Streams of more than 4 GiB: offsets wrap, byte counts do not. */
 static void test_four_gigabytes(void **state)
 {
     struct talk t;

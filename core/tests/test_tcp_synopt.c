@@ -189,7 +189,7 @@ static void test_bad_options(void **state)
 
 /* ---- timestamps (RFC 7323) ---- */
 
-/* A peer whose clock stands at or above 2^31: half of all hosts. TS.Recent is the SYN's. */
+/* A peer whose clock is at or above 2^31: half of all hosts. TS.Recent is the SYN's. */
 static void test_tsval_high(void **state)
 {
     static const uint32_t start[] = {0x80000000u, 0xffffffffu, 0x7fffffffu, 0xfffffff0u};
@@ -214,7 +214,7 @@ static void test_tsval_high(void **state)
     }
 }
 
-/* Timestamps of two connections do not tell our clock: their offsets differ (RFC 7323 5.4).
+/* Timestamps of two connections do not reveal our clock: their offsets differ (RFC 7323 5.4).
  * R7323-18. */
 static void test_ts_offset(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_tail.c - what RACK-TLP (RFC 8985) makes of tails with timestamps and FIN, and of new
- * data and retransmissions that leave close to each other. The RTT is 100 ms throughout.
+ * test_tcp_tail.c - RACK-TLP (RFC 8985) with tails that have timestamps and FIN, and with new data
+ * and retransmissions sent close together. The RTT is 100 ms throughout.
  */
 #include "tcptalk.h"
 
@@ -38,8 +38,8 @@ static struct tseg wait_for_one(struct talk *t)
     return g;
 }
 
-/* What is SACKed beyond a gap echoes the timestamp of before the gap (RFC 7323 4.3): it says
- * nothing against the probe having arrived (R8985-03), and the rest is found without a timeout. */
+/* SACKs of data beyond a gap echo the timestamp from before the gap (RFC 7323 4.3): that does not
+ * show that the probe was lost (R8985-03), and the remaining losses are found without a timeout. */
 static void test_probe_with_timestamps(void **state)
 {
     struct talk t;
@@ -56,7 +56,7 @@ static void test_probe_with_timestamps(void **state)
     talk_end(&t);
 }
 
-/* The FIN shares the last segment, and so it does in the probe: nothing is left out before it. */
+/* The FIN shares the last segment, and in the probe too: no byte before it is skipped. */
 static void test_probe_with_fin(void **state)
 {
     struct talk t;

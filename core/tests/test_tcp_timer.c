@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_timer.c - more of the retransmission timer than test_tcp_rto.c has: how often it
- * measures, what starts it anew, a timeout in the middle of a recovery, what the application hears
- * of it all.
+ * test_tcp_timer.c - more tests of the retransmission timer, beyond test_tcp_rto.c: how often it
+ * measures, what restarts it, a timeout in the middle of a recovery, what the application is
+ * notified of.
  */
 #include "tcptalk.h"
 
@@ -58,7 +58,7 @@ static void tell(void *user, const struct toec_rtt *sample)
     told.last = *sample;
 }
 
-/* Who watches is told each sample once, with its connection. */
+/* An observer gets each sample once, with its connection. */
 static void test_samples_are_told(void **state)
 {
     struct toec_info i;
@@ -136,8 +136,8 @@ static void test_after_lost_syn(void **state)
     talk_end(&t);
 }
 
-/* R6298-05: it doubles up to two minutes, no further. RFC 9293 SHLD-9: all the while, between R1
- * and R2, the application hears nothing. */
+/* R6298-05: it doubles up to two minutes, no further. RFC 9293 SHLD-9: during that time, between R1
+ * and R2, the application gets no event. */
 static void test_upper_bound(void **state)
 {
     struct talk t;
@@ -167,7 +167,7 @@ static void test_upper_bound(void **state)
 
 /* ---- when it runs ---- */
 
-/* R6298-10: an ACK of new data starts it anew; a duplicate does not. */
+/* R6298-10: an ACK of new data restarts it; a duplicate does not. */
 static void test_starts_anew(void **state)
 {
     struct talk t;
@@ -189,8 +189,8 @@ static void test_starts_anew(void **state)
 
 /* ---- a timeout in fast recovery ---- */
 
-/* R6675-06: what fast recovery had sent again is sent again once more, from the first on; R5682-03:
- * and at once, with no new data to ask whether it was spurious. */
+/* R6675-06: segments that fast recovery had retransmitted are retransmitted once more, from the
+ * first; R5682-03: and immediately, with no new data to test whether it was spurious. */
 static void test_in_recovery(void **state)
 {
     static const uint32_t blocks[] = {2 * MSS, 5 * MSS, 0, 0};
@@ -219,8 +219,8 @@ static void test_in_recovery(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 SHLD-20: a soft error is told, as the latest, and neither ends nor disturbs anything:
- * data goes on both ways. */
+/* RFC 9293 SHLD-20: a soft error is reported, the latest one, and does not affect the connection:
+ * data flows both ways. */
 static void test_soft_errors_disturb_nothing(void **state)
 {
     struct talk t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_turns.c - flows that wait for room in transmit have it in turn: none starves while
- * others come, and none has all of it.
+ * test_tcp_turns.c - flows that wait for room in transmit are served round-robin: none starves, and
+ * none gets all of it.
  */
 #include "tcpsim.h"
 
@@ -51,7 +51,7 @@ static uint32_t left_of(const struct crowd *w, unsigned i)
     return info.in_flight;
 }
 
-/* Room for a frame: who had it? */
+/* Gives room for a frame; returns the flow that used it. */
 static unsigned one_frame(struct crowd *w)
 {
     uint32_t before[FLOWS];
@@ -91,7 +91,8 @@ static void test_first_come_first_served(void **state)
     crowd_end(&w);
 }
 
-/* Each has a whole initial window to send: a segment each in turn, not all of the first's. */
+/* Each has a whole initial window to send: one segment each, round-robin, not all of the first's.
+ */
 static void test_a_segment_each(void **state)
 {
     struct crowd w;
@@ -106,7 +107,7 @@ static void test_a_segment_each(void **state)
     crowd_end(&w);
 }
 
-/* One that ends takes nobody's turn: the first stands in its place, all others where they did. */
+/* A flow that ends does not change the order: the first takes its place, all others keep theirs. */
 static void test_one_that_ends(void **state)
 {
     struct crowd w;

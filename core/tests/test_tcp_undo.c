@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_undo.c - was there a loss at all? Eifel (RFC 3522), F-RTO (RFC 5682), DSACK (RFC 3708),
- * and what follows (RFC 4015): the window as it was. The RTT is 100 ms throughout.
+ * test_tcp_undo.c - spurious losses: Eifel (RFC 3522), F-RTO (RFC 5682), DSACK (RFC 3708), and the
+ * response (RFC 4015): the window is restored. The RTT is 100 ms throughout.
  */
 #include "tcptalk.h"
 
@@ -101,7 +101,7 @@ static void frto_spurious(int sack)
     assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 1);
     assert_true(talk_info(&t).cwnd >= 10 * MSS);
     assert_true(talk_info(&t).retransmits <= 2);
-    /* the timer begins anew: not the doubled RTO is next, but a probe (R8985-06), or the RTO */
+    /* the timer restarts: next is not the doubled RTO, but a probe (R8985-06), or the RTO */
     n = (unsigned)talk_count(&t, sack ? TOEC_C_tcp_tail_probes : TOEC_C_tcp_timeouts);
     craft_pass(&t.s, sack ? 210 * MSEC : 310 * MSEC);
     assert_int_equal(talk_count(&t, sack ? TOEC_C_tcp_tail_probes : TOEC_C_tcp_timeouts), n + 1);
@@ -155,7 +155,7 @@ static void test_frto_real_loss(void **state)
     }
 }
 
-/* The peer says of each retransmission that it was a duplicate: nothing had been lost. */
+/* The peer reports each retransmission as a duplicate: nothing had been lost. */
 static void test_dsack(void **state)
 {
     static const uint32_t hole[] = {MSS, 5 * MSS, 0, 0};

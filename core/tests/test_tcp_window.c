@@ -49,8 +49,8 @@ static void test_receive_window(void **state)
     talk_end(&t);
 }
 
-/* The right edge moves left by no more than the rounding of a scale (RFC 7323 2.4), and what was
- * offered is still taken. */
+/* The right edge moves left by no more than the rounding of a scale (RFC 7323 2.4), and offered
+ * bytes are still accepted. */
 static void test_window_edge(void **state)
 {
     struct talk t;
@@ -87,7 +87,7 @@ static void test_window_edge(void **state)
 
 /* ---- send window, silly windows, persist (RFC 9293 3.8.6) ---- */
 
-/* n bytes wait for a peer whose window is shut. */
+/* n bytes wait for a peer whose window is closed. */
 static void shut(struct talk *t, uint32_t n)
 {
     talk_init(t);
@@ -156,7 +156,7 @@ static void test_zero_window_probe_taken(void **state)
     talk_end(&t);
 }
 
-/* ... which the peer may say right after it has said that the window is open. */
+/* ... which the peer may send right after an ACK that opens the window. */
 static void test_zero_window_probe_taken_late(void **state)
 {
     struct talk t;
@@ -206,7 +206,7 @@ static void test_zero_window_orphan(void **state)
     conn_close(t.c);
     for (n = 0; n < 20; n++) {
         craft_pass(&t.s, 60 * SEC);
-        assert_true(n > 5 || !t.c->gone); /* a few minutes for who is slow */
+        assert_true(n > 5 || !t.c->gone); /* a few minutes for a slow one */
         if (!t.c->gone)
             talk_put(&t, F_ACK, 0, 0, 0);
     }
@@ -252,7 +252,7 @@ static void test_sender_sws(void **state)
     talk_send(&t, 10000);
     talk_hear(&t, F_ACK, 0, 0, 1460);
     talk_hear(&t, F_ACK, 1460, 0, 1460);
-    talk_silence(&t); /* 80 bytes of window are left */
+    talk_silence(&t); /* 80 bytes of window remain */
     t.wnd = 100;
     talk_say(&t, F_ACK, 0, 2920, 0);
     talk_silence(&t);
@@ -286,8 +286,8 @@ static void test_window_shrinks(void **state)
     talk_end(&t);
 }
 
-/* A peer that shrinks its window to nothing in the middle of a recovery: when it opens again, all
- * goes on, with SACK and without. */
+/* A peer that shrinks its window to nothing in the middle of a recovery: when it opens again,
+ * everything continues, with SACK and without. */
 static void test_window_shrinks_in_recovery(void **state)
 {
     static const uint32_t blocks[] = {1460, 5840, 0, 0};
@@ -391,7 +391,7 @@ static void test_nagle_after_zero_window(void **state)
     talk_end(&t);
 }
 
-/* The peer has filled the window, the first segment was lost: its ACKs stand at the edge of the
+/* The peer has filled the window, the first segment was lost: its ACKs are at the edge of the
  * window, and count. */
 static void test_ack_at_window_edge(void **state)
 {

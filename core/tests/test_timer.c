@@ -258,8 +258,8 @@ static void handler_cancels_one_due_with_it(void **state)
     assert_true(toec_wheel_next(&p.w, 10 * TICK) == TOEC_NEVER);
 }
 
-/* So many in a tick: frames have their turn in between, nothing is lost, and what has not had its
- * turn may be cancelled, or set anew, as any other. */
+/* Many timers in one tick: frames are served in between, no timer is lost, and one not yet expired
+ * may be cancelled or set again like any other. */
 static void many_at_once_have_several_turns(void **state)
 {
     struct model *m = model_new(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_twins.c - addresses of one hash: tables that look at the hash first still keep them apart.
+ * test_twins.c - addresses of one hash: tables that compare the hash first still distinguish them.
  * And the cache of path MTUs (RFC 1191, RFC 8201), which is such a table.
  */
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static void path_mtus(void **state)
     bench_stop(&b);
 }
 
-/* The one that was told of longest ago gives way; what is told again is young again. */
+/* The least recently reported entry is evicted; a repeated report refreshes an entry. */
 static void path_mtus_are_bounded(void **state)
 {
     struct toec_addr a;
@@ -132,8 +132,8 @@ static void path_mtus_are_bounded(void **state)
     bench_stop(&b);
 }
 
-/* What UDP is told is UDP's alone; what TCP finds out is both's. RFC 5927 7: an error about UDP
- * quotes nothing but ports, which is too little to shrink the segments of TCP by. */
+/* An MTU reported to UDP is used by UDP alone; one that TCP finds is used by both. RFC 5927 7: an
+ * error about UDP quotes only ports, which is too little evidence to shrink TCP segments. */
 static void path_mtus_of_udp(void **state)
 {
     struct toec_addr a = numbered(1);

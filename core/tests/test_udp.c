@@ -47,7 +47,7 @@ static void test_open(void **state)
     bench_stop(&a.b);
 }
 
-/* Both families through one endpoint; the most exact endpoint hears. */
+/* Both families through one endpoint; the most specific endpoint receives. */
 static void test_talk(void **state)
 {
     static struct app a, b;
@@ -145,7 +145,8 @@ static void test_fragments(void **state)
     bench_stop(&b.b);
 }
 
-/* R1122-22 and 4.1.3.3: nobody there is told, and the owner hears of it, if it was it who sent. */
+/* R1122-22 and 4.1.3.3: an unreachable port is reported, and the owner is notified if it was the
+ * sender. */
 static void test_unreachable(void **state)
 {
     static struct app a, b;
@@ -186,7 +187,7 @@ static void test_path_mtu(void **state)
     start_both(&a, &b, &u, &wild);
     must_send(&a, &b, u, v4(PEER_IP), 53, 1472, 0);
     icmp_about(&a, 4, 1000, 1000, 54, 1500); /* never sent there */
-    icmp_about(&a, 4, 1000, 1001, 53, 1500); /* nobody's */
+    icmp_about(&a, 4, 1000, 1001, 53, 1500); /* of no endpoint */
     icmp_about(&a, 4, 1000, 1000, 53, 1000); /* would have passed */
     icmp_about(&a, 4, 1500, 1000, 53, 1501); /* nothing new */
     assert_int_equal(a.errors_n, 0);
@@ -209,7 +210,8 @@ static void test_path_mtu(void **state)
     bench_stop(&b.b);
 }
 
-/* R1122-23, R1122-24: what is broken or from nobody is not delivered, whichever bit it is. */
+/* R1122-23, R1122-24: corrupted datagrams, in any bit, or ones from an invalid source are not
+ * delivered. */
 static void test_bad_input(void **state)
 {
     static struct app a, b;

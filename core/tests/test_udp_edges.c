@@ -31,7 +31,8 @@ static void test_refusals(void **state)
     assert_int_equal(send_to(&a, con, to, 9, 10, 0), TOEC_E_INVAL); /* it has its peer */
     assert_int_equal(send_to(&a, six, to, 9, 10, 0), TOEC_E_INVAL);
     assert_int_equal(send_to(&a, four, v6(2), 9, 10, 0), TOEC_E_INVAL);
-    assert_int_equal(send_to(&a, four, to, 0, 10, 0), TOEC_E_INVAL); /* to nobody */
+    assert_int_equal(send_to(&a, four, to, 0, 10, 0),
+                     TOEC_E_INVAL); /* to the unspecified address */
     assert_int_equal(try_open(&a, v4(OWN_IP), 54, any(), 0, &u), 0);
     assert_int_equal(send_to(&a, u, v6(2), 9, 10, 0), TOEC_E_INVAL);
     memset(&m, 0, sizeof(m));
@@ -46,8 +47,8 @@ static void test_refusals(void **state)
     bench_stop(&a.b);
 }
 
-/* Nobody answers there: the sender is told, and not that it should wait. No address of ours yet: no
- * sender either. */
+/* The neighbour does not answer: the sender gets an error, not a request to wait. Without an own
+ * address yet: no send either. */
 static void test_no_way(void **state)
 {
     static struct app a;
@@ -68,7 +69,7 @@ static void test_no_way(void **state)
     bench_stop(&a.b);
 }
 
-/* RFC 768: a checksum that comes out as 0 is sent as ones. RFC 791: with DF when it is asked for.
+/* RFC 768: a checksum that comes out as 0 is sent as ones. RFC 791: with DF on request.
  */
 static void test_header_fields(void **state)
 {
@@ -147,7 +148,7 @@ static void test_path_mtu_claims(void **state)
     bench_stop(&b.b);
 }
 
-/* R1122-24 and RFC 768: not to a group, not to port 0; IPv6 not from nobody. */
+/* R1122-24 and RFC 768: not to a group, not to port 0; IPv6 not from ::. */
 static void test_strange_ends(void **state)
 {
     static struct app a, b;
@@ -164,7 +165,7 @@ static void test_strange_ends(void **state)
     good = *f;
     bad = good;
     memset(bad.data + 22, 0, 16); /* from :: */
-    poke16(bad.data + 60, 0);     /* the sum anew */
+    poke16(bad.data + 60, 0);     /* recompute the checksum */
     {
         uint8_t sum[40 + 48];
 

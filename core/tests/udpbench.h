@@ -110,7 +110,7 @@ static inline int try_open(struct app *a, struct toec_addr local, uint16_t port,
     return toec_udp_open(a->b.s, &b, u, u);
 }
 
-/* Frames of each go to the other until nobody has more to say. */
+/* Passes frames between both until neither sends more. */
 static inline void exchange(struct app *x, struct app *y)
 {
     const struct sent *f;
@@ -131,7 +131,7 @@ static inline void exchange(struct app *x, struct app *y)
     } while (any_sent);
 }
 
-/* a with an endpoint on port 1000, b with one that hears all on port 53. */
+/* a with an endpoint on port 1000, b with one that receives from any sender on port 53. */
 static inline void start_both(struct app *a, struct app *b, struct toec_udp **from,
                               struct toec_udp **to)
 {

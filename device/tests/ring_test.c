@@ -31,7 +31,7 @@ static void pair_init(struct pair *p)
     toe_ring_rx_init(&p->rx, p->entries, COUNT);
 }
 
-/* Both sides as if `position` commands had gone through before. */
+/* Sets both sides as if `position` commands had already passed. */
 static void pair_advance(struct pair *p, uint32_t position)
 {
     uint32_t lap_start = position & ~(COUNT - 1), i;
@@ -219,7 +219,7 @@ static void test_a_hostile_tail_is_named_bad(void **state)
     toe_ring_put(&p.tx, &c);
     p.tail = p.tx.head + 1; /* past our head */
     assert_int_equal(toe_ring_room(&p.tx), TOE_RING_BAD);
-    p.tail = p.tx.head - 4; /* before what it said already */
+    p.tail = p.tx.head - 4; /* before the position already published */
     assert_int_equal(toe_ring_room(&p.tx), TOE_RING_BAD);
     p.tail = p.tx.head - 1;
     assert_int_equal(toe_ring_room(&p.tx), COUNT - 1);
@@ -278,8 +278,8 @@ static void test_buffers_inside_do_not_begin_alike(void **state)
     assert_int_equal(toedev_layout_inside(&c, &l), -1);
 }
 
-/* libtoe and the engine that it loads each compute where everything lies, and may be of two
- * releases: another layout is another version. */
+/* libtoe and the engine that it loads each compute the layout and may be of different releases: a
+ * changed layout needs a new version. */
 static void test_the_layout_inside_is_of_this_version(void **state)
 {
     struct toedev_qp_config c = good_config();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tsc_test.c - the clock of toe/tsc.h against CLOCK_MONOTONIC: asked all the time, after sleeps of
- * several lengths, and with what it has learned made wrong. */
+/* tsc_test.c - the clock of toe/tsc.h against CLOCK_MONOTONIC: read continuously, after sleeps of
+ * several lengths, and with its calibration corrupted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define MS       1000000u
 #define OFF_MOST (100u * 1000) /* promised are tens of nanoseconds */
 
-/* Between two readings of the clock, give or take. */
+/* Between two readings of the clock, with a tolerance. */
 static void check(struct toe_tsc *c)
 {
     uint64_t before = toe_tsc_clock(), now = toe_tsc_now(c), after = toe_tsc_clock();
@@ -48,7 +48,7 @@ static void after_a_sleep_it_is_the_clock(void **state)
 }
 
 #if defined(__x86_64__)
-/* A thread that has to wait between the two readings does not take them for one moment. */
+/* A thread delayed between the two readings does not treat them as simultaneous. */
 static void a_wait_between_counter_and_clock_is_seen(void **state)
 {
     struct timespec t = {0, 2 * MS};
@@ -69,7 +69,7 @@ static void a_wait_between_counter_and_clock_is_seen(void **state)
 }
 #endif
 
-/* A counter that stood still, ran ahead or began anew (another CPU): found within a millisecond. */
+/* A counter that stopped, ran ahead or restarted (another CPU) is detected within a millisecond. */
 static void a_counter_that_jumps_is_found(void **state)
 {
     static const int64_t jumps[] = {-1000000000, 1000000000, INT64_MIN / 2, INT64_MAX / 2};
@@ -83,7 +83,7 @@ static void a_counter_that_jumps_is_found(void **state)
         while (toe_tsc_clock() < end)
             (void)toe_tsc_now(&c);
         c.base_tsc += (uint64_t)jumps[i];
-        (void)toe_tsc_now(&c); /* out of range: asks the clock */
+        (void)toe_tsc_now(&c); /* out of range: reads CLOCK_MONOTONIC */
         check(&c);
     }
 }

@@ -83,7 +83,7 @@ void bench_free(struct bench *t)
 {
     struct toec_usage u;
 
-    bench_run(t, 200 * NS_PER_S); /* whatever the other side still tries has ended by then */
+    bench_run(t, 200 * NS_PER_S); /* all retries of the other side have ended by then */
     assert_int_equal(t->a->qp_count + t->b->qp_count, 0);
     toec_usage(t->a->stack, &u);
     assert_int_equal(u.flows + u.half_open + u.listeners, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memwire.c - a back end for tests of the engine: a wire in memory between two engines of one
- * process, in virtual time. Takes the place of the netio library when linked before it.
+ * process, in virtual time. Replaces the netio library when linked before it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,15 @@ struct netio {
     struct netio *peer;
     struct memwire_tap *tap;
     uint8_t mac_last;
-    int lose;            /* what is sent arrives nowhere */
+    int lose;            /* sent frames are discarded */
     int tx_full;         /* refuse this many sends; -1: all */
     unsigned nth, asked; /* refuse each nth; 0: none */
     uint32_t hold_max, held;
-    uint32_t out_there; /* frames received and neither released nor given back */
+    uint32_t out_there; /* frames received and not yet released */
     uint32_t head, tail;
     uint32_t len[FRAMES];
-    uint8_t *frames[FRAMES]; /* each as long as it is, so that sanitizers see its end */
+    uint8_t
+        *frames[FRAMES]; /* each allocated at its exact length, so that sanitizers see its end */
     uint8_t out[SIZE];
     struct netio_stats stats;
 };

@@ -13,7 +13,7 @@ struct world {
     uint32_t open;    /* slot at x: established */
     uint32_t half;    /* established, x has shut its sending down */
     uint32_t closing; /* x has closed it, the peer has not */
-    uint32_t gone;    /* final CLOSE_EVENT told, not released */
+    uint32_t gone;    /* final CLOSE_EVENT delivered, not released */
     uint32_t opening; /* a half-open passive flow: not known to the host */
 };
 
@@ -213,7 +213,7 @@ static uint32_t slot_of(const struct world *w, const struct bad *b)
     case OPENING:
         return w->opening;
     case FREE:
-        return 15; /* the one taken last */
+        return 15; /* the one allocated last */
     case BEYOND:
         return 16;
     case FAR:
@@ -225,7 +225,7 @@ static uint32_t slot_of(const struct world *w, const struct bad *b)
 
 #define SLOT_BYTES (16 * sizeof(struct slot))
 
-/* What must not change: everything but the count of this error. */
+/* Everything except the count of this error must stay unchanged. */
 static void snapshot(const struct world *w, uint64_t *counters, uint8_t *slots)
 {
     memcpy(counters, w->h.t.a->counters, sizeof(w->h.t.a->counters));

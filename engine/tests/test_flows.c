@@ -42,8 +42,8 @@ static void see_ack(struct memwire_tap *tap, const uint8_t *frame, uint32_t len)
     t->acks += frame[23] == 6 && ip_len == 20 + tcp * 4;
 }
 
-/* RFC 9293 MUST-59: what has come in one batch draws one ACK, joined before by GRO or not; and the
- * host one command for it. */
+/* RFC 9293 MUST-59: the segments of one batch draw one ACK, joined by GRO or not, and the host gets
+ * one command for them. */
 static void test_a_batch_draws_one_acknowledgement(void **state)
 {
     struct ack_tap tap = {.tap = {.seen = see_ack}};
@@ -190,7 +190,7 @@ static void test_a_connect_to_nobody_fails_with_its_cookie(void **state)
     struct hosts *w = *state;
     struct toe_cmd c;
 
-    host_put(&w->y, TOE_CMD_CONNECT, 0, 9, 77, IP_A, 0); /* nobody listens */
+    host_put(&w->y, TOE_CMD_CONNECT, 0, 9, 77, IP_A, 0); /* no listener */
     bench_run(&w->t, NS_PER_S);
     c = host_want(&w->y, TOE_CMD_CONNECT_FAILED);
     assert_int_equal(toe_cmd_aux(&c), TOE_R_REFUSED);
@@ -261,7 +261,7 @@ static void test_the_backlog_is_freed_by_accept(void **state)
     host_want_nothing(&w->x);
     assert_true(w->t.a->counters[EC_backlog_full] > 0);
     host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, flow, 0, 0);
-    bench_run(&w->t, 10 * NS_PER_S); /* the SYN comes again */
+    bench_run(&w->t, 10 * NS_PER_S); /* the SYN is retransmitted */
     host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
     host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, flow, 0, 0);
     bench_run(&w->t, NS_PER_MS);
@@ -305,7 +305,7 @@ static void test_new_flows_are_spread_over_the_members(void **state)
     host_attach(&w->t, w->t.b, &many, &cfg);
     cfg.slots = 64;
     host_put(&z, TOE_CMD_LISTEN, 0, PORT, 1, 0, 1000);
-    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, IP_A, 1000); /* a group of its own */
+    host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, IP_A, 1000); /* a separate group */
     bench_run(&w->t, NS_PER_MS);
     host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 1, 0, 0);
     host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 1000);
@@ -316,7 +316,7 @@ static void test_new_flows_are_spread_over_the_members(void **state)
     nx = 16 - w->x.qp->free_count;
     nz = 64 - z.qp->free_count;
     assert_int_equal(nx + nz, 20);
-    assert_int_equal(nx, 10); /* to whom has fewest */
+    assert_int_equal(nx, 10); /* to the member with the fewest */
     host_detach(&w->t, &z);
     host_detach(&w->t, &many);
 }
@@ -348,7 +348,7 @@ static void test_a_full_queue_pair_may_turn_one_listener_weak(void **state)
     assert_int_equal(toe_cmd_flow(&c), 5004);
 }
 
-/* The next connection of the port is z's: data and all of f, which x was told of. */
+/* z gets the next connection of the port, f: its state and its data, which x was notified of. */
 static void want_moved(struct hosts *w, struct host *z, uint32_t f, uint32_t y_slot, uint32_t bytes)
 {
     struct toe_cmd c = host_want(z, TOE_CMD_LISTEN_ESTABLISHED);
@@ -364,7 +364,7 @@ static void want_moved(struct hosts *w, struct host *z, uint32_t f, uint32_t y_s
     assert_int_equal(toe_cmd_flow(&c), f);
     assert_int_equal(toe_cmd_aux(&c), TOE_R_STALE);
     host_put(&w->x, TOE_CMD_RELEASE, 0, 0, f, 0, 0);
-    /* it goes on, both ways, from where it was */
+    /* it continues in both directions from its position */
     host_put(z, TOE_CMD_ACCEPT, 0, 0, slot, 0, 0);
     host_put(z, TOE_CMD_RECV, 0, 0, slot, bytes, 0);
     host_send(z, slot, 0, 3000);
@@ -379,7 +379,7 @@ static void want_moved(struct hosts *w, struct host *z, uint32_t f, uint32_t y_s
     assert_int_equal(w->t.a->counters[EC_flows_moved], 1);
 }
 
-/* f2 has bytes that x was told of and has not read; f1 is accepted. Then z listens too. */
+/* x was notified of bytes of f2 and has not read them; f1 is accepted. Then z listens too. */
 static void begin_moved(struct hosts *w, struct host *z, uint32_t *f1, uint32_t *f2, uint32_t *y2)
 {
     struct toedev_qp_config cfg = bench_qp_config(16);
@@ -438,7 +438,7 @@ static void test_what_a_listener_leaves_is_the_other_s(void **state)
     host_detach(&w->t, &z);
 }
 
-/* The owner has died: there is one WEAK member left, where it waits for who comes. */
+/* The owner has died: one WEAK member remains, where the flow waits for the next listener. */
 static void test_what_waits_with_a_weak_member(void **state)
 {
     struct hosts *w = *state;
@@ -467,7 +467,7 @@ static void test_what_waits_with_a_weak_member(void **state)
     host_detach(&w->t, &z);
 }
 
-/* Nobody else listens: it is connected, and waits there with what it has sent. */
+/* There is no other listener: it is connected and waits there with the data that it has sent. */
 static void test_weak_members_keep_the_port(void **state)
 {
     struct hosts *w = *state;
@@ -522,7 +522,7 @@ static void test_a_handshake_begun_with_a_weak_member(void **state)
     host_detach(&w->t, &z);
 }
 
-/* One backlog for all of them together, as Linux has one for all who share a listener. */
+/* All weak members share one backlog, as processes that share a listener do on Linux. */
 static void test_weak_members_share_a_backlog(void **state)
 {
     struct hosts *w = *state;
@@ -543,7 +543,7 @@ static void test_weak_members_share_a_backlog(void **state)
     host_detach(&w->t, &z);
 }
 
-/* Buffers of another size, or what its host has touched: reset, as when nobody else is there. */
+/* Buffers of another size, or data its host has touched: reset, as without another listener. */
 static void test_what_cannot_move_is_reset(void **state)
 {
     struct hosts *w = *state;
@@ -643,7 +643,7 @@ static void test_an_interrupt_comes_once_for_each_arming(void **state)
     bench_run(&w->t, NS_PER_S);
     assert_int_equal(host_interrupts(&w->x), 0);
     arm(&w->x);
-    toe_ring_store(&w->x.doorbells->irq_arm, 0); /* thought better of it */
+    toe_ring_store(&w->x.doorbells->irq_arm, 0); /* disarmed again */
     host_send(&w->y, fy, 20, 10);
     bench_run(&w->t, NS_PER_S);
     assert_int_equal(host_interrupts(&w->x), 0);
@@ -726,8 +726,8 @@ static void test_nothing_is_lost_while_the_wire_has_no_room(void **state)
     assert_true(w->t.b->counters[EC_tx_no_room] >= 50);
 }
 
-/* With GSO core/ hands over large segments: what has no room while they are cut waits, and goes
- * before anything else. The other end joins them again. */
+/* With GSO core/ hands over large segments: parts without room during segmentation wait, and are
+ * sent before anything else. The other end joins them again. */
 static void test_a_full_back_end_holds_the_rest_of_a_large_segment(void **state)
 {
     struct hosts *w = *state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_fuzz.c - a host that writes anything anywhere in its area, next to one that behaves. The
- * engine must not crash (sanitizers), the good host must get exactly what is its own, and
- * everything must come back in the end. TOEHOLD_SEED repeats a run.
+ * test_fuzz.c - a host that writes anything anywhere in its area, next to a well-behaved one. The
+ * engine must not crash (sanitizers), the well-behaved host must get exactly its own data, and all
+ * resources must be freed at the end. TOEHOLD_SEED repeats a run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static int room(struct host *h)
     return n != TOE_RING_BAD && n > 0;
 }
 
-/* One hostile act. Returns 1 when the host should attach anew. */
+/* Does one hostile act. Returns 1 when the host should attach again. */
 static int act(struct host *h)
 {
     struct toe_cmd c;

@@ -46,7 +46,7 @@ static void connect6(struct hosts *w, uint32_t cookie, uint32_t index, const uin
     bench_run(&w->t, NS_PER_S);
 }
 
-/* Established both ways, with these names in the records; bytes go across. */
+/* Established both ways, with these addresses in the records; transfers bytes. */
 static void want_open(struct hosts *w, uint32_t cookie, const uint8_t *a, const uint8_t *b)
 {
     const struct toedev_flow_record *r;
@@ -55,7 +55,7 @@ static void want_open(struct hosts *w, uint32_t cookie, const uint8_t *a, const 
     uint32_t fx = toe_cmd_flow(&cx), fy = toe_cmd_flow(&cy);
 
     assert_int_equal(toe_cmd_arg1(&cx), 7);
-    assert_int_equal(toe_cmd_arg0(&cx), 0); /* the record tells the address */
+    assert_int_equal(toe_cmd_arg0(&cx), 0); /* the record has the address */
     assert_int_equal(toe_cmd_arg0(&cy), cookie);
     r = host_record(&w->x, fx);
     assert_int_equal(r->seq & 1, 0);
@@ -134,7 +134,7 @@ static void test_failures_are_told_with_the_cookie(void **state)
 {
     struct hosts *w = *state;
 
-    connect6(w, 11, 0, addr_a, NULL); /* nobody listens */
+    connect6(w, 11, 0, addr_a, NULL); /* no listener */
     want_failed(w, 11, TOE_R_REFUSED);
     connect6(w, 12, 1, far_away, NULL); /* no router */
     want_failed(w, 12, TOE_R_NETUNREACH);
@@ -161,7 +161,7 @@ static void test_an_index_outside_the_table_is_an_error(void **state)
         host_want_error(&w->y, TOE_R_INVAL, 8, TOE_CMD_CONNECT);
     }
     assert_int_equal(w->y.qp->free_count, 16);
-    /* V6ONLY says nothing without V6 */
+    /* V6ONLY has no meaning without V6 */
     host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_V6ONLY, PORT, 7, 0, 16);
     bench_run(&w->t, NS_PER_MS);
     host_want_error(&w->x, TOE_R_INVAL, 7, TOE_CMD_LISTEN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_life.c - attach, hostile rings, and the death of owners: what one host does or suffers stays
- * with it, and everything it held comes back (docs/device-contract.md: Doorbells, Host death).
+ * test_life.c - attach, hostile rings, and the death of owners: the effects of one host stay
+ * limited to it, and all its resources are freed (docs/device-contract.md: Doorbells, Host death).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 /* ---- memory within a process ---- */
 
-/* Whether the mapping that at is in asks for huge pages. */
+/* Whether the mapping that contains `at` is advised to use huge pages. */
 static int asks_huge(const void *at)
 {
     FILE *f = fopen("/proc/self/smaps", "re");
@@ -52,7 +52,7 @@ static struct qp *inside(uint32_t slots, uint32_t size)
     return qp;
 }
 
-/* Small buffers of many flows lie on huge pages; of large ones only what stands before them. */
+/* Small buffers of many flows are on huge pages; with large ones, only the part before them is. */
 static void test_huge_pages_inside(void **state)
 {
     struct qp *qp;
@@ -94,7 +94,7 @@ static uint32_t attach_reason(int area_fd, int irq_fd, const struct toedev_qp_co
         qp_free(qp);
     } else
         assert_true(err[0] != 0);
-    /* taken over either way */
+    /* ownership passes in both cases */
     assert_int_equal(fcntl(area_fd, F_GETFD), -1);
     assert_int_equal(fcntl(irq_fd, F_GETFD), -1);
     return reason;
@@ -123,7 +123,7 @@ static void test_attach_checks_what_it_is_given(void **state)
     assert_int_equal(REASON(bench_memfd(l.total, F_SEAL_GROW | F_SEAL_SHRINK), good_irq()),
                      TOE_R_INVAL);
     assert_int_equal(REASON(bench_memfd(l.total, SEALS | F_SEAL_WRITE), good_irq()), TOE_R_INVAL);
-    /* another size than the configuration gives */
+    /* a size that differs from the configuration */
     assert_int_equal(REASON(bench_memfd(l.total - 4096, SEALS), good_irq()), TOE_R_INVAL);
     assert_int_equal(REASON(bench_memfd(l.total + 4096, SEALS), good_irq()), TOE_R_INVAL);
     assert_int_equal(REASON(bench_memfd(0, SEALS), good_irq()), TOE_R_INVAL);
@@ -233,7 +233,7 @@ static void test_an_impossible_hw_tail_halts_and_resets_the_flows(void **state)
     host_detach(&w->t, &v);
 }
 
-/* Its owner has gone, with commands still to be done: it comes back all the same. */
+/* Its owner has exited with commands pending: the queue pair is freed all the same. */
 static void test_a_queue_pair_that_is_halted_while_it_leaves(void **state)
 {
     struct hosts *w = *state;
@@ -289,7 +289,7 @@ static void test_errors_without_room_wait_and_do_not_block_others(void **state)
 
 /* ---- death ---- */
 
-/* As the kernel does it: its connections end with a FIN, those that wait for it are reset. */
+/* As the kernel does it: its connections end with a FIN, those not yet accepted are reset. */
 static void test_the_flows_of_a_dead_owner_are_closed(void **state)
 {
     struct hosts *w = *state;
@@ -341,7 +341,7 @@ static void what_the_dead_owner_had_closed_is_delivered(struct hosts *w, int tak
     host_send(&z, fz, 0, 16000);
     host_put(&z, TOE_CMD_CLOSE, 0, 0, fz, 0, 0);
     if (taken)
-        bench_step_a(&w->t); /* commands taken, hardly anything sent */
+        bench_step_a(&w->t); /* commands read, almost nothing sent */
     qp_drop(z.qp);
     host_forget(&z); /* the engine's mapping lives on */
     bench_run(&w->t, 5 * NS_PER_S);
@@ -367,13 +367,13 @@ static void test_what_the_dead_owner_had_closed_is_still_delivered(void **state)
     what_the_dead_owner_had_closed_is_delivered(*state, 1);
 }
 
-/* Who ends right behind a send and a close is gone before the engine has looked at its ring. */
+/* A host that exits right after a send and a close is gone before the engine reads its ring. */
 static void test_what_the_dead_owner_had_announced_is_still_done(void **state)
 {
     what_the_dead_owner_had_closed_is_delivered(*state, 0);
 }
 
-/* Whatever the dead announced, the others have their turns, and it takes no new connection. */
+/* Whatever a dead host announced, other hosts are served, and it gets no new connection. */
 static void test_what_the_dead_owner_had_announced_is_done_in_turns(void **state)
 {
     struct hosts *w = *state;
@@ -471,7 +471,7 @@ static void test_the_end_of_the_engine_resets_every_flow(void **state)
             i++;
         }
     }
-    /* x is gone already; the hosts_teardown drops one that is there */
+    /* x is detached already; hosts_teardown() expects an attached one */
     host_forget(&w->x);
     host_attach(&w->t, w->t.a, &w->x, &w->y.cfg);
 }
@@ -484,7 +484,7 @@ static void take_none(void *arg, int ip6, uint16_t port, unsigned how)
     (void)how;
 }
 
-/* Of a shared address: the engine has the port already, which makes it nobody else's. */
+/* On a shared address: the engine owns the port already, so another user cannot get it. */
 static void test_a_listener_of_another_user(void **state)
 {
     static const uint8_t loopback[4] = {127, 0, 0, 1};
@@ -519,7 +519,8 @@ static void test_a_listener_of_another_user(void **state)
     ports_free(shared.ports[0]);
 }
 
-/* Of an address of the TOE's own: one user's processes share a port, and those that inherit it. */
+/* On an address of the TOE alone: processes of one user share a port, and so do those that inherit
+ * it. */
 static void test_a_port_of_another_user(void **state)
 {
     struct hosts *w = *state;
@@ -531,7 +532,7 @@ static void test_a_port_of_another_user(void **state)
     w->x.qp->uid = 1000;
     z.qp->uid = 1001;
     owner_read(&w->x.qp->owner, getppid(), -1);
-    owner_read(&z.qp->owner, 1, -1); /* nobody's child */
+    owner_read(&z.qp->owner, 1, -1); /* not a child of the owner */
     host_put(&w->x, TOE_CMD_LISTEN, 0, 443, 1, 0, 4);
     bench_run(&w->t, NS_PER_MS);
     host_want_nothing(&w->x);

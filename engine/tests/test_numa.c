@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_numa.c - nodes are found in /sys, and memory is asked for where it was said. On a machine of
- * one node the kernel's side is tried with that one.
+ * test_numa.c - finds nodes in /sys and binds memory to the given node. A machine with one node
+ * tests the kernel's side with that node.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -56,7 +56,7 @@ static void test_nodes_are_found(void **state)
         folder(more[i]);
     assert_int_equal(numa_node_of(sys, 0), 0);
     assert_int_equal(numa_node_of(sys, 9), 1);
-    assert_int_equal(numa_node_of(sys, 10), NUMA_ANY); /* its node is not said */
+    assert_int_equal(numa_node_of(sys, 10), NUMA_ANY); /* its node is unknown */
     assert_int_equal(numa_node_of(sys, 11), NUMA_ANY); /* there is none */
     for (i = sizeof(more) / sizeof(more[0]); i-- > 0;)
         no_folder(more[i]);

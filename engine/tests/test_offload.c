@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_offload.c - cutting (gso.c) and joining (gro.c) of segments: what is cut is what TSO would
- * make, what is joined again is what was cut, and nothing else is ever joined.
+ * test_offload.c - cutting (gso.c) and joining (gro.c) of segments: segments equal those of TSO,
+ * joining restores the original, and nothing else is ever joined.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -161,7 +161,7 @@ static uint32_t cut(const struct large *l, struct batch *b)
     return b->count - begun;
 }
 
-/* Each segment is a good one by itself, and they are the whole. */
+/* Each segment is valid alone, and together they are the whole. */
 static void check_segments(const struct large *l, const struct batch *b)
 {
     const uint8_t *whole = l->hdr + l->tx.csum_start;
@@ -191,7 +191,7 @@ static void check_segments(const struct large *l, const struct batch *b)
     assert_int_equal(at, l->tx.len);
 }
 
-/* ---- what comes out of joining ---- */
+/* ---- the output of joining ---- */
 
 struct sink {
     uint32_t packets, joined, len, pushes;
@@ -273,7 +273,7 @@ static void what_is_cut_is_good_and_joins_to_the_same(void **state)
     }
 }
 
-/* FIN stands on the last segment, and that one is not joined. */
+/* The last segment carries the FIN, and that one is not joined. */
 static void a_fin_is_on_the_last_and_stays_alone(void **state)
 {
     unsigned i;
@@ -304,7 +304,7 @@ static void add_segment(uint32_t at, uint32_t n)
 static void sizes_tell_where_a_chain_ends(void **state)
 {
     (void)state;
-    large.ip4 = 0; /* no identifications, which would tell them apart */
+    large.ip4 = 0; /* no identifications, which would distinguish them */
     make_large(&large, 4000, 1000, 0x10);
     batch.count = 0;
     add_segment(0, 500);
@@ -322,7 +322,7 @@ static void sizes_tell_where_a_chain_ends(void **state)
     assert_memory_equal(sink.data, large.data, 3999);
 }
 
-/* Writes a frame's checksums anew after a header was changed. */
+/* Recomputes a frame's checksums after a header change. */
 static void seal(uint8_t *p, uint32_t len)
 {
     uint32_t l4 = p[ETH] >> 4 == 4 ? ETH + 20 : ETH + 40;
@@ -441,9 +441,9 @@ static void bad_checksums_stay_alone(void **state)
             else
                 batch.mem[which][large.tx.hdr_len + below(1000)] ^= 1;
             join(&batch, &sink);
-            /* what comes before it or behind it joins */
+            /* segments before or after it join */
             assert_int_equal(sink.packets, which == 1 ? 3 : 2);
-            /* vouched for, nobody looks at TCP's */
+            /* marked as verified: the TCP checksum is not checked */
             if (!(k & 4 && large.ip4)) {
                 unsigned i;
 
@@ -458,8 +458,8 @@ static void bad_checksums_stay_alone(void **state)
         }
 }
 
-/* Any order, losses, repeats, strange frames, several flows: what comes out is what went in, frame
- * by frame in the order of its flow. */
+/* Any order, losses, repeats, strange frames, several flows: the output equals the input, frame by
+ * frame in the order of its flow. */
 static struct large flows[12];
 
 static void any_mixture_comes_out_whole(void **state)

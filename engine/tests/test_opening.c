@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_opening.c - a CONNECT before its answer: given up (CANCEL), with options, with data on the
+ * test_opening.c - a CONNECT before its answer: aborted (CANCEL), with options, with data on the
  * SYN (Fast Open); and urgent data (docs/device-contract.md).
  */
 #include <string.h>
@@ -33,7 +33,7 @@ static void test_a_cancelled_connect_fails_and_gives_its_slot_back(void **state)
     bench_run(&w->t, NS_PER_US);
     want_failed(&w->y, 105, TOE_R_ABORTED);
     assert_int_equal(w->y.qp->free_count, 1);
-    /* again, and one that never was: nothing to say */
+    /* again, and for a flow that never existed: no answer */
     host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 105, 0, 0);
     host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 99, 0, 0);
     bench_run(&w->t, NS_PER_US);
@@ -65,7 +65,7 @@ static void test_of_equal_cookies_each_has_one_answer(void **state)
     assert_int_equal(w->y.qp->free_count, 16);
 }
 
-/* The answer stands in the ring: the CANCEL crossed it and is ignored; the flow lives. */
+/* The answer is in the ring: the CANCEL crossed it and is ignored; the flow lives. */
 static void test_a_cancel_that_crosses_the_answer_is_ignored(void **state)
 {
     struct hosts *w = *state;
@@ -87,8 +87,8 @@ static void test_a_cancel_that_crosses_the_answer_is_ignored(void **state)
     assert_int_equal(toe_cmd_aux(&c), TOE_R_ABORTED);
 }
 
-/* Established, gone even, but not told, because the HW ring is full: the answer is CONNECT_FAILED
- * all the same, and nothing else of the flow. */
+/* Established, even ended, but not notified, because the HW ring is full: the host still gets
+ * CONNECT_FAILED, and nothing else about the flow. */
 static void test_a_cancel_before_the_answer_is_told_wins(void **state)
 {
     struct hosts *w = *state;
@@ -106,10 +106,10 @@ static void test_a_cancel_before_the_answer_is_told_wins(void **state)
     bench_run(&w->t, NS_PER_MS);
     for (i = 0; i < 6; i++)
         host_put(&z, TOE_CMD_CONNECT, 0, PORT, 10 + i, IP_A, 0);
-    bench_run(&w->t, 2 * NS_PER_S); /* two are told, four wait */
+    bench_run(&w->t, 2 * NS_PER_S); /* two are notified, four wait */
     for (i = 0; i < 62; i++)
         host_want(&z, TOE_CMD_ERROR);
-    for (i = 0; i < 6; i++) /* the engine sees these before it tells more */
+    for (i = 0; i < 6; i++) /* the engine reads these before it notifies more */
         host_put(&z, TOE_CMD_CANCEL, 0, 0, 10 + i, 0, 0);
     bench_run(&w->t, 2 * NS_PER_S);
     for (i = 0; i < 2; i++)
@@ -213,13 +213,13 @@ static void test_fast_open_sends_data_with_the_syn(void **state)
     c = host_want(&w->y, TOE_CMD_SEND_COMPLETE);
     assert_int_equal(toe_cmd_arg0(&c), 700);
     assert_int_equal(toec_counters(w->t.b->stack)[TOEC_C_tcp_fastopen_acked], 1);
-    /* CANCEL is for what has no answer */
+    /* CANCEL applies only before the answer */
     host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 2, 0, 0);
     bench_run(&w->t, NS_PER_MS);
     host_want_nothing(&w->y);
 }
 
-/* READY is the answer: from then on the flow's end is told as that of any flow. */
+/* READY is the answer: from then on the end of the flow is notified as for any flow. */
 static void test_what_becomes_of_a_ready_flow(void **state)
 {
     struct hosts *w = *state;
@@ -233,7 +233,7 @@ static void test_what_becomes_of_a_ready_flow(void **state)
         bench_run(&w->t, NS_PER_MS);
         c = host_want(&w->y, TOE_CMD_CONNECT_READY);
         fy = toe_cmd_flow(&c);
-        if (how == 2) { /* nobody there any more */
+        if (how == 2) { /* no endpoint there any more */
             host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 1, 0, 0);
             bench_run(&w->t, NS_PER_MS);
             host_send(&w->y, fy, 0, 100);
@@ -250,7 +250,7 @@ static void test_what_becomes_of_a_ready_flow(void **state)
     host_want_nothing(&w->y);
 }
 
-/* Those who listen on one port say their keys side by side. */
+/* Several listeners of one port each set the keys. */
 static void test_keys_of_several_members(void **state)
 {
     struct hosts *w = *state;
@@ -274,7 +274,7 @@ static void test_keys_of_several_members(void **state)
     host_detach(&w->t, &z);
 }
 
-/* FASTOPEN with arg1: nobody needs a cookie. */
+/* FASTOPEN with arg1: no client needs a cookie. */
 static void test_a_listener_without_cookies(void **state)
 {
     struct hosts *w = *state;
@@ -338,7 +338,7 @@ static void test_urgent_data_is_told_before_it_comes(void **state)
     host_want_nothing(&w->x);
 }
 
-/* Closed before there was room to tell: only the end is told. */
+/* Closed before the ring had room: only the end is notified. */
 static void test_urgent_data_of_a_closed_flow(void **state)
 {
     struct hosts *w = *state;
@@ -363,7 +363,7 @@ static void test_urgent_data_of_a_closed_flow(void **state)
     host_detach(&w->t, &z);
 }
 
-/* BIND: what of the port is there, and how it lets others in; nothing is kept of the question. */
+/* BIND: reports the users of the port and whether they share it; the query leaves no state. */
 static void test_who_may_bind(void **state)
 {
     struct hosts *w = *state;
@@ -374,7 +374,7 @@ static void test_who_may_bind(void **state)
     host_put(&w->x, TOE_CMD_BIND, 0, PORT, 3, 0, 0);
     host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 7, 0, 16);
     bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
-    /* it has come before the option, and waits to be accepted */
+    /* it arrived before the option and waits to be accepted */
     host_put(&w->x, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_REUSE, 7, TOEC_REUSE_ADDR, 0);
     host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, fx, 0, 0);
     host_put(&w->x, TOE_CMD_BIND, 0, PORT, 3, 0, 0);
@@ -385,7 +385,7 @@ static void test_who_may_bind(void **state)
     host_put(&w->x, TOE_CMD_BIND, 0, PORT, 3, IP_B, 0); /* not where it is */
     bench_run(&w->t, NS_PER_MS);
     host_want_nothing(&w->x);
-    /* the connection itself may change its mind, and a reset ends all of it */
+    /* the connection itself may change the option, and a reset ends all of it */
     host_put(&w->x, TOE_CMD_OPTION, 0, TOE_OPT_REUSE, fx, 0, 0);
     host_put(&w->x, TOE_CMD_BIND, reuse, PORT, 3, 0, 0);
     bench_run(&w->t, NS_PER_MS);
@@ -399,7 +399,7 @@ static void test_who_may_bind(void **state)
     host_want_nothing(&w->x);
 }
 
-/* What is no question. */
+/* Invalid queries. */
 static void test_malformed_bind(void **state)
 {
     struct hosts *w = *state;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_polling.c - the polling manager by rounds (polling.h): what it owes to hosts while commands
- * are on their way, and what it does when its ring is full. Everything else hosts see is tested by
- * the other tests under TOE_BENCH_MANAGER=polling.
+ * test_polling.c - the polling manager by rounds (polling.h): pending notifications while commands
+ * are in transit, and a full ring. The other tests cover the rest under TOE_BENCH_MANAGER=polling.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -44,7 +43,7 @@ static void test_a_command_and_its_tail_come_by_the_manager(void **state)
     arm(&w->x);
     put_wrong(&w->x, 1);
     assert_int_not_equal(engine_step(w->t.a, w->t.now), 0);
-    assert_int_equal(toe_ring_load(&w->x.status->sw_tail), 0); /* no ERROR stands there yet */
+    assert_int_equal(toe_ring_load(&w->x.status->sw_tail), 0); /* no ERROR in the ring yet */
     assert_false(host_get(&w->x, &c));
     assert_int_equal(host_interrupts(&w->x), 0);
     assert_int_equal(hand_out(w), 2);
@@ -79,7 +78,7 @@ static void test_a_full_common_ring_holds_back_and_loses_nothing(void **state)
     assert_int_equal(toe_ring_load(&w->x.status->sw_tail), MANY);
 }
 
-/* One that has filled the ring does not silence what others are owed. */
+/* A host that has filled the ring does not suppress the pending notifications of others. */
 static void test_a_halt_is_told_when_the_ring_has_room_again(void **state)
 {
     struct hosts *w = *state;
@@ -100,7 +99,7 @@ static void test_a_halt_is_told_when_the_ring_has_room_again(void **state)
     assert_int_equal(host_interrupts(&z), 0);
     bench_run(&w->t, NS_PER_S);
     assert_false(z.qp->last_due);
-    assert_int_equal(host_interrupts(&z), 1); /* not armed: it is told all the same */
+    assert_int_equal(host_interrupts(&z), 1); /* not armed: it is notified all the same */
     (void)host_want(&z, TOE_CMD_ERROR);
     host_want_nothing(&z);
     host_detach(&w->t, &z);
@@ -119,7 +118,7 @@ static void test_a_queue_pair_lives_while_commands_for_it_are_on_their_way(void 
     qp_drop(z.qp);
     for (i = 0; i < 10; i++)
         engine_step(w->t.a, w->t.now);
-    assert_int_equal(w->t.a->qp_count, 1); /* the engine has let it go */
+    assert_int_equal(w->t.a->qp_count, 1); /* the engine has released it */
     assert_int_equal(w->t.unused_count, 0);
     hand_out(w);
     assert_int_equal(w->t.unused_count, 1);
@@ -146,7 +145,7 @@ static void test_an_end_waits_for_room(void **state)
     host_forget(&z);
 }
 
-/* No eventfd write of the manager succeeds: the engine hears of it. */
+/* Every eventfd write of the manager fails: the engine is notified of that. */
 static void test_a_broken_interrupt_halts_only_its_queue_pair(void **state)
 {
     struct hosts *w = *state;

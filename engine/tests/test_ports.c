@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_ports.c - ports of a shared address, agreed with this machine's kernel: the address is
- * 127.0.0.1, the host that asks this process. And the choice among routes.
+ * test_ports.c - ports of a shared address, coordinated with this machine's kernel: the address is
+ * 127.0.0.1, and this process is the requesting host. Also the choice among routes.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@
 #include "kernel/routes.h"
 
 static const uint8_t loopback[4] = {127, 0, 0, 1};
-static uint8_t taken[65536]; /* what the XDP program would know */
+static uint8_t taken[65536]; /* the state that the XDP program would have */
 
 static unsigned places;                /* ... of addresses of IPv6 */
 static const struct toec_addr nowhere; /* in particular */
@@ -64,7 +64,7 @@ static struct ports *begin(void)
 static struct asker own; /* this process */
 static int kept;         /* by the call before */
 
-/* Everything is given back. */
+/* Everything is released. */
 static void end(struct ports *p)
 {
     unsigned i;
@@ -134,7 +134,7 @@ static void a_listener_keeps_its_port(void **state)
 
 #define NOBODY 65534
 
-/* Another process, which has nothing but fd (-1: not even that), of another user. */
+/* Another process, of another user, which has only fd (-1: not even that). */
 static struct asker stranger(int fd)
 {
     struct asker who = {.uid = NOBODY};
@@ -163,7 +163,7 @@ static void end_stranger(struct asker who)
     waitpid(who.pid, NULL, 0);
 }
 
-/* The stranger has fd, which is no proof that the port is his. */
+/* The stranger has fd, which does not prove that it owns the port. */
 static void refused_with(struct ports *p, int fd, uint16_t port)
 {
     struct asker who = stranger(fd);
@@ -271,7 +271,7 @@ static void a_socket_of_one_interface_is_no_proof(void **state)
     end(p);
 }
 
-/* What somebody accepted, and its peer has reset: it names the port, which is not its own. */
+/* An accepted connection that its peer has reset: it names the port, but does not own it. */
 static void a_dead_connection_is_no_proof(void **state)
 {
     const struct linger reset = {.l_onoff = 1};
@@ -299,7 +299,7 @@ static void a_dead_connection_is_no_proof(void **state)
     end(p);
 }
 
-/* With SO_REUSEADDR many are bound; the one who listens has the port. */
+/* With SO_REUSEADDR several sockets are bound; the listening one owns the port. */
 static void to_be_bound_is_not_to_listen(void **state)
 {
     struct ports *p = begin();
@@ -310,7 +310,7 @@ static void to_be_bound_is_not_to_listen(void **state)
     (void)state;
     assert_true(victim >= 0);
     assert_int_equal(ports_listen(p, &nowhere, port, &who, &kept), TOE_R_ADDRINUSE);
-    /* he may connect from there, and does not get what the kernel has a listener for */
+    /* it may connect from there, but gets no connections for the kernel's listener */
     assert_int_equal(ports_connect(p, &nowhere, &port, 0, &who), 0);
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
     ports_leave(p, port, 1);
@@ -320,7 +320,7 @@ static void to_be_bound_is_not_to_listen(void **state)
     end(p);
 }
 
-/* Who has the port on the TOE shares it with nobody else's programs. */
+/* A user that owns a port on the TOE does not share it with programs of other users. */
 static void a_port_that_another_user_has_on_the_toe(void **state)
 {
     struct ports *p = begin();
@@ -347,7 +347,7 @@ static void a_port_that_another_user_has_on_the_toe(void **state)
     end(p);
 }
 
-/* ... but with those who have inherited the listener, as the workers of a server do. */
+/* ... but with processes that have inherited the listener, such as workers of a server. */
 static void an_inherited_listener(void **state)
 {
     struct ports *p = begin();
@@ -367,7 +367,7 @@ static void an_inherited_listener(void **state)
     end(p);
 }
 
-/* All ones stand there in a user namespace of one's own. */
+/* It is all ones in a private user namespace. */
 static void capabilities_of_another_user_namespace(void **state)
 {
     struct ports *p = begin();
@@ -396,10 +396,11 @@ static void capabilities_of_another_user_namespace(void **state)
     close(ready[1]);
     end(p);
     if (!byte)
-        skip(); /* this kernel lets nobody make one */
+        skip(); /* this kernel does not allow user namespaces */
 }
 
-/* The host closes it in the kernel and goes on here: nobody else gets the port meanwhile. */
+/* The host closes it in the kernel and continues on the TOE: no other process gets the port in
+ * between. */
 static void a_listeners_socket_is_kept(void **state)
 {
     struct ports *p = begin();
@@ -414,7 +415,7 @@ static void a_listeners_socket_is_kept(void **state)
     close(fd);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
     assert_int_equal(ports_listen(p, &nowhere, port, &other, &second), 0);
-    assert_int_equal(second, -1); /* has none of its own */
+    assert_int_equal(second, -1); /* has no socket itself */
     ports_unlisten(p, port, first);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
     ports_unlisten(p, port, second);
@@ -436,7 +437,7 @@ static void a_port_of_the_hosts_own(void **state)
     assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0);
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS);
     ports_accept(p, port);
-    ports_unlisten(p, port, kept); /* a connection of it lasts */
+    ports_unlisten(p, port, kept); /* one of its connections still exists */
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
     close(fd);
     fd = kernel_socket(port, 0, 1); /* and anybody may have the port */
@@ -534,7 +535,7 @@ static struct route route4(uint32_t to, uint8_t len, uint32_t gateway, uint32_t 
                           .metric = metric};
 }
 
-/* The last byte of it; 0: no route. */
+/* Its last byte; 0: no route. */
 static int gateway_to(const struct routes *r, struct toec_addr to)
 {
     const struct route *found = routes_find(r, &to);
@@ -556,11 +557,11 @@ static void the_longest_prefix_and_the_least_metric(void **state)
     assert_int_equal(gateway_to(&r, mapped(0x0a010203)), 3);
     assert_int_equal(gateway_to(&r, mapped(0x0a020203)), 4);
     assert_int_equal(gateway_to(&r, mapped(0xc0000201)), 1);
-    r.count = 3; /* without the default route, which stands last */
+    r.count = 3; /* without the default route, which is last */
     assert_int_equal(gateway_to(&r, mapped(0xc0000201)), 0);
 }
 
-/* What leads everywhere of one family leads nowhere of the other. */
+/* The default route of one family is no route of the other. */
 static void routes_are_of_one_family(void **state)
 {
     const struct toec_addr near = {{0xfd, 1, [15] = 7}}, far = {{0x20, 1, [15] = 7}};

@@ -20,7 +20,7 @@
 #define SIZE  4096u
 #define BYTES 200000u
 
-static uint8_t stream[BYTES]; /* what lies where references point to, byte for byte */
+static uint8_t stream[BYTES]; /* the bytes at the targets of references */
 static uint8_t twin[BYTES];   /* the same somewhere else: so that not all of them join */
 static struct engine engine;
 static struct qp qp;
@@ -102,7 +102,7 @@ static void acknowledge(uint32_t n)
         refs_acked(&slot);
 }
 
-/* Offsets wrap around in the middle of it. */
+/* Offsets wrap in the middle of it. */
 static void bytes_are_found_wherever_they_lie(void **state)
 {
     (void)state;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_rx_hold.c - received frames that stay until they are read (rx_hold.h): a host in the
- * engine's own thread reads a stream that comes over a wire which loses, doubles and swaps frames,
- * in every way that there is, with every reason for a copy. Bytes are compared one by one, and
- * frames counted.
+ * engine's own thread reads a stream over a wire that loses, doubles and swaps frames, by every
+ * read call, with every reason for a copy. Compares each byte and counts frames.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 #define RX     16384u
 #define STREAM 1500000u
 
-/* Frames of B on their way to A, and what A sends, as one number. */
+/* Frames of B in transit to A, and a hash of A's output. */
 struct road {
     struct memwire_tap from_b, from_a;
     struct bench *t;
@@ -34,7 +33,7 @@ struct road {
 struct reader {
     struct qp *qp;
     uint32_t flow, said, established, ended, framed;
-    uint32_t told, pos, front; /* stream offsets: told, read, given back */
+    uint32_t told, pos, front; /* stream offsets: notified, read, returned */
     struct {
         const uint8_t *data;
         uint32_t off, len;
@@ -139,7 +138,7 @@ static void told_of_first(void *arg, uint32_t slot)
 
     assert_true(r->established);
     assert_int_equal(slot, r->flow);
-    assert_false(r->framed); /* else it has not been said that there was none left */
+    assert_false(r->framed); /* else the previous credit had not been reported as used up */
     r->framed = 1;
 }
 
@@ -183,7 +182,7 @@ static void check_at(uint32_t off, uint32_t n)
     }
 }
 
-/* What all before it have given back. */
+/* The total returned by earlier ones. */
 static void move_front(void)
 {
     struct reader *r = &w.r;
@@ -223,7 +222,7 @@ static void give_back(uint32_t i)
     move_front();
 }
 
-/* One of the things that a host may do. */
+/* Does one of the actions that a host may do. */
 static void read_somehow(void)
 {
     struct reader *r = &w.r;
@@ -302,7 +301,7 @@ static void begin(uint32_t hold_min, uint32_t bound)
     w.road.from_a.seen = from_a;
     memwire_watch(w.t.wire_b, &w.road.from_b);
     memwire_watch(w.t.wire_a, &w.road.from_a);
-    memwire_lose(w.t.wire_b, 1); /* the road brings them */
+    memwire_lose(w.t.wire_b, 1); /* the road carries them */
 }
 
 /* The road is as any wire again, and everything ends. */
@@ -328,7 +327,7 @@ static void run(uint64_t ns)
     assert_true(w.t.a->hold.count <= w.t.a->hold.max);
 }
 
-/* Bytes arrive for as long as it takes, and none is read. */
+/* Bytes arrive without being read, for as long as needed. */
 static void receive(uint32_t n)
 {
     uint32_t target = w.sent + n;
@@ -394,8 +393,8 @@ static void few_frames_and_small_ones(void **state)
     }
 }
 
-/* Who reads at the same places gives the same windows at the same times, held or copied: what A
- * sends is the same to the last byte. */
+/* Hosts that read at the same places advertise the same windows at the same times, held or copied:
+ * A's output is identical to the byte. */
 static void the_peer_cannot_tell(void **state)
 {
     uint64_t sent[2];
@@ -462,7 +461,7 @@ static void a_close_gives_all_back(void **state)
     }
 }
 
-/* What comes for a flow that its host has closed, and has not read, is not held. */
+/* Data for a flow that its host has closed without reading is not held. */
 static void a_host_that_goes_leaves_nothing(void **state)
 {
     (void)state;
@@ -485,7 +484,7 @@ static void an_engine_that_ends_leaves_nothing(void **state)
     end();
 }
 
-/* Without a back end that can, or with nothing asked for, everything is as it was. */
+/* Without a back end that can hold, or without a request for it, nothing changes. */
 static void nothing_is_held_where_it_cannot_be(void **state)
 {
     (void)state;

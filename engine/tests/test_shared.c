@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_shared.c - two engines of one TOE share nothing but the hand-over rings
- * (docs/ARCHITECTURE.md rule 4; SEEDS S4.5), and flows live where they are home.
+ * (docs/ARCHITECTURE.md rule 4; SEEDS S4.5), and each flow is at its home engine.
  *
  *     host 0 -- engine 0 --+                        +-- peer -- host p
  *                          +== switch in the test ==+
  *     host 1 -- engine 1 --+
  *
- * The switch gives what the peer sends to the queues in turn, so that every second frame arrives at
- * the wrong engine and is handed over.
+ * The switch distributes the peer's frames round-robin over the queues, so every second frame
+ * arrives at the wrong engine and is handed over.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@
 #define TOE_IP   IP_A
 #define PEER_IP  IP_B
 
-/* What a host knows of one of its connections. */
+/* A host's state of one of its connections. */
 struct talk {
     uint32_t flow, got, want, sent;
     uint16_t local_port, remote_port;
@@ -58,7 +58,7 @@ static void let_go(void *arg, struct qp *qp)
     w->t.unused[w->t.unused_count++] = qp;
 }
 
-/* The wire in memory is the test's own, whoever calls it. */
+/* The wire in memory belongs to the test, for every caller. */
 void __real_netio_tx_submit(struct netio *n, const struct netio_frame *f, uint64_t now);
 void __wrap_netio_tx_submit(struct netio *n, const struct netio_frame *f, uint64_t now);
 void __wrap_netio_tx_submit(struct netio *n, const struct netio_frame *f, uint64_t now)
@@ -153,7 +153,7 @@ static unsigned carry(struct world *w, unsigned from)
     return n;
 }
 
-/* ---- the hosts: one that connects asks with BYTES, one that accepts answers with ANSWER ---- */
+/* ---- the hosts: a connecting one sends BYTES, an accepting one answers with ANSWER ---- */
 
 static struct talk *find(struct end *end, uint32_t flow)
 {
@@ -295,7 +295,8 @@ static uint32_t home(const struct talk *t)
     return toec_rss_hash(&toe, &peer, t->local_port, t->remote_port) % 2;
 }
 
-/* Every connection was had, on the engine that its hash names, whatever queue its frames came by.
+/* Every connection was established on the engine that its hash names, whatever queue its frames
+ * used.
  */
 static void check_conversation(struct world *w)
 {
@@ -322,7 +323,7 @@ static void check_conversation(struct world *w)
     assert_int_equal(accepted, CONNS);
 }
 
-/* The statistics of each are its own; who reads them adds up. */
+/* Each engine has its own statistics; the reader adds them up. */
 static void check_counters(struct world *w)
 {
     uint64_t out = 0, in = 0;
@@ -452,7 +453,7 @@ static volatile uint8_t *static_data(struct world *w)
     return &byte;
 }
 
-/* ... and who touches them is caught. */
+/* ... and an access to them is detected. */
 static void test_a_trespass_would_be_seen(void **state)
 {
     (void)state;

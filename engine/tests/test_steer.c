@@ -5,7 +5,7 @@
 #include "bench.h"
 #include "frames/steer.h"
 
-#define HERE  9u /* no engine of the four: shows that a frame stays where it came */
+#define HERE  9u /* no engine of the four: shows that a frame stays on its engine */
 #define COUNT 4u
 
 static uint8_t frame[128];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_sums.c - every way to sum (sums.h) that this CPU has gives what core/'s plain C does, at
- * every alignment and length, and copies what it should and nothing else. TOEHOLD_SEED.
+ * test_sums.c - every implementation (sums.h) that this CPU supports gives the result of core/'s
+ * plain C, at every alignment and length, and copies exactly the requested bytes. TOEHOLD_SEED.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static void test_lengths_beyond_any_frame(void **state)
     }
 }
 
-/* A sum that is 0 is of zeros alone, any other multiple of 0xffff is 0xffff: as plain C has it. */
+/* Only zeros sum to 0; any other multiple of 0xffff gives 0xffff, as in plain C. */
 static void test_the_two_zeros(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_the_widest_is_chosen(void **state)
     sums_choose();
     assert_ptr_equal(sums, widest);
     sums_use(sums_all);
-    sums_choose(); /* whoever was told keeps it */
+    sums_choose(); /* an earlier caller keeps it */
     assert_ptr_equal(sums, sums_all);
 }
 
@@ -136,7 +136,7 @@ static toec_u16 count_copy(void *dst, const void *src, unsigned long n)
     return toec_sum(dst, n);
 }
 
-/* What was chosen is what engines use: for what they receive, joined or not, and what they send. */
+/* Engines use the chosen implementation: for received frames, joined or not, and for sent ones. */
 static void test_engines_use_it(void **state)
 {
     static const struct sums counting = {"counting", NULL, count_sum, count_copy};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_threads.c - engines with their threads, on a real shared-memory wire, asleep whenever there
- * is nothing to do. No wake-up may be lost on any of the ways: frame, doorbell, interrupt, call. A
- * lost one shows as a wait that does not end within WAIT_MS.
+ * test_threads.c - engines with their threads, on a real shared-memory wire, asleep whenever idle.
+ * No wake-up may be lost on any path: frame, doorbell, interrupt, call. A lost one shows as a wait
+ * that does not end within WAIT_MS.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static void let_go(void *arg, struct qp *qp)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* What the engines of a test have. */
+/* The resources of a test's engines. */
 static uint32_t spin_us;
 
 static struct engine *start(struct world *w, char side, uint8_t last)
@@ -121,8 +121,8 @@ static uint32_t gone(struct world *w)
     return n;
 }
 
-/* A queue pair whose flows still had to end when its engine's thread did, is its engine's: here it
- * gets the rounds that are missing, and the manager, which has the last word, its time. */
+/* A queue pair with flows that had not ended when its engine's thread stopped still belongs to the
+ * engine: runs the missing rounds, and then the manager, which frees it. */
 static void let_all_go(struct world *w)
 {
     uint32_t i;
@@ -177,7 +177,7 @@ static void drop_in_engine(struct engine *e, void *arg)
     qp_drop(arg);
 }
 
-/* As ring.h has it: publish, fence unless the TOE does, ring when it sleeps. */
+/* As in ring.h: publish, fence unless the TOE does, ring when it sleeps. */
 static void ring_doorbell(struct host *h)
 {
     uint64_t one = 1;
@@ -196,7 +196,7 @@ static void put(struct host *h, uint8_t type, uint16_t aux, uint32_t flow, uint3
     ring_doorbell(h);
 }
 
-/* The next HW command, asleep until it comes. */
+/* Sleeps until the next HW command and returns it. */
 static struct toe_cmd await(struct host *h)
 {
     struct pollfd p = {h->irq_fd, POLLIN, 0};
@@ -263,7 +263,7 @@ static void sleepers_are_always_woken(struct world *w, uint32_t orders)
     assert_int_equal(x.status->orders, orders);
     assert_int_equal(y.status->orders, orders);
     put(&x, TOE_CMD_LISTEN, PORT, 1, 0);
-    usleep(20000); /* a SYN that comes before would be refused, which is no subject here */
+    usleep(20000); /* an earlier SYN would be rejected, which is not tested here */
     put(&y, TOE_CMD_CONNECT, PORT, 1, IP_A);
     c = await_type(&x, TOE_CMD_LISTEN_ESTABLISHED);
     fx = toe_cmd_flow(&c);
@@ -349,7 +349,7 @@ static void attach_blocking(struct world *w, struct host *x)
         usleep(100);
 }
 
-/* The one who calls is the one who would have ended the write. */
+/* The caller is the thread that would have let the write complete. */
 static void test_a_blocking_interrupt_does_not_keep_a_call(void **state)
 {
     struct world *w = *state;
@@ -366,8 +366,8 @@ static void test_a_blocking_interrupt_does_not_keep_a_call(void **state)
     host_forget(&x);
 }
 
-/* What is on its way to a host that goes away is nobody's; its memory stays until then (the
- * sanitizers look). */
+/* Notifications in transit to a host that detaches are dropped; its memory stays until then (the
+ * sanitizers check). */
 static void test_hosts_come_and_go_under_a_manager(void **state)
 {
     struct world *w = *state;
@@ -428,7 +428,7 @@ static void test_a_blocking_interrupt_does_not_keep_an_end(void **state)
     host_forget(&x);
 }
 
-/* Nothing is done for anybody, and all of it afterwards; also when it has slept. */
+/* No host is served during the pause, and all are afterwards; also if the engine slept. */
 static void test_a_paused_engine_does_nothing(void **state)
 {
     struct world *w = *state;
@@ -480,7 +480,7 @@ static void test_calls_of_several_threads_are_all_made(void **state)
     }
 }
 
-/* ---- a manager that comes late ---- */
+/* ---- a late manager ---- */
 
 struct look {
     const struct qp *qp;
@@ -508,7 +508,7 @@ static void await_taken(struct world *w, const struct host *h, uint32_t n)
     while (l.taken != n);
 }
 
-/* Its address is announced a second time: nothing will wake it by itself from then on. */
+/* Its address is announced a second time: from then on no timer wakes it. */
 static void await_no_deadline(struct world *w, const struct host *h)
 {
     struct look l = {.qp = h->qp};
@@ -520,9 +520,9 @@ static void await_no_deadline(struct world *w, const struct host *h)
 }
 
 /*
- * libtoe rings once for what the TOE has not taken yet, which the SW tail tells; and that comes by
- * the manager. An engine that has taken all and sleeps must hear of a command for which nobody has
- * rung for this reason.
+ * libtoe rings once for the commands that the TOE has not read yet, as the SW tail shows; the
+ * manager writes that tail. An engine that has read all and sleeps must find a command for which no
+ * doorbell was rung for this reason.
  */
 static void test_one_bell_is_enough_when_the_manager_is_late(void **state)
 {
@@ -540,7 +540,7 @@ static void test_one_bell_is_enough_when_the_manager_is_late(void **state)
     assert_int_equal(toe_ring_load(&x.status->sw_tail), 0);
     while (!toe_ring_load(&x.status->sleeping))
         usleep(100);
-    usleep(10000); /* behind its last look */
+    usleep(10000); /* after its last poll */
     host_put(&x, 99, 0, 0, 1, 0, 0);
     polling_resume(w->manager);
     for (i = 0; i < 2; i++) {
@@ -552,9 +552,9 @@ static void test_one_bell_is_enough_when_the_manager_is_late(void **state)
 }
 
 /*
- * Who pauses engines and manager finds all handed out, though the manager was in the middle of a
- * round. Here it stands in the interrupt of x, which a round with nothing to hand out found due,
- * while something comes for y.
+ * After a pause of engines and manager all notifications are delivered, even if the manager was in
+ * the middle of a round. Here it blocks in the interrupt of x, found due in an empty round, while a
+ * notification for y arrives.
  */
 static void test_a_paused_manager_has_handed_out_all(void **state)
 {

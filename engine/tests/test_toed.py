@@ -251,7 +251,7 @@ class Attached(unittest.TestCase):
         child = os.fork()
         if child == 0:
             s = self.hello([memfd(), eventfd()])[0]
-            if os.fork() == 0:  # holds the connection open, and waits to be told to end
+            if os.fork() == 0:  # holds the connection open until it is stopped
                 os.close(w)
                 os.read(r, 1)
                 os._exit(0)
@@ -330,7 +330,7 @@ class Attached(unittest.TestCase):
             name = (task / "comm").read_text().strip()
             where[name] = os.sched_getaffinity(int(task.name))
         self.assertEqual(where["toed-engine0"], {cpu})
-        self.assertEqual(where["toed"], os.sched_getaffinity(0))  # control goes where it likes
+        self.assertEqual(where["toed"], os.sched_getaffinity(0))  # control may write anywhere
 
     def test_a_cpu_that_is_not_there_is_told(self):
         args = ["--netif", f"wire:{self.dir.name}/v", "--ip", "10.0.0.2/24"]
@@ -386,7 +386,7 @@ class TakenOver(Attached):
         old.stderr.close()
 
     def test_many_queue_pairs_and_those_who_say_nothing_go_over(self):
-        """More descriptors than one message takes."""
+        """More descriptors than fit one message."""
         attached = [self.hello([memfd(), eventfd()]) for _ in range(150)]
         silent = self.connect()
         before = self.qps()
@@ -400,7 +400,7 @@ class TakenOver(Attached):
             s.close()
         self.wait_for(lambda: len(self.qps()) == 50)
         _, reason, _, _, fields = self.hello([memfd(), eventfd()])
-        self.assertEqual((reason, fields[3]), (0, 150))  # numbers go on
+        self.assertEqual((reason, fields[3]), (0, 150))  # numbers continue
 
     def test_limits_hold_for_what_came_over(self):
         for _ in range(2):
@@ -426,7 +426,7 @@ class TakenOver(Attached):
         self.assertFalse(os.path.exists(self.path))
 
 
-# what these inherit is Attached's to test
+# class Attached tests what these inherit
 for _kind in (LittleMemory, TakenOver):
     for _name in [n for n in dir(Attached) if n.startswith("test_")]:
         setattr(_kind, _name, None)

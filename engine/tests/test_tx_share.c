@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tx_share.c - shares of send buffers (tx_share.c): how large they are, when they grow, and
- * that a stream whose buffer grows while some of it is under way, and lost, arrives as it was sent.
+ * test_tx_share.c - shares of send buffers (tx_share.c): their sizes, when they grow, and that a
+ * stream arrives intact if its buffer grows while some of it is in flight, and lost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void from_a(struct memwire_tap *tap, const uint8_t *frame, uint32_t len)
     r->len[r->count++] = len;
 }
 
-/* A way takes so long. */
+/* The one-way delay. */
 static void run(uint64_t ns)
 {
     uint32_t i;
@@ -120,10 +120,10 @@ static void begin(int shared)
     host_attach(&w.t, w.t.b, &w.y, &cfg_y);
     w.road.from_a.seen = from_a;
     memwire_watch(w.t.wire_a, &w.road.from_a);
-    memwire_lose(w.t.wire_a, 1); /* the road brings them */
+    memwire_lose(w.t.wire_a, 1); /* the road carries them */
 }
 
-/* A connection whose shortest round trip is that. */
+/* Opens a connection with that minimum round-trip time. */
 static void connect_over(uint64_t ns)
 {
     struct toe_cmd c;
@@ -209,7 +209,7 @@ static void a_flow_begins_with_its_share(void **state)
     for (i = 0; i < sizeof(want) / sizeof(want[0]); i++)
         assert_int_equal(slot_tx_size(s[want[i].number - 1]), want[i].kib * KIB);
     others_gone(s, SLOTS);
-    others(s, 1); /* what the one before had is forgotten */
+    others(s, 1); /* the share of the previous connection is dropped */
     assert_int_equal(slot_tx_size(s[0]), TX);
     others_gone(s, 1);
     end();
@@ -244,7 +244,7 @@ static void no_more_is_sent_than_there_is_room_for(void **state)
     direct_command(w.qp, &c);
     assert_int_equal(w.t.a->counters[EC_cmd_bad_length], 1);
     w.qp->tell = tell;
-    w.qp->hw.head = w.qp->answers.tail; /* it is not told */
+    w.qp->hw.head = w.qp->answers.tail; /* the ring is full: no notification */
     others_gone(s, 20);
     end();
 }
@@ -263,7 +263,7 @@ static void more_is_had_when_it_is_due(void **state)
     assert_int_equal(tx_share_grow(slot()), 128 * KIB);
     others_gone(s, 10);
     assert_int_equal(tx_share_grow(slot()), TX);
-    others(s, 20); /* it keeps what it has */
+    others(s, 20); /* it keeps its share */
     assert_int_equal(tx_share_grow(slot()), TX);
     others_gone(s, 20);
     end();
@@ -277,7 +277,7 @@ static void more_is_had_when_it_is_due(void **state)
     end();
 }
 
-/* In steps or at once, wherever in the stream, with whatever is under way. */
+/* In steps or at once, at any position of the stream, with any data in flight. */
 static void a_stream_arrives_as_sent(void **state)
 {
     uint32_t round, moved = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_users.c - what a user may have of a TOE: accounts, listeners on an engine, commands a
- * second.
+ * test_users.c - limits of a user: accounts, listeners on an engine, commands a second.
  */
 #include <string.h>
 
@@ -63,7 +62,7 @@ static void test_accounts(void **state)
     u->qps = 1;
     assert_int_equal(user_may(u, &l, 41, 0, err, sizeof(err)), -1);
     assert_int_equal(user_may(u, &l, 40, 4 << 20, err, sizeof(err)), 0);
-    /* another has its own, and root no limit */
+    /* another user has its own limit, and root none */
     v = user_get(&users, SOMEBODY + 1);
     assert_ptr_not_equal(u, v);
     assert_int_equal(user_may(v, &l, 100, 0, err, sizeof(err)), 0);
@@ -78,8 +77,8 @@ static void test_accounts(void **state)
     assert_null(users);
 }
 
-/* However much is asked in however many looks, over any time no more than the rate and a tenth of a
- * second of it. */
+/* Any demand in any number of polls: over any time at most the rate plus a burst of a tenth of a
+ * second. */
 static void test_pace(void **state)
 {
     static const uint32_t rates[] = {1, 7, 1000, 12345678, UINT32_MAX};
@@ -147,9 +146,9 @@ static void test_listeners_of_a_user(void **state)
     assert_int_equal(listen_reason(w, &second, 1, 0), 0);
     assert_int_equal(listen_reason(w, &second, 3, 0), TOE_R_NOBUFS);
     assert_int_equal(listen_reason(w, &w->x, 3, 0), TOE_R_NOBUFS);
-    assert_int_equal(listen_reason(w, &w->x, 2, 0), 0); /* again: it has that one */
+    assert_int_equal(listen_reason(w, &w->x, 2, 0), 0); /* again: it holds that one */
     assert_int_equal(listen_reason(w, &other, 3, 0), 0);
-    /* one turns weak by a new one, and then takes the old back */
+    /* a new one makes one weak, and then the old one is restored */
     assert_int_equal(listen_reason(w, &w->x, 4, TOE_F_LISTEN_WEAK), 0);
     host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 4, 0, 0);
     host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 2, 0, 0);
@@ -174,7 +173,7 @@ static void test_commands_wait_for_the_rate(void **state)
         n++;
     assert_int_equal(n, 11);
     assert_int_equal(w->t.a->counters[EC_commands_paced], 1);
-    /* a flow of somebody else is served meanwhile, and these at their rate, without a doorbell */
+    /* another user's flow is served at once, and these at their rate, without a doorbell */
     bench_run(&w->t, 100 * NS_PER_MS);
     while (host_get(&w->x, &c))
         n++;

@@ -168,7 +168,7 @@ void twait_end(struct twaiter *w)
 {
     (void)w;
     fake.adds = 0;
-    errno = EXDEV; /* what it does inside must not be seen outside */
+    errno = EXDEV; /* its internal changes must not be visible outside */
 }
 
 int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_libtoe.h - stands in for the rest of libtoe under the files that are tested alone (poll.c,
+ * fake_libtoe.h - replaces the rest of libtoe under the files that are tested alone (poll.c,
  * select.c, sockopt.c, fcntl.c): a clock, sleep and readiness that the test sets.
  */
 #ifndef FAKE_LIBTOE_H
@@ -15,8 +15,8 @@ struct fake {
     unsigned most_adds;      /* announced to twait_begin() */
     unsigned uses;           /* calls of tsock_use() */
     unsigned sleeps;         /* calls of twait_sleep() */
-    unsigned last_look_adds; /* waiters registered at the last look at readiness */
-    /* What happens in a sleep; its result is twait_sleep's. NULL: sleeping fails the test. */
+    unsigned last_look_adds; /* waiters registered at the last readiness check */
+    /* Called for a sleep; its result is that of twait_sleep(). NULL: a sleep fails the test. */
     int (*sleep)(struct pollfd *kfds, nfds_t n, uint64_t deadline);
     /* OPTION commands, in order */
     struct {
@@ -24,18 +24,18 @@ struct fake {
         uint32_t value;
     } options[32];
     unsigned options_n;
-    uint16_t listener_option; /* the last told of a listener */
+    uint16_t listener_option; /* the last command about a listener */
     uint32_t listener_value;
     bool has_record;
     struct toedev_flow_record record;
 };
 extern struct fake fake;
 
-/* Starts anew: an empty table, a clock at 1 s. */
+/* Resets: an empty table, a clock at 1 s. */
 void fake_reset(void);
 /* Puts a socket in the table at `fd`, with nothing ready. */
 struct tsock *fake_socket(int fd, enum tsock_state state);
-/* Sets what tobj_events() says. */
+/* Sets the result of tobj_events(). */
 void fake_events(struct tsock *s, uint32_t events);
 
 #endif

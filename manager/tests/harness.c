@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* harness.c - what the tests of libtoe share (harness.h). */
+/* harness.c - shared by the tests of libtoe (harness.h). */
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -36,7 +36,7 @@ bool harness_inline(void)
     return getenv("HARNESS_ENGINE") != NULL;
 }
 
-/* The engine is ours, on a wire that leads back. */
+/* The engine is in this process, on a loop-back wire. */
 static void new_wire(const char *engine)
 {
     char wire[128], options[300];
@@ -61,7 +61,7 @@ void harness_new_toe(void)
     toe = looptoe_start(path, harness_engines());
 }
 
-/* A network namespace of the test's own, so that ports do not meet those of tests beside it. */
+/* A private network namespace, so that ports do not collide with those of concurrent tests. */
 static int isolate(void)
 {
     static int done;
@@ -208,7 +208,7 @@ void harness_slots(unsigned want)
 
     for (int i = 0; i < PATIENCE_MS / 2; i++) {
         toe_epoll_wait(ep, &e, 1, 0); /* lets libtoe see final events and release */
-        if (harness_inline()) {       /* nobody to ask who is not in this very call */
+        if (harness_inline()) {       /* the engine is in this process: no other one to query */
             toe_close(ep);
             return;
         }

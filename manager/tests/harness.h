@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* harness.h - what the tests of libtoe share: a looptoe per test, and sockets over it. */
+/* harness.h - shared by the tests of libtoe: a looptoe per test, and sockets over it. */
 #ifndef TOE_TEST_HARNESS_H
 #define TOE_TEST_HARNESS_H
 
@@ -36,7 +36,7 @@ int harness_teardown(void **state);
 
 const char *harness_path(void);
 pid_t harness_toe(void);
-/* How many engines it has: LOOPTOE_ENGINES, 1. */
+/* The number of its engines: LOOPTOE_ENGINES, default 1. */
 unsigned harness_engines(void);
 /* The tests run over a whole stack in this process: HARNESS_ENGINE, inline or thread. */
 bool harness_inline(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* looptoe.c - the TOE for tests: its process, who attaches, its loop (looptoe.h). */
+/* looptoe.c - the TOE for tests: its process, attached hosts, its loop (looptoe.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -222,7 +222,7 @@ static void doze(int listen_fd, int timeout)
         if (p[2 + 2 * i].revents)
             (void)!read(loop_qps[i]->bell, &count, sizeof(count));
         if (p[1 + 2 * i].revents) {
-            serve(); /* what a dying process has put before */
+            serve(); /* commands of a process before it died */
             detach(i);
         }
     }

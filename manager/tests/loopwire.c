@@ -15,7 +15,7 @@ unsigned loop_options, loop_ports_left;
 static uint16_t next_port = 40000;
 static unsigned next_listener;
 
-/* CONNECTs to a port where all are weak: their SYNs are dropped and come again. */
+/* CONNECTs to a port where all are weak: their SYNs are dropped and retransmitted. */
 static struct {
     struct qp *qp;
     struct toe_cmd cmd;
@@ -133,7 +133,8 @@ static void pump(struct flow *f)
 
 /* ---- commands ---- */
 
-/* Who takes a connection to this port. NULL: nobody; *weak: somebody would, were he not weak. */
+/* Returns the listener that accepts a connection to this port, or NULL; *weak: only a weak one
+ * matched. */
 static struct qp *listener_for(uint16_t port, bool v6, uint32_t *id, bool *weak)
 {
     *weak = false;
@@ -274,7 +275,7 @@ static void record6(struct flow *f, const uint8_t *local, const uint8_t *remote)
     memcpy(r->remote, remote, 16);
 }
 
-/* Its own address as asked for, or of the scope of the peer's. */
+/* The local address: the requested one, or one of the scope of the peer's. */
 static void names6(struct flow *f, struct flow *p, const struct toedev_address *a)
 {
     static const uint8_t none[16];
@@ -296,11 +297,12 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
     struct flow *f, *p;
     struct qp *to;
 
-    if (v6) /* read with the command, as the contract has it */
+    if (v6) /* read with the command, as the contract requires */
         memcpy(&a, q->area + q->l.addresses + toe_cmd_arg0(c) * sizeof(a), sizeof(a));
     if (misbehave(q, toe_cmd_aux(c), cookie))
         return;
-    if (toe_cmd_arg1(c) && port % loop_engines != q->engine) { /* the answers would go elsewhere */
+    if (toe_cmd_arg1(c) &&
+        port % loop_engines != q->engine) { /* the replies would go to another address */
         emit(q, TOE_CMD_CONNECT_FAILED, 0, TOE_R_ADDRNOTAVAIL, 0, cookie, 0);
         return;
     }
@@ -346,7 +348,7 @@ static bool do_fast(struct qp *q, const struct toe_cmd *c)
     return true;
 }
 
-/* The first SEND: its SYN goes. False: nobody takes it. */
+/* The first SEND sends the SYN. False: no listener accepts it. */
 static bool open_ready(struct flow *f)
 {
     uint32_t id;

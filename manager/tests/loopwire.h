@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loopwire.h - what the two halves of the TOE for tests share: attaching, and its commands. */
+/* loopwire.h - shared by the two halves of the TOE for tests: attach, and its commands. */
 #ifndef TOE_LOOPWIRE_H
 #define TOE_LOOPWIRE_H
 
@@ -12,12 +12,12 @@
 #define LISTENERS 64
 
 struct flow {
-    bool ready; /* CONNECT_READY said: opens with its first SEND */
+    bool ready; /* CONNECT_READY sent: opens with its first SEND */
     uint16_t port;
     uint32_t cookie;
     bool used, fin_wanted, fin_sent, detached, gone;
     bool v6;
-    struct flow *peer; /* NULL: none, or gone */
+    struct flow *peer; /* NULL: none, or ended */
     struct qp *qp;
     uint32_t slot, listener; /* listener: its id, until accepted */
     uint32_t tx_at, tx_queued, rx_at, rx_free;
@@ -52,7 +52,7 @@ extern const uint8_t loop_own6[2][16];
 
 /* One command of this queue pair. */
 void loop_handle(struct qp *q, const struct toe_cmd *c);
-/* The queue pair goes: what it waited for is forgotten, its peers are reset. */
+/* The queue pair is removed: its pending requests are dropped, its peers are reset. */
 void loop_forget(struct qp *q);
 
 #endif

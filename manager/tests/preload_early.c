@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preload_early.c - a library whose constructor uses descriptors. Preloaded behind
- * libtoe_preload.so it runs before that library's own constructor: calls must work already.
+ * preload_early.c - a library whose constructor uses descriptors. Preloaded after
+ * libtoe_preload.so, it runs before that library's constructor: calls must work already.
  */
 #include <stdlib.h>
 #include <string.h>

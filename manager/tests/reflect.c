@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reflect.c - the far end of a wire, which sends every packet back with its addresses swapped, and
- * answers ARP for any address: what a TOE sends to LOOPTOE_PEER_IP comes to itself from there. So
- * the tests of looptoe run on a whole stack within the program (docs/INLINE.md).
+ * answers ARP for any address: packets of a TOE to LOOPTOE_PEER_IP return to it from that address.
+ * So the tests of looptoe run on a whole stack within the program (docs/INLINE.md).
  */
 #include <poll.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-/* Starts it, in a process of its own, as side a of the wire. */
+/* Starts it in a separate process, as side a of the wire. */
 pid_t reflect_start(const char *wire);
 
 #endif

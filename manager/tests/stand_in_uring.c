@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stand_in_uring.c - in the place of liburing.so.2: its answer tells that it was called. */
+/* stand_in_uring.c - replaces liburing.so.2: its result shows that it was called. */
 int io_uring_queue_init(unsigned n, void *ring, unsigned flags);
 
 int io_uring_queue_init(unsigned n, void *ring, unsigned flags)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_claim.c - toe_send_reserve/commit and toe_recv_peek/consume (toe.h): the bytes of the
- * stream, who may do what meanwhile, and memory that stays when connection or TOE go.
+ * stream, which calls are allowed during a claim, and memory that stays valid after the connection
+ * or the TOE has ended.
  */
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -39,7 +40,7 @@ static void check_pattern(const struct iovec iov[2], uint32_t n, uint32_t from)
     }
 }
 
-/* Sends up to n bytes of the pattern, in place or by send(); how many. */
+/* Sends up to n bytes of the pattern, in place or by send(); returns their number. */
 static uint32_t send_some(int fd, uint32_t n, uint32_t from)
 {
     uint8_t out[TX_SIZE];
@@ -66,7 +67,7 @@ static uint32_t send_some(int fd, uint32_t n, uint32_t from)
     return n;
 }
 
-/* Reads some of what there is, in place or by recv(); how much. */
+/* Reads some available bytes, in place or by recv(); returns their number. */
 static uint32_t read_some(int fd, uint32_t from)
 {
     struct iovec iov[2];
@@ -108,7 +109,7 @@ static void the_stream_is_what_was_written(void **state)
 
         if (sent < total)
             sent += send_some(fd[0], n < total - sent ? n : total - sent, sent);
-        else if (sent == total && got < total) /* what MSG_MORE held back */
+        else if (sent == total && got < total) /* bytes held by MSG_MORE */
             toe_shutdown(fd[0], SHUT_WR), sent++;
         got += read_some(fd[1], got);
     }
@@ -161,7 +162,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(toe_send_commit(fd[0], 1, MSG_DONTWAIT), -1);
     assert_int_equal(errno, EINVAL);
     write_pattern(iov, 10, 0);
-    assert_int_equal(toe_send_commit(fd[0], 10, 0), 10); /* it has survived all this */
+    assert_int_equal(toe_send_commit(fd[0], 10, 0), 10); /* it is still usable */
     harness_wait(fd[1], POLLIN);
     assert_int_equal(toe_recv_peek(fd[1], iov, 0), 10);
     assert_int_equal(toe_recv_consume(fd[1], 11), -1);
@@ -190,7 +191,7 @@ static void nobody_else_sends_or_takes_meanwhile(void **state)
     assert_int_equal(toe_send_reserve(fd[0], 1, iov, 0), -1);
     assert_int_equal(errno, EBUSY);
     memcpy(iov[0].iov_base, "abc", 3);
-    assert_int_equal(toe_send_commit(fd[0], 0, 0), 0); /* given up: nothing goes */
+    assert_int_equal(toe_send_commit(fd[0], 0, 0), 0); /* abandoned: nothing is sent */
     assert_int_equal(toe_send(fd[0], "wxyz", 4, 0), 4);
     harness_wait(fd[1], POLLIN);
     assert_int_equal(toe_recv_peek(fd[1], iov, 0), 4);
@@ -258,7 +259,7 @@ static void they_wait_and_do_not_as_told(void **state)
         ;
     while (toe_send_reserve(fd[0], SIZE_MAX, iov, MSG_DONTWAIT) > 0) {
         assert_true(toe_send_commit(fd[0], iov[0].iov_len + iov[1].iov_len, 0) > 0);
-        poll(NULL, 0, 1); /* what was on its way arrives */
+        poll(NULL, 0, 1); /* the data in flight arrives */
     }
     assert_int_equal(errno, EAGAIN);
     toe_setsockopt(fd[0], SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon));
@@ -298,7 +299,7 @@ static void ends_are_those_of_send_and_recv(void **state)
     while (!(harness_wait(fd[1], POLLIN | POLLRDHUP) & POLLRDHUP))
         ;
     toe_setsockopt(fd[1], SOL_SOCKET, SO_RCVLOWAT, &(int){100}, sizeof(int));
-    assert_int_equal(toe_recv_peek(fd[1], iov, 0), 5); /* no more than these are to come */
+    assert_int_equal(toe_recv_peek(fd[1], iov, 0), 5); /* these are the last bytes */
     assert_int_equal(toe_recv_consume(fd[1], 5), 5);
     assert_int_equal(toe_recv_peek(fd[1], iov, 0), 0);
     assert_int_equal(toe_recv_consume(fd[1], 0), -1);
@@ -309,7 +310,7 @@ static void ends_are_those_of_send_and_recv(void **state)
     harness_slots(0);
 }
 
-/* The slot would go to another connection, whose bytes would stand where we write. */
+/* The slot would go to another connection, and the claim would write into its bytes. */
 static void a_reset_leaves_the_memory(void **state)
 {
     struct linger hard = {1, 0};
@@ -336,7 +337,7 @@ static void a_reset_leaves_the_memory(void **state)
     assert_int_equal(toe_send_commit(fd[0], TX_SIZE, 0), -1);
     assert_int_equal(errno, ECONNRESET);
     assert_memory_equal(rx[0].iov_base, "words", 5);
-    harness_slots(3); /* kept for what is read in place */
+    harness_slots(3); /* kept for reads in place */
     assert_int_equal(toe_recv_consume(fd[0], 5), 5);
     harness_slots(2);
     assert_int_equal(toe_recv_peek(fd[0], rx, 0), 0);
@@ -413,7 +414,7 @@ static void urgent_data_is_marked(void **state)
     assert_int_equal(toe_recv_consume(fd[1], 3), 3);
     assert_int_equal(toe_recv(fd[1], c, 1, MSG_OOB), 1);
     assert_int_equal(c[0], 'U');
-    while (toe_recv_peek(fd[1], iov, 0) < 3) /* behind it */
+    while (toe_recv_peek(fd[1], iov, 0) < 3) /* after it */
         assert_int_equal(toe_recv_consume(fd[1], 0), 0);
     assert_memory_equal(iov[0].iov_base, "def", 3);
     assert_int_equal(toe_recv_consume(fd[1], 2), 2);
@@ -520,7 +521,7 @@ static void loans_that_are_none(void **state)
     assert_int_equal(errno, EINVAL);
     toe_shutdown(fd[1], SHUT_WR);
     assert_int_equal(toe_recv_borrow(fd[0], 1, iov, &loan, 0), 0);
-    /* what was lent has been read: no reset */
+    /* the loans count as read: no reset */
     toe_close(fd[0]);
     assert_int_equal(toe_recv(fd[1], iov, 1, 0), 0);
     toe_close(fd[1]);
@@ -551,7 +552,7 @@ static void the_number_of_loans_is_bounded(void **state)
     toe_close(fd[1]);
 }
 
-/* The window does not open over what is lent, and opens when it is given back. */
+/* The window does not open over loans, and opens when they are returned. */
 static void what_is_lent_is_no_room_for_the_peer(void **state)
 {
     static char in[RX_SIZE], out[TX_SIZE];
@@ -620,7 +621,8 @@ static void *borrow_until_signal(void *arg)
     return NULL;
 }
 
-/* Who waited for more, and is interrupted, has not what another thread has read meanwhile. */
+/* A thread that waited for more and is interrupted does not get bytes that another thread has read.
+ */
 static void what_another_has_read_is_not_lent(void **state)
 {
     struct sigaction act = {.sa_handler = no_matter}, old;
@@ -651,7 +653,7 @@ static void what_another_has_read_is_not_lent(void **state)
     toe_close(fd[1]);
 }
 
-/* What a thread has borrowed is the socket's, and a child's end takes nothing from its parent. */
+/* A thread's loans belong to the socket, and a child's exit does not affect its parent's. */
 static void loans_outlive_a_thread_and_a_child(void **state)
 {
     struct borrower b;
@@ -678,7 +680,7 @@ static void loans_outlive_a_thread_and_a_child(void **state)
     harness_slots(0);
 }
 
-/* A child comes to use the connection: what is lent can still be given back, and is room then. */
+/* A child uses the connection: loans can still be returned, and then give room. */
 static void loans_outlive_that_it_is_shared(void **state)
 {
     static char out[4 * RX_SIZE];

@@ -35,7 +35,7 @@ static int look(int timeout_ms)
     return toe_epoll_wait(ep, got, MAX, timeout_ms);
 }
 
-/* What TCP does in its own time has been done when the peer's answer is here. */
+/* TCP's asynchronous work is done when the peer's reply has arrived. */
 static void put(int from, int to, const char *text)
 {
     int before = 0, now = 0;
@@ -76,17 +76,17 @@ static void edge_triggered(void **state)
     (void)state;
     harness_pair(fd);
     watch(EPOLL_CTL_ADD, fd[1], EPOLLIN | EPOLLOUT | EPOLLET, 1);
-    assert_int_equal(look(0), 1); /* writable already: told once */
+    assert_int_equal(look(0), 1); /* writable already: reported once */
     assert_int_equal(got[0].events, EPOLLOUT);
     assert_int_equal(look(0), 0);
     put(fd[0], fd[1], "a");
     assert_int_equal(look(-1), 1);
     assert_int_equal(got[0].events, EPOLLIN | EPOLLOUT);
-    assert_int_equal(look(0), 0); /* not read, not told again */
+    assert_int_equal(look(0), 0); /* not read, not reported again */
     put(fd[0], fd[1], "b");       /* more: a new edge */
     assert_int_equal(look(-1), 1);
     assert_int_equal(look(0), 0);
-    watch(EPOLL_CTL_MOD, fd[1], EPOLLIN | EPOLLET, 1); /* rearms what holds */
+    watch(EPOLL_CTL_MOD, fd[1], EPOLLIN | EPOLLET, 1); /* rearms the events that hold */
     assert_int_equal(look(0), 1);
     assert_int_equal(got[0].events, EPOLLIN);
     assert_int_equal(look(0), 0);
@@ -113,7 +113,7 @@ static void edge_of_room_to_send(void **state)
     }
     assert_int_equal(toe_send(fd[0], big, 1, 0), -1);
     while (look(0))
-        ; /* room that came and went while it was filled */
+        ; /* room that appeared and was used while it was filled */
     assert_int_equal(toe_recv(fd[1], big, sizeof(big), 0), RX_SIZE);
     assert_int_equal(look(-1), 1);
     assert_int_equal(got[0].events, EPOLLOUT);
@@ -150,7 +150,7 @@ static void ready_is_checked_again(void **state)
     harness_pair(fd);
     watch(EPOLL_CTL_ADD, fd[1], EPOLLIN | EPOLLET, 1);
     put(fd[0], fd[1], "a");
-    assert_int_equal(toe_recv(fd[1], &c, 1, 0), 1); /* read before anybody was told */
+    assert_int_equal(toe_recv(fd[1], &c, 1, 0), 1); /* read before the event was reported */
     assert_int_equal(look(0), 0);
     watch(EPOLL_CTL_DEL, fd[1], 0, 0);
     put(fd[0], fd[1], "b");
@@ -177,7 +177,7 @@ static void ends_of_a_connection(void **state)
     assert_int_equal(look(0), 0); /* a closed descriptor is not watched any more */
     c = harness_connect_async(LOOPTOE_RESETS);
     watch(EPOLL_CTL_ADD, c, 0, 3);
-    do /* ERR and HUP come unasked */
+    do /* ERR and HUP are reported without a request */
         assert_int_equal(look(-1), 1);
     while (!(got[0].events & EPOLLERR));
     assert_int_equal(got[0].events, EPOLLERR | EPOLLHUP);
@@ -191,14 +191,14 @@ static void registered_before_connect(void **state)
     int c = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
     (void)state;
-    watch(EPOLL_CTL_ADD, c, EPOLLOUT | EPOLLET, 9); /* as nginx does to its upstreams */
+    watch(EPOLL_CTL_ADD, c, EPOLLOUT | EPOLLET, 9); /* as nginx does with its upstreams */
     assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
     assert_int_equal(errno, EINPROGRESS);
     assert_int_equal(look(-1), 1);
     assert_int_equal(got[0].events, EPOLLOUT);
     assert_int_equal(got[0].data.u64, 9);
     toe_close(c);
-    c = toe_socket(AF_INET, SOCK_STREAM, 0); /* and one that goes to the kernel after all */
+    c = toe_socket(AF_INET, SOCK_STREAM, 0); /* and one that the kernel carries */
     watch(EPOLL_CTL_ADD, c, EPOLLOUT, 10);
     a = harness_address("127.0.0.1", 1);
     assert_int_equal(toe_connect(c, (struct sockaddr *)&a, sizeof(a)), -1);
@@ -238,7 +238,7 @@ static void listener_wakes(void **state)
     toe_close(l);
 }
 
-/* A connection over the TOE comes to a listener that is watched for edges. */
+/* A connection over the TOE arrives at an edge-triggered listener. */
 static void edge_of_a_listener(int l, uint16_t port)
 {
     int c = harness_connect(port), s;
@@ -262,7 +262,7 @@ static void an_edge_after_both_halves_of_a_listener_is_told(void **state)
     toe_getsockname(l, (struct sockaddr *)&any, &len);
     lo = harness_address("127.0.0.1", ntohs(any.sin_port));
     watch(EPOLL_CTL_ADD, l, EPOLLIN | EPOLLET, 5);
-    for (int i = 0; i < 40; i++) { /* in some of these waits the kernel is asked first */
+    for (int i = 0; i < 40; i++) { /* some of these waits poll the kernel first */
         c[0] = harness_connect(ntohs(any.sin_port));
         c[1] = toe_socket(AF_INET, SOCK_STREAM, 0);
         assert_int_equal(toe_connect(c[1], (struct sockaddr *)&lo, sizeof(lo)), 0);
@@ -387,7 +387,8 @@ static void sleeps_until_data_comes(void **state)
     for (int i = 0; i < 20; i++) {
         char c;
 
-        /* the TOE is stopped with the command in its ring; a child lets it go on while we sleep */
+        /* the TOE is stopped with the command in its ring; a child resumes it while this process
+         * sleeps */
         looptoe_freeze(harness_toe(), 1);
         assert_int_equal(toe_send(fd[0], "z", 1, 0), 1);
         pid = fork();

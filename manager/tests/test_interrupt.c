@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers of signals: they wait while their thread is inside libtoe (lock.c), and one that ran on
- * the way to a sleep ends it, wherever it came (interrupt.c). */
+/* Handlers of signals: they wait while their thread is inside libtoe (lock.c), and one that runs
+ * before a sleep ends it, at any instruction (interrupt.c). */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -55,8 +55,8 @@ static void queue(int sig, int value)
     assert_int_equal(sigqueue(getpid(), sig, (union sigval){.sival_int = value}), 0);
 }
 
-/* What valgrind does: the handler's mask is not taken over. The signal may not come again at once,
- * for ever. */
+/* As under valgrind: the handler's mask is not applied. The signal must not be delivered again in
+ * an endless loop. */
 static void test_waits_where_the_mask_does_not_hold(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void test_waits_where_the_mask_does_not_hold(void **state)
     assert_int_equal(called, 5);
 }
 
-/* More than there is room for, and of those that are counted each one. */
+/* More signals than there is room for; of counted ones, all are delivered. */
 static void test_many_wait(void **state)
 {
     sigset_t blocked;
@@ -103,7 +103,7 @@ static void test_many_wait(void **state)
     assert_true(sigisemptyset(&blocked));
 }
 
-/* A fork child does not get what its parent was sent. */
+/* A forked child does not get signals sent to its parent. */
 static void test_the_child_forgets(void **state)
 {
     pid_t child;

@@ -96,7 +96,7 @@ static void a_connection_and_its_names(void **state)
     toe_close(l);
 }
 
-/* RFC 3493 3.7: a listener at :: takes both families; names of IPv4 are mapped. */
+/* RFC 3493 3.7: a listener at :: accepts both families; IPv4 addresses are mapped. */
 static void any_address_takes_both_families(void **state)
 {
     int l = listener6("::", 0, 0), c4 = harness_connect(7000), s, c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_life.c - coming up, fork, and what libtoe does when the TOE dies or misbehaves. */
+/* test_life.c - start, fork, and the reaction of libtoe when the TOE dies or misbehaves. */
 #include "harness.h"
 
 static void death_resets_and_restart_serves(void **state)
@@ -23,7 +23,7 @@ static void death_resets_and_restart_serves(void **state)
     toe_close(s);
     harness_new_toe();
     pid = fork();
-    if (pid == 0) { /* a client of its own; the listener is announced again by our waiting */
+    if (pid == 0) { /* a separate client; the wait announces the listener again */
         struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, 7200);
 
         for (int i = 0; i < 500; i++) {
@@ -104,7 +104,7 @@ static void breaches_of_the_contract(void **state)
         assert_int_equal(toe_getsockopt(c, SOL_SOCKET, SO_ERROR, &error, &len), 0);
         assert_int_equal(error, ECONNRESET);
         toe_close(c);
-        usleep(110000); /* libtoe attaches anew, not at once */
+        usleep(110000); /* libtoe attaches again, after a while */
         harness_pair(fd);
         toe_close(fd[0]);
         toe_close(fd[1]);
@@ -128,7 +128,7 @@ static void child_of_fork_serves_the_listener(void **state)
         toe_close(s);
         exit(0);
     }
-    /* until the child has announced it, the parent's listener is there, but weak */
+    /* until the child has announced its own, the parent's listener remains, but weak */
     do
         assert_int_equal(looptoe_usage(harness_path(), &u), 0);
     while (u.listeners < 2 * harness_engines());
@@ -139,7 +139,7 @@ static void child_of_fork_serves_the_listener(void **state)
     toe_close(c);
     waitpid(pid, &status, 0);
     assert_int_equal(status, 0);
-    c = harness_connect_async(7201); /* the child is gone: the parent takes it up by accepting */
+    c = harness_connect_async(7201); /* the child has exited: the parent accepts instead */
     assert_true(toe_close(toe_accept(l, NULL, NULL)) == 0);
     toe_close(c);
     toe_close(l);
@@ -213,7 +213,8 @@ static void a_child_serves_the_parents_connection(void **state)
     toe_close(fd[0]);
 }
 
-/* nginx's master: what came between listen() and fork() waits for who serves, here itself. */
+/* nginx's master: connections between listen() and fork() wait for a server, here the process
+ * itself. */
 static void what_nobody_took_before_fork_waits(void **state)
 {
     struct looptoe_usage before, after;
@@ -227,7 +228,7 @@ static void what_nobody_took_before_fork_waits(void **state)
         _exit(0);
     waitpid(pid, &status, 0);
     assert_int_equal(looptoe_usage(harness_path(), &after), 0);
-    assert_int_equal(after.ports_left, before.ports_left); /* nobody is refused meanwhile */
+    assert_int_equal(after.ports_left, before.ports_left); /* no connection is refused in between */
     c = harness_connect_async(7203);                       /* later ones wait as well */
     assert_int_equal(toe_close(toe_accept(l, NULL, NULL)), 0);
     assert_int_equal(toe_close(toe_accept(l, NULL, NULL)), 0);
@@ -236,8 +237,8 @@ static void what_nobody_took_before_fork_waits(void **state)
     toe_close(l);
 }
 
-/* A fork whose child goes on when the parent is back from it as well: until then the listener takes
- * connections as it was. */
+/* The child of this fork resumes only once the parent has returned too: until then the listener
+ * accepts connections as before. */
 static pid_t fork_in_step(void)
 {
     int p[2];
@@ -286,7 +287,7 @@ static void exit_closes_in_order(void **state)
     toe_close(l);
 }
 
-/* In a child, so that settings and stderr are its own: what it wrote to stderr, and its status. */
+/* Runs in a child with separate settings and stderr; returns its stderr and its status. */
 static int in_child(int (*f)(void), char *err, size_t size)
 {
     int p[2], status;
@@ -334,7 +335,7 @@ static int refused_listener(void)
     return toe_listen(l, 1) == -1 && errno == ENETDOWN ? 0 : 1;
 }
 
-/* Whatever is wrong, what is required is not passed on. */
+/* With any wrong setting, TOEHOLD_REQUIRE still prevents the fallback to the kernel. */
 static int wrong_and_required(void)
 {
     static const char *const wrong[][2] = {
@@ -368,7 +369,7 @@ static void no_daemon(void **state)
     assert_int_equal(in_child(two_kernel_listeners, err, sizeof(err)), 0);
     first = strstr(err, "/nonexistent/toed.sock");
     assert_non_null(first);
-    assert_null(strstr(first + 1, "/nonexistent/toed.sock")); /* said once */
+    assert_null(strstr(first + 1, "/nonexistent/toed.sock")); /* reported once */
     assert_non_null(strstr(err, "kernel"));
     assert_int_equal(in_child(refused_listener, err, sizeof(err)), 0);
     assert_non_null(strstr(err, "TOEHOLD_REQUIRE"));

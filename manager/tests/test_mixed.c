@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mixed.c - a program of many threads that do different things at the same time: what they
- * share is libtoe, and the engine when that is within the process (for ThreadSanitizer above all).
+ * test_mixed.c - a program of many threads that do different things at the same time: they share
+ * libtoe, and the engine if that is within the process (mainly for ThreadSanitizer).
  */
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -92,7 +92,7 @@ static int exchange(int kind, int ep, int fd, unsigned n)
     return memcmp(in, out, len);
 }
 
-/* Returns how many rounds went wrong. */
+/* Returns the number of failed rounds. */
 static void *client(void *arg)
 {
     int kind = (int)(intptr_t)arg, ep = toe_epoll_create1(0);
@@ -116,7 +116,7 @@ static void *client(void *arg)
     return (void *)wrong;
 }
 
-/* Looks at what others use, and asks for statistics as `toehold stats` does. */
+/* Polls the descriptors that other threads use, and reads statistics as `toehold stats` does. */
 static void *observer(void *arg)
 {
     int fd = (int)(intptr_t)arg;
@@ -222,7 +222,7 @@ static void all_at_once(void **state)
     toe_close(l);
 }
 
-/* Goes on until the process ends around it. */
+/* Runs until the process exits. */
 static void *restless(void *arg)
 {
     int kind = (int)(intptr_t)arg, ep = toe_epoll_create1(0), fd;
@@ -254,7 +254,7 @@ static void end_in_the_middle(void)
     exit(0);
 }
 
-/* exit() while others wait and send: what tears down does so once, and to its end. */
+/* exit() while other threads wait and send: the teardown runs once and completes. */
 static void exits_while_threads_are_busy(void **state)
 {
     (void)state;

@@ -25,7 +25,8 @@ static void sleep_for(struct load *l, uint64_t ns, uint32_t commands)
     l->usec = tmoderation_usec(&l->m, l->tail, l->now);
 }
 
-/* Clients that ask whatever the wait: what comes is by time alone, 200 commands a millisecond. */
+/* Clients that send independently of the replies: arrivals depend on time alone, 200 commands a
+ * millisecond. */
 static void open_load(struct load *l, uint64_t ms)
 {
     uint64_t end = l->now + ms * MS;
@@ -93,7 +94,7 @@ static void a_wrong_start_is_found_out(void **state)
 
     (void)state;
     l.m.level = 2;
-    closed_load(&l, 5000, 16); /* until it has looked */
+    closed_load(&l, 5000, 16); /* until it has polled */
     assert_in_range(closed_load(&l, 10000, 16), 0, 10);
 }
 

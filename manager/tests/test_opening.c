@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_opening.c - connects given up, Fast Open and urgent data with Linux's meaning (tcp(7)), over
- * looptoe.
+ * test_opening.c - aborted connects, Fast Open and urgent data with Linux's semantics (tcp(7)),
+ * over looptoe.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,9 +13,9 @@
 
 #include "harness.h"
 
-/* ---- connects given up ---- */
+/* ---- aborted connects ---- */
 
-/* The slot of a connect that nobody answers is free when it is closed, not minutes later. */
+/* The slot of an unanswered connect is free as soon as it is closed, not minutes later. */
 static void closing_a_connect_cancels_it(void **state)
 {
     int fd[2 * SLOTS];
@@ -29,7 +29,7 @@ static void closing_a_connect_cancels_it(void **state)
     }
     harness_slots(0);
     toe_close(harness_connect_async(LOOPTOE_SILENT));
-    harness_pair(fd); /* nothing of it has hurt */
+    harness_pair(fd); /* no harm done */
     toe_close(fd[0]);
     toe_close(fd[1]);
 }
@@ -120,7 +120,7 @@ static void msg_fastopen(void **state)
     toe_close(listener);
 }
 
-/* Without waiting: EINPROGRESS and nothing sent while a cookie is fetched, else what was taken. */
+/* Non-blocking: EINPROGRESS and nothing sent while a cookie is fetched, else the accepted bytes. */
 static void msg_fastopen_nonblocking(void **state)
 {
     int listener = fast_listener(), fd = toe_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -128,7 +128,7 @@ static void msg_fastopen_nonblocking(void **state)
     char in[8];
 
     (void)state;
-    if (n < 0) { /* looptoe may have answered meanwhile */
+    if (n < 0) { /* looptoe may have answered in the meantime */
         assert_int_equal(errno, EINPROGRESS);
         harness_wait(fd, POLLOUT);
         n = toe_send(fd, "hello", 5, 0);
@@ -146,7 +146,7 @@ static void msg_fastopen_nonblocking(void **state)
     toe_close(listener);
 }
 
-/* connect() comes back at once, write() makes the connection. */
+/* connect() returns immediately, write() opens the connection. */
 static void fastopen_connect(void **state)
 {
     struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, PORT);
@@ -174,7 +174,8 @@ static void fastopen_connect(void **state)
     toe_close(listener);
 }
 
-/* What was not written goes nowhere; the slot comes back. Nobody there: the error of connect(). */
+/* Without a write nothing is sent, and the slot is freed. Without a listener: the error of
+ * connect(). */
 static void fastopen_given_up(void **state)
 {
     struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, PORT);
@@ -252,7 +253,7 @@ static void *go_on(void *unused)
     return kill(harness_toe(), SIGCONT) == 0 ? unused : NULL;
 }
 
-/* Who connects after setsockopt() meets the option: it waits for a TOE that is late. */
+/* A connection made after setsockopt() sees the option: the call waits for a slow TOE. */
 static void options_of_listeners_hold_at_once(void **state)
 {
     static const int names[] = {TCP_FASTOPEN, TCP_FASTOPEN_NO_COOKIE, TCP_MAXSEG};
@@ -301,8 +302,8 @@ static int queued(int fd)
     return v;
 }
 
-/* RFC 9293 MUST-30, MUST-32, MUST-33: told by POLLPRI and SIGURG, the byte by MSG_OOB, the mark by
- * SIOCATMARK; reads end at it. */
+/* RFC 9293 MUST-30, MUST-32, MUST-33: reported by POLLPRI and SIGURG, the byte by MSG_OOB, the mark
+ * by SIOCATMARK; reads stop at it. */
 static void urgent_byte_out_of_band(void **state)
 {
     struct sigaction act = {.sa_handler = on_urgent};
@@ -395,7 +396,8 @@ static void urgent_byte_alone(void **state)
     toe_close(fd[1]);
 }
 
-/* One that comes while the reader stands at another takes that out of the stream, unread too. */
+/* A new mark that arrives while the reader is at an older one removes that byte from the stream,
+ * unread. */
 static void urgent_byte_replaced(void **state)
 {
     char in[16] = "";
@@ -417,7 +419,7 @@ static void urgent_byte_replaced(void **state)
     toe_close(fd[1]);
 }
 
-/* recvmsg() says that the byte is urgent; SO_RCVLOWAT counts what is behind the mark as well. */
+/* recvmsg() reports that the byte is urgent; SO_RCVLOWAT counts bytes after the mark as well. */
 static void urgent_byte_said(void **state)
 {
     char in[16] = "";
@@ -487,7 +489,7 @@ static void handler_of_sigurg_reads(void **state)
         assert_int_equal(toe_send(fd[0], "a", 1, 0), 1);
         assert_int_equal(toe_send(fd[0], "!", 1, MSG_OOB), 1);
         while (!urgent_got)
-            if (toe_poll(&p, 1, 10) == 1 && urgent_signals == i) /* it came before the byte */
+            if (toe_poll(&p, 1, 10) == 1 && urgent_signals == i) /* it arrived before the byte */
                 read_urgent(0), urgent_signals--;
         assert_int_equal(urgent_got, '!');
         assert_int_equal(urgent_signals, i);
@@ -504,7 +506,7 @@ static void handler_of_sigurg_reads(void **state)
 
 static int kills_of_all;
 
-/* In place of libc's: that of -1 would go to every process there is. */
+/* Replaces libc's: -1 would signal every process. */
 int kill(pid_t pid, int number)
 {
     if (pid == -1) {
@@ -564,7 +566,7 @@ static void *wait_for_it(void *arg)
     return NULL;
 }
 
-/* F_SETOWN_EX names a process, a group or one thread; F_GETOWN_EX says which. */
+/* F_SETOWN_EX names a process, a group or one thread; F_GETOWN_EX returns it. */
 static void owners_of_sigurg_by_kind(void **state)
 {
     struct sigaction act = {.sa_handler = on_urgent_in};

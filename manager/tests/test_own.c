@@ -58,7 +58,7 @@ static void they_are_connections_like_others(void **state)
     toe_close(ep);
 }
 
-/* The hint takes any number, as often as one likes, and changes nothing. */
+/* The hint accepts any number, any number of times, without effect. */
 static void any_number_may_be_fetched(void **state)
 {
     int fd[2], ep = toe_epoll_create1(0), many[100], i;
@@ -74,7 +74,7 @@ static void any_number_may_be_fetched(void **state)
     many[41] = INT_MIN;
     many[50] = ep;
     many[51] = 0;
-    many[52] = OWN + (1 << 21) - 1; /* never given out, */
+    many[52] = OWN + (1 << 21) - 1; /* never allocated, */
     many[53] = OWN + (1 << 21);     /* ... and the first that never can be */
     many[54] = (1 << 20) - 1;
     many[55] = 1 << 20;
@@ -92,7 +92,7 @@ static void any_number_may_be_fetched(void **state)
     toe_close(ep);
 }
 
-#define LIMIT 200 /* poll() takes no more than that either */
+#define LIMIT 200 /* poll() has the same limit */
 
 static void no_descriptor_of_the_kernel_is_used(void **state)
 {
@@ -103,7 +103,7 @@ static void no_descriptor_of_the_kernel_is_used(void **state)
     (void)state;
     own_pair(fd);
     idle.fd = fd[0];
-    assert_int_equal(toe_poll(&idle, 1, 1), 0); /* what a thread opens once, is open now */
+    assert_int_equal(toe_poll(&idle, 1, 1), 0); /* state that a thread opens once is open now */
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     few = before;
     few.rlim_cur = LIMIT;
@@ -121,13 +121,13 @@ static void no_descriptor_of_the_kernel_is_used(void **state)
     toe_close(again[1]);
     toe_close(fd[0]);
     toe_close(fd[1]);
-    own_pair(again); /* numbers come back */
+    own_pair(again); /* numbers are reused */
     assert_true(again[0] < OWN + 4 && again[1] < OWN + 4);
     toe_close(again[0]);
     toe_close(again[1]);
 }
 
-/* The TOE carries them or nobody does. */
+/* The TOE carries them; there is no fallback to the kernel. */
 static void what_they_are_not_for_is_refused(void **state)
 {
     struct sockaddr_in to = harness_address("127.0.0.1", 7201);

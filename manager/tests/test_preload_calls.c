@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_preload_calls.c - every name the preload layer takes, on loopback. The program knows nothing
- * of libtoe: it is run as it is, which proves that it asks what Linux does, and with the library
- * preloaded and no toed, which proves that the way through the library changes nothing.
+ * test_preload_calls.c - every name that the preload layer interposes, on loopback. The program
+ * does not use libtoe. A plain run proves that its expectations are Linux's; a run with the library
+ * preloaded and no toed proves that the library changes nothing.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -422,7 +422,7 @@ static void test_epoll(void **state)
     close(ep1);
 }
 
-/* Children tell by their exit code; 0 is well. */
+/* Children report by their exit code; 0 is success. */
 static void expect_child_well(pid_t pid)
 {
     int status;
@@ -482,8 +482,8 @@ static void test_a_child_of_vfork_closes_its_own(void **state)
 {
     struct pair *p = *state;
     volatile int client = p->client, server = p->server, listener = p->listener;
-    /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork): what
-     * programs do after vfork is what is tested */
+    /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork): tests what
+     * programs do after vfork */
     pid_t pid = vfork();
 
     if (pid == 0) {
@@ -542,7 +542,8 @@ static void test_programs_started_keep_the_preload(void **state)
     expect_child_well(pid);
 }
 
-/* Control data that says more than there is: EINVAL, and nothing behind its buffer is touched. */
+/* Control data that claims more than its buffer holds: EINVAL, and nothing beyond the buffer is
+ * touched. */
 static void test_control_data_longer_than_its_buffer(void **state)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -568,7 +569,7 @@ static void test_control_data_longer_than_its_buffer(void **state)
     munmap(area, 2 * page);
 }
 
-/* A library of the program's own choice, which is not in the scope that RTLD_NEXT looks into. */
+/* A library that the program loads, outside the scope of RTLD_NEXT. */
 static void test_liburing_that_dlopen_brought(void **state)
 {
     const char *path = getenv("LIBURING");
@@ -610,7 +611,7 @@ struct nudge {
     volatile int stop;
 };
 
-/* Sends signals until told to stop: the first may come before the other thread sleeps. */
+/* Sends signals until stopped: the first may come before the other thread sleeps. */
 static void *keep_signalling(void *arg)
 {
     struct nudge *n = arg;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does libtoe_preload.so take every name by which the supported programs reach a socket?
+"""Checks that libtoe_preload.so interposes every name by which supported programs reach a socket.
 
 Usage: test_preload_names.py LIBRARY MAP PRELOAD.md
 """
@@ -12,9 +12,9 @@ import subprocess
 import sys
 import unittest
 
-# Every function of the C library that a socket or an epoll instance may be given to, or that makes
-# or copies one. A name of these that a program uses must be taken, or be listed in PRELOAD.md as
-# passed on, with the reason.
+# Every function of the C library that accepts, creates or copies a socket or an epoll instance. If
+# a program uses such a name, the library must interpose it, or PRELOAD.md must list it as passed
+# on, with the reason.
 UNIVERSE = set(
     re.findall(
         r"\w+",

@@ -39,7 +39,8 @@ static void stream_of_random_pieces(void **state)
     toe_close(fd[1]);
 }
 
-/* No send has failed, so nobody said that room was missed; epoll had found the socket full. */
+/* No send has failed, so no call has requested a notification of room; epoll had found the socket
+ * full. */
 static void acknowledgements_make_an_idle_sender_writable(void **state)
 {
     struct epoll_event e = {.events = EPOLLOUT};
@@ -198,7 +199,7 @@ static void dup2_of_nothing_closes_nothing(void **state)
     toe_close(fd[1]);
 }
 
-/* A program that only sends learns of a reset with its next call, not when the buffer is full. */
+/* A program that only sends gets a reset's error at its next call, not when the buffer is full. */
 static void reset_is_told_to_who_only_sends(void **state)
 {
     int c = harness_connect_async(LOOPTOE_DATA_RST), i, r = 0, error = 0;
@@ -217,7 +218,7 @@ static void reset_is_told_to_who_only_sends(void **state)
     assert_int_equal(toe_send(c, "x", 1, MSG_NOSIGNAL), -1);
     assert_int_equal(errno, EPIPE);
     toe_close(c);
-    /* SO_ERROR too asks for what has come */
+    /* SO_ERROR too processes pending notifications */
     c = harness_connect_async(9999);
     for (i = 0; i < 200 && !error; i++) {
         usleep(10000);
@@ -227,7 +228,7 @@ static void reset_is_told_to_who_only_sends(void **state)
     toe_close(c);
 }
 
-/* As Linux: a connect() that has told its failure leaves a socket as new. */
+/* As Linux: a connect() that has reported its failure leaves the socket as new. */
 static void after_a_refused_connect(void **state)
 {
     int c = harness_connect_async(9999);
@@ -251,7 +252,7 @@ static void after_a_refused_connect(void **state)
     toe_close(c);
 }
 
-/* connect() to AF_UNSPEC resets, and leaves a socket that may connect anew (connect(2)). */
+/* connect() to AF_UNSPEC resets, and leaves a socket that may connect again (connect(2)). */
 static void connect_to_nothing_disconnects(void **state)
 {
     struct sockaddr none = {.sa_family = AF_UNSPEC};
@@ -374,7 +375,7 @@ static void slots_run_out_and_come_back(void **state)
 
     (void)state;
     if (harness_inline())
-        skip(); /* both ends take slots */
+        skip(); /* both ends use slots */
     for (;;) {
         c = toe_socket(AF_INET, SOCK_STREAM, 0);
         if (toe_connect(c, (struct sockaddr *)&a, sizeof(a)) < 0)
@@ -495,7 +496,7 @@ static void options_of_a_connect_that_nobody_waits_for_reach_the_toe(void **stat
 
     (void)state;
     if (harness_inline())
-        skip(); /* it would ask itself */
+        skip(); /* it would poll itself */
     assert_int_equal(toe_setsockopt(c, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), 0);
     if (toe_connect(c, (struct sockaddr *)&a, sizeof(a)) != 0)
         assert_int_equal(errno, EINPROGRESS);

@@ -48,14 +48,14 @@ static void data_before_the_end_is_read_after_it(void **state)
     harness_pair(fd);
     assert_int_equal(toe_shutdown(fd[1], SHUT_WR), 0);
     assert_int_equal(toe_send(fd[0], "tail", 4, 0), 4);
-    toe_close(fd[0]); /* both sides have ended: the flow goes, four bytes stay */
+    toe_close(fd[0]); /* both sides have ended: the flow is removed, four bytes stay */
     while (!(harness_wait(fd[1], POLLIN) & POLLHUP))
         ;
     assert_int_equal(toe_recv(fd[1], in, 2, 0), 2);
     assert_int_equal(toe_recv(fd[1], in + 2, 8, 0), 2);
     assert_memory_equal(in, "tail", 4);
     assert_int_equal(toe_recv(fd[1], in, 8, 0), 0);
-    harness_slots(0); /* the slot went back with the last byte, before close() */
+    harness_slots(0); /* the slot was freed with the last byte, before close() */
     toe_close(fd[1]);
     c = harness_connect_async(LOOPTOE_DATA_RST);
     while (!(harness_wait(c, POLLIN) & POLLERR))
@@ -82,7 +82,7 @@ static void close_over_unread_data_resets(void **state)
     assert_int_equal(toe_recv(fd[0], &c, 1, 0), -1);
     assert_int_equal(errno, ECONNRESET);
     toe_close(fd[0]);
-    /* read to the end, the close is an orderly one: what was read has been told to the TOE */
+    /* read to the end, the close is an orderly one: the TOE was notified of the reads */
     harness_pair(fd);
     assert_int_equal(toe_send(fd[0], "r", 1, 0), 1);
     harness_wait(fd[1], POLLIN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_sockopt.c - options, fcntl and ioctl of TOE sockets. A kernel socket is asked the same
- * where Linux's answer is the rule.
+ * test_sockopt.c - options, fcntl and ioctl of TOE sockets. Where Linux's result is the rule, a
+ * kernel socket gets the same calls.
  */
 #include <arpa/inet.h>
 #include <linux/sockios.h>
@@ -141,7 +141,7 @@ static void test_short_and_missing_values(void **state)
     assert_int_equal(errno, EINVAL);
     assert_int_equal(toe_getsockopt(fd, SOL_SOCKET, SO_ERROR, NULL, &len), -1);
     assert_int_equal(errno, EFAULT);
-    /* A short room is filled as far as it goes. */
+    /* A short buffer is filled up to its size. */
     len = 1;
     sock->opts.nodelay = 1;
     c = 0;
@@ -158,7 +158,7 @@ static void test_what_would_be_a_promise_is_refused(void **state)
     assert_int_equal(errno, ENOPROTOOPT);
 }
 
-/* R1122-06 and the path MTU: kept and checked by the kernel, told to the TOE. */
+/* R1122-06 and the path MTU: the kernel stores and checks them, the TOE is notified. */
 static void test_path_options(void **state)
 {
     struct tcp_info info;
@@ -231,8 +231,8 @@ static void test_congestion_control_by_name(void **state)
     assert_string_equal(name, "bbr");
 }
 
-/* Before anybody knows who carries the connection: what the TOE has, though the kernel has it not
- * (or not for everyone), is no error. */
+/* Before it is decided what carries the connection: an algorithm that the TOE has and the kernel
+ * lacks (or restricts) is no error. */
 static void test_congestion_control_the_kernel_has_not(void **state)
 {
     (void)state;

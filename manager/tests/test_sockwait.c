@@ -30,7 +30,7 @@ static void clobber_stack(void)
         bytes[i] = 0xff;
 }
 
-/* iperf3 leaves its select() by siglongjmp() from the handler of SIGINT and goes on. */
+/* iperf3 leaves its select() by siglongjmp() from the SIGINT handler and continues. */
 static void a_sleep_may_be_left_by_siglongjmp(void **state)
 {
     struct sigaction act = {.sa_handler = leave_sleep}, before;
@@ -94,7 +94,8 @@ static void timeouts(void **state)
     assert_int_equal(toe_recv(fd[1], big, 1, 0), -1);
     assert_int_equal(errno, EAGAIN);
     assert_int_equal(toe_setsockopt(fd[0], SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)), 0);
-    r = toe_send(fd[0], big, sizeof(big), 0); /* nobody reads: what fits, then the limit */
+    r = toe_send(fd[0], big, sizeof(big),
+                 0); /* the peer does not read: as much as fits, then the limit */
     assert_int_equal(r, TX_SIZE + RX_SIZE);
     assert_int_equal(toe_send(fd[0], big, 1, 0), -1);
     assert_int_equal(errno, EAGAIN);
@@ -221,7 +222,7 @@ static void ring_full_waits_for_the_toe(void **state)
 
     (void)state;
     harness_pair(fd);
-    /* far more commands than the ring holds, while the TOE takes none; a child thaws it */
+    /* far more commands than the ring holds, while the TOE reads none; a child resumes it */
     looptoe_freeze(harness_toe(), 1);
     pid = fork();
     if (pid == 0) {
@@ -242,7 +243,7 @@ static void ring_full_waits_for_the_toe(void **state)
     toe_close(fd[1]);
 }
 
-/* How often the doorbells of this process have been rung since they were heard last. */
+/* Number of rings of this process's doorbells since they were last read. */
 static uint64_t bells(void)
 {
     DIR *folder = opendir("/proc/self/fdinfo");
@@ -266,8 +267,8 @@ static uint64_t bells(void)
     return all;
 }
 
-/* A system call for each send() would be dear: while the TOE has not heard the first bell, nobody
- * rings again. */
+/* A system call for each send() would be expensive: until the TOE has read the first doorbell,
+ * later sends do not ring. */
 static void many_sends_ring_a_sleeper_once(void **state)
 {
     uint64_t before, first = 0;
@@ -276,7 +277,7 @@ static void many_sends_ring_a_sleeper_once(void **state)
 
     (void)state;
     if (harness_inline())
-        skip(); /* nobody is rung */
+        skip(); /* no doorbell is rung */
     harness_pair(fd);
     for (unsigned tries = 0; !first && tries < 1000; tries++) { /* until it was stopped asleep */
         usleep(1000);

@@ -17,7 +17,7 @@
 static int ep, stop_pipe[2];
 static atomic_int served; /* connections that the workers have closed */
 
-/* Returns how many rounds went wrong. */
+/* Returns the number of failed rounds. */
 static void *client(void *arg)
 {
     struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, PORT);
@@ -161,11 +161,11 @@ static void sleepers_are_woken(void **state)
             pthread_create(&t[i], NULL, sleep_on, &s[i]);
         if (round % 3)
             usleep(2000);
-        /* into an instance in which somebody sleeps already */
+        /* into an instance in which a thread sleeps already */
         assert_int_equal(toe_epoll_ctl(s[2].fd, EPOLL_CTL_ADD, fd[2][1], &e), 0);
         for (int i = 0; i < 3; i++)
             assert_int_equal(toe_send(fd[i][0], "w", 1, 0), 1);
-        if (round % 2) /* this thread handles what the interrupt was for */
+        if (round % 2) /* this thread handles the cause of the interrupt */
             for (int i = 0; i < 1000; i++)
                 toe_recv(fd[0][0], &e, 1, MSG_DONTWAIT);
         for (int i = 0; i < 3; i++) {
@@ -220,7 +220,7 @@ static void connect_by_another_thread_while_watched(void **state)
     toe_close(l);
 }
 
-/* In a process of its own, so that nothing here handles the rings: 0 when it was accepted. */
+/* In a separate process, so that nothing here processes the rings: returns 0 if accepted. */
 static int connect_elsewhere(uint16_t port)
 {
     struct sockaddr_in a = harness_address(LOOPTOE_PEER_IP, port);
@@ -259,7 +259,7 @@ static void *accept_one(void *arg)
     return NULL;
 }
 
-/* Another thread is first to find that the TOE is lost, attaches anew, and does no more. */
+/* Another thread is first to detect that the TOE is lost, attaches again, and does nothing else. */
 static void a_sleeping_server_hears_of_the_next_toe(void **state)
 {
     cpu_set_t before, one;
@@ -301,7 +301,7 @@ static void splice_each(int fd, bool puts)
         ssize_t r;
 
         while (atomic_load(puts ? &tried : &put) < (puts ? 2 * (n - 1) : n))
-            sched_yield(); /* of no effect while each has a processor of its own */
+            sched_yield(); /* without effect while each thread has its own processor */
         if (puts) {
             (void)!write(byte_pipe[1], "x", 1);
             atomic_store(&put, n);
@@ -321,7 +321,7 @@ static void *splice_too(void *arg)
     return NULL;
 }
 
-/* Who finds that another was first must not sleep in the pipe. */
+/* A thread that loses the race must not sleep in the pipe. */
 static void two_splice_from_a_pipe(void **state)
 {
     struct iovec v = {&(char){0}, 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_zerocopy.c - toe_send_ref() and MSG_ZEROCOPY: the bytes of the stream, memory that is used
- * again as soon as its completion has come, and what is told of it.
+ * test_zerocopy.c - toe_send_ref() and MSG_ZEROCOPY: the bytes of the stream, memory that is reused
+ * as soon as its completion arrives, and the content of completions.
  */
 #include <time.h>
 
@@ -26,7 +26,7 @@ static uint8_t byte_at(uint32_t i)
     return (uint8_t)(i * 2654435761u >> 24);
 }
 
-/* Before the TOE is there: pieces of so many bytes go by reference. */
+/* Before the attach: sets the size from which pieces are sent by reference. */
 static int references_from(const char *bytes, void **state)
 {
     setenv("TOEHOLD_ZEROCOPY_MIN", bytes, 1);
@@ -49,13 +49,13 @@ static int done(void **state)
     return r;
 }
 
-/* Memory of one call: used again when it is told. */
+/* Memory of one call: reused after its completion. */
 struct slab {
     uint8_t bytes[PIECES][PIECE];
     bool used;
 };
 
-/* Sends up to `most` bytes of the pattern from slab i; how many. */
+/* Sends up to `most` bytes of the pattern from slab i; returns their number. */
 static uint32_t send_slab(int fd, struct slab *slab, uint64_t i, uint32_t most, uint32_t from)
 {
     struct iovec iov[PIECES];
@@ -79,7 +79,8 @@ static uint32_t send_slab(int fd, struct slab *slab, uint64_t i, uint32_t most, 
     return r > 0 ? (uint32_t)r : 0;
 }
 
-/* Takes completions, and spoils what they free. How many told of references. */
+/* Reads completions and overwrites the memory that they free. Returns how many were of references.
+ */
 static unsigned reap(int fd, struct slab *slabs, uint64_t *next, unsigned *all)
 {
     struct toe_completion c[3];
@@ -228,7 +229,7 @@ static void completions_nobody_reads_are_bounded(void **state)
     }
     assert_int_equal(errno, ENOBUFS);
     assert_int_equal(n, 1024);
-    assert_int_equal(toe_send(fd[0], "y", 1, 0), 1); /* others go on */
+    assert_int_equal(toe_send(fd[0], "y", 1, 0), 1); /* other connections continue */
     while (toe_send_completions(fd[0], &c, 1) == 0)
         ;
     assert_int_equal(c.token, 0);
@@ -237,7 +238,7 @@ static void completions_nobody_reads_are_bounded(void **state)
     toe_close(fd[1]);
 }
 
-/* Fills both buffers of a connection; the last bytes by reference. How many bytes there are. */
+/* Fills both buffers of a connection, the last bytes by reference. Returns the number of bytes. */
 static uint32_t fill(int fd, uint8_t *memory, uint32_t n)
 {
     uint32_t sent = 0;
@@ -255,7 +256,7 @@ static uint32_t fill(int fd, uint8_t *memory, uint32_t n)
     return sent;
 }
 
-/* Nobody will tell: so what is not acknowledged is copied, and the memory may go. */
+/* No completion will come: unacknowledged bytes are copied, and the memory may be freed. */
 static void close_gives_the_memory_back(void **state)
 {
     size_t size = 1 << 20;
@@ -269,7 +270,7 @@ static void close_gives_the_memory_back(void **state)
     for (uint32_t i = 0; i < size; i++)
         memory[i] = byte_at(i);
     sent = fill(fd[0], memory, (uint32_t)size);
-    assert_true(sent > RX_SIZE); /* more than the peer has taken */
+    assert_true(sent > RX_SIZE); /* more than the peer has accepted */
     toe_close(fd[0]);
     munmap(memory, size);
     for (ssize_t r; (r = toe_recv(fd[1], in, sizeof(in), 0)) > 0; got += (uint32_t)r)
@@ -338,7 +339,7 @@ static void *send_one(void *arg)
     return NULL;
 }
 
-/* All of them wait for room at once: each has its completion. */
+/* All of them wait for room at the same time: each gets its completion. */
 static void each_of_several_threads_is_told(void **state)
 {
     static char in[RX_SIZE];
@@ -474,7 +475,7 @@ static void calls_are_numbered_and_told_in_ranges(void **state)
     send_all(fd, FLAG, 1);
     while (!(harness_wait(fd[0], POLLERR) & POLLERR))
         ;
-    assert_int_equal(toe_recv(fd[0], &v, 1, MSG_ERRQUEUE), 0); /* takes it */
+    assert_int_equal(toe_recv(fd[0], &v, 1, MSG_ERRQUEUE), 0); /* reads it */
     nothing_is_told(fd[0]);
     toe_close(fd[0]);
     toe_close(fd[1]);
@@ -543,8 +544,8 @@ static void *send_long(void *arg)
     return NULL;
 }
 
-/* The rest goes another way when a child comes to use the connection in the middle of a call; and
- * what that way leads through has bytes, but no queue of errors. */
+/* The rest takes another path when a child starts to use the connection in the middle of a call;
+ * that path carries bytes, but has no error queue. */
 static void a_child_shares_it_in_the_middle_of_a_call(void **state)
 {
     static char in[RX_SIZE];
@@ -585,7 +586,7 @@ static void a_child_shares_it_in_the_middle_of_a_call(void **state)
     assert_int_equal(toe_send(fd[1], "ab", 2, 0), 2);
     assert_true(harness_wait(fd[0], POLLIN) & POLLIN);
     while (toe_recv(fd[0], in, sizeof(in), MSG_ERRQUEUE) == 0)
-        ; /* what the call began with */
+        ; /* the state at the start of the call */
     assert_int_equal(errno, EAGAIN);
     assert_int_equal(toe_send_completions(fd[0], &c, 1), 0);
     assert_int_equal(toe_recv(fd[0], in, 2, MSG_WAITALL), 2);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe_echo.c - an application written against toe.h: an epoll server that sends back what it gets,
- * and a client that checks what comes back. It links to libtoe; nothing is preloaded.
+ * toe_echo.c - an application written against toe.h: an epoll server that echoes its input, and a
+ * client that checks the echo. It links to libtoe; nothing is preloaded.
  *
  *   toe_echo server PORT
  *   toe_echo client ADDRESS PORT CONNECTIONS BYTES      each connection sends and gets BYTES
  *
- * Says "ready" when it listens, and "done CONNECTIONS BYTES" when all bytes came back right.
+ * Prints "ready" when it listens, and "done CONNECTIONS BYTES" when all bytes were echoed
+ * correctly.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -141,7 +142,7 @@ static char pattern(const struct peer *p, size_t at)
     return (char)((at * 2654435761u >> 16) + (size_t)p->fd);
 }
 
-/* 1 when all came back, 0 to go on, -1 when something was wrong. */
+/* Returns 1 when the echo is complete, 0 to continue, -1 on an error. */
 static int exchange(struct peer *p, uint32_t events)
 {
     char buf[PIECE];
@@ -185,7 +186,7 @@ static int open_all(struct peer *peers, const struct sockaddr_in *to, int n, siz
     return 0;
 }
 
-/* One event. 1 when the connection is done, 0 to go on, -1 with errno. */
+/* Handles one event. Returns 1 when the connection is done, 0 to continue, -1 with errno. */
 static int one(struct peer *p, uint32_t events)
 {
     int error = 0, r;

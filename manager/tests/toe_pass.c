@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe_pass.c - sends back what it gets, one connection after the other, without buffers of its own
- * (toe.h). It links to libtoe; nothing is preloaded.
+ * toe_pass.c - echoes its input, one connection after the other, without its own buffers (toe.h).
+ * It links to libtoe; nothing is preloaded.
  *
  *   toe_pass PORT place      toe_recv_peek() and toe_send_reserve(): from buffer to buffer
  *   toe_pass PORT ref        toe_recv_peek() and toe_send_ref(): sent from the receive buffer
  *   toe_pass PORT lend       toe_recv_borrow() and toe_send_ref(): the same, several at once
  *
- * Says "ready" when it listens, and "passed BYTES ..." at the end of each connection.
+ * Prints "ready" when it listens, and "passed BYTES ..." at the end of each connection.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -92,7 +92,7 @@ static ssize_t by_reference(int fd)
     return toe_recv_consume(fd, (size_t)k);
 }
 
-/* What is lent is sent, and given back when the peer has it; so many loans at once. */
+/* Loans are sent, and returned when the peer has them; the limit of concurrent loans. */
 static ssize_t lent(int fd)
 {
     static unsigned under_way;

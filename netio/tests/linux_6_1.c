@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * linux_6_1.c - preloaded: AF_XDP as Linux 6.1 has it, for tests on newer kernels. What it does not
- * know it refuses as that does (net/xdp/xsk.c, xdp_umem.c).
+ * linux_6_1.c - preloaded: AF_XDP as in Linux 6.1, for tests on newer kernels. Newer features are
+ * rejected as 6.1 rejects them (net/xdp/xsk.c, xdp_umem.c).
  *
- * TOE_TEST_NO_FRAGS=1: XDP programs do not bear frames of several buffers either, as in 5.17.
+ * TOE_TEST_NO_FRAGS=1: XDP programs cannot take frames of several buffers either, as in 5.17.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -51,7 +51,7 @@ int bind(int fd, const struct sockaddr *to, socklen_t len)
     return next(fd, to, len);
 }
 
-/* libbpf's way to bpf(2). */
+/* The call by which libbpf reaches bpf(2). */
 long syscall(long number, ...)
 {
     long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");

@@ -3,9 +3,9 @@
  * netio_echo.c - a host of one address for the tests of back ends: answers ARP and ICMP echo, and
  * sends UDP back to where it came from.
  *
- * netio_echo [-s] A.B.C.D SPEC...; says "ready MODE" for each SPEC when all are open; ends at
- * SIGTERM or SIGINT with the counters of each on stdout. It sleeps in poll() when nothing arrives,
- * with -s it spins.
+ * netio_echo [-s] A.B.C.D SPEC...; prints "ready MODE" for each SPEC once all are open; on SIGTERM
+ * or SIGINT prints the counters of each and exits. It sleeps in poll() when nothing arrives, with
+ * -s it spins.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Writes the answer to request q of len bytes to p; 0 when there is none. */
+/* Writes the reply to request q of len bytes to p; returns 0 if there is none. */
 static int make_answer(uint8_t *p, const uint8_t *q, uint32_t len, const uint8_t mac[6],
                        const uint8_t ip[4])
 {
@@ -91,7 +91,7 @@ static void answer(struct netio *n, const struct netio_frame *in, const uint8_t 
         netio_tx_cancel(n, &out);
 }
 
-/* Takes in and answers what is there; the number of frames. */
+/* Receives and answers the pending frames; returns their number. */
 static unsigned serve(struct netio *n, const uint8_t mac[6], const uint8_t ip[4])
 {
     struct netio_frame frames[BATCH];

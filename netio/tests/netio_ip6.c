@@ -2,9 +2,9 @@
 /*
  * netio_ip6.c - queues of one interface for the tests of IPv6 by AF_XDP.
  *
- * netio_ip6 SPEC A B QUEUES: opens SPEC once or twice; queue 0 wants addresses A and B, queue 1 A.
- * Says "ready", waits for a line on stdin, then takes what has come in batches of at most 16 and
- * says of each "other N dst-A N dst-B N": frames to neither of them, to A, to B.
+ * netio_ip6 SPEC A B QUEUES: opens SPEC once or twice; queue 0 registers addresses A and B, queue 1
+ * A. Prints "ready", waits for a line on stdin, then receives the pending frames in batches of at
+ * most 16 and prints for each "other N dst-A N dst-B N": frames to neither address, to A, to B.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
             return 1;
         }
         netio_set_ip6(n[i], (const uint8_t(*)[16])addrs, 2 - i);
-        netio_prepare_sleep(n[i]); /* gives the kernel its frames */
+        netio_prepare_sleep(n[i]); /* returns the frames to the kernel */
     }
     puts("ready");
     fflush(stdout);

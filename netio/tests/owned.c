@@ -83,7 +83,7 @@ static void forget(const void *p)
         }
 }
 
-/* Of the owner's arena; never given back. */
+/* Allocated from the owner's arena; never freed. */
 static void *carve(size_t align, size_t n)
 {
     size_t at = (o->used[o->owner] + align - 1) / align * align;

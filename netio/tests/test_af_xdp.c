@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_af_xdp.c - the data path of AF_XDP over rings of the test's own: what the kernel may put
- * there, and what it should not. Whatever happens, no buffer is lost or doubled.
+ * test_af_xdp.c - the data path of AF_XDP over rings of the test's own: valid and invalid entries
+ * from the kernel. In all cases no buffer is lost or doubled.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static void assert_all_there(uint32_t out)
     assert_int_equal(n, x.pool.count - out);
 }
 
-/* A buffer as the kernel takes one to receive into. */
+/* Takes a receive buffer, as the kernel does. */
 static uint64_t kernel_takes(void)
 {
     assert_true(fill.consumed != fill.produced);
@@ -142,7 +142,7 @@ static void what_cannot_be_is_dropped_and_counted(void **state)
 
     (void)state;
     af_xdp_refill(&x);
-    kernel_says((uint64_t)CHUNKS * CHUNK, 60, 0); /* behind the memory */
+    kernel_says((uint64_t)CHUNKS * CHUNK, 60, 0); /* beyond the memory */
     kernel_says(UINT64_MAX - 10, 60, XDP_PKT_CONTD);
     kernel_says(kernel_takes() + 256, CHUNK - 255, 0); /* into the next buffer */
     kernel_says(kernel_takes() + 256, UINT32_MAX, 0);
@@ -168,7 +168,7 @@ static void too_long_and_without_end(void **state)
     assert_int_equal(x.n.stats.rx_dropped, 1);
     assert_all_there(0);
     netio_set_features(&x.n, UINT32_MAX);
-    for (i = 0; i < 500; i++) { /* over what any frame has, and buffers come back meanwhile */
+    for (i = 0; i < 500; i++) { /* larger than any frame, and buffers are returned in between */
         kernel_receives(1, 3840, XDP_PKT_CONTD);
         assert_int_equal(receive(f, 80), 0);
     }
@@ -181,7 +181,7 @@ static void too_long_and_without_end(void **state)
     assert_all_there(0);
 }
 
-/* More large frames than there is memory for, all in the caller's hands. */
+/* More large frames than memory allows, all held by the caller. */
 static void no_memory_for_a_large_one(void **state)
 {
     struct netio_frame f[BIG_COUNT + 1];
@@ -206,7 +206,7 @@ static void no_memory_for_a_large_one(void **state)
     netio_rx_release(&x.n, f, 1);
 }
 
-/* The frame that stands in the ring from descriptor `at` on. */
+/* The frame whose descriptors in the ring begin at `at`. */
 static uint32_t sent(uint32_t at, uint8_t *out)
 {
     uint32_t len = 0;
@@ -296,13 +296,13 @@ static void no_room_and_wrong_completions(void **state)
     completion.addr[completion.produced++ % XSOCK_RING] = (uint64_t)CHUNKS * CHUNK;
     kernel_completes();
     assert_all_there(0);
-    completion.addr[completion.produced++ % XSOCK_RING] = 5 * CHUNK + 64; /* has come back */
+    completion.addr[completion.produced++ % XSOCK_RING] = 5 * CHUNK + 64; /* was returned */
     netio_tx_flush(&x.n, 1);
     assert_all_there(0);
 }
 
-/* As many buffers as there are when it runs. Held, they are nobody else's; the kernel keeps half of
- * what it had to receive into, and sending all that it had. */
+/* Holds the maximum number of buffers. Held buffers are not reused; the kernel keeps half of its
+ * receive buffers, and sending keeps all of its own. */
 static void held_buffers_are_left_alone_and_come_back(void **state)
 {
     static uintptr_t held[FRAME_COUNT / HOLD_SHARE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_dpdk.c - the dpdk back end over net_ring, whose ports receive what they send.
+ * test_dpdk.c - the dpdk back end over net_ring, whose ports receive the frames that they send.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static int send_one(struct netio *n, uint32_t number, uint32_t len)
     return 0;
 }
 
-/* Takes what is there, which must be numbered from `from` on; returns how many. */
+/* Receives the pending frames, which must be numbered from `from`; returns their number. */
 static uint32_t take_all(struct netio *n, uint32_t from, uint32_t len)
 {
     struct netio_frame f[BATCH];
@@ -82,7 +82,7 @@ static void what_is_sent_arrives(void **state)
     assert_int_equal(info.mtu, 1500);
     assert_int_equal(info.queues, 1);
     assert_non_null(strstr(info.mode, "net_ring"));
-    for (round = 0; round < 200; round++) { /* more than there are frames */
+    for (round = 0; round < 200; round++) { /* more than the number of frames */
         for (i = 0; i < 60; i++)
             assert_int_equal(send_one(n, round * 60 + i, 60 + round), 0);
         netio_tx_flush(n, 0);
@@ -95,7 +95,7 @@ static void what_is_sent_arrives(void **state)
     netio_close(n);
 }
 
-/* A full ring is told by netio_tx_alloc(); what was submitted goes later. */
+/* netio_tx_alloc() reports a full ring; submitted frames are sent later. */
 static void a_full_ring_holds_back(void **state)
 {
     struct netio *n = open_ok("dpdk:net_ring1");
@@ -122,7 +122,7 @@ static void a_full_ring_holds_back(void **state)
     netio_close(n);
 }
 
-/* Header and references go in several pieces and arrive as one frame. */
+/* Header and references are sent in several segments and arrive as one frame. */
 static void pieces_are_joined(void **state)
 {
     static uint8_t bytes[60000];
@@ -175,7 +175,7 @@ static void queues_are_used_once_and_of_one_port(void **state)
     netio_close(b);
 }
 
-/* A quarter of the frames; the port goes on with the rest. */
+/* A quarter of the frames; the port continues with the rest. */
 static void held_frames_are_left_alone_and_come_back(void **state)
 {
     static struct netio_frame held[2000];

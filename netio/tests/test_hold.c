@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_hold.c - netio_rx_hold() of the back ends that need no interface: the wire, tee in front of
- * it, and those that keep nothing. (AF_XDP and DPDK: test_af_xdp.c, test_dpdk.c.)
+ * it, and those that cannot hold. (AF_XDP and DPDK: test_af_xdp.c, test_dpdk.c.)
  */
 #include <string.h>
 
@@ -49,7 +49,7 @@ static void unhold_all(struct netio *b, struct netio_frame *f, uint32_t count, u
     test_free(f);
 }
 
-/* Neither side waits for what is held, however often the ring goes round meanwhile. */
+/* Held buffers never block either side, however often the ring wraps. */
 static void wire_goes_on(const char *b_spec)
 {
     struct netio *a, *b;
@@ -60,7 +60,7 @@ static void wire_goes_on(const char *b_spec)
     open_both(b_spec, &a, &b);
     netio_get_info(b, &info);
     assert_true(info.hold_max > count);
-    for (round = 0; round < 2; round++) { /* all that came back can be held again */
+    for (round = 0; round < 2; round++) { /* all returned ones can be held again */
         f = hold_all(a, b, count, 1000);
         for (i = 0; i < 5000; i++) {
             assert_int_equal(send_number(a, i, 60, clock_now()), 0);
@@ -105,7 +105,7 @@ static void send_large(struct netio *a, uint8_t byte)
     netio_tx_flush(a, clock_now());
 }
 
-/* Large frames have fewer buffers, and a bound of their own. */
+/* Large frames have fewer buffers and a separate limit. */
 static void large_frames_are_held(void **state)
 {
     static struct netio_frame f[100];
@@ -143,7 +143,7 @@ static void large_frames_are_held(void **state)
     netio_close(b);
 }
 
-/* Frames that wait on an impairing wire are in a bounded memory of its own. */
+/* Frames delayed on an impairing wire use its own bounded memory. */
 static void an_impairing_wire_holds_nothing(void **state)
 {
     struct netio *a, *b;

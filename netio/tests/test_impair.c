@@ -212,7 +212,7 @@ static void reordered_frames_go_after_the_gap(void **state)
     finish(&p);
 }
 
-/* The last frame of a flight has none behind it: it waits for hold= and no longer. */
+/* No frame follows the last one of a flight: it waits for hold= and no longer. */
 static void a_held_frame_without_followers_goes_on(void **state)
 {
     struct impair_path p;
@@ -300,7 +300,7 @@ static void rate_spaces_frames_and_the_queue_overflows(void **state)
     finish(&p);
 }
 
-/* What flies behind the line (delay) is not in its queue. */
+/* Frames in the delay after the line are not in its queue. */
 static void delay_does_not_fill_the_queue(void **state)
 {
     struct impair_path p;
@@ -332,7 +332,7 @@ static void memory_is_bounded(void **state)
     finish(&p);
 }
 
-/* A trace of what comes out: numbers and times, mixed into one word. */
+/* A hash of the output: frame numbers and times. */
 static uint64_t trace(const char *options, uint64_t salt)
 {
     struct impair_path p;
@@ -462,7 +462,7 @@ static void directions_are_apart_and_counted(void **state)
     remove_folder();
 }
 
-/* The back end behind has 1024 buffers; more than that are on their way in the delay. */
+/* The underlying back end has 1024 buffers; the delay holds more than that. */
 static void delayed_frames_take_no_buffer_of_the_back_end(void **state)
 {
     struct netio *a, *b;

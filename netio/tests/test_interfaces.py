@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""af_xdp and tap on real interfaces, in namespaces of this test's own. Needs root.
+"""af_xdp and tap on real interfaces, in private namespaces. Needs root.
 
 Usage: test_interfaces.py NETIO_ECHO-PROGRAM NETIO_IP6-PROGRAM LINUX_6_1. The first answers ARP and
-ICMP echo for the TOE's address and sends UDP back; beside it the kernel must keep what is its own.
-"""
+ICMP echo for the TOE's address and sends UDP back; beside it the kernel must still get its own
+packets."""
 
 import json
 import os
@@ -113,7 +113,7 @@ def ping(ns, address, size=56, count=3):
 
 
 def udp(ns, address, payloads, port=7):
-    """Sends each datagram and waits for it to come back, from one socket."""
+    """Sends each datagram from one socket and waits for its echo."""
     with ns.socket(kind=socket.SOCK_DGRAM) as s:
         s.settimeout(5)
         s.connect((address, port))
@@ -123,7 +123,7 @@ def udp(ns, address, payloads, port=7):
 
 
 def attached(ns, interface):
-    """What ip says of an XDP program on the interface: None, or its mode."""
+    """The mode of the interface's XDP program, as ip shows it; None if there is none."""
     out = ns.run(["ip", "-j", "link", "show", interface]).stdout
     return json.loads(out)[0].get("xdp", {}).get("mode")
 
@@ -199,7 +199,7 @@ class AfXdp(unittest.TestCase):
     def test_more_than_the_mtu_is_dropped_and_counted(self):
         self.client.run(["ip", "link", "set", "cli0", "mtu", "9000"])
         self.server.run(["ip", "link", "set", "srv0", "mtu", "4000"])
-        # veth itself lets nothing over its own MTU in, but what was set after the opening
+        # veth drops frames over its own MTU, but accepts a larger one set after the open
         with Echo(self.server, "af_xdp:srv0") as echo:
             self.server.run(["ip", "link", "set", "srv0", "mtu", "9000"])
             self.assertEqual(ping(self.client, TOE, size=3900), 3)
@@ -211,7 +211,7 @@ class AfXdp(unittest.TestCase):
         self.assertEqual(counters, {"rx": 7, "tx": 7, "rx_dropped": 3, "tx_dropped": 0})
 
     def test_an_older_kernel(self):
-        """What it lacks is done without."""
+        """Missing features are not used."""
         old = {"LD_PRELOAD": OLD_KERNEL, "ASAN_OPTIONS": "verify_asan_link_order=0"}
         self.set_mtu(9000)
         for env, mode in (
@@ -228,7 +228,7 @@ class AfXdp(unittest.TestCase):
                 self.assertEqual(ping(self.client, TOE, size=3700), 3)
                 udp(self.client, TOE, [b"x" * (1 + i * 7 % 3772) for i in range(600)])
                 with self.client.socket(kind=socket.SOCK_DGRAM) as s:
-                    s.sendto(b"x" * 8000, (TOE, 7))  # not taken, and no harm
+                    s.sendto(b"x" * 8000, (TOE, 7))  # ignored without harm
                 self.assertEqual(ping(self.client, TOE), 3)
                 [counters] = echo.stop()
             self.assertEqual(counters, {"rx": 607, "tx": 607, "rx_dropped": 1, "tx_dropped": 0})
@@ -251,7 +251,7 @@ class AfXdp(unittest.TestCase):
                     data, peer = s.recvfrom(100)
                     s.sendto(data, peer)
                     self.assertEqual(c.recv(100), b"to the kernel")
-                # A question about the peer is the kernel's, and its answer comes to the kernel.
+                # The kernel sends its own solicitation for the peer, and gets the reply.
                 self.assertEqual(ping(self.server, PEER), 3)
                 # A question about neither of the two.
                 self.assertEqual(ping_nobody(self.client, "10.77.0.77"), 0)
@@ -286,7 +286,7 @@ class AfXdp(unittest.TestCase):
         with Echo(self.server, "af_xdp:srv0") as echo:
             send_frame(self.client, "cli0", header + b"\x81\0\0\x05\x08\0" + packet)
             send_frame(self.client, "cli0", header + b"\x08\0" + packet)
-            send_frame(self.client, "cli0", header + b"\x08\0")  # nothing behind the header
+            send_frame(self.client, "cli0", header + b"\x08\0")  # no payload after the header
             send_frame(self.client, "cli0", header + b"\x08\x06" + b"\0" * 20)  # cut short
             self.assertEqual(ping(self.client, TOE, count=1), 1)
             [counters] = echo.stop()
@@ -311,11 +311,11 @@ class AfXdp(unittest.TestCase):
             with self.client.socket(kind=socket.SOCK_DGRAM) as s:
                 for _ in range(20000):
                     s.sendto(b"x" * 64, (TOE, 7))
-            # What comes while the flood still stands in the rings may be dropped as it is.
+            # Frames that arrive while the flood fills the rings may be dropped like it.
             wait_for(lambda: ping(self.client, TOE, count=1) == 1)
             self.assertEqual(ping(self.client, TOE), 3)
             [counters] = echo.stop()
-        # Each once; the peer may ask a few times more for its neighbour.
+        # Each once; the peer may send a few more neighbour solicitations.
         self.assertLessEqual(counters["rx"] + counters["rx_dropped"], 20005 + 50)
         self.assertGreater(counters["rx"], 5)
 
@@ -368,7 +368,7 @@ class AfXdpQueues(unittest.TestCase):
         self.assertIsNone(attached(self.server, "srv0"))
 
     def test_a_queue_without_a_socket_is_the_kernels(self):
-        # The neighbour is given, as the question for it might take either queue.
+        # The neighbour is static, because a solicitation could arrive at either queue.
         toe = ":".join(f"{b:02x}" for b in mac(self.server, "srv0"))
         self.client.run(["ip", "neigh", "add", TOE, "lladdr", toe, "dev", "cli0"])
         with Echo(self.server, "af_xdp:srv0,queue=1") as echo:
@@ -389,7 +389,7 @@ class AfXdpQueues(unittest.TestCase):
 
 
 class AfXdpIp6(unittest.TestCase):
-    """Queues of one interface, each with addresses of its own."""
+    """Queues of one interface, each with its own addresses."""
 
     A, B = "fd00::a", "fd00::b"
 
@@ -405,7 +405,7 @@ class AfXdpIp6(unittest.TestCase):
         self.addCleanup(self.pair.delete)
 
     def run_on(self, frames):
-        """What the program says of the batches in which these come to it."""
+        """Sends the frames; returns the program's lines on the batches that it received."""
         spec = f"af_xdp:{self.pair.server_if}"
         process = subprocess.Popen(
             ["ip", "netns", "exec", self.pair.server.name, IP6, spec]
@@ -500,7 +500,7 @@ class Tap(unittest.TestCase):
 
 
 def ping_nobody(ns, address):
-    """Asks for an address that nobody has; the kernel gives up after its own time or at once."""
+    """Resolves an unused address; the kernel gives up after its own timeout, or immediately."""
     ns.run(["ip", "neigh", "flush", "dev", "cli0"])
     with ns.socket(kind=socket.SOCK_DGRAM) as s:
         s.settimeout(0.3)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_partial.c - checksums left out: found, completed, and nothing else taken for one.
+ * test_partial.c - partial checksums: they are found and completed, and no other frame is treated
+ * as one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static uint32_t sum16(const uint8_t *p, uint32_t len)
     return (uint32_t)sum;
 }
 
-/* A datagram as a kernel leaves it to a device; l4_len bytes behind the header of IP. */
+/* A datagram as a kernel passes it to a device; l4_len bytes after the IP header. */
 static uint32_t make(uint8_t *f, int version, uint32_t options, uint8_t proto, uint32_t l4_len)
 {
     uint32_t ip_len = version == 4 ? 20 + options : 40, l4 = ETH_HEADER + ip_len, i, sum;
@@ -131,7 +132,7 @@ static void nothing_else(void **state)
     assert_int_equal(partial_find(f, len, &p), 0);
 }
 
-/* Whatever is found lies within the frame. */
+/* The payload found lies within the frame. */
 static void any_bytes(void **state)
 {
     unsigned i;

@@ -12,7 +12,7 @@
 
 #define START UINT64_C(1700000000123456789)
 
-/* Frame i has 60 + i bytes and goes at START + i * i * 1001 ns. */
+/* Frame i has 60 + i bytes and is sent at START + i * i * 1001 ns. */
 static uint64_t stamp(uint32_t i)
 {
     return START + (uint64_t)i * i * 1001;

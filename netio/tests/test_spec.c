@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_spec.c - specifications: what is refused, and that the sentence says why.
+ * test_spec.c - specifications: which are rejected, and that the message gives the reason.
  */
 #include <stdio.h>
 #include <string.h>

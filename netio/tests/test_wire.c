@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_wire.c - the shared-memory wire: order and bytes across many laps, sleeping and waking, two
- * threads and two processes, ends that die and come back.
+ * test_wire.c - the shared-memory wire: order and bytes across many laps, sleep and wake-up, two
+ * threads and two processes, ends that die and reconnect.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,8 +23,8 @@
 
 #define MANY 200000u
 
-/* Sleeps as an engine does. That the sleep never ends means a lost wake-up; it may happen in a
- * thread or process of its own, where cmocka cannot fail. */
+/* Sleeps as an engine does. A sleep without end is a lost wake-up; in another thread or process
+ * cmocka cannot fail the test. */
 static void rest(struct netio *n)
 {
     struct pollfd p = {.fd = netio_fd(n), .events = POLLIN};
@@ -85,7 +85,7 @@ static void a_full_ring_refuses_and_goes_on(void **state)
     for (i = 0; i < WIRE_SLOTS; i++)
         assert_int_equal(send_number(a, i, 60, 1), 0);
     assert_int_equal(send_number(a, i, 60, 1), -1);
-    assert_true(netio_next_event(a) != UINT64_MAX); /* nobody wakes us when there is room again */
+    assert_true(netio_next_event(a) != UINT64_MAX); /* no wake-up comes when there is room again */
     assert_int_equal(receive_number(b, 1), 0);
     assert_int_equal(send_number(a, i, 60, 1), 0);
     assert_int_equal(send_number(a, i, 60, 1), -1);
@@ -170,7 +170,7 @@ static void without_the_other_side_sending_drops(void **state)
     netio_close(a);
 }
 
-/* ---- echo by another thread or process, which sleeps when there is nothing to do ---- */
+/* ---- echo by another thread or process, which sleeps when idle ---- */
 
 static void echo(struct netio *n, uint32_t count)
 {
@@ -203,7 +203,7 @@ static void *echo_thread(void *n)
     return NULL;
 }
 
-/* Sends count numbered frames, at most window ahead of the echo, and checks what comes back. */
+/* Sends count numbered frames, at most window ahead of the echo, and checks the echo. */
 static void send_and_check(struct netio *n, uint32_t count, uint32_t window)
 {
     struct netio_frame f[32];
@@ -266,7 +266,7 @@ static void two_processes_b_first(void **state)
     int status;
 
     (void)state;
-    usleep(120000); /* the other has tried and found nobody; no result depends on it */
+    usleep(120000); /* the other side has tried and found no peer; no result depends on it */
     a = open_ok(in_folder("wire:@/w"));
     wait_linked(a, 1);
     send_and_check(a, MANY, 300);
@@ -281,7 +281,7 @@ static void kill_and_reap(pid_t child)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Either side may be killed and come back, any number of times. */
+/* Either side may be killed and reconnect, any number of times. */
 static void death_is_noticed_and_a_new_peer_is_linked(void **state)
 {
     static const char *const specs[][2] = {{"wire:@/w,side=a", "wire:@/w,side=b"},
@@ -299,7 +299,8 @@ static void death_is_noticed_and_a_new_peer_is_linked(void **state)
             send_and_check(n, 2000, 50);
             kill_and_reap(child);
             wait_linked(n, 0);
-            assert_int_equal(send_number(n, 1, 60, clock_now()), 0); /* dropped, and nothing else */
+            assert_int_equal(send_number(n, 1, 60, clock_now()),
+                             0); /* dropped, without other effects */
         }
         netio_close(n);
         (void)unlink(in_folder("@/w")); /* of the side a that was killed */
@@ -340,7 +341,7 @@ static void death_wakes_a_sleeper(void **state)
     assert_int_equal(poll(&p, 1, 0), 0);
     kill_and_reap(child);
     assert_int_equal(poll(&p, 1, 20000), 1);
-    assert_int_equal(netio_prepare_sleep(a), 1); /* look at netio_next_event() again */
+    assert_int_equal(netio_prepare_sleep(a), 1); /* call netio_next_event() again */
     assert_int_equal(netio_prepare_sleep(a), 0);
     assert_false(is_linked(a));
     assert_int_equal(poll(&p, 1, 0), 0); /* and does not keep it awake */

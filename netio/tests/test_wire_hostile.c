@@ -116,7 +116,7 @@ static void impossible_lengths_are_dropped_and_counted(void **state)
     assert_int_equal(f[2].len, 60);
     netio_rx_release(a, f, 3);
     netio_get_stats(a, &stats);
-    /* 2049 bytes fill two slots: what the liar says of the second is not read */
+    /* 2049 bytes fill two slots: the hostile side's length of the second is not read */
     assert_int_equal(stats.rx_dropped, 3);
     assert_true(is_linked(a));
     disconnect_hostile(&h);
@@ -162,7 +162,7 @@ static void received_frames_are_copies(void **state)
     netio_close(a);
 }
 
-/* More wake-ups than anyone needs, unread by us, and ours unread by them. */
+/* Excess wake-ups, never read by this side, and its own never read by the peer. */
 static void floods_of_wakeups_block_nobody(void **state)
 {
     struct netio *a = open_ok(in_folder("wire:@/w,side=a"));
@@ -198,7 +198,7 @@ static unsigned descriptors(void)
     return n;
 }
 
-/* The descriptor as often as asked for, which should be once. */
+/* Sends the descriptor the given number of times; once is valid. */
 static void send_memory(int fd, int memfd, uint32_t magic, unsigned count)
 {
     int fds[2] = {memfd, memfd};
@@ -218,8 +218,8 @@ static void send_memory(int fd, int memfd, uint32_t magic, unsigned count)
     assert_int_equal(sendmsg(fd, &msg, 0), sizeof(hello));
 }
 
-/* Memory that could vanish under our feet, of a wrong size, behind a wrong word, or twice: it is
- * closed again. */
+/* Memory that the sender could shrink, that has a wrong size, a wrong magic number, or comes twice:
+ * it is closed again. */
 static void unsound_memory_is_not_taken(void **state)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

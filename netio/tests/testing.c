@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * testing.c - what the unit tests of netio share.
+ * testing.c - shared by the unit tests of netio.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

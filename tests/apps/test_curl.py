@@ -69,7 +69,7 @@ def test_refused(lab):
 
 
 def test_ipv6_loopback_and_unix_stay_with_the_kernel(lab, tmp_path):
-    """Without --require, what the TOE does not carry works as ever."""
+    """Without --require, connections that the TOE does not carry work as usual."""
     listen = "127.0.0.1:8080; listen [::1]:8080; listen unix:" + str(tmp_path / "web.sock")
     argv = nginx.configuration(tmp_path, listen)
     with lab.server.start(argv, name="kernel-nginx") as server:

@@ -39,7 +39,7 @@ def start(lab, folder: Path, backend: str, *, mode: str = "http", threads: int =
 
 @pytest.fixture(params=["peer", "loopback", "both"])
 def backend(request, lab, tmp_path):
-    """HOST:PORT of an nginx whose files are in tmp_path/files, by where it runs."""
+    """Starts nginx, serving tmp_path/files, at a given place; returns its HOST:PORT."""
     with contextlib.ExitStack() as stack:
         if request.param == "peer":
             stack.enter_context(nginx.start_on_peer(lab, tmp_path))

@@ -14,7 +14,7 @@ SERVER = ["iperf3", "-s", "-p", PORT, "--forceflush"]
 
 
 def transferred(out: str) -> dict:
-    """The summary of an iperf3 client: bytes went through and both ends agree on it."""
+    """The summary of an iperf3 client: bytes were transferred and both ends agree."""
     result = json.loads(out)
     assert "error" not in result, result["error"]
     end = result["end"]
@@ -57,7 +57,7 @@ def test_both_directions_at_once(lab):
 
 
 def test_one_server_many_tests(lab):
-    """The server goes on after each client, those that vanish in the middle included."""
+    """The server survives each client, including those that vanish in mid-transfer."""
     with lab.app([*SERVER, "-B", lab.ip], says="listening") as server:
         argv = ["iperf3", "-c", lab.ip, "-p", PORT, "-n", "1M", "-J"]
         for n in range(1, 4):
@@ -67,7 +67,7 @@ def test_one_server_many_tests(lab):
         with lab.peer(["iperf3", "-c", lab.ip, "-p", PORT, "-t", 20]) as vanishing:
             labs.proc.wait_until(
                 lambda: "connected to" in server.text().split("-----")[-1],
-                "a test is under way",
+                "a test is in progress",
                 proc=vanishing,
             )
             vanishing.kill()

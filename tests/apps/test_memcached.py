@@ -56,7 +56,7 @@ def test_values_come_back(memcached):
 
 @pytest.mark.sanitize
 def test_many_connections_over_all_threads(memcached):
-    """Connections are dealt out to the threads in turn; every one answers."""
+    """Connections are assigned to the threads round-robin; every thread answers."""
     clients = [Client(memcached.connect(PORT)) for _ in range(200)]
     for turn in range(10):
         for n, c in enumerate(clients):

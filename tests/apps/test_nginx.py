@@ -44,7 +44,7 @@ def test_one_request_per_connection(lab, tmp_path, workers):
 
 
 def test_workers_that_gave_up_their_rights(lab, tmp_path, workers):
-    """toed's socket is not for nobody: a worker attaches before it becomes that."""
+    """User nobody may not open toed's socket: a worker attaches before it drops its rights."""
     with nginx.start(lab, tmp_path, workers=workers, user="nobody nogroup"):
         for _ in range(50):
             assert nginx.get(lab, "/hello") == b"hello\n"
@@ -104,7 +104,7 @@ def test_both_workers_get_connections(lab, tmp_path):
                 served[int(web.get("/pid"))] += 1
         assert len(served) == 2, served
         assert set(served) <= set(server.children())
-        if not labs.LINUX:  # spread by hash; Linux wakes whom it pleases
+        if not labs.LINUX:  # spread by hash; Linux may wake any worker
             assert min(served.values()) >= 20, served
 
 
@@ -220,13 +220,13 @@ def test_port_is_free_again_after_the_end(lab, tmp_path):
 
 
 def test_port_is_free_again_for_an_old_client(lab, tmp_path):
-    """Refused too when it comes from a port whose last connection is in TIME-WAIT."""
+    """Also refused if it comes from a port whose last connection is in TIME-WAIT."""
 
     def connect():
         s = lab.client.socket(socket.AF_INET)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.settimeout(10)
-        s.bind(("", 722))  # below what a connect() may be given by itself
+        s.bind(("", 722))  # below the range from which connect() chooses
         s.connect((lab.ip, 80))
         return s
 

@@ -25,7 +25,7 @@ class Load:
 
     def __init__(self, lab: labs.Lab, *, keep: bool = False):
         header = [] if keep else ["-H", "Connection: close"]
-        # by lines: what it says first tells that it takes SIGINT
+        # line-buffered: its first line shows that it handles SIGINT
         argv = ["stdbuf", "-oL", "wrk", "-t1", "-c16", "-d60s", *header, f"http://{lab.ip}/hello"]
         self._lab = lab
         self._wrk = lab.client.start(argv)
@@ -42,7 +42,7 @@ class Load:
         self._wrk.kill()
 
     def end(self) -> tuple[int, str]:
-        """How many requests were answered, and what failed."""
+        """The number of answered requests, and the failures."""
 
         def ended() -> bool:  # a signal just before it sleeps is not enough
             self._wrk.send_signal(signal.SIGINT)
@@ -55,7 +55,7 @@ class Load:
 
 
 class Download:
-    """A large file on its way, which nobody reads for the time being."""
+    """A large file in transfer, whose client does not read yet."""
 
     def __init__(self, lab: labs.Lab):
         with lab.client.entered():
@@ -97,7 +97,7 @@ def wait_ended(pids, what: str) -> None:
 
 @pytest.mark.sanitize
 def test_reload(lab, tmp_path):
-    """Several in a row; no request fails, and what is on its way comes whole."""
+    """Several in a row; no request fails, and transfers in progress complete."""
     digest = None
     with nginx.start(lab, tmp_path, workers=2) as server:
         digest = nginx.make_file(tmp_path / "files/large", LARGE)
@@ -117,7 +117,7 @@ def test_reload(lab, tmp_path):
 
 @pytest.mark.sanitize
 def test_worker_killed_under_load(lab, tmp_path):
-    """Its own connections are reset; those of the other go on, and a new worker serves the next."""
+    """Its connections are reset, the other worker's continue, a new worker serves the next."""
     with nginx.start(lab, tmp_path, workers=2) as server, labs.closing_all() as sockets:
         kept = []
         while len({pid for _, pid in kept}) < 2 or len(kept) < 20:
@@ -144,11 +144,11 @@ def test_worker_killed_under_load(lab, tmp_path):
 
 
 class Daemon:
-    """nginx as init would have it: in the background, known by its pid file. Ended by a `with`."""
+    """nginx as init runs it: in the background, with a pid file. Stopped at the end of `with`."""
 
     def __init__(self, lab: labs.Lab, folder: Path):
         listen = f"{lab.ip}:80"
-        # It leaves the pipes to whoever started it: what it says goes to a file.
+        # The daemon inherits the pipes and keeps them open: its output goes to a file.
         argv = nginx.configuration(folder, listen, workers=2, daemon=True)
         lab.run(["sh", "-c", f"exec {' '.join(argv)} >{folder}/said 2>&1"])
         self.pid_file = folder / "nginx.pid"
@@ -177,7 +177,7 @@ class Daemon:
         return int(proc.wait_until(read, "a new master"))
 
     def upgrade(self) -> tuple[int, int]:
-        """Starts the new binary besides the old, whose child it is: both masters."""
+        """Starts the new binary as a child of the old master; returns both masters."""
         old = self.masters[-1]
         os.kill(old, signal.SIGUSR2)
         new = self._new_master(old)
@@ -217,7 +217,7 @@ def test_upgrade_of_the_binary(lab, tmp_path):
 
 
 def test_upgrade_taken_back(lab, tmp_path):
-    """The old master, whose workers have gone, starts others, and the new one ends."""
+    """The old master, whose workers have exited, starts new ones; the new master exits."""
     with Daemon(lab, tmp_path) as server, Load(lab) as load:
         old_workers = workers_of(server.masters[0])
         old, new = server.upgrade()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the web is made of, by nginx: TLS, HTTP/2, gRPC, and a proxy before another TOE's server."""
+"""Web protocols by nginx: TLS, HTTP/2, gRPC, and a proxy before another TOE's server."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def make_certificate(folder: Path, name: str) -> Path:
 
 
 def start(lab: labs.Lab, folder: Path, *, more: str = "", **options: object) -> proc.Proc:
-    """nginx with a TLS server besides."""
+    """nginx with an additional TLS server."""
     make_certificate(folder, lab.ip)
     tls = _TLS_SERVER.format(ip=lab.ip, folder=folder, more=more)
     return nginx.start(lab, folder, more=tls, **options)
@@ -110,7 +110,7 @@ def test_tls_load(lab, tmp_path):
 
 @pytest.mark.sanitize
 def test_http2(lab, tmp_path):
-    """Many streams of one connection: small answers, and 5 MB files beside each other."""
+    """Many streams of one connection: small responses and 5 MB files in parallel."""
     with start(lab, tmp_path):
         digest = nginx.make_file(tmp_path / "files/large", 5 * MB)
         url = f"https://{lab.ip}"
@@ -148,7 +148,7 @@ GRPC = 50051
 
 @pytest.mark.parametrize("side", ["server", "client"])
 def test_grpc(lab, side):
-    """Calls with one answer, streams of them, streams both ways; gRPC's own sockets and poller."""
+    """Unary calls, server streams, bidirectional streams; gRPC's own sockets and poller."""
     if side == "server":
         with lab.script("grpc_echo.py", "serve", f"{lab.ip}:{GRPC}", says="ready"):
             argv = [labs.PYTHON, labs.PROGRAMS / "grpc_echo.py", "client", f"{lab.ip}:{GRPC}"]
@@ -174,7 +174,7 @@ def test_grpc_pass(lab, tmp_path, backend):
         assert '"calls": 203' in lab.client.run(argv).stdout
 
 
-# ---- a proxy, and behind it the server of another TOE
+# ---- a proxy before the server of another TOE
 
 
 @pytest.fixture

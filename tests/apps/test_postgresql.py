@@ -89,7 +89,7 @@ def sql(lab, postgres):
 
 
 def test_pgbench(lab, sql):
-    """Transactions of many clients; what they say they have done is what the tables say."""
+    """Transactions of many clients; the tables agree with what the clients report."""
     before = lab.counter("tcp_rx")
     sql.run("pgbench", "-i", "-q", "-s", 1)
     for how in ([], ["-C", "-t", 15]):  # kept connections; one for each transaction
@@ -132,13 +132,13 @@ def test_large_results_and_copy(lab, sql, tmp_path):
 
 
 def test_cancel(lab, sql):
-    """A query is ended by word of a second connection, while its process sleeps."""
+    """A second connection cancels a query while the process that runs it sleeps."""
     argv = ["psql", *sql.to, "-X", "-At", USER, "-c", "SELECT pg_sleep(60)"]
     with lab.client.start(argv) as sleeper:
         asks = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)' "
         proc.wait_until(lambda: sql(asks + "AND state = 'active' AND pid <> pg_backend_pid()")
                         == "1", "it sleeps", proc=sleeper)  # fmt: skip
-        sleeper.send_signal(signal.SIGINT)  # psql asks the server to cancel, by a new connection
+        sleeper.send_signal(signal.SIGINT)  # psql sends the cancel request over a new connection
         assert sleeper.wait(20) == 1
         assert "canceling statement due to user request" in sleeper.text()
 

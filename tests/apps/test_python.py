@@ -18,7 +18,7 @@ PORT = 9000
 
 
 def exchange(s: socket.socket, data: bytes) -> None:
-    """Sends data, which comes back whole."""
+    """Sends data and compares the echo."""
     sender = threading.Thread(target=s.sendall, args=[data])
     sender.start()
     got = bytearray()
@@ -87,7 +87,7 @@ def test_prefork_child_killed_others_serve(lab):
     with lab.script("servers.py", "epoll1", lab.ip, PORT, says="ready") as server:
         victim = server.children()[0]
         os.kill(victim, signal.SIGKILL)
-        # What was its share is now the others'; a connection given to it before may be reset.
+        # The others take over its share; a connection already assigned to it may be reset.
         served = 0
         for _ in range(100):
             try:

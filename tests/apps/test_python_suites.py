@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's own tests of sockets, SSL, asyncio and HTTP: what passes on Linux passes on the TOE.
+"""Python's own tests of sockets, SSL, asyncio and HTTP: tests that pass on Linux pass on the TOE.
 
 Their servers and clients are at the TOE's own address (tests/programs/python_suite.py).
 """
@@ -20,7 +20,7 @@ from tests.lab import netns
 SUITE = labs.PROGRAMS / "python_suite.py"
 
 # On neither side: this kernel has no vsock and the wait for it never ends; there is no UDP at the
-# TOE's address, which is not the kernel's here; hosts of the internet cannot be asked.
+# TOE's address, which is not the kernel's here; hosts of the internet cannot be reached.
 LEAVE_OUT = "|".join(
     [
         "VSOCK",
@@ -35,7 +35,7 @@ LEAVE_OUT = "|".join(
     ]
 )
 
-# What differs from Linux, with the reason. One that passes again fails the test.
+# Tests that differ from Linux, with the reason. A listed test that passes is a failure.
 EXCEPTIONS: dict[str, str] = {}
 
 ASYNCIO = "test.test_asyncio.test_"

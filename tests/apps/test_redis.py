@@ -88,7 +88,7 @@ def test_values_up_to_20_mb_come_back(redis):
 
 
 def test_pipeline_deeper_than_the_buffers(redis):
-    """Requests and answers that together exceed every buffer on the way do not lock up."""
+    """Requests and responses that together exceed every buffer do not deadlock."""
     count = 20_000
     value = bytes(1000)
     with Resp(redis.connect(PORT, timeout=60)) as r:

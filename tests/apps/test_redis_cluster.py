@@ -46,7 +46,7 @@ def write(talk: Resp, count: int, tag: bytes) -> None:
 @pytest.mark.parametrize("diskless", ["yes", "no"])
 @pytest.mark.parametrize("roles", ["master", "replica", "both"])
 def test_replication(lab, tmp_path, roles, diskless):
-    """The whole data set, what is written meanwhile and afterwards, and again after a cut."""
+    """Replicates the whole data set, writes during and after that, and again after a cut."""
     master_ip = lab.peer_ip if roles == "replica" else lab.ip
     replica_ip = lab.peer_ip if roles == "master" else lab.ip
     start = {lab.ip: lab.app, lab.peer_ip: lab.peer}
@@ -66,14 +66,14 @@ def test_replication(lab, tmp_path, roles, diskless):
         def in_step() -> bool:
             return info(replica)["master_link_status"] == "up" and digest(replica) == digest(master)
 
-        proc.wait_until(in_step, "the replica has it all", timeout=30, proc=server)
+        proc.wait_until(in_step, "the replica has the whole data set", timeout=30, proc=server)
         write(master, 2000, b"afterwards")
         assert master.call(b"WAIT", b"1", b"20000") == b"1"
         assert digest(replica) == digest(master)
         killed = master.call(b"CLIENT", b"KILL", b"TYPE", b"replica")
         assert killed == b"1"
         write(master, 500, b"again")
-        proc.wait_until(in_step, "the replica has come back", timeout=30, proc=server)
+        proc.wait_until(in_step, "the replica has reconnected", timeout=30, proc=server)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ class Cluster:
     """Two nodes on each of the labs."""
 
     PORTS = (7001, 7002)
-    # A node that does not run for that long is taken for dead: on a busy machine, too.
+    # A node that is unresponsive for that long is considered failed, on a busy machine too.
     PATIENT, WATCHFUL = 60_000, 2_000
 
     def __init__(self, all_labs: list[labs.Lab], folder: Path, stack: contextlib.ExitStack):
@@ -137,7 +137,7 @@ class Cluster:
 
 
 def test_cluster(three_toes, tmp_path):
-    """Keys over three masters on three TOEs; a master is killed, its replica takes its place."""
+    """Keys over three masters on three TOEs; a master is killed, its replica takes over."""
     with contextlib.ExitStack() as stack:
         cluster = Cluster(three_toes, tmp_path, stack)
         cluster.create()
@@ -159,7 +159,7 @@ def test_cluster(three_toes, tmp_path):
         assert cluster.nodes[victim].wait(10) == -signal.SIGKILL
         cluster.patience(cluster.WATCHFUL)
         proc.wait_until(cluster.healthy, "its replica is master", timeout=60)
-        cluster.patience(cluster.PATIENT)  # nobody else is taken for dead from here
+        cluster.patience(cluster.PATIENT)  # no other node is considered failed from here on
         proc.wait_until(cluster.healthy, "three masters have all slots", timeout=60)
         said = cluster.at(first, input="".join(f"GET key{n}\n" for n in keys))
         assert re.findall(r"value\d+", said) == [f"value{n}" for n in keys]

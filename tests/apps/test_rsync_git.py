@@ -45,7 +45,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @contextlib.contextmanager
 def rsyncd(start, address: str, folder: Path):
-    """A daemon whose module `files` is folder/files, for reading and writing."""
+    """An rsync daemon whose module `files` is folder/files, readable and writable."""
     (folder / "files").mkdir(parents=True, exist_ok=True)
     config = folder / "rsyncd.conf"
     config.write_text(
@@ -58,7 +58,7 @@ def rsyncd(start, address: str, folder: Path):
 
 @pytest.mark.parametrize("side", ["server", "client"])
 def test_rsync(lab, tmp_path, side):
-    """A tree there and back; then what has changed of it alone."""
+    """Copies a tree both ways; then only its changes."""
     ip = lab.ip if side == "server" else lab.peer_ip
     run = lab.client.run if side == "server" else lab.run
     (tmp_path / "tree").mkdir()
@@ -111,7 +111,7 @@ def gitd(start, address: str, folder: Path):
 
 @pytest.fixture
 def origin(tmp_path) -> str:
-    """tmp_path/served.git is there to be served; its only commit."""
+    """Creates tmp_path/served.git to be served; returns its only commit."""
     local = Git(proc.run, tmp_path / "origin")
     (tmp_path / "origin").mkdir()
     make_tree(tmp_path / "origin")

@@ -51,7 +51,7 @@ def command(request, kind: str, what: str) -> list[object]:
 
 
 def check_server(lab) -> None:
-    """What a Linux client gets: kept and closed connections, 5 MB echoed, 10 MB."""
+    """A Linux client: kept and closed connections, 5 MB echoed, 10 MB."""
     kept = [nginx.Http(lab, PORT) for _ in range(20)]
     for _ in range(20):
         for web in kept:

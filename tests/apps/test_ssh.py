@@ -22,8 +22,8 @@ def on_the_toe(lab):
 
 @pytest.fixture(params=["server", "client"])
 def ends(request, lab, tmp_path):
-    """The namespace of the client, what starts a client there, the server's address: of a server
-    under test, and of a client; what it logs."""
+    """The namespace of the client, the command that starts a client there, the server's address,
+    for a server under test and for a client; the server's log."""
     if request.param == "server":
         with lab.app(ssh.server(tmp_path, lab.ip), name="sshd", port=ssh.PORT) as server:
             yield lab.client, list, lab.ip, server.text
@@ -35,7 +35,7 @@ def ends(request, lab, tmp_path):
 
 
 def test_commands(ends, tmp_path):
-    """Several connections, one after the other; the exit code comes back."""
+    """Several connections, one after the other; the exit code is returned."""
     ns, wrapped, address, _log = ends
     for n in range(3):
         argv = ssh.client(tmp_path, address, f"echo hello {n}; exit {n}")
@@ -44,7 +44,7 @@ def test_commands(ends, tmp_path):
 
 
 def test_session(ends, tmp_path):
-    """A shell that answers line by line, and knows who has called. So does the log."""
+    """A shell answers line by line and sees the client's address; the log has it too."""
     ns, wrapped, address, log = ends
     with ssh.Session(ns, wrapped(ssh.client(tmp_path, address, "sh"))) as session:
         client, port, server, at = session("echo $SSH_CONNECTION").split()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* asserts.c - for targets that stand on the benches of tests: what those assert must hold, too. */
+/* asserts.c - for targets built on the test benches: the assertions of those must hold too. */
 #include "fuzz.h"
 
 int fuzz_verbose;

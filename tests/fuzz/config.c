@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c - fuzz target: what people configure: the command line of toed, the TOEHOLD_* variables
+ * config.c - fuzz target: user configuration: the command line of toed, and the TOEHOLD_* variables
  * as `toehold` checks them and as libtoe reads them.
  *
  * Input: words separated by newlines. Those beginning with TOEHOLD_ go into the environment, the
- * others are arguments of toed. Checks: what is taken lies in its ranges; what `toehold` lets pass
- * libtoe takes too.
+ * others are arguments of toed. Checks: accepted values are in range; libtoe accepts what `toehold`
+ * accepts.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -63,7 +63,7 @@ static void check_arguments(int argc, char **argv)
     struct options o;
     int rc;
 
-    optind = 0; /* GNU: begin anew, its own state too */
+    optind = 0; /* GNU: restart, and reset the internal state */
     opterr = 0;
     rc = options_parse(&o, argc, argv);
     FUZZ_CHECK(rc >= -1 && rc <= EXIT_CONFIG);
@@ -82,7 +82,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
     (void)argc;
     (void)argv;
-    /* The messages of toed for people: most of the time of a run. The fuzzer's own go elsewhere. */
+    /* Discards toed's messages, which would take most of the time. The fuzzer's own use another
+     * stream. */
     stdout = fdopen(null, "w");
     return 0;
 }

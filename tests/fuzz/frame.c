@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame.c - fuzz target: any frames into a stack with a listener. Every header parser of core/ is
- * behind it: Ethernet, ARP, IPv4 and its options, IPv6 and its extension headers, fragments, ICMP
+ * frame.c - fuzz target: any frames into a stack with a listener. This reaches every header parser
+ * of core/: Ethernet, ARP, IPv4 and its options, IPv6 and its extension headers, fragments, ICMP
  * and what it quotes, neighbour discovery and router advertisements, UDP, TCP.
  *
  * Input: a list of [control][length, 2 bytes][frame]. Control: 1 fix the IPv4 header checksum, 2
- * fix the checksum of TCP, UDP or ICMP, 4 only the headers are contiguous, 8 our Ethernet address
- * is put in, 16 some time passes before, 32 much, 64 the target of neighbour discovery is an
- * address of ours, 128 the answer of UDP is long. Checks: core/ reads headers within head_len and
- * payload within the frame only (memory ends there); what it sends is well formed; pools are full
- * in the end.
+ * fix the checksum of TCP, UDP or ICMP, 4 only the headers are contiguous, 8 the destination is the
+ * stack's Ethernet address, 16 some time passes before, 32 much time, 64 the target of neighbour
+ * discovery is an address of the stack, 128 the UDP reply is long. Checks: core/ reads headers only
+ * within head_len and payload only within the frame (memory ends there); the frames sent are well
+ * formed; all pool entries are free at the end.
  */
 #include <toe/core.h>
 #include <toe/counters.h>
@@ -48,9 +48,9 @@ static uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
     return sum;
 }
 
-/* ---- the port: payload of a frame stands in memory of its own behind opaque ---- */
+/* ---- the port: the payload of a frame has its own memory, named by `opaque` ---- */
 
-static const uint8_t udp_bytes[2 * LONG]; /* what is sent by UDP */
+static const uint8_t udp_bytes[2 * LONG]; /* the UDP payload sent */
 
 int toec_port_transmit(void *user, const struct toec_tx *tx)
 {
@@ -73,7 +73,8 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     FUZZ_CHECK(get16(h + 12) == 0x0800 && tx->hdr_len >= 34 && h[14] == 0x45);
     FUZZ_CHECK(get16(h + 16) + 14 == tx->hdr_len + tx->len);
     FUZZ_CHECK(sum16(h + 14, 20, 0) == 0xffff);
-    FUZZ_CHECK(tx->len == 0 || tx->off + tx->len <= most); /* of TCP nobody has written anything */
+    FUZZ_CHECK(tx->len == 0 ||
+               tx->off + tx->len <= most); /* the application has written nothing to TCP */
     return 0;
 }
 
@@ -201,7 +202,7 @@ static void fix_ip(uint8_t *f, uint32_t n)
     put16(f + 24, ~sum16(f + 14, hlen, 0));
 }
 
-/* After the extension headers that there are. */
+/* After the existing extension headers. */
 static void fix_l4_of_ip6(uint8_t *f, uint32_t n)
 {
     uint32_t at = 54, end = n >= 54 ? 54 + get16(f + 18) : 0, next = n >= 54 ? f[20] : 0, field;
@@ -315,7 +316,7 @@ static struct toec_stack *start(void **mem, uint64_t now)
     return s;
 }
 
-/* Time passes until nothing is left, polling as asked. */
+/* Advances time, polling as requested, until no work remains. */
 static void finish(struct toec_stack *s, uint64_t now)
 {
     uint64_t end = now + 400 * SECOND, next;
@@ -324,7 +325,7 @@ static void finish(struct toec_stack *s, uint64_t now)
 
     while (now < end) {
         next = toec_poll(s, now);
-        FUZZ_CHECK(next > now); /* transmit has room: nothing is to be done now */
+        FUZZ_CHECK(next > now); /* transmit has room: no immediate work */
         FUZZ_CHECK(++polls < 100000);
         now = next < end ? next : end;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz.h - what the fuzz targets share: an input read as a list of numbers, and checks that hold
- * with or without a fuzzer behind them.
+ * fuzz.h - shared by the fuzz targets: an input read as a list of numbers, and checks that work
+ * with or without a fuzzer.
  *
- * A target defines LLVMFuzzerTestOneInput(). libFuzzer and AFL++ call it by themselves; without
- * them replay.c does, on files. A target keeps nothing from one input to the next.
+ * A target defines LLVMFuzzerTestOneInput(). libFuzzer and AFL++ call it; without them replay.c
+ * does, on files. A target keeps no state between inputs.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -18,10 +18,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Called once before the first input; a target may define it. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-/* Not 0: TOE_FUZZ_VERBOSE is set, and the target tells on stderr what happens (asserts.c). */
+/* Not 0: TOE_FUZZ_VERBOSE is set, and the target logs events to stderr (asserts.c). */
 extern int fuzz_verbose;
 
-/* What must hold. A fuzzer takes abort() as a finding. */
+/* Asserts a property. A fuzzer reports abort() as a finding. */
 #define FUZZ_CHECK(what)                                                                           \
     do {                                                                                           \
         if (!(what)) {                                                                             \
@@ -58,7 +58,7 @@ static inline uint32_t fuzz_u32(struct fuzz_in *in)
     return high << 16 | fuzz_u16(in);
 }
 
-/* The next n bytes, or as many as there are: *got says how many. */
+/* Returns the next n bytes, or the rest if fewer remain; *got is the number. */
 static inline const uint8_t *fuzz_bytes(struct fuzz_in *in, size_t n, size_t *got)
 {
     const uint8_t *p = in->p;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gro.c - fuzz target: the engine joins segments of one batch (engine/src/frames/gro.c) before
- * anybody has checked them.
+ * gro.c - fuzz target: the engine joins segments of one batch (engine/src/frames/gro.c) before they
+ * are checked.
  *
  * Input: a list of frames: [flow and family][payload][flags and marks][number of edits][offset,
- * value]. Each follows the last of its flow and is right but for the edits. Checks: each frame is
- * delivered once, those of a flow in order; what is joined are the bytes that came, in sequence,
- * under a header that says so, and nobody's checksum was wrong; nothing is read beyond a frame.
+ * value]. Each continues its flow and is valid except for the edits. Checks: each frame is
+ * delivered once, those of a flow in order; joined segments hold the received bytes, in sequence,
+ * under a header that describes them, and none had a wrong checksum; nothing is read beyond a
+ * frame.
  */
 #include "frames/gro.h"
 
@@ -122,7 +123,7 @@ static int one_flow(const struct arrived *a, const struct arrived *b)
            memcmp(a->as_it_came + from, b->as_it_came + from, l4 + 4 - from) == 0;
 }
 
-/* The frame whose bytes are at p, undelivered until now. */
+/* Returns the frame whose bytes are at p; it must not have been delivered before. */
 static struct arrived *take(const uint8_t *p)
 {
     unsigned i, before;
@@ -139,7 +140,7 @@ static struct arrived *take(const uint8_t *p)
     return &frames[i];
 }
 
-/* What the frame was when it came, of a joined packet: its payload begins at. */
+/* Of a joined packet, the original frame whose payload begins there. */
 static void check_part(const struct arrived *a, uint32_t l4, uint32_t head, const uint8_t *payload,
                        uint32_t len, uint32_t seq)
 {

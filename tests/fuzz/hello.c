@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hello.c - fuzz target: what processes say to each other before there are rings: a host to toed
- * (toe/attach.h), toed to libtoe, one side of netio's wire to the other. Each is a message with
- * descriptors, from someone who is not trusted.
+ * hello.c - fuzz target: the messages that processes exchange before they share rings: a host to
+ * toed (toe/attach.h), toed to libtoe, one side of netio's wire to the other. Each is a message
+ * with descriptors from an untrusted sender.
  *
- * Input: [who hears: 0 toed, 1 libtoe, 2 the wire][descriptors: how many, the kind of each][edits
- * of a message that is right: offset, value]. Checks: what is wrong is refused in words; no
- * descriptor stays open; queue pairs are given back.
+ * Input: [receiver: 0 toed, 1 libtoe, 2 the wire][descriptors: how many, the kind of each][edits of
+ * a valid message: offset, value]. Checks: an invalid message is rejected with a reason; no
+ * descriptor stays open; queue pairs are freed.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ static int memory(uint64_t size, unsigned seals)
     return fd;
 }
 
-/* A descriptor of some kind; size is what memory ought to have. */
+/* A descriptor of some kind; size: the valid size of memory. */
 static int descriptor(unsigned kind, uint64_t size)
 {
     switch (kind % 7) {
@@ -148,7 +148,7 @@ static void say(int fd, const uint8_t *m, size_t size, const int *fds, unsigned 
     FUZZ_CHECK(sendmsg(fd, &msg, MSG_NOSIGNAL) == (ssize_t)size);
 }
 
-/* The answer that the host would read: whether it was taken. */
+/* Reads the reply that the host would get: whether it was accepted. */
 static int answered(int fd)
 {
     struct toedev_welcome w;

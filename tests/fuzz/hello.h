@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hello.h - the parts of the target `hello`: each takes one message at fd, which is there. */
+/* hello.h - the parts of the target `hello`: each receives one message, already pending at fd. */
 #ifndef FUZZ_HELLO_H
 #define FUZZ_HELLO_H
 
@@ -9,9 +9,9 @@
 
 void hello_to_wire(int fd);
 void hello_to_libtoe(int fd);
-/* What the other side of a wire says when all is well: its size. */
+/* The valid message of a wire's other side; returns its size. */
 size_t hello_of_wire(void *message);
-/* How large the memory must be that comes with it. */
+/* Required size of the memory that is passed with it. */
 uint64_t hello_wire_size(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hello_libtoe.c - target `hello`: libtoe hears what answers at the socket of toed. */
+/* hello_libtoe.c - target `hello`: libtoe receives the reply from toed's socket. */
 #include "../../manager/src/toe/attach.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include "hello.h"

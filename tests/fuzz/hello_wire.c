@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hello_wire.c - target `hello`: side b of netio's shared-memory wire hears side a. */
+/* hello_wire.c - target `hello`: side b of netio's shared-memory wire receives from side a. */
 #include "../../netio/src/wire_link.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include "hello.h"
 
-/* In place of netio.c: nobody reads them here. */
+/* Replaces those of netio.c; unused here. */
 void netio_err_set(const struct netio_err *err, const char *format, ...)
 {
     (void)err;

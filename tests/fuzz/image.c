@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image.c - fuzz target: images of stacks, damaged on purpose, into toec_restore().
+ * image.c - fuzz target: images of stacks, deliberately damaged, given to toec_restore().
  *
- * Two stacks have talked over a link that loses frames, until there is something in most of what an
- * image can hold: losses, gaps, half-open and half-closed connections, TIME-WAIT, a paced one.
+ * Two stacks have exchanged data over a lossy link until most kinds of record have content: losses,
+ * gaps, half-open and half-closed connections, TIME-WAIT, a paced one.
  *
- * Input: [which stack][edits: record, 2 bytes; what is done with it: 0..247 the number of its
- * field, 248.. the record is left out, given twice, or the last; length; value]. What is restored
- * lives on for a while: time passes, its peer's frames come, and its flows are used. Checks: what
- * is refused has its sentence; payload is placed and read within the buffers; what was taken can be
- * saved; pools are full in the end.
+ * Input: [which stack][edits: record, 2 bytes; the edit: 0..247 the number of its field, 248.. the
+ * record is dropped, repeated, or made the last; length; value]. A restored stack then runs for a
+ * while: time passes, the peer's frames arrive, its flows are used. Checks: a rejected image has an
+ * error message; payload is placed and read within the buffers; a restored stack can be saved; all
+ * pool entries are free at the end.
  */
 #include <toe/core.h>
 #include <toe/image.h>
@@ -45,7 +45,7 @@ struct host {
     struct conn conn[CONNS];
     struct frame out[FRAMES]; /* sent, not delivered yet */
     unsigned outs;
-    int silent; /* what it sends goes nowhere */
+    int silent; /* its output is discarded */
 };
 
 struct image {
@@ -55,7 +55,7 @@ struct image {
 
 static struct host hosts[2];
 static struct image images[2][SCENES];
-static struct frame later[2][FRAMES]; /* what each would have got next */
+static struct frame later[2][FRAMES]; /* the next input of each */
 static unsigned laters[2];
 static struct conn conns[2][SCENES][CONNS];
 static uint64_t now = 1000000 * MS;

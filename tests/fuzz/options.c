@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 
-/* What a reader of the RFCs finds. -1: malformed. */
+/* The result of a parser written from the RFCs. -1: malformed. */
 static int read_options(struct toec_seg *g, const uint8_t *o, unsigned n)
 {
     unsigned i = 0, k, len;
@@ -40,7 +40,7 @@ static int read_options(struct toec_seg *g, const uint8_t *o, unsigned n)
             g->tsval = toec_get32(o + i + 2);
             g->tsecr = toec_get32(o + i + 6);
         }
-        if (o[i] == 29) { /* RFC 5925 2.2: how many there are, and the last of them */
+        if (o[i] == 29) { /* RFC 5925 2.2: their number, and the last one */
             g->ao_n++;
             g->ao = o + i;
         }
@@ -65,7 +65,7 @@ static void compare(const struct toec_seg *a, const struct toec_seg *b)
         FUZZ_CHECK(a->sack[i].start == b->sack[i].start && a->sack[i].end == b->sack[i].end);
 }
 
-/* What is written is read back the same. */
+/* Written options parse back unchanged. */
 static void write_and_read(unsigned opts, unsigned mss, unsigned wscale, toec_u32 tsval,
                            toec_u32 tsecr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pair.c - fuzz target: two stacks with applications, joined by a link that the input governs:
- * which frame is lost, held back, repeated, and when time passes.
+ * pair.c - fuzz target: two stacks with applications, joined by a link that the input controls:
+ * which frames are lost, delayed or repeated, and when time passes.
  *
  * Input: [set-up][set-up of the rarer features, 2 bytes, when its bit 128 is set][a list of acts].
  * In the end the link is good again and both sides close. Checks: each byte arrives once, in order
@@ -72,7 +72,7 @@ static struct conn *nth(struct host *h, unsigned n)
     return c;
 }
 
-/* The link: its path MTU (0: any), whether it says so, whether it marks congestion. */
+/* The link: its path MTU (0: any), whether it reports it, whether it marks congestion. */
 static struct {
     uint32_t mtu;
     int tells, marks;
@@ -90,7 +90,7 @@ static void show_frame(const struct sim *s, unsigned from, const uint8_t *f, uin
                 (unsigned)(len - (unsigned)(t - f) - (t[12] >> 4) * 4u));
 }
 
-/* A router's error to who has sent f: 64 bytes of it are quoted. */
+/* Sends a router's error to the sender of f, quoting 64 bytes. */
 static void too_big(struct sim *s, unsigned to, const uint8_t *f)
 {
     uint8_t e[14 + 40 + 8 + 64] = {0}, *ip = e + 14, *icmp = ip + (sim_ip6 ? 40 : 20);
@@ -181,7 +181,7 @@ static void set_option(struct host *h, struct conn *c, struct fuzz_in *in)
 
 #define MOST_KEYS 12u
 
-/* For every peer; of a connection the KeyIDs are the other way round. */
+/* For every peer; for a connection the KeyIDs are swapped. */
 static struct toec_ao_mkt a_key(int active)
 {
     struct toec_ao_mkt k;
@@ -199,7 +199,7 @@ static struct toec_ao_mkt a_key(int active)
     return k;
 }
 
-/* All may be in use: then the other side does not hear it. */
+/* All may be in use: then the frame is lost. */
 static void with_key(struct conn *c)
 {
     const struct toec_ao_mkt k = a_key(1);
@@ -235,7 +235,7 @@ static void user(struct sim *s, struct fuzz_in *in)
         if (h->opened + s->host[1 - h->index].opened < 2 * MOST_CONNS)
             with_key(sim_connect_from(s, h->index, 0, 80, &rc));
         break;
-    case 1: /* at once from both sides: simultaneous open */
+    case 1: /* from both sides at the same time: simultaneous open */
         if (s->host[0].opened == 0 && s->host[1].opened == 0) {
             with_key(sim_connect_from(s, 0, 7000, 7000, &rc));
             with_key(sim_connect_from(s, 1, 7000, 7000, &rc));
@@ -366,7 +366,7 @@ static void compare(struct sim *s)
         for (b = s->host[1].conns; b; b = b->next) {
             if (a->local_port != b->remote_port || a->remote_port != b->local_port)
                 continue;
-            /* One may be of an old SYN that came again when TIME-WAIT was no more. */
+            /* One may be from an old SYN that arrived again after TIME-WAIT. */
             if (!a->established || !b->established || !only_one(a) || !only_one(b))
                 continue;
             FUZZ_CHECK(a->received <= b->sent && b->received <= a->sent);

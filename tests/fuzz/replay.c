@@ -5,8 +5,8 @@
  *     fuzz_TARGET [--changes N] [--seed S] FILE...
  *
  * Each file is given to the target as it is, then N times with a few bytes changed, cut or
- * repeated, always the same ones for a seed. Files beginning with '.' are not asked for by name.
- * A finding ends the process; the input that made it stands in ./finding then.
+ * repeated; the changes depend only on the seed. Files beginning with '.' are skipped. A finding
+ * ends the process and leaves its input in ./finding.
  */
 #include <fcntl.h>
 #include <signal.h>

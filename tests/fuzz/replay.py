@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one fuzz target on its seeds, on what fuzzers once found, and on changed copies of both.
+"""Runs one fuzz target on its seeds, on earlier findings, and on mutated copies of both.
 
     tests/fuzz/replay.py PROGRAM TARGET [CHANGES]
 
-TOE_FUZZ_SEED chooses which changes; the same seed makes the same ones.
+TOE_FUZZ_SEED selects the mutations; the same seed gives the same ones.
 """
 
 import os
@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))
 import seeds  # noqa: E402
 
-# How many changed copies of each file, so that a target takes about a second.
+# Number of mutated copies of each file, so that a target takes about a second.
 CHANGES = {
     "frame": 100,
     "hello": 8,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rings.c - fuzz target: a host that writes anything into its command ring, its doorbells and the
- * memory it shares with the engine, beside one that behaves (docs/ARCHITECTURE.md rule 5).
+ * rings.c - fuzz target: a hostile host writes anything into its command ring, its doorbells and
+ * the memory it shares with the engine, beside a well-behaved one (docs/ARCHITECTURE.md rule 5).
  *
- * Input: [set-up: 1 IPv6 too][a list of acts]. Checks: the good host is told nothing but its own
- * and keeps its connection; engines and stacks have given everything back in the end (bench_free()
- * asserts it).
+ * Input: [set-up: 1 IPv6 too][a list of acts]. Checks: the well-behaved host is notified only of
+ * its own flows and keeps its connection; engines and stacks have freed everything at the end
+ * (bench_free() asserts it).
  */
 #include <sys/mman.h>
 

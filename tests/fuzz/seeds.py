@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Good inputs of every fuzz target, from which fuzzers and replays begin.
+"""Valid inputs of every fuzz target, the seeds of fuzzers and replays.
 
-tests/fuzz/seeds.py FOLDER writes FOLDER/TARGET/NAME for each. They are made here rather than kept,
-so that they follow the formats that the targets describe at their tops.
-"""
+tests/fuzz/seeds.py FOLDER writes FOLDER/TARGET/NAME for each. They are generated, not stored, so
+that they follow the formats described at the top of the targets."""
 
 import struct
 import sys
@@ -246,7 +245,7 @@ def conversations(rare: bool) -> Iterator[tuple[str, int, bytes]]:
 
 
 def fast_conversations() -> Iterator[tuple[str, int, bytes]]:
-    """Fast Open: in which the option is asked for, answered and used."""
+    """Fast Open: the option is requested, answered and used."""
     write, wait = other(0, 1, 0, 1), other(12, 9)
 
     def syn(kind: int, length: int, port: int) -> bytes:
@@ -373,7 +372,7 @@ def rings() -> Iterator[tuple[str, bytes]]:
 
 
 def hellos() -> Iterator[tuple[str, bytes]]:
-    """Who hears, descriptors, edits: offset, which of the likely numbers."""
+    """Receiver, descriptors, edits: offset, index of a likely value."""
     yield "toed", bytes([0, 2, 0, 1])
     yield "libtoe", bytes([1, 2, 0, 1])
     yield "wire", bytes([2, 1, 0])

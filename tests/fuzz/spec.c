@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spec.c - fuzz target: specifications of back ends. netio.c and spec.c read them; the back ends
- * are replaced by readers of their options only, since a word of the input must not make a device.
+ * spec.c - fuzz target: specifications of back ends. netio.c and spec.c parse them. Option parsers
+ * alone replace the back ends, because the input must not create a device.
  *
- * Input: the specification. Checks: a refusal has its sentence, a number lies in its range.
+ * Input: the specification. Checks: a rejection has a message; an accepted number is in range.
  */
 #include "spec.h"
 #include "impair_path.h"

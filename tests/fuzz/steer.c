@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steer.c - fuzz target: which engine of several a frame is for (engine/src/frames/steer.c),
- * decided from headers that nobody has checked yet.
+ * steer.c - fuzz target: which of several engines a frame is for (engine/src/frames/steer.c),
+ * decided from unchecked headers.
  *
  * Input: [number of engines][the one it arrived at][frame]. Checks: nothing is read beyond the
- * frame; the answer is an engine or one of the two words; both directions of a TCP connection have
- * the same home.
+ * frame; the answer is an engine or one of the two constants; both directions of a TCP connection
+ * have the same home.
  */
 #include "frames/steer.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * talk.c - fuzz target: a stack with an application in conversation with a peer that knows where
- * the windows are. Sequence numbers of the peer's segments are given as distances from what is
- * expected, checksums are right, so that inputs reach every state; what else is in them is the
- * fuzzer's.
+ * talk.c - fuzz target: a stack with an application, against a peer that knows the windows.
+ * Sequence numbers of the peer's segments are given as distances from what is expected, checksums
+ * are right, so that inputs reach every state; what else is in them is the fuzzer's.
  *
  * Input: [set-up][set-up of the rarer features, 2 bytes, when its bit 128 is set][a list of acts:
  * the peer's port, and 0..39 a segment, 40..63 the rest]. Checks after each act: the stack sends no
@@ -22,11 +21,11 @@
 #define FAR       0x40000000u
 #define PORTS     4 /* peer's ports 5000.. */
 
-/* What the peer knows of a connection. */
+/* The peer's state of a connection. */
 struct line {
     uint32_t isn, iss; /* first sequence number of each side */
     uint32_t sent;     /* SND.NXT of the peer, farthest */
-    uint32_t heard;    /* RCV.NXT of the peer, as far as it cares: farthest byte that came */
+    uint32_t heard;    /* RCV.NXT of the peer, as far as it cares: highest byte received */
     uint32_t right;    /* farthest right edge of the windows the peer has offered */
     uint32_t acked;    /* by the stack, last */
     uint32_t syn_wnd;  /* of its SYN: what a server of Fast Open may send into at once */
@@ -42,10 +41,10 @@ struct talk {
     struct line line[PORTS];
     struct fuzz_in in;
     toec_u32 listener;
-    int rare;          /* the set-up of rarer features is there */
+    int rare;          /* the input has a set-up of rarer features */
     toec_u32 fast;     /* of the listener, from the start */
     unsigned keyed;    /* TCP-AO: bits 16384 and 32768 of the set-up */
-    uint8_t cookie[8]; /* of Fast Open, as the stack gave it */
+    uint8_t cookie[8]; /* of Fast Open, from the stack */
 };
 
 static int later(uint32_t a, uint32_t b)
@@ -71,7 +70,7 @@ static void say(const struct talk *t, const char *who, const struct tseg *g)
                 g->len);
 }
 
-/* A segment of the stack on a line: the rules that hold whatever the peer does. */
+/* Checks a segment of the stack: the rules that hold for any peer. */
 static void hear(struct talk *t, const struct tseg *g)
 {
     unsigned i = (unsigned)g->dport - 5000u;
@@ -215,7 +214,7 @@ static void segment(struct talk *t, unsigned i, unsigned flags)
         g.urg = (uint16_t)fuzz_u16(&t->in);
     if (flags & F_SYN) {
         l->syns++;
-        if (!c || l->syns == 1) { /* the first counts, whatever was said before */
+        if (!c || l->syns == 1) { /* the first acknowledgement counts, whatever came before */
             l->isn = g.seq;
             l->sent = l->acked = g.seq;
         }
@@ -225,7 +224,7 @@ static void segment(struct talk *t, unsigned i, unsigned flags)
             l->shift = g.wscale > 14 ? 14 : (unsigned)g.wscale;
     }
     end = g.seq + g.len + !!(flags & F_SYN) + !!(flags & F_FIN);
-    /* What is farther away than any window counts for nothing. */
+    /* A number beyond any window is ignored. */
     if (later(end, l->sent) && end - l->acked < FAR)
         l->sent = end;
     /* Scaling of the window may have been refused or agreed: the larger of both is the bound. */
@@ -412,7 +411,7 @@ static void other_act(struct talk *t, unsigned i, unsigned n)
         break;
     case 12:
     case 13:
-        t->s.host[0].tx_room = -1; /* it would be asked for room all that time */
+        t->s.host[0].tx_room = -1; /* it would have to make room all that time */
         craft_pass(&t->s, (uint64_t)fuzz_u8(&t->in) * SEC);
         break;
     case 14:
@@ -447,7 +446,7 @@ static void act(struct talk *t)
         segment(t, i, flags[n & 7]);
     else
         other_act(t, i, n - 40);
-    if (n < 32 || n >= 40) /* more segments may come in one batch */
+    if (n < 32 || n >= 40) /* more segments may arrive in one batch */
         craft_poll(&t->s);
 }
 
@@ -474,7 +473,7 @@ static void end(struct talk *t)
     sim_stop(&t->s);
 }
 
-/* What the first bytes of the input say of the stack. */
+/* The stack's configuration, from the first bytes of the input. */
 static void configure(struct talk *t, unsigned what)
 {
     struct host *h = &t->s.host[0];
@@ -511,7 +510,7 @@ static void configure(struct talk *t, unsigned what)
         t->fast = 2 | (rare & 8192 ? TOEC_FASTOPEN_NOCOOKIE : 0);
 }
 
-/* TCP-AO: nobody has the key but another host; or (32768) the peer should. */
+/* TCP-AO: a key for another host only; or (32768) the peer is expected to use it. */
 static void listen_keyed(struct talk *t)
 {
     struct toec_ao_mkt k;

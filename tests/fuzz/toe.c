@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe.c - fuzz target: libtoe over a TOE that is broken or hostile. This file takes the place of
- * attach.c: a queue pair is memory of this process, and the input says what the TOE writes there
- * while the program makes its calls, none of which waits.
+ * toe.c - fuzz target: libtoe over a TOE that is broken or hostile. This file replaces attach.c: a
+ * queue pair is memory of this process. The input determines what the TOE writes there while the
+ * program makes its calls, none of which blocks.
  *
- * Input: a list of acts, of the program or of the TOE. Checks: calls return what they may return
- * and nothing beyond the area is touched; everything is given back in the end.
+ * Input: a list of acts, of the program or of the TOE. Checks: calls return only permitted results,
+ * nothing beyond the area is touched, everything is freed at the end.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -142,7 +142,7 @@ static struct toedev_status *status(void)
     return (void *)(the_qp->area + the_qp->layout.status);
 }
 
-/* Remembers the numbers the program gave to its listeners and connects. */
+/* Records the numbers that the program assigned to its listeners and connects. */
 static void look(void)
 {
     for (; st.seen != the_qp->sw.head; st.seen++) {
@@ -185,7 +185,7 @@ static void emit(unsigned type)
     uint64_t w0;
     static uint32_t head;
 
-    /* The TOE's head is where the host looks next, past what it has not yet looked at. */
+    /* The TOE's head: the host's read position plus the entries that it has not read yet. */
     head = the_qp->hw.tail;
     while (((toe_le64(the_qp->hw.entries[head & (ENTRIES - 1)].w[0]) & TOE_CMD_PHASE) ==
             toe_ring_phase(head, ENTRIES)) &&
@@ -207,7 +207,7 @@ static void scribble(void)
         the_qp->area[(at + i) % the_qp->layout.total] = p[i];
 }
 
-/* What the TOE says of IPv6: addresses fd00::/8, as many as it likes to claim. */
+/* The TOE's IPv6 state: addresses in fd00::/8, and any count of them. */
 static void tell_ip6(void)
 {
     struct toedev_ip6 *p = &status()->ip6;
@@ -266,8 +266,8 @@ static void toe_act(unsigned what)
     }
 }
 
-/* libtoe yields where it waits for its commands to be taken: then a TOE's turn comes, even of one
- * that does nothing else (meson.build: --wrap). */
+/* libtoe yields while it waits for its commands to be read: then the TOE acts, even one that does
+ * nothing else (meson.build: --wrap). */
 int __wrap_sched_yield(void);
 int __wrap_sched_yield(void)
 {
@@ -459,7 +459,7 @@ static void end(void)
         take_commands();
     toe_close(st.epoll);
     if (the_qp)
-        the_qp->broken = true; /* or it would wait 100 ms for its last commands to be taken */
+        the_qp->broken = true; /* or it would wait 100 ms for its last commands to be read */
     toe_terminate();
     FUZZ_CHECK(the_qp == NULL);
 }
@@ -469,7 +469,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     setenv("TOEHOLD_SOCKET", "/nonexistent", 1);
-    /* What libtoe gives to the kernel must find nobody there. */
+    /* Nothing may answer the connections that libtoe hands to the kernel. */
     if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET)) {
         perror("unshare");
         exit(1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.c - fuzz target: the shared-memory wire of netio with another side that writes anything
- * there. The link itself is made here, by functions in place of those of wire_link.c.
+ * wire.c - fuzz target: the shared-memory wire of netio with a peer that writes anything there.
+ * Functions here replace those of wire_link.c and create the link.
  *
- * Input: a list of acts. Checks: frames lie within their buffers; a frame sent is left where it was
+ * Input: a list of acts. Checks: frames lie within their buffers; a sent frame stays where it was
  * built; nothing beyond the memory is touched.
  */
 #include "../../netio/src/wire.c" /* NOLINT(bugprone-suspicious-include) */
@@ -15,7 +15,7 @@
 #define BURST     16u
 
 static struct wire_shm *memory;
-static volatile unsigned seen; /* what is read must not be optimised away */
+static volatile unsigned seen; /* the reads must not be optimised away */
 static struct netio_frame held[BURST];
 static unsigned held_count;
 
@@ -64,7 +64,7 @@ void wire_link_wake_peer(const struct wire_link *l)
     (void)l;
 }
 
-/* What is held reads as it did, whatever the other side does, until it is given back. */
+/* Held frames keep their content, whatever the other side does, until they are released. */
 static void unhold_all(struct netio *n)
 {
     unsigned i;
@@ -141,7 +141,7 @@ static void scribble(struct fuzz_in *in)
         b[(at + i) % whole] = p[i];
 }
 
-/* The other side puts a frame as it should, or nearly. */
+/* The other side writes a valid frame, or nearly. */
 static void put(struct wire *w, struct fuzz_in *in)
 {
     struct wire_ring *r = &memory->rings[w->link.side == WIRE_A ? 1 : 0];

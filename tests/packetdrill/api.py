@@ -27,8 +27,8 @@ _own_network = False
 
 
 def own_network() -> None:
-    """The kernel's sockets that stand in for libtoe's are bound to addresses and ports: in a
-    network of this process alone they are nobody else's. Without rights it goes without."""
+    """Gives this process a network namespace: there the addresses and ports of the kernel sockets
+    behind libtoe's cannot collide with others. Without the rights for it, does nothing."""
     global _own_network
     if not _own_network and os.geteuid() == 0:
         ctypes.CDLL(None).unshare(CLONE_NEWNET)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The system calls of the language: arguments of the script to memory, and what comes back to the
-script's expectations. Each prepares a Prepared; run.py makes the call."""
+"""The system calls of the language: converts arguments of the script to memory, and compares
+results with the script. Each call prepares a Prepared; run.py makes the call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Prepared:
     name: str
     args: list[int]
     is_fd: bool = False  # any descriptor is right where the script has one
-    after: Callable[[int], None] = lambda result: None  # result >= 0: looks at what came back
+    after: Callable[[int], None] = lambda result: None  # result >= 0: checks the returned values
     keep: list[object] = field(default_factory=list)  # memory that the call uses
 
 
@@ -79,7 +79,7 @@ class Calls:
         return evaluate(e[0])
 
     def sockaddr(self, i: int, port: int, remote: bool) -> bytes:
-        """What a call gets for `...`, an address written out, or a family alone."""
+        """The argument for `...`, an explicit address, or a family alone."""
         e = self.arguments[i]
         config = self.run.config
         if e is ELLIPSIS:
@@ -167,7 +167,7 @@ class Calls:
     # ---- reading ----
 
     def reading(self, sock: s.Sock | None, got: bytes, flags: int) -> None:
-        """The bytes must be those of the stream at this place."""
+        """The bytes must be those of the stream at this offset."""
         if not sock or sock.read is None or sock.protocol != 6 or flags & (MSG_OOB | MSG_ERRQUEUE):
             return
         if not flags & MSG_TRUNC and got != pattern.stream(sock.read, len(got)):
@@ -530,7 +530,7 @@ def option_value(e: object) -> bytes:
     if isinstance(value, Struct) and "onoff" in value.members:
         m = value.members
         return struct.pack("=ii", integer(m["onoff"]), integer(m["linger"]))
-    if isinstance(value, Struct) and "tv_sec" in value.members:  # ours: SO_RCVTIMEO
+    if isinstance(value, Struct) and "tv_sec" in value.members:  # beyond packetdrill: SO_RCVTIMEO
         m = value.members
         return struct.pack("=qq", integer(m["tv_sec"]), integer(m.get("tv_usec", 0)))
     if isinstance(value, Address):

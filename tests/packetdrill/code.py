@@ -65,7 +65,7 @@ def execute(run: Run, text: str, line: int) -> None:
     space = run.code_space
     space.update(CODE)
     space.update(collect(run))
-    space["counter"] = run.backend.counter  # ours: counter("tcp_paws")
+    space["counter"] = run.backend.counter  # beyond packetdrill: counter("tcp_paws")
     try:
         exec(compile(text, f"{run.script.path}:{line}", "exec"), space)
     except AssertionError as e:

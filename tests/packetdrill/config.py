@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tests.packetdrill.errors import NotSupported, ScriptError
 
-# Of packetdrill, and without a meaning here; a script may have them all the same.
+# Options of packetdrill without a meaning here; accepted and ignored.
 IGNORED = {"code_command", "code_format", "speed", "is_anyip", "send_omit_free", "debug", "verbose"}
 IGNORED |= {"so_filename"}
 REFUSED = {
@@ -47,7 +47,7 @@ class Config:
         return 6 if self.ip_version == "ipv6" else 4
 
     def with_defaults(self) -> Config:
-        """Addresses as packetdrill has them, but for its random local address."""
+        """packetdrill's addresses, except its random local address."""
         four = self.version == 4
         return replace(
             self,

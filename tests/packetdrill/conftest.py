@@ -11,10 +11,11 @@ import pytest
 from tests.packetdrill.worker import Worker
 
 HERE = Path(__file__).resolve().parent
-# Folders whose scripts hold for both families. Over IPv6 the MTU is larger by what its header is
-# larger, so that segments are of the same size.
+# Folders whose scripts hold for both families. Over IPv6 the MTU is larger by the difference of the
+# headers, so that segments have the same size.
 BOTH = ("states", "options", "close", "connect", "urgent", "poll", "epoll", "calls")
-# ... but for these: what is so in IPv4 alone (the MSS where none is told, or none that can be).
+# ... except these, which hold for IPv4 alone (the MSS if none, or an impossible one, is
+# advertised).
 IPV4_ONLY = ("options/mss_none.pkt", "options/mss_zero.pkt")
 OVER_IPV6 = [("ip_version", "ipv6"), ("mtu", "1520")]
 _workers: dict[str, Worker] = {}

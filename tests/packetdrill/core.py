@@ -48,8 +48,8 @@ MEMBERS = [
 NEVER = (1 << 64) - 1
 CALL = c.CFUNCTYPE(c.c_int, c.c_void_p, *[c.c_long] * 6, use_errno=True)
 
-# Knobs of the object that scripts set as sysctls (net.ipv4. is left out), and those that are as
-# they should be here: the value in the list is the only one that is true, None: any will do.
+# Knobs of the object that scripts set as sysctls (without net.ipv4.), and sysctls that are fixed
+# here: only the listed value is accepted; None accepts any.
 FIXED = {
     "net.core.default_qdisc": None,
     "net.ipv4.tcp_no_metrics_save": None,
@@ -90,7 +90,7 @@ class Core:
     @staticmethod
     def load(path: Path, how: str = "scripts/build build") -> c.CDLL:
         if not path.exists():
-            raise ScriptError(f"{path} is not there: {how}")
+            raise ScriptError(f"{path} not found: {how}")
         for name in [n for n in os.environ if n.startswith("TOEHOLD_")]:
             if name not in ("TOEHOLD_BUILD", "TOEHOLD_SEED"):
                 os.unsetenv(name)  # libtoe's own settings would change the stack under test
@@ -174,7 +174,7 @@ class Core:
         self.busy = True
 
     def ended(self) -> tuple[int, int, int] | None:
-        """Result, errno and time of the call that was begun, once it has ended."""
+        """Result, errno and time of the call in progress, once it has ended."""
         result, error, at = c.c_long(), c.c_int(), c.c_uint64()
         if not self.lib.toevt_ended(c.byref(result), c.byref(error), c.byref(at)):
             return None
@@ -202,11 +202,11 @@ class Core:
             raise NotSupported(f"sysctl {name}={value}: {err.value.decode()}")
 
     def command(self, line: str) -> bool:
-        """Of lines that only Linux can obey, those that need not be obeyed here."""
+        """Lines that only Linux can execute and that may be ignored here."""
         return line.startswith(("tc qdisc", "ethtool", "ip link"))
 
     def knobs(self) -> list[tuple[str, str, str]]:
-        """Names, defaults and what they are."""
+        """Names, defaults and descriptions."""
         err, out = c.create_string_buffer(256), []
         self.lib.toevt_init(b"", self.table, err, len(err))
         text = c.c_char_p()

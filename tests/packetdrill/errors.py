@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ends a script: each says where and why in one text, as packetdrill does."""
+"""What ends a script: each error gives place and reason in one text, as packetdrill does."""
 
 
 class ScriptError(Exception):
-    """The script is wrong, or asks for what there is not: no verdict about the stack."""
+    """The script is wrong or uses an unsupported feature: no verdict about the stack."""
 
 
 class Mismatch(Exception):
-    """The stack did something else than the script says."""
+    """The stack did not do what the script expects."""
 
 
 class NotSupported(ScriptError):

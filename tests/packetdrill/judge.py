@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux as the judge: scripts that pass on core/ are run against Linux's TCP, many at a time, and
-where Linux does otherwise a line of tests/packetdrill/linux-differences must say why.
+"""Linux as the reference: runs scripts that pass on core/ against Linux's TCP, several at a time.
+Where Linux differs, a line of tests/packetdrill/linux-differences must give the reason.
 
     python3 -m tests.packetdrill.judge [SCRIPT]...      prints what differs, for that file
 """
@@ -26,13 +26,13 @@ TABLE = SCRIPTS / "linux-differences"
 AT_ONCE = 12
 # Real time: a script that lasts longer is not judged.
 LONGEST = 12.0
-# What fails by its times alone is run again, and then once more with nothing beside it, as is
-# whatever nobody has explained: this machine may have been busy.
+# A script that fails by its times alone runs again, and then once more without others beside it; so
+# does any unexplained failure: this machine may have been busy.
 TRIES = 3
 
 
 def duration(path: Path) -> float:
-    """Seconds, at least; what comes at any time (*) is not known."""
+    """The least duration in seconds; events at any time (*) do not count."""
     at = 0
     for e in parse(path.read_text(), str(path)).events:
         if e.time_type in (ABSOLUTE, ABSOLUTE_RANGE):
@@ -58,7 +58,7 @@ def differences(table: Path = TABLE) -> dict[str, str]:
         if len(reason.strip()) < 15:
             raise ScriptError(f"{table}:{number}: {name} has no reason that explains it")
         if name in out:
-            raise ScriptError(f"{table}:{number}: {name} stands there twice")
+            raise ScriptError(f"{table}:{number}: {name} is listed twice")
         out[name] = reason.strip()
     return out
 
@@ -104,7 +104,7 @@ def judge(
 def complaints(
     results: dict[Path, Result], explained: dict[str, str], folder: Path = SCRIPTS
 ) -> list[str]:
-    """What is wrong with the table: differences without a line, lines without a difference."""
+    """Errors of the table: differences without a line, lines without a difference."""
     out = []
     names = {str(p.relative_to(folder)): r for p, r in results.items()}
     for name, result in names.items():
@@ -112,13 +112,13 @@ def complaints(
             continue
         if result.kind != "ok" and name not in explained:
             out.append(
-                f"{name}: Linux differs, and {TABLE.name} does not say why:\n{result.message}"
+                f"{name}: Linux differs, and {TABLE.name} gives no reason:\n{result.message}"
             )
         if result.kind == "ok" and name in explained:
-            out.append(f"{name}: stands in {TABLE.name}, and Linux does the same")
+            out.append(f"{name}: listed in {TABLE.name}, but Linux passes it")
     for name in explained:
         if not (folder / name).exists():
-            out.append(f"{name}: stands in {TABLE.name}, and there is no such script")
+            out.append(f"{name}: listed in {TABLE.name}, but the script does not exist")
     return out
 
 
@@ -140,7 +140,7 @@ def main() -> int:
     print(
         f"\n{len(results)} of {len(paths)} scripts judged (the rest last longer than "
         f"{LONGEST:.0f} s or want what this machine lacks), {differ} differ, "
-        f"{len(found)} to look at"
+        f"{len(found)} to examine"
     )
     return 1 if found else 0
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The back end of Linux's own TCP, the judge: a network namespace with a tun device, real time.
+"""The back end for Linux's own TCP, the reference: a network namespace with a tun device, real
+time.
 
-What goes out is seen by a packet socket, whose times are the kernel's; what comes in is written to
-the device. Each script has a namespace of its own. Root."""
+A packet socket with the kernel's timestamps captures outgoing packets; incoming ones are written to
+the device. Each script has its own namespace. Needs root."""
 
 from __future__ import annotations
 
@@ -29,11 +30,11 @@ SO_TIMESTAMPNS = 35
 PACKET_OUTGOING = 4
 ETH_P_ALL = 3
 DEVICE = "tun0"
-# A namespace takes the algorithm of the machine, which may be any. The first of these that this
-# machine lets a namespace have: scripts to which it matters say which they want.
+# A namespace inherits the machine's algorithm, which may be any. Uses the first of these that this
+# machine allows in a namespace; scripts that depend on the algorithm set it.
 ALGORITHMS = ("cubic", "reno")
-# Says that a script could not be judged here: this kernel has not the algorithm, or not for a
-# namespace.
+# Reports that a script could not be judged here: this kernel lacks the algorithm, or does not allow
+# it in a namespace.
 LACKS = "this machine lacks an algorithm"
 SPIN_NS = 200_000
 
@@ -149,7 +150,7 @@ class Linux:
         return self.now()
 
     def drain(self) -> None:
-        """The device's own queue: the packet socket has shown what stands in it."""
+        """Empties the device's queue: the packet socket has captured its packets already."""
         with contextlib.suppress(BlockingIOError):
             while os.read(self.tun, 65536):
                 pass

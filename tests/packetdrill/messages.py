@@ -32,7 +32,7 @@ class MsgHdr(c.Structure):
 
 
 class Message:
-    """data: what sendmsg sends; None for recvmsg."""
+    """data: the payload of sendmsg; None for recvmsg."""
 
     def __init__(self, calls: Calls, e: object, data: bytes | None) -> None:
         if not isinstance(e, Struct) or "msg_iov" not in e.members:
@@ -92,7 +92,7 @@ class Message:
         pairs = zip(self.buffers, self.sizes, strict=True)
         return b"".join(b.raw[:n] for b, n in pairs)
 
-    # ---- what came back ----
+    # ---- results ----
 
     def check(self) -> None:
         if self.head.flags != self.flags:

@@ -17,7 +17,7 @@ FLAG_LETTERS += [(AE, "A"), (ACK, ".")]
 
 OPTION_KINDS = {"eol": 0, "nop": 1, "mss": 2, "wscale": 3, "sackOK": 4, "sack": 5, "TS": 8}
 OPTION_KINDS |= {"md5": 19, "FO": 34, "FOEXP": 254, "exp": 253}
-FOEXP_MAGIC = b"\xf9\x89"  # RFC 6994, as Linux had it before RFC 7413
+FOEXP_MAGIC = b"\xf9\x89"  # RFC 6994, as in Linux before RFC 7413
 OPTION_SIZES = {2: 2, 3: 1, 4: 0, 8: 8}
 
 ICMP_TYPES = {

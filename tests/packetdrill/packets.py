@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets of a script: those in become live and are given to the stack, those out are waited for,
-mapped to the script's numbers and compared."""
+"""Packets of a script: incoming ones are converted to live numbers and passed to the stack;
+outgoing ones are awaited, mapped to the script's numbers and compared."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 US = 1000
 SECOND = 10**9
-# Behind its time a packet is looked for this long, to say when it came.
+# How long after its time to wait for a late packet, to report when it came.
 LOOK_NS = 10 * SECOND
 LOOK_ANY_NS = 24 * 3600 * SECOND
 FIRST_PORT = 32768
@@ -135,8 +135,8 @@ class Packets:
         return sock
 
     def find_by_ports(self, spec: PacketSpec) -> s.Sock:
-        """A connection of its own for each pair of ports that the script writes (beyond
-        packetdrill, which has one socket at a time)."""
+        """A separate connection for each pair of ports in the script (beyond packetdrill, which has
+        one socket at a time)."""
         remote, local = spec.ports[::-1] if spec.outbound else spec.ports
         for sock in self.run.sockets:
             if sock.script_ports == (remote, local):
@@ -202,7 +202,7 @@ class Packets:
         sock.last_in = live
 
     def payload(self, isn: int, spec: PacketSpec) -> bytes:
-        """Of the stream: the first byte behind the SYN is its beginning."""
+        """Stream offset: the stream begins with the first byte after the SYN."""
         at = spec.seq - isn - ("S" not in spec.flags)
         return pattern.stream(at & M32, spec.length)
 
@@ -286,7 +286,7 @@ class Packets:
         return p
 
     def sniff(self, event: Event, sock: s.Sock, spec: PacketSpec) -> Packet:
-        """The next packet of this socket; others that are no socket's of the script are let go."""
+        """The next packet of this socket; packets of no socket of the script are dropped."""
         look = LOOK_ANY_NS if event.time_type == ANY else LOOK_NS
         until = max(event.time_end * US, self.run.backend.now()) + look
         if not self.run.backend.virtual:
@@ -415,7 +415,8 @@ class Packets:
             self.check_flow_label(sock, spec.ip.flow_label, actual.flow_label)
 
     def check_flow_label(self, sock: s.Sock, script: int, live: int) -> None:
-        """Equal labels of the script stand for equal ones, others for others."""
+        """Equal flow labels in the script mean equal labels on the wire; different ones,
+        different."""
         if not live:
             raise Mismatch("flowlabel unmarked in the live packet")
         if sock.flow_label:
@@ -482,7 +483,7 @@ class Packets:
         if sock.written is None:
             return
         at = (spec.seq - sock.script_local_isn - ("S" not in spec.flags)) & M32
-        # the byte of a window probe or a keep-alive before the stream's first is nobody's
+        # the byte of a window probe or a keep-alive before the stream's first belongs to no stream
         if actual.payload and at < M32 and actual.payload != pattern.stream(at, spec.length):
             raise Mismatch("incorrect outbound data payload")
 
@@ -502,7 +503,7 @@ class Packets:
     # ---- the end ----
 
     def reset_all(self) -> None:
-        """A RST for each connection, so that a kernel under test does not go on with it."""
+        """Sends a RST for each connection, so that a kernel under test does not keep it."""
         if self.run.backend.virtual:
             return
         for sock in self.run.sockets:

@@ -213,7 +213,7 @@ class PacketParser:
         return out
 
     def blob(self) -> bytes:
-        """Hex digits: whatever the lexer made of them stands side by side."""
+        """Hex digits: joins the tokens into which the lexer split them."""
         text = ""
         while self.peek() in ("WORD", "INTEGER", "HEX"):
             text += self.next().text
@@ -246,9 +246,9 @@ class PacketParser:
                 return TcpOption("TS", (val, self.integer(0, 0xFFFFFFFF, "ecr val")))
             case "FO" | "FOEXP" | "md5":
                 return TcpOption(t.text, self.blob())
-            case "exp":  # ours: kind 253, whatever follows
+            case "exp":  # beyond packetdrill: kind 253, any content
                 return TcpOption("exp", self.blob())
-            case "kind":  # ours: any other option, kind and data
+            case "kind":  # beyond packetdrill: any other option, kind and data
                 kind = self.integer(0, 255, "option kind")
                 return TcpOption("kind", (kind, self.blob()))
         return self.fail("a TCP option", t)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What connections carry: byte n of a stream is the same in whatever segment or call it stands,
-so bytes that are lost, repeated or in the wrong place show."""
+"""The payload of connections: byte n of a stream has the same value in any segment or call, so
+lost, repeated or misplaced bytes are detected."""
 
 PERIOD = 251  # a prime: no segment size is a multiple
 _ONCE = bytes((i * 7 + 1) % PERIOD for i in range(PERIOD))

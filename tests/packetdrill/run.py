@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a script on a back end: events in their order, at their times, checked as packetdrill does.
 
-The first fault ends a script, by Mismatch (the stack's) or ScriptError (the script's)."""
+The first fault ends a script: Mismatch for the stack, ScriptError for the script."""
 
 from __future__ import annotations
 
@@ -181,8 +181,8 @@ class Run:
         return self.backend.now() // US
 
     def set_times(self, event: Event) -> None:
-        """Relative times get their place: behind the last packet that came in, when both are
-        inbound packets, else behind now."""
+        """Resolves relative times: after the last incoming packet if both are inbound packets, else
+        after now."""
         if event.time_type in (ABSOLUTE, ABSOLUTE_RANGE):
             if self.last and self.last.time_type == ABSOLUTE and event.time < self.last.time:
                 raise ScriptError(
@@ -198,7 +198,7 @@ class Run:
         event.time_end += event.offset
 
     def wait(self, what: str) -> None:
-        """Until the time of the event; a call that is blocked may return meanwhile."""
+        """Waits for the time of the event; a blocked call may return in between."""
         self.backend.sleep_until(self.event.time * US)
         self.look_at_blocked()
         self.check_time(self.now(), what)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a script consists of: the output of the parser."""
+"""The parts of a script: the output of the parser."""
 
 from __future__ import annotations
 

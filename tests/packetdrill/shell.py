@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command lines of scripts. There is no shell where the stack is no Linux: lines that set sysctls
-set knobs, those that are about the machine are left out, and any other is an error. The Linux back
-end runs them all."""
+"""Command lines of scripts. Other back ends than Linux have no shell: lines that set sysctls set
+knobs, lines about the machine are ignored, any other is an error. The Linux back end runs them
+all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from tests.packetdrill.errors import NotSupported
 if TYPE_CHECKING:
     from tests.packetdrill.run import Run
 
-# Of google/packetdrill and of Linux's selftests: what they set is the default here, or is undone.
+# Of google/packetdrill and of Linux's selftests: their settings are the default here, or are
+# undone.
 DEFAULTS = re.compile(r"^(\.|source|sh|bash)?\s*[\w./]*(defaults|sysctl_restore)[\w_]*(\.sh)?\b")
 
 
@@ -37,7 +38,7 @@ def settings(words: list[str]) -> list[tuple[str, str]] | None:
 
 
 def obey(run: Run, text: str) -> None:
-    """A line without a shell. NotSupported: it has no meaning here."""
+    """Interprets a line without a shell. Raises NotSupported if it has no meaning here."""
     for line in re.split(r"[\n;]|&&", text):
         line = line.split("#")[0].strip()
         if not line or line in ("true", ":") or DEFAULTS.match(line):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runner knows of each socket: its state, and how the script's numbers map to the live
-ones (addresses, ports, sequence numbers, timestamps)."""
+"""The runner's state of each socket, and the mapping of the script's numbers to the live ones
+(addresses, ports, sequence numbers, timestamps)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.packetdrill.packet import Packet
 
 M32 = 0xFFFFFFFF
 
-# States, as packetdrill's socket.h has them.
+# States, as in packetdrill's socket.h.
 NEW, LISTENING, PASSIVE, SYNACK_SENT, SYNACK_ACKED, CONNECTING, SYN_SENT, SYN_ACKED = range(8)
 
 
@@ -30,7 +30,7 @@ class Sock:
     ts_map: dict[int, int] = field(default_factory=dict)  # script's TS val: live
     first_ts: tuple[int, int] | None = None  # script's and live
     flow_label: tuple[int, int] | None = None  # script's and live
-    written: int | None = 0  # bytes given to the stack; None: not by us
+    written: int | None = 0  # bytes passed to the stack; None: not by the runner
     read: int | None = 0
     last_in: Packet | None = None  # for the RST at the end
     last_out: Packet | None = None

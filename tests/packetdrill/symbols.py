@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of constants: those that Python's modules have, and those they lack (Linux's uapi)."""
+"""Names of constants: from Python's modules, and those missing there (Linux's uapi)."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def symbol(name: str) -> int:
 
 
 def evaluate(e: object) -> object:
-    """Words to numbers, also within lists; what is no number stays as it is."""
+    """Converts names to numbers, also within lists; other values stay unchanged."""
     match e:
         case Word(name=name):
             return symbol(name)

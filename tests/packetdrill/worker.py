@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scripts run in a process of their own, one after the other: a stack that crashes or hangs ends
-one script and not who runs them.
+"""Runs scripts in a separate process, one after the other: a stack that crashes or hangs ends one
+script, not the runner.
 
     with Worker("core") as worker:
         result = worker.run("x.pkt")

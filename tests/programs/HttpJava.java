@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Java as an HTTP server and client:
 //   HttpJava serve ADDRESS PORT   com.sun.net.httpserver: /hello, POST /echo, GET /bytes/N
-//   HttpJava netty ADDRESS PORT   the same by Netty's NIO transport
-//   HttpJava client ADDRESS PORT  java.net.http.HttpClient; says in JSON what it got
+//   HttpJava netty ADDRESS PORT   the same with Netty's NIO transport
+//   HttpJava client ADDRESS PORT  java.net.http.HttpClient; reports the responses as JSON
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;

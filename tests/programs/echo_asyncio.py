@@ -35,7 +35,7 @@ async def talk(address, port, rounds, size, seed):
             raise SystemExit("the echo differs")
     writer.write_eof()
     if await reader.read() != b"":
-        raise SystemExit("more came back than was sent")
+        raise SystemExit("received more than was sent")
     writer.close()
     await writer.wait_closed()
 

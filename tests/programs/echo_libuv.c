@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A libuv program: `echo_libuv serve ADDRESS PORT` sends back what comes; `echo_libuv client
- * ADDRESS PORT CONNECTIONS BYTES` compares what comes back on each of its connections, says "ok".
+ * A libuv program: `echo_libuv serve ADDRESS PORT` echoes what it receives; `echo_libuv client
+ * ADDRESS PORT CONNECTIONS BYTES` compares the echo on each of its connections and prints "ok".
  */
 #include <stdio.h>
 #include <stdlib.h>

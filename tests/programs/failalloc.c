@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * failalloc.c - preloaded: one of all the calls that ask for memory or a descriptor fails.
+ * failalloc.c - preloaded: fails one of the calls that allocate memory or a descriptor.
  *
  *   FAILALLOC=N          the Nth such call of a process, from 1 on; 0: none
  *   FAILALLOC_IN=NAME    in programs of this name alone
@@ -28,7 +28,7 @@ static unsigned calls, which;
 static const char *count_file;
 static int begun;
 
-/* Before the first call of a constructor, which may be earlier than ours. */
+/* Runs before the first call of a constructor; another's may run before ours. */
 static void begin(void)
 {
     const char *in = getenv("FAILALLOC_IN"), *n = getenv("FAILALLOC");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault_reads.c PEER PORT - connects, listens, and faults within a call on the connection, by
- * memory that is not there; reads from a socket in the handler: exits with 0 when that gets to its
- * end.
+ * fault_reads.c PEER PORT - connects, listens, and faults on unmapped memory within a call on the
+ * connection. The handler reads from a socket. Exits with 0 if that read returns.
  */
 #include <arpa/inet.h>
 #include <signal.h>

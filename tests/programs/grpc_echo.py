@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gRPC service of bytes and its client: `grpc_echo.py serve ADDRESS`, `... client ADDRESS`.
 
-The methods: One (what came, reversed), Many (what came, N times), Both (each message as it comes).
-The client makes calls of all three, several at a time, and says in JSON how many.
+The methods: One (the request reversed), Many (the request N times), Both (echoes each message).
+The client makes calls of all three, several at a time, and prints their number as JSON.
 """
 
 import hashlib

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HOW IP PORT ROUNDS [FD TIMES]: echoes with a peer while a handler of a signal does as HOW says,
- * at whatever the main program does just then: it forks, it echoes over a connection of its own, or
- * it executes this program again, which goes on with the connection. Prints how often. With a
- * second thread, which does nothing, when HOW ends with "+".
+ * HOW IP PORT ROUNDS [FD TIMES]: echoes with a peer while a signal handler interrupts the main
+ * program at any point. HOW selects what the handler does: fork, echo over its own connection, or
+ * execute this program again, which continues on the connection. Prints the count. With a second
+ * thread, which does nothing, when HOW ends with "+".
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -95,7 +95,7 @@ static void echo(int fd, int round)
 
 static void start_timer(int on)
 {
-    /* a time that is no multiple of what a round takes */
+    /* a period that is no multiple of a round's duration */
     struct itimerval t = {{0, 0}, {0, on ? 700 + times % 97 : 0}};
 
     setitimer(ITIMER_REAL, &t, NULL);
@@ -132,7 +132,7 @@ static void on_alarm(int sig)
     errno = saved;
 }
 
-/* What another program has sent comes back before what we send: a line that is no echo of it. */
+/* The echo of another program's data arrives before that of ours: a line that is not our echo. */
 static void find_place(void)
 {
     char mark[16], seen[16] = "";
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
     sigaddset(&alarm, SIGALRM);
     if (argv[1][strlen(argv[1]) - 1] == '+')
         start_thread(&alarm);
-    sigprocmask(SIG_UNBLOCK, &alarm, NULL); /* it has come to the program that executed us */
+    sigprocmask(SIG_UNBLOCK, &alarm, NULL); /* it was delivered to the program that executed us */
     start_timer(1);
     for (int i = 0; times < rounds; i++)
         echo(main_fd, i);

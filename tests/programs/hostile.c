@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hostile.c - a program that attaches to a toed as libtoe does and then breaks every rule of the
- * device contract, by a seed; tests/system/test_hostile.py runs it beside honest ones.
+ * hostile.c - attaches to a toed as libtoe does, then breaks every rule of the device contract, at
+ * random from a seed; tests/system/test_hostile.py runs it beside well-behaved ones.
  *
  *   hostile SOCKET SEED LIVES PEER_IP PORT PEER_PORT MARK
  *
- * PEER_IP, PEER_PORT: who answers; PORT: a listener of an honest program here.
- * Each life is a process, killed at a random moment by the one that made it, unless it ends itself.
- * Before its end, and all the while, a life looks for MARK in everything that it can read: what
- * honest programs send and receive is full of it. One line of JSON tells what became of all lives.
+ * PEER_IP, PEER_PORT: a server; PORT: the listener of a well-behaved program here.
+ * Each life is a process, killed by its parent at a random moment unless it exits first. All the
+ * time, and before it exits, a life searches for MARK in everything that it can read: well-behaved
+ * programs send and receive data full of it. One line of JSON reports the outcome of all lives.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* What lives have done and found, in memory that they share with their maker. */
+/* The actions and findings of lives, in memory shared with their parent. */
 struct tally {
     uint32_t attached, refused, halted, acts, leaks, resized, written;
 };
@@ -198,7 +198,7 @@ static int attach(struct host *h)
 
 /* ---- greetings that are none ---- */
 
-/* A descriptor that is not what it should be. */
+/* An invalid descriptor. */
 static int wrong_fd(uint64_t size)
 {
     int ends[2];
@@ -280,7 +280,7 @@ static void command(struct host *h)
     if (h->sw.head - toe_ring_load(&h->status->sw_tail) >= h->cfg.sw_entries && below(50))
         return; /* seldom, or each life would end here */
     switch (below(5)) {
-    case 0: /* one that makes sense, so that there are flows to misuse */
+    case 0: /* a valid one, so that there are flows to misuse */
         put(h, toe_cmd_make(TOE_CMD_CONNECT, 0, peer_port, any(), peer_ip, 0));
         break;
     case 1:
@@ -322,7 +322,7 @@ static void ring_once(const struct host *h)
         (void)!write(h->doorbell, &one, sizeof(one));
 }
 
-/* The slot of a connection that was asked for, or -1. */
+/* Returns the slot of a requested connection, or -1. */
 static int opened(struct host *h)
 {
     struct toe_cmd c;
@@ -337,7 +337,7 @@ static int opened(struct host *h)
     return -1;
 }
 
-/* Of each kind of refusal one, upon a connection that is in order. */
+/* One of each kind of rejection, on a valid connection. */
 static void misuse(struct host *h)
 {
     const struct toe_cmd first[] = {toe_cmd_make(TOE_CMD_CONNECT, 0, peer_port, 1, peer_ip, 0),
@@ -425,7 +425,7 @@ static void resize(struct host *h)
                      (off_t)(any() % h->layout.total & ~4095ull), 8192);
 }
 
-/* Changes what stands in the ring while the TOE may be reading it. */
+/* Changes entries of the ring while the TOE may be reading them. */
 static void *meddle(void *arg)
 {
     struct host *h = arg;

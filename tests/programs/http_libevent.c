@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HTTP by libevent, as a server (http_libevent serve ADDRESS PORT: GET /hello, POST /echo,
- * GET /bytes/N) and as a client (http_libevent client ADDRESS PORT: what it got, in JSON).
+ * GET /bytes/N) and as a client (http_libevent client ADDRESS PORT: prints the responses as JSON).
  */
 #include <event2/buffer.h>
 #include <event2/event.h>

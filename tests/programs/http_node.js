@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Node.js as an HTTP server (`http_node.js serve ADDRESS PORT`: /hello, POST /echo, GET /bytes/N)
-// and client (`http_node.js client ADDRESS PORT`: says in JSON what it got of such a server).
+// and client (`http_node.js client ADDRESS PORT`: prints the responses of such a server as JSON).
 "use strict";
 const crypto = require("crypto");
 const http = require("http");

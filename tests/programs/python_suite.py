@@ -3,7 +3,7 @@
 
     python_suite.py ADDRESS LEAVE_OUT MODULE...
 
-Runs the modules but for tests whose name matches LEAVE_OUT; says in JSON how each ended: "ok",
+Runs the modules except tests whose name matches LEAVE_OUT. Prints the result of each as JSON: "ok",
 "skip" or why it failed. A test that takes a minute ends the program. "localhost" must be ADDRESS
 already (/etc/hosts); here only the number in the sources is another.
 """
@@ -77,7 +77,7 @@ answer = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # the tests print too
 import test.support  # noqa: E402
 
-# "network" is asked for by tests of the loopback too; there is no way out of the namespace.
+# tests of the loopback require "network" too; the namespace has no route to the outside.
 test.support.use_resources = ["cpu", "network"]
 found = unittest.defaultTestLoader.loadTestsFromNames(modules)
 outcomes = Outcomes()

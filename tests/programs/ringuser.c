@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ringuser.c - makes a ring by liburing and one by syscall(2); what came of each. */
+/* ringuser.c - creates a ring by liburing and one by syscall(2); prints the result of each. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <liburing.h>

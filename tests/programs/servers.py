@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Echo servers of the kinds that are found: KIND ADDRESS PORT.
+"""Echo servers of the usual kinds: KIND ADDRESS PORT.
 
 threads   a thread for each connection
 forking   a process for each connection, forked after accept()
-prefork   four processes forked after listen(), each in a blocking accept(); a connection is first
-          told the process id
-epoll1    four processes forked after listen(), each with an epoll instance of its own
+prefork   four processes forked after listen(), each in a blocking accept(); a connection first
+          receives the process id
+epoll1    four processes forked after listen(), each with its own epoll instance
 shared    two threads that accept from one listener
 """
 

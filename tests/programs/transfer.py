@@ -3,7 +3,7 @@
 
     transfer.py serve|client ADDRESS PORT BYTES SEED
 
-Each end sends BYTES and checks the BYTES it gets; prints "ok" when all were right.
+Each end sends BYTES and checks the BYTES it receives; prints "ok" if all were correct.
 """
 
 import random
@@ -15,7 +15,7 @@ BLOCK = 1_000_003  # a prime: no two buffers' worth of the stream are alike
 
 
 def block(seed):
-    """Two periods of a stream's bytes: any place of it, up to BLOCK long, is a slice of these."""
+    """Two periods of a stream's bytes: any part of it, up to BLOCK long, is a slice of these."""
     data = random.Random(seed).randbytes(BLOCK)
     return memoryview(data + data)
 

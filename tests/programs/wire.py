@@ -3,8 +3,8 @@
 
 usage: wire.py NEAR FAR [--delay-ms N] [--drop N] [--double N] [--overtake N] [--slow N:MS]
 
-Each of these but the delay is of every N-th frame of IP that goes from NEAR to FAR, the first one
-being 1; ARP and IPv6's neighbour discovery only pass. At SIGTERM it says in JSON what it has done.
+Each of these except the delay applies to every N-th IP frame from NEAR to FAR, counted from 1. ARP
+and IPv6 neighbour discovery pass unchanged. At SIGTERM it prints its counters as JSON.
 """
 
 import argparse

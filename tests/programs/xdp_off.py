@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""xdp_off.py PROGRAM: takes the XDP program with that id off its interface, though it was attached
-by a link, which `ip link set ... xdp off` does not do. As `bpftool link detach`."""
+"""xdp_off.py PROGRAM: detaches the XDP program with that id from its interface, even if attached by
+a link, like `bpftool link detach`; `ip link set ... xdp off` cannot."""
 
 import ctypes
 import sys

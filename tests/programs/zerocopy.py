@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MSG_ZEROCOPY as its users see it: `serve ADDRESS PORT`, a sink, and `client ADDRESS PORT`.
 
-The client says what it saw in JSON, but not whether bytes were copied all the same.
+The client reports what it saw as JSON, except whether the bytes were copied anyway.
 """
 
 import errno
@@ -17,7 +17,7 @@ SO_ZEROCOPY, MSG_ZEROCOPY = 60, 0x4000000
 SIOCOUTQ = 0x5411
 COPIED = 1
 
-kept = []  # what is sent must stay
+kept = []  # sent memory must stay unchanged
 saw = {}
 
 
@@ -32,7 +32,7 @@ def acknowledged(sock):
 
 
 def errqueue(sock, room=256):
-    """A completion, in words; None when there is none."""
+    """Describes a completion; None if there is none."""
     try:
         data, control, flags, name = sock.recvmsg(16, room, socket.MSG_ERRQUEUE)
     except BlockingIOError:
@@ -115,7 +115,7 @@ def run(sock):
 
 
 def full(address, port):
-    """Calls that take nothing have no number: the peer reads when a second connection comes."""
+    """Calls that accept no bytes have no number: the peer reads when a second connection comes."""
     with socket.create_connection((address, port)) as sock:
         set_option(sock, 1)
         sock.setblocking(False)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arp.c - any frame of ARP. The table of neighbours is not part of it. */
+/* arp.c - any ARP frame. The table of neighbours is not included. */
 #include "proof.h"
 
 #include "../../core/src/ip/arp.c"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command_flow.c - whatever flow a command names, for slots in any state: it gets the slot of that
- * number, which the host has been told of, or none.
+ * command_flow.c - any flow that a command may name, for slots in any state: the result is the slot
+ * of that number, if the host was notified of it, or none.
  */
 #include "proof.h"
 
@@ -12,7 +12,7 @@
 static struct qp qp;
 static struct slot slots[SLOTS];
 
-/* Called by what is not proved here. */
+/* Called by code that is not part of this proof. */
 struct slot *slot_take(struct qp *q)
 {
     (void)q;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * commands.c - any command of a host, on slots in any state: tables are indexed within them, the
- * sums of bytes stay within the buffers. core/ answers anything. That a command names no slot but
- * those that the host has been told of is command_flow.c's; all being in any state, the one that is
- * named, found or taken may as well be the first.
+ * sums of bytes stay within the buffers. core/ may return anything. command_flow.c proves that a
+ * command reaches only slots that the host was notified of. All slots are in any state, so the slot
+ * named, found or allocated may as well be the first.
  */
 #include "proof.h"
 
@@ -50,7 +50,7 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
     return -(int)(nondet_u8() % 120);
 }
 
-/* What is held of its stream goes back (engine/tests/test_rx_hold.c). */
+/* Held parts of its stream are released (engine/tests/test_rx_hold.c). */
 void hold_drop(struct slot *s)
 {
     PROVE(s == &slots[0] || s == &slots[1]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fragments.c - any fragment into any datagram under way: bytes are stored within its memory,
- * blocks are marked within the bitmap, a byte received is never stored again, and what is known of
- * the datagram stays consistent.
+ * fragments.c - any fragment into any incomplete datagram: bytes are stored within its memory,
+ * blocks are marked within the bitmap, a byte received is never stored again, and the state of the
+ * datagram stays consistent.
  */
 #include "proof.h"
 

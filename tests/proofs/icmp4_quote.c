@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* icmp4_quote.c - what an ICMP error quotes: read within the message, kept within the buffer. */
+/* icmp4_quote.c - the quote of an ICMP error: reads stay within the message, the copy within the
+ * buffer. */
 #include "proof.h"
 
 #include "ip/icmp4.c"
@@ -30,5 +31,5 @@ void proof(void)
     ASSUME(message >= TOEC_ICMP4_LEN && message <= 65515 && in.l4_len == message);
     ASSUME(in.l4_off <= 74);
     if (parse_quote(&s, &e, &in, quote) == 0)
-        PROVE(toec_ip4_hlen(quote) + QUOTE_TCP <= copied); /* nothing else is read */
+        PROVE(toec_ip4_hlen(quote) + QUOTE_TCP <= copied); /* no other field is read */
 }

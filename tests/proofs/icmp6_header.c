@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* icmp6_header.c - any message of ICMPv6 up to what it quotes: read within the message. */
+/* icmp6_header.c - any ICMPv6 message up to its quote: reads stay within the message. */
 #include "proof.h"
 
 #include "ip/icmp6.c"

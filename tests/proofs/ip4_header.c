@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip4_header.c - any frame: the checks read its contiguous bytes only, and what they let pass is a
- * datagram that lies within the frame.
+ * ip4_header.c - any frame: the checks read only its contiguous bytes and accept only a datagram
+ * that lies within the frame.
  */
 #include "proof.h"
 

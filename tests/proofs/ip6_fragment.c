@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip6_fragment.c - any fragment of IPv6 behind headers of any length, into any datagram under way:
- * what is read lies within the packet, the headers put before the payload lie within the datagram's
- * memory, and what is handed to reassembly is what its own proof (fragments.c) takes.
+ * ip6_fragment.c - any fragment of IPv6 behind headers of any length, into any incomplete datagram:
+ * reads stay within the packet, the headers put before the payload stay within the datagram's
+ * memory, and the arguments of reassembly satisfy the assumptions of its own proof (fragments.c).
  */
 #include "proof.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ip6_walk.c - any IPv6 packet of up to 128 contiguous bytes and of any length: the header's
- * checks, then the walk over its extension headers, which gives options, fragments and upper layers
- * only what lies within (their own proofs do the rest).
+ * checks, then the walk over its extension headers, which passes to options, fragments and upper
+ * layers only bytes within the packet (their own proofs do the rest).
  */
 #include "proof.h"
 

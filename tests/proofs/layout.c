@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.c - any configuration of a queue pair: what is accepted has its pieces one after another
- * without overlap, and every slot's buffers lie within the area.
+ * layout.c - any configuration of a queue pair: if accepted, its parts follow one another without
+ * overlap, and every slot's buffers lie within the area.
  */
 #include "proof.h"
 

@@ -9,7 +9,7 @@ static toec_u8 message[TOEC_ICMP6_LEN];
 static struct toec_stack s;
 static toec_time asked;
 
-/* icmp6_header.c: all of a message's first eight bytes are there. */
+/* icmp6_header.c: the first eight bytes of a message are present. */
 void timer(struct toec_stack *stack, struct toec_timer *t, enum toec_timer_kind kind, toec_time at)
 {
     PROVE(stack == &s && t == &s.ip6.mld && kind == TOEC_TMR_IP6_MLD);

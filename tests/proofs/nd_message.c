@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nd_message.c - any message of neighbour discovery in up to 96 bytes: its fixed part and what its
- * options point at is read within (nd_options.c proves the walk over them). Tables are not part.
+ * nd_message.c - any message of neighbour discovery in up to 96 bytes: reads of its fixed part and
+ * of its options stay within it (nd_options.c proves the walk over them). Tables are not included.
  */
 #include "proof.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nd_options.c - every list of options of neighbour discovery in up to 72 bytes: the walk ends, and
- * what it points at lies within.
+ * its results point within the list.
  */
 #include "proof.h"
 

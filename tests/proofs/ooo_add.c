@@ -43,7 +43,7 @@ void proof(void)
     ASSUME(start - base < end - base && end - base <= WINDOW);
     stack.tcp = &tcp;
     ANYTHING(list);
-    t.ooo = list; /* borrowed: none but the flow has it */
+    t.ooo = list; /* borrowed: only this flow uses it */
     t.ooo_room = TOEC_OOO_MAX;
     t.n_ooo = (toec_u8)n;
     ASSUME(sound(base));

@@ -23,7 +23,7 @@ void proof(void)
     ASSUME(n <= SIZE); /* proofs.toml: TOEC_OOO_MAX in the long run */
     stack.tcp = &tcp;
     ANYTHING(list);
-    t.ooo = list; /* borrowed: none but the flow has it */
+    t.ooo = list; /* borrowed: only this flow uses it */
     t.ooo_room = TOEC_OOO_MAX;
     t.n_ooo = (toec_u8)n;
     for (i = 0; i < n; i++)
@@ -34,7 +34,7 @@ void proof(void)
     to = toec_ooo_advance(&stack, &t, base);
     PROVE(t.n_ooo <= n);
     PROVE(to - base <= WINDOW);
-    /* What began at or before it and has gone is covered. */
+    /* Intervals removed because they begin at or before it are covered. */
     if (n && TOEC_SEQ_LE(one.start, base))
         PROVE(one.end - base <= to - base);
 }

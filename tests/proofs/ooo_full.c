@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ooo_full.c - any interval into a full list of received intervals: no more than the list holds.
+ * ooo_full.c - any interval added to a full list of received intervals: the list stays within its
+ * capacity.
  */
 #include "proof.h"
 
@@ -17,7 +18,7 @@ void proof(void)
 {
     stack.tcp = &tcp;
     ANYTHING(list);
-    t.ooo = list; /* borrowed: none but the flow has it */
+    t.ooo = list; /* borrowed: only this flow uses it */
     t.ooo_room = ROOM;
     t.n_ooo = ROOM;
     (void)toec_ooo_add(&stack, &t, nondet_u32(), nondet_u32());

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prefix_set.c - any table of on-link prefixes, and one of any length that is announced for any
- * time or no longer (RFC 4861 6.3.4): one entry changes at most, it is the right one, the prefix
- * stands there when it should, and the timer is set for the earliest end.
+ * prefix_set.c - any table of on-link prefixes, and one of any length advertised with any lifetime,
+ * zero included (RFC 4861 6.3.4): at most one entry changes, it is the right one, the prefix is
+ * listed if it should be, and the timer is set for the earliest expiry.
  */
 #include "proof.h"
 

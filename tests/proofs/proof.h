@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proof.h - what the proofs share. A proof is a function proof() that calls code with anything that
- * its assumptions allow; CBMC looks at all of it at once. Only CBMC compiles these files.
+ * proof.h - shared by the proofs. A proof is a function proof() that calls code with any input
+ * that its assumptions allow; CBMC checks all of these inputs. Only CBMC compiles these files.
  */
 #ifndef PROOF_H
 #define PROOF_H

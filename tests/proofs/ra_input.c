@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ra_input.c - any router advertisement with as many prefixes as are read: what is read lies within
- * (nd_options.c shows where options lie), nothing is learned of who is not on the link, parameters
- * stay within their bounds. The tables are not part.
+ * ra_input.c - any router advertisement with as many prefixes as are read: reads stay within the
+ * message (nd_options.c proves it for the options), nothing is learned from a sender that is not on
+ * the link, parameters stay within their bounds. The tables are not included.
  */
 #include "proof.h"
 

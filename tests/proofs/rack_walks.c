@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rack_walks.c - RACK's walks over any record: they end, leave it sound, and count what they find
- * lost; what is told of it is no more than is outstanding. */
+/* rack_walks.c - RACK's walks over any record: they end, keep the record's invariants, and count
+ * what they find lost; the number reported is at most what is outstanding. */
 #include "runs.h"
 
 #include "tcp/tcp_rack.c"

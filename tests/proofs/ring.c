@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring.c - the arithmetic of command rings, whatever the other side writes into the shared counts
- * and entries: indices lie within the ring, room and waiting never exceed it, and what is refused
- * as impossible is.
+ * ring.c - the arithmetic of command rings, with any values in the shared counts and entries:
+ * indices lie within the ring, room and pending entries never exceed it, and only impossible values
+ * are rejected.
  */
 #include <toe/ring.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * router_set.c - any table of default routers, and one that is announced for any time or no longer
- * (RFC 4861 6.3.4): one entry changes at most, it is the right one, none stands there twice, and
- * the timer is set for the earliest end.
+ * router_set.c - any table of default routers, and one advertised with any lifetime, zero included
+ * (RFC 4861 6.3.4): at most one entry changes, it is the right one, none is listed twice, and the
+ * timer is set for the earliest expiry.
  */
 #include "proof.h"
 

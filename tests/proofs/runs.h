@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.h - any record of transmissions that is sound, for the proofs of tcp_runs.c and tcp_rack.c:
- * each assumes one and shows that what its function leaves is one again. Runs are SIZE at most, so
- * that a full record is among them; nothing in the code depends on how many TOEC_RUNS there are.
+ * runs.h - any record of transmissions that satisfies the invariants, for the proofs of tcp_runs.c
+ * and tcp_rack.c: each assumes the invariants and proves that its function keeps them. Runs are
+ * SIZE at most, so that a full record is among them; the code does not depend on the value of
+ * TOEC_RUNS.
  */
 #ifndef RUNS_H
 #define RUNS_H
@@ -25,8 +26,8 @@ static struct toec_episode episode;
 static struct toec_cc_ops algorithm;
 
 /*
- * In order and without a gap up to SND.MAX; what is SACKed is not lost; the sums are the marks'.
- * Runs below SND.UNA may be there while nothing is marked.
+ * In order and without a gap up to SND.MAX; a SACKed run is not lost; the sums equal the marks.
+ * Runs below SND.UNA may remain while nothing is marked.
  */
 static int in_order(void)
 {
@@ -120,8 +121,8 @@ static void any_record(int fresh)
         t.flags |= TOEC_F_SACKED;
 }
 
-/* What runs_room.c shows of make_room(), and no more: it leaves all as it is, or fewer runs that
- * cover the same, with the same sums, and none of them below SND.UNA. */
+/* Only what runs_room.c proves of make_room(): it changes nothing, or leaves fewer runs that cover
+ * the same bytes with the same sums, none of them below SND.UNA. */
 int make_room_any(struct toec_stack *stack, struct toec_tcb *flow, unsigned need)
 {
     toec_u32 max = t.snd_max, sacked = t.rack.sacked, lost = t.rack.lost;
@@ -140,7 +141,7 @@ int make_room_any(struct toec_stack *stack, struct toec_tcb *flow, unsigned need
     return 1;
 }
 
-/* What splice() does, one run after another; that it is the same is not shown. */
+/* The effect of splice(), one run after another; the equivalence is not proved here. */
 void splice_by_one(struct toec_rack *k, unsigned at, unsigned del, const struct toec_run *put,
                    unsigned m)
 {

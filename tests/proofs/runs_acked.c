@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs_acked.c - any ACK of what is outstanding: the record stays sound, and as many bytes are
- * delivered as are acknowledged and had not been SACKed. */
+/* runs_acked.c - any ACK of outstanding bytes: the record keeps its invariants, and the delivered
+ * bytes are those acknowledged and not SACKed before. */
 #include "runs.h"
 
 void proof(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_borrow.c - a flow with runs of its own makes room: it borrows a record that says the same,
- * or there is none and it goes on with what it has; and gives back what it has borrowed.
+ * runs_borrow.c - a flow that uses its embedded runs makes room: it borrows a record and copies the
+ * same runs, or keeps its own if no record is free; it returns what it borrowed.
  */
 #include "runs.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs_marks.c - marks are set, taken off and looked for: the record stays sound, and what is found
- * lies within what is outstanding. */
+/* runs_marks.c - sets, clears and finds marks: the record keeps its invariants, and results lie
+ * within the outstanding bytes. */
 #include "runs.h"
 
 void proof(void)

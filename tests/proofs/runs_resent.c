@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_resent.c - any range of what is outstanding goes out again: each turn of the loop gives
- * resent_part() a part of one run (what it does with that, runs_resent_part.c shows), goes forward,
- * and leaves what the next may begin with.
+ * runs_resent.c - any range of outstanding bytes is retransmitted: each iteration passes a part of
+ * one run to resent_part() (runs_resent_part.c proves that), advances, and establishes the
+ * assumptions of the next.
  *
- * It is induction: the first turn begins with any sound record and any range, so with all that
- * any later turn may begin with; one turn is therefore enough, and the last.
+ * This is induction: the first iteration begins with any valid record and any range, which includes
+ * the state before any later one. One iteration is therefore enough, and the last.
  */
 #include "runs.h"
 

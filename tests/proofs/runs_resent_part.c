@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs_resent_part.c - any part of any run goes out again: the record stays sound, full or not, and
- * what has been noted is the part, or as far as the record could tell. */
+/* runs_resent_part.c - any part of any run is retransmitted: the record keeps its invariants, full
+ * or not, and notes the part, or as much of it as a full record can represent. */
 #include "runs.h"
 
 void proof(void)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs_splice.c - splice() leaves in a record what splice_by_one() of runs.h leaves, which stands
- * for it in the other proofs; what move_runs() copies at once does not overlap. It copies fewer at
- * once here, so that a short record is moved in several parts too. */
+/* runs_splice.c - splice() has the same result as splice_by_one() of runs.h, which replaces it in
+ * the other proofs; the parts that move_runs() copies do not overlap. It copies smaller parts here,
+ * so that a short record is also moved in several parts. */
 #define RUNS_HELD 2u
 #include "runs.h"
 
 static struct toec_record other;
 static struct toec_run put[3];
 
-/* memcpy(), of whole runs as splice() has them. */
+/* memcpy() of whole runs, as splice() uses it. */
 void *copy(void *dst, const void *src, toec_size_t n)
 {
     struct toec_run *to = dst;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sack_blocks.c - any SACK blocks of an ACK: they are sorted within their array, and what the
- * record of transmissions is told lies within what is outstanding.
+ * sack_blocks.c - any SACK blocks of an ACK: they are sorted within their array, and those passed
+ * to the record of transmissions lie within the outstanding bytes.
  */
 #include "proof.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slaac.c - any own addresses, and a prefix that is announced for autoconfiguration with any
- * lifetimes (RFC 4862 5.5.3): one address changes or is made at most, of that prefix; nobody takes
- * one away within two hours that had longer to live; what is not well-formed changes nothing.
+ * slaac.c - any own addresses, and a prefix advertised for autoconfiguration with any lifetimes
+ * (RFC 4862 5.5.3): at most one address of that prefix changes or is created; no lifetime above two
+ * hours is cut below two hours; a malformed option changes nothing.
  */
 #include "proof.h"
 

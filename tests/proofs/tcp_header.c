@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_header.c - any TCP segment: the header is read within the contiguous bytes, the options given
- * to the walker (tcp_options.c) are the rest of it, the payload lies within the datagram.
+ * tcp_header.c - any TCP segment: reads of the header stay within the contiguous bytes, the options
+ * passed to the walker (tcp_options.c) are the rest of the header, the payload lies within the
+ * datagram.
  */
 #include "proof.h"
 

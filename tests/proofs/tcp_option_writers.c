@@ -20,7 +20,7 @@ void proof(void)
     t.ooo = list;
     t.dsack.end = nondet_u8();
     n = nondet_u8();
-    ASSUME(n >= 1 && n <= TOEC_OOO_MAX); /* it is called when there is something to say */
+    ASSUME(n >= 1 && n <= TOEC_OOO_MAX); /* it is called only if there are blocks to report */
     t.n_ooo = (toec_u8)n;
     n = toec_opt_sack(area + sizeof(area) - room, &t, room);
     PROVE(n <= room && n % 4 == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timer_place.c - a timer set for any time from any position of the wheel, and taken back: it
- * stands in a slot of the wheel, never in one that has been passed.
+ * timer_place.c - a timer set for any time from any position of the wheel, and cancelled: it is in
+ * a slot of the wheel, never in one already passed.
  */
 #include "proof.h"
 

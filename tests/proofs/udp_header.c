@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* udp_header.c - any datagram of UDP, of any length it claims: what is handed on lies within. */
+/* udp_header.c - any UDP datagram with any length field: the payload handed on lies within the
+ * datagram. */
 #include "proof.h"
 
 #include "ip/udp.c"

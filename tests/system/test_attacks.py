@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks upon a whole TOE that serves nginx; docs/SECURITY.md lists the others.
+"""Attacks on a whole TOE that serves nginx; docs/SECURITY.md lists the others.
 
-Who is honest is served all the while, memory stays what it was, and nothing is left afterwards.
+During each attack honest clients are served and memory does not grow; afterwards no state remains.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ HELD = 2000
 
 
 def anon_kib(lab: labs.Lab) -> int:
-    """Memory of toed; 0 for one with sanitizers, which keep what was freed."""
+    """Memory of toed; 0 for one with sanitizers, which keep freed memory."""
     return 0 if "TOEHOLD_TOED_BUILD" in os.environ else lab.footprint()["anon_kib"]
 
 
 def test_flood_of_syns_from_everywhere(make_lab, tmp_path):
-    # Answers to the flood go to the peer, as to a router.
+    # Replies to the flood are sent to the peer, as to a router.
     lab = make_lab(args=["--gateway", "10.77.0.2"])
     with nginx.start(lab, tmp_path):
         assert nginx.get(lab, "/hello") == b"hello\n"
@@ -34,7 +34,7 @@ def test_flood_of_syns_from_everywhere(make_lab, tmp_path):
             proc.wait_until(lambda: lab.counter("tcp_cookies_sent") > 10_000, "the flood is on")
             for _ in range(20):
                 assert nginx.get(lab, "/hello") == b"hello\n"
-            proc.wait_until(lambda: lab.counter("tcp_cookies_sent") > 100_000, "it goes on")
+            proc.wait_until(lambda: lab.counter("tcp_cookies_sent") > 100_000, "it continues")
             assert lab.usage("flows") <= 1024
             assert anon_kib(lab) <= before + 4096
         finally:
@@ -77,7 +77,7 @@ def test_windows_shut(make_lab, tmp_path):
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
                 s.sendall(b"GET /1m HTTP/1.1\r\nHost: x\r\n\r\n")
                 held.append(s)
-            # Each holds its buffers, given when its slot was, and no more.
+            # Each uses the buffers allocated with its slot, and no others.
             most = anon_kib(lab)
             for _ in range(20):
                 assert nginx.get(lab, "/hello") == b"hello\n"

@@ -34,8 +34,8 @@ def test_tap(make_lab, tmp_path):
 
 @contextlib.contextmanager
 def two_toeds(tmp_path, *, server_args=(), capture=None):
-    """A server side and a client side, both on Toehold: no kernel between them. What the client
-    receives and sends goes to the file `capture`."""
+    """A server side and a client side, both on Toehold: no kernel between them. The file `capture`
+    gets the client's traffic."""
     with netns.Pair() as pair, contextlib.ExitStack() as stack:
         wire = f"wire:{tmp_path}/wire"
         server = stack.enter_context(toed.Toed(pair, netif=f"{wire},side=a", args=server_args))
@@ -97,12 +97,12 @@ def test_two_engines(make_lab, tmp_path):
             with nginx.Http(lab) as http:
                 assert http.digest("/large") == digest
     with nginx.start_on_peer(lab, tmp_path):
-        # Active opens leave from a port whose answers come back to the same engine.
+        # Active opens use a local port for which replies arrive at the same engine.
         out = lab.run(["curl", "-sS", "-Z", f"http://{lab.peer_ip}/hello?[1-60]"]).stdout
         assert out == "hello\n" * 60
     memcached = ["memcached", "-u", "root", "-l", lab.ip, "-p", 11211, "-U", 0, "-t", 4]
     with lab.app(memcached, port=11211):
-        # One engine that serves the port says nothing of the other.
+        # If one engine serves the port, the other may not yet.
         proc.wait_until(
             lambda: all(e["usage"]["listeners"] for e in lab.toed.stats()["engines"]),
             "both engines have the listener",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bind() over connections that there are of the port, and those in TIME-WAIT, after their listener.
+"""bind() to a port with connections, some in TIME-WAIT, after their listener has closed.
 
-Linux is the judge: inet_csk_bind_conflict().
+Linux is the reference: inet_csk_bind_conflict().
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def connect(lab: labs.Lab, own: str, port: int) -> socket.socket:
 
 
 def serve(lab: labs.Lab, robot: Robot, own: str, port: int, ways=ADDR) -> socket.socket:
-    """A connection that a listener accepted as `s`; the listener has gone."""
+    """A connection that a listener accepted as `s`; the listener is closed."""
     make(robot, "listener", ways, (own, port))
     robot("listener.listen()")
     peer = connect(lab, own, port)
@@ -109,7 +109,7 @@ def own_of(lab: labs.Lab, family: str) -> str:
 @pytest.mark.parametrize("family", ["4", "6"])
 @pytest.mark.parametrize("ways", WAYS, ids=NAMES)
 def test_over_a_connection(lab, robot, port, family, ways):
-    """It has what its listener had."""
+    """A connection has the reuse options that its listener had."""
     at = own_of(lab, family), port
     with serve(lab, robot, *at, ways) as peer:
         for new in WAYS:
@@ -140,7 +140,7 @@ def test_a_reset_leaves_nothing(lab, robot, port):
 
 
 def test_options_of_the_connection_count(lab, robot, port):
-    """... what it has by now, not what its listener had."""
+    """... its current options, not those of its listener."""
     at = lab.ip, port
     with serve(lab, robot, *at, ADDR):
         robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)")
@@ -165,7 +165,7 @@ def test_options_of_the_connection_count(lab, robot, port):
     ],
 )
 def test_addresses(lab, robot, port, held, at, only6, may):
-    """An address stands in the way of itself and of those that it is one of."""
+    """An address conflicts with itself and with the wildcards that include it."""
     with serve(lab, robot, own_of(lab, held), port):
         assert bind(robot, (at, port), NONE, only6) == may
         assert bind(robot, (at, port), ADDR, only6)
@@ -221,7 +221,7 @@ def test_a_port_that_connect_chose(lab, robot, port):
         with listener.accept()[0]:
             own = robot("s.getsockname()")
             assert not bind(robot, own, NONE)
-            assert not bind(robot, own, ADDR), "the other has not said so"
+            assert not bind(robot, own, ADDR), "the other has not set the option"
             robot("s.close()")
 
 
@@ -237,13 +237,13 @@ def test_a_second_bind_is_invalid_all_the_same(lab, robot, port):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("how", ["exit", "kill"])
 def test_a_server_that_comes_back(lab, port, how):
-    """Its predecessor has just ended, with connections of it in TIME-WAIT."""
+    """The previous server has just ended, with connections in TIME-WAIT."""
     at = lab.ip, port
     first = Robot(lab)
     to_time_wait(first, serve(lab, first, *at))
     if how == "kill":
         first.proc.kill()
-    with contextlib.suppress(OSError):  # there may be nobody to tell
+    with contextlib.suppress(OSError):  # the peer may be gone
         first.close()
     with Robot(lab) as second:
         assert not bind(second, at, NONE)
@@ -257,7 +257,7 @@ def test_a_server_that_comes_back(lab, port, how):
 
 
 def test_several_engines(make_lab, port):
-    """Each has some of the connections; each is asked."""
+    """Each has some of the connections; each is checked."""
     lab = make_lab(engines=2)
     with Robot(lab) as robot:
         at = lab.ip, port

@@ -94,7 +94,7 @@ for i in range(2):
 
 @pytest.mark.shows("recvmsg control data", "sendmsg control data")
 def test_control_data_of_a_stream(c, peer):
-    """A message of a stream brings no control data and no name, and takes no descriptors along."""
+    """A stream message has no control data and no name, and passes no descriptors."""
     peer.sendall(b"hello")
     c("p = select.poll(); p.register(s, select.POLLIN); p.poll(20000)")
     assert c("s.recvmsg(100, 1000)") == (b"hello", [], 0, None)
@@ -165,7 +165,7 @@ def test_standard_output_reopened(c, peer, tmp_path):
 
 @pytest.mark.shows("freopen of a file over a socket")
 def test_file_over_a_socket_reopened(c, peer, tmp_path):
-    """The same FILE, and its number: what was written is the peer's, what follows the file's."""
+    """The same FILE and descriptor: earlier output goes to the peer, later output to the file."""
     c("libc.freopen.restype = libc.fdopen.restype = libc.fgets.restype = ctypes.c_void_p")
     c("n = os.dup(s.fileno()); f = libc.fdopen(n, b'r+'); s.close()")
     peer.sendall(b"one\ntwo\n")
@@ -200,7 +200,7 @@ def test_shell_with_a_connection(lab, peer_listener):
 
 
 def test_exit_sends_and_waits_for_no_reader(c, peer):
-    """What a file over a socket holds goes out; a thread that blocks in another file is let be."""
+    """A FILE over a socket is flushed; a thread that blocks in another FILE is not disturbed."""
     c("""
 libc.fdopen.restype = ctypes.c_void_p
 f = ctypes.c_void_p(libc.fdopen(s.fileno(), b'w'))
@@ -318,7 +318,7 @@ def test_listener_by_scm_rights(lab, robot):
         robot("socket.send_fds(v, [b'x'], [listener.fileno()]); listener.close()")
         other("_, fds, _, _ = socket.recv_fds(v, 1, 4); listener = socket.socket(fileno=fds[0])")
         other.tell("s, _ = listener.accept(); s.recv(5)")
-        other.waits()  # it has come to accept(), from where on it is the TOE's
+        other.waits()  # it has reached accept(): from here on the TOE handles the call
         with lab.connect(PORT) as peer:
             peer.sendall(b"hello")
             assert other.result() == b"hello"
@@ -391,7 +391,7 @@ pid = os.HOW(sys.executable, [sys.executable, '-c', e], os.environ, file_actions
 @pytest.mark.parametrize("how", ["vfork", "posix_spawn"])
 @pytest.mark.shows("vfork", "posix_spawn")
 def test_program_that_writes_and_reads_nothing(c, peer, how):
-    """What it wrote arrives, however soon it ends and whatever the peer has sent it."""
+    """Its output arrives, however soon it exits and whatever the peer has sent."""
     peer.sendall(bytes(1 << 16))
     c("import subprocess")
     if how == "vfork":
@@ -405,7 +405,7 @@ os.waitpid(os.posix_spawn('/bin/echo', ['echo', 'hello'], os.environ, file_actio
 
 @pytest.mark.toehold_only
 def test_listener_that_a_program_has_and_does_not_use(lab, c):
-    """It takes nothing of toed for it, and leaves the open file as it is."""
+    """It uses no resource of toed for it and does not change the open file."""
     c.listen("", PORT)
     with lab.connect(PORT):
         c.accept()
@@ -477,7 +477,7 @@ def test_listen_again_after_shutdown(lab, robot):
 
 @pytest.mark.shows("bind SO_REUSEADDR over TIME-WAIT")
 def test_bind_over_time_wait(lab, c, accepted):
-    """The side that closes first has TIME-WAIT: a listener comes back over it."""
+    """The side that closes first has TIME-WAIT: a listener binds over it."""
     c("s.close(); listener.close()")
     assert accepted.recv(1) == b""
     accepted.close()
@@ -609,7 +609,7 @@ def signal_in(c, how, sig):
 
 
 def end_of(c, sig):
-    """What the wait says. One that came before it began ends nothing, on Linux neither."""
+    """The result of the wait. A signal before the wait does not end it, as on Linux."""
     for _ in range(10):
         if not c.waits(2):
             break
@@ -627,7 +627,7 @@ def test_signals_end_every_wait(c, peer, how):
 @pytest.mark.parametrize("robot", [{"TOEHOLD_BUSY_POLL_US": "1000000"}], indirect=True)
 @pytest.mark.parametrize("how", WAITS)
 def test_signals_end_a_wait_that_still_polls(c, accepted, how):
-    """The kernel, which would say EINTR, is asked when the time of polling is over."""
+    """The kernel, which would return EINTR, is called when the polling time has elapsed."""
     signal_in(c, how, signal.SIGUSR2)
     assert end_of(c, signal.SIGUSR2) == -errno.EINTR
 
@@ -677,7 +677,7 @@ def test_broken_pipe_signals(c, peer):
     "setsockopt unknown option",
 )
 def test_every_option_there_is(c, peer):
-    """What is set can be asked; what Linux refuses is refused."""
+    """Options that were set can be read; values that Linux rejects are rejected."""
     c("""
 def opt(level, name, *value):
     b = words(*value)
@@ -703,7 +703,7 @@ def opt(level, name, *value):
         assert c("opt(level, name, *value)", level=level, name=name, value=value) == 0, name
         got = c("s.getsockopt(level, name, 4 * len(value))")
         if name in (socket.SO_RCVBUF, socket.SO_SNDBUF) and level == sol:
-            assert got > bytes(4), name  # the kernel doubles it, the TOE has what it has
+            assert got > bytes(4), name  # the kernel doubles it, the TOE returns its actual size
         elif name == socket.TCP_DEFER_ACCEPT and level == tcp:
             assert got in (c("words(5)"), c("words(7)")), name  # in steps of its retransmissions
         else:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.toehold_only
 SO_MAX_PACING_RATE = 47
 NAMES = ["cubic", "reno", "dctcp", "bbr"]
 
-# struct tcp_info (linux/tcp.h): where the rates stand
+# struct tcp_info (linux/tcp.h): offset of the rates
 TCP_INFO_LEN = 232
 PACING_RATE, MAX_PACING_RATE, DELIVERY_RATE = 104, 112, 160
 NONE = 2**64 - 1
@@ -59,12 +59,12 @@ def name_of(robot) -> str:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.shows("setsockopt TCP_CONGESTION")
 def test_by_name_before_connecting(lab, robot, peer_listener, name):
-    """Whether the kernel has it or not: the connection is the TOE's."""
+    """The TOE carries the connection, whether the kernel has the algorithm or not."""
     choose = f"s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'{name}')"
     with connect(lab, robot, peer_listener, choose) as peer:
         assert name_of(robot) == name
         pump(robot, peer, 1 << 20)
-        # BBR alone is paced without being told to
+        # only BBR is paced by default
         assert (rates(robot)["pacing"] != NONE) == (name == "bbr")
         assert rates(robot)["delivery"] > 0
 
@@ -89,7 +89,7 @@ def test_max_pacing_rate(lab, robot, peer_listener):
         reader.start()
         took = robot("t = time.monotonic(); s.sendall(bytes(2 << 20)); time.monotonic() - t")
         reader.join(20)
-        # 2 MiB at 5 MB/s are 0.42 s, less what the send buffer holds at the end
+        # 2 MiB at 5 MB/s are 0.42 s, minus the content of the send buffer at the end
         assert took > 0.2
         assert 4990000 <= rates(robot)["pacing"] <= 5000000
         assert rates(robot)["max"] == 5000000
@@ -97,7 +97,7 @@ def test_max_pacing_rate(lab, robot, peer_listener):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_default_of_the_toe(make_lab, name):
-    """A program that asks for nothing gets what toed was started with."""
+    """A program that sets no algorithm gets the one that toed was started with."""
     lab = make_lab(args=["--congestion", name])
     with Robot(lab) as robot, lab.client.socket() as listener:
         listener.bind((lab.peer_ip, PORT))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications and toed end, in order or not: nobody hangs, nothing stays behind."""
+"""Applications and toed end, in order or not: no process hangs, no state remains."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def robot(lab):
 
 
 def ended_within(s: socket.socket, seconds: float) -> None:
-    """The peer's end sees FIN or RST, after whatever data is still on its way."""
+    """The peer sees FIN or RST, after the data still in flight."""
     s.settimeout(seconds)
     try:
         while s.recv(65536):
@@ -125,7 +125,7 @@ def test_killed_in_the_middle_of_a_transfer(lab, tmp_path):
 
 @pytest.mark.toehold_only
 def test_killed_toed_resets_every_connection(lab, robot):
-    """Whatever call they sleep in ends; accept() goes on when toed is there again."""
+    """Every blocking call returns; accept() continues when toed runs again."""
     robot.listen(lab.ip, PORT)
     with lab.connect(PORT), lab.connect(PORT), lab.connect(PORT):
         robot.accept("a")
@@ -238,10 +238,10 @@ def test_clients_end_when_toed_is_killed(lab, tmp_path):
 @pytest.mark.toehold_only
 @pytest.mark.sanitize
 def test_stopped_toed_says_goodbye(lab, robot):
-    """SIGTERM: peers are reset, the socket's path is gone, the interface is as before."""
+    """SIGTERM: peers are reset, the socket's path is removed, the interface is restored."""
     robot.listen(lab.ip, PORT)
     for number in (signal.SIGTERM, signal.SIGINT):
-        # libtoe has no thread of its own: it comes back to a new toed within the program's calls.
+        # libtoe has no thread: it attaches to a new toed within the program's calls.
         robot.tell("s, _ = listener.accept()")
         with reconnect(lab, PORT) as peer:
             robot.result()
@@ -259,12 +259,12 @@ def test_stopped_toed_says_goodbye(lab, robot):
 
 @pytest.mark.toehold_only
 def test_toed_starts_again_at_once(make_lab):
-    """What a kill leaves behind (the path, the kernel's AF_XDP queue) does not stand in the way."""
+    """Remains of a kill (the path, the kernel's AF_XDP queue) do not block a restart."""
     lab = make_lab()
     for n in range(6):
         (lab.toed.kill, lab.toed.stop)[n % 2]()
         lab.toed.start()
-        # (The first answer may be lost: the new toed does not know yet who asks.)
+        # (The first reply may be lost: the new toed has not resolved the client yet.)
         lab.client.run(["ping", "-c3", "-i0.2", "-W5", lab.ip])
 
 
@@ -278,7 +278,7 @@ def test_second_toed_on_an_interface_is_refused(lab, robot, tmp_path):
         assert done.returncode not in (0, 2)
         assert lab.pair.server_if in done.stderr
         assert not (tmp_path / "other.sock").exists()
-        # One on the same socket path is refused too, and does not take the path away.
+        # One on the same socket path is rejected too, and does not remove the path.
         argv = [paths.built("toed"), "--netif", "tap:tap9", "--ip", "10.78.0.9/24"]
         done = lab.server.run([*argv, "--socket", lab.toed.socket], check=False)
         assert done.returncode not in (0, 2)
@@ -302,7 +302,7 @@ def test_idle_costs_next_to_nothing(make_lab, tmp_path):
             sockets.append(http.sock)
             assert http.get("/hello") == b"hello\n"
         idle = {"toed": lab.toed.proc.pid, "nginx": server.children()[0]}
-        time.sleep(1)  # busy polling and delayed ACKs come to rest
+        time.sleep(1)  # busy polling and delayed ACKs end
         seconds = 5
         before = {name: labs.cpu_ticks(pid) for name, pid in idle.items()}
         time.sleep(seconds)
@@ -317,7 +317,7 @@ def test_idle_costs_next_to_nothing(make_lab, tmp_path):
 @pytest.mark.toehold_only
 @pytest.mark.parametrize("mode", ["af_xdp", "tap"])
 def test_interface_down_and_up_and_gone(make_lab, mode):
-    """Connections outlast an interface that is down; one that is gone ends toed, which says so."""
+    """Connections survive an interface that is down; a removed one ends toed, with a message."""
     lab = make_lab(mode=mode)
     interface = {"af_xdp": lab.pair.server_if, "tap": "tap0"}[mode]
     with Robot(lab) as robot, labs.closing_all() as sockets:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toed over drivers of DPDK that need no card and no hugepages: net_tap and net_af_packet with a
+"""toed over DPDK drivers that need no card and no hugepages: net_tap and net_af_packet with a
 Linux peer behind a veth, net_memif between two toeds."""
 
 from __future__ import annotations

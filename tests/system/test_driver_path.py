@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measuring module behind a PCI function, as a driver has it: a guest with an IOMMU reads and
+"""The measuring module behind a PCI function, as a driver sees it: a guest with an IOMMU reads and
 writes its registers by VFIO, by UIO and by the function's resource file. Each access of the guest's
-CPU is one on the AXI4-Lite port of the Verilated module (gateware/sim/pci.h); what the same process
-says on its own socket is what must have come of it."""
+CPU is one on the AXI4-Lite port of the Verilated module (gateware/sim/pci.h); the same process
+reports the resulting state on its own socket."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.toehold_only, pytest.mark.long]
 TOEHOLD = paths.built("toehold")
 FUNCTION = "0000:00:05.0"
 SYS = f"/sys/bus/pci/devices/{FUNCTION}"
-BOX = "@0x100000"  # where OpenNIC's shell has it, and the emulated function
+BOX = "@0x100000"  # as in OpenNIC's shell and in the emulated function
 MODULES = "irqbypass vfio vfio_virqfd vfio_iommu_type1 vfio-pci-core vfio-pci uio uio_pci_generic"
 TAG_LOOPED = 0x130
 # The path: 3 m of cable, MACs of 400 ns.
@@ -102,7 +102,7 @@ class Machine:
             self.run(f"[ $(cat {SYS}/enable) != 0 ] || echo 1 > {SYS}/enable")
 
     def way(self, name: str) -> str:
-        """What --bar has, once the function is bound for it."""
+        """The argument of --bar, once the function is bound to the driver."""
         self.bind({"vfio": "vfio-pci", "uio": "uio_pci_generic", "pci": ""}[name])
         return {"vfio": f"vfio:{FUNCTION}/2", "uio": "uio:0", "pci": f"pci:{FUNCTION}"}[name] + BOX
 
@@ -139,7 +139,7 @@ def test_a_dump_is_what_the_module_has(machine, way):
     seen = values(machine.run(f"toehold reg dump --bar {bar} --json").stdout)
     own = values(machine.module.reg("dump", "--json"))
     before, after = seen.pop("rtt.NOW"), own.pop("rtt.NOW")
-    assert before != after  # the counter runs; all else stands still while nothing is measured
+    assert before != after  # the counter runs; nothing else changes while nothing is measured
     assert seen == own
     assert len(seen) > 3000 and seen["rtt.SCRATCH"] == 0x12345678
     listed = machine.run("toehold reg list --json").stdout
@@ -159,7 +159,7 @@ def test_writes_reach_the_module_once_each(machine, way):
     machine.module.reg("write", "CONTROL=0x100")
     machine.run(f"toehold reg write --bar {bar} CONTROL.mode=2")
     assert machine.module.read("CONTROL") == 0x120
-    # a one to COMMAND does a thing, and reads as zero: what is only memory would keep it
+    # writing 1 to COMMAND triggers an action and reads as zero: plain memory would keep it
     for times in (1, 3):
         taken = machine.module.read("SNAPSHOTS")
         for _ in range(times):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples/: each echo server against Linux peers: ping, a megabyte, many connections, loss.
 
-Each test runs on each example. What an example needs and is not here (libuv, DPDK, QEMU) skips its
-tests and says so: `scripts/setup build test` installs it.
-"""
+Each test runs on each example. If a requirement of an example is missing (libuv, DPDK, QEMU), its
+tests are skipped with the reason: `scripts/setup build test` installs it."""
 
 from __future__ import annotations
 
@@ -143,7 +142,7 @@ def server(_running: Server):
 
 
 def echo(s: socket.socket, data: bytes) -> bytes:
-    """What comes back until the server closes too, while data is being sent."""
+    """Returns the echo until the server closes too, while sending data."""
     got = bytearray()
 
     def receive() -> None:
@@ -195,7 +194,7 @@ def test_many_connections(server: Server):
 
 
 def test_more_connections_than_it_has_room_for(server: Server):
-    """The next ones are not answered, and the server lives; room that comes back is used."""
+    """Further clients get no reply, and the server survives; freed room is used."""
     conns = [server.connect() for _ in range(256)]
     extra = server.client.socket()
     extra.settimeout(0.3)
@@ -217,7 +216,8 @@ def test_more_connections_than_it_has_room_for(server: Server):
 
 
 def test_loss(server: Server):
-    """One frame of 50 is lost: every byte of ten connections at once still comes back right."""
+    """One frame of 50 is lost: every byte of ten concurrent connections is still echoed
+    correctly."""
     data = random.Random(labs.SEED).randbytes(200_000)
     server.filter("numgen inc mod 50 49 counter drop")
     sockets = [server.connect() for _ in range(10)]
@@ -248,7 +248,7 @@ def test_loss(server: Server):
 
 
 def test_time(server: Server):
-    """It wakes by itself: when ACKs are lost and nothing else comes, data is sent again."""
+    """It wakes by timer: if ACKs are lost and no packet arrives, data is retransmitted."""
     with server.connect() as s:
         s.sendall(b"x")
         assert s.recv(10) == b"x"
@@ -263,7 +263,7 @@ def test_time(server: Server):
 
 @pytest.mark.parametrize("example", ["echo_tap", "echo_tap_one", "echo_uv"])
 def test_the_device_goes_away(example: str):
-    """Set down it comes back; removed, the example says so and ends, where it could spin."""
+    """Set down, it comes back; removed, the example reports it and exits instead of spinning."""
     s = Server(example)
     try:
         s.pair.server.run(["ip", "link", "set", "tap0", "down"])
@@ -290,7 +290,7 @@ WRONG = [
 
 
 def test_wrong_arguments():
-    """Numbers that do not fit are not cut to some that do; none of it is taken for memory."""
+    """Numbers out of range are not truncated, and none is used as a memory size."""
     with netns.Pair() as pair:
         for example in ("echo_tap", "echo_uv"):
             for words, code, said in WRONG:

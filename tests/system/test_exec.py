@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process becomes another program by exec, and its connections and listeners go on."""
+"""A process executes another program, and its connections and listeners survive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.lab import lab as labs
 from tests.lab.robot import PORT, take
 
 NAMES = "import os, select, socket, sys, time\ns = socket.socket(fileno=int(sys.argv[1]))\n"
-# What is executed: reads 11 bytes and answers with them and the peer's name.
+# The executed program: reads 11 bytes and answers with them and the peer's name.
 SECOND = (
     NAMES
     + """
@@ -42,7 +42,7 @@ def named(peer):
 
 @pytest.mark.shows("execve with a connection")
 def test_connection_goes_on(lab, robot, peer):
-    """With what was read and what was not, what was written and is still on its way."""
+    """With bytes read and unread, and written bytes still in flight."""
     peer.sendall(b"read hello ")
     assert robot("s.recv(5)") == b"read "
     robot("s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1); s.sendall(bytes(50000))")
@@ -104,7 +104,7 @@ def test_failed_exec_changes_nothing(robot, peer):
 
 
 def test_fifo_is_no_program(robot, peer, tmp_path):
-    """Nobody waits for its writer."""
+    """No process waits for the writer."""
     fifo = tmp_path / "fifo"
     labs.proc.run(["mkfifo", "-m", "755", fifo])
     assert stat.S_ISFIFO(fifo.stat().st_mode)
@@ -132,7 +132,7 @@ libc.execve(b'/bin/sleep', argv, env)
 
 @pytest.mark.toehold_only
 def test_image_of_another_build(robot, peer):
-    """Its descriptors are closed, so that the peer hears of it."""
+    """Its descriptors are closed, so that the peer is notified."""
     robot.tell(OTHER_BUILD)
     assert peer.recv(1) == b""
     assert "another build" in robot.proc.text()
@@ -195,7 +195,7 @@ def test_again_and_again(robot, accepted):
 
 @pytest.mark.shows("execve with a listener")
 def test_listener_keeps_its_backlog(lab, robot):
-    """Who has connected before the exec is accepted after it."""
+    """A client that connected before the exec is accepted after it."""
     robot.listen(lab.ip, PORT)
     robot("p = select.poll(); p.register(listener, select.POLLIN)")
     with lab.connect(PORT) as one, lab.connect(PORT) as two:
@@ -247,7 +247,7 @@ def test_epoll_instance_knows_its_sockets(lab, robot, accepted):
 
 
 def test_epoll_instance_in_another(robot, accepted):
-    """The outer one goes on to hear of what is registered in the inner one, three deep."""
+    """The outer instance still reports events of the inner one, three levels deep."""
     robot("eps = [select.epoll() for _ in range(3)]; eps[0].register(s, select.EPOLLIN)")
     robot("[b.register(a.fileno(), select.EPOLLIN) for a, b in zip(eps, eps[1:])]; eps[2].poll(0)")
     robot("[os.set_inheritable(e.fileno(), True) for e in eps]")
@@ -260,7 +260,7 @@ def test_epoll_instance_in_another(robot, accepted):
         " got = s.recv(100); assert not eps[2].poll(0); s.sendall(got)\n"
         "s.recv(1)"
     )
-    accepted.sendall(b"before")  # the first is there, or comes, at the exec
+    accepted.sendall(b"before")  # the first arrives before or during the exec
     become(robot, code, *robot("[e.fileno() for e in eps]"))
     assert take(accepted, 6) == b"before"
     accepted.sendall(b"after")
@@ -324,7 +324,7 @@ def test_program_without_the_library(robot, peer):
 
 
 def test_program_without_the_library_is_closed_in_time(robot, peer):
-    """Nobody else keeps what exec closes, nor the program's other files."""
+    """No other process keeps the descriptors that exec closes, nor the program's other files."""
     robot("r, w = os.pipe(); os.set_inheritable(r, True); os.set_inheritable(w, True)")
     become(
         robot,
@@ -382,7 +382,7 @@ int main(int n, char **v)
 
 
 def test_static_program_with_many(lab, robot, tmp_path, peer_listener):
-    """Each of its connections goes on."""
+    """Each of its connections continues."""
     source, program, many = tmp_path / "x.c", tmp_path / "x", 100
     source.write_text("""
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens to the interface, the clock and the processes while data flows: none of it is lost,
-nobody hangs, and toed says what it was. docs/FAULTS.md lists these faults and the others."""
+"""Faults of the interface, the clock and the processes while data flows: no data is lost, no
+process hangs, and toed reports the fault. docs/FAULTS.md lists these faults and the others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def lab_of(make_lab, kind: str, **options):
 
 @contextlib.contextmanager
 def flowing(lab):
-    """A connection with data both ways, before and after what the test does in between."""
+    """A connection with data both ways, before and after the body of the `with`."""
     with Robot(lab) as robot:
         robot.listen(lab.ip, PORT)
         with lab.connect(PORT) as peer:
@@ -46,13 +46,13 @@ def flowing(lab):
 
 
 def says(lab, text: str, times: int = 1) -> None:
-    """toed says it, if there is a toed."""
+    """toed reports it, if there is a toed."""
     if lab.toed:
         proc.wait_until(lambda: lab.toed.proc.text().count(text) >= times, text, proc=lab.toed.proc)
 
 
 def link(lab, end: str, *what: object) -> None:
-    """`ip link set` upon the interface of either end."""
+    """Runs `ip link set` on the interface of either end."""
     ns, interface = {
         "server": (lab.server, lab.pair.server_if),
         "client": (lab.client, lab.pair.client_if),
@@ -80,7 +80,7 @@ def test_down_and_up(make_lab, kind, end):
 
 
 def mss_of_new(lab, robot) -> tuple[int, int]:
-    """What a new connection sends at most, of the peer and of the robot, with timestamps."""
+    """The largest segment of a new connection, of the peer and of the robot, with timestamps."""
     with lab.connect(PORT) as s:
         robot.accept("other")
         maxseg = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
@@ -91,7 +91,7 @@ def mss_of_new(lab, robot) -> tuple[int, int]:
 
 @pytest.mark.sanitize
 def test_mtu_changes(make_lab, kind):
-    """Connections keep to it, those that are open too; more than at the start is not used."""
+    """Connections respect it, open ones too; it never exceeds the value at the start."""
     lab = lab_of(make_lab, kind)
     interfaces = [("server", lab.pair.server_if), ("client", lab.pair.client_if)]
     interfaces += [("server", name) for name in ("br0", "tap0") if kind == "tap"]
@@ -129,7 +129,7 @@ def test_mtu_changes(make_lab, kind):
 
 @pytest.mark.parametrize("said", [False, True])
 def test_the_peers_ethernet_address_changes(make_lab, said):
-    """It says so by ARP, or it does not."""
+    """It announces itself by ARP, or it does not."""
     lab = make_lab()
     setting = f"net.ipv4.conf.{lab.pair.client_if}.arp_notify={int(said)}"
     lab.client.run(["sysctl", "-qw", setting])
@@ -143,7 +143,7 @@ def test_the_peers_ethernet_address_changes(make_lab, said):
             link(lab, "client", "address", "02:00:00:00:77:97")
             if said and lab.toed:
                 proc.wait_until(lambda: lab.counter("neigh_changed") > changed, "it is heard")
-            # Else who sends must find out by himself: the peer is silent.
+            # Otherwise a sender must detect it: the peer does not announce itself.
             robot("s.sendall(b'two')")
             peer.settimeout(150)
             assert peer.recv(3) == b"two"
@@ -159,7 +159,7 @@ def test_own_ethernet_address_changes(make_lab):
 
 @pytest.mark.toehold_only
 def test_addresses_of_the_kernel_come_and_go(make_lab):
-    """They are not the TOE's business when it has its own."""
+    """They do not concern the TOE if it has its own address."""
     lab = make_lab(kernel=True)
     with flowing(lab) as flow:
         address = [f"{lab.kernel_ip}/24", "dev", lab.pair.server_if]
@@ -210,7 +210,7 @@ def test_the_program_is_taken_off_where_nobody_is_attached(make_lab):
 @pytest.mark.toehold_only
 @pytest.mark.parametrize("shared", [False, True])
 def test_another_program_takes_its_place(make_lab, shared):
-    """toed ends and says why; programs hear of it."""
+    """toed exits with the reason; programs are notified."""
     lab = make_lab(shared=shared)
     with Robot(lab) as robot:
         robot.listen(lab.ip, PORT)

@@ -61,7 +61,7 @@ def test_parent_reads_while_child_writes(r, peer):
 
 
 def test_turns(r, peer):
-    """Who reads gets what is next, whoever it is; nothing is lost that nobody has read."""
+    """Any process that reads gets the next bytes; unread bytes are not lost."""
     r("""
 a, b = socket.socketpair()
 pid = child('''
@@ -85,7 +85,7 @@ b.close()""")
 
 @pytest.mark.shows("fork: the child ends without reading")
 def test_child_that_reads_nothing(r, peer):
-    """It has looked whether there is something, and the parent reads it."""
+    """The child has polled for data, and the parent reads it."""
     peer.sendall(b"hello")
     assert r("done(child('select.select([s], [], [])'))") == 0
     assert r("take(5)") == b"hello"
@@ -132,7 +132,7 @@ def test_two_children_and_grandchildren(r, peer):
 
 
 def test_children_of_a_closed_parent(r, peer):
-    """Both ask when the parent has closed its own."""
+    """Both receive after the parent has closed its descriptor."""
     r("a, b = socket.socketpair()")
     r("pids = [child('a.recv(1); s.sendall(take(4))') for _ in 'ab']; s.close()")
     r("b.sendall(b'.')")
@@ -157,7 +157,7 @@ def test_blocked_parent(r, peer):
 
 
 def test_parent_blocked_in_send(r, peer):
-    """All it has to send comes, when the child begins in the middle."""
+    """All data of its send() arrives, even if the child starts in the middle."""
     r("a, b = socket.socketpair()")
     r("pid = child('b.recv(1); s.getpeername(); select.select([s], [], [])')")
     r("t = threading.Thread(target=s.sendall, args=(bytes(20_000_000),)); t.start()")
@@ -170,7 +170,7 @@ def test_parent_blocked_in_send(r, peer):
 
 @pytest.mark.parametrize("wait", ["poll", "select", "epoll"])
 def test_waits(r, peer, wait):
-    """Both wait for the connection by what they made before the fork, and after."""
+    """Both wait for the connection with objects made before and after the fork."""
     r("""
 def poll(): p = select.poll(); p.register(s, select.POLLIN); return lambda: p.poll()[0][0]
 def epoll(): p = select.epoll(); p.register(s, select.EPOLLIN); return lambda: p.poll()[0][0]
@@ -189,7 +189,7 @@ def select_(): return lambda: select.select([s], [], [])[0][0].fileno()
 
 
 def test_names_and_flags(r, peer):
-    """The child knows the peer, and what one sets of the open file is so for both."""
+    """The child can name the peer, and flags of the open file are shared."""
     r("""
 def see():
     return (s.getpeername(), s.getsockname(), s.getsockopt(1, socket.SO_TYPE),
@@ -224,7 +224,7 @@ def test_ends_of_the_stream(r, peer):
 @pytest.mark.parametrize("how", ["fork", "posix_spawn", "subprocess"])
 @pytest.mark.parametrize("library", [True, False])
 def test_executed_program(r, peer, how, library):
-    """The parent goes on with it."""
+    """The parent continues with it."""
     r("os.set_inheritable(s.fileno(), True)")
     r(
         "env = {k: v for k, v in os.environ.items() if library or k != 'LD_PRELOAD'}",
@@ -290,7 +290,7 @@ for _, a in pids:
 
 
 def test_many_forks(r, peer):
-    """Each child answers; nothing is left of it."""
+    """Each child answers; no state of it remains."""
     r("before = len(os.listdir('/proc/self/fd'))")
     for n in range(20):
         r("pid = child('s.sendall(take(4))')")
@@ -302,7 +302,7 @@ def test_many_forks(r, peer):
 
 @pytest.mark.toehold_only
 def test_parent_stays_on_the_toe(r, peer, lab):
-    """A child that leaves the connection alone costs nothing: bytes go straight."""
+    """A child that does not use the connection costs nothing: bytes take the direct path."""
     r("a, b = socket.socketpair(); pid = child('b.recv(1)')")
     r("flow = s.getsockopt(6, socket.TCP_INFO, 200)")
     peer.sendall(b"hello")
@@ -316,7 +316,7 @@ def test_parent_stays_on_the_toe(r, peer, lab):
 
 @pytest.mark.toehold_only
 def test_no_thread_can_be_made(lab, r, peer):
-    """Then the child does not have the connection, and that is said."""
+    """Then the child does not get the connection, and that is reported."""
     r("""
 import resource
 class Wanted(ctypes.Structure): pass
@@ -333,7 +333,7 @@ resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))""")
 @pytest.mark.parametrize("how", ["exit", "_exit", "_Exit"])
 @pytest.mark.parametrize("asked", [True, False])
 def test_parent_ends(lab, r, peer, asked, how):
-    """Its own last words come too."""
+    """The child's last bytes arrive too."""
     r("x, y = socket.socketpair()")
     does = "s.sendall(b'1'); " if asked else ""
     r("child(does)", does=f"{does}y.recv(1); s.sendall(take(5)); s.sendall(bytes(100000))")
@@ -376,7 +376,7 @@ def test_passed_to_itself(r, peer):
 
 
 def test_program_reads_while_nobody_takes_what_is_sent(r, peer):
-    """A child has filled the way to the peer; what it executes must not wait for that to read."""
+    """A child has filled the path to the peer; the program it executes can still read."""
     r("os.set_inheritable(s.fileno(), True)")
     program = (
         "import socket, sys\ns = socket.socket(fileno=int(sys.argv[1]))\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a host on the network may meet: odd SYNs, scans, floods, pings, garbage, a kernel beside."""
+"""Traffic that any host may receive: odd SYNs, scans, floods, pings, garbage, a kernel beside."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_client_without_options(lab, ghost, tmp_path):
         assert answer.option(4) is None
         ghost.send_tcp(30000, 80, ACK, seq=8, ack=answer.seq + 1, data=REQUEST)
         answer = ghost.segment(30000, "the answer", lambda s: s.data)
-        # RFC 9293 3.7.1: without an MSS option the peer takes 536 bytes.
+        # RFC 9293 3.7.1: without an MSS option the peer accepts 536 bytes.
         assert len(answer.data) <= 536
         ghost.send_tcp(30000, 80, RST, seq=answer.ack)
 

@@ -38,7 +38,7 @@ def serve(listener: socket.socket) -> None:
 
 @pytest.fixture
 def server(make_lab):
-    """A toed that nobody may attach to, and an echo server of the peer's."""
+    """A toed that user nobody may attach to, and an echo server on the peer."""
     lab = make_lab(args=["--user", "nobody"])
     with lab.client.socket() as listener:
         listener.bind((lab.peer_ip, ECHO))
@@ -56,7 +56,7 @@ def hostile(lab, seed: int, lives: int) -> proc.Proc:
 @pytest.mark.sanitize
 @pytest.mark.parametrize("lives", [25, pytest.param(1500, marks=pytest.mark.long)])
 def test_hostile_programs(server, lives):
-    """They harm nobody but themselves; each refusal is counted; all of it comes back."""
+    """They harm only themselves; each rejection is counted; all their resources are freed."""
     lab = server
     before = lab.footprint()
     with Robot(lab) as robot:
@@ -69,7 +69,7 @@ def test_hostile_programs(server, lives):
             rounds = 0
             while any(b.poll() is None for b in bad):
                 flow.goes_on(100_000)
-                # Nobody else gets what connects to the port of an honest one.
+                # No other process gets connections to the port of an honest one.
                 with lab.connect(PORT) as s:
                     robot.accept("other")
                     s.sendall(b"hello")
@@ -111,7 +111,7 @@ print(outcome(lambda: socket.create_connection((peer, echo), source_address=(ip,
 
 
 def test_port_of_another_user(server):
-    """In use, as Linux has it, even with SO_REUSEPORT; also to connect from."""
+    """The port is in use, as on Linux, even with SO_REUSEPORT; also as a source port."""
     lab = server
     ask = [*NOBODY, *lab.toed.wrapped(["/usr/bin/python3", "-c", OTHER])]
     with Robot(lab) as robot:

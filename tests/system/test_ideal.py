@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toe-ideal: programs attach to it as to toed, and it counts what they answer."""
+"""toe-ideal: programs attach to it as to toed, and it counts their responses."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_small_buffers_wrap():
 
 
 def test_a_program_under_valgrind():
-    """It has no epoll_pwait2(), as kernels before 5.11: libtoe sleeps by epoll_pwait() then."""
+    """Without epoll_pwait2(), as in kernels before 5.11, libtoe sleeps by epoll_pwait()."""
     argv = [paths.built("toehold-bench"), "serve", "http", "--listen", f"{IP}:80", "--json"]
     with (
         Ideal("--connections", 2, "--timeout", 20, *QUICK) as ideal,
@@ -121,7 +121,7 @@ def test_what_is_unanswered_since_the_warm_up_is_counted():
 
 
 def used(ideal: Ideal) -> int:
-    """What `toehold stats` says of it: a TOE like any other."""
+    """`toehold stats` reports it like any other TOE."""
     argv = [paths.built("toehold"), "stats", "--json", "--socket", ideal.socket]
     return json.loads(proc.run(argv).stdout)["engines"][0]["usage"]["flows"]
 

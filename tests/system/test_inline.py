@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine within the program (docs/INLINE.md): in its calls, and in a thread of its own."""
+"""The engine within the program (docs/INLINE.md): in its calls, and in a separate thread."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.toehold_only
 
 
 class Inline(labs.Lab):
-    """A lab whose programs bring their engine with them."""
+    """A lab whose programs contain their engine."""
 
     def __init__(self, engine: str = "inline"):
         self.engine = engine
@@ -83,7 +83,7 @@ def wire(tmp_path: Path, side: str, *more: object, impair: str = "") -> dict[str
 
 
 def test_a_kernel_without_epoll_pwait2(either, tmp_path):
-    """Before Linux 5.11: the program's waits, and what is left to do after its end."""
+    """Before Linux 5.11: the program's waits, and the work that remains after its end."""
     hidden = [labs.PYTHON, labs.PROGRAMS / "without_call.py", 441]
     with nginx.start_on_peer(either, tmp_path, port=8080):
         nginx.make_file(tmp_path / "files/x", 2_000_000)
@@ -109,7 +109,7 @@ def test_nginx_of_one_worker(either, tmp_path):
 
 
 def test_what_a_killed_process_left_is_taken_away(inline):
-    """By the next one; the sockets of those that live stay."""
+    """The next process removes it; the sockets of live processes stay."""
     waits = "import socket\ns = socket.create_server(('', 7300))\nwhile s.accept():\n  pass"
     argv = [labs.PYTHON, "-c", waits]
     killed = inline.app(argv, port=PORT)
@@ -194,7 +194,7 @@ print(sent, got)
 
 
 def test_what_is_sent_leaves_before_send_returns(inline):
-    """A program that computes after it has sent makes no call in which the engine could go on."""
+    """A program that computes after a send makes no call in which the engine could run."""
     script = f"""
 import socket, time
 listener = socket.create_server(("{inline.ip}", {PORT}))
@@ -210,7 +210,7 @@ time.sleep(600)
 
 
 def test_what_is_sent_before_the_end_arrives(inline):
-    """exit() right after send() and close(): the engine goes on until the peer has it all."""
+    """exit() right after send() and close(): the engine runs on until the peer has all data."""
     script = (
         "import socket,sys; s = socket.create_connection((sys.argv[1], int(sys.argv[2])));"
         "s.sendall(b'x' * 3000000); s.close()"
@@ -231,13 +231,13 @@ def test_what_is_sent_before_the_end_arrives(inline):
 
 
 def test_a_question_comes_just_before_it_sleeps(inline):
-    """A look that does not sleep takes the word that somebody asks; the next one sleeps."""
+    """A poll without sleep consumes the event of a pending query; the next one sleeps."""
     script = f"""
 import os, select, socket
 listener = socket.create_server(("{inline.ip}", {PORT}))
 e = select.epoll()
 e.register(listener, select.EPOLLIN)
-e.poll(3)  # its address has been announced twice: nothing is left that would wake it
+e.poll(3)  # its address has been announced twice: nothing pending would wake it
 asker = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 asker.connect(f"/run/toehold/inline-{{os.getpid()}}.sock")
 asker.send({QUERY!r})
@@ -278,11 +278,11 @@ def test_second_program_on_an_interface_is_refused(inline):
 
 
 def test_second_worker_takes_over(inline, tmp_path):
-    """One queue: one worker has the interface. The other has it when the first has gone."""
+    """One queue: one worker owns the interface. The other gets it when the first has exited."""
     argv = nginx.configuration(tmp_path, f"{inline.ip}:80", workers=2)
     with inline.app(argv, port=80) as server:
         proc.wait_until(lambda: len(server.children()) == 2, "two workers", proc=server)
-        proc.wait_until(lambda: "already served" in server.text(), "the second is told")
+        proc.wait_until(lambda: "already served" in server.text(), "the second is notified")
         first = int(nginx.get(inline, "/pid"))
         assert first in server.children()
         (second,) = set(server.children()) - {first}
@@ -302,7 +302,7 @@ def test_second_worker_takes_over(inline, tmp_path):
 
 @contextlib.contextmanager
 def wire_server(env: dict[str, str]) -> Iterator[None]:
-    """Its listener is the kernel's too, so that it has a namespace to itself: the port is free."""
+    """Its listener is the kernel's too; a separate namespace guarantees that the port is free."""
     argv = [TOE_ECHO, "server", PORT]
     with netns.Pair() as pair, pair.server.start(argv, env=env, name="server") as server:
         proc.wait_until(lambda: "ready" in server.text(), "server", proc=server)

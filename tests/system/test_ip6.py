@@ -31,7 +31,7 @@ def wait_answers(lab: labs.Lab, address: str) -> None:
 
 
 def wait_usable(lab: labs.Lab, address: str) -> None:
-    """Until a program may listen there: each engine looks for duplicates by itself."""
+    """Waits until a program may listen there: each engine runs duplicate address detection."""
     script = f"import socket; socket.create_server(({address!r}, 81), family=socket.AF_INET6)"
     proc.wait_until(
         lambda: lab.run([labs.PYTHON, "-c", script], check=False).returncode == 0,
@@ -199,7 +199,7 @@ def test_bad_network(make_lab, tmp_path, network):
 
 
 def interface_of(lab: labs.Lab) -> str:
-    """That of the side under test: what follows % in its link-local addresses."""
+    """The scope of the side under test: the part after % in its link-local addresses."""
     return lab.pair.tap_if or lab.pair.server_if
 
 
@@ -263,7 +263,7 @@ def test_link_local_to_the_peer(lab6, tmp_path, bind):
     own, interface = own_local(lab6), interface_of(lab6)
     flows = lab6.counter("tcp_established")
     argv = [labs.PYTHON, "-c", LOCAL, own, PEER_LOCAL, interface, bind]
-    # nginx takes no scope in "listen": any address, asked for by the link-local one
+    # nginx takes no scope in "listen": any address, reached by the link-local one
     peer = nginx.configuration(tmp_path, "[::]:80")
     with lab6.peer(peer) as web:
         proc.wait_port(lab6.client, PEER, 80, proc=web, timeout=20)
@@ -324,7 +324,7 @@ def test_tap(make_lab, tmp_path):
 def test_several_engines(make_lab, tmp_path):
     lab = make(make_lab, engines=2)
     with lab.app(nginx.configuration(tmp_path, f"[{OWN}]:80", workers=2), port=80) as server:
-        # What the master took before its workers were there is reset.
+        # Connections that the master accepted before its workers existed are reset.
         proc.wait_until(
             lambda: len(server.children()) == 2 and set(server.children()) <= lab.listening(),
             "nginx's workers listen",
@@ -350,7 +350,7 @@ interface {interface} {{
 
 @pytest.mark.toehold_only
 def test_autoconfiguration(make_lab, tmp_path):
-    """Addresses, router and MTU from a real radvd; what is not on the link, through it."""
+    """Addresses, router and MTU from a real radvd; off-link hosts are reached through it."""
     lab = make_lab(args=["--ip6-auto"])
     add_peer(lab)
     interface = lab.pair.client_if

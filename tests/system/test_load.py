@@ -42,16 +42,16 @@ def result_of(load: proc.Proc, timeout: float) -> dict:
 
 
 def unchanged(before: dict[str, int], lab: labs.Lab, slack_kib: int) -> None:
-    """toed holds no more than before. slack: pools are touched as they are used, and some only when
-    a machine that is late lets a connection lose something.
+    """toed uses no more memory and descriptors than before. slack: pools are touched on use, some
+    only when a slow machine makes a connection lose segments.
 
-    Whoever asked for statistics last is a descriptor or two until toed has seen that he is gone.
+    The last client of the statistics counts as a descriptor or two until toed has seen it close.
     """
     proc.wait_until(
         lambda: lab.footprint()["fds"] <= before["fds"], "toed has no more descriptors than before"
     )
     after = lab.footprint()
-    # A sanitizer keeps freed memory for a while, and finds what was not freed by itself.
+    # A sanitizer keeps freed memory for a while, and reports leaks itself.
     if "TOEHOLD_TOED_BUILD" not in os.environ:
         assert after["anon_kib"] <= before["anon_kib"] + slack_kib
 
@@ -150,7 +150,7 @@ def test_short_connections_as_a_client(lab, tmp_path):
 @pytest.mark.toehold_only
 @pytest.mark.parametrize("limit", ["slots", "flows"])
 def test_more_connections_than_room(make_lab, tmp_path, limit):
-    """Those beyond it wait (their SYN is dropped and counted) and are served when room comes."""
+    """Those beyond it wait (their SYN is dropped and counted) and are served when there is room."""
     room = 16
     lab = make_lab(args=["--max-flows", room] if limit == "flows" else [])
     env = {"TOEHOLD_SLOTS": str(room)} if limit == "slots" else {}

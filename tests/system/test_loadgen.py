@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toehold bench, the load generator: what it counts is what happened."""
+"""toehold bench, the load generator: its counts are correct."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_conns_counts_each_connection_once(lab, close, size):
         served = server.counted()
     assert found["sent"] == found["answered"] == found["connections"] == 125
     assert found["latency_ns"]["count"] == 100
-    # A reset can come before the server has accepted.
+    # A reset can arrive before the server has accepted.
     assert served["connections"] == 125 or close == "rst"
 
 
@@ -169,7 +169,7 @@ def test_bulk_up_ends_when_the_sink_has_all(lab, message, more):
     # Linux stalls for 200 ms where small sends by MSG_ZEROCOPY fill the receiver with pages.
     assert found["bytes"] > 0 or more
     if more:
-        # a send() may take less than a message
+        # a send() may accept less than a message
         assert found["zero_copy_sends"] >= served["bytes_received"] // message
         assert found["zero_copy_sends"] >= found["zero_copy_copied"]
     else:
@@ -224,7 +224,7 @@ def test_several_ports_have_their_share_of_connections(lab):
     assert found["sent"] == found["answered"] == served["requests"] > 0
     assert found["connections"] == served["connections"] == 50
     assert found["resident_connected"] >= found["resident_before"] > 0
-    with Server(lab, "pingpong", 7031) as second:  # 7030 and 7032 are not there
+    with Server(lab, "pingpong", 7031) as second:  # 7030 and 7032 have no server
         args = ["--to", f"{LOCAL}:7030", "--ports", 3, "--connections", 3, *QUICK]
         assert "cannot connect" in bench(lab, "pingpong", *args, code=FAILURE)["said"]
         second.counted()
@@ -308,7 +308,7 @@ def test_open_loop_without_epoll_pwait2(lab):
 
 
 def test_a_stall_of_the_server_is_seen_by_all_that_were_due(lab, tmp_path):
-    """No coordinated omission: 1000 requests a second, a server that stands still for 0.4 s."""
+    """No coordinated omission: 1000 requests a second, a server that stalls for 0.4 s."""
     log = tmp_path / "x.hlog"
     with Server(lab, "pingpong", 7008) as server:
         args = ["--to", server.where, "--rate", 1000, "--connections", 2, "--hdr", log]
@@ -326,7 +326,7 @@ def test_a_stall_of_the_server_is_seen_by_all_that_were_due(lab, tmp_path):
     assert found["latency_ns"]["p90"] >= 90_000_000
 
 
-# ---- what goes wrong is counted
+# ---- failures are counted
 
 
 def test_the_servers_death_is_counted_and_ends_the_run(lab):
@@ -438,7 +438,7 @@ def test_nothing_due_within_the_time_is_no_measurement(lab):
     [("conns", 7044, ["--size", 64, "--close", "wait"]), ("http", 7045, ["--fresh"])],
 )
 def test_a_server_that_does_not_close_is_counted(lab, mode, port, args):
-    """It was to close after its answer: a connection that waits for that asks nothing more."""
+    """The server is to close after its answer: a waiting connection sends no more requests."""
 
     def handle(s: socket.socket, _number: int) -> None:
         s.sendall(http("200 OK\r\nContent-Length: 2", b"ok") if mode == "http" else s.recv(64))
@@ -452,7 +452,7 @@ def test_a_server_that_does_not_close_is_counted(lab, mode, port, args):
 
 
 def test_a_thread_whose_connections_are_gone_still_owes_what_is_due(lab):
-    """One of two threads loses its connection: half of the requests are not answered, and told."""
+    """One of two threads loses its connection: half of the requests are reported unanswered."""
 
     def handle(s: socket.socket, number: int) -> None:
         def echo() -> None:

@@ -18,7 +18,7 @@ MB = 1_000_000
 
 @pytest.fixture(scope="module", params=["4", "6"])
 def own(request):
-    """A lab, and an address of its own of that family."""
+    """A lab, and its own address of that family."""
     args = () if labs.LINUX or request.param == "4" else ("--ip6", f"{OWN6}/64")
     with labs.Lab(args=args) as lab:
         if labs.LINUX:

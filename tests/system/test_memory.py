@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory and descriptors run out: each call that asks for some fails once (programs/failalloc.c),
-in toed and in a program on it."""
+"""Memory and descriptors run out: each allocating call fails once (programs/failalloc.c), in toed
+and in a program on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.toehold_only
 CONNLOAD = paths.build_dir("connload") / "tests/connload"
 REQUEST = "GET /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 WHY = "Cannot allocate memory|No buffer space|runs on the kernel's TCP|Too many open files"
-ENDS = (1, 3)  # toed: something failed; what it asks for cannot be had here
+ENDS = (1, 3)  # toed: an allocation failed; a resource is unavailable here
 
 
 def failing(n: int, program: str, count) -> dict[str, str]:
@@ -55,7 +55,7 @@ def server(make_lab, tmp_path):
 
 
 def outlives(lab, n: int) -> bool:
-    """Starts toed with that call failing. False: it has ended, in order."""
+    """Starts toed with that call failing. Returns False if toed exited cleanly."""
     toed = lab.toed
     try:
         toed.start(wait=False)
@@ -70,8 +70,7 @@ def outlives(lab, n: int) -> bool:
 
 @pytest.mark.parametrize("samples", [16, pytest.param(1000, marks=pytest.mark.long)])
 def test_toed(server, tmp_path, samples):
-    """It ends with a sentence and its exit code, or refuses what needed that memory and serves
-    on."""
+    """It exits with a message and its exit code, or rejects the request and continues to serve."""
     lab, toed = server, server.toed
     count = tmp_path / "count"
     stats = [paths.built("toehold"), "stats", "--socket", toed.socket]
@@ -83,8 +82,8 @@ def test_toed(server, tmp_path, samples):
             return
         request(lab)
         lab.server.run(stats, check=False)
-        # The call, which fails once, may be of the next request: how often toed is asked before
-        # that differs from start to start.
+        # The failing call may belong to the next request: the number of requests to toed before
+        # that varies from start to start.
         serves = served(request(lab)) or served(request(lab))
         if toed.proc.poll() is None:
             assert serves, (n, toed.proc.tail())
@@ -100,7 +99,7 @@ def test_toed(server, tmp_path, samples):
 
 
 def test_program(server, tmp_path):
-    """It is told by errno, or goes to the kernel's TCP, which is said; toed serves the next."""
+    """It gets an errno, or the kernel's TCP with a message; toed serves the next one."""
     lab = server
     count = tmp_path / "count"
     assert served(request(lab, failing(0, "connload", count)))

@@ -148,11 +148,11 @@ def test_which_signals_end_a_call(c, accepted, name, restarts):
         assert c("act('signal', signal.SIGUSR1, handler), call('siginterrupt', 10, 1)") == (True, 0)
     else:
         assert c("act(name, signal.SIGUSR1, handler)", name=name)
-    # so that no other handler says it, when what ran once is gone (SA_RESETHAND)
+    # so that no other handler reports it after the one-shot handler is reset (SA_RESETHAND)
     c("signal.signal(signal.SIGINT, signal.SIG_IGN)")
     c.tell("call('recv', s.fileno(), b, 100, 0), hits")
     assert c.waits()
-    time.sleep(0.5)  # one that comes before the sleep ends no call, on Linux neither
+    time.sleep(0.5)  # one that arrives before the sleep ends no call, as on Linux
     os.kill(c.pid, signal.SIGUSR1)
     if restarts:
         assert c.waits()
@@ -221,7 +221,7 @@ def test_worker_that_gives_up_its_rights(lab, c, change):
 
 
 def connect_soon(lab):
-    """A connection that is served: who comes before the worker accepts may be reset."""
+    """A served connection: one made before the worker accepts may be reset."""
     deadline = time.monotonic() + 20
     while True:
         with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offloads: each on and off, against Linux over TAP and between two toeds over a wire. What is sent
-and received is right either way, and what passes shows who did the work."""
+"""Offloads: each on and off, against Linux over TAP and between two toeds over a wire. Data is
+correct either way, and the captured frames show which side did the work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def offload(toed, *words, check=True):
 
 
 def state(toed):
-    """What each of them is, by its short word."""
+    """The state of each offload, by its short name."""
     listed = json.loads(offload(toed, "--json").stdout)
     return {f["word"]: (f["active"], f["requested"], f["fixed"]) for f in listed}
 
@@ -99,7 +99,8 @@ def csum_errors(ns):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("off", ["tso", "tso gso"])
 def test_payload_by_reference_in_frames_of_one_segment(make_lab, tmp_path, off):
-    """Of 9,000 bytes, where the back end takes them from several places; cut by us or not."""
+    """Frames of 9,000 bytes, if the back end gathers them from several buffers; segmented by toed
+    or not."""
     lab = make_lab(mode="tap", mtu=9000)
     switch(lab, ["tso", "gso"], off.split())
     with nginx.start(lab, tmp_path):
@@ -111,7 +112,7 @@ def test_payload_by_reference_in_frames_of_one_segment(make_lab, tmp_path, off):
     assert csum_errors(lab.client) == 0
 
 
-# mode, MTU; the words that are offered; and as TAP above.
+# mode, MTU; the offered offloads; and as for TAP above.
 AF_XDP = {
     "native": ("native", 1500, "rx tx", "", ("csum_left",), ("tx_sg", "rx_large")),
     "native-none": ("native", 1500, "rx tx", "rx tx", (), ("csum_left", "tx_sg", "rx_large")),
@@ -169,7 +170,7 @@ def test_af_xdp_switched_while_it_runs(make_lab, tmp_path):
 
 
 def test_checksums_that_the_sending_device_cannot_make(make_lab, tmp_path):
-    """Then the kernel does, and takes frames of several buffers for one."""
+    """Then the kernel does, and merges frames of several buffers into one."""
     lab = make_lab(mtu=9000)
     lab.server.run(["ethtool", "-K", lab.pair.server_if, "tx", "off", "sg", "off"])
     with nginx.start(lab, tmp_path):
@@ -196,7 +197,7 @@ def test_af_xdp_of_an_older_kernel(make_lab, tmp_path):
 
 
 def test_names_and_refusals(make_lab, tmp_path):
-    """What the back end lacks is fixed; wrong words are usage."""
+    """Offloads that the back end lacks are fixed; unknown names are usage errors."""
     lab = make_lab()  # af_xdp
     now = state(lab.toed)
     assert set(now) == {"rx", "tx", "sg", "tso", "gso", "gro", "lro", "rxhash"}
@@ -214,7 +215,7 @@ def test_names_and_refusals(make_lab, tmp_path):
     ):
         done = offload(lab.toed, *words, check=False)
         assert (done.returncode, said in done.stderr) == (code, True), done.stderr
-    assert state(lab.toed)["gro"] == (True, True, False)  # nothing was done of what failed
+    assert state(lab.toed)["gro"] == (True, True, False)  # a failed request has no effect
     assert offload(lab.toed, "generic-receive-offload", "off").stdout == ""
     assert state(lab.toed)["gro"] == (False, False, False)
     with nginx.start(lab, tmp_path):
@@ -253,7 +254,7 @@ def test_refusals_at_the_start(tmp_path):
 
 
 def frames(capture, ip):
-    """Lengths of the TCP frames from an address in a capture, and how many checksums are wrong."""
+    """Lengths of the TCP frames from an address in a capture, and the number of wrong checksums."""
     out = proc.run(["tcpdump", "-nn", "-e", "-vv", "-r", capture, f"tcp and src {ip}"]).stdout
     lengths = [int(n) for n in re.findall(r"IPv4 \(0x0800\), length (\d+):", out)]
     return lengths, out.count("(incorrect")
@@ -261,7 +262,7 @@ def frames(capture, ip):
 
 @pytest.mark.parametrize("off", ["", "tso", "tx", "tso tx gso"])
 def test_what_passes_a_wire(tmp_path, off):
-    """The receiver's capture shows the size of frames, and who makes checksums."""
+    """The receiver's capture shows the size of frames, and which side computes checksums."""
     args = ["--offload", ",".join(f"{word}=off" for word in off.split())] if off else []
     capture = tmp_path / "received.pcap"
     with test_backends.two_toeds(tmp_path, server_args=args, capture=capture) as (server, client):
@@ -286,7 +287,7 @@ def test_what_passes_a_wire(tmp_path, off):
 
 
 def test_a_wire_whose_ends_change_their_minds(tmp_path):
-    """Each end says what it takes: the other follows while data flows."""
+    """Each end announces what it accepts: the other follows while data flows."""
     with test_backends.two_toeds(tmp_path) as (server, client):
         argv = nginx.configuration(tmp_path, f"{server.ip}:80")
         with server.app(argv) as web:

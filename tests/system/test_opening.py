@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fast Open, urgent data and connects given up; Linux is one end, and judges the other."""
+"""Fast Open, urgent data and aborted connects; Linux is one end and the reference."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MSG_FASTOPEN = 0x20000000
 TCPI_OPT_SYN_DATA = 32
 URGENT = select.POLLPRI
 
-# Did the peer take data on the SYN?
+# Did the peer accept data on the SYN?
 SYN_DATA = f"s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 8)[5] & {TCPI_OPT_SYN_DATA} != 0"
 
 
 @pytest.fixture
 def fast(lab):
-    """Both kernels ask for and give out cookies, and know none of each other."""
+    """Both kernels request and issue cookies, and have none of each other."""
     for ns in (lab.server, lab.client):
         ns.run(["sysctl", "-qw", "net.ipv4.tcp_fastopen=3"])
         ns.run(["ip", "tcp_metrics", "flush", "all"])
@@ -55,7 +55,7 @@ def serve(end: Robot, ip: str, queue: int = 16) -> None:
 
 
 def talk(client: Robot, server: Robot, connect: str) -> tuple[bool, bool]:
-    """One connection; whether either end says that its data went with the SYN."""
+    """Makes one connection; returns whether either end reports data in the SYN."""
     client("s = socket.socket()\n" + connect)
     server("s, _ = listener.accept()")
     assert server("s.recv(1000, socket.MSG_WAITALL) == b'q' * 1000")
@@ -98,7 +98,7 @@ def test_server(lab, fast, robot, peer, how):
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_server_without_cookies(lab, fast, robot, peer, when):
-    """TCP_FASTOPEN_NO_COOKIE of a listener: the first SYN has data, and it is taken."""
+    """TCP_FASTOPEN_NO_COOKIE of a listener: the first SYN has data, and it is accepted."""
     without = f"setsockopt(socket.IPPROTO_TCP, {TCP_FASTOPEN_NO_COOKIE}, 1)"
     robot(f"listener = socket.socket(); listener.{without if when == 'before' else 'fileno()'}")
     robot("listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)")
@@ -112,7 +112,7 @@ def test_server_without_cookies(lab, fast, robot, peer, when):
 
 
 def test_server_that_does_not(lab, fast, robot, peer):
-    """A client that asks for a cookie gets none, and its data by the handshake."""
+    """A client that requests a cookie gets none; its data follows the handshake."""
     serve(robot, lab.ip, queue=0)
     peer("at = to", to=(lab.ip, PORT))
     for _ in range(2):
@@ -120,7 +120,7 @@ def test_server_that_does_not(lab, fast, robot, peer):
 
 
 def test_client_of_a_server_that_does_not(lab, robot, peer):
-    """Data on the SYN that the peer does not take is sent again at once."""
+    """Data on the SYN that the peer does not accept is retransmitted immediately."""
     peer.listen(lab.peer_ip, PORT)
     lab.server.run(["sysctl", "-qw", "net.ipv4.tcp_fastopen=1"])
     robot("at = to", to=(lab.peer_ip, PORT))
@@ -133,8 +133,8 @@ def test_client_of_a_server_that_does_not(lab, robot, peer):
 
 @pytest.mark.sanitize
 def test_cookies_are_those_of_linux(lab, fast, robot, peer):
-    """The same key and addresses make the same cookie, whoever makes it: servers of both kinds can
-    stand behind one address. What is wanted here Linux says itself in Linux mode."""
+    """The same key and addresses make the same cookie on either stack: servers of both kinds can
+    share one address. In Linux mode Linux confirms the expected value."""
     serve(robot, lab.ip)
     key = bytes(range(16))
     robot(f"listener.setsockopt(socket.IPPROTO_TCP, {TCP_FASTOPEN_KEY}, key)", key=key)
@@ -157,7 +157,7 @@ HELLO = (
 
 
 def test_curl_as_client(lab, fast, peer):
-    """curl --tcp-fastopen under the TOE; the server counts what came with SYNs."""
+    """curl --tcp-fastopen under the TOE; the server counts data received with SYNs."""
     serve(peer, lab.peer_ip)
     said = []
     for _ in range(3):
@@ -194,7 +194,8 @@ def pair(lab, robot, peer):
 @pytest.mark.parametrize("sender", ["robot", "peer"])
 @pytest.mark.shows("send MSG_OOB", "recv MSG_OOB", "setsockopt SO_OOBINLINE")
 def test_urgent_data(pair, sender):
-    """RFC 9293 MUST-30, MUST-32, MUST-33, MUST-62: what one end calls urgent the other finds."""
+    """RFC 9293 MUST-30, MUST-32, MUST-33, MUST-62: one end marks urgent data, the other reads
+    it."""
     robot, peer = pair if sender == "peer" else reversed(pair)
     at_mark = "ctypes.CDLL(None, use_errno=True).sockatmark(s.fileno())"
     peer("s.sendall(b'abc'); s.send(b'xyZ', socket.MSG_OOB); s.sendall(b'def')")
@@ -229,12 +230,12 @@ def test_sigurg(pair, sender):
     assert robot("got") == [1]
 
 
-# ---- connects given up
+# ---- aborted connects
 
 
 @pytest.mark.shows("connect TCP_USER_TIMEOUT")
 def test_user_timeout_of_a_connect(lab, robot, peer):
-    """RFC 9293 MUST-21, MUST-22: TCP_USER_TIMEOUT and TCP_SYNCNT end a connect nobody answers."""
+    """RFC 9293 MUST-21, MUST-22: TCP_USER_TIMEOUT and TCP_SYNCNT end an unanswered connect."""
     at = (lab.peer_ip, PORT)
     peer("l = socket.create_server(at, backlog=0)", at=at)
     peer("kept = [socket.create_connection(at)]")  # its accept queue is full: SYNs are dropped
@@ -247,7 +248,7 @@ def test_user_timeout_of_a_connect(lab, robot, peer):
     robot("s = socket.socket(); s.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, 1)")
     assert robot("s.connect_ex(at)", at=at) == errno.ETIMEDOUT
     assert 2 < time.monotonic() - began < 6
-    # given up: the TOE holds nothing of it
+    # aborted: the TOE keeps no state of it
     robot("s = socket.socket(); s.setblocking(False)")
     assert robot("s.connect_ex(at)", at=at) == errno.EINPROGRESS
     robot("s.close()")

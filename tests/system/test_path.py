@@ -42,7 +42,7 @@ class Far:
         self.router.run(["sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv4.icmp_ratelimit=0"])
 
     def serve(self) -> object:
-        """Takes connections and counts their bytes."""
+        """Accepts connections and counts their bytes."""
         script = (
             "import socket\n"
             f"l = socket.create_server(('{FAR_IP}', {PORT}))\n"
@@ -76,7 +76,7 @@ def routed(make_lab):
 
 
 def upload(robot: Robot) -> int:
-    """Sends SIZE bytes to the far peer; the path MTU that the socket says at the end."""
+    """Sends SIZE bytes to the far peer; returns the socket's path MTU at the end."""
     robot(
         "import time\n"
         "for _ in range(100):\n"
@@ -97,7 +97,7 @@ def upload(robot: Robot) -> int:
 
 
 def test_frag_needed(routed):
-    """R1191-01: what a Linux router says is heeded, and costs no timeout."""
+    """R1191-01: a Linux router's report is honoured and costs no timeout."""
     lab, far = routed(1400)
     with far.serve(), Robot(lab) as robot:
         assert upload(robot) == 1400
@@ -122,7 +122,7 @@ def test_black_hole(routed):
 @pytest.mark.parametrize("ours", [0, 1, 2])
 @pytest.mark.parametrize("theirs", [0, 1, 2])
 def test_ecn_with_linux(lab_by_ecn, ours, theirs, active):
-    """R3168-02: net.ipv4.tcp_ecn on either side: who asks, and who grants."""
+    """R3168-02: net.ipv4.tcp_ecn on either side: which side requests, which agrees."""
     lab = lab_by_ecn(ours)
     lab.client.run(["sysctl", "-qw", f"net.ipv4.tcp_ecn={theirs}"])
     with Robot(lab) as robot, Robot(lab, on_peer=True) as peer:

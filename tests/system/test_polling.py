@@ -108,7 +108,7 @@ def test_a_program_that_waits_for_many(lab, robot):
 
 @pytest.mark.toehold_only
 def test_from_one_manager_to_the_other(make_lab, tmp_path):
-    """Requests of all the time see no upgrade, whichever way it goes."""
+    """Continuous requests do not notice an upgrade, in either direction."""
     lab = make_lab(engines=2)
     with nginx.start(lab, tmp_path, workers=2), Load(lab) as load:
         for manager in ("polling", "polling", "interrupts"):

@@ -163,7 +163,7 @@ def test_epoll_tells_all_that_is_ready_at_once(robot, peer):
     assert ready == set(robot("[write for _, write in pipes]"))
     peer.sendall(b"x")
     robot("p = select.poll(); p.register(s, select.POLLIN); p.poll(20000)")
-    # A connection that stays ready does not keep the others from being told.
+    # A connection that stays ready does not suppress the events of others.
     ready = {fd for _ in range(100) for fd, _ in robot("ep.poll(20, 1000)")}
     assert ready == {robot("s.fileno()"), *robot("[write for _, write in pipes]")}
     robot("s.recv(1)")

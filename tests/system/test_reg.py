@@ -31,7 +31,7 @@ def reg(*argv: object, code: int = 0) -> subprocess.CompletedProcess[str]:
 
 
 def said(*argv: object, code: int) -> str:
-    """What it says on stderr; nothing is on stdout."""
+    """Returns its message on stderr; stdout is empty."""
     done = reg(*argv, code=code)
     assert done.stdout == ""
     return done.stderr
@@ -94,7 +94,7 @@ def test_a_bar_discovers_itself(bar):
     found = [(b["name"], b["address"], b["known"]) for b in blocks]
     assert found == [("rtt", 0, True), ("ABCD", 0x4000, False), ("rtt1", 0x5000, True)]
     assert values("read", "--bar", f"file:{bar}", "rtt1.CLOCK_HZ") == {"rtt1.CLOCK_HZ": 250_000_000}
-    # a name that two blocks have is asked for again
+    # a name that exists in two blocks must be qualified
     assert "in 2 blocks" in said("read", "--bar", f"file:{bar}", "CLOCK_HZ", code=1)
     text = reg("blocks", "--bar", f"file:{bar}").stdout
     assert "ABCD" in text and "does not know" in text

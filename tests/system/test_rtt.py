@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`toehold rtt`: what it measures over a wire whose delays, losses and order are known."""
+"""`toehold rtt`: measurements over a wire with known delays, losses and order."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Stretch:
 
     @contextlib.contextmanager
     def wire(self, *argv: object):
-        """The wire, up; what it has done is in the list it gives, once it has ended."""
+        """Runs the wire; the yielded list gets its counters when it has ended."""
         told: list[dict] = []
         command = [PYTHON, PROGRAMS / "wire.py", "srv0", "far0", *argv]
         with self.middle.start(command, name="wire") as p:
@@ -90,7 +90,7 @@ class Stretch:
 
     @contextlib.contextmanager
     def watching(self, *argv: object):
-        """Watches cli0; what it has seen is in the list it gives, once it was interrupted."""
+        """Watches cli0; the yielded list gets the results after the interrupt."""
         seen: list[dict] = []
         command = [TOEHOLD, "rtt", "--source", "software", "--watch", "cli0", "--json", *argv]
         with self.near.start(command, name="watch") as p:
@@ -129,7 +129,7 @@ def listens(stretch, backlog: int) -> socket.socket:
 
 
 def check_figures(result: dict) -> None:
-    """What holds of every result."""
+    """Checks that hold for every result."""
     times, n = result["rtt_ns"], result["samples"]
     percentiles = list(times["percentiles"].values())
     assert sorted(percentiles) == percentiles
@@ -198,7 +198,7 @@ def test_each_lost_probe_is_counted_and_named(stretch, tmp_path):
 @pytest.mark.parametrize("probe", [["--udp", f"{FAR}:7"], ["--icmp", FAR]])
 def test_duplicates_are_no_samples(stretch, probe):
     with stretch.wire("--double", 4) as told, stretch.responder():
-        # it ends with the last answer, behind which another of the same probe is not waited for
+        # it ends with the last reply, and does not wait for a duplicate of the same probe
         result = stretch.measure(*probe, "--count", 43)
     assert result["counts"]["duplicates"] == told[0]["doubled"] == 10, result["counts"]
     assert (result["samples"], result["counts"]["lost"]) == (43, 0), result["counts"]
@@ -206,7 +206,7 @@ def test_duplicates_are_no_samples(stretch, probe):
 
 def test_a_probe_that_is_overtaken_is_counted(stretch):
     with stretch.wire("--overtake", 5) as told, stretch.responder():
-        # the last one has nobody to overtake it: 51 are sent
+        # no frame overtakes the last one: 51 are sent
         result = stretch.measure("--udp", f"{FAR}:7", "--count", 51)
     assert result["counts"]["reordered"] == told[0]["overtaken"] == 10
     assert (result["samples"], result["counts"]["lost"]) == (51, 0)
@@ -219,7 +219,7 @@ def test_an_answer_after_its_time_is_late_and_its_probe_lost(stretch):
         )
     assert told[0]["slowed"] == 6
     assert result["counts"]["lost"] == 6 and result["samples"] == 54
-    # the answers to the last of them may come when nobody listens any more
+    # the replies to the last ones may arrive after the receiver has closed
     assert 1 <= result["counts"]["late"] <= 6
     assert result["rtt_ns"]["max"] < 1200 * MS
 
@@ -249,7 +249,7 @@ def test_a_second_of_probes_ends_by_itself_and_by_interruption(stretch):
             assert json.loads(p.text())["samples"] > 0
 
 
-# ---- sources that are not there
+# ---- missing sources
 
 
 def test_no_source_stands_in_for_another(stretch):
@@ -300,15 +300,15 @@ def test_questions_over_udp_are_timed(stretch, match):
             sent = stretch.measure("--udp", f"{FAR}:7", "--count", 30, "--interval-us", 20000)
     assert sent["samples"] == 30
     result = seen[0]
-    # without a tag, a question that is late gives its place to the next one
+    # without a tag, the next probe replaces a late one
     late = result["counts"]["replaced"]
     if match[0] == "any":
-        assert result["samples"] + late >= 30  # whatever else passes is of it too
+        assert result["samples"] + late >= 30  # other packets count as well
     else:
         assert match[0] == "udp" or late == 0
         assert (result["samples"] + late, result["counts"]["sent"]) == (30, 30)
         assert late or result["rtt_ns"]["min"] >= 2 * MS
-    # what was seen from outside is what the probes saw, to a small part
+    # the passive measurement equals that of the probes, up to a small error
     assert abs(result["rtt_ns"]["percentiles"]["50"] - sent["rtt_ns"]["percentiles"]["50"]) < 5 * MS
 
 
@@ -345,8 +345,8 @@ def test_segments_are_timed_by_their_acknowledgements(stretch):
     with stretch.wire("--delay-ms", 2) as told, stretch.watching("--match", "tcp") as seen:
         tcp_rounds(stretch, 20)
     result = seen[0]
-    # SYN, the questions, FIN; what an acknowledgement of more covers is not timed
-    # (that of the FIN may be still under way)
+    # SYN, the requests, FIN; segments covered by a later acknowledgement are not timed (that of the
+    # FIN may still be in flight)
     counts = result["counts"]
     assert result["samples"] + counts["covered"] + counts.get("in_flight", 0) == 22
     assert result["samples"] >= 20
@@ -395,7 +395,7 @@ def test_outputs_agree(stretch, tmp_path):
 
 
 def on_terminal(argv: list[str], env: dict[str, str]) -> str:
-    """What a program writes to a terminal."""
+    """The output of a program on a terminal."""
     main, side = pty.openpty()
     with subprocess.Popen(argv, stdin=side, stdout=side, env={**os.environ, **env}) as p:
         os.close(side)
@@ -474,7 +474,7 @@ def module(tmp_path):
 
 
 def from_module(module: Module, samples: list[list[int]], *argv: object, lost: int = 0) -> dict:
-    """What is told of samples that the module takes in these groups."""
+    """The report for samples that the module takes in these groups."""
     command = [TOEHOLD, "rtt", "--source", "registers", "--bar", module.spec, "--json", *argv]
     total = sum(map(len, samples))
     with subprocess.Popen(
@@ -508,7 +508,7 @@ def test_samples_of_a_module_are_added_up(module):
     assert abs(times["percentiles"]["50"] - 99 * 4) <= 4
     assert result["counts"]["module_sent"] == 15 and result["counts"]["module_lost"] == 3
     check_figures(result)
-    # what it changed is as it was
+    # its changes are undone
     assert module.get(module.CONTROL) == 0 and module.get(module.PORTS) == 0x00500051
 
 
@@ -578,7 +578,7 @@ def test_connections_of_toed_are_timed(make_lab):
         result = json.loads(p.text())
     assert result["source"]["name"] == "toed" and result["source"]["resolution_ns"] == 1024
     assert result["rtt_ns"]["min"] >= 6 * MS * 0.99
-    # the SYN, thirty answers, the FIN; the one before it asked whether the server is there
+    # the SYN, thirty replies, the FIN; the one before it probed the server
     (flow,) = [f for f in result["flows"] if f["flow"] == f"{lab.ip}:80 {name}"]
     assert 30 <= flow["samples"] <= 32
     check_figures(result)

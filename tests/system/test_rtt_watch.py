@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`toehold rtt --watch` on an interface that goes down, comes up again, and goes away."""
+"""`toehold rtt --watch` on an interface that goes down, comes up again, and is removed."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def test_an_interface_that_goes_away_ends_the_measurement(pair):
         assert p.wait(30) == 1
         said = p.text()
     assert "cli0 is gone" in said
-    # what was seen until then is told: before it was down, and after
+    # the results until then are reported: from before it was down, and after
     assert json.loads(said[said.index("{") : said.rindex("}") + 1])["samples"] == 12
 
 
 def test_one_that_goes_away_after_it_was_told_down(pair):
-    """Of which the kernel tells nothing."""
+    """The kernel sends no event for it."""
     command = [paths.built("toehold"), "rtt", "--source", "software", "--watch", "cli0"]
     with pair.client.start([*command, "--match", "icmp", "--json"], name="watch") as p:
         proc.wait_until(lambda: "watching" in p.text(), "watching", proc=p)

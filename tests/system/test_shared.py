@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An address that toed shares with the kernel: each gets what is its own, whatever the other does.
+"""An address that toed shares with the kernel: each gets its own traffic, whatever the other does.
 
-The kernel's programs here are sockets of the test's own in the server's namespace.
+The kernel's programs here are sockets of this test in the server's namespace.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def test_the_kernel_goes_on_under_load(lab, tmp_path):
 
 @pytest.fixture
 def tracked(lab):
-    """The server's kernel keeps track of connections; what it knows of a TCP port, and how many
-    packets of it netfilter has seen."""
+    """The server's kernel keeps track of connections; its entries for a TCP port, and the number of
+    its packets that netfilter has seen."""
     hooks = "".join(
         f"add chain ip seen {hook} {{ type filter hook {hook} priority 0; }}; "
         f"add rule ip seen {hook} ct state new; add rule ip seen {hook} tcp {end} 80 counter; "
@@ -179,7 +179,7 @@ def test_100_mb_both_ways(make_lab, engines):
 
 
 def test_from_this_very_host(lab, robot):
-    """What listens on the TOE is reached from inside too: the kernel's half of it."""
+    """A listener on the TOE is reached from local programs too, by its kernel half."""
     robot.listen(lab.ip, PORT)
     with lab.server.connect(lab.ip, PORT) as s:
         robot("s, _ = listener.accept(); s.sendall(b'hello')")
@@ -297,7 +297,7 @@ def test_many_connections_one_after_the_other(lab, robot, peer_listener):
 
 
 def test_the_kernel_takes_a_port_over_while_connections_last(lab, robot):
-    """The listener has gone, a connection of it has not: new ones are the kernel's."""
+    """The listener is closed, one of its connections is not: new ones go to the kernel."""
     robot.listen(lab.ip, PORT)
     with lab.connect(PORT) as old:
         robot.accept()
@@ -351,7 +351,7 @@ def bind_when_free(s: socket.socket, address: tuple[str, int]) -> None:
 
 
 def test_a_new_connection_of_a_tuple_that_the_kernel_remembers(lab, robot):
-    """The kernel has closed first and is in TIME-WAIT; the peer comes anew, from the same port."""
+    """The kernel has closed first and is in TIME-WAIT; the peer reconnects from the same port."""
     with kernel_socket(lab, PORT, reuse=True) as listener, lab.client.socket() as old:
         listener.listen()
         old.connect((lab.ip, PORT))
@@ -369,7 +369,7 @@ def test_a_new_connection_of_a_tuple_that_the_kernel_remembers(lab, robot):
         robot.accept()
         assert robot("s.recv(10)") == b"hello"
         assert lab.counter("tcp_rx") >= before + 3, "the TOE has served it"
-        # The rest of it is the TOE's too when nobody listens any more.
+        # The rest of it belongs to the TOE too after the listener has closed.
         new.shutdown(socket.SHUT_WR)
         assert robot("s.recv(10)") == b""
         robot("listener.close()")
@@ -452,7 +452,7 @@ def test_routes_are_the_kernels(lab, robot, peer_listener):
 
 
 def test_icmp_errors_about_connections_of_the_toe(lab, robot):
-    """They are about what the kernel has never sent: the TOE gets them."""
+    """They refer to packets that the kernel has not sent: the TOE gets them."""
     before = lab.counter("icmp_error_rx")
     lab.client.run(["sysctl", "-qw", "net.ipv4.ip_forward=1"])
     lab.client.run(["ip", "route", "add", "unreachable", "198.51.100.0/24"])
@@ -473,7 +473,7 @@ def test_absent_neighbour(lab, robot):
 
 
 def refused_quietly(lab) -> bool:
-    """The peer's SYN finds nobody."""
+    """The peer's SYN finds no listener."""
     try:
         lab.connect(PORT, timeout=1).close()
     except OSError:
@@ -495,7 +495,7 @@ def test_the_address_is_taken_away(make_lab):
             with pytest.raises(OSError, match=r"abort|reset"):
                 robot("s.recv(1)")
         proc.wait_until(lambda: "all connections are reset" in lab.toed.proc.text(), "toed says so")
-        # Elsewhere it does not count, and another address of the interface has its routes alone.
+        # Elsewhere it has no effect, and another address of the interface has only its own routes.
         lab.server.run(["ip", "address", "add", f"{lab.ip}/32", "dev", "lo"])
         lab.server.run(["ip", "address", "add", "10.77.0.77/24", *interface])
         proc.wait_until(lambda: refused_quietly(lab), "the TOE does not answer")
@@ -521,7 +521,7 @@ def has_xdp(lab) -> bool:
 
 @pytest.mark.parametrize("how", ["kill", "stop"])
 def test_nothing_is_left(make_lab, tmp_path, how):
-    """However toed ends, the interface is as it was: no program on it, and its ports are free."""
+    """However toed ends, the interface is restored: no program on it, and its ports are free."""
     lab = make_lab(shared=True)
     with nginx.start(lab, tmp_path) as server:
         assert has_xdp(lab)
@@ -558,7 +558,7 @@ def test_refusals(lab):
 
 
 def test_fewer_engines_than_receive_queues(make_lab):
-    """What comes by a queue without an engine would be reset by the kernel."""
+    """The kernel would reset connections on a queue without an engine."""
     lab = make_lab(shared=True, engines=2)
     lab.toed.stop()
     said = refused(lab, "--netif", f"af_xdp:{lab.pair.server_if}")
@@ -587,7 +587,7 @@ def test_interface_of_the_default_route(make_lab):
 
 
 def test_another_ethernet_address_ends_toed(make_lab):
-    """Its own: frames to the old one come no more. It says what to do."""
+    """The interface's own address: frames to the old one stop. toed reports what to do."""
     lab = make_lab(shared=True)
     address = ["address", "02:00:00:00:77:98"]
     lab.server.run(["ip", "link", "set", lab.pair.server_if, *address])
@@ -617,7 +617,7 @@ def test_down_and_up_again(make_lab):
 
 
 def test_fragments_of_tcp_are_dropped(lab, robot):
-    """The kernel would put them together, and reset what it knows nothing of."""
+    """The kernel would reassemble them and reset the unknown connection."""
 
     def dropped() -> int:
         return lab.toed.stats()["engines"][0]["netio"]["rx_dropped"]
@@ -636,11 +636,11 @@ def test_fragments_of_tcp_are_dropped(lab, robot):
     assert lab.server.run(["nstat", "-asz", "TcpOutRsts"]).stdout == resets
 
 
-# ---- routes that are not the TOE's to take
+# ---- routes that the TOE must not use
 
 
 def errno_of_connect(lab, robot, at) -> str | None:
-    """What connect() says to the robot, and to a socket of the kernel's in the same namespace."""
+    """The result of connect() for the robot, and for a kernel socket in the same namespace."""
     said = robot("s = socket.socket(); s.settimeout(5); r = s.connect_ex(at); s.close(); r", at=at)
     with lab.server.socket() as s:
         s.settimeout(5)
@@ -664,7 +664,7 @@ def no_answer(lab, from_there) -> bool:
     [("unreachable", "EHOSTUNREACH"), ("prohibit", "EACCES"), ("blackhole", "EINVAL")],
 )
 def test_routes_that_lead_nowhere(lab, robot, kind, said):
-    """To programs, as the kernel has it; what connects from there gets no answer."""
+    """For programs, as in the kernel; connections from there get no reply."""
     with far(lab, "192.0.2.1"):
         lab.server.run(["ip", "route", "add", "192.0.2.0/24", "via", lab.peer_ip])
         robot.listen(lab.ip, PORT)
@@ -679,7 +679,7 @@ def test_routes_that_lead_nowhere(lab, robot, kind, said):
             lab.wait_no_flows(timeout=10)
             lab.server.run(["ip", "route", "add", kind, "192.0.2.1/32"])
             assert errno_of_connect(lab, robot, ("192.0.2.1", PORT)) == said
-            # toed is told of a route, as every listener of rtnetlink(7), after it is one
+            # toed is notified of a route after the change, like every listener of rtnetlink(7)
             proc.wait_until(lambda: no_answer(lab, from_there), "no answer by that route")
         finally:
             lab.server.run(["ip", "route", "del", "192.0.2.1/32"], check=False)
@@ -756,7 +756,7 @@ def test_gateway_of_ip6(lab, robot):
 
 
 def test_another_prefix(make_lab):
-    """What of the network is a broadcast address follows; connections do not notice."""
+    """The broadcast address follows the network; connections are not affected."""
     lab = make_lab(shared=True)
     interface = ["dev", lab.pair.server_if]
     with Robot(lab) as robot:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses of IPv6 that toed shares with the kernel: test_shared.py has what is alike, of IPv4.
+"""IPv6 addresses that toed shares with the kernel; test_shared.py has the common tests, over IPv4.
 
-The kernel's programs here are sockets of the test's own in the server's namespace.
+The kernel's programs here are sockets of this test in the server's namespace.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def change(ns, what: str, address: str, interface: str, *how: str) -> None:
 
 
 def make(make_lab, **options):
-    """A lab whose interface has addresses of IPv6 by hand: its link has no automatic ones."""
+    """A lab with IPv6 addresses set by hand: its link has no automatic ones."""
     lab = make_lab(shared=True, **options)
     with_addresses(lab)
     return lab
@@ -132,7 +132,7 @@ def test_one_listener_for_both_families(lab, robot):
         robot.accept()
         robot("s.close()")
     assert lab.counter("tcp_rx") > before
-    with lab.server.socket(socket.AF_INET6) as s:  # from inside, by the kernel's half of it
+    with lab.server.socket(socket.AF_INET6) as s:  # from local programs, by its kernel half
         s.connect(("::1", PORT))
         robot.accept()
         robot("s.close()")
@@ -163,7 +163,7 @@ def test_100_mb_both_ways(make_lab):
 
 @pytest.mark.sanitize
 def test_nginx_beside_the_kernel(lab, tmp_path):
-    """SSH, ping and UDP go on; so does the kernel's TCP at another port."""
+    """SSH, ping and UDP continue; so does the kernel's TCP at another port."""
     sshd = lab.server.start(ssh.server(tmp_path, OWN), name="sshd")
     argv = nginx.configuration(tmp_path, f"[{OWN}]:80")
     digest = nginx.make_file(tmp_path / "files/large", 20 * MB)
@@ -302,7 +302,7 @@ def test_the_same_port_of_the_other_family_is_the_kernels(lab, robot):
 
 
 def test_the_same_port_at_another_address_is_the_kernels(lab, robot):
-    """Whoever came first: each has its own address."""
+    """In any order: each has its own address."""
     listen(robot, OWN)
     with kernel_socket(lab, SECOND, PORT, reuse=True) as other:
         other.listen()
@@ -330,7 +330,7 @@ def test_the_kernel_takes_a_port_over_while_connections_last(lab, robot):
         robot("s.close()")
 
 
-# ---- what the kernel says
+# ---- what the kernel reports
 
 
 def test_link_local(lab, robot):
@@ -341,7 +341,7 @@ def test_link_local(lab, robot):
 
 
 def test_neighbours_are_the_kernels(lab, robot):
-    """Another Ethernet address of the peer's, as the kernel learns of it."""
+    """The peer changes its Ethernet address; the kernel learns it."""
     listen(robot)
     address = lab.client.run(["cat", f"/sys/class/net/{lab.pair.client_if}/address"]).stdout.strip()
     interface = lab.pair.client_if
@@ -363,7 +363,7 @@ def test_neighbours_are_the_kernels(lab, robot):
 
 @contextlib.contextmanager
 def far(lab, address: str):
-    """The peer has this address too, which is behind its other one."""
+    """The peer has this additional address, reached through its other one."""
     lab.client.run(["ip", "-6", "address", "add", f"{address}/128", "dev", "lo"])
     try:
         yield
@@ -394,7 +394,7 @@ def test_routes_are_the_kernels(lab, robot, peer_listener6, via):
 
 
 def test_errors_about_connections_of_the_toe(lab, robot):
-    """ICMPv6 about what the kernel has never sent: the TOE gets them."""
+    """ICMPv6 errors about packets that the kernel has not sent: the TOE gets them."""
     before = lab.counter("icmp_error_rx")
     lab.client.run(["sysctl", "-qw", "net.ipv6.conf.all.forwarding=1"])
     lab.client.run(["ip", "-6", "route", "add", "unreachable", "2001:db8:1::/48"])
@@ -471,7 +471,7 @@ def test_a_deprecated_address(make_lab, request):
 
 @pytest.mark.parametrize("how", ["kill", "stop"])
 def test_nothing_is_left(make_lab, how):
-    """However toed ends, the kernel has all of it back."""
+    """However toed ends, the kernel gets all traffic again."""
     lab = make(make_lab)
     with Robot(lab) as robot:
         listen(robot)
@@ -491,7 +491,7 @@ def test_nothing_is_left(make_lab, how):
 
 
 def test_another_toed_takes_over(make_lab):
-    """Connections go on, and so do listeners at one address and at all of them."""
+    """Connections survive, and so do listeners at one address and at all of them."""
     lab = make(make_lab)
     with Robot(lab) as robot:
         listen(robot, SECOND, PORT + 1)
@@ -507,8 +507,8 @@ def test_another_toed_takes_over(make_lab):
         for _ in range(3):
             assert "taken over from pid" in lab.toed.take_over()
             served_by_the_toe(lab, robot, SECOND, PORT + 1)
-            # (Not later: what comes twice when its connection is over is the kernel's to answer.)
-            assert resets(lab) == before, "the kernel gets nothing while nobody takes the frames"
+            # (Not later: the kernel answers duplicates that arrive after the connection has ended.)
+            assert resets(lab) == before, "the kernel gets no frames while no toed receives them"
         for end in ends:
             assert end.wait(120) == 0, end.tail()
         with kernel_socket(lab, OWN, PORT + 1, reuse=True) as other:
@@ -518,7 +518,7 @@ def test_another_toed_takes_over(make_lab):
 
 
 def test_extension_headers_are_the_kernels(lab, robot):
-    """What the XDP program cannot parse: with options before it, TCP is the kernel's half's."""
+    """Packets that the XDP program cannot parse: TCP after options goes to the kernel half."""
     listen(robot, "::")
     before = lab.counter("tcp_rx")
     with lab.client.socket(socket.AF_INET6) as s:

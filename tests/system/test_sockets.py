@@ -156,7 +156,7 @@ def test_backlog_holds_connections_until_accepted(lab, robot):
 
 
 def test_backlog_refuses_no_one_for_good(lab, robot):
-    """More clients than the backlog: those above it wait, and are served as room comes."""
+    """More clients than the backlog: those above it wait, and are served as room appears."""
     robot.listen(lab.ip, PORT, backlog=4)
     answers = []
 
@@ -177,7 +177,7 @@ def test_backlog_refuses_no_one_for_good(lab, robot):
 
 @pytest.mark.shows("accept of a closed connection")
 def test_closed_before_accept(lab, robot):
-    """What a client sent and closed at once is there for the accept that comes later."""
+    """Data from a client that sent and closed immediately is there for a later accept."""
     robot.listen(lab.ip, PORT)
     with lab.connect(PORT) as peer:
         peer.sendall(b"farewell")
@@ -371,7 +371,7 @@ def test_deferred_accept_comes_with_data(lab, robot):
 
 
 def test_deferred_accept_comes_with_the_end(lab, robot):
-    """A peer that says nothing and goes is accepted too."""
+    """A peer that sends nothing and closes is accepted too."""
     robot.listen(lab.ip, PORT)
     robot(DEFER, seconds=30)
     with lab.connect(PORT) as peer:
@@ -383,7 +383,7 @@ def test_deferred_accept_comes_with_the_end(lab, robot):
 @labs.gateware_lacks("no-options-of-listeners")
 @pytest.mark.shows("setsockopt TCP_DEFER_ACCEPT")
 def test_deferred_accept_has_a_limit(lab, robot):
-    """After the time, in steps of the SYN-ACK's timer, also who has said nothing is accepted."""
+    """After the timeout, in steps of the SYN-ACK timer, a silent client is accepted too."""
     robot.listen(lab.ip, PORT)
     robot(DEFER, seconds=1)
     with lab.connect(PORT) as peer:
@@ -404,7 +404,7 @@ def test_deferred_accept_is_rounded(lab, robot):
         robot(DEFER, seconds=0)
 
 
-# ---- what nobody has accepted, and others who listen there
+# ---- connections not yet accepted, and other listeners of the port
 
 _SERVE = """
 pid = os.fork()
@@ -421,7 +421,7 @@ if pid == 0:
 
 @labs.gateware_lacks("no-moves")
 def test_what_came_before_the_fork_is_the_childs(lab, robot):
-    """A master that listens, and a client that comes before the first worker is there."""
+    """A master that listens, and a client that connects before the first worker exists."""
     robot.listen(lab.ip, PORT)
     with lab.connect(PORT) as first:
         first.sendall(b"early")
@@ -455,8 +455,8 @@ listener.close()
 
 @labs.gateware_lacks("no-moves")
 def test_what_came_while_nobody_accepted_is_the_first_workers(lab, robot):
-    """A daemon's master, whose parent has gone: it has the listener from a fork, and so its worker.
-    Who connects is connected, and waits."""
+    """A daemon's master, whose parent has exited: it has the listener from a fork, and so has its
+    worker. Clients are connected and wait."""
     robot.listen(lab.ip, PORT)
     robot(_MASTER)
     with lab.connect(PORT) as one, lab.connect(PORT) as two:
@@ -464,7 +464,7 @@ def test_what_came_while_nobody_accepted_is_the_first_workers(lab, robot):
         robot("os.write(go, b'x')")
         assert take(one, 100) == b"hello by a child"
         two.settimeout(20)
-        with pytest.raises(ConnectionResetError):  # nobody is left
+        with pytest.raises(ConnectionResetError):  # no process is left to accept
             two.recv(1)
     robot("os.waitpid(master, 0)")
 
@@ -535,7 +535,7 @@ listener.close()
 
 @labs.gateware_lacks("no-moves")
 def test_a_program_that_has_looked_at_its_listener_keeps_the_port_open(lab, robot):
-    """It asks for the name of what it was started with; it accepts when the parent has gone."""
+    """It reads the name of its inherited socket; it accepts when the parent has exited."""
     robot.listen(lab.ip, PORT)
     robot(_GIVE, looks=_LOOKS, python=labs.PYTHON)
     with lab.connect(PORT) as s:
@@ -548,7 +548,7 @@ def test_a_program_that_has_looked_at_its_listener_keeps_the_port_open(lab, robo
 @labs.gateware_lacks("no-moves")
 @pytest.mark.parametrize("how", ["close", "kill"])
 def test_what_a_process_leaves_in_its_queue_is_the_others(lab, robot, how):
-    """Two accept from one port; one leaves, by close() or killed, what it has not accepted."""
+    """Two accept from one port; one leaves connections unaccepted, by close() or killed."""
     robot.listen(lab.ip, PORT)
     robot("begin, go = os.pipe()")
     robot(_SERVE, count=31)
@@ -556,7 +556,7 @@ def test_what_a_process_leaves_in_its_queue_is_the_others(lab, robot, how):
         s.sendall(b"first")
         assert take(s, 100) == b"first by a child"
     with pytest.raises(BlockingIOError):
-        robot("listener.setblocking(False); listener.accept()")  # it takes part from now on
+        robot("listener.setblocking(False); listener.accept()")  # it accepts too from now on
     with labs.closing_all() as clients:
         for n in range(30):
             clients.append(lab.connect(PORT))
@@ -582,8 +582,8 @@ if pid == 0:
 
 @labs.gateware_lacks("no-moves")
 def test_a_program_with_a_cleaned_environment_serves_the_listener_it_is_given(lab, robot):
-    """As nginx starts its new binary, with no variables but those that it was told to keep; and the
-    new one cleans its own too."""
+    """As nginx starts its new binary, with only the variables that it is configured to keep; the
+    new one clears its own too."""
     robot.listen(lab.ip, PORT)
     robot(_EXECUTE, python=labs.PYTHON)
     with lab.connect(PORT, timeout=20) as s:

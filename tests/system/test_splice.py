@@ -30,7 +30,7 @@ wait.register(s, select.POLLIN)""")
 
 @pytest.mark.shows("splice into a pipe")
 def test_into_a_pipe(c, peer):
-    """As much as there is; what is not asked for stays to be read."""
+    """Moves as much as is available; bytes beyond the requested length stay readable."""
     peer.sendall(b"hello world")
     assert c("splice(s.fileno(), w, 5), os.read(r, 100)") == (5, b"hello")
     assert c("splice(s.fileno(), w, 100, flags), os.read(r, 100)", flags=NONBLOCK) == (6, b" world")
@@ -53,7 +53,7 @@ def test_into_a_pipe_of_a_page(c, peer):
 
 @pytest.mark.shows("splice SPLICE_F_NONBLOCK")
 def test_into_a_full_pipe(c, peer):
-    """Nothing is taken from the socket."""
+    """No bytes are consumed from the socket."""
     c("fcntl.fcntl(w, op, 4096); os.write(w, bytes(4096))", op=F_SETPIPE_SZ)
     peer.sendall(b"hello")
     c("wait.poll(20000)")
@@ -102,7 +102,7 @@ def test_out_of_a_pipe_that_does_not_wait(c, peer):
 
 @pytest.mark.shows("splice partial count")
 def test_to_a_slow_peer(c, peer):
-    """What the socket does not take stays in the pipe."""
+    """Bytes that the socket does not accept stay in the pipe."""
     data = random.Random(labs.SEED).randbytes(1 << 16)
     c("s.setblocking(False); total = 0", data=data)
     total, left = c("""

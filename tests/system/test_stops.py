@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that stand still, clocks that jump: connections outlast it (docs/FAULTS.md)."""
+"""Stopped processes and clock jumps: connections survive both (docs/FAULTS.md)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRAP_S = (1 << 52) // 1_000_000_000  # when the core's count of ticks has been t
 
 @contextlib.contextmanager
 def flowing(lab, *, port: int = PORT, env: dict | None = None):
-    """A connection with data both ways; the whole of it is right at the end."""
+    """A connection with data both ways, compared completely at the end."""
     with Robot(lab, env=env) as robot:
         robot.listen(lab.ip, port)
         with lab.connect(port) as peer:
@@ -45,8 +45,8 @@ def stop_for(process: proc.Proc, seconds: float) -> None:
 @pytest.mark.toehold_only
 @pytest.mark.sanitize
 def test_toed_stands_still(make_lab):
-    """As with a machine that is suspended. Timers that are late are no timeouts, if what they wait
-    for is there: 200 ACKs, for those who may wait a second."""
+    """As on a suspended machine. A late timer is no timeout if its ACK has already arrived: 200
+    ACKs, a delay of up to a second."""
     lab = make_lab()
     with flowing(lab) as flow, labs.closing_all() as peers:
         robot = flow.robot
@@ -79,7 +79,7 @@ kept.append(c)
 @pytest.mark.toehold_only
 @pytest.mark.skipif(not FAKETIME, reason="no libfaketime: apt-get install faketime")
 def test_the_clock_on_the_wall_jumps(make_lab, tmp_path):
-    """toed does not go by it."""
+    """toed does not use that clock."""
     now = tmp_path / "now"
     now.write_text("+0")
     env = {
@@ -102,7 +102,7 @@ def test_the_clock_on_the_wall_jumps(make_lab, tmp_path):
 @pytest.mark.toehold_only
 @pytest.mark.sanitize
 def test_the_count_of_ticks_wraps(make_lab):
-    """After 52 days: toed is told that the machine has run for as long, all but five seconds."""
+    """After 52 days of uptime: toed starts five seconds before the count wraps."""
     lab = make_lab()
     lab.toed.stop()
     up = float(Path("/proc/uptime").read_text().split()[0])
@@ -126,8 +126,8 @@ def test_the_count_of_ticks_wraps(make_lab):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("seconds", [3, pytest.param(60, marks=pytest.mark.long)])
 def test_a_program_stands_still(make_lab, seconds):
-    """While its peers send: windows shut, nobody gives up, and then every byte is there. Others
-    are served all the while."""
+    """While its peers send: windows close, no connection times out, and then every byte arrives.
+    Other programs are served throughout."""
     lab = make_lab()
     chunk = bytes(range(256)) * 64
     with flowing(lab) as flow, labs.closing_all() as peers, flowing(lab, port=PORT + 1) as other:
@@ -138,7 +138,7 @@ def test_a_program_stands_still(make_lab, seconds):
             robot("kept.append(listener.accept()[0])")
         robot.proc.send_signal(signal.SIGSTOP)
         sent = [0] * len(peers)
-        for n, s in enumerate(peers):  # till nothing more goes in
+        for n, s in enumerate(peers):  # until the buffer is full
             s.setblocking(False)
             with contextlib.suppress(BlockingIOError):
                 while sent[n] < 400_000:
@@ -167,7 +167,8 @@ peers = {c.getpeername(): c for c in kept}
 
 @pytest.mark.toehold_only
 def test_a_program_that_reads_no_notification(make_lab):
-    """9,000 segments for 600 connections: they become one notification each, and nobody waits."""
+    """9,000 segments for 600 connections: they become one notification each, and no connection
+    waits."""
     lab = make_lab()
     connections = 600
     room = {"TOEHOLD_SLOTS": "1024", "TOEHOLD_TX_SIZE": "4096", "TOEHOLD_RX_SIZE": "4096"}

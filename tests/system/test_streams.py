@@ -110,7 +110,7 @@ def test_sendfile(robot, peer, tmp_path):
 
 @pytest.mark.shows("send EAGAIN")
 def test_send_until_full_then_again(robot, peer):
-    """EAGAIN when the peer does not read; EPOLLOUT when it has; every byte arrives."""
+    """EAGAIN while the peer does not read; EPOLLOUT after it has; every byte arrives."""
     robot("s.setblocking(False); ep = select.epoll(); ep.register(s, select.EPOLLOUT)")
     fill = """
 sent = 0
@@ -286,7 +286,7 @@ def test_end_of_a_program_closes_its_connections(lab, robot, peer, end):
 
 @pytest.mark.parametrize("end", ENDS)
 def test_what_was_sent_before_the_end_arrives(lab, end):
-    """All of it, when the program has been gone for long, and then the FIN."""
+    """All data arrives long after the program has exited, and then the FIN."""
     data = bytes(range(256)) * 400
     with Robot(lab) as other:
         other.listen(lab.ip, PORT + 1)

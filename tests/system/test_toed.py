@@ -24,7 +24,7 @@ pytestmark = pytest.mark.toehold_only
 
 
 def toed(lab, *argv: object, prefix: tuple = ()):
-    """toed with these arguments, which must end by itself."""
+    """Runs toed with these arguments; it must exit by itself."""
     return lab.server.run([*prefix, paths.built("toed"), *argv], check=False, timeout=20)
 
 
@@ -145,9 +145,10 @@ sys.stdin.read()
 
 @pytest.mark.sanitize
 def test_user_and_what_he_may_have(make_lab):
-    """--user may attach; --user-limits holds him, not root; what he gives back he has again."""
+    """--user may attach; --user-limits bounds that user, not root; released resources are available
+    again."""
     lab = make_lab(args=["--user", "nobody", "--user-limits", "qps=1,listeners=2,commands=1000"])
-    # Debian's Python: the one that runs this may be where he cannot go.
+    # Debian's Python: the one that runs this test may be in a folder that user cannot read.
     argv = [*NOBODY, *lab.toed.wrapped(["/usr/bin/python3", "-c", SERVER, lab.ip])]
     for _ in range(2):
         with lab.server.start(["sh", "-c", 'sleep 60 | exec "$@"', "sh", *argv]) as server:
@@ -176,7 +177,7 @@ for _ in range(2):
 
 
 def test_user_whose_helper_has_no_room_for_its_listeners(make_lab):
-    """A program that inherits listeners and cannot have them leaves them to its parent."""
+    """A program that inherits listeners but may not use them leaves them to its parent."""
     lab = make_lab(kernel=True, args=["--user", "nobody", "--user-limits", "qps=2,listeners=2"])
     argv = [*NOBODY, *lab.toed.wrapped(["/usr/bin/python3", "-c", PARENT])]
     with lab.server.start(argv) as server:
@@ -198,7 +199,7 @@ def test_user_must_exist(make_lab, tmp_path):
 
 @pytest.mark.sanitize
 def test_rubbish_on_the_control_socket(lab, tmp_path):
-    """Whatever a program writes there: toed answers or hangs up, and goes on."""
+    """Whatever a program writes there, toed answers or hangs up, and keeps running."""
     socket = labs.netns.socket
     for message in (
         b"",
@@ -216,7 +217,7 @@ def test_rubbish_on_the_control_socket(lab, tmp_path):
             s.send(message)
             while s.recv(1 << 16):
                 pass
-    # Those that say nothing at all keep nobody out.
+    # Silent clients do not block others.
     silent = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(50)]
     for s in silent:
         s.connect(str(lab.toed.socket))
@@ -227,7 +228,7 @@ def test_rubbish_on_the_control_socket(lab, tmp_path):
 
 
 def test_programs_run_on_the_kernel_without_a_daemon(lab, tmp_path):
-    """Said once on stderr, and nginx serves by Linux TCP; under --require it does not start."""
+    """Reported once on stderr, and nginx serves by Linux TCP; under --require it does not start."""
     argv = nginx.configuration(tmp_path, f"{lab.kernel_ip}:80")
     run = [paths.built("toehold"), "run", "--socket", tmp_path / "nobody"]
     done = lab.server.run([*run, "--require", "--", *argv], check=False)
@@ -242,7 +243,8 @@ def test_programs_run_on_the_kernel_without_a_daemon(lab, tmp_path):
 
 
 def test_what_the_toe_cannot_carry_is_refused_under_require(lab):
-    """A kernel's address; without --require it is the kernel's and said, loopback always passes."""
+    """An address of the kernel: without --require the kernel serves it, with a message; loopback
+    always passes."""
     code = "import socket, sys; socket.create_server((sys.argv[1], 0)); print('listening')"
     listen = [labs.PYTHON, "-c", code]
     assert "listening" in lab.run([*listen, "127.0.0.1"]).stdout
@@ -264,7 +266,7 @@ def test_what_the_toe_cannot_carry_is_refused_under_require(lab):
     verdict="kernel",
 )
 def test_io_uring_is_said(lab, require):
-    """Its operations go past the TOE: said once, and refused where nothing may."""
+    """Its operations bypass the TOE: reported once, and rejected under --require."""
     run = [paths.built("toehold"), "run", "--socket", lab.toed.socket]
     argv = [*run, *["--require"] * require, "--", paths.built("ringuser")]
     done = lab.server.run(argv)
@@ -290,7 +292,7 @@ def test_report_says_what_is_not_carried_and_why(lab):
 
 
 def test_address_of_another_host(make_lab):
-    """--check-ip (RFC 5227): an address that somebody has is not used, one that nobody has is."""
+    """--check-ip (RFC 5227): an address in use is rejected, an unused one is taken."""
     lab = make_lab()
     netif = f"af_xdp:{lab.pair.server_if}"
     lab.toed.stop()
@@ -303,7 +305,7 @@ def test_address_of_another_host(make_lab):
     with toed_module.Toed(lab.pair, args=["--check-ip"], engines=1) as checked:
         assert 4 < time.monotonic() - begin < 15
         lab.client.run(["ping", "-c1", "-W2", lab.ip])
-        # who takes it later is named
+        # a host that takes it later is named
         station = bytes.fromhex(mac.replace(":", ""))
         claim = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + station + socket.inet_aton(lab.ip)
         claim += bytes(6) + socket.inet_aton(lab.ip)
@@ -317,7 +319,7 @@ def test_address_of_another_host(make_lab):
 
 
 def blocked(pid: int, name: str) -> int:
-    """How often the process's thread of that name has slept in the kernel."""
+    """The number of sleeps in the kernel of the process's thread with that name."""
     for task in Path(f"/proc/{pid}/task").iterdir():
         text = (task / "status").read_text()
         if f"Name:\t{name}\n" in text:
@@ -339,7 +341,7 @@ def test_sleeps_on_a_kernel_without_epoll_pwait2(lab, tmp_path):
 
     with lab.server.start(argv, name="toed-old") as daemon:
         proc.wait_until((tmp_path / "s").exists, "toed", proc=daemon)
-        # The interface wakes nobody: its engine looks at it again and again, sleeping between.
+        # The interface sends no wake-ups: its engine polls it, sleeping in between.
         before = sleeps(), blocked(daemon.pid, "toed-engine0")
         proc.wait_until(lambda: sleeps() > before[0] + 50, "sleeps", proc=daemon)
         slept, switched = sleeps() - before[0], blocked(daemon.pid, "toed-engine0") - before[1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A new toed takes over from the one that runs (docs/UPGRADE.md): nobody notices. In Linux mode
-there is nothing to take over, and the same is expected of the connections."""
+"""A new toed takes over from the running one (docs/UPGRADE.md): programs and peers do not notice.
+In Linux mode there is no take-over; the same is expected of the connections."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def resets(lab: labs.Lab) -> int:
 
 
 class Load:
-    """Clients that ask all the time, over connections that stay and over new ones."""
+    """Clients that send requests continuously, over kept connections and over new ones."""
 
     def __init__(self, lab: labs.Lab, keep: int = 4, fresh: int = 2):
         self.asked = 0
@@ -56,9 +56,9 @@ class Load:
     def _run(self, ask) -> None:
         try:
             ask()
-        except BaseException as e:  # whatever it is, a request has failed
+        except BaseException as e:  # for any error, a request has failed
             self.failed.append(f"{ask.__name__[1:]}: {''.join(traceback.format_exception(e))}")
-            if not isinstance(e, TimeoutError):  # which has it already
+            if not isinstance(e, TimeoutError):  # whose message has the report already
                 self.failed.append(self._lab.report())
 
     def _keep(self) -> None:
@@ -126,7 +126,7 @@ def test_tls(lab, tmp_path):
 
 
 def test_shared_address(make_lab, tmp_path):
-    """The kernel, which has the same address, resets nothing while nobody takes the frames."""
+    """The kernel, with the same address, resets nothing while no toed receives frames."""
     lab = make_lab(shared=True)
     with nginx.start(lab, tmp_path, workers=2), Load(lab, fresh=0) as load:
         proc.wait_until(lambda: load.asked > 50 or load.failed, "requests")
@@ -163,7 +163,7 @@ def test_transfers_both_ways(lab):
 
 
 def test_loss(make_lab):
-    """Recovery goes on in the new toed with what the old one knew: SACKed, lost, sent again."""
+    """Recovery continues in the new toed with the old one's state: SACKed, lost, retransmitted."""
     total = 5 * MB
     lab = make_lab(impair="loss=3,delay=5ms,seed=5")
     server = lab.script("transfer.py", "serve", lab.ip, PORT, total, 7, says="ready")
@@ -188,7 +188,7 @@ def test_idle(lab, robot, peer):
 
 
 def test_unread(lab, robot, peer):
-    """What had arrived and was not read is read afterwards, and what came later behind it."""
+    """Unread data is read afterwards, followed by later data."""
     peer.sendall(b"before ")
     robot("assert s.recv(1, socket.MSG_PEEK) == b'b'")
     upgrade(lab)
@@ -198,7 +198,7 @@ def test_unread(lab, robot, peer):
 
 
 def test_half_closed(lab, robot, peer):
-    """By either side: its FIN is known, and the other direction goes on."""
+    """By either side: its FIN is kept, and the other direction continues."""
     peer.shutdown(socket.SHUT_WR)
     assert robot("s.recv(10)") == b""
     upgrade(lab)
@@ -217,7 +217,7 @@ def test_half_closed_by_the_program(lab, robot, peer):
 
 
 def test_peers_window_closed(lab, robot, peer):
-    """A writer that waits for a peer that does not read goes on when it does."""
+    """A writer blocked by a peer that does not read continues when it does."""
     total = 8 * MB
     robot.tell(f"s.sendall(bytes({total}))")
     assert robot.waits(0.5)
@@ -264,7 +264,7 @@ def test_blocked_calls(lab, robot):
 
 
 def test_backlog(lab, robot):
-    """Connections that nobody has accepted yet, and the listener's own backlog."""
+    """Connections not yet accepted, and the listener's backlog."""
     robot.listen(lab.ip, PORT)
     with contextlib.ExitStack() as stack:
         peers = [stack.enter_context(lab.connect(PORT)) for _ in range(10)]
@@ -279,7 +279,7 @@ def test_backlog(lab, robot):
 
 
 def test_closed_afterwards(lab, robot, peer):
-    """TIME-WAIT, and a program that goes: nothing is left in the new toed."""
+    """TIME-WAIT, and a program that exits: no state remains in the new toed."""
     upgrade(lab)
     robot("s.close()")
     assert peer.recv(10) == b""
@@ -312,7 +312,7 @@ def test_attach_afterwards(lab, robot):
 
 
 def test_ip6(make_lab):
-    """Its addresses are not tested anew, and its neighbours are known."""
+    """Duplicate address detection is not repeated, and neighbours are kept."""
     import test_ip6
 
     lab = test_ip6.make(make_lab)
@@ -332,7 +332,7 @@ def test_ip6(make_lab):
                 assert another.recv(10) == b"too"
 
 
-# ---- what is said
+# ---- messages
 
 
 @pytest.mark.toehold_only
@@ -350,7 +350,7 @@ def test_tools_and_counters(lab, robot, accepted):
     assert lab.toed.stats()["uptime_s"] > 0
 
 
-# ---- what does not work out
+# ---- failed take-overs
 
 
 def wait_said(toed: proc.Proc, what: str, since: int = 0) -> None:
@@ -359,7 +359,7 @@ def wait_said(toed: proc.Proc, what: str, since: int = 0) -> None:
 
 @contextlib.contextmanager
 def then_says(lab: labs.Lab, *what: str):
-    """The toed that serves says so of what happens in here: what it said before is none of it."""
+    """The serving toed reports these during the `with`; earlier output does not count."""
     toed = lab.toed.proc
     since = len(toed.text())
     yield
@@ -395,7 +395,7 @@ def test_other_options(lab, robot, peer, args, sentence):
 
 @pytest.mark.toehold_only
 def test_too_small(lab, robot, accepted):
-    """Only the image shows it: the old one has stopped already, and goes on."""
+    """Only the image shows it: the old one has stopped already, and resumes."""
     with lab.connect(PORT) as another:
         robot.accept("q")
         code, said = lab.toed.refused_take_over("--max-flows", "1")
@@ -410,7 +410,7 @@ def test_too_small(lab, robot, accepted):
 
 @pytest.mark.toehold_only
 def test_back_to_a_manager(make_lab):
-    """The old one goes on with all its threads."""
+    """The old one resumes with all its threads."""
     lab = make_lab(args=["--manager", "polling"])
     with Robot(lab) as robot:
         robot.listen(lab.ip, PORT)
@@ -422,7 +422,7 @@ def test_back_to_a_manager(make_lab):
 
 @pytest.mark.toehold_only
 def test_no_such_cpu(lab, robot, peer):
-    """Its threads are there before the old one ends, or it does not end."""
+    """Its threads run before the old one ends, or the old one does not end."""
     with then_says(lab, "serving on"):
         code, said = lab.toed.refused_take_over("--cpu", "999")
     assert code == 3
@@ -489,7 +489,7 @@ ASK = HELLO.pack(0x31454F54, CONTRACT, 5, 0, b"test")
 
 @contextlib.contextmanager
 def asking(lab: labs.Lab):
-    """A connection that asks to take over, as far as the options of the running toed."""
+    """A connection that requests the take-over, up to the options of the running toed."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.settimeout(30)
         s.connect(str(lab.toed.socket))
@@ -503,7 +503,7 @@ def asking(lab: labs.Lab):
 @pytest.mark.toehold_only
 @pytest.mark.parametrize("when", ["asked", "stopped", "sent"])
 def test_the_new_one_dies(lab, robot, peer, when):
-    """At once, while the old one writes down what it has, and when it has all."""
+    """Immediately, while the old one writes its image, and when that is complete."""
     with then_says(lab, *(["serving on"] if when != "asked" else [])), asking(lab) as s:
         if when != "asked":
             s.send(b"GO")
@@ -528,7 +528,8 @@ def test_the_new_one_has_a_reason(lab, robot, peer):
 
 @pytest.mark.toehold_only
 def test_the_kernel_gets_nothing(lab, robot, peer):
-    """While nobody serves: it would forward what is for an address that it does not have."""
+    """While no toed serves: the kernel would forward packets for an address that it does not
+    have."""
 
     def seen() -> int:
         out = lab.server.run(["nstat", "-asz", "IpInReceives"]).stdout
@@ -574,7 +575,7 @@ def test_the_new_one_does_not_let_go(lab, robot, peer):
 
 @pytest.mark.toehold_only
 def test_the_old_one_dies(lab):
-    """Before it has given anything: the new one ends too, and leaves the interface to others."""
+    """Before it has handed over anything: the new one exits too and releases the interface."""
     lab.toed.proc.send_signal(signal.SIGSTOP)
     new = lab.toed._launch("--take-over")
     time.sleep(0.2)
@@ -586,9 +587,9 @@ def test_the_old_one_dies(lab):
 
 @contextlib.contextmanager
 def before_the_last_word(lab: labs.Lab, path):
-    """A new toed, talking by a relay, has everything and says DONE, which the old one does not
-    hear, unless what this gives beside the new one is called. Both hear the end of the talk with
-    the end of this."""
+    """Starts a new toed behind a relay; it has everything and sends DONE. The relay withholds DONE
+    from the old one unless the second yielded value is called. The end of the `with` closes both
+    connections."""
     with contextlib.ExitStack() as stack:
 
         def new_socket() -> socket.socket:
@@ -623,7 +624,7 @@ def before_the_last_word(lab: labs.Lab, path):
 
 @pytest.mark.toehold_only
 def test_the_new_one_dies_with_everything(lab, robot, peer, tmp_path):
-    """Its XDP program and its name stood everywhere already."""
+    """Its XDP program and its name were in place already."""
     before = holder(lab)
     with before_the_last_word(lab, tmp_path / "relay") as (new, _):
         assert holder(lab) != before
@@ -644,7 +645,7 @@ def holder(lab: labs.Lab) -> int:
 @pytest.mark.toehold_only
 @pytest.mark.sanitize
 def test_the_old_one_dies_before_its_last_word(lab, robot, peer, tmp_path):
-    """The new one has everything, and nobody else can serve: it goes on."""
+    """The new one has everything, and no other toed can serve: it continues."""
     with before_the_last_word(lab, tmp_path / "relay") as (started, _):
         lab.toed.kill()
     lab.toed.proc, lab.toed._killed = started, False
@@ -657,7 +658,7 @@ def test_the_old_one_dies_before_its_last_word(lab, robot, peer, tmp_path):
 
 @pytest.mark.toehold_only
 def test_users(make_lab):
-    """Who may attach may not take over."""
+    """A user with the right to attach may not take over."""
     lab = make_lab(args=["--user", "nobody"])
     script = (
         f"import os, socket, struct; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET);"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens while a new toed takes over (docs/UPGRADE.md): programs and peers go, the new one
-says nothing, the network asks who has the address."""
+"""What happens while a new toed takes over (docs/UPGRADE.md): programs and peers exit, the new one
+stays silent, the network sends ARP requests for the address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.toehold_only
 
 
 def ended(peer: socket.socket) -> bool:
-    """The peer hears the end of its connection: a FIN or an RST."""
+    """The peer receives the end of its connection: a FIN or an RST."""
     try:
         return peer.recv(10) == b""
     except ConnectionResetError:
@@ -30,7 +30,7 @@ def ended(peer: socket.socket) -> bool:
 @pytest.mark.sanitize
 @pytest.mark.parametrize("serves", ["the new one", "the old one"])
 def test_a_program_dies(lab, tmp_path, serves):
-    """Nobody looks at its end for that moment: whoever serves then finds it gone."""
+    """No toed watches its end for that moment: the one that serves then finds it closed."""
     with contextlib.ExitStack() as stack:
         robot, other = stack.enter_context(Robot(lab)), stack.enter_context(Robot(lab))
         peers = []
@@ -57,8 +57,8 @@ def test_a_program_dies(lab, tmp_path, serves):
 
 @pytest.mark.parametrize("how", ["ends", "resets"])
 def test_a_peer_goes(lab, robot, peer, tmp_path, how):
-    """Its FIN or RST comes while nobody takes it. A FIN comes again; who was reset hears of it with
-    what it sends next."""
+    """Its FIN or RST arrives while no toed receives. A FIN is retransmitted; a reset shows at the
+    next send."""
     if how == "resets":
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     with before_the_last_word(lab, tmp_path / "relay") as (new, go_on):
@@ -80,7 +80,7 @@ SAYS_NOTHING = HOLDS.replace('s.send(b"it cannot")\n', "")
 
 @pytest.mark.long  # the 20 s that the old one waits
 def test_the_new_one_says_nothing(lab, robot, accepted):
-    """It has everything, and neither takes over nor gives up."""
+    """It has everything, and neither takes over nor aborts."""
     assert SAYS_NOTHING != HOLDS
     with (
         then_says(lab, "it takes too long", "does not let go", "serving on"),
@@ -94,7 +94,7 @@ def test_the_new_one_says_nothing(lab, robot, accepted):
 
 
 def arp(lab: labs.Lab) -> socket.socket:
-    """What the peer hears of ARP from now on."""
+    """The ARP packets that the peer receives from now on."""
     s = lab.client.socket(socket.AF_PACKET, socket.SOCK_RAW)
     s.bind((lab.pair.client_if, 0x0806))
     s.setblocking(False)
@@ -112,8 +112,8 @@ def heard(s: socket.socket, of: str) -> list[tuple[int, str]]:
 
 
 def test_neighbours_are_known(lab, robot, accepted):
-    """Nobody is asked anew, and the address is announced twice in all (RFC 5227 2.3), whoever
-    serves; who asks for it is answered by the new one."""
+    """Neighbours are not resolved again, and the address is announced twice in all (RFC 5227 2.3),
+    by either toed; the new one answers requests for it."""
     proc.wait_until(lambda: lab.toed.stats()["uptime_s"] > 3, "the announcements are over")
     with arp(lab) as s:
         for _ in range(2):
@@ -129,7 +129,7 @@ def test_neighbours_are_known(lab, robot, accepted):
 
 
 def test_who_claims_the_address_is_known(make_lab):
-    """--check-ip: the test is not made again, in which the address would belong to nobody."""
+    """--check-ip: the test is not repeated; during it no host would own the address."""
     lab = make_lab(args=["--check-ip"])
     with Robot(lab) as robot:
         robot.listen(lab.ip, PORT)

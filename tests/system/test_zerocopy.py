@@ -54,7 +54,7 @@ def test_what_comes_back_is_what_was_sent(place, method):
             inline = env.get("TOEHOLD_ENGINE") == "inline"
             assert (", 0 by reference" in server.text().splitlines()[-1]) == (not inline)
         if env.get("TOEHOLD_ENGINE") == "inline":
-            # all were held, and none is when the connections are gone
+            # all were held, and none is after the connections have ended
             said = stats(f"/run/toehold/inline-{server.pid}.sock")["engines"][0]
             assert said["counters"]["rx_held"] > 4_000_000 / 1460 / 2
             assert (said["netio"]["rx_held"], said["netio"]["rx_hold_max"]) == (0, 1024)

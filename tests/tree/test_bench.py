@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What benches compute from their samples, and how they report it."""
+"""The computations of benches on their samples, and their reports."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bare, frames without TCP: that every frame is counted once, and what is lost is made good."""
+"""bare, frames without TCP: every frame is counted once, and lost ones are replaced."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench gateware: what it makes of cycles. (toe_bench itself: gateware/sim/test_toe_bench.py)"""
+"""bench gateware: how it evaluates cycles. (toe_bench itself: gateware/sim/test_toe_bench.py)"""
 
 from bench import gateware, gateware_plots
 
@@ -21,7 +21,7 @@ def latency(rows: list[list[int]], delay: int = 1) -> dict:
 
 
 def test_a_link_of_100_gbit_is_seen_as_one():
-    """1500 bytes of IPv4 take 1538 of the link: 8.127 M/s."""
+    """1500 bytes of IPv4 use 1538 of the link: 8.127 M/s."""
     assert gateware.on_wire(1) == gateware.on_wire(6) == 84
     assert gateware.on_wire(1460) == 1538
     row = gateware.rates(stream(30760, 1000, 1460, counters={"no_buffer": 3}))
@@ -44,7 +44,7 @@ def test_what_was_fetched_was_not_on_chip():
     row = gateware.found_on_chip(sample)
     assert (row["hit_percent"], row["per_cycle"], row["tcbs"]) == (90.0, 0.5, 32)
     found = gateware.derive([sample, {**latency([[40, 60, 40]]), "tcbs": 32, "flows": 64}])
-    assert (found["frames"], found["latency"]) == ([], [])  # nobody judges these
+    assert (found["frames"], found["latency"]) == ([], [])  # these have no goal
     assert gateware.goals(found) == []
     said = gateware.table(found)
     assert "64 flows, 32 TCBs on chip, memory after 200 cycles: 90.0 % on chip" in said
@@ -57,10 +57,10 @@ def test_goals_are_met_or_not():
     samples = [
         stream(4000, 1000, 128),  # 62.5 M/s
         stream(5000, 1000, 128, case="send"),
-        stream(9000, 1000, 64),  # nobody judges it
+        stream(9000, 1000, 64),  # no goal
         frames(0),
         frames(900, fpcs=1),
-        frames(900, interval_ps=6720),  # ... nor that
+        frames(900, interval_ps=6720),  # no goal either
         frames(900, flows=1),
         latency([[201, 300, 76]]),
         latency([[900, 900, 900]], delay=200),

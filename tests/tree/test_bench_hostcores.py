@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench hostcores: what it reads and computes, and that it runs to its end."""
+"""bench hostcores: its input, its computations, and a complete run."""
 
 import json
 import sys
@@ -75,7 +75,7 @@ def test_it_runs_to_its_end(tmp_path):
     assert body["not_available"] == {}
     for name in names:
         found = body["medians"]["by_host_cores"][name]["1"]
-        # Segments are as small as they should be, whoever receives them.
+        # Segments are as small as required, on any receiver.
         joined = name.endswith("_joined")
         assert joined or found["segment"] == pytest.approx(hostcores.SEGMENT, abs=1)
         assert found["gbps"] > 0

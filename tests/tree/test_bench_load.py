@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benches of the load generator: what they compute, and that they run to their end."""
+"""The benches of the load generator: their computations, and complete runs."""
 
 from __future__ import annotations
 
@@ -312,7 +312,7 @@ def test_many_flows_run(tmp_path):
     for grown in body["memory"].values():
         for parts in grown.values():
             assert 100 < sum(parts.values()) < 8192
-    # Idle flows touch nothing of their buffers: what toed shares with its program are records.
+    # Idle flows do not touch their buffers: toed shares only records with its program.
     assert body["memory"]["toed"]["toed_of_server"]["shared"] < 2 * flows.BUFFER
 
 
@@ -333,7 +333,7 @@ def test_bulk_with_features_off_runs(tmp_path, systems, more):
         for by_message in by_frames.values():
             assert all(v > 0 for way in by_message["65536"].values() for v in way["bytes_per_s"])
     for system in systems.split(","):
-        # on a wire all are there; AF_XDP has what kernel and driver have
+        # a wire has all of them; AF_XDP those of kernel and driver
         assert {"all on", "zero copy"} <= set(body["features"][system])
         assert "tso" in body["features"][system] or "af_xdp" in system
         for rates in body["zero_copy"][system]["65536"].values():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench multicore: where it puts everybody, what it computes, and that it runs to its end."""
+"""bench multicore: its placement of processes, its computations, and a complete run."""
 
 import json
 import os
@@ -86,7 +86,7 @@ def test_cpu_time_is_told_by_thread():
                 "worker-of-test" in cpu.by_thread(os.getpid())
                 and cpu.by_thread(os.getpid())["worker-of-test"] > 0.05
             ),
-            "it has used some",
+            "it has used CPU time",
         )
     finally:
         end.set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make bench NAME=rtt: what it reads of captures, its table, and a small run of it."""
+"""make bench NAME=rtt: its parser of captures, its table, and a small run."""
 
 import json
 import socket

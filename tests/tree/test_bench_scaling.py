@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench scaling: what it computes, and that its pairs run to their end."""
+"""bench scaling: its computations, and complete runs of its pairs."""
 
 import json
 import os

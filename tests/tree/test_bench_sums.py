@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench sums: what it computes, and that it runs to its end."""
+"""bench sums: its computations, and a complete run."""
 
 import json
 import sys

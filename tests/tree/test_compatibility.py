@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/COMPATIBILITY.md: every call is in it, and tests show what it says."""
+"""docs/COMPATIBILITY.md: it lists every call, and tests prove its claims."""
 
 import re
 import runpy
@@ -23,7 +23,8 @@ def test_table_is_what_the_marks_say():
 
 
 def test_every_call_is_in_the_table(script):
-    """Every name that the preload library takes; the others stand in PRELOAD.md with the reason."""
+    """Lists every name that the preload library takes; PRELOAD.md has the others with the
+    reason."""
     names = re.findall(r"^\s+(\w+);", (ROOT / "manager/src/preload/preload.map").read_text(), re.M)
     rows = {row.split()[0] for row in script["collect"]()}
     assert len(names) > 100

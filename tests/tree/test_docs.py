@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the documents name is there: files, links, options, variables, functions, benches."""
+"""What the documents name exists: files, links, options, variables, functions, benches."""
 
 import re
 import subprocess
@@ -54,12 +54,12 @@ def there(name: str) -> bool:
 
 
 def lost_in(row: str) -> list[str]:
-    """Files of a table's row that are not there. One without a folder is in that of the last."""
+    """Missing files of a table's row. A name without a folder is in that of the previous one."""
     lost = []
     for cell in row.split("|"):
         folder = ""
         for name in NAMED.findall(cell):
-            own = "/" in name and not name.startswith("toe/")  # toe/x.h: as it is included
+            own = "/" in name and not name.startswith("toe/")  # toe/x.h: as in #include
             if own:
                 folder = name if name.endswith("/") else name.rsplit("/", 1)[0] + "/"
             places = [folder + place for place in ("", "src/", "include/toe/")]
@@ -119,7 +119,7 @@ BENCH = r"\bmake bench NAME=(?!x\b)(\w+)"
 
 @pytest.fixture(scope="module")
 def words():
-    """All names that sources say, but for the documents."""
+    """All names in the sources, without the documents."""
     found = set()
     for name in listed():
         if (
@@ -162,7 +162,7 @@ def modules() -> dict[str, tuple[set[str], set[str], str]]:
 
 
 def sections() -> dict[str, str]:
-    """Of the pages: what stands under the heading that is a module's name."""
+    """The text under the heading that names a module, from its page."""
     found = {}
     for page in sorted((ROOT / "docs" / "gateware").glob("*.md")):
         for part in re.split(r"^# ", page.read_text(), flags=re.MULTILINE)[1:]:
@@ -183,7 +183,7 @@ def test_each_module_has_its_page():
 
 @pytest.mark.parametrize("module", RTL_MODULES)
 def test_a_page_has_ports_parameters_and_counters(module):
-    """Those that there are, and none that are gone."""
+    """Lists all existing ones, and no removed ones."""
     parameters, ports, text = RTL_MODULES[module]
     said = set(re.findall(r"`([\w*]+)`", RTL_PAGES[module]))
     assert {p for p in ports if not any(fnmatch(p, s) for s in said)} == set()

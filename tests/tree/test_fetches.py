@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the source fetches into the cache, the compiled code does.
+"""The compiled code keeps the prefetches of the source.
 
-To a compiler a function that does nothing but fetch has no effect: it may leave out calls of it.
+To a compiler a function that only prefetches has no effect: it may drop calls of it.
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 
 from tests.lab import paths, proc
 
-# By function: where it is, and how many places of its source fetch.
+# By function: its file, and the number of prefetches in its source.
 FETCHES = {
     "texpect_events": ("manager/libtoe_preload.so", 9),
     "expect_use": ("manager/libtoe_preload.so", 5),

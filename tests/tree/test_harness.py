@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness itself: what it starts ends, however the run ends; namespaces have no way out."""
+"""The harness itself: its processes end, however the run ends; namespaces have no route to the
+outside."""
 
 import os
 import signal
@@ -64,8 +65,8 @@ def test_nothing_outlives_its_maker(sig):
     maker.send_signal(sig)
     maker.wait()
     maker.stdout.close()
-    proc.wait_until(lambda: not Path("/run/netns", name).exists(), f"{name} goes away")
-    proc.wait_until(lambda: not Path("/proc", pid).exists(), f"process {pid} goes away")
+    proc.wait_until(lambda: not Path("/run/netns", name).exists(), f"{name} is removed")
+    proc.wait_until(lambda: not Path("/proc", pid).exists(), f"process {pid} ends")
 
 
 def test_stop_ends_children_too():
@@ -73,12 +74,12 @@ def test_stop_ends_children_too():
     shell = proc.Proc(["sh", "-c", script])
     child = int(proc.wait_until(shell.text, "the shell's child"))
     shell.stop()
-    proc.wait_until(lambda: _gone(child), f"process {child} goes away")
+    proc.wait_until(lambda: _gone(child), f"process {child} ends")
 
 
 def _gone(pid: int) -> bool:
     stat = Path(f"/proc/{pid}/stat")
-    # A zombie is gone but for its parent's wait.
+    # A zombie has ended; only its parent's wait() is missing.
     return not stat.exists() or stat.read_text().rsplit(")", 1)[1].split()[0] == "Z"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a segment, an ACK, a request and a connection take in instructions stays as recorded."""
+"""The instruction counts of a segment, an ACK, a request and a connection stay as recorded."""
 
 import json
 
@@ -15,7 +15,7 @@ def test_counts_are_those_of_the_baseline():
             f"the baseline is of {baseline['compiler']}, this build of {instructions.compiler()}"
         )
     told = instructions.moved(instructions.measure(), baseline["counts"])
-    assert not told, f"{told}; `{instructions.RECORD}` records these if they are meant"
+    assert not told, f"{told}; `{instructions.RECORD}` records these if they are intended"
 
 
 def test_what_moved_is_told_with_how_far():

@@ -62,8 +62,8 @@ def test_one_flow_fills_the_link(cc, buffer_kb):
 @pytest.mark.parametrize("cc", CCS)
 @pytest.mark.parametrize("rtt_ms,rate,least", [(40, 50, 0.8), (100, 100, 0.7)])
 def test_overshoot_of_slow_start_is_a_loss_like_others(cc, rtt_ms, rate, least):
-    """The first slow start fills a BDP of queue and loses hundreds of segments. Taken for a burst
-    after idle time (RFC 7661 4.4.1) that would leave a fifteenth of the window."""
+    """The first slow start fills a BDP of queue and loses hundreds of segments. If treated as a
+    burst after idle time (RFC 7661 4.4.1), the window would shrink to a fifteenth."""
     bdp = rate * rtt_ms * 125
     result = netsim.run(
         *path(f"{rate}mbit", rtt_ms, queue=f"{bdp}B"),
@@ -117,7 +117,7 @@ def test_a_slow_reader_bounds_the_sender():
 
 
 def test_a_reader_that_stopped_is_found_again():
-    """The buffer takes what fits, then the window is closed: data flows when it opens."""
+    """The buffer fills, then the window is closed: data flows when it opens."""
     result = netsim.run(
         *path("100mbit", 20),
         *["--flow", "bytes=20MB,stall=500ms,stall_for=3s,rx_buf=256KiB", "--time", "20s"],
@@ -160,7 +160,7 @@ def test_cubic_leaves_reno_its_share():
 
 
 def test_a_longer_round_trip_is_no_starvation():
-    """CUBIC grows in real time: with four times the RTT more than a tenth is left."""
+    """CUBIC grows in real time: a flow with four times the RTT gets over a tenth."""
     result = netsim.run(
         *path("100mbit", 20, queue="250kB"),
         *["--flow", "rtt=20ms", "--flow", "rtt=80ms", "--time", "120s", "--warmup", "30s"],
@@ -255,7 +255,7 @@ def test_a_path_that_stops_for_two_seconds_is_found_again():
 
 
 def test_reordering_costs_little():
-    """One packet in a hundred comes a quarter of a round trip late."""
+    """One packet in a hundred arrives a quarter of a round trip late."""
     result = netsim.run(
         *path("50mbit", 40, queue="500kB", fwd="reorder=1%,reorder_by=5ms"),
         *["--flow", "rx_buf=256KiB", "--time", "20s", "--warmup", "2s"],
@@ -299,7 +299,7 @@ def test_ecn_signals_without_loss():
 
 
 def test_dctcp_keeps_the_queue_at_the_step():
-    """RFC 8257: around K bytes, with the link full and nothing lost once it has started."""
+    """RFC 8257: around K bytes, with the link full and no loss after the start."""
     need_cc("dctcp")
     result = netsim.run(
         *path("1gbit", 1, queue="1MB", fwd="qdisc=step,step=60kB"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runner of packetdrill scripts itself: what is wrong is caught, and said as packetdrill says
-it. Each case is a script that passes and one change that makes it fail."""
+"""The runner of packetdrill scripts itself: it detects errors and reports them as packetdrill does.
+Each case is a script that passes and one change that makes it fail."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GOOD = """\
 +0 > F. 101:101(0) ack 11 <...>
 """
 
-# What is replaced by what, and what the failure says.
+# Text to replace, its replacement, and the expected failure message.
 WRONG = {
     "flags": ("> S. 0:0(0)", "> S 0:0(0)", "tcp_ack: expected: 0"),
     "syn flag": ("> P. 1:101", "> SP. 1:101", "tcp_syn: expected: 1"),
@@ -190,7 +190,7 @@ def test_tolerance(core: Worker, tmp_path: Path) -> None:
 
 
 def test_payload_is_a_pattern(core: Worker, tmp_path: Path) -> None:
-    """What is read must be what came, from the right place: here bytes 1 to 10 come as 2 to 11."""
+    """Bytes read must match the stream at their offset: here bytes 1 to 10 arrive as 2 to 11."""
     text = GOOD.replace("S 0:0(0) win 32792", "S 4294967295:4294967295(0) win 32792")
     text = text.replace("ack 1 win 65535", "ack 0 win 65535")
     result = run(core, tmp_path, text)
@@ -198,7 +198,7 @@ def test_payload_is_a_pattern(core: Worker, tmp_path: Path) -> None:
 
 
 def test_same_again(core: Worker, tmp_path: Path) -> None:
-    """A stack does not remember the one before it, and the same seed gives the same numbers."""
+    """A stack keeps no state of the previous one, and the same seed gives the same numbers."""
     logs = [run(core, tmp_path, GOOD).log for _ in range(2)]
     other = run(core, tmp_path, GOOD, ("so_flags", "seed=2")).log
     assert logs[0] == logs[1] != other

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux as the judge of the scripts of tests/packetdrill/ (tests/packetdrill/judge.py)."""
+"""Linux as the reference for the scripts of tests/packetdrill/ (tests/packetdrill/judge.py)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def rfc(*words: str, root: Path = ROOT) -> subprocess.CompletedProcess:
 
 @pytest.fixture
 def tree(tmp_path):
-    """A tree of its own: make(table, code, test) writes it and returns the faults found."""
+    """A separate tree: make(table, code, test) writes it and returns the faults found."""
 
     def make(table: str, code: str = "", test: str = "") -> str:
         for name, text in (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/: what they say when something is wrong."""
+"""scripts/: their error messages."""
 
 import os
 import shutil

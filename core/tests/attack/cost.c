@@ -151,7 +151,7 @@ static void case_gaps(void)
 
 /* ---- many connections ---- */
 
-/* The handshake of r, whose next segment it is then. */
+/* The handshake of r; its next segment is r's next one. */
 static void shake_hands(struct sim *s, struct raw *r)
 {
     struct tseg g;
@@ -168,8 +168,8 @@ static void shake_hands(struct sim *s, struct raw *r)
     flush(s);
 }
 
-/* Slowloris: 10,000 clients that say a byte in ten seconds each, a thousand in a second, beside one
- * that is sent a hundred segments meanwhile: 1.2 Gbit/s. */
+/* Slowloris: 10,000 clients that each send a byte in ten seconds, a thousand in a second, beside
+ * one that receives a hundred segments in that time: 1.2 Gbit/s. */
 #define SLOW 10000u
 
 static void case_ack_beside_slow(void)
@@ -249,7 +249,7 @@ static void case_lookup_alike(void)
     case_lookup(1);
 }
 
-/* ---- SYNs of nobody, resets of a guesser ---- */
+/* ---- SYNs from unused addresses, resets of a guesser ---- */
 
 static void case_syn(void)
 {

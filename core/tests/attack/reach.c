@@ -95,7 +95,7 @@ enum toec_state place_state(struct place *p)
     }
     toec_usage(c->host->stack, &u);
     if (u.half_open)
-        return TOEC_SYN_RECEIVED; /* its flow is not told before it is established */
+        return TOEC_SYN_RECEIVED; /* its flow is not reported before it is established */
     return u.time_wait ? TOEC_TIME_WAIT : TOEC_CLOSED;
 }
 

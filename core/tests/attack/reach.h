@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reach.h - a connection brought into any state of RFC 9293 3.3.2, for attacks upon it. */
+/* reach.h - puts a connection into any state of RFC 9293 3.3.2, for attacks on it. */
 #ifndef REACH_H
 #define REACH_H
 
@@ -17,7 +17,7 @@ struct place {
 
 /* The peer's side of a connection in this state; what the stack sent is forgotten. */
 void reach(struct place *p, enum toec_state state);
-/* State of the connection now; TOEC_CLOSED when it is gone and left no TIME-WAIT. */
+/* Current state of the connection; TOEC_CLOSED when it has ended and left no TIME-WAIT. */
 enum toec_state place_state(struct place *p);
 /* A segment at these offsets from RCV.NXT and SND.NXT; polled. */
 void strike(struct place *p, unsigned flags, int64_t seq, int64_t ack, uint32_t len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_attack_blind.c - an attacker off the path, who knows the 4-tuple and guesses sequence
- * numbers (RFC 5961): resets, SYNs, ACKs and data at every edge of the window, in every state; what
- * challenge ACKs tell; and two ends that were driven apart.
+ * test_attack_blind.c - an off-path attacker that knows the 4-tuple and guesses sequence numbers
+ * (RFC 5961): resets, SYNs, ACKs and data at every edge of the window, in every state; what
+ * challenge ACKs reveal; and two ends with desynchronised numbers.
  */
 #include "raw.h"
 #include "reach.h"
@@ -21,7 +21,8 @@ static uint32_t window_of(struct place *p)
     return i.rcv_wnd;
 }
 
-/* RFC 5961 3.2: only the exact number resets, others in the window are asked about. R5961-01 */
+/* RFC 5961 3.2: only the exact number resets, others in the window draw a challenge ACK. R5961-01
+ */
 static void test_reset(void **state)
 {
     int s, k;
@@ -39,7 +40,7 @@ static void test_reset(void **state)
             at[2] = 1;
             at[3] = (int64_t)window_of(&p) - 1;
             at[4] = window_of(
-                &p); /* where a peer's RST stands that filled the window: asked about too */
+                &p); /* the number of the RST of a peer that filled the window: challenged too */
             at[5] = (int64_t)window_of(&p) + 1;
             at[6] = 0x7fffffff;
             strike(&p, F_RST, at[k], 0, 0);
@@ -155,7 +156,7 @@ static void test_data(void **state)
     place_end(&p);
 }
 
-/* A flood of resets upon connection A, and one upon B: B is told as many challenges as without A.
+/* A flood of resets on connection A, and one on B: B sends as many challenges as without A.
  */
 static unsigned challenges_of(uint16_t port, struct talk *t, unsigned resets, uint32_t iss)
 {
@@ -266,7 +267,7 @@ static void inject_byte(struct sim *s, unsigned to, const struct conn *c, const 
     assert_int_equal(c->received, 1);
 }
 
-/* Two ends whose numbers were driven apart acknowledge each other; not for ever. */
+/* Two desynchronised ends acknowledge each other, but not for ever. */
 static void test_ack_storm(void **state)
 {
     struct sim s;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_attack_flood.c - much of the same: SYNs from everywhere, cookies guessed, connections opened
- * and left, closed and closed again, tiny segments out of order, SACKs of crumbs. Memory is what
- * toec_size() took in the beginning; here the pools are looked at, and who is still served.
- * What each costs is measured by cost.c.
+ * test_attack_flood.c - floods: SYNs from everywhere, guessed cookies, connections opened and
+ * abandoned, closed repeatedly, tiny out-of-order segments, SACKs of tiny blocks. Memory is fixed
+ * by toec_size(); these tests check the pools and which clients are still served. cost.c measures
+ * the cost of each.
  */
 #include <stdlib.h>
 
@@ -63,7 +63,8 @@ static int connect_honestly(struct sim *s)
     return s->host[0].conns && (s->host[0].opened > before || s->host[0].conns->established);
 }
 
-/* So many SYNs of nobody upon so many ports, and 20 honest clients meanwhile: how many connect. */
+/* Sends SYNs from unused addresses to several ports while 20 honest clients connect; returns how
+ * many succeed. */
 static unsigned flood(struct sim *s, unsigned count, unsigned ports)
 {
     unsigned i, good = 0;
@@ -95,7 +96,8 @@ static void flood_over(struct sim *s)
     sim_stop(s);
 }
 
-/* 20 of 20 connects succeed while 850,000 SYNs of nobody arrive; the pools do not grow. R4987-01 */
+/* 20 of 20 connects succeed while 850,000 SYNs from unused addresses arrive; the pools do not grow.
+ * R4987-01 */
 static void test_syn_flood(void **state)
 {
     struct sim s;
@@ -114,7 +116,7 @@ static void test_syn_flood(void **state)
     flood_over(&s);
 }
 
-/* The same upon many ports, whose backlogs together are more than there are TCBs. */
+/* The same on many ports whose backlogs together exceed the TCBs. */
 static void test_syn_flood_upon_many_ports(void **state)
 {
     struct sim s;
@@ -174,8 +176,8 @@ static void test_cookie_forgery(void **state)
     sim_stop(&s);
 }
 
-/* A spoofed SYN, ACK or RST makes its victim be sent no more than the retries, in frames no longer
- * than what came (Bock 2021). */
+/* A spoofed SYN, ACK or RST causes at most the retries to its victim, in frames no longer than the
+ * spoofed one (Bock 2021). */
 static void test_amplification(void **state)
 {
     static const unsigned flags[] = {F_SYN, F_ACK, F_SYN | F_ACK, F_FIN | F_ACK, F_RST};
@@ -275,7 +277,7 @@ static void test_time_wait_exhaustion(void **state)
     sim_stop(&s);
 }
 
-/* A client that connects and asks, its window shut from then on; established. */
+/* A client that connects and sends a request, then closes its window; established. */
 static struct conn *stall(struct sim *s, struct raw *r)
 {
     struct conn *c;
@@ -284,7 +286,7 @@ static struct conn *stall(struct sim *s, struct raw *r)
     *r = syn(anywhere());
     raw_input(s, 0, r);
     craft_poll(s);
-    do { /* others may be probed meanwhile */
+    do { /* others may be probed in between */
         if (!craft_next(s, &g))
             return 0;
     } while (g.flags != (F_SYN | F_ACK) || g.dport != r->sport);
@@ -320,8 +322,8 @@ static int64_t nobody_listens(struct sim *s, unsigned from, uint8_t *frame, uint
     return frame[13] == 6 ? 0 : -1;
 }
 
-/* Those held, and who asks politely, let time pass: each says every other second that its window is
- * still shut, or open. */
+/* Advances time while each held connection, and the honest client, reports every other second that
+ * its window is still closed, or open. */
 static void hold(struct sim *s, const struct raw *held, unsigned n, unsigned seconds)
 {
     unsigned at, i;
@@ -337,9 +339,9 @@ static void hold(struct sim *s, const struct raw *held, unsigned n, unsigned sec
     s->router = 0;
 }
 
-/* Sockstress (CVE-2008-4609): all flows are held by peers that shut their window. They keep what
- * they have while nobody else wants it; then those that stood still longest go, one for one, and
- * all by a user timeout where the program has set one. R6429-01 */
+/* Sockstress (CVE-2008-4609): all flows are held by peers that shut their window. They keep their
+ * flows while no new connection needs one; then those without progress for longest are evicted, one
+ * for one, and all by a user timeout if the program has set one. R6429-01 */
 #define HELD  10000u
 #define YOUNG 1000u /* of them came late */
 
@@ -405,8 +407,8 @@ static void test_all_flows_held(void **state)
 /* ---- slow clients ---- */
 
 #define SLOW    10000u
-#define ROUNDS  2000u /* of 10 ms: each slow client has said two bytes */
-#define PER_RND 10u   /* of the slow ones say a byte: each in 10 s */
+#define ROUNDS  2000u /* of 10 ms: each slow client has sent two bytes */
+#define PER_RND 10u   /* of the slow ones send a byte: each in 10 s */
 
 /* One byte, which the application reads: raw.c's, not those of the pattern. */
 static void say_a_byte(struct sim *s, struct raw *r, struct conn *c)
@@ -498,7 +500,7 @@ static void test_tiny_segments_out_of_order(void **state)
     t.wscale = 2;
     t.s.host[0].rx_buf = 1 << 18; /* its window takes them all */
     talk_passive(&t);
-    talk_say(&t, F_ACK, (uint32_t)-1, 0, 0); /* the answer tells all of the window */
+    talk_say(&t, F_ACK, (uint32_t)-1, 0, 0); /* the reply uses the whole window */
     craft_forget(&t.s);
     for (i = 0; i < TINY; i++)
         order[i] = i;

@@ -142,7 +142,7 @@ static void test_initial_sequence_numbers(void **state)
     sim_stop(&s);
 }
 
-/* Another secret gives other numbers: nothing of one boot tells about the next. R6528-02 */
+/* Another secret gives other numbers: those of one boot reveal nothing about the next. R6528-02 */
 static void test_secret_counts(void **state)
 {
     struct sim s;
@@ -212,7 +212,7 @@ static double port_p(const uint32_t *v, unsigned n, uint32_t first, uint32_t cou
     return byte_p(cell, n, 0);
 }
 
-/* R6056-01: ports of one destination, of many, and what those of one tell about another's
+/* R6056-01: ports of one destination, of many, and what those of one reveal about another's
  * (R6056-02, CVE-2022-1012). */
 static void test_ephemeral_ports(void **state)
 {
@@ -241,8 +241,8 @@ static void test_ephemeral_ports(void **state)
     sim_stop(&s);
 }
 
-/* CVE-2020-36516: the identification of packets to one peer tells nothing of those to another, or
- * of how many there were: it is constant 0 for what may not be fragmented (RFC 6864 4.1). */
+/* CVE-2020-36516: the identification of packets to one peer reveals nothing about those to another,
+ * or their number: it is constant 0 for packets that may not be fragmented (RFC 6864 4.1). */
 static void test_ip_identification(void **state)
 {
     struct sim s;

@@ -65,8 +65,8 @@ static void test_matrix(void **state)
     assert_true(ended >= 2 * 2); /* port and protocol unreachable, for SYN-SENT and SYN-RECEIVED */
 }
 
-/* The path MTU is not driven to the floor by whoever guesses: not below 552 bytes, of IPv6 1280,
- * whatever the next hop's MTU is said to be (RFC 5927 7.2, RFC 8201 4). */
+/* A guesser cannot force a tiny path MTU: it stays at least 552 bytes, 1280 for IPv6, whatever
+ * next-hop MTU the message claims (RFC 5927 7.2, RFC 8201 4). */
 static void test_mtu_floor(void **state)
 {
     static const uint32_t mtu[] = {0, 1, 67, 68, 296, 551, 552, 1279, 1280};

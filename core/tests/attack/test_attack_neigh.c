@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_attack_neigh.c - a link full of neighbours that nobody knows (RFC 6583): a million claims of
- * ARP or neighbour discovery, and SYNs from a million addresses on the link, whose answers need
- * resolution. The table keeps its bound, a flow with a neighbour goes on without asking for it
- * again, newcomers are connected. What a program of ours does by itself, sending to a million
- * targets: test_arp.c, test_nd.c.
+ * test_attack_neigh.c - a link full of unknown neighbours (RFC 6583): a million claims of ARP or
+ * neighbour discovery, and SYNs from a million addresses on the link, whose replies need
+ * resolution. The table keeps its bound, a flow with a resolved neighbour continues without another
+ * solicitation, new clients connect. A local program that sends to a million targets: test_arp.c,
+ * test_nd.c.
  */
 #include "../tcptalk.h"
 
@@ -14,13 +14,13 @@
 #else
 #define CROWD 1000000u
 #endif
-#define NEIGHBOURS 256u /* max_neighbours when nothing else is said */
+#define NEIGHBOURS 256u /* the default of max_neighbours */
 #define NEWCOMERS  20u
 #define GAP        (100 * USEC) /* between packets: a hundred seconds for a million */
 
 struct crowd {
     struct talk t;
-    uint32_t said; /* bytes each way of the flow that goes on */
+    uint32_t said; /* bytes each way of the continuing flow */
     unsigned most, newcomers;
 };
 
@@ -48,7 +48,7 @@ static void put_mac(uint8_t *mac, uint32_t who)
 
 /* ---- packets of anybody ---- */
 
-/* RFC 826; tpa 0: the sender's own address, as announcements have it (RFC 5227). */
+/* RFC 826; tpa 0: the sender's own address, as in announcements (RFC 5227). */
 static void arp(struct sim *s, uint32_t who, unsigned op, uint32_t tpa)
 {
     uint8_t f[60] = {0};
@@ -64,7 +64,7 @@ static void arp(struct sim *s, uint32_t who, unsigned op, uint32_t tpa)
     sim_inject(s, 0, f, sizeof(f));
 }
 
-/* RFC 4861: type 135 asks for the target, 136 says that it is the sender's. */
+/* RFC 4861: type 135 solicits the target, 136 advertises it as the sender's. */
 static void discovery(struct sim *s, uint32_t who, unsigned type, const uint8_t *target)
 {
     uint8_t m[32] = {0}, src[16];
@@ -109,7 +109,7 @@ static void segment(struct sim *s, uint32_t who, unsigned flags, uint32_t seq, u
     sim_inject(s, 0, f, l4 + 20);
 }
 
-/* ---- who is served meanwhile ---- */
+/* ---- clients served during the attack ---- */
 
 static void flush(struct crowd *c)
 {
@@ -119,7 +119,7 @@ static void flush(struct crowd *c)
     craft_forget(&c->t.s);
 }
 
-/* A hundred bytes each way, at once: the neighbour is known, and nobody asks for it. */
+/* A hundred bytes each way, immediately: the neighbour is known, no solicitation is sent. */
 static void exchange(struct crowd *c)
 {
     struct talk *t = &c->t;
@@ -142,7 +142,7 @@ static void exchange(struct crowd *c)
     c->most = u.neighbours > c->most ? u.neighbours : c->most;
 }
 
-/* Somebody who is there asks for us, connects and is reset. */
+/* An existing host resolves our address, connects and is reset. */
 static void newcomer(struct crowd *c, uint32_t who)
 {
     struct sim *s = &c->t.s;
@@ -183,7 +183,7 @@ static void begin(struct crowd *c)
     c->t.s.arp_asked = 0;
 }
 
-/* After packet i: time passes, the flow goes on every second, newcomers come now and then. */
+/* After packet i: advances time, uses the flow every second, connects new clients occasionally. */
 static void go_on(struct crowd *c, unsigned i)
 {
     c->t.s.now += GAP;
@@ -215,8 +215,8 @@ static void end(struct crowd *c)
     talk_end(&c->t);
 }
 
-/* Announcements, answers that nobody asked for, and requests for us: the last alone are learned.
- * IPv6: advertisements, solicitations for others (a scan of the /64), and for us. */
+/* Announcements, unsolicited replies, and requests for our address: only the last are learned.
+ * IPv6: advertisements, solicitations for others (a scan of the /64), and for our address. */
 static void test_claims(void **state)
 {
     struct crowd c;
@@ -240,8 +240,8 @@ static void test_claims(void **state)
     end(&c);
 }
 
-/* Each SYN wants an answer to a neighbour that is not there: those who wait push out only each
- * other, and never take more than a quarter of the table. */
+/* The reply to each SYN needs a neighbour that does not exist: pending entries evict only each
+ * other and use at most a quarter of the table. */
 static void test_syns(void **state)
 {
     struct crowd c;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_attack_peer.c - a peer that lies: tiny MSS, windows, scales, ACKs of what it has not seen,
- * one window acknowledged byte by byte, urgent pointers, timestamps from the future, a window that
- * stays shut, resets of TIME-WAIT.
+ * test_attack_peer.c - a peer that lies: tiny MSS, windows, scales, ACKs of unsent data, one window
+ * acknowledged byte by byte, urgent pointers, timestamps from the future, a window that stays
+ * closed, resets of TIME-WAIT.
  */
 #include "reach.h"
 
-/* CVE-2019-11479: segments are not cut into crumbs because the peer asks for it. */
+/* CVE-2019-11479: a peer cannot request tiny segments. */
 static void test_tiny_mss(void **state)
 {
     static const int asked[] = {0, 1, 8, 48, 63, 64};
@@ -250,7 +250,7 @@ static void test_timestamp_from_the_future(void **state)
         case 3: /* in it, beyond a gap: placed, but TS.Recent is not to move */
             talk_put(&t, F_ACK, 5000, 0, 100);
             break;
-        default: /* a reset that is only asked about */
+        default: /* a reset that only draws a challenge ACK */
             talk_put(&t, F_RST, 100, 0, 0);
             break;
         }

@@ -11,7 +11,7 @@ static struct host *host_of(struct world *w, int64_t n)
     return &w->host[(uint64_t)n % w->hosts];
 }
 
-/* Connection n (modulo) of a host, or 0; it may be gone. */
+/* Returns connection n (modulo) of a host, or 0; it may have ended. */
 struct conn *conn_of(struct host *h, int64_t n)
 {
     return h->conns ? h->conn[(uint64_t)n % h->conns] : 0;

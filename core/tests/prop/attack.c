@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attack.c - segments that no stack has sent. In "pair" mode they come from somebody who does not
- * see the traffic, and none may have an effect on a flow (RFC 5961, RFC 7323 5, RFC 5927); each
- * kind is wrong in one way and right in all others. In "peer" mode they are the peer's own.
+ * attack.c - segments that no stack has sent. In "pair" mode they come from an off-path attacker,
+ * and none may affect a flow (RFC 5961, RFC 7323 5, RFC 5927); each kind is wrong in exactly one
+ * way. In "peer" mode they are the peer's own.
  */
 #include <string.h>
 
@@ -53,7 +53,7 @@ static uint32_t latest_ts(const struct wflow *f)
 
 enum forged { FORGE_RST, FORGE_SYN, FORGE_ACK_AHEAD, FORGE_OUTSIDE, FORGE_ACK_OLD, FORGE_PAWS };
 
-/* Makes *g wrong as `kind` has it; 0 when it cannot be now. */
+/* Makes *g wrong in the way of `kind`; returns 0 if that is impossible now. */
 static int forge_what(const struct host *h, const struct conn *c, const struct wflow *f,
                       const struct event *e, struct seg *g, uint32_t *tsval)
 {
@@ -207,7 +207,7 @@ static int unsure_of_syn(const struct wflow *f)
     return 0;
 }
 
-/* seq: from RCV.NXT as the stack has said it; ack: from SND.MAX. */
+/* seq: from RCV.NXT as the stack has reported it; ack: from SND.MAX. */
 void peer_segment(struct world *w, const struct event *e)
 {
     struct host *h = &w->host[0];
@@ -229,10 +229,10 @@ void peer_segment(struct world *w, const struct event *e)
     g.len = (uint32_t)e->a[5] % 9000;
     g.wnd = (uint32_t)e->a[6] & 0xffff;
     if (!(g.flags & F_SYN) && unsure_of_syn(f))
-        g.len = 0; /* which bytes they are could not be said */
+        g.len = 0; /* their stream offsets would be ambiguous */
     if ((g.flags & F_SYN) && !f->ack_known)
         irs = g.seq; /* its stream begins here */
     put_segment(w, 0, &g, opt, peer_options(e, f, opt), irs,
                 g.seq + ((g.flags & F_SYN) != 0) - irs - 1, 0);
-    world_give(w); /* what the next one says depends on it */
+    world_give(w); /* the next one depends on it */
 }

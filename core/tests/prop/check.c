@@ -153,8 +153,8 @@ static int same_options(const struct syn *a, const struct syn *b)
            a->sack == b->sack;
 }
 
-/* Which SYN is the flow's? The one nearest below its first ACK, and of equals the first since the
- * flow before it was gone. *unclear: others since then, with other options, may be it as well. */
+/* Finds the flow's SYN: the nearest one below its first ACK, and of equals the first since the
+ * previous flow ended. *unclear: later ones with other options may be it as well. */
 static const struct syn *find_syn(const struct wflow *f, uint32_t ack, int *unclear)
 {
     unsigned n = f->syns < WF_SYNS ? f->syns : WF_SYNS, i;
@@ -300,7 +300,7 @@ void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged)
     if (g.has_ts)
         f->tsval[f->tsvals++ % WF_TS] = g.tsval;
     if (forged)
-        return; /* nobody may believe the rest */
+        return; /* the rest must have no effect */
     if (g.flags & F_RST) {
         f->rsts_in++;
         return;
@@ -321,7 +321,8 @@ void wire_opened(struct host *h, struct wflow *f)
         g.sport != f->rport || !wflow_syn(f))
         return;
     if (!(g.flags & F_SYN) && f->syns > f->old_syns + 1) {
-        f->lax = 1; /* the ACK of a simultaneous open, in which several SYNs came: ours will tell */
+        f->lax =
+            1; /* the ACK of a simultaneous open, in which several SYNs came: our ACK will show */
         return;
     }
     f->taken = g.flags & F_SYN ? g.opt : *wflow_syn(f); /* the ACK of a simultaneous open */
@@ -336,8 +337,8 @@ unsigned wire_life(struct host *from, const uint8_t *frame, uint32_t len)
 }
 
 /*
- * A forged segment has a flow's numbers but for one. Once that flow is gone nothing of it is wrong:
- * an ACK of a cookie is all that a listener asks for.
+ * A forged segment has a flow's numbers except one. Once that flow has ended nothing in it is
+ * wrong: a listener requires only an ACK of a cookie.
  */
 int wire_is_pointless(struct host *to, const struct frame *f)
 {
@@ -365,9 +366,9 @@ static int acks_something(struct host *at, const struct seg *g)
 }
 
 /*
- * A flow that ended by RST leaves no TIME-WAIT, and its ports may be used again at once. Nothing in
- * TCP tells its bytes and its ACKs from the next flow's then, but that they live for an MSL at most
- * (RFC 9293 3.4.1): the network drops them.
+ * A flow that ended by RST leaves no TIME-WAIT, and its ports may be used again at once. Then
+ * nothing in TCP distinguishes its bytes and ACKs from the next flow's, except that they live for
+ * at most an MSL (RFC 9293 3.4.1): the network drops them.
  */
 int wire_is_stale(struct host *from, const struct frame *f)
 {
@@ -394,8 +395,8 @@ void wire_cookie(struct host *h, struct wflow *f)
     f->snd_max = g.ack;
 }
 
-/* The next SYN makes another flow, whose ISS may be the same: no time need have passed. SYNs from
- * before are not its own, but for the one that ends the old flow while it is being delivered. */
+/* The next SYN opens another flow, whose ISS may be the same, because no time need have passed.
+ * Earlier SYNs do not belong to it, except the one whose delivery ends the old flow. */
 void wire_gone(struct host *h, struct wflow *f)
 {
     const struct frame *in = h->world->in;
@@ -514,7 +515,7 @@ static void out_options(struct host *h, struct wflow *f, const struct seg *g)
     if (g->n_sack && !(s->sack && f->own.sack))
         prop_fail(w, "options", "SACK not negotiated");
     for (i = 0; i < g->n_sack; i++) {
-        /* RFC 2883 4: the first may tell of a duplicate, of whatever was not taken. */
+        /* RFC 2883 4: the first may report a duplicate, of any segment not accepted. */
         if (i == 0 && SEQ_LT(g->sack[i].start, g->sack[i].end) && SEQ_LE(g->sack[i].end, g->ack))
             continue;
         if (!SEQ_LT(g->sack[i].start, g->sack[i].end) ||
@@ -548,7 +549,7 @@ static void out_timestamps(struct host *h, struct wflow *f, const struct seg *g)
     prop_fail(h->world, "timestamps", "TSecr %u never came", g->tsecr);
 }
 
-/* What the ACK field and the window say. */
+/* Checks the ACK field and the window. */
 static void out_receive(struct host *h, struct wflow *f, const struct seg *g)
 {
     uint32_t edge = g->ack + (g->wnd << ((g->flags & F_SYN) ? 0 : scale_of(f, 1))), prefix;
@@ -582,7 +583,7 @@ static void out_receive(struct host *h, struct wflow *f, const struct seg *g)
         f->right = edge;
 }
 
-/* What the sequence number and the payload say. */
+/* Checks the sequence number and the payload. */
 static void out_send(struct host *h, struct wflow *f, const struct seg *g)
 {
     struct world *w = h->world;
@@ -631,8 +632,8 @@ void wire_out(struct host *h, const uint8_t *frame, uint32_t len)
     if (g.urg || (g.flags & F_URG) ||
         ((g.flags & F_ECN) && !(g.flags & F_SYN) && !f->own_ecn && !f->cookie))
         prop_fail(w, "flags", "%02x, urgent pointer %u", g.flags, g.urg);
-    /* RFC 3168 6.1.1: not after a SYN of ours that did not ask for it; who made the flow from a
-     * cookie remembers none but the one that came back */
+    /* RFC 3168 6.1.1: not after a SYN of ours without it; a stack that opened the flow from a
+     * cookie knows only the SYN that came back */
     if (ecn_of(frame) &&
         ((g.flags & (F_SYN | F_RST)) || !g.len || (!f->cookie && (!f->own_ecn || f->own_plain))))
         prop_fail(w, "flags", "ECN-capable, flags %02x", g.flags);
@@ -695,7 +696,7 @@ void check_host(struct host *h)
     check_counters(h);
 }
 
-/* Not 0 when the flow waits for something that only time can bring. */
+/* Returns not 0 when the flow waits for a timer. */
 static int owes(struct conn *c, const struct toec_info *i)
 {
     switch (i->state) {

@@ -144,7 +144,7 @@ uint32_t neighbour_answer(uint8_t *f)
     return 54 + 32;
 }
 
-/* kind: as forge_icmp() has it. The error quotes a segment of `host` that begins with ports. */
+/* kind: as in forge_icmp(). The error quotes a segment of `host` that begins with ports. */
 uint32_t icmp_error(uint8_t *f, unsigned host, unsigned kind, uint32_t mtu, const uint8_t *ports)
 {
     static const uint8_t codes4[4] = {4, 0, 1, 3}, codes6[4] = {0, 0, 3, 4};

@@ -78,7 +78,7 @@ static void settings(struct script *s, int mode)
 
     s->set[S_mode] = mode;
     s->set[S_secret] = below(1000);
-    s->set[S_ip6] = s->set[S_secret] % 3 == 0; /* no draw of its own: other scripts stay */
+    s->set[S_ip6] = s->set[S_secret] % 3 == 0; /* no separate draw: other scripts stay the same */
     for (i = S_tx0; i <= S_rx1; i++)
         s->set[i] = PICK(4096, 4096, 8192, 16384, 65536, 65536, 262144);
     for (i = S_mtu0; i <= S_mtu1; i++)

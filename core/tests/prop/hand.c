@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hand.c - a host's stack is written down and goes on as another one, in other memory
- * (toec_save(), toec_restore()): nobody notices, so all invariants hold on. */
+/* hand.c - saves a host's stack and restores it in other memory (toec_save(), toec_restore()): this
+ * has no visible effect, so all invariants still hold. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves that prop finds bugs: breaks a copy of core/ in one place after the other.
+"""Proves that prop finds bugs: breaks a copy of core/ in one place at a time.
 
     core/tests/prop/mutants.py [--runs N] [--only NAME]
 
 Each fault must break an invariant within N scripts (of either mode) and be shrunk. A fault whose
-text is no longer in the source is named; fewer than ten that could be tried are a failure, as is
-each that is not found. Nothing of the tree is changed.
-"""
+text is no longer in the source is reported. Fewer than ten applicable faults, or one not found, is
+a failure. The tree itself is not changed."""
 
 import argparse
 import re

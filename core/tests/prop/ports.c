@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ports.c - the port functions of the stacks, and the owners of flows, who check what they are
- * told. */
+/* ports.c - the port functions of the stacks, and the owners of flows, which check their events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,7 +169,7 @@ static void on_gone(struct host *h, struct conn *c, uint32_t why)
     h->open_now--;
     if (why == TOEC_R_RESET && !wflow_of(h, c->lport, c->rport)->rsts_in)
         prop_fail(h->world, "reset", "ended by a RST that its peer has not sent");
-    /* RFC 9293 3.10.7.4: in CLOSING and LAST-ACK a RST ends it without a word. */
+    /* RFC 9293 3.10.7.4: in CLOSING and LAST-ACK a RST ends it silently. */
     if (why == TOEC_R_OK && !wflow_of(h, c->lport, c->rport)->rsts_in &&
         (c->acked != c->sent || (!c->peer_closed && !c->closed)))
         prop_fail(h->world, "gone too soon", "ended well with %llu of %llu acknowledged, FIN %s",
@@ -185,7 +184,7 @@ static void on_bytes(struct host *h, struct conn *c, enum toec_event ev, uint32_
 
     if (!c->established || arg == 0)
         prop_fail(h->world, "events", "event %d of %u bytes", (int)ev, arg);
-    if (f->ack_known && f->iss == c->iss) /* which of several SYNs it was, our first ACK has told */
+    if (f->ack_known && f->iss == c->iss) /* our first ACK has shown which of several SYNs it was */
         c->irs = f->irs;
     if (ev == TOEC_EV_ACKED) {
         c->acked += arg;
@@ -277,7 +276,7 @@ uint64_t conn_recv(struct conn *c, uint64_t n)
     return n;
 }
 
-/* The other end of an established connection, as long as it is there. */
+/* Returns the other end of an established connection, while it exists. */
 struct conn *conn_partner(struct conn *c)
 {
     struct world *w = c->host->world;

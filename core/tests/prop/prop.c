@@ -29,7 +29,7 @@ struct options {
 
 static const char *const modes[] = {"pair", "peer"};
 
-/* The batch in a process of its own: the first seed that fails, or -1. */
+/* Runs the batch in a separate process; returns the first seed that fails, or -1. */
 static int64_t batch(uint64_t first, uint64_t n, int mode, uint64_t *events)
 {
     struct note {
@@ -57,7 +57,7 @@ static int64_t batch(uint64_t first, uint64_t n, int mode, uint64_t *events)
 
             script_make(&s, note.seed, mode);
             note.events = s.n;
-            /* In advance, so that who watches knows which one crashed. */
+            /* In advance, so that the parent knows which one crashed. */
             if (write(fd[1], &note, sizeof(note)) != (ssize_t)sizeof(note))
                 _exit(3);
             limit_run();

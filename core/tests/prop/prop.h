@@ -38,7 +38,7 @@
 
 /* ---- scripts (script.c) ---- */
 
-/* What a script sets before its first event: X(name, value when not said). */
+/* Settings of a script before its first event: X(name, default). */
 #define SETTINGS(X)                                                                                \
     X(mode, 0)    /* 0 pair, 1 peer */                                                             \
     X(tx0, 65536) /* buffers of host 0 ... */                                                      \
@@ -55,7 +55,7 @@
     X(ecn1, 0)                                                                                     \
     X(flows, 8) /* pools */                                                                        \
     X(tw, 4)                                                                                       \
-    X(iss0, 0) /* not 0: the ISS of the first flow lies so far before the wrap */                  \
+    X(iss0, 0) /* not 0: distance of the first flow's ISS from the wrap */                         \
     X(iss1, 0)                                                                                     \
     X(tick0, 0) /* not 0: the clock's ticks wrap so many milliseconds after the start */           \
     X(tick1, 0)                                                                                    \
@@ -87,11 +87,11 @@ enum setting { SETTINGS(SETTING_ENUM) S_MAX };
     X(mark, "from n")              /* ... marks what is ECN-capable */                             \
     X(flip, "from bit")            /* ... flips a bit of the next one */                           \
     X(replay, "from back us")      /* an old frame comes again */                                  \
-    X(forge, "host conn kind v w") /* who does not see the traffic makes up a segment */           \
+    X(forge, "host conn kind v w") /* an off-path attacker forges a segment */                     \
     X(icmp, "host conn kind v")                                                                    \
     X(seg, "from to flags seq ack len wnd opts v w") /* peer mode: relative to RCV.NXT, SND.MAX */ \
     X(arp, "on")                                     /* peer mode: the peer answers ARP */         \
-    X(hand, "host")                                  /* its stack goes on as another one */
+    X(hand, "host")                                  /* its stack is saved and restored */
 
 #define EVENT_ENUM(name, args) E_##name,
 enum event_op { EVENTS(EVENT_ENUM) E_MAX };
@@ -183,17 +183,17 @@ struct syn {
 struct wflow {
     uint16_t lport, rport;
     int live;          /* a SYN has been sent: iss is known */
-    int over;          /* its owner has been told that it is gone */
+    int over;          /* its owner has been notified of its end */
     unsigned lives;    /* SYNs that made another flow of it */
     unsigned old_syns; /* of `syns`, those from before that */
     uint32_t iss, snd_max;
     struct syn own;
-    int own_ecn, own_plain; /* a SYN of ours asked for ECN; one did not */
+    int own_ecn, own_plain; /* a SYN of ours requested ECN; one did not */
     int ack_known;
     uint32_t irs, last_ack, right, last_tsval, last_tsecr;
     int cookie; /* what was negotiated is not seen: made from an ACK, or from one of two SYNs */
-    int sure;   /* `taken` is the SYN that opened it: the owner was told while it was delivered */
-    int again; /* made from a cookie that had made a flow before: old data may be what brought it */
+    int sure;   /* `taken` is the SYN that opened it: the owner was notified during its delivery */
+    int again;  /* made from a cookie that had made a flow before: old data may carry it */
     int fin_sent;
     uint32_t fin_seq;
     /* delivered */
@@ -244,7 +244,7 @@ struct host {
     uint32_t tx_buf, rx_buf;
 };
 
-/* How a run failed: a word that stays the same while it is shrunk, and the particulars. */
+/* How a run failed: a kind that stays the same while shrinking, and the details. */
 #define WHAT_MAX    64
 #define MESSAGE_MAX 512
 
@@ -272,7 +272,7 @@ void world_deliver(struct world *w, unsigned to, const uint8_t *data, uint32_t l
                    int forged, unsigned life);
 /* Frames that have arrived are given to their stacks; they are not polled. */
 void world_give(struct world *w);
-/* A frame of h goes on its way: what the script has ordered happens to it. */
+/* Sends a frame of h with the impairments that the script orders. */
 void net_carry(struct host *h, uint8_t *data, uint32_t len);
 toec_time host_now(const struct host *h);
 
@@ -320,28 +320,28 @@ void wire_out(struct host *h, const uint8_t *frame, uint32_t len);
 void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged);
 /* A passive flow is made; of what is being delivered. */
 void wire_cookie(struct host *h, struct wflow *f);
-/* An owner is told that its flow is established. */
+/* Notifies an owner that its flow is established. */
 void wire_opened(struct host *h, struct wflow *f);
 /* The `lives` of the flow that a frame of this host belongs to; 0: of none. */
 unsigned wire_life(struct host *from, const uint8_t *frame, uint32_t len);
 /* Is it data or a FIN of an earlier flow of the same ports? */
 int wire_is_stale(struct host *from, const struct frame *f);
-/* Was it forged for a flow that is gone? */
+/* Was it forged for a flow that has ended? */
 int wire_is_pointless(struct host *to, const struct frame *f);
-/* A flow is gone. */
+/* A flow has ended. */
 void wire_gone(struct host *h, struct wflow *f);
 /* The end of what was delivered without a gap. */
 uint32_t wflow_prefix(const struct wflow *f);
 /* What holds between events. */
 void check_host(struct host *h);
-/* After poll: who owes something has a deadline. */
+/* After poll: a flow with pending work has a deadline. */
 void check_deadline(struct host *h, toec_time deadline);
 
 /* ---- shrink.c ---- */
 
 /* SIGPROF ends this process when the run that begins now does not end. */
 void limit_run(void);
-/* Runs in a process of its own: crashes and endless loops are failures too. */
+/* Runs in a separate process: crashes and endless loops are failures too. */
 int try_apart(const struct script *s, char *what, char *message);
 /* Cuts s down to what still fails as `what`. */
 void shrink(struct script *s, const char *what);

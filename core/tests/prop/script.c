@@ -59,7 +59,7 @@ void script_copy(struct script *to, const struct script *from)
         script_add(to, &from->ev[i]);
 }
 
-/* The name of argument i as it stands in the table; its length in *len, 0 when there is none. */
+/* The name of argument i in the table; its length in *len, 0 if there is none. */
 static const char *arg_name(enum event_op op, unsigned i, size_t *len)
 {
     const char *p = events[op].args;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shrink.c - delta debugging (Zeller, Hildebrandt 2002) of a failing script: events are taken away
- * in ever smaller pieces, settings put back to what they are when not said, numbers made small, as
- * long as it fails in the same way. Each try runs in a process of its own.
+ * shrink.c - delta debugging (Zeller, Hildebrandt 2002) of a failing script: removes events in ever
+ * smaller pieces, resets settings to their defaults and reduces numbers while the script fails in
+ * the same way. Each try runs in a separate process.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@ _Noreturn void prop_fail(struct world *w, const char *what, const char *format, 
 
     va_start(args, format);
     snprintf(w->what, sizeof(w->what), "%s", what);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() stands two lines above */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() is two lines above */
     vsnprintf(w->message, sizeof(w->message), format, args);
     va_end(args);
     longjmp(w->failed, 1);

@@ -97,7 +97,7 @@ static struct {
     uint64_t at;
 } call;
 
-/* Members return int or ssize_t; what packetdrill's scripts ask for fits in an int. */
+/* Members return int or ssize_t; the results in packetdrill's scripts fit in an int. */
 static void *run_call(void *arg)
 {
     long r;

@@ -94,8 +94,8 @@ int thost_attach(int fd, const char *path)
     return world_attach(fd);
 }
 
-/* The kernel of the machine has no part in it: whatever is not the TOE's own network lies behind
- * its gateway. */
+/* Does not consult the machine's kernel: everything outside the TOE's network is behind its
+ * gateway. */
 enum troute troute_ask(uint32_t ip, struct tway *way)
 {
     (void)ip;

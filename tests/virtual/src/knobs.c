@@ -187,7 +187,7 @@ static void get_option(const struct knobs *k, char *out, size_t size, uint32_t b
     snprintf(out, size, "%d", !(k->core.tcp_without & bits));
 }
 
-/* 0, 1, 2 as the sysctls have them. */
+/* 0, 1, 2 as in the sysctls. */
 static int set_ecn(struct knobs *k, const char *text, uint32_t bits)
 {
     static const enum toec_ecn_policy policy[] = {TOEC_ECN_OFF, TOEC_ECN_ON, TOEC_ECN_PASSIVE};
@@ -228,7 +228,7 @@ static void get_mtu_probing(const struct knobs *k, char *out, size_t size, uint3
                                                               : 1);
 }
 
-/* A 32-bit number of struct knobs; bits is where it stands. */
+/* A 32-bit number of struct knobs; `bits` is its offset. */
 static uint32_t *plain(struct knobs *k, uint32_t at)
 {
     return (uint32_t *)((uint8_t *)k + at);

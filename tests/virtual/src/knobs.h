@@ -17,8 +17,8 @@ struct knobs {
 };
 
 void knobs_default(struct knobs *k);
-/* "name=value" separated by commas or blanks. running: the stack is there already. 0, or -1 with
- * a sentence in err. */
+/* "name=value" separated by commas or blanks. running: the stack exists already. Returns 0, or -1
+ * with a message in err. */
 int knobs_set(struct knobs *k, const char *flags, int running, char *err, size_t err_size);
 /* The value as text into out; NULL: unknown name. */
 const char *knobs_get(const struct knobs *k, const char *name, char *out, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - the Ethernet between the stack and a world of IP packets (packetdrill's tun device has
- * none): every address but the stack's own is one router's, which answers ARP (RFC 826) and
- * neighbour solicitations (RFC 4861) at once and never asks.
+ * link.c - the Ethernet between the stack and a source of IP packets (packetdrill's tun device has
+ * none). One router owns every address except the stack's; it answers ARP (RFC 826) and neighbour
+ * solicitations (RFC 4861) immediately and never solicits.
  */
 #include <string.h>
 
@@ -52,7 +52,7 @@ static void answer_arp(struct netio *n, const uint8_t *arp, uint32_t len)
 {
     uint8_t f[ETH + ARP_LEN];
 
-    /* asks for its own address: a probe or an announcement (RFC 5227) */
+    /* a request for its own address: a probe or an announcement (RFC 5227) */
     if (len < ARP_LEN || get16(arp + 6) != ARP_REQUEST ||
         memcmp(arp + 24, world.knobs.core.ip, 4) == 0)
         return;
@@ -122,7 +122,7 @@ static int link_icmp6(struct netio *n, const uint8_t *ip, uint32_t len)
 {
     unsigned next = len < IP6 + 1 ? 0 : ip[6], type;
 
-    /* MLD stands behind a hop-by-hop header with the router alert (RFC 2710 3) */
+    /* MLD follows a hop-by-hop header with the router alert (RFC 2710 3) */
     if (next == 0 && len > IP6 + 8 && ip[IP6] == ICMP6) {
         type = ip[IP6 + 8];
         return (type >= MLD_FIRST && type <= MLD_LAST) || type == MLD_V2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * soft.c - the TOE of tests/virtual/: one engine over core/, and the part of toed's control that an
- * attach looks at, toed's own code both.
+ * attach uses; both are toed's own code.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,13 +33,13 @@ uint64_t engine_clock(void)
     return world.now;
 }
 
-/* What toed says for people has no place here. */
+/* Discards toed's log messages. */
 void log_msg(const char *format, ...)
 {
     (void)format;
 }
 
-/* The linker's --wrap: what core/ asks of tcp_isn.c comes here. */
+/* The linker's --wrap: replaces tcp_isn.c for core/. */
 struct toec_tuple;
 toec_u32 __real_toec_isn(struct toec_stack *s, const struct toec_tuple *id, toec_time now);
 toec_u32 __wrap_toec_isn(struct toec_stack *s, const struct toec_tuple *id, toec_time now);
@@ -83,7 +83,7 @@ static int make_engine(void)
     return soft.engine ? 0 : -1;
 }
 
-/* The part of toed's control that an attach looks at. */
+/* The part of toed's control that an attach uses. */
 static int make_control(void)
 {
     struct control *c = &soft.control;

@@ -26,8 +26,7 @@
 static __thread uint64_t ended_at;
 static __thread int has_slept;
 
-/* What the TOE has told is known to libtoe, as to a program that has just looked: a busy one would
- * know it from its next poll. */
+/* Makes libtoe process all pending notifications, as in a program that has just polled. */
 static void enter(void)
 {
     pthread_mutex_lock(&world.lock);
@@ -91,7 +90,7 @@ static int up(const uint8_t *ip)
     if (!world.up && ip && !world.knobs.has_ip) {
         memcpy(world.knobs.core.ip, ip, 4);
         if (memcmp(ip, world.knobs.core.gateway, 4) == 0)
-            world.knobs.core.gateway[3] ^= 3; /* somebody else of that network */
+            world.knobs.core.gateway[3] ^= 3; /* another host of that network */
     }
     return world_up();
 }
@@ -305,8 +304,8 @@ size_t toevt_receive(void *packet, size_t room, uint64_t until, uint64_t *at)
     return n;
 }
 
-/* packetdrill calls again and again until it has a packet: where none will ever come, the test
- * has failed and would never end. */
+/* packetdrill calls until it gets a packet: if none can ever come, the test has failed and would
+ * not end. */
 static int pd_netdev_receive(void *u, void *packet, size_t *n, long long *time_usecs)
 {
     uint64_t at = 0;
@@ -330,8 +329,8 @@ static int pd_usleep(void *u, useconds_t usecs)
     return 0;
 }
 
-/* Who spins until a time has come must get there: each look costs a microsecond. A thread that
- * asks when its call has ended is told that. */
+/* Each read costs a microsecond, so that a caller that spins until some time gets there. A thread
+ * that reads the clock after its call gets the time at which the call ended. */
 static int pd_gettimeofday(void *u, struct timeval *tv, struct timezone *tz)
 {
     uint64_t now;

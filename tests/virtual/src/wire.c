@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.c - a netio back end in memory: frames are put in and taken out by calls. It stands in the
- * place of the netio library (toe/netio.h).
+ * wire.c - a netio back end in memory: calls put frames in and take them out. It replaces the netio
+ * library (toe/netio.h).
  */
 #include <stdlib.h>
 #include <string.h>

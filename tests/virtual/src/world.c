@@ -44,7 +44,7 @@ static int attach_host(void)
                             .slots = world.knobs.slots,
                             .tx_size = world.knobs.tx_size,
                             .rx_size = world.knobs.rx_size,
-                            .irq_count = 1, /* told at once */
+                            .irq_count = 1, /* notified immediately */
                             .require = 1};
 
     if (toe_init(&o) == 0)
@@ -109,7 +109,7 @@ int world_attach(int fd)
 
 /* ---- time ---- */
 
-/* Wakes who has something to wake for, and waits until they sleep again or have ended. */
+/* Wakes the threads whose condition holds, and waits until they sleep again or have ended. */
 static int serve_sleepers(void)
 {
     struct sleeper *s;
@@ -186,7 +186,7 @@ static int sleep_beside_owner(uint64_t deadline, int (*ready)(void *arg), void *
 
     world.sleepers = &s;
     world_leave();
-    pthread_cond_broadcast(&world.settled); /* who waits for this call to sleep */
+    pthread_cond_broadcast(&world.settled); /* which waits for this call to sleep */
     while (!s.woken)
         pthread_cond_wait(&s.wake, &world.lock);
     counted = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * world.h - the one TOE, its wire, its clock and the calls that sleep: what the files of
- * tests/virtual/ share. Everything is guarded by world.lock, which every call from outside holds from
- * its first line to its last, but while it sleeps.
+ * tests/virtual/ share. Everything is guarded by world.lock, which every call from outside holds
+ * from its first line to its last, but while it sleeps.
  */
 #ifndef VIRTUAL_WORLD_H
 #define VIRTUAL_WORLD_H
@@ -34,7 +34,7 @@ struct sleeper {
 struct world {
     pthread_mutex_t lock;
     pthread_cond_t settled; /* no woken thread runs any more */
-    pthread_t owner;        /* who made it, and who makes time pass */
+    pthread_t owner;        /* the thread that created it and advances time */
     struct sleeper *sleepers;
     int running; /* woken threads that have neither ended their call nor slept again */
 
@@ -55,7 +55,8 @@ void world_down(void);
 /* libtoe's end of its connection to the TOE is fd from now on. */
 int world_attach(int fd);
 
-/* Does all that is due now; wakes who sleeps for it and waits until they have done theirs. */
+/* Does all that is due now, wakes the threads that sleep for it and waits until they sleep again.
+ */
 void world_settle(void);
 /*
  * Time passes until `until`, or until done(arg), looked at whenever something was due. 1: it is
@@ -64,36 +65,36 @@ void world_settle(void);
 int world_run(uint64_t until, int (*done)(void *arg), void *arg);
 uint64_t world_next(void);
 /*
- * Sleeps until ready(arg) or the deadline: 1 or 0. -1 with EDEADLK: neither can ever come. The
- * owner makes time pass meanwhile, another thread waits for the owner to do it.
+ * Sleeps until ready(arg) or the deadline: returns 1 or 0, or -1 with EDEADLK if neither can ever
+ * happen. The owner advances time while it sleeps; other threads wait for the owner to do so.
  */
 int world_sleep(uint64_t deadline, int (*ready)(void *arg), void *arg);
-/* A call from outside ends, in any thread: who woke it goes on. */
+/* Ends a call from outside, in any thread; the thread that woke it continues. */
 void world_leave(void);
 /* Calls of the table by this thread leave the world to its own world_leave(). */
 extern __thread int world_stays;
-/* Ends the sleep of every thread, with EDEADLK, and waits until they have done. */
+/* Ends the sleep of every thread with EDEADLK and waits for their calls to return. */
 void world_cancel(void);
 /* Notes a packet in the trace. */
 void world_trace(int direction, const void *packet, size_t n);
 
 /* ---- the TOE: soft.c; the gateware has its own in gateware/sim/toe_virtual.cpp ---- */
 
-/* Makes it, with one end of world.wire. 0, or -1 and a word on standard error. */
+/* Creates it, with one end of world.wire. Returns 0, or -1 and a message on standard error. */
 int device_up(void);
 /* Frees it, and the wire. */
 void device_down(void);
 /* libtoe sends its hello to this end of a connection; it is the TOE's from now on. */
 void device_greet(int fd);
-/* libtoe has gone: its flows are reset by what follows. */
+/* libtoe has detached: its flows are reset. */
 void device_leave(void);
 /* Does all that is due now. */
 void device_step(void);
 /* When something is due next; NEVER. */
 uint64_t device_deadline(void);
-/* Flow records say what is true now; by itself a TOE refreshes them at a bounded rate. */
+/* Brings flow records up to date; otherwise a TOE refreshes them at a bounded rate. */
 void device_fresh_records(void);
-/* As toevt_counter() and toevt_usage() have them. */
+/* The values of toevt_counter() and toevt_usage(). */
 int64_t device_counter(const char *name);
 void device_usage(uint32_t out[4]);
 
@@ -111,8 +112,8 @@ int wire_holds(const struct netio *n);
 /* What the stack sends: answers ARP and neighbour solicitations by injecting. The IP packet in the
  * frame and its length, or NULL. */
 const uint8_t *link_out(struct netio *n, const uint8_t *frame, uint32_t len, uint32_t *ip_len);
-/* The router asks for the stack's address, as one does that has a packet for it: the stack knows
- * its neighbour from the beginning, and drops no answer for want of one. */
+/* The router solicits the stack's address, as if it had a packet for it: the stack knows its
+ * neighbour from the beginning and drops no reply for lack of it. */
 void link_greet(struct netio *n);
 /* An IP packet arrives. -1: it is none. */
 int link_in(struct netio *n, const uint8_t *packet, size_t len);

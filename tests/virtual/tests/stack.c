@@ -12,12 +12,12 @@
 #include "stack.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-#define DEEP 0 /* a sanitizer cannot be gone round */
+#define DEEP 0 /* a sanitizer's allocator cannot be bypassed */
 #else
 #define DEEP RTLD_DEEPBIND
 #endif
 
-/* A file of its own, so that the loader does not take it for one that it has. */
+/* A separate file, so that the loader does not reuse an object that it has loaded. */
 static int copy(const char *path)
 {
     char buf[65536];

@@ -16,7 +16,7 @@
 
 #include "stack.h"
 
-#define LOCAL  "192.168.34.56" /* packetdrill's is random: the first bind tells it */
+#define LOCAL  "192.168.34.56" /* packetdrill's is random: learned from the first bind */
 #define REMOTE "192.0.2.1"
 #define SPIN   20
 
@@ -44,7 +44,7 @@ static void wait_for(const struct test *t, int64_t usecs)
     while ((left = t->start + usecs - now(t)) > 0) {
         if (left > SPIN)
             t->s.t.usleep(t->s.t.userdata, (useconds_t)(left - SPIN));
-        assert_true(++looks < 1000); /* the clock stands still */
+        assert_true(++looks < 1000); /* the clock does not advance */
     }
 }
 
@@ -124,7 +124,7 @@ static void a_server(void **state)
     g = sniff(&t, &at);
     assert_int_equal(g.len, 500);
     assert_in_range(at, 199900, 200100);
-    /* nothing comes: netdev_receive() jumps to the retransmission, far beyond now */
+    /* no packet comes: netdev_receive() jumps to the retransmission, far beyond now */
     g = sniff(&t, &at);
     assert_int_equal(g.seq, t.iss + 1);
     assert_in_range(at, 400000, 600000);
@@ -165,8 +165,8 @@ static void *blocking_poll(void *arg)
     return NULL;
 }
 
-/* Its connection is accepted, and a second thread makes the call on it: packetdrill waits until
- * /proc says that it sleeps. The listener. */
+/* Accepts its connection and makes the call on it in a second thread; packetdrill waits until /proc
+ * shows that the thread sleeps. Returns the listener. */
 static int begin_call(struct test *t, struct call *c, void *(*fn)(void *arg))
 {
     int fd = begin(t, "");
@@ -192,7 +192,7 @@ static void a_blocking_read_in_a_second_thread(void **state)
     assert_int_equal(c.ended, -1);
     inject(&t, (struct segment){
                    .seq = 1, .ack = t.iss + 1, .flags = ACK | PSH, .window = 32792, .len = 10});
-    /* the main thread goes on to the ACK, which is delayed: the reader's time is its own */
+    /* the main thread continues to the delayed ACK: the reader has its own time */
     g = sniff(&t, &at);
     pthread_join(c.thread, NULL);
     assert_int_equal(c.result, 10);
@@ -258,7 +258,7 @@ static void knobs(void **state)
     stack_free(&s);
 }
 
-/* What would never end: the process says so and fails. */
+/* A call that could never return: the process reports it and fails. */
 static void no_packet_will_come(void **state)
 {
     int status;

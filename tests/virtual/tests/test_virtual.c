@@ -74,7 +74,7 @@ static void close_both(const struct stack *s, int a, int b)
     assert_int_equal(s->t.close(s->t.userdata, b), 0);
 }
 
-/* Data that nobody acknowledges, for a minute. */
+/* Data that the peer does not acknowledge, for a minute. */
 static uint64_t trace_of_a_minute(const char *flags, uint32_t *iss)
 {
     struct stack s;
@@ -300,7 +300,7 @@ static uint64_t exchange(unsigned random, unsigned *lost)
     p.a.t.close(p.a.t.userdata, client);
     close_both(&p.b, fd, server);
     end = p.now + 300 * SECOND;
-    do { /* the wire goes on: the last segments may have been lost */
+    do { /* the wire keeps working: the last segments may have been lost */
         pass(&p);
         p.a.usage(use);
     } while (use[0] + use[1] + use[2] + use[3] && p.now < end);

@@ -58,8 +58,8 @@ struct packetdrill_interface {
                       unsigned flags);
 };
 
-/* The symbol that packetdrill looks for: fills the table. flags: --so_flags, knobs as virtual.h
- * has them, or NULL. A wrong one ends the process with a message. */
+/* The symbol that packetdrill loads: fills the table. flags: --so_flags, knobs as in virtual.h, or
+ * NULL. An invalid flag ends the process with a message. */
 void packetdrill_interface_init(const char *flags, struct packetdrill_interface *out);
 
 #pragma GCC visibility pop

@@ -24,7 +24,8 @@
 
 #define TOEVT_NEVER UINT64_MAX
 
-/* As packetdrill_interface_init(), but a wrong flag is told: 0, or -1 with a sentence in err. */
+/* As packetdrill_interface_init(), but reports an invalid flag: returns 0, or -1 with a message in
+ * err. */
 int toevt_init(const char *flags, struct packetdrill_interface *out, char *err, size_t err_size);
 /* Sets knobs. -1 with a sentence in err: an unknown one, a bad value, or the stack runs already
  * and takes this one at its making only. */
@@ -41,9 +42,9 @@ uint64_t toevt_next(void);
 /* Time passes until `until`. */
 void toevt_run(uint64_t until);
 /*
- * The next packet that the stack sends, at latest at `until`: its length (at most `room` bytes are
- * written), *at is when it was sent. 0: none was sent. With TOEVT_NEVER, 0 says that none will
- * ever be. Packets are IP, without Ethernet; ARP and neighbour discovery are seen to.
+ * Returns the length of the next packet that the stack sends until `until` (at most `room` bytes
+ * are written); *at is its time. 0: none was sent; with TOEVT_NEVER: none ever will be. Packets are
+ * IP, without Ethernet; ARP and neighbour discovery are answered internally.
  */
 size_t toevt_receive(void *packet, size_t room, uint64_t until, uint64_t *at);
 /* An IP packet arrives. -1: it is longer than a frame can be, or no IP. */
@@ -56,9 +57,9 @@ void toevt_usage(uint32_t out[4]);
 uint64_t toevt_trace(void);
 
 /*
- * A call of the table in a thread of its own, for one that is expected to block. fn: a member of
- * the table; args: what it takes behind the userdata, up to 6 words. Returns once the call has
- * ended or sleeps: 1 ended, 0 sleeps, -1 another one is under way or there is no thread.
+ * Makes a call of the table in a separate thread, for calls that are expected to block. fn: a
+ * member of the table; args: its arguments after userdata, up to 6 words. Returns once the call has
+ * ended or sleeps: 1 ended, 0 sleeps, -1 another call is in progress or no thread could start.
  */
 int toevt_begin(void *fn, const long *args);
 /* Ends calls that sleep in other threads: they fail with EDEADLK. */
