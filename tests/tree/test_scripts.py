@@ -137,3 +137,18 @@ def test_prose_leaves_out_generated_pages():
     listed = proc.run([paths.ROOT / "scripts" / "prose", "--files"]).stdout.splitlines()
     assert "bench/figures.py" in listed
     assert not {"docs/RFC.md", "docs/COMPATIBILITY.md"} & set(listed)
+
+
+def test_prose_wraps_what_is_too_long(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        f"# {LONG}\n\n- a {LONG}\n  `code span` end\n- short\nlines\n\n| {LONG} |\n\n    {LONG}\n"
+    )
+    done = proc.run([paths.ROOT / "scripts" / "prose", "--wrap", page], check=False)
+    assert "1: 107 columns" in done.stdout
+    heading, _, *item, last, short, lines, _, row, _, code, _ = page.read_text().split("\n")
+    assert (heading, short, lines) == (f"# {LONG}", "- short", "lines")
+    assert (row, code) == (f"| {LONG} |", f"    {LONG}")
+    assert [line[:4] for line in item] == ["- a "] and last.startswith("  word")
+    assert last.endswith("`code span` end")
+    assert max(map(len, [*item, last])) <= 100
