@@ -1,33 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nginx on Toehold and on Linux TCP: requests/s, latency, and nginx's CPU time per request.
+"""nginx on Linux TCP and on Toehold: requests/s, latency, and nginx's CPU time per request.
 
-The same unmodified nginx runs twice, each in a namespace of its own and each loaded by wrk from a
-Linux peer over a veth link. Samples are taken in turn (Linux, Toehold, Linux, ...), so that what
-the machine does meanwhile falls on both; the figures are medians. Writes out/demo.json.
+The same unmodified nginx runs on each system. On Linux, toed and the inline TOE it has a namespace
+of its own and wrk loads it from a Linux peer over a veth link. The ideal TOE (bench/ideal/) has no
+network: it puts requests into the receive buffers, so nginx's time on it is the floor for any TOE.
+Samples are taken in turn (Linux, toed, inline, ...), so that other load on the machine affects all
+of them; the figures are medians. Writes out/bench/demo.json and draws out/bench/demo.svg from it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
-from bench import cpu, report, running, syscalls, terminal, webserver, wrk
+from bench import cpu, demo_plot, report, running, syscalls, terminal, webserver, wrk
 from tests.lab import netns, paths, proc
 from tests.lab.toed import Toed, af_xdp_missing
 
-SYSTEMS = ("linux", "toehold")
+SYSTEMS = {"linux": "Linux TCP", "toed": "toed", "inline": "inline", "ideal": "ideal TOE"}
 TITLES = {"return200": "return 200, 256 bytes", "file256": "256-byte file"}
 FIGURES = ("requests_per_s", "p50_us", "p99_us", "cpu_user_us", "cpu_system_us")
-# nginx's CPU per request on Toehold, as a part of what it is on Linux.
+# nginx's CPU per request on toed, as a part of what it is on Linux.
 GOALS = {"return200": 1 / 3, "file256": 1 / 2}
+CHOICE = (
+    "Choose toed when the program's core is the bottleneck, or when several programs or workers "
+    "share one address: TCP leaves that core, and costs a core of its own.",
+    "Choose inline when one process owns the interface and latency or the CPU time of the whole "
+    "machine counts: TCP runs in that process's thread, and no second core polls.",
+)
 
 
 def start_toed(stack: ExitStack, netio: str) -> tuple[netns.Pair, Toed]:
-    """toed on AF_XDP, or on TAP where that is asked for or AF_XDP is not to be had."""
+    """toed on AF_XDP; on TAP if the user chose it or AF_XDP is not available."""
     if netio in ("auto", "af_xdp"):
         missing = af_xdp_missing()
         if not missing:
@@ -43,96 +53,149 @@ def start_toed(stack: ExitStack, netio: str) -> tuple[netns.Pair, Toed]:
                 return pair, toed
         if netio == "af_xdp":
             raise proc.Failed(f"no AF_XDP: {missing}")
-        terminal.say(f"No AF_XDP here, so Toehold runs on a TAP device, which is slower: {missing}")
+        terminal.say(f"No AF_XDP here; Toehold runs on a TAP device, which is slower: {missing}")
     pair = stack.enter_context(netns.Pair(tap=True))
     return pair, stack.enter_context(Toed(pair, mode="tap"))
 
 
+def figures(requests: int, requests_per_s: float, p50: float, p99: float, used: cpu.CpuTime):
+    """One sample; CPU times are microseconds per request."""
+    return {
+        "requests_per_s": requests_per_s,
+        "p50_us": p50,
+        "p99_us": p99,
+        "cpu_user_us": used.user * 1e6 / requests,
+        "cpu_system_us": used.system * 1e6 / requests,
+    }
+
+
+class OverNetwork:
+    """nginx behind a veth link, loaded by wrk."""
+
+    def __init__(self, pair: netns.Pair, server: webserver.Nginx, connections: int, toed=None):
+        self.pair, self.server, self.connections, self.toed = pair, server, connections, toed
+
+    def load(self, case: str, seconds: int) -> wrk.Result:
+        url = self.server.url(case)
+        return wrk.load(self.server.client, url, seconds=seconds, connections=self.connections)
+
+    def sample(self, case: str, seconds: int) -> dict[str, float]:
+        toed = self.toed
+        counts = wake_ups(toed) if toed else {}
+        toed_before = cpu.of(toed.proc.pid).total if toed else 0.0
+        before = self.server.cpu()
+        r = self.load(case, seconds)
+        used = self.server.cpu() - before
+        found = figures(r.requests, r.requests_per_s, r.p50_us, r.p99_us, used)
+        if toed:
+            found["toed_cpu_us"] = (cpu.of(toed.proc.pid).total - toed_before) * 1e6 / r.requests
+            for name, count in wake_ups(toed).items():
+                found[name] = (count - counts[name]) / r.requests
+        return found
+
+    def count_syscalls(self, case: str, log: Path) -> dict[str, float]:
+        return syscalls.count(self.server.workers(), lambda: self.load(case, 1).requests, log)
+
+    def verify(self) -> None:
+        for path in webserver.CASES.values():
+            self.server.verify(path)
+
+
+class OverIdeal:
+    """nginx over the ideal TOE. Both processes start again for each sample."""
+
+    def __init__(self, connections: int):
+        self.connections = connections
+        self.folder = paths.OUT / "nginx" / "demo-ideal"
+
+    def sample(self, case: str, seconds: int) -> dict[str, float]:
+        run = webserver.OverIdeal(self.folder, case)
+        # The worker has hardly run before the measurement, and hardly runs after it.
+        found, used = run(
+            ["--connections", self.connections, "--time", seconds, "--warmup", 0],
+            lambda _toe, _worker: cpu.of,
+            timeout=seconds + 30,
+        )
+        p50, p99 = (found["latency_ns"][p] / 1000 for p in ("p50", "p99"))
+        return figures(found["answered"], found["requests_per_s"], p50, p99, used)
+
+
+def wake_ups(toed: Toed) -> dict[str, int]:
+    """How often toed has interrupted a sleeping nginx, and has gone to sleep itself."""
+    counters = toed.stats()["engines"][0]["counters"]
+    return {"nginx_woken": counters["interrupts"], "toed_slept": counters["sleeps"]}
+
+
 class Comparison:
-    """nginx running on both systems."""
+    """nginx running on every system."""
 
     def __init__(self, stack: ExitStack, options: argparse.Namespace):
         self.options = options
-        pair, self.toed = start_toed(stack, options.netio)
-        # Linux has a link of its own, with every offload it comes with.
+        n = options.connections
+        pair, toed = start_toed(stack, options.netio)
+        on_tap = toed.netif.startswith("tap:")
+        # Linux has a link of its own, with veth's default offloads.
         linux = stack.enter_context(
             netns.Pair(subnet="10.78.0", kernel_ip="10.78.0.1/24", offload=True)
         )
+        own = stack.enter_context(netns.Pair(subnet="10.79.0", tap=on_tap, offload=not on_tap))
+        netif = "tap:tap0" if on_tap else f"af_xdp:{own.server_if}"
+        inline = [paths.built("toehold"), "run", "--require", "--engine", "inline"]
+        inline += ["--netif", netif, "--ip", f"{own.server_ip}/{own.prefix_len}"]
+        inline += ["--mtu", own.mtu, "--"]
+        start = stack.enter_context
         self.servers = {
-            "linux": stack.enter_context(webserver.Nginx(linux)),
-            "toehold": stack.enter_context(webserver.Nginx(pair, toed=self.toed)),
+            "linux": OverNetwork(linux, start(webserver.Nginx(linux)), n),
+            "toed": OverNetwork(pair, start(webserver.Nginx(pair, toed=toed)), n, toed),
+            "inline": OverNetwork(
+                own,
+                start(webserver.Nginx(own, wrap=lambda argv: [*inline, *argv], name="inline")),
+                n,
+            ),
+            "ideal": OverIdeal(n),
         }
-        self.netio = self.toed.stats()["engines"][0]["netio"]["mode"]
+        self.netio = toed.stats()["engines"][0]["netio"]["mode"]
         self.peer_offloads = {
-            "linux": offloads(linux.client, linux.client_if),
-            "toehold": offloads(pair.client, pair.client_if),
+            system: offloads(server.pair.client, server.pair.client_if)
+            for system, server in self.over_network()
         }
 
-    def load(self, case: str, system: str, seconds: int) -> wrk.Result:
-        server = self.servers[system]
-        connections = self.options.connections
-        return wrk.load(server.client, server.url(case), seconds=seconds, connections=connections)
-
-    def sample(self, case: str, system: str) -> dict[str, float]:
-        """One measurement; CPU times are microseconds a request."""
-        server = self.servers[system]
-        counts = self.wakings() if system == "toehold" else {}
-        nginx_before, toed_before = server.cpu(), cpu.of(self.toed.proc.pid)
-        result = self.load(case, system, self.options.seconds)
-        used, toed_used = server.cpu() - nginx_before, cpu.of(self.toed.proc.pid) - toed_before
-        figures = {
-            "requests_per_s": result.requests_per_s,
-            "p50_us": result.p50_us,
-            "p99_us": result.p99_us,
-            "cpu_user_us": used.user * 1e6 / result.requests,
-            "cpu_system_us": used.system * 1e6 / result.requests,
-        }
-        if system == "toehold":
-            figures["toed_cpu_us"] = toed_used.total * 1e6 / result.requests
-            for name, count in self.wakings().items():
-                figures[name] = (count - counts[name]) / result.requests
-        return {name: round(value, 3) for name, value in figures.items()}
-
-    def wakings(self) -> dict[str, int]:
-        """How often toed has interrupted a sleeping nginx, and has gone to sleep itself."""
-        counters = self.toed.stats()["engines"][0]["counters"]
-        return {"nginx_woken": counters["interrupts"], "toed_slept": counters["sleeps"]}
+    def over_network(self) -> list[tuple[str, OverNetwork]]:
+        return [(s, v) for s, v in self.servers.items() if isinstance(v, OverNetwork)]
 
     def measure(self) -> dict:
-        """samples[case][system]: a list of what sample() found."""
-        samples = {case: {system: [] for system in SYSTEMS} for case in webserver.CASES}
+        """samples[case][system]: a list of what sample() returned."""
+        samples = {case: {system: [] for system in self.servers} for case in webserver.CASES}
         total = self.options.samples * len(webserver.CASES)
         for case in webserver.CASES:
-            for system in SYSTEMS:
-                terminal.progress(f"warming up: {case} on {system}")
-                self.load(case, system, 1)
+            for system, server in self.over_network():
+                terminal.progress(f"warming up: {case} on {SYSTEMS[system]}")
+                server.load(case, 1)
         for number in range(self.options.samples):
             for c, case in enumerate(webserver.CASES):
-                for system in SYSTEMS:
+                for system, server in self.servers.items():
                     done = number * len(webserver.CASES) + c + 1
-                    terminal.progress(f"sample {done} of {total}: {case} on {system}")
-                    samples[case][system].append(self.sample(case, system))
-        for server in self.servers.values():
-            for path in webserver.CASES.values():
-                server.verify(path)
+                    terminal.progress(f"sample {done} of {total}: {case} on {SYSTEMS[system]}")
+                    found = server.sample(case, self.options.seconds)
+                    samples[case][system].append({n: round(v, 3) for n, v in found.items()})
+        for _, server in self.over_network():
+            server.verify()
         terminal.end_progress()
         return samples
 
     def count_syscalls(self) -> dict:
-        """syscalls[case][system]: nginx's system calls a request, by name."""
+        """syscalls[case][system]: nginx's system calls per request, by name."""
         counts = {case: {} for case in webserver.CASES}
         for case in webserver.CASES:
-            for system, server in self.servers.items():
-                terminal.progress(f"counting system calls: {case} on {system}")
+            for system, server in self.over_network():
+                terminal.progress(f"counting system calls: {case} on {SYSTEMS[system]}")
                 log = paths.OUT / "log" / f"strace-{case}-{system}.log"
-                counts[case][system] = syscalls.count(
-                    server.workers(), lambda c=case, s=system: self.load(c, s, 1).requests, log
-                )
+                counts[case][system] = server.count_syscalls(case, log)
         terminal.end_progress()
         return counts
 
 
-# As `ethtool -k` names what decides of which frames an interface sends and takes.
+# The features of `ethtool -k` that decide which frames an interface sends and accepts.
 OFFLOADS = (
     "rx-checksumming",
     "tx-checksumming",
@@ -157,89 +220,96 @@ def cpu_us(figures: dict[str, float]) -> float:
     return figures["cpu_user_us"] + figures["cpu_system_us"]
 
 
+def ratios_to(linux: dict[str, float], other: dict[str, float]) -> dict[str, float]:
+    """other's figures over Linux's; nginx's CPU time also with toed's added."""
+    pairs = {
+        "requests_per_s": (other["requests_per_s"], linux["requests_per_s"]),
+        "p50": (other["p50_us"], linux["p50_us"]),
+        "p99": (other["p99_us"], linux["p99_us"]),
+        "cpu": (cpu_us(other), cpu_us(linux)),
+        "cpu_user": (other["cpu_user_us"], linux["cpu_user_us"]),
+        "cpu_system": (other["cpu_system_us"], linux["cpu_system_us"]),
+        "cpu_with_toed": (cpu_us(other) + other.get("toed_cpu_us", 0.0), cpu_us(linux)),
+    }
+    return {name: round(a / b, 3) if b else None for name, (a, b) in pairs.items()}
+
+
 def summarise(samples: dict) -> tuple[dict, dict, list[report.Goal]]:
-    """cases, ratios (Toehold to Linux) and goals from the samples."""
+    """Cases, ratios of each system to Linux, and goals, from the samples."""
     cases, ratios, goals = {}, {}, []
     for case, by_system in samples.items():
-        found = {system: medians(by_system[system]) for system in SYSTEMS}
-        linux, toehold = found["linux"], found["toehold"]
-        cases[case] = {s: {name: found[s][name] for name in FIGURES} for s in SYSTEMS}
-        ratios[case] = {
-            "requests_per_s": round(toehold["requests_per_s"] / linux["requests_per_s"], 3),
-            "p50": round(toehold["p50_us"] / linux["p50_us"], 3),
-            "p99": round(toehold["p99_us"] / linux["p99_us"], 3),
-            "cpu": round(cpu_us(toehold) / cpu_us(linux), 3),
-            "cpu_user": round(toehold["cpu_user_us"] / linux["cpu_user_us"], 3),
-            "cpu_system": round(toehold["cpu_system_us"] / linux["cpu_system_us"], 3),
-            "cpu_with_toed": round((cpu_us(toehold) + toehold["toed_cpu_us"]) / cpu_us(linux), 3),
-        }
-        name = f"nginx CPU per request, {TITLES[case]}: Toehold / Linux"
-        goals.append(report.Goal(name, ratios[case]["cpu"], "ratio", round(GOALS[case], 3)))
+        found = {system: medians(list_) for system, list_ in by_system.items()}
+        cases[case] = {s: {name: f[name] for name in FIGURES} for s, f in found.items()}
+        ratios[case] = {s: ratios_to(found["linux"], f) for s, f in found.items() if s != "linux"}
+        name = f"nginx CPU per request, {TITLES[case]}: toed / Linux"
+        value = ratios[case]["toed"]["cpu"]
+        goals.append(report.Goal(name, value, "ratio", round(GOALS[case], 3)))
     return cases, ratios, goals
 
 
-def show(cases: dict, samples: dict, counts: dict, goals: list[report.Goal], netio: str) -> None:
-    """The comparison, for people."""
+def show(body: dict, goals: list[report.Goal]) -> None:
+    """Prints the comparison."""
     head = ["", "requests/s", "p50 us", "p99 us", "nginx CPU us/request", "user", "system"]
+    head += ["toed CPU", "both"]
     rows = []
-    for case, found in cases.items():
+    for case, found in body["cases"].items():
         rows.append([TITLES[case], *[""] * (len(head) - 1)])
         for system, f in found.items():
-            label = "Linux TCP" if system == "linux" else f"Toehold ({netio})"
+            toed = body["toed_cpu_us"][case] if system == "toed" else 0.0
             rows.append(
-                [f"  {label}", f"{f['requests_per_s']:,.0f}", f"{f['p50_us']:.0f}"]
+                [f"  {SYSTEMS[system]}", f"{f['requests_per_s']:,.0f}", f"{f['p50_us']:.0f}"]
                 + [f"{f['p99_us']:.0f}", f"{cpu_us(f):.2f}"]
                 + [f"{f['cpu_user_us']:.2f}", f"{f['cpu_system_us']:.2f}"]
+                + [f"{toed:.2f}" if toed else "-", f"{cpu_us(f) + toed:.2f}"]
             )
-    print(f"\n{terminal.table(head, rows)}\n")
+    print(f"\nToehold's packets: {body['netio']}\n")
+    print(f"{terminal.table(head, rows)}\n")
     print(terminal.bold("Goals"))
     for goal in goals:
         verdict = terminal.good("met") if goal.met else terminal.bad("NOT MET")
         print(f"  {goal.name} {goal.value:.2f}, at most {goal.goal:.2f}: {verdict}")
-    print(f"\n{terminal.bold('Where the CPU time goes, a request')}")
-    for case, found in cases.items():
-        linux, toehold = found["linux"], found["toehold"]
-        own = medians(samples[case]["toehold"])
+    print(f"\n{terminal.bold('System calls of nginx per request')}")
+    for case, by_system in body["system_calls_per_request"].items():
         print(f"  {TITLES[case]}")
-        print(f"    Linux    nginx {cpu_us(linux):.2f} us, most of the TCP/IP included;")
-        print(f"             system calls: {said(counts[case]['linux'])}")
-        print(f"    Toehold  nginx {cpu_us(toehold):.2f} us;")
-        print(f"             system calls: {said(counts[case]['toehold'])}")
-        print(f"             toed {own['toed_cpu_us']:.2f} us on its own core, for TCP/IP and for")
-        print("             polling while there is work: more a request when load is less;")
-        print(f"             it woke nginx {own['nginx_woken']:.2f} times, ", end="")
-        print(f"slept {own['toed_slept']:.2f} times itself")
-        print(f"             both {cpu_us(toehold) + own['toed_cpu_us']:.2f} us")
-    print(f"\nnginx, toed and wrk share the {os.cpu_count()} cores of this machine.")
+        for system, calls in by_system.items():
+            print(f"    {SYSTEMS[system]:10} {listed(calls)}")
+        own = medians(body["samples"][case]["toed"])
+        print(
+            f"    toed interrupted a sleeping nginx {own['nginx_woken']:.2f} times per request, "
+            f"and slept {own['toed_slept']:.2f} times itself"
+        )
+    print(f"\n{terminal.bold('Which placement')}")
+    for sentence in CHOICE:
+        print(f"  {sentence}")
+    print(f"\nnginx, toed and wrk share the {os.cpu_count()} cores of this machine. The ideal TOE")
+    print("has no network and no wrk: its row is the floor of nginx's own time.")
 
 
-def said(calls: dict[str, float]) -> str:
-    """System calls a request, those under strace's eyes: `write` wakes a toed that fell asleep."""
+def listed(calls: dict[str, float]) -> str:
+    """System calls per request under strace, where a `write` wakes a toed that fell asleep."""
     return ", ".join(f"{name} {n:g}" for name, n in sorted(calls.items())) or "none"
 
 
-def arguments() -> argparse.Namespace:
+def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="make demo", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--seconds", type=running.number, default=4, help="of each sample (4)")
+    parser.add_argument("--seconds", type=running.number, default=3, help="per sample (3)")
+    parser.add_argument("--samples", type=running.number, default=6, help="per case and system (6)")
     parser.add_argument(
-        "--samples", type=running.number, default=6, help="of each case and system (6)"
-    )
-    parser.add_argument(
-        "--connections", type=running.number, default=64, help="kept open by wrk (64)"
+        "--connections", type=running.number, default=64, help="wrk keeps this many open (64)"
     )
     parser.add_argument("--netio", choices=["auto", "af_xdp", "tap"], default="auto")
-    parser.add_argument("--out", type=Path, default=paths.OUT / "demo.json")
-    options = parser.parse_args()
+    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "demo.json")
+    options = parser.parse_args(argv)
     for name in ("seconds", "samples", "connections"):
         if getattr(options, name) < 1:
             parser.error(f"--{name} must be at least 1")
     return options
 
 
-def main() -> int:
-    options = arguments()
+def main(argv: Sequence[str] | None = None) -> int:
+    options = arguments(argv)
     if os.geteuid() != 0:
         terminal.say("demo: it makes network namespaces: run it as root (sudo make demo)")
         return 1
@@ -256,7 +326,6 @@ def main() -> int:
         terminal.say("demo: interrupted; namespaces and processes are removed")
         return 130
     cases, ratios, goals = summarise(samples)
-    show(cases, samples, counts, goals, comparison.netio)
     body = {
         "netio": comparison.netio,
         "settings": {
@@ -269,14 +338,19 @@ def main() -> int:
             "peer_offloads": comparison.peer_offloads,
             "environment": {k: v for k, v in os.environ.items() if k.startswith("TOEHOLD_")},
         },
+        "systems": SYSTEMS,
+        "titles": TITLES,
         "cases": cases,
         "ratios": ratios,
-        "toed_cpu_us": {case: medians(samples[case]["toehold"])["toed_cpu_us"] for case in samples},
+        "toed_cpu_us": {case: medians(samples[case]["toed"])["toed_cpu_us"] for case in samples},
         "system_calls_per_request": counts,
         "samples": samples,
     }
+    show(body, goals)
     report.write(options.out, body, goals)
-    print(f"\nwritten: {os.path.relpath(options.out)}")
+    picture = options.out.with_suffix(".svg")
+    demo_plot.draw(json.loads(options.out.read_text()), picture)
+    print(f"\nwritten: {os.path.relpath(options.out)}, {os.path.relpath(picture)}")
     return 0
 
 

@@ -77,29 +77,20 @@ class OverIdeal:
         self.folder = paths.OUT / "nginx" / "bench-ideal"
 
     def _run(self, during, under=list) -> tuple[dict, object]:
-        """What was measured, and what during(toe, worker, seconds) gave.
-
-        under makes nginx's command another: under valgrind.
-        """
+        """What was measured, and what during(toe, worker, seconds) gave."""
         seconds, warmup = self.options.seconds, self.options.warmup
-        args = ["--connections", self.options.connections, "--get", webserver.CASES[CASE]]
-        args += ["--time", seconds, "--warmup", warmup]
-        argv = under(webserver.command(self.folder, ideal.IP))
-        prefix = loadgen.pinned(OTHER_CORE, [])
-        with (
-            ideal.Ideal(*args, prefix=prefix) as toe,
-            toe.app(argv, prefix=loadgen.pinned(NGINX_CORE, [])) as server,
-        ):
-            proc.wait_until(server.children, "nginx's worker", proc=server)
-            worker = server.children()[0]
-            given = during(toe, worker, seconds + warmup)
-            code, found = toe.result(seconds + 30)
-            whole = code == 0 and found["answer_bytes"] > len(webserver.BODY)
-            if not whole or found["status"] != 200:
-                raise proc.Failed(f"toe-ideal ended with {code}{toe.proc.tail()}{server.tail()}")
-            given = given(worker) if callable(given) else given
-            server.stop(20)
-            return found, given
+        run = webserver.OverIdeal(
+            self.folder,
+            CASE,
+            toe_prefix=loadgen.pinned(OTHER_CORE, []),
+            nginx_prefix=loadgen.pinned(NGINX_CORE, []),
+        )
+        return run(
+            ["--connections", self.options.connections, "--time", seconds, "--warmup", warmup],
+            lambda toe, worker: during(toe, worker, seconds + warmup),
+            timeout=seconds + 30,
+            under=under,
+        )
 
     def sample(self) -> tuple[dict, cpu.CpuTime]:
         # The worker has hardly run before; what it does after the end is little.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import cpu
-from tests.lab import paths, proc
+from tests.lab import ideal, paths, proc
 from tests.lab.netns import Namespace, Pair
 from tests.lab.toed import Toed
 
@@ -121,3 +121,50 @@ class Nginx:
     def cpu(self) -> cpu.CpuTime:
         """Of the workers: they serve, the master only watches them."""
         return cpu.of_all(self.workers())
+
+
+class OverIdeal:
+    """One run of nginx over the ideal TOE (bench/ideal/), which asks for case.
+
+    toe_prefix, nginx_prefix    commands that run the one and the other: on one core.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        case: str,
+        *,
+        toe_prefix: Sequence[object] = (),
+        nginx_prefix: Sequence[object] = (),
+    ):
+        self.folder, self.case = folder, case
+        self.toe_prefix, self.nginx_prefix = toe_prefix, nginx_prefix
+
+    def __call__(
+        self,
+        args: Sequence[object],
+        during: Callable[[ideal.Ideal, int], object],
+        *,
+        timeout: float,
+        under: Callable[[Sequence[object]], Sequence[object]] = list,
+    ) -> tuple[dict, object]:
+        """Runs toe-ideal with args; returns what it measured, and what during(toe, worker) gave.
+
+        If that is a function it is called with the worker's process id at the end of the
+        measurement, and its result is returned. under changes nginx's command: under valgrind.
+        """
+        argv = under(command(self.folder, ideal.IP))
+        with (
+            ideal.Ideal("--get", CASES[self.case], *args, prefix=self.toe_prefix) as toe,
+            toe.app(argv, prefix=self.nginx_prefix) as server,
+        ):
+            proc.wait_until(server.children, "nginx's worker", proc=server)
+            worker = server.children()[0]
+            given = during(toe, worker)
+            code, found = toe.result(timeout)
+            whole = code == 0 and found["answer_bytes"] > len(BODY)
+            if not whole or found["status"] != 200:
+                raise proc.Failed(f"toe-ideal ended with {code}{toe.proc.tail()}{server.tail()}")
+            given = given(worker) if callable(given) else given
+            server.stop(20)
+            return found, given

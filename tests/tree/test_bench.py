@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from bench import cpu, demo, figures, report, syscalls, terminal
+from bench import cpu, demo, demo_plot, figures, report, syscalls, terminal
 from tests.lab import netns, proc
 
 LINUX = {
@@ -16,7 +16,7 @@ LINUX = {
     "cpu_user_us": 1.0,
     "cpu_system_us": 7.0,
 }
-TOEHOLD = {
+TOED = {
     "requests_per_s": 200_000.0,
     "p50_us": 150.0,
     "p99_us": 300.0,
@@ -24,23 +24,52 @@ TOEHOLD = {
     "cpu_system_us": 0.5,
     "toed_cpu_us": 5.0,
 }
+INLINE = {**LINUX, "requests_per_s": 150_000.0, "cpu_system_us": 3.0}
+IDEAL = {**LINUX, "requests_per_s": 400_000.0, "cpu_user_us": 1.5, "cpu_system_us": 0.0}
 
 
 def samples() -> dict:
     # One sample far off on either side: a median does not see it.
-    wild = {name: value * 50 for name, value in TOEHOLD.items()}
-    tame = {name: value / 50 for name, value in TOEHOLD.items()}
-    toehold = [wild, TOEHOLD, TOEHOLD, TOEHOLD, tame]
-    return {case: {"linux": [LINUX] * 5, "toehold": toehold} for case in ("return200", "file256")}
+    wild = {name: value * 50 for name, value in TOED.items()}
+    tame = {name: value / 50 for name, value in TOED.items()}
+    toed = [wild, TOED, TOED, TOED, tame]
+    others = {"linux": [LINUX] * 5, "toed": toed, "inline": [INLINE] * 5, "ideal": [IDEAL] * 5}
+    return dict.fromkeys(("return200", "file256"), others)
+
+
+def whole_demo() -> dict:
+    """The JSON of a demo, as far as tables and the picture need it."""
+    cases, ratios, goals = demo.summarise(samples())
+    return {
+        "date": "2026-01-02T03:04:05+00:00",
+        "commit": "abc",
+        "netio": "af_xdp",
+        "settings": {"connections": 64, "samples": 5, "seconds": 4},
+        "machine": {"cores": 2, "cpu": "X", "memory_gib": 8, "kernel": "Linux 6"},
+        "systems": demo.SYSTEMS,
+        "titles": demo.TITLES,
+        "cases": cases,
+        "ratios": ratios,
+        "toed_cpu_us": {"return200": 5.0, "file256": 5.0},
+        "goals": [goal.as_json() for goal in goals],
+    }
 
 
 def test_summary_is_of_medians_and_goals_are_judged():
     cases, ratios, goals = demo.summarise(samples())
-    assert set(cases["return200"]["toehold"]) == set(demo.FIGURES)
-    assert cases["file256"]["toehold"]["requests_per_s"] == 200_000
-    assert ratios["return200"]["cpu"] == 0.312  # 2.5 of 8
-    assert ratios["return200"]["cpu_with_toed"] == 0.938  # 7.5 of 8
+    assert list(cases["return200"]) == ["linux", "toed", "inline", "ideal"]
+    assert set(cases["return200"]["toed"]) == set(demo.FIGURES)
+    assert cases["file256"]["toed"]["requests_per_s"] == 200_000
+    assert ratios["return200"]["toed"]["cpu"] == 0.312  # 2.5 of 8
+    assert ratios["return200"]["toed"]["cpu_with_toed"] == 0.938  # 7.5 of 8
+    assert ratios["return200"]["inline"]["cpu_with_toed"] == 0.5  # no second core
+    assert ratios["return200"]["ideal"]["requests_per_s"] == 4
     assert [goal.met for goal in goals] == [True, True]
+
+
+def test_a_ratio_to_nothing_is_not_made_up():
+    idle = {**LINUX, "cpu_user_us": 0.0}
+    assert demo.ratios_to(idle, TOED)["cpu_user"] is None
 
 
 def test_a_goal_missed_is_reported_as_missed(tmp_path):
@@ -53,22 +82,25 @@ def test_a_goal_missed_is_reported_as_missed(tmp_path):
 
 
 def test_figures_for_the_readme_say_where_they_come_from():
-    cases, ratios, goals = demo.summarise(samples())
-    text = figures.markdown(
-        {
-            "date": "2026-01-02T03:04:05+00:00",
-            "commit": "abc",
-            "netio": "af_xdp",
-            "settings": {"connections": 64, "samples": 5, "seconds": 4},
-            "machine": {"cores": 2, "cpu": "X", "memory_gib": 8, "kernel": "Linux 6"},
-            "cases": cases,
-            "ratios": ratios,
-            "toed_cpu_us": {"return200": 5.0, "file256": 5.0},
-            "goals": [goal.as_json() for goal in goals],
-        }
-    )
+    text = figures.markdown(whole_demo())
     assert "`make demo`, 2026-01-02, commit abc" in text
-    assert "| `return 200`, 256 bytes, Toehold | 200,000 | 150 | 300 | 2.50 | 2.00 + 0.50 |" in text
+    assert "| toed | 200,000 | 150 | 300 | 2.50 | 2.00 + 0.50 | 5.0 |" in text
+    assert "| inline | 150,000 | 300 | 900 | 4.00 | 1.00 + 3.00 | - |" in text
+    assert all(sentence.split(":")[0] in " ".join(text.split()) for sentence in demo.CHOICE)
+    prose = [line for line in text.splitlines() if not line.startswith("|")]
+    assert max(map(len, prose)) <= figures.WIDTH
+
+
+def test_the_picture_of_the_demo_comes_from_its_json_alone(tmp_path):
+    body = json.loads(json.dumps(whole_demo()))
+    demo_plot.draw(body, tmp_path / "a.svg")
+    demo_plot.draw(body, tmp_path / "b.svg")
+    text = (tmp_path / "a.svg").read_text()
+    assert (tmp_path / "b.svg").read_text() == text
+    assert all(title in text for title in (*demo.SYSTEMS.values(), *demo.TITLES.values()))
+    assert "2.5 us, 200k req/s" in text
+    assert not any(line != line.rstrip() for line in text.splitlines())
+    assert demo_plot.bars(body, "file256")["inline"]["toed_cpu_us"] == 0
 
 
 def test_offloads_of_the_peer_are_those_it_has():

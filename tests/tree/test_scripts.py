@@ -64,3 +64,91 @@ def test_bench_lists_what_there_is():
     refused = proc.run(["scripts/bench", "nothing"], cwd=paths.ROOT, check=False)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "no bench 'nothing'" in refused.stderr
+
+
+@pytest.fixture
+def prose(tmp_path):
+    """A function that runs scripts/prose on one file: what it found."""
+
+    def check(name: str, text: str) -> list[str]:
+        (tmp_path / name).write_text(text)
+        done = proc.run([paths.ROOT / "scripts" / "prose", tmp_path / name], check=False)
+        assert (done.returncode, done.stderr) == (1 if done.stdout else 0, "")
+        return [line.split(":", 1)[1] for line in done.stdout.splitlines()]
+
+    return check
+
+
+LONG = "word " * 21
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (LONG, True),
+        (f"- {LONG}", True),
+        (f"[{LONG}](x.md)", False),
+        (f"- ![{LONG}](x.png)", False),
+        (f"See [{LONG}](x.md)", True),
+        (f"| {LONG} |", False),
+        ("x" * 101, False),
+        (f"\n    {LONG}", False),
+        (f"```\n{LONG}\n```", False),
+        (f"<!-- {LONG} -->", False),
+    ],
+)
+def test_prose_finds_long_lines_of_pages(prose, line, found):
+    assert bool(prose("page.md", f"# Page\n\n{line}\n\nend\n")) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.md", "A host\nthat is told.", 2),
+        ("a.md", "It goes\non after that.", 1),
+        ("a.md", "| Nobody |", 1),
+        ("a.md", "`told` and [a page](told.md)", None),
+        ("a.md", "Untold, a teller, the upper layer", None),
+        ("a.c", 'int told; /* the peer\n * is told */ char *s = "// told";', 2),
+        ("a.h", "int told; // never", None),
+        ("a.sv", "logic told; // is told", 1),
+        ("a.py", '"""Told."""\ntold = "told"\n', 1),
+        ("a.py", 'def told():\n    """A.\n\n    told\n    """\n', 4),
+        ("a.py", 'x = ("told", 1)\ny = x  # as ever\n', 2),
+    ],
+)
+def test_prose_finds_house_words_where_people_read(prose, name, text, line):
+    found = prose(name, text)
+    assert [int(f.split(":")[0]) for f in found] == ([line] if line else [])
+
+
+def test_prose_names_the_word_and_what_to_write(prose):
+    (found,) = prose("a.md", "The engine is told.\n")
+    assert found.startswith("1: 'told': write report")
+
+
+def test_prose_refuses_what_it_cannot_read(tmp_path):
+    for name, reason in ((tmp_path / "no.md", "no such file"), (tmp_path / "a.txt", "not one of")):
+        done = proc.run([paths.ROOT / "scripts" / "prose", name], check=False)
+        assert done.returncode == 2 and reason in done.stderr
+
+
+def test_prose_leaves_out_generated_pages():
+    listed = proc.run([paths.ROOT / "scripts" / "prose", "--files"]).stdout.splitlines()
+    assert {"README.md", "docs/ARCHITECTURE.md", "bench/figures.py"} <= set(listed)
+    assert not {"docs/RFC.md", "docs/COMPATIBILITY.md"} & set(listed)
+
+
+def test_prose_wraps_what_is_too_long(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        f"# {LONG}\n\n- a {LONG}\n  `code span` end\n- short\nlines\n\n| {LONG} |\n\n    {LONG}\n"
+    )
+    done = proc.run([paths.ROOT / "scripts" / "prose", "--wrap", page], check=False)
+    assert "1: 107 columns" in done.stdout
+    heading, _, *item, last, short, lines, _, row, _, code, _ = page.read_text().split("\n")
+    assert (heading, short, lines) == (f"# {LONG}", "- short", "lines")
+    assert (row, code) == (f"| {LONG} |", f"    {LONG}")
+    assert [line[:4] for line in item] == ["- a "] and last.startswith("  word")
+    assert last.endswith("`code span` end")
+    assert max(map(len, [*item, last])) <= 100
