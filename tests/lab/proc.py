@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes: started in a namespace, logged to a file, ended with all their children."""
+"""Processes: started in a namespace, logged to a file, ended with all their children.
+
+Timeouts are in seconds of a quiet machine; they grow with its load (patience.py).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.lab import paths
+from tests.lab import paths, patience
 
 if TYPE_CHECKING:
     from tests.lab.netns import Namespace
@@ -63,7 +66,7 @@ def run(
         start_new_session=True,
     ) as p:
         try:
-            out, err = p.communicate(input, timeout)
+            out, err = p.communicate(input, timeout * patience.factor())
         except BaseException as e:
             _kill_group(p.pid, signal.SIGKILL)
             if isinstance(e, subprocess.TimeoutExpired):
@@ -122,7 +125,7 @@ class Proc:
     def wait(self, timeout: float) -> int:
         """The exit code once it has ended; Failed when that takes longer than timeout seconds."""
         try:
-            return self._p.wait(timeout)
+            return self._p.wait(timeout * patience.factor())
         except subprocess.TimeoutExpired:
             raise Failed(f"{self.name} did not end in {timeout} s{self.tail()}") from None
 
@@ -135,7 +138,7 @@ class Proc:
         if self._p.poll() is None:
             self._p.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._p.wait(timeout)
+                self._p.wait(timeout * patience.factor())
         return self.kill()
 
     def kill(self) -> int:
@@ -165,12 +168,12 @@ def wait_until(
 
     Failed after timeout seconds, or as soon as proc, which is to bring it about, has ended.
     """
-    end = time.monotonic() + timeout
+    limit = patience.Limit(timeout)
     pause = 0.002
     while not (value := condition()):
         if proc is not None and proc.poll() is not None:
             raise Failed(f"{what}: {proc.name} ended with {proc.poll()}{proc.tail()}")
-        if time.monotonic() > end:
+        if limit.over():
             raise Failed(f"{what}: not within {timeout} s{proc.tail() if proc else ''}")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.1)
