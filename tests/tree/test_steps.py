@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import threading
 
 import pytest
 
@@ -149,3 +150,24 @@ def test_results_of_a_test_that_has_only_begun(tmp_path):
         '{"test": "a"}\n{"test": "a", "phase": "setup", "outcome": "passed", "seconds": 2}\n'
     )
     assert results.read(path) == {"a": results.Result("running", 2)}
+
+
+def test_a_lane_that_has_finished_takes_steps_of_the_other(script, monkeypatch):
+    both = threading.Barrier(2, timeout=30)
+    ran = []
+
+    def step(name: str, wait: bool):
+        def run(_step) -> object:
+            ran.append(name)
+            if wait:
+                both.wait()  # two real-program steps run at once
+            return script.Count(passed=1)
+
+        return run, name
+
+    steps = {"w1": step("w1", True), "w2": step("w2", True), "c1": step("c1", False)}
+    monkeypatch.setattr(script, "STEPS", steps)
+    monkeypatch.setattr(script, "WAITING", ("w1", "w2"))
+    reports = script.run_lanes(list(steps))
+    assert sorted(ran) == ["c1", "w1", "w2"]
+    assert [r.count for r in reports.values()] == [script.Count(passed=1)] * 3
