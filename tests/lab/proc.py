@@ -25,7 +25,7 @@ _serial = itertools.count(1)
 
 
 class Failed(Exception):
-    """Something that was waited for did not happen, or a command failed; says which."""
+    """An expected event did not happen, or a command failed. The message names it."""
 
 
 def _command(argv: Sequence[object], ns: Namespace | None) -> list[str]:
@@ -53,7 +53,7 @@ def run(
     timeout: float = 60,
     check: bool = True,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command to its end. Failed when it takes too long or, with check, exits nonzero."""
+    """Runs a command to its end. Failed on timeout or, with check, on a nonzero exit code."""
     with subprocess.Popen(
         _command(argv, ns),
         env=_environment(env),
@@ -123,7 +123,7 @@ class Proc:
         return self._p.poll()
 
     def wait(self, timeout: float) -> int:
-        """The exit code once it has ended; Failed when that takes longer than timeout seconds."""
+        """Waits for the end and returns the exit code. Failed after timeout seconds."""
         try:
             return self._p.wait(timeout * patience.factor())
         except subprocess.TimeoutExpired:
@@ -134,7 +134,7 @@ class Proc:
         self._p.send_signal(sig)
 
     def stop(self, timeout: float = 5) -> int:
-        """SIGTERM to the process, SIGKILL to its whole group when that does not end it in time."""
+        """Sends SIGTERM to the process, then SIGKILL to its group if it has not ended in time."""
         if self._p.poll() is None:
             self._p.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -142,16 +142,16 @@ class Proc:
         return self.kill()
 
     def kill(self) -> int:
-        """SIGKILL to the process and every child still in its group."""
+        """Sends SIGKILL to the process and to the children in its group."""
         _kill_group(self.pid, signal.SIGKILL)
         return self._p.wait()
 
     def text(self) -> str:
-        """What it has written until now."""
+        """Its output so far."""
         return self.log.read_text(errors="replace")
 
     def tail(self, lines: int = 15) -> str:
-        """The end of its log, indented, for messages."""
+        """The last lines of its log, indented, for messages."""
         last = self.text().splitlines()[-lines:]
         return "".join(f"\n    {line}" for line in [f"({self.log})", *last])
 
@@ -166,7 +166,7 @@ def wait_until(
 ) -> object:
     """Waits until condition() is true and returns its value.
 
-    Failed after timeout seconds, or as soon as proc, which is to bring it about, has ended.
+    Failed after timeout seconds, or as soon as proc, the process to cause it, has ended.
     """
     limit = patience.Limit(timeout)
     pause = 0.002

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process under test that makes the system calls a test tells it to, one after the other.
+"""A process under test that makes the system calls that a test sends it, one at a time.
 
     robot("s = socket.create_connection((peer, 80)); s.recv(10)", peer=lab.peer_ip)
 
@@ -19,8 +19,9 @@ import tempfile
 from pathlib import Path
 
 from tests.lab import lab as labs
+from tests.lab import patience
 
-PORT = 7000  # where robots listen, and peers for them
+PORT = 7000  # robots listen here, and peers
 
 
 class Robot:
@@ -35,7 +36,7 @@ class Robot:
                 if on_peer:
                     self.proc = lab.peer_script("robot.py", path)
                 else:
-                    # Its Unix socket is the kernel's.
+                    # The control socket is the kernel's, not the TOE's.
                     self.proc = lab.script("robot.py", path, require=False, env=env)
                 try:
                     self._control, _ = listener.accept()
@@ -61,15 +62,15 @@ class Robot:
         self.proc.stop()
 
     def tell(self, code: str, **given: object) -> None:
-        """Starts it without waiting for its end."""
+        """Starts the statements without waiting for their end."""
         data = pickle.dumps((code, given))
         self._stream.write(struct.pack("<I", len(data)) + data)
         self._stream.flush()
         self._waiting += 1
 
     def result(self, timeout: float = 30) -> object:
-        """The value of what was told last."""
-        self._control.settimeout(timeout)
+        """The value of the statements that tell() started."""
+        self._control.settimeout(timeout * patience.factor())
         head = self._stream.read(4)
         if not head:
             raise RuntimeError(f"the robot has ended: {self.proc.wait(10)}{self.proc.tail()}")
@@ -83,17 +84,17 @@ class Robot:
         raise RuntimeError(f"in the robot: {rest[0]}")
 
     def waits(self, seconds: float = 0.3) -> bool:
-        """Is the end of what was told not here, after so long?"""
+        """Whether the statements have not ended after so many seconds."""
         return not select.select([self._control], [], [], seconds)[0]
 
     def __call__(self, code: str, timeout: float = 30, **given: object) -> object:
         self.tell(code, **given)
         return self.result(timeout)
 
-    # Ends of connections are named in the robot: "s" unless told otherwise.
+    # The robot keeps its end of a connection in a variable, by default "s".
 
     def listen(self, ip: str, port: int, name: str = "listener", backlog: int = 128) -> int:
-        """A listener there; its port."""
+        """Makes the robot listen. Returns the port."""
         return self(
             f"{name} = socket.create_server((ip, port), backlog=backlog)\n{name}.getsockname()[1]",
             ip=ip,
@@ -102,7 +103,7 @@ class Robot:
         )
 
     def accept(self, name: str = "s", listener: str = "listener") -> tuple:
-        """Accepts there; the peer's address."""
+        """Makes the robot accept a connection. Returns the peer's address."""
         return self(f"{name}, _ = {listener}.accept(); _")
 
 
