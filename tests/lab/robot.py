@@ -16,10 +16,14 @@ import shutil
 import socket
 import struct
 import tempfile
+import time
 from pathlib import Path
 
 from tests.lab import lab as labs
-from tests.lab import patience
+from tests.lab import patience, proc
+
+# The system call in which a robot waits for statements (x86-64), on its control socket.
+RECVFROM = 45
 
 PORT = 7000  # robots listen here, and peers
 
@@ -48,6 +52,7 @@ class Robot:
         self._stream = self._control.makefile("rwb")
         self._waiting = 0
         self.pid = self.proc.pid
+        self._idle = [str(RECVFROM), hex(self("control_number"))]
 
     def __enter__(self) -> Robot:
         return self
@@ -82,6 +87,21 @@ class Robot:
             name, errno, text = rest
             raise OSError(errno, text) if errno else getattr(builtins, name)(text)
         raise RuntimeError(f"in the robot: {rest[0]}")
+
+    def sleeps(self) -> None:
+        """Waits until the statements sleep in a system call, so that what the test does next meets
+        them there. Only the robot's main thread counts."""
+
+        def call() -> str:
+            text = Path(f"/proc/{self.pid}/syscall").read_text()
+            return "" if text == "running\n" or text.split()[:2] == self._idle else text
+
+        def asleep() -> bool:
+            before = call()
+            time.sleep(0.02)
+            return before != "" and before == call()
+
+        proc.wait_until(asleep, "the robot sleeps in a call", proc=self.proc)
 
     def waits(self, seconds: float = 0.3) -> bool:
         """Whether the statements have not ended after so many seconds."""
