@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
-from bench import report
+from bench import callgrind, report
 from tests.lab import paths
 
 # What is compared: the hostile case, the plain one, and how many times as much it may cost.
@@ -38,45 +39,43 @@ FLAT_RATIO = 1.25
 FEW, MANY, LONG, LONGER = 1000, 3000, 10000, 12000
 
 
-def count(case: str, events: int) -> int:
-    """Instructions that core/ takes for a case, its set-up included."""
-    done = subprocess.run(
-        [
-            "valgrind",
-            "--tool=callgrind",
-            "--callgrind-out-file=/dev/null",
-            "--collect-atstart=no",
-            "--toggle-collect=toec_input",
-            "--toggle-collect=toec_poll",
-            "--toggle-collect=toec_port_*",
-            paths.built("attack_cost"),
-            case,
-            str(events),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or not found:
-        raise RuntimeError(f"attack_cost {case} {events}: {done.stderr[-500:]}")
-    return int(found[1])
+def count(case: str) -> dict[str, float]:
+    """Instructions per frame that core/ takes for a case: early on, and after many frames."""
+    marks = [FEW, MANY, *((LONG, LONGER) if case in FLAT else ())]
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        done = subprocess.run(
+            [
+                "valgrind",
+                "--tool=callgrind",
+                f"--callgrind-out-file={out}",
+                "--dump-before=count_mark",
+                "--collect-atstart=no",
+                "--toggle-collect=toec_input",
+                "--toggle-collect=toec_poll",
+                "--toggle-collect=toec_port_*",
+                paths.built("attack_cost"),
+                case,
+                *map(str, marks),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"attack_cost {case}: {done.stderr[-500:]}")
+        # The n-th dump has what was counted between mark n - 1 and mark n.
+        between = [callgrind.total(Path(f"{out}.{n}")) for n in range(1, len(marks) + 1)]
+    per_frame = {"early": between[1] / (MANY - FEW)}
+    if case in FLAT:
+        per_frame["late"] = between[3] / (LONGER - LONG)
+    return per_frame
 
 
 def measure() -> dict[str, dict[str, float]]:
-    """Instructions per frame of each case: early on, and for those of FLAT after many frames."""
     names = sorted({name for pair in PAIRS for name in pair[:2]})
-    wanted = [(name, n) for name in names for n in (FEW, MANY)]
-    wanted += [(name, n) for name in FLAT for n in (LONG, LONGER)]
     with ThreadPoolExecutor(2) as pool:
-        counted = dict(zip(wanted, pool.map(lambda w: count(*w), wanted), strict=True))
-    per_frame = {
-        name: {"early": (counted[name, MANY] - counted[name, FEW]) / (MANY - FEW)} for name in names
-    }
-    for name in FLAT:
-        spent = counted[name, LONGER] - counted[name, LONG]
-        per_frame[name]["late"] = spent / (LONGER - LONG)
-    return per_frame
+        return dict(zip(names, pool.map(count, names), strict=True))
 
 
 def goals(per_frame: dict[str, dict[str, float]]) -> list[report.Goal]:

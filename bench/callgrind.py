@@ -41,6 +41,14 @@ def costs(path: Path) -> Counter[tuple[str, str]]:
     return found
 
 
+def total(path: Path) -> int:
+    """Instructions counted in a file, or in one dump of several."""
+    found = re.search(r"^totals: (\d+)$", path.read_text(), re.MULTILINE)
+    if not found:
+        raise ValueError(f"{path} has no totals: is it written by callgrind?")
+    return int(found[1])
+
+
 def read(path: Path) -> dict:
     """Instructions by object file and by function, in percent of all."""
     found = costs(path)

@@ -52,7 +52,7 @@ def _shared_lab():
 
 @pytest.fixture
 def lab(_shared_lab: labs.Lab):
-    """The lab that the tests of a module share. Each must leave the TOE as it found it."""
+    """The lab that the tests of a module share. Each test must leave the TOE as it was."""
     toed = _shared_lab.toed
     if toed and toed.proc.poll() is not None:
         toed.start()
@@ -64,7 +64,7 @@ def lab(_shared_lab: labs.Lab):
 
 @pytest.fixture
 def make_lab():
-    """Makes a lab of the test's own: make_lab(**what Lab takes)."""
+    """Makes a lab for this test alone: make_lab(**arguments of Lab)."""
     made: list[labs.Lab] = []
 
     def make(**options: object) -> labs.Lab:
@@ -81,14 +81,14 @@ def make_lab():
 
 @pytest.fixture
 def robot(request, lab):
-    """Its environment: what the test is parametrized with, if it is (indirect)."""
+    """A process under test. An indirect parameter of the test is its environment."""
     with Robot(lab, env=getattr(request, "param", None)) as r:
         yield r
 
 
 @pytest.fixture
 def libc(robot):
-    """The robot, with call(name, ...): libc's function; its result, or -errno."""
+    """The robot with call(name, ...), which returns the result of a libc function, or -errno."""
     robot("""
 libc = ctypes.CDLL(None, use_errno=True)
 def call(name, *args):

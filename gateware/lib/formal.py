@@ -30,7 +30,7 @@ import os
 import shutil
 import time
 import tomllib
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from . import commands
@@ -170,7 +170,7 @@ def attempt(job: tuple[str, str, dict, dict | None]) -> dict:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/gateware formal")
     parser.add_argument("--long", action="store_true", help="the long ones too")
-    parser.add_argument("--json", type=Path, help="write results there")
+    parser.add_argument("--json", type=Path, help="append a line of JSON per proof")
     parser.add_argument("name", nargs="*", help="proofs; all when none is named")
     options = parser.parse_args(argv)
     proofs = load()
@@ -185,9 +185,12 @@ def main(argv: list[str]) -> int:
     if not (options.long or options.name):
         jobs = [job for job in jobs if not (job[3] and job[2].get("faults_long"))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(attempt, jobs))
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1) + "\n")
+        results = []
+        for done in as_completed([pool.submit(attempt, job) for job in jobs]):
+            results.append(done.result())
+            if options.json:
+                with options.json.open("a") as f:
+                    f.write(json.dumps(results[-1]) + "\n")
     bad = [r["name"] for r in results if not r["passed"]]
     print(f"{len(results) - len(bad)} passed, {len(bad)} failed")
     return 1 if bad or not results else 0

@@ -412,10 +412,13 @@ class AfXdpIp6(unittest.TestCase):
             + [self.A, self.B, str(self.queues)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
         )
         with process:
-            self.assertEqual(process.stdout.readline(), "ready\n")
+            if (line := process.stdout.readline()) != "ready\n":
+                out, err = process.communicate()
+                self.fail(f"netio_ip6 ended with {process.returncode}: {line}{out}{err}")
             with self.pair.client.entered():
                 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
             with s:
@@ -423,8 +426,8 @@ class AfXdpIp6(unittest.TestCase):
                 for frame in frames:
                     s.send(frame)
             signal.sigtimedwait([], 0.2)
-            out, _ = process.communicate("go\n", timeout=30)
-        self.assertEqual(process.returncode, 0)
+            out, err = process.communicate("go\n", timeout=30)
+        self.assertEqual(process.returncode, 0, err)
         return [tuple(map(int, re.findall(r"\d+", line))) for line in out.splitlines()]
 
     def unicast(self, dst):

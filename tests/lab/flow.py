@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data both ways over a connection of a robot's while a test does something else (stream.py)."""
+"""Data both ways over a connection of a robot while a test does something else (stream.py)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Flow:
         self.mine = Stream(peer, labs.SEED, mark)
 
     def amounts(self) -> tuple[int, int]:
-        """Bytes that have come here and there."""
+        """Bytes received here and at the robot."""
         return self.mine.got, self.robot(f"{self.name}.got")
 
     def goes_on(self, count: int = 300_000, timeout: float = 30) -> None:
-        """Until as many bytes more have come both here and there."""
+        """Waits until both ends have received so many more bytes."""
         before = self.amounts()
         proc.wait_until(
             lambda: all(n >= b + count for n, b in zip(self.amounts(), before, strict=True)),

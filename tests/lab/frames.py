@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames made byte by byte, sent and received on the peer's interface: for what Linux never sends.
+"""Frames made byte by byte, sent and received on the peer's interface: what Linux never sends.
 
-A Ghost is a host of its own beside the Linux peer: its address is nobody's else, it answers ARP
-and no kernel resets its connections.
+A Ghost is a host beside the Linux peer, with an address of its own. It answers ARP, and no kernel
+resets its connections.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Ghost:
         self.send_frame(to + self.mac + b"\x08\x06" + body)
 
     def find_target(self) -> bytes:
-        """The target's Ethernet address, asked for by ARP."""
+        """Resolves the target's Ethernet address by ARP."""
 
         def known() -> bytes | None:
             if not self._target_mac:
@@ -145,7 +145,7 @@ class Ghost:
         self.send_ip(ipv4(source, self.target, 6, segment))
 
     def packet(self, wanted, what: str, timeout: float = 10) -> bytes:
-        """The next IP packet to this host that `wanted` accepts; others are passed over."""
+        """The next IP packet to this host that `wanted` accepts; skips others."""
         end = time.monotonic() + timeout
         with self._news:
             while True:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Linux guest of QEMU that runs commands for a test: Debian's kernel (scripts/setup test puts it
-into out/guest), busybox, and the programs that the test gives it. Emulated by TCG: no KVM."""
+into out/guest), busybox, and programs that the test names. Emulated by TCG: no KVM."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ BUSYBOX = Path("/bin/busybox")
 BOOT_SECONDS = 240
 COMMAND_SECONDS = 120
 
-# The first program: takes command lines at the second serial line, and answers each with a line of
-# exit code and lengths, and then what it wrote to stdout and stderr.
+# init: reads commands from the second serial line. It answers each with a line of exit code and
+# lengths, then with the command's stdout and stderr.
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 mount -t proc none /proc
@@ -48,7 +48,7 @@ done
 
 
 def missing() -> str:
-    """Why there can be no guest here; "": there can."""
+    """The reason why this machine can run no guest; "" if it can."""
     if not shutil.which(QEMU) or not BUSYBOX.exists():
         return f"{QEMU} or busybox-static is missing: scripts/setup test"
     if not list(STORE.glob("boot/vmlinuz-*")):
@@ -62,7 +62,7 @@ def _libraries(program: Path) -> list[Path]:
 
 
 class _Archive:
-    """A cpio archive ("newc"), as the kernel unpacks it at its start."""
+    """An initramfs: a cpio archive ("newc")."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -112,8 +112,8 @@ def _initial_files(programs: Sequence[Path], modules: Sequence[str]) -> bytes:
 class Guest:
     """with Guest(programs, modules, devices) as g: g.run("command") -> CompletedProcess.
 
-    modules   of the kernel, in the order in which they are loaded
-    devices   QEMU's options; a socket among them stands for its descriptor's number
+    modules   kernel modules, in loading order
+    devices   options of QEMU; a socket is replaced by the number of its descriptor
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class Guest:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def told(self) -> str:
-        """The end of what kernel and QEMU said, for messages of failures."""
+        """The last output of the kernel and of QEMU, for messages of failures."""
         text = ""
         for path in (self.console, self.folder / "qemu"):
             with contextlib.suppress(OSError):
@@ -190,7 +190,7 @@ class Guest:
         return line.decode().strip()
 
     def run(self, command: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
-        """A line of the shell; None: any exit code will do."""
+        """Runs a shell command. code None: accepts any exit code."""
         self.line.sendall(command.encode() + b"\n")
         got, out, err = map(int, self._line(COMMAND_SECONDS).split())
         deadline = time.monotonic() + COMMAND_SECONDS

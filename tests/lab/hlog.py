@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads HdrHistogram logs by their format's description, independently of what writes them."""
+"""Reads HdrHistogram logs by the description of the format, independently of the writer's code."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def summed(intervals: list[Interval]) -> list[int]:
 
 
 def at_least(counts: list[int], value: int) -> int:
-    """How many are surely not below value."""
+    """How many samples are certainly not below value."""
     return sum(n for i, n in enumerate(counts) if lowest_of(i) >= value)
 
 

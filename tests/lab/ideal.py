@@ -11,14 +11,14 @@ from pathlib import Path
 
 from tests.lab import paths, proc
 
-IP = "192.0.2.1"  # the address it gives its hosts
+IP = "192.0.2.1"  # the address of its hosts
 
 
 class Ideal:
     """A running toe-ideal. It measures as soon as a program listens, prints JSON and ends."""
 
     def __init__(self, *args: object, prefix: Sequence[object] = ()):
-        # Not in out/: a Unix socket's path may have 107 bytes and no more.
+        # Not in out/: the path of a Unix socket has at most 107 bytes.
         self._folder = Path(tempfile.mkdtemp(prefix="toehold-"))
         self._folder.chmod(0o755)
         self.socket = self._folder / "ideal.sock"
@@ -54,7 +54,7 @@ class Ideal:
         return proc.Proc([*prefix, *wrapped], env=env, name=name)
 
     def result(self, timeout: float) -> tuple[int, dict]:
-        """Its exit code and what it measured; {} when that is nothing."""
+        """The exit code and the measurement; {} if there is none."""
         code = self.proc.wait(timeout)
         text = self.proc.text()
         at = text.find("\n{")

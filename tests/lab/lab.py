@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every test here stands on: a server namespace with toed, a Linux peer, and both ends' tools.
+"""The lab of a test: a server namespace with toed, a Linux peer, and the tools of both ends.
 
-TOEHOLD_MODE=linux runs the same tests with the programs on Linux TCP instead: Linux is the judge
-of what a test may expect. TOEHOLD_MODE=gateware: they run on the gateware TOE, simulated; what it
-is not made for is skipped.
+TOEHOLD_MODE=linux runs the same tests with the programs on Linux TCP: Linux decides what a test may
+expect. TOEHOLD_MODE=gateware runs them on the simulated gateware TOE and skips what it does not
+support.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ SEED = int(os.environ.get("TOEHOLD_SEED", "1"), 0)
 
 
 def gateware_lacks(what: str) -> pytest.MarkDecorator:
-    """The test is skipped in gateware mode: a name of docs/gateware-differences.md."""
+    """Skips the test in gateware mode. what: a name of docs/gateware-differences.md."""
     return pytest.mark.skipif(GATEWARE, reason=f"docs/gateware-differences.md: {what}")
 
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 PYTHON = sys.executable
 
-# The peer opens more connections a minute than its kernel's defaults have ports for. Below are the
-# ports that the tests' own servers have: one that a connection had is in TIME-WAIT, and not free.
+# The peer opens more connections per minute than its kernel's default range has ports. Servers of
+# the tests use ports below the range: a port of an earlier connection may be in TIME-WAIT.
 FIRST_EPHEMERAL = 12000
 _PEER_SETTINGS = {
     "net.ipv4.ip_local_port_range": f"{FIRST_EPHEMERAL} 65535",
     "net.ipv4.tcp_tw_reuse": "1",
     "net.core.somaxconn": "4096",
-    # Answers to what the tests do on purpose are not to be rationed.
+    # The tests cause ICMP errors on purpose: the kernel must not limit their rate.
     "net.ipv4.icmp_ratelimit": "0",
 }
 
 
 class Lab:
-    """A pair of namespaces and, but for Linux mode, a toed that serves the server's address.
+    """A pair of namespaces and, except in Linux mode, a toed that serves the server's address.
 
     ip, peer_ip   addresses of the side under test and of the Linux peer.
     kernel_ip     a further address, of the server's kernel, on the same interface; None without
                   `kernel`.
-    shared        toed shares the one address with the kernel, which has it too.
-    hub, host     the peer is that hub's, where other labs have theirs too, and this server is its
-                  host so many (netns.Hub).
+    shared        toed and the kernel share one address.
+    hub, host     the hub's client is the peer of several labs; this server is its host number
+                  `host` (netns.Hub).
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Lab:
         port: int | None = None,
         says: str | None = None,
     ) -> proc.Proc:
-        """Starts a program under test. Returns when it accepts on `port`, or has said `says`."""
+        """Starts a program under test. Returns when it accepts on `port`, or has printed `says`."""
         name = name or Path(str(argv[0])).name
         if self.toed:
             p = self.toed.app(argv, require=require, env=env, name=name)
@@ -161,7 +161,7 @@ class Lab:
         return self.server.run(wrapped, **options)
 
     def case(self, script: str, *args: object, timeout: float = 60) -> dict:
-        """Runs a Python program of tests/programs under test; what it says in JSON."""
+        """Runs a Python program of tests/programs under test. Returns the JSON that it prints."""
         done = self.run([PYTHON, PROGRAMS / script, *args], timeout=timeout)
         return json.loads(done.stdout)
 
@@ -238,7 +238,7 @@ class Lab:
         return sum(qp["slots_used"] for qp in self.toed.queue_pairs())
 
     def wait_no_flows(self, *, timeout: float = 30) -> None:
-        """Until the TOE holds no connection; those in TIME-WAIT are another pool."""
+        """Waits until the TOE holds no connection; those in TIME-WAIT are in another pool."""
         if self.toed:
             proc.wait_until(
                 lambda: self.usage("flows") == 0 and self.usage("half_open") == 0,
@@ -248,11 +248,11 @@ class Lab:
             )
 
     def wait_no_slots(self, *, timeout: float = 30) -> None:
-        """Until no application holds a connection: its close follows the end of the flow."""
+        """Waits until no application holds a connection: its close follows the end of the flow."""
         proc.wait_until(lambda: self.slots_used() == 0, "no slot is in use", timeout=timeout)
 
     def wait_idle(self, *, timeout: float = 30) -> None:
-        """Until nothing at all is held: no flow, no listener, no queue pair."""
+        """Waits until the TOE holds no flow, no listener and no queue pair."""
         self.wait_no_flows(timeout=timeout)
         if self.toed:
             proc.wait_until(
@@ -263,7 +263,7 @@ class Lab:
             )
 
     def report(self) -> str:
-        """For whoever reads of a failure: what both ends say now, and what each thread does."""
+        """The state of both ends and of each thread, for the message of a failure."""
         said = [f"load average: {Path('/proc/loadavg').read_text().strip()}"]
         stats = [self.toed.socket] if self.toed else []
         for pid in self.server.pids():
@@ -281,14 +281,14 @@ class Lab:
 
     @contextlib.contextmanager
     def explaining_resets(self) -> Iterator[None]:
-        """Where none is expected: it comes with a report."""
+        """Adds a report() to an unexpected ConnectionResetError."""
         try:
             yield
         except ConnectionResetError as e:
             raise ConnectionResetError(f"{e}\n{self.report()}") from e
 
     def footprint(self) -> dict[str, int]:
-        """Descriptors, and private memory in KiB, of toed."""
+        """The open descriptors of toed, and its private memory in KiB."""
         return footprint(self.toed.proc.pid) if self.toed else {"fds": 0, "anon_kib": 0}
 
 
@@ -308,7 +308,7 @@ class Talk:
 
 
 def threads(pid: int) -> list[str]:
-    """Of each thread of a process: its name, and whether it runs, sleeps and where."""
+    """The name and state of each thread of a process, and where it sleeps."""
     found = []
     for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
         with contextlib.suppress(OSError):
@@ -319,7 +319,7 @@ def threads(pid: int) -> list[str]:
 
 
 def footprint(pid: int) -> dict[str, int]:
-    """Descriptors, and private memory in KiB, of a process."""
+    """The open descriptors of a process, and its private memory in KiB."""
     status = Path(f"/proc/{pid}/status").read_text()
     fields = dict(line.split(":", 1) for line in status.splitlines())
     return {
@@ -336,7 +336,7 @@ def cpu_ticks(pid: int) -> int:
 
 @contextlib.contextmanager
 def closing_all():
-    """Closes every socket appended to the list it gives."""
+    """Yields a list; closes every socket appended to it."""
     with contextlib.ExitStack() as stack:
 
         class Sockets(list):

@@ -7,9 +7,9 @@
     | 10.77.0.1/24       srv0 |------------| cli0         10.77.0.2/24 |
     +-------------------------+    veth    +---------------------------+
 
-No namespace has a default route or any other interface. Names carry the process id of their maker,
-so runs do not disturb each other. They are deleted at the end of the `with`, by a guard process
-when their maker dies without reaching it, and by the next run if even that was killed.
+No namespace has a default route or any other interface. Names contain the process id of the
+creator, so runs do not disturb each other. Namespaces are deleted at the end of the `with`, by a
+guard process if the creator dies before, and by the next run if the guard was killed too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.lab import proc
+from tests.lab import patience, proc
 
 PREFIX = "toehold"
 _NETNS = Path("/run/netns")
@@ -34,8 +34,8 @@ _CLONE_NEWNET = 0x40000000
 _serial = itertools.count(1)
 _guard: subprocess.Popen[bytes] | None = None
 
-# Waits for its standard input to close, which the kernel does however the maker ends; then removes
-# what still bears the maker's prefix.
+# Waits until its standard input closes, which the kernel does when the creator ends; then deletes
+# the namespaces with the creator's prefix.
 _GUARD = """
 trap '' INT TERM HUP
 cat >/dev/null
@@ -60,7 +60,7 @@ def _my_prefix() -> str:
 
 
 def sweep() -> None:
-    """Removes namespaces whose maker is gone."""
+    """Deletes namespaces whose creator has ended."""
     for path in _NETNS.glob(f"{PREFIX}-*-*"):
         maker = re.match(rf"{PREFIX}-(\d+)-", path.name)
         if maker and not Path(f"/proc/{maker[1]}").exists():
@@ -98,7 +98,7 @@ class Namespace:
 
     @classmethod
     def create(cls, name: str) -> Namespace:
-        """Makes it, with the loopback interface up. Needs root."""
+        """Creates it, with the loopback interface up. Needs root."""
         if os.geteuid() != 0:
             raise PermissionError("network namespaces need root: run this as root (sudo)")
         _start_guard()
@@ -117,7 +117,7 @@ class Namespace:
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """The calling thread is inside: sockets it makes belong to this namespace for life."""
+        """Moves the calling thread inside: sockets that it creates stay in this namespace."""
         home = os.open(f"/proc/self/task/{threading.get_native_id()}/ns/net", os.O_RDONLY)
         try:
             there = os.open(_NETNS / self.name, os.O_RDONLY)
@@ -140,7 +140,7 @@ class Namespace:
     def connect(self, address: str, port: int, *, timeout: float = 10) -> socket.socket:
         """A TCP connection from this namespace; its timeout stays set."""
         s = self.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
-        s.settimeout(timeout)
+        s.settimeout(timeout * patience.factor())
         try:
             s.connect((address, port))
         except TimeoutError as e:
@@ -155,11 +155,10 @@ class Namespace:
         return s
 
     def ping(self, address: str, *options: object, count: int = 3) -> str:
-        """Asserts that the first so many are all answered; what ping said of it.
+        """Asserts that the first `count` requests are all answered. Returns the output of ping.
 
-        Under -c alone it waits for the last no longer than an interval, or twice the longest RTT
-        that it has seen, whatever -W says: too short on a busy machine. With -w it sends on until
-        so many answers are there.
+        With -c alone, ping waits for the last answer one interval or twice the longest RTT,
+        whatever -W is: too short on a busy machine. With -w it sends until it has all answers.
         """
         argv = ["ping", "-c", count, "-i", "0.01", "-w", 30, *options, address]
         said = self.run(argv, check=False).stdout
@@ -173,7 +172,7 @@ class Namespace:
         return [int(pid) for pid in done.stdout.split()]
 
     def delete(self) -> None:
-        """Kills what still runs inside and removes it. Silent when it is gone already."""
+        """Kills the processes inside and deletes it. Silent if it does not exist."""
         for pid in self.pids():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

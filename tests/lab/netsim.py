@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The network simulator of core/sim, run with a scenario; and what theory says of its flows."""
+"""Runs the network simulator of core/sim; the formulas that its figures are compared with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def command(*arguments: str) -> list[str]:
 
 
 def run(*arguments: str, limit: float = 120) -> dict:
-    """Runs a scenario; Failed when netsim refuses it or does not end."""
+    """Runs a scenario. Failed when netsim rejects it or does not end."""
     done = subprocess.run(
         command(*arguments, "--json", "-"), capture_output=True, text=True, timeout=limit
     )
@@ -24,7 +24,7 @@ def run(*arguments: str, limit: float = 120) -> dict:
 
 
 def has_cc(name: str) -> bool:
-    """Whether core/ has this congestion control; only its clear refusal counts as no."""
+    """Whether core/ has this congestion control. Only an explicit rejection counts as no."""
     done = subprocess.run(
         command("--flow", f"cc={name},bytes=1", "--time", "1ms"), capture_output=True, text=True
     )
@@ -60,6 +60,6 @@ def cubic_growth(t: float, w_max: float, w_epoch: float) -> float:
 
 
 def jain(shares: list[float]) -> float:
-    """Jain's fairness index: 1 when all are equal, 1/n when one has everything."""
+    """Jain's fairness index: 1 when all shares are equal, 1/n when one flow has everything."""
     square = sum(x * x for x in shares)
     return sum(shares) ** 2 / (len(shares) * square) if square else 0.0

@@ -58,7 +58,7 @@ def configuration(
     daemon: bool = False,
     more: str = "",
 ) -> list[str]:
-    """Writes a configuration into folder, which it serves files from; nginx's command line."""
+    """Writes a configuration that serves the files of folder. Returns nginx's command line."""
     (folder / "files").mkdir(exist_ok=True)
     folder.chmod(0o755)
     config = folder / "nginx.conf"
@@ -74,7 +74,7 @@ def configuration(
             more=more,
         )
     )
-    # Its whole path: nginx executes itself by the name that it was called.
+    # The absolute path: nginx executes itself by argv[0].
     return [shutil.which("nginx"), "-e", "stderr", "-p", str(folder), "-c", str(config)]
 
 
@@ -87,8 +87,8 @@ def start(
     workers = options.get("workers", 1)
     proc.wait_until(lambda: len(server.children()) == workers, "nginx's workers", proc=server)
     if lab.toed:
-        # Who connects before is connected with the master, whose slot goes to a worker when that
-        # comes; the master gives it back when it next has to do with sockets, which may be never.
+        # An earlier connection would belong to the master, which releases its slot only at its next
+        # socket call: perhaps never.
         proc.wait_until(
             lambda: set(server.children()) <= lab.listening(), "nginx's workers listen", proc=server
         )
@@ -112,7 +112,7 @@ def make_file(path: Path, size: int, seed: int = labs.SEED) -> str:
 class Http:
     """HTTP/1.1 over one connection from the peer to the address under test.
 
-    An answer that does not come says which, of which connection, and what both ends say then.
+    A timeout is reported with the request, the connection and the state of both ends.
     """
 
     def __init__(self, lab: labs.Lab, port: int = 80, *, timeout: float = 60):

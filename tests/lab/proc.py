@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes: started in a namespace, logged to a file, ended with all their children."""
+"""Processes: started in a namespace, logged to a file, ended with all their children.
+
+Timeouts are in seconds of a quiet machine; they grow with its load (patience.py).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.lab import paths
+from tests.lab import paths, patience
 
 if TYPE_CHECKING:
     from tests.lab.netns import Namespace
@@ -22,7 +25,7 @@ _serial = itertools.count(1)
 
 
 class Failed(Exception):
-    """Something that was waited for did not happen, or a command failed; says which."""
+    """An expected event did not happen, or a command failed. The message names it."""
 
 
 def _command(argv: Sequence[object], ns: Namespace | None) -> list[str]:
@@ -50,7 +53,7 @@ def run(
     timeout: float = 60,
     check: bool = True,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command to its end. Failed when it takes too long or, with check, exits nonzero."""
+    """Runs a command to its end. Failed on timeout or, with check, on a nonzero exit code."""
     with subprocess.Popen(
         _command(argv, ns),
         env=_environment(env),
@@ -63,7 +66,7 @@ def run(
         start_new_session=True,
     ) as p:
         try:
-            out, err = p.communicate(input, timeout)
+            out, err = p.communicate(input, timeout * patience.factor())
         except BaseException as e:
             _kill_group(p.pid, signal.SIGKILL)
             if isinstance(e, subprocess.TimeoutExpired):
@@ -120,9 +123,9 @@ class Proc:
         return self._p.poll()
 
     def wait(self, timeout: float) -> int:
-        """The exit code once it has ended; Failed when that takes longer than timeout seconds."""
+        """Waits for the end and returns the exit code. Failed after timeout seconds."""
         try:
-            return self._p.wait(timeout)
+            return self._p.wait(timeout * patience.factor())
         except subprocess.TimeoutExpired:
             raise Failed(f"{self.name} did not end in {timeout} s{self.tail()}") from None
 
@@ -131,24 +134,24 @@ class Proc:
         self._p.send_signal(sig)
 
     def stop(self, timeout: float = 5) -> int:
-        """SIGTERM to the process, SIGKILL to its whole group when that does not end it in time."""
+        """Sends SIGTERM to the process, then SIGKILL to its group if it has not ended in time."""
         if self._p.poll() is None:
             self._p.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._p.wait(timeout)
+                self._p.wait(timeout * patience.factor())
         return self.kill()
 
     def kill(self) -> int:
-        """SIGKILL to the process and every child still in its group."""
+        """Sends SIGKILL to the process and to the children in its group."""
         _kill_group(self.pid, signal.SIGKILL)
         return self._p.wait()
 
     def text(self) -> str:
-        """What it has written until now."""
+        """Its output so far."""
         return self.log.read_text(errors="replace")
 
     def tail(self, lines: int = 15) -> str:
-        """The end of its log, indented, for messages."""
+        """The last lines of its log, indented, for messages."""
         last = self.text().splitlines()[-lines:]
         return "".join(f"\n    {line}" for line in [f"({self.log})", *last])
 
@@ -163,14 +166,14 @@ def wait_until(
 ) -> object:
     """Waits until condition() is true and returns its value.
 
-    Failed after timeout seconds, or as soon as proc, which is to bring it about, has ended.
+    Failed after timeout seconds, or as soon as proc, the process to cause it, has ended.
     """
-    end = time.monotonic() + timeout
+    limit = patience.Limit(timeout)
     pause = 0.002
     while not (value := condition()):
         if proc is not None and proc.poll() is not None:
             raise Failed(f"{what}: {proc.name} ended with {proc.poll()}{proc.tail()}")
-        if time.monotonic() > end:
+        if limit.over():
             raise Failed(f"{what}: not within {timeout} s{proc.tail() if proc else ''}")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.1)

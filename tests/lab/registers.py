@@ -12,7 +12,7 @@ RTT = 0x4D545452  # "RTTM"
 
 
 def header(kind: int, size: int, next_at: int, version: int = 0x10000) -> bytes:
-    """How a block of registers begins (device/block.rdl)."""
+    """The header of a register block (device/block.rdl)."""
     return struct.pack("<4I", kind, version, size, next_at)
 
 
@@ -26,7 +26,7 @@ def image(blocks: dict[int, bytes], size: int = 0x9000) -> bytearray:
 class Simulation:
     """Registers behind a Unix socket, as gateware/sim has them.
 
-    counts    address: added to what is there at each read.
+    counts    address: increment of the register after each read.
     """
 
     def __init__(self, path: Path, content: bytearray):
@@ -67,7 +67,7 @@ class Simulation:
         struct.pack_into("<I", self.content, at, value & 0xFFFFFFFF)
 
     def written(self, at: int, value: int) -> None:
-        """What a write brings about."""
+        """Carries out the effects of a write."""
 
     def close(self) -> None:
         self.socket.shutdown(socket.SHUT_RDWR)
@@ -91,13 +91,13 @@ class Module(Simulation):
         self.fresh: list[int] = []  # samples since the last snapshot
         self.lost = 0
         self.lock = threading.Lock()
-        self.ready = False  # the ring was emptied, which is the last of setting up
+        self.ready = False  # the ring was emptied: the last step of the set-up
         self.put(self.CLOCK_HZ, 250_000_000)
         self.put(self.HIST_SHAPE, self.PER_OCTAVE << 16 | self.LINEAR)
         self.put(self.RING_ENTRIES, self.RING)
 
     def sample(self, *ticks: int, lost: int = 0) -> None:
-        """Round trips that it has just timed."""
+        """Adds round trips, as if just measured."""
         with self.lock:
             self.fresh += ticks
             self.lost += lost

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process under test that makes the system calls a test tells it to, one after the other.
+"""A process under test that makes the system calls that a test sends it, one at a time.
 
     robot("s = socket.create_connection((peer, 80)); s.recv(10)", peer=lab.peer_ip)
 
@@ -16,11 +16,16 @@ import shutil
 import socket
 import struct
 import tempfile
+import time
 from pathlib import Path
 
 from tests.lab import lab as labs
+from tests.lab import patience, proc
 
-PORT = 7000  # where robots listen, and peers for them
+# The system call in which a robot waits for statements (x86-64), on its control socket.
+RECVFROM = 45
+
+PORT = 7000  # robots listen here, and peers
 
 
 class Robot:
@@ -35,7 +40,7 @@ class Robot:
                 if on_peer:
                     self.proc = lab.peer_script("robot.py", path)
                 else:
-                    # Its Unix socket is the kernel's.
+                    # The control socket is the kernel's, not the TOE's.
                     self.proc = lab.script("robot.py", path, require=False, env=env)
                 try:
                     self._control, _ = listener.accept()
@@ -47,6 +52,7 @@ class Robot:
         self._stream = self._control.makefile("rwb")
         self._waiting = 0
         self.pid = self.proc.pid
+        self._idle = [str(RECVFROM), hex(self("control_number"))]
 
     def __enter__(self) -> Robot:
         return self
@@ -61,15 +67,15 @@ class Robot:
         self.proc.stop()
 
     def tell(self, code: str, **given: object) -> None:
-        """Starts it without waiting for its end."""
+        """Starts the statements without waiting for their end."""
         data = pickle.dumps((code, given))
         self._stream.write(struct.pack("<I", len(data)) + data)
         self._stream.flush()
         self._waiting += 1
 
     def result(self, timeout: float = 30) -> object:
-        """The value of what was told last."""
-        self._control.settimeout(timeout)
+        """The value of the statements that tell() started."""
+        self._control.settimeout(timeout * patience.factor())
         head = self._stream.read(4)
         if not head:
             raise RuntimeError(f"the robot has ended: {self.proc.wait(10)}{self.proc.tail()}")
@@ -82,18 +88,33 @@ class Robot:
             raise OSError(errno, text) if errno else getattr(builtins, name)(text)
         raise RuntimeError(f"in the robot: {rest[0]}")
 
+    def sleeps(self) -> None:
+        """Waits until the statements sleep in a system call, so that what the test does next meets
+        them there. Only the robot's main thread counts."""
+
+        def call() -> str:
+            text = Path(f"/proc/{self.pid}/syscall").read_text()
+            return "" if text == "running\n" or text.split()[:2] == self._idle else text
+
+        def asleep() -> bool:
+            before = call()
+            time.sleep(0.02)
+            return before != "" and before == call()
+
+        proc.wait_until(asleep, "the robot sleeps in a call", proc=self.proc)
+
     def waits(self, seconds: float = 0.3) -> bool:
-        """Is the end of what was told not here, after so long?"""
+        """Whether the statements have not ended after so many seconds."""
         return not select.select([self._control], [], [], seconds)[0]
 
     def __call__(self, code: str, timeout: float = 30, **given: object) -> object:
         self.tell(code, **given)
         return self.result(timeout)
 
-    # Ends of connections are named in the robot: "s" unless told otherwise.
+    # The robot keeps its end of a connection in a variable, by default "s".
 
     def listen(self, ip: str, port: int, name: str = "listener", backlog: int = 128) -> int:
-        """A listener there; its port."""
+        """Makes the robot listen. Returns the port."""
         return self(
             f"{name} = socket.create_server((ip, port), backlog=backlog)\n{name}.getsockname()[1]",
             ip=ip,
@@ -102,7 +123,7 @@ class Robot:
         )
 
     def accept(self, name: str = "s", listener: str = "listener") -> tuple:
-        """Accepts there; the peer's address."""
+        """Makes the robot accept a connection. Returns the peer's address."""
         return self(f"{name}, _ = {listener}.accept(); _")
 
 

@@ -39,7 +39,7 @@ BatchMode yes
 
 
 def server(folder: Path, address: str, port: int = PORT) -> list[object]:
-    """sshd's command line, with all that it and its clients need in folder."""
+    """Writes what sshd and its clients need into folder. Returns sshd's command line."""
     for key in ("host", "user"):
         proc.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / key])
     Path("/run/sshd").mkdir(exist_ok=True)  # that it shuts its unprivileged child into
@@ -55,7 +55,7 @@ def client(folder: Path, *args: object, program: str = "ssh") -> list[object]:
 
 
 class Session:
-    """A shell over there, line by line; started in a namespace by `argv`."""
+    """A remote shell, line by line; `argv` starts it in a namespace."""
 
     def __init__(self, ns: netns.Namespace, argv: list[object]):
         self._p = subprocess.Popen(
@@ -77,12 +77,12 @@ class Session:
         self._p.stdout.close()
 
     def __call__(self, command: str) -> str:
-        """The line that a command says."""
+        """The line that a command prints."""
         self._p.stdin.write(command + "\n")
         self._p.stdin.flush()
         return self._p.stdout.readline().rstrip("\n")
 
     def end(self) -> int:
-        """Ends the shell; the exit code of ssh."""
+        """Ends the shell. Returns the exit code of ssh."""
         self._p.stdin.close()
         return self._p.wait(20)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A socket that sends and receives without a pause, and knows what of it should arrive.
+"""A thread that sends and receives on a socket without a pause, and hashes what it sends and gets.
 
-For both ends of a connection: flow.py has one in the test, and one in the process under test.
+flow.py runs one in the test and one in the process under test: one per end of a connection.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import threading
 import time
 
 BLOCK = 1 << 16
-PAUSE = 0.002  # after each block: who tests has two processors, not twenty
+PAUSE = 0.002  # after each block, to leave processor time to the program under test
 
 
 class Stream:
-    """Sends bytes made of a seed until told to finish, and hashes those and what comes.
+    """Sends bytes made from a seed until finish(); hashes them and what it receives.
 
-    mark    stands in what it sends at every 1,000 bytes.
+    mark    is in the data at every 1,000 bytes.
     """
 
     def __init__(self, sock: socket.socket, seed: int, mark: bytes = b""):
@@ -58,7 +58,7 @@ class Stream:
             self.error = self.error or f"receiving: {e}"
 
     def finish(self, seconds: float = 60) -> None:
-        """Sends no more. result() is there when the other end has done the same."""
+        """Stops sending. result() returns when the other end has stopped too."""
         self._stop.set()
         self._threads[0].join(seconds)
 

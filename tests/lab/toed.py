@@ -25,11 +25,11 @@ def af_xdp_missing() -> str | None:
 
 
 class Toed:
-    """A running toed: ready when made. As a context manager it is stopped at the end.
+    """A running toed, ready when the constructor returns. As a context manager it stops at the end.
 
     mode    "af_xdp", or "tap" (the pair must have been made with tap=True); netif overrides it
             with a specification of netio's own.
-    shared  toed shares the address that the kernel has (the pair must have been made with it).
+    shared  toed shares the kernel's address (the pair must have been made with kernel_ip).
     args    more arguments for toed.
     """
 
@@ -50,7 +50,7 @@ class Toed:
         self.engines = engines
         self._address = "shared" if shared else f"{pair.server_ip}/{pair.prefix_len}"
         self.ip = pair.server_ip
-        # Not in out/: a Unix socket's path may have 107 bytes and no more.
+        # Not in out/: the path of a Unix socket has at most 107 bytes.
         self._folder = Path(tempfile.mkdtemp(prefix="toehold-"))
         self._folder.chmod(0o755)
         self.socket = self._folder / "toed.sock"
@@ -84,7 +84,7 @@ class Toed:
             proc.wait_until(self._answers, f"toed on {self.netif}", proc=self.proc, timeout=20)
 
     def take_over(self) -> str:
-        """A new toed takes over; the old one must end well. What the new one says."""
+        """Starts a toed that takes over; the old one must exit with 0. Returns the new output."""
         old, new = self.proc, self._launch("--take-over")
         self.proc = new
         code = old.wait(timeout=20)
@@ -94,12 +94,12 @@ class Toed:
         return new.text()
 
     def refused_take_over(self, *args: object) -> tuple[int, str]:
-        """A new toed with these arguments does not take over: its exit code, and what it says."""
+        """Starts a toed that must fail to take over. Returns its exit code and its output."""
         new = self._launch("--take-over", *args)
         return new.wait(timeout=40), new.text()
 
     def _answers(self) -> bool:
-        # The path alone is no proof: a killed toed leaves it behind.
+        # The path alone proves nothing: a killed toed leaves it behind.
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
             try:
                 s.connect(str(self.socket))
@@ -118,19 +118,19 @@ class Toed:
             self.close()
 
     def stop(self) -> None:
-        """SIGTERM. Failed when that is not followed by an orderly end: a sanitizer's report, a
-        leak, a crash all show here."""
+        """Sends SIGTERM. Failed when the exit code is not 0: after a sanitizer's report, a leak or
+        a crash."""
         code = self.proc.stop(timeout=20)
         if code != 0:
             raise proc.Failed(f"toed ended with {code}{self.proc.tail()}")
 
     def kill(self) -> None:
-        """SIGKILL: it dies without a word to anyone."""
+        """Sends SIGKILL: toed ends without notifying programs."""
         self.proc.kill()
         self._killed = True
 
     def close(self) -> None:
-        """stop(), unless it was killed, and removes the folder of its socket."""
+        """stop(), unless toed was killed; removes the folder of its socket."""
         try:
             if not self._killed:
                 self.stop()
@@ -141,7 +141,7 @@ class Toed:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def stats(self) -> dict:
-        """What `toehold stats --json` says."""
+        """The output of `toehold stats --json`."""
         done = proc.run([paths.built("toehold"), "stats", "--json", "--socket", self.socket])
         return json.loads(done.stdout)
 

@@ -11,7 +11,7 @@ import sys
 control = socket.socket(socket.AF_UNIX)
 control.connect(sys.argv[1])
 stream = control.makefile("rwb")
-names = {"__builtins__": builtins, "kept": []}
+names = {"__builtins__": builtins, "kept": [], "control_number": control.fileno()}
 exec("import array, ctypes, errno, fcntl, os, select, signal, socket, struct, threading", names)
 exec("import time, termios", names)
 

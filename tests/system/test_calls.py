@@ -41,7 +41,7 @@ def test_recv_of_nothing(c, peer):
     assert c("call('send', s.fileno(), None, 0, 0)") == 0
     assert c("call('write', s.fileno(), None, 0)") == 0
     c.tell("call('recv', s.fileno(), None, 0, 0)")
-    time.sleep(0.1)
+    c.sleeps()
     peer.sendall(b"x")
     assert c.result() == 0
     assert c("s.recv(10)") == b"x"
@@ -57,7 +57,7 @@ def test_more_then_push(c, peer):
 def test_wait_for_all_ends_at_eof(c, peer):
     c.tell("s.recv(10, socket.MSG_WAITALL)")
     peer.sendall(b"abc")
-    time.sleep(0.1)
+    c.sleeps()
     peer.shutdown(socket.SHUT_WR)
     assert c.result() == b"abc"
 
@@ -517,20 +517,20 @@ b = ctypes.create_string_buffer(1 << 20)
 def test_signals_and_recv(c, peer):
     c(HANDLERS)
     c.tell("call('recv', s.fileno(), b, 5, 0)")
-    time.sleep(0.2)
+    c.sleeps()
     os.kill(c.pid, signal.SIGUSR1)
     time.sleep(0.2)
     peer.sendall(b"hello")
     assert c.result() == 5
     assert c("hits") == [1]
     c.tell("call('recv', s.fileno(), b, 5, 0)")
-    time.sleep(0.2)
+    c.sleeps()
     os.kill(c.pid, signal.SIGUSR2)
     assert c.result() == -errno.EINTR
     # With a time limit never again.
     c("s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack('ll', 20, 0))")
     c.tell("call('recv', s.fileno(), b, 5, 0)")
-    time.sleep(0.2)
+    c.sleeps()
     os.kill(c.pid, signal.SIGUSR1)
     assert c.result() == -errno.EINTR
 
@@ -540,13 +540,13 @@ def test_signals_and_accept(lab, c):
     c(HANDLERS)
     c.listen(lab.ip, PORT)
     c.tell("call('accept', listener.fileno(), None, None) > 0")
-    time.sleep(0.2)
+    c.sleeps()
     os.kill(c.pid, signal.SIGUSR1)
     time.sleep(0.2)
     with lab.connect(PORT):
         assert c.result()
     c.tell("call('accept', listener.fileno(), None, None)")
-    time.sleep(0.2)
+    c.sleeps()
     os.kill(c.pid, signal.SIGUSR2)
     assert c.result() == -errno.EINTR
     c("os.closerange(listener.fileno() + 1, 1000)")
@@ -565,7 +565,7 @@ while full < 5:
         full += 1
         time.sleep(0.1)""")
     c.tell("call('send', s.fileno(), b, 100000, 0)")
-    time.sleep(0.2)
+    c.sleeps()
     os.kill(c.pid, signal.SIGUSR1)
     assert c.waits()
     os.kill(c.pid, signal.SIGUSR2)
@@ -785,7 +785,7 @@ def test_nested_epoll(c, peer):
     c("inner.register(s, select.EPOLLIN); outer.register(inner, select.EPOLLIN)")
     assert c("outer.poll(0)") == []
     c.tell("outer.poll(20)")
-    time.sleep(0.2)
+    c.sleeps()
     peer.sendall(b"x")
     assert c.result() == [(c("inner.fileno()"), select.EPOLLIN)]
     assert c("inner.poll(0)") == [(c("s.fileno()"), select.EPOLLIN)]

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import resource
 import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -86,6 +88,18 @@ def serving(lab: labs.Lab, port: int, handle):
         for s in [listener, *kept]:
             s.close()
         thread.join()
+
+
+def echo(s: socket.socket, before: Callable[[], object]) -> None:
+    """Returns requests of 64 bytes from a thread, each after a call of before()."""
+
+    def loop() -> None:
+        with contextlib.suppress(OSError):  # the test has closed the connection
+            while data := s.recv(64, socket.MSG_WAITALL):
+                before()
+                s.sendall(data)
+
+    threading.Thread(target=loop, daemon=True).start()
 
 
 # ---- counts
@@ -234,12 +248,10 @@ def test_at_once_asks_all_connections_in_turn(lab):
     asked = [0] * 7
 
     def handle(s: socket.socket, number: int) -> None:
-        def echo() -> None:
-            while data := s.recv(64, socket.MSG_WAITALL):
-                asked[number] += 1
-                s.sendall(data)
+        def count() -> None:
+            asked[number] += 1
 
-        threading.Thread(target=echo, daemon=True).start()
+        echo(s, count)
 
     with serving(lab, 7033, handle):
         args = ["--to", f"{LOCAL}:7033", "--connections", 7, "--at-once", 1, "--verify"]
@@ -275,7 +287,8 @@ def test_open_loop_sleeps_until_a_request_is_due(lab):
         found = bench(lab, "pingpong", *args)
         slept = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw - before
     assert found["sent"] == found["answered"] == 1000
-    assert slept > 100, slept  # on a busy machine several have become due at once
+    # A client that polls never sleeps. On a busy machine one sleep covers several requests.
+    assert slept > 10, slept
 
 
 def test_open_loop_does_not_wake_for_what_cannot_begin(lab):
@@ -310,16 +323,17 @@ def test_open_loop_without_epoll_pwait2(lab):
 def test_a_stall_of_the_server_is_seen_by_all_that_were_due(lab, tmp_path):
     """No coordinated omission: 1000 requests a second, a server that stalls for 0.4 s."""
     log = tmp_path / "x.hlog"
-    with Server(lab, "pingpong", 7008) as server:
-        args = ["--to", server.where, "--rate", 1000, "--connections", 2, "--hdr", log]
-        argv = command("pingpong", *args, "--time", "1.5", "--warmup", "0", "--json")
-        with lab.client.start(argv, name="load") as load:
-            time.sleep(0.5)
-            server.proc.send_signal(signal.SIGSTOP)
-            time.sleep(0.4)
-            server.proc.send_signal(signal.SIGCONT)
-            assert load.wait(30) == OK
-            found = json.loads(load.text())
+    gate = threading.Lock()
+    answered = itertools.count(1)
+
+    def stall() -> None:
+        with gate:  # both connections stop
+            if next(answered) == 500:
+                time.sleep(0.4)
+
+    with serving(lab, 7008, lambda s, _number: echo(s, stall)):
+        args = ["--to", f"{LOCAL}:7008", "--rate", 1000, "--connections", 2, "--hdr", log]
+        found = bench(lab, "pingpong", *args, "--time", "1.5", "--warmup", "0")
     assert found["sent"] == found["answered"] == found["latency_ns"]["count"] == 1500
     # Those due in the first 0.3 s of it have waited for 0.1 s at least.
     assert hlog.at_least(hlog.summed(hlog.read(log)), 90_000_000) >= 290
@@ -329,11 +343,16 @@ def test_a_stall_of_the_server_is_seen_by_all_that_were_due(lab, tmp_path):
 # ---- failures are counted
 
 
+def asked(lab: labs.Lab, port: int) -> int:
+    """How many connections of a server on this port have received a byte."""
+    return lab.client.run(["ss", "-Htni", "sport", "=", f":{port}"]).stdout.count("bytes_received:")
+
+
 def test_the_servers_death_is_counted_and_ends_the_run(lab):
     with Server(lab, "pingpong", 7009) as server:
         args = ["--to", server.where, "--connections", 3, "--time", 30, "--warmup", 0, "--json"]
         with lab.client.start(command("pingpong", *args), name="load") as load:
-            time.sleep(0.3)
+            proc.wait_until(lambda: asked(lab, 7009) == 3, "each connection is used", proc=load)
             server.proc.kill()
             assert load.wait(10) == ERRORS
             text = load.text()
@@ -468,9 +487,11 @@ def test_a_thread_whose_connections_are_gone_still_owes_what_is_due(lab):
         args = ["--to", f"{LOCAL}:7046", "--connections", 2, "--threads", 2, "--rate", 200]
         found = bench(lab, "pingpong", *args, "--time", 1, "--warmup", 0, code=ERRORS)
     assert not found["ended_early"] and found["seconds"] == 1
-    assert found["answered"] == found["requests"] == 100
+    # An answer that comes after the end is counted as answered, not as one of the measured time.
+    assert found["answered"] == 100 >= found["requests"]
     assert found["errors"]["EOF"] == 1
-    assert found["unanswered"] == found["errors"]["ENOTCONN"] == 99
+    # A request that was due before the client saw the end has no error of its own.
+    assert found["unanswered"] == 99 >= found["errors"]["ENOTCONN"] > 0
     assert found["latency_ns"]["count"] == 199
 
 
@@ -481,21 +502,34 @@ def test_a_thread_whose_connections_are_gone_still_owes_what_is_due(lab):
     ("warmup", "code"), [("0", OK), ("20", FAILURE)], ids=["measured", "warming_up"]
 )
 def test_an_interrupted_run_tells_what_it_has(lab, warmup, code):
-    with Server(lab, "pingpong", 7047) as server:
-        args = ["--to", server.where, "--rate", 100, "--time", 30, "--warmup", warmup, "--json"]
+    """The signal comes after some answers: what was due by then is still sent and answered."""
+    running = threading.Event()
+    requests = itertools.count(1)
+
+    def count() -> None:
+        if next(requests) == 40:
+            running.set()
+
+    with serving(lab, 7047, lambda s, _number: echo(s, count)):
+        args = ["--to", f"{LOCAL}:7047", "--rate", 100, "--time", 30, "--warmup", warmup, "--json"]
         with lab.client.start(command("pingpong", *args), name="load") as load:
-            time.sleep(1)
+            assert running.wait(15), load.tail()
             load.send_signal(signal.SIGINT)
-            assert load.wait(10) == code
+            assert load.wait(15) == code
             text = load.text()
     assert "of 30 s of the measured time: interrupted" in text
     assert ("nothing was measured" in text) == (code == FAILURE)
     found = json.loads(text[text.index("{") :])
     assert found["ended_early"]
-    assert found["latency_ns"]["count"] == found["requests"]
-    if code == OK:
-        assert 0.3 < found["seconds"] < 5
-        assert abs(found["requests"] - 100 * found["seconds"]) <= 1
+    assert found["sent"] == found["answered"] >= 40
+    latencies = found["latency_ns"]["count"]
+    if code == FAILURE:
+        assert latencies == found["requests"] == found["seconds"] == 0
+    else:
+        # Latencies are of requests due before the end, however late the answer; "requests" are
+        # answers before it. On a busy machine several requests are under way at the end.
+        assert latencies == found["sent"] >= found["requests"] > 0
+        assert abs(latencies - 100 * found["seconds"]) <= 1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import select
 import socket
-import time
 
 import pytest
 
@@ -131,12 +130,12 @@ def test_toe_and_kernel_descriptors_together(lab, robot, accepted, how):
         assert len(robot("wait(20)")) == 1
         robot("os.read(pipe_r, 9)" if "pipe" in late else "unix_a.recv(9)")
     robot.tell("wait(20)")
-    time.sleep(0.2)
+    robot.sleeps()
     accepted.sendall(b"z")
     assert robot.result() == ["toe"]
     robot("s.recv(9)")
     robot.tell("wait(20)")
-    time.sleep(0.2)
+    robot.sleeps()
     with lab.connect(PORT):
         assert robot.result() == ["listener"]
         robot("listener.accept()[0].close()")

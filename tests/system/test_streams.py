@@ -34,7 +34,7 @@ def test_data_both_ways(robot, peer):
 
 def test_blocking_recv_wakes(robot, peer):
     robot.tell("s.recv(100)")
-    time.sleep(0.2)
+    robot.sleeps()
     peer.sendall(b"wake")
     assert robot.result() == b"wake"
 
@@ -247,7 +247,7 @@ def test_reset_by_the_peer(robot, peer):
 
 def test_blocked_recv_ends_by_a_reset(robot, peer):
     robot.tell("s.recv(1)")
-    time.sleep(0.1)
+    robot.sleeps()
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     peer.close()
     with pytest.raises(ConnectionResetError):

@@ -12,9 +12,11 @@ from tests.lab import paths, proc
 
 @pytest.fixture
 def bare(tmp_path_factory):
-    """A copy of scripts/ on a machine that has no package; a function that runs it as a user."""
+    """A copy of scripts/, and of what they import, on a machine without packages; a function that
+    runs it as a user."""
     folder = tmp_path_factory.mktemp("bare")
     shutil.copytree(paths.ROOT / "scripts", folder / "scripts")
+    shutil.copytree(paths.ROOT / "tests" / "lab", folder / "tests" / "lab")
     query = folder / "bin" / "dpkg-query"
     query.parent.mkdir()
     query.write_text("#!/bin/sh\nexit 1\n")

@@ -3,9 +3,10 @@
  * cost.c - what a frame costs core/, for bench/attack_cost.py, which counts the instructions within
  * toec_input() and toec_poll() by callgrind:
  *
- *   attack_cost CASE EVENTS
+ *   attack_cost CASE MARK...
  *
- * Prints how many frames were given after the set-up. Exit code 2: usage.
+ * Calls count_mark() when so many frames have been given after the set-up, for each MARK, in
+ * ascending order; ends at the last. Exit code 2: usage.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,25 @@
 
 #include "raw.h"
 
-static unsigned events;
+#define MARKS 8
+
+static unsigned marks[MARKS], n_marks, passed;
+
+/* Where callgrind writes what it has counted: --dump-before=count_mark. */
+__attribute__((noinline)) void count_mark(void);
+
+void count_mark(void)
+{
+    passed++;
+}
+
+/* Whether to give another frame after i. */
+static int more(unsigned i)
+{
+    if (i == marks[passed])
+        count_mark();
+    return passed < n_marks;
+}
 
 static void flush(struct sim *s)
 {
@@ -60,7 +79,7 @@ static void acks(struct talk *t)
     uint32_t at = (uint32_t)t->c->acked;
     unsigned i;
 
-    for (i = 0; i < events; i++) {
+    for (i = 0; more(i); i++) {
         at += 1460;
         conn_write(t->c, 1460, 1);
         talk_put(t, F_ACK, 0, at, 0);
@@ -75,7 +94,7 @@ static void sacks(struct talk *t, uint32_t length)
     unsigned i, k;
 
     toec_flow_info(t->s.host[0].stack, t->c->flow, &info);
-    for (i = 0; i < events; i++) {
+    for (i = 0; more(i); i++) {
         struct tseg g = talk_seg(t, F_ACK, 0, (uint32_t)t->c->acked, 0);
 
         g.n_sack = 4;
@@ -129,7 +148,7 @@ static void case_data(void)
     unsigned i;
 
     receiver(&t);
-    for (i = 0; i < events; i++) {
+    for (i = 0; more(i); i++) {
         talk_put(&t, F_ACK, i, 0, 1);
         conn_read(t.c, 1);
         flush(&t.s);
@@ -143,7 +162,7 @@ static void case_gaps(void)
     unsigned i;
 
     receiver(&t);
-    for (i = 0; i < events; i++) {
+    for (i = 0; more(i); i++) {
         talk_put(&t, F_ACK, 1 + random_below(30000) * 2, 0, 1);
         flush(&t.s);
     }
@@ -194,7 +213,7 @@ static void case_ack_beside_slow(void)
         r[i].len = 1;
     }
     at = (uint32_t)t.c->acked;
-    for (i = 0; i < events; i++) {
+    for (i = 0; more(i); i++) {
         at += 1460;
         conn_write(t.c, 1460, 1);
         talk_put(&t, F_ACK, 0, at, 0);
@@ -233,7 +252,7 @@ static void case_lookup(int alike)
         r[i].seq = i;
         shake_hands(&s, &r[i]);
     }
-    for (i = 0; i < events; i++) {
+    for (i = 0; more(i); i++) {
         raw_input(&s, 0, &r[random_below(4096)]);
         flush(&s);
     }
@@ -261,7 +280,7 @@ static void case_syn(void)
     s.host[0].tx_buf = s.host[0].rx_buf = 4096;
     craft_start(&s);
     sim_listen(&s, 0, OWN_PORT, 64, 0);
-    for (i = 0; i < events; i++) {
+    for (i = 0; more(i); i++) {
         struct raw r = {.src = 0x14000000u + random_below(1u << 28),
                         .dst = IP_A,
                         .sport = (uint16_t)(1024 + random_below(60000)),
@@ -280,7 +299,7 @@ static void case_reset(void)
     unsigned i;
 
     receiver(&t);
-    for (i = 0; i < events; i++) {
+    for (i = 0; more(i); i++) {
         talk_put(&t, F_RST, 1 + random_below(10000), 0, 0);
         flush(&t.s);
     }
@@ -321,7 +340,7 @@ static void case_fragments_in_order(void)
 
     craft_init(&s);
     craft_start(&s);
-    for (i = 0; i < events; i++) {
+    for (i = 0; more(i); i++) {
         fragment(&s, 1 + i / 4096, i % 4096, i % 4096 != 4095);
         flush(&s);
     }
@@ -335,7 +354,7 @@ static void case_fragments_at_random(void)
 
     craft_init(&s);
     craft_start(&s);
-    for (i = 0; i < events; i++) {
+    for (i = 0; more(i); i++) {
         fragment(&s, 1 + random_below(16), random_below(4095) * 2, 1);
         flush(&s);
     }
@@ -361,15 +380,16 @@ int main(int argc, char **argv)
 {
     unsigned i;
 
-    events = argc == 3 ? (unsigned)strtoul(argv[2], 0, 10) : 0;
+    for (n_marks = 0; n_marks < MARKS && 2 + (int)n_marks < argc; n_marks++)
+        marks[n_marks] = (unsigned)strtoul(argv[2 + n_marks], 0, 10);
     random_begin(1);
-    for (i = 0; events && i < sizeof(cases) / sizeof(*cases); i++) {
+    for (i = 0; n_marks && i < sizeof(cases) / sizeof(*cases); i++) {
         if (strcmp(cases[i].name, argv[1]) == 0) {
             cases[i].run();
             return 0;
         }
     }
-    fprintf(stderr, "usage: attack_cost CASE EVENTS; cases:");
+    fprintf(stderr, "usage: attack_cost CASE MARK...; cases:");
     for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         fprintf(stderr, " %s", cases[i].name);
     fprintf(stderr, "\n");
