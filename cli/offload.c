@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,11 @@
 #include <jansson.h>
 #include <toe/attach.h>
 
-#include "cli.h"
+#include "common/daemon.h"
+#include "common/exit.h"
+#include "common/message.h"
+#include "common/usage.h"
+#include "offload.h"
 
 static const struct option offload_options[] = {
     {"json", no_argument, NULL, 'j'},

@@ -3,19 +3,20 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <jansson.h>
 #include <toe/attach.h>
 
-#include "cli.h"
-
-#define ANSWER_SECONDS 5 /* a toed that is stopped or stuck must not hang its tool */
+#include "common/daemon.h"
+#include "common/exit.h"
+#include "common/message.h"
+#include "common/usage.h"
+#include "stats.h"
 
 static const struct option stats_options[] = {
     {"json", no_argument, NULL, 'j'},
@@ -71,42 +72,6 @@ static int parse(int argc, char **argv, const char **socket_path, bool *json, bo
         return CLI_USAGE;
     }
     return CLI_OK;
-}
-
-char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
-{
-    struct toedev_hello hello = {
-        .magic = TOEDEV_MAGIC, .version = TOEDEV_CONTRACT_VERSION, .kind = kind};
-    struct timeval limit = {.tv_sec = ANSWER_SECONDS};
-    char *text;
-    ssize_t n;
-
-    snprintf(hello.name, sizeof hello.name, "%s", name);
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ||
-        send(fd, &hello, sizeof hello, MSG_NOSIGNAL) < 0) {
-        cli_message("cannot ask toed: %s", strerror(errno));
-        return NULL;
-    }
-    /* One message of any size: its length first, then the message. Who is told to end ends with
-     * it. */
-    do {
-        n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC);
-    } while (n < 0 && errno == EINTR);
-    if (n <= 0) {
-        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            cli_message("toed did not answer within %d seconds", ANSWER_SECONDS);
-        else
-            cli_message("toed closed the connection without an answer");
-        return NULL;
-    }
-    text = malloc((size_t)n);
-    if (!text || recv(fd, text, (size_t)n, 0) != n) {
-        cli_message("cannot take the answer of toed (%zd bytes)", n);
-        free(text);
-        return NULL;
-    }
-    *size = (size_t)n;
-    return text;
 }
 
 static void print_value(const char *indent, const char *name, const json_t *value)

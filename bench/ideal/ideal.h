@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include <toe/core.h>
+#include <toe/hist.h>
 
-#include "hist.h"
 #include "http.h"
 
 #define IDEAL_REQUEST_MAX 16384u /* and at most half of a receive buffer */

@@ -5,7 +5,10 @@
 
 #include <stdio.h>
 
-#include "hist.h"
+#include <toe/hist.h>
+
+/* Returns the V2 compressed encoding in base64 as text that the caller frees. NULL: no memory. */
+char *hist_encode(const struct hist *h);
 
 /* started: seconds since 1970. */
 void hlog_begin(FILE *f, double started, const char *comment);

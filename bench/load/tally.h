@@ -5,7 +5,8 @@
 
 #include <jansson.h>
 
-#include "hist.h"
+#include <toe/hist.h>
+
 #include "load.h"
 
 /* Failures: errno values, and from 200 on those that have none. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.c - finds a register by what people call it (blocks.h, reg_find()). */
-#include <errno.h>
+/* names.c - finds a register by what people call it (names.h). */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "../cli.h"
-#include "blocks.h"
+#include <toe/number.h>
+
+#include "../common/message.h"
+#include "names.h"
 
 uint64_t field_max(unsigned width)
 {
@@ -49,7 +50,7 @@ static bool take_index(const char *text, char *plain, size_t size, long *index)
 {
     const char *open = strchr(text, '['), *close = strchr(text, ']');
     char digits[12];
-    unsigned long n;
+    uint64_t n;
 
     *index = -1;
     if (!open || !close) {
@@ -57,7 +58,7 @@ static bool take_index(const char *text, char *plain, size_t size, long *index)
         return !open && !close;
     }
     snprintf(digits, sizeof digits, "%.*s", (int)(close > open ? close - open - 1 : 0), open + 1);
-    if (!cli_number(digits, 0, UINT32_MAX, &n))
+    if (!toe_number(digits, 0, UINT32_MAX, &n, NULL, 0))
         return false;
     *index = (long)n;
     snprintf(plain, size, "%.*s%s", (int)(open - text), text, close + 1);
@@ -99,17 +100,12 @@ static bool find_in(const struct block *k, const char *text, struct reg_ref *ref
 
 static bool by_address(const char *text, struct reg_ref *ref)
 {
-    unsigned long long at;
-    char *end;
+    uint64_t at;
 
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-    errno = 0;
-    at = strtoull(text, &end, 0);
-    if (*end || errno)
+    if (!toe_number_c(text, 0, UINT64_MAX, &at, NULL, 0))
         return false;
     *ref = (struct reg_ref){.at = at, .width = 32};
-    snprintf(ref->name, sizeof ref->name, "0x%llx", at);
+    snprintf(ref->name, sizeof ref->name, "0x%" PRIx64, at);
     return true;
 }
 

@@ -4,14 +4,19 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
-#include "../cli.h"
-#include "blocks.h"
+#include <toe/number.h>
+
+#include "../common/exit.h"
+#include "../common/message.h"
+#include "names.h"
+#include "reg.h"
 #include "show.h"
 
 static const char usage_text[] =
@@ -32,7 +37,7 @@ static const char usage_text[] =
 struct request {
     const char *bar;
     bool json, help;
-    unsigned long every_ms, count; /* count 0: for ever */
+    uint64_t every_ms, count; /* count 0: for ever */
     int words;
     char **word;
 };
@@ -51,6 +56,8 @@ static int wrong(void)
 
 static int take_option(int c, char **argv, struct request *r)
 {
+    char want[TOE_NUMBER_WANT];
+
     switch (c) {
     case 'b':
         r->bar = optarg;
@@ -62,14 +69,14 @@ static int take_option(int c, char **argv, struct request *r)
         r->help = true;
         return CLI_OK;
     case 'e':
-        if (cli_number(optarg, 1, 3600000, &r->every_ms))
+        if (toe_number(optarg, 1, 3600000, &r->every_ms, want, sizeof want))
             return CLI_OK;
-        cli_message("reg: --every %s is not a number of milliseconds from 1 to 3600000", optarg);
+        cli_message("reg: --every %s is not %s (milliseconds)", optarg, want);
         return CLI_USAGE;
     case 'n':
-        if (cli_number(optarg, 1, 1000000000, &r->count))
+        if (toe_number(optarg, 1, 1000000000, &r->count, want, sizeof want))
             return CLI_OK;
-        cli_message("reg: --count %s is not a number from 1 to 1000000000", optarg);
+        cli_message("reg: --count %s is not %s", optarg, want);
         return CLI_USAGE;
     case ':':
         cli_message("reg: option %s needs a value", argv[optind - 1]);
@@ -292,7 +299,7 @@ struct change {
 static bool parse_change(const struct blocks *b, const char *word, struct change *c)
 {
     const char *equals = strchr(word, '=');
-    char name[96], *end;
+    char name[96], want[TOE_NUMBER_WANT];
     unsigned width;
 
     if (!equals || (size_t)(equals - word) >= sizeof name) {
@@ -300,10 +307,8 @@ static bool parse_change(const struct blocks *b, const char *word, struct change
         return false;
     }
     snprintf(name, sizeof name, "%.*s", (int)(equals - word), word);
-    errno = 0;
-    c->value = strtoull(equals + 1, &end, 0);
-    if (equals[1] < '0' || equals[1] > '9' || *end || errno) {
-        cli_message("reg write: %s: %s is not a number", name, equals + 1);
+    if (!toe_number_c(equals + 1, 0, UINT64_MAX, &c->value, want, sizeof want)) {
+        cli_message("reg write: %s: %s is not %s", name, equals + 1, want);
         return false;
     }
     if (!reg_find(b, name, &c->ref))

@@ -2,10 +2,12 @@
 /* show.c - prints registers (show.h). */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../cli.h"
+#include "../common/exit.h"
+#include "../common/message.h"
 #include "show.h"
 
 struct show show_begin(bool json)

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "blocks.h"
+#include "names.h"
 
 struct show {
     json_t *list; /* NULL: for people */

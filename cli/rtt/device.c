@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device.c - what an interface's driver can stamp (stamps.h). */
+/* device.c - what an interface's driver can stamp (device.h). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -14,7 +15,7 @@
 #include <linux/net_tstamp.h>
 #include <linux/sockios.h>
 
-#include "stamps.h"
+#include "device.h"
 
 static bool ask(const char *interface, unsigned long request, void *data)
 {

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "rtt.h"
+#include "json.h"
 
 static json_t *number(uint64_t v)
 {

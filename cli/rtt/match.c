@@ -4,6 +4,7 @@
  * conversation, and of ICMP, tags and TCP the number in it that the answer repeats.
  */
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef TOE_CLI_MATCH_H
 #define TOE_CLI_MATCH_H
 
-#include "rtt.h"
+#include "measure.h"
 
 struct matcher;
 

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +15,10 @@
 
 #include <toe/rtt_regs.h>
 
-#include "../cli.h"
-#include "../reg/blocks.h"
+#include "../common/exit.h"
+#include "../registers/blocks.h"
+#include "live.h"
+#include "module.h"
 #include "prober.h"
 
 #define AT(reg)          offsetof(rtt_regs_t, reg)

@@ -3,13 +3,17 @@
 #define _GNU_SOURCE
 #include <getopt.h>
 #include <netdb.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cli.h"
-#include "../reg/bar.h"
-#include "rtt.h"
+#include <toe/number.h>
+
+#include "../common/exit.h"
+#include "../common/message.h"
+#include "../registers/bar.h"
+#include "options.h"
 #include "wire.h"
 
 static const char usage_text[] =
@@ -154,10 +158,15 @@ static bool address(struct rtt_options *o, const char *option, const char *text,
 
 static bool number(const char *name, unsigned long min, unsigned long max, unsigned long *value)
 {
-    if (cli_number(optarg, min, max, value))
-        return true;
-    cli_message("rtt: %s %s is not a number from %lu to %lu", name, optarg, min, max);
-    return false;
+    char want[TOE_NUMBER_WANT];
+    uint64_t v;
+
+    if (!toe_number(optarg, min, max, &v, want, sizeof want)) {
+        cli_message("rtt: %s %s is not %s", name, optarg, want);
+        return false;
+    }
+    *value = (unsigned long)v;
+    return true;
 }
 
 static bool probe(struct rtt_options *o, enum rtt_probe kind, const char *option)

@@ -4,8 +4,9 @@
 #ifndef TOE_CLI_PROBER_H
 #define TOE_CLI_PROBER_H
 
-#include "rtt.h"
-#include "wire.h"
+#include <stdbool.h>
+
+#include "measure.h"
 
 struct prober;
 

@@ -9,8 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../cli.h"
-#include "rtt.h"
+#include "../common/exit.h"
+#include "../common/message.h"
+#include "respond.h"
 
 static void echo(int fd, uint64_t *echoed)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <hist.h>
+#include <toe/hist.h>
 
 #define KEPT_MAX    (1u << 20) /* samples kept one by one, for CSV and plots */
 #define COUNTS_MAX  24u

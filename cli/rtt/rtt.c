@@ -3,53 +3,31 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "../cli.h"
+#include "../common/exit.h"
+#include "../common/message.h"
+#include "csv.h"
+#include "json.h"
+#include "module.h"
+#include "options.h"
+#include "probe.h"
+#include "respond.h"
 #include "rtt.h"
-
-volatile sig_atomic_t rtt_stopped;
+#include "sources.h"
+#include "svg.h"
+#include "text.h"
+#include "toed.h"
+#include "watch.h"
+#include "xdp.h"
 
 static void stop(int number)
 {
     (void)number;
     rtt_stopped = 1;
-}
-
-uint64_t rtt_now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-bool rtt_fail(struct rtt *r, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(r->why, sizeof r->why, format, args);
-    va_end(args);
-    return false;
-}
-
-bool rtt_over(struct rtt *r)
-{
-    uint64_t now = rtt_now();
-
-    if (r->beside && !r->broken && !r->beside(r, r->beside_arg))
-        r->broken = true;
-    if (r->o.every_s && !r->o.json && now - r->told_ns >= r->o.every_s * 1000000000ull) {
-        r->told_ns = now;
-        text_live(r);
-    }
-    return rtt_stopped || r->broken || now >= r->end_ns;
 }
 
 /* What is measured, for people. */

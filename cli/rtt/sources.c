@@ -3,15 +3,18 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
-#include "../cli.h"
-#include "rtt.h"
-#include "stamps.h"
+#include "../common/daemon.h"
+#include "../common/exit.h"
+#include "device.h"
+#include "sources.h"
+#include "xdp.h"
 
 struct finding {
     const char *name;

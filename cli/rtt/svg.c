@@ -2,10 +2,12 @@
 /* svg.c - a plot: samples over time above, their histogram below. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "rtt.h"
+#include "svg.h"
+#include "text.h"
 
 #define WIDTH  800
 #define HEIGHT 560

@@ -3,12 +3,13 @@
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "rtt.h"
+#include "text.h"
 
 #define ROWS 16u
 #define BAR  40u

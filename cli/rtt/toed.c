@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,8 +14,10 @@
 #include <jansson.h>
 #include <toe/attach.h>
 
-#include "../cli.h"
-#include "rtt.h"
+#include "../common/daemon.h"
+#include "../common/exit.h"
+#include "live.h"
+#include "toed.h"
 
 #define ENGINES_MAX 64u
 #define LOOK_NS     50000000l

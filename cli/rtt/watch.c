@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,8 +17,11 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 
-#include "../cli.h"
+#include "../common/exit.h"
+#include "../common/message.h"
+#include "live.h"
 #include "match.h"
+#include "watch.h"
 
 #define SNAP 256u /* headers, and tags behind them */
 

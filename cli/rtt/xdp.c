@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +16,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
-#include "rtt.h"
-#include "stamps.h"
+#include "xdp.h"
 
 /* include/uapi/linux/netdev.h */
 #define NETDEV_CMD_DEV_GET              1

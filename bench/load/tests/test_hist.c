@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hist.h"
+#include "hlog.h"
 
 #define N 20000
 
