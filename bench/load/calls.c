@@ -5,7 +5,7 @@
 
 #include <toe/toe.h>
 
-#include "load.h"
+#include "calls.h"
 
 const struct load_calls load_libc = {"sockets",  socket,       bind,       listen,        accept4,
                                      connect,    send,         recv,       recvmsg,       shutdown,

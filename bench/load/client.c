@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client.h"
+#include "common.h"
+#include "result.h"
 #include "worker.h"
 
 static void *in_thread(void *arg)

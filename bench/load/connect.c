@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker.h"
+#include "common.h"
+#include "connect.h"
 
 /* Connections under way at once before the measurement: a listen queue must hold them. */
 #define CONNECTING_MAX 128u

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker.h"
+#include "common.h"
+#include "connect.h"
+#include "exchange.h"
+#include "schedule.h"
 
 /* Bodies up to this long are compared; of longer ones the first so many bytes. */
 #define BODY_COMPARED (1u << 20)

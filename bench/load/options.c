@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - the command line of toehold-bench. */
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "load.h"
+#include <toe/number.h>
+
+#include "common.h"
+#include "options.h"
+#include "pattern.h"
 
 #define CLIENTS (LOAD_PINGPONG | LOAD_BULK | LOAD_CONNS | LOAD_HTTP)
 #define ASKS    (LOAD_PINGPONG | LOAD_CONNS | LOAD_HTTP)
@@ -191,46 +193,22 @@ static int bad(const char *option, const char *value, const char *want)
     return LOAD_USAGE;
 }
 
-static bool whole(const char *text, uint64_t low, uint64_t high, uint64_t *out)
-{
-    char *end;
-
-    errno = 0;
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-    *out = strtoull(text, &end, 10);
-    return !errno && !*end && *out >= low && *out <= high;
-}
-
 static int number(const char *option, const char *text, uint32_t low, uint32_t high, uint32_t *out)
 {
-    char want[64];
+    char want[TOE_NUMBER_WANT];
     uint64_t v;
 
-    if (!whole(text, low, high, &v)) {
-        snprintf(want, sizeof want, "a whole number from %u to %u", low, high);
+    if (!toe_number(text, low, high, &v, want, sizeof want))
         return bad(option, text, want);
-    }
     *out = (uint32_t)v;
     return -1;
-}
-
-static bool decimal(const char *text, double low, double high, double *out)
-{
-    char *end;
-
-    errno = 0;
-    if (text[strspn(text, "0123456789.eE+-")] || text[0] == '+' || text[0] == '-')
-        return false;
-    *out = strtod(text, &end);
-    return !errno && !*end && isfinite(*out) && *out >= low && *out <= high;
 }
 
 static int seconds(const char *option, const char *text, double low, uint64_t *ns)
 {
     double s;
 
-    if (!decimal(text, low, 86400, &s))
+    if (!toe_quantity(text, NULL, low, 86400, &s, NULL, 0))
         return bad(option, text, low > 0 ? "seconds, 0.001 to 86400" : "seconds, 0 to 86400");
     *ns = (uint64_t)(s * (double)LOAD_NS_PER_S);
     return -1;
@@ -261,7 +239,7 @@ static bool address(struct load_options *o, const char *text, const char *defaul
     if (*port == ':') {
         uint64_t v;
 
-        if (!whole(port + 1, 1, 65535, &v))
+        if (!toe_number(port + 1, 1, 65535, &v, NULL, 0))
             return false;
         default_port = port + 1;
     } else if (*port || !default_port) {
@@ -307,7 +285,8 @@ static int take_ports(struct load_options *o, const char *text)
 
     if (dash && (size_t)(dash - text) < sizeof low)
         memcpy(low, text, (size_t)(dash - text));
-    if (!dash || !whole(low, 1, 65535, &l) || !whole(dash + 1, 1, 65535, &h) || l > h)
+    if (!dash || !toe_number(low, 1, 65535, &l, NULL, 0) ||
+        !toe_number(dash + 1, 1, 65535, &h, NULL, 0) || l > h)
         return bad("local-ports", text, "two ports, such as 20000-60000");
     o->port_low = (uint32_t)l;
     o->port_high = (uint32_t)h;
@@ -405,8 +384,9 @@ static int take_value(struct load_options *o, int opt, const char *text)
         o->hdr = text;
         return *text ? -1 : bad("hdr", "''", "a file name");
     case O_RATE:
-        return decimal(text, 1e-3, RATE_MAX, &o->rate) ? -1
-                                                       : bad("rate", text, "0.001 to 10000000");
+        return toe_quantity(text, NULL, 1e-3, RATE_MAX, &o->rate, NULL, 0)
+                   ? -1
+                   : bad("rate", text, "0.001 to 10000000");
     case O_SIZE:
         return take_size(o, text);
     case O_MESSAGE:
@@ -603,4 +583,14 @@ int load_parse(struct load_options *o, int argc, char **argv)
         return LOAD_USAGE;
     }
     return check(o, name);
+}
+
+struct sockaddr_storage load_addr(const struct load_options *o, uint32_t i)
+{
+    struct sockaddr_storage a = o->addr;
+    in_port_t *port = a.ss_family == AF_INET6 ? &((struct sockaddr_in6 *)&a)->sin6_port
+                                              : &((struct sockaddr_in *)&a)->sin_port;
+
+    *port = htons((uint16_t)(ntohs(*port) + i));
+    return a;
 }

@@ -7,8 +7,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common.h"
 #include "hlog.h"
-#include "worker.h"
+#include "result.h"
 
 static const struct {
     const char *name;

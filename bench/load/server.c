@@ -10,7 +10,9 @@
 
 #include <jansson.h>
 
-#include "load.h"
+#include "common.h"
+#include "pattern.h"
+#include "server.h"
 
 #define EVENTS   256
 #define BACKLOG  4096

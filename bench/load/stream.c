@@ -8,7 +8,10 @@
 
 #include <linux/errqueue.h>
 
-#include "worker.h"
+#include "common.h"
+#include "connect.h"
+#include "schedule.h"
+#include "stream.h"
 
 /* Calls on one connection before the others have their turn. */
 #define TURN        16

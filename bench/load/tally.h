@@ -7,8 +7,6 @@
 
 #include <toe/hist.h>
 
-#include "load.h"
-
 /* Failures: errno values, and from 200 on those that have none. */
 enum {
     FAIL_ERRNOS = 200,
