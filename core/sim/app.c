@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* app.c - what sends and what reads: without end, so many bytes, at a rate, in bursts; at once, at
  * a rate, not for a while. */
-#include "net.h"
+#include "app.h"
+#include "event.h"
 
 #define TICK MSEC /* of what happens at a rate */
 
@@ -32,17 +33,13 @@ static int limited(const struct flow *f)
     return f->app_rate > 0 || f->every;
 }
 
-/* An EV_APP: the start, a tick of the rate, a burst, or the end. */
-void app_write(struct flow *f)
+/* The start, a tick of the rate, a burst, or the end. */
+int app_write(struct flow *f)
 {
     struct net *n = f->net;
 
-    if (!f->open) {
-        flow_start(f);
-        return;
-    }
     if (!f->a.tcb || f->shut)
-        return;
+        return 0;
     if (f->stop && n->now >= f->stop) {
         f->shut = 1;
         toec_shutdown(f->a.stack, f->a.tcb, n->now);
@@ -57,7 +54,7 @@ void app_write(struct flow *f)
     } else {
         send_bytes(f, UINT64_MAX);
     }
-    host_poll(&f->a);
+    return 1;
 }
 
 /* ---- reading ---- */
@@ -94,7 +91,6 @@ void app_read(struct flow *f)
     } else {
         read_bytes(f, f->unread);
     }
-    host_poll(&f->b);
 }
 
 static void arrived(struct flow *f, uint32_t len)

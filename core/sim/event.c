@@ -2,7 +2,7 @@
 /* event.c - the event queue: a binary heap by time, in order of arrival at equal times. */
 #include <stdlib.h>
 
-#include "net.h"
+#include "event.h"
 
 static int earlier(const struct event *a, const struct event *b)
 {

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "../src/tcp_cc.h"
-#include "net.h"
+#include "app.h"
+#include "event.h"
+#include "host.h"
+#include "link.h"
 
 #define PORT 80
 
@@ -299,18 +302,4 @@ void flow_start(struct flow *f)
     f->open = 1;
     host_poll(&f->a);
     host_poll(&f->b);
-}
-
-void flow_end(struct flow *f)
-{
-    free(f->a.mem);
-    free(f->b.mem);
-    free(f->series.t);
-    free(f->series.cwnd);
-    free(f->series.ssthresh);
-    free(f->series.srtt);
-    free(f->series.in_flight);
-    free(f->series.acked);
-    free(f->series.retransmits);
-    free(f);
 }

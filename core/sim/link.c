@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net.h"
+#include "event.h"
+#include "link.h"
 
 struct packet *packet_new(struct net *n)
 {

@@ -8,8 +8,8 @@
  * All time is virtual, in nanoseconds; all chance comes from one seed. Payload is not carried:
  * what a segment holds is known from its stream offset (tests of bytes are elsewhere).
  */
-#ifndef NET_H
-#define NET_H
+#ifndef SIM_NET_H
+#define SIM_NET_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ struct flow;
 struct host;
 struct net;
 
-/* ---- events (event.c) ---- */
+/* ---- events ---- */
 
 enum event_kind {
     EV_POLL,
@@ -51,11 +51,7 @@ struct event {
     void *what;
 };
 
-void event_push(struct net *n, toec_time at, enum event_kind kind, void *what);
-/* 0 when there is none before `until`. */
-int event_pop(struct net *n, toec_time until, struct event *out);
-
-/* ---- packets and links (link.c) ---- */
+/* ---- packets and links ---- */
 
 struct packet {
     struct packet *next;
@@ -101,14 +97,7 @@ struct link {
     uint64_t in, out, out_bytes, lost, dropped, aqm_dropped, marked, duplicated, reordered;
 };
 
-void link_init(struct link *l, struct net *n);
-void link_enter(struct link *l, struct packet *p);
-void link_leave(struct link *l);
-void link_account(struct link *l);
-struct packet *packet_new(struct net *n);
-void packet_free(struct net *n, struct packet *p);
-
-/* ---- hosts and flows (host.c, app.c) ---- */
+/* ---- hosts and flows ---- */
 
 struct host {
     struct net *net;
@@ -197,30 +186,8 @@ struct net {
     size_t queue_n, queue_room;
 };
 
+/* Returns p; aborts after a message when it is NULL. */
 void *must(void *p);
-double net_chance(struct net *n); /* 0..1 */
-void net_run(struct net *n);
-
-/* 0, or -1: core/ has no congestion control of this name. */
-int flow_cc(const char *name, unsigned *index);
-void flow_start(struct flow *f);
-void flow_end(struct flow *f);
-void host_poll(struct host *h);
-void host_arrive(struct packet *p);
-void app_write(struct flow *f);
-void app_read(struct flow *f);
-int app_work(struct flow *f);
-void app_event(struct host *h, enum toec_event ev, uint32_t arg);
-
-/* ---- scenario.c, report.c ---- */
-
-/* Reads the command line; exits with 2 and a message when it is wrong. */
-struct output {
-    const char *json, *csv;
-};
-void scenario_read(struct net *n, struct output *o, int argc, char **argv);
-void report_sample(struct net *n);
-int report_json(const struct net *n, const char *path, int argc, char **argv);
-int report_csv(const struct net *n, const char *path);
-
+/* Returns the next random number of the seed, in [0, 1). */
+double net_chance(struct net *n);
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario.c - the command line. README.md lists it; nothing that is not understood is passed over.
  */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "net.h"
+#include <toe/number.h>
+
+#include "host.h"
+#include "link.h"
+#include "scenario.h"
 
 /* A window each round trip is all that limits a flow without a rate; with a shorter one a second of
  * it takes minutes to compute. */
@@ -27,61 +30,53 @@ static _Noreturn void wrong(const char *format, ...)
 
 /* ---- values ---- */
 
-struct unit {
-    const char *name;
-    double factor;
-};
-
-static double number(const char *key, const char *s, const struct unit *units)
+/* Parses a number with a unit; exits when it is none, or is below 0 or above max. */
+static double number(const char *key, const char *s, const struct toe_unit *units, double max)
 {
-    char *end;
-    double v = strtod(s, &end);
+    char want[128];
+    double v;
 
-    if (end == s || v < 0 || !(v <= 1e18))
-        wrong("%s: '%s' is not a number", key, s);
-    for (; units && units->name; units++) {
-        if (strcmp(end, units->name) == 0)
-            return v * units->factor;
-    }
-    if (*end)
-        wrong("%s: '%s' has a unit that does not fit", key, s);
+    if (!toe_quantity(s, units, 0, max, &v, want, sizeof(want)))
+        wrong("%s: '%s' is not %s", key, s, want);
     return v;
+}
+
+/* A number without a unit. */
+static double plain_of(const char *key, const char *s)
+{
+    return number(key, s, 0, 1e18);
 }
 
 static double rate_of(const char *key, const char *s)
 {
-    static const struct unit units[] = {
-        {"bit", 1}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}, {0, 0}};
+    static const struct toe_unit units[] = {{"", 1},       {"bit", 1},    {"kbit", 1e3},
+                                            {"mbit", 1e6}, {"gbit", 1e9}, {0, 0}};
 
-    return number(key, s, units);
+    return number(key, s, units, 1e18);
 }
 
 static toec_time time_of(const char *key, const char *s)
 {
-    static const struct unit units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {0, 0}};
-    double t = number(key, s, units);
+    static const struct toe_unit units[] = {{"", 1},     {"s", 1e9}, {"ms", 1e6},
+                                            {"us", 1e3}, {"ns", 1},  {0, 0}};
 
-    if (t > 1e15)
-        wrong("%s: '%s' is too long", key, s);
-    return (toec_time)t;
+    return (toec_time)number(key, s, units, 1e15);
 }
 
 static double size_of(const char *key, const char *s)
 {
-    static const struct unit units[] = {{"B", 1},         {"kB", 1e3}, {"MB", 1e6}, {"KiB", 1024},
-                                        {"MiB", 1048576}, {"GB", 1e9}, {0, 0}};
+    static const struct toe_unit units[] = {{"", 1},     {"B", 1},      {"kB", 1e3},
+                                            {"MB", 1e6}, {"KiB", 1024}, {"MiB", 1048576},
+                                            {"GB", 1e9}, {0, 0}};
 
-    return number(key, s, units);
+    return number(key, s, units, 1e18);
 }
 
 static double chance_of(const char *key, const char *s)
 {
-    static const struct unit units[] = {{"%", 0.01}, {0, 0}};
-    double p = number(key, s, units);
+    static const struct toe_unit units[] = {{"", 1}, {"%", 0.01}, {0, 0}};
 
-    if (p > 1)
-        wrong("%s: %s is no chance", key, s);
-    return p;
+    return number(key, s, units, 1);
 }
 
 static uint32_t u32_of(const char *key, double v)
@@ -181,7 +176,7 @@ static int link_aqm(struct link *l, const char *k, const char *v)
     else if (strcmp(k, "step") == 0)
         l->step = u32_of(k, size_of(k, v));
     else if (strcmp(k, "ecn") == 0)
-        l->ecn = number(k, v, 0) != 0;
+        l->ecn = plain_of(k, v) != 0;
     else
         return 0;
     return 1;
@@ -279,13 +274,13 @@ static int flow_path(struct flow *f, const char *k, char *v)
     else if (strcmp(k, "rx_buf") == 0)
         f->rx_buf = buffer_of(k, v);
     else if (strcmp(k, "mtu") == 0)
-        f->mtu = u32_of(k, number(k, v, 0));
+        f->mtu = u32_of(k, plain_of(k, v));
     else if (strcmp(k, "gso") == 0)
         f->gso = u32_of(k, size_of(k, v));
     else if (strcmp(k, "ecn") == 0)
-        f->ecn = number(k, v, 0) != 0;
+        f->ecn = plain_of(k, v) != 0;
     else if (strcmp(k, "ip6") == 0)
-        f->ip6 = number(k, v, 0) != 0;
+        f->ip6 = plain_of(k, v) != 0;
     else if (strcmp(k, "drop") == 0)
         read_drops(f, v);
     else
@@ -332,7 +327,7 @@ static void read_flow(struct net *n, char *arg)
         if (strcmp(k, "cc") == 0)
             set_cc(f, v);
         else if (strcmp(k, "n") == 0)
-            copies = u32_of(k, number(k, v, 0));
+            copies = u32_of(k, plain_of(k, v));
         else if (strcmp(k, "apart") == 0)
             apart = time_of(k, v);
         else if (strcmp(k, "start") == 0)
@@ -380,7 +375,7 @@ static void read_cross(struct net *n, char *arg)
         else if (strcmp(k, "off") == 0)
             c->off = time_of(k, v);
         else if (strcmp(k, "poisson") == 0)
-            c->poisson = number(k, v, 0) != 0;
+            c->poisson = plain_of(k, v) != 0;
         else
             wrong("cross traffic has no '%s'", k);
     }
@@ -440,7 +435,7 @@ static void option(struct net *n, struct output *o, const char *name, const char
     else if (strcmp(name, "--sample") == 0)
         n->sample = time_of(name, v);
     else if (strcmp(name, "--seed") == 0)
-        n->seed = (uint64_t)number(name, v, 0);
+        n->seed = (uint64_t)plain_of(name, v);
     else if (strcmp(name, "--json") == 0)
         o->json = value;
     else if (strcmp(name, "--csv") == 0)
