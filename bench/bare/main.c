@@ -18,6 +18,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <toe/number.h>
+
 #include "toe/netio.h"
 
 #define BATCH     64u
@@ -213,11 +215,12 @@ static int ask(struct end *e, uint32_t under_way, uint64_t warmup_ms, uint64_t m
 
 static int number(const char *text, uint32_t least, uint32_t most, uint32_t *out)
 {
-    char *end;
-    unsigned long v = strtoul(text, &end, 10);
+    uint64_t v;
 
+    if (!toe_number(text, least, most, &v, NULL, 0))
+        return -1;
     *out = (uint32_t)v;
-    return *text >= '0' && *text <= '9' && !*end && v >= least && v <= most ? 0 : -1;
+    return 0;
 }
 
 struct words {

@@ -2,12 +2,12 @@
 /* options.c - the command line of toe-ideal. */
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <toe/attach.h>
+#include <toe/number.h>
 
 #include "options.h"
 
@@ -73,26 +73,21 @@ static int bad(const char *option, const char *value, const char *want)
 
 static int decimal(const char *option, const char *text, double low, double high, double *out)
 {
-    char *end, want[64];
+    char want[TOE_NUMBER_WANT];
 
-    errno = 0;
-    *out = strtod(text, &end);
-    if ((text[0] >= '0' && text[0] <= '9') && !*end && !errno && *out >= low && *out <= high)
-        return -1;
-    snprintf(want, sizeof(want), "a number from %g to %g", low, high);
-    return bad(option, text, want);
+    return toe_quantity(text, NULL, low, high, out, want, sizeof(want)) ? -1
+                                                                        : bad(option, text, want);
 }
 
-static int number(const char *option, const char *text, double low, double high, uint32_t *out)
+static int number(const char *option, const char *text, uint32_t low, uint32_t high, uint32_t *out)
 {
-    double v;
-    int rc = decimal(option, text, low, high, &v);
+    char want[TOE_NUMBER_WANT];
+    uint64_t v;
 
-    if (rc < 0 && strspn(text, "0123456789") != strlen(text))
-        return bad(option, text, "a whole number");
-    if (rc < 0)
-        *out = (uint32_t)v;
-    return rc;
+    if (!toe_number(text, low, high, &v, want, sizeof(want)))
+        return bad(option, text, want);
+    *out = (uint32_t)v;
+    return -1;
 }
 
 static int seconds(const char *option, const char *text, double low, uint64_t *ns)
@@ -150,7 +145,7 @@ static int parse_one(struct ideal_options *o, int opt, const char *arg)
     case OPT_CONNECTIONS:
         return number("connections", arg, 1, 60000, &i->connections);
     case OPT_PER_CONNECTION:
-        return number("requests-per-connection", arg, 0, 4e9, &i->per_connection);
+        return number("requests-per-connection", arg, 0, 4000000000u, &i->per_connection);
     case OPT_GET:
         return take_get(o, arg);
     case OPT_REQUEST:
