@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench.c - `toehold bench`: executes the load generator, which is a program of its own. */
+/* bench.c - `toehold bench`: executes the load generator, a separate program. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

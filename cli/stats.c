@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stats.c - `toehold stats`: asks toed what it counts (device/attach.h, TOEDEV_HELLO_QUERY). */
+/* stats.c - `toehold stats`: prints the counters of toed (toe/attach.h, TOEDEV_HELLO_QUERY). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
@@ -68,7 +68,7 @@ static int parse(int argc, char **argv, const char **socket_path, bool *json, bo
         }
     }
     if (optind < argc) {
-        cli_message("stats takes no argument, but was given %s", argv[optind]);
+        cli_message("stats: unexpected argument %s", argv[optind]);
         return CLI_USAGE;
     }
     return CLI_OK;
@@ -126,7 +126,7 @@ static void print_queue_pairs(const json_t *pairs, const struct style *style)
     }
 }
 
-/* One a line under a title: the TOE's own addresses of IPv6, those by SLAAC too. */
+/* Prints one string a line under a title: the TOE's IPv6 addresses, including those of SLAAC. */
 static void print_list(const char *title, const json_t *list, const struct style *style)
 {
     const json_t *value;
@@ -142,8 +142,8 @@ static void print_list(const char *title, const json_t *list, const struct style
     }
 }
 
-/* Engines count each for itself and share nothing (docs/ARCHITECTURE.md rule 4): who reads adds
- * up. */
+/* Adds the integers of a group to those of the total. Engines share nothing, so the reader adds up
+ * their counters (docs/ARCHITECTURE.md rule 4). */
 static void add_up(json_t *total, const char *group, json_t *of)
 {
     json_t *sums = json_object_get(total, group), *value;
@@ -163,7 +163,7 @@ static void add_up(json_t *total, const char *group, json_t *of)
     }
 }
 
-/* {netio, usage, counters} of all engines together. */
+/* Returns {netio, usage, counters} summed over all engines. */
 static json_t *total_of(const json_t *engines)
 {
     static const char *const groups[] = {"netio", "usage", "counters"};
@@ -216,7 +216,7 @@ static int show(const char *text, size_t size, bool as_json)
     json_t *root = json_loadb(text, size, 0, &error);
 
     if (!json_is_object(root)) {
-        cli_message("the answer of toed is not what this version of toehold reads: %s",
+        cli_message("cannot parse the answer of toed: %s; use toehold and toed of one release",
                     root ? "not an object" : error.text);
         json_decref(root);
         return CLI_FAILURE;

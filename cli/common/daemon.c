@@ -39,7 +39,7 @@ int cli_connect(const char *path, char *why, size_t why_size)
     memcpy(addr.sun_path, path, strlen(path) + 1);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0) {
-        snprintf(why, why_size, "cannot make a socket: %s", strerror(errno));
+        snprintf(why, why_size, "cannot create a socket: %s", strerror(errno));
         return -1;
     }
     if (connect(fd, (struct sockaddr *)&addr, sizeof addr) == 0)
@@ -64,11 +64,10 @@ char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
     snprintf(hello.name, sizeof hello.name, "%s", name);
     if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ||
         send(fd, &hello, sizeof hello, MSG_NOSIGNAL) < 0) {
-        cli_message("cannot ask toed: %s", strerror(errno));
+        cli_message("cannot send the request to toed: %s", strerror(errno));
         return NULL;
     }
-    /* One message of any size: its length first, then the message. Who is told to end ends with
-     * it. */
+    /* The answer is one message of any size: query its length, then receive it. */
     do {
         n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC);
     } while (n < 0 && errno == EINTR);
@@ -81,7 +80,8 @@ char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
     }
     text = malloc((size_t)n);
     if (!text || recv(fd, text, (size_t)n, 0) != n) {
-        cli_message("cannot take the answer of toed (%zd bytes)", n);
+        cli_message("cannot receive the answer of toed (%zd bytes): %s", n,
+                    text ? "it was cut short" : "no memory");
         free(text);
         return NULL;
     }

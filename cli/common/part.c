@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* part.c - finds the other files of Toehold: programs and libraries that `toehold` starts. */
+/* part.c - finds the other files of Toehold (part.h). */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -39,7 +39,7 @@ bool cli_find_part(const char *file, const char *in_tree, const char *installed,
     snprintf(name, sizeof name, "%s/%s", installed, file);
     if (realpath(name, path))
         return true;
-    cli_message("%s is neither beside this program nor in %s; name it by %s", file, installed,
+    cli_message("%s is neither next to this program nor in %s; set %s to its path", file, installed,
                 variable);
     return false;
 }

@@ -75,7 +75,7 @@ void show_register(struct show *s, const struct block *k, const struct reg_desc 
                f->text);
 }
 
-/* Field n of what is shown whole; NULL: it has no more, or a field is what is shown. */
+/* Returns field n of a whole register. NULL: no more fields, or the reference is a field. */
 static const struct field_desc *part(const struct reg_ref *ref, unsigned n)
 {
     return ref->reg && !ref->field ? reg_field(ref->block->map, ref->reg, n) : NULL;

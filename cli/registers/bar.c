@@ -16,7 +16,7 @@
 static const struct bar_ops *const kinds[] = {&bar_pci,  &bar_uio, &bar_vfio,
                                               &bar_file, &bar_sim, &bar_toed};
 
-/* Takes @OFFSET off the end of spec. */
+/* Parses @OFFSET and removes it from the end of spec. */
 static bool take_offset(struct bar *bar, char *spec)
 {
     char *at = strrchr(spec, '@');
@@ -42,7 +42,7 @@ static const struct bar_ops *kind_of(const char *spec, const char **name)
     return NULL;
 }
 
-/* What never answers reads as all ones: PCI Express has no other way to say so. */
+/* Reads the first words. PCI Express returns all ones when no device answers. */
 static bool answers(struct bar *bar)
 {
     uint32_t word, i;
@@ -56,7 +56,7 @@ static bool answers(struct bar *bar)
     if (bar->ops->why_ones)
         bar->ops->why_ones(bar);
     else
-        bar_fail(bar, "it reads all ones: no register answers there");
+        bar_fail(bar, "it reads all ones: no device answers there");
     return false;
 }
 
@@ -67,7 +67,7 @@ int bar_open(struct bar *bar, const char *spec, bool write)
 
     *bar = (struct bar){.write = write, .fd = -1, .group_fd = -1, .container_fd = -1};
     if (strlen(spec) >= sizeof text) {
-        cli_message("%.40s...: a longer name than registers have", spec);
+        cli_message("--bar %.40s...: the name has more than %zu bytes", spec, sizeof text - 1);
         return CLI_USAGE;
     }
     strcpy(bar->name, spec); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): fits */
@@ -76,14 +76,14 @@ int bar_open(struct bar *bar, const char *spec, bool write)
         return CLI_USAGE;
     bar->ops = kind_of(text, &name);
     if (!bar->ops) {
-        cli_message("%s: registers are at %s", spec, BAR_SPECS);
+        cli_message("--bar %s: want %s", spec, BAR_SPECS);
         return CLI_USAGE;
     }
     bar->size = UINT64_MAX;
     if (bar->ops->open(bar, name)) {
         if (bar->size <= bar->offset)
-            bar_fail(bar, "it has %" PRIu64 " bytes, and @0x%" PRIx64 " is behind them", bar->size,
-                     bar->offset);
+            bar_fail(bar, "@0x%" PRIx64 " is beyond the end of its %" PRIu64 " bytes", bar->offset,
+                     bar->size);
         else if (bar->size != UINT64_MAX)
             bar->size -= bar->offset;
         if (!bar->why[0] && answers(bar))
@@ -104,13 +104,12 @@ void bar_close(struct bar *bar)
 static bool in_range(struct bar *bar, uint64_t at)
 {
     if (at % 4) {
-        cli_message("%s: 0x%" PRIx64 " is no address of a register: 4 does not divide it",
-                    bar->name, at);
+        cli_message("%s: address 0x%" PRIx64 " is not a multiple of 4", bar->name, at);
         return false;
     }
     if (bar->size != UINT64_MAX && (at >= bar->size || bar->size - at < 4)) {
-        cli_message("%s: 0x%" PRIx64 " is behind its 0x%" PRIx64 " bytes", bar->name, at,
-                    bar->size);
+        cli_message("%s: address 0x%" PRIx64 " is beyond the end of its 0x%" PRIx64 " bytes",
+                    bar->name, at, bar->size);
         return false;
     }
     return true;
@@ -131,7 +130,7 @@ bool bar_write32(struct bar *bar, uint64_t at, uint32_t value)
     if (!in_range(bar, at))
         return false;
     if (!bar->ops->write) {
-        cli_message("%s: can only be read", bar->name);
+        cli_message("%s is read-only", bar->name);
         return false;
     }
     if (bar->ops->write(bar, bar->offset + at, value))

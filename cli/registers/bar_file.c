@@ -17,7 +17,7 @@ static bool open_file(struct bar *bar, const char *name)
     if (bar->fd < 0 || fstat(bar->fd, &st) != 0)
         return bar_fail(bar, "cannot open %s: %s", name, strerror(errno));
     if (!S_ISREG(st.st_mode) || st.st_size < 4)
-        return bar_fail(bar, "%s is no file that holds registers", name);
+        return bar_fail(bar, "%s is not a regular file of at least 4 bytes", name);
     bar->size = (uint64_t)st.st_size & ~3ull;
     return bar_map(bar, 0, (size_t)st.st_size);
 }

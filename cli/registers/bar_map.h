@@ -13,33 +13,34 @@ struct bar;
 
 struct bar_ops {
     const char *kind;
-    /* Fills bar; name is what stands behind the colon ("" when there is none). False: said in
+    /* Opens the window; name follows the colon ("" without one). Returns false with the reason in
      * bar->why. */
     bool (*open)(struct bar *bar, const char *name);
     bool (*read)(struct bar *bar, uint64_t at, uint32_t *value);
     bool (*write)(struct bar *bar, uint64_t at, uint32_t value);
     void (*close)(struct bar *bar);
-    /* Why reading it may give all ones; NULL: what bar.c says of any kind. */
+    /* Sets bar->why when the window reads all ones; NULL: a general reason. */
     void (*why_ones)(struct bar *bar);
-    const char *what; /* "FPGA registers": for a source's name */
+    const char *what; /* "FPGA registers", for messages */
 };
 
 struct bar {
     const struct bar_ops *ops;
-    char name[256];  /* as it was asked for */
+    char name[256];  /* as the user gave it */
     uint64_t offset; /* @OFFSET */
-    uint64_t size;   /* bytes from offset on; UINT64_MAX: not known */
-    bool write;      /* wanted for writing */
-    bool no_daemon;  /* no toed answers: an exit code of its own */
+    uint64_t size;   /* bytes from offset on; UINT64_MAX: unknown */
+    bool write;      /* opened for writing */
+    bool no_daemon;  /* no toed answers: exit code CLI_NO_DAEMON */
     int fd, group_fd, container_fd;
     volatile uint8_t *map;
     size_t map_size;
-    char path[512]; /* of the function's folder in sysfs: pci, vfio */
+    char path[512]; /* folder of the function in sysfs: pci, vfio */
     char why[BAR_WHY];
 };
 
-/* Helpers of the kinds: why, in words; maps fd and serves it. */
+/* Sets bar->why and returns false. */
 bool bar_fail(struct bar *bar, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Maps bar->fd; the functions below access and unmap it. */
 bool bar_map(struct bar *bar, uint64_t offset, size_t size);
 bool bar_map_read(struct bar *bar, uint64_t at, uint32_t *value);
 bool bar_map_write(struct bar *bar, uint64_t at, uint32_t value);

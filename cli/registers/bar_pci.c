@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bar_pci.c - a BAR of a PCI function by the resource file that sysfs has of it. No driver. */
+/* bar_pci.c - maps a BAR of a PCI function by its resource file in sysfs. Needs no driver. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +28,14 @@ bool bar_pci_name(struct bar *bar, const char *text, char *device, size_t size, 
     bool domain = memchr(text, ':', len) != memrchr(text, ':', len);
 
     if (len < 7 || len + 6 > size || (slash && !toe_number(slash + 1, 0, 5, &n, NULL, 0)))
-        return bar_fail(bar, "a PCI function is named as lspci names it, and its BAR by a number "
-                             "from 0 to 5: 0000:65:00.0/2");
+        return bar_fail(bar, "want a PCI function as lspci names it, and a BAR from 0 to 5: "
+                             "0000:65:00.0/2");
     snprintf(device, size, "%s%.*s", domain ? "" : "0000:", (int)len, text);
     *number = (unsigned)n;
     return true;
 }
 
-/* Two bytes of the configuration space; -1: it cannot be read. */
+/* Returns two bytes of the configuration space, or -1 when they cannot be read. */
 static int config(const struct bar *bar, unsigned at)
 {
     char path[sizeof bar->path + 16];
@@ -65,12 +65,13 @@ void bar_pci_why(struct bar *bar)
                  "echo 1 > %s/enable",
                  bar->path);
     else
-        bar_fail(bar, "it reads all ones, though the device is on the bus and memory space is "
-                      "enabled: nothing in it answers at this address; is it the right function, "
-                      "BAR and @OFFSET, and does the block have its clock?");
+        bar_fail(bar,
+                 "it reads all ones, though the device is on the bus and memory space is "
+                 "enabled: nothing answers at this address; check that it is the right function, "
+                 "BAR and @OFFSET, and that the block has a clock");
 }
 
-/* "/sys/.../resource2" is taken as it is: the folder, and the file in it. */
+/* Splits "/sys/.../resource2" into folder and file. */
 static bool resource_of(struct bar *bar, const char *name, char *path, size_t size)
 {
     char device[64];
@@ -87,10 +88,10 @@ static bool resource_of(struct bar *bar, const char *name, char *path, size_t si
         return false;
     snprintf(bar->path, sizeof bar->path, PCI_DEVICES "%s", device);
     if (access(bar->path, F_OK) != 0)
-        return bar_fail(bar, "there is no PCI function %s", device);
+        return bar_fail(bar, "no PCI function %s", device);
     snprintf(path, size, "%s/resource%u", bar->path, number);
     if (access(path, F_OK) != 0)
-        return bar_fail(bar, "the function has no BAR %u of memory", number);
+        return bar_fail(bar, "the function has no memory BAR %u", number);
     return true;
 }
 

@@ -8,9 +8,9 @@
 
 #include "bar_map.h"
 
-/* "65:00.0/2" into the function's name in full ("0000:65:00.0") and a number. */
+/* Parses "65:00.0/2" into the full name of the function ("0000:65:00.0") and a number. */
 bool bar_pci_name(struct bar *bar, const char *text, char *device, size_t size, unsigned *number);
-/* Clauses of pci and vfio on a function that answers all ones, from its folder in sysfs. */
+/* Sets bar->why for a function that reads all ones, from its state in sysfs. */
 void bar_pci_why(struct bar *bar);
 
 #endif

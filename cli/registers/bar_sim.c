@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bar_sim.c - registers of a simulation by its Unix socket (gateware/sim/README.md): requests of
- * four little-endian words, {1 read or 2 write, address, value, status}, answered in kind.
+ * bar_sim.c - registers of a simulation over its Unix socket (gateware/sim/README.md). Requests and
+ * answers have four little-endian words: {1 read or 2 write, address, value, status}.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -18,7 +18,7 @@
 
 #define OP_READ        1u
 #define OP_WRITE       2u
-#define ANSWER_SECONDS 10 /* a simulation is slow, one that is stopped silent */
+#define ANSWER_SECONDS 10 /* simulations are slow; a stopped one never answers */
 
 static bool open_sim(struct bar *bar, const char *name)
 {
@@ -26,12 +26,11 @@ static bool open_sim(struct bar *bar, const char *name)
     struct timeval limit = {.tv_sec = ANSWER_SECONDS};
 
     if (!name[0] || strlen(name) >= sizeof addr.sun_path)
-        return bar_fail(bar, "a simulation's socket has a path of 1 to %zu bytes",
-                        sizeof addr.sun_path - 1);
+        return bar_fail(bar, "want the path of a socket, 1 to %zu bytes", sizeof addr.sun_path - 1);
     memcpy(addr.sun_path, name, strlen(name) + 1);
     bar->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (bar->fd < 0)
-        return bar_fail(bar, "cannot make a socket: %s", strerror(errno));
+        return bar_fail(bar, "cannot create a socket: %s", strerror(errno));
     if (connect(bar->fd, (struct sockaddr *)&addr, sizeof addr) != 0)
         return bar_fail(bar, "no simulation answers: %s", strerror(errno));
     if (setsockopt(bar->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0)
@@ -39,7 +38,7 @@ static bool open_sim(struct bar *bar, const char *name)
     return true;
 }
 
-/* All of an answer, whatever signals come meanwhile: they end the program between two. */
+/* Receives a whole answer. Signals are handled between answers. */
 static ssize_t take(int fd, void *out, size_t size)
 {
     size_t got = 0;
@@ -60,19 +59,18 @@ static bool ask(struct bar *bar, uint32_t op, uint64_t at, uint32_t *value)
     ssize_t n;
 
     if (at > UINT32_MAX)
-        return bar_fail(bar, "a simulation's addresses have 32 bits");
+        return bar_fail(bar, "addresses of a simulation have 32 bits");
     if (send(bar->fd, m, sizeof m, MSG_NOSIGNAL) != (ssize_t)sizeof m)
-        return bar_fail(bar, "the simulation takes no request: %s", strerror(errno));
+        return bar_fail(bar, "cannot send a request to the simulation: %s", strerror(errno));
     n = take(bar->fd, m, sizeof m);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return bar_fail(bar, "the simulation does not answer within %d seconds", ANSWER_SECONDS);
     if (n != (ssize_t)sizeof m)
         return bar_fail(bar, "the simulation has ended");
     if (le32toh(m[0]) != op || le32toh(m[1]) != (uint32_t)at)
-        return bar_fail(bar, "the answer is not to what was asked");
+        return bar_fail(bar, "the answer does not match the request");
     if (m[3])
-        return bar_fail(bar, "its bus answers with error %u: there is no such register",
-                        le32toh(m[3]));
+        return bar_fail(bar, "its bus returns error %u: no such register", le32toh(m[3]));
     *value = le32toh(m[2]);
     return true;
 }

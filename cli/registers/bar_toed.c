@@ -15,7 +15,7 @@
 
 #define ANSWER_SECONDS 5
 
-/* The descriptor that came with the answer; -1: none. */
+/* Returns the descriptor in the answer, or -1. */
 static int take_fd(int from)
 {
     struct toedev_welcome w;
@@ -56,7 +56,8 @@ static bool open_toed(struct bar *bar, const char *name)
         bar->fd = take_fd(fd);
     close(fd);
     if (bar->fd < 0)
-        return bar_fail(bar, "this toed does not give its registers: is it of this release?");
+        return bar_fail(
+            bar, "this toed does not share its registers; use toehold and toed of one release");
     bar->size = TOEDEV_PAGE;
     bar->write = false; /* the page is sealed */
     return bar_map(bar, 0, TOEDEV_PAGE);

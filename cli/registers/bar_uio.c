@@ -12,7 +12,7 @@
 #include "bar_kinds.h"
 #include "bar_map.h"
 
-/* A figure of a map, such as its size: hexadecimal in a file of its own. */
+/* Reads an attribute of a map, such as its size: a hexadecimal number in a file. */
 static bool figure(struct bar *bar, unsigned uio, unsigned map, const char *which,
                    unsigned long long *value)
 {
@@ -26,7 +26,7 @@ static bool figure(struct bar *bar, unsigned uio, unsigned map, const char *whic
         return bar_fail(bar, "uio%u has no map %u (%s: %s)", uio, map, path, strerror(errno));
     ok = fscanf(f, "%llx", value) == 1; /* NOLINT(cert-err34-c): the kernel wrote it */
     fclose(f);
-    return ok ? true : bar_fail(bar, "%s holds no number", path);
+    return ok ? true : bar_fail(bar, "%s does not hold a number", path);
 }
 
 static bool open_uio(struct bar *bar, const char *name)
@@ -39,7 +39,8 @@ static bool open_uio(struct bar *bar, const char *name)
     snprintf(number, sizeof number, "%.*s", (int)len, name);
     if (len >= sizeof number || !toe_number(number, 0, 255, &uio, NULL, 0) ||
         (name[len] && !toe_number(name + len + 1, 0, 4, &map, NULL, 0)))
-        return bar_fail(bar, "a UIO device is named by its number, and its map: uio:0 or uio:0/1");
+        return bar_fail(
+            bar, "want a UIO device by its number, and optionally its map: uio:0 or uio:0/1");
     snprintf(path, sizeof path, "/dev/uio%u", (unsigned)uio);
     bar->fd = open(path, (bar->write ? O_RDWR : O_RDONLY) | O_SYNC | O_CLOEXEC);
     if (bar->fd < 0)
@@ -47,7 +48,7 @@ static bool open_uio(struct bar *bar, const char *name)
     if (!figure(bar, (unsigned)uio, (unsigned)map, "size", &size) ||
         !figure(bar, (unsigned)uio, (unsigned)map, "offset", &within))
         return false;
-    /* Registers that do not begin a page: the map's first bytes are another's. */
+    /* The registers do not begin at a page boundary: the map's first bytes belong to others. */
     bar->offset += within;
     bar->size = within + size;
     return bar_map(bar, map * (uint64_t)sysconf(_SC_PAGESIZE), (size_t)bar->size);

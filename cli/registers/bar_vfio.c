@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bar_vfio.c - a BAR of a PCI function that vfio-pci has: container, group, device, region
- * (linux/vfio.h). The IOMMU keeps the device to what it is given, which for registers is nothing.
+ * bar_vfio.c - maps a BAR of a PCI function bound to vfio-pci: container, group, device, region
+ * (linux/vfio.h). No memory is mapped for DMA, as registers need none.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,13 +27,13 @@ static bool group_of(struct bar *bar, const char *device, char *group, size_t si
 
     snprintf(bar->path, sizeof bar->path, "/sys/bus/pci/devices/%s", device);
     if (access(bar->path, F_OK) != 0)
-        return bar_fail(bar, "there is no PCI function %s", device);
+        return bar_fail(bar, "no PCI function %s", device);
     snprintf(link, sizeof link, "%s/iommu_group", bar->path);
     n = readlink(link, to, sizeof to - 1);
     if (n < 0)
         return bar_fail(bar,
-                        "%s is in no IOMMU group: is the IOMMU on (intel_iommu=on), and the "
-                        "function bound to vfio-pci?",
+                        "%s is in no IOMMU group; enable the IOMMU (intel_iommu=on) and bind the "
+                        "function to vfio-pci",
                         device);
     to[n] = '\0';
     snprintf(group, size, "/dev/vfio/%s", strrchr(to, '/') ? strrchr(to, '/') + 1 : to);
@@ -48,14 +48,14 @@ static bool join(struct bar *bar, const char *group)
     if (bar->container_fd < 0)
         return bar_fail(bar, "cannot open /dev/vfio/vfio: %s", strerror(errno));
     if (ioctl(bar->container_fd, VFIO_GET_API_VERSION) != VFIO_API_VERSION)
-        return bar_fail(bar, "/dev/vfio/vfio has another version than %d", VFIO_API_VERSION);
+        return bar_fail(bar, "/dev/vfio/vfio does not have API version %d", VFIO_API_VERSION);
     bar->group_fd = open(group, O_RDWR | O_CLOEXEC);
     if (bar->group_fd < 0)
         return bar_fail(bar, "cannot open %s: %s", group, strerror(errno));
     if (ioctl(bar->group_fd, VFIO_GROUP_GET_STATUS, &status) != 0)
-        return bar_fail(bar, "%s does not tell its state: %s", group, strerror(errno));
+        return bar_fail(bar, "cannot query the state of %s: %s", group, strerror(errno));
     if (!(status.flags & VFIO_GROUP_FLAGS_VIABLE))
-        return bar_fail(bar, "%s is not viable: each function in it must be bound to vfio-pci",
+        return bar_fail(bar, "%s is not viable: bind every function of the group to vfio-pci",
                         group);
     if (ioctl(bar->group_fd, VFIO_GROUP_SET_CONTAINER, &bar->container_fd) != 0 ||
         ioctl(bar->container_fd, VFIO_SET_IOMMU, VFIO_TYPE1_IOMMU) != 0)
@@ -63,7 +63,7 @@ static bool join(struct bar *bar, const char *group)
     return true;
 }
 
-/* vfio-pci closes the function's memory space between its users. */
+/* vfio-pci disables the memory space of a function without a user. */
 static bool enable_memory(struct bar *bar)
 {
     struct vfio_region_info config = {.argsz = sizeof config,
@@ -90,7 +90,7 @@ static bool open_vfio(struct bar *bar, const char *name)
         return false;
     bar->fd = ioctl(bar->group_fd, VFIO_GROUP_GET_DEVICE_FD, device);
     if (bar->fd < 0)
-        return bar_fail(bar, "%s does not give %s: %s", group, device, strerror(errno));
+        return bar_fail(bar, "%s: cannot open device %s: %s", group, device, strerror(errno));
     region.index = VFIO_PCI_BAR0_REGION_INDEX + number;
     if (ioctl(bar->fd, VFIO_DEVICE_GET_REGION_INFO, &region) != 0 || region.size < 4)
         return bar_fail(bar, "the function has no BAR %u", number);

@@ -11,7 +11,7 @@
 #include "blocks.h"
 
 #define HEADER_BYTES 16u
-#define BLOCK_MAJOR  1u /* of every block that this program knows */
+#define BLOCK_MAJOR  1u /* of every known block */
 
 static const struct map_desc *map_of(uint32_t type)
 {
@@ -23,7 +23,7 @@ static const struct map_desc *map_of(uint32_t type)
     return NULL;
 }
 
-/* A block's type is four letters, the first in the lowest bits; "" when these are none. */
+/* Writes a type as four letters, the first in the lowest bits; "" when they are not printable. */
 static void letters(uint32_t type, char text[5])
 {
     unsigned i;
@@ -49,7 +49,7 @@ static void name_block(const struct blocks *b, struct block *k)
         snprintf(k->name + strlen(k->name), sizeof k->name - strlen(k->name), "%u", before);
 }
 
-/* A TOE says who it is in its first word, and has page 0 at the window's start. */
+/* A TOE has its ID in the first word, and page 0 at the start of the window. */
 static bool toe_at_start(struct bar *bar, struct blocks *b)
 {
     uint32_t id;
@@ -61,7 +61,7 @@ static bool toe_at_start(struct bar *bar, struct blocks *b)
 
         b->block[0] = (struct block){.map = map, .type = id, .size = map ? map->size : 0};
         snprintf(b->block[0].name, sizeof b->block[0].name, "toe");
-        bar_read32(bar, 4, &b->block[0].version); /* the contract: it has no minor ones */
+        bar_read32(bar, 4, &b->block[0].version); /* the contract has no minor versions */
         b->block[0].version <<= 16;
         b->count = 1;
     }
@@ -70,7 +70,7 @@ static bool toe_at_start(struct bar *bar, struct blocks *b)
 
 static bool wrong_list(const struct bar *bar, uint64_t at, const char *what)
 {
-    cli_message("%s: its list of blocks is wrong: at 0x%" PRIx64 " %s", bar->name, at, what);
+    cli_message("%s: the list of blocks is invalid: at 0x%" PRIx64 " %s", bar->name, at, what);
     return false;
 }
 
@@ -87,16 +87,16 @@ static bool take_block(struct bar *bar, struct blocks *b, uint64_t at, uint64_t 
         .map = map_of(word[0]), .type = word[0], .version = word[1], .size = word[2], .at = at};
     letters(word[0], type);
     if (!k->map && !type[0] && at == 0) {
-        cli_message("%s: it begins with 0x%08" PRIx32 " 0x%08" PRIx32
-                    ", which is neither a TOE (\"TOE1\") nor a block of Toehold's: another BAR, "
-                    "another @OFFSET, or another design in the FPGA",
+        cli_message("%s: the window begins with 0x%08" PRIx32 " 0x%08" PRIx32
+                    ", which is neither a TOE (\"TOE1\") nor a block of Toehold; check the BAR, "
+                    "the @OFFSET and the design in the FPGA",
                     bar->name, word[0], word[1]);
         return false;
     }
     if (k->size < HEADER_BYTES || k->size % 4 ||
         (bar->size != UINT64_MAX && k->size > bar->size - at))
         return wrong_list(bar, at, "a block's size is not within the window");
-    /* Of another major version everything may be elsewhere: it is named and passed over. */
+    /* Another major version may have another layout: list the block, but do not use it. */
     if (k->map && word[1] >> 16 != BLOCK_MAJOR)
         k->map = NULL;
     name_block(b, k);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocks.h - which blocks of registers a window has.
+ * blocks.h - finds the blocks of registers in a window.
  *
  * A window begins with a TOE's register page (ID "TOE1") or with a list: each block begins with
- * four words, its type, version, size in bytes, and where the next begins, from the window's start
- * (0: it is the last): device/block.rdl.
+ * four words, type, version, size in bytes, and the offset of the next block in the window (0: the
+ * last block): device/block.rdl.
  */
 #ifndef TOE_CLI_BLOCKS_H
 #define TOE_CLI_BLOCKS_H
@@ -15,10 +15,10 @@
 #define BLOCKS_MAX 64u
 
 struct block {
-    const struct map_desc *map; /* NULL: of a type that this program does not know */
+    const struct map_desc *map; /* NULL: unknown type */
     uint32_t type, version, size;
     uint64_t at;
-    char name[32]; /* "rtt", of one not known its type; of several the second is "rtt1" */
+    char name[32]; /* "rtt", or an unknown type; the second of a type is "rtt1" */
 };
 
 struct blocks {
@@ -26,9 +26,9 @@ struct blocks {
     struct block block[BLOCKS_MAX];
 };
 
-/* Finds the blocks. False: said what is wrong. */
+/* Finds the blocks. Returns false after a message. */
 bool blocks_find(struct bar *bar, struct blocks *b);
-/* All that this program knows, without a window: each at 0. */
+/* Lists all known blocks without a window, each at address 0. */
 void blocks_known(struct blocks *b);
 
 #endif

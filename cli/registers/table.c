@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.c - makes tables of what the register headers know by name. */
+/* table.c - tables of registers from the generated headers (table.h). */
 #include <string.h>
 
 #include <toe/attach.h>

@@ -13,17 +13,17 @@ struct field_desc {
     const char *text;
 };
 
-/* A register, or count of them stride apart. */
+/* A register, or an array of `count` with `stride` bytes from one to the next. */
 struct reg_desc {
     const char *name;
-    uint32_t offset; /* of the first, in its block */
+    uint32_t offset; /* of the first element, in the block */
     uint8_t bytes;   /* 4 or 8 */
     uint32_t count, stride;
     const char *access; /* r, w, rw */
     const char *text;
 };
 
-/* A block of registers: what stands in one description. */
+/* A block of registers: one description. */
 struct map_desc {
     const char *name, *title;
     uint32_t type; /* in the list of blocks of a window */
@@ -36,7 +36,7 @@ struct map_desc {
 extern const struct map_desc reg_maps[];
 extern const unsigned reg_map_count;
 
-/* Field n of a register, in the order of their bits; NULL: it has no more. */
+/* Returns field n of a register in bit order. NULL: no more fields. */
 const struct field_desc *reg_field(const struct map_desc *map, const struct reg_desc *reg,
                                    unsigned n);
 

@@ -7,11 +7,11 @@ bool rtt_over(struct rtt *r)
 {
     uint64_t now = rtt_now();
 
-    if (r->beside && !r->broken && !r->beside(r, r->beside_arg))
-        r->broken = true;
-    if (r->o.every_s && !r->o.json && now - r->told_ns >= r->o.every_s * 1000000000ull) {
-        r->told_ns = now;
+    if (r->hook && !r->hook_failed && !r->hook(r, r->hook_arg))
+        r->hook_failed = true;
+    if (r->o.every_s && !r->o.json && now - r->reported_ns >= r->o.every_s * 1000000000ull) {
+        r->reported_ns = now;
         text_live(r);
     }
-    return rtt_stopped || r->broken || now >= r->end_ns;
+    return rtt_stopped || r->hook_failed || now >= r->end_ns;
 }

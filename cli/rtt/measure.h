@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.h - a measurement of `toehold rtt`: what was asked for, its state, its result (result.h).
+ * measure.h - a measurement of `toehold rtt`: its options, its state, its result (result.h).
  * The state belongs to one thread; SIGINT and SIGTERM only set rtt_stopped.
  */
 #ifndef TOE_CLI_MEASURE_H
@@ -35,30 +35,29 @@ struct rtt_options {
     struct sockaddr_storage to;
     socklen_t to_len;
     char to_name[96];
-    unsigned long count;       /* probes or samples; 0: until the time is over, or SIGINT */
+    unsigned long count;       /* probes or samples; 0: until the time is over or SIGINT */
     unsigned long interval_us; /* between probes */
     unsigned long timeout_ms, size, seconds, every_s, tag_offset, local_port, remote_port;
 };
 
-/* Why there is no result, in words; exit code CLI_NO_SOURCE unless another is said. */
+/* Size of the reason why there is no result. */
 #define RTT_WHY 512
 
 struct rtt {
     struct rtt_options o;
     struct result result;
-    uint64_t end_ns; /* of the clock below; UINT64_MAX: none */
-    uint64_t told_ns;
-    unsigned told_lines;
-    /* Called at each look at the time, beside what runs. False: it cannot go on. */
-    bool (*beside)(struct rtt *r, void *arg);
-    void *beside_arg;
-    bool broken;       /* it said so */
-    int code;          /* exit code: of a refusal, where it is not CLI_NO_SOURCE; of a result, 0 or
-                        * why it ended before its time */
-    char why[RTT_WHY]; /* "": said already */
+    uint64_t end_ns;        /* by rtt_now(); UINT64_MAX: no end */
+    uint64_t reported_ns;   /* the last live figures */
+    unsigned printed_lines; /* of them, on a terminal */
+    /* Called by each rtt_over(). Returns false when the measurement cannot continue. */
+    bool (*hook)(struct rtt *r, void *arg);
+    void *hook_arg;
+    bool hook_failed;
+    int code;          /* exit code; 0: CLI_NO_SOURCE without a result, CLI_OK with one */
+    char why[RTT_WHY]; /* "": a message was printed already */
 };
 
-/* Says why, and returns false. */
+/* Sets r->why and returns false. */
 bool rtt_fail(struct rtt *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns CLOCK_MONOTONIC in nanoseconds. */

@@ -25,15 +25,15 @@ static bool hardware_there(struct rtt *r, const char *interface)
     struct device_stamps d;
 
     if (!device_stamps(interface, &d))
-        return rtt_fail(r, "%s does not tell what it can stamp: %s", interface, strerror(errno));
+        return rtt_fail(r, "cannot query the time stamps of %s: %s", interface, strerror(errno));
     if (!d.tx_hardware || !d.rx_hardware || !d.raw)
         return rtt_fail(r, "%s has no hardware time stamps (ethtool -T %s): its driver stamps %s",
                         interface, interface,
-                        d.tx_software || d.rx_software ? "in software alone; --source software"
+                        d.tx_software || d.rx_software ? "in software; use --source software"
                                                        : "nothing");
     if (!d.rx_all || !d.tx_on)
-        return rtt_fail(r, "%s stamps only packets of PTP in hardware, not any (ethtool -T %s)",
-                        interface, interface);
+        return rtt_fail(r, "%s stamps only PTP packets in hardware (ethtool -T %s)", interface,
+                        interface);
     return true;
 }
 
@@ -47,13 +47,14 @@ static bool with_hardware(struct rtt *r)
     bool ok;
 
     if (!interface)
-        return rtt_fail(r, "no interface leads there");
+        return rtt_fail(r, "no interface has a route to the target");
     if (!hardware_there(r, interface))
         return false;
     if (!device_enable(interface, &was))
-        return rtt_fail(r, "cannot switch the stamps of %s on: %s", interface, strerror(errno));
+        return rtt_fail(r, "cannot enable the hardware stamps of %s: %s", interface,
+                        strerror(errno));
     snprintf(s->what, sizeof s->what, "hardware time stamps of %s (SO_TIMESTAMPING)", interface);
-    snprintf(s->clock, sizeof s->clock, "the device's own; its step is the device's and not told");
+    snprintf(s->clock, sizeof s->clock, "the device's own; its resolution is unknown");
     p = prober_start(r, true);
     ok = p && prober_run(p);
     if (ok)

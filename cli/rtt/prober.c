@@ -23,20 +23,20 @@
 #include "stamps.h"
 #include "wire.h"
 
-/* linux/icmp.h, which does not go with net/if.h. */
+/* As in linux/icmp.h, which conflicts with net/if.h. */
 #define RAW_ICMP_FILTER 1
 
-/* What is remembered of probes: of the last this many. */
+/* The state of this many last probes is kept. */
 #define SLOTS 65536u
-/* Stamps of what was sent come within this, or the device has lost them. */
+/* TX stamps that take longer are lost. */
 #define STAMP_MS 200
 
 enum slot_state { FREE, OUT, ANSWERED, LOST };
 
 struct slot {
-    uint64_t n;       /* which probe has it */
+    uint64_t n;       /* number of the probe */
     uint64_t sent_at; /* rtt_now(), for the time limit */
-    uint64_t tx, rx;  /* stamps; 0: not yet */
+    uint64_t tx, rx;  /* stamps; 0: missing */
     enum slot_state state;
     bool sampled;
 };
@@ -45,14 +45,14 @@ struct prober {
     struct rtt *r;
     struct probe_id id;
     bool hardware;
-    bool beside; /* another source times the probes */
+    bool timed_elsewhere; /* another source times the probes */
     int fd;
-    int held[SYN_PORTS];   /* keep the ports of SYNs ours */
+    int held[SYN_PORTS];   /* sockets that reserve the source ports of SYNs */
     uint64_t next;         /* number of the next probe */
-    uint64_t oldest;       /* first one that may be unanswered */
-    uint64_t base;         /* probe whose stamp has number 0 */
+    uint64_t oldest;       /* first probe that may be unanswered */
+    uint64_t base;         /* probe whose TX stamp has number 0 */
     uint64_t answered_max; /* highest number answered, plus one */
-    uint64_t stamps_due;   /* sent, and their stamp not come yet */
+    uint64_t stamps_due;   /* probes sent whose TX stamp is missing */
     struct slot *slots;
     uint64_t *sent, *answered, *lost, *late, *duplicates, *reordered, *refused, *unstamped;
 };
@@ -72,7 +72,7 @@ static bool fail(struct prober *p, const char *what)
 static bool open_udp(struct prober *p)
 {
     p->fd = socket(p->id.to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    return p->fd >= 0 || fail(p, "cannot make a UDP socket");
+    return p->fd >= 0 || fail(p, "cannot create a UDP socket");
 }
 
 static bool open_icmp(struct prober *p)
@@ -82,7 +82,7 @@ static bool open_icmp(struct prober *p)
     p->fd =
         socket(p->id.to.ss_family, SOCK_RAW | SOCK_CLOEXEC, ip6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
     if (p->fd < 0)
-        return fail(p, "cannot make an ICMP socket (it needs root, or CAP_NET_RAW)");
+        return fail(p, "cannot create an ICMP socket (needs root or CAP_NET_RAW)");
     if (ip6) {
         struct icmp6_filter f;
 
@@ -91,15 +91,15 @@ static bool open_icmp(struct prober *p)
         return setsockopt(p->fd, IPPROTO_ICMPV6, ICMP6_FILTER, &f, sizeof f) == 0 ||
                fail(p, "cannot filter ICMPv6");
     } else {
-        uint32_t f = ~(1u << ICMP_ECHOREPLY); /* what is left out */
+        uint32_t f = ~(1u << ICMP_ECHOREPLY); /* the mask of blocked types */
 
         return setsockopt(p->fd, SOL_RAW, RAW_ICMP_FILTER, &f, sizeof f) == 0 ||
                fail(p, "cannot filter ICMP");
     }
 }
 
-/* A port that a socket has is nobody else's; the kernel answers what comes to it by RST, so that
- * the other side forgets each SYN at once. */
+/* Reserves a source port by a bound socket. The kernel resets the SYN+ACKs, so that the peer
+ * removes each connection at once. */
 static bool hold_port(struct prober *p, unsigned i)
 {
     struct sockaddr_storage a = p->id.local;
@@ -113,7 +113,7 @@ static bool hold_port(struct prober *p, unsigned i)
         ((struct sockaddr_in *)&a)->sin_port = 0;
     if (p->held[i] < 0 || bind(p->held[i], (struct sockaddr *)&a, len) != 0 ||
         getsockname(p->held[i], (struct sockaddr *)&a, &len) != 0)
-        return fail(p, "cannot take a port for SYNs");
+        return fail(p, "cannot reserve a port for SYNs");
     p->id.syn_port[i] = ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port
                                                       : ((struct sockaddr_in *)&a)->sin_port);
     return true;
@@ -122,11 +122,10 @@ static bool hold_port(struct prober *p, unsigned i)
 static bool open_syn(struct prober *p)
 {
     p->fd = socket(p->id.to.ss_family, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_TCP);
-    return p->fd >= 0 ||
-           fail(p, "cannot make a TCP socket for SYNs (it needs root, or CAP_NET_RAW)");
+    return p->fd >= 0 || fail(p, "cannot create a raw TCP socket (needs root or CAP_NET_RAW)");
 }
 
-/* The address to connect to: raw sockets take no port there. */
+/* Connects the socket; raw sockets take no port. */
 static bool join(struct prober *p)
 {
     struct sockaddr_storage to = p->id.to;
@@ -139,11 +138,11 @@ static bool join(struct prober *p)
         ((struct sockaddr_in *)&to)->sin_port = 0;
     if (p->r->o.interface && setsockopt(p->fd, SOL_SOCKET, SO_BINDTODEVICE, p->r->o.interface,
                                         (socklen_t)strlen(p->r->o.interface)) != 0)
-        return fail(p, "cannot use the interface");
+        return fail(p, "cannot bind to the interface");
     if (connect(p->fd, (struct sockaddr *)&to, p->r->o.to_len) != 0)
-        return fail(p, "no way there");
+        return fail(p, "cannot connect to the target");
     if (getsockname(p->fd, (struct sockaddr *)&p->id.local, &len) != 0)
-        return fail(p, "no address of our own");
+        return fail(p, "cannot read the local address");
     for (i = 0; p->r->o.probe == PROBE_SYN && i < SYN_PORTS; i++)
         if (!hold_port(p, i))
             return false;
@@ -161,7 +160,7 @@ static bool open_socket(struct prober *p)
         return false;
     if (setsockopt(p->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0)
         setsockopt(p->fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-    return stamps_ask(p->fd, p->hardware) || fail(p, "the kernel gives no time stamps");
+    return stamps_enable(p->fd, p->hardware) || fail(p, "cannot enable time stamps");
 }
 
 /* ---- answers and stamps */
@@ -171,9 +170,9 @@ static void sample(struct prober *p, struct slot *s)
     if (s->sampled || !s->tx || !s->rx)
         return;
     s->sampled = true;
-    if (p->beside)
+    if (p->timed_elsewhere)
         return;
-    /* Stamps of one clock that was set back between them are no time at all. */
+    /* The clock was set back between the two stamps. */
     if (s->rx < s->tx)
         ++*result_count(&p->r->result, "backwards", "answers stamped before their probes");
     else
@@ -185,14 +184,14 @@ static void answer(struct prober *p, uint64_t n, uint64_t stamp)
     struct slot *s = slot_of(p, n);
 
     if (n >= p->next || s->n != n || s->state == FREE)
-        return; /* too old to be known, or never sent */
+        return; /* its slot is reused, or it was never sent */
     if (s->state == ANSWERED) {
         ++*p->duplicates;
         return;
     }
     if (s->state == LOST) {
         ++*p->late;
-        s->state = ANSWERED; /* a further one is a duplicate; lost it stays */
+        s->state = ANSWERED; /* still counted as lost; the next answer is a duplicate */
         return;
     }
     s->state = ANSWERED;
@@ -205,7 +204,7 @@ static void answer(struct prober *p, uint64_t n, uint64_t stamp)
     sample(p, s);
 }
 
-/* An ISN's distance is of 32 bits; the number meant is the one nearest below the next. */
+/* Extends the 32-bit number of a SYN to that of the latest probe below p->next. */
 static uint64_t widen(const struct prober *p, uint32_t n)
 {
     return p->next - (uint32_t)((uint32_t)p->next - n);
@@ -245,7 +244,7 @@ static void take_stamps(struct prober *p)
         struct slot *s = slot_of(p, n);
 
         if (rc < 0)
-            continue; /* ICMP errors: the probe has no answer, and is lost */
+            continue; /* an ICMP error: the probe will be lost */
         p->stamps_due -= p->stamps_due > 0;
         if (n < p->next && s->n == n && stamp) {
             s->tx = stamp;
@@ -262,7 +261,7 @@ static void take_all(struct prober *p)
     ssize_t n;
 
     for (;;) {
-        take_stamps(p); /* first, so that a sample is whole when its answer is seen */
+        take_stamps(p); /* before the answers, which complete the samples */
         n = stamps_receive(p->fd, data, sizeof data, p->hardware, &stamp, &from);
         if (n >= 0)
             take_answer(p, data, (size_t)n, stamp);
@@ -296,7 +295,7 @@ static void time_out(struct prober *p, bool all)
         if (!all && now - s->sent_at < limit)
             return;
         if (s->state == OUT && rtt_stopped)
-            ++*result_count(&p->r->result, "unfinished", "out when it was interrupted");
+            ++*result_count(&p->r->result, "unfinished", "in flight when it was interrupted");
         else if (s->state == OUT)
             lose(p, s);
         else if (s->state == ANSWERED && !s->sampled)
@@ -310,7 +309,7 @@ static void wait_for(struct prober *p, uint64_t until)
 
     while (!rtt_over(p->r) && (now = rtt_now()) < until) {
         struct pollfd fd = {p->fd, POLLIN, 0};
-        uint64_t left = until - now, most = 50000000u; /* looks at the time limit meanwhile */
+        uint64_t left = until - now, most = 50000000u; /* so that time_out() runs */
         struct timespec t = {0, (long)(left < most ? left : most)};
 
         if (ppoll(&fd, 1, &t, NULL) > 0)
@@ -319,7 +318,8 @@ static void wait_for(struct prober *p, uint64_t until)
     }
 }
 
-/* After a send that failed nobody knows whether it took a number: counting begins anew. */
+/* Restarts the numbering of TX stamps: after a failed send it is unknown whether the kernel used a
+ * number. */
 static bool renumber(struct prober *p)
 {
     uint64_t until = rtt_now() + (uint64_t)STAMP_MS * 1000000u;
@@ -338,7 +338,7 @@ static bool send_probe(struct prober *p)
     size_t size = p->r->o.size;
     unsigned tries;
 
-    if (s->state == OUT) /* as many later ones as are remembered have left since */
+    if (s->state == OUT) /* SLOTS later probes have been sent */
         lose(p, s);
     if (p->r->o.probe == PROBE_SYN)
         size = wire_syn(&p->id, p->next, data);
@@ -356,11 +356,11 @@ static bool send_probe(struct prober *p)
         }
         s->state = FREE;
         if (errno == ECONNREFUSED)
-            ++*p->refused; /* an ICMP error to an earlier one; nothing was sent */
+            ++*p->refused; /* an ICMP error of an earlier probe; nothing was sent */
         else if (errno != ENOBUFS && errno != EAGAIN && errno != EINTR)
             return fail(p, "cannot send");
         if (!renumber(p))
-            return fail(p, "the kernel gives no time stamps any more");
+            return fail(p, "cannot enable time stamps again");
     }
     return fail(p, "cannot send");
 }
@@ -371,12 +371,12 @@ static void counters(struct prober *p)
 
     p->sent = result_count(r, "sent", "probes sent");
     p->answered = result_count(r, "answered", "probes answered");
-    p->lost = result_count(r, "lost", "not answered in time");
-    p->late = result_count(r, "late", "of those, answered after the time");
+    p->lost = result_count(r, "lost", "no answer within the timeout");
+    p->late = result_count(r, "late", "of those, answered later");
     p->duplicates = result_count(r, "duplicates", "further answers to one probe");
-    p->reordered = result_count(r, "reordered", "answered after a later probe was");
-    p->refused = result_count(r, "refused", "answers that say nobody listens there");
-    p->unstamped = result_count(r, "unstamped", "answered, but a time stamp never came");
+    p->reordered = result_count(r, "reordered", "answered after a later probe");
+    p->refused = result_count(r, "refused", "answers that reject the probe (closed port)");
+    p->unstamped = result_count(r, "unstamped", "answered, but a time stamp is missing");
 }
 
 static struct prober *new_prober(struct rtt *r)
@@ -416,7 +416,7 @@ struct prober *prober_start(struct rtt *r, bool hardware)
         return NULL;
     }
     p->hardware = hardware;
-    p->beside = r->o.source == SOURCE_REGISTERS;
+    p->timed_elsewhere = r->o.source == SOURCE_REGISTERS;
     p->id.to = r->o.to;
     if (begin(p))
         return p;
@@ -442,7 +442,7 @@ void prober_finish(struct prober *p)
     uint64_t until = rtt_now() + ((uint64_t)p->r->o.timeout_ms + 1) * 1000000u;
     uint64_t stop = p->next ? slot_of(p, p->next - 1)->sent_at : 0;
 
-    /* What is out may still be answered, until it would be lost. */
+    /* Probes in flight may be answered until they time out. */
     p->r->end_ns = UINT64_MAX;
     if (stop && stop + (uint64_t)p->r->o.timeout_ms * 1000000u < until)
         until = stop + (uint64_t)p->r->o.timeout_ms * 1000000u;

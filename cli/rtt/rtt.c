@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rtt.c - `toehold rtt`: measures round-trip times by the source that is asked for, and tells them.
- */
+/* rtt.c - `toehold rtt`: measures round-trip times by one source and reports them. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdbool.h>
@@ -30,7 +29,7 @@ static void stop(int number)
     rtt_stopped = 1;
 }
 
-/* What is measured, for people. */
+/* Describes the measurement in words. */
 static void describe(struct rtt *r)
 {
     static const char *const probes[] = {"", "UDP", "ICMP echo", "TCP SYN"};
@@ -38,8 +37,8 @@ static void describe(struct rtt *r)
                                           "TCP sequence against acknowledgement"};
     static const char *const sources[] = {"", "software", "hardware", "xdp", "registers", "toed"};
     const struct rtt_options *o = &r->o;
-    char *out = r->result.asked;
-    size_t size = sizeof r->result.asked, n;
+    char *out = r->result.measured;
+    size_t size = sizeof r->result.measured, n;
 
     r->result.source.name = sources[o->source];
     if (o->probe == PROBE_SYN)
@@ -56,7 +55,7 @@ static void describe(struct rtt *r)
         snprintf(out + n, size - n, ", matched as %s", matches[o->match]);
 }
 
-static int tell(struct rtt *r)
+static int report(struct rtt *r)
 {
     char why[RTT_WHY];
     int code = CLI_OK;
@@ -75,9 +74,9 @@ static int tell(struct rtt *r)
         code = CLI_FAILURE;
     }
     if (r->result.no_memory)
-        cli_message("rtt: there was no memory to keep all samples");
+        cli_message("rtt: no memory to keep all samples; the CSV and the plot lack some");
     if (code == CLI_OK && result_samples(&r->result) == 0) {
-        cli_message("rtt: no round trip was seen");
+        cli_message("rtt: no answer was received, so there is no round-trip time");
         code = CLI_NO_SAMPLE;
     }
     return code;
@@ -122,13 +121,13 @@ int cli_rtt(int argc, char **argv)
         return CLI_FAILURE;
     }
     describe(&r);
-    r.result.began_ns = r.told_ns = rtt_now();
+    r.result.began_ns = r.reported_ns = rtt_now();
     if (r.o.seconds)
         r.end_ns = r.result.began_ns + r.o.seconds * 1000000000ull;
     if (measure(&r)) {
         r.result.length_ns = rtt_at(&r);
-        code = tell(&r);
-        if (r.code) /* it ended before its time, which is said */
+        code = report(&r);
+        if (r.code) /* it ended early, after a message */
             code = r.code;
     } else {
         code = r.code ? r.code : CLI_NO_SOURCE;

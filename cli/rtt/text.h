@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.h - a result for people. */
+/* text.h - a result as text. */
 #ifndef TOE_CLI_TEXT_H
 #define TOE_CLI_TEXT_H
 
 #include "measure.h"
 
-/* Prints the figures so far: over those before on a terminal, else as a line. */
+/* Prints the figures so far: redrawn on a terminal, else as one line. */
 void text_live(struct rtt *r);
 /* Prints the result. */
 void text_result(const struct rtt *r);

@@ -8,8 +8,8 @@
 
 #include "measure.h"
 
-/* XDP metadata that a device's driver has for programs and AF_XDP (netdev generic netlink,
- * Linux 6.3 and later). 1: asked; 0: this kernel does not tell; -1: errno. */
+/* Queries the XDP metadata of a driver (netdev generic netlink, Linux 6.3 and later). Returns 1;
+ * 0: this kernel cannot report it; -1: errno. */
 #define XDP_RX_TIMESTAMP 1u
 #define XDP_TX_TIMESTAMP 2u
 int device_xdp(const char *interface, unsigned *features);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gateware.c - `toehold run --engine gateware`: starts the simulated gateware TOE (gateware/sim,
- * toe_sim) for the command, with the options of an engine as toe_sim has them.
+ * toe_sim) for the command and translates the engine options to those of toe_sim.
  *
- * It lives as long as anybody holds the writing end of a pipe that the command and all whom it
- * starts inherit; so a daemon keeps it, and nobody has to wait for it.
+ * The simulation ends when no process holds the writing end of a pipe that the command and its
+ * children inherit. So a daemon keeps the simulation running, and this program need not wait.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,10 +31,10 @@
 #define VARIABLE      "TOEHOLD_TOE_SIM"
 #define WORDS         64
 #define READY_SECONDS 60
-/* Out of the way of programs that number descriptors. */
+/* High enough not to collide with programs that choose descriptor numbers. */
 #define LIFE_FD 500
 
-/* Slots of a queue pair, of the 1024 flows that the simulation has. */
+/* Slots per queue pair; the simulation has 1024 flows. */
 #define SLOTS "256"
 
 struct argv {
@@ -42,7 +42,7 @@ struct argv {
     size_t n;
 };
 
-/* The options taken, for toe_sim: false: one that it has not, said. */
+/* Translates the engine options for toe_sim. Returns false after a message when it lacks one. */
 static bool translate(char *words, struct argv *a)
 {
     static const struct {
@@ -58,13 +58,13 @@ static bool translate(char *words, struct argv *a)
         for (i = 0; i < sizeof known / sizeof known[0] && strcmp(word, known[i].ours) != 0; i++)
             ;
         if (i == sizeof known / sizeof known[0]) {
-            cli_message("--engine gateware has no %s", word);
+            cli_message("--engine gateware does not support %s", word);
             return false;
         }
         netif = netif || i < 2;
         ip = ip || i == 2;
         if (a->n + 2 >= WORDS - 8) {
-            cli_message("too many options of an engine");
+            cli_message("too many engine options (at most %d)", (WORDS - 9) / 2);
             return false;
         }
         a->word[a->n++] = (char *)known[i].its;
@@ -75,7 +75,7 @@ static bool translate(char *words, struct argv *a)
     return netif && ip;
 }
 
-/* In the process that becomes the simulation. */
+/* Executes the simulation in the child process. */
 static void become(char *path, struct argv *a, const int life[2], const int ready[2])
 {
     char text[16];
@@ -93,8 +93,8 @@ static void become(char *path, struct argv *a, const int life[2], const int read
     _exit(1);
 }
 
-/* It has a session and a parent of its own: no signal of the terminal's ends it, and the command
- * never meets a child that it does not know. */
+/* Starts the simulation in its own session and reparented: terminal signals do not end it, and the
+ * command does not inherit an unknown child. */
 static bool start(char *path, struct argv *a, const int life[2], const int ready[2])
 {
     pid_t pid = fork();
@@ -118,7 +118,8 @@ static bool start(char *path, struct argv *a, const int life[2], const int ready
     return false;
 }
 
-/* A line on its standard output says so; its end, that it failed, for which it has said why. */
+/* Waits for the line on standard output that toe_sim prints when it is ready. End of file means
+ * that it failed; it has printed the reason. */
 static bool wait_ready(int from)
 {
     struct pollfd p = {.fd = from, .events = POLLIN};
@@ -130,11 +131,11 @@ static bool wait_ready(int from)
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0) {
-            cli_message(PROGRAM " is not ready within %d seconds", READY_SECONDS);
+            cli_message(PROGRAM " was not ready within %d seconds", READY_SECONDS);
             return false;
         }
         if (n < 0 || read(from, &byte, 1) != 1) {
-            cli_message("the simulated TOE has not started");
+            cli_message("the simulated TOE did not start");
             return false;
         }
         if (byte == '\n')
@@ -147,12 +148,13 @@ static bool find_simulation(char *path)
     if (cli_find_part(PROGRAM, "../../out/gateware/live/toe_sim/", TOEHOLD_LIBDIR, VARIABLE, path))
         return true;
     if (!getenv(VARIABLE))
-        cli_message("the simulation has to be built: scripts/gateware sim toe_sim "
-                    "(scripts/setup gateware installs what it is built with)");
+        cli_message("build the simulation by scripts/gateware sim toe_sim "
+                    "(scripts/setup gateware installs the build tools)");
     return false;
 }
 
-/* The default's folder is made as toed makes it; another is whoever's that named it. */
+/* Creates the folder of the default socket, as toed does. A socket that the user named must have an
+ * existing folder. */
 static void make_folder(const char *socket_path)
 {
     char folder[] = TOEDEV_DEFAULT_SOCKET;
@@ -160,7 +162,7 @@ static void make_folder(const char *socket_path)
     if (strcmp(socket_path, TOEDEV_DEFAULT_SOCKET) != 0)
         return;
     *strrchr(folder, '/') = '\0';
-    (void)mkdir(folder, 0755); /* if it cannot be, toe_sim says what is wrong */
+    (void)mkdir(folder, 0755); /* on failure toe_sim reports the error */
 }
 
 int cli_gateware_start(const char *socket_path)
@@ -183,7 +185,7 @@ int cli_gateware_start(const char *socket_path)
         return CLI_FAILURE;
     }
     held = fcntl(life[1], F_DUPFD_CLOEXEC, LIFE_FD);
-    if (held >= 0) { /* the simulation must not hold it itself */
+    if (held >= 0) { /* close-on-exec: the simulation must not hold it */
         close(life[1]);
         life[1] = held;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inline.c - `toehold run --engine inline|thread`: the options of an engine that will run within
- * the command (toe/inline.h), checked by the engine's own code before the command starts.
+ * inline.c - `toehold run --engine inline|thread`: the options of an engine within the command
+ * (toe/inline.h). The engine's own code checks them before the command starts.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <toe/inline.h>
 
 #include "../common/exit.h"
 #include "../common/message.h"
+#include "../common/part.h"
 #include "inline.h"
 
 static char words[4096];
@@ -27,12 +27,12 @@ static bool add_word(const char *word)
 
     for (i = 0; word[i]; i++)
         if (isspace((unsigned char)word[i])) {
-            cli_message("\"%s\": a value of the engine's options cannot have white space in it",
-                        word);
+            cli_message("\"%s\": values of engine options cannot contain white space", word);
             return false;
         }
     if (!*word || at + i + 2 > sizeof words) {
-        cli_message(*word ? "the engine's options are too long" : "an option's value is empty");
+        cli_message(*word ? "the engine options are too long"
+                          : "the value of an engine option is empty");
         return false;
     }
     snprintf(words + at, sizeof words - at, "%s%s", at ? " " : "", word);
@@ -57,43 +57,15 @@ bool cli_inline_any(void)
     return words[0] != 0;
 }
 
-/* $TOEHOLD_INLINE_LIBRARY, beside this program (also in the build tree), installed. */
-static bool find_library(char *path)
-{
-    static const char *const beside[] = {"", "../engine/"};
-    const char *named = getenv(TOEDEV_INLINE_LIBRARY_ENV);
-    char dir[PATH_MAX];
-    ssize_t n;
-    size_t i;
-
-    if (named && *named)
-        return realpath(named, path) != NULL;
-    n = readlink("/proc/self/exe", dir, sizeof dir - 1);
-    if (n > 0) {
-        dir[n] = '\0';
-        *(strrchr(dir, '/') + 1) = '\0';
-        for (i = 0; i < sizeof beside / sizeof beside[0]; i++) {
-            char name[PATH_MAX * 2];
-
-            snprintf(name, sizeof name, "%s%s" TOEDEV_INLINE_LIBRARY, dir, beside[i]);
-            if (realpath(name, path))
-                return true;
-        }
-    }
-    return realpath(TOEHOLD_LIBDIR "/" TOEDEV_INLINE_LIBRARY, path) != NULL;
-}
-
 static const struct toedev_inline_ops *load(char *path)
 {
     const struct toedev_inline_ops *ops;
     toedev_inline_fn get;
     void *so, *found;
 
-    if (!find_library(path)) {
-        cli_message(TOEDEV_INLINE_LIBRARY " is neither beside this program nor in " TOEHOLD_LIBDIR
-                                          "; name it by " TOEDEV_INLINE_LIBRARY_ENV);
+    if (!cli_find_part(TOEDEV_INLINE_LIBRARY, "../engine/", TOEHOLD_LIBDIR,
+                       TOEDEV_INLINE_LIBRARY_ENV, path))
         return NULL;
-    }
     so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     found = so ? dlsym(so, TOEDEV_INLINE_SYMBOL) : NULL;
     if (!found) {
@@ -104,8 +76,8 @@ static const struct toedev_inline_ops *load(char *path)
     ops = get();
     if (ops->version == TOEDEV_INLINE_VERSION)
         return ops;
-    cli_message("%s is of version %u, this program wants %u", path, ops->version,
-                TOEDEV_INLINE_VERSION);
+    cli_message("%s has version %u, this program needs %u; install files of one release", path,
+                ops->version, TOEDEV_INLINE_VERSION);
     return NULL;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c - looks at the file of a command: can it be run, and would a preloaded library be in
- * the way of its socket calls? Static programs, Go programs, other architectures and programs that
- * gain privilege are not reached by LD_PRELOAD (ld.so(8), "Secure-execution mode").
+ * program.c - inspects the file of a command: whether it can be executed, and whether a preloaded
+ * library intercepts its socket calls. LD_PRELOAD does not reach static programs, Go programs,
+ * other architectures and programs that gain privilege (ld.so(8), "Secure-execution mode").
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -67,7 +67,7 @@ int cli_find_command(const char *name, char *path)
         case 0:
             return 0;
         case CLI_CANNOT_RUN:
-            /* As execvp(3): remembered, but a later directory may have one that can be run. */
+            /* As execvp(3): a later directory may have an executable one. */
             result = CLI_CANNOT_RUN;
         }
     }
@@ -185,7 +185,7 @@ const char *cli_why_bypasses(const char *path)
         int fd = open(name, O_RDONLY | O_CLOEXEC);
         bool script;
 
-        /* A file that may be executed but not read tells nothing; the command is tried. */
+        /* Executable but not readable: assume that the preload works. */
         if (fd < 0)
             return NULL;
         script = script_interpreter(fd, name);

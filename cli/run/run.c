@@ -31,11 +31,11 @@
 struct run_options {
     bool require, report;
     const char *socket, *busy_poll;
-    const char *engine; /* NULL: toed, or what is where toed would be */
-    bool gateware;      /* ... the simulated gateware TOE, started for the command */
+    const char *engine; /* "inline" or "thread"; NULL: toed, or the gateware in its place */
+    bool gateware;      /* start the simulated gateware TOE for the command */
 };
 
-/* Options of an engine within the command; the engine says what is wrong with their values. */
+/* Options of an engine within the command; the engine checks their values. */
 #define FOR_ENGINE(name)                                                                           \
     {                                                                                              \
         name, required_argument, NULL, 'e'                                                         \
@@ -70,7 +70,7 @@ static const struct option run_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Where the TOE of the command is to run: the option, else the environment. 0 or an exit code. */
+/* Selects the engine: the option, else the environment. Returns 0 or an exit code. */
 static int choose_engine(struct run_options *opt)
 {
     const char *name = opt->engine ? opt->engine : getenv(TOEDEV_ENGINE_ENV);
@@ -79,14 +79,14 @@ static int choose_engine(struct run_options *opt)
     opt->gateware = name && strcmp(name, "gateware") == 0;
     if (name && *name && strcmp(name, "toed") != 0 && !opt->gateware) {
         if (strcmp(name, "inline") != 0 && strcmp(name, "thread") != 0) {
-            cli_message("--engine %s is none of toed, inline, thread and gateware", name);
+            cli_message("--engine %s: want toed, inline, thread or gateware", name);
             return CLI_USAGE;
         }
         opt->engine = name;
     }
     if (!opt->engine && !opt->gateware && cli_inline_any()) {
-        cli_message("options of an engine, such as --netif, want --engine inline, thread or "
-                    "gateware; toed has its own");
+        cli_message("engine options such as --netif need --engine inline, thread or gateware; "
+                    "with toed, give them to toed");
         return CLI_USAGE;
     }
     if (opt->engine && opt->socket && !cli_inline_option("socket", opt->socket))
@@ -94,7 +94,7 @@ static int choose_engine(struct run_options *opt)
     return 0;
 }
 
-/* 0, or the exit code; *done when --help was all that was asked. */
+/* Returns 0 or an exit code. *done: --help was given, there is nothing to run. */
 static int parse(int argc, char **argv, struct run_options *opt, bool *done)
 {
     char want[TOE_NUMBER_WANT];
@@ -103,7 +103,7 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
 
     optind = 1;
     opterr = 0;
-    /* "+": options of the command are not ours. */
+    /* "+": stop at the first word of the command. */
     while ((c = getopt_long(argc, argv, "+:h", run_options, &which)) != -1) {
         switch (c) {
         case 'r':
@@ -147,14 +147,14 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
         return CLI_USAGE;
     }
     if (optind >= argc) {
-        cli_message("run: which command?");
+        cli_message("run: the command is missing");
         cli_usage(true);
         return CLI_USAGE;
     }
     return choose_engine(opt);
 }
 
-/* Puts the library first in LD_PRELOAD and keeps what was there. */
+/* Prepends the library to LD_PRELOAD. */
 static bool set_preload(const char *library)
 {
     const char *old = getenv("LD_PRELOAD");
@@ -162,9 +162,10 @@ static bool set_preload(const char *library)
     bool ok;
 
     if (strpbrk(library, " :")) {
-        cli_message("the library's path \"%s\" has a blank or a colon, which LD_PRELOAD cannot "
-                    "carry; move it or name another by TOEHOLD_PRELOAD",
-                    library);
+        cli_message(
+            "the library's path \"%s\" contains a blank or a colon, which separate paths in "
+            "LD_PRELOAD; move it, or set TOEHOLD_PRELOAD to another path",
+            library);
         return false;
     }
     if (!old || !*old)
@@ -190,7 +191,7 @@ static bool set_environment(const struct run_options *opt, const char *socket_pa
            (!opt->busy_poll || setenv("TOEHOLD_BUSY_POLL_US", opt->busy_poll, 1) == 0);
 }
 
-/* A script without "#!": a shell runs it, as execvp(3) does. Returns only when it cannot. */
+/* Executes a script without "#!" by a shell, as execvp(3) does. Returns only on failure. */
 static void execute_by_shell(const char *path, char **argv)
 {
     size_t n = 0;
@@ -220,9 +221,9 @@ static int execute(const char *path, char **argv)
     return error == ENOENT ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
 }
 
-/* Will the TOE carry it? 0 or the exit code that --require makes of it, with the reason said.
- * *reachable: a toed answers, so the library is preloaded (a program that bypasses it may still
- * start others that do not). */
+/* Checks whether the TOE will carry the command's sockets and reports the reason when it will not.
+ * Returns 0, or an exit code under --require. *reachable: a TOE answers, so the library is
+ * preloaded (a program that bypasses it may start others that do not). */
 static int check_carried(const struct run_options *opt, const char *name, const char *path,
                          const char *socket_path, bool *reachable)
 {

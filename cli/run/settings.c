@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - checks the TOEHOLD_* variables before a command starts, so that a wrong one is one
- * clear error here and not one in each process of the command. Ranges: toe/settings.h.
+ * settings.c - checks the TOEHOLD_* variables before a command starts, so that a wrong one is
+ * reported once here and not by each process of the command. Ranges: toe/settings.h.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -55,7 +55,8 @@ bool cli_check_environment(void)
     size_t i;
 
     if (path && strlen(path) >= sizeof((struct sockaddr_un *)0)->sun_path) {
-        cli_message("TOEHOLD_SOCKET=%s is longer than a socket path may be", path);
+        cli_message("TOEHOLD_SOCKET=%s: a socket path has at most %zu bytes", path,
+                    sizeof((struct sockaddr_un *)0)->sun_path - 1);
         return false;
     }
     for (i = 0; i < sizeof settings / sizeof settings[0]; i++)
