@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* The calls that a TOE may carry: libc's or libtoe's own. */
+/* A set of calls: those of libc or of libtoe. */
 struct load_calls {
     const char *name;
     int (*socket)(int, int, int);
@@ -30,8 +30,8 @@ struct load_calls {
     int (*epoll_ctl)(int, int, int, struct epoll_event *);
     int (*epoll_wait)(int, struct epoll_event *, int, int);
     int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
-    void (*prefetch)(const int *, unsigned); /* NULL: there is none */
-    /* toe_recv_borrow() and toe_recv_return(); NULL: there is no such thing */
+    void (*prefetch)(const int *, unsigned); /* NULL: not available */
+    /* toe_recv_borrow() and toe_recv_return(); NULL: not available */
     ssize_t (*borrow)(int, size_t, struct iovec[2], uint64_t *, int);
     int (*give_back)(int, uint64_t);
 };

@@ -51,7 +51,7 @@ static int sum_up(const struct run *run, struct worker *workers)
     } else {
         double seconds = ended > record ? (double)(ended - record) / 1e9 : 0;
 
-        rc = result_tell(run, &sum, seconds);
+        rc = result_report(run, &sum, seconds);
     }
     tally_free(&sum);
     return rc;

@@ -15,7 +15,7 @@ void load_message(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    flockfile(stderr); /* a line of one thread whole */
+    flockfile(stderr); /* lines of several threads must not mix */
     fputs("toehold bench: ", stderr);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);

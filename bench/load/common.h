@@ -15,9 +15,9 @@
 /* Exit codes (cli/README.md). */
 enum load_exit {
     LOAD_OK = 0,
-    LOAD_FAILURE = 1, /* nothing could be measured: the message says why */
+    LOAD_FAILURE = 1, /* nothing was measured; a message gives the reason */
     LOAD_USAGE = 2,
-    LOAD_ERRORS = 6 /* measured, but requests or connections failed: the result counts them */
+    LOAD_ERRORS = 6 /* measured, but requests or connections failed; the result counts them */
 };
 
 /* Prints one line on standard error: "toehold bench: ...\n". Thread-safe. */

@@ -18,9 +18,9 @@ static void on_signal(int number)
     load_interrupted = 1;
 }
 
-/* Where stdin, stdout or stderr is closed, a socket would get its number, and the other side what
- * is said to people. Writing there fails, as before. */
-static void keep_numbers(void)
+/* Opens a closed stdin, stdout or stderr. Otherwise a socket would get the number, and the peer
+ * would receive our messages. The descriptors are read-only, so writes still fail. */
+static void reserve_standard_fds(void)
 {
     int fd;
 
@@ -31,7 +31,7 @@ static void keep_numbers(void)
 
 static void prepare(void)
 {
-    struct sigaction act = {.sa_handler = on_signal}; /* no SA_RESTART: waits end */
+    struct sigaction act = {.sa_handler = on_signal}; /* no SA_RESTART: system calls return */
     struct rlimit files;
 
     sigaction(SIGINT, &act, NULL);
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     static struct load_options o;
     int rc;
 
-    keep_numbers();
+    reserve_standard_fds();
     rc = load_parse(&o, argc, argv);
     if (rc < 0) {
         prepare();

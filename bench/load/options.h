@@ -22,22 +22,22 @@ enum load_role { ROLE_PINGPONG, ROLE_SINK, ROLE_BULK, ROLE_HTTP };
 
 /* How a connection of one exchange ends. */
 enum load_close {
-    CLOSE_FIN, /* by us: the peer sees an end, TIME-WAIT is ours */
-    CLOSE_RST, /* by us with a reset: no TIME-WAIT */
-    CLOSE_WAIT /* by the peer: we wait for its end, TIME-WAIT is there */
+    CLOSE_FIN, /* we send the FIN; TIME-WAIT is on our side */
+    CLOSE_RST, /* we send an RST; no TIME-WAIT */
+    CLOSE_WAIT /* the peer sends the FIN; TIME-WAIT is on its side */
 };
 
 struct load_options {
     enum load_mode mode;
     enum load_role role;
     const struct load_calls *calls;
-    char where[128]; /* address and port, for people */
+    char where[128]; /* address and port, for messages */
     struct sockaddr_storage addr;
     socklen_t addr_len;
     uint32_t connections, idle, threads;
-    uint32_t at_once; /* exchanges under way at most; 0: one on each connection */
-    uint32_t ports;   /* that many in a row, from that of addr */
-    uint32_t size;    /* of a request and of its answer, or of the body that is served */
+    uint32_t at_once; /* exchanges in flight; 0: one on each connection */
+    uint32_t ports;   /* consecutive ports, from that of addr */
+    uint32_t size;    /* of a request and of its answer, or of a served body */
     uint32_t message; /* bytes a send or a receive of a stream */
     uint64_t warmup_ns, time_ns, timeout_ns;
     double rate; /* requests or connections a second, all threads together; 0: closed loop */
@@ -46,19 +46,19 @@ struct load_options {
     bool fresh;     /* a connection for each request */
     bool once;      /* serve: the server closes after one answer */
     enum load_close close;
-    uint32_t port_low, port_high; /* of our side; 0: the system's choice */
+    uint32_t port_low, port_high; /* local ports; 0: the kernel's choice */
     const char *hdr;              /* file of the log, or NULL */
-    const char *url;              /* of http, as given */
-    char *request;                /* of http: the text */
+    const char *url;              /* http: as given */
+    char *request;                /* http: the text */
     size_t request_size;
     uint32_t expect_status;
-    int64_t expect_length; /* -1: what the first answer has */
+    int64_t expect_length; /* -1: that of the first answer */
 };
 
-/* Parses the command line. Returns -1 to go on, or the exit code after a message or the help. */
+/* Parses the command line. Returns -1 on success, or an exit code after a message or the help. */
 int load_parse(struct load_options *o, int argc, char **argv);
 
-/* Returns addr with the i-th of o->ports. */
+/* Returns addr with the i-th port of o->ports. */
 struct sockaddr_storage load_addr(const struct load_options *o, uint32_t i);
 
 #endif

@@ -2,7 +2,7 @@
 /* pattern.c - a periodic byte pattern (pattern.h). */
 #include "pattern.h"
 
-/* A prime: what is lost or comes twice in blocks of any usual size shows as another byte. */
+/* A prime: lost or repeated blocks of any common size change the bytes. */
 #define PATTERN_PERIOD 65521u
 
 static uint8_t pattern[PATTERN_PERIOD + LOAD_PATTERN_MAX];

@@ -6,7 +6,7 @@
 #include "state.h"
 
 /* Prints the result, and writes the log of --hdr. Returns an exit code. */
-int result_tell(const struct run *run, const struct tally *t, double seconds);
+int result_report(const struct run *run, const struct tally *t, double seconds);
 /* Checks before the measurement that the log of --hdr can be written. Returns -1 after a message.
  */
 int result_check_log(const struct load_options *o);

@@ -4,14 +4,14 @@
 #include "common.h"
 #include "connect.h"
 
-/* A closed loop whose exchanges fail one after the other comes to its end. */
+/* A closed loop ends after this many failures in a row. */
 #define FAILED_IN_ROW 1000u
-/* --at-once: connections that are fetched into the cache together, before their turn. */
+/* --at-once: connections prefetched together, before their turn. */
 #define FETCHED 16u
 
 uint64_t worker_due_at(const struct worker *w, uint64_t number)
 {
-    /* The threads' requests fall between each other's. */
+    /* The requests of the threads are interleaved evenly. */
     double offset = w->gap * w->id / w->o->threads;
 
     return w->t_start + (uint64_t)(offset + w->gap * (double)number + 0.5);
@@ -22,7 +22,7 @@ bool worker_in_window(const struct worker *w, uint64_t t)
     return t >= w->t_record && t < w->t_end;
 }
 
-/* The i-th after the one whose turn it is. */
+/* Returns the i-th connection after the one whose turn it is. */
 static struct conn *after_turn(const struct worker *w, uint32_t i)
 {
     uint32_t left = w->active - w->turn;
@@ -31,9 +31,8 @@ static struct conn *after_turn(const struct worker *w, uint32_t i)
 }
 
 /*
- * Whose turn comes next is known here alone, so nobody else can see to it that they are in the
- * cache then: a client that knows whom it will ask does that (toe_prefetch()). Those whose turn
- * is a batch away, by their own records, which were fetched a batch before.
+ * Prefetches the connections of the next turns, as only the client knows their order: libtoe's
+ * records of the next batch by toe_prefetch(), our own records of the batch after it.
  */
 static void fetch_next(const struct worker *w)
 {
@@ -47,7 +46,7 @@ static void fetch_next(const struct worker *w)
     w->o->calls->prefetch(fds, FETCHED);
 }
 
-/* The next in turn that has nothing under way and lives; NULL: none. */
+/* Returns the next free connection in turn. NULL: none. */
 static struct conn *in_turn(struct worker *w)
 {
     uint32_t tries;
@@ -132,7 +131,8 @@ void worker_failed(struct worker *w, struct conn *c, int what)
         worker_again(w, c);
         return;
     }
-    /* With those of the other threads: what is due on ours is owed until theirs have failed too. */
+    /* The run ends when the connections of all threads have failed; until then due requests count.
+     */
     if (worker_lost(w, c) && !w->stopping)
         w->run->gave_up = 1;
     else if (w->order)
