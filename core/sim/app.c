@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* app.c - what sends and what reads: without end, so many bytes, at a rate, in bursts; at once, at
- * a rate, not for a while. */
+/* app.c - the programs of a flow (app.h). A sender sends without end, a number of bytes, at a rate
+ * or in bursts; a receiver reads at once, at a rate, or stalls. */
 #include "app.h"
 #include "event.h"
 
-#define TICK MSEC /* of what happens at a rate */
+#define TICK MSEC /* interval of senders and readers with a rate */
 
 static uint64_t min64(uint64_t a, uint64_t b)
 {
@@ -33,7 +33,7 @@ static int limited(const struct flow *f)
     return f->app_rate > 0 || f->every;
 }
 
-/* The start, a tick of the rate, a burst, or the end. */
+/* Sends at a tick of the rate or at a burst, or ends the stream. */
 int app_write(struct flow *f)
 {
     struct net *n = f->net;
@@ -71,7 +71,7 @@ static void read_bytes(struct flow *f, uint64_t n)
         f->unread -= n;
 }
 
-/* An EV_READ: a tick of the reader's rate, or the end of its stall. */
+/* Reads at a tick of the reader's rate, or at the end of its stall. */
 void app_read(struct flow *f)
 {
     struct net *n = f->net;
@@ -107,7 +107,7 @@ static void arrived(struct flow *f, uint32_t len)
     f->to_read = f->read_rate <= 0 && !stalled(f);
 }
 
-/* What events have asked for: none of the port functions may call back into core/. */
+/* Deferred work: the port functions may not call back into core/. */
 int app_work(struct flow *f)
 {
     int did = f->to_read | f->to_write;

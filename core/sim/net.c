@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net.c - memory and chance of the simulation (net.h). */
+/* net.c - memory and random numbers of the simulation (net.h). */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -104,7 +104,7 @@ static void handle(struct net *n, const struct event *e)
     }
 }
 
-/* Events up to `until`, which is then now. */
+/* Handles the events up to `until`, and sets the time to it. */
 static void run_to(struct net *n, toec_time until)
 {
     struct event e;
