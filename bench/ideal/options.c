@@ -14,9 +14,8 @@
 static const char help[] =
     "usage: toe-ideal [--get PATH | --request FILE] [options]\n"
     "\n"
-    "A TOE without TCP: HTTP requests stand in the receive buffers of the program that attaches "
-    "and\n"
-    "listens, its answers are acknowledged at once. Measures what the program does so, prints "
+    "A TOE without TCP: HTTP requests are placed into the receive buffers of the program that\n"
+    "attaches and listens; its answers are acknowledged at once. Measures the program, prints "
     "JSON\n"
     "and ends.\n"
     "\n"
@@ -24,8 +23,8 @@ static const char help[] =
     "  --connections N    1..60000 (64)\n"
     "  --requests-per-connection N\n"
     "                     then the connection ends and another opens; 0: no end (0)\n"
-    "  --get PATH         asks for it by GET, HTTP/1.1 (/)\n"
-    "  --request FILE     asks by what stands in FILE, up to 16384 bytes\n"
+    "  --get PATH         the request is GET PATH, HTTP/1.1 (/)\n"
+    "  --request FILE     the request is the content of FILE, up to 16384 bytes\n"
     "  --rate R           open loop: R requests a second, latency from when each was due\n"
     "  --time S           measured for S seconds (10)\n"
     "  --warmup S         before that (1)\n"
@@ -164,7 +163,7 @@ static int parse_one(struct ideal_options *o, int opt, const char *arg)
     case OPT_VERSION:
         puts("toe-ideal " TOEHOLD_VERSION);
         return IDEAL_OK;
-    default: /* getopt_long has said what is wrong */
+    default: /* getopt_long has printed the error */
         fputs("toe-ideal: --help shows the options\n", stderr);
         return IDEAL_USAGE;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.c - a netio with nobody on it, in the place of the netio library (toe/netio.h). Frames that
- * are "sent" are shown to whoever reads and forgotten.
+ * wire.c - replaces the netio library (toe/netio.h) without any network. Sent frames go to the
+ * receiver of ideal.h and are dropped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +146,7 @@ void netio_tx_flush(struct netio *n, uint64_t now_ns)
     (void)now_ns;
 }
 
-/* Nothing ever arrives: any descriptor that stays silent would do, and none is needed. */
+/* Nothing ever arrives, so no descriptor is needed. */
 int netio_fd(const struct netio *n)
 {
     (void)n;

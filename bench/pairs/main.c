@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - runs pairs (pairs.h), one on each core named, and prints what each has done as JSON:
+ * main.c - runs pairs (pairs.h), one on each given core, and prints their results as JSON:
  *
  *   pairs CPU[,CPU...] CONNECTIONS BYTES MILLISECONDS
  *
@@ -34,8 +34,8 @@ static void *work(void *arg)
     CPU_ZERO(&set);
     CPU_SET(w->run.cpu, &set);
     if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) != 0)
-        w->run.error = "the core cannot be had";
-    pair_go(w->pair, &w->run); /* with an error it only lets the others begin */
+        w->run.error = "cannot run on this core";
+    pair_go(w->pair, &w->run); /* after an error it only lets the others begin */
     return NULL;
 }
 
