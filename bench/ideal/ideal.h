@@ -42,13 +42,4 @@ struct ideal {
     int done;            /* atomic: the stack is finished */
 };
 
-/* stack.c: call before the engine is created. */
-void ideal_use(struct ideal *i);
-
-/* wire.c: receives the payload that toec_port_transmit() fetches; the stack reads the first answer
- * by it. */
-struct netio *ideal_wire_new(void);
-/* Sets the receiver of sent payload; NULL: none. */
-void ideal_wire_reader(void (*read)(void *arg, const uint8_t *data, uint32_t n), void *arg);
-
 #endif

@@ -15,6 +15,8 @@
 #include "control.h"
 #include "log.h"
 #include "options.h"
+#include "stack.h"
+#include "wire.h"
 
 /* Never sleeps: it owns a core, so that the host does not spend time on waking it. */
 #define SPIN_US 4000000000u

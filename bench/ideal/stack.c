@@ -10,7 +10,8 @@
 #include <toe/counters.h>
 #include <toe/port.h>
 
-#include "ideal.h"
+#include "stack.h"
+#include "wire.h"
 
 #define LISTENERS 64u
 /* Connections opened in one round. */

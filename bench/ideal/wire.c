@@ -8,7 +8,7 @@
 
 #include <toe/netio.h>
 
-#include "ideal.h"
+#include "wire.h"
 
 #define FRAME 2048u
 
