@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hostile frame costs core/ in instructions, against a plain one of its kind.
+"""Instructions of core/ for a hostile frame, compared with an ordinary frame of the same kind.
 
 Instructions within toec_input() and toec_poll(), counted by valgrind; those of the embedding
-program (toec_port_*) are left out. Counts depend on the compiler, not on the machine's mood.
+program (toec_port_*) are excluded. Counts depend on the compiler, not on the load.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from bench import report
 from tests.lab import paths
 
-# What is compared: the hostile case, the plain one, and how many times as much it may cost.
+# The hostile case, the ordinary one, and the largest accepted ratio.
 PAIRS = [
     ("sack-bytes", "ack", 2.5, "CVE-2019-11478: SACKs of single bytes"),
     ("sack-segments", "ack", 2.5, "SACKs of segments at random"),
@@ -28,18 +28,17 @@ PAIRS = [
     ("syn", "data", 4.0, "SYNs of nobody, answered with cookies"),
     ("reset", "data", 2.0, "resets guessed"),
 ]
-# What the plain ones may take: an in-order ACK with the segment that it lets go, an in-order
-# segment with the ACKs it draws. 15 % above what gcc 12 makes of -O2 (2276 and 1382); -O3 takes
-# less.
+# Limits of the ordinary cases: an in-order ACK with the segment that it releases, an in-order
+# segment with the ACKs that it triggers. 15 % above gcc 12 -O2 (2276 and 1382); -O3 takes less.
 MOST = {"ack": 2620, "data": 1590}
-# Cases that must cost the same per frame however many frames came before, and how nearly.
+# Cases whose cost per frame must not depend on the number of frames before, and the tolerance.
 FLAT = ["sack-bytes", "gaps", "fragments-at-random", "syn", "reset"]
 FLAT_RATIO = 1.25
 FEW, MANY, LONG, LONGER = 1000, 3000, 10000, 12000
 
 
 def count(case: str, events: int) -> int:
-    """Instructions that core/ takes for a case, its set-up included."""
+    """Instructions of core/ for a case, including its set-up."""
     done = subprocess.run(
         [
             "valgrind",
@@ -64,7 +63,7 @@ def count(case: str, events: int) -> int:
 
 
 def measure() -> dict[str, dict[str, float]]:
-    """Instructions per frame of each case: early on, and for those of FLAT after many frames."""
+    """Instructions per frame of each case; for those of FLAT also after many frames."""
     names = sorted({name for pair in PAIRS for name in pair[:2]})
     wanted = [(name, n) for name in names for n in (FEW, MANY)]
     wanted += [(name, n) for name in FLAT for n in (LONG, LONGER)]
