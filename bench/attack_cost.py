@@ -25,7 +25,7 @@ PAIRS = [
     ("fragments-at-random", "fragments-in-order", 4.0, "CVE-2018-5391: fragments that never join"),
     ("ack-beside-slow", "ack", 1.25, "Slowloris: 10,000 clients, a byte in 10 s each"),
     ("lookup-alike", "lookup-any", 1.2, "connections whose addresses and ports are alike"),
-    ("syn", "data", 4.0, "SYNs of nobody, answered with cookies"),
+    ("syn", "data", 4.0, "spoofed SYNs, answered with cookies"),
     ("reset", "data", 2.0, "resets guessed"),
 ]
 # Limits of the ordinary cases: an in-order ACK with the segment that it releases, an in-order

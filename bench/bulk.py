@@ -172,7 +172,7 @@ def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
     if found:
         print(f"\n{terminal.table(['GB/s', *next(iter(found.values()))], rows)}\n")
     show_compared(body)
-    report.tell_goals({LINKS[n].title: why for n, why in body["not_available"].items()}, goals)
+    report.print_goals({LINKS[n].title: why for n, why in body["not_available"].items()}, goals)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -106,9 +106,9 @@ def run(options: argparse.Namespace) -> None:
         print(f"\n{terminal.table(head, rows)}\n")
     absent = {links.LINKS[n].title: w for n, w in body["not_available"].items()}
     if many:
-        flows.tell(many, many["medians"])
+        flows.show(many, many["medians"])
         absent |= {f"{int(n):,} flows": why for n, why in many["absent"].items()}
-    report.tell_goals(absent, goals)
+    report.print_goals(absent, goals)
     titles = {name: links.LINKS[name].title for name in found}
     body = {"systems": titles, "medians": found, "ratios": ratios, "flows": many, **body}
     report.write(options.out, {"settings": running.settings(options), **body}, goals)

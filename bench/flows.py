@@ -252,7 +252,7 @@ def summarise(found: dict) -> tuple[dict, list[report.Goal]]:
     return medians, goals
 
 
-def tell(found: dict, medians: dict) -> None:
+def show(found: dict, medians: dict) -> None:
     for load, by_count in medians.items():
         if not by_count:
             continue

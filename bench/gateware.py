@@ -128,11 +128,11 @@ def taken(sample: dict) -> dict:
 
 def delays(sample: dict) -> dict:
     """Return the longest latency of each, in nanoseconds."""
-    placed, told, sent = (max(column) for column in zip(*sample["cycles"], strict=True))
+    placed, notified, sent = (max(column) for column in zip(*sample["cycles"], strict=True))
     return {
         **{k: sample[k] for k in ("payload", "delay")},
         "placed_cycles": placed,
-        "told_ns": told * CYCLE_NS,
+        "told_ns": notified * CYCLE_NS,
         "sent_ns": sent * CYCLE_NS,
     }
 
@@ -219,7 +219,7 @@ def table(found: dict) -> str:
     for r in found["latency"]:
         lines.append(
             f"{r['payload']} bytes, host memory after {r['delay']} cycles: in memory after "
-            f"{r['placed_cycles']} cycles, told after {r['told_ns']} ns; command to segment "
+            f"{r['placed_cycles']} cycles, notified after {r['told_ns']} ns; command to segment "
             f"{r['sent_ns']} ns"
         )
     for r in found["evictions"]:
@@ -230,7 +230,7 @@ def table(found: dict) -> str:
     for r in found["eviction_latency"]:
         lines.append(
             f"{r['flows']} flows in turn, {r['tcbs']} TCBs on chip, memory after {r['delay']} "
-            f"cycles: {r['payload']} bytes told after {r['told_ns']} ns"
+            f"cycles: {r['payload']} bytes notified after {r['told_ns']} ns"
         )
     return "\n".join(lines)
 
@@ -283,7 +283,7 @@ def run(options: argparse.Namespace) -> None:
     }
     report.write(options.out, body, judged)
     print(table(found))
-    report.tell_goals({}, judged)
+    report.print_goals({}, judged)
 
 
 def main() -> int:

@@ -213,7 +213,7 @@ def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
             f"{TITLES['gateware']} receives {made['wire_gbps']} Gbit/s of the wire "
             f"({made['gbps']} of payload), whatever the host has"
         )
-    report.tell_goals({TITLES[n]: why for n, why in body["not_available"].items()}, goals)
+    report.print_goals({TITLES[n]: why for n, why in body["not_available"].items()}, goals)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -122,18 +122,18 @@ def compiler() -> str:
 
 def moved(counts: dict[str, float], baseline: dict[str, float]) -> list[str]:
     """Return a sentence for each count outside TOLERANCE of the baseline, better or worse."""
-    told = []
+    findings = []
     for key in sorted(counts.keys() | baseline.keys()):
         if key not in baseline:
-            told.append(f"{key}: {counts[key]:g}, not in the baseline")
+            findings.append(f"{key}: {counts[key]:g}, not in the baseline")
         elif key not in counts:
-            told.append(f"{key}: in the baseline, but no such case")
+            findings.append(f"{key}: in the baseline, but no such case")
         elif abs(counts[key] / baseline[key] - 1) > TOLERANCE:
             change = 100 * (counts[key] / baseline[key] - 1)
-            told.append(
+            findings.append(
                 f"{key}: {counts[key]:g} instructions, baseline {baseline[key]:g} ({change:+.1f} %)"
             )
-    return told
+    return findings
 
 
 def goals(counts: dict[str, float], baseline: dict[str, float]) -> list[report.Goal]:
@@ -186,10 +186,10 @@ def main() -> int:
     print(table(counts, baseline["counts"]))
     if baseline["compiler"] != compiler():
         print(f"the baseline is of {baseline['compiler']}, this of {compiler()}")
-    told = moved(counts, baseline["counts"])
-    if told:
+    findings = moved(counts, baseline["counts"])
+    if findings:
         print(f"not within {TOLERANCE:.0%} of the baseline; `{RECORD}` records a new one")
-    return 1 if told else 0
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

@@ -294,7 +294,7 @@ def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
             said = "; ".join(f"{role} {','.join(map(str, at))}" for role, at in place.items())
             both = ", ".join(f"{c}: {' and '.join(roles)}" for c, roles in shared(place).items())
             print(f"{TITLES[name]}, {n}: cores of {said}{f' (shared {both})' if both else ''}")
-    report.tell_goals({TITLES[n]: why for n, why in body["not_available"].items()}, goals)
+    report.print_goals({TITLES[n]: why for n, why in body["not_available"].items()}, goals)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -218,7 +218,7 @@ def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
         unit = "samples" if profile["by"] == "perf" else "instructions"
         few = "" if profile["samples"] >= ENOUGH else ", too few to judge"
         print(f"{TITLES[system]}: {said} ({profile['samples']} {unit}{few})")
-    report.tell_goals({TITLES.get(n, n): why for n, why in body["not_available"].items()}, goals)
+    report.print_goals({TITLES.get(n, n): why for n, why in body["not_available"].items()}, goals)
 
 
 def run(options: argparse.Namespace) -> None:

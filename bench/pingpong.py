@@ -159,7 +159,7 @@ def show(found: dict, goals: list[report.Goal], absent: dict) -> None:
         rows.append([links.LINKS[system].title, *cells])
     if rows:
         print(f"\n{terminal.table(head, rows)}\n")
-    report.tell_goals({links.LINKS[name].title: why for name, why in absent.items()}, goals)
+    report.print_goals({links.LINKS[name].title: why for name, why in absent.items()}, goals)
 
 
 def parts(text: str) -> list[float]:

@@ -67,7 +67,7 @@ def commit() -> str:
     return done.stdout.strip()
 
 
-def tell_goals(absent: dict[str, str], goals: list[Goal]) -> None:
+def print_goals(absent: dict[str, str], goals: list[Goal]) -> None:
     """Print which systems were missing, and which goals are met."""
     for title, why in absent.items():
         print(f"not available: {title}: {why}")

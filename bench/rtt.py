@@ -218,11 +218,11 @@ def figures(times: list[int]) -> dict:
     }
 
 
-def of_module(told: dict) -> dict:
+def of_module(result: dict) -> dict:
     """Return the module's own sums, as its ring of samples may have overflowed."""
-    t = told["rtt_ns"]
+    t = result["rtt_ns"]
     return {
-        "count": told["samples"],
+        "count": result["samples"],
         "mean": round(t["mean"], 2),
         "median": t["percentiles"]["50"],
         "least": t["min"],
@@ -250,14 +250,14 @@ def measure(case: str, options: argparse.Namespace) -> tuple[dict, dict]:
             argv += ["--source", "software"]
         with captures(at) as files:
             done = at.near.run(argv, timeout=120 + options.packets * options.interval_us / 1e5)
-        told = json.loads(done.stdout)
+        result = json.loads(done.stdout)
         times = {name: from_capture(file, looped) for name, file in files.items()}
         rows = [line.split(",") for line in (folder / "s.csv").read_text().splitlines()[1:]]
         times["module" if at.module else "software"] = [int(r[2]) for r in rows if r[3] == "ok"]
         found = {name: figures(t) for name, t in times.items() if t}
         if at.module:
-            found["module"] = of_module(told)
-        print(f"{case}: {told['samples']} of {options.packets} timed", file=sys.stderr)
+            found["module"] = of_module(result)
+        print(f"{case}: {result['samples']} of {options.packets} timed", file=sys.stderr)
         return found, times
 
 
@@ -328,7 +328,7 @@ def run(options: argparse.Namespace) -> None:
     report.write(options.out, body, judged)
     print(table(found))
     print(DIFFERS)
-    report.tell_goals(absent, judged)
+    report.print_goals(absent, judged)
 
 
 def main() -> int:

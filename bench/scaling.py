@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> None:
     if min(shares) < 0.98:
         print(f"the machine does other work: pairs had {min(shares):.0%} of their cores at least")
     absent = {} if len(cores) > 1 else {"two cores": f"there is one, core {cores[0]}"}
-    report.tell_goals(absent, goals)
+    report.print_goals(absent, goals)
 
 
 def main() -> int:

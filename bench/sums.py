@@ -78,7 +78,7 @@ def main() -> int:
     judged = goals(found)
     report.write(options.out, {"times_as_fast": found, "samples": samples}, judged)
     print(table(found))
-    report.tell_goals({} if judged else {"vectors": "this CPU has none that we use"}, judged)
+    report.print_goals({} if judged else {"vectors": "this CPU has none that we use"}, judged)
     return 0
 
 

@@ -203,7 +203,7 @@ static int ask(struct end *e, uint32_t under_way, uint64_t warmup_ms, uint64_t m
     cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     ask_until(e, &a, under_way, begin + ms * MS);
     if (!a.known || a.settled == before.settled) {
-        fputs("bare: nobody answers\n", stderr);
+        fputs("bare: the peer does not answer\n", stderr);
         return 1;
     }
     printf("{\"frames\": %" PRIu32 ", \"answers\": %" PRIu32 ", \"lost\": %" PRIu32
