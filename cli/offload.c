@@ -87,7 +87,7 @@ static int parse(int argc, char **argv, struct request *r)
 }
 
 /* Sends one request. Returns the answer, or NULL after a message with the exit code in *code. */
-static json_t *ask(const struct request *r, const char *change, int *code)
+static json_t *query(const struct request *r, const char *change, int *code)
 {
     char reason[512], *text;
     int fd = cli_connect(cli_socket_path(r->socket_path), reason, sizeof reason);
@@ -155,7 +155,7 @@ static int change_all(const struct request *r, json_t **root)
         const char *wrong;
 
         find_change(*root, r->words[2 * i], r->words[2 * i + 1], change, sizeof change);
-        next = ask(r, change, &code);
+        next = query(r, change, &code);
         if (!next)
             return code;
         json_decref(*root);
@@ -195,7 +195,7 @@ int cli_offload(int argc, char **argv)
 
     if (code || r.done)
         return code;
-    root = ask(&r, "", &code);
+    root = query(&r, "", &code);
     if (!root)
         return code;
     code = change_all(&r, &root);

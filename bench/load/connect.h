@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* connect.h - the sockets of a worker. Functions return 0, or an errno that says what failed. */
+/* connect.h - the sockets of a worker. Functions return 0 or an errno. */
 #ifndef LOAD_CONNECT_H
 #define LOAD_CONNECT_H
 

@@ -6,12 +6,12 @@
 /* `toehold run` ends with the exit code of its command once that has started. */
 enum cli_exit {
     CLI_OK = 0,
-    CLI_FAILURE = 1,      /* it could not be done: the message says why */
+    CLI_FAILURE = 1,      /* a message gives the reason */
     CLI_USAGE = 2,        /* wrong arguments */
-    CLI_CONFIG = 3,       /* a setting of the environment or the installation is wrong */
+    CLI_CONFIG = 3,       /* the environment or the installation is invalid */
     CLI_NO_DAEMON = 4,    /* no toed answers */
-    CLI_REFUSED = 5,      /* --require, and the program would bypass the TOE */
-    CLI_NO_SOURCE = 7,    /* registers, or a source of times, cannot be had */
+    CLI_REFUSED = 5,      /* run --require: the program would bypass the TOE */
+    CLI_NO_SOURCE = 7,    /* no such registers, or source of times */
     CLI_NO_SAMPLE = 8,    /* rtt: measured, but nothing was answered */
     CLI_CANNOT_RUN = 126, /* as a shell: found, but cannot be executed */
     CLI_NOT_FOUND = 127   /* as a shell: no such command */

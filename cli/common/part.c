@@ -14,7 +14,7 @@
 bool cli_find_part(const char *file, const char *in_tree, const char *installed,
                    const char *variable, char *path)
 {
-    const char *beside[] = {"", in_tree};
+    const char *folders[] = {"", in_tree};
     const char *named = getenv(variable);
     char dir[PATH_MAX], name[PATH_MAX * 2];
     ssize_t n;
@@ -30,8 +30,8 @@ bool cli_find_part(const char *file, const char *in_tree, const char *installed,
     if (n > 0) {
         dir[n] = '\0';
         *(strrchr(dir, '/') + 1) = '\0';
-        for (i = 0; i < sizeof beside / sizeof beside[0]; i++) {
-            snprintf(name, sizeof name, "%s%s%s", dir, beside[i], file);
+        for (i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+            snprintf(name, sizeof name, "%s%s%s", dir, folders[i], file);
             if (realpath(name, path))
                 return true;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live.c - decides whether a measurement goes on; prints live figures (live.h). */
+/* live.c - checks for the end of a measurement, prints live figures (live.h). */
 #include "live.h"
 #include "text.h"
 

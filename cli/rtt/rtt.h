@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rtt.h - `toehold rtt`. What the user asks for is measured, or the reason why not is reported: no
- * source of times stands in for another. */
+/* rtt.h - `toehold rtt`. Measures by the given source or reports why it cannot: no source of times
+ * replaces another. */
 #ifndef TOE_CLI_RTT_H
 #define TOE_CLI_RTT_H
 

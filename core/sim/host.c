@@ -175,7 +175,8 @@ toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_
     (void)user;
     if (p_off + len <= p->head_len) /* ICMPv6 has no further payload */
         return toec_sum((const uint8_t *)p->data + p_off, len);
-    fprintf(stderr, "netsim: a checksum was asked for that TOEC_RX_L4_CSUM_OK says is good\n");
+    fprintf(stderr,
+            "netsim: core/ verifies a checksum that TOEC_RX_L4_CSUM_OK has declared valid\n");
     abort();
 }
 
