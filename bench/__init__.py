@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements: one module a bench, each writing raw samples, machine, commit and goals as JSON."""
+"""Benchmarks: one module each; it writes raw samples, machine, commit and goals as JSON."""

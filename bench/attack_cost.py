@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hostile frame costs core/ in instructions, against a plain one of its kind.
+"""Instructions of core/ for a hostile frame, compared with an ordinary frame of the same kind.
 
 Instructions within toec_input() and toec_poll(), counted by valgrind; those of the embedding
-program (toec_port_*) are left out. Counts depend on the compiler, not on the machine's mood.
+program (toec_port_*) are excluded. Counts depend on the compiler, not on the load.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from bench import callgrind, report
 from tests.lab import paths
 
-# What is compared: the hostile case, the plain one, and how many times as much it may cost.
+# The hostile case, the ordinary one, and the largest accepted ratio.
 PAIRS = [
     ("sack-bytes", "ack", 2.5, "CVE-2019-11478: SACKs of single bytes"),
     ("sack-segments", "ack", 2.5, "SACKs of segments at random"),
@@ -26,14 +26,13 @@ PAIRS = [
     ("fragments-at-random", "fragments-in-order", 4.0, "CVE-2018-5391: fragments that never join"),
     ("ack-beside-slow", "ack", 1.25, "Slowloris: 10,000 clients, a byte in 10 s each"),
     ("lookup-alike", "lookup-any", 1.2, "connections whose addresses and ports are alike"),
-    ("syn", "data", 4.0, "SYNs of nobody, answered with cookies"),
+    ("syn", "data", 4.0, "spoofed SYNs, answered with cookies"),
     ("reset", "data", 2.0, "resets guessed"),
 ]
-# What the plain ones may take: an in-order ACK with the segment that it lets go, an in-order
-# segment with the ACKs it draws. 15 % above what gcc 12 makes of -O2 (2276 and 1382); -O3 takes
-# less.
+# Limits of the ordinary cases: an in-order ACK with the segment that it releases, an in-order
+# segment with the ACKs that it triggers. 15 % above gcc 12 -O2 (2276 and 1382); -O3 takes less.
 MOST = {"ack": 2620, "data": 1590}
-# Cases that must cost the same per frame however many frames came before, and how nearly.
+# Cases whose cost per frame must not depend on the number of frames before, and the tolerance.
 FLAT = ["sack-bytes", "gaps", "fragments-at-random", "syn", "reset"]
 FLAT_RATIO = 1.25
 FEW, MANY, LONG, LONGER = 1000, 3000, 10000, 12000

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bulk transfer by message size, over 1 and 100 connections: Linux, toed and the inline TOE; with
-each offload and zero copy off in turn; zero copy against copy by message size, and received frames
-that are held and lent against such that are copied.
+each offload and zero copy off in turn; zero copy against copy by message size, and held and
+borrowed received frames against copied ones.
 
-`toehold bench bulk` writes as fast as it may to a sink, both on the same system, each on a core of
-its own. Samples are taken in turn. Beside AF_XDP: frames alone over the same veth, the limit of
-every TCP there. Writes out/bench/bulk.json, and a plot of that file beside it.
+`toehold bench bulk` writes as fast as possible to a sink; both run on the same system, each on its
+own core. Samples are taken in turn. For AF_XDP, frames without TCP over the same veth give the
+upper limit. Writes out/bench/bulk.json and its plot.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def measure(options: argparse.Namespace) -> dict:
 
 
 def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
-    """Medians in bytes per second, and the goals of what was measured."""
+    """Return medians in bytes per second, and the goals."""
     found = {
         system: {at: median(s["bytes_per_s"] for s in list_) for at, list_ in by_point.items()}
         for system, by_point in body["samples"].items()
@@ -104,7 +104,7 @@ def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
 
 
 def compare(options: argparse.Namespace) -> dict:
-    """Features off in turn, and zero copy against copy: samples, and what they come to."""
+    """Measure with each feature off, and zero copy against copy; return samples and medians."""
 
     def take(link: links.Link, connections: int, message: int, *, zero_copy: bool) -> dict:
         return once(link, connections, message, options, zero_copy=zero_copy)
@@ -172,7 +172,7 @@ def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
     if found:
         print(f"\n{terminal.table(['GB/s', *next(iter(found.values()))], rows)}\n")
     show_compared(body)
-    report.tell_goals({LINKS[n].title: why for n, why in body["not_available"].items()}, goals)
+    report.print_goals({LINKS[n].title: why for n, why in body["not_available"].items()}, goals)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program's instructions go, counted by callgrind: for machines without perf."""
+"""Instructions of a program by function, counted by callgrind; for machines without perf."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def command(out: Path, argv: list[object], *, within: str) -> list[object]:
-    """argv under callgrind, counted within a function; each process writes out.PID."""
+    """Return argv under callgrind, which counts within a function; each process writes out.PID."""
     options = [f"--callgrind-out-file={out}.%p", f"--toggle-collect={within}"]
     return ["valgrind", "-q", "--tool=callgrind", *options, *argv]
 
@@ -17,9 +17,9 @@ def command(out: Path, argv: list[object], *, within: str) -> list[object]:
 def costs(path: Path) -> Counter[tuple[str, str]]:
     """Instructions by object file and function.
 
-    The format is that of valgrind's manual, "Callgrind Format Specification": ob= and fn= say whose
-    the cost lines are that follow, names stand once and are then numbers, and the line after calls=
-    is what the called function cost.
+    The format is that of valgrind's manual, "Callgrind Format Specification": ob= and fn= name the
+    owner of the cost lines that follow, a name is written once and then referenced by number, and
+    the line after calls= is the cost of the called function.
     """
     names: dict[tuple[str, str], str] = {}
     found: Counter[tuple[str, str]] = Counter()
@@ -50,7 +50,7 @@ def total(path: Path) -> int:
 
 
 def read(path: Path) -> dict:
-    """Instructions by object file and by function, in percent of all."""
+    """Instructions by object file and by function, in percent."""
     found = costs(path)
     total = sum(found.values())
     parts: Counter[str] = Counter()

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections set up and torn down per second, and many flows at once.
+"""Connections opened and closed per second, and many flows at once.
 
-Set up and torn down on Linux, toed and the inline TOE: `toehold bench conns` with 16 attempts under
-way, both ends on the same system, each on a core of its own: "short" is one exchange of 64 bytes
-and the server closes (TIME-WAIT is its), "reset" is no exchange and the client resets.
+Opened and closed on Linux, toed and the inline TOE: `toehold bench conns` with 16 attempts at once,
+both ends on the same system, each on its own core. "short": one exchange of 64 bytes, the server
+closes and keeps the TIME-WAIT. "reset": no exchange, the client resets.
 
 Many flows (bench/flows.py): requests per second over 1,000 to 1,000,000 established ones, inline on
-the shared-memory wire, and the memory of one that is idle.
+the shared-memory wire, and the memory of an idle one.
 
-Samples are taken in turn. Writes out/bench/conns.json, and plots of that file beside it.
+Samples are taken in turn. Writes out/bench/conns.json and its plots.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from statistics import median
 from bench import flows, links, report, running, terminal
 
 UNDER_WAY = 16
-# What is asked of the client, and of its server.
+# Arguments of the client, and of its server.
 KINDS = {
     "short": (["--size", 64, "--close", "wait"], ["--once"]),
     "reset": (["--size", 0, "--close", "rst"], []),
 }
-# Linux's defaults have ports for a second of it.
+# The default port range of Linux lasts for about a second.
 _SETTINGS = ("net.ipv4.ip_local_port_range=1024 65535", "net.core.somaxconn=4096")
 
 
@@ -64,7 +64,7 @@ def measure(options: argparse.Namespace) -> dict:
 
 
 def summarise(samples: dict) -> tuple[dict, dict]:
-    """Medians, and of each system's rate its ratio to Linux's."""
+    """Return medians, and the ratio of each system's rate to that of Linux."""
     found = {
         system: {
             kind: {name: round(median(s[name] for s in list_), 3) for name in list_[0]}
@@ -106,9 +106,9 @@ def run(options: argparse.Namespace) -> None:
         print(f"\n{terminal.table(head, rows)}\n")
     absent = {links.LINKS[n].title: w for n, w in body["not_available"].items()}
     if many:
-        flows.tell(many, many["medians"])
+        flows.show(many, many["medians"])
         absent |= {f"{int(n):,} flows": why for n, why in many["absent"].items()}
-    report.tell_goals(absent, goals)
+    report.print_goals(absent, goals)
     titles = {name: links.LINKS[name].title for name in found}
     body = {"systems": titles, "medians": found, "ratios": ratios, "flows": many, **body}
     report.write(options.out, {"settings": running.settings(options), **body}, goals)
@@ -134,7 +134,7 @@ def main() -> int:
         metavar="N",
         help="idle ones, and twice as many, whose memory is compared (50000); 0: not measured",
     )
-    # A SYN that finds the other end of a link not yet open comes again after a second.
+    # A SYN that arrives before the other end is open is retransmitted after a second.
     parser.set_defaults(warmup=1.5)
     return running.carry_out("conns", parser.parse_args(), run)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CPU time of a process, as the kernel accounts it."""
+"""CPU time of processes, from the kernel's accounting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class CpuTime:
-    """Seconds that all threads of a process have run, in its own code and in the kernel."""
+    """CPU seconds of all threads of a process, user and system."""
 
     user: float
     system: float
@@ -29,19 +29,19 @@ class CpuTime:
 
 
 def of(pid: int) -> CpuTime:
-    """Until now, from /proc/PID/stat: exact in sum, in steps of one tick (10 ms).
+    """Read /proc/PID/stat: the sum is exact, in steps of one tick (10 ms).
 
-    How the sum divides into user and system is sampled by the kernel at its timer interrupt, so a
-    measurement must last thousands of ticks' worth of samples in all.
+    The kernel samples the division into user and system at its timer interrupt, so a measurement
+    must last thousands of ticks.
     """
-    # The name in parentheses may hold anything, spaces too.
+    # The name in parentheses may contain any character, including blanks.
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return CpuTime(int(fields[11]) / _TICKS_PER_S, int(fields[12]) / _TICKS_PER_S)
 
 
 def by_thread(pid: int) -> dict[str, float]:
-    """Seconds that each thread has run, by its name, exact to the nanosecond; of those with one
-    name the sum."""
+    """CPU seconds of each thread by its name, exact to the nanosecond; threads of one name are
+    summed."""
     found: dict[str, float] = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         name = (task / "comm").read_text().strip()
@@ -50,5 +50,5 @@ def by_thread(pid: int) -> dict[str, float]:
 
 
 def of_all(pids: list[int]) -> CpuTime:
-    """The sum over several processes."""
+    """Sum over several processes."""
     return sum((of(pid) for pid in pids), CpuTime(0.0, 0.0))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bulk with each feature off in turn, and zero copy against copy, both ways (for bulk.py).
+"""Bulk with each feature off in turn, and zero copy against copy, in both directions (for bulk.py).
 
-Features are offloads, by the words that ethtool has for them, zero copy, and received frames that
-are held. What a system does not have in use is not switched off, for nothing would change.
+Features are offloads, by their names in ethtool, zero copy, and held received frames. A feature
+that a system does not use is not switched off.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from statistics import median
 from bench import links, terminal
 
 ALL, ZERO_COPY, HOLD = "all on", "zero copy", "hold"
-# Off together: what is left to software when the interface may not, and then is not done at all.
+# Switched off together: an offload and its software fallback.
 TOGETHER = (("tso", "gso"), ("lro", "gro"))
 SYSTEMS = ("inline_wire", "inline_af_xdp", "toed_wire", "toed_af_xdp")
 WITH_ZERO_COPY = ("linux", "inline_wire", "inline_af_xdp")
 MESSAGES = (512, 1024, 2048, 4096, 8192, 16384, 65536, 262144, 1048576)
-# By reference whatever the size, so that the size from which that is faster can be found.
-# And nobody polls: CPU time is that of the work.
+# By reference at every size, so that the break-even size can be found. No polling: the CPU time
+# is that of the work.
 SETTINGS = {"TOEHOLD_ZEROCOPY_MIN": "1", "TOEHOLD_BUSY_POLL_US": "0"}
 RATES = ("bytes_per_s", "bytes_per_cpu_s")
 
-# Receiving, by the client: environment and arguments. Lent bytes are not looked at.
+# Receiving by the client: environment and arguments. Borrowed bytes are not read.
 NOT_HELD, HELD = {"TOEHOLD_HOLD_MIN": "0"}, {"TOEHOLD_HOLD_MIN": "1"}
 LEND = ["--zero-copy", "--api", "toe"]
 RECEIVING = {"copied": (NOT_HELD, []), "held": (HELD, []), "lent": (HELD, LEND)}
-# What a frame brings: the offloads off, and options of the engine.
+# Sizes of frames: the offloads that are off, and options of the engine.
 FRAMES = {
     "as they come": ([], []),
     "1448 bytes": (["tso", "gso"], []),
@@ -42,18 +42,18 @@ Sample = Callable[..., dict]  # of a link, connections, message, zero_copy: what
 
 
 def _ratio(value: float, of: float) -> float | None:
-    """None when there is nothing to compare with: a busy machine may move nothing in a sample."""
+    """Return None without a reference value: on a busy machine a sample may transfer nothing."""
     return value / of if of else None
 
 
 def sizes(found: Mapping[str, Mapping[str, Mapping]], rate: str) -> dict[str, float | None]:
-    """Zero copy to copy, by message, in one of RATES."""
+    """Return the ratio of zero copy to copy by message size, in one of RATES."""
     ratios = {m: _ratio(by["zero_copy"][rate], by["copy"][rate]) for m, by in found.items()}
     return {m: r if r is None else round(r, 3) for m, r in ratios.items()}
 
 
 def threshold(ratios: Mapping[str, float | None]) -> int | None:
-    """The size from which on zero copy is never slower; None: it always is, at the end."""
+    """Return the size from which on zero copy is never slower, or None."""
     best = None
     for message in sorted(map(int, ratios), reverse=True):
         ratio = ratios[str(message)]
@@ -66,14 +66,14 @@ def threshold(ratios: Mapping[str, float | None]) -> int | None:
 def rows(
     words: Sequence[str], chosen: Sequence[str] | None, *, holds: bool = False
 ) -> dict[str, list[str]]:
-    """What is off in each: by its name."""
+    """Return the features that are off in each row, by its name."""
     off = {word: [word] for word in (ZERO_COPY, *([HOLD] if holds else []), *words)}
     off.update({"+".join(t): list(t) for t in TOGETHER if set(t) <= set(words)})
     return {ALL: [], **{n: w for n, w in off.items() if chosen is None or n in chosen}}
 
 
 def change(found: Mapping[str, float]) -> dict[str, float]:
-    """Percent that each row is off from the one with all of them on."""
+    """Return each row's difference to the row with all features on, in percent."""
     if not found[ALL]:
         return {}
     return {n: round(100 * (v / found[ALL] - 1), 1) for n, v in found.items() if n != ALL}
@@ -167,7 +167,7 @@ def _received(link: links.Link, way: str, message: int, options: argparse.Namesp
 def measure_receiving(
     table: Mapping[str, type[links.Link]], options: argparse.Namespace
 ) -> dict[str, dict]:
-    """By system, frames, message and way: samples of a receiver that polls, as its peer does."""
+    """Return samples of a polling receiver by system, frames, message and way."""
     with ExitStack() as stack:
         opened, _ = links.open_streams(table, options.receive_of, stack, options)
         found: dict[str, dict] = {
@@ -201,7 +201,7 @@ def measure_receiving(
 
 
 def received_ratios(found: Mapping) -> dict[str, dict]:
-    """Of the medians: each way to copying, bytes per CPU time of the receiver."""
+    """Return medians relative to copying, in bytes per CPU time of the receiver."""
     rate = "bytes_per_cpu_s"
     return {
         name: {
@@ -220,5 +220,5 @@ def received_ratios(found: Mapping) -> dict[str, dict]:
 
 
 def medians(samples: Mapping) -> dict:
-    """The same, with the median in place of each list."""
+    """Replace each list by its median."""
     return {k: medians(v) if isinstance(v, Mapping) else median(v) for k, v in samples.items()}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many flows, for bench/conns.py: what they cost in throughput, and in memory while they are idle.
+"""Many flows, for bench/conns.py: their throughput, and their memory while they are idle.
 
-Throughput is measured under two loads. "each": every connection asks again as soon as it has its
-answer, so that as many requests are under way as there are connections. "in turn": so few requests
-are under way, however many connections there are, and whose turn it is changes at random.
+Throughput is measured under two loads. "each": every connection sends its next request after the
+answer, so there is one request in flight per connection. "in turn": a fixed, small number of
+requests is in flight, on all connections in random order.
 
 Both ends are `toehold bench --api toe-own` on the shared-memory wire: one process each, whose
-connections have no descriptors of the kernel. Buffers are the smallest there are.
+connections have no kernel descriptors. Buffers have the minimum size.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from statistics import median
 from bench import links, loadgen, report, terminal
 from tests.lab import paths, proc
 
-# Requests under way by load; 0: one on each connection.
+# Requests in flight by load; 0: one on each connection.
 LOADS = {"each": 0, "in turn": 64}
 SIZE = 64
 BUFFER = 1024
-# A pair of addresses and a port of the server have 28,232 of the client's ports.
+# A pair of addresses and a server port allow 28,232 client ports.
 PER_PORT = 20_000
-# Of both ends together, buffers touched: what must be free before so many are opened.
+# Memory of both ends with touched buffers: it must be free before that many are opened.
 NEEDED = 10_000
 
 GOAL_FEW, GOAL_MANY, GOAL_RATIO = 1000, 100_000, 0.8
@@ -36,7 +36,7 @@ GOAL_BYTES = 1024
 
 
 def _slots(flows: int) -> int:
-    """Of a queue pair: a power of two with some to spare."""
+    """Return the slots of a queue pair: a power of two above the number of flows."""
     return 1 << max(flows + flows // 64, 1024).bit_length()
 
 
@@ -46,7 +46,7 @@ def _settings(flows: int, **more: object) -> dict[str, str]:
 
 
 class _Own:
-    """Programs that call libtoe themselves: `toehold run` and preloading have no part in it."""
+    """Programs that call libtoe directly, without `toehold run` and preloading."""
 
     flows = 1
 
@@ -54,7 +54,7 @@ class _Own:
         raise NotImplementedError
 
     def engines(self) -> list[proc.Proc]:
-        """Processes that are the TOE and nothing else."""
+        """Processes that contain only the TOE."""
         return []
 
     def _args(self) -> list[object]:
@@ -73,7 +73,7 @@ class _Own:
 
 
 class Inline(_Own, links.InlineWire):
-    """The TOE in the programs: a process and a core for each end."""
+    """The inline TOE: a process and a core for each end."""
 
     def settings(self, end: int) -> Mapping[str, str]:
         ip = (self.pair.server_ip, self.pair.client_ip)[end]
@@ -87,7 +87,7 @@ class Inline(_Own, links.InlineWire):
 
 
 class Toeds(_Own, links.ToedWire):
-    """A toed at each end, so that its memory can be told from its program's."""
+    """A toed at each end: its memory is separate from that of the program."""
 
     def open(self, stack: ExitStack) -> None:
         self.toed_args = ["--max-flows", _slots(self.flows)]
@@ -110,7 +110,7 @@ def _open(kind: type, flows: int, stack: ExitStack, *, pin: bool = True) -> _Own
 
 
 def room_for(flows: int) -> str | None:
-    """Why so many cannot be opened here; None when they can."""
+    """Return why so many cannot be opened here, or None."""
     free = int(Path("/proc/meminfo").read_text().split("MemAvailable:")[1].split()[0]) * 1024
     if free >= flows * NEEDED:
         return None
@@ -118,12 +118,12 @@ def room_for(flows: int) -> str | None:
 
 
 def rate(load: str, flows: int, seconds: float, *, pin: bool = True) -> dict:
-    """Requests a second over all of them."""
+    """Return requests per second over all flows."""
     with ExitStack() as stack:
         link = _open(Inline, flows, stack, pin=pin)
         server = link.serve()
         stack.callback(server.kill)
-        # Each connection has been used before it counts: its buffers are there.
+        # Each connection is used before the measurement, so that its buffers are allocated.
         warm = max(0.5, flows / 100_000)
         argv = link.ask("--connections", flows, "--json", "--quiet", "--time", seconds)
         argv += ["--warmup", warm]
@@ -146,8 +146,8 @@ _PR_SET_THP_DISABLE = 41  # linux/prctl.h
 
 @contextmanager
 def small_pages() -> Iterator[None]:
-    """Programs that are started meanwhile get no huge pages: those round what is resident to 2 MiB
-    in each mapping, which over 50,000 flows is 40 bytes of each.
+    """Disable huge pages in programs started within: they round the resident size of each mapping
+    to 2 MiB, which is 40 bytes per flow at 50,000 flows.
     """
 
     def switch(off: int) -> None:
@@ -163,7 +163,7 @@ def small_pages() -> Iterator[None]:
 
 
 def resident(pid: int) -> dict[str, int]:
-    """Bytes of a process that are in memory: its own, and what it shares."""
+    """Return the resident bytes of a process: private and shared."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     found = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Rss")}
     return {
@@ -173,7 +173,7 @@ def resident(pid: int) -> dict[str, int]:
 
 
 def idle(kind: type, flows: int, *, pin: bool = True) -> dict[str, dict[str, int]]:
-    """What each process holds in memory while so many flows are open and silent."""
+    """Return the resident memory of each process while that many flows are open and idle."""
     with ExitStack() as stack:
         link = _open(kind, flows, stack, pin=pin)
         server = link.serve()
@@ -198,7 +198,7 @@ def idle(kind: type, flows: int, *, pin: bool = True) -> dict[str, dict[str, int
 
 
 def growth(kind: type, flows: int, *, pin: bool = True) -> dict:
-    """Bytes a flow by which each process grows from so many idle flows to twice as many."""
+    """Return the growth of each process per flow, from that many idle flows to twice as many."""
     with small_pages():
         before, after = idle(kind, flows, pin=pin), idle(kind, 2 * flows, pin=pin)
     return {
@@ -208,7 +208,7 @@ def growth(kind: type, flows: int, *, pin: bool = True) -> dict:
 
 
 def per_flow(grown: dict) -> float:
-    """Of the TOE alone: the toed that takes more. Its shared memory has the flow records."""
+    """Return the growth of the larger toed. Its shared memory holds the flow records."""
     return max(sum(parts.values()) for name, parts in grown.items() if name.startswith("toed"))
 
 
@@ -252,7 +252,7 @@ def summarise(found: dict) -> tuple[dict, list[report.Goal]]:
     return medians, goals
 
 
-def tell(found: dict, medians: dict) -> None:
+def show(found: dict, medians: dict) -> None:
     for load, by_count in medians.items():
         if not by_count:
             continue

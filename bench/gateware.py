@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gateware TOE in simulated cycles of 4 ns: packets, streams, latency (gateware/sim/toe_bench).
 
-A peer that is never idle and a host that is always quick enough are at its edges, so that it is the
-limit. Figures are cycles: they are the same on every machine. Host memory answers after so many
-cycles as --delays has; 200 (800 ns) are those of a card on PCI Express.
+The peer is never idle and the host is always fast enough, so that the TOE is the bottleneck.
+Figures are cycles: they are the same on every machine. Host memory answers after --delays cycles;
+200 (800 ns) are those of a card on PCI Express.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FPCS = {1: "toe_bench", 2: "toe_bench_2", 4: "toe_bench_4"}
 LATENCY_PAYLOADS = [1, 128, 1460]
 FEW, TCBS = "toe_bench_32", 32  # fewer TCBs on chip than flows,
 MANY = 128  # ... and more flows than packet buffers, so that no two events wait for one TCB
-HITS = [100, 90, 50, 10, 0]  # of 100 events, those whose TCB should be there
+HITS = [100, 90, 50, 10, 0]  # events of 100 whose TCB is on chip
 HEADERS = 14 + 20 + 20  # Ethernet, IPv4, TCP without options
 FCS, LEAST, BETWEEN = 4, 64, 20  # ... and of preamble and the gap before the next
 LINE_FRAMES = 148.8  # a microsecond: 64-byte frames of 100 Gbit/s Ethernet
@@ -40,20 +40,20 @@ def build(name: str) -> Path:
 
 
 def on_wire(payload: float) -> float:
-    """Bytes that a segment takes of the link."""
+    """Return the bytes of a segment on the link."""
     return max(HEADERS + payload + FCS, LEAST) + BETWEEN
 
 
 @dataclass
 class Run:
     program: str
-    about: dict  # what the sample does not say itself
+    about: dict  # settings that the sample does not contain
     words: list[object]
 
 
 def evictions(options: argparse.Namespace) -> list[Run]:
-    """Frames of which so many find their TCB on chip; then segments one at a time, of as many flows
-    as have theirs there, and of so many that none has."""
+    """Frames of which a given part finds its TCB on chip; then single segments, of flows that all
+    fit on chip, and of so many flows that none does."""
     runs = []
     about = {"fpcs": 1, "tcbs": TCBS}
     for delay in options.delays:
@@ -101,7 +101,7 @@ def measure(options: argparse.Namespace) -> list[dict]:
 
 
 def rates(sample: dict) -> dict:
-    """Of a stream: millions of packets a second, Gbit/s of payload and of the wire."""
+    """Return millions of packets per second, Gbit/s of payload and of the wire of a stream."""
     (begin, first, before), (end, last, after) = sample["marks"][0], sample["marks"][-1]
     ns = (end - begin) * CYCLE_NS
     packets, payload = last - first, after - before
@@ -116,7 +116,7 @@ def rates(sample: dict) -> dict:
 
 
 def taken(sample: dict) -> dict:
-    """Of frames: events taken a cycle, and millions of frames a second."""
+    """Return events per cycle, and millions of frames per second."""
     per = (sample["offered"] - sample["dropped"]) / sample["cycles"]
     keys = ("fpcs", "flows", "interval_ps", "offered", "dropped")
     return {
@@ -127,18 +127,18 @@ def taken(sample: dict) -> dict:
 
 
 def delays(sample: dict) -> dict:
-    """The longest of each, in nanoseconds."""
-    placed, told, sent = (max(column) for column in zip(*sample["cycles"], strict=True))
+    """Return the longest latency of each, in nanoseconds."""
+    placed, notified, sent = (max(column) for column in zip(*sample["cycles"], strict=True))
     return {
         **{k: sample[k] for k in ("payload", "delay")},
         "placed_cycles": placed,
-        "told_ns": told * CYCLE_NS,
+        "told_ns": notified * CYCLE_NS,
         "sent_ns": sent * CYCLE_NS,
     }
 
 
 def found_on_chip(sample: dict) -> dict:
-    """Of frames beyond the TCBs on chip: how many of 100 events found theirs, and the rate."""
+    """Return, for frames beyond the TCBs on chip, the hits per 100 events, and the rate."""
     events = sample["offered"] - sample["dropped"]
     return {
         **taken(sample),
@@ -219,7 +219,7 @@ def table(found: dict) -> str:
     for r in found["latency"]:
         lines.append(
             f"{r['payload']} bytes, host memory after {r['delay']} cycles: in memory after "
-            f"{r['placed_cycles']} cycles, told after {r['told_ns']} ns; command to segment "
+            f"{r['placed_cycles']} cycles, notified after {r['told_ns']} ns; command to segment "
             f"{r['sent_ns']} ns"
         )
     for r in found["evictions"]:
@@ -230,7 +230,7 @@ def table(found: dict) -> str:
     for r in found["eviction_latency"]:
         lines.append(
             f"{r['flows']} flows in turn, {r['tcbs']} TCBs on chip, memory after {r['delay']} "
-            f"cycles: {r['payload']} bytes told after {r['told_ns']} ns"
+            f"cycles: {r['payload']} bytes notified after {r['told_ns']} ns"
         )
     return "\n".join(lines)
 
@@ -283,7 +283,7 @@ def run(options: argparse.Namespace) -> None:
     }
     report.write(options.out, body, judged)
     print(table(found))
-    report.tell_goals({}, judged)
+    report.print_goals({}, judged)
 
 
 def main() -> int:

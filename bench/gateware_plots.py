@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/gateware.py has measured, as a plot: from its JSON alone."""
+"""Plot of the results of bench/gateware.py, from its JSON alone."""
 
 from __future__ import annotations
 

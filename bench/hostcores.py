@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many host cores 128-byte segments take (S1's Figure 3): Linux, toed, the gateware TOE.
+"""Host cores for 128-byte segments (Figure 3 of the thesis): Linux, toed, the gateware TOE.
 
-A program receives streams whose segments have 128 bytes, one stream for each host core, 128 bytes
-a recv(), on 1, 2, 4, ... cores; the sender has cores of its own. On Linux the host's cores do TCP:
-its softirqs are steered there, as a card's interrupts would be, with GRO. On a TOE they have the
-program and libtoe alone. Then the same with segments as large as the sender makes them of messages
-of 128 bytes (TSO, MTU 1500), which is how the thesis measured Linux. What the gateware receives is
-cycles of simulation (gateware.py); its program would be that of toed. Samples are taken in turn.
-Writes out/bench/hostcores.json, and a plot of that file beside it.
+A program receives streams of 128-byte segments, one stream per host core, 128 bytes per recv(), on
+1, 2, 4, ... cores; the sender has its own cores. On Linux the host cores run TCP: the softirqs are
+steered to them, as a card's interrupts would be, with GRO. With a TOE they run only the program and
+libtoe. Then the same with segments as large as the sender makes them from messages of 128 bytes
+(TSO, MTU 1500), as the thesis measured Linux. The gateware's figures are simulated cycles
+(gateware.py); its program would be that of toed. Samples are taken in turn. Writes
+out/bench/hostcores.json and its plot.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def unused(cores: Sequence[int], stat: str | None = None) -> float:
-    """Seconds until now in which these cores had nothing to do, or were another guest's: exact,
-    where who used the others is sampled by a tick."""
+    """Return the idle and stolen seconds of these cores. They are exact, while used time is sampled
+    by a tick."""
     text = Path("/proc/stat").read_text() if stat is None else stat
     total = 0
     for line in text.splitlines():
@@ -56,14 +56,14 @@ def unused(cores: Sequence[int], stat: str | None = None) -> float:
 
 
 def mask(cores: Sequence[int]) -> str:
-    """As rps_cpus wants it: hexadecimal, 32 cores a word."""
+    """Format a mask for rps_cpus: hexadecimal, 32 cores a word."""
     bits = sum(1 << core for core in cores)
     words = [f"{bits >> at & 0xFFFFFFFF:08x}" for at in range(0, max(bits.bit_length(), 1), 32)]
     return ",".join(reversed(words))
 
 
 class Host(multicore.System):
-    """A receiver's host, a sender, and the link between them, for as long as the with lasts."""
+    """A receiver's host, a sender, and the link between them; a context manager."""
 
     def __init__(self, name: str, hosts: int):
         self._small = not name.endswith("_joined")
@@ -74,7 +74,7 @@ class Host(multicore.System):
         if self._small:
             self.pair.client.run(["ip", "link", "set", "cli0", "mtu", MTU])
             self.pair.client.run(["ethtool", "-K", "cli0", "tso", "off", "gso", "off"])
-        if self._name == "linux":  # its cores have what a card's interrupts would bring them
+        if self._name == "linux":  # as a card's interrupts would be
             self.pair.server.run(["ethtool", "-K", "srv0", "gro", "on"])
             self.pair.server.run(["sysctl", "-w", f"net.ipv4.tcp_rmem=4096 {BUFFER} {BUFFER}"])
             where = "/sys/class/net/srv0/queues/rx-0/rps_cpus"
@@ -82,7 +82,7 @@ class Host(multicore.System):
             proc.run(["ip", "netns", "exec", self.pair.server.name, "sh", "-c", words])
 
     def receive(self, options: argparse.Namespace) -> dict:
-        """A sample: what came, and the time of the host's cores that it took."""
+        """Take a sample: received payload, and used time of the host cores."""
         hosts, (sender,) = self.place["application"], self.place["client"]
         where = f"{self.pair.client_ip}:{PORT}"
         about = ["--message", SEGMENT, "--threads", len(hosts)]
@@ -105,9 +105,9 @@ class Host(multicore.System):
         names = ("OutOctets", "OutRequests", "OutSegs", "RetransSegs")
         sent = {name: after[name] - before[name] for name in names}
         segments = sent["OutSegs"] + sent["RetransSegs"]
-        # What IP sends may be many segments with one header, divided behind it.
+        # A packet of IP may contain many segments, which are divided later (TSO).
         payload = sent["OutOctets"] - HEADERS * sent["OutRequests"]
-        # At least a tick, which is as much as can be told.
+        # At least one tick, the resolution.
         used = max(len(hosts) * passed - (after["unused"] - before["unused"]), 1 / TICKS)
         return {
             "gbps": round(8 * found["bytes_per_s"] / 1e9, 4),
@@ -118,20 +118,20 @@ class Host(multicore.System):
         }
 
     def _now(self, hosts: Sequence[int]) -> dict:
-        """The clock, what the host's cores did not use, and what the sender's kernel has sent."""
+        """Return the clock, the unused time of the host cores, and the segments sent."""
         text = self.pair.client.run(["cat", "/proc/net/snmp", "/proc/net/netstat"]).stdout
         sent = counters(text, "Ip:") | counters(text, "Tcp:") | counters(text, "IpExt:")
         return {**sent, "at": time.monotonic(), "unused": unused(hosts)}
 
 
 def counters(text: str, table: str) -> dict[str, int]:
-    """Of /proc/net/snmp and its like: a line of names, and one of numbers."""
+    """Parse a file such as /proc/net/snmp: a line of names, then a line of numbers."""
     names, values = (line.split()[1:] for line in text.splitlines() if line.startswith(table))
     return dict(zip(names, map(int, values), strict=True))
 
 
 def card(options: argparse.Namespace) -> dict:
-    """What the gateware receives of such segments: cycles, so that once is enough."""
+    """Measure the gateware once: its cycles do not vary."""
     program = gateware.build(gateware.FPCS[1])
     words = ["receive", "--payload", SEGMENT, "--flows", 64, "--delay", 200]
     done = proc.run([program, *words, "--packets", options.packets], timeout=900)
@@ -140,7 +140,7 @@ def card(options: argparse.Namespace) -> dict:
 
 def measure(options: argparse.Namespace) -> dict:
     cores = len(os.sched_getaffinity(0))
-    if cores < 2:  # the sender's is its own, or the host's would have worked for it
+    if cores < 2:  # the sender needs its own core, or the host's cores would do its work
         raise OSError("it takes two cores, one of them the sender's; there is one")
     absent, made = {}, None
     if "gateware" in options.systems:
@@ -168,12 +168,12 @@ def measure(options: argparse.Namespace) -> dict:
 
 
 def needed(gbps: float, bytes_per_core_s: float) -> float:
-    """Host cores that so much payload takes."""
+    """Return the host cores for that much payload."""
     return round(gbps * 1e9 / 8 / bytes_per_core_s, 2)
 
 
 def summarise(body: dict) -> tuple[dict, list[report.Goal]]:
-    """Medians; cores that a full link would take of each; and what the gateware takes of them."""
+    """Return medians with each system's cores for a full link, and the goals."""
     found: dict = {
         name: {n: multicore.medians(list_) for n, list_ in by_hosts.items() if list_}
         for name, by_hosts in body["samples"].items()
@@ -213,7 +213,7 @@ def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
             f"{TITLES['gateware']} receives {made['wire_gbps']} Gbit/s of the wire "
             f"({made['gbps']} of payload), whatever the host has"
         )
-    report.tell_goals({TITLES[n]: why for n, why in body["not_available"].items()}, goals)
+    report.print_goals({TITLES[n]: why for n, why in body["not_available"].items()}, goals)
 
 
 def run(options: argparse.Namespace) -> None:

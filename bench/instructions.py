@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What core/ and the engine take in instructions: per segment, ACK, request, connection.
+"""Instructions of core/ and the engine per segment, ACK, request and connection.
 
-Counted by callgrind in programs of bench/count/, in virtual time, compiled for a release whatever
-the build. Instructions of Toehold's own code alone: those of the C library are left out, as which
-memcpy() it takes depends on the CPU, and so is what stands in for the network and the program. So a
-count changes with the code and the compiler, and with nothing else. The baseline is
-bench/instructions.json; a test compares with it (tests/tree/test_instructions.py).
+callgrind counts them in the programs of bench/count/, in virtual time, compiled with release flags
+in every build. Only Toehold's own code counts: the C library is excluded, as its choice of memcpy()
+depends on the CPU, and so are the doubles of network and program. So a count changes only with the
+code and the compiler. The baseline is bench/instructions.json; tests/tree/test_instructions.py
+compares with it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CALLS = [f"toec_{name}" for name in ("input", "poll", "send", "recv", "connect",
 
 @dataclass(frozen=True)
 class Case:
-    """What a program does `events` times; what is counted begins and ends with these functions."""
+    """A case that a program repeats `events` times; counting is limited to these functions."""
 
     program: str
     case: str
@@ -41,7 +41,7 @@ class Case:
     title: str
     within: tuple[str, ...]
     events: int = 512
-    per: float = 1  # units in an event
+    per: float = 1  # units per event
 
 
 def _core(case: str, unit: str, title: str, *within: str, events: int = 512) -> Case:
@@ -80,7 +80,7 @@ def name(case: Case) -> str:
 
 
 def count(case: Case) -> float:
-    """Instructions per unit."""
+    """Return instructions per unit."""
     program = paths.built(case.program)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
@@ -109,7 +109,7 @@ def measure() -> dict[str, float]:
 
 
 def compiler() -> str:
-    """What the programs were compiled with and for, by their own word: "GCC 12.2.0 x86_64"."""
+    """Return the compiler and the target recorded in the programs: "GCC 12.2.0 x86_64"."""
     done = subprocess.run(
         ["readelf", "--string-dump=.comment", paths.built("count_core")],
         capture_output=True,
@@ -121,19 +121,19 @@ def compiler() -> str:
 
 
 def moved(counts: dict[str, float], baseline: dict[str, float]) -> list[str]:
-    """A sentence for each count that is not within TOLERANCE of the baseline, better or worse."""
-    told = []
+    """Return a sentence for each count outside TOLERANCE of the baseline, better or worse."""
+    findings = []
     for key in sorted(counts.keys() | baseline.keys()):
         if key not in baseline:
-            told.append(f"{key}: {counts[key]:g}, not in the baseline")
+            findings.append(f"{key}: {counts[key]:g}, not in the baseline")
         elif key not in counts:
-            told.append(f"{key}: in the baseline, but no such case")
+            findings.append(f"{key}: in the baseline, but no such case")
         elif abs(counts[key] / baseline[key] - 1) > TOLERANCE:
             change = 100 * (counts[key] / baseline[key] - 1)
-            told.append(
+            findings.append(
                 f"{key}: {counts[key]:g} instructions, baseline {baseline[key]:g} ({change:+.1f} %)"
             )
-    return told
+    return findings
 
 
 def goals(counts: dict[str, float], baseline: dict[str, float]) -> list[report.Goal]:
@@ -186,10 +186,10 @@ def main() -> int:
     print(table(counts, baseline["counts"]))
     if baseline["compiler"] != compiler():
         print(f"the baseline is of {baseline['compiler']}, this of {compiler()}")
-    told = moved(counts, baseline["counts"])
-    if told:
+    findings = moved(counts, baseline["counts"])
+    if findings:
         print(f"not within {TOLERANCE:.0%} of the baseline; `{RECORD}` records a new one")
-    return 1 if told else 0
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two ends of a link, both on the same system: Linux, two toeds, or the TOE within the programs.
 
-Each end has a core of its own as far as there are two: the server and its toed on the first, the
-client and its toed on the second. Who is compared is on equal terms: the same two cores do
-everything, the medium included.
+Each end has its own core if there are two: the server and its toed on the first, the client and its
+toed on the second. The comparison is fair: the same two cores do all work, including that of the
+medium.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ PORT = 7000
 
 
 def room(slots: int, size: int) -> dict[str, str]:
-    """Connections and bytes of each buffer of a program on a TOE."""
+    """Environment for the number of connections and the buffer sizes of a program on a TOE."""
     sizes = dict.fromkeys(("TOEHOLD_TX_SIZE", "TOEHOLD_RX_SIZE"), str(size))
     return {"TOEHOLD_SLOTS": str(slots), **sizes}
 
 
 def has_inline() -> bool:
-    """Whether this toehold has the TOE within the program."""
+    """Return whether this build has the inline TOE."""
     return "--engine" in proc.run([paths.built("toehold"), "--help"]).stdout
 
 
 def _flipped(pair: netns.Pair) -> SimpleNamespace:
-    """The client's end of a pair, as a server's end for a second toed."""
+    """Present the client's end of a pair as a server's end, for a second toed."""
     return SimpleNamespace(
         server=pair.client,
         client=pair.server,
@@ -49,21 +49,21 @@ def _flipped(pair: netns.Pair) -> SimpleNamespace:
 
 
 class Link:
-    """Both ends, for as long as the with lasts. sample() measures once."""
+    """Both ends; a context manager. sample() measures once."""
 
     title = ""
     busy = False
 
     def __init__(self, *, pin: bool = True, env: Mapping[str, str] | None = None):
-        """pin: each end on its core; else wherever the kernel puts it. env: see room(); its
-        default is for thousands of connections of few bytes each."""
+        """pin: each end on its core; else the kernel chooses. env: see room(); the default suits
+        thousands of connections with few bytes each."""
         self.env = dict(env or room(8192, 8192))
         self.cores = (SERVER_CORE, CLIENT_CORE) if pin else (None, None)
         self._stack = ExitStack()
 
     @classmethod
     def missing(cls) -> str | None:
-        """Why it cannot be had here; None when it can."""
+        """Return why it does not work here, or None."""
         return None
 
     def __enter__(self) -> Link:
@@ -80,7 +80,7 @@ class Link:
     def open(self, stack: ExitStack) -> None:
         raise NotImplementedError
 
-    # What open() sets: namespaces, the server's address, how programs are put on the system.
+    # Set by open(): namespaces, the server's address, how programs run on the system.
     server: netns.Namespace
     client: netns.Namespace
     ip: str
@@ -92,11 +92,11 @@ class Link:
         return list(argv)
 
     def offloads(self) -> list[str]:
-        """ethtool's words for the offloads in use on the server's end."""
+        """Return ethtool's names of the offloads in use at the server's end."""
         return []
 
     def switch(self, changes: Mapping[str, bool]) -> None:
-        """Offloads on or off at both ends, for the measurements that follow."""
+        """Switch offloads on or off at both ends for the following measurements."""
         if changes:
             raise ValueError(f"{self.title} has no offloads to switch")
 
@@ -120,7 +120,7 @@ class Link:
         seconds: float,
         warmup: float = 0.5,
     ) -> dict:
-        """One run of a client of `toehold bench` against its server; what it found."""
+        """Run a client of `toehold bench` against its server once; return its result."""
         busy = ["--busy"] if self.busy else []
         server = self._serve(role, *serve, *busy)
         times = ["--time", seconds, "--warmup", warmup, "--timeout", 20]
@@ -138,11 +138,11 @@ class Link:
             server.stop()
 
     def check(self) -> None:
-        """Fails when an answer over it is another than was sent."""
+        """Raise Failed when an answer differs from what was sent."""
         try:
             self.measure("pingpong", "--connections", 4, "--verify", seconds=0.2, warmup=0)
         except proc.Failed as e:
-            raise proc.Failed(f"{self.title}: answers are not right: {e}") from e
+            raise proc.Failed(f"{self.title}: wrong answers: {e}") from e
 
     def sample(
         self,
@@ -154,7 +154,7 @@ class Link:
         rate: float | None = None,
         idle: int = 0,
     ) -> dict:
-        """Ping-pong."""
+        """Run ping-pong once."""
         args = ["--connections", connections, "--size", size, "--idle", idle]
         args += ["--rate", rate] if rate else []
         return self.measure("pingpong", *args, seconds=seconds, warmup=warmup)
@@ -172,7 +172,7 @@ class Linux(Link):
 
 
 class LinuxNoTso(Linux):
-    """No segment is cut or joined by anyone but TCP: what a wire sees, TCP sees."""
+    """Without segmentation offloads and GRO: TCP sees the segments of the wire."""
 
     title = "Linux, no TSO"
 
@@ -188,20 +188,20 @@ class LinuxBusy(Linux):
 
 
 def _in_use(socket: object) -> list[str]:
-    """The words of the offloads that an engine has on."""
+    """Return the names of the enabled offloads of an engine."""
     argv = [paths.built("toehold"), "offload", "--json", "--socket", socket]
     return [o["word"] for o in json.loads(proc.run(argv).stdout) if o["active"]]
 
 
 class _OverVeth(Link):
-    """A pair whose kernels have no address: both ends are the TOE's, by AF_XDP."""
+    """A pair without kernel addresses: TOEs on AF_XDP are at both ends."""
 
     @classmethod
     def missing(cls) -> str | None:
         return af_xdp_missing()
 
     def open(self, stack: ExitStack) -> None:
-        # With every offload that veth has, as Linux; an XDP program leaves it no TSO.
+        # With every offload that veth has, as for Linux; XDP programs disable TSO.
         self.pair = stack.enter_context(netns.Pair(offload=True))
         self.server, self.client = self.pair.server, self.pair.client
         self.ip = self.pair.server_ip
@@ -211,7 +211,7 @@ class _OverVeth(Link):
 
 
 class _OverWire(Link):
-    """The shared-memory wire: the namespaces give the programs nothing but their placeholders."""
+    """The shared-memory wire; the namespaces only separate the programs."""
 
     def open(self, stack: ExitStack) -> None:
         self.pair = stack.enter_context(netns.Pair())
@@ -223,9 +223,8 @@ class _OverWire(Link):
 
 
 class _Toeds:
-    """Software TOE: a toed at each end, which sleeps when there is nothing to do. One that shares
-    its core with the program that it serves sleeps at once: what it waits for cannot come while it
-    polls."""
+    """Software TOE: a toed at each end, which sleeps when idle. A toed that shares the core with
+    its program sleeps at once, as the program cannot run while toed polls."""
 
     toed_args: Sequence[object] = ()
 
@@ -255,7 +254,7 @@ class _Toeds:
 
 
 class _Inline:
-    """The TOE within each program, which polls."""
+    """The inline TOE in each program, which polls."""
 
     busy = True
     changes: Mapping[str, bool] = {}
@@ -308,13 +307,13 @@ class InlineWire(_Inline, _OverWire):
 
 
 class Bare(_OverVeth):
-    """AF_XDP over veth and nothing else: frames to and fro without TCP, nobody looks at what is in
-    them (bare/). What it does is the limit of every TCP that goes this way."""
+    """AF_XDP over veth without TCP: exchanges frames without reading them (bare/). Its rate is the
+    upper limit of any TCP on this link."""
 
     title = "AF_XDP, frames alone"
-    # Ethernet, IP, TCP with its time stamps: what stands before the payload.
+    # Ethernet, IP, and TCP with time stamps: the headers before the payload.
     HEADERS = 14 + 20 + 32
-    FULL = 1448  # payload of a frame of the MTU
+    FULL = 1448  # payload of a full frame
 
     def _bare(self, end: int, *args: object) -> list[object]:
         ips = [self.pair.server_ip, self.pair.client_ip]
@@ -325,7 +324,7 @@ class Bare(_OverVeth):
     def _ask(
         self, every: int, under_way: int, payload: int, back: int, seconds: float, warmup: float
     ) -> dict:
-        """Frames of so much payload, every so many answered by one of `back` bytes."""
+        """Send frames of that payload; one frame of `back` bytes answers every `every` of them."""
         answers = ["answer", every, self.HEADERS + back]
         times = [round(1000 * t) for t in (warmup, seconds)]
         with self.server.start(self._bare(0, *answers), name="bare") as server:
@@ -336,11 +335,13 @@ class Bare(_OverVeth):
         return {**found, "per_s": round(found["frames"] / found["ns"] * 1e9, 1)}
 
     def exchange(self, under_way: int, size: int, *, seconds: float, warmup: float = 0.5) -> dict:
-        """As so many connections that ask for so many bytes: each frame is answered by its like."""
+        """Behave as that many connections with requests of that size: each frame is answered by an
+        equal one.
+        """
         return self._ask(1, under_way, size, size, seconds, warmup)
 
     def pour(self, *, seconds: float, warmup: float = 0.5) -> dict:
-        """As a stream: full frames, up to 512 of them under way, and an answer to every 64."""
+        """Behave as a stream: full frames, up to 512 in flight, an answer to every 64."""
         found = self._ask(64, 512, self.FULL, 0, seconds, warmup)
         return {**found, "bytes_per_s": round(found["per_s"] * self.FULL)}
 
@@ -358,8 +359,8 @@ LINKS: dict[str, type[Link]] = {
 def open_all(
     table: Mapping[str, type[Link]], names: Sequence[str], stack: ExitStack, **options: object
 ) -> tuple[dict[str, Link], dict[str, str]]:
-    """The links of these names, open until stack closes, each seen to answer rightly; and why the
-    others are missing."""
+    """Open the links of these names until stack closes, and check the answers of each. Also return
+    why others are missing."""
     opened, absent = {}, {}
     for name in names:
         why = table[name].missing()
@@ -373,7 +374,7 @@ def open_all(
 
 
 def check_all(opened: Mapping[str, Link]) -> None:
-    """After measuring: what answered rightly before it still does."""
+    """Check after the measurement that all links still answer correctly."""
     for link in opened.values():
         link.check()
 
@@ -385,6 +386,6 @@ def open_streams(
     options: argparse.Namespace,
     **env: str,
 ) -> tuple[dict[str, Link], dict[str, str]]:
-    """open_all() with buffers of a size for streams of bytes."""
+    """open_all() with buffers sized for streams."""
     env = {**room(256, 1 << 20), **env}
     return open_all(table, names, stack, pin=not options.unpinned, env=env)

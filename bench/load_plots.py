@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benches of the load generator have measured, as plots: from their JSON alone."""
+"""Plots of the benches of the load generator, from their JSON alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _save(figure: plt.Figure, folder: Path, name: str) -> Path:
 
 
 def _legend(axis: plt.Axes) -> None:
-    """Beside the axes, where it hides nothing."""
+    """Place the legend next to the axes."""
     axis.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
 
 
@@ -222,7 +222,7 @@ def scaling(body: dict, folder: Path) -> list[Path]:
 
 
 def rtt(body: dict, folder: Path) -> list[Path]:
-    """Each packet's time by each, and the paper's means as lines."""
+    """Plot the time of each packet by each method, and the paper's means as lines."""
     found = body["samples"]
     cases = [case for case in body["titles"] if found.get(case)]
     figure, axes = plt.subplots(1, len(cases), figsize=(5 * len(cases), 4.5), squeeze=False)
@@ -282,8 +282,8 @@ def multicore(body: dict, folder: Path) -> list[Path]:
 
 
 def hostcores(body: dict, folder: Path) -> list[Path]:
-    """Payload of 128-byte segments over host cores: measured, and beyond as if each core did as
-    much; a TOE's own limit is a level."""
+    """Plot payload of 128-byte segments over host cores: measured, then extrapolated linearly; the
+    limit of a TOE is a horizontal line."""
     figure, axis = plt.subplots(figsize=(8, 8))
     titles, found = body["systems"], body["medians"]
     link = found["payload_of_link_gbps"]
@@ -293,7 +293,7 @@ def hostcores(body: dict, folder: Path) -> list[Path]:
         (line,) = axis.loglog(used, rates, "o", label=titles[system])
         last = found["cores"][system]
         title = f"{titles[system]}: {last:g} cores for the link, if each does as much"
-        most = link / last  # of a core's time, the best there was
+        most = link / last  # best sample by the core's time
         axis.loglog(
             [used[0], last], [used[0] * most, link], "--", color=line.get_color(), label=title
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toehold bench, the load generator, as benches run it: a server for a sample, and its client."""
+"""Runs toehold bench, the load generator: a server for a sample, and its client."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Wrap = Callable[[Sequence[object]], list[object]]
 
 
 def plain(argv: Sequence[object]) -> list[object]:
-    """On Linux TCP: a program as it is."""
+    """Return argv unchanged: the program runs on Linux TCP."""
     return list(argv)
 
 
 def pinned(core: int | None, argv: Sequence[object]) -> list[object]:
-    """argv on one core; None: where the kernel likes."""
+    """Return argv pinned to one core; None: the kernel chooses."""
     return [*([] if core is None else ["taskset", "-c", core]), *argv]
 
 
@@ -35,7 +35,7 @@ def serve(
     core: int | None = None,
     env: Mapping[str, str] | None = None,
 ) -> proc.Proc:
-    """A server that has said that it listens."""
+    """A server that has reported that it listens."""
     argv = wrap(command("serve", role, "--listen", where, *args))
     server = ns.start(pinned(core, argv), name=f"serve-{role}", env=env)
     try:
@@ -54,7 +54,7 @@ def run(
     env: Mapping[str, str] | None = None,
     timeout: float = 60,
 ) -> dict:
-    """A client's JSON. Failed when anything was not answered."""
+    """Return a client's JSON. Raise Failed when a request was not answered."""
     argv = wrap(command(*args, "--quiet", "--json"))
     done = ns.run(pinned(core, argv), timeout=timeout, env=env)
     return json.loads(done.stdout)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who tells the host's cores what has come: Linux, toed's interrupts, toed's polling manager.
+"""Notification of several host cores: Linux, interrupts of toed, toed's polling manager.
 
-The thesis's design for several host cores (one HW ring, a helper core that polls it, distributes
-and wakes) against its proposed cure (each engine interrupts the queue pair's own core) and Linux.
-nginx with a worker on each of 1, 2, 4, ... host cores: requests per second, CPU time by who used
-it, CPU time with nothing to do; and round trips to a server that sleeps between two requests,
-beside one that polls. Which system is on is started anew for each sample, in turn, for the polling
-manager takes a core even when it has nothing to do. Writes out/bench/multicore.json, and a plot of
-that file beside it.
+Compares the design of the thesis (one HW ring; a helper core polls it, distributes and wakes) with
+its proposed improvement (each engine interrupts the core of the queue pair) and with Linux. nginx
+runs a worker on each of 1, 2, 4, ... host cores: requests per second, CPU time by process, idle CPU
+time; and round trips to a server that sleeps between two requests, and to one that polls. Each
+sample restarts its system, in turn, as the polling manager uses a core even when idle. Writes
+out/bench/multicore.json and its plot.
 """
 
 from __future__ import annotations
@@ -29,23 +28,23 @@ TITLES = {
     "interrupts": "toed, interrupts",
     "polling": "toed, polling manager",
 }
-# Threads of toed by the role that they have.
+# Threads of toed by their role.
 THREADS = {"engine": "toed-engine", "manager": "toed-manager"}
 USERS = ("application", *THREADS)
 CASE = "return200"
 PORT = 7000
-# A helper core is what the thesis pays; idle, interrupts are to cost nothing.
+# The design of the thesis needs a helper core; interrupts should cost nothing when idle.
 IDLE_MOST = 1.0
 
 
 def steps(cores: int) -> list[int]:
-    """Host cores: 1, 2, 4, ... of those that there are."""
+    """Return the numbers of host cores: 1, 2, 4, ... up to all."""
     return [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= cores]
 
 
 def placement(system: str, cores: Sequence[int], hosts: int) -> dict[str, list[int]]:
-    """Who runs where. The application on the first cores; engine, client and manager on cores of
-    their own from the last one down, as far as cores are left: then they share the last."""
+    """Assign cores: the application gets the first ones; engine, client and manager get their own
+    from the last one down while there are free cores, and then share the last."""
     roles = ["client"] if system == "linux" else ["engine", "client"]
     roles += ["manager"] if system == "polling" else []
     left = list(cores[hosts:])
@@ -56,7 +55,7 @@ def placement(system: str, cores: Sequence[int], hosts: int) -> dict[str, list[i
 
 
 def shared(place: dict[str, list[int]]) -> dict[int, list[str]]:
-    """Cores that more than one role has to share."""
+    """Return the cores that several roles share."""
     by_core: dict[int, list[str]] = {}
     for role, cores in place.items():
         for core in cores:
@@ -65,7 +64,7 @@ def shared(place: dict[str, list[int]]) -> dict[int, list[str]]:
 
 
 class System:
-    """One system with nothing on it yet, for as long as the with lasts."""
+    """One idle system; a context manager."""
 
     def __init__(self, name: str, hosts: int, *, offload: bool = True):
         self.place = placement(name, sorted(os.sched_getaffinity(0)), hosts)
@@ -89,14 +88,14 @@ class System:
         self._stack.close()
 
     def _prepare(self) -> None:
-        """What else is to be done to the pair before anybody uses it."""
+        """Prepare the pair before its first use."""
 
     def _toed_args(self) -> list[object]:
         (engine,) = self.place["engine"]
         args = ["--manager", self._name, "--cpu", engine]
         if manager := self.place.get("manager"):
             args += ["--manager-cpu", *manager]
-        # Who shares its core keeps the others from running while it polls (docs/PERFORMANCE.md).
+        # A polling thread on a shared core keeps the others from running (docs/PERFORMANCE.md).
         return [*args, *(["--spin-us", 0] if engine in shared(self.place) else [])]
 
     def on_host(self, argv: Sequence[object]) -> list[object]:
@@ -120,7 +119,7 @@ class System:
         return loadgen.run(self.pair.client, *args, core=core, timeout=seconds + 60)
 
     def used(self, server: webserver.Nginx) -> dict[str, float]:
-        """CPU time until now of all that serve, in seconds."""
+        """Return the CPU seconds of all serving processes until now."""
         workers = sum(sum(cpu.by_thread(pid).values()) for pid in server.workers())
         threads = cpu.by_thread(self.toed.proc.pid) if self.toed else {}
         return {"application": workers} | {
@@ -129,7 +128,7 @@ class System:
         }
 
     def round_trips(self, options: argparse.Namespace, *, busy: bool) -> dict:
-        """Requests of one connection, far apart: their round trips in microseconds."""
+        """Return round trips of spaced requests of one connection, in microseconds."""
         where = f"{self.pair.server_ip}:{PORT}"
         wrap = self.toed.wrapped if self.toed else loadgen.plain
         server = loadgen.serve(
@@ -152,7 +151,7 @@ def minus(after: dict, before: dict) -> dict[str, float]:
 
 
 def serving(name: str, hosts: int, options: argparse.Namespace) -> dict:
-    """A sample of nginx: under load, then with nothing to do."""
+    """Take a sample of nginx: under load, then idle."""
     with System(name, hosts) as system:
         server = system.nginx()
         before = system.used(server)
@@ -160,7 +159,7 @@ def serving(name: str, hosts: int, options: argparse.Namespace) -> dict:
         args += ["--warmup", options.warmup, "--length", len(webserver.BODY)]
         found = system.ask("http", *args, seconds=options.seconds)
         used = minus(system.used(server), before)
-        time.sleep(0.2)  # what the load has left to do is done
+        time.sleep(0.2)  # the rest of the load is finished
         before, began = system.used(server), time.monotonic()
         time.sleep(options.idle)
         idle = minus(system.used(server), before)
@@ -171,14 +170,14 @@ def serving(name: str, hosts: int, options: argparse.Namespace) -> dict:
         "answered": found["answered"],
         "p50_us": found["latency_ns"]["p50"] / 1000,
         "p99_us": found["latency_ns"]["p99"] / 1000,
-        # All requests of the run are set against all CPU time of it.
+        # CPU time per request: both of the whole run.
         "cpu_us": {role: round(s * 1e6 / found["answered"], 3) for role, s in used.items()},
         "idle_percent": {role: round(100 * s / passed, 2) for role, s in idle.items()},
     }
 
 
 def waking(name: str, options: argparse.Namespace) -> dict:
-    """A sample of round trips, the server asleep between them and polling."""
+    """Take a sample of round trips to a server that sleeps, and to one that polls."""
     with System(name, 1) as system:
         return {
             "asleep": system.round_trips(options, busy=False),
@@ -216,7 +215,7 @@ def measure(options: argparse.Namespace) -> dict:
 
 
 def medians(samples: list[dict]) -> dict:
-    """Of each figure, also of those within a figure."""
+    """Return the median of each figure, recursively."""
     return {
         key: medians([s[key] for s in samples])
         if isinstance(first, dict)
@@ -232,7 +231,7 @@ def summarise(samples: dict) -> tuple[dict, list[report.Goal]]:
     }
     waking = {name: medians(list_) for name, list_ in samples["waking"].items()}
     for found in waking.values():
-        # What the sleep adds. Of percentiles the difference is none of a request's own.
+        # The cost of a sleep. A difference of percentiles is not that of any request.
         found["waking"] = {
             p: round(found["asleep"][p] - found["polls"][p], 3) for p in ("p50", "p99")
         }
@@ -245,7 +244,9 @@ def summarise(samples: dict) -> tuple[dict, list[report.Goal]]:
 
 
 def ratios(serving: dict, waking: dict) -> dict:
-    """To Linux in the same run: requests, CPU time of all that serve, round trip to a sleeper."""
+    """Return ratios to Linux in the same run: requests, CPU time of all servers, wake-up round
+    trip.
+    """
     linux = serving.get("linux")
     if not linux:
         return {}
@@ -293,7 +294,7 @@ def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
             said = "; ".join(f"{role} {','.join(map(str, at))}" for role, at in place.items())
             both = ", ".join(f"{c}: {' and '.join(roles)}" for c, roles in shared(place).items())
             print(f"{TITLES[name]}, {n}: cores of {said}{f' (shared {both})' if both else ''}")
-    report.tell_goals({TITLES[n]: why for n, why in body["not_available"].items()}, goals)
+    report.print_goals({TITLES[n]: why for n, why in body["not_available"].items()}, goals)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ import sys
 from bench import netsim_plots, report
 from tests.lab import netsim, paths
 
-# Every congestion control the plots speak of; what core/ refuses is named and left out.
+# All congestion controls of the plots; those that core/ lacks are reported and left out.
 CCS = ["cubic", "reno", "bbr", "dctcp"]
 
 
@@ -28,7 +28,7 @@ def mbits(result: dict) -> list[float]:
 
 
 def against_loss(cc: str) -> list[dict]:
-    """Throughput at random loss, 1 Gbit/s and 50 ms, and what the response function says."""
+    """Throughput at random loss, 1 Gbit/s and 50 ms, and by the response function."""
     rows = []
     for loss in (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2):
         result = netsim.run(
@@ -57,7 +57,7 @@ def against_rtt(cc: str) -> list[dict]:
 
 
 def against_buffer(cc: str) -> list[dict]:
-    """One flow on 100 Mbit/s and 20 ms (a BDP is 250 kB): throughput, and how full the queue is."""
+    """One flow on 100 Mbit/s and 20 ms (a BDP is 250 kB): throughput and queue length."""
     rows = []
     for part in (0.1, 0.2, 0.5, 1, 2, 4):
         result = netsim.run(
@@ -85,7 +85,7 @@ def fairness(cc: str) -> list[dict]:
 
 
 def rtt_fairness(cc: str) -> list[dict]:
-    """What a flow of a longer RTT gets beside one of 20 ms."""
+    """Share of a flow with a longer RTT next to one of 20 ms."""
     rows = []
     for times in (1, 2, 4, 8):
         result = netsim.run(
@@ -114,7 +114,7 @@ LOSSES = {
 
 
 def recovery(cc: str) -> list[dict]:
-    """Round trips of 40 ms in which nothing arrives in order, by what was lost."""
+    """Round trips of 40 ms without in-order data, by lost segments."""
     rows = []
     for name, (drops, segments) in LOSSES.items():
         app = f"bytes={segments * 1448}B" if segments else "app=20mbit"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What netsim.py has measured, as plots."""
+"""Plots of the results of netsim.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _save(figure: plt.Figure, folder: Path, name: str) -> Path:
     return path
 
 
-# DCTCP without marks is NewReno: its line lies on Reno's, so that they must differ to be seen.
+# DCTCP without marks is NewReno: draw its line in another style, as it covers Reno's.
 STYLES = {"reno": {"marker": "s", "ms": 9, "mfc": "none"}, "dctcp": {"ls": ":", "marker": "x"}}
 
 
@@ -86,7 +86,7 @@ def _timeline(cc: str, result: dict, folder: Path) -> Path:
 
 
 def draw(body: dict, timelines: dict, folder: Path) -> list[Path]:
-    """Makes every plot; returns the files."""
+    """Draw every plot; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     log = {"xscale": "log", "yscale": "log"}
     rate = "Mbit/s"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """nginx on one core: Linux, toed, the inline TOE, and the ideal TOE, which costs the host nothing.
 
-One worker on a core of its own, everything else on the other. On Linux and the TOEs `toehold bench
-http` asks from a Linux peer over veth; the ideal TOE (bench/ideal/) has no network at all: requests
-stand in the receive buffers. Samples are taken in turn. perf tells where nginx's CPU time goes.
-Writes out/bench/nginx.json, and a plot of that file beside it.
+One worker runs on its own core, everything else on the other. On Linux and the TOEs `toehold bench
+http` sends requests from a Linux peer over veth. The ideal TOE (bench/ideal/) has no network: it
+places requests into the receive buffers. Samples are taken in turn. perf profiles nginx's CPU time.
+Writes out/bench/nginx.json and its plot.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NGINX_CORE, OTHER_CORE = 0, 1
 CASE = "return200"
 TITLES = {"linux": "Linux", "toed": "toed", "inline": "inline", "ideal": "ideal TOE"}
 LIBRARY = "libtoe_preload.so"
-ENOUGH = 1000  # samples of a profile for a goal to be judged
+ENOUGH = 1000  # the least samples of a profile for a goal
 
 
 def on_its_core(argv: Sequence[object]) -> list[object]:
@@ -32,7 +32,7 @@ def on_its_core(argv: Sequence[object]) -> list[object]:
 
 
 class OverNetwork:
-    """nginx on Linux or a TOE, asked by a Linux peer."""
+    """nginx on Linux or a TOE, loaded by a Linux peer."""
 
     def __init__(self, system: str, options: argparse.Namespace, stack: ExitStack):
         self.options = options
@@ -70,14 +70,17 @@ class OverNetwork:
 
 
 class OverIdeal:
-    """nginx over the ideal TOE: both start anew for each sample."""
+    """nginx over the ideal TOE; each sample starts both."""
 
     def __init__(self, options: argparse.Namespace):
         self.options = options
         self.folder = paths.OUT / "nginx" / "bench-ideal"
 
     def _run(self, during, under=list) -> tuple[dict, object]:
-        """What was measured, and what during(toe, worker, seconds) gave."""
+        """Return the measured result, and the result of during(toe, worker, seconds).
+
+        under changes nginx's command: to run it under valgrind.
+        """
         seconds, warmup = self.options.seconds, self.options.warmup
         run = webserver.OverIdeal(
             self.folder,
@@ -93,7 +96,7 @@ class OverIdeal:
         )
 
     def sample(self) -> tuple[dict, cpu.CpuTime]:
-        # The worker has hardly run before; what it does after the end is little.
+        # The worker hardly runs before and after the measurement.
         return self._run(lambda _toe, _worker, _seconds: cpu.of)
 
     def profile(self) -> dict:
@@ -103,7 +106,7 @@ class OverIdeal:
         return self._run(during)[1]
 
     def count(self) -> dict:
-        """Instructions of the worker, in its event loop, by callgrind."""
+        """Count the instructions of the worker in its event loop by callgrind."""
         out = self.folder.with_suffix(".callgrind")
         within = "ngx_process_events_and_timers"
         worker = self._run(
@@ -117,7 +120,7 @@ class OverIdeal:
 
 
 def figures(found: dict, used: cpu.CpuTime) -> dict:
-    """All requests of the run are set against all CPU time of it."""
+    """Return figures per request: all requests and all CPU time of the run."""
     return {
         "requests_per_s": round(found["requests_per_s"], 1),
         "requests_per_cpu_s": round(found["answered"] / used.total, 1) if used.total else 0.0,
@@ -158,11 +161,11 @@ def measure(options: argparse.Namespace) -> dict:
                 terminal.progress(f"sample {number + 1} of {options.samples}: {TITLES[system]}")
                 samples.setdefault(system, []).append(figures(*server.sample()))
         for system, server in servers.items():
-            if system != "ideal":  # which has compared the length of every answer
+            if system != "ideal":  # toe-ideal has compared the length of every answer
                 server.server.verify(webserver.CASES[CASE])
         no_perf = perf.missing() if options.profiler == "perf" else "not asked for"
         if no_perf and options.profiler != "none":
-            # Instructions, not time, and without the kernel's: of the ideal TOE alone.
+            # Without perf: instructions in user space, and only over the ideal TOE.
             absent["profile by perf"] = no_perf
             if "ideal" in servers:
                 terminal.progress("profile: ideal TOE, by callgrind")
@@ -209,7 +212,7 @@ def show(found: dict, body: dict, goals: list[report.Goal]) -> None:
         unit = "samples" if profile["by"] == "perf" else "instructions"
         few = "" if profile["samples"] >= ENOUGH else ", too few to judge"
         print(f"{TITLES[system]}: {said} ({profile['samples']} {unit}{few})")
-    report.tell_goals({TITLES.get(n, n): why for n, why in body["not_available"].items()}, goals)
+    report.print_goals({TITLES.get(n, n): why for n, why in body["not_available"].items()}, goals)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a process spends its CPU time: samples of its instruction pointer, by perf."""
+"""CPU time of a process by function, from samples of perf."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HZ = 2000
 
 
 def missing() -> str | None:
-    """Why it cannot be used here."""
+    """Return why perf does not work here."""
     if not shutil.which("perf"):
         return "perf is not installed"
     done = proc.run(["perf", "record", *_event(), "-o", "/dev/null", "true"], check=False)
@@ -22,12 +22,12 @@ def missing() -> str | None:
 
 
 def _event() -> list[str]:
-    # The clock of the CPU time: it needs no counter of the processor, which a virtual one may lack.
+    # cpu-clock needs no hardware counter, which a virtual machine may lack.
     return ["-e", "cpu-clock", "-F", str(_HZ)]
 
 
 def _rows(data: Path, sort: str) -> list[tuple[str, ...]]:
-    """(percent, key...) of perf report."""
+    """Parse (percent, key...) of perf report."""
     args = ["--stdio", "--sort", sort, "--field-separator", ";", "--percent-limit", "0.05"]
     done = proc.run(["perf", "report", "-i", data, *args], timeout=120)
     rows = []
@@ -43,9 +43,10 @@ def _count(data: Path) -> int:
 
 
 def profile(pid: int, seconds: float, work: Callable[[], object]) -> dict:
-    """Runs work() while pid is sampled for that long: percent by object file, and by function.
+    """Run work() while perf samples pid for that long; return percent by object file and by
+    function.
 
-    "samples" is how many there are: with a few dozen, parts are not worth telling.
+    "samples" is their number: percentages of a few dozen samples mean nothing.
     """
     data = paths.OUT / "log" / f"perf-{pid}.data"
     data.parent.mkdir(parents=True, exist_ok=True)

@@ -2,10 +2,10 @@
 """Ping-pong over 1 to 4096 connections: Linux, toed and the inline TOE, over veth and the wire.
 
 The same client and server (`toehold bench`) run on each system, both ends of a link on the same
-one, each end on a core of its own. Samples are taken in turn. Besides: what 400 idle connections
-do to one active one, and latency against offered load (open loop). Beside AF_XDP: frames alone
-over the same veth, the limit of every TCP there. Writes out/bench/pingpong.json, and plots of that
-file beside it.
+one, each end on its own core. Samples are taken in turn. Also measures the effect of 400 idle
+connections on one active connection, and latency against offered load (open loop). For AF_XDP,
+frames without TCP over the same veth give the upper limit. Writes out/bench/pingpong.json and its
+plots.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AT = (32, 64)
 
 
 def brief(found: dict) -> dict:
-    """What of a sample is kept: rate, latencies in nanoseconds, the rate of each second."""
+    """Reduce a sample to rate, latencies in nanoseconds, and the rate of each second."""
     return {
         "requests_per_s": round(found["requests_per_s"], 1),
         **{name: found["latency_ns"][name] for name in PERCENTILES},
@@ -56,13 +56,13 @@ class Bench:
         self.alone: list[dict] = []
 
     def note_line(self) -> None:
-        """What a cache line's way to the other core and back takes now: ns. None: one core."""
+        """Measure the round trip of a cache line to the other core, in ns, if there are two."""
         if not self.options.unpinned and os.cpu_count() > 1:
             cores = (links.SERVER_CORE, links.CLIENT_CORE)
             self.line.append(float(proc.run([paths.built("line"), *cores]).stdout))
 
     def note_alone(self) -> None:
-        """What frames alone do where the goal is."""
+        """Measure frames without TCP at the point of the goal."""
         if self.bare and AT[0] in self.options.connections and AT[1] in self.options.sizes:
             terminal.progress(f"{self.bare.title}, {AT[0]} under way, {AT[1]} bytes")
             times = {"seconds": self.options.seconds, "warmup": self.options.warmup}
@@ -90,7 +90,7 @@ class Bench:
         return samples
 
     def idle(self) -> dict:
-        """One active connection, without and with idle ones: samples[system][idle]."""
+        """Measure one active connection without and with idle ones: samples[system][idle]."""
         samples = {name: {"0": [], str(IDLE): []} for name in self.links}
         for _ in range(self.options.samples):
             for name in self.links:
@@ -99,7 +99,7 @@ class Bench:
         return samples
 
     def load(self, rates: dict[str, float]) -> dict:
-        """Open loop at parts of what each does in the closed one: samples[system], in order."""
+        """Measure the open loop at fractions of the closed loop's rate: samples[system]."""
         samples = {name: [] for name in self.links}
         for part in self.options.loads:
             for name in self.links:
@@ -109,7 +109,7 @@ class Bench:
 
 
 def medians(samples: dict) -> dict:
-    """Of each figure of each list of samples."""
+    """Return the median of each figure of each list of samples."""
     names = ("requests_per_s", *PERCENTILES)
     return {
         system: {
@@ -123,7 +123,7 @@ def medians(samples: dict) -> dict:
 def summarise(
     closed: dict, idle: dict, alone: Sequence[dict] = ()
 ) -> tuple[dict, list[report.Goal]]:
-    """Medians, and the goals of what was measured. alone: samples of frames alone over AF_XDP."""
+    """Return medians and goals. alone: samples of frames without TCP over AF_XDP."""
     found = {"closed": medians(closed), "idle": medians(idle)}
     if alone:
         found["frames_alone"] = round(median(s["per_s"] for s in alone), 1)
@@ -159,7 +159,7 @@ def show(found: dict, goals: list[report.Goal], absent: dict) -> None:
         rows.append([links.LINKS[system].title, *cells])
     if rows:
         print(f"\n{terminal.table(head, rows)}\n")
-    report.tell_goals({links.LINKS[name].title: why for name, why in absent.items()}, goals)
+    report.print_goals({links.LINKS[name].title: why for name, why in absent.items()}, goals)
 
 
 def parts(text: str) -> list[float]:

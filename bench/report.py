@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every bench's JSON holds besides its samples: machine, commit, date, goals."""
+"""The common parts of every bench's JSON: machine, commit, date, goals."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tests.lab import paths
 
 @dataclass(frozen=True)
 class Goal:
-    """A figure to reach: value against goal, at most or at least that much.
+    """Return a goal: a value that must be at most, or at least, the goal.
 
-    limit: what the same measurement gives without all that is ours, where that was measured too.
+    limit: the result of the same measurement without Toehold, if measured.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Goal:
 
 
 def machine() -> dict:
-    """What the figures were measured on."""
+    """Describe the machine."""
     cpuinfo = Path("/proc/cpuinfo").read_text().splitlines()
     models = [line.split(":", 1)[1].strip() for line in cpuinfo if line.startswith("model name")]
     memory_kib = int(Path("/proc/meminfo").read_text().split("MemTotal:")[1].split()[0])
@@ -53,7 +53,7 @@ def machine() -> dict:
 
 
 def commit() -> str:
-    """The commit measured, "-dirty" when the tree differs from it, "unknown" outside git."""
+    """Return the measured commit, "-dirty" when the tree differs from it, "unknown" outside git."""
     try:
         done = subprocess.run(
             ["git", "describe", "--always", "--abbrev=12", "--dirty"],
@@ -67,8 +67,8 @@ def commit() -> str:
     return done.stdout.strip()
 
 
-def tell_goals(absent: dict[str, str], goals: list[Goal]) -> None:
-    """For people: what was not to be had, and which goals are met."""
+def print_goals(absent: dict[str, str], goals: list[Goal]) -> None:
+    """Print which systems were missing, and which goals are met."""
     for title, why in absent.items():
         print(f"not available: {title}: {why}")
     print(terminal.bold("Goals"))
@@ -82,7 +82,7 @@ def tell_goals(absent: dict[str, str], goals: list[Goal]) -> None:
 
 
 def write(path: Path, body: dict, goals: list[Goal]) -> None:
-    """Writes a bench's JSON: body, with machine, commit, date and goals added."""
+    """Write a bench's JSON: body, machine, commit, date and goals."""
     whole = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Round-trip times of the same packets by the measuring module, tcpdump and tshark (S5).
+"""Round-trip times of the same packets by the measuring module, tcpdump and tshark.
 
   near: a TAP device is the host's side of a simulated NIC            far: a Linux peer
   probes, tcpdump, tshark - tap - measuring module - cable | veth | veth, bridge, veth
 
-"cable" is S5's direct case: each packet comes back by itself through 3 m of cable and two MACs,
-whose delay is known. "direct" has a Linux peer that answers, "bridge" a software bridge before it.
-The module's times in "cable" are cycles of simulated hardware; in the others its counter follows
-the machine's clock, so they are host time at the NIC's outer side: what an FPGA would have of the
-wire, a simulation has of the machine. Without rtt_sim (scripts/gateware sim) nothing takes the
-module's place: the probes go over veth, and its rows are missing.
+"cable" is the paper's direct case: each packet returns through 3 m of cable and two MACs, whose
+delay is known. In "direct" a Linux peer answers, in "bridge" through a software bridge. The
+module's times in "cable" are cycles of simulated hardware. In the other cases its counter follows
+the clock of the machine, so they are host time at the outer side of the NIC. Without rtt_sim
+(scripts/gateware sim) the probes go over veth, and the rows of the module are missing.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from tests.lab import netns, paths, proc
 
 NEAR, FAR, PORT = "10.88.0.2", "10.88.0.1", 7
 MAGIC = b"TRTT"
-# S5, nanoseconds: mean, least, greatest, spread; what the paper does not give is None.
+# The paper's values in nanoseconds: mean, min, max, spread; None: not in the paper.
 PAPER = {
     "cable": {
         "module": (392.56, 388, 408, 20),
@@ -56,7 +55,7 @@ SIM = Path(
 
 
 class Set:
-    """The namespaces of one case; with rtt_sim probes leave by the simulated NIC."""
+    """Create the namespaces of one case; with rtt_sim, probes leave by the simulated NIC."""
 
     def __init__(self, case: str, folder: Path, stack: contextlib.ExitStack):
         self.case, self.folder = case, folder
@@ -72,7 +71,7 @@ class Set:
             ["ip", "link", "set", self.interface, "up"],
         ):
             self.near.run(argv)
-        if case == "cable":  # nobody there answers ARP
+        if case == "cable":  # no host answers ARP there
             self.near.run(
                 ["ip", "neigh", "replace", FAR, "lladdr", "02:00:00:00:00:01"]
                 + ["dev", self.interface, "nud", "permanent"]
@@ -132,7 +131,7 @@ class Set:
 
 @contextlib.contextmanager
 def captures(at: Set):
-    """tcpdump and tshark on the probes' interface; a file of each."""
+    """Run tcpdump and tshark on the interface of the probes; each writes a file."""
     files = {"tcpdump": at.folder / "tcpdump.pcap", "tshark": at.folder / "tshark.pcapng"}
     quoted = f"udp port {PORT}"
     commands = {
@@ -165,16 +164,16 @@ def captures(at: Set):
                 proc=p,
                 timeout=30,
             )
-        time.sleep(0.5)  # a file is there a little before the socket behind it
+        time.sleep(0.5)  # the file of the socket exists before it accepts connections
         yield files
-        time.sleep(1.5)  # what the kernel holds for a capture comes within a second
+        time.sleep(1.5)  # the kernel delivers buffered captures within a second
         for p in started.values():
             p.send_signal(2)
             p.wait(20)
 
 
 def probe_of(packet: bytes) -> tuple[int, bool] | None:
-    """The number of a probe or of its answer in an Ethernet frame, and whether it is the probe."""
+    """Return the number of a probe or answer in a frame, and whether it is the probe."""
     at = packet.find(MAGIC, 42)
     if at < 0 or packet[12:14] != b"\x08\x00":
         return None
@@ -182,7 +181,7 @@ def probe_of(packet: bytes) -> tuple[int, bool] | None:
 
 
 def from_capture(file: Path, looped: bool) -> list[int]:
-    """Nanoseconds from each probe to its answer."""
+    """Return the nanoseconds from each probe to its answer."""
     if file.suffix == ".pcapng":
         plain = file.with_suffix(".nsec")
         proc.run(["tshark", "-r", file, "-F", "nsecpcap", "-w", plain], timeout=120)
@@ -199,7 +198,7 @@ def from_capture(file: Path, looped: bool) -> list[int]:
             continue
         stamp = seconds * 1_000_000_000 + part * unit
         number, leaves = probe
-        # through the cable the probe itself comes back: its second sight is its arrival
+        # the cable returns the probe itself: its second capture is the arrival
         if leaves and not (looped and number in left):
             left[number] = stamp
         elif number in left:
@@ -219,11 +218,11 @@ def figures(times: list[int]) -> dict:
     }
 
 
-def of_module(told: dict) -> dict:
-    """The module's own sums: the ring that single samples are taken off may have run over."""
-    t = told["rtt_ns"]
+def of_module(result: dict) -> dict:
+    """Return the module's own sums, as its ring of samples may have overflowed."""
+    t = result["rtt_ns"]
     return {
-        "count": told["samples"],
+        "count": result["samples"],
         "mean": round(t["mean"], 2),
         "median": t["percentiles"]["50"],
         "least": t["min"],
@@ -234,9 +233,9 @@ def of_module(told: dict) -> dict:
 
 
 def measure(case: str, options: argparse.Namespace) -> tuple[dict, dict]:
-    """The same packets by each: figures, and times one by one."""
+    """Return figures and single times of the same packets by each method."""
     if case == "cable" and not SIM.exists():
-        return {}, {}  # a cable that brings packets back is the simulation's
+        return {}, {}  # the cable that returns packets is part of the simulation
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="toehold-")))
         at = Set(case, folder, stack)
@@ -251,14 +250,14 @@ def measure(case: str, options: argparse.Namespace) -> tuple[dict, dict]:
             argv += ["--source", "software"]
         with captures(at) as files:
             done = at.near.run(argv, timeout=120 + options.packets * options.interval_us / 1e5)
-        told = json.loads(done.stdout)
+        result = json.loads(done.stdout)
         times = {name: from_capture(file, looped) for name, file in files.items()}
         rows = [line.split(",") for line in (folder / "s.csv").read_text().splitlines()[1:]]
         times["module" if at.module else "software"] = [int(r[2]) for r in rows if r[3] == "ok"]
         found = {name: figures(t) for name, t in times.items() if t}
         if at.module:
-            found["module"] = of_module(told)
-        print(f"{case}: {told['samples']} of {options.packets} timed", file=sys.stderr)
+            found["module"] = of_module(result)
+        print(f"{case}: {result['samples']} of {options.packets} timed", file=sys.stderr)
         return found, times
 
 
@@ -290,7 +289,7 @@ and so the same stamps."""
 
 
 def goals(found: dict[str, dict[str, dict]], packets: int) -> list[report.Goal]:
-    """In kind: the module's mean is below the captures' wherever both are, its spread far below."""
+    """Check that the module's mean is below that of the captures, and its spread far below."""
     judged = []
     for case, rows in found.items():
         if "module" not in rows:
@@ -329,7 +328,7 @@ def run(options: argparse.Namespace) -> None:
     report.write(options.out, body, judged)
     print(table(found))
     print(DIFFERS)
-    report.tell_goals(absent, judged)
+    report.print_goals(absent, judged)
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The frame of a bench: its common options, and its life from start to plots."""
+"""The frame of a bench: common options, and its steps from start to plots."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tests.lab import netns, paths, proc
 
 
 def number(text: str) -> int:
-    """A whole number from 1."""
+    """Parse a whole number from 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}': want a whole number from 1")
     return int(text)
 
 
 def number_or_none(text: str) -> int:
-    """A whole number from 0."""
+    """Parse a whole number from 0."""
     return 0 if text == "0" else number(text)
 
 
 def duration(text: str) -> float:
-    """Seconds, more than none."""
+    """Parse seconds above 0."""
     try:
         value = float(text)
     except ValueError:
@@ -37,7 +37,7 @@ def duration(text: str) -> float:
 
 
 def numbers(text: str) -> list[int]:
-    """ "1,32": whole numbers from 1."""
+    """ "1,32": parse whole numbers from 1."""
     values = [int(part) for part in text.split(",")]
     if min(values) < 1:
         raise ValueError(text)
@@ -45,7 +45,7 @@ def numbers(text: str) -> list[int]:
 
 
 def chosen(of: Mapping[str, object]) -> Callable[[str], list[str]]:
-    """ "linux,toed_wire": names of a table; "none"."""
+    """ "linux,toed_wire": parse names of a table, or "none"."""
 
     def names(text: str) -> list[str]:
         if text == "none":
@@ -62,7 +62,7 @@ def chosen(of: Mapping[str, object]) -> Callable[[str], list[str]]:
 def arguments(
     name: str, description: str, systems: Mapping[str, object], *, seconds: float, samples: int
 ) -> argparse.ArgumentParser:
-    """The options that every bench of the load generator has."""
+    """Return a parser with the common options of the benches."""
     parser = argparse.ArgumentParser(
         prog=f"make bench NAME={name}",
         description=description,
@@ -81,13 +81,13 @@ def arguments(
 
 
 def settings(options: argparse.Namespace) -> dict:
-    """The options for the JSON, but those that say where and how to draw."""
+    """Return the options for the JSON, without those of output and plots."""
     left_out = ("no_plots", "plots_only", "out", "systems")
     return {name: value for name, value in vars(options).items() if name not in left_out}
 
 
 def read(path: Path) -> dict:
-    """What a bench has written. OSError when it has not."""
+    """Read what a bench has written. Raise OSError when there is no file."""
     try:
         return json.loads(path.read_text())
     except FileNotFoundError:
@@ -103,7 +103,7 @@ def carry_out(
     *,
     root: bool = True,
 ) -> int:
-    """Runs run(), which writes options.out, and draws that file by load_plots.NAME()."""
+    """Run run(), which writes options.out, and plot that file by load_plots.NAME()."""
     if not options.plots_only:
         if root and os.geteuid() != 0:
             terminal.say(f"{name}: it makes network namespaces: run it as root (sudo)")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One core against two (and four, ...): each a closed pair of engines over its own wire.
+"""One core against two (and four, ...): each runs a closed pair of engines over its own wire.
 
-A pair is a client's host and engine and a server's, in one thread pinned to one core (pairs/).
-Pairs share nothing, so two should do twice what one does. Samples of one core and of several are
-taken in turn. Rates are per second of the core's time that the pair had: on a machine that does
-nothing else that is per second; "share" says how much of its cores a sample had.
+A pair is the host and the engine of a client and of a server, in one thread pinned to one core
+(pairs/). Pairs share nothing, so two should do twice the work of one. Samples of one core and of
+several are taken in turn. Rates are per second of CPU time of the pair; on an idle machine that is
+per second. "share" is the part of its cores that a sample got.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ LEAST = 1.95  # of two cores
 
 
 def steps(cores: list[int]) -> list[list[int]]:
-    """Each core alone, then the first 2, 4, ... and all of them."""
+    """Return each core alone, then the first 2, 4, ... and all of them."""
     sizes = sorted({n for n in (2, 4, 8, 16, 32, 64) if n <= len(cores)} | {len(cores)} - {1})
     return [[core] for core in cores] + [cores[:n] for n in sizes]
 
 
 def sample(cores: list[int], workload: str, seconds: float) -> list[dict]:
-    """What a pair on each of these cores did, all at once."""
+    """Run a pair on each of these cores at once; return their results."""
     connections, size = WORKLOADS[workload]
     argv = [paths.built("pairs"), ",".join(map(str, cores)), connections, size]
     done = proc.run([*argv, round(seconds * 1000)], timeout=60 + 10 * seconds)
@@ -46,7 +46,7 @@ def sample(cores: list[int], workload: str, seconds: float) -> list[dict]:
 
 
 def rate(pair: dict) -> float:
-    """Answers per second of the core's time."""
+    """Return answers per second of CPU time."""
     return pair["answered"] / pair["cpu_ns"] * 1e9
 
 
@@ -55,9 +55,9 @@ def share(pairs: list[dict]) -> float:
 
 
 def summarise(samples: dict[str, dict[str, list[list[dict]]]]) -> tuple[dict, list[report.Goal]]:
-    """For each workload and number of cores: its rate, and its ratio to one core.
+    """Return the rate and the ratio to one core, for each workload and number of cores.
 
-    One core is the mean of those that took part, each alone, in the same round.
+    One core is the mean of the same cores, each measured alone in the same round.
     """
     found: dict[str, dict] = {}
     goals = []
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> None:
     if min(shares) < 0.98:
         print(f"the machine does other work: pairs had {min(shares):.0%} of their cores at least")
     absent = {} if len(cores) > 1 else {"two cores": f"there is one, core {cores[0]}"}
-    report.tell_goals(absent, goals)
+    report.print_goals(absent, goals)
 
 
 def main() -> int:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checksum of payload, alone and with its copy: vectors against plain C, by length.
+"""Checksum of payload, alone and with its copy: vector instructions against plain C, by length.
 
-Ways that the CPU does not have are left out. Ratios are of CPU time within one run, in which the
-ways take turns (bench/sums/).
+Ways that the CPU lacks are left out. Ratios are those of CPU time within one run, in which the ways
+take turns (bench/sums/).
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from bench import report, running
 from tests.lab import paths, proc
 
 LENGTHS = [64, 128, 256, 512, 1448, 8948, 61440]
-SEGMENT = 1448  # payload that decides: what is no faster with it is not worth having
+SEGMENT = 1448  # the deciding payload: a way that is not faster with it is of no use
 PLAIN = "plain"
 
 
 def measure(rounds: int) -> list[dict]:
-    """{way, copy, length, ns: nanoseconds a call in each round}, one for each of them."""
+    """Return {way, copy, length, ns: nanoseconds a call in each round} for each combination."""
     done = proc.run([paths.built("sums"), rounds, *LENGTHS], timeout=300)
     return json.loads(done.stdout)
 
 
 def medians(samples: list[dict]) -> dict[str, dict[str, dict[str, float]]]:
-    """For "sum" and "copy", by way and length, how many times as fast as plain C."""
+    """Return the speed relative to plain C for "sum" and "copy", by way and length."""
     by = {(s["copy"], s["way"], s["length"]): s["ns"] for s in samples}
     found: dict[str, dict[str, dict[str, float]]] = {"sum": {}, "copy": {}}
     for (copy, way, length), ns in by.items():
@@ -78,7 +78,7 @@ def main() -> int:
     judged = goals(found)
     report.write(options.out, {"times_as_fast": found, "samples": samples}, judged)
     print(table(found))
-    report.tell_goals({} if judged else {"vectors": "this CPU has none that we use"}, judged)
+    report.print_goals({} if judged else {"vectors": "this CPU has none that we use"}, judged)
     return 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which system calls a running process makes, counted by strace."""
+"""System calls of a running process, counted by strace."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _ROW = re.compile(r"^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$", re.M
 
 
 def count(pids: list[int], work: Callable[[], int], log: Path) -> dict[str, float]:
-    """System calls per unit of what work() does, which returns how many units it did.
+    """Return system calls per unit of work; work() returns the number of units.
 
-    strace slows the process down manyfold: the counts are good, times would not be.
+    strace slows the process down many times: only the counts are valid, not times.
     """
     attach = [argument for pid in pids for argument in ("-p", pid)]
     with proc.Proc(["strace", "-c", "-f", *attach], log=log) as strace:
@@ -25,5 +25,5 @@ def count(pids: list[int], work: Callable[[], int], log: Path) -> dict[str, floa
         strace.stop()
         rows = _ROW.findall(strace.text())
     per_unit = {name: int(calls) / done for calls, name in rows if name != "total"}
-    # What happens less than once in a hundred units is not part of the work.
+    # Ignore calls that occur less than once in a hundred units.
     return {name: round(n, 2) for name, n in per_unit.items() if n >= 0.01}

@@ -30,13 +30,13 @@ def bad(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """A message, on a line of its own."""
+    """Print a message on its own line."""
     clear = "\r\033[K" if sys.stderr.isatty() else ""
     print(f"{clear}{text}", file=sys.stderr, flush=True)
 
 
 def progress(text: str) -> None:
-    """Where we are: one line that is written over on a terminal, a line each elsewhere."""
+    """Print progress: one line that is overwritten on a terminal, else a line each."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
     else:
@@ -49,7 +49,7 @@ def end_progress() -> None:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as they need to be: the first to the left, numbers to the right."""
+    """Format a table: minimal columns, the first aligned left, numbers right."""
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's nginx with a configuration of our own, on Linux TCP or on Toehold."""
+"""Debian's nginx with a private configuration, on Linux TCP or on Toehold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.lab.toed import Toed
 
 BODY = ("0123456789abcdef" * 16)[:255] + "\n"  # 256 bytes
 
-# Where each case of a bench lives on the server.
+# The path of each case on the server.
 CASES = {"return200": "/return200", "file256": "/file256.txt"}
 
 _CONFIG = """
@@ -49,7 +49,7 @@ http {{
 
 
 def write_config(folder: Path, address: str, *, workers: int = 1) -> Path:
-    """Writes nginx.conf and what it serves into folder, which is emptied first."""
+    """Write nginx.conf and the served files into folder, which is emptied first."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "www").mkdir(parents=True)
     (folder / "www" / "file256.txt").write_text(BODY)
@@ -61,17 +61,17 @@ def write_config(folder: Path, address: str, *, workers: int = 1) -> Path:
 
 
 def command(folder: Path, address: str, *, workers: int = 1) -> list[object]:
-    """nginx in the foreground with such a configuration, written into folder."""
+    """Return the command of nginx in the foreground; writes its configuration into folder."""
     conf = write_config(folder, address, workers=workers)
-    # -e: from the start, not only once the configuration is read.
+    # -e: also for errors before the configuration is read.
     return ["/usr/sbin/nginx", "-e", "stderr", "-p", folder, "-c", conf]
 
 
 class Nginx:
-    """A running nginx that has been seen to answer. On toed when one is given, else on Linux.
+    """Run nginx and wait for its first answer; on toed when one is given, else on Linux.
 
-    wrap    makes the command to be run of nginx's own: on another TOE, on one core.
-    name    of its folder, when more than one runs on the same system.
+    wrap    changes nginx's command: another TOE, one core.
+    name    of its folder, when several run on the same system.
     """
 
     def __init__(
@@ -107,19 +107,21 @@ class Nginx:
         return self.base + CASES[case]
 
     def verify(self, path: str) -> None:
-        """Fetches path twice on one connection: Failed unless both are 200 with the right body."""
+        """Fetch path twice on one connection; raise Failed unless both are 200 with the right
+        body.
+        """
         url = self.base + path
         got = self.client.run(
             ["curl", "-sS", "--max-time", "10", "-w", "%{http_code} %{num_connects}\\n", url, url]
         ).stdout
         if got != f"{BODY}200 1\n{BODY}200 0\n":
-            raise proc.Failed(f"{url} answered otherwise than nginx was configured to:\n{got}")
+            raise proc.Failed(f"{url} did not answer as configured:\n{got}")
 
     def workers(self) -> list[int]:
         return self.proc.children()
 
     def cpu(self) -> cpu.CpuTime:
-        """Of the workers: they serve, the master only watches them."""
+        """Return the CPU time of the workers; the master only supervises them."""
         return cpu.of_all(self.workers())
 
 

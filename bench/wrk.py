@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wrk, the HTTP load generator, run in a namespace."""
+"""Runs wrk, the HTTP load generator, in a namespace."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Result:
 
 
 def load(ns: Namespace, url: str, *, seconds: int, connections: int, threads: int = 1) -> Result:
-    """Keeps connections busy with GETs of url. Failed when any request went wrong."""
+    """Keep connections busy with GETs of url. Raise Failed when a request failed."""
     done = ns.run(
         ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "5s"]
         + ["--latency", "-s", _REPORT, url],

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offload.c - `toehold offload`: shows and switches what toed leaves to its interface, or does in
- * software in its stead, as ethtool -k and -K do.
+ * offload.c - `toehold offload`: shows and switches the offloads of toed's interface, as ethtool -k
+ * and -K do. toed does in software what the interface does not.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,11 @@
 #include <jansson.h>
 #include <toe/attach.h>
 
-#include "cli.h"
+#include "common/daemon.h"
+#include "common/exit.h"
+#include "common/message.h"
+#include "common/usage.h"
+#include "offload.h"
 
 static const struct option offload_options[] = {
     {"json", no_argument, NULL, 'j'},
@@ -38,7 +43,7 @@ static int check_changes(const struct request *r)
         const char *value = r->words[2 * i + 1];
 
         if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0) {
-            cli_message("offload: %s %s: say on or off", r->words[2 * i], value);
+            cli_message("offload: %s %s: want on or off", r->words[2 * i], value);
             return CLI_USAGE;
         }
     }
@@ -73,7 +78,7 @@ static int parse(int argc, char **argv, struct request *r)
         }
     }
     if ((argc - optind) % 2) {
-        cli_message("offload: %s: say on or off", argv[argc - 1]);
+        cli_message("offload: %s: a value is missing; want on or off", argv[argc - 1]);
         return CLI_USAGE;
     }
     r->changes = (argc - optind) / 2;
@@ -81,8 +86,8 @@ static int parse(int argc, char **argv, struct request *r)
     return check_changes(r);
 }
 
-/* The answer to one request; NULL with a message said, and the exit code in *code. */
-static json_t *ask(const struct request *r, const char *change, int *code)
+/* Sends one request. Returns the answer, or NULL after a message with the exit code in *code. */
+static json_t *query(const struct request *r, const char *change, int *code)
 {
     char reason[512], *text;
     int fd = cli_connect(cli_socket_path(r->socket_path), reason, sizeof reason);
@@ -103,14 +108,14 @@ static json_t *ask(const struct request *r, const char *change, int *code)
     free(text);
     if (!json_is_array(json_object_get(root, "features")) ||
         !json_is_string(json_object_get(root, "error"))) {
-        cli_message("the answer of toed is not what this version of toehold reads");
+        cli_message("cannot parse the answer of toed; use toehold and toed of one release");
         json_decref(root);
         return NULL;
     }
     return root;
 }
 
-/* Puts the change "NAME=on" into out: by its short word, which the message has room for. */
+/* Writes the change "NAME=on" into out, with the short name, which fits into a hello. */
 static bool find_change(const json_t *root, const char *name, const char *value, char *out,
                         size_t size)
 {
@@ -125,17 +130,18 @@ static bool find_change(const json_t *root, const char *name, const char *value,
         if (!long_name || !word || (strcmp(name, long_name) != 0 && strcmp(name, word) != 0))
             continue;
         if (json_is_true(json_object_get(f, "fixed")) && !strcmp(value, "on")) {
-            cli_message("cannot change %s: off [fixed], the interface does not have it", long_name);
+            cli_message("cannot change %s: off [fixed], the interface does not support it",
+                        long_name);
             return false;
         }
         snprintf(out, size, "%s=%s", word, value);
         return true;
     }
-    cli_message("offload: there is none named %s; `toehold offload` lists them", name);
+    cli_message("offload: unknown offload %s; `toehold offload` lists them", name);
     return false;
 }
 
-/* All are looked at before the first is made. */
+/* Checks all changes before it makes the first. */
 static int change_all(const struct request *r, json_t **root)
 {
     char change[32];
@@ -149,7 +155,7 @@ static int change_all(const struct request *r, json_t **root)
         const char *wrong;
 
         find_change(*root, r->words[2 * i], r->words[2 * i + 1], change, sizeof change);
-        next = ask(r, change, &code);
+        next = query(r, change, &code);
         if (!next)
             return code;
         json_decref(*root);
@@ -189,7 +195,7 @@ int cli_offload(int argc, char **argv)
 
     if (code || r.done)
         return code;
-    root = ask(&r, "", &code);
+    root = query(&r, "", &code);
     if (!root)
         return code;
     code = change_all(&r, &root);

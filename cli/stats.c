@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stats.c - `toehold stats`: asks toed what it counts (device/attach.h, TOEDEV_HELLO_QUERY). */
+/* stats.c - `toehold stats`: prints the counters of toed (toe/attach.h, TOEDEV_HELLO_QUERY). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <jansson.h>
 #include <toe/attach.h>
 
-#include "cli.h"
-
-#define ANSWER_SECONDS 5 /* a toed that is stopped or stuck must not hang its tool */
+#include "common/daemon.h"
+#include "common/exit.h"
+#include "common/message.h"
+#include "common/usage.h"
+#include "stats.h"
 
 static const struct option stats_options[] = {
     {"json", no_argument, NULL, 'j'},
@@ -67,46 +68,10 @@ static int parse(int argc, char **argv, const char **socket_path, bool *json, bo
         }
     }
     if (optind < argc) {
-        cli_message("stats takes no argument, but was given %s", argv[optind]);
+        cli_message("stats: unexpected argument %s", argv[optind]);
         return CLI_USAGE;
     }
     return CLI_OK;
-}
-
-char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
-{
-    struct toedev_hello hello = {
-        .magic = TOEDEV_MAGIC, .version = TOEDEV_CONTRACT_VERSION, .kind = kind};
-    struct timeval limit = {.tv_sec = ANSWER_SECONDS};
-    char *text;
-    ssize_t n;
-
-    snprintf(hello.name, sizeof hello.name, "%s", name);
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ||
-        send(fd, &hello, sizeof hello, MSG_NOSIGNAL) < 0) {
-        cli_message("cannot ask toed: %s", strerror(errno));
-        return NULL;
-    }
-    /* One message of any size: its length first, then the message. Who is told to end ends with
-     * it. */
-    do {
-        n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC);
-    } while (n < 0 && errno == EINTR);
-    if (n <= 0) {
-        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            cli_message("toed did not answer within %d seconds", ANSWER_SECONDS);
-        else
-            cli_message("toed closed the connection without an answer");
-        return NULL;
-    }
-    text = malloc((size_t)n);
-    if (!text || recv(fd, text, (size_t)n, 0) != n) {
-        cli_message("cannot take the answer of toed (%zd bytes)", n);
-        free(text);
-        return NULL;
-    }
-    *size = (size_t)n;
-    return text;
 }
 
 static void print_value(const char *indent, const char *name, const json_t *value)
@@ -161,7 +126,7 @@ static void print_queue_pairs(const json_t *pairs, const struct style *style)
     }
 }
 
-/* One a line under a title: the TOE's own addresses of IPv6, those by SLAAC too. */
+/* Prints one string a line under a title: the TOE's IPv6 addresses, including those of SLAAC. */
 static void print_list(const char *title, const json_t *list, const struct style *style)
 {
     const json_t *value;
@@ -177,8 +142,8 @@ static void print_list(const char *title, const json_t *list, const struct style
     }
 }
 
-/* Engines count each for itself and share nothing (docs/ARCHITECTURE.md rule 4): who reads adds
- * up. */
+/* Adds the integers of a group to those of the total. Engines share nothing, so the reader adds up
+ * their counters (docs/ARCHITECTURE.md rule 4). */
 static void add_up(json_t *total, const char *group, json_t *of)
 {
     json_t *sums = json_object_get(total, group), *value;
@@ -198,7 +163,7 @@ static void add_up(json_t *total, const char *group, json_t *of)
     }
 }
 
-/* {netio, usage, counters} of all engines together. */
+/* Returns {netio, usage, counters} summed over all engines. */
 static json_t *total_of(const json_t *engines)
 {
     static const char *const groups[] = {"netio", "usage", "counters"};
@@ -251,7 +216,7 @@ static int show(const char *text, size_t size, bool as_json)
     json_t *root = json_loadb(text, size, 0, &error);
 
     if (!json_is_object(root)) {
-        cli_message("the answer of toed is not what this version of toehold reads: %s",
+        cli_message("cannot parse the answer of toed: %s; use toehold and toed of one release",
                     root ? "not an object" : error.text);
         json_decref(root);
         return CLI_FAILURE;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * echo.h - the connections of an echo server, for echo_tap.c and echo_dpdk.c: two of the functions
- * of toe/port.h, which are the same whatever frames come by, and what is done about their events.
+ * echo.h - the connections of an echo server, for echo_tap.c and echo_dpdk.c: the two functions of
+ * toe/port.h that do not depend on the kind of frames, and the handling of their events.
  *
- * What a connection receives is sent from where it stands: one ring buffer serves both directions,
- * as both streams begin at offset 0 and carry the same bytes.
+ * One ring buffer of a connection serves both directions without a copy, as both streams begin at
+ * offset 0 and carry the same bytes.
  */
 #ifndef ECHO_H
 #define ECHO_H
@@ -19,22 +19,22 @@
 
 struct conn {
     struct toec_tcb *flow; /* NULL: not open yet, or gone */
-    struct conn *next;     /* of the unused ones, or of those with something to do */
+    struct conn *next;     /* in the list of unused ones, or of those with work */
     uint32_t arrived;      /* bytes to send back */
-    uint32_t acked;        /* bytes that have come back: their room is free */
+    uint32_t acked;        /* bytes acknowledged by the peer: their room is free */
     int ended, listed;
     uint8_t ring[RING];
 };
 
 static struct conn conns[CONNS], *unused, *to_do;
 
-/* How much of len bytes at this offset of the ring stands before its end. */
+/* Returns how many of len bytes at this offset lie before the end of the ring. */
 static uint32_t before_end(uint32_t at, uint32_t len)
 {
     return RING - at < len ? RING - at : len;
 }
 
-/* Copies what is to be sent. */
+/* Copies bytes to send from the ring. */
 static void ring_get(uint8_t *to, const struct conn *c, uint32_t off, uint32_t len)
 {
     uint32_t at = off % RING, first = before_end(at, len);
@@ -59,7 +59,7 @@ int toec_port_open(void *user, void *listener_owner, const struct toec_open *inf
     return 0;
 }
 
-/* core/ must not be called from here: what there is to do is noted. */
+/* Queues the connection for serve(): events may not call core/. */
 void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_event ev,
                      toec_u32 arg)
 {
@@ -80,7 +80,7 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
     }
 }
 
-/* Does what the events have asked for. */
+/* Does the work that events have queued. */
 static void serve(struct toec_stack *stack, uint64_t now)
 {
     while (to_do) {
@@ -99,11 +99,11 @@ static void serve(struct toec_stack *stack, uint64_t now)
             toec_recv(stack, c->flow, c->acked, now);
         c->arrived = c->acked = 0;
         if (c->ended)
-            toec_shutdown(stack, c->flow, now); /* a second time: refused, and no harm */
+            toec_shutdown(stack, c->flow, now); /* core/ rejects a second call; harmless */
     }
 }
 
-/* Makes a stack in mem (toec_size() bytes, aligned to 64) that listens on port. */
+/* Creates a stack in mem (toec_size() bytes, aligned to 64) that listens on port. */
 static struct toec_stack *start(void *mem, const struct toec_config *cfg, int port, uint64_t now)
 {
     struct toec_stack *stack = toec_init(mem, toec_size(cfg), cfg, now);

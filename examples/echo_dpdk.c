@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * echo_dpdk.c - an echo server over DPDK: the functions of toe/port.h on rte_mbuf, chains of them
- * too, checksums by the card where it can. See echo_tap.c for the same over a descriptor.
+ * echo_dpdk.c - an echo server over DPDK: the functions of toe/port.h on rte_mbuf, including
+ * chains, with checksum offload if the card has it. See echo_tap.c for the same over a descriptor.
  *
  *   echo_dpdk EAL-OPTIONS -- ADDRESS/LENGTH [PORT]
  *   echo_dpdk --no-huge --no-pci -m 128 --vdev=net_tap0,iface=dtap0 -- 192.0.2.10/24 7 &
  *   ip link set dtap0 address 02:00:00:00:00:01 && ip addr add 192.0.2.1/24 dev dtap0
  *   nc 192.0.2.10 7
  *
- * net_tap gives the kernel's end the card's own address: the kernel would not answer it.
+ * net_tap gives the kernel's end the card's own MAC address; the kernel would not answer itself.
  */
 #include <toe/core.h>
 
@@ -27,10 +27,10 @@
 #include "echo.h"
 
 #define BURST 32
-#define NIC   0 /* the first port that the EAL has found */
+#define NIC   0 /* the first port of the EAL */
 
 static struct rte_mempool *pool;
-static struct rte_mbuf *out[BURST]; /* to be sent together */
+static struct rte_mbuf *out[BURST]; /* sent in one burst */
 static uint16_t out_n;
 static int card_sums;
 
@@ -44,7 +44,7 @@ static void flush(void)
     memmove(out, out + sent, out_n * sizeof(out[0]));
 }
 
-/* What toec_tx asks for, in the words of the card: it wants to know of each header. */
+/* Translates the offloads of toec_tx for the card, which needs the length of each header. */
 static void ask_card_for_sum(struct rte_mbuf *m, const struct toec_tx *tx)
 {
     m->l2_len = RTE_ETHER_HDR_LEN;
@@ -54,12 +54,12 @@ static void ask_card_for_sum(struct rte_mbuf *m, const struct toec_tx *tx)
     m->ol_flags |= tx->hdr[12] == 0x08 ? RTE_MBUF_F_TX_IPV4 : RTE_MBUF_F_TX_IPV6;
 }
 
-/* n bytes of a packet from offset off: of the mbuf, or of a datagram that core/ has reassembled. */
+/* Copies n bytes of a packet from offset off: from the mbuf, or from a reassembled datagram. */
 static void take(void *to, const struct toec_packet *p, uint32_t off, uint32_t n)
 {
     const void *at = p->opaque ? rte_pktmbuf_read(p->opaque, off, n, to) : p->data + off;
 
-    if (at != to) /* it stands in one piece */
+    if (at != to) /* it is contiguous */
         memcpy(to, at, n);
 }
 
@@ -80,7 +80,7 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
         take(to + tx->hdr_len, tx->src, tx->off, tx->len);
     else if (tx->len)
         ring_get(to + tx->hdr_len, tx->owner, tx->off, tx->len);
-    if (card_sums && tx->csum_start && tx->csum_offset == 16) /* TCP's; ICMP's is ours */
+    if (card_sums && tx->csum_start && tx->csum_offset == 16) /* TCP only; ICMP is ours */
         ask_card_for_sum(m, tx);
     else
         toec_tx_finish(tx, to, tx->hdr_len + tx->len);
@@ -153,7 +153,7 @@ static void run(struct toec_stack *stack)
         toec_poll(stack, now);
         serve(stack, now);
         flush();
-        if (n == 0) /* leave this out where the core is DPDK's alone */
+        if (n == 0) /* remove this on a dedicated core */
             rte_delay_us_sleep(50);
     }
 }

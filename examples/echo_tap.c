@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * echo_tap.c - an echo server on a Linux TAP device: core/ with the functions of toe/port.h written
- * out, and nothing else. docs/EMBEDDING.md walks through it.
+ * echo_tap.c - an echo server on a Linux TAP device: core/ and the functions of toe/port.h,
+ * without other libraries. docs/EMBEDDING.md walks through it.
  *
  *   ip tuntap add dev tap0 mode tap && ip addr add 192.0.2.1/24 dev tap0 && ip link set tap0 up
  *   echo_tap tap0 192.0.2.10/24 7 &

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * echo_uv.c - an echo server within an event loop that is there already: libuv watches a TAP device
- * and keeps the time, core/ is called when either has something. toe/easy.h supplies the buffers.
+ * echo_uv.c - an echo server within an existing event loop: libuv watches a TAP device and a timer,
+ * and calls core/ for both. toe/easy.h supplies the buffers.
  *
  *   echo_uv tap0 192.0.2.10/24 7
  *
@@ -31,7 +31,7 @@ struct server {
     uv_timer_t due, each_second;
 };
 
-/* ---- what toe/easy.h asks for ---- */
+/* ---- the callbacks of toe/easy.h ---- */
 
 static int send_frame(void *user, const toec_u8 *frame, toec_u32 len)
 {
@@ -49,7 +49,7 @@ static void on_event(void *user, struct toec_conn *c, unsigned what)
     if (what & TOEC_EASY_GONE)
         return;
     while ((n = toec_easy_peek(c, &p)) > 0 && (n = toec_easy_write(c, p, n)) > 0)
-        toec_easy_skip(c, n); /* what there was no room for stays until TOEC_EASY_WRITE */
+        toec_easy_skip(c, n); /* bytes without room stay until TOEC_EASY_WRITE */
     if (toec_easy_ended(c))
         toec_easy_close(c);
 }
@@ -58,14 +58,14 @@ static void on_event(void *user, struct toec_conn *c, unsigned what)
 
 static void on_due(uv_timer_t *t);
 
-/* Lets core/ work, and sets the one timer to its next deadline. */
+/* Polls core/, and sets the timer to its next deadline. */
 static void work(struct server *s)
 {
     uint64_t now = uv_hrtime(), next = toec_easy_poll(s->easy, now);
 
     if (next == TOEC_NEVER)
         uv_timer_stop(&s->due);
-    else /* libuv counts milliseconds from the start of this turn of the loop: rounded up */
+    else /* round up: libuv counts milliseconds from the start of this loop iteration */
         uv_timer_start(&s->due, on_due, next > now ? (next - now + 999999) / 1000000 : 0, 0);
 }
 
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s TAP ADDRESS/LENGTH [PORT [-v]]\n", argv[0]);
         return 2;
     }
-    cfg.core.ip6 = TOEC_IP6_AUTO; /* an fe80:: address, and those that routers give */
+    cfg.core.ip6 = TOEC_IP6_AUTO; /* link-local and SLAAC addresses */
     s.tap = open_tap(argv[1]);
     if (getrandom(cfg.core.secret, sizeof(cfg.core.secret), 0) < 0 ||
         getrandom(cfg.core.mac + 1, 5, 0) < 0)

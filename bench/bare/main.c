@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - bare: frames to and fro over a back end of netio, and nothing else: no TCP, no payload
- * looked at. What no TCP can exceed on this interface.
+ * main.c - bare: exchanges frames over a back end of netio, without TCP and without reading
+ * payload. The result is the upper limit of any TCP on this interface.
  *
  * bare SPEC OWN-IP PEER-IP answer EVERY LEN
  * bare SPEC OWN-IP PEER-IP ask UNDER-WAY LEN WARMUP-MS MS
  *
- * Both ends poll. `ask` keeps so many frames of so many bytes under way, `answer` answers every so
- * many of them, and fewer when no more come. An answer says how many frames have come. `answer`
- * says "ready" and ends at SIGTERM; `ask` prints one line of JSON.
+ * Both ends poll. `ask` keeps UNDER-WAY frames of LEN bytes in flight. `answer` sends one frame per
+ * EVERY received ones, or when no more arrive; it holds the count of received frames. `answer`
+ * prints "ready" and ends at SIGTERM; `ask` prints one line of JSON.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include <toe/number.h>
 
 #include "toe/netio.h"
 
@@ -28,12 +30,12 @@
 #define FRAME_MIN 60u
 #define PROTOCOL  253 /* RFC 3692: for experiments */
 #define STALL_NS  UINT64_C(20000000)
-#define QUIET_NS  UINT64_C(50000) /* no more come */
+#define QUIET_NS  UINT64_C(50000) /* no more frames arrive */
 #define MS        UINT64_C(1000000)
 
 struct end {
     struct netio *n;
-    uint8_t head[COUNT_AT]; /* of every frame; to all, until the peer's address is known */
+    uint8_t head[COUNT_AT]; /* of every frame; broadcast until the peer's address is known */
     uint32_t len;
     uint8_t peer[4];
     uint64_t now;
@@ -80,7 +82,7 @@ static void make_head(struct end *e, const uint8_t mac[MAC_LEN], const uint8_t o
     ip[11] = (uint8_t)sum;
 }
 
-/* 0, or -1: there is no buffer now. */
+/* Returns 0, or -1 when no buffer is free. */
 static int send_one(struct end *e, uint32_t count)
 {
     struct netio_frame f;
@@ -95,7 +97,7 @@ static int send_one(struct end *e, uint32_t count)
     return 0;
 }
 
-/* Is it the peer's? Then its count, and from now on its address is known. */
+/* Returns whether a frame is the peer's; stores its count and address. */
 static int read_one(struct end *e, const struct netio_frame *f, uint32_t *count)
 {
     if (f->len < FRAME_MIN || f->data[ETH_LEN + 9] != PROTOCOL ||
@@ -136,14 +138,14 @@ static void answer(struct end *e, uint32_t every)
 }
 
 struct asker {
-    uint32_t sent, told, lost; /* told: of the sent ones, by an answer or given up */
-    uint32_t peer_at;          /* the peer's count when told was 0 */
+    uint32_t sent, settled, lost; /* settled: answered or lost ones of the sent */
+    uint32_t peer_at;             /* the peer's count when settled was 0 */
     uint32_t answers;
-    int known; /* ... which the first answer says */
-    uint64_t told_at;
+    int known; /* ... known from the first answer */
+    uint64_t settled_at;
 };
 
-/* A count of before we began is the peer's with another asker: 1 frame is out until the first. */
+/* The peer may have counted frames of an earlier run: send one frame until its first answer. */
 static void take_answers(struct end *e, struct asker *a)
 {
     struct netio_frame f[BATCH];
@@ -157,25 +159,25 @@ static void take_answers(struct end *e, struct asker *a)
             a->peer_at = count - 1;
         a->known = 1;
         a->answers++;
-        a->told = count - a->peer_at + a->lost;
-        if ((int32_t)(a->told - a->sent) > 0) { /* what was given up was only late */
-            a->lost -= a->told - a->sent;
-            a->told = a->sent;
+        a->settled = count - a->peer_at + a->lost;
+        if ((int32_t)(a->settled - a->sent) > 0) { /* a frame counted as lost was only late */
+            a->lost -= a->settled - a->sent;
+            a->settled = a->sent;
         }
-        a->told_at = e->now;
+        a->settled_at = e->now;
     }
     if (n)
         netio_rx_release(e->n, f, n);
 }
 
-/* A frame that was lost, or the answer to it, is given up, else all would wait for ever. */
+/* Counts frames without an answer as lost, or the exchange would stall. */
 static void give_up(const struct end *e, struct asker *a)
 {
-    if (a->told == a->sent || e->now - a->told_at < STALL_NS)
+    if (a->settled == a->sent || e->now - a->settled_at < STALL_NS)
         return;
-    a->lost += a->sent - a->told;
-    a->told = a->sent;
-    a->told_at = e->now;
+    a->lost += a->sent - a->settled;
+    a->settled = a->sent;
+    a->settled_at = e->now;
 }
 
 static void ask_until(struct end *e, struct asker *a, uint32_t under_way, uint64_t until)
@@ -184,7 +186,7 @@ static void ask_until(struct end *e, struct asker *a, uint32_t under_way, uint64
         e->now = clock_ns(CLOCK_MONOTONIC);
         take_answers(e, a);
         give_up(e, a);
-        while (a->sent - a->told < (a->known ? under_way : 1) && send_one(e, 0) == 0)
+        while (a->sent - a->settled < (a->known ? under_way : 1) && send_one(e, 0) == 0)
             a->sent++;
         netio_tx_flush(e->n, e->now);
     } while (e->now < until && !ended);
@@ -192,7 +194,7 @@ static void ask_until(struct end *e, struct asker *a, uint32_t under_way, uint64
 
 static int ask(struct end *e, uint32_t under_way, uint64_t warmup_ms, uint64_t ms)
 {
-    struct asker a = {.told_at = clock_ns(CLOCK_MONOTONIC)}, before;
+    struct asker a = {.settled_at = clock_ns(CLOCK_MONOTONIC)}, before;
     uint64_t begin, cpu;
 
     ask_until(e, &a, under_way, clock_ns(CLOCK_MONOTONIC) + warmup_ms * MS);
@@ -200,24 +202,25 @@ static int ask(struct end *e, uint32_t under_way, uint64_t warmup_ms, uint64_t m
     begin = e->now;
     cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     ask_until(e, &a, under_way, begin + ms * MS);
-    if (!a.known || a.told == before.told) {
-        fputs("bare: nobody answers\n", stderr);
+    if (!a.known || a.settled == before.settled) {
+        fputs("bare: the peer does not answer\n", stderr);
         return 1;
     }
     printf("{\"frames\": %" PRIu32 ", \"answers\": %" PRIu32 ", \"lost\": %" PRIu32
            ", \"ns\": %" PRIu64 ", \"cpu_ns\": %" PRIu64 "}\n",
-           a.told - before.told - (a.lost - before.lost), a.answers - before.answers,
+           a.settled - before.settled - (a.lost - before.lost), a.answers - before.answers,
            a.lost - before.lost, e->now - begin, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu);
     return 0;
 }
 
 static int number(const char *text, uint32_t least, uint32_t most, uint32_t *out)
 {
-    char *end;
-    unsigned long v = strtoul(text, &end, 10);
+    uint64_t v;
 
+    if (!toe_number(text, least, most, &v, NULL, 0))
+        return -1;
     *out = (uint32_t)v;
-    return *text >= '0' && *text <= '9' && !*end && v >= least && v <= most ? 0 : -1;
+    return 0;
 }
 
 struct words {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* begin.c - what the programs of count.h share. In a file of its own, so that calls stay calls. */
+/* begin.c - shared by the programs of count.h. A separate file, so that calls are not inlined. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@ static void tick(struct talk *t)
     t->tsval = (uint32_t)(t->s.now / MSEC);
 }
 
-/* What has been sent is looked at: the peer's clock echoes it, and none is missing. */
+/* Checks the sent segments: none is missing; stores the time stamp to echo. */
 static void sent(struct talk *t, unsigned segments)
 {
     struct tseg g;
@@ -41,7 +41,7 @@ static void sent(struct talk *t, unsigned segments)
     craft_forget(&t->s);
 }
 
-/* Nothing is tidied up: it would be counted. */
+/* Frees nothing, as that would be counted. */
 static void done(struct talk *t)
 {
     sent(t, 0);
@@ -73,7 +73,7 @@ static void received(unsigned events, unsigned batch)
 
     set_up(&t);
     talk_passive(&t);
-    receive(&t, &at, 8 * BATCH, batch, 1); /* those first are acknowledged at once */
+    receive(&t, &at, 8 * BATCH, batch, 1); /* quickacks at the start */
     count_begin();
     receive(&t, &at, events, batch, 1);
     done(&t);
@@ -91,7 +91,7 @@ static void data_in_batch(unsigned events)
 
 /* ---- a sender ---- */
 
-/* What is in flight is acknowledged, two segments at a time. */
+/* Acknowledges the data in flight, two segments per ACK. */
 static void acknowledge(struct talk *t, int poll)
 {
     uint32_t at = (uint32_t)t->c->acked;
@@ -114,7 +114,7 @@ static void send_some(struct talk *t, unsigned segments)
     craft_poll(&t->s);
 }
 
-/* A connection whose window lets 1024 segments fly. */
+/* Opens a connection with a window of 1024 segments. */
 static void sender(struct talk *t, unsigned segments_at_once)
 {
     unsigned i, open = 8;
@@ -168,14 +168,14 @@ static void data_out_gso(unsigned events)
     data_out(events, BATCH, BATCH);
 }
 
-/* ACKs of two segments each that let nothing go. */
+/* ACKs of two segments each that trigger no transmission. */
 static void ack_in(unsigned events)
 {
     struct talk t;
 
     sender(&t, 0);
     send_some(&t, 2 * events);
-    sent(&t, 2 * events); /* the window lets all of them go */
+    sent(&t, 2 * events); /* the window allows all of them */
     count_begin();
     acknowledge(&t, 1);
     done(&t);

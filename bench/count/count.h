@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * count.h - programs that do one thing many times, for bench/instructions.py to count:
+ * count.h - programs that repeat one operation; bench/instructions.py counts their instructions:
  *
  *   count_core CASE EVENTS        count_engine CASE EVENTS
  *
- * Exit code 2: usage. Everything is deterministic: virtual time, secrets that are given.
+ * Exit code 2: usage. Everything is deterministic: virtual time, fixed secrets.
  */
 #ifndef COUNT_H
 #define COUNT_H
 
-/* The set-up is over: callgrind forgets what it has counted (--zero-before). */
+/* Marks the end of the set-up: callgrind resets its counters (--zero-before). */
 void count_begin(void);
 
 struct count_case {
@@ -17,7 +17,7 @@ struct count_case {
     void (*run)(unsigned events);
 };
 
-/* main() of such a program. */
+/* The main() of these programs. */
 int count_main(int argc, char **argv, const struct count_case *cases, unsigned n);
 
 #endif

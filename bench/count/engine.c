@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * engine.c - two engines on a wire in memory, hosts on their queue pairs, in virtual time
- * (count.h): core/ with the command loop around it. What is counted is both ends of what is told.
+ * (count.h): core/ with the command loop around it. Both ends of the rings are counted.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct world {
     uint32_t fx, fy;
 };
 
-/* A round of each engine, as often as there is something to do. */
+/* Runs rounds of each engine until both are idle. */
 static void settle(struct world *w)
 {
     w->t.now += NS_PER_US;
@@ -41,7 +41,7 @@ static void set_up(struct world *w, uint32_t offload)
     host_attach(&w->t, w->t.b, &w->y, &cfg);
 }
 
-/* Takes all that host h is told: n bytes of flow are read, and as many as that acknowledged. */
+/* Handles the commands for host h: reads n bytes of the flow, counts acknowledged bytes. */
 static void take(struct host *h, uint32_t flow, uint32_t *at, uint32_t n)
 {
     struct toe_cmd c;
@@ -167,7 +167,7 @@ static void connection(unsigned events)
     static struct world w;
     unsigned i;
 
-    bench_flows = 64; /* few TIME-WAITs, so that they are full before it is counted */
+    bench_flows = 64; /* few TIME-WAITs, so that they are full when counting begins */
     set_up(&w, 0);
     host_put(&w.x, TOE_CMD_LISTEN, 0, PORT, 7, 0, 16);
     settle(&w);

@@ -20,20 +20,22 @@
 #include "process/registers.h"
 #include "round/engine.h"
 #include "round/thread.h"
+#include "stack.h"
+#include "wire.h"
 
-/* Never sleeps: it has a core, and its host need not wake it. */
+/* Never sleeps: it owns a core, so that the host does not spend time on waking it. */
 #define SPIN_US 4000000000u
 #define LOOK_NS 2000000
 
 struct program {
     struct ideal_options options;
-    struct options toed; /* what of toed's options the control thread asks for */
+    struct options toed; /* toed's options that the control thread reads */
     struct control control;
     struct engine *engine;
     pthread_t watcher;
 };
 
-/* In the place of toed's log.c. */
+/* Replaces toed's log.c. */
 void log_msg(const char *format, ...)
 {
     va_list args;
@@ -45,7 +47,7 @@ void log_msg(const char *format, ...)
     va_end(args);
 }
 
-/* In the place of toed's options.c. */
+/* Replaces toed's options.c. */
 void options_addresses(const struct options *o, char *out, size_t size)
 {
     snprintf(out, size, "%u.%u.%u.%u/%u", o->ip[0], o->ip[1], o->ip[2], o->ip[3], o->prefix_len);
@@ -101,7 +103,7 @@ static int make_engine(struct program *p)
 
 static int prepare(struct program *p)
 {
-    static const uint8_t ip[4] = {192, 0, 2, 1}; /* RFC 5737: of nobody */
+    static const uint8_t ip[4] = {192, 0, 2, 1}; /* RFC 5737: documentation address */
 
     memcpy(p->toed.ip, ip, sizeof(ip));
     p->toed.prefix_len = 24;
@@ -143,7 +145,7 @@ static int serve(struct program *p)
     return control_run(c) == 0 ? -1 : IDEAL_FAILURE;
 }
 
-/* Ends what runs: the watcher, the connections, the engine. */
+/* Stops the watcher, the connections and the engine. */
 static void stop(struct program *p)
 {
     if (p->watcher) {
@@ -170,7 +172,7 @@ static json_t *latency_json(const struct hist *h)
                      "p99_99", number(hist_percentile(h, 99.99)), "max", number(h->max));
 }
 
-static int tell(const struct program *p)
+static int print_result(const struct program *p)
 {
     const struct ideal *i = &p->options.ideal;
     double s = (double)i->time_ns / 1e9;
@@ -215,7 +217,7 @@ int main(int argc, char **argv)
         rc = serve(&p);
     stop(&p);
     if (rc < 0)
-        rc = tell(&p);
+        rc = print_result(&p);
     free(p.options.request);
     free(p.options.ideal.latency);
     return rc;

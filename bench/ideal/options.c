@@ -2,21 +2,20 @@
 /* options.c - the command line of toe-ideal. */
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <toe/attach.h>
+#include <toe/number.h>
 
 #include "options.h"
 
 static const char help[] =
     "usage: toe-ideal [--get PATH | --request FILE] [options]\n"
     "\n"
-    "A TOE without TCP: HTTP requests stand in the receive buffers of the program that attaches "
-    "and\n"
-    "listens, its answers are acknowledged at once. Measures what the program does so, prints "
+    "A TOE without TCP: HTTP requests are placed into the receive buffers of the program that\n"
+    "attaches and listens; its answers are acknowledged at once. Measures the program, prints "
     "JSON\n"
     "and ends.\n"
     "\n"
@@ -24,8 +23,8 @@ static const char help[] =
     "  --connections N    1..60000 (64)\n"
     "  --requests-per-connection N\n"
     "                     then the connection ends and another opens; 0: no end (0)\n"
-    "  --get PATH         asks for it by GET, HTTP/1.1 (/)\n"
-    "  --request FILE     asks by what stands in FILE, up to 16384 bytes\n"
+    "  --get PATH         the request is GET PATH, HTTP/1.1 (/)\n"
+    "  --request FILE     the request is the content of FILE, up to 16384 bytes\n"
     "  --rate R           open loop: R requests a second, latency from when each was due\n"
     "  --time S           measured for S seconds (10)\n"
     "  --warmup S         before that (1)\n"
@@ -73,26 +72,21 @@ static int bad(const char *option, const char *value, const char *want)
 
 static int decimal(const char *option, const char *text, double low, double high, double *out)
 {
-    char *end, want[64];
+    char want[TOE_NUMBER_WANT];
 
-    errno = 0;
-    *out = strtod(text, &end);
-    if ((text[0] >= '0' && text[0] <= '9') && !*end && !errno && *out >= low && *out <= high)
-        return -1;
-    snprintf(want, sizeof(want), "a number from %g to %g", low, high);
-    return bad(option, text, want);
+    return toe_quantity(text, NULL, low, high, out, want, sizeof(want)) ? -1
+                                                                        : bad(option, text, want);
 }
 
-static int number(const char *option, const char *text, double low, double high, uint32_t *out)
+static int number(const char *option, const char *text, uint32_t low, uint32_t high, uint32_t *out)
 {
-    double v;
-    int rc = decimal(option, text, low, high, &v);
+    char want[TOE_NUMBER_WANT];
+    uint64_t v;
 
-    if (rc < 0 && strspn(text, "0123456789") != strlen(text))
-        return bad(option, text, "a whole number");
-    if (rc < 0)
-        *out = (uint32_t)v;
-    return rc;
+    if (!toe_number(text, low, high, &v, want, sizeof(want)))
+        return bad(option, text, want);
+    *out = (uint32_t)v;
+    return -1;
 }
 
 static int seconds(const char *option, const char *text, double low, uint64_t *ns)
@@ -150,7 +144,7 @@ static int parse_one(struct ideal_options *o, int opt, const char *arg)
     case OPT_CONNECTIONS:
         return number("connections", arg, 1, 60000, &i->connections);
     case OPT_PER_CONNECTION:
-        return number("requests-per-connection", arg, 0, 4e9, &i->per_connection);
+        return number("requests-per-connection", arg, 0, 4000000000u, &i->per_connection);
     case OPT_GET:
         return take_get(o, arg);
     case OPT_REQUEST:
@@ -169,7 +163,7 @@ static int parse_one(struct ideal_options *o, int opt, const char *arg)
     case OPT_VERSION:
         puts("toe-ideal " TOEHOLD_VERSION);
         return IDEAL_OK;
-    default: /* getopt_long has said what is wrong */
+    default: /* getopt_long has printed the error */
         fputs("toe-ideal: --help shows the options\n", stderr);
         return IDEAL_USAGE;
     }

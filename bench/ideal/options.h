@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - what toe-ideal is told on its command line. */
+/* options.h - the command line of toe-ideal. */
 #ifndef IDEAL_OPTIONS_H
 #define IDEAL_OPTIONS_H
 
@@ -10,17 +10,17 @@ enum ideal_exit {
     IDEAL_OK = 0,
     IDEAL_FAILURE = 1,
     IDEAL_USAGE = 2,
-    IDEAL_CONFIG = 3, /* the socket cannot be had */
+    IDEAL_CONFIG = 3, /* cannot open the socket */
     IDEAL_ERRORS = 6
 };
 
 struct ideal_options {
     struct ideal ideal;
     const char *socket;
-    char *request; /* what ideal.request points to; free() it */
+    char *request; /* ideal.request points to it; the caller frees it */
 };
 
-/* Returns -1 to go on, or an exit code. */
+/* Returns -1 on success, or an exit code. */
 int ideal_parse(struct ideal_options *o, int argc, char **argv);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.c - the functions of core.h that an engine calls, without any TCP. It is its own peer: it
- * asks on each connection, counts the bytes of the answer and asks again. How long an answer is, it
- * learns from the first one alone, on one connection; then the others open.
+ * stack.c - the functions of core.h that an engine calls, without TCP. It is its own peer: it sends
+ * a request on each connection, counts the bytes of the answer and sends the next. The length of an
+ * answer is that of the first one, on a single connection; then the other connections open.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,13 @@
 #include <toe/counters.h>
 #include <toe/port.h>
 
-#include "ideal.h"
+#include "stack.h"
+#include "wire.h"
 
 #define LISTENERS 64u
 /* Connections opened in one round. */
 #define OPEN_BATCH 32u
-/* A listener that refuses (no worker yet, backlog or slots full) is asked again this much later. */
+/* Retry interval for a listener that rejects (no worker yet, backlog or slots full). */
 #define OPEN_AGAIN 1000000ull
 #define PEER_PORT  1024u
 #define SNIFF_SIZE 1024u
@@ -34,8 +35,8 @@ struct toec_tcb {
     uint32_t index;
     uint8_t state; /* enum flow_state */
     bool queued;
-    uint32_t rx_at, rx_used, rx_size; /* receive stream: next offset, bytes not given back, room */
-    uint32_t tx_at, got;              /* send stream: offset, bytes of the answer under way */
+    uint32_t rx_at, rx_used, rx_size; /* receive stream: next offset, unread bytes, size */
+    uint32_t tx_at, got;              /* send stream: offset, bytes of the current answer */
     uint32_t asked;                   /* requests on this connection */
     uint64_t started;
     uint64_t received, sent;
@@ -54,7 +55,7 @@ struct toec_stack {
     uint32_t open;
     uint64_t now, open_at, began, due_from, taken; /* due_from: when the first is due (rate) */
     struct http_answer first;
-    const struct toec_tcb *learning; /* its flow */
+    const struct toec_tcb *learning; /* the flow of the first answer */
     toec_u64 counters[TOEC_C_MAX];
     struct toec_tcb flows[];
 };
@@ -192,7 +193,7 @@ static void flow_gone(struct toec_stack *s, struct toec_tcb *f, toec_u32 reason)
     f->state = FLOW_CLOSED;
     f->owner = NULL;
     s->open--;
-    if (!f->queued) /* in the list of ready ones it is found closed, and comes here then */
+    if (!f->queued) /* else the list of ready flows frees it */
         push(&s->closed, f);
     toec_port_event(s->cfg.user, owner, f, TOEC_EV_GONE, reason);
 }
@@ -262,14 +263,14 @@ static uint64_t due_at(const struct toec_stack *s, uint64_t number)
     return s->due_from + (uint64_t)((double)number * 1e9 / s->i->rate + 0.5);
 }
 
-/* May this connection be asked now, and since when is the request due? */
+/* Returns whether a request may be sent now, and since when it is due. */
 static bool may_ask(struct toec_stack *s, uint64_t *started)
 {
     const struct ideal *i = s->i;
 
     *started = s->now;
     if (!i->t_record)
-        return i->answer_size == 0; /* to learn from; all others wait for the beginning */
+        return i->answer_size == 0; /* the first answer; all others wait for the start */
     if (i->rate <= 0)
         return s->now < i->t_end;
     *started = due_at(s, s->taken);
@@ -292,17 +293,17 @@ static void ask_ready(struct toec_stack *s)
             push(&s->closed, f);
         else if (f->state == FLOW_IDLE && f->rx_size - f->rx_used >= s->i->request_size) {
             if (!may_ask(s, &started)) {
-                push(&s->ready, f); /* and those behind it may not either */
+                push(&s->ready, f); /* later ones are not due either */
                 return;
             }
             ask(s, f, started);
-        } /* else: when the host gives room back, toec_recv() puts it here again */
+        } /* else toec_recv() queues it again when the host has read */
         if (is_last)
             return;
     }
 }
 
-/* The host reads nothing of a connection that is over. */
+/* Counts a complete answer; ends the connection after its last request. */
 static void answered(struct toec_stack *s, struct toec_tcb *f)
 {
     struct ideal *i = s->i;
@@ -338,11 +339,11 @@ static void read_first(void *arg, const uint8_t *data, uint32_t n)
         finish(s, "more than one answer came to the first request");
     else if (rc == 1) {
         s->i->status = s->first.status;
-        s->i->answer_size = s->learning->got; /* head and body: counted as they were sent */
+        s->i->answer_size = s->learning->got; /* head and body, as sent */
     }
 }
 
-/* Fetches what was just sent, as a frame's payload. */
+/* Fetches the sent bytes as the payload of a frame. */
 static void learn(struct toec_stack *s, struct toec_tcb *f, toec_u32 n)
 {
     static const toec_u8 no_header[1];
@@ -377,7 +378,7 @@ int toec_send(struct toec_stack *s, struct toec_tcb *f, toec_u32 n, int push_, t
         answered(s, f);
     else if (f->got > s->i->answer_size) {
         s->i->wrong_length++;
-        f->state = FLOW_ENDED; /* its stream can no longer be told apart */
+        f->state = FLOW_ENDED; /* a later stream could not be distinguished */
         toec_port_event(s->cfg.user, f->owner, f, TOEC_EV_PEER_CLOSED, 0);
     }
     return 0;
@@ -410,8 +411,8 @@ int toec_shutdown(struct toec_stack *s, struct toec_tcb *f, toec_time now)
 }
 
 /*
- * The host ends a connection that owes an answer. Before the measurement that is no fault: those
- * that a server's first process was offered are reset when its workers listen. They ask again.
+ * The host closes a connection before it has answered. Before the measurement that is no error: the
+ * connections of a server's first process are reset when its workers listen. They open again.
  */
 static void count_reset(struct toec_stack *s, const struct toec_tcb *f)
 {
@@ -443,7 +444,7 @@ int toec_abort(struct toec_stack *s, struct toec_tcb *f, toec_time now)
 
 /* ---- the measurement ---- */
 
-/* It begins when every connection is there. */
+/* The measurement begins when every connection is open. */
 static void begin(struct toec_stack *s)
 {
     struct ideal *i = s->i;
@@ -453,13 +454,14 @@ static void begin(struct toec_stack *s)
         i->t_end = i->t_record + i->time_ns;
         s->due_from = s->now;
     } else if (s->now > s->began + i->timeout_ns) {
-        finish(s, !i->opened        ? "nobody listened, or took a connection"
+        finish(s, !i->opened        ? "no program listened, or accepted a connection"
                   : !i->answer_size ? "the first request was not answered"
                                     : "not all connections could be opened");
     }
 }
 
-/* No answer at the end: its age is its latency at least. Of the warm-up it is only counted. */
+/* Records a missing answer by its age, the lower bound of its latency; in the warm-up only counts
+ * it. */
 static void unanswered(struct toec_stack *s, uint64_t since)
 {
     s->i->unanswered++;
@@ -501,11 +503,11 @@ toec_time toec_poll(struct toec_stack *s, toec_time now)
         finish(s, NULL);
         i->ended = i->t_end;
     }
-    /* This engine polls: it is asked again at once. */
+    /* This engine polls without sleeping. */
     return now;
 }
 
-/* ---- what else an engine asks of a stack ---- */
+/* ---- other functions that an engine calls ---- */
 
 int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
                       const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
@@ -519,7 +521,7 @@ int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
     (void)bufs;
     (void)now;
     *flow = NULL;
-    return TOEC_E_UNREACH; /* there is nobody */
+    return TOEC_E_UNREACH; /* there is no network */
 }
 
 int toec_fastopen(struct toec_stack *s, struct toec_tcb *flow, int no_cookie, toec_time now)
@@ -582,10 +584,10 @@ void toec_usage(const struct toec_stack *s, struct toec_usage *out)
     out->flows = s->open;
 }
 
-void toec_watch_rtt(struct toec_stack *s, toec_rtt_fn tell)
+void toec_watch_rtt(struct toec_stack *s, toec_rtt_fn fn)
 {
-    (void)s; /* there is no network, and nothing to time */
-    (void)tell;
+    (void)s; /* there is no network, so no RTT */
+    (void)fn;
 }
 
 toec_u32 toec_flow_count(const struct toec_stack *s)
@@ -593,7 +595,7 @@ toec_u32 toec_flow_count(const struct toec_stack *s)
     return s->open;
 }
 
-/* Flows have no state worth fetching. */
+/* Flows have no cold state to prefetch. */
 void toec_expect(const struct toec_stack *s, const struct toec_packet *p, unsigned n,
                  struct toec_expected *out)
 {

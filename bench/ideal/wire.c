@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.c - a netio with nobody on it, in the place of the netio library (toe/netio.h). Frames that
- * are "sent" are shown to whoever reads and forgotten.
+ * wire.c - replaces the netio library (toe/netio.h) without any network. Sent frames go to the
+ * receiver of ideal.h and are dropped.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <toe/netio.h>
 
-#include "ideal.h"
+#include "wire.h"
 
 #define FRAME 2048u
 

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <toe/number.h>
+
 #define ROUNDS 200u
 #define TRIPS  1000u
 
@@ -33,10 +35,9 @@ static uint64_t clock_ns(void)
 static int pin(const char *cpu)
 {
     cpu_set_t set;
-    char *end;
-    unsigned long n = strtoul(cpu, &end, 10);
+    uint64_t n;
 
-    if (*end || end == cpu || n >= CPU_SETSIZE)
+    if (!toe_number(cpu, 0, CPU_SETSIZE - 1, &n, NULL, 0))
         return -1;
     CPU_ZERO(&set);
     CPU_SET(n, &set);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calls.c - the two ways to a socket: libc, which a preloaded library may take over, and toe_*. */
+/* calls.c - the two sets of socket calls: libc, which a preloaded library may replace, and toe_*.
+ */
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <toe/toe.h>
 
-#include "load.h"
+#include "calls.h"
 
 const struct load_calls load_libc = {"sockets",  socket,       bind,       listen,        accept4,
                                      connect,    send,         recv,       recvmsg,       shutdown,
@@ -18,7 +19,7 @@ const struct load_calls load_libtoe = {
     toe_close,      toe_setsockopt,   toe_getsockopt, toe_epoll_create1, toe_epoll_ctl,
     toe_epoll_wait, toe_epoll_pwait2, toe_prefetch,   toe_recv_borrow,   toe_recv_return};
 
-/* Numbers of libtoe's own: as many connections as memory holds. */
+/* libtoe's own numbers, not descriptors: connections are limited by memory only. */
 const struct load_calls load_libtoe_own = {
     "toe-own",      toe_own_socket,   toe_bind,       toe_listen,        toe_own_accept4,
     toe_connect,    toe_send,         toe_recv,       toe_recvmsg,       toe_shutdown,

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client.h"
+#include "common.h"
+#include "result.h"
 #include "worker.h"
 
 static void *in_thread(void *arg)
@@ -48,7 +51,7 @@ static int sum_up(const struct run *run, struct worker *workers)
     } else {
         double seconds = ended > record ? (double)(ended - record) / 1e9 : 0;
 
-        rc = result_tell(run, &sum, seconds);
+        rc = result_report(run, &sum, seconds);
     }
     tally_free(&sum);
     return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* connect.c - the sockets of a worker: opened one by one or all before the measurement. */
+/* connect.c - opens the sockets of a worker, one by one or all before the measurement. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -7,9 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker.h"
+#include "common.h"
+#include "connect.h"
 
-/* Connections under way at once before the measurement: a listen queue must hold them. */
+/* Limits the connections in SYN-SENT before the measurement, as a listen queue must hold them. */
 #define CONNECTING_MAX 128u
 #define EVENTS         256
 
@@ -23,7 +24,7 @@ int conn_want_out(struct worker *w, struct conn *c, bool on)
     return w->o->calls->epoll_ctl(w->ep, EPOLL_CTL_MOD, c->fd, &ev) == 0 ? 0 : errno;
 }
 
-/* The next of the ports that were asked for. */
+/* Binds to the next port of --local-ports. */
 static int take_port(struct worker *w, int fd)
 {
     const struct load_options *o = w->o;
@@ -91,7 +92,7 @@ void conn_close(struct worker *w, struct conn *c, bool reset)
     c->fd = -1;
 }
 
-static int one_connected(struct worker *w, struct conn *c)
+static int finish_connect(struct worker *w, struct conn *c)
 {
     int error = conn_connected(w, c);
 
@@ -102,12 +103,12 @@ static int one_connected(struct worker *w, struct conn *c)
     return error;
 }
 
-/* Of the first thread that it happens to, for the others say the same. */
-static int said(const struct worker *w, int error, uint32_t open)
+/* Reports an error once: other threads would report the same. */
+static int fail(const struct worker *w, int error, uint32_t open)
 {
     bool ports = error == EADDRNOTAVAIL && w->o->mode != LOAD_HTTP;
-    const char *advice = error == EMFILE ? "; more are allowed by ulimit -n"
-                         : ports         ? "; --ports N has room for more"
+    const char *advice = error == EMFILE ? "; raise ulimit -n"
+                         : ports         ? "; use --ports N for more"
                                          : "";
 
     if (!__atomic_exchange_n(&w->run->failed, 1, __ATOMIC_RELAXED))
@@ -117,26 +118,26 @@ static int said(const struct worker *w, int error, uint32_t open)
     return -1;
 }
 
-/* Many connections take their time. */
-static void progress(const struct worker *w, uint32_t done, uint64_t *told)
+/* Reports the number of open connections once a second. */
+static void progress(const struct worker *w, uint32_t done, uint64_t *reported)
 {
     uint64_t now = load_clock();
 
-    if (w->o->quiet || w->id != 0 || !isatty(STDERR_FILENO) || now < *told + LOAD_NS_PER_S)
+    if (w->o->quiet || w->id != 0 || !isatty(STDERR_FILENO) || now < *reported + LOAD_NS_PER_S)
         return;
-    *told = now;
+    *reported = now;
     fprintf(stderr, "\r\033[K%u of %u connections are open%s\r", done, w->active + w->idle,
             w->o->threads > 1 ? " (first thread)" : "");
 }
 
-/* Who waits for so many, learns that they are there. */
+/* From this number on the end of connecting is reported. */
 #define MANY 1000u
 
-/* Opens every connection that is to be there before the measurement, some at a time. */
+/* Opens the connections, up to CONNECTING_MAX at a time. */
 int connect_all(struct worker *w)
 {
     uint32_t first = w->o->fresh ? w->active : 0, next = first, done = first;
-    uint64_t limit = load_clock() + w->o->timeout_ns, told = limit - w->o->timeout_ns;
+    uint64_t limit = load_clock() + w->o->timeout_ns, reported = limit - w->o->timeout_ns;
     struct epoll_event ev[EVENTS];
     int n, i, error;
 
@@ -144,23 +145,23 @@ int connect_all(struct worker *w)
         while (next < w->active + w->idle && next - done < CONNECTING_MAX) {
             error = conn_open(w, &w->conns[next++]);
             if (error)
-                return said(w, error, done - first);
+                return fail(w, error, done - first);
         }
         n = w->o->calls->epoll_wait(w->ep, ev, EVENTS, w->o->busy ? 0 : 100);
         for (i = 0; i < n; i++) {
             struct conn *c = ev[i].data.ptr;
 
             if (c->state != CONN_CONNECTING)
-                continue; /* what came of it shows when it is used */
-            error = one_connected(w, c);
+                continue; /* an error shows when the connection is used */
+            error = finish_connect(w, c);
             if (error)
-                return said(w, error, done - first);
+                return fail(w, error, done - first);
             done++;
             limit = load_clock() + w->o->timeout_ns;
         }
-        progress(w, done, &told);
+        progress(w, done, &reported);
         if (load_interrupted || load_clock() > limit)
-            return said(w, load_interrupted ? EINTR : ETIMEDOUT, done - first);
+            return fail(w, load_interrupted ? EINTR : ETIMEDOUT, done - first);
     }
     if (!w->o->quiet && w->id == 0 && done - first >= MANY)
         load_message("%u connections are open", done - first);

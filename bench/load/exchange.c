@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker.h"
+#include "common.h"
+#include "connect.h"
+#include "exchange.h"
+#include "schedule.h"
 
-/* Bodies up to this long are compared; of longer ones the first so many bytes. */
+/* The compared part of a body, in bytes. */
 #define BODY_COMPARED (1u << 20)
 
 static void answered(struct worker *w, struct conn *c)
@@ -24,8 +27,8 @@ static void answered(struct worker *w, struct conn *c)
     worker_again(w, c);
 }
 
-/* Sends what is left of the request. */
-static void ask(struct worker *w, struct conn *c)
+/* Sends the rest of the request. */
+static void send_request(struct worker *w, struct conn *c)
 {
     const struct load_options *o = w->o;
     int error;
@@ -53,12 +56,12 @@ static void ask(struct worker *w, struct conn *c)
         worker_failed(w, c, error);
 }
 
-/* The connection is there: the request, if there is one. */
+/* Sends the request over an open connection, if there is one. */
 static void start(struct worker *w, struct conn *c)
 {
     const struct load_options *o = w->o;
 
-    c->state = CONN_ASKED;
+    c->state = CONN_REQUESTED;
     c->out_left = o->request ? o->request_size : o->size;
     c->in_left = o->request ? 0 : o->size;
     w->tally.sent++;
@@ -71,7 +74,7 @@ static void start(struct worker *w, struct conn *c)
             answered(w, c);
         return;
     }
-    ask(w, c);
+    send_request(w, c);
 }
 
 void exchange_begin(struct worker *w, struct conn *c, uint64_t started)
@@ -89,7 +92,7 @@ void exchange_begin(struct worker *w, struct conn *c, uint64_t started)
         worker_failed(w, c, error);
 }
 
-/* What an answer's head says against what is expected. 0 or a FAIL_*. */
+/* Compares the head of an answer with what is expected. Returns 0 or a FAIL_*. */
 static int check_answer(struct worker *w, const struct http_answer *a)
 {
     w->tally.statuses[a->status]++;
@@ -100,7 +103,7 @@ static int check_answer(struct worker *w, const struct http_answer *a)
     return (int64_t)a->length == w->expect_length ? 0 : FAIL_LENGTH;
 }
 
-/* Every body is what the first was: who comes to a place first says what is right there. */
+/* Compares a body with the first one. The first answer that reaches an offset defines its bytes. */
 static int check_body(struct worker *w, uint64_t at, const char *body, size_t n)
 {
     size_t same;
@@ -156,12 +159,12 @@ static int take_echo(struct worker *w, struct conn *c, const uint8_t *data, size
     return 0;
 }
 
-/* The peer's end: right after an answer without a length, or where it was waited for. */
+/* Handles the peer's FIN. It is expected after an answer without a length and with --close wait. */
 static int at_end(struct worker *w, struct conn *c)
 {
     int error = FAIL_EOF;
 
-    if (c->state == CONN_ASKED && c->http.until_end && w->o->fresh) {
+    if (c->state == CONN_REQUESTED && c->http.until_end && w->o->fresh) {
         error = check_answer(w, &c->http);
         if (error)
             return error;
@@ -188,7 +191,7 @@ static int receive(struct worker *w, struct conn *c)
         w->tally.bytes_in_window += (uint64_t)n;
         w->tally.interval_bytes += (uint64_t)n;
     }
-    if (c->state != CONN_ASKED)
+    if (c->state != CONN_REQUESTED)
         return w->o->request ? FAIL_HTTP : FAIL_LENGTH;
     return w->o->request ? take_http(w, c, (const char *)w->buffer, (size_t)n)
                          : take_echo(w, c, w->buffer, (size_t)n);
@@ -207,7 +210,7 @@ void exchange_event(struct worker *w, struct conn *c, uint32_t events)
         return;
     }
     if (c->out_left && (events & EPOLLOUT))
-        ask(w, c);
+        send_request(w, c);
     if (c->fd >= 0 && (events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
         error = receive(w, c);
     if (error)

@@ -59,7 +59,7 @@ static uint8_t *put_counts(uint8_t *p, const struct hist *h)
             zeros++;
             i++;
         }
-        /* What stands at `high` - 1 is not 0, so a run always ends before the end. */
+        /* counts[high - 1] is not 0, so a run ends before `high`. */
         if (zeros)
             p = put_leb(p, zeros == 1 ? 0 : -(int64_t)zeros);
         else
@@ -68,7 +68,7 @@ static uint8_t *put_counts(uint8_t *p, const struct hist *h)
     return p;
 }
 
-/* The V2 form; *size is its length. */
+/* Encodes the V2 form; *size is its length. */
 static uint8_t *encode(const struct hist *h, size_t *size)
 {
     const double ratio = 1.0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http.c - answers of HTTP/1.x (RFC 9112): enough to know where each ends. Chunked bodies are
- * refused, not guessed.
+ * http.c - parses answers of HTTP/1.x (RFC 9112) as far as needed to find their end. Rejects
+ * chunked bodies.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool digits(const char *p, const char *end, uint64_t *out)
     return true;
 }
 
-/* The value of a field line when it has this name, else NULL. */
+/* Returns the value of a field line if it has this name, else NULL. */
 static const char *field(const char *line, const char *end, const char *name)
 {
     size_t n = strlen(name);
@@ -54,7 +54,7 @@ static int read_fields(struct http_answer *a, const char *p, const char *end)
         has_length = has_length || value;
         p = eol + 2;
     }
-    /* RFC 9112 6.3: these have no body whatever the head says. */
+    /* RFC 9112 6.3: these have no body, whatever the fields. */
     if (a->status == 204 || a->status == 304 || a->status < 200)
         a->length = 0;
     else
@@ -63,7 +63,7 @@ static int read_fields(struct http_answer *a, const char *p, const char *end)
     return 0;
 }
 
-/* A whole head: status line, fields; end stands behind the last field's line end. */
+/* Parses a complete head: status line and fields, up to `end`. */
 static int read_head(struct http_answer *a, const char *p, const char *end)
 {
     const char *eol = memchr(p, '\r', (size_t)(end - p));
@@ -77,13 +77,13 @@ static int read_head(struct http_answer *a, const char *p, const char *end)
     return read_fields(a, eol + 2, end);
 }
 
-/* Looks for the head's end in what is kept and the new bytes. As http_take(), 1: found. */
+/* Finds the end of the head in the kept and the new bytes. Returns as http_take(); 1: found. */
 static int take_head(struct http_answer *a, const char *data, size_t n, size_t *used)
 {
     const char *end = a->head_size ? NULL : memmem(data, n, "\r\n\r\n", 4);
     size_t before = a->head_size, room = HTTP_HEAD_MAX - before;
 
-    if (end) { /* as it nearly always comes: whole */
+    if (end) { /* the common case: a complete head */
         *used = (size_t)(end - data) + 4;
         return read_head(a, data, end + 2) ? -1 : 1;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http.h - reads answers of HTTP/1.x as they come in pieces: status and length of the body. */
+/* http.h - parses answers of HTTP/1.x that arrive in pieces: status and length of the body. */
 #ifndef LOAD_HTTP_H
 #define LOAD_HTTP_H
 
@@ -10,21 +10,21 @@
 #define HTTP_HEAD_MAX 8192u
 
 struct http_answer {
-    char *head; /* what has come of a head in pieces; HTTP_HEAD_MAX bytes, or NULL */
+    char *head; /* the received part of a head; HTTP_HEAD_MAX bytes, or NULL */
     uint32_t head_size;
-    bool in_body, until_end; /* until_end: no length was told, the connection's end is the body's */
+    bool in_body, until_end; /* until_end: no length; the body ends with the connection */
     int status;
-    uint64_t length, left; /* of the body; length counts what has come when until_end */
+    uint64_t length, left; /* of the body; until_end: length counts the received bytes */
 };
 
 /*
- * Takes bytes as they come. Returns 1 when the answer is whole, 0 when more is to come, -1 when it
- * cannot be read (no HTTP, a head over HTTP_HEAD_MAX, chunked). *body and *body_size are what of
- * the bytes is body; *used is how many were taken.
+ * Parses received bytes. Returns 1 when the answer is complete, 0 when it is not, -1 when it is
+ * invalid (no HTTP, a head over HTTP_HEAD_MAX, chunked). *body and *body_size are the part of the
+ * bytes that belongs to the body; *used is the number of bytes parsed.
  */
 int http_take(struct http_answer *a, const char *data, size_t n, size_t *used, const char **body,
               size_t *body_size);
-/* Ready for the next answer. */
+/* Resets the parser for the next answer. */
 void http_next(struct http_answer *a);
 
 #endif

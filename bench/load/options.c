@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - the command line of toehold-bench. */
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "load.h"
+#include <toe/number.h>
+
+#include "common.h"
+#include "options.h"
+#include "pattern.h"
 
 #define CLIENTS (LOAD_PINGPONG | LOAD_BULK | LOAD_CONNS | LOAD_HTTP)
 #define ASKS    (LOAD_PINGPONG | LOAD_CONNS | LOAD_HTTP)
-/* With more, counting what is due would leave a thread no time to ask for it. */
+/* At higher rates a thread would spend all its time on counting what is due. */
 #define RATE_MAX 1e7
 
 static const char help[] =
@@ -25,11 +27,11 @@ static const char help[] =
     "       toehold bench serve pingpong|sink|bulk|http --listen ADDRESS:PORT [options]\n"
     "\n"
     "Loads a TCP server and measures, or is the server. Uses ordinary sockets, so `toehold run --\n"
-    "toehold bench ...` measures a TOE. An IPv6 address stands in brackets.\n"
+    "toehold bench ...` measures a TOE. An IPv6 address needs brackets.\n"
     "\n"
     "all clients\n"
     "  --connections N   in use at once (1; conns: attempts under way)\n"
-    "  --idle N          opened besides and silent until the end (0)\n"
+    "  --idle N          additional connections, idle until the end (0)\n"
     "  --time S          measured for S seconds (10)\n"
     "  --warmup S        before that, not measured (1)\n"
     "  --timeout S       for connecting, and for answers after the end (5)\n"
@@ -39,36 +41,35 @@ static const char help[] =
     "  --hdr FILE        log of latencies by second, HdrHistogram's (.hlog), in nanoseconds\n"
     "  --json            the result as JSON on stdout\n"
     "  --quiet           no progress on stderr\n"
-    "  --ports N         so many ports in a row, from that of --to, in turn (1)\n"
+    "  --ports N         N consecutive ports from that of --to, used in turn (1)\n"
     "  --api A           sockets: libc's calls; toe: libtoe's, without preloading; toe-own: those\n"
-    "                    with numbers that are no descriptors, as many as memory holds (sockets)\n"
+    "                    with own numbers, so that memory alone limits them (sockets)\n"
     "pingpong, conns, http\n"
     "  --rate R          open loop: R requests (conns: connections) a second in all, and latency\n"
     "                    counts from when each was due; without: closed loop\n"
     "pingpong  --size BYTES      of request and answer, 1 to 1048576 (64)\n"
-    "          --at-once N       so many requests under way, on all connections in turn, in an "
-    "order\n"
-    "                            that is random but always the same (one on each connection)\n"
+    "          --at-once N       N requests in flight, on all connections in turn, in a fixed\n"
+    "                            random order (one on each connection)\n"
     "bulk      --message BYTES   each send() or recv(), 1 to 1048576 (65536)\n"
     "          --direction D     up: we send to `serve sink`; down: `serve bulk` sends to us (up)\n"
-    "          --zero-copy       up: by MSG_ZEROCOPY; the result tells what was copied all the "
-    "same;\n"
+    "          --zero-copy       up: by MSG_ZEROCOPY; the result counts what was copied "
+    "anyway;\n"
     "                            down: by toe_recv_borrow(), of --api toe\n"
-    "conns     --size BYTES      one exchange of so many bytes; 0: none (0)\n"
+    "conns     --size BYTES      one exchange of BYTES; 0: none (0)\n"
     "          --close HOW       fin: we close first, TIME-WAIT is ours; rst: we reset;\n"
     "                            wait: the server closes first (fin)\n"
     "          --local-ports L-H ports to use in turn (the system's choice)\n"
     "http      --url URL         http:// and a numeric address\n"
     "          --fresh           a connection for each request\n"
-    "          --status N        that answers must have (200)\n"
-    "          --length N        of the body that they must have (as the first answer)\n"
-    "serve     --listen A:P      where; --ports N: on so many from that one\n"
+    "          --status N        expected status of answers (200)\n"
+    "          --length N        expected length of bodies (that of the first answer)\n"
+    "serve     --listen A:P      address; --ports N: N consecutive ports\n"
     "          --size BYTES      http: of the body (256); pingpong: counted as one request (64)\n"
     "          --message BYTES   bulk: each send() (65536)\n"
     "          --once            pingpong, http: closes after one answer (of --size bytes)\n"
     "          --threads, --busy, --verify (sink: every byte), --json (counts at the end), --api\n"
     "\n"
-    "A request that failed, or had no answer, is counted with its errno. Exit codes: 0 all "
+    "Failed and unanswered requests are counted by errno. Exit codes: 0 all "
     "answered,\n"
     "1 nothing could be measured, 2 usage, 6 measured, but something failed.\n";
 
@@ -138,7 +139,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Which modes an option is for. */
+/* The modes that accept an option. */
 static const uint8_t modes_of[] = {
     [O_TO - O_BASE] = LOAD_PINGPONG | LOAD_BULK | LOAD_CONNS,
     [O_LISTEN - O_BASE] = LOAD_SERVE,
@@ -181,7 +182,7 @@ static const struct {
              {"serve", LOAD_SERVE}};
 
 static const char *const role_names[] = {"pingpong", "sink", "bulk", "http"};
-/* For people. */
+/* For messages. */
 static const char *const serve_names[] = {"serve pingpong", "serve sink", "serve bulk",
                                           "serve http"};
 
@@ -191,52 +192,28 @@ static int bad(const char *option, const char *value, const char *want)
     return LOAD_USAGE;
 }
 
-static bool whole(const char *text, uint64_t low, uint64_t high, uint64_t *out)
-{
-    char *end;
-
-    errno = 0;
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-    *out = strtoull(text, &end, 10);
-    return !errno && !*end && *out >= low && *out <= high;
-}
-
 static int number(const char *option, const char *text, uint32_t low, uint32_t high, uint32_t *out)
 {
-    char want[64];
+    char want[TOE_NUMBER_WANT];
     uint64_t v;
 
-    if (!whole(text, low, high, &v)) {
-        snprintf(want, sizeof want, "a whole number from %u to %u", low, high);
+    if (!toe_number(text, low, high, &v, want, sizeof want))
         return bad(option, text, want);
-    }
     *out = (uint32_t)v;
     return -1;
-}
-
-static bool decimal(const char *text, double low, double high, double *out)
-{
-    char *end;
-
-    errno = 0;
-    if (text[strspn(text, "0123456789.eE+-")] || text[0] == '+' || text[0] == '-')
-        return false;
-    *out = strtod(text, &end);
-    return !errno && !*end && isfinite(*out) && *out >= low && *out <= high;
 }
 
 static int seconds(const char *option, const char *text, double low, uint64_t *ns)
 {
     double s;
 
-    if (!decimal(text, low, 86400, &s))
+    if (!toe_quantity(text, NULL, low, 86400, &s, NULL, 0))
         return bad(option, text, low > 0 ? "seconds, 0.001 to 86400" : "seconds, 0 to 86400");
     *ns = (uint64_t)(s * (double)LOAD_NS_PER_S);
     return -1;
 }
 
-/* "192.0.2.1:80", "[2001:db8::1]:80"; default_port NULL: it must be said. */
+/* Parses "192.0.2.1:80", "[2001:db8::1]:80"; default_port NULL: the port is required. */
 static bool address(struct load_options *o, const char *text, const char *default_port)
 {
     struct addrinfo hint = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *found;
@@ -261,7 +238,7 @@ static bool address(struct load_options *o, const char *text, const char *defaul
     if (*port == ':') {
         uint64_t v;
 
-        if (!whole(port + 1, 1, 65535, &v))
+        if (!toe_number(port + 1, 1, 65535, &v, NULL, 0))
             return false;
         default_port = port + 1;
     } else if (*port || !default_port) {
@@ -307,7 +284,8 @@ static int take_ports(struct load_options *o, const char *text)
 
     if (dash && (size_t)(dash - text) < sizeof low)
         memcpy(low, text, (size_t)(dash - text));
-    if (!dash || !whole(low, 1, 65535, &l) || !whole(dash + 1, 1, 65535, &h) || l > h)
+    if (!dash || !toe_number(low, 1, 65535, &l, NULL, 0) ||
+        !toe_number(dash + 1, 1, 65535, &h, NULL, 0) || l > h)
         return bad("local-ports", text, "two ports, such as 20000-60000");
     o->port_low = (uint32_t)l;
     o->port_high = (uint32_t)h;
@@ -405,8 +383,9 @@ static int take_value(struct load_options *o, int opt, const char *text)
         o->hdr = text;
         return *text ? -1 : bad("hdr", "''", "a file name");
     case O_RATE:
-        return decimal(text, 1e-3, RATE_MAX, &o->rate) ? -1
-                                                       : bad("rate", text, "0.001 to 10000000");
+        return toe_quantity(text, NULL, 1e-3, RATE_MAX, &o->rate, NULL, 0)
+                   ? -1
+                   : bad("rate", text, "0.001 to 10000000");
     case O_SIZE:
         return take_size(o, text);
     case O_MESSAGE:
@@ -448,7 +427,7 @@ static void defaults(struct load_options *o)
     o->fresh = o->mode == LOAD_CONNS;
 }
 
-/* The text of each request. */
+/* Builds the text of the requests. */
 static int make_request(struct load_options *o)
 {
     const char *path = strchr(o->url + strlen("http://"), '/');
@@ -465,7 +444,7 @@ static int make_request(struct load_options *o)
     return -1;
 }
 
-/* What no single option shows. */
+/* Checks combinations of options. */
 static int check(struct load_options *o, const char *name)
 {
     if (o->addr_len == 0) {
@@ -479,28 +458,26 @@ static int check(struct load_options *o, const char *name)
                                             : ((struct sockaddr_in *)&o->addr)->sin_port) +
             o->ports >
         65536u) {
-        load_message("--ports %u from that of %s: they end at 65535", o->ports, o->where);
+        load_message("--ports %u: too many, starting at %s; the last port is 65535", o->ports,
+                     o->where);
         return LOAD_USAGE;
     }
     if (o->mode == LOAD_SERVE)
         return -1;
     if (o->at_once && o->rate > 0) {
-        load_message("--at-once is for the closed loop, --rate for the open one");
+        load_message("--at-once needs the closed loop; remove --rate");
         return LOAD_USAGE;
     }
     if (o->at_once > o->connections) {
-        load_message("--at-once %u: each needs a connection, and --connections is %u", o->at_once,
-                     o->connections);
+        load_message("--at-once %u: want at most --connections (%u)", o->at_once, o->connections);
         return LOAD_USAGE;
     }
     if (o->threads > o->connections) {
-        load_message("--threads %u: each needs a connection, and --connections is %u", o->threads,
-                     o->connections);
+        load_message("--threads %u: want at most --connections (%u)", o->threads, o->connections);
         return LOAD_USAGE;
     }
     if (o->zero_copy && o->down && !o->calls->borrow) {
-        load_message("%s: --zero-copy of --direction down needs --api toe: nothing else lends",
-                     name);
+        load_message("%s: --zero-copy with --direction down needs --api toe", name);
         return LOAD_USAGE;
     }
     if (o->fresh && o->mode == LOAD_HTTP)
@@ -513,7 +490,8 @@ static int take_mode(struct load_options *o, int argc, char **argv)
     unsigned i;
 
     if (argc < 2) {
-        load_message("which? pingpong, bulk, conns, http or serve; --help shows more");
+        load_message(
+            "a mode is missing; give pingpong, bulk, conns, http or serve; --help shows more");
         return LOAD_USAGE;
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
@@ -543,7 +521,7 @@ static int take_role(struct load_options *o, int argc, char **argv)
         fputs(help, stdout);
         return LOAD_OK;
     }
-    load_message("serve what? pingpong, sink, bulk or http; --help shows more");
+    load_message("serve: a role is missing; give pingpong, sink, bulk or http; --help shows more");
     return LOAD_USAGE;
 }
 
@@ -551,13 +529,13 @@ static int take_option(struct load_options *o, int opt, char **argv, const char 
 {
     int i;
 
-    /* Within a word of letters, such as -ab, getopt has not gone on to the next word. */
+    /* getopt does not advance within a group of letters such as -ab, so print the letter. */
     if (opt == '?' && optopt && optopt < O_BASE) {
         load_message("%s: unknown option -%c; --help shows the options", mode, optopt);
         return LOAD_USAGE;
     }
     if (opt == '?' && optopt) {
-        load_message("%s: %s: it takes no value", mode, argv[optind - 1]);
+        load_message("%s: %s: the option takes no value", mode, argv[optind - 1]);
         return LOAD_USAGE;
     }
     if (opt == '?' || opt == ':') {
@@ -598,9 +576,18 @@ int load_parse(struct load_options *o, int argc, char **argv)
             return rc;
     }
     if (optind < argc) {
-        load_message("%s: what is '%s'? It takes options only; --help shows them", name,
-                     argv[optind]);
+        load_message("%s: unexpected argument '%s'; --help shows the options", name, argv[optind]);
         return LOAD_USAGE;
     }
     return check(o, name);
+}
+
+struct sockaddr_storage load_addr(const struct load_options *o, uint32_t i)
+{
+    struct sockaddr_storage a = o->addr;
+    in_port_t *port = a.ss_family == AF_INET6 ? &((struct sockaddr_in6 *)&a)->sin6_port
+                                              : &((struct sockaddr_in *)&a)->sin_port;
+
+    *port = htons((uint16_t)(ntohs(*port) + i));
+    return a;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result.c - what was measured, as a table, as JSON, as HdrHistogram's log. */
+/* result.c - prints the result as a table or JSON, writes the HdrHistogram log. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common.h"
 #include "hlog.h"
-#include "worker.h"
+#include "result.h"
 
 static const struct {
     const char *name;
@@ -123,7 +124,7 @@ static double per_second(uint64_t n, double seconds)
     return seconds > 0 ? (double)n / seconds : 0;
 }
 
-/* Of this process, from its start; user and system. */
+/* Returns the CPU time of this process since its start, user and system. */
 static double cpu_seconds(void)
 {
     struct rusage u;
@@ -133,13 +134,13 @@ static double cpu_seconds(void)
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-/* By a signal, or because nothing was left to measure with. */
+/* Returns whether the run ended by a signal, or because no connection was left. */
 static bool ended_early(const struct run *run, double seconds)
 {
     return run->gave_up || (load_interrupted && seconds < (double)run->o->time_ns / 1e9);
 }
 
-static void tell_json(const struct run *run, const struct tally *t, double seconds)
+static void print_json(const struct run *run, const struct tally *t, double seconds)
 {
     const struct load_options *o = run->o;
     json_t *j = json_object();
@@ -161,8 +162,8 @@ static void tell_json(const struct run *run, const struct tally *t, double secon
     if (o->mode == LOAD_BULK)
         json_object_set_new(j, "bytes_in_all", number(t->bytes));
     if (o->zero_copy && !o->down) {
-        json_object_set_new(j, "zero_copy_sends", number(t->told));
-        json_object_set_new(j, "zero_copy_copied", number(t->told_copied));
+        json_object_set_new(j, "zero_copy_sends", number(t->zc_completed));
+        json_object_set_new(j, "zero_copy_copied", number(t->zc_copied));
     }
     json_object_set_new(j, "resident_before", number(t->resident));
     json_object_set_new(j, "resident_connected", number(t->resident_connected));
@@ -178,7 +179,7 @@ static void tell_json(const struct run *run, const struct tally *t, double secon
     json_decref(j);
 }
 
-static void tell_table(const struct load_options *o, const struct tally *t, double seconds)
+static void print_table(const struct load_options *o, const struct tally *t, double seconds)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     bool plain =
@@ -256,15 +257,15 @@ int result_check_log(const struct load_options *o)
     return 0;
 }
 
-/* Whether there is a figure at all: of what was asked, or of what passed. */
+/* Returns whether there is any figure: an answered request, or bytes of a stream. */
 static bool measured(const struct load_options *o, const struct tally *t, double seconds)
 {
     return o->mode == LOAD_BULK ? seconds > 0 && t->bytes > 0
                                 : t->answered && (t->in_window || t->all->total);
 }
 
-/* What did not go as it was to go, for people. */
-static void tell_wrong(const struct run *run, const struct tally *t, double seconds)
+/* Reports failures and an early end. */
+static void report_failures(const struct run *run, const struct tally *t, double seconds)
 {
     const struct load_options *o = run->o;
     double whole = (double)o->time_ns / 1e9;
@@ -279,7 +280,7 @@ static void tell_wrong(const struct run *run, const struct tally *t, double seco
     if (ended_early(run, seconds))
         load_message("ended after %.3f of %g s of the measured time: %s", seconds, whole,
                      load_interrupted ? "interrupted"
-                     : o->fresh       ? "one attempt after the other failed"
+                     : o->fresh       ? "every attempt failed"
                                       : "all connections have failed");
     if (!measured(o, t, seconds))
         load_message("nothing was measured: %s", seconds <= 0 ? "it ended before the measured time"
@@ -290,17 +291,17 @@ static void tell_wrong(const struct run *run, const struct tally *t, double seco
                                                      : "nothing was begun within --time");
 }
 
-int result_tell(const struct run *run, const struct tally *t, double seconds)
+int result_report(const struct run *run, const struct tally *t, double seconds)
 {
     const struct load_options *o = run->o;
 
     if (!o->quiet && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
-    tell_wrong(run, t, seconds);
+    report_failures(run, t, seconds);
     if (o->json)
-        tell_json(run, t, seconds);
+        print_json(run, t, seconds);
     else
-        tell_table(o, t, seconds);
+        print_table(o, t, seconds);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         load_message("cannot write: %s", strerror(errno));
         return LOAD_FAILURE;

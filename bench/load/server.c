@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server.c - the other side: echoes, swallows, sends a stream, answers HTTP. */
+/* server.c - `toehold bench serve`: echoes, receives or sends a stream, answers HTTP. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -10,26 +10,28 @@
 
 #include <jansson.h>
 
-#include "load.h"
+#include "common.h"
+#include "pattern.h"
+#include "server.h"
 
 #define EVENTS   256
 #define BACKLOG  4096
 #define BUFFER   LOAD_PATTERN_MAX
 #define HEAD_MAX 4096u
-/* Calls on one connection before the others have their turn. */
+/* Calls on one connection before the next has its turn. */
 #define TURN        16
 #define SLEEP_MS    100
 #define COUNT_BYTES 8u
 
 struct peer {
     int fd;
-    bool wants_out, reading, closing; /* closing: when everything is sent */
+    bool wants_out, reading, closing; /* closing: close when pending is sent */
     uint64_t in_at, out_at;           /* stream offsets */
-    uint8_t *owed;                    /* what could not be sent at once */
+    uint8_t *owed;                    /* bytes that wait for room to send */
     size_t owed_from, owed_size;
-    char *head; /* http: a request that has come in part */
+    char *head; /* http: the received part of a request */
     uint32_t head_size;
-    struct peer *next, **at; /* all of a server's */
+    struct peer *next, **at; /* list of the server's peers */
 };
 
 struct server {
@@ -38,7 +40,7 @@ struct server {
     int ep, *listeners; /* -1: not open */
     struct peer *peers;
     uint8_t *buffer;
-    char *answer; /* http, with its body; close_answer says that the connection ends */
+    char *answer; /* http, with its body; close_answer has Connection: close */
     char *close_answer;
     size_t answer_size, close_answer_size;
     uint64_t connections, requests, bytes_in, bytes_out, mismatches;
@@ -73,7 +75,7 @@ static void peer_watch(struct server *s, struct peer *p, bool in, bool out)
     s->o->calls->epoll_ctl(s->ep, EPOLL_CTL_MOD, p->fd, &ev);
 }
 
-/* Each of the following returns 0, or -1 when the connection has come to its end. */
+/* The following functions return 0, or -1 when the connection must be closed. */
 
 static int keep(struct peer *p, const void *data, size_t n)
 {
@@ -90,7 +92,7 @@ static int keep(struct peer *p, const void *data, size_t n)
     return 0;
 }
 
-/* Sends now what can be sent now and keeps the rest; meanwhile nothing more is read. */
+/* Sends what it can and keeps the rest; stops reading until the rest is sent. */
 static int give(struct server *s, struct peer *p, const void *data, size_t n)
 {
     ssize_t sent = 0;
@@ -147,7 +149,7 @@ static int serve_sink(struct server *s, struct peer *p, size_t n)
     return 0;
 }
 
-/* The end of a stream: its length, 8 bytes big endian. */
+/* Ends a stream: sends its length, 8 bytes big endian. */
 static int tell_count(struct server *s, struct peer *p)
 {
     uint8_t count[COUNT_BYTES];
@@ -170,7 +172,7 @@ static int answer(struct server *s, struct peer *p, const char *head, size_t n)
                       : give(s, p, s->answer, s->answer_size);
 }
 
-/* Whole requests in what has come are answered, the rest is kept. */
+/* Answers the complete requests and keeps the rest. */
 static int serve_http(struct server *s, struct peer *p, size_t n)
 {
     const char *data = (const char *)s->buffer, *end;
@@ -218,7 +220,7 @@ static int readable(struct server *s, struct peer *p)
     case ROLE_HTTP:
         return serve_http(s, p, (size_t)n);
     default:
-        return 0; /* bulk: what comes is of no interest */
+        return 0; /* bulk: received bytes are ignored */
     }
 }
 
@@ -267,14 +269,14 @@ static struct peer *new_peer(struct server *s, int fd)
     return NULL;
 }
 
-/* Who connects waits then: for a descriptor, or in vain. Said once. */
+/* Reports once that connections cannot be accepted; they wait in the listen queue. */
 static void cannot_accept(struct server *s, int error)
 {
     if (error == EAGAIN || error == EINTR || error == ECONNABORTED || s->accept_failed)
         return;
     s->accept_failed = true;
     load_message("cannot accept after %llu connections: %s%s", (unsigned long long)s->connections,
-                 strerror(error), error == EMFILE ? "; more are allowed by ulimit -n" : "");
+                 strerror(error), error == EMFILE ? "; raise ulimit -n" : "");
 }
 
 static void accept_peers(struct server *s, int listener)
@@ -304,7 +306,7 @@ static void accept_peers(struct server *s, int listener)
     }
 }
 
-/* A listener never has a number of libtoe's own: those only connect. */
+/* libtoe's own numbers are for connections only: open listeners as descriptors. */
 static int make_listener(struct server *s, uint32_t i)
 {
     const struct load_calls *call = s->o->calls;
@@ -340,7 +342,7 @@ static int make_listeners(struct server *s)
     return 0;
 }
 
-/* "HTTP/1.1 200 OK" with a body of the pattern's bytes. */
+/* Builds "HTTP/1.1 200 OK" with a body of pattern bytes. */
 static char *make_answer(const struct load_options *o, const char *more, size_t *size)
 {
     char *text = malloc(256 + (size_t)o->size);
@@ -424,7 +426,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-static int tell(const struct load_options *o, const struct server *servers)
+static int print_counts(const struct load_options *o, const struct server *servers)
 {
     static const char *const roles[] = {"pingpong", "sink", "bulk", "http"};
     struct server sum = {0};
@@ -470,7 +472,7 @@ static int run_servers(const struct load_options *o, struct server *servers)
         pthread_join(servers[i].thread, NULL);
         failed |= servers[i].failed;
     }
-    if (o->json && tell(o, servers) != 0)
+    if (o->json && print_counts(o, servers) != 0)
         failed = 1;
     return failed ? LOAD_FAILURE : LOAD_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.c - bulk: a stream up to `serve sink`, which tells what it got, or down from `serve bulk`.
- */
+/* stream.c - bulk: a stream up to `serve sink`, which returns its byte count, or down from `serve
+ * bulk`. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -8,11 +8,14 @@
 
 #include <linux/errqueue.h>
 
-#include "worker.h"
+#include "common.h"
+#include "connect.h"
+#include "schedule.h"
+#include "stream.h"
 
-/* Calls on one connection before the others have their turn. */
+/* Calls on one connection before the next has its turn. */
 #define TURN        16
-#define LOANS       256 /* as many bytes as that, a few frames each */
+#define LOANS       256 /* borrows per turn; each has a few frames */
 #define COUNT_BYTES 8u
 #define CONTROL     128
 
@@ -45,7 +48,7 @@ void stream_begin(struct worker *w, struct conn *c)
         worker_failed(w, c, error);
 }
 
-/* The end of our stream: now the sink tells what it got. */
+/* Ends our stream; the sink answers with its byte count. */
 static int end_up(struct worker *w, struct conn *c)
 {
     int error;
@@ -59,8 +62,9 @@ static int end_up(struct worker *w, struct conn *c)
     return error;
 }
 
-/* What is told of sends by MSG_ZEROCOPY. What they send never changes, so nothing waits for it. */
-static void take_told(struct worker *w, struct conn *c)
+/* Counts completions of MSG_ZEROCOPY sends. The pattern never changes, so no send waits for them.
+ */
+static void take_completions(struct worker *w, struct conn *c)
 {
     for (;;) {
         char control[CONTROL];
@@ -76,9 +80,9 @@ static void take_told(struct worker *w, struct conn *c)
         memcpy(&e, CMSG_DATA(h), sizeof e);
         if (e.ee_origin != SO_EE_ORIGIN_ZEROCOPY)
             continue;
-        w->tally.told += (uint64_t)e.ee_data - e.ee_info + 1;
+        w->tally.zc_completed += (uint64_t)e.ee_data - e.ee_info + 1;
         if (e.ee_code & SO_EE_CODE_ZEROCOPY_COPIED)
-            w->tally.told_copied += (uint64_t)e.ee_data - e.ee_info + 1;
+            w->tally.zc_copied += (uint64_t)e.ee_data - e.ee_info + 1;
     }
 }
 
@@ -95,7 +99,7 @@ static int send_up(struct worker *w, struct conn *c)
             c->out_left = w->o->message;
         n = w->o->calls->send(c->fd, load_pattern(c->out_at), c->out_left,
                               MSG_NOSIGNAL | (w->o->zero_copy ? MSG_ZEROCOPY : 0));
-        /* Linux bounds what is not told yet: more when some has been */
+        /* ENOBUFS: Linux limits the sends without completion; retry after completions */
         if (n < 0)
             return errno == EAGAIN || (errno == ENOBUFS && w->o->zero_copy) ? 0 : errno;
         c->out_at += (uint64_t)n;
@@ -105,8 +109,8 @@ static int send_up(struct worker *w, struct conn *c)
     return 0;
 }
 
-/* Looked at where it arrived, if at all, and given back at once. Bytes, or as recv(). */
-static ssize_t look_at(struct worker *w, struct conn *c, int *failed)
+/* Borrows received bytes, verifies them in place, and returns them at once. Returns as recv(). */
+static ssize_t check_borrowed(struct worker *w, struct conn *c, int *failed)
 {
     struct iovec iov[2];
     uint64_t loan;
@@ -127,7 +131,7 @@ static int borrow_down(struct worker *w, struct conn *c)
     int turn, failed = 0;
 
     for (turn = 0; turn < LOANS; turn++) {
-        ssize_t n = look_at(w, c, &failed);
+        ssize_t n = check_borrowed(w, c, &failed);
 
         if (n <= 0)
             return n == 0 ? FAIL_EOF : errno == EAGAIN ? 0 : errno;
@@ -158,7 +162,7 @@ static int receive_down(struct worker *w, struct conn *c)
     return 0;
 }
 
-/* The sink's count, 8 bytes big endian, and then its end. */
+/* Receives the sink's count, 8 bytes big endian, and then its FIN. */
 static int receive_count(struct worker *w, struct conn *c)
 {
     ssize_t n = w->o->calls->recv(c->fd, w->buffer, COUNT_BYTES + 1, 0), i;
@@ -180,7 +184,7 @@ static int receive_count(struct worker *w, struct conn *c)
     return 0;
 }
 
-/* A sink says nothing while we send: what makes its side readable is its end. */
+/* A sink sends nothing during the stream, so a readable socket means its FIN. */
 static int peer_gone(struct worker *w, struct conn *c)
 {
     ssize_t n = w->o->calls->recv(c->fd, w->buffer, 1, 0);
@@ -196,8 +200,8 @@ void stream_event(struct worker *w, struct conn *c, uint32_t events)
 
     w->now = load_clock();
     if (w->o->zero_copy && !w->o->down && (events & EPOLLERR)) {
-        take_told(w, c);
-        events &= ~(uint32_t)EPOLLERR; /* an end is EPOLLHUP too */
+        take_completions(w, c);
+        events &= ~(uint32_t)EPOLLERR; /* a closed connection also has EPOLLHUP */
     }
     if (c->state == CONN_COUNTED)
         error = receive_count(w, c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tally.c - counting, and what is kept of each second. */
+/* tally.c - counts, and one histogram per second (tally.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,12 @@
 
 static const char *const names[] = {"EOF", "MISMATCH", "HTTP", "STATUS", "LENGTH", "COUNT"};
 static const char *const texts[] = {
-    "the server closed the connection in the middle",
-    "the answer has other bytes than expected",
-    "not an HTTP answer that can be read",
-    "another HTTP status than expected",
-    "an answer of another length than expected",
-    "the server counted other bytes than were sent",
+    "the server closed the connection before the end of the answer",
+    "the bytes of the answer differ from the expected ones",
+    "the answer is not HTTP, or of an unsupported form",
+    "unexpected HTTP status",
+    "unexpected length of the answer",
+    "the server received another number of bytes than was sent",
 };
 
 const char *fail_name(int what)
@@ -56,7 +56,7 @@ void tally_fail(struct tally *t, int what)
     t->failures[what]++;
 }
 
-/* The interval of this second, made when there is none; they come in order or are the last. */
+/* Returns the interval of this second; creates it. Seconds arrive in order, or repeat the last. */
 static struct interval *interval_at(struct tally *t, uint64_t second)
 {
     struct interval *p;
@@ -96,7 +96,7 @@ void interval_unpack(const struct interval *in, struct hist *h)
     h->max = in->max;
 }
 
-/* The other way; what the interval had is replaced. */
+/* Packs a histogram into an interval; replaces its counters. */
 static int interval_pack(struct interval *to, const struct hist *h)
 {
     uint32_t i, n = 0;
@@ -172,9 +172,9 @@ int tally_add(struct tally *to, const struct tally *from)
     to->connections += from->connections;
     to->idle_lost += from->idle_lost;
     to->bytes += from->bytes;
-    to->told += from->told;
-    to->told_copied += from->told_copied;
-    to->resident += from->resident; /* known to one thread */
+    to->zc_completed += from->zc_completed;
+    to->zc_copied += from->zc_copied;
+    to->resident += from->resident; /* set by one thread only */
     to->resident_connected += from->resident_connected;
     if (!to->failed)
         to->first_failure = from->first_failure;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker.c - the loop of a client thread: what is due, what has come, and until when. */
+/* worker.c - the loop of a client thread: due requests, events, and the end. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,27 +8,28 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "common.h"
+#include "connect.h"
+#include "exchange.h"
+#include "schedule.h"
+#include "stream.h"
 #include "worker.h"
 
 #define EVENTS 256
-/* A closed loop whose exchanges fail one after the other comes to its end. */
-#define FAILED_IN_ROW 1000u
-/* The longest sleep: interrupts and the end of a second are looked at this often. */
+/* The longest sleep: interrupts and the end of a second are checked this often. */
 #define SLEEP_NS (50 * LOAD_NS_PER_MS)
-/* Requests looked at for one that can begin. */
+/* Due requests to search for one that can begin. */
 #define LOOK_AHEAD 64u
-/* --at-once: connections that are fetched into the cache together, before their turn. */
-#define FETCHED 16u
-#define LARGE   ((size_t)2 << 20) /* a huge page */
+#define LARGE      ((size_t)2 << 20) /* a huge page */
 
-/* This worker's part of a number that the threads share. */
+/* Returns this worker's share of a number. */
 static uint32_t share(uint32_t whole, uint32_t threads, uint32_t id)
 {
     return whole / threads + (id < whole % threads);
 }
 
-/* All active connections in a random order: a list in the memory's order would have the next one in
- * the cache before it is asked. The same in each run. */
+/* Makes a random order of the active connections, the same in each run. In memory order, hardware
+ * prefetching would hide the cache misses. */
 static int make_order(struct worker *w)
 {
     uint64_t x = 88172645463325252u; /* xorshift (Marsaglia 2003) */
@@ -49,7 +50,7 @@ static int make_order(struct worker *w)
     return w->order ? 0 : -1;
 }
 
-/* All zero, on huge pages where there are many and the kernel has such. */
+/* Allocates zeroed connections, on huge pages if there are many and the kernel has huge pages. */
 static struct conn *make_conns(size_t n)
 {
     size_t size = (n * sizeof(struct conn) + LARGE - 1) & ~(size_t)(LARGE - 1);
@@ -113,129 +114,7 @@ void worker_free(struct worker *w)
     tally_free(&w->tally);
 }
 
-uint64_t worker_due_at(const struct worker *w, uint64_t number)
-{
-    /* The threads' requests fall between each other's. */
-    double offset = w->gap * w->id / w->o->threads;
-
-    return w->t_start + (uint64_t)(offset + w->gap * (double)number + 0.5);
-}
-
-bool worker_in_window(const struct worker *w, uint64_t t)
-{
-    return t >= w->t_record && t < w->t_end;
-}
-
-/* The i-th after the one whose turn it is. */
-static struct conn *after_turn(const struct worker *w, uint32_t i)
-{
-    uint32_t left = w->active - w->turn;
-
-    return &w->conns[w->order[i < left ? w->turn + i : (i - left) % w->active]];
-}
-
-/*
- * Whose turn comes next is known here alone, so nobody else can see to it that they are in the
- * cache then: a client that knows whom it will ask does that (toe_prefetch()). Those whose turn
- * is a batch away, by their own records, which were fetched a batch before.
- */
-static void fetch_next(const struct worker *w)
-{
-    int fds[FETCHED];
-    uint32_t i;
-
-    for (i = 0; i < FETCHED; i++) {
-        fds[i] = after_turn(w, FETCHED + i)->fd;
-        __builtin_prefetch(after_turn(w, 2 * FETCHED + i), 1);
-    }
-    w->o->calls->prefetch(fds, FETCHED);
-}
-
-/* The next in turn that has nothing under way and lives; NULL: none. */
-static struct conn *in_turn(struct worker *w)
-{
-    uint32_t tries;
-
-    for (tries = 0; tries < w->active; tries++) {
-        struct conn *c = &w->conns[w->order[w->turn]];
-
-        if (w->o->calls->prefetch && w->turn % FETCHED == 0)
-            fetch_next(w);
-        w->turn = w->turn + 1 < w->active ? w->turn + 1 : 0;
-        if (c->state == CONN_FREE && !c->queued)
-            return c;
-    }
-    return NULL;
-}
-
-static void make_ready(struct worker *w, struct conn *c)
-{
-    if (!c || c->queued)
-        return;
-    c->queued = true;
-    c->next_ready = NULL;
-    *w->ready_last = c;
-    w->ready_last = &c->next_ready;
-}
-
-void worker_again(struct worker *w, struct conn *c)
-{
-    c->state = CONN_FREE;
-    make_ready(w, w->order ? in_turn(w) : c);
-}
-
-void worker_under_way(struct worker *w, struct conn *c)
-{
-    c->busy = true;
-    w->under_way++;
-}
-
-void worker_over(struct worker *w, struct conn *c)
-{
-    w->under_way -= c->busy;
-    c->busy = false;
-}
-
-void worker_answered(struct worker *w, struct conn *c)
-{
-    w->now = load_clock();
-    worker_over(w, c);
-    w->failed_in_row = 0;
-    w->tally.answered++;
-    if (worker_in_window(w, c->started))
-        hist_record(w->tally.now, w->now > c->started ? w->now - c->started : 0);
-    if (worker_in_window(w, w->now))
-        w->tally.in_window++;
-}
-
-bool worker_lost(struct worker *w, struct conn *c)
-{
-    c->state = CONN_DEAD;
-    w->alive--;
-    return atomic_fetch_sub(&w->run->alive, 1) == 1;
-}
-
-void worker_failed(struct worker *w, struct conn *c, int what)
-{
-    tally_fail(&w->tally, what);
-    worker_over(w, c);
-    conn_close(w, c, true);
-    http_next(&c->http);
-    c->out_left = 0;
-    if (w->o->fresh) {
-        if (w->gap == 0 && ++w->failed_in_row >= FAILED_IN_ROW)
-            w->run->gave_up = 1;
-        worker_again(w, c);
-        return;
-    }
-    /* With those of the other threads: what is due on ours is owed until theirs have failed too. */
-    if (worker_lost(w, c) && !w->stopping)
-        w->run->gave_up = 1;
-    else if (w->order)
-        make_ready(w, in_turn(w));
-}
-
-/* Requests that have become due: each belongs to the next connection, in use or not. */
+/* Assigns due requests to the connections in turn, busy or not. */
 static void issue(struct worker *w)
 {
     while (w->gap > 0 && !w->stopping) {
@@ -253,7 +132,7 @@ static void issue(struct worker *w)
     }
 }
 
-/* Begins what may be begun. A connection that is done at once is at the end of the list again. */
+/* Begins the queued exchanges. A connection that finishes at once is queued again at the end. */
 static void begin_ready(struct worker *w)
 {
     while (w->ready_first && !w->run->gave_up) {
@@ -277,8 +156,8 @@ static void begin_ready(struct worker *w)
     }
 }
 
-/* When a request is due that can begin then: one of a connection in use begins with the answer that
- * this waits for, and to wake for it would only take the core from who makes that answer. */
+/* Returns when the next request is due on a connection that is not busy. A request on a busy one
+ * begins with the answer; waking up earlier would take the core from the server. */
 static uint64_t next_due(const struct worker *w)
 {
     uint64_t number = w->issued, end = number + LOOK_AHEAD;
@@ -290,7 +169,7 @@ static uint64_t next_due(const struct worker *w)
     return worker_due_at(w, number);
 }
 
-/* How long the client may sleep now, in nanoseconds. */
+/* Returns how long the client may sleep, in nanoseconds. */
 static uint64_t sleep_ns(const struct worker *w)
 {
     uint64_t until = w->now + SLEEP_NS, due;
@@ -306,8 +185,8 @@ static uint64_t sleep_ns(const struct worker *w)
     return until <= w->now ? 0 : until - w->now;
 }
 
-/* Sleeps until something comes or is due, and no longer: a client that polled until then would keep
- * a TOE on the same core from its work. */
+/* Sleeps until an event or the next due request. Polling would take the core from a TOE that shares
+ * it. */
 static int wait_events(struct worker *w, struct epoll_event *ev)
 {
     uint64_t left = sleep_ns(w);
@@ -318,7 +197,7 @@ static int wait_events(struct worker *w, struct epoll_event *ev)
         n = w->o->calls->epoll_pwait2(w->ep, ev, EVENTS, &t, NULL);
         if (n >= 0 || errno != ENOSYS)
             return n;
-        w->coarse = true; /* before Linux 5.11: the rest of a millisecond is polled */
+        w->coarse = true; /* before Linux 5.11: poll for the rest of a millisecond */
     }
     return w->o->calls->epoll_wait(w->ep, ev, EVENTS, (int)(left / LOAD_NS_PER_MS));
 }
@@ -339,7 +218,7 @@ static void idle_event(struct worker *w, struct conn *c)
 static void handle(struct worker *w, struct conn *c, uint32_t events)
 {
     if (c->fd < 0)
-        return; /* closed by what came before it in this batch */
+        return; /* closed by an earlier event of this batch */
     if (c->idle)
         idle_event(w, c);
     else if (w->o->mode == LOAD_BULK)
@@ -348,7 +227,7 @@ static void handle(struct worker *w, struct conn *c, uint32_t events)
         exchange_event(w, c, events);
 }
 
-/* Everything that is still to be answered, and ends of the peer that are still to come. */
+/* Returns the number of missing answers and of missing FINs of the peer. */
 static uint64_t waiting(const struct worker *w)
 {
     uint64_t n = w->under_way;
@@ -362,7 +241,7 @@ static uint64_t waiting(const struct worker *w)
     return n;
 }
 
-/* Once a second, of what takes more than two. */
+/* Reports progress once a second in runs of more than two seconds. */
 static void progress(struct worker *w)
 {
     const struct load_options *o = w->o;
@@ -370,9 +249,9 @@ static void progress(struct worker *w)
     uint64_t second = (w->now - w->t_start) / LOAD_NS_PER_S;
     bool bulk = o->mode == LOAD_BULK;
 
-    if (o->quiet || w->id != 0 || w->told == second)
+    if (o->quiet || w->id != 0 || w->reported_second == second)
         return;
-    w->told = second;
+    w->reported_second = second;
     if (!isatty(STDERR_FILENO) || (o->warmup_ns + o->time_ns <= 2 * LOAD_NS_PER_S && second < 2))
         return;
     if (w->stopping) {
@@ -392,7 +271,7 @@ static void progress(struct worker *w)
             o->threads > 1 ? " (first thread)" : "");
 }
 
-/* The seconds of the measurement, as they pass. */
+/* Stores the histogram of each second that has passed. */
 static void tick(struct worker *w)
 {
     uint64_t second;
@@ -413,7 +292,7 @@ static void stop(struct worker *w)
     w->stopping = true;
     w->ended = w->now < w->t_end ? w->now : w->t_end;
     if (w->now < w->t_end)
-        w->t_end = w->now; /* interrupted, or all have failed */
+        w->t_end = w->now; /* interrupted, or all connections failed */
     if (w->o->mode == LOAD_BULK)
         streams_end(w);
 }
@@ -434,7 +313,7 @@ static void measure(struct worker *w)
         tick(w);
         progress(w);
         if (!w->stopping && (w->now >= w->t_end || w->run->gave_up || load_interrupted)) {
-            issue(w); /* what has become due while we waited is owed */
+            issue(w); /* requests that became due while we waited count */
             stop(w);
             limit = w->now + w->o->timeout_ns;
         }
@@ -443,7 +322,8 @@ static void measure(struct worker *w)
     }
 }
 
-/* No answer at the end: its age is its latency at least. Of the warm-up it is only counted. */
+/* Records a missing answer by its age, the lower bound of its latency; in the warm-up only counts
+ * it. */
 static void unanswered(struct worker *w, uint64_t since)
 {
     w->tally.unanswered++;
@@ -461,7 +341,7 @@ static void record_unanswered(struct worker *w)
         if (c->busy && w->o->mode != LOAD_BULK)
             unanswered(w, c->started);
         if (c->state == CONN_ENDING && !w->run->gave_up)
-            tally_fail(&w->tally, ETIMEDOUT); /* the peer was to close, and has not */
+            tally_fail(&w->tally, ETIMEDOUT); /* the peer has not closed */
         for (; w->gap > 0 && c->taken < c->due; c->taken++)
             unanswered(w, worker_due_at(w, c->taken * w->active + c->index));
     }
@@ -469,7 +349,7 @@ static void record_unanswered(struct worker *w)
         w->tally.unanswered = w->under_way;
 }
 
-/* Waits for the others, twice: worker 0 sets the time between. */
+/* Waits for all workers twice; in between, worker 0 sets the start time. */
 static bool all_ready(struct worker *w)
 {
     struct run *run = w->run;
@@ -496,7 +376,7 @@ static void begin_all(struct worker *w)
         for (i = 0; i < w->active; i++)
             w->conns[i].state = CONN_FREE;
         for (i = 0; i < n; i++)
-            make_ready(w, in_turn(w));
+            worker_next_in_turn(w);
         return;
     }
     for (i = 0; i < w->active; i++) {
@@ -515,11 +395,11 @@ void worker_run(struct worker *w)
 {
     if (w->id == 0)
         w->tally.resident = load_resident();
-    /* what is due in 20 us is not to be late by the 50 us that the kernel allows itself */
+    /* the default slack of 50 us would delay requests that are due in 20 us */
     (void)prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
     w->ep = w->o->calls->epoll_create1(EPOLL_CLOEXEC);
     if (w->ep < 0)
-        load_message("cannot make an epoll instance: %s", strerror(errno));
+        load_message("cannot create an epoll instance: %s", strerror(errno));
     if (w->ep < 0 || connect_all(w) != 0)
         __atomic_store_n(&w->run->failed, 1, __ATOMIC_RELAXED);
     if (!all_ready(w))

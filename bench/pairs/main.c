@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - runs pairs (pairs.h), one on each core named, and prints what each has done as JSON:
+ * main.c - runs pairs (pairs.h), one on each given core, and prints their results as JSON:
  *
  *   pairs CPU[,CPU...] CONNECTIONS BYTES MILLISECONDS
  *
@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <toe/number.h>
 
 #include "pairs.h"
 
@@ -32,8 +34,8 @@ static void *work(void *arg)
     CPU_ZERO(&set);
     CPU_SET(w->run.cpu, &set);
     if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) != 0)
-        w->run.error = "the core cannot be had";
-    pair_go(w->pair, &w->run); /* with an error it only lets the others begin */
+        w->run.error = "cannot run on this core";
+    pair_go(w->pair, &w->run); /* after an error it only lets the others begin */
     return NULL;
 }
 
@@ -46,11 +48,15 @@ static int usage(void)
 
 static int read_numbers(char **argv, struct pair_run *run, uint64_t *ms)
 {
-    run->connections = (uint32_t)strtoul(argv[2], NULL, 10);
-    run->bytes = (uint32_t)strtoul(argv[3], NULL, 10);
-    *ms = strtoull(argv[4], NULL, 10);
-    return run->connections >= 1 && run->connections <= 1024 && run->bytes >= 8 &&
-           run->bytes <= PAIR_BYTES_MAX && (run->bytes & (run->bytes - 1)) == 0 && *ms >= 1;
+    uint64_t connections, bytes;
+
+    if (!toe_number(argv[2], 1, 1024, &connections, NULL, 0) ||
+        !toe_number(argv[3], 8, PAIR_BYTES_MAX, &bytes, NULL, 0) || (bytes & (bytes - 1)) ||
+        !toe_number(argv[4], 1, UINT64_MAX / NS_PER_MS, ms, NULL, 0))
+        return 0;
+    run->connections = (uint32_t)connections;
+    run->bytes = (uint32_t)bytes;
+    return 1;
 }
 
 static int report(const struct work *w, unsigned n)
@@ -86,15 +92,21 @@ int main(int argc, char **argv)
 
     if (argc != 5 || !read_numbers(argv, &run, &ms))
         return usage();
+    run.time = ms * NS_PER_MS;
+    for (core = strtok(argv[1], ","); core && n < PAIRS_MAX; core = strtok(NULL, ","), n++) {
+        uint64_t cpu;
+
+        if (!toe_number(core, 0, CPU_SETSIZE - 1, &cpu, NULL, 0))
+            return usage();
+        w[n].run = run;
+        w[n].run.cpu = (int)cpu;
+    }
     if (!mkdtemp(folder)) {
         perror("pairs: mkdtemp");
         return 1;
     }
-    for (core = strtok(argv[1], ","); core && n < PAIRS_MAX; core = strtok(NULL, ","), n++) {
-        run.cpu = atoi(core);
-        run.time = ms * NS_PER_MS;
-        w[n].run = run;
-        if (!(w[n].pair = pair_new(folder, n, &run)))
+    for (i = 0; i < n; i++) {
+        if (!(w[i].pair = pair_new(folder, i, &w[i].run)))
             return 1;
     }
     atomic_store(&start.cold, n);

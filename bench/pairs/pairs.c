@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.c - see pairs.h. */
+/* pairs.c - two engines, their hosts and a wire in one thread (pairs.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 
 #define RING         4096u
 #define WARM_UP_EACH 100u            /* answers on each connection, */
-#define WARM_UP_MAX  (60 * NS_PER_S) /* ... within so long */
+#define WARM_UP_MAX  (60 * NS_PER_S) /* ... within this time */
 
 /* A side: an engine, the host on it, and what it has sent and received on each slot. */
 struct side {
     struct engine *e;
     struct host host;
     uint32_t *sent, *got; /* bytes, by slot */
-    uint32_t *part;       /* of a message that has arrived in part */
+    uint32_t *part;       /* received part of a message */
 };
 
 struct pair {
@@ -124,7 +124,7 @@ void pair_free(struct pair *p)
     free(p);
 }
 
-/* ---- messages: each begins with its stream offset, so that a wrong one is seen ---- */
+/* ---- messages begin with their stream offset, so that errors are detected ---- */
 
 static void say(struct pair *p, struct side *s, uint32_t slot)
 {
@@ -137,7 +137,7 @@ static void say(struct pair *p, struct side *s, uint32_t slot)
     host_put(&s->host, TOE_CMD_SEND, TOE_F_SEND_PUSH, 0, slot, p->bytes, 0);
 }
 
-/* n more bytes have come: returns how many messages they complete; -1: a wrong one. */
+/* Handles n received bytes. Returns the number of completed messages, or -1 for a wrong one. */
 static int hear(struct pair *p, struct side *s, uint32_t slot, uint32_t n)
 {
     const uint8_t *rx = s->host.area + toedev_rx_offset(&s->host.cfg, &s->host.layout, slot);
@@ -157,7 +157,8 @@ static int hear(struct pair *p, struct side *s, uint32_t slot, uint32_t n)
     return whole;
 }
 
-/* Takes what the host of s is told, and answers (or asks again). 0, or why not. */
+/* Handles the commands for the host of s and answers, or sends the next request. Returns 0 or an
+ * error. */
 static const char *serve(struct pair *p, struct side *s)
 {
     struct toe_cmd c;
@@ -210,7 +211,7 @@ static uint64_t thread_time(void)
     return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* Opens connections as the ring has room, a turn each time. */
+/* Opens connections as the ring has room. */
 static void warm_up(struct pair *p, struct pair_run *run)
 {
     uint64_t now = engine_clock(), until = now + WARM_UP_MAX;

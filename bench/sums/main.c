@@ -13,11 +13,14 @@
 #include <string.h>
 #include <time.h>
 
+#include <toe/number.h>
+
 #include "frames/sums.h"
 
 #define MOST    65536u
 #define BYTES   (4u << 20) /* of a sample, all calls together */
 #define LENGTHS 16
+#define ROUNDS  1000
 
 static uint8_t from[MOST + 64], to[MOST + 64];
 static volatile unsigned kept;
@@ -56,19 +59,20 @@ static void samples(const struct sums *s, int copy, unsigned length, unsigned ro
 
 int main(int argc, char **argv)
 {
-    unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 0, r, i, n;
-    static double ns[2][8][LENGTHS][1000];
-    unsigned lengths[LENGTHS];
+    static double ns[2][8][LENGTHS][ROUNDS];
+    unsigned lengths[LENGTHS], rounds, r, i, n;
+    uint64_t v = 0;
+    bool valid = argc > 2 && argc <= 2 + LENGTHS && toe_number(argv[1], 1, ROUNDS, &v, NULL, 0);
     int copy;
 
-    for (i = 0; i + 2 < (unsigned)argc && i < LENGTHS; i++) {
-        lengths[i] = (unsigned)strtoul(argv[i + 2], NULL, 10);
-        if (lengths[i] < 1 || lengths[i] > MOST)
-            rounds = 0;
+    rounds = (unsigned)v;
+    for (i = 0; valid && i + 2 < (unsigned)argc; i++) {
+        valid = toe_number(argv[i + 2], 1, MOST, &v, NULL, 0);
+        lengths[i] = (unsigned)v;
     }
-    if (rounds < 1 || rounds > 1000 || argc > 2 + LENGTHS) {
-        fprintf(stderr, "usage: sums ROUNDS LENGTH...; rounds 1..1000, up to %d lengths 1..%u\n",
-                LENGTHS, MOST);
+    if (!valid) {
+        fprintf(stderr, "usage: sums ROUNDS LENGTH...; rounds 1..%d, up to %d lengths 1..%u\n",
+                ROUNDS, LENGTHS, MOST);
         return 2;
     }
     n = i;

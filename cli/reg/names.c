@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.c - finds a register by what people call it (blocks.h, reg_find()). */
-#include <errno.h>
+/* names.c - finds a register by its name (names.h). */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "../cli.h"
-#include "blocks.h"
+#include <toe/number.h>
+
+#include "../common/message.h"
+#include "names.h"
 
 uint64_t field_max(unsigned width)
 {
@@ -43,13 +44,13 @@ struct reg_ref reg_element(const struct block *block, const struct reg_desc *reg
     return r;
 }
 
-/* "name.field" or "name" with an index anywhere, as A[3].B and A.B[3]: text without it, and the
- * index; -1: there is none. False: it is wrong. */
+/* Removes the index from a name, as in A[3].B or A.B[3]. *index: -1 when the name has none. Returns
+ * false when the index is malformed. */
 static bool take_index(const char *text, char *plain, size_t size, long *index)
 {
     const char *open = strchr(text, '['), *close = strchr(text, ']');
     char digits[12];
-    unsigned long n;
+    uint64_t n;
 
     *index = -1;
     if (!open || !close) {
@@ -57,7 +58,7 @@ static bool take_index(const char *text, char *plain, size_t size, long *index)
         return !open && !close;
     }
     snprintf(digits, sizeof digits, "%.*s", (int)(close > open ? close - open - 1 : 0), open + 1);
-    if (!cli_number(digits, 0, UINT32_MAX, &n))
+    if (!toe_number(digits, 0, UINT32_MAX, &n, NULL, 0))
         return false;
     *index = (long)n;
     snprintf(plain, size, "%.*s%s", (int)(open - text), text, close + 1);
@@ -76,7 +77,7 @@ static const struct field_desc *field_named(const struct map_desc *map, const st
     return NULL;
 }
 
-/* text, without index, within one block and without the block's name. */
+/* Finds text, without index and block name, within one block. */
 static bool find_in(const struct block *k, const char *text, struct reg_ref *ref)
 {
     uint32_t i;
@@ -99,21 +100,16 @@ static bool find_in(const struct block *k, const char *text, struct reg_ref *ref
 
 static bool by_address(const char *text, struct reg_ref *ref)
 {
-    unsigned long long at;
-    char *end;
+    uint64_t at;
 
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-    errno = 0;
-    at = strtoull(text, &end, 0);
-    if (*end || errno)
+    if (!toe_number_c(text, 0, UINT64_MAX, &at, NULL, 0))
         return false;
     *ref = (struct reg_ref){.at = at, .width = 32};
-    snprintf(ref->name, sizeof ref->name, "0x%llx", at);
+    snprintf(ref->name, sizeof ref->name, "0x%" PRIx64, at);
     return true;
 }
 
-/* A bare name is of the one block that has it: how many have. */
+/* Finds a name with or without its block. Returns how many blocks have it; *ref is the first. */
 static int find_anywhere(const struct blocks *b, const char *text, struct reg_ref *ref)
 {
     size_t len = strcspn(text, ".");
@@ -134,12 +130,13 @@ static int find_anywhere(const struct blocks *b, const char *text, struct reg_re
 static bool index_fits(const char *text, struct reg_ref *ref, long index)
 {
     if (index < 0 && ref->reg->count > 1)
-        cli_message("%s: there are %" PRIu32 "; say which one, as %s[0]", text, ref->reg->count,
-                    ref->reg->name);
+        cli_message("%s is an array of %" PRIu32 "; give an index, as in %s[0]", text,
+                    ref->reg->count, ref->reg->name);
     else if (index >= 0 && ref->reg->count == 1)
-        cli_message("%s: %s is no array", text, ref->reg->name);
+        cli_message("%s: %s is not an array", text, ref->reg->name);
     else if (index >= (long)ref->reg->count)
-        cli_message("%s: there are %" PRIu32 ", counted from 0", text, ref->reg->count);
+        cli_message("%s: the array has %" PRIu32 " elements, counted from 0", text,
+                    ref->reg->count);
     else
         return true;
     return false;
@@ -155,15 +152,15 @@ bool reg_find(const struct blocks *b, const char *text, struct reg_ref *ref)
         return true;
     *ref = (struct reg_ref){0};
     if (strlen(text) >= sizeof plain || !take_index(text, plain, sizeof plain, &index)) {
-        cli_message("%s is no name of a register", text);
+        cli_message("%s is not the name of a register", text);
         return false;
     }
     found = find_anywhere(b, plain, ref);
     if (found > 1)
-        cli_message("%s is in %d blocks; name the one that is meant, as %s.%s", text, found,
+        cli_message("%s is in %d blocks; add the name of one, as in %s.%s", text, found,
                     ref->block->name, plain);
     else if (found == 0)
-        cli_message("there is no register %s; `toehold reg list` has their names", text);
+        cli_message("no register %s; `toehold reg list` shows the names", text);
     if (found != 1 || !index_fits(text, ref, index))
         return false;
     ref->index = index < 0 ? 0 : (uint32_t)index;

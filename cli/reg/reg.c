@@ -4,14 +4,19 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
-#include "../cli.h"
-#include "blocks.h"
+#include <toe/number.h>
+
+#include "../common/exit.h"
+#include "../common/message.h"
+#include "names.h"
+#include "reg.h"
 #include "show.h"
 
 static const char usage_text[] =
@@ -23,16 +28,16 @@ static const char usage_text[] =
     "       toehold reg watch --bar BAR [--json] [--every MS] [--count N] NAME|ADDRESS...\n"
     "\n"
     "BAR is " BAR_SPECS ",\n"
-    "with @OFFSET behind it where the registers do not begin at 0.\n"
-    "A NAME is BLOCK.REGISTER or BLOCK.REGISTER.FIELD, without BLOCK where one block alone has\n"
-    "it, NAME[N] one of several; list and dump take the beginning of names.\n"
+    "followed by @OFFSET where the registers do not begin at 0.\n"
+    "A NAME is BLOCK.REGISTER or BLOCK.REGISTER.FIELD; BLOCK may be left out where only one block\n"
+    "has the register. NAME[N] is an array element. list and dump take prefixes of names.\n"
     "\n"
-    "exit: 1 an access failed, 2 usage, 4 no toed, 7 the registers cannot be had or are not ours\n";
+    "exit: 1 an access failed, 2 usage, 4 no toed, 7 cannot open the registers, or not Toehold's\n";
 
 struct request {
     const char *bar;
     bool json, help;
-    unsigned long every_ms, count; /* count 0: for ever */
+    uint64_t every_ms, count; /* count 0: no limit */
     int words;
     char **word;
 };
@@ -51,6 +56,8 @@ static int wrong(void)
 
 static int take_option(int c, char **argv, struct request *r)
 {
+    char want[TOE_NUMBER_WANT];
+
     switch (c) {
     case 'b':
         r->bar = optarg;
@@ -62,14 +69,14 @@ static int take_option(int c, char **argv, struct request *r)
         r->help = true;
         return CLI_OK;
     case 'e':
-        if (cli_number(optarg, 1, 3600000, &r->every_ms))
+        if (toe_number(optarg, 1, 3600000, &r->every_ms, want, sizeof want))
             return CLI_OK;
-        cli_message("reg: --every %s is not a number of milliseconds from 1 to 3600000", optarg);
+        cli_message("reg: --every %s is not %s (milliseconds)", optarg, want);
         return CLI_USAGE;
     case 'n':
-        if (cli_number(optarg, 1, 1000000000, &r->count))
+        if (toe_number(optarg, 1, 1000000000, &r->count, want, sizeof want))
             return CLI_OK;
-        cli_message("reg: --count %s is not a number from 1 to 1000000000", optarg);
+        cli_message("reg: --count %s is not %s", optarg, want);
         return CLI_USAGE;
     case ':':
         cli_message("reg: option %s needs a value", argv[optind - 1]);
@@ -86,7 +93,7 @@ static int parse(int argc, char **argv, struct request *r)
 
     optind = 1;
     opterr = 0;
-    /* Options may stand behind names, as in `reg read CTRL --json`. */
+    /* Options may follow names, as in `reg read CTRL --json`. */
     while ((c = getopt_long(argc, argv, ":b:jh", reg_options, NULL)) != -1) {
         code = take_option(c, argv, r);
         if (code || r->help)
@@ -97,15 +104,15 @@ static int parse(int argc, char **argv, struct request *r)
     return CLI_OK;
 }
 
-/* Opens the window and finds its blocks. A bare address needs none: what is looked at may be any
- * device's. */
+/* Opens the window and finds its blocks. Bare addresses need no blocks, so that they work on any
+ * device. */
 static int open_window(const struct request *r, bool write, bool bare, struct bar *bar,
                        struct blocks *b)
 {
     int code;
 
     if (!r->bar) {
-        cli_message("reg: which registers? --bar %s", BAR_SPECS);
+        cli_message("reg: --bar is missing: %s", BAR_SPECS);
         return CLI_USAGE;
     }
     code = bar_open(bar, r->bar, write);
@@ -120,7 +127,7 @@ static int open_window(const struct request *r, bool write, bool bare, struct ba
 
 static int no_words(const struct request *r, const char *command)
 {
-    cli_message("reg %s: which registers? `toehold reg list` has their names", command);
+    cli_message("reg %s: a register is missing; `toehold reg list` shows the names", command);
     return r->words == 0 ? CLI_USAGE : CLI_OK;
 }
 
@@ -136,8 +143,8 @@ static bool all_addresses(const struct request *r)
 
 /* ---- list, blocks, dump */
 
-/* Is it asked for: without words everything, else what begins with one of them, with its block or
- * without. */
+/* Returns whether a register is selected: without words every register, else those whose name
+ * begins with a word, with or without the name of the block. */
 static bool wanted(const struct request *r, const struct block *k, const struct reg_desc *reg)
 {
     char full[128];
@@ -176,7 +183,7 @@ static int list(const struct request *r)
                 n++;
             }
     if (n == 0) {
-        cli_message("reg list: no register begins so");
+        cli_message("reg list: no register name begins with the given words");
         show_end(&s);
         return CLI_FAILURE;
     }
@@ -199,7 +206,7 @@ static int blocks(const struct request *r)
     return show_end(&s);
 }
 
-/* One register, or each of an array but for those behind the window's end. */
+/* Prints one register, or the elements of an array that are within the window. */
 static bool dump_register(struct show *s, struct bar *bar, const struct block *k,
                           const struct reg_desc *reg)
 {
@@ -247,7 +254,7 @@ static int dump(const struct request *r)
 static bool read_one(struct bar *bar, const struct reg_ref *ref, uint64_t *value)
 {
     if (ref->reg && !reg_readable(ref->reg)) {
-        cli_message("%s can only be written", ref->name);
+        cli_message("%s is write-only", ref->name);
         return false;
     }
     if (!bar_read(bar, ref->at, ref->width, value))
@@ -292,18 +299,16 @@ struct change {
 static bool parse_change(const struct blocks *b, const char *word, struct change *c)
 {
     const char *equals = strchr(word, '=');
-    char name[96], *end;
+    char name[96], want[TOE_NUMBER_WANT];
     unsigned width;
 
     if (!equals || (size_t)(equals - word) >= sizeof name) {
-        cli_message("reg write: %s: say what and which value, as CTRL=1", word);
+        cli_message("reg write: %s: want NAME=VALUE, such as CTRL=1", word);
         return false;
     }
     snprintf(name, sizeof name, "%.*s", (int)(equals - word), word);
-    errno = 0;
-    c->value = strtoull(equals + 1, &end, 0);
-    if (equals[1] < '0' || equals[1] > '9' || *end || errno) {
-        cli_message("reg write: %s: %s is not a number", name, equals + 1);
+    if (!toe_number_c(equals + 1, 0, UINT64_MAX, &c->value, want, sizeof want)) {
+        cli_message("reg write: %s: %s is not %s", name, equals + 1, want);
         return false;
     }
     if (!reg_find(b, name, &c->ref))
@@ -315,13 +320,13 @@ static bool parse_change(const struct blocks *b, const char *word, struct change
         return false;
     }
     if (c->ref.reg && !reg_writable(c->ref.reg)) {
-        cli_message("reg write: %s can only be read", c->ref.name);
+        cli_message("reg write: %s is read-only", c->ref.name);
         return false;
     }
     return true;
 }
 
-/* A field is changed within what its register holds. */
+/* Writes a register; a field by read-modify-write. */
 static bool write_one(struct bar *bar, const struct change *c)
 {
     uint64_t value = c->value;
@@ -336,7 +341,7 @@ static bool write_one(struct bar *bar, const struct change *c)
     return bar_write(bar, c->ref.at, c->ref.width, value);
 }
 
-/* All are looked at before the first is made. */
+/* Checks all changes before it makes the first. */
 static int write_them(const struct request *r)
 {
     struct change *changes = calloc((size_t)r->words + 1, sizeof *changes);
@@ -374,11 +379,11 @@ static void pause_ms(unsigned long ms)
     nanosleep(&t, NULL);
 }
 
-/* Prints each value at first, then each change: --count of lines in all. */
+/* Prints each value once, then each change, until --count lines are printed. */
 static bool watch_all(const struct request *r, struct bar *bar, struct reg_ref *refs, uint64_t *old)
 {
     struct show s = show_begin(r->json);
-    unsigned long told = 0;
+    unsigned long printed = 0;
     bool first = true;
 
     s.lines = true;
@@ -394,7 +399,7 @@ static bool watch_all(const struct request *r, struct bar *bar, struct reg_ref *
                 continue;
             show_change(&s, &refs[i], old[i], value, first);
             old[i] = value;
-            if (r->count && ++told >= r->count)
+            if (r->count && ++printed >= r->count)
                 return true;
         }
         pause_ms(r->every_ms);
@@ -444,7 +449,7 @@ int cli_reg(int argc, char **argv)
         return CLI_OK;
     }
     if (r.words == 0) {
-        cli_message("reg: list, blocks, dump, read, write or watch?");
+        cli_message("reg: a command is missing; give list, blocks, dump, read, write or watch");
         return wrong();
     }
     for (i = 0; i < sizeof commands / sizeof commands[0]; i++)
@@ -453,6 +458,7 @@ int cli_reg(int argc, char **argv)
             r.word++;
             return commands[i].run(&r);
         }
-    cli_message("reg: %s is none of list, blocks, dump, read, write, watch", r.word[0]);
+    cli_message("reg: unknown command %s; give list, blocks, dump, read, write or watch",
+                r.word[0]);
     return wrong();
 }

@@ -2,10 +2,12 @@
 /* show.c - prints registers (show.h). */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../cli.h"
+#include "../common/exit.h"
+#include "../common/message.h"
 #include "show.h"
 
 struct show show_begin(bool json)
@@ -73,7 +75,7 @@ void show_register(struct show *s, const struct block *k, const struct reg_desc 
                f->text);
 }
 
-/* Field n of what is shown whole; NULL: it has no more, or a field is what is shown. */
+/* Returns field n of a whole register. NULL: no more fields, or the reference is a field. */
 static const struct field_desc *part(const struct reg_ref *ref, unsigned n)
 {
     return ref->reg && !ref->field ? reg_field(ref->block->map, ref->reg, n) : NULL;

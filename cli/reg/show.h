@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* show.h - registers and their values on stdout, for people or as JSON. */
+/* show.h - prints registers and values to standard output, as text or JSON. */
 #ifndef TOE_CLI_SHOW_H
 #define TOE_CLI_SHOW_H
 
 #include <jansson.h>
 
-#include "blocks.h"
+#include "names.h"
 
 struct show {
-    json_t *list; /* NULL: for people */
-    bool lines;   /* JSON: one object a line, at once */
+    json_t *list; /* NULL: text */
+    bool lines;   /* JSON: print each object at once, on its own line */
 };
 
 struct show show_begin(bool json);
@@ -18,7 +18,7 @@ void show_register(struct show *s, const struct block *k, const struct reg_desc 
 void show_value(struct show *s, const struct reg_ref *ref, uint64_t value);
 void show_change(struct show *s, const struct reg_ref *ref, uint64_t old, uint64_t value,
                  bool first);
-/* Prints what is kept. An exit code. */
+/* Prints the JSON collected so far. Returns an exit code. */
 int show_end(struct show *s);
 
 #endif

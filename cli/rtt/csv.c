@@ -2,10 +2,11 @@
 /* csv.c - samples one by one: RFC 4180, with a head line that names the columns. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "rtt.h"
+#include "csv.h"
 
 bool csv_write(const struct result *r, const char *path, char *why, size_t size)
 {

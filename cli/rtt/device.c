@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device.c - what an interface's driver can stamp (stamps.h). */
+/* device.c - queries and enables the time stamps of an interface's driver (device.h). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -14,9 +15,9 @@
 #include <linux/net_tstamp.h>
 #include <linux/sockios.h>
 
-#include "stamps.h"
+#include "device.h"
 
-static bool ask(const char *interface, unsigned long request, void *data)
+static bool driver_ioctl(const char *interface, unsigned long request, void *data)
 {
     struct ifreq ifr = {.ifr_data = data};
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), e;
@@ -37,7 +38,7 @@ bool device_stamps(const char *interface, struct device_stamps *d)
     struct ethtool_ts_info info = {.cmd = ETHTOOL_GET_TS_INFO};
 
     *d = (struct device_stamps){.clock = -1};
-    if (!ask(interface, SIOCETHTOOL, &info))
+    if (!driver_ioctl(interface, SIOCETHTOOL, &info))
         return false;
     d->known = true;
     d->tx_hardware = info.so_timestamping & SOF_TIMESTAMPING_TX_HARDWARE;
@@ -56,14 +57,15 @@ bool device_enable(const char *interface, struct hwtstamp_config *was)
     struct hwtstamp_config want = {.tx_type = HWTSTAMP_TX_ON, .rx_filter = HWTSTAMP_FILTER_ALL};
 
     *was = (struct hwtstamp_config){0};
-    return ask(interface, SIOCGHWTSTAMP, was) && ask(interface, SIOCSHWTSTAMP, &want);
+    return driver_ioctl(interface, SIOCGHWTSTAMP, was) &&
+           driver_ioctl(interface, SIOCSHWTSTAMP, &want);
 }
 
 void device_restore(const char *interface, const struct hwtstamp_config *was)
 {
     struct hwtstamp_config back = *was;
 
-    (void)ask(interface, SIOCSHWTSTAMP, &back); /* who takes the device away has nothing to lose */
+    (void)driver_ioctl(interface, SIOCSHWTSTAMP, &back); /* fails only when the device is gone */
 }
 
 static bool same_address(const struct sockaddr *a, const struct sockaddr_storage *b)

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "rtt.h"
+#include "json.h"
 
 static json_t *number(uint64_t v)
 {
@@ -66,7 +66,7 @@ struct flow_sum {
     double sum;
 };
 
-/* Each connection by itself, as far as its samples are kept. */
+/* Sums up each connection from the samples that are kept. */
 static json_t *flows(const struct result *r)
 {
     struct flow_sum *sums = calloc(r->flow_count + 1, sizeof *sums), *f;
@@ -108,7 +108,7 @@ void json_result(const struct rtt *rtt)
         "{s:{s:s, s:s, s:s, s:o}, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "source", "name",
         r->source.name, "what", r->source.what, "clock", r->source.clock, "resolution_ns",
         r->source.resolution_ns > 0 ? json_real(r->source.resolution_ns) : json_null(), "measured",
-        r->asked, "seconds", (double)r->length_ns / 1e9, "samples", number(result_samples(r)),
+        r->measured, "seconds", (double)r->length_ns / 1e9, "samples", number(result_samples(r)),
         "counts", counts, "rtt_ns", times(r), "histogram", histogram(r), "intervals", intervals(r),
         "flows", flows(r), "samples_not_kept", number(r->not_kept));
     json_dumpf(root, stdout, JSON_INDENT(2));

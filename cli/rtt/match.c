@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.c - matches answers to what left (match.h). An entry is a key and a stamp; a key is the
- * conversation, and of ICMP, tags and TCP the number in it that the answer repeats.
+ * match.c - matches answers to packets that left (match.h). An entry is a key and a stamp. A key
+ * is the conversation, and for ICMP, tags and TCP the number that the answer repeats.
  */
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,10 @@
 
 #define ENTRIES 65536u /* a power of two */
 #define FLOWS   4096u
-#define FLIGHT  64u /* segments of one connection that are timed at once */
-#define PROBES  8u  /* places that a key may have */
-/* Nothing is sent again later than this after it was first: the longest RTO of Linux, as RFC 6298
- * (2.5) allows. A connection that is silent for so long is forgotten. */
+#define FLIGHT  64u /* segments of one connection timed at once */
+#define PROBES  8u  /* candidate slots of a key */
+/* The longest RTO of Linux, as RFC 6298 (2.5) allows: no retransmission comes later. A connection
+ * that sends nothing for so long is evicted. */
 #define SILENT_NS 120000000000u
 
 struct key {
@@ -28,7 +29,7 @@ struct key {
 struct entry {
     struct key key;
     uint64_t stamp; /* 0: free */
-    bool again;     /* sent twice: its answer says nothing (Karn) */
+    bool again;     /* retransmitted: its answer is ambiguous (Karn) */
     bool answered;
 };
 
@@ -39,14 +40,14 @@ struct segment {
     uint64_t stamp;
 };
 
-/* What a TCP connection has sent, by the ends of its segments: they may be sent again with other
- * borders. The oldest is at first. */
+/* Segments in flight of a TCP connection, by their end: a retransmission may begin elsewhere. The
+ * oldest is at `first`. */
 struct flow {
     struct key key; /* number 0 */
     uint32_t highest;
-    uint32_t isn; /* of its SYN, if that was seen */
+    uint32_t isn; /* of its SYN, if seen */
     bool used, syn;
-    uint64_t sent; /* when it sent last */
+    uint64_t sent; /* time of the last segment */
     unsigned first, count;
     struct segment out[FLIGHT];
 };
@@ -56,7 +57,7 @@ struct matcher {
     struct entry *entries;
     struct flow *flows;
     uint64_t swept, now;
-    uint64_t last; /* MATCH_ANY: when the last one left; 0: answered */
+    uint64_t last; /* MATCH_ANY: stamp of the last packet; 0: answered */
     uint64_t samples;
     uint64_t *left, *arrived, *lost, *duplicates, *replaced, *ambiguous, *covered, *unmatched,
         *full;
@@ -85,15 +86,15 @@ struct matcher *match_new(struct rtt *r)
         return NULL;
     }
     m->r = r;
-    m->left = result_count(&r->result, "sent", "packets that left and count");
-    m->arrived = result_count(&r->result, "answers", "packets that arrived and count");
-    m->lost = result_count(&r->result, "lost", "not answered in time");
+    m->left = result_count(&r->result, "sent", "packets that left and match");
+    m->arrived = result_count(&r->result, "answers", "packets that arrived and match");
+    m->lost = result_count(&r->result, "lost", "no answer within the timeout");
     m->duplicates = result_count(&r->result, "duplicates", "further answers to one packet");
-    m->replaced = result_count(&r->result, "replaced", "given up for a newer one");
-    m->ambiguous = result_count(&r->result, "ambiguous", "answers to what was sent twice (Karn)");
+    m->replaced = result_count(&r->result, "replaced", "evicted for a newer one");
+    m->ambiguous = result_count(&r->result, "ambiguous", "answers to retransmitted packets (Karn)");
     m->covered = result_count(&r->result, "covered", "acknowledged with a later segment");
-    m->unmatched = result_count(&r->result, "unmatched", "answers to nothing that is known");
-    m->full = result_count(&r->result, "table_full", "not timed: as many are in flight as fit");
+    m->unmatched = result_count(&r->result, "unmatched", "answers without a known packet");
+    m->full = result_count(&r->result, "table_full", "not timed: the table was full");
     return m;
 }
 
@@ -176,8 +177,8 @@ static bool parse_transport(struct packet *p, const uint8_t *at, size_t size, si
     return true;
 }
 
-/* Fragments but the first have no ports, and a first one is no whole question: left out. IPv6 with
- * extension headers, too. */
+/* Ignores fragments (only the first has ports, and it is not the whole request) and IPv6 with
+ * extension headers. */
 static bool parse(struct packet *p, const uint8_t *ip, size_t size, bool leaves)
 {
     size_t header = 40, total;
@@ -228,7 +229,7 @@ static struct entry *find(struct matcher *m, const struct key *k)
     return NULL;
 }
 
-/* A place for a key: free, or had by what is answered. */
+/* Returns a slot for a key: free, or that of an answered entry. */
 static struct entry *place(struct matcher *m, const struct key *k)
 {
     uint32_t h = hash(k), i;
@@ -288,7 +289,7 @@ static void take_sample(struct matcher *m, const struct key *k, uint64_t left, u
     result_sample(&m->r->result, rtt_at(m->r), stamp - left, m->samples++, flow_name(m, k));
 }
 
-/* Is it --timeout-ms since it left? Of clocks that were set back nobody knows. */
+/* Returns whether --timeout-ms have passed. False when the clock was set back. */
 static bool too_late(const struct matcher *m, uint64_t left, uint64_t now)
 {
     return now > left && now - left >= (uint64_t)m->r->o.timeout_ms * 1000000u;
@@ -299,7 +300,7 @@ static void arrive(struct matcher *m, const struct key *k, uint64_t stamp)
     struct entry *e = find(m, k);
 
     if (e && !e->answered && too_late(m, e->stamp, stamp)) {
-        ++*m->lost; /* as if it had been looked for before the answer came */
+        ++*m->lost; /* expired before the answer, though not yet swept */
         e->stamp = 0;
         e = NULL;
     }
@@ -316,7 +317,7 @@ static void arrive(struct matcher *m, const struct key *k, uint64_t stamp)
     }
 }
 
-/* Lost, or at the end not answered yet. */
+/* Counts an entry without an answer: lost, or at the end in flight. */
 static void give_up(struct matcher *m, uint64_t stamp)
 {
     if (too_late(m, stamp, m->now))
@@ -387,8 +388,8 @@ void match_expire(struct matcher *m, uint64_t now)
 
 /* ---- TCP */
 
-/* A place for a connection: free, or of the one of those with nothing in flight that was silent
- * longest. NULL: there is none. */
+/* Returns a slot for a connection: free, or of the least recently active one without segments in
+ * flight. NULL: none. */
 static struct flow *flow_place(struct matcher *m, uint32_t h)
 {
     struct flow *best = NULL;
@@ -405,7 +406,7 @@ static struct flow *flow_place(struct matcher *m, uint32_t h)
     return best;
 }
 
-/* Made by the first segment that leaves; NULL: there is none. */
+/* Finds a connection; the first segment that leaves creates it. NULL: none. */
 static struct flow *flow_of(struct matcher *m, const struct packet *p, bool leaves)
 {
     struct key k = p->key;
@@ -429,11 +430,11 @@ static struct flow *flow_of(struct matcher *m, const struct packet *p, bool leav
     return f;
 }
 
-/* A SYN of another number than the one before: a new connection has the old one's ports. */
+/* A SYN with another number than the last: a new connection reuses the ports. */
 static void begin_anew(struct matcher *m, struct flow *f, const struct packet *p)
 {
     if (f->syn && f->isn == p->seq)
-        return; /* the SYN again */
+        return; /* a retransmitted SYN */
     *m->replaced += f->count;
     f->count = 0;
     f->syn = true;
@@ -453,7 +454,7 @@ static void tcp_leaves(struct matcher *m, const struct packet *p, uint64_t stamp
     if (p->tcp_flags & TCP_SYN)
         begin_anew(m, f, p);
     if ((int32_t)(p->seq - f->highest) < 0) {
-        /* Sent again: whatever is acknowledged from there on may have arrived by either. */
+        /* Retransmitted: an ACK from there on may belong to either copy (Karn). */
         for (i = 0; i < f->count; i++)
             if ((int32_t)(segment(f, i)->end - p->seq) > 0)
                 segment(f, i)->again = true;
@@ -467,7 +468,7 @@ static void tcp_leaves(struct matcher *m, const struct packet *p, uint64_t stamp
         *segment(f, f->count++) = (struct segment){.end = end, .stamp = stamp};
 }
 
-/* All that an acknowledgement covers is done; what ends just there is timed by it. */
+/* Removes the segments that an ACK covers; the one that ends at the ACK gives a sample. */
 static void tcp_arrives(struct matcher *m, const struct packet *p, uint64_t stamp)
 {
     struct flow *f;
@@ -512,7 +513,7 @@ static bool is_reply(const struct packet *p)
            (p->key.proto == IPPROTO_ICMPV6 && p->icmp_type == 129);
 }
 
-/* Any packet: the last that left. */
+/* MATCH_ANY: any arrival answers the last packet that left. */
 static void any(struct matcher *m, bool leaves, uint64_t stamp)
 {
     const struct key none = {0};

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * module.c - the source "registers": the measuring module of gateware/ (device/rtt.rdl), in an FPGA
- * or in a simulation. It times and counts by itself; here its snapshots are added up, and samples
- * taken off its ring.
+ * or in a simulation. The module times and counts; this file adds up its snapshots and reads the
+ * samples from its ring.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,17 +15,19 @@
 
 #include <toe/rtt_regs.h>
 
-#include "../cli.h"
-#include "../reg/blocks.h"
+#include "../common/exit.h"
+#include "../registers/blocks.h"
+#include "live.h"
+#include "module.h"
 #include "prober.h"
 
 #define AT(reg)          offsetof(rtt_regs_t, reg)
 #define FIELD(reg, name) RTT_REGS__##reg##__##name##_bm
-#define LOOK_NS          50000000ull   /* between two looks at the ring */
+#define LOOK_NS          50000000ull   /* between two reads of the ring */
 #define SNAPSHOT_NS      1000000000ull /* ... two snapshots: counters of 32 bits hold 17 s at least */
 #define BUSY_NS          5000000000ull
 #define BINS             1024u
-#define BELOW            (BINS - 1) /* the bin of what is below HIST_BASE */
+#define BELOW            (BINS - 1) /* the bin below HIST_BASE */
 
 struct module {
     struct rtt *r;
@@ -66,7 +69,7 @@ static bool find_module(struct module *m)
             m->at = b.block[i].at;
             return true;
         }
-    return rtt_fail(m->r, "%s has no measuring module%s%s; `toehold reg blocks` has what it has",
+    return rtt_fail(m->r, "%s has no measuring module%s%s; `toehold reg blocks` lists its blocks",
                     m->bar.name, m->r->o.block ? " named " : "", m->r->o.block ? want : "");
 }
 
@@ -83,8 +86,9 @@ static bool describe(struct module *m)
     if (!hz || !m->linear || !m->per_octave || !m->ring_entries ||
         m->ring_entries * 16ull > sizeof(((rtt_regs_t *)0)->RING))
         return rtt_fail(m->r,
-                        "%s: the module says that its clock has %" PRIu32 " Hz, its histogram "
-                        "%" PRIu32 " linear bins, its ring %" PRIu32 " entries: that cannot be",
+                        "%s: the module reports an impossible clock of %" PRIu32
+                        " Hz, histogram of "
+                        "%" PRIu32 " linear bins or ring of %" PRIu32 " entries",
                         m->bar.name, hz, m->linear, m->ring_entries);
     m->tick_ns = 1e9 / hz;
     s->resolution_ns = m->tick_ns;
@@ -95,7 +99,7 @@ static bool describe(struct module *m)
     return true;
 }
 
-/* What --match asks for; what was before is kept, and comes back at the end. */
+/* Configures --match; keeps the previous configuration, which is restored at the end. */
 static bool configure(struct module *m)
 {
     const struct rtt_options *o = &m->r->o;
@@ -109,8 +113,8 @@ static bool configure(struct module *m)
     if (o->match == MATCH_NONE)
         return (m->was.control & FIELD(CONTROL, ENABLE)) ||
                rtt_fail(m->r,
-                        "%s: the module is not enabled; say what it is to match (--match), or "
-                        "set CONTROL.enable by toehold reg",
+                        "%s: the module is not enabled; give --match, or set CONTROL.enable by "
+                        "toehold reg",
                         m->bar.name);
     if (ticks > 0x7fffffff)
         return rtt_fail(m->r, "--timeout-ms %lu: the module waits for %.0f ms at most",
@@ -143,7 +147,8 @@ static bool take_snapshot(struct module *m)
         if (!(status & FIELD(STATUS, BUSY)))
             return true;
     } while (rtt_now() < until);
-    return rtt_fail(m->r, "%s: the module's snapshot does not end: has it its clock?", m->bar.name);
+    return rtt_fail(m->r, "%s: the module's snapshot does not end; check the clock of the module",
+                    m->bar.name);
 }
 
 static bool get_wide(struct module *m, uint64_t reg, unsigned words, double *value)
@@ -160,7 +165,7 @@ static bool get_wide(struct module *m, uint64_t reg, unsigned words, double *val
     return true;
 }
 
-/* Ticks in the middle of a bin; min is the least of all samples. */
+/* Returns the ticks in the middle of a bin; min is the smallest sample. */
 static double bin_ticks(const struct module *m, uint32_t bin, uint32_t min)
 {
     uint32_t octave, part;
@@ -185,7 +190,7 @@ static bool add_bins(struct module *m, uint32_t count, uint32_t min, uint32_t ma
     if (!get(m, AT(HIST_BASE), &m->base))
         return false;
     for (bin = 0; bin < BINS && seen < count; bin++) {
-        uint32_t at = bin == 0 ? BELOW : bin - 1; /* what is below first */
+        uint32_t at = bin == 0 ? BELOW : bin - 1; /* the bin below HIST_BASE first */
 
         if (!get(m, AT(HIST) + 4ull * at, &n))
             return false;
@@ -216,7 +221,7 @@ static bool add_counters(struct module *m)
         C(S_AMBIGUOUS, "module_ambiguous", "answers to what was sent twice (Karn)"),
         C(S_COVERED, "module_covered", "acknowledged with a later segment"),
         C(S_UNMATCHED, "module_unmatched", "answers to nothing that is known"),
-        C(S_RING_DROPPED, "module_ring_dropped", "samples not told one by one"),
+        C(S_RING_DROPPED, "module_ring_dropped", "samples dropped from the ring"),
     };
     uint32_t value;
     size_t i;
@@ -255,7 +260,7 @@ static bool take_ring(struct module *m)
     if (!get(m, AT(RING_HEAD), &head))
         return false;
     if (head - tail > m->ring_entries)
-        return rtt_fail(m->r, "%s: the ring's head is %" PRIu32 " ahead of what was taken",
+        return rtt_fail(m->r, "%s: the ring's head is %" PRIu32 " entries ahead of the tail",
                         m->bar.name, head - tail);
     for (; tail != head; tail++) {
         uint32_t ticks;
@@ -296,8 +301,8 @@ static bool begin(struct module *m)
         !take_snapshot(m) || !get(m, AT(RING_HEAD), &m->tail) || !put(m, AT(RING_TAIL), m->tail))
         return false;
     m->looked_ns = m->shot_ns = m->r->result.began_ns = rtt_now();
-    m->r->beside = look;
-    m->r->beside_arg = m;
+    m->r->hook = look;
+    m->r->hook_arg = m;
     return true;
 }
 
@@ -309,7 +314,7 @@ static bool with_probes(struct rtt *r)
     if (ok)
         prober_finish(p);
     prober_free(p);
-    return ok && !r->broken;
+    return ok && !r->hook_failed;
 }
 
 static bool without_probes(struct rtt *r)
@@ -318,7 +323,7 @@ static bool without_probes(struct rtt *r)
 
     while (!rtt_over(r) && (!r->o.count || result_samples(&r->result) < r->o.count))
         nanosleep(&t, NULL);
-    return !r->broken;
+    return !r->hook_failed;
 }
 
 bool module_run(struct rtt *r)
@@ -333,7 +338,7 @@ bool module_run(struct rtt *r)
     if (ok)
         ok = (r->o.probe == PROBE_NONE ? without_probes(r) : with_probes(r)) && take_ring(&m) &&
              add_snapshot(&m);
-    r->beside = NULL;
+    r->hook = NULL;
     restore(&m);
     bar_close(&m.bar);
     return ok;

@@ -3,13 +3,17 @@
 #define _GNU_SOURCE
 #include <getopt.h>
 #include <netdb.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cli.h"
-#include "../reg/bar.h"
-#include "rtt.h"
+#include <toe/number.h>
+
+#include "../common/exit.h"
+#include "../common/message.h"
+#include "../registers/bar.h"
+#include "options.h"
 #include "wire.h"
 
 static const char usage_text[] =
@@ -22,18 +26,18 @@ static const char usage_text[] =
     "       toehold rtt --respond [ADDRESS:]PORT [--seconds N] [--json]\n"
     "\n"
     "PROBE  --udp HOST:PORT (where `toehold rtt --respond` or an echo service answers),\n"
-    "       --icmp HOST, --syn HOST:PORT; an address of IPv6 with a port stands in []\n"
-    "MATCH  any, udp, icmp, tag, tcp: which packet that arrives answers which that left\n"
+    "       --icmp HOST, --syn HOST:PORT; an IPv6 address with a port needs []\n"
+    "MATCH  any, udp, icmp, tag, tcp: how arriving packets are matched to those that left\n"
     "BAR    " BAR_SPECS "\n"
     "\n"
     "probes   --count N (100; 0: no end), --interval-us N (10000), --timeout-ms N (1000),\n"
     "         --size BYTES of payload (64), --interface INTERFACE\n"
     "watched  --local-port N, --remote-port N, --tag-offset N (8), --count N samples, --looped,\n"
-    "         --block NAME of several modules\n"
+    "         --block NAME selects one of several modules\n"
     "output   --json, --csv FILE, --svg FILE, --every SECONDS (live; 1 on a terminal),\n"
-    "         --seconds N: ends then; SIGINT ends it too, with what there is\n"
+    "         --seconds N: duration; SIGINT ends it early and prints the result\n"
     "\n"
-    "exit: 1 failure, 2 usage, 4 no toed, 7 the source cannot be had, 8 nothing was answered\n";
+    "exit: 1 failure, 2 usage, 4 no toed, 7 no such source, 8 nothing was answered\n";
 
 void rtt_usage(bool wrong)
 {
@@ -98,7 +102,7 @@ static const struct option rtt_long[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* The place of a word among others; -1: it is none of them, said so. */
+/* Returns the index of a word in a list, or -1 after a message. */
 static int choose(const char *option, const char *word, const char *const words[], int n)
 {
     char list[128] = "";
@@ -109,11 +113,11 @@ static int choose(const char *option, const char *word, const char *const words[
             return i;
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
     }
-    cli_message("rtt: %s %s is none of %s", option, word, list);
+    cli_message("rtt: %s %s: want one of %s", option, word, list);
     return -1;
 }
 
-/* "HOST:PORT", "[V6]:PORT", "HOST" without a port; resolved. */
+/* Parses and resolves "HOST:PORT", "[V6]:PORT", or "HOST" without a port. */
 static bool address(struct rtt_options *o, const char *option, const char *text, bool port,
                     bool passive)
 {
@@ -131,14 +135,14 @@ static bool address(struct rtt_options *o, const char *option, const char *text,
     if (port)
         service = colon ? colon + 1 : passive ? host : NULL;
     if (port && (!service || !*service)) {
-        cli_message("rtt: %s %s: say a port too, as HOST:PORT", option, text);
+        cli_message("rtt: %s %s: the port is missing; want HOST:PORT", option, text);
         return false;
     }
     if (host[0] == '[' && host[strlen(host) - 1] == ']') {
         host[strlen(host) - 1] = '\0';
         memmove(host, host + 1, strlen(host));
     }
-    /* Any address is that of IPv6, which is of both families. */
+    /* The IPv6 wildcard address accepts both families. */
     hints.ai_family = port && !colon ? AF_INET6 : AF_UNSPEC;
     rc = getaddrinfo(port && !colon ? NULL : host, service, &hints, &found);
     if (rc) {
@@ -154,16 +158,21 @@ static bool address(struct rtt_options *o, const char *option, const char *text,
 
 static bool number(const char *name, unsigned long min, unsigned long max, unsigned long *value)
 {
-    if (cli_number(optarg, min, max, value))
-        return true;
-    cli_message("rtt: %s %s is not a number from %lu to %lu", name, optarg, min, max);
-    return false;
+    char want[TOE_NUMBER_WANT];
+    uint64_t v;
+
+    if (!toe_number(optarg, min, max, &v, want, sizeof want)) {
+        cli_message("rtt: %s %s is not %s", name, optarg, want);
+        return false;
+    }
+    *value = (unsigned long)v;
+    return true;
 }
 
 static bool probe(struct rtt_options *o, enum rtt_probe kind, const char *option)
 {
     if (o->probe != PROBE_NONE) {
-        cli_message("rtt: one of --udp, --icmp and --syn");
+        cli_message("rtt: give only one of --udp, --icmp and --syn");
         return false;
     }
     o->probe = kind;
@@ -275,32 +284,31 @@ static bool take(int c, char **argv, struct rtt_options *o)
     }
 }
 
-/* What does not go together, in words; NULL: it does. */
+/* Returns the error of a combination of options, or NULL. */
 static const char *conflict(const struct rtt_options *o)
 {
     bool kernel = o->source == SOURCE_SOFTWARE || o->source == SOURCE_HARDWARE;
 
     if (o->source == SOURCE_NONE)
-        return "which source of times? --source; `toehold rtt --sources` tells which there are";
+        return "--source is missing; `toehold rtt --sources` lists the sources";
     if (kernel && !o->watch && o->probe == PROBE_NONE)
-        return "what is to be timed? A probe (--udp, --icmp, --syn) or --watch INTERFACE";
+        return "give a probe (--udp, --icmp, --syn) or --watch INTERFACE";
     if (o->watch && (!kernel || o->probe != PROBE_NONE))
-        return "--watch is for --source software, without probes: registers and toed see all "
-               "traffic by themselves";
+        return "--watch needs --source software and no probe; registers and toed see all traffic";
     if (o->watch && o->match == MATCH_NONE)
-        return "which packets answer which? --match";
+        return "--watch needs --match";
     if (!o->watch && kernel && o->match != MATCH_NONE)
-        return "--match is for what is watched; probes are known by their numbers";
+        return "--match needs --watch; probes are matched by their numbers";
     if (o->source == SOURCE_REGISTERS && !o->bar)
-        return "where are the registers? --bar";
+        return "--source registers needs --bar";
     if (o->source != SOURCE_REGISTERS && (o->bar || o->looped || o->block))
-        return "--bar, --block and --looped are for --source registers";
+        return "--bar, --block and --looped need --source registers";
     if (o->looped && o->match == MATCH_NONE)
-        return "--looped says how to match: say --match too";
+        return "--looped needs --match";
     if (o->source == SOURCE_TOED && (o->probe != PROBE_NONE || o->match != MATCH_NONE))
-        return "--source toed times the connections of its TOE, and nothing else";
+        return "--source toed times the connections of toed; it takes no probe and no --match";
     if (o->source != SOURCE_TOED && o->socket_path)
-        return "--socket is for --source toed";
+        return "--socket needs --source toed";
     return NULL;
 }
 
@@ -318,7 +326,7 @@ bool rtt_options(int argc, char **argv, struct rtt_options *o, int *code)
         if (!take(c, argv, o))
             return false;
     if (optind < argc) {
-        cli_message("rtt takes options alone, but was given %s", argv[optind]);
+        cli_message("rtt: unexpected argument %s", argv[optind]);
         return false;
     }
     *code = CLI_OK;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prober.h - sends probes and takes their answers: for the kernel's stamps, or beside a source that
- * times them itself. */
+/* prober.h - sends probes and receives their answers; times them by the kernel's stamps, or leaves
+ * that to another source. */
 #ifndef TOE_CLI_PROBER_H
 #define TOE_CLI_PROBER_H
 
-#include "rtt.h"
-#include "wire.h"
+#include <stdbool.h>
+
+#include "measure.h"
 
 struct prober;
 
-/* NULL: rtt_fail() said why. */
+/* Opens the sockets. Returns NULL with the reason by rtt_fail(). */
 struct prober *prober_start(struct rtt *r, bool hardware);
-/* Until --count is sent or the time is over. */
+/* Sends probes until --count or the end of the time. Returns false with the reason by rtt_fail().
+ */
 bool prober_run(struct prober *p);
-/* Waits for what is out, and counts what is lost. */
+/* Waits for probes in flight, and counts the lost ones. */
 void prober_finish(struct prober *p);
 void prober_free(struct prober *p);
 

@@ -9,8 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../cli.h"
-#include "rtt.h"
+#include "../common/exit.h"
+#include "../common/message.h"
+#include "respond.h"
 
 static void echo(int fd, uint64_t *echoed)
 {
@@ -32,7 +33,7 @@ int respond_run(const struct rtt_options *o)
     int fd = socket(o->to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), one = 1, zero = 0;
     uint64_t end = o->seconds ? rtt_now() + o->seconds * 1000000000ull : UINT64_MAX, echoed = 0;
 
-    if (fd >= 0 && o->to.ss_family == AF_INET6) /* any address is of either family */
+    if (fd >= 0 && o->to.ss_family == AF_INET6) /* the wildcard address accepts both families */
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
         bind(fd, (const struct sockaddr *)&o->to, o->to_len) != 0) {

@@ -27,7 +27,7 @@ void result_free(struct result *r)
     free(r->intervals);
 }
 
-/* Room for one more; NULL: no memory, which is remembered. */
+/* Grows an array for one more element. Returns NULL and sets no_memory when it cannot. */
 static void *one_more(struct result *r, void *array, size_t count, size_t *room, size_t size)
 {
     size_t want = *room ? *room * 2 : 256;
@@ -118,7 +118,7 @@ uint64_t *result_count(struct result *r, const char *name, const char *text)
     if (r->count_count < COUNTS_MAX)
         i = r->count_count++;
     else
-        i = COUNTS_MAX - 1; /* the table is made for all there are */
+        i = COUNTS_MAX - 1; /* not reached: COUNTS_MAX exceeds the number of counters */
     r->counts[i] = (struct count){name, text, 0};
     return &r->counts[i].value;
 }
@@ -133,7 +133,7 @@ uint64_t result_counted(const struct result *r, const char *name)
     return 0;
 }
 
-/* Where a name is in the index, or would be. */
+/* Returns the index slot of a name, or the free slot for it. */
 static size_t flow_slot(const struct result *r, const char *name)
 {
     size_t h = 2166136261u;
@@ -184,7 +184,7 @@ double result_mean(const struct result *r)
     return r->hist->total ? r->sum / (double)r->hist->total : 0;
 }
 
-/* Of the samples themselves: the root of the mean square distance from the mean. */
+/* Returns the standard deviation of the population. */
 double result_deviation(const struct result *r)
 {
     double n = (double)r->hist->total, mean = result_mean(r);
@@ -193,7 +193,7 @@ double result_deviation(const struct result *r)
     return variance > 0 ? sqrt(variance) : 0;
 }
 
-/* Edge i of n between low and high. */
+/* Returns edge i of n between low and high. */
 static uint64_t edge(uint64_t low, uint64_t high, unsigned i, unsigned n, bool wide)
 {
     double part = (double)i / n;

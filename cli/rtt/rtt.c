@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rtt.c - `toehold rtt`: measures round-trip times by the source that is asked for, and tells them.
- */
+/* rtt.c - `toehold rtt`: measures round-trip times by one source and reports them. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "../cli.h"
+#include "../common/exit.h"
+#include "../common/message.h"
+#include "csv.h"
+#include "json.h"
+#include "module.h"
+#include "options.h"
+#include "probe.h"
+#include "respond.h"
 #include "rtt.h"
-
-volatile sig_atomic_t rtt_stopped;
+#include "sources.h"
+#include "svg.h"
+#include "text.h"
+#include "toed.h"
+#include "watch.h"
+#include "xdp.h"
 
 static void stop(int number)
 {
@@ -21,38 +29,7 @@ static void stop(int number)
     rtt_stopped = 1;
 }
 
-uint64_t rtt_now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-bool rtt_fail(struct rtt *r, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(r->why, sizeof r->why, format, args);
-    va_end(args);
-    return false;
-}
-
-bool rtt_over(struct rtt *r)
-{
-    uint64_t now = rtt_now();
-
-    if (r->beside && !r->broken && !r->beside(r, r->beside_arg))
-        r->broken = true;
-    if (r->o.every_s && !r->o.json && now - r->told_ns >= r->o.every_s * 1000000000ull) {
-        r->told_ns = now;
-        text_live(r);
-    }
-    return rtt_stopped || r->broken || now >= r->end_ns;
-}
-
-/* What is measured, for people. */
+/* Describes the measurement in words. */
 static void describe(struct rtt *r)
 {
     static const char *const probes[] = {"", "UDP", "ICMP echo", "TCP SYN"};
@@ -60,8 +37,8 @@ static void describe(struct rtt *r)
                                           "TCP sequence against acknowledgement"};
     static const char *const sources[] = {"", "software", "hardware", "xdp", "registers", "toed"};
     const struct rtt_options *o = &r->o;
-    char *out = r->result.asked;
-    size_t size = sizeof r->result.asked, n;
+    char *out = r->result.measured;
+    size_t size = sizeof r->result.measured, n;
 
     r->result.source.name = sources[o->source];
     if (o->probe == PROBE_SYN)
@@ -78,7 +55,7 @@ static void describe(struct rtt *r)
         snprintf(out + n, size - n, ", matched as %s", matches[o->match]);
 }
 
-static int tell(struct rtt *r)
+static int report(struct rtt *r)
 {
     char why[RTT_WHY];
     int code = CLI_OK;
@@ -97,9 +74,9 @@ static int tell(struct rtt *r)
         code = CLI_FAILURE;
     }
     if (r->result.no_memory)
-        cli_message("rtt: there was no memory to keep all samples");
+        cli_message("rtt: no memory to keep all samples; the CSV and the plot lack some");
     if (code == CLI_OK && result_samples(&r->result) == 0) {
-        cli_message("rtt: no round trip was seen");
+        cli_message("rtt: no answer was received, so there is no round-trip time");
         code = CLI_NO_SAMPLE;
     }
     return code;
@@ -144,13 +121,13 @@ int cli_rtt(int argc, char **argv)
         return CLI_FAILURE;
     }
     describe(&r);
-    r.result.began_ns = r.told_ns = rtt_now();
+    r.result.began_ns = r.reported_ns = rtt_now();
     if (r.o.seconds)
         r.end_ns = r.result.began_ns + r.o.seconds * 1000000000ull;
     if (measure(&r)) {
         r.result.length_ns = rtt_at(&r);
-        code = tell(&r);
-        if (r.code) /* it ended before its time, which is said */
+        code = report(&r);
+        if (r.code) /* it ended early, after a message */
             code = r.code;
     } else {
         code = r.code ? r.code : CLI_NO_SOURCE;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sources.c - `toehold rtt --sources`: which sources of times there are here, and why others not.
- */
+/* sources.c - `toehold rtt --sources`: lists the sources of times that exist here, and why others
+ * do not. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
-#include "../cli.h"
-#include "rtt.h"
-#include "stamps.h"
+#include "../common/daemon.h"
+#include "../common/exit.h"
+#include "device.h"
+#include "sources.h"
+#include "xdp.h"
 
 struct finding {
     const char *name;
@@ -26,13 +29,13 @@ static void software(struct finding *f, const char *interface)
     f->name = "software";
     if (!interface) {
         f->there = true;
-        snprintf(f->text, sizeof f->text, "stamps of the kernel, 1 ns; --interface looks at one");
+        snprintf(f->text, sizeof f->text, "stamps of the kernel, 1 ns; --interface checks one");
     } else if (!device_stamps(interface, &d)) {
         snprintf(f->text, sizeof f->text, "%s: %s", interface, strerror(errno));
     } else {
         f->there = d.tx_software;
         snprintf(f->text, sizeof f->text, "%s: the kernel stamps what arrives%s, 1 ns", interface,
-                 d.tx_software ? " and what leaves" : "; the driver lets it not stamp what leaves");
+                 d.tx_software ? " and what leaves" : "; the driver does not stamp what leaves");
     }
 }
 
@@ -42,16 +45,16 @@ static void hardware(struct finding *f, const char *interface)
 
     f->name = "hardware";
     if (!interface)
-        snprintf(f->text, sizeof f->text, "of which device? --interface");
+        snprintf(f->text, sizeof f->text, "needs --interface");
     else if (!device_stamps(interface, &d))
         snprintf(f->text, sizeof f->text, "%s: %s", interface, strerror(errno));
     else if (!d.tx_hardware || !d.rx_hardware || !d.raw)
         snprintf(f->text, sizeof f->text, "%s has no hardware time stamps", interface);
     else if (!d.rx_all || !d.tx_on)
-        snprintf(f->text, sizeof f->text, "%s stamps only packets of PTP in hardware", interface);
+        snprintf(f->text, sizeof f->text, "%s stamps only PTP packets in hardware", interface);
     else {
         f->there = true;
-        snprintf(f->text, sizeof f->text, "%s: clock /dev/ptp%d; its step is not told", interface,
+        snprintf(f->text, sizeof f->text, "%s: clock /dev/ptp%d; resolution unknown", interface,
                  d.clock);
     }
 }
@@ -61,7 +64,7 @@ static void registers(struct finding *f)
     f->name = "registers";
     f->there = access("/sys/bus/pci/devices", F_OK) == 0;
     snprintf(f->text, sizeof f->text,
-             "a measuring module in an FPGA or a simulation: named by --bar, see toehold reg");
+             "a measuring module in an FPGA or a simulation: give --bar, see toehold reg");
 }
 
 static void toed(struct finding *f, const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stamps.c - SO_TIMESTAMPING of a socket (stamps.h). */
+/* stamps.c - enables and reads SO_TIMESTAMPING (stamps.h). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -13,7 +13,7 @@
 
 static unsigned flags_for(bool hardware)
 {
-    /* Of what is sent the number alone comes back, not the packet. */
+    /* TX stamps return the number of the message, not the packet. */
     unsigned flags = SOF_TIMESTAMPING_OPT_TSONLY | SOF_TIMESTAMPING_OPT_ID;
 
     if (hardware)
@@ -23,7 +23,7 @@ static unsigned flags_for(bool hardware)
            SOF_TIMESTAMPING_SOFTWARE;
 }
 
-bool stamps_ask(int fd, bool hardware)
+bool stamps_enable(int fd, bool hardware)
 {
     unsigned flags = flags_for(hardware);
 
@@ -35,7 +35,7 @@ bool stamps_renumber(int fd, bool hardware)
     unsigned flags = flags_for(hardware) & ~(unsigned)SOF_TIMESTAMPING_OPT_ID;
 
     return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof flags) == 0 &&
-           stamps_ask(fd, hardware);
+           stamps_enable(fd, hardware);
 }
 
 static uint64_t stamp_of(const struct cmsghdr *cm, bool hardware)

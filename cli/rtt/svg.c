@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* svg.c - a plot: samples over time above, their histogram below. */
+/* svg.c - a plot: samples over time, and below their histogram. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "rtt.h"
+#include "svg.h"
+#include "text.h"
 
 #define WIDTH  800
 #define HEIGHT 560
 #define LEFT   80
 #define RIGHT  20
-#define ABOVE  70  /* of the samples */
-#define MIDDLE 300 /* their end */
-#define BELOW  340 /* of the histogram */
+#define ABOVE  70  /* top of the samples */
+#define MIDDLE 300 /* bottom of the samples */
+#define BELOW  340 /* top of the histogram */
 #define END    520
 #define DOTS   5000u
 
-/* Names of devices and addresses come from outside. */
+/* Escapes the text: names of devices and addresses are not trusted. */
 static void text(FILE *f, int x, int y, const char *anchor, const char *s)
 {
     fprintf(f, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", x, y, anchor);
@@ -110,9 +112,9 @@ bool svg_write(const struct result *r, const char *path, char *why, size_t size)
             "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n"
             "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n",
             WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT);
-    text(f, LEFT, 20, "start", r->asked);
+    text(f, LEFT, 20, "start", r->measured);
     snprintf(line, sizeof line, "source %s: %s; resolution %s", r->source.name, r->source.what,
-             r->source.resolution_ns > 0 ? text_time(r->source.resolution_ns, a) : "not told");
+             r->source.resolution_ns > 0 ? text_time(r->source.resolution_ns, a) : "unknown");
     text(f, LEFT, 38, "start", line);
     snprintf(line, sizeof line, "%" PRIu64 " samples, mean %s, deviation %s", result_samples(r),
              text_time(result_mean(r), a), text_time(result_deviation(r), b));

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.c - a result for people: figures, percentiles, a histogram; drawn anew on a terminal. */
+/* text.c - a result as text: figures, percentiles, a histogram; redrawn on a terminal. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "rtt.h"
+#include "text.h"
 
 #define ROWS 16u
 #define BAR  40u
@@ -87,7 +88,7 @@ static void print_histogram(const struct result *r, struct pen *p)
     for (i = 0; i < n; i++)
         most = bins[i].count > most ? bins[i].count : most;
     for (i = 0; i < n; i++) {
-        /* The least of counts has a mark, so that what was seen is seen. */
+        /* Rounds up: every count that is not 0 is visible. */
         unsigned len = (unsigned)((bins[i].count * BAR + most - 1) / most);
 
         printf("  %14s  %s%-*.*s%s %" PRIu64 "\n", text_time((double)bins[i].from, a), p->bar,
@@ -108,9 +109,9 @@ static void print_all(const struct rtt *rtt, struct pen *p, bool last)
         line(p, "source", "%s: %s; resolution %s", r->source.name, r->source.what,
              text_time(r->source.resolution_ns, a));
     else
-        line(p, "source", "%s: %s; resolution not told", r->source.name, r->source.what);
+        line(p, "source", "%s: %s; resolution unknown", r->source.name, r->source.what);
     line(p, "clock", "%s", r->source.clock);
-    line(p, "measured", "%s", r->asked);
+    line(p, "measured", "%s", r->measured);
     line(p, "samples", "%" PRIu64 " in %.1f s, %.1f a second", result_samples(r), seconds,
          seconds > 0 ? (double)result_samples(r) / seconds : 0);
     for (k = 0; k < r->count_count; k++)
@@ -126,7 +127,7 @@ static void print_all(const struct rtt *rtt, struct pen *p, bool last)
     print_histogram(r, p);
 }
 
-/* On a terminal the figures are drawn over those before; elsewhere each time is a line. */
+/* Redraws the figures on a terminal; elsewhere prints one line. */
 void text_live(struct rtt *rtt)
 {
     const struct result *r = &rtt->result;
@@ -143,10 +144,10 @@ void text_live(struct rtt *rtt)
         fflush(stdout);
         return;
     }
-    if (rtt->told_lines)
-        printf("\033[%uA\033[J", rtt->told_lines);
+    if (rtt->printed_lines)
+        printf("\033[%uA\033[J", rtt->printed_lines);
     print_all(rtt, &p, false);
-    rtt->told_lines = p.lines;
+    rtt->printed_lines = p.lines;
     fflush(stdout);
 }
 
@@ -154,7 +155,7 @@ void text_result(const struct rtt *rtt)
 {
     struct pen p = pen();
 
-    if (rtt->told_lines)
-        printf("\033[%uA\033[J", rtt->told_lines);
+    if (rtt->printed_lines)
+        printf("\033[%uA\033[J", rtt->printed_lines);
     print_all(rtt, &p, true);
 }

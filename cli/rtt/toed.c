@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toed.c - the source "toed": the round-trip times that the software TOE takes of its connections
- * for its own timers (RFC 6298), asked of a running toed (toe/attach.h, TOEDEV_HELLO_RTT).
+ * toed.c - the source "toed": the round-trip times that toed measures for its retransmission timers
+ * (RFC 6298), queried from a running toed (toe/attach.h, TOEDEV_HELLO_RTT).
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,19 +14,21 @@
 #include <jansson.h>
 #include <toe/attach.h>
 
-#include "../cli.h"
-#include "rtt.h"
+#include "../common/daemon.h"
+#include "../common/exit.h"
+#include "live.h"
+#include "toed.h"
 
 #define ENGINES_MAX 64u
 #define LOOK_NS     50000000l
 
 struct following {
-    uint64_t next[ENGINES_MAX]; /* the first sample not seen yet, by engine */
+    uint64_t next[ENGINES_MAX]; /* the first unread sample of each engine */
     bool known[ENGINES_MAX];
     uint64_t samples;
 };
 
-static json_t *ask_toed(struct rtt *r, uint64_t since, unsigned engine)
+static json_t *query_toed(struct rtt *r, uint64_t since, unsigned engine)
 {
     const char *path = cli_socket_path(r->o.socket_path);
     int fd = cli_connect(path, r->why, sizeof r->why);
@@ -44,7 +47,8 @@ static json_t *ask_toed(struct rtt *r, uint64_t since, unsigned engine)
         root = json_loadb(text, size, 0, NULL);
     free(text);
     if (!json_is_array(json_object_get(root, "samples"))) {
-        rtt_fail(r, "this toed does not tell its round-trip times: is it of this release?");
+        rtt_fail(r,
+                 "this toed does not report round-trip times; use toehold and toed of one release");
         json_decref(root);
         return NULL;
     }
@@ -59,10 +63,10 @@ static void take_sample(struct rtt *r, struct following *f, json_t *sample)
                   f->samples++, result_flow(&r->result, flow ? flow : "?"));
 }
 
-/* What is new of one engine. *engines: how many there are. */
+/* Reads the new samples of one engine. *engines: the number of engines. */
 static bool follow(struct rtt *r, struct following *f, unsigned engine, unsigned *engines)
 {
-    json_t *root = ask_toed(r, f->known[engine] ? f->next[engine] : UINT64_MAX, engine), *sample;
+    json_t *root = query_toed(r, f->known[engine] ? f->next[engine] : UINT64_MAX, engine), *sample;
     uint64_t first, head;
     size_t i;
 
@@ -75,14 +79,14 @@ static bool follow(struct rtt *r, struct following *f, unsigned engine, unsigned
     if (f->known[engine]) {
         if (first > f->next[engine])
             *result_count(&r->result, "missed",
-                          "samples that toed forgot before they were asked") +=
+                          "samples that toed overwrote before they were read") +=
                 first - f->next[engine];
         json_array_foreach(json_object_get(root, "samples"), i, sample)
         {
             take_sample(r, f, sample);
         }
     }
-    f->known[engine] = true; /* only what is sampled from now on is ours */
+    f->known[engine] = true; /* skip the samples from before this measurement */
     f->next[engine] = head;
     json_decref(root);
     return true;
@@ -104,7 +108,7 @@ bool toed_run(struct rtt *r)
     const struct timespec t = {0, LOOK_NS};
     struct source *s = &r->result.source;
 
-    snprintf(s->what, sizeof s->what, "round-trip times that toed takes of TCP (%.80s)",
+    snprintf(s->what, sizeof s->what, "round-trip times that toed measures of TCP (%.80s)",
              cli_socket_path(r->o.socket_path));
     snprintf(s->clock, sizeof s->clock,
              "toed's clock, as it sends a segment and as it handles the acknowledgement");

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.c - times traffic as it passes an interface: a packet socket as tcpdump has it, with the
- * kernel's stamps of what leaves and what arrives.
+ * watch.c - times traffic that passes an interface: a packet socket, as tcpdump uses it, with the
+ * kernel's stamps of departures and arrivals.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,10 +17,13 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 
-#include "../cli.h"
+#include "../common/exit.h"
+#include "../common/message.h"
+#include "live.h"
 #include "match.h"
+#include "watch.h"
 
-#define SNAP 256u /* headers, and tags behind them */
+#define SNAP 256u /* headers and tags */
 
 static int open_watch(struct rtt *r, unsigned index)
 {
@@ -28,13 +32,13 @@ static int open_watch(struct rtt *r, unsigned index)
 
     at.sll_ifindex = (int)index;
     if (!at.sll_ifindex) {
-        rtt_fail(r, "there is no interface %s", r->o.interface);
+        rtt_fail(r, "no interface %s", r->o.interface);
         return -1;
     }
-    /* Of no protocol until it is bound, or it would have what other interfaces carry. */
+    /* Protocol 0 until it is bound, or it would receive the traffic of all interfaces. */
     fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
-        rtt_fail(r, "cannot watch (it needs root, or CAP_NET_RAW): %s", strerror(errno));
+        rtt_fail(r, "cannot watch (needs root or CAP_NET_RAW): %s", strerror(errno));
         return -1;
     }
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0)
@@ -48,7 +52,7 @@ static int open_watch(struct rtt *r, unsigned index)
     return fd;
 }
 
-/* One packet. 1; 0: there is none now; -1: errno. */
+/* Handles one packet. Returns 1; 0: none is pending; -1: errno. */
 static int take(int fd, struct matcher *m)
 {
     union {
@@ -92,25 +96,25 @@ static bool enough(struct rtt *r)
     return r->o.count && result_samples(&r->result) >= r->o.count;
 }
 
-/* A packet socket tells once that its interface went down (packet(7)), and then nothing more: not
- * that it is gone, when it was told in between. So watch() asks from then on. One that is there
- * still may come up again and is watched on. False: it cannot go on, which is said; what was seen
- * until then is a result. */
-static bool goes_on(struct rtt *r, unsigned index, bool *down)
+/* Handles an error of the packet socket. The socket reports once that its interface went down
+ * (packet(7)), and nothing when the interface is removed later, so watch() polls for that. An
+ * interface that is only down is watched on, as it may come up. Returns false after a message when
+ * the measurement ends; what was seen until then is the result. */
+static bool continues(struct rtt *r, unsigned index, bool *down)
 {
     char name[IFNAMSIZ];
     int why = errno;
 
     if (why == ENETDOWN && if_indextoname(index, name)) {
-        fprintf(stderr, "toehold: rtt: %s went down; watching on for when it is up again\n", name);
+        fprintf(stderr, "toehold: rtt: %s went down; watching until it is up again\n", name);
         *down = true;
         return true;
     }
     r->code = CLI_FAILURE;
     if (why == ENETDOWN)
-        cli_message("rtt: %s is gone; what was seen until then:", r->o.interface);
+        cli_message("rtt: %s was removed; the result so far:", r->o.interface);
     else
-        cli_message("rtt: cannot watch %s any more: %s; what was seen until then:", r->o.interface,
+        cli_message("rtt: cannot watch %s any more: %s; the result so far:", r->o.interface,
                     strerror(why));
     return false;
 }
@@ -125,7 +129,7 @@ static bool is_gone(unsigned index)
     return true;
 }
 
-/* What is there, but no more than leaves time to look at the clock. -1: errno. */
+/* Handles the pending packets, up to a limit, so that the clock is checked. -1: errno. */
 static int take_some(struct rtt *r, int fd, struct matcher *m)
 {
     unsigned n = 0;
@@ -146,11 +150,11 @@ static void watch(struct rtt *r, int fd, unsigned index, struct matcher *m)
         int n = poll(&p, 1, 50);
 
         if (n > 0 ? take_some(r, fd, m) < 0 : down && is_gone(index))
-            on = goes_on(r, index, &down);
+            on = continues(r, index, &down);
         match_expire(m, stamp_now());
     }
     if (on)
-        (void)take_some(r, fd, m); /* what had passed before the end */
+        (void)take_some(r, fd, m); /* packets that passed before the end */
     match_expire(m, UINT64_MAX);
 }
 
@@ -164,9 +168,9 @@ bool watch_run(struct rtt *r)
     int fd;
 
     if (r->o.source == SOURCE_HARDWARE)
-        return rtt_fail(r, "Linux shows who watches no hardware stamps of what leaves: send probes "
+        return rtt_fail(r, "packet sockets get no hardware stamps of what leaves; send probes "
                            "(--udp, --icmp, --syn), or watch with --source software");
-    snprintf(s->what, sizeof s->what, "software time stamps of %s as a packet socket has them",
+    snprintf(s->what, sizeof s->what, "software time stamps of %s by a packet socket",
              r->o.interface);
     snprintf(s->clock, sizeof s->clock,
              "CLOCK_REALTIME, as a packet is handed to the driver and as one enters the stack");
@@ -181,8 +185,7 @@ bool watch_run(struct rtt *r)
     }
     watch(r, fd, index, m);
     if (getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &stats, &len) == 0)
-        *result_count(&r->result, "missed", "packets that came too fast to be watched") =
-            stats.tp_drops;
+        *result_count(&r->result, "missed", "packets that the socket dropped") = stats.tp_drops;
     match_free(m);
     close(fd);
     return true;

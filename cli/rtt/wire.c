@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire.c - makes probes and knows their answers (wire.h). */
+/* wire.c - builds probes and parses their answers (wire.h). */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <netinet/icmp6.h>
@@ -77,7 +77,7 @@ size_t wire_echo(const struct probe_id *id, uint64_t n, void *out, size_t size)
     return ECHO_BYTES + size;
 }
 
-/* A raw socket of IPv4 gives the header too. NULL: it is not whole. */
+/* Skips the IP header, which IPv4 raw sockets include. NULL: the header is cut short. */
 static const uint8_t *behind_ip(const struct probe_id *id, const uint8_t *in, size_t *size)
 {
     size_t header;
@@ -101,7 +101,7 @@ bool wire_echo_number(const struct probe_id *id, const uint8_t *in, size_t size,
            wire_payload_number(id, p + ECHO_BYTES, size - ECHO_BYTES, n);
 }
 
-/* Of the pseudo header of TCP. */
+/* Returns the sum of the TCP pseudo header. */
 static uint32_t pseudo(const struct probe_id *id, size_t len)
 {
     uint32_t sum = IPPROTO_TCP + (uint32_t)len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire.h - the probes of `toehold rtt` as bytes, and their answers. */
+/* wire.h - builds the probes of `toehold rtt` and parses their answers. */
 #ifndef TOE_CLI_WIRE_H
 #define TOE_CLI_WIRE_H
 
@@ -13,7 +13,7 @@
 #define PROBE_MAGIC 0x54525454u /* "TRTT" */
 #define SYN_PORTS   64u
 
-/* One run's probes: what tells them from those of others. */
+/* Identifies the probes of one run. */
 struct probe_id {
     uint32_t run;  /* random */
     uint16_t echo; /* ICMP identifier */
@@ -22,18 +22,19 @@ struct probe_id {
     struct sockaddr_storage local, to;
 };
 
-/* Payload of probe n, in network byte order. */
+/* Builds, and parses, the payload of probe n (network byte order). */
 void wire_payload(const struct probe_id *id, uint64_t n, void *out, size_t size);
 bool wire_payload_number(const struct probe_id *id, const void *in, size_t size, uint64_t *n);
 
-/* ICMP and ICMPv6 echo request; the checksum of ICMPv6 is the kernel's. Bytes. */
+/* Builds an ICMP or ICMPv6 echo request; the kernel fills the ICMPv6 checksum. Returns the bytes.
+ */
 size_t wire_echo(const struct probe_id *id, uint64_t n, void *out, size_t size);
-/* An echo reply to it, as a raw socket gives it (IPv4: with its header). */
+/* Parses an echo reply as a raw socket delivers it (IPv4: with its header). */
 bool wire_echo_number(const struct probe_id *id, const uint8_t *in, size_t size, uint64_t *n);
 
-/* TCP header of a SYN, with checksum. Bytes. */
+/* Builds the TCP header of a SYN with checksum. Returns the bytes. */
 size_t wire_syn(const struct probe_id *id, uint64_t n, void *out);
-/* SYN+ACK or RST+ACK that answers one; *refused: RST. */
+/* Parses the SYN+ACK or RST+ACK of a SYN; *refused: it was an RST. */
 bool wire_syn_number(const struct probe_id *id, const uint8_t *in, size_t size, uint32_t *n,
                      bool *refused);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xdp.c - which XDP metadata an interface's driver has: asked of the kernel's "netdev" family of
- * generic netlink, as headers of before Linux 6.3 do not name it.
+ * xdp.c - which XDP metadata a driver offers, by the kernel's "netdev" family of generic netlink.
+ * The constants are defined here, as headers before Linux 6.3 lack them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +16,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
-#include "rtt.h"
-#include "stamps.h"
+#include "xdp.h"
 
 /* include/uapi/linux/netdev.h */
 #define NETDEV_CMD_DEV_GET              1
@@ -33,9 +33,10 @@ struct request {
     char value[16];
 };
 
-/* Sends a request with one attribute and takes the answer. Bytes; -1: errno. */
-static ssize_t ask(int fd, uint16_t family, uint8_t command, uint16_t type, const void *value,
-                   size_t len, void *answer, size_t size)
+/* Sends a request with one attribute and receives the answer. Returns the bytes, or -1 with errno.
+ */
+static ssize_t request(int fd, uint16_t family, uint8_t command, uint16_t type, const void *value,
+                       size_t len, void *answer, size_t size)
 {
     struct request r = {.nl = {.nlmsg_type = family, .nlmsg_flags = NLM_F_REQUEST, .nlmsg_seq = 1},
                         .genl = {.cmd = command, .version = 1},
@@ -56,7 +57,7 @@ static ssize_t ask(int fd, uint16_t family, uint8_t command, uint16_t type, cons
     return -1;
 }
 
-/* An attribute of an answer; NULL: it has none. */
+/* Returns an attribute of an answer, or NULL. */
 static const struct nlattr *find(const void *answer, uint16_t type)
 {
     const struct nlmsghdr *head = answer;
@@ -86,21 +87,21 @@ static bool bit_of(const void *answer, uint16_t type, uint64_t bit)
     return bits & bit;
 }
 
-static int ask_device(int fd, uint32_t index, unsigned *features)
+static int query_device(int fd, uint32_t index, unsigned *features)
 {
     _Alignas(struct nlmsghdr) char answer[8192];
     const struct nlattr *a;
     uint16_t family;
 
-    if (ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME, "netdev", 7, answer,
-            sizeof answer) < 0)
+    if (request(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME, "netdev", 7, answer,
+                sizeof answer) < 0)
         return errno == ENOENT ? 0 : -1;
     a = find(answer, CTRL_ATTR_FAMILY_ID);
     if (!a)
         return 0;
     memcpy(&family, (const char *)a + NLA_HDRLEN, sizeof family);
-    if (ask(fd, family, NETDEV_CMD_DEV_GET, NETDEV_A_DEV_IFINDEX, &index, sizeof index, answer,
-            sizeof answer) < 0)
+    if (request(fd, family, NETDEV_CMD_DEV_GET, NETDEV_A_DEV_IFINDEX, &index, sizeof index, answer,
+                sizeof answer) < 0)
         return -1;
     if (bit_of(answer, NETDEV_A_DEV_RX_METADATA, NETDEV_RX_METADATA_TIMESTAMP))
         *features |= XDP_RX_TIMESTAMP;
@@ -120,7 +121,7 @@ int device_xdp(const char *interface, unsigned *features)
     fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
     if (fd < 0)
         return -1;
-    rc = ask_device(fd, index, features);
+    rc = query_device(fd, index, features);
     e = errno;
     close(fd);
     errno = e;
@@ -133,25 +134,25 @@ bool xdp_there(const char *interface, char *why, size_t size)
     int rc;
 
     if (!interface) {
-        snprintf(why, size, "of which device? --interface");
+        snprintf(why, size, "needs --interface");
         return false;
     }
     rc = device_xdp(interface, &features);
     if (rc < 0)
         snprintf(why, size, "%s: %s", interface, strerror(errno));
     else if (rc == 0)
-        snprintf(why, size, "this kernel has no XDP metadata: Linux 6.3 is the first that has");
+        snprintf(why, size, "this kernel has no XDP metadata; it needs Linux 6.3 or later");
     else if (!(features & XDP_RX_TIMESTAMP))
         snprintf(why, size, "the driver of %s has no receive time stamps for XDP", interface);
     else if (!(features & XDP_TX_TIMESTAMP))
         snprintf(why, size,
-                 "the driver of %s has receive time stamps for XDP, and none of what is sent: a "
-                 "round trip needs both of one clock",
+                 "the driver of %s has receive time stamps for XDP but no transmit ones: a round "
+                 "trip needs both",
                  interface);
     else
         snprintf(why, size,
-                 "the driver of %s has time stamps for XDP both ways, which this toehold does not "
-                 "take yet; --source hardware has the same ones by another way",
+                 "the driver of %s has both time stamps for XDP, which this toehold does not read; "
+                 "use --source hardware, which has the same stamps",
                  interface);
     return false;
 }

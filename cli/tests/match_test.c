@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matches packets with their replies, given as bytes with timestamps. */
+/* match_test.c - matches packets, given as bytes with stamps (rtt/match.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void put32(uint8_t *p, uint32_t v)
     put16(p + 2, v & 0xffff);
 }
 
-/* Between 10.0.0.1 and 10.x.y.2:80, to or from a local port. */
+/* A segment between 10.0.0.1:port and 10.x.y.2:80. */
 struct end {
     unsigned peer, port;
 };
@@ -103,8 +103,8 @@ static void udp(struct bench *b, bool leaves, uint64_t at)
     match_packet(b->m, p, size, leaves, at);
 }
 
-/* Sequential connections, enough to fill the table many times over: the SYN, one data segment and
- * the FIN of each are timed. */
+/* Many more consecutive connections than the table holds: the SYN, one data segment and the FIN of
+ * each are timed. */
 static void test_connections_that_are_over_leave_their_places(void **state)
 {
     enum { CONNECTIONS = 70000 };
@@ -131,13 +131,13 @@ static void test_connections_that_are_over_leave_their_places(void **state)
     assert_int_equal(result_samples(&b.r.result), 3u * CONNECTIONS);
     assert_int_equal(b.r.result.min, 1000);
     assert_int_equal(b.r.result.max, 1000);
-    /* so many are listed one by one, the rest as a sum */
+    /* FLOWS_MAX have names, the rest are one flow */
     assert_int_equal(b.r.result.flow_count, FLOWS_MAX);
     assert_string_equal(b.r.result.flows[FLOWS_MAX - 1], FLOW_OTHERS);
     end(&b);
 }
 
-/* Segments in flight keep their entries: they are not evicted to make room. */
+/* Connections with segments in flight are not evicted. */
 static void test_connections_in_flight_are_kept(void **state)
 {
     enum { CONNECTIONS = 20000 };
@@ -157,7 +157,7 @@ static void test_connections_in_flight_are_kept(void **state)
     end(&b);
 }
 
-/* The same ports again, with a number that the old connection would treat as already sent. */
+/* Reused ports, with a sequence number that the old connection would take for a retransmission. */
 static void test_a_syn_begins_anew(void **state)
 {
     const struct end e = {0, 10000};
@@ -168,14 +168,14 @@ static void test_a_syn_begins_anew(void **state)
     tcp(&b, e, true, 5000, 0, SYN, 0, T0);
     tcp(&b, e, false, 0, 5001, SYN | ACK, 0, T0 + 10);
     tcp(&b, e, true, 5001, 1, ACK, 100,
-        T0 + 20); /* never acknowledged: the peer restarted the connection */
+        T0 + 20); /* never acknowledged: the peer opens a new connection */
     tcp(&b, e, true, 900, 0, SYN, 0, T0 + 30);
     tcp(&b, e, false, 0, 901, SYN | ACK, 0, T0 + 40);
     tcp(&b, e, true, 901, 1, ACK, 100, T0 + 50);
     tcp(&b, e, false, 1, 1001, ACK, 0, T0 + 60);
     assert_int_equal(result_samples(&b.r.result), 3);
     assert_int_equal(count(&b, "replaced"), 1);
-    /* the same SYN twice is one sent again, and Karn's rule holds */
+    /* the same SYN twice is a retransmission: Karn's rule */
     tcp(&b, e, true, 70000, 0, SYN, 0, T0 + 70);
     tcp(&b, e, true, 70000, 0, SYN, 0, T0 + 80);
     tcp(&b, e, false, 0, 70001, SYN | ACK, 0, T0 + 90);
@@ -184,7 +184,7 @@ static void test_a_syn_begins_anew(void **state)
     end(&b);
 }
 
-/* An answer after --timeout-ms is none, whether the time was looked at in between or not. */
+/* An answer after --timeout-ms is ignored, with and without match_expire() in between. */
 static void late_answer(enum rtt_match match, bool looked)
 {
     struct bench b;
@@ -228,7 +228,7 @@ static void test_a_late_acknowledgement_is_no_sample(void **state)
     end(&b);
 }
 
-/* Segments outstanding at the end are in flight, not lost, even if the clock was set back. */
+/* Entries at the end are in flight, not lost, also when the clock was set back. */
 static void test_what_is_out_at_the_end_is_in_flight(void **state)
 {
     static const enum rtt_match modes[] = {MATCH_ANY, MATCH_UDP};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Percentiles, deviation and bins of a result against those of the sorted samples. */
+/* result_test.c - percentiles, deviation and bins against those of the sorted samples. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of times that spread over `octaves` doublings from `least` on. */
+/* Times that spread over `octaves` doublings from `least` on. */
 static void fill(struct result *r, uint64_t *v, uint64_t least, unsigned octaves)
 {
     uint64_t x = 88172645463325252ull;
@@ -52,7 +52,7 @@ static void test_percentiles_are_those_of_the_samples(void **state)
         uint64_t want = v[(size_t)ceil(percents[i] / 100 * N) - 1];
         uint64_t got = hist_percentile(r.hist, percents[i]);
 
-        /* the counters have three digits and report their largest value */
+        /* counters resolve three digits and return their largest value */
         assert_true(got >= want && got <= want + want / 1000 + 1);
     }
     assert_int_equal(r.min, v[0]);
@@ -126,7 +126,7 @@ static void test_few_samples_have_few_bins(void **state)
     result_free(&r);
 }
 
-/* A module's histogram and totals give the same result as its samples. */
+/* The histogram and totals of a module give the same result as its samples. */
 static void test_totals_are_as_samples(void **state)
 {
     struct result one = {0}, all = {0};

@@ -346,7 +346,7 @@ class Gateware(Case):
         for does in ("echo no such interface >&2; exit 1", "exit 0"):
             r = self.toehold(*self.ASK, "echo", "ran", env=self.simulation(does))
             self.assertEqual((r.returncode, r.stdout), (1, ""))
-            self.assertIn("the simulated TOE has not started", r.stderr)
+            self.assertIn("the simulated TOE did not start", r.stderr)
 
     def test_one_that_is_not_there_is_3(self):
         r = self.toehold(*self.ASK, "true", env={"TOEHOLD_TOE_SIM": "/nonexistent/toe_sim"})

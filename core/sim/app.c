@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* app.c - what sends and what reads: without end, so many bytes, at a rate, in bursts; at once, at
- * a rate, not for a while. */
-#include "net.h"
+/* app.c - the programs of a flow (app.h). A sender sends without end, a number of bytes, at a rate
+ * or in bursts; a receiver reads at once, at a rate, or stalls. */
+#include "app.h"
+#include "event.h"
 
-#define TICK MSEC /* of what happens at a rate */
+#define TICK MSEC /* interval of senders and readers with a rate */
 
 static uint64_t min64(uint64_t a, uint64_t b)
 {
@@ -32,17 +33,13 @@ static int limited(const struct flow *f)
     return f->app_rate > 0 || f->every;
 }
 
-/* An EV_APP: the start, a tick of the rate, a burst, or the end. */
-void app_write(struct flow *f)
+/* Sends at a tick of the rate or at a burst, or ends the stream. */
+int app_write(struct flow *f)
 {
     struct net *n = f->net;
 
-    if (!f->open) {
-        flow_start(f);
-        return;
-    }
     if (!f->a.tcb || f->shut)
-        return;
+        return 0;
     if (f->stop && n->now >= f->stop) {
         f->shut = 1;
         toec_shutdown(f->a.stack, f->a.tcb, n->now);
@@ -57,7 +54,7 @@ void app_write(struct flow *f)
     } else {
         send_bytes(f, UINT64_MAX);
     }
-    host_poll(&f->a);
+    return 1;
 }
 
 /* ---- reading ---- */
@@ -74,7 +71,7 @@ static void read_bytes(struct flow *f, uint64_t n)
         f->unread -= n;
 }
 
-/* An EV_READ: a tick of the reader's rate, or the end of its stall. */
+/* Reads at a tick of the reader's rate, or at the end of its stall. */
 void app_read(struct flow *f)
 {
     struct net *n = f->net;
@@ -94,7 +91,6 @@ void app_read(struct flow *f)
     } else {
         read_bytes(f, f->unread);
     }
-    host_poll(&f->b);
 }
 
 static void arrived(struct flow *f, uint32_t len)
@@ -111,7 +107,7 @@ static void arrived(struct flow *f, uint32_t len)
     f->to_read = f->read_rate <= 0 && !stalled(f);
 }
 
-/* What events have asked for: none of the port functions may call back into core/. */
+/* Deferred work: the port functions may not call back into core/. */
 int app_work(struct flow *f)
 {
     int did = f->to_read | f->to_write;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event.c - the event queue: a binary heap by time, in order of arrival at equal times. */
+/* event.c - a binary heap ordered by time, then by insertion (event.h). */
 #include <stdlib.h>
 
-#include "net.h"
+#include "event.h"
 
 static int earlier(const struct event *a, const struct event *b)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host.c - the stacks at the two ends of a flow, and the port functions they call. */
+/* host.c - the stacks at the two ends of a flow, and their port functions (host.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../src/cc/tcp_cc.h"
 #include "../src/tcp/tcp.h"
-#include "net.h"
+#include "app.h"
+#include "event.h"
+#include "host.h"
+#include "link.h"
 
 #define PORT 80
 
@@ -42,7 +45,7 @@ static uint32_t get32(const uint8_t *p)
 
 /* ---- transmit ---- */
 
-/* The header of the piece of a segmentation offload that begins `at` bytes into it. */
+/* Writes the header of the segment that begins `at` bytes into an offloaded send. */
 static void cut(struct packet *p, const struct toec_tx *tx, uint32_t at, uint32_t n)
 {
     uint8_t *tcp = p->hdr + tx->csum_start;
@@ -55,10 +58,10 @@ static void cut(struct packet *p, const struct toec_tx *tx, uint32_t at, uint32_
     if (at + n < tx->len)
         tcp[13] &= (uint8_t)~0x09; /* FIN, PSH */
     if (at)
-        tcp[13] &= (uint8_t)~0x80; /* CWR goes with the first */
+        tcp[13] &= (uint8_t)~0x80; /* CWR only in the first segment */
 }
 
-/* ARP; neighbour discovery and reports of multicast listeners. */
+/* Returns whether a packet is link-local: ARP, neighbour discovery, MLD reports. */
 static int is_local(const struct packet *p)
 {
     if (p->hdr[12] == 0x08)
@@ -66,14 +69,14 @@ static int is_local(const struct packet *p)
     return p->hdr[20] == 0 || (p->hdr[20] == 58 && p->hdr[54] > 129);
 }
 
-/* The packet leaves the host: over the sender's own link, when that has a rate. */
+/* Sends a packet, over the sender's access link if that has a rate. */
 static void leave(struct host *h, struct packet *p)
 {
     struct net *n = h->net;
     struct flow *f = h->flow;
     toec_time takes;
 
-    if (p->data == 0 && is_local(p)) { /* a switch nearby */
+    if (p->data == 0 && is_local(p)) { /* as over a switch: it does not cross the bottleneck */
         event_push(n, n->now + USEC, EV_ARRIVE, p);
         return;
     }
@@ -152,7 +155,7 @@ void host_poll(struct host *h)
     if (due <= n->now)
         due = n->now + USEC;
     if (h->scheduled > n->now && h->scheduled <= due)
-        return; /* the event that stands there comes first */
+        return; /* an earlier event is scheduled */
     h->scheduled = due;
     event_push(n, due, EV_POLL, h);
 }
@@ -171,9 +174,10 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
 toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
 {
     (void)user;
-    if (p_off + len <= p->head_len) /* of ICMPv6: all there is */
+    if (p_off + len <= p->head_len) /* ICMPv6 has no further payload */
         return toec_sum((const uint8_t *)p->data + p_off, len);
-    fprintf(stderr, "netsim: a checksum was asked for that TOEC_RX_L4_CSUM_OK says is good\n");
+    fprintf(stderr,
+            "netsim: core/ verifies a checksum that TOEC_RX_L4_CSUM_OK has declared valid\n");
     abort();
 }
 
@@ -215,7 +219,7 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
 
 #define SETTLE (4000000ull * USEC)
 
-/* RFC 4862 5.4, before the flow begins: nobody objects. */
+/* Completes duplicate address detection (RFC 4862 5.4) before the flow begins. */
 static void settle(struct host *h)
 {
     toec_time now = h->net->now - SETTLE, due;
@@ -300,18 +304,4 @@ void flow_start(struct flow *f)
     f->open = 1;
     host_poll(&f->a);
     host_poll(&f->b);
-}
-
-void flow_end(struct flow *f)
-{
-    free(f->a.mem);
-    free(f->b.mem);
-    free(f->series.t);
-    free(f->series.cwnd);
-    free(f->series.ssthresh);
-    free(f->series.srtt);
-    free(f->series.in_flight);
-    free(f->series.acked);
-    free(f->series.retransmits);
-    free(f);
 }

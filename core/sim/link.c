@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - the bottleneck: what it loses, how it queues (drop-tail; RED, Floyd and Jacobson 1993;
- * CoDel, RFC 8289; a step of ECN marks, RFC 8257 4.1), when what leaves it arrives.
+ * link.c - the bottleneck: loss, queue (drop-tail; RED, Floyd and Jacobson 1993; CoDel, RFC 8289;
+ * ECN marks above a step, RFC 8257 4.1), delay, jitter, reordering, duplicates.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "net.h"
+#include "event.h"
+#include "link.h"
 
 struct packet *packet_new(struct net *n)
 {
@@ -57,7 +58,7 @@ static int is_lost(struct link *l)
     return net_chance(n) < (m->bad ? m->in_bad : m->in_good);
 }
 
-/* The flow's own list of segments to lose. */
+/* Returns whether drop= of the flow loses this segment. */
 static int is_listed(struct packet *p)
 {
     struct flow *f = p->from ? p->from->flow : 0;
@@ -76,7 +77,7 @@ static int is_listed(struct packet *p)
     return 0;
 }
 
-/* ---- ECN (RFC 3168): the two bits stand elsewhere in IPv4 and IPv6 ---- */
+/* ---- ECN (RFC 3168): the field has different places in IPv4 and IPv6 ---- */
 
 static int is_ip(const struct packet *p)
 {
@@ -84,7 +85,7 @@ static int is_ip(const struct packet *p)
            ((p->hdr[12] == 0x08 && p->hdr[13] == 0) || (p->hdr[12] == 0x86 && p->hdr[13] == 0xdd));
 }
 
-/* Marks the packet "congestion experienced"; 0 when it is not ECN-capable. */
+/* Sets CE. Returns 0 when the packet is not ECN-capable. */
 static int mark(struct link *l, struct packet *p)
 {
     int shift = p->hdr[12] == 0x86 ? 4 : 0;
@@ -104,7 +105,7 @@ void link_account(struct link *l)
     l->counted_at = l->net->now;
 }
 
-/* RED's verdict at arrival: 1 to drop (or mark). */
+/* Returns 1 when RED drops or marks an arriving packet. */
 static int red_hits(struct link *l)
 {
     double chance;
@@ -129,7 +130,7 @@ static int red_hits(struct link *l)
     return 1;
 }
 
-/* 1: the packet has no place. */
+/* Returns 1 when the queue drops the packet. */
 static int refuse(struct link *l, struct packet *p)
 {
     if (l->bytes + p->len > l->limit) {
@@ -160,7 +161,7 @@ static struct packet *pull(struct link *l)
     return p;
 }
 
-/* RFC 8289 5.4: has the packet waited beyond the target for a whole interval? */
+/* Returns whether sojourn times were above the target for an interval (RFC 8289 5.4). */
 static int codel_waited(struct link *l, const struct packet *p)
 {
     toec_time now = l->net->now;
@@ -181,7 +182,7 @@ static toec_time codel_after(const struct link *l, toec_time t)
     return t + (toec_time)((double)l->codel_interval / sqrt(l->codel_count));
 }
 
-/* Marks p, or drops it and takes the next one: returns what goes now. */
+/* Marks p, or drops it and dequeues the next. Returns the packet to send. */
 static struct packet *codel_hit(struct link *l, struct packet *p)
 {
     if (l->ecn && mark(l, p))
@@ -234,7 +235,7 @@ static struct packet *codel_pull(struct link *l)
     return p;
 }
 
-/* The packet stands on the wire: what happens to it on its way. */
+/* Applies delay, jitter, reordering and duplication to a sent packet. */
 static void send_off(struct link *l, struct packet *p, toec_time takes)
 {
     struct net *n = l->net;

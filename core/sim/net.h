@@ -3,13 +3,13 @@
  * net.h - the simulated network: pairs of stacks whose frames share one bottleneck each way.
  *
  *   sender i --access--> [loss] [queue: rate, limit, AQM] --delay, jitter, ...--> receiver i
- *            <----------- the same the other way, with figures of its own -------
+ *            <----------- the same in reverse, with its own settings -------
  *
- * All time is virtual, in nanoseconds; all chance comes from one seed. Payload is not carried:
- * what a segment holds is known from its stream offset (tests of bytes are elsewhere).
+ * All time is virtual, in nanoseconds; all randomness comes from one seed. Payload is not carried:
+ * its bytes are given by the stream offset (core/tests check bytes).
  */
-#ifndef NET_H
-#define NET_H
+#ifndef SIM_NET_H
+#define SIM_NET_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
 #define MSEC 1000000ull
 #define USEC 1000ull
 
-#define START       (1000 * SEC) /* what a scenario calls second 0 */
+#define START       (1000 * SEC) /* second 0 of a scenario */
 #define MAX_FLOWS   64
 #define MAX_DROPS   64
 #define MAX_CHANGES 32
@@ -30,7 +30,7 @@ struct flow;
 struct host;
 struct net;
 
-/* ---- events (event.c) ---- */
+/* ---- events ---- */
 
 enum event_kind {
     EV_POLL,
@@ -51,11 +51,7 @@ struct event {
     void *what;
 };
 
-void event_push(struct net *n, toec_time at, enum event_kind kind, void *what);
-/* 0 when there is none before `until`. */
-int event_pop(struct net *n, toec_time until, struct event *out);
-
-/* ---- packets and links (link.c) ---- */
+/* ---- packets and links ---- */
 
 struct packet {
     struct packet *next;
@@ -80,9 +76,9 @@ struct loss {
 struct link {
     struct net *net;
     double rate;    /* bits/s, 0: no limit */
-    uint32_t limit; /* bytes that may wait */
+    uint32_t limit; /* queue size in bytes */
     enum qdisc qdisc;
-    int ecn; /* RED and CoDel mark what is ECN-capable instead of dropping it */
+    int ecn; /* RED and CoDel mark ECN-capable packets instead of dropping them */
     double red_min, red_max, red_p, red_weight, red_avg;
     int red_count;
     toec_time codel_target, codel_interval, codel_above, codel_next;
@@ -95,20 +91,13 @@ struct link {
     toec_time blocked_until; /* a spike: nothing arrives before */
     struct packet *head, **tail;
     uint32_t bytes, max_bytes;
-    double byte_ns; /* bytes waiting, integrated over time */
+    double byte_ns; /* queued bytes, integrated over time */
     toec_time counted_at;
     int busy;
     uint64_t in, out, out_bytes, lost, dropped, aqm_dropped, marked, duplicated, reordered;
 };
 
-void link_init(struct link *l, struct net *n);
-void link_enter(struct link *l, struct packet *p);
-void link_leave(struct link *l);
-void link_account(struct link *l);
-struct packet *packet_new(struct net *n);
-void packet_free(struct net *n, struct packet *p);
-
-/* ---- hosts and flows (host.c, app.c) ---- */
+/* ---- hosts and flows ---- */
 
 struct host {
     struct net *net;
@@ -118,8 +107,8 @@ struct host {
     struct toec_config cfg;
     struct toec_tcb *tcb;
     int sender;
-    int settling;        /* looks for duplicates of its addresses: nothing goes out */
-    toec_time scheduled; /* of the EV_POLL that counts */
+    int settling;        /* duplicate address detection: packets are not sent */
+    toec_time scheduled; /* time of the valid EV_POLL; others are stale */
     toec_time access_free;
 };
 
@@ -141,11 +130,11 @@ struct flow {
     /* from the scenario */
     char cc[16];
     unsigned cc_index;
-    toec_time start, stop, rtt;    /* rtt 0: that of the bottleneck alone */
-    uint64_t bytes;                /* to send in all, 0: no end */
+    toec_time start, stop, rtt;    /* rtt 0: that of the bottleneck */
+    uint64_t bytes;                /* to send, 0: no end */
     double app_rate;               /* bits/s offered, 0: as much as the buffer takes */
     uint64_t burst;                /* bytes written at once ... */
-    toec_time every;               /* ... each so long */
+    toec_time every;               /* ... at this interval */
     double read_rate;              /* bits/s the receiver reads, 0: at once */
     toec_time stall_at, stall_for; /* the receiver does not read */
     double access;                 /* bits/s of the sender's own link, 0: no limit */
@@ -153,7 +142,7 @@ struct flow {
     struct drop drop[MAX_DROPS];
     unsigned drops;
     int ecn, ip6;
-    /* what happened */
+    /* results */
     toec_time extra; /* one-way delay beyond the bottleneck's */
     uint64_t written, acked, received, unread, acked_at_warmup;
     double credit, read_credit; /* bytes of app_rate, read_rate not yet used */
@@ -170,10 +159,10 @@ struct change {
     struct link *link;
     double rate;     /* below 0: no change */
     toec_time delay; /* TOEC_NEVER: no change */
-    toec_time spike; /* nothing arrives for so long */
+    toec_time spike; /* duration without arrivals */
 };
 
-/* Constant (or on-off) traffic that no congestion control governs. */
+/* Constant or on-off traffic without congestion control. */
 struct cross {
     double rate; /* bits/s while on */
     uint32_t size;
@@ -197,30 +186,8 @@ struct net {
     size_t queue_n, queue_room;
 };
 
+/* Returns p; aborts after a message when it is NULL. */
 void *must(void *p);
-double net_chance(struct net *n); /* 0..1 */
-void net_run(struct net *n);
-
-/* 0, or -1: core/ has no congestion control of this name. */
-int flow_cc(const char *name, unsigned *index);
-void flow_start(struct flow *f);
-void flow_end(struct flow *f);
-void host_poll(struct host *h);
-void host_arrive(struct packet *p);
-void app_write(struct flow *f);
-void app_read(struct flow *f);
-int app_work(struct flow *f);
-void app_event(struct host *h, enum toec_event ev, uint32_t arg);
-
-/* ---- scenario.c, report.c ---- */
-
-/* Reads the command line; exits with 2 and a message when it is wrong. */
-struct output {
-    const char *json, *csv;
-};
-void scenario_read(struct net *n, struct output *o, int argc, char **argv);
-void report_sample(struct net *n);
-int report_json(const struct net *n, const char *path, int argc, char **argv);
-int report_csv(const struct net *n, const char *path);
-
+/* Returns the next random number of the seed, in [0, 1). */
+double net_chance(struct net *n);
 #endif

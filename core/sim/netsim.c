@@ -8,29 +8,13 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "net.h"
-
-void *must(void *p)
-{
-    if (!p) {
-        fprintf(stderr, "netsim: out of memory\n");
-        abort();
-    }
-    return p;
-}
-
-/* splitmix64 (Steele, Lea, Flood 2014). */
-double net_chance(struct net *n)
-{
-    uint64_t z = n->random += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
-}
+#include "app.h"
+#include "event.h"
+#include "host.h"
+#include "link.h"
+#include "report.h"
+#include "scenario.h"
 
 /* ---- cross traffic ---- */
 
@@ -80,6 +64,7 @@ static void handle(struct net *n, const struct event *e)
 {
     struct host *h = e->what;
     struct packet *p = e->what;
+    struct flow *f = e->what;
 
     switch (e->kind) {
     case EV_POLL:
@@ -98,10 +83,14 @@ static void handle(struct net *n, const struct event *e)
         host_arrive(p);
         break;
     case EV_APP:
-        app_write(e->what);
+        if (!f->open)
+            flow_start(f);
+        else if (app_write(f))
+            host_poll(&f->a);
         break;
     case EV_READ:
-        app_read(e->what);
+        app_read(f);
+        host_poll(&f->b);
         break;
     case EV_CROSS:
         cross_send(n);
@@ -115,7 +104,7 @@ static void handle(struct net *n, const struct event *e)
     }
 }
 
-/* Events up to `until`, which is then now. */
+/* Handles the events up to `until`, and sets the time to it. */
 static void run_to(struct net *n, toec_time until)
 {
     struct event e;
@@ -128,7 +117,7 @@ static void run_to(struct net *n, toec_time until)
     n->now = until;
 }
 
-void net_run(struct net *n)
+static void run(struct net *n)
 {
     unsigned i;
 
@@ -163,7 +152,7 @@ int main(int argc, char **argv)
     int bad = 0;
 
     scenario_read(&n, &o, argc, argv);
-    net_run(&n);
+    run(&n);
     if (o.json)
         bad |= report_json(&n, o.json, argc, argv);
     if (o.csv)

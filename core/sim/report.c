@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.c - what a run leaves: figures per flow and link, and series, as JSON or CSV. */
+/* report.c - writes the results of flows and links, and time series, as JSON or CSV (report.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "net.h"
+#include "report.h"
 
 static double seconds(toec_time t)
 {
@@ -106,7 +106,7 @@ static void put_link(FILE *o, const char *name, const struct link *l)
             l->byte_ns / span);
 }
 
-/* The counters of one side that are not 0. */
+/* Prints the counters of one host that are not 0. */
 static void put_counters(FILE *o, const char *name, const struct host *h)
 {
 #define NAME(name, description) #name,

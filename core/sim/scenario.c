@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario.c - the command line. README.md lists it; nothing that is not understood is passed over.
- */
-#include <errno.h>
+/* scenario.c - parses the command line (README.md); exits on anything unknown. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "net.h"
+#include <toe/number.h>
 
-/* A window each round trip is all that limits a flow without a rate; with a shorter one a second of
- * it takes minutes to compute. */
+#include "host.h"
+#include "link.h"
+#include "scenario.h"
+
+/* Only the window limits a flow without a rate: with a shorter RTT, one simulated second would take
+ * minutes. */
 #define UNBOUNDED_RTT (SEC / 1000)
 
 static _Noreturn void wrong(const char *format, ...)
@@ -27,71 +29,63 @@ static _Noreturn void wrong(const char *format, ...)
 
 /* ---- values ---- */
 
-struct unit {
-    const char *name;
-    double factor;
-};
-
-static double number(const char *key, const char *s, const struct unit *units)
+/* Parses a number with a unit in [0, max], or exits. */
+static double number(const char *key, const char *s, const struct toe_unit *units, double max)
 {
-    char *end;
-    double v = strtod(s, &end);
+    char want[128];
+    double v;
 
-    if (end == s || v < 0 || !(v <= 1e18))
-        wrong("%s: '%s' is not a number", key, s);
-    for (; units && units->name; units++) {
-        if (strcmp(end, units->name) == 0)
-            return v * units->factor;
-    }
-    if (*end)
-        wrong("%s: '%s' has a unit that does not fit", key, s);
+    if (!toe_quantity(s, units, 0, max, &v, want, sizeof(want)))
+        wrong("%s: '%s' is not %s", key, s, want);
     return v;
+}
+
+/* A number without a unit. */
+static double plain_of(const char *key, const char *s)
+{
+    return number(key, s, 0, 1e18);
 }
 
 static double rate_of(const char *key, const char *s)
 {
-    static const struct unit units[] = {
-        {"bit", 1}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}, {0, 0}};
+    static const struct toe_unit units[] = {{"", 1},       {"bit", 1},    {"kbit", 1e3},
+                                            {"mbit", 1e6}, {"gbit", 1e9}, {0, 0}};
 
-    return number(key, s, units);
+    return number(key, s, units, 1e18);
 }
 
 static toec_time time_of(const char *key, const char *s)
 {
-    static const struct unit units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {0, 0}};
-    double t = number(key, s, units);
+    static const struct toe_unit units[] = {{"", 1},     {"s", 1e9}, {"ms", 1e6},
+                                            {"us", 1e3}, {"ns", 1},  {0, 0}};
 
-    if (t > 1e15)
-        wrong("%s: '%s' is too long", key, s);
-    return (toec_time)t;
+    return (toec_time)number(key, s, units, 1e15);
 }
 
 static double size_of(const char *key, const char *s)
 {
-    static const struct unit units[] = {{"B", 1},         {"kB", 1e3}, {"MB", 1e6}, {"KiB", 1024},
-                                        {"MiB", 1048576}, {"GB", 1e9}, {0, 0}};
+    static const struct toe_unit units[] = {{"", 1},     {"B", 1},      {"kB", 1e3},
+                                            {"MB", 1e6}, {"KiB", 1024}, {"MiB", 1048576},
+                                            {"GB", 1e9}, {0, 0}};
 
-    return number(key, s, units);
+    return number(key, s, units, 1e18);
 }
 
 static double chance_of(const char *key, const char *s)
 {
-    static const struct unit units[] = {{"%", 0.01}, {0, 0}};
-    double p = number(key, s, units);
+    static const struct toe_unit units[] = {{"", 1}, {"%", 0.01}, {0, 0}};
 
-    if (p > 1)
-        wrong("%s: %s is no chance", key, s);
-    return p;
+    return number(key, s, units, 1);
 }
 
 static uint32_t u32_of(const char *key, double v)
 {
     if (v > 4294967295.0)
-        wrong("%s is too large", key);
+        wrong("%s: the value exceeds 4294967295", key);
     return (uint32_t)v;
 }
 
-/* Cuts "key=value,..." in place: the next pair, or 0 at the end. */
+/* Splits "key=value,..." in place. Returns 0 at the end. */
 static int next_pair(char **at, char **key, char **value)
 {
     char *s = *at, *comma;
@@ -126,11 +120,11 @@ static void link_loss(struct link *l, char *v)
     }
     for (part = strtok(v + 3, ":"); part; part = strtok(0, ":")) {
         if (i == 4)
-            wrong("loss=ge: has at most four chances");
+            wrong("loss=ge: takes at most four probabilities");
         *to[i++] = chance_of("loss", part);
     }
     if (i < 2)
-        wrong("loss=ge: needs the chances to go bad and good again");
+        wrong("loss=ge: needs TO_BAD and TO_GOOD");
 }
 
 static void link_qdisc(struct link *l, const char *v)
@@ -144,7 +138,7 @@ static void link_qdisc(struct link *l, const char *v)
             return;
         }
     }
-    wrong("qdisc: there are droptail, red, codel and step, not '%s'", v);
+    wrong("qdisc=%s: want droptail, red, codel or step", v);
 }
 
 static int link_reordering(struct link *l, const char *k, const char *v)
@@ -181,7 +175,7 @@ static int link_aqm(struct link *l, const char *k, const char *v)
     else if (strcmp(k, "step") == 0)
         l->step = u32_of(k, size_of(k, v));
     else if (strcmp(k, "ecn") == 0)
-        l->ecn = number(k, v, 0) != 0;
+        l->ecn = plain_of(k, v) != 0;
     else
         return 0;
     return 1;
@@ -201,12 +195,12 @@ static void read_link(struct link *l, char *arg)
         else if (strcmp(k, "loss") == 0)
             link_loss(l, v);
         else if (!link_reordering(l, k, v) && !link_aqm(l, k, v))
-            wrong("a link has no '%s'", k);
+            wrong("--fwd, --rev: a link has no '%s'", k);
     }
     if (l->qdisc == Q_RED && !(l->red_min < l->red_max && l->red_p > 0))
-        wrong("red needs red_min below red_max, and red_p");
+        wrong("qdisc=red needs red_min below red_max, and red_p");
     if (l->qdisc == Q_STEP && l->step == 0)
-        wrong("qdisc=step needs step, the bytes above which it marks");
+        wrong("qdisc=step needs step=BYTES");
 }
 
 /* ---- flows: --flow ---- */
@@ -218,7 +212,7 @@ static uint32_t buffer_of(const char *key, const char *v)
     while (p < n)
         p *= 2;
     if (p > 16777216)
-        wrong("%s: buffers have 16 MiB at most", key);
+        wrong("%s: a buffer has at most 16 MiB", key);
     return (uint32_t)p;
 }
 
@@ -279,13 +273,13 @@ static int flow_path(struct flow *f, const char *k, char *v)
     else if (strcmp(k, "rx_buf") == 0)
         f->rx_buf = buffer_of(k, v);
     else if (strcmp(k, "mtu") == 0)
-        f->mtu = u32_of(k, number(k, v, 0));
+        f->mtu = u32_of(k, plain_of(k, v));
     else if (strcmp(k, "gso") == 0)
         f->gso = u32_of(k, size_of(k, v));
     else if (strcmp(k, "ecn") == 0)
-        f->ecn = number(k, v, 0) != 0;
+        f->ecn = plain_of(k, v) != 0;
     else if (strcmp(k, "ip6") == 0)
-        f->ip6 = number(k, v, 0) != 0;
+        f->ip6 = plain_of(k, v) != 0;
     else if (strcmp(k, "drop") == 0)
         read_drops(f, v);
     else
@@ -332,7 +326,7 @@ static void read_flow(struct net *n, char *arg)
         if (strcmp(k, "cc") == 0)
             set_cc(f, v);
         else if (strcmp(k, "n") == 0)
-            copies = u32_of(k, number(k, v, 0));
+            copies = u32_of(k, plain_of(k, v));
         else if (strcmp(k, "apart") == 0)
             apart = time_of(k, v);
         else if (strcmp(k, "start") == 0)
@@ -343,9 +337,9 @@ static void read_flow(struct net *n, char *arg)
             wrong("a flow has no '%s'", k);
     }
     if (copies < 1)
-        wrong("n: at least one flow");
+        wrong("n: want at least 1");
     if ((f->every != 0) != (f->burst != 0))
-        wrong("burst and every belong together");
+        wrong("burst needs every, and every needs burst");
     while (--copies > 0) {
         struct flow *twin = add_flow(n);
         unsigned index = twin->index;
@@ -380,7 +374,7 @@ static void read_cross(struct net *n, char *arg)
         else if (strcmp(k, "off") == 0)
             c->off = time_of(k, v);
         else if (strcmp(k, "poisson") == 0)
-            c->poisson = number(k, v, 0) != 0;
+            c->poisson = plain_of(k, v) != 0;
         else
             wrong("cross traffic has no '%s'", k);
     }
@@ -416,12 +410,12 @@ static void read_change(struct net *n, char *arg)
     if (c->at == 0)
         wrong("a change needs at=TIME");
     if (c->rate >= 0 && (c->rate == 0) != (c->link->rate <= 0))
-        wrong("a change of rate keeps a rate; give --fwd and --rev first");
+        wrong("--change cannot add or remove a rate limit; give --fwd and --rev first");
 }
 
 static void option(struct net *n, struct output *o, const char *name, const char *value)
 {
-    char *v = must(strdup(value)); /* cut into pieces as it is read */
+    char *v = must(strdup(value)); /* the parsers split it in place */
 
     if (strcmp(name, "--fwd") == 0)
         read_link(&n->fwd, v);
@@ -440,13 +434,13 @@ static void option(struct net *n, struct output *o, const char *name, const char
     else if (strcmp(name, "--sample") == 0)
         n->sample = time_of(name, v);
     else if (strcmp(name, "--seed") == 0)
-        n->seed = (uint64_t)number(name, v, 0);
+        n->seed = (uint64_t)plain_of(name, v);
     else if (strcmp(name, "--json") == 0)
         o->json = value;
     else if (strcmp(name, "--csv") == 0)
         o->csv = value;
     else
-        wrong("no option %s", name);
+        wrong("unknown option %s", name);
     free(v);
 }
 
@@ -472,9 +466,9 @@ void scenario_read(struct net *n, struct output *o, int argc, char **argv)
         option(n, o, argv[arg], argv[arg + 1]);
     }
     if (n->flows == 0)
-        wrong("no --flow");
+        wrong("no --flow is given");
     if (n->warmup >= n->duration)
-        wrong("--warmup is not before the end");
+        wrong("--warmup must be shorter than --time");
     for (i = 0; i < n->flows; i++) {
         struct flow *f = n->flow[i];
         toec_time base = n->fwd.delay + n->rev.delay;
@@ -482,10 +476,10 @@ void scenario_read(struct net *n, struct output *o, int argc, char **argv)
         if (f->rtt && f->rtt < base)
             wrong("flow %u: rtt is below the delay of the links", i);
         if (!is_limited(n, f, base))
-            wrong(
-                "flow %u: nothing limits it, and it would send without end: give --fwd a rate, or "
-                "the path a round trip of 1 ms (delay=, rtt=)",
-                i);
+            wrong("flow %u: nothing limits it; give --fwd a rate, or a round-trip time of at least "
+                  "1 ms "
+                  "(delay=, rtt=)",
+                  i);
         f->extra = f->rtt ? (f->rtt - base) / 2 : 0;
     }
 }

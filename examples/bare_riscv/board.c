@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* board.c - see board.h. Addresses are those of hw/riscv/virt.c of QEMU, which do not change. */
+/* board.c - devices of the machine (board.h). Addresses are those of hw/riscv/virt.c of QEMU, which
+ * do not change. */
 #include "board.h"
 
 #include <stddef.h>
@@ -81,9 +82,9 @@ void board_wake_by(unsigned irq)
 }
 
 /*
- * Interrupts stay off (mstatus.MIE): wfi returns when one of those in mie is pending, at once if it
- * is already, so none is missed between the last look and the sleep. The deadline is given as the
- * ticks that are left, which need no 64-bit division: far ones wake earlier than they must.
+ * Interrupts stay off (mstatus.MIE): wfi returns when an interrupt of mie is pending, also if it
+ * was pending before, so that none is missed between the last check and the sleep. The deadline is
+ * converted to remaining ticks without a 64-bit division; distant deadlines wake early.
  */
 void board_sleep(uint64_t until)
 {
@@ -91,16 +92,16 @@ void board_sleep(uint64_t until)
     uint32_t irq;
 
     wake = now + (left >> 32 ? 0xffffffffu / NS_PER_TICK : (uint32_t)left / NS_PER_TICK + 1);
-    REG32(MTIMECMP + 4) = 0xffffffffu; /* never in between */
+    REG32(MTIMECMP + 4) = 0xffffffffu; /* no interrupt between the two writes */
     REG32(MTIMECMP) = (uint32_t)wake;
     REG32(MTIMECMP + 4) = (uint32_t)(wake >> 32);
     __asm__ volatile("csrw mie, %0\n\twfi" : : "r"(1ul << 7 | 1ul << 11) : "memory");
     irq = REG32(PLIC + 0x200004); /* claim */
     if (irq)
-        REG32(PLIC + 0x200004) = irq; /* complete; comes again while the device asserts it */
+        REG32(PLIC + 0x200004) = irq; /* complete; pending again while the device asserts it */
 }
 
-/* ---- the two functions that compilers call by themselves ---- */
+/* ---- the two functions that compilers call implicitly ---- */
 
 void *memcpy(void *restrict dst, const void *restrict src, size_t n)
 {

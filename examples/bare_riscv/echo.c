@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * echo.c - an echo server with no operating system and no C library: core/ in one file, core/easy
- * in another, on QEMU's RISC-V machine `virt`, 32 or 64 bits. Reads the card, lets core/ work,
- * sleeps until either a frame comes or core/'s next deadline.
+ * in another, on QEMU's RISC-V machine `virt`, 32 or 64 bits. Reads the card, polls core/,
+ * sleeps until a frame arrives or core/'s next deadline.
  */
 #include "toe_easy.h"
 
@@ -32,7 +32,7 @@ static void on_event(void *user, struct toec_conn *c, unsigned what)
     if (what & TOEC_EASY_GONE)
         return;
     while ((n = toec_easy_peek(c, &p)) > 0 && (n = toec_easy_write(c, p, n)) > 0)
-        toec_easy_skip(c, n); /* what there was no room for stays until TOEC_EASY_WRITE */
+        toec_easy_skip(c, n); /* bytes without room stay until TOEC_EASY_WRITE */
     if (toec_easy_ended(c))
         toec_easy_close(c);
 }

@@ -20,7 +20,7 @@ halt:
     j halt
 
     .balign 4
-trapped: /* no exception is expected: says which, and ends */
+trapped: /* no exception is expected: print it and power off */
     la sp, stack_top
     csrr a0, mcause
     csrr a1, mepc

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * virtio.c - see virtio.h. Split queues (VIRTIO 1.1, 2.6), each descriptor a buffer of its own that
- * never moves. No feature is asked for but the card's address: checksums are made by core/.
+ * virtio.c - the driver (virtio.h). Split queues (VIRTIO 1.1, 2.6) with a fixed buffer per
+ * descriptor. It negotiates only the card's MAC address; core/ computes the checksums.
  */
 #include "virtio.h"
 
@@ -69,7 +69,7 @@ static struct queue rx, tx;
 static uint8_t rx_buf[QUEUE][BUF], tx_buf[QUEUE][BUF];
 static uint16_t tx_free[QUEUE];
 static unsigned tx_free_n;
-static int rx_held = -1; /* the descriptor that net_receive() has lent */
+static int rx_held = -1; /* the descriptor that net_receive() returned last */
 static int rx_given, tx_given;
 
 static volatile uint32_t *reg(uintptr_t dev, enum reg r)
@@ -102,7 +102,7 @@ static uintptr_t find_device(uint32_t id, unsigned *irq)
     return 0;
 }
 
-/* 3.1.1, as far as the queues. */
+/* Initializes the device (3.1.1) up to the queues. */
 static void begin(uintptr_t dev, uint32_t features)
 {
     *reg(dev, STATUS) = 0;
@@ -134,7 +134,7 @@ static void start_queue(uintptr_t dev, uint32_t number, struct queue *q)
     *reg(dev, QUEUE_READY) = 1;
 }
 
-/* Gives descriptor i to the device. */
+/* Makes descriptor i available to the device. */
 static void give(struct queue *q, uint16_t i, void *buf, uint32_t len, int device_writes)
 {
     q->desc[i].addr = (uintptr_t)buf;
@@ -157,7 +157,7 @@ int virtio_random(void *buf, uint32_t n)
     begin(dev, 0);
     start_queue(dev, 0, &q);
     *reg(dev, STATUS) = S_ACK | S_DRIVER | S_FEATURES_OK | S_DRIVER_OK;
-    while (n) { /* a device may give less than it is asked for */
+    while (n) { /* a device may return less than requested */
         uint32_t got;
 
         give(&q, 0, buf, n, 1);
@@ -206,7 +206,7 @@ uint32_t net_receive(const uint8_t **frame)
     }
     rx_held = -1;
     if (index_of(&rx.used.idx) == rx.seen) {
-        /* The interrupt is acknowledged before the last look, so that none is lost. */
+        /* Acknowledge the interrupt before the last check, so that none is lost. */
         *reg(card, IRQ_ACK) = *reg(card, IRQ_STATUS);
         if (index_of(&rx.used.idx) == rx.seen)
             return 0;

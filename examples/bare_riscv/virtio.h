@@ -5,16 +5,16 @@
 
 #include <stdint.h>
 
-/* Fills buf from the machine's virtio-rng; 0, or -1: there is none. */
+/* Fills buf from virtio-rng. Returns 0, or -1 without such a device. */
 int virtio_random(void *buf, uint32_t n);
 
-/* Finds and starts the network card: its Ethernet address, 0, or -1: there is none. */
+/* Finds and starts the network card, reads its MAC address. Returns 0, or -1 without a card. */
 int net_start(uint8_t mac[6]);
-/* The next frame that has come in, valid until net_receive() is called again; 0: none. */
+/* Returns the length of the next received frame, valid until the next call. 0: none. */
 uint32_t net_receive(const uint8_t **frame);
-/* Copies a frame and sends it; -1: no room now. */
+/* Copies a frame and queues it. Returns -1 when there is no room. */
 int net_send(const uint8_t *frame, uint32_t n);
-/* Tells the card of the frames given to it since. */
+/* Notifies the card of queued frames. */
 void net_flush(void);
 
 #endif

@@ -11,7 +11,8 @@
 #include <getopt.h>
 #include <unistd.h>
 
-#include "../../cli/cli.h"
+#include "../../cli/common/message.h"
+#include "../../cli/run/settings.h"
 #include "../../manager/src/base/config.h"
 #include "process/options.h"
 
@@ -24,20 +25,10 @@ static const char *const names[] = {"TOEHOLD_SLOTS",     "TOEHOLD_TX_SIZE",     
                                     "TOEHOLD_IRQ_COUNT", "TOEHOLD_BUSY_POLL_US", "TOEHOLD_IRQ_USEC",
                                     "TOEHOLD_REQUIRE",   "TOEHOLD_REPORT",       "TOEHOLD_SOCKET"};
 
-/* In place of cli/main.c, which has the program's main(). */
+/* In place of cli/common/message.c: no output. */
 void cli_message(const char *format, ...)
 {
     (void)format;
-}
-
-bool cli_number(const char *text, unsigned long min, unsigned long max, unsigned long *value)
-{
-    char *end;
-
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-    *value = strtoul(text, &end, 10);
-    return *end == '\0' && *value >= min && *value <= max;
 }
 
 static void check_environment(void)

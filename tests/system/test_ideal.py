@@ -137,13 +137,13 @@ def test_what_is_not_http_is_no_measurement():
 def test_nobody_attaches():
     with Ideal("--timeout", "0.2") as ideal:
         assert ideal.result(20) == (FAILURE, {})
-        assert "nobody listened, or took a connection" in ideal.proc.text()
+        assert "no program listened, or accepted a connection" in ideal.proc.text()
 
 
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (["--connections", "0"], USAGE, "--connections 0: want a number from 1 to 60000"),
+        (["--connections", "0"], USAGE, "--connections 0: want a whole number from 1 to 60000"),
         (["--connections", "1.5"], USAGE, "--connections 1.5: want a whole number"),
         (["--get", "x"], USAGE, "--get x: want a path"),
         (["--request", "/nowhere"], USAGE, "--request /nowhere: No such file"),

@@ -209,9 +209,9 @@ def test_names_and_refusals(make_lab, tmp_path):
     for words, code, said in (
         (["tso", "on"], 3, "cannot change tcp-segmentation-offload: off [fixed]"),
         (["gro", "off", "tso", "on"], 3, "off [fixed]"),
-        (["tso"], 2, "say on or off"),
-        (["tso", "yes"], 2, "say on or off"),
-        (["usot", "on"], 3, "none named usot"),
+        (["tso"], 2, "want on or off"),
+        (["tso", "yes"], 2, "want on or off"),
+        (["usot", "on"], 3, "unknown offload usot"),
     ):
         done = offload(lab.toed, *words, check=False)
         assert (done.returncode, said in done.stderr) == (code, True), done.stderr

@@ -83,7 +83,7 @@ def test_list_takes_beginnings_of_names():
         *("toe.MAC_LO", "toe.MAC_HI"),
         *("rtt.S_SUM_LO", "rtt.S_SUM_HI", "rtt.S_SUMSQ_LO", "rtt.S_SUMSQ_MID", "rtt.S_SUMSQ_HI"),
     ]
-    assert "begins so" in said("list", "nothing", code=1)
+    assert "begins with" in said("list", "nothing", code=1)
 
 
 # ---- blocks
@@ -116,8 +116,8 @@ def test_a_block_of_another_major_version_is_passed_over(tmp_path):
         (image({0: header(RTT, 0x4000, 0x4002)}), "not within the window"),
         (image({0: header(RTT, 0x4000, 0x9000)}), "not within the window"),
         (image({0: header(RTT, 0x4000, 0x4000), 0x4000: header(OTHER, 64, 0x4000)}), "no end"),
-        (image({0: struct.pack("<2I", 0xDEADBEEF, 7)}), "another BAR"),
-        (image({}), "another BAR"),
+        (image({0: struct.pack("<2I", 0xDEADBEEF, 7)}), "check the BAR"),
+        (image({}), "check the BAR"),
         (ONES, "all ones"),
     ],
 )
@@ -134,7 +134,7 @@ def test_registers_may_begin_at_an_offset(tmp_path):
     path.write_bytes(ONES + image({0: header(RTT, 0x4000, 0), 0x74: b"\x78\x56\x34\x12"}))
     assert values("read", "--bar", f"file:{path}@0x1000", "SCRATCH") == {"rtt.SCRATCH": 0x12345678}
     assert "all ones" in said("read", "--bar", f"file:{path}", "SCRATCH", code=7)
-    assert "behind" in said("blocks", "--bar", f"file:{path}@0xf0000", code=7)
+    assert "beyond" in said("blocks", "--bar", f"file:{path}@0xf0000", code=7)
     assert "offset" in said("blocks", "--bar", f"file:{path}@two", code=2)
 
 
@@ -183,16 +183,16 @@ def test_dump_shows_what_is_in_the_window(bar):
     ("change", "word"),
     [
         ("rtt.CONTROL", "CTRL=1"),
-        ("rtt.CONTROL=", "not a number"),
-        ("rtt.CONTROL=x", "not a number"),
+        ("rtt.CONTROL=", "not a whole number"),
+        ("rtt.CONTROL=x", "not a whole number"),
         ("rtt.CONTROL.mode=8", "3 bits"),
         ("rtt.SCRATCH=0x100000000", "32 bits"),
-        ("rtt.S_COUNT=1", "only be read"),
+        ("rtt.S_COUNT=1", "read-only"),
         ("rtt.NOTHING=1", "no register"),
         ("rtt.CONTROL.nothing=1", "no register"),
         ("rtt.HIST[1024]=1", "counted from 0"),
-        ("rtt.CONTROL[0]=1", "no array"),
-        ("rtt.HIST[x]=1", "no name"),
+        ("rtt.CONTROL[0]=1", "not an array"),
+        ("rtt.HIST[x]=1", "not the name"),
     ],
 )
 def test_a_wrong_write_changes_nothing(bar, change, word):
@@ -202,8 +202,8 @@ def test_a_wrong_write_changes_nothing(bar, change, word):
 
 
 def test_addresses_outside_are_refused(bar):
-    assert "behind" in said("read", "--bar", f"file:{bar}", "0x9000", code=1)
-    assert "4 does not divide" in said("read", "--bar", f"file:{bar}", "0x2", code=1)
+    assert "beyond" in said("read", "--bar", f"file:{bar}", "0x9000", code=1)
+    assert "multiple of 4" in said("read", "--bar", f"file:{bar}", "0x2", code=1)
 
 
 def test_wrong_usage_exits_2():
@@ -211,8 +211,8 @@ def test_wrong_usage_exits_2():
         ([], "list"),
         (["frob"], "frob"),
         (["read", "CONTROL"], "--bar"),
-        (["read", "--bar", "file:/x"], "which registers"),
-        (["write", "--bar", "file:/x"], "which registers"),
+        (["read", "--bar", "file:/x"], "a register is missing"),
+        (["write", "--bar", "file:/x"], "a register is missing"),
         (["blocks", "--bar", "nonsense:1"], "pci:"),
         (["blocks", "--frob"], "--frob"),
         (["watch", "--bar"], "needs a value"),
@@ -226,8 +226,8 @@ def test_what_is_not_there_exits_7_with_a_reason(tmp_path):
     (tmp_path / "empty").touch()
     for spec, word in (
         (f"file:{tmp_path}/no", "No such file"),
-        (f"file:{tmp_path}/empty", "no file that holds"),
-        (f"file:{tmp_path}", "no file that holds"),
+        (f"file:{tmp_path}/empty", "not a regular file"),
+        (f"file:{tmp_path}", "not a regular file"),
         ("pci:ffff:ff:1f.7/0", "no PCI function"),
         ("pci:1", "lspci"),
         ("pci:00:00.0/9", "0 to 5"),
@@ -319,7 +319,7 @@ def test_a_simulation_that_ends_is_said(tmp_path):
     message = said("blocks", "--bar", f"sim:{tmp_path}/s", code=7)
     thread.join()
     s.close()
-    assert "ended" in message or "takes no request" in message
+    assert "ended" in message or "cannot send a request" in message
 
 
 # ---- the software TOE
@@ -345,7 +345,7 @@ def test_registers_of_a_running_toed(tmp_path):
             }
             dumped = values("dump", "--bar", spec)
             assert "toe.COUNTERS[255]" in dumped and "toe.DOORBELLS.SW_HEAD[0]" not in dumped
-            assert "only be read" in said("write", "--bar", spec, "TICK_CYCLES=1", code=1)
+            assert "read-only" in said("write", "--bar", spec, "TICK_CYCLES=1", code=1)
         finally:
             toed.kill()
     assert "no toed" in said("blocks", "--bar", spec, code=4)

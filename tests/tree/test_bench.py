@@ -161,7 +161,7 @@ def test_a_goal_tells_its_limit_where_that_is_known(tmp_path, capsys):
         report.Goal("rate", 1.5, "ratio", 5, at_most=False, limit=2.5),
         report.Goal("cost", 0.3, "ratio", 0.4),
     ]
-    report.tell_goals({}, goals)
+    report.print_goals({}, goals)
     said = capsys.readouterr().out.splitlines()
     assert [line.endswith("(frames alone: 2.5)") for line in said] == [False, True, False]
     report.write(tmp_path / "b.json", {}, goals)

@@ -174,7 +174,7 @@ def test_a_link_that_answers_wrongly_is_not_measured():
 
     with ExitStack() as stack:
         opened, _ = links.open_all({"x": Link}, ["x"], stack)
-        with pytest.raises(proc.Failed, match="some link: answers are not right: MISMATCH"):
+        with pytest.raises(proc.Failed, match="some link: wrong answers: MISMATCH"):
             links.check_all(opened)
     assert asked == [("pingpong", True)] * 2
 

@@ -73,4 +73,4 @@ def test_wrong_arguments_of_pairs_are_refused(argv):
 def test_a_core_that_is_not_there_is_told():
     done = proc.run([paths.built("pairs"), "1000", "1", "64", "9"], check=False)
     assert done.returncode == 1
-    assert "core 1000: the core cannot be had" in done.stderr
+    assert "core 1000: cannot run on this core" in done.stderr

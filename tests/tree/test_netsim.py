@@ -358,7 +358,7 @@ def test_cross_traffic_has_its_rate():
         (["--flow", "cc=nonesuch"], 3, "no congestion control 'nonesuch'"),
         (["--flow", "", "--time", "ten"], 2, "is not a number"),
         (["--flow", "", "--fwd", "rate=5parsec"], 2, "unit"),
-        (["--flow", "", "--fwd", "loss=130%"], 2, "no chance"),
+        (["--flow", "", "--fwd", "loss=130%"], 2, "not a number from 0 to 1,"),
         (["--flow", "", "--fwd", "qdisc=magic"], 2, "droptail"),
         (["--flow", "", "--time"], 2, "needs a value"),
         (["--flow", "cc=cubic"], 2, "nothing limits it"),

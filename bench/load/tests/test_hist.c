@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hist.h"
+#include "hlog.h"
 
 #define N 20000
 
@@ -19,7 +19,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Every counter's values are next to those of its neighbours, and 0.1 % wide at most. */
+/* The ranges of neighbouring counters are adjacent, and at most 0.1 % wide. */
 static void test_counters_have_no_gap(void **state)
 {
     uint64_t low = 0;
@@ -104,7 +104,7 @@ static void test_sums_are_as_if_recorded_in_one(void **state)
     free(one);
 }
 
-/* The rest of it is decoded by tests/system/test_loadgen.py. */
+/* tests/system/test_loadgen.py decodes the rest. */
 static void test_the_encoding_begins_as_the_format_says(void **state)
 {
     struct hist *h = hist_new();

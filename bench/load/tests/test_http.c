@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_http.c - answers whole, in every two pieces, byte by byte, and those that are refused. */
+/* test_http.c - answers in one piece, in every two pieces, byte by byte, and rejected ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 static const char plain[] = "HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length:  5 \r\n\r\nhello";
 
-/* Takes n bytes in pieces of at most `piece`; the result of the last, the body into body. */
+/* Parses n bytes in pieces of at most `piece`. Returns the last result; copies the body. */
 static int take(struct http_answer *a, const char *data, size_t n, size_t piece, char *body)
 {
     size_t at = 0, got = 0;

@@ -41,7 +41,7 @@ static int read_number(unsigned i, const struct wanted *w, char *err, size_t err
     uint64_t v = w->option ? w->option : w->fallback;
 
     if (text && *text) {
-        if (!toe_number(text, 10, &v) || v > UINT32_MAX) {
+        if (!toe_number(text, 0, UINT32_MAX, &v, NULL, 0)) {
             snprintf(err, err_size, "%s=%s is not a number; give one from %u to %u", env, text,
                      numbers[i].min, numbers[i].max);
             return -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec.c - a process becomes another program and keeps its connections (exec.h). */
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -612,7 +613,7 @@ static int find_image(void)
         ssize_t n = readlinkat(dirfd(dir), e->d_name, to, sizeof(to));
 
         if (n == (ssize_t)sizeof(IMAGE_LINK) - 1 && memcmp(to, IMAGE_LINK, (size_t)n) == 0 &&
-            toe_number(e->d_name, 10, &fd))
+            toe_number(e->d_name, 0, INT_MAX, &fd, NULL, 0))
             found = (int)fd;
     }
     if (dir)

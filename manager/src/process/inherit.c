@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inherit.c - listeners that came from another program (inherit.h). */
 #include <dirent.h>
+#include <limits.h>
 #include <linux/tcp.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,7 +113,7 @@ void tinherit_all(void)
     uint64_t fd;
 
     while (dir && (e = readdir(dir)))
-        if (toe_number(e->d_name, 10, &fd)) /* not "." and ".." */
+        if (toe_number(e->d_name, 0, INT_MAX, &fd, NULL, 0)) /* not "." and ".." */
             tinherit((int)fd);
     if (dir)
         closedir(dir);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* daemon.c - connects to toed and queries it (daemon.h). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <toe/attach.h>
+
+#include "daemon.h"
+#include "message.h"
+
+#define ANSWER_SECONDS 5 /* limits the wait for a toed that is stopped or stuck */
+
+const char *cli_socket_path(const char *option)
+{
+    const char *env = getenv(TOEDEV_SOCKET_ENV);
+
+    if (option)
+        return option;
+    return env && *env ? env : TOEDEV_DEFAULT_SOCKET;
+}
+
+int cli_connect(const char *path, char *why, size_t why_size)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    int fd;
+
+    if (strlen(path) >= sizeof addr.sun_path) {
+        snprintf(why, why_size, "the socket path %s is longer than %zu bytes", path,
+                 sizeof addr.sun_path - 1);
+        return -1;
+    }
+    memcpy(addr.sun_path, path, strlen(path) + 1);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        snprintf(why, why_size, "cannot create a socket: %s", strerror(errno));
+        return -1;
+    }
+    if (connect(fd, (struct sockaddr *)&addr, sizeof addr) == 0)
+        return fd;
+    if (errno == ENOENT || errno == ECONNREFUSED)
+        snprintf(why, why_size,
+                 "no toed answers at %s (start toed, or name its socket by --socket)", path);
+    else
+        snprintf(why, why_size, "cannot reach toed at %s: %s", path, strerror(errno));
+    close(fd);
+    return -1;
+}
+
+char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
+{
+    struct toedev_hello hello = {
+        .magic = TOEDEV_MAGIC, .version = TOEDEV_CONTRACT_VERSION, .kind = kind};
+    struct timeval limit = {.tv_sec = ANSWER_SECONDS};
+    char *text;
+    ssize_t n;
+
+    snprintf(hello.name, sizeof hello.name, "%s", name);
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ||
+        send(fd, &hello, sizeof hello, MSG_NOSIGNAL) < 0) {
+        cli_message("cannot send the request to toed: %s", strerror(errno));
+        return NULL;
+    }
+    /* The answer is one message of any size: query its length, then receive it. */
+    do {
+        n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC);
+    } while (n < 0 && errno == EINTR);
+    if (n <= 0) {
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            cli_message("toed did not answer within %d seconds", ANSWER_SECONDS);
+        else
+            cli_message("toed closed the connection without an answer");
+        return NULL;
+    }
+    text = malloc((size_t)n);
+    if (!text || recv(fd, text, (size_t)n, 0) != n) {
+        cli_message("cannot receive the answer of toed (%zd bytes): %s", n,
+                    text ? "it was cut short" : "no memory");
+        free(text);
+        return NULL;
+    }
+    *size = (size_t)n;
+    return text;
+}

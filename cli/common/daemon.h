@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* daemon.h - the connection to a running toed (toe/attach.h). */
+#ifndef TOE_CLI_DAEMON_H
+#define TOE_CLI_DAEMON_H
+
+#include <stddef.h>
+
+/* Returns the path of toed's socket: the option, else $TOEHOLD_SOCKET, else the default. */
+const char *cli_socket_path(const char *option);
+
+/* Connects to toed. Returns a descriptor, or -1 with the reason in `why`. */
+int cli_connect(const char *path, char *why, size_t why_size);
+
+/* Sends a hello of this kind (enum toedev_hello_kind) and name, and receives the answer. Returns
+ * the answer as text that the caller frees, or NULL after a message. */
+char *cli_ask(int fd, unsigned kind, const char *name, size_t *size);
+
+#endif
