@@ -4,7 +4,7 @@
  */
 #include "hash.h"
 
-#include "../wire/wire.h"
+#include "wire.h"
 
 #define ROTL(x, n) ((x) << (n) | (x) >> (64 - (n)))
 

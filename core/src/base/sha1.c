@@ -2,7 +2,7 @@
 /* sha1.c - SHA-1 (RFC 3174, method 1), for HMAC-SHA-1-96 of TCP-AO alone (RFC 5926 3.2.1). */
 #include "sha1.h"
 
-#include "../wire/wire.h"
+#include "wire.h"
 
 static toec_u32 rol(toec_u32 x, unsigned n)
 {

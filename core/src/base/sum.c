@@ -2,7 +2,7 @@
 /*
  * sum.c - the internet checksum (RFC 1071): sums of native words, the same on both byte orders.
  */
-#include "../wire/wire.h"
+#include "wire.h"
 
 toec_u16 toec_sum(const void *data, unsigned long n)
 {

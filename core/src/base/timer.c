@@ -10,8 +10,6 @@
  */
 #include "timer.h"
 
-#include "../ip/stack.h"
-
 #define DIGIT     5
 #define TOP       (TOEC_WHEEL_LEVELS - 1)
 #define UNSLOTTED 0xff /* level of timers in `due` and `running` */
@@ -201,15 +199,4 @@ toec_time toec_wheel_next(const struct toec_wheel *w, toec_time now)
     if (w->due || w->running)
         return now;
     return earliest(w, &tick, &level) ? tick << TOEC_TICK_SHIFT : TOEC_NEVER;
-}
-
-void toec_timer_set(struct toec_stack *s, struct toec_timer *t, enum toec_timer_kind kind,
-                    toec_time deadline)
-{
-    toec_wheel_set(&s->wheel, t, kind, deadline);
-}
-
-void toec_timer_cancel(struct toec_stack *s, struct toec_timer *t)
-{
-    toec_wheel_cancel(&s->wheel, t);
 }

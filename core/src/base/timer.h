@@ -62,17 +62,6 @@ struct toec_wheel {
     toec_u8 set[TOEC_WHEEL_SLOTS]; /* how many ever were, modulo 2^8 */
 };
 
-struct toec_stack;
-
-/*
- * Sets t (again) to expire at the first toec_poll() at or after `deadline` rounded up to a tick:
- * never early, at most one tick late. A deadline in ticks already run (0 is always one, or the
- * first) expires at the next toec_poll().
- */
-void toec_timer_set(struct toec_stack *s, struct toec_timer *t, enum toec_timer_kind kind,
-                    toec_time deadline);
-void toec_timer_cancel(struct toec_stack *s, struct toec_timer *t);
-
 TOEC_INLINE int toec_timer_pending(const struct toec_timer *t)
 {
     return t->pprev != 0;

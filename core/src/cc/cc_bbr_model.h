@@ -7,7 +7,7 @@
 #define TOE_CC_BBR_MODEL_H
 
 #include "../base/bits.h"
-#include "../tcp/tcp.h"
+#include "../tcp/tcb.h"
 
 #define BBR(t) ((t)->cc.u.bbr)
 

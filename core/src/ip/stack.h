@@ -8,7 +8,6 @@
 #include "../base/hash.h"
 #include "../base/pool.h"
 #include "../base/rate.h"
-#include "../base/timer.h"
 #include "arp.h"
 #include "icmp4.h"
 #include "ip.h"
@@ -17,6 +16,7 @@
 #include "keys.h"
 #include "neigh.h"
 #include "pmtu.h"
+#include "stack_timer.h"
 #include "udp.h"
 #include "wait.h"
 

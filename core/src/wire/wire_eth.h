@@ -6,7 +6,7 @@
 #ifndef TOEC_WIRE_ETH_H
 #define TOEC_WIRE_ETH_H
 
-#include "wire.h"
+#include "../base/wire.h"
 
 #define TOEC_ETH_DST  0
 #define TOEC_ETH_SRC  6

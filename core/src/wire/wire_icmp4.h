@@ -3,7 +3,7 @@
 #ifndef TOEC_WIRE_ICMP4_H
 #define TOEC_WIRE_ICMP4_H
 
-#include "wire.h"
+#include "../base/wire.h"
 
 #define TOEC_ICMP4_TYPE 0
 #define TOEC_ICMP4_CODE 1

@@ -6,7 +6,7 @@
 #ifndef TOEC_WIRE_ICMP6_H
 #define TOEC_WIRE_ICMP6_H
 
-#include "wire.h"
+#include "../base/wire.h"
 
 #define TOEC_ICMP6_TYPE 0
 #define TOEC_ICMP6_CODE 1

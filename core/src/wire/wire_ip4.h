@@ -3,7 +3,7 @@
 #ifndef TOEC_WIRE_IP4_H
 #define TOEC_WIRE_IP4_H
 
-#include "wire.h"
+#include "../base/wire.h"
 
 #define TOEC_IP4_VER_IHL 0
 #define TOEC_IP4_TOS     1

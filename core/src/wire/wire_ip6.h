@@ -5,7 +5,7 @@
 #ifndef TOEC_WIRE_IP6_H
 #define TOEC_WIRE_IP6_H
 
-#include "wire.h"
+#include "../base/wire.h"
 
 #define TOEC_IP6_FIRST   0 /* version, traffic class, flow label */
 #define TOEC_IP6_PAYLOAD 4

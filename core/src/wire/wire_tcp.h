@@ -6,7 +6,7 @@
 #ifndef TOEC_WIRE_TCP_H
 #define TOEC_WIRE_TCP_H
 
-#include "wire.h"
+#include "../base/wire.h"
 
 #define TOEC_TCP_SPORT   0
 #define TOEC_TCP_DPORT   2

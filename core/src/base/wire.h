@@ -6,7 +6,7 @@
 #ifndef TOEC_WIRE_H
 #define TOEC_WIRE_H
 
-#include "../base/base.h"
+#include "base.h"
 
 TOEC_INLINE toec_u16 toec_get16(const toec_u8 *p)
 {
