@@ -5,7 +5,7 @@
  *
  *   attack_cost CASE EVENTS
  *
- * Prints how many frames were given after the set-up. Exit code 2: usage.
+ * Prints the number of frames passed in after the set-up. Exit code 2: usage.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static void acks(struct talk *t)
     }
 }
 
-/* ACKs that take four crumbs each, of `length` bytes, at random in what is under way. */
+/* ACKs with four tiny SACK blocks each, of `length` bytes, at random positions in flight. */
 static void sacks(struct talk *t, uint32_t length)
 {
     struct toec_info info;
