@@ -23,7 +23,7 @@
 #define OWN_IP  0x0a000001u /* 10.0.0.1/24 */
 #define PEER_IP 0x0a000002u
 #define GW_IP   0x0a0000feu
-#define FAR_IP  0xc0a80101u /* behind the gateway */
+#define FAR_IP  0xc0a80101u /* beyond the gateway */
 
 extern const uint8_t own_mac[6], peer_mac[6], other_mac[6], broadcast_mac[6];
 
@@ -38,11 +38,11 @@ struct bench {
     struct toec_stack *s;
     void *mem;
     toec_time now;
-    struct sent *sent; /* frames transmitted and not yet taken by bench_next() */
+    struct sent *sent; /* frames transmitted and not yet returned by bench_next() */
     unsigned sent_count, sent_read;
     int tx_room;       /* frames that transmit accepts before it refuses; -1: any number */
-    uint32_t head_len; /* contiguous bytes of frames given; 0: all */
-    /* What TCP was given. */
+    uint32_t head_len; /* contiguous bytes of input frames; 0: all */
+    /* TCP's input. */
     unsigned tcp_inputs, tcp_errors, tcp_timers;
     struct toec_ip_in tcp_in;
     uint8_t tcp_data[65536];

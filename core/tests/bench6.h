@@ -9,7 +9,7 @@
 extern const struct toec_addr own6, peer6, router6, far6, prefix6, none6, all_nodes;
 extern const uint8_t router_mac[6];
 
-/* A stack with fd00::1/64, IPv4 too; started, addresses settled, what was sent is forgotten. */
+/* A stack with fd00::1/64, IPv4 too; started, addresses assigned, output discarded. */
 void bench6_config(struct bench *b, enum toec_ip6_mode mode);
 void bench6_init(struct bench *b, enum toec_ip6_mode mode);
 
@@ -23,7 +23,7 @@ uint32_t make_ip6(uint8_t *f, const struct ip6_spec *spec, const void *payload, 
 /* ICMPv6 message into p, checksum right for these addresses. */
 uint32_t make_icmp6(uint8_t *p, const struct ip6_spec *spec, int type, int code, uint32_t rest,
                     const void *data, uint32_t len);
-/* Gives an ICMPv6 message to the stack. */
+/* Passes an ICMPv6 message to the stack. */
 void input_icmp6(struct bench *b, const struct ip6_spec *spec, int type, int code, uint32_t rest,
                  const void *data, uint32_t len);
 /* A neighbour discovery message about target with options; hop limit 255 when the spec has none. */

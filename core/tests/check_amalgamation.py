@@ -79,9 +79,8 @@ int main()
 
 
 def cpp(folder: Path, include: Path) -> list[str]:
-    """The headers serve C++ too, twice is once, and what they declare is found by the linker:
-    the two files' and those that they are made from.
-    """
+    """The headers compile as C++ and may be included twice, and the linker finds all declared
+    functions: for the two files and for their sources."""
     apart = [include, include.parent / "easy/include"]
     cases = [([folder], "toe_{}.h"), (apart, "toe/{}.h")]
     with tempfile.TemporaryDirectory() as cwd:

@@ -15,7 +15,7 @@ from pathlib import Path
 # How the sources are to be compiled, everywhere.
 FLAGS = ["-std=c89", "-nostdlib", "-nostdinc", "-Wall", "-Wextra", "-Werror"]
 
-# Target: compiler, and what links objects into one.
+# Target: compiler, and the command that links objects into one.
 RV32 = ["-march=rv32imc", "-mabi=ilp32"]
 CLANG_RV32 = ["clang", "--target=riscv32-unknown-elf", *RV32]
 GCC_RV32 = ["riscv64-unknown-elf-gcc", *RV32]
@@ -30,7 +30,7 @@ TARGETS = {
 
 # Made by the linker for position-independent code, which Debian's compilers emit by default.
 LINKER_MADE = {"_GLOBAL_OFFSET_TABLE_"}
-# What compilers emit calls to by themselves.
+# Functions to which compilers emit calls themselves.
 FROM_COMPILER = {"memcpy", "memset"}
 
 
@@ -57,7 +57,7 @@ def undefined(obj: str, cwd: str) -> set[str]:
 
 
 def check(target: str, level: str, include_dir: Path, sources: list[str]) -> list[str]:
-    """Compiles and links at one optimisation level; returns what is wrong."""
+    """Compiles and links at one optimisation level; returns the errors."""
     compiler, linker = TARGETS[target]
     with tempfile.TemporaryDirectory() as cwd:
         run([*compiler, *FLAGS, level, f"-I{include_dir}", "-c", *sources], cwd)

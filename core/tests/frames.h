@@ -13,7 +13,7 @@
 struct frame {
     uint64_t at, order;
     unsigned to;
-    int forged; /* whatever the network wants to remember */
+    int forged; /* the network's own data */
     unsigned life;
     uint32_t len;
     uint8_t data[];

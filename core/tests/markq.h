@@ -8,8 +8,8 @@
 struct markq {
     toec_time ns_per_byte;
     toec_time mark_above; /* waiting time */
-    int not_ect;          /* marks what is not ECN-capable as well (a broken queue) */
-    toec_time free_at;    /* when what waits has been sent */
+    int not_ect;          /* marks packets that are not ECN-capable too (a broken queue) */
+    toec_time free_at;    /* time at which the queue is empty */
     toec_time waited, longest;
     unsigned marks, data;
     unsigned bad; /* segments of host 0 that were ECN-capable and must not be */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random.h - random numbers for tests: the seed is printed, and taken from TOE_TEST_SEED when set.
+ * random.h - random numbers for tests: the seed is printed; TOE_TEST_SEED sets it.
  */
 #ifndef TEST_RANDOM_H
 #define TEST_RANDOM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpcraft.c - crafted segments to one stack, and what it sends: see tcpsim.h. */
+/* tcpcraft.c - crafted segments to one stack, and its output: see tcpsim.h. */
 #include "tcpsim_parts.h"
 
 #include <stdlib.h>
@@ -231,7 +231,7 @@ void craft_say(struct sim *s, const struct tseg *g)
     craft_poll(s);
 }
 
-/* RFC 4443 2.4: as much of the packet as comes; here the header of TCP. */
+/* RFC 4443 2.4: as much of the packet as fits; here the TCP header. */
 static void craft_error6(struct sim *s, unsigned type, unsigned code, uint32_t rest,
                          const uint8_t *tcp)
 {

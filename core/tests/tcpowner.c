@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpowner.c - what owns the connections of tcpsim.h: the port functions, and applications that
+/* tcpowner.c - the owners of the connections of tcpsim.h: the port functions, and applications that
  * check every byte. */
 #include "tcpsim_parts.h"
 
@@ -23,7 +23,7 @@ void stream_fill(uint8_t *to, uint32_t seed, uint64_t at, uint32_t n)
     }
 }
 
-/* Is it what the stream has there? The first byte that is not ends the test. */
+/* Compares with the stream at that offset; the first different byte ends the test. */
 static void stream_check(const uint8_t *is, uint32_t seed, uint64_t at, uint32_t n)
 {
     uint8_t want[512];
@@ -65,7 +65,7 @@ static void send_one(struct host *h, const struct toec_tx *tx, const uint8_t *hd
     sim_link(h->sim, h->index, frame, tx->hdr_len + n);
 }
 
-/* Segmentation as a NIC does it: lengths, sequence numbers, flags and sums of each piece. */
+/* Segments as a NIC does: lengths, sequence numbers, flags and checksums of each segment. */
 static void segment(struct host *h, const struct toec_tx *tx, const uint8_t *payload)
 {
     uint8_t hdr[128];

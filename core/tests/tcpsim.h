@@ -112,8 +112,8 @@ void sim_stop(struct sim *s);
 int sim_step(struct sim *s, toec_time until);
 void sim_run(struct sim *s, toec_time duration);
 uint64_t sim_count(const struct sim *s, unsigned host, enum toec_counter c);
-/* c sends until `goal` bytes are acknowledged, and its peer reads; no longer than limit. How long
- * it took. */
+/* c sends until `goal` bytes are acknowledged, and its peer reads, for at most limit. Returns the
+ * duration. */
 toec_time sim_transfer(struct sim *s, struct conn *c, uint64_t goal, toec_time limit);
 /* No state remains: every flow GONE once, pools full. */
 void sim_assert_clean(struct sim *s);
@@ -122,7 +122,7 @@ struct conn *sim_connect(struct sim *s, unsigned from, uint16_t port);
 struct conn *sim_connect_from(struct sim *s, unsigned from, uint16_t local_port, uint16_t port,
                               int *result);
 void sim_listen(struct sim *s, unsigned host, uint16_t port, uint32_t backlog, uint32_t *id);
-/* Writes up to n bytes of the pattern; returns how many there was room for. */
+/* Writes up to n bytes of the pattern; returns the number that fitted. */
 uint32_t conn_write(struct conn *c, uint32_t n, int push);
 /* Reads up to n bytes and checks them. */
 uint32_t conn_read(struct conn *c, uint32_t n);
@@ -191,11 +191,11 @@ void craft_icmp6(struct sim *s, const uint8_t *src, unsigned hops, const uint8_t
 void craft_poll(struct sim *s);
 /* Lets time pass, polling at the deadlines. */
 void craft_pass(struct sim *s, toec_time ns);
-/* Frees what has been sent so far. */
+/* Frees the frames sent so far. */
 void craft_forget(struct sim *s);
 /* The next TCP segment that host 0 sent: 1 with *g, or 0 when there is none. */
 int craft_next(struct sim *s, struct tseg *g);
-/* A frame comes to a host from nowhere (a router), now. */
+/* Delivers a frame from a third host (a router) now. */
 void sim_inject(struct sim *s, unsigned to, const uint8_t *frame, uint32_t len);
 /* Fails the test unless a segment was sent; returns it. */
 struct tseg craft_expect(struct sim *s);

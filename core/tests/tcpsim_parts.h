@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpsim_parts.h - what the files behind tcpsim.h share. */
+/* tcpsim_parts.h - shared by the files that implement tcpsim.h. */
 #ifndef TCPSIM_PARTS_H
 #define TCPSIM_PARTS_H
 
@@ -7,7 +7,7 @@
 
 /* tcpsim.c */
 int sim_chance(unsigned of_1024);
-/* A frame of host `from` goes onto the link. */
+/* Puts a frame of host `from` on the link. */
 void sim_link(struct sim *s, unsigned from, uint8_t *data, uint32_t len);
 void sim_input(struct sim *s, struct host *h, const uint8_t *data, uint32_t len);
 void sim_poll(struct sim *s, struct host *h);

@@ -29,7 +29,7 @@ struct talk {
     unsigned heard_syn;    /* flags of the stack's SYN or SYN-ACK beside F_SYN and F_ACK */
 };
 
-/* What a test may set before: t->s.host[0].cfg and buffers, ts, sack, wscale, mss, isn. */
+/* Set by a test before: t->s.host[0].cfg and buffers, ts, sack, wscale, mss, isn. */
 void talk_init(struct talk *t);
 /* The peer connects to a listener on OWN_PORT; c is established. */
 void talk_passive(struct talk *t);
@@ -37,7 +37,7 @@ void talk_passive(struct talk *t);
 void talk_open(struct talk *t);
 /* ... with a receive buffer of 4096 bytes, which the peer has filled. */
 void talk_full(struct talk *t);
-/* talk_passive(), then n segments of 1460 bytes go out; */
+/* talk_passive(), then n segments of 1460 bytes are sent; */
 void talk_under_way(struct talk *t, unsigned n);
 /* ... with SACK or not and an RTT of 100 ms. */
 void talk_flight(struct talk *t, int sack, unsigned n);
@@ -67,11 +67,11 @@ void talk_read(struct talk *t, uint32_t n);
 /* The stack must have sent a segment with these; returns it. */
 struct tseg talk_hear(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len);
 void talk_silence(struct talk *t);
-/* Forgets what has been sent so far; returns how many segments. */
+/* Drops the segments sent so far; returns their number. */
 unsigned talk_skip(struct talk *t);
 uint64_t talk_count(struct talk *t, enum toec_counter c);
 struct toec_info talk_info(struct talk *t);
-/* Sets an option of the connection, which must be taken. */
+/* Sets an option of the connection; it must be accepted. */
 void talk_set(struct talk *t, enum toec_option option, uint32_t value);
 /* ... and returns the result. */
 int talk_option(struct talk *t, enum toec_option option, uint32_t value);

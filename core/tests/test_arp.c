@@ -284,7 +284,7 @@ static void progress_spares_probes(void **state)
     bench_stop(&b);
 }
 
-/* R1122-27: what is not used is flushed. */
+/* R1122-27: unused entries are flushed. */
 static void unused_entries_go_away(void **state)
 {
     struct toec_path path;
@@ -341,7 +341,7 @@ static void unsolicited_replies_teach_nothing_new(void **state)
     bench_stop(&b);
 }
 
-/* R826-02: a known sender's new address is taken from any ARP packet; and then verified. */
+/* R826-02: a known sender's new address is learned from any ARP packet, and then verified. */
 static void merge_updates_known_senders(void **state)
 {
     struct toec_path path;

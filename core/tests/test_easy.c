@@ -40,7 +40,7 @@ struct host {
     struct {
         uint32_t len;
         uint8_t data[1600];
-    } wire[WIRE]; /* what is on its way to this host */
+    } wire[WIRE]; /* frames in flight to this host */
     unsigned put, got;
 };
 
@@ -178,7 +178,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Lets both hosts work for this long, each when a frame or a deadline has come. */
+/* Runs both hosts for this long, each at the arrival of a frame or at a deadline. */
 static void run(toec_time duration)
 {
     toec_time end = now + duration, next;
@@ -462,7 +462,7 @@ static void half_open(void **state)
     run(400000 * MS);
     assert_int_equal(flows(1), 0);
     assert_int_equal(host[1].apps, 0);
-    assert_int_equal(host[0].app[0].reason, TOEC_R_HOSTUNREACH); /* nor does ARP come back */
+    assert_int_equal(host[0].app[0].reason, TOEC_R_HOSTUNREACH); /* nor does ARP recover */
     host[1].lose = 0;
     host[0].apps = 0;
     memset(host[0].app, 0, sizeof(host[0].app));

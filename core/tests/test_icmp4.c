@@ -130,7 +130,7 @@ static void echo_to_unknown_neighbour(void **state)
     bench_stop(&b);
 }
 
-/* ... and is given up with the neighbour, or sent when transmit has room again. */
+/* ... and is dropped with the neighbour, or sent when transmit has room again. */
 static void waiting_ends(void **state)
 {
     uint8_t arp[64];
@@ -318,7 +318,7 @@ static void no_errors_about(void **state)
     spec.proto = 132;
     spec.frag = 5; /* a later fragment */
     bench_input(&b, f, make_ip4(f, &spec, "01234567", 8));
-    spec.frag = 0x2000; /* a first fragment: its datagram may yet come together */
+    spec.frag = 0x2000; /* a first fragment: its datagram may still be completed */
     bench_input(&b, f, make_ip4(f, &spec, "01234567", 8));
     spec.frag = 0;
     len = make_ip4(f, &spec, "01234567", 8);
@@ -363,7 +363,7 @@ static void no_echo_to_all(void **state)
     bench_stop(&b);
 }
 
-/* RFC 1812 4.3.2.8, and per destination: what one host causes another cannot observe. */
+/* RFC 1812 4.3.2.8, and per destination: one host cannot observe the effects of another. */
 static void errors_are_rate_limited_per_destination(void **state)
 {
     struct ip4_spec spec = icmp_spec;
@@ -384,7 +384,7 @@ static void errors_are_rate_limited_per_destination(void **state)
         bench_input(&b, f, make_ip4(f, &spec, "", 0));
         others += b.sent_count;
     }
-    assert_in_range(others, 15, 19); /* but for those that share PEER's bucket of the 64 */
+    assert_in_range(others, 15, 19); /* except those that share PEER's bucket of the 64 */
     bench_stop(&b);
 }
 
@@ -475,7 +475,7 @@ static void old_routers_plateaus(void **state)
     bench_stop(&b);
 }
 
-/* What we cannot have sent does not reach TCP. */
+/* Quotes that we cannot have sent do not reach TCP. */
 static void bad_quotes(void **state)
 {
     static const uint8_t changes[][2] = {

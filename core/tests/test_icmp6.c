@@ -34,7 +34,7 @@ static void echo(void **state)
     bench_stop(&b);
 }
 
-/* A reply beyond the MTU is cut, and comes together again. */
+/* A reply above the MTU is fragmented, and reassembles. */
 static void long_echo(void **state)
 {
     static uint8_t data[4000], got[4096];
@@ -193,7 +193,7 @@ static void bad_messages(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4861 7.2.2: what has no flow waits for its neighbour. */
+/* RFC 4861 7.2.2: a packet without a flow waits for its neighbour. */
 static void waits_for_neighbour(void **state)
 {
     struct ip6_spec s = from_peer;
@@ -266,7 +266,7 @@ static void no_way_to_answer(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4443 2.4 (c), (e): padding behind the packet is not quoted; nor is anything about groups. */
+/* RFC 4443 2.4 (c), (e): padding after the packet is not quoted; nor is anything about groups. */
 static void errors_quote_the_packet(void **state)
 {
     struct ip6_spec s = from_peer;
@@ -287,7 +287,7 @@ static void errors_quote_the_packet(void **state)
     bench_stop(&b);
 }
 
-/* RFC 4443 2.4 (e.1), (e.2): a datagram that never came together is reported, unless it was an
+/* RFC 4443 2.4 (e.1), (e.2): an incomplete datagram is reported, unless it was an
  * error or a redirect itself. */
 static void timeouts_of_messages(void **state)
 {

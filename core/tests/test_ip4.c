@@ -224,7 +224,7 @@ static void truncated_frames(void **state)
     bench_stop(&b);
 }
 
-/* RFC 9293 MUST-50: what TCP has no use for is passed over. */
+/* RFC 9293 MUST-50: options without use for TCP are skipped. */
 static void options(void **state)
 {
     static const struct {
@@ -311,7 +311,7 @@ static uint32_t any_frame(uint8_t *f)
     }
 }
 
-/* Any bytes at all: no crash, no read out of bounds (sanitizer), and everything comes back. */
+/* Any bytes at all: no crash, no read out of bounds (sanitizer), and all resources are freed. */
 static void random_frames(void **state)
 {
     struct toec_usage u;

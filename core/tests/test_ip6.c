@@ -30,7 +30,7 @@ static void start(struct bench *b)
     bench6_learn(b, &peer6, peer_mac);
 }
 
-/* The error about what was just given: type, code, pointer. */
+/* The error about the last input: type, code, pointer. */
 static void expect_error(struct bench *b, int type, int code, uint32_t rest)
 {
     const uint8_t *m = expect_icmp6(b, type, code, &own6, &peer6, 0);
@@ -127,7 +127,7 @@ static void headers_in_order(void **state)
     assert_int_equal(b.tcp_in.l4_len, 20);
     assert_int_equal(b.tcp_in.l4_off, 54 + 32);
     assert_int_equal(b.tcp_in.proto, 6);
-    /* Hop-by-hop behind another header is no header at all. */
+    /* A hop-by-hop header after another header is invalid. */
     ext(p, 0, 1, 4);
     s.next = 60;
     input(&b, &s, p, 52);

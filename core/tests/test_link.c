@@ -124,7 +124,7 @@ static void asks_and_is_told(void **state)
     bench_stop(&b);
 }
 
-/* An unused neighbour takes no room. */
+/* An unused neighbour occupies no entry. */
 static void strangers_are_not_kept(void **state)
 {
     struct toec_usage usage;
@@ -332,7 +332,7 @@ static void asks_and_is_told_of_ip6(void **state)
     bench_stop(&b);
 }
 
-/* RFC 6724: from what is given now, deprecated ones last. */
+/* RFC 6724: from the current addresses, deprecated ones last. */
 static void addresses_come_and_go(void **state)
 {
     const struct toec_addr second = {{0xfd, [15] = 0x77}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_local.c - frames to an address of the stack's own: sent only to an integrator that hands
- * them back, taken only from it (toec_config.local, toec_tx.local, TOEC_RX_LOCAL).
+ * test_local.c - frames to an address of the stack's own: sent only to an integrator that loops
+ * them back, accepted only from it (toec_config.local, toec_tx.local, TOEC_RX_LOCAL).
  */
 #include "bench6.h"
 #include "ip/ip_out.h"

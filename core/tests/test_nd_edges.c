@@ -45,7 +45,7 @@ static void options(void **state)
     p[0] = 250;                                      /* unknown: ignored */
     p[1] = 1;
     mac_option(p + 8, 1, peer_mac);
-    mac_option(p + 16, 1, other_mac); /* of those that come twice the first counts */
+    mac_option(p + 16, 1, other_mac); /* of repeated options the first counts */
     mac_option(p + 24, 2, peer_mac);
     mac_option(p + 32, 2, other_mac);
     mac_option(p + 40, 5, peer_mac);

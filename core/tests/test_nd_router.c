@@ -151,7 +151,7 @@ static void configures_itself(void **state)
     bench_stop(&b);
 }
 
-/* R4862-04: what no address is made of. */
+/* R4862-04: prefixes from which no address is formed. */
 static void impossible_prefixes(void **state)
 {
     struct toec_own_addr own;

@@ -159,7 +159,7 @@ static void routers_retire(void **state)
     mac_option(opt, 2, router_mac);
     input_nd(&b, &from_router, 136, 0x60000000, &router6, opt, 8);
     assert_false(toec_has_router(b.s));
-    memset(&o, 0, sizeof(o)); /* what was on its way has none any more */
+    memset(&o, 0, sizeof(o)); /* the destination has no router any more */
     o.src = &own6;
     o.dst = &far6;
     o.sum_off = TOEC_SUM_NONE;
@@ -205,7 +205,7 @@ static void redirects_to_the_link(void **state)
     bench_stop(&b);
 }
 
-/* R4861-08: what else is wrong with a redirect. */
+/* R4861-08: other invalid redirects. */
 static void bad_redirects(void **state)
 {
     struct ra r = {64, 1800, 0, 0, {0}, 0};

@@ -359,7 +359,7 @@ static void oldest_makes_room(void **state)
     bench_stop(&b);
 }
 
-/* "Rose": a million first fragments over 60 s. Memory is bounded and comes back. */
+/* "Rose": a million first fragments over 60 s. Memory is bounded and is freed. */
 static void flood_of_first_fragments(void **state)
 {
     struct bench b;
@@ -450,7 +450,7 @@ static void tiny_fragments_of_many_datagrams(void **state)
     bench_stop(&b);
 }
 
-/* R1122-14: an echo request too long for one frame comes back in fragments that fit together. */
+/* R1122-14: the reply to an echo request too long for one frame consists of matching fragments. */
 static void long_echo(void **state)
 {
     static const uint32_t lengths[] = {1473, 1474, 1480, 2960 - 8, 2961 - 8, 9000, 65507};
@@ -495,7 +495,7 @@ static void long_echo(void **state)
     bench_stop(&b);
 }
 
-/* Errors about a datagram that came in fragments quote it whole. */
+/* Errors about a fragmented datagram quote the reassembled one. */
 static void error_about_a_reassembled_datagram(void **state)
 {
     struct ip4_spec spec = {PEER_IP, OWN_IP, 132, 64, 5, 0x2000, 0, 0};

@@ -72,7 +72,7 @@ static void any_order(void **state)
 static void ecn(void **state)
 {
     static const struct {
-        unsigned bits[3]; /* of the fragments, in the order of their coming */
+        unsigned bits[3]; /* of the fragments, in order of arrival */
         int whole;        /* what the datagram has, -1: it is dropped */
     } rows[] = {{{0, 0, 0}, 0},  {{2, 2, 2}, 2},  {{1, 1, 1}, 1},  {{3, 2, 2}, 3},
                 {{2, 3, 2}, 3},  {{2, 2, 3}, 3},  {{3, 3, 3}, 3},  {{1, 3, 1}, 3},
@@ -117,7 +117,7 @@ static void atomic(void **state)
     bench_stop(&b);
 }
 
-/* R8200-04: all of it, and what comes later, until its time is over; a copy is no overlap. */
+/* R8200-04: all of it, and later fragments, until its timeout; a copy is no overlap. */
 static void overlaps(void **state)
 {
     struct bench b;
@@ -222,7 +222,7 @@ static void every_triple_of_fragments(void **state)
     bench_stop(&b);
 }
 
-/* R8200-05: after 60 s, with Time Exceeded when the first fragment had come. */
+/* R8200-05: after 60 s, with Time Exceeded if the first fragment had arrived. */
 static void timeout(void **state)
 {
     const uint8_t *m;

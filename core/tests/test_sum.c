@@ -94,7 +94,7 @@ static void finishes_what_tx_asks_for(void **state)
     tx.csum_start = 34;
     tx.csum_offset = 16;
     toec_tx_finish(&tx, frame, 63);
-    /* What was at the place of the checksum counted: it is a pseudo-header sum. */
+    /* The previous value of the checksum field counts: it is a pseudo-header sum. */
     poke16(frame + 34 + 16, 0xffff - peek16(frame + 34 + 16));
     for (i = 0; i < 63; i++)
         if (i != 50 && i != 51)

@@ -140,7 +140,7 @@ static uint8_t *option_of(uint8_t *tcp)
     return NULL;
 }
 
-/* What is done to each segment of a host, or to one of them. */
+/* The modification of each segment of a host, or of one of them. */
 struct mischief {
     unsigned from;
     int what; /* M_* */
@@ -352,7 +352,7 @@ static void spoiled(int what, enum toec_counter why, uint64_t bad, uint64_t no_k
     assert_int_equal(info(a.peer).no_key, no_key);
     assert_int_equal(info(a.peer).missing, missing);
     end(&a);
-    assert_int_equal(m.bare_n, 0); /* nothing of it was answered */
+    assert_int_equal(m.bare_n, 0); /* it drew no reply */
 }
 
 /* RFC 5925 7.5; R5925-12, R5925-14. */
@@ -371,7 +371,7 @@ static void test_spoiled(void **state)
     sim_ip6 = 0;
 }
 
-/* The SYN and the SYN-ACK too: the handshake takes its timeouts, and succeeds. */
+/* The SYN and the SYN-ACK too: the handshake has its timeouts, and succeeds. */
 static void spoiled_opening(unsigned from, int what, enum toec_counter why)
 {
     struct mischief m = {0};

@@ -78,7 +78,7 @@ static void test_config(void **state)
     assert_int_equal(toec_size(&s.host[0].cfg), 0);
 }
 
-/* What is no key is not taken. */
+/* Invalid keys are rejected. */
 static void test_invalid(void **state)
 {
     struct toec_ao_mkt k = mkt(IP_B, 32, 1, 2);
@@ -270,7 +270,7 @@ static void dropped(struct one *o, enum toec_counter why, uint64_t n)
     assert_int_equal(sim_count(&o->s, 0, why), n);
 }
 
-/* RFC 5925 7.5, 7.7; R5925-12, R5925-14, R5925-15: silence, whatever is wrong. */
+/* RFC 5925 7.5, 7.7; R5925-12, R5925-14, R5925-15: no reply, for any error. */
 static void test_strangers(void **state)
 {
     uint8_t two[32], md5[36] = {0};
@@ -312,8 +312,8 @@ static void test_strangers(void **state)
     sim_stop(&o.s);
 }
 
-/* A peer that no key matches connects as ever, also with RFC 2385's option, and nothing that comes
- * with the option of TCP-AO reaches its connection. */
+/* A peer without a matching key connects as usual, also with RFC 2385's option, and no segment with
+ * the TCP-AO option reaches its connection. */
 static void test_another_peer(void **state)
 {
     uint8_t md5[20] = {19, 18};

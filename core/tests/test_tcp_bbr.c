@@ -117,7 +117,7 @@ static void output(void)
     }
 }
 
-/* The packet before the one just acknowledged never came. */
+/* The packet before the one just acknowledged is lost. */
 static void lose(struct packet *k)
 {
     struct toec_tcb *t = &p.b.t;
@@ -235,7 +235,7 @@ static void test_fills_the_pipe(void **state)
     }
 }
 
-/* 5.3.4: after 5 s without a lower round trip, 200 ms with half the BDP; the window comes back. */
+/* 5.3.4: after 5 s without a lower round trip, 200 ms with half the BDP; the window recovers. */
 static void test_probe_rtt(void **state)
 {
     uint32_t least = ~0u, most, i;
@@ -338,7 +338,7 @@ static void test_app_limited(void **state)
     assert_false(toec_rate_of(&p.b.t)->bw_app_limited);
 }
 
-/* 5.5.11: a loss that was none gives window and bounds back. */
+/* 5.5.11: a spurious loss restores window and bounds. */
 static void test_undo(void **state)
 {
     uint32_t cwnd;
@@ -359,7 +359,7 @@ static void test_undo(void **state)
     assert_true(used(2) > 0.9);
 }
 
-/* The sample is delivered / max(send time, ACK time): ACKs that come all at once do not raise it
+/* The sample is delivered / max(send time, ACK time): ACKs that arrive together do not raise it
  * beyond the rate at which the data was sent (draft 4.1.1.2.3). */
 static void test_ack_compression(void **state)
 {

@@ -66,7 +66,7 @@ static void test_each_way(void **state)
     }
 }
 
-/* A connection has what its listener has when its SYN comes. */
+/* A connection inherits the options of its listener when its SYN arrives. */
 static void test_of_a_listener(void **state)
 {
     struct conn *before, *after;
@@ -100,7 +100,7 @@ static void test_of_a_listener(void **state)
     sim_stop(&s);
 }
 
-/* An address is in the way of itself and of those that it is one of. */
+/* An address conflicts with itself and with the wildcards that include it. */
 static void test_addresses(void **state)
 {
     const struct toec_addr any6 = {{0}};

@@ -24,8 +24,8 @@ static void begin_bbr(struct ccbench *b, unsigned state)
     bbr(b)->bw = bbr(b)->max_bw[1] = 1000000;
 }
 
-/* draft-ietf-ccwg-bbr 5.5.11.2: back to what it was in when the loss that was none came: Startup
- * and ProbeBW_UP are begun again, unless it measures the round-trip time just now. */
+/* draft-ietf-ccwg-bbr 5.5.11.2: after a spurious loss the state is restored: Startup and ProbeBW_UP
+ * start again, unless it is in ProbeRTT. */
 static void test_bbr_undo(void **state)
 {
     static const struct {
@@ -45,7 +45,7 @@ static void test_bbr_undo(void **state)
 
         begin_bbr(&b, table[i].was);
         b.t.cc_ops->congested(&b.t, TOEC_CC_LOSS, 20 * MSS, b.now);
-        if (table[i].was != TOEC_BBR_CRUISE) /* what leaves Startup and ProbeBW_UP for a loss */
+        if (table[i].was != TOEC_BBR_CRUISE) /* leaves Startup and ProbeBW_UP for a loss */
             bbr(&b)->undo_state = (toec_u8)table[i].was;
         bbr(&b)->state = (toec_u8)table[i].is;
         bbr(&b)->full_bw_reached = 1;
@@ -120,8 +120,8 @@ static void test_bbr_knows_nothing(void **state)
     assert_int_equal(toec_bbr_bdp(&b.t, (toec_u64)1 << 40, 256), TOEC_CWND_MAX);
 }
 
-/* RFC 8257 3.3: without marks alpha reaches 0, and then a mark takes nothing; with every byte
- * marked it is 1, and a mark takes half. */
+/* RFC 8257 3.3: without marks alpha reaches 0, and then a mark has no effect; with every byte
+ * marked it is 1, and a mark halves the window. */
 static void test_dctcp_ends(void **state)
 {
     struct ccbench b;

@@ -33,7 +33,7 @@ static void test_active_close(void **state)
     assert_int_equal(t.c->gone_reason, TOEC_R_OK);
     assert_int_equal(usage_of(&t).flows, 0);
     assert_int_equal(usage_of(&t).time_wait, 1);
-    /* a FIN that comes again is acknowledged again and restarts 2 MSL */
+    /* a repeated FIN is acknowledged again and restarts 2 MSL */
     craft_pass(&t.s, 50 * SEC);
     talk_say(&t, F_ACK | F_FIN, 0, 1, 0);
     talk_hear(&t, F_ACK, 1, 1, 0);
@@ -54,7 +54,7 @@ static void test_passive_close(void **state)
     talk_say(&t, F_ACK | F_FIN, 0, 0, 0);
     talk_hear(&t, F_ACK, 0, 1, 0);
     assert_true(t.c->peer_closed);
-    talk_send(&t, 10); /* data still goes */
+    talk_send(&t, 10); /* data is still sent */
     talk_hear(&t, F_ACK, 0, 1, 10);
     conn_close(t.c);
     craft_poll(&t.s);
@@ -223,7 +223,7 @@ static void test_data_after_close(void **state)
     assert_true(g.flags & F_RST);
     assert_true(t.c->gone);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_data_after_close), 1);
-    /* what comes then finds no flow */
+    /* later segments find no flow */
     talk_say(&t, F_ACK, 10, 1, 0);
     assert_true(craft_expect(&t.s).flags & F_RST);
     talk_end(&t);
@@ -291,7 +291,7 @@ static void test_close_in_syn_sent(void **state)
     sim_stop(&s);
 }
 
-/* Data and FIN given before the handshake is over go when it is. */
+/* Data and FIN queued during the handshake are sent when it completes. */
 static void test_shutdown_in_syn_sent(void **state)
 {
     struct sim s;
@@ -366,7 +366,7 @@ static void test_syn_in_window(void **state)
     }
 }
 
-/* RFC 5961 5.2: an ACK of what was never sent, or of long ago, draws a challenge ACK. RFC 9293
+/* RFC 5961 5.2: an ACK of unsent data, or a very old one, draws a challenge ACK. RFC 9293
  * MAY-12. */
 static void test_ack_range(void **state)
 {
@@ -452,7 +452,7 @@ static void test_abort(void **state)
     talk_end(&t);
 }
 
-/* What was sent just before goes before the reset, as far as the window lets it. */
+/* Data sent just before precedes the reset, as far as the window allows. */
 static void test_abort_after_send(void **state)
 {
     struct talk t;
@@ -549,7 +549,7 @@ static void test_time_wait_strays(void **state)
     talk_end(&t);
 }
 
-/* No room for another entry: the oldest goes, the flow still closes. */
+/* No room for another entry: the oldest is evicted, the flow still closes. */
 static void test_time_wait_full(void **state)
 {
     struct sim s;

@@ -89,8 +89,8 @@ static void test_no_rtt_of_repeated_syn_ack(void **state)
     talk_end(&t);
 }
 
-/* A whole send buffer may be announced before the handshake of a Fast Open is over: the SYN, which
- * is not acknowledged yet, takes none of its room. */
+/* A whole send buffer may be announced before a Fast Open handshake completes: the unacknowledged
+ * SYN uses none of its room. */
 static void test_full_buffer_before_handshake(void **state)
 {
     struct talk t;
@@ -308,7 +308,7 @@ static uint32_t mark(struct talk *t)
     return info_of(t).ssthresh;
 }
 
-/* R3168-04: what of it was lost is repaired, and cuts no more. */
+/* R3168-04: losses in it are repaired without another reduction. */
 static void test_loss_after_mark(void **state)
 {
     const uint32_t blocks[] = {2 * MSS, 8 * MSS, 0, 0};
@@ -325,7 +325,7 @@ static void test_loss_after_mark(void **state)
     talk_end(&t);
 }
 
-/* A cut that was taken back was none: marks of the same window count. */
+/* An undone reduction does not count: marks of the same window do. */
 static void test_mark_after_undo(void **state)
 {
     const uint32_t blocks[] = {2 * MSS, 8 * MSS, 0, 0}, dsack[] = {0, MSS, 0, 0};
@@ -354,7 +354,7 @@ static void test_mark_after_undo(void **state)
 }
 
 /* RFC 9293 3.10.7.4, first check: a segment from half of the sequence space away is neither before
- * the window nor behind it, and nothing of it counts. */
+ * nor after the window, and has no effect. */
 static void test_segment_from_half_way_round(void **state)
 {
     struct talk t;
@@ -369,7 +369,7 @@ static void test_segment_from_half_way_round(void **state)
     assert_int_equal(talk_count(&t, TOEC_C_tcp_out_of_window), 3);
     assert_int_equal(talk_info(&t).snd_wnd, wnd);
     assert_int_equal(t.c->received, 0);
-    t.wnd = wnd; /* what begins before, and reaches into the window, does */
+    t.wnd = wnd; /* one that begins before and reaches into the window has */
     talk_put(&t, F_ACK | F_PSH, 0, 0, 25);
     talk_put(&t, F_ACK | F_PSH, 20, 0, 25);
     assert_int_equal(t.c->received, 45);

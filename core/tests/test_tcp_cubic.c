@@ -129,7 +129,7 @@ static void test_against_the_formula(void **state)
     }
 }
 
-/* R9438-04, R5681-06: 0.7 of what was outstanding (not of cwnd), two segments at least. */
+/* R9438-04, R5681-06: 0.7 of the outstanding bytes (not of cwnd), two segments at least. */
 static void test_decrease(void **state)
 {
     struct ccbench b;
@@ -210,7 +210,7 @@ static void test_undo(void **state)
     assert_int_equal(b.t.cc.u.cubic.now.e.epoch, was.t.cc.u.cubic.now.e.epoch);
     assert_int_equal(b.t.cc.u.cubic.now.e.w_est, was.t.cc.u.cubic.now.e.w_est);
     assert_int_equal(b.t.cc.u.cubic.epoch_set, 1);
-    /* found out when the window is larger again: nothing is taken back */
+    /* detected when the window is larger again: nothing is restored */
     ccb_congest(&b, TOEC_CC_LOSS);
     b.t.cwnd = was.t.cwnd + MSS;
     toec_cc_undo(&b.t, b.now);

@@ -71,7 +71,7 @@ static void test_ack_every_second(void **state)
     talk_end(&t);
 }
 
-/* More than a segment's worth in one, as a sender's offload gives it, counts as two (R5681-14). */
+/* More than a segment in one, as a sender's offload may produce, counts as two (R5681-14). */
 static void test_ack_of_a_long_segment(void **state)
 {
     struct talk t;
@@ -258,7 +258,7 @@ static void test_gso(void **state)
     talk_end(&t);
 }
 
-/* Switched while the connection is open: the next data goes the other way. */
+/* Switched while the connection is open: the next data uses the other mode. */
 static void test_gso_is_switched(void **state)
 {
     static const struct {

@@ -25,8 +25,8 @@ static void put_marked(struct talk *t, unsigned mark, unsigned flags, uint32_t s
     talk_put_marked(t, mark, flags, seq, 0, len);
 }
 
-/* R8257-01: a change of marks is acknowledged at once, and what came before by an ACK of its
- * own; while the marks stay, ACKs are delayed as ever. CWR ends nothing. */
+/* R8257-01: a change of marks is acknowledged at once, and the data before it by a separate ACK;
+ * without a change, ACKs are delayed as usual. CWR has no effect. */
 static void test_receiver(void **state)
 {
     struct talk t;
@@ -200,7 +200,7 @@ static void transfer(enum toec_cc cc, struct markq *q, toec_time limit)
     sim_stop(&s);
 }
 
-/* The point of it (RFC 8257 1): the line is full with a queue about as long as the threshold,
+/* The purpose of DCTCP (RFC 8257 1): the line is full with a queue about as long as the threshold,
  * where one that halves leaves the line idle or needs a longer queue. */
 static void test_short_queue(void **state)
 {

@@ -13,8 +13,8 @@ static uint32_t owed_in(struct talk *t)
     return (uint32_t)((t->s.host[0].deadline >> 20) - (t->s.now >> 20));
 }
 
-/* The answer goes within the same millisecond: no timer was set before its own, and when that one
- * is not needed any more no other comes. */
+/* The reply is sent within the same millisecond: no timer was set before its own, and after that
+ * one none follows. */
 static void test_answer_in_time_sets_no_timer(void **state)
 {
     const struct toec_tcb *flow;
@@ -121,7 +121,7 @@ static void test_twice_in_a_tick(void **state)
 
 #define FLOWS 500
 
-/* All have their ACKs in time. Those in the queue may go, too, and leave an empty place. */
+/* All have their ACKs in time. Flows in the queue may end, too, and leave an empty entry. */
 static void test_many(void **state)
 {
     static struct conn *c[FLOWS];

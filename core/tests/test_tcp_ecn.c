@@ -150,7 +150,7 @@ static void test_fallback(void **state)
     talk_end(&t);
 }
 
-/* A client that falls back as well: its second SYN takes the offer back. */
+/* A client that falls back as well: its second SYN withdraws the request. */
 static void test_client_falls_back(void **state)
 {
     struct talk t;
@@ -201,7 +201,7 @@ static void test_simultaneous_open(void **state)
     }
 }
 
-/* SYN cookies keep the answer in the timestamp, as Linux does. */
+/* SYN cookies store the result in the timestamp, as Linux does. */
 static void test_cookie(void **state)
 {
     unsigned asked;
@@ -316,13 +316,13 @@ static void test_react_once(void **state)
     }
     talk_say(&t, F_ACK | F_ECE, 0, 14600, 0); /* before the CWR: the same congestion */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 1);
-    talk_say(&t, F_ACK | F_ECE, 0, 16060, 0); /* behind it: another mark */
+    talk_say(&t, F_ACK | F_ECE, 0, 16060, 0); /* after it: another mark */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_cuts), 2);
     assert_true(talk_info(&t).cwnd < after);
     talk_end(&t);
 }
 
-/* With segmentation offload CWR would be copied to each piece: it goes alone. */
+/* With segmentation offload CWR would be copied to each segment: it is sent alone. */
 static void test_cwr_and_offload(void **state)
 {
     struct talk t;

@@ -143,7 +143,7 @@ static void test_icmp_in_syn_sent(void **state)
     }
 }
 
-/* R1337-01: whatever RST comes, TIME-WAIT lasts its time. */
+/* R1337-01: no RST shortens TIME-WAIT. */
 static void test_time_wait_rst(void **state)
 {
     struct talk t;

@@ -7,7 +7,7 @@
  */
 #include "tcpsim.h"
 
-/* A sanitized program, and one that is emulated, takes many times as long. */
+/* A sanitized or emulated program is many times slower. */
 #if defined(__SANITIZE_ADDRESS__) || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define FEW 1000u
 #else
@@ -16,7 +16,7 @@
 #define MANY 100000u
 
 enum way {
-    SHUT,   /* writes no more, and reads what comes */
+    SHUT,   /* stops writing, and reads all arriving data */
     CLOSE,  /* reads all available bytes and closes: later data is answered by a reset */
     UNREAD, /* closes without reading: a reset if bytes are unread (RFC 2525 2.17) */
     ABORT,  /* reads all available bytes and resets */
@@ -28,8 +28,8 @@ struct side {
     enum way way;
     int ended, unread, gave_up;
     toec_time at;    /* when it ends */
-    uint64_t goal;   /* what it writes until then, at most */
-    uint64_t at_end; /* what it had received then */
+    uint64_t goal;   /* the most that it writes until then */
+    uint64_t at_end; /* the bytes received by then */
 };
 
 static uint64_t seed;
@@ -98,7 +98,7 @@ static void end(struct side *x)
         conn_close(c);
 }
 
-/* What its application does between two events. */
+/* The application's actions between two events. */
 static void live(struct side *x)
 {
     struct conn *c = x->c;
@@ -164,7 +164,7 @@ static int one_connection(void)
         sim_step(&s, s.now + MSEC);
         assert_true(s.now < until);
     }
-    sim_run(&s, 200 * SEC); /* TIME-WAIT, and what is half open */
+    sim_run(&s, 200 * SEC); /* TIME-WAIT, and half-open flows */
     if (b.c && a.c->established && b.c->established) {
         check(&a, &b);
         check(&b, &a);

@@ -183,7 +183,7 @@ static void test_what_will_be_sent(void **state)
         assert_int_equal(conn_write(conn_peer(c[i]), 100, 1), 100);
     sim_run(&s, 200 * MSEC);
     assert_in_range(sim_count(&s, 0, TOEC_C_tcp_delayed_acks), 2 * CROWD, 2 * CROWD + 10);
-    assert_int_equal(coming.asked, 0); /* a FIN ends what there is to send */
+    assert_int_equal(coming.asked, 0); /* a FIN ends the data to send */
     sim_stop(&s);
 }
 

@@ -9,7 +9,7 @@
 
 static const uint8_t addr_a[16] = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 static const uint8_t addr_b[16] = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2};
-static const uint8_t nobody[16] = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
+static const uint8_t unused[16] = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
 static const uint8_t far_away[16] = {0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
 static const uint8_t any[16];
 
@@ -138,10 +138,10 @@ static void test_failures_are_told_with_the_cookie(void **state)
     want_failed(w, 11, TOE_R_REFUSED);
     connect6(w, 12, 1, far_away, NULL); /* no router */
     want_failed(w, 12, TOE_R_NETUNREACH);
-    connect6(w, 13, 2, nobody, NULL); /* RFC 4861 7.2.2: three solicitations, a second each */
+    connect6(w, 13, 2, unused, NULL); /* RFC 4861 7.2.2: three solicitations, a second each */
     bench_run(&w->t, 5 * NS_PER_S);
     want_failed(w, 13, TOE_R_HOSTUNREACH);
-    connect6(w, 14, 3, addr_a, nobody); /* from an address that is not the TOE's */
+    connect6(w, 14, 3, addr_a, unused); /* from an address that is not the TOE's */
     want_failed(w, 14, TOE_R_ADDRNOTAVAIL);
     assert_int_equal(w->y.qp->free_count, 16);
 }
@@ -173,9 +173,9 @@ static void test_an_entry_is_read_once(void **state)
     struct hosts *w = *state;
 
     listen6(w, addr_a, 0);
-    put_address(&w->x, 1, nobody, NULL);
+    put_address(&w->x, 1, unused, NULL);
     connect6(w, 5, 0, addr_a, NULL);
-    put_address(&w->y, 0, nobody, NULL);
+    put_address(&w->y, 0, unused, NULL);
     bench_run(&w->t, NS_PER_S);
     want_open(w, 5, addr_a, addr_b);
 }

@@ -33,7 +33,7 @@ struct road {
 struct reader {
     struct qp *qp;
     uint32_t flow, said, established, ended, framed;
-    uint32_t told, pos, front; /* stream offsets: notified, read, returned */
+    uint32_t notified, pos, front; /* stream offsets: notified, read, returned */
     struct {
         const uint8_t *data;
         uint32_t off, len;
@@ -119,7 +119,7 @@ static void tell(void *arg, const struct toe_cmd *c)
         r->established = 1;
         break;
     case TOE_CMD_DATA_RECEIVED:
-        r->told += toe_cmd_arg0(c);
+        r->notified += toe_cmd_arg0(c);
         break;
     case TOE_CMD_CLOSE_EVENT:
         r->ended |= !(toe_cmd_flags(c) & TOE_F_CLOSE_EVENT_HALF);
@@ -226,7 +226,7 @@ static void give_back(uint32_t i)
 static void read_somehow(void)
 {
     struct reader *r = &w.r;
-    uint32_t there = r->told - r->pos, n = there ? 1 + below(there) : 0, i;
+    uint32_t there = r->notified - r->pos, n = there ? 1 + below(there) : 0, i;
 
     switch (below(6)) {
     case 0:
@@ -332,7 +332,7 @@ static void receive(uint32_t n)
 {
     uint32_t target = w.sent + n;
 
-    while (w.r.told != target) {
+    while (w.r.notified != target) {
         send_some(target - w.sent);
         run(2 * NS_PER_MS);
     }
@@ -351,14 +351,14 @@ static void stream(unsigned bad, int joined)
     if (joined)
         w.t.a->offload.active |= OFFLOAD_GRO;
     while (w.r.front != STREAM) {
-        uint32_t before = w.r.told, front = w.r.front;
+        uint32_t before = w.r.notified, front = w.r.front;
 
         for (i = below(6); i > 0; i--)
             send_some(STREAM - w.sent);
         run(below(3) ? NS_PER_US * below(100) : below(3) * NS_PER_MS);
         for (i = below(8); i > 0; i--)
             read_somehow();
-        if (w.r.told == before && w.r.front == front) /* something was lost, or all is lent */
+        if (w.r.notified == before && w.r.front == front) /* something was lost, or all is lent */
             run(20 * NS_PER_MS);
     }
     assert_false(w.r.framed);
@@ -410,7 +410,7 @@ static void the_peer_cannot_tell(void **state)
 
             send_some(STREAM / 3 - w.sent);
             run(NS_PER_MS * below(3));
-            n = below(w.r.told - w.r.pos + 1);
+            n = below(w.r.notified - w.r.pos + 1);
             check_at(w.r.pos, n);
             w.r.pos += n;
             move_front();
@@ -429,8 +429,8 @@ static void reset_by_peer_leaves_what_is_lent(void **state)
     (void)state;
     begin(1, 100);
     receive(10000);
-    while (w.r.pos != w.r.told)
-        borrow(w.r.told - w.r.pos);
+    while (w.r.pos != w.r.notified)
+        borrow(w.r.notified - w.r.pos);
     assert_true(w.t.a->hold.count >= 7);
     host_put(&w.y, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, w.fy, 0, 0);
     run(NS_PER_MS);

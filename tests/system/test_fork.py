@@ -265,7 +265,7 @@ def test_program_knows_the_peer(r, peer):
 
 @pytest.mark.shows("SCM_RIGHTS: the sender goes on with the connection")
 def test_passed_on_twice(r, peer):
-    """To two processes, and the sender goes on."""
+    """To two processes, and the sender keeps using it."""
     r("""
 code = '''
 n, fds, _, _ = socket.recv_fds(b, 1, 1)

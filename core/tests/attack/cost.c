@@ -5,7 +5,7 @@
  *
  *   attack_cost CASE MARK...
  *
- * Calls count_mark() when so many frames have been given after the set-up, for each MARK, in
+ * Calls count_mark() when MARK frames have been passed in after the set-up, for each MARK in
  * ascending order; ends at the last. Exit code 2: usage.
  */
 #include <stdio.h>
@@ -87,7 +87,7 @@ static void acks(struct talk *t)
     }
 }
 
-/* ACKs that take four crumbs each, of `length` bytes, at random in what is under way. */
+/* ACKs with four tiny SACK blocks each, of `length` bytes, at random positions in flight. */
 static void sacks(struct talk *t, uint32_t length)
 {
     struct toec_info info;

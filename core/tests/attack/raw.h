@@ -17,7 +17,7 @@ struct raw {
     uint32_t len; /* payload, of 'x' */
 };
 
-/* Gives the segment to a host; its checksums are right. The source's Ethernet address is that of
+/* Passes the segment, with valid checksums, to a host. The source's Ethernet address is that of
  * host 1 (of host 0 when `host` is 1). */
 void raw_input(struct sim *s, unsigned host, const struct raw *r);
 uint32_t raw_word(const uint8_t *p);

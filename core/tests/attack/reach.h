@@ -15,7 +15,7 @@ struct place {
     uint32_t ack; /* ... of the stack's next byte: its SND.NXT */
 };
 
-/* The peer's side of a connection in this state; what the stack sent is forgotten. */
+/* The peer's side of a connection in this state; the stack's output is discarded. */
 void reach(struct place *p, enum toec_state state);
 /* Current state of the connection; TOEC_CLOSED when it has ended and left no TIME-WAIT. */
 enum toec_state place_state(struct place *p);

@@ -7,10 +7,10 @@
 #include "raw.h"
 #include "reach.h"
 
-#define FLOOD 10000 /* resets upon one connection */
-#define WND   65535 /* what the stack offers without scaling: its buffer is as large */
+#define FLOOD 10000 /* resets on one connection */
+#define WND   65535 /* the window without scaling, the size of the buffer */
 
-/* The window the stack offers just now; a FIN of the peer has taken a byte of it. */
+/* The window that the stack offers now, minus the byte of a FIN of the peer. */
 static uint32_t window_of(struct place *p)
 {
     struct toec_info i;
@@ -108,7 +108,7 @@ static void test_syn(void **state)
     }
 }
 
-/* RFC 5961 5.2: an ACK of what was never sent, or of long ago, is not believed. R5961-03 */
+/* RFC 5961 5.2: an ACK of unsent data, or a very old one, is rejected. R5961-03 */
 static void test_ack(void **state)
 {
     int s, k;
@@ -222,7 +222,7 @@ static void test_challenge_limit_tells_nothing(void **state)
     place_end(&p);
 }
 
-/* What an attacker on the path has seen: of each end its SYN's sequence number and timestamp. */
+/* The knowledge of an on-path attacker: sequence number and timestamp of each end's SYN. */
 struct seen {
     uint32_t iss[2], ts[2];
 };

@@ -199,7 +199,7 @@ static void test_amplification(void **state)
         craft_pass(&s, 400 * SEC);
         for (n = bytes = 0; n < s.sent_n; n++)
             bytes += s.sent[n]->data[23] == 6 && s.sent[n]->data[13] == 0 ? s.sent[n]->len : 0;
-        /* 58 bytes came with an option, 54 without; a SYN-ACK is sent 6 times at most */
+        /* 58 bytes received with an option, 54 without; a SYN-ACK is sent 6 times at most */
         print_message("flags %02x: %u bytes for one segment\n", flags[i], bytes);
         assert_true(bytes <= (flags[i] == F_SYN ? 6 * 58 : flags[i] == F_RST ? 0 : 54));
         sim_stop(&s);
@@ -240,7 +240,7 @@ static unsigned open_and_close(struct sim *s, uint16_t port, int who_first)
     return 1;
 }
 
-/* 100,000 closes within a minute: TIME-WAIT is bounded, new connections are taken all the while. */
+/* 100,000 closes within a minute: TIME-WAIT is bounded, new connections are accepted throughout. */
 static void test_time_wait_exhaustion(void **state)
 {
     struct sim s;
@@ -303,7 +303,7 @@ static struct conn *stall(struct sim *s, struct raw *r)
     return c;
 }
 
-/* Its window opens after all, and it takes what there is. */
+/* Its window opens after all, and it reads the available data. */
 static void relent(struct sim *s, struct raw *r)
 {
     r->shut = 0;
@@ -315,7 +315,7 @@ static void relent(struct sim *s, struct raw *r)
     craft_forget(s);
 }
 
-/* What is sent is of no interest, but for what the peer answers by itself: ARP. */
+/* Discards the output, except ARP, which the peer answers. */
 static int64_t nobody_listens(struct sim *s, unsigned from, uint8_t *frame, uint32_t len)
 {
     (void)s, (void)from, (void)len;
@@ -421,7 +421,7 @@ static void say_a_byte(struct sim *s, struct raw *r, struct conn *c)
     assert_int_equal(toec_recv(s->host[0].stack, c->flow, 1, s->now), 0);
 }
 
-/* How many bytes a good client gets in 20 s, its round trip 10 ms, beside n slow ones. */
+/* Bytes that a well-behaved client gets in 20 s with a round trip of 10 ms, beside n slow ones. */
 static uint64_t fetched_beside(unsigned n)
 {
     static struct raw slow[SLOW];
@@ -467,7 +467,7 @@ static uint64_t fetched_beside(unsigned n)
     return got;
 }
 
-/* Slowloris: ten thousand clients, each a byte in ten seconds. What it costs: bench/attack_cost.py.
+/* Slowloris: ten thousand clients, each a byte in ten seconds. Its cost: bench/attack_cost.py.
  */
 static void test_slow_clients(void **state)
 {
@@ -498,7 +498,7 @@ static void test_tiny_segments_out_of_order(void **state)
     talk_init(&t);
     t.sack = 1;
     t.wscale = 2;
-    t.s.host[0].rx_buf = 1 << 18; /* its window takes them all */
+    t.s.host[0].rx_buf = 1 << 18; /* its window fits them all */
     talk_passive(&t);
     talk_say(&t, F_ACK, (uint32_t)-1, 0, 0); /* the reply uses the whole window */
     craft_forget(&t.s);
@@ -521,7 +521,7 @@ static void test_tiny_segments_out_of_order(void **state)
     kept = sim_count(&t.s, 0, TOEC_C_tcp_out_of_order);
     assert_int_equal(kept + sim_count(&t.s, 0, TOEC_C_tcp_ooo_full), TINY);
     assert_int_equal(t.c->received, 0);
-    /* what was kept is right, and the flow lives: the stream comes whole */
+    /* the kept data is correct, and the flow lives: the stream is complete */
     for (i = 0; i < 2 * TINY; i += 1024) {
         talk_say(&t, F_ACK, i, 0, 1024);
         craft_forget(&t.s);
@@ -532,7 +532,7 @@ static void test_tiny_segments_out_of_order(void **state)
     talk_end(&t);
 }
 
-/* CVE-2019-11477: a peer with the smallest MSS takes every other crumb, a million times over. */
+/* CVE-2019-11477: a peer with the smallest MSS SACKs every other tiny segment, a million times. */
 static void test_sack_panic(void **state)
 {
     struct talk t;

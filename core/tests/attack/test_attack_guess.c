@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_attack_guess.c - what must not be guessed: initial sequence numbers, ephemeral ports,
- * timestamps, IP identifications. A hundred thousand of each against chi-square and correlation.
+ * test_attack_guess.c - values that must not be guessable: initial sequence numbers, ephemeral
+ * ports, timestamps, IP identifications. A hundred thousand of each against chi-square and
+ * correlation.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static void test_initial_sequence_numbers(void **state)
             }
             gcd = a;
         }
-        assert_int_equal(gcd, 1); /* what nmap calls GCD */
+        assert_int_equal(gcd, 1); /* nmap's GCD */
     }
     /* R6528-03: one 4-tuple's numbers grow with time, 1 in about 4 us */
     x[0] = ask(&s, IP_B, 7000).seq;
@@ -185,7 +186,7 @@ static void test_timestamps(void **state)
     sim_stop(&s);
 }
 
-/* The local port of a connect to this port of the peer; the connect is given up at once. */
+/* The local port of a connect to this port of the peer; the connect is aborted immediately. */
 static uint32_t port_of_connect(struct sim *s, uint16_t to)
 {
     struct conn *c = sim_connect(s, 0, to);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_attack_icmp.c - forged ICMP errors (RFC 5927): every type and code, quoting what is under
- * way and what is not, in every state. Only an attempt to connect may end by one, and only by one
- * that quotes its SYN. R5927-01, R5927-02
+ * test_attack_icmp.c - forged ICMP errors (RFC 5927): every type and code, quoting data in flight
+ * and other data, in every state. Only an attempt to connect may end by one, and only by one that
+ * quotes its SYN. R5927-01, R5927-02
  */
 #include "reach.h"
 

@@ -8,7 +8,7 @@
  */
 #include "../tcptalk.h"
 
-/* A sanitized build takes five times as long: a tenth there. */
+/* A sanitized build is five times slower: runs a tenth there. */
 #ifdef __SANITIZE_ADDRESS__
 #define CROWD 100000u
 #else

@@ -32,7 +32,7 @@ static void test_tiny_mss(void **state)
     }
 }
 
-/* Shifts above 14 are taken for 14 (RFC 7323 2.3). R7323-03 */
+/* Shifts above 14 are treated as 14 (RFC 7323 2.3). R7323-03 */
 static void test_window_scale(void **state)
 {
     int shift;
@@ -51,7 +51,7 @@ static void test_window_scale(void **state)
     }
 }
 
-/* A window drawn back: nothing new beyond the edge, whatever was offered before (SHLD-14's peer).
+/* A shrunk window: nothing new beyond the edge, whatever was offered before (SHLD-14's peer).
  */
 static void test_window_drawn_back(void **state)
 {
@@ -100,7 +100,7 @@ static void transfer(struct talk *t)
     craft_pass(&t->s, 10 * MSEC);
 }
 
-/* ACKs of what was never sent are refused: the sender is not hurried (CERT VU#102014). */
+/* ACKs of unsent data are rejected: the sender does not speed up (CERT VU#102014). */
 static void test_optimistic_ack(void **state)
 {
     struct talk honest, hostile;
@@ -185,7 +185,7 @@ static void test_urgent_pointer(void **state)
     }
 }
 
-/* A connection in the TCB of one that had urgent data knows nothing of it. */
+/* A connection that reuses the TCB of one with urgent data starts without it. */
 static void test_urgent_pointer_of_another(void **state)
 {
     struct talk t;
@@ -244,7 +244,7 @@ static void test_timestamp_from_the_future(void **state)
         case 1: /* right of it */
             talk_put(&t, F_ACK, 200000, 0, 100);
             break;
-        case 2: /* in it, acknowledging what was never sent */
+        case 2: /* in it, acknowledging unsent data */
             talk_put(&t, F_ACK, 0, 5000, 100);
             break;
         case 3: /* in it, beyond a gap: placed, but TS.Recent is not to move */
@@ -265,8 +265,8 @@ static void test_timestamp_from_the_future(void **state)
     }
 }
 
-/* A window shut for a day: the connection stays (MUST-37), probed ever more seldom, and goes at
- * once when the system wants its memory back (R6429-01). */
+/* A window closed for a day: the connection stays (MUST-37), with ever rarer probes, and is evicted
+ * as soon as the system needs its memory (R6429-01). */
 static void test_window_shut_for_a_day(void **state)
 {
     struct talk t;

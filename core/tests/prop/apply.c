@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apply.c - what each event of a script does. Arguments are taken as they come: all are bounded
- * here, so that any script can be run, a shrunk one too. */
+/* apply.c - executes the events of a script. Bounds all arguments here, so that any script can run,
+ * a shrunk one too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,7 +137,7 @@ static void do_connect(struct world *w, const struct event *e)
         h->due = w->now;
 }
 
-/* An old frame comes once more. */
+/* An old frame arrives again. */
 static void do_replay(struct world *w, const struct event *e)
 {
     struct host *h = host_of(w, e->a[0]);

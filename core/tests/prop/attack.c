@@ -118,7 +118,7 @@ void forge(struct world *w, const struct event *e)
                 1);
 }
 
-/* kind 0: fragmentation needed, 1..3: unreachable; 8 and more: quotes what was never sent. */
+/* kind 0: fragmentation needed, 1..3: unreachable; 8 and more: quotes unsent data. */
 void forge_icmp(struct world *w, const struct event *e)
 {
     struct host *h = &w->host[(uint64_t)e->a[0] % w->hosts];
@@ -193,7 +193,7 @@ static unsigned peer_options(const struct event *e, const struct wflow *f, uint8
     return n;
 }
 
-/* Several SYNs have come, and we do not know yet which of them the stack has taken. */
+/* Several SYNs have arrived, and it is not known yet which of them the stack has accepted. */
 static int unsure_of_syn(const struct wflow *f)
 {
     unsigned i, n = f->syns < WF_SYNS ? f->syns : WF_SYNS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - what must hold of every frame sent, judged from the wire alone: an own parser, an own
- * account of what was sent and delivered. And what must hold between events.
+ * check.c - invariants of every sent frame, checked on the wire alone, with a separate parser and a
+ * separate account of sent and delivered data; and invariants between events.
  */
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +128,7 @@ struct wflow *wflow_of(struct host *h, uint16_t lport, uint16_t rport)
         if (h->wflow[i].lport == lport && h->wflow[i].rport == rport)
             return &h->wflow[i];
     }
-    if (h->wflows == HOST_WFLOWS) { /* strangers come and go: the last place is theirs */
+    if (h->wflows == HOST_WFLOWS) { /* other hosts change: they share the last entry */
         f = &h->wflow[HOST_WFLOWS - 1];
         memset(f, 0, sizeof(*f));
     } else {
@@ -251,8 +251,8 @@ static void in_ack(struct wflow *f, const struct seg *g)
         f->granted = edge;
 }
 
-/* Can a flow be made from it? Not from a SYN with RST, or from one that acknowledges what was not
- * sent (RFC 9293 3.10.7.3). */
+/* Can a flow be made from it? Not from a SYN with RST, or from one that acknowledges unsent data
+ * (RFC 9293 3.10.7.3). */
 static int may_open(const struct wflow *f, const struct seg *g)
 {
     if (!(g->flags & F_SYN) || (g->flags & F_RST))
@@ -276,7 +276,7 @@ static void remember_syn(struct wflow *f, const struct syn *new)
     f->syn[f->syns++ % WF_SYNS].unclear = unclear;
 }
 
-/* The stream ends with the first of its FINs, whatever a peer sends behind that. */
+/* The stream ends with the first of its FINs, whatever a peer sends after it. */
 static void in_fin(struct wflow *f, uint32_t seq)
 {
     range_add(f, seq, seq + 1);
@@ -391,7 +391,7 @@ void wire_cookie(struct host *h, struct wflow *f)
     f->over = f->fin_sent = f->fin_in = 0;
     f->irs = f->taken.seq = g.seq - 1;
     f->last_ack = f->right = g.seq;
-    f->iss = g.ack - 1; /* a SYN-ACK that was none may have come in between */
+    f->iss = g.ack - 1; /* an invalid SYN-ACK may have arrived in between */
     f->snd_max = g.ack;
 }
 
@@ -475,7 +475,7 @@ static void out_syn(struct host *h, struct wflow *f, const struct seg *g)
         f->ack_known = f->fin_sent = f->fin_in = 0;
         f->gots = f->rsts_in = 0;
         if (!(g->flags & F_ACK))
-            f->syns = f->old_syns = 0; /* what came before we opened was not for us */
+            f->syns = f->old_syns = 0; /* segments before our open were not for this flow */
         f->own_ecn = f->own_plain = f->cookie = f->again = f->sure = 0;
         f->lax = 0;
     }
@@ -576,7 +576,7 @@ static void out_receive(struct host *h, struct wflow *f, const struct seg *g)
         prop_fail(h->world, "acknowledged", "ACK %u, received to %u", g->ack, prefix);
     f->last_ack = g->ack;
     if (f->cookie || g->flags & F_SYN || (f->fin_in && SEQ_LT(f->fin_in_seq, g->ack)))
-        return; /* not scaled; nothing can come any more */
+        return; /* not scaled; no more data can arrive */
     if (SEQ_LT(edge + (1u << scale_of(f, 1)) - 1, f->right))
         prop_fail(h->world, "window shrank", "right edge %u after %u", edge, f->right);
     if (SEQ_LT(f->right, edge))
@@ -676,7 +676,7 @@ static void check_counters(struct host *h)
     if (c[TOEC_C_tx_full] != h->refused)
         prop_fail(w, "counters", "%llu refusals counted, %llu made", c[TOEC_C_tx_full],
                   (unsigned long long)h->refused);
-    /* What waits for a neighbour is counted, and again when it is dropped. */
+    /* A packet that waits for a neighbour is counted, and again when it is dropped. */
     if (c[TOEC_C_tcp_rst_sent] < h->rsts ||
         (h->world->over && c[TOEC_C_tcp_rst_sent] > h->rsts + c[TOEC_C_tx_unresolved_drop]))
         prop_fail(w, "counters", "%llu RST counted, %llu sent", c[TOEC_C_tcp_rst_sent],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* family.c - what is otherwise over IPv6 ("set ip6 1"): headers, sums, discovery. */
+/* family.c - differences over IPv6 ("set ip6 1"): headers, sums, discovery. */
 #include <string.h>
 
 #include "prop.h"
@@ -78,7 +78,7 @@ int is_discovery(const uint8_t *frame)
 {
     if (get16(frame + 12) == 0x0806)
         return 1;
-    /* ICMPv6 beyond errors and echo; reports of multicast listeners come behind an option */
+    /* ICMPv6 beyond errors and echo; reports of multicast listeners follow an option */
     return get16(frame + 12) == 0x86dd && (frame[20] == 0 || (frame[20] == 58 && frame[54] > 129));
 }
 

@@ -122,7 +122,7 @@ def link(objects: list[Path], out: Path) -> None:
 
 
 def attempt(binary: Path, runs: int) -> str:
-    """What the first failure was and how small it became; empty when nothing failed."""
+    """The first failure and its size after shrinking; empty if nothing failed."""
     for mode in ("pair", "peer"):
         done = subprocess.run(
             [str(binary), "--mode", mode, "--runs", str(runs)],

@@ -46,7 +46,7 @@ static void send_piece(struct host *h, const struct toec_tx *tx, const uint8_t *
     net_carry(h, frame, tx->hdr_len + n);
 }
 
-/* Segmentation as a NIC does it. */
+/* Segments a frame as a NIC does. */
 static void send_pieces(struct host *h, const struct toec_tx *tx, const uint8_t *payload)
 {
     uint8_t hdr[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prop.h - property tests: a script of events, made from a seed, drives one stack or two; after
- * each event the invariants hold. A script that breaks one is cut down to what breaks it still.
+ * prop.h - property tests: a script of events, generated from a seed, drives one stack or two;
+ * after each event the invariants hold. A script that breaks one is shrunk.
  *
  * Modes: "pair" has two stacks with a hostile network between them; "peer" one stack against
  * segments that a random peer makes up. Everything a run does is a function of its script.
@@ -84,9 +84,9 @@ enum setting { SETTINGS(SETTING_ENUM) S_MAX };
     X(lose, "from n")              /* the network loses the next n frames of a host */             \
     X(late, "from n us")           /* ... delays them */                                           \
     X(twice, "from n us")          /* ... repeats them after so long */                            \
-    X(mark, "from n")              /* ... marks what is ECN-capable */                             \
+    X(mark, "from n")              /* ... marks ECN-capable packets */                             \
     X(flip, "from bit")            /* ... flips a bit of the next one */                           \
-    X(replay, "from back us")      /* an old frame comes again */                                  \
+    X(replay, "from back us")      /* an old frame arrives again */                                \
     X(forge, "host conn kind v w") /* an off-path attacker forges a segment */                     \
     X(icmp, "host conn kind v")                                                                    \
     X(seg, "from to flags seq ack len wnd opts v w") /* peer mode: relative to RCV.NXT, SND.MAX */ \
@@ -119,7 +119,7 @@ void event_print(const struct event *e, void *file);
 /* 0, or -1 with a message on standard error. */
 int script_read(struct script *s, const char *path);
 unsigned event_arity(enum event_op op);
-/* fit.c: takes out what the stack under test does not have. */
+/* fit.c: removes what the stack under test does not support. */
 void script_fit(struct script *s);
 /* gen.c: the script of a seed. mode: 0, 1. */
 void script_make(struct script *s, uint64_t seed, int mode);
@@ -179,19 +179,20 @@ struct syn {
     int unclear; /* another with this number had other options: one of the two was dropped */
 };
 
-/* One side of a 4-tuple as the wire shows it: what the host sent, what was delivered to it. */
+/* One side of a 4-tuple as the wire shows it: the frames sent by the host, and those delivered to
+ * it. */
 struct wflow {
     uint16_t lport, rport;
     int live;          /* a SYN has been sent: iss is known */
     int over;          /* its owner has been notified of its end */
-    unsigned lives;    /* SYNs that made another flow of it */
+    unsigned lives;    /* SYNs that opened another flow on it */
     unsigned old_syns; /* of `syns`, those from before that */
     uint32_t iss, snd_max;
     struct syn own;
     int own_ecn, own_plain; /* a SYN of ours requested ECN; one did not */
     int ack_known;
     uint32_t irs, last_ack, right, last_tsval, last_tsecr;
-    int cookie; /* what was negotiated is not seen: made from an ACK, or from one of two SYNs */
+    int cookie; /* the negotiation is not visible: made from an ACK, or from one of two SYNs */
     int sure;   /* `taken` is the SYN that opened it: the owner was notified during its delivery */
     int again;  /* made from a cookie that had made a flow before: old data may carry it */
     int fin_sent;
@@ -270,7 +271,7 @@ _Noreturn void prop_fail(struct world *w, const char *what, const char *format, 
 void world_run(struct world *w, toec_time duration);
 void world_deliver(struct world *w, unsigned to, const uint8_t *data, uint32_t len, toec_time after,
                    int forged, unsigned life);
-/* Frames that have arrived are given to their stacks; they are not polled. */
+/* Passes arrived frames to their stacks, without a poll. */
 void world_give(struct world *w);
 /* Sends a frame of h with the impairments that the script orders. */
 void net_carry(struct host *h, uint8_t *data, uint32_t len);
@@ -315,10 +316,10 @@ int seg_parse(const uint8_t *frame, uint32_t len, struct seg *g);
 void seg_print(const struct world *w, const char *way, unsigned host, const struct seg *g);
 struct wflow *wflow_of(struct host *h, uint16_t lport, uint16_t rport);
 const struct syn *wflow_syn(const struct wflow *f);
-/* A frame leaves a host; a frame is about to be given to one. */
+/* A frame leaves a host; a frame is about to be delivered to one. */
 void wire_out(struct host *h, const uint8_t *frame, uint32_t len);
 void wire_in(struct host *h, const uint8_t *frame, uint32_t len, int forged);
-/* A passive flow is made; of what is being delivered. */
+/* A passive flow is opened by the segment being delivered. */
 void wire_cookie(struct host *h, struct wflow *f);
 /* Notifies an owner that its flow is established. */
 void wire_opened(struct host *h, struct wflow *f);
@@ -330,9 +331,9 @@ int wire_is_stale(struct host *from, const struct frame *f);
 int wire_is_pointless(struct host *to, const struct frame *f);
 /* A flow has ended. */
 void wire_gone(struct host *h, struct wflow *f);
-/* The end of what was delivered without a gap. */
+/* The end of the bytes delivered without a gap. */
 uint32_t wflow_prefix(const struct wflow *f);
-/* What holds between events. */
+/* Checks the invariants between events. */
 void check_host(struct host *h);
 /* After poll: a flow with pending work has a deadline. */
 void check_deadline(struct host *h, toec_time deadline);
@@ -343,7 +344,7 @@ void check_deadline(struct host *h, toec_time deadline);
 void limit_run(void);
 /* Runs in a separate process: crashes and endless loops are failures too. */
 int try_apart(const struct script *s, char *what, char *message);
-/* Cuts s down to what still fails as `what`. */
+/* Shrinks s while it still fails as `what`. */
 void shrink(struct script *s, const char *what);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "prop.h"
 
-#define LIMIT_S 30 /* of processor time; a run that takes longer has no end */
+#define LIMIT_S 30 /* of processor time; a longer run counts as endless */
 
 struct verdict {
     int bad;
@@ -79,7 +79,7 @@ static int still(const struct script *s, const char *what)
     return try_apart(s, got, message) && strcmp(got, what) == 0;
 }
 
-/* Takes [from, from + n) away when it fails without them as well. */
+/* Removes [from, from + n) if it also fails without them. */
 static int without(struct script *s, unsigned from, unsigned n, const char *what)
 {
     struct script t;
@@ -107,7 +107,7 @@ static int shrink_events(struct script *s, const char *what)
     for (; piece > 0; piece /= 2) {
         unsigned from = s->n > piece ? s->n - piece : 0;
 
-        for (;;) { /* from the end: what came later depends on what came sooner */
+        for (;;) { /* from the end: later events depend on earlier ones */
             without(s, from, piece, what);
             if (from == 0)
                 break;

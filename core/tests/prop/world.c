@@ -58,7 +58,7 @@ static void remember(struct host *h, const uint8_t *data, uint32_t len)
     (*place)->life = wire_life(h, data, len);
 }
 
-/* A frame of h on its way: what the script has ordered happens to it. ARP is spared. */
+/* Sends a frame of h with the impairments that the script orders, except ARP. */
 void net_carry(struct host *h, uint8_t *data, uint32_t len)
 {
     struct world *w = h->world;
@@ -162,7 +162,7 @@ void world_give(struct world *w)
     }
 }
 
-/* In the end every owner reads what there is. */
+/* At the end every owner reads all available bytes. */
 static void read_all(struct world *w)
 {
     unsigned i, j;
@@ -279,7 +279,7 @@ static void world_free(struct world *w)
     free(w);
 }
 
-/* A fair network and owners that read: everything must come to its end. */
+/* A reliable network and owners that read: everything must finish. */
 static void drive(struct world *w, int close_all)
 {
     unsigned i, j;
@@ -338,7 +338,7 @@ static void check_stuck(struct world *w, int all)
     }
 }
 
-/* Both streams of what ended well arrived whole. */
+/* Both streams of a normally ended flow arrived complete. */
 static void check_streams(struct world *w)
 {
     unsigned i, j;
@@ -411,7 +411,7 @@ static void hosts_make(struct world *w, const toec_time *origin)
         world_run(w, SETTLE);
 }
 
-/* Where the first flow's ISS comes to lie depends on the clock: so the clock is chosen. */
+/* The first flow's ISS depends on the clock, so the clock is chosen. */
 static void choose_origins(const struct script *s, toec_time origin[2])
 {
     static const enum setting iss[2] = {S_iss0, S_iss1}, tick[2] = {S_tick0, S_tick1};

@@ -93,11 +93,11 @@ static void icmp6_sum(uint8_t *ip, unsigned len)
 
 static void answer_solicitation(struct netio *n, const uint8_t *ip)
 {
-    static const uint8_t nobody[16];
+    static const uint8_t unspecified[16];
     const uint8_t *ns = ip + IP6;
     uint8_t f[ETH + IP6 + ND_NS_LEN + 8], *to = f + ETH, *na = to + IP6;
 
-    if (memcmp(ip + 8, nobody, 16) == 0) /* its own address, before it uses it (RFC 4862 5.4) */
+    if (memcmp(ip + 8, unspecified, 16) == 0) /* a probe for a duplicate (RFC 4862 5.4) */
         return;
     header(f, TYPE_IP6);
     memset(to, 0, IP6 + ND_NS_LEN + 8);
