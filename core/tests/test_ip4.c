@@ -3,9 +3,9 @@
  * test_ip4.c - IPv4 input checks (RFC 791, 1122 3.2.1) and output.
  */
 #include "bench.h"
-#include "random.h"
-#include "ip/ip4_out.h"
 #include "ip/ip4_in.h"
+#include "ip/ip4_out.h"
+#include "random.h"
 
 static const struct ip4_spec tcp_spec = {PEER_IP, OWN_IP, 6, 64, 0x1234, 0x4000, 0, 0};
 

@@ -4,8 +4,8 @@
  * options by their action bits, routes.
  */
 #include "bench6.h"
-#include "ip/ip_out.h"
 #include "ip/ip6_ext.h"
+#include "ip/ip_out.h"
 
 static const struct ip6_spec from_peer = {&peer6, &own6, 6, 0, 0};
 

@@ -4,9 +4,9 @@
  * routes, neighbours and IPv6 addresses as notified, in virtual time.
  */
 #include "bench6.h"
-#include "ip/ip6_out.h"
 #include "ip/ip4_out.h"
 #include "ip/ip6_addr.h"
+#include "ip/ip6_out.h"
 
 static uint32_t asked; /* the requested address; 0: none */
 static unsigned asks;

@@ -4,8 +4,8 @@
  * be believed, tables that are full, a transmit queue that is.
  */
 #include "bench6.h"
-#include "ip/nd.h"
 #include "ip/ip_out.h"
+#include "ip/nd.h"
 
 static const struct ip6_spec from_peer = {&peer6, &own6, 58, 255, 0};
 

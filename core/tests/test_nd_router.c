@@ -4,8 +4,8 @@
  * 5.5), redirects (RFC 4861 8), multicast listening (RFC 3810).
  */
 #include "bench6.h"
-#include "ip/ip_out.h"
 #include "ip/ip6_addr.h"
+#include "ip/ip_out.h"
 
 static const struct toec_addr second = {{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xfd}};
 

@@ -4,12 +4,12 @@
  * a rate and a size, a delay, random loss; the algorithm and its pacing by themselves. Delivery
  * rate samples.
  */
-#include "ccbench.h"
-#include "cc/cc_newreno.h"
-#include "tcp/tcp_timer.h"
-#include "cc/tcp_cc.h"
 #include "cc/cc_bbr.h"
+#include "cc/cc_newreno.h"
+#include "cc/tcp_cc.h"
+#include "ccbench.h"
 #include "tcp/tcp_tables.h"
+#include "tcp/tcp_timer.h"
 
 #define PACKETS 65536u
 

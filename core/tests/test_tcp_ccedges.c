@@ -5,11 +5,11 @@
  */
 #include "ccbench.h"
 
+#include "cc/cc_bbr.h"
 #include "cc/cc_bbr_model.h"
 #include "cc/cc_dctcp.h"
 #include "cc/cc_newreno.h"
 #include "tcp/tcp_timer.h"
-#include "cc/cc_bbr.h"
 
 static struct toec_cc_bbr *bbr(struct ccbench *b)
 {

@@ -2,9 +2,9 @@
 /*
  * test_tcp_cubic.c - CUBIC against RFC 9438 computed in floating point, ACK by ACK.
  */
-#include "ccbench.h"
 #include "cc/cc_cubic.h"
 #include "cc/tcp_cc.h"
+#include "ccbench.h"
 
 #define BETA 0.7
 #define C    0.4

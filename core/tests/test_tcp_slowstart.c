@@ -5,10 +5,10 @@
  */
 #include "tcptalk.h"
 
-#include "ccbench.h"
-#include "cc/cc_newreno.h"
 #include "cc/cc_cubic.h"
+#include "cc/cc_newreno.h"
 #include "cc/tcp_cc.h"
+#include "ccbench.h"
 
 /* One round trip: the window acknowledged two segments at a time, each with the RTT of the queue at
  * a bottleneck of `bdp` segments (or exactly `rtt` if bdp is 0). */

@@ -5,8 +5,8 @@
  */
 #include "tcptalk.h"
 
-#include "cc/cc_bbr_model.h"
 #include "cc/cc_bbr.h"
+#include "cc/cc_bbr_model.h"
 
 #define MSS  1460u
 #define RTT  (100 * MSEC)

@@ -49,7 +49,8 @@ def test_what_was_fetched_was_not_on_chip():
     said = gateware.table(found)
     assert "64 flows, 32 TCBs on chip, memory after 200 cycles: 90.0 % on chip" in said
     assert (
-        "64 flows in turn, 32 TCBs on chip, memory after 1 cycles: 128 bytes notified after 240" in said
+        "64 flows in turn, 32 TCBs on chip, memory after 1 cycles: 128 bytes notified after 240"
+        in said
     )
 
 
