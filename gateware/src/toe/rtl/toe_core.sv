@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // toe_core.sv - the TOE without its registers: packets on AXI-Stream, host memory on AXI, queue pairs
-// and doorbells as wires. toe.sv puts the registers around it.
+// and doorbells as wires. toe_box.sv adds the registers (toe_csr), the AXI4 master and MSI-X.
 `resetall
 `default_nettype none
 
