@@ -58,10 +58,10 @@ class Offers:
     def sees(self) -> tuple[int, ...] | None:
         """Before the clock's edge: what is taken with it."""
         if not self.valid.value:
-            assert self.held is None, f"{self.name}: what nobody took is taken back"
+            assert self.held is None, f"{self.name}: an offer that was not taken is withdrawn"
             return None
         said = tuple(int(v.value) for v in self.values)
-        assert self.held in (None, said), f"{self.name}: what nobody took has become another"
+        assert self.held in (None, said), f"{self.name}: an offer that was not taken has changed"
         self.held = None if self.takes else said
         return said if self.takes else None
 
@@ -95,7 +95,7 @@ def simulate(
 ) -> None:
     """lists: file lists of the design; module: the Python module whose cocotb tests run on top.
     Fails when one fails or none ran. TOEHOLD_FST=1 writes dump.fst beside the results.
-    fault: a file of it, text that stands there once, and what it becomes."""
+    fault: a file of the design, text that occurs in it once, and its replacement."""
     sources = list(dict.fromkeys([f for name in lists for f in read(name)] + (extra or [])))
     os.environ.update(environment())
     trace = bool(os.environ.get("TOEHOLD_FST"))

@@ -34,7 +34,7 @@ def names() -> list[str]:
 
 
 def generate() -> Path:
-    """The folder of toe_counters.h, made anew when the structures are others."""
+    """The folder of toe_counters.h, rebuilt when the structures change."""
     with alone(FOLDER):
         FOLDER.mkdir(parents=True, exist_ok=True)
         path = FOLDER / "toe_counters.h"

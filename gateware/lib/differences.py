@@ -26,7 +26,7 @@ def expected(table: Path = TABLE) -> dict[str, tuple[int, str]]:
         if not found:
             raise ValueError(f"{table.name}: '{line}' is not SCRIPT:LINE NAME")
         if found[1] in out:
-            raise ValueError(f"{table.name}: {found[1]} stands there twice")
+            raise ValueError(f"{table.name}: {found[1]} is listed twice")
         out[found[1]] = int(found[2]), found[3]
     return out
 
@@ -54,5 +54,5 @@ def complaints(results: dict[str, Result], known: dict[str, tuple[int, str]]) ->
                 what = f"differed at line {line} ({name}), and does at another now"
             out.append(f"{script}:{line_of(result)} {what}:\n{result.message}")
     for script in known.keys() - results.keys():
-        out.append(f"{script}: stands in {TABLE.name}, and there is no such script")
+        out.append(f"{script}: listed in {TABLE.name}, but there is no such script")
     return out

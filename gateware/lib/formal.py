@@ -7,7 +7,7 @@ each of its faults, put into the design, makes it fail.
     top = "module"            # the bench; its ports are free inputs
     files = ["src/x/y.sv"]    # relative to gateware/; "commands": the contract's package
     mode = "prove"            # bmc: up to depth; prove: by induction, for all time; random: no
-                              # proof, top drives itself by chance, for what lies too deep
+                              # proof, top drives itself at random, for faults too deep for one
     depth = 10
     fault_depth = 12          # of the runs that show its faults; else as the proof's
     fault_mode = "prove"      # they lie too deep for a run: a fault is found when induction, which
@@ -19,7 +19,7 @@ each of its faults, put into the design, makes it fail.
     mapped = false            # memories as registers; all begin at zero, as in an FPGA
     [[name.faults]]
     file = "src/x/y.sv"
-    old = "text that stands there once"
+    old = "text that occurs there once"
     new = "text instead"
     why = "what is wrong then"
 """
@@ -78,7 +78,7 @@ def mutated(fault: dict) -> str:
     text = (GATEWARE / fault["file"]).read_text()
     times = text.count(fault["old"])
     if times != 1:
-        raise ValueError(f"{fault['file']}: '{fault['old']}' stands there {times} times, not once")
+        raise ValueError(f"{fault['file']}: '{fault['old']}' occurs there {times} times, not once")
     return text.replace(fault["old"], fault["new"])
 
 

@@ -59,7 +59,7 @@ def ends(name: str, top: str, values: dict[str, int]) -> tuple[int, dict[str, tu
 def main(argv: list[str]) -> int:
     parser = ArgumentParser(prog="scripts/gateware depth")
     parser.add_argument("--list", default=LIST, help=f"list of files that has it ({LIST})")
-    parser.add_argument("--first", type=int, default=12, help="so many places are told (12)")
+    parser.add_argument("--first", type=int, default=12, help="number of paths to print (12)")
     parser.add_argument("module", help="synthesized by itself")
     parser.add_argument("value", nargs="*", help="NAME=VALUE of its parameters")
     options = parser.parse_args(argv)

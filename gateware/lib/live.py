@@ -18,7 +18,7 @@ DEVICE = "device/libtoedevice.a"
 
 
 def host_build(*targets: str) -> list[Path]:
-    """These of the host build, made anew when something changed."""
+    """Files of the host build, rebuilt when something changed."""
     build = ROOT / "build"
     if not (build / "build.ninja").exists():
         raise Missing("there is no build/: run make build (libraries come from there)")
@@ -100,7 +100,7 @@ def build_id() -> str:
 
 
 def build(name: str = "rtt_sim", trace: bool = False) -> Path:
-    """The program, made anew when something changed."""
+    """The program, rebuilt when something changed."""
     require()
     folder = OUT / ("live-trace" if trace else "live") / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -109,8 +109,8 @@ def build(name: str = "rtt_sim", trace: bool = False) -> Path:
 
 
 def forget_stale(folder: Path, cflags: list[str], sources: list[object]) -> None:
-    """Objects of our own sources that are older than a header go: what stands in a folder of
-    -isystem is in no list of what an object depends on.
+    """Removes objects of our own sources that are older than a header: the dependencies of an
+    object leave out the headers of -isystem folders.
     """
     folders = [Path(f.removeprefix("-isystem")) for f in cflags if f.startswith("-isystem")]
     newest = max((h.stat().st_mtime for f in folders for h in f.rglob("*.h")), default=0)

@@ -24,7 +24,7 @@ DOCS = ROOT / "docs" / "registers"
 
 
 def generate(block: str) -> Path:
-    """The folder with <module>_pkg.sv and <module>.sv; made anew when its sources are."""
+    """The folder with <module>_pkg.sv and <module>.sv; rebuilt when its sources change."""
     out = REGS / block
     with alone(out):
         return generate_alone(block, out)

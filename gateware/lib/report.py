@@ -74,7 +74,7 @@ def paths(design: Design) -> list[str]:
     ]
 
 
-def told(page: str) -> dict[str, str]:
+def rows_of(page: str) -> dict[str, str]:
     """The rows of the table, by design."""
     table = page.split(BEGIN)[1].split(END)[0]
     return {m[1]: m[0] for m in re.finditer(r"^\| `([^`|]+)` \|.*\| [0-9a-f]{12} \|$", table, re.M)}
@@ -102,7 +102,7 @@ def write(chosen: list[Design], before: dict[str, str]) -> None:
 
 def stale(page: str, chosen: list[Design]) -> list[str]:
     """What in the table is not of these sources."""
-    rows = {name: line.split()[-2] for name, line in told(page).items()}
+    rows = {name: line.split()[-2] for name, line in rows_of(page).items()}
     names = {d.name() for d in chosen}
     said = [f"{d.name()}: not in the table" for d in chosen if d.name() not in rows]
     said += [f"{name}: in the table, not in report.jsonl" for name in rows if name not in names]
@@ -139,7 +139,7 @@ def report(options: Namespace) -> int:
                 print(row(design), flush=True)
         return 0
     if options.kept:
-        old = told(PAGE.read_text())
+        old = rows_of(PAGE.read_text())
         before = {d.name(): old[d.name()] for d in chosen if not made(d) and d.name() in old}
         write([d for d in chosen if made(d) or d.name() in before], before)
         return 0

@@ -162,7 +162,7 @@ def test_the_parts_of_the_toe() -> None:
     modules = blocks.declared("src/toe/toe_box.f")
     parts = blocks.parts_of("toe_box", modules)
     assert {"toe_fpc", "toe_rx", "toe_csr"} <= set(parts)
-    assert not {"toe_core", "toe_box", "fpc_text", "toe_ram"} & set(parts)
+    assert not {"toe_core", "toe_box", "fpc_text", "sdp_ram"} & set(parts)
     for top, inside in blocks.INSIDE.items():
         assert blocks.parts_of(top, modules) == list(inside)
     assert blocks.parameters_of(modules["toe_timer"]) == {"FlowBits", "FpcBits", "Fpc"}
@@ -185,7 +185,7 @@ def test_no_part_is_left_in_what_joins_them() -> None:
 def test_what_a_part_is_made_from() -> None:
     """So its row grows old when those change, and no others."""
     names = {file.stem for file in blocks.needed("src/toe/toe_box.f", "toe_rx")}
-    assert {"toe_rx", "rx_options", "toe_pkg", "toe_ram"} <= names
+    assert {"toe_rx", "rx_options", "toe_pkg", "sdp_ram"} <= names
     assert not {"toe_tx", "toe_box", "toe_fpc", "fpc_text"} & names
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each fault that a proof or a test must find is of today's sources: most are tried by --long only,
-and one whose text stands there no more would be found out only then."""
+"""Checks that each fault that a proof or a test must find applies to today's sources. Most faults
+are tried by --long only, which would notice a stale one late."""
 
 import re
 from importlib import import_module

@@ -72,7 +72,7 @@ def test_types_of_the_toe() -> None:
     types = levels.types("src/toe/toe_fpc.f")
     assert types.name("tcb_t", types.widths["tcb_t"] - 1) == "state"
     assert types.name("tcb_t", 0) == "in_tell"
-    assert types.name("ctx_t", types.widths["ctx_t"] - 1) == "valid"
+    assert types.name("pass_t", types.widths["pass_t"] - 1) == "valid"
     assert types.widths["range_t"] == 64
     assert types.widths["ranges_t"] == 256
 

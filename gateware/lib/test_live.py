@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is built anew for the live simulations."""
+"""What is rebuilt for the live simulations."""
 
 import os
 import subprocess

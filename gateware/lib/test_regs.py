@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register blocks are made once, whoever asks first."""
+"""Register blocks are made once, by the first user."""
 
 import subprocess
 import sys

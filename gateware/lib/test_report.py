@@ -85,7 +85,7 @@ def test_rows_that_are_not_made_stay(
     monkeypatch.setattr(report, "row", lambda d: f"| `{d.name()}` | 9 | {d.digest} |")
     assert report.main(["--kept"]) == 0
     said = file.read_text()
-    assert report.told(said) == {"a N=1": f"| `a N=1` | 9 | {design.digest} |", "a N=2": old}
+    assert report.rows_of(said) == {"a N=1": f"| `a N=1` | 9 | {design.digest} |", "a N=2": old}
     assert said.startswith("before") and said.endswith("behind")
 
 

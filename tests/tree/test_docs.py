@@ -62,7 +62,7 @@ def lost_in(row: str) -> list[str]:
             own = "/" in name and not name.startswith("toe/")  # toe/x.h: as in #include
             if own:
                 folder = name if name.endswith("/") else name.rsplit("/", 1)[0] + "/"
-            places = [folder + place for place in ("", "src/", "include/toe/")]
+            places = [folder + place for place in ("", "src/", "src/*/", "include/toe/")]
             places = [""] if own else [*places, "docs/", "*/include/"]
             if not elsewhere(name) and not any(there(place + name) for place in places):
                 lost.append(name if own else folder + name)

@@ -2,7 +2,7 @@
 src/rtt/rtl/rtt_pkg.sv
 src/rtt/rtl/rtt_capture.sv
 src/rtt/rtl/rtt_parse.sv
-src/rtt/rtl/rtt_ram.sv
+src/ram/rtl/sdp_ram.sv
 src/rtt/rtl/rtt_view.sv
 src/rtt/rtl/rtt_same.sv
 src/rtt/rtl/rtt_live.sv

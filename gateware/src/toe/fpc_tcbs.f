@@ -1,4 +1,4 @@
 # The TCBs of an FPC.
 src/toe/rtl/toe_pkg.sv
-src/toe/rtl/toe_ram.sv
+src/ram/rtl/sdp_ram.sv
 src/toe/rtl/fpc_tcbs.sv

@@ -2,7 +2,7 @@
 commands
 src/toe/rtl/toe_pkg.sv
 src/toe/rtl/toe_fifo.sv
-src/toe/rtl/toe_ram.sv
+src/ram/rtl/sdp_ram.sv
 src/toe/rtl/toe_siphash.sv
 src/toe/rtl/conn_pkg.sv
 src/toe/rtl/conn_route.sv

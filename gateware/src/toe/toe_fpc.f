@@ -21,7 +21,7 @@ src/toe/rtl/fpc_owed.sv
 src/toe/rtl/fpc_send.sv
 src/toe/rtl/fpc_out.sv
 src/toe/rtl/toe_fifo.sv
-src/toe/rtl/toe_ram.sv
+src/ram/rtl/sdp_ram.sv
 src/toe/rtl/fpc_tell.sv
 src/toe/rtl/fpc_wait.sv
 src/toe/rtl/fpc_tcbs.sv

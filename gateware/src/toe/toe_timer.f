@@ -1,5 +1,5 @@
 # Deadlines of an FPC's flows.
 src/toe/rtl/toe_pkg.sv
 src/toe/rtl/toe_fifo.sv
-src/toe/rtl/toe_ram.sv
+src/ram/rtl/sdp_ram.sv
 src/toe/rtl/toe_timer.sv

@@ -29,7 +29,7 @@ module rtt_ring #(
   end
 
   logic [127:0] entry;
-  rtt_ram #(.Width(128), .Bits(Bits)) u_entries (
+  sdp_ram #(.Width(128), .AddrBits(Bits)) u_entries (
       .clk_i, .write_i(take), .waddr_i(head_q[Bits-1:0]), .wdata_i(sample_i),
       .raddr_i(word_i[Bits+1:2]), .rdata_o(entry));
 

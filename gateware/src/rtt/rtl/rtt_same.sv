@@ -58,7 +58,7 @@ module rtt_same #(
   logic [KeyBits:0] entry_b, entry_c;
   logic [KeyBits-1:0] entry_p, entry_d;
   pieces_t stored_p;
-  rtt_ram #(.Width(KeyBits + 1), .Bits(Bits)) u_ram (
+  sdp_ram #(.Width(KeyBits + 1), .AddrBits(Bits)) u_ram (
       .clk_i, .write_i, .waddr_i(waddr_w), .wdata_i({wused_w, wkey_w}), .raddr_i(addr_a_i),
       .rdata_o(entry_b));
   always_ff @(posedge clk_i) begin

@@ -34,9 +34,9 @@ module rtt_view #(
   logic [D:1] same_q;             // the address is that of what is at W
   logic [Width-1:0] data_q[D+1];  // from the second stage after B on
 
-  rtt_ram #(
-      .Width(Width),
-      .Bits (Bits)
+  sdp_ram #(
+      .Width   (Width),
+      .AddrBits(Bits)
   ) u_ram (
       .clk_i,
       .write_i,

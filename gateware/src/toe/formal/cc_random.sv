@@ -17,15 +17,39 @@ module cc_random;
 
   int unsigned seed = 1;
   bit clk = 1'b0;
-  ctx_t pipe[Stages+1];                 // [0] is early_i, the last c_i
-  ctx_t c_o;
+  // A pass, as far as fpc_cc sees it.
+  typedef struct packed {
+    logic        valid;
+    kind_e       kind;
+    flow_t       flow;
+    stamp_t      stamp;
+    tcb_t        t;
+    logic [31:0] acked;                   // bytes by which SND.UNA moves
+    cc_event_t   cc;
+  } seen_pass_t;
+  seen_pass_t pipe[Stages+1];             // [0] is early_i, the last is the pass at fpc_cc
+  cc_early_t early;
+  pass_t pass;
+  cc_t cc_o;
   bit ask_ready;
   logic ask_valid;
   cubic_ask_t ask;
   cubic_t answer;
 
-  fpc_cc dut (.clk_i(clk), .early_i(pipe[0]), .c_i(pipe[Stages]), .c_o(c_o),
-              .ask_valid_o(ask_valid), .ask_ready_i(ask_ready), .ask_o(ask), .state_i(answer));
+  always_comb begin
+    early = '{cc: pipe[0].t.cc, mss: pipe[0].t.mss, snd_una: pipe[0].t.snd_una,
+              snd_nxt: pipe[0].t.snd_nxt, acked: pipe[0].acked, stamp: pipe[0].stamp};
+    pass = '0;
+    pass.valid = pipe[Stages].valid;
+    pass.kind = pipe[Stages].kind;
+    pass.flow = pipe[Stages].flow;
+    pass.stamp = pipe[Stages].stamp;
+  end
+
+  fpc_cc dut (.clk_i(clk), .early_i(early), .pass_i(pass), .event_i(pipe[Stages].cc),
+              .cc_i(pipe[Stages].t.cc), .srtt_i(pipe[Stages].t.srtt), .mss_i(pipe[Stages].t.mss),
+              .cc_o(cc_o), .ask_valid_o(ask_valid), .ask_ready_i(ask_ready), .ask_o(ask),
+              .state_i(answer));
 
   cc_t cc[Flows];
   stamp_t now;
@@ -38,7 +62,7 @@ module cc_random;
 
   // ---- what is right ----
 
-  task automatic reduce(input ctx_t x, inout cc_t m);
+  task automatic reduce(input seen_pass_t x, inout cc_t m);
     longint unsigned flight = 64'(stamp_t'(x.t.snd_nxt - x.t.snd_una)), was = 64'(m.cwnd);
     longint unsigned least = 2 * 64'(x.t.mss), cut;
     if (flight > was) flight = was;
@@ -56,7 +80,7 @@ module cc_random;
     timeouts += 32'(x.cc.timeout);
   endtask
 
-  task automatic grow(input ctx_t x, inout cc_t m);
+  task automatic grow(input seen_pass_t x, inout cc_t m);
     longint unsigned n = 64'(x.cc.acked), room;
     if (m.cwnd < m.ssthresh) begin
       if (n > 8 * 64'(x.t.mss)) n = 8 * 64'(x.t.mss);
@@ -81,7 +105,7 @@ module cc_random;
     grows++;
   endtask
 
-  task automatic model(input ctx_t x, inout cc_t m, output bit asks_for);
+  task automatic model(input seen_pass_t x, inout cc_t m, output bit asks_for);
     stamp_t since = x.stamp - m.seen_at;
     bit nothing = x.t.snd_una == x.t.snd_nxt && x.acked == 32'd0;
     asks_for = 1'b0;
@@ -125,7 +149,7 @@ module cc_random;
   bit busy, done;
   int unsigned of, left;
 
-  task automatic asked_now(input ctx_t x, input cc_t m);
+  task automatic asked_now(input seen_pass_t x, input cc_t m);
     cubic_ask_t want;
     want = '{s: '{epoch_set: m.epoch_set, after_rto: m.after_rto, cwnd: m.cwnd, w_max: m.w_max,
                   cwnd_prior: m.cwnd_prior, epoch: m.epoch, k: m.k, w_est: m.w_est,
@@ -150,8 +174,8 @@ module cc_random;
     return 1'b0;
   endfunction
 
-  function automatic ctx_t next_event();
-    ctx_t x;
+  function automatic seen_pass_t next_event();
+    seen_pass_t x;
     int unsigned f = $urandom_range(Flows - 1), what = $urandom_range(39), flight;
     x = '0;
     x.valid = !under_way(f) && !one_in(4);
@@ -197,7 +221,7 @@ module cc_random;
   endtask
 
   task automatic one_cycle();
-    ctx_t last = pipe[Stages];
+    seen_pass_t last = pipe[Stages];
     cc_t want;
     bit wants;
     ask_ready = !busy && !one_in(5);
@@ -212,9 +236,9 @@ module cc_random;
         want.asked = 1'b1;
         want.acked = 32'd0;
       end
-      if (c_o.t.cc != want)
+      if (cc_o != want)
         $fatal(1, "seed %0d: flow %0d, event %0d of %p: %p, not %p", seed, last.flow, last.kind,
-               last.cc, c_o.t.cc, want);
+               last.cc, cc_o, want);
       cc[32'(last.flow)] = want;
       if (last.kind == EvWindow) begin
         busy = 1'b0;

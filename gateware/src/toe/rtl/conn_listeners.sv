@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conn_listeners.sv - the listeners of all queue pairs, one list; whoever looks for one walks it, an entry
-// a cycle, which is read in one and looked at in the next. A SYN goes to the one whose queue pair has the
-// fewest flows, of those that have room.
+// conn_listeners.sv - the listeners of all queue pairs, in one list. A lookup walks the list, an entry
+// a cycle, read in one cycle and compared in the next. A SYN goes to the listener whose queue pair has
+// the fewest flows, among those with room.
 `resetall
 `default_nettype none
 
@@ -17,25 +17,25 @@ module conn_listeners
   input  wire own_t             own_i,
   input  wire [Qps-1:0]         full_i,      // no slot is free
   input  wire [Qps-1:0][15:0]   flows_i,
-  input  wire [Qps-1:0]         closed_i,    // takes no more
+  input  wire [Qps-1:0]         closed_i,    // accepts no more flows
 
-  input  wire                   clear_i,     // a walk begins anew
+  input  wire                   clear_i,     // a new walk begins
   input  wire listen_e          op_i,        // held until last_o
   input  wire tuple_t           tuple_i,     // LsHear
   input  wire cmd_t             cmd_i,       // LsAdd, LsRemove: LISTEN, UNLISTEN, of
   input  wire entry_t           entry_i,
   input  wire qp_t              qp_i,        // ... this queue pair
-  output wire                   valid_o,     // LISTEN: of an address of ours
+  output wire                   valid_o,     // LISTEN: for one of our addresses
   output wire                   last_o,      // the walk ends in this cycle
-  output wire                   same_o,      // ... at the listener of that id
+  output wire                   same_o,      // ... at the listener with that id
   output wire                   equal_o,     // ... which is for the same address and port
-  output wire                   found_o,     // afterwards: who takes the SYN; where there is room
-  output wire                   passed_o,    // ... there are some, all full or WEAK
+  output wire                   found_o,     // after it: a listener takes the SYN; there is room
+  output wire                   passed_o,    // ... there are listeners, all full or WEAK
   output wire lidx_t            best_o,
   output wire listener_t        listener_o,
 
   input  wire                   put_i,       // the new one, at best_o
-  input  wire                   more_i,      // best_o holds one flow more
+  input  wire                   more_i,      // best_o has one more flow not accepted
   input  wire                   less_i,      // ... less_who_i one less
   input  wire lidx_t            less_who_i,
   input  wire lidx_t            who_i,
@@ -49,7 +49,7 @@ module conn_listeners
   typedef logic [QpBits-1:0] qidx_t;
 
   listener_t [Listeners-1:0] listener_q;
-  lidx_t scan_q, at_q, best_q;      // the next to be read; that which is looked at
+  lidx_t scan_q, at_q, best_q;      // the next to read; the one to compare
   listener_t at_scan;
   logic looks_q;
   logic best_ok_q, passed_q;
@@ -96,7 +96,7 @@ module conn_listeners
     end
   end
 
-  // The command is at hand for a cycle before a walk looks at the first.
+  // The command is valid for a cycle before a walk compares the first entry.
   listener_t asked_q;
   always_ff @(posedge clk_i) asked_q <= asked;
 
@@ -147,7 +147,7 @@ module conn_listeners
             best_flows_q <= flows_i[scan_qp];
           end
         end
-        // The id in use: the same again, or wrong. Else where there is room.
+        // The id is in use: repeated, or an error. Else a free entry.
         LsAdd:
         if (!same && !at_scan.valid) begin
           best_ok_q <= 1'b1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conn_pkg.sv - what the parts of toe_conn share: its steps, and what stands in its lists.
+// conn_pkg.sv - types that the parts of toe_conn share: its steps, the entries of its tables.
 `resetall
 `default_nettype none
 
@@ -10,14 +10,14 @@ package conn_pkg;
   localparam tick_t TimeWait = 32'd57220;      // 60 s
   localparam tick_t SaidAgain = ms(500);      // in TIME-WAIT, between two answers
   localparam tick_t Patience = 32'd2861;       // 3 s for a neighbour
-  localparam tick_t Again = 32'd95;            // 100 ms between questions
+  localparam tick_t Again = 32'd95;            // 100 ms between requests
 
   typedef struct packed {
     logic        valid;
     qp_t         qp;
     logic [31:0] id;
     logic [15:0] port;
-    logic        any4;     // of all IPv4 addresses of ours, or
+    logic        any4;     // all of our IPv4 addresses, or
     logic        any6;
     addr_t       addr;     // ... of this one
     logic        v6;
@@ -28,15 +28,15 @@ package conn_pkg;
 
   typedef logic [4:0] lidx_t;
 
-  // What is asked of the list of listeners.
+  // Operations on the list of listeners.
   typedef enum logic [1:0] {
     LsNothing = 2'd0,
-    LsHear    = 2'd1,  // who takes this SYN
+    LsHear    = 2'd1,  // the listener that takes this SYN
     LsAdd     = 2'd2,
     LsRemove  = 2'd3
   } listen_e;
 
-  // What toe_conn knows of a flow.
+  // What toe_conn stores of a flow.
   typedef struct packed {
     logic        used;
     logic        pending;  // a CONNECT without an answer, of
@@ -89,7 +89,7 @@ package conn_pkg;
     Error, FailAsk, Fail, CmdDone, Refuse
   } step_e;
 
-  // What comes next.
+  // What toe_conn takes next.
   typedef enum logic [3:0] {
     TakeNothing, TakeMessage, TakeSweep, TakeAttach, TakeDetach, TakeTw, TakeCommand, TakeWaiting,
     TakeMiss

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conn_route.sv - where a CONNECT goes, by whom, and from which address of ours. In steps, so that none is
-// long: the address and the masks; what is near, and whom there is; the next hop and whether there is
-// one, three cycles after the command has come.
+// conn_route.sv - the route of a CONNECT: destination, next hop, source address. In three steps, so
+// that none is long: address and masks; whether it is on-link and valid; the next hop and whether there
+// is one. The result is valid three cycles after the command.
 `resetall
 `default_nettype none
 
@@ -13,9 +13,9 @@ module conn_route
   input  wire cmd_t   cmd_i,
   input  wire entry_t entry_i,
   input  wire own_t   own_i,
-  output wire tuple_t tuple_o,   // in the same cycle; local port 0: to be chosen
+  output wire tuple_t tuple_o,   // in the same cycle; local port 0: toe_conn selects one
   output wire addr_t  hop_o,
-  output wire         bad_o      // nobody is reached so
+  output wire         bad_o      // unreachable
 );
 
   wire c_v6 = (cmd_flags(cmd_i) & ConnectV6) != 7'd0;
@@ -25,7 +25,7 @@ module conn_route
                         : 128'(cmd_arg0(cmd_i));
   wire link_local = to[127:118] == 10'b1111_1110_10;
 
-  // The address, and what of ours it shares if it is near.
+  // The address, and the prefix of ours that an on-link address shares.
   logic v6_q, link_local_q;
   addr_t to_q, differs6_q, mask6_q;
   logic [31:0] differs4_q, mask4_q;
@@ -39,7 +39,7 @@ module conn_route
     mask4_q <= (own_i.ip4_prefix == 6'd0) ? 32'd0 : (32'hffff_ffff << (6'd32 - own_i.ip4_prefix));
   end
 
-  // Is it near? Is it somebody's, or that of a net?
+  // On-link? A host's address, or that of a network?
   logic v6_q2, on_link_q, nobody_q, net_q;
   addr_t to_q2;
   always_ff @(posedge clk_i) begin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conn_say.sv - what toe_conn says in each of its steps: to the table, to flows, to peers, to hosts.
+// conn_say.sv - makes the messages of each step of toe_conn: to the table, to flows, to peers, to hosts.
 `resetall
 `default_nettype none
 
@@ -16,7 +16,7 @@ module conn_say
   input  wire packet_t             packet_i,
   input  wire conn_msg_t           message_i,
   input  wire command_t            command_i,
-  input  wire logic                waited_i,     // the command has waited: nobody counts it more
+  input  wire logic                waited_i,     // the command has waited: it is handled already
   input  wire [7:0]                reason_i,
   input  wire qp_t                 qp_i,
   input  wire qp_config_t          config_i,
@@ -66,7 +66,7 @@ module conn_say
         request.place = (message_i.kind == CnTimeWait) ? '{tw: 1'b1, index: flow_t'(tw_head_i)}
                                                        : '{tw: 1'b0, index: message_i.flow};
       end
-      // Its tuple may be another one's by now: it began anew.
+      // A new connection may have its tuple by now.
       MsgTwOldTable, TwExpireTable: begin
         request.op = TbDelete;
         request.path = old_path_i;
@@ -114,7 +114,7 @@ module conn_say
     open.iss = iss_i;
     open.irs = seg.seq;
     open.wnd = active_i ? 16'd0 : seg.wnd;
-    open.mss_ok = !active_i && seg.opt.mss_ok && seg.opt.mss != 16'd0;  // 0 says nothing
+    open.mss_ok = !active_i && seg.opt.mss_ok && seg.opt.mss != 16'd0;  // 0 is no value
     open.mss = seg.opt.mss;
     open.own_mss = mtu_i - (path_i.tuple.v6 ? 16'd60 : 16'd40);
     open.ws_ok = !active_i && seg.opt.ws_ok;

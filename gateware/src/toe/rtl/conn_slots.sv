@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conn_slots.sv - slots of queue pairs: those that are free stand in a ring of each queue pair, and of each
-// flow it is known who has it.
+// conn_slots.sv - the slots of queue pairs: a ring of free ones for each queue pair, and the owner of each
+// flow.
 `resetall
 `default_nettype none
 
@@ -16,7 +16,7 @@ module conn_slots
   input  wire qp_config_t [Qps-1:0] config_i,
   input  wire qp_t                  qp_i,       // whose slots
 
-  input  wire                fill_i,     // slot_i is one of the new queue pair's, at its own place
+  input  wire                fill_i,     // slot_i belongs to the new queue pair
   input  wire                filled_i,   // ... all are
   input  wire                take_i,     // next_o is taken, for info_i
   input  wire info_t         info_i,
@@ -24,7 +24,7 @@ module conn_slots
   input  wire                accept_i,   // slot_i's flow is no longer its listener's
   input  wire [FlowBits-1:0] slot_i,
   output wire [FlowBits-1:0] next_o,     // a cycle after qp_i
-  input  wire [FlowBits-1:0] taken_i,    // it, as it was read
+  input  wire [FlowBits-1:0] taken_i,    // next_o of the cycle in which it was read
 
   input  wire [FlowBits-1:0] look_i,
   output wire info_t         info_o,     // a cycle later
@@ -45,15 +45,15 @@ module conn_slots
   info_t accepted;
   always_comb begin
     accepted = info;
-    accepted.half = 1'b0;   // its listener counts it no more, and UNLISTEN lets it be
+    accepted.half = 1'b0;   // its listener does not count it any more, UNLISTEN keeps it
   end
 
-  toe_ram #(.Width(FlowBits), .AddrBits(FlowBits)) ring (
+  sdp_ram #(.Width(FlowBits), .AddrBits(FlowBits)) ring (
     .clk_i, .write_i(fill_i || back),
     .waddr_i(fill_i ? slot_i : first + (slot_t'(head_q[at]) & mask)), .wdata_i(slot_i),
     .raddr_i(first + (slot_t'(tail_q[at]) & mask)), .rdata_o(next_o)
   );
-  toe_ram #(.Width($bits(info_t)), .AddrBits(FlowBits)) infos (
+  sdp_ram #(.Width($bits(info_t)), .AddrBits(FlowBits)) infos (
     .clk_i, .write_i(fill_i || give_i || take_i || accept_i), .waddr_i(take_i ? taken_i : slot_i),
     .wdata_i(take_i ? info_i : (accept_i ? accepted : info_t'('0))), .raddr_i(look_i),
     .rdata_o(info)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conn_turn.sv - what toe_conn does next when it has nothing at hand: what FPCs tell first, FPC after FPC;
-// what it left to hear that; commands and packets in turn. What may lead to an event begins only where
-// there is room for it: an FPC whose messages nobody takes takes no events.
+// conn_turn.sv - selects what an idle toe_conn does next: messages of FPCs first, round robin; then the
+// sweep that it suspended for them; commands and packets in turn. A step that may lead to an event
+// begins only with room for it: an FPC whose messages are not taken takes no events.
 `resetall
 `default_nettype none
 
@@ -24,8 +24,8 @@ module conn_turn
   input  wire [Qps-1:0]              to_attach_i,
   input  wire [Qps-1:0]              to_detach_i,
   output wire qp_t                   qp_o,           // of these, the one
-  input  wire                        tw_due_i,       // the item at the tail of TIME-WAIT, and
-  output wire                        tw_known_o,     // ... it is that one which was read
+  input  wire                        tw_due_i,       // the tail of TIME-WAIT has expired, and
+  output wire                        tw_known_o,     // ... that item is the one that was read
   input  wire                        command_i,
   input  wire                        miss_i,
   input  wire                        wait_i,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conn_tw.sv - connections in TIME-WAIT (RFC 9293 3.10.7.4): a ring, the one that came first at its tail,
-// and what a segment to one of them means.
+// conn_tw.sv - connections in TIME-WAIT (RFC 9293 3.10.7.4): a ring with the oldest at its tail, and
+// the verdict on a segment to one of them.
 `resetall
 `default_nettype none
 
@@ -27,15 +27,15 @@ module conn_tw
   output wire tw_t           item_o,       // a cycle later
   output wire                due_o,
 
-  // A segment to item_o: it may begin a connection anew; is the FIN again; is answered; would be, but
-  // an answer was given just now.
+  // A segment to item_o: it may open a new connection; repeats the FIN; is answered; is not answered,
+  // by the rate limit.
   input  wire seg_t          seg_i,
   input  wire seq_t          end_i,        // behind its FIN, if it has one
   output wire                anew_o,
   output wire                again_o,
   output wire                says_o,
   output wire                limited_o,
-  input  wire                said_i       // the answer to item_o goes
+  input  wire                said_i       // the answer to item_o is sent
 );
 
   typedef logic [FlowBits-1:0] slot_t;
@@ -54,7 +54,7 @@ module conn_tw
     end
   end
 
-  toe_ram #(.Width($bits(tw_t)), .AddrBits(FlowBits)) ring (
+  sdp_ram #(.Width($bits(tw_t)), .AddrBits(FlowBits)) ring (
     .clk_i, .write_i(push_i || said_i), .waddr_i(push_i ? head_q : index_i), .wdata_i(written),
     .raddr_i(look_i ? index_i : tail_q), .rdata_o(item)
   );
@@ -67,17 +67,17 @@ module conn_tw
   assign item_o = item;
   assign due_o = some_q && item.live && !past[31];
 
-  // RFC 9293 3.10.7.4, RFC 6191 2: a SYN that is surely newer.
+  // RFC 9293 3.10.7.4, RFC 6191 2: a SYN that is certainly newer.
   wire flags_t fl = seg_i.flags;
   wire stamped = item.ts && seg_i.opt.ts_ok;
   wire stale = stamped && seq_lt(seg_i.opt.tsval, item.ts_recent);
   assign anew_o = is_syn(fl) && ((stamped && seq_gt(seg_i.opt.tsval, item.ts_recent)) ||
                                  (!stale && seq_gt(seg_i.seq, item.rcv_nxt)));
-  // The peer's FIN again: it has not seen our ACK, and the two MSL begin anew.
+  // The peer repeats its FIN: it has not received our ACK, and the two MSL restart.
   assign again_o = fl.fin && !fl.syn && !fl.rst && !full_o && !stale &&
                    end_i == item.rcv_nxt;
-  // Anything else but an ACK as it should be is acknowledged, seldom, so that two ends in TIME-WAIT
-  // cannot keep each other busy (RFC 5961 7).
+  // Any other segment that is not the expected ACK is acknowledged, rate-limited, so that two ends in
+  // TIME-WAIT cannot keep each other busy (RFC 5961 7).
   wire wrong = !fl.rst && (fl.syn || fl.fin || seg_i.len != 16'd0 ||
                            seg_i.seq != item.rcv_nxt || stale);
   wire rested = tick_i - item.said_at >= SaidAgain;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conn_waits.sv - CONNECTs that wait for the link address of their next hop: each is asked for again and
-// again, until its patience ends.
+// conn_waits.sv - CONNECTs that wait for the link address of their next hop: each is tried again at
+// intervals, until it expires.
 `resetall
 `default_nettype none
 
@@ -13,13 +13,13 @@ module conn_waits
   input  wire             rst_ni,
   input  wire tick_t      tick_i,
 
-  // next_o is to be tried again: known a cycle later, and not in the cycle after a change.
+  // next_o is due: valid a cycle later, and not in the cycle after a change.
   output wire             due_o,
   output wire widx_t      next_o,
   output wire waiting_t   item_o,
   output wire             room_o,
 
-  input  wire             put_i,      // one more
+  input  wire             put_i,      // adds one
   input  wire command_t   command_i,
   input  wire entry_t     entry_i,
   input  wire qp_t        qp_i,
@@ -29,7 +29,7 @@ module conn_waits
   input  wire             drop_i,     // ... is over
   output wire             named_o,    // command_i, a CANCEL or OPTION of qp_i, names one
   input  wire             cancel_i,   // ... which is over
-  input  wire             option_i,   // ... which keeps it
+  input  wire             option_i,   // ... which stores it
   input  wire             forget_i    // all of qp_i
 );
 
@@ -59,7 +59,7 @@ module conn_waits
     end
     named = same != '0;
   end
-  // As fpc_host takes them; what is out of range says nothing.
+  // As fpc_host checks them; a value out of range is ignored.
   function automatic ahead_t with_option(input ahead_t in, input cmd_t m);
     ahead_t a;
     logic [31:0] v;

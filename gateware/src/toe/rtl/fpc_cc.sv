@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_cc.sv - congestion control: the window after what has happened. The one module to replace for
-// another algorithm.
+// fpc_cc.sv - congestion control: computes the window after an event. The one module to replace for another
+// algorithm.
 //
-//   c_i.cc    what happened (cc_event_t), with the TCB after loss recovery has seen it
-//   c_o.t.cc  the flow's state (cc_t) after it, in the same cycle; nothing else changes
-//   early_i   the same flow three cycles before, when what is under way and what was acknowledged is known:
-//             what may become of the window is worked out meanwhile, and c_i.cc chooses. c_i.cc.acked
-//             is early_i.acked, or 0
+//   event_i   what happened (cc_event_t), after loss recovery has seen it
+//   cc_o      the flow's state (cc_t) after it, in the same cycle
+//   early_i   the same flow three cycles earlier, when the outstanding and the acknowledged bytes are known:
+//             the possible windows are computed meanwhile, and event_i selects one. event_i.acked is
+//             early_i.acked, or 0
 //   ask_*     to arithmetic that takes longer than a cycle; state_i is its answer, when EvWindow comes.
-//             A flow that cannot ask now keeps count of what was acknowledged and asks at a later ACK.
+//             A flow that cannot ask now counts the acknowledged bytes and asks at a later ACK.
 //
-// CUBIC (RFC 9438), as core/src/cc/cc_cubic.c, or NewReno (RFC 5681, RFC 6582), as OPTION CC has it. A window
-// grows only while it is what limits the sender (RFC 2861, RFC 7661 in its simple form: c_i.cc.acked
-// is 0 otherwise).
+// CUBIC (RFC 9438), as core/src/cc/cc_cubic.c, or NewReno (RFC 5681, RFC 6582), as OPTION CC selects. A window
+// grows only while it limits the sender (RFC 2861, RFC 7661 in its simple form: event_i.acked is 0
+// otherwise).
 `resetall
 `default_nettype none
 
@@ -21,14 +21,18 @@ module fpc_cc
   import fpc_pkg::*;
   import fpc_cubic_pkg::*;
 (
-  input  wire             clk_i,
-  input  wire ctx_t       early_i,
-  input  wire ctx_t       c_i,
-  output wire ctx_t       c_o,
-  output wire             ask_valid_o,
-  input  wire             ask_ready_i,
-  output wire cubic_ask_t ask_o,
-  input  wire cubic_t     state_i
+  input  wire              clk_i,
+  input  wire cc_early_t   early_i,      // the flow three cycles earlier
+  input  wire pass_t       pass_i,
+  input  wire cc_event_t   event_i,      // what happened
+  input  wire cc_t         cc_i,         // the flow's state
+  input  wire logic [31:0] srtt_i,       // TCB.srtt, for fpc_cubic
+  input  wire logic [15:0] mss_i,        // TCB.mss, for fpc_cubic
+  output wire cc_t         cc_o,         // the flow's state after it
+  output wire              ask_valid_o,  // to fpc_cubic
+  input  wire              ask_ready_i,
+  output wire cubic_ask_t  ask_o,
+  input  wire cubic_t      state_i       // its answer, when EvWindow comes
 );
 
   localparam logic [3:0] NewReno = 4'd1;               // OPTION CC
@@ -37,19 +41,19 @@ module fpc_cc
   localparam logic [33:0] Beta = 34'd12025908429;
   localparam logic [33:0] Converge = 34'd14602888807;
 
-  // ---- what may become of the window, a stage after the other ----
+  // ---- the possible windows, stage by stage ----
 
   typedef struct packed {
     logic [31:0] cwnd, ssthresh, w_max;
     logic [15:0] mss;
     logic        reno;
     logic        free;      // CUBIC may be asked
-    logic        idle;      // nothing is under way, nothing was acknowledged
+    logic        idle;      // nothing is outstanding, nothing was acknowledged
     logic        acks;
     logic        slow;      // slow start
-    logic        fits;      // ... and it goes on
+    logic        fits;      // ... and it continues
     logic [31:0] flight;
-    logic [31:0] base;      // what is lost is a share of this
+    logic [31:0] base;      // a loss reduces the window to a share of this
     logic [31:0] n;         // bytes that count in slow start
     logic [31:0] room;      // ... until its end
     logic [31:0] sum;       // bytes that count in congestion avoidance
@@ -57,7 +61,7 @@ module fpc_cc
     stamp_t      stamp;
     stamp_t      since;     // the last ACK
     stamp_t      epoch;     // as it is,
-    stamp_t      epoch_on;  // ... and when the clock stood still
+    stamp_t      epoch_on;  // ... and if the clock was stopped since the last ACK
     logic [31:0] grown;     // cwnd after an ACK
     logic [31:0] acked;
     logic        asks;
@@ -71,20 +75,20 @@ module fpc_cc
   always_comb begin
     cc_t s;
     logic [31:0] eight;
-    s = early_i.t.cc;
-    eight = 32'({early_i.t.mss, 3'd0});
+    s = early_i.cc;
+    eight = 32'({early_i.mss, 3'd0});
     may0 = '0;
     may0.cwnd = s.cwnd;
     may0.ssthresh = s.ssthresh;
     may0.w_max = s.w_max;
-    may0.mss = early_i.t.mss;
+    may0.mss = early_i.mss;
     may0.reno = s.algorithm == NewReno;
     may0.free = s.algorithm != NewReno && !s.asked;
     may0.acks = early_i.acked != 32'd0;
-    may0.idle = early_i.t.snd_una == early_i.t.snd_nxt && early_i.acked == 32'd0;
+    may0.idle = early_i.snd_una == early_i.snd_nxt && early_i.acked == 32'd0;
     may0.slow = s.cwnd < s.ssthresh;
-    may0.flight = early_i.t.snd_nxt - early_i.t.snd_una;
-    // What limited transmit has sent beyond the window does not count (RFC 5681 (4)).
+    may0.flight = early_i.snd_nxt - early_i.snd_una;
+    // Segments that limited transmit sent beyond the window do not count (RFC 5681 (4)).
     may0.base = (may0.flight < s.cwnd) ? may0.flight : s.cwnd;
     // Appropriate byte counting, L = 8 (RFC 3465, RFC 9406 4.2), as core/.
     may0.n = (early_i.acked > eight) ? eight : early_i.acked;
@@ -149,9 +153,9 @@ module fpc_cc
   wire [31:0] cut = cut_q2[65:34];
   wire [31:0] converged = converge_q2[65:34];
 
-  // ---- what has become of it ----
+  // ---- the window after the event ----
 
-  // RFC 5681 (4), RFC 9438 4.6, 4.7.
+  // Reduces the window after a loss (RFC 5681 (4), RFC 9438 4.6, 4.7).
   function automatic cc_t reduced(input cc_t was, input may_t may, input logic timeout,
                                   input logic [31:0] cut, input logic [31:0] less);
     cc_t s;
@@ -170,7 +174,7 @@ module fpc_cc
     return s;
   endfunction
 
-  // What fpc_cubic has found, unless a loss has come in between.
+  // Applies the answer of fpc_cubic, unless a loss has reduced the window in between.
   function automatic cc_t answered(input cc_t was, input cubic_t got);
     cc_t s;
     s = was;
@@ -190,18 +194,19 @@ module fpc_cc
     return s;
   endfunction
 
-  function automatic cc_t after(input ctx_t in, input may_t may, input logic [31:0] cut,
+  function automatic cc_t after(input cc_t was, input cc_event_t ev, input pass_t pass,
+                                input may_t may, input logic [31:0] cut,
                                 input logic [31:0] less, input cubic_t got);
     cc_t s;
     logic used;
-    s = in.t.cc;
-    used = in.cc.acked != 32'd0;
+    s = was;
+    used = ev.acked != 32'd0;
     // The clock of an epoch does not run while the window is not used (RFC 9438 4.2, 5.8).
     s.epoch = (may.idle || (may.acks && !used)) ? may.epoch_on : may.epoch;
-    if (may.idle || may.acks) s.seen_at = in.stamp;
-    if (in.kind == EvWindow) s = answered(s, got);
-    else if (in.cc.timeout || in.cc.lost) s = reduced(s, may, in.cc.timeout, cut, less);
-    else if (in.cc.whole) s.cwnd = may.whole;  // RFC 6582 3.2 step 3 (1): no burst of ssthresh
+    if (may.idle || may.acks) s.seen_at = pass.stamp;
+    if (pass.kind == EvWindow) s = answered(s, got);
+    else if (ev.timeout || ev.lost) s = reduced(s, may, ev.timeout, cut, less);
+    else if (ev.whole) s.cwnd = may.whole;  // RFC 6582 3.2 step 3 (1): no burst of ssthresh
     else if (used) begin
       s.cwnd = may.grown;
       s.acked = may.acked;
@@ -209,29 +214,27 @@ module fpc_cc
     return s;
   endfunction
 
-  ctx_t c;
-  cc_t s;
+  cc_t s, next;
   logic asks;
 
   always_comb begin
-    s = after(c_i, may2_q, cut, converged, state_i);
-    asks = c_i.valid && c_i.kind == EvSegment && may2_q.asks && c_i.cc.acked != 32'd0 &&
-        !c_i.cc.lost && !c_i.cc.whole;
-    c = c_i;
-    if (c_i.valid) c.t.cc = s;
+    s = after(cc_i, event_i, pass_i, may2_q, cut, converged, state_i);
+    asks = pass_i.valid && pass_i.kind == EvSegment && may2_q.asks && event_i.acked != 32'd0 &&
+        !event_i.lost && !event_i.whole;
+    next = pass_i.valid ? s : cc_i;
     if (asks && ask_ready_i) begin
-      c.t.cc.asked = 1'b1;
-      c.t.cc.acked = 32'd0;
+      next.asked = 1'b1;
+      next.acked = 32'd0;
     end
   end
 
-  assign c_o = c;
+  assign cc_o = next;
   assign ask_valid_o = asks;
   assign ask_o = '{
     s: '{epoch_set: s.epoch_set, after_rto: s.after_rto, cwnd: s.cwnd, w_max: s.w_max,
          cwnd_prior: s.cwnd_prior, epoch: s.epoch, k: s.k, w_est: s.w_est, credit: s.credit,
          est_credit: s.est_credit},
-    acked: s.acked, stamp: c_i.stamp, srtt: c_i.t.srtt, mss: c_i.t.mss
+    acked: s.acked, stamp: pass_i.stamp, srtt: srtt_i, mss: mss_i
   };
 
 endmodule

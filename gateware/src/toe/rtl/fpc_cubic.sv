@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_cubic.sv - what an ACK does to a window in congestion avoidance, as CUBIC has it (RFC 9438): the
-// numbers are those of core/src/cc/cc_cubic.c, bit for bit. One multiplier and one divider that take a bit a
-// cycle, outside of the FPC's pipeline: about 130 cycles for an ACK, 600 for the one that begins an
-// epoch and needs K, the cube root.
+// fpc_cubic.sv - computes what an ACK does to a window in congestion avoidance, by CUBIC (RFC 9438),
+// bit for bit as core/src/cc/cc_cubic.c. One multiplier, and one divider that takes a bit a cycle, outside
+// of the FPC's pipeline: about 130 cycles for an ACK, 600 for the one that begins an epoch and needs K,
+// the cube root.
 //
-//   cubic_ask_t in (valid, ready), cubic_t out (valid, ready); one at a time, nothing is kept in between
+//   cubic_ask_t in (valid, ready), cubic_t out (valid, ready); one at a time, no state in between
 //
-// The steps, in core's order: begin an epoch, what is acknowledged of a window, W_est, W_cubic now, W_cubic a
-// round trip later, cwnd.
+// The steps, in core's order: begin an epoch, the acknowledged share of a window, W_est, W_cubic now,
+// W_cubic a round trip later, cwnd.
 `resetall
 `default_nettype none
 
@@ -75,13 +75,9 @@ module fpc_cubic
   wire [31:0] half_more = s_q.cwnd + (s_q.cwnd >> 1);
   wire [31:0] target = (window_q > half_more) ? half_more : window_q;
 
-  always_ff @(posedge clk_i) begin
+  // Begins an epoch where there is none (RFC 9438 4.2): K, W_est.
+  task automatic epoch_step();
     unique case (step_q)
-      Idle: begin
-        in_q <= ask_i;
-        s_q <= ask_i.s;
-        if (valid_i) step_q <= Start;
-      end
       Start: begin
         step_q <= Age;
         if (!s_q.epoch_set) begin
@@ -105,7 +101,6 @@ module fpc_cubic
           end
         end
       end
-
       // K (RFC 9438 (2)), as the largest with C * K^3 not above, a bit at a time.
       Segments: begin
         segments_q <= low_q;
@@ -122,10 +117,17 @@ module fpc_cubic
         bit_q <= bit_q >> 1;
         step_q <= bit_q[0] ? Age : Try;
       end
+      default: ;
+    endcase
+  endtask
 
+  // The share of a window that is acknowledged, and W_est with it: once W_est has reached cwnd_prior it
+  // grows as Reno's window (RFC 9438 (4), 4.3).
+  task automatic estimate_step();
+    unique case (step_q)
       Age: begin
         at_q <= age;
-        if (age > TimeMax) begin  // the clock does not run beyond
+        if (age > TimeMax) begin  // the clock stops there
           at_q <= TimeMax;
           s_q.epoch <= in_q.stamp - TimeMax;
         end
@@ -146,8 +148,6 @@ module fpc_cubic
         share_q <= 33'(low_q);
         step_q <= Reno;
       end
-
-      // RFC 9438 (4), 4.3: once it has been as large as before the reduction, as Reno grows.
       Reno: begin
         est_share_q <= share_q;
         step_q <= GrowEst;
@@ -176,8 +176,13 @@ module fpc_cubic
         window_to_q <= Compare;
         step_q <= Place;
       end
+      default: ;
+    endcase
+  endtask
 
-      // W_cubic at at_q (RFC 9438 (1)), bytes.
+  // Computes W_cubic at at_q (RFC 9438 (1)), in bytes.
+  task automatic window_step();
+    unique case (step_q)
       Place: begin
         before_q <= at_q < s_q.k;
         distance_q <= (distance > TimeMax) ? TimeMax : distance;
@@ -198,8 +203,13 @@ module fpc_cubic
         else window_q <= WindowMax;
         step_q <= window_to_q;
       end
+      default: ;
+    endcase
+  endtask
 
-      // C * distance^3 in 1/1024 segment.
+  // Computes C * distance^3, in 1/1024 segment, product by product.
+  task automatic curve_step();
+    unique case (step_q)
       Square: begin
         a_q <= 36'(distance_q);
         b_q <= distance_q;
@@ -224,7 +234,13 @@ module fpc_cubic
         curve_q <= product_q[63:32];
         step_q <= curve_to_q;
       end
+      default: ;
+    endcase
+  endtask
 
+  // Computes cwnd from W_cubic now and a round trip later.
+  task automatic cwnd_step();
+    unique case (step_q)
       Compare: begin
         at_q <= at_q + (in_q.srtt >> 3);
         window_to_q <= Target;
@@ -248,8 +264,14 @@ module fpc_cubic
         s_q.cwnd <= s_q.cwnd + sum[63:32] + (share_q[32] ? room_q : 32'd0);
         step_q <= Done;
       end
+      default: ;
+    endcase
+  endtask
 
-      // What is too large for 32 bits becomes as large as they can say.
+  // Runs the divider, a bit a cycle, and the multiplier; then continues at product_to_q or quotient_to_q.
+  task automatic arithmetic_step();
+    unique case (step_q)
+      // A quotient above 32 bits saturates.
       Divide: begin
         left_q <= 6'd31;
         step_q <= Bits;
@@ -268,6 +290,23 @@ module fpc_cubic
         left_q <= left_q - 6'd1;
         if (left_q == 6'd0) step_q <= product_to_q;
       end
+      default: ;
+    endcase
+  endtask
+
+  always_ff @(posedge clk_i) begin
+    unique case (step_q)
+      Idle: begin
+        in_q <= ask_i;
+        s_q <= ask_i.s;
+        if (valid_i) step_q <= Start;
+      end
+      Start, Segments, Try, Tried: epoch_step();
+      Age, Share, Shared, Reno, RenoShare, GrowEst, GrownEst: estimate_step();
+      Place, Wide, Window: window_step();
+      Square, Cube, Scale, Scaled: curve_step();
+      Compare, Target, Grown: cwnd_step();
+      Divide, Bits, Multiply: arithmetic_step();
       default: if (ready_i) step_q <= Idle;
     endcase
     if (!rst_ni) step_q <= Idle;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_look.sv - what fpc_check, fpc_host and fpc_timer ask of an event and its TCB, all compared at once
-// before they choose (c_o.see). Of EvSegment, EvCommand and EvTimer, whose TCB fpc_open leaves alone.
+// fpc_look.sv - compares an event with its TCB, everything at once, for fpc_check, fpc_host and fpc_timer,
+// which select by the results. It serves EvSegment, EvCommand and EvTimer: fpc_open leaves their TCB alone.
 //
-//   Step 0   differences and comparisons; which seconds are to become ticks
-//   Step 1   products; what hangs on two sums
+//   Step 0   differences and comparisons; selects the seconds to convert into ticks
+//   Step 1   products; results that depend on two sums
 `resetall
 `default_nettype none
 
@@ -14,13 +14,17 @@ module fpc_look
 #(
   parameter int unsigned Step = 0
 ) (
-  input  wire ctx_t c_i,
-  output wire ctx_t c_o
+  input  wire pass_t    pass_i,
+  input  wire tcb_t     tcb_i,
+  input  wire seg_t     seg_i,      // Step 0, EvSegment: the segment
+  input  wire command_t command_i,  // EvCommand: the command
+  input  wire seen_t    seen_i,     // Step 1: what Step 0 has found
+  output wire seen_t    seen_o
 );
 
   // ---- a segment ----
 
-  // RFC 9293 MUST-15, MUST-16: of a SYN that answers ours.
+  // RFC 9293 MUST-15, MUST-16, for a SYN that answers ours.
   function automatic logic [15:0] mss_for(input tcb_t t, input options_t o);
     logic [15:0] given, most;
     given = (o.mss_ok && o.mss != 16'd0) ? o.mss : (t.v6 ? 16'd1220 : 16'd536);
@@ -47,7 +51,7 @@ module fpc_look
     s.reaches = s.behind < len;
     s.acked = seq_le(g.seq, t.rcv_acked);
     s.had = had_before(t, g.seq);
-    // RFC 7323 5.3 R1; after 24 days TS.Recent is no longer to be compared with (5.5).
+    // RFC 7323 5.3 R1; after 24 days TS.Recent is not valid any more (5.5).
     s.stale = seq_lt(g.opt.tsval, t.ts_recent) && tick - t.heard < PawsIdle;
     s.ack_past_iss = seq_gt(g.ack, t.iss);
     s.ack_past_una = seq_gt(g.ack, t.snd_una);
@@ -65,7 +69,7 @@ module fpc_look
     command_seen_t s;
     logic [31:0] most, size;
     s = '0;
-    // A FIN that is acknowledged is no byte of the buffer.
+    // An acknowledged FIN occupies no byte of the buffer.
     s.room = seq_lt(t.snd_una, t.snd_end) ? send_size(t) - (t.snd_end - t.snd_una) : send_size(t);
     s.unread = t.rcv_nxt - 32'(t.fin_in) - t.rcv_read;
     s.told = t.told_rx - t.rcv_read;
@@ -85,8 +89,8 @@ module fpc_look
     s.send_fits = bytes != 32'd0 && bytes <= in.room;
     s.read_fits = bytes != 32'd0 && bytes <= in.told;
     s.edge_ = seq_min(in.read + receive_size(t), in.most);
-    // A window update of its own only when the peer may be waiting for it: it knows less than the
-    // buffer has (and the window field can say) by a quarter. ACKs carry the rest (fpc_offer).
+    // A window update is sent by itself only when the peer may be waiting for it: the window it knows is
+    // smaller by a quarter than buffer and window field allow. ACKs carry other updates (fpc_offer).
     step = (in.size[31:1] > 31'(t.mss)) ? 32'(t.mss) : in.size >> 1;
     if (in.size[31:2] > 30'(t.mss)) step = in.size >> 2;
     s.wanted = t.rcv_adv + step;
@@ -113,33 +117,31 @@ module fpc_look
     return s;
   endfunction
 
-  // What of a pass becomes ticks: the time in FIN-WAIT-2, or that of keep-alive.
-  function automatic logic [15:0] lapse(input ctx_t c);
-    cmd_t m;
-    m = c.command.cmd;
-    if (c.kind == EvSegment || (c.kind == EvCommand && cmd_type(m) == SwClose)) return c.t.linger2;
-    if (c.kind == EvCommand && cmd_aux(m) == OptKeepidle) return 16'(cmd_arg0(m));
-    return 16'(c.t.keep_idle);
+  // The seconds of which this pass needs the ticks: FIN-WAIT-2's, or those of keep-alive.
+  function automatic logic [15:0] lapse(input kind_e kind, input cmd_t m, input tcb_t t);
+    if (kind == EvSegment || (kind == EvCommand && cmd_type(m) == SwClose)) return t.linger2;
+    if (kind == EvCommand && cmd_aux(m) == OptKeepidle) return 16'(cmd_arg0(m));
+    return 16'(t.keep_idle);
   endfunction
 
-  ctx_t c;
+  seen_t s;
 
   always_comb begin
-    c = c_i;
+    s = seen_i;
     if (Step == 0) begin
-      c.see.segment = segment(c_i.t, c_i.seg, c_i.tick);
-      c.see.command = sums(c_i.t, cmd_arg0(c_i.command.cmd));
-      c.see.timer = timer(c_i.t, c_i.tick);
-      c.see.lapse = lapse(c_i);
+      s.segment = segment(tcb_i, seg_i, pass_i.tick);
+      s.command = sums(tcb_i, cmd_arg0(command_i.cmd));
+      s.timer = timer(tcb_i, pass_i.tick);
+      s.lapse = lapse(pass_i.kind, command_i.cmd, tcb_i);
     end else begin
-      c.see.command = compared(c_i.see.command, c_i.t, cmd_arg0(c_i.command.cmd));
-      c.see.lapse_ticks = seconds(c_i.see.lapse);
-      c.see.intvl_ticks = seconds(16'(c_i.t.keep_intvl));
-      c.see.patience = tick_t'((64'(c_i.t.user_timeout) * 64'd15625) >> 14) + 32'd1;
+      s.command = compared(seen_i.command, tcb_i, cmd_arg0(command_i.cmd));
+      s.lapse_ticks = seconds(seen_i.lapse);
+      s.intvl_ticks = seconds(16'(tcb_i.keep_intvl));
+      s.patience = tick_t'((64'(tcb_i.user_timeout) * 64'd15625) >> 14) + 32'd1;
     end
   end
 
-  assign c_o = c;
+  assign seen_o = s;
 
 endmodule
 

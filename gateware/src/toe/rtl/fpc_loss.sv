@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_loss.sv - what is lost (RFC 6675, RFC 6582), and what fast recovery makes of it.
+// fpc_loss.sv - detects losses (RFC 6675, RFC 6582) and runs fast recovery.
 //
 //   Step 0   sums of the board, comparisons
-//   Step 1   recovery begins, goes on, ends
+//   Step 1   recovery begins, continues, ends
 `resetall
 `default_nettype none
 
@@ -12,59 +12,73 @@ module fpc_loss
 #(
   parameter int unsigned Step = 0
 ) (
-  input  wire ctx_t c_i,
-  output wire ctx_t c_o
+  input  wire pass_t       pass_i,
+  input  wire tcb_t        tcb_i,
+  input  wire ack_t        ack_i,         // what the segment acknowledges
+  input  wire [31:0]       sacked_was_i,  // Step 0: bytes on the board before this ACK
+  input  wire loss_t       loss_i,        // Step 1: what Step 0 has found
+  output wire tcb_t        tcb_o,
+  output wire loss_t       loss_o,
+  output wire fpc_counts_t counts_o
 );
 
-  function automatic ctx_t sums(input ctx_t in);
-    ctx_t c;
+  typedef struct packed {
+    tcb_t        t;
+    cc_event_t   cc;
+    fpc_counts_t counts;
+  } result_t;
+
+  function automatic loss_t sums(input tcb_t t, input logic [31:0] acked,
+                                 input logic [31:0] was);
+    loss_t l;
     logic [SackMax-1:0][31:0] bytes, above;
     logic [31:0] under_way;
-    c = in;
+    l = '0;
     for (int i = 0; i < SackMax; i++)
-      bytes[i] = (3'(i) < in.t.sacked) ? in.t.board[i].stop - in.t.board[i].start : 32'd0;
+      bytes[i] = (3'(i) < t.sacked) ? t.board[i].stop - t.board[i].start : 32'd0;
     above[3] = bytes[3];
     above[2] = bytes[3] + bytes[2];
     above[1] = bytes[3] + (bytes[2] + bytes[1]);
     above[0] = above[2] + (bytes[1] + bytes[0]);
-    c.sacked_new = above[0];
-    c.sacked_more = above[0] > in.sacked_old;
+    l.sacked_bytes = above[0];
+    l.sacked_more = above[0] > was;
     // RFC 6675 IsLost(): a hole with more than two segments SACKed above it. The board ascends, so
     // all holes below some range are lost, and none above it.
     for (int i = 0; i < SackMax; i++)
-      c.much[i] = 3'(i) < in.t.sacked && above[i] > (32'(in.t.mss) << 1);
-    c.apart = in.t.board[0].start != in.t.snd_una;
-    c.flight = in.t.snd_una != in.t.snd_nxt;
-    c.past = seq_ge(in.t.snd_una, in.t.recover);
-    // A window grows while it is what limits the sender (RFC 7661).
-    under_way = in.t.snd_nxt - in.t.snd_una + in.acked;
-    c.limited = (under_way << 1) >= in.t.cc.cwnd;
-    return c;
+      l.sacked_over_2mss[i] = 3'(i) < t.sacked && above[i] > (32'(t.mss) << 1);
+    l.first_gap = t.board[0].start != t.snd_una;
+    l.in_flight = t.snd_una != t.snd_nxt;
+    l.past = seq_ge(t.snd_una, t.recover);
+    // A window grows only while it limits the sender (RFC 7661).
+    under_way = t.snd_nxt - t.snd_una + acked;
+    l.limited = (under_way << 1) >= t.cc.cwnd;
+    return l;
   endfunction
 
-  // Up to the highest range with much above it.
-  function automatic seq_t lost_below(input ctx_t in);
+  // Returns the end of the lost bytes: the start of the highest range that holds, together with those above
+  // it, more than two segments.
+  function automatic seq_t lost_below(input tcb_t t, input each_t sacked_over_2mss);
     seq_t edge_;
-    edge_ = in.t.snd_una;
-    for (int i = 0; i < SackMax; i++) if (in.much[i]) edge_ = in.t.board[i].start;
+    edge_ = t.snd_una;
+    for (int i = 0; i < SackMax; i++) if (sacked_over_2mss[i]) edge_ = t.board[i].start;
     return edge_;
   endfunction
 
-  function automatic ctx_t recover(input ctx_t in);
-    ctx_t c;
+  function automatic result_t recover(input result_t in, input ack_t ack, input loss_t l);
+    result_t c;
     logic enter, news, lost;
     logic [31:0] grows;
     c = in;
-    grows = in.limited ? in.acked : 32'd0;
-    news = in.t.sack ? in.sacked_more : in.dup;
-    if (in.acked != 32'd0) c.t.dupacks = 8'd0;
+    grows = l.limited ? ack.acked : 32'd0;
+    news = in.t.sack ? l.sacked_more : ack.dup;
+    if (ack.acked != 32'd0) c.t.dupacks = 8'd0;
     if (news && in.t.dupacks != 8'hff) c.t.dupacks = in.t.dupacks + 8'd1;
-    lost = in.much[1] || (in.much[0] && in.apart);
-    enter = in.flight && ((news && in.t.dupacks >= 8'(DupThresh - 1)) || lost);
+    lost = l.sacked_over_2mss[1] || (l.sacked_over_2mss[0] && l.first_gap);
+    enter = l.in_flight && ((news && in.t.dupacks >= 8'(DupThresh - 1)) || lost);
     unique case (in.t.recovery)
       RecOpen: begin
-        // RFC 6582 3.2: not again for what was outstanding when the last one began.
-        if (enter && (in.t.sack || in.past)) begin
+        // RFC 6582 3.2: not again for bytes that were outstanding when the last recovery began.
+        if (enter && (in.t.sack || l.past)) begin
           c.t.recovery = RecFast;
           c.t.recover = in.t.snd_nxt;
           c.t.rexmit = in.t.snd_una;
@@ -75,18 +89,18 @@ module fpc_loss
         end else c.cc.acked = grows;
       end
       RecFast: begin
-        if (in.past) begin
+        if (l.past) begin
           c.t.recovery = RecOpen;
           c.t.dupacks = 8'd0;
           c.cc.whole = !in.t.sack;
-        end else if (in.acked != 32'd0 && !in.t.sack) begin
+        end else if (ack.acked != 32'd0 && !in.t.sack) begin
           c.t.rexmit = in.t.snd_una;  // a partial ACK (RFC 6582 3.2, step 3)
           c.t.rexmit_one = 1'b1;
         end
       end
       default: begin
         c.cc.acked = grows;  // slow start after the timeout
-        if (in.past) begin
+        if (l.past) begin
           c.t.recovery = RecOpen;
           c.t.dupacks = 8'd0;
         end
@@ -95,19 +109,24 @@ module fpc_loss
     return c;
   endfunction
 
-  ctx_t c;
+  result_t c;
+  loss_t loss;
 
   always_comb begin
-    c = c_i;
-    if (Step == 0) c = sums(c_i);
+    c = '{t: tcb_i, cc: '0, counts: '0};
+    loss = loss_i;
+    if (Step == 0) loss = sums(tcb_i, ack_i.acked, sacked_was_i);
     else begin
-      if (c_i.valid && c_i.go_ack) c = recover(c_i);
-      c.lost_to = lost_below(c_i);
-      if (c.t.recovery == RecLoss) c.lost_to = c.t.recover;
+      if (pass_i.valid && ack_i.go) c = recover(c, ack_i, loss_i);
+      loss.happened = c.cc;
+      loss.lost_to = lost_below(tcb_i, loss_i.sacked_over_2mss);
+      if (c.t.recovery == RecLoss) loss.lost_to = c.t.recover;
     end
   end
 
-  assign c_o = c;
+  assign tcb_o = c.t;
+  assign loss_o = loss;
+  assign counts_o = c.counts;
 
 endmodule
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_open.sv - a flow begins (EvOpen), or its queue pair goes away (EvPurge).
+// fpc_open.sv - begins a flow (EvOpen), or resets one: its queue pair (EvPurge) or its listener
+// (EvReset) is removed.
 `resetall
 `default_nettype none
 
@@ -7,17 +8,21 @@ module fpc_open
   import toe_pkg::*;
   import fpc_pkg::*;
 (
-  input  wire ctx_t c_i,
-  output wire ctx_t c_o
+  input  wire pass_t   pass_i,
+  input  wire tcb_t    tcb_i,
+  input  wire open_t   open_i,    // EvOpen: what the flow begins with
+  output wire tcb_t    tcb_o,
+  output wire logic    iw10_o,    // the congestion window begins: ten segments
+  output wire action_t action_o
 );
 
-  // RFC 7323 2.2: as much as brings the buffer into 16 bits.
+  // Returns the window scale (RFC 7323 2.2): the least with which the buffer size fits into 16 bits.
   function automatic logic [3:0] scale_for(input logic [4:0] log);
     return (log <= 5'd15) ? 4'd0 : 4'(log - 5'd15);
   endfunction
 
-  // What a segment of ours may carry: the peer's MSS, not below 64 (no attack by tiny segments), not
-  // above the link's (RFC 9293 MUST-15, MUST-16), less the timestamps in each.
+  // Returns the largest payload of our segments: the peer's MSS, at least 64 (against tiny segments as an
+  // attack), at most the link's (RFC 9293 MUST-15, MUST-16), less the timestamps.
   function automatic logic [15:0] mss_for(input open_t o);
     logic [15:0] given, most;
     given = o.mss_ok ? o.mss : (o.v6 ? 16'd1220 : 16'd536);
@@ -26,11 +31,9 @@ module fpc_open
     return o.ts_ok ? most - 16'd12 : most;
   endfunction
 
-  function automatic tcb_t begin_tcb(input ctx_t c);
-    tcb_t  t;
-    open_t o;
+  function automatic tcb_t begin_tcb(input open_t o, input pass_t pass, input tcb_t was);
+    tcb_t t;
     logic [31:0] window;
-    o = c.open;
     t = '0;
     t.state = o.active ? StSynSent : StSynReceived;
     t.active = o.active;
@@ -41,7 +44,7 @@ module fpc_open
     t.rx_log = o.rx_log;
     t.own_mss = o.own_mss;
     t.ts_offset = o.ts_offset;
-    // What our SYN offers; a SYN-ACK only what was offered to it (RFC 7323 2.2, 3.2, RFC 2018 2).
+    // A SYN offers all options, a SYN-ACK only those of the SYN (RFC 7323 2.2, 3.2, RFC 2018 2).
     t.ts = o.active || o.ts_ok;
     t.sack = o.active || o.sack_ok;
     t.ws = o.active || o.ws_ok;
@@ -67,13 +70,13 @@ module fpc_open
     t.max_wnd = 32'(o.wnd);
     t.snd_wl1 = o.irs;
     t.ts_recent = o.tsval;
-    t.heard = c.tick;
+    t.heard = pass.tick;
     t.quick = 4'(QuickAcks);
     t.rexmit = o.iss;
     t.recover = o.iss;
     t.cc.ssthresh = CwndMax;
     t.cc.algorithm = o.cc;
-    t.cc.seen_at = c.stamp;
+    t.cc.seen_at = pass.stamp;
     t.keep_idle = 15'd7200;
     t.keep_intvl = 15'd75;
     t.keep_cnt = 7'd9;
@@ -81,38 +84,45 @@ module fpc_open
     t.syncnt = o.ahead.syncnt;
     t.user_timeout = o.ahead.user_timeout;
     t.tos = o.ahead.tos;
-    t.generation = c.t.generation + 16'd1;
-    t.in_send = c.t.in_send;
-    t.in_tell = c.t.in_tell;
+    t.generation = was.generation + 16'd1;
+    t.in_send = was.in_send;
+    t.in_tell = was.in_tell;
     return t;
   endfunction
 
-  ctx_t c;
+  wire opens = pass_i.valid && pass_i.kind == EvOpen;
+  wire purges = pass_i.valid && pass_i.kind == EvPurge;
+  wire resets = pass_i.valid && (pass_i.kind == EvPurge || pass_i.kind == EvReset) &&
+      tcb_i.state != StClosed;
+  tcb_t t;
+  action_t action;
 
   always_comb begin
-    c = c_i;
-    if (c_i.valid && c_i.kind == EvOpen) begin
-      c.t = begin_tcb(c_i);
-      c.ten = 1'b1;
-      c.syn = 1'b1;
+    t = tcb_i;
+    action = '0;
+    if (opens) begin
+      t = begin_tcb(open_i, pass_i, tcb_i);
+      action.syn = 1'b1;
     end
-    // The owner is gone: nobody is left to be told, also of what was over before.
-    if (c_i.valid && c_i.kind == EvPurge) begin
-      c.t.known = 1'b0;
-      c.t.tell_open = 1'b0;
-      c.t.tell_end = 1'b0;
-      c.t.ended = 1'b1;
+    // The owner is gone: nothing is reported any more, not even the end of a closed flow.
+    if (purges) begin
+      t.known = 1'b0;
+      t.tell_open = 1'b0;
+      t.tell_end = 1'b0;
+      t.ended = 1'b1;
     end
-    if (c_i.valid && (c_i.kind == EvPurge || c_i.kind == EvReset) && c_i.t.state != StClosed) begin
-      c.t.reason = 8'd103;
-      c.end_now = 1'b1;
-      c.rst = synchronized(c_i.t) || c_i.t.state == StSynReceived;
-      c.rst_seq = c_i.t.snd_nxt;
-      c.rst_ack = 1'b1;
+    if (resets) begin
+      t.reason = 8'd103;
+      action.end_now = 1'b1;
+      action.rst = synchronized(tcb_i) || tcb_i.state == StSynReceived;
+      action.rst_seq = tcb_i.snd_nxt;
+      action.rst_ack = 1'b1;
     end
   end
 
-  assign c_o = c;
+  assign tcb_o = t;
+  assign iw10_o = opens;
+  assign action_o = action;
 
 endmodule
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_out.sv - the end of a pass: the connection's end, what the host is told, the lists that the flow
-// stands in, its next deadline.
+// fpc_out.sv - ends a pass: the end of the connection, the report to the host, the lists that the flow
+// is in, its next deadline.
 `resetall
 `default_nettype none
 
@@ -9,9 +9,32 @@ module fpc_out
   import fpc_pkg::*;
   import toe_cmd_pkg::*;
 (
-  input  wire ctx_t c_i,
-  output wire out_t o_o
+  input  wire pass_t       pass_i,
+  input  wire tcb_t        tcb_i,
+  input  wire action_t     action_i,
+  input  wire host_t       host_i,        // the command and its answer
+  input  wire payload_t    payload_i,     // what goes into the receive buffer
+  input  wire unreported_t unreported_i,
+  input  wire seq_t        lost_to_i,     // what lies below is lost (fpc_loss)
+  input  wire logic        tx_ok_i,       // a segment is sent
+  input  wire tx_desc_t    tx_i,
+  input  wire fpc_counts_t counts_i,      // what the stages have counted
+  output wire out_t        out_o
 );
+
+  // What this stage uses of the pass.
+  typedef struct packed {
+    pass_t       pass;
+    tcb_t        t;
+    action_t     action;
+    host_t       host;
+    payload_t    payload;
+    unreported_t unreported;
+    seq_t        lost_to;
+    logic        tx_ok;
+    tx_desc_t    tx;
+    fpc_counts_t counts;
+  } ended_t;
 
   localparam tick_t RecordEvery = 32'd16;
 
@@ -21,7 +44,7 @@ module fpc_out
     return t.known || t.tell_open || t.active;
   endfunction
 
-  function automatic tcb_t over(input ctx_t c);
+  function automatic tcb_t over(input ended_t c);
     tcb_t t;
     t = c.t;
     t.state = StClosed;
@@ -35,14 +58,14 @@ module fpc_out
     t.rexmit_one = 1'b0;
     t.gaps = 3'd0;
     t.sacked = 3'd0;
-    if (c.time_wait) t.reason = 8'd0;
-    t.tell_end = told_of(t) && c.kind != EvPurge;
+    if (c.action.time_wait) t.reason = 8'd0;
+    t.tell_end = told_of(t) && c.pass.kind != EvPurge;
     return t;
   endfunction
 
-  // ---- telling ----
+  // ---- the report to the host ----
 
-  // What of it is next, in order. One of them at most; or nothing.
+  // The next report, in this order; at most one.
   typedef struct packed {
     logic open_, failed, rx, tx, half, over;
   } owed_t;
@@ -61,11 +84,11 @@ module fpc_out
     return x;
   endfunction
 
-  // Is there more, when this has been told?
-  function automatic logic more_than(input owed_t x, input ctx_t c);
+  // Whether another report is pending after this one.
+  function automatic logic more_than(input owed_t x, input ended_t c);
     logic rx, tx, half;
-    rx = c.some_rx;
-    tx = c.some_tx;
+    rx = c.unreported.some_rx;
+    tx = c.unreported.some_tx;
     half = c.t.tell_half && !c.t.gone;
     if (x.open_) return !c.t.ended && (rx || tx || half || c.t.tell_end);
     if (x.rx) return tx || half || c.t.tell_end;
@@ -73,15 +96,15 @@ module fpc_out
     return x.half && c.t.tell_end;
   endfunction
 
-  function automatic out_t tell(input ctx_t c, input owed_t x);
+  function automatic out_t tell(input ended_t c, input owed_t x);
     out_t o;
     tcb_t t;
     o = '0;
     t = c.t;
     o.write.kind = WrCommand;
-    o.write.flow = c.flow;
-    o.write.qp = c.qp;
-    o.write.record = c.tick - t.record_at >= RecordEvery || x.open_ || x.half || x.over;
+    o.write.flow = c.pass.flow;
+    o.write.qp = c.pass.qp;
+    o.write.record = c.pass.tick - t.record_at >= RecordEvery || x.open_ || x.half || x.over;
     if (x.failed) o.write.record = 1'b0;
     o.write_ok = 1'b1;
     unique case (1'b1)
@@ -99,12 +122,12 @@ module fpc_out
         o.conn.kind = CnFree;
       end
       x.rx: begin
-        t.told_rx = t.told_rx + c.new_rx;
-        o.write.cmd = command(HwDataReceived, 7'd0, 16'd0, 32'd0, c.new_rx, 32'd0);
+        t.told_rx = t.told_rx + c.unreported.rx;
+        o.write.cmd = command(HwDataReceived, 7'd0, 16'd0, 32'd0, c.unreported.rx, 32'd0);
       end
       x.tx: begin
-        t.told_tx = t.told_tx + c.new_tx;
-        o.write.cmd = command(HwSendComplete, 7'd0, 16'd0, 32'd0, c.new_tx, 32'd0);
+        t.told_tx = t.told_tx + c.unreported.tx;
+        o.write.cmd = command(HwSendComplete, 7'd0, 16'd0, 32'd0, c.unreported.tx, 32'd0);
       end
       x.half: begin
         t.tell_half = 1'b0;
@@ -116,7 +139,7 @@ module fpc_out
         o.write.cmd = command(HwCloseEvent, 7'd0, 16'(t.reason), 32'd0, 32'd0, 32'd0);
       end
     endcase
-    if (o.write.record) t.record_at = c.tick;
+    if (o.write.record) t.record_at = c.pass.tick;
     o.write.tcb = t;
     o.t = t;
     return o;
@@ -142,30 +165,30 @@ module fpc_out
     return d;
   endfunction
 
-  // The earliest, if there is any.
+  // The earliest deadline, if there is any.
   function automatic deadline_t deadline(input tcb_t t);
     return earlier(
         earlier('{on: t.rtx_on, at: t.rtx_at}, '{on: t.ack_later, at: t.delack_at}),
         earlier('{on: t.cork_on, at: t.cork_at}, '{on: t.keep_on, at: t.keep_at}));
   endfunction
 
-  function automatic out_t finish(input ctx_t c);
+  function automatic out_t finish(input ended_t c);
     out_t o;
     tcb_t t;
     owed_t x;
     deadline_t next;
     logic more, closing, tells, left;
     o = '0;
-    x = owed(c.t, c.some_rx, c.some_tx);
-    // The slot may be another queue pair's since it was listed: that one's ring is asked then.
-    tells = c.kind == EvTell && c.placed && c.qp == c.t.qp && x != '0;
+    x = owed(c.t, c.unreported.some_rx, c.unreported.some_tx);
+    // The slot may belong to another queue pair since it was listed: the room is of the old one's ring.
+    tells = c.pass.kind == EvTell && c.host.placed && c.pass.qp == c.t.qp && x != '0;
     left = tells ? more_than(x, c) : x != '0;
     if (tells) o = tell(c, x);
     else o.t = c.t;
     t = o.t;
-    closing = (c.end_now || c.time_wait) && c.t.state != StClosed;
+    closing = (c.action.end_now || c.action.time_wait) && c.t.state != StClosed;
 
-    o.conn.flow = c.flow;
+    o.conn.flow = c.pass.flow;
     o.conn.qp = t.qp;
     o.conn.id = t.id;
     o.conn.snd_nxt = t.snd_nxt;
@@ -175,55 +198,55 @@ module fpc_out
     o.conn.ts_offset = t.ts_offset;
     if (closing) begin
       o.conn_ok = 1'b1;
-      o.conn.kind = c.time_wait ? CnTimeWait : CnGone;
-      o.conn.free = !told_of(t) || c.kind == EvPurge;
+      o.conn.kind = c.action.time_wait ? CnTimeWait : CnGone;
+      o.conn.free = !told_of(t) || c.pass.kind == EvPurge;
       t = over(c);
-      left = owed(t, c.some_rx, c.some_tx) != '0;
-    end else if (c.free || c.kind == EvPurge) begin
+      left = owed(t, c.unreported.some_rx, c.unreported.some_tx) != '0;
+    end else if (c.host.free || c.pass.kind == EvPurge) begin
       o.conn_ok = 1'b1;
       o.conn.kind = CnFree;
-    end else if (c.accept) begin
+    end else if (c.host.accept) begin
       o.conn_ok = 1'b1;
       o.conn.kind = CnAccepted;
     end
-    o.conn.purged = c.kind == EvPurge;
+    o.conn.purged = c.pass.kind == EvPurge;
     if (o.conn_ok && !c.t.active && !t.counted &&
-        (c.accept || c.free || t.gone || o.conn.free || c.kind == EvPurge)) begin
+        (c.host.accept || c.host.free || t.gone || o.conn.free || c.pass.kind == EvPurge)) begin
       o.conn.backlog = 1'b1;
       t.counted = 1'b1;
     end
 
-    if (c.kind == EvSegment) begin
+    if (c.pass.kind == EvSegment) begin
       o.write_ok = 1'b1;
       o.write.kind = WrPlace;
-      o.write.flow = c.flow;
+      o.write.flow = c.pass.flow;
       o.write.qp = t.qp;
-      o.write.buffer = c.seg.buffer;
-      o.write.offset = 11'(c.seg.offset) + 11'(c.skip);
-      o.write.len = c.place ? c.seg.len : 16'd0;
-      o.write.to = c.place_at;
+      o.write.buffer = c.payload.buffer;
+      o.write.offset = 11'(c.payload.offset) + 11'(c.payload.skip);
+      o.write.len = c.payload.place ? c.payload.len : 16'd0;
+      o.write.to = c.payload.to;
     end
-    if (c.error) begin
+    if (c.host.error) begin
       o.write_ok = 1'b1;
       o.write.kind = WrCommand;
-      o.write.flow = c.flow;
-      o.write.qp = c.qp;
+      o.write.flow = c.pass.flow;
+      o.write.qp = c.pass.qp;
       o.write.record = 1'b0;
       o.write.done = 1'b1;
-      o.write.cmd = command(HwError, 7'd0, 16'(c.error_reason), cmd_flow(c.command.cmd),
-                            c.command.position, 32'(cmd_type(c.command.cmd)));
+      o.write.cmd = command(HwError, 7'd0, 16'(c.host.error_reason), cmd_flow(c.host.command.cmd),
+                            c.host.command.position, 32'(cmd_type(c.host.command.cmd)));
     end
-    o.back = c.kind == EvTell && c.placed && !tells;
-    o.ask_qp = c.qp;
-    o.done = c.kind == EvCommand && !c.error;
+    o.back = c.pass.kind == EvTell && c.host.placed && !tells;
+    o.ask_qp = c.pass.qp;
+    o.done = c.pass.kind == EvCommand && !c.host.error;
 
-    o.tx_ok = c.tx;
-    o.tx = c.desc;
+    o.tx_ok = c.tx_ok;
+    o.tx = c.tx;
 
-    more = c.tx && t.state != StClosed && synchronized(t) &&
+    more = c.tx_ok && t.state != StClosed && synchronized(t) &&
         (seq_lt(t.snd_nxt, t.snd_end + 32'(t.fin)) || t.rexmit_one || seq_lt(t.rexmit, c.lost_to));
-    if (c.kind == EvSend) t.in_send = 1'b0;
-    if (c.kind == EvTell) t.in_tell = 1'b0;
+    if (c.pass.kind == EvSend) t.in_send = 1'b0;
+    if (c.pass.kind == EvTell) t.in_tell = 1'b0;
     o.push_send = more && !t.in_send;
     o.push_tell = left && !t.in_tell;
     if (o.push_send) t.in_send = 1'b1;
@@ -232,16 +255,18 @@ module fpc_out
     next = deadline(c.t);
     o.timer_on = next.on && !closing;
     o.timer_at = next.at;
-    o.valid = c.valid;
-    o.kind = c.kind;
-    o.flow = c.flow;
-    o.qp = (c.kind == EvCommand) ? c.qp : t.qp;
+    o.valid = c.pass.valid;
+    o.flow = c.pass.flow;
+    o.qp = (c.pass.kind == EvCommand) ? c.pass.qp : t.qp;
     o.t = t;
     o.counts = c.counts;
     return o;
   endfunction
 
-  assign o_o = c_i.valid ? finish(c_i) : '0;
+  wire ended_t ended = '{pass: pass_i, t: tcb_i, action: action_i, host: host_i,
+                         payload: payload_i, unreported: unreported_i, lost_to: lost_to_i,
+                         tx_ok: tx_ok_i, tx: tx_i, counts: counts_i};
+  assign out_o = pass_i.valid ? finish(ended) : '0;
 
 endmodule
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_owed.sv - bytes that the host has not been told of: received ones, acknowledged ones.
+// fpc_owed.sv - counts the bytes not yet reported to the host: received ones, acknowledged ones.
 //
 //   Step 0   how many
 //   Step 1   are there any
@@ -12,25 +12,26 @@ module fpc_owed
 #(
   parameter int unsigned Step = 0
 ) (
-  input  wire ctx_t c_i,
-  output wire ctx_t c_o
+  input  wire tcb_t        tcb_i,
+  input  wire unreported_t unreported_i,  // Step 1: what Step 0 has found
+  output wire unreported_t unreported_o
 );
 
-  ctx_t c;
+  unreported_t u;
 
   always_comb begin
-    c = c_i;
+    u = unreported_i;
     if (Step == 0) begin
-      c.new_rx = c_i.t.rcv_nxt - 32'(c_i.t.fin_in) - c_i.t.told_rx;
-      c.new_tx = seq_min(c_i.t.snd_una, c_i.t.snd_end) - c_i.t.told_tx;
+      u.rx = tcb_i.rcv_nxt - 32'(tcb_i.fin_in) - tcb_i.told_rx;
+      u.tx = seq_min(tcb_i.snd_una, tcb_i.snd_end) - tcb_i.told_tx;
     end else begin
-      c.some_rx = !c_i.t.gone && c_i.new_rx != 32'd0;
-      // Before the handshake is over SND.UNA is the SYN.
-      c.some_tx = !c_i.t.gone && !c_i.new_tx[31] && c_i.new_tx != 32'd0;
+      u.some_rx = !tcb_i.gone && unreported_i.rx != 32'd0;
+      // Before the handshake completes, SND.UNA is the SYN.
+      u.some_tx = !tcb_i.gone && !unreported_i.tx[31] && unreported_i.tx != 32'd0;
     end
   end
 
-  assign c_o = c;
+  assign unreported_o = u;
 
 endmodule
 

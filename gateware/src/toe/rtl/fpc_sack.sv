@@ -1,33 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_sack.sv - one of the SACK ranges of an ACK comes onto the board (RFC 2018, RFC 6675 4). Four of
-// these follow each other; fpc_ack has said which count.
+// fpc_sack.sv - puts one SACK range of an ACK onto the board (RFC 2018, RFC 6675 4). Four of these follow
+// each other, one for each range; fpc_ack has decided which ranges count.
 `resetall
 `default_nettype none
 
 module fpc_sack
   import toe_pkg::*;
   import fpc_pkg::*;
-#(
-  parameter int unsigned Index = 0
-) (
-  input  wire ctx_t c_i,
-  output wire ctx_t c_o
+(
+  input  wire              ok_i,      // the range counts
+  input  wire range_t      range_i,
+  input  wire [2:0]        sacked_i,  // ranges on the board
+  input  wire ranges_t     board_i,
+  output wire [2:0]        sacked_o,  // ... and with this one
+  output wire ranges_t     board_o
 );
 
-  ctx_t  c;
   list_t list;
+  assign list = put_sorted(sacked_i, board_i, range_i);
+  assign sacked_o = ok_i ? list.n : sacked_i;
+  assign board_o = ok_i ? list.r : board_i;
 
-  always_comb begin
-    c = c_i;
-    list = put_sorted(c_i.t.sacked, c_i.t.board, c_i.seg.opt.sack[Index]);
-    if (c_i.valid && c_i.sack_ok[Index]) begin
-      c.t.sacked = list.n;
-      c.t.board = list.r;
-    end
-    if (Index == 0) c.sacked_old = bytes_of(c_i.t.sacked, c_i.t.board);
-  end
-
-  assign c_o = c;
+  wire unused = &{1'b0, list.full};
 
 endmodule
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_send.sv - what is sent now, if anything: one segment a pass. In this order: RST, SYN, what is
-// lost, new data and FIN, probes, an ACK alone.
-//
-// What could be sent has been measured before (fpc_plan, fpc_offer, fpc_time): here is what is.
+// fpc_send.sv - sends at most one segment a pass, in this order: RST, SYN, lost bytes, new data and FIN,
+// probes, an ACK alone. fpc_plan, fpc_offer and fpc_time have computed what could be sent.
 `resetall
 `default_nettype none
 
@@ -10,21 +8,37 @@ module fpc_send
   import toe_pkg::*;
   import fpc_pkg::*;
 (
-  input  wire ctx_t c_i,
-  output wire ctx_t c_o
+  input  wire pass_t       pass_i,
+  input  wire tcb_t        tcb_i,
+  input  wire action_t     action_i,
+  input  wire plan_t       plan_i,    // the segments that may be sent (fpc_plan)
+  input  wire offer_t      offer_i,   // what an ACK says (fpc_offer)
+  input  wire tick_t       rto_at_i,  // when the retransmission timer expires that starts now
+  output wire tcb_t        tcb_o,
+  output wire logic        tx_ok_o,   // a segment is sent
+  output wire tx_desc_t    tx_o,
+  output wire fpc_counts_t counts_o
 );
 
-  // One of them at most.
+  typedef struct packed {
+    tcb_t        t;
+    logic        tx;
+    tx_desc_t    desc;
+    fpc_counts_t counts;
+  } result_t;
+
+  // At most one of them.
   typedef struct packed {
     logic rst, syn, hole, fresh, probe, ack;
   } choice_t;
 
-  // RFC 5961 7: so many in a while, per flow, so that one flow's limit tells nothing of another.
-  function automatic ctx_t ration(input ctx_t in);
-    ctx_t c;
+  // Limits challenge ACKs (RFC 5961 7), per flow, so that the limit of one flow reveals nothing about
+  // others.
+  function automatic result_t ration(input result_t in, input logic new_period, input tick_t tick);
+    result_t c;
     c = in;
-    if (in.offer.anew) begin
-      c.t.challenge_at = in.tick;
+    if (new_period) begin
+      c.t.challenge_at = tick;
       c.t.challenges = 3'd1;
       c.t.ack_now = 1'b1;
       c.counts.challenge = 1'b1;
@@ -36,19 +50,20 @@ module fpc_send
     return c;
   endfunction
 
-  function automatic choice_t choose(input ctx_t c, input logic ack_now);
+  function automatic choice_t choose(input tcb_t t, input action_t a, input logic ack_now,
+                                    input logic resend, input logic send);
     choice_t x;
     x = '0;
-    if (c.rst) x.rst = 1'b1;
-    else if (!c.end_now && c.t.state != StClosed) begin
-      if (c.syn) x.syn = 1'b1;
-      // What came is not acceptable, and in SYN-RECEIVED too the peer is told so (RFC 9293 3.10.7.4).
-      else if (!synchronized(c.t)) x.ack = c.t.state == StSynReceived && ack_now;
-      // Not with data, which the peer would not count as a duplicate.
-      else if (c.dup_ack) x.ack = 1'b1;
-      else if (c.resend) x.hole = 1'b1;
-      else if (c.send) x.fresh = 1'b1;
-      else if (c.t.probe) x.probe = 1'b1;
+    if (a.rst) x.rst = 1'b1;
+    else if (!a.end_now && t.state != StClosed) begin
+      if (a.syn) x.syn = 1'b1;
+      // An unacceptable segment is answered in SYN-RECEIVED too (RFC 9293 3.10.7.4).
+      else if (!synchronized(t)) x.ack = t.state == StSynReceived && ack_now;
+      // Without data, or the peer would not count it as a duplicate ACK.
+      else if (a.dup_ack) x.ack = 1'b1;
+      else if (resend) x.hole = 1'b1;
+      else if (send) x.fresh = 1'b1;
+      else if (t.probe) x.probe = 1'b1;
       else x.ack = ack_now;
     end
     return x;
@@ -56,72 +71,74 @@ module fpc_send
 
   // ---- the segment ----
 
-  function automatic tx_desc_t describe(input ctx_t c, input choice_t x);
+  function automatic tx_desc_t describe(input pass_t pass, input tcb_t t, input action_t a,
+                                         input plan_t plan, input offer_t offer,
+                                         input choice_t x);
     tx_desc_t d;
     logic first;
-    first = c.t.state == StSynSent;
+    first = t.state == StSynSent;
     d = '0;
-    d.flow = c.flow;
-    d.qp = c.t.qp;
+    d.flow = pass.flow;
+    d.qp = t.qp;
     unique case (1'b1)
-      x.rst: d.seq = c.rst_seq;
-      x.syn: d.seq = c.t.iss;
-      x.hole: d.seq = c.hole_start;
-      x.probe: d.seq = c.t.snd_una - 32'd1;  // below the window, so that it must be answered
-      default: d.seq = c.t.snd_nxt;          // (RFC 9293 3.8.4, 3.8.6.1; as Linux)
+      x.rst: d.seq = a.rst_seq;
+      x.syn: d.seq = t.iss;
+      x.hole: d.seq = plan.hole_start;
+      x.probe: d.seq = t.snd_una - 32'd1;  // below the window, so that it must be answered
+      default: d.seq = t.snd_nxt;          // (RFC 9293 3.8.4, 3.8.6.1; as Linux)
     endcase
-    d.tos = c.t.tos;
-    d.ts_ok = c.t.ts;
-    d.tsval = c.tick + c.t.ts_offset;
+    d.tos = t.tos;
+    d.ts_ok = t.ts;
+    d.tsval = pass.tick + t.ts_offset;
     d.flags.ack = 1'b1;
-    d.ack = c.t.rcv_nxt;
-    d.tsecr = c.t.ts_recent;
-    d.wnd = c.offer.field;
-    d.sacks = c.offer.sacks;
-    d.sack = c.offer.sack;
+    d.ack = t.rcv_nxt;
+    d.tsecr = t.ts_recent;
+    d.wnd = offer.field;
+    d.sacks = offer.sacks;
+    d.sack = offer.sack;
     if (x.syn) begin
       d.flags.syn = 1'b1;
       d.flags.ack = !first;
       d.mss_ok = 1'b1;
-      d.mss = c.t.own_mss;
-      d.ws_ok = c.t.ws;
-      d.ws = c.t.rcv_scale;
-      d.sack_ok = c.t.sack;
-      d.wnd = c.offer.syn;
+      d.mss = t.own_mss;
+      d.ws_ok = t.ws;
+      d.ws = t.rcv_scale;
+      d.sack_ok = t.sack;
+      d.wnd = offer.syn;
     end
     if (x.rst) begin
       d.flags.rst = 1'b1;
-      d.flags.ack = c.rst_ack;
-      if (first) d.ts_ok = 1'b0;  // nothing is agreed upon
+      d.flags.ack = a.rst_ack;
+      if (first) d.ts_ok = 1'b0;  // timestamps are not negotiated yet
       d.wnd = 16'd0;
     end
     if (x.syn || x.rst) begin
       d.sacks = 3'd0;
       d.sack = '0;
     end
-    // RFC 7323 3.2: without ACK it echoes nothing.
-    if ((x.rst && !c.rst_ack) || (x.syn && first)) begin
+    // RFC 7323 3.2: a segment without ACK echoes no timestamp.
+    if ((x.rst && !a.rst_ack) || (x.syn && first)) begin
       d.ack = 32'd0;
       d.tsecr = 32'd0;
     end
     if (x.hole) begin
-      d.len = 16'(c.plan.hole_len);
-      d.from = c.plan.hole_from;
-      d.flags.fin = c.plan.hole_fin;
-      d.flags.psh = c.plan.hole_psh;
+      d.len = 16'(plan.hole_len);
+      d.from = plan.hole_from;
+      d.flags.fin = plan.hole_fin;
+      d.flags.psh = plan.hole_psh;
     end
     if (x.fresh) begin
-      d.len = 16'(c.plan.width);
-      d.from = c.plan.new_from;
-      d.flags.fin = c.plan.new_fin;
-      d.flags.psh = c.plan.new_psh;
+      d.len = 16'(plan.width);
+      d.from = plan.new_from;
+      d.flags.fin = plan.new_fin;
+      d.flags.psh = plan.new_psh;
     end
     return d;
   endfunction
 
   // ---- what follows for the TCB ----
 
-  // What goes out with an ACK pays what was owed.
+  // Clears the pending ACK: every segment but a RST carries one.
   function automatic tcb_t acknowledged(input tcb_t in, input seq_t adv);
     tcb_t t;
     t = in;
@@ -134,99 +151,102 @@ module fpc_send
     return t;
   endfunction
 
-  function automatic tcb_t syn_sent(input ctx_t c);
-    tcb_t t;
-    t = c.t;
-    t.timing = c.t.timeouts == 8'd0;
-    t.rtt_seq = c.t.iss + 32'd1;
-    t.rtt_start = c.stamp;
-    t.snd_nxt = c.t.iss + 32'd1;
-    if (c.kind != EvTimer || !c.t.rtx_on) begin
-      t.rtx_on = 1'b1;
-      t.persist = 1'b0;
-      t.rtx_at = c.rto_at;
-    end
-    return t;
-  endfunction
-
-  function automatic tcb_t resent(input ctx_t c);
-    tcb_t t;
-    t = c.t;
-    t.rexmit = c.plan.hole_end;
-    t.rexmit_one = 1'b0;
-    t.timing = 1'b0;  // Karn; a timestamp may time it
-    t.rtt_seq = c.t.snd_una;
-    t.retransmits = c.t.retransmits + 32'd1;
-    t.rtx_on = 1'b1;
-    t.persist = 1'b0;
-    // Each one sent again has a whole RTO to arrive in (RFC 6675 5, as Linux).
-    if (c.kind != EvTimer || !c.t.rtx_on || c.t.persist) t.rtx_at = c.rto_at;
-    return t;
-  endfunction
-
-  function automatic tcb_t sent_new(input ctx_t c);
-    tcb_t t;
-    t = c.t;
-    t.snd_nxt = c.plan.new_end;
-    if (!c.plan.whole) t.snd_sml = c.plan.new_end;
-    t.small_one = 1'b0;
-    if (c.plan.all && !c.plan.new_fin) t.flush = 1'b0;
-    if (!c.t.timing) begin
-      t.timing = 1'b1;
-      t.rtt_seq = c.plan.new_end;
-      t.rtt_start = c.stamp;
-    end
-    t.rtx_on = 1'b1;
-    t.persist = 1'b0;
-    if (!c.t.rtx_on || c.t.persist) t.rtx_at = c.rto_at;
-    return t;
-  endfunction
-
-  // Data that waits for nothing of ours waits for the peer's window, or for more to be written.
-  function automatic tcb_t waits(input ctx_t c, input tcb_t in, input logic tx);
+  function automatic tcb_t syn_sent(input tcb_t in, input pass_t pass, input tick_t rto_at);
     tcb_t t;
     t = in;
-    if (c.waits_window && !c.t.rtx_on && !tx) begin
-      t.persist = 1'b1;
+    t.timing = in.timeouts == 8'd0;
+    t.rtt_seq = in.iss + 32'd1;
+    t.rtt_start = pass.stamp;
+    t.snd_nxt = in.iss + 32'd1;
+    if (pass.kind != EvTimer || !in.rtx_on) begin
       t.rtx_on = 1'b1;
-      t.rtx_at = c.rto_at;
-    end
-    // As long as it waits for the window, the writer's time runs on.
-    if (!c.waits_more && !c.waits_window) t.cork_on = 1'b0;
-    else if (c.waits_more && !c.t.cork_on) begin
-      t.cork_on = 1'b1;
-      t.cork_at = c.tick + CorkMax;
+      t.persist = 1'b0;
+      t.rtx_at = rto_at;
     end
     return t;
   endfunction
 
-  function automatic ctx_t send(input ctx_t in);
-    ctx_t c;
-    choice_t x;
-    c = in.challenge ? ration(in) : in;
-    x = choose(in, c.t.ack_now);
-    c.desc = describe(in, x);
-    c.tx = x != '0;
-    c.counts.segment_sent = c.tx;
-    c.counts.rst_sent = x.rst;
-    c.counts.resent = x.hole || (x.syn && in.t.snd_nxt != in.t.iss);
-    if (x.syn) c.t = syn_sent(c);
-    if (x.hole) c.t = resent(c);
-    if (x.fresh) c.t = sent_new(c);
-    if (x.probe) c.t.probe = 1'b0;
-    if (c.tx && !x.rst) c.t = acknowledged(c.t, x.syn ? in.t.rcv_adv : in.offer.next);
-    c.t = waits(in, c.t, c.tx);
-    return c;
+  function automatic tcb_t resent(input tcb_t in, input kind_e kind, input plan_t plan,
+                                  input tick_t rto_at);
+    tcb_t t;
+    t = in;
+    t.rexmit = plan.hole_end;
+    t.rexmit_one = 1'b0;
+    t.timing = 1'b0;  // Karn; a timestamp may time it
+    t.rtt_seq = in.snd_una;
+    t.retransmits = in.retransmits + 32'd1;
+    t.rtx_on = 1'b1;
+    t.persist = 1'b0;
+    // Each retransmission has a whole RTO to be acknowledged (RFC 6675 5, as Linux).
+    if (kind != EvTimer || !in.rtx_on || in.persist) t.rtx_at = rto_at;
+    return t;
   endfunction
 
-  ctx_t c;
+  function automatic tcb_t sent_new(input tcb_t in, input stamp_t stamp, input plan_t plan,
+                                    input tick_t rto_at);
+    tcb_t t;
+    t = in;
+    t.snd_nxt = plan.new_end;
+    if (!plan.whole) t.snd_sml = plan.new_end;
+    t.small_one = 1'b0;
+    if (plan.all && !plan.new_fin) t.flush = 1'b0;
+    if (!in.timing) begin
+      t.timing = 1'b1;
+      t.rtt_seq = plan.new_end;
+      t.rtt_start = stamp;
+    end
+    t.rtx_on = 1'b1;
+    t.persist = 1'b0;
+    if (!in.rtx_on || in.persist) t.rtx_at = rto_at;
+    return t;
+  endfunction
+
+  // With nothing in flight, data wait for the peer's window (persist timer) or for more data (cork timer).
+  function automatic tcb_t waits(input tcb_t in, input tcb_t was, input plan_t plan, input logic tx,
+                                 input tick_t tick, input tick_t rto_at);
+    tcb_t t;
+    t = in;
+    if (plan.waits_window && !was.rtx_on && !tx) begin
+      t.persist = 1'b1;
+      t.rtx_on = 1'b1;
+      t.rtx_at = rto_at;
+    end
+    // While data wait for the window, the cork timer keeps running.
+    if (!plan.waits_more && !plan.waits_window) t.cork_on = 1'b0;
+    else if (plan.waits_more && !was.cork_on) begin
+      t.cork_on = 1'b1;
+      t.cork_at = tick + CorkMax;
+    end
+    return t;
+  endfunction
+
+  result_t c;
+  choice_t x;
 
   always_comb begin
-    c = c_i;
-    if (c_i.valid && (c_i.t.state != StClosed || c_i.rst)) c = send(c_i);
+    x = '0;
+    c = '{t: tcb_i, tx: 1'b0, desc: '0, counts: '0};
+    if (pass_i.valid && (tcb_i.state != StClosed || action_i.rst)) begin
+      if (action_i.challenge) c = ration(c, offer_i.new_period, pass_i.tick);
+      x = choose(tcb_i, action_i, c.t.ack_now, plan_i.resend, plan_i.send);
+      c.desc = describe(pass_i, tcb_i, action_i, plan_i, offer_i, x);
+      c.tx = x != '0;
+      c.counts.segment_sent = c.tx;
+      c.counts.rst_sent = x.rst;
+      c.counts.resent = x.hole || (x.syn && tcb_i.snd_nxt != tcb_i.iss);
+      if (x.syn) c.t = syn_sent(c.t, pass_i, rto_at_i);
+      if (x.hole) c.t = resent(c.t, pass_i.kind, plan_i, rto_at_i);
+      if (x.fresh) c.t = sent_new(c.t, pass_i.stamp, plan_i, rto_at_i);
+      if (x.probe) c.t.probe = 1'b0;
+      if (c.tx && !x.rst) c.t = acknowledged(c.t, x.syn ? tcb_i.rcv_adv : offer_i.next);
+      c.t = waits(c.t, tcb_i, plan_i, c.tx, pass_i.tick, rto_at_i);
+    end
   end
 
-  assign c_o = c;
+  assign tcb_o = c.t;
+  assign tx_ok_o = c.tx;
+  assign tx_o = c.desc;
+  assign counts_o = c.counts;
 
 endmodule
 

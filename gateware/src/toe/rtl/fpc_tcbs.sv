@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_tcbs.sv - the TCBs of an FPC: 2^HotBits of them on chip, the others in DRAM (S1.4). Each event
-// learns here where the TCB of its flow is; fpc_wait asks for one that is not on chip. It comes into a
-// place that was made free ahead: a hand goes round the places (the clock algorithm), passes over what was
-// used since it was there last, and never takes what an event waits for or the pipeline has.
+// fpc_tcbs.sv - the TCBs of an FPC: 2^HotBits of them on chip, the others in DRAM (S1.4). It finds
+// where the TCB of each event's flow is; fpc_wait requests one that is not on chip. A fetched TCB goes
+// into a place freed in advance by the clock algorithm: the hand skips places used since its last
+// visit, and those whose flow has a waiting event or is in the pipeline.
 //
 //   event --> a: where is it? --> fpc_wait --> pipeline ...... written back
 //                  ^                 | want        | read          |
 //               where[]  <--- came --+     +-------v---------------v--+
 //                                    |     | tcbs[2^HotBits]          |
 //                      DRAM ---------+---> |                          | ---> DRAM
-//                          fetched, in order of asking         evicted
+//                          fetched, in order of requests       evicted
 //
 // Both ports of the memory belong to the pipeline. An eviction reads, and what was fetched is written, in
 // cycles in which no event begins (hole_o), or one ends that did not begin.
 //
-// With HotBits >= IndexBits all are on chip, and there is none of this.
+// With HotBits >= IndexBits all are on chip, and none of this exists.
 `resetall
 `default_nettype none
 
@@ -63,7 +63,7 @@ module fpc_tcbs
   input  wire [HotBits-1:0] write_at_i,
   input  wire [Width-1:0]   write_tcb_i,
 
-  // DRAM: TCBs come in the order in which they were asked for, and are saved in the order given
+  // DRAM: TCBs arrive in the order of requests, and are saved in the order given
   output wire               fetch_valid_o,
   input  wire               fetch_ready_i,
   output wire flow_t        fetch_flow_o,
@@ -82,7 +82,7 @@ module fpc_tcbs
   typedef logic [IndexBits-1:0] index_t;
   typedef logic [HotBits-1:0] at_t;
 
-  // A flow's next event may begin in the cycle in which its TCB is written: it has what is written.
+  // A flow's next event may start in the cycle in which its TCB is written: the written TCB is forwarded.
   logic same_q;
   logic [Width-1:0] written_q, read_tcb;
   always_ff @(posedge clk_i) begin
@@ -95,7 +95,7 @@ module fpc_tcbs
     return (flow_t'(index) << FpcBits) | flow_t'(Fpc);
   endfunction
 
-  // The memories as reset leaves them are gone through once.
+  // After reset the memories are cleared, one word a cycle.
   index_t clear_q;
   logic clearing_q;
   assign ready_o = !clearing_q;
@@ -117,7 +117,7 @@ module fpc_tcbs
     assign hot_o = 1'b1;
     assign at_o = at_t'(index_t'(event_i.flow >> FpcBits));
     assign fresh_o = 1'b0;
-    toe_ram #(.Width(Width), .AddrBits(HotBits)) tcbs (
+    sdp_ram #(.Width(Width), .AddrBits(HotBits)) tcbs (
       .clk_i,
       .write_i(clearing_q || write_i),
       .waddr_i(clearing_q ? at_t'(clear_q) : write_at_i),
@@ -144,7 +144,7 @@ module fpc_tcbs
 
   end else begin : gen_hot
 
-    localparam int unsigned AskedBits = 2;   // fetches under way: 2^AskedBits
+    localparam int unsigned AskedBits = 2;   // outstanding fetches: 2^AskedBits
     localparam int unsigned Asked = 2 ** AskedBits;
     localparam int unsigned Saving = 4;
 
@@ -166,7 +166,7 @@ module fpc_tcbs
     wire accept = event_valid_i && event_ready_o;
 
     assign event_ready_o = !a_stays && !clearing_q;
-    toe_ram #(.Width($bits(where_t)), .AddrBits(IndexBits)) where (
+    sdp_ram #(.Width($bits(where_t)), .AddrBits(IndexBits)) where (
       .clk_i,
       .write_i(clearing_q || changes),
       .waddr_i(clearing_q ? clear_q : change_index),
@@ -174,7 +174,7 @@ module fpc_tcbs
       .raddr_i(a_stays ? a_index : index_t'(event_i.flow >> FpcBits)),
       .rdata_o(read)
     );
-    // What was written in the cycle in which it was read.
+    // A word written in the cycle in which it was read is forwarded.
     assign a_where = (last_valid_q && last_index_q == a_index) ? last_q : read;
 
     always_ff @(posedge clk_i) begin
@@ -211,7 +211,7 @@ module fpc_tcbs
     // ---- fetches ----
 
     typedef struct packed {
-      logic  fresh;   // it never had a TCB: all zero, and DRAM is not asked
+      logic  fresh;   // it never had a TCB: all zero, without a fetch
       flow_t flow;
     } asked_t;
 
@@ -275,7 +275,7 @@ module fpc_tcbs
     flow_t save_flow_q;
     index_t owner;
 
-    toe_ram #(.Width(IndexBits), .AddrBits(HotBits)) owners (
+    sdp_ram #(.Width(IndexBits), .AddrBits(HotBits)) owners (
       .clk_i, .write_i(comes), .waddr_i(spare_at_q), .wdata_i(came_index),
       .raddr_i(hand_q), .rdata_o(owner)
     );
@@ -334,7 +334,7 @@ module fpc_tcbs
     wire wants_hole = arrived && write_i && !hole_q;
     assign hole_o = takes || wants_hole;
 
-    toe_ram #(.Width(Width), .AddrBits(HotBits)) tcbs (
+    sdp_ram #(.Width(Width), .AddrBits(HotBits)) tcbs (
       .clk_i,
       .write_i(write_i || comes),
       .waddr_i(write_i ? write_at_i : spare_at_q),

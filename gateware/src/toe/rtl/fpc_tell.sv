@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_tell.sv - flows that have something to tell. Each has a place in the HW ring of its queue pair before
-// its event comes to the others, so that whether there is one is no matter of the cycle in which it begins.
+// fpc_tell.sv - the list of flows with something to report. Each gets room in the HW ring of its queue pair
+// before its event joins the others, so that the cycle in which an event starts does not depend on room.
 //
 //   list ---> asks_q ---- granted, or none needed ----> told, in turn with events
 //     ^          | refused
@@ -11,17 +11,17 @@
 module fpc_tell
   import toe_pkg::*;
 #(
-  parameter int unsigned IndexBits = 8    // flows: each is listed once at most
+  parameter int unsigned IndexBits = 8    // flows: each is listed at most once
 ) (
   input  wire         clk_i,
   input  wire         rst_ni,
-  input  wire [63:0]  gone_i,          // queue pairs that nothing is told any more
+  input  wire [63:0]  gone_i,          // queue pairs to which nothing is reported any more
 
   input  wire         push_i,
   input  wire flow_t  flow_i,
   input  wire qp_t    qp_i,
 
-  // A place in the HW ring of ask_qp_o, taken in the cycle in which it is granted.
+  // Room in the HW ring of ask_qp_o, taken in the cycle of the grant.
   output wire         ask_o,
   output wire qp_t    ask_qp_o,
   input  wire         grant_i,
@@ -32,7 +32,7 @@ module fpc_tell
   input  wire         pop_i,
   output wire flow_t  flow_o,
   output wire qp_t    qp_o,
-  output wire         placed_o         // it has a place
+  output wire         placed_o         // it has room
 );
 
   typedef struct packed {
@@ -45,13 +45,12 @@ module fpc_tell
   logic [IndexBits:0] room;
   logic [1:0] told_room;
 
-  // What stands here for a queue pair that is gone passes without a place: its TCB says whose the flow
-  // is now.
+  // A flow listed for a removed queue pair passes without room: its TCB has the current owner of the flow.
   wire gone = gone_i[asks_for_q.qp];
   wire may = asks_q && !refused_q && told_room != 2'd0;
   wire leaves = may && (gone || grant_i);
-  // Who is refused gives way to the next one, and only then: who gave way in between might not be here
-  // whenever this FPC is asked. It does not ask meanwhile, which is a cycle later.
+  // A refused flow gives way to the next one, and only then: if flows rotated in between, one might
+  // miss every turn of this FPC. While it moves, a cycle later, there is no request.
   wire rotates = refused_q && listed && !push_i;
   wire loads = listed && (!asks_q || leaves || rotates);
 

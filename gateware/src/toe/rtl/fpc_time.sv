@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_time.sv - round-trip times (RFC 6298 2, RFC 7323 4) and when the retransmission timer runs
-// (RFC 6298 5). It takes its time beside fpc_sack, as neither asks for the other.
+// fpc_time.sv - measures round-trip times (RFC 6298 2, RFC 7323 4) and runs the retransmission timer
+// (RFC 6298 5). Its steps share cycles with fpc_sack: neither uses what the other computes.
 //
-//   Step 0   was a round trip measured? does the timer run?
+//   Step 0   takes a sample of the round trip; starts or stops the timer
 //   Step 1   SRTT, RTTVAR
 //   Step 2   RTO without backoff
 //   Step 3   ... with it
-//   Step 4   when that is
+//   Step 4   the expiry
 `resetall
 `default_nettype none
 
@@ -16,51 +16,65 @@ module fpc_time
 #(
   parameter int unsigned Step = 0
 ) (
-  input  wire ctx_t c_i,
-  output wire ctx_t c_o
+  input  wire pass_t    pass_i,
+  input  wire tcb_t     tcb_i,
+  input  wire seg_t     seg_i,       // Step 0: the segment
+  input  wire logic     timed_i,     // Step 0: it acknowledges our SYN
+  input  wire ack_t     ack_i,       // Step 0: what it acknowledges
+  input  wire timeout_t timeout_i,   // what fpc_timer has done
+  input  wire tick_t    patience_i,  // Step 4: USER_TIMEOUT
+  input  wire time_t    time_i,      // what the steps before have found
+  output wire tcb_t     tcb_o,
+  output wire time_t    time_o
 );
 
+  typedef struct packed {
+    tcb_t  t;
+    time_t found;
+  } result_t;
+
   // The timed segment (Karn), else the echoed timestamp, once a round trip (RFC 7323 appendix G).
-  function automatic ctx_t measure(input ctx_t in);
-    ctx_t c;
+  function automatic result_t measure(input result_t in, input pass_t pass, input seg_t g,
+                                      input logic [31:0] acked);
+    result_t c;
     stamp_t rtt;
     tick_t age;
     c = in;
-    rtt = in.stamp - in.t.rtt_start;
-    age = in.tick - (in.seg.opt.tsecr - in.t.ts_offset);
+    rtt = pass.stamp - in.t.rtt_start;
+    age = pass.tick - (g.opt.tsecr - in.t.ts_offset);
     if (in.t.timing) begin
-      c.rtt = rtt;
-      if (seq_ge(in.seg.ack, in.t.rtt_seq)) begin
-        c.sample = 1'b1;
-        c.sample_min = 1'b1;
+      c.found.rtt = rtt;
+      if (seq_ge(g.ack, in.t.rtt_seq)) begin
+        c.found.sample = 1'b1;
+        c.found.sample_min = 1'b1;
         c.t.timing = 1'b0;
       end
     end else begin
-      c.rtt = age << 10;
-      if (in.acked != 32'd0 && in.t.ts && in.seg.opt.ts_ok && in.seg.opt.tsecr != 32'd0 &&
-          seq_gt(in.seg.ack, in.t.rtt_seq) && age < RtoMax) begin
-        c.sample = 1'b1;
+      c.found.rtt = age << 10;
+      if (acked != 32'd0 && in.t.ts && g.opt.ts_ok && g.opt.tsecr != 32'd0 &&
+          seq_gt(g.ack, in.t.rtt_seq) && age < RtoMax) begin
+        c.found.sample = 1'b1;
         c.t.rtt_seq = in.t.snd_nxt;
       end
     end
     return c;
   endfunction
 
-  // RFC 6298 5.2, 5.3.
-  function automatic ctx_t clock_it(input ctx_t in);
-    ctx_t c;
+  // Stops the timer when all is acknowledged, restarts it for new ACKs (RFC 6298 5.2, 5.3).
+  function automatic result_t clock_it(input result_t in, input logic [31:0] acked);
+    result_t c;
     c = in;
     if (!in.t.persist) begin
       if (in.t.snd_una == in.t.snd_nxt) c.t.rtx_on = 1'b0;
-      else if (in.acked != 32'd0) begin
+      else if (acked != 32'd0) begin
         c.t.rtx_on = 1'b1;
-        c.rtx_renew = 1'b1;
+        c.found.rtx_renew = 1'b1;
       end
     end
     return c;
   endfunction
 
-  // RFC 6298 2.2, 2.3. None is zero, and SRTT neither (Step 2).
+  // RFC 6298 2.2, 2.3. Zero means no sample, so that a sample is at least 1, and SRTT too (Step 2).
   function automatic tcb_t sample(input tcb_t in, input stamp_t found, input logic min);
     tcb_t t;
     stamp_t rtt;
@@ -81,46 +95,52 @@ module fpc_time
     return t;
   endfunction
 
-  // When the first of the timeouts came that nothing ended, and when the next one is: when it is time,
-  // or the user's patience ends (RFC 5482).
-  function automatic tcb_t timers(input ctx_t in, input tick_t at);
+  // The time of the first timeout without progress, and the next expiry: after the RTO, or earlier where
+  // the user timeout ends (RFC 5482).
+  function automatic tcb_t timers(input tcb_t in, input tick_t tick, input time_t found,
+                                  input timeout_t timeout, input tick_t patience);
     tcb_t t;
     seq_t stop;
-    t = in.t;
-    if (in.stall) t.stalled_at = in.tick - in.rto_was;
-    stop = in.see.patience + (in.stall ? in.tick - in.rto_was : in.t.stalled_at);
-    if (in.rtx_renew || in.rtx_next) t.rtx_at = at;
-    if (in.rtx_next && in.t.user_timeout != 32'd0 && in.t.timeouts != 8'd0 && seq_lt(stop, at))
-      t.rtx_at = seq_gt(stop, in.tick) ? stop : in.tick + 32'd1;
+    tick_t at;
+    t = in;
+    at = found.rto_at;
+    if (timeout.first) t.stalled_at = tick - found.rto_was;
+    stop = patience + (timeout.first ? tick - found.rto_was : in.stalled_at);
+    if (found.rtx_renew || timeout.next) t.rtx_at = at;
+    if (timeout.next && in.user_timeout != 32'd0 && in.timeouts != 8'd0 && seq_lt(stop, at))
+      t.rtx_at = seq_gt(stop, tick) ? stop : tick + 32'd1;
     return t;
   endfunction
 
-  ctx_t c;
+  result_t c;
 
   always_comb begin
-    c = c_i;
+    c = '{t: tcb_i, found: time_i};
     unique case (Step)
       0: begin
-        if (c_i.valid && (c_i.go_ack || c_i.timed)) c = measure(c_i);
-        if (c_i.valid && c_i.go_ack) c = clock_it(c);
+        if (pass_i.valid && (ack_i.go || timed_i)) c = measure(c, pass_i, seg_i, ack_i.acked);
+        if (pass_i.valid && ack_i.go) c = clock_it(c, ack_i.acked);
       end
-      1: if (c_i.valid && c_i.sample) c.t = sample(c_i.t, c_i.rtt, c_i.sample_min);
+      1: begin
+        if (pass_i.valid && time_i.sample) c.t = sample(tcb_i, time_i.rtt, time_i.sample_min);
+      end
       2: begin
-        if (c_i.sample && c_i.t.srtt == 32'd0) c.t.srtt = 32'd1;
-        c.rto_base = rto_base(c_i.t, c_i.sample);
+        if (time_i.sample && tcb_i.srtt == 32'd0) c.t.srtt = 32'd1;
+        c.found.rto_base = rto_base(tcb_i, time_i.sample);
       end
       3: begin
-        c.rto = rto_backed(c_i.rto_base, c_i.t.backoff);
-        c.rto_was = rto_backed(c_i.rto_base, c_i.backoff_was);
+        c.found.rto = rto_backed(time_i.rto_base, tcb_i.backoff);
+        c.found.rto_was = rto_backed(time_i.rto_base, timeout_i.backoff_was);
       end
       default: begin
-        c.rto_at = c_i.tick + c_i.rto;
-        if (c_i.valid) c.t = timers(c_i, c.rto_at);
+        c.found.rto_at = pass_i.tick + time_i.rto;
+        if (pass_i.valid) c.t = timers(tcb_i, pass_i.tick, c.found, timeout_i, patience_i);
       end
     endcase
   end
 
-  assign c_o = c;
+  assign tcb_o = c.t;
+  assign time_o = c.found;
 
 endmodule
 

@@ -2,8 +2,8 @@
 // fpc_wait.sv - lets one event a cycle into the pipeline, never one of a flow that is in it or whose TCB is
 // not on chip. Such an event waits here, and others pass it; events of one flow stay in order.
 //
-// What waits does not move. Of each place it is known which others came before it and which are of
-// its flow: so the oldest is found without going through them, and none is long in its cycle.
+// A waiting event does not move. Two matrices record which other events came before it and which are of its
+// flow: so the oldest is found without a walk, and no path is long.
 `resetall
 `default_nettype none
 
@@ -22,7 +22,7 @@ module fpc_wait
   input  wire         hot_i,              // its TCB is on chip,
   input  wire [HotBits-1:0] at_i,         // ... there
   input  wire         fresh_i,            // the flow never had one
-  // a TCB that is wanted; it is on its way; it has come
+  // a TCB is wanted; the fetch has begun; it has arrived
   output wire         want_o,
   output wire flow_t  want_flow_o,
   output wire         want_fresh_o,
@@ -30,11 +30,11 @@ module fpc_wait
   input  wire         came_i,
   input  wire flow_t  came_flow_i,
   input  wire [HotBits-1:0] came_at_i,
-  // Does an event of this flow wait?
+  // Whether an event of this flow waits.
   input  wire flow_t  victim_i,
   output wire         pinned_o,
-  // the pipeline: whose flows are in it, and whether it takes an event. What starts is at [0] in the
-  // next cycle, and one further in each.
+  // the pipeline: the flows in it, and whether it takes an event. An event that starts is at [0] in the
+  // next cycle, and moves up by one in each.
   input  wire [Stages-1:0] flying_i,
   input  wire flow_t [Stages-1:0] flow_i,
   input  wire         go_i,
@@ -49,7 +49,7 @@ module fpc_wait
 
   typedef struct packed {
     flow_t                flow;
-    logic                 flies;   // the pipeline has its flow, in this cycle
+    logic                 flies;   // its flow is in the pipeline, in this cycle
     logic                 hot;
     logic                 fresh;
     logic                 asked;   // for its TCB
@@ -130,7 +130,7 @@ module fpc_wait
   end
   assign pinned_o = (there_q & like_victim) != '0;
 
-  // The oldest whose TCB nobody has asked for is noted, and asked for from the next cycle on.
+  // The oldest event without a request for its TCB is recorded, and requested from the next cycle on.
   places_t unasked, picks;
   logic want_q, want_fresh_q, pick_fresh;
   flow_t want_flow_q, pick_flow;

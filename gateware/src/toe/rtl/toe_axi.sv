@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_axi.sv - one AXI4 master for all who reach for host memory: two readers, told apart by the ID,
-// and the writer. A burst that crosses 4 KiB (AMBA AXI4, A3.4.1) becomes two. What the bus refuses is
-// counted; the data of a read that it refuses is zero, which no ring takes for a command.
+// toe_axi.sv - one AXI4 master for all accesses to host memory: two readers, distinguished by the ID,
+// and the writer. Bursts that cross 4 KiB (AMBA AXI4, A3.4.1) are split. Bus errors are counted; a beat
+// with an error reads as zero, which no ring takes for a command.
 `resetall
 `default_nettype none
 
@@ -59,20 +59,20 @@ module toe_axi (
   output wire          read_error_o,
   output wire          write_error_o,
   output wire [15:0]   asked_o,     // writes begun, and
-  output wire [15:0]   done_o       // ... those that the bus has answered: free-running
+  output wire [15:0]   done_o       // ... writes answered: free-running
 );
 
-  // Beats up to the next 4 KiB, less one, as a length stands on the bus.
+  // Beats up to the next 4 KiB, less one, as the bus encodes a length.
   function automatic logic [7:0] room(input logic [63:0] addr);
     return {2'd0, ~addr[11:6]};
   endfunction
 
   // ---- reads: an address that was given stays, whatever its asker does then ----
 
-  logic cmd_q, tx_q, turn_q;        // there is one; whose turn it is
+  logic cmd_q, tx_q, turn_q;        // a request of each; whose turn it is
   logic [63:0] cmd_addr_q, tx_addr_q;
   logic [7:0] tx_len_q;
-  logic held_q, held_tx_q;          // once offered, it is the one offered (AMBA AXI4, A3.2.1)
+  logic held_q, held_tx_q;          // an offered request stays (AMBA AXI4, A3.2.1)
   wire pick_tx = held_q ? held_tx_q : (tx_q && (turn_q || !cmd_q));
   wire tx_crosses = tx_len_q > room(tx_addr_q);
   assign m_arvalid_o = cmd_q || tx_q;
@@ -92,10 +92,10 @@ module toe_axi (
   // ---- writes: addresses go ahead, the beats of each follow in their order ----
 
   localparam int unsigned AheadBits = 2;
-  logic again_q;                    // the second half of a burst is to be given
+  logic again_q;                    // the second half of a burst is pending
   logic [7:0] more_q;               // ... its beats, less one
   logic [63:0] more_addr_q;
-  logic open;                       // an address was taken whose beats are to come
+  logic open;                       // an address was accepted, its beats are to follow
   logic [7:0] last, beat_q;         // ... they are 0 to last
   logic [AheadBits:0] room_ahead;
   wire ahead_ok = room_ahead != '0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_cmd.sv - commands come from the SW rings (S1.10, S1.11): fetched by lines of four, checked, handed
-// to their flow's FPC or to toe_conn. The tail moves when all of a line are handled, and with it
-// their errors stand in the HW ring.
+// toe_cmd.sv - fetches commands from the SW rings (S1.10, S1.11) in lines of four, checks them and
+// passes them to their flow's FPC or to toe_conn. The tail moves when all commands of a line are
+// handled and their errors are in the HW ring.
 //
-// One queue pair after the other, a line at a time. What there is of each queue pair is read a cycle
-// before it is looked at.
+// One queue pair after the other, a line at a time. The configuration and state of a queue pair are
+// read a cycle before they are used.
 `resetall
 `default_nettype none
 
@@ -20,7 +20,7 @@ module toe_cmd
   input  wire qp_config_t [Qps-1:0] qp_i,
   input  wire [Qps-1:0][31:0]       sw_head_i,
   input  wire [Qps-1:0]             bad_tail_i,   // the HW ring is broken
-  input  wire [Qps-1:0]             closed_i,     // is to go: no more of its commands
+  input  wire [Qps-1:0]             closed_i,     // is detached: no more of its commands
   output wire [Qps-1:0]             at_work_o,    // a line of it is at hand
 
   // AXI reads of one beat
@@ -30,7 +30,7 @@ module toe_cmd
   input  wire         r_valid_i,
   input  wire [511:0] r_data_i,
 
-  // a place in the HW ring for each command's ERROR
+  // room in the HW ring for each command's ERROR
   output wire         ask_o,
   output wire qp_t    ask_qp_o,
   input  wire         grant_i,
@@ -81,13 +81,13 @@ module toe_cmd
   logic [511:0] line_q;
   logic [1:0] index_q;
   logic [2:0] left_q;           // commands of the line to do
-  // Handed on and not handled: four of the line, and an ERROR of each queue pair that was halted.
+  // Commands passed on and not handled: four of the line, and an ERROR of each queue pair that was halted.
   localparam int unsigned OutBits = $clog2(Qps + 5);
   logic [OutBits-1:0] out_q;
   logic [31:0] position;        // in the ring, of the command at hand
-  logic bad_phase_q;           // the line ended at an entry that is not there
+  logic bad_phase_q;           // the line ended at an entry with the wrong phase
 
-  // Of the queue pair at hand, as it was when it was read; and which is the next to be read.
+  // State of the queue pair at hand when it was read; the next one to read.
   qp_config_t q;
   logic [31:0] tail, head;
   logic serves, bad_tail;
@@ -98,7 +98,7 @@ module toe_cmd
 
   // ---- the command at hand ----
 
-  // In Each it is looked at; from then on stands here what came of that.
+  // The step Each parses the command; the registers below hold the result.
   typedef struct packed {
     cmd_t        cmd;
     logic [31:0] position;
@@ -242,7 +242,7 @@ module toe_cmd
   wire handed = (event_valid_o && event_ready_i) || (conn_valid_o && conn_ready_i) ||
                 (write_valid_o && write_ready_i);
 
-  // A command that brought no error gives its place back.
+  // A command without an error returns its room.
   logic [2:0] dones, all_dones;
   always_comb begin
     dones = 3'(conn_done_i);
@@ -250,12 +250,12 @@ module toe_cmd
     all_dones = dones + 3'(error_done_i);
   end
 
-  // Places are given back one at a time.
+  // Room is returned one entry at a time.
   logic [2:0] back_q;
   assign return_o = back_q != 3'd0;
   assign return_qp_o = qp_q;
 
-  // A ring is broken: its queue pair is halted, alone. The ERROR that says so needs a place too.
+  // A ring is broken: its queue pair alone is halted. The ERROR that reports it needs room too.
   wire bad_head = waiting > entries || bad_tail;
   wire takes = serves && (waiting != 32'd0 || bad_head);
   for (genvar i = 0; i < int'(Qps); i++) begin : gen_at_work
@@ -267,7 +267,7 @@ module toe_cmd
   assign halt_qp_o = halt_qp_q;
   assign halted_o = broken_q;
 
-  // Whoever takes nothing from its HW ring does not hold up the others: its commands stay.
+  // A host that does not drain its HW ring does not delay the others: its commands stay.
   localparam int unsigned Patience = 63;
   logic [5:0] waited_q;
   wire tired = waited_q == 6'(Patience);
@@ -312,7 +312,7 @@ module toe_cmd
           if (takes) step_q <= bad_head ? HaltPlace : Ask;
           index_q <= at[1:0];
           position <= tail;
-          // As many as the line has from here on, and the ring.
+          // The rest of the line, or of the ring.
           bad_phase_q <= 1'b0;
           left_q <= (waiting < 32'd4 - 32'(at[1:0])) ? 3'(waiting) : 3'd4 - 3'(at[1:0]);
         end

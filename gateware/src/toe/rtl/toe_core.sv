@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // toe_core.sv - the TOE without its registers: packets on AXI-Stream, host memory on AXI, queue pairs
-// and doorbells as wires. toe.sv puts the registers around it.
+// and doorbells as wires. toe_box.sv adds the registers (toe_csr), the AXI4 master and MSI-X.
 `resetall
 `default_nettype none
 
@@ -115,7 +115,7 @@ module toe_core
   logic [4:0] place_line, resp_line;
   logic [511:0] place_data, resp_data;
 
-  // toe_dmaw's come first; the others wait.
+  // Buffers of toe_dmaw have priority; the others wait.
   assign free_valid = place_free_valid || conn_free_valid || resp_free_valid;
   assign free_buffer = place_free_valid ? place_free : (conn_free_valid ? conn_free : resp_free);
 
@@ -171,8 +171,7 @@ module toe_core
     .event_valid_o(event_valid), .event_ready_i(event_ready), .event_o(event_of)
   );
 
-  // Queue pairs that are not there, or are to go: known a cycle later, so that what hangs on it begins at
-  // a register.
+  // Queue pairs that are disabled or detached: registered, so that paths from them begin at a register.
   logic [Qps-1:0] gone_q, going_q, flows_reset, cmd_at_work, dmaw_at_work, tx_at_work;
   logic drain;
   logic [Fpcs-1:0] draining;
@@ -271,7 +270,7 @@ module toe_core
     .return_i(give_back), .return_qp_i(back_qp),
     .written_i(written), .written_qp_i(written_qp), .bad_tail_o(bad_tail)
   );
-  assign take[Fpcs] = 1'b1;       // who asks here takes what is granted, and waits where it is not
+  assign take[Fpcs] = 1'b1;       // toe_cmd and toe_conn take each grant
   assign take[Fpcs+1] = 1'b1;
   assign give_back[Fpcs+1] = 1'b0;
   assign back_qp[Fpcs+1] = '0;
@@ -367,7 +366,7 @@ module toe_core
     .m_tlast_o(resp_tlast), .m_tready_i(resp_tready)
   );
 
-  logic busy_q, resp_turn_q;        // in a packet; of whom
+  logic busy_q, resp_turn_q;        // within a packet; of toe_resp or toe_tx
   wire of_resp = busy_q ? resp_turn_q : (resp_tvalid && (!tx_tvalid || !resp_turn_q));
   assign m_tvalid_o = of_resp ? resp_tvalid : tx_tvalid;
   assign m_tdata_o = of_resp ? resp_tdata : tx_tdata;
@@ -381,7 +380,7 @@ module toe_core
       busy_q <= 1'b0;
       resp_turn_q <= 1'b0;
     end else if (m_tvalid_o) begin
-      // Once offered, a packet stays until it has left (AXI-Stream: valid is not taken back).
+      // An offered packet stays until it has left (AXI-Stream: valid is not withdrawn).
       resp_turn_q <= of_resp;
       busy_q <= !(m_tready_i && m_tlast_o);
     end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_csr.sv - the registers (S1.10, device/toe.rdl) behind AXI4-Lite: who the TOE is, its addresses,
-// queue pairs and their doorbells, counters.
+// toe_csr.sv - the registers (S1.10, device/toe.rdl) behind AXI4-Lite: identity, addresses, queue pairs
+// and their doorbells, counters.
 `resetall
 `default_nettype none
 
@@ -52,7 +52,7 @@ module toe_csr
   output wire [Qps-1:0][31:0]       irq_count_o,
   output wire [Qps-1:0][31:0]       irq_usec_o,
 
-  // what happened in this cycle: COUNTERS[0] is the lowest bit; behind these, those of all FPCs
+  // events of this cycle: COUNTERS[0] is the lowest bit; the counters of all FPCs follow
   input  wire [Counters-1:0]              pulses_i,
   input  wire [Fpcs-1:0][FpcCounters-1:0] fpc_pulses_i
 );
@@ -116,7 +116,7 @@ module toe_csr
     own.mtu = out.MTU.v.value[15:0];
     own.cc = 4'(out.CC.newreno.value);
   end
-  // A cycle later, so that what hangs on them begins at a register.
+  // Registered, so that paths from them begin at a register.
   own_t own_q;
   always_ff @(posedge clk_i) own_q <= own;
   assign own_o = own_q;
@@ -158,7 +158,7 @@ module toe_csr
   function automatic logic [2:0] bell(input logic [7:0] addr);
     return {addr[7:6], addr[2]};
   endfunction
-  // Between them is nothing: it takes nothing and reads as zero.
+  // Words between them ignore writes and read as zero.
   function automatic logic is_bell(input logic [7:0] addr);
     return addr[5:3] == 3'd0 && (addr[7] || !addr[2]);
   endfunction
@@ -172,7 +172,7 @@ module toe_csr
     assign irq_count_o[q] = bell_q[q][6];
     assign irq_usec_o[q] = bell_q[q][7];
     always_ff @(posedge clk_i) begin
-      // A queue pair that is gone leaves none of its heads and tails to the next.
+      // The heads and tails of a removed queue pair are cleared for the next one.
       if (!rst_ni || !config_q[q].enable) bell_q[q] <= '0;
       else if (out.DOORBELLS[q].req && out.DOORBELLS[q].req_is_wr && is_bell(req_addr[7:0]))
         bell_q[q][bell(req_addr[7:0])] <=
@@ -195,7 +195,7 @@ module toe_csr
       for (int f = 0; f < int'(Fpcs); f++)
         more[int'(Counters)+i] = more[int'(Counters)+i] + 8'(fpc_pulses_q[f][i]);
   end
-  // What happens comes late in its cycle: it is counted two cycles later.
+  // Events arrive late in their cycle: they are counted two cycles later.
   always_ff @(posedge clk_i) begin
     pulses_q <= rst_ni ? pulses_i : '0;
     fpc_pulses_q <= rst_ni ? fpc_pulses_i : '0;
@@ -211,7 +211,7 @@ module toe_csr
   logic [2:0] bell_at_q;
   logic bell_there_q;
   always_ff @(posedge clk_i) begin
-    // Which word of a queue pair's page: the same of all that may be asked.
+    // The word within a queue pair's page, the same for all queue pairs.
     bell_at_q <= bell(req_addr[7:0]);
     bell_there_q <= is_bell(req_addr[7:0]);
     for (int i = 0; i < int'(MaxCounters); i++) count_req_q[i] <= rst_ni ? out.COUNTERS[i].req : '0;
@@ -221,7 +221,7 @@ module toe_csr
     end
   end
 
-  // Of the queue pair that is selected.
+  // State of the selected queue pair.
   typedef struct packed {
     logic        attached;
     logic        detached;
@@ -242,7 +242,7 @@ module toe_csr
     in.ID.v.next = 32'h3145_4f54;
     in.CONTRACT.v.next = 32'd1;
     in.BUILD_ID.v.next = BuildId;
-    // What the hardware leaves out is 0 here (README.md has the table).
+    // Missing features are 0 here (README.md has the table).
     in.FEATURES.ipv6.next = own.ip6_on;
     in.FEATURES.sack.next = 1'b1;
     in.FEATURES.timestamps.next = 1'b1;

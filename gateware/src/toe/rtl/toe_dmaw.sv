@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_dmaw.sv - all that is written into host memory (S1.9), in the order in which it was asked for:
-// payload from packet buffers into receive buffers, flow records, HW commands, then the status words
-// that tell of them. AXI writes of one ID, so that they arrive in that order.
+// toe_dmaw.sv - writes into host memory (S1.9), in the order of requests: payload from packet buffers
+// into receive buffers, flow records, HW commands, then the status words that announce them. AXI writes
+// of one ID, so that they arrive in that order.
 //
 // A job becomes bursts: one, or two around the end of a receive buffer; a record is two and its command.
 // The burst behind the one at hand is aimed, and its address given, while beats go, a line a cycle. Payload
@@ -30,14 +30,14 @@ module toe_dmaw
   input  wire                       rst_ni,
   input  wire now_t                 now_i,
   input  wire qp_config_t [Qps-1:0] qp_i,
-  input  wire [Qps-1:0]             closed_i,    // is to go: nothing more is written for it
-  output wire [Qps-1:0]             at_work_o,   // something of it is at hand
+  input  wire [Qps-1:0]             closed_i,    // is detached: nothing more is written for it
+  output wire [Qps-1:0]             at_work_o,   // a job of it is at hand
 
   input  wire [Sources-1:0]           write_valid_i,
   output wire [Sources-1:0]           write_ready_o,
   input  wire write_t [Sources-1:0]   write_i,
 
-  // the SW tail, behind all that was asked before
+  // the SW tail, after all earlier requests
   input  wire         tail_valid_i,
   output wire         tail_ready_o,
   input  wire qp_t    tail_qp_i,
@@ -45,7 +45,7 @@ module toe_dmaw
   input  wire         halt_i,
   input  wire qp_t    halt_qp_i,
 
-  // who the peer is
+  // the peer's address
   output wire place_t path_at_o,
   input  wire path_t  path_i,
 
@@ -91,7 +91,7 @@ module toe_dmaw
   //   write_i -> first -> early_q -> next_q -> ahead_q -> burst_q
   //              queue    path, buffer         address    beats
   //
-  // What the queue pair's configuration says is read with early_q, and reckoned with on the way to next_q.
+  // The configuration of the queue pair is read with early_q, and used on the way to next_q.
 
   logic [SourceBits-1:0] turn_q, source;
   logic early_valid_q, next_valid_q, next_done;
@@ -110,8 +110,8 @@ module toe_dmaw
   wire early_moves = early_valid_q && (!next_valid_q || next_done);
   wire early_room = !early_valid_q || early_moves;
 
-  // Two places, so that who asks need not hear in this cycle what becomes of the others. Of each it is
-  // known whose it is.
+  // Two entries, so that a requester's ready does not depend on the later stages in this cycle. Each
+  // has its source.
   logic [1:0] first_room, held_q;
   qp_t [1:0] held_qp_q;
   logic first_valid, in_q, out_q;
@@ -140,7 +140,7 @@ module toe_dmaw
     end
   end
 
-  // Nothing that was asked for is left: status words may follow.
+  // No job is left: status words may follow.
   wire idle = !any && held_q == 2'd0 && !early_valid_q && !next_valid_q;
 
   // The path stays while its job does.
@@ -153,7 +153,7 @@ module toe_dmaw
     path_q <= path;
   end
 
-  // Of its queue pair: where there is what, sizes, and the flow's slot.
+  // Its queue pair: addresses, sizes, and the flow's slot.
   typedef struct packed {
     logic [63:0] buffers;
     logic [63:0] records;
@@ -170,8 +170,8 @@ module toe_dmaw
   wire early_wraps = 32'(early_q.len) > early_to_end;
   wire [31:0] early_entries = 32'd1 << early_about_q.hw_log;
 
-  // The retransmission timeout of a record, as fpc_pkg's rto() has it, in two steps: without backoff, and
-  // with it, where it also gets its upper bound.
+  // The retransmission timeout of a record, as fpc_pkg's rto() computes it, in two steps: without
+  // backoff, then with backoff and the upper bound.
   function automatic logic [31:0] rto_once(input tcb_t t);
     logic [31:0] varies;
     logic least;
@@ -198,7 +198,7 @@ module toe_dmaw
   logic [31:0] next_at_q;            // of the first byte in it
   logic [63:0] next_ring_q, next_record_q;
   logic [31:0] next_entries_q, next_slot_q;
-  logic next_wraps_q;                // payload is two pieces: it goes around the buffer's end
+  logic next_wraps_q;                // payload in two pieces: it wraps at the buffer's end
   logic [15:0] next_piece1_q;
   logic [1:0][31:0] next_sacked_q;   // for the record: bytes of two ranges each
   logic [31:0] next_rto_q;
@@ -258,16 +258,16 @@ module toe_dmaw
 
   burst_t aimed, ahead_q, burst_q;
   logic ahead_valid_q, given_q, busy_q, loads, ends;
-  logic aims;                        // aimed is a burst
+  logic aims;                        // aimed holds a burst
   logic [63:0] aimed_at, ahead_at_q;
   logic [1:0] part_q, part;          // of the job
   wire ahead_room = !ahead_valid_q || loads;
   wire empty = !ahead_valid_q && !busy_q;
 
-  logic [Qps-1:0][31:0] aimed_head_q, head_q;   // of commands: aimed at; written
+  logic [Qps-1:0][31:0] aimed_head_q, head_q;   // of commands: assigned; written
   logic [Qps-1:0] dirty_q;           // the head in memory will be older
   logic [Qps-1:0] stale_q;           // ... is older
-  logic [Qps-1:0] halted_q;          // is to be told
+  logic [Qps-1:0] halted_q;          // is to be reported
   wire [Qps-1:0] dirty = dirty_q & ~closed_i;
   wire [Qps-1:0] halted = halted_q & ~closed_i;
   qp_t dirty_qp, halt_qp;
@@ -302,7 +302,7 @@ module toe_dmaw
     cmd[15] = (head & next_entries_q) == 32'd0;
   end
 
-  // A status word is chosen in one cycle, and aimed in the next if nothing else was asked for meanwhile.
+  // A status word is selected in one cycle, and addressed in the next if no job arrived in between.
   typedef struct packed {
     logic        tail;
     logic        head;       // else, and no tail: that it is halted
@@ -313,7 +313,7 @@ module toe_dmaw
   chosen_t chosen_q;
   logic chosen_valid_q;
   wire qp_t status_qp = tail_valid_i ? tail_qp_i : ((dirty != '0) ? dirty_qp : halt_qp);
-  logic [Qps-1:0][63:0] status_at_q;   // an area is known long before a word goes there
+  logic [Qps-1:0][63:0] status_at_q;   // an area is known long before a word is written there
   wire [7:0] status_offset = tail_valid_i ? 8'd0 : ((dirty != '0) ? 8'd64 : 8'd192);
   wire chooses = idle && ahead_room && !chosen_valid_q &&
                  (tail_valid_i || dirty != '0 || halted != '0);
@@ -326,7 +326,7 @@ module toe_dmaw
                                                                : 32'(ReasonProto))};
   end
 
-  // A job that leads to nothing waits until it is alone, so that no two tell of their end at once.
+  // A job without a write waits until it is alone, so that no two report their end at once.
   wire nothing = !qp_i[qidx_t'(next_q.qp)].enable || closed_i[qidx_t'(next_q.qp)] ||
                  (next_q.kind == WrPlace && next_q.len == 16'd0);
   wire passes = next_valid_q && nothing && part_q == 2'd0 && empty;
@@ -374,7 +374,8 @@ module toe_dmaw
   assign aims = aims_job || aims_status;
   assign next_done = passes || (aims_job && part == 2'd0);
 
-  // The record: behind its two bursts comes its command, so that it is written when the next is aimed.
+  // The record: its command follows its two bursts, so that the record is written when the next is
+  // addressed.
   write_t record_job_q;
   path_t record_path_q;
   logic [31:0] record_sacked_q;
@@ -491,7 +492,7 @@ module toe_dmaw
     return r;
   endfunction
 
-  // Its burst is aimed when the job is there, and written a cycle later at the earliest.
+  // Its burst is addressed when the job is at hand, and written a cycle later at the earliest.
   logic [1535:0] record_now;
   always_ff @(posedge clk_i)
     record_now <= record(record_job_q, record_path_q, record_sacked_q, record_rto_q);
@@ -524,8 +525,8 @@ module toe_dmaw
   wire w_fires = w_valid_o && w_ready_i;
   assign ends = w_fires && w_last_o;
 
-  // Packet buffers: the line after that at hand is asked for while this one goes; of the burst that
-  // begins, the first one.
+  // Packet buffers: while a line is written, the next one is read; or the first line of the burst that
+  // begins.
   wire line_goes = first_q || w_ready_i;
   assign read_buffer_o = loads ? ahead_q.buffer : burst_q.buffer;
   assign read_line_o = loads ? ahead_q.from[10:6] : (line_goes ? line_q + 5'd1 : line_q);
@@ -589,7 +590,7 @@ module toe_dmaw
         head_q[qidx_t'(burst_q.qp)] <= head_q[qidx_t'(burst_q.qp)] + 32'd1;
         stale_q[qidx_t'(burst_q.qp)] <= 1'b1;
       end
-      // It tells of all commands before it; those behind it are written behind it.
+      // It announces all commands before it; later ones are written after it.
       if (aims && aimed.kind == Head) dirty_q[qidx_t'(aimed.qp)] <= 1'b0;
       if (ends && burst_q.kind == Head) stale_q[qidx_t'(burst_q.qp)] <= 1'b0;
       if (aims_status && !chosen_q.tail && !chosen_q.head) halted_q[qidx_t'(chosen_q.qp)] <= 1'b0;
@@ -602,7 +603,8 @@ module toe_dmaw
           stale_q[i] <= 1'b0;
           halted_q[i] <= 1'b0;
         end
-        // Nothing is told to who goes; nor in the cycle in which it is gone and closed_i falls.
+        // Nothing is reported to a detached queue pair, nor in the cycle in which it is gone and
+        // closed_i falls.
         if (closed_i[i]) begin
           dirty_q[i] <= 1'b0;
           halted_q[i] <= 1'b0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // toe_dram.sv - the TCBs that are not on chip (S1.4): one AXI4 master for all FPCs to a memory of the
-// card's own. A TCB is one burst of its own power of two of bytes, at Base + flow * that; so no burst
-// crosses 4 KiB (AMBA AXI4, A3.4.1). Reads have the ID of their FPC, writes ID 0; what the memory
-// refuses is counted, and reads as a flow that is closed.
+// card. A TCB has a power-of-two size and is one burst, at Base + flow * size; so no burst crosses 4
+// KiB (AMBA AXI4, A3.4.1). Reads have the ID of their FPC, writes ID 0; errors are counted, and read as
+// a closed flow.
 `resetall
 `default_nettype none
 
@@ -67,7 +67,7 @@ module toe_dram
     return Base + (64'(flow) << Shift);
   endfunction
 
-  // The next of those who ask, after the one whose turn it was.
+  // The next requester, after the one whose turn it was.
   function automatic fpc_t next(input logic [Fpcs-1:0] ask, input fpc_t turn);
     fpc_t pick;
     pick = '0;
@@ -163,7 +163,7 @@ module toe_dram
   assign m_wlast_o = w_beat_q == Last;
   assign m_bready_o = 1'b1;
 
-  // Whose they are: answers come in the order of the writes, which have one ID.
+  // Their FPCs: answers arrive in the order of the writes, which have one ID.
   toe_fifo #(.Width(OfBits), .AddrBits(4)) order (
     .clk_i, .rst_ni, .push_i(begin_write), .data_i(w_next), .room_o(order_room),
     .valid_o(order_valid), .pop_i(m_bvalid_i && order_valid), .data_o(saved_of)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_fifo.sv - a queue of 2^AddrBits entries. The head stands at data_o while valid_o. room_o says
-// how many more there is place for; who writes into a full queue has made a mistake.
+// toe_fifo.sv - a queue of 2^AddrBits entries. The head is at data_o while valid_o. room_o is the
+// number of free entries; a push into a full queue is an error of the user.
 `resetall
 `default_nettype none
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_hwroom.sv - places in the HW rings. Who will write a command takes a place before; so no ring is
-// ever overrun, and whoever finds none waits where what he has to tell is kept.
+// toe_hwroom.sv - accounts for room in the HW rings. A module takes room before it writes a command, so
+// that no ring overflows; a flow without room waits, and its TCB holds what it has to report.
 `resetall
 `default_nettype none
 
@@ -13,20 +13,20 @@ module toe_hwroom
   input  wire                      clk_i,
   input  wire                      rst_ni,
   input  wire qp_config_t [Qps-1:0] qp_i,
-  input  wire [Qps-1:0][31:0]      hw_tail_i,     // as the host says
+  input  wire [Qps-1:0][31:0]      hw_tail_i,     // written by the host
   input  wire [Qps-1:0][31:0]      hw_head_i,     // commands written
 
-  // One asker a cycle is granted a place, which is taken with take_i; or hears that there is none, and
-  // may ask for another before its next turn.
+  // One requester a cycle is granted room, which it takes with take_i; or refused, and may ask for
+  // another queue pair before its next turn.
   input  wire [Askers-1:0]         ask_i,
   input  wire qp_t [Askers-1:0]    ask_qp_i,
   output wire [Askers-1:0]         grant_o,
   output wire [Askers-1:0]         refuse_o,
   input  wire [Askers-1:0]         take_i,
-  // Not needed after all.
+  // Room that was not needed.
   input  wire [Askers-1:0]         return_i,
   input  wire qp_t [Askers-1:0]    return_qp_i,
-  // A command is written: its place is one of the ring's now.
+  // A command is written: it now occupies the ring.
   input  wire                      written_i,
   input  wire qp_t                 written_qp_i,
   // The host's tail has gone back, or past the head: nothing more is granted there.
@@ -37,21 +37,21 @@ module toe_hwroom
   typedef logic [QpBits-1:0] qidx_t;
   localparam int unsigned TurnBits = (Askers > 1) ? $clog2(Askers) : 1;
 
-  // In steps, so that none is long: what is taken and given back comes into promised_q a cycle or two
-  // later, from there into left_q, and from there into what says whether there is room:
+  // In steps, so that none is long: grants and returns reach promised_q a cycle or two later, from
+  // there left_q, and from there the flags of room:
   //
   //   grant -> taken_q -> promised_q -> left_q -> some_q, many_q
   //
-  // So a grant is not seen there for three cycles. In these a ring grants further places only when it
-  // has more than could have gone meanwhile. What is given back makes room late, no more; of what is written
-  // the head is as late as the place that it was promised.
+  // So the flags lag grants by three cycles. In these a ring grants more only when it has more room
+  // than could have been granted meanwhile. Returned room becomes available late, which is safe; for a
+  // written command the head lags as much as the promised room.
   logic [Qps-1:0][31:0] promised_q, left_q;
   logic [Qps-1:0] taken, taken_q, taken_q2, recent_q, some_q, many_q;
   logic [Qps-1:0][TurnBits+1:0] back_q;
   logic [TurnBits-1:0] turn_q;
 
   logic [Qps-1:0] bad_q;
-  logic [Qps-1:0][31:0] seen_q;      // the tail, when it was right
+  logic [Qps-1:0][31:0] seen_q;      // the last valid tail
   logic [Qps-1:0][31:0] head_q, head_q2;
 
   function automatic logic [31:0] room(input int unsigned q);
@@ -87,7 +87,7 @@ module toe_hwroom
     end
   end
 
-  // Whose turn it is; it stays where there may be a place in a moment.
+  // The requester whose turn it is; the turn stays where room may appear shortly.
   wire qp_t turn_qp = ask_qp_i[turn_q];
   wire asks = ask_i[turn_q] && int'(turn_qp) < int'(Qps);
   wire stays = asks && waits[qidx_t'(turn_qp)];
@@ -106,7 +106,7 @@ module toe_hwroom
       taken[q] = asks && has_room[q] && take_i[turn_q] && turn_qp == qp_t'(q);
   end
 
-  // What comes back, or is written: each by itself, then all of a queue pair.
+  // Returned and written room: counted by source, then summed for each queue pair.
   logic [Askers:0] less_q;
   qp_t [Askers:0] less_qp_q;
   logic [Qps-1:0][TurnBits+1:0] back;
@@ -134,7 +134,7 @@ module toe_hwroom
       taken_q2 <= taken_q;
       recent_q <= taken | taken_q | taken_q2;
       if (!stays) turn_q <= (turn_q == TurnBits'(Askers - 1)) ? '0 : turn_q + 1'b1;
-      // Also of one that is disabled: what it was promised comes back or is written, all of it.
+      // For a disabled queue pair too: all promised room is returned or written.
       for (int q = 0; q < int'(Qps); q++)
         promised_q[q] <= promised_q[q] + 32'(taken_q[q]) - 32'(back_q[q]);
     end

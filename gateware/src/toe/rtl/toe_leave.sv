@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_leave.sv - when a queue pair may go: its flows are reset, what FPCs had asked for before has left
-// their queues, and nobody who reads or writes host memory has anything of it at hand. From then on its
-// memory is not touched, whoever has its number next.
+// toe_leave.sv - decides when a queue pair may go: its flows are reset, the earlier entries of FPCs
+// have left their queues, and no module that reads or writes host memory holds anything of it. From
+// then on its memory is not accessed, whichever host gets its number next.
 `resetall
 `default_nettype none
 
@@ -10,14 +10,14 @@ module toe_leave #(
 ) (
   input  wire           clk_i,
   input  wire           rst_ni,
-  input  wire [Qps-1:0] reset_i,      // its flows are, and it gets no others (toe_conn)
+  input  wire [Qps-1:0] reset_i,      // its flows are reset, and it gets no others (toe_conn)
   output wire           drain_o,      // to FPCs: from here on,
-  input  wire           draining_i,   // ... what stood in their queues is not yet out
+  input  wire           draining_i,   // ... entries of that cycle are still in their queues
   input  wire [Qps-1:0] at_work_i,
   output wire [Qps-1:0] detached_o
 );
 
-  // One round after the other, each for all that wait for it.
+  // One round after the other, each for all queue pairs that wait for it.
   logic [Qps-1:0] round_q, drained_q;
   logic begun_q;
   wire [Qps-1:0] waiting = reset_i & ~drained_q;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_msix.sv - interrupts of queue pairs become requests for MSI-X messages, one at a time: the vector
-// is the queue pair's number. None goes before what it tells of is in host memory: until all writes
-// that were asked for before it are answered.
+// toe_msix.sv - turns interrupts of queue pairs into requests for MSI-X messages, one at a time; the
+// vector is the number of the queue pair. A message waits until what it announces is in host memory:
+// until all writes issued before it are answered.
 `resetall
 `default_nettype none
 
@@ -32,7 +32,7 @@ module toe_msix
       ripe[i] = wants_q[i] && !left[15];
       if (ripe[i]) next = qp_t'(i);
     end
-    // In turn: one that asks again and again does not keep the others waiting.
+    // Round robin: a queue pair with frequent interrupts does not starve the others.
     for (int i = Qps - 1; i >= 0; i--) if (ripe[i] && qp_t'(i) > vector_q) next = qp_t'(i);
   end
   assign valid_o = valid_q;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_pkg.sv - what passes between the modules of the TOE, and the TCB (RFC 9293 3.3.1).
+// toe_pkg.sv - the types that pass between the modules of the TOE, and the TCB (RFC 9293 3.3.1).
 //
 // Sequence numbers are absolute, as on the wire. Offsets in buffers are (seq - iss - 1) and
 // (seq - irs - 1), modulo the buffer's size, which is a power of two. Addresses and ports are
@@ -70,9 +70,9 @@ package toe_pkg;
   } range_t;
 
   localparam int unsigned SackMax = 4;
-  typedef range_t [SackMax-1:0] ranges_t;  // those that are there come first, from index 0 on
+  typedef range_t [SackMax-1:0] ranges_t;  // the used ones come first, from index 0
 
-  // ---- a segment, as toe_rx found it ----
+  // ---- a segment, as toe_rx parsed it ----
 
   typedef struct packed {
     logic cwr, ece, urg, ack, psh, rst, syn, fin;
@@ -86,13 +86,13 @@ package toe_pkg;
     logic [15:0] local_port;
   } tuple_t;
 
-  // Where the flow table has a tuple: a flow, or a connection in TIME-WAIT.
+  // The entry of a tuple in the flow table: a flow, or a connection in TIME-WAIT.
   typedef struct packed {
     logic  tw;
     flow_t index;
   } place_t;
 
-  // Who a flow's packets go to.
+  // The addresses of a flow's packets.
   typedef struct packed {
     tuple_t      tuple;
     logic [47:0] mac;   // of the next hop, first octet in bits 47:40
@@ -119,14 +119,14 @@ package toe_pkg;
     flags_t      flags;
     logic [1:0]  ecn;      // of the IP header
     logic [15:0] len;      // payload, without SYN and FIN
-    buf_t        buffer;   // that holds the packet, also where len is 0
+    buf_t        buffer;   // holds the packet, also if len is 0
     logic [7:0]  offset;   // of the payload in it
     options_t    opt;
   } seg_t;
 
-  // What toe_rx makes of a packet.
+  // The kinds of packets that toe_rx distinguishes.
   typedef enum logic [1:0] {
-    PkDrop  = 2'd0,  // why, its counters say
+    PkDrop  = 2'd0,  // the counters have the reason
     PkTcp   = 2'd1,
     PkArp   = 2'd2,
     PkEcho  = 2'd3   // an ICMP or ICMPv6 echo request for us, or a neighbour solicitation
@@ -135,13 +135,13 @@ package toe_pkg;
   typedef struct packed {
     packet_e     kind;
     tuple_t      tuple;
-    logic [47:0] mac;      // who sent it
+    logic [47:0] mac;      // of the sender
     logic [11:0] bytes;    // of the whole frame, without padding
     logic        vlan;
     seg_t        seg;
   } packet_t;
 
-  // Why toe_rx dropped a packet, each a counter.
+  // Reasons for toe_rx to drop a packet, each a counter.
   typedef struct packed {
     logic no_buffer;
     logic too_long;
@@ -152,26 +152,26 @@ package toe_pkg;
   } rx_counts_t;
 
   typedef struct packed {
-    logic no_flow;         // RST for nobody
+    logic no_flow;         // a RST that no flow matches
     logic rst_sent;
     logic listen_full;     // a SYN dropped: backlog or slots full, or only WEAK listeners
     logic table_full;
     logic tw_recycled;
-    logic tw_limited;      // a segment in TIME-WAIT not answered: the last answer was just now
+    logic tw_limited;      // a segment in TIME-WAIT not answered: rate limit
   } conn_counts_t;
 
   typedef struct packed {
-    logic qp_halted;       // a queue pair whose ring the host broke
-    logic msix;            // MSI-X messages asked for
-    logic host_read_error; // beats that the bus refused
-    logic host_write_error; // bursts that it refused
-    logic tcb_read_error;  // beats that the memory of TCBs refused
+    logic qp_halted;       // a queue pair halted: its host broke a ring
+    logic msix;            // MSI-X messages requested
+    logic host_read_error; // beats with a bus error
+    logic host_write_error; // bursts with a bus error
+    logic tcb_read_error;  // beats with an error of the memory of TCBs
     logic tcb_write_error;
     logic packet_out;
     logic packet_in;
   } box_counts_t;
 
-  // What toe_csr tells of the TOE's own addresses.
+  // The TOE's own addresses and secrets, from toe_csr.
   typedef struct packed {
     logic [47:0] mac;
     logic [31:0] ip4;
@@ -183,34 +183,34 @@ package toe_pkg;
     logic [7:0]  ip6_prefix;
     addr_t       ip6_gateway;
     logic [15:0] mtu;
-    logic [3:0]  cc;         // congestion control of flows to come, as OPTION CC has it
+    logic [3:0]  cc;         // congestion control of new flows, coded as in OPTION CC
     logic [127:0] secret;    // of ISNs (RFC 6528)
     logic [383:0] hash_key;  // of the flow table
   } own_t;
 
-  // ---- events: what changes a flow ----
+  // ---- events: they change a flow ----
 
   typedef enum logic [3:0] {
     EvSegment = 4'd0,
     EvCommand = 4'd1,  // from the SW ring
     EvTimer   = 4'd2,
     EvSend    = 4'd3,  // its turn to send a segment
-    EvTell    = 4'd4,  // its turn to write a HW command
-    EvOpen    = 4'd5,  // toe_conn has made it: the TCB begins
-    EvPurge   = 4'd6,  // its queue pair goes away: reset it and forget it
-    EvReset   = 4'd7,  // its listener goes away: reset it, and tell
-    EvWindow  = 4'd8   // fpc_cubic has its window
+    EvTell    = 4'd4,  // its turn to report: write a HW command
+    EvOpen    = 4'd5,  // toe_conn has created it: the TCB begins
+    EvPurge   = 4'd6,  // its queue pair is detached: reset it, report nothing
+    EvReset   = 4'd7,  // its listener is removed: reset it, and report
+    EvWindow  = 4'd8   // fpc_cubic has computed its window
   } kind_e;
 
-  // Options of a CONNECT that has no flow yet, as it waits for its neighbour: what its SYN heeds. Others
-  // come again with the answer.
+  // Options of a CONNECT that waits for its neighbour and has no flow yet: those that its SYN needs.
+  // The host sends the others again after the answer.
   typedef struct packed {
     logic [6:0]  syncnt;
     logic [31:0] user_timeout;
     logic [7:0]  tos;
   } ahead_t;
 
-  // A new flow. active: SYN is ours; else it answers the peer's, whose fields are here.
+  // A new flow. active: our SYN opens it; else the peer's, whose fields are here.
   typedef struct packed {
     logic        active;
     logic        v6;
@@ -230,7 +230,7 @@ package toe_pkg;
     logic [31:0] ts_offset; // RFC 7323 5.4
     logic [4:0]  tx_log;
     logic [4:0]  rx_log;
-    logic [3:0]  cc;        // as OPTION CC has it
+    logic [3:0]  cc;        // coded as in OPTION CC
     ahead_t      ahead;
   } open_t;
 
@@ -239,7 +239,7 @@ package toe_pkg;
     logic [31:0] position;  // in the SW ring, for ERROR
   } command_t;
 
-  // What the host has written into the address table for a command with V6.
+  // The address table entry of a command with V6.
   typedef struct packed {
     addr_t remote;
     addr_t own;
@@ -251,7 +251,7 @@ package toe_pkg;
   typedef struct packed {
     kind_e kind;
     flow_t flow;
-    qp_t   qp;     // of EvCommand: who asked; of EvTell: whose HW ring has a place
+    qp_t   qp;     // EvCommand: its queue pair; EvTell: the queue pair whose HW ring has room
     body_t body;
   } event_t;
 
@@ -287,14 +287,14 @@ package toe_pkg;
     RecLoss = 2'd2   // after a timeout, until recover
   } recovery_e;
 
-  // What congestion control keeps; toe_cc says what the fields mean to it.
+  // State of congestion control; fpc_cc defines its meaning.
   typedef struct packed {
     logic [31:0] cwnd;      // bytes
     logic [31:0] ssthresh;
     logic [31:0] acked;     // bytes: towards the next step (NewReno), not yet asked for (CUBIC)
-    logic        asked;     // CUBIC: fpc_cubic has the flow
+    logic        asked;     // CUBIC: fpc_cubic works for the flow
     logic [31:0] seen_at;   // ... stamp of the last ACK
-    logic        epoch_set; // ... the rest as fpc_cubic_pkg has it
+    logic        epoch_set; // ... the rest as in fpc_cubic_pkg
     logic        after_rto;
     logic [31:0] w_max;
     logic [31:0] cwnd_prior;
@@ -303,7 +303,7 @@ package toe_pkg;
     logic [31:0] w_est;
     logic [31:0] credit;
     logic [31:0] est_credit;
-    logic [3:0]  algorithm; // as OPTION CC has it
+    logic [3:0]  algorithm; // coded as in OPTION CC
   } cc_t;
 
   typedef struct packed {
@@ -312,7 +312,7 @@ package toe_pkg;
     logic        active;
     logic        v6;
     qp_t         qp;
-    logic [31:0] id;         // listener id or cookie, until told
+    logic [31:0] id;         // listener id or cookie, until reported
     logic [4:0]  tx_log;     // buffers are 2^log bytes
     logic [4:0]  rx_log;
     logic        ts;         // negotiated
@@ -335,8 +335,8 @@ package toe_pkg;
     seq_t        snd_wl1;
     logic [31:0] max_wnd;    // largest ever offered
     seq_t        snd_sml;    // end of the last small segment (Nagle)
-    logic        flush;      // what is waiting goes, however small: it has waited long enough
-    logic        small_one;  // one segment goes, however small (RFC 9293 3.8.6.2.1)
+    logic        flush;      // send the waiting data, however few: the cork timer has expired
+    logic        small_one;  // send one segment, however small (RFC 9293 3.8.6.2.1)
     logic        cork_on;    // cork_at runs
     tick_t       cork_at;
 
@@ -344,33 +344,33 @@ package toe_pkg;
     seq_t        irs;
     seq_t        rcv_nxt;
     seq_t        rcv_adv;    // right edge of the window offered
-    seq_t        rcv_read;   // first byte that the host has not given back
+    seq_t        rcv_read;   // first byte that the host has not read
     seq_t        rcv_acked;  // Last.ACK.sent
-    logic        fin_in;     // the peer's FIN is taken
-    logic        fin_ahead;  // ... came beyond a gap, at rcv_fin
+    logic        fin_in;     // the peer's FIN is processed
+    logic        fin_ahead;  // ... has arrived beyond a gap, at rcv_fin
     seq_t        rcv_fin;
     logic [2:0]  gaps;       // ranges in ooo
     ranges_t     ooo;        // received beyond a gap, the latest first (RFC 2018 4)
-    logic        dsack_ok;   // dsack is to be told (RFC 2883)
+    logic        dsack_ok;   // dsack is pending (RFC 2883)
     range_t      dsack;
     logic [31:0] ts_recent;
     tick_t       heard;      // last segment from the peer
     logic [31:0] ts_offset;
 
-    // acknowledgements owed
+    // pending acknowledgements
     logic        ack_now;
     logic        ack_later;  // by delack_at
     logic [1:0]  unacked;    // segments since the last ACK
-    logic [3:0]  quick;      // to be acknowledged at once, unless pushed
-    logic        quick_on;   // ... and all others, as the host wishes
+    logic [3:0]  quick;      // segments to acknowledge at once, unless pushed
+    logic        quick_on;   // ... and all others (OPTION QUICKACK)
     tick_t       delack_at;
 
     // loss recovery
     recovery_e   recovery;
     logic [7:0]  dupacks;
     seq_t        recover;    // RecoveryPoint
-    seq_t        rexmit;     // what is to be sent again next lies at or behind this
-    logic        rexmit_one; // a segment at snd_una is owed, whatever the windows say
+    seq_t        rexmit;     // the next retransmission starts at or above this
+    logic        rexmit_one; // retransmit at snd_una, whatever the windows say
     logic [2:0]  sacked;     // ranges in board
     ranges_t     board;      // SACKed by the peer, ascending
 
@@ -386,12 +386,12 @@ package toe_pkg;
     tick_t       rtx_at;
     logic [3:0]  backoff;
     logic [7:0]  timeouts;   // without progress
-    tick_t       stalled_at; // the first of them
+    tick_t       stalled_at; // when the first of them happened
 
     // congestion
     cc_t         cc;
 
-    // the host's wishes
+    // options of the host
     logic        nodelay;
     logic        cork;
     logic        keepalive;
@@ -404,16 +404,15 @@ package toe_pkg;
     logic [15:0] linger2;    // seconds
     logic        keep_on;    // keep_at runs: keep-alive, FIN-WAIT-2
     tick_t       keep_at;
-    logic        gone;       // full close: nobody reads any more
-    logic        probe;      // a keep-alive or window probe is owed
+    logic        gone;       // full close: the host reads no more
+    logic        probe;      // a keep-alive or window probe is pending
 
-    // what the host is told
-    logic        known;      // of the flow: *_ESTABLISHED was said
-    logic        tell_open;  // ... is owed
-    logic        tell_half;  // CLOSE_EVENT HALF is owed
-    logic        told_half;
-    logic        tell_end;   // final CLOSE_EVENT, or CONNECT_FAILED, is owed
-    logic        ended;      // ... was said
+    // reports to the host
+    logic        known;      // *_ESTABLISHED was reported
+    logic        tell_open;  // ... is pending
+    logic        tell_half;  // CLOSE_EVENT HALF is pending
+    logic        tell_end;   // final CLOSE_EVENT, or CONNECT_FAILED, is pending
+    logic        ended;      // ... was reported
     logic [7:0]  reason;     // of the end
     seq_t        told_rx;    // what DATA_RECEIVED has announced
     seq_t        told_tx;    // what SEND_COMPLETE has announced
@@ -430,23 +429,24 @@ package toe_pkg;
     logic [31:0] tx_wraps;   // 4 GiB laps
     logic [31:0] rx_wraps;
     tick_t       record_at;  // when the record was written last
-    // stands in a list of its FPC
+    // is in a list of its FPC
     logic        in_send;
     logic        in_tell;
   } tcb_t;
 
   localparam int unsigned TcbBits = $bits(tcb_t);
 
-  // ---- what an event leads to ----
+  // ---- results of an event ----
 
-  // A segment to be made. Of flows the path is looked up by flow; toe_conn's have theirs with them.
+  // A segment to send. The path of a flow's segment is looked up; toe_conn passes the path with its
+  // segments.
   typedef struct packed {
     flow_t       flow;
     qp_t         qp;
     seq_t        seq;
     seq_t        ack;
     flags_t      flags;
-    logic [15:0] wnd;       // as it stands in the header
+    logic [15:0] wnd;       // the field of the header
     logic [7:0]  tos;
     logic [15:0] len;       // payload, from
     logic [31:0] from;      // ... this offset of the send buffer (not yet modulo its size)
@@ -486,8 +486,8 @@ package toe_pkg;
 
   // To toe_conn: what became of a flow.
   typedef enum logic [1:0] {
-    CnAccepted = 2'd0,  // it leaves its listener's backlog
-    CnTimeWait = 2'd1,  // over, but for TIME-WAIT: the sequence numbers stand here
+    CnAccepted = 2'd0,  // the flow leaves its listener's backlog
+    CnTimeWait = 2'd1,  // in TIME-WAIT: the sequence numbers are in this message
     CnGone     = 2'd2,  // over: the tuple is free
     CnFree     = 2'd3   // the slot is free (RELEASE)
   } conn_e;
@@ -497,8 +497,8 @@ package toe_pkg;
     flow_t       flow;
     qp_t         qp;
     logic [31:0] id;        // listener of a passive flow
-    logic        backlog;   // it counted for the listener's backlog
-    logic        free;      // CnTimeWait, CnGone: the slot is free too, its host never knew of it
+    logic        backlog;   // it was counted in the listener's backlog
+    logic        free;      // CnTimeWait, CnGone: the slot is free too, the host never saw the flow
     logic        purged;    // it answers EvPurge
     seq_t        snd_nxt;   // CnTimeWait
     seq_t        rcv_nxt;
@@ -510,9 +510,9 @@ package toe_pkg;
   // toe_conn to toe_table.
   typedef enum logic [1:0] {
     TbFind   = 2'd0,
-    TbInsert = 2'd1,  // path at place; not there yet
-    TbMove   = 2'd2,  // the tuple's place is another one now, where path goes too
-    TbDelete = 2'd3   // path, if it stands at place
+    TbInsert = 2'd1,  // path at place; a new entry
+    TbMove   = 2'd2,  // the tuple moves to another place, and path with it
+    TbDelete = 2'd3   // path, if it is at place
   } table_op_e;
 
   typedef struct packed {
@@ -526,7 +526,7 @@ package toe_pkg;
     place_t place;    // where it is
   } table_answer_t;
 
-  // A queue pair, as toe_csr has it.
+  // The configuration of a queue pair, from toe_csr.
   typedef struct packed {
     logic        enable;
     logic [63:0] area;       // DMA address of the area (device.h)

@@ -17,10 +17,10 @@ module toe_ram2 #(
   output wire [Width-1:0]    rdata_b_o
 );
 
-  toe_ram #(.Width(Width), .AddrBits(AddrBits)) a (
+  sdp_ram #(.Width(Width), .AddrBits(AddrBits)) a (
     .clk_i, .write_i, .waddr_i, .wdata_i, .raddr_i(raddr_a_i), .rdata_o(rdata_a_o)
   );
-  toe_ram #(.Width(Width), .AddrBits(AddrBits)) b (
+  sdp_ram #(.Width(Width), .AddrBits(AddrBits)) b (
     .clk_i, .write_i, .waddr_i, .wdata_i, .raddr_i(raddr_b_i), .rdata_o(rdata_b_o)
   );
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_resp.sv - what is neither TCP nor a connection's: ARP (RFC 826), ICMP and ICMPv6 echo, neighbour
-// discovery (RFC 4861), and the table of neighbours that it fills. A packet at a time.
+// toe_resp.sv - answers ARP (RFC 826), ICMP and ICMPv6 echo and neighbour discovery (RFC 4861), and
+// holds the neighbour table that these fill. A packet at a time.
 `resetall
 `default_nettype none
 
@@ -24,7 +24,7 @@ module toe_resp
   input  wire          free_ready_i,
   output wire buf_t    free_o,
 
-  // who wants to know a neighbour; answered two cycles later
+  // a lookup of a neighbour; answered two cycles later
   input  wire          ask_valid_i,
   input  wire          ask_v6_i,
   input  wire addr_t   ask_i,
@@ -40,7 +40,7 @@ module toe_resp
 );
 
   localparam int unsigned EntryBits = $clog2(Entries);
-  localparam tick_t Fresh = 32'd57220;     // 60 s: then it is asked for again
+  localparam tick_t Fresh = 32'd57220;     // 60 s: then the neighbour is requested again
 
   typedef logic [63:0][7:0] line_t;
   typedef logic [127:0][7:0] frame_t;
@@ -55,14 +55,14 @@ module toe_resp
 
   neighbour_t [Entries-1:0] table_q;
   logic [EntryBits-1:0] next_q, place;
-  logic refreshed, writes_q;         // learned_q goes into the table, where it was before
+  logic refreshed, writes_q;         // learned_q is known: it replaces its entry
 
-  // ---- the question: who of the table it is, then where he is ----
+  // ---- the lookup: the entry, then its link address ----
 
   logic ask_q, ask_v6_q, answer_q, known_q, seek_q, seek_v6_q;
   logic [47:0] mac, mac_q;
   addr_t ask_addr_q, seek_addr_q;
-  logic [Entries-1:0] match_q;           // who is asked for, and was heard of not too long ago
+  logic [Entries-1:0] match_q;           // has the requested address, and is fresh
   always_comb begin
     mac = '0;
     for (int i = 0; i < int'(Entries); i++) if (match_q[i]) mac = mac | table_q[i].mac;
@@ -72,7 +72,7 @@ module toe_resp
       ask_v6_q <= ask_v6_i;
       ask_addr_q <= ask_i;
     end
-    // Not one whose place another one takes in this cycle.
+    // Not an entry that is replaced in this cycle.
     for (int i = 0; i < int'(Entries); i++)
       match_q[i] <= table_q[i].valid && ticks(now_i) - table_q[i].seen < Fresh &&
                     table_q[i].v6 == ask_v6_i && table_q[i].addr == ask_i &&
@@ -91,13 +91,13 @@ module toe_resp
   typedef enum logic [3:0] {
     Idle, Read0, Read1, Take1, Judge, Sum0, Sum1, Sum2, Copy, CopyRead, CopyTake, Send0, Send1, Free
   } step_e;
-  step_e step_q, after_q;            // what comes behind the sums
+  step_e step_q, after_q;            // the step after the sums
   packet_t p_q;
   frame_t f_q;
   logic [4:0] line_q;
   frame_t out_q;
   logic [6:0] out_bytes_q;
-  logic sought_q;                    // what is sent is our own question
+  logic sought_q;                    // the frame is our own request
   logic sums_q;                      // it has a checksum, of
   logic [7:0][17:0] sum_q;           // ... these
   logic [21:0] total_q;
@@ -130,7 +130,7 @@ module toe_resp
     for (int i = 0; i < 16; i++) o[at+i] = v[8*(15-i)+:8];
     return o;
   endfunction
-  // Of up to 64 words: of what lies above 16 bits nothing is carried twice.
+  // Folds the sum of up to 64 words: the second fold has no carry.
   function automatic logic [15:0] fold(input logic [21:0] sum);
     logic [16:0] a;
     a = 17'(sum[15:0]) + 17'(sum[21:16]);
@@ -176,7 +176,7 @@ module toe_resp
     return f;
   endfunction
 
-  // The first line of an echo's reply.
+  // The first line of an echo reply.
   function automatic line_t echo(input line_t l, input logic v6, input logic [47:0] own);
     frame_t f, o;
     logic [15:0] sum;
@@ -211,7 +211,7 @@ module toe_resp
   wire has_link = p_q.bytes >= 12'd86 && f_q[79] == 8'd1;
   wire echo_ok = !p_q.vlan && (p_q.tuple.v6 ? icmp6 == 8'd128 : 1'b1);
 
-  // Who has told us where he is: found out with the packet, looked for in the table, written.
+  // Learns the sender's link address, in three cycles: parse the packet, look it up in the table, write.
   logic learns, learns_q;
   neighbour_t learned, learned_q;
   logic [Entries-1:0] same_q;
@@ -268,6 +268,116 @@ module toe_resp
                    : ((step_q == Send0) ? keep(out_bytes_q) : keep(out_bytes_q - 7'd64));
   assign m_tlast_o = (step_q == Copy) ? copy_last : (step_q == Send1 || out_bytes_q <= 7'd64);
 
+  // ---- the steps ----
+
+  // Asks for a neighbour, or takes a packet.
+  task automatic begin_work();
+    line_q <= '0;
+    sought_q <= seek_q;
+    sums_q <= seek_v6_q;
+    after_q <= Send0;
+    if (seek_q) begin
+      out_q <= seek_v6_q
+          ? nd(1'b1, own_i, own_i.ip6_link,
+               {104'hff02_0000_0000_0000_0000_0001_ff, seek_addr_q[23:0]},
+               {24'h3333ff, seek_addr_q[23:0]}, seek_addr_q)
+          : arp(1'b1, own_i, 48'd0, seek_addr_q[31:0]);
+      out_bytes_q <= seek_v6_q ? 7'd86 : 7'd42;
+      seek_q <= 1'b0;
+      step_q <= Sum0;
+    end else if (packet_valid_i) begin
+      p_q <= packet_i;
+      step_q <= Read0;
+    end
+  endtask
+
+  // Reads the first two lines of the packet.
+  task automatic read_step();
+    unique case (step_q)
+      Read0: begin
+        line_q <= 5'd1;
+        step_q <= Read1;
+      end
+      Read1: begin
+        f_q[63:0] <= read_data_i;
+        step_q <= Take1;
+      end
+      Take1: begin
+        f_q[127:64] <= read_data_i;
+        line_q <= '0;
+        step_q <= Judge;
+      end
+      default: ;
+    endcase
+  endtask
+
+  // Decides what the packet is, and makes the answer.
+  task automatic judge_step();
+    step_q <= Sum0;
+    after_q <= Free;
+    sums_q <= !is_arp;
+    copy_q <= echo(first, p_q.tuple.v6, own_i.mac);
+    if (is_arp) begin
+      if (arp_ok && arp_asks) begin
+        out_q <= arp(1'b0, own_i, six(f_q, 22), four(f_q, 28));
+        out_bytes_q <= 7'd42;
+        after_q <= Send0;
+      end
+    end else if (p_q.tuple.v6 && icmp6 != 8'd128) begin
+      if (nd_ok && icmp6 == 8'd135 && target_ours) begin
+        out_q <= nd(1'b0, own_i, sixteen(f_q, 62), sixteen(f_q, 22), p_q.mac,
+                    sixteen(f_q, 62));
+        out_bytes_q <= 7'd86;
+        after_q <= Send0;
+      end
+    end else if (echo_ok) after_q <= Copy;
+  endtask
+
+  // The checksum of neighbour discovery: sums of four words each, their total, into the frame.
+  task automatic sum_step();
+    unique case (step_q)
+      Sum0: begin
+        for (int i = 0; i < 8; i++)
+          sum_q[i] <= 18'({out_q[22+8*i], out_q[23+8*i]}) + 18'({out_q[24+8*i], out_q[25+8*i]}) +
+                      18'({out_q[26+8*i], out_q[27+8*i]}) + 18'({out_q[28+8*i], out_q[29+8*i]});
+        step_q <= Sum1;
+      end
+      Sum1: begin
+        total_q <= total;
+        step_q <= Sum2;
+      end
+      Sum2: begin
+        if (sums_q) {out_q[56], out_q[57]} <= ~fold(total_q);
+        step_q <= after_q;
+      end
+      default: ;
+    endcase
+  endtask
+
+  // Sends a frame: an echo copied line by line, or the lines made here.
+  task automatic send_step();
+    unique case (step_q)
+      Copy:
+      if (m_tready_i) begin
+        line_q <= line_q + 5'd1;
+        step_q <= copy_last ? Free : CopyRead;
+      end
+      CopyRead: step_q <= CopyTake;
+      CopyTake: begin
+        copy_q <= read_data_i;
+        step_q <= Copy;
+      end
+      Send0:
+      if (m_tready_i) begin
+        if (out_bytes_q > 7'd64) step_q <= Send1;
+        else step_q <= sought_q ? Idle : Free;
+      end
+      Send1: if (m_tready_i) step_q <= sought_q ? Idle : Free;
+      default: ;
+    endcase
+  endtask
+
+  // The table of neighbours: a known one is refreshed, a new one takes the oldest place.
   always_ff @(posedge clk_i) begin
     learns_q <= rst_ni && learns;
     learned_q <= (step_q == Judge) ? learned : learned_q;
@@ -280,9 +390,14 @@ module toe_resp
       if (!refreshed) next_q <= next_q + 1'b1;
     end
     if (!rst_ni) begin
-      step_q <= Idle;
       table_q <= '0;
       next_q <= '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      step_q <= Idle;
       seek_q <= 1'b0;
     end else begin
       if (answer_q && !known_q && !seek_q) begin
@@ -291,89 +406,11 @@ module toe_resp
         seek_addr_q <= ask_addr_q;
       end
       unique case (step_q)
-        Idle: begin
-          line_q <= '0;
-          sought_q <= seek_q;
-          sums_q <= seek_v6_q;
-          after_q <= Send0;
-          if (seek_q) begin
-            out_q <= seek_v6_q
-                ? nd(1'b1, own_i, own_i.ip6_link,
-                     {104'hff02_0000_0000_0000_0000_0001_ff, seek_addr_q[23:0]},
-                     {24'h3333ff, seek_addr_q[23:0]}, seek_addr_q)
-                : arp(1'b1, own_i, 48'd0, seek_addr_q[31:0]);
-            out_bytes_q <= seek_v6_q ? 7'd86 : 7'd42;
-            seek_q <= 1'b0;
-            step_q <= Sum0;
-          end else if (packet_valid_i) begin
-            p_q <= packet_i;
-            step_q <= Read0;
-          end
-        end
-        Read0: begin
-          line_q <= 5'd1;
-          step_q <= Read1;
-        end
-        Read1: begin
-          f_q[63:0] <= read_data_i;
-          step_q <= Take1;
-        end
-        Take1: begin
-          f_q[127:64] <= read_data_i;
-          line_q <= '0;
-          step_q <= Judge;
-        end
-        Judge: begin
-          step_q <= Sum0;
-          after_q <= Free;
-          sums_q <= !is_arp;
-          copy_q <= echo(first, p_q.tuple.v6, own_i.mac);
-          if (is_arp) begin
-            if (arp_ok && arp_asks) begin
-              out_q <= arp(1'b0, own_i, six(f_q, 22), four(f_q, 28));
-              out_bytes_q <= 7'd42;
-              after_q <= Send0;
-            end
-          end else if (p_q.tuple.v6 && icmp6 != 8'd128) begin
-            if (nd_ok && icmp6 == 8'd135 && target_ours) begin
-              out_q <= nd(1'b0, own_i, sixteen(f_q, 62), sixteen(f_q, 22), p_q.mac,
-                          sixteen(f_q, 62));
-              out_bytes_q <= 7'd86;
-              after_q <= Send0;
-            end
-          end else if (echo_ok) after_q <= Copy;
-        end
-        // The checksum of neighbour discovery: words by fours, all of them, into the frame.
-        Sum0: begin
-          for (int i = 0; i < 8; i++)
-            sum_q[i] <= 18'({out_q[22+8*i], out_q[23+8*i]}) + 18'({out_q[24+8*i], out_q[25+8*i]}) +
-                        18'({out_q[26+8*i], out_q[27+8*i]}) + 18'({out_q[28+8*i], out_q[29+8*i]});
-          step_q <= Sum1;
-        end
-        Sum1: begin
-          total_q <= total;
-          step_q <= Sum2;
-        end
-        Sum2: begin
-          if (sums_q) {out_q[56], out_q[57]} <= ~fold(total_q);
-          step_q <= after_q;
-        end
-        Copy:
-        if (m_tready_i) begin
-          line_q <= line_q + 5'd1;
-          step_q <= copy_last ? Free : CopyRead;
-        end
-        CopyRead: step_q <= CopyTake;
-        CopyTake: begin
-          copy_q <= read_data_i;
-          step_q <= Copy;
-        end
-        Send0:
-        if (m_tready_i) begin
-          if (out_bytes_q > 7'd64) step_q <= Send1;
-          else step_q <= sought_q ? Idle : Free;
-        end
-        Send1: if (m_tready_i) step_q <= sought_q ? Idle : Free;
+        Idle: begin_work();
+        Read0, Read1, Take1: read_step();
+        Judge: judge_step();
+        Sum0, Sum1, Sum2: sum_step();
+        Copy, CopyRead, CopyTake, Send0, Send1: send_step();
         default: if (free_ready_i) step_q <= Idle;
       endcase
     end

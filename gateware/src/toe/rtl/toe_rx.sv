@@ -5,8 +5,8 @@
 //   cycle  0     1        2      3, 4  5     6, 7    8, 9   10      11 ..
 //          beat  where    bytes  sum   add   L3, L4  sums   judge   options   packet_o
 //
-// Bytes stand in a beat from bit 0 on. L4 begins at an even byte, so that sums of 16-bit words of the
-// frame are sums of words of the segment: what stands before it is subtracted.
+// The first byte of a beat is in bits 7:0. L4 begins at an even byte, so that sums of 16-bit words of the
+// frame are sums of words of the segment: the bytes before it are subtracted.
 `resetall
 `default_nettype none
 
@@ -55,7 +55,7 @@ module toe_rx
   buf_t back;
   logic [OutBits:0] back_room;
 
-  // What this module drops itself waits for its turn at the list.
+  // Buffers of frames dropped here wait for their turn at the list.
   toe_fifo #(.Width($bits(buf_t)), .AddrBits(OutBits)) back_list (
     .clk_i, .rst_ni,
     .push_i(own_free_valid), .data_i(own_free), .room_o(back_room),
@@ -74,14 +74,14 @@ module toe_rx
   wire any_free = fresh || free_listed;
   wire [BufBits-1:0] next_buffer = fresh ? start_q[BufBits-1:0] : free_head;
 
-  // ---- cycle 0: the beat comes, and goes into its buffer ----
+  // ---- cycle 0: the beat arrives, and is written into its buffer ----
 
   logic in_packet_q, dropping_q;
   logic [BufBits-1:0] buffer_q;
   logic [5:0] line_q;             // of the next beat; 32: too long
   logic room;                     // behind, for a packet more
 
-  assign s_tready_o = 1'b1;       // what finds no room is dropped, and counted
+  assign s_tready_o = 1'b1;       // a frame without room is dropped, and counted
   wire beat = s_tvalid_i;
   wire first = beat && !in_packet_q;
   wire take_first = first && any_free && room;
@@ -205,7 +205,7 @@ module toe_rx
 
   // ---- cycles 2 to 4: which bytes of the beat are of the datagram; their sum, four words at a time ----
 
-  // Bytes of the line that lie below offset stop.
+  // Bytes of the line below offset stop.
   function automatic logic [63:0] below(input logic [5:0] line_, input logic [16:0] stop);
     logic [63:0] m;
     for (int i = 0; i < 64; i++) m[i] = {6'd0, line_[4:0], 6'(i)} < stop;
@@ -318,14 +318,14 @@ module toe_rx
     logic [11:0]        size;
     logic               over;
     logic [BufBits-1:0] buffer;
-    logic [3:0][17:0]   link;     // sums, of what stands before it
+    logic [3:0][17:0]   link;     // sums of the bytes before it
   } net_t;
 
   function automatic logic [47:0] mac_at(input logic [127:0][7:0] h, input int unsigned at);
     return {h[at], h[at+1], h[at+2], h[at+3], h[at+4], h[at+5]};
   endfunction
 
-  // Of what stands before the IP header: 14 bytes, and four for each tag.
+  // Of the bytes before the IP header: 14, and four for each tag.
   function automatic logic [3:0][17:0] sum_link(input logic [127:0][7:0] h, input logic [6:0] l3);
     logic [3:0][17:0] sum;
     sum = '0;
@@ -367,7 +367,7 @@ module toe_rx
     addr_t              dst;
     logic [1:0]         ecn;
     logic               header_ok;
-    logic               whole;      // all that the headers speak of is there
+    logic               whole;      // the frame has all bytes that the headers name
     logic [4:0][17:0]   header;     // sums, of the IP header
     logic [21:0]        before_l3;  // ... of what stands before it
     logic [3:0][17:0]   pseudo;     // ... of the addresses
@@ -439,7 +439,7 @@ module toe_rx
     trans_q8 <= trans_d;
   end
 
-  // What can be said before the sums are there.
+  // Verdicts that do not need the sums.
   typedef struct packed {
     logic to_us;       // by MAC
     logic for_us;      // by IP
@@ -469,7 +469,7 @@ module toe_rx
     f.forged = t.src == t.dst || {t.l4[0], t.l4[1]} == 16'd0 || {t.l4[2], t.l4[3]} == 16'd0;
     f.length_ok = t.l4_len >= 16'd20 && thl >= 6'd20 && 16'(thl) <= t.l4_len;
     f.echoes = t.l4_len >= 16'd8;
-    // Questions for a group are neighbours' alone: an echo would come from the group.
+    // Multicast requests: only neighbour solicitations, as an echo would come from the group.
     echo = t.l4[0] == 8'd128;
     neighbour = t.l4[0] == 8'd135 || t.l4[0] == 8'd136;
     to_group = (f.to_us || t.to[40]) && t.dst[127:120] == 8'hff;
@@ -505,7 +505,7 @@ module toe_rx
     with_pseudo_q10 <= fold(32'(pseudo_q9));
   end
 
-  // ---- cycle 10: what it is ----
+  // ---- cycle 10: the verdict ----
 
   typedef struct packed {
     logic       valid;
@@ -598,7 +598,7 @@ module toe_rx
     finished.seg.opt = is_tcp ? options : '0;
   end
 
-  // After reset nothing of before may come out: until then nothing is taken either.
+  // After reset no earlier frame may come out of the stages: until they are empty no frame is accepted.
   logic [4:0] quiet_q;
   logic open_q;
   always_ff @(posedge clk_i) begin

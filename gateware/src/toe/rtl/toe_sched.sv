@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_sched.sv - events to the FPC of their flow (S1.6). Each FPC has a queue of its own for segments,
-// so that one whose FPC is busy does not stand before those of others.
+// toe_sched.sv - passes events to the FPC of their flow (S1.6). Each FPC has a queue of its own for
+// segments, so that a segment whose FPC is busy does not block those of others.
 `resetall
 `default_nettype none
 
@@ -74,7 +74,7 @@ module toe_sched
       due.flow = due_flow_i[f];
     end
 
-    // In turn: each of the four is the first every fourth time.
+    // Round robin: each of the four has priority every fourth time.
     wire [3:0] asks = {due_valid_i[f], conn_valid_i && fpc_of(conn_i.flow) == f,
                        command_valid_i && fpc_of(command_i.flow) == f, segment_valid};
     logic [1:0] chosen;
@@ -82,8 +82,7 @@ module toe_sched
       chosen = turn_q;
       for (int i = 3; i >= 0; i--) if (asks[2'(turn_q + 2'(i))]) chosen = turn_q + 2'(i);
     end
-    // Two places in between, so that whether the FPC takes an event is not a matter of this cycle for
-    // those whom it comes from.
+    // Two entries in between, so that the ready of the sources does not depend on the FPC's in this cycle.
     logic [1:0] next_room;
     event_t next;
     wire goes = asks != 4'd0 && next_room != 2'd0;

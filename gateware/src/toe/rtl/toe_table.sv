@@ -43,7 +43,7 @@ module toe_table
   output wire                 answer_valid_o,
   output wire table_answer_t  answer_o,
 
-  // The path of a flow or a place in TIME-WAIT, a cycle later: for who sends, who tells, who connects.
+  // The path of a flow or a place in TIME-WAIT, a cycle later, for toe_tx, toe_dmaw and toe_conn.
   input  wire place_t [2:0] path_at_i,
   output wire path_t  [2:0] path_o
 );
@@ -109,7 +109,7 @@ module toe_table
     .raddr_b_i(own_path_at), .rdata_b_o(own_path)
   );
   for (genvar i = 0; i < 3; i++) begin : gen_path
-    toe_ram #(.Width($bits(path_t)), .AddrBits(PlaceBits)) copy (
+    sdp_ram #(.Width($bits(path_t)), .AddrBits(PlaceBits)) copy (
       .clk_i, .write_i(path_write), .waddr_i(path_waddr), .wdata_i(path_wdata),
       .raddr_i(slot_of(path_at_i[i])), .rdata_o(path_o[i])
     );
@@ -134,7 +134,7 @@ module toe_table
     return m;
   endfunction
 
-  // ---- lookups: a pipeline that stands when what it leads to is full ----
+  // ---- lookups: a pipeline that stalls when a queue behind it is full ----
 
   logic valid_q1, valid_q2, valid_q3, valid_q4;
   packet_t packet_q1, packet_q2, packet_q3, packet_q4;
@@ -240,7 +240,7 @@ module toe_table
   assign answer_o = answer_q;
   assign own_path_at = slot_of(own_match_q.place);
 
-  // What is written: in Clear every row, in Decide what the request asks for.
+  // Writes: in Clear every row, in Decide the change of the request.
   logic writes_row, in_second;
   always_comb begin
     writes_row = 1'b0;
@@ -253,7 +253,7 @@ module toe_table
     if (step_q == Decide) begin
       unique case (request_q.op)
         TbInsert:
-        // Two tuples of one signature in the same rows could not be told apart by it.
+        // Two tuples of equal signature in the same rows could not be distinguished.
         if (!own_match_q.found && !full) begin
           writes_row = 1'b1;
           in_second = second;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_timer.sv - the earliest deadline of each flow of an FPC. A scan reads one entry a cycle, whatever
-// passes meanwhile; one that is due becomes an EvTimer and is taken off until the FPC writes it anew.
+// toe_timer.sv - holds the earliest deadline of each flow of an FPC. A scan reads one entry a cycle,
+// whatever else passes; a due entry becomes an EvTimer and is removed until the FPC writes it again.
 `resetall
 `default_nettype none
 
@@ -32,8 +32,8 @@ module toe_timer
     tick_t at;
   } entry_t;
 
-  // cycle 0: read; 1: is it due; then it is taken off, unless the FPC's write
-  // comes in this cycle.
+  // cycle 0: read; 1: is it due; then it is removed, unless a write of the FPC
+  // arrives in this cycle.
   index_t scan_q, scan_q1, clear_q;
   logic valid_q1, written_q, clearing_q;
   entry_t entry;
@@ -42,13 +42,13 @@ module toe_timer
   index_t due;
 
   assign past = ticks(now_i) - entry.at;
-  // What the FPC writes, a cycle later.
+  // The write of the FPC, a cycle later.
   logic write_q;
   index_t written_at_q;
   entry_t write_entry_q;
   wire takes = valid_q1 && entry.on && !past[31] && !write_q && !written_q && room != '0;
 
-  toe_ram #(.Width($bits(entry_t)), .AddrBits(IndexBits)) deadlines (
+  sdp_ram #(.Width($bits(entry_t)), .AddrBits(IndexBits)) deadlines (
     .clk_i,
     .write_i(clearing_q || write_q || takes),
     .waddr_i(clearing_q ? clear_q : (write_q ? written_at_q : scan_q1)),
@@ -72,7 +72,7 @@ module toe_timer
       write_q <= write_i;
       scan_q <= scan_q + 1'b1;
       valid_q1 <= !clearing_q;
-      // Written while it was read: what was read is no longer so.
+      // Written while it was read: the word read is stale.
       written_q <= write_q && written_at_q == scan_q;
       clear_q <= clear_q + 1'b1;
       if (clear_q == '1) clearing_q <= 1'b0;

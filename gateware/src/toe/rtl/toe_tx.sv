@@ -7,7 +7,7 @@
 //   fill:  jobs, AXI data -> shift -> packet memory, a line a cycle
 //   leave: packet memory -> AXI-Stream, a line a cycle
 //
-// So reads of many packets are under way while host memory thinks; data comes in the order of asking.
+// So reads of many packets are outstanding; data arrive in the order of requests.
 `resetall
 `default_nettype none
 
@@ -31,7 +31,7 @@ module toe_tx
   output wire place_t              path_at_o,
   input  wire path_t               path_i,
 
-  // what belongs to no flow, with its path; no payload
+  // segments of no flow, with their path; no payload
   input  wire           bare_valid_i,
   output wire           bare_ready_o,
   input  wire tx_desc_t bare_i,
@@ -109,7 +109,7 @@ module toe_tx
     return a[15:0] + 16'(a[16]);
   endfunction
 
-  // Checksums stand as zero until they are known.
+  // Checksum fields are zero until the sum is known.
   function automatic headers_t headers(input tx_desc_t d, input opts_t o, input path_t p,
                                        input logic [47:0] mac);
     headers_t h;
@@ -152,7 +152,7 @@ module toe_tx
     return h;
   endfunction
 
-  // ---- ask: which descriptor is next; its path; its headers; its payload ----
+  // ---- ask: the next descriptor; its path; its headers; reads of its payload ----
 
   logic [FpcIndexBits-1:0] turn_q, source;
   logic any;
@@ -213,7 +213,7 @@ module toe_tx
       a_path_q <= bare_path_i;
       a_bare_q <= bare_valid_i;
     end
-    // What the lookup gave stays while b waits.
+    // The result of the lookup is held while b waits.
     if (a_leaves) begin
       b_q <= a_q;
       b_opts_q <= options(a_q);
@@ -289,7 +289,7 @@ module toe_tx
     end
   end
 
-  logic second_q;              // the first piece is asked for
+  logic second_q;              // the first piece is requested
   wire [15:0] behind = c_len_q - c_piece1_q;
   wire [15:0] piece = second_q ? behind : c_piece1_q;
   wire [63:0] addr = second_q ? c_start_q : c_addr_q;
@@ -312,7 +312,7 @@ module toe_tx
 
   wire slot_free = !used_q[SlotBits];
   wire has_payload = c_len_q != 16'd0;
-  // Its queue pair is gone, and its payload; not between its pieces, for the first is on its way.
+  // Its queue pair is gone, and its payload; not between its pieces, since the first is being read.
   wire serves = qp_i[qidx_t'(c_qp_q)].enable && !closed_i[qidx_t'(c_qp_q)];
   wire drops = has_payload && !serves && !second_q;
   wire ar_free = !ar_valid_o || ar_ready_i;
@@ -510,12 +510,12 @@ module toe_tx
   always_ff @(posedge clk_i) begin
     this_q <= '0;
     that_q <= '0;
-    // An odd byte in front would turn the words of the sum: sums are of lines as they stand.
+    // An odd byte in front would swap the bytes of the sum's words: lines are summed as they are.
     if (step_q == Fill && r_valid_i) begin
       this_q <= (fills ? joined : kept) & mask_from(lane);
       if (fills) that_q <= rest;
     end
-    // The segment's header: all of the headers, less what stands before it.
+    // The segment's header: all headers, less those before it.
     if (job_takes) begin
       this_q <= ready_job.headers.bytes[63:0] & mask_from(ready_job.headers.l4_at[5:0]);
       that_q <= ready_job.headers.bytes[127:64];
@@ -548,7 +548,7 @@ module toe_tx
     .valid_o(leaving_valid), .pop_i(leaving_done), .data_o(leaving)
   );
 
-  // Packets of each queue pair whose payload is not here yet.
+  // Packets of each queue pair whose payload has not arrived yet.
   wire begins = asks && !second_q;
   wire ends = step_q == Fill && r_valid_i && last_beat;
   for (genvar i = 0; i < int'(Qps); i++) begin : gen_at_work
@@ -573,7 +573,7 @@ module toe_tx
   typedef struct packed {
     logic        last;
     logic [6:0]  bytes;        // of this line
-    logic        sums;         // the checksum stands in this line,
+    logic        sums;         // the checksum is in this line,
     logic [5:0]  sum_at;       // ... there
     logic [15:0] csum;
   } about_t;
@@ -598,7 +598,7 @@ module toe_tx
   assign leaving_done = reads && about.last;
   assign slot_left = leaving_done;
 
-  toe_ram #(.Width(512), .AddrBits(SlotBits + 5)) packets (
+  sdp_ram #(.Width(512), .AddrBits(SlotBits + 5)) packets (
     .clk_i,
     .write_i(line_write), .waddr_i({slot_q, line_at}), .wdata_i(line),
     .raddr_i({leaving.slot, out_line_q}), .rdata_o(out_line)

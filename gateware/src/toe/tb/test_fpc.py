@@ -349,13 +349,13 @@ def test_fpc():
 FAULTS = {
     "payload of a segment is placed where the one before it ended": (
         "src/toe/rtl/fpc_text.sv",
-        "    c.place_at = in.seg.seq - in.t.irs - 32'd1;",
-        "    c.place_at = in.t.rcv_nxt - in.t.irs - 32'd1;",
+        "    c.text.to = in.text.seq - in.t.irs - 32'd1;",
+        "    c.text.to = in.t.rcv_nxt - in.t.irs - 32'd1;",
     ),
     "more is sent than the peer has room for": (
         "src/toe/rtl/fpc_plan.sv",
-        "    else p.width = room_full ? p.room : full;",
-        "    else p.width = (room_full && p.room > 32'd64) ? p.room : full;",
+        "    else c.plan.width = room_full ? p.room : full;",
+        "    else c.plan.width = (room_full && p.room > 32'd64) ? p.room : full;",
     ),
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_ram.sv - a memory with a port to write and a port to read, of which the data come a cycle later.
-// What is written and read in one cycle is read as it was before.
+// sdp_ram.sv - a simple dual-port RAM of one clock: one write port, one read port. Data read are there a
+// cycle later; a read in the cycle of a write to the same address returns the old word.
 `resetall
 `default_nettype none
 
-module toe_ram #(
+module sdp_ram #(
   parameter int unsigned Width = 32,
   parameter int unsigned AddrBits = 8
 ) (
@@ -24,7 +24,7 @@ module toe_ram #(
     rdata_q <= memory[raddr_i];
   end
 
-  // As after configuration: all zero.
+  // As after configuration of an FPGA: all zero.
   initial memory = '{default: '0};
 
   assign rdata_o = rdata_q;
