@@ -77,14 +77,11 @@ void toec_port_leave(struct toec_stack *s, const struct toec_addr *addr, toec_u1
     toec_pool_put(&s->tcp->holders, h);
 }
 
-int toec_set_reuse(struct toec_stack *s, struct toec_tcb *t, toec_u32 reuse)
+void toec_set_reuse(struct toec_stack *s, struct toec_tcb *t, toec_u32 reuse)
 {
-    if (reuse > TOEC_REUSE_ALL)
-        return TOEC_E_INVAL;
     toec_port_hold(s, &t->local, t->local_port, reuse);
     toec_port_leave(s, &t->local, t->local_port, t->pm.reuse);
     t->pm.reuse = (toec_u8)reuse;
-    return 0;
 }
 
 /* Some of these stand in the way of one who lets others in by `reuse`: each pair must agree upon

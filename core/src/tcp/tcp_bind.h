@@ -15,8 +15,8 @@ void toec_port_hold(struct toec_stack *s, const struct toec_addr *addr, toec_u16
                     unsigned reuse);
 void toec_port_leave(struct toec_stack *s, const struct toec_addr *addr, toec_u16 port,
                      unsigned reuse);
-/* TOEC_OPT_REUSE of a flow. */
-int toec_set_reuse(struct toec_stack *s, struct toec_tcb *t, toec_u32 reuse);
+/* Sets TOEC_OPT_REUSE of a flow: at most TOEC_REUSE_ALL. */
+void toec_set_reuse(struct toec_stack *s, struct toec_tcb *t, toec_u32 reuse);
 
 /* Of toec_pm.reuse: TIME-WAIT has the port now. */
 #define TOEC_REUSE_GIVEN (TOEC_REUSE_ALL + 1u)

@@ -212,73 +212,125 @@ static void idle_with_data(struct toec_stack *s, struct toec_tcb *t, toec_time n
     toec_persist_start(s, t, now); /* RFC 9293 3.8.6.1 */
 }
 
+/* What a step of output_data() returns beside the results of toec_emit(): it has sent a segment, so
+ * that all is looked at again; or it does not apply. */
+#define STEP_SENT  1
+#define STEP_APART 2
+
+/* A timeout has the first segment sent again, whatever the windows say. */
+static int resend_head(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    toec_u32 start, end;
+    int r;
+
+    if (!(t->flags & TOEC_F_RTX_HEAD))
+        return STEP_APART;
+    if (!toec_next_rtx(t, 0, &start, &end, now)) {
+        t->flags &= ~TOEC_F_RTX_HEAD;
+        return STEP_APART;
+    }
+    r = send_again(s, t, start, end, now);
+    return r ? r : STEP_SENT;
+}
+
+/* There is neither new data nor anything to retransmit: the application is the limit. */
+static int application_limited(struct toec_tcb *t, toec_u32 ready)
+{
+    if (ready || (t->flags & (TOEC_F_FAST | TOEC_F_SACKED)))
+        return 0;
+    t->flags &= ~TOEC_F_CWND_LIM;
+    if (toec_rate_wanted(t) && toec_pipe(t) < t->cwnd)
+        toec_rate_app_limited(t, toec_pipe(t));
+    return 1;
+}
+
+/* Pacing holds the next segment back. */
+static int held_by_pace(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    if (!toec_pace_rate(t) || toec_pace_ready(s, t, now))
+        return 0;
+    if (t->cwnd > toec_pipe(t) + t->pace->quantum) /* ... and not the congestion window */
+        t->flags &= ~TOEC_F_CWND_LIM;
+    return 1;
+}
+
+/* Retransmits what is taken for lost (RFC 6675 5 (C)). */
+static int resend_lost(struct toec_stack *s, struct toec_tcb *t, toec_u32 ready, toec_time now)
+{
+    toec_u32 start, end;
+    int r;
+
+    if (!(t->flags & (TOEC_F_FAST | TOEC_F_SACKED)) ||
+        !toec_next_rtx(t, ready && window_room(t), &start, &end, now))
+        return STEP_APART;
+    r = send_again(s, t, start, end, now);
+    return r ? r : STEP_SENT;
+}
+
+/* Sends new data as a probe of a larger path MTU (RFC 4821), when one is due. */
+static int probe_path(struct toec_stack *s, struct toec_tcb *t, toec_u32 ready, toec_u32 room,
+                      toec_time now)
+{
+    toec_u32 len = t->pm.low ? toec_pm_probe(t, ready, room, window_room(t), now) : 0;
+    int r;
+
+    if (!len)
+        return STEP_APART;
+    t->pm.sending = 1;
+    r = send_new(s, t, len, 0, now);
+    t->pm.sending = 0;
+    if (r)
+        return r;
+    toec_pm_probed(s, t, len);
+    return STEP_SENT;
+}
+
+/* Sends a segment of new data, or the FIN, as far as windows and Nagle allow. */
+static int send_next(struct toec_stack *s, struct toec_tcb *t, toec_u32 room, toec_time now)
+{
+    int fin, r;
+    toec_u32 len = new_len(s, t, room, &fin);
+
+    if (len == 0 && !fin) {
+        if (t->snd_una == t->snd_max)
+            idle_with_data(s, t, now);
+        return 0;
+    }
+    r = send_new(s, t, len, fin, now);
+    return r ? r : STEP_SENT;
+}
+
 static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
+    int r;
+
     if (t->snd_una == t->snd_max && new_ready(t))
         toec_cc_restart(s, t, now);
-    for (;;) {
-        toec_u32 start, end, pipe, room, len, ready = new_ready(t);
-        int fin, r;
+    do {
+        toec_u32 pipe, room, ready = new_ready(t);
 
-        if (t->flags & TOEC_F_RTX_HEAD) {
-            if (toec_next_rtx(t, 0, &start, &end, now)) {
-                r = send_again(s, t, start, end, now);
-                if (r)
-                    return r;
-                continue;
-            }
-            t->flags &= ~TOEC_F_RTX_HEAD;
-        }
-        if (ready == 0 && !(t->flags & (TOEC_F_FAST | TOEC_F_SACKED))) {
-            t->flags &= ~TOEC_F_CWND_LIM;
-            if (toec_rate_wanted(t) && toec_pipe(t) < t->cwnd)
-                toec_rate_app_limited(t, toec_pipe(t));
+        r = resend_head(s, t, now);
+        if (r != STEP_APART)
+            continue;
+        if (application_limited(t, ready) || held_by_pace(s, t, now))
             return 0;
-        }
-        if (toec_pace_rate(t) && !toec_pace_ready(s, t, now)) {
-            /* Which of the two is the limit? */
-            if (t->cwnd > toec_pipe(t) + t->pace->quantum)
-                t->flags &= ~TOEC_F_CWND_LIM;
-            return 0;
-        }
         pipe = toec_pipe(t);
         room = t->cwnd > pipe ? t->cwnd - pipe : 0;
         if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS) && room < t->mss) { /* R6675-05 */
             t->flags |= TOEC_F_CWND_LIM;
             return 0;
         }
-        if ((t->flags & (TOEC_F_FAST | TOEC_F_SACKED)) &&
-            toec_next_rtx(t, ready && window_room(t), &start, &end, now)) {
-            r = send_again(s, t, start, end, now);
-            if (r)
-                return r;
+        r = resend_lost(s, t, ready, now);
+        if (r != STEP_APART)
             continue;
-        }
         if (ready == 0)
             return 0;
         t->flags &= ~TOEC_F_CWND_LIM;
-        if (t->pm.low) {
-            len = toec_pm_probe(t, ready, room, window_room(t), now);
-            if (len) {
-                t->pm.sending = 1;
-                r = send_new(s, t, len, 0, now);
-                t->pm.sending = 0;
-                if (r)
-                    return r;
-                toec_pm_probed(s, t, len);
-                continue;
-            }
-        }
-        len = new_len(s, t, room, &fin);
-        if (len == 0 && !fin) {
-            if (t->snd_una == t->snd_max)
-                idle_with_data(s, t, now);
-            return 0;
-        }
-        r = send_new(s, t, len, fin, now);
-        if (r)
-            return r;
-    }
+        r = probe_path(s, t, ready, room, now);
+        if (r == STEP_APART)
+            r = send_next(s, t, room, now);
+    } while (r == STEP_SENT);
+    return r;
 }
 
 /* What a persist timeout sends (RFC 9293 3.8.6.1): what fits a window too small for SWS avoidance,

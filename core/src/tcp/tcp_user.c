@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_user.c - what the user asks of a flow: the calls of RFC 9293 3.10.1 to 3.10.6 and options.
+ * tcp_user.c - the calls of RFC 9293 3.10.1 to 3.10.6 that a user makes on a flow.
  */
 #include "../ip/ip_out.h"
 #include "tcp.h"
@@ -12,7 +12,6 @@
 #include "tcp_tables.h"
 #include "tcp_timer.h"
 #include "tcp_tw.h"
-#include "tcp_uto.h"
 
 /* ---- OPEN ---- */
 
@@ -208,171 +207,6 @@ int toec_abort(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (t->state >= TOEC_ESTABLISHED && TOEC_SEQ_LT(t->snd_max, t->snd_end))
         (void)toec_tcp_output(s, t, now);
     toec_tcb_reset(s, t, TOEC_R_ABORTED, now);
-    return 0;
-}
-
-/* ---- options ---- */
-
-static void set_flag(struct toec_tcb *t, toec_u32 flag, toec_u32 on)
-{
-    t->flags = on ? t->flags | flag : t->flags & ~flag;
-}
-
-/* RFC 9293 MAY-18. */
-static int set_cc(struct toec_stack *s, struct toec_tcb *t, toec_u32 value, toec_time now)
-{
-    const struct toec_cc_ops *ops = toec_cc_get(value);
-
-    if (!ops)
-        return TOEC_E_INVAL;
-    return ops == t->cc_ops ? 0 : toec_cc_change(s, t, ops, now);
-}
-
-/* RFC 9293 MUST-24, MUST-25, MUST-27, MAY-5. */
-static int set_keep(struct toec_stack *s, struct toec_tcb *t, enum toec_option opt, toec_u32 value,
-                    toec_time now)
-{
-    toec_u32 max = opt == TOEC_OPT_KEEPALIVE ? 1 : opt == TOEC_OPT_KEEPCNT ? 127 : 32767;
-
-    if (value > max || (value == 0 && opt != TOEC_OPT_KEEPALIVE))
-        return TOEC_E_INVAL;
-    if (opt == TOEC_OPT_KEEPALIVE)
-        set_flag(t, TOEC_F_KEEPALIVE, value);
-    else if (opt == TOEC_OPT_KEEPIDLE)
-        t->keep_idle = (toec_u16)value;
-    else if (opt == TOEC_OPT_KEEPINTVL)
-        t->keep_intvl = (toec_u16)value;
-    else
-        t->keep_cnt = (toec_u8)value;
-    if ((t->flags & TOEC_F_KEEPALIVE) && t->state >= TOEC_ESTABLISHED &&
-        !(t->flags & TOEC_F_USER_GONE)) {
-        t->keep_probes = 0;
-        toec_keep_start(s, t, TOEC_MS(t->keep_idle * 1000ull), now);
-    }
-    return 0;
-}
-
-static int path_option_ok(enum toec_option opt, toec_u32 value)
-{
-    switch (opt) {
-    case TOEC_OPT_ECN:
-        return value >= TOEC_ECN_OFF && value <= TOEC_ECN_PASSIVE;
-    case TOEC_OPT_MTU_DISCOVER:
-        return value <= TOEC_MTU_OMIT;
-    case TOEC_OPT_MAXSEG: /* TCP_MIN_MSS and MAX_TCP_WINDOW of Linux */
-        return value == 0 || (value >= 88 && value <= 32767);
-    case TOEC_OPT_TOS: /* RFC 9293 MUST-48, SHLD-21, SHLD-22 */
-        return value <= 255;
-    default:
-        return 0;
-    }
-}
-
-static int set_path(struct toec_stack *s, struct toec_tcb *t, enum toec_option opt, toec_u32 value)
-{
-    if (!path_option_ok(opt, value))
-        return TOEC_E_INVAL;
-    if (opt == TOEC_OPT_ECN)
-        t->ecn.policy = (toec_u8)value;
-    else if (opt == TOEC_OPT_MTU_DISCOVER)
-        t->pm.discover = (toec_u8)value;
-    else if (opt == TOEC_OPT_MAXSEG)
-        t->pm.user_mss = (toec_u16)value;
-    else /* R1122-06; as Linux, the ECN field of a TCP segment is TCP's own */
-        t->ecn.tos = (toec_u8)(value & ~TOEC_IP_ECN);
-    if (t->state >= TOEC_ESTABLISHED)
-        toec_pm_sync(s, t);
-    return 0;
-}
-
-int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option opt, toec_u32 value,
-                    toec_time now)
-{
-    switch (opt) {
-    case TOEC_OPT_NODELAY:
-    case TOEC_OPT_CORK:
-    case TOEC_OPT_QUICKACK:
-        if (value > 1)
-            return TOEC_E_INVAL;
-        set_flag(t,
-                 opt == TOEC_OPT_NODELAY ? TOEC_F_NODELAY
-                 : opt == TOEC_OPT_CORK  ? TOEC_F_CORK
-                                         : TOEC_F_QUICKACK,
-                 value);
-        if (opt == TOEC_OPT_QUICKACK && value && (t->flags & TOEC_F_DELACK))
-            t->flags |= TOEC_F_ACK_NOW;
-        if (t->state >= TOEC_ESTABLISHED)
-            toec_pend(s, t); /* what was held may go now */
-        return 0;
-    case TOEC_OPT_KEEPALIVE:
-    case TOEC_OPT_KEEPIDLE:
-    case TOEC_OPT_KEEPINTVL:
-    case TOEC_OPT_KEEPCNT:
-        return set_keep(s, t, opt, value, now);
-    case TOEC_OPT_CC:
-        return set_cc(s, t, value, now);
-    case TOEC_OPT_MAX_PACING:
-        toec_pace_limit(s, t, value && value != 0xffffffffu ? toec_rate_of_bps(value) : 0);
-        return 0;
-    case TOEC_OPT_USER_TIMEOUT:
-        value = TOEC_MIN(value, 0x7fffffffu); /* 25 days: what ticks can be compared over */
-        t->user_timeout = value ? TOEC_MS(value) + 1 : 0;
-        return 0;
-    case TOEC_OPT_SYNCNT:
-        if (value > 127)
-            return TOEC_E_INVAL;
-        t->fo.syn_retries = (toec_u8)value;
-        return 0;
-    case TOEC_OPT_ADV_UTO:
-        return toec_uto_set(s, t, value);
-    case TOEC_OPT_LINGER2:
-        if (value > 65535u)
-            return TOEC_E_INVAL;
-        t->linger2 = (toec_u16)value;
-        return 0;
-    case TOEC_OPT_ECN:
-    case TOEC_OPT_MTU_DISCOVER:
-    case TOEC_OPT_MAXSEG:
-    case TOEC_OPT_TOS:
-        return set_path(s, t, opt, value);
-    case TOEC_OPT_REUSE:
-        return toec_set_reuse(s, t, value);
-    default:
-        return TOEC_E_INVAL;
-    }
-}
-
-static int listen_option_ok(enum toec_option opt, toec_u32 value)
-{
-    if (opt == TOEC_OPT_DEFER_ACCEPT)
-        return value <= 255;
-    return opt == TOEC_OPT_REUSE ? value <= TOEC_REUSE_ALL : path_option_ok(opt, value);
-}
-
-int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, toec_u32 value)
-{
-    struct toec_listener *l;
-    struct toec_tcb *t;
-
-    if (id >= s->tcp->listeners.fresh)
-        return TOEC_E_INVAL;
-    l = toec_pool_at(&s->tcp->listeners, id);
-    if (!l->live || !listen_option_ok(opt, value))
-        return TOEC_E_INVAL;
-    if (opt == TOEC_OPT_REUSE) {
-        l->reuse = (toec_u8)value;
-        for (t = l->half; t; t = t->stage.half.next)
-            (void)toec_set_reuse(s, t, value);
-    } else if (opt == TOEC_OPT_DEFER_ACCEPT)
-        l->defer = (toec_u8)value;
-    else if (opt == TOEC_OPT_ECN)
-        l->ecn = (toec_u8)value;
-    else if (opt == TOEC_OPT_MTU_DISCOVER)
-        l->discover = (toec_u8)value;
-    else if (opt == TOEC_OPT_MAXSEG)
-        l->user_mss = (toec_u16)value;
-    else
-        l->tos = (toec_u8)(value & ~TOEC_IP_ECN);
     return 0;
 }
 
