@@ -380,8 +380,8 @@ ON_A_WIRE = ["--netif", "wire:/no/w", "--ip", "10.0.0.1/8"]
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--engine", "inside"], 2, "none of toed, inline, thread and gateware"),
-        (["--netif", "wire:/x"], 2, "want --engine"),
+        (["--engine", "inside"], 2, "want toed, inline, thread or gateware"),
+        (["--netif", "wire:/x"], 2, "need --engine"),
         (["--engine", "inline"], 2, "--netif is missing"),
         (["--engine", "inline", "--netif", "wire:/x"], 2, "--ip is missing"),
         (["--engine", "inline", "--netif", "wire:/x", "--ip", "10.0.0.300/8"], 2, "10.0.0.300"),

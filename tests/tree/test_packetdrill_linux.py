@@ -34,7 +34,7 @@ def test_the_judge_can_fail(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("word", "code", "said"),
-    [("--help", 0, "Linux as the judge"), ("nowhere.pkt", 2, "no such file: nowhere.pkt")],
+    [("--help", 0, "Linux as the reference"), ("nowhere.pkt", 2, "no such file: nowhere.pkt")],
 )
 def test_the_command_reads_its_arguments(word: str, code: int, said: str) -> None:
     done = subprocess.run(

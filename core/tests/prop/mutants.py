@@ -99,14 +99,15 @@ MUTANTS = [
 ]
 
 
-def compile_one(source: Path, out: Path) -> None:
+def compile_one(source: Path, out: Path, home: Path | None = None) -> None:
+    """home: the folder of the original, where its includes are looked for."""
     subprocess.run(
         [
             "cc",
             *CFLAGS,
             "-std=gnu11",
             f"-I{CORE / 'include'}",
-            f"-I{CORE / 'src'}",
+            f"-I{home or source.parent}",
             f"-I{PROP}",
             "-c",
             str(source),
@@ -145,14 +146,15 @@ def attempt(binary: Path, runs: int) -> str:
 
 def try_mutant(mutant: Mutant, base: dict[str, Path], work: Path, runs: int) -> str | None:
     """None: its text is not in the source."""
-    text = (CORE / "src" / mutant.file).read_text()
+    (original,) = (CORE / "src").rglob(mutant.file)
+    text = original.read_text()
     if mutant.old not in text:
         return None
     folder = work / mutant.name
     folder.mkdir()
     source = folder / mutant.file
     source.write_text(text.replace(mutant.old, mutant.new))
-    compile_one(source, folder / "mutant.o")
+    compile_one(source, folder / "mutant.o", original.parent)
     objects = [o for name, o in base.items() if name != mutant.file]
     link([*objects, folder / "mutant.o"], folder / "prop")
     return attempt(folder / "prop", runs)
@@ -166,7 +168,7 @@ def main() -> int:
     found, missed, stale = [], [], []
     with tempfile.TemporaryDirectory(prefix="toe-mutants-") as name:
         work = Path(name)
-        sources = [*sorted((CORE / "src").glob("*.c")), *sorted(PROP.glob("*.c")), *SHARED]
+        sources = [*sorted((CORE / "src").rglob("*.c")), *sorted(PROP.glob("*.c")), *SHARED]
         base = {source.name: work / f"{source.stem}.o" for source in sources}
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda s: compile_one(s, base[s.name]), sources))
