@@ -15,8 +15,8 @@ struct middle {
     uint8_t copy[60]; /* IP and TCP headers of host 0's last segment with payload */
 };
 
-/* Replaces len bytes at p, an even offset, by those at new and updates the sum (RFC 1624 eqn. 3).
- * */
+/* Replaces len bytes at p, an even offset, by those at new and updates the sum (RFC 1624 eqn.
+ * 3). */
 static void change(uint8_t *sum, uint8_t *p, const uint8_t *new, unsigned len)
 {
     uint32_t s = ~get16(sum) & 0xffff;

@@ -90,8 +90,8 @@ static void test_address_taken(void **state)
     sim_stop(&s);
 }
 
-/* RFC 5227 2.4 (b): one defence in ten seconds, also when the stack before the hand-over sent it.
- * */
+/* RFC 5227 2.4 (b): one defence in ten seconds, also when the stack before the hand-over sent
+ * it. */
 static void test_address_defended(void **state)
 {
     struct host *h;
