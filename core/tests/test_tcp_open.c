@@ -353,7 +353,7 @@ static void test_ports_home(void **state)
             /* both directions of a flow have one home stack */
             assert_int_equal(toec_rss_hash(&peer, &own, 80, c->local_port) % 3, home);
         }
-        for (i = 0; i < 50; i++) { /* a port that the user chose: refused unless its replies arrive here */
+        for (i = 0; i < 50; i++) { /* refused unless its replies arrive here */
             toec_u16 port = (toec_u16)(2000 + i);
             int r;
 

@@ -121,7 +121,7 @@ static void test_rate_and_bursts(void **state)
         quantum += quantum / 10;
         if (quantum < 2ull * MSS)
             quantum = 2ull * MSS;
-        quantum += runs[i].rate * (runs[i].step + 17 * USEC) / SEC; /* catches up after a late poll */
+        quantum += runs[i].rate * (runs[i].step + 17 * USEC) / SEC; /* made up after a late poll */
         print_message("%u B/s: %llu of %llu bytes, bursts up to %u, at least %llu us apart\n",
                       runs[i].rate, (unsigned long long)f.bytes, (unsigned long long)want, f.burst,
                       (unsigned long long)f.least_gap / 1000);

@@ -269,7 +269,7 @@ static void test_too_big(void **state)
     talk_end(&t);
 }
 
-/* ... and if the probe is acknowledged all the same, the message was wrong and is undone. */
+/* ... and if the probe is acknowledged all the same, the message is disregarded. */
 static void test_too_big_was_wrong(void **state)
 {
     struct talk t;

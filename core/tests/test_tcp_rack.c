@@ -109,8 +109,8 @@ static void test_three_pieces_do_not_wait(void **state)
     talk_end(&t);
 }
 
-/* After reordering was seen once, even four SACKed segments mean a wait; the late segment arrives,
- * and nothing was sent needlessly. */
+/* After reordering was seen once, SACKed segments mean a wait; the late segment arrives, and
+ * nothing was sent needlessly. */
 static void test_reordering_seen(void **state)
 {
     struct talk t;
