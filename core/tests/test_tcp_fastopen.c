@@ -24,7 +24,7 @@ static struct tseg syn(struct talk *t, int fo_len, const uint8_t *cookie, uint32
     return g;
 }
 
-/* Sends it; the SYN-ACK must acknowledge `acked` bytes of data. */
+/* Sends such a SYN; the SYN-ACK must acknowledge `acked` bytes of data. */
 static struct tseg ask(struct talk *t, int fo_len, const uint8_t *cookie, uint32_t len,
                        uint32_t acked)
 {

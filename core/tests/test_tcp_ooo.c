@@ -89,8 +89,7 @@ static void test_sack_room(void **state)
     }
 }
 
-/* More gaps than a flow can record: the segment is dropped and counted, until it is
- * retransmitted. */
+/* More gaps than a flow can record: the segment is dropped and counted; the peer retransmits it. */
 static void test_ooo_bounded(void **state)
 {
     struct talk t;

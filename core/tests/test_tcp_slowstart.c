@@ -32,8 +32,8 @@ static void round_trip(struct ccbench *b, double rtt, unsigned bdp, double jitte
 
 static const struct toec_cc_ops *const both[] = {&toec_cc_cubic, &toec_cc_newreno};
 
-/* R9438-08, R9406-01: the delay grows with the queue. Slow start ends without a loss, with less
- * than two BDP queued; without HyStart++ the window would pass twice the BDP in the next round. */
+/* R9438-08, R9406-01: the delay grows with the queue. Slow start ends without a loss, with a window
+ * between one and five BDP. */
 static void test_hystart_ends(void **state)
 {
     unsigned i, n;

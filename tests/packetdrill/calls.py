@@ -29,7 +29,7 @@ MSG_PEEK, MSG_TRUNC, MSG_OOB, MSG_ERRQUEUE = 2, 0x20, 1, 0x2000
 class Prepared:
     name: str
     args: list[int]
-    is_fd: bool = False  # the script's value stands for any descriptor
+    is_fd: bool = False  # the script's value means any descriptor
     after: Callable[[int], None] = lambda result: None  # result >= 0: checks the returned values
     keep: list[object] = field(default_factory=list)  # memory that the call uses
 

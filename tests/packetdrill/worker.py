@@ -23,8 +23,7 @@ PYTHON = "/usr/bin/python3"
 
 
 def serve(backend: str) -> None:
-    """Reads a script and its options from each line of standard input, prints a result line for it.
-    """
+    """Reads a script with options per line of standard input, prints a result per line."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
