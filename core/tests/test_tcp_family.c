@@ -15,8 +15,7 @@ struct middle {
     uint8_t copy[60]; /* IP and TCP headers of host 0's last segment with payload */
 };
 
-/* Replaces len bytes at p, an even offset, by those at new and updates the sum (RFC 1624 eqn.
- * 3). */
+/* Replaces len bytes at p, an even offset, by those at new; updates the sum (RFC 1624 eqn. 3). */
 static void change(uint8_t *sum, uint8_t *p, const uint8_t *new, unsigned len)
 {
     uint32_t s = ~get16(sum) & 0xffff;
@@ -229,7 +228,7 @@ static void test_ttl(void **state)
     }
 }
 
-/* RFC 9293 MUST-57: a SYN to a multicast or broadcast address, of IP or Ethernet, is dropped
+/* RFC 9293 MUST-57: a SYN to a multicast or broadcast address (IP or Ethernet) is dropped
  * silently. */
 static void test_syn_to_many(void **state)
 {

@@ -276,7 +276,7 @@ static void test_server_limit(void **state)
         assert_int_equal(t.s.host[0].conns->gone_reason, TOEC_R_RESET);
         t.peer_port++;
     }
-    ask(&t, 8, cookie, 10, 0); /* after the handshake */
+    ask(&t, 8, cookie, 10, 0); /* falls back to the handshake */
     talk_say(&t, F_ACK, 0, 0, 0);
     assert_true(t.s.host[0].conns->established);
     conn_abort(t.s.host[0].conns);

@@ -68,8 +68,7 @@ static void test_sack_before_ack(void **state)
     talk_end(&t);
 }
 
-/* The SYN-ACK is due again while the device accepts no frame for half a second: one timeout
- * counts. */
+/* The SYN-ACK is due again, and the device accepts no frame for half a second: one timeout. */
 static void test_no_room(void **state)
 {
     struct talk t;

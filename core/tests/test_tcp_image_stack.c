@@ -90,8 +90,7 @@ static void test_address_taken(void **state)
     sim_stop(&s);
 }
 
-/* RFC 5227 2.4 (b): one defence in ten seconds, also when the stack before the hand-over sent
- * it. */
+/* RFC 5227 2.4 (b): one defence in ten seconds, even if the stack before the hand-over sent it. */
 static void test_address_defended(void **state)
 {
     struct host *h;
@@ -175,7 +174,7 @@ static void test_addresses_in_no_state(void **state)
     refused(h, &tested, none);
     h->stack->arp.announcements = 0; /* but its timer is set */
     refused(h, &tested, none);
-    toec_timer_cancel(h->stack, &h->stack->arp.announce); /* or the probing would never end */
+    toec_timer_cancel(h->stack, &h->stack->arp.announce); /* the probing would never end */
     refused(h, &tested, none);
     h->stack->ip4 = IP_A;
     refused(h, &tested, none);

@@ -438,8 +438,7 @@ static void test_cookie_and_small_buffer(void **state)
     sim_stop(&s);
 }
 
-/* Runs a handshake with a deferring listener up to the client's bare ACK, whose number is in
- * *ack. */
+/* Runs a handshake with a deferring listener up to the client's bare ACK; *ack is its number. */
 static void deferred(struct sim *s, unsigned times, uint32_t *ack)
 {
     struct tseg g = seg_make(5000, 80, F_SYN, 100, 0);

@@ -413,8 +413,7 @@ static void test_neighbour_lost(void **state)
     talk_end(&t);
 }
 
-/* A flow that only receives has a pending ACK, and the neighbour is unresolved: no timeout of
- * data. */
+/* A flow that only receives has a pending ACK and an unresolved neighbour: no data times out. */
 static void test_neighbour_lost_while_receiving(void **state)
 {
     struct talk t;

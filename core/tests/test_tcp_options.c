@@ -19,8 +19,7 @@ static struct toec_seg parse(unsigned flags, const uint8_t *o, unsigned n, int r
     return g;
 }
 
-/* MUST-64: an option of a known kind but wrong length is ignored, and the options after it
- * count. */
+/* MUST-64: an option of a known kind but wrong length is ignored; options after it count. */
 static void test_wrong_lengths(void **state)
 {
     static const uint8_t kinds[] = {2, 3, 4, 5, 8, 28, 34};

@@ -260,7 +260,8 @@ static void test_cwnd_is_kept(void **state)
     talk_end(&t);
 }
 
-/* R7661-01, R7661-03: a loss while the window is not validated reduces it to what was in flight. */
+/* R7661-01, R7661-03: a loss while the window is not validated: the reduction starts from the data
+ * in flight. */
 static void test_loss_when_not_validated(void **state)
 {
     struct talk t;

@@ -232,8 +232,7 @@ static void test_most_recent_only(void **state)
     talk_end(&t);
 }
 
-/* R8985-03: if a retransmission is acknowledged sooner than the minimum RTT, the original
- * arrived. */
+/* R8985-03: a retransmission acknowledged sooner than the minimum RTT: the original arrived. */
 static void test_too_early_for_the_retransmission(void **state)
 {
     struct talk t;
