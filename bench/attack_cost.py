@@ -39,7 +39,8 @@ FEW, MANY, LONG, LONGER = 1000, 3000, 10000, 12000
 
 
 def count(case: str) -> dict[str, float]:
-    """Instructions per frame that core/ takes for a case: early on, and after many frames."""
+    """Return the instructions per frame that core/ takes for a case, early on and after many
+    frames."""
     marks = [FEW, MANY, *((LONG, LONGER) if case in FLAT else ())]
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
@@ -63,7 +64,7 @@ def count(case: str) -> dict[str, float]:
         )
         if done.returncode != 0:
             raise RuntimeError(f"attack_cost {case}: {done.stderr[-500:]}")
-        # The n-th dump has what was counted between mark n - 1 and mark n.
+        # Dump n contains what was counted between mark n - 1 and mark n.
         between = [callgrind.total(Path(f"{out}.{n}")) for n in range(1, len(marks) + 1)]
     per_frame = {"early": between[1] / (MANY - FEW)}
     if case in FLAT:

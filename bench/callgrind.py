@@ -15,7 +15,7 @@ def command(out: Path, argv: list[object], *, within: str) -> list[object]:
 
 
 def costs(path: Path) -> Counter[tuple[str, str]]:
-    """Instructions by object file and function.
+    """Return the instructions by object file and function.
 
     The format is that of valgrind's manual, "Callgrind Format Specification": ob= and fn= name the
     owner of the cost lines that follow, a name is written once and then referenced by number, and
@@ -42,7 +42,7 @@ def costs(path: Path) -> Counter[tuple[str, str]]:
 
 
 def total(path: Path) -> int:
-    """Instructions counted in a file, or in one dump of several."""
+    """Return the instructions counted in a file, or in one dump of several."""
     found = re.search(r"^totals: (\d+)$", path.read_text(), re.MULTILINE)
     if not found:
         raise ValueError(f"{path} has no totals: is it written by callgrind?")
@@ -50,7 +50,7 @@ def total(path: Path) -> int:
 
 
 def read(path: Path) -> dict:
-    """Instructions by object file and by function, in percent."""
+    """Return the instructions by object file and by function, in percent."""
     found = costs(path)
     total = sum(found.values())
     parts: Counter[str] = Counter()

@@ -40,8 +40,8 @@ def of(pid: int) -> CpuTime:
 
 
 def by_thread(pid: int) -> dict[str, float]:
-    """CPU seconds of each thread by its name, exact to the nanosecond; threads of one name are
-    summed."""
+    """Return the CPU seconds of each thread by its name, exact to the nanosecond; threads of one
+    name are summed."""
     found: dict[str, float] = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         name = (task / "comm").read_text().strip()
@@ -50,5 +50,5 @@ def by_thread(pid: int) -> dict[str, float]:
 
 
 def of_all(pids: list[int]) -> CpuTime:
-    """Sum over several processes."""
+    """Return the sum over several processes."""
     return sum((of(pid) for pid in pids), CpuTime(0.0, 0.0))

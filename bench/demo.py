@@ -26,7 +26,7 @@ from tests.lab.toed import Toed, af_xdp_missing
 SYSTEMS = {"linux": "Linux TCP", "toed": "toed", "inline": "inline", "ideal": "ideal TOE"}
 TITLES = {"return200": "return 200, 256 bytes", "file256": "256-byte file"}
 FIGURES = ("requests_per_s", "p50_us", "p99_us", "cpu_user_us", "cpu_system_us")
-# nginx's CPU per request on toed, as a part of what it is on Linux.
+# nginx's CPU per request on toed, as a fraction of that on Linux.
 GOALS = {"return200": 1 / 3, "file256": 1 / 2}
 CHOICE = (
     "Choose toed when the program's core is the bottleneck, or when several programs or workers "
@@ -37,7 +37,7 @@ CHOICE = (
 
 
 def start_toed(stack: ExitStack, netio: str) -> tuple[netns.Pair, Toed]:
-    """toed on AF_XDP; on TAP if the user chose it or AF_XDP is not available."""
+    """Start toed on AF_XDP, or on TAP if the user chose it or AF_XDP is not available."""
     if netio in ("auto", "af_xdp"):
         missing = af_xdp_missing()
         if not missing:
@@ -59,7 +59,7 @@ def start_toed(stack: ExitStack, netio: str) -> tuple[netns.Pair, Toed]:
 
 
 def figures(requests: int, requests_per_s: float, p50: float, p99: float, used: cpu.CpuTime):
-    """One sample; CPU times are microseconds per request."""
+    """Return one sample; CPU times are microseconds per request."""
     return {
         "requests_per_s": requests_per_s,
         "p50_us": p50,
@@ -121,7 +121,7 @@ class OverIdeal:
 
 
 def wake_ups(toed: Toed) -> dict[str, int]:
-    """How often toed has interrupted a sleeping nginx, and has gone to sleep itself."""
+    """Return how often toed has interrupted a sleeping nginx, and how often it has slept itself."""
     counters = toed.stats()["engines"][0]["counters"]
     return {"nginx_woken": counters["interrupts"], "toed_slept": counters["sleeps"]}
 
@@ -164,7 +164,7 @@ class Comparison:
         return [(s, v) for s, v in self.servers.items() if isinstance(v, OverNetwork)]
 
     def measure(self) -> dict:
-        """samples[case][system]: a list of what sample() returned."""
+        """Return samples[case][system]: a list of what sample() returned."""
         samples = {case: {system: [] for system in self.servers} for case in webserver.CASES}
         total = self.options.samples * len(webserver.CASES)
         for case in webserver.CASES:
@@ -184,7 +184,7 @@ class Comparison:
         return samples
 
     def count_syscalls(self) -> dict:
-        """syscalls[case][system]: nginx's system calls per request, by name."""
+        """Return syscalls[case][system]: nginx's system calls per request, by name."""
         counts = {case: {} for case in webserver.CASES}
         for case in webserver.CASES:
             for system, server in self.over_network():
@@ -206,7 +206,7 @@ OFFLOADS = (
 
 
 def offloads(ns: netns.Namespace, interface: str) -> list[str]:
-    """Those of OFFLOADS that are on."""
+    """Return the OFFLOADS that are on."""
     lines = ns.run(["ethtool", "-k", interface]).stdout.splitlines()
     states = dict(line.split(": ", 1) for line in lines if ": " in line)
     return [name for name in OFFLOADS if states[name].startswith("on")]
@@ -221,7 +221,7 @@ def cpu_us(figures: dict[str, float]) -> float:
 
 
 def ratios_to(linux: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-    """other's figures over Linux's; nginx's CPU time also with toed's added."""
+    """Return other's figures over Linux's; nginx's CPU time also with toed's added."""
     pairs = {
         "requests_per_s": (other["requests_per_s"], linux["requests_per_s"]),
         "p50": (other["p50_us"], linux["p50_us"]),
@@ -235,7 +235,7 @@ def ratios_to(linux: dict[str, float], other: dict[str, float]) -> dict[str, flo
 
 
 def summarise(samples: dict) -> tuple[dict, dict, list[report.Goal]]:
-    """Cases, ratios of each system to Linux, and goals, from the samples."""
+    """Return cases, ratios of each system to Linux, and goals, from the samples."""
     cases, ratios, goals = {}, {}, []
     for case, by_system in samples.items():
         found = {system: medians(list_) for system, list_ in by_system.items()}
@@ -248,7 +248,7 @@ def summarise(samples: dict) -> tuple[dict, dict, list[report.Goal]]:
 
 
 def show(body: dict, goals: list[report.Goal]) -> None:
-    """Prints the comparison."""
+    """Print the comparison."""
     head = ["", "requests/s", "p50 us", "p99 us", "nginx CPU us/request", "user", "system"]
     head += ["toed CPU", "both"]
     rows = []

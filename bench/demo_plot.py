@@ -20,7 +20,7 @@ PARTS = {
 
 
 def bars(body: dict, case: str) -> dict[str, dict[str, float]]:
-    """Microseconds by system and part, in the order of the picture."""
+    """Return microseconds by system and part, in the order of the picture."""
     found = {}
     for system, f in body["cases"][case].items():
         parts = {name: f[name] for name in ("cpu_user_us", "cpu_system_us")}
@@ -48,7 +48,7 @@ def _panel(axis: plt.Axes, body: dict, case: str) -> None:
 
 
 def draw(body: dict, path: Path) -> None:
-    """Writes the picture as SVG: a panel per case, a bar per system."""
+    """Write the picture as SVG: a panel per case, a bar per system."""
     machine = body["machine"]
     with mpl.rc_context(STYLE):
         figure, axes = plt.subplots(1, len(body["cases"]), figsize=(10, 3.2), sharey=True)

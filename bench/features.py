@@ -38,7 +38,7 @@ FRAMES = {
 RECEIVERS = ("inline_wire", "inline_af_xdp")
 RECEIVE_MESSAGES = (2048, 65536)
 
-Sample = Callable[..., dict]  # of a link, connections, message, zero_copy: what bulk.py has of it
+Sample = Callable[..., dict]  # of a link, connections, message, zero_copy: the figures of bulk.py
 
 
 def _ratio(value: float, of: float) -> float | None:

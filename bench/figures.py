@@ -45,7 +45,7 @@ def row(demo_: dict, case: str, system: str) -> str:
 
 
 def markdown(demo_: dict) -> str:
-    """The text between the marks: a table per case, then goals, source and advice."""
+    """Return the text between the marks: a table per case, then goals, source and advice."""
     machine, settings = demo_["machine"], demo_["settings"]
     lines = ["![CPU time of nginx per request](docs/demo.svg)", ""]
     for case in demo_["cases"]:

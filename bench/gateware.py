@@ -52,8 +52,8 @@ class Run:
 
 
 def evictions(options: argparse.Namespace) -> list[Run]:
-    """Frames of which a given part finds its TCB on chip; then single segments, of flows that all
-    fit on chip, and of so many flows that none does."""
+    """Measure frames of which a given part finds its TCB on chip; then single segments, of flows
+    that all fit on chip, and of so many flows that none does."""
     runs = []
     about = {"fpcs": 1, "tcbs": TCBS}
     for delay in options.delays:
@@ -236,7 +236,7 @@ def table(found: dict) -> str:
 
 
 def percents(text: str) -> list[int]:
-    """ "100,50,0", or "none"."""
+    """Parse "100,50,0", or "none"."""
     values = [] if text == "none" else [int(part) for part in text.split(",")]
     if any(not 0 <= v <= 100 for v in values):
         raise ValueError(text)

@@ -43,9 +43,8 @@ def draw_evictions(axis: Axes, rows: list[dict]) -> None:
 
 
 def draw(body: dict, path: Path) -> Path:
-    """Rate of the wire and packets by payload, a curve for each way, flows and memory; events by
-    how
-    many TCBs are on chip."""
+    """Plot the rate of the wire and packets by payload, a curve for each way, flows and memory; and
+    events by how many TCBs are on chip."""
     found = body["figures"]
     figure, axes = plt.subplots(1, 3, figsize=(15, 5.5))
     axes[0].axhline(LINE, color="grey", linestyle="--", label="the goal")

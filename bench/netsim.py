@@ -28,7 +28,7 @@ def mbits(result: dict) -> list[float]:
 
 
 def against_loss(cc: str) -> list[dict]:
-    """Throughput at random loss, 1 Gbit/s and 50 ms, and by the response function."""
+    """Return throughput at random loss, 1 Gbit/s and 50 ms, and by the response function."""
     rows = []
     for loss in (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2):
         result = netsim.run(
@@ -43,7 +43,7 @@ def against_loss(cc: str) -> list[dict]:
 
 
 def against_rtt(cc: str) -> list[dict]:
-    """Throughput of one flow on 100 Mbit/s with a buffer of one BDP."""
+    """Return the throughput of one flow on 100 Mbit/s with a buffer of one BDP."""
     rows = []
     for rtt in (2, 5, 10, 20, 50, 100, 200):
         queue = f"{int(100e6 / 8 * rtt / 1e3)}B"
@@ -57,7 +57,7 @@ def against_rtt(cc: str) -> list[dict]:
 
 
 def against_buffer(cc: str) -> list[dict]:
-    """One flow on 100 Mbit/s and 20 ms (a BDP is 250 kB): throughput and queue length."""
+    """Return throughput and queue length of one flow on 100 Mbit/s and 20 ms (a BDP is 250 kB)."""
     rows = []
     for part in (0.1, 0.2, 0.5, 1, 2, 4):
         result = netsim.run(
@@ -71,7 +71,7 @@ def against_buffer(cc: str) -> list[dict]:
 
 
 def fairness(cc: str) -> list[dict]:
-    """Jain's index of 2 to 50 flows on 100 Mbit/s and 20 ms, drop-tail of one BDP."""
+    """Return Jain's index of 2 to 50 flows on 100 Mbit/s and 20 ms, drop-tail of one BDP."""
     rows = []
     for flows in (2, 5, 10, 20, 50):
         result = netsim.run(
@@ -85,7 +85,7 @@ def fairness(cc: str) -> list[dict]:
 
 
 def rtt_fairness(cc: str) -> list[dict]:
-    """Share of a flow with a longer RTT next to one of 20 ms."""
+    """Return the share of a flow with a longer RTT next to one of 20 ms."""
     rows = []
     for times in (1, 2, 4, 8):
         result = netsim.run(
@@ -114,7 +114,7 @@ LOSSES = {
 
 
 def recovery(cc: str) -> list[dict]:
-    """Round trips of 40 ms without in-order data, by lost segments."""
+    """Return the round trips of 40 ms without in-order data, by lost segments."""
     rows = []
     for name, (drops, segments) in LOSSES.items():
         app = f"bytes={segments * 1448}B" if segments else "app=20mbit"
@@ -130,7 +130,7 @@ def recovery(cc: str) -> list[dict]:
 
 
 def cubic_window() -> dict:
-    """CUBIC's window after one loss, and the formula."""
+    """Return CUBIC's window after one loss, and that of the formula."""
     result = netsim.run(
         *["--fwd", "rate=0,delay=50ms", "--rev", "delay=50ms"],
         *flow("cubic", "drop=600,rx_buf=16MiB,tx_buf=16MiB"),
@@ -163,7 +163,7 @@ def cubic_window() -> dict:
 
 
 def timeline(ccs: list[str]) -> dict:
-    """Two flows of each kind, the second 10 s later: windows, rates and the queue."""
+    """Return windows, rates and the queue of two flows of each kind, the second 10 s later."""
     out = {}
     for cc in ccs:
         qdisc = "qdisc=step,step=60kB" if cc == "dctcp" else ""

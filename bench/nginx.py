@@ -24,7 +24,7 @@ NGINX_CORE, OTHER_CORE = 0, 1
 CASE = "return200"
 TITLES = {"linux": "Linux", "toed": "toed", "inline": "inline", "ideal": "ideal TOE"}
 LIBRARY = "libtoe_preload.so"
-ENOUGH = 1000  # the least samples of a profile for a goal
+ENOUGH = 1000  # fewest samples of a profile for a goal
 
 
 def on_its_core(argv: Sequence[object]) -> list[object]:

@@ -77,7 +77,7 @@ class Bench:
         return brief(found)
 
     def closed_loop(self) -> dict:
-        """samples[system][point]: a list."""
+        """Measure the closed loop: samples[system][point] is a list."""
         points = [(c, s) for c in self.options.connections for s in self.options.sizes]
         samples = {name: {point(*p): [] for p in points} for name in self.links}
         for _ in range(self.options.samples):

@@ -37,7 +37,7 @@ def duration(text: str) -> float:
 
 
 def numbers(text: str) -> list[int]:
-    """ "1,32": parse whole numbers from 1."""
+    """Parse whole numbers from 1, as in "1,32"."""
     values = [int(part) for part in text.split(",")]
     if min(values) < 1:
         raise ValueError(text)
@@ -45,7 +45,7 @@ def numbers(text: str) -> list[int]:
 
 
 def chosen(of: Mapping[str, object]) -> Callable[[str], list[str]]:
-    """ "linux,toed_wire": parse names of a table, or "none"."""
+    """Return a parser of names of a table, as in "linux,toed_wire", or "none"."""
 
     def names(text: str) -> list[str]:
         if text == "none":

@@ -126,9 +126,9 @@ class Nginx:
 
 
 class OverIdeal:
-    """One run of nginx over the ideal TOE (bench/ideal/), which asks for case.
+    """One run of nginx over the ideal TOE (bench/ideal/), which requests the path of case.
 
-    toe_prefix, nginx_prefix    commands that run the one and the other: on one core.
+    toe_prefix, nginx_prefix    prefixes of the two commands: to pin each to a core.
     """
 
     def __init__(
@@ -150,9 +150,9 @@ class OverIdeal:
         timeout: float,
         under: Callable[[Sequence[object]], Sequence[object]] = list,
     ) -> tuple[dict, object]:
-        """Runs toe-ideal with args; returns what it measured, and what during(toe, worker) gave.
+        """Run toe-ideal with args; return its result, and that of during(toe, worker).
 
-        If that is a function it is called with the worker's process id at the end of the
+        If the latter is a function, it is called with the worker's process id at the end of the
         measurement, and its result is returned. under changes nginx's command: under valgrind.
         """
         argv = under(command(self.folder, ideal.IP))

@@ -91,7 +91,7 @@ static void data_in_batch(unsigned events)
 
 /* ---- a sender ---- */
 
-/* Acknowledges the data in flight, two segments per ACK. */
+/* Acknowledges the data in flight, one ACK for two segments. */
 static void acknowledge(struct talk *t, int poll)
 {
     uint32_t at = (uint32_t)t->c->acked;
@@ -187,7 +187,7 @@ static void requests(struct talk *t, uint32_t *at, unsigned n)
 {
     for (; n; n--) {
         tick(t);
-        talk_put(t, F_ACK | F_PSH, *at, *at, SMALL); /* acknowledges the answer before */
+        talk_put(t, F_ACK | F_PSH, *at, *at, SMALL); /* acknowledges the previous answer */
         *at += SMALL;
         assert_int_equal(conn_read(t->c, SMALL), SMALL);
         assert_int_equal(conn_write(t->c, SMALL, 1), SMALL);
@@ -243,7 +243,7 @@ static void opened(struct tseg *g)
     g->seq++;
 }
 
-/* The peer opens and closes first. */
+/* Opens a connection from the peer, which also closes first. */
 static void one_passive(struct talk *t, uint16_t port)
 {
     struct tseg g = seg_make(port, OWN_PORT, F_SYN, PEER_ISN, 0);
@@ -270,7 +270,7 @@ static void one_passive(struct talk *t, uint16_t port)
     sent(t, 0);
 }
 
-/* The stack opens and closes first, and so keeps a TIME-WAIT. */
+/* Opens a connection from the stack, which also closes first and so keeps a TIME-WAIT. */
 static void one_active(struct talk *t, uint16_t port)
 {
     struct tseg g = seg_make(OWN_PORT, 0, 0, PEER_ISN, 0);
@@ -301,7 +301,7 @@ static void connections(unsigned events, void (*one)(struct talk *t, uint16_t po
 
     set_up(&t);
     t.s.host[0].tx_buf = t.s.host[0].rx_buf = 4096;
-    t.s.host[0].cfg.max_time_wait = 128; /* full before it is counted */
+    t.s.host[0].cfg.max_time_wait = 128; /* full before counting begins */
     talk_passive(&t);
     for (i = 0; i < events + 200; i++) {
         if (i == 200)

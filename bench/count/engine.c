@@ -91,7 +91,7 @@ static void request(unsigned events)
     requests(&w, &at, events);
 }
 
-/* Writes of BULK bytes from y to x, each delivered and acknowledged before the next. */
+/* Writes BULK bytes from y to x several times, each time until they are acknowledged. */
 static void stream(struct world *w, uint32_t *at, unsigned writes)
 {
     for (; writes; writes--) {
@@ -135,7 +135,7 @@ static struct toe_cmd wait_for(struct host *h, uint8_t type)
     return c;
 }
 
-/* y opens and closes first. */
+/* Opens a connection from y, which also closes first. */
 static void one_connection(struct world *w)
 {
     struct toe_cmd c;

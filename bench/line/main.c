@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - line A B: nanoseconds in which a cache line goes from CPU A to CPU B and back, the least
- * that an answer between two cores takes. Two threads pass a number on; the median of 200 rounds.
+ * main.c - line A B: nanoseconds in which a cache line travels from CPU A to CPU B and back, the
+ * lower bound of a round trip between two cores. Two threads pass a number back and forth; prints
+ * the median of 200 rounds.
  *
- * In a virtual machine it says where the host has put the two: within one core, one socket, or two.
+ * In a virtual machine the result shows where the host has placed the two CPUs: on one core, one
+ * socket, or two.
  */
 #include <pthread.h>
 #include <sched.h>

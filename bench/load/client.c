@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.c - a measurement: the threads, and what they found together. */
+/* client.c - a measurement: starts the threads and merges their results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule.c - which connection begins an exchange, and what became of it (schedule.h). */
+/* schedule.c - selects the connection that begins an exchange, and records the outcome
+ * (schedule.h). */
 #include "schedule.h"
 #include "common.h"
 #include "connect.h"

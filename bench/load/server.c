@@ -18,7 +18,7 @@
 #define BACKLOG  4096
 #define BUFFER   LOAD_PATTERN_MAX
 #define HEAD_MAX 4096u
-/* Calls on one connection before the next has its turn. */
+/* Calls on one connection before the next one is served. */
 #define TURN        16
 #define SLEEP_MS    100
 #define COUNT_BYTES 8u

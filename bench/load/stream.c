@@ -13,7 +13,7 @@
 #include "schedule.h"
 #include "stream.h"
 
-/* Calls on one connection before the next has its turn. */
+/* Calls on one connection before the next one is served. */
 #define TURN        16
 #define LOANS       256 /* borrows per turn; each has a few frames */
 #define COUNT_BYTES 8u

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - what the checksum, alone and with a copy, takes by each way that this CPU has
+ * main.c - measures the checksum, alone and with a copy, by each way that this CPU supports
  * (engine/src/frames/sums.h), for bench/sums.py:
  *
  *   sums ROUNDS LENGTH...
  *
- * Prints JSON: for each way and length, nanoseconds of CPU time a call in each round. The ways take
- * turns within a round. Exit code 2: usage.
+ * Prints JSON: for each way and length, nanoseconds of CPU time per call in each round. Each round
+ * measures all ways in turn. Exit code 2: usage.
  */
 #include <stdio.h>
 #include <stdlib.h>

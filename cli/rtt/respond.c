@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* respond.c - `toehold rtt --respond`: sends each UDP datagram back to where it came from. */
+/* respond.c - `toehold rtt --respond`: returns each UDP datagram to its sender. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>

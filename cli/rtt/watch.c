@@ -97,9 +97,9 @@ static bool enough(struct rtt *r)
 }
 
 /* Handles an error of the packet socket. The socket reports once that its interface went down
- * (packet(7)), and nothing when the interface is removed later, so watch() polls for that. An
- * interface that is only down is watched on, as it may come up. Returns false after a message when
- * the measurement ends; what was seen until then is the result. */
+ * (packet(7)), and nothing when the interface is removed later, so watch() polls for that.
+ * Continues on an interface that is only down, as it may come up. Returns false after a message
+ * when the measurement ends; its result covers what was seen until then. */
 static bool continues(struct rtt *r, unsigned index, bool *down)
 {
     char name[IFNAMSIZ];

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_family.c - differences of TCP over IPv6 and IPv4, and what must be the same: two whole
+ * test_tcp_family.c - where TCP differs between IPv6 and IPv4, and where it must not: two complete
  * stacks and a middlebox that inspects and changes frames.
  */
 #include "tcpsim.h"
 
 struct middle {
-    unsigned syn_data, longest[2]; /* bytes of text on a SYN; in any segment, of each host */
+    unsigned syn_data, longest[2]; /* payload of a SYN; longest payload of each host */
     unsigned hops[2];              /* TTL or hop limit of each host's last segment */
     unsigned segments[2], drop[2];
-    int strip;         /* SYNs lose their MSS option */
-    const uint8_t *to; /* SYNs of host 0 go to this address */
+    int strip;         /* remove the MSS option from SYNs */
+    const uint8_t *to; /* redirect the SYNs of host 0 to this address */
     const uint8_t *mac;
-    uint8_t copy[60]; /* IP and TCP headers of host 0's last segment with text */
+    uint8_t copy[60]; /* IP and TCP headers of host 0's last segment with payload */
 };
 
-/* RFC 1624 eqn. 3: len bytes at p, of an even offset, become those at new. */
+/* Replaces len bytes at p, an even offset, by those at new; updates the sum (RFC 1624 eqn. 3). */
 static void change(uint8_t *sum, uint8_t *p, const uint8_t *new, unsigned len)
 {
     uint32_t s = ~get16(sum) & 0xffff;
@@ -87,7 +87,7 @@ static void begin(struct sim *s, struct middle *m, int ip6)
     s->router_state = m;
 }
 
-/* Host 0 connects to host 1. */
+/* Connects host 0 to host 1. */
 static struct conn *open_one(struct sim *s)
 {
     sim_start(s);
@@ -116,7 +116,7 @@ static struct toec_info info_of(struct conn *c)
     return i;
 }
 
-/* What the peer takes, as this end sees it, without options. */
+/* Returns the MSS by which this end sends, before options are subtracted. */
 static unsigned peer_takes(struct conn *c)
 {
     struct toec_info i = info_of(c);
@@ -124,7 +124,7 @@ static unsigned peer_takes(struct conn *c)
     return i.mss_send + ((i.opts & TOEC_I_TIMESTAMPS) ? 12u : 0);
 }
 
-/* RFC 9293 MUST-15: without the option 536 bytes over IPv4, 1220 over IPv6, both ways. */
+/* RFC 9293 MUST-15: without the MSS option, 536 bytes over IPv4 and 1220 over IPv6, both ways. */
 static void test_default_mss(void **state)
 {
     static const unsigned want[2] = {536, 1220};
@@ -152,7 +152,7 @@ static void test_default_mss(void **state)
     }
 }
 
-/* ... for connections made by a SYN cookie, */
+/* ... also for connections that a SYN cookie opens, */
 static void test_default_mss_of_cookies(void **state)
 {
     static const unsigned want[2] = {536, 1220};
@@ -183,7 +183,7 @@ static void test_default_mss_of_cookies(void **state)
     }
 }
 
-/* ... and for data on the SYN to a server that is not known. */
+/* ... and for data on the SYN to an unknown server. */
 static void test_default_mss_of_syn_data(void **state)
 {
     static const unsigned want[2] = {536, 1220};
@@ -228,8 +228,8 @@ static void test_ttl(void **state)
     }
 }
 
-/* RFC 9293 MUST-57: a multicast or broadcast SYN is dropped silently, by its IP or its Ethernet
- * address. */
+/* RFC 9293 MUST-57: a SYN to a multicast or broadcast address (IP or Ethernet) is dropped
+ * silently. */
 static void test_syn_to_many(void **state)
 {
     static const uint8_t ip4[3][4] = {{10, 0, 0, 255}, {255, 255, 255, 255}, {224, 0, 0, 1}};
@@ -278,7 +278,7 @@ static void test_syn_to_many(void **state)
 
 /* ---- Packet Too Big ---- */
 
-/* Quotes host 0's last segment with text, shifted by `forge` bytes. */
+/* Quotes host 0's last segment with payload, its sequence number shifted by `forge` bytes. */
 static void too_big(struct sim *s, const struct middle *m, uint32_t mtu, unsigned forge)
 {
     uint8_t f[14 + 40 + 8 + 60], *ip = f + 14, *icmp = ip + 40;
@@ -312,7 +312,8 @@ static void too_big(struct sim *s, const struct middle *m, uint32_t mtu, unsigne
     sim_run(s, USEC);
 }
 
-/* R8201-03: only about what is under way; R8201-02: never upwards; R8201-01: never below 1280. */
+/* R8201-03: the message must quote data in flight. R8201-02: it never raises the size. R8201-01: it
+ * never lowers the MTU below 1280. */
 static void test_packet_too_big(void **state)
 {
     struct middle m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tcp_fastopen.c - Fast Open (RFC 7413), as server and as client, dialogue by dialogue. */
+/* test_tcp_fastopen.c - Fast Open (RFC 7413), as server and as client, in dialogues with a peer. */
 #include "tcptalk.h"
 
 static void serve(struct talk *t, uint32_t max)
@@ -11,7 +11,7 @@ static void serve(struct talk *t, uint32_t max)
     assert_int_equal(toec_listen_fastopen(t->s.host[0].stack, id, max), 0);
 }
 
-/* The peer's SYN with len bytes of data and, of fo_len 0 and more, the option. */
+/* Returns the peer's SYN with len bytes of data; fo_len >= 0: with the Fast Open option. */
 static struct tseg syn(struct talk *t, int fo_len, const uint8_t *cookie, uint32_t len)
 {
     struct tseg g = talk_seg(t, F_SYN, (uint32_t)-1, 0, len);
@@ -24,7 +24,7 @@ static struct tseg syn(struct talk *t, int fo_len, const uint8_t *cookie, uint32
     return g;
 }
 
-/* Sends it; the SYN-ACK must acknowledge `acked` bytes of data. */
+/* Sends such a SYN; the SYN-ACK must acknowledge `acked` bytes of data. */
 static struct tseg ask(struct talk *t, int fo_len, const uint8_t *cookie, uint32_t len,
                        uint32_t acked)
 {
@@ -53,7 +53,7 @@ static void get_cookie(struct talk *t, uint8_t cookie[8])
 
 /* ---- server ---- */
 
-/* Ten bytes have come on a SYN with a cookie; the handshake is not over. */
+/* Receives ten bytes on a SYN with a cookie; the handshake is not complete. */
 static void early(struct talk *t, uint32_t max)
 {
     uint8_t cookie[8];
@@ -100,7 +100,7 @@ static void test_server(void **state)
     talk_end(&t);
 }
 
-/* TOEC_FASTOPEN_NOCOOKIE: data or the option will do; the bound of pending ones holds. */
+/* TOEC_FASTOPEN_NOCOOKIE: data or the option suffices; the limit of pending flows still applies. */
 static void test_server_without_cookies(void **state)
 {
     static const uint8_t wrong[8] = {1};
@@ -116,20 +116,20 @@ static void test_server_without_cookies(void **state)
     g = ask(&t, 8, wrong, 100, 100);
     assert_int_equal(g.fo_len, -1);
     t.peer_port++;
-    g = ask(&t, 0, 0, 0, 0); /* requests a cookie, and is open: as Linux */
+    g = ask(&t, 0, 0, 0, 0); /* requests a cookie and opens the flow, as on Linux */
     assert_int_equal(g.fo_len, -1);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_taken), 3);
     t.peer_port++;
     ask(&t, -1, 0, 100, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_limited), 1);
     t.peer_port++;
-    ask(&t, -1, 0, 0, 0); /* a plain SYN: the handshake */
+    ask(&t, -1, 0, 0, 0); /* a plain SYN needs the handshake */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_limited), 1);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_bad_cookie), 0);
     talk_end(&t);
 }
 
-/* A close before the handshake is over: data and FIN follow the SYN-ACK. */
+/* The server closes before the handshake completes: data and FIN follow the SYN-ACK. */
 static void test_server_closes_early(void **state)
 {
     struct talk t;
@@ -149,8 +149,8 @@ static void test_server_closes_early(void **state)
     talk_end(&t);
 }
 
-/* Without cookie, with a wrong one, or with Fast Open off: three segments, and the data again.
- * R7413-01. R7413-03, R7413-04. */
+/* Without a cookie, with a wrong one, or with Fast Open off: three-way handshake, and the client
+ * sends the data again. R7413-01, R7413-03, R7413-04. */
 static void test_server_falls_back(void **state)
 {
     static const uint8_t wrong[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -179,7 +179,7 @@ static void test_server_falls_back(void **state)
     }
 }
 
-/* An option of an impossible length is none (RFC 7413 4.1.1). */
+/* An option of an invalid length is ignored (RFC 7413 4.1.1). */
 static void test_server_bad_length(void **state)
 {
     static const uint8_t bytes[16];
@@ -197,8 +197,8 @@ static void test_server_bad_length(void **state)
     }
 }
 
-/* Cookies belong to an address and a key: those of another stack are refused; those of the key
- * before the last change are taken and answered with the new one. R7413-02. */
+/* A cookie is bound to an address and a key. Those of another stack are rejected; those of the
+ * previous key are accepted and answered with a new one. R7413-02. */
 static void test_server_keys(void **state)
 {
     struct talk t;
@@ -218,15 +218,15 @@ static void test_server_keys(void **state)
         }
         talk_say(&t, F_RST, i < 2 ? 10 : 0, 0, 0);
         t.peer_port++;
-        craft_pass(&t.s, 70369 * SEC); /* 2^46 ns and some */
+        craft_pass(&t.s, 70369 * SEC); /* a little over 2^46 ns */
         talk_skip(&t);
     }
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_bad_cookie), 1);
     talk_end(&t);
 }
 
-/* The keys of a listener: the same cookie as Linux from the same key, and a second key that is
- * accepted. */
+/* Given keys of a listener: the same cookie as Linux makes from the same key, and a second key that
+ * is accepted. */
 static void test_server_given_keys(void **state)
 {
     static const uint8_t keys[32] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
@@ -257,8 +257,8 @@ static void test_server_given_keys(void **state)
     talk_end(&t);
 }
 
-/* The queue is bounded; a connection reset by its client stays counted for a minute (RFC 7413 5.1).
- * R7413-05. */
+/* The queue is bounded; a connection that its client resets is counted for another minute (RFC 7413
+ * 5.1). R7413-05. */
 static void test_server_limit(void **state)
 {
     struct talk t;
@@ -276,7 +276,7 @@ static void test_server_limit(void **state)
         assert_int_equal(t.s.host[0].conns->gone_reason, TOEC_R_RESET);
         t.peer_port++;
     }
-    ask(&t, 8, cookie, 10, 0); /* by the handshake */
+    ask(&t, 8, cookie, 10, 0); /* falls back to the handshake */
     talk_say(&t, F_ACK, 0, 0, 0);
     assert_true(t.s.host[0].conns->established);
     conn_abort(t.s.host[0].conns);
@@ -289,7 +289,7 @@ static void test_server_limit(void **state)
     conn_read(t.s.host[0].conns, 10);
     conn_abort(t.s.host[0].conns);
     talk_skip(&t);
-    for (i = 0; i < 5; i++) { /* handshakes that end are not counted */
+    for (i = 0; i < 5; i++) { /* flows whose handshake has completed are not counted */
         t.peer_port++;
         ask(&t, 8, cookie, 10, 10);
         talk_say(&t, F_ACK, 10, 0, 0);
@@ -299,7 +299,7 @@ static void test_server_limit(void **state)
     talk_end(&t);
 }
 
-/* A SYN-ACK that is lost is sent again, alone, and at last given up. */
+/* A lost SYN-ACK is retransmitted alone, and given up in the end. */
 static void test_server_syn_ack_lost(void **state)
 {
     struct talk t;
@@ -311,7 +311,7 @@ static void test_server_syn_ack_lost(void **state)
     conn_read(t.c, 10);
     talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 10, 100);
-    /* the client's SYN again, without option and data (RFC 7413 4.2.1) */
+    /* the client retransmits its SYN without option and data (RFC 7413 4.2.1) */
     g = syn(&t, -1, 0, 0);
     craft_say(&t.s, &g);
     talk_hear(&t, F_SYN | F_ACK, (uint32_t)-1, 10, 0);
@@ -331,7 +331,7 @@ static void test_server_syn_ack_lost(void **state)
     talk_end(&t);
 }
 
-/* What was lost behind a SYN-ACK that was lost too comes when that is acknowledged. */
+/* Data lost after a lost SYN-ACK is retransmitted once the SYN-ACK is acknowledged. */
 static void test_server_data_lost(void **state)
 {
     struct talk t;
@@ -352,7 +352,7 @@ static void test_server_data_lost(void **state)
     talk_end(&t);
 }
 
-/* The listener may go while a flow of it waits for the end of its handshake. */
+/* A listener may be closed while one of its flows waits for the end of the handshake. */
 static void test_server_unlisten(void **state)
 {
     struct talk t;
@@ -368,12 +368,12 @@ static void test_server_unlisten(void **state)
     ask(&t, 8, cookie, 10, 10);
     t.c = t.s.host[0].conns;
     assert_int_equal(toec_unlisten(t.s.host[0].stack, id), 0);
-    sim_listen(&t.s, 0, OWN_PORT, 0, &id); /* the same place, another listener */
+    sim_listen(&t.s, 0, OWN_PORT, 0, &id); /* another listener in the same slot */
     toec_listen_fastopen(t.s.host[0].stack, id, 1);
     talk_say(&t, F_ACK, 10, 0, 0);
     assert_false(t.c->gone);
     t.peer_port++;
-    ask(&t, 8, cookie, 10, 10); /* room was not taken twice, nor given back */
+    ask(&t, 8, cookie, 10, 10); /* the flow is neither counted twice nor released twice */
     t.peer_port++;
     ask(&t, 8, cookie, 10, 0);
     conn_abort(t.s.host[0].conns->next);
@@ -382,7 +382,7 @@ static void test_server_unlisten(void **state)
     talk_end(&t);
 }
 
-/* Under a SYN flood cookies of the other kind take over, and no data is taken on a SYN. */
+/* Under a SYN flood SYN cookies take over, and no data on a SYN is accepted. */
 static void test_server_under_flood(void **state)
 {
     struct talk t;
@@ -412,7 +412,7 @@ static void test_server_under_flood(void **state)
 
 static const uint8_t server_cookie[8] = {0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7};
 
-/* connect() with n bytes; returns the SYN. */
+/* Connects with n bytes; returns the SYN. */
 static struct tseg start(struct talk *t, uint32_t n, int no_cookie, int fast)
 {
     struct tseg g;
@@ -421,7 +421,7 @@ static struct tseg start(struct talk *t, uint32_t n, int no_cookie, int fast)
     assert_int_equal(toec_fastopen(t->s.host[0].stack, t->c->flow, no_cookie, t->s.now), fast);
     craft_poll(&t->s);
     if (fast)
-        talk_silence(t); /* it waits for the data */
+        talk_silence(t); /* the SYN waits for the data */
     talk_send(t, n);
     g = craft_expect(&t->s);
     assert_int_equal(g.flags, F_SYN);
@@ -431,7 +431,7 @@ static struct tseg start(struct talk *t, uint32_t n, int no_cookie, int fast)
     return g;
 }
 
-/* The SYN-ACK: it acknowledges n bytes and carries the cookie. */
+/* Sends the SYN-ACK, which acknowledges n bytes and carries the cookie. */
 static void answer(struct talk *t, uint32_t n, int fo_len)
 {
     struct tseg g = talk_seg(t, F_SYN | F_ACK, (uint32_t)-1, n, 0);
@@ -450,7 +450,7 @@ static void finish(struct talk *t)
     t->c = 0;
 }
 
-/* A first connection that gets the cookie. */
+/* Opens a first connection, which gets the cookie. */
 static void learn(struct talk *t)
 {
     struct tseg g = start(t, 10, 0, 0);
@@ -462,8 +462,8 @@ static void learn(struct talk *t)
     finish(t);
 }
 
-/* RFC 7413 4.2.1: requests a cookie, then uses it; all, none or some of the data is accepted.
- * R7413-06, R7413-09. */
+/* RFC 7413 4.2.1: requests a cookie, then uses it; the server accepts all, none or some of the
+ * data. R7413-06, R7413-09. */
 static void test_client(void **state)
 {
     static const uint32_t taken[] = {500, 0, 200};
@@ -497,8 +497,8 @@ static void test_client(void **state)
     }
 }
 
-/* More than a SYN holds: the rest follows the handshake. The MSS is the one the server had (less
- * the options, RFC 9293 MUST-16). R7413-06. */
+/* More data than a SYN holds: the rest follows the handshake. The MSS is the one that the server
+ * sent last time, less the options (RFC 9293 MUST-16). R7413-06. */
 static void test_client_much_data(void **state)
 {
     struct talk t;
@@ -517,7 +517,7 @@ static void test_client_much_data(void **state)
     talk_end(&t);
 }
 
-/* Data without a cookie, if the user declares the path trusted. */
+/* Data without a cookie, if the user has declared the path trusted. */
 static void test_client_no_cookie(void **state)
 {
     struct talk t;
@@ -533,8 +533,8 @@ static void test_client_no_cookie(void **state)
     talk_end(&t);
 }
 
-/* A SYN that is lost comes again without option and data (RFC 7413 4.2.1), and after the second
- * loss in a row Fast Open rests on this path, for longer each time. R7413-07, R7413-08. */
+/* A lost SYN is retransmitted without option and data (RFC 7413 4.2.1). After the second loss in a
+ * row Fast Open is disabled on this path, longer each time. R7413-07, R7413-08. */
 static void test_client_black_hole(void **state)
 {
     struct talk t;
@@ -554,7 +554,7 @@ static void test_client_black_hole(void **state)
         assert_int_equal(g.seq, t.iss);
         assert_int_equal(g.len, 0);
         assert_int_equal(g.fo_len, -1);
-        answer(&t, i ? 0 : 500, -1); /* also when the first one was only late */
+        answer(&t, i ? 0 : 500, -1); /* also when the first SYN-ACK was only late */
         assert_int_equal(t.c->acked, i ? 0 : 500);
         finish(&t);
     }
@@ -568,14 +568,14 @@ static void test_client_black_hole(void **state)
     talk_skip(&t);
     g = start(&t, 500, 0, 1);
     assert_int_equal(g.len, 500);
-    answer(&t, 500, -1); /* and all is well again */
+    answer(&t, 500, -1); /* and Fast Open works again */
     finish(&t);
     g = start(&t, 500, 0, 1);
     assert_int_equal(g.len, 500);
     talk_end(&t);
 }
 
-/* An attempt that ends before its SYN could go, or with a RST. */
+/* An attempt that ends before its SYN was sent, or with a RST. */
 static void test_client_ends(void **state)
 {
     struct talk t;
@@ -596,7 +596,7 @@ static void test_client_ends(void **state)
     craft_send(&t.s, &g);
     assert_true(t.c->gone);
     assert_int_equal(t.c->gone_reason, TOEC_R_REFUSED);
-    g = start(&t, 500, 0, 1); /* nor beyond what was sent */
+    g = start(&t, 500, 0, 1); /* nor an ACK beyond what was sent */
     assert_int_equal(toec_fastopen(t.s.host[0].stack, t.c->flow, 0, t.s.now), TOEC_E_INVAL);
     talk_say(&t, F_SYN | F_ACK, (uint32_t)-1, 501, 0);
     g = craft_expect(&t.s);
@@ -619,7 +619,7 @@ static void test_stacks(void **state)
     sim_start(&s);
     sim_listen(&s, 1, 80, 0, &id);
     toec_listen_fastopen(s.host[1].stack, id, 100);
-    c = sim_connect(&s, 0, 80); /* so that the neighbours know each other */
+    c = sim_connect(&s, 0, 80); /* so that the hosts resolve each other's address */
     sim_run(&s, 5 * SEC);
     conn_close(c);
     conn_close(s.host[1].conns);

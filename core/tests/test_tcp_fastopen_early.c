@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_fastopen_early.c - a flow that Fast Open has opened (RFC 7413) before its handshake is
- * over: peers that acknowledge what they should not, and a link that has no room.
+ * test_tcp_fastopen_early.c - a flow opened by Fast Open (RFC 7413) whose handshake is not
+ * complete: peers with invalid acknowledgements, and a transmit path without room.
  */
 #include "tcptalk.h"
 
@@ -22,7 +22,7 @@ static struct tseg syn(struct talk *t, int fo_len, const uint8_t *cookie, uint32
     return g;
 }
 
-/* Opened by a SYN with ten bytes, which are read. */
+/* Opens a flow by a SYN with ten bytes, and reads them. */
 static void open_early(struct talk *t)
 {
     uint32_t id;
@@ -42,8 +42,8 @@ static void open_early(struct talk *t)
     conn_read(t->c, 10);
 }
 
-/* SACKs (RFC 2018) of data with an ACK that leaves out our SYN: refused as in SYN-RECEIVED (RFC
- * 9293 3.10.7.4), or the SYN's place in the sequence space would be sent again as data. */
+/* SACKs (RFC 2018) of data on an ACK that does not cover our SYN: rejected as in SYN-RECEIVED (RFC
+ * 9293 3.10.7.4). Otherwise the SYN's sequence number would be retransmitted as data. */
 static void test_sack_before_ack(void **state)
 {
     static const uint32_t blocks[] = {1460, 5 * 1460, 0, 0};
@@ -68,7 +68,7 @@ static void test_sack_before_ack(void **state)
     talk_end(&t);
 }
 
-/* The SYN-ACK is due again, and the device takes nothing for half a second: that is one timeout. */
+/* The SYN-ACK is due again, and the device accepts no frame for half a second: one timeout. */
 static void test_no_room(void **state)
 {
     struct talk t;
@@ -87,8 +87,7 @@ static void test_no_room(void **state)
     talk_end(&t);
 }
 
-/* ... and then the first SYN-ACK is acknowledged after all: the data sent since then has a timer.
- */
+/* ... then the first SYN-ACK is acknowledged after all: a timer covers the data sent since. */
 static void test_acked_while_no_room(void **state)
 {
     struct talk t;

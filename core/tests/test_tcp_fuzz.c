@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_fuzz.c - one stack against segments made at random around the edges of its flows: never
- * a crash, never a byte outside the buffer, and all pools full in the end.
+ * test_tcp_fuzz.c - one stack against random segments around the edges of its flows: it never
+ * crashes, never accesses bytes outside the buffer, and all pools are full again in the end.
  */
 #include "tcptalk.h"
 
@@ -31,7 +31,7 @@ static void random_segment(struct sim *s, const struct conn *c)
                  c ? c->local_port : (uint16_t)(80 + random_below(2)),
                  random_below(3) ? F_ACK : random_below(64), 0, 0);
     g.seq = near(PEER_ISN + 1 + (c ? (uint32_t)c->received : 0));
-    /* the stack's ISN is learned from what it sends; see below */
+    /* take the stack's ISN from what it sends; see below */
     for (n = s->sent_n; n > 0; n--) {
         const uint8_t *f = s->sent[n - 1]->data;
 
@@ -93,7 +93,7 @@ static void user_op(struct host *h)
             conn_write(c, random_below(4000), 1);
         return;
     case 3:
-        if (c && c->flow) { /* bytes are not checked here: anyone may have sent them */
+        if (c && c->flow) { /* payload is not checked here: any peer may have sent it */
             uint32_t n = (uint32_t)(c->received - c->read);
 
             c->read += n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_handover.c - a stack is saved and restored as another one (toec_save(), toec_restore()):
- * in every state of TCP, and what a restorer rejects. TOEHOLD_HANDOVER (tcphand.c) shows the same
- * with all other tests of TCP, core/tests/prop with random ones.
+ * test_tcp_handover.c - a stack is saved and restored as another one (toec_save(), toec_restore())
+ * in every state of TCP, and what a restorer rejects. TOEHOLD_HANDOVER (tcphand.c) does the same in
+ * all other tests of TCP, core/tests/prop with random states.
  */
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static void test_active_states(void **state)
     talk_say(&t, F_FIN | F_ACK, 0, 1, 0);
     talk_hear(&t, F_ACK, 1, 1, 0);
     assert_int_equal(t.c->gone, 1);
-    /* TIME-WAIT: the peer's FIN again is acknowledged again. */
+    /* TIME-WAIT: a retransmitted FIN of the peer is acknowledged again. */
     sim_hand_over(&t.s.host[0]);
     talk_say(&t, F_FIN | F_ACK, 0, 1, 0);
     talk_hear(&t, F_ACK, 1, 1, 0);
@@ -82,7 +82,7 @@ static void test_passive_states(void **state)
     talk_end(&t);
 }
 
-/* A half-open flow is known to its listener, before and after. */
+/* The listener counts a half-open flow, before and after the hand-over. */
 static void test_half_open(void **state)
 {
     struct toec_usage u;
@@ -106,7 +106,7 @@ static void test_half_open(void **state)
     assert_int_equal(s.host[0].conns->established, 1);
     toec_usage(s.host[0].stack, &u);
     assert_int_equal(u.half_open, 0);
-    /* ... and one that is half-open when its listener goes ends with it. */
+    /* ... and closing the listener ends a flow that is still half-open. */
     syn = seg_make(5001, 80, F_SYN, 1000, 0);
     craft_say(&s, &syn);
     sim_hand_over(&s.host[0]);
@@ -117,7 +117,8 @@ static void test_half_open(void **state)
     sim_stop(&s);
 }
 
-/* Cookies of the one are good with the other: the secrets are handed over, whatever its own are. */
+/* SYN cookies of the old stack are valid in the new one: the secrets are handed over and replace
+ * those of the configuration. */
 static void test_secrets(void **state)
 {
     struct tseg g, syn;
@@ -144,7 +145,7 @@ static void test_secrets(void **state)
     sim_stop(&s);
 }
 
-/* A flow that its owner has not touched goes to another, with what has come for it. */
+/* A flow that its owner has not used can be given to another owner, with its received data. */
 static void test_given_to_another(void **state)
 {
     struct toec_stack *stack;
@@ -158,7 +159,7 @@ static void test_given_to_another(void **state)
     talk_passive(&t);
     stack = t.s.host[0].stack;
     talk_say(&t, F_ACK, 0, 0, 100);
-    talk_say(&t, F_ACK, 150, 0, 50); /* behind a gap: it may lie there already */
+    talk_say(&t, F_ACK, 150, 0, 50); /* beyond a gap: may be in the buffer already */
     talk_skip(&t);
     other = must(calloc(1, sizeof(*other)));
     *other = *t.c;
@@ -184,7 +185,7 @@ static void test_given_to_another(void **state)
     free(other);
 }
 
-/* What of its network is a broadcast address follows the prefix. */
+/* Which addresses of the network are broadcast addresses depends on the prefix. */
 static void test_prefix(void **state)
 {
     struct toec_addr to = {{[10] = 255, 255, 10, 0, 0, 255}};
@@ -207,7 +208,7 @@ static void test_prefix(void **state)
     sim_stop(&s);
 }
 
-/* ---- what is refused ---- */
+/* ---- what is rejected ---- */
 
 static void filled(struct talk *t)
 {
@@ -227,7 +228,7 @@ static void refused(struct talk *t, const struct image *m, const char *want)
     assert_non_null(strstr(wrong, want));
 }
 
-/* Wherever it ends too early. */
+/* An image cut at any byte. */
 static void test_truncated(void **state)
 {
     struct image m = {0};
@@ -245,7 +246,7 @@ static void test_truncated(void **state)
     talk_end(&t);
 }
 
-/* The field `tag` of the first record of this type. */
+/* Returns the field `tag` of the first record of this type. */
 static uint8_t *field_of(struct image *m, unsigned type, unsigned tag, unsigned *n)
 {
     struct toec_image_in in;
@@ -261,7 +262,7 @@ static uint8_t *field_of(struct image *m, unsigned type, unsigned tag, unsigned 
 #define REC_STACK 0x5430u
 #define REC_FLOW  0x543bu
 
-/* A number of the first flow. */
+/* Returns a number of the first flow. */
 static uint64_t flow_number(const struct talk *t, unsigned tag)
 {
     struct image m = {0};
@@ -281,8 +282,8 @@ static uint64_t flow_number(const struct talk *t, unsigned tag)
 #define TAG_REASON 45
 #define TAG_RARE   47
 
-/* The last soft error is the reason for a flow's end. In images of all releases it is stored by its
- * reason alone: there is no other flag, and 0 means none since the last progress. */
+/* The last soft error becomes the reason when a flow ends. Images of all releases store only that
+ * reason, no other flag; 0 means no error since the last progress. */
 static void test_soft_errors(void **state)
 {
     struct tseg q;
@@ -308,7 +309,7 @@ static void test_soft_errors(void **state)
     talk_end(&t);
 }
 
-/* An ACK is pending, and there is no poll before the hand-over. */
+/* An ACK is pending, and toec_poll() is not called before the hand-over. */
 static void test_ack_that_is_late(void **state)
 {
     static const toec_time late[] = {MSEC, 30 * SEC, 40 * SEC, 60 * SEC};
@@ -383,7 +384,7 @@ static void test_no_room(void **state)
     sim_stop(&s);
 }
 
-/* Records and fields of a later release are passed over. */
+/* Records and fields of a later release are skipped. */
 static void test_unknown_is_passed_over(void **state)
 {
     static const uint8_t later[] = {0x99, 0x99, 5, 0, 1, 3, 'a', 'b', 'c'};
@@ -394,7 +395,7 @@ static void test_unknown_is_passed_over(void **state)
     filled(&t);
     image_save(&m, &t.s.host[0]);
     m.bytes = must(realloc(m.bytes, m.n + sizeof(later)));
-    memmove(m.bytes + m.n - 4 + sizeof(later), m.bytes + m.n - 4, 4); /* before the end */
+    memmove(m.bytes + m.n - 4 + sizeof(later), m.bytes + m.n - 4, 4); /* before the end record */
     memcpy(m.bytes + m.n - 4, later, sizeof(later));
     m.n += sizeof(later);
     assert_null(image_restore(&m, &t.s.host[0]));
@@ -402,7 +403,7 @@ static void test_unknown_is_passed_over(void **state)
     talk_end(&t);
 }
 
-/* Numbers of the flow, each turned into many others: refused with a sentence, or taken and then
+/* Each number of the flow replaced by many others: rejected with a message, or accepted, and then
  * nothing is written outside of buffers (AddressSanitizer) while time passes. */
 static void test_damaged_flows(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tcp_image.c - images of stacks (toec_save()), damaged field by field: each is rejected with
- * a message that names the error, or gives a stack that can be saved again. The images cover every
- * state and every congestion control, losses, gaps, Fast Open, both families.
+ * a message that names the error, or restores a stack that can be saved again. The images cover
+ * every state and every congestion control, losses, gaps, Fast Open, both families.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 
 #include "tcpsim.h"
 
-#define MOST   64u /* sentences */
+#define MOST   64u /* messages */
 #define SAMPLE 3u  /* records of a type whose fields are damaged */
 
 static const char *said[MOST];
@@ -38,7 +38,7 @@ static void assert_said(const char *part)
     fail_msg("no image was refused with \"%s\"", part);
 }
 
-/* ---- a restorer that takes what its owner can have ---- */
+/* ---- a restorer that accepts the flows of its host ---- */
 
 static int take_flow(void *arg, toec_u64 name, struct toec_tcb *flow, const struct toec_open *info,
                      struct toec_buffers *out)
@@ -82,7 +82,8 @@ static void name_of(void *arg, void *owner, int listener, toec_u64 *out)
     *out = (uintptr_t)owner;
 }
 
-/* 1 when it was taken. The stack that the host had comes back afterwards, unharmed: mem is new. */
+/* Returns 1 when the image was accepted. Afterwards the host has its old stack, unharmed: mem is
+ * separate. */
 static int try_image(struct host *h, void *mem, const uint8_t *bytes, unsigned long n)
 {
     const struct toec_restorer by = {h, take_flow, take_listener};
@@ -117,7 +118,8 @@ struct damage {
     unsigned taken, refused;
 };
 
-/* Replaces `had` bytes of the image by others, in the record at `record` (0: in none). */
+/* Replaces `had` bytes at `at` by n bytes of `is`, and adjusts the length of the record at `record`
+ * (0: none). */
 static void with(struct damage *d, unsigned long at, unsigned long had, const uint8_t *is,
                  unsigned n, unsigned long record)
 {
@@ -162,7 +164,7 @@ static void damage_field(struct damage *d, unsigned long record, unsigned long a
 
     for (i = 0; i < n && i < 8; i++)
         value |= (uint64_t)field[2 + i] << 8 * i;
-    with(d, at, 2u + n, field, 0, record); /* it is absent, which means 0 */
+    with(d, at, 2u + n, field, 0, record); /* absent, which means 0 */
     for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (n <= 8)
             field_is(d, record, at, others[i], others[i] > 0xffff ? 4 : others[i] > 0xff ? 2 : 1);
@@ -225,14 +227,14 @@ static void damage(struct host *h)
     image_free(&m);
 }
 
-/* ---- what the images are of ---- */
+/* ---- contents of the images ---- */
 
 static void set(struct conn *c, enum toec_option option, uint32_t value)
 {
     assert_int_equal(toec_set_option(c->host->stack, c->flow, option, value, c->host->sim->now), 0);
 }
 
-/* Transfers in both directions on a link that loses, a connection for each congestion control. */
+/* Runs transfers in both directions on a lossy link, one connection for each congestion control. */
 static void busy(struct sim *s)
 {
     struct conn *c[4];
@@ -242,14 +244,14 @@ static void busy(struct sim *s)
     s->host[0].tx_buf = s->host[1].rx_buf = 1u << 18;
     s->impair.delay = 5 * MSEC;
     sim_start(s);
-    sim_run(s, 3 * SEC); /* addresses of IPv6 */
+    sim_run(s, 3 * SEC); /* IPv6 addresses are assigned */
     sim_listen(s, 1, 80, 0, &id);
     assert_int_equal(toec_listen_fastopen(s->host[1].stack, id, 8), 0);
     for (i = 0; i < 4; i++) {
         c[i] = sim_connect(s, 0, 80);
         set(c[i], TOEC_OPT_CC, i);
     }
-    /* It requests the cookie that ending() uses. */
+    /* Requests the cookie that ending() uses. */
     assert_int_equal(toec_fastopen(s->host[0].stack, c[0]->flow, 0, s->now), 0);
     set(c[1], TOEC_OPT_MAX_PACING, 3000000);
     set(c[2], TOEC_OPT_ECN, 2);
@@ -262,13 +264,13 @@ static void busy(struct sim *s)
     sim_run(s, 120 * MSEC);
 }
 
-/* Connections that begin and end. */
+/* Opens and closes connections. */
 static void ending(struct sim *s)
 {
     struct conn *c;
     int result;
 
-    (void)sim_connect(s, 0, 81); /* refused, or on its way */
+    (void)sim_connect(s, 0, 81); /* refused, or still connecting */
     c = sim_connect_from(s, 0, 0, 80, &result);
     assert_int_equal(toec_fastopen(s->host[0].stack, c->flow, 0, s->now), 1);
     (void)conn_write(c, 300, 1);
@@ -320,7 +322,7 @@ static void key(struct sim *s, unsigned host, struct toec_tcb *flow, uint32_t li
                      0);
 }
 
-/* Connections with TCP-AO: requested, half open, open with two keys, in TIME-WAIT. */
+/* Opens connections with TCP-AO: SYN sent, half-open, established with two keys, in TIME-WAIT. */
 static void keyed(struct sim *s)
 {
     struct conn *c[4];
@@ -329,7 +331,7 @@ static void keyed(struct sim *s)
 
     for (i = 0; i < 2; i++) {
         s->host[i].cfg.max_flows = 8;
-        s->host[i].cfg.max_ao_keys = 8; /* all that there are, in the end */
+        s->host[i].cfg.max_ao_keys = 8; /* all of them are in use in the end */
         s->host[i].cfg.ao = &sim_ao;
     }
     sim_start(s);
@@ -391,7 +393,7 @@ static void test_damaged(void **state)
     damage_keys();
 }
 
-/* ---- records that no stack of these tests has made ---- */
+/* ---- records that no stack of these tests has written ---- */
 
 struct forge {
     struct sim s;
@@ -414,7 +416,7 @@ static int put_image(void *arg, const void *data, toec_u32 n)
     return 0;
 }
 
-/* An image without its last record. */
+/* Saves an image without its last record. */
 static void forge_init(struct forge *f, int ip6)
 {
     memset(f, 0, sizeof(*f));
@@ -445,7 +447,7 @@ static void record(struct forge *f, unsigned type, const struct toec_table *t, c
     assert_int_equal(f->o.failed, 0);
 }
 
-/* Is it accepted, with its end? Forged values are dropped afterwards. */
+/* Returns whether the image with an end record is accepted; then removes the forged records. */
 static int forged(struct forge *f, unsigned long before)
 {
     int taken;
@@ -474,7 +476,7 @@ static void test_forged_caches(void **state)
     forge_init(&f, 1);
     n = f.m.n;
     r.until = 1;
-    record(&f, TOEC_REC_REDIRECT6, &toec_t_redirect6, &r); /* it has expired */
+    record(&f, TOEC_REC_REDIRECT6, &toec_t_redirect6, &r); /* expired */
     assert_true(forged(&f, n));
     stack = f.mem;
     r.until = f.s.now + SEC;
@@ -491,7 +493,7 @@ static void test_forged_caches(void **state)
         record(&f, TOEC_REC_PMTU, &toec_t_pmtu, &e);
         assert_int_equal(forged(&f, n), mtus[i][2]);
     }
-    /* More than there is room for: the first stay. */
+    /* More than fit: the first ones are kept. */
     router.until = prefix.until = f.s.now + 9 * SEC;
     for (i = 0; i < 2 * TOEC_IP6_PREFIXES; i++) {
         router.addr.b[15] = prefix.prefix.b[15] = (toec_u8)i;
@@ -585,7 +587,7 @@ static void test_forged_listeners_and_pairs(void **state)
     forge_end(&f);
 }
 
-/* The segment size is recomputed from the negotiated sizes whenever the path changes. It was 0 once
+/* The segment size is recomputed from the negotiated sizes whenever the path changes. It was once 0
  * (tests/fuzz/found/image). */
 static void test_sizes_of_segments(void **state)
 {
@@ -629,7 +631,7 @@ static void test_sizes_of_segments(void **state)
     sim_stop(&s);
 }
 
-/* A connection with more than there is room for, of what connections share. */
+/* Connections that need more shared records than the restorer has. */
 static void test_no_room_for_flows(void **state)
 {
     struct image m = {0};
@@ -671,7 +673,7 @@ static int put_limited(void *arg, const void *data, toec_u32 n)
     return 0;
 }
 
-/* Wherever the room ends. */
+/* The room ends at any byte. */
 static void test_no_room_to_write(void **state)
 {
     struct room r;
@@ -696,7 +698,7 @@ static void test_no_room_to_write(void **state)
     sim_stop(&s);
 }
 
-/* A field or a record that is too long is no image at all. */
+/* A field or a record that is too long makes the whole image invalid. */
 static void test_too_long_to_write(void **state)
 {
     static const uint8_t zero[256];
@@ -723,7 +725,7 @@ static void test_too_long_to_write(void **state)
     image_free(&m);
 }
 
-/* ---- what was reported ---- */
+/* ---- which messages were seen ---- */
 
 static void test_every_sentence(void **state)
 {
@@ -782,8 +784,7 @@ int main(void)
         cmocka_unit_test(test_forged_packets),    cmocka_unit_test(test_forged_listeners_and_pairs),
         cmocka_unit_test(test_sizes_of_segments), cmocka_unit_test(test_no_room_for_flows),
         cmocka_unit_test(test_no_room_to_write),  cmocka_unit_test(test_too_long_to_write),
-        cmocka_unit_test(test_every_sentence), /* the last: it checks what was reported to the
-                                                  others */
+        cmocka_unit_test(test_every_sentence), /* last: checks the messages that others caused */
     };
 
     return cmocka_run_group_tests_name("tcp_image", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_image_stack.c - hand-over of a stack's state besides its flows (toec_save(),
- * toec_restore()): a running test of its address, claims of others, neighbours; and invalid values
+ * test_tcp_image_stack.c - hand-over of a stack's state other than its flows (toec_save(),
+ * toec_restore()): address probing in progress, conflicting claims, neighbours; and invalid values
  * in an image.
  */
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int state_of(struct host *h, const uint8_t *mac)
     return state;
 }
 
-/* An ARP reply of another host that claims our address. */
+/* Sends an ARP reply of another host that claims our address. */
 static void claim(struct host *h)
 {
     uint8_t f[60] = {[12] = 8, 6, 0, 1, 8, 0, 6, 4, 0, 2};
@@ -44,7 +44,8 @@ static void claim(struct host *h)
     toec_input(h->stack, &p, h->sim->now);
 }
 
-/* RFC 5227 2.1: three probes and two announcements, however often it is handed over. */
+/* RFC 5227 2.1: three probes and two announcements in total, however often the stack is handed
+ * over. */
 static void test_address_under_test(void **state)
 {
     struct host *h;
@@ -68,7 +69,7 @@ static void test_address_under_test(void **state)
     sim_stop(&s);
 }
 
-/* The claimant is known afterwards, and nothing is sent from the address. */
+/* The restored stack knows that the address is taken, and sends nothing from it. */
 static void test_address_taken(void **state)
 {
     struct host *h;
@@ -89,7 +90,7 @@ static void test_address_taken(void **state)
     sim_stop(&s);
 }
 
-/* RFC 5227 2.4 (b): one defence in ten seconds, also where another one has given it. */
+/* RFC 5227 2.4 (b): one defence in ten seconds, even if the stack before the hand-over sent it. */
 static void test_address_defended(void **state)
 {
     struct host *h;
@@ -114,7 +115,7 @@ static void test_address_defended(void **state)
     sim_stop(&s);
 }
 
-/* No solicitation for an address that was just learned. */
+/* No solicitation for a neighbour that was just resolved. */
 static void test_neighbours(void **state)
 {
     struct sim s;
@@ -136,9 +137,9 @@ static void test_neighbours(void **state)
     sim_stop(&s);
 }
 
-/* ---- what no stack has written ---- */
+/* ---- values that no stack has written ---- */
 
-/* The current stack gives an image that is rejected for this reason. */
+/* Saves the current stack, whose image must be rejected for this reason. */
 static void refused(struct host *h, const struct image *good, const char *why)
 {
     struct image m = {0};
@@ -171,9 +172,9 @@ static void test_addresses_in_no_state(void **state)
     refused(h, &tested, none);
     h->stack->arp.announcements = 3;
     refused(h, &tested, none);
-    h->stack->arp.announcements = 0; /* its timer is set nevertheless */
+    h->stack->arp.announcements = 0; /* but its timer is set */
     refused(h, &tested, none);
-    toec_timer_cancel(h->stack, &h->stack->arp.announce); /* the test would never end */
+    toec_timer_cancel(h->stack, &h->stack->arp.announce); /* the probing would never end */
     refused(h, &tested, none);
     h->stack->ip4 = IP_A;
     refused(h, &tested, none);
@@ -241,7 +242,7 @@ static int put_image(void *arg, const void *data, toec_u32 n)
     return 0;
 }
 
-/* A value that its member has no room for, in records of each kind. */
+/* A value that does not fit into its member, in records of each kind. */
 static void test_values_too_large(void **state)
 {
     static const struct {

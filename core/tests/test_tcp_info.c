@@ -15,7 +15,7 @@ static void begin(struct talk *t, int sack, unsigned n)
     talk_skip(t);
 }
 
-/* One block of segments [a, b). */
+/* Sends an ACK with one SACK block, segments [a, b). */
 static void sack(struct talk *t, uint32_t ack, uint32_t a, uint32_t b)
 {
     talk_block(t, ack * MSS, a * MSS, b * MSS);
@@ -31,7 +31,7 @@ static void assert_quiet(const struct toec_info *i)
     assert_int_equal(i->backoff, 0);
 }
 
-/* A loss, its repair, and that it was none. */
+/* A loss, its repair, and a DSACK that shows it was spurious. */
 static void test_recovery(void **state)
 {
     struct toec_info i;
@@ -48,7 +48,7 @@ static void test_recovery(void **state)
     i = talk_info(&t);
     assert_int_equal(i.ca_state, TOEC_CA_RECOVERY);
     assert_int_equal(i.sacked, 4 * MSS);
-    assert_int_equal(i.lost, MSS); /* though it is on its way again */
+    assert_int_equal(i.lost, MSS); /* although it was retransmitted */
     assert_int_equal(i.retrans_out, MSS);
     assert_int_equal(i.lost_total, 1);
     assert_int_equal(i.retransmits, 1);
@@ -58,7 +58,7 @@ static void test_recovery(void **state)
     i = talk_info(&t);
     assert_quiet(&i);
     assert_int_equal(i.undone, 0);
-    sack(&t, 10, 0, 1); /* a duplicate: it had only been late */
+    sack(&t, 10, 0, 1); /* a duplicate: the original was only late */
     i = talk_info(&t);
     assert_int_equal(i.dsacks, 1);
     assert_int_equal(i.undone, 1);
@@ -88,7 +88,7 @@ static void test_reordering(void **state)
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
     i = talk_info(&t);
     assert_quiet(&i);
-    assert_int_equal(i.reordering, 9); /* the farthest */
+    assert_int_equal(i.reordering, 9); /* the largest distance */
     talk_end(&t);
 }
 
@@ -120,7 +120,7 @@ static void test_without_sack(void **state)
     talk_end(&t);
 }
 
-/* A timeout, a second one, and their end. */
+/* A timeout, a second one, and the end of recovery. */
 static void test_timeouts(void **state)
 {
     struct toec_info i;
@@ -133,7 +133,7 @@ static void test_timeouts(void **state)
     assert_int_equal(i.ca_state, TOEC_CA_LOSS);
     assert_int_equal(i.timeouts, 1);
     assert_int_equal(i.backoff, 1);
-    assert_int_equal(i.lost, 3 * MSS); /* one of them on its way again */
+    assert_int_equal(i.lost, 3 * MSS); /* one of them was retransmitted */
     assert_int_equal(i.retrans_out, MSS);
     assert_int_equal(i.lost_total, 3);
     craft_pass(&t.s, 800 * MSEC);
@@ -149,7 +149,7 @@ static void test_timeouts(void **state)
     talk_end(&t);
 }
 
-/* A tail loss probe is sent again, but nothing is thought lost. */
+/* A tail loss probe is a retransmission, but marks nothing lost. */
 static void test_tail_probe(void **state)
 {
     struct toec_info i;
@@ -166,7 +166,7 @@ static void test_tail_probe(void **state)
     talk_end(&t);
 }
 
-/* The peer reports marks: the window is reduced until the outstanding data has arrived. */
+/* The peer echoes CE marks: the window is reduced until the outstanding data is acknowledged. */
 static void test_window_cut(void **state)
 {
     struct toec_info i;
@@ -200,7 +200,7 @@ static void test_memory(void **state)
     c.max_records = 100;
     assert_int_equal(toec_memory(&c, &a), 0);
     assert_int_equal(a.total, toec_size(&c));
-    assert_in_range(a.flow, 256, 1100); /* idle flows keep no record */
+    assert_in_range(a.flow, 256, 1100); /* idle flows hold no record */
     assert_in_range(a.record, 2048, 8192);
     assert_true(a.time_wait > 0 && a.time_wait < a.flow / 4);
     assert_true(a.listener && a.neighbour && a.udp);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_ip6.c - what TCP does otherwise over IPv6: sizes of segments, Packet Too Big (RFC 8201),
- * a link MTU that a router advertises (RFC 4861 6.3.4), ICMPv6 errors.
+ * test_tcp_ip6.c - how TCP differs over IPv6: segment sizes, Packet Too Big (RFC 8201), a link MTU
+ * that a router advertises (RFC 4861 6.3.4), ICMPv6 errors.
  */
 #include "tcptalk.h"
 
 #define MSS 1440u /* 1500 less 40 and 20 */
 
-/* Established, with n full segments under way. */
+/* Establishes a connection with n full segments in flight. */
 static void under_way(struct talk *t, unsigned n)
 {
     talk_passive(t);
@@ -23,7 +23,7 @@ static void too_big(struct talk *t, uint32_t seq, uint32_t mtu)
     craft_poll(&t->s);
 }
 
-/* n bytes go out from stream offset `at` on, none of the segments above `most`. */
+/* Expects n bytes from stream offset `at` on, no segment above `most`. */
 static void pieces(struct talk *t, uint32_t at, uint32_t n, uint32_t most)
 {
     uint32_t end = at + n, largest = 0;
@@ -40,8 +40,8 @@ static void pieces(struct talk *t, uint32_t at, uint32_t n, uint32_t most)
     assert_int_equal(largest, most);
 }
 
-/* RFC 9293 MUST-14, MUST-16: our option advertises the link's size; the peer's limits our segments.
- */
+/* RFC 9293 MUST-14, MUST-16: our MSS option advertises the link's size; the peer's option limits
+ * our segments. */
 static void test_mss_of_the_link(void **state)
 {
     struct talk t;
@@ -88,7 +88,7 @@ static void test_default_mss(void **state)
     talk_end(&t);
 }
 
-/* ... and through a SYN cookie, which has no room but for some of the sizes. */
+/* ... and through a SYN cookie, which can encode only some of the sizes. */
 static void test_default_mss_by_cookie(void **state)
 {
     struct talk t;
@@ -117,8 +117,8 @@ static void test_default_mss_by_cookie(void **state)
     talk_end(&t);
 }
 
-/* RFC 8201 4: smaller immediately, and too large data again in smaller segments; the congestion
- * window as it was (5.4). */
+/* RFC 8201 4: segments shrink immediately, and data that was too large is retransmitted in smaller
+ * ones; the congestion window is unchanged (5.4). */
 static void test_packet_too_big(void **state)
 {
     struct talk t;
@@ -135,7 +135,7 @@ static void test_packet_too_big(void **state)
     assert_int_equal(talk_info(&t).cwnd, cwnd);
     assert_int_equal(talk_info(&t).pmtu, 1400);
     assert_int_equal(talk_info(&t).mss_recv, MSS);
-    too_big(&t, 1340, 1300); /* a router further on */
+    too_big(&t, 1340, 1300); /* another router, farther away */
     pieces(&t, 0, 3 * MSS, 1240);
     assert_int_equal(talk_info(&t).pmtu, 1300);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 2);
@@ -145,7 +145,7 @@ static void test_packet_too_big(void **state)
     talk_end(&t);
 }
 
-/* R8201-01: never below 1280, whatever is claimed; 1280 itself is believed. */
+/* R8201-01: never below 1280, whatever the message claims; 1280 itself is accepted. */
 static void test_least(void **state)
 {
     static const uint32_t claims[] = {0, 1, 68, 576, 1279};
@@ -166,7 +166,7 @@ static void test_least(void **state)
     talk_end(&t);
 }
 
-/* R8201-02: a message never raises it. R8201-03: it must quote what is under way. */
+/* R8201-02: a message never raises the size. R8201-03: it must quote data in flight. */
 static void test_forged(void **state)
 {
     struct talk t;
@@ -179,7 +179,7 @@ static void test_forged(void **state)
     too_big(&t, 0, 1450);
     too_big(&t, 0, 9000);
     too_big(&t, 0, 0xffffffff);
-    too_big(&t, 0, 0x10000 + 1300); /* not taken for 1300 */
+    too_big(&t, 0, 0x10000 + 1300); /* not truncated to 1300 */
     assert_int_equal(talk_info(&t).pmtu, 1400);
     too_big(&t, 3 * MSS, 1300);
     too_big(&t, (uint32_t)-5, 1300);
@@ -188,7 +188,7 @@ static void test_forged(void **state)
     talk_end(&t);
 }
 
-/* R8201-04: not raised within five minutes; after ten the size is tried again. */
+/* R8201-04: not raised within five minutes; after ten minutes the larger size is tried again. */
 static void test_not_raised_soon(void **state)
 {
     struct talk t;
@@ -211,7 +211,7 @@ static void test_not_raised_soon(void **state)
     talk_end(&t);
 }
 
-/* A router advertisement with an MTU. */
+/* Sends a router advertisement with an MTU. */
 static void advertise(struct talk *t, uint32_t mtu)
 {
     static const uint8_t router[16] = {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xfe};
@@ -230,7 +230,8 @@ static void advertise(struct talk *t, uint32_t mtu)
     craft_icmp6(&t->s, router, 255, m, sizeof(m));
 }
 
-/* RFC 4861 6.3.4: the link's MTU as routers advertise it, for open flows too, down and up again. */
+/* RFC 4861 6.3.4: the link's MTU follows router advertisements, for open flows too, down and up
+ * again. */
 static void test_advertised_mtu(void **state)
 {
     struct talk t;
@@ -244,7 +245,7 @@ static void test_advertised_mtu(void **state)
     pieces(&t, 0, 3 * MSS, 1340);
     assert_int_equal(talk_info(&t).pmtu, 1400);
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
-    advertise(&t, 1279); /* no link of IPv6 has less than 1280, and ours no more than 1500 */
+    advertise(&t, 1279); /* no IPv6 link has an MTU below 1280, and ours none above 1500 */
     advertise(&t, 1501);
     talk_send(&t, 2000);
     pieces(&t, 3 * MSS, 2000, 1340);
@@ -256,7 +257,7 @@ static void test_advertised_mtu(void **state)
     talk_end(&t);
 }
 
-/* What was under way when the link shrank is lost there, and goes again in smaller pieces. */
+/* Data in flight when the link shrank is lost there, and retransmitted in smaller segments. */
 static void test_advertised_mtu_of_what_is_under_way(void **state)
 {
     struct talk t;
@@ -269,7 +270,7 @@ static void test_advertised_mtu_of_what_is_under_way(void **state)
     under_way(&t, 2);
     advertise(&t, 1280);
     craft_poll(&t.s);
-    while (at < 2 * MSS) { /* by timeouts, acknowledged as it comes */
+    while (at < 2 * MSS) { /* by timeouts, each segment acknowledged on arrival */
         craft_pass(&t.s, 3 * SEC);
         while (craft_next(&t.s, &g)) {
             assert_true(g.len <= 1220);
@@ -283,7 +284,7 @@ static void test_advertised_mtu_of_what_is_under_way(void **state)
     talk_end(&t);
 }
 
-/* A path MTU search (RFC 4821) that is under way goes no further than the link. */
+/* A running search for the path MTU (RFC 4821) does not exceed the link's MTU. */
 static void test_advertised_mtu_bounds_the_search(void **state)
 {
     struct talk t;
@@ -315,8 +316,8 @@ static void test_advertised_mtu_bounds_the_search(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-54..56's counterparts: destination unreachable ends an attempt to connect by port
- * unreachable alone; others are noted. */
+/* The counterparts of RFC 9293 MUST-54..56: of the destination unreachable errors only port
+ * unreachable ends a connection attempt; others are recorded. */
 static void test_errors_for_a_syn(void **state)
 {
     static const struct {
@@ -344,7 +345,7 @@ static void test_errors_for_a_syn(void **state)
     }
 }
 
-/* RFC 3168 5: the bits are in the traffic class. */
+/* RFC 3168 5: the ECN bits are in the traffic class. */
 static void test_ecn_bits(void **state)
 {
     struct talk t;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tcp_lines.c - the fields after `recover` in a TCB are for losses, options and statistics
- * (tcp.h): in-order traffic does not touch them, because with many flows each cache line is a miss.
+ * (tcp.h). In-order traffic must not access them: with many flows each cache line is a miss.
  *
- * With the address sanitizer reads are detected too; without it, only writes.
+ * With AddressSanitizer reads are detected too; without it, only writes.
  */
 #include "tcpsim.h"
 
@@ -22,7 +22,7 @@
 
 struct pair {
     struct sim s;
-    struct conn *c[2]; /* the client's end, the server's */
+    struct conn *c[2]; /* the client's end, the server's end */
     uint8_t was[2][COLD];
 };
 
@@ -42,7 +42,7 @@ static void say(struct pair *p, unsigned end, uint32_t n)
     assert_int_equal(conn_read(p->c[!end], n), n);
 }
 
-/* Established, past the quick ACKs that a connection begins with. */
+/* Establishes a pair, past the quick ACKs at the start of a connection. */
 static void pair_open(struct pair *p)
 {
     unsigned i;
@@ -101,7 +101,7 @@ static void test_requests_and_answers(void **state)
     pair_close(&p);
 }
 
-/* The delayed ACK's timer is set, and goes off. */
+/* The delayed-ACK timer is set and expires. */
 static void test_acks_that_are_late(void **state)
 {
     uint64_t before;
@@ -122,7 +122,7 @@ static void test_acks_that_are_late(void **state)
     pair_close(&p);
 }
 
-/* Many segments under way at once. */
+/* Many segments in flight at once. */
 static void test_a_stream(void **state)
 {
     struct pair p;

@@ -32,7 +32,7 @@ static void test_refused(void **state)
     assert_int_equal(g.flags, F_RST | F_ACK);
     assert_int_equal(g.seq, 0);
     assert_int_equal(g.ack, 101);
-    /* an ACK out of nowhere: RST at its sequence number */
+    /* an ACK without a connection: RST at its sequence number */
     g = seg_make(5000, 81, F_ACK, 100, 777);
     craft_send(&s, &g);
     g = craft_expect(&s);
@@ -45,7 +45,7 @@ static void test_refused(void **state)
     sim_stop(&s);
 }
 
-/* A listener answers an ACK with RST, ignores RST, drops nonsense (RFC 9293 3.10.7.2). */
+/* A listener answers an ACK with a RST, ignores a RST, drops anything else (RFC 9293 3.10.7.2). */
 static void test_listen_states(void **state)
 {
     struct sim s;
@@ -71,7 +71,7 @@ static void test_listen_states(void **state)
     sim_stop(&s);
 }
 
-/* A lost SYN-ACK: the SYN comes again and is answered again; the timer repeats it, too. */
+/* A lost SYN-ACK: a retransmitted SYN is answered again; the timer retransmits the SYN-ACK, too. */
 static void test_syn_ack_lost(void **state)
 {
     struct sim s;
@@ -100,7 +100,7 @@ static void test_syn_ack_lost(void **state)
     sim_stop(&s);
 }
 
-/* The third ACK is lost but data follows: it carries the ACK. */
+/* The third ACK is lost but data follows, which carries the ACK. */
 static void test_data_completes_handshake(void **state)
 {
     struct sim s;
@@ -121,7 +121,7 @@ static void test_data_completes_handshake(void **state)
     sim_stop(&s);
 }
 
-/* Text on a SYN is tolerated: not acknowledged, so it comes again (RFC 9293 3.4). */
+/* Data on a SYN is tolerated but not acknowledged, so the peer sends it again (RFC 9293 3.4). */
 static void test_data_on_syn(void **state)
 {
     struct sim s;
@@ -141,7 +141,7 @@ static void test_data_on_syn(void **state)
     sim_stop(&s);
 }
 
-/* In SYN-RECEIVED an ACK of something else is reset (RFC 9293 3.10.7.4), the flow stays. */
+/* In SYN-RECEIVED an unacceptable ACK draws a RST (RFC 9293 3.10.7.4); the flow stays. */
 static void test_syn_received_bad_ack(void **state)
 {
     struct sim s;
@@ -165,7 +165,7 @@ static void test_syn_received_bad_ack(void **state)
     sim_stop(&s);
 }
 
-/* The integrator refuses: dropped silently, counted, nothing kept. */
+/* The integrator rejects the flow: the SYN is dropped silently and counted, nothing is kept. */
 static void test_open_refused(void **state)
 {
     struct sim s;
@@ -265,7 +265,7 @@ static void flood_init(struct sim *s, uint16_t backlog)
     assert_int_equal(s->host[0].opened, backlog);
 }
 
-/* Beyond the backlog nothing is kept, and a real client still gets through. R4987-01. */
+/* Beyond the backlog no state is kept, and a real client still connects. R4987-01. */
 static void test_cookie(void **state)
 {
     int ts;
@@ -301,7 +301,7 @@ static void test_cookie(void **state)
         assert_true(c->established);
         assert_int_equal(conn_read(c, 100), 10);
         toec_flow_info(s.host[0].stack, c->flow, &info);
-        assert_int_equal(info.mss_send, ts ? 1348 : 1360); /* 1400 in the cookie's table */
+        assert_int_equal(info.mss_send, ts ? 1348 : 1360); /* the cookie's table has 1400 */
         assert_int_equal(info.ws_send, ts ? 5 : 0);
         assert_int_equal((info.opts & TOEC_I_SACK) != 0, ts);
         sim_stop(&s);
@@ -324,9 +324,9 @@ static void test_cookie_forged(void **state)
         craft_send(&s, &g);
         g = craft_expect(&s);
         assert_int_equal(g.flags, F_RST);
-        s.sent_read = s.sent_n; /* keep the list short */
+        s.sent_read = s.sent_n; /* keeps the list short */
     }
-    /* right cookie, another client */
+    /* a valid cookie, but another client */
     g = seg_make(4001, 80, F_ACK, 5001, sa.seq + 1);
     craft_send(&s, &g);
     assert_int_equal(craft_expect(&s).flags, F_RST);
@@ -338,7 +338,7 @@ static void test_cookie_forged(void **state)
     sim_stop(&s);
 }
 
-/* Cookies age, and without a flood none is believed. */
+/* Cookies expire, and none is accepted without a flood. */
 static void test_cookie_old(void **state)
 {
     struct sim s;
@@ -359,7 +359,7 @@ static void test_cookie_old(void **state)
     sim_stop(&s);
 }
 
-/* 600 connections to a pool of 100: refused and counted, the rest works on. */
+/* 600 connections to a pool of 100: those beyond are refused and counted, the others work. */
 static void test_flow_pool(void **state)
 {
     struct sim s;
@@ -408,7 +408,7 @@ static void test_martians(void **state)
     sim_stop(&s);
 }
 
-/* What a cookie's SYN-ACK has offered may be more than the buffer holds that there is later. */
+/* The window that a cookie's SYN-ACK offered may exceed the buffer that the flow gets later. */
 static void test_cookie_and_small_buffer(void **state)
 {
     struct tseg g, said;
@@ -438,8 +438,7 @@ static void test_cookie_and_small_buffer(void **state)
     sim_stop(&s);
 }
 
-/* A handshake with a deferring listener up to the client's bare ACK, whose ack number is in *ack.
- */
+/* Runs a handshake with a deferring listener up to the client's bare ACK; *ack is its number. */
 static void deferred(struct sim *s, unsigned times, uint32_t *ack)
 {
     struct tseg g = seg_make(5000, 80, F_SYN, 100, 0);
@@ -486,7 +485,7 @@ static void test_defer(void **state)
     }
 }
 
-/* ... when the times are over the SYN-ACK comes again, and a bare ACK will do. */
+/* ... when the deferral is over the SYN-ACK is retransmitted, and a bare ACK suffices. */
 static void test_defer_over(void **state)
 {
     struct sim s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_loss.c - losses on the way to the peer: timeouts (RFC 6298), fast retransmit and
+ * test_tcp_loss.c - losses on the path to the peer: timeouts (RFC 6298), fast retransmit and
  * recovery with and without SACK (RFC 6675, RFC 6582), limited transmit (RFC 3042), ICMP (RFC 1191,
  * RFC 5927).
  */
@@ -8,7 +8,7 @@
 
 #define MSS 1460u
 
-/* A connection with SACK or not, n segments of data under way. */
+/* Opens a connection with or without SACK, with n segments of data in flight. */
 static void under_way(struct talk *t, int sack, unsigned n)
 {
     talk_init(t);
@@ -50,7 +50,7 @@ static void test_rto_backoff(void **state)
     talk_end(&t);
 }
 
-/* R2 (RFC 9293 3.8.3): given up after many minutes, with the reason, and an RST. RFC 9293 MUST-20,
+/* R2 (RFC 9293 3.8.3): given up after many minutes, with a reason and a RST. RFC 9293 MUST-20,
  * SHLD-10, SHLD-11. */
 static void test_r2(void **state)
 {
@@ -86,7 +86,8 @@ static void test_user_timeout(void **state)
     talk_end(&t);
 }
 
-/* After a timeout: slow start from one segment, everything again in order (R6298-11, go-back-N). */
+/* After a timeout: slow start from one segment, and everything is retransmitted in order (R6298-11,
+ * go-back-N). */
 static void test_rto_recovery(void **state)
 {
     struct talk t;
@@ -106,7 +107,7 @@ static void test_rto_recovery(void **state)
     talk_end(&t);
 }
 
-/* ... but for what the peer has SACKed (RFC 6675 5.1). */
+/* ... except what the peer has SACKed (RFC 6675 5.1). */
 static void test_rto_skips_sacked(void **state)
 {
     static const uint32_t blocks[] = {MSS, 3 * MSS, 0, 0};
@@ -124,8 +125,8 @@ static void test_rto_skips_sacked(void **state)
     talk_end(&t);
 }
 
-/* A peer that drops what it has SACKed (R2018-07): it is retransmitted all the same, because it was
- * kept (R2018-08). */
+/* A peer that drops what it has SACKed (R2018-07): the data is retransmitted, because it was kept
+ * (R2018-08). */
 static void test_reneging(void **state)
 {
     static const uint32_t blocks[] = {MSS, 3 * MSS, 0, 0};
@@ -144,8 +145,8 @@ static void test_reneging(void **state)
     talk_end(&t);
 }
 
-/* Karn: an ACK of a segment sent twice measures nothing; the backoff stays until one does. RFC 9293
- * MUST-18; R6298-06, R1122-25. */
+/* Karn: the ACK of a retransmitted segment gives no sample; the backoff stays until an ACK does.
+ * RFC 9293 MUST-18; R6298-06, R1122-25. */
 static void test_karn(void **state)
 {
     struct talk t;
@@ -161,7 +162,8 @@ static void test_karn(void **state)
     talk_end(&t);
 }
 
-/* With timestamps even a retransmission measures (RFC 7323 4.1). R7323-11, R7323-15, R6298-06. */
+/* With timestamps a retransmission gives a sample too (RFC 7323 4.1). R7323-11, R7323-15,
+ * R6298-06. */
 static void test_rtt_by_timestamps(void **state)
 {
     struct talk t;
@@ -173,14 +175,15 @@ static void test_rtt_by_timestamps(void **state)
     talk_send(&t, 100);
     talk_hear(&t, F_ACK, 0, 0, 100);
     craft_pass(&t.s, 250 * MSEC);
-    talk_hear(&t, F_ACK, 0, 0, 100); /* tsecr is of this one */
+    talk_hear(&t, F_ACK, 0, 0, 100); /* the peer echoes the timestamp of this one */
     craft_pass(&t.s, 100 * MSEC);
     talk_say(&t, F_ACK, 0, 100, 0);
     assert_true(talk_info(&t).srtt_us > 8000 && talk_info(&t).srtt_us < 100000);
     talk_end(&t);
 }
 
-/* RFC 6298 2: samples are smoothed; R6298-04: the least RTO beside the SRTT. R1122-25. */
+/* RFC 6298 2: samples are smoothed. R6298-04: the RTO exceeds the SRTT by at least 200 ms.
+ * R1122-25. */
 static void test_rtt(void **state)
 {
     struct talk t;
@@ -206,7 +209,7 @@ static void test_rtt(void **state)
 
 /* ---- fast retransmit ---- */
 
-/* R5681-09: the third duplicate ACK resends; the first two send new data (R5681-11). */
+/* R5681-09: the third duplicate ACK retransmits; the first two send new data (R5681-11). */
 static void test_fast_retransmit_reno(void **state)
 {
     struct talk t;
@@ -226,11 +229,11 @@ static void test_fast_retransmit_reno(void **state)
     talk_hear(&t, F_ACK, 0, 0, MSS);
     talk_silence(&t);
     i = talk_info(&t);
-    /* RFC 5681 3.2 step 2: without what limited transmit has sent */
+    /* RFC 5681 3.2 step 2: does not count what limited transmit has sent */
     assert_int_equal(i.ssthresh, 10u * MSS * 7 / 10);
     assert_int_equal(i.cwnd, i.ssthresh);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
-    /* each further one lets a segment out once the pipe is small enough */
+    /* each further duplicate sends a segment once the pipe is small enough */
     talk_say(&t, F_ACK, 0, 0, 0);
     talk_say(&t, F_ACK, 0, 0, 0);
     talk_skip(&t);
@@ -240,7 +243,7 @@ static void test_fast_retransmit_reno(void **state)
     talk_end(&t);
 }
 
-/* R6582-02: a partial ACK resends the next hole, without three more duplicates. */
+/* R6582-02: a partial ACK retransmits the next hole, without three more duplicates. */
 static void test_partial_ack(void **state)
 {
     struct talk t;
@@ -260,7 +263,7 @@ static void test_partial_ack(void **state)
     talk_end(&t);
 }
 
-/* R6582-01, R6582-05: duplicates that a timeout's resending causes are no new loss. */
+/* R6582-01, R6582-05: duplicates caused by the retransmissions of a timeout are no new loss. */
 static void test_no_false_fast_retransmit(void **state)
 {
     struct talk t;
@@ -279,7 +282,8 @@ static void test_no_false_fast_retransmit(void **state)
     talk_end(&t);
 }
 
-/* What is no duplicate ACK (RFC 5681 2): with data, with another window, with nothing under way. */
+/* What is not a duplicate ACK (RFC 5681 2): an ACK with data, with another window, or with no data
+ * in flight. */
 static void test_not_duplicates(void **state)
 {
     struct talk t;
@@ -301,7 +305,7 @@ static void test_not_duplicates(void **state)
     talk_end(&t);
 }
 
-/* SACK blocks that cannot be: beyond what was sent, empty, below SND.UNA. */
+/* Invalid SACK blocks: beyond what was sent, empty, below SND.UNA. */
 static void test_sack_nonsense(void **state)
 {
     static const uint32_t bad[] = {
@@ -328,7 +332,7 @@ static void test_frag_needed(void **state)
 
     (void)state;
     under_way(&t, 0, 3);
-    /* quotes nothing under way: ignored (RFC 5927 4.1) */
+    /* quotes no data in flight: ignored (RFC 5927 4.1) */
     q = seg_make(t.own_port, t.peer_port, F_ACK, t.iss + 1 + 5 * MSS, 0);
     craft_icmp(&t.s, 3, 4, 1000, &q);
     craft_poll(&t.s);
@@ -339,10 +343,10 @@ static void test_frag_needed(void **state)
     talk_hear(&t, F_ACK, 0, 0, 960);
     talk_skip(&t);
     assert_int_equal(talk_info(&t).mss_send, 960);
-    /* it cannot be pushed below 552 */
+    /* not lowered below 552 */
     craft_icmp(&t.s, 3, 4, 68, &q);
     assert_int_equal(talk_info(&t).mss_send, 512);
-    /* nor up */
+    /* nor raised */
     craft_icmp(&t.s, 3, 4, 1400, &q);
     assert_int_equal(talk_info(&t).mss_send, 512);
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
@@ -350,8 +354,8 @@ static void test_frag_needed(void **state)
     talk_end(&t);
 }
 
-/* Port unreachable ends an attempt, never a connection (RFC 5927 5.2); host unreachable is soft.
- * RFC 9293 MUST-47, MUST-54. */
+/* Port unreachable ends an attempt to connect, never a connection (RFC 5927 5.2); host unreachable
+ * is a soft error. RFC 9293 MUST-47, MUST-54. */
 static void test_icmp_hard_and_soft(void **state)
 {
     struct talk t;
@@ -388,7 +392,7 @@ static void test_icmp_hard_and_soft(void **state)
     sim_stop(&s);
 }
 
-/* The neighbour stops answering ARP: a soft error, and the flow continues when it is back. */
+/* The neighbour stops answering ARP: a soft error, and the flow continues when it answers again. */
 static void test_neighbour_lost(void **state)
 {
     struct talk t;
@@ -396,7 +400,7 @@ static void test_neighbour_lost(void **state)
     (void)state;
     talk_open(&t);
     t.s.peer_silent = 1;
-    craft_pass(&t.s, 300 * SEC); /* what was known of it is forgotten */
+    craft_pass(&t.s, 300 * SEC); /* its neighbour entry has expired */
     conn_write(t.c, 10, 1);
     craft_pass(&t.s, 30 * SEC);
     assert_false(t.c->gone);
@@ -409,7 +413,7 @@ static void test_neighbour_lost(void **state)
     talk_end(&t);
 }
 
-/* A receive-only flow has a pending ACK that its neighbour cannot be sent: no data timeout. */
+/* A flow that only receives has a pending ACK and an unresolved neighbour: no data times out. */
 static void test_neighbour_lost_while_receiving(void **state)
 {
     struct talk t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_mac.c - the codes of TCP-AO against the vectors of their standards: SHA-1 (RFC
+ * test_tcp_mac.c - the MACs of TCP-AO against the test vectors of their standards: SHA-1 (RFC
  * 3174 7.3), HMAC-SHA-1 (RFC 2202 3), AES-128 (FIPS 197 appendix B), AES-CMAC (RFC 4493 4).
  */
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static void is(const uint8_t *got, const char *want)
     assert_memory_equal(got, bytes, n);
 }
 
-/* In pieces of every size: what is fed does not depend on how. */
+/* Checks a MAC with the data fed in pieces of every size: the result does not depend on them. */
 static void code(enum toec_ao_alg alg, const uint8_t *key, unsigned key_len, const void *data,
                  unsigned n, const char *want)
 {
@@ -143,7 +143,7 @@ static void test_aes_cmac(void **state)
     code(TOEC_AO_AES_CMAC, key, 16, m, 64, "51f0bebf7e3b9d92fc49741779363cfe");
 }
 
-/* The memory used to compute the code keeps nothing of the key. */
+/* The memory used to compute a MAC keeps nothing of the key. */
 static void test_nothing_left(void **state)
 {
     static const struct toec_mac none;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_ooo.c - segments out of order and overlapping, the SACK options they give (RFC 2018 4),
- * FINs before their time, urgent data.
+ * test_tcp_ooo.c - segments out of order and overlapping, the SACK options they cause (RFC 2018 4),
+ * FINs out of order, urgent data.
  */
 #include "tcptalk.h"
 
@@ -19,8 +19,8 @@ static void assert_blocks(const struct talk *t, const struct tseg *g, unsigned n
     }
 }
 
-/* A duplicate ACK at once for each (R5681-07), with SACKs (R2018-06); the block that was just
- * received comes first (R2018-03), then those reported last (R2018-05). */
+/* Each one causes an immediate duplicate ACK (R5681-07) with SACKs (R2018-06): the block just
+ * received first (R2018-03), then those reported last (R2018-05). */
 static void test_sack_generation(void **state)
 {
     static const uint32_t one[] = {100, 200}, two[] = {300, 400, 100, 200};
@@ -46,11 +46,11 @@ static void test_sack_generation(void **state)
     talk_put(&t, F_ACK, 200, 0, 50);
     g = talk_hear(&t, F_ACK, 0, 0, 0);
     assert_blocks(&t, &g, 3, grown);
-    /* R2018-04: a fourth block has no room beside the timestamp */
+    /* R2018-04: no room for a fourth block beside the timestamp */
     talk_put(&t, F_ACK, 700, 0, 100);
     g = talk_hear(&t, F_ACK, 0, 0, 0);
     assert_int_equal(g.n_sack, 3);
-    /* R5681-08: the first gap is filled: acknowledged at once, and delivered */
+    /* R5681-08: fills the first gap: acknowledged at once, and delivered */
     talk_say(&t, F_ACK, 0, 0, 100);
     g = talk_hear(&t, F_ACK, 0, 250, 0);
     assert_int_equal(t.c->received, 250);
@@ -89,7 +89,7 @@ static void test_sack_room(void **state)
     }
 }
 
-/* More gaps than are remembered: the segment is dropped and counted, and comes again. */
+/* More gaps than a flow can record: the segment is dropped and counted; the peer retransmits it. */
 static void test_ooo_bounded(void **state)
 {
     struct talk t;
@@ -103,7 +103,7 @@ static void test_ooo_bounded(void **state)
         talk_say(&t, F_ACK, i * 200, 0, 100);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ooo_full), 4);
     talk_skip(&t);
-    /* it still grows where it touches */
+    /* a recorded block still grows by adjacent data */
     talk_say(&t, F_ACK, 300, 0, 100);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_ooo_full), 4);
     for (i = 0; i <= 137; i++)
@@ -130,7 +130,7 @@ static void test_fin_out_of_order(void **state)
     talk_end(&t);
 }
 
-/* Two different ends of the stream: the first one counts, and nothing is read beyond it. */
+/* Two FINs at different offsets: the first one counts, and nothing is read beyond it. */
 static void test_two_fins(void **state)
 {
     struct talk t;
@@ -146,7 +146,7 @@ static void test_two_fins(void **state)
     talk_end(&t);
 }
 
-/* A FIN that comes with data all of which is old is new itself, once (RFC 9293 3.10.7.4). */
+/* A new FIN on a segment whose data is all old is processed, once (RFC 9293 3.10.7.4). */
 static void test_fin_behind_old_data(void **state)
 {
     struct talk t;

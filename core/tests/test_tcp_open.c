@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_open.c - active and simultaneous opens (RFC 9293 3.5, 3.10.7.3), and the ports they take
- * (RFC 6056), dialogue by dialogue.
+ * test_tcp_open.c - active and simultaneous opens (RFC 9293 3.5, 3.10.7.3), and their ephemeral
+ * ports (RFC 6056), in dialogues with a peer.
  */
 #include "tcptalk.h"
 
@@ -21,7 +21,7 @@ static void test_active_open(void **state)
     talk_end(&t);
 }
 
-/* One stack that connects to the peer's port 80; what it sent. */
+/* Starts one stack that connects to the peer's port 80; *syn is what it sent. */
 static struct conn *begin(struct sim *s, struct tseg *syn)
 {
     struct conn *c;
@@ -34,7 +34,7 @@ static struct conn *begin(struct sim *s, struct tseg *syn)
     return c;
 }
 
-/* RST to our SYN: refused; an RST that does not acknowledge it is ignored (RFC 9293 3.10.7.3). */
+/* A RST to our SYN: refused. A RST that does not acknowledge it is ignored (RFC 9293 3.10.7.3). */
 static void test_active_refused(void **state)
 {
     struct sim s;
@@ -57,8 +57,8 @@ static void test_active_refused(void **state)
     sim_stop(&s);
 }
 
-/* A sign that the peer has an old connection triggers one early retransmission of the SYN: a pair
- * in TIME-WAIT accepts a SYN with a newer timestamp, and ignores our RST. */
+/* An ACK from the peer's old connection triggers one early retransmission of the SYN: a peer in
+ * TIME-WAIT accepts a SYN with a newer timestamp, and ignores our RST. */
 static void test_syn_again_soon(void **state)
 {
     struct sim s;
@@ -113,8 +113,8 @@ static void test_active_bad_syn_ack(void **state)
     sim_stop(&s);
 }
 
-/* SYNs are repeated with backoff, for at least three minutes (RFC 9293 3.8.3, MUST-23). RFC 9293
- * MUST-22. */
+/* SYNs are retransmitted with backoff, for at least three minutes (RFC 9293 3.8.3, MUST-23). RFC
+ * 9293 MUST-22. */
 static void test_active_timeout(void **state)
 {
     struct sim s;
@@ -181,7 +181,7 @@ static void test_simultaneous_open(void **state)
     }
 }
 
-/* Two whole stacks that connect to each other at once. RFC 9293 MUST-10. */
+/* Two complete stacks that connect to each other at once. RFC 9293 MUST-10. */
 static void test_simultaneous_open_stacks(void **state)
 {
     struct sim s;
@@ -208,7 +208,7 @@ static void test_simultaneous_open_stacks(void **state)
     sim_stop(&s);
 }
 
-/* Data and FIN on a SYN-ACK are taken like any other. */
+/* Data and FIN on a SYN-ACK are accepted like any other. */
 static void test_data_on_syn_ack(void **state)
 {
     struct sim s;
@@ -228,7 +228,7 @@ static void test_data_on_syn_ack(void **state)
     sim_stop(&s);
 }
 
-/* ... as far as the window of our SYN reaches: the buffer ends there. */
+/* ... as far as the window of our SYN reaches, which is the end of the buffer. */
 static void test_too_much_on_syn_ack(void **state)
 {
     struct sim s;
@@ -255,7 +255,7 @@ static void test_too_much_on_syn_ack(void **state)
     sim_stop(&s);
 }
 
-/* Connecting to ourselves, off link, or with bad buffers is refused with a reason. */
+/* Connecting to ourselves, off link, or with invalid buffers is refused with a reason. */
 static void test_connect_errors(void **state)
 {
     struct sim s;
@@ -284,7 +284,7 @@ static void test_connect_errors(void **state)
     sim_stop(&s);
 }
 
-/* A neighbour that does not answer ends the attempt: EHOSTUNREACH, long before the SYN's R2. */
+/* A neighbour that does not answer ends the attempt with EHOSTUNREACH, long before the SYN's R2. */
 static void test_connect_no_neighbour(void **state)
 {
     struct sim s;
@@ -325,7 +325,7 @@ static void test_ports(void **state)
     sim_stop(&s);
 }
 
-/* Each of several stacks behind one address chooses ports whose replies arrive at it. */
+/* Each of several stacks behind one address chooses ports whose replies are delivered to it. */
 static void test_ports_home(void **state)
 {
     uint32_t home;
@@ -350,10 +350,10 @@ static void test_ports_home(void **state)
             struct conn *c = sim_connect(&s, 0, 80);
 
             assert_int_equal(toec_rss_hash(&own, &peer, c->local_port, 80) % 3, home);
-            /* both directions of a flow have one home */
+            /* both directions of a flow have one home stack */
             assert_int_equal(toec_rss_hash(&peer, &own, 80, c->local_port) % 3, home);
         }
-        for (i = 0; i < 50; i++) { /* a port that the user names: refused where none would answer */
+        for (i = 0; i < 50; i++) { /* refused unless its replies arrive here */
             toec_u16 port = (toec_u16)(2000 + i);
             int r;
 
@@ -365,7 +365,7 @@ static void test_ports_home(void **state)
     }
 }
 
-/* All ports in TIME-WAIT: refused, until timestamps make the oldest safe to use again. */
+/* All ports are in TIME-WAIT: refused, until timestamps make it safe to reuse the oldest. */
 static void test_ports_in_time_wait(void **state)
 {
     struct sim s;
@@ -409,7 +409,7 @@ static void test_ports_in_time_wait(void **state)
     sim_stop(&s);
 }
 
-/* A given local port: once. RFC 9293 MUST-43. */
+/* A given local port can be used once. RFC 9293 MUST-43. */
 static void test_local_port(void **state)
 {
     struct sim s;

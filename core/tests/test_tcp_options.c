@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_options.c - the option parser by itself (RFC 9293 3.2): lengths that are not an option's
- * own, options that count on a SYN alone.
+ * test_tcp_options.c - the option parser alone (RFC 9293 3.2): options of a wrong length, options
+ * that count only on a SYN.
  */
 #include "tcpsim.h"
 
@@ -19,7 +19,7 @@ static struct toec_seg parse(unsigned flags, const uint8_t *o, unsigned n, int r
     return g;
 }
 
-/* MUST-64: an option of a known kind with another length is none, and what follows it counts. */
+/* MUST-64: an option of a known kind but wrong length is ignored; options after it count. */
 static void test_wrong_lengths(void **state)
 {
     static const uint8_t kinds[] = {2, 3, 4, 5, 8, 28, 34};
@@ -50,7 +50,7 @@ static void test_wrong_lengths(void **state)
         }
 }
 
-/* The usual twelve bytes of timestamps, and what only begins like them. */
+/* The usual twelve bytes of timestamps, and options that only begin like them. */
 static void test_almost_the_usual(void **state)
 {
     static const uint8_t usual[12] = {1, 1, 8, 10, 0, 0, 0, 7, 0, 0, 0, 9};
@@ -69,7 +69,7 @@ static void test_almost_the_usual(void **state)
     o[3] = 9; /* one byte remains, which is the end */
     o[11] = 0;
     assert_false(parse(TOEC_TH_ACK, o, 12, 0).has_ts);
-    o[0] = 8; /* the other order */
+    o[0] = 8; /* in reverse order */
     o[1] = 10;
     memset(o + 2, 1, 10);
     assert_true(parse(TOEC_TH_ACK, o, 12, 0).has_ts);
@@ -81,7 +81,7 @@ static void test_almost_the_usual(void **state)
     parse(TOEC_TH_ACK, o, 1, -1);
 }
 
-/* An option that does not fit is not begun. */
+/* An option that does not fit is not written, not even in part. */
 static void test_no_room(void **state)
 {
     struct toec_tcb t;

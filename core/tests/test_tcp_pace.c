@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_pace.c - pacing: the rate is kept, bursts are a quantum at most, half a quantum apart,
- * and no other flow is delayed. Congestion window validation (RFC 7661).
+ * test_tcp_pace.c - pacing: the rate is kept, bursts are at most a quantum and half a quantum
+ * apart, and no other flow is delayed. Congestion window validation (RFC 7661).
  */
 #include "tcptalk.h"
 
@@ -12,7 +12,7 @@ static int set_rate(struct talk *t, uint32_t rate)
     return talk_option(t, TOEC_OPT_MAX_PACING, rate);
 }
 
-/* ACKs on their way. */
+/* ACKs in transit to the stack. */
 static struct {
     toec_time at;
     uint32_t end;
@@ -30,7 +30,7 @@ static void begin(struct talk *t, uint32_t gso)
     talk_passive(t);
 }
 
-/* Twenty single segments: the round trip is known then. */
+/* Sends twenty single segments, after which the RTT is known. */
 static void warm(struct talk *t, uint32_t *at, toec_time rtt)
 {
     int i;
@@ -44,10 +44,10 @@ static void warm(struct talk *t, uint32_t *at, toec_time rtt)
     }
 }
 
-/* What leaves while all is acknowledged 10 ms later, in steps of `step`. */
+/* What a flow sends while everything is acknowledged 10 ms later, in steps of `step`. */
 struct flow_shape {
     uint64_t bytes;
-    uint32_t burst;      /* most at once */
+    uint32_t burst;      /* largest, in bytes */
     toec_time least_gap; /* between full bursts */
 };
 
@@ -87,8 +87,8 @@ static struct flow_shape watch(struct talk *t, toec_time length, toec_time step)
     return f;
 }
 
-/* The rate is kept to 2%, whatever the rate and however late the stack is polled; a burst is never
- * more than a quantum: a millisecond's worth, two segments at least, 64 KiB (or 131 us) at most. */
+/* The rate is kept to 2% at any rate and however late the stack is polled. A burst is never more
+ * than a quantum: the bytes of a millisecond, at least two segments, at most 64 KiB (or 131 us). */
 static void test_rate_and_bursts(void **state)
 {
     static const struct {
@@ -121,7 +121,7 @@ static void test_rate_and_bursts(void **state)
         quantum += quantum / 10;
         if (quantum < 2ull * MSS)
             quantum = 2ull * MSS;
-        quantum += runs[i].rate * (runs[i].step + 17 * USEC) / SEC; /* made up for */
+        quantum += runs[i].rate * (runs[i].step + 17 * USEC) / SEC; /* made up after a late poll */
         print_message("%u B/s: %llu of %llu bytes, bursts up to %u, at least %llu us apart\n",
                       runs[i].rate, (unsigned long long)f.bytes, (unsigned long long)want, f.burst,
                       (unsigned long long)f.least_gap / 1000);
@@ -132,8 +132,8 @@ static void test_rate_and_bursts(void **state)
     }
 }
 
-/* The deadline of toec_poll() is that of the next burst, finer than a tick of the timer wheel; a
- * flow without a limit sends at once, and so does a paced flow's ACK. */
+/* The deadline of toec_poll() is that of the next burst, finer than a tick of the timer wheel. A
+ * flow without a limit sends at once, and so does the ACK of a paced flow. */
 static void test_deadline(void **state)
 {
     struct talk t;
@@ -156,10 +156,10 @@ static void test_deadline(void **state)
     n = talk_skip(&t);
     assert_int_equal(n, 4);
     due = t.s.now;
-    talk_say(&t, F_ACK | F_PSH, 0, 10 * MSS, 10); /* data for us: its ACK does not wait */
+    talk_say(&t, F_ACK | F_PSH, 0, 10 * MSS, 10); /* received data: its ACK is not paced */
     talk_hear(&t, F_ACK, 14 * MSS, 10, 0);
     talk_silence(&t);
-    for (n = 0; n < 10 && talk_skip(&t) == 0; n++) { /* coarse slots of the wheel come early */
+    for (n = 0; n < 10 && talk_skip(&t) == 0; n++) { /* coarse slots of the wheel expire early */
         t.s.now = toec_poll(t.s.host[0].stack, t.s.now);
         craft_poll(&t.s);
     }
@@ -173,7 +173,7 @@ static void test_deadline(void **state)
     talk_end(&t);
 }
 
-/* A flow that ends while its next burst waits leaves nothing behind. */
+/* A flow that ends while it waits for its next burst leaves no timer behind. */
 static void test_end_while_waiting(void **state)
 {
     struct talk t;
@@ -187,7 +187,7 @@ static void test_end_while_waiting(void **state)
     talk_end(&t);
 }
 
-/* A retransmission does not wait for its turn behind data not yet sent, but counts. */
+/* A retransmission does not wait behind unsent data, but counts toward the rate. */
 static void test_retransmission_is_not_held(void **state)
 {
     struct talk t;
@@ -219,7 +219,7 @@ static void answer_all(struct talk *t, uint32_t *at, toec_time rtt)
     t->s.sent_read = 0;
 }
 
-/* Slow start to about 120 segments, then an application that sends ten in a round trip. */
+/* Runs slow start to about 120 segments, then an application that sends ten per round trip. */
 static void rate_limited(struct talk *t, uint32_t *at)
 {
     int i;
@@ -236,7 +236,7 @@ static void rate_limited(struct talk *t, uint32_t *at)
     }
 }
 
-/* R7661-02: the window that is not used stays, and does not grow. */
+/* R7661-02: an unused window is kept, and does not grow. */
 static void test_cwnd_is_kept(void **state)
 {
     struct talk t;
@@ -248,7 +248,7 @@ static void test_cwnd_is_kept(void **state)
     assert_true(cwnd >= 110 * MSS && cwnd <= 180 * MSS);
     craft_pass(&t.s, 60 * SEC);
     assert_int_equal(talk_info(&t).cwnd, cwnd);
-    /* and is used again, but not in one burst: at twice cwnd / SRTT */
+    /* and can be used again, though not in one burst: paced at twice cwnd / SRTT */
     talk_send(&t, 200 * MSS);
     assert_true(talk_skip(&t) < 20);
     assert_true(talk_info(&t).pacing_rate > 0);
@@ -260,8 +260,8 @@ static void test_cwnd_is_kept(void **state)
     talk_end(&t);
 }
 
-/* R7661-01, R7661-03: a loss while the window is not validated: it falls to what was really
- * carried. */
+/* R7661-01, R7661-03: a loss while the window is not validated: the reduction starts from the data
+ * in flight. */
 static void test_loss_when_not_validated(void **state)
 {
     struct talk t;
@@ -280,7 +280,7 @@ static void test_loss_when_not_validated(void **state)
     answer_all(&t, &at, 100 * MSEC);
     answer_all(&t, &at, 100 * MSEC);
     i = talk_info(&t);
-    /* 10 segments less the one sent again, halved */
+    /* 10 segments less the retransmitted one, halved */
     assert_true(i.ssthresh <= 5 * MSS && i.ssthresh >= 2 * MSS);
     assert_true(i.cwnd <= 8 * MSS);
     talk_end(&t);

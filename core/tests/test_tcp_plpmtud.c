@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_plpmtud.c - the search for the path MTU (RFC 4821 7), dialogue by dialogue: when a probe
- * may be sent, the cost of its loss, the delay of the next one, and router messages about one.
+ * test_tcp_plpmtud.c - the search for the path MTU (RFC 4821 7), in dialogues with a peer: when a
+ * probe may be sent, the cost of its loss, the delay before the next one, and ICMP errors about a
+ * probe.
  */
 #include "tcptalk.h"
 
 #include "tcp/tcp.h"
 
 #define RTT   (100 * MSEC)
-#define BASE  1024u /* payload of the size where a search begins */
-#define PROBE 1242u /* ... of the first probe, half way to 1500 */
+#define BASE  1024u /* payload at the size where a search begins */
+#define PROBE 1242u /* ... of the first probe, halfway to 1500 */
 
 static uint64_t probes(struct talk *t)
 {
@@ -27,7 +28,7 @@ static void begin(struct talk *t)
     assert_int_equal(talk_info(t).mss_send, BASE);
 }
 
-/* n bytes are written; heard: the total sent. */
+/* Writes n bytes and receives what is sent; *heard: the total sent. */
 static uint32_t write_out(struct talk *t, uint32_t n, uint32_t *heard)
 {
     uint32_t longest = 0;
@@ -41,7 +42,7 @@ static uint32_t write_out(struct talk *t, uint32_t n, uint32_t *heard)
     return longest;
 }
 
-/* A probe and six segments behind it are under way for a round trip. */
+/* Leaves a probe and six segments after it in flight for a round trip. */
 static void probe_out(struct talk *t)
 {
     begin(t);
@@ -53,21 +54,21 @@ static void probe_out(struct talk *t)
     talk_silence(t);
 }
 
-/* Only the probe does not come. */
+/* Loses only the probe. */
 static void lose_probe(struct talk *t)
 {
     static const uint32_t rest[] = {PROBE, PROBE + 6 * BASE, 0, 0};
 
     talk_sack(t, 0, 0, rest);
-    talk_hear(t, F_ACK, 0, 0, BASE); /* at once, in pieces */
+    talk_hear(t, F_ACK, 0, 0, BASE); /* retransmitted at once, in pieces */
     talk_hear(t, F_ACK, BASE, 0, PROBE - BASE);
     talk_silence(t);
     talk_say(t, F_ACK, 0, PROBE + 6 * BASE, 0);
 }
 
-/* ---- when ---- */
+/* ---- when a probe is sent ---- */
 
-/* R4821-05: a probe goes only with four segments behind it, within both windows. */
+/* R4821-05: a probe is sent only if four segments can follow it, within both windows. */
 static void test_enough_follows(void **state)
 {
     struct talk t;
@@ -90,7 +91,7 @@ static void test_enough_follows(void **state)
     assert_int_equal(write_out(&t, PROBE + 6 * BASE, &heard), BASE);
     assert_int_equal(probes(&t), 0);
     talk_end(&t);
-    begin(&t); /* nor does the congestion window */
+    begin(&t); /* nor does the congestion window allow more */
     t.c->flow->cwnd = PROBE + 4 * BASE - 1;
     heard = 0;
     assert_int_equal(write_out(&t, PROBE + 6 * BASE, &heard), BASE);
@@ -98,9 +99,9 @@ static void test_enough_follows(void **state)
     talk_end(&t);
 }
 
-/* ---- what its loss costs ---- */
+/* ---- the cost of a lost probe ---- */
 
-/* R4821-02: the loss of the probe alone is no congestion. */
+/* R4821-02: the loss of a probe alone is not treated as congestion. */
 static void test_lost_probe(void **state)
 {
     struct talk t;
@@ -117,7 +118,7 @@ static void test_lost_probe(void **state)
     talk_end(&t);
 }
 
-/* ... that of anything else beside it is. */
+/* ... the loss of any other segment with it is. */
 static void test_lost_probe_and_more(void **state)
 {
     static const uint32_t rest[] = {PROBE + BASE, PROBE + 6 * BASE, 0, 0};
@@ -132,8 +133,8 @@ static void test_lost_probe_and_more(void **state)
     talk_end(&t);
 }
 
-/* R4821-03: after a loss that cost nothing the next probe waits a round trip for each segment of
- * the window. */
+/* R4821-03: after a loss without a window reduction the next probe waits one round trip for each
+ * segment of the window. */
 static void test_headway(void **state)
 {
     struct talk t;
@@ -160,9 +161,9 @@ static void test_headway(void **state)
     talk_end(&t);
 }
 
-/* ---- when it is over ---- */
+/* ---- the end of a search ---- */
 
-/* One round trip over a path that silently drops what is longer than `mtu`. */
+/* Runs one round trip over a path that silently drops packets longer than `mtu`. */
 static void round_trip(struct talk *t, uint32_t *acked, uint32_t mtu)
 {
     uint32_t top = *acked, end, b[4] = {0, 0, 0, 0}, hole = 0;
@@ -198,8 +199,8 @@ static void round_trip(struct talk *t, uint32_t *acked, uint32_t mtu)
     craft_forget(&t->s);
 }
 
-/* R4821-04: the size found is not probed again within five minutes (here ten), then it is: the path
- * may have changed. */
+/* R4821-04: a found size is not raised within five minutes (here ten); then larger ones are probed
+ * again, as the path may have changed. */
 static void test_search_rests(void **state)
 {
     struct talk t;
@@ -215,7 +216,7 @@ static void test_search_rests(void **state)
         round_trip(&t, &acked, 1300);
     assert_in_range(talk_info(&t).pmtu, 1293, 1300);
     found = probes(&t);
-    for (i = 0; i < 3100; i++) /* more than five minutes of data */
+    for (i = 0; i < 3100; i++) /* data for more than five minutes */
         round_trip(&t, &acked, 1300);
     assert_int_equal(probes(&t), found);
     for (limit = 0; limit < 4000 && probes(&t) == found; limit++)
@@ -228,7 +229,7 @@ static void test_search_rests(void **state)
     talk_end(&t);
 }
 
-/* ---- router messages about a probe ---- */
+/* ---- ICMP errors about a probe ---- */
 
 static void frag_needed(struct talk *t, uint32_t mtu)
 {
@@ -238,9 +239,9 @@ static void frag_needed(struct talk *t, uint32_t mtu)
     craft_poll(&t->s);
 }
 
-/* R8899-01: an MTU that the probe would have fitted, and one above all that is in use, have no
- * effect; one between the size in use and the probe's ends the search above it, and raises nothing.
- */
+/* R8899-01: an MTU that the probe would have fitted, and one above all sizes in use, have no
+ * effect. One between the current size and that of the probe limits the search, and raises
+ * nothing. */
 static void test_too_big(void **state)
 {
     struct talk t;
@@ -268,7 +269,7 @@ static void test_too_big(void **state)
     talk_end(&t);
 }
 
-/* ... and when the probe has arrived all the same, the message was wrong. */
+/* ... and if the probe is acknowledged all the same, the message is disregarded. */
 static void test_too_big_was_wrong(void **state)
 {
     struct talk t;

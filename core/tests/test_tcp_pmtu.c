@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_pmtu.c - path MTU discovery (RFC 1191) and its defences (RFC 5927 7.2), black holes
- * (RFC 4821 7.7), the cache that flows share, the options of the socket; then transfers through
- * routers with a small MTU, with and without their ICMP errors.
+ * test_tcp_pmtu.c - path MTU discovery (RFC 1191) and its defences (RFC 5927 7.2), black holes (RFC
+ * 4821 7.7), the cache that flows share, the socket options; then transfers through routers with a
+ * small MTU, with and without ICMP errors.
  */
 #include "tcptalk.h"
 
 #define MSS 1460u
 
-/* Established, with n full segments under way. */
+/* Opens a connection with n full segments in flight. */
 static void under_way(struct talk *t, unsigned n)
 {
     talk_init(t);
@@ -16,7 +16,7 @@ static void under_way(struct talk *t, unsigned n)
     talk_under_way(t, n);
 }
 
-/* "Fragmentation needed" about the segment at stream offset seq. */
+/* Sends "fragmentation needed" about the segment at stream offset seq. */
 static void frag_needed(struct talk *t, uint32_t seq, uint32_t mtu)
 {
     struct tseg q = seg_make(t->own_port, t->peer_port, F_ACK, t->iss + 1 + seq, 0);
@@ -25,8 +25,8 @@ static void frag_needed(struct talk *t, uint32_t seq, uint32_t mtu)
     craft_poll(&t->s);
 }
 
-/* R1191-01: DF on everything; a smaller MTU immediately, too large data again in smaller segments,
- * the congestion window unchanged. */
+/* R1191-01: DF on everything. A smaller MTU applies immediately: data that was too large is
+ * retransmitted in smaller segments, the congestion window is unchanged. */
 static void test_reduction(void **state)
 {
     struct talk t;
@@ -49,16 +49,17 @@ static void test_reduction(void **state)
     assert_int_equal(talk_info(&t).cwnd, cwnd);
     assert_int_equal(talk_info(&t).pmtu, 1000);
     assert_int_equal(talk_info(&t).mss_send, 960);
-    assert_int_equal(talk_info(&t).mss_recv, MSS); /* what we take is not the path's matter */
+    assert_int_equal(talk_info(&t).mss_recv, MSS); /* the path MTU does not limit what we receive */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 1);
-    /* The errors about the other two are redundant. */
+    /* The errors about the other two segments are redundant. */
     frag_needed(&t, MSS, 1000);
     talk_silence(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_lowered), 1);
     talk_end(&t);
 }
 
-/* R1191-05, R5927-01: only about what is under way. R8201-02's rule for IPv4: never upwards. */
+/* R1191-05, R5927-01: the message must quote data in flight. The rule of R8201-02 for IPv4: it
+ * never raises the size. */
 static void test_forged(void **state)
 {
     struct talk t;
@@ -75,7 +76,8 @@ static void test_forged(void **state)
     talk_end(&t);
 }
 
-/* R1191-02: next-hop MTUs that no link has do not go below the floor; routers may cut then. */
+/* R1191-02: a next-hop MTU below any real link's does not go below the floor; below it routers may
+ * fragment. */
 static void test_floor(void **state)
 {
     static const uint32_t claims[] = {1, 67, 68, 100, 551};
@@ -96,8 +98,8 @@ static void test_floor(void **state)
     }
 }
 
-/* R1191-04: a router that names no MTU. The plateau below the quoted datagram's 1000 bytes is 508,
- * the floor 552. */
+/* R1191-04: a router that reports no MTU. The plateau below the quoted datagram's 1000 bytes is
+ * 508, the floor 552. */
 static void test_plateau(void **state)
 {
     struct talk t;
@@ -109,14 +111,14 @@ static void test_plateau(void **state)
     talk_end(&t);
 }
 
-/* R5927-03: when larger datagrams have arrived the message waits; an ACK refutes it... */
+/* R5927-03: if larger datagrams have arrived the message is held back; an ACK refutes it... */
 static void test_doubted_and_refuted(void **state)
 {
     struct talk t;
 
     (void)state;
     under_way(&t, 2);
-    talk_say(&t, F_ACK, 0, 2 * MSS, 0); /* 1500 bytes are known to pass */
+    talk_say(&t, F_ACK, 0, 2 * MSS, 0); /* 1500 bytes are known to arrive */
     talk_send(&t, 2 * MSS);
     talk_skip(&t);
     frag_needed(&t, 2 * MSS, 600);
@@ -125,7 +127,7 @@ static void test_doubted_and_refuted(void **state)
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_doubted), 1);
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_refuted), 1);
-    craft_pass(&t.s, 300 * MSEC); /* a timeout of something else */
+    craft_pass(&t.s, 300 * MSEC); /* a timeout of another segment */
     assert_int_equal(talk_info(&t).pmtu, 1500);
     talk_end(&t);
 }
@@ -154,7 +156,7 @@ static void test_doubted_and_confirmed(void **state)
 }
 
 /* R1191-03, R8201-04: after ten minutes, not before, larger segments are tried. The next connection
- * knows the path MTU from the first. */
+ * uses the path MTU from its start. */
 static void test_cache(void **state)
 {
     struct talk t;
@@ -196,8 +198,8 @@ static void test_cache(void **state)
     talk_end(&t);
 }
 
-/* A second flow of the same path: it sees the change without an error of its own; an error about
- * its data in flight then is honoured once. */
+/* A second flow on the same path sees the change without an error of its own; an error about its
+ * data in flight then counts once. */
 static void test_shared(void **state)
 {
     struct talk t;
@@ -253,7 +255,7 @@ static void test_options(void **state)
     talk_send(&t, 100);
     g = talk_hear(&t, F_ACK, MSS, 0, 100);
     assert_false(g.df);
-    assert_int_equal(g.tos, 0xb8); /* R1122-06, but for the ECN field */
+    assert_int_equal(g.tos, 0xb8); /* R1122-06, except the ECN field */
     talk_set(&t, TOEC_OPT_MTU_DISCOVER, TOEC_MTU_INTERFACE);
     frag_needed(&t, 0, 1000);
     talk_silence(&t);
@@ -266,7 +268,7 @@ static void test_options(void **state)
     talk_set(&t, TOEC_OPT_MAXSEG, 0);
     assert_int_equal(talk_info(&t).mss_send, MSS);
     talk_end(&t);
-    /* TCP_MAXSEG before the SYN is announced. */
+    /* TCP_MAXSEG before the SYN is advertised. */
     talk_init(&t);
     craft_start(&t.s);
     t.c = sim_connect(&t.s, 0, 80);
@@ -279,7 +281,7 @@ static void test_options(void **state)
     talk_end(&t);
 }
 
-/* RFC 4821 7.2: a message during the search bounds it. A larger MAXSEG bounds nothing. */
+/* RFC 4821 7.2: a message during the search limits it. A larger MAXSEG limits nothing. */
 static void test_search_is_bounded(void **state)
 {
     struct talk t;
@@ -300,8 +302,8 @@ static void test_search_is_bounded(void **state)
     talk_end(&t);
 }
 
-/* The link itself carries less, and later as much again: what is sent follows at once, and what new
- * connections announce. Linux has both of dst_mtu(). */
+/* The link's MTU shrinks and grows again: what is sent follows at once, and so does the MSS that
+ * new connections advertise. On Linux dst_mtu() is used for both. */
 static void test_link_mtu(void **state)
 {
     struct talk t;
@@ -313,13 +315,13 @@ static void test_link_mtu(void **state)
     under_way(&t, 3);
     s = t.s.host[0].stack;
     assert_int_equal(toec_set_mtu(s, 1000), 1000);
-    assert_int_equal(toec_set_mtu(s, 1000), 1000); /* as it is */
+    assert_int_equal(toec_set_mtu(s, 1000), 1000); /* unchanged */
     talk_send(&t, 2 * 960);
     talk_hear(&t, F_ACK, 3 * MSS, 0, 960);
     talk_hear(&t, F_ACK, 3 * MSS + 960, 0, 960);
     assert_int_equal(talk_info(&t).pmtu, 1000);
     talk_say(&t, F_ACK, 0, MSS, 0);
-    craft_pass(&t.s, 3000 * MSEC); /* what was sent before goes again in smaller pieces */
+    craft_pass(&t.s, 3000 * MSEC); /* data sent before is retransmitted in smaller segments */
     while (craft_next(&t.s, &g)) {
         assert_true(g.len <= 960);
         again |= g.seq - t.iss - 1 == MSS;
@@ -371,7 +373,7 @@ static void test_listener_options(void **state)
     talk_end(&t);
 }
 
-/* R4821-01: full segments time out thrice: smaller ones. */
+/* R4821-01: smaller segments after full ones have timed out three times. */
 static void test_black_hole(void **state)
 {
     struct talk t;
@@ -399,7 +401,7 @@ static void test_black_hole(void **state)
     craft_pass(&t.s, 30 * SEC);
     while (craft_next(&t.s, &g))
         ;
-    assert_int_equal(g.len, 296 - 40); /* and so on, to a floor */
+    assert_int_equal(g.len, 296 - 40); /* and so on, down to a floor */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_black_holes), 3);
     talk_end(&t);
     /* Small segments give no information about sizes. */
@@ -416,10 +418,10 @@ static void test_black_hole(void **state)
 
 struct router {
     uint32_t mtu;
-    int silent;      /* sends no ICMP errors */
-    toec_time since; /* before, everything passes */
+    int silent;      /* without ICMP errors */
+    toec_time since; /* before it, everything passes */
     unsigned dropped, passed_large;
-    uint32_t window; /* of sender and receiver; 0: 256 KiB */
+    uint32_t window; /* of sender and receiver, in bytes; 0: 256 KiB */
 };
 
 static void complain(struct sim *s, unsigned to, const uint8_t *f, uint32_t mtu)
@@ -435,7 +437,7 @@ static void complain(struct sim *s, unsigned to, const uint8_t *f, uint32_t mtu)
     put16(e + 16, 56);
     e[22] = 64;
     e[23] = 1;
-    memcpy(e + 26, f + 30, 4); /* from the other side, for want of a router's address */
+    memcpy(e + 26, f + 30, 4); /* uses the other side's address, as the router has none */
     memcpy(e + 30, f + 26, 4);
     sum = (uint16_t)~toec_sum(e + 14, 20);
     memcpy(e + 24, &sum, 2);
@@ -454,7 +456,7 @@ static int64_t small_router(struct sim *s, unsigned from, uint8_t *f, uint32_t l
 
     if (f[12] != 8 || f[13] != 0 || len - 14 <= r->mtu || s->now < r->since)
         return 0;
-    if (!(f[20] & 0x40)) { /* would be cut; the pieces are not the matter here */
+    if (!(f[20] & 0x40)) { /* would be fragmented; delivered whole here */
         r->passed_large++;
         return 0;
     }
@@ -505,7 +507,7 @@ static struct result transfer(struct router *r, enum toec_mtu_probing probing, u
     return res;
 }
 
-/* From the start: one flight is lost, which is not treated as congestion. */
+/* The path is small from the start: one flight is lost, which is not treated as congestion. */
 static void test_small_path(void **state)
 {
     static const uint32_t mtus[] = {1400, 1280, 1006, 552};
@@ -525,7 +527,7 @@ static void test_small_path(void **state)
     }
 }
 
-/* A path that becomes smaller while data flows: believed after the first timeout. */
+/* A path whose MTU shrinks while data flows: the message is accepted after the first timeout. */
 static void test_path_shrinks(void **state)
 {
     struct router r = {1300, 0, 200 * MSEC, 0, 0, 0};
@@ -538,7 +540,7 @@ static void test_path_shrinks(void **state)
     assert_in_range(res.timeouts, 1, 3);
 }
 
-/* Below the floor: datagrams go without DF. */
+/* Below the floor datagrams are sent without DF. */
 static void test_tiny_path(void **state)
 {
     struct router r = {296, 0, 0, 0, 0, 0};
@@ -559,13 +561,13 @@ static void test_black_hole_path(void **state)
     (void)state;
     res = transfer(&r, TOEC_MTU_PROBING_BLACK_HOLE, 1000000, 0);
     assert_int_equal(res.holes, 1);
-    assert_in_range(res.info.pmtu, 1200 - 8, 1200); /* the search has come up from 1064 */
+    assert_in_range(res.info.pmtu, 1200 - 8, 1200); /* the search has gone up from 1064 */
     assert_true(res.took < 6 * SEC);
     assert_int_equal(res.fast, 0);
 }
 
-/* RFC 4821 7.3 to 7.6: begins at 1064 and searches upwards with data; the probes that are lost cost
- * a round trip, not the congestion window (R4821-02). */
+/* RFC 4821 7.3 to 7.6: the search begins at 1064 and goes up with data as probes; a lost probe
+ * costs a round trip, not the congestion window (R4821-02). */
 static void test_search(void **state)
 {
     static const uint32_t mtus[] = {1100, 1299, 1400, 1499, 9000};
@@ -573,7 +575,7 @@ static void test_search(void **state)
 
     (void)state;
     for (i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++) {
-        /* a round trip for each segment of the window passes after a lost probe */
+        /* after a lost probe, one round trip passes for each segment of the window */
         struct router r = {mtus[i], 1, 0, 0, 0, 1 << 14};
         struct result res = transfer(&r, TOEC_MTU_PROBING_ALWAYS, 5000000, i & 1 ? 61440 : 0);
         uint32_t most = mtus[i] < 1500 ? mtus[i] : 1500;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_rack.c - losses found by the time of sending (RFC 8985): the reordering window, how it
- * adapts, lost retransmissions, timeouts, tail loss probes. The RTT is 100 ms throughout.
+ * test_tcp_rack.c - losses detected by send time (RFC 8985): the reordering window, how it adapts,
+ * lost retransmissions, timeouts, tail loss probes. The RTT is 100 ms throughout.
  */
 #include "tcptalk.h"
 
@@ -23,13 +23,13 @@ static void begin(struct talk *t, unsigned n)
     talk_silence(t);
 }
 
-/* One block of segments [a, b). */
+/* Sends an ACK with one SACK block, segments [a, b). */
 static void sack(struct talk *t, uint32_t ack, uint32_t a, uint32_t b)
 {
     talk_block(t, ack * MSS, a * MSS, b * MSS);
 }
 
-/* Virtual time until a segment is sent, in milliseconds; it must be segment n. */
+/* Returns the virtual time in milliseconds until a segment is sent; it must be segment n. */
 static unsigned ms_until(struct talk *t, uint32_t n)
 {
     toec_time began = t->s.now;
@@ -45,8 +45,8 @@ static unsigned ms_until(struct talk *t, uint32_t n)
 
 /* ---- the reordering window ---- */
 
-/* R8985-05: fewer than three segments SACKed: what was sent before them is lost once a quarter of
- * the least RTT has passed, to the tick. R8985-01: all of one flight are distinguished. */
+/* R8985-05: fewer than three segments are SACKed: what was sent before them is lost once a quarter
+ * of the minimum RTT has passed, to the tick. R8985-01: all of one flight are distinguished. */
 static void test_waits_for_reordering(void **state)
 {
     struct talk t;
@@ -64,7 +64,7 @@ static void test_waits_for_reordering(void **state)
     talk_end(&t);
 }
 
-/* R8985-04: half of the window may have passed already; only the remainder is awaited. */
+/* R8985-04: half of the window may have passed already; only the remainder is waited for. */
 static void test_remaining_time(void **state)
 {
     struct talk t;
@@ -75,15 +75,15 @@ static void test_remaining_time(void **state)
     talk_send(&t, 2 * MSS); /* sent 100 ms after segment 0 */
     talk_skip(&t);
     craft_pass(&t.s, RTT);
-    talk_skip(&t); /* a probe, for segment 0 is 200 ms old */
+    talk_skip(&t); /* a probe, as segment 0 is 200 ms old */
     sack(&t, 0, 1, 2);
-    /* sent 100 ms before what was SACKed: lost long ago */
+    /* sent 100 ms before the SACKed segments: lost long ago */
     ms = ms_until(&t, 0);
     assert_int_equal(ms, 0);
     talk_end(&t);
 }
 
-/* R8985-04, R6675-01: three segments SACKed and no reordering ever seen: no wait. */
+/* R8985-04, R6675-01: three segments SACKed and reordering never seen: no wait. */
 static void test_three_segments_do_not_wait(void **state)
 {
     struct talk t;
@@ -95,7 +95,7 @@ static void test_three_segments_do_not_wait(void **state)
     talk_end(&t);
 }
 
-/* ... three pieces are as good as three segments (RFC 6675 4, IsLost()). */
+/* ... three SACKed pieces count as three segments (RFC 6675 4, IsLost()). */
 static void test_three_pieces_do_not_wait(void **state)
 {
     static const uint32_t pieces[] = {MSS,     MSS + 9,     3 * MSS, 3 * MSS + 9,
@@ -109,8 +109,8 @@ static void test_three_pieces_do_not_wait(void **state)
     talk_end(&t);
 }
 
-/* Reordering seen once, even four segments SACKed mean a wait; the late one comes, and nothing was
- * sent in vain. */
+/* After reordering was seen once, SACKed segments mean a wait; the late segment arrives, and
+ * nothing was sent needlessly. */
 static void test_reordering_seen(void **state)
 {
     struct talk t;
@@ -132,8 +132,8 @@ static void test_reordering_seen(void **state)
     talk_end(&t);
 }
 
-/* The blocks of one ACK come in any order, which is no reordering; a block that is no report, half
- * the sequence space away, does not come between them. */
+/* The blocks of one ACK may be in any order, which is not reordering. An invalid block, half the
+ * sequence space away, does not disturb the two others. */
 static void test_order_of_blocks(void **state)
 {
     static const uint32_t b[] = {
@@ -149,7 +149,7 @@ static void test_order_of_blocks(void **state)
     talk_end(&t);
 }
 
-/* R8985-04: a DSACK widens the window by another quarter, once in a round trip. */
+/* R8985-04: a DSACK widens the window by another quarter, once per round trip. */
 static void test_dsack_widens(void **state)
 {
     struct talk t;
@@ -161,11 +161,11 @@ static void test_dsack_widens(void **state)
     sack(&t, 0, 1, 2);
     ms_until(&t, 0);
     craft_pass(&t.s, 5 * MSEC);
-    talk_say(&t, F_ACK, 0, 2 * MSS, 0); /* the original came late; */
+    talk_say(&t, F_ACK, 0, 2 * MSS, 0); /* the original was late; */
     talk_sack(&t, 0, 2 * MSS, dup);     /* the retransmission is a duplicate */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_received), 1);
     assert_int_equal(rack_of(&t)->reo_more, 1);
-    talk_sack(&t, 0, 2 * MSS, dup); /* more than were sent again: no news */
+    talk_sack(&t, 0, 2 * MSS, dup); /* more DSACKs than retransmissions: no effect */
     assert_int_equal(rack_of(&t)->reo_more, 1);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_ignored), 1);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
@@ -178,7 +178,7 @@ static void test_dsack_widens(void **state)
     talk_end(&t);
 }
 
-/* ... and 16 recoveries without one narrow it again. */
+/* ... and 16 recoveries without a DSACK narrow it again. */
 static void test_window_narrows(void **state)
 {
     struct talk t;
@@ -206,7 +206,7 @@ static void test_window_narrows(void **state)
 
 /* ---- what counts as delivered ---- */
 
-/* R8985-02: only what was sent most recently moves RACK.xmit_ts. */
+/* R8985-02: only the segment sent most recently moves RACK.xmit_ts. */
 static void test_most_recent_only(void **state)
 {
     struct talk t;
@@ -232,8 +232,7 @@ static void test_most_recent_only(void **state)
     talk_end(&t);
 }
 
-/* R8985-03: a retransmission that is acknowledged sooner than any round trip was not what arrived.
- */
+/* R8985-03: a retransmission acknowledged sooner than the minimum RTT: the original arrived. */
 static void test_too_early_for_the_retransmission(void **state)
 {
     struct talk t;
@@ -250,7 +249,7 @@ static void test_too_early_for_the_retransmission(void **state)
     talk_end(&t);
 }
 
-/* ... nor was it when the echoed timestamp is older. */
+/* ... and also if the echoed timestamp is older. */
 static void test_old_echo(void **state)
 {
     struct talk t;
@@ -275,7 +274,7 @@ static void test_old_echo(void **state)
         g = craft_expect(&t.s);
         assert_int_equal(g.seq, t.iss + 1);
         xmit = rack_of(&t)->episode->xmit_ts;
-        craft_pass(&t.s, 2 * RTT); /* longer than the least RTT */
+        craft_pass(&t.s, 2 * RTT); /* longer than the minimum RTT */
         t.tsecr = by_echo ? old : g.tsval;
         talk_say(&t, F_ACK, 0, 6 * 1448, 0);
         if (by_echo)
@@ -288,8 +287,8 @@ static void test_old_echo(void **state)
 
 /* ---- retransmissions ---- */
 
-/* What was sent after a retransmission is SACKed, it is not: lost, sent once more, and the window
- * shrinks a second time (RFC 5681 4.3, R5681-15). */
+/* Data sent after a retransmission is SACKed, the retransmission is not: it is lost and sent again,
+ * and the window shrinks a second time (RFC 5681 4.3, R5681-15). */
 static void test_lost_retransmission(void **state)
 {
     struct talk t;
@@ -314,7 +313,7 @@ static void test_lost_retransmission(void **state)
     talk_end(&t);
 }
 
-/* R8985-09: a timeout takes for lost what is older than a round trip, and the first segment. */
+/* R8985-09: a timeout marks lost what is older than a round trip, and the first segment. */
 static void test_timeout_spares_the_young(void **state)
 {
     struct talk t;
@@ -342,7 +341,7 @@ static void test_timeout_spares_the_young(void **state)
 
 /* ---- the record ---- */
 
-/* However many sends there are, the record has its bound, and covers all that is outstanding. */
+/* The record is bounded, however often the flow sends, and covers all outstanding data. */
 static void test_record_is_bounded(void **state)
 {
     struct talk t;
@@ -362,14 +361,14 @@ static void test_record_is_bounded(void **state)
         assert_true(rack_of(&t)->n <= TOEC_RUNS);
         assert_int_equal(rack_of(&t)->run[rack_of(&t)->n - 1].end, t.iss + 1 + 100 * (i + 1));
     }
-    /* 46 ms in pieces of at least 1/32 of 100 ms */
+    /* 46 ms in runs of at least 1/32 of 100 ms */
     assert_in_range(rack_of(&t)->n, 10, 17);
     talk_say(&t, F_ACK, 0, 9000, 0);
     assert_int_equal(t.c->acked, 9000);
     talk_end(&t);
 }
 
-/* Across the wrap of sequence numbers: the same as anywhere. */
+/* The same across the wrap of sequence numbers. */
 static void test_wrap(void **state)
 {
     struct talk t;
@@ -378,7 +377,7 @@ static void test_wrap(void **state)
 
     (void)state;
     begin(&t, 10);
-    /* the ISN moves by 1 in 4096 ns (RFC 6528) */
+    /* the ISN grows by 1 in 4096 ns (RFC 6528) */
     start = 1000 * SEC + ((toec_time)(0u - 5 * MSS - t.iss) << 12);
     talk_end(&t);
     talk_init(&t);
@@ -401,8 +400,8 @@ static void test_wrap(void **state)
 
 /* ---- tail loss probes ---- */
 
-/* R8985-06: after two round trips without an ACK, the last segment once more; R8985-07: once. Then
- * the RTO, which restarts with the probe. */
+/* R8985-06: after two round trips without an ACK, the last segment is retransmitted; R8985-07:
+ * once. Then the RTO, which restarts with the probe. */
 static void test_probe(void **state)
 {
     struct talk t;
@@ -425,7 +424,7 @@ static void test_probe(void **state)
     talk_end(&t);
 }
 
-/* Its SACK shows what else is missing. */
+/* The SACK of a probe shows the other losses. */
 static void test_probe_finds_the_rest(void **state)
 {
     struct talk t;
@@ -448,7 +447,7 @@ static void test_probe_finds_the_rest(void **state)
     talk_end(&t);
 }
 
-/* New data is a better probe, beyond the congestion window, but not beyond the peer's. */
+/* New data is a better probe: beyond the congestion window, but not beyond the peer's window. */
 static void test_probe_of_new_data(void **state)
 {
     struct talk t;
@@ -469,7 +468,8 @@ static void test_probe_of_new_data(void **state)
     }
 }
 
-/* R8985-06: a lone segment's ACK may be delayed by 200 ms; a probe never comes after the RTO. */
+/* R8985-06: the ACK of a single segment may be delayed by 200 ms; a probe is never later than the
+ * RTO. */
 static void test_probe_of_a_lone_segment(void **state)
 {
     struct talk t;
@@ -479,13 +479,13 @@ static void test_probe_of_a_lone_segment(void **state)
     talk_init(&t);
     talk_flight(&t, 1, 1);
     ms = ms_until(&t, 0);
-    assert_in_range(ms, 299, 306); /* the RTO; 400 ms else */
+    assert_in_range(ms, 299, 306); /* the RTO; without it 400 ms */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_tail_probes), 1);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
     talk_end(&t);
 }
 
-/* None without SACK, with SACKs outstanding, or in recovery. */
+/* No probe without SACK, with SACKed data outstanding, or in recovery. */
 static void test_no_probe(void **state)
 {
     struct talk t;
@@ -506,8 +506,8 @@ static void test_no_probe(void **state)
     talk_end(&t);
 }
 
-/* R8985-08: the probe was the last segment, and no duplicate is reported: it has repaired a loss.
- * With a DSACK, or a second ACK of the same, the original had arrived. */
+/* R8985-08: the probe was the last segment, and no DSACK follows: it repaired a loss. With a DSACK,
+ * or a second ACK of the same number, the original had arrived. */
 static void test_probe_repairs(void **state)
 {
     static const uint32_t dup[] = {9 * MSS, 10 * MSS, 0, 0};
@@ -529,7 +529,7 @@ static void test_probe_repairs(void **state)
             talk_say(&t, F_ACK, 0, 10 * MSS, 0);
         talk_send(&t, MSS);
         craft_pass(&t.s, RTT / 2);
-        if (how == 2) /* nothing was outstanding when it came: it counts now */
+        if (how == 2) /* nothing outstanding when it arrived: counts as a duplicate now */
             talk_say(&t, F_ACK, 0, 10 * MSS, 0);
         talk_say(&t, F_ACK, 0, 11 * MSS, 0);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_tail_repairs), how == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_rare.c - urgent data (RFC 9293 3.8.5) and user timeouts (RFC 9293 3.8.3, RFC 5482),
- * dialogue by dialogue.
+ * test_tcp_rare.c - urgent data (RFC 9293 3.8.5) and user timeouts (RFC 9293 3.8.3, RFC 5482), in
+ * dialogues with a peer.
  */
 #include "tcptalk.h"
 
@@ -12,7 +12,7 @@ static void urgent(struct talk *t)
     assert_int_equal(toec_urgent(t->s.host[0].stack, t->c->flow, t->s.now), 0);
 }
 
-/* A segment with URG and this pointer. */
+/* Sends a segment with URG and this pointer. */
 static void say_urgent(struct talk *t, unsigned flags, uint32_t seq, uint32_t len, unsigned pointer)
 {
     struct tseg g = talk_seg(t, F_ACK | F_URG | flags, seq, 0, len);
@@ -21,8 +21,8 @@ static void say_urgent(struct talk *t, unsigned flags, uint32_t seq, uint32_t le
     craft_say(&t->s, &g);
 }
 
-/* RFC 9293 MUST-62: the pointer is just after the last urgent byte, on every segment before it;
- * MUST-31: of any length. */
+/* RFC 9293 MUST-62: the pointer is just behind the last urgent byte, on every segment before it.
+ * MUST-31: urgent data may have any length. */
 static void test_urgent_sent(void **state)
 {
     struct talk t;
@@ -45,13 +45,13 @@ static void test_urgent_sent(void **state)
     g = talk_hear(&t, F_ACK | F_URG, 2921, 0, 680);
     assert_int_equal(g.urg, 3500 - 2920);
     talk_say(&t, F_ACK, 0, 3601, 0);
-    talk_send(&t, 100); /* SHLD-13: nothing is urgent of itself */
+    talk_send(&t, 100); /* SHLD-13: data is not urgent by default */
     g = talk_hear(&t, F_ACK, 3601, 0, 100);
     assert_int_equal(g.urg, 0);
     talk_end(&t);
 }
 
-/* A closed window does not keep the news back, and the data waits its turn. */
+/* A closed window does not delay the announcement; the data itself waits for the window. */
 static void test_urgent_into_closed_window(void **state)
 {
     struct talk t;
@@ -73,7 +73,8 @@ static void test_urgent_into_closed_window(void **state)
     talk_end(&t);
 }
 
-/* More than the field can express, and segmentation offload: each segment has its own pointer. */
+/* An urgent offset beyond the 16-bit field, and segmentation offload: each segment has its own
+ * pointer. */
 static void test_urgent_far_and_segmented(void **state)
 {
     struct talk t;
@@ -99,8 +100,8 @@ static void test_urgent_far_and_segmented(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-32, MUST-33: notified when announced, before its bytes arrive, and when it moves;
- * the stream has every byte. */
+/* RFC 9293 MUST-32, MUST-33: the application is notified when urgent data is announced, before its
+ * bytes arrive, and when the pointer moves; the stream has every byte. */
 static void test_urgent_received(void **state)
 {
     struct talk t;
@@ -110,25 +111,25 @@ static void test_urgent_received(void **state)
     say_urgent(&t, 0, 0, 100, 300);
     assert_int_equal(t.c->urgent, 1);
     assert_int_equal(t.c->urgent_at, 300);
-    say_urgent(&t, 0, 100, 100, 200); /* the same place */
+    say_urgent(&t, 0, 100, 100, 200); /* the same pointer */
     assert_int_equal(t.c->urgent, 1);
-    say_urgent(&t, 0, 200, 100, 150); /* further on */
+    say_urgent(&t, 0, 200, 100, 150); /* a pointer farther on */
     assert_int_equal(t.c->urgent, 2);
     assert_int_equal(t.c->urgent_at, 350);
     talk_say(&t, F_ACK, 300, 0, 100);
     assert_int_equal(t.c->received, 400);
     assert_int_equal(conn_read(t.c, 400), 400);
-    say_urgent(&t, 0, 200, 100, 150); /* a segment that comes again */
+    say_urgent(&t, 0, 200, 100, 150); /* a retransmitted segment */
     assert_int_equal(t.c->urgent, 2);
     say_urgent(&t, F_FIN, 400, 10, 10);
     assert_int_equal(t.c->urgent, 3);
     assert_true(t.c->peer_closed);
-    say_urgent(&t, 0, 411, 0, 10); /* after the FIN there is none */
+    say_urgent(&t, 0, 411, 0, 10); /* no urgent data after the FIN */
     assert_int_equal(t.c->urgent, 3);
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-66: a closed receive window takes URG, and RST. */
+/* RFC 9293 MUST-66: URG and RST are processed while the receive window is closed. */
 static void test_urgent_at_zero_window(void **state)
 {
     struct talk t;
@@ -148,8 +149,8 @@ static void test_urgent_at_zero_window(void **state)
     talk_end(&t);
 }
 
-/* Pointers of any value, with and without URG, with SYN, FIN, RST, before and in a connection:
- * the stream stays whole. */
+/* Pointers of any value, with and without URG, with SYN, FIN, RST, before and in a connection: the
+ * stream stays complete. */
 static void test_urgent_nonsense(void **state)
 {
     static const unsigned pointers[] = {0, 1, 9, 10, 11, 32767, 32768, 65534, 65535};
@@ -177,7 +178,7 @@ static void test_urgent_nonsense(void **state)
         for (k = 0; k < 3; k++) {
             say_urgent(&t, 0, at, 10, pointers[i]);
             at += 10;
-            g = talk_seg(&t, F_ACK, at, 0, 10); /* a pointer without URG is none */
+            g = talk_seg(&t, F_ACK, at, 0, 10); /* a pointer without URG is ignored */
             g.urg = (uint16_t)pointers[i];
             craft_say(&t.s, &g);
             at += 10;
@@ -211,7 +212,7 @@ static void test_urgent_errors(void **state)
 
 /* ---- user timeouts ---- */
 
-/* Seconds until the connection has ended, a multiple of 0.1. */
+/* Returns the seconds until the connection has ended, a multiple of 0.1; at most `most`. */
 static double lives(struct talk *t, double most)
 {
     double n;
@@ -224,7 +225,7 @@ static double lives(struct talk *t, double most)
     return n;
 }
 
-/* RFC 9293 MUST-21: the user's time is R2, shorter or longer than that of 15 retransmissions. */
+/* RFC 9293 MUST-21: the user timeout replaces R2, shorter or longer than 15 retransmissions. */
 static void test_user_timeout_of_data(void **state)
 {
     static const uint32_t seconds[] = {5, 100, 3000};
@@ -245,7 +246,7 @@ static void test_user_timeout_of_data(void **state)
     }
 }
 
-/* MUST-22, MUST-23: over three minutes for a SYN, unless the user has set a timeout. */
+/* MUST-22, MUST-23: more than three minutes for a SYN, unless the user has set a timeout. */
 static void test_user_timeout_of_a_syn(void **state)
 {
     static const struct {
@@ -278,8 +279,8 @@ static void test_user_timeout_of_a_syn(void **state)
     }
 }
 
-/* R6429-01, MUST-37: a window closed for ever holds a flow as long as its user wants: for ever if
- * there is no user timeout and probes are answered, else for that time. */
+/* R6429-01, MUST-37: without a user timeout a flow with a closed window lives as long as the peer
+ * answers probes, with one it ends after that time. */
 static void test_user_timeout_of_a_closed_window(void **state)
 {
     unsigned limit;
@@ -334,7 +335,7 @@ static void test_user_timeout_begins_anew(void **state)
     talk_end(&t);
 }
 
-/* Keep-alive, as Linux: the user's time goes before the count of probes. */
+/* Keep-alive, as on Linux: the user timeout takes precedence over the count of probes. */
 static void test_user_timeout_of_keepalive(void **state)
 {
     struct talk t;
@@ -347,15 +348,15 @@ static void test_user_timeout_of_keepalive(void **state)
     talk_set(&t, TOEC_OPT_USER_TIMEOUT, 22000);
     talk_set(&t, TOEC_OPT_KEEPALIVE, 1);
     n = lives(&t, 100);
-    assert_true(n >= 24.8 && n <= 25.4); /* probes at 10, 15 and 20 s; at 25 it is over */
+    assert_true(n >= 24.8 && n <= 25.4); /* probes at 10, 15 and 20 s; the flow ends at 25 s */
     t.c = 0;
     talk_end(&t);
 }
 
 /* ---- the option ---- */
 
-/* RFC 5482 3.1: both have given a time: the larger one counts, between 100 s and a day. R5482-03,
- * R5482-04, R5482-05. */
+/* RFC 5482 3.1: both ends have announced a timeout: the larger one applies, between 100 s and a
+ * day. R5482-03, R5482-04, R5482-05. */
 static void test_uto_agreed(void **state)
 {
     static const struct {
@@ -368,7 +369,7 @@ static void test_uto_agreed(void **state)
         {10, 20, 99, 101},                  /* never below 100 s */
         {10, 0x8000 | 10, 599, 602},        /* in minutes */
         {10, 0, 800, 2000},                 /* reserved: as if absent */
-        {0, 200, 800, 2000},                /* R5482-01: not used here, so ignored */
+        {0, 200, 800, 2000},                /* R5482-01: not enabled here, so ignored */
         {60, 0x8000 | 0x7fff, 86398, 86402} /* nor above a day */
     };
     unsigned i;
@@ -397,8 +398,8 @@ static void test_uto_agreed(void **state)
     }
 }
 
-/* It is on the SYN and the next few segments, if it fits, in seconds or minutes; a time that the
- * user has set stays. R5482-02. */
+/* The option is on the SYN and the next few segments, if it fits, in seconds or minutes; a timeout
+ * that the user has set is kept. R5482-02. */
 static void test_uto_sent(void **state)
 {
     struct talk t;
@@ -429,7 +430,7 @@ static void test_uto_sent(void **state)
     g.uto = 5000;
     craft_send(&t.s, &g);
     talk_send(&t, 1460);
-    g = talk_hear(&t, F_ACK, 0, 0, 1460); /* full: it would not fit */
+    g = talk_hear(&t, F_ACK, 0, 0, 1460); /* full: the option does not fit */
     assert_int_equal(g.uto, 0);
     for (i = 0; i < 5; i++) {
         talk_say(&t, F_ACK | F_PSH, 0 + i, 1460, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tcp_record.c - the record that a flow borrows for its data in flight: when it needs one,
- * when it returns it, and how it works without.
+ * when it returns it, and how it works without one.
  */
 #include "tcptalk.h"
 
@@ -17,7 +17,7 @@ static struct toec_usage usage(struct sim *s)
     return u;
 }
 
-/* Requests and replies need none: data sent close together is one run. */
+/* Requests and replies need no record: data sent close together is one run. */
 static void test_small_talk_borrows_nothing(void **state)
 {
     struct talk t;
@@ -37,7 +37,7 @@ static void test_small_talk_borrows_nothing(void **state)
     talk_end(&t);
 }
 
-/* Ten segments are in flight, with gaps in the peer's SACKs: that needs a record. */
+/* Puts ten segments in flight with gaps in the peer's SACKs, which needs a record. */
 static void borrow(struct talk *t)
 {
     static const uint32_t holes[] = {1 * MSS, 2 * MSS, 3 * MSS, 4 * MSS, 5 * MSS, 6 * MSS, 0, 0};
@@ -50,7 +50,8 @@ static void borrow(struct talk *t)
     assert_int_equal(usage(&t->s).records, 1);
 }
 
-/* A flow with gaps in its flight borrows one, and its timer gives it back once it is idle. */
+/* A flow with gaps in its flight borrows a record, and its timer returns it once the flow is
+ * idle. */
 static void test_idle_flow_gives_it_back(void **state)
 {
     struct talk t;
@@ -61,7 +62,7 @@ static void test_idle_flow_gives_it_back(void **state)
     assert_int_equal(t.c->flow->rack.sacked, 3 * MSS);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
     assert_int_equal(t.c->acked, 10 * MSS);
-    assert_int_equal(usage(&t.s).records, 1); /* it may continue immediately */
+    assert_int_equal(usage(&t.s).records, 1); /* it may be needed again immediately */
     craft_pass(&t.s, 3 * SEC);
     assert_int_equal(usage(&t.s).records, 0);
     /* and the flow works as before */
@@ -92,7 +93,7 @@ static void test_pacing_is_borrowed(void **state)
     assert_int_equal(pool->used, 1);
     assert_int_equal(talk_option(&t, TOEC_OPT_MAX_PACING, 0), 0);
     assert_int_equal(pool->used, 0);
-    /* after idle time a window that was kept is paced, until the first answer */
+    /* after idle time a validated window is paced, until the first ACK */
     for (i = 0; i < 40; i++) {
         talk_send(&t, 2 * MSS);
         craft_pass(&t.s, 20 * MSEC);
@@ -118,7 +119,7 @@ static unsigned episodes(const struct talk *t)
     return t->s.host[0].stack->tcp->episodes.used;
 }
 
-/* Ten segments, the first of which was lost and has gone again; all are acknowledged then. */
+/* Sends ten segments, retransmits the lost first one, and acknowledges all. */
 static void lose_one(struct talk *t)
 {
     talk_init(t);
@@ -133,8 +134,8 @@ static void lose_one(struct talk *t)
     assert_int_equal(talk_count(t, TOEC_C_tcp_fast_recoveries), 1);
 }
 
-/* Of an episode of loss nothing is remembered once all that was sent in it must have left the
- * network, but for what was counted; the next one is as the first. */
+/* Once everything sent in a loss episode must have left the network, only its counters remain; the
+ * next episode starts from the initial state. */
 static void test_episode_is_forgotten(void **state)
 {
     struct talk t;
@@ -162,8 +163,7 @@ static void test_episode_is_forgotten(void **state)
     talk_end(&t);
 }
 
-/* A report that what was sent again was a duplicate counts as long as it may come, and no longer
- * (RFC 3708). */
+/* A DSACK for a retransmission counts as long as one may arrive, and no longer (RFC 3708). */
 static void test_late_report(void **state)
 {
     struct talk t;
@@ -181,7 +181,7 @@ static void test_late_report(void **state)
     }
 }
 
-/* A flow of requests and replies borrows no record: neither in slow start, which uses every ACK,
+/* A flow of requests and replies borrows no episode: neither in slow start, which uses every ACK,
  * nor with gaps in its received data. */
 static void test_no_episode_without_loss(void **state)
 {
@@ -215,8 +215,8 @@ static void test_reset_gives_it_back(void **state)
     talk_end(&t);
 }
 
-/* One or two gaps in what is received have room in the flow; more are borrowed for, until filled.
- */
+/* A flow itself holds one or two gaps of its received data. For more it borrows a record, until
+ * they are filled. */
 static void test_gaps_are_given_back(void **state)
 {
     struct talk t;
@@ -245,7 +245,7 @@ static void test_gaps_are_given_back(void **state)
     talk_end(&t);
 }
 
-/* When all are lent, a flow keeps what fits; the rest is SACKed again. */
+/* When all records are borrowed, a flow keeps the gaps that fit; the peer retransmits the rest. */
 static void test_without_room_for_gaps(void **state)
 {
     struct toec_pool *pool;
@@ -270,7 +270,7 @@ static void test_without_room_for_gaps(void **state)
     talk_end(&t);
 }
 
-/* BBR keeps one for its own state, idle or not; another algorithm gives it back. */
+/* BBR keeps a record for its own state, idle or not; a change to another algorithm returns it. */
 static void test_bbr_needs_one(void **state)
 {
     struct talk t;
@@ -291,7 +291,7 @@ static void test_bbr_needs_one(void **state)
     talk_end(&t);
 }
 
-/* Without one a flow begins with NewReno, and may not change to BBR. */
+/* Without a free record a flow begins with NewReno, and cannot change to BBR. */
 static void test_bbr_without_one(void **state)
 {
     struct toec_stack *stack;
@@ -325,7 +325,7 @@ static void test_bbr_without_one(void **state)
     sim_stop(&s);
 }
 
-/* Twelve flows through loss and reordering with one record between them: all bytes arrive. */
+/* Twelve flows share one record on a link with loss and reordering: all bytes arrive. */
 static void test_without_records(void **state)
 {
     enum { FLOWS = 12, BYTES = 400000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_refusals.c - calls that are refused, each with its own error, and options set before
- * there is a connection to use them.
+ * test_tcp_refusals.c - rejected calls, each with its own error, and options set before the
+ * connection that uses them.
  */
 #include "tcptalk.h"
 
@@ -13,7 +13,8 @@ static struct toec_addr v4(uint8_t last)
     return a;
 }
 
-/* RFC 9293 MUST-43: the own address may be given, and must be ours and of the peer's family. */
+/* RFC 9293 MUST-43: the local address may be given; it must be one of ours and of the peer's
+ * family. */
 static void test_connect_from(void **state)
 {
     static const struct {
@@ -42,14 +43,14 @@ static void test_connect_from(void **state)
         assert_int_equal(toec_connect(s, &peer, 80, 0, &b, t.s.now, &f), TOEC_E_INVAL);
     }
     b.tx_size = b.rx_size = 65536;
-    b.owner = sim_connect(&t.s, 0, 80); /* an owner to be notified of the end of the next two */
+    b.owner = sim_connect(&t.s, 0, 80); /* the owner that is notified when the next two end */
     assert_int_equal(toec_connect_from(s, &own, &peer, 81, 4000, &b, t.s.now, &f), 0);
     assert_int_equal(toec_connect_from(s, &own, &peer, 81, 4000, &b, t.s.now, &f), TOEC_E_INUSE);
     assert_int_equal(toec_connect_from(s, &zero, &peer, 82, 4000, &b, t.s.now, &f), 0);
     sim_stop(&t.s);
 }
 
-/* RFC 9293 MUST-41, MUST-42: which addresses may be listened on, beside which. */
+/* RFC 9293 MUST-41, MUST-42: which addresses may be listened on, and together with which others. */
 static void test_listen(void **state)
 {
     struct toec_addr own = v4(1), other = v4(9), any = {{0}}, any4 = v4(0);
@@ -67,7 +68,7 @@ static void test_listen(void **state)
     assert_int_equal(toec_listen(s, &own, 80, 0, 0, 0), TOEC_E_INVAL);
     assert_int_equal(toec_listen(s, &other, 80, 0, 0, &id), TOEC_E_NOTAVAIL);
     assert_int_equal(toec_listen(s, &any, 80, 0, TOEC_LISTEN_V6ONLY, &v6), 0);
-    assert_int_equal(toec_listen(s, &any4, 80, 0, 0, &id), 0); /* side by side */
+    assert_int_equal(toec_listen(s, &any4, 80, 0, 0, &id), 0); /* both at once */
     assert_int_equal(toec_listen(s, &any4, 80, 0, 0, &again), TOEC_E_INUSE);
     assert_int_equal(toec_listen(s, &any, 80, 0, 0, &again), TOEC_E_INUSE);
     assert_int_equal(toec_listen_fastopen(s, 99, 5), TOEC_E_INVAL);
@@ -102,7 +103,7 @@ static void test_option_values(void **state)
     talk_set(&t, TOEC_OPT_MAX_PACING, 1000000);
     toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
     assert_in_range(i.max_pacing_rate, 999990, 1000000);
-    talk_set(&t, TOEC_OPT_MAX_PACING, 0xffffffffu); /* as Linux: none */
+    talk_set(&t, TOEC_OPT_MAX_PACING, 0xffffffffu); /* no limit, as on Linux */
     toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
     assert_int_equal(i.max_pacing_rate, 0);
     /* QUICKACK sends a pending ACK immediately. */
@@ -123,7 +124,8 @@ static void test_option_values(void **state)
     talk_end(&t);
 }
 
-/* RFC 5482 3.1: a timeout of zero is reserved; what is no longer advertised is not sent. */
+/* RFC 5482 3.1: a timeout of zero is reserved; when advertising is switched off the option is not
+ * sent. */
 static void test_uto(void **state)
 {
     struct talk t;
@@ -181,8 +183,8 @@ static void test_before_the_syn(void **state)
     talk_end(&t);
 }
 
-/* RFC 4987 3.6: what a cookie can encode of the SYN, with each set of options; the listener's MSS.
- */
+/* RFC 4987 3.6: what a cookie can encode of the SYN's options, for each set of them; the listener's
+ * MSS. */
 static void test_cookies(void **state)
 {
     unsigned with;

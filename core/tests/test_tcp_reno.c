@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_reno.c - fast retransmit and fast recovery without SACK, by their numbers (RFC 5681 3.2,
- * RFC 6582, RFC 3042), with NewReno's window.
+ * test_tcp_reno.c - fast retransmit and fast recovery without SACK, segment by segment (RFC 5681
+ * 3.2, RFC 6582, RFC 3042), with NewReno's window.
  */
 #include "tcptalk.h"
 
 #define MSS 1460u
 #define RTT (100 * MSEC)
 
-/* Ten segments under way, which is the window, and more to be sent. */
+/* Puts ten segments in flight, which is the window, with more data to send. */
 static void begin(struct talk *t)
 {
     talk_init(t);
@@ -18,7 +18,8 @@ static void begin(struct talk *t)
     talk_silence(t);
 }
 
-/* n duplicate ACKs; returns how many segments of new data went out, and of old in *again. */
+/* Sends n duplicate ACKs; returns how many segments of new data they released, and of old data in
+ * *again. */
 static unsigned duplicates(struct talk *t, uint32_t ack, unsigned n, unsigned *again)
 {
     unsigned fresh = 0;
@@ -37,8 +38,8 @@ static unsigned duplicates(struct talk *t, uint32_t ack, unsigned n, unsigned *a
     return fresh;
 }
 
-/* R3042-01, R3042-02, R5681-11: two duplicates send two segments of new data, and leave the window
- * as it is. */
+/* R3042-01, R3042-02, R5681-11: two duplicates send two segments of new data, and do not change the
+ * window. */
 static void test_limited_transmit(void **state)
 {
     struct talk t;
@@ -55,14 +56,14 @@ static void test_limited_transmit(void **state)
     /* not beyond the peer's window */
     begin(&t);
     t.wnd = 11 * MSS;
-    talk_say(&t, F_ACK, 0, 0, 0); /* another window: no duplicate */
+    talk_say(&t, F_ACK, 0, 0, 0); /* another window: not a duplicate */
     assert_int_equal(duplicates(&t, 0, 2, &again), 1);
     talk_end(&t);
 }
 
-/* R5681-10: the third resends one segment and halves; the window is ssthresh plus three segments
- * and one more for each further duplicate: of the ten before and the two of limited transmit nine
- * have left when the next one goes. */
+/* R5681-10: the third duplicate retransmits one segment and halves ssthresh. The window is ssthresh
+ * plus three segments, plus one for each further duplicate. With the ten segments in flight before
+ * and the two of limited transmit, the fifth further duplicate releases the first new one. */
 static void test_inflation(void **state)
 {
     struct talk t;
@@ -73,7 +74,7 @@ static void test_inflation(void **state)
     assert_int_equal(duplicates(&t, 0, 3, &again), 2);
     assert_int_equal(again, 1);
     assert_int_equal(talk_info(&t).ssthresh, 5 * MSS);
-    /* 12 outstanding; a window of 5 + 3 + n takes another one when n is 5 */
+    /* 12 outstanding; a window of 5 + 3 + n has room for another one when n is 5 */
     assert_int_equal(duplicates(&t, 0, 4, &again), 0);
     assert_int_equal(again, 0);
     for (n = 0; n < 4; n++)
@@ -83,7 +84,7 @@ static void test_inflation(void **state)
     talk_end(&t);
 }
 
-/* R6582-03: a full ACK ends recovery with a window no greater than ssthresh, nor than one segment
+/* R6582-03: a full ACK ends recovery with a window of at most ssthresh, and at most one segment
  * more than is outstanding: no burst. */
 static void test_full_ack(void **state)
 {
@@ -93,12 +94,12 @@ static void test_full_ack(void **state)
     (void)state;
     begin(&t);
     duplicates(&t, 0, 3, &again);
-    talk_say(&t, F_ACK, 0, 12 * MSS, 0); /* all that has been sent */
+    talk_say(&t, F_ACK, 0, 12 * MSS, 0); /* everything sent */
     sent = talk_skip(&t);
     assert_int_equal(sent, 2);
     assert_int_equal(talk_info(&t).cwnd, 2 * MSS);
     talk_end(&t);
-    /* more outstanding: ssthresh */
+    /* more outstanding: the window is ssthresh */
     begin(&t);
     duplicates(&t, 0, 3, &again);
     assert_true(duplicates(&t, 0, 9, &again) >= 4);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tcp_rows.c - requirements of RFC 9293 that no other dialogue shows, one by one. */
+/* test_tcp_rows.c - requirements of RFC 9293 that no other dialogue covers, one by one. */
 #include "tcptalk.h"
 
 /* RFC 9293 MUST-11: a RST in SYN-RECEIVED returns a passive open to LISTEN silently, and fails an
- * active one. */
+ * active open. */
 static void test_rst_in_syn_received(void **state)
 {
     struct sim s;
@@ -19,7 +19,7 @@ static void test_rst_in_syn_received(void **state)
     craft_send(&s, &g);
     assert_true(s.host[0].conns->gone);
     assert_false(s.host[0].conns->established);
-    g = seg_make(5000, 80, F_SYN, 500, 0); /* it listens still */
+    g = seg_make(5000, 80, F_SYN, 500, 0); /* still listening */
     craft_say(&s, &g);
     g = craft_expect(&s);
     assert_int_equal(g.flags, F_SYN | F_ACK);
@@ -40,7 +40,7 @@ static void test_rst_in_syn_received(void **state)
     sim_stop(&s);
 }
 
-/* RFC 9293 MUST-46: a connect to a multicast or broadcast address fails. */
+/* RFC 9293 MUST-46: a connection attempt to a multicast or broadcast address fails. */
 static void test_connect_to_many(void **state)
 {
     static const uint8_t to[][4] = {{224, 0, 0, 1},  {239, 1, 2, 3}, {255, 255, 255, 255},
@@ -53,7 +53,7 @@ static void test_connect_to_many(void **state)
 
     (void)state;
     craft_init(&s);
-    memcpy(s.host[0].cfg.gateway, ((uint8_t[]){10, 0, 0, 2}), 4); /* nor by way of others */
+    memcpy(s.host[0].cfg.gateway, ((uint8_t[]){10, 0, 0, 2}), 4); /* nor through a gateway */
     craft_start(&s);
     for (i = 0; i < sizeof(to) / sizeof(to[0]); i++) {
         memset(&a, 0, sizeof(a));
@@ -67,8 +67,8 @@ static void test_connect_to_many(void **state)
     sim_stop(&s);
 }
 
-/* RFC 9293 MUST-41, MUST-42: a listener opens and closes without affecting connections; several
- * share a port with different local addresses, and the exact match comes first. */
+/* RFC 9293 MUST-41, MUST-42: a listener opens and closes without affecting connections. Several
+ * listeners share a port with different local addresses; an exact match takes precedence. */
 static void test_listeners_of_one_port(void **state)
 {
     struct talk t;
@@ -77,7 +77,7 @@ static void test_listeners_of_one_port(void **state)
     struct tseg g;
 
     (void)state;
-    talk_open(&t); /* the first one: of any address */
+    talk_open(&t); /* the first listener: on any address */
     memset(&own, 0, sizeof(own));
     own.b[10] = own.b[11] = 0xff;
     own.b[12] = 10;
@@ -86,7 +86,7 @@ static void test_listeners_of_one_port(void **state)
     assert_int_equal(toec_listen(t.s.host[0].stack, &own, OWN_PORT, &t.s.host[0], 0, &again),
                      TOEC_E_INUSE);
     assert_int_equal(toec_unlisten(t.s.host[0].stack, exact), 0);
-    assert_int_equal(toec_unlisten(t.s.host[0].stack, 0), 0); /* any */
+    assert_int_equal(toec_unlisten(t.s.host[0].stack, 0), 0); /* the one on any address */
     sim_listen(&t.s, 0, OWN_PORT, 0, &any);
     talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
     assert_int_equal(conn_read(t.c, 100), 100);
@@ -97,7 +97,7 @@ static void test_listeners_of_one_port(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 SHLD-2: a RST may carry text that gives the reason. */
+/* RFC 9293 SHLD-2: a RST may carry data that gives the reason. */
 static void test_rst_with_text(void **state)
 {
     struct talk t;
@@ -106,14 +106,15 @@ static void test_rst_with_text(void **state)
     talk_open(&t);
     talk_say(&t, F_RST | F_ACK, 0, 0, 40);
     assert_true(t.c->gone);
-    assert_int_equal(t.c->gone_reason, TOEC_R_RESET); /* MUST-12: and not a normal end */
+    assert_int_equal(t.c->gone_reason, TOEC_R_RESET); /* MUST-12: not a normal end */
     assert_int_equal(t.c->received, 0);
     t.c = 0;
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-24, MUST-25, MUST-26, MUST-28, MUST-29, SHLD-12: keep-alive is off; switched on it
- * waits two hours from the last segment, sends nothing, and takes a lost probe for no death. */
+/* RFC 9293 MUST-24, MUST-25, MUST-26, MUST-28, MUST-29, SHLD-12: keep-alive is off by default. When
+ * enabled it waits two hours from the last segment, its probes carry no data, and one lost probe
+ * does not end the connection. */
 static void test_keepalive_defaults(void **state)
 {
     struct talk t;
@@ -124,7 +125,7 @@ static void test_keepalive_defaults(void **state)
     talk_silence(&t);
     talk_set(&t, TOEC_OPT_KEEPALIVE, 1);
     craft_pass(&t.s, 3600 * SEC);
-    talk_say(&t, F_ACK | F_PSH, 0, 0, 10); /* data puts it off */
+    talk_say(&t, F_ACK | F_PSH, 0, 0, 10); /* data restarts the time */
     craft_pass(&t.s, SEC);
     talk_hear(&t, F_ACK, 0, 10, 0);
     craft_pass(&t.s, 7198 * SEC);
@@ -140,9 +141,9 @@ static void test_keepalive_defaults(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-5, MUST-65, MUST-68, MUST-69; R7323-07, R2018-01: options come on any segment; ours
- * are MSS and SACK-permitted on SYNs alone, timestamps on all, and every byte of the header belongs
- * to one or is NOP. */
+/* RFC 9293 MUST-5, MUST-65, MUST-68, MUST-69; R7323-07, R2018-01: options are accepted on any
+ * segment. We send MSS and SACK-permitted only on SYNs, timestamps on all segments, and every byte
+ * of the option area belongs to an option or is NOP. */
 static void test_options_of_every_segment(void **state)
 {
     static const uint8_t odd[] = {1, 253, 3, 9, 1, 30, 2, 1};
@@ -192,8 +193,7 @@ static void test_options_of_every_segment(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-58, MUST-59: what came in one go is all looked at before anything is acknowledged.
- */
+/* RFC 9293 MUST-58, MUST-59: all segments of a batch are processed before one ACK is sent. */
 static void test_acks_of_a_batch(void **state)
 {
     struct talk t;
@@ -209,8 +209,8 @@ static void test_acks_of_a_batch(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 SHLD-31, MAY-13: five segments in each of their 120 orders make the same stream, each
- * one beyond a gap acknowledged at once. */
+/* RFC 9293 SHLD-31, MAY-13: five segments in each of their 120 orders give the same stream; each
+ * one beyond a gap is acknowledged at once. */
 static void test_every_order(void **state)
 {
     unsigned order;
@@ -239,8 +239,9 @@ static void test_every_order(void **state)
     }
 }
 
-/* RFC 9293 SHLD-15, SHLD-16, SHLD-17: a window that shrinks over data in flight: nothing new beyond
- * it, data within is retransmitted, and data beyond does not end the connection. */
+/* RFC 9293 SHLD-15, SHLD-16, SHLD-17: the window shrinks below the data in flight: no new data is
+ * sent beyond it, data within it is retransmitted, and data beyond it does not end the
+ * connection. */
 static void test_shrunk_window(void **state)
 {
     struct talk t;
@@ -275,8 +276,8 @@ static void test_shrunk_window(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-1, REC-1: the window field is 16 bits without sign, and kept as 32 with its scale.
- */
+/* RFC 9293 MUST-1, REC-1: the window field is an unsigned 16-bit number, stored with its scale in
+ * 32 bits. */
 static void test_window_field(void **state)
 {
     struct talk t;
@@ -292,14 +293,14 @@ static void test_window_field(void **state)
     assert_int_equal(i.snd_wnd, 65535u << 14);
     talk_end(&t);
     talk_init(&t);
-    t.wnd = 40000; /* negative, were it signed */
+    t.wnd = 40000; /* negative if it were signed */
     talk_passive(&t);
     talk_send(&t, 14600);
     assert_int_equal(talk_skip(&t), 10);
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-67, SHLD-6; R6691-01: the MSS is what the MTU holds less the fixed headers. */
+/* RFC 9293 MUST-67, SHLD-6; R6691-01: the MSS is the MTU less the fixed headers. */
 static void test_mss_of_mtu(void **state)
 {
     static const unsigned mtu[] = {576, 1000, 1280, 1500, 9000, 9216};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tcp_rto.c - the retransmission timer (RFC 6298), row by row; without SACK, so no probes. */
+/* test_tcp_rto.c - the retransmission timer (RFC 6298), rule by rule; without SACK, so without
+ * probes. */
 #include "tcptalk.h"
 
 #define MSS 1460u
@@ -19,8 +20,8 @@ static void begin(struct talk *t, toec_time rtt)
     talk_passive(t);
 }
 
-/* R6298-01: the SYN goes again after one second. R6298-13: after that, data begins with an RTO of
- * three. */
+/* R6298-01: the SYN is retransmitted after one second. R6298-13: data then begins with an RTO of
+ * three seconds. */
 static void test_syn(void **state)
 {
     struct talk t;
@@ -50,7 +51,8 @@ static void test_syn(void **state)
     talk_end(&t);
 }
 
-/* R6298-02: SRTT = R, RTTVAR = R/2. R6298-03: RTTVAR first, with the old SRTT; 1/4 and 1/8. */
+/* R6298-02: SRTT = R, RTTVAR = R/2. R6298-03: RTTVAR is updated first, with the old SRTT; factors
+ * 1/4 and 1/8. */
 static void test_samples(void **state)
 {
     struct talk t;
@@ -67,8 +69,8 @@ static void test_samples(void **state)
     talk_end(&t);
 }
 
-/* R6298-08: started by data; R6298-10: restarted by an ACK of new data; R6298-09: stopped when all
- * is acknowledged. */
+/* R6298-08: data starts the timer; R6298-10: an ACK of new data restarts it; R6298-09: it stops
+ * when everything is acknowledged. */
 static void test_timer(void **state)
 {
     struct talk t;
@@ -93,7 +95,7 @@ static void test_timer(void **state)
     talk_end(&t);
 }
 
-/* R6298-12, R6298-05: doubled each time, up to two minutes. */
+/* R6298-12, R6298-05: the RTO doubles at each timeout, up to two minutes. */
 static void test_bound(void **state)
 {
     struct talk t;

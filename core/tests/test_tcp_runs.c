@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_runs.c - the record of transmissions when it is full: which runs are merged, what merged
- * runs still record, which stay separate. The RTT is 100 ms.
+ * test_tcp_runs.c - the full record of transmissions: which runs are merged, what merged runs still
+ * record, which runs stay separate. The RTT is 100 ms.
  */
 #include "tcptalk.h"
 
@@ -9,10 +9,11 @@
 #include "tcp/tcp.h"
 #include "tcp/tcp_runs.h"
 
-#define STEP 1000u /* bytes of a run */
+#define STEP 1000u /* bytes per run */
 
-/* The flow's record becomes n runs of STEP bytes, sent a millisecond after one another, the last
- * just now; run i has marks[i % 2]. The flow wants rate samples, as in its first slow start. */
+/* Fills the flow's record with n runs of STEP bytes, sent a millisecond apart; runs with an odd
+ * index get the marks `odd`, the others `even`. The flow wants rate samples, as in its first slow
+ * start. */
 static struct toec_tcb *fill(struct talk *t, unsigned n, unsigned even, unsigned odd,
                              struct toec_news *news)
 {
@@ -52,7 +53,7 @@ static void sacked(struct talk *t, struct toec_tcb *f, uint32_t from, uint32_t t
     toec_runs_sacked(t->s.host[0].stack, f, f->snd_una + from, f->snd_una + to, news);
 }
 
-/* The runs cover what is outstanding, and the bytes marked are those counted. */
+/* Asserts that the runs cover what is outstanding, and that the counters match the marks. */
 static void assert_sound(const struct toec_tcb *f)
 {
     toec_u32 at = f->snd_una, n_sacked = 0, n_lost = 0;
@@ -72,7 +73,7 @@ static void assert_sound(const struct toec_tcb *f)
     assert_int_equal(n_lost, f->rack.lost);
 }
 
-/* With room left a SACK within a run gives the RTT of that run. */
+/* While the record has room, a SACK within a run gives the RTT of that run. */
 static void test_one_run_gives_its_rtt(void **state)
 {
     struct toec_news news;
@@ -89,8 +90,8 @@ static void test_one_run_gives_its_rtt(void **state)
     talk_end(&t);
 }
 
-/* Full: runs are merged, an eighth of the SRTT at most to one. Such a run has the time of the last
- * of them, and it may have been any of them that was delivered: no RTT sample. */
+/* A full record merges runs, each spanning at most an eighth of the SRTT. A merged run has the time
+ * of its last one, and any of them may have been delivered: no RTT sample. */
 static void test_merged_runs_give_no_rtt(void **state)
 {
     struct toec_news news;
@@ -107,7 +108,7 @@ static void test_merged_runs_give_no_rtt(void **state)
     assert_int_equal(news.sacked, 100);
     assert_int_equal(news.run_rtt, 0);
     assert_sound(f);
-    /* never thought to have been sent earlier than it was, nor much later */
+    /* a run's time is never earlier than its data was sent, and not much later */
     for (i = 0; i < f->rack.n; i++) {
         const struct toec_run *r = &f->rack.run[i];
 
@@ -117,7 +118,7 @@ static void test_merged_runs_give_no_rtt(void **state)
     talk_end(&t);
 }
 
-/* A run that merging has left alone still gives one. */
+/* A run that was not merged still gives an RTT sample. */
 static void test_unmerged_runs_still_do(void **state)
 {
     struct toec_news news;
@@ -126,7 +127,7 @@ static void test_unmerged_runs_still_do(void **state)
     toec_u32 sent;
 
     (void)state;
-    f->rack.run[20].marks = TOEC_RUN_LOST; /* its neighbours are not like it */
+    f->rack.run[20].marks = TOEC_RUN_LOST; /* its neighbours have other marks */
     f->rack.lost = STEP;
     sent = f->rack.run[20].sent;
     sacked(&t, f, 20 * STEP + 100, 20 * STEP + 200, &news);
@@ -137,7 +138,7 @@ static void test_unmerged_runs_still_do(void **state)
     talk_end(&t);
 }
 
-/* No two neighbours alike: nothing can be merged, nothing is, and the news is forgotten. */
+/* No two neighbours have the same marks: nothing is merged, and the SACK is dropped. */
 static void test_nothing_alike(void **state)
 {
     struct toec_run before[TOEC_RUNS];
@@ -156,7 +157,7 @@ static void test_nothing_alike(void **state)
     talk_end(&t);
 }
 
-/* What needs no more runs than there are is noted in a full record too, without merging. */
+/* A SACK that needs no additional run is recorded in a full record too, without merging. */
 static void test_whole_runs_need_no_room(void **state)
 {
     struct toec_news news;
@@ -170,7 +171,7 @@ static void test_whole_runs_need_no_room(void **state)
     assert_int_equal(f->rack.sacked, 3 * STEP);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_scoreboard_full), 0);
     assert_sound(f);
-    /* and a whole run that goes out again */
+    /* and so is a whole run that is retransmitted */
     toec_runs_resent(t.s.host[0].stack, f, f->snd_una + STEP, f->snd_una + 2 * STEP, news.now);
     assert_int_equal(f->rack.n, TOEC_RUNS - 2);
     assert_int_equal(f->rack.run[1].marks, TOEC_RUN_RTX);
@@ -178,7 +179,7 @@ static void test_whole_runs_need_no_room(void **state)
     talk_end(&t);
 }
 
-/* Merging may make one run of room where two are wanted: enough for a block at a run's edge. */
+/* Merging may free one run where two are wanted: enough for a block at the edge of a run. */
 static void test_one_run_of_room(void **state)
 {
     struct toec_news news;
@@ -186,7 +187,7 @@ static void test_one_run_of_room(void **state)
     struct toec_tcb *f = fill(&t, TOEC_RUNS, 0, TOEC_RUN_LOST, &news);
 
     (void)state;
-    f->rack.run[0].marks = TOEC_RUN_LOST; /* as run 1 */
+    f->rack.run[0].marks = TOEC_RUN_LOST; /* the same as run 1 */
     f->rack.lost += STEP;
     sacked(&t, f, 20 * STEP, 20 * STEP + 100, &news);
     assert_int_equal(news.compacted, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_sack.c - SACK (RFC 2018), recovery with it (RFC 6675 where RACK has left it, PRR of RFC
- * 9937), DSACK both ways (RFC 2883), and the record of transmissions against a model that keeps a
- * mark for each byte. Seeded; TOE_TEST_SEED repeats a run.
+ * test_tcp_sack.c - SACK (RFC 2018), recovery with it (the parts of RFC 6675 that RACK does not
+ * replace, PRR of RFC 9937), DSACK both ways (RFC 2883), and the record of transmissions against a
+ * model with a mark for each byte. Seeded; TOE_TEST_SEED repeats a run.
  */
 #include "tcptalk.h"
 
@@ -24,8 +24,8 @@ static void begin(struct talk *t, unsigned n)
 
 /* ---- recovery ---- */
 
-/* R6675-03, R6675-07: each hole once, then new data; and when there is none, the end of the data
- * once more, after a round trip without a SACK of it. */
+/* R6675-03, R6675-07: each hole is retransmitted once, then new data is sent. If there is none, the
+ * last segment is retransmitted once more, after a round trip without a SACK of it. */
 static void test_holes_then_rescue(void **state)
 {
     static const uint32_t b[] = {4 * MSS, 7 * MSS, MSS, 3 * MSS, 0, 0};
@@ -45,7 +45,7 @@ static void test_holes_then_rescue(void **state)
     talk_silence(&t);
     craft_pass(&t.s, 30 * MSEC);
     talk_sack(&t, 0, 3 * MSS, rest);
-    talk_hear(&t, F_ACK, 8 * MSS, 0, MSS); /* the rescue: 7 and 8 are older than a round trip */
+    talk_hear(&t, F_ACK, 8 * MSS, 0, MSS); /* the rescue: older than a round trip */
     talk_silence(&t);
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK, 0, 9 * MSS, 0);
@@ -53,8 +53,8 @@ static void test_holes_then_rescue(void **state)
     talk_end(&t);
 }
 
-/* R6937-01, R6675-04, R6675-05: from 20 segments under way to 10 within the round trip, one sent
- * for every two delivered. */
+/* R6937-01, R6675-04, R6675-05: from 20 segments in flight down to 10 within the round trip, one
+ * sent for every two delivered. */
 static void test_prr(void **state)
 {
     struct talk t;
@@ -72,16 +72,16 @@ static void test_prr(void **state)
     talk_send(&t, 60 * MSS);
     assert_int_equal(talk_skip(&t), 20);
     craft_pass(&t.s, RTT);
-    for (i = 1; i < 20; i++) { /* 0 is lost; the SACKs come one by one */
+    for (i = 1; i < 20; i++) { /* 0 is lost; the SACKs arrive one by one */
         b[1] = (i + 1) * MSS;
         talk_sack(&t, 0, 0, b);
         sent = talk_skip(&t);
-        if (i < 3) { /* R3042-01: limited transmit, R3042-02: beyond a window that stays */
+        if (i < 3) { /* R3042-01: limited transmit, R3042-02: beyond an unchanged window */
             assert_int_equal(sent, 1);
             assert_int_equal(talk_info(&t).cwnd, 20 * MSS);
             continue;
         }
-        if (i == 3) /* recovery begins with 22 under way, two of them by limited transmit */
+        if (i == 3) /* recovery begins with 22 in flight, two of them by limited transmit */
             assert_int_equal(talk_info(&t).ssthresh, 10 * MSS);
         assert_true(sent <= 1 || i == 3);
         total += sent;
@@ -93,8 +93,8 @@ static void test_prr(void **state)
     talk_end(&t);
 }
 
-/* R6937-02: of 20 segments 17 are lost, so that less is under way than ssthresh: each ACK lets one
- * segment more go than it delivers, until there is as much as ssthresh; and no more. */
+/* R6937-02: 17 of 20 segments are lost, so that less than ssthresh is in flight: each ACK releases
+ * one segment more than it delivers, until ssthresh is in flight, and no more. */
 static void test_prr_slow_start(void **state)
 {
     static const uint32_t b[4] = {17 * MSS, 20 * MSS, 0, 0};
@@ -114,7 +114,7 @@ static void test_prr_slow_start(void **state)
     assert_int_equal(talk_skip(&t), 20);
     craft_pass(&t.s, RTT);
     talk_sack(&t, 0, 0, b);
-    assert_int_equal(talk_skip(&t), 3); /* one for each that was delivered */
+    assert_int_equal(talk_skip(&t), 3); /* one for each delivered segment */
     assert_int_equal(talk_info(&t).ssthresh, 10 * MSS);
     for (i = 1; i < 12; i++) {
         craft_pass(&t.s, RTT / 20);
@@ -127,7 +127,7 @@ static void test_prr_slow_start(void **state)
     talk_end(&t);
 }
 
-/* CVE-2019-11477/11478: blocks of a byte, as many as the peer likes: the record keeps its bound;
+/* CVE-2019-11477/11478: one-byte SACK blocks, as many as the peer likes: the record stays bounded;
  * blocks that do not fit are dropped and counted. */
 static void test_many_blocks(void **state)
 {
@@ -178,7 +178,7 @@ static void compare(const struct toec_tcb *t, const struct model *m, uint32_t un
         }
     }
     assert_int_equal(at, t->snd_max - una);
-    assert_int_equal(k->sacked, sacked); /* R6675-02: pipe is what is neither */
+    assert_int_equal(k->sacked, sacked); /* R6675-02: pipe counts what is neither */
     assert_int_equal(k->lost, lost);
     assert_int_equal(toec_pipe(t), t->snd_max - t->snd_una - sacked - lost);
 }
@@ -217,7 +217,7 @@ static void random_record(struct toec_stack *s, uint64_t seed)
             break;
         case 1:
         case 2:
-        case 3: /* a SACK; with room for it, it is taken */
+        case 3: /* a SACK, recorded if there is room */
             toec_runs_purge(&t);
             if (a < b && t.rack.n + 2u <= TOEC_RUNS) {
                 toec_runs_sacked(s, &t, una + a, una + b, &n);
@@ -239,7 +239,7 @@ static void random_record(struct toec_stack *s, uint64_t seed)
                 m.lost[a] = 1;
             toec_runs_lose(&t, i, now);
             break;
-        case 5: /* what is lost goes again */
+        case 5: /* lost data is retransmitted */
             toec_runs_purge(&t);
             if (t.rack.n + 4u <= TOEC_RUNS &&
                 toec_runs_first(&t, TOEC_RUN_LOST, TOEC_RUN_SACKED, &a, &b)) {
@@ -301,7 +301,7 @@ static void assert_block(struct talk *t, const struct tseg *g, unsigned i, uint3
     assert_int_equal(g->sack[i][1] - t->isn - 1, b);
 }
 
-/* R2883-01: below the cumulative ACK, in whole and in part; once each. */
+/* R2883-01: duplicates below the cumulative ACK, whole or partial; each reported once. */
 static void test_dsack_below(void **state)
 {
     struct talk t;
@@ -312,10 +312,10 @@ static void test_dsack_below(void **state)
     talk_say(&t, F_ACK | F_PSH, 0, 0, 300);
     talk_say(&t, F_ACK | F_PSH, 300, 0, 200);
     talk_skip(&t);
-    talk_say(&t, F_ACK, 100, 0, 200); /* all of it */
+    talk_say(&t, F_ACK, 100, 0, 200); /* all of it is old */
     g = heard(&t, 500, 1);
     assert_block(&t, &g, 0, 100, 300);
-    talk_say(&t, F_ACK, 400, 0, 300); /* the first hundred bytes */
+    talk_say(&t, F_ACK, 400, 0, 300); /* the first hundred bytes are old */
     g = heard(&t, 700, 1);
     assert_block(&t, &g, 0, 400, 500);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_sent), 2);
@@ -325,8 +325,8 @@ static void test_dsack_below(void **state)
     talk_end(&t);
 }
 
-/* ... above it: the second block is the one that contains it (RFC 2883 4). R2018-03, R2018-05:
- * otherwise the latest is first, and those before it follow. */
+/* ... above it: the second block contains the first (RFC 2883 4). R2018-03, R2018-05: otherwise the
+ * latest block is first, followed by earlier ones. */
 static void test_dsack_above(void **state)
 {
     struct talk t;
@@ -343,17 +343,17 @@ static void test_dsack_above(void **state)
     assert_block(&t, &g, 0, 600, 700);
     assert_block(&t, &g, 1, 500, 1000);
     assert_block(&t, &g, 2, 2000, 2500);
-    talk_say(&t, F_ACK, 900, 0, 300); /* in part */
+    talk_say(&t, F_ACK, 900, 0, 300); /* partly a duplicate */
     g = heard(&t, 0, 3);
     assert_block(&t, &g, 0, 900, 1000);
     assert_block(&t, &g, 1, 500, 1200);
-    talk_say(&t, F_ACK, 1500, 0, 100); /* nothing of it */
+    talk_say(&t, F_ACK, 1500, 0, 100); /* not a duplicate */
     g = heard(&t, 0, 3);
     assert_block(&t, &g, 0, 1500, 1600);
     talk_end(&t);
 }
 
-/* Bytes before the first one of the connection were never received. */
+/* Bytes before the start of the stream were never received: no DSACK. */
 static void test_no_dsack_below_irs(void **state)
 {
     struct talk t;
@@ -380,7 +380,7 @@ static void test_no_dsack_without_sack(void **state)
     talk_end(&t);
 }
 
-/* Two FINs that contradict each other: the second, bare, leaves nothing to SACK. */
+/* Two FINs at different offsets: the second one carries no data, so nothing is SACKed for it. */
 static void test_bare_fin_twice(void **state)
 {
     struct talk t;
@@ -412,7 +412,7 @@ static void test_dsack_within_second_block(void **state)
     talk_end(&t);
 }
 
-/* R2883-02, as sender: a DSACK is no SACK of anything above it, and no duplicate ACK. */
+/* R2883-02, as sender: a DSACK acknowledges nothing above it, and is not a duplicate ACK. */
 static void test_dsack_is_no_loss(void **state)
 {
     static const uint32_t dup[] = {0, MSS, 0, 0};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_sim.c - two stacks over a bad link: every byte arrives once, in order, and nothing is
- * left behind. Seeded; TOE_TEST_SEED repeats a run.
+ * test_tcp_sim.c - two stacks over an impaired link: every byte arrives once, in order, and no
+ * state is left behind. Seeded; TOE_TEST_SEED repeats a run.
  */
 #include "tcpsim.h"
 
-/* What the applications of one transfer do. */
+/* The behaviour of the applications in one transfer. */
 struct transfer {
     struct conn *a;
-    uint64_t up, down;  /* bytes from host 0, from host 1 */
-    unsigned read_1024; /* chance to read at a step, per 1024 */
+    uint64_t up, down;  /* bytes from host 0 and from host 1 */
+    unsigned read_1024; /* probability of a read at a step, per 1024 */
     uint32_t chunk;
 };
 
@@ -35,7 +35,7 @@ static void run_transfer(struct sim *s, const struct transfer *t, toec_time limi
     struct conn *a = t->a, *b = 0;
 
     for (;;) {
-        /* Over such a link all solicitations for the peer may be lost. */
+        /* On such a link all solicitations for the peer may be lost. */
         if (a->gone && a->gone_reason == TOEC_R_HOSTUNREACH)
             a = sim_connect(s, 0, 80);
         if (!b)
@@ -103,7 +103,7 @@ static void transfer_with(uint64_t seed, const struct impair *im, uint64_t up, u
     t.down = down;
     t.read_1024 = read_1024;
     t.chunk = 1 + random_below(100000);
-    /* A reader that reads at three events of a hundred is slow while the window is closed: there
+    /* A reader that reads at three of a hundred events is slow while the window is closed, as there
      * are few events then. */
     run_transfer(&s, &t, 360000 * SEC);
     sim_run(&s, 130 * SEC);
@@ -154,7 +154,8 @@ static void test_slow_reader(void **state)
 
 /* ---- many flows ---- */
 
-/* Flows that open, exchange a request and an answer, and close, side by side, over a lossy link. */
+/* Many flows open, exchange a request and an answer, and close at the same time, over a lossy
+ * link. */
 static void test_many_flows(void **state)
 {
     enum { TOTAL = 2000, AT_ONCE = 50 };
@@ -284,7 +285,7 @@ static void random_op(struct host *h)
         conn_abort(c);
 }
 
-/* Flows in use by the stack are those the applications hold. */
+/* Asserts that the stack's flows in use are those that the applications hold. */
 static void check_flows(struct sim *s)
 {
     unsigned i;
@@ -331,7 +332,7 @@ static void random_run(uint64_t seed, unsigned steps)
             sim_run(&s, 1 + random64() % (3 * SEC));
         check_flows(&s);
     }
-    /* More than once: what was half open may have become a flow in the meantime. */
+    /* Repeats, because a half-open connection may have become a flow in the meantime. */
     for (n = 0; n < 6; n++) {
         struct host *h = &s.host[n & 1];
         struct conn *c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tcp_slowstart.c - HyStart++ (RFC 9406) on simulated delays, NewReno's growth (RFC 5681, RFC
- * 3465), and receivers that lie in their ACKs.
+ * 3465), and receivers with misleading ACKs.
  */
 #include "tcptalk.h"
 
@@ -10,8 +10,8 @@
 #include "cc/tcp_cc.h"
 #include "ccbench.h"
 
-/* One round trip: the window acknowledged two segments at a time, each with the RTT of the queue at
- * a bottleneck of `bdp` segments (or exactly `rtt` if bdp is 0). */
+/* Runs one round trip: ACKs of two segments each for the whole window, each with the RTT of the
+ * queue at a bottleneck of `bdp` segments (or exactly `rtt` if bdp is 0). */
 static void round_trip(struct ccbench *b, double rtt, unsigned bdp, double jitter)
 {
     uint32_t end;
@@ -32,9 +32,8 @@ static void round_trip(struct ccbench *b, double rtt, unsigned bdp, double jitte
 
 static const struct toec_cc_ops *const both[] = {&toec_cc_cubic, &toec_cc_newreno};
 
-/* R9438-08, R9406-01: the delay grows with the queue: slow start ends without a loss, the queue
- * below two BDP (a window of twice the BDP is what slow start without it would pass in the next
- * round). */
+/* R9438-08, R9406-01: the delay grows with the queue. Slow start ends without a loss, with a window
+ * between one and five BDP. */
 static void test_hystart_ends(void **state)
 {
     unsigned i, n;
@@ -54,7 +53,7 @@ static void test_hystart_ends(void **state)
     }
 }
 
-/* Delays that stay the same end nothing: the window doubles each round. */
+/* Constant delays do not end slow start: the window doubles each round. */
 static void test_hystart_steady(void **state)
 {
     struct ccbench b;
@@ -68,8 +67,8 @@ static void test_hystart_steady(void **state)
     assert_int_equal(b.t.cc.hs_phase, TOEC_HS_SLOW);
 }
 
-/* RFC 9406 4.2: a single late round leads to Conservative Slow Start, a quarter of the growth, and
- * back when the delay has recovered. */
+/* RFC 9406 4.2: a single late round starts Conservative Slow Start with a quarter of the growth;
+ * slow start resumes when the delay has recovered. */
 static void test_hystart_jitter(void **state)
 {
     struct ccbench b;
@@ -80,7 +79,7 @@ static void test_hystart_jitter(void **state)
     ccb_init(&b, &toec_cc_cubic, 16, 0.05);
     round_trip(&b, 0.05, 0, 0);
     round_trip(&b, 0.05, 0, 0);
-    for (i = 0; i < 2; i++) /* its rounds need not begin with ours */
+    for (i = 0; i < 2; i++) /* its rounds may be out of step with ours */
         round_trip(&b, 0.05, 0, 0.010);
     assert_int_equal(b.t.cc.hs_phase, TOEC_HS_CSS);
     before = b.t.cwnd;
@@ -113,7 +112,7 @@ static void test_hystart_css_rounds(void **state)
     assert_true(b.t.cc.ssthresh < TOEC_CWND_MAX);
 }
 
-/* Fewer than 8 samples in a round, or less than 4 ms more, are no signal. */
+/* Fewer than 8 samples in a round, or less than 4 ms more delay, are no signal. */
 static void test_hystart_thresholds(void **state)
 {
     struct ccbench b;
@@ -121,7 +120,7 @@ static void test_hystart_thresholds(void **state)
 
     (void)state;
     ccb_init(&b, &toec_cc_cubic, 4, 0.05);
-    for (i = 0; i < 3; i++) { /* two, four, then eight ACKs a round, later each time */
+    for (i = 0; i < 3; i++) { /* two, four, then eight ACKs per round, with growing delay */
         round_trip(&b, 0.05 + 0.05 * i, 0, 0);
         assert_int_equal(b.t.cc.hs_phase, TOEC_HS_SLOW);
     }
@@ -154,7 +153,8 @@ static void test_newreno_linear(void **state)
     assert_in_range(b.t.cwnd, 69 * MSS, 70 * MSS);
 }
 
-/* R5681-05: a timeout halves what was outstanding and leaves one segment. */
+/* R5681-05: a timeout sets ssthresh to half of the outstanding data and the window to one
+ * segment. */
 static void test_newreno_timeout(void **state)
 {
     struct ccbench b;
@@ -168,8 +168,8 @@ static void test_newreno_timeout(void **state)
     assert_int_equal(b.t.cc.ssthresh, 2 * MSS);
 }
 
-/* R5681-03: an ACK split into one-byte ACKs grows the window no more than the whole one, in slow
- * start and beyond it (Savage 1999, ACK division). */
+/* R5681-03: one-byte ACKs grow the window no more than one ACK of the same bytes, in slow start and
+ * beyond it (Savage 1999, ACK division). */
 static void test_ack_division(void **state)
 {
     unsigned i, slow;
@@ -195,8 +195,8 @@ static void test_ack_division(void **state)
     }
 }
 
-/* The same through the whole stack (R5681-02, R3465-01), and ACKs of what was never sent, and a
- * stretch ACK: eight segments of it count (RFC 9406 4.3). */
+/* The same through the whole stack (R5681-02, R3465-01); then ACKs of data that was never sent, and
+ * a stretch ACK, of which eight segments count (RFC 9406 4.3). */
 static void test_lying_receiver(void **state)
 {
     struct talk t;
@@ -214,7 +214,7 @@ static void test_lying_receiver(void **state)
         talk_say(&t, F_ACK, 0, at, 0); /* one segment in 146 ACKs */
     toec_flow_info(t.s.host[0].stack, t.c->flow, &i);
     assert_int_equal(i.cwnd, 11 * 1460);
-    /* optimistic ACKs: beyond SND.MAX they are no ACKs (RFC 5961 5.2) */
+    /* optimistic ACKs: an ACK beyond SND.MAX is invalid (RFC 5961 5.2) */
     talk_say(&t, F_ACK, 0, i.in_flight + 1460 + 1460, 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_bad_ack), 1);
     toec_flow_info(t.s.host[0].stack, t.c->flow, &i);

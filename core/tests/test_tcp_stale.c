@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_stale.c - what a flow noted long ago: sequence numbers 2 GiB back and more, stamps of an
- * hour before, episodes of loss that are over. Marks are set back by hand, as gigabytes take long.
+ * test_tcp_stale.c - state that a flow recorded long ago: sequence numbers 2 GiB old and older,
+ * stamps an hour old, past loss episodes. The tests set marks back directly, as sending gigabytes
+ * takes long.
  */
 #include "tcptalk.h"
 
@@ -10,9 +11,9 @@
 
 #define MSS  1460u
 #define RTT  (100 * MSEC)
-#define GONE 0x80000010u /* a distance above 2 GiB reads as a smaller one backwards */
+#define GONE 0x80000010u /* a distance above 2 GiB looks like a smaller one backwards */
 
-/* n segments, acknowledged a round trip later. */
+/* Sends n segments, which are acknowledged a round trip later. */
 static void begin(struct talk *t, int sack, unsigned n)
 {
     talk_flight(t, sack, n);
@@ -21,7 +22,8 @@ static void begin(struct talk *t, int sack, unsigned n)
     talk_skip(t);
 }
 
-/* Nagle (RFC 9293 3.7.4) waits for a small segment that is outstanding, not for one of long ago. */
+/* Nagle (RFC 9293 3.7.4) waits for a small segment that is outstanding, not for one acknowledged
+ * long ago. */
 static void test_nagle(void **state)
 {
     struct talk t;
@@ -37,7 +39,7 @@ static void test_nagle(void **state)
     talk_end(&t);
 }
 
-/* R6582-01: duplicates are no news below `recover`, but that is not for two gigabytes. */
+/* R6582-01: duplicate ACKs below `recover` are ignored, but not for the next two gigabytes. */
 static void test_recover(void **state)
 {
     struct talk t;
@@ -56,7 +58,7 @@ static void test_recover(void **state)
     talk_end(&t);
 }
 
-/* R3168-04: once in a window of data, and not once in two gigabytes. */
+/* R3168-04: one reduction per window of data, not per two gigabytes. */
 static void test_ecn(void **state)
 {
     struct talk t;
@@ -74,7 +76,7 @@ static void test_ecn(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 MUST-32: urgent data of long ago does not hide what is announced now. */
+/* RFC 9293 MUST-32: an old urgent pointer does not hide a new one. */
 static void test_urgent(void **state)
 {
     struct talk t;
@@ -93,7 +95,7 @@ static void test_urgent(void **state)
     talk_end(&t);
 }
 
-/* RFC 7661 4.4.3: 74 minutes of idle time are not one minute. */
+/* RFC 7661 4.4.3: idle time that wraps the stamps (73 minutes) is not mistaken for a second. */
 static void test_idle(void **state)
 {
     struct talk t;
@@ -109,7 +111,7 @@ static void test_idle(void **state)
     talk_end(&t);
 }
 
-/* An idle hour in ProbeRTT: that is over. */
+/* ProbeRTT ends during an idle hour. */
 static void test_probe_rtt(void **state)
 {
     struct talk t;
@@ -164,7 +166,7 @@ static void test_undo_after_ecn(void **state)
     talk_end(&t);
 }
 
-/* BBR takes over with data outstanding: it has no delivery samples for that. */
+/* A change to BBR with data outstanding: there are no delivery samples for that data. */
 static void test_change_to_bbr(void **state)
 {
     struct talk t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_stamps.c - timestamps, PAWS and sequence numbers that wrap (RFC 7323).
+ * test_tcp_stamps.c - timestamps, PAWS and wrapped sequence numbers (RFC 7323).
  */
 #include "tcptalk.h"
 
@@ -17,22 +17,22 @@ static void test_paws(void **state)
     t.ts = 1;
     t.tsval = 0xfffffff0u;
     talk_passive(&t);
-    t.tsval = 5; /* has wrapped: newer */
+    t.tsval = 5; /* wrapped, and newer */
     talk_say(&t, F_ACK | F_PSH, 0, 0, 10);
     assert_int_equal(t.c->received, 10);
-    t.tsval = 0xfffffff8u; /* an old duplicate, its number in the window */
+    t.tsval = 0xfffffff8u; /* an old duplicate with its number in the window */
     talk_say(&t, F_ACK | F_PSH, 10, 0, 10);
     assert_int_equal(t.c->received, 10);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_paws), 1);
     g = talk_hear(&t, F_ACK, 0, 10, 0);
     assert_int_equal(g.tsecr, 5);
-    /* without its timestamp a segment is dropped (RFC 7323 3.2) */
+    /* a segment without its timestamp is dropped (RFC 7323 3.2) */
     g = talk_seg(&t, F_ACK | F_PSH, 10, 0, 10);
     g.has_ts = 0;
     craft_send(&t.s, &g);
     assert_int_equal(t.c->received, 10);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_no_timestamp), 1);
-    /* an RST needs none */
+    /* a RST needs none */
     g = talk_seg(&t, F_RST, 10, 0, 0);
     g.has_ts = 0;
     craft_send(&t.s, &g);
@@ -40,8 +40,8 @@ static void test_paws(void **state)
     talk_end(&t);
 }
 
-/* After 24 idle days TS.Recent is invalid: the peer's clock may have gone half way round. R7323-16.
- */
+/* After 24 idle days TS.Recent is invalid, as half of the peer's clock range may have passed.
+ * R7323-16. */
 static void test_paws_idle(void **state)
 {
     struct talk t;
@@ -61,8 +61,8 @@ static void test_paws_idle(void **state)
     talk_end(&t);
 }
 
-/* RFC 7323 4.3: the echo is that of the segment which the ACK is due to, not of the latest.
- * R7323-12. */
+/* RFC 7323 4.3: the echo is the timestamp of the segment that caused the ACK, not that of the
+ * latest one. R7323-12. */
 static void test_ts_recent_rule(void **state)
 {
     struct talk t;
@@ -125,7 +125,7 @@ static void test_four_gigabytes(void **state)
     talk_passive(&t);
     toec_flow_info(t.s.host[0].stack, t.c->flow, &info);
     assert_int_equal(info.bytes_received, 0);
-    /* the payload of these frames is not looked at: 60 KB each, reader at once */
+    /* the payload of these frames is not checked: 60 KB each, read at once */
     {
         static uint8_t f[34 + 20 + 60000];
         struct toec_packet p;

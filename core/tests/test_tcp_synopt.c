@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_synopt.c - options of SYN and SYN-ACK: any order, missing, odd; what follows from them
- * (RFC 9293 3.7.1, RFC 7323, RFC 6691).
+ * test_tcp_synopt.c - options of SYN and SYN-ACK in any order, missing or unusual, and their
+ * effects (RFC 9293 3.7.1, RFC 7323, RFC 6691).
  */
 #include "tcptalk.h"
 
@@ -67,7 +67,7 @@ static void test_mss_default(void **state)
     talk_end(&t);
 }
 
-/* A tiny or zero MSS does not make us send a header for every byte. */
+/* A tiny or zero MSS does not cause a header for every byte. */
 static void test_mss_tiny(void **state)
 {
     static const int tiny[] = {0, 1, 20};
@@ -86,7 +86,7 @@ static void test_mss_tiny(void **state)
     }
 }
 
-/* RFC 6691: the room timestamps take is not part of the MSS. RFC 9293 MUST-16; R6691-02. */
+/* RFC 6691: the MSS is not reduced by the room for timestamps. RFC 9293 MUST-16; R6691-02. */
 static void test_mss_with_timestamps(void **state)
 {
     struct talk t;
@@ -116,8 +116,8 @@ static void test_wscale_clamp(void **state)
     talk_end(&t);
 }
 
-/* RFC 7323 2.2: scaling only when both sides offer it; a SYN's own window is never scaled.
- * R7323-01, R7323-02, R7323-04. */
+/* RFC 7323 2.2: windows are scaled only when both sides offer it; the window of a SYN is never
+ * scaled. R7323-01, R7323-02, R7323-04. */
 static void test_wscale_use(void **state)
 {
     int with;
@@ -135,7 +135,7 @@ static void test_wscale_use(void **state)
         talk_put(&t, F_ACK | F_PSH, 0, 0, 10);
         conn_read(t.c, 10);
         talk_send(&t, 100);
-        /* the window of 10 is 40 when scaled: neither is enough for 100 bytes */
+        /* a window of 10 is 40 when scaled: neither allows 100 bytes */
         g = craft_expect(&t.s);
         assert_int_equal(g.len, with ? 40 : 10);
         assert_int_equal(g.wnd, with ? (1 << 20) >> 5 : 65535);
@@ -143,7 +143,7 @@ static void test_wscale_use(void **state)
     }
 }
 
-/* RFC 9293 3.2: options not understood are skipped by their length (here 253, RFC 6994). RFC 9293
+/* RFC 9293 3.2: unknown options are skipped by their length (here 253, RFC 6994). RFC 9293
  * MUST-6. */
 static void test_unknown_option(void **state)
 {
@@ -189,7 +189,8 @@ static void test_bad_options(void **state)
 
 /* ---- timestamps (RFC 7323) ---- */
 
-/* A peer whose clock is at or above 2^31: half of all hosts. TS.Recent is the SYN's. */
+/* A peer whose clock is at or above 2^31, as it is on half of all hosts. TS.Recent is taken from
+ * the SYN. */
 static void test_tsval_high(void **state)
 {
     static const uint32_t start[] = {0x80000000u, 0xffffffffu, 0x7fffffffu, 0xfffffff0u};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_tail.c - RACK-TLP (RFC 8985) with tails that have timestamps and FIN, and with new data
- * and retransmissions sent close together. The RTT is 100 ms throughout.
+ * test_tcp_tail.c - RACK-TLP (RFC 8985) at the end of a flight with timestamps and FIN, and with
+ * new data and retransmissions sent close together. The RTT is 100 ms throughout.
  */
 #include "tcptalk.h"
 
 #define MSS 1448u
 #define RTT (100 * MSEC)
 
-/* n segments with timestamps are out. */
+/* Sends n segments with timestamps. */
 static void begin(struct talk *t, unsigned n)
 {
     struct tseg g;
@@ -38,8 +38,9 @@ static struct tseg wait_for_one(struct talk *t)
     return g;
 }
 
-/* SACKs of data beyond a gap echo the timestamp from before the gap (RFC 7323 4.3): that does not
- * show that the probe was lost (R8985-03), and the remaining losses are found without a timeout. */
+/* SACKs of data beyond a gap echo the timestamp from before the gap (RFC 7323 4.3). This does not
+ * show that the probe was lost (R8985-03), and the remaining losses are detected without a
+ * timeout. */
 static void test_probe_with_timestamps(void **state)
 {
     struct talk t;
@@ -56,7 +57,7 @@ static void test_probe_with_timestamps(void **state)
     talk_end(&t);
 }
 
-/* The FIN shares the last segment, and in the probe too: no byte before it is skipped. */
+/* The last segment carries the FIN, and so does its probe: no byte before the FIN is skipped. */
 static void test_probe_with_fin(void **state)
 {
     struct talk t;
@@ -86,9 +87,9 @@ static void test_probe_with_fin(void **state)
 }
 
 /*
- * New data goes out, a segment is sent again `late` after it, more new data follows. When the first
- * of the new data is SACKed a round trip later, the retransmission has not been overtaken
- * (R8985-02): it is still on its way.
+ * Sends new data, a retransmission `late` after it, then more new data. When the first new data is
+ * SACKed a round trip later, the retransmission is still in flight: it was sent after that data
+ * (R8985-02).
  */
 static void overtaken(toec_time late)
 {
@@ -98,18 +99,18 @@ static void overtaken(toec_time late)
     begin(&t, 10);
     conn_write(t.c, 10 * MSS, 1);
     craft_pass(&t.s, RTT);
-    talk_say(&t, F_ACK, 0, 2 * MSS, 0); /* 10 to 13 leave */
+    talk_say(&t, F_ACK, 0, 2 * MSS, 0); /* sends 10 to 13 */
     from = talk_skip(&t);
     assert_int_equal(from, 4);
     craft_pass(&t.s, late);
-    talk_block(&t, 2 * MSS, 3 * MSS, 7 * MSS); /* 2 goes again */
+    talk_block(&t, 2 * MSS, 3 * MSS, 7 * MSS); /* retransmits 2 */
     talk_hear(&t, F_ACK, 2 * MSS, 0, MSS);
     talk_skip(&t);
     craft_pass(&t.s, late);
-    talk_block(&t, 2 * MSS, 3 * MSS, 10 * MSS); /* and new data behind it */
+    talk_block(&t, 2 * MSS, 3 * MSS, 10 * MSS); /* and sends new data after it */
     assert_true(talk_skip(&t) > 0);
     craft_pass(&t.s, RTT - 2 * late);
-    talk_block(&t, 2 * MSS, 3 * MSS, 11 * MSS); /* what left before it */
+    talk_block(&t, 2 * MSS, 3 * MSS, 11 * MSS); /* sent before the retransmission */
     talk_skip(&t);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_lost_retransmits), 0);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_retransmits), 1);

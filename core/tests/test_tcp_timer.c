@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tcp_timer.c - more tests of the retransmission timer, beyond test_tcp_rto.c: how often it
- * measures, what restarts it, a timeout in the middle of a recovery, what the application is
- * notified of.
+ * takes samples, what restarts it, a timeout during recovery, notifications of the application.
  */
 #include "tcptalk.h"
 
 #define MSS  1460u
 #define RTT  (100 * MSEC)
-#define NEAR 6000u /* microseconds: the RTO counts in 4.2 ms */
+#define NEAR 6000u /* microseconds, as the RTO counts in steps of 4.2 ms */
 
 static void assert_near(uint32_t us, uint32_t want)
 {
     assert_in_range(us, want - NEAR, want + NEAR);
 }
 
-/* Passes time until the stack sends; returns how long it took. */
+/* Passes time until the stack sends; returns how long that took. */
 static toec_time until_sent(struct talk *t, struct tseg *g)
 {
     toec_time began = t->s.now;
@@ -30,7 +29,7 @@ static toec_time until_sent(struct talk *t, struct tseg *g)
 /* ---- the estimator ---- */
 
 /* R6298-03: RTTVAR moves by a quarter of the error against the old SRTT, then SRTT by an eighth. In
- * the other order 55 ms would come out instead of 57.5. */
+ * the other order the result would be 55 ms instead of 57.5. */
 static void test_second_sample(void **state)
 {
     struct talk t;
@@ -58,7 +57,7 @@ static void tell(void *user, const struct toec_rtt *sample)
     told.last = *sample;
 }
 
-/* An observer gets each sample once, with its connection. */
+/* An observer receives each sample once, with the addresses and ports of its connection. */
 static void test_samples_are_told(void **state)
 {
     struct toec_info i;
@@ -68,7 +67,7 @@ static void test_samples_are_told(void **state)
     talk_init(&t);
     talk_flight(&t, 0, 1);
     craft_pass(&t.s, 180 * MSEC);
-    toec_watch_rtt(t.s.host[0].stack, tell); /* a function is not handed over (TOEHOLD_HANDOVER) */
+    toec_watch_rtt(t.s.host[0].stack, tell); /* not handed over (TOEHOLD_HANDOVER) */
     talk_say(&t, F_ACK, 0, MSS, 0);
     assert_int_equal(told.count, 1);
     assert_in_range(told.last.rtt, (180 * MSEC) >> 10, ((180 * MSEC) >> 10) + 1);
@@ -86,8 +85,8 @@ static void test_samples_are_told(void **state)
     talk_end(&t);
 }
 
-/* R6298-07: each round trip measures once: all ACKs of a flight move SRTT by an eighth, no more and
- * no less, and so does the next flight's. */
+/* R6298-07: one sample per round trip in effect: all ACKs of a flight together move SRTT by an
+ * eighth, and so do those of the next flight. */
 static void test_sample_per_round(void **state)
 {
     struct talk t;
@@ -110,7 +109,7 @@ static void test_sample_per_round(void **state)
 
 /* ---- bounds ---- */
 
-/* R6298-13: a SYN or SYN-ACK had to be sent again: data begins with an RTO of three seconds. */
+/* R6298-13: a SYN or SYN-ACK was retransmitted: data begins with an RTO of three seconds. */
 static void test_after_lost_syn(void **state)
 {
     struct talk t;
@@ -136,8 +135,8 @@ static void test_after_lost_syn(void **state)
     talk_end(&t);
 }
 
-/* R6298-05: it doubles up to two minutes, no further. RFC 9293 SHLD-9: during that time, between R1
- * and R2, the application gets no event. */
+/* R6298-05: the RTO doubles up to two minutes, no further. RFC 9293 SHLD-9: in the time between R1
+ * and R2 the application gets no event. */
 static void test_upper_bound(void **state)
 {
     struct talk t;
@@ -165,7 +164,7 @@ static void test_upper_bound(void **state)
     talk_end(&t);
 }
 
-/* ---- when it runs ---- */
+/* ---- when the timer runs ---- */
 
 /* R6298-10: an ACK of new data restarts it; a duplicate does not. */
 static void test_starts_anew(void **state)
@@ -189,8 +188,8 @@ static void test_starts_anew(void **state)
 
 /* ---- a timeout in fast recovery ---- */
 
-/* R6675-06: segments that fast recovery had retransmitted are retransmitted once more, from the
- * first; R5682-03: and immediately, with no new data to test whether it was spurious. */
+/* R6675-06: segments that fast recovery has retransmitted are retransmitted once more, from the
+ * first on. R5682-03: immediately, without new data to test whether the timeout was spurious. */
 static void test_in_recovery(void **state)
 {
     static const uint32_t blocks[] = {2 * MSS, 5 * MSS, 0, 0};
@@ -219,8 +218,8 @@ static void test_in_recovery(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 SHLD-20: a soft error is reported, the latest one, and does not affect the connection:
- * data flows both ways. */
+/* RFC 9293 SHLD-20: the latest soft error is reported and does not affect the connection: data
+ * flows both ways. */
 static void test_soft_errors_disturb_nothing(void **state)
 {
     struct talk t;

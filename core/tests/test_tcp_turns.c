@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_turns.c - flows that wait for room in transmit are served round-robin: none starves, and
- * none gets all of it.
+ * test_tcp_turns.c - flows that wait for transmit room are served round-robin: none starves, and
+ * none takes all of it.
  */
 #include "tcpsim.h"
 
@@ -12,7 +12,7 @@ struct crowd {
     struct conn *c[FLOWS];
 };
 
-/* FLOWS connections are established and silent, and transmit has no room. */
+/* Establishes FLOWS idle connections and takes all transmit room. */
 static void crowd_begin(struct crowd *w)
 {
     unsigned i;
@@ -40,7 +40,7 @@ static void crowd_end(struct crowd *w)
     sim_stop(&w->s);
 }
 
-/* Bytes of it that have left. */
+/* Returns the bytes that flow i has sent. */
 static uint32_t left_of(const struct crowd *w, unsigned i)
 {
     struct toec_info info;
@@ -51,7 +51,7 @@ static uint32_t left_of(const struct crowd *w, unsigned i)
     return info.in_flight;
 }
 
-/* Gives room for a frame; returns the flow that used it. */
+/* Provides room for one frame; returns the flow that used it. */
 static unsigned one_frame(struct crowd *w)
 {
     uint32_t before[FLOWS];
@@ -72,8 +72,7 @@ static unsigned one_frame(struct crowd *w)
     return who;
 }
 
-/* Room for one at a time, and another comes each time: they leave in the order in which they came.
- */
+/* Room for one frame at a time: the flows send in the order in which they began to wait. */
 static void test_first_come_first_served(void **state)
 {
     struct crowd w;
@@ -91,8 +90,8 @@ static void test_first_come_first_served(void **state)
     crowd_end(&w);
 }
 
-/* Each has a whole initial window to send: one segment each, round-robin, not all of the first's.
- */
+/* Each flow has a whole initial window to send: one segment each, round-robin, not all of the first
+ * flow's. */
 static void test_a_segment_each(void **state)
 {
     struct crowd w;
@@ -107,7 +106,8 @@ static void test_a_segment_each(void **state)
     crowd_end(&w);
 }
 
-/* A flow that ends does not change the order: the first takes its place, all others keep theirs. */
+/* A flow that ends does not change the order: the first flow takes its place, all others keep
+ * theirs. */
 static void test_one_that_ends(void **state)
 {
     struct crowd w;

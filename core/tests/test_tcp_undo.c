@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tcp_undo.c - spurious losses: Eifel (RFC 3522), F-RTO (RFC 5682), DSACK (RFC 3708), and the
- * response (RFC 4015): the window is restored. The RTT is 100 ms throughout.
+ * response (RFC 4015), which restores the window. The RTT is 100 ms throughout.
  */
 #include "tcptalk.h"
 
@@ -14,7 +14,7 @@ static void until_timeout(struct talk *t)
         craft_pass(&t->s, MSEC);
 }
 
-/* Ten segments with timestamps, whose TSval is *old. */
+/* Sends ten segments with timestamps, whose TSval is *old. */
 static void begin_ts(struct talk *t, uint32_t *old)
 {
     struct tseg g;
@@ -30,7 +30,8 @@ static void begin_ts(struct talk *t, uint32_t *old)
     talk_silence(t);
 }
 
-/* RFC 3522: the ACK of a retransmission echoes the original: it was late, not lost. */
+/* RFC 3522: the ACK of a retransmission echoes the timestamp of the original, which was late, not
+ * lost. */
 static void test_eifel_fast(void **state)
 {
     uint32_t b[4] = {1448, 5 * 1448, 0, 0}, old = 0;
@@ -58,7 +59,7 @@ static void test_eifel_fast(void **state)
     }
 }
 
-/* ... after a timeout as well: nothing else is sent again. */
+/* ... also after a timeout: nothing else is retransmitted. */
 static void test_eifel_timeout(void **state)
 {
     uint32_t old = 0;
@@ -79,9 +80,9 @@ static void test_eifel_timeout(void **state)
     talk_end(&t);
 }
 
-/* A delay of all, and then the ACKs of the originals: F-RTO sends two new segments (R5682-01), and
- * the next ACK, for what was not sent again, undoes the timeout: the window before it (R5682-04).
- */
+/* All segments are delayed, then the ACKs of the originals arrive. F-RTO sends two new segments
+ * (R5682-01). The next ACK covers data that was not retransmitted: it undoes the timeout and
+ * restores the window (R5682-04). */
 static void frto_spurious(int sack)
 {
     struct talk t;
@@ -101,7 +102,7 @@ static void frto_spurious(int sack)
     assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 1);
     assert_true(talk_info(&t).cwnd >= 10 * MSS);
     assert_true(talk_info(&t).retransmits <= 2);
-    /* the timer restarts: next is not the doubled RTO, but a probe (R8985-06), or the RTO */
+    /* the timer restarts: a probe (R8985-06) or the RTO is next, not the doubled RTO */
     n = (unsigned)talk_count(&t, sack ? TOEC_C_tcp_tail_probes : TOEC_C_tcp_timeouts);
     craft_pass(&t.s, sack ? 210 * MSEC : 310 * MSEC);
     assert_int_equal(talk_count(&t, sack ? TOEC_C_tcp_tail_probes : TOEC_C_tcp_timeouts), n + 1);
@@ -120,11 +121,11 @@ static void test_frto_basic(void **state)
     frto_spurious(0);
 }
 
-/* R5682-01, R5682-02: all of it was lost: the second ACK is a duplicate (SACK for the new data),
- * and everything is sent again in slow start (RFC 5682 2.1 (3a)). */
+/* R5682-01, R5682-02: everything was lost. The second ACK is a duplicate (SACK of the new data),
+ * and all is retransmitted in slow start (RFC 5682 2.1 (3a)). */
 static void test_frto_real_loss(void **state)
 {
-    /* with SACK a probe of new data has been sent, and lost, before */
+    /* with SACK, a probe of new data was sent before, and lost */
     static const uint32_t fresh[] = {11 * MSS, 12 * MSS, 0, 0};
     struct talk t;
     struct tseg g;
@@ -155,7 +156,7 @@ static void test_frto_real_loss(void **state)
     }
 }
 
-/* The peer reports each retransmission as a duplicate: nothing had been lost. */
+/* The peer reports each retransmission as a duplicate: nothing was lost. */
 static void test_dsack(void **state)
 {
     static const uint32_t hole[] = {MSS, 5 * MSS, 0, 0};
@@ -169,7 +170,7 @@ static void test_dsack(void **state)
     talk_sack(&t, 0, 0, hole);
     talk_hear(&t, F_ACK, 0, 0, MSS);
     craft_pass(&t.s, 5 * MSEC);
-    talk_say(&t, F_ACK, 0, 10 * MSS, 0); /* all have arrived; recovery is over */
+    talk_say(&t, F_ACK, 0, 10 * MSS, 0); /* all have arrived; recovery ends */
     assert_true(talk_info(&t).cwnd < 10 * MSS);
     craft_pass(&t.s, RTT);
     talk_sack(&t, 0, 10 * MSS, dup);
@@ -178,7 +179,7 @@ static void test_dsack(void **state)
     talk_end(&t);
 }
 
-/* Two were sent again, one was a duplicate: the other was a loss. */
+/* Two segments were retransmitted, one was a duplicate: the other had been lost. */
 static void test_dsack_for_some(void **state)
 {
     static const uint32_t hole[] = {2 * MSS, 6 * MSS, 0, 0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_unreach.c - neighbours that do not answer, more of them than may be resolved at once:
- * each pushes out the other, none is ever found to have failed. The flows must end all the same,
- * or strangers' addresses hold half-open flows for ever.
+ * test_tcp_unreach.c - more unreachable neighbours than may be resolved at once: each evicts
+ * another, so that no resolution ever fails. The flows must end all the same, or SYNs from unused
+ * addresses would hold half-open flows for ever.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static void put(uint8_t *p, uint32_t v)
     p[3] = (uint8_t)v;
 }
 
-/* A SYN from 10.0.0.last; the checksums are vouched for. */
+/* Sends a SYN from 10.0.0.last; its checksums count as verified. */
 static void syn_from(struct sim *s, uint8_t last)
 {
     uint8_t f[54] = {0};
@@ -47,7 +47,7 @@ static void syn_from(struct sim *s, uint8_t last)
 static void start(struct sim *s)
 {
     craft_init(s);
-    s->host[0].cfg.max_neighbours = 4; /* one may be in resolution at a time */
+    s->host[0].cfg.max_neighbours = 4; /* one may be resolved at a time */
     craft_start(s);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tcp_window.c - windows both ways: silly windows, shut and shrinking ones, probes (RFC
+ * test_tcp_window.c - windows both ways: silly windows, closed and shrinking windows, probes (RFC
  * 9293 3.8.6).
  */
 #include "tcptalk.h"
 
 /* ---- receive window (RFC 9293 3.8.6.2.2) ---- */
 
-/* The window closes as the reader lags, is never exceeded, and is opened in useful steps. RFC 9293
- * SHLD-14, MAY-8; R7323-05. */
+/* The window closes as the reader falls behind, is never exceeded, and opens in useful steps. RFC
+ * 9293 SHLD-14, MAY-8; R7323-05. */
 static void test_receive_window(void **state)
 {
     struct talk t;
@@ -24,16 +24,16 @@ static void test_receive_window(void **state)
         at += 1000;
     }
     talk_skip(&t);
-    talk_say(&t, F_ACK, 8000, 0, 1000); /* 192 fit */
+    talk_say(&t, F_ACK, 8000, 0, 1000); /* 192 bytes fit */
     assert_int_equal(t.c->received, 8192);
     g = craft_expect(&t.s);
     assert_int_equal(g.ack - t.isn - 1, 8192);
     assert_int_equal(g.wnd, 0);
-    /* a probe of a closed window is answered, its byte not taken */
+    /* a probe of the closed window is answered, but its byte is not accepted */
     talk_say(&t, F_ACK, 8192, 0, 1);
     g = talk_hear(&t, F_ACK, 0, 8192, 0);
     assert_int_equal(g.wnd, 0);
-    /* silly steps are kept to ourselves */
+    /* silly steps are not advertised */
     talk_read(&t, 100);
     talk_silence(&t);
     talk_say(&t, F_ACK, 8192, 0, 1);
@@ -49,7 +49,7 @@ static void test_receive_window(void **state)
     talk_end(&t);
 }
 
-/* The right edge moves left by no more than the rounding of a scale (RFC 7323 2.4), and offered
+/* The right edge moves left by no more than the rounding of the scale (RFC 7323 2.4), and offered
  * bytes are still accepted. */
 static void test_window_edge(void **state)
 {
@@ -87,7 +87,7 @@ static void test_window_edge(void **state)
 
 /* ---- send window, silly windows, persist (RFC 9293 3.8.6) ---- */
 
-/* n bytes wait for a peer whose window is closed. */
+/* Queues n bytes for a peer whose window is closed. */
 static void shut(struct talk *t, uint32_t n)
 {
     talk_init(t);
@@ -107,7 +107,7 @@ static void test_zero_window_probe(void **state)
     shut(&t, 5000);
     craft_poll(&t.s);
     talk_silence(&t);
-    /* one byte, again and again, less and less often */
+    /* one byte, retransmitted with growing intervals */
     craft_pass(&t.s, 300 * MSEC);
     g = talk_hear(&t, F_ACK, 0, 0, 1);
     talk_say(&t, F_ACK, 0, 0, 0); /* still closed */
@@ -128,7 +128,7 @@ static void test_zero_window_probe(void **state)
         talk_skip(&t);
     }
     assert_false(t.c->gone);
-    /* the window opens: all of it goes, from the first byte */
+    /* the window opens: everything is sent, from the first byte on */
     t.wnd = 65535;
     talk_say(&t, F_ACK, 0, 0, 0);
     talk_hear(&t, F_ACK, 0, 0, 1460);
@@ -138,7 +138,7 @@ static void test_zero_window_probe(void **state)
     talk_end(&t);
 }
 
-/* The probe's byte may be taken; then the rest follows it. */
+/* The peer may accept the byte of a probe; the rest follows it. */
 static void test_zero_window_probe_taken(void **state)
 {
     struct talk t;
@@ -156,7 +156,7 @@ static void test_zero_window_probe_taken(void **state)
     talk_end(&t);
 }
 
-/* ... which the peer may send right after an ACK that opens the window. */
+/* ... in an ACK that arrives right after another one that opens the window. */
 static void test_zero_window_probe_taken_late(void **state)
 {
     struct talk t;
@@ -192,8 +192,8 @@ static void test_zero_window_dead(void **state)
     talk_end(&t);
 }
 
-/* A peer that keeps its window shut may do so while there is a user, but not hold what the user has
- * left behind for ever. */
+/* A peer may keep its window closed for ever while the flow has a user, but not after the user has
+ * closed it. */
 static void test_zero_window_orphan(void **state)
 {
     struct talk t;
@@ -206,7 +206,7 @@ static void test_zero_window_orphan(void **state)
     conn_close(t.c);
     for (n = 0; n < 20; n++) {
         craft_pass(&t.s, 60 * SEC);
-        assert_true(n > 5 || !t.c->gone); /* a few minutes for a slow one */
+        assert_true(n > 5 || !t.c->gone); /* a few minutes for a slow peer */
         if (!t.c->gone)
             talk_put(&t, F_ACK, 0, 0, 0);
     }
@@ -216,12 +216,12 @@ static void test_zero_window_orphan(void **state)
     while (craft_next(&t.s, &g))
         ;
     assert_int_equal(g.flags, F_RST | F_ACK);
-    assert_int_equal(g.seq, t.iss + 1); /* where the peer's window is shut */
+    assert_int_equal(g.seq, t.iss + 1); /* where the peer's window is closed */
     t.c = 0;
     talk_end(&t);
 }
 
-/* A FIN waits for a zero window, too, and gets through when it opens. */
+/* A FIN waits for a zero window, too, and is sent when it opens. */
 static void test_zero_window_fin(void **state)
 {
     struct talk t;
@@ -239,8 +239,8 @@ static void test_zero_window_fin(void **state)
     talk_end(&t);
 }
 
-/* RFC 9293 3.8.6.2.1: no silly segments into a small window; when nothing moves, what fits. RFC
- * 9293 MUST-38. */
+/* RFC 9293 3.8.6.2.1: no silly segments into a small window; when nothing else is in flight, what
+ * fits is sent. RFC 9293 MUST-38. */
 static void test_sender_sws(void **state)
 {
     struct talk t;
@@ -265,8 +265,8 @@ static void test_sender_sws(void **state)
     talk_end(&t);
 }
 
-/* The peer takes back window (a bad idea, RFC 9293 3.8.6): no data beyond, no hang. RFC 9293
- * MUST-34, MAY-7. */
+/* The peer shrinks its window (discouraged, RFC 9293 3.8.6): no data is sent beyond it, and the
+ * flow does not hang. RFC 9293 MUST-34, MAY-7. */
 static void test_window_shrinks(void **state)
 {
     struct talk t;
@@ -286,8 +286,8 @@ static void test_window_shrinks(void **state)
     talk_end(&t);
 }
 
-/* A peer that shrinks its window to nothing in the middle of a recovery: when it opens again,
- * everything continues, with SACK and without. */
+/* A peer closes its window during recovery: when it opens again, everything continues, with SACK
+ * and without. */
 static void test_window_shrinks_in_recovery(void **state)
 {
     static const uint32_t blocks[] = {1460, 5840, 0, 0};
@@ -325,8 +325,8 @@ static void test_window_shrinks_in_recovery(void **state)
     }
 }
 
-/* While a byte beyond the window is out as a probe, what carries none must keep to the window, or
- * the peer would take neither ACKs nor a reset. */
+/* While a probe byte beyond the window is in flight, segments without data must be within the
+ * window, or the peer would accept neither ACKs nor a RST. */
 static void test_ack_in_zero_window(void **state)
 {
     struct talk t;
@@ -346,8 +346,8 @@ static void test_ack_in_zero_window(void **state)
     talk_end(&t);
 }
 
-/* The peer kept its window shut for long: no loss was behind it, so what is sent when it opens is
- * not timed as if there had been. */
+/* The peer kept its window closed for long. No loss was involved, so data sent when it opens gets
+ * an RTO without backoff. */
 static void test_timeout_after_zero_window(void **state)
 {
     struct talk t;
@@ -355,7 +355,7 @@ static void test_timeout_after_zero_window(void **state)
     int i;
 
     (void)state;
-    for (taken = 0; taken < 2; taken++) { /* the probe's byte */
+    for (taken = 0; taken < 2; taken++) { /* whether the probe's byte was accepted */
         shut(&t, 1000);
         for (i = 0; i < 120; i++) {
             craft_pass(&t.s, SEC);
@@ -364,14 +364,15 @@ static void test_timeout_after_zero_window(void **state)
         talk_skip(&t);
         t.wnd = 65535;
         talk_say(&t, F_ACK, 0, taken, 0);
-        talk_hear(&t, F_ACK, taken, 0, 1000 - taken); /* is lost */
+        talk_hear(&t, F_ACK, taken, 0, 1000 - taken); /* lost */
         craft_pass(&t.s, 2 * SEC);
         talk_hear(&t, F_ACK, taken, 0, 1000 - taken);
         talk_end(&t);
     }
 }
 
-/* A window shut on one byte under way: it was a small segment, but is none that Nagle waits for. */
+/* The window closes on one byte in flight, which was a small segment, but not one that Nagle waits
+ * for. */
 static void test_nagle_after_zero_window(void **state)
 {
     struct talk t;
@@ -391,7 +392,7 @@ static void test_nagle_after_zero_window(void **state)
     talk_end(&t);
 }
 
-/* The peer has filled the window, the first segment was lost: its ACKs are at the edge of the
+/* The peer has filled the window and its first segment was lost: its ACKs are at the edge of the
  * window, and count. */
 static void test_ack_at_window_edge(void **state)
 {
@@ -409,7 +410,7 @@ static void test_ack_at_window_edge(void **state)
     talk_say(&t, F_ACK, 4096, 1000, 0);
     assert_int_equal(t.c->acked, 1000);
     talk_silence(&t);
-    talk_put(&t, F_ACK, 4097, 1000, 0); /* beyond it they are no part of this connection */
+    talk_put(&t, F_ACK, 4097, 1000, 0); /* an ACK beyond the edge is not part of this connection */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_out_of_window), 1);
     talk_say(&t, F_ACK, 0, 1000, 1460);
     assert_int_equal(t.c->received, 4096);

@@ -23,7 +23,7 @@ struct model {
     uint64_t span;
 };
 
-/* The first time at which a poll expires this deadline, when it was set for the future. */
+/* Returns the first poll time at which this deadline expires, if it was in the future when set. */
 static uint64_t round_up(uint64_t deadline)
 {
     return (deadline + TICK - 1) / TICK * TICK;
@@ -51,7 +51,7 @@ static void fire(void *user, struct toec_timer *t, enum toec_timer_kind kind, to
     assert_int_equal(kind, TOEC_TMR_TCP);
     assert_true(now == m->now);
     assert_false(toec_timer_pending(t));
-    assert_true(x->deadline != 0 && x->deadline <= now); /* set, and never early */
+    assert_true(x->deadline != 0 && x->deadline <= now); /* set, and not expired early */
     x->deadline = 0;
     x->fired++;
     m->fired++;
@@ -71,7 +71,7 @@ static void run(struct model *m, uint64_t now)
         toec_wheel_run(&m->w, now, fire, m);
         assert_in_range(m->fired - fired, 0, TOEC_WHEEL_MOST);
     } while (m->fired - fired == TOEC_WHEEL_MOST);
-    for (i = 0; i < TIMERS; i++) { /* what is still set is not yet due */
+    for (i = 0; i < TIMERS; i++) { /* timers still set are not yet due */
         assert_int_equal(toec_timer_pending(&m->timed[i].t), m->timed[i].deadline != 0);
         if (m->timed[i].deadline)
             assert_true(round_up(m->timed[i].deadline) > now / TICK * TICK);
@@ -148,7 +148,7 @@ static void agrees_with_naive(void **state)
     }
 }
 
-/* Ticks are kept modulo 2^32: cross that border often. */
+/* Ticks are modulo 2^32: the test crosses the wrap often. */
 static void survives_wrap(void **state)
 {
     struct model *m;
@@ -163,7 +163,7 @@ static void survives_wrap(void **state)
     }
 }
 
-/* Following the returned deadlines reaches a timer in at most one step per level. */
+/* Polling at each returned deadline reaches a timer in at most one step per level. */
 static void few_wakeups(void **state)
 {
     static const uint64_t delays[] = {
@@ -184,7 +184,7 @@ static void few_wakeups(void **state)
     }
 }
 
-/* A long sleep passes over empty slots at once and still expires in order of ticks. */
+/* A long sleep skips empty slots at once and still expires timers in the order of ticks. */
 static void long_jump(void **state)
 {
     struct model *m = model_new(0);
@@ -214,7 +214,8 @@ static void past_deadline_waits_for_next_run(void **state)
     free(m);
 }
 
-/* Farther than the wheel reaches: cut to its longest delay, never taken for the past. */
+/* A deadline beyond the range of the wheel is shortened to the longest delay, never taken for the
+ * past. */
 static void endless_deadline_is_cut(void **state)
 {
     struct model *m = model_new(77 * TICK);
@@ -258,8 +259,8 @@ static void handler_cancels_one_due_with_it(void **state)
     assert_true(toec_wheel_next(&p.w, 10 * TICK) == TOEC_NEVER);
 }
 
-/* Many timers in one tick: frames are served in between, no timer is lost, and one not yet expired
- * may be cancelled or set again like any other. */
+/* Many timers expire in one tick: the wheel returns in between so that frames are served, and loses
+ * no timer. One that has not yet expired may be cancelled or set again like any other. */
 static void many_at_once_have_several_turns(void **state)
 {
     struct model *m = model_new(0);

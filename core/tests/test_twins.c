@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_twins.c - addresses of one hash: tables that compare the hash first still distinguish them.
- * And the cache of path MTUs (RFC 1191, RFC 8201), which is such a table.
+ * test_twins.c - different addresses with the same hash: tables that compare the hash first still
+ * distinguish them. Also the cache of path MTUs (RFC 1191, RFC 8201), which is such a table.
  */
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static struct toec_addr numbered(uint32_t i)
     return a;
 }
 
-/* Two addresses whose hashes of this kind are equal. */
+/* Finds two addresses whose hashes of this kind are equal. */
 static void find_twins(struct bench *b, uint32_t kind, struct toec_addr out[2])
 {
     struct hashed *h = malloc(MANY * sizeof(*h));
@@ -108,12 +108,12 @@ static void path_mtus_are_bounded(void **state)
     }
     a = numbered(0);
     gen = b.s->pmtu.gen;
-    toec_pmtu_set(b.s, &a, 1300, 0, b.now); /* the oldest, again, and nothing new */
+    toec_pmtu_set(b.s, &a, 1300, 0, b.now); /* the oldest entry again, with the same MTU */
     assert_int_equal(b.s->pmtu.gen, gen);
     toec_pmtu_set(b.s, &a, 1300, 1, b.now);
     toec_pmtu_set(b.s, &a, 1280, 1, b.now);
     assert_int_equal(b.s->pmtu.gen, gen + 2);
-    a = numbered(7); /* out of the middle */
+    a = numbered(7); /* from the middle */
     toec_pmtu_set(b.s, &a, 1290, 0, b.now);
     a = numbered(n);
     toec_pmtu_set(b.s, &a, 1300, 0, b.now);
@@ -132,7 +132,7 @@ static void path_mtus_are_bounded(void **state)
     bench_stop(&b);
 }
 
-/* An MTU reported to UDP is used by UDP alone; one that TCP finds is used by both. RFC 5927 7: an
+/* An MTU reported to UDP is used only by UDP; one that TCP finds is used by both. RFC 5927 7: an
  * error about UDP quotes only ports, which is too little evidence to shrink TCP segments. */
 static void path_mtus_of_udp(void **state)
 {
@@ -155,7 +155,7 @@ static void path_mtus_of_udp(void **state)
     assert_int_equal(toec_pmtu_get(b.s, &a, &no_df), 1400);
     assert_int_equal(toec_pmtu_get_udp(b.s, &a, &no_df), 1280);
     bench_pass(&b, 300 * SEC);
-    toec_pmtu_set_udp(b.s, &a, 1420, 0, b.now); /* and does not prolong what TCP knows */
+    toec_pmtu_set_udp(b.s, &a, 1420, 0, b.now); /* and does not extend the life of TCP's entry */
     assert_int_equal(toec_pmtu_get_udp(b.s, &a, &no_df), 1400);
     bench_pass(&b, 301 * SEC);
     assert_int_equal(toec_pmtu_get(b.s, &a, &no_df), 0);

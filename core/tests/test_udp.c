@@ -26,11 +26,11 @@ static void test_open(void **state)
     assert_int_equal(try_open(&a, any(), 53, v4(PEER_IP), 99, &more), TOEC_E_INUSE);
     assert_int_equal(try_open(&a, v6(1), 0, v4(PEER_IP), 99, &more), TOEC_E_INVAL);
     assert_int_equal(try_open(&a, any(), 0, v4(PEER_IP), 0, &more), TOEC_E_INVAL);
-    /* No groups, no broadcast: neither to talk to nor to be. */
+    /* Group and broadcast addresses are rejected, as peer and as local address. */
     assert_int_equal(try_open(&a, any(), 0, v4(0xe0000001), 99, &more), TOEC_E_UNREACH);
     assert_int_equal(try_open(&a, any(), 0, v4(0x0a0000ff), 99, &more), TOEC_E_UNREACH);
     assert_int_equal(send_to(&a, u[0], v4(0xffffffff), 99, 10, 0), TOEC_E_UNREACH);
-    for (i = 3; i < 8; i++) { /* ephemeral ports, none twice */
+    for (i = 3; i < 8; i++) { /* ephemeral ports, all different */
         assert_int_equal(try_open(&a, any(), 0, any(), 0, &u[i]), 0);
         toec_udp_name(u[i], &name, &port);
         assert_in_range(port, 32768, 60999);
@@ -47,7 +47,7 @@ static void test_open(void **state)
     bench_stop(&a.b);
 }
 
-/* Both families through one endpoint; the most specific endpoint receives. */
+/* Both families through one endpoint; the most specific endpoint receives a datagram. */
 static void test_talk(void **state)
 {
     static struct app a, b;
@@ -76,15 +76,16 @@ static void test_talk(void **state)
     assert_int_equal(try_open(&b, any(), 53, v4(OWN_IP), 1000, &peer), 0);
     must_send(&a, &b, u, v4(PEER_IP), 53, 10, 0);
     assert_ptr_equal(b.heard[3].owner, &peer);
-    must_send(&a, &b, u, v4(PEER_IP), 53, 0, 0); /* an empty datagram is one */
+    must_send(&a, &b, u, v4(PEER_IP), 53, 0, 0); /* an empty datagram is valid */
     assert_int_equal(b.heard[4].d.len, 0);
-    must_send(&b, &a, peer, any(), 0, 20, 0); /* the connected one answers */
+    must_send(&b, &a, peer, any(), 0, 20, 0); /* the connected endpoint answers */
     assert_int_equal(a.heard_n, 1);
     bench_stop(&a.b);
     bench_stop(&b.b);
 }
 
-/* UDP_SEGMENT: equal datagrams, the last may be shorter; a full transmit stops between them. */
+/* UDP_SEGMENT: datagrams of one size, the last may be shorter; a full transmit path stops between
+ * them. */
 static void test_segments(void **state)
 {
     static struct app a, b;
@@ -104,14 +105,14 @@ static void test_segments(void **state)
     assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, 5000, 1200), TOEC_E_AGAIN);
     a.b.tx_room = -1;
     assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, 5000, 1473), TOEC_E_INVAL);
-    /* a call is bounded: as many as Linux takes */
+    /* a call is limited to as many segments as on Linux */
     assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, TOEC_UDP_SEGMENTS + 1, 1), TOEC_E_INVAL);
     assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, TOEC_UDP_SEGMENTS, 1), TOEC_UDP_SEGMENTS);
     bench_stop(&a.b);
     bench_stop(&b.b);
 }
 
-/* RFC 791 3.2, RFC 8200 4.5: larger than the path's MTU. */
+/* RFC 791 3.2, RFC 8200 4.5: datagrams larger than the path's MTU are fragmented. */
 static void test_fragments(void **state)
 {
     static struct app a, b;
@@ -130,13 +131,13 @@ static void test_fragments(void **state)
     assert_int_equal(b.heard[2].d.len, 8001);
     assert_memory_equal(b.heard[1].data, payload + 100, 8001);
     assert_memory_equal(b.heard[2].data, payload + 100, 8001);
-    assert_int_equal(bench_counter(&b.b, TOEC_C_udp_bad), 0); /* the checksums are right */
+    assert_int_equal(bench_counter(&b.b, TOEC_C_udp_bad), 0); /* the checksums are valid */
     memset(&m, 0, sizeof(m));
     m.to = &to;
     m.to_port = 53;
     m.payload = payload;
     m.len = 2000;
-    assert_int_equal(toec_udp_send(a.b.s, u, &m, a.b.now), TOEC_E_INVAL); /* no sum */
+    assert_int_equal(toec_udp_send(a.b.s, u, &m, a.b.now), TOEC_E_INVAL); /* no checksum */
     m.dont_fragment = 1;
     assert_int_equal(toec_udp_send(a.b.s, u, &m, a.b.now), TOEC_E_MSGSIZE);
     assert_int_equal(send_to(&a, u, v4(PEER_IP), 53, 65508, 0), TOEC_E_MSGSIZE);
@@ -145,8 +146,8 @@ static void test_fragments(void **state)
     bench_stop(&b.b);
 }
 
-/* R1122-22 and 4.1.3.3: an unreachable port is reported, and the owner is notified if it was the
- * sender. */
+/* R1122-22 and 4.1.3.3: an unreachable port is reported, and the owner is notified if its endpoint
+ * was the sender. */
 static void test_unreachable(void **state)
 {
     static struct app a, b;
@@ -175,8 +176,8 @@ static void test_unreachable(void **state)
     bench_stop(&b.b);
 }
 
-/* R1122-20; R8201-03's rule for UDP: about something that was sent, and larger than what is
- * claimed. */
+/* R1122-20; the rule of R8201-03 for UDP: the error must quote a datagram that was sent, and that
+ * is larger than the claimed MTU. */
 static void test_path_mtu(void **state)
 {
     static struct app a, b;
@@ -186,10 +187,10 @@ static void test_path_mtu(void **state)
     (void)state;
     start_both(&a, &b, &u, &wild);
     must_send(&a, &b, u, v4(PEER_IP), 53, 1472, 0);
-    icmp_about(&a, 4, 1000, 1000, 54, 1500); /* never sent there */
+    icmp_about(&a, 4, 1000, 1000, 54, 1500); /* never sent to this port */
     icmp_about(&a, 4, 1000, 1001, 53, 1500); /* of no endpoint */
-    icmp_about(&a, 4, 1000, 1000, 53, 1000); /* would have passed */
-    icmp_about(&a, 4, 1500, 1000, 53, 1501); /* nothing new */
+    icmp_about(&a, 4, 1000, 1000, 53, 1000); /* a datagram that would have passed */
+    icmp_about(&a, 4, 1500, 1000, 53, 1501); /* no change */
     assert_int_equal(a.errors_n, 0);
     assert_int_equal(bench_counter(&a.b, TOEC_C_udp_icmp_ignored), 4);
     icmp_about(&a, 4, 1000, 1000, 53, 1500);
@@ -243,7 +244,7 @@ static void test_bad_input(void **state)
     fix_ip4(bad.data);
     bench_input(&b.b, bad.data, bad.len);
     assert_int_equal(b.heard_n, 1);
-    /* RFC 768: IPv4 may go without a checksum; R8200-10: IPv6 may not. */
+    /* RFC 768: a datagram over IPv4 may have no checksum; R8200-10: over IPv6 it must have one. */
     memset(&m, 0, sizeof(m));
     m.to = &to;
     m.to_port = 53;

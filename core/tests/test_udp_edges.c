@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_udp_edges.c - what UDP endpoints refuse and why, header fields at their limits, claims of a
- * path's MTU that are not believed, ports that run out.
+ * test_udp_edges.c - what UDP endpoints reject and why, header fields at their limits, path MTU
+ * claims that are ignored, exhausted ports.
  */
 #include "udpbench.h"
 
-/* What cannot be opened or sent: each for its own reason. */
+/* What cannot be opened or sent, each with its own error. */
 static void test_refusals(void **state)
 {
     static struct app a;
@@ -22,13 +22,13 @@ static void test_refusals(void **state)
     bind.v6only = 1;
     bind.local_port = 53;
     assert_int_equal(toec_udp_open(a.b.s, &bind, 0, &six), 0);
-    assert_int_equal(try_open(&a, v4(0), 53, any(), 0, &four), 0); /* side by side */
+    assert_int_equal(try_open(&a, v4(0), 53, any(), 0, &four), 0); /* both at once */
     bind.remote = v4(PEER_IP);
     bind.remote_port = 9;
     assert_int_equal(toec_udp_open(a.b.s, &bind, 0, &u), TOEC_E_INVAL);
     assert_int_equal(try_open(&a, v4(OWN_IP), 0, v6(2), 9, &u), TOEC_E_INVAL);
     assert_int_equal(try_open(&a, v4(OWN_IP), 0, v4(PEER_IP), 9, &con), 0);
-    assert_int_equal(send_to(&a, con, to, 9, 10, 0), TOEC_E_INVAL); /* it has its peer */
+    assert_int_equal(send_to(&a, con, to, 9, 10, 0), TOEC_E_INVAL); /* sends only to its peer */
     assert_int_equal(send_to(&a, six, to, 9, 10, 0), TOEC_E_INVAL);
     assert_int_equal(send_to(&a, four, v6(2), 9, 10, 0), TOEC_E_INVAL);
     assert_int_equal(send_to(&a, four, to, 0, 10, 0),
@@ -40,15 +40,15 @@ static void test_refusals(void **state)
     m.to_port = 9;
     m.payload = payload;
     m.len = 2000;
-    m.no_check = 1; /* cut, and without a checksum */
+    m.no_check = 1; /* fragmented, and without a checksum */
     bench_learn(&a.b, peer_mac, PEER_IP);
     assert_int_equal(toec_udp_send(a.b.s, four, &m, a.b.now), 2000);
     assert_int_equal(peek16(bench_next(&a.b)->data + 40), 0);
     bench_stop(&a.b);
 }
 
-/* The neighbour does not answer: the sender gets an error, not a request to wait. Without an own
- * address yet: no send either. */
+/* The neighbour does not answer: the sender gets an error, not a request to wait. Without a local
+ * address a send fails, too. */
 static void test_no_way(void **state)
 {
     static struct app a;
@@ -69,8 +69,7 @@ static void test_no_way(void **state)
     bench_stop(&a.b);
 }
 
-/* RFC 768: a checksum that comes out as 0 is sent as ones. RFC 791: with DF on request.
- */
+/* RFC 768: a checksum that is computed as 0 is sent as ones. RFC 791: DF is set on request. */
 static void test_header_fields(void **state)
 {
     static struct app a;
@@ -89,7 +88,7 @@ static void test_header_fields(void **state)
     m.to = &to;
     m.to_port = 9;
     m.payload = data;
-    m.len = sizeof(data); /* cut: then the sum is ours to make */
+    m.len = sizeof(data); /* fragmented: the checksum cannot be left to the device */
     m.has_sum = 1;
     for (i = 0; i < 65536; i++) {
         poke16(data, i);
@@ -111,7 +110,7 @@ static void test_header_fields(void **state)
     bench_stop(&a.b);
 }
 
-/* R8201-03: claims below what may be, and above what is known. */
+/* R8201-03: claims below the minimum, and above the known MTU. */
 static void test_path_mtu_claims(void **state)
 {
     static struct app a, b;
@@ -130,9 +129,9 @@ static void test_path_mtu_claims(void **state)
     must_send(&a, &b, u, to, 53, 1472, 0);
     icmp_about(&a, 4, 1200, 1000, 53, 1500);
     assert_int_equal(a.errors_n, 1);
-    icmp_about(&a, 4, 1300, 1000, 53, 1500); /* more than is known */
+    icmp_about(&a, 4, 1300, 1000, 53, 1500); /* more than the known MTU */
     assert_int_equal(a.errors_n, 1);
-    icmp_about(&a, 4, 100, 1000, 53, 1500); /* below the least: never with DF from here on */
+    icmp_about(&a, 4, 100, 1000, 53, 1500); /* below the minimum: from now on sent without DF */
     assert_int_equal(a.errors_n, 2);
     assert_int_equal(a.error.mtu, TOEC_PMTU_MIN4);
     memset(&m, 0, sizeof(m));
@@ -148,7 +147,7 @@ static void test_path_mtu_claims(void **state)
     bench_stop(&b.b);
 }
 
-/* R1122-24 and RFC 768: not to a group, not to port 0; IPv6 not from ::. */
+/* R1122-24 and RFC 768: not to a group, not to port 0; IPv6 not from the unspecified address. */
 static void test_strange_ends(void **state)
 {
     static struct app a, b;
@@ -164,7 +163,7 @@ static void test_strange_ends(void **state)
     assert_non_null(f);
     good = *f;
     bad = good;
-    memset(bad.data + 22, 0, 16); /* from :: */
+    memset(bad.data + 22, 0, 16); /* from the unspecified address */
     poke16(bad.data + 60, 0);     /* recompute the checksum */
     {
         uint8_t sum[40 + 48];
@@ -206,7 +205,7 @@ static void test_strange_ends(void **state)
     bench_stop(&b.b);
 }
 
-/* RFC 6056: every ephemeral port once, and then there is none. */
+/* RFC 6056: every ephemeral port is used once, then there are none. */
 static void test_all_ports(void **state)
 {
     static struct app a;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * udpbench.h - a stack on the bench with an application that remembers the datagrams and errors it
- * is given; two of them talk to each other.
+ * udpbench.h - a stack on the bench with an application that records received datagrams and errors;
+ * two of them exchange datagrams.
  */
 #ifndef UDPBENCH_H
 #define UDPBENCH_H
@@ -110,7 +110,7 @@ static inline int try_open(struct app *a, struct toec_addr local, uint16_t port,
     return toec_udp_open(a->b.s, &b, u, u);
 }
 
-/* Passes frames between both until neither sends more. */
+/* Passes frames between both stacks until neither sends more. */
 static inline void exchange(struct app *x, struct app *y)
 {
     const struct sent *f;
@@ -131,7 +131,7 @@ static inline void exchange(struct app *x, struct app *y)
     } while (any_sent);
 }
 
-/* a with an endpoint on port 1000, b with one that receives from any sender on port 53. */
+/* Starts a with an endpoint on port 1000, b with one that receives from any sender on port 53. */
 static inline void start_both(struct app *a, struct app *b, struct toec_udp **from,
                               struct toec_udp **to)
 {
@@ -161,7 +161,7 @@ static inline int send_to(struct app *a, struct toec_udp *u, struct toec_addr to
     return toec_udp_send(a->b.s, u, &m, a->b.now);
 }
 
-/* Sends, while the neighbour is being resolved. */
+/* Sends, and passes frames while the neighbour is being resolved. */
 static inline void must_send(struct app *a, struct app *other, struct toec_udp *u,
                              struct toec_addr to, uint16_t port, uint32_t len, uint16_t segment)
 {
@@ -175,7 +175,8 @@ static inline void must_send(struct app *a, struct app *other, struct toec_udp *
     exchange(a, other);
 }
 
-/* An ICMP error about a datagram from OWN_IP:sport to PEER_IP:dport of this total length. */
+/* Delivers an ICMP error about a datagram from OWN_IP:sport to PEER_IP:dport of this total
+ * length. */
 static inline void icmp_about(struct app *a, int code, uint32_t rest, uint16_t sport,
                               uint16_t dport, uint32_t total)
 {

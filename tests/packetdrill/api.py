@@ -27,8 +27,8 @@ _own_network = False
 
 
 def own_network() -> None:
-    """Gives this process a network namespace: there the addresses and ports of the kernel sockets
-    behind libtoe's cannot collide with others. Without the rights for it, does nothing."""
+    """Moves this process to its own network namespace, so that addresses and ports of the kernel
+    sockets behind libtoe cannot collide with others. Does nothing without the privilege for it."""
     global _own_network
     if not _own_network and os.geteuid() == 0:
         ctypes.CDLL(None).unshare(CLONE_NEWNET)

@@ -29,7 +29,7 @@ MSG_PEEK, MSG_TRUNC, MSG_OOB, MSG_ERRQUEUE = 2, 0x20, 1, 0x2000
 class Prepared:
     name: str
     args: list[int]
-    is_fd: bool = False  # any descriptor is right where the script has one
+    is_fd: bool = False  # the script's value means any descriptor
     after: Callable[[int], None] = lambda result: None  # result >= 0: checks the returned values
     keep: list[object] = field(default_factory=list)  # memory that the call uses
 
@@ -79,7 +79,7 @@ class Calls:
         return evaluate(e[0])
 
     def sockaddr(self, i: int, port: int, remote: bool) -> bytes:
-        """The argument for `...`, an explicit address, or a family alone."""
+        """Returns the address for `...`, an explicit address, or a family alone."""
         e = self.arguments[i]
         config = self.run.config
         if e is ELLIPSIS:
@@ -167,7 +167,7 @@ class Calls:
     # ---- reading ----
 
     def reading(self, sock: s.Sock | None, got: bytes, flags: int) -> None:
-        """The bytes must be those of the stream at this offset."""
+        """Checks that the bytes are those of the stream at this offset."""
         if not sock or sock.read is None or sock.protocol != 6 or flags & (MSG_OOB | MSG_ERRQUEUE):
             return
         if not flags & MSG_TRUNC and got != pattern.stream(sock.read, len(got)):
@@ -214,7 +214,7 @@ class Calls:
         return Prepared(name, [self.fd(), at, n, *rest], after=after, keep=[raw])
 
     def iovec(self, e: object, data: bytes | None = None) -> tuple[object, int, list[object]]:
-        """The array, its length, and its buffers; data: what they hold."""
+        """Returns the array, its length, and its buffers; data: their content."""
         if not isinstance(e, list) or not all(isinstance(item, IoVec) for item in e):
             raise ScriptError("expected an iovec array: [{..., 10}, {..., 20}]")
         sizes = [integer(item.length) for item in e]
@@ -457,7 +457,7 @@ class Calls:
         return Prepared("epoll_create", [self.number(0)], True, after)
 
     def epoll_event(self, e: object) -> tuple[int, int]:
-        """Events and data. fd: the live number."""
+        """Returns events and data; fd is converted to the live number."""
         if not isinstance(e, Struct) or "events" not in e.members:
             raise ScriptError("expected {events=..., fd=...}")
         events = integer(e.members["events"]) & 0xFFFFFFFF

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""%{ code }%: Python with the names of struct tcp_info, of the socket under test at that time."""
+"""%{ code }%: Python that can use the members of struct tcp_info, read when the code runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.packetdrill.symbols import CODE, EXTRA
 if TYPE_CHECKING:
     from tests.packetdrill.run import Run
 
-# struct tcp_info of linux/tcp.h: names in order, by the letters of struct.
+# Members of struct tcp_info (linux/tcp.h) in order, one list for each format letter of `struct`.
 BYTES = "state ca_state retransmits probes backoff options"
 WORDS = (
     "rto ato snd_mss rcv_mss unacked sacked lost retrans fackets last_data_sent last_ack_sent "
@@ -61,7 +61,7 @@ def collect(run: Run) -> dict[str, int]:
 
 
 def execute(run: Run, text: str, line: int) -> None:
-    """Names that a snippet makes stay for the next ones."""
+    """Executes a snippet. Names that it defines remain for later snippets."""
     space = run.code_space
     space.update(CODE)
     space.update(collect(run))

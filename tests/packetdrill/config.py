@@ -43,11 +43,11 @@ class Config:
 
     @property
     def version(self) -> int:
-        """Of the packets."""
+        """Returns the IP version of the packets."""
         return 6 if self.ip_version == "ipv6" else 4
 
     def with_defaults(self) -> Config:
-        """packetdrill's addresses, except its random local address."""
+        """Returns a copy with packetdrill's addresses, except its random local address."""
         four = self.version == 4
         return replace(
             self,
@@ -72,7 +72,7 @@ def number(name: str, value: str | None) -> int:
 
 
 def apply(config: Config, name: str, value: str | None) -> Config:
-    """The configuration with one more option."""
+    """Returns the configuration with one more option."""
     if name in REFUSED or name.startswith("wire_"):
         raise NotSupported(f"--{name}: {REFUSED.get(name, REFUSED['wire_client'])}")
     if name in IGNORED:

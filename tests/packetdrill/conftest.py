@@ -11,11 +11,10 @@ import pytest
 from tests.packetdrill.worker import Worker
 
 HERE = Path(__file__).resolve().parent
-# Folders whose scripts hold for both families. Over IPv6 the MTU is larger by the difference of the
+# Folders whose scripts apply to both families. Over IPv6 the MTU is larger by the difference of the
 # headers, so that segments have the same size.
 BOTH = ("states", "options", "close", "connect", "urgent", "poll", "epoll", "calls")
-# ... except these, which hold for IPv4 alone (the MSS if none, or an impossible one, is
-# advertised).
+# ... except these, which apply only to IPv4 (the MSS when none, or an invalid one, is advertised).
 IPV4_ONLY = ("options/mss_none.pkt", "options/mss_zero.pkt")
 OVER_IPV6 = [("ip_version", "ipv6"), ("mtu", "1520")]
 _workers: dict[str, Worker] = {}

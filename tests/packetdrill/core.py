@@ -174,7 +174,7 @@ class Core:
         self.busy = True
 
     def ended(self) -> tuple[int, int, int] | None:
-        """Result, errno and time of the call in progress, once it has ended."""
+        """Returns result, errno and time of the call in progress, once it has ended."""
         result, error, at = c.c_long(), c.c_int(), c.c_uint64()
         if not self.lib.toevt_ended(c.byref(result), c.byref(error), c.byref(at)):
             return None
@@ -182,7 +182,7 @@ class Core:
         return result.value, error.value, at.value - self.origin
 
     def cancel(self) -> None:
-        """A call that still sleeps when the script has ended."""
+        """Ends a call that still sleeps at the end of the script."""
         if self.busy:
             self.lib.toevt_cancel()
             self.ended()
@@ -202,11 +202,11 @@ class Core:
             raise NotSupported(f"sysctl {name}={value}: {err.value.decode()}")
 
     def command(self, line: str) -> bool:
-        """Lines that only Linux can execute and that may be ignored here."""
+        """Returns whether only Linux can execute this line, which may be ignored here."""
         return line.startswith(("tc qdisc", "ethtool", "ip link"))
 
     def knobs(self) -> list[tuple[str, str, str]]:
-        """Names, defaults and descriptions."""
+        """Returns names, defaults and descriptions."""
         err, out = c.create_string_buffer(256), []
         self.lib.toevt_init(b"", self.table, err, len(err))
         text = c.c_char_p()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ends a script: each error gives place and reason in one text, as packetdrill does."""
+"""Errors that end a script: one text gives place and reason, as packetdrill does."""
 
 
 class ScriptError(Exception):
@@ -11,4 +11,4 @@ class Mismatch(Exception):
 
 
 class NotSupported(ScriptError):
-    """Of the language, but without a meaning on this back end."""
+    """A feature of the language that has no meaning on this back end."""

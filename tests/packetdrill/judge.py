@@ -24,15 +24,15 @@ from tests.packetdrill.worker import ROOT, Worker
 SCRIPTS = ROOT / "tests" / "packetdrill"
 TABLE = SCRIPTS / "linux-differences"
 AT_ONCE = 12
-# Real time: a script that lasts longer is not judged.
+# Seconds of real time; longer scripts are not judged.
 LONGEST = 12.0
-# A script that fails by its times alone runs again, and then once more without others beside it; so
-# does any unexplained failure: this machine may have been busy.
+# Attempts. A script that fails by its times alone is repeated at once; then every unexplained
+# failure is repeated with no other script running, as the machine may have been busy.
 TRIES = 3
 
 
 def duration(path: Path) -> float:
-    """The least duration in seconds; events at any time (*) do not count."""
+    """Returns the minimum duration in seconds; events at any time (*) do not count."""
     at = 0
     for e in parse(path.read_text(), str(path)).events:
         if e.time_type in (ABSOLUTE, ABSOLUTE_RANGE):
@@ -49,7 +49,7 @@ def about_time(message: str) -> bool:
 
 
 def differences(table: Path = TABLE) -> dict[str, str]:
-    """Script (below the folder of the table) and reason."""
+    """Returns the reason for each script, named by its path below the folder of the table."""
     out = {}
     for number, line in enumerate(table.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -66,7 +66,7 @@ def differences(table: Path = TABLE) -> dict[str, str]:
 def judge(
     paths: Iterable[Path], explained: Iterable[str] = (), backend: str = "linux"
 ) -> dict[Path, Result]:
-    """The results of all scripts that are short enough; explained: those known to differ."""
+    """Runs all scripts that are short enough; explained: those known to differ."""
     chosen = [p for p in paths if duration(p) <= LONGEST]
     idle: SimpleQueue[Worker] = SimpleQueue()
     workers = [Worker(backend) for _ in range(min(AT_ONCE, len(chosen) or 1))]
@@ -104,7 +104,7 @@ def judge(
 def complaints(
     results: dict[Path, Result], explained: dict[str, str], folder: Path = SCRIPTS
 ) -> list[str]:
-    """Errors of the table: differences without a line, lines without a difference."""
+    """Returns the errors of the table: differences without a line, lines without a difference."""
     out = []
     names = {str(p.relative_to(folder)): r for p, r in results.items()}
     for name, result in names.items():

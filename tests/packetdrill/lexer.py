@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text to tokens, by the rules of packetdrill's lexer.l: the longest match wins."""
+"""Splits text into tokens by the rules of packetdrill's lexer.l: the longest match wins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Token:
     line: int
 
 
-# Later ones win only by a longer match.
+# A later rule wins only by a longer match.
 RULES = [
     ("...", r"\.\.\."),
     ("OPTION", r"--[a-zA-Z0-9_]+"),
@@ -66,7 +66,7 @@ def value_of(kind: str, text: str) -> object:
 
 
 def ipv6(text: str, at: int) -> str | None:
-    """The longest IPv6 address here. One needs "::" or seven colons: 1:1001 is a range."""
+    """Returns the longest IPv6 address here. It needs "::" or seven colons: 1:1001 is a range."""
     m = IPV6.match(text, at)
     while m and (found := m[0]):
         for end in range(len(found), 1, -1):

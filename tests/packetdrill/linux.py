@@ -38,7 +38,7 @@ ALGORITHMS = ("cubic", "reno")
 LACKS = "this machine lacks an algorithm"
 SPIN_NS = 200_000
 
-# As Linux's selftests run: nothing is remembered from one connection to the next.
+# As in Linux's selftests: the kernel saves no metrics from one connection for the next.
 SYSCTLS = {
     "net.ipv4.tcp_no_metrics_save": "1",
     "net.ipv6.conf.all.accept_dad": "0",
@@ -67,7 +67,7 @@ class Linux:
     def start(self, config: Config) -> None:
         if self.libc.unshare(CLONE_NEWNET) != 0:
             raise ScriptError(f"unshare: {os.strerror(c.get_errno())}")
-        with contextlib.suppress(OSError):  # so that others do not make our times wrong
+        with contextlib.suppress(OSError):  # other load must not distort the times
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
         for name, value in SYSCTLS.items():
             self.sysctl(name, value)
@@ -182,7 +182,7 @@ class Linux:
 
         self.thread = threading.Thread(target=work, daemon=True)
         self.thread.start()
-        time.sleep(0.0005)  # into the call
+        time.sleep(0.0005)  # lets the thread enter the call
 
     def ended(self) -> tuple[int, int, int] | None:
         done = self.done
@@ -221,7 +221,7 @@ class Linux:
             raise ScriptError(f"`{text}` ended with {done.returncode}: {done.stderr.strip()}")
 
     def set_sysctls(self, m: re.Match[str]) -> str:
-        """Linux's selftests set sysctls by a script of theirs, as PATH=VALUE."""
+        """Sets sysctls, which Linux's selftests pass to their own script as PATH=VALUE."""
         pairs = re.findall(r"(/proc/sys/\S+?)=(\"[^\"]*\"|\S+)", m[1])
         return "; ".join(f"echo {value} > {path}" for path, value in pairs) or ":"
 

@@ -127,7 +127,7 @@ class Message:
         if isinstance(value, Struct) and "ee_errno" in value.members:
             self.check_extended(i, value, got[2])
         elif isinstance(value, Struct) or kind == SCM_TIMESTAMPING:
-            return  # times of another clock than the script's
+            return  # times of a clock other than the script's
         elif isinstance(value, str):
             if got[2].rstrip(b"\0") != value.encode("latin-1"):
                 raise Mismatch(f"Bad data in cmsg {i}: expected={value!r} actual={got[2]!r}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""IP packets: bytes to fields and back, and the text that shows them (tcpdump's manner)."""
+"""IP packets: converts bytes to fields and back, and formats them as tcpdump does."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ ICMP_CODES = {
 
 
 def icmp_number(version: int, kind: str, code: str | None) -> tuple[int, int]:
-    """Type and code by their names; KeyError when there is none."""
+    """Returns type and code by their names; raises KeyError for an unknown name."""
     number = int(kind[5:]) if kind.startswith("type_") else ICMP_TYPES[version][kind]
     if code is None:
         return number, 0
@@ -207,7 +207,7 @@ def option_bytes(options: list[tuple[int, bytes]]) -> bytes:
 
 
 def parse(raw: bytes, time: int = 0) -> Packet:
-    """Fields of a packet that the stack sent. Mismatch when it is malformed: the stack's fault."""
+    """Parses a packet that the stack sent; raises Mismatch when the stack made it malformed."""
     p = Packet(time=time)
     p.version = raw[0] >> 4 if raw else 0
     if p.version == 4:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 US = 1000
 SECOND = 10**9
-# How long after its time to wait for a late packet, to report when it came.
+# How long after its time to wait for a late packet, to report its arrival time.
 LOOK_NS = 10 * SECOND
 LOOK_ANY_NS = 24 * 3600 * SECOND
 FIRST_PORT = 32768
@@ -135,8 +135,8 @@ class Packets:
         return sock
 
     def find_by_ports(self, spec: PacketSpec) -> s.Sock:
-        """A separate connection for each pair of ports in the script (beyond packetdrill, which has
-        one socket at a time)."""
+        """Returns the socket of these ports: each pair of ports in the script is a separate
+        connection (beyond packetdrill, which has one socket at a time)."""
         remote, local = spec.ports[::-1] if spec.outbound else spec.ports
         for sock in self.run.sockets:
             if sock.script_ports == (remote, local):
@@ -202,7 +202,7 @@ class Packets:
         sock.last_in = live
 
     def payload(self, isn: int, spec: PacketSpec) -> bytes:
-        """Stream offset: the stream begins with the first byte after the SYN."""
+        """Returns the payload; stream offset 0 is the first byte after the SYN."""
         at = spec.seq - isn - ("S" not in spec.flags)
         return pattern.stream(at & M32, spec.length)
 
@@ -286,7 +286,7 @@ class Packets:
         return p
 
     def sniff(self, event: Event, sock: s.Sock, spec: PacketSpec) -> Packet:
-        """The next packet of this socket; packets of no socket of the script are dropped."""
+        """Returns the next packet of this socket; drops packets of no socket of the script."""
         look = LOOK_ANY_NS if event.time_type == ANY else LOOK_NS
         until = max(event.time_end * US, self.run.backend.now()) + look
         if not self.run.backend.virtual:
@@ -370,7 +370,7 @@ class Packets:
             ) from None
 
     def map_out(self, sock: s.Sock, spec: PacketSpec, script: Packet, actual: Packet) -> None:
-        """Live numbers become the script's."""
+        """Maps live numbers to the script's."""
         actual.seq = (actual.seq - sock.local_to_live()) & M32
         shift = sock.remote_to_live()
         if actual.flags & pk.ACK:
@@ -415,8 +415,8 @@ class Packets:
             self.check_flow_label(sock, spec.ip.flow_label, actual.flow_label)
 
     def check_flow_label(self, sock: s.Sock, script: int, live: int) -> None:
-        """Equal flow labels in the script mean equal labels on the wire; different ones,
-        different."""
+        """Checks that flow labels equal in the script are equal on the wire, and that different
+        ones differ."""
         if not live:
             raise Mismatch("flowlabel unmarked in the live packet")
         if sock.flow_label:
@@ -483,7 +483,7 @@ class Packets:
         if sock.written is None:
             return
         at = (spec.seq - sock.script_local_isn - ("S" not in spec.flags)) & M32
-        # the byte of a window probe or a keep-alive before the stream's first belongs to no stream
+        # the byte of a window probe, or of a keep-alive before the stream, belongs to no stream
         if actual.payload and at < M32 and actual.payload != pattern.stream(at, spec.length):
             raise Mismatch("incorrect outbound data payload")
 
@@ -542,7 +542,7 @@ def spec_text(spec: PacketSpec, script: Packet) -> str:
 
 
 def hash_of(text: str) -> int:
-    """Not Python's, which differs from run to run."""
+    """Returns a hash that is the same in each run, unlike Python's."""
     value = 0
     for c in text:
         value = (value * 31 + ord(c)) & M32

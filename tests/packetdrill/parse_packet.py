@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the grammar that packets are written in."""
+"""The part of the grammar that describes packets."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class PacketParser:
             p.window = self.integer(0, 0xFFFF, "TCP window value")
         if self.take_word("urg"):
             p.urgent = self.integer(0, 0xFFFF, "urg_ptr value")
-        # the time of the next event cannot be mistaken: it does not begin with "<"
+        # the time of the next event is unambiguous: it does not begin with "<"
         if self.peek() == "<":
             self.next()
             p.options = self.options()
@@ -213,7 +213,7 @@ class PacketParser:
         return out
 
     def blob(self) -> bytes:
-        """Hex digits: joins the tokens into which the lexer split them."""
+        """Parses hex digits: joins the tokens into which the lexer split them."""
         text = ""
         while self.peek() in ("WORD", "INTEGER", "HEX"):
             text += self.next().text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens to a script, by the grammar of packetdrill's parser.y; recursive descent."""
+"""Parses tokens to a script by the grammar of packetdrill's parser.y, by recursive descent."""
 
 from __future__ import annotations
 

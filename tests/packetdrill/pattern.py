@@ -8,7 +8,7 @@ _LONG = _ONCE * (2 + (1 << 20) // PERIOD)
 
 
 def stream(at: int, n: int) -> bytes:
-    """n bytes of the stream from offset `at`."""
+    """Returns n bytes of the stream from offset `at` on."""
     start = at % PERIOD
     if start + n <= len(_LONG):
         return _LONG[start : start + n]

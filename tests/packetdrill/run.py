@@ -60,7 +60,7 @@ class Backend(Protocol):
 
 @dataclass
 class Blocked:
-    """A call that has been begun and has not returned."""
+    """A call that has begun and has not returned."""
 
     event: Event
     call: Call
@@ -70,7 +70,7 @@ class Blocked:
 
 
 def configure(script: Script, config: Config) -> Config:
-    """The script's options, then those of the command line that differ from the defaults."""
+    """Returns the script's options, with those of the command line that are not defaults."""
     result = Config()
     for name, value in script.options:
         try:
@@ -259,7 +259,7 @@ class Run:
         before = self.now()
         if prepared.name:
             result, error = self.backend.call(prepared.name, prepared.args)
-        else:  # made already
+        else:  # already made
             result, error = prepared.args
         took = self.now() - before
         self.note(f"{call.name} syscall: {sec(self.now())} = {result}")
@@ -283,7 +283,7 @@ class Run:
         self.look_at_blocked()
 
     def await_blocked(self) -> None:
-        """In real time a call that ought to have returned by now gets a second to do so."""
+        """Waits, in real time up to a second, for a call that should have returned by now."""
         b = self.blocked
         while b and self.blocked and not self.backend.virtual and self.now() >= b.end:
             if self.now() > b.end + 1_000_000:
@@ -310,7 +310,7 @@ class Run:
             raise type(e)(where + str(e)) from None
 
     def finish_blocked(self) -> None:
-        """At the end of the script a call may still have to return."""
+        """Waits at the end of the script for a call that has yet to return."""
         if not self.blocked:
             return
         b = self.blocked
@@ -379,7 +379,7 @@ class Run:
         raise ScriptError("unable to find socket matching accept() call")
 
     def connecting(self, sock: s.Sock | None, raw: bytes) -> None:
-        """connect() or a first sendto() of this socket to this address is about to be made."""
+        """Prepares for connect(), or a first sendto(), of this socket to this address."""
         if sock is None:
             return
         family, port = struct.unpack("=H", raw[:2])[0], struct.unpack("!H", raw[2:4])[0]

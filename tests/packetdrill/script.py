@@ -90,7 +90,7 @@ class PacketSpec:
     ack: int = 0
     window: int | None = None
     urgent: int = 0
-    options: list[TcpOption] | None = field(default_factory=list)  # None: not looked at
+    options: list[TcpOption] | None = field(default_factory=list)  # None: not compared
     icmp_type: str = ""
     icmp_code: str | None = None
     mtu: int | None = None

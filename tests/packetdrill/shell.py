@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command lines of scripts. Other back ends than Linux have no shell: lines that set sysctls set
-knobs, lines about the machine are ignored, any other is an error. The Linux back end runs them
-all."""
+"""Interprets command lines of scripts. Back ends other than Linux have no shell: lines that set
+sysctls set knobs, lines about the machine are ignored, any other line is an error. The Linux back
+end runs all lines."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.packetdrill.errors import NotSupported
 if TYPE_CHECKING:
     from tests.packetdrill.run import Run
 
-# Of google/packetdrill and of Linux's selftests: their settings are the default here, or are
-# undone.
+# Scripts of google/packetdrill and of Linux's selftests: they set what is the default here, or
+# restore it.
 DEFAULTS = re.compile(r"^(\.|source|sh|bash)?\s*[\w./]*(defaults|sysctl_restore)[\w_]*(\.sh)?\b")
 
 
 def settings(words: list[str]) -> list[tuple[str, str]] | None:
-    """name=value of a sysctl line, or None: it is none."""
+    """Returns name and value of each setting in a sysctl line, or None for any other line."""
     if words[0].endswith("sysctl"):
         found = [w for w in words[1:] if not w.startswith("-")]
         text = " ".join(found)

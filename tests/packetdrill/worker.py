@@ -23,7 +23,7 @@ PYTHON = "/usr/bin/python3"
 
 
 def serve(backend: str) -> None:
-    """A script and its options a line on standard input, a result a line on standard output."""
+    """Reads a script with options per line of standard input, prints a result per line."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
