@@ -156,8 +156,8 @@ static unsigned long one_of(const struct toec_config *c, toec_u32 *max)
 
 /*
  * Returns not 0 when the total size fits half the range of unsigned long, the largest possible
- * block; only relevant with 32 bits. Counts in units of 64 KiB, rounded up, with up to 64 extra
- * bytes per object because hash tables grow in steps.
+ * block; only relevant with 32 bits. Counts in units of 64 KiB, rounded up, with 64 extra bytes per
+ * object because hash tables grow in steps.
  */
 static int fits(struct toec_config *c)
 {

@@ -106,7 +106,7 @@ const char *toec_restore_flow(struct toec_restoring *r)
     is.node = t->node;
     is.remote_ip = t->remote_ip;
     if (is.reason)
-        is.rare |= TOEC_RARE_SOFT; /* as settle_reason() has it */
+        is.rare |= TOEC_RARE_SOFT; /* as in settle_reason() */
     is.cc_ops = toec_cc_get((unsigned)toec_image_number(&r->in, TOEC_TAG_CC));
     if (!is.cc_ops)
         return "the image is damaged: a flow has no congestion control that there is";

@@ -70,7 +70,7 @@ int toec_own_group(struct toec_stack *s, const struct toec_addr *dst)
 
 /* ---- interface identifiers ---- */
 
-/* RFC 5453: reserved for anycast, or not assigned to any host. */
+/* Returns not 0 for a reserved interface identifier (RFC 5453). */
 static int is_reserved(const toec_u8 iid[8])
 {
     toec_u32 high = toec_get32(iid), low = toec_get32(iid + 4);

@@ -17,7 +17,7 @@ enum toec_opt_verdict toec_ip6_options(const toec_u8 *ext, unsigned len, int mul
                                        unsigned *at);
 /*
  * RFC 7112: returns not 0 when len bytes, which begin with a header of type `next`, hold the rest
- * of the chain and the whole upper-layer header.
+ * of the chain and the complete upper-layer header.
  */
 int toec_ip6_chain_whole(unsigned next, const toec_u8 *p, toec_u32 len);
 
