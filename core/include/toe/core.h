@@ -34,7 +34,7 @@ enum toec_ecn_policy {
 enum toec_ip6_mode {
     TOEC_IP6_OFF = 0,
     TOEC_IP6_STATIC, /* a link-local address and the configured one; router advertisements are
-                        ignored */
+                      * ignored */
     TOEC_IP6_AUTO    /* also addresses and parameters that routers advertise (RFC 4861, RFC 4862) */
 };
 
@@ -67,9 +67,9 @@ struct toec_config {
     toec_u32 ttl;         /* TTL, and hop limit until a router advertises another: 64; 1..255 */
     toec_u32 max_flows;   /* TCBs, 1024 */
     toec_u32 max_records; /* max_flows. Records of transmissions: flows that may have many segments
-                             in flight at once, and as many flows that may have many gaps in their
-                             receive stream; 4.3 and 0.5 KiB each. A flow without one keeps working
-                             but detects losses later */
+                           * in flight at once, and as many flows that may have many gaps in their
+                           * receive stream; 4.3 and 0.5 KiB each. A flow without one keeps working
+                           * but detects losses later */
     toec_u32 max_listeners;   /* 64 */
     toec_u32 max_time_wait;   /* 16384; when full, the oldest is recycled and counted */
     toec_u32 max_neighbours;  /* of both families, 256 */
@@ -86,31 +86,31 @@ struct toec_config {
     toec_u8 ip6_prefix_len;   /* of its on-link network, 0..128 (0: only routers are on link) */
     toec_u8 ip6_gateway[16];  /* static default router, or :: */
     toec_u8 ip6_secret[16]; /* for interface identifiers (RFC 7217): the same secret yields the same
-                               addresses; all zero: derived from secret */
+                             * addresses; all zero: derived from secret */
     enum toec_mtu_probing mtu_probing;
     toec_u32 max_udp;               /* UDP endpoints; 0: none, every port is unreachable */
     const struct toec_udp_ops *udp; /* callbacks for UDP (port.h); must stay valid */
-    const struct toec_link_ops
-        *link; /* callbacks for routes and neighbours (port.h); must stay valid. 0: the stack uses
-                  prefixes, gateways, ARP and neighbour discovery. With it, IPv6 is TOEC_IP6_OFF, or
-                  TOEC_IP6_STATIC without an address: toec_set_addresses6() sets the addresses */
+    /* Callbacks for routes and neighbours (port.h); must stay valid. 0: the stack uses prefixes,
+     * gateways, ARP and neighbour discovery. With it, IPv6 is TOEC_IP6_OFF, or TOEC_IP6_STATIC
+     * without an address: toec_set_addresses6() sets the addresses */
+    const struct toec_link_ops *link;
     toec_u32 local; /* not 0: the integrator loops frames to an own address back (toec_tx.local); 0:
-                       own addresses are unreachable, and a packet from one is treated as spoofed */
+                     * own addresses are unreachable, and a packet from one is treated as spoofed */
     toec_u32 tcp_without; /* TOEC_I_*: TCP options neither offered nor accepted in a SYN */
     toec_u32 arp_probe; /* not 0: probe the IPv4 address before use (RFC 5227 2.1), which takes 5 to
-                           9 s; see toec_ip4_state() */
+                         * 9 s; see toec_ip4_state() */
     toec_u32 max_ao_keys; /* TCP-AO keys (ao.h) of listeners and connections together, copies of
-                             connections included; 0: none, the option is unknown */
-    const struct toec_ao_ops
-        *ao; /* with max_ao_keys: callbacks that read payload (port.h); must stay valid */
+                           * connections included; 0: none, the option is unknown */
+    /* With max_ao_keys: callbacks that read payload (port.h); must stay valid */
+    const struct toec_ao_ops *ao;
     /* Prefetch hint, may be 0: the stack will probably soon send the stream of `owner` from offset
      * `off`, so the callback may fetch the memory into the cache. Called while more than a dozen
      * flows wait for their turn to send. Must not change anything */
     void (*expect_send)(void *user, void *owner, toec_u32 off);
-    toec_u32
-        home_index; /* number of this stack among the home_count stacks that share one address */
+    /* Number of this stack among the home_count stacks that share one address */
+    toec_u32 home_index;
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() maps to home_index. 0
-                            or 1: one stack */
+                          * or 1: one stack */
 };
 
 #define TOEC_OFF_TX_CSUM 1u /* transmit completes checksums itself (informational for counters) */
@@ -331,17 +331,17 @@ enum toec_option {
     TOEC_OPT_SYNCNT = 20,  /* retransmissions of the SYN, 1..127; 0: default (R2, over 3 minutes) */
     TOEC_OPT_ADV_UTO = 21, /* seconds to advertise as user timeout (RFC 5482), 0: not, ..1966020 */
     TOEC_OPT_MTU_DISCOVER = 40, /* enum toec_mtu_discover */
-    TOEC_OPT_MAXSEG =
-        41, /* maximum bytes of payload and options in a segment, 88..32767; 0: limited by the path
-               only; set before the SYN, it is announced to the peer */
+    /* Maximum bytes of payload and options in a segment, 88..32767; 0: limited by the path only;
+     * set before the SYN, it is announced to the peer */
+    TOEC_OPT_MAXSEG = 41,
     /* Of a listener: 0..255; its flows are reported with their first data or FIN, or when the
-       SYN-ACK timer has expired this many times (TCP_DEFER_ACCEPT); 0: at once. */
+     * SYN-ACK timer has expired this many times (TCP_DEFER_ACCEPT); 0: at once. */
     TOEC_OPT_DEFER_ACCEPT = 25,
     TOEC_OPT_REUSE = 44, /* TOEC_REUSE_*: which other sockets may use its port while it exists and
-                            in TIME-WAIT; see toec_bind_ok(). 0: none (the default) */
+                          * in TIME-WAIT; see toec_bind_ok(). 0: none (the default) */
     TOEC_OPT_TOS = 42,   /* DSCP and two unused bits, 0..255 (IP_TOS, IPV6_TCLASS) */
     /* Maximum bytes per second (SO_MAX_PACING_RATE); 0 or 0xffffffff: no limit (the default). A
-       limit also turns pacing on for CUBIC and NewReno, which are not paced otherwise. */
+     * limit also turns pacing on for CUBIC and NewReno, which are not paced otherwise. */
     TOEC_OPT_MAX_PACING = 30
 };
 int toec_set_option(struct toec_stack *s, struct toec_tcb *flow, enum toec_option opt,
@@ -430,8 +430,8 @@ struct toec_udp;
 
 /* What an endpoint is bound to. */
 struct toec_udp_bind {
-    struct toec_addr
-        local; /* own address; 0.0.0.0 mapped: any of IPv4; all zero: any of both families */
+    /* Own address; 0.0.0.0 mapped: any of IPv4; all zero: any of both families */
+    struct toec_addr local;
     struct toec_addr remote; /* with remote_port: connected, receives from this peer only */
     toec_u16 local_port;     /* 0: ephemeral (RFC 6056) */
     toec_u16 remote_port;    /* 0: not connected; remote must be all zero */
@@ -452,7 +452,7 @@ struct toec_udp_msg {
     const struct toec_addr *to; /* 0: the peer of a connected endpoint */
     toec_u16 to_port;
     toec_u16 segment; /* UDP_SEGMENT: len is split into datagrams of this size, at most
-                         TOEC_UDP_SEGMENTS (TOEC_E_INVAL); 0: one datagram */
+                       * TOEC_UDP_SEGMENTS (TOEC_E_INVAL); 0: one datagram */
     void *payload;
     toec_u32 off, len;
     toec_u16 sum;     /* toec_sum() of the payload: required (has_sum) for one datagram */

@@ -191,10 +191,10 @@ enum toec_event {
     TOEC_EV_PEER_CLOSED, /* FIN in order: end of the receive stream */
     TOEC_EV_ERROR,       /* soft error, arg = reason (ICMP unreachable, kept as SO_ERROR) */
     TOEC_EV_URGENT, /* arg = stream offset behind the peer's urgent data, which may not have arrived
-                       yet; repeated when the offset advances */
+                     * yet; repeated when the offset advances */
     TOEC_EV_GONE /* last event: buffers and owner are no longer used. arg = reason: TOEC_R_OK after
-                    both directions closed (TIME-WAIT continues in core/ without buffers), else the
-                    cause (also for failed connects and for passive opens that never completed) */
+                  * both directions closed (TIME-WAIT continues in core/ without buffers), else the
+                  * cause (also for failed connects and for passive opens that never completed) */
 };
 
 /* Reasons: one table for core/, the device contract and errno on Linux (values are Linux's). */

@@ -47,8 +47,8 @@ enum toec_timer_kind {
 struct toec_timer {
     struct toec_timer *next;
     struct toec_timer **pprev; /* 0: not set */
-    struct toec_timer
-        *ahead;    /* see TOEC_WHEEL_AHEAD; only prefetched, never read: it may be freed */
+    /* See TOEC_WHEEL_AHEAD; only prefetched, never read: it may be freed */
+    struct toec_timer *ahead;
     toec_u32 tick; /* expiry in ticks (modulo 2^32) */
     toec_u8 kind;
     toec_u8 level, slot; /* position in the wheel */

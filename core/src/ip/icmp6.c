@@ -264,8 +264,8 @@ void toec_icmp6_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
         return;
     }
     if (s->cfg.link && in->l4[TOEC_ICMP6_TYPE] >= TOEC_ICMP6_ECHO) {
-        TOEC_COUNT(
-            s, icmp_ignored); /* the other stack handles informational messages (RFC 4443 2.1) */
+        /* the other stack handles informational messages (RFC 4443 2.1) */
+        TOEC_COUNT(s, icmp_ignored);
         return;
     }
     switch (in->l4[TOEC_ICMP6_TYPE]) {

@@ -16,7 +16,7 @@ struct toec_icmp_err {
     toec_u32 quoted_len; /* length of the quoted datagram, headers included */
     toec_u8 type, code;  /* TOEC_ICMP4_UNREACH, _TIME_EXCEEDED or _PARAM_PROBLEM */
     toec_u16 mtu; /* code TOEC_ICMP4_UNREACH_FRAG: next-hop MTU, at least 68 (for old routers that
-                     report none, from the plateau table of RFC 1191 7.1); else 0 */
+                   * report none, from the plateau table of RFC 1191 7.1); else 0 */
 };
 
 /* Returns not 0 when this stack handles errors about this protocol. */

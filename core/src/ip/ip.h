@@ -34,8 +34,8 @@ struct toec_ip_in {
  */
 struct toec_path {
     toec_u32 gen; /* 0: no entry yet */
-    toec_u16
-        neigh; /* index of the neighbour's entry, valid while gen equals that entry's generation */
+    /* Index of the neighbour's entry, valid while gen equals that entry's generation */
+    toec_u16 neigh;
     toec_u16 mtu;
     toec_u16 hlen;  /* of the IP header: TOEC_IP4_LEN or TOEC_IP6_LEN; identifies the family */
     toec_u16 epoch; /* toec_stack.route_epoch when the next hop was chosen */
@@ -64,9 +64,9 @@ struct toec_outbuf {
     toec_u16 l4_len;                   /* bytes of L4 header */
     toec_u16 ext_len;  /* IPv6: 0, or TOEC_OUT_EXT bytes of extension header precede it ... */
     toec_u16 ext_next; /* ... of this type */
-    toec_u16
-        sum_off; /* offset of the checksum in the L4 header: output writes the pseudo-header sum
-                    there and completes the checksum later; TOEC_SUM_NONE: the header is complete */
+    /* Offset of the checksum in the L4 header: output writes the pseudo-header sum there and
+     * completes the checksum later; TOEC_SUM_NONE: the header is complete */
+    toec_u16 sum_off;
     toec_u16 gso_size;
     toec_u8 proto, tos;
     toec_u8 no_df; /* IPv4: routers may fragment it; never with gso_size */

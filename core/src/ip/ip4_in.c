@@ -80,8 +80,8 @@ static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, in
         TOEC_COUNT(s, ip4_bad_source);
         return -1;
     }
-    if (in->dst4 !=
-        s->ip4) { /* R1122-15: any protocol, including an echo request to a broadcast address */
+    /* R1122-15: any protocol, including an echo request to a broadcast address */
+    if (in->dst4 != s->ip4) {
         TOEC_COUNT(s, ip4_not_ours);
         return -1;
     }

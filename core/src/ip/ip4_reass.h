@@ -24,7 +24,7 @@ struct toec_datagram {
     toec_u32 id;
     toec_u16 proto;
     toec_u16 hlen;     /* bytes of headers before the payload, from the first fragment; 0: not yet
-                          received */
+                        * received */
     toec_u8 ecn;       /* 1 << ECN field of each fragment received, ORed */
     toec_u8 dead;      /* IPv6: overlapped; later fragments are dropped too (RFC 5722 4) */
     toec_u32 first;    /* IPv6: bytes of the first fragment */

@@ -310,8 +310,8 @@ static unsigned score(const struct toec_own6 *own, const struct toec_addr *dst)
 
     if (!usable(own))
         return 0;
-    if (toec_addr_is_link_local(&own->addr) !=
-        local)                /* rule 2: prefer the scope of the destination */
+    /* rule 2: prefer the scope of the destination */
+    if (toec_addr_is_link_local(&own->addr) != local)
         return local ? 1 : 0; /* a link-local source is unreachable from beyond the link */
     /* rule 3: avoid deprecated addresses (R4862-06); rule 8: longest common prefix */
     return 2 + (own->state == TOEC_OWN_PREFERRED ? 256 : 0) + common_bits(&own->addr, dst);

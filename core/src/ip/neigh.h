@@ -22,14 +22,14 @@ enum toec_neigh_state {
 };
 
 struct toec_neigh {
-    struct toec_hnode
-        node; /* in by_addr; first, so that the pool's free link overwrites nothing else */
+    /* In by_addr; first, so that the pool's free link overwrites nothing else */
+    struct toec_hnode node;
     struct toec_neigh *newer, *older; /* list of unresolved entries */
     struct toec_timer timer;
     toec_time confirmed; /* when last known to be reachable */
     struct toec_addr addr;
     toec_u32 gen; /* never 0 while in use; changes with each use of the entry, so that stale paths
-                     are detected */
+                   * are detected */
     toec_u8 mac[6];
     toec_u8 state;
     toec_u8 tries;      /* requests sent in this state */

@@ -14,7 +14,7 @@ struct toec_icmp_err;
 
 struct toec_udp {
     struct toec_hnode node; /* first, so that the pool's free link overwrites nothing else; hashed
-                               by port (bound) or by 4-tuple (connected) */
+                             * by port (bound) or by 4-tuple (connected) */
     void *owner;
     struct toec_addr local, remote; /* local 0: any address of `families` */
     toec_u16 local_port, remote_port;

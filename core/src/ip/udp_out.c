@@ -54,8 +54,8 @@ static void finish_sum(struct toec_outbuf *o, const struct toec_addr *src, toec_
 
     memcpy(pseudo, src->b, 16);
     memcpy(pseudo + 16, o->dst->b, 16);
-    if (toec_addr_is4(
-            o->dst)) /* omits the prefix of mapped addresses, which is not part of the sum */
+    /* omits the prefix of mapped addresses, which is not part of the sum */
+    if (toec_addr_is4(o->dst))
         memset(pseudo, 0, 12), memset(pseudo + 16, 0, 12);
     toec_put32(pseudo + 32, toec_get16(h + TOEC_UDP_LENGTH));
     toec_put32(pseudo + 36, TOEC_IPPROTO_UDP);

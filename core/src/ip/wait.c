@@ -31,8 +31,8 @@ int toec_wait_keep(struct toec_stack *s, const struct toec_path *path, struct to
         return -1;
     if (w->end - w->begin == TOEC_WAIT_MAX) {
         if (at(w, w->begin)->len)
-            TOEC_COUNT(s,
-                       tx_unresolved_drop); /* RFC 4861 7.2.2: the new packet replaces the oldest */
+            /* RFC 4861 7.2.2: the new packet replaces the oldest */
+            TOEC_COUNT(s, tx_unresolved_drop);
         w->begin++;
     }
     x = at(w, w->end++);
