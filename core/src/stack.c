@@ -16,11 +16,11 @@
 #define MIN_MTU        576u
 #define MAX_FLOWS      (1u << 20)
 #define MAX_LISTENERS  65536u
-#define MAX_NEIGHBOURS 65536u /* their numbers have 16 bits: struct toec_path */
+#define MAX_NEIGHBOURS 65536u /* indices have 16 bits: struct toec_path */
 #define MAX_UDP        65536u
 #define MAX_AO_KEYS    (1u << 20)
 #define MAX_DATAGRAMS  1024u
-#define MAX_GSO        61440u /* with headers it must fit the 16-bit length of IPv4 */
+#define MAX_GSO        61440u /* must fit the 16-bit length of IPv4, headers included */
 
 static void default_to(toec_u32 *value, toec_u32 if_zero)
 {
@@ -52,7 +52,8 @@ static toec_u32 mask_of(unsigned prefix_len)
     return prefix_len ? 0xffffffffu << (32 - prefix_len) : 0;
 }
 
-/* The same for IPv6: none, or an address and a router that a host may have. */
+/* Returns not 0 when the IPv6 addresses are valid: none, or an address and a router that a host may
+ * have. */
 static int addresses6_valid(const struct toec_config *c)
 {
     struct toec_addr ip, router;
@@ -67,7 +68,8 @@ static int addresses6_valid(const struct toec_config *c)
            (toec_addr_is_zero(&ip) || !toec_addr_eq(&ip, &router));
 }
 
-/* Not 0 when of IPv6 nothing is said that another stack will say: its addresses and routers. */
+/* Returns not 0 when no IPv6 addresses or routers are configured, so that another stack can set
+ * them. */
 static int given6(const struct toec_config *c)
 {
     struct toec_addr ip, router;
@@ -77,7 +79,7 @@ static int given6(const struct toec_config *c)
     return c->ip6 != TOEC_IP6_AUTO && toec_addr_is_zero(&ip) && toec_addr_is_zero(&router);
 }
 
-/* Not 0 when the addresses can be a host's and its gateway's. */
+/* Returns not 0 when the addresses are valid for a host and its gateway. */
 static int addresses_valid(const struct toec_config *c)
 {
     toec_u32 ip = toec_get32(c->ip), gateway = toec_get32(c->gateway),
@@ -109,7 +111,7 @@ static int limits_valid(const struct toec_config *c)
 
 /* ---- memory ---- */
 
-/* Where the parts of a stack stand in its memory: offsets, each a multiple of 64. */
+/* Offsets of the parts of a stack in its memory, each a multiple of 64. */
 struct layout {
     unsigned long neigh, reass, pmtu, udp, tcp, end;
 };
@@ -138,7 +140,7 @@ static unsigned long bytes_of(const struct toec_config *c)
     return l.end;
 }
 
-/* What one of the kind takes whose number is *max of *c: by 1024 more of them. */
+/* Returns the bytes per object of the kind counted by *max of *c, averaged over 1024 objects. */
 static unsigned long one_of(const struct toec_config *c, toec_u32 *max)
 {
     toec_u32 had = *max;
@@ -153,9 +155,9 @@ static unsigned long one_of(const struct toec_config *c, toec_u32 *max)
 }
 
 /*
- * Not 0 when all of it has room in half of what an unsigned long counts, the largest there can be
- * in one piece; what matters with 32 bits alone. Counted in 64 KiB and rounded up, 64 bytes more
- * for each than it takes: hash tables grow in steps.
+ * Returns not 0 when the total size fits half the range of unsigned long, the largest possible
+ * block; only relevant with 32 bits. Counts in units of 64 KiB, rounded up, with 64 extra bytes per
+ * object because hash tables grow in steps.
  */
 static int fits(struct toec_config *c)
 {
@@ -177,7 +179,7 @@ static int fits(struct toec_config *c)
     return sum < 0x7fffffffu >> 16;
 }
 
-/* Copies the configuration with defaults; 0, or -1 when it is invalid. */
+/* Copies the configuration and fills in defaults. Returns 0, or -1 when it is invalid. */
 static int configure(struct toec_config *to, const struct toec_config *from)
 {
     *to = *from;
@@ -262,7 +264,7 @@ toec_u32 toec_set_mtu(struct toec_stack *s, toec_u32 mtu)
     if (mtu == s->link_mtu)
         return mtu;
     s->link_mtu = mtu;
-    s->ip6.mtu = TOEC_MAX(mtu, TOEC_IP6_MIN_MTU); /* as Linux: what routers said is forgotten */
+    s->ip6.mtu = TOEC_MAX(mtu, TOEC_IP6_MIN_MTU); /* as Linux: forgets what routers advertised */
     s->pmtu.gen++;                                /* toec_pm_sync() */
     return mtu;
 }
@@ -363,7 +365,7 @@ toec_time toec_poll(struct toec_stack *s, toec_time now)
     return TOEC_MIN(timers, tcp);
 }
 
-/* ---- what can be asked ---- */
+/* ---- queries ---- */
 
 const toec_u64 *toec_counters(const struct toec_stack *s)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * counters.h - every drop and every rare event of core/ has a counter: X(name, description). The
- * list is the single source: the enumeration here and the names the tools print are made from it.
- * Counters only grow.
+ * list is the single source of the enumeration below and of the names that tools print. Counters
+ * never decrease.
  */
 #ifndef TOE_COUNTERS_H
 #define TOE_COUNTERS_H

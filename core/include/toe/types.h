@@ -20,7 +20,7 @@ typedef int toec_i32;
 /* Time in nanoseconds since an origin the integrator chooses; monotonic. */
 typedef toec_u64 toec_time;
 
-/* "Never": the deadline of a stack that has nothing to wait for. */
+/* "Never": the deadline of a stack without pending work. */
 #define TOEC_NEVER ((toec_time)-1)
 
 #define TOEC_STATIC_ASSERT(name, cond) typedef char toec_assert_##name[(cond) ? 1 : -1]

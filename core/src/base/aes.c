@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aes.c - AES with a key of 128 bits, encryption (FIPS 197), for AES-128-CMAC-96 of TCP-AO alone
- * (RFC 5926 3.2.2). Tables of 256 bytes; how long it takes depends on what is in the cache.
+ * aes.c - AES with a key of 128 bits, encryption (FIPS 197), only for AES-128-CMAC-96 of TCP-AO
+ * (RFC 5926 3.2.2). Uses a table of 256 bytes; its timing depends on the cache.
  */
 #include "aes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aes.h - AES with a key of 128 bits, encryption (FIPS 197), for AES-128-CMAC-96 of TCP-AO alone
+ * aes.h - AES with a key of 128 bits, encryption (FIPS 197), only for AES-128-CMAC-96 of TCP-AO
  * (RFC 5926 3.2.2).
  */
 #ifndef TOEC_AES_H

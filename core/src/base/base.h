@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base.h - what every file of core/ starts from: inlining, memcpy and memset (the only two names
- * taken from a C library, because compilers emit calls to them anyway), small arithmetic.
+ * base.h - the base of every file of core/: inlining, memcpy and memset (the only two names from a
+ * C library, because compilers emit calls to them anyway), small arithmetic.
  */
 #ifndef TOEC_BASE_H
 #define TOEC_BASE_H
@@ -10,9 +10,9 @@
 #include <toe/counters.h>
 
 #ifdef __GNUC__
-/* unused: clang warns of those in a single source file (scripts/amalgamate). */
+/* unused: clang warns about unused functions in a single source file (scripts/amalgamate). */
 #define TOEC_INLINE static __inline__ __attribute__((unused))
-/* For what is seldom run, so that its caller need not make room for its registers. */
+/* For rarely executed code, so that its caller does not reserve registers for it. */
 #define TOEC_NOINLINE               __attribute__((noinline)) static
 #define TOEC_LIKELY(x)              __builtin_expect(!!(x), 1)
 #define TOEC_UNLIKELY(x)            __builtin_expect(!!(x), 0)
@@ -44,7 +44,7 @@ TOEC_STATIC_ASSERT(uptr, sizeof(toec_uptr) == sizeof(void *));
 #define TOEC_NS_PER_MS 1000000u
 #define TOEC_NS_PER_S  1000000000ull
 
-/* The structure of type `type` whose member `member` is at ptr. */
+/* The structure of type `type` that contains the member `member` at ptr. */
 #define TOEC_CONTAINER(ptr, type, member)                                                          \
     ((type *)(void *)((toec_u8 *)(ptr)-TOEC_OFFSETOF(type, member)))
 

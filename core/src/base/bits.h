@@ -2,7 +2,7 @@
 /*
  * bits.h - bit search and 64-bit arithmetic without the compiler's support library: on 32-bit
  * machines a 64-bit division, a 64-bit shift by a variable and a bit search would each become a
- * call into libgcc, and core/ has no undefined symbol but those of port.h (SEEDS S4.1).
+ * call into libgcc, but core/ has no undefined symbols except those of port.h (SEEDS S4.1).
  */
 #ifndef TOEC_BITS_H
 #define TOEC_BITS_H

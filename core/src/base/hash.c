@@ -127,15 +127,15 @@ static unsigned xor_words(const toec_u8 *p, unsigned n)
 }
 
 /*
- * The key is 0x6d5a repeated, so that both directions of a flow hash alike (Woo, Park 2012). It is
- * the same at each 16-bit word of the input, and the hash is linear: the words may be added up
- * (XOR) before hashing.
+ * The key is 0x6d5a repeated, so that both directions of a flow have the same hash (Woo, Park
+ * 2012). The key is the same for each 16-bit word of the input and the hash is linear, so the words
+ * can be combined (XOR) before hashing.
  */
 toec_u32 toec_rss_hash(const struct toec_addr *a, const struct toec_addr *b, toec_u16 pa,
                        toec_u16 pb)
 {
     static const toec_u8 key[6] = {0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a};
-    /* As NICs have it: 4 bytes of each address for IPv4, 16 for IPv6, then the ports. */
+    /* As in NICs: 4 bytes of each address for IPv4, 16 for IPv6, then the ports. */
     unsigned skip = toec_addr_is4(a) && toec_addr_is4(b) ? 12 : 0, x = pa ^ pb;
     toec_u8 in[2];
 

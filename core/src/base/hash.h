@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.h - keyed hashes (SipHash-2-4 for what an attacker must not predict, a universal hash for
- * flow lookup, Toeplitz for receive-side scaling) and the intrusive hash table that flows,
- * listeners, neighbours and datagrams are found with.
+ * hash.h - keyed hashes (SipHash-2-4 for values that an attacker must not predict, a universal hash
+ * for flow lookup, Toeplitz for receive-side scaling) and the intrusive hash table for flows,
+ * listeners, neighbours and datagrams.
  */
 #ifndef TOEC_HASH_H
 #define TOEC_HASH_H
@@ -23,15 +23,15 @@ struct toec_flow_key {
 
 /*
  * Hash of a 4-tuple for the lookup tables: multilinear, (k0 + sum of k[i+1] * w[i]) >> 33, which is
- * strongly universal (Lemire, Kaser 2014): who does not know the key cannot aim at one bucket. The
- * top bit says IPv6 (TOEC_HASH_IP6), so that equal hashes are of one family.
+ * strongly universal (Lemire, Kaser 2014): an attacker without the key cannot target one bucket.
+ * The top bit marks IPv6 (TOEC_HASH_IP6), so equal hashes belong to one family.
  */
 #define TOEC_HASH_IP6 0x80000000u
 toec_u32 toec_flow_hash(const struct toec_flow_key *key, const struct toec_addr *local,
                         const struct toec_addr *remote, toec_u16 local_port, toec_u16 remote_port);
-/* The same family for two words: neighbours, datagrams, listeners. */
+/* The same hash of two words: neighbours, datagrams, listeners. */
 toec_u32 toec_word_hash(const struct toec_flow_key *key, toec_u32 a, toec_u32 b);
-/* ... for an address and a word. */
+/* The same hash of an address and a word. */
 toec_u32 toec_addr_hash(const struct toec_flow_key *key, const struct toec_addr *a, toec_u32 b);
 
 /* ---- intrusive chained hash table; the number of buckets is fixed ---- */
@@ -47,7 +47,8 @@ struct toec_htab {
     toec_u32 used;
 };
 
-/* How many buckets serve `items` objects: the power of two at or above, so chains stay near one. */
+/* Returns the number of buckets for `items` objects: the next power of two, so that chains stay
+ * near one entry. */
 toec_u32 toec_htab_buckets(toec_u32 items);
 
 TOEC_INLINE void toec_htab_init(struct toec_htab *t, struct toec_hnode **bucket, toec_u32 buckets)
@@ -58,7 +59,7 @@ TOEC_INLINE void toec_htab_init(struct toec_htab *t, struct toec_hnode **bucket,
     memset(bucket, 0, buckets * sizeof(struct toec_hnode *));
 }
 
-/* First node that may have this hash; walk with toec_htab_next, comparing the key yourself. */
+/* Returns the first node of this hash; walk on with toec_htab_next() and compare the keys. */
 TOEC_INLINE struct toec_hnode *toec_htab_match(struct toec_hnode *n, toec_u32 hash)
 {
     while (n && n->hash != hash)

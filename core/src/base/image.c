@@ -114,7 +114,7 @@ void toec_image_open(struct toec_image_in *in, const void *image, unsigned long 
     in->end = in->at + n;
 }
 
-/* The field at p, which ends before end: where the one behind it stands; 0: it does not end. */
+/* Returns the end of the field at p, or 0 when it exceeds `end`. */
 static const toec_u8 *field_end(const toec_u8 *p, const toec_u8 *end)
 {
     if (end - p < 2 || end - p - 2 < p[1])
@@ -154,7 +154,7 @@ static toec_u64 number(const toec_u8 *value, unsigned n)
     return v;
 }
 
-/* -1: the member is too small for it. */
+/* Returns -1 when the value does not fit the member. */
 static int store(toec_u8 *to, const struct toec_field *f, const toec_u8 *value, unsigned n)
 {
     toec_u64 all;
@@ -187,7 +187,7 @@ static int store(toec_u8 *to, const struct toec_field *f, const toec_u8 *value, 
     return 0;
 }
 
-/* Fields stand in the order of the table, mostly; the search begins where the last one ended. */
+/* Fields mostly come in the order of the table, so the search begins where the last one ended. */
 static const struct toec_field *row_of(const struct toec_field *table, unsigned count,
                                        unsigned *from, unsigned tag)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mac.c - HMAC-SHA-1 (RFC 2104) and AES-128-CMAC (RFC 4493), piece by piece: see mac.h. */
+/* mac.c - HMAC-SHA-1 (RFC 2104) and AES-128-CMAC (RFC 4493), computed incrementally: see mac.h. */
 #include "mac.h"
 
 /* ---- HMAC ---- */
@@ -60,7 +60,7 @@ static void cmac_add(struct toec_cmac *c, const toec_u8 *p, toec_u32 n)
     while (n) {
         toec_u32 part;
 
-        if (c->n == TOEC_AES_BLOCK) /* another one follows */
+        if (c->n == TOEC_AES_BLOCK) /* the full block is not the last one */
             cmac_block(c);
         part = TOEC_MIN(TOEC_AES_BLOCK - c->n, n);
         memcpy(c->last + c->n, p, part);
@@ -70,7 +70,7 @@ static void cmac_add(struct toec_cmac *c, const toec_u8 *p, toec_u32 n)
     }
 }
 
-/* Shifted left by one bit, and reduced (RFC 4493 2.3). */
+/* Doubles in GF(2^128): shifts left by one bit and reduces (RFC 4493 2.3). */
 static void cmac_double(toec_u8 *k)
 {
     unsigned carry = k[0] >> 7, i;
@@ -80,7 +80,7 @@ static void cmac_double(toec_u8 *k)
     k[TOEC_AES_BLOCK - 1] = (toec_u8)(k[TOEC_AES_BLOCK - 1] << 1 ^ (carry ? 0x87u : 0));
 }
 
-/* RFC 4493 2.4: the last block is whole (K1), or filled up (K2). */
+/* RFC 4493 2.4: the last block is complete (K1) or padded (K2). */
 static void cmac_end(struct toec_cmac *c, toec_u8 *out)
 {
     toec_u8 k[TOEC_AES_BLOCK];

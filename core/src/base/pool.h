@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool.h - a fixed number of equal objects in memory given at init, handed out last in first out
- * (the object used most recently is the one still in the cache; SEEDS S4.5). Memory never used is
- * never touched.
+ * pool.h - a fixed number of equal objects in memory provided at init, allocated last in first out:
+ * the object freed last is the one still in the cache (SEEDS S4.5). Memory of objects never
+ * allocated is never touched.
  */
 #ifndef TOEC_POOL_H
 #define TOEC_POOL_H
@@ -10,11 +10,11 @@
 #include "base.h"
 
 struct toec_pool {
-    void *free;     /* linked through the first word of each free object */
+    void *free;     /* free list, linked through the first word of each object */
     toec_u8 *items; /* `total` objects of `size` bytes */
     toec_u32 size;  /* a multiple of the alignment the objects need, at least one pointer */
     toec_u32 total;
-    toec_u32 fresh; /* objects at and above this index have never been handed out */
+    toec_u32 fresh; /* objects at and above this index were never allocated */
     toec_u32 used;
 };
 
@@ -28,7 +28,7 @@ TOEC_INLINE void toec_pool_init(struct toec_pool *p, void *items, toec_u32 size,
     p->used = 0;
 }
 
-/* An object (contents undefined), or 0 when all are in use. */
+/* Allocates an object (contents undefined). Returns 0 when all are in use. */
 TOEC_INLINE void *toec_pool_get(struct toec_pool *p)
 {
     void *item = p->free;
@@ -50,7 +50,7 @@ TOEC_INLINE void toec_pool_put(struct toec_pool *p, void *item)
     p->used--;
 }
 
-/* Number of an object in its pool, 0..total-1, and back. */
+/* Converts between an object and its index, 0..total-1. */
 TOEC_INLINE toec_u32 toec_pool_index(const struct toec_pool *p, const void *item)
 {
     return (toec_u32)((toec_uptr)((const toec_u8 *)item - p->items) / p->size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rate.h - token bucket without division: the bucket is kept as the time at which it will be full
- * again (generic cell rate algorithm, ITU-T I.371).
+ * rate.h - token bucket without division: stores the time when the bucket will be full again
+ * (generic cell rate algorithm, ITU-T I.371).
  */
 #ifndef TOEC_RATE_H
 #define TOEC_RATE_H
@@ -14,7 +14,7 @@ struct toec_rate {
     toec_time depth;    /* interval * (burst - 1) */
 };
 
-/* per_second 0xffffffff: no limit. burst: 1 at least. */
+/* per_second 0xffffffff: no limit. burst: at least 1. */
 TOEC_INLINE void toec_rate_init(struct toec_rate *r, toec_u32 per_second, toec_u32 burst)
 {
     r->full_at = 0;
@@ -22,7 +22,7 @@ TOEC_INLINE void toec_rate_init(struct toec_rate *r, toec_u32 per_second, toec_u
     r->depth = r->interval * (burst - 1);
 }
 
-/* Takes a token: not 0 when there was one. */
+/* Takes a token. Returns not 0 when there was one. */
 TOEC_INLINE int toec_rate_allow(struct toec_rate *r, toec_time now)
 {
     toec_time at = r->full_at > now ? r->full_at : now;

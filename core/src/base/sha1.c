@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sha1.c - SHA-1 (RFC 3174, method 1), for HMAC-SHA-1-96 of TCP-AO alone (RFC 5926 3.2.1). */
+/* sha1.c - SHA-1 (RFC 3174, method 1), only for HMAC-SHA-1-96 of TCP-AO (RFC 5926 3.2.1). */
 #include "sha1.h"
 
 #include "wire.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sha1.h - SHA-1 (RFC 3174, method 1), for HMAC-SHA-1-96 of TCP-AO alone (RFC 5926 3.2.1). */
+/* sha1.h - SHA-1 (RFC 3174, method 1), only for HMAC-SHA-1-96 of TCP-AO (RFC 5926 3.2.1). */
 #ifndef TOEC_SHA1_H
 #define TOEC_SHA1_H
 
@@ -9,7 +9,7 @@
 
 struct toec_sha1 {
     toec_u32 h[5];
-    toec_u32 n; /* bytes so far: far fewer than 2^29 */
+    toec_u32 n; /* bytes so far: always far below 2^29 */
     toec_u8 block[64];
 };
 

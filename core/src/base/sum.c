@@ -11,7 +11,7 @@ toec_u16 toec_sum(const void *data, unsigned long n)
     toec_u32 w[4];
     toec_u8 last[4];
 
-    /* 32 bytes per turn into four accumulators, each with its end-around carry added at once. */
+    /* 32 bytes per iteration into four accumulators, each with an immediate end-around carry. */
     for (; n >= 32; n -= 32, p += 32) {
         memcpy(x, p, 32);
         a += x[0];

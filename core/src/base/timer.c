@@ -2,11 +2,11 @@
 /*
  * timer.c - hierarchical timer wheel (Varghese, Lauck 1987, scheme 7).
  *
- * A timer stands at the level of the highest 5-bit digit in which its tick differs from `cur`, in
- * the slot of that digit. So all timers of a level lie before all of the next level, and a slot is
- * spread over the levels below when `cur` reaches its start. Ticks are modulo 2^32: at the top
- * level (two bits, four slots) slots behind `cur` are those of the next round, which is why a delay
- * stays below 3 * 2^30 ticks.
+ * A timer is at the level of the highest 5-bit digit in which its tick differs from `cur`, in the
+ * slot of that digit. So all timers of a level expire before those of the next level, and a slot is
+ * redistributed to lower levels when `cur` reaches its start. Ticks are modulo 2^32. At the top
+ * level (two bits, four slots), slots behind `cur` belong to the next round; therefore a delay must
+ * stay below 3 * 2^30 ticks.
  */
 #include "timer.h"
 
@@ -41,7 +41,7 @@ static void place(struct toec_wheel *w, struct toec_timer *t)
     w->levels |= 1u << level;
 }
 
-/* The slot has become empty. */
+/* Clears the bits of an empty slot. */
 static void vacate(struct toec_wheel *w, unsigned level, unsigned slot)
 {
     w->busy[level] &= ~(1u << slot);
@@ -86,7 +86,7 @@ void toec_wheel_set(struct toec_wheel *w, struct toec_timer *t, enum toec_timer_
     place(w, t);
 }
 
-/* First tick of the earliest slot in use; *level says where. Not 0 when there is one. */
+/* Finds the earliest slot in use: its first tick and its level. Returns 0 when there is none. */
 static int earliest(const struct toec_wheel *w, toec_u64 *tick, unsigned *level)
 {
     toec_u32 cur = (toec_u32)w->cur, busy, start;
@@ -96,7 +96,7 @@ static int earliest(const struct toec_wheel *w, toec_u64 *tick, unsigned *level)
         return 0;
     l = toec_ctz32(w->levels);
     busy = w->busy[l];
-    if (l == TOP) { /* four slots in a ring: the first after cur's */
+    if (l == TOP) { /* four slots in a ring: the first one after cur's */
         slot = (cur >> (DIGIT * TOP)) + 1;
         while (!(busy >> (slot & 3) & 1))
             slot++;
@@ -110,7 +110,7 @@ static int earliest(const struct toec_wheel *w, toec_u64 *tick, unsigned *level)
     return 1;
 }
 
-/* Moves cur to tick; slots that begin there are spread over the levels below. */
+/* Moves cur to tick, and redistributes slots that begin there to lower levels. */
 static void advance(struct toec_wheel *w, toec_u64 tick)
 {
     struct toec_timer *t, *next;
@@ -132,7 +132,7 @@ static void advance(struct toec_wheel *w, toec_u64 tick)
     }
 }
 
-/* Moves the whole list to *tail; returns the new tail. */
+/* Appends the whole list at *tail; returns the new tail. */
 static struct toec_timer **take(struct toec_timer **list, struct toec_timer **tail)
 {
     struct toec_timer *t = *list;
@@ -148,7 +148,7 @@ static struct toec_timer **take(struct toec_timer **list, struct toec_timer **ta
     return tail;
 }
 
-/* Everything that is due goes to `running`, which is empty. */
+/* Moves all due timers to `running`, which is empty. */
 static void collect(struct toec_wheel *w, toec_u64 target)
 {
     struct toec_timer **tail;
@@ -175,7 +175,7 @@ TOEC_NOINLINE void run(struct toec_wheel *w, toec_time now, toec_timer_fn *fn, v
 
     if (!w->running)
         collect(w, now >> TOEC_TICK_SHIFT);
-    while ((t = w->running) != 0 && left-- > 0) { /* a handler may cancel others of them */
+    while ((t = w->running) != 0 && left-- > 0) { /* a handler may cancel other timers in it */
         toec_wheel_cancel(w, t);
         fn(user, t, (enum toec_timer_kind)t->kind, now);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.h - reading and writing integers in network byte order, byte by byte: right on little and
- * big endian machines and at any alignment. Compilers turn these into single loads and stores.
+ * wire.h - reads and writes integers in network byte order, byte by byte: correct on little and big
+ * endian machines and at any alignment. Compilers turn these into single loads and stores.
  */
 #ifndef TOEC_WIRE_H
 #define TOEC_WIRE_H
@@ -34,7 +34,7 @@ TOEC_INLINE void toec_put32(toec_u8 *p, toec_u32 v)
 
 /*
  * Checksums are kept as native 16-bit words (RFC 1071 2(B): the sum does not depend on byte order),
- * so they are stored and loaded as such, not by toec_put16().
+ * so they are stored and loaded natively, not by toec_put16().
  */
 TOEC_INLINE toec_u16 toec_get_sum(const toec_u8 *p)
 {
@@ -49,7 +49,7 @@ TOEC_INLINE void toec_put_sum(toec_u8 *p, toec_u16 v)
     memcpy(p, &v, 2);
 }
 
-/* A sum of 32-bit words, folded to 16 bits. */
+/* Folds a sum of 32-bit words to 16 bits. */
 TOEC_INLINE toec_u16 toec_fold64(toec_u64 x)
 {
     x = (x & 0xffffffffu) + (x >> 32); /* 33 bits */
@@ -58,7 +58,7 @@ TOEC_INLINE toec_u16 toec_fold64(toec_u64 x)
     return (toec_u16)((x & 0xffffu) + (x >> 16));
 }
 
-/* The native 16-bit word whose bytes in memory are v in network byte order. */
+/* Returns the native 16-bit word whose bytes in memory are v in network byte order. */
 TOEC_INLINE toec_u16 toec_hton16(toec_u16 v)
 {
     toec_u8 b[2];
@@ -92,7 +92,7 @@ TOEC_INLINE int toec_addr_eq(const struct toec_addr *a, const struct toec_addr *
     return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
 }
 
-/* Not 0 when a is ::ffff:0:0/96, an IPv4 address in mapped form. */
+/* Returns not 0 when a is in ::ffff:0:0/96, an IPv4 address in mapped form. */
 TOEC_INLINE int toec_addr_is4(const struct toec_addr *a)
 {
     toec_u32 w[3];
@@ -101,7 +101,7 @@ TOEC_INLINE int toec_addr_is4(const struct toec_addr *a)
     return (w[0] | w[1]) == 0 && toec_get32(a->b + 8) == 0xffffu;
 }
 
-/* Not 0 when a is :: (all zero). */
+/* Returns not 0 when a is :: (all zero). */
 TOEC_INLINE int toec_addr_is_zero(const struct toec_addr *a)
 {
     toec_u64 x[2];

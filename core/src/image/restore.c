@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * restore.c - a stack goes on where another one was saved (save.h). What an image says is checked
- * before it is used: a stack made of a forged one may be wrong about its peers, but reads and
- * writes no memory but its own.
+ * restore.c - restores a saved stack (save.h). Values of an image are checked before use: a stack
+ * restored from a forged image may hold false data about its peers, but accesses no memory except
+ * its own.
  */
 #include "restore.h"
 
@@ -16,7 +16,7 @@
 
 #define DAMAGED "the image is damaged: a record ends too early, or a value is too large"
 
-/* 0 where it has been. */
+/* Returns 0 for a tick that has passed. */
 toec_time toec_deadline_of(toec_u32 tick, toec_time now)
 {
     if ((toec_i32)(tick - toec_ticks(now)) <= 0)
@@ -76,7 +76,7 @@ static const char *stack_sound(const struct toec_stack *s)
     return 0;
 }
 
-/* toec_init() has begun to make its addresses its own: nothing of that goes on. */
+/* Discards the addresses that toec_init() started to assign. */
 static void forget_addresses(struct toec_stack *s)
 {
     unsigned i;
@@ -136,7 +136,7 @@ static int same_name(unsigned counter, const toec_u8 *is, unsigned n)
     return i == n && i == len;
 }
 
-/* One that there is no more is forgotten. */
+/* Ignores a counter that no longer exists. */
 static void restore_counter(struct toec_restoring *r)
 {
     unsigned n, i;
@@ -216,7 +216,7 @@ static const char *restore_neigh(struct toec_restoring *r)
     if (take(r, &toec_t_neigh, &is) || is.state == TOEC_NEIGH_FREE || is.state > TOEC_NEIGH_FAILED)
         return DAMAGED;
     if (toec_neigh_find(r->s, &is.addr) || r->s->neigh.pool.used == r->s->neigh.pool.total)
-        return 0; /* it is a cache */
+        return 0; /* entries of a cache may be lost */
     n = toec_neigh_add(r->s, &is.addr, 0, r->now);
     if (n)
         toec_neigh_again(
@@ -252,7 +252,7 @@ static const char *restore_peer(struct toec_restoring *r)
     return 0;
 }
 
-/* Its path is found anew. */
+/* Restores a waiting packet; its path is looked up again. */
 static const char *restore_waiting(struct toec_restoring *r)
 {
     struct toec_wait *w = &r->s->wait;

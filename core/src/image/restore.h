@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* restore.h - a stack goes on where another one was saved (save.h). */
+/* restore.h - restores a saved stack (save.h). */
 #ifndef TOEC_RESTORE_H
 #define TOEC_RESTORE_H
 
 #include "save.h"
 
-/* Listeners up to this index are in use, or free. */
+/* Adds free listeners to the pool up to this index. */
 void toec_restore_reach(struct toec_stack *s, toec_u32 index);
-/* The deadline that an expiry at `tick` came from; `shift` as the wheel's: 0, or TOEC_PACE_SHIFT.
- */
+/* Returns the deadline of an expiry at `tick`, 0 if it has passed. For the pacing wheel, now is
+ * shifted left by TOEC_PACE_SHIFT. */
 toec_time toec_deadline_of(toec_u32 tick, toec_time now);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * restore_ao.c - keys of TCP-AO in an image: they come first, then who has them (save.h).
+ * restore_ao.c - restores TCP-AO keys: in an image, keys precede the record of their owner
+ * (save.h).
  */
 #include "restore_ao.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * restore_flow.c - a flow of an image (restore.c): it is read into a TCB, with all that it borrows,
- * then checked as a whole, and only then found by segments and timers.
+ * restore_flow.c - restores a flow (restore.c): reads it into a TCB with all that it borrows,
+ * checks it as a whole, and only then makes it visible to segments and timers.
  */
 #include "restore_flow.h"
 
@@ -19,9 +19,9 @@
 
 #define DAMAGED "the image is damaged: a record ends too early, or a value is too large"
 
-/* Flags that say where it stands in lists of the stack. */
+/* Flags of membership in lists of the stack. */
 #define PLACES (TOEC_F_PENDING | TOEC_F_PARKED | TOEC_F_ARMED)
-/* ... that are of an episode of loss. */
+/* Flags of an episode of loss. */
 #define LOSSY     (TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD | TOEC_F_TLP | TOEC_F_SACKED)
 #define MSS_LEAST 36u /* TOEC_MSS_MIN, less what options take */
 
@@ -30,7 +30,7 @@ static int take(const struct toec_restoring *r, const struct toec_table *t, void
     return toec_image_take(&r->in, t->row, t->count, to);
 }
 
-/* ---- who it is ---- */
+/* ---- identity and owner ---- */
 
 static const char *name_sound(const struct toec_restoring *r, const struct toec_tcb *t)
 {
@@ -45,7 +45,7 @@ static const char *name_sound(const struct toec_restoring *r, const struct toec_
     return 0;
 }
 
-/* The owner that it had, whose buffers are as they were. */
+/* Attaches the owner, whose buffers must have their old sizes. */
 static const char *take_owner(struct toec_restoring *r, struct toec_tcb *t)
 {
     struct toec_buffers b;
@@ -67,7 +67,7 @@ static const char *take_owner(struct toec_restoring *r, struct toec_tcb *t)
     return 0;
 }
 
-/* The next hop is found when something is sent. */
+/* Restores the MTU of the path; the next hop is looked up at the next transmission. */
 static void take_path(struct toec_restoring *r, struct toec_tcb *t)
 {
     toec_u16 mtu = t->path.mtu;
@@ -106,7 +106,7 @@ const char *toec_restore_flow(struct toec_restoring *r)
     is.node = t->node;
     is.remote_ip = t->remote_ip;
     if (is.reason)
-        is.rare |= TOEC_RARE_SOFT; /* as settle_reason() has it */
+        is.rare |= TOEC_RARE_SOFT; /* as in settle_reason() */
     is.cc_ops = toec_cc_get((unsigned)toec_image_number(&r->in, TOEC_TAG_CC));
     if (!is.cc_ops)
         return "the image is damaged: a flow has no congestion control that there is";
@@ -126,7 +126,7 @@ const char *toec_restore_flow(struct toec_restoring *r)
     return take_owner(r, t);
 }
 
-/* ---- what it has borrowed ---- */
+/* ---- borrowed records ---- */
 
 static const char *take_bbr(struct toec_restoring *r, struct toec_tcb *t)
 {
@@ -207,7 +207,7 @@ const char *toec_restore_part(struct toec_restoring *r)
     struct toec_tcb *t = r->flow;
 
     if (r->in.type < TOEC_REC_CWV || r->in.type > TOEC_REC_GAP)
-        return 0; /* of a later version */
+        return 0; /* a record of a later version */
     if (!t)
         return "the image is damaged: it begins in the middle of a flow";
     switch (r->in.type) {
@@ -228,9 +228,9 @@ const char *toec_restore_part(struct toec_restoring *r)
     }
 }
 
-/* ---- is it a flow? ---- */
+/* ---- consistency ---- */
 
-/* Of the stream received, with a window that lies within the buffer. */
+/* Checks the receive stream: its window must be within the buffer. */
 static int receive_sound(const struct toec_tcb *t)
 {
     toec_u32 size = 1u << t->rx_log;
@@ -254,7 +254,7 @@ static int receive_sound(const struct toec_tcb *t)
     return 1;
 }
 
-/* Of the stream sent: SND.UNA, SND.NXT, SND.MAX and the end of the data follow each other. */
+/* Checks the send stream: SND.UNA <= SND.NXT <= SND.MAX <= end of the data. */
 static int send_sound(const struct toec_tcb *t)
 {
     toec_u32 size = 1u << t->tx_log, end = t->snd_end + 1 - t->snd_una;
@@ -292,7 +292,7 @@ static toec_u32 marked(const struct toec_tcb *t, unsigned mark)
     return n;
 }
 
-/* Of loss recovery, which takes it for granted that what it has begun is there. */
+/* Checks loss recovery, which relies on the state of what it has started. */
 static int recovery_sound(const struct toec_tcb *t)
 {
     const struct toec_rack *k = &t->rack;
@@ -338,7 +338,7 @@ static int segments_sound(const struct toec_tcb *t)
         return 0;
     if (t->state == TOEC_SYN_SENT)
         return m->mtu == 0;
-    /* of both t->mss is made anew when the path changes */
+    /* t->mss is recomputed from both when the path changes */
     if (m->peer_mss < TOEC_MSS_MIN || t->mss < MSS_LEAST ||
         t->mss + t->path.hlen + TOEC_TCP_LEN + toec_opt_len(t) > t->path.mtu)
         return 0;
@@ -376,7 +376,7 @@ static const char *flow_sound(const struct toec_restoring *r, const struct toec_
     return 0;
 }
 
-/* ---- its places ---- */
+/* ---- lists and timers ---- */
 
 static const char *join_listener(struct toec_restoring *r, struct toec_tcb *t)
 {

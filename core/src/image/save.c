@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* save.c - writes a stack down for another one that goes on with it: see save.h. */
+/* save.c - writes a stack as an image, from which another stack continues: see save.h. */
 #include "save.h"
 
 #include "../cc/cc_cubic.h"
@@ -42,7 +42,7 @@ static void whole(struct toec_image_out *o, unsigned type, const struct toec_tab
     toec_image_end(o);
 }
 
-/* The tick that it expires at; not before that of now. */
+/* Returns the tick of expiry, at least that of now. */
 static toec_u32 tick_of(const struct toec_timer *t, toec_time now)
 {
     return TOEC_SEQ_LT(t->tick, toec_ticks(now)) ? toec_ticks(now) : t->tick;
@@ -56,7 +56,7 @@ static void timer(struct toec_image_out *o, const struct toec_timer *t, toec_tim
     toec_image_int(o, TOEC_TAG_TICK_SET, 1);
 }
 
-/* ... of several in one record. */
+/* Writes one of several timers in a record. */
 static void named_timer(struct toec_image_out *o, unsigned tag, const struct toec_timer *t,
                         toec_time now)
 {
@@ -272,7 +272,7 @@ static void save_flight(struct toec_image_out *o, const struct toec_tcb *t, toec
         whole(o, TOEC_REC_GAP, &toec_t_gap, &t->ooo[i]);
 }
 
-/* As if its timer were set, where an ACK that it owes stands in the queue of tcp_delack.c. */
+/* Writes an ACK in the queue of tcp_delack.c as if the flow's timer were set for it. */
 static void settle_delack(struct toec_tcb *t, toec_time now)
 {
     toec_u32 due = toec_ticks(now) + toec_delack_left(t, toec_ticks(now));
@@ -284,7 +284,7 @@ static void settle_delack(struct toec_tcb *t, toec_time now)
     t->timer_due = due;
 }
 
-/* In an image there is a soft error when it has a reason. */
+/* In an image, a reason other than 0 implies a soft error. */
 static void settle_reason(struct toec_tcb *t)
 {
     if (!(t->rare & TOEC_RARE_SOFT))
@@ -322,7 +322,7 @@ static void save_flow(struct toec_image_out *o, const struct toec_tcb *of,
         save_ao(o, toec_ao_of(s, of));
 }
 
-/* Those in use are in no other state than CLOSED only within a call (tcp.c). */
+/* Saves the flows in use. These are in CLOSED only within a call (tcp.c). */
 static toec_u32 save_flows(struct toec_image_out *o, const struct toec_stack *s,
                            const struct toec_saver *to, toec_time now)
 {

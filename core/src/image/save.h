@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * save.h - a stack as an image (toe/image.h): its records, and which members of which structure
- * they hold. save.c writes them, restore.c and restore_flow.c read them.
+ * save.h - the image of a stack (toe/image.h): its records, and the structure members in each.
+ * save.c writes them, restore.c and restore_flow.c read them.
  *
  * The numbers below, those in save_tables.c, and the values of states, flags and algorithms are the
- * format: they do not change. What is new gets a new number and means with 0 what was before.
- * Where that cannot be, TOEC_SAVE_VERSION rises.
+ * format: they must not change. An addition gets a new number, and its value 0 must mean the
+ * earlier behaviour. Where that is impossible, increment TOEC_SAVE_VERSION.
  *
- * Not saved, for TCP is right without: reassembly of datagrams, the state of ICMP rate limits,
- * places in lists (who owes something, who is parked), each flow's next hop, which is found again.
- * UDP endpoints are not saved.
+ * Not saved, because TCP works without them: reassembly of datagrams, the state of ICMP rate
+ * limits, membership in lists (pending or parked flows), and each flow's next hop, which is looked
+ * up again. UDP endpoints are not saved.
  */
 #ifndef TOEC_SAVE_H
 #define TOEC_SAVE_H
@@ -19,11 +19,12 @@
 #include "../tcp/tcp.h"
 
 #define TOEC_SAVE_VERSION 1u
-#define TOEC_MTU_LEAST    200u /* less than what a search for the path MTU goes down to */
+#define TOEC_MTU_LEAST    200u /* below the lowest value of a path MTU search */
 
-/* Records, in this order. What stands behind a flow until the next is of that flow. */
+/* Records, in the order of an image, except those of TCP-AO, which come where noted. Records
+ * between one flow and the next belong to the former. */
 enum {
-    TOEC_REC_STACK = 0x5430, /* the first; ... */
+    TOEC_REC_STACK = 0x5430, /* the first record */
     TOEC_REC_COUNTER,
     TOEC_REC_OWN6,
     TOEC_REC_PREFIX6,
@@ -31,11 +32,11 @@ enum {
     TOEC_REC_REDIRECT6,
     TOEC_REC_NEIGH,
     TOEC_REC_PMTU,
-    TOEC_REC_PEER,    /* Fast Open: of a server */
-    TOEC_REC_WAITING, /* a packet without a flow, for its neighbour */
+    TOEC_REC_PEER,    /* Fast Open: cached data of a server */
+    TOEC_REC_WAITING, /* a packet without a flow that waits for its neighbour */
     TOEC_REC_LISTENER,
     TOEC_REC_FLOW,
-    TOEC_REC_CWV, /* ... */
+    TOEC_REC_CWV, /* first of those of a flow */
     TOEC_REC_NEWRENO,
     TOEC_REC_CUBIC,
     TOEC_REC_DCTCP,
@@ -44,30 +45,30 @@ enum {
     TOEC_REC_PACE,
     TOEC_REC_EPISODE,
     TOEC_REC_RUN,
-    TOEC_REC_GAP, /* ... of a flow */
+    TOEC_REC_GAP, /* CWV to GAP: of the preceding flow */
     TOEC_REC_TW,
     TOEC_REC_END,        /* the last */
-    TOEC_REC_AO_KEY,     /* TCP-AO: keys, before the record that they belong to; */
-    TOEC_REC_AO,         /* ... of the flow or the entry in TIME-WAIT that stands before; */
-    TOEC_REC_AO_LISTENER /* ... of a listener, before flows */
+    TOEC_REC_AO_KEY,     /* TCP-AO: a key, before the record of its owner */
+    TOEC_REC_AO,         /* TCP-AO: of the preceding flow or TIME-WAIT entry */
+    TOEC_REC_AO_LISTENER /* TCP-AO: of a listener, before flows */
 };
 
-/* Fields beside those of the tables. */
+/* Fields in addition to those of the tables. */
 enum {
     TOEC_TAG_VERSION = 1, /* of the stack */
     TOEC_TAG_TIME,
     TOEC_TAG_FLOWS,
     TOEC_TAG_MAC,
     TOEC_TAG_IP,
-    TOEC_TAG_SERIAL,     /* of listeners with Fast Open, the last */
-    TOEC_TAG_USES,       /* of what is known of Fast Open servers */
-    TOEC_TAG_TICK = 200, /* when the timer expires, and that it is set */
+    TOEC_TAG_SERIAL,     /* last serial number of listeners with Fast Open */
+    TOEC_TAG_USES,       /* use counter of the cache of Fast Open servers */
+    TOEC_TAG_TICK = 200, /* when the timer expires, and whether it is set */
     TOEC_TAG_TICK_SET,
     TOEC_TAG_INDEX,
     TOEC_TAG_OWNER,
     TOEC_TAG_CC,
-    TOEC_TAG_RECORD,   /* of a flow: it has one */
-    TOEC_TAG_GAPS,     /* ... and room for many gaps */
+    TOEC_TAG_RECORD,   /* of a flow: whether it has a record of transmissions */
+    TOEC_TAG_GAPS,     /* of a flow: whether it has room for many gaps */
     TOEC_TAG_LISTENER, /* of a half-open flow: its listener's index + 1 */
     TOEC_TAG_NAME,     /* of a counter */
     TOEC_TAG_VALUE,
@@ -75,8 +76,8 @@ enum {
     TOEC_TAG_EXPIRY,
     TOEC_TAG_MLD,
     TOEC_TAG_ANNOUNCE,
-    TOEC_TAG_FRAME,         /* of a packet: pieces of 255 bytes at this tag and those that follow */
-    TOEC_TAG_CURRENT = 240, /* of TCP-AO: the keys in use, the first is 0 */
+    TOEC_TAG_FRAME, /* of a packet: pieces of 255 bytes at this tag and the following ones */
+    TOEC_TAG_CURRENT = 240, /* of TCP-AO: the index of the key in use, from 0 */
     TOEC_TAG_RNEXT
 };
 
@@ -87,18 +88,18 @@ struct toec_table {
 
 const char *toec_counter_name(unsigned i, unsigned *len);
 
-/* A stack that is being restored. */
+/* State of a restore. */
 struct toec_restoring {
     struct toec_stack *s;
     const struct toec_restorer *by;
     toec_time now;
     struct toec_image_in in;
     struct toec_tw *tw;       /* the last one restored */
-    struct toec_ao_key *keys; /* of TCP-AO, read, and nobody's yet */
-    struct toec_tcb *flow;    /* its records are being read, and it is not complete yet */
+    struct toec_ao_key *keys; /* keys of TCP-AO read so far that have no owner yet */
+    struct toec_tcb *flow;    /* the current flow, incomplete while its records are read */
     toec_u32 half_of;         /* its listener's index + 1 */
-    toec_u32 flows, said;     /* restored; that the image says it has */
-    toec_u8 has_cc;           /* its algorithm's record has come */
+    toec_u32 flows, said;     /* flows restored; flows that the image announces */
+    toec_u8 has_cc;           /* its algorithm's record was read */
 };
 
 #endif

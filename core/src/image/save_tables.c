@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* save_tables.c - what of each structure stands in an image, and under which tag (save.h). */
+/* save_tables.c - the members of each structure in an image, and their tags (save.h). */
 #include "save_tables.h"
 
 #include "../cc/cc_bbr.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* save_tables.h - what of each structure stands in an image, and under which tag (save.h). */
+/* save_tables.h - the members of each structure in an image, and their tags (save.h). */
 #ifndef TOEC_SAVE_TABLES_H
 #define TOEC_SAVE_TABLES_H
 

@@ -35,7 +35,7 @@ static int send_arp(struct toec_stack *s, const toec_u8 *eth_dst, const struct t
 
 static const toec_u8 broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
-/* A lost request is asked again by the neighbour's timer. */
+/* The neighbour's timer repeats a lost request. */
 void toec_arp_request(struct toec_stack *s, toec_u32 ip, const toec_u8 *mac)
 {
     struct toec_arp a;
@@ -65,7 +65,7 @@ static void reply(struct toec_stack *s, const struct toec_arp *request)
         TOEC_COUNT(s, tx_unresolved_drop);
 }
 
-/* ---- test, announcement and defence ---- */
+/* ---- probing, announcement and defence ---- */
 
 static toec_time random_ms(struct toec_stack *s, toec_u32 from, toec_u32 to)
 {
@@ -80,20 +80,21 @@ void toec_arp_init(struct toec_stack *s, toec_time now)
         toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, 0); /* at the first poll */
         return;
     }
-    /* R826-04: until nobody has objected we have no address, and answer nobody who asks for it */
+    /* R826-04: until probing has succeeded the stack has no address, and answers no request for it
+     */
     s->arp.tested = s->ip4;
     s->ip4 = 0;
     s->arp.probes = PROBE_NUM;
     toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, now + random_ms(s, 0, PROBE_WAIT_MS));
 }
 
-/* RFC 5227 2.1.1. Not 0 while the test goes on. */
+/* Sends the next probe (RFC 5227 2.1.1). Returns not 0 while probing continues. */
 static int test(struct toec_stack *s, toec_time now)
 {
     toec_time wait = ANNOUNCE_WAIT;
 
     if (s->arp.probes) {
-        toec_arp_request(s, s->arp.tested, 0); /* from 0.0.0.0, as we have no address */
+        toec_arp_request(s, s->arp.tested, 0); /* from 0.0.0.0, as the stack has no address yet */
         if (--s->arp.probes)
             wait = random_ms(s, PROBE_MIN_MS, PROBE_MAX_MS);
         toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, now + wait);
@@ -104,7 +105,7 @@ static int test(struct toec_stack *s, toec_time now)
     return 0;
 }
 
-/* RFC 5227 2.1.1: who claims the address, or tests it as we do, has it. */
+/* RFC 5227 2.1.1: a host that claims the address, or probes for it too, keeps it. */
 static void objection(struct toec_stack *s, const struct toec_arp *a)
 {
     int probe = a->spa == 0 && a->op == TOEC_ARP_REQUEST && a->tpa == s->arp.tested;
@@ -128,7 +129,8 @@ enum toec_ip4_state toec_ip4_state(const struct toec_stack *s, toec_u8 mac[6])
     return s->ip4 ? TOEC_IP4_OWN : TOEC_IP4_NONE;
 }
 
-/* RFC 5227 2.3: an ARP request for our own address, so that others forget who had it before. */
+/* RFC 5227 2.3: announces our address with an ARP request for it, so that others drop stale
+ * entries. */
 void toec_arp_announce_timer(struct toec_stack *s, toec_time now)
 {
     if (s->arp.tested && test(s, now))
@@ -138,8 +140,8 @@ void toec_arp_announce_timer(struct toec_stack *s, toec_time now)
         toec_timer_set(s, &s->arp.announce, TOEC_TMR_ANNOUNCE, now + ANNOUNCE_INTERVAL);
 }
 
-/* R826-04: another host claims our address: RFC 5227 2.4 (b), one announcement per interval at
- * most. */
+/* R826-04: another host claims our address. RFC 5227 2.4 (b): at most one announcement per
+ * interval. */
 static void conflict(struct toec_stack *s, const struct toec_arp *a, toec_time now)
 {
     TOEC_COUNT(s, arp_conflict);
@@ -152,7 +154,7 @@ static void conflict(struct toec_stack *s, const struct toec_arp *a, toec_time n
 
 /* ---- input ---- */
 
-/* R826-02, "merge": a known sender's address is updated, whatever the packet is. */
+/* R826-02, "merge": updates the address of a known sender, whatever the packet is. */
 static void merge(struct toec_stack *s, struct toec_neigh *n, const struct toec_arp *a, int for_us,
                   toec_time now)
 {
@@ -165,11 +167,11 @@ static void merge(struct toec_stack *s, struct toec_neigh *n, const struct toec_
         memcpy(n->mac, a->sha, 6);
     if (asked && for_us && a->op == TOEC_ARP_REPLY)
         toec_neigh_reachable(s, n, now);
-    else if (changed || n->unresolved) /* a claim nobody asked for is verified when it is used */
+    else if (changed || n->unresolved) /* an unsolicited claim is verified when it is used */
         toec_neigh_stale(s, n, now);
 }
 
-/* RFC 826 "add": who asks for us is about to send to us, so we are about to answer. */
+/* RFC 826 "add": adds a host that requests our address, since it is about to send to us. */
 static void learn(struct toec_stack *s, const struct toec_arp *a, toec_time now)
 {
     struct toec_addr addr;
@@ -193,7 +195,7 @@ void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time
     int for_us;
 
     TOEC_COUNT(s, arp_rx);
-    if (s->cfg.link) { /* another stack's business */
+    if (s->cfg.link) { /* the other stack handles ARP */
         TOEC_COUNT(s, arp_not_learned);
         return;
     }
@@ -212,7 +214,7 @@ void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time
         return;
     }
     for_us = a.tpa == s->ip4;
-    if (a.spa != 0) { /* 0: a probe (RFC 5227 2.1.1), which is answered but teaches nothing */
+    if (a.spa != 0) { /* 0: a probe (RFC 5227 2.1.1), which is answered but not learned from */
         if (!toec_ip4_on_link_host(s->ip4, s->mask4, a.spa)) {
             TOEC_COUNT(s, arp_off_link);
             return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arp.h - ARP (RFC 826) with test, announcement and defence of our address (RFC 5227 2.1, 2.3,
- * 2.4). */
+/* arp.h - ARP (RFC 826) with probing, announcement and defence of our address (RFC
+ * 5227 2.1, 2.3, 2.4). */
 #ifndef TOEC_ARP_H
 #define TOEC_ARP_H
 
@@ -8,20 +8,20 @@
 #include "ip.h"
 
 struct toec_arp_state {
-    struct toec_timer announce; /* and probes before */
+    struct toec_timer announce; /* also for the probes before */
     toec_u32 announcements;     /* still to send */
-    toec_u32 tested;            /* the address, until it is known to be ours; then toec_stack.ip4 */
+    toec_u32 tested;            /* the address being probed; afterwards toec_stack.ip4 has it */
     toec_u8 probes;             /* still to send */
-    toec_u8 taken;              /* it is another's */
+    toec_u8 taken;              /* another host has the address */
     toec_u8 claimer[6];
     toec_time defend_after; /* our address is not defended again before this time */
 };
 
 void toec_arp_init(struct toec_stack *s, toec_time now);
-/* A frame of ethertype ARP. */
+/* Processes a frame of ethertype ARP. */
 void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
 void toec_arp_announce_timer(struct toec_stack *s, toec_time now);
-/* Asks for ip: to everyone, or to mac alone when it is not 0. */
+/* Sends a request for ip: broadcast, or to mac only when it is not 0. */
 void toec_arp_request(struct toec_stack *s, toec_u32 ip, const toec_u8 *mac);
 
 #endif

@@ -13,9 +13,9 @@
 #define ECHO_BURST  100
 #define ERROR_BURST 10
 #define ERROR_TOS   0xc0 /* internetwork control (RFC 1812 4.3.2.5) */
-#define ERROR_MAX   576  /* bytes of an error datagram at most (RFC 1812 4.3.2.3) */
+#define ERROR_MAX   576  /* maximum bytes of an error datagram (RFC 1812 4.3.2.3) */
 #define MIN_MTU     68   /* RFC 791 3.2: no link may have less */
-/* What is read of a quoted datagram: a full IP header and the ports and sequence number of TCP. */
+/* Bytes read of a quoted datagram: a full IP header, and the ports and sequence number of TCP. */
 #define QUOTE_TCP 8
 #define QUOTE_MAX (TOEC_IP4_MAX_LEN + QUOTE_TCP)
 
@@ -42,7 +42,7 @@ static void out_init(struct toec_stack *s, struct toec_outbuf *o, const struct t
 
 /*
  * RFC 1624 eqn. 3: HC' = ~(~HC + ~m + m'), where m is the word of type and code. Only the type
- * changes between request and reply, so the payload need not be looked at.
+ * changes between request and reply, so the payload is not read.
  */
 static void make_reply_header(toec_u8 *reply, const toec_u8 *request)
 {
@@ -54,21 +54,22 @@ static void make_reply_header(toec_u8 *reply, const toec_u8 *request)
                        (toec_u16)~toec_get_sum(request + TOEC_ICMP4_TYPE), 0);
     sum = toec_sum_add(sum, toec_get_sum(reply + TOEC_ICMP4_TYPE), 0);
     sum = (toec_u16)~sum;
-    /* Of the two zeros only this one is right for a reply of nothing but zeros (RFC 1624 3). */
+    /* Of the two zeros of ones' complement only this one is correct for an all-zero reply (RFC 1624
+     * 3). */
     toec_put_sum(reply + TOEC_ICMP4_SUM, sum ? sum : 0xffff);
 }
 
-/* Sends the reply o, cut into fragments when it is longer than the MTU. Returns as ip4_send. */
+/* Sends the reply o, fragmented when it exceeds the MTU. Returns as toec_ip4_send(). */
 static int send_reply(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                       toec_time now)
 {
-    toec_u32 room = (path->mtu - TOEC_IP4_LEN) & ~7u; /* of L4 data per fragment */
+    toec_u32 room = (path->mtu - TOEC_IP4_LEN) & ~7u; /* L4 data per fragment */
     toec_u32 left = o->len, done = 0, id;
     int rc;
 
     if (TOEC_IP4_LEN + o->l4_len + o->len <= path->mtu)
         return toec_ip_post(s, path, o, now);
-    id = toec_rand32(s); /* RFC 6864 4.3, and no count that others could read (RFC 7739) */
+    id = toec_rand32(s); /* RFC 6864 4.3; random, not a counter that others could read (RFC 7739) */
     for (;;) {
         o->len = TOEC_MIN(left, room - o->l4_len);
         left -= o->len;
@@ -81,7 +82,7 @@ static int send_reply(struct toec_stack *s, struct toec_path *path, struct toec_
     }
 }
 
-/* R792-02, R1122-14: the same identifier, sequence number and data. */
+/* Answers with the same identifier, sequence number and data (R792-02, R1122-14). */
 static void echo(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {
     struct toec_outbuf o;
@@ -110,14 +111,15 @@ static void echo(struct toec_stack *s, const struct toec_ip_in *in, toec_time no
 
 static int is_icmp_error(const struct toec_ip_in *in)
 {
-    /* of ICMP only first fragments come here (Time Exceeded), which hold 8 bytes at least */
+    /* of ICMP, only first fragments reach this function (Time Exceeded), and they hold at least 8
+     * bytes */
     return in->proto == TOEC_IPPROTO_ICMP && in->l4[0] != TOEC_ICMP4_ECHO &&
            in->l4[0] != TOEC_ICMP4_ECHO_REPLY;
 }
 
 /*
- * R1122-10: none about an error. The other conditions of RFC 1122 3.2.2 (no errors about
- * broadcasts, multicasts, strange sources and later fragments) hold already: ip4_in.c drops the
+ * R1122-10: sends no error about an error. The other conditions of RFC 1122 3.2.2 (no errors about
+ * broadcasts, multicasts, invalid sources and later fragments) are already met: ip4_in.c drops the
  * former, ip4_reass.c the latter.
  */
 void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigned type,
@@ -143,7 +145,7 @@ void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigne
     icmp[TOEC_ICMP4_CODE] = (toec_u8)code;
     o.sum_off = TOEC_ICMP4_SUM;
     o.tos = ERROR_TOS;
-    o.off = TOEC_ETH_LEN; /* R1122-11: as much as there is room for */
+    o.off = TOEC_ETH_LEN; /* R1122-11: as much as fits */
     o.len = TOEC_MIN(toec_ip4_total(in->ip), ERROR_MAX - TOEC_IP4_LEN - TOEC_ICMP4_LEN);
     if (toec_ip_post(s, &path, &o, now) < 0)
         TOEC_COUNT(s, tx_unresolved_drop);
@@ -154,8 +156,9 @@ void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigne
 /* ---- errors in ---- */
 
 /*
- * Next-hop MTU of "fragmentation needed". Routers before RFC 1191 leave it 0: then the next lower
- * plateau below the length of the quoted datagram (R1191-04; RFC 1191 5, 7.1).
+ * Returns the next-hop MTU of "fragmentation needed". Routers before RFC 1191 leave it 0; then the
+ * result is the next lower plateau below the length of the quoted datagram (R1191-04; RFC 1191 5,
+ * 7.1).
  */
 static toec_u16 next_mtu(const toec_u8 *icmp, const toec_u8 *quoted)
 {
@@ -171,8 +174,8 @@ static toec_u16 next_mtu(const toec_u8 *icmp, const toec_u8 *quoted)
     return (toec_u16)TOEC_MAX(mtu, MIN_MTU); /* RFC 1191 3 */
 }
 
-/* Finds the quoted TCP segment or UDP datagram; 0, or -1 when there is none that we can have sent.
- */
+/* Finds the quoted TCP segment or UDP datagram. Returns 0, or -1 when this stack cannot have sent
+ * it. */
 static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const struct toec_ip_in *in,
                        toec_u8 quote[QUOTE_MAX])
 {
@@ -199,7 +202,7 @@ static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const stru
     return 0;
 }
 
-/* R792-01; the errors are those of Linux (icmp_err_convert). */
+/* R792-01; the error codes are those of Linux (icmp_err_convert). */
 enum toec_reason toec_icmp_reason(const struct toec_icmp_err *e)
 {
     if (e->type != TOEC_ICMP4_UNREACH)
@@ -219,7 +222,7 @@ enum toec_reason toec_icmp_reason(const struct toec_icmp_err *e)
     }
 }
 
-/* R1122-12: to whom it concerns. */
+/* R1122-12: delivers the error to the transport protocol it concerns. */
 static void error_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {
     toec_u8 quote[QUOTE_MAX];
@@ -266,7 +269,7 @@ void toec_icmp4_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
         error_input(s, in, now);
         return;
     case TOEC_ICMP4_SOURCE_QUENCH: /* R792-03; RFC 9293 MUST-55 */
-    case TOEC_ICMP4_REDIRECT:      /* routing is configured; redirects serve spoofing */
+    case TOEC_ICMP4_REDIRECT:      /* routing is configured; redirects would allow spoofing */
         TOEC_COUNT(s, icmp_ignored);
         return;
     default: /* R1122-09: silently discarded */

@@ -8,8 +8,8 @@
 #include "icmp_err.h"
 
 /*
- * Errors are limited per destination (hashed into this many buckets): one limit for all would let a
- * host find out what others cause (SAD DNS, CVE-2020-25705).
+ * Errors are limited per destination (hashed into this many buckets): with one global limit, a host
+ * could find out how many errors others cause (SAD DNS, CVE-2020-25705).
  */
 #define TOEC_ICMP4_BUCKETS 64
 
@@ -21,13 +21,13 @@ struct toec_icmp4 {
 void toec_icmp4_init(struct toec_stack *s);
 void toec_icmp4_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now);
 /*
- * Sends an error about the datagram `in`, which was not fragmented or is whole again or holds the
- * first fragment; unless RFC 1122 3.2.2 forbids it or the rate is reached.
+ * Sends an error about the datagram `in`, unless RFC 1122 3.2.2 forbids it or the rate limit is
+ * reached. `in` is unfragmented, reassembled, or holds the first fragment.
  */
 void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigned type,
                       unsigned code, toec_time now);
 
-/* What the error means to the owner of a flow or endpoint (icmp4.c). */
+/* Returns what the error means to the owner of a flow or endpoint (icmp4.c). */
 enum toec_reason toec_icmp_reason(const struct toec_icmp_err *e);
 
 #endif

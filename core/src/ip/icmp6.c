@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * icmp6.c - ICMPv6 (RFC 4443): echo, errors in and out; discovery goes to nd.c, queries to mld.c.
+ * icmp6.c - ICMPv6 (RFC 4443): echo, errors in and out; passes discovery to nd.c and queries to
+ * mld.c.
  */
 #include "icmp6.h"
 
@@ -14,10 +15,10 @@
 
 #define ECHO_BURST  100
 #define ERROR_BURST 10
-#define NA_RATE     1000 /* advertisements per second in answer to solicitations */
+#define NA_RATE     1000 /* advertisements per second in response to solicitations */
 #define NA_BURST    100
 #define BUCKETS     (sizeof(((struct toec_ip6 *)0)->errors) / sizeof(struct toec_rate))
-/* What is read of a quoted packet: the header, and ports and sequence number of TCP. */
+/* Bytes read of a quoted packet: the header, and ports and sequence number of TCP. */
 #define QUOTE_LEN (TOEC_IP6_LEN + 8)
 
 void toec_icmp6_init(struct toec_stack *s)
@@ -30,7 +31,8 @@ void toec_icmp6_init(struct toec_stack *s)
         toec_rate_init(&s->ip6.errors[i], s->cfg.icmp_error_rate, ERROR_BURST);
 }
 
-/* An answer to `in`, from the address it was sent to; -1 when we have none to send from. */
+/* Prepares an answer to `in`, from the address it was sent to. Returns -1 when there is no source
+ * address. */
 static int out_init(struct toec_stack *s, struct toec_outbuf *o, struct toec_path *path,
                     const struct toec_ip_in *in)
 {
@@ -47,7 +49,7 @@ static int out_init(struct toec_stack *s, struct toec_outbuf *o, struct toec_pat
 
 /* ---- echo ---- */
 
-/* RFC 1624 eqn. 3, as in icmp4.c; the addresses, which the sum covers, may change as well. */
+/* RFC 1624 eqn. 3, as in icmp4.c; the addresses, which the checksum covers, may change as well. */
 static void make_reply_header(toec_u8 *reply, const struct toec_ip_in *in,
                               const struct toec_addr *src)
 {
@@ -62,7 +64,7 @@ static void make_reply_header(toec_u8 *reply, const struct toec_ip_in *in,
     toec_put_sum(reply + TOEC_ICMP6_SUM, sum ? sum : 0xffff);
 }
 
-/* Sends the reply o, cut into fragments when it is longer than the MTU. */
+/* Sends the reply o, fragmented when it exceeds the MTU. */
 static int send_reply(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                       toec_time now)
 {
@@ -73,7 +75,7 @@ static int send_reply(struct toec_stack *s, struct toec_path *path, struct toec_
 
     if (TOEC_IP6_LEN + o->l4_len + o->len <= path->mtu)
         return toec_ip_post(s, path, o, now);
-    id = toec_rand32(s); /* RFC 7739: not to be guessed */
+    id = toec_rand32(s); /* RFC 7739: unpredictable */
     frag = toec_out_l4(o) - TOEC_OUT_EXT;
     o->ext_len = TOEC_FRAG_LEN;
     o->ext_next = TOEC_NH_FRAGMENT;
@@ -122,7 +124,7 @@ static void echo(struct toec_stack *s, const struct toec_ip_in *in, toec_time no
 
 /* ---- errors out ---- */
 
-/* RFC 4443 2.4 (e): about what no error may be sent. */
+/* RFC 4443 2.4 (e): returns not 0 for packets that must not cause an error. */
 static int is_silent(const struct toec_ip_in *in, unsigned type, unsigned code)
 {
     if (toec_addr_is_zero(&in->src))
@@ -130,7 +132,7 @@ static int is_silent(const struct toec_ip_in *in, unsigned type, unsigned code)
     if (toec_addr_is_multicast(&in->dst) &&
         !(type == TOEC_ICMP6_PARAM_PROBLEM && code == TOEC_ICMP6_PARAM_OPTION))
         return 1;
-    /* a header that is cut off never comes here: first fragments hold it (RFC 7112) */
+    /* truncated headers never reach this function: first fragments hold them whole (RFC 7112) */
     return in->proto == TOEC_NH_ICMP6 &&
            (in->l4[0] < TOEC_ICMP6_INFO || in->l4[0] == TOEC_ICMP6_REDIRECT);
 }
@@ -170,7 +172,8 @@ void toec_icmp6_error(struct toec_stack *s, const struct toec_ip_in *in, unsigne
 
 /* ---- errors in ---- */
 
-/* What the error means in the terms of ICMP for IPv4, which TCP knows. -1: nothing. */
+/* Translates the error to ICMP for IPv4, which TCP handles. Returns -1 when it has no equivalent.
+ */
 static int translate(struct toec_icmp_err *e, const toec_u8 *icmp)
 {
     unsigned code = icmp[TOEC_ICMP6_CODE];
@@ -204,8 +207,8 @@ static int translate(struct toec_icmp_err *e, const toec_u8 *icmp)
     }
 }
 
-/* Finds the quoted TCP segment or UDP datagram; 0, or -1 when there is none that we can have sent.
- */
+/* Finds the quoted TCP segment or UDP datagram. Returns 0, or -1 when this stack cannot have sent
+ * it. */
 static int parse_quote(struct toec_stack *s, struct toec_icmp_err *e, const struct toec_ip_in *in)
 {
     toec_u8 quote[QUOTE_LEN];
@@ -261,7 +264,8 @@ void toec_icmp6_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
         return;
     }
     if (s->cfg.link && in->l4[TOEC_ICMP6_TYPE] >= TOEC_ICMP6_ECHO) {
-        TOEC_COUNT(s, icmp_ignored); /* information (RFC 4443 2.1) is the other stack's */
+        /* the other stack handles informational messages (RFC 4443 2.1) */
+        TOEC_COUNT(s, icmp_ignored);
         return;
     }
     switch (in->l4[TOEC_ICMP6_TYPE]) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip4_in.c - IPv4 input (RFC 791, RFC 1122 3.2.1): what is wrong is dropped silently and counted.
+ * ip4_in.c - IPv4 input (RFC 791, RFC 1122 3.2.1): drops invalid datagrams silently and counts
+ * them.
  */
 #include "ip4_in.h"
 
@@ -9,9 +10,10 @@
 #include "ip_out.h"
 
 /*
- * Walks the options. Unknown ones are ignored (R1122-08); source routing is refused since
- * it serves spoofing (RFC 7126 4.3, 4.4). Returns 0, or -1 when dropped and counted. RFC 9293
- * MUST-50: what TCP has no use for is passed over. */
+ * Walks the options. Ignores unknown ones (R1122-08) and those that TCP does not use (RFC 9293
+ * MUST-50). Rejects source routing, which allows spoofing (RFC 7126 4.3, 4.4). Returns 0, or -1
+ * when dropped and counted.
+ */
 static int check_options(struct toec_stack *s, const toec_u8 *ip, unsigned hlen)
 {
     unsigned i = TOEC_IP4_OPTIONS;
@@ -34,8 +36,8 @@ static int check_options(struct toec_stack *s, const toec_u8 *ip, unsigned hlen)
     return 0;
 }
 
-/* Lengths, version and checksum (R791-01, R1122-01, R1122-02). Returns 0, or -1 when dropped and
- * counted. */
+/* Checks lengths, version and checksum (R791-01, R1122-01, R1122-02). Returns 0, or -1 when dropped
+ * and counted. */
 static int check_header(struct toec_stack *s, const struct toec_packet *p)
 {
     const toec_u8 *ip = p->data + TOEC_ETH_LEN;
@@ -67,17 +69,19 @@ static int check_header(struct toec_stack *s, const struct toec_packet *p)
     return hlen == TOEC_IP4_LEN ? 0 : check_options(s, ip, hlen);
 }
 
-/* Source and destination (R1122-03, R1122-04). Returns 0, or -1 when dropped and counted. */
+/* Checks source and destination (R1122-03, R1122-04). Returns 0, or -1 when dropped and counted. */
 static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, int group)
 {
-    /* From the wire our own address as a source is "LAND" or a loop, never a peer. */
+    /* Our own address as the source of a frame from the wire is a "LAND" attack or a loop, never a
+     * peer. */
     if (toec_ip4_is_martian(in->src4) ||
         (in->src4 == s->ip4 && !(in->pkt->flags & TOEC_RX_LOCAL)) ||
         (((in->src4 ^ s->ip4) & s->mask4) == 0 && toec_ip4_is_broadcast(in->src4, s->mask4))) {
         TOEC_COUNT(s, ip4_bad_source);
         return -1;
     }
-    if (in->dst4 != s->ip4) { /* R1122-15: whatever it is, an echo request to all too */
+    /* R1122-15: any protocol, including an echo request to a broadcast address */
+    if (in->dst4 != s->ip4) {
         TOEC_COUNT(s, ip4_not_ours);
         return -1;
     }

@@ -28,7 +28,7 @@ int toec_ip4_on_link_host(toec_u32 own, toec_u32 mask, toec_u32 ip)
            !toec_ip4_is_broadcast(ip, mask);
 }
 
-/* The way that toec_config.link knows. */
+/* Routes by toec_config.link. */
 static int linked_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
 {
     struct toec_addr to;
@@ -45,10 +45,10 @@ static int linked_path(struct toec_stack *s, toec_u32 dst, struct toec_path *pat
 void toec_routes_changed(struct toec_stack *s)
 {
     s->route_epoch++;
-    s->send_epoch++; /* who waits for a neighbour may need it no more */
+    s->send_epoch++; /* senders that wait for a neighbour may no longer need it */
 }
 
-/* The routes have changed since the path was chosen. Nothing else of it has. */
+/* Routes again after a route change. Changes only the next hop of the path. */
 static int reroute(struct toec_stack *s, const struct toec_addr *dst, struct toec_path *path)
 {
     struct toec_path other;
@@ -66,7 +66,7 @@ static int reroute(struct toec_stack *s, const struct toec_addr *dst, struct toe
 int toec_ip4_path(struct toec_stack *s, toec_u32 dst, struct toec_path *path)
 {
     memset(path, 0, sizeof(*path));
-    path->mtu = (toec_u16)s->link_mtu; /* R1122-20: what the transport has to keep to */
+    path->mtu = (toec_u16)s->link_mtu; /* R1122-20: the transport keeps to this */
     path->hlen = TOEC_IP4_LEN;
     path->epoch = s->route_epoch;
     if (s->cfg.link)
@@ -107,7 +107,7 @@ void toec_ip4_set_sum(toec_u8 *ip, unsigned hlen)
     toec_put_sum(ip + TOEC_IP4_SUM, (toec_u16)~toec_sum(ip, hlen));
 }
 
-/* The 20 bytes of header before an L4 part of len bytes. */
+/* Writes the 20 bytes of header before an L4 part of len bytes. */
 static void emit_header(toec_u8 *ip, const struct toec_stack *s, const struct toec_outbuf *o,
                         toec_u32 frag, toec_u32 id)
 {
@@ -146,7 +146,7 @@ static void frame(struct toec_stack *s, const toec_u8 *mac, toec_u32 frag, toec_
     tx->csum_start = 0;
     tx->csum_offset = 0;
     if (o->sum_off != TOEC_SUM_NONE) {
-        /* ICMP has no pseudo-header: its sum starts from 0 */
+        /* ICMP has no pseudo-header; its sum starts at 0 */
         toec_put_sum(toec_out_l4(o) + o->sum_off,
                      o->proto == TOEC_IPPROTO_ICMP ? 0
                                                    : toec_ip4_pseudo_sum(ip, o->proto, l4_total));
@@ -187,7 +187,7 @@ int toec_ip4_send(struct toec_stack *s, struct toec_path *path, struct toec_outb
 int toec_ip4_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                     toec_time now)
 {
-    if (TOEC_UNLIKELY(o->no_df)) /* RFC 6864 4.2: what may be cut needs an ID */
+    if (TOEC_UNLIKELY(o->no_df)) /* RFC 6864 4.2: a datagram that may be fragmented needs an ID */
         return toec_ip4_send(s, path, o, 0, toec_rand32(s), now);
     return toec_ip4_send(s, path, o, TOEC_IP4_DF, 0, now); /* R1191-01 */
 }

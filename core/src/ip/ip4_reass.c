@@ -2,13 +2,13 @@
 /*
  * ip4_reass.c - IPv4 reassembly (RFC 791 3.2, RFC 1122 3.3.2).
  *
- * Each datagram has room for the longest one (R1122-17) and a bitmap of its 8-byte blocks, so a
- * fragment costs its length and nothing else, however many there are and in whatever order
+ * Each datagram has room for the longest possible one (R1122-17) and a bitmap of its 8-byte blocks.
+ * So the cost of a fragment depends only on its length, not on the number or order of fragments
  * (FragmentSmack, CVE-2018-5391).
  *
- * Overlap policy: a fragment whose bytes have all been received before is a duplicate and dropped;
- * one that overlaps in part is an attack or a broken sender, and the datagram is dropped as RFC
- * 5722 has it for IPv6. So no byte is ever replaced and no receiver can see other bytes than we do.
+ * Overlap policy: a fragment whose bytes have all been received is a duplicate and is dropped. A
+ * partial overlap is an attack or a broken sender, and the whole datagram is dropped, as RFC 5722
+ * requires for IPv6. So no byte is ever replaced, and no other receiver sees different bytes.
  */
 #include "ip4_reass.h"
 
@@ -47,7 +47,7 @@ void toec_reass_init(struct toec_stack *s, void *mem)
 
 /* ---- the set of datagrams ---- */
 
-/* Families do not meet: an address is mapped or not. */
+/* The families cannot collide: IPv4 addresses are mapped. */
 static toec_u32 key_hash(const struct toec_stack *s, const struct toec_ip_in *in, toec_u32 id,
                          unsigned proto)
 {
@@ -129,7 +129,7 @@ struct toec_datagram *toec_reass_get(struct toec_stack *s, const struct toec_ip_
 
 /* ---- the bitmap of blocks ---- */
 
-/* Bits of word w that lie in the blocks [first, end). */
+/* Returns the bits of word w that are in the blocks [first, end). */
 static toec_u32 word_mask(toec_u32 w, toec_u32 first, toec_u32 end)
 {
     toec_u32 mask = 0xffffffffu;
@@ -176,7 +176,7 @@ void toec_reass_packet(const struct toec_datagram *d, struct toec_packet *p, toe
     p->opaque = 0;
 }
 
-/* The first fragment's header and what follows it, by its total length, as a frame. */
+/* Makes a frame of the first fragment's header and the bytes after it, by its total length. */
 static void make_packet(const struct toec_datagram *d, struct toec_packet *p, struct toec_ip_in *in)
 {
     toec_reass_packet(d, p, toec_ip4_total(d->frame + PAYLOAD_AT - d->hlen));
@@ -184,8 +184,8 @@ static void make_packet(const struct toec_datagram *d, struct toec_packet *p, st
 }
 
 /*
- * R3168-08: a mark on one fragment marks the datagram, and a mark among fragments of which one
- * is not ECN-capable must not get lost: as in Linux, such a mixture is dropped.
+ * R3168-08: a CE mark on one fragment marks the datagram. A mark must not be lost when some
+ * fragments are not ECN-capable: as in Linux, such a mixture is dropped.
  */
 int toec_reass_ecn(const struct toec_datagram *d)
 {
@@ -229,7 +229,7 @@ void toec_reass_timer(struct toec_stack *s, struct toec_timer *t, toec_time now)
         return;
     }
     TOEC_COUNT(s, ip4_frag_timeout);
-    if (d->hlen) { /* R1122-19: only when the first fragment has been received; it is quoted */
+    if (d->hlen) { /* R1122-19: only when the first fragment, which is quoted, has been received */
         make_packet(d, &p, &in);
         toec_icmp4_error(s, &in, TOEC_ICMP4_TIME_EXCEEDED, TOEC_ICMP4_EXCEEDED_REASS, now);
     }
@@ -238,7 +238,7 @@ void toec_reass_timer(struct toec_stack *s, struct toec_timer *t, toec_time now)
 
 /* ---- input ---- */
 
-/* Not 0 when the fragment's place agrees with what is known of the datagram's end. */
+/* Returns not 0 when the position of the fragment agrees with the known end of the datagram. */
 static int end_agrees(const struct toec_datagram *d, toec_u32 end, int last)
 {
     if (d->total)
@@ -280,7 +280,7 @@ void toec_reass_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
     struct toec_datagram *d;
 
     TOEC_COUNT(s, ip4_frags_rx);
-    /* R791-02: beyond 65535 with its header: the "ping of death" (CVE-1999-0128). */
+    /* R791-02: more than 65535 bytes with its header is the "ping of death" (CVE-1999-0128). */
     if (in->l4_len == 0 || (!last && in->l4_len % 8 != 0) || off + in->l4_len > MAX_TOTAL - hlen) {
         TOEC_COUNT(s, ip4_frag_bad);
         return;
@@ -306,7 +306,7 @@ void toec_reass_input(struct toec_stack *s, const struct toec_ip_in *in, toec_ti
         complete(s, d, now);
         return;
     }
-    /* The first fragment's header is longer than that of the last. */
+    /* The header of the first fragment is longer than that of the last one. */
     TOEC_COUNT(s, ip4_frag_bad);
     drop(s, d);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip6.h - IPv6 of one stack: its addresses, routers, prefixes and parameters (the host variables of
- * RFC 4861 6.3.2), all in tables of fixed size, and what the ip6_*.c, nd*.c and mld.c files share.
+ * ip6.h - IPv6 state of a stack: its addresses, routers, prefixes and parameters (the host
+ * variables of RFC 4861 6.3.2), all in fixed-size tables, shared by the ip6_*.c, nd*.c and mld.c
+ * files.
  */
 #ifndef TOEC_IP6_H
 #define TOEC_IP6_H
@@ -13,14 +14,14 @@
 
 /* ---- own addresses ---- */
 
-#define TOEC_IP6_ADDRS     8 /* link-local, static, and the rest by SLAAC */
+#define TOEC_IP6_ADDRS     8 /* link-local, static, the rest by SLAAC */
 #define TOEC_IP6_PREFIXES  8
 #define TOEC_IP6_ROUTERS   4
 #define TOEC_IP6_REDIRECTS 64
 
 enum toec_own_state {
     TOEC_OWN_FREE = 0,
-    TOEC_OWN_TENTATIVE, /* duplicate address detection under way (RFC 4862 5.4) */
+    TOEC_OWN_TENTATIVE, /* duplicate address detection is running (RFC 4862 5.4) */
     TOEC_OWN_PREFERRED,
     TOEC_OWN_DEPRECATED, /* not for new connections (RFC 4862 5.5.4) */
     TOEC_OWN_DUPLICATE   /* another host has it: not used */
@@ -29,13 +30,13 @@ enum toec_own_state {
 struct toec_own6 {
     struct toec_addr addr;
     struct toec_timer timer;
-    toec_time preferred_until, valid_until; /* TOEC_NEVER: for ever */
+    toec_time preferred_until, valid_until; /* TOEC_NEVER: forever */
     toec_u8 state;                          /* enum toec_own_state */
     toec_u8 prefix_len;
-    toec_u8 automatic;   /* made from a prefix: link-local or SLAAC */
+    toec_u8 automatic;   /* generated from a prefix: link-local or SLAAC */
     toec_u8 dad_sent;    /* solicitations sent */
-    toec_u8 dad_counter; /* of RFC 7217: how many addresses of this prefix were others' */
-    toec_u8 nonce[6];    /* of our solicitation (RFC 7527): what comes back is our own */
+    toec_u8 dad_counter; /* of RFC 7217: number of duplicates found for this prefix */
+    toec_u8 nonce[6]; /* of our solicitation (RFC 7527), to recognise it when it is looped back */
 };
 
 /* On-link prefixes that routers have announced. */
@@ -50,7 +51,7 @@ struct toec_router6 {
     toec_time until; /* 0: free */
 };
 
-/* What redirects have taught: a destination and its better next hop (RFC 4861 8.3). */
+/* A redirect: a destination and its better next hop (RFC 4861 8.3). */
 struct toec_redirect6 {
     struct toec_addr dst, via;
     toec_time until; /* 0: free */
@@ -65,18 +66,18 @@ struct toec_ip6 {
     toec_u64 iid_key[2];      /* RFC 7217: secret_key */
     toec_u64 label_key[2];    /* RFC 6437: flow labels */
     toec_time retrans;        /* RetransTimer, ns */
-    toec_time reachable;      /* ReachableTime as last drawn, ns */
-    toec_time reachable_draw; /* when it is drawn again */
+    toec_time reachable;      /* ReachableTime as last randomized, ns */
+    toec_time reachable_draw; /* when it is randomized again */
     toec_u32 base_reachable;  /* ms */
     toec_u32 mtu;             /* LinkMTU */
-    toec_u32 own_epoch;       /* another one when the own addresses have changed */
+    toec_u32 own_epoch;       /* changes with the own addresses */
     toec_u8 hops;             /* CurHopLimit */
     toec_u8 rs_sent;
-    toec_u8 router_hand;  /* round robin among routers that are not known to be reachable */
-    toec_u8 mld_left;     /* reports still to send of the last change (RFC 3810 9.1) */
-    toec_u16 mld_changed; /* own addresses whose groups are new, a bit each */
+    toec_u8 router_hand;  /* round robin among routers not known to be reachable */
+    toec_u8 mld_left;     /* remaining reports of the last change (RFC 3810 9.1) */
+    toec_u16 mld_changed; /* own addresses with new groups, one bit each */
     struct toec_rate echo;
-    struct toec_rate na; /* advertisements in answer to solicitations */
+    struct toec_rate na; /* advertisements in response to solicitations */
     struct toec_rate errors[64];
 };
 

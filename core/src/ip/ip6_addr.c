@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ip6_addr.c - our own addresses: duplicate address detection and autoconfiguration (RFC 4862) with
- * interface identifiers that are stable and tell nothing (RFC 7217); which one to send from (RFC
- * 6724).
+ * stable, opaque interface identifiers (RFC 7217); source address selection (RFC 6724).
  */
 #include "ip6_addr.h"
 
@@ -18,7 +17,7 @@
 #define REACHABLE_MS  30000u /* RFC 4861 10 */
 #define ADDR_PREFIX   64
 
-/* R4862-06: as source and destination. */
+/* Returns not 0 when the address may be used as source and destination (R4862-06). */
 static int usable(const struct toec_own6 *own)
 {
     return own->state == TOEC_OWN_PREFERRED || own->state == TOEC_OWN_DEPRECATED;
@@ -71,7 +70,7 @@ int toec_own_group(struct toec_stack *s, const struct toec_addr *dst)
 
 /* ---- interface identifiers ---- */
 
-/* RFC 5453: reserved for anycast and for nobody. */
+/* Returns not 0 for a reserved interface identifier (RFC 5453). */
 static int is_reserved(const toec_u8 iid[8])
 {
     toec_u32 high = toec_get32(iid), low = toec_get32(iid + 4);
@@ -101,9 +100,9 @@ static void make_address(struct toec_stack *s, struct toec_addr *a, const struct
     memcpy(a->b + 8, iid, 8);
 }
 
-/* ---- making an address ours ---- */
+/* ---- assigning an address ---- */
 
-/* R4862-01: until nobody has objected it is tentative. */
+/* R4862-01: the address is tentative until detection ends without a conflict. */
 static void start_dad(struct toec_stack *s, struct toec_own6 *own, toec_time now)
 {
     toec_u32 r[2];
@@ -115,7 +114,7 @@ static void start_dad(struct toec_stack *s, struct toec_own6 *own, toec_time now
     r[1] = toec_rand32(s);
     memcpy(own->nonce, r, sizeof(own->nonce));
     toec_mld_join(s, (unsigned)(own - s->ip6.own), now);
-    /* R4862-02: a random delay, for all hosts may begin at once */
+    /* R4862-02: a random delay, since all hosts may start at once */
     toec_timer_set(s, &own->timer, TOEC_TMR_IP6_OWN,
                    now + (toec_time)(toec_rand32(s) % DAD_DELAY_MS) * TOEC_NS_PER_MS);
 }
@@ -157,7 +156,7 @@ static void own_free(struct toec_stack *s, struct toec_own6 *own)
     s->ip6.own_epoch++;
 }
 
-/* Sets the timer to the next end of a lifetime. */
+/* Sets the state, and the timer to the next end of a lifetime. */
 static void settle(struct toec_stack *s, struct toec_own6 *own, toec_time now)
 {
     toec_time next = now < own->preferred_until ? own->preferred_until : own->valid_until;
@@ -189,10 +188,10 @@ void toec_own_timer(struct toec_stack *s, struct toec_timer *t, toec_time now)
         toec_timer_set(s, t, TOEC_TMR_IP6_OWN, now + s->ip6.retrans);
         return;
     }
-    /* Nobody objected: it is ours. Whoever waits to send from it may try again. */
+    /* No host objected: the address is ours. Senders that wait for it may try again. */
     settle(s, own, now);
     s->send_epoch++;
-    toec_nd_advertise(s, own); /* RFC 4861 7.2.6: others may know an older owner */
+    toec_nd_advertise(s, own); /* RFC 4861 7.2.6: others may have cached an older owner */
     if (toec_addr_is_link_local(&own->addr))
         toec_rs_start(s, now);
 }
@@ -213,7 +212,7 @@ void toec_dad_conflict(struct toec_stack *s, struct toec_own6 *own, toec_time no
     start_dad(s, own, now);
 }
 
-/* ---- addresses that another stack looks after ---- */
+/* ---- addresses that another stack manages ---- */
 
 TOEC_STATIC_ASSERT(given_max, TOEC_GIVEN_MAX == TOEC_IP6_ADDRS);
 
@@ -227,7 +226,7 @@ static int is_given(const struct toec_addr *a, const struct toec_given *given, u
     return 0;
 }
 
-/* No timers, no tests, no groups: those are the other's. */
+/* Sets no timers, runs no duplicate detection, joins no groups: the other stack does. */
 void toec_set_addresses6(struct toec_stack *s, const struct toec_given *given, unsigned n)
 {
     struct toec_own6 *own;
@@ -248,7 +247,7 @@ void toec_set_addresses6(struct toec_stack *s, const struct toec_given *given, u
         own->state = given[i].deprecated ? TOEC_OWN_DEPRECATED : TOEC_OWN_PREFERRED;
     }
     s->ip6.own_epoch++;
-    s->send_epoch++; /* who waits to send from one may try again */
+    s->send_epoch++; /* senders that wait for an address may try again */
 }
 
 /* ---- autoconfiguration ---- */
@@ -258,7 +257,7 @@ static toec_time end_of(toec_u32 seconds, toec_time now)
     return seconds == LIFE_FOR_EVER ? TOEC_NEVER : now + seconds * TOEC_NS_PER_S;
 }
 
-/* R4862-05: nobody may take an address away at once. */
+/* R4862-05: an advertisement cannot end the lifetime of an address at once. */
 static toec_time new_valid(const struct toec_own6 *own, toec_u32 valid, toec_time now)
 {
     toec_time said = end_of(valid, now), two_hours = now + TWO_HOURS * TOEC_NS_PER_S;
@@ -304,16 +303,17 @@ static unsigned common_bits(const struct toec_addr *a, const struct toec_addr *b
     return n;
 }
 
-/* How good own is as a source for dst: higher is better; 0: not at all. */
+/* Ranks own as a source for dst: higher is better; 0: unusable. */
 static unsigned score(const struct toec_own6 *own, const struct toec_addr *dst)
 {
     int local = toec_addr_is_link_local(dst) || toec_addr_is_multicast(dst);
 
     if (!usable(own))
         return 0;
-    if (toec_addr_is_link_local(&own->addr) != local) /* rule 2: the scope of the destination */
-        return local ? 1 : 0; /* a link-local source cannot be answered from beyond the link */
-    /* rule 3: not a deprecated one (R4862-06); rule 8: the longest common prefix */
+    /* rule 2: prefer the scope of the destination */
+    if (toec_addr_is_link_local(&own->addr) != local)
+        return local ? 1 : 0; /* a link-local source is unreachable from beyond the link */
+    /* rule 3: avoid deprecated addresses (R4862-06); rule 8: longest common prefix */
     return 2 + (own->state == TOEC_OWN_PREFERRED ? 256 : 0) + common_bits(&own->addr, dst);
 }
 
@@ -334,8 +334,8 @@ const struct toec_addr *toec_ip6_source(struct toec_stack *s, const struct toec_
 
 /* ---- start ---- */
 
-/* Of home_count stacks behind one address each detects duplicates; all come to the same addresses,
- * for those follow from the configuration. */
+/* With home_count stacks behind one address, each detects duplicates. All derive the same
+ * addresses, because these follow from the configuration. */
 void toec_ip6_init(struct toec_stack *s, toec_time now)
 {
     struct toec_addr a;

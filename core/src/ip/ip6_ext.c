@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip6_ext.c - walks over options and extension headers of IPv6 (RFC 8200 4) that need no stack.
+ * ip6_ext.c - walks options and extension headers of IPv6 (RFC 8200 4), without the state of a
+ * stack.
  */
 #include "ip6_ext.h"
 
-/* RFC 8504 5.3: a host may limit what it looks at; as Linux's max_dst_opts_number has it. */
+/* RFC 8504 5.3 permits a limit; the value is that of Linux's max_dst_opts_number. */
 #define MAX_OPTIONS 8
 
 enum toec_opt_verdict toec_ip6_options(const toec_u8 *ext, unsigned len, int multicast,
@@ -24,8 +25,8 @@ enum toec_opt_verdict toec_ip6_options(const toec_u8 *ext, unsigned len, int mul
             continue;
         if (++seen > MAX_OPTIONS)
             return TOEC_OPTS_BAD;
-        /* R8200-03: the two high bits say what to do with an option that is not known. Router
-         * alert is one to skip: it speaks to routers. */
+        /* R8200-03: the two high bits determine the action for an unknown option. Router alert is
+         * one to skip: it concerns routers. */
         switch (TOEC_IP6OPT_ACTION((unsigned)ext[i])) {
         case TOEC_IP6OPT_SKIP:
             break;
@@ -69,7 +70,7 @@ int toec_ip6_chain_whole(unsigned next, const toec_u8 *p, toec_u32 len)
             return len - off >= TOEC_UDP_LEN;
         case TOEC_NH_ICMP6:
             return len - off >= TOEC_ICMP6_LEN;
-        default: /* no next header, or one that ends the chain as far as this host can tell */
+        default: /* no next header, or an unknown one, which ends the chain */
             return 1;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip6_in.c - IPv6 input (RFC 8200): what is wrong is dropped and counted; the sender is told where
- * the RFC says so.
+ * ip6_in.c - IPv6 input (RFC 8200): drops and counts invalid packets, and sends ICMP errors where
+ * the RFC requires them.
  */
 #include "ip6_in.h"
 
@@ -14,7 +14,7 @@
 #define MAX_HEADERS 8   /* extension headers of a packet (RFC 8504 5.3) */
 #define MAX_CHAIN   512 /* their bytes */
 
-/* Lengths and version. Returns 0, or -1 when dropped and counted. */
+/* Checks lengths and version. Returns 0, or -1 when dropped and counted. */
 static int check_header(struct toec_stack *s, const struct toec_packet *p)
 {
     const toec_u8 *ip = p->data + TOEC_ETH_LEN;
@@ -34,14 +34,14 @@ static int check_header(struct toec_stack *s, const struct toec_packet *p)
     return 0;
 }
 
-/* Source and destination. Returns 0, or -1 when dropped and counted. */
+/* Checks source and destination. Returns 0, or -1 when dropped and counted. */
 static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, int group)
 {
     const struct toec_own6 *own = toec_own_any(s, &in->src);
 
-    /* RFC 4291 2.5.3, 2.7; a mapped address would pass for IPv4.
-     * From the wire our own address as a source is "LAND" or a loop; from a tentative address come
-     * the duplicate's packets. */
+    /* RFC 4291 2.5.3, 2.7; a mapped address would be mistaken for IPv4. Our own address as the
+     * source of a frame from the wire is a "LAND" attack or a loop. For a tentative address, it is
+     * the packet of the other owner. */
     if (!toec_ip6_is_host(&in->src) ||
         (own && own->state != TOEC_OWN_DUPLICATE && !(in->pkt->flags & TOEC_RX_LOCAL))) {
         TOEC_COUNT(s, ip6_bad_source);
@@ -94,7 +94,7 @@ void toec_ip6_input(struct toec_stack *s, const struct toec_packet *p, int group
 
 /* ---- upper layers ---- */
 
-/* in->l4 is the upper layer's; next_at: where in the packet its type stands. */
+/* Delivers to the upper layer at in->l4; next_at: offset in the packet of its type. */
 static void deliver(struct toec_stack *s, struct toec_ip_in *in, unsigned next_at, toec_time now)
 {
     switch (in->proto) {
@@ -123,13 +123,14 @@ static void deliver(struct toec_stack *s, struct toec_ip_in *in, unsigned next_a
 
 /* ---- extension headers ---- */
 
-/* Offset in the packet of the header in->l4 points at. */
+/* Returns the offset in the packet of the header at in->l4. */
 static unsigned here(const struct toec_ip_in *in)
 {
     return (unsigned)(in->l4 - in->ip);
 }
 
-/* Not 0 when the options let the packet pass; else it is dropped, counted and perhaps reported. */
+/* Returns not 0 when the options let the packet pass; otherwise drops and counts it, and reports it
+ * if required. */
 static int options_pass(struct toec_stack *s, const struct toec_ip_in *in, unsigned len,
                         toec_time now)
 {
@@ -153,8 +154,9 @@ static int options_pass(struct toec_stack *s, const struct toec_ip_in *in, unsig
 }
 
 /*
- * One extension header other than fragment: its length, or 0 when the packet is dropped. No routing
- * header is known here: with segments left it is refused, type 0 too (R8200-12, RFC 5095 3).
+ * Checks one extension header other than fragment. Returns its length, or 0 when the packet is
+ * dropped. No routing header is supported: with segments left it is rejected, type 0 too (R8200-12,
+ * RFC 5095 3).
  */
 static unsigned pass_header(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {
@@ -175,7 +177,7 @@ static unsigned pass_header(struct toec_stack *s, const struct toec_ip_in *in, t
     return 0;
 }
 
-/* R8200-06 (RFC 6946): a fragment that is the whole packet has nothing to do with others. */
+/* R8200-06 (RFC 6946): a fragment that is the whole packet is processed independently of others. */
 static int is_atomic(const toec_u8 *frag)
 {
     return (toec_get16(frag + TOEC_FRAG_OFFSET) & ~6u) == 0;
@@ -185,7 +187,7 @@ void toec_ip6_walk(struct toec_stack *s, struct toec_ip_in *in, toec_time now)
 {
     unsigned next_at = TOEC_IP6_NEXT, headers = 0, len;
 
-    /* R8200-01: in the order in which they stand; hop-by-hop only first */
+    /* R8200-01: in the order of the packet; hop-by-hop only first */
     for (;; headers++) {
         switch (in->proto) {
         case TOEC_NH_HOP_BY_HOP:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip6_in.h - IPv6 input (RFC 8200): what is wrong is dropped and counted; the sender is told where
- * the RFC says so.
+ * ip6_in.h - IPv6 input (RFC 8200): drops and counts invalid packets, and sends ICMP errors where
+ * the RFC requires them.
  */
 #ifndef TOEC_IP6_IN_H
 #define TOEC_IP6_IN_H

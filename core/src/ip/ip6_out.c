@@ -8,7 +8,7 @@
 #include "ip6_addr.h"
 #include "nd_router.h"
 
-/* A host's address, of another host. */
+/* Returns not 0 when dst is the unicast address of another host. */
 static int is_other(struct toec_stack *s, const struct toec_addr *dst)
 {
     return toec_ip6_is_host(dst) && !toec_addr_is_zero(dst) && !toec_own_any(s, dst) &&
@@ -43,7 +43,7 @@ int toec_ip6_path(struct toec_stack *s, const struct toec_addr *dst, struct toec
     return TOEC_E_UNREACH;
 }
 
-/* The routers or redirects have changed since the path was made: another next hop, perhaps. */
+/* Routes again after a change of routers or redirects. Changes only the next hop of the path. */
 static int reroute(struct toec_stack *s, const struct toec_addr *dst, struct toec_path *path)
 {
     struct toec_path fresh;
@@ -58,7 +58,8 @@ static int reroute(struct toec_stack *s, const struct toec_addr *dst, struct toe
     return 0;
 }
 
-/* R6437-01: the same for all packets of a flow, unlike others, and telling nobody anything. */
+/* R6437-01: the label is the same for all packets of a flow, differs between flows, and reveals
+ * nothing. */
 static toec_u32 flow_label(const struct toec_stack *s, const struct toec_outbuf *o,
                            const toec_u8 *l4)
 {
@@ -75,13 +76,13 @@ static toec_u32 flow_label(const struct toec_stack *s, const struct toec_outbuf 
 
 toec_u16 toec_ip6_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len)
 {
-    /* RFC 8200 8.1: of length and next header only the low words are ever set */
+    /* RFC 8200 8.1: only the low words of length and next header are ever set */
     return toec_sum_add(
         toec_sum(ip + TOEC_IP6_SRC, 32),
         toec_fold64((toec_u64)toec_hton16((toec_u16)proto) + toec_hton16((toec_u16)len)), 0);
 }
 
-/* o->ext_len bytes stand before the L4 header. */
+/* o->ext_len bytes of extension header precede the L4 header. */
 void toec_ip6_frame(struct toec_stack *s, const toec_u8 *mac, unsigned hops, struct toec_outbuf *o,
                     struct toec_tx *tx)
 {

@@ -12,7 +12,8 @@ toec_u16 toec_ip6_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len);
 /* Builds the frame: headers in o->room, the rest in *tx. */
 void toec_ip6_frame(struct toec_stack *s, const toec_u8 *mac, unsigned hops, struct toec_outbuf *o,
                     struct toec_tx *tx);
-/* Sends to a group or, with mac, to a neighbour that need not be known. hops: the hop limit. */
+/* Sends to a group or, with mac, to a neighbour that need not be in the cache. hops: the hop limit.
+ */
 int toec_ip6_send_to(struct toec_stack *s, const toec_u8 *mac, unsigned hops,
                      struct toec_outbuf *o);
 

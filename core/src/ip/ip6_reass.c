@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip6_reass.c - IPv6 reassembly (RFC 8200 4.5, RFC 5722, RFC 7112): checks of a fragment, and the
- * packet made of them. Memory and intervals are those of ip4_reass.c.
+ * ip6_reass.c - IPv6 reassembly (RFC 8200 4.5, RFC 5722, RFC 7112): checks fragments and builds the
+ * reassembled packet. ip4_reass.c manages the memory and the bitmap of blocks.
  */
 #include "ip6_reass.h"
 
@@ -9,7 +9,7 @@
 #include "ip6_ext.h"
 #include "ip6_in.h"
 
-/* The part before the fragment header, with the Ethernet header, must fit before the payload. */
+/* The headers before the fragment header, with the Ethernet header, must fit before the payload. */
 #define MAX_BEFORE ((toec_u32)(TOEC_REASS_HEAD - TOEC_ETH_LEN))
 
 static void refuse(struct toec_stack *s, const struct toec_ip_in *in, unsigned code,
@@ -19,7 +19,7 @@ static void refuse(struct toec_stack *s, const struct toec_ip_in *in, unsigned c
     toec_icmp6_error(s, in, TOEC_ICMP6_PARAM_PROBLEM, code, pointer, now);
 }
 
-/* All that a fragment can be wrong in by itself: 0, or -1 when dropped and counted. */
+/* Checks a fragment by itself. Returns 0, or -1 when dropped and counted. */
 static int check(struct toec_stack *s, const struct toec_ip_in *in, const struct toec_ip_in *part,
                  toec_u32 off, int last, toec_time now)
 {
@@ -29,7 +29,7 @@ static int check(struct toec_stack *s, const struct toec_ip_in *in, const struct
         refuse(s, in, TOEC_ICMP6_PARAM_FIELD, TOEC_IP6_PAYLOAD, now);
         return -1;
     }
-    /* R8200-08: beyond 65535 with the headers before it */
+    /* R8200-08: more than 65535 bytes with the headers before it */
     if (off + part->l4_len > TOEC_REASS_TOTAL - (before - TOEC_IP6_LEN)) {
         refuse(s, in, TOEC_ICMP6_PARAM_FIELD, before + TOEC_FRAG_OFFSET, now);
         return -1;
@@ -47,7 +47,7 @@ static int check(struct toec_stack *s, const struct toec_ip_in *in, const struct
     return 0;
 }
 
-/* The header of the first fragment, without the fragment header, put before the payload. */
+/* Stores the headers of the first fragment, without the fragment header, before the payload. */
 static void take_head(struct toec_datagram *d, const struct toec_ip_in *in, unsigned next_at)
 {
     unsigned before = (unsigned)(in->l4 - in->ip);
@@ -67,7 +67,7 @@ static void complete(struct toec_stack *s, struct toec_datagram *d, toec_time no
     struct toec_ip_in in;
 
     toec_reass_forget(s, d);
-    if (payload > TOEC_REASS_TOTAL) { /* the first fragment's headers are longer than the last's */
+    if (payload > TOEC_REASS_TOTAL) { /* the first fragment has longer headers than the last */
         TOEC_COUNT(s, ip6_frag_bad);
         toec_reass_free(s, d);
         return;
@@ -87,7 +87,8 @@ static void complete(struct toec_stack *s, struct toec_datagram *d, toec_time no
     toec_reass_free(s, d);
 }
 
-/* R8200-05: Time Exceeded when the first fragment has come, which is quoted as far as it goes. */
+/* R8200-05: sends Time Exceeded if the first fragment has arrived; quotes what was received of it.
+ */
 void toec_reass6_timeout(struct toec_stack *s, struct toec_datagram *d, toec_time now)
 {
     struct toec_packet p;
@@ -132,8 +133,7 @@ void toec_reass6_input(struct toec_stack *s, const struct toec_ip_in *in, unsign
         TOEC_COUNT(s, ip6_frag_duplicate);
         return;
     }
-    if (r ==
-        TOEC_REASS_OVERLAP) { /* R8200-04: and what is still to come of it is dropped as well */
+    if (r == TOEC_REASS_OVERLAP) { /* R8200-04: later fragments of it are dropped as well */
         TOEC_COUNT(s, ip6_frag_overlap);
         d->dead = 1;
         return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip_out.c - what the layers above ask of IP whichever family it is: paths, own addresses, output.
+ * ip_out.c - the interface of IP for the layers above, for both families: paths, own addresses,
+ * output.
  */
 #include "ip_out.h"
 

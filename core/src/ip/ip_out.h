@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip_out.h - what the layers above ask of IP whichever family it is: paths, own addresses, output.
+ * ip_out.h - the interface of IP for the layers above, for both families: paths, own addresses,
+ * output.
  */
 #ifndef TOEC_IP_OUT_H
 #define TOEC_IP_OUT_H
 
 #include "stack.h"
 
-/* Routes dst: 0, or TOEC_E_UNREACH (off link without gateway, or not a unicast address). */
+/* Routes dst. Returns 0, or TOEC_E_UNREACH (off link without gateway, or not a unicast address). */
 int toec_path_to(struct toec_stack *s, const struct toec_addr *dst, struct toec_path *path);
-/* Not 0 when a is an address that segments may be sent from. */
+/* Returns not 0 when a is an address that segments may be sent from. */
 int toec_addr_is_own(struct toec_stack *s, const struct toec_addr *a);
-/* The own address to talk to dst from (RFC 6724): 0, or TOEC_E_NOTAVAIL. */
+/* Selects the own address for packets to dst (RFC 6724). Returns 0, or TOEC_E_NOTAVAIL. */
 int toec_source_for(struct toec_stack *s, const struct toec_addr *dst, struct toec_addr *src);
 int toec_ip_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                    toec_time now);
 /*
- * toec_ip_output() for what has no flow to send it again: while the neighbour is being resolved the
- * packet is kept (RFC 1122 2.3.2.2), which is 0. Payload must come from a packet (psrc).
+ * Sends a packet that no flow can retransmit. While the neighbour is being resolved the packet is
+ * kept (RFC 1122 2.3.2.2), and the result is 0. Payload must come from a packet (psrc).
  */
 int toec_ip_post(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                  toec_time now);
-/* ... of either family, by the version of the header. */
+/* Returns the folded sum of the pseudo-header for the family of the IP header. */
 toec_u16 toec_ip_pseudo_sum(const toec_u8 *ip, unsigned proto, toec_u32 len);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "stack.h"
 
-/* One key from the secret: SipHash keyed with its first half over its second half and a label. */
+/* Derives one key from the secret: SipHash, keyed with its first half, over its second half and a
+ * label. */
 static toec_u64 derive(const struct toec_config *cfg, unsigned label)
 {
     toec_u8 in[17];

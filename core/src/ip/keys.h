@@ -7,7 +7,7 @@
 
 struct toec_stack;
 
-/* Keys derived from toec_config.secret, one per use, so that none can be learned from another. */
+/* Keys derived from toec_config.secret, one per use, so that no key reveals another. */
 struct toec_keys {
     toec_u64 isn[2];           /* initial sequence numbers (RFC 6528) */
     toec_u64 cookie[2];        /* SYN cookies */

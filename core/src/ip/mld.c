@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mld.c - says which groups we listen to (RFC 3810), so that switches that snoop send them here:
- * the solicited-node groups of our addresses. Queries of version 1 are answered with version 2 too.
+ * mld.c - reports the groups we listen to (RFC 3810) to switches with MLD snooping: the
+ * solicited-node groups of our addresses. Queries of version 1 are answered with version 2 too.
  */
 #include "mld.h"
 
@@ -10,11 +10,11 @@
 
 #define ROBUSTNESS   2     /* RFC 3810 9.1 */
 #define CHANGE_MS    1000u /* Unsolicited Report Interval, 9.11 */
-#define MAX_RECORDS  2     /* of a report here: what the buffer of headers holds */
+#define MAX_RECORDS  2     /* of a report: limited by the header buffer */
 #define MAX_QUERY_MS 10000u
 #define REPORT_LEN   8
 
-/* RFC 3810 5.2.14: from the unspecified address until a link-local one is ours. */
+/* RFC 3810 5.2.14: the source is unspecified until a link-local address is usable. */
 static void report(struct toec_stack *s, const struct toec_addr *const *own, unsigned n,
                    unsigned type)
 {
@@ -79,10 +79,10 @@ void toec_mld_join(struct toec_stack *s, unsigned i, toec_time now)
 {
     s->ip6.mld_changed |= (toec_u16)(1u << i);
     s->ip6.mld_left = ROBUSTNESS;
-    toec_timer_set(s, &s->ip6.mld, TOEC_TMR_IP6_MLD, now); /* before duplicates are looked for */
+    toec_timer_set(s, &s->ip6.mld, TOEC_TMR_IP6_MLD, now); /* before duplicate address detection */
 }
 
-/* Another address of ours may have the same group: then it is still listened to. */
+/* Another own address may have the same group, which then stays in use. */
 void toec_mld_leave(struct toec_stack *s, const struct toec_addr *own)
 {
     struct toec_addr group;
@@ -94,7 +94,7 @@ void toec_mld_leave(struct toec_stack *s, const struct toec_addr *own)
 
 void toec_mld_timer(struct toec_stack *s, toec_time now)
 {
-    if (s->ip6.mld_left == 0) { /* an answer to a query */
+    if (s->ip6.mld_left == 0) { /* the answer to a query */
         report_many(s, ~0u, TOEC_MLD_EXCLUDE);
         return;
     }
@@ -105,7 +105,8 @@ void toec_mld_timer(struct toec_stack *s, toec_time now)
         s->ip6.mld_changed = 0;
 }
 
-/* RFC 3810 5.1.14, 6.2. A change under way says all that is new, and is soon over. */
+/* RFC 3810 5.1.14, 6.2. A pending change report includes all that is new and is sent soon, so it
+ * replaces the answer. */
 void toec_mld_query(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {
     toec_u32 ms = toec_get16(in->l4 + TOEC_ICMP6_REST);
@@ -115,7 +116,7 @@ void toec_mld_query(struct toec_stack *s, const struct toec_ip_in *in, toec_time
         return;
     }
     TOEC_COUNT(s, mld_queries);
-    if (in->l4_len > TOEC_ND_LEN && ms >= 32768u) /* 5.1.3: mantissa and exponent */
+    if (in->l4_len > TOEC_ND_LEN && ms >= 32768u) /* RFC 3810 5.1.3: mantissa and exponent */
         ms = MAX_QUERY_MS;
     if (s->ip6.mld_left == 0 && !toec_timer_pending(&s->ip6.mld))
         toec_timer_set(s, &s->ip6.mld, TOEC_TMR_IP6_MLD,

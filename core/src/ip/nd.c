@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nd.c - neighbour discovery (RFC 4861): solicitations, advertisements and redirects. Routers are
- * in nd_router.c, the states of neighbours in neigh.c, which ARP shares.
+ * nd.c - neighbour discovery (RFC 4861): solicitations, advertisements and redirects. nd_router.c
+ * handles routers; neigh.c has the neighbour states, shared with ARP.
  */
 #include "nd.h"
 
@@ -24,7 +24,7 @@ int toec_nd_options(struct toec_nd_options *o, const toec_u8 *p, toec_u32 len)
         n = p[i + 1] * 8u;
         if (n == 0 || n > len - i) /* R4861-09 */
             return -1;
-        switch (p[i]) { /* RFC 4861 4.6: of those that come twice the first counts */
+        switch (p[i]) { /* RFC 4861 4.6: the first of duplicate options counts */
         case TOEC_NDOPT_SOURCE_MAC:
             if (!o->source_mac)
                 o->source_mac = p + i + 2;
@@ -42,7 +42,7 @@ int toec_nd_options(struct toec_nd_options *o, const toec_u8 *p, toec_u32 len)
                 o->mtu = p + i + 4;
             break;
         case TOEC_NDOPT_NONCE:
-            o->nonce = p + i + 2; /* six bytes at least, for options are multiples of 8 */
+            o->nonce = p + i + 2; /* at least six bytes, since options are multiples of 8 */
             break;
         default: /* RFC 4861 4.6: unknown ones are ignored */
             break;
@@ -52,7 +52,7 @@ int toec_nd_options(struct toec_nd_options *o, const toec_u8 *p, toec_u32 len)
     return 0;
 }
 
-/* ---- sending; R6980-01: all of it fits the least MTU, and nothing here cuts ---- */
+/* ---- sending; R6980-01: all messages fit the minimum MTU, so they are never fragmented ---- */
 
 static unsigned put_mac(toec_u8 *opt, unsigned type, const toec_u8 *mac)
 {
@@ -75,14 +75,14 @@ static void begin(struct toec_outbuf *o, unsigned type, const struct toec_addr *
     memcpy(m + TOEC_ND_TARGET, target->b, 16);
 }
 
-/* A lost solicitation is sent again by the neighbour's timer. */
+/* The neighbour's timer repeats a lost solicitation. */
 void toec_nd_solicit(struct toec_stack *s, const struct toec_addr *target, const toec_u8 *mac)
 {
     const struct toec_addr *src = toec_ip6_source(s, target);
     struct toec_addr group;
     struct toec_outbuf o;
 
-    if (!src) /* no address of ours is known to be unique yet */
+    if (!src) /* no own address is known to be unique yet */
         return;
     begin(&o, TOEC_ICMP6_NS, target);
     o.l4_len += (toec_u16)put_mac(toec_out_l4(&o) + TOEC_ND_LEN, TOEC_NDOPT_SOURCE_MAC, s->cfg.mac);
@@ -112,7 +112,7 @@ void toec_nd_probe(struct toec_stack *s, const struct toec_own6 *own)
         TOEC_COUNT(s, nd_solicits_sent);
 }
 
-/* to 0: all nodes. */
+/* Sends an advertisement; to 0: to all nodes. */
 static void advertise(struct toec_stack *s, const struct toec_own6 *own, const struct toec_addr *to,
                       const toec_u8 *mac)
 {
@@ -122,7 +122,7 @@ static void advertise(struct toec_stack *s, const struct toec_own6 *own, const s
 
     begin(&o, TOEC_ICMP6_NA, &own->addr);
     m[TOEC_ND_FLAGS] = (toec_u8)(TOEC_NA_OVERRIDE | (to ? TOEC_NA_SOLICITED : 0));
-    /* R4861-05: always there, so also where it must be, in answer to a multicast */
+    /* R4861-05: always present; required in response to a multicast */
     o.l4_len += (toec_u16)put_mac(m + TOEC_ND_LEN, TOEC_NDOPT_TARGET_MAC, s->cfg.mac);
     toec_addr_group(&all, TOEC_GROUP_NODES);
     o.src = &own->addr;
@@ -138,11 +138,11 @@ void toec_nd_advertise(struct toec_stack *s, const struct toec_own6 *own)
     advertise(s, own, 0, 0);
 }
 
-/* ---- what is learned of neighbours ---- */
+/* ---- learning neighbours ---- */
 
 /*
- * RFC 4861 7.2.3, 6.3.4, 8.3: a sender that names its Ethernet address. It is new or different: to
- * be verified when it is used. Returns the entry, or 0.
+ * RFC 4861 7.2.3, 6.3.4, 8.3: stores the Ethernet address that a sender announces. A new or changed
+ * one is verified when it is used. Returns the entry, or 0.
  */
 static struct toec_neigh *learn(struct toec_stack *s, const struct toec_addr *addr,
                                 const toec_u8 *mac, toec_time now)
@@ -178,7 +178,7 @@ void toec_nd_learn_router(struct toec_stack *s, const struct toec_addr *addr, co
 
 /* ---- solicitations ---- */
 
-/* R4861-01: what RFC 4861 7.1.1 asks of a solicitation beyond the checks of all messages. */
+/* R4861-01: the checks of RFC 4861 7.1.1 beyond those of all messages. */
 static int solicit_valid(const struct toec_ip_in *in, const struct toec_addr *target,
                          const struct toec_nd_options *o)
 {
@@ -211,8 +211,8 @@ static void on_solicit(struct toec_stack *s, const struct toec_ip_in *in,
         return;
     }
     if (own->state == TOEC_OWN_TENTATIVE) {
-        /* R4862-03: no answer; others only test or ask for it; our own probe that came back is no
-         * duplicate (RFC 7527 4.2) */
+        /* R4862-03: no answer; others only probe or ask for the address. Our own probe looped back
+         * is no duplicate (RFC 7527 4.2) */
         if (probe && !(o->nonce && toec_mac_eq(o->nonce, own->nonce)))
             toec_dad_conflict(s, own, now);
         return;
@@ -281,13 +281,13 @@ static void on_advert(struct toec_stack *s, const struct toec_ip_in *in,
         return;
     }
     n = toec_neigh_find(s, &target);
-    if (n) /* RFC 4861 7.2.5: nobody asked for it otherwise */
+    if (n) /* RFC 4861 7.2.5: without an entry, the advertisement is unsolicited */
         update(s, n, flags, o->target_mac, now);
 }
 
 /* ---- redirects ---- */
 
-/* R4861-08: RFC 4861 8.1. Only the router we send to anyway may say so. */
+/* R4861-08: RFC 4861 8.1. Accepted only from the router that is the current next hop. */
 static int redirect_valid(struct toec_stack *s, const struct toec_ip_in *in,
                           const struct toec_addr *target, const struct toec_addr *dst)
 {
@@ -325,7 +325,7 @@ static void on_redirect(struct toec_stack *s, const struct toec_ip_in *in, toec_
 
 /* ---- input ---- */
 
-/* Bytes before the options. */
+/* Returns the number of bytes before the options. */
 static toec_u32 fixed_part(unsigned type)
 {
     switch (type) {

@@ -13,17 +13,17 @@ struct toec_nd_options {
     unsigned prefixes;
 };
 
-/* An ICMPv6 message of types 133 to 137 whose checksum is right. */
+/* Processes an ICMPv6 message of types 133 to 137 with a correct checksum. */
 void toec_nd_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now);
-/* Asks for a neighbour: everyone, or mac alone when it is not 0. */
+/* Solicits a neighbour: by multicast, or mac only when it is not 0. */
 void toec_nd_solicit(struct toec_stack *s, const struct toec_addr *target, const toec_u8 *mac);
-/* Duplicate address detection: asks whether someone has our tentative address. */
+/* Probes our tentative address for duplicates. */
 void toec_nd_probe(struct toec_stack *s, const struct toec_own6 *own);
 void toec_nd_advertise(struct toec_stack *s, const struct toec_own6 *own);
-/* This address is a router's; mac 0: not told. */
+/* Marks this address as a router's; mac 0: not announced. */
 void toec_nd_learn_router(struct toec_stack *s, const struct toec_addr *addr, const toec_u8 *mac,
                           toec_time now);
-/* Parses them; -1 when one has length 0 or goes beyond the end. */
+/* Parses options. Returns -1 when one has length 0 or exceeds the message. */
 int toec_nd_options(struct toec_nd_options *o, const toec_u8 *p, toec_u32 len);
 
 #endif

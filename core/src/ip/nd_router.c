@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nd_router.c - routers as a host sees them (RFC 4861 6.3): solicitations, advertisements, default
- * routers, on-link prefixes, and what redirects have taught. All tables are bounded: what does not
- * fit is counted and not learned.
+ * routers, on-link prefixes and redirects. All tables are bounded: entries that do not fit are
+ * counted and ignored.
  */
 #include "nd_router.h"
 
@@ -14,7 +14,7 @@
 #define RS_DELAY_MS    1000u                  /* MAX_RTR_SOLICITATION_DELAY */
 #define REDIRECT_TIME  (600 * TOEC_NS_PER_S)
 #define MAX_REACHABLE  3600000u /* ms; RFC 4861 6.2.1 */
-#define MIN_RETRANS    100u     /* ms: an advertisement cannot make us flood */
+#define MIN_RETRANS    100u     /* ms: limits the rate that an advertisement can set */
 #define MAX_RETRANS    60000u
 #define LIFE_FOR_EVER  0xffffffffu
 #define HOPS_OF_ROUTER 255
@@ -32,7 +32,7 @@ static void earlier(toec_time *first, toec_time t)
         *first = t;
 }
 
-/* One timer for all that expires here: set for the earliest. */
+/* Sets the timer, shared by all that expires here, to the earliest expiry. */
 static void set_expiry(struct toec_stack *s)
 {
     toec_time first = TOEC_NEVER;
@@ -73,7 +73,7 @@ static struct toec_redirect6 *redirect_of(struct toec_stack *s, const struct toe
     return &s->ip6.redirect[toec_addr_hash(&s->keys.flow, dst, 2) % TOEC_IP6_REDIRECTS];
 }
 
-/* The table is a cache: another destination of the same hash takes the place. */
+/* The table is a cache: another destination with the same hash replaces the entry. */
 void toec_redirect_add(struct toec_stack *s, const struct toec_addr *dst,
                        const struct toec_addr *via, toec_time now)
 {
@@ -136,8 +136,8 @@ void toec_router_set(struct toec_stack *s, const struct toec_addr *addr, toec_u3
 }
 
 /*
- * RFC 4861 6.3.6: one that is reachable or may be; failing that each in its turn, so that all are
- * tried.
+ * RFC 4861 6.3.6: picks a router that is or may be reachable, otherwise each in turn, so that all
+ * are tried.
  */
 const struct toec_addr *toec_router_pick(struct toec_stack *s)
 {
@@ -165,7 +165,7 @@ void toec_router_lost(struct toec_stack *s, const struct toec_addr *addr, int fo
 {
     struct toec_router6 *r = router_find(s, addr);
 
-    if (for_good) { /* RFC 4861 7.2.5: it says itself that it is none any more */
+    if (for_good) { /* RFC 4861 7.2.5: it announced that it is no longer a router */
         toec_router_set(s, addr, 0, now);
     } else if (r) {
         s->ip6.router_hand = (toec_u8)((r - s->ip6.router + 1) % TOEC_IP6_ROUTERS);
@@ -219,7 +219,7 @@ void toec_prefix_set(struct toec_stack *s, const struct toec_addr *prefix, unsig
     set_expiry(s);
 }
 
-/* RFC 4861 6.3.4, R4862-04: one prefix information option. */
+/* Processes one prefix information option (RFC 4861 6.3.4, R4862-04). */
 static void take_prefix(struct toec_stack *s, const toec_u8 *opt, toec_time now)
 {
     unsigned len = opt[TOEC_PIO_LEN], flags = opt[TOEC_PIO_FLAGS];
@@ -240,7 +240,7 @@ static void take_prefix(struct toec_stack *s, const toec_u8 *opt, toec_time now)
 
 /* ---- advertisements ---- */
 
-/* RFC 4861 6.3.4: parameters of the link; 0 means that the router does not say. */
+/* RFC 4861 6.3.4: parameters of the link; 0 means unspecified by this router. */
 static void take_parameters(struct toec_stack *s, const toec_u8 *ra,
                             const struct toec_nd_options *o)
 {
@@ -260,7 +260,7 @@ static void take_parameters(struct toec_stack *s, const toec_u8 *ra,
         mtu = toec_get32(o->mtu);
         if (mtu >= TOEC_IP6_MIN_MTU && mtu <= s->link_mtu && mtu != s->ip6.mtu) {
             s->ip6.mtu = mtu;
-            s->pmtu.gen++; /* open flows look before they send again: toec_pm_sync() */
+            s->pmtu.gen++; /* open flows check before they send again: toec_pm_sync() */
         }
     }
 }
@@ -299,8 +299,8 @@ void toec_rs_start(struct toec_stack *s, toec_time now)
                    now + (toec_time)(toec_rand32(s) % RS_DELAY_MS) * TOEC_NS_PER_MS);
 }
 
-/* Intervals double until an hour (RFC 7559): a router may come up long after us. The timer is
- * started by a link-local address that is ours, and stays so. */
+/* Intervals double up to an hour (RFC 7559), because a router may start long after us. The timer is
+ * started once a link-local address is ours, and that address stays usable. */
 void toec_rs_timer(struct toec_stack *s, toec_time now)
 {
     const struct toec_own6 *own = toec_own_link_local(s);

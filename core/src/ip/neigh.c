@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neigh.c - the neighbour cache: states and timers as RFC 4861 7.3 has them, over ARP; table
+ * neigh.c - the neighbour cache: states and timers of RFC 4861 7.3, also used for ARP; table
  * bounds.
  *
- * What floods can do: entries that wait for an answer are at most a quarter of the table and push
- * out only each other, at a bounded rate; entries learned from others' requests replace only stale
- * ones; only a neighbour that we want to send to replaces one that was in use, and the least used
+ * Limits under floods: entries that wait for an answer use at most a quarter of the table and evict
+ * only each other, at a bounded rate. Entries learned from requests of others replace only stale
+ * ones. Only a neighbour that we want to send to evicts one in use, and the least recently used
  * first.
  */
 #include "neigh.h"
@@ -18,11 +18,11 @@
 #define DELAY_TIME     (5 * TOEC_NS_PER_S)  /* DELAY_FIRST_PROBE_TIME */
 #define REDRAW_TIME    (7200 * TOEC_NS_PER_S)
 #define RETRY_TIME     (1 * TOEC_NS_PER_S)   /* R1122-28: one request per second at most */
-#define FAILED_TIME    (3 * TOEC_NS_PER_S)   /* how long senders are told so without new requests */
-#define STALE_TIME     (600 * TOEC_NS_PER_S) /* R1122-27: entries not used are flushed */
-#define MAX_TRIES      3  /* R4861-04: MAX_MULTICAST_SOLICIT; then senders are told */
-#define EVICT_STEPS    64 /* entries looked at when the table is full */
-/* Entries per second that may push out one that waits: each sends a broadcast. */
+#define FAILED_TIME    (3 * TOEC_NS_PER_S)   /* senders see the failure without new requests */
+#define STALE_TIME     (600 * TOEC_NS_PER_S) /* R1122-27: unused entries are flushed */
+#define MAX_TRIES      3  /* R4861-04: MAX_MULTICAST_SOLICIT; then senders are notified */
+#define EVICT_STEPS    64 /* entries examined when the table is full */
+/* Entries per second that may evict a waiting one: each sends a broadcast. */
 #define RECYCLE_RATE  1000
 #define RECYCLE_BURST 64
 
@@ -60,7 +60,7 @@ struct toec_neigh *toec_neigh_find(struct toec_stack *s, const struct toec_addr 
     return 0;
 }
 
-/* ---- the list of entries without an address, oldest first ---- */
+/* ---- the list of unresolved entries, oldest first ---- */
 
 static void unresolved_add(struct toec_neigh_table *t, struct toec_neigh *n)
 {
@@ -91,7 +91,7 @@ static void unresolved_del(struct toec_neigh_table *t, struct toec_neigh *n)
     t->unresolved--;
 }
 
-/* ---- making and freeing entries ---- */
+/* ---- creating and freeing entries ---- */
 
 static void neigh_free(struct toec_stack *s, struct toec_neigh *n)
 {
@@ -104,8 +104,8 @@ static void neigh_free(struct toec_stack *s, struct toec_neigh *n)
 }
 
 /*
- * Someone waits for an entry that is not in the table (any more). Not told at once, for then it
- * would push out the next one that waits, and so on at every poll: all try again within a second.
+ * Wakes senders whose entry is not in the table (any more). Not at once: each would evict the next
+ * waiting entry, at every poll. Instead, all retry within a second.
  */
 static void retry_later(struct toec_stack *s, toec_time now)
 {
@@ -118,7 +118,7 @@ void toec_neigh_retry_timer(struct toec_stack *s)
     s->send_epoch++;
 }
 
-/* Frees an entry to use it for another neighbour. */
+/* Frees an entry, to reuse it for another neighbour. */
 static void evict(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 {
     TOEC_COUNT(s, neigh_evicted);
@@ -128,8 +128,8 @@ static void evict(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 }
 
 /*
- * An entry to evict, 0 if there is none among the next EVICT_STEPS: a stale one, or (for_sending)
- * one that nothing was sent through since the hand came by last (second chance).
+ * Returns an entry to evict, 0 if none of the next EVICT_STEPS qualifies: a stale one, or
+ * (for_sending) one not used for sending since the hand passed it last (second chance).
  */
 static struct toec_neigh *evictable(struct toec_neigh_table *t, int for_sending)
 {
@@ -149,7 +149,8 @@ static struct toec_neigh *evictable(struct toec_neigh_table *t, int for_sending)
     return 0;
 }
 
-/* Makes room for one more entry; called when the pool is full, so that all entries are in use. */
+/* Evicts an entry to make room for another. Called when the pool is full, so all entries are in
+ * use. */
 static int make_room(struct toec_stack *s, int for_sending, toec_time now)
 {
     struct toec_neigh *n = evictable(&s->neigh, for_sending);
@@ -208,14 +209,14 @@ void toec_neigh_stale(struct toec_stack *s, struct toec_neigh *n, toec_time now)
     set_state(s, n, TOEC_NEIGH_STALE, now + STALE_TIME);
 }
 
-/* RetransTimer: routers may set it for IPv6 (RFC 4861 6.3.4). */
+/* Returns RetransTimer, which routers may set for IPv6 (RFC 4861 6.3.4). */
 static toec_time retry_time(const struct toec_stack *s, const struct toec_neigh *n)
 {
     return toec_addr_is4(&n->addr) ? RETRY_TIME : s->ip6.retrans;
 }
 
-/* ReachableTime: for IPv6 drawn anew every few hours (RFC 4861 6.3.4), 0.5 to 1.5 times its base.
- */
+/* Returns ReachableTime: for IPv6 randomized every two hours (RFC 4861 6.3.4), 0.5 to 1.5 times its
+ * base. */
 static toec_time reachable_time(struct toec_stack *s, const struct toec_neigh *n, toec_time now)
 {
     toec_u32 base = s->ip6.base_reachable;
@@ -246,7 +247,8 @@ void toec_neigh_again(struct toec_stack *s, struct toec_neigh *n, const struct t
     set_state(s, n, (enum toec_neigh_state)is->state, deadline);
 }
 
-/* Asks for the neighbour: everyone, or mac alone when it is not 0. */
+/* Requests the neighbour's address: by broadcast or multicast, or from mac only when it is not 0.
+ */
 static void ask(struct toec_stack *s, const struct toec_neigh *n, const toec_u8 *mac)
 {
     if (s->cfg.link)
@@ -270,7 +272,7 @@ static void failed(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 {
     TOEC_COUNT(s, neigh_failed);
     set_state(s, n, TOEC_NEIGH_FAILED, now + FAILED_TIME);
-    if (!toec_addr_is4(&n->addr)) /* another router, if it was one */
+    if (!toec_addr_is4(&n->addr)) /* choose another router, if it was one */
         toec_router_lost(s, &n->addr, 0, now);
     s->send_epoch++;
 }
@@ -311,7 +313,7 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
         reachable_timer(s, n, now);
         return;
     case TOEC_NEIGH_PROBE:
-        if (n->tries == MAX_TRIES) { /* the old address is dead: ask everyone */
+        if (n->tries == MAX_TRIES) { /* the old address is dead: broadcast the request */
             incomplete(s, n, now);
             return;
         }
@@ -328,14 +330,14 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
         ask(s, n, 0);
         toec_timer_set(s, timer, TOEC_TMR_NEIGH, now + retry_time(s, n));
         return;
-    default: /* stale and failed entries have had their time */
+    default: /* stale and failed entries expire */
         neigh_free(s, n);
     }
 }
 
-/* ---- what senders see ---- */
+/* ---- lookups by senders ---- */
 
-/* The path's entry is gone or was never known: finds or makes it. */
+/* Finds or creates the entry of a path whose entry was evicted or never existed. */
 static struct toec_neigh *attach(struct toec_stack *s, struct toec_path *path, toec_time now)
 {
     struct toec_neigh *n = toec_neigh_find(s, &path->next_hop);
@@ -361,7 +363,7 @@ int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u
 
     if (TOEC_UNLIKELY(path->gen == 0 || n->gen != path->gen)) {
         if (s->cfg.local && toec_addr_is_own(s, &path->next_hop)) {
-            *mac = s->cfg.mac; /* by which the frame is known for a local one */
+            *mac = s->cfg.mac; /* marks the frame as a local one */
             return 0;
         }
         n = attach(s, path, now);
@@ -372,7 +374,8 @@ int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u
     *mac = n->mac;
     switch (n->state) {
     case TOEC_NEIGH_STALE:
-        /* RFC 4861 7.3.3 DELAY: time for the layer above to confirm before the first probe. */
+        /* RFC 4861 7.3.3 DELAY: leaves time for the layer above to confirm before the first probe.
+         */
         n->tries = 0;
         set_state(s, n, TOEC_NEIGH_PROBE, now + DELAY_TIME);
         return 0;

@@ -14,24 +14,26 @@
 
 enum toec_neigh_state {
     TOEC_NEIGH_FREE = 0,
-    TOEC_NEIGH_INCOMPLETE, /* asked, not yet answered: senders wait */
+    TOEC_NEIGH_INCOMPLETE, /* requested, not yet answered: senders wait */
     TOEC_NEIGH_REACHABLE,  /* confirmed within the last 30 s */
-    TOEC_NEIGH_STALE,      /* known, not confirmed lately, not used: verified when it is used */
+    TOEC_NEIGH_STALE,      /* known, neither confirmed recently nor used: verified when used */
     TOEC_NEIGH_PROBE,      /* in use; verified by unicast requests from 5 s after the first use */
-    TOEC_NEIGH_FAILED      /* did not answer: senders are told so until it is freed */
+    TOEC_NEIGH_FAILED      /* did not answer: senders get an error until it is freed */
 };
 
 struct toec_neigh {
-    struct toec_hnode node;           /* in by_addr; first, where the pool keeps its link */
+    /* In by_addr; first, so that the pool's free link overwrites nothing else */
+    struct toec_hnode node;
     struct toec_neigh *newer, *older; /* list of unresolved entries */
     struct toec_timer timer;
     toec_time confirmed; /* when last known to be reachable */
     struct toec_addr addr;
-    toec_u32 gen; /* never 0 in use; another at each use of the entry, so that stale paths show */
+    toec_u32 gen; /* never 0 while in use; changes with each use of the entry, so that stale paths
+                   * are detected */
     toec_u8 mac[6];
     toec_u8 state;
     toec_u8 tries;      /* requests sent in this state */
-    toec_u8 used;       /* something was sent through it since this was last cleared */
+    toec_u8 used;       /* used for sending since this was last cleared */
     toec_u8 unresolved; /* INCOMPLETE or FAILED: in the list */
     toec_u8 router;     /* IsRouter (RFC 4861 5.1) */
 };
@@ -41,10 +43,10 @@ struct toec_neigh_table {
     struct toec_htab by_addr;
     struct toec_neigh *oldest, *newest; /* unresolved entries */
     toec_u32 unresolved, max_unresolved;
-    toec_u32 hand; /* of the clock that looks for an entry to evict */
+    toec_u32 hand; /* clock hand of the search for an entry to evict */
     toec_u32 next_gen;
-    struct toec_rate recycle; /* of waiting entries for others */
-    struct toec_timer retry;  /* for senders whose neighbour found no room */
+    struct toec_rate recycle; /* limits the eviction of waiting entries */
+    struct toec_timer retry;  /* for senders that found the table full */
 };
 
 unsigned long toec_neigh_size(const struct toec_config *cfg);
@@ -53,34 +55,33 @@ void toec_neigh_timer(struct toec_stack *s, struct toec_timer *timer, toec_time 
 void toec_neigh_retry_timer(struct toec_stack *s);
 
 /*
- * The Ethernet address to send to for this path: 0 with *mac set, TOEC_SEND_WAIT (resolution is
- * under way) or TOEC_SEND_UNREACH.
+ * Finds the Ethernet address for this path. Returns 0 with *mac set, TOEC_SEND_WAIT (resolution is
+ * in progress) or TOEC_SEND_UNREACH.
  */
 int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u8 **mac,
                       toec_time now);
 
 struct toec_neigh *toec_neigh_find(struct toec_stack *s, const struct toec_addr *addr);
 /*
- * A new entry without state: call toec_neigh_stale() or _reachable() next. 0 when the table is full
- * of entries that must stay, or too many wait for an answer.
+ * Creates an entry without state: call toec_neigh_stale() or _reachable() next. Returns 0 when the
+ * table is full of entries that must stay, or too many wait for an answer.
  */
 struct toec_neigh *toec_neigh_add(struct toec_stack *s, const struct toec_addr *addr,
                                   int for_sending, toec_time now);
 void toec_neigh_stale(struct toec_stack *s, struct toec_neigh *n, toec_time now);
-/* Makes a new entry what `is` is, until the deadline (restore.c). */
+/* Restores the new entry n from `is`, with this deadline (restore.c). */
 void toec_neigh_again(struct toec_stack *s, struct toec_neigh *n, const struct toec_neigh *is,
                       toec_time deadline);
 void toec_neigh_reachable(struct toec_stack *s, struct toec_neigh *n, toec_time now);
 
 /*
- * The neighbour of this path is known to work, since something new came from beyond it (RFC 4861
- * 7.3.1's forward progress): spares probes. Cheap; call it when data is newly acknowledged.
+ * Confirms the neighbour of this path, since new data arrived from beyond it (forward progress of
+ * RFC 4861 7.3.1), which saves probes. Cheap; call it when data is newly acknowledged.
  */
 void toec_path_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now);
 /*
- * Nothing has come back for several timeouts (RFC 9293 3.8.3 (b), negative advice): the neighbour
- * is verified now, unless something else has come from beyond it lately; the path is looked up
- * anew.
+ * Reports that nothing was received for several timeouts (RFC 9293 3.8.3 (b), negative advice). The
+ * neighbour is verified now, unless it was confirmed recently; the path is looked up again.
  */
 void toec_path_doubt(struct toec_stack *s, struct toec_path *path, toec_time now);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pmtu.c - see pmtu.h. Who may lower a path's MTU is decided by its callers, which know what they
- * have sent (RFC 5927 7.2); tcp_pmtu.c and udp.c.
+ * pmtu.c - see pmtu.h. The callers, tcp_pmtu.c and udp.c, decide whether to lower a path's MTU,
+ * because they know what they have sent (RFC 5927 7.2).
  */
 #include "pmtu.h"
 
 #include "stack.h"
 
-/* R1191-03, R8201-04: not raised sooner than 5 minutes after it was lowered, 10 recommended. */
+/* R1191-03, R8201-04: not raised earlier than 5 minutes after it was lowered, 10 recommended. */
 #define LIFE (600 * TOEC_NS_PER_S)
 
 static unsigned long entries_size(void)
@@ -129,7 +129,8 @@ void toec_pmtu_set(struct toec_stack *s, const struct toec_addr *dst, toec_u32 m
     toec_timer_set(s, &e->timer, TOEC_TMR_PMTU, now + LIFE);
 }
 
-/* An entry that is there keeps its time: TCP's is not prolonged by what may be forged. */
+/* An existing entry keeps its expiry: a possibly forged error must not extend the life of TCP's
+ * value. */
 void toec_pmtu_set_udp(struct toec_stack *s, const struct toec_addr *dst, toec_u32 mtu, int no_df,
                        toec_time now)
 {

@@ -29,7 +29,7 @@ struct toec_stack {
     toec_u32 gateway4;      /* 0: none */
     struct toec_addr addr;  /* own IPv4 address, mapped */
     toec_u32 link_mtu;      /* at most cfg.mtu: toec_set_mtu() */
-    toec_u16 route_epoch;   /* another one when a next hop may have to be chosen anew */
+    toec_u16 route_epoch;   /* changes when next hops must be chosen again */
     struct toec_tcp *tcp;
     int tx_full;         /* transmit had no room since the last toec_poll() */
     toec_u32 send_epoch; /* see toec_send_epoch() */
@@ -44,7 +44,7 @@ struct toec_stack {
     struct toec_icmp4 icmp4;
     struct toec_ip6 ip6;
     struct toec_wait wait;
-    toec_rtt_fn tell_rtt; /* 0: nobody asks */
+    toec_rtt_fn tell_rtt; /* 0: not watched */
     toec_u64 counters[TOEC_C_MAX];
 };
 

@@ -9,7 +9,7 @@ struct toec_stack;
 
 /*
  * Sets t (again) to expire at the first toec_poll() at or after `deadline` rounded up to a tick:
- * never early, at most one tick late. A deadline in ticks already run (0 is always one, or the
+ * never early, at most one tick late. A deadline in a tick already run (0 always is, except for the
  * first) expires at the next toec_poll().
  */
 void toec_timer_set(struct toec_stack *s, struct toec_timer *t, enum toec_timer_kind kind,

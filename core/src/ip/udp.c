@@ -80,7 +80,8 @@ static struct toec_udp *find_connected(struct toec_stack *s, const struct toec_a
     return 0;
 }
 
-/* The endpoint bound to this very address, or (addr 0) to any of one of these families. */
+/* Finds the endpoint bound to exactly this address, or (addr 0) to any address of one of these
+ * families. */
 static struct toec_udp *find_bound(struct toec_stack *s, const struct toec_addr *addr,
                                    unsigned families, toec_u16 port)
 {
@@ -101,7 +102,7 @@ static unsigned family_of(const struct toec_addr *a)
     return toec_addr_is4(a) ? TOEC_UDP_IP4 : TOEC_UDP_IP6;
 }
 
-/* RFC 1122 4.1.3.5: the most exact of those that match. */
+/* RFC 1122 4.1.3.5: finds the most specific match. */
 static struct toec_udp *find(struct toec_stack *s, const struct toec_addr *local,
                              const struct toec_addr *remote, toec_u16 lport, toec_u16 rport)
 {
@@ -123,7 +124,7 @@ static int in_use(struct toec_stack *s, const struct toec_udp *u)
     return find_bound(s, u->families ? 0 : &u->local, u->families, u->local_port) != 0;
 }
 
-/* RFC 6056 3.3.1: random, then the next free one. */
+/* RFC 6056 3.3.1: starts at a random port, takes the next free one. */
 static int pick_port(struct toec_stack *s, struct toec_udp *u)
 {
     toec_u32 at = toec_rand32(s) % PORT_COUNT, i;
@@ -162,7 +163,7 @@ static int take_remote(struct toec_stack *s, struct toec_udp *u, const struct to
     if (!u->families && family_of(&u->local) != family_of(&b->remote))
         return TOEC_E_INVAL;
     if (toec_path_to(s, &b->remote, &path) < 0)
-        return TOEC_E_UNREACH; /* multicast and broadcast too */
+        return TOEC_E_UNREACH; /* also for multicast and broadcast */
     if (u->families && toec_source_for(s, &b->remote, &u->local) < 0)
         return TOEC_E_NOTAVAIL;
     u->families = 0;
@@ -222,7 +223,8 @@ void toec_udp_name(const struct toec_udp *u, struct toec_addr *local, toec_u16 *
 
 /* ---- ICMP ---- */
 
-/* Did this endpoint send there? Others do not learn of the error (RFC 5927's thought for UDP). */
+/* Returns the endpoint that sent the quoted datagram. Others must not see the error (RFC 5927,
+ * applied to UDP). */
 static struct toec_udp *quoted(struct toec_stack *s, const struct toec_icmp_err *e)
 {
     struct toec_udp *u = find(s, &e->local, &e->remote, e->local_port, e->remote_port);
@@ -249,14 +251,15 @@ void toec_udp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
     err.remote_port = e->remote_port;
     err.type = e->type;
     err.code = e->code;
-    /* R792-01 (RFC 1122 4.1.3.3): told to the user, with what it means. */
+    /* R792-01 (RFC 1122 4.1.3.3): reported to the user, with its meaning. */
     err.reason = toec_icmp_reason(e);
     if (e->type == TOEC_ICMP4_UNREACH && e->code == TOEC_ICMP4_UNREACH_FRAG) {
         toec_u32 mtu = TOEC_MAX(e->mtu, least), known = toec_pmtu_get_udp(s, &e->remote, &no_df);
         struct toec_path path;
 
-        /* Only what we sent larger than is claimed can have met it (R8201-03); and it is news only
-         * where it is below what is known of the path, its link's MTU to begin with. */
+        /* Only a datagram larger than the claimed MTU can have caused the error (R8201-03). The
+         * claim matters only if it is below the known path MTU, which starts as the MTU of the
+         * link. */
         if (toec_path_to(s, &e->remote, &path) < 0 || e->quoted_len <= e->mtu || mtu >= path.mtu ||
             (known && mtu >= known)) {
             TOEC_COUNT(s, udp_icmp_ignored);
@@ -272,7 +275,7 @@ void toec_udp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
 
 /* ---- input ---- */
 
-/* RFC 768, R1122-23; R8200-10: over IPv6 the checksum is never left out. */
+/* Checks length and checksum (RFC 768, R1122-23); R8200-10: over IPv6 the checksum is mandatory. */
 static int intact(struct toec_stack *s, const struct toec_ip_in *in, struct toec_ip_in *udp)
 {
     int is6 = toec_ip4_version(in->ip) == 6;
@@ -292,7 +295,8 @@ int toec_udp_input(struct toec_stack *s, const struct toec_ip_in *in)
 {
     struct toec_ip_in udp;
 
-    /* R1122-24: IP has refused sources that no host has; a group or no address is none either. */
+    /* R1122-24: IP has rejected invalid sources; a multicast destination or an unspecified source
+     * is rejected here. */
     if (!intact(s, in, &udp) || toec_addr_is_multicast(&in->dst) || toec_addr_is_zero(&in->src)) {
         TOEC_COUNT(s, udp_bad);
         return 0;

@@ -13,13 +13,14 @@ struct toec_icmp_err;
 #define TOEC_UDP_IP6 2u
 
 struct toec_udp {
-    struct toec_hnode node; /* first, where the pool keeps its link; bound by port, or by tuple */
+    struct toec_hnode node; /* first, so that the pool's free link overwrites nothing else; hashed
+                             * by port (bound) or by 4-tuple (connected) */
     void *owner;
     struct toec_addr local, remote; /* local 0: any address of `families` */
     toec_u16 local_port, remote_port;
-    toec_u8 families; /* of any address: TOEC_UDP_IP4, TOEC_UDP_IP6 */
+    toec_u8 families; /* when bound to any address: TOEC_UDP_IP4, TOEC_UDP_IP6 */
     toec_u8 connected;
-    toec_u8 has_last; /* last, last_port: where the last datagram went, as ICMP may quote it */
+    toec_u8 has_last; /* last, last_port: destination of the last datagram, which ICMP may quote */
     toec_u16 last_port;
     struct toec_addr last;
 };
@@ -31,10 +32,10 @@ struct toec_udp_state {
 
 unsigned long toec_udp_size(const struct toec_config *cfg);
 void toec_udp_init(struct toec_stack *s, void *mem);
-/* A datagram for one of our addresses. 0 when it was dealt with (or dropped, counted); -1: nobody
- * has the port, tell the sender. */
+/* Processes a datagram for one of our addresses. Returns 0 when it was delivered or dropped and
+ * counted, -1 when no endpoint has the port: the caller sends an ICMP error. */
 int toec_udp_input(struct toec_stack *s, const struct toec_ip_in *in);
-/* An ICMP error quotes a datagram that we (local) are said to have sent. */
+/* Processes an ICMP error that quotes a datagram that we (local) supposedly sent. */
 void toec_udp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, toec_time now);
 
 #endif

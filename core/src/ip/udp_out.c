@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * udp_out.c - sending UDP datagrams: one, or a run of equal ones (UDP_SEGMENT of Linux), cut into
- * fragments where the path takes no larger ones.
+ * udp_out.c - sends UDP datagrams: one, or a sequence of equal size (UDP_SEGMENT of Linux),
+ * fragmented where they exceed the path MTU.
  */
 #include "ip4_out.h"
 #include "ip6_out.h"
@@ -13,13 +13,13 @@
 #define MAX4 65507u /* RFC 768 in RFC 791 */
 #define MAX6 65527u
 
-/* The fragments of o, whose header is complete. RFC 791 3.2, RFC 8200 4.5. */
+/* Sends o, whose header is complete, in fragments. RFC 791 3.2, RFC 8200 4.5. */
 static int send_cut(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                     toec_u32 mtu, toec_time now)
 {
     int is6 = TOEC_PATH_IP6(path), rc;
     toec_u32 room = (mtu - path->hlen - (is6 ? TOEC_FRAG_LEN : 0u)) & ~7u, left = o->len;
-    toec_u32 done = 0, id = toec_rand32(s); /* RFC 7739: not to be guessed */
+    toec_u32 done = 0, id = toec_rand32(s); /* RFC 7739: unpredictable */
     toec_u8 *frag = toec_out_l4(o) - TOEC_OUT_EXT;
 
     o->ext_len = is6 ? TOEC_FRAG_LEN : 0;
@@ -45,7 +45,8 @@ static int send_cut(struct toec_stack *s, struct toec_path *path, struct toec_ou
     }
 }
 
-/* Pseudo-header and UDP header as the checksum has them, for what core/ must complete itself. */
+/* Computes the checksum over pseudo-header, UDP header and payload, for datagrams that core/ must
+ * complete itself. */
 static void finish_sum(struct toec_outbuf *o, const struct toec_addr *src, toec_u16 payload)
 {
     toec_u8 *h = toec_out_l4(o), pseudo[40];
@@ -53,14 +54,15 @@ static void finish_sum(struct toec_outbuf *o, const struct toec_addr *src, toec_
 
     memcpy(pseudo, src->b, 16);
     memcpy(pseudo + 16, o->dst->b, 16);
-    if (toec_addr_is4(o->dst)) /* the mapped forms differ by ones alone, which are not summed */
+    /* omits the prefix of mapped addresses, which is not part of the sum */
+    if (toec_addr_is4(o->dst))
         memset(pseudo, 0, 12), memset(pseudo + 16, 0, 12);
     toec_put32(pseudo + 32, toec_get16(h + TOEC_UDP_LENGTH));
     toec_put32(pseudo + 36, TOEC_IPPROTO_UDP);
     toec_put_sum(h + TOEC_UDP_SUM, 0);
     sum = toec_sum_add(toec_sum(pseudo, sizeof(pseudo)), toec_sum(h, TOEC_UDP_LEN), 0);
     sum = (toec_u16)~toec_sum_add(sum, payload, 0);
-    toec_put_sum(h + TOEC_UDP_SUM, sum ? sum : 0xffff); /* RFC 768: 0 would say there is none */
+    toec_put_sum(h + TOEC_UDP_SUM, sum ? sum : 0xffff); /* RFC 768: 0 would mean no checksum */
 }
 
 struct way {
@@ -128,7 +130,7 @@ static int find_way(struct toec_stack *s, const struct toec_udp *u, const struct
     return 0;
 }
 
-/* Not 0 when such a datagram cannot be sent at all. */
+/* Returns 0, or the error of a datagram that cannot be sent. */
 static int check(const struct toec_udp_msg *m, const struct way *w, toec_u32 each)
 {
     int cut = w->path.hlen + TOEC_UDP_LEN + each > w->mtu;
@@ -136,7 +138,7 @@ static int check(const struct toec_udp_msg *m, const struct way *w, toec_u32 eac
     if (each > (TOEC_PATH_IP6(&w->path) ? MAX6 : MAX4) || (cut && m->dont_fragment))
         return TOEC_E_MSGSIZE;
     if (m->segment && cut)
-        return TOEC_E_INVAL; /* as Linux: what is cut is not cut again */
+        return TOEC_E_INVAL; /* as Linux: segments are not fragmented */
     if (m->segment && m->len > TOEC_UDP_SEGMENTS * (toec_u32)m->segment)
         return TOEC_E_INVAL;
     if (m->no_check && TOEC_PATH_IP6(&w->path))

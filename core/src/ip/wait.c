@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.c - see wait.h. A frame is copied whole, checksum and all, so that nothing it came from need
- * stay; the ring bounds what a flood can hold here.
+ * wait.c - see wait.h. A frame is copied completely, with its checksum, so its source need not be
+ * kept; the ring bounds the memory that a flood can use.
  */
 #include "wait.h"
 
@@ -31,7 +31,8 @@ int toec_wait_keep(struct toec_stack *s, const struct toec_path *path, struct to
         return -1;
     if (w->end - w->begin == TOEC_WAIT_MAX) {
         if (at(w, w->begin)->len)
-            TOEC_COUNT(s, tx_unresolved_drop); /* RFC 4861 7.2.2: the new replaces the oldest */
+            /* RFC 4861 7.2.2: the new packet replaces the oldest */
+            TOEC_COUNT(s, tx_unresolved_drop);
         w->begin++;
     }
     x = at(w, w->end++);
@@ -45,7 +46,7 @@ int toec_wait_keep(struct toec_stack *s, const struct toec_path *path, struct to
     return 0;
 }
 
-/* As toec_ip_output(), for a frame that was kept. */
+/* As toec_ip_output(), for a stored frame. */
 static int try_again(struct toec_stack *s, struct toec_waiting *x, toec_time now)
 {
     const toec_u8 *mac = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_eth.h - Ethernet II header (IEEE 802.3): fields of a header of TOEC_ETH_LEN bytes that the
- * caller has checked to be there.
+ * wire_eth.h - Ethernet II header (IEEE 802.3): fields of a header. The caller has checked that
+ * TOEC_ETH_LEN bytes are present.
  */
 #ifndef TOEC_WIRE_ETH_H
 #define TOEC_WIRE_ETH_H
@@ -28,7 +28,7 @@ TOEC_INLINE int toec_mac_eq(const toec_u8 *a, const toec_u8 *b)
            0;
 }
 
-/* Multicast or broadcast: the group bit. */
+/* Returns not 0 for multicast or broadcast (the group bit). */
 TOEC_INLINE int toec_mac_is_group(const toec_u8 *mac)
 {
     return mac[0] & 1;

@@ -32,7 +32,7 @@
 #define TOEC_ICMP4_UNREACH_HOST_ADMIN  10u
 #define TOEC_ICMP4_UNREACH_NET_TOS     11u
 #define TOEC_ICMP4_UNREACH_ADMIN       13u
-/* Code of TOEC_ICMP4_TIME_EXCEEDED: fragments did not come together. */
+/* Code of TOEC_ICMP4_TIME_EXCEEDED: reassembly timed out. */
 #define TOEC_ICMP4_EXCEEDED_REASS 1u
 
 #endif

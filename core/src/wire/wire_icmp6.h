@@ -83,8 +83,8 @@
 /* Version 2 report: records of 20 bytes without sources. */
 #define TOEC_MLD_COUNT   6
 #define TOEC_MLD_RECORD  20
-#define TOEC_MLD_EXCLUDE 2u /* MODE_IS_EXCLUDE, nothing excluded: listens */
-#define TOEC_MLD_TO_EX   4u /* CHANGE_TO_EXCLUDE: has begun to listen */
-#define TOEC_MLD_TO_IN   3u /* CHANGE_TO_INCLUDE nothing: has ceased to */
+#define TOEC_MLD_EXCLUDE 2u /* MODE_IS_EXCLUDE without sources: is listening */
+#define TOEC_MLD_TO_EX   4u /* CHANGE_TO_EXCLUDE: starts listening */
+#define TOEC_MLD_TO_IN   3u /* CHANGE_TO_INCLUDE without sources: stops listening */
 
 #endif

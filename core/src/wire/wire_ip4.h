@@ -38,10 +38,10 @@
 #define TOEC_UDP_SPORT  0
 #define TOEC_UDP_DPORT  2
 #define TOEC_UDP_LENGTH 4
-#define TOEC_UDP_SUM    6 /* 0: the sender made none */
+#define TOEC_UDP_SUM    6 /* 0: the sender computed none */
 #define TOEC_UDP_LEN    8
 
-/* Options (RFC 791 3.1) that core/ knows: the rest is walked over. */
+/* Options (RFC 791 3.1) that core/ knows; it skips the others. */
 #define TOEC_IP4OPT_END  0u
 #define TOEC_IP4OPT_NOP  1u
 #define TOEC_IP4OPT_LSRR 131u
@@ -78,7 +78,7 @@ TOEC_INLINE toec_u32 toec_ip4_dst(const toec_u8 *ip)
     return toec_get32(ip + TOEC_IP4_DST);
 }
 
-/* Folded sum of a header without options. */
+/* Returns the folded sum of a header without options. */
 TOEC_INLINE toec_u16 toec_ip4_sum20(const toec_u8 *ip)
 {
     toec_u32 w[5];

@@ -25,7 +25,7 @@
 #define TOEC_NH_NONE       59u
 #define TOEC_NH_DEST_OPTS  60u
 
-/* Extension headers but the fragment header. */
+/* Extension headers except the fragment header. */
 #define TOEC_EXT_NEXT         0
 #define TOEC_EXT_LEN          1 /* in units of 8 bytes, without the first 8 */
 #define TOEC_EXT_OPTIONS      2
@@ -64,7 +64,7 @@ TOEC_INLINE toec_u16 toec_ip6_payload(const toec_u8 *ip)
     return toec_get16(ip + TOEC_IP6_PAYLOAD);
 }
 
-/* Whole length of an extension header other than fragment. */
+/* Returns the whole length of an extension header other than fragment. */
 TOEC_INLINE unsigned toec_ext_len(const toec_u8 *ext)
 {
     return (ext[TOEC_EXT_LEN] + 1u) * 8u;
@@ -90,13 +90,13 @@ TOEC_INLINE int toec_addr_is_loopback6(const struct toec_addr *a)
     return (w[0] | w[1] | w[2]) == 0 && toec_get32(a->b + 12) == 1;
 }
 
-/* Not 0 when a is zero or may be the address of a host. */
+/* Returns not 0 when a is zero or may be the address of a host. */
 TOEC_INLINE int toec_ip6_is_host(const struct toec_addr *a)
 {
     return !toec_addr_is_multicast(a) && !toec_addr_is4(a) && !toec_addr_is_loopback6(a);
 }
 
-/* Not 0 when a and b are the same in their first len bits. */
+/* Returns not 0 when the first len bits of a and b are equal. */
 TOEC_INLINE int toec_addr_match(const struct toec_addr *a, const struct toec_addr *b, unsigned len)
 {
     unsigned i;
@@ -107,7 +107,7 @@ TOEC_INLINE int toec_addr_match(const struct toec_addr *a, const struct toec_add
     return len == 0 || ((a->b[i] ^ b->b[i]) >> (8 - len)) == 0;
 }
 
-/* The solicited-node multicast address (RFC 4291 2.7.1). */
+/* Sets group to the solicited-node multicast address of a (RFC 4291 2.7.1). */
 TOEC_INLINE void toec_addr_solicited(struct toec_addr *group, const struct toec_addr *a)
 {
     memset(group->b, 0, 16);
@@ -118,7 +118,7 @@ TOEC_INLINE void toec_addr_solicited(struct toec_addr *group, const struct toec_
     memcpy(group->b + 13, a->b + 13, 3);
 }
 
-/* ff02::n */
+/* Sets group to ff02::n. */
 TOEC_INLINE void toec_addr_group(struct toec_addr *group, unsigned n)
 {
     memset(group->b, 0, 16);
@@ -131,7 +131,7 @@ TOEC_INLINE void toec_addr_group(struct toec_addr *group, unsigned n)
 #define TOEC_GROUP_ROUTERS 2u
 #define TOEC_GROUP_MLDV2   0x16u
 
-/* RFC 2464 7: the Ethernet address of a group. */
+/* Sets mac to the Ethernet address of a group (RFC 2464 7). */
 TOEC_INLINE void toec_mac_of_group(toec_u8 *mac, const struct toec_addr *group)
 {
     mac[0] = 0x33;

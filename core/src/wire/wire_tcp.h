@@ -43,7 +43,7 @@
 #define TOEC_TCPOPT_SACK_BLOCK_LEN 8u /* each block, after the two bytes of kind and length */
 #define TOEC_TCPOPT_TS             8u
 #define TOEC_TCPOPT_TS_LEN         10u
-#define TOEC_TCPOPT_MD5            19u /* RFC 2385: nothing but that it is there */
+#define TOEC_TCPOPT_MD5            19u /* RFC 2385: only its presence is checked */
 #define TOEC_TCPOPT_UTO            28u /* RFC 5482 */
 #define TOEC_TCPOPT_UTO_LEN        4u
 #define TOEC_TCPOPT_AO             29u /* RFC 5925 */
