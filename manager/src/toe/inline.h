@@ -29,7 +29,7 @@ TOE_HIDDEN bool tinline_refer(struct tqp *qp, uint32_t slot, uint32_t off, const
                               uint32_t n);
 /* Copies such memory where needed: the TOE no longer reads it when this returns. */
 TOE_HIDDEN void tinline_settle(struct tqp *qp, uint32_t slot);
-/* Returns the usable bytes of the send buffer; more: after requesting a larger one. */
+/* Returns the size of the send buffer in use, bytes; more: after requesting a larger one. */
 TOE_HIDDEN uint32_t tinline_room(struct tqp *qp, uint32_t slot, bool more);
 /* Announces that commands for these slots, TOEDEV_EXPECT_MAX at most, will follow soon. */
 TOE_HIDDEN void tinline_expect(struct tqp *qp, const uint32_t *slots, unsigned n);
