@@ -212,8 +212,7 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     }
     *kernel = false;
     if (!to.port)
-        return terr(
-            ECONNREFUSED); /* there is no listener, and a SYN of the kernel would be reset */
+        return terr(ECONNREFUSED); /* port 0: as on Linux, whose SYN is answered by a reset */
     note_local_port(s, fd);
     if (IN6_IS_ADDR_UNSPECIFIED(&s->local6))
         s->local6 = to.from;

@@ -253,8 +253,7 @@ enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only)
 void tsock_to_kernel(struct tsock *s, int fd)
 {
     tepoll_abandon(s);
-    tobj_notify(&s->obj,
-                EPOLLIN | EPOLLOUT); /* pollers check again: the kernel reports readiness now */
+    tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* pollers check again: now the kernel serves it */
     tobj_hold(&s->obj);
     do
         tfd_clear(fd);

@@ -193,7 +193,7 @@ static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int
     if (flags & MSG_WAITALL)
         c.least = n;
     if (unlikely(!n))
-        c.least = 1; /* as Linux: none are received when there are some to receive */
+        c.least = 1; /* as Linux: a read of 0 bytes waits until there is data */
     if (unlikely(is_claimed(s, flags)))
         return terr(EBUSY);
     take(s, &c);
@@ -277,8 +277,7 @@ ssize_t toe_read(int fd, void *buf, size_t n)
     ssize_t r = TIO_KERNEL;
 
     if (likely(tsock_get(fd)))
-        r = likely(n) ? receive(fd, &v, 1, 0, NULL)
-                      : 0; /* n 0 returns at once, where recv() waits */
+        r = likely(n) ? receive(fd, &v, 1, 0, NULL) : 0; /* n 0: at once; recv() waits */
     return r == TIO_KERNEL ? sys_read(fd, buf, n) : r;
 }
 

@@ -25,9 +25,8 @@
 #include "zerocopy.h"
 
 #define SENDS_FIRST 16u
-#define SENDS_MAX   1024u /* calls with tokens; a power of two */
-#define FLYING_MAX                                                                                 \
-    (2u * SENDS_MAX) /* with the entries that MSG_ZEROCOPY calls between them share */
+#define SENDS_MAX   1024u            /* calls with tokens; a power of two */
+#define FLYING_MAX  (2u * SENDS_MAX) /* ... and the shared entries of MSG_ZEROCOPY */
 
 /* ---- queues ---- */
 
