@@ -217,7 +217,7 @@ void tsend_signal(ssize_t r, int flags)
     errno = EPIPE;
 }
 
-/* A send whose caller is notified when its memory is free. */
+/* Sends, and has the caller notified when its memory is free. */
 static ssize_t send_notified(struct tsock *s, struct tx_call *c)
 {
     ssize_t r;

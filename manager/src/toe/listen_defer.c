@@ -84,7 +84,8 @@ void tlisten_later_forget(void)
     running = false;
 }
 
-/* Returns false for files and devices, which a program may read before it forks. */
+/* Returns false for regular files, and devices other than terminals: a program may read these
+ * before it forks. */
 static bool may_wait_for_others(int fd)
 {
     struct stat st;
