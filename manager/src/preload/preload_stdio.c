@@ -77,8 +77,8 @@ static int cookie_close(void *cookie)
 
 /*
  * Flushes the files while the connections still exist. Skips a file in which a thread blocks,
- * because exit() must end. A file whose lock is held stays in the list (fclose() takes that lock
- * too).
+ * because exit() must end. The file that it flushes cannot leave the list, because fclose() takes
+ * the file's lock too.
  */
 static void flush_at_exit(void)
 {

@@ -335,7 +335,7 @@ bool texec_begin(bool adopts)
 {
     tctx_lock();
     if (begin_locked(adopts)) {
-        tlock_leave(); /* signals deferred until here belong to handlers of this program */
+        tlock_leave(); /* runs deferred signal handlers, which end with this program */
         return true;
     }
     tctx_unlock();

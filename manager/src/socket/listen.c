@@ -144,7 +144,7 @@ void tlisten_end(struct tsock *s)
             tqp_settle(tctx.qps[q]);
 }
 
-/* Allocates a kernel placeholder, or a number of libtoe's own. */
+/* Gives s a descriptor, a duplicate of the placeholder. Returns it, or -1 with errno. */
 static int number_for(struct tsock *s, int flags)
 {
     int fd = sys_fcntl(tctx.placeholder_fd, flags & SOCK_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
